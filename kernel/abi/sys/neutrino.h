@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel API: types, flags and calls, with the names and meanings QNX Neutrino documents.
+ *
+ * Shared by kernel and user programs; nothing here depends on a C library. Sizes are the target's
+ * own (int is 32 bits; pointers and size_t are 32 on Cortex-M, 64 on AArch64 and x86-64).
+ *
+ * Every call returns -1 and sets errno on failure unless it says otherwise; its `_r` twin returns
+ * the negative errno instead. All calls may be made from any thread, never from an interrupt.
+ * Numbers, arguments and traced words of each call: kernel/abi/kercalls.def, docs/kercalls.md.
+ */
+#ifndef KERNEL_ABI_SYS_NEUTRINO_H
+#define KERNEL_ABI_SYS_NEUTRINO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- input/output vectors -------------------------------------------------------------------- */
+
+/* One part of a message in the caller's memory. */
+struct kymo_iov {
+    void *iov_base;
+    size_t iov_len; /* bytes */
+};
+typedef struct kymo_iov iov_t;
+#define SETIOV(iov, addr, len) ((iov)->iov_base = (void *)(addr), (iov)->iov_len = (len))
+#define GETIOVBASE(iov) ((iov)->iov_base)
+#define GETIOVLEN(iov) ((iov)->iov_len)
+
+/* Most parts one call accepts; more is EOVERFLOW. */
+#define KYMO_IOV_MAX 64
+
+/* ---- pulses and events ----------------------------------------------------------------------- */
+
+union sigval_kymo {
+    int sival_int;
+    void *sival_ptr;
+};
+
+/* What MsgReceive() delivers when it returns 0. */
+struct _pulse {
+    uint16_t type;    /* _PULSE_TYPE */
+    uint16_t subtype; /* _PULSE_SUBTYPE */
+    int8_t code;      /* below 0: the kernel's, _PULSE_CODE_*; 0..127 the program's */
+    uint8_t zero[3];
+    union sigval_kymo value;
+    int32_t scoid; /* server connection id of the sender, 0 if the kernel's */
+};
+#define _PULSE_TYPE 0
+#define _PULSE_SUBTYPE 0
+#define _PULSE_CODE_UNBLOCK (-32)
+#define _PULSE_CODE_DISCONNECT (-33)
+#define _PULSE_CODE_THREADDEATH (-34)
+#define _PULSE_CODE_COIDDEATH (-35)
+#define _PULSE_CODE_MINAVAIL 0
+#define _PULSE_CODE_MAXAVAIL 127
+
+/* struct sigevent, QNX's documented kinds that Kymo delivers. */
+struct sigevent {
+    int sigev_notify;             /* SIGEV_* */
+    int sigev_coid;               /* SIGEV_PULSE: connection to send on; SIGEV_SIGNAL: signal */
+    union sigval_kymo sigev_value; /* SIGEV_PULSE: value */
+    int16_t sigev_code;           /* SIGEV_PULSE: code 0..127 */
+    int16_t sigev_priority;       /* SIGEV_PULSE: 1..255, or SIGEV_PULSE_PRIO_INHERIT */
+};
+#define SIGEV_NONE 0
+#define SIGEV_SIGNAL 1
+#define SIGEV_PULSE 4
+#define SIGEV_UNBLOCK 5 /* only for TimerTimeout(): the blocked call returns ETIMEDOUT */
+#define SIGEV_INTR 6    /* wakes InterruptWait() of the thread that attached it */
+#define SIGEV_PULSE_PRIO_INHERIT (-1)
+#define SIGEV_PULSE_INIT(e, coid, prio, code, value)                          \
+    ((e)->sigev_notify = SIGEV_PULSE, (e)->sigev_coid = (coid),               \
+     (e)->sigev_priority = (int16_t)(prio), (e)->sigev_code = (int16_t)(code), \
+     (e)->sigev_value.sival_int = (int)(value))
+#define SIGEV_INTR_INIT(e) ((e)->sigev_notify = SIGEV_INTR)
+#define SIGEV_UNBLOCK_INIT(e) ((e)->sigev_notify = SIGEV_UNBLOCK)
+#define SIGEV_NONE_INIT(e) ((e)->sigev_notify = SIGEV_NONE)
+
+/* ---- channels and connections ---------------------------------------------------------------- */
+
+#define _NTO_CHF_FIXED_PRIORITY 0x0001 /* receivers don't take the sender's priority */
+#define _NTO_CHF_UNBLOCK 0x0002        /* pulse when a REPLY-blocked client wants to leave */
+#define _NTO_CHF_THREAD_DEATH 0x0004   /* pulse when a thread of this process ends */
+#define _NTO_CHF_DISCONNECT 0x0008     /* pulse when a client's last connection goes */
+#define _NTO_CHF_SENDER_LEN 0x0020     /* accepted; msg_info always has the lengths */
+#define _NTO_CHF_COID_DISCONNECT 0x0040 /* pulse when a server this process uses goes */
+#define _NTO_CHF_REPLY_LEN 0x0080      /* accepted */
+
+#define _NTO_SIDE_CHANNEL 0x40000000
+#define _NTO_COF_CLOEXEC 0x0001
+
+/* Written by MsgReceive() and MsgInfo(); 13 words in the trace's wide form. */
+struct _msg_info {
+    uint32_t nd;        /* node: always 0 */
+    uint32_t srcnd;     /* 0 */
+    int32_t pid;        /* sender */
+    int32_t tid;        /* sender, from 1 */
+    int32_t chid;
+    int32_t scoid;      /* server connection id */
+    int32_t coid;       /* the sender's connection id */
+    uint32_t msglen;    /* bytes received by the MsgReceive() */
+    uint32_t srcmsglen; /* bytes sent */
+    uint32_t dstmsglen; /* bytes the sender takes in reply */
+    int16_t priority;
+    int16_t flags;
+    uint32_t reserved;
+};
+
+struct _server_info { /* ConnectServerInfo() */
+    int32_t pid;
+    int32_t chid;
+    int32_t scoid;
+    uint32_t flags;
+};
+
+struct _client_info { /* ConnectClientInfo() */
+    int32_t pid;
+    uint32_t ability; /* abilities of the client */
+    uint32_t flags;
+};
+
+/* ---- threads and scheduling ------------------------------------------------------------------ */
+
+#define SCHED_NOCHANGE 0
+#define SCHED_FIFO 1
+#define SCHED_RR 2
+#define SCHED_OTHER 3 /* same as SCHED_RR */
+
+#define PRIORITY_MIN 1   /* 0 is the idle thread's */
+#define PRIORITY_MAX 255 /* above 63 needs ABILITY_PRIORITY */
+#define PRIORITY_UNPRIVILEGED_MAX 63
+
+struct sched_param_kymo {
+    int32_t sched_priority;    /* base priority */
+    int32_t sched_curpriority; /* with inheritance */
+    int32_t policy;
+};
+
+struct sched_info_kymo { /* SchedInfo() */
+    int32_t priority_min, priority_max, priority_unprivileged_max;
+    uint64_t interval_ns; /* round-robin quantum */
+};
+
+/* ThreadCreate(): attributes. Zero fields take the caller's or the default. */
+struct _thread_attr {
+    uint32_t flags;       /* PTHREAD_CREATE_DETACHED */
+    int32_t priority;     /* 0: the creator's */
+    int32_t policy;       /* SCHED_NOCHANGE: the creator's */
+    uint32_t runmask;     /* 0: the creator's */
+    void *stackaddr;      /* lowest address; needed on Kymo (lib/ allocates it) */
+    size_t stacksize;     /* bytes */
+    void (*exitfunc)(void); /* where func returns to */
+    void *tls;            /* AArch64 TPIDR_EL0; on Cortex-M the per-thread word (see KYMO_LIB_WORD) */
+};
+#define KYMO_THREAD_DETACHED 0x01
+
+#define _NTO_TCTL_RUNMASK 4      /* data: uint32_t mask of CPUs, by value */
+#define _NTO_TCTL_NAME 11        /* data: struct _thread_name * */
+#define _NTO_TCTL_RUNMASK_GET 100 /* Kymo: data: uint32_t * */
+struct _thread_name {
+    int32_t new_name_len; /* bytes with NUL, -1: read only */
+    int32_t name_buf_len;
+    char *name_buf;
+};
+#define KYMO_THREAD_NAME_MAX 16
+
+/* ---- synchronisation ------------------------------------------------------------------------- */
+
+/*
+ * In user memory. A mutex that nobody waits for is locked and unlocked by a compare-and-swap of
+ * `owner` alone; the kernel is called only when SYNC_WAITING is or must be set.
+ */
+typedef struct kymo_sync {
+    volatile int32_t count;   /* semaphore: value; recursive mutex: depth - 1 | flags */
+    volatile uint32_t owner;  /* mutex: tid | SYNC_WAITING; 0 free. Others: SYNC_OWNER_* */
+} sync_t;
+#define SYNC_WAITING 0x80000000u
+#define SYNC_OWNER_DEAD 0x7ffffffeu   /* QNX: _NTO_SYNC_DEAD */
+#define SYNC_OWNER_DESTROYED 0x7fffffffu
+#define SYNC_OWNER_COND 0x7ffffffdu
+#define SYNC_OWNER_SEM 0x7ffffffcu
+#define SYNC_TID_MASK 0x0000ffffu
+#define SYNC_MUTEX_FREE 0
+#define SYNC_SEM 1
+#define SYNC_COND 2
+#define SYNC_SEM_VALUE_MAX 0x7fffffff
+#define SYNC_COUNT_RECURSIVE 0x40000000 /* in count of a recursive mutex */
+
+/* ---- clocks and timers ----------------------------------------------------------------------- */
+
+#define CLOCK_REALTIME_KYMO 0
+#define CLOCK_SOFTTIME 1
+#define CLOCK_MONOTONIC_KYMO 2
+
+struct _clockperiod {
+    uint32_t nsec;
+    int32_t fract;
+};
+struct _clockadjust {
+    uint32_t tick_count;
+    int32_t tick_nsec_inc;
+};
+struct _itimer { /* nanoseconds */
+    uint64_t nsec;
+    uint64_t interval_nsec;
+};
+struct _timer_info {
+    struct _itimer itime; /* time left, interval */
+    struct _itimer otime; /* as set */
+    uint32_t flags;
+    int32_t tid;
+    int32_t notify;
+    int32_t clockid;
+    uint32_t overruns;
+    struct sigevent event;
+};
+#define TIMER_ABSTIME 0x80000000u
+
+/* TimerTimeout(): on which blocking states the timeout acts: 1 << STATE_*. */
+#define _NTO_TIMEOUT_STATE(state) (1u << (state))
+#define _NTO_TIMEOUT_SEND (1u << 4)
+#define _NTO_TIMEOUT_RECEIVE (1u << 5)
+#define _NTO_TIMEOUT_REPLY (1u << 6)
+#define _NTO_TIMEOUT_NANOSLEEP (1u << 12)
+#define _NTO_TIMEOUT_MUTEX (1u << 13)
+#define _NTO_TIMEOUT_CONDVAR (1u << 14)
+#define _NTO_TIMEOUT_JOIN (1u << 15)
+#define _NTO_TIMEOUT_INTR (1u << 16)
+#define _NTO_TIMEOUT_SEM (1u << 17)
+
+/* ---- interrupts ------------------------------------------------------------------------------ */
+
+#define _NTO_INTR_CLASS_EXTERNAL 0x00000000u
+#define _NTO_INTR_CLASS_SYNTHETIC 0x7fff0000u
+#define _NTO_HOOK_TRACE 0x7fff0000u /* a trace buffer is READY; pulse value = index<<13 | seq&0x7ff */
+#define _NTO_HOOK_IDLE 0x7fff0001u  /* reserved: ENOTSUP */
+#define _NTO_INTR_FLAGS_TRK_MSK 0x08
+#define _NTO_INTR_FLAGS_END 0x01
+#define _NTO_INTR_FLAGS_PROCESS 0x04
+
+/* ---- the calls -------------------------------------------------------------------------------- */
+#ifndef KYMO_KERNEL /* the kernel sees the types only */
+
+int ChannelCreate(unsigned flags);
+int ChannelDestroy(int chid);
+int ConnectAttach(uint32_t nd, int pid, int chid, unsigned index, int flags);
+int ConnectDetach(int coid);
+int ConnectServerInfo(int pid, int coid, struct _server_info *info);
+int ConnectClientInfo(int scoid, struct _client_info *info, int ngroups);
+int ConnectFlags(int pid, int coid, unsigned mask, unsigned bits);
+
+long MsgSend(int coid, const void *smsg, size_t sbytes, void *rmsg, size_t rbytes);
+long MsgSendnc(int coid, const void *smsg, size_t sbytes, void *rmsg, size_t rbytes);
+long MsgSendv(int coid, const iov_t *siov, size_t sparts, const iov_t *riov, size_t rparts);
+long MsgSendvnc(int coid, const iov_t *siov, size_t sparts, const iov_t *riov, size_t rparts);
+long MsgSendsv(int coid, const void *smsg, size_t sbytes, const iov_t *riov, size_t rparts);
+long MsgSendsvnc(int coid, const void *smsg, size_t sbytes, const iov_t *riov, size_t rparts);
+long MsgSendvs(int coid, const iov_t *siov, size_t sparts, void *rmsg, size_t rbytes);
+long MsgSendvsnc(int coid, const iov_t *siov, size_t sparts, void *rmsg, size_t rbytes);
+int MsgReceive(int chid, void *msg, size_t bytes, struct _msg_info *info);
+int MsgReceivev(int chid, const iov_t *riov, size_t rparts, struct _msg_info *info);
+int MsgReceivePulse(int chid, void *pulse, size_t bytes, struct _msg_info *info);
+int MsgReceivePulsev(int chid, const iov_t *piov, size_t parts, struct _msg_info *info);
+int MsgReply(int rcvid, long status, const void *msg, size_t bytes);
+int MsgReplyv(int rcvid, long status, const iov_t *riov, size_t rparts);
+int MsgError(int rcvid, int error);
+long MsgRead(int rcvid, void *msg, size_t bytes, size_t offset);
+long MsgReadv(int rcvid, const iov_t *riov, size_t rparts, size_t offset);
+long MsgWrite(int rcvid, const void *msg, size_t bytes, size_t offset);
+long MsgWritev(int rcvid, const iov_t *iov, size_t parts, size_t offset);
+int MsgInfo(int rcvid, struct _msg_info *info);
+int MsgCurrent(int rcvid);
+int MsgSendPulse(int coid, int priority, int code, int value);
+int MsgDeliverEvent(int rcvid, const struct sigevent *event);
+
+int ThreadCreate(int pid, void *(*func)(void *), void *arg, const struct _thread_attr *attr);
+int ThreadDestroy(int tid, int priority, void *status);
+int ThreadDetach(int tid);
+int ThreadJoin(int tid, void **status);
+int ThreadCancel(int tid, void (*canstub)(void));
+int ThreadCtl(int cmd, void *data);
+
+int SchedGet(int pid, int tid, struct sched_param_kymo *param);
+int SchedSet(int pid, int tid, int policy, const struct sched_param_kymo *param);
+int SchedInfo(int pid, int policy, struct sched_info_kymo *info);
+int SchedYield(void);
+
+int SyncTypeCreate(unsigned type, sync_t *sync, const void *attr);
+int SyncDestroy(sync_t *sync);
+int SyncCtl(int cmd, sync_t *sync, void *data);
+int SyncMutexLock(sync_t *sync);
+int SyncMutexUnlock(sync_t *sync);
+int SyncCondvarWait(sync_t *sync, sync_t *mutex);
+int SyncCondvarSignal(sync_t *sync, int broadcast);
+int SyncSemPost(sync_t *sync);
+int SyncSemWait(sync_t *sync, int try_only);
+
+int ClockTime(int id, const uint64_t *new_ns, uint64_t *old_ns);
+int ClockAdjust(int id, const struct _clockadjust *new_adj, struct _clockadjust *old_adj);
+int ClockPeriod(int id, const struct _clockperiod *new_period, struct _clockperiod *old_period);
+int ClockId(int pid, int tid);
+uint64_t ClockCycles(void);
+int TimerCreate(int clockid, const struct sigevent *event);
+int TimerDestroy(int id);
+int TimerSettime(int id, int flags, const struct _itimer *itime, struct _itimer *oitime);
+int TimerInfo(int pid, int id, int flags, struct _timer_info *info);
+int TimerAlarm(int clockid, const struct _itimer *itime, struct _itimer *oitime);
+int TimerTimeout(int clockid, unsigned flags, const struct sigevent *notify, const uint64_t *ntime,
+                 uint64_t *otime);
+
+int InterruptAttachEvent(int intr, const struct sigevent *event, unsigned flags);
+int InterruptDetach(int id);
+int InterruptWait(int flags, const uint64_t *reserved);
+int InterruptMask(int intr, int id);
+int InterruptUnmask(int intr, int id);
+
+int SignalKill(uint32_t nd, int pid, int tid, int signo, int code, int value);
+
+int TraceEvent(int cmd, ...); /* sys/trace.h */
+
+#endif /* KYMO_KERNEL */
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The system page as it stands in a capture (.kev), after the text attributes: what a reader needs
+ * to know of the machine, and the event table, so that an old capture stays readable.
+ *
+ * Little-endian, all offsets from the start of the page. The kernel builds it once at boot
+ * (kernel/syspage.c, SyspageRead()); the tracelogger copies it; host/reader checks every field.
+ * Layout changes raise KYMO_SYSPAGE_VERSION. Documented in docs/format.md.
+ */
+#ifndef KERNEL_ABI_SYSPAGE_H
+#define KERNEL_ABI_SYSPAGE_H
+
+#include <stdint.h>
+
+#define KYMO_SYSPAGE_MAGIC 0x4f4d594bu /* "KYMO" */
+#define KYMO_SYSPAGE_VERSION 1
+
+struct kymo_syspage {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t size;           /* whole page, tables included */
+    uint32_t ncpu;           /* CPUs running */
+    uint64_t cycles_per_sec; /* of the trace clock */
+    uint64_t skew_cycles;    /* bound: how far two CPUs' clocks may differ */
+    uint32_t word_bits;      /* 32 or 64: size of pointers on the target */
+    uint32_t buffer_slots;   /* 1024 */
+    uint64_t boot_time;      /* seconds since 1970, 0 if the board has no clock */
+    char board[32];
+    char cpu_name[32];
+    char release[32];        /* kernel version */
+    uint32_t build_id_off, build_id_len; /* the kernel's GNU build id, raw bytes */
+    uint32_t events_off, events_len;     /* text: one line an event, see below */
+    uint32_t kercalls_off, kercalls_len; /* text: one line a kernel call */
+    uint32_t states_off, states_len;     /* text: "number name\n" */
+    uint32_t irqs_off, irqs_len;         /* text: "number name\n" */
+};
+
+/*
+ * events:   "class number NAME fast wide\n"; class is the internal number, fast and wide are
+ *           comma-separated type:name lists ("-" if none; wide "=" if it is the same as fast).
+ * kercalls: "number NAME enter_fast enter_wide exit_fast exit_wide\n", same lists.
+ * Types: D dec32, H hex32, E dec64, X hex64, P pointer (word_bits), N string, S 4 chars + hex.
+ */
+
+#endif

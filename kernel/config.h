@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sizes of the kernel's fixed tables. A board's board.mk may set any of them with -D; nothing in the
+ * kernel grows at run time, so "full" is an errno (EAGAIN) and never a surprise.
+ */
+#ifndef KERNEL_CONFIG_H
+#define KERNEL_CONFIG_H
+
+#ifndef CONFIG_CPUS
+#define CONFIG_CPUS 1 /* most CPUs; 1 leaves the spin lock and cross-calls empty */
+#endif
+#ifndef CONFIG_PROCESSES
+#define CONFIG_PROCESSES 16
+#endif
+#ifndef CONFIG_THREADS
+#define CONFIG_THREADS 48
+#endif
+#ifndef CONFIG_THREADS_PER_PROCESS
+#define CONFIG_THREADS_PER_PROCESS 16
+#endif
+#ifndef CONFIG_CHANNELS
+#define CONFIG_CHANNELS 32
+#endif
+#ifndef CONFIG_CHANNELS_PER_PROCESS
+#define CONFIG_CHANNELS_PER_PROCESS 8
+#endif
+#ifndef CONFIG_CONNECTIONS
+#define CONFIG_CONNECTIONS 96
+#endif
+#ifndef CONFIG_CONNECTIONS_PER_PROCESS
+#define CONFIG_CONNECTIONS_PER_PROCESS 16 /* each of the fd and the side-channel range */
+#endif
+#ifndef CONFIG_PULSES
+#define CONFIG_PULSES 128 /* queued pulses in the whole system, beside the preallocated ones */
+#endif
+#ifndef CONFIG_TIMERS
+#define CONFIG_TIMERS 32
+#endif
+#ifndef CONFIG_INTERRUPT_ATTACHMENTS
+#define CONFIG_INTERRUPT_ATTACHMENTS 16
+#endif
+#ifndef CONFIG_NAMES
+#define CONFIG_NAMES 16
+#endif
+#ifndef CONFIG_MAPPINGS
+#define CONFIG_MAPPINGS 12 /* per process */
+#endif
+#ifndef CONFIG_RR_QUANTUM_MS
+#define CONFIG_RR_QUANTUM_MS 4
+#endif
+#ifndef CONFIG_COPY_CHUNK
+#define CONFIG_COPY_CHUNK 4096 /* bytes copied between two preemption points */
+#endif
+
+#endif

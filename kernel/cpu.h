@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Per-CPU data and the kernel lock.
+ *
+ * Lock legend for this and all kernel headers:
+ *   [I] immutable after set-up   [c] own CPU only   [k] kernel lock   [a] atomic
+ */
+#ifndef KERNEL_CPU_H
+#define KERNEL_CPU_H
+
+#include "kernel/arch.h"
+#include "kernel/list.h"
+#include "trace/ring.h"
+
+/* What kernel_exit() has to do before it resumes a thread. */
+#define WORK_RESCHED 0x01 /* another thread may have to run here */
+#define WORK_INTR 0x02    /* intr_entry() noted interrupts to deliver */
+#define WORK_TIMER 0x04   /* this CPU's timer interrupt came */
+#define WORK_TRACE 0x08   /* a trace buffer passed the high-water mark or was closed */
+
+#define INTR_WORDS 8 /* 256 lines */
+
+struct cpu {
+    struct trace_cpu trace;   /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol */
+    struct thread *current;   /* [c] running user thread; NULL: idle. Read by the ports' entry code */
+    volatile uint32_t work;   /* [a] WORK_*; set by any CPU or interrupt */
+    uint32_t id;              /* [I] */
+    struct thread *idle;      /* [I] stands for idleness in the trace and in accounting; never resumed */
+    uint64_t since;           /* [c] when current (or idle) took the CPU */
+    uint64_t timer_at;        /* [c] what the hardware timer is set to */
+    uint64_t quantum_end;     /* [c] round robin; UINT64_MAX: none */
+    struct list timers;       /* [k] struct timer by expiry */
+    volatile uint32_t intr_pending[INTR_WORDS]; /* [a] lines noted by intr_entry() */
+    volatile uint32_t xcall_pending;            /* [a] a cross-call waits to be served */
+    bool online;              /* [I] after boot */
+    bool locked;              /* [c] this CPU holds the kernel lock */
+};
+
+extern struct cpu cpus[CONFIG_CPUS];
+extern volatile uint32_t cpus_online; /* mask */
+
+/* Sets work bits of a CPU and, if it is another, interrupts it. Any context. */
+void cpu_request(struct cpu *cpu, uint32_t work);
+
+/*
+ * Runs fn(arg) on every online CPU, this one included, and returns when all have. Interrupts masked
+ * there, no lock: fn may touch per-CPU data and atomics only. Lock held (one cross-call at a time).
+ */
+void cpu_run_on_all(void (*fn)(void *arg), void *arg);
+
+/* The one kernel lock. Spinning serves cross-calls. Not recursive. */
+extern volatile uint32_t kernel_lock_word;
+void kernel_lock_slow(void);
+
+static inline void kernel_lock(void)
+{
+    if (CONFIG_CPUS > 1 && !arch_spin_try(&kernel_lock_word)) {
+        kernel_lock_slow();
+    }
+}
+
+static inline void kernel_unlock(void)
+{
+    if (CONFIG_CPUS > 1) {
+        arch_spin_release(&kernel_lock_word);
+    }
+}
+
+#endif

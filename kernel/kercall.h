@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Handlers of the kernel calls, and the dispatch table generated from kernel/abi/kercalls.def. */
+#ifndef KERNEL_KERCALL_H
+#define KERNEL_KERCALL_H
+
+#include <stdint.h>
+
+#include "kernel/thread.h"
+
+#define KERCALL(number, NAME, handler, ...) \
+    long ker_##handler(struct thread *self, const uintptr_t *args);
+#include "kernel/abi/kercalls.def"
+#undef KERCALL
+
+#define KERCALL_MAX 128
+enum kercall_number {
+#define KERCALL(number, NAME, ...) KER_##NAME = number,
+#include "kernel/abi/kercalls.def"
+#undef KERCALL
+};
+
+/* TRACE_EVENT's part under the lock. */
+long ker_trace_event_locked(struct thread *self, const uintptr_t *args);
+
+#endif

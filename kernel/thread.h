@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads: the object, its life, and blocking. All functions with the kernel lock held.
+ */
+#ifndef KERNEL_THREAD_H
+#define KERNEL_THREAD_H
+
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+#include "kernel/abi/sys/states.h"
+#include "kernel/arch.h"
+#include "kernel/list.h"
+#include "kernel/timer.h"
+
+struct channel;
+struct connection;
+struct process;
+
+/* What a kernel call handler returns beside a result (>= 0) or a negative errno. Far from both. */
+#define KER_BLOCKED (-0x10000L)  /* the thread blocked; whoever wakes it sets the result */
+#define KER_AGAIN (-0x10001L)    /* did a part; call the handler again (args[] and step are kept) after
+                                    other work, unless the thread dies first: a preemption point */
+#define KER_LOCK (-0x10002L)     /* from a NOLOCK handler: take the lock and call ker_<x>_locked */
+#define KER_STATUS (-0x10003L)   /* the handler set the result itself by thread_result() */
+#define KER_GONE (-0x10004L)     /* the calling thread ended: nothing of it may be touched */
+
+struct thread {
+    struct arch_context ctx; /* [k] first: the ports' assembler */
+    uintptr_t args[6];       /* [k] of the current call, copied once from registers */
+    struct process *proc;    /* [I] */
+    int32_t tid;             /* [I] from 1 */
+    uint8_t state;           /* [k] STATE_*; only thread_set_state() writes it */
+    uint8_t priority;        /* [k] effective */
+    uint8_t base_priority;   /* [k] as set */
+    uint8_t msg_priority;    /* [k] inherited by a received message; 0: none */
+    uint8_t sync_priority;   /* [k] inherited from waiters of mutexes it owns; 0: none */
+    uint8_t policy;          /* [k] SCHED_* */
+    uint8_t flags;           /* [k] THREAD_* */
+    uint8_t call;            /* [k] number of the current kernel call */
+    uint8_t cpu;             /* [k] where it runs, or ran last */
+    uint16_t generation;     /* [k] of this table slot: part of rcvid */
+    uint16_t index;          /* [I] in the table of all threads */
+    uint32_t runmask;        /* [k] CPUs it may run on */
+    uint32_t step;           /* [k] progress of a call that returned KER_AGAIN; 0 at the start of each call */
+    struct list ready;       /* [k] READY: in its ready queue. Blocked: in the queue it waits in
+                                (channel's senders, receivers; sync; join; …) */
+    struct list proc_link;   /* [k] in proc->threads */
+    uint64_t run_cycles;     /* [k] CPU time so far */
+    uint64_t ready_since;    /* [k] */
+
+    /* blocked in SEND, RECEIVE or REPLY (kernel/msg.c) */
+    struct channel *channel;       /* [k] where */
+    struct connection *connection; /* [k] SEND, REPLY: through which */
+    uint32_t srcmsglen;            /* [k] bytes sent; of a client in SEND or REPLY */
+    uint32_t dstmsglen;
+    struct list reply_link;        /* [k] REPLY: in channel->replies */
+    struct thread *server;         /* [k] REPLY: the thread that received it; NULL if that ended */
+
+    /* blocked in MUTEX, CONDVAR, SEM (kernel/sync.c) */
+    uintptr_t sync;                /* [k] address of the sync_t in proc */
+    uintptr_t sync_mutex;          /* [k] CONDVAR: the mutex to take again */
+
+    /* JOIN, and being joined */
+    struct list joiners;           /* [k] at most one thread waits here (its ready node) */
+    uintptr_t exit_status;         /* [k] DEAD */
+    uintptr_t stack_low, stack_high; /* [k] */
+
+    uint8_t intr_pulses;           /* [k] SIGEV_INTR that came while not in INTR; saturates */
+
+    /* TimerTimeout(): acts on the next block in one of these states (kernel/timer.c) */
+    uint32_t timeout_states;       /* [k] armed for the next block; 0: none */
+    uint64_t timeout_at;           /* [k] cycles */
+    bool timeout_now;              /* [k] a zero time: don't block at all */
+    struct timer_node timeout;     /* [k] running while blocked */
+    struct sigevent timeout_event; /* [k] */
+    char name[KYMO_THREAD_NAME_MAX];
+};
+
+#define THREAD_DETACHED 0x01
+#define THREAD_AGAIN 0x02   /* the call must be called again before the thread resumes */
+#define THREAD_DYING 0x04   /* another CPU runs it: ends at its next kernel exit */
+#define THREAD_MAIN 0x08
+#define THREAD_UNBLOCK_SENT 0x10 /* the server has been told by an UNBLOCK pulse (kernel/msg.c) */
+
+void thread_init(void);
+/* 0 and *out, -EAGAIN if a table is full, or arch_context_init()'s error. State STOPPED: the caller
+ * starts it by thread_wake(). Emits THCREATE. */
+int thread_create(struct process *proc, struct thread *creator, uintptr_t func, uintptr_t arg,
+                  const struct _thread_attr *attr, struct thread **out);
+/* Ends a thread in any state: leaves every queue, wakes joiner and clients, emits THDESTROY. If it runs
+ * on another CPU it is only marked and that CPU told; if it is the caller's, the caller must return KER_GONE. */
+void thread_end(struct thread *t, uintptr_t status);
+struct thread *thread_find(struct process *proc, int tid); /* NULL: no such; tid 0: NULL */
+struct thread *thread_by_index(unsigned index);
+
+/* The only place that writes state: traces it. */
+void thread_set_state(struct thread *t, enum thread_state state);
+/*
+ * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The caller
+ * has put it in its queue and returns KER_BLOCKED. If a zero timeout forbids blocking it returns
+ * -ETIMEDOUT instead and has done nothing: so queue the thread after this, or undo.
+ */
+long thread_block(struct thread *t, enum thread_state state);
+/* Makes a blocked or STOPPED thread READY with the call's result. Its queue links must be out already. */
+void thread_wake(struct thread *t, long value, int error);
+/* Takes a blocked thread out of whatever it waits for, without waking it: kill, timeout. Dispatches on
+ * state to msg_cancel(), sync_cancel(), …  Returns false if it must stay blocked for now (REPLY on a
+ * channel with _NTO_CHF_UNBLOCK: the pulse has been sent; force overrides). */
+bool thread_cancel_wait(struct thread *t, bool force);
+static inline void thread_result(struct thread *t, long value, int error)
+{
+    arch_context_set_result(t, value, error);
+}
+/* Recomputes priority = max(base, msg, sync) and moves the thread in whatever queue it is in. */
+void thread_update_priority(struct thread *t);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory of processes: every mapping is one physically contiguous piece, so the mapping list itself
+ * translates user addresses: the kernel never walks page tables and never faults on a user pointer.
+ * Kernel lock held, except vm_user_ptr() of the caller's own process from a NOLOCK call, which is safe
+ * because mappings of a process go only under the lock while no thread of it is in the kernel... see vm.c.
+ */
+#ifndef KERNEL_VM_H
+#define KERNEL_VM_H
+
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/arch.h"
+
+struct mapping {
+    uintptr_t vaddr; /* 0: free entry */
+    size_t len;      /* bytes, multiple of the granule */
+    paddr_t phys;
+    uint32_t flags;  /* KYMO_PROT_* | KYMO_MAP_* | MAPPING_* */
+    uint32_t arch;   /* for the port (region number, …) */
+};
+#define MAPPING_OWNED 0x1000 /* RAM to be freed with the mapping */
+
+struct vm_space {
+    struct arch_aspace arch;                 /* [k] first */
+    struct mapping maps[CONFIG_MAPPINGS];    /* [k] most used first: stack and data before text */
+    unsigned nmaps;                          /* [k] entries in use, no holes */
+    uint64_t owned_bytes;                    /* [k] */
+};
+
+/*
+ * Kernel pointer for user range [addr, addr+len) if it lies whole in one mapping that has all of
+ * prot; else NULL. len 0 is checked like 1. Device memory never qualifies.
+ */
+void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot);
+/* The same for as much of the range as the mapping holds; *len is cut to it. */
+void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned prot);
+
+/* Adds a mapping; m->vaddr is filled in. Allocates RAM if m->phys is 0 and it is not a device. */
+int vm_map(struct process *proc, struct mapping *m); /* 0, -ENOMEM, -EAGAIN (table full) */
+int vm_unmap(struct process *proc, uintptr_t vaddr, size_t len); /* -EINVAL: not exactly a mapping */
+
+/* Copies: 0 or -EFAULT; nothing is written unless everything can be. Structures are copied once. */
+int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len);
+int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len);
+/* A user string with its NUL into dst[size]: length, -EFAULT, -ENAMETOOLONG. */
+long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size);
+
+/* Physical memory: first fit over a bitmap of granules (kernel/phys.c). */
+void phys_init(paddr_t start, size_t len);
+paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
+void phys_free(paddr_t pa, size_t len);
+size_t phys_available(void);
+size_t phys_total(void);
+
+#endif

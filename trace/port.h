@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The seam under trace/: what the trace code needs from whatever it runs in. The kernel supplies it
+ * (kernel/trace_port.c and trace/port/<cpu>.h), so do the host tests (trace/port/host.h, test/unit).
+ * trace/ knows no kernel header.
+ */
+#ifndef TRACE_PORT_H
+#define TRACE_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_cpu; /* trace/ring.h: one CPU's state of the event log, fast-path fields first */
+
+/* ---- inlines, defined in TRACE_PORT_OPS_H ----------------------------------------------------- */
+
+/* This CPU's struct trace_cpu. On the target it is the first member of the kernel's struct cpu. */
+static inline struct trace_cpu *trace_port_cpu(void);
+/* Masks interrupts on this CPU, so that nothing else on it can trace; nests. */
+static inline uintptr_t trace_port_irq_save(void);
+static inline void trace_port_irq_restore(uintptr_t state);
+/* Low word of this CPU's trace clock, and all of it. Interrupts masked. Clocks run forward. */
+static inline uint32_t trace_port_clock_low(void);
+static inline uint64_t trace_port_clock(void);
+/*
+ * The trace site of event `id` (TRACE_EV_*, a constant): false if it is off. Where text can be
+ * patched: one NOP, recorded in the section trace_sites; else a load, a test and a branch.
+ */
+#define TRACE_PORT_SITE_ON(id) trace_port_site_on(id) /* static inline bool, always inlined */
+/* A point where a test may switch threads or inject a nested event; empty in production. */
+#ifndef TRACE_YIELD_POINT
+#define TRACE_YIELD_POINT(where) ((void)0)
+#endif
+/* Compare-and-swap with acquire and release order; true if swapped. */
+static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
+
+#include TRACE_PORT_OPS_H
+
+/* ---- functions -------------------------------------------------------------------------------- */
+
+unsigned trace_port_cpu_count(void);
+struct trace_cpu *trace_port_cpu_at(unsigned cpu);
+uint64_t trace_port_clock_hz(void);
+/* Contiguous zeroed memory, aligned so that it can be mapped into a process; NULL if it can't be
+ * contiguous. paddr: its physical address. */
+void *trace_port_alloc(size_t bytes, uint64_t *paddr);
+void trace_port_free(void *block, size_t bytes);
+/* The block is about to be freed: unmap it from every process that has it mapped. */
+void trace_port_unmap_all(void *block, size_t bytes);
+/* Runs fn(arg) on every CPU, idle ones included; returns when all have. Not from an interrupt. */
+void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
+/* A buffer of this CPU passed the high-water mark or was closed: have trace_kernel_exit() called at
+ * this CPU's next kernel exit. Any context. */
+void trace_port_request_exit(void);
+/* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody there. */
+bool trace_port_raise(unsigned cpu, uint32_t value);
+/* A buffer became FREE: wake the state dump if it waits. Lock held. */
+void trace_port_buffer_freed(void);
+/* Switches all sites of event `id` on or off, visible on every CPU when it returns. */
+void trace_port_site_set(unsigned id, bool on);
+void trace_port_sites_sync(void); /* after a batch of trace_port_site_set() */
+
+#endif

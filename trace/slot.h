@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The event slot: 16 bytes, little-endian: header, time, d1, d2. Shared by the target, the tracelogger and
+ * the host; includes nothing of the project. Bits and numbers are QNX's (docs/format.md).
+ */
+#ifndef TRACE_SLOT_H
+#define TRACE_SLOT_H
+
+#include <stdint.h>
+
+#define TRACE_SLOT_BYTES 16
+#define TRACE_BUFFER_SLOTS 1024
+#define TRACE_BUFFER_BYTES (TRACE_SLOT_BYTES * TRACE_BUFFER_SLOTS)
+#define TRACE_HIGH_WATER 715 /* default: about 70 % */
+
+struct trace_slot {
+    uint32_t header;
+    uint32_t time; /* low word of the CPU's 64-bit trace clock, strictly increasing per CPU */
+    uint32_t d1;
+    uint32_t d2;
+};
+_Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
+
+/* Header fields. */
+#define TRACE_EVENT_MASK 0x000003ffu
+#define TRACE_CLASS_MASK 0x00007c00u
+#define TRACE_CLASS_SHIFT 10
+#define TRACE_CPU_MASK 0x3f000000u
+#define TRACE_CPU_SHIFT 24
+#define TRACE_STRUCT_MASK 0xc0000000u
+#define TRACE_STRUCT_S 0x00000000u  /* simple: the whole event is this slot */
+#define TRACE_STRUCT_CB 0x40000000u /* combine: begin */
+#define TRACE_STRUCT_CC 0x80000000u /* combine: continue */
+#define TRACE_STRUCT_CE 0xc0000000u /* combine: end */
+
+#define TRACE_GET_EVENT(h) ((h)&TRACE_EVENT_MASK)
+#define TRACE_GET_CLASS(h) (((h)&TRACE_CLASS_MASK) >> TRACE_CLASS_SHIFT)
+#define TRACE_GET_CPU(h) (((h)&TRACE_CPU_MASK) >> TRACE_CPU_SHIFT)
+#define TRACE_GET_STRUCT(h) ((h)&TRACE_STRUCT_MASK)
+#define TRACE_HEADER(cpu, structure, class, event)                                     \
+    (((uint32_t)(cpu) << TRACE_CPU_SHIFT) | (structure) |                              \
+     ((uint32_t)(class) << TRACE_CLASS_SHIFT) | (uint32_t)(event))
+
+/* Internal classes (bits 10-14). */
+#define TRACE_CLASS_EMPTY 0
+#define TRACE_CLASS_CONTROL 1
+#define TRACE_CLASS_KER_CALL 2
+#define TRACE_CLASS_INT 3
+#define TRACE_CLASS_PR_TH 4 /* processes and threads */
+#define TRACE_CLASS_SYSTEM 5
+#define TRACE_CLASS_USER 6
+#define TRACE_CLASS_COMM 7
+#define TRACE_CLASS_MAX 16 /* counters per class; Kymo's own classes will start at 12 */
+
+/* KER_CALL: the event is the call's number plus one of these; any class: TRACE_EVENT_64 when a value
+ * does not fit 32 bits: then every P (pointer-sized) word of the event takes two, low word first. */
+#define TRACE_KERCALL_ENTER 0
+#define TRACE_KERCALL_EXIT 128
+#define TRACE_KERCALL_INT 256
+#define TRACE_EVENT_64 512
+
+/* CONTROL events, written by the ring itself. */
+#define TRACE_CONTROL_TIME 1    /* d1 = high, d2 = low word of the 64-bit time */
+#define TRACE_CONTROL_BUFFER 2  /* d1 = sequence from 1, d2 = slots in the buffer */
+#define TRACE_CONTROL_DROPPED 8 /* d1 = reason << 8 | class, d2 = events lost */
+
+#endif
