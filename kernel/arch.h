@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The port seam: everything the portable kernel needs from a CPU and a board, each with its contract.
+ * The port seam: everything the portable kernel needs from a CPU and a board, each with its
+ * contract.
  *
  * Functions are supplied by kernel/arch/<cpu>/ ("[cpu]") or by boards/ ("[board]", usually through
  * boards/drivers/). There are no weak symbols: what a port forgets is a link error. The small ones
  * are static inlines declared here and defined in the port's ops.h, which the makefile names.
  *
  * How the kernel runs, on every port:
- *  - One kernel stack per CPU. A thread never has kernel context of its own: when it is not running,
- *    all there is of it is its struct arch_context. A blocked call is finished by whoever wakes it.
- *  - The kernel is entered by a kernel call, a fault, or an interrupt, ends in kernel_exit(), and the
- *    port then resumes the thread that kernel_exit() returned. It is never re-entered by a call or a
- *    fault. Where the CPU allows it (Cortex-M) interrupts stay open and only their short first part
+ *  - One kernel stack per CPU. A thread never has kernel context of its own: when it is not
+ * running, all there is of it is its struct arch_context. A blocked call is finished by whoever
+ * wakes it.
+ *  - The kernel is entered by a kernel call, a fault, or an interrupt, ends in kernel_exit(), and
+ * the port then resumes the thread that kernel_exit() returned. It is never re-entered by a call or
+ * a fault. Where the CPU allows it (Cortex-M) interrupts stay open and only their short first part
  *    (intr_entry) nests; elsewhere they are masked from entry to exit.
- *  - There is no idle context: with nothing to run, kernel_exit() waits in arch_wait_for_interrupt().
+ *  - There is no idle context: with nothing to run, kernel_exit() waits in
+ * arch_wait_for_interrupt().
  */
 #ifndef KERNEL_ARCH_H
 #define KERNEL_ARCH_H
@@ -36,7 +39,8 @@ typedef uintptr_t paddr_t;
  */
 #include ARCH_OPS_H
 
-/* ---- inlines of ops.h [cpu] ------------------------------------------------------------------- */
+/* ---- inlines of ops.h [cpu] -------------------------------------------------------------------
+ */
 
 /* This CPU's struct cpu. */
 static inline struct cpu *arch_cpu(void);
@@ -48,26 +52,29 @@ static inline bool arch_spin_try(volatile uint32_t *lock);
 static inline void arch_spin_release(volatile uint32_t *lock);
 /* In a spin loop: lets other CPUs run (also under emulators that run CPUs in turn). */
 static inline void arch_spin_hint(void);
-/* The trace clock: 64 bits, monotonic on each CPU. Units: cycles of arch_clock_hz(). Any context. */
+/* The trace clock: 64 bits, monotonic on each CPU. Units: cycles of arch_clock_hz(). Any context.
+ */
 static inline uint64_t arch_cycles(void);
 /* Kernel pointer to RAM at a physical address (direct map), and back. */
 static inline void *arch_phys_to_virt(paddr_t pa);
 static inline paddr_t arch_virt_to_phys(const void *va);
 /*
- * Called by the scheduler when `next` takes the CPU from `prev` (never the same; either may be NULL:
- * idle). Lock held. Switches the address space if the process differs, FP access, the TLS register or
- * library word. Integer registers are moved by the entry and exit code.
+ * Called by the scheduler when `next` takes the CPU from `prev` (never the same; either may be
+ * NULL: idle). Lock held. Switches the address space if the process differs, FP access, the TLS
+ * register or library word. Integer registers are moved by the entry and exit code.
  */
 static inline void arch_switch(struct thread *prev, struct thread *next);
-/* 32- or 64-bit compare-and-swap on user memory through its kernel pointer; returns true if swapped. */
+/* 32- or 64-bit compare-and-swap on user memory through its kernel pointer; returns true if
+ * swapped. */
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 
-/* ---- contexts [cpu] --------------------------------------------------------------------------- */
+/* ---- contexts [cpu] ---------------------------------------------------------------------------
+ */
 
 /*
- * Prepares a new thread: on resume it runs func(arg) at user level with the given stack (high is the
- * first byte above), returning to `ret` (0: none). Returns 0, or -EFAULT if the stack is no memory of
- * the process. tls: struct _thread_attr.tls.
+ * Prepares a new thread: on resume it runs func(arg) at user level with the given stack (high is
+ * the first byte above), returning to `ret` (0: none). Returns 0, or -EFAULT if the stack is no
+ * memory of the process. tls: struct _thread_attr.tls.
  */
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
                       uintptr_t stack_high, uintptr_t ret, uintptr_t tls);
@@ -83,13 +90,16 @@ void arch_context_drop(struct thread *t);
 /* Prints the registers by kprintf, and walks the user stack: calls `found` for each return address,
  * at most max. Reads user memory only through vm_user_ptr(). */
 void arch_context_print(const struct thread *t);
-void arch_backtrace(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg), void *arg);
+void arch_backtrace(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
+                    void *arg);
 
-/* ---- address spaces [cpu] --------------------------------------------------------------------- */
+/* ---- address spaces [cpu] ---------------------------------------------------------------------
+ */
 
 struct mapping; /* kernel/vm.h */
-/* Sizes that arch_aspace_map() accepts: rounds len and gives the alignment phys must have (and, on an
- * MPU, the virtual address is the physical one). Returns 0, or -ENOMEM if no such mapping can be. */
+/* Sizes that arch_aspace_map() accepts: rounds len and gives the alignment phys must have (and, on
+ * an MPU, the virtual address is the physical one). Returns 0, or -ENOMEM if no such mapping can
+ * be. */
 int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align);
 int arch_aspace_create(struct arch_aspace *as);   /* 0, -EAGAIN, -ENOMEM */
 void arch_aspace_destroy(struct arch_aspace *as); /* nothing is mapped any more */
@@ -102,9 +112,10 @@ void arch_aspace_refresh(struct process *proc);
 /* Text was written: make it visible to instruction fetch on every CPU. */
 void arch_text_sync(const void *start, size_t len);
 
-/* ---- ELF [cpu] -------------------------------------------------------------------------------- */
+/* ---- ELF [cpu] --------------------------------------------------------------------------------
+ */
 
-#define ELF_RELOCATE_WORD 1 /* add the segment's displacement to the 32-bit word */
+#define ELF_RELOCATE_WORD 1      /* add the segment's displacement to the 32-bit word */
 uint16_t arch_elf_machine(void); /* e_machine accepted */
 uint8_t arch_elf_class(void);    /* 1: 32-bit, 2: 64-bit */
 /* True if programs are relocated at spawn (MPU); then relocation type r: 0 ignore,
@@ -112,7 +123,8 @@ uint8_t arch_elf_class(void);    /* 1: 32-bit, 2: 64-bit */
 bool arch_elf_relocates(void);
 int arch_elf_reloc_kind(unsigned r_type);
 
-/* ---- interrupts and timer --------------------------------------------------------------------- */
+/* ---- interrupts and timer ---------------------------------------------------------------------
+ */
 
 /* External interrupt lines: 0..arch_irq_count()-1, the controller's own numbers. [board] */
 unsigned arch_irq_count(void);
@@ -123,15 +135,16 @@ bool arch_irq_reserved(unsigned irq);
 /* Name for listings, or NULL. [board] */
 const char *arch_irq_name(unsigned irq);
 /*
- * Asks that this CPU's timer interrupt comes at `cycles` (trace clock), or as early as the timer can
- * before that if it can't reach so far; UINT64_MAX: not needed. Past: at once. [cpu or board]
+ * Asks that this CPU's timer interrupt comes at `cycles` (trace clock), or as early as the timer
+ * can before that if it can't reach so far; UINT64_MAX: not needed. Past: at once. [cpu or board]
  * The interrupt calls intr_timer().
  */
 void arch_timer_set(uint64_t cycles);
 uint64_t arch_clock_hz(void);
 uint64_t arch_clock_skew(void); /* bound across CPUs, in cycles */
 
-/* ---- CPUs ------------------------------------------------------------------------------------- */
+/* ---- CPUs -------------------------------------------------------------------------------------
+ */
 
 /* Starts CPU n; it ends in kernel_cpu_main(n). 0 or a negative errno. [cpu] */
 int arch_cpu_start(unsigned n);
@@ -140,21 +153,22 @@ unsigned arch_cpu_count(void); /* present, 1..CONFIG_CPUS */
 void arch_ipi(uint32_t cpus);
 /*
  * Nothing to run. Interrupts are masked or will be handled before it returns; waits until one is
- * pending, has intr_entry()/intr_timer()/cpu_ipi() called for all that are, and returns. Lock NOT held.
- * Returns at once if cpu->work became nonzero (no lost wake-up).
+ * pending, has intr_entry()/intr_timer()/cpu_ipi() called for all that are, and returns. Lock NOT
+ * held. Returns at once if cpu->work became nonzero (no lost wake-up).
  */
 void arch_wait_for_interrupt(struct cpu *cpu);
-/* Preemption point inside a long kernel operation, lock held: serves pending interrupts' first part,
- * if the port masks them in the kernel; nothing where they are open. */
+/* Preemption point inside a long kernel operation, lock held: serves pending interrupts' first
+ * part, if the port masks them in the kernel; nothing where they are open. */
 void arch_irq_window(void);
-/* From an interrupt or the trace path: makes this CPU pass kernel_exit() soon, even if it is only in
- * an interrupt (Cortex-M pends PendSV). The caller has set cpu->work. */
+/* From an interrupt or the trace path: makes this CPU pass kernel_exit() soon, even if it is only
+ * in an interrupt (Cortex-M pends PendSV). The caller has set cpu->work. */
 static inline void arch_request_exit(void);
 
-/* ---- board ------------------------------------------------------------------------------------ */
+/* ---- board ------------------------------------------------------------------------------------
+ */
 
-void arch_console_putc(char c);            /* polled, works from any context [board] */
-int arch_console_getc(void);               /* -1: none; used by the panic prompt only [board] */
+void arch_console_putc(char c); /* polled, works from any context [board] */
+int arch_console_getc(void);    /* -1: none; used by the panic prompt only [board] */
 const char *arch_board_name(void);
 const char *arch_cpu_name(void);
 /* RAM the kernel may hand out, and the boot image (cpio) in memory. */
@@ -162,34 +176,37 @@ void arch_ram(paddr_t *start, size_t *len);
 void arch_boot_image(const void **start, size_t *len);
 void arch_shutdown(int status) __attribute__((noreturn)); /* emulator: exits with status */
 void arch_reset(void) __attribute__((noreturn));
-/* Semihosting; buf is kernel-accessible and contiguous. -errno, or as HostCall(). -ENOSYS: none here. */
+/* Semihosting; buf is kernel-accessible and contiguous. -errno, or as HostCall(). -ENOSYS: none
+ * here. */
 long arch_host_open(const char *path, size_t len, int mode);
 long arch_host_write(int handle, const void *buf, size_t len); /* bytes written */
 long arch_host_close(int handle);
-/* Is it RAM or device memory a driver process may map? false: refuse (kernel RAM, kernel's devices). */
+/* Is it RAM or device memory a driver process may map? false: refuse (kernel RAM, kernel's
+ * devices). */
 bool arch_device_allowed(paddr_t pa, size_t len);
 /* Patches a trace site: on != 0 makes it jump. Lock held or before SMP start; arch_text_sync() done
  * once by the caller after a batch. */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on);
 
-/* ---- what the port calls ---------------------------------------------------------------------- */
+/* ---- what the port calls ----------------------------------------------------------------------
+ */
 
 /*
- * Each takes the interrupted thread, whose context is saved (NULL: the CPU was idle or booting), and
- * returns the thread to resume, whose address space is set. Interrupts as described above.
+ * Each takes the interrupted thread, whose context is saved (NULL: the CPU was idle or booting),
+ * and returns the thread to resume, whose address space is set. Interrupts as described above.
  * kernel_call: self->args[] hold the six arguments, copied once.
  */
 struct thread *kernel_call(struct thread *self, unsigned number);
 struct thread *kernel_exit(struct thread *self);
 struct arch_fault {
-    int signo;           /* KYMO_SIG* */
-    uintptr_t address;   /* accessed, if known */
+    int signo;         /* KYMO_SIG* */
+    uintptr_t address; /* accessed, if known */
     uintptr_t ip;
-    const char *what;    /* "write to", "read from", "jump to", "undefined instruction", … */
+    const char *what; /* "write to", "read from", "jump to", "undefined instruction", … */
 };
 struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault);
-/* First part of an interrupt: traces it, masks attached lines, notes the work. No lock. ip: where the
- * CPU was, 0 if idle. in_kernel: the kernel was interrupted (Cortex-M). */
+/* First part of an interrupt: traces it, masks attached lines, notes the work. No lock. ip: where
+ * the CPU was, 0 if idle. in_kernel: the kernel was interrupted (Cortex-M). */
 void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel);
 void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
 void cpu_ipi(void); /* cross-calls are served here, no lock */
@@ -199,6 +216,7 @@ struct thread *kernel_main(void);
 struct thread *kernel_cpu_main(unsigned n);
 /* A fault in the kernel itself. Prints and stops. */
 void kernel_panic(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-int kprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* %s %c %d %u %x %p %l* %% , width, 0 */
+int kprintf(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2))); /* %s %c %d %u %x %p %l* %% , width, 0 */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sizes of the kernel's fixed tables. A board's board.mk may set any of them with -D; nothing in the
- * kernel grows at run time, so "full" is an errno (EAGAIN) and never a surprise.
+ * Sizes of the kernel's fixed tables. A board's board.mk may set any of them with -D; nothing in
+ * the kernel grows at run time, so "full" is an errno (EAGAIN) and never a surprise.
  */
 #ifndef KERNEL_CONFIG_H
 #define KERNEL_CONFIG_H

@@ -21,19 +21,20 @@
 #define INTR_WORDS 8 /* 256 lines */
 
 struct cpu {
-    struct trace_cpu trace;   /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol */
-    struct thread *current;   /* [c] running user thread; NULL: idle. Read by the ports' entry code */
-    volatile uint32_t work;   /* [a] WORK_*; set by any CPU or interrupt */
-    uint32_t id;              /* [I] */
-    struct thread *idle;      /* [I] stands for idleness in the trace and in accounting; never resumed */
-    uint64_t since;           /* [c] when current (or idle) took the CPU */
-    uint64_t timer_at;        /* [c] what the hardware timer is set to */
-    uint64_t quantum_end;     /* [c] round robin; UINT64_MAX: none */
-    struct list timers;       /* [k] struct timer by expiry */
+    struct trace_cpu
+        trace; /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol */
+    struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
+    volatile uint32_t work; /* [a] WORK_*; set by any CPU or interrupt */
+    uint32_t id;            /* [I] */
+    struct thread *idle; /* [I] stands for idleness in the trace and in accounting; never resumed */
+    uint64_t since;      /* [c] when current (or idle) took the CPU */
+    uint64_t timer_at;   /* [c] what the hardware timer is set to */
+    uint64_t quantum_end;                       /* [c] round robin; UINT64_MAX: none */
+    struct list timers;                         /* [k] struct timer by expiry */
     volatile uint32_t intr_pending[INTR_WORDS]; /* [a] lines noted by intr_entry() */
     volatile uint32_t xcall_pending;            /* [a] a cross-call waits to be served */
-    bool online;              /* [I] after boot */
-    bool locked;              /* [c] this CPU holds the kernel lock */
+    bool online;                                /* [I] after boot */
+    bool locked;                                /* [c] this CPU holds the kernel lock */
 };
 
 extern struct cpu cpus[CONFIG_CPUS];

@@ -10,12 +10,16 @@ struct list {
     struct list *next, *prev;
 };
 
-#define LIST_INIT(l) {&(l), &(l)}
+#define LIST_INIT(l) \
+    { \
+        &(l), &(l) \
+    }
 #define list_entry(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))
-#define list_for_each(pos, head) for (struct list *pos = (head)->next; pos != (head); pos = pos->next)
+#define list_for_each(pos, head) \
+    for (struct list *pos = (head)->next; pos != (head); pos = pos->next)
 /* The body may remove pos. */
-#define list_for_each_safe(pos, head)                                                       \
-    for (struct list *pos = (head)->next, *pos##_next = pos->next; pos != (head);           \
+#define list_for_each_safe(pos, head) \
+    for (struct list *pos = (head)->next, *pos##_next = pos->next; pos != (head); \
          pos = pos##_next, pos##_next = pos->next)
 
 static inline void list_init(struct list *l)

@@ -8,22 +8,22 @@
 #include "kernel/process.h"
 
 struct pulse {
-    struct list link;     /* [k] in channel->pulses, by priority; self-linked: not queued */
-    uint8_t priority;     /* [k] */
-    int8_t code;          /* [k] */
-    bool preallocated;    /* [I] belongs to an attachment: not freed when received */
-    int32_t scoid;        /* [k] */
-    uintptr_t value;      /* [k] */
+    struct list link;  /* [k] in channel->pulses, by priority; self-linked: not queued */
+    uint8_t priority;  /* [k] */
+    int8_t code;       /* [k] */
+    bool preallocated; /* [I] belongs to an attachment: not freed when received */
+    int32_t scoid;     /* [k] */
+    uintptr_t value;   /* [k] */
 };
 
 struct channel {
-    struct process *proc;  /* [I] owner */
-    int32_t chid;          /* [I] from 1 in its process */
-    uint32_t flags;        /* [I] _NTO_CHF_* */
-    struct list senders;   /* [k] threads in SEND, by priority */
-    struct list receivers; /* [k] threads in RECEIVE, LIFO within priority */
-    struct list replies;   /* [k] threads in REPLY, by reply_link */
-    struct list pulses;    /* [k] */
+    struct process *proc;    /* [I] owner */
+    int32_t chid;            /* [I] from 1 in its process */
+    uint32_t flags;          /* [I] _NTO_CHF_* */
+    struct list senders;     /* [k] threads in SEND, by priority */
+    struct list receivers;   /* [k] threads in RECEIVE, LIFO within priority */
+    struct list replies;     /* [k] threads in REPLY, by reply_link */
+    struct list pulses;      /* [k] */
     struct list connections; /* [k] that lead here */
 };
 
@@ -41,21 +41,24 @@ struct connection *connection_find(struct process *proc, int coid);
 
 /* Queues or delivers a pulse from the kernel. 0, or -EAGAIN if none is free. */
 int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
-/* The same with a pulse of the caller's own: coalesces (a queued one just takes the newest value). */
+/* The same with a pulse of the caller's own: coalesces (a queued one just takes the newest value).
+ */
 void pulse_send_prealloc(struct channel *ch, struct pulse *p);
 
-/* Delivers a sigevent to process proc. event must be checked by event_check(). prealloc may be NULL. */
-int event_check(struct process *proc, const struct sigevent *event, uint32_t kinds); /* 0, -EINVAL, -EBADF */
+/* Delivers a sigevent to process proc. event must be checked by event_check(). prealloc may be
+ * NULL. */
+int event_check(struct process *proc, const struct sigevent *event,
+                uint32_t kinds); /* 0, -EINVAL, -EBADF */
 int event_deliver(struct process *proc, struct thread *intr_thread, const struct sigevent *event,
                   struct pulse *prealloc);
 #define EVENT_KIND(k) (1u << (k))
 
-bool msg_cancel(struct thread *t, bool force);     /* SEND, RECEIVE, REPLY */
-void msg_thread_gone(struct thread *t);            /* a server thread ended: its clients in REPLY */
-bool sync_cancel(struct thread *t, bool force);    /* MUTEX, CONDVAR, SEM */
-void sync_requeue(struct thread *t);               /* priority of a waiter changed */
+bool msg_cancel(struct thread *t, bool force);  /* SEND, RECEIVE, REPLY */
+void msg_thread_gone(struct thread *t);         /* a server thread ended: its clients in REPLY */
+bool sync_cancel(struct thread *t, bool force); /* MUTEX, CONDVAR, SEM */
+void sync_requeue(struct thread *t);            /* priority of a waiter changed */
 void msg_requeue(struct thread *t);
-void sync_thread_gone(struct thread *t);           /* an owner ended */
+void sync_thread_gone(struct thread *t); /* an owner ended */
 void sync_init(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fixed pools of kernel objects: a free list through the objects of a static array. Lock held.
- * The object's first pointer-sized word is the free link while it is free; pool_alloc() zeroes the object.
+ * The object's first pointer-sized word is the free link while it is free; pool_alloc() zeroes the
+ * object.
  */
 #ifndef KERNEL_POOL_H
 #define KERNEL_POOL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes: the object, life and death, ids. Kernel lock held. Process 1 is the kernel itself ("kymo"):
- * it owns the idle threads, one per CPU (tid = cpu + 1), and has no memory.
+ * Processes: the object, life and death, ids. Kernel lock held. Process 1 is the kernel itself
+ * ("kymo"): it owns the idle threads, one per CPU (tid = cpu + 1), and has no memory.
  */
 #ifndef KERNEL_PROCESS_H
 #define KERNEL_PROCESS_H
@@ -10,28 +10,29 @@
 #include "kernel/vm.h"
 
 struct process {
-    struct vm_space space;   /* [k] mappings and the MPU's or MMU's part; first */
-    int32_t pid;             /* [I] slot + 1 + generation * CONFIG_PROCESSES; never reused soon */
-    int32_t ppid;            /* [k] 0 when the parent is gone */
-    uint32_t ability;        /* [I] ABILITY_* */
-    uint32_t nthreads;       /* [k] */
-    bool dying;              /* [k] threads on other CPUs are still to leave */
-    bool zombie;             /* [k] ended, status not fetched */
-    int status;              /* [k] as ProcWait() gives it */
-    uintptr_t lib_word;      /* [k] LibWord(), 0: none (Cortex-M) */
-    uint32_t *lib_word_kva;  /* [k] its kernel address, checked when registered */
-    struct thread *threads[CONFIG_THREADS_PER_PROCESS];              /* [k] by tid - 1 */
-    struct channel *channels[CONFIG_CHANNELS_PER_PROCESS];           /* [k] by chid - 1 */
-    struct connection *fds[CONFIG_CONNECTIONS_PER_PROCESS];          /* [k] by coid */
-    struct connection *side[CONFIG_CONNECTIONS_PER_PROCESS];         /* [k] by coid - _NTO_SIDE_CHANNEL */
-    struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready node's sibling: see sync.c */
+    struct vm_space space;  /* [k] mappings and the MPU's or MMU's part; first */
+    int32_t pid;            /* [I] slot + 1 + generation * CONFIG_PROCESSES; never reused soon */
+    int32_t ppid;           /* [k] 0 when the parent is gone */
+    uint32_t ability;       /* [I] ABILITY_* */
+    uint32_t nthreads;      /* [k] */
+    bool dying;             /* [k] threads on other CPUs are still to leave */
+    bool zombie;            /* [k] ended, status not fetched */
+    int status;             /* [k] as ProcWait() gives it */
+    uintptr_t lib_word;     /* [k] LibWord(), 0: none (Cortex-M) */
+    uint32_t *lib_word_kva; /* [k] its kernel address, checked when registered */
+    struct thread *threads[CONFIG_THREADS_PER_PROCESS];      /* [k] by tid - 1 */
+    struct channel *channels[CONFIG_CHANNELS_PER_PROCESS];   /* [k] by chid - 1 */
+    struct connection *fds[CONFIG_CONNECTIONS_PER_PROCESS];  /* [k] by coid */
+    struct connection *side[CONFIG_CONNECTIONS_PER_PROCESS]; /* [k] by coid - _NTO_SIDE_CHANNEL */
+    struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready
+                                 node's sibling: see sync.c */
     struct list link;         /* [k] all processes */
     char name[KYMO_NAME_MAX]; /* [I] program name */
 };
 
 void process_init(void);
-extern struct process *kernel_process; /* pid 1 */
-struct process *process_find(int pid); /* NULL: none, or already dying */
+extern struct process *kernel_process;                          /* pid 1 */
+struct process *process_find(int pid);                          /* NULL: none, or already dying */
 struct process *process_self_or(struct process *self, int pid); /* pid 0: self */
 /* Iterates: the process with the lowest pid >= pid (zombies included), or NULL. */
 struct process *process_at_least(int pid);
@@ -41,8 +42,8 @@ struct process *process_at_least(int pid);
 int process_create(const char *name, int ppid, uint32_t ability, struct process **out);
 /*
  * Ends a process: threads, then channels, connections, timers, interrupts, names, trace ownership,
- * memory; each module has a <module>_process_gone(). The parent's wait is answered. Threads that run
- * on other CPUs end first; what is left then is done by the last of them.
+ * memory; each module has a <module>_process_gone(). The parent's wait is answered. Threads that
+ * run on other CPUs end first; what is left then is done by the last of them.
  */
 void process_end(struct process *proc, int status);
 bool process_able(const struct process *proc, uint32_t ability);
@@ -56,7 +57,8 @@ void channel_process_gone(struct process *proc);
 void connection_process_gone(struct process *proc);
 void vm_process_gone(struct process *proc);
 
-/* kernel/spawn.c: loads a program of the boot image. May return KER_AGAIN-style progress: see there. */
+/* kernel/spawn.c: loads a program of the boot image. May return KER_AGAIN-style progress: see
+ * there. */
 int spawn_first(void); /* "init", with all abilities */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scheduler: 256 FIFO queues, one global set for all CPUs; FIFO and round robin. Kernel lock held.
+ * The scheduler: 256 FIFO queues, one global set for all CPUs; FIFO and round robin. Kernel lock
+ * held.
  */
 #ifndef KERNEL_SCHED_H
 #define KERNEL_SCHED_H
@@ -9,12 +10,14 @@
 #include "kernel/thread.h"
 
 void sched_init(void);
-/* Puts a thread in its queue (state READY is the caller's business: thread_wake) and makes the CPU that
- * should run it reschedule: an idle one, else the one running the lowest priority below this one's. */
+/* Puts a thread in its queue (state READY is the caller's business: thread_wake) and makes the CPU
+ * that should run it reschedule: an idle one, else the one running the lowest priority below this
+ * one's. */
 void sched_ready(struct thread *t, bool at_front);
 void sched_unready(struct thread *t); /* takes it out of its queue */
-/* The thread that this CPU should run now; `self` (may be NULL) is what it ran and still could, if its
- * state is RUNNING. Returns NULL for idle. Does the switch: states, accounting, arch_switch(). */
+/* The thread that this CPU should run now; `self` (may be NULL) is what it ran and still could, if
+ * its state is RUNNING. Returns NULL for idle. Does the switch: states, accounting, arch_switch().
+ */
 struct thread *sched_switch(struct cpu *cpu, struct thread *self);
 void sched_yield(struct thread *t);
 /* Its priority, runmask or policy changed while RUNNING or READY. */

@@ -17,12 +17,13 @@ struct connection;
 struct process;
 
 /* What a kernel call handler returns beside a result (>= 0) or a negative errno. Far from both. */
-#define KER_BLOCKED (-0x10000L)  /* the thread blocked; whoever wakes it sets the result */
-#define KER_AGAIN (-0x10001L)    /* did a part; call the handler again (args[] and step are kept) after
-                                    other work, unless the thread dies first: a preemption point */
-#define KER_LOCK (-0x10002L)     /* from a NOLOCK handler: take the lock and call ker_<x>_locked */
-#define KER_STATUS (-0x10003L)   /* the handler set the result itself by thread_result() */
-#define KER_GONE (-0x10004L)     /* the calling thread ended: nothing of it may be touched */
+#define KER_BLOCKED (-0x10000L) /* the thread blocked; whoever wakes it sets the result */
+#define KER_AGAIN \
+    (-0x10001L) /* did a part; call the handler again (args[] and step are kept) after \
+                   other work, unless the thread dies first: a preemption point */
+#define KER_LOCK (-0x10002L)   /* from a NOLOCK handler: take the lock and call ker_<x>_locked */
+#define KER_STATUS (-0x10003L) /* the handler set the result itself by thread_result() */
+#define KER_GONE (-0x10004L)   /* the calling thread ended: nothing of it may be touched */
 
 struct thread {
     struct arch_context ctx; /* [k] first: the ports' assembler */
@@ -41,31 +42,31 @@ struct thread {
     uint16_t generation;     /* [k] of this table slot: part of rcvid */
     uint16_t index;          /* [I] in the table of all threads */
     uint32_t runmask;        /* [k] CPUs it may run on */
-    uint32_t step;           /* [k] progress of a call that returned KER_AGAIN; 0 at the start of each call */
-    struct list ready;       /* [k] READY: in its ready queue. Blocked: in the queue it waits in
-                                (channel's senders, receivers; sync; join; …) */
-    struct list proc_link;   /* [k] in proc->threads */
-    uint64_t run_cycles;     /* [k] CPU time so far */
-    uint64_t ready_since;    /* [k] */
+    uint32_t step; /* [k] progress of a call that returned KER_AGAIN; 0 at the start of each call */
+    struct list ready;     /* [k] READY: in its ready queue. Blocked: in the queue it waits in
+                              (channel's senders, receivers; sync; join; …) */
+    struct list proc_link; /* [k] in proc->threads */
+    uint64_t run_cycles;   /* [k] CPU time so far */
+    uint64_t ready_since;  /* [k] */
 
     /* blocked in SEND, RECEIVE or REPLY (kernel/msg.c) */
     struct channel *channel;       /* [k] where */
     struct connection *connection; /* [k] SEND, REPLY: through which */
     uint32_t srcmsglen;            /* [k] bytes sent; of a client in SEND or REPLY */
     uint32_t dstmsglen;
-    struct list reply_link;        /* [k] REPLY: in channel->replies */
-    struct thread *server;         /* [k] REPLY: the thread that received it; NULL if that ended */
+    struct list reply_link; /* [k] REPLY: in channel->replies */
+    struct thread *server;  /* [k] REPLY: the thread that received it; NULL if that ended */
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync.c) */
-    uintptr_t sync;                /* [k] address of the sync_t in proc */
-    uintptr_t sync_mutex;          /* [k] CONDVAR: the mutex to take again */
+    uintptr_t sync;       /* [k] address of the sync_t in proc */
+    uintptr_t sync_mutex; /* [k] CONDVAR: the mutex to take again */
 
     /* JOIN, and being joined */
-    struct list joiners;           /* [k] at most one thread waits here (its ready node) */
-    uintptr_t exit_status;         /* [k] DEAD */
+    struct list joiners;             /* [k] at most one thread waits here (its ready node) */
+    uintptr_t exit_status;           /* [k] DEAD */
     uintptr_t stack_low, stack_high; /* [k] */
 
-    uint8_t intr_pulses;           /* [k] SIGEV_INTR that came while not in INTR; saturates */
+    uint8_t intr_pulses; /* [k] SIGEV_INTR that came while not in INTR; saturates */
 
     /* TimerTimeout(): acts on the next block in one of these states (kernel/timer.c) */
     uint32_t timeout_states;       /* [k] armed for the next block; 0: none */
@@ -77,8 +78,8 @@ struct thread {
 };
 
 #define THREAD_DETACHED 0x01
-#define THREAD_AGAIN 0x02   /* the call must be called again before the thread resumes */
-#define THREAD_DYING 0x04   /* another CPU runs it: ends at its next kernel exit */
+#define THREAD_AGAIN 0x02 /* the call must be called again before the thread resumes */
+#define THREAD_DYING 0x04 /* another CPU runs it: ends at its next kernel exit */
 #define THREAD_MAIN 0x08
 #define THREAD_UNBLOCK_SENT 0x10 /* the server has been told by an UNBLOCK pulse (kernel/msg.c) */
 
@@ -87,8 +88,9 @@ void thread_init(void);
  * starts it by thread_wake(). Emits THCREATE. */
 int thread_create(struct process *proc, struct thread *creator, uintptr_t func, uintptr_t arg,
                   const struct _thread_attr *attr, struct thread **out);
-/* Ends a thread in any state: leaves every queue, wakes joiner and clients, emits THDESTROY. If it runs
- * on another CPU it is only marked and that CPU told; if it is the caller's, the caller must return KER_GONE. */
+/* Ends a thread in any state: leaves every queue, wakes joiner and clients, emits THDESTROY. If it
+ * runs on another CPU it is only marked and that CPU told; if it is the caller's, the caller must
+ * return KER_GONE. */
 void thread_end(struct thread *t, uintptr_t status);
 struct thread *thread_find(struct process *proc, int tid); /* NULL: no such; tid 0: NULL */
 struct thread *thread_by_index(unsigned index);
@@ -96,16 +98,17 @@ struct thread *thread_by_index(unsigned index);
 /* The only place that writes state: traces it. */
 void thread_set_state(struct thread *t, enum thread_state state);
 /*
- * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The caller
- * has put it in its queue and returns KER_BLOCKED. If a zero timeout forbids blocking it returns
- * -ETIMEDOUT instead and has done nothing: so queue the thread after this, or undo.
+ * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The
+ * caller has put it in its queue and returns KER_BLOCKED. If a zero timeout forbids blocking it
+ * returns -ETIMEDOUT instead and has done nothing: so queue the thread after this, or undo.
  */
 long thread_block(struct thread *t, enum thread_state state);
-/* Makes a blocked or STOPPED thread READY with the call's result. Its queue links must be out already. */
+/* Makes a blocked or STOPPED thread READY with the call's result. Its queue links must be out
+ * already. */
 void thread_wake(struct thread *t, long value, int error);
-/* Takes a blocked thread out of whatever it waits for, without waking it: kill, timeout. Dispatches on
- * state to msg_cancel(), sync_cancel(), …  Returns false if it must stay blocked for now (REPLY on a
- * channel with _NTO_CHF_UNBLOCK: the pulse has been sent; force overrides). */
+/* Takes a blocked thread out of whatever it waits for, without waking it: kill, timeout. Dispatches
+ * on state to msg_cancel(), sync_cancel(), …  Returns false if it must stay blocked for now (REPLY
+ * on a channel with _NTO_CHF_UNBLOCK: the pulse has been sent; force overrides). */
 bool thread_cancel_wait(struct thread *t, bool force);
 static inline void thread_result(struct thread *t, long value, int error)
 {

@@ -13,10 +13,10 @@
 struct cpu;
 
 struct timer_node {
-    struct list link;                        /* [k] in cpu->timers; self-linked: idle */
-    uint64_t at;                             /* [k] cycles */
-    void (*fire)(struct timer_node *node);   /* [I] lock held; the node is out of the list */
-    uint8_t cpu;                             /* [k] whose list */
+    struct list link;                      /* [k] in cpu->timers; self-linked: idle */
+    uint64_t at;                           /* [k] cycles */
+    void (*fire)(struct timer_node *node); /* [I] lock held; the node is out of the list */
+    uint8_t cpu;                           /* [k] whose list */
 };
 
 void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *));

@@ -2,8 +2,9 @@
 /*
  * Memory of processes: every mapping is one physically contiguous piece, so the mapping list itself
  * translates user addresses: the kernel never walks page tables and never faults on a user pointer.
- * Kernel lock held, except vm_user_ptr() of the caller's own process from a NOLOCK call, which is safe
- * because mappings of a process go only under the lock while no thread of it is in the kernel... see vm.c.
+ * Kernel lock held, except vm_user_ptr() of the caller's own process from a NOLOCK call, which is
+ * safe because mappings of a process go only under the lock while no thread of it is in the
+ * kernel... see vm.c.
  */
 #ifndef KERNEL_VM_H
 #define KERNEL_VM_H
@@ -15,16 +16,16 @@ struct mapping {
     uintptr_t vaddr; /* 0: free entry */
     size_t len;      /* bytes, multiple of the granule */
     paddr_t phys;
-    uint32_t flags;  /* KYMO_PROT_* | KYMO_MAP_* | MAPPING_* */
-    uint32_t arch;   /* for the port (region number, …) */
+    uint32_t flags; /* KYMO_PROT_* | KYMO_MAP_* | MAPPING_* */
+    uint32_t arch;  /* for the port (region number, …) */
 };
 #define MAPPING_OWNED 0x1000 /* RAM to be freed with the mapping */
 
 struct vm_space {
-    struct arch_aspace arch;                 /* [k] first */
-    struct mapping maps[CONFIG_MAPPINGS];    /* [k] most used first: stack and data before text */
-    unsigned nmaps;                          /* [k] entries in use, no holes */
-    uint64_t owned_bytes;                    /* [k] */
+    struct arch_aspace arch;              /* [k] first */
+    struct mapping maps[CONFIG_MAPPINGS]; /* [k] most used first: stack and data before text */
+    unsigned nmaps;                       /* [k] entries in use, no holes */
+    uint64_t owned_bytes;                 /* [k] */
 };
 
 /*
@@ -37,7 +38,8 @@ void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned p
 
 /* Adds a mapping; m->vaddr is filled in. Allocates RAM if m->phys is 0 and it is not a device. */
 int vm_map(struct process *proc, struct mapping *m); /* 0, -ENOMEM, -EAGAIN (table full) */
-int vm_unmap(struct process *proc, uintptr_t vaddr, size_t len); /* -EINVAL: not exactly a mapping */
+int vm_unmap(struct process *proc, uintptr_t vaddr,
+             size_t len); /* -EINVAL: not exactly a mapping */
 
 /* Copies: 0 or -EFAULT; nothing is written unless everything can be. Structures are copied once. */
 int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len);

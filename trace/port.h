@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The seam under trace/: what the trace code needs from whatever it runs in. The kernel supplies it
- * (kernel/trace_port.c and trace/port/<cpu>.h), so do the host tests (trace/port/host.h, test/unit).
- * trace/ knows no kernel header.
+ * (kernel/trace_port.c and trace/port/<cpu>.h), so do the host tests (trace/port/host.h,
+ * test/unit). trace/ knows no kernel header.
  */
 #ifndef TRACE_PORT_H
 #define TRACE_PORT_H
@@ -13,7 +13,8 @@
 
 struct trace_cpu; /* trace/ring.h: one CPU's state of the event log, fast-path fields first */
 
-/* ---- inlines, defined in TRACE_PORT_OPS_H ----------------------------------------------------- */
+/* ---- inlines, defined in TRACE_PORT_OPS_H -----------------------------------------------------
+ */
 
 /* This CPU's struct trace_cpu. On the target it is the first member of the kernel's struct cpu. */
 static inline struct trace_cpu *trace_port_cpu(void);
@@ -37,7 +38,8 @@ static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uin
 
 #include TRACE_PORT_OPS_H
 
-/* ---- functions -------------------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------------------
+ */
 
 unsigned trace_port_cpu_count(void);
 struct trace_cpu *trace_port_cpu_at(unsigned cpu);
@@ -53,7 +55,8 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
 /* A buffer of this CPU passed the high-water mark or was closed: have trace_kernel_exit() called at
  * this CPU's next kernel exit. Any context. */
 void trace_port_request_exit(void);
-/* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody there. */
+/* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody
+ * there. */
 bool trace_port_raise(unsigned cpu, uint32_t value);
 /* A buffer became FREE: wake the state dump if it waits. Lock held. */
 void trace_port_buffer_freed(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event slot: 16 bytes, little-endian: header, time, d1, d2. Shared by the target, the tracelogger and
- * the host; includes nothing of the project. Bits and numbers are QNX's (docs/format.md).
+ * The event slot: 16 bytes, little-endian: header, time, d1, d2. Shared by the target, the
+ * tracelogger and the host; includes nothing of the project. Bits and numbers are QNX's
+ * (docs/format.md).
  */
 #ifndef TRACE_SLOT_H
 #define TRACE_SLOT_H
@@ -37,8 +38,8 @@ _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 #define TRACE_GET_CLASS(h) (((h)&TRACE_CLASS_MASK) >> TRACE_CLASS_SHIFT)
 #define TRACE_GET_CPU(h) (((h)&TRACE_CPU_MASK) >> TRACE_CPU_SHIFT)
 #define TRACE_GET_STRUCT(h) ((h)&TRACE_STRUCT_MASK)
-#define TRACE_HEADER(cpu, structure, class, event)                                     \
-    (((uint32_t)(cpu) << TRACE_CPU_SHIFT) | (structure) |                              \
+#define TRACE_HEADER(cpu, structure, class, event) \
+    (((uint32_t)(cpu) << TRACE_CPU_SHIFT) | (structure) | \
      ((uint32_t)(class) << TRACE_CLASS_SHIFT) | (uint32_t)(event))
 
 /* Internal classes (bits 10-14). */
@@ -52,8 +53,9 @@ _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 #define TRACE_CLASS_COMM 7
 #define TRACE_CLASS_MAX 16 /* counters per class; Kymo's own classes will start at 12 */
 
-/* KER_CALL: the event is the call's number plus one of these; any class: TRACE_EVENT_64 when a value
- * does not fit 32 bits: then every P (pointer-sized) word of the event takes two, low word first. */
+/* KER_CALL: the event is the call's number plus one of these; any class: TRACE_EVENT_64 when a
+ * value does not fit 32 bits: then every P (pointer-sized) word of the event takes two, low word
+ * first. */
 #define TRACE_KERCALL_ENTER 0
 #define TRACE_KERCALL_EXIT 128
 #define TRACE_KERCALL_INT 256

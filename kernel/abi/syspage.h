@@ -27,7 +27,7 @@ struct kymo_syspage {
     uint64_t boot_time;      /* seconds since 1970, 0 if the board has no clock */
     char board[32];
     char cpu_name[32];
-    char release[32];        /* kernel version */
+    char release[32];                    /* kernel version */
     uint32_t build_id_off, build_id_len; /* the kernel's GNU build id, raw bytes */
     uint32_t events_off, events_len;     /* text: one line an event, see below */
     uint32_t kercalls_off, kercalls_len; /* text: one line a kernel call */

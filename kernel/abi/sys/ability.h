@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Abilities: what a process may ask of the kernel beyond what every process may. A process gets them
- * when it is spawned (start script: `ability=trace,host`) and can give a child no more than it has.
+ * Abilities: what a process may ask of the kernel beyond what every process may. A process gets
+ * them when it is spawned (start script: `ability=trace,host`) and can give a child no more than it
+ * has.
  *
  * X-macro: ABILITY(bit, NAME, "script name", "what it allows")
  */
 #ifndef KERNEL_ABI_SYS_ABILITY_H
 #define KERNEL_ABI_SYS_ABILITY_H
 
-#define ABILITY_LIST(ABILITY)                                                                  \
-    ABILITY(0, TRACE, "trace", "TraceEvent control commands, mapping the trace buffers")        \
-    ABILITY(1, DEVICE, "device", "mapping device memory")                                      \
-    ABILITY(2, INTERRUPT, "interrupt", "attaching, masking and unmasking interrupts")          \
-    ABILITY(3, HOST, "host", "files on the host by semihosting")                               \
-    ABILITY(4, RESET, "reset", "shutting down or resetting the machine")                       \
-    ABILITY(5, SPAWN, "spawn", "spawning processes")                                           \
-    ABILITY(6, KILL, "kill", "ending processes that are not its children")                     \
-    ABILITY(7, PRIORITY, "priority", "priorities above 63")                                    \
+#define ABILITY_LIST(ABILITY) \
+    ABILITY(0, TRACE, "trace", "TraceEvent control commands, mapping the trace buffers") \
+    ABILITY(1, DEVICE, "device", "mapping device memory") \
+    ABILITY(2, INTERRUPT, "interrupt", "attaching, masking and unmasking interrupts") \
+    ABILITY(3, HOST, "host", "files on the host by semihosting") \
+    ABILITY(4, RESET, "reset", "shutting down or resetting the machine") \
+    ABILITY(5, SPAWN, "spawn", "spawning processes") \
+    ABILITY(6, KILL, "kill", "ending processes that are not its children") \
+    ABILITY(7, PRIORITY, "priority", "priorities above 63") \
     ABILITY(8, CLOCK, "clock", "setting the time of day")
 
 enum ability {

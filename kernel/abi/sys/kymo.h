@@ -14,7 +14,7 @@
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-struct kymo_spawn { /* ProcSpawn() */
+struct kymo_spawn {              /* ProcSpawn() */
     char program[KYMO_NAME_MAX]; /* file in the boot image */
     int32_t priority;            /* 1..255; 0: the caller's */
     int32_t policy;              /* SCHED_*; SCHED_NOCHANGE: the caller's */
@@ -23,17 +23,18 @@ struct kymo_spawn { /* ProcSpawn() */
     uint32_t stack_size;         /* main thread's; 0: the default (4 KB on Cortex-M, 64 KB else) */
     uint32_t heap_size;          /* 0: the default (16 KB on Cortex-M, 1 MB else) */
     uint32_t argc;
-    uint32_t arg_bytes;          /* length of args: argc strings, each ended by NUL */
+    uint32_t arg_bytes; /* length of args: argc strings, each ended by NUL */
     char args[KYMO_ARG_MAX];
 };
 
 /* Status of an ended process, as ProcWait() stores it. */
-#define KYMO_STATUS_EXITED(s) (((s) & 0x7f) == 0)
+#define KYMO_STATUS_EXITED(s) (((s)&0x7f) == 0)
 #define KYMO_STATUS_CODE(s) (((s) >> 8) & 0xff)
-#define KYMO_STATUS_SIGNAL(s) ((s) & 0x7f)
+#define KYMO_STATUS_SIGNAL(s) ((s)&0x7f)
 #define KYMO_WAIT_NOHANG 1
 
-/* Signals: QNX's numbers. All end the process (there are no handlers); 0 only asks whether it is. */
+/* Signals: QNX's numbers. All end the process (there are no handlers); 0 only asks whether it is.
+ */
 #define KYMO_SIGILL 4
 #define KYMO_SIGABRT 6
 #define KYMO_SIGFPE 8
@@ -49,7 +50,7 @@ struct kymo_spawn { /* ProcSpawn() */
 struct kymo_startup {
     uint32_t size; /* of this struct */
     uint32_t argc;
-    char **argv;   /* argc pointers and a NULL, in the process's memory */
+    char **argv; /* argc pointers and a NULL, in the process's memory */
     void *heap_start;
     void *heap_end;
     void *stack_low;
@@ -66,19 +67,20 @@ struct kymo_proc_info { /* ProcInfo(pid, 0, …) and the head of each pidin entr
     int32_t status_or_zero;
     uint32_t ability;
     uint32_t nthreads, nchannels, nconnections, nmaps, ntimers;
-    uint64_t memory;   /* bytes of RAM that the process owns */
+    uint64_t memory; /* bytes of RAM that the process owns */
     char name[KYMO_NAME_MAX];
 };
 
 struct kymo_thread_info { /* ThreadInfo(pid, tid, …) */
     int32_t pid, tid;
-    int32_t state;      /* STATE_* */
+    int32_t state; /* STATE_* */
     int32_t priority, base_priority, policy;
-    int32_t cpu;        /* last CPU */
+    int32_t cpu; /* last CPU */
     uint32_t runmask;
-    uint64_t run_ns;    /* CPU time */
-    uint64_t blocked_on; /* SEND, REPLY: pid<<32 | chid; RECEIVE: chid; MUTEX…: address; JOIN: tid */
-    uint64_t ip;        /* saved instruction pointer */
+    uint64_t run_ns; /* CPU time */
+    uint64_t
+        blocked_on; /* SEND, REPLY: pid<<32 | chid; RECEIVE: chid; MUTEX…: address; JOIN: tid */
+    uint64_t ip;    /* saved instruction pointer */
     uint64_t stack_used_or_zero;
     char name[16];
 };
@@ -91,10 +93,10 @@ struct kymo_thread_info { /* ThreadInfo(pid, tid, …) */
 #define KYMO_MAP_DEVICE 0x10 /* phys is device memory; needs ABILITY_DEVICE */
 #define KYMO_MAP_TRACE 0x20  /* the trace buffers, read-only; needs ABILITY_TRACE */
 #define KYMO_MAP_STACK 0x40  /* unmapped guard below, where there is an MMU */
-struct kymo_map { /* MemMap(): in and out */
-    uint64_t phys;  /* in: for DEVICE */
-    uint64_t vaddr; /* out */
-    uint64_t len;   /* in: wanted; out: mapped (rounded up) */
+struct kymo_map {            /* MemMap(): in and out */
+    uint64_t phys;           /* in: for DEVICE */
+    uint64_t vaddr;          /* out */
+    uint64_t len;            /* in: wanted; out: mapped (rounded up) */
     uint32_t flags;
     uint32_t reserved;
 };
@@ -106,10 +108,13 @@ struct kymo_name { /* NameLookup(): out */
     int32_t chid;
 };
 
-/* ---- host files (semihosting), needs ABILITY_HOST --------------------------------------------- */
+/* ---- host files (semihosting), needs ABILITY_HOST ---------------------------------------------
+ */
 
-#define KYMO_HOST_OPEN 1  /* a: path (bytes in b, no NUL inside), c: 0 read 1 create/truncate 2 append */
-#define KYMO_HOST_WRITE 2 /* a: buffer, b: bytes, c: handle; returns bytes written (short: disk full) */
+#define KYMO_HOST_OPEN \
+    1 /* a: path (bytes in b, no NUL inside), c: 0 read 1 create/truncate 2 append */
+#define KYMO_HOST_WRITE \
+    2 /* a: buffer, b: bytes, c: handle; returns bytes written (short: disk full) */
 #define KYMO_HOST_CLOSE 3 /* c: handle */
 #define KYMO_HOST_EXIT 4  /* c: exit status of the emulator; needs ABILITY_RESET too */
 
@@ -122,23 +127,23 @@ struct kymo_name { /* NameLookup(): out */
 /* Image files: ImageRead(name, offset, buffer, bytes) returns the bytes read, 0 at the end. */
 
 #ifndef KYMO_KERNEL
-int ProcSpawn(const struct kymo_spawn *spawn);               /* pid */
-void ProcExit(int status) __attribute__((noreturn));          /* 0..255 */
-int ProcWait(int pid, int *status, int options);             /* pid 0: any child; returns pid */
-int ProcInfo(int pid, struct kymo_proc_info *info);          /* the process with the lowest pid >= pid */
+int ProcSpawn(const struct kymo_spawn *spawn);       /* pid */
+void ProcExit(int status) __attribute__((noreturn)); /* 0..255 */
+int ProcWait(int pid, int *status, int options);     /* pid 0: any child; returns pid */
+int ProcInfo(int pid, struct kymo_proc_info *info);  /* the process with the lowest pid >= pid */
 int ThreadInfo(int pid, int tid, struct kymo_thread_info *info); /* lowest tid >= tid */
-int ProcSelf(int *tid, int *ppid);                           /* pid */
+int ProcSelf(int *tid, int *ppid);                               /* pid */
 int MemMap(struct kymo_map *map);
 int MemUnmap(void *addr, size_t len);
-int NameAttach(const char *name, int chid);                  /* id */
+int NameAttach(const char *name, int chid); /* id */
 int NameDetach(int id);
 int NameLookup(const char *name, struct kymo_name *out);
 long ImageRead(const char *name, size_t offset, void *buffer, size_t bytes);
 long HostCall(int op, const void *a, size_t b, int c);
 int SystemCtl(int what, int value);
 long SyspageRead(size_t offset, void *buffer, size_t bytes);
-int LibWord(void *address_of_word); /* Cortex-M: see struct _thread_attr.tls */
-long ConsoleWrite(const void *text, size_t bytes);           /* the kernel's own console, polled */
+int LibWord(void *address_of_word);                /* Cortex-M: see struct _thread_attr.tls */
+long ConsoleWrite(const void *text, size_t bytes); /* the kernel's own console, polled */
 #endif
 
 #endif

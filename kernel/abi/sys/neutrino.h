@@ -57,11 +57,11 @@ struct _pulse {
 
 /* struct sigevent, QNX's documented kinds that Kymo delivers. */
 struct sigevent {
-    int sigev_notify;             /* SIGEV_* */
-    int sigev_coid;               /* SIGEV_PULSE: connection to send on; SIGEV_SIGNAL: signal */
+    int sigev_notify;              /* SIGEV_* */
+    int sigev_coid;                /* SIGEV_PULSE: connection to send on; SIGEV_SIGNAL: signal */
     union sigval_kymo sigev_value; /* SIGEV_PULSE: value */
-    int16_t sigev_code;           /* SIGEV_PULSE: code 0..127 */
-    int16_t sigev_priority;       /* SIGEV_PULSE: 1..255, or SIGEV_PULSE_PRIO_INHERIT */
+    int16_t sigev_code;            /* SIGEV_PULSE: code 0..127 */
+    int16_t sigev_priority;        /* SIGEV_PULSE: 1..255, or SIGEV_PULSE_PRIO_INHERIT */
 };
 #define SIGEV_NONE 0
 #define SIGEV_SIGNAL 1
@@ -69,8 +69,8 @@ struct sigevent {
 #define SIGEV_UNBLOCK 5 /* only for TimerTimeout(): the blocked call returns ETIMEDOUT */
 #define SIGEV_INTR 6    /* wakes InterruptWait() of the thread that attached it */
 #define SIGEV_PULSE_PRIO_INHERIT (-1)
-#define SIGEV_PULSE_INIT(e, coid, prio, code, value)                          \
-    ((e)->sigev_notify = SIGEV_PULSE, (e)->sigev_coid = (coid),               \
+#define SIGEV_PULSE_INIT(e, coid, prio, code, value) \
+    ((e)->sigev_notify = SIGEV_PULSE, (e)->sigev_coid = (coid), \
      (e)->sigev_priority = (int16_t)(prio), (e)->sigev_code = (int16_t)(code), \
      (e)->sigev_value.sival_int = (int)(value))
 #define SIGEV_INTR_INIT(e) ((e)->sigev_notify = SIGEV_INTR)
@@ -79,23 +79,23 @@ struct sigevent {
 
 /* ---- channels and connections ---------------------------------------------------------------- */
 
-#define _NTO_CHF_FIXED_PRIORITY 0x0001 /* receivers don't take the sender's priority */
-#define _NTO_CHF_UNBLOCK 0x0002        /* pulse when a REPLY-blocked client wants to leave */
-#define _NTO_CHF_THREAD_DEATH 0x0004   /* pulse when a thread of this process ends */
-#define _NTO_CHF_DISCONNECT 0x0008     /* pulse when a client's last connection goes */
-#define _NTO_CHF_SENDER_LEN 0x0020     /* accepted; msg_info always has the lengths */
+#define _NTO_CHF_FIXED_PRIORITY 0x0001  /* receivers don't take the sender's priority */
+#define _NTO_CHF_UNBLOCK 0x0002         /* pulse when a REPLY-blocked client wants to leave */
+#define _NTO_CHF_THREAD_DEATH 0x0004    /* pulse when a thread of this process ends */
+#define _NTO_CHF_DISCONNECT 0x0008      /* pulse when a client's last connection goes */
+#define _NTO_CHF_SENDER_LEN 0x0020      /* accepted; msg_info always has the lengths */
 #define _NTO_CHF_COID_DISCONNECT 0x0040 /* pulse when a server this process uses goes */
-#define _NTO_CHF_REPLY_LEN 0x0080      /* accepted */
+#define _NTO_CHF_REPLY_LEN 0x0080       /* accepted */
 
 #define _NTO_SIDE_CHANNEL 0x40000000
 #define _NTO_COF_CLOEXEC 0x0001
 
 /* Written by MsgReceive() and MsgInfo(); 13 words in the trace's wide form. */
 struct _msg_info {
-    uint32_t nd;        /* node: always 0 */
-    uint32_t srcnd;     /* 0 */
-    int32_t pid;        /* sender */
-    int32_t tid;        /* sender, from 1 */
+    uint32_t nd;    /* node: always 0 */
+    uint32_t srcnd; /* 0 */
+    int32_t pid;    /* sender */
+    int32_t tid;    /* sender, from 1 */
     int32_t chid;
     int32_t scoid;      /* server connection id */
     int32_t coid;       /* the sender's connection id */
@@ -144,19 +144,19 @@ struct sched_info_kymo { /* SchedInfo() */
 
 /* ThreadCreate(): attributes. Zero fields take the caller's or the default. */
 struct _thread_attr {
-    uint32_t flags;       /* PTHREAD_CREATE_DETACHED */
-    int32_t priority;     /* 0: the creator's */
-    int32_t policy;       /* SCHED_NOCHANGE: the creator's */
-    uint32_t runmask;     /* 0: the creator's */
-    void *stackaddr;      /* lowest address; needed on Kymo (lib/ allocates it) */
-    size_t stacksize;     /* bytes */
+    uint32_t flags;         /* PTHREAD_CREATE_DETACHED */
+    int32_t priority;       /* 0: the creator's */
+    int32_t policy;         /* SCHED_NOCHANGE: the creator's */
+    uint32_t runmask;       /* 0: the creator's */
+    void *stackaddr;        /* lowest address; needed on Kymo (lib/ allocates it) */
+    size_t stacksize;       /* bytes */
     void (*exitfunc)(void); /* where func returns to */
-    void *tls;            /* AArch64 TPIDR_EL0; on Cortex-M the per-thread word (see KYMO_LIB_WORD) */
+    void *tls; /* AArch64 TPIDR_EL0; on Cortex-M the per-thread word (see KYMO_LIB_WORD) */
 };
 #define KYMO_THREAD_DETACHED 0x01
 
-#define _NTO_TCTL_RUNMASK 4      /* data: uint32_t mask of CPUs, by value */
-#define _NTO_TCTL_NAME 11        /* data: struct _thread_name * */
+#define _NTO_TCTL_RUNMASK 4       /* data: uint32_t mask of CPUs, by value */
+#define _NTO_TCTL_NAME 11         /* data: struct _thread_name * */
 #define _NTO_TCTL_RUNMASK_GET 100 /* Kymo: data: uint32_t * */
 struct _thread_name {
     int32_t new_name_len; /* bytes with NUL, -1: read only */
@@ -172,11 +172,11 @@ struct _thread_name {
  * `owner` alone; the kernel is called only when SYNC_WAITING is or must be set.
  */
 typedef struct kymo_sync {
-    volatile int32_t count;   /* semaphore: value; recursive mutex: depth - 1 | flags */
-    volatile uint32_t owner;  /* mutex: tid | SYNC_WAITING; 0 free. Others: SYNC_OWNER_* */
+    volatile int32_t count;  /* semaphore: value; recursive mutex: depth - 1 | flags */
+    volatile uint32_t owner; /* mutex: tid | SYNC_WAITING; 0 free. Others: SYNC_OWNER_* */
 } sync_t;
 #define SYNC_WAITING 0x80000000u
-#define SYNC_OWNER_DEAD 0x7ffffffeu   /* QNX: _NTO_SYNC_DEAD */
+#define SYNC_OWNER_DEAD 0x7ffffffeu /* QNX: _NTO_SYNC_DEAD */
 #define SYNC_OWNER_DESTROYED 0x7fffffffu
 #define SYNC_OWNER_COND 0x7ffffffdu
 #define SYNC_OWNER_SEM 0x7ffffffcu
@@ -233,13 +233,15 @@ struct _timer_info {
 
 #define _NTO_INTR_CLASS_EXTERNAL 0x00000000u
 #define _NTO_INTR_CLASS_SYNTHETIC 0x7fff0000u
-#define _NTO_HOOK_TRACE 0x7fff0000u /* a trace buffer is READY; pulse value = index<<13 | seq&0x7ff */
-#define _NTO_HOOK_IDLE 0x7fff0001u  /* reserved: ENOTSUP */
+#define _NTO_HOOK_TRACE \
+    0x7fff0000u /* a trace buffer is READY; pulse value = index<<13 | seq&0x7ff */
+#define _NTO_HOOK_IDLE 0x7fff0001u /* reserved: ENOTSUP */
 #define _NTO_INTR_FLAGS_TRK_MSK 0x08
 #define _NTO_INTR_FLAGS_END 0x01
 #define _NTO_INTR_FLAGS_PROCESS 0x04
 
-/* ---- the calls -------------------------------------------------------------------------------- */
+/* ---- the calls --------------------------------------------------------------------------------
+ */
 #ifndef KYMO_KERNEL /* the kernel sees the types only */
 
 int ChannelCreate(unsigned flags);

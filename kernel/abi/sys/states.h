@@ -9,27 +9,27 @@
 #ifndef KERNEL_ABI_SYS_STATES_H
 #define KERNEL_ABI_SYS_STATES_H
 
-#define THREAD_STATE_LIST(STATE)               \
-    STATE(0, DEAD, "THDEAD", 1)                \
-    STATE(1, RUNNING, "THRUNNING", 1)          \
-    STATE(2, READY, "THREADY", 1)              \
-    STATE(3, STOPPED, "THSTOPPED", 1)          \
-    STATE(4, SEND, "THSEND", 1)                \
-    STATE(5, RECEIVE, "THRECEIVE", 1)          \
-    STATE(6, REPLY, "THREPLY", 1)              \
-    STATE(7, STACK, "THSTACK", 0)              \
-    STATE(8, WAITTHREAD, "THWAITTHREAD", 1)    \
-    STATE(9, WAITPAGE, "THWAITPAGE", 0)        \
-    STATE(10, SIGSUSPEND, "THSIGSUSPEND", 0)   \
+#define THREAD_STATE_LIST(STATE) \
+    STATE(0, DEAD, "THDEAD", 1) \
+    STATE(1, RUNNING, "THRUNNING", 1) \
+    STATE(2, READY, "THREADY", 1) \
+    STATE(3, STOPPED, "THSTOPPED", 1) \
+    STATE(4, SEND, "THSEND", 1) \
+    STATE(5, RECEIVE, "THRECEIVE", 1) \
+    STATE(6, REPLY, "THREPLY", 1) \
+    STATE(7, STACK, "THSTACK", 0) \
+    STATE(8, WAITTHREAD, "THWAITTHREAD", 1) \
+    STATE(9, WAITPAGE, "THWAITPAGE", 0) \
+    STATE(10, SIGSUSPEND, "THSIGSUSPEND", 0) \
     STATE(11, SIGWAITINFO, "THSIGWAITINFO", 0) \
-    STATE(12, NANOSLEEP, "THNANOSLEEP", 1)     \
-    STATE(13, MUTEX, "THMUTEX", 1)             \
-    STATE(14, CONDVAR, "THCONDVAR", 1)         \
-    STATE(15, JOIN, "THJOIN", 1)               \
-    STATE(16, INTR, "THINTR", 1)               \
-    STATE(17, SEM, "THSEM", 1)                 \
-    STATE(18, WAITCTX, "THWAITCTX", 1)         \
-    STATE(19, NET_SEND, "THNET_SEND", 0)       \
+    STATE(12, NANOSLEEP, "THNANOSLEEP", 1) \
+    STATE(13, MUTEX, "THMUTEX", 1) \
+    STATE(14, CONDVAR, "THCONDVAR", 1) \
+    STATE(15, JOIN, "THJOIN", 1) \
+    STATE(16, INTR, "THINTR", 1) \
+    STATE(17, SEM, "THSEM", 1) \
+    STATE(18, WAITCTX, "THWAITCTX", 1) \
+    STATE(19, NET_SEND, "THNET_SEND", 0) \
     STATE(20, NET_REPLY, "THNET_REPLY", 0)
 
 /*

@@ -2,11 +2,11 @@
 /*
  * TraceEvent(): commands, classes, and the structures of Kymo's own commands.
  *
- * A command word is argument-count<<28 | number, the count including the command itself; numbers and
- * counts are QNX's (QNX 6.4's, in the numbers' order); Kymo's own start at 0x1000.
- * Control commands need ABILITY_TRACE (EPERM); INSERT*USEREVENT may be used by everyone.
- * Common errors: ECANCELED no buffers or wrong mode, EFAULT bad pointer or no buffers, EINVAL,
- * ENOMEM, ENOTSUP unknown class, event or command.
+ * A command word is argument-count<<28 | number, the count including the command itself; numbers
+ * and counts are QNX's (QNX 6.4's, in the numbers' order); Kymo's own start at 0x1000. Control
+ * commands need ABILITY_TRACE (EPERM); INSERT*USEREVENT may be used by everyone. Common errors:
+ * ECANCELED no buffers or wrong mode, EFAULT bad pointer or no buffers, EINVAL, ENOMEM, ENOTSUP
+ * unknown class, event or command.
  */
 #ifndef KERNEL_ABI_SYS_TRACE_H
 #define KERNEL_ABI_SYS_TRACE_H
@@ -15,7 +15,7 @@
 
 #define _NTO_TRACE_CMD(args, number) (((args) << 28) | (number))
 #define _NTO_TRACE_GET_COUNT(cmd) (((cmd) >> 28) & 7)
-#define _NTO_TRACE_GET_FLAG(cmd) ((cmd) & 0x0fffffff)
+#define _NTO_TRACE_GET_FLAG(cmd) ((cmd)&0x0fffffff)
 
 #define _NTO_TRACE_ADDALLCLASSES _NTO_TRACE_CMD(1, 1)
 #define _NTO_TRACE_DELALLCLASSES _NTO_TRACE_CMD(1, 2)
@@ -25,7 +25,7 @@
 #define _NTO_TRACE_DELEVENT _NTO_TRACE_CMD(3, 6)
 #define _NTO_TRACE_START _NTO_TRACE_CMD(1, 10)
 #define _NTO_TRACE_STOP _NTO_TRACE_CMD(1, 11)
-#define _NTO_TRACE_ALLOCBUFFER _NTO_TRACE_CMD(3, 12)   /* count per CPU, uint64_t *paddr */
+#define _NTO_TRACE_ALLOCBUFFER _NTO_TRACE_CMD(3, 12) /* count per CPU, uint64_t *paddr */
 #define _NTO_TRACE_DEALLOCBUFFER _NTO_TRACE_CMD(1, 13)
 #define _NTO_TRACE_FLUSHBUFFER _NTO_TRACE_CMD(1, 14)
 #define _NTO_TRACE_QUERYEVENTS _NTO_TRACE_CMD(1, 15)
@@ -35,9 +35,9 @@
 #define _NTO_TRACE_SETCLASSWIDE _NTO_TRACE_CMD(2, 19)
 #define _NTO_TRACE_SETEVENTFAST _NTO_TRACE_CMD(3, 20)
 #define _NTO_TRACE_SETEVENTWIDE _NTO_TRACE_CMD(3, 21)
-#define _NTO_TRACE_INSERTSUSEREVENT _NTO_TRACE_CMD(4, 30)   /* event, d1, d2 */
-#define _NTO_TRACE_INSERTCUSEREVENT _NTO_TRACE_CMD(4, 31)   /* event, ptr, number of 32-bit words */
-#define _NTO_TRACE_INSERTUSRSTREVENT _NTO_TRACE_CMD(3, 32)  /* event, char * */
+#define _NTO_TRACE_INSERTSUSEREVENT _NTO_TRACE_CMD(4, 30)  /* event, d1, d2 */
+#define _NTO_TRACE_INSERTCUSEREVENT _NTO_TRACE_CMD(4, 31)  /* event, ptr, number of 32-bit words */
+#define _NTO_TRACE_INSERTUSRSTREVENT _NTO_TRACE_CMD(3, 32) /* event, char * */
 #define _NTO_TRACE_STARTNOSTATE _NTO_TRACE_CMD(1, 33)
 #define _NTO_TRACE_SETRINGMODE _NTO_TRACE_CMD(1, 34)
 #define _NTO_TRACE_SETLINEARMODE _NTO_TRACE_CMD(1, 35)
@@ -46,8 +46,9 @@
 #define _NTO_TRACE_QUERYVERSION _NTO_TRACE_CMD(1, 40)
 #define _NTO_TRACE_QUERYSUPPORT _NTO_TRACE_CMD(1, 41)
 /* Kymo's own */
-#define KYMO_TRACE_TAKEBUFFER _NTO_TRACE_CMD(2, 0x1000)   /* struct kymo_trace_buffer *; EAGAIN: none */
-#define KYMO_TRACE_GIVEBUFFER _NTO_TRACE_CMD(2, 0x1001)   /* index as taken */
+#define KYMO_TRACE_TAKEBUFFER \
+    _NTO_TRACE_CMD(2, 0x1000) /* struct kymo_trace_buffer *; EAGAIN: none */
+#define KYMO_TRACE_GIVEBUFFER _NTO_TRACE_CMD(2, 0x1001) /* index as taken */
 #define KYMO_TRACE_SETFILLMODE _NTO_TRACE_CMD(1, 0x1002)
 #define KYMO_TRACE_SETHIGHWATER _NTO_TRACE_CMD(2, 0x1003) /* slots, 16..1024 */
 #define KYMO_TRACE_QUERYLOSS _NTO_TRACE_CMD(3, 0x1004)    /* cpu, struct kymo_trace_loss * */
@@ -71,7 +72,8 @@
 #define _NTO_TRACE_INT_HANDLER_ENTER 15
 #define _NTO_TRACE_INT_HANDLER_EXIT 16
 
-#define KYMO_TRACE_USER_COMBINE_MAX 256 /* bytes of a user combine or string event; more: EINVAL */
+#define KYMO_TRACE_USER_COMBINE_MAX 256 /* bytes of a user combine or string event; more: EINVAL \
+                                         */
 
 /* TAKEBUFFER's answer: one READY buffer, now BUSY and the caller's until GIVEBUFFER. */
 struct kymo_trace_buffer {
@@ -85,12 +87,12 @@ struct kymo_trace_buffer {
 #define KYMO_TRACE_REASONS 8
 
 /* Why events were lost: CONTROL/DROPPED's reason. */
-#define KYMO_DROP_REASON_LIST(R)                                                       \
-    R(1, OVERWRITTEN, "overwritten", "their READY buffer was reused for newer events")  \
-    R(2, NOBUFFER, "no buffer", "every other buffer was READY or BUSY")                 \
-    R(3, FILLED, "filled", "the fill policy's space was used up")                       \
-    R(4, RECURSIVE, "recursive", "an event inside the recording of an event")           \
-    R(5, TOOBIG, "too big", "a combine event larger than a buffer")                     \
+#define KYMO_DROP_REASON_LIST(R) \
+    R(1, OVERWRITTEN, "overwritten", "their READY buffer was reused for newer events") \
+    R(2, NOBUFFER, "no buffer", "every other buffer was READY or BUSY") \
+    R(3, FILLED, "filled", "the fill policy's space was used up") \
+    R(4, RECURSIVE, "recursive", "an event inside the recording of an event") \
+    R(5, TOOBIG, "too big", "a combine event larger than a buffer") \
     R(6, DISCARDED, "discarded", "recorded, but given up when the buffers were freed or reset")
 enum kymo_drop_reason {
 #define R(number, name, text, doc) KYMO_DROP_##name = number,
@@ -100,16 +102,16 @@ enum kymo_drop_reason {
 
 /* QUERYLOSS: one CPU's account since ALLOCBUFFER or the last mode change. All counts are events. */
 struct kymo_trace_loss {
-    uint64_t made;                                /* events that passed the filters */
-    uint64_t lost[KYMO_TRACE_CLASSES];            /* of those, lost, per internal class */
-    uint64_t lost_reason[KYMO_TRACE_REASONS];     /* the same losses, per reason */
+    uint64_t made;                            /* events that passed the filters */
+    uint64_t lost[KYMO_TRACE_CLASSES];        /* of those, lost, per internal class */
+    uint64_t lost_reason[KYMO_TRACE_REASONS]; /* the same losses, per reason */
     uint32_t pending[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES]; /* not yet in the stream as DROPPED */
-    uint32_t buffers_closed;                      /* buffers that became READY */
+    uint32_t buffers_closed;                                  /* buffers that became READY */
     uint32_t buffers_overwritten;
-    uint32_t sequence;                            /* last sequence number given out */
-    uint32_t ready_most;                          /* most buffers READY or BUSY at once, demand included:
-                                                     what -k would have to be (estimate counts the
-                                                     buffers overwritten or missed in the worst run) */
+    uint32_t sequence;   /* last sequence number given out */
+    uint32_t ready_most; /* most buffers READY or BUSY at once, demand included:
+                            what -k would have to be (estimate counts the
+                            buffers overwritten or missed in the worst run) */
 };
 
 #endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel uses of trace/: the one public header beside trace/hook.h (the event hooks).
+ *
+ * Contexts: "kernel" means with the kernel lock held, not from an interrupt; "any" means any.
+ */
+#ifndef TRACE_TRACE_H
+#define TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/port.h"
+#include "trace/ring.h"
+
+/* Boot, before the first event; each CPU before it traces. */
+void trace_init(void);
+void trace_cpu_init(struct trace_cpu *cpu, unsigned id);
+
+/* Who asks: for ownership of the buffers. owner: the process, opaque. */
+struct trace_caller {
+    void *owner;
+    int32_t pid, tid;
+    bool able; /* ABILITY_TRACE */
+};
+
+/* Answers of trace_control() beside 0.. and -errno. */
+#define TRACE_DUMP_WANTED \
+    (-0x20000L) /* tracing runs: the kernel now dumps the state, then is done */
+#define TRACE_DUMP_THEN_STOP (-0x20001L) /* ring mode: dump again, then call trace_stop_now() */
+
+/*
+ * TraceEvent(): cmd and up to four arguments. Kernel context. Pointers in args have been replaced
+ * by the caller with kernel pointers to checked memory, or are in `data`: ALLOCBUFFER         data:
+ * uint64_t *, where the physical address goes TAKEBUFFER          data: struct kymo_trace_buffer *
+ *   QUERYLOSS           data: struct kymo_trace_loss *
+ * Returns the call's value, a negative errno or TRACE_DUMP_*.
+ */
+long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
+                   void *data);
+long trace_stop_now(void);
+/* User events; any context, no lock. data is in kernel-readable memory, at most
+ * KYMO_TRACE_USER_COMBINE_MAX bytes. Return 0 or -errno (-EINVAL event > 1023 or too long). */
+long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2);
+long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords);
+long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul);
+
+/* The kernel's exit, when this CPU's trace_port_request_exit() was called: switches a buffer that
+ * passed its high-water mark, raises the synthetic interrupt for READY ones. Kernel context. */
+void trace_kernel_exit(void);
+/* The 32-bit clock of this CPU was extended, or may have wrapped while it was idle: ports with a
+ * 64-bit clock never need it. Any context, interrupts masked. */
+void trace_clock_wrapped(struct trace_cpu *cpu);
+
+/* The process that owns buffers or has them mapped ended. Kernel context. */
+void trace_owner_gone(void *owner);
+/* The hook's owner detached: linear tracing stops. Kernel context. */
+void trace_hook_detached(void);
+
+/* State dump (kernel/trace_dump.c writes it with the hooks between begin and end, on this CPU). */
+bool trace_dump_room(
+    void); /* false: no FREE buffer to go on into: wait for trace_port_buffer_freed() */
+bool trace_running(void);
+
+/* The block that KYMO_MAP_TRACE maps: NULL if there are no buffers. */
+void *trace_buffers(uint64_t *paddr, uint64_t *bytes);
+
+/* KERCALL events: number is call | TRACE_KERCALL_*; words are machine words. The site
+ * TRACE_EV_kercall_enter / _exit / _int guards the call; trace_kercall_on() says if this call's
+ * event is on, trace_kercall_wide() if it is to have its wide form. Kernel or NOLOCK context. */
+bool trace_kercall_on(unsigned number);
+bool trace_kercall_wide(unsigned number);
+void trace_kercall(unsigned number, const uintptr_t *words, unsigned nwords);
+
+#endif
