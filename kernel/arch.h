@@ -82,6 +82,8 @@ int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t
 void arch_context_redirect(struct thread *t, uintptr_t func);
 /* Result of the call that this thread is in; seen by it when it resumes. error 0 or an errno. */
 static inline void arch_context_set_result(struct thread *t, long value, int error);
+/* LibWord(): the running thread's tls from now on. */
+void arch_context_set_tls(struct thread *t, uintptr_t tls);
 /* Saved user instruction pointer and stack pointer; for reports and state listings. */
 uintptr_t arch_context_ip(const struct thread *t);
 uintptr_t arch_context_sp(const struct thread *t);
@@ -96,7 +98,16 @@ void arch_backtrace(const struct thread *t, int max, void (*found)(uintptr_t ip,
 /* ---- address spaces [cpu] ---------------------------------------------------------------------
  */
 
-struct mapping; /* kernel/vm.h */
+/* A piece of a process's address space: contiguous in physical memory, too. See kernel/vm.h. */
+struct mapping {
+    uintptr_t vaddr; /* 0: free entry */
+    size_t len;      /* bytes, multiple of the granule */
+    paddr_t phys;
+    uint32_t flags; /* KYMO_PROT_* | KYMO_MAP_* | MAPPING_* */
+    uint32_t arch;  /* for the port (region number, …) */
+};
+#define MAPPING_OWNED 0x1000 /* RAM to be freed with the mapping */
+
 /* Sizes that arch_aspace_map() accepts: rounds len and gives the alignment phys must have (and, on
  * an MPU, the virtual address is the physical one). Returns 0, or -ENOMEM if no such mapping can
  * be. */
@@ -167,6 +178,8 @@ static inline void arch_request_exit(void);
 /* ---- board ------------------------------------------------------------------------------------
  */
 
+/* First of all at boot, called by the port's start-up code: console and clock. [board] */
+void arch_board_init(void);
 void arch_console_putc(char c); /* polled, works from any context [board] */
 int arch_console_getc(void);    /* -1: none; used by the panic prompt only [board] */
 const char *arch_board_name(void);
@@ -209,11 +222,31 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
  * the CPU was, 0 if idle. in_kernel: the kernel was interrupted (Cortex-M). */
 void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel);
 void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
+/* The interrupt that arch_ipi() raised: traces it and serves cross-calls. No lock. */
+void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel);
 void cpu_ipi(void); /* cross-calls are served here, no lock */
 /* Boot: CPU 0 after its own low-level set-up, on its kernel stack; and each other CPU. Return the
  * first thread to resume. */
 struct thread *kernel_main(void);
 struct thread *kernel_cpu_main(unsigned n);
+/*
+ * Questions that a port may ask about a thread (kernel/port.c), so that it needs no other kernel
+ * header. struct thread begins with its struct arch_context, args[] follow it at once; struct
+ * process begins with its struct arch_aspace. Lock held.
+ */
+struct process *kernel_thread_process(const struct thread *t);
+/* vm_user_ptr() in the thread's process: NULL if the range is not its memory with these rights. */
+void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsigned prot);
+void kernel_thread_stack(const struct thread *t, uintptr_t *low, uintptr_t *high);
+/* Where its process keeps the kernel address of its library word (LibWord()), or NULL there. */
+uint32_t **kernel_lib_word(const struct thread *t);
+bool kernel_work_pending(const struct cpu *cpu);
+struct cpu *kernel_cpu_at(unsigned n);
+/* Ports that extend a 32-bit trace clock in software: at least twice a wrap, interrupts masked. */
+void kernel_clock_extended(void);
+/* Memory for a port's tables (kernel/phys.c): zeroed; 0: none. */
+paddr_t phys_alloc(size_t len, size_t align);
+void phys_free(paddr_t pa, size_t len);
 /* A fault in the kernel itself. Prints and stops. */
 void kernel_panic(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 int kprintf(const char *fmt, ...)

@@ -18,13 +18,18 @@
 #define WORK_TIMER 0x04   /* this CPU's timer interrupt came */
 #define WORK_TRACE 0x08   /* a trace buffer passed the high-water mark or was closed */
 
-#define INTR_WORDS 8 /* 256 lines */
+/* Interrupt lines that programs can attach are below this. */
+#ifndef CONFIG_IRQ_LINES
+#define CONFIG_IRQ_LINES 256
+#endif
+#define INTR_WORDS ((CONFIG_IRQ_LINES + 31) / 32)
 
 struct cpu {
     struct trace_cpu
         trace; /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol */
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
     volatile uint32_t work; /* [a] WORK_*; set by any CPU or interrupt */
+    uint32_t resched;       /* [c] the same as WORK_RESCHED, asked for by this CPU in the kernel */
     uint32_t id;            /* [I] */
     struct thread *idle; /* [I] stands for idleness in the trace and in accounting; never resumed */
     uint64_t since;      /* [c] when current (or idle) took the CPU */
@@ -40,6 +45,9 @@ struct cpu {
 extern struct cpu cpus[CONFIG_CPUS];
 extern volatile uint32_t cpus_online; /* mask */
 
+/* How many are online (their numbers need not be without gaps). */
+unsigned cpu_online_count(void);
+
 /* Sets work bits of a CPU and, if it is another, interrupts it. Any context. */
 void cpu_request(struct cpu *cpu, uint32_t work);
 
@@ -52,6 +60,9 @@ void cpu_run_on_all(void (*fn)(void *arg), void *arg);
 /* The one kernel lock. Spinning serves cross-calls. Not recursive. */
 extern volatile uint32_t kernel_lock_word;
 void kernel_lock_slow(void);
+/* How many CPUs spin for it; and, with the lock held, lets one of them have it first. */
+extern volatile uint32_t kernel_lock_waiters; /* [a] */
+void kernel_lock_pass(void);
 
 static inline void kernel_lock(void)
 {

@@ -51,6 +51,13 @@ static inline void list_push_front(struct list *head, struct list *node)
     list_insert_before(head->next, node);
 }
 
+/* The same where nobody asks the node itself afterwards: it keeps its old pointers. */
+static inline void list_unlink(struct list *node)
+{
+    node->prev->next = node->next;
+    node->next->prev = node->prev;
+}
+
 static inline void list_remove(struct list *node)
 {
     node->prev->next = node->next;

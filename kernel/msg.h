@@ -8,12 +8,15 @@
 #include "kernel/process.h"
 
 struct pulse {
-    struct list link;  /* [k] in channel->pulses, by priority; self-linked: not queued */
-    uint8_t priority;  /* [k] */
-    int8_t code;       /* [k] */
-    bool preallocated; /* [I] belongs to an attachment: not freed when received */
-    int32_t scoid;     /* [k] */
-    uintptr_t value;   /* [k] */
+    struct list link; /* [k] in channel->pulses, by priority; self-linked or {0}: not queued */
+    struct channel *channel; /* [k] where it is queued */
+    uint32_t seq;            /* [k] order of arrival, against senders of the same priority */
+    bool of_user;            /* [k] counted in channel->user_pulses */
+    uint8_t priority;        /* [k] */
+    int8_t code;             /* [k] */
+    bool preallocated;       /* [I] belongs to an attachment: not freed when received */
+    int32_t scoid;           /* [k] */
+    uintptr_t value;         /* [k] */
 };
 
 struct channel {
@@ -22,18 +25,19 @@ struct channel {
     uint32_t flags;          /* [I] _NTO_CHF_* */
     struct list senders;     /* [k] threads in SEND, by priority */
     struct list receivers;   /* [k] threads in RECEIVE, LIFO within priority */
-    struct list replies;     /* [k] threads in REPLY, by reply_link */
     struct list pulses;      /* [k] */
+    uint32_t user_pulses;    /* [k] queued ones that programs sent; has a limit */
     struct list connections; /* [k] that lead here */
 };
 
 struct connection {
-    struct process *proc;    /* [I] client that owns it */
+    struct list link;        /* [k] in channel->connections */
+    struct process *proc;    /* [I] client that owns it; NULL: free */
     struct channel *channel; /* [k] NULL: the server is gone */
     int32_t coid, scoid;     /* [I] */
-    uint32_t flags;          /* [k] */
-    struct list link;        /* [k] in channel->connections */
+    uint32_t flags;          /* [k] _NTO_COF_*, CONNECTION_* */
 };
+#define CONNECTION_DEAD 0x80000000u /* its server ended: ESRCH; else a lost channel is EBADF */
 
 void channel_init(void);
 struct channel *channel_find(struct process *proc, int chid);
@@ -45,6 +49,9 @@ int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int 
  */
 void pulse_send_prealloc(struct channel *ch, struct pulse *p);
 
+bool pulse_queued(const struct pulse *p);
+void pulse_unqueue(struct pulse *p); /* a pulse of the caller's own goes away; not queued is fine */
+
 /* Delivers a sigevent to process proc. event must be checked by event_check(). prealloc may be
  * NULL. */
 int event_check(struct process *proc, const struct sigevent *event,
@@ -52,6 +59,7 @@ int event_check(struct process *proc, const struct sigevent *event,
 int event_deliver(struct process *proc, struct thread *intr_thread, const struct sigevent *event,
                   struct pulse *prealloc);
 #define EVENT_KIND(k) (1u << (k))
+int event_intr(struct thread *t); /* SIGEV_INTR to this thread; NULL: -ESRCH */
 
 bool msg_cancel(struct thread *t, bool force);  /* SEND, RECEIVE, REPLY */
 void msg_thread_gone(struct thread *t);         /* a server thread ended: its clients in REPLY */
@@ -60,5 +68,7 @@ void sync_requeue(struct thread *t);            /* priority of a waiter changed 
 void msg_requeue(struct thread *t);
 void sync_thread_gone(struct thread *t); /* an owner ended */
 void sync_init(void);
+/* TimerTimeout() of a thread in CONDVAR: takes it to its mutex; it returns ETIMEDOUT with it. */
+void sync_cond_timeout(struct thread *t);
 
 #endif

@@ -9,6 +9,15 @@
 #include "kernel/thread.h"
 #include "kernel/vm.h"
 
+/* The program that a process runs, for reports and for the rest of its loading. */
+struct program {
+    const uint8_t *elf;  /* [I] in the boot image */
+    size_t elf_len;      /* [I] */
+    uintptr_t text;      /* [I] first byte of the executable segment, as the process sees it */
+    size_t text_len;     /* [I] */
+    uintptr_t text_link; /* [I] where it was linked */
+};
+
 struct process {
     struct vm_space space;  /* [k] mappings and the MPU's or MMU's part; first */
     int32_t pid;            /* [I] slot + 1 + generation * CONFIG_PROCESSES; never reused soon */
@@ -16,6 +25,7 @@ struct process {
     uint32_t ability;       /* [I] ABILITY_* */
     uint32_t nthreads;      /* [k] */
     bool dying;             /* [k] threads on other CPUs are still to leave */
+    bool loading;           /* [k] being spawned: not found by its pid yet */
     bool zombie;            /* [k] ended, status not fetched */
     int status;             /* [k] as ProcWait() gives it */
     uintptr_t lib_word;     /* [k] LibWord(), 0: none (Cortex-M) */
@@ -27,6 +37,7 @@ struct process {
     struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready
                                  node's sibling: see sync.c */
     struct list link;         /* [k] all processes */
+    struct program program;   /* [I] */
     char name[KYMO_NAME_MAX]; /* [I] program name */
 };
 
@@ -48,6 +59,13 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
 void process_end(struct process *proc, int status);
 bool process_able(const struct process *proc, uint32_t ability);
 
+/* A thread of it ended and is out of threads[]; the last one ends the process too. */
+void process_thread_gone(struct process *proc);
+/* A zombie whose status has been fetched goes. */
+void process_forget(struct process *proc);
+/* The next one in the table, loading and dead ones included, for dumps: by slot, from 0. */
+struct process *process_in_slot(unsigned slot);
+
 /* Called by process_end(), in this order; each frees all that the process holds in that module. */
 void timer_process_gone(struct process *proc);
 void intr_process_gone(struct process *proc);
@@ -56,6 +74,7 @@ void trace_process_gone(struct process *proc);
 void channel_process_gone(struct process *proc);
 void connection_process_gone(struct process *proc);
 void vm_process_gone(struct process *proc);
+void host_process_gone(struct process *proc);
 
 /* kernel/spawn.c: loads a program of the boot image. May return KER_AGAIN-style progress: see
  * there. */

@@ -10,10 +10,10 @@
 #include "kernel/thread.h"
 
 void sched_init(void);
-/* Puts a thread in its queue (state READY is the caller's business: thread_wake) and makes the CPU
- * that should run it reschedule: an idle one, else the one running the lowest priority below this
- * one's. */
-void sched_ready(struct thread *t, bool at_front);
+/* A thread can run (state READY is the caller's business: thread_wake). This CPU reschedules at the
+ * kernel's exit if need be, and then tells others: an idle one, else the one running the lowest
+ * priority below this one's. */
+void sched_ready(struct thread *t);
 void sched_unready(struct thread *t); /* takes it out of its queue */
 /* The thread that this CPU should run now; `self` (may be NULL) is what it ran and still could, if
  * its state is RUNNING. Returns NULL for idle. Does the switch: states, accounting, arch_switch().

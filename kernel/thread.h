@@ -11,6 +11,7 @@
 #include "kernel/arch.h"
 #include "kernel/list.h"
 #include "kernel/timer.h"
+#include "trace/hook.h"
 
 struct channel;
 struct connection;
@@ -41,6 +42,7 @@ struct thread {
     uint8_t cpu;             /* [k] where it runs, or ran last */
     uint16_t generation;     /* [k] of this table slot: part of rcvid */
     uint16_t index;          /* [I] in the table of all threads */
+    int32_t rcvid;           /* [I] index + 1, generation above: never 0; 0: free */
     uint32_t runmask;        /* [k] CPUs it may run on */
     uint32_t step; /* [k] progress of a call that returned KER_AGAIN; 0 at the start of each call */
     struct list ready;     /* [k] READY: in its ready queue. Blocked: in the queue it waits in
@@ -48,18 +50,30 @@ struct thread {
     struct list proc_link; /* [k] in proc->threads */
     uint64_t run_cycles;   /* [k] CPU time so far */
     uint64_t ready_since;  /* [k] */
+    uint32_t slice;        /* [k] cycles used of its round-robin quantum */
+    uintptr_t canstub; /* [k] ThreadCancel(): where it goes at its next blocking call; 0: none */
+    long result;      /* [k] of the last call, for its KERCALL exit event (only while that is on) */
+    int result_error; /* [k] */
 
     /* blocked in SEND, RECEIVE or REPLY (kernel/msg.c) */
     struct channel *channel;       /* [k] where */
     struct connection *connection; /* [k] SEND, REPLY: through which */
     uint32_t srcmsglen;            /* [k] bytes sent; of a client in SEND or REPLY */
-    uint32_t dstmsglen;
-    struct list reply_link; /* [k] REPLY: in channel->replies */
-    struct thread *server;  /* [k] REPLY: the thread that received it; NULL if that ended */
+    uint32_t dstmsglen;            /* [k] room for the reply; RECEIVE: for the message */
+    struct thread *server;   /* [k] REPLY: the thread that received it; NULL if that ended.
+                                SEND: the thread that is copying it in pieces; NULL: none yet */
+    void *buffer; /* [k] RECEIVE: its message buffer, SEND and REPLY: its reply buffer, if it is one
+                     piece of memory; NULL: look it up. vm_remove() clears it */
+    struct channel *serving; /* [k] the channel it last received from: whose senders boost it */
+    int32_t xfer;            /* [k] rcvid of the message it receives in pieces; 0: none */
+    uint32_t msglen;         /* [k] REPLY: bytes that its server's MsgReceive() got */
+    uint32_t queue_seq;      /* [k] SEND: order of arrival, against pulses of the same priority */
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync.c) */
-    uintptr_t sync;       /* [k] address of the sync_t in proc */
-    uintptr_t sync_mutex; /* [k] CONDVAR: the mutex to take again */
+    uintptr_t sync;            /* [k] address of the sync_t in proc */
+    uintptr_t sync_mutex;      /* [k] CONDVAR: the mutex to take again */
+    struct thread *sync_owner; /* [k] MUTEX: the thread that has it and that it boosts */
+    int32_t sync_error; /* [k] CONDVAR, MUTEX: errno to return with the mutex taken (ETIMEDOUT) */
 
     /* JOIN, and being joined */
     struct list joiners;             /* [k] at most one thread waits here (its ready node) */
@@ -72,10 +86,12 @@ struct thread {
     uint32_t timeout_states;       /* [k] armed for the next block; 0: none */
     uint64_t timeout_at;           /* [k] cycles */
     bool timeout_now;              /* [k] a zero time: don't block at all */
-    struct timer_node timeout;     /* [k] running while blocked */
+    struct timer_node timeout;     /* [k] running while blocked; set up by timeout_arm() */
     struct sigevent timeout_event; /* [k] */
     char name[KYMO_THREAD_NAME_MAX];
 };
+
+#define THREAD_CALL_NONE 255 /* thread.call: in no call, so none is to be traced as ended */
 
 #define THREAD_DETACHED 0x01
 #define THREAD_AGAIN 0x02 /* the call must be called again before the thread resumes */
@@ -94,25 +110,53 @@ int thread_create(struct process *proc, struct thread *creator, uintptr_t func, 
 void thread_end(struct thread *t, uintptr_t status);
 struct thread *thread_find(struct process *proc, int tid); /* NULL: no such; tid 0: NULL */
 struct thread *thread_by_index(unsigned index);
+#define THREAD_RCVID_BITS 10 /* of thread.rcvid, for the index */
+extern struct thread thread_table[CONFIG_THREADS];
 
 /* The only place that writes state: traces it. */
-void thread_set_state(struct thread *t, enum thread_state state);
+void thread_trace_state(const struct thread *t);
+static inline void thread_set_state(struct thread *t, enum thread_state state)
+{
+    t->state = (uint8_t)state;
+    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
+        thread_trace_state(t);
+    }
+}
 /*
  * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The
  * caller has put it in its queue and returns KER_BLOCKED. If a zero timeout forbids blocking it
  * returns -ETIMEDOUT instead and has done nothing: so queue the thread after this, or undo.
  */
-long thread_block(struct thread *t, enum thread_state state);
+long thread_block_limited(struct thread *t, enum thread_state state); /* the general form */
+static inline long thread_block(struct thread *t, enum thread_state state)
+{
+    if (__builtin_expect(t->timeout_states | t->canstub, 0)) {
+        return thread_block_limited(t, state);
+    }
+    thread_set_state(t, state);
+    return KER_BLOCKED;
+}
 /* Makes a blocked or STOPPED thread READY with the call's result. Its queue links must be out
  * already. */
 void thread_wake(struct thread *t, long value, int error);
+/* The same for a new one (STOPPED): its context is as thread_create() made it. */
+void thread_start(struct thread *t);
 /* Takes a blocked thread out of whatever it waits for, without waking it: kill, timeout. Dispatches
  * on state to msg_cancel(), sync_cancel(), …  Returns false if it must stay blocked for now (REPLY
  * on a channel with _NTO_CHF_UNBLOCK: the pulse has been sent; force overrides). */
 bool thread_cancel_wait(struct thread *t, bool force);
 static inline void thread_result(struct thread *t, long value, int error)
 {
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        t->result = value;
+        t->result_error = error;
+    }
     arch_context_set_result(t, value, error);
+}
+/* A call ended without blocking: a TimerTimeout() before it has had its call. */
+static inline void timeout_unused(struct thread *t)
+{
+    t->timeout_states = 0;
 }
 /* Recomputes priority = max(base, msg, sync) and moves the thread in whatever queue it is in. */
 void thread_update_priority(struct thread *t);

@@ -12,14 +12,8 @@
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/arch.h"
 
-struct mapping {
-    uintptr_t vaddr; /* 0: free entry */
-    size_t len;      /* bytes, multiple of the granule */
-    paddr_t phys;
-    uint32_t flags; /* KYMO_PROT_* | KYMO_MAP_* | MAPPING_* */
-    uint32_t arch;  /* for the port (region number, …) */
-};
-#define MAPPING_OWNED 0x1000 /* RAM to be freed with the mapping */
+struct process;
+struct thread;
 
 struct vm_space {
     struct arch_aspace arch;              /* [k] first */
@@ -41,6 +35,9 @@ int vm_map(struct process *proc, struct mapping *m); /* 0, -ENOMEM, -EAGAIN (tab
 int vm_unmap(struct process *proc, uintptr_t vaddr,
              size_t len); /* -EINVAL: not exactly a mapping */
 
+/* The whole range is memory of the process with these rights, in however many mappings. */
+bool vm_user_ok(struct process *proc, uintptr_t addr, size_t len, unsigned prot);
+
 /* Copies: 0 or -EFAULT; nothing is written unless everything can be. Structures are copied once. */
 int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len);
 int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len);
@@ -49,9 +46,18 @@ long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size)
 
 /* Physical memory: first fit over a bitmap of granules (kernel/phys.c). */
 void phys_init(paddr_t start, size_t len);
-paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
+paddr_t phys_alloc(size_t len, size_t align);     /* 0: none. Zeroed. */
+paddr_t phys_alloc_raw(size_t len, size_t align); /* the same, not zeroed: the caller must */
 void phys_free(paddr_t pa, size_t len);
 size_t phys_available(void);
 size_t phys_total(void);
+/* Zeroes RAM, with preemption points for interrupts. */
+void phys_clear(paddr_t pa, size_t len);
+/* The mapping that begins at vaddr and has this length, or NULL. */
+struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len);
+/* As vm_map(), for a mapping that ends: m is one of proc's. */
+void vm_remove(struct process *proc, struct mapping *m);
+/* PROC_SPAWN's and MEM_MAP's unfinished work, when their caller dies. */
+void mem_map_abandon(struct thread *t);
 
 #endif

@@ -14,6 +14,8 @@
 #define TRACE_BUFFER_BYTES (TRACE_SLOT_BYTES * TRACE_BUFFER_SLOTS)
 #define TRACE_HIGH_WATER 715 /* default: about 70 % */
 
+#define TRACE_TEXT_BYTES 128 /* most that a string takes, NUL included */
+
 struct trace_slot {
     uint32_t header;
     uint32_t time; /* low word of the CPU's 64-bit trace clock, strictly increasing per CPU */

@@ -4,45 +4,56 @@
  *
  * The values are those of newlib and picolibc (which agree), so that a user program's <errno.h> and
  * the kernel's answers are the same numbers; lib/errno_check.c asserts it for every name here.
- * The kernel itself includes this file and never a C library's.
+ * The kernel itself includes this file and never a C library's. In a user program <errno.h> finds
+ * this file first (it is compiled with -Ikernel/abi): it then stands for the C library's.
  */
 #ifndef KERNEL_ABI_ERRNO_H
 #define KERNEL_ABI_ERRNO_H
 
+#define KYMO_ERRNO_LIST(E) \
+    E(EPERM, 1) \
+    E(ENOENT, 2) \
+    E(ESRCH, 3) \
+    E(EINTR, 4) \
+    E(EIO, 5) \
+    E(ENXIO, 6) \
+    E(E2BIG, 7) \
+    E(ENOEXEC, 8) \
+    E(EBADF, 9) \
+    E(ECHILD, 10) \
+    E(EAGAIN, 11) \
+    E(ENOMEM, 12) \
+    E(EACCES, 13) \
+    E(EFAULT, 14) \
+    E(EBUSY, 16) \
+    E(EEXIST, 17) \
+    E(ENODEV, 19) \
+    E(EINVAL, 22) \
+    E(ENFILE, 23) \
+    E(EMFILE, 24) \
+    E(ENOSPC, 28) \
+    E(EPIPE, 32) \
+    E(ERANGE, 34) \
+    E(EDEADLK, 45) \
+    E(ENOSYS, 88) \
+    E(ENAMETOOLONG, 91) \
+    E(ETIMEDOUT, 116) \
+    E(ENOTSUP, 134) \
+    E(EOVERFLOW, 139) \
+    E(ECANCELED, 140)
+
 #ifndef EOK
 #define EOK 0
 #endif
-#ifndef EPERM
-#define EPERM 1
-#define ENOENT 2
-#define ESRCH 3
-#define EINTR 4
-#define EIO 5
-#define ENXIO 6
-#define E2BIG 7
-#define ENOEXEC 8
-#define EBADF 9
-#define ECHILD 10
-#define EAGAIN 11
-#define ENOMEM 12
-#define EACCES 13
-#define EFAULT 14
-#define EBUSY 16
-#define EEXIST 17
-#define ENODEV 19
-#define EINVAL 22
-#define ENFILE 23
-#define EMFILE 24
-#define ENOSPC 28
-#define EPIPE 32
-#define ERANGE 34
-#define EDEADLK 45
-#define ENOSYS 88
-#define ENAMETOOLONG 91
-#define ETIMEDOUT 116
-#define ENOTSUP 134
-#define EOVERFLOW 139
-#define ECANCELED 140
+
+#if !defined(KYMO_KERNEL) && __has_include(<newlib.h>) /* newlib and picolibc both have it */
+#include <sys/errno.h>
+#elif !defined(EPERM)
+enum kymo_errno {
+#define E(name, value) name = value,
+    KYMO_ERRNO_LIST(E)
+#undef E
+};
 #endif
 
 #endif

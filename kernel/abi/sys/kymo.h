@@ -142,7 +142,9 @@ long ImageRead(const char *name, size_t offset, void *buffer, size_t bytes);
 long HostCall(int op, const void *a, size_t b, int c);
 int SystemCtl(int what, int value);
 long SyspageRead(size_t offset, void *buffer, size_t bytes);
-int LibWord(void *address_of_word);                /* Cortex-M: see struct _thread_attr.tls */
+/* Cortex-M: see struct _thread_attr.tls. The word's value at this call becomes the calling thread's
+ * tls: the main thread has had none so far. */
+int LibWord(void *address_of_word);
 long ConsoleWrite(const void *text, size_t bytes); /* the kernel's own console, polled */
 #endif
 

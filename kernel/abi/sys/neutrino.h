@@ -216,6 +216,8 @@ struct _timer_info {
     struct sigevent event;
 };
 #define TIMER_ABSTIME 0x80000000u
+#define _NTO_TIMER_SEARCH 0x1         /* TimerInfo(): the first timer with this id or above */
+#define _NTO_TIMER_RESET_OVERRUNS 0x2 /* TimerInfo(): overruns are 0 afterwards */
 
 /* TimerTimeout(): on which blocking states the timeout acts: 1 << STATE_*. */
 #define _NTO_TIMEOUT_STATE(state) (1u << (state))

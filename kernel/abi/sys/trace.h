@@ -72,8 +72,9 @@
 #define _NTO_TRACE_INT_HANDLER_ENTER 15
 #define _NTO_TRACE_INT_HANDLER_EXIT 16
 
-#define KYMO_TRACE_USER_COMBINE_MAX 256 /* bytes of a user combine or string event; more: EINVAL \
-                                         */
+#define KYMO_TRACE_USER_COMBINE_MAX \
+    256 /* bytes of a user combine or string event; more: EINVAL \
+         */
 
 /* TAKEBUFFER's answer: one READY buffer, now BUSY and the caller's until GIVEBUFFER. */
 struct kymo_trace_buffer {
@@ -100,7 +101,11 @@ enum kymo_drop_reason {
 #undef R
 };
 
-/* QUERYLOSS: one CPU's account since ALLOCBUFFER or the last mode change. All counts are events. */
+/*
+ * QUERYLOSS: one CPU's account since ALLOCBUFFER; a mode change goes on with it and counts what it
+ * clears as DISCARDED. All counts are events. Always, exactly:
+ * made = sum of lost[] + recycled + events in buffers READY, ACTIVE or taken.
+ */
 struct kymo_trace_loss {
     uint64_t made;                            /* events that passed the filters */
     uint64_t lost[KYMO_TRACE_CLASSES];        /* of those, lost, per internal class */
@@ -112,6 +117,7 @@ struct kymo_trace_loss {
     uint32_t ready_most; /* most buffers READY or BUSY at once, demand included:
                             what -k would have to be (estimate counts the
                             buffers overwritten or missed in the worst run) */
+    uint64_t recycled;   /* ring policy: events whose buffer went to newer ones; not lost */
 };
 
 #endif

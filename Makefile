@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Kymo's build. `make help` lists what can be made.
+#
+# This file has the goals for people; scripts/board.mk builds everything that belongs to one board
+# (a sub-make per board, each in its own build/<board>/, so `make -j` is safe); host/host.mk and the
+# unit.mk files build what runs on this machine. Nothing is written outside build/.
+
+BOARD ?= virt-a64
+IMAGE ?= demo
+BOARDS := $(patsubst boards/%/board.mk,%,$(sort $(wildcard boards/*/board.mk)))
+B := build
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+# `make demo` and `make check` say what they do themselves; V=1 shows the commands.
+V ?= 0
+Q := $(if $(filter 0,$(V)),@)
+export V
+
+board_make = +$(Q)$(MAKE) --no-print-directory -f scripts/board.mk BOARD=$(1) $(2)
+
+##@ Goals
+.PHONY: all
+all: boards host ## build the images of all boards and build/kymo
+
+.PHONY: demo
+demo: ## install what is missing, build, boot virt-a64 and trace a workload
+	$(Q)scripts/setup.sh build
+	$(Q)scripts/demo
+
+.PHONY: check
+check: ## all checks and tests; the last line says how many passed and failed
+	$(Q)scripts/setup.sh check
+	$(Q)scripts/check
+
+.PHONY: run
+run: board-$(BOARD) host ## boot BOARD=<board> IMAGE=<image> with the console here (^C ends it)
+	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
+
+.PHONY: gdb
+gdb: board-$(BOARD) host ## the same, stopped at the first instruction, with gdb attached
+	$(Q)scripts/setup.sh gdb
+	$(Q)scripts/gdb $(BOARD) $(IMAGE)
+
+.PHONY: bench
+bench: ## count guest instructions: a table, and build/bench.json
+	$(Q)scripts/setup.sh check
+	+$(Q)$(MAKE) -s boards $(B)/bench/count.so
+	$(Q)test/bench/bench
+
+.PHONY: soak
+soak: boards host ## loss accounting and SMP stress for SOAK=<minutes> (default 10)
+	$(Q)test/boot/soak $(or $(SOAK),10)
+
+.PHONY: size
+size: boards ## sizes of every kernel and program
+	$(Q)scripts/sizes $(BOARDS)
+
+.PHONY: docs
+docs: host-docs ## write the generated pages: docs/events.md, docs/kercalls.md
+
+.PHONY: format
+format: ## run clang-format on every C file
+	$(Q)scripts/check-format --fix
+
+.PHONY: clean
+clean: ## remove build/
+	$(Q)rm -rf $(B)
+
+.PHONY: help
+help: ## this list
+	@awk -F':.*## ' '/^[a-z].*:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), LIBC=, V=1, KEV=<capture>"
+
+##@ Boards
+.PHONY: boards
+boards: $(addprefix board-,$(BOARDS))
+
+.PHONY: $(addprefix board-,$(BOARDS))
+$(addprefix board-,$(BOARDS)): board-%: $(B)/tools/mkcpio
+	$(call board_make,$*,images)
+
+# Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
+.PHONY: kernel-objs
+kernel-objs:
+	$(call board_make,$(BOARD),kernel-objs)
+
+define board_file
+$(B)/$(1)/%: $(B)/tools/mkcpio FORCE
+	$$(call board_make,$(1),$$@)
+endef
+$(foreach b,$(BOARDS),$(eval $(call board_file,$(b))))
+.PHONY: FORCE
+FORCE:
+
+##@ This machine
+HOST_CC ?= cc
+HOST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
+
+$(B)/tools/%: scripts/%.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
+
+$(B)/tools/%: test/tools/%.c kernel/abi/syspage.h trace/slot.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
+
+# The counting plugin: QEMU resolves the plugin functions when it loads it.
+$(B)/bench/count.so: test/bench/count.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -shared -fPIC -o $@ $<
+
+.PHONY: tools
+tools: $(patsubst scripts/%.c,$(B)/tools/%,$(wildcard scripts/*.c)) \
+       $(patsubst test/tools/%.c,$(B)/tools/%,$(wildcard test/tools/*.c))
+
+# Each of these adds its own goals: host/host.mk `host` and `host-docs`, the unit.mk files one
+# executable each to UNIT_TESTS, which scripts/check runs.
+-include host/host.mk
+-include $(wildcard test/*/unit.mk)
+
+.PHONY: unit
+unit: $(UNIT_TESTS)
+.PHONY: list-unit
+list-unit:
+	@echo $(UNIT_TESTS)
+.PHONY: host host-docs
+.PHONY: list-boards
+list-boards:
+	@echo $(BOARDS)

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * console: the UART's driver process and the server behind every program's standard files. Needs
+ * the abilities device and interrupt. Serves the messages of sys/iomsg.h under the name "console";
+ * others are answered ENOSYS. Output is written as it comes, a newline as CR LF.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dispatch.h>
+#include <sys/iomsg.h>
+#include <sys/stat.h>
+
+#include "apps/console/input.h"
+#include "apps/console/uart.h"
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+
+#define PULSE_RX 1
+#define CHUNK 256
+
+static volatile uint32_t *registers;
+static int interrupt_id;
+
+union message {
+    struct _pulse pulse;
+    struct {
+        struct _io_msg head;
+        char data[CHUNK];
+    } io;
+};
+
+static void output(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '\n') {
+            console_uart.put(registers, '\r');
+        }
+        console_uart.put(registers, text[i]);
+    }
+}
+
+/* What did not come with the first piece is fetched in pieces. The status is what was written, even
+ * if the client's buffer turned out to be bad half way. */
+static void serve_write(int rcvid, const union message *msg, size_t received)
+{
+    char piece[CHUNK];
+    size_t total = msg->io.head.bytes;
+    size_t at = received - sizeof(msg->io.head);
+
+    at = at < total ? at : total;
+    output(msg->io.data, at);
+    while (at < total) {
+        size_t left = total - at;
+        long got = MsgRead(rcvid, piece, left < CHUNK ? left : CHUNK, sizeof(msg->io.head) + at);
+
+        if (got <= 0) {
+            break;
+        }
+        output(piece, (size_t)got);
+        at += (size_t)got;
+    }
+    MsgReply(rcvid, (long)at, NULL, 0);
+}
+
+static void serve_stat(int rcvid)
+{
+    static const struct _io_stat answer = {S_IFCHR | 0666, CHUNK, 0};
+
+    MsgReply(rcvid, 0, &answer, sizeof(answer));
+}
+
+static void serve_message(int rcvid, const union message *msg, size_t received)
+{
+    int error = received < sizeof(msg->io.head) ? EINVAL : 0;
+
+    switch (error ? 0 : msg->io.head.type) {
+    case _IO_WRITE:
+        serve_write(rcvid, msg, received);
+        return;
+    case _IO_READ:
+        error = -input_read(rcvid, msg->io.head.bytes);
+        break;
+    case _IO_STAT:
+        serve_stat(rcvid);
+        return;
+    case _IO_CONNECT:
+    case _IO_CLOSE:
+        MsgReply(rcvid, 0, NULL, 0);
+        return;
+    case _IO_LSEEK:
+        error = ESPIPE;
+        break;
+    default:
+        error = error ? error : ENOSYS;
+        break;
+    }
+    if (error) {
+        MsgError(rcvid, error);
+    }
+}
+
+/* Acknowledged first: a character that comes after the last look raises it again. */
+static void serve_interrupt(void)
+{
+    int c;
+
+    console_uart.acknowledge(registers);
+    while ((c = console_uart.get(registers)) >= 0) {
+        input_char(c, output);
+    }
+    InterruptUnmask(console_uart.interrupt, interrupt_id);
+}
+
+static void serve(int chid)
+{
+    union message msg;
+    struct _msg_info info;
+
+    for (;;) {
+        int rcvid = MsgReceive(chid, &msg, sizeof(msg), &info);
+
+        if (rcvid > 0) {
+            serve_message(rcvid, &msg, info.msglen);
+        } else if (rcvid == 0 && msg.pulse.code == PULSE_RX) {
+            serve_interrupt();
+        } else if (rcvid == 0 && msg.pulse.code == _PULSE_CODE_DISCONNECT) {
+            ConnectDetach(msg.pulse.scoid);
+        }
+    }
+}
+
+static int attach_device(int chid)
+{
+    struct kymo_map map = {
+        .phys = console_uart.registers,
+        .len = console_uart.length,
+        .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE,
+    };
+    struct sigevent event;
+
+    if (MemMap(&map) < 0) {
+        return -1;
+    }
+    registers = (volatile uint32_t *)(uintptr_t)map.vaddr;
+    int coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
+    if (coid < 0) {
+        return -1;
+    }
+    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_RX, 0);
+    interrupt_id = InterruptAttachEvent(console_uart.interrupt, &event, 0);
+    if (interrupt_id < 0) {
+        return -1;
+    }
+    console_uart.start(registers);
+    return 0;
+}
+
+int main(void)
+{
+    name_attach_t *name = name_attach(NULL, "console", 0);
+
+    if (!name || attach_device(name->chid) != 0) {
+        printf("console: %s: %s\n", console_uart.name, strerror(errno));
+        return 1;
+    }
+    serve(name->chid);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the console server needs of a UART; one file a kind (uart_cmsdk.c, uart_pl011.c), chosen in
+ * apps/apps.mk. The kernel has set the line's speed; these take over in a process, with the
+ * registers mapped. One thread only.
+ */
+#ifndef APPS_CONSOLE_UART_H
+#define APPS_CONSOLE_UART_H
+
+#include <stdint.h>
+
+struct uart {
+    const char *name;
+    uint64_t registers; /* physical address */
+    uint64_t length;
+    int interrupt;                                /* of received characters */
+    void (*start)(volatile uint32_t *base);       /* receiver interrupt on */
+    void (*put)(volatile uint32_t *base, char c); /* waits for room: at most a character time */
+    int (*get)(volatile uint32_t *base);          /* -1: nothing there */
+    void (*acknowledge)(volatile uint32_t *base); /* receiver interrupt, before get() */
+};
+
+extern const struct uart console_uart;
+
+#endif

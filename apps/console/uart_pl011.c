@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arm PL011 UART (QEMU virt). */
+#include "apps/console/uart.h"
+
+enum { DR = 0, FR = 0x18 / 4, LCR = 0x2c / 4, CR = 0x30 / 4, IMSC = 0x38 / 4, ICR = 0x44 / 4 };
+
+#define FR_RX_EMPTY 0x10
+#define FR_TX_FULL 0x20
+#define LCR_FIFO_8BIT 0x70
+#define CR_ENABLE_TX_RX 0x301
+#define INT_RX 0x10
+#define INT_RX_TIMEOUT 0x40
+
+static void start(volatile uint32_t *base)
+{
+    base[LCR] = LCR_FIFO_8BIT;
+    base[CR] = CR_ENABLE_TX_RX;
+    base[IMSC] = INT_RX | INT_RX_TIMEOUT;
+}
+
+static void put(volatile uint32_t *base, char c)
+{
+    while (base[FR] & FR_TX_FULL) {
+    }
+    base[DR] = (uint8_t)c;
+}
+
+static int get(volatile uint32_t *base)
+{
+    return base[FR] & FR_RX_EMPTY ? -1 : (int)(base[DR] & 0xff);
+}
+
+static void acknowledge(volatile uint32_t *base)
+{
+    base[ICR] = INT_RX | INT_RX_TIMEOUT;
+}
+
+const struct uart console_uart = {
+    .name = "pl011",
+    .registers = 0x09000000,
+    .length = 0x1000,
+    .interrupt = 33,
+    .start = start,
+    .put = put,
+    .get = get,
+    .acknowledge = acknowledge,
+};

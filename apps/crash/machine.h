@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Chooses the CPU's part: the compiler knows which. */
+#ifndef APPS_CRASH_MACHINE_H
+#define APPS_CRASH_MACHINE_H
+
+#include <stdint.h>
+
+#if defined(__arm__)
+#include "apps/crash/armv7m.h"
+#else
+#include "apps/crash/aarch64.h"
+#endif
+
+/* The compiler must not see where this points. */
+static inline uintptr_t crash_launder(uintptr_t value)
+{
+    __asm__ volatile("" : "+r"(value));
+    return value;
+}
+
+#endif

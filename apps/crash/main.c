@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * crash: does one forbidden thing, chosen by its first argument, and so proves that only this
+ * process ends. `crash list` names them. If the forbidden thing is let through, says so, status 3.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/crash/crash.h"
+
+static const struct {
+    const char *name, *text;
+    void (*run)(void);
+} kinds[] = {
+#define KIND(name, text) {#name, text, kind_##name},
+    KIND_LIST(KIND)
+#undef KIND
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static int list(void)
+{
+    for (size_t i = 0; i < KINDS; i++) {
+        printf("%-16s%s\n", kinds[i].name, kinds[i].text);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "list") == 0) {
+        return list();
+    }
+    crash_argument(argc > 2 ? argv[2] : NULL);
+    for (size_t i = 0; argc > 1 && i < KINDS; i++) {
+        if (strcmp(kinds[i].name, argv[1]) == 0) {
+            printf("crash: %s\n", kinds[i].text);
+            fflush(stdout);
+            kinds[i].run();
+            printf("crash: %s went through\n", argv[1]);
+            return 3;
+        }
+    }
+    printf("usage: crash KIND; crash list\n");
+    return 2;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * demo: the workload of `make demo`: starts the other programs of this folder at their priorities,
+ * waits for them and ends: about three seconds of the machine's time. Status 0 if all did well
+ * (the crash, which is on purpose, must end by a signal).
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dispatch.h>
+#include <sys/tracelog.h>
+#include <unistd.h>
+
+#include "apps/demo/demo.h"
+#include "lib/include/kymo.h"
+
+#define THREADS_HEAP 32768
+
+struct job {
+    int priority, policy;
+    bool crashes;
+    uint32_t heap; /* 0: the default; threads' stacks need more on Cortex-M */
+    char *argv[5];
+};
+
+static struct job jobs[] = {
+    {20, SCHED_FIFO, false, 0, {"sensor", "250"}},
+    {18, SCHED_RR, false, 0, {"client", "fast", "150", "10"}},
+    {14, SCHED_RR, false, 0, {"client", "middle", "80", "20"}},
+    {9, SCHED_RR, false, 0, {"client", "slow", "40", "45"}},
+    {13, SCHED_RR, false, THREADS_HEAP, {"workers"}},
+    {12, SCHED_RR, false, THREADS_HEAP, {"pipeline"}},
+    {12, SCHED_FIFO, false, THREADS_HEAP, {"inversion"}},
+    {8, SCHED_RR, false, THREADS_HEAP, {"spinner", "1500"}},
+    {10, SCHED_RR, true, 0, {"crash", "null_write"}},
+};
+#define JOBS (sizeof(jobs) / sizeof(jobs[0]))
+static int pids[JOBS];
+
+static int start(char *const argv[], int priority, int policy, uint32_t heap)
+{
+    struct kymo_spawn_attr attr = {.priority = priority, .policy = policy, .heap_size = heap};
+    int pid = kymo_spawn(argv[0], argv, &attr);
+
+    if (pid < 0) {
+        printf("demo: %s: %s\n", argv[0], strerror(errno));
+    }
+    return pid;
+}
+
+static bool wait_for_name(const char *name)
+{
+    struct kymo_name found;
+
+    for (int i = 0; i < 200; i++) {
+        if (NameLookup(name, &found) == 0) {
+            return true;
+        }
+        usleep(5000);
+    }
+    printf("demo: nobody attached %s\n", name);
+    return false;
+}
+
+static bool finish(size_t i)
+{
+    int status = 0;
+
+    if (pids[i] < 0 || ProcWait(pids[i], &status, 0) < 0) {
+        return false;
+    }
+    bool good = jobs[i].crashes ? KYMO_STATUS_SIGNAL(status) != 0 : status == 0;
+    if (!good) {
+        printf("demo: %s: status 0x%x\n", jobs[i].argv[0], (unsigned)status);
+    }
+    return good;
+}
+
+static bool stop_filter(int pid)
+{
+    struct filter_msg msg = {FILTER_STOP, 0, 0};
+    int status = -1;
+    int coid = name_open(FILTER_NAME, 0);
+
+    return coid >= 0 && MsgSend(coid, &msg, sizeof(msg), NULL, 0) == 0 &&
+           ProcWait(pid, &status, 0) == pid && status == 0;
+}
+
+int main(void)
+{
+    char *filter_args[] = {"filter", NULL};
+    int filter = start(filter_args, 10, SCHED_RR, 0);
+    bool good = filter > 0 && wait_for_name(FILTER_NAME);
+
+    trace_logf(EVENT_PHASE, "workload starts");
+    for (size_t i = 0; i < JOBS && good; i++) {
+        pids[i] = start(jobs[i].argv, jobs[i].priority, jobs[i].policy, jobs[i].heap);
+    }
+    for (size_t i = 0; i < JOBS && filter > 0; i++) {
+        good &= finish(i);
+    }
+    trace_logf(EVENT_PHASE, "workload ends");
+    good &= stop_filter(filter);
+    printf("demo: %s\n", good ? "all went well" : "something went wrong");
+    return good ? 0 : 1;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the demo's programs share: the sensor's readings, the filter's messages. */
+#ifndef APPS_DEMO_DEMO_H
+#define APPS_DEMO_DEMO_H
+
+#include <stdint.h>
+
+#define FILTER_NAME "filter"
+#define SENSOR_HZ 100
+
+enum { FILTER_READING = 0x4101, FILTER_SMOOTH = 0x4102, FILTER_STOP = 0x4103 };
+
+struct filter_msg {
+    uint16_t type; /* FILTER_* */
+    uint16_t zero;
+    int32_t value; /* READING: of the sensor */
+};
+
+struct filter_reply { /* of SMOOTH */
+    int32_t value;    /* mean of the last readings */
+    uint32_t readings;
+};
+
+/* User events: what a reader of the trace sees of the program itself. */
+enum {
+    EVENT_READING = 200,   /* reading number, value */
+    EVENT_SMOOTHED = 201,  /* client, value */
+    EVENT_ITEM = 202,      /* producer's item, items waiting */
+    EVENT_INVERSION = 203, /* step, priority */
+    EVENT_PHASE = 210      /* text: what the demo does now */
+};
+
+/* Keeps the CPU busy for about so many iterations; the same work every time. */
+static inline uint32_t demo_work(uint32_t iterations)
+{
+    uint32_t x = 12345;
+
+    for (uint32_t i = 0; i < iterations; i++) {
+        x = x * 1664525u + 1013904223u;
+        __asm__ volatile("" : "+r"(x));
+    }
+    return x;
+}
+
+#endif

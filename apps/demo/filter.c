@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * filter: a server. Takes the sensor's readings and gives their mean to whoever asks; runs at the
+ * priority of the client that it serves. Ends when told to.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dispatch.h>
+
+#include "apps/demo/demo.h"
+#include "kernel/abi/sys/neutrino.h"
+
+#define WINDOW 16
+
+static int32_t window[WINDOW];
+static uint32_t readings, questions;
+
+static void smooth(int rcvid)
+{
+    struct filter_reply reply = {0, readings};
+    uint32_t count = readings < WINDOW ? readings : WINDOW;
+    int32_t sum = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        sum += window[i];
+    }
+    demo_work(2000);
+    reply.value = count ? sum / (int32_t)count : 0;
+    questions++;
+    MsgReply(rcvid, 0, &reply, sizeof(reply));
+}
+
+/* False: the end. */
+static int serve(int rcvid, const struct filter_msg *msg)
+{
+    switch (msg->type) {
+    case FILTER_READING:
+        window[readings++ % WINDOW] = msg->value;
+        demo_work(500);
+        MsgReply(rcvid, 0, NULL, 0);
+        return 1;
+    case FILTER_SMOOTH:
+        smooth(rcvid);
+        return 1;
+    case FILTER_STOP:
+        MsgReply(rcvid, 0, NULL, 0);
+        return 0;
+    default:
+        MsgError(rcvid, ENOSYS);
+        return 1;
+    }
+}
+
+int main(void)
+{
+    name_attach_t *name = name_attach(NULL, FILTER_NAME, 0);
+    int go_on = 1;
+
+    if (!name) {
+        perror("filter");
+        return 1;
+    }
+    while (go_on) {
+        union {
+            struct _pulse pulse;
+            struct filter_msg msg;
+        } in;
+        int rcvid = MsgReceive(name->chid, &in, sizeof(in), NULL);
+
+        if (rcvid > 0) {
+            go_on = serve(rcvid, &in.msg);
+        } else if (rcvid == 0 && in.pulse.code == _PULSE_CODE_DISCONNECT) {
+            ConnectDetach(in.pulse.scoid);
+        }
+    }
+    printf("filter: %u readings, %u questions\n", (unsigned)readings, (unsigned)questions);
+    return 0;
+}

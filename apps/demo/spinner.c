@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * spinner: two threads that only compute, at one priority on one CPU: round-robin cuts between
+ * them. Argument: milliseconds, default 300.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apps/demo/demo.h"
+#include "lib/include/kymo.h"
+
+static uint64_t until;
+static uint32_t rounds[2];
+
+static uint64_t now(void)
+{
+    uint64_t ns = 0;
+
+    ClockTime(CLOCK_MONOTONIC_KYMO, NULL, &ns);
+    return ns;
+}
+
+static void *spin(void *arg)
+{
+    uint32_t *count = arg;
+
+    kymo_thread_name(count == &rounds[0] ? "spin-0" : "spin-1");
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)1);
+    while (now() < until) {
+        demo_work(20000);
+        (*count)++;
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+
+    until = now() + (uint64_t)(argc > 1 ? atoi(argv[1]) : 300) * 1000000;
+    if (pthread_create(&thread, NULL, spin, &rounds[0]) != 0) {
+        printf("spinner: no thread\n");
+        return 1;
+    }
+    spin(&rounds[1]);
+    pthread_join(thread, NULL);
+    printf("spinner: %u and %u rounds\n", (unsigned)rounds[0], (unsigned)rounds[1]);
+    return 0;
+}

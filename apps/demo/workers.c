@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * workers: threads of one process that hand a turn round with a mutex and a condition variable.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "apps/demo/demo.h"
+#include "lib/include/kymo.h"
+
+#define WORKERS 3
+#define TURNS 120
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned turn; /* [mutex] */
+
+static void *work(void *arg)
+{
+    unsigned me = (unsigned)(uintptr_t)arg;
+    char name[KYMO_THREAD_NAME_MAX];
+
+    snprintf(name, sizeof(name), "worker-%u", me);
+    kymo_thread_name(name);
+    for (unsigned n = 0; n < TURNS; n++) {
+        pthread_mutex_lock(&mutex);
+        while (turn % WORKERS != me) {
+            pthread_cond_wait(&changed, &mutex);
+        }
+        turn++;
+        demo_work(3000);
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&mutex);
+        usleep(me == 0 ? 5000 : 1000);
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[WORKERS];
+
+    for (unsigned i = 0; i < WORKERS; i++) {
+        if (pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i) != 0) {
+            printf("workers: no thread\n");
+            return 1;
+        }
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    printf("workers: %u turns\n", turn);
+    return 0;
+}

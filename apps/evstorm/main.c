@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evstorm: makes events as fast as it can, each numbered by its producer, so that a reader can
+ * count what is missing without believing the ring's own counters.
+ *
+ *   evstorm [THREADS [EVENTS]]      default: one thread a CPU, 100000 events each
+ *
+ * Thread p of 0.. inserts user events with number p, d1 = low and d2 = high word of a counter that
+ * runs from 0 to EVENTS - 1. Threads are spread over the CPUs and start together. At its end it
+ * prints, a line each: `evstorm: producer P made N`, and the total. A refused event stops its
+ * thread, and the status is 1.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/include/kymo.h"
+#include "lib/include/sys/neutrino_r.h"
+#include "kernel/abi/sys/trace.h"
+
+#define PRODUCERS 15 /* one less than a process may have threads */
+
+static struct {
+    pthread_t thread;
+    uint64_t made;
+    int error;
+} producers[PRODUCERS];
+static uint64_t events = 100000;
+static sem_t go;
+
+static void *produce(void *arg)
+{
+    unsigned p = (unsigned)(uintptr_t)arg;
+    uint64_t n = 0;
+    int error = 0;
+
+    sem_wait(&go);
+    while (n < events && error >= 0) {
+        error = TraceEvent_r(_NTO_TRACE_INSERTSUSEREVENT, p, (uint32_t)n, (uint32_t)(n >> 32));
+        n += error >= 0;
+    }
+    producers[p].made = n;
+    producers[p].error = error;
+    return NULL;
+}
+
+static int start(unsigned p)
+{
+    pthread_attr_t attr;
+
+    pthread_attr_init(&attr);
+    if (kymo_cpus() > 1) {
+        pthread_attr_setrunmask_np(&attr, UINT32_C(1) << (p % kymo_cpus()));
+    }
+    return pthread_create(&producers[p].thread, &attr, produce, (void *)(uintptr_t)p);
+}
+
+/* Threads that could be started. */
+static unsigned start_all(unsigned count)
+{
+    for (unsigned p = 0; p < count; p++) {
+        int error = start(p);
+
+        if (error != 0) {
+            printf("evstorm: producer %u: %s\n", p, strerror(error));
+            return p;
+        }
+    }
+    return count;
+}
+
+static bool report(unsigned p)
+{
+    printf("evstorm: producer %u made %llu\n", p, (unsigned long long)producers[p].made);
+    if (producers[p].error < 0) {
+        printf("evstorm: producer %u: %s\n", p, strerror(-producers[p].error));
+    }
+    return producers[p].error >= 0;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned wanted = argc > 1 ? (unsigned)atoi(argv[1]) : kymo_cpus();
+    uint64_t total = 0;
+
+    if (argc > 2) {
+        events = strtoull(argv[2], NULL, 0);
+    }
+    if (wanted == 0 || wanted > PRODUCERS) {
+        printf("usage: evstorm [THREADS (1-%d) [EVENTS]]\n", PRODUCERS);
+        return 2;
+    }
+    sem_init(&go, 0, 0);
+    unsigned count = start_all(wanted);
+    bool good = count == wanted;
+    for (unsigned p = 0; p < count; p++) {
+        sem_post(&go);
+    }
+    for (unsigned p = 0; p < count; p++) {
+        pthread_join(producers[p].thread, NULL);
+    }
+    for (unsigned p = 0; p < count; p++) {
+        good &= report(p);
+        total += producers[p].made;
+    }
+    printf("evstorm: total %llu of %u producers\n", (unsigned long long)total, count);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The smallest program worth booting: docs/app.md starts from here. */
+#include <stdio.h>
+#include <sys/tracelog.h>
+
+int main(int argc, char **argv)
+{
+    printf("hello from %s\n", argv[0]);
+    for (int i = 1; i < argc; i++) {
+        printf("  argument %d: %s\n", i, argv[i]);
+    }
+    trace_logf(100, "hello, trace");
+    return 0;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * init: the first program, with all abilities. Runs the boot image's start script (script.h), then
+ * reaps children for ever. A line that is wrong, or whose program can't be started, is reported
+ * with its number and stops the script: half a system is worse than none. On a machine that can be
+ * shut down (an emulator under test) that is status 1.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apps/init/script.h"
+
+#define SCRIPT_MAX 8192
+#define NAME_WAIT_MS 10000
+
+static int background; /* children started with & that have not ended */
+
+/* How a child ended, if it matters: silent when all is well. */
+static void report(int pid, int status)
+{
+    if (KYMO_STATUS_SIGNAL(status)) {
+        printf("init: process %d ended by signal %d\n", pid, KYMO_STATUS_SIGNAL(status));
+    } else if (KYMO_STATUS_CODE(status)) {
+        printf("init: process %d ended with status %d\n", pid, KYMO_STATUS_CODE(status));
+    }
+}
+
+/* Waits for a child: that one, or with 0 any. Others that end meanwhile are counted off. */
+static int wait_for(int wanted)
+{
+    for (;;) {
+        int status = 0;
+        int pid = ProcWait(0, &status, 0);
+
+        if (pid < 0) {
+            return -1;
+        }
+        report(pid, status);
+        if (pid == wanted) {
+            return 0;
+        }
+        background--;
+        if (wanted == 0) {
+            return 0;
+        }
+    }
+}
+
+static const char *run_program(struct line *line)
+{
+    const char *program = line->words[0];
+
+    if (line->name) {
+        line->words[0] = line->name;
+    }
+    int pid = kymo_spawn(program, (char *const *)line->words, &line->attr);
+    if (pid < 0) {
+        return strerror(errno);
+    }
+    if (line->background) {
+        background++;
+        return NULL;
+    }
+    return wait_for(pid) == 0 ? NULL : strerror(errno);
+}
+
+static const char *wait_name(const char *name)
+{
+    struct kymo_name found;
+
+    for (int ms = 0; ms < NAME_WAIT_MS; ms += 10) {
+        if (NameLookup(name, &found) == 0) {
+            return NULL;
+        }
+        usleep(10000);
+    }
+    return "nobody attached that name in 10 s";
+}
+
+static const char *wait_all(void)
+{
+    while (background > 0) {
+        if (wait_for(0) != 0) {
+            return strerror(errno);
+        }
+    }
+    return NULL;
+}
+
+static const char *execute(struct line *line)
+{
+    const char *word = line->words[0];
+    const char *argument = line->words[1];
+
+    if (line->bracketed) {
+        return run_program(line);
+    }
+    if (strcmp(word, "waitname") == 0) {
+        return argument ? wait_name(argument) : "waitname NAME";
+    }
+    if (strcmp(word, "sleep") == 0) {
+        return argument && usleep((useconds_t)atoi(argument) * 1000) == 0 ? NULL : "sleep MS";
+    }
+    if (strcmp(word, "wait") == 0) {
+        return wait_all();
+    }
+    if (strcmp(word, "shutdown") == 0) {
+        fflush(stdout);
+        SystemCtl(KYMO_SYSTEM_SHUTDOWN, argument ? atoi(argument) : 0);
+        return strerror(errno);
+    }
+    return run_program(line);
+}
+
+static const char *script_line(char *text)
+{
+    struct line line;
+    const char *error = line_parse(text, &line);
+
+    return error || line.nwords == 0 ? error : execute(&line);
+}
+
+static int run_script(char *text)
+{
+    int number = 1;
+
+    for (char *at = text; *at; number++) {
+        char *end = at + strcspn(at, "\n");
+        bool last = *end == '\0';
+
+        *end = '\0';
+        const char *error = script_line(at);
+        if (error) {
+            printf("init: start script line %d: %s\n", number, error);
+            return -1;
+        }
+        at = last ? end : end + 1;
+    }
+    return 0;
+}
+
+/* The script's text, or NULL. */
+static char *read_script(void)
+{
+    static char text[SCRIPT_MAX + 1];
+    long got = ImageRead("start", 0, text, SCRIPT_MAX + 1);
+
+    if (got < 0 || got > SCRIPT_MAX) {
+        printf("init: start script: %s\n", got < 0 ? strerror(errno) : "longer than 8 KB");
+        return NULL;
+    }
+    text[got] = '\0';
+    return text;
+}
+
+int main(void)
+{
+    char *text = read_script();
+
+    if (!text || run_script(text) != 0) {
+        SystemCtl(KYMO_SYSTEM_SHUTDOWN, 1);
+    }
+    for (;;) {
+        if (wait_for(0) != 0) {
+            usleep(100000);
+        }
+    }
+}

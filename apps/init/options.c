@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Start scripts: the options in brackets, `key=value key=value`. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/init/script.h"
+
+/* 123, 0x7b, 64k, 2m. */
+static bool number(const char *text, uint32_t most, uint32_t *value)
+{
+    char *end;
+    unsigned long long n = strtoull(text, &end, 0);
+
+    if (*end == 'k' || *end == 'm') {
+        n <<= *end == 'k' ? 10 : 20;
+        end++;
+    }
+    *value = (uint32_t)n;
+    return *text >= '0' && *text <= '9' && *end == '\0' && n <= most;
+}
+
+static bool ability_bit(const char *name, uint32_t *abilities)
+{
+    static const struct {
+        const char *name;
+        uint32_t bit;
+    } known[] = {
+#define ABILITY(bit, NAME, text, doc) {text, UINT32_C(1) << (bit)},
+        ABILITY_LIST(ABILITY)
+#undef ABILITY
+    };
+
+    if (strcmp(name, "all") == 0) {
+        *abilities = UINT32_MAX;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(known[i].name, name) == 0) {
+            *abilities |= known[i].bit;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *set_ability(char *value, struct line *line)
+{
+    char *rest;
+
+    for (char *name = strtok_r(value, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        if (!ability_bit(name, &line->attr.ability)) {
+            return "no such ability";
+        }
+    }
+    line->attr.ability &= kymo_abilities();
+    return NULL;
+}
+
+static const char *set_policy(char *value, struct line *line)
+{
+    line->attr.policy = strcmp(value, "fifo") == 0    ? SCHED_FIFO
+                        : strcmp(value, "rr") == 0    ? SCHED_RR
+                        : strcmp(value, "other") == 0 ? SCHED_OTHER
+                                                      : SCHED_NOCHANGE;
+    return line->attr.policy == SCHED_NOCHANGE ? "policy is fifo, rr or other" : NULL;
+}
+
+static const char *set_priority(char *value, struct line *line)
+{
+    uint32_t priority;
+
+    if (!number(value, PRIORITY_MAX, &priority) || priority < PRIORITY_MIN) {
+        return "pri is 1 to 255";
+    }
+    line->attr.priority = (int)priority;
+    return NULL;
+}
+
+static const char *set_heap(char *value, struct line *line)
+{
+    return number(value, UINT32_MAX, &line->attr.heap_size) ? NULL : "bad heap size";
+}
+
+static const char *set_stack(char *value, struct line *line)
+{
+    return number(value, UINT32_MAX, &line->attr.stack_size) ? NULL : "bad stack size";
+}
+
+static const char *set_runmask(char *value, struct line *line)
+{
+    return number(value, UINT32_MAX, &line->attr.runmask) ? NULL : "bad runmask";
+}
+
+static const char *set_name(char *value, struct line *line)
+{
+    line->name = value;
+    return *value ? NULL : "name is empty";
+}
+
+static const struct {
+    const char *key;
+    const char *(*set)(char *value, struct line *line);
+} settings[] = {
+    {"pri", set_priority},    {"policy", set_policy},   {"heap", set_heap}, {"stack", set_stack},
+    {"ability", set_ability}, {"runmask", set_runmask}, {"name", set_name},
+};
+
+static const char *set(const char *key, char *value, struct line *line)
+{
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        if (strcmp(settings[i].key, key) == 0) {
+            return settings[i].set(value, line);
+        }
+    }
+    return "no such option (pri policy heap stack ability runmask name)";
+}
+
+const char *options_parse(char *text, struct line *line)
+{
+    char *rest;
+
+    for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
+        char *equals = strchr(word, '=');
+
+        if (!equals) {
+            return "an option is key=value";
+        }
+        *equals = '\0';
+        const char *error = set(word, equals + 1, line);
+        if (error) {
+            return error;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Start scripts: what one line says. Syntax (docs/app.md):
+ *
+ *   # comment
+ *   [pri=10 policy=rr heap=64k stack=8k ability=trace,host runmask=3 name=x] program arg "an arg" &
+ *   waitname NAME     until a server has attached NAME
+ *   sleep MS          milliseconds
+ *   wait              until every program started with & has ended
+ *   shutdown [STATUS] ends the machine
+ */
+#ifndef APPS_INIT_SCRIPT_H
+#define APPS_INIT_SCRIPT_H
+
+#include <stdbool.h>
+
+#include "lib/include/kymo.h"
+
+#define LINE_WORDS 32
+
+struct line {
+    struct kymo_spawn_attr attr;
+    const char *name;              /* argv[0] to use instead of the program's, or NULL */
+    const char *words[LINE_WORDS]; /* program or command, then arguments; NULL at the end */
+    int nwords;                    /* 0: nothing on this line */
+    bool background;
+    bool bracketed; /* had [...] : then it can only be a program */
+};
+
+/* Parses one line, which it cuts up in place (words point into it). NULL, or what is wrong. */
+const char *line_parse(char *text, struct line *line);
+/* The options between the brackets. Same convention. */
+const char *options_parse(char *text, struct line *line);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* libtest's checks: each failure is a line on the console and makes the status 1. */
+#ifndef APPS_LIBTEST_CHECK_H
+#define APPS_LIBTEST_CHECK_H
+
+#include <errno.h>
+#include <stdbool.h>
+
+/* Prints the place if it is false. Any thread. Returns good. */
+bool check_that(bool good, const char *what, const char *file, int line);
+#define CHECK(x) check_that((x), #x, __FILE__, __LINE__)
+/* Fails in the way C does: -1 and this errno. */
+#define CHECK_ERRNO(x, e) \
+    check_that((x) == -1 && errno == (e), #x " is not " #e, __FILE__, __LINE__)
+
+void test_stress(void);
+void test_threads(void);
+void test_sync(void);
+void test_time(void);
+void test_files(void);
+void test_console_gone(void);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pidin: lists processes and threads. `pidin` threads with state; `pidin info` what each process
+ * holds. A snapshot thread by thread: the system goes on meanwhile. Processes without threads have
+ * ended and wait for their parent (zombies).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/pidin/print.h"
+
+static void list_threads(const struct kymo_proc_info *proc)
+{
+    struct kymo_thread_info thread;
+
+    for (int tid = 1; (tid = ThreadInfo(proc->pid, tid, &thread)) > 0; tid++) {
+        print_thread(proc, &thread);
+    }
+    if (proc->nthreads == 0) {
+        printf("%6d   - %-20.20s (zombie, status 0x%x)\n", (int)proc->pid, proc->name,
+               (unsigned)proc->status_or_zero);
+    }
+}
+
+static void list(void (*each)(const struct kymo_proc_info *proc))
+{
+    struct kymo_proc_info proc;
+
+    for (int pid = 1; (pid = ProcInfo(pid, &proc)) > 0; pid++) {
+        each(&proc);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "info") == 0) {
+        print_info_head();
+        list(print_info);
+    } else if (argc > 1) {
+        printf("usage: pidin [info]\n");
+        return 2;
+    } else {
+        print_threads_head();
+        list(list_threads);
+    }
+    return 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * shell: reads commands from its standard input and runs programs of the boot image. Needs the
+ * ability spawn; what it starts has its abilities.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/include/kymo.h"
+#include "lib/include/signal.h"
+
+#define LINE 256
+#define WORDS 24
+
+static const char help[] =
+    "pidin              processes and threads\n"
+    "run PROGRAM ...    start a program and wait; with & at the end: do not wait\n"
+    "PROGRAM ...        the same\n"
+    "kill PID           end a process\n"
+    "trace start [...]  start tracelogger with these options, until trace stop\n"
+    "trace stop         end it; the capture is then complete\n"
+    "exit               leave the shell (the system goes on)\n"
+    "shutdown           end the machine\n";
+
+static void show_status(const char *program, int status)
+{
+    if (KYMO_STATUS_SIGNAL(status)) {
+        printf("%s: ended by signal %d\n", program, KYMO_STATUS_SIGNAL(status));
+    } else if (KYMO_STATUS_CODE(status)) {
+        printf("%s: status %d\n", program, KYMO_STATUS_CODE(status));
+    }
+}
+
+/* Background children that have ended, so that they are not listed for ever. */
+static void reap(void)
+{
+    int status, pid;
+
+    while ((pid = ProcWait(0, &status, KYMO_WAIT_NOHANG)) > 0) {
+        printf("[%d ended]\n", pid);
+    }
+}
+
+static void run(char **words, int count)
+{
+    struct kymo_spawn_attr attr = {.ability = kymo_abilities()};
+    bool background = count > 0 && strcmp(words[count - 1], "&") == 0;
+    int status = 0;
+
+    if (background) {
+        words[--count] = NULL;
+    }
+    if (count == 0) {
+        printf("run what?\n");
+        return;
+    }
+    int pid = kymo_spawn(words[0], words, &attr);
+    if (pid < 0) {
+        printf("%s: %s\n", words[0], strerror(errno));
+    } else if (background) {
+        printf("[%d]\n", pid);
+    } else if (ProcWait(pid, &status, 0) == pid) {
+        show_status(words[0], status);
+    }
+}
+
+static void trace(char **words, int count)
+{
+    char *command[WORDS + 2] = {"tracelogger", "-c"};
+    char *stop[] = {"tracestop", NULL};
+
+    if (count > 0 && strcmp(words[0], "stop") == 0) {
+        run(stop, 1);
+    } else if (count > 0 && strcmp(words[0], "start") == 0) {
+        memcpy(command + 2, words + 1, (size_t)(count - 1) * sizeof(words[0]));
+        command[count + 1] = "&";
+        run(command, count + 2);
+    } else {
+        printf("trace start [options] or trace stop\n");
+    }
+}
+
+static void end_process(const char *text)
+{
+    if (!text || kill(atoi(text), SIGTERM) != 0) {
+        printf("kill: %s\n", text ? strerror(errno) : "which PID?");
+    }
+}
+
+/* False: leave the shell. */
+static bool command(char **words, int count)
+{
+    if (strcmp(words[0], "exit") == 0) {
+        return false;
+    }
+    if (strcmp(words[0], "help") == 0) {
+        fputs(help, stdout);
+    } else if (strcmp(words[0], "kill") == 0) {
+        end_process(words[1]);
+    } else if (strcmp(words[0], "trace") == 0) {
+        trace(words + 1, count - 1);
+    } else if (strcmp(words[0], "shutdown") == 0) {
+        fflush(stdout);
+        SystemCtl(KYMO_SYSTEM_SHUTDOWN, 0);
+        printf("shutdown: %s\n", strerror(errno));
+    } else if (strcmp(words[0], "run") == 0) {
+        run(words + 1, count - 1);
+    } else {
+        run(words, count);
+    }
+    return true;
+}
+
+static int split(char *line, char **words)
+{
+    char *rest;
+    int count = 0;
+
+    for (char *word = strtok_r(line, " \t\r\n", &rest); word && count < WORDS - 1;
+         word = strtok_r(NULL, " \t\r\n", &rest)) {
+        words[count++] = word;
+    }
+    words[count] = NULL;
+    return count;
+}
+
+int main(void)
+{
+    static char line[LINE];
+    char *words[WORDS];
+    bool more = true;
+
+    printf("Kymo. `help` lists the commands.\n");
+    while (more) {
+        reap();
+        printf("$ ");
+        fflush(stdout);
+        if (!fgets(line, sizeof(line), stdin)) {
+            break;
+        }
+        int count = split(line, words);
+        if (count > 0) {
+            more = command(words, count);
+        }
+    }
+    return 0;
+}

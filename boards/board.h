@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What boards and their kernel-side drivers share: linker symbols, register access, and the
+ * drivers' interfaces. The kernel sees none of this: a board answers it through kernel/arch.h
+ * ("[board]").
+ *
+ * Drivers here have no state beyond constants of the board; all may be called from any context.
+ */
+#ifndef BOARDS_BOARD_H
+#define BOARDS_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/arch.h"
+
+/* ldscripts/kernel.ld and scripts/image.S */
+extern char __kernel_start[], __kernel_end[];
+extern const char boot_image_start[], boot_image_end[];
+
+static inline uint32_t mmio_read(uintptr_t address)
+{
+    return *(volatile uint32_t *)address;
+}
+
+static inline void mmio_write(uintptr_t address, uint32_t value)
+{
+    *(volatile uint32_t *)address = value;
+}
+
+/* Do [a, a + alen) and [b, b + blen) have a byte in common? Lengths that wrap count as overlap. */
+static inline bool ranges_overlap(uintptr_t a, size_t alen, uintptr_t b, size_t blen)
+{
+    return a + alen < a || b + blen < b || (a < b + blen && b < a + alen);
+}
+
+/* Is [a, a + alen) whole inside [b, b + blen)? Never if it wraps or is empty. */
+static inline bool range_inside(uintptr_t a, size_t alen, uintptr_t b, size_t blen)
+{
+    return alen != 0 && alen <= blen && a >= b && a - b <= blen - alen;
+}
+
+#endif

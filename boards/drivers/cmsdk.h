@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Devices of Arm's Cortex-M System Design Kit, as on the MPS2 boards: APB UART and APB timer.
+ * Source: Arm DDI 0479. Polled; any context.
+ */
+#ifndef BOARDS_DRIVERS_CMSDK_H
+#define BOARDS_DRIVERS_CMSDK_H
+
+#include <stdint.h>
+
+/* divisor: clock / baud rate, at least 16. */
+void cmsdk_uart_init(uintptr_t base, uint32_t divisor);
+/* Waits while the transmit buffer is full. */
+void cmsdk_uart_putc(uintptr_t base, char c);
+int cmsdk_uart_getc(uintptr_t base); /* -1: none */
+
+/* Makes the timer count down through all 32 bits for ever, without interrupts. */
+void cmsdk_timer_free_run(uintptr_t base);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arm PL011 UART, polled (DDI 0183). base: where its registers are mapped. Any context. */
+#ifndef BOARDS_DRIVERS_PL011_H
+#define BOARDS_DRIVERS_PL011_H
+
+#include <stdint.h>
+
+/* Line speed and format stay as the firmware set them. */
+void pl011_init(uintptr_t base);
+void pl011_putc(uintptr_t base, char c); /* waits while the FIFO is full */
+int pl011_getc(uintptr_t base);          /* -1: none */
+
+#endif

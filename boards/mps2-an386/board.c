@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MPS2+ AN386: what kernel/arch.h asks of the board. Addresses are those of Arm DAI 0386; README.md
+ * has the map. Any context unless kernel/arch.h says otherwise. Proved by the boot tests.
+ */
+#include "boards/board.h"
+#include "boards/drivers/cmsdk.h"
+#include "kernel/abi/sys/kymo.h"
+
+#define UART0 0x40004000u
+#define UART_DIVISOR 16 /* QEMU has no baud rate; a real board sets 25 MHz / 115200 = 217 */
+#define TIMER0 0x40000000u
+#define WATCHDOG 0x40008000u
+
+#define PSRAM 0x21000000u /* processes and trace buffers */
+#define PSRAM_BYTES 0x01000000u
+#define PERIPHERALS 0x40000000u
+#define PERIPHERALS_BYTES 0x10000000u
+#define PERIPHERAL_PAGE 0x1000u
+
+#define IRQ_TIMER0 8
+#define IRQ_SYSTICK 32 /* no line: the number under which the timer interrupt is traced */
+
+static const char *const irq_names[] = {
+    [0] = "uart0_rx",
+    [1] = "uart0_tx",
+    [2] = "uart1_rx",
+    [3] = "uart1_tx",
+    [4] = "uart2_rx",
+    [5] = "uart2_tx",
+    [6] = "gpio0",
+    [7] = "gpio1",
+    [8] = "timer0",
+    [9] = "timer1",
+    [10] = "dual",
+    [11] = "spi",
+    [12] = "uart_ovf",
+    [13] = "eth",
+    [14] = "audio",
+    [15] = "touch",
+    [16] = "gpio2",
+    [17] = "gpio3",
+    [18] = "uart3_rx",
+    [19] = "uart3_tx",
+    [20] = "uart4_rx",
+    [21] = "uart4_tx",
+    [IRQ_SYSTICK] = "systick",
+};
+
+void arch_board_init(void)
+{
+    cmsdk_uart_init(UART0, UART_DIVISOR);
+    cmsdk_timer_free_run(TIMER0);
+}
+
+void arch_console_putc(char c)
+{
+    cmsdk_uart_putc(UART0, c);
+}
+
+int arch_console_getc(void)
+{
+    return cmsdk_uart_getc(UART0);
+}
+
+const char *arch_board_name(void)
+{
+    return "mps2-an386";
+}
+
+unsigned arch_irq_count(void)
+{
+    return CONFIG_IRQ_LINES;
+}
+
+bool arch_irq_reserved(unsigned irq)
+{
+    return irq == IRQ_TIMER0 || irq >= CONFIG_IRQ_LINES;
+}
+
+const char *arch_irq_name(unsigned irq)
+{
+    return irq < sizeof(irq_names) / sizeof(irq_names[0]) ? irq_names[irq] : NULL;
+}
+
+void arch_ram(paddr_t *start, size_t *len)
+{
+    *start = PSRAM;
+    *len = PSRAM_BYTES;
+}
+
+void arch_boot_image(const void **start, size_t *len)
+{
+    *start = boot_image_start;
+    *len = (size_t)(boot_image_end - boot_image_start);
+}
+
+/* Everything on the peripheral buses except the trace clock, and the watchdog, which would reset
+ * the machine without the ability to. */
+bool arch_device_allowed(paddr_t pa, size_t len)
+{
+    return range_inside(pa, len, PERIPHERALS, PERIPHERALS_BYTES) &&
+           !ranges_overlap(pa, len, TIMER0, PERIPHERAL_PAGE) &&
+           !ranges_overlap(pa, len, WATCHDOG, PERIPHERAL_PAGE);
+}

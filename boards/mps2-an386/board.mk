@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Arm MPS2+ with the AN386 image: Cortex-M4 with FPU and MPU. Memory and devices: README.md.
+
+comma := ,
+ARCH := armv7m
+CROSS := arm-none-eabi-
+CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections
+CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
+LIBC := newlib
+
+# The trace clock is TIMER0, a 25 MHz down counter: inverted it runs up. CONFIG_IRQ_LEVEL: lines
+# whose devices hold them high until they are served (all of the CMSDK's do).
+BOARD_DEFS := -DTRACE_CLOCK_REG=0x40000004u -DTRACE_CLOCK_INVERT=0xffffffffu \
+	-DCONFIG_CLOCK_HZ=25000000u -DCONFIG_SYSTICK_HZ=25000000u \
+	-DCONFIG_IRQ_LINES=32 -DCONFIG_IRQ_LEVEL=0xffffffffu -DCONFIG_CPUS=1
+# Text is in RAM: trace sites are patched.
+BOARD_DRIVERS := boards/drivers/cmsdk_uart.c boards/drivers/cmsdk_timer.c \
+	kernel/arch/armv7m/patch/ram.c
+
+KERNEL_LDSYMS := KERNEL_START=0 KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000
+KERNEL_LD_DEPS := ldscripts/kernel.ld
+KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles
+USER_LDSYMS := USER_TEXT=0x01000000 USER_DATA=0x10000000 USER_ALIGN=16
+USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
+	-static -Wl,--emit-relocs -Wl,--gc-sections
+
+QEMU := qemu-system-arm
+QEMU_FLAGS := -M mps2-an386 -cpu cortex-m4 -display none -monitor none -serial stdio \
+	-semihosting-config enable=on,target=native

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * QEMU's `virt` machine: what kernel/arch.h and the AArch64 port ask of the board. README.md has
+ * the map. RAM and CPUs come from the device tree; without one, from board.mk. Proved by the boots.
+ */
+#include "boards/board.h"
+#include "boards/drivers/fdt.h"
+#include "boards/drivers/gicv2.h"
+#include "boards/drivers/pl011.h"
+
+#define DEVICES 0x08000000ul /* interrupt controller, UART, RTC, GPIO, virtio */
+#define DEVICES_BYTES 0x02800000ul
+#define GIC_DIST 0x08000000ul
+#define GIC_CPU 0x08010000ul
+#define UART 0x09000000ul
+#define RAM 0x40000000ul
+#define RAM_MAP_MAX 0x3f00000000ul /* what the kernel's map has room for */
+#define FDT_BYTES_MAX 0x100000ul
+
+#define IRQ_IPI 0
+#define IRQ_TIMER 27
+#define FIRST_EXTERNAL 32
+#define IRQ_LINES_MAX 256
+
+_Static_assert(CONFIG_CPUS <= GIC_MAX_CPUS && CONFIG_CPUS <= FDT_MAX_CPUS, "more need a GIC v3");
+
+/* What a driver process may map. Not the flash, nor fw_cfg: its DMA writes anywhere. */
+static const struct a64_region driver_devices[] = {
+    {UART, 0x1000},       /* the console's own; a server may take over its input */
+    {0x09010000, 0x1000}, /* PL031 clock */
+    {0x09030000, 0x1000}, /* PL061 GPIO */
+    {0x0a000000, 0x4000}, /* virtio-mmio */
+};
+
+const struct a64_region a64_board_devices[] = {{DEVICES, DEVICES_BYTES}, {0, 0}};
+
+static struct fdt_facts machine; /* [I] */
+
+static uintptr_t device(uintptr_t pa)
+{
+    return (uintptr_t)arch_phys_to_virt(pa);
+}
+
+/* QEMU leaves the tree at the start of RAM and says so to Linux images only. */
+static void machine_read(void)
+{
+    const uintptr_t places[] = {a64_fdt, RAM};
+    bool found = false;
+
+    for (unsigned i = 0; i < 2 && !found; i++) {
+        found = range_inside(places[i], FDT_BYTES_MAX, RAM, 0x40000000ul) && (places[i] & 3) == 0 &&
+                fdt_read(arch_phys_to_virt(places[i]), FDT_BYTES_MAX, &machine);
+    }
+    if (machine.ram_len == 0 || machine.ram_start != RAM) {
+        machine.ram_start = RAM;
+        machine.ram_len = BOARD_RAM_BYTES;
+    }
+    if (machine.ram_len > RAM_MAP_MAX) {
+        machine.ram_len = RAM_MAP_MAX;
+    }
+    if (machine.cpus == 0) {
+        machine.cpus = 1;
+    }
+    if (machine.cpus > CONFIG_CPUS) {
+        machine.cpus = CONFIG_CPUS;
+    }
+}
+
+void arch_board_init(void)
+{
+    pl011_init(device(UART));
+    machine_read();
+}
+
+struct a64_region a64_board_ram(void)
+{
+    return (struct a64_region){machine.ram_start, machine.ram_len & ~0x1ffffful};
+}
+
+uint64_t a64_board_mpidr(unsigned n)
+{
+    return machine.cpu_reg[n];
+}
+
+unsigned arch_cpu_count(void)
+{
+    return machine.cpus;
+}
+
+/* ---- interrupts ---- */
+
+void a64_board_irq_init(void)
+{
+    gic_init(device(GIC_DIST), device(GIC_CPU));
+}
+
+void a64_board_irq_cpu_init(unsigned n)
+{
+    gic_cpu_init(n, IRQ_TIMER);
+}
+
+uint32_t a64_board_irq_take(void)
+{
+    return gic_take();
+}
+
+unsigned a64_board_irq_number(uint32_t token)
+{
+    return gic_number(token);
+}
+
+void a64_board_irq_end(uint32_t token)
+{
+    gic_end(token);
+}
+
+unsigned a64_board_irq_timer(void)
+{
+    return IRQ_TIMER;
+}
+
+unsigned a64_board_irq_ipi(void)
+{
+    return IRQ_IPI;
+}
+
+void arch_ipi(uint32_t cpus)
+{
+    gic_send(cpus, IRQ_IPI);
+}
+
+unsigned arch_irq_count(void)
+{
+    return gic_lines() < IRQ_LINES_MAX ? gic_lines() : IRQ_LINES_MAX;
+}
+
+void arch_irq_mask(unsigned irq)
+{
+    if (!arch_irq_reserved(irq)) {
+        gic_mask(irq);
+    }
+}
+
+void arch_irq_unmask(unsigned irq)
+{
+    if (!arch_irq_reserved(irq)) {
+        gic_unmask(irq);
+    }
+}
+
+/* Private lines, the timer's and the IPI's among them, are the kernel's. */
+bool arch_irq_reserved(unsigned irq)
+{
+    return irq < FIRST_EXTERNAL || irq >= arch_irq_count();
+}
+
+const char *arch_irq_name(unsigned irq)
+{
+    static const char *const names[] = {
+        [IRQ_IPI] = "ipi", [IRQ_TIMER] = "timer", [33] = "uart0",   [34] = "rtc",     [39] = "gpio",
+        [48] = "virtio0",  [49] = "virtio1",      [50] = "virtio2", [51] = "virtio3",
+    };
+    return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
+}
+
+/* ---- console, memory, names ---- */
+
+void arch_console_putc(char c)
+{
+    pl011_putc(device(UART), c);
+}
+
+int arch_console_getc(void)
+{
+    return pl011_getc(device(UART));
+}
+
+const char *arch_board_name(void)
+{
+    return "virt-a64";
+}
+
+void arch_boot_image(const void **start, size_t *len)
+{
+    *start = boot_image_start;
+    *len = (size_t)(boot_image_end - boot_image_start);
+}
+
+bool arch_device_allowed(paddr_t pa, size_t len)
+{
+    for (unsigned i = 0; i < sizeof(driver_devices) / sizeof(driver_devices[0]); i++) {
+        if (range_inside(pa, len, driver_devices[i].start, driver_devices[i].len)) {
+            return true;
+        }
+    }
+    return false;
+}

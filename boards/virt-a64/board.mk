@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# QEMU's `virt` machine with Cortex-A53s. Memory and devices: README.md.
+
+comma := ,
+ARCH := aarch64
+CROSS := aarch64-linux-gnu-
+# The kernel keeps its hands off FP registers: they are the programs' (switched lazily).
+CPU_FLAGS_KERNEL := -mcpu=cortex-a53 -mgeneral-regs-only -mno-outline-atomics -fno-pic \
+	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables -mcmodel=small
+CPU_FLAGS_USER := -mcpu=cortex-a53 -mno-outline-atomics -fno-omit-frame-pointer \
+	-ftls-model=local-exec -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables
+LIBC := picolibc
+
+# What the device tree does not say is said here: RAM without one.
+BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DBOARD_RAM_BYTES=0x10000000
+BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fdt.c
+
+# KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/aarch64/offsets.h. The first 2 MB of RAM are the
+# device tree's: QEMU puts it there only if the image leaves room.
+KERNEL_LDSYMS := KERNEL_START=0xffffff8040200000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
+	KERNEL_ALIGN=4096
+KERNEL_LD_DEPS := ldscripts/kernel.ld
+KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld \
+	-nostartfiles -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack
+USER_LDSYMS := USER_TEXT=0x00400000 USER_ALIGN=4096
+USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
+	-static -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--gc-sections
+
+SMP ?= 4
+QEMU := qemu-system-aarch64
+QEMU_FLAGS := -M virt -cpu cortex-a53 -smp $(SMP) -m 256M -nic none -display none -monitor none -serial stdio \
+	-rtc clock=vm -semihosting-config enable=on,target=native

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages, help and progress of the host command.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/kymo.h"
+
+static bool progress_shown;
+
+void kymo_progress_end(void)
+{
+    if (progress_shown) {
+        fputs("\r\033[K", stderr);
+        progress_shown = false;
+    }
+}
+
+static void message(const char *format, va_list args)
+{
+    kymo_progress_end();
+    fputs("kymo: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+void kymo_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    message(format, args);
+    va_end(args);
+}
+
+int kymo_usage(const char *command, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    message(format, args);
+    va_end(args);
+    fprintf(stderr, "Try `kymo help%s%s`.\n", command == NULL ? "" : " ",
+            command == NULL ? "" : command);
+    return KYMO_USAGE;
+}
+
+int kymo_bad_option(const char *command, int argc, char **argv, int result)
+{
+    const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+
+    if (result == ':') {
+        return kymo_usage(command, "%s: option %s needs a value", command, word);
+    }
+    if (optopt != 0 && word[0] == '-' && word[1] == '-') {
+        return kymo_usage(command, "%s: option %s takes no value", command, word);
+    }
+    if (optopt != 0) {
+        return kymo_usage(command, "%s: unknown option -%c", command, optopt);
+    }
+    return kymo_usage(command, "%s: unknown option %s", command, word);
+}
+
+int kymo_help(const struct kymo_command *command)
+{
+    return fputs(command->help, stdout) == EOF || fflush(stdout) != 0 ? KYMO_FAILURE : KYMO_OK;
+}
+
+void kymo_report_damage(const struct kev *kev)
+{
+    const struct kev_damage *damage = kev_damage(kev);
+
+    if (damage->first[0] == '\0') {
+        return;
+    }
+    kymo_error("%s: recovered; passed over: %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64
+               " slots, %" PRIu64 " incomplete events, %" PRIu64
+               " buffers out of order; first at byte %" PRIu64 ": %s",
+               kev_info(kev)->path, damage->bytes, damage->places, damage->slots, damage->events,
+               damage->sequences, damage->first_offset, damage->first);
+}
+
+void kymo_progress(void *what, uint64_t done, uint64_t total)
+{
+    static time_t last;
+    time_t now = time(NULL);
+
+    if (now == last || total == 0 || !isatty(STDERR_FILENO)) {
+        return;
+    }
+    last = now;
+    progress_shown = true;
+    fprintf(stderr, "\r%s: %3u %%", (const char *)what, (unsigned)(done * 100.0 / (double)total));
+    fflush(stderr);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prints docs/events.md from trace/events.def. Run by `make docs`; the build checks that the
+ * committed page is what this prints.
+ */
+#include <stdbool.h>
+
+#include "host/gen/gen.h"
+#include "kernel/abi/sys/trace.h"
+#include "trace/slot.h"
+
+struct row {
+    const char *kind; /* CONTROL, STATE or empty */
+    const char *class;
+    unsigned number;
+    const char *external, *id, *name, *fast, *wide, *doc;
+};
+
+#define A(type, name) type name
+#define TEXT_OF(...) #__VA_ARGS__
+#define TEXT(...) TEXT_OF(__VA_ARGS__)
+#define FAST(...) TEXT(__VA_ARGS__)
+#define WIDE(...) TEXT(__VA_ARGS__)
+#define SAME NULL
+#define ROW(kind, id, class, number, ext, name, fast, wide, doc) \
+    {kind, #class, number, #ext, #id, #name, fast, wide, doc},
+#define EVENT_CONTROL(...) ROW("ring", __VA_ARGS__)
+#define EVENT_STATE(...) ROW("state", __VA_ARGS__)
+#define EVENT(...) ROW("", __VA_ARGS__)
+/* clang-format off */
+static const struct row rows[] = {
+#include "trace/events.def"
+};
+/* clang-format on */
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static const struct {
+    const char *name;
+    unsigned number;
+    const char *about;
+} classes[] = {
+    {"CONTROL", TRACE_CLASS_CONTROL,
+     "Written by the ring itself. They cannot be filtered out, and count as slots."},
+    {"INT", TRACE_CLASS_INT, "Interrupts: their first part, and the delivery to whoever attached."},
+    {"PR_TH", TRACE_CLASS_PR_TH,
+     "Processes and threads. A thread's state is its event's number. Thread numbers start at 1."},
+    {"SYSTEM", TRACE_CLASS_SYSTEM, "Memory, names, the kernel's log."},
+    {"COMM", TRACE_CLASS_COMM,
+     "Messages, pulses, signals. The sender is the thread that runs on "
+     "the event's CPU."},
+};
+
+static const char head[] =
+    "# Events\n"
+    "\n"
+    "Generated from `trace/events.def` by `make docs`; change the table, not this page. Kernel\n"
+    "calls' events are in [kercalls.md](kercalls.md), the bytes in [format.md](format.md).\n"
+    "\n"
+    "*Number* is bits 0-9 of a slot's header; *external class* is what `TraceEvent()`'s commands\n"
+    "name. *Fast* and *wide* are the words of the two forms; an empty *wide* is the same as fast.\n"
+    "Types: D decimal, H hexadecimal (one word each); E decimal, X hexadecimal (two words); P\n"
+    "pointer-sized (two words if the number has bit 9 set); N string.\n";
+
+static const char tail[] =
+    "\n"
+    "## USER (class 6)\n"
+    "\n"
+    "All 1024 numbers are the program's own (`TraceEvent(_NTO_TRACE_INSERTSUSEREVENT, ...)` and\n"
+    "kin): two words, up to 256 bytes of words, or a string.\n"
+    "\n"
+    "## Reasons of DROPPED\n"
+    "\n"
+    "`reason_class` is reason << 8 | internal class.\n"
+    "\n"
+    "| reason | name | meaning |\n"
+    "|---:|---|---|\n"
+#define R(number, name, text, doc) "| " #number " | " text " | " doc " |\n"
+    KYMO_DROP_REASON_LIST(R)
+#undef R
+    ;
+
+static void print_row(const struct row *row)
+{
+    printf("| %u | %s | ", row->number, row->name);
+    gen_code(row->fast);
+    fputs(" | ", stdout);
+    if (row->wide != NULL) {
+        gen_code(row->wide);
+    }
+    printf(" | %s | `%s` | ", row->external, row->id);
+    gen_cell(row->doc);
+    fputs(" |\n", stdout);
+}
+
+int main(void)
+{
+    fputs(head, stdout);
+    for (unsigned i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+        printf("\n## %s (class %u)\n\n%s\n\n", classes[i].name, classes[i].number,
+               classes[i].about);
+        fputs("| number | name | fast | wide | external class | id | meaning |\n"
+              "|---:|---|---|---|---|---|---|\n",
+              stdout);
+        for (unsigned j = 0; j < ROWS; j++) {
+            if (strcmp(rows[j].class, classes[i].name) == 0) {
+                print_row(&rows[j]);
+            }
+        }
+    }
+    fputs(tail, stdout);
+    return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prints docs/kercalls.md from kernel/abi/kercalls.def. Run by `make docs`; the build checks that
+ * the committed page is what this prints.
+ */
+#include "host/gen/gen.h"
+
+struct row {
+    unsigned number;
+    const char *name, *flags, *args, *enter, *enter_wide, *exit_wide, *doc;
+};
+
+#define VAL(name) name
+#define IN(name, bytes) in *name
+#define OUT(name, bytes) out *name
+#define INOUT(name, bytes) inout *name
+#define STR(name) str *name
+#define MSG(name) msg *name
+#define NONE
+#define NOLOCK no lock
+#define TEXT_OF(...) #__VA_ARGS__
+#define TEXT(...) TEXT_OF(__VA_ARGS__)
+#define A(...) TEXT(__VA_ARGS__)
+#define ENTER(...) #__VA_ARGS__
+#define ENTERW(...) #__VA_ARGS__
+#define EXITW(...) #__VA_ARGS__
+#define KERCALL(number, name, handler, flags, args, enter, enter_wide, exit_wide, doc) \
+    {number, #name, TEXT(flags), args, enter, enter_wide, exit_wide, doc},
+/* clang-format off */
+static const struct row rows[] = {
+#include "kernel/abi/kercalls.def"
+};
+/* clang-format on */
+
+static const char head[] =
+    "# Kernel calls\n"
+    "\n"
+    "Generated from `kernel/abi/kercalls.def` by `make docs`; change the table, not this page.\n"
+    "Numbers below 100 are QNX 6.4's, 100 and above are Kymo's own.\n"
+    "\n"
+    "Arguments: `in`, `out`, `inout` point to memory of a fixed size that the call reads, writes, "
+    "or\n"
+    "both; `str` to a string; `msg` to a message or an iov array. The rest are values. *No lock*:\n"
+    "the call runs without the kernel lock and never blocks.\n"
+    "\n"
+    "In the trace (class KER_CALL, number, +128 for the return, +256 for a call cut off) the "
+    "enter\n"
+    "event has these words, fast or wide: `a0`... the arguments, `m0`... the first words of the\n"
+    "message sent. The fast exit has the return value, then the error's number if that is -1, "
+    "else\n"
+    "`r0` if the wide one has it; the wide exit has the return value and these words, `r0`... the\n"
+    "first words of the message received.\n"
+    "\n"
+    "| number | name | arguments | enter, fast | enter, wide | exit, wide | | meaning |\n"
+    "|---:|---|---|---|---|---|---|---|\n";
+
+int main(void)
+{
+    fputs(head, stdout);
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+
+        printf("| %u | %s | ", row->number, row->name);
+        gen_code(row->args);
+        fputs(" | ", stdout);
+        gen_code(row->enter);
+        fputs(" | ", stdout);
+        gen_code(row->enter_wide);
+        fputs(" | ", stdout);
+        gen_code(row->exit_wide);
+        printf(" | %s | ", strcmp(row->flags, "0") == 0 ? "" : row->flags);
+        gen_cell(row->doc);
+        fputs(" |\n", stdout);
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}

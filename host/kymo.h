@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the host command's parts share: exit statuses, messages, the options that several commands
+ * have. `kymo` is one process with one thread.
+ */
+#ifndef HOST_KYMO_H
+#define HOST_KYMO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/reader/kev.h"
+
+#define KYMO_VERSION "0.1"
+
+#define KYMO_OK 0
+#define KYMO_FAILURE 1
+#define KYMO_USAGE 2
+
+struct kymo_command {
+    const char *name;
+    const char *summary; /* one line */
+    int (*run)(int argc, char **argv);
+    const char *help;
+};
+
+extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run_command;
+
+/* diag.c. Messages go to standard error as "kymo: …". */
+void kymo_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same with a hint at the command's help; returns KYMO_USAGE. */
+int kymo_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* After getopt_long() returned '?' or ':'. */
+int kymo_bad_option(const char *command, int argc, char **argv, int result);
+int kymo_help(const struct kymo_command *command);
+/* What --recover passed over, if anything. */
+void kymo_report_damage(const struct kev *kev);
+
+/* Progress of long work, on standard error if that is a terminal; done: clears the line. */
+void kymo_progress(void *what, uint64_t done, uint64_t total);
+void kymo_progress_end(void);
+
+/* select.c. Lists as the options have them: "0,2-3"; "int,comm". -1: makes no sense. */
+int kymo_parse_cpus(const char *text, uint64_t *mask);
+
+/* A filter by class: external class names, some internal classes are split by event. */
+struct kymo_classes {
+    bool any;      /* no filter */
+    uint32_t bits; /* KYMO_CLASS_* */
+};
+int kymo_parse_classes(const char *text, struct kymo_classes *classes, const char **bad);
+bool kymo_class_wanted(const struct kymo_classes *classes, const struct kev_event *event);
+
+#endif

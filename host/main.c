@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kymo: the host command. Finds the subcommand and runs it; man page docs/man/kymo.1.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/kymo.h"
+
+static const struct kymo_command *const commands[] = {
+    &kymo_run_command,
+    &kymo_print_command,
+    &kymo_stat_command,
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const struct kymo_command *command_find(const char *name)
+{
+    for (unsigned i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int help_all(void)
+{
+    printf("Usage: kymo COMMAND [options]\n"
+           "\n"
+           "Boots Kymo systems and shows what their captures (.kev) hold.\n"
+           "\n");
+    for (unsigned i = 0; i < COMMANDS; i++) {
+        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    printf("  %-8s %s\n", "help", "tell about a command");
+    printf(
+        "\n`kymo help COMMAND` tells more; kymo --version prints the version; man page kymo(1).\n"
+        "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
+    return fflush(stdout) == 0 ? KYMO_OK : KYMO_FAILURE;
+}
+
+static int help(const char *name)
+{
+    const struct kymo_command *command;
+
+    if (name == NULL) {
+        return help_all();
+    }
+    command = command_find(name);
+    if (command == NULL) {
+        return kymo_usage(NULL, "there is no command %s", name);
+    }
+    return kymo_help(command);
+}
+
+int main(int argc, char **argv)
+{
+    const struct kymo_command *command;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        return kymo_usage(NULL, "which command?");
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        return puts("kymo " KYMO_VERSION) == EOF ? KYMO_FAILURE : KYMO_OK;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return help(NULL);
+    }
+    if (strcmp(argv[1], "help") == 0) {
+        return help(argv[2]);
+    }
+    command = command_find(argv[1]);
+    if (command == NULL) {
+        return kymo_usage(NULL, argv[1][0] == '-' ? "unknown option %s" : "there is no command %s",
+                          argv[1]);
+    }
+    return command->run(argc - 1, argv + 1);
+}

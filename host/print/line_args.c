@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Arguments of an event: `name:value`, on the event's line if there are at most two, else one per
+ * line with the name right-aligned to 26 columns, as traceprinter does.
+ */
+#include "host/print/line.h"
+
+#define NAME_COLUMNS 26
+#define EVENT_COLUMNS 13
+
+static void value_tag(struct out *out, uint32_t value)
+{
+    char tag[4];
+
+    memcpy(tag, &value, sizeof(tag));
+    out_text(out, tag, strnlen(tag, sizeof(tag)));
+    out_str(out, " (");
+    out_hex32(out, value);
+    out_char(out, ')');
+}
+
+void line_value(struct out *out, const struct kev_field *field)
+{
+    switch (field->arg->type) {
+    case 'D':
+        out_i64(out, field->wide ? (int64_t)field->value : (int32_t)field->value);
+        break;
+    case 'E':
+        out_i64(out, (int64_t)field->value);
+        break;
+    case 'N':
+        out_text(out, field->text, field->len);
+        break;
+    case 'S':
+        value_tag(out, (uint32_t)field->value);
+        break;
+    case 'H':
+        out_hex(out, field->value, field->value >> 32 != 0 ? 16 : 8);
+        break;
+    default:
+        out_hex(out, field->value, field->wide ? 16 : 8);
+        break;
+    }
+}
+
+static void field_inline(struct out *out, const struct kev_field *field)
+{
+    out_str(out, field->arg->name);
+    out_char(out, ':');
+    line_value(out, field);
+}
+
+static void field_line(struct out *out, const struct kev_field *field)
+{
+    size_t len = strlen(field->arg->name);
+
+    out_char(out, '\n');
+    out_pad(out, len < NAME_COLUMNS ? NAME_COLUMNS - len : 0);
+    field_inline(out, field);
+}
+
+void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
+                 const struct line_style *style)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (n > 2 && !style->one_line) {
+            field_line(out, &fields[i]);
+        } else {
+            out_char(out, ' ');
+            field_inline(out, &fields[i]);
+        }
+    }
+    out_char(out, '\n');
+}
+
+void line_named(struct out *out, const char *name, const struct kev_field *fields, unsigned n,
+                const struct line_style *style)
+{
+    size_t len = strlen(name);
+
+    out_bytes(out, name, len);
+    if (n > 0 && len < EVENT_COLUMNS && (n <= 2 || style->one_line)) {
+        out_pad(out, EVENT_COLUMNS - len);
+    }
+    line_fields(out, fields, n, style);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * User events, and events that nothing is known about. Nothing in a user event says whether it was
+ * inserted as words or as a string: it is taken for a string if it is one beyond doubt.
+ */
+#include "host/print/line.h"
+
+#define STRING_LEAST \
+    5 /* characters: a shorter one in a simple event may as well be two numbers \
+       */
+
+static bool printable(unsigned char c)
+{
+    return (c >= ' ' && c < 0x7f) || c == '\t' || c == '\n';
+}
+
+/* A text, its NUL, and zeros up to the end of the slot. */
+static bool is_string(const struct kev_event *event, size_t *len)
+{
+    const char *text = (const char *)event->words;
+    size_t bytes = 4 * (size_t)event->nwords;
+
+    *len = strnlen(text, bytes);
+    if (*len < STRING_LEAST || *len >= bytes || bytes - *len > 8) {
+        return false;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        if (i < *len ? !printable((unsigned char)text[i]) : text[i] != '\0') {
+            return false;
+        }
+    }
+    return true;
+}
+
+void line_words(struct out *out, const struct kev_event *event, const struct line_style *style)
+{
+    for (unsigned i = 0; i < event->nwords; i++) {
+        if (i > 0 && i % 4 == 0 && !style->one_line) {
+            out_char(out, '\n');
+            out_pad(out, 21);
+        }
+        out_str(out, " d");
+        out_u64(out, i);
+        out_char(out, ':');
+        out_hex32(out, kev_word(event, i));
+    }
+    out_char(out, '\n');
+}
+
+void line_user(struct out *out, const struct kev_event *event, const struct line_style *style)
+{
+    size_t len;
+
+    out_str(out, "USREVENT:EVENT:");
+    out_u64(out, event->number);
+    if (is_string(event, &len)) {
+        out_str(out, " STR:\"");
+        out_text(out, (const char *)event->words, len);
+        out_str(out, "\"\n");
+        return;
+    }
+    out_char(out, ',');
+    line_words(out, event, style);
+}

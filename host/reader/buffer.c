@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loading one buffer: reads its slots, gives each its 64-bit time, and checks all of them before
+ * any is handed out. Strict: the first that can't be is an error with its offset. Recovering: it is
+ * marked bad and passed over.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+
+#define RESERVED_BITS (~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK))
+
+static int room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
+                     struct kev_error *error)
+{
+    if (slots <= lane->room) {
+        return 0;
+    }
+    free(lane->slots);
+    free(lane->times);
+    free(lane->bad);
+    lane->slots = malloc(slots * sizeof(*lane->slots));
+    lane->times = malloc(slots * sizeof(*lane->times));
+    lane->bad = malloc(slots);
+    lane->room = slots;
+    if (lane->slots == NULL || lane->times == NULL || lane->bad == NULL) {
+        lane->room = 0;
+        return kev_fail_plain(error, kev->file.path, "out of memory");
+    }
+    return 0;
+}
+
+static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
+                      struct kev_error *error)
+{
+    size_t bytes = (size_t)entry->slots * TRACE_SLOT_BYTES;
+    long len;
+
+    if (room_make(kev, lane, entry->slots, error) != 0) {
+        return -1;
+    }
+    len = kev_file_read(&kev->file, entry->offset, lane->slots, bytes, error);
+    if (len < 0) {
+        return -1;
+    }
+    if ((size_t)len != bytes) {
+        return kev_fail(kev, error, entry->offset, "the file became shorter while it was read");
+    }
+    for (uint32_t i = 0; kev->info.swapped && i < entry->slots; i++) {
+        kev_slot_swap(kev, &lane->slots[i]);
+    }
+    lane->nslots = entry->slots;
+    lane->at = 0;
+    memset(lane->bad, 0, entry->slots);
+    return 0;
+}
+
+static bool is_control(uint32_t header, unsigned event)
+{
+    return (header & ~TRACE_CPU_MASK) ==
+           TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event);
+}
+
+/* What is wrong with a slot's header, NULL if nothing. */
+static const char *header_wrong(uint32_t header, uint32_t cpu_bits, uint32_t i)
+{
+    if ((header & TRACE_CPU_MASK) != cpu_bits) {
+        return "a slot of another CPU inside the buffer";
+    }
+    if ((header & RESERVED_BITS) != 0 || TRACE_GET_CLASS(header) == TRACE_CLASS_EMPTY) {
+        return "a slot with an impossible header";
+    }
+    if (i > 0 && is_control(header, TRACE_CONTROL_BUFFER)) {
+        return "a BUFFER slot inside the buffer";
+    }
+    return NULL;
+}
+
+static int slot_bad(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
+                    uint32_t i, const char *what, struct kev_error *error)
+{
+    uint64_t offset = entry->offset + (uint64_t)i * TRACE_SLOT_BYTES;
+
+    if (!kev->options.recover) {
+        return kev_fail(
+            kev, error, offset,
+            "%s (buffer %" PRIu32 " of CPU %u, header 0x%08" PRIx32 ", time 0x%08" PRIx32 ")", what,
+            entry->sequence, entry->cpu, lane->slots[i].header, lane->slots[i].time);
+    }
+    kev_note(kev, offset, what);
+    kev->damage.slots++;
+    lane->bad[i] = 1;
+    return 0;
+}
+
+/* The time of slot i, given the high word of the last TIME, which it may change. */
+static uint64_t slot_time(const struct trace_slot *slot, uint64_t *high)
+{
+    if (is_control(slot->header, TRACE_CONTROL_TIME)) {
+        *high = slot->d1;
+        if (slot->time < slot->d2) {
+            return (*high + 1) << 32 | slot->time;
+        }
+    }
+    return *high << 32 | slot->time;
+}
+
+/* Recovering: slot i is before slot `last`: one of them lies. Is it the earlier one? */
+static bool earlier_lies(const struct kev_lane *lane, uint32_t i, uint32_t last, uint32_t before)
+{
+    return last > 1 && before != last && lane->times[i] >= lane->times[before];
+}
+
+struct check {
+    uint64_t high;
+    uint64_t high_before;  /* that of slot `before` */
+    uint32_t last, before; /* the last two good slots */
+};
+
+static int slot_check(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
+                      uint32_t i, struct check *check, struct kev_error *error)
+{
+    const char *wrong =
+        header_wrong(lane->slots[i].header, (uint32_t)entry->cpu << TRACE_CPU_SHIFT, i);
+    uint64_t high = check->high;
+
+    if (wrong != NULL) {
+        return slot_bad(kev, lane, entry, i, wrong, error);
+    }
+    lane->times[i] = slot_time(&lane->slots[i], &high);
+    if (i > 0 && lane->times[i] < lane->times[check->last]) {
+        bool lies = kev->options.recover && earlier_lies(lane, i, check->last, check->before);
+
+        if (!lies) {
+            return slot_bad(kev, lane, entry, i, "time runs backwards", error);
+        }
+        slot_bad(kev, lane, entry, check->last, "time runs backwards", error);
+        check->last = check->before;
+        if (!is_control(lane->slots[i].header, TRACE_CONTROL_TIME)) {
+            high = check->high_before;
+            lane->times[i] = slot_time(&lane->slots[i], &high);
+        }
+    }
+    check->before = check->last;
+    check->high_before = check->high;
+    check->last = i;
+    check->high = high;
+    return 0;
+}
+
+static int kymo_check(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
+                      struct kev_error *error)
+{
+    struct check check = {.high = entry->time >> 32, .high_before = entry->time >> 32};
+
+    lane->times[0] = entry->time;
+    for (uint32_t i = 0; i < entry->slots; i++) {
+        if (slot_check(kev, lane, entry, i, &check, error) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* DROPPED totals after the last buffer: they come last whatever their stamp says. */
+static void tail_time(struct kev_lane *lane)
+{
+    uint64_t time = (lane->last_time & ~0xffffffffull) | lane->slots[0].time;
+
+    lane->times[0] = time < lane->last_time ? lane->last_time : time;
+}
+
+int kev_buffer_load(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
+                    struct kev_error *error)
+{
+    if (slots_read(kev, lane, entry, error) != 0) {
+        return -1;
+    }
+    switch (entry->kind) {
+    case KEV_BUFFER:
+        return kymo_check(kev, lane, entry, error);
+    case KEV_TAIL:
+        tail_time(lane);
+        return 0;
+    default:
+        kev_stream_times(kev, lane);
+        return 0;
+    }
+}

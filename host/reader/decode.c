@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An event's payload as fields. Whether the event has its fast or its wide form stands nowhere in
+ * it: the number of slots tells, and where both fit the same slots, whether words that the fast
+ * form would have left zero are used (docs/format.md).
+ */
+#include <string.h>
+
+#include "host/reader/internal.h"
+
+static bool has_string(const struct kev_list *list)
+{
+    return list->n > 0 && list->args[list->n - 1].type == 'N';
+}
+
+static unsigned arg_words(char type, bool pointers64, bool all64)
+{
+    if (type == 'E' || type == 'X' || all64 || (type == 'P' && pointers64)) {
+        return 2;
+    }
+    return type == 'N' ? 0 : 1;
+}
+
+static unsigned list_words(const struct kev_list *list, bool pointers64, bool all64)
+{
+    unsigned words = 0;
+
+    for (unsigned i = 0; i < list->n; i++) {
+        words += arg_words(list->args[i].type, pointers64, all64);
+    }
+    return words;
+}
+
+static unsigned words_to_slots(unsigned words)
+{
+    return words <= 2 ? 1 : (words + 1) / 2;
+}
+
+static bool words_used(const struct kev_event *event, unsigned from)
+{
+    for (unsigned i = from; i < event->nwords; i++) {
+        if (event->words[i] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct kev_list *choose(const struct kev_event *event, const struct kev_desc *desc,
+                                     bool pointers64, bool all64)
+{
+    unsigned fast = list_words(&desc->fast, pointers64, all64);
+    unsigned wide = list_words(&desc->wide, pointers64, all64);
+    unsigned slots = event->nwords / 2;
+
+    if (has_string(&desc->fast)) {
+        return &desc->fast;
+    }
+    if (slots > words_to_slots(fast)) {
+        return &desc->wide;
+    }
+    if (slots == words_to_slots(wide) && wide > fast && words_used(event, fast)) {
+        return &desc->wide;
+    }
+    return &desc->fast;
+}
+
+static size_t text_length(const char *text, size_t room)
+{
+    const char *nul = memchr(text, '\0', room);
+
+    return nul == NULL ? room : (size_t)(nul - text);
+}
+
+static void field_fill(const struct kev_event *event, struct kev_field *field, unsigned at,
+                       unsigned words)
+{
+    field->wide = words == 2;
+    field->value = kev_word(event, at);
+    if (words == 2) {
+        field->value |= (uint64_t)kev_word(event, at + 1) << 32;
+    }
+    field->text = NULL;
+    field->len = 0;
+    if (field->arg->type == 'N') {
+        field->text = (const char *)(event->words + at);
+        field->len = text_length(field->text, 4 * (size_t)(event->nwords - at));
+    }
+}
+
+unsigned kev_decode(const struct kev_event *event, const struct kev_desc *desc,
+                    struct kev_field *fields)
+{
+    bool sixty_four = (event->number & TRACE_EVENT_64) != 0 && event->class != TRACE_CLASS_USER;
+    bool all64 = sixty_four && event->class == TRACE_CLASS_KER_CALL;
+    const struct kev_list *list = choose(event, desc, sixty_four, all64);
+    unsigned at = 0, n = 0;
+
+    while (n < list->n) {
+        const struct kev_arg *arg = &list->args[n];
+        unsigned words = arg_words(arg->type, sixty_four, all64);
+
+        if (at + words > event->nwords || (words == 0 && at >= event->nwords)) {
+            break;
+        }
+        fields[n].arg = arg;
+        field_fill(event, &fields[n], at, words);
+        at += words;
+        n++;
+    }
+    return n;
+}

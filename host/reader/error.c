@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The reader's messages: each names the file, the byte offset, what is wrong and the remedy.
+ * Proof: test/host/test_damage.c.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+
+static void kev_message(struct kev *kev, struct kev_error *error, uint64_t offset,
+                        const char *format, va_list args)
+{
+    const char *state = error->incomplete ? "cut short" : "damaged";
+    char what[384];
+
+    vsnprintf(what, sizeof(what), format, args);
+    error->offset = offset;
+    snprintf(error->text, sizeof(error->text),
+             "%.200s: %s at byte %" PRIu64 " (0x%" PRIx64 "): %s; `--recover` reads what is sound",
+             kev->file.path, state, offset, offset, what);
+}
+
+int kev_fail(struct kev *kev, struct kev_error *error, uint64_t offset, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    error->incomplete = false;
+    kev_message(kev, error, offset, format, args);
+    va_end(args);
+    return -1;
+}
+
+int kev_fail_incomplete(struct kev *kev, struct kev_error *error, uint64_t offset,
+                        const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    error->incomplete = true;
+    kev_message(kev, error, offset, format, args);
+    va_end(args);
+    return -1;
+}
+
+int kev_fail_plain(struct kev_error *error, const char *path, const char *format, ...)
+{
+    char what[384];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    error->incomplete = false;
+    error->offset = 0;
+    snprintf(error->text, sizeof(error->text), "%.300s: %s", path, what);
+    return -1;
+}
+
+void kev_note(struct kev *kev, uint64_t offset, const char *what)
+{
+    if (kev->damage.first[0] == '\0' || offset < kev->damage.first_offset) {
+        kev->damage.first_offset = offset;
+        snprintf(kev->damage.first, sizeof(kev->damage.first), "%s", what);
+    }
+}

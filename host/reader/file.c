@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bytes at an offset. A regular file is read where it lies; a pipe is copied to an unlinked
+ * temporary file first, because merging by time needs to go back to every CPU's buffers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/reader/internal.h"
+
+static int spool_open(struct kev_error *error, const char *path)
+{
+    const char *dir = getenv("TMPDIR");
+    char name[512];
+    int fd;
+
+    if (dir == NULL || *dir == '\0') {
+        dir = "/tmp";
+    }
+    if (snprintf(name, sizeof(name), "%s/kymo-XXXXXX", dir) >= (int)sizeof(name)) {
+        return kev_fail_plain(error, path, "TMPDIR is too long");
+    }
+    fd = mkstemp(name);
+    if (fd < 0) {
+        return kev_fail_plain(error, path, "cannot keep a copy of the stream in %s: %s", dir,
+                              strerror(errno));
+    }
+    unlink(name);
+    return fd;
+}
+
+static int pipe_start(struct kev_file *file, int fd, struct kev_error *error)
+{
+    file->pipe = fd;
+    file->spooled = true;
+    file->fd = spool_open(error, file->path);
+    return file->fd < 0 ? -1 : 0;
+}
+
+int kev_file_open(struct kev_file *file, const char *path, bool follow, struct kev_error *error)
+{
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    file->fd = -1;
+    file->pipe = -1;
+    file->size = 0;
+    file->path = kev_copy(standard ? "standard input" : path, standard ? 14 : strlen(path));
+    if (file->path == NULL) {
+        close(fd);
+        return kev_fail_plain(error, path, "out of memory");
+    }
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        kev_fail_plain(error, file->path, "cannot open: %s", strerror(errno));
+        error->incomplete = errno == ENOENT;
+        return -1;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        close(fd);
+        return kev_fail_plain(error, file->path, "is a directory, not a capture");
+    }
+    if (S_ISREG(st.st_mode)) {
+        file->fd = fd;
+        file->size = (uint64_t)st.st_size;
+        return 0;
+    }
+    if (pipe_start(file, fd, error) != 0) {
+        return -1;
+    }
+    return kev_file_refresh(file, follow, error);
+}
+
+void kev_file_close(struct kev_file *file)
+{
+    if (file->fd >= 0) {
+        close(file->fd);
+    }
+    if (file->pipe >= 0) {
+        close(file->pipe);
+    }
+    free(file->path);
+    file->fd = -1;
+    file->pipe = -1;
+    file->path = NULL;
+}
+
+static int spool_write(struct kev_file *file, const char *bytes, size_t len,
+                       struct kev_error *error)
+{
+    while (len > 0) {
+        ssize_t n = pwrite(file->fd, bytes, len, (off_t)file->size);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return kev_fail_plain(error, file->path, "cannot keep a copy of the stream: %s",
+                                  strerror(errno));
+        }
+        file->size += (uint64_t)n;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Takes what the pipe has; when following, without waiting for more. */
+static int pipe_drain(struct kev_file *file, bool follow, struct kev_error *error)
+{
+    char bytes[65536];
+
+    while (file->pipe >= 0) {
+        struct pollfd ready = {.fd = file->pipe, .events = POLLIN};
+        ssize_t n;
+
+        if (follow && poll(&ready, 1, 0) == 0) {
+            return 0;
+        }
+        n = read(file->pipe, bytes, sizeof(bytes));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return kev_fail_plain(error, file->path, "cannot read: %s", strerror(errno));
+        }
+        if (n == 0) {
+            close(file->pipe);
+            file->pipe = -1;
+        } else if (spool_write(file, bytes, (size_t)n, error) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error)
+{
+    struct stat st;
+
+    if (file->pipe >= 0) {
+        return pipe_drain(file, follow, error);
+    }
+    if (fstat(file->fd, &st) != 0) {
+        return kev_fail_plain(error, file->path, "cannot read: %s", strerror(errno));
+    }
+    if ((uint64_t)st.st_size < file->size) {
+        return kev_fail_plain(error, file->path,
+                              "has become shorter while it was read: it was started anew");
+    }
+    file->size = (uint64_t)st.st_size;
+    return 0;
+}
+
+int kev_file_wait(struct kev_file *file, struct kev_error *error)
+{
+    struct pollfd ready = {.fd = file->pipe, .events = POLLIN};
+
+    if (poll(&ready, 1, -1) < 0) {
+        return kev_fail_plain(error, file->path, "cannot read: %s", strerror(errno));
+    }
+    return kev_file_refresh(file, true, error);
+}
+
+long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
+                   struct kev_error *error)
+{
+    size_t got = 0;
+
+    if (offset >= file->size) {
+        return 0;
+    }
+    if (len > file->size - offset) {
+        len = (size_t)(file->size - offset);
+    }
+    while (got < len) {
+        ssize_t n = pread(file->fd, (char *)buffer + got, len - got, (off_t)(offset + got));
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return kev_fail_plain(error, file->path, "cannot read: %s", strerror(errno));
+        }
+        if (n == 0) {
+            break;
+        }
+        got += (size_t)n;
+    }
+    return (long)got;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The index's look at heads of buffers, and what it does when recovering a damaged Kymo capture: it
+ * passes over what is no buffer, and does not believe a count that leads to none.
+ * Proof: test/host/test_damage.c.
+ */
+#include <string.h>
+
+#include "host/reader/internal.h"
+
+#define PAIR_BYTES (2 * TRACE_SLOT_BYTES)
+#define DROPPED_HEADER TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_DROPPED)
+
+/* Reads the two slots at offset; returns how many are there, -1. */
+int kev_pair_read(struct kev *kev, uint64_t offset, struct trace_slot pair[2],
+                  struct kev_error *error)
+{
+    long len;
+
+    memset(pair, 0, 2 * sizeof(*pair));
+    len = kev_file_read(&kev->file, offset, pair, 2 * sizeof(*pair), error);
+    if (len < 0) {
+        return -1;
+    }
+    kev_slot_swap(kev, &pair[0]);
+    kev_slot_swap(kev, &pair[1]);
+    return (int)(len / TRACE_SLOT_BYTES);
+}
+
+bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot)
+{
+    return (slot->header & ~TRACE_CPU_MASK) == DROPPED_HEADER &&
+           TRACE_GET_CPU(slot->header) < kev->info.ncpu;
+}
+
+/* Recovering: goes on at the next plausible buffer. */
+int kev_skip_damage(struct kev *kev, struct kev_error *error)
+{
+    uint64_t at = kev->index.end;
+    int64_t next = kev_resync(kev, at + 1, error);
+
+    if (next < 0) {
+        return -1;
+    }
+    if (kev->options.follow && (uint64_t)next == kev->file.size) {
+        uint64_t keep = kev->file.size < PAIR_BYTES ? 0 : kev->file.size - (PAIR_BYTES - 1);
+
+        next = (int64_t)(keep > at ? keep : at);
+    }
+    if ((uint64_t)next == at) {
+        error->incomplete = true;
+        return -1;
+    }
+    kev_note(kev, at, "no buffer starts here");
+    kev->damage.places++;
+    kev->damage.bytes += (uint64_t)next - at;
+    kev->index.end = (uint64_t)next;
+    return 0;
+}
+
+/* Recovering: what follows a buffer must be a buffer too, or the count is not to be believed. */
+int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct kev_error *error)
+{
+    uint64_t end = offset + (uint64_t)*slots * TRACE_SLOT_BYTES;
+    struct trace_slot pair[2];
+    int have = end > kev->file.size ? 0 : kev_pair_read(kev, end, pair, error);
+    int64_t next;
+    uint64_t fit;
+
+    if (have < 0) {
+        return -1;
+    }
+    if (end == kev->file.size || (have == 2 && kev_pair_plausible(kev, pair)) ||
+        (have >= 1 && kev_slot_is_tail(kev, &pair[0]))) {
+        return 0;
+    }
+    next = kev_resync(kev, offset + 2 * TRACE_SLOT_BYTES, error);
+    if (next < 0) {
+        return -1;
+    }
+    fit = ((uint64_t)next - offset) / TRACE_SLOT_BYTES;
+    if (fit < *slots || fit > kev->buffer_slots) {
+        fit = fit < *slots ? fit : *slots;
+    }
+    if (fit != *slots) {
+        kev_note(kev, offset, "the buffer's count does not fit");
+        kev->damage.places++;
+        *slots = (uint32_t)fit;
+    }
+    return 0;
+}

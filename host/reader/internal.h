@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The reader's inside: shared by the files of host/reader only. One reader, one thread: no locks.
+ */
+#ifndef HOST_READER_INTERNAL_H
+#define HOST_READER_INTERNAL_H
+
+#include "host/reader/kev.h"
+#include "trace/slot.h"
+
+#define KEV_NONE UINT32_MAX
+#define KEV_WINDOW_SLOTS 1024 /* slots read at a time of a capture without buffer counts */
+#define KEV_OPEN_MAX 32       /* combine events open at once on one lane */
+#define KEV_STATES 26
+#define KEV_CALLS 128
+#define KEV_IRQS 1024
+
+/* ---- file.c: bytes at an offset, of a file or of a pipe (spooled)
+ * --------------------------------
+ */
+
+struct kev_file {
+    int fd;       /* what is read at offsets: the file, or the spool */
+    int pipe;     /* the pipe, -1 if it is a file or has ended */
+    bool spooled; /* fd is a copy of what came through a pipe */
+    char *path;
+    uint64_t size;
+};
+
+int kev_file_open(struct kev_file *file, const char *path, bool follow, struct kev_error *error);
+void kev_file_close(struct kev_file *file);
+/* Sees how long the file is now; of a pipe takes what is there. */
+int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error);
+/* Waits until the pipe has more, or an interrupt (an error). */
+int kev_file_wait(struct kev_file *file, struct kev_error *error);
+/* Reads at most len bytes; fewer only at the end. -1 and *error on a read error. */
+long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
+                   struct kev_error *error);
+
+/* ---- the index: where the buffers are ----------------------------------------------------------
+ */
+
+enum kev_entry_kind {
+    KEV_BUFFER, /* starts with BUFFER and TIME */
+    KEV_TAIL,   /* DROPPED totals outside a buffer */
+    KEV_STREAM  /* another kernel's: a run of slots, CPUs may be mixed */
+};
+
+struct kev_entry {
+    uint64_t offset;
+    uint64_t time; /* of its start; 0 if unknown */
+    uint32_t slots;
+    uint32_t sequence;
+    uint32_t next; /* of the same lane */
+    uint8_t lane;
+    uint8_t cpu;
+    uint8_t kind;
+};
+
+struct kev_index {
+    struct kev_entry *entries;
+    uint32_t count, room;
+    uint64_t end; /* offset up to which the file is indexed */
+    uint64_t last_time[KEV_CPUS];
+};
+
+/* ---- joining combine events
+ * -----------------------------------------------------------------------
+ */
+
+struct kev_open {
+    uint32_t header; /* without the structure bits; key with time */
+    uint32_t time;
+    uint64_t full_time, offset;
+    uint64_t age;
+    uint32_t nwords;
+    bool used;
+    uint32_t *words; /* KEV_WORDS_MAX */
+};
+
+struct kev_join {
+    struct kev_open open[KEV_OPEN_MAX];
+    unsigned nopen;
+    uint64_t ages;
+};
+
+enum kev_joined { KEV_JOIN_BROKEN = -1, KEV_JOIN_MORE = 0, KEV_JOIN_EVENT = 1 };
+
+/* ---- one lane: a CPU's buffers in order (or the whole stream of another kernel) -----------------
+ */
+
+struct kev_lane {
+    uint32_t first, last; /* entries of the index; KEV_NONE: none */
+    uint32_t current;     /* entry loaded */
+    uint32_t nslots, at;  /* slots loaded, next one */
+    bool ready;           /* head is valid */
+    uint64_t last_time;
+    struct kev_event head;
+    struct trace_slot *slots;
+    uint64_t *times;
+    uint8_t *bad;
+    uint32_t room; /* slots that the arrays hold */
+    uint32_t msb[KEV_CPUS];
+    uint32_t low[KEV_CPUS];
+    struct kev_join join;
+};
+
+struct kev_table {
+    struct kev_desc *desc[KEV_CLASSES][1024];
+    const char *calls[KEV_CALLS];
+    char *states[KEV_STATES];
+    char *irqs[KEV_IRQS];
+};
+
+struct kev {
+    struct kev_file file;
+    struct kev_options options;
+    struct kev_info info;
+    struct kev_damage damage;
+    struct kev_attr *attrs;
+    unsigned nattrs;
+    uint8_t *syspage;
+    uint32_t syspage_len;
+    uint32_t buffer_slots;
+    uint64_t slots_offset; /* where the slots start */
+    struct kev_table *table;
+    struct kev_index index;
+    struct kev_lane *lanes[KEV_CPUS];
+    unsigned nheap;
+    uint8_t heap[KEV_CPUS]; /* lanes that have a head, the earliest first */
+    bool popped;            /* the first lane's head has been given out */
+    bool refill;            /* lanes out of the heap may have something new */
+    bool cut_given;         /* kev_next() has told about the cut */
+    struct kev_error cut;   /* the file ends too early: text empty if it does not */
+    bool per_cpu;           /* a lane is a CPU; else lane 0 is the whole stream */
+    bool hold;
+};
+
+/* error.c. Each returns -1. kev_fail: at `offset`, with the remedy if it is damage. */
+int kev_fail(struct kev *kev, struct kev_error *error, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The same for a file that ends too early: error->incomplete is set. */
+int kev_fail_incomplete(struct kev *kev, struct kev_error *error, uint64_t offset,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+int kev_fail_plain(struct kev_error *error, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Recovering: remembers the first damage. */
+void kev_note(struct kev *kev, uint64_t offset, const char *what);
+
+/* attr.c, syspage.c: the head of the file. */
+int kev_read_head(struct kev *kev, struct kev_error *error);
+int kev_read_syspage(struct kev *kev, struct kev_error *error);
+const char *kev_attr(const struct kev *kev, const char *key);
+
+/* table*.c */
+int kev_table_builtin(struct kev_table *table);
+int kev_table_text(struct kev *kev, struct kev_error *error);
+int kev_table_calls_builtin(struct kev_table *table);
+char kev_call_word_type(unsigned number, const char *name);
+void kev_table_free(struct kev_table *table);
+struct kev_desc *kev_table_add(struct kev_table *table, unsigned class, unsigned number,
+                               const char *name);
+int kev_table_call(struct kev_table *table, unsigned call, const char *name,
+                   const struct kev_list lists[4]);
+void kev_list_parse(struct kev_list *list, const char *text, size_t len);
+char *kev_copy(const char *text, size_t len);
+
+/* index*.c, resync.c. Extend the index to the file's end; -1 on damage. */
+int kev_index_kymo(struct kev *kev, struct kev_error *error);
+int kev_index_foreign(struct kev *kev, struct kev_error *error);
+int kev_index_add(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
+/* Reads the two slots at offset, in the host's byte order; returns how many are there, -1. */
+int kev_pair_read(struct kev *kev, uint64_t offset, struct trace_slot pair[2],
+                  struct kev_error *error);
+bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot);
+int kev_skip_damage(struct kev *kev, struct kev_error *error);
+int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct kev_error *error);
+/* Next plausible BUFFER + TIME pair at or after offset, or the file's end. */
+int64_t kev_resync(struct kev *kev, uint64_t offset, struct kev_error *error);
+bool kev_pair_plausible(const struct kev *kev, const struct trace_slot pair[2]);
+void kev_slot_swap(const struct kev *kev, struct trace_slot *slot);
+
+/* buffer.c: loads an entry's slots, computes their times, marks the damaged ones. */
+int kev_buffer_load(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
+                    struct kev_error *error);
+/* buffer_stream.c */
+void kev_stream_times(struct kev *kev, struct kev_lane *lane);
+
+/* join.c */
+enum kev_joined kev_join_slot(struct kev_join *join, const struct trace_slot *slot, uint64_t time,
+                              uint64_t offset, struct kev_event *event);
+unsigned kev_join_drop(struct kev_join *join); /* gives up what is open; returns how many */
+void kev_join_free(struct kev_join *join);
+
+/* lane.c */
+struct kev_lane *kev_lane_get(struct kev *kev, unsigned lane);
+enum kev_result kev_lane_advance(struct kev *kev, struct kev_lane *lane, struct kev_error *error);
+void kev_lane_free(struct kev_lane *lane);
+
+#endif

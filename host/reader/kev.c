@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Opening and closing a capture.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+
+const struct kev_info *kev_info(const struct kev *kev)
+{
+    return &kev->info;
+}
+
+const struct kev_damage *kev_damage(const struct kev *kev)
+{
+    return &kev->damage;
+}
+
+void kev_hold(struct kev *kev, bool hold)
+{
+    kev->hold = hold;
+}
+
+static void head_free(struct kev *kev)
+{
+    for (unsigned i = 0; i < kev->nattrs; i++) {
+        free(kev->attrs[i].key);
+        free(kev->attrs[i].value);
+    }
+    free(kev->attrs);
+    free(kev->syspage);
+    kev->attrs = NULL;
+    kev->nattrs = 0;
+    kev->syspage = NULL;
+}
+
+void kev_close(struct kev *kev)
+{
+    if (kev == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < KEV_CPUS; i++) {
+        kev_lane_free(kev->lanes[i]);
+    }
+    head_free(kev);
+    free(kev->index.entries);
+    kev_table_free(kev->table);
+    kev_file_close(&kev->file);
+    free(kev);
+}
+
+static int kev_index(struct kev *kev, struct kev_error *error)
+{
+    int result = kev->info.kymo ? kev_index_kymo(kev, error) : kev_index_foreign(kev, error);
+
+    kev->per_cpu |= kev->info.kymo;
+    kev->info.size = kev->file.size;
+    return result;
+}
+
+/* Recovering a file whose head is damaged: buffers are looked for from the start. */
+static int head_recover(struct kev *kev, const struct kev_error *error)
+{
+    kev_note(kev, error->offset, "the header or the system page is damaged");
+    kev->damage.places++;
+    kev->info.kymo = true;
+    kev->info.clock_known = kev->info.cycles_per_sec != 0;
+    if (!kev->info.clock_known) {
+        kev->info.cycles_per_sec = 1000000000u;
+    }
+    kev->info.ncpu = kev->info.ncpu == 0 || kev->slots_offset == 0 ? KEV_CPUS : kev->info.ncpu;
+    kev->info.word_bits = kev->info.word_bits == 0 ? 32 : kev->info.word_bits;
+    kev->buffer_slots = kev->buffer_slots == 0 ? TRACE_BUFFER_SLOTS : kev->buffer_slots;
+    return 0;
+}
+
+static int head_try(struct kev *kev, struct kev_error *error)
+{
+    return kev_read_head(kev, error) == 0 ? kev_read_syspage(kev, error) : -1;
+}
+
+static int head_read(struct kev *kev, struct kev_error *error)
+{
+    int result = head_try(kev, error);
+
+    /* Following a pipe whose writer has not written the head yet. */
+    while (result != 0 && error->incomplete && kev->file.pipe >= 0) {
+        head_free(kev);
+        if (kev_file_wait(&kev->file, error) != 0) {
+            break;
+        }
+        result = head_try(kev, error);
+    }
+    if (result != 0 && kev->options.recover && !(kev->options.follow && error->incomplete)) {
+        result = head_recover(kev, error);
+    }
+    kev->info.path = kev->file.path;
+    kev->info.attrs = kev->attrs;
+    kev->info.nattrs = kev->nattrs;
+    kev->index.end = kev->slots_offset;
+    return result;
+}
+
+static struct kev *open_fail(struct kev *kev)
+{
+    kev_close(kev);
+    return NULL;
+}
+
+struct kev *kev_open(const char *path, const struct kev_options *options, struct kev_error *error)
+{
+    struct kev *kev = calloc(1, sizeof(*kev));
+
+    memset(error, 0, sizeof(*error));
+    if (kev == NULL) {
+        kev_fail_plain(error, path, "out of memory");
+        return NULL;
+    }
+    kev->options = *options;
+    kev->popped = false;
+    kev->refill = true;
+    kev->file.fd = -1;
+    kev->file.pipe = -1;
+    kev->table = calloc(1, sizeof(*kev->table));
+    if (kev->table == NULL || kev_table_builtin(kev->table) != 0) {
+        kev_fail_plain(error, path, "out of memory");
+        return open_fail(kev);
+    }
+    if (kev_file_open(&kev->file, path, options->follow, error) != 0 ||
+        head_read(kev, error) != 0) {
+        return open_fail(kev);
+    }
+    return kev_index(kev, error) == 0 ? kev : open_fail(kev);
+}
+
+int kev_refresh(struct kev *kev, bool *ended, struct kev_error *error)
+{
+    uint32_t before = kev->index.count;
+
+    if (kev_file_refresh(&kev->file, true, error) != 0 || kev_index(kev, error) != 0) {
+        return -1;
+    }
+    *ended = kev->file.spooled && kev->file.pipe < 0;
+    kev->refill = true;
+    return (int)(kev->index.count - before);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The reader of captures (.kev): the one library that every host command uses. The format is in
+ * docs/format.md; test/host proves it on fabricated, swapped and damaged files.
+ *
+ * A reader is used by one thread. It gives events merged by 64-bit time across CPUs, each whole
+ * (combine events joined), with memory bounded by one buffer per CPU and some 48 bytes per buffer
+ * of the file. A damaged file is an error that names the byte offset, unless `recover` is set:
+ * then the sound part is given and kev_damage() counts the rest. A file that merely ends too early
+ * is read to its last whole slot, then kev_next() says so by an error with `incomplete` set. No
+ * input makes it crash or hang.
+ */
+#ifndef HOST_READER_KEV_H
+#define HOST_READER_KEV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KEV_CPUS 64
+#define KEV_CLASSES 32
+#define KEV_WORDS_MAX 4096 /* of one event: more is damage */
+#define KEV_ARGS_MAX 20
+
+struct kev;
+
+struct kev_error {
+    bool incomplete; /* the file ends too early: all before has been given; more may come if it is
+                        being written */
+    uint64_t offset;
+    char text[768]; /* whole message: file, offset, what, remedy */
+};
+
+struct kev_options {
+    bool recover;
+    bool follow;   /* an incomplete end is not an error: kev_refresh() looks again */
+    uint64_t cpus; /* mask of CPUs wanted; 0: all */
+    void (*progress)(void *arg, uint64_t done, uint64_t total); /* NULL: none */
+    void *progress_arg;
+};
+
+struct kev_event {
+    uint64_t time;         /* cycles of the trace clock */
+    uint64_t offset;       /* of its first slot in the file */
+    const uint32_t *words; /* payload, valid until the next kev_next(); see kev_word() */
+    uint32_t nwords;       /* even: slots hold two */
+    uint16_t number;       /* bits 0-9 of the header */
+    uint8_t class;         /* internal class */
+    uint8_t cpu;
+    bool combined; /* came in more than one slot */
+    bool swapped;  /* the payload is in the other byte order */
+};
+
+struct kev_attr {
+    char *key; /* without TRACE_ */
+    char *value;
+};
+
+struct kev_cpu_info {
+    uint64_t buffers;
+    uint32_t first_sequence, last_sequence;
+    uint64_t gaps;    /* places where the sequence jumps */
+    uint64_t missing; /* sequence numbers that are not there */
+};
+
+struct kev_info {
+    const char *path;
+    bool kymo;    /* has Kymo's system page; else another kernel's capture */
+    bool swapped; /* written in the other byte order */
+    unsigned ncpu;
+    unsigned word_bits;
+    uint64_t cycles_per_sec; /* never 0 */
+    bool clock_known;        /* false: the capture does not say; 1 GHz is assumed */
+    uint64_t skew_cycles;
+    char board[33], cpu_name[33], release[33];
+    const uint8_t *build_id;
+    unsigned build_id_len;
+    uint64_t size, buffers;
+    const struct kev_attr *attrs;
+    unsigned nattrs;
+    struct kev_cpu_info cpu[KEV_CPUS];
+};
+
+struct kev_damage {
+    uint64_t places;       /* ranges of bytes skipped while looking for the next buffer */
+    uint64_t bytes;        /* in them */
+    uint64_t slots;        /* slots skipped inside buffers */
+    uint64_t events;       /* combine events given up because a part is missing */
+    uint64_t sequences;    /* buffers out of sequence or time */
+    uint64_t first_offset; /* of the first of all these */
+    char first[160];       /* what it was */
+};
+
+enum kev_result { KEV_ERROR = -1, KEV_END = 0, KEV_EVENT = 1 };
+
+/* Opens `path` ("-": standard input). NULL and *error on failure. */
+struct kev *kev_open(const char *path, const struct kev_options *options, struct kev_error *error);
+void kev_close(struct kev *kev);
+/* The next event by time. KEV_END: no more, or, when following, none for now. */
+enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_error *error);
+/* Following: looks for what was written since; returns buffers found or -1. `ended`: a pipe's
+ * writer is gone. */
+int kev_refresh(struct kev *kev, bool *ended, struct kev_error *error);
+/* Following: with hold, kev_next() waits at the first CPU that has nothing yet (keeps the order).
+ */
+void kev_hold(struct kev *kev, bool hold);
+
+const struct kev_info *kev_info(const struct kev *kev);
+const struct kev_damage *kev_damage(const struct kev *kev);
+
+static inline uint32_t kev_word(const struct kev_event *event, unsigned i)
+{
+    if (i >= event->nwords) {
+        return 0;
+    }
+    return event->swapped ? __builtin_bswap32(event->words[i]) : event->words[i];
+}
+
+/* ---- what events mean ---------------------------------------------------------------------------
+ */
+
+struct kev_arg {
+    char type; /* D H E X P N S, see kernel/abi/syspage.h */
+    char name[23];
+};
+
+struct kev_list {
+    unsigned n;
+    struct kev_arg args[KEV_ARGS_MAX];
+};
+
+enum kev_kind { KEV_PLAIN, KEV_CALL_ENTER, KEV_CALL_EXIT, KEV_CALL_INT };
+
+struct kev_desc {
+    enum kev_kind kind;
+    unsigned number; /* of the event, or of the kernel call */
+    char name[40];
+    struct kev_list fast, wide;
+};
+
+struct kev_field {
+    const struct kev_arg *arg;
+    bool wide;      /* a 64-bit value */
+    uint64_t value; /* N: unused */
+    const char *text;
+    size_t len; /* of text, without its NUL */
+};
+
+/* The description of a class's event, NULL if there is none. `number` as in the header. */
+const struct kev_desc *kev_describe(const struct kev *kev, unsigned class, unsigned number);
+/* Splits the payload into fields (at most KEV_ARGS_MAX); returns how many. */
+unsigned kev_decode(const struct kev_event *event, const struct kev_desc *desc,
+                    struct kev_field *fields);
+/* Name of a kernel call, an interrupt line or a thread state; NULL if unknown. */
+const char *kev_call_name(const struct kev *kev, unsigned call);
+const char *kev_irq_name(const struct kev *kev, unsigned irq);
+const char *kev_state_name(const struct kev *kev, unsigned state);
+/* Internal class's name, "CLASS n" if unknown (static buffer). */
+const char *kev_class_name(unsigned class);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One lane: its buffers one after the other, its slots joined to events. A Kymo capture's combine
+ * events are whole and unmixed inside a buffer: anything else is damage.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+
+struct kev_lane *kev_lane_get(struct kev *kev, unsigned lane)
+{
+    if (lane >= KEV_CPUS) {
+        return NULL;
+    }
+    if (kev->lanes[lane] == NULL) {
+        struct kev_lane *made = calloc(1, sizeof(*made));
+
+        if (made != NULL) {
+            made->first = KEV_NONE;
+            made->last = KEV_NONE;
+            made->current = KEV_NONE;
+            memset(made->msb, 0xff, sizeof(made->msb));
+        }
+        kev->lanes[lane] = made;
+    }
+    return kev->lanes[lane];
+}
+
+void kev_lane_free(struct kev_lane *lane)
+{
+    if (lane == NULL) {
+        return;
+    }
+    free(lane->slots);
+    free(lane->times);
+    free(lane->bad);
+    kev_join_free(&lane->join);
+    free(lane);
+}
+
+static int event_broken(struct kev *kev, uint64_t offset, unsigned events, struct kev_error *error)
+{
+    if (kev->info.kymo && !kev->options.recover) {
+        return kev_fail(kev, error, offset, "a combine event is not whole");
+    }
+    if (kev->info.kymo) {
+        kev_note(kev, offset, "a combine event is not whole");
+    }
+    kev->damage.events += events;
+    return 0;
+}
+
+/* The next buffer of the lane. 1: loaded, 0: no more for now, -1. */
+static int lane_load(struct kev *kev, struct kev_lane *lane, struct kev_error *error)
+{
+    struct kev_index *index = &kev->index;
+    uint32_t next = lane->current == KEV_NONE ? lane->first : index->entries[lane->current].next;
+    const struct kev_entry *entry;
+    unsigned open = lane->join.nopen;
+
+    if (kev->info.kymo && open > 0) {
+        kev_join_drop(&lane->join);
+        if (next == KEV_NONE && kev->cut.text[0] != '\0') {
+            return 0;
+        }
+        entry = &index->entries[lane->current];
+        if (event_broken(kev, entry->offset + (uint64_t)entry->slots * TRACE_SLOT_BYTES, open,
+                         error) != 0) {
+            return -1;
+        }
+    }
+    if (next == KEV_NONE) {
+        return 0;
+    }
+    lane->current = next;
+    return kev_buffer_load(kev, lane, &index->entries[next], error) == 0 ? 1 : -1;
+}
+
+/* One slot into the join. As kev_join_slot, but broken events are accounted for. */
+static enum kev_result lane_slot(struct kev *kev, struct kev_lane *lane, uint32_t i,
+                                 struct kev_error *error)
+{
+    const struct trace_slot *slot = &lane->slots[i];
+    uint64_t offset = kev->index.entries[lane->current].offset + (uint64_t)i * TRACE_SLOT_BYTES;
+    unsigned structure = TRACE_GET_STRUCT(slot->header);
+    unsigned broken = 0;
+    enum kev_joined joined;
+
+    if (kev->info.kymo && lane->join.nopen > 0 &&
+        (structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB)) {
+        broken += kev_join_drop(&lane->join);
+    }
+    joined = kev_join_slot(&lane->join, slot, lane->times[i], offset, &lane->head);
+    broken += joined == KEV_JOIN_BROKEN;
+    if (broken > 0 && event_broken(kev, offset, broken, error) != 0) {
+        return KEV_ERROR;
+    }
+    return joined == KEV_JOIN_EVENT ? KEV_EVENT : KEV_END;
+}
+
+/* Makes lane->head the lane's next event. */
+enum kev_result kev_lane_advance(struct kev *kev, struct kev_lane *lane, struct kev_error *error)
+{
+    lane->ready = false;
+    for (;;) {
+        while (lane->at < lane->nslots) {
+            uint32_t i = lane->at++;
+            enum kev_result result;
+
+            if (lane->bad[i]) {
+                continue;
+            }
+            result = lane_slot(kev, lane, i, error);
+            if (result == KEV_ERROR) {
+                return result;
+            }
+            if (result == KEV_EVENT) {
+                lane->last_time = lane->head.time;
+                lane->head.swapped = kev->info.swapped && lane->head.class != TRACE_CLASS_CONTROL;
+                lane->ready = true;
+                return KEV_EVENT;
+            }
+        }
+        int loaded = lane_load(kev, lane, error);
+
+        if (loaded <= 0) {
+            return loaded < 0 ? KEV_ERROR : KEV_END;
+        }
+    }
+}

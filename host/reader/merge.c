@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The merge: a heap of lanes, the one with the earliest event first (of equal times the lower CPU).
+ * Each lane holds one buffer, so memory does not grow with the capture.
+ */
+#include "host/reader/internal.h"
+
+static bool lane_before(const struct kev *kev, uint8_t a, uint8_t b)
+{
+    uint64_t ta = kev->lanes[a]->head.time, tb = kev->lanes[b]->head.time;
+
+    return ta != tb ? ta < tb : a < b;
+}
+
+static void heap_swap(struct kev *kev, unsigned i, unsigned j)
+{
+    uint8_t lane = kev->heap[i];
+
+    kev->heap[i] = kev->heap[j];
+    kev->heap[j] = lane;
+}
+
+static void heap_up(struct kev *kev, unsigned i)
+{
+    while (i > 0 && lane_before(kev, kev->heap[i], kev->heap[(i - 1) / 2])) {
+        heap_swap(kev, i, (i - 1) / 2);
+        i = (i - 1) / 2;
+    }
+}
+
+static void heap_down(struct kev *kev, unsigned i)
+{
+    for (;;) {
+        unsigned least = i;
+
+        for (unsigned child = 2 * i + 1; child <= 2 * i + 2 && child < kev->nheap; child++) {
+            if (lane_before(kev, kev->heap[child], kev->heap[least])) {
+                least = child;
+            }
+        }
+        if (least == i) {
+            return;
+        }
+        heap_swap(kev, i, least);
+        i = least;
+    }
+}
+
+static bool lane_wanted(const struct kev *kev, unsigned lane)
+{
+    return !kev->per_cpu || kev->options.cpus == 0 || (kev->options.cpus >> lane & 1) != 0;
+}
+
+/* Lanes that exist and are wanted, but have nothing for now. */
+static bool lanes_waiting(const struct kev *kev)
+{
+    for (unsigned i = 0; i < kev->info.ncpu && i < KEV_CPUS; i++) {
+        if (lane_wanted(kev, i) && (kev->lanes[i] == NULL || !kev->lanes[i]->ready)) {
+            return kev->per_cpu;
+        }
+    }
+    return false;
+}
+
+/* Brings lanes that have something new into the heap. */
+static int heap_fill(struct kev *kev, struct kev_error *error)
+{
+    kev->refill = false;
+    for (unsigned i = 0; i < KEV_CPUS; i++) {
+        struct kev_lane *lane = kev->lanes[i];
+        enum kev_result result;
+
+        if (lane == NULL || lane->ready || !lane_wanted(kev, i)) {
+            continue;
+        }
+        result = kev_lane_advance(kev, lane, error);
+        if (result == KEV_ERROR) {
+            return -1;
+        }
+        if (result == KEV_EVENT) {
+            kev->heap[kev->nheap] = (uint8_t)i;
+            heap_up(kev, kev->nheap++);
+        }
+    }
+    return 0;
+}
+
+/* The first lane's head was given out: its next one. */
+static int heap_pop(struct kev *kev, struct kev_error *error)
+{
+    enum kev_result result;
+
+    kev->popped = false;
+    result = kev_lane_advance(kev, kev->lanes[kev->heap[0]], error);
+    if (result == KEV_ERROR) {
+        return -1;
+    }
+    if (result == KEV_END) {
+        kev->heap[0] = kev->heap[--kev->nheap];
+    }
+    heap_down(kev, 0);
+    return 0;
+}
+
+/* No event: the end, or once the news that the file was cut short here. */
+static enum kev_result kev_ended(struct kev *kev, struct kev_error *error)
+{
+    if (kev->cut.text[0] == '\0' || kev->cut_given) {
+        return KEV_END;
+    }
+    kev->cut_given = true;
+    *error = kev->cut;
+    return KEV_ERROR;
+}
+
+enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_error *error)
+{
+    do {
+        if (kev->popped && heap_pop(kev, error) != 0) {
+            return KEV_ERROR;
+        }
+        if (kev->refill && heap_fill(kev, error) != 0) {
+            return KEV_ERROR;
+        }
+        if (kev->nheap == 0 || (kev->hold && lanes_waiting(kev))) {
+            return kev_ended(kev, error);
+        }
+        *event = kev->lanes[kev->heap[0]]->head;
+        kev->popped = true;
+    } while (kev->options.cpus != 0 && (kev->options.cpus >> event->cpu & 1) == 0);
+    return KEV_EVENT;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of event descriptions: what kev_describe() finds. Filled from the tables compiled in
+ * (table_builtin.c), then from the capture's own (table_text.c), which win.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+
+struct kev_desc *kev_table_add(struct kev_table *table, unsigned class, unsigned number,
+                               const char *name)
+{
+    struct kev_desc *desc;
+
+    if (class >= KEV_CLASSES || number > TRACE_EVENT_MASK) {
+        return NULL;
+    }
+    desc = table->desc[class][number];
+    if (desc == NULL) {
+        desc = malloc(sizeof(*desc));
+        table->desc[class][number] = desc;
+    }
+    if (desc != NULL) {
+        memset(desc, 0, sizeof(*desc));
+        desc->number = number;
+        snprintf(desc->name, sizeof(desc->name), "%s", name);
+    }
+    return desc;
+}
+
+/* The three events of a kernel call; lists: enter fast, enter wide, exit fast, exit wide. */
+int kev_table_call(struct kev_table *table, unsigned call, const char *name,
+                   const struct kev_list lists[4])
+{
+    static const struct {
+        enum kev_kind kind;
+        unsigned base;
+    } forms[] = {{KEV_CALL_ENTER, TRACE_KERCALL_ENTER},
+                 {KEV_CALL_EXIT, TRACE_KERCALL_EXIT},
+                 {KEV_CALL_INT, TRACE_KERCALL_INT}};
+
+    if (call >= KEV_CALLS) {
+        return 0;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        struct kev_desc *desc =
+            kev_table_add(table, TRACE_CLASS_KER_CALL, forms[i].base + call, name);
+
+        if (desc == NULL) {
+            return -1;
+        }
+        desc->kind = forms[i].kind;
+        desc->number = call;
+        if (i < 2) {
+            desc->fast = lists[2 * i];
+            desc->wide = lists[2 * i + 1];
+        }
+    }
+    table->calls[call] = table->desc[TRACE_CLASS_KER_CALL][call]->name;
+    return 0;
+}
+
+void kev_table_free(struct kev_table *table)
+{
+    if (table == NULL) {
+        return;
+    }
+    for (unsigned class = 0; class < KEV_CLASSES; class ++) {
+        for (unsigned number = 0; number <= TRACE_EVENT_MASK; number++) {
+            free(table->desc[class][number]);
+        }
+    }
+    for (unsigned i = 0; i < KEV_STATES; i++) {
+        free(table->states[i]);
+    }
+    for (unsigned i = 0; i < KEV_IRQS; i++) {
+        free(table->irqs[i]);
+    }
+    free(table);
+}
+
+const struct kev_desc *kev_describe(const struct kev *kev, unsigned class, unsigned number)
+{
+    const struct kev_desc *desc;
+
+    if (class >= KEV_CLASSES || number > TRACE_EVENT_MASK) {
+        return NULL;
+    }
+    desc = kev->table->desc[class][number];
+    if (desc == NULL && (number & TRACE_EVENT_64) != 0) {
+        desc = kev->table->desc[class][number & ~TRACE_EVENT_64];
+    }
+    return desc;
+}
+
+const char *kev_call_name(const struct kev *kev, unsigned call)
+{
+    return call < KEV_CALLS ? kev->table->calls[call] : NULL;
+}
+
+const char *kev_irq_name(const struct kev *kev, unsigned irq)
+{
+    return irq < KEV_IRQS ? kev->table->irqs[irq] : NULL;
+}
+
+const char *kev_state_name(const struct kev *kev, unsigned state)
+{
+    return state < KEV_STATES ? kev->table->states[state] : NULL;
+}
+
+const char *kev_class_name(unsigned class)
+{
+    static const char *const names[] = {"EMPTY", "CONTROL", "KER_CALL", "INT", "PR_TH", "SYSTEM",
+                                        "USER",  "COMM",    "QUIP",     "SEC", "QVM",   "PMU"};
+    static char text[24];
+
+    if (class < sizeof(names) / sizeof(names[0])) {
+        return names[class];
+    }
+    snprintf(text, sizeof(text), "CLASS %u", class);
+    return text;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel calls' events, compiled in from kernel/abi/kercalls.def. The names of the words come
+ * from the argument lists: `a0` is the first argument's name, `m0` a word of the message sent, `r0`
+ * of the one received.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+
+struct builtin_call {
+    unsigned number;
+    const char *name;
+    const char *args;  /* "V coid, P smsg": V a value, P a pointer */
+    const char *enter; /* "a0, m0" */
+    const char *enter_wide;
+    const char *exit_wide;
+};
+
+/* The argument kinds, stringised after expansion. */
+#define VAL(name) V name
+#define IN(name, ...) P name
+#define OUT(name, ...) P name
+#define INOUT(name, ...) P name
+#define STR(name) P name
+#define MSG(name) P name
+#define NONE
+#define TEXT_OF(...) #__VA_ARGS__
+#define TEXT(...) TEXT_OF(__VA_ARGS__)
+#define A(...) TEXT(__VA_ARGS__)
+#define ENTER(...) #__VA_ARGS__
+#define ENTERW(...) #__VA_ARGS__
+#define EXITW(...) #__VA_ARGS__
+#define KERCALL(number, name, handler, flags, args, enter, enter_wide, exit_wide, doc) \
+    {number, #name, args, enter, enter_wide, exit_wide},
+
+/* clang-format off */
+static const struct builtin_call calls[] = {
+#include "kernel/abi/kercalls.def"
+};
+/* clang-format on */
+
+/* The n-th item of a comma-separated list, spaces cut off; its length, 0 if there is none. */
+static size_t item(const char *list, unsigned n, const char **start)
+{
+    size_t len;
+
+    for (; n > 0 && (list = strchr(list, ',')) != NULL; n--) {
+        list++;
+    }
+    if (list == NULL) {
+        return 0;
+    }
+    while (*list == ' ') {
+        list++;
+    }
+    len = strcspn(list, ",");
+    *start = list;
+    return len;
+}
+
+static bool is_one_of(const char *name, size_t len, const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        if (strlen(*names) == len && memcmp(*names, name, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How an argument reads best: an address, bits, or a number. */
+static char arg_type(char kind, const char *name, size_t len)
+{
+    static const char *const addresses[] = {"func", "arg",     "canstub", "data", "buffer",
+                                            "text", "address", "addr",    "a",    NULL};
+    static const char *const bits[] = {"flags", "mask", "bits", "rcvid", "cmd", "coid",
+                                       "a1",    "a2",   "a3",   "a4",    NULL};
+
+    if (kind == 'P' || is_one_of(name, len, addresses)) {
+        return 'P';
+    }
+    return is_one_of(name, len, bits) ? 'H' : 'D';
+}
+
+/* The type of the call's argument of that name, 0 if it has none. */
+static char call_arg_type(const struct builtin_call *call, const char *name)
+{
+    size_t len = strlen(name), arg_len;
+    const char *arg;
+
+    for (unsigned n = 0; (arg_len = item(call->args, n, &arg)) > 2; n++) {
+        if (arg_len - 2 == len && memcmp(arg + 2, name, len) == 0) {
+            return arg_type(arg[0], name, len);
+        }
+    }
+    return '\0';
+}
+
+/*
+ * Every word of a call is pointer-sized, so the capture's table has type P for all. How to print
+ * one goes by its name, as in the table compiled in.
+ */
+char kev_call_word_type(unsigned number, const char *name)
+{
+    if (strcmp(name, "ret_val") == 0) {
+        return 'D';
+    }
+    if (strncmp(name, "msg", 3) == 0 || strncmp(name, "rmsg", 4) == 0) {
+        return 'H';
+    }
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        char type = calls[i].number == number ? call_arg_type(&calls[i], name) : '\0';
+
+        if (type != '\0') {
+            return type;
+        }
+    }
+    return 'P';
+}
+
+static void word_add(struct kev_list *list, const struct builtin_call *call, const char *word)
+{
+    struct kev_arg *arg = &list->args[list->n];
+    unsigned n = (unsigned)(word[1] - '0');
+    const char *name;
+    size_t len;
+
+    if (list->n == KEV_ARGS_MAX) {
+        return;
+    }
+    list->n++;
+    arg->type = 'H';
+    if (word[0] != 'a') {
+        snprintf(arg->name, sizeof(arg->name), "%s%u", word[0] == 'm' ? "msg" : "rmsg", n);
+        return;
+    }
+    len = item(call->args, n, &name);
+    if (len < 3) {
+        snprintf(arg->name, sizeof(arg->name), "arg%u", n);
+        return;
+    }
+    snprintf(arg->name, sizeof(arg->name), "%.*s", (int)(len - 2), name + 2);
+    arg->type = arg_type(name[0], name + 2, len - 2);
+}
+
+static void words_add(struct kev_list *list, const struct builtin_call *call, const char *words,
+                      unsigned most)
+{
+    const char *word;
+
+    for (unsigned i = 0; i < most && item(words, i, &word) == 2; i++) {
+        word_add(list, call, word);
+    }
+}
+
+int kev_table_calls_builtin(struct kev_table *table)
+{
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct kev_list lists[4];
+
+        memset(lists, 0, sizeof(lists));
+        words_add(&lists[0], &calls[i], calls[i].enter, 2);
+        words_add(&lists[1], &calls[i], calls[i].enter_wide, KEV_ARGS_MAX);
+        for (unsigned j = 2; j < 4; j++) {
+            lists[j].n = 1;
+            lists[j].args[0] = (struct kev_arg){'D', "ret_val"};
+        }
+        words_add(&lists[2], &calls[i], calls[i].exit_wide, 1);
+        words_add(&lists[3], &calls[i], calls[i].exit_wide, KEV_ARGS_MAX);
+        if (kev_table_call(table, calls[i].number, calls[i].name, lists) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tables that a Kymo capture carries in its system page, as text (kernel/abi/syspage.h). They
+ * replace the compiled-in rows: an old capture stays readable. Lines that make no sense are
+ * damage: each is bounded and checked.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+#include "kernel/abi/syspage.h"
+
+#define FIELDS_MAX 8
+
+struct text {
+    const char *at;
+    const char *end;
+};
+
+struct field {
+    const char *at;
+    size_t len;
+};
+
+/* "D:pid,P:ip", or with spaces as table_builtin.c has it: arguments; "-" is none. What does not
+ * parse is left out. */
+void kev_list_parse(struct kev_list *list, const char *text, size_t len)
+{
+    const char *end = text + len;
+
+    list->n = 0;
+    while (text < end && list->n < KEV_ARGS_MAX) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        const char *stop = comma == NULL ? end : comma;
+
+        while (text < stop && *text == ' ') {
+            text++;
+        }
+
+        if (stop - text > 2 && (text[1] == ':' || text[1] == ' ') &&
+            strchr("DHEXPNS", text[0]) != NULL) {
+            struct kev_arg *arg = &list->args[list->n++];
+            size_t name = (size_t)(stop - text) - 2;
+
+            name = name < sizeof(arg->name) - 1 ? name : sizeof(arg->name) - 1;
+            arg->type = text[0];
+            memcpy(arg->name, text + 2, name);
+            arg->name[name] = '\0';
+        }
+        text = stop + 1;
+    }
+}
+
+/* Splits the next line at spaces; the last wanted field takes the rest. 0 at the end. */
+static unsigned line_split(struct text *text, struct field *fields, unsigned want)
+{
+    const char *eol;
+    unsigned n = 0;
+
+    if (text->at >= text->end) {
+        return 0;
+    }
+    eol = memchr(text->at, '\n', (size_t)(text->end - text->at));
+    eol = eol == NULL ? text->end : eol;
+    while (text->at < eol && n < want) {
+        const char *space = memchr(text->at, ' ', (size_t)(eol - text->at));
+
+        space = space == NULL || n + 1 == want ? eol : space;
+        fields[n].at = text->at;
+        fields[n].len = (size_t)(space - text->at);
+        n++;
+        text->at = space < eol ? space + 1 : eol;
+    }
+    text->at = eol + 1;
+    return n == 0 ? 1 : n;
+}
+
+static bool field_number(const struct field *field, unsigned *number)
+{
+    unsigned value = 0;
+
+    if (field->len == 0 || field->len > 6) {
+        return false;
+    }
+    for (size_t i = 0; i < field->len; i++) {
+        if (field->at[i] < '0' || field->at[i] > '9') {
+            return false;
+        }
+        value = value * 10 + (unsigned)(field->at[i] - '0');
+    }
+    *number = value;
+    return true;
+}
+
+static void field_name(const struct field *field, char name[40])
+{
+    size_t len = field->len < 39 ? field->len : 39;
+
+    for (size_t i = 0; i < len; i++) {
+        name[i] = field->at[i] > ' ' && field->at[i] < 0x7f ? field->at[i] : '?';
+    }
+    name[len] = '\0';
+}
+
+/* "class number NAME fast wide" */
+static bool event_line(struct kev_table *table, const struct field *f, unsigned n)
+{
+    unsigned class, number;
+    char name[40];
+    struct kev_desc *desc;
+
+    if (n != 5 || !field_number(&f[0], &class) || !field_number(&f[1], &number) || f[2].len == 0) {
+        return false;
+    }
+    field_name(&f[2], name);
+    desc = kev_table_add(table, class, number, name);
+    if (desc == NULL) {
+        return false;
+    }
+    kev_list_parse(&desc->fast, f[3].at, f[3].len);
+    desc->wide = desc->fast;
+    if (f[4].len != 1 || f[4].at[0] != '=') {
+        kev_list_parse(&desc->wide, f[4].at, f[4].len);
+    }
+    return true;
+}
+
+static void call_types(struct kev_list *list, unsigned number)
+{
+    for (unsigned i = 0; i < list->n; i++) {
+        if (list->args[i].type == 'P') {
+            list->args[i].type = kev_call_word_type(number, list->args[i].name);
+        }
+    }
+}
+
+/* "number NAME enter_fast enter_wide exit_fast exit_wide" */
+static bool call_line(struct kev_table *table, const struct field *f, unsigned n)
+{
+    struct kev_list lists[4];
+    unsigned number;
+    char name[40];
+
+    if (n != 6 || !field_number(&f[0], &number) || number >= KEV_CALLS || f[1].len == 0) {
+        return false;
+    }
+    field_name(&f[1], name);
+    for (unsigned i = 0; i < 4; i++) {
+        kev_list_parse(&lists[i], f[2 + i].at, f[2 + i].len);
+        if (i > 0 && f[2 + i].len == 1 && f[2 + i].at[0] == '=') {
+            lists[i] = lists[i - 1];
+        }
+        call_types(&lists[i], number);
+    }
+    return kev_table_call(table, number, name, lists) == 0;
+}
+
+static bool name_line(char **names, unsigned count, const struct field *f, unsigned n)
+{
+    unsigned number;
+    char name[40];
+
+    if (n != 2 || !field_number(&f[0], &number)) {
+        return false;
+    }
+    if (number >= count) {
+        return true;
+    }
+    field_name(&f[1], name);
+    free(names[number]);
+    names[number] = kev_copy(name, strlen(name));
+    return names[number] != NULL;
+}
+
+static bool state_line(struct kev_table *table, const struct field *f, unsigned n)
+{
+    return name_line(table->states, KEV_STATES, f, n);
+}
+
+static bool irq_line(struct kev_table *table, const struct field *f, unsigned n)
+{
+    return name_line(table->irqs, KEV_IRQS, f, n);
+}
+
+static uint32_t page_word(const struct kev *kev, size_t offset)
+{
+    const uint8_t *p = kev->syspage + offset;
+
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static int table_read(struct kev *kev, size_t where, unsigned want, const char *what,
+                      bool (*line)(struct kev_table *, const struct field *, unsigned),
+                      struct kev_error *error)
+{
+    const char *start = (const char *)kev->syspage + page_word(kev, where);
+    struct text text = {start, start + page_word(kev, where + 4)};
+    struct field fields[FIELDS_MAX];
+
+    for (;;) {
+        const char *at = text.at;
+        unsigned n = line_split(&text, fields, want);
+
+        if (n == 0 || *at == '\0') {
+            return 0;
+        }
+        if (!line(kev->table, fields, n)) {
+            uint64_t page = kev->slots_offset - kev->syspage_len;
+
+            return kev_fail(kev, error, page + (uint64_t)(at - (const char *)kev->syspage),
+                            "a line of the %s table makes no sense", what);
+        }
+    }
+}
+
+int kev_table_text(struct kev *kev, struct kev_error *error)
+{
+    if (table_read(kev, offsetof(struct kymo_syspage, events_off), 5, "event", event_line, error) ||
+        table_read(kev, offsetof(struct kymo_syspage, kercalls_off), 6, "kernel call", call_line,
+                   error) ||
+        table_read(kev, offsetof(struct kymo_syspage, states_off), 2, "state", state_line, error) ||
+        table_read(kev, offsetof(struct kymo_syspage, irqs_off), 2, "interrupt", irq_line, error)) {
+        return -1;
+    }
+    return 0;
+}

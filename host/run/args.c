@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * QEMU's command line: build/<board>/qemu.args (one argument a line, the program first), the
+ * options of `kymo run`, the image, and what follows `--`.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/run/run.h"
+
+static int arg_add(struct run *run, const char *text)
+{
+    if (run->argc == RUN_ARGS_MAX) {
+        kymo_error("too many arguments for QEMU, at most %d", RUN_ARGS_MAX);
+        return -1;
+    }
+    run->argv[run->argc] = strdup(text);
+    if (run->argv[run->argc] == NULL) {
+        kymo_error("out of memory");
+        return -1;
+    }
+    run->argc++;
+    return 0;
+}
+
+static int pair_add(struct run *run, const char *option, const char *value)
+{
+    return arg_add(run, option) == 0 ? arg_add(run, value) : -1;
+}
+
+static int args_read(struct run *run, FILE *from)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t len;
+    int result = 0;
+
+    while (result == 0 && (len = getline(&line, &room, from)) >= 0) {
+        if (len > 0 && line[len - 1] == '\n') {
+            line[len - 1] = '\0';
+        }
+        result = line[0] == '\0' ? 0 : arg_add(run, line);
+    }
+    free(line);
+    return result;
+}
+
+static int board_args(struct run *run)
+{
+    char path[PATH_MAX + 64];
+    FILE *from;
+    int result;
+
+    snprintf(path, sizeof(path), "%s/build/%s/qemu.args", run->root, run->board);
+    from = fopen(path, "re");
+    if (from == NULL) {
+        kymo_error("%s: cannot read: %s", path, strerror(errno));
+        return -1;
+    }
+    result = args_read(run, from);
+    fclose(from);
+    if (result == 0 && run->argc == 0) {
+        kymo_error("%s: is empty", path);
+        return -1;
+    }
+    return result;
+}
+
+/* Replaces the board's -smp, or adds one. */
+static int smp_set(struct run *run)
+{
+    for (int i = 1; i + 1 < run->argc; i++) {
+        if (strcmp(run->argv[i], "-smp") == 0) {
+            char *value = strdup(run->smp);
+
+            if (value == NULL) {
+                kymo_error("out of memory");
+                return -1;
+            }
+            free(run->argv[i + 1]);
+            run->argv[i + 1] = value;
+            return 0;
+        }
+    }
+    return pair_add(run, "-smp", run->smp);
+}
+
+int run_args(struct run *run)
+{
+    if (board_args(run) != 0 || (run->smp != NULL && smp_set(run) != 0) ||
+        (run->icount && pair_add(run, "-icount", "shift=3,sleep=off") != 0) ||
+        (run->gdb && pair_add(run, "-s", "-S") != 0) || pair_add(run, "-kernel", run->elf) != 0) {
+        return -1;
+    }
+    for (int i = 0; i < run->nextra; i++) {
+        if (arg_add(run, run->extra[i]) != 0) {
+            return -1;
+        }
+    }
+    run->argv[run->argc] = NULL;
+    return 0;
+}
+
+void run_args_free(struct run *run)
+{
+    for (int i = 0; i < run->argc; i++) {
+        free(run->argv[i]);
+    }
+    run->argc = 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * QEMU as a child: its exit status is ours, it ends with us whatever ends us, and it ends by
+ * itself when the time is up. Signals are taken with sigtimedwait(), so nothing runs in a handler.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/run/run.h"
+
+#define GRACE_SECONDS 2
+
+static void child_exec(struct run *run, pid_t parent, const sigset_t *mask)
+{
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(127);
+    }
+    if (chdir(run->dir) != 0) {
+        fprintf(stderr, "kymo: %s: %s\n", run->dir, strerror(errno));
+        _exit(127);
+    }
+    execvp(run->argv[0], run->argv);
+    fprintf(stderr, "kymo: cannot run %s: %s\n", run->argv[0], strerror(errno));
+    _exit(127);
+}
+
+static time_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec;
+}
+
+/* Takes the child's status if it has ended. */
+static bool child_ended(pid_t pid, int *status)
+{
+    return waitpid(pid, status, WNOHANG) == pid;
+}
+
+static void child_stop(pid_t pid, const sigset_t *signals, int *status)
+{
+    time_t until = now() + GRACE_SECONDS;
+
+    kill(pid, SIGTERM);
+    while (now() < until) {
+        struct timespec wait = {.tv_nsec = 100000000};
+
+        if (child_ended(pid, status)) {
+            return;
+        }
+        sigtimedwait(signals, NULL, &wait);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
+    }
+}
+
+static int status_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int child_wait(const struct run *run, pid_t pid, const sigset_t *signals)
+{
+    time_t until = now() + (time_t)run->timeout;
+    int status = 0;
+
+    for (;;) {
+        struct timespec wait = {.tv_sec = 1};
+        int signo;
+
+        if (child_ended(pid, &status)) {
+            return status_of(status);
+        }
+        if (run->timeout != 0 && now() >= until) {
+            child_stop(pid, signals, &status);
+            kymo_error("stopped: still running after %u s (--timeout)", run->timeout);
+            return RUN_TIMEOUT;
+        }
+        signo = sigtimedwait(signals, NULL, &wait);
+        if (signo > 0 && signo != SIGCHLD) {
+            child_stop(pid, signals, &status);
+            return 128 + signo;
+        }
+    }
+}
+
+int run_child(struct run *run)
+{
+    bool terminal = isatty(STDIN_FILENO);
+    struct termios modes;
+    sigset_t signals, before;
+    pid_t parent = getpid(), pid;
+    int status;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGQUIT);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    terminal = terminal && tcgetattr(STDIN_FILENO, &modes) == 0;
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        child_exec(run, parent, &before);
+    }
+    if (pid < 0) {
+        kymo_error("cannot start QEMU: %s", strerror(errno));
+        return KYMO_FAILURE;
+    }
+    status = child_wait(run, pid, &signals);
+    if (terminal) {
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kymo run: builds an image, boots it in QEMU, and gives the guest's exit status.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/run/run.h"
+
+#define DEFAULT_TIMEOUT 600 /* seconds, when no one is at the terminal */
+
+static const char run_help[] =
+    "Usage: kymo run [options] [-- QEMU arguments]\n"
+    "\n"
+    "Builds an image and boots it in QEMU, its console on this terminal. ^C ends it.\n"
+    "The exit status is the guest's; 124 if the time was up.\n"
+    "\n"
+    "  --board BOARD    virt-a64 (default) or any folder of boards/\n"
+    "  --image IMAGE    demo (default), test, ...\n"
+    "  --smp N          number of CPUs, where the board has several\n"
+    "  --capture FILE   where the guest's trace.kev goes; else build/BOARD/trace.kev\n"
+    "  --timeout S      end QEMU after S seconds, 0: never (default 600; never\n"
+    "                   when standard input is a terminal)\n"
+    "  --icount         count instructions as time: the same run every time\n"
+    "  --gdb            wait for a debugger on localhost:1234\n"
+    "  --no-build       boot what is there, do not run make\n"
+    "  -h, --help       this text\n";
+
+enum {
+    OPT_BOARD = 256,
+    OPT_IMAGE,
+    OPT_SMP,
+    OPT_CAPTURE,
+    OPT_TIMEOUT,
+    OPT_ICOUNT,
+    OPT_GDB,
+    OPT_NO_BUILD
+};
+
+static const struct option run_options[] = {
+    {"board", required_argument, NULL, OPT_BOARD},
+    {"image", required_argument, NULL, OPT_IMAGE},
+    {"smp", required_argument, NULL, OPT_SMP},
+    {"capture", required_argument, NULL, OPT_CAPTURE},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"icount", no_argument, NULL, OPT_ICOUNT},
+    {"gdb", no_argument, NULL, OPT_GDB},
+    {"no-build", no_argument, NULL, OPT_NO_BUILD},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* A name of a board or image: it becomes part of a path. */
+static bool name_ok(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 0 && len < 64 && name[0] != '.' && name[0] != '-' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == len;
+}
+
+static bool number_ok(const char *text, unsigned long most, unsigned long *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoul(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-' && *value <= most;
+}
+
+static int value_use(struct run *run, int option)
+{
+    unsigned long value;
+
+    switch (option) {
+    case OPT_BOARD:
+        run->board = optarg;
+        return name_ok(optarg) ? 0 : kymo_usage("run", "run: --board %s: not a board", optarg);
+    case OPT_IMAGE:
+        run->image = optarg;
+        return name_ok(optarg) ? 0 : kymo_usage("run", "run: --image %s: not an image", optarg);
+    case OPT_SMP:
+        run->smp = optarg;
+        return number_ok(optarg, KEV_CPUS, &value) && value > 0
+                   ? 0
+                   : kymo_usage("run", "run: --smp %s: not a number of CPUs", optarg);
+    case OPT_TIMEOUT:
+        if (!number_ok(optarg, 1000000, &value)) {
+            return kymo_usage("run", "run: --timeout %s: not a number of seconds", optarg);
+        }
+        run->timeout = (unsigned)value;
+        run->timeout_set = true;
+        return 0;
+    default:
+        run->capture = optarg;
+        return 0;
+    }
+}
+
+static int option_use(struct run *run, int option, int argc, char **argv)
+{
+    switch (option) {
+    case OPT_ICOUNT:
+        run->icount = true;
+        return 0;
+    case OPT_GDB:
+        run->gdb = true;
+        return 0;
+    case OPT_NO_BUILD:
+        run->no_build = true;
+        return 0;
+    case '?':
+    case ':':
+        return kymo_bad_option("run", argc, argv, option);
+    default:
+        return value_use(run, option);
+    }
+}
+
+/* -1: go on; else the exit status. */
+static int options_parse(struct run *run, int argc, char **argv)
+{
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "+:h", run_options, NULL)) != -1) {
+        int status;
+
+        if (option == 'h') {
+            return kymo_help(&kymo_run_command);
+        }
+        status = option_use(run, option, argc, argv);
+        if (status != 0) {
+            return status;
+        }
+    }
+    if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
+        return kymo_usage("run", "run: what is %s? QEMU's own arguments follow --", argv[optind]);
+    }
+    run->extra = argv + optind;
+    run->nextra = argc - optind;
+    if (!run->timeout_set) {
+        run->timeout = run->gdb || isatty(STDIN_FILENO) ? 0 : DEFAULT_TIMEOUT;
+    }
+    return -1;
+}
+
+static int boot(struct run *run)
+{
+    int status = KYMO_FAILURE;
+
+    if (run_args(run) == 0 && run_place(run) == 0) {
+        if (run->gdb) {
+            kymo_error("waiting for a debugger: gdb-multiarch -ex 'target remote :1234' %s",
+                       run->elf);
+        }
+        status = run_child(run);
+    }
+    run_place_remove(run);
+    run_args_free(run);
+    return status;
+}
+
+static int run_main(int argc, char **argv)
+{
+    static struct run run = {.board = "virt-a64", .image = "demo"};
+    int status = options_parse(&run, argc, argv);
+
+    if (status >= 0) {
+        return status;
+    }
+    if (run_find_root(&run) != 0 || (!run.no_build && run_build(&run) != 0)) {
+        return KYMO_FAILURE;
+    }
+    if (snprintf(run.elf, sizeof(run.elf), "%.2000s/build/%.200s/%.200s.elf", run.root, run.board,
+                 run.image) < 0 ||
+        access(run.elf, R_OK) != 0) {
+        kymo_error("%s: cannot read: %s", run.elf, strerror(errno));
+        return KYMO_FAILURE;
+    }
+    return boot(&run);
+}
+
+const struct kymo_command kymo_run_command = {
+    .name = "run",
+    .summary = "build an image and boot it in QEMU",
+    .run = run_main,
+    .help = run_help,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * QEMU's working directory. The guest opens `trace.kev` there by semihosting: with --capture it is
+ * a fresh directory in which trace.kev points to the file asked for; else build/<board>.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/run/run.h"
+
+/* The absolute path of a file that need not exist yet. */
+static int absolute_path(const char *path, char *to, size_t room)
+{
+    char here[PATH_MAX];
+    int len;
+
+    if (path[0] == '/') {
+        len = snprintf(to, room, "%s", path);
+    } else if (getcwd(here, sizeof(here)) == NULL) {
+        return -1;
+    } else {
+        len = snprintf(to, room, "%s/%s", here, path);
+    }
+    return len < (int)room ? 0 : -1;
+}
+
+/* The capture is made empty now: a boot without one must not leave an old one behind. */
+static int capture_prepare(struct run *run, char *target, size_t room)
+{
+    int fd;
+
+    if (absolute_path(run->capture, target, room) != 0) {
+        kymo_error("%s: the path is too long", run->capture);
+        return -1;
+    }
+    fd = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        kymo_error("%s: cannot write: %s", run->capture, strerror(errno));
+        return -1;
+    }
+    close(fd);
+    return 0;
+}
+
+static int temporary_make(struct run *run, const char *target)
+{
+    const char *tmp = getenv("TMPDIR");
+    char link[PATH_MAX + 16];
+
+    if (snprintf(run->dir, sizeof(run->dir), "%s/kymo-run-XXXXXX",
+                 tmp == NULL || *tmp == '\0' ? "/tmp" : tmp) >= (int)sizeof(run->dir) ||
+        mkdtemp(run->dir) == NULL) {
+        kymo_error("cannot make a temporary directory: %s", strerror(errno));
+        return -1;
+    }
+    run->dir_is_temporary = true;
+    snprintf(link, sizeof(link), "%s/trace.kev", run->dir);
+    if (symlink(target, link) != 0) {
+        kymo_error("%s: cannot make: %s", link, strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+int run_place(struct run *run)
+{
+    char target[PATH_MAX];
+
+    if (run->capture == NULL) {
+        if (snprintf(run->dir, sizeof(run->dir), "%.2000s/build/%.200s", run->root, run->board) <
+            0) {
+            return -1;
+        }
+        return 0;
+    }
+    if (capture_prepare(run, target, sizeof(target)) != 0) {
+        return -1;
+    }
+    return temporary_make(run, target);
+}
+
+void run_place_remove(struct run *run)
+{
+    DIR *dir = run->dir_is_temporary ? opendir(run->dir) : NULL;
+    const struct dirent *entry;
+
+    if (dir == NULL) {
+        return;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            unlinkat(dirfd(dir), entry->d_name, 0);
+        }
+    }
+    closedir(dir);
+    rmdir(run->dir);
+    run->dir_is_temporary = false;
+}

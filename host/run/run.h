@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kymo run: its parts. One thread.
+ */
+#ifndef HOST_RUN_RUN_H
+#define HOST_RUN_RUN_H
+
+#include <limits.h>
+
+#include "host/kymo.h"
+
+#define RUN_ARGS_MAX 256
+#define RUN_TIMEOUT 124 /* exit status, as timeout(1)'s */
+
+struct run {
+    const char *board, *image, *smp, *capture;
+    unsigned timeout; /* seconds, 0: none */
+    bool timeout_set, icount, gdb, no_build;
+    char **extra; /* QEMU arguments after -- */
+    int nextra;
+    char root[PATH_MAX]; /* of the source tree */
+    char elf[PATH_MAX];
+    char *argv[RUN_ARGS_MAX + 1]; /* QEMU's, allocated */
+    int argc;
+    char dir[PATH_MAX]; /* QEMU's working directory */
+    bool dir_is_temporary;
+};
+
+/* build.c: finds the tree, builds the image. 0, or -1 after a message. */
+int run_find_root(struct run *run);
+int run_build(struct run *run);
+/* args.c: QEMU's command line from build/<board>/qemu.args. */
+int run_args(struct run *run);
+void run_args_free(struct run *run);
+/* place.c: QEMU's working directory, where the guest's files appear. */
+int run_place(struct run *run);
+void run_place_remove(struct run *run);
+/* child.c: starts QEMU, waits within the time; returns the exit status. */
+int run_child(struct run *run);
+
+#endif

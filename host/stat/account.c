@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every event into the account: dispatch by class, and the small classes: interrupts, kernel calls,
+ * losses.
+ */
+#include <stdlib.h>
+
+#include "host/stat/stat.h"
+
+struct stat *stat_new(struct kev *kev)
+{
+    struct stat *stat = calloc(1, sizeof(*stat));
+
+    if (stat == NULL) {
+        return NULL;
+    }
+    stat->kev = kev;
+    stat->threads = (struct map){.value_bytes = sizeof(struct thread), .most = STAT_THREADS};
+    stat->processes = (struct map){.value_bytes = sizeof(struct process), .most = STAT_THREADS};
+    stat->pairs = (struct map){.value_bytes = sizeof(struct pair), .most = STAT_PAIRS};
+    stat->sends = (struct map){.value_bytes = sizeof(struct open_send), .most = STAT_OPEN};
+    stat->receives = (struct map){.value_bytes = sizeof(struct open_send *), .most = STAT_OPEN};
+    stat->pulses = (struct map){.value_bytes = sizeof(struct pulses), .most = STAT_THREADS};
+    return stat;
+}
+
+static void interrupt_event(struct stat *stat, const struct kev_event *event)
+{
+    struct cpu *cpu = &stat->cpus[event->cpu];
+    unsigned number = event->number & ~TRACE_EVENT_64;
+    uint32_t line = kev_word(event, number == 3 ? 1 : 0);
+    struct irq *irq = &stat->irqs[line < STAT_IRQS ? line : STAT_IRQS - 1];
+
+    if (number == 1) {
+        irq->count++;
+        if (cpu->depth < STAT_IRQ_DEPTH) {
+            cpu->irqs[cpu->depth].irq = line;
+            cpu->irqs[cpu->depth].since = event->time;
+            cpu->depth++;
+        }
+    } else if (number == 3) {
+        irq->handlers++;
+    } else if (number == 2) {
+        /* An entry may have been lost: only a matching one counts. */
+        while (cpu->depth > 0 && cpu->irqs[cpu->depth - 1].irq != line) {
+            cpu->depth--;
+        }
+        if (cpu->depth > 0 && event->time >= cpu->irqs[--cpu->depth].since) {
+            uint64_t time = event->time - cpu->irqs[cpu->depth].since;
+
+            irq->time += time;
+            irq->max = time > irq->max ? time : irq->max;
+            cpu->irq_time += cpu->depth == 0 ? time : 0;
+        }
+    }
+}
+
+static void call_event(struct stat *stat, const struct kev_event *event)
+{
+    struct call *call = &stat->calls[event->number & (STAT_CALLS - 1)];
+    bool wide = (event->number & TRACE_EVENT_64) != 0;
+
+    switch (event->number & (TRACE_KERCALL_EXIT | TRACE_KERCALL_INT)) {
+    case TRACE_KERCALL_ENTER:
+        call->enter++;
+        break;
+    case TRACE_KERCALL_EXIT:
+        call->exit++;
+        call->errors +=
+            kev_word(event, 0) == UINT32_MAX && (!wide || kev_word(event, 1) == UINT32_MAX);
+        break;
+    default:
+        call->interrupted++;
+        break;
+    }
+}
+
+static void control_event(struct stat *stat, const struct kev_event *event)
+{
+    uint32_t reason = kev_word(event, 0) >> 8;
+    uint32_t class = kev_word(event, 0) & (KEV_CLASSES - 1);
+    uint32_t lost = kev_word(event, 1);
+
+    stat->cpus[event->cpu].control++;
+    if (event->number == TRACE_CONTROL_DROPPED) {
+        stat->cpus[event->cpu].lost[reason < KYMO_TRACE_REASONS ? reason : 0][class] += lost;
+        stat->lost += lost;
+    }
+}
+
+void stat_event(struct stat *stat, const struct kev_event *event)
+{
+    if (stat->events == 0 && stat->first == 0) {
+        stat->first = event->time;
+    }
+    stat->last = event->time > stat->last ? event->time : stat->last;
+    stat->by_class[event->class]++;
+    if (event->class == TRACE_CLASS_CONTROL) {
+        control_event(stat, event);
+        return;
+    }
+    stat->events++;
+    stat->cpus[event->cpu].events++;
+    switch (event->class) {
+    case TRACE_CLASS_KER_CALL:
+        call_event(stat, event);
+        break;
+    case TRACE_CLASS_INT:
+        interrupt_event(stat, event);
+        break;
+    case TRACE_CLASS_PR_TH:
+        thread_event(stat, event);
+        break;
+    case TRACE_CLASS_COMM:
+        message_event(stat, event);
+        break;
+    default:
+        break;
+    }
+}
+
+void stat_finish(struct stat *stat)
+{
+    threads_finish(stat);
+}
+
+void stat_free(struct stat *stat)
+{
+    map_free(&stat->threads);
+    map_free(&stat->processes);
+    map_free(&stat->pairs);
+    map_free(&stat->sends);
+    map_free(&stat->receives);
+    map_free(&stat->pulses);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kymo stat: what happened in a capture, on one screen or as JSON.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/stat/stat.h"
+
+#define PROGRESS_EVENTS 65536
+
+static const char stat_help[] =
+    "Usage: kymo stat [options] FILE\n"
+    "\n"
+    "Shows what happened in a capture: threads by CPU time and state, messages\n"
+    "between processes with their latencies, interrupts, kernel calls, losses.\n"
+    "FILE - is standard input.\n"
+    "\n"
+    "  --all        every row of every table\n"
+    "  --json       for programs: one JSON object, times in nanoseconds\n"
+    "  --recover    read what is sound of a damaged file\n"
+    "  -h, --help   this text\n";
+
+struct request {
+    const char *input;
+    bool json, recover, all;
+};
+
+enum { OPT_JSON = 256, OPT_RECOVER, OPT_ALL };
+
+static const struct option stat_options[] = {
+    {"all", no_argument, NULL, OPT_ALL},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"recover", no_argument, NULL, OPT_RECOVER},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* -1: go on; else the exit status. */
+static int options_parse(struct request *request, int argc, char **argv)
+{
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", stat_options, NULL)) != -1) {
+        if (option == 'h') {
+            return kymo_help(&kymo_stat_command);
+        }
+        if (option == OPT_JSON) {
+            request->json = true;
+        } else if (option == OPT_RECOVER) {
+            request->recover = true;
+        } else if (option == OPT_ALL) {
+            request->all = true;
+        } else {
+            return kymo_bad_option("stat", argc, argv, option);
+        }
+    }
+    if (optind + 1 != argc) {
+        return optind == argc ? kymo_usage("stat", "stat: which capture?")
+                              : kymo_usage("stat", "stat: one capture at a time");
+    }
+    request->input = argv[optind];
+    return -1;
+}
+
+/* Cut short: what there is gets shown, but the status is a failure's. */
+enum read { STAT_WHOLE, STAT_CUT, STAT_BROKEN };
+
+static enum read stat_read(struct stat *stat)
+{
+    struct kev_event event;
+    struct kev_error error;
+    enum kev_result result;
+    uint64_t n = 0;
+
+    while ((result = kev_next(stat->kev, &event, &error)) == KEV_EVENT) {
+        stat_event(stat, &event);
+        if (++n % PROGRESS_EVENTS == 0) {
+            kymo_progress("counting", event.offset, kev_info(stat->kev)->size);
+        }
+    }
+    kymo_progress_end();
+    stat_finish(stat);
+    if (result == KEV_ERROR) {
+        kymo_error("%s", error.text);
+    }
+    return result == KEV_END ? STAT_WHOLE : error.incomplete ? STAT_CUT : STAT_BROKEN;
+}
+
+static int stat_show(const struct request *request, struct stat *stat)
+{
+    struct stat_style style = {.bold = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL,
+                               .all = request->all};
+
+    if (request->json) {
+        json_show(stdout, stat);
+    } else {
+        text_show(stdout, stat, &style);
+    }
+    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE) {
+        kymo_error("standard output: cannot write: %s", strerror(errno));
+        return KYMO_FAILURE;
+    }
+    return KYMO_OK;
+}
+
+static int stat_capture(const struct request *request, struct kev *kev)
+{
+    struct stat *stat = stat_new(kev);
+    int status = KYMO_FAILURE;
+    enum read read;
+
+    if (stat == NULL) {
+        kymo_error("out of memory");
+        return KYMO_FAILURE;
+    }
+    read = stat_read(stat);
+    if (read != STAT_BROKEN) {
+        status = stat_show(request, stat);
+    }
+    status = read == STAT_WHOLE ? status : KYMO_FAILURE;
+    kymo_report_damage(kev);
+    stat_free(stat);
+    free(stat);
+    return status;
+}
+
+static int stat_main(int argc, char **argv)
+{
+    struct request request = {0};
+    struct kev_options options = {.progress = kymo_progress, .progress_arg = (void *)"reading"};
+    struct kev_error error;
+    int status = options_parse(&request, argc, argv);
+    struct kev *kev;
+
+    if (status >= 0) {
+        return status;
+    }
+    options.recover = request.recover;
+    kev = kev_open(request.input, &options, &error);
+    kymo_progress_end();
+    if (kev == NULL) {
+        kymo_error("%s", error.text);
+        return KYMO_FAILURE;
+    }
+    status = stat_capture(&request, kev);
+    kev_close(kev);
+    return status;
+}
+
+const struct kymo_command kymo_stat_command = {
+    .name = "stat",
+    .summary = "show what happened in a capture",
+    .run = stat_main,
+    .help = stat_help,
+};

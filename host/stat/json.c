@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The account as one JSON object for programs. Times in nanoseconds. Keys are stable: new ones may
+ * come, none goes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/stat/stat.h"
+
+static uint64_t ns(const struct stat *stat, uint64_t cycles)
+{
+    uint64_t hz = kev_info(stat->kev)->cycles_per_sec;
+
+    return (uint64_t)((unsigned __int128)cycles * 1000000000u / hz);
+}
+
+static void string(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\') {
+            fprintf(to, "\\%c", c);
+        } else if (c < ' ' || c >= 0x7f) {
+            fprintf(to, "\\u%04x", c);
+        } else {
+            fputc(c, to);
+        }
+    }
+    fputc('"', to);
+}
+
+static void key_string(FILE *to, const char *key, const char *text)
+{
+    fprintf(to, "\"%s\":", key);
+    string(to, text == NULL ? "" : text);
+}
+
+static void show_head(FILE *to, struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+
+    fputc('{', to);
+    key_string(to, "file", info->path);
+    fputc(',', to);
+    key_string(to, "board", info->board);
+    fputc(',', to);
+    key_string(to, "cpu_name", info->cpu_name);
+    fputc(',', to);
+    key_string(to, "release", info->release);
+    fprintf(to,
+            ",\n\"kymo\":%s,\"ncpu\":%u,\"cycles_per_sec\":%" PRIu64 ",\"clock_known\":%s,"
+            "\"first_cycles\":%" PRIu64 ",\"last_cycles\":%" PRIu64 ",\"duration_ns\":%" PRIu64
+            ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"buffers\":%" PRIu64
+            ",\"not_counted\":%" PRIu64 ",\n",
+            info->kymo ? "true" : "false", info->ncpu, info->cycles_per_sec,
+            info->clock_known ? "true" : "false", stat->first, stat->last,
+            ns(stat, stat->last - stat->first), stat->events, stat->lost, info->buffers,
+            stat->overflow);
+}
+
+static void show_classes(FILE *to, struct stat *stat)
+{
+    const char *comma = "";
+
+    fputs("\"classes\":{", to);
+    for (unsigned class = 0; class < KEV_CLASSES; class ++) {
+        if (stat->by_class[class] > 0) {
+            fputs(comma, to);
+            string(to, kev_class_name(class));
+            fprintf(to, ":%" PRIu64, stat->by_class[class]);
+            comma = ",";
+        }
+    }
+    fputs("},\n", to);
+}
+
+static void show_cpus(FILE *to, struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+
+    fputs("\"cpus\":[", to);
+    for (unsigned i = 0; i < info->ncpu && i < KEV_CPUS; i++) {
+        const struct cpu *cpu = &stat->cpus[i];
+        const struct kev_cpu_info *from = &info->cpu[i];
+
+        fprintf(to,
+                "%s{\"cpu\":%u,\"busy_ns\":%" PRIu64 ",\"idle_ns\":%" PRIu64
+                ",\"unknown_ns\":%" PRIu64 ",\"interrupt_ns\":%" PRIu64 ",\"events\":%" PRIu64
+                ",\"buffers\":%" PRIu64
+                ",\"first_sequence\":%u,\"last_sequence\":%u,\"gaps\":%" PRIu64
+                ",\"missing_buffers\":%" PRIu64 "}",
+                i == 0 ? "\n" : ",\n", i, ns(stat, cpu->busy), ns(stat, cpu->idle),
+                ns(stat, cpu->unknown), ns(stat, cpu->irq_time), cpu->events, from->buffers,
+                from->first_sequence, from->last_sequence, from->gaps, from->missing);
+    }
+    fputs("],\n", to);
+}
+
+static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)
+{
+    const char *comma = "";
+
+    fprintf(to, "{\"pid\":%d,\"tid\":%d,", thread->pid, thread->tid);
+    key_string(to, "process", process_name(stat, thread->pid));
+    fputc(',', to);
+    key_string(to, "name", thread->name);
+    fprintf(to, ",\"runs\":%" PRIu64 ",\"migrations\":%" PRIu64 ",\"idle\":%s,\"states_ns\":{",
+            thread->runs, thread->migrations, thread->pid == STAT_IDLE_PID ? "true" : "false");
+    for (unsigned i = 0; i < STATE_MAX; i++) {
+        const char *name = kev_state_name(stat->kev, i);
+
+        if (thread->time[i] > 0 && name != NULL) {
+            fputs(comma, to);
+            string(to, strncmp(name, "TH", 2) == 0 ? name + 2 : name);
+            fprintf(to, ":%" PRIu64, ns(stat, thread->time[i]));
+            comma = ",";
+        }
+    }
+    fputs("}}", to);
+}
+
+static void show_threads(FILE *to, struct stat *stat)
+{
+    uint32_t n;
+    struct thread **threads = threads_by_time(stat, &n);
+
+    fputs("\"threads\":[", to);
+    for (uint32_t i = 0; threads != NULL && i < n; i++) {
+        fputs(i == 0 ? "\n" : ",\n", to);
+        show_thread(to, stat, threads[i]);
+    }
+    fputs("],\n", to);
+    free(threads);
+}
+
+static void show_hist(FILE *to, const struct stat *stat, const char *key, const struct hist *hist)
+{
+    fprintf(to, ",\"%s\":{\"count\":%" PRIu64, key, hist->count);
+    if (hist->count > 0) {
+        fprintf(to,
+                ",\"min_ns\":%" PRIu64 ",\"mean_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
+                ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
+                ns(stat, hist->min), ns(stat, hist->sum / hist->count),
+                ns(stat, hist_percentile(hist, 50)), ns(stat, hist_percentile(hist, 90)),
+                ns(stat, hist_percentile(hist, 99)), ns(stat, hist->max));
+    }
+    fputc('}', to);
+}
+
+static void show_messages(FILE *to, struct stat *stat)
+{
+    uint32_t n;
+    struct pair **pairs = pairs_by_count(stat, &n);
+
+    fputs("\"messages\":[", to);
+    for (uint32_t i = 0; pairs != NULL && i < n; i++) {
+        fprintf(to, "%s{\"from\":%d,\"to\":%d,", i == 0 ? "\n" : ",\n", pairs[i]->from,
+                pairs[i]->to);
+        key_string(to, "from_name", process_name(stat, pairs[i]->from));
+        fputc(',', to);
+        key_string(to, "to_name", process_name(stat, pairs[i]->to));
+        fprintf(to, ",\"sent\":%" PRIu64 ",\"replied\":%" PRIu64 ",\"errors\":%" PRIu64,
+                pairs[i]->sent, pairs[i]->replied, pairs[i]->errors);
+        show_hist(to, stat, "latency", &pairs[i]->latency);
+        show_hist(to, stat, "wait", &pairs[i]->wait);
+        fputc('}', to);
+    }
+    fputs("],\n", to);
+    free(pairs);
+}
+
+static void show_pulses(FILE *to, struct stat *stat)
+{
+    uint32_t n;
+    struct pulses **pulses = pulses_by_pid(stat, &n);
+
+    fputs("\"pulses\":[", to);
+    for (uint32_t i = 0; pulses != NULL && i < n; i++) {
+        const uint64_t *count = pulses[i]->count;
+
+        fprintf(to,
+                "%s{\"to\":%d,\"sent\":%" PRIu64 ",\"events\":%" PRIu64 ",\"disconnects\":%" PRIu64
+                ",\"deaths\":%" PRIu64 ",\"unblocks\":%" PRIu64 ",\"received\":%" PRIu64 "}",
+                i == 0 ? "\n" : ",\n", pulses[i]->to, count[1], count[4], count[5], count[6],
+                count[7] + count[8], count[3]);
+    }
+    fputs("],\n", to);
+    free(pulses);
+}
+
+static void show_irqs(FILE *to, struct stat *stat)
+{
+    const char *comma = "\n";
+
+    fputs("\"interrupts\":[", to);
+    for (unsigned line = 0; line < STAT_IRQS; line++) {
+        const struct irq *irq = &stat->irqs[line];
+
+        if (irq->count + irq->handlers > 0) {
+            fprintf(to, "%s{\"line\":%u,", comma, line);
+            key_string(to, "name", kev_irq_name(stat->kev, line));
+            fprintf(to,
+                    ",\"count\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"time_ns\":%" PRIu64
+                    ",\"max_ns\":%" PRIu64 "}",
+                    irq->count, irq->handlers, ns(stat, irq->time), ns(stat, irq->max));
+            comma = ",\n";
+        }
+    }
+    fputs("],\n", to);
+}
+
+static void show_calls(FILE *to, struct stat *stat)
+{
+    unsigned order[STAT_CALLS];
+    unsigned n = calls_by_count(stat, order);
+
+    fputs("\"kernel_calls\":[", to);
+    for (unsigned i = 0; i < n; i++) {
+        const struct call *call = &stat->calls[order[i]];
+
+        fprintf(to, "%s{\"number\":%u,", i == 0 ? "\n" : ",\n", order[i]);
+        key_string(to, "name", kev_call_name(stat->kev, order[i]));
+        fprintf(to,
+                ",\"entered\":%" PRIu64 ",\"returned\":%" PRIu64 ",\"errors\":%" PRIu64
+                ",\"interrupted\":%" PRIu64 "}",
+                call->enter, call->exit, call->errors, call->interrupted);
+    }
+    fputs("],\n", to);
+}
+
+static void show_losses(FILE *to, struct stat *stat)
+{
+    const char *comma = "\n";
+
+    fputs("\"losses\":[", to);
+    for (unsigned i = 0; i < KEV_CPUS * KYMO_TRACE_REASONS * KEV_CLASSES; i++) {
+        unsigned class = i % KEV_CLASSES;
+        unsigned reason = i / KEV_CLASSES % KYMO_TRACE_REASONS;
+        unsigned cpu = i / KEV_CLASSES / KYMO_TRACE_REASONS;
+        uint64_t lost = stat->cpus[cpu].lost[reason][class];
+
+        if (lost > 0) {
+            fprintf(to, "%s{\"cpu\":%u,\"reason\":%u,", comma, cpu, reason);
+            key_string(to, "class", kev_class_name(class));
+            fprintf(to, ",\"events\":%" PRIu64 "}", lost);
+            comma = ",\n";
+        }
+    }
+    fputs("]}\n", to);
+}
+
+void json_show(FILE *to, struct stat *stat)
+{
+    show_head(to, stat);
+    show_classes(to, stat);
+    show_cpus(to, stat);
+    show_threads(to, stat);
+    show_messages(to, stat);
+    show_pulses(to, stat);
+    show_irqs(to, stat);
+    show_calls(to, stat);
+    show_losses(to, stat);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The account as text: aligned columns, plain ASCII, the same bytes for the same capture.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/stat/stat.h"
+
+double stat_seconds(const struct stat *stat, uint64_t cycles)
+{
+    return (double)cycles / (double)kev_info(stat->kev)->cycles_per_sec;
+}
+
+double stat_percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0.0 : 100.0 * (double)part / (double)whole;
+}
+
+const char *text_time(const struct stat *stat, uint64_t cycles, char text[24])
+{
+    double ns = stat_seconds(stat, cycles) * 1e9;
+
+    if (ns < 1e3) {
+        snprintf(text, 24, "%.0f ns", ns);
+    } else if (ns < 1e6) {
+        snprintf(text, 24, "%.*f us", ns < 1e4 ? 2 : ns < 1e5 ? 1 : 0, ns / 1e3);
+    } else if (ns < 1e9) {
+        snprintf(text, 24, "%.*f ms", ns < 1e7 ? 2 : ns < 1e8 ? 1 : 0, ns / 1e6);
+    } else {
+        snprintf(text, 24, "%.*f s", ns < 1e12 ? 2 : 0, ns / 1e9);
+    }
+    return text;
+}
+
+void text_title(FILE *to, const struct stat_style *style, const char *format, ...)
+{
+    va_list args;
+
+    fprintf(to, "\n%s", style->bold ? "\033[1m" : "");
+    va_start(args, format);
+    vfprintf(to, format, args);
+    va_end(args);
+    fprintf(to, "%s\n", style->bold ? "\033[0m" : "");
+}
+
+/* A string of the capture, safe for a terminal. */
+static void put_safe(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        fputc(*text >= ' ' && *text < 0x7f ? *text : '?', to);
+    }
+}
+
+static void show_head(FILE *to, struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+    uint64_t span = stat->last - stat->first;
+    double seconds = stat_seconds(stat, span);
+
+    fprintf(to, "%s\n  ", info->path);
+    if (info->kymo) {
+        put_safe(to, info->board);
+        fputs(", ", to);
+        put_safe(to, info->cpu_name);
+        fputs(", ", to);
+    }
+    fprintf(to, "%u CPU%s, trace clock %.6g MHz%s\n", info->ncpu, info->ncpu == 1 ? "" : "s",
+            (double)info->cycles_per_sec / 1e6, info->clock_known ? "" : " (assumed)");
+    fprintf(to, "  %.6f s, %" PRIu64 " events", seconds, stat->events);
+    if (seconds > 0) {
+        fprintf(to, " (%.0f/s)", (double)stat->events / seconds);
+    }
+    fprintf(to, " in %" PRIu64 " buffers, ", info->buffers);
+    if (stat->lost == 0) {
+        fputs("none lost\n", to);
+    } else {
+        fprintf(to, "%" PRIu64 " lost\n", stat->lost);
+    }
+    if (stat->overflow > 0) {
+        fprintf(to, "  %" PRIu64 " events concern more threads or processes than are counted\n",
+                stat->overflow);
+    }
+}
+
+static uint64_t cpu_lost(const struct cpu *cpu)
+{
+    uint64_t lost = 0;
+
+    for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
+        for (unsigned class = 0; class < KEV_CLASSES; class ++) {
+            lost += cpu->lost[reason][class];
+        }
+    }
+    return lost;
+}
+
+static void show_cpus(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+
+    text_title(to, style, "CPUs");
+    fprintf(to, "  %3s %8s %8s %10s %10s %8s %8s %10s\n", "cpu", "busy", "idle", "interrupt",
+            "events", "buffers", "missing", "lost");
+    for (unsigned i = 0; i < info->ncpu && i < KEV_CPUS; i++) {
+        const struct cpu *cpu = &stat->cpus[i];
+        uint64_t whole = cpu->busy + cpu->idle + cpu->unknown;
+
+        fprintf(to,
+                "  %3u %6.1f %% %6.1f %% %8.2f %% %10" PRIu64 " %8" PRIu64 " %8" PRIu64
+                " %10" PRIu64 "\n",
+                i, stat_percent(cpu->busy, whole), stat_percent(cpu->idle, whole),
+                stat_percent(cpu->irq_time, stat->last - stat->first), cpu->events,
+                info->cpu[i].buffers, info->cpu[i].missing, cpu_lost(cpu));
+    }
+}
+
+void text_show(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    show_head(to, stat);
+    show_cpus(to, stat, style);
+    text_threads(to, stat, style);
+    text_messages(to, stat, style);
+    text_calls(to, stat, style);
+    text_losses(to, stat, style);
+}

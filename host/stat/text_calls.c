@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tables of interrupts, kernel calls and losses.
+ */
+#include <inttypes.h>
+
+#include "host/stat/stat.h"
+
+static void show_irq(FILE *to, struct stat *stat, unsigned line)
+{
+    const struct irq *irq = &stat->irqs[line];
+    double seconds = stat_seconds(stat, stat->last - stat->first);
+    const char *name = kev_irq_name(stat->kev, line);
+    char mean[24], max[24];
+
+    fprintf(to, "  %5u %-16s %9" PRIu64 " %9.1f %9s %9s %9.3f %%\n", line, name == NULL ? "" : name,
+            irq->count, seconds > 0 ? (double)irq->count / seconds : 0.0,
+            text_time(stat, irq->count == 0 ? 0 : irq->time / irq->count, mean),
+            text_time(stat, irq->max, max), stat_percent(irq->time, stat->last - stat->first));
+}
+
+static void show_irqs(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    bool title = false;
+
+    for (unsigned line = 0; line < STAT_IRQS; line++) {
+        if (stat->irqs[line].count + stat->irqs[line].handlers == 0) {
+            continue;
+        }
+        if (!title) {
+            text_title(to, style, "Interrupts, time in their first part");
+            fprintf(to, "  %5s %-16s %9s %9s %9s %9s %11s\n", "line", "name", "count", "per s",
+                    "mean", "max", "of the time");
+            title = true;
+        }
+        show_irq(to, stat, line);
+    }
+}
+
+static void show_calls(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    unsigned order[STAT_CALLS];
+    unsigned n = calls_by_count(stat, order);
+
+    if (n == 0) {
+        return;
+    }
+    text_title(to, style, "Kernel calls");
+    fprintf(to, "  %-22s %10s %10s %10s %12s\n", "name", "entered", "returned", "errors",
+            "interrupted");
+    for (unsigned i = 0; i < n; i++) {
+        const struct call *call = &stat->calls[order[i]];
+        const char *name = kev_call_name(stat->kev, order[i]);
+        char number[16];
+
+        snprintf(number, sizeof(number), "call %u", order[i]);
+        fprintf(to, "  %-22s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %12" PRIu64 "\n",
+                name == NULL ? number : name, call->enter, call->exit, call->errors,
+                call->interrupted);
+    }
+}
+
+void text_calls(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    show_irqs(to, stat, style);
+    show_calls(to, stat, style);
+}
+
+static const char *const reasons[KYMO_TRACE_REASONS] = {[0] = "other",
+#define R(number, name, text, doc) [number] = text,
+                                                        KYMO_DROP_REASON_LIST(R)
+#undef R
+};
+
+static void show_cpu_losses(FILE *to, struct stat *stat, unsigned cpu)
+{
+    for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
+        for (unsigned class = 0; class < KEV_CLASSES; class ++) {
+            uint64_t lost = stat->cpus[cpu].lost[reason][class];
+
+            if (lost > 0) {
+                fprintf(to, "  %3u %-10s %-14s %12" PRIu64 "\n", cpu, kev_class_name(class),
+                        reasons[reason] == NULL ? "other" : reasons[reason], lost);
+            }
+        }
+    }
+}
+
+void text_losses(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+
+    text_title(to, style, "Losses");
+    if (stat->lost == 0) {
+        fputs("  no event was lost\n", to);
+    } else {
+        fprintf(to, "  %3s %-10s %-14s %12s\n", "cpu", "class", "reason", "events");
+        for (unsigned i = 0; i < KEV_CPUS; i++) {
+            show_cpu_losses(to, stat, i);
+        }
+    }
+    for (unsigned i = 0; i < KEV_CPUS; i++) {
+        if (info->cpu[i].missing > 0) {
+            fprintf(to,
+                    "  CPU %u: %" PRIu64 " buffers are missing in %" PRIu64
+                    " places of the sequence %u to %u\n",
+                    i, info->cpu[i].missing, info->cpu[i].gaps, info->cpu[i].first_sequence,
+                    info->cpu[i].last_sequence);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tables of messages and pulses between processes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "host/stat/stat.h"
+
+#define NAME_COLUMNS 20
+
+/* Name and pid in NAME_COLUMNS: the name gives way. */
+static void show_process(FILE *to, struct stat *stat, int32_t pid)
+{
+    char name[NAME_COLUMNS + 1], number[16];
+    int room;
+
+    if (pid == 0) {
+        fprintf(to, "%-*s", NAME_COLUMNS, "?");
+        return;
+    }
+    room = NAME_COLUMNS - snprintf(number, sizeof(number), " (%d)", pid);
+    snprintf(name, sizeof(name), "%.*s%s", room, process_name(stat, pid), number);
+    fprintf(to, "%-*s", NAME_COLUMNS, name);
+}
+
+static void show_pair(FILE *to, struct stat *stat, const struct pair *pair)
+{
+    static const unsigned percents[] = {50, 90, 99};
+    char time[24];
+
+    fputs("  ", to);
+    show_process(to, stat, pair->from);
+    fputs(" -> ", to);
+    show_process(to, stat, pair->to);
+    fprintf(to, " %9" PRIu64 " %7" PRIu64, pair->sent, pair->errors);
+    if (pair->latency.count == 0) {
+        fputs("         -\n", to);
+        return;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        fprintf(to, " %9s", text_time(stat, hist_percentile(&pair->latency, percents[i]), time));
+    }
+    fprintf(to, " %9s\n", text_time(stat, pair->latency.max, time));
+}
+
+static void show_rest(FILE *to, uint32_t n)
+{
+    if (n > 0) {
+        fprintf(to, "  %u more (--all shows them)\n", n);
+    }
+}
+
+static void show_pairs(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    uint32_t n, rows;
+    struct pair **pairs = pairs_by_count(stat, &n);
+
+    if (pairs != NULL && n > 0) {
+        text_title(to, style, "Messages, from send to reply");
+        fprintf(to, "  %-*s    %-*s %9s %7s %9s %9s %9s %9s\n", NAME_COLUMNS, "sender",
+                NAME_COLUMNS, "receiver", "sent", "errors", "p50", "p90", "p99", "max");
+        rows = style->all || n <= STAT_ROWS ? n : STAT_ROWS;
+        for (uint32_t i = 0; i < rows; i++) {
+            show_pair(to, stat, pairs[i]);
+        }
+        show_rest(to, n - rows);
+    }
+    free(pairs);
+}
+
+static void show_pulses(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    uint32_t n, rows;
+    struct pulses **pulses = pulses_by_pid(stat, &n);
+
+    if (pulses != NULL && n > 0) {
+        text_title(to, style, "Pulses");
+        fprintf(to, "  %-*s %9s %9s %9s %9s\n", NAME_COLUMNS, "receiver", "threads", "events",
+                "system", "received");
+        rows = style->all || n <= STAT_ROWS ? n : STAT_ROWS;
+        for (uint32_t i = 0; i < rows; i++) {
+            const uint64_t *count = pulses[i]->count;
+
+            fputs("  ", to);
+            show_process(to, stat, pulses[i]->to);
+            fprintf(to, " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n", count[1],
+                    count[4], count[5] + count[6] + count[7] + count[8], count[3]);
+        }
+        show_rest(to, n - rows);
+    }
+    free(pulses);
+}
+
+void text_messages(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    show_pairs(to, stat, style);
+    show_pulses(to, stat, style);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of threads: CPU time, and the shares of the states it was in, the largest first.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/stat/stat.h"
+
+#define NAME_COLUMNS 24
+#define STATES_SHOWN 4
+
+static void show_name(FILE *to, struct stat *stat, const struct thread *thread)
+{
+    char name[160];
+
+    if (thread->pid == STAT_IDLE_PID && kev_info(stat->kev)->kymo) {
+        snprintf(name, sizeof(name), "(idle, CPU %d)", thread->tid - 1);
+    } else if (thread->name[0] != '\0') {
+        snprintf(name, sizeof(name), "%s/%s", process_name(stat, thread->pid), thread->name);
+    } else {
+        snprintf(name, sizeof(name), "%s", process_name(stat, thread->pid));
+    }
+    fprintf(to, " %-*.*s", NAME_COLUMNS, NAME_COLUMNS, name);
+}
+
+static void show_state(FILE *to, struct stat *stat, unsigned state, double percent)
+{
+    const char *name = kev_state_name(stat->kev, state);
+
+    if (name != NULL && strncmp(name, "TH", 2) == 0) {
+        name += 2;
+    }
+    fprintf(to, " %s %.1f %%", name == NULL ? "?" : name, percent);
+}
+
+/* The blocked states by share, at most STATES_SHOWN. */
+static void show_states(FILE *to, struct stat *stat, const struct thread *thread, uint64_t whole)
+{
+    bool shown[STATE_MAX] = {[STATE_DEAD] = true, [STATE_RUNNING] = true, [STATE_READY] = true};
+
+    for (unsigned n = 0; n < STATES_SHOWN; n++) {
+        unsigned most = STATE_RUNNING;
+
+        for (unsigned i = 0; i < STATE_MAX; i++) {
+            if (!shown[i] && thread->time[i] > (most == STATE_RUNNING ? 0 : thread->time[most])) {
+                most = i;
+            }
+        }
+        if (most == STATE_RUNNING || stat_percent(thread->time[most], whole) < 0.05) {
+            break;
+        }
+        shown[most] = true;
+        fputs(n == 0 ? " " : "", to);
+        show_state(to, stat, most, stat_percent(thread->time[most], whole));
+    }
+}
+
+static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)
+{
+    uint64_t whole = stat->last - stat->first;
+    char time[24], ready[24] = "-";
+
+    if (thread->pid != STAT_IDLE_PID) {
+        snprintf(ready, sizeof(ready), "%.2f %%", stat_percent(thread->time[STATE_READY], whole));
+    }
+    fprintf(to, "  %8d %3d", thread->pid, thread->tid);
+    show_name(to, stat, thread);
+    fprintf(to, " %9s %6.2f %% %8s %8" PRIu64, text_time(stat, thread->time[STATE_RUNNING], time),
+            stat_percent(thread->time[STATE_RUNNING], whole), ready, thread->runs);
+    if (thread->pid != STAT_IDLE_PID) {
+        show_states(to, stat, thread, whole);
+    }
+    fputc('\n', to);
+}
+
+/* The rest of the table in one row. */
+static void show_rest(FILE *to, struct stat *stat, struct thread **threads, uint32_t n)
+{
+    uint64_t time = 0;
+    char text[24];
+
+    for (uint32_t i = 0; i < n; i++) {
+        time += threads[i]->time[STATE_RUNNING];
+    }
+    fprintf(to, "  %u more, together %s (--all shows them)\n", n, text_time(stat, time, text));
+}
+
+/* How many rows come before the CPUs' idle threads, which stand last. */
+static uint32_t idle_start(struct thread **threads, uint32_t n)
+{
+    while (n > 0 && threads[n - 1]->pid == STAT_IDLE_PID) {
+        n--;
+    }
+    return n;
+}
+
+void text_threads(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    uint32_t n, idle, rows;
+    struct thread **threads = threads_by_time(stat, &n);
+
+    if (threads == NULL || n == 0) {
+        free(threads);
+        return;
+    }
+    text_title(to, style, "Threads by CPU time");
+    fprintf(to, "  %8s %3s %-*s %9s %8s %8s %8s  %s\n", "pid", "tid", NAME_COLUMNS, "name",
+            "cpu time", "running", "ready", "runs", "blocked");
+    idle = idle_start(threads, n);
+    rows = style->all || idle <= STAT_ROWS ? idle : STAT_ROWS;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == rows && rows < idle) {
+            show_rest(to, stat, threads + rows, idle - rows);
+            i = idle;
+        }
+        if (i < n) {
+            show_thread(to, stat, threads[i]);
+        }
+    }
+    free(threads);
+}

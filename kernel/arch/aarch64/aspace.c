@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Address spaces of processes: page tables (pages.c), and an ASID each from birth to end. Kernel
+ * lock held. Tables are taken as needed and freed with the space. Refused: addresses outside
+ * [USER_LOW, USER_HIGH), what is mapped already, and memory both writable and executable.
+ * Proved by test/boot (isolation).
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/arch/aarch64/port.h"
+
+#define ASIDS 256 /* 8 bits; 0 is the empty space's */
+
+_Static_assert(CONFIG_PROCESSES < ASIDS, "an ASID for each process");
+
+static uint64_t asids_used[ASIDS / 64] = {1}; /* [k] */
+
+static unsigned asid_alloc(void)
+{
+    for (unsigned i = 1; i < ASIDS; i++) {
+        if (!(asids_used[i / 64] & (1ul << i % 64))) {
+            asids_used[i / 64] |= 1ul << i % 64;
+            return i;
+        }
+    }
+    return 0;
+}
+
+int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
+{
+    (void)flags;
+    if (len == 0 || len > USER_HIGH - USER_LOW - 2 * PAGE_SIZE) {
+        return -ENOMEM;
+    }
+    *rounded = (len + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
+    *align = PAGE_SIZE;
+    return 0;
+}
+
+int arch_aspace_create(struct arch_aspace *as)
+{
+    unsigned asid = asid_alloc();
+    paddr_t l1;
+
+    as->ttbr0 = 0;
+    if (asid == 0) {
+        return -EAGAIN;
+    }
+    l1 = phys_alloc(PAGE_SIZE, PAGE_SIZE);
+    if (l1 == 0) {
+        asids_used[asid / 64] &= ~(1ul << asid % 64);
+        return -ENOMEM;
+    }
+    as->ttbr0 = (uint64_t)asid << ASID_SHIFT | l1;
+    return 0;
+}
+
+/* The caller's CPU may still be in this space; others left it when they left its threads. */
+void arch_aspace_destroy(struct arch_aspace *as)
+{
+    unsigned asid = (unsigned)(as->ttbr0 >> ASID_SHIFT);
+
+    if (as->ttbr0 == 0) {
+        return;
+    }
+    if (a64_read_sysreg(ttbr0_el1) == as->ttbr0) {
+        a64_write_sysreg(ttbr0_el1, a64_empty_ttbr0);
+        a64_isb();
+    }
+    a64_tlb_drop_space(as);
+    a64_tables_free(as);
+    asids_used[asid / 64] &= ~(1ul << asid % 64);
+    as->ttbr0 = 0;
+}
+
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+{
+    bool placed = m->vaddr != 0;
+    int error;
+
+    if ((m->flags & KYMO_PROT_WRITE) && (m->flags & KYMO_PROT_EXEC)) {
+        return -EINVAL;
+    }
+    if (m->len == 0 || ((m->len | m->phys) & (PAGE_SIZE - 1)) || m->phys > PTE_ADDRESS) {
+        return -EINVAL;
+    }
+    if (m->len > USER_HIGH) {
+        return -ENOMEM;
+    }
+    if (!placed) {
+        m->vaddr = a64_range_find(as, m->len);
+    }
+    if (m->vaddr == 0 || !a64_range_free(as, m->vaddr, m->len)) {
+        error = -ENOMEM;
+    } else {
+        error = a64_pages_set(as, m);
+    }
+    if (error && !placed) {
+        m->vaddr = 0;
+    }
+    return error;
+}
+
+void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
+{
+    a64_pages_drop(as, m->vaddr, m->len);
+}
+
+/* Nothing is cached beside the TLB, which arch_aspace_unmap() keeps right. */
+void arch_aspace_refresh(struct process *proc)
+{
+    (void)proc;
+}

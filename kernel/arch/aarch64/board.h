@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What this CPU port needs of a board beside kernel/arch.h, and offers it. Boards get it through
+ * kernel/arch.h. All of it is for set-up on one CPU, or for the CPU's own interrupts (masked).
+ */
+#ifndef KERNEL_ARCH_AARCH64_BOARD_H
+#define KERNEL_ARCH_AARCH64_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define A64_IRQ_NONE 0xffffffffu
+
+struct a64_region {
+    uintptr_t start; /* physical */
+    size_t len;
+};
+
+/* ---- the board supplies ---- */
+
+/* Physical addresses of the devices that the kernel itself drives; ends with len 0. */
+extern const struct a64_region a64_board_devices[];
+/* What the loader left in x0: the physical address of a device tree, or 0. Set before
+ * arch_board_init(), which is the first C code: the boot map is on then, 1 GB of devices at 0 and
+ * the 1 GB of RAM that the kernel lies in. */
+extern uintptr_t a64_fdt;
+/* Bounds of RAM, whatever is in it. */
+struct a64_region a64_board_ram(void);
+/* MPIDR affinity of CPU n, for PSCI. */
+uint64_t a64_board_mpidr(unsigned n);
+/* The interrupt controller, after the final map is on: once, then on each CPU. */
+void a64_board_irq_init(void);
+void a64_board_irq_cpu_init(unsigned n);
+/* Takes the most urgent pending interrupt of this CPU: a token, or A64_IRQ_NONE. Then its number,
+ * and, when it has been handled, its end. */
+uint32_t a64_board_irq_take(void);
+unsigned a64_board_irq_number(uint32_t token);
+void a64_board_irq_end(uint32_t token);
+/* Numbers of the virtual timer's interrupt and of the one that arch_ipi() raises. */
+unsigned a64_board_irq_timer(void);
+unsigned a64_board_irq_ipi(void);
+
+#endif

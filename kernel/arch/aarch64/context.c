@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Contexts of threads that are not running: made, changed, dropped and shown. Kernel lock held.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/arch/aarch64/port.h"
+
+_Static_assert(offsetof(struct arch_context, sp) == CTX_SP, "entry code");
+_Static_assert(offsetof(struct arch_context, kind) == CTX_KIND, "entry code");
+_Static_assert(offsetof(struct arch_context, elr) == CTX_ELR, "entry code");
+_Static_assert(offsetof(struct arch_context, spsr) == CTX_SPSR, "entry code");
+_Static_assert(offsetof(struct arch_context, fp) == CTX_FP, "entry code");
+_Static_assert(offsetof(struct arch_context, fpsr) == CTX_FPSR, "entry code");
+_Static_assert(offsetof(struct arch_context, fpcr) == CTX_FPCR, "entry code");
+_Static_assert(sizeof(struct arch_context) == CTX_SIZE, "entry code");
+_Static_assert(sizeof(struct a64_fatal_frame) == FATAL_SIZE, "entry code");
+
+int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
+                      uintptr_t stack_high, uintptr_t ret, uintptr_t tls)
+{
+    struct arch_context *ctx = a64_context(t);
+    uintptr_t sp = stack_high & ~15ul;
+
+    if (sp < stack_low || sp - stack_low < 16 ||
+        !kernel_user_ptr(t, sp - 16, 16, KYMO_PROT_READ | KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    *ctx = (struct arch_context){0}; /* FP registers of whoever had this slot, too */
+    ctx->kind = CTX_KIND_FULL;
+    ctx->x[0] = arg;
+    ctx->x[30] = ret;
+    ctx->sp = sp;
+    ctx->elr = func;
+    ctx->spsr = SPSR_EL0;
+    ctx->tls = tls;
+    ctx->ttbr0 = a64_aspace(t)->ttbr0;
+    return 0;
+}
+
+void arch_context_redirect(struct thread *t, uintptr_t func)
+{
+    struct arch_context *ctx = a64_context(t);
+
+    ctx->elr = func;
+    ctx->sp &= ~15ul;
+}
+
+/* LibWord() is for CPUs without a register for it: TPIDR_EL0 is the program's own to write. */
+void arch_context_set_tls(struct thread *t, uintptr_t tls)
+{
+    (void)t;
+    (void)tls;
+}
+
+uintptr_t arch_context_ip(const struct thread *t)
+{
+    return a64_context(t)->elr;
+}
+
+uintptr_t arch_context_sp(const struct thread *t)
+{
+    return a64_context(t)->sp;
+}
+
+/* FP registers are live only on the CPU that runs the thread, and only that CPU ends it. */
+void arch_context_drop(struct thread *t)
+{
+    struct arch_context *ctx = a64_context(t);
+
+    if (ctx->fp_live) {
+        ctx->fp_live = 0;
+        a64_fp_trap();
+    }
+}
+
+/* Registers that the context does not hold are not shown. */
+void arch_context_print(const struct thread *t)
+{
+    const struct arch_context *ctx = a64_context(t);
+    bool full = ctx->kind == CTX_KIND_FULL;
+    unsigned column = 0;
+
+    for (unsigned i = 0; i < 31; i++) {
+        if (!full && i > 1 && i < 19) {
+            continue;
+        }
+        kprintf("  x%u%s %p%s", i, i < 10 ? " " : "", (void *)ctx->x[i],
+                ++column % 4 == 0 ? "\n" : "");
+    }
+    kprintf("%s  sp  %p  pc  %p  psr %x\n", column % 4 ? "\n" : "", (void *)ctx->sp,
+            (void *)ctx->elr, (unsigned)ctx->spsr);
+}
+
+static bool is_text(const struct thread *t, uintptr_t address)
+{
+    return address >= 4 && kernel_user_ptr(t, address - 4, 4, KYMO_PROT_EXEC);
+}
+
+/*
+ * Frame records: [fp] is the caller's record, [fp + 8] the return address. A leaf, such as the stub
+ * of a kernel call, has none; then x30 is the return address and is not in the first record.
+ */
+void arch_backtrace(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
+                    void *arg)
+{
+    uintptr_t fp = a64_context(t)->x[29];
+    uintptr_t lr = a64_context(t)->x[30];
+    const uintptr_t *record = kernel_user_ptr(t, fp, 16, KYMO_PROT_READ);
+    int n = 0;
+
+    if (n < max && is_text(t, lr) && (!record || record[1] != lr)) {
+        found(lr, arg);
+        n++;
+    }
+    while (n < max && record && (fp & 7) == 0 && is_text(t, record[1])) {
+        found(record[1], arg);
+        n++;
+        if (record[0] <= fp) {
+            break;
+        }
+        fp = record[0];
+        record = kernel_user_ptr(t, fp, 16, KYMO_PROT_READ);
+    }
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * AArch64: the structs and inlines that kernel/arch.h asks of a port. Included by kernel/arch.h
+ * only, before its prototypes.
+ *
+ * Interrupts are masked from entry to exit, so masking them again costs nothing. TPIDR_EL1 is this
+ * CPU's struct cpu. struct arch_context is the first member of struct thread, which is all that
+ * this file knows of it.
+ */
+#ifndef KERNEL_ARCH_AARCH64_OPS_H
+#define KERNEL_ARCH_AARCH64_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/arch/aarch64/board.h"
+#include "kernel/arch/aarch64/offsets.h"
+#include "kernel/arch/aarch64/sysreg.h"
+
+struct arch_context {
+    uint64_t x[31];   /* [k] of a CTX_KIND_CALL context only x0, x1, x19-x30 count */
+    uint64_t sp;      /* [k] SP_EL0 */
+    uint64_t kind;    /* [k] CTX_KIND_* */
+    uint64_t elr;     /* [k] */
+    uint64_t spsr;    /* [k] always EL0 */
+    uint64_t ttbr0;   /* [I] of the process, with its ASID */
+    uint64_t tls;     /* [k] TPIDR_EL0, which the program may change */
+    uint64_t fp_live; /* [c] this CPU's FP registers are this thread's, newer than fp[] */
+    unsigned __int128 fp[32];
+    uint64_t fpsr, fpcr;
+};
+
+struct arch_aspace {
+    uint64_t ttbr0; /* [I] level 1 table and ASID; 0: none. First: of struct process, too */
+};
+
+extern uint64_t a64_empty_ttbr0; /* [I] a table that maps nothing, ASID 0: idle CPUs */
+void a64_fp_save(struct arch_context *ctx);
+
+static inline struct cpu *arch_cpu(void)
+{
+    struct cpu *cpu;
+    /* Not volatile: it never changes on a CPU, and the kernel never moves between CPUs. */
+    __asm__("mrs %0, tpidr_el1" : "=r"(cpu));
+    return cpu;
+}
+
+static inline uintptr_t arch_irq_save(void)
+{
+    __asm__ volatile("" ::: "memory");
+    return 0;
+}
+
+static inline void arch_irq_restore(uintptr_t state)
+{
+    (void)state;
+    __asm__ volatile("" ::: "memory");
+}
+
+static inline bool arch_spin_try(volatile uint32_t *lock)
+{
+    uint32_t old, failed;
+    __asm__ volatile("1: ldaxr %w0, %2\n"
+                     "   cbnz %w0, 2f\n"
+                     "   stxr %w1, %w3, %2\n"
+                     "   cbnz %w1, 1b\n"
+                     "2:"
+                     : "=&r"(old), "=&r"(failed), "+Q"(*lock)
+                     : "r"(1)
+                     : "memory");
+    return old == 0;
+}
+
+static inline void arch_spin_release(volatile uint32_t *lock)
+{
+    __asm__ volatile("stlr wzr, %0" : "=Q"(*lock)::"memory");
+}
+
+/* yield, not wfe: whoever spins also serves cross-calls, and an emulator that runs CPUs in turn
+ * goes to the next one at a yield. isb: whoever spins sees text that the lock's holder patched. */
+static inline void arch_spin_hint(void)
+{
+    __asm__ volatile("yield\n\tisb" ::: "memory");
+}
+
+/* No isb: reading the counter a few instructions early does not put events of one CPU out of
+ * order, because the trace log makes each stamp later than the one before. */
+static inline uint64_t arch_cycles(void)
+{
+    return a64_read_sysreg(cntvct_el0);
+}
+
+static inline void *arch_phys_to_virt(uintptr_t pa)
+{
+    return (void *)(pa + KERNEL_VIRT);
+}
+
+static inline uintptr_t arch_virt_to_phys(const void *va)
+{
+    return (uintptr_t)va - KERNEL_VIRT;
+}
+
+static inline void a64_fp_trap(void)
+{
+    a64_write_sysreg(cpacr_el1, 1ul << 20);
+}
+
+/* The eret that follows synchronises the writes; the kernel itself uses neither TTBR0 nor FP. */
+static inline void arch_switch(struct thread *prev, struct thread *next)
+{
+    struct arch_context *from = (struct arch_context *)prev;
+    const struct arch_context *to = (const struct arch_context *)next;
+    uint64_t ttbr0 = a64_empty_ttbr0;
+
+    if (from) {
+        from->tls = a64_read_sysreg(tpidr_el0);
+        if (from->fp_live) {
+            a64_fp_save(from);
+            from->fp_live = 0;
+            a64_fp_trap();
+        }
+    }
+    if (to) {
+        a64_write_sysreg(tpidr_el0, to->tls);
+        ttbr0 = to->ttbr0;
+    }
+    if (ttbr0 != a64_read_sysreg(ttbr0_el1)) {
+        a64_write_sysreg(ttbr0_el1, ttbr0);
+    }
+}
+
+static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    uint32_t old, failed;
+    __asm__ volatile("1: ldaxr %w0, %2\n"
+                     "   cmp %w0, %w3\n"
+                     "   b.ne 2f\n"
+                     "   stlxr %w1, %w4, %2\n"
+                     "   cbnz %w1, 1b\n"
+                     "2:"
+                     : "=&r"(old), "=&r"(failed), "+Q"(*p)
+                     : "r"(expected), "r"(desired)
+                     : "memory", "cc");
+    return old == expected;
+}
+
+static inline void arch_context_set_result(struct thread *t, long value, int error)
+{
+    struct arch_context *ctx = (struct arch_context *)t;
+    ctx->x[0] = (uint64_t)value;
+    ctx->x[1] = (uint64_t)(int64_t)error;
+}
+
+/* Every way into this kernel leads to kernel_exit(). */
+static inline void arch_request_exit(void)
+{
+}
+
+#endif

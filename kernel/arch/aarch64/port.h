@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of this port share with each other and with their assembler. */
+#ifndef KERNEL_ARCH_AARCH64_PORT_H
+#define KERNEL_ARCH_AARCH64_PORT_H
+
+#include "kernel/arch.h"
+
+/* ---- boot.S, from the linker script and back ---- */
+
+extern uint64_t a64_boot_l1[512];   /* boot map */
+extern uint64_t a64_kernel_l1;      /* [I] final map, physical */
+extern uint64_t a64_started_at_el2; /* [I] decides how PSCI is called */
+extern char a64_vectors[];
+/* start.c: guard, stack, guard, stack …; the stack of CPU n ends where its part ends */
+extern char a64_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
+void a64_secondary(void); /* entry of other CPUs, MMU off */
+void a64_map_switch(uint64_t l1);
+struct thread *a64_start(void);
+struct thread *a64_start_secondary(unsigned n);
+
+/* struct thread and struct process as a port may know them: see kernel_thread_process(). */
+static inline struct arch_context *a64_context(const struct thread *t)
+{
+    return (struct arch_context *)(uintptr_t)t;
+}
+
+static inline struct arch_aspace *a64_aspace(const struct thread *t)
+{
+    return (struct arch_aspace *)kernel_thread_process(t);
+}
+
+/* ---- mmu.c, aspace.c ---- */
+
+/* Page and block attributes */
+#define PTE_VALID 1ul
+#define PTE_TABLE 2ul /* level 1, 2: a table; level 3: a page */
+#define PTE_ATTR(index) ((uint64_t)(index) << 2)
+#define PTE_USER (1ul << 6)
+#define PTE_READONLY (1ul << 7)
+#define PTE_INNER (3ul << 8)
+#define PTE_AF (1ul << 10)
+#define PTE_NOT_GLOBAL (1ul << 11)
+#define PTE_PXN (1ul << 53)
+#define PTE_UXN (1ul << 54)
+#define PTE_ADDRESS 0x0000fffffffff000ul
+#define PAGE_SIZE 4096ul
+#define BLOCK_SIZE 0x200000ul
+#define L1_INDEX(va) (((va) >> 30) & 511)
+#define L2_INDEX(va) (((va) >> 21) & 511)
+#define L3_INDEX(va) (((va) >> 12) & 511)
+
+/* Builds the final map of the kernel behind its image and switches to it. CPU 0, once. */
+void a64_map_kernel(void);
+bool a64_is_stack_guard(uintptr_t va);
+
+/* pages.c. Where programs live: a null pointer with an offset faults, and addresses fit 32 bits. */
+#define USER_LOW 0x10000ul
+#define USER_HIGH 0xf0000000ul
+#define ASID_SHIFT 48
+void a64_tlb_drop_space(const struct arch_aspace *as);
+/* Is [va, va + len) whole pages, inside a program's part, and is nothing there? */
+bool a64_range_free(const struct arch_aspace *as, uintptr_t va, size_t len);
+/* The highest free range with an unmapped page on both sides; 0: none. */
+uintptr_t a64_range_find(const struct arch_aspace *as, size_t len);
+int a64_pages_set(const struct arch_aspace *as, const struct mapping *m); /* 0 or -ENOMEM */
+void a64_pages_drop(const struct arch_aspace *as, uintptr_t va, size_t len);
+void a64_tables_free(const struct arch_aspace *as);
+
+/* ---- interrupts and faults: called by vectors.S ---- */
+
+struct a64_fatal_frame {
+    uint64_t x[31];
+    uint64_t sp;
+};
+struct thread *a64_irq_from_user(struct thread *self);
+struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t far);
+struct thread *a64_other_from_user(struct thread *self, uint64_t esr);
+void a64_fatal(const struct a64_fatal_frame *frame, unsigned vector) __attribute__((noreturn));
+void a64_fp_load(struct arch_context *ctx);
+void a64_timer_quiet(void); /* holds the timer's level down until arch_timer_set() */
+
+/* ---- firmware and debugger ---- */
+
+extern char a64_emergency_stacks[A64_MAX_CPUS][EMERGENCY_STACK_SIZE];
+
+#define PSCI_CPU_ON 0xc4000003u
+#define PSCI_SYSTEM_OFF 0x84000008u
+#define PSCI_SYSTEM_RESET 0x84000009u
+long a64_psci(uint32_t function, uint64_t a, uint64_t b, uint64_t c);
+
+struct a64_semihost_result {
+    long value;
+    long absent;
+};
+struct a64_semihost_result a64_semihost_call(long op, const void *block);
+
+#endif

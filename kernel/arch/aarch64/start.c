@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From boot.S to the portable kernel, on each CPU; names and ELF kind of this port. Boot only. */
+#include "kernel/arch/aarch64/port.h"
+
+#define EM_AARCH64 183
+#define ELFCLASS64 2
+#define MIDR_CORTEX_A53 0x410fd030
+
+_Static_assert(CONFIG_CPUS <= A64_MAX_CPUS, "entry code");
+
+uintptr_t a64_fdt;
+char a64_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE]
+    __attribute__((aligned(KERNEL_STACK_GUARD)));
+/* For the last words of a CPU whose stack failed: vectors.S. */
+char a64_emergency_stacks[A64_MAX_CPUS][EMERGENCY_STACK_SIZE] __attribute__((aligned(16)));
+
+static void cpu_set(unsigned n)
+{
+    a64_write_sysreg(tpidr_el1, (uintptr_t)kernel_cpu_at(n));
+    a64_write_sysreg(cntv_ctl_el0, 0);
+    a64_board_irq_cpu_init(n);
+}
+
+struct thread *a64_start(void)
+{
+    arch_board_init();
+    a64_map_kernel();
+    a64_board_irq_init();
+    cpu_set(0);
+    return kernel_main();
+}
+
+struct thread *a64_start_secondary(unsigned n)
+{
+    a64_write_sysreg(ttbr0_el1, a64_empty_ttbr0);
+    a64_isb();
+    __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" ::: "memory");
+    cpu_set(n);
+    return kernel_cpu_main(n);
+}
+
+const char *arch_cpu_name(void)
+{
+    if ((a64_read_sysreg(midr_el1) & 0xff0ffff0) == MIDR_CORTEX_A53) {
+        return "Cortex-A53";
+    }
+    return "AArch64";
+}
+
+uint16_t arch_elf_machine(void)
+{
+    return EM_AARCH64;
+}
+
+uint8_t arch_elf_class(void)
+{
+    return ELFCLASS64;
+}
+
+bool arch_elf_relocates(void)
+{
+    return false;
+}
+
+int arch_elf_reloc_kind(unsigned r_type)
+{
+    (void)r_type;
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Text that was written: trace sites and loaded programs. Lock held, or before other CPUs start.
+ *
+ * A site is a nop or a branch, which the architecture lets other CPUs execute while it is replaced:
+ * they run the one or the other. They run the new one after their next context synchronisation:
+ * every exception entry and return, each turn of a lock spin, each wake-up from idle. So once the
+ * lock has been held and released, only a CPU that has been inside one NOLOCK call all the time can
+ * still have the old one, for the rest of that call. Proved by test/boot.
+ */
+#include "kernel/arch/aarch64/port.h"
+
+extern char __kernel_start[], __text_end[]; /* ldscripts/kernel.ld */
+
+#define INSN_NOP 0xd503201fu
+#define INSN_B 0x14000000u
+#define BRANCH_REACH (1l << 27)
+
+static size_t line_size(unsigned shift)
+{
+    return 4ul << ((a64_read_sysreg(ctr_el0) >> shift) & 15);
+}
+
+static bool is_kernel_text(uintptr_t from, uintptr_t to)
+{
+    return from >= (uintptr_t)__kernel_start && from <= to && to <= (uintptr_t)__text_end;
+}
+
+/* A program runs at other addresses than `start`, and the instruction cache may be indexed by them:
+ * then all of it goes. */
+void arch_text_sync(const void *start, size_t len)
+{
+    uintptr_t from = (uintptr_t)start, to = from + len;
+    size_t dline = line_size(16), iline = line_size(0);
+
+    for (uintptr_t p = from & ~(dline - 1); p < to; p += dline) {
+        __asm__ volatile("dc cvau, %0" ::"r"(p) : "memory");
+    }
+    a64_dsb(ish);
+    if (is_kernel_text(from, to)) {
+        for (uintptr_t p = from & ~(iline - 1); p < to; p += iline) {
+            __asm__ volatile("ic ivau, %0" ::"r"(p) : "memory");
+        }
+    } else {
+        __asm__ volatile("ic ialluis" ::: "memory");
+    }
+    a64_dsb(ish);
+    a64_isb();
+}
+
+void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
+{
+    long distance = (long)(target - site);
+    uint32_t insn = INSN_NOP;
+
+    if (!is_kernel_text(site, site + sizeof(insn)) || (site & 3) || (distance & 3) ||
+        distance >= BRANCH_REACH || distance < -BRANCH_REACH) {
+        kernel_panic("trace site %p can't be patched", (void *)site);
+    }
+    if (on) {
+        insn = INSN_B | (((uint32_t)(distance >> 2)) & 0x03ffffff);
+    }
+    *(volatile uint32_t *)(site + KERNEL_TEXT_ALIAS) = insn;
+    arch_text_sync((const void *)site, sizeof(insn));
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every way into the kernel and the one way out. Interrupts are masked from entry to resume.
+ *
+ * While a program runs, SP_EL1 is the top of this CPU's stack less 16 bytes, and [sp] is the
+ * running thread. A kernel call saves only what the caller may expect to find again: x19-x30,
+ * sp, pc and flags; x0 and x1 come back as value and errno, x2-x18 as zero, so that nothing of the
+ * kernel's leaks. Everything else that interrupts a program saves all registers.
+ */
+#include "kernel/arch/aarch64/offsets.h"
+
+    .section .text.vectors, "ax", %progbits
+
+/* EL1's own exceptions: never returned from, but for the probe of a missing debugger. */
+    .macro from_el1 kind
+    .balign 128
+    msr tpidrro_el0, x0
+    mov x0, #\kind
+    b a64_el1_exception
+    .endm
+
+    .macro from_el0_full handler
+    .balign 128
+    stp x16, x17, [sp, #-16]
+    ldr x16, [sp]
+    b \handler
+    .endm
+
+    .balign 2048
+    .global a64_vectors
+a64_vectors:
+    from_el1 0
+    from_el1 1
+    from_el1 2
+    from_el1 3
+    from_el1 4
+    from_el1 5
+    from_el1 6
+    from_el1 7
+
+    .balign 128 /* EL0, synchronous */
+    stp x16, x17, [sp, #-16]
+    mrs x17, esr_el1
+    mov w16, #ESR_SVC0
+    cmp x17, x16
+    ldr x16, [sp]
+    b.ne a64_entry_fault
+    /* x16: thread. The arguments first, beyond the reach of stp from x16. */
+    add x17, x16, #THREAD_ARGS
+    stp x0, x1, [x17]
+    stp x2, x3, [x17, #16]
+    stp x4, x5, [x17, #32]
+    stp x19, x20, [x16, #CTX_X(19)]
+    stp x21, x22, [x16, #CTX_X(21)]
+    stp x23, x24, [x16, #CTX_X(23)]
+    stp x25, x26, [x16, #CTX_X(25)]
+    stp x27, x28, [x16, #CTX_X(27)]
+    stp x29, x30, [x16, #CTX_X(29)]
+    mrs x9, sp_el0
+    mrs x10, elr_el1
+    mrs x11, spsr_el1
+    stp x9, xzr, [x16, #CTX_SP] /* and CTX_KIND_CALL */
+    stp x10, x11, [x16, #CTX_ELR]
+    mov x0, x16
+    mov w1, w8
+    bl kernel_call
+    b a64_resume
+
+    from_el0_full a64_entry_irq
+    from_el0_full a64_entry_other /* FIQ */
+    from_el0_full a64_entry_other /* SError */
+    .rept 4 /* AArch32 programs: cannot be */
+    from_el0_full a64_entry_other
+    .endr
+    .balign 128
+
+/* x16: thread; x16, x17 below the stack pointer. Saves the rest, leaves x0 = x19 = thread. */
+    .macro save_full
+    stp x0, x1, [x16, #CTX_X(0)]
+    ldp x0, x1, [sp, #-16]
+    stp x2, x3, [x16, #CTX_X(2)]
+    stp x4, x5, [x16, #CTX_X(4)]
+    stp x6, x7, [x16, #CTX_X(6)]
+    stp x8, x9, [x16, #CTX_X(8)]
+    stp x10, x11, [x16, #CTX_X(10)]
+    stp x12, x13, [x16, #CTX_X(12)]
+    stp x14, x15, [x16, #CTX_X(14)]
+    stp x0, x1, [x16, #CTX_X(16)]
+    stp x18, x19, [x16, #CTX_X(18)]
+    stp x20, x21, [x16, #CTX_X(20)]
+    stp x22, x23, [x16, #CTX_X(22)]
+    stp x24, x25, [x16, #CTX_X(24)]
+    stp x26, x27, [x16, #CTX_X(26)]
+    stp x28, x29, [x16, #CTX_X(28)]
+    mrs x9, sp_el0
+    mrs x10, elr_el1
+    mrs x11, spsr_el1
+    mov x12, #CTX_KIND_FULL
+    str x30, [x16, #CTX_X(30)]
+    stp x9, x12, [x16, #CTX_SP]
+    stp x10, x11, [x16, #CTX_ELR]
+    mov x0, x16
+    .endm
+
+a64_entry_irq:
+    save_full
+    bl a64_irq_from_user
+    b a64_resume
+
+a64_entry_fault:
+    save_full
+    mrs x1, esr_el1
+    mrs x2, far_el1
+    bl a64_fault_from_user
+    b a64_resume
+
+a64_entry_other:
+    save_full
+    mrs x1, esr_el1
+    bl a64_other_from_user
+    /* falls through */
+
+/* x0: the thread to run; its address space is set. */
+    .global a64_resume
+a64_resume:
+    ldp x16, x17, [x0, #CTX_SP] /* and the kind */
+    ldp x9, x10, [x0, #CTX_ELR]
+    str x0, [sp]
+    msr sp_el0, x16
+    msr elr_el1, x9
+    msr spsr_el1, x10
+    ldp x19, x20, [x0, #CTX_X(19)]
+    ldp x21, x22, [x0, #CTX_X(21)]
+    ldp x23, x24, [x0, #CTX_X(23)]
+    ldp x25, x26, [x0, #CTX_X(25)]
+    ldp x27, x28, [x0, #CTX_X(27)]
+    ldp x29, x30, [x0, #CTX_X(29)]
+    cbnz x17, 1f
+    ldp x0, x1, [x0, #CTX_X(0)]
+    .irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
+    mov x\n, xzr
+    .endr
+    eret
+1:  ldp x1, x2, [x0, #CTX_X(1)]
+    ldp x3, x4, [x0, #CTX_X(3)]
+    ldp x5, x6, [x0, #CTX_X(5)]
+    ldp x7, x8, [x0, #CTX_X(7)]
+    ldp x9, x10, [x0, #CTX_X(9)]
+    ldp x11, x12, [x0, #CTX_X(11)]
+    ldp x13, x14, [x0, #CTX_X(13)]
+    ldp x15, x16, [x0, #CTX_X(15)]
+    ldp x17, x18, [x0, #CTX_X(17)]
+    ldr x0, [x0, #CTX_X(0)]
+    eret
+
+/*
+ * An exception of the kernel itself. x0: which vector; the old x0 is in TPIDRRO_EL0, and SP_EL0 is
+ * free, because the program's is saved. The stack may be what failed: the report runs on another.
+ * One such exception is expected: the semihosting trap where no debugger or emulator takes it; it
+ * goes on at a64_semihost_absent.
+ */
+a64_el1_exception:
+    msr sp_el0, x1
+    cmp x0, #4
+    b.ne 1f
+    mrs x0, elr_el1
+    adrp x1, a64_semihost_trap
+    add x1, x1, :lo12:a64_semihost_trap
+    cmp x0, x1
+    mov x0, #4
+    b.ne 1f
+    adrp x1, a64_semihost_absent
+    add x1, x1, :lo12:a64_semihost_absent
+    msr elr_el1, x1
+    msr tpidrro_el0, xzr
+    eret
+1:  msr tpidr_el0, x2
+    mrs x2, mpidr_el1
+    and x2, x2, #(A64_MAX_CPUS - 1)
+    add x2, x2, #1
+    adrp x1, a64_emergency_stacks
+    add x1, x1, :lo12:a64_emergency_stacks
+    add x1, x1, x2, lsl #EMERGENCY_STACK_SHIFT
+    mrs x2, tpidr_el0
+    sub x1, x1, #FATAL_SIZE
+    stp x2, x3, [x1, #CTX_X(2)]
+    stp x4, x5, [x1, #CTX_X(4)]
+    stp x6, x7, [x1, #CTX_X(6)]
+    stp x8, x9, [x1, #CTX_X(8)]
+    stp x10, x11, [x1, #CTX_X(10)]
+    stp x12, x13, [x1, #CTX_X(12)]
+    stp x14, x15, [x1, #CTX_X(14)]
+    stp x16, x17, [x1, #CTX_X(16)]
+    stp x18, x19, [x1, #CTX_X(18)]
+    stp x20, x21, [x1, #CTX_X(20)]
+    stp x22, x23, [x1, #CTX_X(22)]
+    stp x24, x25, [x1, #CTX_X(24)]
+    stp x26, x27, [x1, #CTX_X(26)]
+    stp x28, x29, [x1, #CTX_X(28)]
+    mov x2, sp
+    stp x30, x2, [x1, #CTX_X(30)]
+    mrs x2, tpidrro_el0
+    mrs x3, sp_el0
+    stp x2, x3, [x1, #CTX_X(0)]
+    mov sp, x1
+    mov x29, xzr
+    mov x1, x0
+    mov x0, sp
+    bl a64_fatal
+
+    .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: making and reading the contexts of threads that are not running. Kernel lock held.
+ * The frame is user memory: every access goes through kernel_user_ptr(), and what it says is used
+ * for reports only.
+ */
+#include "kernel/arch/armv7m/private.h"
+
+struct frame *context_frame(const struct thread *t, unsigned prot)
+{
+    uint32_t psp = context_of(t)->psp;
+    if ((psp & 3) != 0) {
+        return NULL;
+    }
+    return kernel_user_ptr(t, psp, sizeof(struct frame), prot);
+}
+
+static void frame_enter(struct frame *f, uintptr_t func, uintptr_t arg, uintptr_t ret)
+{
+    *f = (struct frame){.r0 = arg, .lr = ret, .pc = func & ~1u, .xpsr = XPSR_THUMB};
+}
+
+int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
+                      uintptr_t stack_high, uintptr_t ret, uintptr_t tls)
+{
+    uintptr_t at = (stack_high & ~(uintptr_t)7) - sizeof(struct frame);
+    if (stack_high < sizeof(struct frame) + 8 || at < stack_low) {
+        return -EFAULT;
+    }
+    struct arch_context *ctx = context_of(t);
+    *ctx = (struct arch_context){
+        .aspace = (struct arch_aspace *)kernel_thread_process(t),
+        .tls = tls,
+        .lib_word = kernel_lib_word(t),
+        .psp = at,
+        .exc_return = EXC_RETURN_THREAD,
+    };
+    struct frame *f = context_frame(t, KYMO_PROT_READ | KYMO_PROT_WRITE);
+    if (!f) {
+        return -EFAULT;
+    }
+    frame_enter(f, func, arg, ret);
+    return 0;
+}
+
+/* It stays on its stack, below whatever it was doing. Without a frame it dies when it resumes. */
+void arch_context_redirect(struct thread *t, uintptr_t func)
+{
+    struct arch_context *ctx = context_of(t);
+    struct frame *f = context_frame(t, KYMO_PROT_READ | KYMO_PROT_WRITE);
+    if (!f) {
+        ctx->pending |= CTX_BAD_FRAME;
+        return;
+    }
+    uint32_t aligned = f->xpsr & XPSR_ALIGNED;
+    frame_enter(f, func, 0, 0);
+    f->xpsr |= aligned;
+    ctx->pending &= ~(uint32_t)CTX_RESULT;
+}
+
+uintptr_t arch_context_ip(const struct thread *t)
+{
+    const struct frame *f = context_frame(t, KYMO_PROT_READ);
+    return f ? f->pc : 0;
+}
+
+/* What it was before the exception. */
+uintptr_t arch_context_sp(const struct thread *t)
+{
+    const struct arch_context *ctx = context_of(t);
+    const struct frame *f = context_frame(t, KYMO_PROT_READ);
+    uintptr_t sp = ctx->psp;
+    if (!f) {
+        return sp;
+    }
+    sp += sizeof(*f) + ((ctx->exc_return & EXC_RETURN_NO_FP) ? 0 : FP_FRAME_BYTES);
+    return sp + ((f->xpsr & XPSR_ALIGNED) ? 4 : 0);
+}
+
+void arch_context_print(const struct thread *t)
+{
+    const struct arch_context *ctx = context_of(t);
+    const struct frame *f = context_frame(t, KYMO_PROT_READ);
+    if (f) {
+        kprintf("  r0 %08lx  r1 %08lx  r2  %08lx  r3  %08lx\n", f->r0, f->r1, f->r2, f->r3);
+        kprintf("  r12 %08lx lr %08lx  pc  %08lx  xpsr %08lx\n", f->r12, f->lr, f->pc, f->xpsr);
+    } else {
+        kprintf("  r0-r3, r12, lr, pc: lost, the stack is no memory of the process\n");
+    }
+    const uint32_t *r = ctx->r4_r11;
+    kprintf("  r4 %08lx  r5 %08lx  r6  %08lx  r7  %08lx\n", r[0], r[1], r[2], r[3]);
+    kprintf("  r8 %08lx  r9 %08lx  r10 %08lx  r11 %08lx\n", r[4], r[5], r[6], r[7]);
+    kprintf("  sp %08lx\n", (unsigned long)arch_context_sp(t));
+}
+
+void arch_context_set_tls(struct thread *t, uintptr_t tls)
+{
+    context_of(t)->tls = tls;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: the CPU itself: there is one; its name; reset. What kernel/arch.h asks for several CPUs
+ * is refused or empty.
+ */
+#include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/armv7m/scb.h"
+
+int arch_cpu_start(unsigned n)
+{
+    (void)n;
+    return -ENODEV;
+}
+
+unsigned arch_cpu_count(void)
+{
+    return 1;
+}
+
+void arch_ipi(uint32_t cpus)
+{
+    (void)cpus;
+}
+
+const char *arch_cpu_name(void)
+{
+    switch ((CPUID >> 4) & 0xfff) {
+    case 0xc23:
+        return "cortex-m3";
+    case 0xc24:
+        return "cortex-m4";
+    case 0xc27:
+        return "cortex-m7";
+    default:
+        return "armv7-m";
+    }
+}
+
+void arch_reset(void)
+{
+    __asm__ volatile("cpsid i\n\tdsb" ::: "memory");
+    AIRCR = AIRCR_KEY | AIRCR_SYSRESETREQ;
+    for (;;) {
+        __asm__ volatile("dsb");
+    }
+}

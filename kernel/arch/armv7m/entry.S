@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: every way into the kernel and the one way out.
+ *
+ * SVC (kernel calls) and PendSV (kernel exit after interrupts) have the lowest priority, faults are
+ * one above, interrupts above those: so the kernel is not re-entered, and interrupts stay open in
+ * it. The kernel stack is empty whenever a thread runs. Offsets: offsets.h. Proved by test/armv7m;
+ * counted by `make bench`.
+ */
+#include "kernel/arch/armv7m/offsets.h"
+
+    .syntax unified
+    .thumb
+
+/* An instruction that may fault, and where the fault handler makes the kernel go on. */
+.macro fixup insn, target
+    .pushsection fixups, "a", %progbits
+    .balign 4
+    .word \insn, \target
+    .popsection
+.endm
+
+/* Saves the running thread; leaves r12 behind its context and r2 = its stack pointer. */
+.macro save_thread
+    movw    r12, #:lower16:armv7m_port
+    movt    r12, #:upper16:armv7m_port
+    ldr     r12, [r12]
+    mrs     r2, psp
+    stmia   r12!, {r2, r4-r11, lr}
+.endm
+
+.macro entry name
+    .section .text.\name, "ax", %progbits
+    .balign 4
+    .global \name
+    .type   \name, %function
+    .thumb_func
+\name:
+.endm
+
+/* A kernel call: number in r12, arguments in r0-r5, all but r4 and r5 taken from the frame. */
+entry armv7m_svc
+    save_thread
+svc_arguments:
+    ldmia   r2, {r0-r3, r6}
+    stmia   r12, {r0-r5}
+    sub     r0, r12, #CTX_BYTES
+    mov     r1, r6
+    bl      kernel_call
+    /* falls into armv7m_resume */
+
+/* r0: the thread to resume. Its frame is its own memory: written with its own rights. */
+    .global armv7m_resume
+    .type   armv7m_resume, %function
+    .thumb_func
+armv7m_resume:
+    adds    r0, #CTX_PENDING
+    ldmia   r0!, {r1-r4}
+    cbz     r1, 1f
+    cmp     r1, #CTX_RESULT
+    bne     bad_frame
+result_value:
+    strt    r2, [r4]
+result_error:
+    strt    r3, [r4, #4]
+    movs    r1, #0
+    str     r1, [r0, #-16]
+1:  msr     psp, r4
+    ldmia   r0, {r4-r11, lr}
+    bx      lr
+
+    /* The thread at r0 - (CTX_PSP + 4) has no usable frame: its process dies. */
+bad_frame:
+    subs    r0, #CTX_PSP + 4
+    bl      armv7m_bad_frame
+    b       armv7m_resume
+
+    /* The frame was stacked to something that can't be read back. */
+bad_arguments:
+    sub     r0, r12, #CTX_BYTES
+    bl      armv7m_bad_frame
+    b       armv7m_resume
+
+    fixup   svc_arguments, bad_arguments
+    fixup   result_value, bad_frame
+    fixup   result_error, bad_frame
+
+entry armv7m_pendsv
+    save_thread
+    sub     r0, r12, #CTX_BYTES
+    bl      kernel_exit
+    b       armv7m_resume
+
+/* Memory, bus and usage faults; and boot, which pends one to get here. */
+entry armv7m_fault
+    tst     lr, #EXC_RETURN_TO_THREAD
+    beq     armv7m_fault_in_kernel
+    save_thread
+    sub     r0, r12, #CTX_BYTES
+    bl      armv7m_thread_fault
+    b       armv7m_resume
+
+/* Also what the CPU makes of a fault that it can't take, and of a breakpoint without a debugger. */
+entry armv7m_hardfault
+    tst     lr, #EXC_RETURN_TO_THREAD
+    beq     armv7m_fault_in_kernel
+    b       armv7m_thread_hardfault
+
+entry armv7m_fault_in_kernel
+    mov     r0, sp
+    b       armv7m_kernel_fault
+
+/*
+ * handler(irq, ip, in_kernel), from interrupt level: ip is 0 if the CPU was idle. A thread's pc is
+ * read with the thread's rights: its stack may be wild.
+ */
+.macro interrupt handler
+    mrs     r0, ipsr
+    subs    r0, #16
+    tst     lr, #EXC_RETURN_TO_THREAD
+    beq     2f
+    mrs     r1, psp
+    movs    r2, #0
+0:  ldrt    r1, [r1, #FRAME_PC]
+    b       \handler
+1:  movs    r1, #0
+    b       \handler
+2:  ldr     r3, =armv7m_port
+    movs    r1, #0
+    ldr     r3, [r3, #PORT_IDLE]
+    eors    r2, r3, #1
+    it      ne
+    ldrne   r1, [sp, #FRAME_PC]
+    b       \handler
+    fixup   0b, 1b
+    .ltorg
+.endm
+
+entry armv7m_irq
+    interrupt intr_entry
+
+entry armv7m_systick
+    interrupt armv7m_systick_entered
+
+/*
+ * int armv7m_fp_save(uint32_t fp[16]): s16-s31. The first FP instruction in the kernel also stores
+ * s0-s15 in the thread's frame (lazy stacking): that may fault. Returns 1 if it did.
+ */
+    .fpu fpv4-sp-d16
+entry armv7m_fp_save
+fp_store:
+    vstmia  r0, {s16-s31}
+    movs    r0, #0
+    bx      lr
+fp_failed:
+    movs    r0, #1
+    bx      lr
+    fixup   fp_store, fp_failed
+
+/* void armv7m_fp_load(const uint32_t fp[16]) */
+entry armv7m_fp_load
+    vldmia  r0, {s16-s31}
+    bx      lr
+
+/* void armv7m_fp_clear(const uint32_t zeros[32]): nothing of one process is left for the next. */
+entry armv7m_fp_clear
+    vldmia  r0, {s0-s31}
+    bx      lr
+
+/* void armv7m_mpu_load(const struct arch_aspace *as): RBAR, RASR and their three aliases, twice. */
+entry armv7m_mpu_load
+    push    {r4-r10}
+    movw    r2, #0xed9c
+    movt    r2, #0xe000
+    ldmia   r0!, {r3-r10}
+    stmia   r2, {r3-r10}
+    ldmia   r0, {r3-r10}
+    stmia   r2, {r3-r10}
+    pop     {r4-r10}
+    dsb
+    isb
+    bx      lr
+
+/* long armv7m_semihost(long operation, const void *parameter); NOT_HERE (host.c) without a host. */
+entry armv7m_semihost
+semihosting:
+    bkpt    0xab
+    bx      lr
+no_host:
+    movw    r0, #0x8001
+    movt    r0, #0xffff
+    bx      lr
+    fixup   semihosting, no_host
+
+/* Reset: memory as C expects it, then C. */
+entry _start
+    cpsid   i
+    ldr     r0, =__data_start
+    ldr     r1, =__data_end
+    ldr     r2, =__data_load
+1:  cmp     r0, r1
+    bhs     2f
+    ldr     r3, [r2], #4
+    str     r3, [r0], #4
+    b       1b
+2:  ldr     r0, =__bss_start
+    ldr     r1, =__bss_end
+    movs    r2, #0
+3:  cmp     r0, r1
+    bhs     4f
+    str     r2, [r0], #4
+    b       3b
+4:  bl      armv7m_start
+    b       .
+
+    .section .vectors, "a", %progbits
+    .balign 512
+    .global armv7m_vectors
+armv7m_vectors:
+    .word   kernel_stack_top, _start, armv7m_nmi, armv7m_hardfault
+    .word   armv7m_fault, armv7m_fault, armv7m_fault, 0, 0, 0, 0
+    .word   armv7m_svc, armv7m_hardfault, 0, armv7m_pendsv, armv7m_systick
+    .rept   CONFIG_IRQ_LINES
+    .word   armv7m_irq
+    .endr
+
+    .section .stack, "aw", %nobits
+    .balign 8
+    .space  KERNEL_STACK
+    .global kernel_stack_top
+kernel_stack_top:
+
+    .section .note.GNU-stack, "", %progbits

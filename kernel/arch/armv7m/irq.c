@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: the NVIC's lines, and waiting for them. Any context unless kernel/arch.h says otherwise.
+ * All lines have one priority, above the kernel: their first part does not nest.
+ */
+#include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/armv7m/scb.h"
+
+/* One word where there is only one: this is on the way of every interrupt. */
+#define WORD(irq) (CONFIG_IRQ_LINES > 32 ? (irq) / 32 : 0)
+#define BIT(irq) (1u << (CONFIG_IRQ_LINES > 32 ? (irq) % 32 : (irq)))
+
+void arch_irq_mask(unsigned irq)
+{
+    NVIC_ICER(WORD(irq)) = BIT(irq);
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+
+/*
+ * A level line that was masked in its own handler has been pended again at the handler's end,
+ * although its device may have been served since: that stale bit would be a second interrupt.
+ * Clearing it loses nothing: a line that is still high pends again at once.
+ */
+void arch_irq_unmask(unsigned irq)
+{
+    uint32_t bit = BIT(irq);
+    if (CONFIG_IRQ_LEVEL & bit) {
+        NVIC_ICPR(WORD(irq)) = bit;
+    }
+    NVIC_ISER(WORD(irq)) = bit;
+}
+
+/*
+ * Interrupts are taken when they are opened at the end, not in wfi: so none can come between the
+ * look at the work and the wait. What they pended is what the caller does next.
+ */
+void arch_wait_for_interrupt(struct cpu *cpu)
+{
+    __asm__ volatile("cpsid i" ::: "memory");
+    armv7m_port.idle = 1;
+    if (!kernel_work_pending(cpu)) {
+        __asm__ volatile("dsb\n\twfi" ::: "memory");
+    }
+    __asm__ volatile("cpsie i\n\tisb" ::: "memory");
+    armv7m_port.idle = 0;
+    ICSR = ICSR_PENDSVCLR;
+}
+
+void arch_irq_window(void)
+{
+}

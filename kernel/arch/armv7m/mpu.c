@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: address spaces are eight MPU regions; virtual is physical. The kernel itself runs on the
+ * default map (PRIVDEFENA), processes see only their regions. Kernel lock held.
+ *
+ * A region is a power of two, aligned to itself, cut to eighths by its subregion bits. Both rights
+ * fields give the kernel write access: it loads text and fills read-only buffers.
+ */
+#include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/armv7m/scb.h"
+
+#define RBAR_VALID 0x10u
+#define RASR_ENABLE 1u
+#define RASR_SIZE(log2) (((log2)-1u) << 1)
+#define RASR_SRD(mask) ((mask) << 8)
+#define RASR_NORMAL (1u << 19 | 1u << 17 | 1u << 16) /* write-back, allocate */
+#define RASR_DEVICE (1u << 18)                       /* strongly ordered: bus errors are precise */
+#define RASR_USER_RO (2u << 24)
+#define RASR_USER_RW (3u << 24)
+#define RASR_XN (1u << 28)
+
+#define REGION_MIN 32u
+#define REGION_MAX 0x40000000u
+#define SUBREGIONS_FROM 256u /* smaller regions have no subregions */
+
+/* The smallest region that holds len bytes, as a power of two; 0: none. */
+static unsigned region_log2(size_t len)
+{
+    unsigned log2 = 5;
+    if (len == 0 || len > REGION_MAX) {
+        return 0;
+    }
+    while ((1u << log2) < len) {
+        log2++;
+    }
+    return log2;
+}
+
+int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
+{
+    unsigned log2 = region_log2(len);
+    (void)flags;
+    if (log2 == 0) {
+        return -ENOMEM;
+    }
+    size_t size = (size_t)1 << log2;
+    size_t part = size >= SUBREGIONS_FROM ? size / 8 : size;
+    *align = size;
+    *rounded = (len + part - 1) / part * part;
+    return 0;
+}
+
+int arch_aspace_create(struct arch_aspace *as)
+{
+    for (unsigned i = 0; i < ARMV7M_REGIONS; i++) {
+        as->region[i].rbar = RBAR_VALID | i;
+        as->region[i].rasr = 0;
+    }
+    return 0;
+}
+
+static void reload(struct arch_aspace *as)
+{
+    if (armv7m_port.loaded == as) {
+        armv7m_mpu_load(as);
+    }
+}
+
+/* The struct may be used again for another process: it must not pass for loaded. */
+void arch_aspace_destroy(struct arch_aspace *as)
+{
+    arch_aspace_create(as);
+    reload(as);
+    if (armv7m_port.loaded == as) {
+        armv7m_port.loaded = NULL;
+    }
+}
+
+static uint32_t attributes(size_t len, unsigned flags)
+{
+    unsigned log2 = region_log2(len);
+    size_t size = (size_t)1 << log2;
+    uint32_t rasr = RASR_ENABLE | RASR_SIZE(log2);
+    if (size >= SUBREGIONS_FROM) {
+        unsigned used = len / (size / 8);
+        rasr |= RASR_SRD(0xffu & (0xffu << used));
+    }
+    rasr |= (flags & KYMO_PROT_WRITE) ? RASR_USER_RW : RASR_USER_RO;
+    rasr |= (flags & KYMO_PROT_EXEC) ? 0 : RASR_XN;
+    return rasr | ((flags & KYMO_MAP_DEVICE) ? RASR_DEVICE : RASR_NORMAL);
+}
+
+/* A free region, or the last one as far as the loop goes: ARMV7M_REGIONS. */
+static unsigned region_free(const struct arch_aspace *as)
+{
+    unsigned i = 0;
+    while (i < ARMV7M_REGIONS && as->region[i].rasr != 0) {
+        i++;
+    }
+    return i;
+}
+
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+{
+    size_t rounded, align;
+    unsigned i = region_free(as);
+    if (i == ARMV7M_REGIONS || arch_map_shape(m->len, m->flags, &rounded, &align) != 0) {
+        return -ENOMEM;
+    }
+    if (m->vaddr == 0) {
+        m->vaddr = m->phys;
+    }
+    if (m->vaddr != m->phys || m->len != rounded || (m->phys & (align - 1)) != 0) {
+        return -ENOMEM;
+    }
+    m->arch = i;
+    as->region[i].rbar = m->phys | RBAR_VALID | i;
+    as->region[i].rasr = attributes(m->len, m->flags);
+    reload(as);
+    return 0;
+}
+
+void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
+{
+    as->region[m->arch].rbar = RBAR_VALID | m->arch;
+    as->region[m->arch].rasr = 0;
+    reload(as);
+}
+
+/* Nothing to do: mapping and unmapping load at once. */
+void arch_aspace_refresh(struct process *proc)
+{
+    (void)proc;
+}
+
+static struct arch_aspace empty;
+
+void armv7m_mpu_init(void)
+{
+    if (((MPU_TYPE >> 8) & 0xff) < ARMV7M_REGIONS) {
+        kernel_panic("this CPU has no MPU with %d regions", ARMV7M_REGIONS);
+    }
+    arch_aspace_create(&empty);
+    armv7m_mpu_load(&empty);
+    armv7m_port.loaded = &empty;
+    MPU_CTRL = MPU_CTRL_ON;
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+
+/* Data and instructions are one memory here; what the pipeline has fetched goes. */
+void arch_text_sync(const void *start, size_t len)
+{
+    (void)start;
+    (void)len;
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers that assembler and C share: offsets in struct arch_context (asserted in ops.h) and the
+ * exception priorities.
+ */
+#ifndef ARMV7M_OFFSETS_H
+#define ARMV7M_OFFSETS_H
+
+#define CTX_PENDING 76 /* pending, result, error, psp: in this order */
+#define CTX_PSP 88     /* psp, r4-r11, exc_return: in this order */
+#define CTX_BYTES 128
+
+/* ctx.pending */
+#define CTX_RESULT 1    /* result and error go to r0 and r1 at resume */
+#define CTX_BAD_FRAME 2 /* its exception frame can't be used: the process dies at resume */
+
+/*
+ * Three levels; only the top three bits count, as on silicon. Interrupts are open in the kernel.
+ * Faults of threads run the kernel like calls do and exclude them: a thread can't call and fault at
+ * once, and what it had pended is cleared. They are above calls so that a stacking error of a call
+ * is handled before the call reads the frame.
+ */
+#define PRIORITY_IRQ 0x80
+#define PRIORITY_FAULT 0xc0
+#define PRIORITY_KERNEL 0xe0
+
+#define EXC_RETURN_THREAD 0xfffffffd /* to thread mode, process stack, no FP frame */
+#define EXC_RETURN_TO_THREAD 0x8
+#define EXC_RETURN_NO_FP 0x10
+
+#define FRAME_PC 24
+#define PORT_IDLE 8 /* struct armv7m_port */
+#define KERNEL_STACK 4096
+
+#endif

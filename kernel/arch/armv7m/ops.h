@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: the inlines and types that kernel/arch.h asks for. Included by kernel/arch.h only.
+ *
+ * A thread that is not running has r0-r3, r12, lr, pc and xPSR in the exception frame on its own
+ * stack, and the rest here. The frame is the thread's own memory: it is never trusted. The way back
+ * to user level (EXC_RETURN) is the kernel's.
+ */
+#ifndef ARMV7M_OPS_H
+#define ARMV7M_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/arch/armv7m/offsets.h"
+
+#define ARMV7M_REGIONS 8
+
+/* Legend: see kernel/cpu.h. */
+struct arch_context {
+    uint32_t fp[16];            /* [k] s16-s31, if exc_return says that there is an FP frame */
+    struct arch_aspace *aspace; /* [I] of its process */
+    uint32_t tls;               /* [k] goes into the library word when it runs */
+    uint32_t **lib_word;        /* [I] where its process has the word's address, or NULL */
+    uint32_t pending;           /* [k] CTX_RESULT, CTX_BAD_FRAME */
+    uint32_t result, error;     /* [k] of the call it is in */
+    uint32_t psp;               /* [k] its stack pointer, at the exception frame */
+    uint32_t r4_r11[8];         /* [k] */
+    uint32_t exc_return;        /* [k] */
+};
+_Static_assert(offsetof(struct arch_context, pending) == CTX_PENDING, "offsets.h");
+_Static_assert(offsetof(struct arch_context, psp) == CTX_PSP, "offsets.h");
+_Static_assert(sizeof(struct arch_context) == CTX_BYTES, "offsets.h");
+
+/* The MPU's registers as they are stored: address (with region number) and attributes. */
+struct arch_aspace {
+    struct {
+        uint32_t rbar, rasr;
+    } region[ARMV7M_REGIONS]; /* [k] rasr 0: free */
+};
+
+/* The CPU's own state, kernel/arch/armv7m/switch.c. */
+struct armv7m_port {
+    uint32_t *saved;            /* [c] &context.psp of the thread that runs; NULL: idle */
+    struct arch_aspace *loaded; /* [c] what the MPU holds */
+    uint32_t idle;              /* [c] 1: waiting for an interrupt */
+    uint32_t clock_low;         /* [c] interrupts masked: last reading of the trace clock */
+    uint32_t clock_high;        /* [c] how often it has wrapped */
+};
+_Static_assert(offsetof(struct armv7m_port, idle) == PORT_IDLE, "offsets.h");
+extern struct armv7m_port armv7m_port;
+void armv7m_switch(struct arch_context *prev, struct arch_context *next);
+
+static inline struct cpu *arch_cpu(void)
+{
+    extern struct cpu armv7m_cpu __asm__("cpus");
+    return &armv7m_cpu;
+}
+
+static inline uintptr_t arch_irq_save(void)
+{
+    uintptr_t state;
+    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(state)::"memory");
+    return state;
+}
+
+static inline void arch_irq_restore(uintptr_t state)
+{
+    __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
+}
+
+static inline bool arch_spin_try(volatile uint32_t *lock)
+{
+    (void)lock;
+    return true;
+}
+
+static inline void arch_spin_release(volatile uint32_t *lock)
+{
+    (void)lock;
+}
+
+static inline void arch_spin_hint(void)
+{
+    __asm__ volatile("yield");
+}
+
+/* A 32-bit counter, extended by whoever reads it: at least twice a wrap, see systick.c. */
+static inline uint64_t arch_cycles(void)
+{
+    uintptr_t state = arch_irq_save();
+    uint32_t low = *(volatile uint32_t *)TRACE_CLOCK_REG ^ TRACE_CLOCK_INVERT;
+    uint32_t high = armv7m_port.clock_high + (low < armv7m_port.clock_low);
+    armv7m_port.clock_low = low;
+    armv7m_port.clock_high = high;
+    arch_irq_restore(state);
+    return (uint64_t)high << 32 | low;
+}
+
+static inline void *arch_phys_to_virt(uintptr_t pa)
+{
+    return (void *)pa;
+}
+
+static inline uintptr_t arch_virt_to_phys(const void *va)
+{
+    return (uintptr_t)va;
+}
+
+/* struct thread begins with its context (asserted in kernel/port.c). */
+static inline void arch_switch(struct thread *prev, struct thread *next)
+{
+    armv7m_switch((struct arch_context *)prev, (struct arch_context *)next);
+}
+
+static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+static inline void arch_context_set_result(struct thread *t, long value, int error)
+{
+    struct arch_context *ctx = (struct arch_context *)t;
+    ctx->result = (uint32_t)value;
+    ctx->error = (uint32_t)error;
+    ctx->pending |= CTX_RESULT;
+}
+
+/* Pends PendSV, which runs when the last interrupt handler and the kernel have ended. */
+static inline void arch_request_exit(void)
+{
+    *(volatile uint32_t *)0xe000ed04 = 1u << 28;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: trace sites in text that is RAM: a 32-bit NOP becomes a branch and back. A board whose
+ * text is flash takes another file of this folder; its makefile chooses. Kernel lock held or boot;
+ * the caller ends a batch with arch_text_sync(). Proved by every boot that traces.
+ */
+#include "kernel/arch/armv7m/private.h"
+
+#define NOP_W 0x8000f3afu /* as read from memory: f3af 8000 */
+
+/* B.W (encoding T4) from site to target, both even: within 16 MB, as kernels are. */
+static uint32_t branch(uintptr_t site, uintptr_t target)
+{
+    int32_t offset = (int32_t)((target & ~1u) - (site + 4));
+    if (offset < -(1 << 24) || offset >= (1 << 24)) {
+        kernel_panic("trace site %p: %p is out of reach", (void *)site, (void *)target);
+    }
+    uint32_t s = (uint32_t)offset >> 31;
+    uint32_t j1 = (~((uint32_t)offset >> 23) ^ s) & 1;
+    uint32_t j2 = (~((uint32_t)offset >> 22) ^ s) & 1;
+    uint32_t first = 0xf000 | s << 10 | (((uint32_t)offset >> 12) & 0x3ff);
+    uint32_t second = 0x9000 | j1 << 13 | j2 << 11 | (((uint32_t)offset >> 1) & 0x7ff);
+    return second << 16 | first;
+}
+
+/* The two halves may lie in two words: no interrupt handler may run through half a branch. */
+void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
+{
+    site &= ~(uintptr_t)1;
+    uint32_t insn = on ? branch(site, target) : NOP_W;
+    volatile uint16_t *half = (volatile uint16_t *)site;
+    uintptr_t state = arch_irq_save();
+    half[0] = (uint16_t)insn;
+    half[1] = (uint16_t)(insn >> 16);
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+    arch_irq_restore(state);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ARMv7-M: what the files of this folder share. Contexts as in kernel/arch.h. */
+#ifndef ARMV7M_PRIVATE_H
+#define ARMV7M_PRIVATE_H
+
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/arch.h"
+
+/* Interrupts that are no line of the NVIC get the number behind the last line. */
+#define IRQ_SYSTICK CONFIG_IRQ_LINES
+
+/* What the CPU stacks at an exception. */
+struct frame {
+    uint32_t r0, r1, r2, r3, r12, lr, pc, xpsr;
+};
+#define XPSR_THUMB (1u << 24)
+#define XPSR_IT_ICI 0x0600fc00u /* a restarted multiple transfer, or an IT block */
+#define XPSR_ALIGNED (1u << 9)  /* the CPU left a word free above the frame */
+#define FP_FRAME_BYTES 72       /* s0-s15, FPSCR and a word, above the frame */
+
+static inline struct arch_context *context_of(const struct thread *t)
+{
+    return (struct arch_context *)(uintptr_t)t;
+}
+
+/* The thread's frame if it lies in memory of its process with these rights, else NULL. */
+struct frame *context_frame(const struct thread *t, unsigned prot);
+
+struct thread *armv7m_boot(struct thread *self); /* NULL: not the boot code */
+void armv7m_mpu_init(void);
+void armv7m_systick_init(void);
+void armv7m_mpu_load(const struct arch_aspace *as);
+int armv7m_fp_save(uint32_t fp[16]); /* 1: the lazy frame could not be written */
+void armv7m_fp_load(const uint32_t fp[16]);
+void armv7m_fp_clear(const uint32_t zeros[32]);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The way out of the kernel: does what interrupts and other CPUs left to do, gives the CPU to the
+ * thread that should have it, continues calls that went only part of their way (KER_AGAIN), and
+ * idles. Called by the ports after interrupts (kernel_exit) and by the other ways in.
+ *
+ * Where interrupts are open in the kernel, one that comes after the last look at cpu->work has made
+ * the port come here again; where they are masked, it waits and comes as soon as the thread runs.
+ */
+#include "kernel/exit.h"
+
+#include "kernel/intr.h"
+#include "kernel/kercall_trace.h"
+#include "kernel/sched.h"
+#include "kernel/thread_end.h"
+#include "trace/trace.h"
+
+static __attribute__((noinline)) void end_dying(struct cpu *cpu)
+{
+    struct thread *t = cpu->current;
+
+    if (t && (t->flags & THREAD_DYING)) {
+        thread_end_here(t);
+    }
+}
+
+/* Interrupts first: they are why the others wait. */
+static inline void do_work(struct cpu *cpu)
+{
+    uint32_t work =
+        __atomic_exchange_n(&cpu->work, 0, CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED);
+
+    if (work & WORK_INTR) {
+        intr_deliver(cpu);
+    }
+    if (work & WORK_TIMER) {
+        sched_quantum(cpu);
+        timer_work(cpu);
+    }
+    if (work & WORK_TRACE) {
+        trace_kernel_exit();
+    }
+    if (work & WORK_RESCHED) {
+        cpu->resched = 1;
+        end_dying(cpu);
+    }
+}
+
+/* A preemption point of a long call, then its next part. */
+static __attribute__((noinline)) void call_again(struct thread *t)
+{
+    t->flags &= (uint8_t)~THREAD_AGAIN;
+    long result = kercall_invoke(t);
+    if (result == KER_GONE) {
+        return;
+    }
+    if (result != KER_AGAIN) {
+        t->step = 0;
+    }
+    if (result > KER_BLOCKED) {
+        kercall_finish(t, result);
+    } else {
+        kercall_special(t, result);
+    }
+}
+
+/* Lets interrupts, and CPUs that wait for the lock, in between two parts of a long call. */
+static __attribute__((noinline)) void breathe(void)
+{
+    arch_irq_window();
+    if (CONFIG_CPUS > 1 && kernel_lock_waiters) {
+        kernel_lock_pass();
+    }
+}
+
+static __attribute__((noinline)) void idle(struct cpu *cpu)
+{
+    kernel_unlock();
+    arch_wait_for_interrupt(cpu);
+    kernel_lock();
+}
+
+struct thread *exit_locked(struct cpu *cpu)
+{
+    bool breathed = false;
+
+    for (;;) {
+        if (cpu->work) {
+            do_work(cpu);
+        }
+        if (cpu->resched || !cpu->current) {
+            sched_switch(cpu, cpu->current);
+        }
+        struct thread *t = cpu->current;
+        if (!t) {
+            idle(cpu);
+        } else if (__builtin_expect(t->flags & THREAD_AGAIN, 0)) {
+            if (!breathed) {
+                breathe();
+                breathed = true;
+                continue;
+            }
+            breathed = false;
+            call_again(t);
+        } else {
+            if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+                kercall_trace_exit(t);
+            }
+            if (!(cpu->work | cpu->resched)) {
+                kernel_unlock();
+                return t;
+            }
+        }
+    }
+}
+
+struct thread *kernel_exit(struct thread *self)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (self) {
+        if (!(cpu->work | cpu->resched)) {
+            return self;
+        }
+        self->call = THREAD_CALL_NONE; /* it was interrupted in user mode */
+    }
+    kernel_lock();
+    return exit_locked(cpu);
+}

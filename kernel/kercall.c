@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The way in of a kernel call: dispatch by the table kernel/abi/kercalls.def. Called by the ports'
+ * entry code; takes the kernel lock (but for NOLOCK calls) and leaves with it let go.
+ *
+ * A number without a call is ENOSYS. The common way (a result at once, nothing waiting on this CPU)
+ * is kept short: see docs/design.md for its budget, and test/bench.
+ */
+#include "kernel/kercall.h"
+
+#include "kernel/abi/errno.h"
+#include "kernel/exit.h"
+#include "kernel/kercall_trace.h"
+#include "kernel/sched.h"
+
+#define UNKNOWN (KERCALL_MAX - 1)
+#define NOLOCK 1
+
+typedef long (*kercall_handler)(struct thread *self, const uintptr_t *args);
+
+static long ker_unknown(struct thread *self, const uintptr_t *args)
+{
+    (void)self;
+    (void)args;
+    return -ENOSYS;
+}
+
+/* Designated twice on purpose: the range is the default, the rows of the table override it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const kercall_handler handlers[KERCALL_MAX] = {
+    [0 ... UNKNOWN] = ker_unknown,
+#define KERCALL(number, NAME, handler, ...) [number] = ker_##handler,
+#include "kernel/abi/kercalls.def"
+#undef KERCALL
+};
+
+#define KERCALL(number, NAME, handler, flags, ...) \
+    _Static_assert((number) < UNKNOWN && (flags) <= NOLOCK, "kernel call " #NAME);
+#include "kernel/abi/kercalls.def"
+#undef KERCALL
+
+static const uint8_t kercall_nolock[KERCALL_MAX] = {
+#define KERCALL(number, NAME, handler, flags, ...) [number] = (flags),
+#include "kernel/abi/kercalls.def"
+#undef KERCALL
+};
+#pragma GCC diagnostic pop
+
+long ker_nop(struct thread *self, const uintptr_t *args)
+{
+    (void)self;
+    (void)args;
+    return 0;
+}
+
+/* The next part of a call that returned KER_AGAIN: the lock is held already. */
+long kercall_invoke(struct thread *self)
+{
+    long result = handlers[self->call](self, self->args);
+
+    return result == KER_LOCK ? ker_trace_event_locked(self, self->args) : result;
+}
+
+/* Results that are none. Rare but for KER_BLOCKED. */
+void kercall_special(struct thread *self, long result)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (result == KER_LOCK) {
+        result = ker_trace_event_locked(self, self->args);
+        if (result > KER_BLOCKED) {
+            kercall_finish(self, result);
+            return;
+        }
+    }
+    if (result == KER_AGAIN) {
+        self->flags |= THREAD_AGAIN;
+        if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
+            kercall_trace_int(self);
+        }
+    }
+    if (result != KER_STATUS) {
+        cpu->resched = 1; /* it blocked, ended, or gives others a chance */
+    }
+}
+
+/* On with self if nothing else waits. Lock held. */
+static inline struct thread *kercall_leave(struct thread *self)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        kercall_trace_exit(self);
+    }
+    if (__builtin_expect(cpu->work | cpu->resched, 0)) {
+        return exit_locked(cpu);
+    }
+    kernel_unlock();
+    return self;
+}
+
+/* self waits: on with the next thread, if it has nothing else to do in the kernel. Work goes first:
+ * it may be that self is to end. */
+static inline struct thread *kercall_blocked(struct thread *self)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (__builtin_expect(cpu->work, 0)) {
+        cpu->resched = 1;
+        return exit_locked(cpu);
+    }
+    struct thread *next = sched_switch(cpu, self);
+    if (!next || (next->flags & THREAD_AGAIN) || cpu->work) {
+        return exit_locked(cpu);
+    }
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        return exit_locked(cpu);
+    }
+    kernel_unlock();
+    return next;
+}
+
+static inline struct thread *kercall_result(struct thread *self, long result)
+{
+    if (__builtin_expect(result > KER_BLOCKED, 1)) {
+        kercall_finish(self, result);
+        return kercall_leave(self);
+    }
+    if (result == KER_BLOCKED) {
+        return kercall_blocked(self);
+    }
+    kercall_special(self, result);
+    return exit_locked(arch_cpu());
+}
+
+/* A call that needs no lock: takes it only if it turns out to, or if there is work at the exit. */
+static __attribute__((noinline)) struct thread *kercall_unlocked(struct thread *self,
+                                                                 unsigned number)
+{
+    long result = handlers[number](self, self->args);
+
+    if (result <= KER_BLOCKED) {
+        kernel_lock();
+        return kercall_result(self, result);
+    }
+    kercall_finish(self, result);
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        kercall_trace_exit(self);
+    }
+    if (__builtin_expect(arch_cpu()->work, 0)) {
+        kernel_lock();
+        return exit_locked(arch_cpu());
+    }
+    return self;
+}
+
+struct thread *kernel_call(struct thread *self, unsigned number)
+{
+    if (number > UNKNOWN) {
+        number = UNKNOWN;
+    }
+    self->call = (uint8_t)number;
+    self->step = 0;
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter)) {
+        kercall_trace_enter(self);
+    }
+    if (CONFIG_CPUS > 1 && kercall_nolock[number]) {
+        return kercall_unlocked(self, number);
+    }
+    kernel_lock();
+    return kercall_result(self, handlers[number](self, self->args));
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* KERCALL events: cold parts of their sites (TRACE_EV_kercall_*). kernel/kercall_trace.c. */
+#ifndef KERNEL_KERCALL_TRACE_H
+#define KERNEL_KERCALL_TRACE_H
+
+#include "kernel/thread.h"
+
+void kercall_trace_enter(struct thread *self);
+/* The thread goes back to user mode: does nothing if it was in no call. */
+void kercall_trace_exit(struct thread *self);
+void kercall_trace_int(struct thread *self);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kprintf(): formatted text on the board's console, for reports and panics. Any context; no lock
+ * (lines of two CPUs may mix). Knows %s %c %d %u %x %p %l* %%, a width and 0.
+ */
+#include <stdarg.h>
+
+#include "kernel/arch.h"
+#include "kernel/string.h"
+
+#define DIGITS 24
+
+struct spec {
+    unsigned width;
+    char pad;
+    bool is_long;
+};
+
+static int put(char c)
+{
+    if (c == '\n') {
+        arch_console_putc('\r');
+    }
+    arch_console_putc(c);
+    return 1;
+}
+
+static int put_text(const char *s, size_t len, const struct spec *spec)
+{
+    int n = 0;
+
+    for (size_t pad = len; pad < spec->width; pad++) {
+        n += put(spec->pad);
+    }
+    for (size_t i = 0; i < len; i++) {
+        n += put(s[i]);
+    }
+    return n;
+}
+
+static int put_number(unsigned long value, unsigned base, bool negative, const struct spec *spec)
+{
+    char digits[DIGITS];
+    unsigned at = DIGITS;
+
+    do {
+        digits[--at] = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value);
+    if (negative) {
+        digits[--at] = '-';
+    }
+    return put_text(digits + at, DIGITS - at, spec);
+}
+
+static int put_signed(long value, const struct spec *spec)
+{
+    unsigned long magnitude = value < 0 ? 0ul - (unsigned long)value : (unsigned long)value;
+
+    return put_number(magnitude, 10, value < 0, spec);
+}
+
+static const char *parse(const char *fmt, struct spec *spec)
+{
+    *spec = (struct spec){0, ' ', false};
+    if (*fmt == '0') {
+        spec->pad = '0';
+        fmt++;
+    }
+    while (*fmt >= '0' && *fmt <= '9') {
+        spec->width = spec->width * 10 + (unsigned)(*fmt++ - '0');
+    }
+    while (*fmt == 'l' || *fmt == 'z') {
+        spec->is_long = true;
+        fmt++;
+    }
+    return fmt;
+}
+
+static int put_string(const char *s, const struct spec *spec)
+{
+    s = s ? s : "(null)";
+    return put_text(s, strlen(s), spec);
+}
+
+static int convert(char kind, const struct spec *spec, va_list *args)
+{
+    switch (kind) {
+    case 's':
+        return put_string(va_arg(*args, const char *), spec);
+    case 'c':
+        return put((char)va_arg(*args, int));
+    case 'd':
+        return put_signed(spec->is_long ? va_arg(*args, long) : va_arg(*args, int), spec);
+    case 'u':
+    case 'x':
+        return put_number(spec->is_long ? va_arg(*args, unsigned long)
+                                        : va_arg(*args, unsigned int),
+                          kind == 'x' ? 16 : 10, false, spec);
+    case 'p':
+        return put('0') + put('x') +
+               put_number((unsigned long)(uintptr_t)va_arg(*args, void *), 16, false, spec);
+    default:
+        return put(kind);
+    }
+}
+
+int kvprintf(const char *fmt, va_list args)
+{
+    va_list rest;
+    int n = 0;
+
+    va_copy(rest, args);
+    for (; *fmt; fmt++) {
+        struct spec spec;
+        if (*fmt != '%') {
+            n += put(*fmt);
+            continue;
+        }
+        fmt = parse(fmt + 1, &spec);
+        if (!*fmt) {
+            break;
+        }
+        n += convert(*fmt, &spec, &rest);
+    }
+    va_end(rest);
+    return n;
+}
+
+int kprintf(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    int n = kvprintf(fmt, args);
+    va_end(args);
+    return n;
+}

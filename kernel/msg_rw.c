@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a server does with a message it has received, before it replies: MsgRead, MsgWrite, MsgInfo,
+ * MsgCurrent.
+ *
+ * Kernel lock held. Refuses rcvids that are not clients in REPLY on a channel of the caller's
+ * process (ESRCH), flags (EINVAL), memory that isn't the server's or the client's (EFAULT, to the
+ * server: the client stays blocked). Offsets past the end of the client's buffer copy 0 bytes.
+ * Long ones are copied in pieces, as in msg_reply.c. Proved by test/unit_ipc.
+ */
+#include "kernel/msg_impl.h"
+
+void msg_info_fill(struct _msg_info *info, const struct thread *client)
+{
+    *info = (struct _msg_info){
+        .pid = client->proc->pid,
+        .tid = client->tid,
+        .chid = client->channel->chid,
+        .scoid = client->connection->scoid,
+        .coid = client->connection->coid,
+        .msglen = client->msglen,
+        .srcmsglen = client->srcmsglen,
+        .dstmsglen = client->dstmsglen,
+        .priority = client->priority,
+    };
+}
+
+/* Bytes of a client's buffer from an offset on. */
+static size_t rest(uint32_t length, uintptr_t offset)
+{
+    return offset < length ? length - (size_t)offset : 0;
+}
+
+static long moved(struct thread *self, long r)
+{
+    if (r == KER_AGAIN) {
+        return r;
+    }
+    return r == 0 ? (long)self->step : -EFAULT;
+}
+
+long ker_msg_readv(struct thread *self, const uintptr_t *args)
+{
+    struct thread *client = rcvid_client(self, args[0]);
+    if (!client) {
+        return -ESRCH;
+    }
+    const struct msg_window w = msg_window(self->proc);
+    uintptr_t unused;
+    long room = args[4] == 0 ? msg_resolve(self, &w, 1, &unused) : -EINVAL;
+    if (room < 0) {
+        return room;
+    }
+    size_t total = rest(client->srcmsglen, args[3]);
+    total = (size_t)room < total ? (size_t)room : total;
+    return moved(self, msg_copy_piece(self, self, 1, 0, client, SEND_ARG_SMSG, args[3], total));
+}
+
+long ker_msg_writev(struct thread *self, const uintptr_t *args)
+{
+    struct thread *client = rcvid_client(self, args[0]);
+    if (!client) {
+        return -ESRCH;
+    }
+    const struct msg_window w = msg_window(self->proc);
+    uintptr_t unused;
+    long len = args[4] == 0 ? msg_resolve(self, &w, 1, &unused) : -EINVAL;
+    if (len < 0) {
+        return len;
+    }
+    size_t total = rest(client->dstmsglen, args[3]);
+    total = (size_t)len < total ? (size_t)len : total;
+    return moved(self, msg_copy_piece(self, client, SEND_ARG_RMSG, args[3], self, 1, 0, total));
+}
+
+long ker_msg_info(struct thread *self, const uintptr_t *args)
+{
+    const struct thread *client = rcvid_client(self, args[0]);
+    struct _msg_info info;
+    if (!client) {
+        return -ESRCH;
+    }
+    msg_info_fill(&info, client);
+    return copy_out(self->proc, args[1], &info, sizeof(info));
+}
+
+/* Works for this client from now on: at its priority, and raised with it. */
+long ker_msg_current(struct thread *self, const uintptr_t *args)
+{
+    struct thread *client = rcvid_client(self, args[0]);
+    if (!client) {
+        return -ESRCH;
+    }
+    client->server = self;
+    self->serving = client->channel;
+    msg_inherit(self, client->channel, client->priority);
+    return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a CPU port may ask of the portable kernel without knowing its objects. Kernel lock held,
+ * except kernel_work_pending(). Contracts: kernel/arch.h. The asserts are what the ports' assembler
+ * relies on.
+ */
+#include "kernel/cpu.h"
+#include "kernel/process.h"
+#include "trace/trace.h"
+
+_Static_assert(offsetof(struct thread, ctx) == 0, "the context comes first");
+_Static_assert(offsetof(struct thread, args) == sizeof(struct arch_context), "then the arguments");
+_Static_assert(offsetof(struct process, space.arch) == 0, "the port's part comes first");
+_Static_assert(offsetof(struct cpu, trace) == 0, "trace/port/ finds it there");
+
+struct process *kernel_thread_process(const struct thread *t)
+{
+    return t->proc;
+}
+
+void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsigned prot)
+{
+    return vm_user_ptr(t->proc, addr, len, prot);
+}
+
+void kernel_thread_stack(const struct thread *t, uintptr_t *low, uintptr_t *high)
+{
+    *low = t->stack_low;
+    *high = t->stack_high;
+}
+
+uint32_t **kernel_lib_word(const struct thread *t)
+{
+    return &t->proc->lib_word_kva;
+}
+
+bool kernel_work_pending(const struct cpu *cpu)
+{
+    return cpu->work != 0;
+}
+
+struct cpu *kernel_cpu_at(unsigned n)
+{
+    return &cpus[n];
+}
+
+void kernel_clock_extended(void)
+{
+    trace_clock_wrapped(&arch_cpu()->trace);
+}

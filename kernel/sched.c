@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scheduler: one set of ready queues for all CPUs (sched_impl.h), FIFO and round robin, run
+ * masks. Kernel lock held.
+ *
+ * sched_ready() never decides for another CPU. It asks its own CPU to come by sched_switch() at the
+ * kernel's exit; that takes what this CPU should run, and only then are other CPUs told of threads
+ * that are left over and that they should run (sched_spread). So a thread that is woken by one that
+ * then blocks stays on its CPU, without an interrupt to an idle one.
+ *
+ * Round robin has no tick: quantum_end is set when a thread runs beside a READY one of the same
+ * priority, and left alone by switches; when it comes, sched_quantum() looks how much of its
+ * quantum the running thread has really used.
+ *
+ * Tested by test/unit_kernel/sched_test.c.
+ */
+#include "kernel/sched_impl.h"
+
+#include "kernel/process.h"
+
+void sched_init(void)
+{
+    sched.quantum = (uint32_t)clock_ns_to_cycles(CONFIG_RR_QUANTUM_MS * 1000000ull);
+}
+
+/* cpu's thread runs beside a READY one of its priority: its quantum counts. Leaves an end that is
+ * set alone, so that threads which switch often pay for the timer once a quantum at most. */
+static __attribute__((noinline)) void quantum_arm(struct cpu *cpu)
+{
+    cpu->quantum_end = cpu->since + sched.quantum;
+    timer_reprogram(cpu);
+}
+
+static inline void quantum_check(struct cpu *cpu, const struct thread *t)
+{
+    if (has_equal(t) && t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX) {
+        quantum_arm(cpu);
+    }
+}
+
+static inline void make_ready(struct thread *t)
+{
+    struct cpu *cpu = arch_cpu();
+    struct thread *current = cpu->current;
+
+    if (sched.latest) {
+        queue_settle();
+    }
+    sched.latest = t;
+    sched.latest_front = 0;
+    if (several_cpus() || !current || t->priority > current->priority) {
+        cpu->resched = 1;
+    } else if (t->priority == current->priority) {
+        quantum_check(cpu, current);
+    }
+}
+
+void sched_ready(struct thread *t)
+{
+    make_ready(t);
+}
+
+void sched_unready(struct thread *t)
+{
+    if (t == sched.latest) {
+        sched.latest = NULL;
+    } else {
+        queue_remove(t);
+    }
+}
+
+void thread_wake(struct thread *t, long value, int error)
+{
+    if (__builtin_expect(t->timeout_states != 0, 0)) {
+        timeout_disarm(t);
+    }
+    thread_result(t, value, error);
+    thread_set_state(t, STATE_READY);
+    t->slice = 0;
+    make_ready(t);
+}
+
+void thread_start(struct thread *t)
+{
+    thread_set_state(t, STATE_READY);
+    make_ready(t);
+}
+
+static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
+{
+    sched.idle_cpus &= ~(1u << cpu->id);
+    thread_set_state(cpu->idle, STATE_READY);
+}
+
+static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread *prev)
+{
+    sched.idle_cpus |= 1u << cpu->id;
+    thread_set_state(cpu->idle, STATE_RUNNING);
+    if (prev) {
+        arch_switch(prev, NULL);
+    }
+}
+
+/* Gives the CPU to next, in no queue any more, from prev, not RUNNING any more. */
+static inline void switch_between(struct cpu *cpu, struct thread *prev, struct thread *next,
+                                  uint64_t now)
+{
+    prev->run_cycles += now - cpu->since;
+    cpu->since = now;
+    cpu->current = next;
+    if (CONFIG_CPUS > 1) {
+        next->cpu = (uint8_t)cpu->id;
+    }
+    thread_set_state(next, STATE_RUNNING);
+    arch_switch(prev, next);
+    quantum_check(cpu, next);
+}
+
+/* The same where either may be NULL (idle), or both the same thread. */
+static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next, uint64_t now)
+{
+    uint64_t ran = now - cpu->since;
+
+    if (prev && next && prev != next) {
+        switch_between(cpu, prev, next, now);
+        return;
+    }
+    cpu->since = now;
+    cpu->current = next;
+    if (prev) {
+        prev->run_cycles += ran;
+    } else if (is_idle(cpu)) {
+        cpu->idle->run_cycles += ran;
+        idle_leave(cpu);
+    }
+    if (!next) {
+        idle_enter(cpu, prev);
+        return;
+    }
+    next->cpu = (uint8_t)cpu->id;
+    thread_set_state(next, STATE_RUNNING);
+    if (!prev) {
+        arch_switch(NULL, next);
+    }
+    quantum_check(cpu, next);
+}
+
+/* self loses the CPU though it could go on: the first of its priority, or, if its quantum is over,
+ * the last; else threads that are often preempted could keep their equals away for ever. No other
+ * thread is `latest`. */
+static inline void preempt(struct thread *self, uint32_t ran)
+{
+    bool over = false;
+
+    if (self->policy != SCHED_FIFO) {
+        uint32_t slice = self->slice + ran;
+        over = slice >= sched.quantum;
+        self->slice = over ? 0 : slice;
+    }
+    thread_set_state(self, STATE_READY);
+    sched.latest = self;
+    sched.latest_front = !over;
+}
+
+static inline void spread_rest(const struct cpu *cpu)
+{
+    if (CONFIG_CPUS > 1 && (sched.summary || sched.latest) && several_cpus()) {
+        sched_spread(cpu);
+    }
+}
+
+/* What isn't done at once by sched_switch(). */
+static __attribute__((noinline)) struct thread *sched_switch_any(struct cpu *cpu,
+                                                                 struct thread *self)
+{
+    queue_settle();
+    struct thread *next = queue_best(cpu);
+    bool running = self && self->state == STATE_RUNNING;
+
+    cpu->resched = 0;
+    if (running && runs_on(self, cpu) && (!next || next->priority <= self->priority)) {
+        quantum_check(cpu, self);
+        spread_rest(cpu);
+        return self;
+    }
+    uint64_t now = arch_cycles();
+    if (running) {
+        preempt(self, (uint32_t)(now - cpu->since));
+    }
+    if (next) {
+        queue_remove(next);
+    }
+    if (next || self || !is_idle(cpu)) {
+        switch_any(cpu, self, next, now);
+    }
+    spread_rest(cpu);
+    return next;
+}
+
+/* The common switch: to the thread that this CPU has just made READY. */
+struct thread *sched_switch(struct cpu *cpu, struct thread *self)
+{
+    struct thread *next = sched.latest;
+
+    if (!self || !latest_first(cpu) || next == self) {
+        return sched_switch_any(cpu, self);
+    }
+    if (self->state == STATE_RUNNING && next->priority <= self->priority) {
+        return sched_switch_any(cpu, self);
+    }
+    uint64_t now = arch_cycles();
+    sched.latest = NULL;
+    cpu->resched = 0;
+    if (self->state == STATE_RUNNING) {
+        preempt(self, (uint32_t)(now - cpu->since));
+    }
+    switch_between(cpu, self, next, now);
+    spread_rest(cpu);
+    return next;
+}
+
+/* t, RUNNING on this CPU, goes behind its equals with a fresh quantum. */
+static void rotate(struct cpu *cpu, struct thread *t)
+{
+    uint64_t now = arch_cycles();
+
+    t->run_cycles += now - cpu->since;
+    cpu->since = now;
+    t->slice = 0;
+    thread_set_state(t, STATE_READY);
+    queue_settle();
+    sched.latest = t;
+    sched.latest_front = 0;
+    cpu->resched = 1;
+}
+
+void sched_yield(struct thread *t)
+{
+    if (t->state == STATE_RUNNING && has_equal(t)) {
+        rotate(arch_cpu(), t);
+    }
+}
+
+void sched_quantum(struct cpu *cpu)
+{
+    struct thread *t = cpu->current;
+    uint64_t now = arch_cycles();
+
+    if (now < cpu->quantum_end) {
+        return;
+    }
+    cpu->quantum_end = UINT64_MAX;
+    if (!t || t->state != STATE_RUNNING || t->policy == SCHED_FIFO || !has_equal(t)) {
+        return;
+    }
+    uint32_t used = t->slice + (uint32_t)(now - cpu->since);
+    if (used >= sched.quantum) {
+        rotate(cpu, t);
+    } else {
+        cpu->quantum_end = now + (sched.quantum - used);
+    }
+}
+
+void sched_changed(struct thread *t)
+{
+    struct cpu *here = arch_cpu();
+
+    here->resched = 1;
+    if (t->state == STATE_RUNNING && t->cpu != here->id) {
+        cpu_request(&cpus[t->cpu], WORK_RESCHED);
+    }
+}
+
+uint64_t sched_run_cycles(const struct thread *t)
+{
+    uint64_t cycles = t->run_cycles;
+
+    if (t->state == STATE_RUNNING) {
+        cycles += arch_cycles() - cpus[t->cpu].since;
+    }
+    return cycles;
+}

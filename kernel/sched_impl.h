@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ready queues, as the scheduler's own files see them. Kernel lock held.
+ *
+ * A queue is a ring of threads without a head: queues[] points at its first thread, so an empty one
+ * costs a pointer. Which are empty is in a bitmap, priority 255 in the first bit, so the highest
+ * priority is found by counting leading zeros twice. A RUNNING thread is in no queue.
+ *
+ * The thread that became READY last is not queued at once but kept in `latest`: most often the next
+ * switch takes it, as in every message and its reply, and then it never was in a queue. It counts
+ * as the last of its priority.
+ */
+#ifndef KERNEL_SCHED_IMPL_H
+#define KERNEL_SCHED_IMPL_H
+
+#include "kernel/sched.h"
+
+#define PRIORITIES 256
+#define WORDS (PRIORITIES / 32)
+#define TOP_BIT 0x80000000u
+
+struct sched {
+    uint32_t summary;                /* [k] words of bits[] that are not 0 */
+    struct thread *latest;           /* [k] READY but in no queue; NULL: none */
+    uint32_t latest_front;           /* [k] 1: `latest` is the first of its priority; 0: the last */
+    uint32_t idle_cpus;              /* [k] mask */
+    uint32_t quantum;                /* [I] cycles */
+    uint32_t bits[WORDS];            /* [k] queues that are not empty */
+    struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
+};
+extern struct sched sched;
+
+void queue_insert(struct thread *t, bool at_front);
+void queue_remove(struct thread *t);
+/* From here on all READY threads are in queues. */
+void queue_settle(void);
+/* The first queue that is not empty, from queue q on; PRIORITIES: none. */
+unsigned queue_next(unsigned q);
+/* The thread after t in the order in which they should run; NULL: t was the last. */
+struct thread *queue_after(const struct thread *t);
+/* The thread in the queues that this CPU should run first. */
+struct thread *queue_best(const struct cpu *cpu);
+/* Tells other CPUs of READY threads that they should run. */
+void sched_spread(const struct cpu *self);
+
+static inline unsigned queue_of(const struct thread *t)
+{
+    return PRIORITY_MAX - t->priority;
+}
+
+static inline struct thread *queue_thread(unsigned q)
+{
+    return list_entry(sched.queues[q], struct thread, ready);
+}
+
+static inline bool runs_on(const struct thread *t, const struct cpu *cpu)
+{
+    return CONFIG_CPUS == 1 || (t->runmask >> cpu->id & 1);
+}
+
+/* The highest priority in the queues; -1: they are empty. */
+static inline int queue_priority(void)
+{
+    if (sched.summary == 0) {
+        return -1;
+    }
+    unsigned word = (unsigned)__builtin_clz(sched.summary);
+    return PRIORITY_MAX - (int)(word * 32 + (unsigned)__builtin_clz(sched.bits[word]));
+}
+
+/* `latest` should run before all that are in queues, and may here. */
+static inline bool latest_first(const struct cpu *cpu)
+{
+    const struct thread *t = sched.latest;
+
+    return t && (int)(t->priority + sched.latest_front) > queue_priority() && runs_on(t, cpu);
+}
+
+/* Another thread of t's priority is READY. */
+static inline bool has_equal(const struct thread *t)
+{
+    return sched.queues[queue_of(t)] || (sched.latest && sched.latest->priority == t->priority);
+}
+
+static inline bool several_cpus(void)
+{
+    return CONFIG_CPUS > 1 && (cpus_online & (cpus_online - 1));
+}
+
+static inline bool is_idle(const struct cpu *cpu)
+{
+    return sched.idle_cpus >> cpu->id & 1;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SignalKill in the small: there are no handlers, so every signal ends the process it is sent to,
+ * and 0 only asks whether it is there. Kernel lock held.
+ *
+ * pid 0 is the caller's own. EINVAL: a node but 0, or a number outside 0..56; ESRCH: no such
+ * process, or thread if tid is not 0; EPERM: neither oneself nor a child without ABILITY_KILL, or
+ * the kernel itself.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/ability.h"
+#include "kernel/kercall.h"
+#include "kernel/process.h"
+
+#define SIGNAL_MAX 56
+
+static bool may_kill(const struct process *from, const struct process *to)
+{
+    if (to == kernel_process) {
+        return false;
+    }
+    return to == from || to->ppid == from->pid || process_able(from, ABILITY_KILL);
+}
+
+long ker_signal_kill(struct thread *self, const uintptr_t *args)
+{
+    int tid = (int)args[2], signo = (int)args[3];
+
+    if (args[0] != 0 || signo < 0 || signo > SIGNAL_MAX) {
+        return -EINVAL;
+    }
+    struct process *proc = process_self_or(self->proc, (int)args[1]);
+    if (!proc || (tid != 0 && !thread_find(proc, tid))) {
+        return -ESRCH;
+    }
+    if (!may_kill(self->proc, proc)) {
+        return -EPERM;
+    }
+    if (signo == 0) {
+        return 0;
+    }
+    trace_comm_signal(signo, (int)args[4], 0, (uint32_t)proc->pid, (uint32_t)self->proc->pid,
+                      (uint32_t)args[5], 0, 0, 0, 0);
+    bool own = proc == self->proc;
+    process_end(proc, signo);
+    return own ? KER_GONE : 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ThreadCtl: run mask and name of the calling thread. Kernel lock held. Unknown commands: EINVAL.
+ * A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/kercall.h"
+#include "kernel/process.h"
+#include "kernel/sched.h"
+#include "kernel/string.h"
+
+static long ctl_runmask(struct thread *self, uint32_t mask)
+{
+    if (!(mask & cpus_online)) {
+        return -EINVAL;
+    }
+    self->runmask = mask;
+    sched_changed(self);
+    return 0;
+}
+
+/* The buffer has the new name on the way in, and the old one on the way out if it can take it. */
+static long ctl_name(struct thread *self, uintptr_t data)
+{
+    struct _thread_name request;
+    char name[KYMO_THREAD_NAME_MAX] = "";
+    size_t old = strlen(self->name) + 1;
+
+    if (copy_in(self->proc, &request, data, sizeof(request))) {
+        return -EFAULT;
+    }
+    uintptr_t buffer = (uintptr_t)request.name_buf;
+    bool read_only = request.new_name_len < 0;
+    if (!read_only && request.new_name_len > KYMO_THREAD_NAME_MAX) {
+        return -ENAMETOOLONG;
+    }
+    if (!read_only && copy_in(self->proc, name, buffer, (size_t)request.new_name_len)) {
+        return -EFAULT;
+    }
+    if (!read_only && request.new_name_len == KYMO_THREAD_NAME_MAX && name[sizeof(name) - 1]) {
+        return -ENAMETOOLONG;
+    }
+    if (request.name_buf_len > 0) {
+        size_t n = old < (size_t)request.name_buf_len ? old : (size_t)request.name_buf_len;
+        if (copy_out(self->proc, buffer, self->name, n) && read_only) {
+            return -EFAULT;
+        }
+    }
+    if (!read_only) {
+        memcpy(self->name, name, sizeof(name));
+        trace_thread_name(self->proc->pid, self->tid, self->name);
+    }
+    return 0;
+}
+
+long ker_thread_ctl(struct thread *self, const uintptr_t *args)
+{
+    switch (args[0]) {
+    case _NTO_TCTL_RUNMASK:
+        return ctl_runmask(self, (uint32_t)args[1]);
+    case _NTO_TCTL_RUNMASK_GET:
+        return copy_out(self->proc, args[1], &self->runmask, sizeof(self->runmask));
+    case _NTO_TCTL_NAME:
+        return ctl_name(self, args[1]);
+    default:
+        return -EINVAL;
+    }
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TraceEvent(). A user event of two words goes to the log without the kernel lock, because it has
+ * no pointer; everything else takes the lock (KER_LOCK), under which a checked pointer stays good.
+ * What each command means, and most errors, are trace/control.c's. Here: EFAULT for bad pointers,
+ * EINVAL for user events with more than 256 bytes.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/ability.h"
+#include "kernel/abi/sys/trace.h"
+#include "kernel/kercall.h"
+#include "kernel/process.h"
+#include "kernel/trace_dump.h"
+#include "trace/trace.h"
+
+long ker_trace_event(struct thread *self, const uintptr_t *args)
+{
+    if (self->step == 0 && (uint32_t)args[0] == _NTO_TRACE_INSERTSUSEREVENT) {
+        return trace_user_simple((uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3]);
+    }
+    return KER_LOCK;
+}
+
+static long insert_combine(struct thread *self, const uintptr_t *args)
+{
+    uint32_t words[KYMO_TRACE_USER_COMBINE_MAX / sizeof(uint32_t)];
+    size_t n = args[3];
+
+    if (n > sizeof(words) / sizeof(words[0])) {
+        return -EINVAL;
+    }
+    if (n && copy_in(self->proc, words, args[2], n * sizeof(words[0]))) {
+        return -EFAULT;
+    }
+    return trace_user_combine((uint32_t)args[1], words, (unsigned)n);
+}
+
+static long insert_string(struct thread *self, const uintptr_t *args)
+{
+    char text[KYMO_TRACE_USER_COMBINE_MAX];
+    long len = copy_in_string(self->proc, text, args[2], sizeof(text));
+
+    if (len < 0) {
+        return len == -ENAMETOOLONG ? -EINVAL : len;
+    }
+    return trace_user_string((uint32_t)args[1], text, (unsigned)len + 1);
+}
+
+/* Where a command's answer goes: which argument points there, and how big it is. */
+static size_t answer_of(uint32_t cmd, const uintptr_t *args, uintptr_t *where)
+{
+    switch (cmd) {
+    case _NTO_TRACE_ALLOCBUFFER:
+        *where = args[2];
+        return sizeof(uint64_t);
+    case KYMO_TRACE_TAKEBUFFER:
+        *where = args[1];
+        return sizeof(struct kymo_trace_buffer);
+    case KYMO_TRACE_QUERYLOSS:
+        *where = args[2];
+        return sizeof(struct kymo_trace_loss);
+    default:
+        *where = 0;
+        return 0;
+    }
+}
+
+static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
+{
+    static union { /* [k] not on the stack: the account is large */
+        uint64_t paddr;
+        struct kymo_trace_buffer buffer;
+        struct kymo_trace_loss loss;
+    } answer;
+    struct trace_caller who = {self->proc, self->proc->pid, self->tid,
+                               process_able(self->proc, ABILITY_TRACE)};
+    uint32_t words[4] = {(uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3],
+                         (uint32_t)args[4]};
+    uintptr_t where;
+    size_t size = answer_of(cmd, args, &where);
+
+    if (!who.able) {
+        return -EPERM;
+    }
+    if (size && !vm_user_ptr(self->proc, where, size, KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    long result = trace_control(&who, cmd, words, size ? &answer : NULL);
+    if (result >= 0 && size) {
+        copy_out(self->proc, where, &answer, size);
+    }
+    trace_dump_wake(); /* the command may have stopped what a dump waits for */
+    return result;
+}
+
+long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
+{
+    uint32_t cmd = (uint32_t)args[0];
+
+    if (self->step) {
+        return trace_dump_go_on(self);
+    }
+    switch (cmd) {
+    case _NTO_TRACE_INSERTCUSEREVENT:
+        return insert_combine(self, args);
+    case _NTO_TRACE_INSERTUSRSTREVENT:
+        return insert_string(self, args);
+    default:
+        break;
+    }
+    long result = control(self, cmd, args);
+    if (result == TRACE_DUMP_WANTED || result == TRACE_DUMP_THEN_STOP) {
+        return trace_dump_begin(self, result == TRACE_DUMP_THEN_STOP);
+    }
+    return result;
+}
+
+void trace_process_gone(struct process *proc)
+{
+    trace_owner_gone(proc);
+    trace_dump_wake();
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state dump at the start of tracing (ring captures: also at their end): what there is, told in
+ * the events that would have told it when it came to be. Kernel lock held.
+ *
+ * It goes on as KER_AGAIN parts of the TRACE_EVENT call, one process a part, so it can be preempted
+ * between two processes; a process that is created meanwhile tells of itself. Before each part it
+ * waits (WAITCTX) until a buffer is free to go on into. It ends early, with success, when tracing
+ * has been stopped. step: the slot of the next process, plus 1.
+ *
+ * What runs on the CPUs is told at the end by each CPU itself, in a cross-call, because a RUNNING
+ * event belongs to the CPU that it was recorded on.
+ */
+#include "kernel/trace_dump.h"
+
+#include "kernel/abi/errno.h"
+#include "kernel/cpu.h"
+#include "kernel/kercall.h"
+#include "trace/trace.h"
+
+#define THEN_STOP 5 /* args[] of a TRACE_EVENT that the call itself doesn't use */
+
+static struct list waiting; /* [k] threads in WAITCTX; {0}: nobody ever waited */
+
+static void dump_thread(const struct thread *t)
+{
+    uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
+
+    trace_thread_create(pid, tid);
+    if (t->state != STATE_RUNNING) {
+        trace_thread_state(t->state, pid, tid, t->priority, t->policy);
+    }
+    if (t->name[0]) {
+        trace_thread_name(pid, tid, t->name);
+    }
+}
+
+static void dump_process(const struct process *proc)
+{
+    trace_proc_create_name((uint32_t)proc->ppid, (uint32_t)proc->pid, proc->name);
+    if (proc->program.text_len) {
+        trace_mapname((uint32_t)proc->pid, proc->program.text, proc->program.text_len, proc->name);
+    }
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (proc->threads[i]) {
+            dump_thread(proc->threads[i]);
+        }
+    }
+}
+
+static void dump_running(void *arg)
+{
+    const struct cpu *cpu = arch_cpu();
+    const struct thread *t = cpu->current ? cpu->current : cpu->idle;
+
+    (void)arg;
+    trace_thread_state(STATE_RUNNING, (uint32_t)t->proc->pid, (uint32_t)t->tid, t->priority,
+                       t->policy);
+}
+
+static long dump_end(struct thread *self)
+{
+    cpu_run_on_all(dump_running, NULL);
+    return self->args[THEN_STOP] ? trace_stop_now() : 0;
+}
+
+static long dump_wait(struct thread *self)
+{
+    long result = thread_block(self, STATE_WAITCTX);
+
+    if (result == KER_BLOCKED) {
+        if (!waiting.next) {
+            list_init(&waiting);
+        }
+        list_push_back(&waiting, &self->ready);
+        self->flags |= THREAD_AGAIN; /* when it is woken it looks again */
+    }
+    return result;
+}
+
+long trace_dump_begin(struct thread *self, bool then_stop)
+{
+    self->args[THEN_STOP] = then_stop;
+    self->step = 1;
+    return KER_AGAIN;
+}
+
+long trace_dump_go_on(struct thread *self)
+{
+    if (!trace_running()) {
+        return 0;
+    }
+    if (!trace_dump_room()) {
+        return dump_wait(self);
+    }
+    for (unsigned slot = self->step - 1; slot < CONFIG_PROCESSES; slot++) {
+        struct process *proc = process_in_slot(slot);
+        if (proc && !proc->zombie) {
+            dump_process(proc);
+            self->step = slot + 2;
+            return KER_AGAIN;
+        }
+    }
+    return dump_end(self);
+}
+
+void trace_dump_wake(void)
+{
+    while (waiting.next && !list_empty(&waiting)) {
+        struct thread *t = list_entry(waiting.next, struct thread, ready);
+        list_remove(&t->ready);
+        thread_wake(t, 0, 0);
+    }
+}
+
+void trace_dump_cancel(struct thread *t)
+{
+    list_remove(&t->ready);
+    t->flags &= (uint8_t)~THREAD_AGAIN;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What trace/ needs of the kernel: the functions of trace/port.h. Kernel lock held, but for
+ * trace_port_request_exit() and the queries, which may be called in any context.
+ */
+#include "kernel/intr.h"
+#include "kernel/kercall.h"
+#include "kernel/trace_dump.h"
+#include "trace/trace.h"
+
+/* As the trace sites record themselves: trace/port/<cpu>.h. */
+struct trace_site {
+    uintptr_t at, target, id;
+};
+extern const struct trace_site __trace_sites_start[], __trace_sites_end[];
+extern const char __kernel_start[], __text_end[];
+
+unsigned trace_port_cpu_count(void)
+{
+    return arch_cpu_count();
+}
+
+struct trace_cpu *trace_port_cpu_at(unsigned cpu)
+{
+    return &cpus[cpu].trace;
+}
+
+uint64_t trace_port_clock_hz(void)
+{
+    return arch_clock_hz();
+}
+
+void *trace_port_alloc(size_t bytes, uint64_t *paddr)
+{
+    size_t rounded, align;
+
+    if (arch_map_shape(bytes, KYMO_PROT_READ | KYMO_MAP_TRACE, &rounded, &align)) {
+        return NULL;
+    }
+    paddr_t pa = phys_alloc(rounded, align);
+    if (!pa) {
+        return NULL;
+    }
+    *paddr = pa;
+    return arch_phys_to_virt(pa);
+}
+
+void trace_port_free(void *block, size_t bytes)
+{
+    size_t rounded, align;
+
+    arch_map_shape(bytes, KYMO_PROT_READ | KYMO_MAP_TRACE, &rounded, &align);
+    phys_free(arch_virt_to_phys(block), rounded);
+}
+
+static void unmap_from(struct process *proc, paddr_t pa)
+{
+    for (unsigned i = proc->space.nmaps; i > 0; i--) {
+        struct mapping *m = &proc->space.maps[i - 1];
+        if (m->phys == pa && (m->flags & KYMO_MAP_TRACE)) {
+            vm_remove(proc, m);
+        }
+    }
+}
+
+void trace_port_unmap_all(void *block, size_t bytes)
+{
+    (void)bytes;
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+        struct process *proc = process_in_slot(slot);
+        if (proc) {
+            unmap_from(proc, arch_virt_to_phys(block));
+        }
+    }
+}
+
+void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
+{
+    cpu_run_on_all(fn, arg);
+}
+
+void trace_port_request_exit(void)
+{
+    cpu_request(arch_cpu(), WORK_TRACE);
+}
+
+bool trace_port_raise(unsigned cpu, uint32_t value)
+{
+    return intr_raise_trace(cpu, value);
+}
+
+void trace_port_buffer_freed(void)
+{
+    trace_dump_wake();
+}
+
+void trace_port_site_set(unsigned id, bool on)
+{
+    for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
+        if (site->id == id) {
+            arch_site_patch(site->at, site->target, on);
+        }
+    }
+}
+
+void trace_port_sites_sync(void)
+{
+    arch_text_sync(__kernel_start, (size_t)(__text_end - __kernel_start));
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory of processes: the list of mappings of a process, which is also how the kernel translates
+ * its addresses. Kernel lock held, but for vm_user_ptr() and vm_user_span() of the caller's own
+ * process from a NOLOCK call.
+ *
+ * Why those need no lock. Such a call runs with its CPU's kernel entered (and, where there are
+ * several CPUs, interrupts masked), doesn't wait, and uses the pointer before it leaves. Entries
+ * are published by their length: it is written last when an entry is filled, and zeroed first when
+ * one goes. Then vm_remove() cross-calls every CPU before it frees the memory or lets another entry
+ * move into the place: a CPU answers only when it is not in such a call, so by then nobody uses the
+ * old entry. A reader that meets an entry while it moves finds it in one place or both.
+ * Where there is one CPU, nothing else runs in the kernel meanwhile.
+ *
+ * Tested by test/unit_kernel/vm_test.c.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/cpu.h"
+#include "kernel/process.h"
+
+static inline size_t mapping_len(const struct mapping *m)
+{
+    return CONFIG_CPUS > 1 ? __atomic_load_n(&m->len, __ATOMIC_ACQUIRE) : m->len;
+}
+
+static inline void mapping_publish(struct mapping *m, size_t len)
+{
+    __atomic_store_n(&m->len, len, CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
+}
+
+static inline bool mapping_allows(const struct mapping *m, unsigned prot)
+{
+    return (m->flags & (prot | KYMO_MAP_DEVICE)) == prot;
+}
+
+static inline void *mapping_kva(const struct mapping *m, uintptr_t offset)
+{
+    return (char *)arch_phys_to_virt(m->phys) + offset;
+}
+
+/* The entry that addr lies in and that has all of prot; *room: bytes from addr to its end. */
+static inline const struct mapping *vm_lookup(const struct process *proc, uintptr_t addr,
+                                              unsigned prot, size_t *room)
+{
+    const struct mapping *m = proc->space.maps;
+
+    for (unsigned n = proc->space.nmaps; n > 0; n--, m++) {
+        size_t len = mapping_len(m);
+        uintptr_t offset = addr - m->vaddr; /* wraps to something large below the mapping */
+        if (offset < len) {
+            *room = len - offset;
+            return mapping_allows(m, prot) ? m : NULL;
+        }
+    }
+    return NULL;
+}
+
+static __attribute__((noinline)) void *vm_search(const struct process *proc, uintptr_t addr,
+                                                 size_t *len, unsigned prot, bool whole)
+{
+    size_t room;
+    const struct mapping *m = vm_lookup(proc, addr, prot, &room);
+
+    if (!m || (whole && *len > room)) {
+        return NULL;
+    }
+    if (*len > room) {
+        *len = room;
+    }
+    return mapping_kva(m, addr - m->vaddr);
+}
+
+/* Both try the first mapping, which is a stack or all that is written, by themselves. */
+void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
+{
+    const struct mapping *m = proc->space.maps;
+    size_t end = mapping_len(m);
+    uintptr_t offset = addr - m->vaddr;
+
+    if (offset < end && len <= end - offset && mapping_allows(m, prot)) {
+        return mapping_kva(m, offset);
+    }
+    return vm_search(proc, addr, &len, prot, true);
+}
+
+void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned prot)
+{
+    const struct mapping *m = proc->space.maps;
+    size_t end = mapping_len(m);
+    uintptr_t offset = addr - m->vaddr;
+
+    if (offset < end && *len <= end - offset && mapping_allows(m, prot)) {
+        return mapping_kva(m, offset);
+    }
+    return vm_search(proc, addr, len, prot, false);
+}
+
+static void vm_refresh(struct process *proc)
+{
+    struct thread *current = arch_cpu()->current;
+
+    if (current && current->proc == proc) {
+        arch_aspace_refresh(proc);
+    }
+}
+
+static void vm_append(struct process *proc, const struct mapping *m)
+{
+    struct mapping *entry = &proc->space.maps[proc->space.nmaps];
+
+    entry->vaddr = m->vaddr;
+    entry->phys = m->phys;
+    entry->flags = m->flags;
+    entry->arch = m->arch;
+    mapping_publish(entry, m->len);
+    proc->space.nmaps++;
+    if (m->flags & MAPPING_OWNED) {
+        proc->space.owned_bytes += m->len;
+    }
+    trace_mmap(proc->pid, m->vaddr, m->len, m->flags & 0xff, m->flags & 7, -1, 0, m->phys, "");
+}
+
+/* Gives m memory if it has none. *owned: RAM taken here, to be given back on failure. */
+static int vm_back(struct mapping *m, paddr_t *owned)
+{
+    size_t rounded, align;
+    int error = arch_map_shape(m->len, m->flags, &rounded, &align);
+
+    *owned = 0;
+    if (error) {
+        return error;
+    }
+    if (m->phys || (m->flags & KYMO_MAP_DEVICE)) {
+        m->len = rounded;
+        return (m->phys & (align - 1)) ? -EINVAL : 0;
+    }
+    m->len = rounded;
+    m->phys = *owned = phys_alloc(rounded, align);
+    m->flags |= MAPPING_OWNED;
+    return m->phys ? 0 : -ENOMEM;
+}
+
+int vm_map(struct process *proc, struct mapping *m)
+{
+    paddr_t owned;
+
+    if (proc->space.nmaps == CONFIG_MAPPINGS) {
+        return -EAGAIN;
+    }
+    int error = vm_back(m, &owned);
+    if (!error) {
+        m->arch = 0;
+        error = arch_aspace_map(&proc->space.arch, m);
+    }
+    if (error) {
+        if (owned) {
+            phys_free(owned, m->len);
+        }
+        return error;
+    }
+    vm_append(proc, m);
+    vm_refresh(proc);
+    return 0;
+}
+
+struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len)
+{
+    for (unsigned i = 0; i < proc->space.nmaps; i++) {
+        struct mapping *m = &proc->space.maps[i];
+        if (m->vaddr == vaddr && m->len == len) {
+            return m;
+        }
+    }
+    return NULL;
+}
+
+static void vm_nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Returns when no CPU is in a NOLOCK call that began before this: see the head of this file. */
+static void vm_grace(const struct process *proc)
+{
+    if (CONFIG_CPUS > 1 && proc->nthreads > 1) {
+        cpu_run_on_all(vm_nothing, NULL);
+    }
+}
+
+/* The last entry moves into the place of m, which no reader sees any more. */
+static void vm_close_gap(struct vm_space *space, struct mapping *m)
+{
+    struct mapping *last = &space->maps[space->nmaps - 1];
+
+    if (m != last) {
+        m->vaddr = last->vaddr;
+        m->phys = last->phys;
+        m->flags = last->flags;
+        m->arch = last->arch;
+        mapping_publish(m, last->len);
+    }
+    mapping_publish(last, 0); /* the first entry is looked at even if there is none */
+    space->nmaps--;
+}
+
+void vm_remove(struct process *proc, struct mapping *m)
+{
+    struct vm_space *space = &proc->space;
+    struct mapping gone = *m;
+
+    arch_aspace_unmap(&space->arch, m);
+    mapping_publish(m, 0);
+    vm_grace(proc);
+    vm_close_gap(space, m);
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (proc->threads[i]) {
+            proc->threads[i]->buffer = NULL; /* it may have been in what goes */
+        }
+    }
+    vm_grace(proc); /* the entry that moved may be filled again from here on */
+    vm_refresh(proc);
+    trace_munmap(proc->pid, gone.vaddr, gone.len);
+    if (gone.flags & MAPPING_OWNED) {
+        space->owned_bytes -= gone.len;
+        phys_free(gone.phys, gone.len);
+    }
+}
+
+int vm_unmap(struct process *proc, uintptr_t vaddr, size_t len)
+{
+    struct mapping *m = vm_find(proc, vaddr, len);
+
+    if (!m) {
+        return -EINVAL;
+    }
+    vm_remove(proc, m);
+    return 0;
+}
+
+void vm_process_gone(struct process *proc)
+{
+    struct vm_space *space = &proc->space;
+
+    proc->lib_word_kva = NULL;
+    while (space->nmaps > 0) {
+        vm_remove(proc, &space->maps[space->nmaps - 1]);
+    }
+    arch_aspace_destroy(&space->arch);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Time conversions shared inside lib/. */
+#ifndef LIB_CLOCK_H
+#define LIB_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/time.h>
+#include <time.h>
+
+#define KYMO_POSIX_REALTIME 1
+#define KYMO_POSIX_MONOTONIC 4
+
+int kymo_clock_id(int posix); /* the kernel's number, -1: no such clock */
+bool kymo_timespec_ok(const struct timespec *ts);
+uint64_t kymo_timespec_ns(const struct timespec *ts);
+int kymo_gettimeofday(struct timeval *now);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* <pthread.h>: condition variables and once. */
+#include <errno.h>
+#include <pthread.h>
+
+#include "lib/clock.h"
+#include "lib/include/sys/neutrino_r.h"
+#include "lib/mutex.h"
+
+int kymo_timeout_at(unsigned states, const struct timespec *until)
+{
+    if (!kymo_timespec_ok(until)) {
+        return EINVAL;
+    }
+    uint64_t ns = kymo_timespec_ns(until);
+    int error = TimerTimeout_r(CLOCK_REALTIME_KYMO, states | TIMER_ABSTIME, NULL, &ns, NULL);
+    return error < 0 ? -error : 0;
+}
+
+int pthread_condattr_init(pthread_condattr_t *attr)
+{
+    attr->clock = CLOCK_REALTIME_KYMO;
+    return 0;
+}
+
+int pthread_condattr_destroy(pthread_condattr_t *attr)
+{
+    (void)attr;
+    return 0;
+}
+
+int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
+{
+    (void)attr;
+    cond->count = 0;
+    cond->owner = SYNC_OWNER_COND;
+    return 0;
+}
+
+int pthread_cond_destroy(pthread_cond_t *cond)
+{
+    return -SyncDestroy_r(kymo_sync(cond));
+}
+
+int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    int error = SyncCondvarWait_r(kymo_sync(cond), kymo_sync(mutex));
+
+    return error < 0 ? -error : 0;
+}
+
+int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+                           const struct timespec *until)
+{
+    int error = kymo_timeout_at(_NTO_TIMEOUT_CONDVAR, until);
+
+    return error != 0 ? error : pthread_cond_wait(cond, mutex);
+}
+
+int pthread_cond_signal(pthread_cond_t *cond)
+{
+    int error = SyncCondvarSignal_r(kymo_sync(cond), 0);
+
+    return error < 0 ? -error : 0;
+}
+
+int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    int error = SyncCondvarSignal_r(kymo_sync(cond), 1);
+
+    return error < 0 ? -error : 0;
+}
+
+int pthread_once(pthread_once_t *once, void (*init)(void))
+{
+    if (__atomic_load_n(&once->done, __ATOMIC_ACQUIRE)) {
+        return 0;
+    }
+    int error = pthread_mutex_lock(&once->mutex);
+    if (error != 0) {
+        return error;
+    }
+    if (!once->done) {
+        init();
+        __atomic_store_n(&once->done, 1, __ATOMIC_RELEASE);
+    }
+    return pthread_mutex_unlock(&once->mutex);
+}

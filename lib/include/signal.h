@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Signals as Kymo has them: all end the process, 0 only asks. Stands in for the C library's header,
+ * whose struct sigevent and handlers do not exist here.
+ */
+#ifndef LIB_SIGNAL_H
+#define LIB_SIGNAL_H
+
+#include <sys/types.h>
+
+#define SIGILL 4
+#define SIGABRT 6
+#define SIGFPE 8
+#define SIGKILL 9
+#define SIGBUS 10
+#define SIGSEGV 11
+#define SIGALRM 14
+#define SIGTERM 15
+
+typedef int sig_atomic_t;
+
+int kill(pid_t pid, int signo);
+int raise(int signo);
+
+#endif

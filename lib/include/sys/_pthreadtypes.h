@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The types of <pthread.h>. Newlib's <sys/types.h> includes this file in place of its own, whose
+ * types are one-word handles for other systems.
+ */
+#ifndef LIB_SYS_PTHREADTYPES_H
+#define LIB_SYS_PTHREADTYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sched_param {
+    int sched_priority;
+};
+
+typedef int pthread_t; /* the kernel's thread id */
+
+typedef struct {
+    int detachstate;
+    int inheritsched;
+    int policy; /* SCHED_* of sys/neutrino.h */
+    struct sched_param param;
+    uint32_t runmask; /* 0: the creator's */
+    void *stackaddr;  /* NULL: allocated */
+    size_t stacksize; /* 0: the default */
+} pthread_attr_t;
+
+/* Same layout as the kernel's sync_t (asserted in lib/mutex.c). */
+struct kymo_sync_words {
+    volatile int32_t count;
+    volatile uint32_t owner;
+};
+typedef struct kymo_sync_words pthread_mutex_t;
+typedef struct kymo_sync_words pthread_cond_t;
+
+typedef struct {
+    int recursive;
+} pthread_mutexattr_t;
+typedef struct {
+    int clock; /* CLOCK_REALTIME or CLOCK_MONOTONIC */
+} pthread_condattr_t;
+typedef struct {
+    pthread_mutex_t mutex;
+    int done;
+} pthread_once_t;
+typedef int pthread_key_t;
+
+#endif

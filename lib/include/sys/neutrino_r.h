@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The `_r` twins of the kernel calls: same arguments, but the result is the value or the negative
+ * errno, and errno is left alone. From any thread, before the C library is set up too.
+ */
+#ifndef LIB_SYS_NEUTRINO_R_H
+#define LIB_SYS_NEUTRINO_R_H
+
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+
+#define CALL(type, name, NAME, parameters, ...) type name##_r parameters;
+#include "lib/include/sys/calls.def"
+#undef CALL
+
+int TraceEvent_r(int cmd, ...);
+
+#endif

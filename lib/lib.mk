@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What every user program links, as libkymo.a. Needs ARCH and LIBC (newlib, picolibc) of the board.
+
+# No two files of one name: an archive knows its members by their last part.
+LIB_SRCS_picolibc := lib/libc/picolibc/stdio.c lib/arch/$(ARCH)/thread_pointer.c
+LIB_SRCS_picolibc_armv7m := lib/arch/armv7m/read_tp.S
+
+LIB_SRCS := lib/crt0.c lib/init.c lib/calls.c lib/errno_check.c lib/process.c lib/spawn.c \
+	lib/name.c lib/io.c lib/open.c lib/sbrk.c lib/clock.c lib/sleep.c lib/tracelog.c \
+	lib/thread.c lib/thread_reap.c lib/attr.c lib/key.c lib/mutex.c lib/cond.c lib/sem.c \
+	lib/stdio_lock.c \
+	lib/arch/$(ARCH)/svc.S \
+	$(addprefix lib/libc/$(LIBC)/,tls.c locks.c stdio_wrap.c syscalls.c) \
+	$(LIB_SRCS_$(LIBC)) $(LIB_SRCS_$(LIBC)_$(ARCH))
+
+# The C library's entries that lib/libc/<libc>/stdio_wrap.c makes atomic per FILE: neither library
+# as Debian builds it locks a FILE over a whole call.
+LIB_WRAP_newlib := printf_r vfprintf_r vfiprintf_r puts_r fputs_r fputc_r putc_r fwrite_r fread_r \
+	fgets_r getc_r fgetc_r ungetc_r fflush_r fclose_r fopen_r fdopen_r fseek_r ftell_r \
+	vfscanf_r
+LIB_WRAP_newlib := $(addprefix _,$(filter-out printf_r,$(LIB_WRAP_newlib))) \
+	fputc putc fgetc getc ungetc fputs fgets fwrite fread puts putchar getchar
+LIB_WRAP_picolibc := vfprintf fputs puts fwrite fputc putchar fread fgets fgetc getchar fflush
+
+# Headers and libraries: newlib is the ARM compiler's own, picolibc comes by its specs file.
+LIBC_FLAGS_picolibc := --specs=picolibc.specs
+# What a program does not use of its objects is left out (--gc-sections, in board.mk).
+CPU_FLAGS_USER += $(LIBC_FLAGS_$(LIBC)) -ffunction-sections -fdata-sections
+
+# Taken from libkymo.a before the C library is looked at: it has the same names, with nothing behind
+# them (locks that do not lock), and would win where it is searched first.
+LIB_FIRST_newlib := __malloc_lock
+LIB_FIRST_picolibc := __retarget_lock_acquire_recursive sbrk
+
+comma ?= ,
+USER_LDFLAGS += $(addprefix -Wl$(comma)--undefined=,$(LIB_FIRST_$(LIBC)))
+USER_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(LIB_WRAP_$(LIBC)))
+USER_LIBS ?= -lc -lgcc

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Newlib: per-thread data is one struct _reent (errno, and the state of strtok() and its kin),
+ * found through _impure_ptr. The kernel sets that word to the running thread's `tls` attribute at
+ * every switch. Standard files are the main thread's, for all threads; stdio_wrap.c locks them.
+ */
+#include <reent.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/include/sys/neutrino_r.h"
+#include "lib/thread.h"
+
+void __libc_fini_array(void);
+void __sinit(struct _reent *reent); /* newlib: makes the standard files */
+
+struct newlib_thread {
+    struct _reent reent;
+    struct kymo_tcb tcb;
+};
+
+static struct kymo_tcb main_tcb = {.tid = 1};
+
+struct kymo_tcb *kymo_self(void)
+{
+    struct _reent *reent = _impure_ptr;
+
+    if (reent == _global_impure_ptr) {
+        return &main_tcb;
+    }
+    return &((struct newlib_thread *)reent)->tcb;
+}
+
+int kymo_tls_main(struct kymo_startup *startup)
+{
+    (void)startup;
+    return LibWord_r(&_impure_ptr) < 0 ? -1 : 0;
+}
+
+/* newlib's exit() runs destructors only if somebody registers them. */
+void kymo_libc_start(void)
+{
+    atexit(__libc_fini_array);
+}
+
+struct kymo_tcb *kymo_tls_new(void **tls)
+{
+    struct newlib_thread *thread = calloc(1, sizeof(*thread));
+    struct _reent *all = _global_impure_ptr;
+
+    if (!thread) {
+        return NULL;
+    }
+    __sinit(all);
+    _REENT_INIT_PTR(&thread->reent);
+    thread->reent._stdin = all->_stdin;
+    thread->reent._stdout = all->_stdout;
+    thread->reent._stderr = all->_stderr;
+    thread->reent.__sdidinit = 1; /* no standard files of its own */
+    thread->tcb.block = thread;
+    *tls = &thread->reent;
+    return &thread->tcb;
+}
+
+void kymo_tls_end(struct kymo_tcb *self)
+{
+    if (self != &main_tcb) {
+        _reclaim_reent(&((struct newlib_thread *)self->block)->reent);
+    }
+}

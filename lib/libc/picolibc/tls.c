@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * picolibc: per-thread data (errno and the rest) is ELF thread-local storage. Each thread has one
+ * block: tcb, padding, thread pointer, then .tdata copied and .tbss cleared.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arch/tls.h"
+#include "lib/startup.h"
+#include "lib/thread.h"
+
+static _Thread_local struct kymo_tcb *self_tcb;
+static struct kymo_tcb main_tcb = {.tid = 1};
+
+struct kymo_tcb *kymo_self(void)
+{
+    return self_tcb;
+}
+
+static size_t tls_bytes(void)
+{
+    return (size_t)(__tls_end - __tls_base);
+}
+
+static size_t alignment(void)
+{
+    size_t align = (size_t)__tls_align;
+
+    return align > 16 ? align : 16;
+}
+
+/* Room for a thread pointer anywhere in the block, and what belongs to it. */
+static size_t block_bytes(void)
+{
+    return alignment() + kymo_tls_offset() + tls_bytes();
+}
+
+/* The first thread pointer at or above `from`: the thread-local variables come aligned. */
+static char *place(void *from, struct kymo_tcb *tcb)
+{
+    uintptr_t align = alignment();
+    char *tp = (char *)(((uintptr_t)from + align - 1) & ~(align - 1));
+    char *data = tp + kymo_tls_offset();
+    size_t copied = (size_t)__tdata_size;
+
+    memcpy(data, __tdata_source, copied);
+    memset(data + copied, 0, tls_bytes() - copied);
+    struct kymo_tcb **own =
+        (struct kymo_tcb **)(data + ((char *)&self_tcb - (char *)__builtin_thread_pointer() -
+                                     kymo_tls_offset()));
+    *own = tcb;
+    return tp;
+}
+
+int kymo_tls_main(struct kymo_startup *startup)
+{
+    void *block = kymo_heap_carve(block_bytes(), alignment());
+
+    (void)startup;
+    return block ? kymo_tls_set(place(block, &main_tcb)) : -1;
+}
+
+struct kymo_tcb *kymo_tls_new(void **tls)
+{
+    struct kymo_tcb *tcb = calloc(1, sizeof(*tcb) + block_bytes());
+
+    if (tcb) {
+        tcb->block = tcb;
+        *tls = place(tcb + 1, tcb);
+    }
+    return tcb;
+}
+
+void kymo_tls_end(struct kymo_tcb *self)
+{
+    (void)self;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * open, close and what asks about a file. "/dev/NAME" and "NAME" both mean the server that has
+ * attached NAME; it must accept the _IO_CONNECT that open() sends (a server that serves no files
+ * answers ENOSYS).
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kernel/abi/sys/neutrino.h"
+#include "lib/include/sys/iomsg.h"
+#include "lib/include/sys/neutrino_r.h"
+#include "lib/libc/syscalls.h"
+
+static int failed(long error)
+{
+    errno = error == -ESRCH ? EBADF : (int)-error;
+    return -1;
+}
+
+int kymo_open(const char *path, int flags)
+{
+    struct _io_msg msg = {_IO_CONNECT, 0, 0, flags};
+    struct kymo_name name;
+
+    if (strncmp(path, "/dev/", 5) == 0) {
+        path += 5;
+    }
+    int error = NameLookup_r(path, &name);
+    if (error < 0) {
+        return failed(error);
+    }
+    int fd = ConnectAttach_r(0, name.pid, name.chid, 3, _NTO_COF_CLOEXEC);
+    if (fd < 0) {
+        return failed(fd);
+    }
+    long status = MsgSend_r(fd, &msg, sizeof(msg), NULL, 0);
+    if (status < 0 || kymo_fd_known(fd, 1)) {
+        ConnectDetach_r(fd);
+        return failed(status < 0 ? status : -EMFILE);
+    }
+    return fd;
+}
+
+/* The server is told; that it does not listen, or is gone, does not keep the descriptor open. */
+int kymo_close(int fd)
+{
+    struct _io_msg msg = {_IO_CLOSE, 0, 0, 0};
+
+    if (!kymo_fd_known(fd, -1)) {
+        return fd >= 0 && fd <= 2 ? 0 : failed(-EBADF);
+    }
+    MsgSend_r(fd, &msg, sizeof(msg), NULL, 0);
+    kymo_fd_known(fd, 0);
+    int error = ConnectDetach_r(fd);
+    return error < 0 ? failed(error) : 0;
+}
+
+off_t kymo_lseek(int fd, off_t offset, int whence)
+{
+    struct _io_msg msg = {_IO_LSEEK, 0, (uint32_t)whence, offset};
+
+    if (!kymo_fd_known(fd, -1)) {
+        return failed(fd >= 0 && fd <= 2 ? -ESPIPE : -EBADF);
+    }
+    long position = MsgSend_r(fd, &msg, sizeof(msg), NULL, 0);
+    return position < 0 ? failed(position) : position;
+}
+
+int kymo_fstat(int fd, struct stat *st)
+{
+    struct _io_msg msg = {_IO_STAT, 0, 0, 0};
+    struct _io_stat answer = {S_IFCHR | 0666, 0, 0};
+
+    if (kymo_fd_known(fd, -1)) {
+        long error = MsgSend_r(fd, &msg, sizeof(msg), &answer, sizeof(answer));
+
+        if (error < 0) {
+            return failed(error);
+        }
+    } else if (fd < 0 || fd > 2) {
+        return failed(-EBADF);
+    }
+    memset(st, 0, sizeof(*st));
+    st->st_mode = (mode_t)answer.mode;
+    st->st_blksize = (blksize_t)answer.block;
+    st->st_size = (off_t)answer.size;
+    return 0;
+}
+
+int kymo_stat(const char *path, struct stat *st)
+{
+    int fd = kymo_open(path, 0);
+
+    if (fd < 0) {
+        return -1;
+    }
+    int result = kymo_fstat(fd, st);
+    kymo_close(fd);
+    return result;
+}
+
+int kymo_isatty(int fd)
+{
+    struct stat st;
+
+    if (kymo_fstat(fd, &st) != 0) {
+        return 0;
+    }
+    if (!S_ISCHR(st.st_mode)) {
+        errno = ENOTTY;
+        return 0;
+    }
+    return 1;
+}

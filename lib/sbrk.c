@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The heap: one fixed piece of memory, sized at spawn (`heap=` in a start script). The C library's
+ * malloc() asks here, with its own lock held; nothing else may.
+ */
+#include <errno.h>
+#include <stdint.h>
+
+#include "lib/libc/syscalls.h"
+#include "lib/startup.h"
+
+static char *heap_next;
+
+static char *heap_now(void)
+{
+    if (!heap_next) {
+        heap_next = kymo_startup->heap_start;
+    }
+    return heap_next;
+}
+
+void *kymo_sbrk(ptrdiff_t change)
+{
+    char *old = heap_now();
+    char *low = kymo_startup->heap_start;
+    char *high = kymo_startup->heap_end;
+
+    if (change > high - old || change < low - old) {
+        errno = ENOMEM;
+        return (void *)-1;
+    }
+    heap_next = old + change;
+    return old;
+}
+
+void *kymo_heap_carve(size_t bytes, size_t align)
+{
+    uintptr_t start = ((uintptr_t)heap_now() + align - 1) & ~(uintptr_t)(align - 1);
+    uintptr_t high = (uintptr_t)kymo_startup->heap_end;
+
+    if (start > high || bytes > high - start) {
+        return NULL;
+    }
+    heap_next = (char *)start + bytes;
+    kymo_startup->heap_start = heap_next;
+    return (void *)start;
+}

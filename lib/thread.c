@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * <pthread.h>: threads. Every thread but the main one has a tcb in one list; pthread_t is the
+ * kernel's thread id. A kernel thread is always made joinable, so that whoever frees the stack
+ * (pthread_join(), or the reaper for detached ones) knows that nobody runs on it any more.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/include/kymo.h"
+#include "lib/include/sys/neutrino_r.h"
+#include "lib/machine.h"
+#include "lib/thread.h"
+
+static void *entry(void *arg)
+{
+    struct kymo_tcb *self = arg;
+    int tid = 0;
+
+    ProcSelf_r(&tid, NULL);
+    self->tid = tid;
+    pthread_exit(self->func(self->arg));
+}
+
+static int stack_map(struct kymo_tcb *tcb, size_t bytes)
+{
+    struct kymo_map map = {
+        .len = bytes,
+        .flags = KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_MAP_STACK,
+    };
+
+    if (MemMap_r(&map) < 0) {
+        return EAGAIN;
+    }
+    tcb->stack = (void *)(uintptr_t)map.vaddr;
+    tcb->stack_bytes = (size_t)map.len;
+    tcb->stack_mapped = true;
+    return 0;
+}
+
+/* Mapped where that gives a guard page; on the heap else, and when the table of mappings is full.
+ */
+static int stack_new(struct kymo_tcb *tcb, const pthread_attr_t *attr)
+{
+    size_t bytes = attr->stacksize ? attr->stacksize : KYMO_THREAD_STACK;
+
+    if (attr->stackaddr || (KYMO_STACK_MAPPED && stack_map(tcb, bytes) == 0)) {
+        return 0;
+    }
+    tcb->stack = malloc(bytes);
+    tcb->stack_bytes = bytes;
+    return tcb->stack ? 0 : EAGAIN;
+}
+
+static int start(struct kymo_tcb *tcb, void *tls, const pthread_attr_t *attr)
+{
+    struct _thread_attr kernel_attr = {
+        .runmask = attr->runmask,
+        .stackaddr = attr->stackaddr ? attr->stackaddr : tcb->stack,
+        .stacksize = attr->stackaddr ? attr->stacksize : tcb->stack_bytes,
+        .tls = tls,
+    };
+
+    if (attr->inheritsched == PTHREAD_EXPLICIT_SCHED) {
+        kernel_attr.priority = attr->param.sched_priority;
+        kernel_attr.policy = attr->policy;
+    }
+    return ThreadCreate_r(0, entry, tcb, &kernel_attr);
+}
+
+static int create(pthread_t *thread, const pthread_attr_t *attr, struct kymo_tcb *tcb, void *tls)
+{
+    int tid;
+
+    tcb->detached = attr->detachstate == PTHREAD_CREATE_DETACHED;
+    int error = stack_new(tcb, attr);
+    if (error != 0) {
+        return error;
+    }
+    /* In the list before it runs: it may end, or ask for itself, at once. */
+    kymo_threads_lock();
+    tid = start(tcb, tls, attr);
+    if (tid > 0) {
+        tcb->tid = tid;
+        *thread = tid;
+        kymo_thread_add(tcb);
+    }
+    kymo_threads_unlock();
+    return tid > 0 ? 0 : -tid;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(void *), void *arg)
+{
+    pthread_attr_t defaults;
+    void *tls;
+
+    kymo_thread_reap();
+    if (!attr) {
+        pthread_attr_init(&defaults);
+        attr = &defaults;
+    }
+    struct kymo_tcb *tcb = kymo_tls_new(&tls);
+    if (!tcb) {
+        return EAGAIN;
+    }
+    tcb->func = func;
+    tcb->arg = arg;
+    int error = create(thread, attr, tcb, tls);
+    if (error != 0) {
+        kymo_thread_free(tcb);
+    }
+    return error;
+}
+
+void pthread_exit(void *value)
+{
+    struct kymo_tcb *self = kymo_self();
+
+    kymo_keys_end(self);
+    kymo_tls_end(self);
+    kymo_threads_lock();
+    self->ended = true;
+    kymo_threads_unlock();
+    for (;;) {
+        ThreadDestroy_r(0, 0, value);
+    }
+}
+
+pthread_t pthread_self(void)
+{
+    return kymo_self()->tid;
+}
+
+int pthread_equal(pthread_t a, pthread_t b)
+{
+    return a == b;
+}
+
+static void canceled(void)
+{
+    pthread_exit(PTHREAD_CANCELED);
+}
+
+int pthread_cancel(pthread_t thread)
+{
+    return -ThreadCancel_r(thread, canceled);
+}
+
+int pthread_setname_np(pthread_t thread, const char *name)
+{
+    if (thread != pthread_self()) {
+        return EINVAL;
+    }
+    return kymo_thread_name(name) < 0 ? errno : 0;
+}
+
+int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
+{
+    struct sched_param_kymo request = {.sched_priority = param->sched_priority};
+    int error = SchedSet_r(0, thread, policy, &request);
+
+    return error < 0 ? -error : 0;
+}
+
+int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *param)
+{
+    struct sched_param_kymo now;
+    int error = SchedGet_r(0, thread, &now);
+
+    if (error < 0) {
+        return -error;
+    }
+    *policy = now.policy;
+    param->sched_priority = now.sched_priority;
+    return 0;
+}
+
+int sched_yield(void)
+{
+    return SchedYield();
+}
+
+int sched_get_priority_min(int policy)
+{
+    (void)policy;
+    return PRIORITY_MIN;
+}
+
+int sched_get_priority_max(int policy)
+{
+    (void)policy;
+    return PRIORITY_MAX;
+}

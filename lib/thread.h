@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads inside lib/: the control block each thread has beside its C library's own data, and the
+ * seam to the C library (lib/libc/<libc>/tls.c). Programs use <pthread.h>.
+ */
+#ifndef LIB_THREAD_H
+#define LIB_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/abi/sys/kymo.h"
+
+#define KYMO_KEYS 8 /* pthread_key_create() */
+
+struct kymo_tcb {
+    int tid;                /* [I] 0 until the thread itself has run */
+    bool detached;          /* [list] */
+    bool ended;             /* [list] in its last instructions, or gone */
+    void *stack;            /* [I] lowest address; NULL: the caller's own, not freed */
+    size_t stack_bytes;     /* [I] */
+    bool stack_mapped;      /* [I] by MemMap(), not malloc() */
+    void *block;            /* [I] what holds this struct; freed with it */
+    void *(*func)(void *);  /* [I] */
+    void *arg;              /* [I] */
+    void *value[KYMO_KEYS]; /* [own thread] */
+    struct kymo_tcb *next;  /* [list] all threads but the main one */
+};                          /* [list]: kymo_threads_lock() */
+
+/* ---- of the C library's port (lib/libc/<libc>/tls.c) ------------------------------------------
+ */
+
+/* The calling thread's block. */
+struct kymo_tcb *kymo_self(void);
+/* Main thread, at the program's start: before it there is no errno. Returns 0 or -1 (no room). */
+int kymo_tls_main(struct kymo_startup *startup);
+/* A block with the C library's data and a zeroed tcb, for a new thread; NULL: no memory. *tls is
+ * struct _thread_attr.tls. */
+struct kymo_tcb *kymo_tls_new(void **tls);
+/* Called by the ending thread itself: gives back what the C library allocated for it. */
+void kymo_tls_end(struct kymo_tcb *self);
+/* Once, before main(), after the constructors' environment is there: stdio. */
+void kymo_libc_start(void);
+
+/* ---- lib/thread.c, thread_reap.c, key.c --------------------------------------------------------
+ */
+
+void kymo_threads_lock(void);
+void kymo_threads_unlock(void);
+void kymo_thread_add(struct kymo_tcb *tcb);
+/* Ends detached threads' last traces: joins and frees those that have ended. */
+void kymo_thread_reap(void);
+void kymo_thread_free(struct kymo_tcb *tcb);
+/* Runs the key destructors of the calling thread. */
+void kymo_keys_end(struct kymo_tcb *self);
+
+#endif

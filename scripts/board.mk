@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Everything of one board: called by the Makefile with BOARD=<board>. Goals: images (default),
+# kernel-objs, programs, or any file below build/<board>/.
+#
+# boards/<board>/board.mk sets ARCH, CROSS, CPU_FLAGS_KERNEL, CPU_FLAGS_USER, BOARD_DEFS,
+# BOARD_DRIVERS, QEMU, QEMU_FLAGS, LIBC, KERNEL_LDFLAGS, USER_LDFLAGS; lib/lib.mk what a program
+# links; apps/apps.mk and test/*/programs.mk the programs and the images they go into.
+
+ifndef BOARD
+$(error BOARD is not set)
+endif
+B := build/$(BOARD)
+V ?= 0
+Q := $(if $(filter 0,$(V)),@)
+say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst build/%,%,$@)')
+
+.DEFAULT_GOAL := images
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+include boards/$(BOARD)/board.mk
+
+CC := $(CROSS)gcc
+AR := $(CROSS)ar
+OBJCOPY := $(CROSS)objcopy
+OBJDUMP := $(CROSS)objdump
+SIZE := $(CROSS)size
+# No path of the building machine gets into an image; build ids depend on contents only.
+COMMON_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -MMD -MP -ffile-prefix-map=$(CURDIR)=. -I.
+AS_FLAGS := -Wa,--debug-prefix-map=$(CURDIR)=.
+
+# ---- the kernel ----------------------------------------------------------------------------------
+
+KERNEL_SRCS := $(sort $(wildcard kernel/*.c trace/*.c kernel/arch/$(ARCH)/*.c \
+	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS)
+KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
+KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
+	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"'
+
+$(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(B)/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(EXTRA_FLAGS) -c -o $@ $<
+$(B)/%.o: %.S $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,AS)
+	$(Q)$(CC) $(EXTRA_FLAGS) $(AS_FLAGS) -c -o $@ $<
+
+# Changed flags rebuild everything of the board.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC))" > $@
+.PHONY: FORCE
+FORCE:
+
+.PHONY: kernel-objs
+kernel-objs: $(KERNEL_OBJS)
+
+# ---- user programs -------------------------------------------------------------------------------
+
+USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) -Ikernel/abi -Ilib/include
+PROGRAMS :=
+IMAGES :=
+-include lib/lib.mk
+-include apps/apps.mk
+-include tracelogger/tracelogger.mk
+-include $(wildcard test/*/programs.mk)
+
+LIB_OBJS := $(addprefix $(B)/user/,$(addsuffix .o,$(basename $(LIB_SRCS))))
+program_objs = $(addprefix $(B)/user/,$(addsuffix .o,$(basename $($(1)_SRCS))))
+USER_OBJS := $(sort $(LIB_OBJS) $(foreach p,$(PROGRAMS),$(call program_objs,$(p))))
+
+$(USER_OBJS): EXTRA_FLAGS = $(USER_FLAGS)
+$(B)/user/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(EXTRA_FLAGS) -c -o $@ $<
+$(B)/user/%.o: %.S $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,AS)
+	$(Q)$(CC) $(EXTRA_FLAGS) $(AS_FLAGS) -c -o $@ $<
+
+$(B)/lib/libkymo.a: $(LIB_OBJS)
+	@mkdir -p $(@D)
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJS)
+
+define program_rule
+$(B)/programs/$(1): $(call program_objs,$(1)) $(B)/lib/libkymo.a
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) -Wl,--build-id,-z,noexecstack -o $$@ \
+		$(call program_objs,$(1)) -Wl,--start-group $(B)/lib/libkymo.a $$(USER_LIBS) -Wl,--end-group
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
+
+# What goes into images: symbols (for crash reports) and relocations, but no DWARF.
+$(B)/stripped/%: $(B)/programs/%
+	@mkdir -p $(@D)
+	$(Q)$(OBJCOPY) --strip-debug $< $@
+
+.PHONY: programs
+programs: $(addprefix $(B)/programs/,$(PROGRAMS))
+
+# ---- boot images ---------------------------------------------------------------------------------
+#
+# <image>.cpio (programs and start script) -> <image>.image.o -> <image>.elf: one file that boots.
+
+define image_rule
+$(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) build/tools/mkcpio
+	$$(call say,CPIO)
+	$$(Q)build/tools/mkcpio $$@ start=$($(1)_SCRIPT) \
+		$(foreach p,$($(1)_PROGRAMS),$(p)=$(B)/stripped/$(p))
+
+$(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S
+	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/$(1).cpio"' -c -o $$@ scripts/image.S
+
+$(B)/$(1).elf: $(KERNEL_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack -Wl,-Map=$(B)/$(1).map \
+		$$(KERNEL_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(B)/$(1).image.o -lgcc
+	$$(Q)$$(OBJDUMP) -d -S $$@ > $(B)/$(1).lst 2>/dev/null
+	$$(Q)$$(SIZE) -A -d $$@ > $(B)/$(1).size
+endef
+$(foreach i,$(IMAGES),$(eval $(call image_rule,$(i))))
+
+# How to start the emulator: one argument a line, the program first, `-kernel <image>` to be added.
+$(B)/qemu.args: boards/$(BOARD)/board.mk
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' $(QEMU) $(QEMU_FLAGS) > $@
+
+.PHONY: images
+images: $(foreach i,$(IMAGES),$(B)/$(i).elf) $(B)/qemu.args
+
+.PHONY: list-images
+list-images:
+	@echo $(IMAGES)
+
+-include $(KERNEL_OBJS:.o=.d) $(USER_OBJS:.o=.d)

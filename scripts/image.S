@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The boot image (a newc cpio archive named by IMAGE) as an object file: arch_boot_image() of every
+ * board returns these two symbols. Aligned so that ELF headers in it may be read as structs.
+ */
+    .section .boot_image, "a", %progbits
+    .balign 4096
+    .global boot_image_start
+boot_image_start:
+    .incbin IMAGE
+    .global boot_image_end
+boot_image_end:
+    .balign 16
+    .section .note.GNU-stack, "", %progbits

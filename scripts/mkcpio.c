@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes a boot image: a newc cpio archive that depends on the files' names and contents only
+ * (owner, time and inode are fixed), so equal inputs give equal images on every machine.
+ *
+ * Usage: mkcpio OUT NAME=FILE...     Runs on the build machine. Contents start at multiples of 4.
+ * Read by kernel/image.c; refuses names without '=' and files over 4 GB.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void die(const char *what, const char *name)
+{
+    fprintf(stderr, "mkcpio: %s: %s\n", what, name);
+    exit(1);
+}
+
+/* Pads the archive to a multiple of 4 bytes. */
+static void pad(FILE *out, size_t written)
+{
+    static const char zero[4];
+
+    fwrite(zero, 1, (4 - written % 4) % 4, out);
+}
+
+static void write_header(FILE *out, unsigned inode, unsigned mode, size_t bytes, const char *name)
+{
+    size_t namesize = strlen(name) + 1;
+    int n = fprintf(out, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", inode, mode,
+                    0, 0, 1, 0, (unsigned)bytes, 0, 0, 0, 0, (unsigned)namesize, 0);
+
+    fwrite(name, 1, namesize, out);
+    pad(out, (size_t)n + namesize);
+}
+
+static char *read_file(const char *path, size_t *bytes)
+{
+    FILE *f = fopen(path, "rb");
+    long end;
+    char *data;
+
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0 || (end = ftell(f)) < 0) {
+        die("can't read", path);
+    }
+    if ((unsigned long)end > UINT32_MAX) {
+        die("too big", path);
+    }
+    rewind(f);
+    *bytes = (size_t)end;
+    data = malloc(*bytes + 1);
+    if (data == NULL || fread(data, 1, *bytes, f) != *bytes) {
+        die("can't read", path);
+    }
+    fclose(f);
+    return data;
+}
+
+static void write_member(FILE *out, unsigned inode, const char *spec)
+{
+    const char *path = strchr(spec, '=');
+    char name[256];
+    size_t bytes;
+    char *data;
+
+    if (path == NULL || (size_t)(path - spec) >= sizeof(name)) {
+        die("not NAME=FILE", spec);
+    }
+    snprintf(name, sizeof(name), "%.*s", (int)(path - spec), spec);
+    data = read_file(path + 1, &bytes);
+    write_header(out, inode, 0100644, bytes, name);
+    fwrite(data, 1, bytes, out);
+    pad(out, bytes);
+    free(data);
+}
+
+int main(int argc, char **argv)
+{
+    FILE *out = argc > 1 ? fopen(argv[1], "wb") : NULL;
+
+    if (out == NULL) {
+        die("usage: mkcpio OUT NAME=FILE...", argc > 1 ? argv[1] : "no output");
+    }
+    for (int i = 2; i < argc; i++) {
+        write_member(out, (unsigned)i - 1, argv[i]);
+    }
+    write_header(out, 0, 0, 0, "TRAILER!!!");
+    if (ferror(out) || fclose(out) != 0) {
+        die("can't write", argv[1]);
+    }
+    return 0;
+}

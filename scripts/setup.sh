@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Installs what a goal needs and is missing: setup.sh build|check|gdb.
+#
+# Nothing missing: no root, no network, no output. Otherwise it uses apt-get as root or with
+# `sudo -n`; else it asks on a terminal (sudo's password prompt), or without one prints the line to
+# type and exits 2.
+set -eu
+
+build="gcc libc6-dev binutils
+    gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
+    gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
+    qemu-system-arm"
+check="$build python3 libcmocka-dev clang-format-14"
+gdb="$build gdb-multiarch"
+
+case ${1:-} in
+build) wanted=$build ;;
+check) wanted=$check ;;
+gdb) wanted=$gdb ;;
+*)
+    echo "usage: setup.sh build|check|gdb" >&2
+    exit 1
+    ;;
+esac
+
+installed() {
+    # A tool counts as there wherever it came from; for libraries only the package says.
+    case $1 in
+    gcc) command -v cc >/dev/null && return 0 ;;
+    binutils) command -v ld >/dev/null && return 0 ;;
+    python3) command -v python3 >/dev/null && return 0 ;;
+    qemu-system-arm)
+        command -v qemu-system-arm >/dev/null && command -v qemu-system-aarch64 >/dev/null &&
+            return 0
+        ;;
+    gdb-multiarch | clang-format-14) command -v "$1" >/dev/null && return 0 ;;
+    esac
+    case $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) in
+    installed) return 0 ;;
+    esac
+    return 1
+}
+
+missing=
+for package in $wanted; do
+    installed "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+options="-y --no-install-recommends -o DPkg::Lock::Timeout=900"
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif sudo -n true 2>/dev/null; then
+    as_root="sudo -n"
+elif [ -t 0 ] && [ -t 2 ] && command -v sudo >/dev/null; then
+    as_root=sudo
+    echo "Kymo needs these packages:$missing" >&2
+    echo "Installing them with sudo; it may ask for your password." >&2
+else
+    echo "Packages are missing. Install them as root and try again:" >&2
+    echo "  apt-get install $options$missing" >&2
+    exit 2
+fi
+
+echo "Installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086
+{
+    $as_root apt-get update -q -o DPkg::Lock::Timeout=900 >/dev/null
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q $options $missing >/dev/null
+} || {
+    echo "setup: apt-get failed. By hand: apt-get install $options$missing" >&2
+    exit 2
+}

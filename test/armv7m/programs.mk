@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What only a Cortex-M can be asked: stack pointers, exception frames, FP state. One image.
+
+ifeq ($(ARCH),armv7m)
+t_armv7m_SRCS := test/armv7m/t_armv7m.c test/armv7m/kinds.c test/armv7m/fp.c test/boot/programs/check.c \
+	test/boot/programs/raw_$(ARCH).S
+PROGRAMS += t_armv7m
+armv7m_SCRIPT := test/armv7m/armv7m.start
+armv7m_PROGRAMS := init t_armv7m
+IMAGES += armv7m
+endif

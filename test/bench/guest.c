@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `make bench` measures, on the board: each operation between two marker no-ops, many times.
+ * test/bench/count.c (in QEMU) records the instructions executed between them, test/bench/bench
+ * counts; this program only runs. See test/bench/README.md for what each interval is.
+ *
+ *   bench server      replies to 8-byte messages; priority above the client's
+ *   bench spin        opens interval INTERVAL_IRQ again and again; priority below everything
+ *   bench client      calls, messages, events, in order
+ *   bench interrupts  closes what the spinner opened
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dispatch.h>
+
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+#include "kernel/abi/sys/trace.h"
+
+#if defined(__arm__)
+#define MARK(n) __asm__ volatile("dbg %0" ::"i"(n) : "memory")
+#define NULL_CALL() \
+    __asm__ volatile("mov r12, #0\n\tsvc 0" ::: "r0", "r1", "r2", "r3", "r12", "memory")
+#define DEVICE 0x40001000u
+#define DEVICE_IRQ 9
+#else
+#define MARK(n) __asm__ volatile("hint %0" ::"i"(0x70 + (n)) : "memory")
+#define NULL_CALL() \
+    __asm__ volatile("mov x8, #0\n\tsvc #0" :: \
+                         : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", \
+                           "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "memory")
+#define DEVICE 0x09010000u
+#define DEVICE_IRQ 34
+#endif
+#define OPEN(interval) MARK(2 * (interval))
+#define CLOSE(interval) MARK(2 * (interval) + 1)
+
+enum {
+    INTERVAL_NULL,
+    INTERVAL_MSG,
+    INTERVAL_IRQ,
+    INTERVAL_EVENT, /* the first ROUNDS with the event off, the rest with it on */
+};
+
+#define NAME "bench"
+#define ROUNDS 100
+#define EVENTS 1600 /* more than two buffers' high water, fewer than the buffers hold */
+#define BUFFERS 8
+
+static int failed(const char *what)
+{
+    printf("bench: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+static int server(void)
+{
+    uint32_t msg[2];
+    iov_t iov;
+    name_attach_t *name = name_attach(NULL, NAME, 0);
+
+    if (name == NULL) {
+        return failed("name_attach");
+    }
+    SETIOV(&iov, msg, sizeof(msg));
+    for (;;) {
+        int rcvid = MsgReceivev(name->chid, &iov, 1, NULL);
+
+        if (rcvid > 0) {
+            MsgReplyv(rcvid, 0, &iov, 1);
+        }
+    }
+}
+
+static __attribute__((noreturn)) void spin(void)
+{
+    for (;;) {
+        OPEN(INTERVAL_IRQ);
+        for (volatile int i = 0; i < 20; i++) {
+        }
+    }
+}
+
+static int null_calls(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        OPEN(INTERVAL_NULL);
+        NULL_CALL();
+        CLOSE(INTERVAL_NULL);
+    }
+    return 0;
+}
+
+static int round_trips(void)
+{
+    uint32_t out[2] = {1, 2}, in[2];
+    int coid = name_open(NAME, 0);
+    iov_t siov, riov;
+
+    if (coid < 0) {
+        return failed("name_open");
+    }
+    SETIOV(&siov, out, sizeof(out));
+    SETIOV(&riov, in, sizeof(in));
+    for (int i = 0; i < ROUNDS; i++) {
+        OPEN(INTERVAL_MSG);
+        long status = MsgSendv(coid, &siov, 1, &riov, 1);
+        CLOSE(INTERVAL_MSG);
+        if (status != 0) {
+            return failed("MsgSendv");
+        }
+    }
+    return 0;
+}
+
+/* ---- interrupt to thread: the spinner opens, this thread closes -------------------------------
+ */
+
+static volatile uint32_t *regs;
+
+static void device_fire(void)
+{
+#if defined(__arm__)
+    regs[0] = 0;
+    regs[1] = regs[2] = 25000;
+    regs[0] = 9;
+#else
+    regs[1] = regs[0] + 1;
+    regs[4] = 1;
+#endif
+}
+
+static void device_quiet(void)
+{
+#if defined(__arm__)
+    regs[0] = 0;
+    regs[3] = 1;
+#else
+    regs[4] = 0;
+    regs[7] = 1;
+#endif
+}
+
+static int interrupts(void)
+{
+    struct kymo_map map = {
+        .phys = DEVICE, .len = 4096, .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE};
+    struct sigevent event;
+    int id;
+
+    if (MemMap(&map) < 0) {
+        return failed("MemMap");
+    }
+    regs = (volatile uint32_t *)(uintptr_t)map.vaddr;
+    SIGEV_INTR_INIT(&event);
+    id = InterruptAttachEvent(DEVICE_IRQ, &event, 0);
+    if (id < 0) {
+        return failed("InterruptAttachEvent");
+    }
+    for (int i = 0; i < 5; i++) {
+        device_fire();
+        InterruptWait(0, NULL);
+        CLOSE(INTERVAL_IRQ);
+        device_quiet();
+        InterruptUnmask(DEVICE_IRQ, id);
+    }
+    InterruptDetach(id);
+    return 0;
+}
+
+/* ---- one event: a pulse sent to nobody is exactly one COMM event ------------------------------
+ */
+
+static int pulses(int coid, int chid, int n)
+{
+    struct _pulse pulse;
+
+    for (int i = 0; i < n; i++) {
+        OPEN(INTERVAL_EVENT);
+        int error = MsgSendPulse(coid, 10, 1, i);
+        CLOSE(INTERVAL_EVENT);
+        if (error != 0 || MsgReceivePulse(chid, &pulse, sizeof(pulse), NULL) != 0) {
+            return failed("pulse");
+        }
+    }
+    return 0;
+}
+
+static int events(void)
+{
+    int chid = ChannelCreate(0);
+    int coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
+    uint64_t paddr, wrap_ns = UINT64_C(86) * 1000000000;
+    int status;
+
+    if (TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr) < 0) {
+        return failed("ALLOCBUFFER");
+    }
+    TraceEvent((int)_NTO_TRACE_DELALLCLASSES);
+    TraceEvent((int)_NTO_TRACE_ADDEVENT, _NTO_TRACE_COMM, 1); /* SND_PULSE */
+    status = pulses(coid, chid, ROUNDS);
+    TraceEvent((int)_NTO_TRACE_STARTNOSTATE);
+    status |= pulses(coid, chid, EVENTS);
+    for (int i = 0; i < 6; i++) { /* past every wrap of a 32-bit clock: TIME before the event */
+        TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_NANOSLEEP, NULL, &wrap_ns, NULL);
+        status |= pulses(coid, chid, 3);
+    }
+    TraceEvent((int)_NTO_TRACE_STOP);
+    TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "server") == 0) {
+        return server();
+    }
+    if (argc >= 2 && strcmp(argv[1], "spin") == 0) {
+        spin();
+    }
+    if (argc >= 2 && strcmp(argv[1], "interrupts") == 0) {
+        return interrupts();
+    }
+    return null_calls() != 0 || round_trips() != 0 || events() != 0;
+}

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A raw look at captures: which events are in one. Independent of host/reader on purpose."""
+import os
+import re
+import struct
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CLASSES = {"CONTROL": 1, "KER_CALL": 2, "INT": 3, "PR_TH": 4, "SYSTEM": 5, "USER": 6, "COMM": 7}
+SCAN_BYTES = 8 << 20  # of each end of a capture
+
+
+def slots_offset(f):
+    head = f.read(65536)
+    end = head.find(b"TRACE_HEADER_END::")
+    length = re.search(rb"TRACE_SYSPAGE_LEN::(\d+)", head)
+    if end < 0 or not length:
+        raise ValueError("no capture")
+    return end + len("TRACE_HEADER_END::") + int(length.group(1))
+
+
+def slots(path):
+    """(class, event, d1, d2) of the slots that begin an event, from both ends of a big file."""
+    with open(path, "rb") as f:
+        start = slots_offset(f)
+        f.seek(0, os.SEEK_END)
+        size = (f.tell() - start) // 16 * 16
+        pieces = [(0, min(size, SCAN_BYTES))]
+        if size > SCAN_BYTES:
+            last = max(SCAN_BYTES, size - SCAN_BYTES)
+            pieces.append((last, size - last))
+        for at, length in pieces:
+            f.seek(start + at)
+            for header, _, d1, d2 in struct.iter_unpack("<IIII", f.read(length // 16 * 16)):
+                if header >> 30 < 2:
+                    yield header >> 10 & 0x1f, header & 0x3ff, d1, d2
+
+
+def fired(path):
+    """The set of (class, event), the 64-bit forms counted as the plain ones."""
+    found = set()
+    for cls, event, _, _ in slots(path):
+        found.add((cls, event & ~512 if cls != CLASSES["USER"] else 0))
+    return found
+
+
+def event_rows():
+    """name -> (class, number) of trace/events.def."""
+    with open(os.path.join(ROOT, "trace/events.def")) as f:
+        text = f.read()
+    return {name: (CLASSES[cls], int(number)) for name, cls, number in
+            re.findall(r"^EVENT(?:_[A-Z]+)?\((\w+),\s*(\w+),\s*(\d+)", text, re.M)}
+
+
+def call_rows():
+    """NAME -> number of kernel/abi/kercalls.def."""
+    with open(os.path.join(ROOT, "kernel/abi/kercalls.def")) as f:
+        text = f.read()
+    return {name: int(n) for n, name in re.findall(r"^KERCALL\((\d+),\s*(\w+)", text, re.M)}

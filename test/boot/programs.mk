@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The test programs that run on the boards, and the images they are booted from.
+
+boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
+boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
+	t_trace t_intr t_slay victim
+$(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
+PROGRAMS += $(boot_programs)
+
+# Every script of test/boot/images is an image of all test programs and those it needs beside.
+boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
+$(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
+	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin $(DEMO_PROGRAMS) \
+	$(boot_programs)))
+IMAGES += $(boot_images)

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes: spawn, exit, wait, and death while blocked in every state, so often that anything left
+ * behind would make a table or the memory run out.
+ */
+#include "test/boot/programs/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define OFTEN 20 /* more than there are processes; with laden ones more than timers, names, … */
+
+static struct link to;
+static char address[24]; /* "pid:chid" for the victim */
+
+static int wait_for(int pid)
+{
+    int status = -1;
+
+    EXPECT_EQ(ProcWait(pid, &status, 0), pid);
+    return status;
+}
+
+static int kill_and_wait(int pid)
+{
+    int status;
+
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGKILL, 0, 0), 0);
+    status = wait_for(pid);
+    EXPECT_EQ(KYMO_STATUS_SIGNAL(status), KYMO_SIGKILL);
+    return status;
+}
+
+static void t_exit_status(void)
+{
+    int pid = spawn("victim", 0, 0, NULL, NULL, NULL);
+    int status = wait_for(pid);
+
+    EXPECT(KYMO_STATUS_EXITED(status));
+    EXPECT_EQ(KYMO_STATUS_CODE(status), 99);
+    EXPECT_ERR(ProcWait(pid, &status, 0), ECHILD);
+    EXPECT_ERR(ProcWait(0, &status, KYMO_WAIT_NOHANG), ECHILD);
+    EXPECT_ERR(ProcWait(1, &status, 0), ECHILD);
+}
+
+static void t_nohang(void)
+{
+    int pid = spawn("victim", 0, 0, "block", "nanosleep", NULL), status = -1;
+
+    EXPECT_EQ(ProcWait(0, &status, KYMO_WAIT_NOHANG), 0);
+    wait_state(pid, 1, STATE_NANOSLEEP);
+    kill_and_wait(pid);
+}
+
+static void t_spawn_errors(void)
+{
+    struct kymo_spawn s = {0};
+
+    EXPECT_ERR(spawn("no such program", 0, 0, NULL, NULL, NULL), ENOENT);
+    EXPECT_ERR(spawn("start", 0, 0, NULL, NULL, NULL), ENOEXEC); /* the script is no ELF */
+    EXPECT_ERR(spawn("victim", ABILITY_RESET, 0, NULL, NULL, NULL), EPERM); /* has it not itself */
+    EXPECT_ERR(spawn("victim", 0, 300, NULL, NULL, NULL), EINVAL);
+    EXPECT_ERR(spawn("victim", 0, 100, NULL, NULL, NULL), EPERM);
+    memset(s.program, 'x', sizeof(s.program)); /* no NUL */
+    EXPECT_EQ(ProcSpawn(&s), -1);
+    EXPECT(errno == EINVAL || errno == ENAMETOOLONG);
+    memset(&s, 0, sizeof(s));
+    strcpy(s.program, "victim");
+    s.argc = 9;
+    s.arg_bytes = 3; /* not 9 strings */
+    EXPECT_ERR(ProcSpawn(&s), EINVAL);
+    s.argc = 1;
+    s.arg_bytes = KYMO_ARG_MAX + 1;
+    EXPECT_EQ(ProcSpawn(&s), -1);
+    s.argc = s.arg_bytes = 0;
+    s.heap_size = 0xfffff000u;
+    EXPECT_EQ(ProcSpawn(&s), -1);
+    EXPECT(errno == EINVAL || errno == ENOMEM);
+    s.heap_size = 0x40000000u;
+    EXPECT_ERR(ProcSpawn(&s), ENOMEM);
+}
+
+/* ---- death while blocked --------------------------------------------------------------------- */
+
+static int start_victim(const char *state, uint32_t ability)
+{
+    int pid = spawn("victim", ability, 0, "block", state, address);
+
+    EXPECT(pid > 0);
+    return pid;
+}
+
+static void die_in(const char *name, int state, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        int pid = start_victim(name, 0);
+
+        if (pid < 0 || !wait_state(pid, 1, state)) {
+            break;
+        }
+        kill_and_wait(pid);
+    }
+}
+
+static void t_receive(void)
+{
+    die_in("receive", STATE_RECEIVE, OFTEN);
+}
+static void t_nanosleep(void)
+{
+    die_in("nanosleep", STATE_NANOSLEEP, OFTEN);
+}
+static void t_mutex(void)
+{
+    die_in("mutex", STATE_MUTEX, OFTEN);
+}
+static void t_condvar(void)
+{
+    die_in("condvar", STATE_CONDVAR, OFTEN);
+}
+static void t_join(void)
+{
+    die_in("join", STATE_JOIN, OFTEN);
+}
+static void t_sem(void)
+{
+    die_in("sem", STATE_SEM, OFTEN);
+}
+static void t_laden(void)
+{
+    die_in("laden", STATE_NANOSLEEP, 3 * OFTEN);
+}
+
+static void t_send(void)
+{
+    to = make_link(0);
+    snprintf(address, sizeof(address), "%d:%d", self_pid(), to.chid);
+    die_in("send", STATE_SEND, OFTEN);
+    drop_link(&to);
+}
+
+static void t_reply(void)
+{
+    char c;
+
+    to = make_link(0);
+    snprintf(address, sizeof(address), "%d:%d", self_pid(), to.chid);
+    for (int i = 0; i < OFTEN; i++) {
+        int pid = start_victim("reply", 0);
+        int rcvid = MsgReceive(to.chid, &c, 1, NULL);
+
+        EXPECT(rcvid > 0);
+        wait_state(pid, 1, STATE_REPLY);
+        kill_and_wait(pid);
+        EXPECT_ERR(MsgReply(rcvid, 0, &c, 1), ESRCH);
+        EXPECT_ERR(MsgWrite(rcvid, &c, 1, 0), ESRCH);
+    }
+    drop_link(&to);
+}
+
+/* A server that wants to be told still can't keep a dying client. */
+static void t_reply_unblock(void)
+{
+    char msg[sizeof(struct _pulse)];
+    int pid, rcvid;
+
+    to = make_link(_NTO_CHF_UNBLOCK);
+    snprintf(address, sizeof(address), "%d:%d", self_pid(), to.chid);
+    pid = start_victim("reply", 0);
+    rcvid = MsgReceive(to.chid, msg, sizeof(msg), NULL);
+    EXPECT(rcvid > 0);
+    kill_and_wait(pid);
+    EXPECT_ERR(MsgReply(rcvid, 0, NULL, 0), ESRCH);
+    drop_link(&to);
+}
+
+static void t_intr(void)
+{
+    unsigned irq = 30;
+
+    snprintf(address, sizeof(address), "%u", irq);
+    for (int i = 0; i < OFTEN; i++) {
+        int pid = start_victim("intr", ABILITY_INTERRUPT);
+
+        if (!wait_state(pid, 1, STATE_INTR)) {
+            break;
+        }
+        kill_and_wait(pid);
+    }
+}
+
+static void t_running(void)
+{
+    for (int i = 0; i < 5; i++) {
+        int pid = spawn("victim", 0, 5, "block", "running", NULL);
+
+        sleep_ms(3);
+        kill_and_wait(pid);
+    }
+}
+
+/* Its child lives on and is found and ended here. */
+static void t_waitthread(void)
+{
+    struct kymo_proc_info info = {0};
+    int pid = start_victim("waitthread", ABILITY_SPAWN), orphans = 0;
+
+    wait_state(pid, 1, STATE_WAITTHREAD);
+    kill_and_wait(pid);
+    for (int at = 1; ProcInfo(at, &info) > 0; at = info.pid + 1) {
+        if (strcmp(info.name, "victim") == 0 && info.status_or_zero == 0) {
+            EXPECT_EQ(SignalKill(0, info.pid, 0, KYMO_SIGKILL, 0, 0), 0);
+            orphans++;
+        }
+    }
+    EXPECT_EQ(orphans, 1);
+    sleep_ms(5);
+}
+
+/* ---- the other side of a death --------------------------------------------------------------- */
+
+static void t_server_dies(void)
+{
+    struct kymo_name name;
+    char c = 1;
+    struct link watch = make_link(_NTO_CHF_COID_DISCONNECT);
+    struct _pulse pulse;
+    int coid, pid = start_victim("laden", 0); /* registers the name "victim", never receives */
+    uint64_t ns = 5 * MS;
+
+    for (int i = 0; i < 1000 && NameLookup("victim", &name) < 0; i++) {
+        sleep_ms(1);
+    }
+    EXPECT_EQ(name.pid, pid);
+    coid = ConnectAttach(0, name.pid, name.chid, _NTO_SIDE_CHANNEL, 0);
+    EXPECT(coid > 0);
+    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_SEND, NULL, &ns, NULL);
+    EXPECT_ERR(MsgSend(coid, &c, 1, &c, 1), ETIMEDOUT);
+    kill_and_wait(pid);
+    EXPECT_EQ(MsgReceivePulse(watch.chid, &pulse, sizeof(pulse), NULL), 0);
+    EXPECT_EQ(pulse.code, _PULSE_CODE_COIDDEATH);
+    EXPECT_EQ(pulse.value.sival_int, coid);
+    EXPECT_ERR(MsgSend(coid, &c, 1, &c, 1), ESRCH);
+    EXPECT_EQ(ConnectDetach(coid), 0);
+    EXPECT_ERR(NameLookup("victim", &name), ENOENT);
+    EXPECT_ERR(ConnectAttach(0, pid, 1, _NTO_SIDE_CHANNEL, 0), ESRCH);
+    drop_link(&watch);
+}
+
+static void t_kill_errors(void)
+{
+    EXPECT_ERR(SignalKill(0, 99999, 0, KYMO_SIGKILL, 0, 0), ESRCH);
+    EXPECT_ERR(SignalKill(0, self_pid(), 0, 999, 0, 0), EINVAL);
+    EXPECT_ERR(SignalKill(0, self_pid(), 0, -1, 0, 0), EINVAL);
+    EXPECT_EQ(SignalKill(0, self_pid(), 0, 0, 0, 0), 0);    /* only asks */
+    EXPECT_EQ(SignalKill(0, 1, 0, KYMO_SIGKILL, 0, 0), -1); /* the kernel */
+    EXPECT(errno == EPERM || errno == ESRCH);
+}
+
+static uint64_t memory_of_all(unsigned *threads, unsigned *channels)
+{
+    struct kymo_proc_info info = {0};
+    uint64_t sum = 0;
+
+    *threads = *channels = 0;
+    for (int at = 1; ProcInfo(at, &info) > 0; at = info.pid + 1) {
+        sum += info.memory;
+        *threads += info.nthreads;
+        *channels += info.nchannels;
+    }
+    return sum;
+}
+
+static uint64_t memory_before;
+static unsigned threads_before, channels_before;
+
+static void t_before(void)
+{
+    memory_before = memory_of_all(&threads_before, &channels_before);
+    EXPECT(memory_before > 0);
+}
+
+static void t_nothing_left(void)
+{
+    unsigned threads, channels;
+
+    EXPECT_EQ(memory_of_all(&threads, &channels), memory_before);
+    EXPECT_EQ(threads, threads_before);
+    EXPECT_EQ(channels, channels_before);
+}
+
+static const struct check table[] = {
+    {"account before", t_before},
+    {"exit status", t_exit_status},
+    {"wait without blocking", t_nohang},
+    {"spawn errors", t_spawn_errors},
+    {"kill errors", t_kill_errors},
+    {"killed in RECEIVE", t_receive},
+    {"killed in SEND", t_send},
+    {"killed in REPLY", t_reply},
+    {"killed in REPLY, unblock wanted", t_reply_unblock},
+    {"killed in NANOSLEEP", t_nanosleep},
+    {"killed in MUTEX", t_mutex},
+    {"killed in CONDVAR", t_condvar},
+    {"killed in JOIN", t_join},
+    {"killed in SEM", t_sem},
+    {"killed in INTR", t_intr},
+    {"killed in WAITTHREAD", t_waitthread},
+    {"killed while running", t_running},
+    {"killed holding everything", t_laden},
+    {"server dies", t_server_dies},
+    {"nothing left behind", t_nothing_left},
+};
+
+int main(void)
+{
+    return check_run("proc", table, COUNT(table));
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Threads: life, join, detach, cancel, limits, names, run masks; scheduling parameters. */
+#include "test/boot/programs/check.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static volatile int stage;
+static sync_t sem;
+
+static void *gives(void *arg)
+{
+    return (char *)arg + 1;
+}
+
+static void *waits(void *unused)
+{
+    SyncSemWait(&sem, 0);
+    return unused;
+}
+
+static void *sleeps(void *unused)
+{
+    for (;;) {
+        sleep_ms(1000);
+    }
+    return unused;
+}
+
+static void fresh(void)
+{
+    memset((void *)&sem, 0, sizeof(sem));
+    SyncTypeCreate(SYNC_SEM, &sem, NULL);
+    stage = 0;
+}
+
+static void t_join(void)
+{
+    void *status = NULL;
+    int tid = start_thread(gives, (void *)41, 0);
+
+    EXPECT_EQ(ThreadJoin(tid, &status), 0);
+    EXPECT_EQ((uintptr_t)status, 42);
+    EXPECT_ERR(ThreadJoin(tid, &status), ESRCH);
+    EXPECT_ERR(ThreadJoin(self_tid(), NULL), EDEADLK);
+    EXPECT_ERR(ThreadJoin(9999, NULL), ESRCH);
+    EXPECT_ERR(ThreadJoin(-1, NULL), ESRCH);
+}
+
+static int joinee;
+static void *joins(void *unused)
+{
+    EXPECT_EQ(ThreadJoin(joinee, NULL), 0);
+    return unused;
+}
+
+static void t_join_twice(void)
+{
+    int joiner;
+
+    fresh();
+    joinee = start_thread(waits, NULL, 0);
+    joiner = start_thread(joins, NULL, 0);
+    wait_state(self_pid(), joiner, STATE_JOIN);
+    EXPECT_ERR(ThreadJoin(joinee, NULL), EBUSY);
+    SyncSemPost(&sem);
+    join(joiner);
+}
+
+static void t_detach(void)
+{
+    int tid;
+
+    fresh();
+    tid = start_thread(waits, NULL, 0);
+    EXPECT_EQ(ThreadDetach(tid), 0);
+    EXPECT_ERR(ThreadDetach(tid), EINVAL);
+    EXPECT_ERR(ThreadJoin(tid, NULL), EINVAL);
+    SyncSemPost(&sem);
+    for (int i = 0; i < 100 && ThreadDetach(tid) == -1 && errno != ESRCH; i++) {
+        sleep_ms(1);
+    }
+    EXPECT_ERR(ThreadDetach(tid), ESRCH);
+}
+
+static void canceled_end(void)
+{
+    stage = 7;
+    ThreadDestroy(0, 0, (void *)77);
+}
+
+static void t_cancel(void)
+{
+    void *status = NULL;
+    int tid;
+
+    stage = 0;
+    tid = start_thread(sleeps, NULL, 0);
+    wait_state(self_pid(), tid, STATE_NANOSLEEP);
+    EXPECT_EQ(ThreadCancel(tid, canceled_end), 0);
+    EXPECT_EQ(ThreadJoin(tid, &status), 0);
+    EXPECT_EQ(stage, 7);
+    EXPECT_EQ((uintptr_t)status, 77);
+    EXPECT_ERR(ThreadCancel(9999, canceled_end), ESRCH);
+}
+
+static void t_destroy(void)
+{
+    void *status = NULL;
+    int tid = start_thread(sleeps, NULL, 0);
+
+    wait_state(self_pid(), tid, STATE_NANOSLEEP);
+    EXPECT_EQ(ThreadDestroy(tid, -1, (void *)5), 0);
+    EXPECT_EQ(ThreadJoin(tid, &status), 0);
+    EXPECT_EQ((uintptr_t)status, 5);
+    EXPECT_ERR(ThreadDestroy(9999, -1, NULL), ESRCH);
+}
+
+/* As many as there can be, twice: the second time shows that nothing was left behind. */
+static void t_limit(void)
+{
+    static int tids[256];
+    int first = 0;
+
+    for (int round = 0; round < 2; round++) {
+        int n = 0;
+
+        fresh();
+        for (; n < (int)COUNT(tids); n++) {
+            int error = pthread_create(&tids[n], NULL, waits, NULL);
+
+            if (error != 0) {
+                EXPECT_EQ(error, EAGAIN);
+                break;
+            }
+        }
+        EXPECT(n >= 4 && n < (int)COUNT(tids));
+        EXPECT(round == 0 || n == first);
+        first = n;
+        for (int i = 0; i < n; i++) {
+            SyncSemPost(&sem);
+        }
+        for (int i = 0; i < n; i++) {
+            join(tids[i]);
+        }
+    }
+}
+
+static void t_name(void)
+{
+    char old[KYMO_THREAD_NAME_MAX] = "", now[] = "worker";
+    struct _thread_name name = {sizeof(now), sizeof(old), now};
+    struct kymo_thread_info info = {0};
+
+    EXPECT_EQ(ThreadCtl(_NTO_TCTL_NAME, &name), 0);
+    EXPECT(ThreadInfo(self_pid(), self_tid(), &info) >= 0);
+    EXPECT_EQ(strcmp(info.name, "worker"), 0);
+    EXPECT_EQ(info.state, STATE_RUNNING);
+    name = (struct _thread_name){-1, sizeof(old), old};
+    EXPECT_EQ(ThreadCtl(_NTO_TCTL_NAME, &name), 0);
+    EXPECT_EQ(strcmp(old, "worker"), 0);
+}
+
+static void t_runmask(void)
+{
+    uint32_t all = cpu_count() == 32 ? ~0u : (1u << cpu_count()) - 1, mask = 0;
+
+    EXPECT_EQ(ThreadCtl(_NTO_TCTL_RUNMASK_GET, &mask), 0);
+    EXPECT_EQ(mask & all, all);
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        struct kymo_thread_info info = {0};
+
+        EXPECT_EQ(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)(1u << cpu)), 0);
+        SchedYield();
+        EXPECT(ThreadInfo(self_pid(), self_tid(), &info) >= 0);
+        EXPECT_EQ(info.cpu, cpu);
+    }
+    EXPECT_ERR(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)0), EINVAL);
+    EXPECT_EQ(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)all), 0);
+}
+
+static void t_sched(void)
+{
+    struct sched_param_kymo param = {.sched_priority = 12}, got = {0};
+    struct sched_info_kymo info = {0};
+
+    EXPECT_EQ(SchedSet(0, 0, SCHED_FIFO, &param), 0);
+    EXPECT_EQ(SchedGet(0, 0, &got), SCHED_FIFO);
+    EXPECT_EQ(got.sched_priority, 12);
+    EXPECT_EQ(got.sched_curpriority, 12);
+    param.sched_priority = 256;
+    EXPECT_ERR(SchedSet(0, 0, SCHED_FIFO, &param), EINVAL);
+    param.sched_priority = 0;
+    EXPECT_ERR(SchedSet(0, 0, SCHED_FIFO, &param), EINVAL);
+    param.sched_priority = 64; /* this program has no ability "priority" */
+    EXPECT_ERR(SchedSet(0, 0, SCHED_FIFO, &param), EPERM);
+    param.sched_priority = 10;
+    EXPECT_ERR(SchedSet(0, 0, 99, &param), EINVAL);
+    EXPECT_ERR(SchedSet(99999, 0, SCHED_RR, &param), ESRCH);
+    EXPECT_ERR(SchedGet(0, 99, &got), ESRCH);
+    EXPECT_EQ(SchedSet(0, 0, SCHED_RR, &param), 0);
+    EXPECT_EQ(SchedInfo(0, SCHED_RR, &info), 0);
+    EXPECT_EQ(info.priority_max, PRIORITY_MAX);
+    EXPECT_EQ(info.priority_unprivileged_max, PRIORITY_UNPRIVILEGED_MAX);
+    EXPECT(info.interval_ns > 0);
+    EXPECT_ERR(SchedInfo(0, 99, &info), EINVAL);
+}
+
+/* Round robin: two threads that never block both get on, on one CPU. */
+static volatile unsigned turns[2];
+static void *spins(void *arg)
+{
+    volatile unsigned *turn = arg;
+
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1);
+    while (stage == 0) {
+        (*turn)++;
+    }
+    return NULL;
+}
+
+static void t_round_robin(void)
+{
+    struct sched_param_kymo param = {.sched_priority = 10};
+    int a, b;
+
+    EXPECT_EQ(SchedSet(0, 0, SCHED_RR, &param), 0);
+    stage = 0;
+    turns[0] = turns[1] = 0;
+    a = start_thread(spins, (void *)&turns[0], 9);
+    b = start_thread(spins, (void *)&turns[1], 9);
+    sleep_ms(60);
+    stage = 1;
+    join(a);
+    join(b);
+    EXPECT(turns[0] > 0);
+    EXPECT(turns[1] > 0);
+}
+
+static void *own_errno(void *arg)
+{
+    for (int i = 0; i < 200; i++) {
+        errno = (int)(uintptr_t)arg;
+        SchedYield();
+        EXPECT_EQ(errno, (uintptr_t)arg);
+        free(malloc(40 + (size_t)i));
+    }
+    return NULL;
+}
+
+static void t_errno(void)
+{
+    int tid[4];
+
+    for (uintptr_t i = 0; i < 4; i++) {
+        tid[i] = start_thread(own_errno, (void *)(i + 1), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        join(tid[i]);
+    }
+}
+
+static const struct check table[] = {
+    {"join", t_join},
+    {"two joiners", t_join_twice},
+    {"detach", t_detach},
+    {"cancel", t_cancel},
+    {"destroy", t_destroy},
+    {"limit", t_limit},
+    {"name", t_name},
+    {"run mask", t_runmask},
+    {"scheduling", t_sched},
+    {"round robin", t_round_robin},
+    {"errno and malloc per thread", t_errno},
+};
+
+int main(void)
+{
+    return check_run("thread", table, COUNT(table));
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Boots images under QEMU and judges what they print and record.
+
+run.py [--jobs N] [--list] BOARD [SUITE...]
+
+A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
+Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such line is one test, and
+so is every check. Everything of one boot is in build/check/boot/BOARD.SUITE/: console.txt,
+trace.kev, the command. The last line is `N passed, N failed`.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import suites  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TEST_LINE = re.compile(r"^TEST ([^:]+): (ok|FAIL)\b ?(.*)$")
+
+# How the CPUs run. icount: one host thread, virtual time, every run the same. multi: one host
+# thread per CPU, real time: that is where races show.
+MODES = {
+    "icount": ["-icount", "shift=2,sleep=off"],
+    "multi": ["-accel", "tcg,thread=multi"],
+}
+
+
+class Boot:
+    """One boot: how it was asked for and what came of it."""
+
+    def __init__(self, board, suite):
+        self.board, self.suite = board, suite
+        self.dir = os.path.join(ROOT, "build/check/boot", f"{board}.{suite.name}")
+        self.console, self.status, self.seconds = "", None, 0.0
+        self.trace = os.path.join(self.dir, "trace.kev")
+
+    def command(self):
+        with open(os.path.join(ROOT, "build", self.board, "qemu.args")) as f:
+            args = f.read().splitlines()
+        if self.suite.cpus and "-smp" in args:
+            args[args.index("-smp") + 1] = str(self.suite.cpus)
+        image = os.path.join(ROOT, "build", self.board, self.suite.image + ".elf")
+        return args + MODES[self.suite.mode] + self.suite.qemu + ["-kernel", image]
+
+    def prepare(self):
+        os.makedirs(self.dir, exist_ok=True)
+        for name in os.listdir(self.dir):
+            os.unlink(os.path.join(self.dir, name))
+        if self.suite.prepare:
+            self.suite.prepare(self)
+
+    def run(self):
+        self.prepare()
+        command = self.command()
+        with open(os.path.join(self.dir, "command"), "w") as f:
+            f.write(" ".join(command) + "\n")
+        path = os.path.join(self.dir, "console.txt")
+        began = time.monotonic()
+        with open(path, "wb") as out:
+            qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out,
+                                    stderr=subprocess.STDOUT)
+            try:
+                self.status = qemu.wait(self.suite.timeout)
+            except subprocess.TimeoutExpired:
+                qemu.kill()
+                qemu.wait()
+        self.seconds = time.monotonic() - began
+        with open(path, errors="replace", newline="") as f:
+            self.console = f.read().replace("\r\n", "\n")
+        return self
+
+
+def judge(boot):
+    """All (name, error or None) of one boot."""
+    suite, results = boot.suite, []
+    for line in boot.console.splitlines():
+        found = TEST_LINE.match(line)
+        if found:
+            name, verdict, reason = found.groups()
+            results.append((name, None if verdict == "ok" else reason or "failed"))
+    if boot.status is None:
+        results.append(("ends", f"still running after {suite.timeout} s"))
+    elif boot.status != suite.status:
+        results.append(("ends", f"status {boot.status}, not {suite.status}"))
+    else:
+        results.append(("ends", None))
+    if len(results) - 1 < suite.tests:
+        results.append(("all tests ran", f"{len(results) - 1} of at least {suite.tests}"))
+    if "PANIC" in boot.console and not suite.panics:
+        results.append(("no panic", "the kernel panicked"))
+    for check in suite.checks:
+        name = check.__name__.replace("_", " ")
+        try:
+            results.append((name, check(boot)))
+        except Exception as e:  # a check that can't do its work has failed
+            results.append((name, f"{type(e).__name__}: {e}"))
+    return results
+
+
+def work(board, suite):
+    try:
+        boot = Boot(board, suite).run()
+    except OSError as e:
+        return suite, None, [("boots", str(e))]
+    return suite, boot, judge(boot)
+
+
+def report(board, suite, boot, results):
+    bad = [r for r in results if r[1] is not None]
+    seconds = f"{boot.seconds:.1f} s" if boot else "-"
+    print(f"{board} {suite.name} ({suite.image}, {suite.mode}): {len(results) - len(bad)} ok, "
+          f"{len(bad)} failed, {seconds}", flush=True)
+    for name, error in bad:
+        print(f"  FAIL {name}: {error}")
+    if bad and boot:
+        print(f"  console: {os.path.relpath(boot.dir, ROOT)}/console.txt", flush=True)
+    return len(results) - len(bad), len(bad)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="boots images under QEMU and judges the outcome")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("board")
+    parser.add_argument("suites", nargs="*")
+    args = parser.parse_args()
+    chosen = [s for s in suites.SUITES if args.board in s.boards
+              and (not args.suites or s.name in args.suites)]
+    if args.list:
+        for s in chosen:
+            print(f"{s.name:16} {s.image:10} {s.mode:8} {s.doc}")
+        return 0
+    passed = failed = 0
+    # A multi-threaded emulator wants the machine's CPUs: those boots run one at a time.
+    single = [s for s in chosen if s.mode == "icount"]
+    multi = [s for s in chosen if s.mode != "icount"]
+    with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
+        for done in pool.map(lambda s: work(args.board, s), single):
+            p, f = report(args.board, *done)
+            passed, failed = passed + p, failed + f
+    for s in multi:
+        p, f = report(args.board, *work(args.board, s))
+        passed, failed = passed + p, failed + f
+    if not args.suites:
+        missing = suites.missing_rows(args.board)
+        print(f"{args.board}: every event row fires: " + ("ok" if not missing else "FAIL, never: " +
+                                                          ", ".join(missing)))
+        passed, failed = passed + (not missing), failed + bool(missing)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The boots that `make check` makes, and what is asked of each. run.py runs them."""
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+import kev
+
+ROOT = kev.ROOT
+KYMO = os.path.join(ROOT, "build/kymo")
+COUNT = os.path.join(ROOT, "build/tools/count_user_events")
+BOTH = ("mps2-an386", "virt-a64")
+M4 = ("mps2-an386",)
+A64 = ("virt-a64",)
+
+
+# ---- checks: each gets the boot and returns None or what is wrong --------------------------------
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    return done.returncode, done.stdout, done.stderr
+
+
+def the_capture_can_be_read(boot):
+    status, out, err = run(KYMO, "print", boot.trace)
+    if status != 0:
+        return f"kymo print: {status}: {err.strip()[:200]}"
+    if out.count("\n") < 50:
+        return f"only {out.count(chr(10))} lines"
+    status, _, err = run(KYMO, "stat", boot.trace)
+    return f"kymo stat: {status}: {err.strip()[:200]}" if status else None
+
+
+def every_event_is_accounted_for(boot):
+    made = re.findall(r"evstorm: producer (\d+) made (\d+)", boot.console)
+    if not made:
+        return "no producer reported"
+    status, out, err = run(COUNT, boot.trace, str(boot.suite.cpus or 1),
+                           *(f"{p}={n}" for p, n in made))
+    with open(os.path.join(boot.dir, "account.txt"), "w") as f:
+        f.write(out + err)
+    os.unlink(boot.trace)  # they are big
+    return None if status == 0 else (out + err).strip().splitlines()[-1]
+
+
+def lost(boot):
+    with open(os.path.join(boot.dir, "account.txt")) as f:
+        return int(re.search(r"\+ DROPPED (\d+)", f.read()).group(1))
+
+
+def events_were_lost(boot):
+    return None if lost(boot) > 0 else "none: this boot proves nothing"
+
+
+def nothing_was_lost(boot):
+    return None if lost(boot) == 0 else f"{lost(boot)} events"
+
+
+def says(text):
+    def check(boot):
+        return None if re.search(text, boot.console) else f"the console doesn't say {text!r}"
+    check.__name__ = "says " + text
+    return check
+
+
+def to_dev_full(boot):
+    os.symlink("/dev/full", boot.trace)
+
+
+def a_second_capture_works(boot):
+    status, out, err = run(KYMO, "print", os.path.join(boot.dir, "second.kev"))
+    return None if status == 0 and "THREAD" in out else f"kymo print: {status}: {err[:200]}"
+
+
+def the_first_one_is_sound(boot):
+    """A logger killed between two buffers leaves whole ones."""
+    status, out, err = run(KYMO, "print", "--recover", boot.trace)
+    return None if status == 0 and "CONTROL" in out else f"kymo print: {status}: {err[:200]}"
+
+
+def two_runs_are_the_same(boot):
+    with open(boot.trace, "rb") as f:
+        first = f.read()
+    again = type(boot)(boot.board, boot.suite).run()
+    if boot.console != again.console:
+        return "the console differs"
+    with open(again.trace, "rb") as f:
+        return None if f.read() == first else "the capture differs"
+
+
+def masked(text):
+    """A print with what depends on time and place taken out."""
+    text = re.sub(r"(?m)^t:0x[0-9a-f]+", "t:T", text)
+    text = re.sub(r"0x[0-9a-f]{5,16}", "0xX", text)
+    text = re.sub(r"-?\b\d{7,}\b", "N", text)
+    text = re.sub(r"(?m)^( *TRACE_\w*(?:DATE|RELEASE|VERSION|SYSPAGE_LEN)\w*::).*$", r"\1", text)
+    return text
+
+
+def golden_path(board):
+    return os.path.join(ROOT, "test/golden", board + ".masked.txt")
+
+
+def it_prints_as_the_golden_one(boot):
+    status, out, err = run(KYMO, "print", boot.trace)
+    if status != 0:
+        return err[:200]
+    got = masked(out)
+    with open(os.path.join(boot.dir, "masked.txt"), "w") as f:
+        f.write(got)
+    with open(golden_path(boot.board)) as f:
+        want = f.read()
+    if got == want:
+        return None
+    for n, (a, b) in enumerate(zip(want.splitlines(), got.splitlines()), 1):
+        if a != b:
+            return f"line {n}: {b!r}, not {a!r} (test/golden/update if it is meant)"
+    return f"{len(got.splitlines())} lines, not {len(want.splitlines())}"
+
+
+# ---- the boots -----------------------------------------------------------------------------------
+
+@dataclass
+class Suite:
+    name: str
+    doc: str
+    image: str
+    boards: tuple = BOTH
+    mode: str = "icount"
+    cpus: int = 0  # 0: what the board's QEMU line says
+    timeout: int = 120
+    tests: int = 0  # at least so many TEST lines
+    status: int = 0
+    panics: bool = False
+    qemu: list = field(default_factory=list)
+    prepare: object = None
+    checks: list = field(default_factory=list)
+    coverage: bool = False  # its capture counts for "every event row fires"
+
+
+SUITES = [
+    Suite("api", "kernel API, isolation, bad arguments, trace control", "test", tests=150,
+          qemu=["-rtc", "clock=vm"]),
+    Suite("api-multi", "the same on 4 real threads", "test", A64, "multi", cpus=4, tests=150,
+          timeout=240),
+    Suite("smp1", "one CPU", "smoke", A64, cpus=1, tests=20),
+    Suite("smp2", "two CPUs", "smoke", A64, "multi", cpus=2, tests=20),
+    Suite("smp8", "eight CPUs", "smoke", A64, "multi", cpus=8, tests=20, timeout=240),
+    Suite("traced", "the API suite, recorded wide: every row must fire", "traced", tests=100,
+          timeout=240, qemu=["-rtc", "clock=vm"], checks=[the_capture_can_be_read], coverage=True),
+    Suite("fuzz", "random kernel calls", "fuzz", tests=1, timeout=240),
+    Suite("armv7m", "stack pointers, exception frames and FP registers of a Cortex-M", "armv7m", M4,
+          tests=2),
+    Suite("fuzz-multi", "the same on 4 real threads", "fuzz", A64, "multi", cpus=4, tests=1,
+          timeout=240),
+    Suite("crash", "every way to crash, one after the other", "crash", checks=[says("init")]),
+    Suite("demo", "what `make demo` shows", "demo", checks=[the_capture_can_be_read],
+          coverage=True),
+    Suite("repeat", "two runs under icount are the same to the byte", "golden",
+          checks=[the_capture_can_be_read, two_runs_are_the_same], coverage=True),
+    Suite("golden", "a fresh boot prints as the committed one, times and addresses masked",
+          "golden", cpus=1, checks=[it_prints_as_the_golden_one]),
+    Suite("storm", "10^7 events, the logger keeps up", "storm", A64, cpus=4, timeout=400,
+          checks=[every_event_is_accounted_for, nothing_was_lost]),
+    Suite("storm-multi", "the same on 4 real threads", "storm", A64, "multi", cpus=4, timeout=400,
+          checks=[every_event_is_accounted_for]),
+    Suite("starved", "10^7 events, the logger gets no CPU time", "starved", A64, "multi", cpus=4,
+          timeout=400, checks=[every_event_is_accounted_for, events_were_lost]),
+    Suite("storm-m4", "10^6 events, the logger keeps up", "storm-m4", M4, timeout=400,
+          checks=[every_event_is_accounted_for, nothing_was_lost]),
+    Suite("starved-m4", "10^6 events, the logger gets no CPU time", "starved-m4", M4, timeout=400,
+          checks=[every_event_is_accounted_for, events_were_lost]),
+    Suite("drops", "a little storm with a starved logger, kept: DROPPED can be read", "drops",
+          checks=[the_capture_can_be_read], coverage=True),
+    Suite("ring", "a flight recorder: the newest events, dumped at the end", "ring",
+          checks=[the_capture_can_be_read], coverage=True),
+    Suite("killed", "tracelogger killed at work, another one started", "killed", tests=1,
+          checks=[the_first_one_is_sound, a_second_capture_works]),
+    Suite("full", "the host's disk is full", "full", prepare=to_dev_full, tests=1,
+          checks=[says(r"tracelogger: write: .*valid up to byte")]),
+]
+
+
+def said_to_fire(board):
+    """(class, event) of `FIRED class event` lines: seen by a test that looked into the buffers."""
+    path = os.path.join(ROOT, "build/check/boot", f"{board}.api", "console.txt")
+    with open(path, errors="replace") as f:
+        return {(int(c), int(e)) for c, e in re.findall(r"^FIRED (\d+) (\d+)", f.read(), re.M)}
+
+
+def missing_rows(board):
+    """Rows of the tables that no capture of this board's boots has."""
+    found = set()
+    for suite in SUITES:
+        path = os.path.join(ROOT, "build/check/boot", f"{board}.{suite.name}", "trace.kev")
+        if suite.coverage and board in suite.boards and os.path.exists(path):
+            found |= kev.fired(path)
+    found |= said_to_fire(board)
+    missing = [name for name, row in kev.event_rows().items() if row not in found]
+    calls = kev.call_rows()
+    no_exit = ("PROC_EXIT", "THREAD_DESTROY")
+    for name, number in calls.items():
+        if (kev.CLASSES["KER_CALL"], number) not in found:
+            missing.append(f"{name} enter")
+        if (kev.CLASSES["KER_CALL"], number + 128) not in found and name not in no_exit:
+            missing.append(f"{name} exit")
+    if not any(cls == kev.CLASSES["KER_CALL"] and 256 <= event < 384 for cls, event in found):
+        missing.append("any KERCALL INT")
+    return missing

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign]: writes a fabricated capture, the same bytes
+ * for the same arguments.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/host/mkcapture.h"
+
+int main(int argc, char **argv)
+{
+    struct mk_options options = {.start = 0xfffff000u};
+    struct mk *mk;
+
+    if (argc < 5 || argc > 6) {
+        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign]\n", stderr);
+        return 2;
+    }
+    options.ncpu = (unsigned)atoi(argv[2]);
+    options.seed = strtoull(argv[4], NULL, 0);
+    options.swapped = argc == 6 && strcmp(argv[5], "swapped") == 0;
+    options.foreign = argc == 6 && strcmp(argv[5], "foreign") == 0;
+    if (options.ncpu == 0 || options.ncpu > MK_CPUS) {
+        return 2;
+    }
+    mk = mk_new(&options);
+    mk_workload(mk, (unsigned)strtoul(argv[3], NULL, 0));
+    if (mk_save(mk, argv[1]) != 0) {
+        perror(argv[1]);
+        return 1;
+    }
+    mk_free(mk);
+    return 0;
+}

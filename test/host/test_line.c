@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The shape of every kind of line.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+#include "test/host/support.h"
+
+struct expect {
+    unsigned class, event;
+    uint32_t words[16];
+    unsigned nwords;
+    const char *text; /* string behind the words, or NULL */
+    const char *line; /* behind time and CPU */
+};
+
+/* Prints one event; the capture's tables are mkcapture's. */
+static void check(const struct expect *expect, bool one_line)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    char *text, *line;
+    struct kev *kev;
+
+    if (expect->text != NULL) {
+        mk_string(mk, 0, 1, expect->class, expect->event, expect->words, expect->nwords,
+                  expect->text);
+    } else {
+        mk_event(mk, 0, 1, expect->class, expect->event, expect->words, expect->nwords);
+    }
+    mk_flush_all(mk);
+    kev = support_open(mk, NULL);
+    text = support_print(kev, one_line);
+    line = strchr(strchr(text, '\n') + 1, '\n') + 1; /* behind BUFFER and TIME */
+    assert_memory_equal(line, "t:0x0000000000000002 CPU:00 ", 28);
+    assert_string_equal(line + 28, expect->line);
+    free(text);
+    kev_close(kev);
+    mk_free(mk);
+}
+
+#define CALL TRACE_CLASS_KER_CALL
+#define M1 0xffffffffu
+
+static const struct expect shapes[] = {
+    {CALL, 90, {0}, 2, NULL, "KER_CALL:SCHED_YIELD/90\n"},
+    {CALL, 90 + 128, {0}, 2, NULL, "KER_EXIT:SCHED_YIELD/90 ret_val:0\n"},
+    {CALL, 90 + 256, {0}, 2, NULL, "INT_CALL:SCHED_YIELD/90\n"},
+    {CALL, 11, {3, 9}, 2, NULL, "KER_CALL:MSG_SENDV/11 coid:0x00000003 msg0:0x00000009\n"},
+    {CALL,
+     11 + 512,
+     {3, 0, 9, 1},
+     4,
+     NULL,
+     "KER_CALL:MSG_SENDV/11 coid:0x00000003 msg0:0x0000000100000009\n"},
+    {CALL,
+     11,
+     {3, 0xfffffff0u, 1, 7, 8, 9},
+     6,
+     NULL,
+     "KER_CALL:MSG_SENDV/11\n"
+     "                      coid:0x00000003\n"
+     "                    sparts:-16\n"
+     "                    rparts:1\n"
+     "                      msg0:0x00000007\n"
+     "                      msg1:0x00000008\n"
+     "                      msg2:0x00000009\n"},
+    {CALL, 11 + 128, {5, 6}, 2, NULL, "KER_EXIT:MSG_SENDV/11 ret_val:5 rmsg0:0x00000006\n"},
+    {CALL, 11 + 128, {M1, 22}, 2, NULL, "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:22\n"},
+    {CALL,
+     11 + 128 + 512,
+     {M1, M1, 116, 0},
+     4,
+     NULL,
+     "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:116\n"},
+    {CALL, 108, {0x400010, 3}, 2, NULL, "KER_CALL:NAME_ATTACH/108 name:0x00400010 chid:3\n"},
+    {CALL, 108, {3, 0}, 2, NULL, "KER_CALL:NAME_ATTACH/108 chid:3\n"},
+    {CALL, 22, {1, 2}, 2, NULL, "KER_CALL:MSG_KEYDATA/22 d1:0x00000001 d2:0x00000002\n"},
+    {TRACE_CLASS_PR_TH, 27, {5, 1}, 2, NULL, "VTHREAD :VTHRUNNING    pid:5 tid:1\n"},
+    {TRACE_CLASS_PR_TH, 64, {1, 5}, 2, NULL, "PROCESS :PROCCREATE    ppid:1 pid:5\n"},
+    {TRACE_CLASS_SYSTEM,
+     10,
+     {16, 32},
+     2,
+     NULL,
+     "SYSTEM  :FUNC_ENTER    thisfn:0x00000010 call_site:0x00000020\n"},
+    {TRACE_CLASS_CONTROL,
+     4,
+     {0xe6e6e6e6u, 0xe6e6e6e6u},
+     2,
+     NULL,
+     "CONTROL :BUFFER_END    d1:0xe6e6e6e6 d2:0xe6e6e6e6\n"},
+    {CALL, 127, {1, 2}, 2, NULL, "KER_CALL:EVENT:127 d0:0x00000001 d1:0x00000002\n"},
+    {TRACE_CLASS_INT, 1, {27, 0x2d8b18}, 2, NULL, "INT_ENTR:0x0000001b (27)       IP:0x002d8b18\n"},
+    {TRACE_CLASS_INT,
+     1 + 512,
+     {0x80000000u, 0x80001000u, 0xffffff80u},
+     3,
+     NULL,
+     "INT_ENTR:0x80000000 (-2147483648)       IP:0xffffff8080001000\n"},
+    {TRACE_CLASS_INT, 2, {27, 1}, 2, NULL, "INT_EXIT:0x0000001b (27) inkernel:0x00000001\n"},
+    {TRACE_CLASS_INT,
+     3,
+     {4, 27, 0x10, 0x20},
+     4,
+     NULL,
+     "INT_HANDLER_ENTR:0x0000001b (27)       PID:4 IP:0x00000010 AREA:0x00000020\n"},
+    {TRACE_CLASS_INT,
+     4,
+     {27, 4, 1, 5, 0x99},
+     5,
+     NULL,
+     "INT_HANDLER_EXIT:0x0000001b (27) SIGEVENT:PULSE coid:1 code:5 value:0x00000099\n"},
+    {TRACE_CLASS_INT,
+     4,
+     {27, 0, 0, 0, 0},
+     5,
+     NULL,
+     "INT_HANDLER_EXIT:0x0000001b (27) SIGEVENT:NONE\n"},
+    {TRACE_CLASS_PR_TH, 1, {5, 1}, 2, NULL, "THREAD  :THRUNNING     pid:5 tid:1\n"},
+    {TRACE_CLASS_PR_TH,
+     1,
+     {5, 1, 10, 2},
+     4,
+     NULL,
+     "THREAD  :THRUNNING     pid:5 tid:1 priority:10 policy:2\n"},
+    {TRACE_CLASS_PR_TH, 7, {5, 1}, 2, NULL, "THREAD  :THSTACK       pid:5 tid:1\n"},
+    {TRACE_CLASS_PR_TH, 24, {5, 1}, 2, NULL, "THREAD  :THCREATE      pid:5 tid:1\n"},
+    {TRACE_CLASS_PR_TH, 128, {1, 5}, 2, NULL, "PROCESS :PROCDESTROY   ppid:1 pid:5\n"},
+    {TRACE_CLASS_PR_TH,
+     192,
+     {0, 1},
+     2,
+     "proc/boot",
+     "PROCESS :PROCCREATE_NAME\n"
+     "                      ppid:0\n"
+     "                       pid:1\n"
+     "                      name:proc/boot\n"},
+    {TRACE_CLASS_SYSTEM,
+     6,
+     {5, 0x1000, 0, 0x2000, 0, 3},
+     6,
+     NULL,
+     "SYSTEM  :MMAP\n"
+     "                       pid:5\n"
+     "                      addr:0x0000000000001000\n"
+     "                       len:0x0000000000002000\n"
+     "                     flags:0x00000003\n"},
+    {TRACE_CLASS_SYSTEM,
+     12,
+     {1, 2},
+     2,
+     "a\033[31m\\b\n",
+     "SYSTEM  :SLOG\n"
+     "                    opcode:1\n"
+     "                  severity:2\n"
+     "                      text:a\\x1b[31m\\\\b\\x0a\n"},
+    {TRACE_CLASS_COMM, 0, {0x408, 5}, 2, NULL, "COMM    :SND_MESSAGE   rcvid:0x00000408 pid:5\n"},
+    {TRACE_CLASS_COMM, 10, {1, 5}, 2, NULL, "COMM    :REPLY_MESSAGE tid:1 pid:5\n"},
+    {TRACE_CLASS_USER, 100, {2, 0}, 2, NULL, "USREVENT:EVENT:100, d0:0x00000002 d1:0x00000000\n"},
+    {TRACE_CLASS_USER,
+     3,
+     {1, 2, 3, 4, 5},
+     5,
+     NULL,
+     "USREVENT:EVENT:3, d0:0x00000001 d1:0x00000002 d2:0x00000003 d3:0x00000004\n"
+     "                      d4:0x00000005 d5:0x00000000\n"},
+    {TRACE_CLASS_USER, 3, {0}, 0, "hello world", "USREVENT:EVENT:3 STR:\"hello world\"\n"},
+    {TRACE_CLASS_USER, 3, {0}, 0, "hello", "USREVENT:EVENT:3 STR:\"hello\"\n"},
+    {TRACE_CLASS_USER,
+     3,
+     {0x61616161, 0},
+     2,
+     NULL,
+     "USREVENT:EVENT:3, d0:0x61616161 d1:0x00000000\n"},
+    {TRACE_CLASS_CONTROL,
+     8,
+     {0x206, 77},
+     2,
+     NULL,
+     "CONTROL: DROPPED class = USER, num_events = 77, reason = no buffer\n"},
+    {9, 7, {1, 2}, 2, NULL, "SEC:OLD_EVENT     x:0x00000001 y:2\n"},
+    {15, 7, {1, 2}, 2, NULL, "CLASS 15:EVENT:7 d0:0x00000001 d1:0x00000002\n"},
+};
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        check(&shapes[i], false);
+    }
+}
+
+static const struct expect one_liners[] = {
+    {CALL,
+     11,
+     {3, 0xfffffff0u, 1, 7, 8, 9},
+     6,
+     NULL,
+     "KER_CALL:MSG_SENDV/11 coid:0x00000003 sparts:-16 rparts:1 msg0:0x00000007 "
+     "msg1:0x00000008 msg2:0x00000009\n"},
+    {TRACE_CLASS_PR_TH,
+     192,
+     {0, 1},
+     2,
+     "init",
+     "PROCESS :PROCCREATE_NAME ppid:0 pid:1 name:init\n"},
+    {TRACE_CLASS_SYSTEM,
+     7,
+     {5, 0x1000, 0, 0x2000, 0},
+     5,
+     NULL,
+     "SYSTEM  :MUNMAP        pid:5 addr:0x0000000000001000 len:0x0000000000002000\n"},
+};
+
+static void test_one_line(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof(one_liners) / sizeof(one_liners[0]); i++) {
+        check(&one_liners[i], true);
+    }
+}
+
+/* Every row of the event table: as many fields as the form has, whatever the form. */
+static void test_every_row(void **state)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    struct kev *kev = support_open(mk, NULL);
+    uint32_t words[64];
+    unsigned rows = 0;
+
+    (void)state;
+    memset(words, 0x41, sizeof(words));
+    for (unsigned i = 0; i < KEV_CLASSES * 1024; i++) {
+        const struct kev_desc *desc = kev_describe(kev, i / 1024, i % 1024);
+        struct kev_event event = {.class = (uint8_t)(i / 1024), .number = (uint16_t)(i % 1024)};
+        struct kev_field fields[KEV_ARGS_MAX];
+
+        if (desc == NULL) {
+            continue;
+        }
+        rows++;
+        for (event.nwords = 0; event.nwords <= 64; event.nwords += 2) {
+            event.words = words;
+            assert_true(kev_decode(&event, desc, fields) <= KEV_ARGS_MAX);
+        }
+    }
+    assert_true(rows > 300);
+    kev_close(kev);
+    mk_free(mk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_one_line),
+        cmocka_unit_test(test_every_row),
+    };
+    int result = cmocka_run_group_tests(tests, NULL, NULL);
+
+    support_remove();
+    return result;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The account of a capture, on workloads whose figures are known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/stat/stat.h"
+#include "test/host/support.h"
+
+static void event2(struct mk *mk, unsigned cpu, uint64_t after, unsigned class, unsigned event,
+                   uint32_t a, uint32_t b)
+{
+    uint32_t words[2] = {a, b};
+
+    mk_event(mk, cpu, after, class, event, words, 2);
+}
+
+static void state(struct mk *mk, unsigned cpu, uint64_t after, unsigned state, uint32_t pid)
+{
+    event2(mk, cpu, after, TRACE_CLASS_PR_TH, state, pid, 1);
+}
+
+static struct stat *account(struct mk *mk)
+{
+    struct kev_event event;
+    struct kev_error error;
+    struct stat *stat;
+
+    mk_flush_all(mk);
+    stat = stat_new(support_open(mk, NULL));
+    assert_non_null(stat);
+    while (kev_next(stat->kev, &event, &error) == KEV_EVENT) {
+        stat_event(stat, &event);
+    }
+    stat_finish(stat);
+    return stat;
+}
+
+static void done(struct stat *stat, struct mk *mk)
+{
+    kev_close(stat->kev);
+    stat_free(stat);
+    free(stat);
+    mk_free(mk);
+}
+
+/* 5 runs 100, blocks; idle 50; 6 runs 25 on the other CPU; 5 runs 10 there. */
+static void test_times(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2});
+    struct thread *five, *six;
+    struct stat *stat;
+
+    (void)unused;
+    state(mk, 0, 1, STATE_RUNNING, 5);
+    state(mk, 1, 1, STATE_RUNNING, 6);
+    state(mk, 0, 90, STATE_SEM, 5); /* is still current for 10 */
+    state(mk, 0, 10, STATE_RUNNING, STAT_IDLE_PID);
+    state(mk, 1, 120, STATE_READY, 5); /* made ready by the other CPU */
+    state(mk, 1, 30, STATE_RUNNING, 5);
+    state(mk, 1, 10, STATE_READY, 6);
+    stat = account(mk);
+    five = thread_get(stat, 5, 1);
+    six = thread_get(stat, 6, 1);
+    assert_int_equal(five->time[STATE_RUNNING], 110);
+    assert_int_equal(five->time[STATE_SEM], 20);
+    assert_int_equal(five->time[STATE_READY], 30);
+    assert_int_equal(five->runs, 2);
+    assert_int_equal(five->migrations, 1);
+    assert_int_equal(six->time[STATE_RUNNING], 150);
+    assert_int_equal(stat->cpus[0].busy, 100);
+    assert_int_equal(stat->cpus[0].idle, 60);
+    assert_int_equal(stat->cpus[1].busy, 160);
+    done(stat, mk);
+}
+
+/* A thread seen running on a second CPU before the first has switched. */
+static void test_migration_overlap(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2});
+    struct stat *stat;
+
+    (void)unused;
+    state(mk, 0, 1, STATE_RUNNING, 5);
+    state(mk, 1, 51, STATE_RUNNING, 5);
+    state(mk, 1, 100, STATE_RUNNING, STAT_IDLE_PID);
+    state(mk, 0, 300, STATE_RUNNING, STAT_IDLE_PID);
+    stat = account(mk);
+    assert_int_equal(thread_get(stat, 5, 1)->time[STATE_RUNNING], 150);
+    assert_int_equal(stat->cpus[0].unknown, 250);
+    done(stat, mk);
+}
+
+static void test_messages(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2});
+    struct pair *pair;
+    struct stat *stat;
+
+    (void)unused;
+    state(mk, 0, 1, STATE_RUNNING, 5);
+    state(mk, 1, 1, STATE_RUNNING, 9);
+    mk->cpu[1].now = mk->cpu[0].now;
+    for (unsigned i = 1; i <= 100; i++) { /* latencies 10, 20, … 1000; half of it waiting */
+        event2(mk, 0, 1, TRACE_CLASS_COMM, 0, 0x408, 9);
+        mk->cpu[1].now = mk->cpu[0].now;
+        event2(mk, 1, 5 * i, TRACE_CLASS_COMM, 2, 0x408, 9);
+        event2(mk, 1, 5 * i, TRACE_CLASS_COMM, i == 7 ? 11 : 10, 1, 5);
+        mk->cpu[0].now = mk->cpu[1].now;
+    }
+    stat = account(mk);
+    pair = map_get(&stat->pairs, 5ull << 32 | 9);
+    assert_non_null(pair);
+    assert_int_equal(pair->sent, 100);
+    assert_int_equal(pair->replied, 99);
+    assert_int_equal(pair->errors, 1);
+    assert_int_equal(pair->latency.count, 100);
+    assert_int_equal(pair->latency.max, 1000);
+    assert_int_equal(pair->wait.max, 500);
+    assert_in_range(hist_percentile(&pair->latency, 50), 495, 505);
+    assert_in_range(hist_percentile(&pair->latency, 90), 891, 909);
+    assert_in_range(hist_percentile(&pair->latency, 99), 981, 1000);
+    done(stat, mk);
+}
+
+static void test_histogram(void **unused)
+{
+    static struct hist hist;
+
+    (void)unused;
+    for (uint64_t value = 1; value < UINT64_MAX / 3; value = value * 3 + 1) {
+        memset(&hist, 0, sizeof(hist));
+        hist_add(&hist, value);
+        hist_add(&hist, value * 2);
+        assert_true(hist_percentile(&hist, 50) >= value);
+        assert_true(hist_percentile(&hist, 50) <= value + value / 64 + 1);
+        assert_int_equal(hist_percentile(&hist, 100), hist.max);
+    }
+    hist_add(&hist, UINT64_MAX);
+    hist_add(&hist, 0);
+    assert_true(hist_percentile(&hist, 100) == UINT64_MAX);
+    assert_int_equal(hist_percentile(&hist, 1), 0);
+}
+
+/* Nested interrupts: the inner one's time is in both, but the CPU's only once. */
+static void test_interrupts(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    struct stat *stat;
+
+    (void)unused;
+    event2(mk, 0, 1, TRACE_CLASS_INT, 1, 27, 0);
+    event2(mk, 0, 10, TRACE_CLASS_INT, 1, 33, 0);
+    event2(mk, 0, 5, TRACE_CLASS_INT, 2, 33, 0);
+    event2(mk, 0, 10, TRACE_CLASS_INT, 2, 27, 0);
+    event2(mk, 0, 10, TRACE_CLASS_INT, 2, 44, 0); /* its entry was lost */
+    stat = account(mk);
+    assert_int_equal(stat->irqs[27].count, 1);
+    assert_int_equal(stat->irqs[27].time, 25);
+    assert_int_equal(stat->irqs[33].time, 5);
+    assert_int_equal(stat->irqs[44].time, 0);
+    assert_int_equal(stat->cpus[0].irq_time, 25);
+    done(stat, mk);
+}
+
+static void test_calls_and_losses(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2});
+    uint32_t wide[4] = {UINT32_MAX, UINT32_MAX, 22, 0};
+    struct stat *stat;
+
+    (void)unused;
+    event2(mk, 0, 1, TRACE_CLASS_KER_CALL, 11, 1, 2);
+    event2(mk, 0, 1, TRACE_CLASS_KER_CALL, 11 + 128, UINT32_MAX, 22);
+    mk_event(mk, 0, 1, TRACE_CLASS_KER_CALL, 11 + 128 + 512, wide, 4);
+    wide[1] = 0;
+    mk_event(mk, 0, 1, TRACE_CLASS_KER_CALL, 11 + 128 + 512, wide, 4); /* 0xffffffff is no error */
+    event2(mk, 0, 1, TRACE_CLASS_KER_CALL, 11 + 256, 0, 0);
+    mk_dropped(mk, 0, KYMO_DROP_OVERWRITTEN, TRACE_CLASS_KER_CALL, 1000);
+    mk_flush_all(mk);
+    mk_slot(mk,
+            &(struct trace_slot){TRACE_HEADER(1, 0, TRACE_CLASS_CONTROL, 8), 0, 2 << 8 | 6, 50});
+    stat = account(mk);
+    assert_int_equal(stat->calls[11].enter, 1);
+    assert_int_equal(stat->calls[11].exit, 3);
+    assert_int_equal(stat->calls[11].errors, 2);
+    assert_int_equal(stat->calls[11].interrupted, 1);
+    assert_int_equal(stat->lost, 1050);
+    assert_int_equal(stat->cpus[0].lost[1][TRACE_CLASS_KER_CALL], 1000);
+    assert_int_equal(stat->cpus[1].lost[2][TRACE_CLASS_USER], 50);
+    assert_int_equal(stat->events, 5);
+    done(stat, mk);
+}
+
+static void test_names(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    uint32_t process[2] = {1, 5}, thread[2] = {5, 1};
+    struct stat *stat;
+
+    (void)unused;
+    mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 192, process, 2, "server\033[2J");
+    mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 320, thread, 2, "main");
+    stat = account(mk);
+    assert_string_equal(process_name(stat, 5), "server?[2J");
+    assert_string_equal(process_name(stat, 6), "?");
+    assert_string_equal(thread_get(stat, 5, 1)->name, "main");
+    done(stat, mk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_times),      cmocka_unit_test(test_migration_overlap),
+        cmocka_unit_test(test_messages),   cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_interrupts), cmocka_unit_test(test_calls_and_losses),
+        cmocka_unit_test(test_names),
+    };
+    int result = cmocka_run_group_tests(tests, NULL, NULL);
+
+    support_remove();
+    return result;
+}

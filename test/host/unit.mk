@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Tests of the host command: cmocka programs under ASan and UBSan, and the capture fabricator that
+# they and test/host/check use.
+
+HOST_TEST_COMMON := test/host/mkcapture.c test/host/mkworkload.c test/host/support.c
+HOST_TEST_LIB := $(filter-out host/main.c,$(HOST_SRCS))
+HOST_TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -I. -D_FILE_OFFSET_BITS=64 \
+                    -fsanitize=address,undefined -fno-sanitize-recover=all
+HOST_TEST_NAMES := reader damage line stat select
+HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
+HOST_TEST_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_TEST_LIB) $(HOST_TEST_COMMON))
+
+UNIT_TESTS += $(HOST_TESTS)
+
+$(B)/unit/host.o/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS)
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka
+
+$(B)/tools/mkcapture: test/host/mkcapture_main.c test/host/mkcapture.c test/host/mkworkload.c \
+                      test/host/mkcapture.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
+
+tools: $(B)/tools/mkcapture
+
+.PHONY: host-test
+host-test: host $(B)/tools/mkcapture $(HOST_TESTS)
+	$(Q)for test in $(HOST_TESTS); do $$test || exit 1; done
+	$(Q)test/host/check
+
+-include $(HOST_TEST_OBJS:.o=.d) $(HOST_TEST_NAMES:%=$(B)/unit/host.o/test/host/test_%.d)

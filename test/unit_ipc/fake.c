@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions of the fake port, and stand-ins for the parts of the kernel that are not linked
+ * (programs, names, tracing, host files). kernel/pool.c is replaced by one that poisons what is
+ * free, so that AddressSanitizer sees any use of it.
+ */
+#include <sanitizer/asan_interface.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/abi/errno.h"
+#include "kernel/cpu.h"
+#include "kernel/kercall.h"
+#include "kernel/kercall_trace.h"
+#include "kernel/pool.h"
+#include "kernel/process.h"
+#include "kernel/spawn.h"
+#include "kernel/trace_dump.h"
+#include "test/unit_ipc/world.h"
+#include "trace/trace.h"
+
+unsigned fake_cpu;
+uint64_t fake_now = 1;
+uint32_t fake_ipis;
+uint64_t fake_timer_at[CONFIG_CPUS];
+uint32_t fake_irq_masked = ~0u;
+bool fake_hook_detached;
+jmp_buf fake_idle;
+void (*fake_before_cas)(volatile uint32_t *p);
+unsigned fake_events[FAKE_EVENTS];
+
+struct cpu *fake_this_cpu(void)
+{
+    return &cpus[fake_cpu];
+}
+
+void fake_lock_taken(volatile uint32_t *lock)
+{
+    if (*lock) {
+        fail("the kernel lock is taken twice");
+    }
+    *lock = 1;
+}
+
+/* A CPU waits for the others: let them serve what it asked for. */
+void fake_spin(void)
+{
+    unsigned self = fake_cpu;
+    for (fake_cpu = 0; fake_cpu < CONFIG_CPUS; fake_cpu++) {
+        if (fake_cpu != self) {
+            cpu_ipi();
+        }
+    }
+    fake_cpu = self;
+}
+
+/* ---- memory: granules of 256 bytes; a process's mappings follow each other without a gap -------- */
+
+int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
+{
+    (void)flags;
+    *rounded = (len + FAKE_GRANULE - 1) & ~(size_t)(FAKE_GRANULE - 1);
+    *align = FAKE_GRANULE;
+    return *rounded < len ? -ENOMEM : 0;
+}
+
+int arch_aspace_create(struct arch_aspace *as)
+{
+    as->next = FAKE_VADDR;
+    return 0;
+}
+
+void arch_aspace_destroy(struct arch_aspace *as)
+{
+    as->next = 0;
+}
+
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+{
+    m->vaddr = as->next;
+    as->next += m->len;
+    return 0;
+}
+
+void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
+{
+    (void)as;
+    memset(arch_phys_to_virt(m->phys), 0xdb, m->len);
+}
+
+void arch_aspace_refresh(struct process *proc)
+{
+    (void)proc;
+}
+
+/* ---- threads, interrupts, time -------------------------------------------------------------- */
+
+int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t low, uintptr_t high,
+                      uintptr_t ret, uintptr_t tls)
+{
+    (void)func;
+    (void)arg;
+    (void)ret;
+    (void)tls;
+    return high > low && vm_user_ptr(t->proc, low, high - low, KYMO_PROT_WRITE) ? 0 : -EFAULT;
+}
+
+void arch_context_redirect(struct thread *t, uintptr_t func)
+{
+    (void)t;
+    (void)func;
+}
+
+uintptr_t arch_context_ip(const struct thread *t)
+{
+    (void)t;
+    return FAKE_VADDR;
+}
+
+uintptr_t arch_context_sp(const struct thread *t)
+{
+    return t->stack_low;
+}
+
+void arch_context_drop(struct thread *t)
+{
+    (void)t;
+}
+
+unsigned arch_irq_count(void)
+{
+    return 40;
+}
+
+void arch_irq_mask(unsigned irq)
+{
+    fake_irq_masked |= 1u << (irq & 31);
+}
+
+void arch_irq_unmask(unsigned irq)
+{
+    fake_irq_masked &= ~(1u << (irq & 31));
+}
+
+bool arch_irq_reserved(unsigned irq)
+{
+    return irq == FAKE_TIMER_IRQ || irq >= 32;
+}
+
+void arch_timer_set(uint64_t cycles)
+{
+    fake_timer_at[fake_cpu] = cycles;
+}
+
+uint64_t arch_clock_hz(void)
+{
+    return FAKE_HZ;
+}
+
+void arch_ipi(uint32_t mask)
+{
+    fake_ipis |= mask;
+}
+
+void arch_irq_window(void)
+{
+}
+
+void arch_wait_for_interrupt(struct cpu *cpu)
+{
+    if (kernel_lock_word) {
+        fail("idle with the kernel lock");
+    }
+    if (!cpu->work) {
+        longjmp(fake_idle, 1);
+    }
+}
+
+/* ---- pools that poison what is free ----------------------------------------------------------- */
+
+static struct pool *pools[8];
+static unsigned npools;
+
+struct fake_pool {
+    char *objects;
+    bool used[256];
+};
+static struct fake_pool contents[8];
+
+/* A thread's place is looked at while it is free: its process, state and rcvid. */
+static size_t open_bytes(const struct pool *pool)
+{
+    return pool->size == sizeof(struct thread) ? offsetof(struct thread, step) : 0;
+}
+
+static void poison(const struct pool *pool, char *object)
+{
+    size_t open = (open_bytes(pool) + 7) & ~(size_t)7;
+    memset(object + open, 0xa5, pool->size - open);
+    ASAN_POISON_MEMORY_REGION(object + open, pool->size - open);
+}
+
+void pool_init(struct pool *pool, void *objects, size_t size, unsigned count)
+{
+    *pool = (struct pool){.free = &contents[npools], .size = size, .count = count};
+    contents[npools] = (struct fake_pool){.objects = objects};
+    pools[npools++] = pool;
+    for (unsigned i = 0; i < count; i++) {
+        poison(pool, (char *)objects + i * size);
+    }
+}
+
+void *pool_alloc(struct pool *pool)
+{
+    struct fake_pool *c = pool->free;
+    for (unsigned i = 0; i < pool->count; i++) {
+        if (!c->used[i]) {
+            c->used[i] = true;
+            pool->used++;
+            ASAN_UNPOISON_MEMORY_REGION(c->objects + i * pool->size, pool->size);
+            return memset(c->objects + i * pool->size, 0, pool->size);
+        }
+    }
+    return NULL;
+}
+
+void pool_free(struct pool *pool, void *object)
+{
+    struct fake_pool *c = pool->free;
+    size_t i = (size_t)((char *)object - c->objects) / pool->size;
+    if (!c->used[i]) {
+        fail("freed twice");
+    }
+    c->used[i] = false;
+    pool->used--;
+    poison(pool, object);
+}
+
+unsigned fake_pools_used(void)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < npools; i++) {
+        n += pools[i]->used;
+    }
+    return n;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+void fail(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fflush(stdout);
+    fprintf(stderr, "FAILED: ");
+    vfprintf(stderr, fmt, args);
+    fprintf(stderr, "\n");
+    world_where();
+    va_end(args);
+    abort();
+}
+
+int kprintf(const char *fmt, ...)
+{
+    (void)fmt;
+    return 0;
+}
+
+void kernel_panic(const char *fmt, ...)
+{
+    fail("kernel_panic: %s", fmt);
+    abort();
+}
+
+/* ---- parts that are not there ------------------------------------------------------------------ */
+
+#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    void trace_emit_##name(TRACE_PARAMS(fast, wide)) \
+    { \
+        fake_events[TRACE_EV_##name]++; \
+    }
+#define EVENT_CONTROL(...)
+#define EVENT_STATE(...)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "trace/events.def"
+#pragma GCC diagnostic pop
+#undef EVENT
+#undef EVENT_CONTROL
+#undef EVENT_STATE
+
+void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
+                             uint32_t policy)
+{
+    (void)policy;
+    if (state >= STATE_MAX || pid == 0 || tid == 0 || priority > 255) {
+        fail("bad thread state event");
+    }
+    fake_events[TRACE_EV_thread_state]++;
+}
+
+void kercall_trace_enter(struct thread *self)
+{
+    (void)self;
+}
+void kercall_trace_exit(struct thread *self)
+{
+    (void)self;
+}
+void kercall_trace_int(struct thread *self)
+{
+    (void)self;
+}
+void trace_hook_detached(void)
+{
+    fake_hook_detached = true;
+}
+void trace_kernel_exit(void)
+{
+}
+void trace_dump_cancel(struct thread *t)
+{
+    (void)t;
+}
+void spawn_abandon(struct thread *t)
+{
+    (void)t;
+}
+void mem_map_abandon(struct thread *t)
+{
+    (void)t;
+}
+void name_process_gone(struct process *proc)
+{
+    (void)proc;
+}
+void trace_process_gone(struct process *proc)
+{
+    (void)proc;
+}
+void host_process_gone(struct process *proc)
+{
+    (void)proc;
+}
+
+/* Enough of MemMap() to have memory come and go. args: bytes, flags. */
+long ker_mem_map(struct thread *self, const uintptr_t *args)
+{
+    struct mapping m = {.len = args[0] & 0xffff, .flags = args[1] & 7};
+    int error = m.len ? vm_map(self->proc, &m) : -EINVAL;
+    return error ? error : (long)m.vaddr;
+}
+
+long ker_mem_unmap(struct thread *self, const uintptr_t *args)
+{
+    return vm_unmap(self->proc, args[0], args[1]);
+}
+
+#define ABSENT(name) \
+    long ker_##name(struct thread *self, const uintptr_t *args) \
+    { \
+        (void)self; \
+        (void)args; \
+        return -ENOSYS; \
+    }
+ABSENT(trace_event)
+ABSENT(trace_event_locked)
+ABSENT(proc_spawn)
+ABSENT(name_attach)
+ABSENT(name_detach)
+ABSENT(name_lookup)
+ABSENT(image_read)
+ABSENT(host_call)
+ABSENT(system_ctl)
+ABSENT(syspage_read)
+ABSENT(lib_word)
+ABSENT(console_write)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A CPU port for tests of the whole kernel on this machine. The kernel has no stacks of threads, so
+ * "running a thread" is the test calling kernel_call() in its name; CPUs take turns as the test
+ * says (fake_cpu). Physical addresses are this program's own; virtual ones are not (fake.c).
+ */
+#ifndef TEST_UNIT_IPC_FAKE_OPS_H
+#define TEST_UNIT_IPC_FAKE_OPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+struct cpu;
+
+struct arch_context {
+    uintptr_t free_link; /* the pool's, while the thread is free */
+    long value;          /* of the call that it returned from last */
+    int error;
+    bool returned; /* since the test last looked */
+};
+struct arch_aspace {
+    uintptr_t next; /* where the next mapping goes */
+};
+
+extern unsigned fake_cpu;
+extern uint64_t fake_now;
+struct cpu *fake_this_cpu(void);
+void fake_lock_taken(volatile uint32_t *lock);
+void fake_spin(void);
+/* Another CPU's user code may change a word just before a compare-and-swap: the test's hook. */
+extern void (*fake_before_cas)(volatile uint32_t *p);
+
+static inline struct cpu *arch_cpu(void)
+{
+    return fake_this_cpu();
+}
+static inline uintptr_t arch_irq_save(void)
+{
+    return 0;
+}
+static inline void arch_irq_restore(uintptr_t state)
+{
+    (void)state;
+}
+static inline bool arch_spin_try(volatile uint32_t *lock)
+{
+    fake_lock_taken(lock);
+    return true;
+}
+static inline void arch_spin_release(volatile uint32_t *lock)
+{
+    *lock = 0;
+}
+static inline void arch_spin_hint(void)
+{
+    fake_spin();
+}
+static inline uint64_t arch_cycles(void)
+{
+    return fake_now++;
+}
+static inline void *arch_phys_to_virt(uintptr_t pa)
+{
+    return (void *)pa;
+}
+static inline uintptr_t arch_virt_to_phys(const void *va)
+{
+    return (uintptr_t)va;
+}
+static inline void arch_switch(struct thread *prev, struct thread *next)
+{
+    (void)prev;
+    (void)next;
+}
+static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    if (fake_before_cas) {
+        fake_before_cas(p);
+    }
+    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+static inline void arch_context_set_result(struct thread *t, long value, int error)
+{
+    struct arch_context *ctx = (struct arch_context *)t;
+    ctx->value = value;
+    ctx->error = error;
+    ctx->returned = true;
+}
+static inline void arch_request_exit(void)
+{
+}
+
+#endif

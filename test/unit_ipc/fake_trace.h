@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A trace port whose sites are all on; the events end in fake.c, which counts them. */
+#ifndef TEST_UNIT_IPC_FAKE_TRACE_H
+#define TEST_UNIT_IPC_FAKE_TRACE_H
+
+#define TRACE_PORT_CLOCK_BITS 64
+#define TRACE_PORT_CPU_BITS(cpu) 0u
+
+static inline struct trace_cpu *trace_port_cpu(void)
+{
+    return NULL;
+}
+static inline uintptr_t trace_port_irq_save(void)
+{
+    return 0;
+}
+static inline void trace_port_irq_restore(uintptr_t state)
+{
+    (void)state;
+}
+static inline uint64_t trace_port_clock(void)
+{
+    return 0;
+}
+static inline uint32_t trace_port_clock_low(void)
+{
+    return 0;
+}
+static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)
+{
+    (void)id;
+    return true;
+}
+static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+#endif

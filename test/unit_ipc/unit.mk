@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Messages, pulses, synchronisation, timers and interrupts: the real kernel on this machine, with a
+# CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
+
+UNIT_IPC := $(addprefix $(B)/unit/ipc_,copy_test clock_test msg_test pulse_test sync_test \
+	timer_test intr_test random_test)
+UNIT_TESTS += $(UNIT_IPC)
+UNIT_IPC_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
+	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
+	-DCONFIG_THREADS=26 -DCONFIG_THREADS_PER_PROCESS=6 -DCONFIG_CHANNELS=8 \
+	-DCONFIG_CHANNELS_PER_PROCESS=3 -DCONFIG_CONNECTIONS=20 -DCONFIG_CONNECTIONS_PER_PROCESS=5 \
+	-DCONFIG_PULSES=16 -DCONFIG_TIMERS=6 -DCONFIG_INTERRUPT_ATTACHMENTS=4 -DCONFIG_MAPPINGS=6 \
+	-DCONFIG_COPY_CHUNK=256 -DCONFIG_IRQ_LINES=32 \
+	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+UNIT_IPC_KERNEL := $(filter-out %/pool.c,$(addprefix kernel/,channel.c clock.c clock_calls.c \
+	connect.c connect_info.c copy.c cpu.c event.c exit.c intr.c intr_calls.c kercall.c msg.c \
+	msg_cancel.c msg_copy.c msg_priority.c msg_receive.c msg_reply.c msg_rw.c phys.c process.c \
+	process_calls.c pulse.c sched.c sched_calls.c sched_queue.c sched_spread.c signal.c sync.c \
+	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c \
+	timeout.c timer.c timer_calls.c vm.c))
+UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) test/unit_ipc/fake.c \
+	test/unit_ipc/world.c test/unit_ipc/check.c)
+
+$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.h kernel/*.h kernel/abi/*.* kernel/abi/sys/*.h \
+	trace/*.h) trace/events.def test/unit_ipc/unit.mk
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -c -o $@ $<
+
+$(UNIT_IPC): $(B)/unit/ipc_%: $(B)/unit/ipc/test/unit_ipc/%.o $(UNIT_IPC_OBJS)
+	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The functions of a fake port. Mappings are granules of 64 bytes at any address. */
+#include "test/unit_kernel/fake.h"
+
+#include "kernel/abi/errno.h"
+#include "kernel/trace_dump.h"
+#include "trace/trace.h"
+
+struct cpu *fake_cpu = &cpus[0];
+uint64_t fake_cycles;
+struct thread *fake_running[CONFIG_CPUS];
+bool fake_relocates;
+uint32_t fake_ipis;
+uintptr_t fake_next_vaddr = 0x100000;
+int fake_map_error;
+
+void fake_switch(struct thread *prev, struct thread *next)
+{
+    (void)prev;
+    fake_running[fake_cpu->id] = next;
+}
+
+int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
+{
+    (void)flags;
+    *rounded = (len + FAKE_GRANULE - 1) & ~(size_t)(FAKE_GRANULE - 1);
+    *align = FAKE_GRANULE;
+    return *rounded < len ? -ENOMEM : 0;
+}
+
+int arch_aspace_create(struct arch_aspace *as)
+{
+    as->mapped = 0;
+    return 0;
+}
+
+void arch_aspace_destroy(struct arch_aspace *as)
+{
+    (void)as;
+}
+
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+{
+    if (fake_map_error) {
+        return fake_map_error;
+    }
+    if (!m->vaddr) {
+        m->vaddr = fake_next_vaddr;
+        fake_next_vaddr += m->len + FAKE_GRANULE;
+    }
+    as->mapped++;
+    return 0;
+}
+
+void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
+{
+    (void)m;
+    as->mapped--;
+}
+
+void arch_aspace_refresh(struct process *proc)
+{
+    (void)proc;
+}
+
+void arch_text_sync(const void *start, size_t len)
+{
+    (void)start;
+    (void)len;
+}
+
+bool arch_elf_relocates(void)
+{
+    return fake_relocates;
+}
+
+int arch_elf_reloc_kind(unsigned r_type)
+{
+    return r_type == 2 ? ELF_RELOCATE_WORD : r_type == 40 ? 0 : -ENOEXEC;
+}
+
+void arch_ipi(uint32_t mask)
+{
+    fake_ipis |= mask;
+}
+
+void arch_irq_window(void)
+{
+}
+
+uint64_t arch_clock_hz(void)
+{
+    return 1000000;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the tests of kernel files share: the fake machine's state. test/unit_kernel/fake.c. */
+#ifndef TEST_UNIT_KERNEL_FAKE_H
+#define TEST_UNIT_KERNEL_FAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernel/cpu.h"
+#include "kernel/process.h"
+
+#define FAKE_GRANULE 64u
+
+extern bool fake_relocates;       /* what arch_elf_relocates() says */
+extern uint32_t fake_ipis;        /* CPUs that arch_ipi() was asked for */
+extern uintptr_t fake_next_vaddr; /* what arch_aspace_map() gives next */
+extern int fake_map_error;        /* what it returns, if not 0 */
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The program loader (kernel/spawn_layout.c, spawn_load.c, spawn_block.c) with sound and damaged
+ * programs, relocated and not. Each piece of RAM is a heap block of its own, so that the address
+ * sanitizer sees every write outside.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "test/unit_kernel/elf_make.h"
+#include "test/unit_kernel/random.h"
+
+#undef EM_ARM
+#undef EM_AARCH64
+#include "test/unit_kernel/fake.h"
+#include "kernel/spawn.h"
+
+#define ARM 40
+#define AARCH64 183
+#define DAMAGED 20000
+
+/* ---- RAM from the heap ---- */
+
+static int blocks_out;
+
+paddr_t phys_alloc_raw(size_t len, size_t align)
+{
+    void *p = len > 1u << 20 ? NULL : aligned_alloc(align, len);
+
+    if (p) {
+        memset(p, 0xee, len);
+        blocks_out++;
+    }
+    return (paddr_t)p;
+}
+
+paddr_t phys_alloc(size_t len, size_t align)
+{
+    return phys_alloc_raw(len, align);
+}
+
+void phys_free(paddr_t pa, size_t len)
+{
+    (void)len;
+    free((void *)pa);
+    blocks_out--;
+}
+
+static struct process child;
+static struct spawn_job job;
+
+static const struct kymo_spawn request = {
+    .program = "p", .argc = 2, .arg_bytes = 8, .args = "one\0two"};
+
+static int load(const void *file, size_t len, uint16_t machine, uint8_t class)
+{
+    memset(&child, 0, sizeof(child));
+    memset(&job, 0, sizeof(job));
+    job.child = &child;
+    job.stack_size = 500;
+    job.heap_size = 1000;
+    job.block_size = spawn_block_size(&request);
+    int error = elf_open(&job.elf, file, len, machine, class);
+    if (!error) {
+        error = spawn_layout(&job);
+    }
+    if (error) {
+        return error;
+    }
+    spawn_block_write(&job, &request);
+    for (unsigned n = 0; (error = spawn_load_step(&job)) > 0; n++) {
+        assert_true(n < 100000);
+    }
+    return error;
+}
+
+/* The bytes of the process at an address. */
+static void *at(uintptr_t vaddr, size_t len)
+{
+    void *p = vm_user_ptr(&child, vaddr, len, KYMO_PROT_READ);
+
+    assert_non_null(p);
+    return p;
+}
+
+static void check_common(void)
+{
+    struct kymo_startup *startup = at(job.block, sizeof(*startup));
+    uintptr_t *argv = at((uintptr_t)startup->argv, 3 * sizeof(uintptr_t));
+    uintptr_t data = spawn_placed(&job, MADE_DATA);
+    uint32_t *words = at(data, MADE_DATA_LEN);
+    uint8_t *bss = at(data + MADE_DATA_LEN, MADE_BSS_LEN), *heap;
+
+    assert_int_equal(startup->argc, 2);
+    assert_string_equal(at(argv[0], 4), "one");
+    assert_string_equal(at(argv[1], 4), "two");
+    assert_int_equal(argv[2], 0);
+    assert_int_equal(words[3], 0x33333333);
+    for (unsigned i = 0; i < MADE_BSS_LEN; i++) {
+        assert_int_equal(bss[i], 0);
+    }
+    assert_true(job.stack_high - job.stack_low >= 500);
+    assert_true(job.heap_high - job.heap_low >= 1000);
+    heap = at(job.heap_low, 1000);
+    assert_int_equal(heap[0] | heap[999], 0);
+    assert_int_equal(*(uint8_t *)at(job.stack_low, 1), 0);
+    assert_null(vm_user_ptr(&child, child.program.text, 4, KYMO_PROT_WRITE));
+    assert_non_null(vm_user_ptr(&child, child.program.text, MADE_TEXT_LEN, KYMO_PROT_EXEC));
+}
+
+static void test_relocated(void **state)
+{
+    struct made32 file;
+
+    (void)state;
+    fake_relocates = true;
+    make_elf32(&file, MADE_TEXT, MADE_DATA);
+    assert_int_equal(load(&file, sizeof(file), ARM, ELF_CLASS_32), 0);
+    check_common();
+    uint32_t *text = at(child.program.text, MADE_TEXT_LEN);
+    assert_int_equal(text[4], (uint32_t)spawn_placed(&job, MADE_DATA + 4));
+    assert_int_equal(text[5], (uint32_t)child.program.text + 9);
+    vm_process_gone(&child);
+    assert_int_equal(blocks_out, 0);
+}
+
+static void test_in_place(void **state)
+{
+    struct made64 file;
+
+    (void)state;
+    fake_relocates = false;
+    make_elf64(&file, MADE_TEXT, MADE_DATA);
+    assert_int_equal(load(&file, sizeof(file), AARCH64, ELF_CLASS_64), 0);
+    check_common();
+    assert_int_equal(child.program.text, MADE_TEXT);
+    assert_int_equal(((uint32_t *)at(MADE_TEXT, MADE_TEXT_LEN))[5], MADE_TEXT + 9);
+    vm_process_gone(&child);
+    assert_int_equal(blocks_out, 0);
+}
+
+static void test_refused(void **state)
+{
+    struct made32 good, bad;
+
+    (void)state;
+    fake_relocates = true;
+    make_elf32(&good, MADE_TEXT, MADE_DATA);
+    bad = good;
+    bad.segments[0].p_flags |= PF_W; /* writable and executable */
+    assert_true(load(&bad, sizeof(bad), ARM, ELF_CLASS_32) < 0);
+    vm_process_gone(&child);
+    bad = good;
+    bad.header.e_entry = MADE_DATA; /* not in the text */
+    assert_true(load(&bad, sizeof(bad), ARM, ELF_CLASS_32) < 0);
+    vm_process_gone(&child);
+    bad = good;
+    bad.relocs[1].r_offset = MADE_TEXT + MADE_TEXT_LEN - 2; /* across the end */
+    assert_true(load(&bad, sizeof(bad), ARM, ELF_CLASS_32) < 0);
+    vm_process_gone(&child);
+    bad = good;
+    bad.relocs[0].r_info = R_ARM_PC24; /* of a kind that can't be */
+    assert_true(load(&bad, sizeof(bad), ARM, ELF_CLASS_32) < 0);
+    vm_process_gone(&child);
+    assert_int_equal(blocks_out, 0);
+}
+
+static void test_damaged(void **state)
+{
+    struct made32 a;
+    struct made64 b;
+
+    (void)state;
+    make_elf32(&a, MADE_TEXT, MADE_DATA);
+    make_elf64(&b, MADE_TEXT, MADE_DATA);
+    for (unsigned n = 0; n < DAMAGED; n++) {
+        bool is32 = random_below(2);
+        size_t len = is32 ? sizeof(a) : sizeof(b);
+        uint8_t *copy = malloc(len);
+        memcpy(copy, is32 ? (void *)&a : (void *)&b, len);
+        for (unsigned bytes = 1 + random_below(4); bytes > 0; bytes--) {
+            copy[20 + random_below((uint32_t)len - 20)] = (uint8_t)random_below(256);
+        }
+        fake_relocates = random_below(4) ? is32 : !is32;
+        load(copy, len, is32 ? ARM : AARCH64, is32 ? ELF_CLASS_32 : ELF_CLASS_64);
+        vm_process_gone(&child);
+        assert_int_equal(blocks_out, 0);
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_relocated),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_damaged),
+    };
+
+    random_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

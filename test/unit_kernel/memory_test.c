@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pools, physical memory, mappings and copies: kernel/pool.c, phys.c, vm.c, copy.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "test/unit_kernel/fake.h"
+#include "test/unit_kernel/random.h"
+#include "kernel/abi/errno.h"
+#include "kernel/pool.h"
+
+#define RAM (1u << 20)
+#define RW (KYMO_PROT_READ | KYMO_PROT_WRITE)
+
+static void test_pool(void **state)
+{
+    struct {
+        void *link;
+        char bytes[24];
+    } objects[5], *got[5];
+    struct pool pool;
+
+    (void)state;
+    pool_init(&pool, objects, sizeof(objects[0]), 5);
+    for (int i = 0; i < 5; i++) {
+        got[i] = pool_alloc(&pool);
+        assert_ptr_equal(got[i], &objects[i]);
+        assert_null(got[i]->link);
+        memset(got[i], 0xaa, sizeof(*got[i]));
+    }
+    assert_null(pool_alloc(&pool));
+    pool_free(&pool, got[2]);
+    assert_int_equal(pool.used, 4);
+    got[2] = pool_alloc(&pool);
+    assert_ptr_equal(got[2], &objects[2]);
+    assert_int_equal(got[2]->bytes[7], 0);
+}
+
+/* Random blocks never overlap, are aligned and cleared, and all comes back. */
+static void test_phys(void **state)
+{
+    struct {
+        paddr_t at;
+        size_t len;
+        uint8_t mark;
+    } blocks[40] = {0};
+    char *ram = malloc(RAM);
+
+    (void)state;
+    memset(ram, 0x55, RAM);
+    phys_init((paddr_t)ram, RAM);
+    size_t before = phys_available();
+    assert_true(before > RAM - RAM / 64 && before <= phys_total());
+    assert_int_equal(phys_alloc(0, 1), 0);
+    assert_int_equal(phys_alloc(RAM * 2ul, 1), 0);
+    for (unsigned n = 0; n < 20000; n++) {
+        unsigned i = random_below(40);
+        if (blocks[i].at) {
+            for (size_t b = 0; b < blocks[i].len; b++) {
+                assert_int_equal(((uint8_t *)blocks[i].at)[b], blocks[i].mark);
+            }
+            phys_free(blocks[i].at, blocks[i].len);
+            blocks[i].at = 0;
+            continue;
+        }
+        size_t align = 1ul << random_below(15);
+        blocks[i].len = 1 + random_below(random_below(10) ? 3000 : 200000);
+        blocks[i].at = phys_alloc(blocks[i].len, align);
+        if (!blocks[i].at) {
+            continue;
+        }
+        assert_int_equal(blocks[i].at % align, 0);
+        assert_true(blocks[i].at >= (paddr_t)ram &&
+                    blocks[i].at + blocks[i].len <= (paddr_t)ram + RAM);
+        assert_int_equal(((uint8_t *)blocks[i].at)[random_below((uint32_t)blocks[i].len)], 0);
+        blocks[i].mark = (uint8_t)(n % 251 + 1);
+        memset((void *)blocks[i].at, blocks[i].mark, blocks[i].len);
+    }
+    for (unsigned i = 0; i < 40; i++) {
+        if (blocks[i].at) {
+            phys_free(blocks[i].at, blocks[i].len);
+        }
+    }
+    assert_int_equal(phys_available(), before);
+    free(ram);
+}
+
+static struct process proc;
+
+static void map(uintptr_t vaddr, size_t len, unsigned flags)
+{
+    struct mapping m = {.vaddr = vaddr, .len = len, .flags = flags};
+
+    assert_int_equal(vm_map(&proc, &m), 0);
+}
+
+static void test_user_ptr(void **state)
+{
+    char *ram = malloc(RAM);
+    size_t n;
+
+    (void)state;
+    phys_init((paddr_t)ram, RAM);
+    size_t before = phys_available();
+    memset(&proc, 0, sizeof(proc));
+    assert_null(vm_user_ptr(&proc, 0, 1, KYMO_PROT_READ));
+    map(0x1000, 4096, RW);
+    map(0x2000, 128, KYMO_PROT_READ);
+    map(UINTPTR_MAX - 4095, 4032, RW);
+    char *base = vm_user_ptr(&proc, 0x1000, 4096, RW);
+    assert_non_null(base);
+    assert_ptr_equal(vm_user_ptr(&proc, 0x1fff, 1, KYMO_PROT_WRITE), base + 4095);
+    assert_null(vm_user_ptr(&proc, 0x1fff, 2, KYMO_PROT_READ)); /* two mappings */
+    assert_null(vm_user_ptr(&proc, 0x2000, 1, KYMO_PROT_WRITE));
+    assert_non_null(vm_user_ptr(&proc, 0x2000, 0, KYMO_PROT_READ));
+    assert_null(vm_user_ptr(&proc, 0x2080, 0, KYMO_PROT_READ));
+    assert_null(vm_user_ptr(&proc, 0x1800, SIZE_MAX, KYMO_PROT_READ));
+    assert_null(vm_user_ptr(&proc, 0x1800, SIZE_MAX - 0x1000, KYMO_PROT_READ));
+    assert_null(vm_user_ptr(&proc, UINTPTR_MAX, 1, KYMO_PROT_READ));
+    assert_null(vm_user_ptr(&proc, UINTPTR_MAX - 64, 200, KYMO_PROT_READ));
+    n = 500;
+    assert_non_null(vm_user_span(&proc, 0x1fc0, &n, KYMO_PROT_READ));
+    assert_int_equal(n, 64);
+    assert_int_equal(vm_unmap(&proc, 0x1000, 4032), -EINVAL);
+    assert_int_equal(vm_unmap(&proc, 0x1000, 4096), 0);
+    assert_null(vm_user_ptr(&proc, 0x1000, 1, KYMO_PROT_READ));
+    assert_non_null(vm_user_ptr(&proc, 0x2000, 128, KYMO_PROT_READ)); /* it has moved up */
+    vm_process_gone(&proc);
+    assert_null(vm_user_ptr(&proc, 0x2000, 1, KYMO_PROT_READ));
+    assert_int_equal(proc.space.arch.mapped, 0);
+    assert_int_equal(phys_available(), before);
+    free(ram);
+}
+
+static void test_devices_and_failures(void **state)
+{
+    char *ram = malloc(RAM);
+    struct mapping device = {.vaddr = 0x9000, .len = 64, .phys = 0x40000000};
+    struct mapping big = {.len = RAM * 2ul, .flags = RW}, any = {.len = 64, .flags = RW};
+
+    (void)state;
+    phys_init((paddr_t)ram, RAM);
+    size_t before = phys_available();
+    memset(&proc, 0, sizeof(proc));
+    device.flags = RW | KYMO_MAP_DEVICE;
+    assert_int_equal(vm_map(&proc, &device), 0);
+    assert_null(vm_user_ptr(&proc, 0x9000, 4, KYMO_PROT_READ));
+    assert_int_equal(vm_map(&proc, &big), -ENOMEM);
+    fake_map_error = -ENOMEM;
+    assert_int_equal(vm_map(&proc, &any), -ENOMEM);
+    fake_map_error = 0;
+    assert_int_equal(phys_available(), before);
+    for (unsigned i = 1; i < CONFIG_MAPPINGS; i++) {
+        map(0, 64, RW);
+    }
+    assert_int_equal(vm_map(&proc, &(struct mapping){.len = 64, .flags = RW}), -EAGAIN);
+    vm_process_gone(&proc);
+    assert_int_equal(phys_available(), before);
+    free(ram);
+}
+
+/* A range over three mappings that touch; and what fails writes nothing. */
+static void test_copies(void **state)
+{
+    char *ram = malloc(RAM), text[40], out[600], in[600];
+
+    (void)state;
+    phys_init((paddr_t)ram, RAM);
+    memset(&proc, 0, sizeof(proc));
+    map(0x1000, 256, RW);
+    map(0x1140, 192, RW);
+    map(0x1100, 64, RW);
+    for (unsigned i = 0; i < sizeof(in); i++) {
+        in[i] = (char)(i % 127 + 1);
+    }
+    assert_int_equal(copy_out(&proc, 0x1010, in, 480), 0);
+    assert_int_equal(copy_in(&proc, out, 0x1010, 480), 0);
+    assert_memory_equal(in, out, 480);
+    assert_int_equal(copy_out(&proc, 0x1010, out + 1, 500), -EFAULT);
+    assert_int_equal(copy_in(&proc, out, 0x1010, 480), 0);
+    assert_memory_equal(in, out, 480);
+    assert_int_equal(copy_in(&proc, out, 0xfff, 2), -EFAULT);
+    assert_int_equal(copy_out(&proc, 0x10f8, "across two mappings", 20), 0);
+    assert_int_equal(copy_in_string(&proc, text, 0x10f8, sizeof(text)), 19);
+    assert_string_equal(text, "across two mappings");
+    assert_int_equal(copy_in_string(&proc, text, 0x10f8, 19), -ENAMETOOLONG);
+    assert_int_equal(copy_in_string(&proc, text, 0x1200 - 8, sizeof(text)), -EFAULT);
+    assert_int_equal(copy_in_string(&proc, text, 0, sizeof(text)), -EFAULT);
+    vm_process_gone(&proc);
+    free(ram);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pool),     cmocka_unit_test(test_phys),
+        cmocka_unit_test(test_user_ptr), cmocka_unit_test(test_devices_and_failures),
+        cmocka_unit_test(test_copies),
+    };
+
+    random_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's readers of untrusted files: cpio (kernel/cpio.c) and ELF (kernel/elf.c), with sound
+ * files and with thousands of damaged ones. A file is a heap block of its exact length, so that the
+ * address sanitizer sees every read outside.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "test/unit_kernel/elf_make.h" /* first: the kernel's headers use other names */
+#include "test/unit_kernel/random.h"
+#include "kernel/cpio.h"
+#include "kernel/elf.h"
+
+#define DAMAGED 20000
+
+static size_t cpio_add(uint8_t *to, size_t at, const char *name, const void *data, size_t len)
+{
+    size_t name_len = strlen(name) + 1;
+
+    at += (size_t)sprintf((char *)to + at,
+                          "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", 0, 0100644,
+                          0, 0, 1, 0, (unsigned)len, 0, 0, 0, 0, (unsigned)name_len, 0);
+    memcpy(to + at, name, name_len);
+    at = (at + name_len + 3) & ~(size_t)3;
+    memcpy(to + at, data, len);
+    return (at + len + 3) & ~(size_t)3;
+}
+
+static size_t make_cpio(uint8_t *to)
+{
+    size_t len = cpio_add(to, 0, "./one", "first", 5);
+
+    len = cpio_add(to, len, "two", "", 0);
+    len = cpio_add(to, len, "three", "some longer contents", 20);
+    return cpio_add(to, len, "TRAILER!!!", "", 0);
+}
+
+static void test_cpio(void **state)
+{
+    uint8_t archive[1024] = {0};
+    size_t len = make_cpio(archive);
+    struct cpio_file file;
+
+    (void)state;
+    assert_true(cpio_find(archive, len, "one", &file));
+    assert_int_equal(file.len, 5);
+    assert_memory_equal(file.data, "first", 5);
+    assert_true(cpio_find(archive, len, "two", &file));
+    assert_int_equal(file.len, 0);
+    assert_true(cpio_find(archive, len, "three", &file));
+    assert_memory_equal(file.data, "some longer contents", 20);
+    assert_false(cpio_find(archive, len, "four", &file));
+    assert_false(cpio_find(archive, len, "TRAILER!!!", &file));
+    assert_false(cpio_find(archive, 0, "one", &file));
+}
+
+/* Every byte of every file that the reader admits is inside the archive. */
+static void read_all_cpio(const uint8_t *archive, size_t len)
+{
+    struct cpio_file file;
+    size_t offset = 0, files = 0;
+    volatile uint8_t sum = 0;
+
+    while (cpio_next(archive, len, &offset, &file)) {
+        sum += (uint8_t)strlen(file.name);
+        for (size_t i = 0; i < file.len; i++) {
+            sum += file.data[i];
+        }
+        assert_true(++files < 100);
+    }
+}
+
+static void damage(uint8_t *bytes, size_t len)
+{
+    for (unsigned n = 1 + random_below(6); n > 0 && len; n--) {
+        bytes[random_below((uint32_t)len)] =
+            random_below(2) ? (uint8_t)random_below(256) : (uint8_t)("0fF\0\xff"[random_below(5)]);
+    }
+}
+
+static void test_damaged_cpio(void **state)
+{
+    uint8_t archive[1024] = {0};
+    size_t whole = make_cpio(archive);
+
+    (void)state;
+    for (unsigned n = 0; n < DAMAGED; n++) {
+        size_t len = random_below(4) ? whole : random_below((uint32_t)whole);
+        uint8_t *copy = malloc(len ? len : 1);
+        memcpy(copy, archive, len);
+        damage(copy, len);
+        read_all_cpio(copy, len);
+        free(copy);
+    }
+}
+
+static void check_elf(const void *file, size_t len, uint16_t machine, uint8_t class)
+{
+    struct elf_image elf;
+    struct elf_segment segment;
+    struct elf_section section;
+    struct elf_reloc reloc;
+    uint64_t start;
+
+    assert_int_equal(elf_open(&elf, file, len, machine, class), 0);
+    assert_int_equal(elf.entry, MADE_TEXT + 8);
+    assert_int_equal(elf_segment(&elf, 0, &segment), 1);
+    assert_int_equal(segment.flags, ELF_PF_R | ELF_PF_X);
+    assert_int_equal(elf_segment(&elf, 1, &segment), 1);
+    assert_int_equal(segment.mem_len, MADE_DATA_LEN + MADE_BSS_LEN);
+    assert_int_equal(segment.data[4], 0x11);
+    assert_true(elf_segment(&elf, 2, &segment) < 0);
+    assert_true(elf_section(&elf, 2, &section));
+    assert_true(elf_reloc(&elf, &section, 1, &reloc));
+    assert_int_equal(reloc.offset, MADE_TEXT + 20);
+    assert_int_equal(reloc.type, R_ARM_ABS32);
+    assert_false(elf_reloc(&elf, &section, 2, &reloc));
+    assert_string_equal(elf_function(&elf, MADE_TEXT + 12, &start), "main");
+    assert_int_equal(start, MADE_TEXT + 8);
+    assert_string_equal(elf_function(&elf, MADE_TEXT + 60, &start), "helper");
+    assert_null(elf_function(&elf, MADE_TEXT + 4, &start));
+}
+
+static void test_elf(void **state)
+{
+    struct made32 a;
+    struct made64 b;
+    struct elf_image elf;
+
+    (void)state;
+    make_elf32(&a, MADE_TEXT, MADE_DATA);
+    make_elf64(&b, MADE_TEXT, MADE_DATA);
+    check_elf(&a, sizeof(a), EM_ARM, ELF_CLASS_32);
+    check_elf(&b, sizeof(b), EM_AARCH64, ELF_CLASS_64);
+    assert_true(elf_open(&elf, (void *)&a, sizeof(a), EM_AARCH64, ELF_CLASS_32) < 0);
+    assert_true(elf_open(&elf, (void *)&a, sizeof(a), EM_ARM, ELF_CLASS_64) < 0);
+    assert_true(elf_open(&elf, (void *)&a, 51, EM_ARM, ELF_CLASS_32) < 0);
+}
+
+static void read_all_elf(const uint8_t *file, size_t len, uint16_t machine, uint8_t class)
+{
+    struct elf_image elf;
+    struct elf_segment segment;
+    struct elf_section section;
+    struct elf_reloc reloc;
+    uint64_t start;
+    volatile uint8_t sum = 0;
+
+    if (elf_open(&elf, file, len, machine, class)) {
+        return;
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        if (elf_segment(&elf, i, &segment) == 1) {
+            for (size_t n = 0; n < segment.file_len; n++) {
+                sum += segment.data[n];
+            }
+        }
+        if (elf_section(&elf, i, &section)) {
+            for (size_t n = 0; elf_reloc(&elf, &section, n, &reloc); n++) {
+                sum += (uint8_t)reloc.offset;
+            }
+        }
+    }
+    const char *name = elf_function(&elf, MADE_TEXT + random_below(64), &start);
+    sum += (uint8_t)(name ? strlen(name) : 0);
+}
+
+static void test_damaged_elf(void **state)
+{
+    struct made32 a;
+    struct made64 b;
+
+    (void)state;
+    make_elf32(&a, MADE_TEXT, MADE_DATA);
+    make_elf64(&b, MADE_TEXT, MADE_DATA);
+    for (unsigned n = 0; n < DAMAGED; n++) {
+        bool is32 = random_below(2);
+        const void *good = is32 ? (void *)&a : (void *)&b;
+        size_t whole = is32 ? sizeof(a) : sizeof(b);
+        size_t len = random_below(4) ? whole : random_below((uint32_t)whole);
+        uint8_t *copy = malloc(len ? len : 1);
+        memcpy(copy, good, len);
+        /* Past the identification, or most would be refused at once. */
+        damage(copy + 20, len > 20 ? len - 20 : 0);
+        read_all_elf(copy, len, is32 ? EM_ARM : EM_AARCH64, is32 ? ELF_CLASS_32 : ELF_CLASS_64);
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpio),
+        cmocka_unit_test(test_damaged_cpio),
+        cmocka_unit_test(test_elf),
+        cmocka_unit_test(test_damaged_elf),
+    };
+
+    random_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

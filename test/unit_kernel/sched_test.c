@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scheduler (kernel/sched*.c) against a plain model: a list of READY threads in order of
+ * arrival. Random wakes, blocks, yields, priority and mask changes on one CPU and on four; after
+ * every step each CPU that was told looks again, and then nobody READY may be worth more than what
+ * runs on a CPU where it may run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "test/unit_kernel/fake.h"
+#include "test/unit_kernel/random.h"
+#include "kernel/sched_impl.h"
+
+#define THREADS 12
+#define STEPS 30000
+
+static struct process proc = {.pid = 2};
+static struct thread threads[THREADS], idles[CONFIG_CPUS];
+static unsigned arrival[THREADS], arrivals; /* when it became READY, behind its equals */
+
+/* ---- what the scheduler uses ---- */
+
+uint64_t clock_ns_to_cycles(uint64_t ns)
+{
+    return ns / 1000;
+}
+void timer_reprogram(struct cpu *cpu)
+{
+    (void)cpu;
+}
+void timeout_disarm(struct thread *t)
+{
+    (void)t;
+}
+void thread_trace_state(const struct thread *t)
+{
+    (void)t;
+}
+
+static void start(unsigned ncpu)
+{
+    memset(&sched, 0, sizeof(sched));
+    memset(cpus, 0, sizeof(cpus));
+    memset(threads, 0, sizeof(threads));
+    cpus_online = (1u << ncpu) - 1;
+    fake_cycles = 0;
+    sched_init();
+    for (unsigned i = 0; i < CONFIG_CPUS; i++) {
+        cpus[i].id = i;
+        cpus[i].idle = &idles[i];
+        cpus[i].quantum_end = UINT64_MAX;
+        idles[i].proc = &proc;
+        list_init(&cpus[i].timers);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        threads[i].proc = &proc;
+        threads[i].tid = (int)i + 1;
+        threads[i].state = STATE_RECEIVE;
+        threads[i].priority = threads[i].base_priority = 1 + random_below(5) * 60;
+        threads[i].policy = random_below(2) ? SCHED_FIFO : SCHED_RR;
+        threads[i].runmask = UINT32_MAX;
+        list_init(&threads[i].ready);
+    }
+    for (unsigned i = 0; i < ncpu; i++) {
+        fake_cpu = &cpus[i];
+        sched_switch(fake_cpu, NULL);
+    }
+    fake_cpu = &cpus[0];
+}
+
+static bool allowed(const struct thread *t, unsigned cpu)
+{
+    return t->runmask >> cpu & 1;
+}
+
+/* This CPU leaves the kernel; then those that it has told. Bounded: each telling has a reason. */
+static void leave_kernel(void)
+{
+    struct cpu *here = fake_cpu;
+    unsigned rounds = 0;
+
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned i = 0; i < CONFIG_CPUS; i++) {
+            struct cpu *cpu = &cpus[i];
+            if (!cpu->resched && !cpu->work && !(cpu == here && rounds == 0)) {
+                continue;
+            }
+            if (cpu != here && rounds == 0) {
+                more = true; /* ours first: it has the lock */
+                continue;
+            }
+            fake_cpu = cpu;
+            cpu->work = 0;
+            sched_switch(cpu, cpu->current);
+            more = true;
+        }
+        if (rounds == 0) {
+            more = true;
+        }
+        assert_true(++rounds < 100);
+    }
+    fake_cpu = here;
+}
+
+static void check(unsigned ncpu)
+{
+    for (unsigned i = 0; i < THREADS; i++) {
+        const struct thread *t = &threads[i];
+        bool runs = false;
+        for (unsigned c = 0; c < ncpu; c++) {
+            runs = runs || cpus[c].current == t;
+        }
+        assert_int_equal(runs, t->state == STATE_RUNNING);
+        for (unsigned c = 0; t->state == STATE_READY && c < ncpu; c++) {
+            if (allowed(t, c)) {
+                assert_non_null(cpus[c].current);
+                assert_true(cpus[c].current->priority >= t->priority);
+            }
+        }
+    }
+}
+
+static void wake(struct thread *t)
+{
+    thread_wake(t, 0, 0);
+}
+
+static void step(unsigned ncpu)
+{
+    struct thread *t = &threads[random_below(THREADS)], *self;
+
+    fake_cpu = &cpus[random_below(ncpu)];
+    self = fake_cpu->current;
+    fake_cycles += random_below(900);
+    switch (random_below(8)) {
+    case 0:
+    case 1:
+    case 2:
+        if (t->state == STATE_RECEIVE) {
+            wake(t);
+        }
+        break;
+    case 3:
+    case 4:
+        if (self) {
+            thread_set_state(self, STATE_RECEIVE);
+        }
+        break;
+    case 5:
+        if (self) {
+            sched_yield(self);
+        }
+        break;
+    case 6:
+        sched_quantum(fake_cpu);
+        break;
+    default:
+        if (t->state == STATE_READY) { /* a new priority or mask */
+            sched_unready(t);
+            t->priority = (uint8_t)(1 + random_below(5) * 60);
+            t->runmask = 1 + random_below((1u << ncpu) - 1);
+            sched_ready(t);
+        }
+    }
+    leave_kernel();
+}
+
+static void run_random(unsigned ncpu)
+{
+    for (unsigned round = 0; round < 20; round++) {
+        start(ncpu);
+        for (unsigned n = 0; n < STEPS / 20; n++) {
+            step(ncpu);
+            check(ncpu);
+        }
+    }
+}
+
+static void test_one_cpu(void **state)
+{
+    (void)state;
+    run_random(1);
+}
+
+static void test_four_cpus(void **state)
+{
+    (void)state;
+    run_random(4);
+}
+
+/* Threads of one priority run in the order in which they became READY. */
+static void test_fifo(void **state)
+{
+    (void)state;
+    start(1);
+    for (unsigned i = 0; i < THREADS; i++) {
+        threads[i].priority = (uint8_t)(10 + i % 3);
+        threads[i].policy = SCHED_FIFO;
+        wake(&threads[i]);
+        arrival[i] = arrivals++;
+    }
+    const struct thread *last = NULL;
+    for (unsigned i = 0; i < THREADS; i++) {
+        struct thread *t = sched_switch(&cpus[0], cpus[0].current);
+        assert_non_null(t);
+        if (last && last->priority == t->priority) {
+            assert_true(arrival[t - threads] > arrival[last - threads]);
+        } else if (last) {
+            assert_true(last->priority > t->priority);
+        }
+        last = t;
+        thread_set_state(t, STATE_RECEIVE);
+    }
+    assert_null(sched_switch(&cpus[0], cpus[0].current));
+}
+
+/* A preempted thread goes on before its equals; one that yields behind them. */
+static void test_preempted_first(void **state)
+{
+    struct thread *a = &threads[0], *b = &threads[1], *high = &threads[2];
+
+    (void)state;
+    start(1);
+    a->priority = b->priority = 10;
+    a->policy = b->policy = SCHED_FIFO;
+    high->priority = 20;
+    wake(a);
+    sched_switch(&cpus[0], NULL);
+    wake(b);
+    wake(high);
+    assert_ptr_equal(sched_switch(&cpus[0], a), high);
+    thread_set_state(high, STATE_RECEIVE);
+    assert_ptr_equal(sched_switch(&cpus[0], high), a);
+    sched_yield(a);
+    assert_ptr_equal(sched_switch(&cpus[0], a), b);
+}
+
+/* Two that never block share a CPU, also if a third one keeps interrupting them. */
+static void test_round_robin(void **state)
+{
+    struct thread *high = &threads[2];
+    uint64_t ran[2] = {0, 0};
+
+    (void)state;
+    start(1);
+    threads[0].priority = threads[1].priority = 10;
+    threads[0].policy = threads[1].policy = SCHED_RR;
+    high->priority = 20;
+    wake(&threads[0]);
+    wake(&threads[1]);
+    sched_switch(&cpus[0], NULL);
+    for (unsigned n = 0; n < 4000; n++) {
+        struct thread *t = cpus[0].current;
+        ran[t - threads] += 100;
+        fake_cycles += 100;
+        if (n % 30 == 7) { /* more often than the quantum */
+            wake(high);
+            sched_switch(&cpus[0], t);
+            thread_set_state(high, STATE_RECEIVE);
+            sched_switch(&cpus[0], high);
+        }
+        sched_quantum(&cpus[0]);
+        sched_switch(&cpus[0], cpus[0].current);
+    }
+    assert_true(ran[0] > 150000 && ran[1] > 150000);
+    assert_int_equal(sched_run_cycles(&threads[0]) + sched_run_cycles(&threads[1]), fake_cycles);
+}
+
+/* A thread that is woken by one which then blocks stays on its CPU: nobody is interrupted. */
+static void test_no_needless_ipi(void **state)
+{
+    (void)state;
+    start(4);
+    wake(&threads[0]);
+    sched_switch(&cpus[0], NULL);
+    fake_ipis = 0;
+    wake(&threads[1]);
+    thread_set_state(&threads[0], STATE_RECEIVE);
+    assert_ptr_equal(sched_switch(&cpus[0], &threads[0]), &threads[1]);
+    assert_int_equal(fake_ipis, 0);
+    wake(&threads[0]); /* and one that goes on makes an idle one run */
+    threads[0].priority = threads[1].priority;
+    sched_switch(&cpus[0], &threads[1]);
+    assert_int_not_equal(fake_ipis, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fifo),        cmocka_unit_test(test_preempted_first),
+        cmocka_unit_test(test_round_robin), cmocka_unit_test(test_no_needless_ipi),
+        cmocka_unit_test(test_one_cpu),     cmocka_unit_test(test_four_cpus),
+    };
+
+    random_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

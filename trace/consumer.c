@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Consumers: who owns buffers, and which. See trace/consumer.h. */
+#include "trace/consumer.h"
+
+#include "kernel/abi/errno.h"
+#include "trace/port.h"
+
+static void init_rings(struct trace_consumer *consumer, unsigned buffer_bytes)
+{
+    size_t table = trace_ring_table_bytes(consumer->per_cpu);
+    size_t share = (size_t)consumer->per_cpu * buffer_bytes;
+
+    for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
+        trace_ring_init(consumer->ring_of(cpu), (uint8_t *)consumer->block + cpu * share,
+                        consumer->per_cpu, buffer_bytes, (uint8_t *)consumer->tables + cpu * table);
+    }
+}
+
+int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned per_cpu,
+                         unsigned buffer_bytes)
+{
+    unsigned cpus = trace_port_cpu_count();
+    uint64_t tables_paddr;
+
+    if (consumer->block) {
+        return -EEXIST;
+    }
+    if (per_cpu > SIZE_MAX / 2 / buffer_bytes / cpus) {
+        return -ENOMEM;
+    }
+    consumer->per_cpu = per_cpu;
+    consumer->bytes = (size_t)per_cpu * buffer_bytes * cpus;
+    consumer->tables_bytes = trace_ring_table_bytes(per_cpu) * cpus;
+    consumer->tables = trace_port_alloc(consumer->tables_bytes, &tables_paddr);
+    if (!consumer->tables) {
+        return -ENOMEM;
+    }
+    consumer->block = trace_port_alloc(consumer->bytes, &consumer->paddr);
+    if (!consumer->block) {
+        trace_port_free(consumer->tables, consumer->tables_bytes);
+        consumer->tables = NULL;
+        return -ENOMEM;
+    }
+    consumer->owner = owner;
+    init_rings(consumer, buffer_bytes);
+    return 0;
+}
+
+void trace_consumer_free(struct trace_consumer *consumer)
+{
+    for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
+        struct trace_ring *ring = consumer->ring_of(cpu);
+
+        ring->count = 0;
+        ring->base = NULL;
+        ring->buffers = NULL;
+    }
+    trace_port_unmap_all(consumer->block, consumer->bytes);
+    trace_port_free(consumer->block, consumer->bytes);
+    trace_port_free(consumer->tables, consumer->tables_bytes);
+    consumer->block = consumer->tables = NULL;
+    consumer->owner = NULL;
+    consumer->bytes = 0;
+}
+
+uint32_t trace_consumer_take(struct trace_consumer *consumer, unsigned *cpu, uint32_t *local)
+{
+    for (*cpu = 0; *cpu < trace_port_cpu_count(); ++*cpu) {
+        *local = trace_ring_take(consumer->ring_of(*cpu));
+        if (*local != TRACE_NONE) {
+            return *cpu * consumer->per_cpu + *local;
+        }
+    }
+    return TRACE_NONE;
+}
+
+int trace_consumer_give(struct trace_consumer *consumer, uint32_t index)
+{
+    if (index >= consumer->per_cpu * trace_port_cpu_count()) {
+        return -EINVAL;
+    }
+    return trace_ring_give(consumer->ring_of(index / consumer->per_cpu), index % consumer->per_cpu);
+}
+
+void trace_consumer_orphan(struct trace_consumer *consumer)
+{
+    uint32_t all = consumer->per_cpu * trace_port_cpu_count();
+
+    for (uint32_t index = 0; index < all; index++) {
+        trace_consumer_give(consumer, index); /* refuses all that aren't BUSY */
+    }
+    consumer->owner = NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A consumer owns, per CPU, buffers in one contiguous block and a policy: allocation, taking, giving
+ * back, teardown. Consumer 0 is the event log. What the buffers hold is opaque here.
+ *
+ * All functions: kernel lock. Writers of the rings must be stopped on every CPU for alloc and free.
+ * Described in docs/ring.md; proof: test/unit/test_control.c.
+ */
+#ifndef TRACE_CONSUMER_H
+#define TRACE_CONSUMER_H
+
+#include "trace/ring.h"
+
+struct trace_consumer {
+    struct trace_ring *(*ring_of)(unsigned cpu); /* [I] */
+    void *block;           /* [k] all buffers, CPU by CPU; NULL: none */
+    void *tables;          /* [k] all descriptors */
+    uint64_t paddr;        /* [k] */
+    size_t bytes;          /* [k] of the block */
+    size_t tables_bytes;   /* [k] */
+    unsigned per_cpu;      /* [k] buffers of each CPU */
+    void *owner;           /* [k] its process; NULL: that is gone */
+};
+
+/* per_cpu buffers of buffer_bytes each for every CPU, zeroed, all FREE. 0, -EEXIST, -ENOMEM. */
+int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned per_cpu,
+                         unsigned buffer_bytes);
+/* Unmaps the block everywhere and frees it. */
+void trace_consumer_free(struct trace_consumer *consumer);
+/* A READY buffer becomes BUSY: by CPU, then by sequence. Its index (cpu * per_cpu + i), or
+ * TRACE_NONE. */
+uint32_t trace_consumer_take(struct trace_consumer *consumer, unsigned *cpu, uint32_t *local);
+/* BUSY becomes FREE. 0 or -EINVAL. */
+int trace_consumer_give(struct trace_consumer *consumer, uint32_t index);
+/* The owner is gone: all its BUSY buffers become FREE. */
+void trace_consumer_orphan(struct trace_consumer *consumer);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TraceEvent(): who may do what, arguments, errors. Kernel lock, kernel context.
+ *
+ * Needed for all but QUERYSUPPORT and QUERYVERSION: the ability (-EPERM). Only the buffers' owner,
+ * or anyone able once that process is gone, frees, takes and gives back buffers and sets the mode
+ * and high water (-EPERM); others may start, stop, flush, filter and query, so that an application
+ * can control its own capture. Unknown commands: -ENOTSUP. Proof: test/unit/test_control.c.
+ */
+#include "trace/control.h"
+
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/trace.h"
+#include "trace/filter.h"
+#include "trace/log.h"
+#include "trace/loss.h"
+
+#define NTO_VERSION 640 /* QUERYVERSION: the release whose numbers and commands these are */
+
+static bool is_owner(const struct trace_caller *who)
+{
+    return !trace_state.log.block || !trace_state.log.owner || trace_state.log.owner == who->owner;
+}
+
+static long query_events(void)
+{
+    const struct trace_cpu *cpu = trace_port_cpu();
+
+    if (!trace_state.log.block) {
+        return -EFAULT;
+    }
+    return cpu->end ? (long)TRACE_BUFFER_SLOTS - (cpu->end - cpu->cursor) : 0;
+}
+
+/* After a filter command: 0, with the sites as the filter says now, or its error. */
+static long filtered(int error)
+{
+    if (!error) {
+        trace_filter_apply(trace_state.running);
+    }
+    return error;
+}
+
+static long filter_command(uint32_t cmd, const uint32_t args[4])
+{
+    switch (cmd) {
+    case _NTO_TRACE_ADDALLCLASSES:
+    case _NTO_TRACE_DELALLCLASSES:
+        trace_filter_all(TRACE_SET_ON, cmd == _NTO_TRACE_ADDALLCLASSES);
+        return filtered(0);
+    case _NTO_TRACE_ADDCLASS:
+    case _NTO_TRACE_DELCLASS:
+        return filtered(trace_filter_class(TRACE_SET_ON, args[0], cmd == _NTO_TRACE_ADDCLASS));
+    case _NTO_TRACE_ADDEVENT:
+    case _NTO_TRACE_DELEVENT:
+        return filtered(
+            trace_filter_event(TRACE_SET_ON, args[0], args[1], cmd == _NTO_TRACE_ADDEVENT));
+    case _NTO_TRACE_SETALLCLASSESFAST:
+    case _NTO_TRACE_SETALLCLASSESWIDE:
+        trace_filter_all(TRACE_SET_WIDE, cmd == _NTO_TRACE_SETALLCLASSESWIDE);
+        return 0;
+    case _NTO_TRACE_SETCLASSFAST:
+    case _NTO_TRACE_SETCLASSWIDE:
+        return trace_filter_class(TRACE_SET_WIDE, args[0], cmd == _NTO_TRACE_SETCLASSWIDE);
+    case _NTO_TRACE_SETEVENTFAST:
+    case _NTO_TRACE_SETEVENTWIDE:
+        return trace_filter_event(TRACE_SET_WIDE, args[0], args[1],
+                                  cmd == _NTO_TRACE_SETEVENTWIDE);
+    default:
+        return -ENOTSUP;
+    }
+}
+
+static long stop_command(void)
+{
+    if (trace_state.running && trace_state.dump_at_end) {
+        trace_state.dump_at_end = false;
+        return TRACE_DUMP_THEN_STOP;
+    }
+    return trace_state_stop();
+}
+
+static long run_command(uint32_t cmd, const uint32_t args[4], void *data)
+{
+    switch (cmd) {
+    case _NTO_TRACE_START:
+        return trace_state_start(true);
+    case _NTO_TRACE_STARTNOSTATE:
+        return trace_state_start(false);
+    case _NTO_TRACE_STOP:
+        return stop_command();
+    case _NTO_TRACE_FLUSHBUFFER:
+        return trace_state_flush();
+    case _NTO_TRACE_QUERYEVENTS:
+        return query_events();
+    case KYMO_TRACE_QUERYLOSS:
+        if (args[0] >= trace_port_cpu_count()) {
+            return -EINVAL;
+        }
+        if (!data) {
+            return -EFAULT;
+        }
+        trace_state_query(args[0], data);
+        return 0;
+    default:
+        return filter_command(cmd, args);
+    }
+}
+
+long trace_state_take(struct kymo_trace_buffer *out)
+{
+    unsigned cpu;
+    uint32_t local;
+
+    if (!trace_state.log.block) {
+        return -EFAULT;
+    }
+    if (trace_state.running && trace_state.policy != TRACE_LINEAR) {
+        return -EBUSY;
+    }
+    out->index = trace_consumer_take(&trace_state.log, &cpu, &local);
+    if (out->index == TRACE_NONE) {
+        return -EAGAIN;
+    }
+    struct trace_cpu *from = trace_port_cpu_at(cpu);
+    const struct trace_buffer *buffer = &from->ring.buffers[local];
+    from->loss.taken += trace_buffer_events(buffer);
+    out->cpu = cpu;
+    out->sequence = TRACE_WORD_SEQUENCE(buffer->word);
+    out->slots = buffer->used / TRACE_SLOT_BYTES;
+    return 0;
+}
+
+long trace_state_give(uint32_t index)
+{
+    if (!trace_state.log.block) {
+        return -EFAULT;
+    }
+    int error = trace_consumer_give(&trace_state.log, index);
+    if (error) {
+        return error;
+    }
+    if (trace_port_cpu()->passed_mark) { /* its buffer may now be closed */
+        trace_port_request_exit();
+    }
+    trace_port_buffer_freed();
+    return 0;
+}
+
+static long owner_command(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
+                          void *data)
+{
+    if (!is_owner(who)) {
+        return cmd == _NTO_TRACE_ALLOCBUFFER ? -EEXIST : -EPERM;
+    }
+    switch (cmd) {
+    case _NTO_TRACE_ALLOCBUFFER:
+        return data ? trace_state_alloc(who->owner, args[0], data) : -EFAULT;
+    case _NTO_TRACE_DEALLOCBUFFER:
+        if (!trace_state.log.block) {
+            return -EFAULT;
+        }
+        trace_state_dealloc();
+        return 0;
+    case KYMO_TRACE_TAKEBUFFER:
+        return data ? trace_state_take(data) : -EFAULT;
+    case KYMO_TRACE_GIVEBUFFER:
+        return trace_state_give(args[0]);
+    case _NTO_TRACE_SETRINGMODE:
+        return trace_state_mode(TRACE_RING);
+    case _NTO_TRACE_SETLINEARMODE:
+        return trace_state_mode(TRACE_LINEAR);
+    case KYMO_TRACE_SETFILLMODE:
+        return trace_state_mode(TRACE_FILL);
+    case KYMO_TRACE_SETHIGHWATER:
+        if (args[0] < 16 || args[0] > TRACE_BUFFER_SLOTS) {
+            return -EINVAL;
+        }
+        trace_state_high_water(args[0]);
+        return 0;
+    default: /* _NTO_TRACE_SKIPBUFFER, _NTO_TRACE_OVERWRITEBUFFER */
+        trace_state_overwrite(cmd == _NTO_TRACE_OVERWRITEBUFFER);
+        return 0;
+    }
+}
+
+long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4], void *data)
+{
+    switch (cmd) {
+    case _NTO_TRACE_QUERYSUPPORT:
+        return 1;
+    case _NTO_TRACE_QUERYVERSION:
+        return NTO_VERSION;
+    default:
+        break;
+    }
+    if (!who->able) {
+        return -EPERM;
+    }
+    switch (cmd) {
+    case _NTO_TRACE_ALLOCBUFFER:
+    case _NTO_TRACE_DEALLOCBUFFER:
+    case KYMO_TRACE_TAKEBUFFER:
+    case KYMO_TRACE_GIVEBUFFER:
+    case _NTO_TRACE_SETRINGMODE:
+    case _NTO_TRACE_SETLINEARMODE:
+    case KYMO_TRACE_SETFILLMODE:
+    case KYMO_TRACE_SETHIGHWATER:
+    case _NTO_TRACE_SKIPBUFFER:
+    case _NTO_TRACE_OVERWRITEBUFFER:
+        return owner_command(who, cmd, args, data);
+    default:
+        return run_command(cmd, args, data);
+    }
+}

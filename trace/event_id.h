@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers for the rows of events.def: TRACE_EV_<name>, in the table's order, and for the sites that
+ * serve many events. Internal to one build: they never leave the program. Also the C types of
+ * arguments.
+ */
+#ifndef TRACE_EVENT_ID_H
+#define TRACE_EVENT_ID_H
+
+enum trace_event_id {
+#define EVENT(name, ...) TRACE_EV_##name,
+#define EVENT_CONTROL(name, ...) /* no hook, no filter */
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_CONTROL
+    TRACE_EV_ROWS,
+    TRACE_EV_thread_state = TRACE_EV_ROWS, /* the one site of all EVENT_STATE rows */
+    TRACE_EV_kercall_enter,
+    TRACE_EV_kercall_exit,
+    TRACE_EV_kercall_int,
+    TRACE_EV_COUNT
+};
+
+#define TRACE_TYPE_D uint32_t
+#define TRACE_TYPE_H uint32_t
+#define TRACE_TYPE_E uint64_t
+#define TRACE_TYPE_X uint64_t
+#define TRACE_TYPE_P uintptr_t
+#define TRACE_TYPE_N const char *
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tables as text, put together by the preprocessor. See trace/event_text.h; format in
+ * kernel/abi/syspage.h. Proof: test/unit/test_rows.c parses every line.
+ */
+#include "trace/event_text.h"
+
+#include "trace/event_args.h"
+#include "trace/slot.h"
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+
+#define TEXT_A(type, name) #type ":" #name
+#define TEXT_LIST(...) TRACE_EACH(TEXT_, TRACE_SEP_TEXT, , __VA_ARGS__)
+#define TEXT_FAST(...) TEXT_LIST(__VA_ARGS__)
+#define TEXT_WIDE(...) TEXT_LIST(__VA_ARGS__)
+#define TEXT_SAME "="
+
+const char trace_event_text[] =
+#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    STRING(TRACE_CLASS_##CLASS) " " #number " " #NAME " " TEXT_##fast " " TEXT_##wide "\n"
+#include "trace/events.def"
+#undef EVENT
+    ;
+const unsigned trace_event_text_len = sizeof(trace_event_text) - 1;
+
+/* Kernel calls: a0..a5 take the argument's name from the A() list, given as context. */
+#define NAME_VAL(name) #name
+#define NAME_IN(name, ...) #name
+#define NAME_OUT(name, ...) #name
+#define NAME_INOUT(name, ...) #name
+#define NAME_STR(name) #name
+#define NAME_MSG(name) #name
+#define WORD_a0(a, ...) "P:" NAME_##a
+#define WORD_a1(a, b, ...) "P:" NAME_##b
+#define WORD_a2(a, b, c, ...) "P:" NAME_##c
+#define WORD_a3(a, b, c, d, ...) "P:" NAME_##d
+#define WORD_a4(a, b, c, d, e, ...) "P:" NAME_##e
+#define WORD_a5(a, b, c, d, e, f, ...) "P:" NAME_##f
+#define WORD_m0(...) "P:msg0"
+#define WORD_m1(...) "P:msg1"
+#define WORD_m2(...) "P:msg2"
+
+
+/* The lists without their wrappers, and "-" for an empty one. */
+#define CTX_A(...) (__VA_ARGS__)
+#define LIST_ENTER(...) __VA_ARGS__
+#define LIST_ENTERW(...) __VA_ARGS__
+#define LIST_EXITW(...) __VA_ARGS__
+#define DASH_0 "-"
+#define DASH_1
+#define DASH_2
+#define DASH_3
+#define DASH_4
+#define DASH_5
+#define DASH_6
+#define DASH_7
+#define DASH_8
+#define DASH_9
+#define WORDS(ctx, ...) \
+    TRACE_CAT(DASH_, TRACE_COUNT(__VA_ARGS__)) \
+    TRACE_EACH(WORD_, TRACE_SEP_TEXT, ctx, __VA_ARGS__)
+
+/* Exits begin with the value returned; the fast one has the first word of a message, if there is. */
+#define EXIT_FAST_0
+#define EXIT_FAST_3 ",P:rmsg0"
+#define EXIT_WIDE_0
+#define EXIT_WIDE_3 ",P:rmsg0,P:rmsg1,P:rmsg2"
+
+const char trace_kercall_text[] =
+#define KERCALL(number, NAME, handler, FLAGS, args, enter, enterw, exitw, doc) \
+    #number " " #NAME " " WORDS(CTX_##args, LIST_##enter) " " \
+    WORDS(CTX_##args, LIST_##enterw) \
+    " P:ret_val" TRACE_CAT(EXIT_FAST_, TRACE_COUNT(LIST_##exitw)) \
+    " P:ret_val" TRACE_CAT(EXIT_WIDE_, TRACE_COUNT(LIST_##exitw)) "\n"
+#include "kernel/abi/kercalls.def"
+#undef KERCALL
+    ;
+const unsigned trace_kercall_text_len = sizeof(trace_kercall_text) - 1;

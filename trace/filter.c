@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Static filters: external classes and events onto rows, bits and sites. See trace/filter.h.
+ *
+ * A selection is a set of "sinks": one row's bit, or a range in one of the bitmaps. External events
+ * are numbers, except in PROCESS and THREAD where they are masks (1 << n), as QNX has them.
+ */
+#include "trace/filter.h"
+
+#include <stddef.h>
+
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/trace.h"
+#include "trace/port.h"
+
+struct trace_filter trace_filter;
+static uint32_t sites_on[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] as patched */
+
+static const struct row {
+    uint8_t class;    /* external */
+    uint8_t internal; /* class */
+    uint16_t number;  /* internal event */
+    bool state;
+} rows[TRACE_EV_ROWS] = {
+#define EVENT_ROW(CLASS, number, EXT, state) \
+    {_NTO_TRACE_##EXT, TRACE_CLASS_##CLASS, number, state},
+#define EVENT(name, CLASS, number, EXT, ...) EVENT_ROW(CLASS, number, EXT, false)
+#define EVENT_STATE(name, CLASS, number, EXT, ...) EVENT_ROW(CLASS, number, EXT, true)
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_STATE
+#undef EVENT_CONTROL
+};
+
+static void set_bits(uint32_t *bits, unsigned first, unsigned count, bool value)
+{
+    for (unsigned i = first; i < first + count; i++) {
+        uint32_t bit = 1u << (i % 32);
+
+        bits[i / 32] = value ? bits[i / 32] | bit : bits[i / 32] & ~bit;
+    }
+}
+
+/* ---- rows ---- */
+
+/* The external event of a row, as a mask or number. */
+static bool row_matches(const struct row *row, uint32_t event)
+{
+    if (row->class == _NTO_TRACE_PROCESS) {
+        return event >> (row->number / 64 - 1) & 1;
+    }
+    if (row->class == _NTO_TRACE_THREAD) {
+        return event >> row->number & 1;
+    }
+    return row->number == event;
+}
+
+static void set_row(enum trace_filter_set set, unsigned id, bool value)
+{
+    struct trace_filter *f = &trace_filter;
+
+    if (rows[id].state) {
+        set_bits(set == TRACE_SET_ON ? &f->state_on : &f->state_wide, rows[id].number, 1, value);
+    } else {
+        set_bits(set == TRACE_SET_ON ? f->row_on : f->row_wide, id, 1, value);
+    }
+}
+
+/* event NULL: all of the class. Returns how many rows it named. */
+static unsigned set_rows(enum trace_filter_set set, unsigned class, const uint32_t *event,
+                         bool value)
+{
+    unsigned named = 0;
+
+    for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
+        if (rows[id].class == class && (!event || row_matches(&rows[id], *event))) {
+            set_row(set, id, value);
+            named++;
+        }
+    }
+    return named;
+}
+
+/* ---- classes whose events are ranges ---- */
+
+static int set_kercalls(enum trace_filter_set set, unsigned kind, const uint32_t *event, bool value)
+{
+    uint32_t *bits = set == TRACE_SET_ON ? trace_filter.kercall_on : trace_filter.kercall_wide;
+    unsigned first = kind * TRACE_KERCALLS + (event ? *event : 0);
+
+    if (event && *event >= TRACE_KERCALLS) {
+        return -ENOTSUP;
+    }
+    set_bits(bits, first, event ? 1 : TRACE_KERCALLS, value);
+    return 0;
+}
+
+/* The class's one row is on if any of its interrupts is. */
+static int set_interrupts(enum trace_filter_set set, unsigned class, const uint32_t *event,
+                          bool value)
+{
+    unsigned id = 0;
+
+    while (rows[id].class != class) {
+        id++;
+    }
+    uint32_t *bits = trace_filter.int_on[rows[id].number];
+    uint32_t any = 0;
+    if (event && *event >= TRACE_INTERRUPTS) {
+        return -ENOTSUP;
+    }
+    if (set == TRACE_SET_WIDE) {
+        return 0; /* the same in both forms */
+    }
+    set_bits(bits, event ? *event : 0, event ? 1 : TRACE_INTERRUPTS, value);
+    for (unsigned i = 0; i < TRACE_BITS(TRACE_INTERRUPTS); i++) {
+        any |= bits[i];
+    }
+    set_row(TRACE_SET_ON, id, any != 0);
+    return 0;
+}
+
+static int set_user(enum trace_filter_set set, const uint32_t *event, bool value)
+{
+    if (event && *event >= TRACE_USER_EVENTS) {
+        return -ENOTSUP;
+    }
+    if (set == TRACE_SET_ON) {
+        set_bits(trace_filter.user_on, event ? *event : 0, event ? 1 : TRACE_USER_EVENTS, value);
+    }
+    return 0;
+}
+
+static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
+                     const uint32_t *event, bool value);
+
+static int set_class(enum trace_filter_set set, unsigned class, const uint32_t *event, bool value)
+{
+    switch (class) {
+    case _NTO_TRACE_CONTROL: /* always on */
+    case _NTO_TRACE_VTHREAD: /* there are none */
+        return event ? -ENOTSUP : 0;
+    case _NTO_TRACE_KERCALL:
+        return set_group(set, _NTO_TRACE_KERCALLENTER, _NTO_TRACE_KERCALLINT, event, value);
+    case _NTO_TRACE_KERCALLENTER:
+    case _NTO_TRACE_KERCALLEXIT:
+    case _NTO_TRACE_KERCALLINT:
+        return set_kercalls(set, class - _NTO_TRACE_KERCALLENTER, event, value);
+    case _NTO_TRACE_INT:
+        set_group(set, _NTO_TRACE_INT_HANDLER_ENTER, _NTO_TRACE_INT_HANDLER_EXIT, event, value);
+        return set_group(set, _NTO_TRACE_INTENTER, _NTO_TRACE_INTEXIT, event, value);
+    case _NTO_TRACE_INTENTER:
+    case _NTO_TRACE_INTEXIT:
+    case _NTO_TRACE_INT_HANDLER_ENTER:
+    case _NTO_TRACE_INT_HANDLER_EXIT:
+        return set_interrupts(set, class, event, value);
+    case _NTO_TRACE_USER:
+        return set_user(set, event, value);
+    default:
+        return set_rows(set, class, event, value) ? 0 : -ENOTSUP;
+    }
+}
+
+static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
+                     const uint32_t *event, bool value)
+{
+    int error = 0;
+
+    for (unsigned class = first; class <= last; class ++) {
+        error = set_class(set, class, event, value);
+    }
+    return error;
+}
+
+int trace_filter_class(enum trace_filter_set set, unsigned class, bool value)
+{
+    return set_class(set, class, NULL, value);
+}
+
+int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value)
+{
+    return set_class(set, class, &event, value);
+}
+
+void trace_filter_all(enum trace_filter_set set, bool value)
+{
+    for (unsigned class = _NTO_TRACE_KERCALL; class <= _NTO_TRACE_INT_HANDLER_EXIT; class ++) {
+        set_class(set, class, NULL, value);
+    }
+}
+
+/* ---- sites ---- */
+
+static bool any_kercall(unsigned kind)
+{
+    uint32_t any = 0;
+
+    for (unsigned i = 0; i < TRACE_KERCALLS / 32; i++) {
+        any |= trace_filter.kercall_on[kind * (TRACE_KERCALLS / 32) + i];
+    }
+    return any != 0;
+}
+
+static bool site_wanted(unsigned id)
+{
+    switch (id) {
+    case TRACE_EV_thread_state:
+        return trace_filter.state_on != 0;
+    case TRACE_EV_kercall_enter:
+    case TRACE_EV_kercall_exit:
+    case TRACE_EV_kercall_int:
+        return any_kercall(id - TRACE_EV_kercall_enter);
+    default:
+        return trace_bit(trace_filter.row_on, id);
+    }
+}
+
+void trace_filter_apply(bool running)
+{
+    bool changed = false;
+
+    for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
+        bool on = running && site_wanted(id);
+
+        if (on != trace_bit(sites_on, id)) {
+            set_bits(sites_on, id, 1, on);
+            trace_port_site_set(id, on);
+            changed = true;
+        }
+    }
+    if (changed) {
+        trace_port_sites_sync();
+    }
+}

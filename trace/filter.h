@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Static filters: which events are on, which have their wide form; by external class and event as
+ * TraceEvent() names them. What is on decides which sites are patched while tracing runs; a site
+ * that stands for many events (thread states, kernel calls, interrupts, user events) asks here.
+ *
+ * Setters: kernel lock. Readers: any context; a change is seen by each word at once.
+ * Unknown classes and events are refused (-ENOTSUP). Proof: test/unit/test_filter.c.
+ */
+#ifndef TRACE_FILTER_H
+#define TRACE_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/event_id.h"
+#include "trace/slot.h"
+
+#define TRACE_KERCALLS 128
+#define TRACE_INTERRUPTS 256 /* filtered singly below this; above, as their class */
+#define TRACE_INT_EVENTS 5   /* numbers of class INT: 1..4 */
+#define TRACE_USER_EVENTS 1024
+#define TRACE_BITS(n) (((n) + 31) / 32)
+
+struct trace_filter {
+    uint32_t row_on[TRACE_BITS(TRACE_EV_COUNT)];   /* [a] by TRACE_EV_*; state rows: not used */
+    uint32_t row_wide[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] */
+    uint32_t state_on, state_wide;                 /* [a] bit per thread state */
+    uint32_t kercall_on[TRACE_BITS(3 * TRACE_KERCALLS)];   /* [a] by number | TRACE_KERCALL_* */
+    uint32_t kercall_wide[TRACE_BITS(3 * TRACE_KERCALLS)]; /* [a] */
+    uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
+    uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];       /* [a] */
+};
+extern struct trace_filter trace_filter;
+
+static inline bool trace_bit(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> (i % 32) & 1;
+}
+
+static inline bool trace_filter_int(unsigned event, uint32_t interrupt)
+{
+    return interrupt >= TRACE_INTERRUPTS || trace_bit(trace_filter.int_on[event], interrupt);
+}
+
+/* What a filter command changes. */
+enum trace_filter_set { TRACE_SET_ON, TRACE_SET_WIDE };
+
+void trace_filter_all(enum trace_filter_set set, bool value);
+int trace_filter_class(enum trace_filter_set set, unsigned class, bool value);
+int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value);
+/* Makes the sites as the filter and `running` say. */
+void trace_filter_apply(bool running);
+
+#endif

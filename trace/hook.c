@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The events' marshalling, one function trace_emit_<name>() a row of events.def, called only when
+ * the row's site is on. An event of two words goes straight to the log's fast path, which is inlined
+ * here, so that class and number are constants; anything longer becomes words and text.
+ * Any context. Proof: test/unit/test_rows.c.
+ */
+#include "trace/hook.h"
+
+#include "trace/filter.h"
+#include "trace/log.h"
+
+#define MAX_WORDS 16
+
+/* Words of one event, as they are put together. big: some P word needs 64 bits, so all take two. */
+struct args {
+    uint32_t words[MAX_WORDS];
+    unsigned n;
+    bool big;
+    const char *text;
+};
+
+TRACE_INLINE void put32(struct args *a, uint32_t value)
+{
+    a->words[a->n++] = value;
+}
+
+TRACE_INLINE void put64(struct args *a, uint64_t value)
+{
+    put32(a, (uint32_t)value);
+    put32(a, (uint32_t)(value >> 32));
+}
+
+TRACE_INLINE void put_pointer(struct args *a, uintptr_t value)
+{
+    put32(a, (uint32_t)value);
+    if (a->big) {
+        put32(a, (uint32_t)((uint64_t)value >> 32));
+    }
+}
+
+static unsigned text_bytes(const char *text)
+{
+    unsigned n = 0;
+
+    while (n < TRACE_TEXT_BYTES - 1 && text[n]) {
+        n++;
+    }
+    return n;
+}
+
+TRACE_COLD static void log_long(unsigned class, unsigned event, const struct args *a)
+{
+    struct trace_words words = {a->words, a->n, a->text, a->text ? text_bytes(a->text) : 0};
+
+    trace_log_words(class, event | (a->big ? TRACE_EVENT_64 : 0), &words);
+}
+
+TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
+{
+    if (a->n <= 2 && !a->text) {
+        trace_log2(class, event | (a->big ? TRACE_EVENT_64 : 0), a->n > 0 ? a->words[0] : 0,
+                   a->n > 1 ? a->words[1] : 0);
+    } else {
+        log_long(class, event, a);
+    }
+}
+
+/* Statements that put one argument; and what P words have above 32 bits. */
+#define PUT_A(type, name) PUT_##type(name);
+#define PUT_D(name) put32(&a, name)
+#define PUT_H(name) put32(&a, name)
+#define PUT_E(name) put64(&a, name)
+#define PUT_X(name) put64(&a, name)
+#define PUT_P(name) put_pointer(&a, name)
+#define PUT_N(name) a.text = (name)
+#define HIGH_A(type, name) HIGH_##type(name)
+#define HIGH_D(name) 0
+#define HIGH_H(name) 0
+#define HIGH_E(name) 0
+#define HIGH_X(name) 0
+#define HIGH_P(name) (uint64_t)(name)
+#define HIGH_N(name) 0
+
+#define PUT_LIST(...) TRACE_EACH(PUT_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define HIGH_LIST(...) (UINT64_C(0) | TRACE_EACH(HIGH_, TRACE_SEP_OR, , __VA_ARGS__))
+
+#define LOG_LIST(CLASS, number, ...) \
+    { \
+        struct args a = {.n = 0, .text = NULL, .big = HIGH_LIST(__VA_ARGS__) >> 32 != 0}; \
+        PUT_LIST(__VA_ARGS__) \
+        log_args(TRACE_CLASS_##CLASS, number, &a); \
+    }
+
+/* Events of class INT are filtered by interrupt too. */
+#define GATE_INT(number, interrupt) trace_filter_int(number, interrupt)
+#define GATE_PR_TH(number, ...) true
+#define GATE_SYSTEM(number, ...) true
+#define GATE_COMM(number, ...) true
+
+#define WIDE_ON_SAME(name) false
+#define WIDE_ON_WIDE(...) WIDE_ON_ROW
+#define WIDE_ON_ROW(name) trace_bit(trace_filter.row_wide, TRACE_EV_##name)
+
+#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    void trace_emit_##name(TRACE_PARAMS(fast, wide)) \
+    { \
+        if (!GATE_##CLASS(number, interrupt)) { \
+            return; \
+        } \
+        if (WIDE_ON_##wide(name)) { \
+            LOG_LIST(CLASS, number, TRACE_ARGS(fast, wide)) \
+        } else { \
+            LOG_LIST(CLASS, number, TRACE_LIST_##fast) \
+        } \
+    }
+#define EVENT_CONTROL(...)
+#define EVENT_STATE(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_CONTROL
+#undef EVENT_STATE
+
+void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
+                             uint32_t policy)
+{
+    if (!(trace_filter.state_on >> state & 1)) {
+        return;
+    }
+    if (trace_filter.state_wide >> state & 1) {
+        LOG_LIST(PR_TH, state, A(D, pid), A(D, tid), A(D, priority), A(D, policy))
+    } else {
+        trace_log2(TRACE_CLASS_PR_TH, state, pid, tid);
+    }
+}

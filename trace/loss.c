@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The account of lost events. See trace/loss.h. */
+#include "trace/loss.h"
+
+#include "trace/port.h"
+
+void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned class, uint32_t events)
+{
+    if (events == 0) {
+        return;
+    }
+    loss->pending[reason][class] += events;
+    loss->classes[reason] |= 1u << class;
+    loss->reasons |= 1u << reason;
+}
+
+void trace_loss_recursive(struct trace_cpu *cpu, unsigned class)
+{
+    cpu->loss.recursive[class]++;
+    cpu->nested = true;
+}
+
+void trace_loss_fold(struct trace_cpu *cpu)
+{
+    cpu->nested = false;
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        uint32_t events = cpu->loss.recursive[class];
+
+        cpu->loss.recursive[class] -= events;
+        trace_loss_add(&cpu->loss, KYMO_DROP_RECURSIVE, class, events);
+    }
+}
+
+unsigned trace_loss_slots(const struct trace_loss *loss)
+{
+    unsigned slots = 0;
+
+    for (uint32_t reasons = loss->reasons; reasons; reasons &= reasons - 1) {
+        for (uint32_t classes = loss->classes[__builtin_ctz(reasons)]; classes;
+             classes &= classes - 1) {
+            slots++;
+        }
+    }
+    return slots;
+}
+
+bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *events)
+{
+    if (!loss->reasons) {
+        return false;
+    }
+    unsigned reason = (unsigned)__builtin_ctz(loss->reasons);
+    unsigned class = (unsigned)__builtin_ctz(loss->classes[reason]);
+    uint32_t n = loss->pending[reason][class];
+
+    loss->pending[reason][class] = 0;
+    loss->classes[reason] &= loss->classes[reason] - 1;
+    if (!loss->classes[reason]) {
+        loss->reasons &= loss->reasons - 1;
+    }
+    loss->lost[class] += n;
+    loss->lost_reason[reason] += n;
+    *reason_class = reason << 8 | class;
+    *events = n;
+    return true;
+}
+
+/* The DROPPED slots are read back from the buffer, which no process can write. */
+static void unsettle(struct trace_cpu *cpu, uint32_t index, unsigned dropped_slots)
+{
+    const struct trace_slot *slot = (const struct trace_slot *)trace_ring_data(&cpu->ring, index);
+
+    slot += 2; /* BUFFER, TIME */
+    for (unsigned i = 0; i < dropped_slots; i++, slot++) {
+        unsigned reason = slot->d1 >> 8, class = slot->d1 & 0xff;
+
+        cpu->loss.lost[class] -= slot->d2;
+        cpu->loss.lost_reason[reason] -= slot->d2;
+        trace_loss_add(&cpu->loss, reason, class, slot->d2);
+    }
+}
+
+void trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
+{
+    struct trace_buffer *buffer = &cpu->ring.buffers[index];
+
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        uint32_t events = buffer->count[class];
+
+        if (events && reason) {
+            trace_loss_add(&cpu->loss, reason, class, events);
+        } else {
+            cpu->loss.recycled += events;
+        }
+    }
+    if (buffer->dropped_slots) {
+        unsettle(cpu, index, buffer->dropped_slots);
+    }
+}
+
+uint32_t trace_buffer_events(const struct trace_buffer *buffer)
+{
+    uint32_t events = 0;
+
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        events += buffer->count[class];
+    }
+    return events;
+}
+
+static uint64_t events_in_buffers(const struct trace_cpu *cpu)
+{
+    uint64_t events = 0;
+
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        events += cpu->count[class];
+    }
+    for (uint32_t i = 0; i < cpu->ring.count; i++) {
+        const struct trace_buffer *buffer = &cpu->ring.buffers[i];
+
+        if (TRACE_WORD_STATE(buffer->word) == TRACE_READY) {
+            events += trace_buffer_events(buffer);
+        }
+    }
+    return events;
+}
+
+void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out)
+{
+    const struct trace_loss *loss = &cpu->loss;
+
+    out->recycled = loss->recycled;
+    out->made = events_in_buffers(cpu) + loss->taken + loss->recycled;
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        out->lost[class] = loss->lost[class];
+    }
+    for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
+        out->lost_reason[reason] = loss->lost_reason[reason];
+        for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+            uint32_t events = loss->pending[reason][class];
+
+            out->pending[reason][class] = events;
+            out->lost[class] += events;
+            out->lost_reason[reason] += events;
+        }
+    }
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        out->made += out->lost[class];
+    }
+}

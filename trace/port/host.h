@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Trace port of the host, for unit tests and fuzzers: CPUs are an array and "this" one is chosen by
+ * a variable, the clock is whatever the test says, interrupts are a counter. The test supplies the
+ * variables (test/unit/fake_port.c). -DTRACE_PORT_CLOCK_BITS=32 builds it like a Cortex-M.
+ */
+#ifndef TRACE_PORT_HOST_H
+#define TRACE_PORT_HOST_H
+
+#ifndef TRACE_PORT_CLOCK_BITS
+#define TRACE_PORT_CLOCK_BITS 64
+#endif
+#define TRACE_PORT_CPU_BITS(cpu) ((uint32_t)(cpu)->cpu_bits)
+
+extern unsigned trace_host_cpu;       /* who we are */
+extern unsigned trace_host_irq_depth; /* > 0: interrupts masked */
+extern volatile bool trace_host_sites[];
+uint64_t trace_host_clock(void);
+struct trace_cpu *trace_port_cpu_at(unsigned cpu);
+uint64_t trace_clock_extend(uint32_t low); /* trace/clock.c */
+
+static inline struct trace_cpu *trace_port_cpu(void)
+{
+    return trace_port_cpu_at(trace_host_cpu);
+}
+
+static inline uintptr_t trace_port_irq_save(void)
+{
+    return trace_host_irq_depth++;
+}
+
+static inline void trace_port_irq_restore(uintptr_t state)
+{
+    trace_host_irq_depth = (unsigned)state;
+}
+
+static inline uint32_t trace_port_clock_low(void)
+{
+    return (uint32_t)trace_host_clock();
+}
+
+static inline uint64_t trace_port_clock(void)
+{
+    return TRACE_PORT_CLOCK_BITS == 32 ? trace_clock_extend(trace_port_clock_low())
+                                       : trace_host_clock();
+}
+
+static inline bool trace_port_site_on(unsigned id)
+{
+    return trace_host_sites[id];
+}
+
+static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The states of one CPU's buffers. See trace/ring.h for contexts and locks, docs/ring.md for why no
+ * step can lose or tear a buffer, test/unit/test_ring.c and test/model/ring.pml for the proof.
+ */
+#include "trace/ring.h"
+
+#include "kernel/abi/errno.h"
+#include "trace/port.h"
+
+static size_t align8(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+size_t trace_ring_table_bytes(unsigned count)
+{
+    return align8(count * sizeof(struct trace_buffer)) + 2 * align8(count * sizeof(uint16_t));
+}
+
+void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, unsigned buffer_bytes,
+                     void *tables)
+{
+    uint8_t *table = tables;
+
+    *ring = (struct trace_ring){.policy = ring->policy, .overwrite = ring->overwrite};
+    ring->base = base;
+    ring->count = count;
+    ring->buffer_bytes = buffer_bytes;
+    ring->buffers = (struct trace_buffer *)table;
+    table += align8(count * sizeof(struct trace_buffer));
+    ring->free_queue = (uint16_t *)table;
+    ring->by_sequence = (uint16_t *)(table + align8(count * sizeof(uint16_t)));
+    for (unsigned i = 0; i < count; i++) {
+        ring->free_queue[i] = (uint16_t)i;
+    }
+    ring->free_tail = count;
+    ring->active = TRACE_NONE;
+    ring->oldest = 1;
+}
+
+static bool take_free(struct trace_ring *ring, uint32_t *index)
+{
+    uint32_t head = ring->free_head;
+
+    if (head == __atomic_load_n(&ring->free_tail, __ATOMIC_ACQUIRE)) {
+        return false;
+    }
+    uint32_t out = ring->free_out;
+    *index = ring->free_queue[out];
+    ring->free_out = out + 1 == ring->count ? 0 : out + 1;
+    TRACE_YIELD_POINT("free taken");
+    __atomic_store_n(&ring->free_head, head + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* READY sequences are the latest ones, so no more than count lie between oldest and the last. */
+static bool take_oldest(struct trace_ring *ring, uint32_t *index)
+{
+    for (uint32_t s = ring->oldest; s - 1 != ring->sequence; s++) {
+        uint32_t i = ring->by_sequence[s % ring->count];
+
+        ring->oldest = s + 1;
+        TRACE_YIELD_POINT("overwrite");
+        if (trace_port_cas32(&ring->buffers[i].word, TRACE_WORD(s, TRACE_READY),
+                             TRACE_WORD(s, TRACE_ACTIVE))) {
+            *index = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum trace_found trace_ring_obtain(struct trace_ring *ring, bool reuse, uint32_t *index)
+{
+    if (take_free(ring, index)) {
+        ring->run = 0;
+        return TRACE_FOUND_FREE;
+    }
+    if (reuse && take_oldest(ring, index)) {
+        ring->overwritten++;
+        return TRACE_FOUND_READY;
+    }
+    return TRACE_FOUND_NOTHING;
+}
+
+void trace_ring_begin(struct trace_ring *ring, uint32_t index)
+{
+    uint32_t sequence = ring->sequence + 1;
+
+    ring->by_sequence[sequence % ring->count] = (uint16_t)index;
+    ring->buffers[index].word = TRACE_WORD(sequence, TRACE_ACTIVE);
+    ring->active = index;
+    __atomic_store_n(&ring->sequence, sequence, __ATOMIC_RELEASE);
+    if (sequence - ring->oldest >= ring->count) {
+        ring->oldest = sequence - ring->count + 1;
+    }
+}
+
+void trace_ring_demand(struct trace_ring *ring, uint32_t more)
+{
+    uint32_t used = ring->count - trace_ring_free(ring) - (ring->active != TRACE_NONE);
+
+    if (used + more > ring->ready_most) {
+        ring->ready_most = used + more;
+    }
+}
+
+void trace_ring_close(struct trace_ring *ring)
+{
+    uint32_t index = ring->active;
+    struct trace_buffer *buffer = &ring->buffers[index];
+
+    ring->closed++;
+    ring->closed_index = index;
+    ring->closed_sequence = ring->sequence;
+    ring->active = TRACE_NONE;
+    TRACE_YIELD_POINT("close");
+    __atomic_store_n(&buffer->word, TRACE_WORD(ring->sequence, TRACE_READY), __ATOMIC_RELEASE);
+    trace_ring_demand(ring, ring->run);
+}
+
+uint32_t trace_ring_take(struct trace_ring *ring)
+{
+    uint32_t last = __atomic_load_n(&ring->sequence, __ATOMIC_ACQUIRE);
+    uint32_t s = ring->taken + 1;
+
+    if (last + 1 - s > ring->count) {
+        s = last + 1 - ring->count;
+    }
+    for (; s - 1 != last; s++) {
+        uint32_t i = *(volatile uint16_t *)&ring->by_sequence[s % ring->count];
+
+        TRACE_YIELD_POINT("take");
+        if (trace_port_cas32(&ring->buffers[i].word, TRACE_WORD(s, TRACE_READY),
+                             TRACE_WORD(s, TRACE_BUSY))) {
+            ring->taken = s;
+            return i;
+        }
+    }
+    return TRACE_NONE;
+}
+
+static void put_free(struct trace_ring *ring, uint32_t index)
+{
+    uint32_t in = ring->free_in;
+
+    ring->buffers[index].word = TRACE_WORD(0, TRACE_FREE);
+    ring->free_queue[in] = (uint16_t)index;
+    ring->free_in = in + 1 == ring->count ? 0 : in + 1;
+    TRACE_YIELD_POINT("give");
+    __atomic_store_n(&ring->free_tail, ring->free_tail + 1, __ATOMIC_RELEASE);
+}
+
+int trace_ring_give(struct trace_ring *ring, uint32_t index)
+{
+    if (index >= ring->count || TRACE_WORD_STATE(ring->buffers[index].word) != TRACE_BUSY) {
+        return -EINVAL;
+    }
+    put_free(ring, index);
+    return 0;
+}
+
+void trace_ring_discard(struct trace_ring *ring, uint32_t index)
+{
+    if (ring->active == index) {
+        ring->active = TRACE_NONE;
+    }
+    put_free(ring, index);
+}

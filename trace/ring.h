@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Buffers of one CPU: their states, who owns them, and how the writer gets the next one. What is in
+ * a buffer is not the ring's business: the event log (trace/log.c) puts slots there.
+ *
+ *   FREE -> ACTIVE -> READY -> BUSY -> FREE,  and READY -> ACTIVE when it is overwritten
+ *
+ * One word per buffer holds its state and its sequence, so that the two steps out of READY (taken
+ * by its process, reused by the writer) are one compare-and-swap against each other and can't
+ * mistake a later filling for an earlier one. FREE buffers stand in a queue with one producer (the
+ * kernel lock) and one consumer (the writer); no lock, no loop. READY buffers are found by
+ * sequence: both takers take the lowest, so the READY sequences are always the latest, without gap.
+ *
+ * Contexts: "writer" is the ring's own CPU with interrupts masked; "lock" is the kernel lock, any
+ * CPU. Lock legend: [I] immutable while allocated  [c] own CPU, interrupts masked  [k] kernel lock
+ *              [a] atomic
+ * Described in docs/ring.md; proved by test/unit/test_ring.c, test_random.c, test/model/ring.pml.
+ */
+#ifndef TRACE_RING_H
+#define TRACE_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/abi/sys/trace.h"
+#include "trace/slot.h"
+
+enum trace_buffer_state { TRACE_FREE, TRACE_ACTIVE, TRACE_READY, TRACE_BUSY };
+enum trace_policy {
+    TRACE_LINEAR, /* switch: read while it runs */
+    TRACE_FILL,   /* until the space is used up */
+    TRACE_RING    /* the newest; read when stopped */
+};
+
+#define TRACE_NONE 0xffffffffu /* no buffer */
+
+/* One buffer's descriptor; outside the buffer. */
+struct trace_buffer {
+    volatile uint32_t word;          /* [a] sequence << 2 | enum trace_buffer_state */
+    uint32_t used;                   /* [c] bytes, valid when READY or BUSY */
+    uint32_t dropped_slots;          /* [c] event log: DROPPED slots at its beginning */
+    uint32_t count[TRACE_CLASS_MAX]; /* [c] event log: events in it, per class */
+};
+
+#define TRACE_WORD(sequence, state) (((uint32_t)(sequence) << 2) | (uint32_t)(state))
+#define TRACE_WORD_STATE(word) ((word)&3u)
+#define TRACE_WORD_SEQUENCE(word) ((word) >> 2)
+
+struct trace_ring {
+    uint8_t *base;                /* [I] buffers; NULL: not allocated */
+    struct trace_buffer *buffers; /* [I] count descriptors */
+    uint16_t *free_queue;         /* [k] slots written by the producer, count of them */
+    uint16_t *by_sequence;        /* [c] buffer of sequence s at s % count; read by the taker */
+    uint32_t count;               /* [I] */
+    uint32_t buffer_bytes;        /* [I] */
+    volatile uint32_t free_head;  /* [c] buffers taken out of the queue, ever */
+    volatile uint32_t free_tail;  /* [k] buffers put in, ever */
+    uint32_t free_out;            /* [c] free_head % count */
+    uint32_t free_in;             /* [k] free_tail % count */
+    uint32_t active;              /* [c] index or TRACE_NONE */
+    volatile uint32_t sequence;   /* [c] of the last buffer begun */
+    uint32_t oldest;              /* [c] no READY buffer has a lower sequence */
+    uint32_t taken;               /* [k] the highest sequence taken */
+    uint32_t closed;              /* [c] buffers that became READY */
+    uint32_t closed_index;        /* [c] the last of them */
+    uint32_t closed_sequence;     /* [c] */
+    uint32_t overwritten;         /* [c] READY buffers reused */
+    uint32_t run;                 /* [c] of those, since a FREE one was last to be had */
+    uint32_t ready_most;          /* [c] most READY and BUSY at once, with run */
+    uint8_t policy;               /* [I] while running: enum trace_policy */
+    bool overwrite;               /* [a] overrun: reuse the oldest READY one; else skip */
+};
+
+/* Events lost on one CPU: see trace/loss.h. */
+struct trace_loss {
+    uint32_t pending[KYMO_TRACE_REASONS][TRACE_CLASS_MAX]; /* [c] not in the stream yet */
+    uint32_t classes[KYMO_TRACE_REASONS]; /* [c] bit per class that has some pending */
+    uint32_t reasons;                     /* [c] bit per reason that has */
+    uint32_t recursive[TRACE_CLASS_MAX];  /* [c] counted by nested events, folded in by the outer */
+    uint64_t lost[TRACE_CLASS_MAX];       /* [c] in the stream as DROPPED */
+    uint64_t lost_reason[KYMO_TRACE_REASONS]; /* [c] the same */
+    uint64_t recycled;                        /* [c] replaced by newer ones, ring policy */
+    uint64_t taken;                           /* [k] events in buffers that were taken */
+};
+
+/*
+ * One CPU's state of the event log. The hot fields come first; trace_log2() touches count, cursor,
+ * limit, wrap and cpu_bits only.
+ */
+struct trace_cpu {
+    uint32_t count[TRACE_CLASS_MAX]; /* [c] events in the ACTIVE buffer, per class */
+    struct trace_slot *cursor;       /* [c] next slot; &none[1] without an ACTIVE buffer */
+    struct trace_slot *limit;  /* [c] slow path from here: the mark, then the end; NULL: at once */
+    uint64_t wrap;             /* [c] when the high word of the last TIME is over */
+    uint64_t cpu_bits;         /* [I] CPU's header bits */
+    struct trace_slot *end;    /* [c] of the ACTIVE buffer */
+    uint32_t time_high;        /* [c] high word of the last stamp and of the last TIME */
+    uint32_t high_water;       /* [a] slots; 0: none */
+    uint64_t clock;            /* [c] software clock: last reading, extended to 64 bits */
+    bool on;                   /* [c] tracing runs here */
+    bool busy;                 /* [c] in the slow path: a nested event is a RECURSIVE drop */
+    bool nested;               /* [c] there was one */
+    bool filled;               /* [c] fill policy: no space any more */
+    bool time_ahead;           /* [c] stamps are ahead of the clock, over a wrap: stay slow */
+    bool passed_mark;          /* [c] of the ACTIVE buffer */
+    bool request;              /* [c] call trace_port_request_exit() when unmasked */
+    bool raise;                /* [c] buffers were closed: raise at the kernel's exit */
+    uint32_t id;               /* [I] */
+    uint32_t raised;                 /* [k] ring.closed when the interrupt was last raised */
+    uint32_t missed_slots;     /* [c] asked for while there was no buffer: the demand */
+    struct trace_slot none[2]; /* [c] none[0].time: last stamp while no buffer is ACTIVE */
+    struct trace_ring ring;
+    struct trace_loss loss;
+};
+
+/* What trace_ring_obtain() found. */
+enum trace_found { TRACE_FOUND_NOTHING, TRACE_FOUND_FREE, TRACE_FOUND_READY };
+
+/* Bytes of tables (descriptors, queues) that a ring of count buffers needs; a multiple of 8. */
+size_t trace_ring_table_bytes(unsigned count);
+/* All FREE. tables is zeroed memory. No CPU writes to it yet. */
+void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, unsigned buffer_bytes,
+                     void *tables);
+
+/* Writer: FREE ones there are (more may come at any time). Also a lower bound for others. */
+static inline uint32_t trace_ring_free(const struct trace_ring *ring)
+{
+    return ring->free_tail - ring->free_head;
+}
+
+/*
+ * Writer: begins the next buffer: a FREE one, else, if reuse, the oldest READY one. Its descriptor
+ * still tells what was in it; then begin() makes it ACTIVE with the next sequence.
+ */
+enum trace_found trace_ring_obtain(struct trace_ring *ring, bool reuse, uint32_t *index);
+void trace_ring_begin(struct trace_ring *ring, uint32_t index);
+/* Writer: the ACTIVE buffer becomes READY; the content's owner has set used and what it notes. */
+void trace_ring_close(struct trace_ring *ring);
+/* Writer: an overrun of this many more buffers: for ready_most. */
+void trace_ring_demand(struct trace_ring *ring, uint32_t more);
+
+/* Lock: the READY buffer with the lowest sequence becomes BUSY; TRACE_NONE if none is. */
+uint32_t trace_ring_take(struct trace_ring *ring);
+/* Lock: BUSY becomes FREE. 0, or -EINVAL if it isn't BUSY. */
+int trace_ring_give(struct trace_ring *ring, uint32_t index);
+/* Lock and writer (a cross-call under the lock): a READY or ACTIVE buffer becomes FREE. */
+void trace_ring_discard(struct trace_ring *ring, uint32_t index);
+
+static inline uint8_t *trace_ring_data(const struct trace_ring *ring, uint32_t index)
+{
+    return ring->base + (size_t)index * ring->buffer_bytes;
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The event log as a whole: begins and ends tracing on every CPU, modes, buffers. Kernel lock,
+ * kernel context; what must happen on a buffer's own CPU goes there by trace_port_run_on_all().
+ * Order matters: STOP patches the sites off first, then each CPU closes its buffer, so that no event
+ * passes a site and finds no account. Proof: test/unit/test_control.c.
+ */
+#include "kernel/abi/errno.h"
+#include "trace/control.h"
+#include "trace/filter.h"
+#include "trace/log.h"
+#include "trace/loss.h"
+
+static struct trace_ring *log_ring(unsigned cpu)
+{
+    return &trace_port_cpu_at(cpu)->ring;
+}
+
+struct trace_state trace_state = {.log.ring_of = log_ring, .overwrite = true};
+
+/* What the cross-calls run, interrupts masked. */
+static void start_here(void *arg)
+{
+    (void)arg;
+    trace_log_start(trace_port_cpu());
+}
+
+static void stop_here(void *arg)
+{
+    (void)arg;
+    trace_log_stop(trace_port_cpu());
+}
+
+static void flush_here(void *arg)
+{
+    (void)arg;
+    trace_log_flush(trace_port_cpu());
+}
+
+static void clear_here(void *arg)
+{
+    (void)arg;
+    trace_log_clear(trace_port_cpu());
+}
+
+static void policy_here(void *arg)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    (void)arg;
+    cpu->ring.policy = trace_state.policy;
+    cpu->ring.overwrite = trace_state.overwrite;
+}
+
+struct query {
+    unsigned cpu;
+    struct kymo_trace_loss *out;
+};
+
+static void query_here(void *arg)
+{
+    struct query *query = arg;
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    if (cpu->id == query->cpu) {
+        trace_loss_report(cpu, query->out);
+    }
+}
+
+static void reset_here(void *arg)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    (void)arg;
+    cpu->loss = (struct trace_loss){.reasons = 0};
+    cpu->raised = 0;
+    cpu->missed_slots = 0;
+    cpu->filled = cpu->request = false;
+}
+
+/* The interrupt of one CPU's ring, if buffers were closed since it was last raised. */
+static void raise(struct trace_cpu *cpu)
+{
+    uintptr_t irq = trace_port_irq_save();
+    uint32_t closed = cpu->ring.closed;
+    uint32_t index = cpu->ring.closed_index;
+    uint32_t sequence = cpu->ring.closed_sequence;
+
+    trace_port_irq_restore(irq);
+    if (closed != cpu->raised) {
+        cpu->raised = closed;
+        index += cpu->id * trace_state.log.per_cpu;
+        trace_port_raise(cpu->id, index << 13 | (sequence & 0x7ff));
+    }
+}
+
+static void raise_all(void)
+{
+    for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
+        raise(trace_port_cpu_at(cpu));
+    }
+}
+
+/* Own CPU: a buffer above the mark is closed if there is a FREE one to go on in. */
+static void close_passed(struct trace_cpu *cpu)
+{
+    uintptr_t irq = trace_port_irq_save();
+
+    cpu->request = false;
+    if (cpu->ring.policy == TRACE_LINEAR && cpu->passed_mark && trace_ring_free(&cpu->ring)) {
+        trace_log_flush(cpu);
+        cpu->request = false;
+    }
+    trace_port_irq_restore(irq);
+}
+
+void trace_kernel_exit(void)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    if (!trace_state.log.block) {
+        return;
+    }
+    close_passed(cpu);
+    if (!trace_state.running || trace_state.policy != TRACE_RING) {
+        raise(cpu);
+    }
+}
+
+long trace_state_start(bool dump)
+{
+    if (!trace_state.log.block) {
+        return -ECANCELED;
+    }
+    if (trace_state.running) {
+        return 0;
+    }
+    trace_state.running = true;
+    trace_state.dump_at_end = dump && trace_state.policy == TRACE_RING;
+    trace_port_run_on_all(start_here, NULL);
+    trace_filter_apply(true);
+    return dump ? TRACE_DUMP_WANTED : 0;
+}
+
+long trace_state_stop(void)
+{
+    if (trace_state.running) {
+        trace_state.running = trace_state.dump_at_end = false;
+        trace_filter_apply(false);
+        trace_port_run_on_all(stop_here, NULL);
+        raise_all();
+        trace_port_buffer_freed(); /* a waiting dump finds that there is nothing to dump into */
+    }
+    return 0;
+}
+
+long trace_state_flush(void)
+{
+    if (!trace_state.log.block) {
+        return -EFAULT;
+    }
+    if (trace_state.running && trace_state.policy == TRACE_RING) {
+        return -ECANCELED;
+    }
+    trace_port_run_on_all(flush_here, NULL);
+    raise_all();
+    return 0;
+}
+
+long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr)
+{
+    if (trace_state.log.block && !trace_state.log.owner && !trace_state.running) {
+        trace_state_dealloc(); /* left by a process that is gone */
+    }
+    if (per_cpu < 2 || per_cpu > 1024) {
+        return -EINVAL;
+    }
+    int error = trace_consumer_alloc(&trace_state.log, owner, per_cpu, TRACE_BUFFER_BYTES);
+    if (error) {
+        return error;
+    }
+    trace_port_run_on_all(reset_here, NULL);
+    trace_port_run_on_all(policy_here, NULL);
+    *paddr = trace_state.log.paddr;
+    return 0;
+}
+
+void trace_state_dealloc(void)
+{
+    trace_state_stop();
+    trace_port_run_on_all(clear_here, NULL);
+    trace_consumer_free(&trace_state.log);
+}
+
+long trace_state_mode(enum trace_policy policy)
+{
+    if (trace_state.running || !trace_state.log.block) {
+        return -ECANCELED;
+    }
+    trace_state.policy = policy;
+    trace_port_run_on_all(clear_here, NULL);
+    trace_port_run_on_all(policy_here, NULL);
+    return 0;
+}
+
+void trace_state_overwrite(bool overwrite)
+{
+    trace_state.overwrite = overwrite;
+    trace_port_run_on_all(policy_here, NULL);
+}
+
+void trace_state_high_water(uint32_t slots)
+{
+    for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
+        trace_port_cpu_at(cpu)->high_water = slots;
+    }
+}
+
+void trace_state_query(unsigned cpu, struct kymo_trace_loss *out)
+{
+    const struct trace_ring *ring = &trace_port_cpu_at(cpu)->ring;
+
+    trace_port_run_on_all(query_here, &(struct query){cpu, out});
+    out->buffers_closed = ring->closed;
+    out->buffers_overwritten = ring->overwritten;
+    out->sequence = ring->sequence;
+    out->ready_most = ring->ready_most;
+}

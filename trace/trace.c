@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel tells the trace: boot, the ends of processes and hooks, the state dump's questions.
+ * Contexts and contracts: trace/trace.h. Proof: test/unit/test_control.c.
+ */
+#include "trace/trace.h"
+
+#include "trace/control.h"
+
+void trace_init(void)
+{
+    trace_state.policy = TRACE_LINEAR;
+    trace_state.overwrite = true;
+}
+
+void trace_cpu_init(struct trace_cpu *cpu, unsigned id)
+{
+    *cpu = (struct trace_cpu){.id = id, .high_water = TRACE_HIGH_WATER};
+    cpu->cpu_bits = (uint64_t)id << TRACE_CPU_SHIFT;
+    cpu->cursor = &cpu->none[1];
+    cpu->wrap = 1ull << 32;
+    cpu->ring.active = TRACE_NONE;
+}
+
+bool trace_running(void)
+{
+    return trace_state.running;
+}
+
+long trace_stop_now(void)
+{
+    return trace_state_stop();
+}
+
+void trace_owner_gone(void *owner)
+{
+    struct trace_consumer *log = &trace_state.log;
+
+    if (!log->block || !owner || log->owner != owner) {
+        return;
+    }
+    trace_consumer_orphan(log);
+    if (trace_state.policy != TRACE_RING) {
+        trace_state_stop();
+    }
+    trace_port_buffer_freed();
+}
+
+void trace_hook_detached(void)
+{
+    if (trace_state.policy == TRACE_LINEAR) {
+        trace_state_stop();
+    }
+}
+
+/* A ring never waits; nothing would ever end the waiting of a fill. One process's dump fits what
+ * is asked for here, or it may overrun. */
+bool trace_dump_room(void)
+{
+    const struct trace_cpu *cpu = trace_port_cpu();
+
+    return !trace_state.running || trace_state.policy != TRACE_LINEAR ||
+           trace_ring_free(&cpu->ring) > 0 || (cpu->end && cpu->end - cpu->cursor >= 512);
+}
+
+void *trace_buffers(uint64_t *paddr, uint64_t *bytes)
+{
+    *paddr = trace_state.log.paddr;
+    *bytes = trace_state.log.bytes;
+    return trace_state.log.block;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's buffers as the tracelogger sees them: allocated and mapped read-only, taken when
+ * READY, written to the sink straight from the mapping, given back. One thread, except for
+ * control_run()'s helper.
+ */
+#ifndef TRACELOGGER_CAPTURE_H
+#define TRACELOGGER_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tracelogger/options.h"
+
+#define CPUS_MAX 64
+
+struct capture {
+    const struct options *options;
+    const uint8_t *block; /* the mapped buffers */
+    uint64_t block_bytes;
+    uint32_t written;             /* buffers */
+    uint64_t slots;               /* in them */
+    uint64_t unwritten;           /* slots taken that the sink refused, in whole buffers */
+    uint32_t last_time[CPUS_MAX]; /* time of the last slot written, per CPU */
+    bool ring_running;            /* nothing may be taken yet */
+};
+
+/* Gets the buffers and sets filters and mode. 0 or -1 (reported). */
+int capture_open(struct capture *capture, const struct options *options);
+/* Writes every READY buffer; until -n's limit if `limited`. 0, or -1 if the sink failed: what is
+ * taken is given back all the same. */
+int capture_drain(struct capture *capture, bool limited);
+/* After the last buffer: DROPPED slots for losses that found no buffer to stand in. 0 or -1. */
+int capture_pending(struct capture *capture);
+/* Ends the mapping and the buffers. */
+void capture_close(struct capture *capture);
+
+#endif

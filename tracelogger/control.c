@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See control.h. */
+#include "tracelogger/control.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/abi/sys/neutrino.h"
+#include "kernel/abi/sys/trace.h"
+
+static pthread_t thread;
+static struct {
+    int coid, command;
+} job;
+
+static void *run(void *arg)
+{
+    int error = TraceEvent(job.command) < 0 ? errno : 0;
+
+    (void)arg;
+    MsgSendPulse(job.coid, -1, PULSE_DONE, error);
+    return NULL;
+}
+
+int control_start(int coid, int command)
+{
+    job.coid = coid;
+    job.command = command;
+    int error = pthread_create(&thread, NULL, run, NULL);
+    if (error != 0) {
+        printf("tracelogger: no second thread: %s\n", strerror(error));
+        return -1;
+    }
+    return 0;
+}
+
+void control_finish(void)
+{
+    pthread_join(thread, NULL);
+}

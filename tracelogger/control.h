@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * START and STOP from a thread of their own: both dump the system's state into the buffers and wait
+ * for FREE ones, so the capture loop must go on taking while they run.
+ */
+#ifndef TRACELOGGER_CONTROL_H
+#define TRACELOGGER_CONTROL_H
+
+/* Pulses on the logger's channel. */
+enum { PULSE_HOOK = 1, PULSE_TIME = 2, PULSE_DONE = 3 };
+
+/* Runs TraceEvent(command) in another thread, which then sends PULSE_DONE with 0 or the errno.
+ * 0, or -1 (reported). */
+int control_start(int coid, int command);
+/* After PULSE_DONE: that thread is gone. */
+void control_finish(void);
+
+#endif

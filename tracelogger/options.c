@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of tracelogger. A wrong one is exit status 2. */
+#include "tracelogger/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/include/kymo.h"
+
+#define DEFAULT_FILE "trace.kev"
+#define DEFAULT_LIMIT 32
+
+static const char help[] =
+    "usage: tracelogger [-crwv] [-n BUFFERS] [-s SECONDS] [-k BUFFERS] [-F NUMBER] [-f FILE]\n"
+    "Records the kernel's events into a file on the host.\n"
+    "  -n BUFFERS  stop after so many buffers of 16 KB (default 32; 0: no limit)\n"
+    "  -s SECONDS  stop after so long (0: no limit); then -n's default is 0\n"
+    "  -c          record until told to stop: the same as -n 0\n"
+    "  -r          ring: keep the newest events, write them when told to stop\n"
+    "  -k BUFFERS  kernel buffers per CPU (default 8; 32 on one CPU)\n"
+    "  -F NUMBER   leave out: 1 kernel calls, 2 interrupts, 3 processes, 4 threads,\n"
+    "              6 communication, 7 system; 0 and 5 leave out nothing; repeatable\n"
+    "  -f FILE     default trace.kev, in the emulator's directory\n"
+    "  -w          wide events (default fast)\n"
+    "  -v          say what happens; twice: every buffer\n"
+    "`tracestop` tells it to stop. Exit status: 0 good, 1 capture incomplete, 2 usage.\n";
+
+static bool number(const char *text, uint32_t most, uint32_t *value)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+
+    *value = (uint32_t)n;
+    return *text >= '0' && *text <= '9' && *end == '\0' && n <= most;
+}
+
+static void join_args(int argc, char **argv, struct options *options)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < argc && used < sizeof(options->args); i++) {
+        used += (size_t)snprintf(options->args + used, sizeof(options->args) - used, "%s%s",
+                                 i ? " " : "", argv[i]);
+    }
+}
+
+static bool filter(const char *text, struct options *options)
+{
+    uint32_t value;
+
+    if (!number(text, FILTERS - 1, &value)) {
+        return false;
+    }
+    options->without |= UINT32_C(1) << value;
+    return true;
+}
+
+/* One option; false if its argument is bad or there is no such option. */
+static bool option(int c, struct options *options, bool *limited)
+{
+    switch (c) {
+    case 'n':
+        *limited = true;
+        return number(optarg, UINT32_MAX, &options->buffers);
+    case 's':
+        return number(optarg, 1000000, &options->seconds);
+    case 'c':
+        *limited = true;
+        options->buffers = 0;
+        return true;
+    case 'r':
+        options->mode = MODE_RING;
+        return true;
+    case 'k':
+        return number(optarg, 4096, &options->kernel_buffers) && options->kernel_buffers >= 2;
+    case 'F':
+        return filter(optarg, options);
+    case 'f':
+        options->file = optarg;
+        return *optarg != '\0';
+    case 'w':
+        options->wide = true;
+        return true;
+    case 'v':
+        options->verbose++;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int usage(const char *why, int c)
+{
+    printf("tracelogger: %s -%c\nTry: tracelogger --help\n", why, c);
+    return 2 + 1;
+}
+
+static int stray(const char *word)
+{
+    printf("tracelogger: what is %s?\nTry: tracelogger --help\n", word);
+    return 2 + 1;
+}
+
+static int options_get(int argc, char **argv, struct options *options)
+{
+    bool limited = false;
+    int c;
+
+    opterr = 0;
+    while ((c = getopt(argc, argv, ":n:s:ck:rF:f:wv")) != -1) {
+        if (c == '?') {
+            return stray(argv[optind - 1]);
+        }
+        if (c == ':') {
+            return usage("argument missing after", optopt);
+        }
+        if (!option(c, options, &limited)) {
+            return usage("bad argument of", c);
+        }
+    }
+    if (optind < argc) {
+        return stray(argv[optind]);
+    }
+    if (!limited) {
+        options->buffers = options->seconds > 0 || options->mode == MODE_RING ? 0 : DEFAULT_LIMIT;
+    }
+    return 0;
+}
+
+int options_parse(int argc, char **argv, struct options *options)
+{
+    memset(options, 0, sizeof(*options));
+    options->file = DEFAULT_FILE;
+    options->kernel_buffers = kymo_cpus() > 1 ? 8 : 32;
+    join_args(argc, argv, options);
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+        return 0 + 1;
+    }
+    return options_get(argc, argv, options);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What other programs may tell a running tracelogger: a message to its name. */
+#ifndef TRACELOGGER_PROTOCOL_H
+#define TRACELOGGER_PROTOCOL_H
+
+#include <stdint.h>
+
+#define TRACELOGGER_NAME "tracelogger"
+/* Ends the recording. The reply comes when the file is closed; its status is the logger's exit
+ * status. A second one meanwhile: EBUSY. */
+#define TRACELOGGER_STOP 0x4b01
+
+struct tracelogger_msg {
+    uint16_t type; /* TRACELOGGER_* */
+    uint16_t zero;
+};
+
+#endif

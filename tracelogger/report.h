@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What tracelogger prints at its end. */
+#ifndef TRACELOGGER_REPORT_H
+#define TRACELOGGER_REPORT_H
+
+#include "tracelogger/capture.h"
+
+/* Events, buffers, losses per CPU, class and reason, and a better -k. Before the buffers go. */
+void report(const struct capture *capture);
+
+#endif
