@@ -234,7 +234,7 @@ static void rotate(struct cpu *cpu, struct thread *t)
     cpu->resched = 1;
 }
 
-void sched_yield(struct thread *t)
+void sched_give_way(struct thread *t)
 {
     if (t->state == STATE_RUNNING && has_equal(t)) {
         rotate(arch_cpu(), t);

@@ -19,7 +19,7 @@ void sched_unready(struct thread *t); /* takes it out of its queue */
  * its state is RUNNING. Returns NULL for idle. Does the switch: states, accounting, arch_switch().
  */
 struct thread *sched_switch(struct cpu *cpu, struct thread *self);
-void sched_yield(struct thread *t);
+void sched_give_way(struct thread *t);
 /* Its priority, runmask or policy changed while RUNNING or READY. */
 void sched_changed(struct thread *t);
 void sched_quantum(struct cpu *cpu); /* timer work: round robin */

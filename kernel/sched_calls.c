@@ -86,7 +86,7 @@ long ker_sched_set(struct thread *self, const uintptr_t *args)
 long ker_sched_yield(struct thread *self, const uintptr_t *args)
 {
     (void)args;
-    sched_yield(self);
+    sched_give_way(self);
     return 0;
 }
 

@@ -60,8 +60,8 @@ struct thread {
     struct connection *connection; /* [k] SEND, REPLY: through which */
     uint32_t srcmsglen;            /* [k] bytes sent; of a client in SEND or REPLY */
     uint32_t dstmsglen;            /* [k] room for the reply; RECEIVE: for the message */
-    struct thread *server;   /* [k] REPLY: the thread that received it; NULL if that ended.
-                                SEND: the thread that is copying it in pieces; NULL: none yet */
+    struct thread *server;         /* [k] REPLY: the thread that received it; NULL if that ended.
+                                      SEND: the one copying it in pieces; NULL: none yet */
     void *buffer; /* [k] RECEIVE: its message buffer, SEND and REPLY: its reply buffer, if it is one
                      piece of memory; NULL: look it up. vm_remove() clears it */
     struct channel *serving; /* [k] the channel it last received from: whose senders boost it */

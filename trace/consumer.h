@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A consumer owns, per CPU, buffers in one contiguous block and a policy: allocation, taking, giving
- * back, teardown. Consumer 0 is the event log. What the buffers hold is opaque here.
+ * A consumer owns, per CPU, buffers in one contiguous block and a policy: allocation, taking,
+ * giving back, teardown. Consumer 0 is the event log. What the buffers hold is opaque here.
  *
  * All functions: kernel lock. Writers of the rings must be stopped on every CPU for alloc and free.
  * Described in docs/ring.md; proof: test/unit/test_control.c.
@@ -13,13 +13,13 @@
 
 struct trace_consumer {
     struct trace_ring *(*ring_of)(unsigned cpu); /* [I] */
-    void *block;           /* [k] all buffers, CPU by CPU; NULL: none */
-    void *tables;          /* [k] all descriptors */
-    uint64_t paddr;        /* [k] */
-    size_t bytes;          /* [k] of the block */
-    size_t tables_bytes;   /* [k] */
-    unsigned per_cpu;      /* [k] buffers of each CPU */
-    void *owner;           /* [k] its process; NULL: that is gone */
+    void *block;                                 /* [k] all buffers, CPU by CPU; NULL: none */
+    void *tables;                                /* [k] all descriptors */
+    uint64_t paddr;                              /* [k] */
+    size_t bytes;                                /* [k] of the block */
+    size_t tables_bytes;                         /* [k] */
+    unsigned per_cpu;                            /* [k] buffers of each CPU */
+    void *owner;                                 /* [k] its process; NULL: that is gone */
 };
 
 /* per_cpu buffers of buffer_bytes each for every CPU, zeroed, all FREE. 0, -EEXIST, -ENOMEM. */

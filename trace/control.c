@@ -64,8 +64,7 @@ static long filter_command(uint32_t cmd, const uint32_t args[4])
         return trace_filter_class(TRACE_SET_WIDE, args[0], cmd == _NTO_TRACE_SETCLASSWIDE);
     case _NTO_TRACE_SETEVENTFAST:
     case _NTO_TRACE_SETEVENTWIDE:
-        return trace_filter_event(TRACE_SET_WIDE, args[0], args[1],
-                                  cmd == _NTO_TRACE_SETEVENTWIDE);
+        return trace_filter_event(TRACE_SET_WIDE, args[0], args[1], cmd == _NTO_TRACE_SETEVENTWIDE);
     default:
         return -ENOTSUP;
     }

@@ -42,7 +42,6 @@ const unsigned trace_event_text_len = sizeof(trace_event_text) - 1;
 #define WORD_m1(...) "P:msg1"
 #define WORD_m2(...) "P:msg2"
 
-
 /* The lists without their wrappers, and "-" for an empty one. */
 #define CTX_A(...) (__VA_ARGS__)
 #define LIST_ENTER(...) __VA_ARGS__
@@ -62,18 +61,19 @@ const unsigned trace_event_text_len = sizeof(trace_event_text) - 1;
     TRACE_CAT(DASH_, TRACE_COUNT(__VA_ARGS__)) \
     TRACE_EACH(WORD_, TRACE_SEP_TEXT, ctx, __VA_ARGS__)
 
-/* Exits begin with the value returned; the fast one has the first word of a message, if there is. */
+/* Exits begin with the value returned; the fast one has a message's first word, if there is one. */
 #define EXIT_FAST_0
 #define EXIT_FAST_3 ",P:rmsg0"
 #define EXIT_WIDE_0
 #define EXIT_WIDE_3 ",P:rmsg0,P:rmsg1,P:rmsg2"
+#define EXIT_FAST(exitw) TRACE_CAT(EXIT_FAST_, TRACE_COUNT(LIST_##exitw))
+#define EXIT_WIDE(exitw) TRACE_CAT(EXIT_WIDE_, TRACE_COUNT(LIST_##exitw))
 
 const char trace_kercall_text[] =
 #define KERCALL(number, NAME, handler, FLAGS, args, enter, enterw, exitw, doc) \
-    #number " " #NAME " " WORDS(CTX_##args, LIST_##enter) " " \
-    WORDS(CTX_##args, LIST_##enterw) \
-    " P:ret_val" TRACE_CAT(EXIT_FAST_, TRACE_COUNT(LIST_##exitw)) \
-    " P:ret_val" TRACE_CAT(EXIT_WIDE_, TRACE_COUNT(LIST_##exitw)) "\n"
+#number " " #NAME " " WORDS(CTX_##args, LIST_##enter) " " WORDS( \
+        CTX_##args, \
+        LIST_##enterw) " P:ret_val" EXIT_FAST(exitw) " P:ret_val" EXIT_WIDE(exitw) "\n"
 #include "kernel/abi/kercalls.def"
 #undef KERCALL
     ;

@@ -22,8 +22,7 @@ static const struct row {
     uint16_t number;  /* internal event */
     bool state;
 } rows[TRACE_EV_ROWS] = {
-#define EVENT_ROW(CLASS, number, EXT, state) \
-    {_NTO_TRACE_##EXT, TRACE_CLASS_##CLASS, number, state},
+#define EVENT_ROW(CLASS, number, EXT, state) {_NTO_TRACE_##EXT, TRACE_CLASS_##CLASS, number, state},
 #define EVENT(name, CLASS, number, EXT, ...) EVENT_ROW(CLASS, number, EXT, false)
 #define EVENT_STATE(name, CLASS, number, EXT, ...) EVENT_ROW(CLASS, number, EXT, true)
 #define EVENT_CONTROL(...)

@@ -29,7 +29,7 @@ struct trace_filter {
     uint32_t kercall_on[TRACE_BITS(3 * TRACE_KERCALLS)];   /* [a] by number | TRACE_KERCALL_* */
     uint32_t kercall_wide[TRACE_BITS(3 * TRACE_KERCALLS)]; /* [a] */
     uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
-    uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];       /* [a] */
+    uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];                 /* [a] */
 };
 extern struct trace_filter trace_filter;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The events' marshalling, one function trace_emit_<name>() a row of events.def, called only when
- * the row's site is on. An event of two words goes straight to the log's fast path, which is inlined
- * here, so that class and number are constants; anything longer becomes words and text.
- * Any context. Proof: test/unit/test_rows.c.
+ * the row's site is on. An event of two words goes straight to the log's fast path, which is
+ * inlined here, so that class and number are constants; anything longer becomes words and text. Any
+ * context. Proof: test/unit/test_rows.c.
  */
 #include "trace/hook.h"
 

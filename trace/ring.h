@@ -107,7 +107,7 @@ struct trace_cpu {
     bool request;              /* [c] call trace_port_request_exit() when unmasked */
     bool raise;                /* [c] buffers were closed: raise at the kernel's exit */
     uint32_t id;               /* [I] */
-    uint32_t raised;                 /* [k] ring.closed when the interrupt was last raised */
+    uint32_t raised;           /* [k] ring.closed when the interrupt was last raised */
     uint32_t missed_slots;     /* [c] asked for while there was no buffer: the demand */
     struct trace_slot none[2]; /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;

@@ -2,8 +2,8 @@
 /*
  * The event log as a whole: begins and ends tracing on every CPU, modes, buffers. Kernel lock,
  * kernel context; what must happen on a buffer's own CPU goes there by trace_port_run_on_all().
- * Order matters: STOP patches the sites off first, then each CPU closes its buffer, so that no event
- * passes a site and finds no account. Proof: test/unit/test_control.c.
+ * Order matters: STOP patches the sites off first, then each CPU closes its buffer, so that no
+ * event passes a site and finds no account. Proof: test/unit/test_control.c.
  */
 #include "kernel/abi/errno.h"
 #include "trace/control.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * User events: what a program puts into the trace by TraceEvent(INSERT*USEREVENT). Any context, no
- * lock, no ability needed. Data is in memory that the kernel may read; it is read once. Refused with
- * -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An event that is
- * filtered or not being traced is no error. Proof: test/unit/test_user.c.
+ * lock, no ability needed. Data is in memory that the kernel may read; it is read once. Refused
+ * with -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An event
+ * that is filtered or not being traced is no error. Proof: test/unit/test_user.c.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/trace.h"

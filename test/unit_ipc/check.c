@@ -219,7 +219,8 @@ static void check_thread(const struct thread *t)
         sync = w->sync_owner == t ? max(sync, w->priority) : sync;
     }
     if (sync != t->sync_priority) {
-        fail("thread %d of %d inherits %u, should %u", t->tid, t->proc->pid, t->sync_priority, sync);
+        fail("thread %d of %d inherits %u, should %u", t->tid, t->proc->pid, t->sync_priority,
+             sync);
     }
     if (t->serving && !is_channel(t->proc, t->serving)) {
         fail("thread %d of %d serves no channel", t->tid, t->proc->pid);
@@ -297,7 +298,9 @@ void world_check(void)
             }
             last = node->at;
         }
-        if (!list_empty(&cpus[n].timers) && fake_timer_at[n] > list_entry(cpus[n].timers.next, struct timer_node, link)->at && fake_timer_at[n] > 1) {
+        if (!list_empty(&cpus[n].timers) &&
+            fake_timer_at[n] > list_entry(cpus[n].timers.next, struct timer_node, link)->at &&
+            fake_timer_at[n] > 1) {
             fail("the hardware timer of CPU %u comes too late", n);
         }
     }

@@ -56,7 +56,8 @@ void fake_spin(void)
     fake_cpu = self;
 }
 
-/* ---- memory: granules of 256 bytes; a process's mappings follow each other without a gap -------- */
+/* ---- memory: granules of 256 bytes; a process's mappings follow each other without a gap --------
+ */
 
 int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
 {
@@ -97,8 +98,8 @@ void arch_aspace_refresh(struct process *proc)
 
 /* ---- threads, interrupts, time -------------------------------------------------------------- */
 
-int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t low, uintptr_t high,
-                      uintptr_t ret, uintptr_t tls)
+int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t low,
+                      uintptr_t high, uintptr_t ret, uintptr_t tls)
 {
     (void)func;
     (void)arg;
@@ -178,7 +179,8 @@ void arch_wait_for_interrupt(struct cpu *cpu)
     }
 }
 
-/* ---- pools that poison what is free ----------------------------------------------------------- */
+/* ---- pools that poison what is free -----------------------------------------------------------
+ */
 
 static struct pool *pools[8];
 static unsigned npools;
@@ -274,7 +276,8 @@ void kernel_panic(const char *fmt, ...)
     abort();
 }
 
-/* ---- parts that are not there ------------------------------------------------------------------ */
+/* ---- parts that are not there ------------------------------------------------------------------
+ */
 
 #define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
     void trace_emit_##name(TRACE_PARAMS(fast, wide)) \

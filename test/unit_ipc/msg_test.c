@@ -24,7 +24,8 @@ static int setup_with(unsigned flags)
     server = world_process(0, 20, DATA);
     client = world_process(0, 10, DATA);
     chid = (int)CALL(server, CHANNEL_CREATE, flags);
-    coid = (int)CALL(client, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, (uintptr_t)chid, 0, 0);
+    coid =
+        (int)CALL(client, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, (uintptr_t)chid, 0, 0);
     assert_int_equal(chid, 1);
     assert_int_equal(coid, 0);
     return 0;

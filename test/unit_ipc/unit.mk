@@ -2,8 +2,7 @@
 # Messages, pulses, synchronisation, timers and interrupts: the real kernel on this machine, with a
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
-UNIT_IPC := $(addprefix $(B)/unit/ipc_,copy_test clock_test msg_test pulse_test sync_test \
-	timer_test intr_test random_test)
+UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \

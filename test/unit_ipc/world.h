@@ -28,8 +28,8 @@ void fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Boots the kernel's modules: once. */
 void world_boot(void);
-/* A process with `data` bytes of memory at FAKE_VADDR, then 4 KB it may only read, and one thread of
- * this priority. Its number of CPUs: all. */
+/* A process with `data` bytes of memory at FAKE_VADDR, then 4 KB it may only read, and one thread
+ * of this priority. Its number of CPUs: all. */
 struct thread *world_process(uint32_t ability, int priority, size_t data);
 /* Another thread of that process. */
 struct thread *world_thread(struct thread *of, int priority);

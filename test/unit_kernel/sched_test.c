@@ -153,7 +153,7 @@ static void step(unsigned ncpu)
         break;
     case 5:
         if (self) {
-            sched_yield(self);
+            sched_give_way(self);
         }
         break;
     case 6:
@@ -236,7 +236,7 @@ static void test_preempted_first(void **state)
     assert_ptr_equal(sched_switch(&cpus[0], a), high);
     thread_set_state(high, STATE_RECEIVE);
     assert_ptr_equal(sched_switch(&cpus[0], high), a);
-    sched_yield(a);
+    sched_give_way(a);
     assert_ptr_equal(sched_switch(&cpus[0], a), b);
 }
 
