@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `kymo dtrace` traces: the seam between the command and a target. `self` (host/self) is this
+ * process, with the machine of trace/d inside it; a board is reached over a link. All calls come
+ * from one thread and may block. Negative results are -errno; -ESHUTDOWN: the consumer was killed
+ * for being silent; -EPIPE: the target is gone.
+ */
+#ifndef HOST_TARGET_TARGET_H
+#define HOST_TARGET_TARGET_H
+
+#include "host/d/d.h"
+
+struct target;
+
+struct target_ops {
+    const char *name; /* "self" */
+    void (*close)(struct target *);
+    const struct d_model *(*model)(struct target *);
+    unsigned (*cpus)(struct target *);
+    /* For the compiler and -l. */
+    const struct d_probe_source *(*probes)(struct target *);
+
+    /* One consumer per open target; see trace/d/d.h for what each does. */
+    int (*create)(struct target *, const void *image, size_t size, unsigned flags,
+                  struct d_refusal *);
+    int (*sizes)(struct target *, struct d_sizes *, uint32_t *matched);
+    int (*go)(struct target *, unsigned *begin_cpu);
+    int (*stop)(struct target *, unsigned *end_cpu);
+    int (*status)(struct target *, struct d_status *);
+    int (*buffer)(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
+    int (*aggregation)(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
+    int (*epid)(struct target *, uint32_t epid, struct d_epid_desc *, struct d_recdesc *,
+                uint32_t *nrecs);
+    int (*agg)(struct target *, uint32_t id, struct d_agg_desc *, struct d_recdesc *,
+               uint32_t *nrecs);
+    bool (*probe_names)(struct target *, uint32_t id, struct d_probe_info *);
+    /* Options' defaults that differ on this target; D_OPTION_UNSET: it doesn't mind. */
+    uint64_t (*option_default)(struct target *, const char *option);
+    /* Destructive actions that the consumer does for a process of the target. */
+    int (*resume)(struct target *, int32_t pid);
+};
+
+struct target {
+    const struct target_ops *ops;
+};
+
+/* NULL: *why says it. spec: "self"; later unix:PATH, tcp:HOST:PORT, a serial device. */
+struct target *target_open(const char *spec, const char **why);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A compiled D program as it goes to a target: one flat image, little-endian, every table at an
+ * offset from its start and aligned to 8. Written by host/d/image.c; the machine trusts nothing in
+ * it (trace/d/validate.c). Types, formats and names of aggregations stay with the consumer, which
+ * finds them by the numbers `clause`, `format` and `uarg`, opaque to the machine.
+ */
+#ifndef TRACE_D_IMAGE_H
+#define TRACE_D_IMAGE_H
+
+#include "trace/d/action.h"
+#include "trace/d/dif.h"
+
+#define D_IMAGE_MAGIC 0x44796bffu /* ff "kyD" */
+
+enum {
+    D_IMAGE_VERSION = 1,
+    D_IMAGE_MAX = 8 * 1024 * 1024, /* bytes */
+    D_ACTIONS_MAX = 16 * 1024,     /* of one enabling */
+};
+
+struct d_image_table {
+    uint32_t offset; /* bytes from the image's start */
+    uint32_t count;  /* elements */
+};
+
+struct d_image {
+    uint32_t magic;
+    uint16_t version;
+    uint8_t pointer_bytes; /* 4 or 8: must be the target's */
+    uint8_t dif_version;
+    uint32_t size; /* bytes, this header included */
+    uint32_t pad;
+    struct d_image_table options;   /* struct d_image_option */
+    struct d_image_table ecbs;      /* struct d_image_ecb, in program order */
+    struct d_image_table actions;   /* struct d_image_action */
+    struct d_image_table objects;   /* struct d_image_object */
+    struct d_image_table variables; /* struct dif_variable */
+    struct d_image_table text;      /* dif_insn */
+    struct d_image_table ints;      /* uint64_t */
+    struct d_image_table strings;   /* char */
+};
+
+/* Options that the machine must know. Others are the consumer's own affair. */
+enum d_option {
+    D_OPT_BUFSIZE = 1, /* bytes per CPU (each of the pair under switch) */
+    D_OPT_AGGSIZE,     /* bytes per CPU */
+    D_OPT_SPECSIZE,    /* bytes per speculation and CPU */
+    D_OPT_NSPEC,
+    D_OPT_DYNVARSIZE, /* bytes */
+    D_OPT_STRSIZE,    /* bytes */
+    D_OPT_BUFPOLICY,  /* enum d_policy */
+    D_OPT_BUFRESIZE,  /* enum d_resize */
+    D_OPT_CPU,        /* absent: all */
+    D_OPT_CLEANRATE,  /* ns */
+    D_OPT_STATUSRATE, /* ns */
+    D_OPT_STACKFRAMES,
+    D_OPT_USTACKFRAMES,
+    D_OPT_DESTRUCTIVE, /* 1: allowed */
+    D_OPT_MAX,
+};
+enum d_policy { D_POLICY_SWITCH, D_POLICY_FILL, D_POLICY_RING };
+enum d_resize { D_RESIZE_AUTO, D_RESIZE_MANUAL };
+
+struct d_image_option {
+    uint32_t option;
+    uint32_t pad;
+    uint64_t value;
+};
+
+/* A clause on a probe description. */
+struct d_image_ecb {
+    uint32_t provider, module, function, name; /* in strings: globs; "" matches all */
+    uint32_t probe;                            /* not 0: just this id */
+    uint32_t predicate;                        /* object + 1; 0: none */
+    uint32_t first_action, nactions;
+    uint32_t clause; /* the consumer's number of the clause */
+    uint32_t pad;
+};
+
+/* One action. An aggregating one takes the `nkeys` DIFEXPR (or stack, symbol) actions just before
+ * it as its key, after them, if its function has a value, comes its own object. */
+struct d_image_action {
+    uint16_t kind;   /* enum d_action_kind */
+    uint16_t nkeys;  /* aggregating: actions before it that are its key */
+    uint32_t object; /* + 1; 0: none */
+    uint32_t weight; /* quantize kinds: object + 1 of the weight; 0: weight 1 */
+    uint32_t format; /* opaque: see d_recdesc */
+    uint64_t arg; /* frames << 0 | strsize << 32 of ustack, bytes of tracemem, quantize's shape … */
+    uint64_t uarg; /* opaque; aggregating: the @variable's number */
+};
+
+struct d_image_object {
+    uint32_t first_text, ntext;
+    uint32_t first_int, nints;
+    uint32_t first_string, strings_size;
+    uint32_t first_var, nvars;
+    struct dif_type result;
+};
+
+_Static_assert(sizeof(struct d_image) == 80, "leaves the program");
+_Static_assert(sizeof(struct d_image_option) == 16, "leaves the program");
+_Static_assert(sizeof(struct d_image_ecb) == 40, "leaves the program");
+_Static_assert(sizeof(struct d_image_action) == 32, "leaves the program");
+_Static_assert(sizeof(struct d_image_object) == 40, "leaves the program");
+
+#endif

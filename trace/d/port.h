@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The seam under trace/d/: what the D machine needs from whatever it runs in, beyond trace/port.h.
+ * Supplied by the kernel on a board, by host/self/ for the target `self`, by the tests. Functions
+ * that a firing calls must not block, allocate or fire probes.
+ */
+#ifndef TRACE_D_PORT_H
+#define TRACE_D_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { D_PORT_NAME_MAX = 64 }; /* bytes of a process's name, its NUL included */
+
+/* ---- inlines, defined in D_PORT_OPS_H ----------------------------------------------------------
+ */
+
+static inline unsigned d_port_cpu(void);          /* this CPU */
+static inline uintptr_t d_port_irq_save(void);    /* nothing else fires on this CPU until */
+static inline void d_port_irq_restore(uintptr_t); /* this */
+static inline uint64_t d_port_timestamp(void);    /* ns, never backward on a CPU */
+/* A word of the current thread that remembers a predicate that was false: 0 at its birth. */
+static inline uint32_t *d_port_predicate_cache(void);
+/* Identifies the current thread among all that live and, nearly surely, those that lived. Not 0. */
+static inline uint64_t d_port_thread_key(void);
+
+#include D_PORT_OPS_H
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+unsigned d_port_cpu_count(void);
+void *d_port_alloc(size_t bytes); /* zeroed, aligned to 16; NULL: there is none. Control context */
+void d_port_free(void *block, size_t bytes);
+/* Reads; false: it faulted and `to` is undefined. The machine has checked alignment for single
+ * loads, and d_port_toxic(). user: of the current process, else of the kernel. */
+bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user);
+/* Memory that must not even be tried: device registers, page 0, the vector table. */
+bool d_port_toxic(uint64_t address, size_t bytes, bool user);
+/* Writes to the current process; only destructive programs. */
+bool d_port_poke_user(uint64_t address, const void *from, size_t bytes);
+
+/* ---- the current context -----------------------------------------------------------------------
+ */
+
+uint64_t d_port_vtimestamp(void);    /* ns that the current thread has run */
+uint64_t d_port_walltimestamp(void); /* ns since 1970 */
+int32_t d_port_pid(void);
+int32_t d_port_tid(void);
+int32_t d_port_ppid(void);
+uint32_t d_port_uid(void);
+uint32_t d_port_gid(void);
+int32_t d_port_errno(void);
+uint32_t d_port_ipl(void);
+uint64_t d_port_curthread(void);
+bool d_port_descends(int32_t pid); /* the current process is pid, or descends from it */
+const char *d_port_execname(void); /* NUL within D_PORT_NAME_MAX; stays for this firing */
+const char *d_port_execargs(void); /* likewise; "" if unknown */
+uint64_t d_port_caller(bool user);
+uint64_t d_port_register(bool user, unsigned n, bool *exists);
+/* Return addresses, innermost first; how many were stored. */
+unsigned d_port_stack(bool user, uint64_t *to, unsigned max);
+
+/* ---- across CPUs -------------------------------------------------------------------------------
+ */
+
+/* Runs fn(arg) on this CPU with nothing firing there; returns when done. Control context. */
+void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg);
+uint64_t d_port_random(void); /* 64 bits; of a firing: no lock */
+
+/* ---- destructive -------------------------------------------------------------------------------
+ */
+
+void d_port_stop_process(void);
+bool d_port_raise(int signal);
+void d_port_panic(void);
+void d_port_breakpoint(void);
+void d_port_chill(uint64_t ns);
+
+#endif
