@@ -116,6 +116,14 @@ struct d_agg_desc {
     uint32_t nrecs;    /* the keys', and last the value's */
 };
 
+/* An entry of an aggregation buffer begins with this, at 8; recdesc offsets count from here. */
+struct d_agg_entry {
+    uint32_t id;
+    uint32_t size;       /* bytes to the next entry, a multiple of 8 */
+    uint32_t hash, next; /* the machine's */
+};
+
+_Static_assert(sizeof(struct d_agg_entry) == 16, "leaves the program");
 _Static_assert(sizeof(struct d_record) == 12, "leaves the program");
 _Static_assert(sizeof(struct d_recdesc) == 32, "leaves the program");
 _Static_assert(sizeof(struct d_epid_desc) == 20, "leaves the program");

@@ -23,6 +23,18 @@
 
 struct d_probe; /* trace/d/probe.h */
 
+enum d_stability {
+    D_INTERNAL,
+    D_PRIVATE,
+    D_OBSOLETE,
+    D_EXTERNAL,
+    D_UNSTABLE,
+    D_EVOLVING,
+    D_STABLE,
+    D_STANDARD,
+};
+enum d_class { D_UNKNOWN, D_CPU, D_PLATFORM, D_GROUP, D_ISA, D_COMMON };
+
 struct d_attributes { /* stability: name, data, class of provider, module, function, name, args */
     uint8_t name[5], data[5], class[5];
 };
@@ -45,6 +57,10 @@ void d_provider_register(const struct d_provider *);
 /* The probe's id, from 1 on; an existing one if all four names agree. 0: no memory. */
 uint32_t d_probe_create(const struct d_provider *, const char *module, const char *function,
                         const char *name, void *arg);
+/* Has the providers create probes that this description asks for, if it matches none so far.
+ * Control context; d_consumer_create() does it too. */
+void d_probe_provide(const char *provider, const char *module, const char *function,
+                     const char *name);
 struct d_probe_names {
     uint32_t id;
     const struct d_provider *provider;
@@ -106,6 +122,7 @@ struct d_status {
     uint32_t exit_dropped;
     uint32_t filled; /* CPUs whose fill buffer is full */
     uint32_t pad;
+    uint64_t filled_drops; /* records that came after that */
     uint64_t dynamic_drops, dynamic_rinsing_drops, dynamic_dirty_drops;
     uint64_t speculative_drops, speculations_busy, speculations_unavailable;
     uint64_t stack_string_overflows;
@@ -129,7 +146,7 @@ struct d_snap {
  * (killed). */
 int d_buffer_snap(struct d_consumer *, unsigned cpu, void *to, size_t room, struct d_snap *);
 /* Takes and empties a CPU's aggregation buffer: entries one after the other, each as its
- * d_agg_desc.recs say, beginning with the u32 id. */
+ * d_agg_desc.recs say, beginning with struct d_agg_entry. */
 int d_aggregation_snap(struct d_consumer *, unsigned cpu, void *to, size_t room, struct d_snap *);
 
 /* 0 or -ENOENT; recs: room for *nrecs, which becomes what there are. */

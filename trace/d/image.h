@@ -19,6 +19,10 @@ enum {
     D_ACTIONS_MAX = 16 * 1024,     /* of one enabling */
 };
 
+/* d_image_ecb.clause of the enabling that every program has beside its own: ERROR's, whose record
+ * makes the consumer report the fault. */
+#define D_CLAUSE_FAULT UINT32_MAX
+
 struct d_image_table {
     uint32_t offset; /* bytes from the image's start */
     uint32_t count;  /* elements */

@@ -33,6 +33,8 @@ static inline uint64_t d_port_thread_key(void);
 unsigned d_port_cpu_count(void);
 void *d_port_alloc(size_t bytes); /* zeroed, aligned to 16; NULL: there is none. Control context */
 void d_port_free(void *block, size_t bytes);
+/* Whether a load that is not aligned to its size is a fault here: D_PORT_ALIGN, 0 or 1, a macro of
+ * D_PORT_OPS_H. */
 /* Reads; false: it faulted and `to` is undefined. The machine has checked alignment for single
  * loads, and d_port_toxic(). user: of the current process, else of the kernel. */
 bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a clause sees of this process, and what it may do to it. Called by the machine while a probe
+ * fires, from any thread; nothing here allocates but d_port_alloc().
+ */
+#include "host/self/self.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* More than this in one piece is refused, as a board would: sizes are then halved, or an error. */
+#define ALLOC_MAX ((size_t)256 << 20)
+
+void *d_port_alloc(size_t bytes)
+{
+    void *block;
+
+    if (bytes > ALLOC_MAX) {
+        return NULL;
+    }
+    /* Fresh pages are zero and cost nothing until they are touched. */
+    block = mmap(NULL, bytes + !bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return block == MAP_FAILED ? NULL : block;
+}
+
+void d_port_free(void *block, size_t bytes)
+{
+    if (block) {
+        munmap(block, bytes + !bytes);
+    }
+}
+
+static uint64_t nanoseconds(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t d_port_vtimestamp(void)
+{
+    return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t d_port_walltimestamp(void)
+{
+    return nanoseconds(CLOCK_REALTIME);
+}
+
+int32_t d_port_pid(void)
+{
+    return getpid();
+}
+
+int32_t d_port_tid(void)
+{
+    static _Thread_local int32_t tid;
+
+    if (tid == 0) {
+        tid = (int32_t)syscall(SYS_gettid);
+    }
+    return tid;
+}
+
+int32_t d_port_ppid(void)
+{
+    return getppid();
+}
+
+uint32_t d_port_uid(void)
+{
+    return getuid();
+}
+
+uint32_t d_port_gid(void)
+{
+    return getgid();
+}
+
+int32_t d_port_errno(void)
+{
+    return errno;
+}
+
+uint32_t d_port_ipl(void)
+{
+    return 0;
+}
+
+uint64_t d_port_curthread(void)
+{
+    return (uintptr_t)&self_thread;
+}
+
+/* The parent of a process, from the fourth field of its stat; 0: there is none. */
+static int32_t parent_of(int32_t pid)
+{
+    char path[32], text[512];
+    int parent = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return 0;
+    }
+    if (fgets(text, sizeof(text), file)) {
+        const char *end = strrchr(text, ')');
+        if (!end || sscanf(end + 1, " %*c %d", &parent) != 1) {
+            parent = 0;
+        }
+    }
+    fclose(file);
+    return parent;
+}
+
+bool d_port_descends(int32_t pid)
+{
+    int32_t ancestor = getpid();
+
+    for (unsigned generation = 0; ancestor > 0 && generation < 1000; generation++) {
+        if (ancestor == pid) {
+            return true;
+        }
+        ancestor = parent_of(ancestor);
+    }
+    return pid == 0;
+}
+
+const char *d_port_execname(void)
+{
+    return program_invocation_short_name;
+}
+
+const char *d_port_execargs(void)
+{
+    return "";
+}
+
+/* Frames of the machine itself are none of the program's business: see d_port_stack(). */
+uint64_t d_port_caller(bool user)
+{
+    uint64_t frames[2] = {0, 0};
+
+    return d_port_stack(user, frames, 2) == 2 ? frames[1] : 0;
+}
+
+uint64_t d_port_register(bool user, unsigned n, bool *exists)
+{
+    (void)user;
+    (void)n;
+    *exists = false;
+    return 0;
+}
+
+enum { STACK_MAX = 128 };
+
+/* From the firing's thread: user and kernel are the same here. */
+unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
+{
+    void *frames[STACK_MAX];
+    int n = backtrace(frames, STACK_MAX);
+    unsigned stored = 0;
+
+    (void)user;
+    for (int i = 1; i < n && stored < max; i++) {
+        to[stored++] = (uintptr_t)frames[i];
+    }
+    return stored;
+}
+
+/* xorshift64*: good enough for sampling, and no lock. */
+uint64_t d_port_random(void)
+{
+    static _Thread_local uint64_t state;
+
+    if (state == 0) {
+        state = (nanoseconds(CLOCK_MONOTONIC) ^ (uint64_t)(uintptr_t)&state << 20) | 1;
+    }
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return state * 0x2545f4914f6cdd1du;
+}
+
+void d_port_stop_process(void)
+{
+    kill(getpid(), SIGSTOP);
+}
+
+bool d_port_raise(int signal)
+{
+    return kill(getpid(), signal) == 0;
+}
+
+void d_port_panic(void)
+{
+    static const char text[] = "kymo: panic() was called by a D program\n";
+
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
+        _exit(134);
+    }
+    abort();
+}
+
+/* Nobody debugs `self` as a kernel: a breakpoint without a debugger goes on. */
+void d_port_breakpoint(void)
+{
+}
+
+void d_port_chill(uint64_t ns)
+{
+    uint64_t until = d_port_timestamp() + ns;
+
+    while (d_port_timestamp() < until) {
+    }
+}

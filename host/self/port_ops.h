@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The D machine's seam on the target `self`, its inlines. A "CPU" of self is a lock: who holds it
+ * is that CPU and nothing else fires there meanwhile. Timer threads become their CPU while they
+ * fire; the control thread becomes one in d_port_run_on(). cpu.c has the rest.
+ */
+#ifndef HOST_SELF_PORT_OPS_H
+#define HOST_SELF_PORT_OPS_H
+
+#include <sched.h>
+#include <time.h>
+
+#define D_PORT_ALIGN 0 /* as on the classic engine's x86: such loads just work */
+
+struct self_thread {
+    unsigned cpu;   /* which CPU we are, or would be */
+    unsigned depth; /* of d_port_irq_save(): above 0 we hold the CPU's lock */
+    uint32_t predicate_cache;
+    uint64_t key; /* 0: none given yet */
+};
+extern _Thread_local struct self_thread self_thread;
+extern unsigned char self_cpu_lock[];
+uint64_t self_thread_new_key(void);
+
+static inline unsigned d_port_cpu(void)
+{
+    return self_thread.cpu;
+}
+
+static inline uintptr_t d_port_irq_save(void)
+{
+    if (self_thread.depth++ == 0) {
+        while (__atomic_exchange_n(&self_cpu_lock[self_thread.cpu], 1, __ATOMIC_ACQUIRE)) {
+            sched_yield();
+        }
+    }
+    return 0;
+}
+
+static inline void d_port_irq_restore(uintptr_t state)
+{
+    (void)state;
+    if (--self_thread.depth == 0) {
+        __atomic_store_n(&self_cpu_lock[self_thread.cpu], 0, __ATOMIC_RELEASE);
+    }
+}
+
+static inline uint64_t d_port_timestamp(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint32_t *d_port_predicate_cache(void)
+{
+    return &self_thread.predicate_cache;
+}
+
+static inline uint64_t d_port_thread_key(void)
+{
+    if (self_thread.key == 0) {
+        self_thread.key = self_thread_new_key();
+    }
+    return self_thread.key;
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The target `self`: this process, with the D machine in it. Its CPUs (cpu.c), what a clause sees
+ * of the process (port.c, peek.c), timers (timer.c), the provider profile (profile.c), and the
+ * calls of host/target/target.h (target.c). Internal to host/self.
+ */
+#ifndef HOST_SELF_SELF_H
+#define HOST_SELF_SELF_H
+
+#include "trace/d/d.h"
+#include "trace/d/port.h"
+
+enum { SELF_CPUS_MAX = 8 };
+
+void self_cpus_init(void);
+
+/* Timers: fn(arg) on a CPU, as that CPU, each interval ns. Started and stopped by the control
+ * thread; after self_timer_stop() fn is not running and will not run. */
+struct self_timer;
+struct self_timer *self_timer_start(unsigned cpu, uint64_t interval, void (*fn)(void *arg),
+                                    void *arg);
+void self_timer_stop(struct self_timer *);
+
+void self_profile_init(void);
+/* Where tick probes fire. */
+extern unsigned self_tick_cpu;
+
+#endif

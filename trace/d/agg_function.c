@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The aggregating functions: each folds one value into the 64-bit words of its datum. Every one is
+ * f(f(a) u f(b)) = f(a u b), so CPUs fold alone and the consumer merges. Sums wrap.
+ *
+ *   count, sum, min, max   1 word
+ *   avg                    count, sum
+ *   stddev                 count, sum, sum of squares (128 bits, low word first)
+ *   quantize               127 buckets
+ *   lquantize, llquantize  shape, then below, the levels, above
+ */
+#include "trace/d/aggregate.h"
+
+/* Magnitudes of llquantize; how many buckets one has. */
+static uint32_t steps_of(uint64_t factor, uint64_t next, uint32_t nsteps)
+{
+    uint64_t here = next / factor;
+
+    return next <= nsteps ? (uint32_t)(next - here) : nsteps - (uint32_t)(nsteps / factor);
+}
+
+static uint64_t power(uint64_t base, unsigned exponent)
+{
+    uint64_t value = 1;
+
+    while (exponent--) {
+        value *= base;
+    }
+    return value;
+}
+
+/* Below, all magnitudes low … high, above. */
+unsigned d_llquantize_buckets(uint64_t shape)
+{
+    uint64_t factor = D_LLQUANTIZE_FACTOR(shape);
+    uint64_t next = power(factor, D_LLQUANTIZE_LOW(shape) + 1u);
+    unsigned buckets = 2;
+
+    for (unsigned m = D_LLQUANTIZE_LOW(shape); m <= D_LLQUANTIZE_HIGH(shape); m++) {
+        buckets += steps_of(factor, next, D_LLQUANTIZE_NSTEPS(shape));
+        next *= factor;
+    }
+    return buckets;
+}
+
+uint32_t d_agg_value_size(uint16_t kind, uint64_t shape)
+{
+    switch (kind) {
+    case D_AGG_COUNT:
+    case D_AGG_SUM:
+    case D_AGG_MIN:
+    case D_AGG_MAX:
+        return 8;
+    case D_AGG_AVG:
+        return 16;
+    case D_AGG_STDDEV:
+        return 32;
+    case D_AGG_QUANTIZE:
+        return D_QUANTIZE_BUCKETS * 8;
+    case D_AGG_LQUANTIZE:
+        return (D_LQUANTIZE_LEVELS(shape) + 3u) * 8;
+    case D_AGG_LLQUANTIZE:
+        return (d_llquantize_buckets(shape) + 1u) * 8;
+    default:
+        return 0;
+    }
+}
+
+unsigned d_quantize_bucket(int64_t value)
+{
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+    if (value == 0) {
+        return D_QUANTIZE_ZERO;
+    }
+    unsigned log2 = 63u - (unsigned)__builtin_clzll(magnitude);
+    log2 = log2 > 62 ? 62 : log2;
+    return value < 0 ? D_QUANTIZE_ZERO - 1 - log2 : D_QUANTIZE_ZERO + 1 + log2;
+}
+
+/* 0: below; levels + 1: above. */
+unsigned d_lquantize_bucket(uint64_t shape, int64_t value)
+{
+    int64_t base = D_LQUANTIZE_BASE(shape);
+    unsigned levels = D_LQUANTIZE_LEVELS(shape);
+    int32_t v = (int32_t)value;
+
+    if (v < base) {
+        return 0;
+    }
+    uint64_t level = (uint64_t)(v - base) / D_LQUANTIZE_STEP(shape);
+    return level < levels ? (unsigned)level + 1 : levels + 1;
+}
+
+/* Bounded by the magnitudes: at most 64. */
+unsigned d_llquantize_bucket(uint64_t shape, int64_t value)
+{
+    uint64_t factor = D_LLQUANTIZE_FACTOR(shape);
+    uint32_t nsteps = D_LLQUANTIZE_NSTEPS(shape);
+    uint64_t here = power(factor, D_LLQUANTIZE_LOW(shape));
+    unsigned base = 1;
+
+    if (value < 0 || (uint64_t)value < here) {
+        return 0;
+    }
+    for (unsigned m = D_LLQUANTIZE_LOW(shape); m <= D_LLQUANTIZE_HIGH(shape); m++) {
+        uint64_t next = here * factor;
+        if ((uint64_t)value < next) {
+            uint64_t width = next > nsteps ? next / nsteps : 1;
+            return base + (unsigned)(((uint64_t)value - here) / width);
+        }
+        base += steps_of(factor, next, nsteps);
+        here = next;
+    }
+    return base;
+}
+
+void d_agg_init(const struct d_aggregation *a, uint64_t *data)
+{
+    __builtin_memset(data, 0, a->rec.size);
+    switch (a->kind) {
+    case D_AGG_MIN:
+        data[0] = INT64_MAX;
+        break;
+    case D_AGG_MAX:
+        data[0] = (uint64_t)INT64_MIN;
+        break;
+    case D_AGG_LQUANTIZE:
+    case D_AGG_LLQUANTIZE:
+        data[0] = a->shape;
+        break;
+    }
+}
+
+/* data[0..1] += v * v, in 32-bit halves: a small CPU has no more. */
+static void add_square(uint64_t *data, int64_t v)
+{
+    uint64_t m = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    uint64_t low = m & 0xffffffff, high = m >> 32;
+    uint64_t cross = low * high;
+    uint64_t product_low = low * low, product_high = high * high + (cross >> 31);
+    uint64_t shifted = cross << 33;
+
+    product_low += shifted;
+    product_high += product_low < shifted;
+    data[0] += product_low;
+    data[1] += product_high + (data[0] < product_low);
+}
+
+void d_agg_update(const struct d_aggregation *a, uint64_t *data, uint64_t value, uint64_t weight)
+{
+    switch (a->kind) {
+    case D_AGG_COUNT:
+        data[0]++;
+        break;
+    case D_AGG_SUM:
+        data[0] += value;
+        break;
+    case D_AGG_MIN:
+        data[0] = (int64_t)value < (int64_t)data[0] ? value : data[0];
+        break;
+    case D_AGG_MAX:
+        data[0] = (int64_t)value > (int64_t)data[0] ? value : data[0];
+        break;
+    case D_AGG_AVG:
+        data[0]++;
+        data[1] += value;
+        break;
+    case D_AGG_STDDEV:
+        data[0]++;
+        data[1] += value;
+        add_square(&data[2], (int64_t)value);
+        break;
+    case D_AGG_QUANTIZE:
+        data[d_quantize_bucket((int64_t)value)] += weight;
+        break;
+    case D_AGG_LQUANTIZE:
+        data[1 + d_lquantize_bucket(a->shape, (int64_t)value)] += weight;
+        break;
+    case D_AGG_LLQUANTIZE:
+        data[1 + d_llquantize_bucket(a->shape, (int64_t)value)] += weight;
+        break;
+    }
+}

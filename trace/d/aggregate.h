@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Aggregation buffers: per CPU, a hash table of entries, each a key and a value that every firing
+ * folds its datum into. Two halves per CPU, swapped when the consumer takes one; it merges what all
+ * CPUs and all times gave. On its own CPU with nothing else firing there. Merging law tested by
+ * test/d.
+ */
+#ifndef TRACE_D_AGGREGATE_H
+#define TRACE_D_AGGREGATE_H
+
+#include "trace/d/action.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct d_action;
+
+/* One aggregating action of an ECB. */
+struct d_aggregation {
+    uint32_t id;           /* [I] */
+    uint32_t epid;         /* [I] */
+    uint32_t variable;     /* [I] */
+    uint16_t kind;         /* [I] D_AGG_* */
+    uint16_t nkeys;        /* [I] */
+    uint32_t value;        /* [I] offset of the value in an entry */
+    uint32_t size;         /* [I] bytes of an entry */
+    uint64_t shape;        /* [I] lquantize's, llquantize's arg */
+    struct d_action *keys; /* [I] */
+    struct d_recdesc rec;  /* [I] the value's */
+};
+
+struct d_aggbuf {
+    uint8_t *active; /* [c] entries; NULL: this CPU doesn't aggregate */
+    uint8_t *spare;  /* [c] the half that is being read */
+    uint32_t *heads; /* [c] offset + 1 of the first entry of a chain; 0: none */
+    uint32_t chains; /* [I] a power of two */
+    size_t limit;    /* [I] entries may fill this much; behind it is room for one more */
+    size_t used;     /* [c] */
+    uint64_t drops;  /* [c] since the last snap */
+};
+
+/* Bytes of the value of an aggregating function; 0: no such function. */
+uint32_t d_agg_value_size(uint16_t kind, uint64_t shape);
+/* Where the next entry's key is to be written; NULL: no buffer. */
+uint8_t *d_agg_entry(struct d_aggbuf *);
+/* Folds value (and weight) into the entry that has the key just written at `entry`: an old one, or
+ * this, which then becomes part of the buffer, or is dropped and counted. */
+void d_agg_fold(struct d_aggbuf *, const struct d_aggregation *, uint8_t *entry, uint64_t value,
+                uint64_t weight);
+const uint8_t *d_agg_swap(struct d_aggbuf *, size_t *size);
+
+/* The functions by themselves. data: the value's words. */
+void d_agg_init(const struct d_aggregation *, uint64_t *data);
+void d_agg_update(const struct d_aggregation *, uint64_t *data, uint64_t value, uint64_t weight);
+unsigned d_quantize_bucket(int64_t value);
+unsigned d_lquantize_bucket(uint64_t shape, int64_t value);
+unsigned d_llquantize_bucket(uint64_t shape, int64_t value);
+unsigned d_llquantize_buckets(uint64_t shape);
+
+#endif

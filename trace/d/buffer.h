@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A principal buffer: what one CPU records for one consumer, under its policy. Records are
+ * reserved, filled in place and committed by one store; nothing of one that is not committed is
+ * ever seen. On its own CPU with nothing else firing there. Tested by test/d_buffer against a naive
+ * model.
+ */
+#ifndef TRACE_D_BUFFER_H
+#define TRACE_D_BUFFER_H
+
+#include "trace/d/image.h"
+
+/* How a record with some EPID lies in a buffer. */
+struct d_shape {
+    uint32_t size;  /* bytes, header included */
+    uint32_t align; /* 4 or 8 */
+};
+struct d_shapes {
+    const struct d_shape *shape; /* [I] by EPID - 1 */
+    uint32_t count;
+};
+
+struct d_buffer {
+    uint8_t *active;       /* [c] NULL: this CPU records nothing */
+    uint8_t *spare;        /* [c] switch: the half that is not recorded to; else scratch */
+    size_t size;           /* [I] bytes of each */
+    size_t reserve;        /* [I] fill: bytes kept for END */
+    size_t offset;         /* [c] behind the last record */
+    size_t oldest;         /* [c] ring: the oldest record */
+    size_t end;            /* [c] ring: behind the last record before the wrap; 0: not wrapped */
+    enum d_policy policy;  /* [I] */
+    bool full;             /* [c] fill: a record did not fit */
+    uint64_t drops;        /* [c] records without room, since the last snap */
+    uint64_t filled_drops; /* [c] fill: records that came when it was full */
+    uint64_t errors;       /* [c] faults, since the last snap */
+};
+
+/* Room for a record of `size` bytes at `align` (4 or 8), what is before it filled with EPID 0.
+ * NULL: there is none, and that is counted. at_end: END's clauses may use what fill keeps for them.
+ */
+uint8_t *d_buffer_reserve(struct d_buffer *, const struct d_shapes *, size_t size, uint32_t align,
+                          bool at_end);
+static inline void d_buffer_commit(struct d_buffer *b, const uint8_t *record, size_t size)
+{
+    b->offset = (size_t)(record - b->active) + size;
+}
+
+/* Where a clause may put what it makes on the way, if `after` bytes are taken: the tail under
+ * switch. Aligned to 8. */
+uint8_t *d_buffer_scratch(const struct d_buffer *, size_t after, size_t *size);
+
+/* Swaps the halves (switch); returns the one to read and its bytes. */
+const uint8_t *d_buffer_swap(struct d_buffer *, size_t *size);
+/* fill, ring: copies all records, oldest first; bytes. */
+size_t d_buffer_copy(const struct d_buffer *, uint8_t *to);
+
+#endif

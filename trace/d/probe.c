@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of probes, and the provider `dtrace`, whose three probes the machine fires itself.
+ * Control lock held, but for d_probe_at().
+ */
+#include "trace/d/probe.h"
+
+#include "trace/d/ecb.h"
+#include "trace/d/port.h"
+#include "trace/d/string.h"
+
+enum { PROVIDERS_MAX = 32 };
+
+struct d_probe *d_probe_chunks[D_PROBE_CHUNKS];
+uint32_t d_probe_count;
+static const struct d_provider *providers[PROVIDERS_MAX];
+static unsigned provider_count;
+
+void d_provider_register(const struct d_provider *provider)
+{
+    if (provider_count < PROVIDERS_MAX) {
+        providers[provider_count++] = provider;
+    }
+}
+
+static bool same_probe(const struct d_probe *p, const struct d_provider *provider,
+                       const char *module, const char *function, const char *name)
+{
+    return p->provider == provider && d_streq(p->module, module) &&
+           d_streq(p->function, function) && d_streq(p->name, name);
+}
+
+static struct d_probe *new_probe(void)
+{
+    struct d_probe **chunk = &d_probe_chunks[d_probe_count / D_PROBE_CHUNK];
+
+    if (d_probe_count == D_PROBE_CHUNK * D_PROBE_CHUNKS) {
+        return NULL;
+    }
+    if (!*chunk) {
+        *chunk = d_port_alloc(sizeof(**chunk) * D_PROBE_CHUNK);
+    }
+    return *chunk ? &(*chunk)[d_probe_count % D_PROBE_CHUNK] : NULL;
+}
+
+/* The three names, copied into one block; it lives as long as the probe: for ever. */
+static bool copy_names(struct d_probe *p, const char *module, const char *function,
+                       const char *name)
+{
+    const char *const from[3] = {module, function, name};
+    const char **const to[3] = {&p->module, &p->function, &p->name};
+    size_t bytes = d_strsize(module) + d_strsize(function) + d_strsize(name);
+    char *block = d_port_alloc(bytes);
+
+    for (unsigned i = 0; block && i < 3; i++) {
+        size_t n = d_strsize(from[i]);
+        __builtin_memcpy(block, from[i], n);
+        *to[i] = block;
+        block += n;
+    }
+    return block != NULL;
+}
+
+uint32_t d_probe_create(const struct d_provider *provider, const char *module, const char *function,
+                        const char *name, void *arg)
+{
+    for (uint32_t id = 1; id <= d_probe_count; id++) {
+        if (same_probe(d_probe_at(id), provider, module, function, name)) {
+            return id;
+        }
+    }
+    struct d_probe *p = new_probe();
+    if (!p || !copy_names(p, module, function, name)) {
+        return 0;
+    }
+    p->provider = provider;
+    p->arg = arg;
+    p->id = ++d_probe_count;
+    return p->id;
+}
+
+bool d_probe_next(uint32_t after, struct d_probe_names *names)
+{
+    if (after >= d_probe_count) {
+        return false;
+    }
+    const struct d_probe *p = d_probe_at(after + 1);
+    *names = (struct d_probe_names){p->id, p->provider, p->module, p->function, p->name};
+    return true;
+}
+
+void d_probe_provide(const char *provider, const char *module, const char *function,
+                     const char *name)
+{
+    for (unsigned i = 0; i < provider_count; i++) {
+        if (providers[i]->provide && d_glob(provider, providers[i]->name)) {
+            providers[i]->provide(module, function, name);
+        }
+    }
+}
+
+/* A thread may skip the probe only if the one predicate that it remembers is all there is. */
+static void predicate_update(struct d_probe *p)
+{
+    const struct d_ecb *only = p->ecbs && !p->ecbs->next ? p->ecbs : NULL;
+
+    __atomic_store_n(&p->predicate_id, only ? only->predicate_id : 0, __ATOMIC_RELEASE);
+}
+
+int d_probe_enable(struct d_probe *p, struct d_ecb *ecb)
+{
+    struct d_ecb **link = &p->ecbs;
+
+    if (p->enabled == 0 && p->provider->enable) {
+        int error = p->provider->enable(p->id, p->arg);
+        if (error) {
+            return error;
+        }
+    }
+    p->enabled++;
+    while (*link) {
+        link = &(*link)->next;
+    }
+    ecb->next = NULL;
+    __atomic_store_n(&p->predicate_id, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(link, ecb, __ATOMIC_RELEASE);
+    predicate_update(p);
+    return 0;
+}
+
+void d_probe_disable(struct d_probe *p, struct d_ecb *ecb)
+{
+    struct d_ecb **link = &p->ecbs;
+
+    while (*link && *link != ecb) {
+        link = &(*link)->next;
+    }
+    if (!*link) {
+        return;
+    }
+    __atomic_store_n(link, ecb->next, __ATOMIC_RELEASE);
+    predicate_update(p);
+    if (--p->enabled == 0 && p->provider->disable) {
+        p->provider->disable(p->id, p->arg);
+    }
+}
+
+/* Stable in all its names; common to all architectures. */
+static const struct d_provider dtrace_provider = {
+    .name = "dtrace",
+    .attributes = {.name = {D_STABLE, D_PRIVATE, D_PRIVATE, D_STABLE, D_STABLE},
+                   .data = {D_STABLE, D_PRIVATE, D_PRIVATE, D_STABLE, D_STABLE},
+                   .class = {D_COMMON, D_UNKNOWN, D_UNKNOWN, D_COMMON, D_COMMON}},
+};
+
+void d_machine_init(void)
+{
+    static bool done;
+
+    if (!done) {
+        done = true;
+        d_provider_register(&dtrace_provider);
+        d_probe_create(&dtrace_provider, "", "", "BEGIN", NULL);
+        d_probe_create(&dtrace_provider, "", "", "END", NULL);
+        d_probe_create(&dtrace_provider, "", "", "ERROR", NULL);
+    }
+}

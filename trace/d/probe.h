@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Probes and providers inside the machine. Probes are only ever added, under the control lock; a
+ * firing finds its probe by number without a lock.
+ */
+#ifndef TRACE_D_PROBE_H
+#define TRACE_D_PROBE_H
+
+#include "trace/d/d.h"
+
+struct d_ecb;
+
+struct d_probe {
+    const struct d_provider *provider;    /* [I] */
+    const char *module, *function, *name; /* [I] */
+    void *arg;                            /* [I] the provider's */
+    uint32_t id;                          /* [I] */
+    uint32_t predicate_id; /* [a] a thread that remembers it need not look: its only ECB's predicate
+                              is false there; 0: none */
+    struct d_ecb *ecbs;    /* [a] in the order of enabling; changed under the control lock */
+    uint32_t enabled;      /* [k] ECBs */
+};
+
+enum { D_PROBE_BEGIN = 1, D_PROBE_END = 2, D_PROBE_ERROR = 3 }; /* the first three, always */
+
+/* Chunks never move, so that a firing can read the table while it grows. */
+enum { D_PROBE_CHUNK = 64, D_PROBE_CHUNKS = 1024 };
+extern struct d_probe *d_probe_chunks[D_PROBE_CHUNKS];
+extern uint32_t d_probe_count;
+
+static inline struct d_probe *d_probe_at(uint32_t id)
+{
+    return &d_probe_chunks[(id - 1) / D_PROBE_CHUNK][(id - 1) % D_PROBE_CHUNK];
+}
+
+/* Adds an ECB to the probe, or takes it away; enables or disables the probe at its provider. The
+ * caller waits for firings under way before it frees the ECB. */
+int d_probe_enable(struct d_probe *, struct d_ecb *);
+void d_probe_disable(struct d_probe *, struct d_ecb *);
+
+#endif

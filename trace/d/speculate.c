@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The states of speculations, and moving their records. See speculate.h. Transitions are one
+ * compare-and-swap each; whoever loses looks again, at most once per CPU.
+ */
+#include "trace/d/speculate.h"
+
+#define STATE(word) ((word) & 0x7f)
+#define MARK 0x80u /* the cleaner has seen it */
+
+static uint32_t look(const struct d_speculation *s)
+{
+    return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
+}
+
+static bool change(struct d_speculation *s, uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+uint32_t d_speculation_new(struct d_speculations *all)
+{
+    bool waiting = false;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        uint32_t word = look(&all->all[i]);
+        if (word == D_SPEC_INACTIVE && change(&all->all[i], word, D_SPEC_ACTIVE)) {
+            return i + 1;
+        }
+        waiting |= STATE(word) >= D_SPEC_COMMITTING;
+    }
+    __atomic_add_fetch(waiting ? &all->busy : &all->none, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+struct d_buffer *d_speculation_buffer(struct d_speculations *all, uint64_t id, unsigned cpu)
+{
+    if (id == 0 || id > all->count) {
+        return NULL;
+    }
+    struct d_speculation *s = &all->all[id - 1];
+    for (;;) {
+        uint32_t word = look(s), next = D_SPEC_ONE | cpu << 8;
+        if (STATE(word) == D_SPEC_MANY || word == next) {
+            return &s->buffers[cpu];
+        }
+        if (STATE(word) == D_SPEC_ONE) {
+            next = D_SPEC_MANY;
+        } else if (STATE(word) != D_SPEC_ACTIVE) {
+            return NULL;
+        }
+        if (change(s, word, next)) {
+            return &s->buffers[cpu];
+        }
+    }
+}
+
+/* Each record that finds no room in the principal buffer is a drop there. */
+static void move_records(struct d_buffer *from, struct d_buffer *to, const struct d_shapes *shapes)
+{
+    for (size_t at = 0; at < from->offset;) {
+        uint32_t epid;
+        __builtin_memcpy(&epid, from->active + at, sizeof(epid));
+        if (epid == 0 || epid > shapes->count) {
+            at += sizeof(epid);
+            continue;
+        }
+        const struct d_shape *shape = &shapes->shape[epid - 1];
+        uint8_t *record = d_buffer_reserve(to, shapes, shape->size, shape->align, false);
+        if (record) {
+            __builtin_memcpy(record, from->active + at, shape->size);
+            d_buffer_commit(to, record, shape->size);
+        }
+        at += shape->size;
+    }
+    from->offset = 0;
+}
+
+/* From any state in which it is in use to `to`; false: it is not in use. */
+static bool finish(struct d_speculation *s, uint32_t to)
+{
+    uint32_t word = look(s);
+
+    while (STATE(word) >= D_SPEC_ACTIVE && STATE(word) <= D_SPEC_MANY) {
+        if (change(s, word, to)) {
+            return true;
+        }
+        word = look(s);
+    }
+    return false;
+}
+
+bool d_speculation_commit(struct d_speculations *all, uint64_t id, unsigned cpu,
+                          struct d_buffer *to, const struct d_shapes *shapes)
+{
+    if (id == 0) {
+        return true;
+    }
+    if (id > all->count) {
+        return false;
+    }
+    struct d_speculation *s = &all->all[id - 1];
+    if (finish(s, D_SPEC_COMMITTING)) {
+        move_records(&s->buffers[cpu], to, shapes);
+    }
+    return true;
+}
+
+bool d_speculation_discard(struct d_speculations *all, uint64_t id)
+{
+    if (id != 0 && id <= all->count) {
+        finish(&all->all[id - 1], D_SPEC_DISCARDING);
+    }
+    return id <= all->count;
+}
+
+bool d_speculation_clean_begin(struct d_speculations *all)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        uint32_t word = look(&all->all[i]);
+        if (STATE(word) >= D_SPEC_COMMITTING) {
+            any |= change(&all->all[i], word, word | MARK);
+        }
+    }
+    return any;
+}
+
+void d_speculation_clean_cpu(struct d_speculations *all, unsigned cpu, struct d_buffer *to,
+                             const struct d_shapes *shapes)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct d_speculation *s = &all->all[i];
+        uint32_t word = look(s);
+        if (word == (D_SPEC_COMMITTING | MARK)) {
+            move_records(&s->buffers[cpu], to, shapes);
+        } else if (word == (D_SPEC_DISCARDING | MARK)) {
+            s->buffers[cpu].offset = 0;
+        }
+    }
+}
+
+void d_speculation_clean_end(struct d_speculations *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (look(&all->all[i]) & MARK) {
+            __atomic_store_n(&all->all[i].state, D_SPEC_INACTIVE, __ATOMIC_RELEASE);
+        }
+    }
+}
