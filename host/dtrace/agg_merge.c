@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Merging what CPUs and successive snapshots gave: f(f(a) u f(b)) = f(a u b). Rows live in a hash
+ * table by their key bytes. Tested by test/d.
+ */
+#include "host/dtrace/aggregation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEYS_AT = sizeof(struct d_agg_entry) };
+
+static size_t value_offset(const struct aggregation *a)
+{
+    return a->recs[a->nrecs - 1].offset;
+}
+
+static size_t value_words(const struct aggregation *a)
+{
+    return a->recs[a->nrecs - 1].size / 8;
+}
+
+static uint64_t hash_bytes(const uint8_t *p, size_t n)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < n; i++) {
+        hash = (hash ^ p[i]) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+/* Sum of squares: 128 bits in two words, low first. */
+static void add_128(uint64_t *to, const uint64_t *from)
+{
+    to[0] += from[0];
+    to[1] += from[1] + (to[0] < from[0]);
+}
+
+void agg_merge_value(enum d_action_kind kind, uint64_t *to, const uint64_t *from, size_t words)
+{
+    size_t first = kind == D_AGG_LQUANTIZE || kind == D_AGG_LLQUANTIZE;
+
+    switch (kind) {
+    case D_AGG_MIN:
+        to[0] = (int64_t)from[0] < (int64_t)to[0] ? from[0] : to[0];
+        break;
+    case D_AGG_MAX:
+        to[0] = (int64_t)from[0] > (int64_t)to[0] ? from[0] : to[0];
+        break;
+    case D_AGG_STDDEV:
+        to[0] += from[0];
+        to[1] += from[1];
+        add_128(&to[2], &from[2]);
+        break;
+    default:
+        for (size_t i = first; i < words; i++) {
+            to[i] += from[i];
+        }
+    }
+}
+
+static bool grow(struct aggregation *a)
+{
+    size_t n = a->nchains ? a->nchains * 2 : 64;
+    struct agg_row **chains = calloc(n, sizeof(*chains));
+
+    if (!chains) {
+        return false;
+    }
+    for (size_t i = 0; i < a->nchains; i++) {
+        for (struct agg_row *row = a->chains[i], *next; row; row = next) {
+            next = row->next;
+            row->next = chains[row->hash % n];
+            chains[row->hash % n] = row;
+        }
+    }
+    free(a->chains);
+    a->chains = chains;
+    a->nchains = n;
+    return true;
+}
+
+static struct agg_row *find(const struct aggregation *a, const uint8_t *entry, uint64_t hash)
+{
+    size_t bytes = value_offset(a) - KEYS_AT;
+    struct agg_row *row = a->nchains ? a->chains[hash % a->nchains] : NULL;
+
+    while (row && (row->hash != hash || memcmp(row->data + KEYS_AT, entry + KEYS_AT, bytes) != 0)) {
+        row = row->next;
+    }
+    return row;
+}
+
+static bool add(struct aggregation *a, const uint8_t *entry, uint64_t hash)
+{
+    size_t bytes = value_offset(a) + value_words(a) * 8;
+    struct agg_row *row = malloc(sizeof(*row));
+
+    if (!row || (a->nrows >= a->nchains && !grow(a)) || !(row->data = malloc(bytes))) {
+        free(row);
+        return false;
+    }
+    memcpy(row->data, entry, bytes);
+    row->value = (uint64_t *)(row->data + value_offset(a));
+    row->hash = hash;
+    row->next = a->chains[hash % a->nchains];
+    a->chains[hash % a->nchains] = row;
+    a->nrows++;
+    return true;
+}
+
+/* The key's bytes include what alignment leaves between the keys: the machine zeroes it. */
+bool agg_merge(struct aggregation *a, const uint8_t *entry)
+{
+    uint64_t hash = hash_bytes(entry + KEYS_AT, value_offset(a) - KEYS_AT);
+    struct agg_row *row = find(a, entry, hash);
+
+    if (!row) {
+        return add(a, entry, hash);
+    }
+    agg_merge_value(a->info->function, row->value, (const uint64_t *)(entry + value_offset(a)),
+                    value_words(a));
+    return true;
+}
+
+static void free_row(struct agg_row *row)
+{
+    free(row->data);
+    free(row);
+}
+
+/* Values become those of a new row, but the keys stay. */
+void agg_clear(struct aggregation *a)
+{
+    size_t shape = a->info->function == D_AGG_LQUANTIZE || a->info->function == D_AGG_LLQUANTIZE;
+
+    for (size_t i = 0; i < a->nchains; i++) {
+        for (struct agg_row *row = a->chains[i]; row; row = row->next) {
+            memset(row->value + shape, 0, (value_words(a) - shape) * 8);
+        }
+    }
+}
+
+void agg_remove_all(struct aggregation *a)
+{
+    for (size_t i = 0; i < a->nchains; i++) {
+        for (struct agg_row *row = a->chains[i], *next; row; row = next) {
+            next = row->next;
+            free_row(row);
+        }
+        a->chains[i] = NULL;
+    }
+    a->nrows = 0;
+}
+
+static void remove_row(struct aggregation *a, struct agg_row *gone)
+{
+    struct agg_row **link = &a->chains[gone->hash % a->nchains];
+
+    while (*link != gone) {
+        link = &(*link)->next;
+    }
+    *link = gone->next;
+    a->nrows--;
+    free_row(gone);
+}
+
+/* Sorted ascending by value, whatever the options say of printing. */
+void agg_truncate(struct aggregation *a, int64_t n, const struct agg_style *style)
+{
+    struct agg_style by_value = {.sort_key_position = style->sort_key_position};
+    uint64_t keep = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    struct aggregation *one = a;
+    size_t rows;
+
+    if (keep == 0) {
+        agg_remove_all(a);
+        return;
+    }
+    struct agg_row **sorted = agg_join(&one, 1, &by_value, &rows);
+    for (size_t i = 0; i < rows && keep < rows; i++) {
+        if (n > 0 ? i < rows - keep : i >= keep) {
+            remove_row(a, sorted[i]);
+        }
+    }
+    free(sorted);
+}
+
+void agg_free(struct aggregation *a)
+{
+    agg_remove_all(a);
+    free(a->chains);
+    free(a->recs);
+    a->chains = NULL;
+    a->recs = NULL;
+    a->nchains = 0;
+}

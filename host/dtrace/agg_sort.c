@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The order of aggregations' rows: by value, or by key (aggsortkey), of one aggregation or of
+ * several that one printa() joins. Values compare as signed numbers, integer keys as unsigned in
+ * their size, string keys as bytes.
+ */
+
+#include "host/dtrace/aggregation.h"
+#include "host/dtrace/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct order {
+    struct aggregation *const *aggs;
+    unsigned naggs;
+    unsigned first_agg, first_key; /* which is compared first; the others follow, wrapping */
+    bool by_key, reverse;
+};
+
+static uint64_t square_root(unsigned __int128 n)
+{
+    unsigned __int128 root = 0, bit = (unsigned __int128)1 << 126;
+
+    while (bit > n) {
+        bit >>= 2;
+    }
+    for (; bit; bit >>= 2) {
+        if (n >= root + bit) {
+            n -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+    }
+    return (uint64_t)root;
+}
+
+/* value: count, sum, sum of squares. */
+static int64_t deviation(const uint64_t *value, uint64_t normal)
+{
+    unsigned __int128 squares = (unsigned __int128)value[3] << 64 | value[2];
+    int64_t count = (int64_t)value[0];
+
+    if (count == 0) {
+        return 0;
+    }
+    int64_t mean = (int64_t)value[1] / (int64_t)normal / count;
+    uint64_t size = mean < 0 ? 0 - (uint64_t)mean : (uint64_t)mean;
+    unsigned __int128 square = (unsigned __int128)size * size;
+    squares = squares / normal / normal / (uint64_t)count;
+    return squares < square ? 0 : (int64_t)square_root(squares - square);
+}
+
+static int64_t distribution_sum(const struct aggregation *a, const struct agg_row *row)
+{
+    enum d_action_kind kind = a->info->function;
+    const int64_t *counts = graph_counts(kind, row->value);
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < graph_buckets(kind, a->info->shape); i++) {
+        sum += (uint64_t)counts[i] * (uint64_t)graph_bucket_value(kind, a->info->shape, i);
+    }
+    return (int64_t)sum;
+}
+
+int64_t agg_number(const struct aggregation *a, const struct agg_row *row, bool normalized)
+{
+    uint64_t normal = normalized ? a->normal : 1;
+
+    switch (a->info->function) {
+    case D_AGG_AVG:
+        return row->value[0] == 0
+                   ? 0
+                   : (int64_t)row->value[1] / (int64_t)normal / (int64_t)row->value[0];
+    case D_AGG_STDDEV:
+        return deviation(row->value, normal);
+    case D_AGG_QUANTIZE:
+    case D_AGG_LQUANTIZE:
+    case D_AGG_LLQUANTIZE:
+        return distribution_sum(a, row);
+    case D_AGG_COUNT:
+        return (int64_t)(row->value[0] / normal);
+    default:
+        return (int64_t)row->value[0] / (int64_t)normal;
+    }
+}
+
+static int compare_numbers(int64_t x, int64_t y)
+{
+    return (x > y) - (x < y);
+}
+
+/* Distributions with the same sum: by what is in the zero bucket. */
+static int compare_zero(const struct aggregation *a, const struct agg_row *x,
+                        const struct agg_row *y)
+{
+    enum d_action_kind kind = a->info->function;
+
+    if (kind < D_AGG_QUANTIZE) {
+        return 0;
+    }
+    for (unsigned i = 0; i < graph_buckets(kind, a->info->shape); i++) {
+        if (graph_bucket_value(kind, a->info->shape, i) == 0) {
+            return compare_numbers(graph_counts(kind, x->value)[i],
+                                   graph_counts(kind, y->value)[i]);
+        }
+    }
+    return 0;
+}
+
+/* A row that is not there counts as 0. */
+static int compare_values(const struct aggregation *a, const struct agg_row *x,
+                          const struct agg_row *y)
+{
+    int64_t p = x ? agg_number(a, x, false) : 0, q = y ? agg_number(a, y, false) : 0;
+    int by_number = a->info->function == D_AGG_COUNT
+                        ? ((uint64_t)p > (uint64_t)q) - ((uint64_t)p < (uint64_t)q)
+                        : compare_numbers(p, q);
+
+    return by_number || !x || !y ? by_number : compare_zero(a, x, y);
+}
+
+static uint64_t key_number(const uint8_t *p, uint32_t size)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, p, size);
+    return value;
+}
+
+static int compare_key(const struct d_recdesc *r, const uint8_t *x, const uint8_t *y)
+{
+    if (r->size == 1 || r->size == 2 || r->size == 4 || r->size == 8) {
+        uint64_t p = key_number(x + r->offset, r->size), q = key_number(y + r->offset, r->size);
+        return (p > q) - (p < q);
+    }
+    return memcmp(x + r->offset, y + r->offset, r->size);
+}
+
+/* All rows of a group have the same key. */
+static const uint8_t *key_of(const struct order *o, struct agg_row *const *group)
+{
+    unsigned i = 0;
+
+    while (i + 1 < o->naggs && !group[i]) {
+        i++;
+    }
+    return group[i]->data;
+}
+
+static const struct aggregation *agg_with_key(const struct order *o, struct agg_row *const *group)
+{
+    unsigned i = 0;
+
+    while (i + 1 < o->naggs && !group[i]) {
+        i++;
+    }
+    return o->aggs[i];
+}
+
+static int compare_keys(const struct order *o, struct agg_row *const *x, struct agg_row *const *y)
+{
+    const struct aggregation *a = agg_with_key(o, x);
+    unsigned nkeys = a->nrecs - 1;
+
+    for (unsigned i = 0; i < nkeys; i++) {
+        int c = compare_key(&a->recs[(o->first_key + i) % nkeys], key_of(o, x), key_of(o, y));
+        if (c) {
+            return c;
+        }
+    }
+    return 0;
+}
+
+static int compare_all_values(const struct order *o, struct agg_row *const *x,
+                              struct agg_row *const *y)
+{
+    for (unsigned i = 0; i < o->naggs; i++) {
+        unsigned n = (o->first_agg + i) % o->naggs;
+        int c = compare_values(o->aggs[n], x[n], y[n]);
+        if (c) {
+            return c;
+        }
+    }
+    return 0;
+}
+
+static int compare_groups(const void *p, const void *q, void *arg)
+{
+    const struct order *o = arg;
+    struct agg_row *const *x = p, *const *y = q;
+    int by_key = compare_keys(o, x, y), by_value = compare_all_values(o, x, y);
+    int c = o->by_key ? (by_key ? by_key : by_value) : (by_value ? by_value : by_key);
+
+    return o->reverse ? -c : c;
+}
+
+/* Adjacent entries with the same key become one group. groups is sorted by key; returns how many.
+ */
+static size_t join_equal(const struct order *o, struct agg_row **groups, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct agg_row **group = &groups[i * o->naggs];
+        struct agg_row **last = kept ? &groups[(kept - 1) * o->naggs] : NULL;
+        if (last && compare_keys(o, last, group) == 0) {
+            for (unsigned k = 0; k < o->naggs; k++) {
+                last[k] = last[k] ? last[k] : group[k];
+            }
+        } else {
+            memmove(&groups[kept++ * o->naggs], group, o->naggs * sizeof(*group));
+        }
+    }
+    return kept;
+}
+
+static size_t collect(const struct order *o, struct agg_row **groups)
+{
+    size_t n = 0;
+
+    for (unsigned k = 0; k < o->naggs; k++) {
+        for (size_t i = 0; i < o->aggs[k]->nchains; i++) {
+            for (struct agg_row *row = o->aggs[k]->chains[i]; row; row = row->next) {
+                groups[n++ * o->naggs + k] = row;
+            }
+        }
+    }
+    return n;
+}
+
+struct agg_row **agg_join(struct aggregation *const *aggs, unsigned naggs,
+                          const struct agg_style *style, size_t *n)
+{
+    unsigned nkeys = aggs[0]->info->nkeys;
+    struct order order = {
+        .aggs = aggs,
+        .naggs = naggs,
+        .first_agg = style->sort_position < naggs ? (unsigned)style->sort_position : 0,
+        .first_key = style->sort_key_position < nkeys ? (unsigned)style->sort_key_position : 0,
+        .by_key = true,
+    };
+    size_t rows = 0, bytes = naggs * sizeof(struct agg_row *);
+
+    for (unsigned i = 0; i < naggs; i++) {
+        rows += aggs[i]->nrows;
+    }
+    struct agg_row **groups = calloc(rows + 1, bytes);
+    *n = 0;
+    if (!groups) {
+        return NULL;
+    }
+    rows = collect(&order, groups);
+    if (naggs > 1) {
+        qsort_r(groups, rows, bytes, compare_groups, &order);
+        rows = join_equal(&order, groups, rows);
+    }
+    order.by_key = style->sort_key;
+    order.reverse = style->sort_reverse;
+    qsort_r(groups, rows, bytes, compare_groups, &order);
+    *n = rows;
+    return groups;
+}

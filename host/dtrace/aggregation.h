@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Aggregations as the consumer holds them: what the target's CPUs gave, merged by key, sorted and
+ * printed. Internal to host/dtrace.
+ */
+#ifndef HOST_DTRACE_AGGREGATION_H
+#define HOST_DTRACE_AGGREGATION_H
+
+#include "host/d/d.h"
+
+/* One key's row. data: a whole entry as the machine made it (struct d_agg_entry, keys, value),
+ * string keys zero behind their NUL; so keys compare as bytes. */
+struct agg_row {
+    struct agg_row *next; /* in its hash chain */
+    uint64_t hash;
+    uint8_t *data;
+    uint64_t *value; /* in data */
+};
+
+struct aggregation {
+    const struct d_aggregation_info *info;
+    struct d_recdesc *recs; /* the keys', then the value's; NULL: nothing came yet */
+    uint32_t nrecs;
+    struct agg_row **chains;
+    size_t nchains, nrows;
+    uint64_t normal; /* normalize()'s divisor, 1 at first */
+    bool printed;    /* a printa() names it */
+};
+
+/* How one is printed; from the options. */
+struct agg_style {
+    bool quiet, hist, pack, zoom, utf8, pack_utf8;
+    bool sort_key, sort_reverse;
+    uint64_t sort_key_position, sort_position;
+};
+
+/* Folds an entry into the aggregation's row with the same key. False: no memory. */
+bool agg_merge(struct aggregation *, const uint8_t *entry);
+void agg_merge_value(enum d_action_kind, uint64_t *to, const uint64_t *from, size_t words);
+void agg_clear(struct aggregation *);
+void agg_remove_all(struct aggregation *);
+/* Keeps the n rows with the highest values, or the -n lowest. */
+void agg_truncate(struct aggregation *, int64_t n, const struct agg_style *);
+void agg_free(struct aggregation *);
+
+/* The rows of several aggregations joined by key: row[i] of a group is aggregation i's, or NULL. */
+struct agg_group {
+    struct agg_row *row[1]; /* as many as there are aggregations */
+};
+/* malloc'ed, sorted; *n groups of naggs pointers each. */
+struct agg_row **agg_join(struct aggregation *const *, unsigned naggs, const struct agg_style *,
+                          size_t *n);
+
+/* A row's value as one number, as it is sorted and printed: average, deviation, sum of labels … */
+int64_t agg_number(const struct aggregation *, const struct agg_row *, bool normalized);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One recorded datum: integers by size, text if it looks like text, else a dump; stacks and
+ * addresses by their symbols.
+ */
+#include "host/dtrace/print.h"
+
+#include <ctype.h>
+#include <string.h>
+
+uint64_t datum_unsigned(const uint8_t *p, uint32_t size)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, p, size < 8 ? size : 8);
+    return value;
+}
+
+int64_t datum_signed(const uint8_t *p, uint32_t size)
+{
+    unsigned shift = size < 8 ? 64 - 8 * size : 0;
+
+    return (int64_t)(datum_unsigned(p, size) << shift) >> shift;
+}
+
+static bool is_integer_size(uint32_t size)
+{
+    return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static void print_integer(const struct printer *p, const uint8_t *data, uint32_t size)
+{
+    static const int widths[9] = {0, 3, 5, 0, 8, 0, 0, 0, 16};
+    long long value = size < 4 ? (long long)datum_unsigned(data, size) : datum_signed(data, size);
+
+    if (p->style.quiet) {
+        fprintf(p->out, "%lld", value);
+    } else {
+        fprintf(p->out, " %*lld", widths[size], value);
+    }
+}
+
+static bool is_text(unsigned char c)
+{
+    return isprint(c) || isspace(c) || c == '\b' || c == '\a';
+}
+
+/* Bytes of the text that all of data is, with or without NULs behind it; 0: it is no text. */
+static uint32_t text_size(const uint8_t *data, uint32_t size)
+{
+    uint32_t n = 0, i;
+
+    while (n < size && is_text(data[n])) {
+        n++;
+    }
+    for (i = n; i < size && data[i] == 0; i++) {
+    }
+    return i == size ? n : 0;
+}
+
+static void print_text(const struct printer *p, const uint8_t *data, uint32_t size)
+{
+    if (!p->style.quiet) {
+        fputs("  ", p->out);
+    }
+    fwrite(data, 1, size, p->out);
+    for (uint32_t n = size; !p->style.quiet && n < 33; n++) {
+        putc(' ', p->out);
+    }
+}
+
+static void dump_row(const struct printer *p, const uint8_t *data, uint32_t at, uint32_t n)
+{
+    fprintf(p->out, "     %5x:", at);
+    for (uint32_t i = 0; i < 16; i++) {
+        if (i < n) {
+            fprintf(p->out, " %02x", data[at + i]);
+        } else {
+            fputs("   ", p->out);
+        }
+    }
+    fputs("  ", p->out);
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t c = data[at + i];
+        putc(c >= 0x20 && c <= 0x7e ? c : '.', p->out);
+    }
+    putc('\n', p->out);
+}
+
+void print_dump(const struct printer *p, const uint8_t *data, uint32_t size)
+{
+    fprintf(p->out, "\n%11s", "");
+    for (unsigned i = 0; i < 16; i++) {
+        fprintf(p->out, "  %x", i);
+    }
+    fputs("  0123456789abcdef\n", p->out);
+    for (uint32_t at = 0; at < size; at += 16) {
+        dump_row(p, data, at, size - at < 16 ? size - at : 16);
+    }
+}
+
+/* A string type makes no difference: what is printable is printed as text, an empty one dumped. */
+void print_datum(const struct printer *p, const uint8_t *data, uint32_t size,
+                 const struct d_type *type)
+{
+    uint32_t text;
+
+    (void)type;
+    if (is_integer_size(size) && !p->raw_bytes) {
+        print_integer(p, data, size);
+    } else if (!p->raw_bytes && (text = text_size(data, size)) != 0) {
+        print_text(p, data, text);
+    } else {
+        print_dump(p, data, size);
+    }
+}
+
+void symbol_text(const struct printer *p, uint64_t address, bool user, char *to, size_t room)
+{
+    struct d_symbol symbol;
+
+    if (!d_symbol_at(p->session, address, user, &symbol)) {
+        snprintf(to, room, "0x%llx", (unsigned long long)address);
+    } else if (!symbol.name) {
+        snprintf(to, room, "%s`0x%llx", symbol.object, (unsigned long long)address);
+    } else if (symbol.offset) {
+        snprintf(to, room, "%s`%s+0x%llx", symbol.object, symbol.name,
+                 (unsigned long long)symbol.offset);
+    } else {
+        snprintf(to, room, "%s`%s", symbol.object, symbol.name);
+    }
+}
+
+void module_text(const struct printer *p, uint64_t address, bool user, char *to, size_t room)
+{
+    struct d_symbol symbol;
+
+    if (d_symbol_at(p->session, address, user, &symbol)) {
+        snprintf(to, room, "%s", symbol.object);
+    } else {
+        snprintf(to, room, "0x%llx", (unsigned long long)address);
+    }
+}
+
+static void print_frames(const struct printer *p, const uint8_t *data, uint32_t frames, bool user)
+{
+    char text[512];
+
+    putc('\n', p->out);
+    for (uint32_t i = 0; i < frames; i++) {
+        uint64_t pc = datum_unsigned(data + 8 * i, 8);
+        if (pc == 0) {
+            break;
+        }
+        symbol_text(p, pc, user, text, sizeof(text));
+        fprintf(p->out, "%*s%s\n", (int)p->stack_indent, "", text);
+    }
+}
+
+void print_stack(const struct printer *p, const uint8_t *data, uint32_t frames)
+{
+    print_frames(p, data, frames, false);
+}
+
+void print_ustack(const struct printer *p, const uint8_t *data, uint32_t frames)
+{
+    print_frames(p, data + 8, frames, true);
+}
+
+/* The user kinds have the pid before the address. */
+void print_address(const struct printer *p, enum d_action_kind kind, const uint8_t *data, int width)
+{
+    bool user = kind == D_ACT_USYM || kind == D_ACT_UMOD || kind == D_ACT_UADDR;
+    uint64_t address = datum_unsigned(data + (user ? 8 : 0), 8);
+    char text[512], *plus;
+
+    if (kind == D_ACT_MOD || kind == D_ACT_UMOD) {
+        module_text(p, address, user, text, sizeof(text));
+    } else {
+        symbol_text(p, address, user, text, sizeof(text));
+        plus = kind == D_ACT_UADDR ? NULL : strstr(text, "+0x");
+        if (plus) {
+            *plus = '\0';
+        }
+    }
+    fprintf(p->out, "%-*s", width, text);
+}

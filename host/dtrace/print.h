@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Printing what records hold: single data, stacks, symbols, formats, aggregations, typed values.
+ * All of it writes to `out` and knows nothing of buffers or targets. Internal to host/dtrace.
+ */
+#ifndef HOST_DTRACE_PRINT_H
+#define HOST_DTRACE_PRINT_H
+
+#include "host/d/d.h"
+#include "host/d/printf.h"
+#include "host/dtrace/aggregation.h"
+
+struct printer {
+    FILE *out;
+    struct d_session *session;
+    struct agg_style style; /* style.quiet also for records */
+    bool raw_bytes;         /* -x rawbytes: never guess that bytes are a string */
+    unsigned stack_indent;
+    unsigned pointer_bytes; /* the target's */
+};
+
+/* A recorded integer of 1, 2, 4 or 8 bytes. */
+uint64_t datum_unsigned(const uint8_t *, uint32_t size);
+int64_t datum_signed(const uint8_t *, uint32_t size);
+
+/* trace(): an integer by its size, else a string or a dump. */
+void print_datum(const struct printer *, const uint8_t *data, uint32_t size, const struct d_type *);
+void print_dump(const struct printer *, const uint8_t *data, uint32_t size);
+/* stack(), ustack() (data: pid first): a newline, then a frame a line. */
+void print_stack(const struct printer *, const uint8_t *data, uint32_t frames);
+void print_ustack(const struct printer *, const uint8_t *data, uint32_t frames);
+/* sym(), mod(), usym() …: how an address is named. */
+void print_address(const struct printer *, enum d_action_kind, const uint8_t *data, int width);
+void symbol_text(const struct printer *, uint64_t address, bool user, char *to, size_t room);
+void module_text(const struct printer *, uint64_t address, bool user, char *to, size_t room);
+
+/* A value of printf, in the order of its conversions. */
+struct print_value {
+    enum d_action_kind kind; /* DIFEXPR, STACK, SYM … */
+    const uint8_t *data;
+    uint32_t size;
+    const struct d_type *type; /* NULL: by size */
+    uint64_t arg;              /* frames of a stack */
+};
+void print_format(const struct printer *, const struct d_printf *, const struct print_value *,
+                  unsigned nvalues);
+/* One conversion of a value; also for keys of printa. */
+void print_conversion(const struct printer *, const struct d_conversion *, int width, int precision,
+                      const struct print_value *);
+
+/* printa(): the rows of these aggregations, by the format or (NULL) the default. */
+void print_aggregations(const struct printer *, struct aggregation *const *, unsigned naggs,
+                        const struct d_printf *);
+
+/* print(): TYPE VALUE. */
+void print_typed(const struct printer *, const struct d_type *, const uint8_t *data);
+
+#endif
