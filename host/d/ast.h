@@ -80,6 +80,7 @@ struct d_node {
 
     /* set by check.c */
     const struct d_type *type;
+    bool is_cooked;                       /* CAST, XLATE: they have a type before they are cooked */
     bool is_ref;                          /* by reference: a register holds its address */
     bool is_lvalue, is_writable, is_user; /* user: the address is of the current process */
     bool is_constant;                     /* an integer constant expression: value */

@@ -79,7 +79,11 @@ struct d_image_ecb {
     uint32_t predicate;                        /* object + 1; 0: none */
     uint32_t first_action, nactions;
     uint32_t clause; /* the consumer's number of the clause */
-    uint32_t pad;
+    uint32_t flags;  /* enum d_image_ecb_flags */
+};
+
+enum d_image_ecb_flags {
+    D_ECB_PART = 1, /* goes on with the clause of the one before: not counted as matched */
 };
 
 /* One action. An aggregating one takes the `nkeys` DIFEXPR (or stack, symbol) actions just before

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The compiler's back end, inside: checking trees, folding, generating DIF, and the program under
+ * construction. Internal to host/d's back end; internal.h is what both ends share.
+ */
+#ifndef HOST_D_BACK_H
+#define HOST_D_BACK_H
+
+#include "host/d/internal.h"
+#include "trace/d/image.h"
+
+/* ---- lists that grow in the arena --------------------------------------------------------------
+ */
+
+struct d_list {
+    void *data;
+    unsigned n, room;
+};
+/* A new zeroed last element of `size` bytes. Earlier ones may move. */
+void *d_list_add(struct d_session *, struct d_list *, size_t size);
+
+/* ---- the back end's state ----------------------------------------------------------------------
+ */
+
+struct d_back {
+    struct d_list formats;      /* struct d_format */
+    struct d_list datum_types;  /* const struct d_type * */
+    struct d_list aggregations; /* struct d_aggregation_info * */
+    struct d_list clauses;      /* struct d_clause_info */
+    struct d_clause *clause;    /* the one that is compiled now; NULL: none */
+    unsigned depth;             /* of inlines and translators being expanded */
+    unsigned conditions;        /* hidden variables made for `if` */
+};
+
+/* One object with what -S says of it. */
+struct d_made_object {
+    struct dif_object dif;
+    const char *result; /* type as text */
+};
+
+struct d_made_action {
+    struct d_image_action image; /* object and weight: numbers in the program's objects, + 1 */
+};
+
+struct d_made_ecb {
+    const char *provider, *module, *function, *name;
+    uint32_t probe, predicate, first_action, nactions, clause, flags;
+};
+
+struct d_program {
+    struct d_session *session;
+    struct d_list objects; /* struct d_made_object */
+    struct d_list actions; /* struct d_made_action */
+    struct d_list ecbs;    /* struct d_made_ecb */
+};
+
+/* The clause that is compiled: what has happened in it so far. */
+struct d_clause {
+    struct d_program *program;
+    struct d_node *probes;
+    uint32_t number;   /* of the clause */
+    uint32_t probe_id; /* the first probe that matches; 0: none */
+    bool records, speculates, commits, aggregates, exits, destructive;
+    struct d_attributes_short attributes; /* the least of all used */
+    struct d_attributes probe_attributes;
+};
+
+/* ---- checking (check*.c) -----------------------------------------------------------------------
+ */
+
+const struct d_type *d_promote(struct d_session *, const struct d_type *);
+const struct d_type *d_usual(struct d_session *, const struct d_type *, const struct d_type *);
+bool d_node_is_string(const struct d_node *);
+bool d_node_is_null(const struct d_node *); /* the integer constant 0 */
+/* A value of `from` can be assigned or passed where `to` is wanted. */
+bool d_compatible(const struct d_node *from, const struct d_type *to);
+void d_set_type(struct d_node *, const struct d_type *);
+void d_check_binary(struct d_session *, struct d_node *);
+void d_check_unary(struct d_session *, struct d_node *);
+const char *d_operator_text(int op);
+void d_check_assign(struct d_session *, struct d_node *);
+/* A variable, or an associative array's element, that nobody has assigned yet becomes an int64_t.
+ */
+void d_declare_number(struct d_session *, struct d_node *);
+/* An array's keys: types known from here on if they were not. */
+void d_check_keys(struct d_session *, struct d_node *index, struct d_ident *);
+void d_check_member(struct d_session *, struct d_node *);
+void d_check_index(struct d_session *, struct d_node *);
+void d_check_call(struct d_session *, struct d_node *);
+void d_check_size(struct d_session *, struct d_node *); /* sizeof, offsetof, stringof */
+void d_fold(struct d_session *, struct d_node *);
+int64_t d_normalize(const struct d_type *, uint64_t); /* as a register holds such a value */
+/* Arguments against a signature. what: for the message. */
+void d_check_arguments(struct d_session *, const struct d_node *call, struct d_node *args,
+                       const struct d_signature *, const char *what);
+unsigned d_list_length(const struct d_node *);
+/* The variable's id of a name in a scope, looked up or NULL. */
+struct d_ident *d_variable_lookup(struct d_session *, const char *scope, const char *name);
+void d_use(struct d_session *, const struct d_ident *); /* stability */
+
+/* A deep copy, in which the name is replaced by copies of `with` (NULL: nothing is replaced). */
+struct d_node *d_copy(struct d_session *, const struct d_node *, const char *name,
+                      const struct d_node *with);
+struct d_node *d_copy_list(struct d_session *, const struct d_node *, const char *name,
+                           const struct d_node *with);
+struct d_node *d_node_int(struct d_session *, struct d_place, int64_t, const struct d_type *);
+struct d_node *d_node_cast(struct d_session *, struct d_node *, const struct d_type *);
+/* Turns the node into another one, in place. */
+void d_become(struct d_node *, const struct d_node *);
+
+void d_inline_expand(struct d_session *, struct d_node *, struct d_ident *, struct d_node *args);
+void d_xlate_check(struct d_session *, struct d_node *);
+/* `.m` or `->m` of a translation: becomes the member's expression. */
+void d_xlate_member(struct d_session *, struct d_node *);
+/* The (checked) value of a member of a checked XLATE; NULL: the translator leaves it 0. */
+struct d_node *d_xlate_value(struct d_session *, const struct d_node *xlate,
+                             const struct d_member *);
+
+/* ---- generating (codegen*.c, code.c) -----------------------------------------------------------
+ */
+
+struct d_code;
+/* The object that computes the (checked) expression. discard: its value isn't wanted. Returns the
+ * number + 1 of the object in the program. */
+uint32_t d_object_make(struct d_session *, struct d_program *, struct d_node *, bool discard);
+
+/* ---- statements (clause.c, action.c, aggregation.c) --------------------------------------------
+ */
+
+void d_statement(struct d_session *, struct d_clause *, struct d_node *);
+void d_action_call(struct d_session *, struct d_clause *, struct d_node *call);
+void d_aggregate(struct d_session *, struct d_clause *, struct d_node *agg, struct d_node *call);
+struct d_image_action *d_action_add(struct d_session *, struct d_clause *, uint16_t kind);
+/* Records a checked value, as trace() does. */
+void d_action_datum(struct d_session *, struct d_clause *, struct d_node *, uint32_t format);
+/* stack(), sym() and the like as an action or an aggregation's key: false if it is none of them. */
+bool d_action_place(struct d_session *, struct d_clause *, struct d_node *call, uint32_t format);
+bool d_is_place_call(const struct d_node *);
+void d_aggregate_check(struct d_session *, struct d_clause *, const struct d_place *);
+struct d_ident *d_agg_lookup(struct d_session *, const struct d_node *);
+void d_record_check(struct d_session *, struct d_clause *, struct d_place);
+/* printf's arguments against its format; the format's number. */
+void d_printf_check(struct d_session *, const struct d_node *call, struct d_printf *,
+                    struct d_node *args, bool is_printa);
+
+#endif

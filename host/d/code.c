@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The assembler: registers, labels and tables of one object.
+ */
+#include "host/d/code.h"
+
+#include <string.h>
+
+void d_code_init(struct d_session *d, struct d_code *c)
+{
+    *c = (struct d_code){.session = d, .used = 1};
+    c->strings_room = 64;
+    c->strings = d_alloc(d, c->strings_room);
+    c->strings_size = 1; /* begins with an empty one */
+}
+
+int d_reg(struct d_code *c, struct d_place place)
+{
+    for (int reg = 1; reg < DIF_REGS; reg++) {
+        if (!(c->used >> reg & 1)) {
+            c->used |= 1u << reg;
+            return reg;
+        }
+    }
+    d_fail(c->session, place, "D_NOREG", "the expression needs more than %d registers",
+           DIF_REGS - 1);
+}
+
+void d_reg_free(struct d_code *c, int reg)
+{
+    c->used &= ~(1u << reg) | 1;
+}
+
+void d_emit(struct d_code *c, dif_insn insn)
+{
+    *(dif_insn *)d_list_add(c->session, &c->text, sizeof(insn)) = insn;
+}
+
+unsigned d_label(struct d_code *c)
+{
+    d_list_add(c->session, &c->labels, sizeof(uint32_t));
+    return c->labels.n - 1;
+}
+
+void d_label_here(struct d_code *c, unsigned label)
+{
+    ((uint32_t *)c->labels.data)[label] = c->text.n;
+}
+
+void d_branch(struct d_code *c, enum dif_op op, unsigned label)
+{
+    d_emit(c, DIF_BRANCH(op, label));
+}
+
+void d_emit_int(struct d_code *c, uint64_t value, int reg)
+{
+    const uint64_t *ints = c->ints.data;
+    unsigned i = 0;
+
+    if (value == 0) {
+        d_emit(c, DIF_RRR(DIF_OP_mov, 0, 0, reg));
+        return;
+    }
+    while (i < c->ints.n && ints[i] != value) {
+        i++;
+    }
+    if (i == c->ints.n) {
+        *(uint64_t *)d_list_add(c->session, &c->ints, sizeof(value)) = value;
+    }
+    d_emit(c, DIF_INDEX(DIF_OP_setx, i, reg));
+}
+
+/* The string's offset in the table; one that is there already is used again. */
+static uint32_t string_offset(struct d_code *c, const char *text)
+{
+    size_t n = strlen(text) + 1;
+
+    for (uint32_t at = 0; at < c->strings_size; at += (uint32_t)strlen(c->strings + at) + 1) {
+        if (strcmp(c->strings + at, text) == 0) {
+            return at;
+        }
+    }
+    if (c->strings_size + n > c->strings_room) {
+        uint32_t room = (uint32_t)(c->strings_size + n) * 2;
+        char *strings = d_alloc(c->session, room);
+        memcpy(strings, c->strings, c->strings_size);
+        c->strings = strings;
+        c->strings_room = room;
+    }
+    memcpy(c->strings + c->strings_size, text, n);
+    c->strings_size += (uint32_t)n;
+    return c->strings_size - (uint32_t)n;
+}
+
+void d_emit_string(struct d_code *c, const char *text, int reg)
+{
+    d_emit(c, DIF_INDEX(DIF_OP_sets, string_offset(c, text), reg));
+}
+
+struct dif_type d_dif_type(const struct d_type *type)
+{
+    const struct d_type *t = d_type_resolve(type);
+    bool ref = t->kind == D_TYPE_STRUCT || t->kind == D_TYPE_UNION || t->kind == D_TYPE_ARRAY;
+
+    if (t->kind == D_TYPE_STRING) {
+        return (struct dif_type){.kind = DIF_TYPE_STRING, .ref = 1};
+    }
+    if (t->kind == D_TYPE_VOID || t->kind == D_TYPE_DYNAMIC) {
+        return (struct dif_type){.kind = DIF_TYPE_CTF};
+    }
+    return (struct dif_type){.kind = DIF_TYPE_CTF, .ref = ref, .size = (uint32_t)t->size};
+}
+
+void d_note_variable(struct d_code *c, const struct d_ident *ident, unsigned flags)
+{
+    struct dif_variable *v = c->vars.data;
+    enum dif_scope scope = ident->flags & D_IDENT_THREAD  ? DIF_SCOPE_THREAD
+                           : ident->flags & D_IDENT_LOCAL ? DIF_SCOPE_LOCAL
+                                                          : DIF_SCOPE_GLOBAL;
+
+    for (unsigned i = 0; i < c->vars.n; i++) {
+        if (v[i].id == ident->number && v[i].scope == scope) {
+            v[i].flags |= flags;
+            return;
+        }
+    }
+    uint32_t name = string_offset(c, ident->name);
+    v = d_list_add(c->session, &c->vars, sizeof(*v));
+    *v = (struct dif_variable){
+        .name = name,
+        .id = (uint16_t)ident->number,
+        .kind = ident->kind == D_IDENT_ARRAY ? DIF_KIND_ARRAY : DIF_KIND_SCALAR,
+        .scope = (uint8_t)scope,
+        .flags = flags,
+        .type = d_dif_type(ident->type),
+    };
+}
+
+static bool is_branch(dif_insn insn)
+{
+    return DIF_INSN_OP(insn) >= DIF_OP_ba && DIF_INSN_OP(insn) <= DIF_OP_bleu;
+}
+
+struct dif_object d_code_finish(struct d_code *c, struct dif_type result)
+{
+    dif_insn *text = c->text.data;
+    const uint32_t *labels = c->labels.data;
+
+    for (unsigned i = 0; i < c->text.n; i++) {
+        if (is_branch(text[i])) {
+            text[i] = DIF_BRANCH(DIF_INSN_OP(text[i]), labels[DIF_INSN_LABEL(text[i])]);
+        }
+    }
+    return (struct dif_object){
+        .text = text,
+        .ints = c->ints.data,
+        .strings = c->strings,
+        .vars = c->vars.data,
+        .ntext = c->text.n,
+        .nints = c->ints.n,
+        .strings_size = c->strings_size,
+        .nvars = c->vars.n,
+        .result = result,
+    };
+}

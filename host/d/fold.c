@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Constant folding: an operator on integer constants becomes its value, computed as the machine
+ * would in the result's type. Division by a constant 0 is an error here, whatever stands left of
+ * it.
+ */
+#include "host/d/back.h"
+
+static bool is_constant(const struct d_node *n)
+{
+    return n && n->kind == D_NODE_INT;
+}
+
+static void become_int(struct d_node *n, uint64_t value)
+{
+    const struct d_type *type = n->type;
+
+    n->kind = D_NODE_INT;
+    n->value = (uint64_t)d_normalize(type, value);
+    n->is_constant = true;
+    n->left = n->right = n->third = NULL;
+    n->op = 0;
+}
+
+static bool is_signed(const struct d_type *type)
+{
+    const struct d_type *t = d_type_resolve(type);
+
+    return t->kind == D_TYPE_ENUM || (t->kind == D_TYPE_INTEGER && t->is_signed);
+}
+
+static uint64_t divide(int op, uint64_t a, uint64_t b, bool sign)
+{
+    if (sign && b == UINT64_MAX) { /* -1: also where the quotient has no representation */
+        return op == '/' ? 0 - a : 0;
+    }
+    if (sign) {
+        return (uint64_t)(op == '/' ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
+    }
+    return op == '/' ? a / b : a % b;
+}
+
+/* In the type of the operands after conversion, which is the result's but for comparisons. */
+static uint64_t arithmetic(int op, uint64_t a, uint64_t b, bool sign)
+{
+    switch (op) {
+    case '+':
+        return a + b;
+    case '-':
+        return a - b;
+    case '*':
+        return a * b;
+    case '/':
+    case '%':
+        return divide(op, a, b, sign);
+    case '&':
+        return a & b;
+    case '|':
+        return a | b;
+    case '^':
+        return a ^ b;
+    case D_OP_SHL:
+        return a << (b & 63);
+    case D_OP_SHR:
+        return sign ? (uint64_t)((int64_t)a >> (b & 63)) : a >> (b & 63);
+    case D_OP_EQ:
+        return a == b;
+    case D_OP_NE:
+        return a != b;
+    case '<':
+        return sign ? (int64_t)a < (int64_t)b : a < b;
+    case '>':
+        return sign ? (int64_t)a > (int64_t)b : a > b;
+    case D_OP_LE:
+        return sign ? (int64_t)a <= (int64_t)b : a <= b;
+    case D_OP_GE:
+        return sign ? (int64_t)a >= (int64_t)b : a >= b;
+    case D_OP_ANDAND:
+        return a && b;
+    case D_OP_OROR:
+        return a || b;
+    default: /* ^^ */
+        return !a != !b;
+    }
+}
+
+static void fold_binary(struct d_session *d, struct d_node *n)
+{
+    struct d_node *l = n->left, *r = n->right;
+
+    if ((n->op == '/' || n->op == '%') && is_constant(r) && r->value == 0) {
+        d_fail(d, n->place, "D_DIV_ZERO", "division by zero");
+    }
+    if (!is_constant(l) || !is_constant(r)) {
+        return;
+    }
+    bool shift = n->op == D_OP_SHL || n->op == D_OP_SHR;
+    const struct d_type *common = shift ? d_promote(d, l->type) : d_usual(d, l->type, r->type);
+    uint64_t a = (uint64_t)d_normalize(common, l->value);
+    uint64_t b = shift ? r->value : (uint64_t)d_normalize(common, r->value);
+    become_int(n, arithmetic(n->op, a, b, is_signed(common)));
+}
+
+static void fold_unary(struct d_node *n)
+{
+    uint64_t value = n->left->value;
+
+    switch (n->op) {
+    case '!':
+        become_int(n, value == 0);
+        break;
+    case '~':
+        become_int(n, ~value);
+        break;
+    case D_OP_PLUS:
+        become_int(n, value);
+        break;
+    case D_OP_MINUS:
+        become_int(n, 0 - value);
+        break;
+    default:
+        break;
+    }
+}
+
+void d_fold(struct d_session *d, struct d_node *n)
+{
+    switch (n->kind) {
+    case D_NODE_BINARY:
+        fold_binary(d, n);
+        break;
+    case D_NODE_UNARY:
+        if (is_constant(n->left)) {
+            fold_unary(n);
+        }
+        break;
+    case D_NODE_CAST:
+        if (is_constant(n->left) && d_type_is_integer(n->type)) {
+            become_int(n, n->left->value);
+        }
+        break;
+    case D_NODE_TERNARY:
+        if (is_constant(n->left) && is_constant(n->right) && is_constant(n->third)) {
+            become_int(n, n->left->value ? n->right->value : n->third->value);
+        }
+        break;
+    default:
+        break;
+    }
+}

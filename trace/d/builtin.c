@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The built-in variables. What may change while a clause runs is looked up once. Strings are given
+ * where they are; the clause may read them through a window. Of a firing. Tested by
+ * test/d_machine/builtin_test.c.
+ */
+#include "trace/d/machine.h"
+
+#include "trace/d/port.h"
+
+enum { ARGS_MAX = 256 };
+
+static uint64_t look_up(enum d_once which)
+{
+    switch (which) {
+    case D_ONCE_TIMESTAMP:
+        return d_port_timestamp();
+    case D_ONCE_VTIMESTAMP:
+        return d_port_vtimestamp();
+    case D_ONCE_WALLTIMESTAMP:
+        return d_port_walltimestamp();
+    case D_ONCE_STACKDEPTH:
+        return d_port_stack(false, NULL, UINT32_MAX);
+    case D_ONCE_USTACKDEPTH:
+        return d_port_stack(true, NULL, UINT32_MAX);
+    case D_ONCE_CALLER:
+        return d_port_caller(false);
+    case D_ONCE_UCALLER:
+        return d_port_caller(true);
+    default:
+        return d_port_ipl();
+    }
+}
+
+static uint64_t once(struct d_context *c, enum d_once which)
+{
+    if (!(c->present & 1u << which)) {
+        c->present |= 1u << which;
+        c->once[which] = look_up(which);
+    }
+    return c->once[which];
+}
+
+uint64_t d_context_timestamp(struct d_context *c)
+{
+    return once(c, D_ONCE_TIMESTAMP);
+}
+
+/* Opens a window on a string, as far as anyone may read it. There are as many windows as built-in
+ * strings. */
+static uint64_t string(struct d_context *c, const char *s)
+{
+    size_t size = 0;
+
+    for (uint32_t i = 0; i < c->nwindows; i++) {
+        if (c->windows[i].base == (uintptr_t)s) {
+            return (uintptr_t)s;
+        }
+    }
+    while (size < c->code->strsize && s[size++]) {
+    }
+    if (c->nwindows < D_WINDOWS) {
+        c->windows[c->nwindows++] = (struct d_region){(uintptr_t)s, size};
+    }
+    return (uintptr_t)s;
+}
+
+static uint64_t argument(const struct d_context *c, unsigned n)
+{
+    const struct d_probe *probe = c->probe;
+
+    if (n < sizeof(c->args) / sizeof(c->args[0])) {
+        return c->args[n];
+    }
+    return probe->provider->argument ? probe->provider->argument(probe->id, probe->arg, n) : 0;
+}
+
+static uint64_t illegal(struct d_context *c)
+{
+    d_fault(c, DIF_FAULT_ILLOP, 0);
+    return 0;
+}
+
+static uint64_t text_variable(struct d_context *c, uint32_t variable)
+{
+    const struct d_probe *probe = c->probe;
+
+    switch (variable) {
+    case DIF_VAR_probeprov:
+        return string(c, probe->provider->name);
+    case DIF_VAR_probemod:
+        return string(c, probe->module);
+    case DIF_VAR_probefunc:
+        return string(c, probe->function);
+    case DIF_VAR_probename:
+        return string(c, probe->name);
+    case DIF_VAR_execname:
+        return string(c, d_port_execname());
+    case DIF_VAR_execargs:
+        return string(c, d_port_execargs());
+    case DIF_VAR_zonename:
+        return string(c, "global");
+    case DIF_VAR_jailname:
+        return string(c, "");
+    default:
+        return illegal(c);
+    }
+}
+
+static uint64_t of_process(struct d_context *c, uint32_t variable)
+{
+    switch (variable) {
+    case DIF_VAR_curthread:
+        return d_port_curthread();
+    case DIF_VAR_pid:
+        return (uint64_t)d_port_pid();
+    case DIF_VAR_tid:
+        return (uint64_t)d_port_tid();
+    case DIF_VAR_ppid:
+        return (uint64_t)d_port_ppid();
+    case DIF_VAR_uid:
+        return d_port_uid();
+    case DIF_VAR_gid:
+        return d_port_gid();
+    case DIF_VAR_errno:
+        return (uint64_t)d_port_errno();
+    case DIF_VAR_jid:
+        return 0;
+    default:
+        return text_variable(c, variable);
+    }
+}
+
+uint64_t d_builtin(struct d_context *c, uint32_t variable)
+{
+    if (DIF_VAR_arg0 <= variable && variable <= DIF_VAR_arg9) {
+        return argument(c, variable - DIF_VAR_arg0);
+    }
+    switch (variable) {
+    case DIF_VAR_timestamp:
+        return once(c, D_ONCE_TIMESTAMP);
+    case DIF_VAR_vtimestamp:
+        return once(c, D_ONCE_VTIMESTAMP);
+    case DIF_VAR_walltimestamp:
+        return once(c, D_ONCE_WALLTIMESTAMP);
+    case DIF_VAR_stackdepth:
+        return once(c, D_ONCE_STACKDEPTH);
+    case DIF_VAR_ustackdepth:
+        return once(c, D_ONCE_USTACKDEPTH);
+    case DIF_VAR_caller:
+        return once(c, D_ONCE_CALLER);
+    case DIF_VAR_ucaller:
+        return once(c, D_ONCE_UCALLER);
+    case DIF_VAR_ipl:
+        return once(c, D_ONCE_IPL);
+    case DIF_VAR_epid:
+        return c->epid;
+    case DIF_VAR_id:
+        return c->probe->id;
+    case DIF_VAR_cpu:
+        return c->cpu;
+    default:
+        return of_process(c, variable);
+    }
+}
+
+uint64_t d_builtin_array(struct d_context *c, uint32_t variable, uint64_t index)
+{
+    bool exists = false;
+    uint64_t value = 0;
+
+    if (index >= ARGS_MAX) {
+        return illegal(c);
+    }
+    switch (variable) {
+    case DIF_VAR_args:
+        return argument(c, (unsigned)index);
+    case DIF_VAR_regs:
+    case DIF_VAR_uregs:
+        value = d_port_register(variable == DIF_VAR_uregs, (unsigned)index, &exists);
+        break;
+    }
+    return exists ? value : illegal(c);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Valid instructions made into the interpreter's, and what is seen of an object by looking at all of
+ * them. Control context. Tested by test/d_machine/image_test.c.
+ */
+#include "trace/d/code.h"
+#include "trace/d/run.h"
+#include "trace/d/validate.h"
+
+/* An own opcode for a variable that is neither built in nor dynamic. */
+static struct d_insn decode_static(const struct d_place *place, uint8_t value_op, uint8_t ref_op,
+                                   uint8_t rd)
+{
+    uint8_t op = place->variable->type.ref ? ref_op : value_op;
+
+    return (struct d_insn){.op = op, .rd = rd, .index = place->place};
+}
+
+static struct d_insn decode_variable(const struct d_places *p, dif_insn i)
+{
+    uint8_t op = (uint8_t)DIF_INSN_OP(i), rd = DIF_INSN_RD(i);
+    uint16_t id = DIF_INSN_INDEX(i);
+
+    if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
+        return (struct d_insn){.op = D_RUN_ldgs_arg, .rd = rd, .index = id - DIF_VAR_arg0};
+    }
+    if (id < DIF_VAR_OTHER_USER) {
+        return (struct d_insn){.op = op, .rd = rd, .index = id};
+    }
+    switch (op) {
+    case DIF_OP_ldgs:
+        return decode_static(d_places_find(p, DIF_SCOPE_GLOBAL, id), D_RUN_ldgs_value,
+                             D_RUN_ldgs_ref, rd);
+    case DIF_OP_stgs:
+        return decode_static(d_places_find(p, DIF_SCOPE_GLOBAL, id), D_RUN_stgs_value,
+                             D_RUN_stgs_ref, rd);
+    case DIF_OP_ldls:
+        return decode_static(d_places_find(p, DIF_SCOPE_LOCAL, id), D_RUN_ldls_value,
+                             D_RUN_ldls_ref, rd);
+    case DIF_OP_stls:
+        return decode_static(d_places_find(p, DIF_SCOPE_LOCAL, id), D_RUN_stls_value,
+                             D_RUN_stls_ref, rd);
+    case DIF_OP_ldgaa:
+    case DIF_OP_stgaa:
+        return (struct d_insn){
+            .op = op, .rd = rd, .index = d_places_find(p, DIF_SCOPE_GLOBAL, id)->place};
+    default:
+        return (struct d_insn){
+            .op = op, .rd = rd, .index = d_places_find(p, DIF_SCOPE_THREAD, id)->place};
+    }
+}
+
+static struct d_insn decode_one(const struct d_places *p, dif_insn i)
+{
+    uint8_t op = (uint8_t)DIF_INSN_OP(i), rd = DIF_INSN_RD(i);
+
+    switch (d_formats[op]) {
+    case D_FORMAT_LDV:
+    case D_FORMAT_STV:
+        return decode_variable(p, i);
+    case D_FORMAT_BRANCH: /* an object has at most 64 K instructions */
+        return (struct d_insn){.op = op, .index = (uint16_t)DIF_INSN_LABEL(i)};
+    case D_FORMAT_SETX:
+    case D_FORMAT_SETS:
+    case D_FORMAT_CALL:
+        return (struct d_insn){.op = op, .rd = rd, .index = DIF_INSN_INDEX(i)};
+    default:
+        return (struct d_insn){.op = op, .rd = rd, {{DIF_INSN_R1(i), DIF_INSN_R2(i)}}};
+    }
+}
+
+void d_decode(const struct dif_object *o, const struct d_places *p, struct d_insn *to)
+{
+    for (uint32_t i = 0; i < o->ntext; i++) {
+        to[i] = decode_one(p, o->text[i]);
+    }
+}
+
+static bool thread_constant(uint32_t variable)
+{
+    return variable == DIF_VAR_curthread || variable == DIF_VAR_pid || variable == DIF_VAR_tid ||
+           variable == DIF_VAR_execname || variable == DIF_VAR_zonename;
+}
+
+/* Whether this instruction's result hangs on no more than the thread. What a thread-local variable
+ * is assigned makes the thread look again. */
+static bool cacheable(dif_insn i)
+{
+    uint32_t op = DIF_INSN_OP(i);
+
+    switch (d_formats[op]) {
+    case D_FORMAT_LDV:
+        return op == DIF_OP_ldts || (op == DIF_OP_ldgs && thread_constant(DIF_INSN_INDEX(i)));
+    case D_FORMAT_RRR:
+    case D_FORMAT_RR:
+        return op != DIF_OP_allocs;
+    case D_FORMAT_CMP:
+    case D_FORMAT_TST:
+    case D_FORMAT_BRANCH:
+    case D_FORMAT_RET:
+    case D_FORMAT_NONE:
+    case D_FORMAT_SETX:
+    case D_FORMAT_SETS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint32_t d_decode_flags(const struct dif_object *o)
+{
+    uint32_t flags = D_OBJECT_CACHEABLE;
+
+    for (uint32_t i = 0; i < o->ntext; i++) {
+        uint32_t subr = DIF_INSN_INDEX(o->text[i]);
+        if (!cacheable(o->text[i])) {
+            flags &= ~(uint32_t)D_OBJECT_CACHEABLE;
+        }
+        if (DIF_INSN_OP(o->text[i]) == DIF_OP_call &&
+            (subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr)) {
+            flags |= D_OBJECT_DESTRUCTIVE;
+        }
+    }
+    return flags;
+}
+
+/* What is known of registers and of what was pushed, reading from top to bottom. */
+struct scan {
+    uint64_t value[DIF_REGS]; /* 0: not known */
+    uint32_t pushed[DIF_TUPLE_REGS];
+    uint32_t npushed, most;
+};
+
+static void scan_push(struct scan *s, uint64_t bytes)
+{
+    if (s->npushed < DIF_TUPLE_REGS) {
+        s->pushed[s->npushed++] = bytes > DIF_STATIC_VAR_MAX ? 0 : ((uint32_t)bytes + 7) & ~7u;
+    }
+}
+
+static void scan_access(struct scan *s)
+{
+    uint32_t bytes = 0;
+
+    for (uint32_t i = 0; i < s->npushed; i++) {
+        bytes += s->pushed[i];
+    }
+    s->most = bytes > s->most ? bytes : s->most;
+}
+
+static bool writes_register(uint8_t format)
+{
+    return format == D_FORMAT_RRR || format == D_FORMAT_RR || format == D_FORMAT_LOAD ||
+           format == D_FORMAT_SETS || format == D_FORMAT_LDA || format == D_FORMAT_LDV ||
+           format == D_FORMAT_CALL;
+}
+
+static void scan_one(struct scan *s, const struct dif_object *o, dif_insn i, uint32_t strsize)
+{
+    uint64_t size = s->value[DIF_INSN_R2(i) % DIF_REGS];
+
+    switch (DIF_INSN_OP(i)) {
+    case DIF_OP_setx:
+        s->value[DIF_INSN_RD(i)] = o->ints[DIF_INSN_INDEX(i)];
+        break;
+    case DIF_OP_flushts:
+        s->npushed = 0;
+        break;
+    case DIF_OP_popts:
+        s->npushed -= s->npushed > 0;
+        break;
+    case DIF_OP_pushtv:
+        scan_push(s, 8);
+        break;
+    case DIF_OP_pushtr:
+        if (DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING) {
+            size = size && size < strsize ? size : strsize;
+        }
+        scan_push(s, size);
+        break;
+    case DIF_OP_ldgaa:
+    case DIF_OP_ldtaa:
+    case DIF_OP_stgaa:
+    case DIF_OP_sttaa:
+        scan_access(s);
+        break;
+    }
+    if (DIF_INSN_OP(i) != DIF_OP_setx && writes_register(d_formats[DIF_INSN_OP(i)])) {
+        s->value[DIF_INSN_RD(i)] = 0;
+    }
+}
+
+uint32_t d_decode_key_bytes(const struct dif_object *o, uint32_t strsize)
+{
+    struct scan s = {.most = 0};
+
+    for (uint32_t i = 0; i < o->ntext; i++) {
+        scan_one(&s, o, o->text[i], strsize);
+    }
+    return s.most;
+}

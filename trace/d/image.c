@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Is an image well-formed? Every offset, count and index is checked here, once; whoever reads the
+ * image afterwards need not. What the actions may be is in image_action.c, what the objects hold in
+ * validate.c. Control context. Tested by test/d_machine/image_test.c.
+ */
+#include "trace/d/image_check.h"
+
+int d_refuse(struct d_refusal *refusal, int error, const char *reason)
+{
+    size_t n = 0;
+
+    while (n < sizeof(refusal->text) - 1 && reason[n]) {
+        refusal->text[n] = reason[n];
+        n++;
+    }
+    refusal->text[n] = '\0';
+    refusal->error = error;
+    refusal->object = UINT32_MAX;
+    refusal->offset = UINT32_MAX;
+    return error;
+}
+
+static bool table_fits(const struct d_image *image, struct d_image_table table, size_t element)
+{
+    uint64_t end = table.offset + (uint64_t)table.count * element;
+
+    return table.offset % 8 == 0 && table.offset >= sizeof(*image) && end <= image->size;
+}
+
+static bool tables_fit(const struct d_image *i)
+{
+    return table_fits(i, i->options, sizeof(struct d_image_option)) &&
+           table_fits(i, i->ecbs, sizeof(struct d_image_ecb)) &&
+           table_fits(i, i->actions, sizeof(struct d_image_action)) &&
+           table_fits(i, i->objects, sizeof(struct d_image_object)) &&
+           table_fits(i, i->variables, sizeof(struct dif_variable)) &&
+           table_fits(i, i->text, sizeof(dif_insn)) &&
+           table_fits(i, i->ints, sizeof(uint64_t)) && table_fits(i, i->strings, 1);
+}
+
+static int check_header(const struct d_image *image, size_t size, struct d_refusal *refusal)
+{
+    if (size > D_IMAGE_MAX) {
+        return d_refuse(refusal, -D_E2BIG, "the program is too large");
+    }
+    if ((uintptr_t)image % 8 || size < sizeof(*image) || image->size != size) {
+        return d_refuse(refusal, -D_EINVAL, "the program is cut off or not aligned");
+    }
+    if (image->magic != D_IMAGE_MAGIC || image->version != D_IMAGE_VERSION || image->pad) {
+        return d_refuse(refusal, -D_EINVAL, "no program of this version");
+    }
+    if (image->dif_version != DIF_VERSION || image->pointer_bytes != sizeof(void *)) {
+        return d_refuse(refusal, -D_EINVAL, "the program is for another kind of machine");
+    }
+    if (!tables_fit(image)) {
+        return d_refuse(refusal, -D_EINVAL, "a table is not in the program");
+    }
+    const char *strings = D_IMAGE_TABLE(image, strings, char);
+    if (image->strings.count && strings[image->strings.count - 1]) {
+        return d_refuse(refusal, -D_EINVAL, "the strings don't end with a NUL");
+    }
+    return 0;
+}
+
+/* The least and the most that an option may be; 0, 0: there is no such option. */
+static const struct {
+    uint64_t least, most;
+} option_ranges[D_OPT_MAX] = {
+    [D_OPT_BUFSIZE] = {0, UINT64_MAX},
+    [D_OPT_AGGSIZE] = {0, UINT64_MAX},
+    [D_OPT_SPECSIZE] = {0, UINT64_MAX},
+    [D_OPT_NSPEC] = {0, UINT32_MAX},
+    [D_OPT_DYNVARSIZE] = {0, UINT64_MAX},
+    [D_OPT_STRSIZE] = {1, D_STRSIZE_MAX},
+    [D_OPT_BUFPOLICY] = {0, D_POLICY_RING},
+    [D_OPT_BUFRESIZE] = {0, D_RESIZE_MANUAL},
+    [D_OPT_CPU] = {0, UINT32_MAX},
+    [D_OPT_CLEANRATE] = {0, UINT64_MAX},
+    [D_OPT_STATUSRATE] = {0, UINT64_MAX},
+    [D_OPT_STACKFRAMES] = {0, UINT32_MAX},
+    [D_OPT_USTACKFRAMES] = {0, UINT32_MAX},
+    [D_OPT_DESTRUCTIVE] = {0, 1},
+};
+
+static int check_options(const struct d_image *image, struct d_refusal *refusal)
+{
+    const struct d_image_option *o = D_IMAGE_TABLE(image, options, struct d_image_option);
+
+    for (uint32_t i = 0; i < image->options.count; i++, o++) {
+        if (o->option >= D_OPT_MAX || option_ranges[o->option].most == 0 || o->pad) {
+            return d_refuse(refusal, -D_EINVAL, "an unknown option");
+        }
+        if (o->value < option_ranges[o->option].least || o->value > option_ranges[o->option].most) {
+            return d_refuse(refusal, -D_EINVAL, "an option's value is out of range");
+        }
+    }
+    return 0;
+}
+
+static bool part_of(uint32_t first, uint32_t n, struct d_image_table table)
+{
+    return first <= table.count && n <= table.count - first;
+}
+
+static int check_objects(const struct d_image *image, struct d_refusal *refusal)
+{
+    const struct d_image_object *o = D_IMAGE_TABLE(image, objects, struct d_image_object);
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < image->objects.count; i++, o++) {
+        if (!part_of(o->first_text, o->ntext, image->text) ||
+            !part_of(o->first_int, o->nints, image->ints) ||
+            !part_of(o->first_string, o->strings_size, image->strings) ||
+            !part_of(o->first_var, o->nvars, image->variables)) {
+            d_refuse(refusal, -D_EINVAL, "an object is not in the program");
+            refusal->object = i;
+            return -D_EINVAL;
+        }
+        bytes += o->ntext * 4ull + o->nints * 8ull + o->strings_size + o->nvars * 20ull;
+    }
+    return bytes > D_IMAGE_MAX ? d_refuse(refusal, -D_E2BIG, "the objects are too large") : 0;
+}
+
+static int check_ecb(const struct d_image *image, const struct d_image_ecb *e,
+                     struct d_refusal *refusal)
+{
+    uint32_t strings = image->strings.count;
+
+    if (e->provider >= strings || e->module >= strings || e->function >= strings ||
+        e->name >= strings) {
+        return d_refuse(refusal, -D_EINVAL, "a description is not in the strings");
+    }
+    if (!part_of(e->first_action, e->nactions, image->actions) || e->pad) {
+        return d_refuse(refusal, -D_EINVAL, "a clause's actions are not in the program");
+    }
+    if (!d_image_value_object(image, e->predicate, false)) {
+        return d_refuse(refusal, -D_EINVAL, "a predicate that is no value");
+    }
+    return d_image_check_actions(image, e, refusal);
+}
+
+static int check_ecbs(const struct d_image *image, struct d_refusal *refusal)
+{
+    const struct d_image_ecb *e = D_IMAGE_TABLE(image, ecbs, struct d_image_ecb);
+    uint64_t actions = 0;
+    int error = 0;
+
+    for (uint32_t i = 0; i < image->ecbs.count; i++) {
+        actions += e[i].nactions;
+    }
+    if (actions > D_ACTIONS_MAX) {
+        return d_refuse(refusal, -D_E2BIG, "too many actions");
+    }
+    for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
+        error = check_ecb(image, &e[i], refusal);
+    }
+    return error;
+}
+
+int d_image_check(const void *p, size_t size, struct d_refusal *refusal)
+{
+    const struct d_image *image = p;
+    int error = check_header(image, size, refusal);
+
+    error = error ? error : check_options(image, refusal);
+    error = error ? error : check_objects(image, refusal);
+    return error ? error : check_ecbs(image, refusal);
+}
+
+uint64_t d_image_option_value(const struct d_image *image, enum d_option option, uint64_t absent)
+{
+    const struct d_image_option *o = D_IMAGE_TABLE(image, options, struct d_image_option);
+    uint64_t value = absent;
+
+    for (uint32_t i = 0; i < image->options.count; i++) {
+        if (o[i].option == option) {
+            value = o[i].value;
+        }
+    }
+    return value;
+}
+
+void d_image_object_at(const struct d_image *image, uint32_t n, struct dif_object *to)
+{
+    const struct d_image_object *o = &D_IMAGE_TABLE(image, objects, struct d_image_object)[n];
+
+    *to = (struct dif_object){
+        .text = D_IMAGE_TABLE(image, text, dif_insn) + o->first_text,
+        .ints = D_IMAGE_TABLE(image, ints, uint64_t) + o->first_int,
+        .strings = D_IMAGE_TABLE(image, strings, char) + o->first_string,
+        .vars = D_IMAGE_TABLE(image, variables, struct dif_variable) + o->first_var,
+        .ntext = o->ntext,
+        .nints = o->nints,
+        .strings_size = o->strings_size,
+        .nvars = o->nvars,
+        .result = o->result,
+    };
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rules for a clause's actions: every kind is known and has the objects it needs, aggregating
+ * functions have a shape that can be, and their keys stand before them; destructive ones only in a
+ * destructive program. And how much an action records. Control context. Tested by
+ * test/d_machine/image_test.c.
+ */
+#include "trace/d/image_check.h"
+
+/* What an action needs of its object. */
+enum need { UNKNOWN, NOTHING, MAYBE, ANY, VALUE };
+
+static enum need action_needs(uint16_t kind)
+{
+    switch (kind) {
+    case D_ACT_NONE:
+    case D_ACT_STACK:
+    case D_ACT_USTACK:
+    case D_ACT_JSTACK:
+    case D_ACT_STOP:
+    case D_ACT_BREAKPOINT:
+    case D_ACT_PANIC:
+    case D_AGG_COUNT:
+        return NOTHING;
+    case D_ACT_PRINTF:
+    case D_ACT_PRINTA:
+    case D_ACT_LIBACT:
+    case D_ACT_SYSTEM:
+    case D_ACT_FREOPEN:
+        return MAYBE;
+    case D_ACT_DIFEXPR:
+        return ANY;
+    case D_ACT_EXIT:
+    case D_ACT_TRACEMEM:
+    case D_ACT_TRACEMEM_DYNSIZE:
+    case D_ACT_PRINTM:
+    case D_ACT_USYM:
+    case D_ACT_UMOD:
+    case D_ACT_UADDR:
+    case D_ACT_RAISE:
+    case D_ACT_SYM:
+    case D_ACT_MOD:
+    case D_ACT_CHILL:
+    case D_ACT_SPECULATE:
+    case D_ACT_COMMIT:
+    case D_ACT_DISCARD:
+        return VALUE;
+    default:
+        return D_AGG_MIN <= kind && kind <= D_AGG_LLQUANTIZE ? VALUE : UNKNOWN;
+    }
+}
+
+bool d_image_value_object(const struct d_image *image, uint32_t object, bool required)
+{
+    if (object == 0) {
+        return !required;
+    }
+    return object <= image->objects.count &&
+           !D_IMAGE_TABLE(image, objects, struct d_image_object)[object - 1].result.ref;
+}
+
+static bool object_fits(const struct d_image *image, uint32_t object, enum need need)
+{
+    switch (need) {
+    case NOTHING:
+        return object == 0;
+    case MAYBE:
+        return object <= image->objects.count;
+    case ANY:
+        return object > 0 && object <= image->objects.count;
+    default:
+        return d_image_value_object(image, object, true);
+    }
+}
+
+/* Key data: what puts exactly its value into an entry. */
+static bool is_key(uint16_t kind)
+{
+    return kind == D_ACT_DIFEXPR || kind == D_ACT_STACK || kind == D_ACT_SYM || kind == D_ACT_MOD ||
+           (D_ACT_USTACK <= kind && kind <= D_ACT_UADDR);
+}
+
+static bool keys_fit(const struct d_image_action *all, uint32_t n, uint32_t nkeys)
+{
+    if (nkeys > n) {
+        return false;
+    }
+    for (uint32_t i = 1; i <= nkeys; i++) {
+        if (!is_key(all[n - i].kind)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* base^exponent fits in 64 bits. At most 64 steps. */
+static bool power_fits(uint64_t base, unsigned exponent)
+{
+    uint64_t value = 1;
+
+    for (unsigned i = 0; i < exponent; i++) {
+        if (value > UINT64_MAX / base) {
+            return false;
+        }
+        value *= base;
+    }
+    return true;
+}
+
+static bool shape_fits(uint16_t kind, uint64_t shape)
+{
+    uint32_t factor = D_LLQUANTIZE_FACTOR(shape), nsteps = D_LLQUANTIZE_NSTEPS(shape);
+    uint32_t low = D_LLQUANTIZE_LOW(shape), high = D_LLQUANTIZE_HIGH(shape);
+
+    switch (kind) {
+    case D_AGG_LQUANTIZE:
+        return D_LQUANTIZE_STEP(shape) > 0 && D_LQUANTIZE_LEVELS(shape) > 0;
+    case D_AGG_LLQUANTIZE:
+        return factor >= 2 && low < high && nsteps >= factor && nsteps % factor == 0 &&
+               power_fits(factor, high + 1);
+    default:
+        return shape == 0;
+    }
+}
+
+static const char *check_aggregating(const struct d_image *image, const struct d_image_action *all,
+                                     uint32_t n)
+{
+    const struct d_image_action *a = &all[n];
+
+    if (!shape_fits(a->kind, a->arg)) {
+        return "an aggregating function of an impossible shape";
+    }
+    if (!keys_fit(all, n, a->nkeys)) {
+        return "an aggregation without its keys";
+    }
+    if (a->kind < D_AGG_QUANTIZE && a->weight) {
+        return "a weight where there is none";
+    }
+    return d_image_value_object(image, a->weight, false) ? NULL : "a weight that is no value";
+}
+
+static const char *check_action(const struct d_image *image, const struct d_image_action *all,
+                                uint32_t n)
+{
+    const struct d_image_action *a = &all[n];
+    enum need need = action_needs(a->kind);
+
+    if (need == UNKNOWN) {
+        return "an unknown action";
+    }
+    if (!object_fits(image, a->object, need)) {
+        return "an action without the object that it needs";
+    }
+    if (D_ACT_IS_AGG(a->kind)) {
+        return check_aggregating(image, all, n);
+    }
+    if (a->nkeys || a->weight) {
+        return "a key or weight of what doesn't aggregate";
+    }
+    return a->kind == D_ACT_LIBACT && (a->arg < D_LIBACT_CLEAR || a->arg > D_LIBACT_PRINT)
+               ? "an unknown action of the consumer"
+               : NULL;
+}
+
+int d_image_check_actions(const struct d_image *image, const struct d_image_ecb *e,
+                          struct d_refusal *refusal)
+{
+    const struct d_image_action *all =
+        D_IMAGE_TABLE(image, actions, struct d_image_action) + e->first_action;
+    bool destructive = d_image_option_value(image, D_OPT_DESTRUCTIVE, 0) != 0;
+
+    for (uint32_t n = 0; n < e->nactions; n++) {
+        const char *reason = check_action(image, all, n);
+        if (reason) {
+            return d_refuse(refusal, -D_EINVAL, reason);
+        }
+        if (D_ACT_IS_DESTRUCTIVE(all[n].kind) && !destructive) {
+            return d_refuse(refusal, -D_EPERM, "Destructive actions not allowed");
+        }
+    }
+    return 0;
+}
+
+static uint32_t limited(uint64_t bytes)
+{
+    return bytes < D_ACTION_BYTES_MAX ? (uint32_t)bytes : D_ACTION_BYTES_MAX;
+}
+
+/* A value at its size, a string anywhere, an object at the largest power of two in its size. */
+static uint32_t result_bytes(const struct dif_type *t, uint32_t strsize, uint32_t *align)
+{
+    bool string = t->kind == DIF_TYPE_STRING;
+    uint32_t bytes = string && t->size == 0 ? strsize : t->size;
+
+    *align = string || bytes == 0 ? 1 : bytes & (0 - bytes);
+    *align = *align > 8 ? 8 : *align;
+    return limited(bytes);
+}
+
+uint32_t d_action_bytes(const struct d_image *image, const struct d_image_action *a,
+                        uint32_t strsize, uint32_t *align)
+{
+    uint64_t frames = a->arg & UINT32_MAX;
+
+    *align = 8;
+    switch (a->kind) {
+    case D_ACT_STACK:
+        return limited(frames * 8);
+    case D_ACT_USTACK:
+    case D_ACT_JSTACK:
+        return limited((frames + 1) * 8 + (a->arg >> 32));
+    case D_ACT_SYM:
+    case D_ACT_MOD:
+        return 8;
+    case D_ACT_USYM:
+    case D_ACT_UMOD:
+    case D_ACT_UADDR:
+        return 16;
+    case D_ACT_EXIT:
+        *align = 4;
+        return 4;
+    case D_ACT_TRACEMEM:
+        *align = 1;
+        return limited(a->arg);
+    case D_ACT_RAISE:
+    case D_ACT_CHILL:
+    case D_ACT_SPECULATE:
+    case D_ACT_COMMIT:
+    case D_ACT_DISCARD:
+        *align = 1;
+        return 0;
+    }
+    *align = 1;
+    if (a->object == 0 || D_ACT_IS_AGG(a->kind)) {
+        return 0;
+    }
+    return result_bytes(&D_IMAGE_TABLE(image, objects, struct d_image_object)[a->object - 1].result,
+                        strsize, align);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The interpreter: a handler per opcode, each of which jumps to the next one's. Its jump table is
+ * made from opcodes.def, so an opcode without a handler doesn't compile. Instructions were validated
+ * (validate.c) and pre-decoded (code.c): registers, labels and indices are in range, the last is
+ * `ret`, and branches go forward, so it ends. Arithmetic is that of 64-bit unsigned words.
+ *
+ * Of a firing. Tested by test/d_machine/run_test.c, and against a naive interpreter by test/d.
+ */
+#include "trace/d/run.h"
+
+#include "trace/d/port.h"
+#include "trace/d/text.h"
+#include "trace/d/variable.h"
+
+/* INT64_MIN / -1 wraps to INT64_MIN, its remainder is 0. The divisor isn't 0. */
+static uint64_t divide_signed(uint64_t a, uint64_t b)
+{
+    return b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
+}
+
+static uint64_t remainder_signed(uint64_t a, uint64_t b)
+{
+    return b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
+}
+
+/* A string is measured at once: so its fault is the push's, and no one measures it again. */
+static void push_ref(struct d_context *c, uint8_t type, uint64_t value, uint64_t size)
+{
+    struct d_key *key = &c->keys[c->nkeys];
+    uint64_t limit = c->code->strsize;
+
+    if (c->nkeys == DIF_TUPLE_REGS) {
+        d_fault(c, DIF_FAULT_TUPOFLOW, 0);
+        return;
+    }
+    if (type == DIF_TYPE_STRING) {
+        limit = size && size < limit ? size : limit;
+        size = d_text_length(c, value, (size_t)limit);
+    } else if (size > DIF_STATIC_VAR_MAX) {
+        d_fault(c, DIF_FAULT_ILLOP, 0);
+        return;
+    }
+    *key = (struct d_key){value, (uint32_t)size, true, type == DIF_TYPE_STRING};
+    c->nkeys++;
+}
+
+static void push_value(struct d_context *c, uint64_t value)
+{
+    if (c->nkeys == DIF_TUPLE_REGS) {
+        d_fault(c, DIF_FAULT_TUPOFLOW, 0);
+        return;
+    }
+    c->keys[c->nkeys++] = (struct d_key){value, 8, false, false};
+}
+
+static void copy(struct d_context *c, uint64_t from, uint64_t bytes, uint64_t to)
+{
+    uint8_t *p = bytes ? d_storable(c, to, bytes) : NULL;
+
+    if (p) {
+        d_load_block(c, p, from, (size_t)bytes, false);
+    }
+}
+
+static uint64_t allocate(struct d_context *c, uint64_t bytes)
+{
+    uint8_t *p = d_scratch(c, bytes);
+
+    if (p) {
+        __builtin_memset(p, 0, (size_t)bytes);
+    }
+    return (uintptr_t)p;
+}
+
+/* A predicate that was false may now be true. */
+static void store_thread(struct d_context *c, const struct d_dynamic *v, uint64_t value)
+{
+    *d_port_predicate_cache() = 0;
+    d_dynamic_store(c, v, value);
+}
+
+#define A r[pc->r1]
+#define B r[pc->r2]
+#define D r[pc->rd]
+#define NEXT goto *handlers[(++pc)->op]
+#define IF_OK_NEXT \
+    if (c->fault.kind != DIF_FAULT_NONE) { \
+        goto fault; \
+    } \
+    NEXT
+
+#define GIVES(name, value) \
+    op_##name : D = (value); \
+    NEXT;
+#define MAY_FAULT(name, value) \
+    op_##name : D = (value); \
+    IF_OK_NEXT;
+#define DOES(name, statement) \
+    op_##name : statement; \
+    IF_OK_NEXT;
+#define DIVIDES(name, value) \
+    op_##name : if (B == 0) \
+    { \
+        d_fault(c, DIF_FAULT_DIVZERO, 0); \
+        goto fault; \
+    } \
+    D = (value); \
+    NEXT;
+#define BRANCHES(name, condition) \
+    op_##name : if (condition) \
+    { \
+        pc = o->text + pc->index; \
+        goto *handlers[pc->op]; \
+    } \
+    NEXT;
+#define LOADS(prefix, load) \
+    MAY_FAULT(prefix##sb, (uint64_t)(int8_t)load(c, A, 1)) \
+    MAY_FAULT(prefix##sh, (uint64_t)(int16_t)load(c, A, 2)) \
+    MAY_FAULT(prefix##sw, (uint64_t)(int32_t)load(c, A, 4)) \
+    MAY_FAULT(prefix##ub, load(c, A, 1)) \
+    MAY_FAULT(prefix##uh, load(c, A, 2)) \
+    MAY_FAULT(prefix##uw, load(c, A, 4)) \
+    MAY_FAULT(prefix##x, load(c, A, 8))
+
+uint64_t d_run(struct d_context *c, const struct d_object *o)
+{
+    static const void *const handlers[D_RUN_COUNT] = {
+        &&illegal, /* 0 is no opcode */
+#define DIF_OP(number, name, format, doc) [number] = &&op_##name,
+#include "trace/d/opcodes.def"
+#define OP(name) [D_RUN_##name] = &&op_##name,
+        D_RUN_OPS(OP)
+#undef OP
+    };
+    const struct d_insn *pc = o->text;
+    const struct d_code *code = c->code;
+    uint64_t r[DIF_REGS] = {0};
+    uint64_t left = 0, right = 0; /* what was compared last: the flags */
+
+    c->nkeys = 0;
+    goto *handlers[pc->op];
+
+    GIVES(or, A | B)
+    GIVES(xor, A ^ B)
+    GIVES(and, A &B)
+    GIVES(sll, A << (B & 63))
+    GIVES(srl, A >> (B & 63))
+    GIVES(sra, (uint64_t)((int64_t)A >> (B & 63)))
+    GIVES(sub, A - B)
+    GIVES(add, A + B)
+    GIVES(mul, A *B)
+    GIVES(not, ~A)
+    GIVES(mov, A)
+    GIVES(setx, o->ints[pc->index])
+    GIVES(sets, (uintptr_t)o->strings + pc->index)
+    DIVIDES(sdiv, divide_signed(A, B))
+    DIVIDES(udiv, A / B)
+    DIVIDES(srem, remainder_signed(A, B))
+    DIVIDES(urem, A % B)
+
+op_cmp:
+    left = A;
+    right = B;
+    NEXT;
+op_tst:
+    left = A;
+    right = 0;
+    NEXT;
+op_scmp:
+    left = (uint64_t)(int64_t)d_text_compare(c, A, B, code->strsize);
+    right = 0;
+    IF_OK_NEXT;
+    BRANCHES(ba, true)
+    BRANCHES(be, left == right)
+    BRANCHES(bne, left != right)
+    BRANCHES(bg, (int64_t)left > (int64_t)right)
+    BRANCHES(bgu, left > right)
+    BRANCHES(bge, (int64_t)left >= (int64_t)right)
+    BRANCHES(bgeu, left >= right)
+    BRANCHES(bl, (int64_t)left < (int64_t)right)
+    BRANCHES(blu, left < right)
+    BRANCHES(ble, (int64_t)left <= (int64_t)right)
+    BRANCHES(bleu, left <= right)
+
+    LOADS(ld, d_load)
+    LOADS(uld, d_load_user)
+    LOADS(rld, d_load_own)
+    DOES(stb, d_store(c, D, A, 1))
+    DOES(sth, d_store(c, D, A, 2))
+    DOES(stw, d_store(c, D, A, 4))
+    DOES(stx, d_store(c, D, A, 8))
+    DOES(copys, copy(c, A, B, D))
+    MAY_FAULT(allocs, allocate(c, A))
+
+    MAY_FAULT(ldga, d_builtin_array(c, pc->r1, B))
+    MAY_FAULT(ldgs, d_builtin(c, pc->index))
+    GIVES(ldgs_arg, c->args[pc->index])
+    GIVES(ldgs_value, c->globals[pc->index])
+    GIVES(ldls_value, c->locals[pc->index])
+    GIVES(ldgs_ref, d_static_address(&code->globals[pc->index], (uint8_t *)c->globals))
+    GIVES(ldls_ref, d_static_address(&code->locals[pc->index], (uint8_t *)c->locals))
+    DOES(stgs_ref, d_static_store(c, &code->globals[pc->index], (uint8_t *)c->globals, D))
+    DOES(stls_ref, d_static_store(c, &code->locals[pc->index], (uint8_t *)c->locals, D))
+op_stgs_value:
+    c->globals[pc->index] = D;
+    NEXT;
+op_stls_value:
+    c->locals[pc->index] = D;
+    NEXT;
+op_ldgaa:
+op_ldtaa:
+    MAY_FAULT(ldts, d_dynamic_value(c, &code->dynamics[pc->index]))
+    DOES(stgaa, d_dynamic_store(c, &code->dynamics[pc->index], D))
+op_sttaa:
+    DOES(stts, store_thread(c, &code->dynamics[pc->index], D))
+
+    DOES(pushtr, push_ref(c, pc->r1, D, B))
+    DOES(pushtv, push_value(c, D))
+    MAY_FAULT(call, d_subr(c, pc->index))
+op_popts:
+    c->nkeys -= c->nkeys > 0;
+    NEXT;
+op_flushts:
+    c->nkeys = 0;
+    NEXT;
+op_nop:
+    NEXT;
+op_ret:
+    return D;
+
+    /* Refused when loaded, or made into something else; a thread has no built-in array. */
+op_ldta:
+op_stgs:
+op_ldls:
+op_stls:
+op_xlate:
+op_xlarg:
+illegal:
+    d_fault(c, DIF_FAULT_ILLOP, 0);
+fault:
+    c->fault.offset = (uint32_t)(pc - o->text) * sizeof(dif_insn);
+    return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What loading makes of some instructions, so that running them is quick: the interpreter's own
+ * opcodes, above the published ones. Between code.c and run.c.
+ */
+#ifndef TRACE_D_RUN_H
+#define TRACE_D_RUN_H
+
+#include "trace/d/machine.h"
+
+/* name, meaning of the index */
+#define D_RUN_OPS(OP) \
+    OP(ldgs_arg)   /* ldgs of arg0-arg4: index of args[] */ \
+    OP(ldgs_value) /* ldgs of a global: word of the area */ \
+    OP(ldgs_ref)   /* … by reference: number in d_code.globals */ \
+    OP(stgs_value) \
+    OP(stgs_ref) \
+    OP(ldls_value) /* the same of clause-locals */ \
+    OP(ldls_ref) \
+    OP(stls_value) \
+    OP(stls_ref)
+/* ldts, stts, ldgaa, stgaa, ldtaa, sttaa: index is a number in d_code.dynamics */
+
+enum d_run_op {
+    D_RUN_FIRST = DIF_OP_MAX,
+#define OP(name) D_RUN_##name,
+    D_RUN_OPS(OP)
+#undef OP
+    D_RUN_COUNT
+};
+
+/* A subroutine on what was pushed; see subr.c. */
+uint64_t d_subr(struct d_context *, uint32_t number);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a D program may store: the scratch its clause has taken, and its own variables' data.
+ * Everywhere else a store faults. Of a firing. Tested by test/d_machine/memory_test.c.
+ */
+#include "trace/d/machine.h"
+
+/* The variable at or before this offset; n > 0. At most 17 steps. */
+static const struct d_static *static_before(const struct d_static *all, uint32_t n, uint64_t offset)
+{
+    uint32_t low = 0, high = n;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (all[middle].offset <= offset) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &all[low];
+}
+
+static bool static_holds(const struct d_static *all, uint32_t n, uint64_t offset, uint64_t bytes)
+{
+    if (n == 0) {
+        return false;
+    }
+    const struct d_static *s = static_before(all, n, offset);
+    uint64_t at = offset - s->offset;
+    return at < s->size && bytes <= s->size - at;
+}
+
+static bool scratch_holds(const struct d_context *c, uint64_t address, uint64_t bytes)
+{
+    uint64_t at = address - (uintptr_t)c->scratch;
+
+    return at < c->scratch_used && bytes <= c->scratch_used - at;
+}
+
+uint8_t *d_storable(struct d_context *c, uint64_t address, uint64_t bytes)
+{
+    const struct d_code *code = c->code;
+
+    if (scratch_holds(c, address, bytes) ||
+        static_holds(code->globals, code->nglobals, address - (uintptr_t)c->globals, bytes) ||
+        static_holds(code->locals, code->nlocals, address - (uintptr_t)c->locals, bytes) ||
+        d_dynvar_holds(c, address, bytes)) {
+        return (uint8_t *)(uintptr_t)address;
+    }
+    d_fault(c, DIF_FAULT_BADADDR, address);
+    return NULL;
+}
+
+uint8_t *d_storable_scratch(struct d_context *c, uint64_t address, uint64_t bytes)
+{
+    if (!scratch_holds(c, address, bytes)) {
+        d_fault(c, DIF_FAULT_BADADDR, address);
+        return NULL;
+    }
+    return (uint8_t *)(uintptr_t)address;
+}
+
+void d_store(struct d_context *c, uint64_t address, uint64_t value, unsigned bytes)
+{
+    uint8_t *p = d_storable(c, address, bytes);
+
+    if (!p) {
+        return;
+    }
+    if (address & (bytes - 1)) {
+        d_fault(c, DIF_FAULT_BADALIGN, address);
+        return;
+    }
+    __builtin_memcpy(p, &value, bytes); /* little-endian */
+}
+
+uint8_t *d_scratch(struct d_context *c, uint64_t bytes)
+{
+    size_t start = (c->scratch_used + 7) & ~(size_t)7;
+
+    if (start > c->scratch_size || bytes > c->scratch_size - start) {
+        d_fault(c, DIF_FAULT_NOSCRATCH, 0);
+        return NULL;
+    }
+    c->scratch_used = start + (size_t)bytes;
+    return c->scratch + start;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whether an object may be loaded. The interpreter relies on every one of these rules and checks
+ * none again:
+ *
+ *   every opcode is known and is not the compiler's own; reserved fields are 0
+ *   registers are r0-r7; none that is written, or stored through, is r0
+ *   labels lead forward, within the object; its last instruction is ret
+ *   constants and strings are in their tables; the strings end with a NUL
+ *   only a program's own variables are stored; each it uses is declared, as what it is used for
+ *   subroutines exist; what is pushed is a value, or a string or datum by reference
+ *   variables and result are of a known kind and size (validate_variable.c)
+ *
+ * Control context. Each rule has its test in test/d_machine/validate_test.c.
+ */
+#include "trace/d/validate.h"
+
+const uint8_t d_formats[DIF_OP_MAX + 1] = {
+#define DIF_OP(number, name, format, doc) [number] = D_FORMAT_##format,
+#include "trace/d/opcodes.def"
+};
+
+static const char reserved[] = "a reserved field is not 0";
+static const char no_register[] = "no such register";
+static const char writes_r0[] = "r0 can't be written, nor stored through";
+
+/* Where variables of these instructions live. */
+static const char *check_use(const struct dif_object *o, dif_insn i)
+{
+    enum dif_scope scope = DIF_SCOPE_GLOBAL;
+    enum dif_var_kind kind = DIF_KIND_SCALAR;
+
+    switch (DIF_INSN_OP(i)) {
+    case DIF_OP_ldtaa:
+    case DIF_OP_sttaa:
+        kind = DIF_KIND_ARRAY;
+        scope = DIF_SCOPE_THREAD;
+        break;
+    case DIF_OP_ldgaa:
+    case DIF_OP_stgaa:
+        kind = DIF_KIND_ARRAY;
+        break;
+    case DIF_OP_ldts:
+    case DIF_OP_stts:
+        scope = DIF_SCOPE_THREAD;
+        break;
+    case DIF_OP_ldls:
+    case DIF_OP_stls:
+        scope = DIF_SCOPE_LOCAL;
+        break;
+    }
+    return d_validate_use(o, DIF_INSN_INDEX(i), scope, kind);
+}
+
+static const char *check_variable(const struct dif_object *o, dif_insn i, bool stores)
+{
+    uint32_t id = DIF_INSN_INDEX(i);
+
+    if (id <= DIF_VAR_ARRAY_MAX) {
+        return "this is the number of an array";
+    }
+    if (id < DIF_VAR_OTHER_USER) {
+        if (stores) {
+            return "a built-in variable can't be stored";
+        }
+        if (DIF_INSN_OP(i) != DIF_OP_ldgs) {
+            return "no built-in variable is loaded so";
+        }
+        return NULL;
+    }
+    return check_use(o, i);
+}
+
+static const char *check_branch(const struct dif_object *o, uint32_t at)
+{
+    uint32_t label = DIF_INSN_LABEL(o->text[at]);
+
+    if (label >= o->ntext) {
+        return "the branch leads out of the object";
+    }
+    return label <= at ? "the branch leads backward" : NULL;
+}
+
+/* Which fields are registers, which must be 0, and whether rd is written: by format. */
+enum { R1 = 1, R2 = 2, RD = 4, WRITES = 8, NO_R1 = 16, NO_R2 = 32, NO_RD = 64 };
+static const uint8_t fields[] = {
+    [D_FORMAT_RRR] = R1 | R2 | RD | WRITES,
+    [D_FORMAT_RR] = R1 | NO_R2 | RD | WRITES,
+    [D_FORMAT_CMP] = R1 | R2 | NO_RD,
+    [D_FORMAT_TST] = R1 | NO_R2 | NO_RD,
+    [D_FORMAT_BRANCH] = 0,
+    [D_FORMAT_LOAD] = R1 | NO_R2 | RD | WRITES,
+    [D_FORMAT_STORE] = R1 | NO_R2 | RD | WRITES,
+    [D_FORMAT_RET] = NO_R1 | NO_R2 | RD,
+    [D_FORMAT_NONE] = NO_R1 | NO_R2 | NO_RD,
+    [D_FORMAT_SETX] = RD | WRITES,
+    [D_FORMAT_SETS] = RD | WRITES,
+    [D_FORMAT_LDA] = R2 | RD | WRITES,
+    [D_FORMAT_LDV] = RD | WRITES,
+    [D_FORMAT_STV] = RD,
+    [D_FORMAT_CALL] = RD | WRITES,
+    [D_FORMAT_PUSHR] = R2 | RD,
+    [D_FORMAT_PUSHV] = R2 | RD,
+    [D_FORMAT_COPY] = R1 | R2 | RD | WRITES,
+    [D_FORMAT_XLATE] = 0,
+};
+
+static const char *check_fields(dif_insn i, uint8_t has)
+{
+    uint32_t r1 = DIF_INSN_R1(i), r2 = DIF_INSN_R2(i), rd = DIF_INSN_RD(i);
+
+    if ((has & NO_R1 && r1) || (has & NO_R2 && r2) || (has & NO_RD && rd)) {
+        return reserved;
+    }
+    if ((has & R1 && r1 >= DIF_REGS) || (has & R2 && r2 >= DIF_REGS) ||
+        (has & RD && rd >= DIF_REGS)) {
+        return no_register;
+    }
+    return has & WRITES && rd == 0 ? writes_r0 : NULL;
+}
+
+static const char *check_operand(const struct dif_object *o, uint32_t at, enum d_format format)
+{
+    dif_insn i = o->text[at];
+
+    switch (format) {
+    case D_FORMAT_BRANCH:
+        return check_branch(o, at);
+    case D_FORMAT_SETX:
+        return DIF_INSN_INDEX(i) >= o->nints ? "no such integer constant" : NULL;
+    case D_FORMAT_SETS:
+        return DIF_INSN_INDEX(i) >= o->strings_size ? "no such string constant" : NULL;
+    case D_FORMAT_LDV:
+    case D_FORMAT_STV:
+        return check_variable(o, i, format == D_FORMAT_STV);
+    case D_FORMAT_CALL:
+        return DIF_INSN_INDEX(i) > DIF_SUBR_MAX ? "no such subroutine" : NULL;
+    case D_FORMAT_PUSHR:
+        return DIF_INSN_PUSH_TYPE(i) > DIF_TYPE_STRING ? "a push of an unknown type" : NULL;
+    case D_FORMAT_PUSHV:
+        return DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_CTF ? "only a C value is pushed by value" : NULL;
+    case D_FORMAT_XLATE:
+        return "a translator that the compiler left";
+    default:
+        return NULL;
+    }
+}
+
+static const char *check_instruction(const struct dif_object *o, uint32_t at)
+{
+    uint32_t op = DIF_INSN_OP(o->text[at]);
+    enum d_format format = op <= DIF_OP_MAX ? d_formats[op] : D_FORMAT_BAD;
+
+    if (format == D_FORMAT_BAD) {
+        return "no such opcode";
+    }
+    const char *reason = check_fields(o->text[at], fields[format]);
+    return reason ? reason : check_operand(o, at, format);
+}
+
+static const char *check_tables(const struct dif_object *o)
+{
+    uint64_t bytes = (uint64_t)o->ntext * sizeof(*o->text) + (uint64_t)o->nints * sizeof(*o->ints) +
+                     (uint64_t)o->nvars * sizeof(*o->vars) + o->strings_size;
+
+    if (bytes > DIF_OBJECT_MAX) {
+        return "the object is too large";
+    }
+    if (o->ntext == 0) {
+        return "the object has no instruction";
+    }
+    if (o->strings_size && (o->strings[0] || o->strings[o->strings_size - 1])) {
+        return "the strings don't begin with an empty one or don't end with a NUL";
+    }
+    return d_validate_result(&o->result);
+}
+
+const char *d_validate(const struct dif_object *o, uint32_t *offset)
+{
+    const char *reason = check_tables(o);
+
+    *offset = UINT32_MAX;
+    for (uint32_t v = 0; v < o->nvars && !reason; v++) {
+        reason = d_validate_variable(o, &o->vars[v]);
+    }
+    for (uint32_t at = 0; at < o->ntext && !reason; at++) {
+        *offset = at;
+        reason = check_instruction(o, at);
+    }
+    if (!reason && DIF_INSN_OP(o->text[o->ntext - 1]) != DIF_OP_ret) {
+        reason = "the last instruction is not ret";
+    }
+    return reason;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rules for variables and results of an object:
+ *
+ *   scope and kind are known; clause-local arrays don't exist
+ *   built-in variables are global, of their own kind, and not written
+ *   a string is by reference; what else is by reference has a size; variables that are no
+ *   associative element have at most 16 KB
+ *   a result is a C value of 0, 1, 2, 4 or 8 bytes, or something by reference
+ *
+ * Control context. Each rule has its test in test/d_machine/validate_test.c.
+ */
+#include "trace/d/validate.h"
+
+static const char *check_type(const struct dif_type *t)
+{
+    if (t->kind > DIF_TYPE_STRING || t->ref > 1 || t->pad) {
+        return "an unknown kind of type";
+    }
+    if (t->kind == DIF_TYPE_STRING) {
+        return t->ref ? NULL : "a string by value";
+    }
+    return t->ref && t->size == 0 ? "something of no size by reference" : NULL;
+}
+
+const char *d_validate_result(const struct dif_type *t)
+{
+    const char *reason = check_type(t);
+
+    if (!reason && !t->ref && (t->size > 8 || (t->size & (t->size - 1)))) {
+        reason = "a value that isn't 0, 1, 2, 4 or 8 bytes";
+    }
+    return reason;
+}
+
+static const char *check_builtin(const struct dif_variable *v)
+{
+    bool array = v->id <= DIF_VAR_ARRAY_MAX;
+
+    if (v->scope != DIF_SCOPE_GLOBAL || v->kind != (array ? DIF_KIND_ARRAY : DIF_KIND_SCALAR) ||
+        v->flags & DIF_FLAG_MOD) {
+        return "a built-in variable is declared as something else";
+    }
+    return NULL;
+}
+
+const char *d_validate_variable(const struct dif_object *o, const struct dif_variable *v)
+{
+    const char *reason = check_type(&v->type);
+
+    if (reason) {
+        return reason;
+    }
+    if (v->scope > DIF_SCOPE_LOCAL) {
+        return "a variable of unknown scope";
+    }
+    if (v->kind > DIF_KIND_SCALAR || v->flags & ~(uint32_t)(DIF_FLAG_REF | DIF_FLAG_MOD)) {
+        return "a variable of unknown kind";
+    }
+    if (v->name && v->name >= o->strings_size) {
+        return "a variable's name is not in the strings";
+    }
+    if (v->id < DIF_VAR_OTHER_USER) {
+        return check_builtin(v);
+    }
+    if (v->kind == DIF_KIND_ARRAY && v->scope == DIF_SCOPE_LOCAL) {
+        return "a clause-local associative array";
+    }
+    return v->kind == DIF_KIND_SCALAR && v->type.ref && v->type.size > DIF_STATIC_VAR_MAX
+               ? "a variable is too large"
+               : NULL;
+}
+
+const char *d_validate_use(const struct dif_object *o, uint32_t id, enum dif_scope scope,
+                           enum dif_var_kind kind)
+{
+    for (uint32_t i = 0; i < o->nvars; i++) {
+        const struct dif_variable *v = &o->vars[i];
+        if (v->id == id && v->scope == scope && v->kind == kind) {
+            return NULL;
+        }
+    }
+    return "a variable that the object doesn't declare so";
+}
