@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * -S: objects as text, in the layout that dtrace(1M) has.
+ */
+#include "host/d/back.h"
+
+enum form {
+    RRR,
+    RR,
+    CMP,
+    TST,
+    BRANCH,
+    LOAD,
+    STORE,
+    RET,
+    NONE,
+    SETX,
+    SETS,
+    LDA,
+    LDV,
+    STV,
+    CALL,
+    PUSHR,
+    PUSHV,
+    COPY,
+    XLATE
+};
+
+static const struct op {
+    const char *name;
+    enum form form;
+} ops[DIF_OP_MAX + 1] = {
+#define DIF_OP(number, name, format, doc) [number] = {#name, format},
+#include "trace/d/opcodes.def"
+};
+
+static const char *subroutine_name(uint32_t number)
+{
+    static const char *const names[DIF_SUBR_MAX + 1] = {
+#define DIF_SUBR(number, name, result, args, cost, doc) [number] = #name,
+#include "trace/d/opcodes.def"
+    };
+
+    return number <= DIF_SUBR_MAX ? names[number] : "?";
+}
+
+static const char *builtin_name(uint32_t number)
+{
+    switch (number) {
+#define DIF_VAR(number, name, kind, type, doc) \
+    case number: \
+        return #name;
+#include "trace/d/opcodes.def"
+    default:
+        return NULL;
+    }
+}
+
+static enum dif_scope scope_of(uint32_t op)
+{
+    switch (op) {
+    case DIF_OP_ldts:
+    case DIF_OP_stts:
+    case DIF_OP_ldtaa:
+    case DIF_OP_sttaa:
+    case DIF_OP_ldta:
+        return DIF_SCOPE_THREAD;
+    case DIF_OP_ldls:
+    case DIF_OP_stls:
+        return DIF_SCOPE_LOCAL;
+    default:
+        return DIF_SCOPE_GLOBAL;
+    }
+}
+
+static const char *variable_name(const struct dif_object *o, uint32_t op, uint32_t id)
+{
+    const char *name = builtin_name(id);
+
+    for (uint32_t i = 0; i < o->nvars; i++) {
+        if (o->vars[i].id == id && o->vars[i].scope == scope_of(op)) {
+            name = o->strings + o->vars[i].name;
+        }
+    }
+    return name ? name : "?";
+}
+
+static void print_string(const char *text, FILE *out)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '\n') {
+            fputs("\\n", out);
+        } else if (*text == '\t') {
+            fputs("\\t", out);
+        } else {
+            putc((unsigned char)*text < ' ' ? '.' : *text, out);
+        }
+    }
+    putc('"', out);
+}
+
+static void print_variable(const struct dif_object *o, uint32_t op, uint32_t id, FILE *out)
+{
+    fprintf(out, "\t\t! DT_VAR(%u) = \"%s\"", id, variable_name(o, op, id));
+}
+
+static void print_operands(const struct dif_object *o, dif_insn i, FILE *out)
+{
+    unsigned op = DIF_INSN_OP(i), r1 = DIF_INSN_R1(i), r2 = DIF_INSN_R2(i), rd = DIF_INSN_RD(i);
+    unsigned index = DIF_INSN_INDEX(i);
+
+    switch (ops[op].form) {
+    case RRR:
+        fprintf(out, "%%r%u, %%r%u, %%r%u", r1, r2, rd);
+        break;
+    case RR:
+        fprintf(out, "%%r%u, %%r%u", r1, rd);
+        break;
+    case CMP:
+        fprintf(out, "%%r%u, %%r%u", r1, r2);
+        break;
+    case TST:
+        fprintf(out, "%%r%u", r1);
+        break;
+    case BRANCH:
+        fprintf(out, "%u", DIF_INSN_LABEL(i));
+        break;
+    case LOAD:
+        fprintf(out, "[%%r%u], %%r%u", r1, rd);
+        break;
+    case STORE:
+        fprintf(out, "%%r%u, [%%r%u]", r1, rd);
+        break;
+    case RET:
+        fprintf(out, "%%r%u", rd);
+        break;
+    case SETX:
+        fprintf(out, "DT_INTEGER[%u], %%r%u", index, rd);
+        if (index < o->nints) {
+            fprintf(out, "\t\t! 0x%llx", (unsigned long long)o->ints[index]);
+        }
+        break;
+    case SETS:
+        fprintf(out, "DT_STRING[%u], %%r%u", index, rd);
+        if (index < o->strings_size) {
+            fputs("\t\t! ", out);
+            print_string(o->strings + index, out);
+        }
+        break;
+    case LDA:
+        fprintf(out, "DT_VAR(%u), %%r%u, %%r%u", r1, r2, rd);
+        print_variable(o, op, r1, out);
+        break;
+    case LDV:
+        fprintf(out, "DT_VAR(%u), %%r%u", index, rd);
+        print_variable(o, op, index, out);
+        break;
+    case STV:
+        fprintf(out, "%%r%u, DT_VAR(%u)", rd, index);
+        print_variable(o, op, index, out);
+        break;
+    case CALL:
+        fprintf(out, "DIF_SUBR(%u), %%r%u\t\t! %s", index, rd, subroutine_name(index));
+        break;
+    case PUSHR:
+    case PUSHV:
+        fprintf(out, "DT_TYPE(%u), %%r%u, %%r%u\t\t! DT_TYPE(%u) = %s", r1, r2, rd, r1,
+                r1 == DIF_TYPE_STRING ? "string" : "D type");
+        break;
+    case COPY:
+        fprintf(out, "%%r%u, %%r%u, %%r%u", r1, r2, rd);
+        break;
+    case NONE:
+    case XLATE:
+        break;
+    }
+}
+
+static void print_variables(const struct dif_object *o, FILE *out)
+{
+    static const char *const scopes[] = {"glb", "tls", "loc"};
+    static const char *const flags[] = {"", "r", "w", "rw"};
+
+    if (o->nvars == 0) {
+        return;
+    }
+    fprintf(out, "\n%-16s %-4s %-3s %-3s %-4s %s\n", "NAME", "ID", "KND", "SCP", "FLAG", "TYPE");
+    for (uint32_t i = 0; i < o->nvars; i++) {
+        const struct dif_variable *v = &o->vars[i];
+        fprintf(out, "%-16s %-4x %-3s %-3s %-4s ", o->strings + v->name, v->id,
+                v->kind == DIF_KIND_ARRAY ? "arr" : "scl", scopes[v->scope], flags[v->flags & 3]);
+        fprintf(out, "%s (%s) (size %u)\n", v->type.kind == DIF_TYPE_STRING ? "string" : "D type",
+                v->type.ref ? "by ref" : "by value", v->type.size);
+    }
+}
+
+void d_object_disassemble(const struct dif_object *o, const char *result, FILE *out)
+{
+    fprintf(out, "\nDIFO %p returns %s\n", (const void *)o, result);
+    fprintf(out, "%-3s %-11s %s\n", "OFF", "OPCODE", "INSTRUCTION");
+    for (uint32_t i = 0; i < o->ntext; i++) {
+        dif_insn insn = o->text[i];
+        unsigned op = DIF_INSN_OP(insn);
+        fprintf(out, "%02u: %08x    ", i, insn);
+        if (op == 0 || op > DIF_OP_MAX || !ops[op].name) {
+            fputs("?\n", out);
+            continue;
+        }
+        if (ops[op].form == NONE) {
+            fputs(ops[op].name, out);
+        } else {
+            fprintf(out, "%-4s ", ops[op].name);
+            print_operands(o, insn, out);
+        }
+        putc('\n', out);
+    }
+    print_variables(o, out);
+}
+
+void d_program_disassemble(const struct d_program *p, FILE *out)
+{
+    const struct d_made_object *objects = p->objects.data;
+
+    for (unsigned i = 0; i < p->objects.n; i++) {
+        d_object_disassemble(&objects[i].dif, objects[i].result, out);
+    }
+}

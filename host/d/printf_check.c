@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * printf's and printa's conversions against their arguments.
+ */
+#include "host/d/back.h"
+#include "host/d/printf.h"
+
+#include <string.h>
+
+static _Noreturn void fail(struct d_session *d, const struct d_node *call, const char *tag,
+                           const char *what, const struct d_conversion *c)
+{
+    d_fail(d, call->place, tag, "%s(): %%%s: %s", call->text, c ? c->name : "", what);
+}
+
+static bool is_char_array(const struct d_type *type)
+{
+    const struct d_type *t = d_type_resolve(type);
+
+    return t->kind == D_TYPE_ARRAY && d_type_is_string_like(t);
+}
+
+/* Whether the conversion can print such a value. */
+static bool prints(const struct d_conversion *c, const struct d_node *arg)
+{
+    const struct d_type *type = arg->type;
+    bool integer = d_type_is_integer(type), pointer = d_type_is_pointer(type);
+    bool string = d_type_is_string(type) || is_char_array(type);
+
+    if (d_type_resolve(type)->kind == D_TYPE_DYNAMIC) {
+        return strcmp(c->name, "k") == 0 && d_is_place_call(arg);
+    }
+    if (c->name[0] == 'w') {
+        return c->name[1] == 's' ? string : integer;
+    }
+    switch (c->name[0]) {
+    case 's':
+    case 'S':
+    case 'I':
+        return string;
+    case 'p':
+    case 'a':
+    case 'A':
+        return integer || (pointer && !string);
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'g':
+    case 'G':
+        return d_type_resolve(type)->kind == D_TYPE_FLOAT;
+    case 'k':
+        return false;
+    default:
+        return integer;
+    }
+}
+
+static struct d_node *take_dynamic(struct d_session *d, const struct d_node *call,
+                                   const struct d_conversion *c, struct d_node *arg)
+{
+    if (!arg) {
+        fail(d, call, "D_PRINTF_DYN_PROTO", "* has no argument", c);
+    }
+    if (!d_type_is_integer(arg->type)) {
+        fail(d, call, "D_PRINTF_DYN_TYPE", "* wants an integer", c);
+    }
+    return arg->next;
+}
+
+static struct d_node *take_value(struct d_session *d, const struct d_node *call,
+                                 const struct d_conversion *c, struct d_node *arg)
+{
+    if (c->flags & D_CONV_DYNWIDTH) {
+        arg = take_dynamic(d, call, c, arg);
+    }
+    if (c->flags & D_CONV_DYNPREC) {
+        arg = take_dynamic(d, call, c, arg);
+    }
+    if (!arg) {
+        fail(d, call, "D_PRINTF_ARG_PROTO", "has no argument", c);
+    }
+    if (!prints(c, arg)) {
+        fail(d, call, "D_PRINTF_ARG_TYPE", "the argument has another type", c);
+    }
+    return arg->next;
+}
+
+void d_printf_check(struct d_session *d, const struct d_node *call, struct d_printf *parsed,
+                    struct d_node *args, bool is_printa)
+{
+    for (unsigned i = 0; i < parsed->n && !is_printa; i++) {
+        const struct d_conversion *c = &parsed->conversions[i];
+        if (!c->name[0]) {
+            continue;
+        }
+        if (c->flags & D_CONV_AGG) {
+            fail(d, call, "D_PRINTF_AGG_CONV", "@ belongs into printa()", c);
+        }
+        args = take_value(d, call, c, args);
+    }
+    if (args) {
+        d_fail(d, call->place, "D_PRINTF_ARG_EXTRA", "%s(): more arguments than conversions",
+               call->text);
+    }
+}
