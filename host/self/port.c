@@ -171,8 +171,10 @@ unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
     unsigned stored = 0;
 
     (void)user;
-    for (int i = 1; i < n && stored < max; i++) {
-        to[stored++] = (uintptr_t)frames[i];
+    for (int i = 1; i < n && stored < max; i++, stored++) {
+        if (to) {
+            to[stored] = (uintptr_t)frames[i];
+        }
     }
     return stored;
 }

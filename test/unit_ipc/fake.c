@@ -27,8 +27,11 @@ uint32_t fake_ipis;
 uint64_t fake_timer_at[CONFIG_CPUS];
 uint32_t fake_irq_masked = ~0u;
 bool fake_hook_detached;
-jmp_buf fake_idle;
+jmp_buf *fake_idle;
 void (*fake_before_cas)(volatile uint32_t *p);
+void (*fake_irq_window)(void);
+void (*fake_lock_window)(void);
+static bool passed; /* fake_lock_window() has been called since the lock was let go */
 unsigned fake_events[FAKE_EVENTS];
 
 struct cpu *fake_this_cpu(void)
@@ -42,12 +45,19 @@ void fake_lock_taken(volatile uint32_t *lock)
         fail("the kernel lock is taken twice");
     }
     *lock = 1;
+    passed = false;
 }
 
-/* A CPU waits for the others: let them serve what it asked for. */
+/* A CPU waits for the others: let them serve what it asked for, or, if it has let the lock go for
+ * their sake, take it. */
 void fake_spin(void)
 {
     unsigned self = fake_cpu;
+    if (kernel_lock_word == 0 && fake_lock_window && !passed) {
+        passed = true;
+        fake_lock_window();
+        return;
+    }
     for (fake_cpu = 0; fake_cpu < CONFIG_CPUS; fake_cpu++) {
         if (fake_cpu != self) {
             cpu_ipi();
@@ -167,6 +177,9 @@ void arch_ipi(uint32_t mask)
 
 void arch_irq_window(void)
 {
+    if (fake_irq_window) {
+        fake_irq_window();
+    }
 }
 
 void arch_wait_for_interrupt(struct cpu *cpu)
@@ -175,7 +188,7 @@ void arch_wait_for_interrupt(struct cpu *cpu)
         fail("idle with the kernel lock");
     }
     if (!cpu->work) {
-        longjmp(fake_idle, 1);
+        longjmp(*fake_idle, 1);
     }
 }
 

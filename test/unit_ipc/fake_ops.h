@@ -30,6 +30,10 @@ void fake_lock_taken(volatile uint32_t *lock);
 void fake_spin(void);
 /* Another CPU's user code may change a word just before a compare-and-swap: the test's hook. */
 extern void (*fake_before_cas)(volatile uint32_t *p);
+/* In a preemption point of a long call: interrupts may come to this CPU (lock held). */
+extern void (*fake_irq_window)(void);
+/* The lock is free in a preemption point: other CPUs may enter the kernel. */
+extern void (*fake_lock_window)(void);
 
 static inline struct cpu *arch_cpu(void)
 {

@@ -21,7 +21,7 @@
 extern uint32_t fake_ipis, fake_irq_masked;
 extern uint64_t fake_timer_at[];
 extern bool fake_hook_detached;
-extern jmp_buf fake_idle;
+extern jmp_buf *fake_idle;
 extern unsigned fake_events[];
 unsigned fake_pools_used(void);
 void fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));

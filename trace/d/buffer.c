@@ -106,7 +106,11 @@ uint8_t *d_buffer_scratch(const struct d_buffer *b, size_t after, size_t *size)
 {
     size_t start = b->policy == D_POLICY_SWITCH ? align_up(after, 8) : 0;
 
-    *size = start < b->size ? b->size - start : 0;
+    if (start >= b->size) {
+        *size = 0;
+        return b->active;
+    }
+    *size = b->size - start;
     return (b->policy == D_POLICY_SWITCH ? b->active : b->spare) + start;
 }
 

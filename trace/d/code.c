@@ -116,8 +116,11 @@ static void fill_objects(const struct d_image *image, const struct d_places *p, 
 
         d_image_object_at(image, n, &o);
         d_decode(&o, p, text);
-        *to = (struct d_object){text, parts->ints + from[n].first_int,
-                                parts->strings + from[n].first_string, o.result, o.ntext,
+        *to = (struct d_object){text,
+                                parts->ints + from[n].first_int,
+                                parts->strings + from[n].first_string,
+                                o.result,
+                                o.ntext,
                                 d_decode_flags(&o)};
         if (o.result.kind == DIF_TYPE_STRING && o.result.size == 0) {
             to->result.size = code->strsize;
@@ -155,7 +158,7 @@ static int load_into_block(struct d_code *code, const struct d_image *image,
 
     measure_areas(p, &global, &local, &zeros, &code->datum_bytes);
     for (unsigned pass = 0; pass < 2; pass++) { /* measures, then carves */
-        k.used = 8; /* so that it is never empty */
+        k.used = 8;                             /* so that it is never empty */
         carve_tables(&k, image, p, code, &parts);
         code->zeros = carve(&k, zeros);
         code->global_area = carve(&k, global);

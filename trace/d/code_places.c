@@ -119,9 +119,8 @@ void d_places_fill(const struct d_places *p, struct d_static *globals, struct d_
         }
         bool array = v->kind == DIF_KIND_ARRAY;
         if (v->scope == DIF_SCOPE_THREAD || array) {
-            dynamics[place->place] =
-                (struct d_dynamic){v->id,       v->scope, array,
-                                   v->type.ref, v->type.kind == DIF_TYPE_STRING, place->size};
+            dynamics[place->place] = (struct d_dynamic){
+                v->id, v->scope, array, v->type.ref, v->type.kind == DIF_TYPE_STRING, place->size};
         } else if (v->type.ref) {
             fill(place, &(v->scope == DIF_SCOPE_GLOBAL ? globals : locals)[place->place]);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Valid instructions made into the interpreter's, and what is seen of an object by looking at all of
- * them. Control context. Tested by test/d_machine/image_test.c.
+ * Valid instructions made into the interpreter's, and what is seen of an object by looking at all
+ * of them. Control context. Tested by test/d_machine/image_test.c.
  */
 #include "trace/d/code.h"
 #include "trace/d/run.h"
@@ -148,13 +148,6 @@ static void scan_access(struct scan *s)
     s->most = bytes > s->most ? bytes : s->most;
 }
 
-static bool writes_register(uint8_t format)
-{
-    return format == D_FORMAT_RRR || format == D_FORMAT_RR || format == D_FORMAT_LOAD ||
-           format == D_FORMAT_SETS || format == D_FORMAT_LDA || format == D_FORMAT_LDV ||
-           format == D_FORMAT_CALL;
-}
-
 static void scan_one(struct scan *s, const struct dif_object *o, dif_insn i, uint32_t strsize)
 {
     uint64_t size = s->value[DIF_INSN_R2(i) % DIF_REGS];
@@ -185,7 +178,7 @@ static void scan_one(struct scan *s, const struct dif_object *o, dif_insn i, uin
         scan_access(s);
         break;
     }
-    if (DIF_INSN_OP(i) != DIF_OP_setx && writes_register(d_formats[DIF_INSN_OP(i)])) {
+    if (DIF_INSN_OP(i) != DIF_OP_setx && d_format_writes(d_formats[DIF_INSN_OP(i)])) {
         s->value[DIF_INSN_RD(i)] = 0;
     }
 }

@@ -35,8 +35,8 @@ static bool tables_fit(const struct d_image *i)
            table_fits(i, i->actions, sizeof(struct d_image_action)) &&
            table_fits(i, i->objects, sizeof(struct d_image_object)) &&
            table_fits(i, i->variables, sizeof(struct dif_variable)) &&
-           table_fits(i, i->text, sizeof(dif_insn)) &&
-           table_fits(i, i->ints, sizeof(uint64_t)) && table_fits(i, i->strings, 1);
+           table_fits(i, i->text, sizeof(dif_insn)) && table_fits(i, i->ints, sizeof(uint64_t)) &&
+           table_fits(i, i->strings, 1);
 }
 
 static int check_header(const struct d_image *image, size_t size, struct d_refusal *refusal)
@@ -67,20 +67,13 @@ static int check_header(const struct d_image *image, size_t size, struct d_refus
 static const struct {
     uint64_t least, most;
 } option_ranges[D_OPT_MAX] = {
-    [D_OPT_BUFSIZE] = {0, UINT64_MAX},
-    [D_OPT_AGGSIZE] = {0, UINT64_MAX},
-    [D_OPT_SPECSIZE] = {0, UINT64_MAX},
-    [D_OPT_NSPEC] = {0, UINT32_MAX},
-    [D_OPT_DYNVARSIZE] = {0, UINT64_MAX},
-    [D_OPT_STRSIZE] = {1, D_STRSIZE_MAX},
-    [D_OPT_BUFPOLICY] = {0, D_POLICY_RING},
-    [D_OPT_BUFRESIZE] = {0, D_RESIZE_MANUAL},
-    [D_OPT_CPU] = {0, UINT32_MAX},
-    [D_OPT_CLEANRATE] = {0, UINT64_MAX},
-    [D_OPT_STATUSRATE] = {0, UINT64_MAX},
-    [D_OPT_STACKFRAMES] = {0, UINT32_MAX},
-    [D_OPT_USTACKFRAMES] = {0, UINT32_MAX},
-    [D_OPT_DESTRUCTIVE] = {0, 1},
+    [D_OPT_BUFSIZE] = {0, UINT64_MAX},      [D_OPT_AGGSIZE] = {0, UINT64_MAX},
+    [D_OPT_SPECSIZE] = {0, UINT64_MAX},     [D_OPT_NSPEC] = {0, UINT32_MAX},
+    [D_OPT_DYNVARSIZE] = {0, UINT64_MAX},   [D_OPT_STRSIZE] = {1, D_STRSIZE_MAX},
+    [D_OPT_BUFPOLICY] = {0, D_POLICY_RING}, [D_OPT_BUFRESIZE] = {0, D_RESIZE_MANUAL},
+    [D_OPT_CPU] = {0, UINT32_MAX},          [D_OPT_CLEANRATE] = {0, UINT64_MAX},
+    [D_OPT_STATUSRATE] = {0, UINT64_MAX},   [D_OPT_STACKFRAMES] = {0, UINT32_MAX},
+    [D_OPT_USTACKFRAMES] = {0, UINT32_MAX}, [D_OPT_DESTRUCTIVE] = {0, 1},
 };
 
 static int check_options(const struct d_image *image, struct d_refusal *refusal)
@@ -131,7 +124,8 @@ static int check_ecb(const struct d_image *image, const struct d_image_ecb *e,
         e->name >= strings) {
         return d_refuse(refusal, -D_EINVAL, "a description is not in the strings");
     }
-    if (!part_of(e->first_action, e->nactions, image->actions) || e->pad) {
+    if (!part_of(e->first_action, e->nactions, image->actions) ||
+        e->flags & ~(uint32_t)D_ECB_PART) {
         return d_refuse(refusal, -D_EINVAL, "a clause's actions are not in the program");
     }
     if (!d_image_value_object(image, e->predicate, false)) {

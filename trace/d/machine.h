@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The machine's core, to the rest of trace/d/: a program's loaded code and variables, the context of
- * a firing, and running an object in it.
+ * The machine's core, to the rest of trace/d/: a program's loaded code and variables, the context
+ * of a firing, and running an object in it.
  *
  *   d_image_check()     is this image well-formed? (image.c)
  *   d_code_load()       validates and pre-decodes its objects, allocates its variables (code.c)
@@ -84,8 +84,8 @@ struct d_code {
     const uint8_t *zeros; /* [I] what an associative element never assigned reads as */
     size_t zero_bytes;    /* [I] */
     /* For whoever sizes dynamic variables: the most bytes that the key of one access needs, 8 for a
-     * value, those of a string or an object rounded up to 8; and the largest datum. A key whose size
-     * isn't known here counts nothing: it must be looked at when it comes. */
+     * value, those of a string or an object rounded up to 8; and the largest datum. A key whose
+     * size isn't known here counts nothing: it must be looked at when it comes. */
     uint32_t key_bytes, datum_bytes; /* [I] datum_bytes 0: there is no such variable */
     void *block;                     /* [I] all of the above, in one allocation */
     size_t block_bytes;              /* [I] */
@@ -149,8 +149,8 @@ struct d_context {
     const struct d_code *code;
     struct d_consumer *consumer;
     struct d_speculations *speculations;
-    uint64_t *globals, *locals;          /* the areas, this CPU's locals */
-    struct d_region own[D_OWN_REGIONS];  /* needs no peek: the code's block, dynamic variables */
+    uint64_t *globals, *locals;         /* the areas, this CPU's locals */
+    struct d_region own[D_OWN_REGIONS]; /* needs no peek: the code's block, dynamic variables */
     uint32_t cpu;
     /* set for each firing */
     const struct d_probe *probe;
@@ -223,8 +223,8 @@ size_t d_load_string(struct d_context *, char *to, uint64_t address, size_t limi
 /* These bytes directly, if they are the machine's own; NULL: they are not. */
 const uint8_t *d_own(const struct d_context *, uint64_t address, size_t bytes);
 
-/* Where a clause may store: its scratch so far taken, its variables. bytes is not 0. NULL and a fault
- * elsewhere. */
+/* Where a clause may store: its scratch so far taken, its variables. bytes is not 0. NULL and a
+ * fault elsewhere. */
 uint8_t *d_storable(struct d_context *, uint64_t address, uint64_t bytes);
 /* Only scratch. */
 uint8_t *d_storable_scratch(struct d_context *, uint64_t address, uint64_t bytes);

@@ -61,7 +61,8 @@ const char *d_port_execname(void); /* NUL within D_PORT_NAME_MAX; stays for this
 const char *d_port_execargs(void); /* likewise; "" if unknown */
 uint64_t d_port_caller(bool user);
 uint64_t d_port_register(bool user, unsigned n, bool *exists);
-/* Return addresses, innermost first; how many were stored. */
+/* Return addresses, innermost first; how many were stored, at most max. to NULL: how many there
+ * are. */
 unsigned d_port_stack(bool user, uint64_t *to, unsigned max);
 
 /* ---- across CPUs -------------------------------------------------------------------------------

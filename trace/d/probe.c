@@ -7,7 +7,6 @@
 
 #include "trace/d/ecb.h"
 #include "trace/d/port.h"
-#include "trace/d/string.h"
 
 enum { PROVIDERS_MAX = 32 };
 
@@ -23,11 +22,28 @@ void d_provider_register(const struct d_provider *provider)
     }
 }
 
+/* Bytes of a name, its NUL included. */
+static size_t name_bytes(const char *s)
+{
+    size_t n = 0;
+
+    while (s[n++]) {
+    }
+    return n;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t n = name_bytes(a);
+
+    return n == name_bytes(b) && __builtin_memcmp(a, b, n) == 0;
+}
+
 static bool same_probe(const struct d_probe *p, const struct d_provider *provider,
                        const char *module, const char *function, const char *name)
 {
-    return p->provider == provider && d_streq(p->module, module) &&
-           d_streq(p->function, function) && d_streq(p->name, name);
+    return p->provider == provider && same_name(p->module, module) &&
+           same_name(p->function, function) && same_name(p->name, name);
 }
 
 static struct d_probe *new_probe(void)
@@ -49,11 +65,11 @@ static bool copy_names(struct d_probe *p, const char *module, const char *functi
 {
     const char *const from[3] = {module, function, name};
     const char **const to[3] = {&p->module, &p->function, &p->name};
-    size_t bytes = d_strsize(module) + d_strsize(function) + d_strsize(name);
+    size_t bytes = name_bytes(module) + name_bytes(function) + name_bytes(name);
     char *block = d_port_alloc(bytes);
 
     for (unsigned i = 0; block && i < 3; i++) {
-        size_t n = d_strsize(from[i]);
+        size_t n = name_bytes(from[i]);
         __builtin_memcpy(block, from[i], n);
         *to[i] = block;
         block += n;
@@ -148,6 +164,7 @@ void d_probe_disable(struct d_probe *p, struct d_ecb *ecb)
 /* Stable in all its names; common to all architectures. */
 static const struct d_provider dtrace_provider = {
     .name = "dtrace",
+    .argument = d_error_argument,
     .attributes = {.name = {D_STABLE, D_PRIVATE, D_PRIVATE, D_STABLE, D_STABLE},
                    .data = {D_STABLE, D_PRIVATE, D_PRIVATE, D_STABLE, D_STABLE},
                    .class = {D_COMMON, D_UNKNOWN, D_UNKNOWN, D_COMMON, D_COMMON}},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The interpreter: a handler per opcode, each of which jumps to the next one's. Its jump table is
- * made from opcodes.def, so an opcode without a handler doesn't compile. Instructions were validated
- * (validate.c) and pre-decoded (code.c): registers, labels and indices are in range, the last is
- * `ret`, and branches go forward, so it ends. Arithmetic is that of 64-bit unsigned words.
+ * made from opcodes.def, so an opcode without a handler doesn't compile. Instructions were
+ * validated (validate.c) and pre-decoded (code.c): registers, labels and indices are in range, the
+ * last is `ret`, and branches go forward, so it ends. Arithmetic is that of 64-bit unsigned words.
  *
  * Of a firing. Tested by test/d_machine/run_test.c, and against a naive interpreter by test/d.
  */
@@ -125,12 +125,11 @@ static void store_thread(struct d_context *c, const struct d_dynamic *v, uint64_
 
 uint64_t d_run(struct d_context *c, const struct d_object *o)
 {
-    static const void *const handlers[D_RUN_COUNT] = {
-        &&illegal, /* 0 is no opcode */
+    static const void *const handlers[D_RUN_COUNT] = {&&illegal, /* 0 is no opcode */
 #define DIF_OP(number, name, format, doc) [number] = &&op_##name,
 #include "trace/d/opcodes.def"
 #define OP(name) [D_RUN_##name] = &&op_##name,
-        D_RUN_OPS(OP)
+                                                      D_RUN_OPS(OP)
 #undef OP
     };
     const struct d_insn *pc = o->text;
@@ -143,13 +142,13 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
 
     GIVES(or, A | B)
     GIVES(xor, A ^ B)
-    GIVES(and, A &B)
+    GIVES(and, A & B)
     GIVES(sll, A << (B & 63))
     GIVES(srl, A >> (B & 63))
     GIVES(sra, (uint64_t)((int64_t)A >> (B & 63)))
     GIVES(sub, A - B)
     GIVES(add, A + B)
-    GIVES(mul, A *B)
+    GIVES(mul, A * B)
     GIVES(not, ~A)
     GIVES(mov, A)
     GIVES(setx, o->ints[pc->index])

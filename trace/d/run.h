@@ -26,7 +26,7 @@ enum d_run_op {
 #define OP(name) D_RUN_##name,
     D_RUN_OPS(OP)
 #undef OP
-    D_RUN_COUNT
+        D_RUN_COUNT
 };
 
 /* A subroutine on what was pushed; see subr.c. */

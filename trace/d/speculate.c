@@ -5,7 +5,7 @@
  */
 #include "trace/d/speculate.h"
 
-#define STATE(word) ((word) & 0x7f)
+#define STATE(word) ((word)&0x7f)
 #define MARK 0x80u /* the cleaner has seen it */
 
 static uint32_t look(const struct d_speculation *s)

@@ -105,35 +105,29 @@ size_t d_load_string(struct d_context *c, char *to, uint64_t address, size_t lim
 }
 
 /* What is taken of scratch is known when the string ends. */
-void d_writer_open(struct d_writer *w, struct d_context *c)
+void d_writer_open(struct d_writer *w, struct d_context *c, size_t limit)
 {
     size_t start = (c->scratch_used + 7) & ~(size_t)7;
 
     w->context = c;
     w->at = c->scratch + start;
     w->room = start < c->scratch_size ? c->scratch_size - start : 0;
-    if (w->room > c->code->strsize) {
-        w->room = c->code->strsize;
-    }
+    w->limit = limit;
     w->length = 0;
 }
 
 uint64_t d_writer_close(struct d_writer *w)
 {
     struct d_context *c = w->context;
-    size_t last = c->code->strsize - 1; /* where the NUL of the longest string is */
 
     if (c->fault.kind != DIF_FAULT_NONE) {
         return 0;
     }
-    if (w->length < last) {
-        last = w->length;
-    }
-    if (last >= w->room) {
+    if (w->length >= w->room) {
         d_fault(c, DIF_FAULT_NOSCRATCH, 0);
         return 0;
     }
-    w->at[last] = 0;
-    c->scratch_used = (size_t)(w->at + last + 1 - c->scratch);
+    w->at[w->length] = 0;
+    c->scratch_used = (size_t)(w->at + w->length + 1 - c->scratch);
     return (uintptr_t)w->at;
 }

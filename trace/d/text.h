@@ -42,20 +42,22 @@ size_t d_text_length(struct d_context *, uint64_t address, size_t limit);
 /* Below, at or above 0. NULL is an empty string. */
 int d_text_compare(struct d_context *, uint64_t a, uint64_t b, size_t limit);
 
-/* A string that grows in scratch. It is cut to strsize - 1 bytes; `length` counts all. */
+/* A string that grows in scratch, cut to `limit` bytes. */
 struct d_writer {
     struct d_context *context;
     uint8_t *at;
-    size_t room, length;
+    size_t room, limit, length;
 };
 
-void d_writer_open(struct d_writer *, struct d_context *);
+void d_writer_open(struct d_writer *, struct d_context *, size_t limit);
 static inline void d_writer_put(struct d_writer *w, uint8_t byte)
 {
-    if (w->length < w->room) {
-        w->at[w->length] = byte;
+    if (w->length < w->limit) {
+        if (w->length < w->room) {
+            w->at[w->length] = byte;
+        }
+        w->length++;
     }
-    w->length++;
 }
 /* Ends it; its address, or 0 and a fault if scratch has no room. */
 uint64_t d_writer_close(struct d_writer *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside of d_validate(): the rules for what an object declares. Each gives NULL, or the reason for a
- * refusal. Control context.
+ * Inside of d_validate(): the rules for what an object declares. Each gives NULL, or the reason for
+ * a refusal. Control context.
  */
 #ifndef TRACE_D_VALIDATE_H
 #define TRACE_D_VALIDATE_H
@@ -32,6 +32,14 @@ enum d_format {
     D_FORMAT_XLATE,
 };
 extern const uint8_t d_formats[DIF_OP_MAX + 1];
+
+/* Whether rd is a register that gets a value. */
+static inline bool d_format_writes(uint8_t format)
+{
+    return format == D_FORMAT_RRR || format == D_FORMAT_RR || format == D_FORMAT_LOAD ||
+           format == D_FORMAT_SETX || format == D_FORMAT_SETS || format == D_FORMAT_LDA ||
+           format == D_FORMAT_LDV || format == D_FORMAT_CALL;
+}
 
 const char *d_validate_variable(const struct dif_object *, const struct dif_variable *);
 const char *d_validate_result(const struct dif_type *);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Thread-local variables and associative arrays, on what dynamic storage offers (d_dynvar()). Never
- * assigned, or assigned 0, there is no element: it reads as zeros; but a thread-local string is then
- * NULL. See variable.h. Tested by test/d_machine/variable_test.c.
+ * assigned, or assigned 0, there is no element: it reads as zeros; but a thread-local string is
+ * then NULL. See variable.h. Tested by test/d_machine/variable_test.c.
  */
 #include "trace/d/variable.h"
 

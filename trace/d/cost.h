@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inside of d_ecb_cost(). Control context.
+ */
+#ifndef TRACE_D_COST_H
+#define TRACE_D_COST_H
+
+#include "trace/d/machine.h"
+
+struct d_cost_limits {
+    uint64_t strsize;
+    uint64_t scratch; /* bytes that a clause can take at most */
+};
+
+/* Steps of an object at most; UINT64_MAX: it isn't valid, or there is no memory to find out. */
+uint64_t d_cost_object(const struct dif_object *, const struct d_cost_limits *);
+/* Saturates: a sum of bounds is never less than the truth. */
+uint64_t d_cost_plus(uint64_t a, uint64_t b);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of dynamic variables. See dynvar.h.
+ */
+#include "trace/d/dynvar.h"
+
+#include "trace/d/consumer.h"
+#include "trace/d/port.h"
+
+static struct d_chunk *chunk_at(const struct d_dynvars *v, uint32_t link)
+{
+    return (struct d_chunk *)(v->chunks + (size_t)(link - 1) * v->chunk_bytes);
+}
+
+static uint32_t link_to(const struct d_dynvars *v, const struct d_chunk *chunk)
+{
+    return (uint32_t)((size_t)((const uint8_t *)chunk - v->chunks) / v->chunk_bytes) + 1;
+}
+
+static uint8_t *keys_of(struct d_chunk *chunk)
+{
+    return (uint8_t *)(chunk + 1);
+}
+
+static size_t round_up(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+/* ---- the key that is looked for ----------------------------------------------------------------
+ */
+
+struct wanted {
+    struct d_chunk head; /* hash, thread, id, scope, key_bytes, sizes */
+    uint8_t *key;
+};
+
+static uint32_t hash_bytes(uint32_t hash, const uint8_t *p, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        uint32_t word;
+        __builtin_memcpy(&word, p + i, 4);
+        hash = (hash ^ word) * 0x9e3779b1u;
+        hash ^= hash >> 15;
+    }
+    return hash;
+}
+
+/* Copies a part of the key behind the others, padded with zeros. False: it doesn't fit or faulted.
+ */
+static bool add_key(struct d_context *c, const struct d_dynvars *v, struct wanted *w, unsigned i)
+{
+    const struct d_key *k = &c->keys[i];
+    size_t bytes = k->ref ? round_up(k->size) : 8;
+
+    if (bytes > v->key_room - w->head.key_bytes) {
+        return false;
+    }
+    uint8_t *to = w->key + w->head.key_bytes;
+    if (k->ref) {
+        __builtin_memset(to, 0, bytes);
+        if (!d_load_block(c, to, k->value, k->size, false)) {
+            return false;
+        }
+        w->head.sizes[i] = (uint16_t)(k->size + 1);
+    } else {
+        __builtin_memcpy(to, &k->value, 8);
+    }
+    w->head.key_bytes += (uint32_t)bytes;
+    return true;
+}
+
+static bool make_key(struct d_context *c, const struct d_dynvars *v, const struct d_dynamic *d,
+                     unsigned nkeys, struct wanted *w)
+{
+    w->head = (struct d_chunk){.id = d->id, .scope = d->scope};
+    w->head.thread = d->scope == DIF_SCOPE_THREAD ? d_port_thread_key() : 0;
+    w->key = v->cpus[c->cpu].key;
+    for (unsigned i = 0; i < nkeys; i++) {
+        if (!add_key(c, v, w, i)) {
+            return false;
+        }
+    }
+    uint32_t hash = (w->head.id ^ (uint32_t)w->head.thread) * 0x85ebca6bu;
+    w->head.hash = hash_bytes(hash ^ hash >> 13, w->key, w->head.key_bytes);
+    return true;
+}
+
+static bool is_wanted(struct d_chunk *chunk, const struct wanted *w)
+{
+    const struct d_chunk *h = &w->head;
+
+    return chunk->hash == h->hash && chunk->thread == h->thread && chunk->id == h->id &&
+           chunk->scope == h->scope && chunk->key_bytes == h->key_bytes &&
+           __builtin_memcmp(chunk->sizes, h->sizes, sizeof(h->sizes)) == 0 &&
+           __builtin_memcmp(keys_of(chunk), w->key, h->key_bytes) == 0;
+}
+
+/* ---- lists -------------------------------------------------------------------------------------
+ */
+
+/* A CPU waits here only for others that are in a chain, each for a few steps. */
+static void lock(struct d_chain *chain)
+{
+    while (__atomic_exchange_n(&chain->lock, 1, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static void unlock(struct d_chain *chain)
+{
+    __atomic_store_n(&chain->lock, 0, __ATOMIC_RELEASE);
+}
+
+static void count_drop(struct d_dynvars *v)
+{
+    bool rinsing = __atomic_load_n(&v->rinsing, __ATOMIC_RELAXED) != 0;
+    bool dirty = __atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED) != 0;
+    uint64_t *drops = rinsing ? &v->rinsing_drops : dirty ? &v->dirty_drops : &v->drops;
+
+    __atomic_add_fetch(drops, 1, __ATOMIC_RELAXED);
+}
+
+/* Takes some of the clean chunks. */
+static void refill(struct d_dynvars *v, struct d_dynvar_cpu *cpu)
+{
+    lock(&v->clean);
+    for (uint32_t i = 0; i < v->batch && v->clean.first; i++) {
+        struct d_chunk *chunk = chunk_at(v, v->clean.first);
+        uint32_t link = v->clean.first;
+        v->clean.first = chunk->next;
+        chunk->next = cpu->free;
+        cpu->free = link;
+    }
+    unlock(&v->clean);
+}
+
+/* 0: there is none, counted. */
+static uint32_t take_free(struct d_dynvars *v, struct d_dynvar_cpu *cpu)
+{
+    if (!cpu->free) {
+        refill(v, cpu);
+    }
+    uint32_t link = cpu->free;
+    if (!link) {
+        count_drop(v);
+        return 0;
+    }
+    cpu->free = chunk_at(v, link)->next;
+    return link;
+}
+
+static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const struct wanted *w,
+                              uint32_t cpu)
+{
+    uint32_t link = take_free(v, &v->cpus[cpu]);
+
+    if (!link) {
+        return NULL;
+    }
+    struct d_chunk *chunk = chunk_at(v, link);
+    *chunk = w->head;
+    chunk->used = 1;
+    chunk->next = chain->first;
+    __builtin_memcpy(keys_of(chunk), w->key, w->head.key_bytes);
+    __builtin_memset((uint8_t *)chunk + v->data_at, 0, v->data_room);
+    chain->first = link;
+    return chunk;
+}
+
+static void discard(struct d_dynvars *v, uint32_t *link, uint32_t cpu)
+{
+    struct d_chunk *chunk = chunk_at(v, *link);
+    uint32_t number = *link;
+
+    *link = chunk->next;
+    chunk->used = 0;
+    chunk->next = v->cpus[cpu].dirty;
+    v->cpus[cpu].dirty = number;
+    __atomic_add_fetch(&v->dirty_count, 1, __ATOMIC_RELAXED);
+}
+
+/* Under the chain's lock. */
+static struct d_chunk *find(struct d_dynvars *v, struct d_chain *chain, const struct wanted *w,
+                            enum d_dynvar_how how, uint32_t cpu)
+{
+    uint32_t *link = &chain->first;
+
+    while (*link && !is_wanted(chunk_at(v, *link), w)) {
+        link = &chunk_at(v, *link)->next;
+    }
+    if (!*link) {
+        return how == D_DYNVAR_ALLOCATE ? insert(v, chain, w, cpu) : NULL;
+    }
+    if (how == D_DYNVAR_FREE) {
+        discard(v, link, cpu);
+        return NULL;
+    }
+    return chunk_at(v, *link);
+}
+
+uint8_t *d_dynvar(struct d_context *c, const struct d_dynamic *d, unsigned nkeys,
+                  enum d_dynvar_how how)
+{
+    struct d_dynvars *v = &c->consumer->dynvars;
+    struct wanted w;
+
+    if (v->nchunks == 0 || !make_key(c, v, d, nkeys, &w)) {
+        if (how == D_DYNVAR_ALLOCATE && c->fault.kind == DIF_FAULT_NONE) {
+            count_drop(v);
+        }
+        return NULL;
+    }
+    struct d_chain *chain = &v->chains[w.head.hash & (v->nchains - 1)];
+    lock(chain);
+    struct d_chunk *chunk = find(v, chain, &w, how, c->cpu);
+    unlock(chain);
+    return chunk ? (uint8_t *)chunk + v->data_at : NULL;
+}
+
+bool d_dynvar_holds(struct d_context *c, uint64_t address, size_t bytes)
+{
+    const struct d_dynvars *v = &c->consumer->dynvars;
+    uint64_t from = address - (uintptr_t)v->chunks;
+
+    if (v->nchunks == 0 || from >= (uint64_t)v->nchunks * v->chunk_bytes) {
+        return false;
+    }
+    uint32_t at = (uint32_t)(from % v->chunk_bytes);
+    const struct d_chunk *chunk = chunk_at(v, (uint32_t)(from / v->chunk_bytes) + 1);
+    return chunk->used && at >= v->data_at && bytes <= v->data_at + v->data_room - at;
+}
+
+/* ---- cleaning ----------------------------------------------------------------------------------
+ */
+
+struct collected {
+    struct d_dynvars *vars;
+    uint32_t first, count;
+};
+
+/* On each CPU: its dirty chunks go behind the others. */
+static void collect(void *arg)
+{
+    struct collected *all = arg;
+    struct d_dynvar_cpu *cpu = &all->vars->cpus[d_port_cpu()];
+
+    while (cpu->dirty) {
+        struct d_chunk *chunk = chunk_at(all->vars, cpu->dirty);
+        uint32_t link = link_to(all->vars, chunk);
+        cpu->dirty = chunk->next;
+        chunk->next = all->first;
+        all->first = link;
+        all->count++;
+    }
+}
+
+/* Chunks that were rinsing have now been out of the table while every CPU passed. */
+static void make_clean(struct d_dynvars *v)
+{
+    uint32_t last = v->rinsing;
+
+    if (!last) {
+        return;
+    }
+    while (chunk_at(v, last)->next) {
+        last = chunk_at(v, last)->next;
+    }
+    uintptr_t irq = d_port_irq_save();
+    lock(&v->clean);
+    chunk_at(v, last)->next = v->clean.first;
+    v->clean.first = v->rinsing;
+    unlock(&v->clean);
+    d_port_irq_restore(irq);
+    __atomic_store_n(&v->rinsing, 0, __ATOMIC_RELAXED);
+}
+
+void d_dynvars_clean(struct d_dynvars *v)
+{
+    struct collected all = {.vars = v};
+
+    if (v->nchunks == 0 || (!v->rinsing && !__atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED))) {
+        return;
+    }
+    for (uint32_t cpu = 0; cpu < v->ncpus; cpu++) {
+        d_port_run_on(cpu, collect, &all);
+    }
+    make_clean(v);
+    __atomic_sub_fetch(&v->dirty_count, all.count, __ATOMIC_RELAXED);
+    __atomic_store_n(&v->rinsing, all.first, __ATOMIC_RELAXED);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+static uint32_t power_of_two(uint32_t n)
+{
+    uint32_t power = 1;
+
+    while (power < n && power < 1u << 20) {
+        power *= 2;
+    }
+    return power;
+}
+
+static void all_clean(struct d_dynvars *v)
+{
+    for (uint32_t i = v->nchunks; i > 0; i--) {
+        chunk_at(v, i)->next = v->clean.first;
+        v->clean.first = i;
+    }
+    v->batch = v->nchunks / (8 * v->ncpus) + 1;
+}
+
+bool d_dynvars_make(struct d_dynvars *v, const struct d_code *code, size_t bytes, uint32_t ncpus)
+{
+    if (code->datum_bytes == 0) {
+        return true; /* no such variable */
+    }
+    v->key_room = (uint32_t)round_up(code->key_bytes);
+    v->data_room = (uint32_t)round_up(code->datum_bytes);
+    v->data_at = (uint32_t)(sizeof(struct d_chunk) + v->key_room);
+    v->chunk_bytes = v->data_at + v->data_room;
+    v->nchunks = (uint32_t)(bytes / v->chunk_bytes);
+    v->nchunks += v->nchunks == 0;
+    v->nchains = power_of_two(v->nchunks);
+    v->ncpus = ncpus;
+    size_t cpus = round_up(sizeof(*v->cpus) * ncpus), keys = (size_t)v->key_room * ncpus;
+    size_t chains = sizeof(*v->chains) * v->nchains;
+    v->block_bytes = cpus + keys + chains + (size_t)v->chunk_bytes * v->nchunks;
+    v->block = d_port_alloc(v->block_bytes);
+    if (!v->block) {
+        return false;
+    }
+    v->cpus = v->block;
+    v->chains = (void *)((uint8_t *)v->block + cpus + keys);
+    v->chunks = (uint8_t *)v->chains + chains;
+    for (uint32_t i = 0; i < ncpus; i++) {
+        v->cpus[i].key = (uint8_t *)v->block + cpus + (size_t)v->key_room * i;
+    }
+    all_clean(v);
+    return true;
+}
+
+void d_dynvars_free(struct d_dynvars *v)
+{
+    if (v->block) {
+        d_port_free(v->block, v->block_bytes);
+        v->block = NULL;
+        v->nchunks = 0;
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Dynamic variables: elements of associative arrays, and thread-local variables. A hash table with
+ * a lock per chain over chunks of one size, allocated beforehand.
+ *
+ *   clean -> a CPU's free list -> in the table -> that CPU's dirty list -> rinsing -> clean
+ *
+ * Another CPU may still look at a chunk that was just freed; it is used again only after every CPU
+ * has passed the cleaner twice. Tested by test/d_buffer.
+ */
+#ifndef TRACE_D_DYNVAR_H
+#define TRACE_D_DYNVAR_H
+
+#include "trace/d/machine.h"
+
+struct d_chunk {
+    uint32_t next;                  /* [b] in its chain or list: number + 1 */
+    uint32_t hash;                  /* [b] */
+    uint64_t thread;                /* [b] 0: not of a thread */
+    uint16_t id;                    /* [b] */
+    uint8_t scope;                  /* [b] */
+    uint8_t used;                   /* [b] it is in the table */
+    uint32_t key_bytes;             /* [b] */
+    uint16_t sizes[DIF_TUPLE_REGS]; /* [b] of each key + 1; 0: a value */
+    /* then the keys, then the data */
+};
+
+struct d_chain {
+    uint32_t lock;  /* [a] 1: taken. Protects [b], with nothing else firing on the CPU */
+    uint32_t first; /* [b] */
+};
+
+struct d_dynvar_cpu {
+    uint32_t free, dirty; /* [c] lists */
+    uint8_t *key;         /* [c] where the key looked for is put together */
+};
+
+struct d_dynvars {
+    uint8_t *chunks;           /* [I] */
+    uint32_t nchunks;          /* [I] */
+    uint32_t chunk_bytes;      /* [I] */
+    uint32_t key_room;         /* [I] bytes of keys in a chunk */
+    uint32_t data_at;          /* [I] offset of the data in a chunk */
+    uint32_t data_room;        /* [I] bytes of data in a chunk */
+    struct d_chain *chains;    /* [I] */
+    uint32_t nchains;          /* [I] a power of two */
+    struct d_chain clean;      /* list that every CPU takes some of, and its lock */
+    uint32_t batch;            /* [I] how many at a time */
+    uint32_t rinsing;          /* [k] */
+    uint32_t dirty_count;      /* [a] chunks that wait for the cleaner */
+    struct d_dynvar_cpu *cpus; /* [I] */
+    uint32_t ncpus;            /* [I] */
+    uint64_t drops, rinsing_drops, dirty_drops; /* [a] */
+    void *block;                                /* [I] all of it */
+    size_t block_bytes;                         /* [I] */
+};
+
+/* Room for variables of this code, of at most `bytes` but at least one. False: no memory. */
+bool d_dynvars_make(struct d_dynvars *, const struct d_code *, size_t bytes, uint32_t ncpus);
+void d_dynvars_free(struct d_dynvars *);
+/* Control context: makes chunks that were freed a while ago usable again. */
+void d_dynvars_clean(struct d_dynvars *);
+
+#endif

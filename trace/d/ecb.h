@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Enabling control blocks: one clause of one consumer on one probe, ready to run. Made when the
+ * consumer is created, and constant from then on.
+ */
+#ifndef TRACE_D_ECB_H
+#define TRACE_D_ECB_H
+
+#include "trace/d/aggregate.h"
+#include "trace/d/machine.h"
+
+struct d_action {
+    uint16_t kind;                 /* [I] enum d_action_kind */
+    bool is_string;                /* [I] records a string */
+    bool is_ref;                   /* [I] its value is an address */
+    const struct d_object *object; /* [I] NULL: none */
+    const struct d_object *weight; /* [I] NULL: 1 */
+    uint64_t arg;                  /* [I] of the image */
+    struct d_aggregation *agg;     /* [I] NULL: not aggregating */
+    struct d_recdesc rec;          /* [I] size 0: records nothing */
+    bool described;                /* [I] the consumer is told of it, even if of size 0 */
+};
+
+struct d_ecb {
+    struct d_ecb *next;               /* [a] of the same probe */
+    struct d_probe *probe;            /* [I] */
+    struct d_consumer *consumer;      /* [I] */
+    const struct d_object *predicate; /* [I] NULL: none */
+    struct d_action *actions;         /* [I] keys are not among them but in their aggregation */
+    uint32_t nactions;                /* [I] */
+    uint32_t epid;                    /* [I] */
+    uint32_t clause;                  /* [I] of the image */
+    uint32_t predicate_id;            /* [I] what a thread may remember; 0: can't be cached */
+    uint32_t states;                  /* [I] 1 << enum d_state: in which it runs */
+    uint32_t size;                    /* [I] bytes of a record; 0: it records nothing */
+    uint32_t align;                   /* [I] 4 or 8 */
+    bool speculates;                  /* [I] */
+    bool exits;                       /* [I] */
+};
+
+/* arg5 and on of the probe ERROR: the address. */
+uint64_t d_error_argument(uint32_t probe, void *arg, unsigned n);
+
+#endif

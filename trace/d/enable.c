@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From a checked image to ECBs: which probes its descriptions match, what their records look like.
+ * Control context, under the control lock. Refuses what a compiler never makes: data recorded
+ * before speculate(), or beside commit().
+ */
+#include "trace/d/consumer.h"
+#include "trace/d/image_check.h"
+#include "trace/d/port.h"
+
+enum { HEADER = sizeof(struct d_record), ENTRY = sizeof(struct d_agg_entry) };
+enum { ESRCH_ = 3, ENOSPC_ = 28 };
+
+struct maker {
+    struct d_consumer *c;
+    const struct d_image *image;
+    struct d_refusal *why;
+    unsigned flags;
+};
+
+#define TABLE(m, table, type) D_IMAGE_TABLE((m)->image, table, type)
+
+static const char *text(const struct maker *m, uint32_t offset)
+{
+    return TABLE(m, strings, char) + offset;
+}
+
+static bool matches(const struct maker *m, const struct d_image_ecb *e, const struct d_probe *p)
+{
+    if (e->probe) {
+        return e->probe == p->id;
+    }
+    return d_glob(text(m, e->provider), p->provider->name) &&
+           d_glob(text(m, e->module), p->module) && d_glob(text(m, e->function), p->function) &&
+           d_glob(text(m, e->name), p->name);
+}
+
+/* ---- counting ----------------------------------------------------------------------------------
+ */
+
+static uint32_t count_matches(const struct maker *m, const struct d_image_ecb *e)
+{
+    uint32_t n = 0;
+
+    for (uint32_t id = 1; id <= d_probe_count; id++) {
+        n += matches(m, e, d_probe_at(id));
+    }
+    return n;
+}
+
+static uint32_t count_aggregating(const struct maker *m, const struct d_image_ecb *e)
+{
+    const struct d_image_action *a = TABLE(m, actions, struct d_image_action) + e->first_action;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        n += D_ACT_IS_AGG(a[i].kind);
+    }
+    return n;
+}
+
+/* How many ECBs, actions and aggregations there will be. */
+static int count_all(struct maker *m)
+{
+    const struct d_image_ecb *e = TABLE(m, ecbs, struct d_image_ecb);
+    struct d_consumer *c = m->c;
+
+    for (uint32_t i = 0; i < m->image->ecbs.count; i++, e++) {
+        if (!e->probe) {
+            d_probe_provide(text(m, e->provider), text(m, e->module), text(m, e->function),
+                            text(m, e->name));
+        }
+        uint32_t n = count_matches(m, e);
+        if (n == 0 && !(m->flags & D_CREATE_ZERO_OK)) {
+            return d_refuse(m->why, -ESRCH_, "No probe matches description");
+        }
+        c->necbs += n;
+        c->nactions += n * e->nactions;
+        c->naggs += n * count_aggregating(m, e);
+        c->matched += e->flags & D_ECB_PART ? 0 : n;
+    }
+    return c->nactions > D_ACTIONS_MAX
+               ? d_refuse(m->why, -D_E2BIG, "More actions than an enabling may have")
+               : 0;
+}
+
+static bool allocate(struct d_consumer *c)
+{
+    size_t ecbs = sizeof(struct d_ecb) * c->necbs, shapes = sizeof(struct d_shape) * c->necbs;
+    size_t actions = sizeof(struct d_action) * c->nactions;
+    size_t aggs = sizeof(struct d_aggregation) * c->naggs;
+
+    if (!d_block_make(&c->ecb_block, ecbs + actions + aggs + shapes + 1)) {
+        return false;
+    }
+    c->ecbs = c->ecb_block.at;
+    c->actions = (void *)((char *)c->ecbs + ecbs);
+    c->aggs = (void *)((char *)c->actions + actions);
+    c->shape_table = (void *)((char *)c->aggs + aggs);
+    c->shapes = (struct d_shapes){c->shape_table, c->necbs};
+    return true;
+}
+
+/* ---- actions -----------------------------------------------------------------------------------
+ */
+
+static const struct d_object *object(const struct maker *m, uint32_t number)
+{
+    return number ? &m->c->code.objects[number - 1] : NULL;
+}
+
+/* Of size 0, but the consumer must hear of it. */
+static bool is_described(uint16_t kind)
+{
+    return kind == D_ACT_PRINTF || kind == D_ACT_PRINTA || kind == D_ACT_LIBACT ||
+           kind == D_ACT_SYSTEM || kind == D_ACT_FREOPEN;
+}
+
+static uint32_t align_up(uint32_t n, uint32_t align)
+{
+    return (n + align - 1) & ~(align - 1);
+}
+
+static void make_action(const struct maker *m, const struct d_image_action *from,
+                        struct d_action *to, uint32_t *offset)
+{
+    uint32_t align = 1, bytes = d_action_bytes(m->image, from, m->c->code.strsize, &align);
+
+    *to = (struct d_action){
+        .kind = from->kind,
+        .object = object(m, from->object),
+        .weight = object(m, from->weight),
+        .arg = from->arg,
+        .described = bytes || is_described(from->kind),
+    };
+    if (to->object && from->kind == D_ACT_DIFEXPR) {
+        to->is_string = to->object->result.kind == DIF_TYPE_STRING;
+        to->is_ref = to->object->result.ref;
+    }
+    if (bytes) {
+        *offset = align_up(*offset, align);
+    }
+    to->rec = (struct d_recdesc){
+        .kind = from->kind,
+        .alignment = (uint16_t)align,
+        .size = bytes,
+        .offset = *offset,
+        .format = from->format,
+        .arg = from->arg,
+        .uarg = from->uarg,
+    };
+    *offset += bytes;
+}
+
+/* The keys moved to an aggregation of their own, which the action then has. */
+static void make_aggregation(const struct maker *m, const struct d_image_action *from,
+                             struct d_action *to, struct d_action *keys, struct d_aggregation *agg,
+                             uint32_t epid)
+{
+    const struct d_image_action *key = from - from->nkeys;
+    uint32_t offset = ENTRY, value = d_agg_value_size(from->kind, from->arg);
+
+    for (uint32_t i = 0; i < from->nkeys; i++) {
+        make_action(m, &key[i], &keys[i], &offset);
+    }
+    offset = align_up(offset, 8);
+    *agg = (struct d_aggregation){
+        .id = (uint32_t)(agg - m->c->aggs) + 1,
+        .epid = epid,
+        .variable = (uint32_t)from->uarg,
+        .kind = from->kind,
+        .nkeys = from->nkeys,
+        .value = offset,
+        .size = offset + value,
+        .shape = from->arg,
+        .keys = keys,
+        .rec = {from->kind, 8, value, offset, from->format, from->arg, from->uarg},
+    };
+    *to = (struct d_action){
+        .kind = from->kind,
+        .object = object(m, from->object),
+        .weight = object(m, from->weight),
+        .agg = agg,
+    };
+}
+
+/* What the actions are used up to. */
+struct used {
+    uint32_t ecbs, actions, aggs;
+};
+
+static bool is_key(const struct d_image_action *a, uint32_t i, uint32_t n)
+{
+    for (uint32_t k = i + 1; k < n; k++) {
+        if (D_ACT_IS_AGG(a[k].kind) && k - i <= a[k].nkeys) {
+            return true;
+        }
+        if (D_ACT_IS_AGG(a[k].kind)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Keys lie at the end of the ECB's actions, so that the others follow each other. */
+static void make_actions(const struct maker *m, const struct d_image_ecb *from, struct d_ecb *e,
+                         struct used *used, uint32_t *offset)
+{
+    const struct d_image_action *a = TABLE(m, actions, struct d_image_action) + from->first_action;
+    struct d_action *keys = &m->c->actions[used->actions + from->nactions];
+
+    e->actions = &m->c->actions[used->actions];
+    for (uint32_t i = 0; i < from->nactions; i++) {
+        struct d_action *to = &e->actions[e->nactions];
+        if (is_key(a, i, from->nactions)) {
+            continue;
+        }
+        if (D_ACT_IS_AGG(a[i].kind)) {
+            keys -= a[i].nkeys;
+            make_aggregation(m, &a[i], to, keys, &m->c->aggs[used->aggs++], e->epid);
+        } else {
+            make_action(m, &a[i], to, offset);
+        }
+        e->nactions++;
+    }
+    used->actions += from->nactions;
+}
+
+/* ---- ECBs --------------------------------------------------------------------------------------
+ */
+
+/* A clause without actions records that it fired; one with actions only if one of them does. */
+static bool ecb_records(const struct d_ecb *e)
+{
+    bool records = e->nactions == 0;
+
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        records |= e->actions[i].described || e->actions[i].kind == D_ACT_SPECULATE;
+    }
+    return records;
+}
+
+/* NULL, or what a compiler would not have made. */
+static const char *wrong_order(const struct d_ecb *e)
+{
+    bool commits = false, records = false, speculates = false;
+
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        uint16_t kind = e->actions[i].kind;
+        bool data = e->actions[i].rec.size != 0;
+        if (kind == D_ACT_SPECULATE && (records || speculates)) {
+            return "speculate() after data was recorded";
+        }
+        commits |= kind == D_ACT_COMMIT;
+        speculates |= kind == D_ACT_SPECULATE;
+        records |= data;
+        if ((commits && records) || (commits && speculates)) {
+            return "commit() beside recorded data";
+        }
+    }
+    return NULL;
+}
+
+static uint32_t states_of(uint32_t probe)
+{
+    switch (probe) {
+    case D_PROBE_BEGIN:
+        return 1u << D_STATE_WARMUP;
+    case D_PROBE_END:
+        return 1u << D_STATE_COOLDOWN;
+    case D_PROBE_ERROR:
+        return UINT32_MAX; /* fired by a fault, in whatever state */
+    default:
+        return 1u << D_STATE_ACTIVE;
+    }
+}
+
+static void note_kinds(struct d_ecb *e)
+{
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        e->speculates |= e->actions[i].kind == D_ACT_SPECULATE;
+        e->exits |= e->actions[i].kind == D_ACT_EXIT;
+    }
+}
+
+static uint32_t next_predicate_id(void)
+{
+    static uint32_t last;
+
+    return ++last ? last : ++last;
+}
+
+static void set_size(struct d_ecb *e, uint32_t offset)
+{
+    e->align = 4;
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        if (e->actions[i].rec.size && e->actions[i].rec.alignment == 8) {
+            e->align = 8;
+        }
+    }
+    e->size = ecb_records(e) ? align_up(offset, 4) : 0;
+}
+
+static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struct d_probe *probe,
+                    struct used *used)
+{
+    struct d_ecb *e = &m->c->ecbs[used->ecbs++];
+    uint32_t offset = HEADER;
+
+    e->probe = probe;
+    e->consumer = m->c;
+    e->predicate = object(m, from->predicate);
+    e->epid = used->ecbs;
+    e->clause = from->clause;
+    e->states = states_of(probe->id);
+    if (e->predicate && e->predicate->flags & D_OBJECT_CACHEABLE) {
+        e->predicate_id = next_predicate_id();
+    }
+    make_actions(m, from, e, used, &offset);
+    set_size(e, offset);
+    note_kinds(e);
+    m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};
+    const char *wrong = wrong_order(e);
+    return wrong ? d_refuse(m->why, -D_EINVAL, wrong) : 0;
+}
+
+int d_ecbs_make(struct d_consumer *c, const struct d_image *image, unsigned flags,
+                struct d_refusal *why)
+{
+    struct maker m = {c, image, why, flags};
+    const struct d_image_ecb *from = TABLE(&m, ecbs, struct d_image_ecb);
+    struct used used = {0};
+    int error = count_all(&m);
+
+    if (error) {
+        return error;
+    }
+    if (!allocate(c)) {
+        return d_refuse(why, -D_ENOMEM, "Not enough space");
+    }
+    for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
+        for (uint32_t id = 1; id <= d_probe_count && !error && used.ecbs < c->necbs; id++) {
+            if (matches(&m, &from[i], d_probe_at(id))) {
+                error = make_ecb(&m, &from[i], d_probe_at(id), &used);
+            }
+        }
+    }
+    return error;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * json(): one element of a JSON text. The text is read once, from the front, and only as far as the
+ * element goes; what is skipped is checked for its brackets and strings alone. No recursion: a
+ * container that isn't wanted is skipped by counting, one that is wanted is entered for good. Of a
+ * firing. Tested by test/d_machine/json_test.c.
+ */
+#include "trace/d/subr.h"
+
+/* Text and selector, each up to a limit. Beyond it they read as ended. */
+struct json {
+    struct d_text text, selector;
+    uint64_t at, end, element, selector_end;
+};
+
+static uint8_t here(struct json *j)
+{
+    return j->at < j->end ? d_text_byte(&j->text, j->at) : 0;
+}
+
+static uint8_t selected(struct json *j, uint64_t at)
+{
+    return at < j->selector_end ? d_text_byte(&j->selector, at) : 0;
+}
+
+static bool is_blank(uint8_t byte)
+{
+    return byte == ' ' || (9 <= byte && byte <= 13);
+}
+
+static bool is_digit(uint8_t byte)
+{
+    return '0' <= byte && byte <= '9';
+}
+
+static bool is_hex(uint8_t byte)
+{
+    return is_digit(byte) || ('a' <= (byte | 32) && (byte | 32) <= 'f');
+}
+
+/* The next byte that is no blank. */
+static uint8_t skip_blanks(struct json *j)
+{
+    while (is_blank(here(j))) {
+        j->at++;
+    }
+    return here(j);
+}
+
+/* Takes this byte, after blanks; false: it is another. */
+static bool take(struct json *j, uint8_t byte)
+{
+    if (skip_blanks(j) != byte) {
+        return false;
+    }
+    j->at++;
+    return true;
+}
+
+/* Behind the backslash: what may follow it, \u with four digits. */
+static bool skip_escape(struct json *j)
+{
+    static const char plain[] = "\"\\/bfnrt";
+    uint8_t byte = here(j);
+
+    j->at++;
+    for (unsigned i = 0; i < sizeof(plain) - 1; i++) {
+        if (byte == (uint8_t)plain[i]) {
+            return true;
+        }
+    }
+    for (unsigned i = 0; i < 4 && byte == 'u'; i++, j->at++) {
+        if (!is_hex(here(j))) {
+            return false;
+        }
+    }
+    return byte == 'u';
+}
+
+/* From behind the opening quote to behind the closing one. No control character may be inside. */
+static bool skip_string(struct json *j)
+{
+    for (;;) { /* ends with the text */
+        uint8_t byte = here(j);
+        if (byte < ' ') {
+            return false;
+        }
+        j->at++;
+        if (byte == '"') {
+            return true;
+        }
+        if (byte == '\\' && !skip_escape(j)) {
+            return false;
+        }
+    }
+}
+
+static bool skip_digits(struct json *j)
+{
+    uint64_t first = j->at;
+
+    while (is_digit(here(j))) {
+        j->at++;
+    }
+    return j->at > first;
+}
+
+static bool skip_number(struct json *j)
+{
+    j->at += here(j) == '-';
+    if (!skip_digits(j)) {
+        return false;
+    }
+    if (here(j) == '.') {
+        j->at++;
+        if (!skip_digits(j)) {
+            return false;
+        }
+    }
+    if ((here(j) | 32) == 'e') {
+        j->at++;
+        j->at += here(j) == '+' || here(j) == '-';
+        return skip_digits(j);
+    }
+    return true;
+}
+
+/* true, false, null. */
+static bool skip_word(struct json *j)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (here(j) == (uint8_t)words[i][0]) {
+            for (n = 1; words[i][n]; n++) {
+                j->at++;
+                if (here(j) != (uint8_t)words[i][n]) {
+                    return false;
+                }
+            }
+            j->at++;
+        }
+    }
+    return n > 0;
+}
+
+/* From the opening bracket to behind the one that closes it. */
+static bool skip_container(struct json *j)
+{
+    size_t depth = 0;
+
+    do {
+        uint8_t byte = here(j);
+        if (byte == 0) {
+            return false;
+        }
+        j->at++;
+        if (byte == '"' && !skip_string(j)) {
+            return false;
+        }
+        depth += byte == '{' || byte == '[';
+        depth -= byte == '}' || byte == ']';
+    } while (depth > 0);
+    return true;
+}
+
+/* A value, and what may follow one. */
+static bool skip_value(struct json *j)
+{
+    uint8_t byte = here(j);
+    bool ok;
+
+    if (byte == '"') {
+        j->at++;
+        ok = skip_string(j);
+    } else if (byte == '{' || byte == '[') {
+        ok = skip_container(j);
+    } else {
+        ok = byte == '-' || is_digit(byte) ? skip_number(j) : skip_word(j);
+    }
+    byte = here(j);
+    return ok && (is_blank(byte) || byte == ',' || byte == '}' || byte == ']');
+}
+
+static uint64_t element_end(struct json *j)
+{
+    uint64_t at = j->element;
+
+    for (;; at++) { /* ends with the selector */
+        uint8_t byte = selected(j, at);
+        if (byte == 0 || byte == '.' || byte == '[' || byte == ']') {
+            return at;
+        }
+    }
+}
+
+/* Goes on to the next element of the selector; false: this was the last. */
+static bool next_element(struct json *j)
+{
+    j->element = element_end(j);
+    while (selected(j, j->element) == ']') {
+        j->element++;
+    }
+    if (selected(j, j->element) == 0) {
+        return false;
+    }
+    j->element++;
+    return true;
+}
+
+/* Whether the element is what lies in the text from `first` to `last`. */
+static bool element_is(struct json *j, uint64_t first, uint64_t last)
+{
+    if (element_end(j) - j->element != last - first) {
+        return false;
+    }
+    for (uint64_t i = 0; i < last - first; i++) {
+        if (selected(j, j->element + i) != d_text_byte(&j->text, first + i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Behind a {: to the value of the member that the element names. */
+static bool find_member(struct json *j)
+{
+    while (take(j, '"')) { /* ends with the text */
+        uint64_t first = j->at;
+        if (!skip_string(j)) {
+            return false;
+        }
+        bool found = element_is(j, first, j->at - 1);
+        if (!take(j, ':')) {
+            return false;
+        }
+        skip_blanks(j);
+        if (found) {
+            return true;
+        }
+        if (!skip_value(j) || !take(j, ',')) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* The element as an index; false: it is none. */
+static bool element_index(struct json *j, uint64_t *index)
+{
+    uint64_t end = element_end(j);
+
+    *index = 0;
+    for (uint64_t at = j->element; at < end; at++) {
+        if (!is_digit(selected(j, at))) {
+            return false;
+        }
+        *index = *index * 10 + (selected(j, at) - '0');
+    }
+    return end > j->element;
+}
+
+/* Behind a [: to the value that the element counts. */
+static bool find_index(struct json *j)
+{
+    uint64_t index;
+
+    if (!element_index(j, &index)) {
+        return false;
+    }
+    for (skip_blanks(j); index > 0; index--) { /* ends with the text */
+        if (!skip_value(j) || !take(j, ',')) {
+            return false;
+        }
+        skip_blanks(j);
+    }
+    return here(j) != ']';
+}
+
+/* To the value that the whole selector names. */
+static bool find(struct json *j)
+{
+    if (selected(j, j->element) == '[') {
+        j->element++;
+    }
+    do {
+        bool found = take(j, '{') ? find_member(j) : take(j, '[') && find_index(j);
+        if (!found) {
+            return false;
+        }
+    } while (next_element(j));
+    return true;
+}
+
+uint64_t d_subr_json(struct d_context *c)
+{
+    struct json j = {.at = d_arg(c, 0), .element = d_arg(c, 1)};
+    struct d_writer w;
+
+    j.end = j.at + c->code->strsize;
+    j.selector_end = j.element + d_arg_length(c, 1);
+    d_text_open(&j.text, c, false);
+    d_text_open(&j.selector, c, false);
+    d_writer_open(&w, c, c->code->strsize - 1);
+    if (!find(&j)) {
+        return 0;
+    }
+    uint64_t first = j.at;
+    if (!skip_value(&j)) {
+        return 0;
+    }
+    uint64_t last = j.at, quote = d_text_byte(&j.text, first) == '"';
+    for (uint64_t at = first + quote; at < last - quote; at++) {
+        d_writer_put(&w, d_text_byte(&j.text, at));
+    }
+    return d_writer_close(&w);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A consumer's memory: principal and aggregation buffers per CPU, speculations, dynamic variables.
+ * A size that can't be had is halved until it can (bufresize=auto) or refused (manual). Control
+ * context.
+ */
+#include "trace/d/consumer.h"
+#include "trace/d/image_check.h"
+#include "trace/d/port.h"
+
+enum { ENOSPC_ = 28, SCRATCH_LEAST = 16 * 1024 };
+
+bool d_block_make(struct d_block *b, size_t bytes)
+{
+    b->at = d_port_alloc(bytes);
+    b->bytes = b->at ? bytes : 0;
+    return b->at != NULL;
+}
+
+void d_block_free(struct d_block *b)
+{
+    if (b->at) {
+        d_port_free(b->at, b->bytes);
+    }
+    *b = (struct d_block){0};
+}
+
+/* ---- what the program needs --------------------------------------------------------------------
+ */
+
+static bool any_records(const struct d_consumer *c)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        any |= c->ecbs[i].size && c->ecbs[i].clause != D_CLAUSE_FAULT;
+    }
+    return any;
+}
+
+static bool any_speculates(const struct d_consumer *c)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        any |= c->ecbs[i].speculates;
+    }
+    return any;
+}
+
+static uint32_t largest_entry(const struct d_consumer *c)
+{
+    uint32_t largest = 0;
+
+    for (uint32_t i = 0; i < c->naggs; i++) {
+        largest = c->aggs[i].size > largest ? c->aggs[i].size : largest;
+    }
+    return largest;
+}
+
+/* fill: what END's clauses may need, each record at its worst alignment. */
+static uint64_t end_reserve(const struct d_consumer *c)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        const struct d_ecb *e = &c->ecbs[i];
+        if (e->probe->id == D_PROBE_END && e->size) {
+            bytes += e->size + (e->align - 4);
+        }
+    }
+    return bytes;
+}
+
+/* ---- sizes -------------------------------------------------------------------------------------
+ */
+
+/* Tries make() with the size, halved as long as that is allowed and there is some left. */
+static bool make_resized(struct d_consumer *c, uint64_t *size, bool may_halve,
+                         bool (*make)(struct d_consumer *, uint64_t size))
+{
+    for (;; *size /= 2) {
+        *size &= ~(uint64_t)7;
+        if (*size <= SIZE_MAX / 4 && make(c, *size)) {
+            return true;
+        }
+        if (!may_halve || *size < 16) {
+            return false;
+        }
+    }
+}
+
+static void free_principal(struct d_consumer *c)
+{
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        d_block_free(&c->cpus[i].principal_block);
+    }
+}
+
+static bool make_principal(struct d_consumer *c, uint64_t size)
+{
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        struct d_consumer_cpu *cpu = &c->cpus[i];
+        if (!cpu->traced) {
+            continue;
+        }
+        if (!d_block_make(&cpu->principal_block, (size_t)size * 2)) {
+            free_principal(c);
+            return false;
+        }
+        cpu->principal.active = cpu->principal_block.at;
+        cpu->principal.spare = cpu->principal.active + size;
+        cpu->principal.size = (size_t)size;
+    }
+    return true;
+}
+
+static void free_aggs(struct d_consumer *c)
+{
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        d_block_free(&c->cpus[i].agg_block);
+    }
+}
+
+static uint32_t chains_for(uint64_t size)
+{
+    uint32_t chains = 8;
+
+    while (chains < size / 256 && chains < 1u << 16) {
+        chains *= 2;
+    }
+    return chains;
+}
+
+/* Behind the entries is room for one that turns out not to be new. */
+static bool make_agg(struct d_consumer *c, uint64_t size)
+{
+    uint32_t entry = largest_entry(c), chains = chains_for(size);
+
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        struct d_consumer_cpu *cpu = &c->cpus[i];
+        size_t half = (size_t)size + entry;
+        if (!cpu->traced) {
+            continue;
+        }
+        if (!d_block_make(&cpu->agg_block, half * 2 + chains * sizeof(uint32_t))) {
+            free_aggs(c);
+            return false;
+        }
+        cpu->agg.active = cpu->agg_block.at;
+        cpu->agg.spare = cpu->agg.active + half;
+        cpu->agg.heads = (void *)(cpu->agg.spare + half);
+        cpu->agg.chains = chains;
+        cpu->agg.limit = (size_t)size;
+    }
+    return true;
+}
+
+static bool make_speculations(struct d_consumer *c, uint64_t size)
+{
+    uint32_t n = c->speculations.count;
+    size_t head = sizeof(struct d_speculation) * n, table = sizeof(struct d_buffer) * c->ncpus * n;
+
+    if (!d_block_make(&c->spec_block, head + table + (size_t)size * c->ncpus * n + 1)) {
+        return false;
+    }
+    struct d_buffer *buffers = (void *)((char *)c->spec_block.at + head);
+    uint8_t *data = (uint8_t *)buffers + table;
+    c->speculations.all = c->spec_block.at;
+    for (uint32_t i = 0; i < n; i++) {
+        c->speculations.all[i].buffers = &buffers[i * c->ncpus];
+        for (uint32_t cpu = 0; cpu < c->ncpus; cpu++, data += size) {
+            buffers[i * c->ncpus + cpu] = (struct d_buffer){.active = data, .size = (size_t)size};
+        }
+    }
+    return true;
+}
+
+static bool make_dynvars(struct d_consumer *c, uint64_t size)
+{
+    return d_dynvars_make(&c->dynvars, &c->code, (size_t)size, c->ncpus);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+static int no_memory(struct d_refusal *why)
+{
+    return d_refuse(why, -D_ENOMEM, "Not enough space");
+}
+
+/* Without records a principal buffer is only scratch. */
+static uint64_t scratch_size(const struct d_consumer *c, uint64_t bufsize)
+{
+    uint64_t wanted = (uint64_t)c->code.strsize * 32;
+
+    wanted = wanted < SCRATCH_LEAST ? SCRATCH_LEAST : wanted;
+    return bufsize < wanted ? bufsize : wanted;
+}
+
+static int set_policy(struct d_consumer *c, uint64_t policy, struct d_refusal *why)
+{
+    uint64_t reserve = policy == D_POLICY_FILL ? end_reserve(c) : 0;
+
+    if (reserve > c->sizes.bufsize) {
+        return d_refuse(why, -D_E2BIG, "END enablings exceed size of principal buffer");
+    }
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        c->cpus[i].principal.policy = (enum d_policy)policy;
+        c->cpus[i].principal.reserve = (size_t)reserve;
+    }
+    return 0;
+}
+
+static int make_all(struct d_consumer *c, const struct d_image *image, struct d_refusal *why)
+{
+    bool may_halve = d_image_option_value(image, D_OPT_BUFRESIZE, D_RESIZE_AUTO) == D_RESIZE_AUTO;
+    bool records = any_records(c);
+    uint64_t scratch = records ? 0 : scratch_size(c, c->sizes.bufsize);
+    uint64_t *principal = records ? &c->sizes.bufsize : &scratch;
+
+    if (records && c->sizes.bufsize < 8) {
+        return d_refuse(why, -ENOSPC_, "Enabling exceeds size of buffer");
+    }
+    if (*principal && !make_resized(c, principal, may_halve, make_principal)) {
+        return no_memory(why);
+    }
+    if (c->naggs && c->sizes.aggsize && !make_resized(c, &c->sizes.aggsize, may_halve, make_agg)) {
+        return no_memory(why);
+    }
+    if (any_speculates(c) && !make_resized(c, &c->sizes.specsize, may_halve, make_speculations)) {
+        return no_memory(why);
+    }
+    if (!make_resized(c, &c->sizes.dynvarsize, may_halve, make_dynvars)) {
+        return no_memory(why);
+    }
+    return set_policy(c, d_image_option_value(image, D_OPT_BUFPOLICY, D_POLICY_SWITCH), why);
+}
+
+static void make_contexts(struct d_consumer *c)
+{
+    struct d_region dynamic = {(uintptr_t)c->dynvars.chunks,
+                               (uint64_t)c->dynvars.chunk_bytes * c->dynvars.nchunks};
+
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        d_context_init(&c->cpus[i].context, &c->code, c, &c->speculations, i, dynamic);
+    }
+}
+
+/* speculation() works without a buffer too, as long as nobody speculates. */
+static bool bare_speculations(struct d_consumer *c)
+{
+    return c->speculations.all || c->speculations.count == 0 || make_speculations(c, 0);
+}
+
+int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_refusal *why)
+{
+    uint64_t only = d_image_option_value(image, D_OPT_CPU, UINT64_MAX);
+
+    c->ncpus = d_port_cpu_count();
+    if (!d_block_make(&c->cpu_block, sizeof(*c->cpus) * c->ncpus)) {
+        return no_memory(why);
+    }
+    c->cpus = c->cpu_block.at;
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        c->cpus[i].traced = only == UINT64_MAX || only == i;
+    }
+    if (only != UINT64_MAX && only >= c->ncpus) {
+        return d_refuse(why, -D_EINVAL, "There is no such CPU");
+    }
+    uint64_t nspec = d_image_option_value(image, D_OPT_NSPEC, 1);
+    c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;
+    c->sizes = (struct d_sizes){
+        .bufsize = d_image_option_value(image, D_OPT_BUFSIZE, 0),
+        .aggsize = d_image_option_value(image, D_OPT_AGGSIZE, 0),
+        .specsize = d_image_option_value(image, D_OPT_SPECSIZE, 0),
+        .dynvarsize = d_image_option_value(image, D_OPT_DYNVARSIZE, 0),
+    };
+    int error = make_all(c, image, why);
+    if (!error && !bare_speculations(c)) {
+        error = no_memory(why);
+    }
+    if (!error) {
+        make_contexts(c);
+    }
+    return error;
+}
+
+void d_memory_free(struct d_consumer *c)
+{
+    if (c->cpus) {
+        free_principal(c);
+        free_aggs(c);
+    }
+    d_dynvars_free(&c->dynvars);
+    d_block_free(&c->spec_block);
+    d_block_free(&c->cpu_block);
+    d_block_free(&c->ecb_block);
+    d_code_unload(&c->code);
+    c->cpus = NULL;
+    c->ecbs = NULL;
+    c->necbs = c->naggs = 0;
+}

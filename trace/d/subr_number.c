@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subroutines about numbers and ids. Of a firing. Tested by test/d_machine/subr_test.c.
+ */
+#include "trace/d/subr.h"
+
+#include "trace/d/port.h"
+#include "trace/d/speculate.h"
+
+enum { DIGITS_MAX = 64 + 2 }; /* of base 2, and a prefix */
+
+/* An int. */
+uint64_t d_subr_rand(struct d_context *c)
+{
+    (void)c;
+    return (uint64_t)(int32_t)(uint32_t)d_port_random();
+}
+
+uint64_t d_subr_speculation(struct d_context *c)
+{
+    return d_speculation_new(c->speculations);
+}
+
+uint64_t d_subr_progenyof(struct d_context *c)
+{
+    return d_port_descends((int32_t)(uint32_t)d_arg(c, 0));
+}
+
+uint64_t d_subr_swap16(struct d_context *c)
+{
+    return __builtin_bswap16((uint16_t)d_arg(c, 0));
+}
+
+uint64_t d_subr_swap32(struct d_context *c)
+{
+    return __builtin_bswap32((uint32_t)d_arg(c, 0));
+}
+
+uint64_t d_subr_swap64(struct d_context *c)
+{
+    return __builtin_bswap64(d_arg(c, 0));
+}
+
+/* Digits from the right; how many. No digit for 0. */
+static unsigned digits(uint8_t *to, uint64_t value, uint32_t base)
+{
+    unsigned n = 0;
+
+    for (; value != 0; value /= base) {
+        uint32_t digit = (uint32_t)(value % base);
+        to[n++] = (uint8_t)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+    }
+    return n;
+}
+
+/* A sign in base 10, 0x in base 16, a leading 0 in base 8. */
+uint64_t d_subr_lltostr(struct d_context *c)
+{
+    uint64_t value = d_arg(c, 0), base = d_arg_or(c, 1, 10);
+    bool negative = base == 10 && (int64_t)value < 0;
+    uint8_t text[DIGITS_MAX];
+    struct d_writer w;
+
+    if (base < 2 || base > 36) {
+        return d_illegal(c);
+    }
+    unsigned n = digits(text, negative ? 0 - value : value, (uint32_t)base);
+    if (value == 0 || base == 8) {
+        text[n++] = '0';
+    }
+    if (negative) {
+        text[n++] = '-';
+    }
+    if (base == 16) {
+        text[n++] = 'x';
+        text[n++] = '0';
+    }
+    d_writer_open(&w, c, DIGITS_MAX);
+    while (n > 0) {
+        d_writer_put(&w, text[--n]);
+    }
+    return d_writer_close(&w);
+}

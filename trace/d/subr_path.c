@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subroutines about paths. Of a firing. Tested by test/d_machine/subr_test.c.
+ */
+#include "trace/d/subr.h"
+
+/* Where a path has its parts; -1: it hasn't. The base is what follows the last slash that has
+ * something behind it, the directory all before it but the slashes between. */
+struct path {
+    struct d_text text;
+    uint64_t at;
+    int64_t base_first, base_last, directory_last;
+};
+
+/* From i down, the first that is (or isn't) a slash; -1. */
+static int64_t back_to(struct path *p, int64_t i, bool slash)
+{
+    while (i >= 0 && (d_text_byte(&p->text, p->at + (uint64_t)i) == '/') != slash) {
+        i--;
+    }
+    return i;
+}
+
+static void path_open(struct path *p, struct d_context *c)
+{
+    d_text_open(&p->text, c, false);
+    p->at = d_arg(c, 0);
+    p->base_last = back_to(p, (int64_t)d_arg_length(c, 0) - 1, false);
+    int64_t slash = back_to(p, p->base_last, true);
+    p->base_first = slash + 1;
+    p->directory_last = slash < 0 ? -1 : back_to(p, slash, false);
+    if (slash >= 0 && p->directory_last < 0) {
+        p->directory_last = 0; /* the root */
+    }
+}
+
+static uint64_t part(struct path *p, struct d_context *c, int64_t first, int64_t last)
+{
+    struct d_writer w;
+
+    d_writer_open(&w, c, c->code->strsize - 1);
+    for (int64_t i = first; i <= last; i++) {
+        d_writer_put(&w, d_text_byte(&p->text, p->at + (uint64_t)i));
+    }
+    return d_writer_close(&w);
+}
+
+static uint64_t one_character(struct d_context *c, uint8_t byte)
+{
+    struct d_writer w;
+
+    d_writer_open(&w, c, c->code->strsize - 1);
+    d_writer_put(&w, byte);
+    return d_writer_close(&w);
+}
+
+uint64_t d_subr_basename(struct d_context *c)
+{
+    struct path p;
+
+    path_open(&p, c);
+    if (p.base_last < 0) { /* empty, or only slashes */
+        return one_character(c, d_arg_length(c, 0) ? '/' : '.');
+    }
+    return part(&p, c, p.base_first, p.base_last);
+}
+
+uint64_t d_subr_dirname(struct d_context *c)
+{
+    struct path p;
+
+    path_open(&p, c);
+    if (p.base_last < 0) {
+        return one_character(c, d_arg_length(c, 0) ? '/' : '.');
+    }
+    return p.directory_last < 0 ? one_character(c, '.') : part(&p, c, 0, p.directory_last);
+}
+
+/* A path being made clean. pending: of "/..", how much was read and not yet decided. */
+struct cleaner {
+    uint8_t *to;
+    size_t n;
+    unsigned pending;
+};
+
+static void put_pending(struct cleaner *k, uint8_t byte)
+{
+    static const uint8_t up[] = {'/', '.', '.'};
+
+    for (unsigned i = 0; i < k->pending; i++) {
+        k->to[k->n++] = up[i];
+    }
+    if (byte) {
+        k->to[k->n++] = byte;
+    }
+    k->pending = 0;
+}
+
+/* Forgets the last component. At the end of the path what is before it stays: its slash. */
+static void go_up(struct cleaner *k, uint8_t byte)
+{
+    if (k->n == 0) {
+        k->to[0] = '/';
+    }
+    while (k->n > 0 && k->to[--k->n] != '/') {
+    }
+    k->pending = byte != 0;
+    k->n += byte == 0;
+}
+
+static void clean_byte(struct cleaner *k, uint8_t byte)
+{
+    if (k->pending == 3 && (byte == '/' || byte == 0)) {
+        go_up(k, byte);
+    } else if (byte == '/' && k->pending <= 2) { /* "/", "//", "/./" */
+        k->pending = 1;
+    } else if (byte == '.' && (k->pending == 1 || k->pending == 2)) {
+        k->pending++;
+    } else {
+        put_pending(k, byte);
+    }
+}
+
+uint64_t d_subr_cleanpath(struct d_context *c)
+{
+    uint32_t size = c->code->strsize;
+    size_t length = d_arg_length(c, 0);
+    struct cleaner k = {d_scratch(c, size), 0, 0};
+    struct d_text t;
+
+    if (!k.to) {
+        return 0;
+    }
+    d_text_open(&t, c, false);
+    /* Five more must fit at any time: what is pending, a byte, the NUL. */
+    for (size_t i = 0; i <= length && k.n + 5 < size; i++) {
+        clean_byte(&k, i < length ? d_text_byte(&t, d_arg(c, 0) + i) : 0);
+    }
+    k.to[k.n] = '\0';
+    c->scratch_used = (size_t)(k.to + k.n + 1 - c->scratch);
+    return (uintptr_t)k.to;
+}
