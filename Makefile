@@ -37,11 +37,11 @@ check: ## all checks and tests; the last line says how many passed and failed
 	$(Q)scripts/check
 
 .PHONY: run
-run: board-$(BOARD) host ## boot BOARD=<board> IMAGE=<image> with the console here (^C ends it)
+run: image host ## boot BOARD=<board> IMAGE=<image> with the console here (^C ends it)
 	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
 
 .PHONY: gdb
-gdb: board-$(BOARD) host ## the same, stopped at the first instruction, with gdb attached
+gdb: image host ## the same, stopped at the first instruction, with gdb attached
 	$(Q)scripts/setup.sh gdb
 	$(Q)scripts/gdb $(BOARD) $(IMAGE)
 
@@ -73,7 +73,7 @@ clean: ## remove build/
 .PHONY: help
 help: ## this list
 	@awk -F':.*## ' '/^[a-z].*:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
-	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), LIBC=, V=1, KEV=<capture>"
+	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, V=1"
 
 ##@ Boards
 .PHONY: boards
@@ -82,6 +82,18 @@ boards: $(addprefix board-,$(BOARDS))
 .PHONY: $(addprefix board-,$(BOARDS))
 $(addprefix board-,$(BOARDS)): board-%: $(B)/tools/mkcpio
 	$(call board_make,$*,images)
+
+# What `make run` and `make gdb` boot.
+.PHONY: image
+image: $(B)/tools/mkcpio
+	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
+	$(call board_make,$(BOARD),image-$(IMAGE))
+
+# The Cortex-M board with its other C library, in a folder of its own: for the tests.
+OTHER_LIBC := $(B)/mps2-an386-picolibc
+.PHONY: other-libc
+other-libc: $(B)/tools/mkcpio
+	$(call board_make,mps2-an386,LIBC=picolibc B=$(OTHER_LIBC) image-test image-libtest)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
 .PHONY: kernel-objs

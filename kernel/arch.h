@@ -192,7 +192,7 @@ void arch_reset(void) __attribute__((noreturn));
 /* Semihosting; buf is kernel-accessible and contiguous. -errno, or as HostCall(). -ENOSYS: none
  * here. */
 long arch_host_open(const char *path, size_t len, int mode);
-long arch_host_write(int handle, const void *buf, size_t len); /* bytes written */
+long arch_host_write(int handle, const void *buf, size_t len); /* bytes written, 0: none */
 long arch_host_close(int handle);
 /* Is it RAM or device memory a driver process may map? false: refuse (kernel RAM, kernel's
  * devices). */

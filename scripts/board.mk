@@ -10,6 +10,7 @@
 ifndef BOARD
 $(error BOARD is not set)
 endif
+# B=<folder below build/> on the command line keeps a variant of a board apart, e.g. one with LIBC=.
 B := build/$(BOARD)
 V ?= 0
 Q := $(if $(filter 0,$(V)),@)
@@ -130,12 +131,19 @@ endef
 $(foreach i,$(IMAGES),$(eval $(call image_rule,$(i))))
 
 # How to start the emulator: one argument a line, the program first, `-kernel <image>` to be added.
-$(B)/qemu.args: boards/$(BOARD)/board.mk
+$(B)/qemu.args: FORCE
 	@mkdir -p $(@D)
-	$(Q)printf '%s\n' $(QEMU) $(QEMU_FLAGS) > $@
+	@printf '%s\n' $(QEMU) $(QEMU_FLAGS) | cmp -s - $@ || \
+		printf '%s\n' $(QEMU) $(QEMU_FLAGS) > $@
 
 .PHONY: images
 images: $(foreach i,$(IMAGES),$(B)/$(i).elf) $(B)/qemu.args
+
+# One of them, with what starts it.
+.PHONY: $(addprefix image-,$(IMAGES))
+$(addprefix image-,$(IMAGES)): image-%: $(B)/%.elf $(B)/qemu.args
+image-%:
+	$(error no image $* for $(BOARD); there are: $(sort $(IMAGES)))
 
 .PHONY: list-images
 list-images:

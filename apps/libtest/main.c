@@ -2,7 +2,7 @@
 /*
  * libtest: checks libkymo and the C library on it: locks, errno per thread, stdio, files, threads,
  * time. `libtest` runs all; `libtest gone` what happens when the console server dies (it kills it:
- * needs the ability kill). Its last line is `libtest: ok` or the number of failures.
+ * needs the ability kill). Prints a line `TEST libtest/<part>: ok` or `… FAIL` for each part.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,22 +22,30 @@ bool check_that(bool good, const char *what, const char *file, int line)
     return good;
 }
 
+/* One line for each part, as test/boot/run.py reads it. */
+static void part(const char *name, void (*run)(void))
+{
+    int before = failures;
+
+    run();
+    if (failures == before) {
+        fprintf(stderr, "TEST libtest/%s: ok\n", name);
+    } else {
+        fprintf(stderr, "TEST libtest/%s: FAIL %d checks\n", name, failures - before);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "gone") == 0) {
-        test_console_gone();
+        part("console gone", test_console_gone);
     } else {
-        test_stress();
-        test_threads();
-        test_sync();
-        test_time();
-        test_files();
+        part("stress", test_stress);
+        part("threads", test_threads);
+        part("sync", test_sync);
+        part("time", test_time);
+        part("files", test_files);
+        printf("and this without a newline is flushed at the end. ");
     }
-    if (failures) {
-        fprintf(stderr, "libtest: %d failures\n", failures);
-        return 1;
-    }
-    fprintf(stderr, "libtest: ok\n");
-    printf("and this without a newline is flushed at the end. ");
-    return 0;
+    return failures ? 1 : 0;
 }

@@ -52,6 +52,7 @@ struct d_program {
     struct d_list objects; /* struct d_made_object */
     struct d_list actions; /* struct d_made_action */
     struct d_list ecbs;    /* struct d_made_ecb */
+    unsigned matched;      /* clauses times probes */
 };
 
 /* The clause that is compiled: what has happened in it so far. */

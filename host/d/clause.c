@@ -67,6 +67,7 @@ static void resolve_probes(struct d_session *d, struct d_clause *c)
         struct match m = {c, n};
         unsigned found = probes->each(probes->arg, n->provider, n->module, n->function,
                                       n->probe_name, n->probe_id, matched, &m);
+        c->program->matched += found;
         if (found == 0 && n->probe_id) {
             d_fail(d, n->place, "D_PDESC_INVAL", "there is no probe with id %u", n->probe_id);
         }
@@ -379,6 +380,11 @@ struct d_program *d_program_new(struct d_session *d)
 
     p->session = d;
     return p;
+}
+
+unsigned d_program_matched(const struct d_program *p)
+{
+    return p->matched;
 }
 
 struct d_back *d_back_new(struct d_session *d)

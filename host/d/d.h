@@ -93,6 +93,8 @@ struct d_clause_info {
 };
 unsigned d_session_clauses(const struct d_session *);
 const struct d_clause_info *d_session_clause(const struct d_session *, uint32_t clause);
+/* Clauses times probes, when it was compiled. */
+unsigned d_program_matched(const struct d_program *);
 /* -S: every object of a program, in order. */
 void d_program_disassemble(const struct d_program *, FILE *);
 void d_object_disassemble(const struct dif_object *, const char *result, FILE *);

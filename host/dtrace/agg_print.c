@@ -271,9 +271,6 @@ static void print_hist(const struct printer *p, const struct aggregation *a,
     free(counts);
 }
 
-void print_pack(const struct printer *, const struct aggregation *, struct agg_row *const *,
-                size_t n);
-
 static bool can_pack(const struct aggregation *a)
 {
     return a->info->function == D_AGG_QUANTIZE || a->info->function == D_AGG_LQUANTIZE;

@@ -52,6 +52,10 @@ void print_conversion(const struct printer *, const struct d_conversion *, int w
 void print_aggregations(const struct printer *, struct aggregation *const *, unsigned naggs,
                         const struct d_printf *);
 
+/* aggpack: a row of cells for each key. */
+void print_pack(const struct printer *, const struct aggregation *, struct agg_row *const *,
+                size_t n);
+
 /* print(): TYPE VALUE. */
 void print_typed(const struct printer *, const struct d_type *, const uint8_t *data);
 

@@ -35,7 +35,7 @@ int run_find_root(struct run *run)
     return 0;
 }
 
-static void make_exec(struct run *run, char *elf, char *args)
+static void make_exec(struct run *run, char *board, char *image)
 {
     sigset_t none;
 
@@ -43,23 +43,23 @@ static void make_exec(struct run *run, char *elf, char *args)
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    execlp("make", "make", "-s", "-C", run->root, elf, args, (char *)NULL);
+    execlp("make", "make", "-s", "-C", run->root, "image", board, image, (char *)NULL);
     fprintf(stderr, "kymo: cannot run make: %s\n", strerror(errno));
     _exit(127);
 }
 
 int run_build(struct run *run)
 {
-    char elf[PATH_MAX], args[PATH_MAX];
+    char board[PATH_MAX], image[PATH_MAX];
     int status = 0;
     pid_t pid;
 
-    snprintf(elf, sizeof(elf), "build/%s/%s.elf", run->board, run->image);
-    snprintf(args, sizeof(args), "build/%s/qemu.args", run->board);
+    snprintf(board, sizeof(board), "BOARD=%s", run->board);
+    snprintf(image, sizeof(image), "IMAGE=%s", run->image);
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        make_exec(run, elf, args);
+        make_exec(run, board, image);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0) {
         if (errno != EINTR) {
@@ -71,7 +71,8 @@ int run_build(struct run *run)
         return -1;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        kymo_error("cannot build %s; --no-build boots what is there", elf);
+        kymo_error("cannot build %s for %s; --no-build boots what is there", run->image,
+                   run->board);
         return -1;
     }
     return 0;

@@ -211,6 +211,21 @@ static int self_stop(struct target *t, unsigned *end_cpu)
     return 0;
 }
 
+/* Naps, and looks: the machine has nobody to wake. */
+static void self_wait(struct target *t, uint64_t ns)
+{
+    uint64_t until = d_port_timestamp() + ns;
+    struct timespec nap = {0, 2000000};
+
+    while (d_port_timestamp() < until) {
+        uint32_t exited = d_consumer_over(lock(t));
+        unlock();
+        if (exited || nanosleep(&nap, NULL) != 0) {
+            return;
+        }
+    }
+}
+
 static int self_status(struct target *t, struct d_status *status)
 {
     d_consumer_status(lock(t), status);
@@ -300,6 +315,7 @@ static const struct target_ops self_ops = {
     .sizes = self_sizes,
     .go = self_go,
     .stop = self_stop,
+    .wait = self_wait,
     .status = self_status,
     .buffer = self_buffer,
     .aggregation = self_aggregation,

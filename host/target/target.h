@@ -26,6 +26,9 @@ struct target_ops {
     int (*sizes)(struct target *, struct d_sizes *, uint32_t *matched);
     int (*go)(struct target *, unsigned *begin_cpu);
     int (*stop)(struct target *, unsigned *end_cpu);
+    /* Sleeps at most so long, less if the consumer called exit(), filled up or was killed, or a
+     * signal came. */
+    void (*wait)(struct target *, uint64_t ns);
     int (*status)(struct target *, struct d_status *);
     int (*buffer)(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
     int (*aggregation)(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);

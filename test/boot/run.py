@@ -38,15 +38,16 @@ class Boot:
     def __init__(self, board, suite):
         self.board, self.suite = board, suite
         self.dir = os.path.join(ROOT, "build/check/boot", f"{board}.{suite.name}")
+        self.build = os.path.join(ROOT, "build", board + suite.variant)
         self.console, self.status, self.seconds = "", None, 0.0
         self.trace = os.path.join(self.dir, "trace.kev")
 
     def command(self):
-        with open(os.path.join(ROOT, "build", self.board, "qemu.args")) as f:
+        with open(os.path.join(self.build, "qemu.args")) as f:
             args = f.read().splitlines()
         if self.suite.cpus and "-smp" in args:
             args[args.index("-smp") + 1] = str(self.suite.cpus)
-        image = os.path.join(ROOT, "build", self.board, self.suite.image + ".elf")
+        image = os.path.join(self.build, self.suite.image + ".elf")
         return args + MODES[self.suite.mode] + self.suite.qemu + ["-kernel", image]
 
     def prepare(self):

@@ -5,6 +5,7 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 
+import crash
 import kev
 
 ROOT = kev.ROOT
@@ -136,6 +137,7 @@ class Suite:
     qemu: list = field(default_factory=list)
     prepare: object = None
     checks: list = field(default_factory=list)
+    variant: str = ""  # of the board's folder below build/
     coverage: bool = False  # its capture counts for "every event row fires"
 
 
@@ -144,6 +146,16 @@ SUITES = [
           qemu=["-rtc", "clock=vm"]),
     Suite("api-multi", "the same on 4 real threads", "test", A64, "multi", cpus=4, tests=150,
           timeout=240),
+    Suite("api-smp1", "the same on one CPU", "test", A64, cpus=1, tests=150,
+          qemu=["-rtc", "clock=vm"]),
+    Suite("api-picolibc", "the same with the other C library", "test", M4, tests=150,
+          qemu=["-rtc", "clock=vm"], variant="-picolibc"),
+    Suite("libtest", "the C library: locks, errno, stdio, files, threads, time", "libtest",
+          tests=11, checks=[says("flushed at the end")]),
+    Suite("libtest-picolibc", "the same with the other one", "libtest", M4, tests=11,
+          variant="-picolibc", checks=[says("flushed at the end")]),
+    Suite("libtest-multi", "the same on 4 real threads", "libtest", A64, "multi", cpus=4, tests=11,
+          timeout=240, checks=[says("flushed at the end")]),
     Suite("smp1", "one CPU", "smoke", A64, cpus=1, tests=20),
     Suite("smp2", "two CPUs", "smoke", A64, "multi", cpus=2, tests=20),
     Suite("smp8", "eight CPUs", "smoke", A64, "multi", cpus=8, tests=20, timeout=240),
@@ -154,7 +166,10 @@ SUITES = [
           tests=2),
     Suite("fuzz-multi", "the same on 4 real threads", "fuzz", A64, "multi", cpus=4, tests=1,
           timeout=240),
-    Suite("crash", "every way to crash, one after the other", "crash", checks=[says("init")]),
+    Suite("crash", "every way to crash, one after the other", "crash",
+          checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
+    Suite("crash-multi", "the same on 4 real threads", "crash", A64, "multi", cpus=4,
+          checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("demo", "what `make demo` shows", "demo", checks=[the_capture_can_be_read],
           coverage=True),
     Suite("repeat", "two runs under icount are the same to the byte", "golden",

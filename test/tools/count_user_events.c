@@ -4,13 +4,15 @@
  * producers number their events (apps/evstorm: user event P, d1 and d2 the low and high word of
  * 0, 1, 2, …), so what is missing shows as gaps.
  *
- *   count_user_events CAPTURE CPUS [P=MADE]...
+ *   count_user_events CAPTURE CPUS P=MADE...
  *
- * CPUS: how many there are (producer P runs on CPU P modulo CPUS); MADE: what P says it made.
+ * CPUS: how many there are (producer P runs on CPU P modulo CPUS); MADE: what P says it made. Every
+ * producer must be named: one of whose events none is in the file has lost them all.
  *
- * Exact means: no number comes twice; per CPU, the numbers missing of the producers bound to it are
- * as many as that CPU's DROPPED events of class USER say; and nothing else of class USER is there.
- * Prints the account; status 0 if it is exact. Reads any size in one pass, a bit per event.
+ * Exact means: every number from 0 to MADE - 1 comes once at most; per CPU, the numbers missing of
+ * the producers bound to it are as many as that CPU's DROPPED events of class USER say; and nothing
+ * else of class USER is there. Prints the account; status 0 if it is exact, 1 if not, 2 if it can't
+ * be told. Reads any size in one pass, a bit per event. Proved by test/tools/check.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -25,10 +27,9 @@
 #define MOST (UINT64_C(1) << 28) /* events of one producer */
 
 static struct producer {
-    uint64_t made, seen, twice, most; /* most: highest number + 1 */
-    uint8_t *bits;
-    int cpu; /* that it is bound to */
-    bool told;
+    uint64_t made, seen, twice;
+    uint8_t *bits; /* one for each event, NULL: no such producer */
+    int cpu;       /* that it is bound to */
 } producers[PRODUCERS];
 static uint64_t dropped[CPUS], others, strange;
 
@@ -44,20 +45,16 @@ static void take_event(const struct trace_slot *slot)
     uint64_t n = (uint64_t)slot->d2 << 32 | slot->d1;
     struct producer *producer = &producers[p % PRODUCERS];
 
-    if (p >= PRODUCERS || n >= MOST || TRACE_GET_STRUCT(slot->header) != TRACE_STRUCT_S) {
+    if (p >= PRODUCERS || producer->bits == NULL || n >= producer->made ||
+        TRACE_GET_STRUCT(slot->header) != TRACE_STRUCT_S ||
+        producer->cpu != (int)TRACE_GET_CPU(slot->header)) {
         strange++;
-        return;
+    } else if (producer->bits[n / 8] >> (n % 8) & 1) {
+        producer->twice++;
+    } else {
+        producer->bits[n / 8] |= (uint8_t)(1u << (n % 8));
+        producer->seen++;
     }
-    if (producer->bits == NULL && (producer->bits = calloc(1, MOST / 8)) == NULL) {
-        die("no memory", "producer");
-    }
-    if (producer->cpu != (int)TRACE_GET_CPU(slot->header)) {
-        strange++; /* they are bound to their CPUs */
-    }
-    producer->twice += producer->bits[n / 8] >> (n % 8) & 1;
-    producer->bits[n / 8] |= (uint8_t)(1u << (n % 8));
-    producer->seen++;
-    producer->most = n + 1 > producer->most ? n + 1 : producer->most;
 }
 
 static void take_slot(const struct trace_slot *slot)
@@ -98,83 +95,108 @@ static void skip_header(FILE *f, const char *name)
     }
 }
 
+/* `P=MADE` of the command line. */
+static void add_producer(const char *text, int cpus)
+{
+    char *rest;
+    unsigned long p = strtoul(text, &rest, 10);
+    uint64_t made = rest != text && *rest == '=' ? strtoull(rest + 1, &rest, 10) : MOST;
+
+    if (p >= PRODUCERS || made >= MOST || *rest != '\0' || producers[p].bits != NULL) {
+        die("not PRODUCER=MADE", text);
+    }
+    producers[p].made = made;
+    producers[p].cpu = (int)p % cpus;
+    producers[p].bits = calloc(1, made / 8 + 1);
+    if (producers[p].bits == NULL) {
+        die("no memory", text);
+    }
+}
+
 /* What is missing of the producers of one CPU. */
 static uint64_t missing_on(int cpu)
 {
     uint64_t missing = 0;
 
     for (unsigned p = 0; p < PRODUCERS; p++) {
-        const struct producer *producer = &producers[p];
-        uint64_t made = producer->told ? producer->made : producer->most;
-
-        if (producer->cpu == cpu) {
-            missing += made - producer->seen;
+        if (producers[p].bits != NULL && producers[p].cpu == cpu) {
+            missing += producers[p].made - producers[p].seen;
         }
     }
     return missing;
 }
 
-static bool print_producers(void)
+static bool producers_exact(void)
 {
-    bool good = strange == 0;
+    bool exact = strange == 0;
 
     for (unsigned p = 0; p < PRODUCERS; p++) {
         const struct producer *producer = &producers[p];
 
-        if (producer->seen != 0 || producer->told) {
+        if (producer->bits != NULL) {
             printf("producer %u cpu %d: made %" PRIu64 " in file %" PRIu64 " twice %" PRIu64 "\n",
-                   p, producer->cpu, producer->told ? producer->made : producer->most,
-                   producer->seen, producer->twice);
-            good &= producer->twice == 0 && (!producer->told || producer->most <= producer->made);
+                   p, producer->cpu, producer->made, producer->seen, producer->twice);
+            exact &= producer->twice == 0;
         }
     }
-    return good;
+    return exact;
 }
 
-int main(int argc, char **argv)
+static bool cpus_exact(void)
 {
-    FILE *f = argc > 2 ? fopen(argv[1], "rb") : NULL;
-    int cpus = argc > 2 ? atoi(argv[2]) : 0;
-    uint64_t made = 0, seen = 0, lost = 0;
-    struct trace_slot slot;
-    bool good;
+    bool exact = true;
 
-    if (f == NULL || cpus < 1 || cpus > CPUS) {
-        die("can't read", argc > 1 ? argv[1] : "usage: count_user_events CAPTURE CPUS [P=MADE]...");
-    }
-    for (unsigned p = 0; p < PRODUCERS; p++) {
-        producers[p].cpu = (int)p % cpus;
-    }
-    for (int i = 3; i < argc; i++) {
-        char *rest;
-        unsigned long p = strtoul(argv[i], &rest, 10);
-
-        if (p >= PRODUCERS || *rest != '=') {
-            die("not PRODUCER=MADE", argv[i]);
-        }
-        producers[p].told = true;
-        producers[p].made = strtoull(rest + 1, NULL, 10);
-    }
-    skip_header(f, argv[1]);
-    while (fread(&slot, sizeof(slot), 1, f) == 1) {
-        take_slot(&slot);
-    }
-    good = print_producers();
     for (int cpu = 0; cpu < CPUS; cpu++) {
         uint64_t missing = missing_on(cpu);
 
         if (missing != 0 || dropped[cpu] != 0) {
             printf("cpu %d: missing %" PRIu64 " DROPPED %" PRIu64 "\n", cpu, missing, dropped[cpu]);
-            good &= missing == dropped[cpu];
+            exact &= missing == dropped[cpu];
         }
-        lost += dropped[cpu];
     }
+    return exact;
+}
+
+static int account(void)
+{
+    uint64_t made = 0, seen = 0, lost = 0;
+    bool exact = producers_exact() & cpus_exact();
+
     for (unsigned p = 0; p < PRODUCERS; p++) {
-        made += producers[p].told ? producers[p].made : producers[p].most;
+        made += producers[p].made;
         seen += producers[p].seen;
     }
+    for (int cpu = 0; cpu < CPUS; cpu++) {
+        lost += dropped[cpu];
+    }
+    exact &= made == seen + lost;
     printf("made %" PRIu64 " = in file %" PRIu64 " + DROPPED %" PRIu64 ": %s (%" PRIu64
            " other events, %" PRIu64 " strange)\n",
-           made, seen, lost, good && made == seen + lost ? "exact" : "NOT EXACT", others, strange);
-    return good && made == seen + lost ? 0 : 1;
+           made, seen, lost, exact ? "exact" : "NOT EXACT", others, strange);
+    return exact ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    static struct trace_slot slots[1024];
+    size_t n;
+    FILE *f = argc > 3 ? fopen(argv[1], "rb") : NULL;
+    int cpus = argc > 3 ? atoi(argv[2]) : 0;
+
+    if (argc <= 3) {
+        die("count_user_events CAPTURE CPUS P=MADE...", "usage");
+    }
+    if (f == NULL || cpus < 1 || cpus > CPUS) {
+        die(f == NULL ? "can't read" : "how many CPUs?", argv[f == NULL ? 1 : 2]);
+    }
+    for (int i = 3; i < argc; i++) {
+        add_producer(argv[i], cpus);
+    }
+    skip_header(f, argv[1]);
+    while ((n = fread(slots, sizeof(slots[0]), sizeof(slots) / sizeof(slots[0]), f)) != 0) {
+        for (size_t i = 0; i < n; i++) {
+            take_slot(&slots[i]);
+        }
+    }
+    return account();
 }

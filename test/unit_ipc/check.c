@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* world_check(): what must be true of all kernel objects whenever no CPU is in the kernel. */
-#include "kernel/cpu.h"
-#include "test/unit_ipc/world.h"
+#include "test/unit_ipc/check.h"
 
 #define LOOP_MAX 1000
 
 /* A list is sound: both directions agree. Returns its length. */
-static unsigned sound(const struct list *head, const char *what)
+unsigned check_list(const struct list *head, const char *what)
 {
     unsigned n = 0;
     for (const struct list *p = head->next; p != head; p = p->next) {
         if (p->next->prev != p || p->prev->next != p || ++n > LOOP_MAX) {
-            fail("list of %s is broken", what);
+            broken("list of %s is broken", what);
         }
     }
     return n;
 }
 
-static bool in_list(const struct list *head, const struct list *node)
+bool check_in_list(const struct list *head, const struct list *node)
 {
     for (const struct list *p = head->next; p != head; p = p->next) {
         if (p == node) {
@@ -27,145 +26,59 @@ static bool in_list(const struct list *head, const struct list *node)
     return false;
 }
 
-static bool is_channel(const struct process *proc, const struct channel *ch)
-{
-    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
-        if (proc->channels[i] == ch) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_connection(const struct process *proc, const struct connection *conn)
-{
-    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
-        if (proc->fds[i] == conn || proc->side[i] == conn) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* All threads in a queue of a channel are in that state there, highest priority first. */
-static void check_queue(const struct list *head, const struct channel *ch, unsigned state)
-{
-    int last = 256;
-    sound(head, "a channel's threads");
-    for (const struct list *p = head->next; p != head; p = p->next) {
-        const struct thread *t = list_entry(p, struct thread, ready);
-        if (t->state != state || t->channel != ch || t->priority > last) {
-            fail("thread %d of %d in a channel's queue: state %u, priority %u after %d", t->tid,
-                 t->proc->pid, t->state, t->priority, last);
-        }
-        last = t->priority;
-    }
-}
-
-static void check_pulses(const struct channel *ch)
-{
-    unsigned user = 0;
-    int last = 256;
-    sound(&ch->pulses, "pulses");
-    for (const struct list *p = ch->pulses.next; p != &ch->pulses; p = p->next) {
-        const struct pulse *pulse = list_entry(p, struct pulse, link);
-        if (pulse->channel != ch || pulse->priority > last) {
-            fail("a pulse is in the wrong place");
-        }
-        last = pulse->priority;
-        user += pulse->of_user;
-    }
-    if (user != ch->user_pulses) {
-        fail("%u pulses of programs, counted as %u", user, ch->user_pulses);
-    }
-}
-
-static void check_channel(const struct process *proc, unsigned i)
-{
-    const struct channel *ch = proc->channels[i];
-    if (!ch) {
-        return;
-    }
-    if (ch->proc != proc || ch->chid != (int)i + 1) {
-        fail("channel %d of process %d isn't its own", ch->chid, proc->pid);
-    }
-    check_queue(&ch->senders, ch, STATE_SEND);
-    check_queue(&ch->receivers, ch, STATE_RECEIVE);
-    check_pulses(ch);
-    if (!list_empty(&ch->receivers) && !list_empty(&ch->pulses)) {
-        fail("a pulse waits beside a receiver");
-    }
-    bool receiver = false, sender = false;
-    for (const struct list *p = ch->receivers.next; p != &ch->receivers; p = p->next) {
-        receiver |= list_entry(p, struct thread, ready)->call != KER_MSG_RECEIVEPULSEV;
-    }
-    for (const struct list *p = ch->senders.next; p != &ch->senders; p = p->next) {
-        sender |= !list_entry(p, struct thread, ready)->server;
-    }
-    if (receiver && sender) {
-        fail("a message waits beside a receiver");
-    }
-    sound(&ch->connections, "connections");
-    for (const struct list *p = ch->connections.next; p != &ch->connections; p = p->next) {
-        const struct connection *conn = list_entry(p, struct connection, link);
-        if (conn->channel != ch || !is_connection(conn->proc, conn)) {
-            fail("connection %d of process %d leads elsewhere", conn->coid, conn->proc->pid);
-        }
-    }
-}
-
-static void check_connection(const struct process *proc, const struct connection *conn, int coid)
-{
-    if (!conn) {
-        return;
-    }
-    if (conn->proc != proc || conn->coid != coid) {
-        fail("connection %d of process %d isn't its own", coid, proc->pid);
-    }
-    if (conn->channel && (!is_channel(conn->channel->proc, conn->channel) ||
-                          !in_list(&conn->channel->connections, &conn->link))) {
-        fail("connection %d of process %d leads to no channel", coid, proc->pid);
-    }
-    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
-        const struct connection *other = proc->fds[i];
-        if (other && conn->channel && other->channel == conn->channel &&
-            other->scoid != conn->scoid) {
-            fail("two scoids for one client and channel");
-        }
-    }
-}
-
 static void check_sender(const struct thread *t)
 {
-    if (!is_connection(t->proc, t->connection) || t->connection->channel != t->channel ||
-        !in_list(&t->channel->senders, &t->ready)) {
-        fail("thread %d of %d in SEND is nowhere", t->tid, t->proc->pid);
+    if (!check_is_connection(t->proc, t->connection) || t->connection->channel != t->channel ||
+        !check_in_list(&t->channel->senders, &t->ready)) {
+        broken("thread %d of %d in SEND is nowhere", t->tid, t->proc->pid);
     }
     if (t->server && (t->server->xfer != t->rcvid || t->server->proc != t->channel->proc)) {
-        fail("thread %d of %d in SEND is copied by nobody", t->tid, t->proc->pid);
+        broken("thread %d of %d in SEND is copied by nobody", t->tid, t->proc->pid);
     }
 }
 
 static void check_client(const struct thread *t)
 {
-    if (!is_connection(t->proc, t->connection) || t->connection->channel != t->channel ||
-        !is_channel(t->channel->proc, t->channel)) {
-        fail("thread %d of %d in REPLY is nowhere", t->tid, t->proc->pid);
+    if (!check_is_connection(t->proc, t->connection) || t->connection->channel != t->channel ||
+        !check_is_channel(t->channel->proc, t->channel)) {
+        broken("thread %d of %d in REPLY is nowhere", t->tid, t->proc->pid);
     }
     if (t->server && (t->server->proc != t->channel->proc || t->server->state == STATE_DEAD)) {
-        fail("thread %d of %d in REPLY has a wrong server", t->tid, t->proc->pid);
+        broken("thread %d of %d in REPLY has a wrong server", t->tid, t->proc->pid);
     }
 }
 
 static void check_waiter(const struct thread *t)
 {
-    if (!in_list(&t->proc->sync_waiters, &t->ready)) {
-        fail("thread %d of %d waits for a sync_t, and nobody knows", t->tid, t->proc->pid);
+    if (!check_in_list(&t->proc->sync_waiters, &t->ready)) {
+        broken("thread %d of %d waits for a sync_t, and nobody knows", t->tid, t->proc->pid);
     }
     if ((t->state == STATE_MUTEX) != (t->sync_owner != NULL) ||
         (t->sync_owner && (t->sync_owner->proc != t->proc || t->sync_owner->state == STATE_DEAD))) {
-        fail("thread %d of %d waits for a wrong owner", t->tid, t->proc->pid);
+        broken("thread %d of %d waits for a wrong owner", t->tid, t->proc->pid);
     }
+}
+
+static void check_joiner(const struct thread *t)
+{
+    const struct thread *of = thread_find(t->proc, (int)t->args[0]);
+    if (!of || of->state == STATE_DEAD || !check_in_list(&of->joiners, &t->ready) ||
+        check_list(&of->joiners, "joiners") != 1) {
+        broken("thread %d of %d waits for the end of none", t->tid, t->proc->pid);
+    }
+}
+
+/* Waits for a child that is still to end. */
+static void check_parent(const struct thread *t)
+{
+    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+        const struct process *child = process_in_slot(slot);
+        if (child && child->ppid == t->proc->pid && !child->zombie &&
+            ((int)t->args[0] == 0 || (int)t->args[0] == child->pid)) {
+            return;
+        }
+    }
+    broken("thread %d of %d waits for no child", t->tid, t->proc->pid);
 }
 
 static void check_blocked(const struct thread *t)
@@ -175,8 +88,9 @@ static void check_blocked(const struct thread *t)
         check_sender(t);
         break;
     case STATE_RECEIVE:
-        if (!is_channel(t->proc, t->channel) || !in_list(&t->channel->receivers, &t->ready)) {
-            fail("thread %d of %d in RECEIVE is nowhere", t->tid, t->proc->pid);
+        if (!check_is_channel(t->proc, t->channel) ||
+            !check_in_list(&t->channel->receivers, &t->ready)) {
+            broken("thread %d of %d in RECEIVE is nowhere", t->tid, t->proc->pid);
         }
         break;
     case STATE_REPLY:
@@ -187,9 +101,15 @@ static void check_blocked(const struct thread *t)
     case STATE_SEM:
         check_waiter(t);
         break;
+    case STATE_JOIN:
+        check_joiner(t);
+        break;
+    case STATE_WAITTHREAD:
+        check_parent(t);
+        break;
     case STATE_NANOSLEEP:
         if (!timer_node_running(&t->timeout)) {
-            fail("thread %d of %d sleeps for ever", t->tid, t->proc->pid);
+            broken("thread %d of %d sleeps for ever", t->tid, t->proc->pid);
         }
         break;
     default:
@@ -210,8 +130,8 @@ static void check_thread(const struct thread *t)
     }
     check_blocked(t);
     if (t->priority != max(t->base_priority, max(t->msg_priority, t->sync_priority))) {
-        fail("thread %d of %d: priority %u of %u, %u, %u", t->tid, t->proc->pid, t->priority,
-             t->base_priority, t->msg_priority, t->sync_priority);
+        broken("thread %d of %d: priority %u of %u, %u, %u", t->tid, t->proc->pid, t->priority,
+               t->base_priority, t->msg_priority, t->sync_priority);
     }
     for (const struct list *p = t->proc->sync_waiters.next; p != &t->proc->sync_waiters;
          p = p->next) {
@@ -219,17 +139,29 @@ static void check_thread(const struct thread *t)
         sync = w->sync_owner == t ? max(sync, w->priority) : sync;
     }
     if (sync != t->sync_priority) {
-        fail("thread %d of %d inherits %u, should %u", t->tid, t->proc->pid, t->sync_priority,
-             sync);
+        broken("thread %d of %d inherits %u, should %u", t->tid, t->proc->pid, t->sync_priority,
+               sync);
     }
-    if (t->serving && !is_channel(t->proc, t->serving)) {
-        fail("thread %d of %d serves no channel", t->tid, t->proc->pid);
+    if (t->serving && !check_is_channel(t->proc, t->serving)) {
+        broken("thread %d of %d serves no channel", t->tid, t->proc->pid);
     }
-    if (t->state == STATE_RUNNING && world_cpu_of(t) < 0) {
-        fail("thread %d of %d runs nowhere", t->tid, t->proc->pid);
+    if ((t->state == STATE_RUNNING) != (world_cpu_of(t) >= 0)) {
+        broken("thread %d of %d: state %u on CPU %d", t->tid, t->proc->pid, t->state,
+               world_cpu_of(t));
+    }
+    if (world_settled() && (t->flags & (THREAD_DYING | THREAD_AGAIN)) != 0 &&
+        t->state != STATE_READY) {
+        broken("thread %d of %d in state %u: flags %#x", t->tid, t->proc->pid, t->state, t->flags);
     }
     if ((t->state == STATE_RUNNING || t->state == STATE_READY) && timer_node_running(&t->timeout)) {
-        fail("thread %d of %d has a timeout but isn't blocked", t->tid, t->proc->pid);
+        broken("thread %d of %d has a timeout but isn't blocked", t->tid, t->proc->pid);
+    }
+}
+
+static void check_zombie(const struct process *proc)
+{
+    if (proc->nthreads != 0 || proc->space.nmaps != 0 || !process_find(proc->ppid)) {
+        broken("zombie %d has something, or nobody to ask for it", proc->pid);
     }
 }
 
@@ -244,39 +176,25 @@ static void check_process(const struct process *proc)
         check_connection(proc, proc->side[i], (int)(_NTO_SIDE_CHANNEL + i));
     }
     int last = 256;
-    sound(&proc->sync_waiters, "sync waiters");
+    check_list(&proc->sync_waiters, "sync waiters");
     for (const struct list *p = proc->sync_waiters.next; p != &proc->sync_waiters; p = p->next) {
         const struct thread *t = list_entry(p, struct thread, ready);
         if (t->proc != proc || t->priority > last) {
-            fail("sync waiters are out of order");
+            broken("sync waiters are out of order");
         }
         last = t->priority;
     }
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i]) {
+            if (proc->threads[i]->proc != proc || proc->threads[i]->tid != (int)i + 1) {
+                broken("thread %u of process %d isn't its own", i + 1, proc->pid);
+            }
             check_thread(proc->threads[i]);
             threads += proc->threads[i]->state != STATE_DEAD;
         }
     }
-    if (threads != proc->nthreads && !proc->zombie) {
-        fail("process %d has %u threads, counted as %u", proc->pid, threads, proc->nthreads);
-    }
-}
-
-/* Threads that could run do, if there is a CPU for them. */
-static void check_idle(void)
-{
-    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        if (cpus[n].current) {
-            continue;
-        }
-        for (unsigned i = 0; i < CONFIG_THREADS; i++) {
-            const struct thread *t = thread_by_index(i);
-            if (t && t->proc != kernel_process && t->state == STATE_READY &&
-                (t->runmask >> n & 1)) {
-                fail("CPU %u idles, but thread %d of %d is READY", n, t->tid, t->proc->pid);
-            }
-        }
+    if (threads != proc->nthreads) {
+        broken("process %d has %u threads, counted as %u", proc->pid, threads, proc->nthreads);
     }
 }
 
@@ -287,22 +205,9 @@ void world_check(void)
         if (proc) {
             check_process(proc);
         }
-    }
-    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        uint64_t last = 0;
-        sound(&cpus[n].timers, "timers");
-        for (const struct list *p = cpus[n].timers.next; p != &cpus[n].timers; p = p->next) {
-            const struct timer_node *node = list_entry(p, struct timer_node, link);
-            if (node->at < last) {
-                fail("timers are out of order");
-            }
-            last = node->at;
-        }
-        if (!list_empty(&cpus[n].timers) &&
-            fake_timer_at[n] > list_entry(cpus[n].timers.next, struct timer_node, link)->at &&
-            fake_timer_at[n] > 1) {
-            fail("the hardware timer of CPU %u comes too late", n);
+        if (proc && proc->zombie) {
+            check_zombie(proc);
         }
     }
-    check_idle();
+    check_system();
 }

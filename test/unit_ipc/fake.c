@@ -33,6 +33,8 @@ void (*fake_irq_window)(void);
 void (*fake_lock_window)(void);
 static bool passed; /* fake_lock_window() has been called since the lock was let go */
 unsigned fake_events[FAKE_EVENTS];
+unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
+void (*fake_result_hook)(const struct thread *t, int error);
 
 struct cpu *fake_this_cpu(void)
 {
@@ -42,7 +44,7 @@ struct cpu *fake_this_cpu(void)
 void fake_lock_taken(volatile uint32_t *lock)
 {
     if (*lock) {
-        fail("the kernel lock is taken twice");
+        broken("the kernel lock is taken twice");
     }
     *lock = 1;
     passed = false;
@@ -53,9 +55,11 @@ void fake_lock_taken(volatile uint32_t *lock)
 void fake_spin(void)
 {
     unsigned self = fake_cpu;
-    if (kernel_lock_word == 0 && fake_lock_window && !passed) {
-        passed = true;
-        fake_lock_window();
+    if (kernel_lock_word == 0) {
+        if (fake_lock_window && !passed) {
+            passed = true;
+            fake_lock_window();
+        }
         return;
     }
     for (fake_cpu = 0; fake_cpu < CONFIG_CPUS; fake_cpu++) {
@@ -64,6 +68,17 @@ void fake_spin(void)
         }
     }
     fake_cpu = self;
+}
+
+void fake_result(const struct thread *t, int error)
+{
+    if (error < 0 || error >= FAKE_ERRORS || t->call >= KERCALL_MAX) {
+        broken("call %u of thread %d ends with error %d", t->call, t->tid, error);
+    }
+    fake_errors[t->call][error]++;
+    if (fake_result_hook) {
+        fake_result_hook(t, error);
+    }
 }
 
 /* ---- memory: granules of 256 bytes; a process's mappings follow each other without a gap --------
@@ -185,7 +200,7 @@ void arch_irq_window(void)
 void arch_wait_for_interrupt(struct cpu *cpu)
 {
     if (kernel_lock_word) {
-        fail("idle with the kernel lock");
+        broken("idle with the kernel lock");
     }
     if (!cpu->work) {
         longjmp(*fake_idle, 1);
@@ -246,11 +261,20 @@ void pool_free(struct pool *pool, void *object)
     struct fake_pool *c = pool->free;
     size_t i = (size_t)((char *)object - c->objects) / pool->size;
     if (!c->used[i]) {
-        fail("freed twice");
+        broken("freed twice");
     }
     c->used[i] = false;
     pool->used--;
     poison(pool, object);
+}
+
+unsigned fake_pool_used(unsigned count)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < npools; i++) {
+        n += pools[i]->count == count ? pools[i]->used : 0;
+    }
+    return n;
 }
 
 unsigned fake_pools_used(void)
@@ -264,7 +288,7 @@ unsigned fake_pools_used(void)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-void fail(const char *fmt, ...)
+void broken(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -272,8 +296,10 @@ void fail(const char *fmt, ...)
     fprintf(stderr, "FAILED: ");
     vfprintf(stderr, fmt, args);
     fprintf(stderr, "\n");
-    world_where();
     va_end(args);
+    if (world_where) {
+        world_where();
+    }
     abort();
 }
 
@@ -285,7 +311,7 @@ int kprintf(const char *fmt, ...)
 
 void kernel_panic(const char *fmt, ...)
 {
-    fail("kernel_panic: %s", fmt);
+    broken("kernel_panic: %s", fmt);
     abort();
 }
 
@@ -312,7 +338,7 @@ void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_
 {
     (void)policy;
     if (state >= STATE_MAX || pid == 0 || tid == 0 || priority > 255) {
-        fail("bad thread state event");
+        broken("bad thread state event");
     }
     fake_events[TRACE_EV_thread_state]++;
 }

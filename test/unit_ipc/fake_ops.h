@@ -23,6 +23,7 @@ struct arch_aspace {
     uintptr_t next; /* where the next mapping goes */
 };
 
+void fake_result(const struct thread *t, int error);
 extern unsigned fake_cpu;
 extern uint64_t fake_now;
 struct cpu *fake_this_cpu(void);
@@ -91,6 +92,7 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
     ctx->value = value;
     ctx->error = error;
     ctx->returned = true;
+    fake_result(t, error);
 }
 static inline void arch_request_exit(void)
 {

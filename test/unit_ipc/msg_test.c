@@ -2,19 +2,11 @@
 /* Channels, connections and messages: what each call does, by one case each. */
 #include "test/unit_ipc/world.h"
 
-#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include <cmocka.h>
-
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
-
-#define DATA 0x4000u
-#define AT(n) (FAKE_VADDR + 0x100u * (n))
-#define LEN(n) ((uintptr_t)0 - (uintptr_t)(n))
 
 static struct thread *server, *client;
 static int chid, coid;
@@ -46,12 +38,7 @@ static int setup_unblock(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    for (unsigned i = 1; i < CONFIG_PROCESSES; i++) {
-        if (process_in_slot(i) && !process_in_slot(i)->zombie) {
-            world_kill(process_in_slot(i));
-        }
-    }
-    assert_int_equal(fake_pools_used(), CONFIG_CPUS);
+    world_end();
     return 0;
 }
 

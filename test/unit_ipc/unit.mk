@@ -18,7 +18,8 @@ UNIT_IPC_KERNEL := $(filter-out %/pool.c,$(addprefix kernel/,channel.c clock.c c
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c \
 	timeout.c timer.c timer_calls.c vm.c))
 UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) test/unit_ipc/fake.c \
-	test/unit_ipc/world.c test/unit_ipc/check.c)
+	$(addprefix test/unit_ipc/,world.c check.c check_msg.c \
+	check_system.c))
 
 $(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.h kernel/*.h kernel/abi/*.* kernel/abi/sys/*.h \
 	trace/*.h) trace/events.def test/unit_ipc/unit.mk
@@ -27,3 +28,5 @@ $(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.h kernel/*.h kernel/abi/*.* ke
 
 $(UNIT_IPC): $(B)/unit/ipc_%: $(B)/unit/ipc/test/unit_ipc/%.o $(UNIT_IPC_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
+
+$(B)/unit/ipc_random_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)

@@ -2,20 +2,19 @@
 /* See world.h. */
 #include "test/unit_ipc/world.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "kernel/abi/errno.h"
 #include "kernel/exit.h"
-#include "kernel/intr.h"
+#include "kernel/intr_impl.h"
 #include "kernel/sched.h"
 #include "kernel/thread_end.h"
 
 #define RAM_BYTES (4u << 20)
 
 static _Alignas(4096) char ram[RAM_BYTES];
-const char *world_doing = "";
+static size_t ram_free;          /* when no process is there */
+static bool inside[CONFIG_CPUS]; /* in the kernel */
+void (*world_where)(void);
 
 void world_boot(void)
 {
@@ -32,6 +31,7 @@ void world_boot(void)
     channel_init();
     sync_init();
     intr_init();
+    ram_free = phys_available();
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         cpus[n].online = true;
         cpus_online |= 1u << n;
@@ -43,17 +43,31 @@ void world_boot(void)
 /* Runs a way into the kernel on the current CPU until it comes out, or the CPU idles. */
 static void enter(struct thread *(*way)(struct thread *, unsigned), struct thread *t, unsigned n)
 {
-    if (setjmp(fake_idle) == 0) {
+    jmp_buf here, *outer = fake_idle;
+    unsigned cpu = fake_cpu;
+    if (inside[cpu] || kernel_lock_word) {
+        broken("the test enters the kernel where it can't");
+    }
+    fake_idle = &here;
+    inside[cpu] = true;
+    if (setjmp(here) == 0) {
         struct thread *next = way(t, n);
         if (next != cpus[fake_cpu].current || next->state != STATE_RUNNING) {
-            fail("the kernel resumes a thread that isn't running");
+            broken("the kernel resumes a thread that isn't running");
         }
     } else if (cpus[fake_cpu].current) {
-        fail("idle, but there is a current thread");
+        broken("idle, but there is a current thread");
     }
+    inside[cpu] = false;
+    fake_idle = outer;
     if (kernel_lock_word) {
-        fail("left the kernel with its lock");
+        broken("left the kernel with its lock");
     }
+}
+
+bool world_inside(unsigned cpu)
+{
+    return inside[cpu];
 }
 
 static struct thread *way_exit(struct thread *t, unsigned unused)
@@ -62,28 +76,75 @@ static struct thread *way_exit(struct thread *t, unsigned unused)
     return kernel_exit(t);
 }
 
+static void (*way_what)(void *arg);
+static void *way_arg;
+
+static struct thread *way_do(struct thread *unused, unsigned n)
+{
+    (void)unused;
+    kernel_lock();
+    way_what(way_arg);
+    return exit_locked(&cpus[n]);
+}
+
 static struct thread *way_call(struct thread *t, unsigned number)
 {
     return kernel_call(t, number);
 }
 
+bool world_step(unsigned n)
+{
+    unsigned self = fake_cpu;
+    bool any = false;
+    if (inside[n]) {
+        return false;
+    }
+    fake_cpu = n;
+    if (fake_ipis >> n & 1) {
+        fake_ipis &= ~(1u << n);
+        intr_ipi(0, 0, false);
+        any = true;
+    }
+    if (cpus[n].work | cpus[n].resched) {
+        enter(way_exit, cpus[n].current, 0);
+        any = true;
+    }
+    fake_cpu = self;
+    return any;
+}
+
+void world_do(unsigned n, void (*what)(void *arg), void *arg)
+{
+    unsigned self = fake_cpu;
+    if (cpus[n].current) {
+        cpus[n].current->call = THREAD_CALL_NONE;
+    }
+    way_what = what;
+    way_arg = arg;
+    fake_cpu = n;
+    enter(way_do, NULL, n);
+    fake_cpu = self;
+}
+
+bool world_settled(void)
+{
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        if (inside[n] || (cpus[n].work | cpus[n].resched)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void world_settle(void)
 {
     bool any;
-    unsigned self = fake_cpu;
     do {
         any = false;
-        for (fake_cpu = 0; fake_cpu < CONFIG_CPUS; fake_cpu++) {
-            fake_ipis &= ~(1u << fake_cpu);
-            cpu_ipi();
-            struct cpu *cpu = &cpus[fake_cpu];
-            if (cpu->work | cpu->resched) {
-                enter(way_exit, cpu->current, 0);
-                any = true;
-            }
+        for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+            any |= world_step(n);
         }
-    } while (any || fake_ipis);
-    fake_cpu = self;
+    } while (any);
 }
 
 int world_cpu_of(const struct thread *t)
@@ -96,54 +157,83 @@ int world_cpu_of(const struct thread *t)
     return -1;
 }
 
-static struct thread *start(struct process *proc, int priority, uintptr_t stack)
-{
+struct birth {
+    struct process *proc; /* NULL: to be made */
+    int ppid, priority;
+    uint32_t ability;
+    size_t data;
     struct thread *t;
-    const struct _thread_attr attr = {.priority = priority,
+    int error;
+};
+
+static int map(const struct birth *b)
+{
+    struct mapping rw = {.len = b->data, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    struct mapping ro = {.len = 4096, .flags = KYMO_PROT_READ};
+    int error = vm_map(b->proc, &rw);
+    return error ? error : vm_map(b->proc, &ro);
+}
+
+static void birth(void *arg)
+{
+    struct birth *b = arg;
+    struct process *new = NULL;
+    const struct _thread_attr attr = {.priority = b->priority,
                                       .policy = SCHED_RR,
                                       .runmask = ~0u,
-                                      .stackaddr = (void *)stack,
+                                      .stackaddr = (void *)(uintptr_t)FAKE_VADDR,
                                       .stacksize = 64};
-    fake_cpu = 0;
-    kernel_lock();
-    int error = thread_create(proc, cpus[0].idle, 0, 0, &attr, &t);
-    if (!error) {
-        thread_start(t);
-        cpus[0].resched = 1;
+    if (!b->proc) {
+        b->error = process_create("test", b->ppid, b->ability, &new);
+        b->proc = new;
+        b->error = b->error ? b->error : map(b);
     }
-    kernel_unlock();
+    if (!b->error) {
+        b->error = thread_create(b->proc, cpus[0].idle, 0, 0, &attr, &b->t);
+    }
+    if (!b->error) {
+        thread_start(b->t);
+    } else if (new) {
+        new->ppid = 0;
+        process_end(new, 0);
+    }
+}
+
+int world_spawn(unsigned cpu, int ppid, uint32_t ability, int priority, size_t data)
+{
+    struct birth b = {.ppid = ppid, .ability = ability, .priority = priority, .data = data};
+    world_do(cpu, birth, &b);
+    return b.error;
+}
+
+static struct thread *born(struct birth b)
+{
+    world_do(0, birth, &b);
     world_settle();
-    return error ? NULL : t;
+    return b.t;
 }
 
 struct thread *world_process(uint32_t ability, int priority, size_t data)
 {
-    struct process *proc;
-    struct mapping rw = {.len = data, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
-    struct mapping ro = {.len = 4096, .flags = KYMO_PROT_READ};
-    if (process_create("test", 0, ability, &proc) != 0) {
-        return NULL;
-    }
-    if (vm_map(proc, &rw) != 0 || vm_map(proc, &ro) != 0) {
-        fail("no memory for a process");
-    }
-    struct thread *t = start(proc, priority, FAKE_VADDR);
-    if (!t) {
-        process_end(proc, 0);
-    }
-    return t;
+    return born((struct birth){.ability = ability, .priority = priority, .data = data});
+}
+
+struct thread *world_child(const struct thread *of, uint32_t ability, int priority, size_t data)
+{
+    return born((struct birth){
+        .ppid = of->proc->pid, .ability = ability, .priority = priority, .data = data});
 }
 
 struct thread *world_thread(struct thread *of, int priority)
 {
-    return start(of->proc, priority, FAKE_VADDR);
+    return born((struct birth){.proc = of->proc, .priority = priority});
 }
 
 void *world_at(const struct thread *t, uintptr_t addr)
 {
     void *p = vm_user_ptr(t->proc, addr, 1, KYMO_PROT_READ);
     if (!p) {
-        fail("the test uses an address that isn't mapped");
+        broken("the test uses an address that isn't mapped");
     }
     return p;
 }
@@ -156,13 +246,13 @@ long world_result(struct thread *t)
     return t->ctx.error ? -t->ctx.error : t->ctx.value;
 }
 
-long world_call(struct thread *t, unsigned number, const uintptr_t args[6])
+void world_enter(struct thread *t, unsigned number, const uintptr_t args[6])
 {
     int cpu = world_cpu_of(t);
-    struct process *proc = t->proc;
-    int pid = proc->pid, tid = t->tid;
+    unsigned self = fake_cpu;
     if (cpu < 0) {
-        fail("thread %d of process %d should run, but is in state %u", tid, pid, t->state);
+        broken("thread %d of process %d should run, but is in state %u", t->tid, t->proc->pid,
+               t->state);
     }
     fake_cpu = (unsigned)cpu;
     for (int i = 0; i < 6; i++) {
@@ -170,12 +260,32 @@ long world_call(struct thread *t, unsigned number, const uintptr_t args[6])
     }
     t->ctx.returned = false;
     enter(way_call, t, number);
+    fake_cpu = self;
+}
+
+long world_call(struct thread *t, unsigned number, const uintptr_t args[6])
+{
+    struct process *proc = t->proc;
+    int pid = proc->pid, tid = t->tid;
+    world_enter(t, number, args);
     world_settle();
     world_check();
     if (proc->pid != pid || proc->threads[tid - 1] != t) {
         return 0; /* it ended */
     }
     return world_result(t);
+}
+
+void world_tick(unsigned n)
+{
+    unsigned self = fake_cpu;
+    if (fake_timer_at[n] > fake_now) {
+        return;
+    }
+    fake_timer_at[n] = UINT64_MAX;
+    fake_cpu = n;
+    intr_timer(FAKE_TIMER_IRQ, 0, inside[n]);
+    fake_cpu = self;
 }
 
 void world_advance(uint64_t ns)
@@ -190,9 +300,7 @@ void world_advance(uint64_t ns)
             break;
         }
         fake_now = fake_timer_at[next] > fake_now ? fake_timer_at[next] : fake_now;
-        fake_timer_at[next] = UINT64_MAX;
-        fake_cpu = next;
-        intr_timer(FAKE_TIMER_IRQ, 0, false);
+        world_tick(next);
         world_settle();
         world_check();
     }
@@ -210,17 +318,42 @@ void world_interrupt(unsigned cpu, unsigned irq)
     world_check();
 }
 
+static void killing(void *proc)
+{
+    process_end(proc, KYMO_SIGKILL);
+}
+
 void world_kill(struct process *proc)
 {
-    fake_cpu = 0;
-    kernel_lock();
-    process_end(proc, KYMO_SIGKILL);
-    kernel_unlock();
+    world_do(0, killing, proc);
     world_settle();
     world_check();
 }
 
-void world_where(void)
+void world_end(void)
 {
-    fprintf(stderr, "while: %s\n", world_doing);
+    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+        if (process_in_slot(slot) && !process_in_slot(slot)->zombie) {
+            world_kill(process_in_slot(slot));
+        }
+    }
+    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+        if (process_in_slot(slot)) {
+            broken("process %d doesn't end", process_in_slot(slot)->pid);
+        }
+    }
+    if (fake_pools_used() != CONFIG_CPUS) {
+        broken("%u objects are left", fake_pools_used() - CONFIG_CPUS);
+    }
+    if (phys_available() != ram_free) {
+        broken("%zu bytes of memory are left", ram_free - phys_available());
+    }
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        if (!list_empty(&cpus[n].timers) || cpus[n].current) {
+            broken("CPU %u still has timers or a thread", n);
+        }
+    }
+    if (!list_empty(&intr_attachments)) {
+        broken("an interrupt is still attached");
+    }
 }

@@ -3,10 +3,12 @@
 #ifndef TEST_UNIT_IPC_WORLD_H
 #define TEST_UNIT_IPC_WORLD_H
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/abi/errno.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"
@@ -16,25 +18,43 @@
 #define FAKE_HZ 62500000u
 #define FAKE_TIMER_IRQ 30
 #define FAKE_EVENTS 64
+#define FAKE_ERRORS 150
 
 /* fake.c */
+extern unsigned fake_cpu;
 extern uint32_t fake_ipis, fake_irq_masked;
 extern uint64_t fake_timer_at[];
 extern bool fake_hook_detached;
 extern jmp_buf *fake_idle;
 extern unsigned fake_events[];
+/* How often a kernel call ended with an error, and what hears of each. */
+extern unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
+extern void (*fake_result_hook)(const struct thread *t, int error);
 unsigned fake_pools_used(void);
-void fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+/* Objects in use in the pool of so many objects: no two have the same number (unit.mk). */
+unsigned fake_pool_used(unsigned count);
+void broken(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Boots the kernel's modules: once. */
 void world_boot(void);
 /* A process with `data` bytes of memory at FAKE_VADDR, then 4 KB it may only read, and one thread
  * of this priority. Its number of CPUs: all. */
 struct thread *world_process(uint32_t ability, int priority, size_t data);
+/* The same as the child of another. */
+struct thread *world_child(const struct thread *of, uint32_t ability, int priority, size_t data);
 /* Another thread of that process. */
 struct thread *world_thread(struct thread *of, int priority);
 /* Kernel pointer to user memory of the thread's process. */
 void *world_at(const struct thread *t, uintptr_t addr);
+/* Ends all processes; fails if anything of them is left. */
+void world_end(void);
+
+/* The memory that most tests give a process, pieces of it, and a buffer of n bytes as `parts`. */
+#define DATA 0x4000u
+#define AT(n) (FAKE_VADDR + 0x100u * (n))
+#define RO (FAKE_VADDR + DATA)
+#define NOWHERE 0x10u
+#define LEN(n) ((uintptr_t)0 - (uintptr_t)(n))
 
 /* CPU that runs the thread, or -1. */
 int world_cpu_of(const struct thread *t);
@@ -54,10 +74,26 @@ void world_interrupt(unsigned cpu, unsigned irq);
 /* Ends a process as a fault would. */
 void world_kill(struct process *proc);
 
+/*
+ * The same in steps, so that several CPUs' ways through the kernel interleave: what one leaves for
+ * others to do stays until their step. world_enter() is the call alone, world_step() a CPU's answer
+ * to an interrupt that it got: false if it got none. Both may be used in fake_lock_window(), with
+ * CPUs that are not inside.
+ */
+void world_enter(struct thread *t, unsigned number, const uintptr_t args[6]);
+bool world_step(unsigned cpu);
+/* A CPU enters the kernel, as for a fault or interrupt, and does this with the lock held. */
+void world_do(unsigned cpu, void (*what)(void *arg), void *arg);
+/* As world_process(), on a CPU: 0 or a negative errno. */
+int world_spawn(unsigned cpu, int ppid, uint32_t ability, int priority, size_t data);
+/* The timer interrupt of a CPU comes, if it is due. */
+void world_tick(unsigned cpu);
+bool world_inside(unsigned cpu);
+bool world_settled(void);
+
 /* Invariants of all kernel objects; fails with a message (check.c). */
 void world_check(void);
 /* What was being done, for a failure's message. */
-void world_where(void);
-extern const char *world_doing;
+extern void (*world_where)(void);
 
 #endif

@@ -248,6 +248,16 @@ void d_consumer_status(struct d_consumer *c, struct d_status *s)
     }
 }
 
+bool d_consumer_over(const struct d_consumer *c)
+{
+    bool over = __atomic_load_n(&c->exited, __ATOMIC_ACQUIRE) || state_of(c) >= D_STATE_DRAINING;
+
+    for (uint32_t i = 0; c->cpus && i < c->ncpus; i++) {
+        over |= c->cpus[i].principal.full;
+    }
+    return over;
+}
+
 /* ---- taking ------------------------------------------------------------------------------------
  */
 

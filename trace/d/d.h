@@ -130,6 +130,9 @@ struct d_status {
     uint64_t double_errors; /* faults while an ERROR clause ran */
 };
 
+/* Whether there is nothing more to wait for: exit() was called, a fill buffer is full, it was
+ * killed. Not a sign of life. */
+bool d_consumer_over(const struct d_consumer *);
 /* Also says that the consumer is alive: one silent for 10 s is ended. */
 void d_consumer_status(struct d_consumer *, struct d_status *);
 

@@ -50,6 +50,21 @@ static struct d_insn decode_variable(const struct d_places *p, dif_insn i)
     }
 }
 
+/* Loads come in sevens: sb, sh, sw, ub, uh, uw, x. */
+static uint8_t width_of(uint8_t op)
+{
+    static const uint8_t loads[] = {1 | D_SIGNED, 2 | D_SIGNED, 4 | D_SIGNED, 1, 2, 4, 8};
+
+    if (op >= DIF_OP_uldsb) {
+        return loads[(op - DIF_OP_uldsb) % sizeof(loads)];
+    }
+    return op >= DIF_OP_stb ? (uint8_t)(1 << (op - DIF_OP_stb)) : loads[op - DIF_OP_ldsb];
+}
+
+_Static_assert(DIF_OP_ldx - DIF_OP_ldsb == 6 && DIF_OP_rldsb - DIF_OP_uldsb == 7 &&
+                   DIF_OP_stx - DIF_OP_stb == 3,
+               "their order is the table's");
+
 static struct d_insn decode_one(const struct d_places *p, dif_insn i)
 {
     uint8_t op = (uint8_t)DIF_INSN_OP(i), rd = DIF_INSN_RD(i);
@@ -64,6 +79,9 @@ static struct d_insn decode_one(const struct d_places *p, dif_insn i)
     case D_FORMAT_SETS:
     case D_FORMAT_CALL:
         return (struct d_insn){.op = op, .rd = rd, .index = DIF_INSN_INDEX(i)};
+    case D_FORMAT_LOAD:
+    case D_FORMAT_STORE:
+        return (struct d_insn){.op = op, .rd = rd, {{DIF_INSN_R1(i), width_of(op)}}};
     default:
         return (struct d_insn){.op = op, .rd = rd, {{DIF_INSN_R1(i), DIF_INSN_R2(i)}}};
     }

@@ -63,17 +63,15 @@ static int check_header(const struct d_image *image, size_t size, struct d_refus
     return 0;
 }
 
-/* The least and the most that an option may be; 0, 0: there is no such option. */
-static const struct {
-    uint64_t least, most;
-} option_ranges[D_OPT_MAX] = {
-    [D_OPT_BUFSIZE] = {0, UINT64_MAX},      [D_OPT_AGGSIZE] = {0, UINT64_MAX},
-    [D_OPT_SPECSIZE] = {0, UINT64_MAX},     [D_OPT_NSPEC] = {0, UINT32_MAX},
-    [D_OPT_DYNVARSIZE] = {0, UINT64_MAX},   [D_OPT_STRSIZE] = {1, D_STRSIZE_MAX},
-    [D_OPT_BUFPOLICY] = {0, D_POLICY_RING}, [D_OPT_BUFRESIZE] = {0, D_RESIZE_MANUAL},
-    [D_OPT_CPU] = {0, UINT32_MAX},          [D_OPT_CLEANRATE] = {0, UINT64_MAX},
-    [D_OPT_STATUSRATE] = {0, UINT64_MAX},   [D_OPT_STACKFRAMES] = {0, UINT32_MAX},
-    [D_OPT_USTACKFRAMES] = {0, UINT32_MAX}, [D_OPT_DESTRUCTIVE] = {0, 1},
+/* The most that an option may be, UINT32_MAX: anything. 0: there is no such option. */
+static const uint32_t option_most[D_OPT_MAX] = {
+    [D_OPT_BUFSIZE] = UINT32_MAX,      [D_OPT_AGGSIZE] = UINT32_MAX,
+    [D_OPT_SPECSIZE] = UINT32_MAX,     [D_OPT_NSPEC] = UINT32_MAX,
+    [D_OPT_DYNVARSIZE] = UINT32_MAX,   [D_OPT_STRSIZE] = D_STRSIZE_MAX,
+    [D_OPT_BUFPOLICY] = D_POLICY_RING, [D_OPT_BUFRESIZE] = D_RESIZE_MANUAL,
+    [D_OPT_CPU] = UINT32_MAX,          [D_OPT_CLEANRATE] = UINT32_MAX,
+    [D_OPT_STATUSRATE] = UINT32_MAX,   [D_OPT_STACKFRAMES] = UINT32_MAX,
+    [D_OPT_USTACKFRAMES] = UINT32_MAX, [D_OPT_DESTRUCTIVE] = 1,
 };
 
 static int check_options(const struct d_image *image, struct d_refusal *refusal)
@@ -81,10 +79,12 @@ static int check_options(const struct d_image *image, struct d_refusal *refusal)
     const struct d_image_option *o = D_IMAGE_TABLE(image, options, struct d_image_option);
 
     for (uint32_t i = 0; i < image->options.count; i++, o++) {
-        if (o->option >= D_OPT_MAX || option_ranges[o->option].most == 0 || o->pad) {
+        uint32_t most = o->option < D_OPT_MAX ? option_most[o->option] : 0;
+        if (most == 0 || o->pad) {
             return d_refuse(refusal, -D_EINVAL, "an unknown option");
         }
-        if (o->value < option_ranges[o->option].least || o->value > option_ranges[o->option].most) {
+        if ((o->value > most && most != UINT32_MAX) ||
+            (o->value == 0 && o->option == D_OPT_STRSIZE)) {
             return d_refuse(refusal, -D_EINVAL, "an option's value is out of range");
         }
     }

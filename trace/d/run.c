@@ -80,48 +80,45 @@ static void store_thread(struct d_context *c, const struct d_dynamic *v, uint64_
     d_dynamic_store(c, v, value);
 }
 
+/* width: bytes, and D_SIGNED. Signed ones are extended by shifts. */
+static uint64_t load(struct d_context *c,
+                     uint64_t (*from)(struct d_context *, uint64_t address, unsigned bytes),
+                     uint64_t address, uint8_t width)
+{
+    unsigned bytes = width & ~D_SIGNED;
+    uint64_t value = from(c, address, bytes);
+    unsigned above = width & D_SIGNED ? 64 - 8 * bytes : 0;
+
+    return (uint64_t)((int64_t)(value << above) >> above);
+}
+
 #define A r[pc->r1]
 #define B r[pc->r2]
 #define D r[pc->rd]
 #define NEXT goto *handlers[(++pc)->op]
-#define IF_OK_NEXT \
-    if (c->fault.kind != DIF_FAULT_NONE) { \
-        goto fault; \
-    } \
-    NEXT
 
 #define GIVES(name, value) \
     op_##name : D = (value); \
     NEXT;
 #define MAY_FAULT(name, value) \
     op_##name : D = (value); \
-    IF_OK_NEXT;
+    goto next_if_ok;
 #define DOES(name, statement) \
     op_##name : statement; \
-    IF_OK_NEXT;
+    goto next_if_ok;
 #define DIVIDES(name, value) \
     op_##name : if (B == 0) \
     { \
-        d_fault(c, DIF_FAULT_DIVZERO, 0); \
-        goto fault; \
+        goto divide_by_zero; \
     } \
     D = (value); \
     NEXT;
 #define BRANCHES(name, condition) \
     op_##name : if (condition) \
     { \
-        pc = o->text + pc->index; \
-        goto *handlers[pc->op]; \
+        goto branch; \
     } \
     NEXT;
-#define LOADS(prefix, load) \
-    MAY_FAULT(prefix##sb, (uint64_t)(int8_t)load(c, A, 1)) \
-    MAY_FAULT(prefix##sh, (uint64_t)(int16_t)load(c, A, 2)) \
-    MAY_FAULT(prefix##sw, (uint64_t)(int32_t)load(c, A, 4)) \
-    MAY_FAULT(prefix##ub, load(c, A, 1)) \
-    MAY_FAULT(prefix##uh, load(c, A, 2)) \
-    MAY_FAULT(prefix##uw, load(c, A, 4)) \
-    MAY_FAULT(prefix##x, load(c, A, 8))
 
 uint64_t d_run(struct d_context *c, const struct d_object *o)
 {
@@ -169,8 +166,11 @@ op_tst:
 op_scmp:
     left = (uint64_t)(int64_t)d_text_compare(c, A, B, code->strsize);
     right = 0;
-    IF_OK_NEXT;
-    BRANCHES(ba, true)
+    goto next_if_ok;
+op_ba:
+branch:
+    pc = o->text + pc->index;
+    goto *handlers[pc->op];
     BRANCHES(be, left == right)
     BRANCHES(bne, left != right)
     BRANCHES(bg, (int64_t)left > (int64_t)right)
@@ -182,13 +182,32 @@ op_scmp:
     BRANCHES(ble, (int64_t)left <= (int64_t)right)
     BRANCHES(bleu, left <= right)
 
-    LOADS(ld, d_load)
-    LOADS(uld, d_load_user)
-    LOADS(rld, d_load_own)
-    DOES(stb, d_store(c, D, A, 1))
-    DOES(sth, d_store(c, D, A, 2))
-    DOES(stw, d_store(c, D, A, 4))
-    DOES(stx, d_store(c, D, A, 8))
+    /* Loads and stores have in r2 what they are: enum d_width. */
+op_ldsb:
+op_ldsh:
+op_ldsw:
+op_ldub:
+op_lduh:
+op_lduw:
+    MAY_FAULT(ldx, load(c, d_load, A, pc->r2))
+op_uldsb:
+op_uldsh:
+op_uldsw:
+op_uldub:
+op_ulduh:
+op_ulduw:
+    MAY_FAULT(uldx, load(c, d_load_user, A, pc->r2))
+op_rldsb:
+op_rldsh:
+op_rldsw:
+op_rldub:
+op_rlduh:
+op_rlduw:
+    MAY_FAULT(rldx, load(c, d_load_own, A, pc->r2))
+op_stb:
+op_sth:
+op_stw:
+    DOES(stx, d_store(c, D, A, pc->r2))
     DOES(copys, copy(c, A, B, D))
     MAY_FAULT(allocs, allocate(c, A))
 
@@ -225,6 +244,11 @@ op_flushts:
     NEXT;
 op_nop:
     NEXT;
+next_if_ok:
+    if (c->fault.kind == DIF_FAULT_NONE) {
+        NEXT;
+    }
+    goto fault;
 op_ret:
     return D;
 
@@ -237,6 +261,9 @@ op_xlate:
 op_xlarg:
 illegal:
     d_fault(c, DIF_FAULT_ILLOP, 0);
+    goto fault;
+divide_by_zero:
+    d_fault(c, DIF_FAULT_DIVZERO, 0);
 fault:
     c->fault.offset = (uint32_t)(pc - o->text) * sizeof(dif_insn);
     return 0;

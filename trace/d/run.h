@@ -21,6 +21,9 @@
     OP(stls_ref)
 /* ldts, stts, ldgaa, stgaa, ldtaa, sttaa: index is a number in d_code.dynamics */
 
+/* r2 of a pre-decoded load or store: bytes, and whether their sign is extended. */
+enum { D_SIGNED = 0x80 };
+
 enum d_run_op {
     D_RUN_FIRST = DIF_OP_MAX,
 #define OP(name) D_RUN_##name,

@@ -60,6 +60,7 @@ static void other_fault(struct arch_fault *fault, uint64_t esr)
         {EC_SVC, KYMO_SIGILL, "undefined kernel call instruction"},
     };
 
+    fault->address = fault->ip;
     fault->signo = KYMO_SIGILL;
     fault->what = "undefined instruction";
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -109,8 +110,9 @@ struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t f
 /* SError: an access, most likely a driver's, that the bus refused late. It can't be told which. */
 struct thread *a64_other_from_user(struct thread *self, uint64_t esr)
 {
+    uintptr_t ip = a64_context(self)->elr;
     const struct arch_fault fault = {
-        .ip = a64_context(self)->elr, .signo = KYMO_SIGBUS, .what = "asynchronous bus error near"};
+        .ip = ip, .address = ip, .signo = KYMO_SIGBUS, .what = "asynchronous bus error near"};
 
     (void)esr;
     return kernel_fault(self, &fault);

@@ -56,7 +56,8 @@ long arch_host_write(int handle, const void *buf, size_t len)
     if (r.value < 0 || (size_t)r.value > len) {
         return host_error();
     }
-    return (long)len - r.value; /* the host says how much it did not write */
+    /* Nothing written is 0, no error: the host's errno may be one of an earlier call. */
+    return (long)len - r.value;
 }
 
 long arch_host_close(int handle)

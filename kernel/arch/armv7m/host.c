@@ -56,9 +56,10 @@ long arch_host_write(int handle, const void *buf, size_t len)
     if (left == NOT_HERE) {
         return -ENOSYS;
     }
-    if (left < 0 || (left > 0 && (size_t)left >= len)) {
+    if (left < 0 || (size_t)left > len) {
         return host_error();
     }
+    /* Nothing written is 0, no error: the host's errno may be one of an earlier call. */
     return (long)len - left;
 }
 

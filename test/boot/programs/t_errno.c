@@ -184,6 +184,9 @@ static void t_system(void)
     EXPECT_ERR(SystemCtl(KYMO_SYSTEM_SHUTDOWN, 0), EPERM);
     EXPECT_ERR(HostCall(KYMO_HOST_OPEN, "x", 1, 0), EPERM);
     EXPECT_ERR(TraceEvent((int)_NTO_TRACE_START), EPERM);
+    EXPECT_ERR(TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, 4, (void *)3), EPERM);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_QUERYSUPPORT), 1); /* anyone may ask */
+    EXPECT(TraceEvent((int)_NTO_TRACE_QUERYVERSION) > 0);
     EXPECT_ERR(ImageRead("no such file", 0, buf, 1), ENOENT);
     EXPECT_EQ(ImageRead("start", 1u << 30, buf, 1), 0); /* past the end */
     EXPECT_ERR(ProcInfo(0x7fffffff, &info), ESRCH);

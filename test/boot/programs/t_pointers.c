@@ -95,26 +95,46 @@ static void test_row(void)
     }
 }
 
-/* The last bytes of the stack's mapping: a pointer there runs out of the mapping. */
+/* A mapping behind whose end is nothing of this process: the next one may well be its own. */
+static bool map_with_end(struct kymo_map *maps, unsigned count, struct kymo_map **last)
+{
+    uintptr_t args[6] = {1};
+
+    for (unsigned i = 0; i < count; i++) {
+        maps[i] = (struct kymo_map){.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+        EXPECT_EQ(MemMap(&maps[i]), 0);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        *last = &maps[i];
+        args[1] = (uintptr_t)(maps[i].vaddr + maps[i].len);
+        if (raw_call(103, args).error == EFAULT) { /* PROC_INFO */
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What begins inside a mapping and ends behind it is EFAULT. */
 static void t_edge(void)
 {
+    struct kymo_map maps[3], *map;
     uintptr_t args[6] = {0};
-    struct kymo_map map = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
-    struct raw_result r;
 
-    EXPECT_EQ(MemMap(&map), 0);
+    if (!map_with_end(maps, COUNT(maps), &map)) {
+        check_fail(__FILE__, __LINE__, "no mapping that ends at nothing");
+        return;
+    }
     args[0] = 1;
-    args[1] = (uintptr_t)(map.vaddr + map.len - 4);
-    r = raw_call(103, args); /* PROC_INFO writes more than 4 bytes */
-    EXPECT_EQ(r.error, EFAULT);
-    args[0] = (uintptr_t)(map.vaddr + map.len - 1);
+    args[1] = (uintptr_t)(map->vaddr + map->len - 4);
+    EXPECT_EQ(raw_call(103, args).error, EFAULT); /* PROC_INFO writes more than 4 bytes */
+    args[0] = (uintptr_t)(map->vaddr + map->len - 1);
     args[1] = 2;
-    r = raw_call(116, args); /* CONSOLE_WRITE of 2 bytes */
-    EXPECT_EQ(r.error, EFAULT);
-    EXPECT_EQ(MemUnmap((void *)(uintptr_t)map.vaddr, map.len), 0);
+    EXPECT_EQ(raw_call(116, args).error, EFAULT); /* CONSOLE_WRITE of 2 bytes */
+    for (unsigned i = 0; i < COUNT(maps); i++) {
+        EXPECT_EQ(MemUnmap((void *)(uintptr_t)maps[i].vaddr, maps[i].len), 0);
+    }
     args[1] = 1;
-    r = raw_call(116, args); /* not mapped any more */
-    EXPECT_EQ(r.error, EFAULT);
+    EXPECT_EQ(raw_call(116, args).error, EFAULT); /* not mapped any more */
 }
 
 /* Text is readable, never writable: an OUT there is EFAULT. */

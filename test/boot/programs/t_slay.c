@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `t_slay NAME` kills the process of that name and sees to it that it is gone, its name with it,
- *and what became of its trace buffers. `t_slay -gone NAME` only sees to that.
+ * and what became of its trace buffers. `t_slay -gone NAME` only sees to that.
  */
 #include "test/boot/programs/check.h"
 
@@ -35,9 +35,15 @@ static void t_gone(void)
     }
     EXPECT_EQ(find(), 0);
     EXPECT_ERR(NameLookup(wanted, &name), ENOENT);
-    /* A killed owner's buffers stay, all given back, until the next one allocates; one that ended
-     * by itself has freed them. */
-    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_QUERYEVENTS) >= 0, !only_look);
+    /* A killed owner's buffers stay, all given back, until the next one allocates: they can be
+     * flushed. One that ended by itself has freed them. */
+    if (only_look) {
+        EXPECT_ERR(TraceEvent((int)_NTO_TRACE_QUERYEVENTS), EFAULT);
+        EXPECT_ERR(TraceEvent((int)_NTO_TRACE_FLUSHBUFFER), EFAULT);
+    } else {
+        EXPECT(TraceEvent((int)_NTO_TRACE_QUERYEVENTS) >= 0);
+        EXPECT_EQ(TraceEvent((int)_NTO_TRACE_FLUSHBUFFER), 0);
+    }
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command line of `kymo dtrace`. Internal to host/dtrace.
+ */
+#ifndef HOST_DTRACE_COMMAND_H
+#define HOST_DTRACE_COMMAND_H
+
+#include "host/d/d.h"
+#include "host/target/target.h"
+
+#include <sys/types.h>
+
+/* One -n, -P, -m, -f, -i or -s. */
+struct program_source {
+    bool is_script;
+    enum d_spec spec;
+    const char *text; /* the description, or the script's path */
+    const char *name; /* the same as messages show it: up to the first { / or ; */
+    struct d_program *program;
+};
+
+struct setting { /* -x, -b, -D …, in order */
+    const char *name, *value;
+    const char *shown; /* as an error message names it: "-x NAME", "-b VALUE" */
+};
+
+struct command {
+    const char *target_spec;
+    struct program_source *sources;
+    unsigned nsources;
+    struct setting *settings;
+    unsigned nsettings;
+    const char *const *args; /* what is left: $1 … */
+    int nargs;
+    bool list, verbose, disassemble, compile_only, version, json;
+    const char *output;
+    const char *run; /* -c */
+    pid_t pid;       /* -p, or of -c; 0: none */
+    int run_gate;    /* -c: written to when the command may start; -1: none */
+    struct target *target;
+    struct d_session *session;
+};
+
+/* 0, or the exit status with which to end now. */
+int command_parse(struct command *, int argc, char **argv);
+void command_usage(FILE *);
+/* -l */
+int command_list(struct command *);
+/* -v: stability of each clause, and its bounds */
+void command_report(struct command *, const struct program_source *);
+void command_costs(struct command *, const void *image);
+/* Enables, consumes, ends: the exit status. */
+int command_trace(struct command *, const void *image, size_t size);
+/* -c: starts it, waiting at the gate. False: it can't be started. */
+bool command_start_child(struct command *);
+void command_release_child(struct command *);
+bool command_child_ended(struct command *);
+
+#endif

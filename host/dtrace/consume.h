@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The consumer: takes what the target recorded and makes output of it. Internal to host/dtrace.
+ */
+#ifndef HOST_DTRACE_CONSUME_H
+#define HOST_DTRACE_CONSUME_H
+
+#include "host/dtrace/print.h"
+#include "host/target/target.h"
+
+/* What an EPID means, asked once. */
+struct epid_info {
+    struct d_epid_desc desc;
+    struct d_recdesc *recs;
+    struct d_probe_info probe;
+};
+
+/* A record that waits for its turn (temporal). */
+struct pending {
+    uint64_t time, order;
+    unsigned cpu;
+    uint8_t *data;
+    uint32_t size;
+};
+
+struct consumer {
+    struct target *target;
+    struct d_session *session;
+    struct printer printer;
+    const char *output_path; /* NULL: standard output */
+    bool json, flowindent, temporal, heading_done, drop_tags, destructive;
+    unsigned ncpus, begin_cpu, end_cpu;
+    uint64_t bufsize, aggsize;
+    uint8_t *buffer;     /* room for a principal buffer */
+    uint8_t *agg_buffer; /* room for an aggregation buffer */
+    struct epid_info **epids;
+    uint32_t nepids;
+    uint32_t *agg_variable; /* by aggregation id - 1: number of the @variable; 0: not asked yet */
+    uint32_t nagg_ids;
+    struct aggregation *aggs; /* by number - 1 */
+    unsigned naggs;
+    struct d_status last; /* what was already reported */
+    struct pending *pending;
+    size_t npending, pending_room;
+    uint64_t order;
+    unsigned indent;     /* flowindent */
+    uint32_t last_probe; /* flowindent: of the record before */
+    bool last_entry;
+    bool status_set;
+    int status;  /* of exit() */
+    bool failed; /* the target or an action failed: status 1 */
+};
+
+bool consumer_init(struct consumer *);
+void consumer_free(struct consumer *);
+/* Reads the options that may change while it runs: quiet, flowindent, aggsort… */
+void consumer_options(struct consumer *);
+/* One pass: drops, aggregations, records. last: no more will come. 0, or a negative errno. */
+int consumer_pass(struct consumer *, bool last);
+/* At the end: aggregations that no printa() named. */
+void consumer_finish(struct consumer *);
+
+/* ---- its parts ---------------------------------------------------------------------------------
+ */
+
+const struct epid_info *consumer_epid(struct consumer *, uint32_t epid);
+struct aggregation *consumer_aggregation(struct consumer *, uint32_t number);
+int consumer_aggregate(struct consumer *, unsigned cpu);
+/* A record's text (record.c). next: what follows on the same CPU, for flowindent; NULL: nothing. */
+void record_print(struct consumer *, unsigned cpu, const uint8_t *data,
+                  const struct epid_info *next);
+void record_json(struct consumer *, unsigned cpu, const uint8_t *data);
+void aggregation_json(struct consumer *, struct aggregation *);
+/* clear(), trunc(), setopt() … (libact.c). values: the data that follow. */
+void libact_do(struct consumer *, const struct epid_info *, const struct d_format *,
+               const struct print_value *values, unsigned nvalues);
+void libact_system(struct consumer *, const struct d_format *, const struct print_value *,
+                   unsigned n);
+void libact_freopen(struct consumer *, const struct d_format *, const struct print_value *,
+                    unsigned n);
+/* Messages on standard error (message.c). */
+void message_drops(struct consumer *, uint64_t n, const char *what, const char *tag, int cpu);
+void message_status(struct consumer *, const struct d_status *);
+void message_fault(struct consumer *, const uint8_t *record, const struct epid_info *);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --json: one object a line for each record and each aggregation, for programs. Integers are
+ * numbers, strings strings, other bytes hexadecimal text.
+ *
+ *   {"cpu":0,"id":1,"epid":1,"time":123,"probe":"dtrace:::BEGIN","data":[{"value":1}]}
+ *   {"aggregation":"a","function":"count","rows":[{"key":["x"],"value":3}]}
+ */
+#include "host/dtrace/consume.h"
+#include "host/dtrace/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put_bytes(FILE *out, const char *text, size_t n)
+{
+    putc('"', out);
+    for (size_t i = 0; i < n; i++) {
+        unsigned char ch = (unsigned char)text[i];
+        if (ch == '"' || ch == '\\') {
+            fprintf(out, "\\%c", ch);
+        } else if (ch < 0x20 || ch >= 0x7f) {
+            fprintf(out, "\\u%04x", ch);
+        } else {
+            putc(ch, out);
+        }
+    }
+    putc('"', out);
+}
+
+static void put_text(FILE *out, const char *text)
+{
+    put_bytes(out, text, strlen(text));
+}
+
+static void put_hex(FILE *out, const uint8_t *data, uint32_t size)
+{
+    putc('"', out);
+    for (uint32_t i = 0; i < size; i++) {
+        fprintf(out, "%02x", data[i]);
+    }
+    putc('"', out);
+}
+
+static void put_frames(struct consumer *c, const uint8_t *data, uint32_t n, bool user)
+{
+    char text[512];
+
+    putc('[', c->printer.out);
+    for (uint32_t i = 0; i < n && datum_unsigned(data + 8 * i, 8); i++) {
+        symbol_text(&c->printer, datum_unsigned(data + 8 * i, 8), user, text, sizeof(text));
+        fputs(i ? "," : "", c->printer.out);
+        put_text(c->printer.out, text);
+    }
+    putc(']', c->printer.out);
+}
+
+static void put_address(struct consumer *c, uint16_t kind, const uint8_t *data)
+{
+    bool user = kind == D_ACT_USYM || kind == D_ACT_UMOD || kind == D_ACT_UADDR;
+    bool module = kind == D_ACT_UMOD || kind == D_ACT_MOD;
+    uint64_t address = datum_unsigned(data + (user ? 8 : 0), 8);
+    char text[512];
+
+    (module ? module_text : symbol_text)(&c->printer, address, user, text, sizeof(text));
+    put_text(c->printer.out, text);
+}
+
+static void put_value(FILE *out, const uint8_t *data, uint32_t size, const struct d_type *type)
+{
+    const struct d_type *t = type ? d_type_resolve(type) : NULL;
+    bool is_signed = !t || t->kind == D_TYPE_ENUM || (t->kind == D_TYPE_INTEGER && t->is_signed);
+    bool text = t && d_type_is_string_like(t) && t->kind != D_TYPE_POINTER;
+
+    if (text) {
+        put_bytes(out, (const char *)data, strnlen((const char *)data, size));
+    } else if (size != 1 && size != 2 && size != 4 && size != 8) {
+        put_hex(out, data, size);
+    } else if (is_signed) {
+        fprintf(out, "%lld", (long long)datum_signed(data, size));
+    } else {
+        fprintf(out, "%llu", (unsigned long long)datum_unsigned(data, size));
+    }
+}
+
+static void put_datum(struct consumer *c, const struct d_recdesc *r, const uint8_t *base)
+{
+    const uint8_t *data = base + r->offset;
+
+    switch (r->kind) {
+    case D_ACT_STACK:
+        put_frames(c, data, r->size / 8, false);
+        break;
+    case D_ACT_USTACK:
+    case D_ACT_JSTACK:
+        put_frames(c, data + 8, (uint32_t)r->arg, true);
+        break;
+    case D_ACT_SYM:
+    case D_ACT_MOD:
+    case D_ACT_USYM:
+    case D_ACT_UMOD:
+    case D_ACT_UADDR:
+        put_address(c, r->kind, data);
+        break;
+    case D_ACT_TRACEMEM:
+    case D_ACT_TRACEMEM_DYNSIZE:
+        put_hex(c->printer.out, data, r->size);
+        break;
+    default:
+        put_value(c->printer.out, data, r->size, d_session_datum_type(c->session, r->uarg));
+    }
+}
+
+static const char *action_name(const struct d_recdesc *r)
+{
+    static const char *const libacts[] = {"",      "clear",  "normalize", "denormalize",
+                                          "trunc", "setopt", "ftruncate", "print"};
+
+    switch (r->kind) {
+    case D_ACT_EXIT:
+        return "exit";
+    case D_ACT_PRINTF:
+        return "printf";
+    case D_ACT_PRINTA:
+        return "printa";
+    case D_ACT_SYSTEM:
+        return "system";
+    case D_ACT_FREOPEN:
+        return "freopen";
+    case D_ACT_LIBACT:
+        return r->arg < sizeof(libacts) / sizeof(*libacts) ? libacts[r->arg] : "";
+    default:
+        return "trace";
+    }
+}
+
+/* printf's result as text beside its values. */
+static void put_printf(struct consumer *c, const struct d_format *f, struct print_value *values,
+                       unsigned n)
+{
+    struct printer p = c->printer;
+    char *text = NULL;
+    size_t size = 0;
+
+    p.out = open_memstream(&text, &size);
+    if (p.out) {
+        print_format(&p, f->parsed, values, n);
+        fclose(p.out);
+        fputs(",\"text\":", c->printer.out);
+        put_bytes(c->printer.out, text, size);
+    }
+    free(text);
+}
+
+static unsigned put_action(struct consumer *c, const struct epid_info *info, uint32_t i,
+                           const uint8_t *record, struct print_value *values)
+{
+    const struct d_recdesc *r = &info->recs[i];
+    const struct d_format *f = d_session_format(c->session, r->format);
+    unsigned n = 0;
+
+    fprintf(c->printer.out, "%s{\"action\":\"%s\"", i ? "," : "", action_name(r));
+    if (r->size) {
+        fputs(",\"value\":", c->printer.out);
+        put_datum(c, r, record);
+    }
+    for (uint32_t k = i + 1; r->format && k < info->desc.nrecs && info->recs[k].format == r->format;
+         k++, n++) {
+        const struct d_recdesc *v = &info->recs[k];
+        fputs(n ? "," : ",\"values\":[", c->printer.out);
+        put_datum(c, v, record);
+        values[n] = (struct print_value){v->kind, record + v->offset, v->size,
+                                         d_session_datum_type(c->session, v->uarg), v->arg};
+    }
+    fputs(n ? "]" : "", c->printer.out);
+    if (r->kind == D_ACT_PRINTF) {
+        put_printf(c, f, values, n);
+    }
+    putc('}', c->printer.out);
+    if (r->kind == D_ACT_EXIT) {
+        c->status = (int)datum_signed(record + r->offset, 4);
+        c->status_set = true;
+    }
+    return n;
+}
+
+/* What the consumer must do besides printing is done in JSON too; printa's rows come as objects. */
+static void side_effects(struct consumer *c, const struct epid_info *info, uint32_t i,
+                         struct print_value *values, unsigned n)
+{
+    const struct d_recdesc *r = &info->recs[i];
+    const struct d_format *f = d_session_format(c->session, r->format);
+
+    if (r->kind == D_ACT_LIBACT && r->arg != D_LIBACT_PRINT) {
+        libact_do(c, info, f, values, n);
+    } else if (r->kind == D_ACT_SYSTEM) {
+        libact_system(c, f, values, n);
+    } else if (r->kind == D_ACT_PRINTA) {
+        for (unsigned k = 0; k < f->naggregations; k++) {
+            struct aggregation *a = consumer_aggregation(c, f->aggregations[k]);
+            a->printed = true;
+            aggregation_json(c, a);
+        }
+    }
+}
+
+void record_json(struct consumer *c, unsigned cpu, const uint8_t *data)
+{
+    struct d_record head;
+
+    memcpy(&head, data, sizeof(head));
+    const struct epid_info *info = consumer_epid(c, head.epid);
+    if (!info) {
+        return;
+    }
+    if (info->desc.clause == D_CLAUSE_FAULT) {
+        message_fault(c, data, info);
+        return;
+    }
+    struct print_value *values = calloc(info->desc.nrecs + 1, sizeof(*values));
+    if (!values) {
+        return;
+    }
+    fprintf(c->printer.out,
+            "{\"cpu\":%u,\"id\":%u,\"epid\":%u,\"time\":%llu,\"probe\":\"%s:%s:%s:%s\",\"data\":[",
+            cpu, info->probe.id, head.epid,
+            (unsigned long long)((uint64_t)head.time_high << 32 | head.time_low),
+            info->probe.provider, info->probe.module, info->probe.function, info->probe.name);
+    for (uint32_t i = 0; i < info->desc.nrecs; i++) {
+        i += put_action(c, info, i, data, values);
+    }
+    fputs("]}\n", c->printer.out);
+    for (uint32_t i = 0; i < info->desc.nrecs; i++) {
+        unsigned n = 0;
+        for (uint32_t k = i + 1; info->recs[i].format && k < info->desc.nrecs &&
+                                 info->recs[k].format == info->recs[i].format;
+             k++, n++) {
+            const struct d_recdesc *v = &info->recs[k];
+            values[n] = (struct print_value){v->kind, data + v->offset, v->size,
+                                             d_session_datum_type(c->session, v->uarg), v->arg};
+        }
+        side_effects(c, info, i, values, n);
+        i += n;
+    }
+    free(values);
+}
+
+/* ---- aggregations ------------------------------------------------------------------------------
+ */
+
+static const char *function_name(enum d_action_kind kind)
+{
+    static const char *const names[] = {"count",  "min",      "max",       "avg",       "sum",
+                                        "stddev", "quantize", "lquantize", "llquantize"};
+
+    return names[kind - D_AGG_COUNT];
+}
+
+static void put_distribution(struct consumer *c, const struct aggregation *a,
+                             const struct agg_row *row)
+{
+    enum d_action_kind kind = a->info->function;
+    const int64_t *counts = graph_counts(kind, row->value);
+    bool any = false;
+    char label[32];
+
+    putc('[', c->printer.out);
+    for (unsigned i = 0; i < graph_buckets(kind, a->info->shape); i++) {
+        if (counts[i] == 0) {
+            continue;
+        }
+        graph_label(kind, a->info->shape, i, label, sizeof(label));
+        fprintf(c->printer.out, "%s{\"bucket\":\"%s\",\"count\":%lld}", any ? "," : "", label,
+                (long long)(counts[i] / (int64_t)a->normal));
+        any = true;
+    }
+    putc(']', c->printer.out);
+}
+
+static void put_row(struct consumer *c, const struct aggregation *a, const struct agg_row *row)
+{
+    fputs("{\"key\":[", c->printer.out);
+    for (unsigned k = 0; k < a->info->nkeys; k++) {
+        const struct d_recdesc *r = &a->recs[k];
+        fputs(k ? "," : "", c->printer.out);
+        if (r->kind == D_ACT_DIFEXPR) {
+            put_value(c->printer.out, row->data + r->offset, r->size, a->info->keys[k]);
+        } else {
+            put_datum(c, r, row->data);
+        }
+    }
+    fputs("],\"value\":", c->printer.out);
+    if (a->info->function >= D_AGG_QUANTIZE) {
+        put_distribution(c, a, row);
+    } else if (a->info->function == D_AGG_COUNT) {
+        fprintf(c->printer.out, "%llu", (unsigned long long)agg_number(a, row, true));
+    } else {
+        fprintf(c->printer.out, "%lld", (long long)agg_number(a, row, true));
+    }
+    putc('}', c->printer.out);
+}
+
+void aggregation_json(struct consumer *c, struct aggregation *a)
+{
+    size_t n;
+    struct agg_row **rows = agg_join(&a, 1, &c->printer.style, &n);
+
+    fputs("{\"aggregation\":", c->printer.out);
+    put_text(c->printer.out, a->info->name);
+    fprintf(c->printer.out, ",\"function\":\"%s\",\"rows\":[", function_name(a->info->function));
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? "," : "", c->printer.out);
+        put_row(c, a, rows[i]);
+    }
+    fputs("]}\n", c->printer.out);
+    free(rows);
+}

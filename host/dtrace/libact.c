@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Actions that the consumer does when it meets their records.
+ */
+#include "host/dtrace/consume.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A format as a string: malloc'ed. */
+static char *formatted(struct consumer *c, const struct d_format *f,
+                       const struct print_value *values, unsigned n)
+{
+    struct printer p = c->printer;
+    char *text = NULL;
+    size_t size;
+
+    p.out = open_memstream(&text, &size);
+    if (!p.out) {
+        return NULL;
+    }
+    print_format(&p, f->parsed, values, n);
+    fclose(p.out);
+    return text;
+}
+
+void libact_system(struct consumer *c, const struct d_format *f, const struct print_value *values,
+                   unsigned n)
+{
+    char *command = formatted(c, f, values, n);
+
+    fflush(c->printer.out);
+    if (command && system(command) == -1) {
+        fprintf(stderr, "dtrace: failed to run '%s': %s\n", command, strerror(errno));
+    }
+    free(command);
+}
+
+/* The new file takes the old one's place; "" is where output went at first. */
+void libact_freopen(struct consumer *c, const struct d_format *f, const struct print_value *values,
+                    unsigned n)
+{
+    static int first = -1;
+    char *path = formatted(c, f, values, n);
+    int file;
+
+    fflush(c->printer.out);
+    if (first < 0) {
+        first = dup(fileno(c->printer.out));
+    }
+    if (!path) {
+        return;
+    }
+    if (*path) {
+        FILE *opened = fopen(path, "we");
+        file = opened ? dup(fileno(opened)) : -1;
+        if (opened) {
+            fclose(opened);
+        }
+    } else {
+        file = dup(first);
+    }
+    if (file < 0) {
+        fprintf(stderr, "dtrace: failed to freopen() \"%s\": %s\n", path, strerror(errno));
+    } else {
+        dup2(file, fileno(c->printer.out));
+        close(file);
+    }
+    free(path);
+}
+
+static void do_ftruncate(struct consumer *c)
+{
+    fflush(c->printer.out);
+    if (ftruncate(fileno(c->printer.out), 0) == 0) {
+        rewind(c->printer.out);
+    }
+}
+
+static void text_of(const struct print_value *v, char *to, size_t room)
+{
+    size_t n = v ? strnlen((const char *)v->data, v->size) : 0;
+
+    n = n < room ? n : room - 1;
+    memcpy(to, v ? (const char *)v->data : "", n);
+    to[n] = '\0';
+}
+
+static void do_setopt(struct consumer *c, const struct epid_info *info,
+                      const struct print_value *values, unsigned n)
+{
+    char name[128], value[256] = "1";
+
+    text_of(&values[0], name, sizeof(name));
+    if (n > 1) {
+        text_of(&values[1], value, sizeof(value));
+    }
+    const char *why = d_option_set(c->session, name, value, D_FROM_SETOPT);
+    if (why) {
+        fflush(c->printer.out);
+        fprintf(stderr,
+                "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): couldn't set option "
+                "\"%s\" to \"%s\": %s\n",
+                info->desc.epid, info->probe.id, info->probe.provider, info->probe.module,
+                info->probe.function, info->probe.name, name, value, why);
+    }
+    consumer_options(c);
+}
+
+static int64_t number_of(const struct print_value *values, unsigned n)
+{
+    return n ? datum_signed(values[0].data, values[0].size) : 0;
+}
+
+void libact_do(struct consumer *c, const struct epid_info *info, const struct d_format *f,
+               const struct print_value *values, unsigned n)
+{
+    struct aggregation *a = f->naggregations ? consumer_aggregation(c, f->aggregations[0]) : NULL;
+
+    switch (f->arg) {
+    case D_LIBACT_CLEAR:
+        agg_clear(a);
+        break;
+    case D_LIBACT_NORMALIZE:
+        a->normal = number_of(values, n) ? (uint64_t)number_of(values, n) : 1;
+        break;
+    case D_LIBACT_DENORMALIZE:
+        a->normal = 1;
+        break;
+    case D_LIBACT_TRUNC:
+        agg_truncate(a, number_of(values, n), &c->printer.style);
+        break;
+    case D_LIBACT_SETOPT:
+        if (n) {
+            do_setopt(c, info, values, n);
+        }
+        break;
+    case D_LIBACT_FTRUNCATE:
+        do_ftruncate(c);
+        break;
+    case D_LIBACT_PRINT:
+        if (n && values[0].type) {
+            print_typed(&c->printer, values[0].type, values[0].data);
+        }
+        break;
+    }
+}

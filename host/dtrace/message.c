@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the consumer says on standard error: drops, by their kind, and faults.
+ */
+#include "host/dtrace/consume.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* what: the text behind the number for one; an 's' comes behind its first '|'. */
+static void print_count(const struct consumer *c, uint64_t n, const char *what, const char *tag,
+                        int cpu)
+{
+    const char *bar = strchr(what, '|');
+
+    fflush(c->printer.out);
+    fputs("dtrace: ", stderr);
+    if (c->drop_tags) {
+        fprintf(stderr, "[%s] ", tag);
+    }
+    fprintf(stderr, "%" PRIu64 " %.*s%s%s", n, (int)(bar - what), what, n == 1 ? "" : "s", bar + 1);
+    if (cpu >= 0) {
+        fprintf(stderr, " on CPU %d", cpu);
+    }
+    putc('\n', stderr);
+}
+
+void message_drops(struct consumer *c, uint64_t n, const char *what, const char *tag, int cpu)
+{
+    if (n) {
+        print_count(c, n, what, tag, cpu);
+    }
+}
+
+void message_status(struct consumer *c, const struct d_status *s)
+{
+    const struct {
+        uint64_t now, before;
+        const char *what, *tag;
+    } kinds[] = {
+        {s->dynamic_drops, c->last.dynamic_drops, "dynamic variable drop|", "DTRACEDROP_DYNAMIC"},
+        {s->dynamic_rinsing_drops, c->last.dynamic_rinsing_drops,
+         "dynamic variable drop| with non-empty rinsing list", "DTRACEDROP_DYNRINSE"},
+        {s->dynamic_dirty_drops, c->last.dynamic_dirty_drops,
+         "dynamic variable drop| with non-empty dirty list", "DTRACEDROP_DYNDIRTY"},
+        {s->speculative_drops, c->last.speculative_drops, "speculative drop|", "DTRACEDROP_SPEC"},
+        {s->speculations_busy, c->last.speculations_busy,
+         "failed speculation| (available buffer(s) still busy)", "DTRACEDROP_SPECBUSY"},
+        {s->speculations_unavailable, c->last.speculations_unavailable,
+         "failed speculation| (no speculative buffer available)", "DTRACEDROP_SPECUNAVAIL"},
+        {s->stack_string_overflows, c->last.stack_string_overflows,
+         "jstack()/ustack() string table overflow|", "DTRACEDROP_STKSTROVERFLOW"},
+        {s->double_errors, c->last.double_errors, "error| in ERROR probe enabling",
+         "DTRACEDROP_DBLERROR"},
+    };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        message_drops(c, kinds[i].now - kinds[i].before, kinds[i].what, kinds[i].tag, -1);
+    }
+    c->last = *s;
+}
+
+static const char *fault_text(uint64_t fault)
+{
+    static const char *const texts[] = {
+        "unknown fault",         "invalid address",
+        "invalid alignment",     "illegal operation",
+        "divide-by-zero",        "out of scratch space",
+        "invalid kernel access", "invalid user access",
+        "tuple stack overflow",  "bad stack",
+    };
+
+    return fault < sizeof(texts) / sizeof(*texts) ? texts[fault] : texts[0];
+}
+
+static bool has_address(uint64_t fault)
+{
+    return fault == DIF_FAULT_BADADDR || fault == DIF_FAULT_BADALIGN || fault == DIF_FAULT_BADSTACK;
+}
+
+/* record: of the clause D_CLAUSE_FAULT: arg1 … arg5 of ERROR. */
+void message_fault(struct consumer *c, const uint8_t *record, const struct epid_info *info)
+{
+    uint64_t v[5] = {0};
+
+    for (uint32_t i = 0; i < info->desc.nrecs && i < 5; i++) {
+        memcpy(&v[i], record + info->recs[i].offset, sizeof(v[i]));
+    }
+    const struct epid_info *at = consumer_epid(c, (uint32_t)v[0]);
+    fflush(c->printer.out);
+    fprintf(stderr, "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s", (unsigned)v[0],
+            at ? at->probe.id : 0, at ? at->probe.provider : "", at ? at->probe.module : "",
+            at ? at->probe.function : "", at ? at->probe.name : "", fault_text(v[3]));
+    if (has_address(v[3])) {
+        fprintf(stderr, " (0x%" PRIx64 ")", v[4]);
+    }
+    if (v[1]) {
+        fprintf(stderr, " in action #%" PRIu64, v[1]);
+    } else {
+        fputs(" in predicate", stderr);
+    }
+    if ((int64_t)v[2] >= 0) {
+        fprintf(stderr, " at DIF offset %" PRIu64, v[2]);
+    }
+    putc('\n', stderr);
+}

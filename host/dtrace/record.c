@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One record as text: heading, prefix, what each action recorded, a newline.
+ */
+#include "host/dtrace/consume.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- flowindent --------------------------------------------------------------------------------
+ */
+
+static bool ends_with(const char *name, const char *what)
+{
+    size_t n = strlen(name), m = strlen(what);
+
+    return n >= m && strcmp(name + n - m, what) == 0 && (n == m || name[n - m - 1] == '-');
+}
+
+static bool is_entry(const struct epid_info *info)
+{
+    return ends_with(info->probe.name, "entry");
+}
+
+static bool is_return(const struct epid_info *info)
+{
+    return ends_with(info->probe.name, "return");
+}
+
+/* Of several clauses on one entry only the first is an arrow, on one return only the last. */
+static void print_flow(struct consumer *c, unsigned cpu, const struct epid_info *info,
+                       const struct epid_info *next)
+{
+    bool call = strcmp(info->probe.provider, "syscall") == 0;
+    bool again = c->last_probe == info->probe.id && c->last_entry;
+    bool more = next && next->probe.id == info->probe.id;
+    char text[512];
+
+    if (is_entry(info) && !again) {
+        snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "=>" : "->",
+                 info->probe.function);
+        c->indent += 2;
+    } else if (is_return(info) && !more) {
+        c->indent -= c->indent >= 2 ? 2 : 0;
+        snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "<=" : "<-",
+                 info->probe.function);
+    } else {
+        snprintf(text, sizeof(text), "%*s| %s:%s", (int)c->indent, "", info->probe.function,
+                 info->probe.name);
+    }
+    c->last_probe = info->probe.id;
+    c->last_entry = is_entry(info);
+    fprintf(c->printer.out, "%3u %-41s ", cpu, text);
+}
+
+static void print_heading(struct consumer *c)
+{
+    if (c->heading_done) {
+        return;
+    }
+    c->heading_done = true;
+    if (c->flowindent) {
+        fprintf(c->printer.out, "%3s %-41s\n", "CPU", "FUNCTION");
+    } else if (!c->printer.style.quiet) {
+        fprintf(c->printer.out, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+    }
+}
+
+static void print_prefix(struct consumer *c, unsigned cpu, const struct epid_info *info,
+                         const struct epid_info *next)
+{
+    char name[512];
+
+    if (c->printer.style.quiet && !c->flowindent) {
+        return;
+    }
+    print_heading(c);
+    if (c->flowindent) {
+        print_flow(c, cpu, info, next);
+        return;
+    }
+    snprintf(name, sizeof(name), "%s:%s", info->probe.function, info->probe.name);
+    fprintf(c->printer.out, "%3u %6u %32s ", cpu, info->probe.id, name);
+}
+
+/* ---- data --------------------------------------------------------------------------------------
+ */
+
+static struct print_value value_of(struct consumer *c, const struct d_recdesc *r,
+                                   const uint8_t *record)
+{
+    return (struct print_value){
+        .kind = r->kind,
+        .data = record + r->offset,
+        .size = r->size,
+        .type = d_session_datum_type(c->session, r->uarg),
+        .arg = r->arg,
+    };
+}
+
+/* The data that follow rec `i` and belong to it: the same format. */
+static unsigned values_after(struct consumer *c, const struct epid_info *info, uint32_t i,
+                             const uint8_t *record, struct print_value *values)
+{
+    unsigned n = 0;
+
+    for (uint32_t k = i + 1; k < info->desc.nrecs && info->recs[k].format == info->recs[i].format &&
+                             info->recs[i].format;
+         k++) {
+        values[n++] = value_of(c, &info->recs[k], record);
+    }
+    return n;
+}
+
+static void print_printa(struct consumer *c, const struct d_format *f)
+{
+    struct aggregation **aggs = calloc(f->naggregations, sizeof(*aggs));
+
+    for (unsigned i = 0; aggs && i < f->naggregations; i++) {
+        aggs[i] = consumer_aggregation(c, f->aggregations[i]);
+        aggs[i]->printed = true;
+    }
+    if (!f->parsed) {
+        putc('\n', c->printer.out);
+    }
+    if (aggs) {
+        print_aggregations(&c->printer, aggs, f->naggregations, f->parsed);
+    }
+    free(aggs);
+}
+
+static void take_exit(struct consumer *c, const uint8_t *data)
+{
+    c->status = (int)datum_signed(data, 4);
+    c->status_set = true;
+}
+
+static void print_tracemem(struct consumer *c, const struct d_recdesc *r, const uint8_t *record,
+                           const struct print_value *values, unsigned n)
+{
+    uint32_t size = r->size;
+
+    if (r->kind == D_ACT_TRACEMEM_DYNSIZE && n) {
+        int64_t wanted = datum_signed(values[0].data, values[0].size);
+        size = wanted > 0 && wanted < size ? (uint32_t)wanted : size;
+    }
+    print_dump(&c->printer, record + r->offset, size);
+}
+
+/* One action; returns how many of the recs after it were its own. */
+static unsigned print_action(struct consumer *c, const struct epid_info *info, uint32_t i,
+                             const uint8_t *record, struct print_value *values)
+{
+    const struct d_recdesc *r = &info->recs[i];
+    const struct d_format *f = d_session_format(c->session, r->format);
+    const uint8_t *data = record + r->offset;
+    unsigned n = 0;
+
+    if (r->kind == D_ACT_PRINTF || r->kind == D_ACT_LIBACT || r->kind == D_ACT_SYSTEM ||
+        r->kind == D_ACT_FREOPEN || r->kind == D_ACT_TRACEMEM_DYNSIZE) {
+        n = values_after(c, info, i, record, values);
+    }
+    switch (r->kind) {
+    case D_ACT_EXIT:
+        take_exit(c, data);
+        break;
+    case D_ACT_PRINTF:
+        print_format(&c->printer, f->parsed, values, n);
+        break;
+    case D_ACT_PRINTA:
+        print_printa(c, f);
+        break;
+    case D_ACT_LIBACT:
+        libact_do(c, info, f, values, n);
+        break;
+    case D_ACT_SYSTEM:
+        libact_system(c, f, values, n);
+        break;
+    case D_ACT_FREOPEN:
+        libact_freopen(c, f, values, n);
+        break;
+    case D_ACT_TRACEMEM:
+    case D_ACT_TRACEMEM_DYNSIZE:
+        print_tracemem(c, r, record, values, n);
+        break;
+    case D_ACT_STACK:
+        print_stack(&c->printer, data, r->size / 8);
+        break;
+    case D_ACT_USTACK:
+    case D_ACT_JSTACK:
+        print_ustack(&c->printer, data, (uint32_t)r->arg);
+        break;
+    case D_ACT_SYM:
+    case D_ACT_MOD:
+    case D_ACT_USYM:
+    case D_ACT_UMOD:
+    case D_ACT_UADDR:
+        fputs("  ", c->printer.out);
+        print_address(&c->printer, r->kind, data, 50);
+        break;
+    default:
+        print_datum(&c->printer, data, r->size, d_session_datum_type(c->session, r->uarg));
+    }
+    return n;
+}
+
+void record_print(struct consumer *c, unsigned cpu, const uint8_t *data,
+                  const struct epid_info *next)
+{
+    uint32_t epid;
+
+    memcpy(&epid, data, sizeof(epid));
+    const struct epid_info *info = consumer_epid(c, epid);
+    if (!info) {
+        return;
+    }
+    if (info->desc.clause == D_CLAUSE_FAULT) {
+        message_fault(c, data, info);
+        return;
+    }
+    struct print_value *values = calloc(info->desc.nrecs + 1, sizeof(*values));
+    print_prefix(c, cpu, info, next);
+    for (uint32_t i = 0; values && i < info->desc.nrecs; i++) {
+        i += print_action(c, info, i, data, values);
+    }
+    if (!c->printer.style.quiet || c->flowindent) {
+        putc('\n', c->printer.out);
+    }
+    free(values);
+}

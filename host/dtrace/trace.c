@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tracing: enables the program, consumes what it records until exit(), a signal or the end of -c's
+ * command, runs END, prints what is left.
+ */
+#include "host/dtrace/command.h"
+#include "host/dtrace/consume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_DFL);
+}
+
+/* ---- -c ----------------------------------------------------------------------------------------
+ */
+
+bool command_start_child(struct command *c)
+{
+    int gate[2];
+    char go;
+
+    if (pipe2(gate, O_CLOEXEC) != 0) {
+        fprintf(stderr, "dtrace: failed to execute %s: %s\n", c->run, strerror(errno));
+        return false;
+    }
+    fflush(NULL);
+    c->pid = fork();
+    if (c->pid == 0) {
+        close(gate[1]);
+        if (read(gate[0], &go, 1) != 1) {
+            _exit(127);
+        }
+        execl("/bin/sh", "sh", "-c", c->run, (char *)NULL);
+        _exit(127);
+    }
+    close(gate[0]);
+    c->run_gate = gate[1];
+    return c->pid > 0;
+}
+
+void command_release_child(struct command *c)
+{
+    if (c->run_gate >= 0) {
+        if (write(c->run_gate, "g", 1) != 1) {
+            interrupted = 1;
+        }
+        close(c->run_gate);
+        c->run_gate = -1;
+    }
+}
+
+bool command_child_ended(struct command *c)
+{
+    if (!c->pid) {
+        return false;
+    }
+    if (c->run) {
+        return waitpid(c->pid, NULL, WNOHANG) == c->pid;
+    }
+    return kill(c->pid, 0) != 0 && errno == ESRCH;
+}
+
+/* ---- enabling ----------------------------------------------------------------------------------
+ */
+
+/* 134217728 is "128m": in the largest unit that it is a multiple of. */
+static void say_lowered(const char *what, uint64_t asked, uint64_t got)
+{
+    static const char units[] = " kmgtpe";
+    unsigned unit = 0;
+
+    if (got >= asked) {
+        return;
+    }
+    for (uint64_t size = got; size && size % 1024 == 0 && unit < 6; size /= 1024) {
+        unit++;
+    }
+    if (unit == 0) {
+        fprintf(stderr, "dtrace: %s lowered to %llu bytes\n", what, (unsigned long long)got);
+    } else {
+        fprintf(stderr, "dtrace: %s lowered to %llu%c\n", what,
+                (unsigned long long)(got >> (10 * unit)), units[unit]);
+    }
+}
+
+static void say_sizes(const struct d_session *d, const struct d_sizes *sizes)
+{
+    say_lowered("buffer size", d_option(d, "bufsize") & ~(uint64_t)7, sizes->bufsize);
+    say_lowered("aggregation size", d_option(d, "aggsize") & ~(uint64_t)7, sizes->aggsize);
+    say_lowered("speculation size", d_option(d, "specsize") & ~(uint64_t)7, sizes->specsize);
+    say_lowered("dynamic variable size", d_option(d, "dynvarsize") & ~(uint64_t)7,
+                sizes->dynvarsize);
+}
+
+static bool flag(const struct d_session *d, const char *name)
+{
+    uint64_t value = d_option(d, name);
+
+    return value != 0 && value != D_OPTION_UNSET;
+}
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "dtrace: %s: %s\n", what, why);
+    return 1;
+}
+
+/* 0 or 1. */
+static int enable(struct command *c, struct consumer *consumer, const void *image, size_t size)
+{
+    struct d_refusal refusal;
+    struct d_sizes sizes;
+    uint32_t matched;
+    unsigned flags = flag(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
+
+    if (c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
+        return fail("could not enable tracing", refusal.text);
+    }
+    c->target->ops->sizes(c->target, &sizes, &matched);
+    say_sizes(c->session, &sizes);
+    if (flag(c->session, "destructive") && !flag(c->session, "quiet")) {
+        fputs("dtrace: allowing destructive actions\n", stderr);
+    }
+    consumer->target = c->target;
+    consumer->session = c->session;
+    consumer->bufsize = sizes.bufsize > (1u << 16) ? sizes.bufsize : 1u << 16;
+    consumer->aggsize = sizes.aggsize;
+    consumer->json = c->json;
+    consumer->temporal =
+        flag(c->session, "temporal") && d_option(c->session, "bufpolicy") == D_POLICY_SWITCH;
+    if (!consumer_init(consumer)) {
+        return fail("could not enable tracing", "Not enough space");
+    }
+    return 0;
+}
+
+static bool open_output(struct command *c, struct consumer *consumer)
+{
+    consumer->printer.out = stdout;
+    if (c->output) {
+        consumer->printer.out = fopen(c->output, "ae");
+    }
+    if (!consumer->printer.out) {
+        fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
+                strerror(errno));
+    }
+    return consumer->printer.out != NULL;
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------
+ */
+
+static uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t rate(const struct d_session *d, const char *name)
+{
+    uint64_t ns = d_option(d, name);
+
+    return ns == D_OPTION_UNSET || ns == 0 ? 1000000000u : ns;
+}
+
+static uint64_t next_pass(const struct d_session *d)
+{
+    uint64_t a = rate(d, "switchrate"), b = rate(d, "statusrate");
+
+    return a < b ? a : b;
+}
+
+static bool is_over(const struct consumer *consumer)
+{
+    return consumer->last.exited || consumer->last.filled ||
+           consumer->last.state >= D_STATE_DRAINING;
+}
+
+static int target_failed(int error)
+{
+    if (error == -ESHUTDOWN) {
+        return fail("processing aborted", "Abort due to systemic unresponsiveness");
+    }
+    return fail("processing aborted", strerror(-error));
+}
+
+/* Passes until there is reason to stop. 0, or a negative errno. */
+static int follow(struct command *c, struct consumer *consumer)
+{
+    uint64_t due = now();
+    int error = 0;
+
+    while (!interrupted && !error) {
+        error = consumer_pass(consumer, false);
+        if (error || is_over(consumer) || command_child_ended(c)) {
+            break;
+        }
+        due += next_pass(c->session);
+        uint64_t at = now();
+        due = due < at ? at : due;
+        while (at < due && !interrupted) {
+            uint64_t slice = due - at < 100000000u ? due - at : 100000000u;
+            c->target->ops->wait(c->target, slice);
+            struct d_status status;
+            if (c->target->ops->status(c->target, &status) != 0 || status.exited || status.filled ||
+                command_child_ended(c)) {
+                break;
+            }
+            at = now();
+        }
+    }
+    return error;
+}
+
+static int consume(struct command *c, struct consumer *consumer)
+{
+    int error = c->target->ops->go(c->target, &consumer->begin_cpu);
+
+    if (error) {
+        return fail("could not enable tracing", strerror(-error));
+    }
+    command_release_child(c);
+    error = follow(c, consumer);
+    if (!error) {
+        error = c->target->ops->stop(c->target, &consumer->end_cpu);
+    }
+    if (!error) {
+        error = consumer_pass(consumer, true);
+    }
+    if (error) {
+        return target_failed(error);
+    }
+    if (!c->json) {
+        putc('\n', consumer->printer.out);
+    }
+    consumer_finish(consumer);
+    return consumer->failed ? 1 : consumer->status;
+}
+
+int command_trace(struct command *c, const void *image, size_t size)
+{
+    struct consumer consumer = {0};
+    int status;
+
+    if (!open_output(c, &consumer)) {
+        return 1;
+    }
+    catch_signals();
+    status = enable(c, &consumer, image, size);
+    status = status ? status : consume(c, &consumer);
+    consumer_free(&consumer);
+    if (fflush(consumer.printer.out) != 0) {
+        status = status ? status : fail("failed to write output", strerror(errno));
+    }
+    return status;
+}

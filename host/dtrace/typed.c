@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * print(): a value with its type, structs member by member.
+ */
+#include "host/dtrace/print.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { INDENT = 4, DEPTH_MAX = 32 };
+
+static void print_value(const struct printer *p, const struct d_type *type, const uint8_t *data,
+                        unsigned depth, bool member);
+
+static void indent(const struct printer *p, unsigned depth)
+{
+    fprintf(p->out, "%*s", (int)(depth * INDENT), "");
+}
+
+static void print_character(const struct printer *p, unsigned char c)
+{
+    if (c == 0) {
+        fputs("'\\0'", p->out);
+    } else if (isprint(c)) {
+        fprintf(p->out, "'%c'", c);
+    } else {
+        fprintf(p->out, "'\\%03o'", c);
+    }
+}
+
+static void print_number(const struct printer *p, uint64_t value)
+{
+    if (value == 0) {
+        putc('0', p->out);
+    } else {
+        fprintf(p->out, "0x%llx", (unsigned long long)value);
+    }
+}
+
+static void print_enum(const struct printer *p, const struct d_type *t, const uint8_t *data)
+{
+    int64_t value = datum_signed(data, (uint32_t)t->size);
+
+    for (unsigned i = 0; i < t->nenumerators; i++) {
+        if (t->enumerators[i].value == value) {
+            fputs(t->enumerators[i].name, p->out);
+            return;
+        }
+    }
+    fprintf(p->out, "%lld", (long long)value);
+}
+
+/* A C string in an array: printable text, then a NUL. */
+static bool is_text(const uint8_t *data, uint64_t n)
+{
+    uint64_t i = 0;
+
+    while (i < n && isprint(data[i])) {
+        i++;
+    }
+    return i > 0 && i < n && data[i] == 0;
+}
+
+static bool is_character(const struct d_type *t)
+{
+    return t->kind == D_TYPE_INTEGER && t->size == 1 && t->is_signed;
+}
+
+static void print_elements(const struct printer *p, const struct d_type *t, const uint8_t *data,
+                           unsigned depth)
+{
+    const struct d_type *element = d_type_resolve(t->to);
+    bool lines = d_type_is_struct(element);
+
+    fputs("[ ", p->out);
+    for (uint64_t i = 0; i < t->count; i++) {
+        fputs(i ? ", " : "", p->out);
+        if (lines) {
+            putc('\n', p->out);
+            indent(p, depth + 1);
+        }
+        print_value(p, t->to, data + i * element->size, depth + 1, true);
+    }
+    if (lines) {
+        putc('\n', p->out);
+        indent(p, depth);
+        putc(']', p->out);
+    } else {
+        fputs(" ]", p->out);
+    }
+}
+
+static void print_array(const struct printer *p, const struct d_type *t, const uint8_t *data,
+                        unsigned depth, bool member)
+{
+    bool text = is_character(d_type_resolve(t->to)) && is_text(data, t->count);
+
+    if (!text) {
+        print_elements(p, t, data, depth);
+    } else if (member) {
+        fprintf(p->out, "[ \"%s\" ]", (const char *)data);
+    } else {
+        fprintf(p->out, "\"%s\"", (const char *)data);
+    }
+}
+
+static uint64_t bit_field(const struct d_type *t, const uint8_t *data, uint64_t bit_offset)
+{
+    uint64_t value = 0;
+
+    for (uint32_t i = 0; i < t->bits; i++) {
+        uint64_t bit = bit_offset + i;
+        value |= (uint64_t)(data[bit / 8] >> bit % 8 & 1) << i;
+    }
+    return value;
+}
+
+static bool is_bit_field(const struct d_type *t)
+{
+    return t->kind == D_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
+}
+
+/* "int [3] a", "char *s", "int (*)() g": the type, then the name. */
+static void print_declaration(const struct printer *p, const struct d_member *m)
+{
+    const struct d_type *t = d_type_resolve(m->type);
+    bool anonymous = d_type_is_struct(t) && !t->name && m->type == t;
+    const char *text = anonymous ? (t->kind == D_TYPE_UNION ? "union" : "struct")
+                                 : d_type_text(p->session, m->type, NULL);
+    size_t n = strlen(text);
+
+    fputs(text, p->out);
+    if (m->name) {
+        fprintf(p->out, "%s%s", n && text[n - 1] == '*' ? "" : " ", m->name);
+    }
+    if (is_bit_field(t)) {
+        fprintf(p->out, " :%u", t->bits);
+    }
+    fputs(" = ", p->out);
+}
+
+static void print_member(const struct printer *p, const struct d_member *m, const uint8_t *data,
+                         unsigned depth)
+{
+    const struct d_type *t = d_type_resolve(m->type);
+
+    indent(p, depth);
+    print_declaration(p, m);
+    if (is_bit_field(t)) {
+        print_number(p, bit_field(t, data, m->bit_offset));
+    } else {
+        print_value(p, m->type, data + m->bit_offset / 8, depth, true);
+    }
+    putc('\n', p->out);
+}
+
+static void print_struct(const struct printer *p, const struct d_type *t, const uint8_t *data,
+                         unsigned depth)
+{
+    fputs("{\n", p->out);
+    for (unsigned i = 0; i < t->nmembers; i++) {
+        print_member(p, &t->members[i], data, depth + 1);
+    }
+    indent(p, depth);
+    putc('}', p->out);
+}
+
+static void print_value(const struct printer *p, const struct d_type *type, const uint8_t *data,
+                        unsigned depth, bool member)
+{
+    const struct d_type *t = d_type_resolve(type);
+
+    if (depth > DEPTH_MAX) {
+        fputs("...", p->out);
+        return;
+    }
+    switch (t->kind) {
+    case D_TYPE_STRUCT:
+    case D_TYPE_UNION:
+        print_struct(p, t, data, depth);
+        break;
+    case D_TYPE_ARRAY:
+        print_array(p, t, data, depth, member);
+        break;
+    case D_TYPE_STRING:
+        fprintf(p->out, "\"%s\"", (const char *)data);
+        break;
+    case D_TYPE_ENUM:
+        print_enum(p, t, data);
+        break;
+    default:
+        if (is_character(t)) {
+            print_character(p, *data);
+        } else {
+            print_number(p, datum_unsigned(data, (uint32_t)t->size));
+        }
+    }
+}
+
+void print_typed(const struct printer *p, const struct d_type *type, const uint8_t *data)
+{
+    const struct d_type *t = d_type_resolve(type);
+    bool braces = d_type_is_struct(t);
+
+    fprintf(p->out, "%s ", d_type_text(p->session, type, NULL));
+    print_value(p, type, data, 0, false);
+    if (!braces) {
+        putc('\n', p->out);
+    }
+}

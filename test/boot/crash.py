@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is asked of the report of each kind of crash (apps/crash/kinds.h): reason, address,
+registers, a backtrace whose functions are those of the program's ELF, and that nobody else died."""
+import os
+import re
+import subprocess
+
+import kev
+
+SIGNALS = {"SIGILL": 4, "SIGABRT": 6, "SIGFPE": 8, "SIGBUS": 10, "SIGSEGV": 11}
+ROW = re.compile(r'KIND\((\w+),\s*"([^"]+)"\)')
+
+# kind: (signal, reason, address, whether it dies in its own function). The address: a number, `ip`
+# (where it died) or None (anything). By board where the CPUs differ; () is no crash at all.
+M4 = {
+    "null_read": ("SIGSEGV", "read from", 0, True),
+    "null_write": ("SIGSEGV", "write to", 0, True),
+    "null_jump": ("SIGSEGV", "jump to", 0, False),
+    "wild_jump": ("SIGSEGV", "jump to", 0x70000000, False),
+    "kernel_read": ("SIGSEGV", "read from", 0x20000000, True),
+    "kernel_write": ("SIGSEGV", "write to", 0x20000000, True),
+    "kernel_jump": ("SIGSEGV", "jump to", 0x400, False),
+    "text_write": ("SIGSEGV", "write to", None, True),
+    "const_write": ("SIGSEGV", "write to", None, True),
+    "data_jump": ("SIGSEGV", "jump to", "ip", False),
+    "stack_jump": ("SIGSEGV", "jump to", "ip", False),
+    "stack_overflow": ("SIGSEGV", "stack pointer at", None, False),
+    "undefined": ("SIGILL", "undefined instruction", "ip", True),
+    "breakpoint": ("SIGILL", "breakpoint", "ip", True),
+    "semihost": ("SIGILL", "breakpoint", "ip", True),
+    "privileged": ("SIGBUS", "write to", 0xe000ed94, True),
+    "device": ("SIGSEGV", "write to", 0x40005000, True),
+    "misaligned": ("SIGBUS", "unaligned access", "ip", True),
+    "divide": ("SIGFPE", "division by zero", "ip", True),
+    "abort": ("SIGABRT",),
+    "bad_stack": ("SIGSEGV", "stack pointer at", None, False),
+}
+A64 = dict(M4, **{
+    "wild_jump": ("SIGSEGV", "jump to", 0xe8000000, False),
+    "kernel_read": ("SIGSEGV", "read from", 0xffffff8040400000, True),
+    "kernel_write": ("SIGSEGV", "write to", 0xffffff8040400000, True),
+    "kernel_jump": ("SIGSEGV", "jump to", 0xffffff8040200400, False),
+    "stack_overflow": ("SIGSEGV", "write to", None, False),
+    "breakpoint": ("SIGILL", "breakpoint instruction", "ip", True),
+    "semihost": ("SIGILL", "undefined instruction", "ip", True),
+    "privileged": ("SIGILL", "privileged instruction", "ip", True),
+    "device": ("SIGSEGV", "write to", 0x09000000, True),
+    "misaligned": ("SIGBUS", "unaligned read from", None, True),
+    "divide": (),
+    "bad_stack": ("SIGSEGV", "write to", 0xe8000000, True),
+})
+EXPECTED = {"mps2-an386": M4, "virt-a64": A64}
+NO_FRAMES = {"mps2-an386": ("bad_stack",), "virt-a64": ()}  # its stack is gone
+REGISTERS = {"mps2-an386": ("r0", "r12", "lr", "pc", "xpsr", "r4", "r11", "sp"),
+             "virt-a64": ("x0", "x8", "x19", "x29", "x30", "sp", "pc", "psr")}
+
+
+def kinds():
+    with open(os.path.join(kev.ROOT, "apps/crash/kinds.h")) as f:
+        return ROW.findall(f.read().split("#define KIND_LIST")[1])
+
+
+def functions(boot):
+    """name -> address of the program, as readelf tells."""
+    elf = os.path.join(boot.build, "programs/crash")
+    out = subprocess.run(["readelf", "-sW", elf], capture_output=True, text=True, check=True).stdout
+    return {m[1]: int(m[0], 16) & ~1 for m in
+            re.findall(r"\d+: ([0-9a-f]+)\s+\d+ FUNC\s+\w+\s+\w+\s+\w+ (\w+)", out)}
+
+
+def frames(text, where):
+    """(function, address where it begins) of each line that names one."""
+    return [(name, int(ip, 16) - int(offset, 16)) for ip, name, offset in
+            re.findall(where + r"0x([0-9a-f]+) (\w+)\+0x([0-9a-f]+)$", text, re.M)]
+
+
+def misplaced(found, symbols):
+    """A function whose begin isn't where the ELF has it, wherever the program was loaded."""
+    base = {begin - symbols.get(name, 0) for name, begin in found}
+    return None if len(base) <= 1 else f"functions and addresses don't fit: {found}"
+
+
+def report_wrong(boot, kind, text, want, symbols):
+    """One crash's part of the console."""
+    signal, what, address, own = want
+    head = re.search(r"^Process (\d+) \(crash\) terminated: (\w+), (.*) 0x([0-9a-f]+), thread 1$",
+                     text, re.M)
+    ip = re.search(r"^  ip 0x([0-9a-f]+)", text, re.M)
+    if not head or not ip:
+        return "no report"
+    if head[2] != signal or head[3] != what:
+        return f"{head[2]}, {head[3]}: not {signal}, {what}"
+    wanted = int(ip[1], 16) if address == "ip" else address
+    if wanted is not None and int(head[4], 16) != wanted:
+        return f"address {head[4]}, not {wanted:x}"
+    for register in REGISTERS[boot.board]:
+        if not re.search(rf"(?<!\w){register}\b", text) and "lost, the stack is no" not in text:
+            return f"register {register} isn't told"
+    if not re.search(rf"^init: process {head[1]} ended by signal {SIGNALS[signal]}$", text, re.M):
+        return "init doesn't tell"
+    at, trace = frames(text, "^  ip "), frames(text.split("backtrace:")[-1], "^    ")
+    names = [name for name, _ in at + trace]
+    if kind in NO_FRAMES[boot.board]:
+        return None
+    if own and names[:1] != ["kind_" + kind]:
+        return f"it died in {names[:1]}"
+    if kind == "stack_overflow":
+        return None if names.count("deeper") >= 4 else f"backtrace {names}"
+    return misplaced(at + trace, symbols) if names[-2:] == ["main", "_start"] else \
+        f"backtrace {names}"
+
+
+def kind_wrong(boot, kind, text, symbols):
+    want = EXPECTED[boot.board][kind]
+    if "went through" in text:
+        return "it was let through"
+    if want and len(want) > 1:
+        return report_wrong(boot, kind, text, want, symbols)
+    if "Process " in text:
+        return "an unexpected report"
+    signals = re.findall(r"ended by signal (\d+)", text)
+    wanted = [str(SIGNALS[want[0]])] if want else []
+    return None if signals == wanted else f"signals {signals}, not {wanted}"
+
+
+def every_crash_is_reported(boot):
+    symbols, wrong, rest = functions(boot), [], boot.console
+    for kind, text in kinds():
+        if kind == "other":
+            continue
+        before, found, rest = rest.partition(f"crash: {text}\n")
+        if not found:
+            return f"{kind}: didn't run"
+        part = re.split(r"^(?:crash: |   pid tid)", rest, flags=re.M)[0]
+        error = kind_wrong(boot, kind, part, symbols)
+        if error:
+            wrong.append(f"{kind}: {error}")
+    return "; ".join(wrong) or None
+
+
+def nobody_else_died(boot):
+    """pidin at the end: the others are there, and no crash is left."""
+    listing = boot.console.split("   pid tid name")[-1]
+    names = re.findall(r"^ +\d+ +\d+ (\S+)", listing, re.M)
+    left = sorted(set(names) - {"kymo/idle"})
+    return None if left == ["console", "init", "pidin"] else f"there are {left}"

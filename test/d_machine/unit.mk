@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The D machine's core on this machine, under ASan and UBSan, on a port that is none (fake.c).
+
+D_MACHINE_TESTS := $(addprefix $(B)/unit/d_machine_,$(patsubst test/d_machine/%_test.c,%,$(sort \
+	$(wildcard test/d_machine/*_test.c))))
+UNIT_TESTS += $(D_MACHINE_TESTS)
+D_MACHINE_FLAGS := $(HOST_CFLAGS) -DD_PORT_OPS_H='"test/d_machine/fake_ops.h"' \
+	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+D_MACHINE_CORE := $(addprefix trace/d/,builtin.c code.c code_places.c cost.c cost_ecb.c decode.c \
+	image.c image_action.c inet.c json.c load.c run.c store.c strtoll.c subr.c subr_extra.c \
+	subr_memory.c subr_number.c subr_path.c subr_search.c subr_string.c text.c validate.c \
+	validate_variable.c variable_dynamic.c variable_static.c)
+D_MACHINE_OBJS := $(patsubst %.c,$(B)/unit/d_machine/%.o,$(D_MACHINE_CORE) \
+	test/d_machine/fake.c test/d_machine/assemble.c test/d_machine/world.c)
+
+$(B)/unit/d_machine/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(D_MACHINE_FLAGS) -MMD -MP -c -o $@ $<
+
+$(D_MACHINE_TESTS): $(B)/unit/d_machine_%: $(B)/unit/d_machine/test/d_machine/%_test.o \
+		$(D_MACHINE_OBJS)
+	$(Q)$(HOST_CC) $(D_MACHINE_FLAGS) -o $@ $^ -lcmocka
+
+-include $(D_MACHINE_OBJS:.o=.d) \
+	$(D_MACHINE_TESTS:$(B)/unit/d_machine_%=$(B)/unit/d_machine/test/d_machine/%_test.d)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program in these tests: objects from text, in an image, loaded, with a context to run them in.
+ */
+#ifndef TEST_D_MACHINE_WORLD_H
+#define TEST_D_MACHINE_WORLD_H
+
+#include "test/d_machine/assemble.h"
+#include "test/d_machine/fake.h"
+#include "trace/d/machine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { WORLD_OBJECTS = 4, WORLD_SCRATCH = 4096, IMAGE_ROOM = 64 * 1024 };
+
+/* An image under construction; image_end() lays it out. */
+struct image_builder {
+    struct asm_object objects[WORLD_OBJECTS];
+    struct d_image_option options[16];
+    struct d_image_ecb ecbs[8];
+    struct d_image_action actions[32];
+    uint32_t nobjects, noptions, necbs, nactions;
+    uint64_t bytes[IMAGE_ROOM / 8];
+    size_t size;
+};
+void image_begin(struct image_builder *);
+uint32_t image_object(struct image_builder *, const char *text); /* its number + 1 */
+struct d_image_ecb *image_ecb(struct image_builder *, uint32_t predicate);
+struct d_image_action *image_action(struct image_builder *, uint16_t kind, uint32_t object);
+void image_option(struct image_builder *, enum d_option, uint64_t value);
+struct d_image *image_end(struct image_builder *);
+
+struct world {
+    struct image_builder image;
+    struct d_code code;
+    struct d_context context;
+    struct d_refusal refusal;
+    struct d_probe probe;
+    struct d_provider provider;
+    uint8_t *scratch; /* on the heap, so that ASan guards it */
+    size_t scratch_size;
+    uint32_t strsize;
+    bool loaded;
+};
+extern struct world world;
+
+/* setup and teardown of a test: strsize 64, scratch of 4096. */
+int world_open(void **state);
+int world_close(void **state);
+void world_strsize(uint32_t strsize);
+void world_scratch(size_t size); /* of the next firing */
+/* Loads these objects (until NULL), which must be valid, in place of those before. */
+void world_load(const char *text, ...);
+/* Runs one in a new clause, or in the same as before. */
+uint64_t world_run(unsigned object);
+uint64_t world_go_on(unsigned object);
+/* Load and run one object: its value; it must not fault. */
+uint64_t run(const char *text);
+/* … its string. Stays until the next. */
+const char *run_string(const char *text);
+#define ANY_ADDRESS 0xa11add4e55ull
+/* … which must fault so. */
+void run_faults(const char *text, enum dif_fault kind, uint32_t instruction, uint64_t address);
+
+#define assert_fault(kind_, at, address_) \
+    do { \
+        assert_int_equal(world.context.fault.kind, kind_); \
+        assert_int_equal(world.context.fault.offset, 4 * (at)); \
+        assert_int_equal(world.context.fault.address, address_); \
+    } while (0)
+
+#endif

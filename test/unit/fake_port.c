@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The seam under trace/ for unit tests. See fake_port.h. */
+#include "test/unit/fake_port.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/control.h"
+#include "trace/filter.h"
+#include "test/unit/yield.h"
+
+#define PAGE 4096
+#define BLOCKS_MAX 8
+
+struct fake fake;
+unsigned trace_host_cpu;
+unsigned trace_host_irq_depth;
+volatile bool trace_host_sites[TRACE_EV_COUNT];
+
+static struct trace_cpu cpus[FAKE_CPUS];
+static struct block {
+    void *at;
+    size_t bytes;
+} blocks[BLOCKS_MAX];
+
+static void free_blocks(void)
+{
+    for (unsigned i = 0; i < BLOCKS_MAX; i++) {
+        free(blocks[i].at);
+        blocks[i].at = NULL;
+    }
+}
+
+void fake_boot(unsigned count)
+{
+    struct trace_ring *(*ring_of)(unsigned cpu) = trace_state.log.ring_of;
+
+    free_blocks();
+    fake = (struct fake){.cpus = count, .tick = 1, .hook = true};
+    trace_host_cpu = trace_host_irq_depth = 0;
+    trace_filter_apply(false);
+    memset(&trace_filter, 0, sizeof(trace_filter));
+    trace_state = (struct trace_state){.log.ring_of = ring_of};
+    trace_init();
+    for (unsigned cpu = 0; cpu < FAKE_CPUS; cpu++) {
+        trace_cpu_init(&cpus[cpu], cpu);
+        fake.clock[cpu] = 1000 + cpu;
+    }
+    fake.unsynced = false;
+    fake.site_changes = 0;
+}
+
+void fake_pass(unsigned cpu, uint64_t cycles)
+{
+    struct fake_where back = fake_on(cpu);
+
+    if (TRACE_PORT_CLOCK_BITS == 64) {
+        fake.clock[cpu] += cycles;
+        cycles = 0;
+    }
+    while (cycles > 0) {
+        uint64_t part = cycles < 0x7fffff00 ? cycles : 0x7fffff00;
+        uintptr_t irq = trace_port_irq_save();
+
+        fake.clock[cpu] += part;
+        cycles -= part;
+        trace_clock_wrapped(&cpus[cpu]);
+        trace_port_irq_restore(irq);
+    }
+    fake_back(back);
+}
+
+struct fake_where fake_on(unsigned cpu)
+{
+    struct fake_where where = {trace_host_cpu, trace_host_irq_depth};
+
+    assert_true(cpu < fake.cpus);
+    trace_host_cpu = cpu;
+    trace_host_irq_depth = 0;
+    return where;
+}
+
+void fake_back(struct fake_where where)
+{
+    assert_int_equal(trace_host_irq_depth, 0);
+    trace_host_cpu = where.cpu;
+    trace_host_irq_depth = where.irq_depth;
+}
+
+void fake_exit(void)
+{
+    if (fake.exit_wanted[trace_host_cpu]) {
+        fake.exit_wanted[trace_host_cpu] = false;
+        trace_kernel_exit();
+    }
+    assert_int_equal(trace_host_irq_depth, 0);
+}
+
+void fake_yield(const char *where)
+{
+    if (fake.yield) {
+        fake.yield(where);
+    }
+}
+
+/* ---- the seam ---- */
+
+uint64_t trace_host_clock(void)
+{
+    uint64_t now = fake.clock[trace_host_cpu];
+
+    assert_true(trace_host_irq_depth > 0);
+    fake.clock[trace_host_cpu] += fake.tick;
+    fake.clock_reads++;
+    if (fake.clock_hook) {
+        fake.clock_hook();
+    }
+    return now;
+}
+
+unsigned trace_port_cpu_count(void)
+{
+    return fake.cpus;
+}
+
+struct trace_cpu *trace_port_cpu_at(unsigned cpu)
+{
+    assert_true(cpu < fake.cpus);
+    return &cpus[cpu];
+}
+
+uint64_t trace_port_clock_hz(void)
+{
+    return 1000000000;
+}
+
+void *trace_port_alloc(size_t bytes, uint64_t *paddr)
+{
+    size_t rounded = (bytes + PAGE - 1) / PAGE * PAGE;
+    unsigned i = 0;
+
+    fake.allocs++;
+    if (fake.fail_at && --fake.fail_at == 0) {
+        return NULL;
+    }
+    if (rounded > (size_t)64 << 20) {
+        return NULL; /* this machine has no more that is contiguous */
+    }
+    while (blocks[i].at) {
+        assert_true(++i < BLOCKS_MAX);
+    }
+    blocks[i] = (struct block){aligned_alloc(PAGE, rounded), bytes};
+    assert_non_null(blocks[i].at);
+    memset(blocks[i].at, 0, rounded);
+    *paddr = (uint64_t)(uintptr_t)blocks[i].at;
+    fake.blocks++;
+    return blocks[i].at;
+}
+
+void trace_port_free(void *block, size_t bytes)
+{
+    unsigned i = 0;
+
+    while (blocks[i].at != block) {
+        assert_true(++i < BLOCKS_MAX);
+    }
+    assert_int_equal(blocks[i].bytes, bytes);
+    free(block);
+    blocks[i].at = NULL;
+    fake.blocks--;
+}
+
+void trace_port_unmap_all(void *block, size_t bytes)
+{
+    assert_non_null(block);
+    assert_int_not_equal(bytes, 0);
+    fake.unmaps++;
+}
+
+void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
+{
+    assert_int_equal(trace_host_irq_depth, 0); /* spinning for others would deadlock */
+    for (unsigned cpu = 0; cpu < fake.cpus; cpu++) {
+        struct fake_where back = fake_on(cpu);
+
+        trace_host_irq_depth = 1;
+        fn(arg);
+        assert_int_equal(trace_host_irq_depth, 1);
+        trace_host_irq_depth = 0;
+        fake_back(back);
+    }
+}
+
+void trace_port_request_exit(void)
+{
+    assert_int_equal(trace_host_irq_depth, 0); /* it may trace */
+    fake.exit_wanted[trace_host_cpu] = true;
+}
+
+bool trace_port_raise(unsigned cpu, uint32_t value)
+{
+    assert_true(cpu < fake.cpus);
+    assert_int_equal(trace_host_irq_depth, 0);
+    fake.raised[cpu]++;
+    fake.raised_value[cpu] = value;
+    return fake.hook;
+}
+
+void trace_port_buffer_freed(void)
+{
+    fake.freed_told++;
+}
+
+void trace_port_site_set(unsigned id, bool on)
+{
+    assert_true(id < TRACE_EV_COUNT);
+    assert_true(trace_host_sites[id] != on); /* a patch for nothing stops every CPU */
+    trace_host_sites[id] = on;
+    fake.site_changes++;
+    fake.unsynced = true;
+}
+
+void trace_port_sites_sync(void)
+{
+    assert_true(fake.unsynced);
+    fake.unsynced = false;
+}

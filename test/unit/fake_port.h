@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The seam under trace/ for unit tests: CPUs, clocks and the kernel's side as plain data that a
+ * test sets and looks at. Checks what the trace owes its port on every call: interrupts masked
+ * where the contract says so and nowhere else, batches of sites ended by a sync, blocks freed with
+ * the size they were allocated with. One host thread.
+ */
+#ifndef TEST_UNIT_FAKE_PORT_H
+#define TEST_UNIT_FAKE_PORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* after these: */
+#include <cmocka.h>
+
+#include "kernel/abi/sys/trace.h"
+#include "trace/trace.h"
+
+#define FAKE_CPUS 4
+
+struct fake {
+    unsigned cpus;
+    uint64_t clock[FAKE_CPUS];
+    uint32_t tick; /* added to a CPU's clock each time that it is read */
+    unsigned clock_reads;
+    bool exit_wanted[FAKE_CPUS];      /* trace_port_request_exit() since the last exit */
+    bool hook;                        /* somebody has attached to _NTO_HOOK_TRACE */
+    unsigned raised[FAKE_CPUS];       /* how often */
+    uint32_t raised_value[FAKE_CPUS]; /* the last value */
+    unsigned freed_told;              /* calls of trace_port_buffer_freed() */
+    unsigned blocks;                  /* allocated now */
+    unsigned allocs, fail_at;         /* the fail_at-th allocation from now fails; 0: none */
+    unsigned unmaps;
+    unsigned site_changes;
+    bool unsynced;                    /* a site was set and no sync followed */
+    void (*yield)(const char *where); /* at TRACE_YIELD_POINT(); NULL: nothing */
+    void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */
+};
+extern struct fake fake;
+
+/* Everything as at boot, on CPU 0 of `cpus`: no buffers, filters empty, all fast. Frees what a
+ * failed test left. */
+void fake_boot(unsigned cpus);
+/* A CPU's clock goes on; on a 32-bit port with trace_clock_wrapped() twice a wrap, as promised. */
+void fake_pass(unsigned cpu, uint64_t cycles);
+
+/* Goes to another CPU, interrupts open; and back. Nests. */
+struct fake_where {
+    unsigned cpu, irq_depth;
+};
+struct fake_where fake_on(unsigned cpu);
+void fake_back(struct fake_where where);
+
+/* This CPU leaves the kernel: what was asked for with trace_port_request_exit(). */
+void fake_exit(void);
+
+#endif

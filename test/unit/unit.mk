@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# trace/ on this machine: a port whose CPUs, clock and interrupts are the test's (fake_port.c), with
+# a 64-bit trace clock (build/unit/trace_*) and with a 32-bit one (build/unit/trace32_*).
+
+UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c
+UNIT_TRACE_NAMES := log
+UNIT_TRACE32_NAMES := log
+UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)
+UNIT_TESTS += $(UNIT_TRACE)
+UNIT_TRACE_FLAGS := $(HOST_CFLAGS) -include test/unit/yield.h \
+	-DTRACE_PORT_OPS_H='"trace/port/host.h"' -fno-omit-frame-pointer \
+	-fsanitize=address,undefined -fno-sanitize-recover=all
+UNIT_TRACE_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace.o/%.o)
+UNIT_TRACE32_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace32.o/%.o)
+
+$(B)/unit/trace.o/%.o: %.c test/unit/unit.mk
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/unit/trace32.o/%.o: %.c test/unit/unit.mk
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -DTRACE_PORT_CLOCK_BITS=32 -MMD -MP -c -o $@ $<
+
+$(B)/unit/trace_%: $(B)/unit/trace.o/test/unit/test_%.o $(UNIT_TRACE_OBJS)
+	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -o $@ $^ -lcmocka
+
+$(B)/unit/trace32_%: $(B)/unit/trace32.o/test/unit/test_%.o $(UNIT_TRACE32_OBJS)
+	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -o $@ $^ -lcmocka
+
+.SECONDARY: $(UNIT_TRACE_OBJS) $(UNIT_TRACE32_OBJS) \
+	$(UNIT_TRACE_NAMES:%=$(B)/unit/trace.o/test/unit/test_%.o) \
+	$(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32.o/test/unit/test_%.o)
+-include $(wildcard $(B)/unit/trace*.o/trace/*.d $(B)/unit/trace*.o/test/unit/*.d)

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See random_calls.h. One function fills the arguments of each kind of call. */
+#include "test/unit_ipc/random_calls.h"
+
+#include <string.h>
+
+#include "test/unit_ipc/random_args.h"
+
+#define SIGNAL_SOME 15
+
+static void fill_none(struct thread *t, uintptr_t *a)
+{
+    (void)t;
+    (void)a;
+}
+
+static void fill_send(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_coid(t);
+    arg_buffer(t, a + 1);
+    arg_buffer(t, a + 3);
+}
+
+static void fill_receive(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_chid(t->proc);
+    arg_buffer(t, a + 1);
+    a[3] = chance(50) ? 0 : arg_place(t, sizeof(struct _msg_info));
+}
+
+static void fill_reply(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_rcvid(t);
+    a[1] = pick(100);
+    arg_buffer(t, a + 2);
+}
+
+static void fill_error(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_rcvid(t);
+    a[1] = chance(90) ? EIO : chance(50) ? 0 : 5000;
+}
+
+static void fill_rw(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_rcvid(t);
+    arg_buffer(t, a + 1);
+    a[3] = chance(80) ? pick(600) : (uintptr_t)0 - pick(3);
+    a[4] = chance(3);
+}
+
+static void fill_info(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_rcvid(t);
+    a[1] = arg_place(t, sizeof(struct _msg_info));
+}
+
+static void fill_pulse(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_coid(t);
+    a[1] = chance(50) ? (uintptr_t)-1 : pick(chance(90) ? 63 : 300);
+    a[2] = pick(chance(95) ? 128 : 200);
+    a[3] = pick(1000);
+}
+
+static void fill_deliver(struct thread *t, uintptr_t *a)
+{
+    struct thread *client = any_thread();
+    a[0] = chance(60) ? arg_rcvid(t) : client ? (uintptr_t)client->rcvid : pick(5000);
+    a[1] = arg_event(t);
+}
+
+static void fill_kill(struct thread *t, uintptr_t *a)
+{
+    (void)t;
+    a[0] = chance(2);
+    a[1] = arg_pid(t);
+    a[2] = chance(50) ? 0 : pick(8);
+    a[3] = chance(90) ? 0 : pick(SIGNAL_SOME);
+}
+
+static void fill_channel(struct thread *t, uintptr_t *a)
+{
+    static const unsigned flags[] = {_NTO_CHF_FIXED_PRIORITY, _NTO_CHF_UNBLOCK,
+                                     _NTO_CHF_THREAD_DEATH,   _NTO_CHF_DISCONNECT,
+                                     _NTO_CHF_SENDER_LEN,     _NTO_CHF_COID_DISCONNECT,
+                                     _NTO_CHF_REPLY_LEN};
+    (void)t;
+    a[0] = chance(3) ? pick(0x10000) : 0;
+    for (unsigned i = 0; i < 3; i++) {
+        a[0] |= chance(40) ? flags[pick(7)] : 0;
+    }
+}
+
+static void fill_channel_destroy(struct thread *t, uintptr_t *a)
+{
+    a[0] = chance(80) ? 99 : arg_chid(t->proc);
+}
+
+static void fill_attach(struct thread *t, uintptr_t *a)
+{
+    struct process *server = any_process();
+    a[0] = chance(1);
+    a[1] = server && chance(95) ? (uintptr_t)server->pid : arg_pid(t);
+    a[2] = arg_chid(server ? server : t->proc);
+    a[3] = chance(70) ? 0 : chance(90) ? _NTO_SIDE_CHANNEL | pick(7) : pick(UINT32_MAX);
+    a[4] = pick(chance(95) ? 2 : 4);
+}
+
+static void fill_detach(struct thread *t, uintptr_t *a)
+{
+    a[0] = chance(60) ? arg_coid(t) : pick(10);
+}
+
+static void fill_server_info(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_pid(t);
+    a[1] = arg_coid(t);
+    a[2] = arg_place(t, sizeof(struct _server_info));
+}
+
+static void fill_client_info(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_scoid(t);
+    a[1] = arg_place(t, sizeof(struct _client_info));
+}
+
+static void fill_connect_flags(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_pid(t);
+    a[1] = arg_coid(t);
+    a[2] = pick(chance(95) ? 2 : 4);
+    a[3] = pick(chance(95) ? 2 : 4);
+}
+
+static void fill_thread_create(struct thread *t, uintptr_t *a)
+{
+    struct _thread_attr attr = {
+        .flags = pick(2),
+        .priority = (int32_t)pick(chance(95) ? 60 : 300),
+        .policy = (int32_t)pick(chance(95) ? 4 : 6),
+        .runmask = chance(50) ? 0 : pick(32),
+        .stackaddr = (void *)(uintptr_t)(chance(95) ? AT(0) : RO),
+        .stacksize = 64,
+    };
+    a[0] = chance(90) ? 0 : arg_pid(t);
+    a[3] = arg_in(t, &attr, sizeof(attr));
+}
+
+static void fill_tid(struct thread *t, uintptr_t *a)
+{
+    a[0] = chance(80) ? 1 + pick(6) : pick(9);
+    a[1] = chance(50) ? 0 : arg_place(t, sizeof(uintptr_t));
+}
+
+static void fill_thread_destroy(struct thread *t, uintptr_t *a)
+{
+    fill_tid(t, a);
+    a[0] = t->proc->nthreads == 1 && chance(90) ? 77 : a[0];
+    a[2] = pick(100);
+}
+
+static void fill_thread_ctl(struct thread *t, uintptr_t *a)
+{
+    struct _thread_name name = {(int32_t)pick(20) - 1, (int32_t)pick(20), (char *)AT(3)};
+    static const unsigned commands[] = {_NTO_TCTL_RUNMASK, _NTO_TCTL_NAME, _NTO_TCTL_RUNMASK_GET,
+                                        0};
+    a[0] = commands[pick(4)];
+    a[1] = a[0] == _NTO_TCTL_RUNMASK ? pick(32) : arg_in(t, &name, sizeof(name));
+}
+
+static void fill_interrupt_attach(struct thread *t, uintptr_t *a)
+{
+    a[0] = chance(10) ? _NTO_HOOK_TRACE + pick(3) : chance(90) ? pick(6) : pick(50);
+    a[1] = arg_event(t);
+    a[2] = chance(95) ? pick(2) : pick(32);
+}
+
+static void fill_interrupt(struct thread *t, uintptr_t *a)
+{
+    (void)t;
+    a[0] = pick(6);
+    a[1] = chance(50) ? UINT32_MAX : pick(6);
+}
+
+static void fill_interrupt_wait(struct thread *t, uintptr_t *a)
+{
+    (void)t;
+    a[0] = chance(5);
+}
+
+static void fill_clock(struct thread *t, uintptr_t *a)
+{
+    const uint64_t words[2] = {arg_ns(), pick(2000)};
+    a[0] = arg_clock();
+    a[1] = chance(50) ? 0 : arg_in(t, words, sizeof(words));
+    a[2] = chance(50) ? 0 : arg_place(t, 8);
+}
+
+static void fill_clock_id(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_pid(t);
+    a[1] = pick(8);
+}
+
+static void fill_timer_create(struct thread *t, uintptr_t *a)
+{
+    a[0] = pick(chance(95) ? 3 : 5);
+    a[1] = arg_event(t);
+}
+
+static void fill_timer_settime(struct thread *t, uintptr_t *a)
+{
+    const struct _itimer set = {arg_ns(), chance(50) ? 0 : arg_ns()};
+    a[0] = 1 + pick(CONFIG_TIMERS);
+    a[1] = chance(50) ? 0 : chance(90) ? TIMER_ABSTIME : 1;
+    a[2] = chance(10) ? 0 : arg_in(t, &set, sizeof(set));
+    a[3] = chance(50) ? 0 : arg_place(t, sizeof(set));
+}
+
+static void fill_timer_info(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_pid(t);
+    a[1] = pick(CONFIG_TIMERS + 2);
+    a[2] = pick(4);
+    a[3] = arg_place(t, sizeof(struct _timer_info));
+}
+
+static void fill_timer_alarm(struct thread *t, uintptr_t *a)
+{
+    const struct _itimer set = {chance(80) ? 0 : 1 + pick(5000000), 0};
+    a[0] = pick(3);
+    a[1] = chance(50) ? 0 : arg_in(t, &set, sizeof(set));
+    a[2] = chance(50) ? 0 : arg_place(t, sizeof(set));
+}
+
+static void fill_timer_timeout(struct thread *t, uintptr_t *a)
+{
+    const uint64_t ns = arg_ns();
+    const struct sigevent unblock = {.sigev_notify = SIGEV_UNBLOCK};
+    a[0] = pick(chance(98) ? 3 : 5);
+    a[1] = chance(30)   ? _NTO_TIMEOUT_NANOSLEEP
+           : chance(95) ? pick(64) << 12 | pick(8) << 4
+                        : pick(UINT32_MAX);
+    a[1] |= chance(20) ? TIMER_ABSTIME : 0;
+    a[2] = chance(80) ? 0 : chance(80) ? arg_in(t, &unblock, sizeof(unblock)) : arg_event(t);
+    a[3] = chance(10) ? 0 : arg_in(t, &ns, sizeof(ns));
+    a[4] = chance(80) ? 0 : arg_place(t, 8);
+}
+
+static void fill_sync_any(struct thread *t, uintptr_t *a)
+{
+    a[0] = honest(t->proc) ? NOWHERE : arg_sync(t, 0, MUTEXES + CONDVARS + SEMAPHORES);
+}
+
+static void fill_sync_create(struct thread *t, uintptr_t *a)
+{
+    fill_sync_any(t, a + 1);
+    a[0] = pick(4);
+}
+
+static void fill_mutex(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_sync(t, 0, MUTEXES);
+}
+
+static void fill_cond_wait(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_sync(t, MUTEXES, CONDVARS);
+    a[1] = arg_sync(t, 0, MUTEXES);
+    for (unsigned i = 0; i < MUTEXES; i++) {
+        const sync_t *m = vm_user_ptr(t->proc, SYNC_AT(i), sizeof(*m), KYMO_PROT_READ);
+        if (m && (m->owner & ~SYNC_WAITING) == (uint32_t)t->tid && chance(90)) {
+            a[1] = SYNC_AT(i);
+        }
+    }
+}
+
+static void fill_cond_signal(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_sync(t, MUTEXES, CONDVARS);
+    a[1] = pick(2);
+}
+
+static void fill_sem(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_sync(t, MUTEXES + CONDVARS, SEMAPHORES);
+    a[1] = chance(20);
+}
+
+static void fill_sched(struct thread *t, uintptr_t *a)
+{
+    struct sched_param_kymo param = {.sched_priority = (int32_t)pick(chance(95) ? 60 : 300)};
+    a[0] = chance(50) ? 0 : arg_pid(t);
+    a[1] = pick(8);
+    a[2] = arg_place(t, sizeof(param));
+    if (chance(50)) {
+        a[2] = pick(chance(95) ? 4 : 6);
+        a[3] = arg_in(t, &param, sizeof(param));
+    }
+}
+
+static void fill_sched_info(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_pid(t);
+    a[1] = pick(5);
+    a[2] = arg_place(t, sizeof(struct sched_info_kymo));
+}
+
+static void fill_wait(struct thread *t, uintptr_t *a)
+{
+    a[0] = chance(60) ? 0 : arg_pid(t);
+    a[1] = chance(50) ? 0 : arg_place(t, sizeof(int));
+    a[2] = pick(3) == 0;
+}
+
+static void fill_process_info(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_pid(t);
+    a[1] = arg_place(t, 256);
+    a[2] = arg_place(t, 256);
+}
+
+static void fill_memory(struct thread *t, uintptr_t *a)
+{
+    struct mapping *m = &t->proc->space.maps[pick(CONFIG_MAPPINGS)];
+    a[0] = chance(99) ? 1 + pick(3000) : 0;
+    a[1] = pick(8);
+    if (m->len && (m->vaddr > RO || (!honest(t->proc) && chance(3)))) {
+        a[0] = m->vaddr;
+        a[1] = m->len;
+    }
+}
+
+static const struct {
+    uint8_t number, weight;
+    void (*fill)(struct thread *t, uintptr_t *args);
+} calls[] = {
+    {KER_MSG_SENDV, 60, fill_send},
+    {KER_MSG_SENDVNC, 5, fill_send},
+    {KER_MSG_RECEIVEV, 50, fill_receive},
+    {KER_MSG_RECEIVEPULSEV, 8, fill_receive},
+    {KER_MSG_REPLYV, 40, fill_reply},
+    {KER_MSG_ERROR, 8, fill_error},
+    {KER_MSG_READV, 10, fill_rw},
+    {KER_MSG_WRITEV, 10, fill_rw},
+    {KER_MSG_INFO, 3, fill_info},
+    {KER_MSG_CURRENT, 5, fill_info},
+    {KER_MSG_SEND_PULSE, 20, fill_pulse},
+    {KER_MSG_DELIVER_EVENT, 6, fill_deliver},
+    {KER_SIGNAL_KILL, 2, fill_kill},
+    {KER_CHANNEL_CREATE, 10, fill_channel},
+    {KER_CHANNEL_DESTROY, 3, fill_channel_destroy},
+    {KER_CONNECT_ATTACH, 15, fill_attach},
+    {KER_CONNECT_DETACH, 4, fill_detach},
+    {KER_CONNECT_SERVER_INFO, 2, fill_server_info},
+    {KER_CONNECT_CLIENT_INFO, 2, fill_client_info},
+    {KER_CONNECT_FLAGS, 2, fill_connect_flags},
+    {KER_THREAD_CREATE, 20, fill_thread_create},
+    {KER_THREAD_DESTROY, 4, fill_thread_destroy},
+    {KER_THREAD_DETACH, 2, fill_tid},
+    {KER_THREAD_JOIN, 6, fill_tid},
+    {KER_THREAD_CANCEL, 3, fill_tid},
+    {KER_THREAD_CTL, 6, fill_thread_ctl},
+    {KER_INTERRUPT_ATTACH, 6, fill_interrupt_attach},
+    {KER_INTERRUPT_DETACH, 3, fill_interrupt},
+    {KER_INTERRUPT_WAIT, 5, fill_interrupt_wait},
+    {KER_INTERRUPT_MASK, 4, fill_interrupt},
+    {KER_INTERRUPT_UNMASK, 10, fill_interrupt},
+    {KER_CLOCK_TIME, 4, fill_clock},
+    {KER_CLOCK_ADJUST, 3, fill_clock},
+    {KER_CLOCK_PERIOD, 1, fill_clock},
+    {KER_CLOCK_ID, 2, fill_clock_id},
+    {KER_CLOCK_CYCLES, 2, fill_info},
+    {KER_TIMER_CREATE, 6, fill_timer_create},
+    {KER_TIMER_DESTROY, 2, fill_interrupt},
+    {KER_TIMER_SETTIME, 10, fill_timer_settime},
+    {KER_TIMER_INFO, 3, fill_timer_info},
+    {KER_TIMER_ALARM, 2, fill_timer_alarm},
+    {KER_TIMER_TIMEOUT, 30, fill_timer_timeout},
+    {KER_SYNC_CREATE, 2, fill_sync_create},
+    {KER_SYNC_DESTROY, 1, fill_sync_any},
+    {KER_SYNC_MUTEX_LOCK, 20, fill_mutex},
+    {KER_SYNC_MUTEX_UNLOCK, 20, fill_mutex},
+    {KER_SYNC_CONDVAR_WAIT, 10, fill_cond_wait},
+    {KER_SYNC_CONDVAR_SIGNAL, 10, fill_cond_signal},
+    {KER_SYNC_SEM_POST, 10, fill_sem},
+    {KER_SYNC_SEM_WAIT, 10, fill_sem},
+    {KER_SYNC_CTL, 1, fill_none},
+    {KER_SCHED_GET, 3, fill_sched},
+    {KER_SCHED_SET, 8, fill_sched},
+    {KER_SCHED_YIELD, 5, fill_none},
+    {KER_SCHED_INFO, 1, fill_sched_info},
+    {KER_PROC_EXIT, 1, fill_none},
+    {KER_PROC_WAIT, 8, fill_wait},
+    {KER_PROC_INFO, 2, fill_process_info},
+    {KER_THREAD_INFO, 3, fill_process_info},
+    {KER_PROC_SELF, 2, fill_process_info},
+    {KER_MEM_MAP, 5, fill_memory},
+    {KER_MEM_UNMAP, 5, fill_memory},
+    {KER_NOP, 1, fill_none},
+    {99, 1, fill_none},
+};
+#define CALLS (sizeof(calls) / sizeof(calls[0]))
+
+/* What a well-behaved program does in user mode, with a compare-and-swap. */
+static bool without_kernel(struct thread *t, unsigned number, uintptr_t addr)
+{
+    sync_t *sync = vm_user_ptr(t->proc, addr, sizeof(*sync), KYMO_PROT_WRITE);
+    if (!sync || addr % sizeof(*sync) != 0 || !honest(t->proc)) {
+        return false;
+    }
+    if (number == KER_SYNC_MUTEX_LOCK && sync->owner == 0) {
+        sync->owner = (uint32_t)t->tid;
+        return true;
+    }
+    if (number == KER_SYNC_MUTEX_UNLOCK && sync->owner == (uint32_t)t->tid) {
+        sync->owner = 0;
+        return true;
+    }
+    return false;
+}
+
+/* Servers answer more often than chance would have it, or soon everybody waits. */
+static unsigned choose(struct thread *t)
+{
+    static unsigned total;
+    if (total == 0) {
+        for (unsigned i = 0; i < CALLS; i++) {
+            total += calls[i].weight;
+        }
+    }
+    uint32_t n = pick(total);
+    unsigned i = 0;
+    for (; n >= calls[i].weight; i++) {
+        n -= calls[i].weight;
+    }
+    return chance(20) && has_client(t->proc) ? 4 : i;
+}
+
+bool random_call(struct thread *t, unsigned *number, uintptr_t args[6])
+{
+    unsigned i = choose(t);
+    *number = calls[i].number;
+    for (unsigned n = 0; n < 6; n++) {
+        args[n] = 0;
+    }
+    calls[i].fill(t, args);
+    return !without_kernel(t, *number, args[0]);
+}
