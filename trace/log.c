@@ -41,7 +41,7 @@ static void set_limit(struct trace_cpu *cpu)
     if (limit && !cpu->passed_mark) {
         limit = buffer_start(cpu) + cpu->high_water;
     }
-    cpu->limit = cpu->time_ahead || !cpu->on ? NULL : limit;
+    cpu->limit = cpu->time_ahead || cpu->filled || !cpu->on ? NULL : limit;
 }
 
 static void no_buffer(struct trace_cpu *cpu)

@@ -14,6 +14,7 @@
 
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
+#include "lib/include/kymo.h"
 #include "tracelogger/capture.h"
 #include "tracelogger/control.h"
 #include "tracelogger/header.h"
@@ -198,7 +199,8 @@ static int run(void)
         return 1;
     }
     if (logger.options.verbose) {
-        printf("tracelogger: recording to %s\n", logger.options.file);
+        printf("tracelogger: recording to %s, %u buffers for each of %u CPUs\n",
+               logger.options.file, (unsigned)logger.options.kernel_buffers, kymo_cpus());
     }
     loop();
     finish();

@@ -10,13 +10,11 @@ static bool number(const char *text, uint32_t most, uint32_t *value)
 {
     char *end;
     unsigned long long n = strtoull(text, &end, 0);
+    unsigned shift = *end == 'k' ? 10 : *end == 'm' ? 20 : 0;
 
-    if (*end == 'k' || *end == 'm') {
-        n <<= *end == 'k' ? 10 : 20;
-        end++;
-    }
-    *value = (uint32_t)n;
-    return *text >= '0' && *text <= '9' && *end == '\0' && n <= most;
+    end += shift != 0;
+    *value = (uint32_t)(n << shift);
+    return *text >= '0' && *text <= '9' && *end == '\0' && n <= most >> shift;
 }
 
 static bool ability_bit(const char *name, uint32_t *abilities)

@@ -10,6 +10,7 @@ PROGRAMS += $(boot_programs)
 # Every script of test/boot/images is an image of all test programs and those it needs beside.
 boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
 $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
-	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin $(DEMO_PROGRAMS) \
+	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello \
+	$(DEMO_PROGRAMS) \
 	$(boot_programs)))
 IMAGES += $(boot_images)

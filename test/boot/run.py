@@ -48,7 +48,7 @@ class Boot:
         if self.suite.cpus and "-smp" in args:
             args[args.index("-smp") + 1] = str(self.suite.cpus)
         image = os.path.join(self.build, self.suite.image + ".elf")
-        return args + MODES[self.suite.mode] + self.suite.qemu + ["-kernel", image]
+        return self.suite.wrap + args + MODES[self.suite.mode] + self.suite.qemu + ["-kernel", image]
 
     def prepare(self):
         os.makedirs(self.dir, exist_ok=True)

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import threading
 from dataclasses import dataclass, field
 
 import crash
@@ -67,6 +68,37 @@ def says(text):
 
 def to_dev_full(boot):
     os.symlink("/dev/full", boot.trace)
+
+
+def to_a_pipe(boot):
+    """Whose reader has enough after 100000 bytes, in the middle of a slot."""
+    os.mkfifo(boot.trace)
+
+    def reader():
+        with open(boot.trace, "rb") as f, open(boot.trace + ".part", "wb") as out:
+            out.write(f.read(100003))
+
+    threading.Thread(target=reader, daemon=True).start()
+
+
+def the_capture_is_valid_up_to_there(boot):
+    """What the file has is what the logger said, and all of it can be read, from the first event."""
+    part = boot.trace + ".part"
+    path = part if os.path.exists(part) else boot.trace
+    said = re.search(r"^tracelogger: write: the host's disk is full, or its file closed; the capture "
+                     r"is valid up to byte (\d+)$", boot.console, re.M)
+    if not said or "tracelogger: INCOMPLETE" not in boot.console:
+        return "the logger doesn't say it"
+    if path == boot.trace and os.path.getsize(path) != int(said[1]):
+        return f"{os.path.getsize(path)} bytes, not {said[1]}"
+    for option, want in ((), 1), (("--recover",), 0):
+        status, out, err = run(KYMO, "print", "-n", *option, path)
+        numbers = [int(n, 16) for n in re.findall(r"USREVENT:EVENT:0, d0:0x([0-9a-f]+)", out)]
+        if status != want or not numbers or numbers != list(range(len(numbers))):
+            return f"kymo print {option}: {status}, {len(numbers)} events: {err[:200]}"
+        if want and "cut short at byte" not in err:
+            return f"kymo print says {err[:200]}"
+    return None
 
 
 def a_second_capture_works(boot):
@@ -135,6 +167,7 @@ class Suite:
     status: int = 0
     panics: bool = False
     qemu: list = field(default_factory=list)
+    wrap: list = field(default_factory=list)  # a command that runs the emulator
     prepare: object = None
     checks: list = field(default_factory=list)
     variant: str = ""  # of the board's folder below build/
@@ -193,7 +226,14 @@ SUITES = [
     Suite("killed", "tracelogger killed at work, another one started", "killed", tests=1,
           checks=[the_first_one_is_sound, a_second_capture_works]),
     Suite("full", "the host's disk is full", "full", prepare=to_dev_full, tests=1,
-          checks=[says(r"tracelogger: write: .*valid up to byte")]),
+          checks=[says(r"write: the host's disk is full, .* valid up to byte 0\n"),
+                  says("init: process 3 ended with status 1")]),
+    # 200 blocks of 512 bytes: it ends inside of a slot.
+    Suite("full-late", "the host's disk becomes full", "full", tests=1,
+          wrap=["sh", "-c", "trap '' XFSZ; ulimit -f 200; exec \"$@\"", "sh"],
+          checks=[the_capture_is_valid_up_to_there, says("init: process 3 ended with status 1")]),
+    Suite("closed", "the capture's reader goes away", "full", prepare=to_a_pipe, tests=1,
+          checks=[the_capture_is_valid_up_to_there, says("init: process 3 ended with status 1")]),
 ]
 
 

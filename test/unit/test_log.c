@@ -39,7 +39,7 @@ static void opens_with_buffer_and_time(void **state)
     (void)state;
     fake_boot(2);
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
-    fake.clock[1] = 0x12345678aull;
+    fake_pass(1, 0x12345678aull - fake.clock[1]);
     fake_on(1);
     assert_int_equal(look_active_slots(1), 0);
     insert(1);

@@ -3,8 +3,8 @@
 # a 64-bit trace clock (build/unit/trace_*) and with a 32-bit one (build/unit/trace32_*).
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c
-UNIT_TRACE_NAMES := log
-UNIT_TRACE32_NAMES := log
+UNIT_TRACE_NAMES := log overrun clock
+UNIT_TRACE32_NAMES := log clock
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)
 UNIT_TESTS += $(UNIT_TRACE)
 UNIT_TRACE_FLAGS := $(HOST_CFLAGS) -include test/unit/yield.h \

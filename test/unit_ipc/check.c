@@ -160,7 +160,11 @@ static void check_thread(const struct thread *t)
 
 static void check_zombie(const struct process *proc)
 {
-    if (proc->nthreads != 0 || proc->space.nmaps != 0 || !process_find(proc->ppid)) {
+    bool parent = false;
+    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+        parent |= process_in_slot(slot) && process_in_slot(slot)->pid == proc->ppid;
+    }
+    if (proc->nthreads != 0 || proc->space.nmaps != 0 || !parent) {
         broken("zombie %d has something, or nobody to ask for it", proc->pid);
     }
 }

@@ -47,11 +47,11 @@ static void check_timers(unsigned n)
     check_list(&cpus[n].timers, "timers");
     for (const struct list *p = cpus[n].timers.next; p != &cpus[n].timers; p = p->next) {
         const struct timer_node *node = list_entry(p, struct timer_node, link);
-        const struct thread *t = list_entry(node, struct thread, timeout);
+        size_t at = (size_t)((const char *)node - (const char *)thread_table);
         if (node->at < last || node->cpu != n) {
             broken("timers are out of order");
         }
-        if (t >= thread_table && t < thread_table + CONFIG_THREADS && !t->proc) {
+        if (at < sizeof(thread_table) && !thread_table[at / sizeof(thread_table[0])].proc) {
             broken("a thread that is no more has a timeout");
         }
         last = node->at;

@@ -9,6 +9,12 @@
 #define IOVS AT(8) /* arrays of parts */
 #define MESSAGES AT(0x10)
 
+uint64_t random_begin(void)
+{
+    random_start();
+    return random_state;
+}
+
 uint32_t pick(uint32_t n)
 {
     return random_below(n);

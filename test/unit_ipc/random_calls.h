@@ -12,7 +12,8 @@
 #define SEMAPHORES 2
 #define SYNC_AT(i) (SYNCS + (i) * (uintptr_t)sizeof(sync_t))
 
-uint32_t pick(uint32_t n); /* 0..n-1 */
+uint64_t random_begin(void); /* the seed */
+uint32_t pick(uint32_t n);   /* 0..n-1 */
 bool chance(unsigned percent);
 /* Any process that is there, or NULL. */
 struct process *any_process(void);

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,6 @@
 #include "kernel/abi/sys/ability.h"
 #include "kernel/cpu.h"
 #include "test/unit_ipc/random_calls.h"
-#include "test/unit_kernel/random.h"
 
 #define STEPS_DEFAULT 150000
 #define EPISODE 3000 /* steps, then all processes end */
@@ -140,7 +140,7 @@ static void pass_time(void)
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         soonest = fake_timer_at[n] < soonest ? fake_timer_at[n] : soonest;
     }
-    if (chance(10) && soonest != UINT64_MAX && soonest > fake_now && soonest - fake_now < FAKE_HZ) {
+    if (chance(30) && soonest != UINT64_MAX && soonest > fake_now && soonest - fake_now < FAKE_HZ) {
         fake_now = soonest;
     }
 }
@@ -150,16 +150,36 @@ static void end(void *proc)
     process_end(proc, KYMO_SIGSEGV);
 }
 
-/* A process ends by a fault of its own, or another begins. */
-static void come_or_go(unsigned cpu)
+static unsigned processes(void)
+{
+    unsigned n = 0;
+    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+        n += process_in_slot(slot) && !process_in_slot(slot)->zombie;
+    }
+    return n;
+}
+
+static void begin(unsigned cpu)
 {
     struct process *parent = any_process();
-    if (chance(10) && cpus[cpu].current) {
-        world_do(cpu, end, cpus[cpu].current->proc);
-    } else if (chance(50)) {
-        world_spawn(cpu, parent ? parent->pid : 0, chance(50) ? 0 : pick(0x200), 1 + (int)pick(60),
-                    DATA);
+    world_spawn(cpu, parent ? parent->pid : 0, chance(50) ? 0x1ff : pick(0x200), 1 + (int)pick(60),
+                DATA);
+}
+
+/* Nobody runs here: time goes on, or there are too few left that anybody could wake. */
+static void idle(unsigned cpu)
+{
+    unsigned n = processes();
+    struct process *proc = any_process();
+    if (chance(60)) {
+        pass_time();
+        interrupt(cpu);
+    } else if (n < 3 || chance(5)) {
+        begin(cpu);
+    } else if (chance(5) && proc) {
+        world_do(cpu, end, proc);
     }
+    world_step(cpu);
 }
 
 /* Hostile programs write what they like where the kernel reads. */
@@ -224,7 +244,11 @@ static void step(void)
     if (world_inside(cpu)) {
         return;
     }
-    switch (pick(20)) {
+    if (!cpus[cpu].current && !world_step(cpu)) {
+        idle(cpu);
+        return;
+    }
+    switch (pick(30)) {
     case 0:
         pass_time();
         interrupt(cpu);
@@ -234,8 +258,8 @@ static void step(void)
         scribble();
         break;
     case 2:
-        if (chance(15)) {
-            come_or_go(cpu);
+        if (cpus[cpu].current && chance(3)) {
+            world_do(cpu, end, cpus[cpu].current->proc); /* a fault */
         }
         break;
     default:
@@ -281,8 +305,7 @@ static void test_random(void **state)
     (void)state;
     const char *given = getenv("STEPS");
     unsigned long left = given ? strtoul(given, NULL, 0) : STEPS_DEFAULT;
-    random_start();
-    seed = random_state;
+    seed = random_begin();
     world_where = where;
     __sanitizer_set_death_callback(where);
     world_boot();

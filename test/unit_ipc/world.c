@@ -339,7 +339,8 @@ void world_end(void)
     }
     for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
         if (process_in_slot(slot)) {
-            broken("process %d doesn't end", process_in_slot(slot)->pid);
+            broken("process %d of %d, %u threads, doesn't end", process_in_slot(slot)->pid,
+                   process_in_slot(slot)->ppid, process_in_slot(slot)->nthreads);
         }
     }
     if (fake_pools_used() != CONFIG_CPUS) {
