@@ -129,6 +129,23 @@ static void process_orphan_children(const struct process *parent)
     }
 }
 
+/* A child with this pid, or any (0). Zombies first. */
+struct process *process_child(const struct process *parent, int pid)
+{
+    struct process *found = NULL;
+
+    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
+        struct process *p = &processes[i];
+        if (p->pid && !p->loading && p->ppid == parent->pid && (pid == 0 || p->pid == pid)) {
+            if (p->zombie) {
+                return p;
+            }
+            found = p;
+        }
+    }
+    return found;
+}
+
 static bool waits_for(const struct thread *t, const struct process *child)
 {
     return t && t->state == STATE_WAITTHREAD &&
@@ -155,6 +172,17 @@ static bool process_reap(struct process *parent, const struct process *child)
     return false;
 }
 
+/* Other threads of the parent that wait for a child, when none is left that they could get. */
+static void process_wake_childless(struct process *parent)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = parent->threads[i];
+        if (t && t->state == STATE_WAITTHREAD && !process_child(parent, (int)t->args[0])) {
+            thread_wake(t, -1, ECHILD);
+        }
+    }
+}
+
 /* No thread is left: gives back all that the process held. */
 static void process_finish(struct process *proc)
 {
@@ -176,11 +204,14 @@ static void process_finish(struct process *proc)
     process_orphan_children(proc);
 
     struct process *parent = process_find(proc->ppid);
-    if (!parent || process_reap(parent, proc)) {
-        process_free(proc);
+    if (parent && !process_reap(parent, proc)) {
+        proc->zombie = true;
         return;
     }
-    proc->zombie = true;
+    process_free(proc);
+    if (parent) {
+        process_wake_childless(parent);
+    }
 }
 
 void process_thread_gone(struct process *proc)

@@ -47,6 +47,7 @@ struct process *process_find(int pid);                          /* NULL: none, o
 struct process *process_self_or(struct process *self, int pid); /* pid 0: self */
 /* Iterates: the process with the lowest pid >= pid (zombies included), or NULL. */
 struct process *process_at_least(int pid);
+struct process *process_child(const struct process *parent, int pid); /* 0: any; zombies first */
 /*
  * Creates an empty process (no thread, no memory). 0 or -EAGAIN/-ENOMEM. Emits PROCCREATE_NAME.
  */

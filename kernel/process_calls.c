@@ -15,27 +15,10 @@ long ker_proc_exit(struct thread *self, const uintptr_t *args)
     return KER_GONE;
 }
 
-/* A child with this pid (0: any), zombies first. */
-static struct process *child_of(const struct process *parent, int pid)
-{
-    struct process *found = NULL;
-
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
-        struct process *p = process_in_slot(slot);
-        if (p && !p->loading && p->ppid == parent->pid && (pid == 0 || p->pid == pid)) {
-            if (p->zombie) {
-                return p;
-            }
-            found = p;
-        }
-    }
-    return found;
-}
-
 long ker_proc_wait(struct thread *self, const uintptr_t *args)
 {
     int pid = (int)args[0];
-    struct process *child = pid < 0 ? NULL : child_of(self->proc, pid);
+    struct process *child = pid < 0 ? NULL : process_child(self->proc, pid);
 
     if (pid < 0 || (args[2] & ~(uintptr_t)KYMO_WAIT_NOHANG)) {
         return -EINVAL;

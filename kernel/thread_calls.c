@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ThreadCreate, ThreadDestroy, ThreadDetach, ThreadJoin, ThreadCancel. Kernel lock held. All act on
- * threads of the caller's own process only. Errors: docs/kercalls.md; proved by test/boot.
+ * threads of the caller's own process only.
+ *
+ * Refuses unknown threads and processes (ESRCH), other processes and priorities without
+ * ABILITY_PRIORITY (EPERM), bad attributes (EINVAL), bad memory (EFAULT), full tables (EAGAIN);
+ * joining oneself (EDEADLK), a detached thread (EINVAL), one that another joins (EBUSY).
+ * Proved by test/unit_ipc and test/boot.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/ability.h"
@@ -41,6 +46,9 @@ long ker_thread_create(struct thread *self, const uintptr_t *args)
         return -EFAULT;
     }
     int error = attr_check(self, &attr);
+    if (!error && self->proc->dying) { /* ended on another CPU; a new thread would never hear it */
+        error = -EAGAIN;
+    }
     if (!error) {
         error = thread_create(self->proc, self, args[1], args[2], &attr, &t);
     }
@@ -97,7 +105,7 @@ static long join_dead(struct thread *self, struct thread *t, uintptr_t out)
     return 0;
 }
 
-long ker_thread_join(struct thread *self, const uintptr_t *args)
+static long join(struct thread *self, const uintptr_t *args)
 {
     struct thread *t = thread_find(self->proc, (int)args[0]);
 
@@ -122,6 +130,16 @@ long ker_thread_join(struct thread *self, const uintptr_t *args)
     long result = thread_block(self, STATE_JOIN);
     if (result == KER_BLOCKED) {
         list_push_back(&t->joiners, &self->ready);
+    }
+    return result;
+}
+
+long ker_thread_join(struct thread *self, const uintptr_t *args)
+{
+    long result = join(self, args);
+
+    if (result != KER_BLOCKED) {
+        timeout_unused(self);
     }
     return result;
 }

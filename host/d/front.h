@@ -61,6 +61,14 @@ struct d_parse {
 /* ---- the session -------------------------------------------------------------------------------
  */
 
+enum { D_TEXT_BUCKETS = 64, D_VERSION_NEWEST = 0x010d00 };
+
+struct d_type_text {
+    const struct d_type *type;
+    const char *text;
+    struct d_type_text *next;
+};
+
 struct d_type_name;
 struct d_pending_pragma { /* attributes or binding for a name that isn't known yet */
     const char *name;
@@ -91,7 +99,7 @@ struct d_session {
     struct d_type *string;
     const struct d_type *basics[D_BASIC_COUNT];
     struct d_type_name **type_names;
-    struct d_array texts; /* struct d_type_text */
+    struct d_type_text *texts[D_TEXT_BUCKETS];
     struct d_options options;
     struct d_elf *elfs, **elfs_end;
 };

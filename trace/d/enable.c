@@ -11,6 +11,9 @@
 enum { HEADER = sizeof(struct d_record), ENTRY = sizeof(struct d_agg_entry) };
 enum { ESRCH_ = 3, ENOSPC_ = 28 };
 
+/* A record, or an aggregation's entry, of more than this can't be: such a program is refused. */
+enum { RECORD_MAX = 1 << 30 };
+
 struct maker {
     struct d_consumer *c;
     const struct d_image *image;
@@ -116,13 +119,13 @@ static bool is_described(uint16_t kind)
            kind == D_ACT_SYSTEM || kind == D_ACT_FREOPEN;
 }
 
-static uint32_t align_up(uint32_t n, uint32_t align)
+static uint64_t align_up(uint64_t n, uint32_t align)
 {
-    return (n + align - 1) & ~(align - 1);
+    return (n + align - 1) & ~(uint64_t)(align - 1);
 }
 
 static void make_action(const struct maker *m, const struct d_image_action *from,
-                        struct d_action *to, uint32_t *offset)
+                        struct d_action *to, uint64_t *offset)
 {
     uint32_t align = 1, bytes = d_action_bytes(m->image, from, m->c->code.strsize, &align);
 
@@ -144,7 +147,7 @@ static void make_action(const struct maker *m, const struct d_image_action *from
         .kind = from->kind,
         .alignment = (uint16_t)align,
         .size = bytes,
-        .offset = *offset,
+        .offset = (uint32_t)*offset,
         .format = from->format,
         .arg = from->arg,
         .uarg = from->uarg,
@@ -153,12 +156,13 @@ static void make_action(const struct maker *m, const struct d_image_action *from
 }
 
 /* The keys moved to an aggregation of their own, which the action then has. */
-static void make_aggregation(const struct maker *m, const struct d_image_action *from,
+static bool make_aggregation(const struct maker *m, const struct d_image_action *from,
                              struct d_action *to, struct d_action *keys, struct d_aggregation *agg,
                              uint32_t epid)
 {
     const struct d_image_action *key = from - from->nkeys;
-    uint32_t offset = ENTRY, value = d_agg_value_size(from->kind, from->arg);
+    uint32_t value = d_agg_value_size(from->kind, from->arg);
+    uint64_t offset = ENTRY;
 
     for (uint32_t i = 0; i < from->nkeys; i++) {
         make_action(m, &key[i], &keys[i], &offset);
@@ -170,11 +174,11 @@ static void make_aggregation(const struct maker *m, const struct d_image_action 
         .variable = (uint32_t)from->uarg,
         .kind = from->kind,
         .nkeys = from->nkeys,
-        .value = offset,
-        .size = offset + value,
+        .value = (uint32_t)offset,
+        .size = (uint32_t)offset + value,
         .shape = from->arg,
         .keys = keys,
-        .rec = {from->kind, 8, value, offset, from->format, from->arg, from->uarg},
+        .rec = {from->kind, 8, value, (uint32_t)offset, from->format, from->arg, from->uarg},
     };
     *to = (struct d_action){
         .kind = from->kind,
@@ -182,6 +186,7 @@ static void make_aggregation(const struct maker *m, const struct d_image_action 
         .weight = object(m, from->weight),
         .agg = agg,
     };
+    return offset <= RECORD_MAX;
 }
 
 /* What the actions are used up to. */
@@ -202,10 +207,12 @@ static bool is_key(const struct d_image_action *a, uint32_t i, uint32_t n)
     return false;
 }
 
-/* Keys lie at the end of the ECB's actions, so that the others follow each other. */
-static void make_actions(const struct maker *m, const struct d_image_ecb *from, struct d_ecb *e,
-                         struct used *used, uint32_t *offset)
+/* Keys lie at the end of the ECB's actions, so that the others follow each other. False: too large.
+ */
+static bool make_actions(const struct maker *m, const struct d_image_ecb *from, struct d_ecb *e,
+                         struct used *used, uint64_t *offset)
 {
+    bool fits = true;
     const struct d_image_action *a = TABLE(m, actions, struct d_image_action) + from->first_action;
     struct d_action *keys = &m->c->actions[used->actions + from->nactions];
 
@@ -217,13 +224,14 @@ static void make_actions(const struct maker *m, const struct d_image_ecb *from, 
         }
         if (D_ACT_IS_AGG(a[i].kind)) {
             keys -= a[i].nkeys;
-            make_aggregation(m, &a[i], to, keys, &m->c->aggs[used->aggs++], e->epid);
+            fits &= make_aggregation(m, &a[i], to, keys, &m->c->aggs[used->aggs++], e->epid);
         } else {
             make_action(m, &a[i], to, offset);
         }
         e->nactions++;
     }
     used->actions += from->nactions;
+    return fits && *offset <= RECORD_MAX;
 }
 
 /* ---- ECBs --------------------------------------------------------------------------------------
@@ -290,7 +298,7 @@ static uint32_t next_predicate_id(void)
     return ++last ? last : ++last;
 }
 
-static void set_size(struct d_ecb *e, uint32_t offset)
+static void set_size(struct d_ecb *e, uint64_t offset)
 {
     e->align = 4;
     for (uint32_t i = 0; i < e->nactions; i++) {
@@ -298,14 +306,14 @@ static void set_size(struct d_ecb *e, uint32_t offset)
             e->align = 8;
         }
     }
-    e->size = ecb_records(e) ? align_up(offset, 4) : 0;
+    e->size = ecb_records(e) ? (uint32_t)align_up(offset, 4) : 0;
 }
 
 static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struct d_probe *probe,
                     struct used *used)
 {
     struct d_ecb *e = &m->c->ecbs[used->ecbs++];
-    uint32_t offset = HEADER;
+    uint64_t offset = HEADER;
 
     e->probe = probe;
     e->consumer = m->c;
@@ -316,7 +324,9 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     if (e->predicate && e->predicate->flags & D_OBJECT_CACHEABLE) {
         e->predicate_id = next_predicate_id();
     }
-    make_actions(m, from, e, used, &offset);
+    if (!make_actions(m, from, e, used, &offset)) {
+        return d_refuse(m->why, -D_E2BIG, "A record of more than 1 GB");
+    }
     set_size(e, offset);
     note_kinds(e);
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Errors end a compilation at once: d_fail() goes back to d_compile().
+ */
+#include "host/d/front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_file(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static const struct d_line *find_in(const struct d_parse *p, struct d_place place)
+{
+    const struct d_line *lines = p->lines.data;
+
+    for (unsigned i = 0; i < p->lines.n; i++) {
+        if (lines[i].number == place.line && same_file(lines[i].file, place.file)) {
+            return &lines[i];
+        }
+    }
+    return NULL;
+}
+
+/* The text of the place's line: of whatever source it was. */
+static const char *source_line(struct d_session *d, struct d_place place)
+{
+    for (const struct d_parse *p = d->parses; p && place.line; p = p->earlier) {
+        const struct d_line *line = find_in(p, place);
+        if (line) {
+            const char *newline = memchr(line->start, '\n', (size_t)(p->end - line->start));
+            const char *end = newline ? newline : p->end;
+            return d_strndup(d, line->start, (size_t)(end - line->start));
+        }
+    }
+    return NULL;
+}
+
+_Noreturn void d_fail(struct d_session *d, struct d_place place, const char *tag,
+                      const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    d->error = (struct d_error){
+        .tag = tag,
+        .file = place.file,
+        .line = place.line,
+        .column = place.column,
+        .source_line = source_line(d, place),
+        .text = d_vsprintf(d, format, args),
+    };
+    va_end(args);
+    d->failed = true;
+    if (!d->recover) {
+        fprintf(stderr, "dtrace: [%s] %s\n", tag, d->error.text);
+        abort();
+    }
+    longjmp(*d->recover, 1);
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The conformance suite of D: runs the rows of test/d/rows/*.rows against `kymo dtrace`.
+
+run.py [--kymo PROGRAM] [--jobs N] [NAME...]     only rows whose names contain one of NAMEs
+
+A row:
+
+    === name
+    args: -q -s %              what dtrace is called with; % is the script. This is the default
+    status: 3                  the exit status; 0 is the default
+    tag: D_SYNTAX              the script must not compile, for this reason: status 1
+    expect: part               output only has to contain these lines, in order
+    script, up to the first ---
+    --- out
+    standard output, without the newline that dtrace writes when tracing ends (raw: with it)
+    --- err
+    standard error; not looked at if there is no such part
+    --- file NAME
+    another file, in the folder where dtrace runs
+
+In expected text, \\N stands for any number and \\X for any text within a line.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+KEYS = ("args", "status", "tag", "expect", "raw")
+
+
+class Row:
+    def __init__(self, name, where):
+        self.name, self.where = name, where
+        self.args, self.status, self.tag = "-q -s %", 0, None
+        self.part = self.raw = False
+        self.script, self.out, self.err, self.files = [], None, None, {}
+
+
+def add_key(row, key, value):
+    if key == "status":
+        row.status = int(value)
+    elif key == "expect":
+        row.part = True
+    elif key == "raw":
+        row.raw = True
+    else:
+        setattr(row, key, value)
+
+
+def parse(path):
+    rows, row, into, head = [], None, None, False
+    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+        line = line.rstrip("\n")
+        if line.startswith("=== "):
+            row = Row(line[4:].strip(), f"{os.path.basename(path)}:{number}")
+            rows.append(row)
+            into, head = row.script, True
+            continue
+        if row is None:
+            if line and not line.startswith("#"):
+                sys.exit(f"{path}:{number}: text before the first row")
+            continue
+        key, _, value = line.partition(":")
+        if head and key in KEYS:
+            add_key(row, key, value.strip())
+        elif line.startswith("--- "):
+            head = False
+            words = line[4:].split()
+            into = [] if words[0] in ("out", "err") else row.files.setdefault(words[1], [])
+            if words[0] in ("out", "err"):
+                setattr(row, words[0], into)
+        else:
+            head = False
+            into.append(line)
+    return rows
+
+
+def text(lines):
+    while lines and not lines[-1]:
+        lines.pop()
+    return "".join(line + "\n" for line in lines)
+
+
+def matches(expected, got, part):
+    pattern = re.escape(expected).replace(r"\\N", r"-?[0-9]+").replace(r"\\X", r"[^\n]*")
+    if part:
+        pattern = ".*".join(p for p in pattern.split(re.escape("\n")))
+        return re.search(pattern, got, re.S) is not None
+    return re.fullmatch(pattern, got, re.S) is not None
+
+
+def problem(row, done):
+    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    if "AddressSanitizer" in err or "runtime error:" in err or "LeakSanitizer" in err:
+        return "sanitizer:\n" + err
+    if row.tag:
+        if done.returncode != 1 or f"[{row.tag}]" not in err:
+            return f"tag {row.tag} wanted; status {done.returncode}\n{err}{out}"
+        return None
+    if done.returncode != row.status:
+        return f"status {done.returncode}, not {row.status}\n{err}{out}"
+    if row.out is not None:
+        wanted = text(row.out) + ("" if row.raw or row.part else "\n")
+        if not matches(wanted, out, row.part):
+            return f"output:\n{out}\nwanted:\n{wanted}\n{err}"
+    if row.err is not None and not matches(text(row.err), err, row.part):
+        return f"standard error:\n{err}\nwanted:\n{text(row.err)}"
+    return None
+
+
+def arguments(row, script):
+    words = re.findall(r"'[^']*'|\S+", row.args)
+    words = [w[1:-1] if w.startswith("'") else w for w in words]
+    return [script if w == "%" else w for w in words] + (["-xerrtags"] if row.tag else [])
+
+
+def run(row, kymo):
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "script.d")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write("\n".join(row.script) + "\n")
+        for name, lines in row.files.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write("\n".join(lines) + "\n")
+        try:
+            words = [w.replace(script, "script.d") for w in arguments(row, "script.d")]
+            done = subprocess.run([kymo, "dtrace"] + words, cwd=folder, stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=60,
+                                  env=dict(os.environ, TZ="UTC", LC_ALL="C", TERM="xterm"))
+        except subprocess.TimeoutExpired:
+            return row, "hangs"
+    return row, problem(row, done)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The conformance suite of D.")
+    parser.add_argument("--kymo", default=os.path.join(ROOT, "build/kymo"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    rows = []
+    for name in sorted(os.listdir(os.path.join(HERE, "rows"))):
+        rows += parse(os.path.join(HERE, "rows", name))
+    rows = [r for r in rows if not options.names or any(n in r.name for n in options.names)]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for row, bad in pool.map(lambda r: run(r, os.path.abspath(options.kymo)), rows):
+            if bad:
+                failed += 1
+                print(f"FAIL {row.where}: {row.name}: {bad}")
+    print(f"{len(rows) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
