@@ -48,7 +48,7 @@ gdb: image host ## the same, stopped at the first instruction, with gdb attached
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json
 	$(Q)scripts/setup.sh check
-	+$(Q)$(MAKE) -s boards $(B)/bench/count.so
+	+$(Q)$(MAKE) -s boards $(B)/bench/count.so $(B)/bench/d_bench
 	$(Q)test/bench/bench
 
 .PHONY: soak
@@ -60,7 +60,7 @@ size: boards ## sizes of every kernel and program
 	$(Q)scripts/sizes $(BOARDS)
 
 .PHONY: docs
-docs: host-docs ## write the generated pages: docs/events.md, docs/kercalls.md
+docs: host-docs ## write the generated pages: docs/events.md, docs/kercalls.md, docs/dif.md
 
 .PHONY: format
 format: ## run clang-format on every C file

@@ -36,11 +36,17 @@ static __attribute__((noinline)) long queue(struct thread *self, struct channel 
     return r;
 }
 
-/* A long message: the receiver copies it, as a call of its own that goes on in pieces. */
+/* A long message: the receiver copies it, as a call of its own that goes on in pieces. A sender
+ * that would not wait at all doesn't, unless the receiver gives it back: see timeout_moved(). */
 static long hand_over_long(struct thread *self, struct channel *ch, struct thread *receiver)
 {
+    uint32_t states = self->timeout_states;
+    if (self->timeout_now) {
+        self->timeout_states = states & ~(uint32_t)_NTO_TIMEOUT_SEND;
+    }
     long r = queue(self, ch);
     if (r == KER_BLOCKED) {
+        self->timeout_states = states;
         msg_start_pieces(receiver, self);
     }
     return r;

@@ -68,7 +68,7 @@ void sync_requeue(struct thread *t);            /* priority of a waiter changed 
 void msg_requeue(struct thread *t);
 void sync_thread_gone(struct thread *t); /* an owner ended */
 void sync_init(void);
-/* TimerTimeout() of a thread in CONDVAR: takes it to its mutex; it returns ETIMEDOUT with it. */
-void sync_cond_timeout(struct thread *t);
+/* A thread in CONDVAR times out or is cancelled: it returns this errno with its mutex. */
+void sync_cond_leave(struct thread *t, int error);
 
 #endif

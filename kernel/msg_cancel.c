@@ -74,8 +74,11 @@ static void give_back(struct channel *ch, const struct thread *t)
     bool any = false;
     list_for_each (pos, &ch->senders) {
         struct thread *client = list_entry(pos, struct thread, ready);
-        any |= client->server == t;
-        client->server = client->server == t ? NULL : client->server;
+        if (client->server == t) {
+            client->server = NULL;
+            timeout_moved(client, STATE_SEND);
+            any = true;
+        }
     }
     if (any) {
         msg_match(ch);

@@ -40,7 +40,11 @@ void msg_start_pieces(struct thread *receiver, struct thread *client)
     msg_inherit(receiver, client->channel, client->priority);
     list_remove(&receiver->ready);
     receiver->flags |= THREAD_AGAIN;
+    /* Its own limit holds on: the sender may leave, and then it waits again. */
+    uint32_t limited = receiver->timeout_states;
+    timeout_disarm(receiver);
     thread_wake(receiver, 0, 0);
+    receiver->timeout_states = limited;
 }
 
 void msg_match(struct channel *ch)
@@ -62,6 +66,7 @@ static struct thread *continued(struct thread *self, const struct channel *ch)
     }
     c->server = NULL;
     if (c->channel != ch) { /* that call was given up (ThreadCancel); this is another */
+        timeout_moved(c, STATE_SEND);
         msg_match(c->channel);
         self->step = 0;
         return NULL;
@@ -95,6 +100,7 @@ static long take(struct thread *self, struct channel *ch, struct thread *client)
     }
     client->msglen = self->step;
     if (r == MSG_FAULT_DST || !msg_put_info(self, client)) {
+        timeout_moved(client, STATE_SEND);
         return -EFAULT;
     }
     to_reply(client);
@@ -162,9 +168,14 @@ static __attribute__((noinline)) long take_first(struct thread *self, struct cha
     return r;
 }
 
+/* The call ends. What it was in the middle of copying (its parts are no good any more) is
+ * another's.
+ */
 static __attribute__((noinline)) long failed(struct thread *self, long error)
 {
-    self->xfer = 0;
+    if (self->xfer) {
+        continued(self, NULL);
+    }
     timeout_unused(self);
     trace_comm_rec_message(~0u, ~0u);
     return error;

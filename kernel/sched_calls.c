@@ -3,8 +3,9 @@
  * SchedGet, SchedSet, SchedInfo, SchedYield. Kernel lock held.
  *
  * pid 0 is the caller's process, tid 0 its calling thread (of another process: thread 1). Only
- * one's own threads and one's children's may be set without ABILITY_PRIORITY (EPERM); priorities
- * above 63 need it too. Documented in docs/kercalls.md; wrong arguments: test/boot.
+ * one's own threads and one's children's may be set without ABILITY_PRIORITY (EPERM), the kernel's
+ * by nobody; priorities above 63 need it too. Documented in docs/kercalls.md; wrong arguments:
+ * test/boot.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/ability.h"
@@ -51,6 +52,9 @@ static long may_set(const struct thread *self, const struct thread *t, int polic
     }
     if (priority < PRIORITY_MIN || priority > PRIORITY_MAX) {
         return -EINVAL;
+    }
+    if (t->proc == kernel_process) { /* the idle threads: in no queue */
+        return -EPERM;
     }
     if (t->proc != self->proc && t->proc->ppid != self->proc->pid && !able) {
         return -EPERM;

@@ -81,11 +81,11 @@ bool sync_cancel(struct thread *t, bool force)
 {
     struct thread *owner = t->sync_owner;
     (void)force; /* nobody has to be asked */
-    list_remove(&t->ready);
     t->sync_owner = NULL;
     if (owner) {
-        sync_inherit(owner);
+        sync_inherit(owner); /* if mutexes wait in a ring that may change, and move, t itself */
     }
+    list_remove(&t->ready);
     return true;
 }
 

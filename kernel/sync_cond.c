@@ -3,9 +3,9 @@
  * Condition variables: SyncCondvarWait, SyncCondvarSignal. Kernel lock held.
  *
  * A waiter gives up its mutex and waits in one step. A signal does not wake it to fight for the
- * mutex: it takes the mutex for it, or moves it to the mutex's waiters. SyncCondvarWait() returns
- * with the mutex held, also with ETIMEDOUT, except with EINVAL, EFAULT (the mutex can't be taken
- * any more) and EPERM (the caller didn't have it).
+ * mutex: it takes the mutex for it, or moves it to the mutex's waiters, where no limit holds any
+ * more. SyncCondvarWait() returns with the mutex held, also with ETIMEDOUT and EINTR, except with
+ * EINVAL, EFAULT (the mutex can't be taken any more) and EPERM (the caller didn't have it).
  *
  * Refuses memory that isn't the process's (EFAULT), what is unaligned, destroyed or no condition
  * variable (EINVAL). Proved by test/unit_ipc.
@@ -18,8 +18,22 @@ static bool is_cond(const sync_t *sync)
     return owner == SYNC_OWNER_COND || owner == 0;
 }
 
+/* Woken, but without its mutex, which user code of other CPUs kept changing: takes it itself. */
+static long relock(struct thread *self, const uintptr_t *args)
+{
+    int error = (int)self->step - 1;
+    long r = ker_sync_mutex_lock(self, args + 1);
+    if (r == KER_BLOCKED) {
+        self->sync_error = error;
+    }
+    return r == 0 ? -error : r;
+}
+
 long ker_sync_condvar_wait(struct thread *self, const uintptr_t *args)
 {
+    if (self->step) {
+        return relock(self, args);
+    }
     long r;
     sync_t *cond = sync_at(self->proc, args[0], &r);
     sync_t *mutex = cond ? sync_at(self->proc, args[1], &r) : NULL;
@@ -54,8 +68,12 @@ static void to_mutex(struct thread *t, int error)
         t->sync = t->sync_mutex;
         t->sync_error = error;
         thread_set_state(t, STATE_MUTEX);
-        timeout_moved(t, STATE_MUTEX);
+        timeout_disarm(t);
         sync_wait_for(t, owner);
+    } else if (taken == SYNC_RETRY) {
+        t->step = 1 + (uint32_t)error;
+        t->flags |= THREAD_AGAIN;
+        sync_wake(t, 0);
     } else {
         sync_wake(t, mutex ? EINVAL : EFAULT);
     }
@@ -78,8 +96,7 @@ long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-void sync_cond_timeout(struct thread *t)
+void sync_cond_leave(struct thread *t, int error)
 {
-    t->timeout_states = 0; /* it has had its effect: no limit to the wait for the mutex */
-    to_mutex(t, ETIMEDOUT);
+    to_mutex(t, error);
 }

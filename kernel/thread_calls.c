@@ -12,6 +12,7 @@
 #include "kernel/abi/sys/ability.h"
 #include "kernel/cpu.h"
 #include "kernel/kercall.h"
+#include "kernel/msg.h"
 #include "kernel/process.h"
 #include "kernel/thread_end.h"
 
@@ -146,7 +147,8 @@ long ker_thread_join(struct thread *self, const uintptr_t *args)
 
 /*
  * A thread that waits in a call which may be cancelled comes out of it with EINTR and goes to
- * canstub; another one does when it next would wait in such a call.
+ * canstub; another one does when it next would wait in such a call. From SyncCondvarWait() it comes
+ * with its mutex.
  */
 long ker_thread_cancel(struct thread *self, const uintptr_t *args)
 {
@@ -157,6 +159,11 @@ long ker_thread_cancel(struct thread *self, const uintptr_t *args)
     }
     if (!args[1]) {
         return -EINVAL;
+    }
+    if (t->state == STATE_CONDVAR) {
+        arch_context_redirect(t, args[1]);
+        sync_cond_leave(t, EINTR);
+        return 0;
     }
     if (thread_cancellable(t, t->state) && thread_cancel_wait(t, false)) {
         arch_context_redirect(t, args[1]);

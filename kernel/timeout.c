@@ -27,7 +27,7 @@ static void timeout_fire(struct timer_node *node)
 {
     struct thread *t = list_entry(node, struct thread, timeout);
     if (t->state == STATE_CONDVAR) {
-        sync_cond_timeout(t);
+        sync_cond_leave(t, ETIMEDOUT);
     } else if (thread_cancel_wait(t, false)) {
         thread_wake(t, -1, ETIMEDOUT);
     }

@@ -12,7 +12,7 @@ build="gcc libc6-dev binutils
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
-check="$build python3 libcmocka-dev clang-format-14"
+check="$build python3 libcmocka-dev clang-format-14 valgrind"
 gdb="$build gdb-multiarch"
 
 case ${1:-} in

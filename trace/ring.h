@@ -144,7 +144,8 @@ void trace_ring_demand(struct trace_ring *ring, uint32_t more);
 uint32_t trace_ring_take(struct trace_ring *ring);
 /* Lock: BUSY becomes FREE. 0, or -EINVAL if it isn't BUSY. */
 int trace_ring_give(struct trace_ring *ring, uint32_t index);
-/* Lock and writer (a cross-call under the lock): a READY or ACTIVE buffer becomes FREE. */
+/* Lock and writer (a cross-call under the lock): a READY or ACTIVE buffer becomes FREE. Only all of
+ * them together, before the next begin(): else the READY sequences would have gaps. */
 void trace_ring_discard(struct trace_ring *ring, uint32_t index);
 
 static inline uint8_t *trace_ring_data(const struct trace_ring *ring, uint32_t index)

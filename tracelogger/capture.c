@@ -25,13 +25,20 @@ static int allocate(struct capture *capture)
     if (TraceEvent(_NTO_TRACE_ALLOCBUFFER, count, &paddr) == 0) {
         return 0;
     }
-    if (errno == ENOMEM || errno == EINVAL) {
-        printf("tracelogger: no contiguous memory for %u buffers of 16 KB on %u CPUs (%s): use a "
-               "smaller -k\n",
-               count, kymo_cpus(), strerror(errno));
+    switch (errno) {
+    case ENOMEM:
+        printf("tracelogger: no contiguous memory for -k %u: %u buffers of 16 KB\n", count,
+               count * kymo_cpus());
         return -1;
+    case EPERM:
+        printf("tracelogger: it needs the abilities trace, interrupt and host\n");
+        return -1;
+    case EEXIST:
+        printf("tracelogger: another one runs\n");
+        return -1;
+    default:
+        return trouble("kernel buffers");
     }
-    return trouble(errno == EEXIST ? "another tracelogger runs" : "kernel buffers");
 }
 
 static int map(struct capture *capture)

@@ -14,7 +14,6 @@
 
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
-#include "lib/include/kymo.h"
 #include "tracelogger/capture.h"
 #include "tracelogger/control.h"
 #include "tracelogger/header.h"
@@ -34,6 +33,7 @@ static struct {
     enum phase phase;
     bool stop_wanted; /* while STARTING: stop when that is over */
     bool bad;         /* exit status 1 */
+    struct tracelogger_summary summary;
 } logger;
 
 static int trouble(const char *what)
@@ -55,6 +55,23 @@ static void stop(void)
     }
 }
 
+/* -s counts from the end of START. */
+static int set_timer(void)
+{
+    struct _itimer when = {(uint64_t)logger.options.seconds * UINT64_C(1000000000), 0};
+    struct sigevent event;
+
+    if (logger.options.seconds == 0) {
+        return 0;
+    }
+    SIGEV_PULSE_INIT(&event, logger.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_TIME, 0);
+    logger.timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+    if (logger.timer < 0 || TimerSettime(logger.timer, 0, &when, NULL) < 0) {
+        return trouble("timer");
+    }
+    return 0;
+}
+
 /* START or STOP has come back. */
 static void control_done(int error)
 {
@@ -68,7 +85,8 @@ static void control_done(int error)
         logger.phase = DONE;
     } else {
         logger.phase = RUNNING;
-        if (logger.stop_wanted) {
+        logger.bad |= set_timer() != 0;
+        if (logger.stop_wanted || logger.bad) {
             stop();
         }
     }
@@ -157,22 +175,6 @@ static int attach(void)
     return logger.hook < 0 ? trouble("_NTO_HOOK_TRACE") : 0;
 }
 
-static int set_timer(void)
-{
-    struct _itimer when = {(uint64_t)logger.options.seconds * UINT64_C(1000000000), 0};
-    struct sigevent event;
-
-    if (logger.options.seconds == 0) {
-        return 0;
-    }
-    SIGEV_PULSE_INIT(&event, logger.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_TIME, 0);
-    logger.timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
-    if (logger.timer < 0 || TimerSettime(logger.timer, 0, &when, NULL) < 0) {
-        return trouble("timer");
-    }
-    return 0;
-}
-
 /* What is still in the kernel after STOP, and the losses that nothing in the stream tells of. */
 static void finish(void)
 {
@@ -182,7 +184,7 @@ static void finish(void)
     logger.bad |= capture_pending(&logger.capture) != 0;
     InterruptDetach(logger.hook);
     logger.bad |= sink_close() != 0;
-    report(&logger.capture);
+    report(&logger.capture, &logger.summary);
     fflush(stdout);
 }
 
@@ -192,21 +194,20 @@ static int run(void)
         return 1;
     }
     if (attach() != 0 || sink_open(logger.options.file) != 0 ||
-        header_write(&logger.options) != 0 || set_timer() != 0 ||
-        control_start(logger.coid, _NTO_TRACE_START) != 0) {
+        header_write(&logger.options) != 0 || control_start(logger.coid, _NTO_TRACE_START) != 0) {
         sink_close();
         capture_close(&logger.capture);
         return 1;
     }
     if (logger.options.verbose) {
-        printf("tracelogger: recording to %s, %u buffers for each of %u CPUs\n",
-               logger.options.file, (unsigned)logger.options.kernel_buffers, kymo_cpus());
+        printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", logger.options.file,
+               (unsigned)logger.options.kernel_buffers);
     }
     loop();
     finish();
     capture_close(&logger.capture);
     if (logger.stopper) {
-        MsgReply(logger.stopper, logger.bad, NULL, 0);
+        MsgReply(logger.stopper, logger.bad, &logger.summary, sizeof(logger.summary));
     }
     return logger.bad;
 }

@@ -19,7 +19,7 @@ static const char help[] =
     "  -s SECONDS  stop after so long (0: no limit); then -n's default is 0\n"
     "  -c          record until told to stop: the same as -n 0\n"
     "  -r          ring: keep the newest events, write them when told to stop\n"
-    "  -k BUFFERS  kernel buffers per CPU (default 8; 32 on one CPU)\n"
+    "  -k BUFFERS  kernel buffers per CPU, 2 to 1024 (default 8; 32 on one CPU)\n"
     "  -F NUMBER   leave out: 1 kernel calls, 2 interrupts, 3 processes, 4 threads,\n"
     "              6 communication, 7 system; 0 and 5 leave out nothing; repeatable\n"
     "  -f FILE     default trace.kev, in the emulator's directory\n"
@@ -74,7 +74,8 @@ static bool option(int c, struct options *options, bool *limited)
         options->mode = MODE_RING;
         return true;
     case 'k':
-        return number(optarg, 4096, &options->kernel_buffers) && options->kernel_buffers >= 2;
+        return number(optarg, KERNEL_BUFFERS_MOST, &options->kernel_buffers) &&
+               options->kernel_buffers >= 2;
     case 'F':
         return filter(optarg, options);
     case 'f':
@@ -91,13 +92,29 @@ static bool option(int c, struct options *options, bool *limited)
     }
 }
 
-static int usage(const char *why, int c)
+static const char *takes(int c)
 {
-    printf("tracelogger: %s -%c\nTry: tracelogger --help\n", why, c);
+    switch (c) {
+    case 'n':
+        return "a number of buffers";
+    case 's':
+        return "seconds, at most 1000000";
+    case 'k':
+        return "2 to 1024 buffers";
+    case 'F':
+        return "a number from 0 to 7";
+    default:
+        return "the name of a file";
+    }
+}
+
+static int wrong_value(int c)
+{
+    printf("tracelogger: -%c takes %s\nTry: tracelogger --help\n", c, takes(c));
     return 2 + 1;
 }
 
-static int stray(const char *word)
+static int wrong_word(const char *word)
 {
     printf("tracelogger: what is %s?\nTry: tracelogger --help\n", word);
     return 2 + 1;
@@ -106,22 +123,20 @@ static int stray(const char *word)
 static int options_get(int argc, char **argv, struct options *options)
 {
     bool limited = false;
-    int c;
+    int at, c;
 
     opterr = 0;
-    while ((c = getopt(argc, argv, ":n:s:ck:rF:f:wv")) != -1) {
+    while (at = optind, (c = getopt(argc, argv, ":n:s:ck:rF:f:wv")) != -1) {
         if (c == '?') {
-            return stray(argv[optind - 1]);
+            /* Only one of the C libraries says which letter, and in only one optind begins at 1. */
+            return wrong_word(argv[at == 0 ? 1 : at]);
         }
-        if (c == ':') {
-            return usage("argument missing after", optopt);
-        }
-        if (!option(c, options, &limited)) {
-            return usage("bad argument of", c);
+        if (c == ':' || !option(c, options, &limited)) {
+            return wrong_value(c == ':' ? optopt : c);
         }
     }
     if (optind < argc) {
-        return stray(argv[optind]);
+        return wrong_word(argv[optind]);
     }
     if (!limited) {
         options->buffers = options->seconds > 0 || options->mode == MODE_RING ? 0 : DEFAULT_LIMIT;

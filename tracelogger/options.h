@@ -20,7 +20,8 @@ struct options {
     char args[128];          /* the command line, cut, for the capture's header */
 };
 
-#define FILTERS 8 /* -F takes 0..7 */
+#define FILTERS 8                /* -F takes 0..7 */
+#define KERNEL_BUFFERS_MOST 1024 /* per CPU: the kernel's limit */
 
 /* 0 to go on; else the exit status plus 1 (1: --help was asked for). */
 int options_parse(int argc, char **argv, struct options *options);

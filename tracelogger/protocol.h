@@ -6,13 +6,20 @@
 #include <stdint.h>
 
 #define TRACELOGGER_NAME "tracelogger"
-/* Ends the recording. The reply comes when the file is closed; its status is the logger's exit
- * status. A second one meanwhile: EBUSY. */
+/* Ends the recording. The reply, a struct tracelogger_summary, comes when the file is closed; its
+ * status is the logger's exit status. A second one meanwhile: EBUSY. */
 #define TRACELOGGER_STOP 0x4b01
 
 struct tracelogger_msg {
     uint16_t type; /* TRACELOGGER_* */
     uint16_t zero;
+};
+
+struct tracelogger_summary {
+    uint64_t events; /* made since START */
+    uint64_t lost;   /* of those */
+    uint32_t advice; /* the -k that would have avoided losses for want of buffers; 0: none such */
+    uint32_t zero;
 };
 
 #endif

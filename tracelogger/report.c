@@ -6,6 +6,7 @@
 
 #include "kernel/abi/sys/trace.h"
 #include "lib/include/kymo.h"
+#include "trace/slot.h"
 #include "tracelogger/sink.h"
 
 static const char *const class_names[KYMO_TRACE_CLASSES] = {
@@ -20,8 +21,8 @@ static const char *const reason_names[KYMO_TRACE_REASONS] = {
 
 struct totals {
     uint64_t made, lost, recycled;
-    uint32_t buffers, most;
-    bool starved; /* some losses a larger -k would have avoided */
+    uint32_t buffers;
+    uint64_t needed; /* -k for the worst CPU; 0: nothing was lost for want of buffers */
 };
 
 static uint64_t print_classes(uint32_t cpu, const struct kymo_trace_loss *loss)
@@ -38,7 +39,7 @@ static uint64_t print_classes(uint32_t cpu, const struct kymo_trace_loss *loss)
     return lost;
 }
 
-static void print_reasons(uint32_t cpu, const struct kymo_trace_loss *loss, struct totals *totals)
+static void print_reasons(uint32_t cpu, const struct kymo_trace_loss *loss)
 {
     for (unsigned i = 0; i < KYMO_TRACE_REASONS; i++) {
         if (loss->lost_reason[i]) {
@@ -47,32 +48,79 @@ static void print_reasons(uint32_t cpu, const struct kymo_trace_loss *loss, stru
                    reason_names[i] ? reason_names[i] : "?");
         }
     }
-    totals->starved |=
-        loss->lost_reason[KYMO_DROP_OVERWRITTEN] || loss->lost_reason[KYMO_DROP_NOBUFFER];
 }
 
-static void add_cpu(uint32_t cpu, struct totals *totals)
+/*
+ * Buffers with which this CPU would have lost nothing: all that it had and lost at once, as if the
+ * logger had never caught up in between. A buffer that has no FREE one after it is used to its last
+ * slot, any other to the high-water mark; and the logger's own events grow with what it writes.
+ * Events that found no buffer at all are taken as long as the average one of the file.
+ */
+static uint64_t buffers_needed(const struct capture *capture, const struct kymo_trace_loss *loss,
+                               uint64_t written_events)
+{
+    uint64_t had = capture->block_bytes / TRACE_BUFFER_BYTES / kymo_cpus();
+    uint64_t events = loss->lost_reason[KYMO_DROP_NOBUFFER];
+    uint64_t slots = (had + loss->buffers_overwritten) * TRACE_BUFFER_SLOTS;
+
+    slots += written_events ? events * capture->slots / written_events : events;
+    slots += slots / 8;
+    return (slots + TRACE_HIGH_WATER - 1) / TRACE_HIGH_WATER + 1;
+}
+
+static void add_needed(const struct capture *capture, const struct kymo_trace_loss *loss,
+                       struct totals *totals)
+{
+    uint64_t needed = buffers_needed(capture, loss, totals->made - totals->lost);
+
+    if ((loss->lost_reason[KYMO_DROP_OVERWRITTEN] || loss->lost_reason[KYMO_DROP_NOBUFFER]) &&
+        needed > totals->needed) {
+        totals->needed = needed;
+    }
+}
+
+static void add_cpu(const struct kymo_trace_loss *loss, uint32_t cpu, struct totals *totals)
+{
+    totals->made += loss->made;
+    totals->recycled += loss->recycled;
+    totals->buffers += loss->buffers_closed;
+    totals->lost += print_classes(cpu, loss);
+    print_reasons(cpu, loss);
+}
+
+/* Everything of one CPU, by the kernel's account. Twice: what is needed depends on all. */
+static void add_cpus(const struct capture *capture, struct totals *totals)
 {
     static struct kymo_trace_loss loss;
 
-    if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0) {
-        return;
+    for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
+        if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) == 0) {
+            add_cpu(&loss, cpu, totals);
+        }
     }
-    totals->made += loss.made;
-    totals->recycled += loss.recycled;
-    totals->buffers += loss.buffers_closed;
-    totals->most = loss.ready_most > totals->most ? loss.ready_most : totals->most;
-    totals->lost += print_classes(cpu, &loss);
-    print_reasons(cpu, &loss, totals);
+    for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
+        if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) == 0) {
+            add_needed(capture, &loss, totals);
+        }
+    }
 }
 
-void report(const struct capture *capture)
+static void advise(uint64_t needed)
+{
+    if (needed <= KERNEL_BUFFERS_MOST) {
+        printf("tracelogger: -k %u would have avoided the losses\n", (unsigned)needed);
+    } else {
+        printf("tracelogger: %llu buffers per CPU would have avoided the losses, more than -k "
+               "can be: it needs more CPU time\n",
+               (unsigned long long)needed);
+    }
+}
+
+void report(const struct capture *capture, struct tracelogger_summary *summary)
 {
     struct totals totals = {0};
 
-    for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
-        add_cpu(cpu, &totals);
-    }
+    add_cpus(capture, &totals);
     printf("tracelogger: %llu events, %llu lost; %u buffers, %u written with %llu slots; %llu "
            "bytes in %s\n",
            (unsigned long long)totals.made, (unsigned long long)totals.lost,
@@ -86,7 +134,10 @@ void report(const struct capture *capture)
         printf("tracelogger: %llu older events gave way to newer ones\n",
                (unsigned long long)totals.recycled);
     }
-    if (totals.starved) {
-        printf("tracelogger: -k %u would have avoided the losses\n", (unsigned)totals.most + 1);
+    if (totals.needed) {
+        advise(totals.needed);
     }
+    summary->events = totals.made;
+    summary->lost = totals.lost;
+    summary->advice = totals.needed <= KERNEL_BUFFERS_MOST ? (uint32_t)totals.needed : 0;
 }

@@ -4,8 +4,9 @@
 #define TRACELOGGER_REPORT_H
 
 #include "tracelogger/capture.h"
+#include "tracelogger/protocol.h"
 
 /* Events, buffers, losses per CPU, class and reason, and a better -k. Before the buffers go. */
-void report(const struct capture *capture);
+void report(const struct capture *capture, struct tracelogger_summary *summary);
 
 #endif

@@ -77,6 +77,7 @@ struct d_node {
     int op; /* a character, or enum d_operator */
     struct d_place place;
     struct d_node *next; /* in a list: statements, arguments, clauses, members */
+    unsigned depth;      /* of the tree below it; the parser's limit */
 
     /* set by check.c */
     const struct d_type *type;

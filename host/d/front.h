@@ -39,16 +39,16 @@ struct d_parse {
     struct d_parse *earlier;   /* all of the session's sources, for an error's source line */
     const char *text, *end;
     const char *at;       /* what the lexer has read */
+    const char *token;    /* where the last token begins */
     struct d_place place; /* of `at` */
     struct d_array lines; /* struct d_line */
     void *scanner;
 
-    bool in_clause, in_predicate; /* what the item at hand is */
+    bool in_item, in_clause, in_predicate; /* where the lexer is */
     unsigned braces, parens, brackets;
     int previous;   /* the token before */
     bool after_tag; /* the token before is a struct's tag: no type name follows */
     const char *description_start, *description_end;
-    struct d_place description_place;
     unsigned items; /* clauses and declarations so far */
     unsigned clauses;
 
@@ -111,12 +111,15 @@ void d_types_define(struct d_session *);     /* type_basic.c */
 void d_libraries_load(struct d_session *);   /* library.c; fails as a compilation does */
 void d_source_parse(struct d_session *, const struct d_source *, const char *text, size_t size,
                     struct d_program *); /* parse.c */
+/* library.c: what `#pragma D depends_on KIND NAME` asks for is there. */
+bool d_dependency_met(struct d_session *, const char *kind, const char *name);
 /* cpp.c: the source through the system's preprocessor. */
 const char *d_preprocess(struct d_session *, const struct d_source *, const char *text,
                          size_t *size);
 
 /* lexer.l, grammar.y */
 void d_lexer_start(struct d_parse *);
+int d_yyparse(struct d_parse *);
 void d_lexer_advance(struct d_parse *, const char *text, size_t n);
 bool d_name_is_type(struct d_parse *, const char *name);
 
@@ -152,6 +155,9 @@ struct d_node *d_node_unary(struct d_parse *, struct d_place, int op, struct d_n
 struct d_node *d_node_binary(struct d_parse *, struct d_place, int op, struct d_node *,
                              struct d_node *);
 struct d_node *d_node_with(struct d_parse *, enum d_node_kind, struct d_place, struct d_node *left);
+struct d_node *d_node_list(struct d_parse *, struct d_node *, struct d_node *args);
+struct d_node *d_node_ternary(struct d_parse *, struct d_place, struct d_node *condition,
+                              struct d_node *yes, struct d_node *no);
 struct d_node *d_node_name(struct d_parse *, struct d_place, const char *scope, const char *name);
 struct d_node *d_node_call(struct d_parse *, struct d_place, struct d_node *function,
                            struct d_node *args);
@@ -159,8 +165,6 @@ struct d_node *d_node_if(struct d_parse *, struct d_place, struct d_node *condit
                          struct d_node *body, struct d_node *otherwise);
 void d_clause_end(struct d_parse *, struct d_place, struct d_node *probes, struct d_node *predicate,
                   struct d_node *body);
-/* Lists whose head knows the last one by `third` until d_list_close(). */
-struct d_node *d_list_append(struct d_node *list, struct d_node *last);
 
 /* ident.c */
 void d_ident_insert(struct d_session *, struct d_identhash *, struct d_ident *);

@@ -51,12 +51,14 @@ static const struct kev_list *choose(const struct kev_event *event, const struct
 {
     unsigned fast = list_words(&desc->fast, pointers64, all64);
     unsigned wide = list_words(&desc->wide, pointers64, all64);
+    unsigned fast_slots =
+        all64 ? 2 : words_to_slots(fast); /* a call's has two words, named or not */
     unsigned slots = event->nwords / 2;
 
     if (has_string(&desc->fast)) {
         return &desc->fast;
     }
-    if (slots > words_to_slots(fast)) {
+    if (slots > fast_slots) {
         return &desc->wide;
     }
     if (slots == words_to_slots(wide) && wide > fast && words_used(event, fast)) {

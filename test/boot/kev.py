@@ -18,8 +18,8 @@ def slots_offset(f):
     return end + len("TRACE_HEADER_END::") + int(length.group(1))
 
 
-def slots(path):
-    """(class, event, d1, d2) of the slots that begin an event, from both ends of a big file."""
+def raw_slots(path):
+    """(header, time, d1, d2) of all slots, from both ends of a big file."""
     with open(path, "rb") as f:
         start = slots_offset(f)
         f.seek(0, os.SEEK_END)
@@ -30,9 +30,14 @@ def slots(path):
             pieces.append((last, size - last))
         for at, length in pieces:
             f.seek(start + at)
-            for header, _, d1, d2 in struct.iter_unpack("<IIII", f.read(length // 16 * 16)):
-                if header >> 30 < 2:
-                    yield header >> 10 & 0x1f, header & 0x3ff, d1, d2
+            yield from struct.iter_unpack("<IIII", f.read(length // 16 * 16))
+
+
+def slots(path):
+    """(class, event, d1, d2) of the slots that begin an event."""
+    for header, _, d1, d2 in raw_slots(path):
+        if header >> 30 < 2:
+            yield header >> 10 & 0x1f, header & 0x3ff, d1, d2
 
 
 def fired(path):

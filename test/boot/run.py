@@ -42,11 +42,20 @@ class Boot:
         self.console, self.status, self.seconds = "", None, 0.0
         self.trace = os.path.join(self.dir, "trace.kev")
 
-    def command(self):
+    def arguments(self):
+        """The board's QEMU line, with the CPUs of the suite."""
         with open(os.path.join(self.build, "qemu.args")) as f:
             args = f.read().splitlines()
         if self.suite.cpus and "-smp" in args:
             args[args.index("-smp") + 1] = str(self.suite.cpus)
+        return args
+
+    def cpus(self):
+        args = self.arguments()
+        return int(args[args.index("-smp") + 1]) if "-smp" in args else 1
+
+    def command(self):
+        args = self.arguments()
         image = os.path.join(self.build, self.suite.image + ".elf")
         return self.suite.wrap + args + MODES[self.suite.mode] + self.suite.qemu + ["-kernel", image]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import crash
 import kev
+import logger
 
 ROOT = kev.ROOT
 KYMO = os.path.join(ROOT, "build/kymo")
@@ -98,6 +99,14 @@ def the_capture_is_valid_up_to_there(boot):
             return f"kymo print {option}: {status}, {len(numbers)} events: {err[:200]}"
         if want and "cut short at byte" not in err:
             return f"kymo print says {err[:200]}"
+    return None
+
+
+def the_logger_advises_that(boot):
+    needed = re.search(r"^ADVICE -k (\d+)$", boot.console, re.M)
+    printed = re.findall(r"^tracelogger: -k (\d+) would have avoided the losses$", boot.console, re.M)
+    if not needed or printed != [needed[1]]:
+        return f"it prints {printed} and replies {needed and needed[1]}"
     return None
 
 
@@ -223,6 +232,12 @@ SUITES = [
           checks=[the_capture_can_be_read], coverage=True),
     Suite("ring", "a flight recorder: the newest events, dumped at the end", "ring",
           checks=[the_capture_can_be_read], coverage=True),
+    Suite("advice", "the -k that is advised after losses is enough", "advice", tests=1,
+          checks=[the_logger_advises_that]),
+    Suite("idle", "what the logger's own work adds to an idle system", "idle",
+          checks=[logger.it_adds_less_than_a_tenth_of_a_buffer_per_buffer]),
+    Suite("options", "every option of tracelogger", "options", checks=logger.CHECKS),
+    Suite("options-smp1", "the same on one CPU", "options", A64, cpus=1, checks=logger.CHECKS),
     Suite("killed", "tracelogger killed at work, another one started", "killed", tests=1,
           checks=[the_first_one_is_sound, a_second_capture_works]),
     Suite("full", "the host's disk is full", "full", prepare=to_dev_full, tests=1,

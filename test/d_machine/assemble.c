@@ -114,8 +114,8 @@ static uint64_t number(struct state *s)
     char *end;
 
     need(s);
-    uint64_t value = s->word[0] == '-' ? (uint64_t)strtoll(s->word, &end, 0)
-                                       : strtoull(s->word, &end, 0);
+    uint64_t value =
+        s->word[0] == '-' ? (uint64_t)strtoll(s->word, &end, 0) : strtoull(s->word, &end, 0);
     if (*end) {
         die(s, "no number: %s", s->word);
     }
@@ -324,8 +324,8 @@ static void line(struct state *s)
         if (s->nlabels == LABELS) {
             die(s, "too many labels");
         }
-        snprintf(s->labels[s->nlabels].name, sizeof(s->labels[0].name), "%.*s",
-                 (int)s->length - 1, s->word);
+        snprintf(s->labels[s->nlabels].name, sizeof(s->labels[0].name), "%.*s", (int)s->length - 1,
+                 s->word);
         s->labels[s->nlabels++].at = s->to->object.ntext;
         if (!next(s)) {
             return;
@@ -369,9 +369,12 @@ void assemble(struct asm_object *to, const char *text)
     memset(to, 0, sizeof(*to));
     s.to = to;
     s.at = s.all = text;
-    to->object = (struct dif_object){
-        .text = to->text, .ints = to->ints, .strings = to->strings, .vars = to->vars,
-        .strings_size = 1, .result = {.size = 8}};
+    to->object = (struct dif_object){.text = to->text,
+                                     .ints = to->ints,
+                                     .strings = to->strings,
+                                     .vars = to->vars,
+                                     .strings_size = 1,
+                                     .result = {.size = 8}};
     while (*s.at) {
         if (next(&s)) {
             line(&s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The built-in variables: each has its value, strings are read without a peek, and what may change is
- * looked up once per clause.
+ * The built-in variables: each has its value, strings are read without a peek, and what may change
+ * is looked up once per clause.
  */
 #include "test/d_machine/world.h"
 
@@ -22,12 +22,30 @@ static void test_numbers(void **state)
         const char *name;
         uint64_t value;
     } table[] = {
-        {"curthread", 0xabcd},    {"timestamp", 1000}, {"ipl", 1},         {"epid", 5},
-        {"id", 17},               {"arg0", 10},        {"arg1", 11},       {"arg2", 12},
-        {"arg3", 13},             {"arg4", 14},        {"arg5", 1005},     {"arg6", 1006},
-        {"arg7", 1007},           {"arg8", 1008},      {"arg9", 1009},     {"caller", 0x1111},
-        {"ucaller", 0x2222},      {"pid", 42},         {"ppid", 41},       {"uid", 0xfffffffe},
-        {"tid", (uint64_t)-3},    {"gid", 12},         {"errno", 2},       {"jid", 0},
+        {"curthread", 0xabcd},
+        {"timestamp", 1000},
+        {"ipl", 1},
+        {"epid", 5},
+        {"id", 17},
+        {"arg0", 10},
+        {"arg1", 11},
+        {"arg2", 12},
+        {"arg3", 13},
+        {"arg4", 14},
+        {"arg5", 1005},
+        {"arg6", 1006},
+        {"arg7", 1007},
+        {"arg8", 1008},
+        {"arg9", 1009},
+        {"caller", 0x1111},
+        {"ucaller", 0x2222},
+        {"pid", 42},
+        {"ppid", 41},
+        {"uid", 0xfffffffe},
+        {"tid", (uint64_t)-3},
+        {"gid", 12},
+        {"errno", 2},
+        {"jid", 0},
         {"cpu", 0},
     };
 
@@ -70,10 +88,10 @@ static void test_all(void **state)
 
 static void test_strings(void **state)
 {
-    static const char *const table[][2] = {
-        {"probeprov", "prov"}, {"probemod", "mod"},       {"probefunc", "func"},
-        {"probename", "name"}, {"execname", "kymo-test"}, {"execargs", "kymo-test -v"},
-        {"zonename", "global"}, {"jailname", ""}};
+    static const char *const table[][2] = {{"probeprov", "prov"},     {"probemod", "mod"},
+                                           {"probefunc", "func"},     {"probename", "name"},
+                                           {"execname", "kymo-test"}, {"execargs", "kymo-test -v"},
+                                           {"zonename", "global"},    {"jailname", ""}};
     char all[512] = "result string;";
 
     (void)state;

@@ -224,7 +224,8 @@ uint32_t d_speculation_new(struct d_speculations *all)
     return ++fake.speculations;
 }
 
-/* ---- dynamic variables ------------------------------------------------------------------------- */
+/* ---- dynamic variables -------------------------------------------------------------------------
+ */
 
 static bool same_key(struct d_context *c, const struct d_key *key, const struct d_key *old,
                      const uint8_t *data)

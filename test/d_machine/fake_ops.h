@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The D machine's seam in these tests, its inlines: one thread, what they answer is set by the test.
+ * The D machine's seam in these tests, its inlines: one thread, what they answer is set by the
+ * test.
  */
 #ifndef TEST_D_MACHINE_FAKE_OPS_H
 #define TEST_D_MACHINE_FAKE_OPS_H

@@ -112,8 +112,8 @@ static void test_user_and_kernel(void **state)
 
 static void test_nowhere(void **state)
 {
-    static const uint64_t addresses[] = {0, 1, 64, 4095, 0x4000, INT64_MIN, UINT64_MAX - 7,
-                                         UINT64_MAX - 3, UINT64_MAX};
+    static const uint64_t addresses[] = {
+        0, 1, 64, 4095, 0x4000, INT64_MIN, UINT64_MAX - 7, UINT64_MAX - 3, UINT64_MAX};
     struct d_context *c = &world.context;
 
     (void)state;
@@ -340,9 +340,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_memory, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_own),    T(test_alignment), T(test_user_and_kernel), T(test_nowhere),
-        T(test_first),  T(test_blocks),    T(test_block_leaves),    T(test_strings),
-        T(test_compare), T(test_writer),   T(test_scratch),         T(test_storable),
+        T(test_own),     T(test_alignment), T(test_user_and_kernel), T(test_nowhere),
+        T(test_first),   T(test_blocks),    T(test_block_leaves),    T(test_strings),
+        T(test_compare), T(test_writer),    T(test_scratch),         T(test_storable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint64_t edges[] = {
-    0, 1, 2, 7, 63, 64, 65, 0x7f, 0x80, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-    INT64_MAX - 1, INT64_MAX, (uint64_t)INT64_MIN, (uint64_t)INT64_MIN + 1, UINT64_MAX - 1,
-    UINT64_MAX};
+static const uint64_t edges[] = {0,
+                                 1,
+                                 2,
+                                 7,
+                                 63,
+                                 64,
+                                 65,
+                                 0x7f,
+                                 0x80,
+                                 0xff,
+                                 0x7fffffff,
+                                 0x80000000,
+                                 0xffffffff,
+                                 0x100000000,
+                                 INT64_MAX - 1,
+                                 INT64_MAX,
+                                 (uint64_t)INT64_MIN,
+                                 (uint64_t)INT64_MIN + 1,
+                                 UINT64_MAX - 1,
+                                 UINT64_MAX};
 enum { EDGES = sizeof(edges) / sizeof(edges[0]) };
 
 /* What C says; false: a division by zero. */
@@ -210,8 +226,12 @@ static void test_loads(void **state)
         const char *name;
         uint64_t value;
     } loads[] = {
-        {"ldsb", 0xffffffffffffff88}, {"ldsh", 0xffffffffffff9988}, {"ldsw", 0xffffffffbbaa9988},
-        {"ldub", 0x88},               {"lduh", 0x9988},             {"lduw", 0xbbaa9988},
+        {"ldsb", 0xffffffffffffff88},
+        {"ldsh", 0xffffffffffff9988},
+        {"ldsw", 0xffffffffbbaa9988},
+        {"ldub", 0x88},
+        {"lduh", 0x9988},
+        {"lduw", 0xbbaa9988},
         {"ldx", 0xffeeddccbbaa9988},
     };
     char text[128];
@@ -373,13 +393,38 @@ static void test_long(void **state)
     assert_int_equal(run(text), 0);
 }
 
+/* The short way gives the same, and is only taken where it may be. */
+static void test_eval(void **state)
+{
+    static const struct {
+        const char *text;
+        bool short_way;
+        uint64_t value;
+    } table[] = {
+        {"ldgs arg0 r1; ret r1", true, 10},       {"ldgs arg4 r7; ret r7", true, 14},
+        {"ldgs arg5 r1; ret r1", false, 1005},    {"ldgs arg0 r1; ret r2", false, 0},
+        {"ldgs arg0 r1; nop; ret r1", false, 10}, {"ldgs id r1; ret r1", false, 17},
+        {"ldgs arg0 r1; ret r0", false, 0},       {"ret r0", false, 0},
+        {"setx 5 r1; ret r1", false, 5},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        world_load(table[i].text, NULL);
+        const struct d_object *o = &world.code.objects[0];
+        assert_int_equal(!!(o->flags & D_OBJECT_ARG), table[i].short_way);
+        assert_int_equal(world_run(0), table[i].value);
+        assert_int_equal(d_eval(&world.context, o), table[i].value);
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_arithmetic), T(test_branches), T(test_scmp),  T(test_loads), T(test_stores),
-        T(test_copys),      T(test_allocs),   T(test_tuple), T(test_push),  T(test_fault),
-        T(test_long),
+        T(test_arithmetic), T(test_branches), T(test_scmp),   T(test_loads),
+        T(test_stores),     T(test_copys),    T(test_allocs), T(test_tuple),
+        T(test_push),       T(test_fault),    T(test_long),   T(test_eval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,7 +206,8 @@ ROWS(test_strtoll, {"strtoll", {"s123"}, "123"}, {"strtoll", {"s-123"}, "-123"},
      {"strtoll", {"s-0x10", "16"}, "-16"}, {"strtoll", {"s0x", "16"}, "0"},
      {"strtoll", {"s0xg", "16"}, "0"}, {"strtoll", {"s0x1f"}, "0"},
      {"strtoll", {"s778", "8"}, "63"}, {"strtoll", {"s102", "2"}, "2"},
-     {"strtoll", {"szZ", "36"}, "1295"}, {"strtoll", {"s9223372036854775807"}, "0x7fffffffffffffff"},
+     {"strtoll", {"szZ", "36"}, "1295"},
+     {"strtoll", {"s9223372036854775807"}, "0x7fffffffffffffff"},
      {"strtoll", {"s18446744073709551617"}, "1"}, {"strtoll", {"s1 2"}, "1"},
      {"strtoll", {"s- 1"}, "0"}, {"strtoll", {"s9", "9"}, "0"})
 
@@ -239,9 +240,10 @@ static const char *tokens(const char *s, const char *separators)
              "pushtr string r0 r2; call strtok r3; ret r3",
              s, separators);
     char more[256];
-    snprintf(more, sizeof(more),
-             "result string; pushtv r0; sets \"%s\" r2; pushtr string r0 r2; call strtok r3; ret r3",
-             separators);
+    snprintf(
+        more, sizeof(more),
+        "result string; pushtv r0; sets \"%s\" r2; pushtr string r0 r2; call strtok r3; ret r3",
+        separators);
     world_load(text, more, NULL);
     all[0] = '\0';
     for (unsigned i = 0; i < 20; i++) {
@@ -318,8 +320,9 @@ static void test_strsize(void **state)
 static void test_no_scratch(void **state)
 {
     static const struct row rows[] = {
-        {"strjoin", {"sabc", "sdef"}, 0}, {"substr", {"sabcdef", "0"}, 0}, {"toupper", {"sabc"}, 0},
-        {"basename", {"s/abc"}, 0},       {"dirname", {"s/abc/d"}, 0},     {"cleanpath", {"sab"}, 0},
+        {"strjoin", {"sabc", "sdef"}, 0}, {"substr", {"sabcdef", "0"}, 0},
+        {"toupper", {"sabc"}, 0},         {"basename", {"s/abc"}, 0},
+        {"dirname", {"s/abc/d"}, 0},      {"cleanpath", {"sab"}, 0},
         {"lltostr", {"123456"}, 0},       {"strtok", {"sabc", "s,"}, 0}};
 
     (void)state;
@@ -335,8 +338,8 @@ static void test_no_scratch(void **state)
 /* NULL and bad addresses as strings, pushed as strings or as pointers. */
 static void test_bad_strings(void **state)
 {
-    static const char *const one[] = {"strlen",   "basename", "dirname", "cleanpath",
-                                      "toupper",  "tolower",  "strtoll", NULL};
+    static const char *const one[] = {"strlen",  "basename", "dirname", "cleanpath",
+                                      "toupper", "tolower",  "strtoll", NULL};
     static const char *const two[] = {"strjoin", "strstr", "index", "rindex", "json", NULL};
     char text[256];
 
@@ -348,11 +351,15 @@ static void test_bad_strings(void **state)
         run_faults(text, DIF_FAULT_BADADDR, 0, 0);
     }
     for (unsigned i = 0; two[i]; i++) {
-        snprintf(text, sizeof(text), "setx 0x5000 r1; sets \"a\" r3; pushtv r1; pushtv r3;"
-                 "call %s r2; ret r2", two[i]);
+        snprintf(text, sizeof(text),
+                 "setx 0x5000 r1; sets \"a\" r3; pushtv r1; pushtv r3;"
+                 "call %s r2; ret r2",
+                 two[i]);
         run_faults(text, DIF_FAULT_BADADDR, 4, 0x5000);
-        snprintf(text, sizeof(text), "setx 0x5000 r1; sets \"a\" r3; pushtv r3; pushtv r1;"
-                 "call %s r2; ret r2", two[i]);
+        snprintf(text, sizeof(text),
+                 "setx 0x5000 r1; sets \"a\" r3; pushtv r3; pushtv r1;"
+                 "call %s r2; ret r2",
+                 two[i]);
         run_faults(text, DIF_FAULT_BADADDR, 4, 0x5000);
     }
     run_faults("pushtv r0; pushtv r0; call strchr r1; ret r1", DIF_FAULT_BADADDR, 2, 0);
@@ -365,9 +372,9 @@ static void check_inet(const char *subr, const char *family, const char *bytes, 
 {
     char text[512];
 
-    snprintf(text, sizeof(text), "result string; %s%s%s sets \"%s\" r1; pushtv r1; call %s r2; ret r2",
-             family ? "setx " : "", family ? family : "", family ? " r1; pushtv r1;" : "", bytes,
-             subr);
+    snprintf(
+        text, sizeof(text), "result string; %s%s%s sets \"%s\" r1; pushtv r1; call %s r2; ret r2",
+        family ? "setx " : "", family ? family : "", family ? " r1; pushtv r1;" : "", bytes, subr);
     const char *got = run_string(text);
     if (strcmp(got, want) != 0) {
         fail_msg("%s(%s) gives %s, not %s", subr, bytes, got, want);
@@ -382,7 +389,8 @@ static void test_inet(void **state)
         {Z8 Z8, "::"},
         {Z8 Z2 Z2 Z2 "\\x00\\x01", "::1"},
         {Z8 Z2 Z2 Z2 "\\x00\\x02", "::0.0.0.2"},
-        {"\\xfe\\x80" Z2 Z2 Z2 "\\x02\\x14\\x4f\\xff\\xfe\\x3b\\x76\\xc8", "fe80::214:4fff:fe3b:76c8"},
+        {"\\xfe\\x80" Z2 Z2 Z2 "\\x02\\x14\\x4f\\xff\\xfe\\x3b\\x76\\xc8",
+         "fe80::214:4fff:fe3b:76c8"},
         {"\\x10\\x80" Z2 Z2 Z2 "\\x00\\x08\\x08\\x00\\x20\\x0c\\x41\\x7a", "1080::8:800:200c:417a"},
         {Z8 Z2 "\\xff\\xff\\xc0\\xa8\\x01\\x02", "::ffff:192.168.1.2"},
         {Z8 Z2 Z2 "\\x01\\x02\\x03\\x04", "::1.2.3.4"},

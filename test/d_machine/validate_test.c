@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every rule of the validator, each by an object that breaks it alone; and every value of every field
- * of every opcode against rules written down a second time here.
+ * Every rule of the validator, each by an object that breaks it alone; and every value of every
+ * field of every opcode against rules written down a second time here.
  */
 #include "test/d_machine/world.h"
 
@@ -162,8 +162,8 @@ static void test_variables(void **state)
 /* Each instruction only on what was declared for it. */
 static void test_use(void **state)
 {
-    static const char *const declared[] = {
-        "global scalar", "global array", "thread scalar", "thread array", "local scalar"};
+    static const char *const declared[] = {"global scalar", "global array", "thread scalar",
+                                           "thread array", "local scalar"};
     static const char *const uses[][2] = {{"ldgs", "stgs"},
                                           {"ldgaa", "stgaa"},
                                           {"ldts", "stts"},
@@ -296,7 +296,8 @@ static void test_builtins_declared(void **state)
     with_variable(v, "built-in variable is declared as something else");
 }
 
-/* ---- every value of every field ---------------------------------------------------------------- */
+/* ---- every value of every field ----------------------------------------------------------------
+ */
 
 static const char *const formats[256] = {
 #define DIF_OP(number, name, format, doc) [number] = #format,
@@ -307,10 +308,10 @@ static const char *const formats[256] = {
  * - (anything) the bytes r1, r2, rd are. */
 static const char *bytes_of(const char *format)
 {
-    static const char *const table[][2] = {
-        {"RRR", "rrw"},  {"RR", "rxw"},   {"CMP", "rrx"},   {"TST", "rxx"},   {"LOAD", "rxw"},
-        {"STORE", "rxw"}, {"RET", "xxr"}, {"NONE", "xxx"},  {"COPY", "rrw"}, {"LDA", "-rw"},
-        {"PUSHR", "trr"}, {"PUSHV", "crr"}};
+    static const char *const table[][2] = {{"RRR", "rrw"}, {"RR", "rxw"},    {"CMP", "rrx"},
+                                           {"TST", "rxx"}, {"LOAD", "rxw"},  {"STORE", "rxw"},
+                                           {"RET", "xxr"}, {"NONE", "xxx"},  {"COPY", "rrw"},
+                                           {"LDA", "-rw"}, {"PUSHR", "trr"}, {"PUSHV", "crr"}};
 
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i][0], format) == 0) {
@@ -373,13 +374,20 @@ static void test_every_field(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opcodes),      cmocka_unit_test(test_reserved),
-        cmocka_unit_test(test_registers),    cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_end),          cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_variables),    cmocka_unit_test(test_use),
-        cmocka_unit_test(test_calls),        cmocka_unit_test(test_pushes),
-        cmocka_unit_test(test_result),       cmocka_unit_test(test_declarations),
-        cmocka_unit_test(test_builtins_declared), cmocka_unit_test(test_every_field),
+        cmocka_unit_test(test_opcodes),
+        cmocka_unit_test(test_reserved),
+        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_use),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_pushes),
+        cmocka_unit_test(test_result),
+        cmocka_unit_test(test_declarations),
+        cmocka_unit_test(test_builtins_declared),
+        cmocka_unit_test(test_every_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Variables: scalars keep 64 bits; strings are cut at strsize and keep NULL; what was never assigned;
- * locals are each CPU's own; dynamic ones are made by assigning and freed by assigning 0.
+ * Variables: scalars keep 64 bits; strings are cut at strsize and keep NULL; what was never
+ * assigned; locals are each CPU's own; dynamic ones are made by assigning and freed by assigning 0.
  */
 #include "test/d_machine/world.h"
 
@@ -11,11 +11,12 @@
 static void test_scalars(void **state)
 {
     (void)state;
-    world_load("var g global scalar value 4; var l local scalar value 1; var t thread scalar value 2;"
-               "setx 0x1122334455667788 r1; stgs g r1; stls l r1; stts t r1; ret r0",
-               "var g global scalar value 4; ldgs g r1; ret r1",
-               "var l local scalar value 1; ldls l r1; ret r1",
-               "var t thread scalar value 2; ldts t r1; ret r1", NULL);
+    world_load(
+        "var g global scalar value 4; var l local scalar value 1; var t thread scalar value 2;"
+        "setx 0x1122334455667788 r1; stgs g r1; stls l r1; stts t r1; ret r0",
+        "var g global scalar value 4; ldgs g r1; ret r1",
+        "var l local scalar value 1; ldls l r1; ret r1",
+        "var t thread scalar value 2; ldts t r1; ret r1", NULL);
     for (unsigned i = 1; i < 4; i++) {
         assert_int_equal(world_run(i), 0); /* never assigned */
     }
@@ -135,11 +136,12 @@ static void test_structs(void **state)
 {
     (void)state;
     /* Assigned whole from what alloca gave, then an element is stored. */
-    assert_int_equal(run("var g global scalar ref 16; setx 16 r1; allocs r1 r2; setx 7 r3; stx r3 r2;"
-                         "setx 8 r4; add r2 r4 r5; setx 9 r3; stx r3 r5; stgs g r2; ldgs g r6;"
-                         "setx 1 r3; stb r3 r6; add r6 r4 r5; ldx r6 r1; ldx r5 r2; add r1 r2 r1;"
-                         "ret r1"),
-                     1 + 9);
+    assert_int_equal(
+        run("var g global scalar ref 16; setx 16 r1; allocs r1 r2; setx 7 r3; stx r3 r2;"
+            "setx 8 r4; add r2 r4 r5; setx 9 r3; stx r3 r5; stgs g r2; ldgs g r6;"
+            "setx 1 r3; stb r3 r6; add r6 r4 r5; ldx r6 r1; ldx r5 r2; add r1 r2 r1;"
+            "ret r1"),
+        1 + 9);
     assert_int_equal(run("var g global scalar ref 16; ldgs g r1; ldx r1 r1; ret r1"), 0);
     /* What lies behind an array is another variable, or nothing. */
     run_faults("var g global scalar ref 12; ldgs g r1; setx 8 r2; add r1 r2 r1; stw r2 r1;"
@@ -234,9 +236,10 @@ static void test_thread_string(void **state)
                         "hey");
     assert_int_equal(run("var t thread scalar string; stts t r0; ldts t r1; ret r1"), 0);
     assert_int_equal(fake_elements(), 0);
-    assert_int_equal(run("var o thread scalar ref 24; ldts o r1; setx 16 r2; add r1 r2 r1; ldx r1 r1;"
-                         "ret r1"),
-                     0);
+    assert_int_equal(
+        run("var o thread scalar ref 24; ldts o r1; setx 16 r2; add r1 r2 r1; ldx r1 r1;"
+            "ret r1"),
+        0);
     run_faults("var o thread scalar ref 24; ldts o r1; stb r0 r1; ret r0", DIF_FAULT_BADADDR, 1,
                ANY_ADDRESS);
 }
@@ -253,9 +256,10 @@ static void test_arrays(void **state)
                      0);
     assert_int_equal(fake_elements(), 1);
     /* Another key, another thread's array, a key less. */
-    assert_int_equal(run("var a global array value 8; setx 5 r1; sets \"kez\" r2; flushts; pushtv r1;"
-                         "pushtr string r0 r2; ldgaa a r3; ret r3"),
-                     0);
+    assert_int_equal(
+        run("var a global array value 8; setx 5 r1; sets \"kez\" r2; flushts; pushtv r1;"
+            "pushtr string r0 r2; ldgaa a r3; ret r3"),
+        0);
     assert_int_equal(run("var a thread array value 8; setx 5 r1; sets \"key\" r2; flushts;"
                          "pushtv r1; pushtr string r0 r2; ldtaa a r3; ret r3"),
                      0);
@@ -299,7 +303,8 @@ static void test_no_room(void **state)
 {
     (void)state;
     fake.elements_max = 0;
-    assert_int_equal(run("var a global array value 8; setx 5 r1; pushtv r1; stgaa a r1; ret r1"), 5);
+    assert_int_equal(run("var a global array value 8; setx 5 r1; pushtv r1; stgaa a r1; ret r1"),
+                     5);
     fake.elements_max = 4;
     run_faults("var a global array value 8; setx 16 r1; pushtr ctf r1 r1; stgaa a r1; ldgaa a r1;"
                "ret r0",
@@ -310,9 +315,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_scalars), T(test_scopes), T(test_many),          T(test_strings),
-        T(test_strsize), T(test_sizes),  T(test_structs),       T(test_partial),
-        T(test_cpus),    T(test_thread), T(test_thread_string), T(test_arrays),
+        T(test_scalars),       T(test_scopes),  T(test_many),          T(test_strings),
+        T(test_strsize),       T(test_sizes),   T(test_structs),       T(test_partial),
+        T(test_cpus),          T(test_thread),  T(test_thread_string), T(test_arrays),
         T(test_array_strings), T(test_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #ifndef TEST_D_MACHINE_WORLD_H
 #define TEST_D_MACHINE_WORLD_H
 
-#include "test/d_machine/assemble.h"
+#include "test/d_machine/builder.h"
 #include "test/d_machine/fake.h"
 #include "trace/d/machine.h"
 
@@ -14,24 +14,7 @@
 
 #include <cmocka.h>
 
-enum { WORLD_OBJECTS = 4, WORLD_SCRATCH = 4096, IMAGE_ROOM = 64 * 1024 };
-
-/* An image under construction; image_end() lays it out. */
-struct image_builder {
-    struct asm_object objects[WORLD_OBJECTS];
-    struct d_image_option options[16];
-    struct d_image_ecb ecbs[8];
-    struct d_image_action actions[32];
-    uint32_t nobjects, noptions, necbs, nactions;
-    uint64_t bytes[IMAGE_ROOM / 8];
-    size_t size;
-};
-void image_begin(struct image_builder *);
-uint32_t image_object(struct image_builder *, const char *text); /* its number + 1 */
-struct d_image_ecb *image_ecb(struct image_builder *, uint32_t predicate);
-struct d_image_action *image_action(struct image_builder *, uint16_t kind, uint32_t object);
-void image_option(struct image_builder *, enum d_option, uint64_t value);
-struct d_image *image_end(struct image_builder *);
+enum { WORLD_SCRATCH = 4096 };
 
 struct world {
     struct image_builder image;

@@ -454,6 +454,21 @@ static void test_sched(void **state)
     assert_int_equal(b->priority, 30);
 }
 
+/* The idle threads are nobody's to set, whatever abilities one has. */
+static void test_sched_idle(void **state)
+{
+    (void)state;
+    struct thread *able = world_process(ABILITY_PRIORITY, 10, DATA);
+    struct sched_param_kymo *param = world_at(able, AT(1));
+    param->sched_priority = 30;
+    for (uintptr_t tid = 0; tid <= CONFIG_CPUS; tid++) {
+        assert_int_equal(CALL(able, SCHED_SET, 1, tid, SCHED_RR, AT(1)), -EPERM);
+        assert_true(CALL(able, SCHED_GET, 1, tid, AT(2)) > 0);
+    }
+    assert_int_equal(CALL(able, SCHED_SET, (uintptr_t)a->proc->pid, 0, SCHED_RR, AT(1)), 0);
+    assert_int_equal(a->priority, 30);
+}
+
 static int boot(void **state)
 {
     (void)state;
@@ -471,7 +486,7 @@ int main(void)
         CASE(test_dying_creates), CASE(test_dying_calls), CASE(test_destroy_elsewhere),
         CASE(test_wait),          CASE(test_wait_twice),  CASE(test_wait_fault),
         CASE(test_wait_ends),     CASE(test_infos),       CASE(test_kill),
-        CASE(test_sched),
+        CASE(test_sched),         CASE(test_sched_idle),
     };
     return cmocka_run_group_tests(tests, boot, NULL);
 }

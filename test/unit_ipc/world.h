@@ -14,7 +14,7 @@
 #include "kernel/process.h"
 
 #define FAKE_GRANULE 256u
-#define FAKE_VADDR 0x10000u
+#define FAKE_VADDR ((uintptr_t)0x10000)
 #define FAKE_HZ 62500000u
 #define FAKE_TIMER_IRQ 30
 #define FAKE_EVENTS 64
@@ -53,7 +53,7 @@ void world_end(void);
 #define DATA 0x4000u
 #define AT(n) (FAKE_VADDR + 0x100u * (n))
 #define RO (FAKE_VADDR + DATA)
-#define NOWHERE 0x10u
+#define NOWHERE ((uintptr_t)0x10)
 #define LEN(n) ((uintptr_t)0 - (uintptr_t)(n))
 
 /* CPU that runs the thread, or -1. */

@@ -81,41 +81,59 @@ static uint64_t illegal(struct d_context *c)
     return 0;
 }
 
-static uint64_t text_variable(struct d_context *c, uint32_t variable)
-{
-    const struct d_probe *probe = c->probe;
-
-    switch (variable) {
-    case DIF_VAR_probeprov:
-        return string(c, probe->provider->name);
-    case DIF_VAR_probemod:
-        return string(c, probe->module);
-    case DIF_VAR_probefunc:
-        return string(c, probe->function);
-    case DIF_VAR_probename:
-        return string(c, probe->name);
-    case DIF_VAR_execname:
-        return string(c, d_port_execname());
-    case DIF_VAR_execargs:
-        return string(c, d_port_execargs());
-    case DIF_VAR_zonename:
-        return string(c, "global");
-    case DIF_VAR_jailname:
-        return string(c, "");
-    default:
-        return illegal(c);
-    }
-}
-
-static uint64_t of_process(struct d_context *c, uint32_t variable)
+/* One switch, and so one jump: this is on the way of most clauses. */
+uint64_t d_builtin(struct d_context *c, uint32_t variable)
 {
     switch (variable) {
     case DIF_VAR_curthread:
         return d_port_curthread();
+    case DIF_VAR_timestamp:
+        return once(c, D_ONCE_TIMESTAMP);
+    case DIF_VAR_vtimestamp:
+        return once(c, D_ONCE_VTIMESTAMP);
+    case DIF_VAR_ipl:
+        return once(c, D_ONCE_IPL);
+    case DIF_VAR_epid:
+        return c->epid;
+    case DIF_VAR_id:
+        return c->probe->id;
+    case DIF_VAR_arg0:
+    case DIF_VAR_arg1:
+    case DIF_VAR_arg2:
+    case DIF_VAR_arg3:
+    case DIF_VAR_arg4:
+    case DIF_VAR_arg5:
+    case DIF_VAR_arg6:
+    case DIF_VAR_arg7:
+    case DIF_VAR_arg8:
+    case DIF_VAR_arg9:
+        return argument(c, variable - DIF_VAR_arg0);
+    case DIF_VAR_stackdepth:
+        return once(c, D_ONCE_STACKDEPTH);
+    case DIF_VAR_caller:
+        return once(c, D_ONCE_CALLER);
+    case DIF_VAR_probeprov:
+        return string(c, c->probe->provider->name);
+    case DIF_VAR_probemod:
+        return string(c, c->probe->module);
+    case DIF_VAR_probefunc:
+        return string(c, c->probe->function);
+    case DIF_VAR_probename:
+        return string(c, c->probe->name);
     case DIF_VAR_pid:
         return (uint64_t)d_port_pid();
     case DIF_VAR_tid:
         return (uint64_t)d_port_tid();
+    case DIF_VAR_execname:
+        return string(c, d_port_execname());
+    case DIF_VAR_zonename:
+        return string(c, "global");
+    case DIF_VAR_walltimestamp:
+        return once(c, D_ONCE_WALLTIMESTAMP);
+    case DIF_VAR_ustackdepth:
+        return once(c, D_ONCE_USTACKDEPTH);
+    case DIF_VAR_ucaller:
+        return once(c, D_ONCE_UCALLER);
     case DIF_VAR_ppid:
         return (uint64_t)d_port_ppid();
     case DIF_VAR_uid:
@@ -124,43 +142,16 @@ static uint64_t of_process(struct d_context *c, uint32_t variable)
         return d_port_gid();
     case DIF_VAR_errno:
         return (uint64_t)d_port_errno();
+    case DIF_VAR_execargs:
+        return string(c, d_port_execargs());
     case DIF_VAR_jid:
         return 0;
-    default:
-        return text_variable(c, variable);
-    }
-}
-
-uint64_t d_builtin(struct d_context *c, uint32_t variable)
-{
-    if (DIF_VAR_arg0 <= variable && variable <= DIF_VAR_arg9) {
-        return argument(c, variable - DIF_VAR_arg0);
-    }
-    switch (variable) {
-    case DIF_VAR_timestamp:
-        return once(c, D_ONCE_TIMESTAMP);
-    case DIF_VAR_vtimestamp:
-        return once(c, D_ONCE_VTIMESTAMP);
-    case DIF_VAR_walltimestamp:
-        return once(c, D_ONCE_WALLTIMESTAMP);
-    case DIF_VAR_stackdepth:
-        return once(c, D_ONCE_STACKDEPTH);
-    case DIF_VAR_ustackdepth:
-        return once(c, D_ONCE_USTACKDEPTH);
-    case DIF_VAR_caller:
-        return once(c, D_ONCE_CALLER);
-    case DIF_VAR_ucaller:
-        return once(c, D_ONCE_UCALLER);
-    case DIF_VAR_ipl:
-        return once(c, D_ONCE_IPL);
-    case DIF_VAR_epid:
-        return c->epid;
-    case DIF_VAR_id:
-        return c->probe->id;
+    case DIF_VAR_jailname:
+        return string(c, "");
     case DIF_VAR_cpu:
         return c->cpu;
     default:
-        return of_process(c, variable);
+        return illegal(c);
     }
 }
 

@@ -111,12 +111,14 @@ static uint64_t variable_bytes(const struct pass *p, uint32_t id)
 
 static uint64_t push_bytes(const struct pass *p, dif_insn i)
 {
-    bool string = DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING;
-
     if (DIF_INSN_OP(i) == DIF_OP_pushtv) {
         return 8;
     }
-    return size_of(p, DIF_INSN_R2(i), string ? p->limits->strsize : DIF_STATIC_VAR_MAX);
+    if (DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_STRING) {
+        return size_of(p, DIF_INSN_R2(i), DIF_STATIC_VAR_MAX);
+    }
+    uint64_t size = size_of(p, DIF_INSN_R2(i), p->limits->strsize);
+    return size ? size : p->limits->strsize; /* 0: as long as a string may be */
 }
 
 /* Steps of an instruction beyond the one that it is. */

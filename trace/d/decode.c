@@ -125,9 +125,18 @@ static bool cacheable(dif_insn i)
     }
 }
 
+static bool is_argument(const struct dif_object *o)
+{
+    dif_insn load = o->text[0];
+
+    return o->ntext == 2 && DIF_INSN_OP(load) == DIF_OP_ldgs &&
+           DIF_VAR_arg0 <= DIF_INSN_INDEX(load) && DIF_INSN_INDEX(load) <= DIF_VAR_arg4 &&
+           DIF_INSN_RD(o->text[1]) == DIF_INSN_RD(load);
+}
+
 uint32_t d_decode_flags(const struct dif_object *o)
 {
-    uint32_t flags = D_OBJECT_CACHEABLE;
+    uint32_t flags = D_OBJECT_CACHEABLE | (is_argument(o) ? D_OBJECT_ARG : 0);
 
     for (uint32_t i = 0; i < o->ntext; i++) {
         uint32_t subr = DIF_INSN_INDEX(o->text[i]);

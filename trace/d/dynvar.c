@@ -217,7 +217,7 @@ uint8_t *d_dynvar(struct d_context *c, const struct d_dynamic *d, unsigned nkeys
     return chunk ? (uint8_t *)chunk + v->data_at : NULL;
 }
 
-bool d_dynvar_holds(struct d_context *c, uint64_t address, size_t bytes)
+bool d_dynvar_holds(struct d_context *c, uint64_t address, uint64_t bytes)
 {
     const struct d_dynvars *v = &c->consumer->dynvars;
     uint64_t from = address - (uintptr_t)v->chunks;

@@ -39,6 +39,7 @@ enum d_object_flags {
     D_OBJECT_DESTRUCTIVE = 1, /* calls copyout or copyoutstr */
     D_OBJECT_CACHEABLE = 2,   /* its value hangs only on the thread: false once, false always, until
                                  a thread-local variable is stored */
+    D_OBJECT_ARG = 4,         /* it is `ldgs argN; ret`: see d_eval() */
 };
 
 struct d_object {
@@ -192,6 +193,12 @@ static inline void d_context_clause(struct d_context *c, uint32_t epid, uint8_t 
 /* The object's value; 0 and .fault set if it faulted. By reference: an address, to be read with
  * d_load_block() or d_load_string(). */
 uint64_t d_run(struct d_context *, const struct d_object *);
+
+/* The same, without a call for what most clauses record. */
+static inline uint64_t d_eval(struct d_context *c, const struct d_object *o)
+{
+    return o->flags & D_OBJECT_ARG ? c->args[o->text->index] : d_run(c, o);
+}
 
 /* `timestamp` of this clause. */
 uint64_t d_context_timestamp(struct d_context *);

@@ -122,13 +122,16 @@ static uint64_t load(struct d_context *c,
 
 uint64_t d_run(struct d_context *c, const struct d_object *o)
 {
-    static const void *const handlers[D_RUN_COUNT] = {&&illegal, /* 0 is no opcode */
+    /* clang-format off */
+    static const void *const handlers[D_RUN_COUNT] = {
+        [0] = &&illegal, /* is no opcode */
 #define DIF_OP(number, name, format, doc) [number] = &&op_##name,
 #include "trace/d/opcodes.def"
 #define OP(name) [D_RUN_##name] = &&op_##name,
-                                                      D_RUN_OPS(OP)
+        D_RUN_OPS(OP)
 #undef OP
     };
+    /* clang-format on */
     const struct d_insn *pc = o->text;
     const struct d_code *code = c->code;
     uint64_t r[DIF_REGS] = {0};

@@ -36,12 +36,6 @@ uint64_t d_subr_strjoin(struct d_context *c)
     return d_writer_close(&w);
 }
 
-/* Signed arithmetic that wraps. */
-static int64_t plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 /* A negative start counts from the end, and what lies before the string is taken off the count; a
  * negative count leaves that many out at the end. */
 uint64_t d_subr_substr(struct d_context *c)
@@ -52,16 +46,16 @@ uint64_t d_subr_substr(struct d_context *c)
 
     d_writer_open(&w, c, c->code->strsize);
     if (start < 0) {
-        start = plus(start, length);
-        if (start < 0 && plus(start, count) > 0) {
-            count = plus(count, start);
+        start += length;
+        if (start < 0 && count > 0 && (uint64_t)count > 0 - (uint64_t)start) {
+            count += start;
             start = 0;
         }
     }
     if (start < 0 || start >= length) {
         count = 0;
     } else if (count < 0) {
-        count = plus(count, length - start);
+        count += length - start;
     } else if (count > length - start) {
         count = length - start;
     }

@@ -86,22 +86,53 @@ int d_text_compare(struct d_context *c, uint64_t a, uint64_t b, size_t limit)
     return 0;
 }
 
-size_t d_load_string(struct d_context *c, char *to, uint64_t address, size_t limit, bool user)
+/* A built-in string, whose length is known. */
+static const struct d_region *window_at(const struct d_context *c, uint64_t address)
 {
-    struct d_text t;
-
-    d_text_open(&t, c, user);
-    for (size_t n = 0; n < limit; n++) {
-        uint8_t byte = d_text_byte(&t, address + n);
-        if (c->fault.kind != DIF_FAULT_NONE) {
-            return n;
-        }
-        to[n] = (char)byte;
-        if (byte == 0) {
-            return n;
+    for (uint32_t i = 0; i < c->nwindows; i++) {
+        if (c->windows[i].base == address) {
+            return &c->windows[i];
         }
     }
-    return limit;
+    return NULL;
+}
+
+/* Copies what is at hand, until a NUL (true) or its end. */
+static bool copy_piece(struct d_text *t, char *to, uint64_t address, size_t limit, size_t *n)
+{
+    const uint8_t *from = t->at + (address - t->base);
+    size_t most = t->size - (size_t)(address - t->base), i = 0;
+
+    most = most < limit ? most : limit;
+    while (i < most && from[i]) {
+        to[i] = (char)from[i];
+        i++;
+    }
+    *n += i;
+    if (i < most) {
+        to[i] = '\0';
+    }
+    return i < most;
+}
+
+size_t d_load_string(struct d_context *c, char *to, uint64_t address, size_t limit, bool user)
+{
+    const struct d_region *window = user ? NULL : window_at(c, address);
+    struct d_text t;
+    size_t n = 0;
+
+    if (window && window->size <= limit) {
+        __builtin_memcpy(to, (const char *)(uintptr_t)address, (size_t)window->size);
+        return (size_t)window->size - (to[window->size - 1] == '\0');
+    }
+    d_text_open(&t, c, user);
+    while (n < limit) {
+        d_text_fetch(&t, address + n);
+        if (c->fault.kind != DIF_FAULT_NONE || copy_piece(&t, to + n, address + n, limit - n, &n)) {
+            break;
+        }
+    }
+    return n;
 }
 
 /* What is taken of scratch is known when the string ends. */

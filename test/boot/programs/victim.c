@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "trace/slot.h"
+
 #define SURVIVED 99
 
 static sync_t mutex, cond, sem;
@@ -86,6 +88,38 @@ static void block_waitthread(void)
 static void block_running(void)
 {
     for (volatile unsigned n = 0;; n++) {
+    }
+}
+
+/* START finds no buffer for its state dump, and nobody takes one. No event but that may open one.
+ */
+static void block_waitctx(void)
+{
+    uint64_t paddr;
+
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1); /* rings are per CPU */
+    TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, 2, &paddr);
+    TraceEvent((int)_NTO_TRACE_SETLINEARMODE);
+    TraceEvent((int)_NTO_TRACE_DELALLCLASSES);
+    TraceEvent((int)_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER);
+    TraceEvent((int)_NTO_TRACE_STARTNOSTATE);
+    for (unsigned i = 0; i < 4 * TRACE_BUFFER_SLOTS; i++) {
+        TraceEvent((int)_NTO_TRACE_INSERTSUSEREVENT, 1, i, 0);
+    }
+    TraceEvent((int)_NTO_TRACE_STOP);
+    TraceEvent((int)_NTO_TRACE_ADDEVENT, _NTO_TRACE_THREAD, 1u << STATE_WAITCTX);
+    TraceEvent((int)_NTO_TRACE_START);
+}
+
+/* Children that do nothing, one after the other. */
+static void block_spawning(void)
+{
+    for (;;) {
+        int status, pid = spawn("victim", 0, 0, NULL, NULL, NULL);
+
+        if (pid > 0) {
+            ProcWait(pid, &status, 0);
+        }
     }
 }
 
@@ -180,6 +214,7 @@ static const struct {
     {"join", block_join},       {"sem", block_sem},
     {"intr", block_intr},       {"waitthread", block_waitthread},
     {"running", block_running}, {"laden", block_laden},
+    {"waitctx", block_waitctx}, {"spawning", block_spawning},
 };
 
 static const struct {

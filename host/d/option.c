@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Options: set on the command line, by pragmas and by setopt(). options.def has them all.
+ */
+#include "host/d/front.h"
+#include "host/d/option_value.h"
+
+#include <string.h>
+
+#define UNSET D_OPTION_UNSET
+
+enum kind {
+    FLAG,
+    NUMBER,
+    SIZE,
+    RATE,
+    CFLAG,
+    POLICY,
+    RESIZE,
+    ENCODING,
+    VERSION,
+    STDC,
+    EVALTIME,
+    LINKMODE,
+    LINKTYPE,
+    ATTRIBUTES,
+    TEXT,
+    LIST,
+};
+enum when { COMMAND, COMPILE, RUNTIME, DYNAMIC };
+
+static const struct row {
+    const char *name;
+    enum kind kind;
+    enum when when;
+    uint64_t initial;
+} rows[] = {
+#define OPTION(name, kind, when, initial) {#name, kind, when, initial},
+#include "host/d/options.def"
+};
+
+static const char bad_name[] = "Invalid option name";
+static const char bad_value[] = "Invalid value for specified option";
+static const char too_late[] = "Operation illegal when tracing is active";
+
+void d_options_start(struct d_session *d)
+{
+    for (unsigned i = 0; i < D_O_COUNT; i++) {
+        d->options.values[i] = rows[i].initial;
+    }
+}
+
+static unsigned find(const char *name)
+{
+    unsigned i = 0;
+
+    while (i < D_O_COUNT && strcmp(rows[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Enumerations, by kind, in the order of their values. */
+static const char *const *words_of(enum kind kind)
+{
+    static const char *const policies[] = {"switch", "fill", "ring", NULL};
+    static const char *const resizes[] = {"auto", "manual", NULL};
+    static const char *const encodings[] = {"ascii", "utf8", NULL};
+    static const char *const standards[] = {"a", "c", "s", "t", NULL};
+    static const char *const times[] = {"exec", "preinit", "postinit", "main", NULL};
+    static const char *const modes[] = {"kernel", "primary", "dynamic", "static", NULL};
+    static const char *const types[] = {"elf", "dof", NULL};
+
+    switch (kind) {
+    case POLICY:
+        return policies;
+    case RESIZE:
+        return resizes;
+    case ENCODING:
+        return encodings;
+    case STDC:
+        return standards;
+    case EVALTIME:
+        return times;
+    case LINKMODE:
+        return modes;
+    case LINKTYPE:
+        return types;
+    default:
+        return NULL;
+    }
+}
+
+/* Unlike flags these are told apart by case. */
+static bool word_value(enum kind kind, const char *text, uint64_t *value)
+{
+    const char *const *words = words_of(kind);
+
+    for (uint64_t i = 0; words && words[i]; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *value = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool version_value(const char *text, uint64_t *value)
+{
+    unsigned version;
+
+    if (!d_value_version(text, &version) || !d_version_is_known(version)) {
+        return false;
+    }
+    *value = version;
+    return true;
+}
+
+static bool parse(const struct row *row, const char *text, uint64_t *value)
+{
+    struct d_attributes_short attributes;
+
+    switch (row->kind) {
+    case CFLAG:
+        *value = 1;
+        return text == NULL;
+    case FLAG:
+    case NUMBER:
+        return d_value_number(text ? text : "1", value);
+    case SIZE:
+        return d_value_size(text ? text : "1", value);
+    case RATE:
+        return d_value_rate(text ? text : "1", value);
+    case VERSION:
+        return text && version_value(text, value);
+    case ATTRIBUTES:
+        *value = 1;
+        return text && d_value_attributes(text, &attributes);
+    case TEXT:
+    case LIST:
+        *value = 1;
+        return text != NULL;
+    default:
+        return text && word_value(row->kind, text, value);
+    }
+}
+
+static void keep_text(struct d_session *d, unsigned i, const char *text)
+{
+    struct d_text_list *item, **end = &d->options.lists[i];
+
+    d->options.texts[i] = d_strdup(d, text);
+    if (rows[i].kind != LIST) {
+        return;
+    }
+    item = d_alloc(d, sizeof(*item));
+    item->text = d->options.texts[i];
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = item;
+}
+
+const char *d_option_set(struct d_session *d, const char *name, const char *text,
+                         enum d_option_origin origin)
+{
+    unsigned i = find(name);
+    uint64_t value;
+
+    if (i == D_O_COUNT) {
+        return bad_name;
+    }
+    if (origin == D_FROM_PRAGMA && rows[i].when == COMMAND) {
+        return "The option can be set on the command line only";
+    }
+    if (origin == D_FROM_SETOPT && rows[i].when != DYNAMIC) {
+        return too_late;
+    }
+    if (!parse(&rows[i], text, &value)) {
+        return bad_value;
+    }
+    d->options.values[i] = value;
+    if (text) {
+        keep_text(d, i, text);
+    }
+    if (i == D_O_strsize) {
+        d->string->size = value;
+    }
+    return NULL;
+}
+
+uint64_t d_option(const struct d_session *d, const char *name)
+{
+    unsigned i = find(name);
+
+    return i == D_O_COUNT ? D_OPTION_UNSET : d->options.values[i];
+}
+
+const char *d_option_text(const struct d_session *d, const char *name)
+{
+    unsigned i = find(name);
+
+    return i == D_O_COUNT ? NULL : d->options.texts[i];
+}

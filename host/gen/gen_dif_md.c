@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prints docs/dif.md from trace/d/opcodes.def. Run by `make docs`; the build checks that the
+ * committed page is what this prints.
+ */
+#include "host/gen/gen.h"
+
+#include <stdbool.h>
+
+/* clang-format off */
+static const struct op {
+    unsigned number;
+    const char *name, *format, *doc;
+} ops[] = {
+#define DIF_OP(number, name, format, doc) {number, #name, #format, doc},
+#include "trace/d/opcodes.def"
+};
+
+static const struct variable {
+    unsigned number;
+    const char *name, *kind, *type, *doc;
+} variables[] = {
+#define DIF_VAR(number, name, kind, type, doc) {number, #name, #kind, type, doc},
+#include "trace/d/opcodes.def"
+};
+
+static const struct subroutine {
+    unsigned number;
+    const char *name, *result, *args, *cost, *doc;
+} subroutines[] = {
+#define DIF_SUBR(number, name, result, args, cost, doc) {number, #name, result, args, #cost, doc},
+#include "trace/d/opcodes.def"
+};
+/* clang-format on */
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const operands[][2] = {
+    {"RRR", "r1, r2, rd"},
+    {"RR", "r1, rd"},
+    {"CMP", "r1, r2"},
+    {"TST", "r1"},
+    {"BRANCH", "label"},
+    {"LOAD", "[r1], rd"},
+    {"STORE", "r1, [rd]"},
+    {"RET", "rd"},
+    {"NONE", ""},
+    {"SETX", "integer, rd"},
+    {"SETS", "string, rd"},
+    {"LDA", "variable[r2], rd"},
+    {"LDV", "variable, rd"},
+    {"STV", "variable, rs"},
+    {"CALL", "subroutine, rd"},
+    {"PUSHR", "type, r2, rs"},
+    {"PUSHV", "type, r2, rs"},
+    {"COPY", "[r1], r2, [rd]"},
+    {"XLATE", "the compiler's own"},
+};
+
+static const char *const costs[][2] = {
+    {"CONST", "1"},         {"STR", "strsize"},   {"STR2", "2 strsize"},
+    {"STRSTR", "strsize²"}, {"SIZE", "its size"},
+};
+
+static const char head[] =
+    "# DIF, D's intermediate format\n"
+    "\n"
+    "Generated from `trace/d/opcodes.def` by `make docs`; change the table, not this page.\n"
+    "\n"
+    "What the D compiler makes of a predicate or of an action's argument is a DIF object: "
+    "instructions\n"
+    "of 32 bits, a table of 64-bit integers, one of strings, one of variables, and the type of "
+    "the\n"
+    "result. The numbers are DTrace's published ones. The machine (`trace/d/`) validates every "
+    "object\n"
+    "when it is loaded and runs it when its probe fires; `kymo dtrace -S` shows it.\n"
+    "\n"
+    "There are eight registers of 64 bits. `r0` reads as 0 and can't be written; the others begin "
+    "as 0.\n"
+    "Arithmetic wraps; signed division is C's, toward 0, and the smallest number divided by -1 is\n"
+    "itself. Branches lead forward only, so every object ends. A comparison is remembered until "
+    "the\n"
+    "next; signed branches compare as C does, also where the difference of the two overflows.\n"
+    "\n"
+    "A fault ends the clause: its record is abandoned and the probe ERROR fires. Loads fault "
+    "unless the\n"
+    "memory is mapped, allowed and (on a board) aligned; stores go only to scratch that the clause "
+    "has\n"
+    "taken and to the program's own variables.\n"
+    "\n"
+    "## Instructions\n"
+    "\n"
+    "`op` is the highest byte. Of registers, `r1` is in bits 16-23, `r2` in 8-15, `rd` or `rs` in "
+    "0-7; a\n"
+    "label is the index of an instruction, in bits 0-23; an index (of an integer, a string, a "
+    "variable,\n"
+    "a subroutine) is in bits 8-23, the array of `ldga` in 16-23, a push's type (0 a C datum, 1 a\n"
+    "string) in 16-23. What isn't used is 0.\n"
+    "\n"
+    "| op | name | operands | meaning |\n"
+    "|---:|---|---|---|\n";
+
+static const char variables_head[] =
+    "\n"
+    "## Built-in variables\n"
+    "\n"
+    "A program's own begin at 0x500. Scalars are read by `ldgs`, arrays by `ldga`.\n"
+    "\n"
+    "| id | name | type | meaning |\n"
+    "|---:|---|---|---|\n";
+
+static const char subroutines_head[] =
+    "\n"
+    "## Subroutines\n"
+    "\n"
+    "Arguments are pushed from left to right. *Steps* is what a call counts in the static bound of "
+    "a\n"
+    "clause (`kymo dtrace -e -v`), beside the instruction itself. Those without a prototype have "
+    "no\n"
+    "meaning on Kymo: to call one is an illegal operation. A small board may leave out `json`,\n"
+    "`strtoll` and `inet_*`.\n"
+    "\n"
+    "| number | prototype | steps | meaning |\n"
+    "|---:|---|---|---|\n";
+
+/* The words for a name of the tables; the name itself if there are none. */
+static const char *words_of(const char *const (*table)[2], size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(table[i][0], name) == 0) {
+            return table[i][1];
+        }
+    }
+    return name;
+}
+
+static void print_op(const struct op *op)
+{
+    printf("| %u | `%s` | ", op->number, op->name);
+    gen_cell(words_of(operands, COUNT(operands), op->format));
+    fputs(" | ", stdout);
+    gen_cell(op->doc);
+    fputs(" |\n", stdout);
+}
+
+static void print_variable(const struct variable *v)
+{
+    bool array = strcmp(v->kind, "ARRAY") == 0;
+
+    printf("| 0x%03x | `%s%s` | ", v->number, v->name, array ? "[]" : "");
+    gen_code(v->type);
+    fputs(" | ", stdout);
+    gen_cell(v->doc);
+    fputs(" |\n", stdout);
+}
+
+static void print_subroutine(const struct subroutine *s)
+{
+    bool blank = s->result[0] == '\0' || s->result[strlen(s->result) - 1] == '*';
+
+    printf("| %u | `%s%s%s", s->number, s->result, blank ? "" : " ", s->name);
+    if (s->result[0]) {
+        printf("(%s)", s->args);
+    }
+    printf("` | %s | ", s->result[0] ? words_of(costs, COUNT(costs), s->cost) : "-");
+    gen_cell(s->doc);
+    fputs(" |\n", stdout);
+}
+
+int main(void)
+{
+    fputs(head, stdout);
+    for (size_t i = 0; i < COUNT(ops); i++) {
+        print_op(&ops[i]);
+    }
+    fputs(variables_head, stdout);
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        print_variable(&variables[i]);
+    }
+    fputs(subroutines_head, stdout);
+    for (size_t i = 0; i < COUNT(subroutines); i++) {
+        print_subroutine(&subroutines[i]);
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}

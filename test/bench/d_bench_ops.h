@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The D machine's seam where its instructions are counted: one CPU, a clock that is a counter, no
+ * interrupts. So what is counted is the machine alone.
+ */
+#ifndef TEST_BENCH_D_BENCH_OPS_H
+#define TEST_BENCH_D_BENCH_OPS_H
+
+#include <stdint.h>
+
+#define D_PORT_ALIGN 0
+
+extern uint64_t bench_clock;
+extern uint32_t bench_predicate_cache;
+
+static inline unsigned d_port_cpu(void)
+{
+    return 0;
+}
+
+static inline uintptr_t d_port_irq_save(void)
+{
+    return 0;
+}
+
+static inline void d_port_irq_restore(uintptr_t state)
+{
+    (void)state;
+}
+
+static inline uint64_t d_port_timestamp(void)
+{
+    return bench_clock;
+}
+
+static inline uint32_t *d_port_predicate_cache(void)
+{
+    return &bench_predicate_cache;
+}
+
+static inline uint64_t d_port_thread_key(void)
+{
+    return 1;
+}
+
+#endif

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# d_bench: the D machine as it is counted, with the flags of the host's command. No test: `bench`
+# runs it.
+
+D_BENCH_OBJS := $(patsubst %.c,$(B)/bench/d/%.o,$(filter-out %/subr_none.c,$(wildcard \
+	trace/d/*.c)) test/bench/d_bench.c test/bench/d_bench_port.c test/d_machine/assemble.c \
+	test/d_machine/builder.c)
+
+$(B)/bench/d/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -DD_PORT_OPS_H='"test/bench/d_bench_ops.h"' -MMD -MP -c -o $@ $<
+
+$(B)/bench/d_bench: $(D_BENCH_OBJS)
+	$(Q)$(HOST_CC) -o $@ $^
+
+tools: $(B)/bench/d_bench
+
+-include $(D_BENCH_OBJS:.o=.d)

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is asked of each option of tracelogger: test/boot/images/options.start runs the cases, a line
+`hello NAME` before each; every capture goes to NAME.kev."""
+import os
+import re
+import subprocess
+
+import kev
+
+KYMO = os.path.join(kev.ROOT, "build/kymo")
+SUMMARY = re.compile(r"^tracelogger: (\d+) events, (\d+) lost; (\d+) buffers, (\d+) written with "
+                     r"(\d+) slots; (\d+) bytes in (\S+)$", re.M)
+
+# Usage errors: status 2, this message, and the way to the help.
+WRONG = {
+    "unknown": "what is -x?", "unknown-among": "what is -cx?",
+    "unknown-long": "what is --frobnicate?", "missing": "-n takes a number of buffers",
+    "no-number": "-n takes a number of buffers", "negative": "-s takes seconds, at most 1000000",
+    "k-small": "-k takes 2 to 1024 buffers", "k-large": "-k takes 2 to 1024 buffers",
+    "F-large": "-F takes a number from 0 to 7", "empty-file": "-f takes the name of a file",
+    "word": "what is word?",
+}
+# Failures: status 1 and this message.
+FAILED = {
+    "no-ability": "it needs the abilities trace, interrupt and host",
+    "no-file": "nowhere/trace.kev: No such file or directory",
+    "long-name": "x+: File or path name too long",
+    "two": "another one runs",
+}
+# Slots of a capture are told apart as -F does. PR_TH has threads' events below 32.
+NUMBERS = {1: "KER_CALL", 2: "INT", 3: "PROCESS", 4: "THREAD", 6: "COMM", 7: "SYSTEM"}
+
+
+class Capture:
+    def __init__(self, path):
+        self.slots = list(kev.slots(path))
+        self.kinds = {self.kind(cls, event) for cls, event, _, _ in self.slots}
+        self.buffers = sum(cls == kev.CLASSES["CONTROL"] and event == 2
+                           for cls, event, _, _ in self.slots)
+        self.numbers = [d1 for cls, event, d1, _ in self.slots
+                        if cls == kev.CLASSES["USER"] and event == 0]  # evstorm's
+
+    @staticmethod
+    def kind(cls, event):
+        name = {number: name for name, number in kev.CLASSES.items()}.get(cls, "?")
+        return name if name != "PR_TH" else "THREAD" if event & 0x1ff < 32 else "PROCESS"
+
+
+def seconds(path):
+    done = subprocess.run([KYMO, "stat", path], capture_output=True, text=True)
+    found = re.search(r"^  ([0-9.]+) s, \d+ events", done.stdout, re.M)
+    return float(found[1]) if done.returncode == 0 and found else -1.0
+
+
+def cases(boot):
+    """name -> what the console says until the next one."""
+    parts = re.split(r"^hello from hello\n  argument 1: (\S+)\n", boot.console, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def message_wrong(text, message, status):
+    if not re.search(f"^(tracelogger|tracestop): {message}$", text, re.M):
+        return f"it doesn't say {message!r} but {text[:100]!r}"
+    return None if f"ended with status {status}\n" in text else f"its status isn't {status}"
+
+
+def bad_options_are_refused(boot):
+    said, wrong = cases(boot), []
+    for name, message in WRONG.items():
+        error = message_wrong(said[name], re.escape(message), 2)
+        if not error and "\nTry: tracelogger --help\n" not in said[name]:
+            error = "no way to the help"
+        wrong += [f"{name}: {error}"] if error else []
+    return "; ".join(wrong) or None
+
+
+def failures_are_told(boot):
+    said, wrong = cases(boot), []
+    failed = dict(FAILED)
+    if boot.board == "mps2-an386":  # the other has so much memory
+        failed["no-memory"] = "no contiguous memory for -k 1024: 1024 buffers of 16 KB"
+    for name, message in failed.items():
+        error = message_wrong(said[name], message, 1)
+        wrong += [f"{name}: {error}"] if error else []
+    if "tracestop: no tracelogger runs\n" not in said["nothing-to-stop"]:
+        wrong.append("tracestop with nothing to stop")
+    return "; ".join(wrong) or None
+
+
+def every_option_is_in_the_help_and_the_manual(boot):
+    with open(os.path.join(kev.ROOT, "docs/man/tracelogger.1")) as f:
+        manual = f.read()
+    with open(os.path.join(kev.ROOT, "tracelogger/options.c")) as f:
+        options = re.search(r'getopt\(argc, argv, ":([^"]+)"', f.read())[1].replace(":", "")
+    text = cases(boot)["help"]
+    if "ended with status" in text or len(options) < 9:
+        return "--help has a status"
+    missing = [c for c in options if not re.search(rf"^  -{c} ", text, re.M) or
+               not re.search(rf'^\.B[I]? \\-{c}\b', manual, re.M)]
+    return f"without {missing}" if missing else None
+
+
+def summaries_fit_the_captures(boot):
+    """Of each capture: bytes, buffers and slots as the logger said; nothing lost; readable."""
+    wrong = []
+    for name, text in cases(boot).items():
+        found = SUMMARY.search(text)
+        if not found or "INCOMPLETE" in text:
+            if name in WRONG or name in FAILED or name in ("help", "nothing-to-stop", "no-memory",
+                                                           "c", "end"):
+                continue
+            wrong.append(f"{name}: no summary")
+            continue
+        events, lost, _, written, slots, size, file = found.groups()
+        path = os.path.join(boot.dir, file)
+        capture = Capture(path)
+        with open(path, "rb") as f:
+            start = kev.slots_offset(f)
+        told = subprocess.run([KYMO, "print", "-v", path], capture_output=True, text=True)
+        if (os.path.getsize(path) != int(size) or capture.buffers != int(written) or
+                int(size) - start != 16 * int(slots) or int(lost) != 0 or int(events) == 0 or
+                told.returncode != 0):
+            wrong.append(f"{name}: {found[0]} {capture.buffers} {start} {told.stderr[:200]}")
+    return "; ".join(wrong) or None
+
+
+def limits_hold(boot):
+    """-n and its default, -s, -c."""
+    said, wrong = cases(boot), []
+    cpus = boot.cpus()
+    for name, least, in_kernel in ("defaults", 32, 32 if cpus == 1 else 8), ("n", 3, 8):
+        written = int(SUMMARY.search(said[name])[4])
+        if not least <= written <= least + cpus * in_kernel:
+            wrong.append(f"{name}: {written} buffers")
+        if said[name].find("tracelogger: ") > said[name].find("evstorm: "):
+            wrong.append(f"{name}: it didn't stop by itself")
+    for name in "s", "r-s":
+        recorded = seconds(os.path.join(boot.dir, name + ".kev"))
+        if recorded < 1.0 or "evstorm" in said[name]:
+            wrong.append(f"{name}: {recorded} s")
+    if Capture(os.path.join(boot.dir, "c.kev")).numbers != list(range(40000)):
+        wrong.append("c: not all events")
+    return "; ".join(wrong) or None
+
+
+def buffers_are_as_asked_for(boot):
+    said, wrong = cases(boot), []
+    default = 32 if boot.cpus() == 1 else 8
+    for name, text in (("defaults", f"to defaults.kev, {default} kernel buffers per CPU"),
+                       ("c", "to c.kev, 5 kernel buffers per CPU")):
+        if f"tracelogger: recording {text}\n" not in said[name]:
+            wrong.append(f"{name}: {said[name][:100]!r}")
+    rounded = re.search(r"^tracelogger: (\d+) buffers were made of 33$", said["round"], re.M)
+    if boot.board == "mps2-an386" and (not rounded or not 33 < int(rounded[1]) <= 64):
+        wrong.append("round: not reported")
+    lines = len(re.findall(r"^tracelogger: CPU \d+ buffer \d+: \d+ slots$", said["verbose"], re.M))
+    if lines != int(SUMMARY.search(said["verbose"])[4]):
+        wrong.append(f"verbose: {lines} lines")
+    return "; ".join(wrong) or None
+
+
+def filters_leave_out_what_they_name(boot):
+    wrong = []
+    everything = set(NUMBERS.values()) | {"CONTROL", "USER"}
+    for numbers in (0,), (1,), (2,), (3,), (4,), (6,), (7,), (1, 2, 3, 4, 6, 7):
+        name = "F1-7" if len(numbers) > 1 else f"F{numbers[0]}"
+        kinds = Capture(os.path.join(boot.dir, name + ".kev")).kinds
+        want = everything - {NUMBERS[n] for n in numbers if n}
+        if kinds != want:
+            wrong.append(f"{name}: {sorted(kinds ^ want)}")
+    return "; ".join(wrong) or None
+
+
+def wide_tells_more(boot):
+    """Wide: kernel calls of more than a slot. Fast: none."""
+    combined = {}
+    for name in "w", "verbose":
+        done = subprocess.run([KYMO, "print", "-n", "--class", "kercallenter", f"{name}.kev"],
+                              capture_output=True, text=True, cwd=boot.dir)
+        combined[name] = [len(re.findall(r"\w+:", line)) for line in done.stdout.splitlines()
+                          if "MSG_SENDV" in line or "TRACE_EVENT" in line]
+    return None if max(combined["w"]) > max(combined["verbose"]) else f"{combined}"[:200]
+
+
+def the_ring_keeps_the_newest(boot):
+    """All up to the last event, none of the first; names of processes at the end, too."""
+    capture = Capture(os.path.join(boot.dir, "r.kev"))
+    numbers = capture.numbers
+    if numbers != list(range(9000 - len(numbers), 9000)) or not 0 < len(numbers) < 9000:
+        return f"{len(numbers)} events, {numbers[:1]} to {numbers[-1:]}"
+    if "older events gave way" not in cases(boot)["r"]:
+        return "it doesn't say that older ones are gone"
+    return None if "PROCESS" in capture.kinds else "no names"
+
+
+def own_slots(path):
+    """(slots that are not the storm's own, buffers) between the storm's first event and its last.
+    The storm's are its user events and its thread's kernel calls; everything else, down to its
+    preemption, happens because there is a logger."""
+    rows = list(kev.raw_slots(path))
+    user = [time for header, time, _, _ in rows if header >> 10 & 0x1f == kev.CLASSES["USER"]]
+    running, storm, own, buffers = {}, None, 0, 0
+    for header, time, d1, d2 in rows:
+        cls, event, cpu = header >> 10 & 0x1f, header & 0x3ff, header >> 24 & 0x3f
+        if cls == kev.CLASSES["PR_TH"] and event == 1 and header >> 30 < 2:  # THRUNNING
+            running[cpu] = d1, d2
+        storm = running.get(cpu) if cls == kev.CLASSES["USER"] else storm
+        if user[0] <= time <= user[-1]:
+            buffers += cls == kev.CLASSES["CONTROL"] and event == 2
+            own += not (cls == kev.CLASSES["USER"] or
+                        cls == kev.CLASSES["KER_CALL"] and running.get(cpu) == storm)
+    return own, buffers, len(user)
+
+
+def it_adds_less_than_a_tenth_of_a_buffer_per_buffer(boot):
+    found = {name: own_slots(os.path.join(boot.dir, name + ".kev")) for name in ("fast", "wide")}
+    with open(os.path.join(boot.dir, "own.txt"), "w") as f:
+        f.write("".join(f"{name}: {own} slots of the logger in {buffers} buffers, "
+                        f"{own / buffers / 715:.4f} of a buffer per buffer\n"
+                        for name, (own, buffers, _) in found.items()))
+    return None if all(0 < own < 71.5 * buffers and buffers > 50 and events == 30000
+                       for own, buffers, events in found.values()) else f"{found}"
+
+
+CHECKS = [bad_options_are_refused, failures_are_told, every_option_is_in_the_help_and_the_manual,
+          summaries_fit_the_captures, limits_hold, buffers_are_as_asked_for,
+          filters_leave_out_what_they_name, wide_tells_more, the_ring_keeps_the_newest]

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The -k that tracelogger advises after losses is enough: a storm with a starved logger and two
+ * buffers loses events; the same storm with the advised number loses none.
+ */
+#include "test/boot/programs/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/include/kymo.h"
+#include "tracelogger/protocol.h"
+
+#define LOGGER_PRIORITY 5
+#define STORM_PRIORITY 9
+#define LEAST 2 /* buffers a CPU */
+
+static int start(const char *program, int priority, const char *a, const char *b, const char *c)
+{
+    char *argv[] = {(char *)program, (char *)a, (char *)b, (char *)c, NULL};
+    struct kymo_spawn_attr attr = {.priority = priority,
+                                   .ability = ABILITY_TRACE | ABILITY_INTERRUPT | ABILITY_HOST,
+                                   .heap_size = 64 << 10};
+
+    return kymo_spawn(program, argv, &attr);
+}
+
+static void finish(int pid)
+{
+    int status = -1;
+
+    EXPECT(pid > 0);
+    EXPECT_EQ(ProcWait(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
+}
+
+static void stop(struct tracelogger_summary *summary)
+{
+    struct tracelogger_msg msg = {TRACELOGGER_STOP, 0};
+    struct kymo_name name;
+
+    EXPECT_EQ(NameLookup("tracelogger", &name), 0);
+    int coid = ConnectAttach(0, name.pid, name.chid, _NTO_SIDE_CHANNEL, 0);
+    EXPECT(coid > 0);
+    EXPECT_EQ(MsgSend(coid, &msg, sizeof(msg), summary, sizeof(*summary)), 0);
+    ConnectDetach(coid);
+}
+
+/* One storm with so many buffers a CPU. */
+static struct tracelogger_summary storm(unsigned buffers)
+{
+    struct tracelogger_summary summary = {0};
+    struct kymo_name name;
+    char k[16];
+    int logger;
+
+    snprintf(k, sizeof(k), "-k%u", buffers);
+    logger = start("tracelogger", LOGGER_PRIORITY, "-cF1", k, "-fadvice.kev");
+    for (int i = 0; i < 1000 && NameLookup("tracelogger", &name) < 0; i++) {
+        sleep_ms(1);
+    }
+    sleep_ms(50); /* START is over */
+    finish(start("evstorm", STORM_PRIORITY, "8", "3000", NULL));
+    stop(&summary);
+    finish(logger);
+    EXPECT(summary.events > 24000);
+    return summary;
+}
+
+static void t_advice(void)
+{
+    struct tracelogger_summary summary = storm(LEAST);
+
+    EXPECT(summary.lost > 0);
+    EXPECT(summary.advice > LEAST);
+    say("ADVICE -k %u", (unsigned)summary.advice);
+    EXPECT_EQ(storm(summary.advice).lost, 0);
+}
+
+int main(void)
+{
+    static const struct check table[] = {{"that many buffers are enough", t_advice}};
+
+    return check_run("advice", table, COUNT(table));
+}

@@ -1,0 +1,693 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Images: each rule for them by an image that breaks it alone; what loading makes of variables and
+ * objects; no memory; and every single bit of a corpus flipped: refused, or loaded and run without
+ * touching anything it may not (ASan, guard bytes).
+ */
+#include "test/d_machine/world.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct image_builder *b = &world.image;
+
+/* One clause that uses much. */
+static void build(void)
+{
+    image_begin(b);
+    image_option(b, D_OPT_STRSIZE, 32);
+    image_option(b, D_OPT_DESTRUCTIVE, 1);
+    uint32_t predicate = image_object(b, "ldgs pid r1; setx 42 r2; cmp r1 r2; setx 1 r3; be l;"
+                                         "mov r0 r3; l: ret r3");
+    uint32_t value = image_object(
+        b, "var x global scalar value 8; var s local scalar string; var a global array value 8;"
+           "var t thread scalar string; ldgs x r1; setx 3 r2; add r1 r2 r1; stgs x r1;"
+           "sets \"/usr/bin/x\" r3; stls s r3; pushtr string r0 r3; call basename r4; stts t r4;"
+           "flushts; pushtv r1; pushtr string r0 r4; stgaa a r1; ldgaa a r5; ret r5");
+    uint32_t text = image_object(
+        b,
+        "result string; var g global scalar ref 16; setx 16 r1; allocs r1 r2; setx 7 r3; stx r3 r2;"
+        "stgs g r2; ldgs g r4; ldx r4 r5; pushtv r5; call lltostr r6; sets \"!\" r7; flushts;"
+        "pushtr string r0 r6; pushtr string r0 r7; call strjoin r1; ret r1");
+    image_ecb(b, predicate);
+    image_action(b, D_ACT_DIFEXPR, value);
+    image_action(b, D_ACT_DIFEXPR, text);
+    image_ecb(b, 0);
+    image_action(b, D_ACT_DIFEXPR, text);
+    image_action(b, D_ACT_STACK, 0)->arg = 20;
+    struct d_image_action *a = image_action(b, D_AGG_QUANTIZE, value);
+    a->nkeys = 2;
+    a->weight = value;
+    image_action(b, D_ACT_EXIT, value);
+}
+
+static void refused(int error, const char *reason)
+{
+    struct d_refusal refusal;
+    int got = d_image_check(b->bytes, b->size, &refusal);
+
+    if (got != error || (error && !strstr(refusal.text, reason))) {
+        fail_msg("wanted %d (%s), got %d (%s)", error, reason, got, got ? refusal.text : "");
+    }
+    assert_true(got == 0 || refusal.error == got);
+}
+
+#define IMAGE ((struct d_image *)b->bytes)
+#define TABLE(table, type) ((type *)((char *)b->bytes + IMAGE->table.offset))
+/* Builds, breaks, expects. */
+#define BREAKS(change, reason) \
+    do { \
+        build(); \
+        image_end(b); \
+        change; \
+        refused(-EINVAL, reason); \
+    } while (0)
+
+static void test_good(void **state)
+{
+    (void)state;
+    build();
+    image_end(b);
+    refused(0, "");
+    assert_int_equal(d_image_option_value(IMAGE, D_OPT_STRSIZE, 9), 32);
+    assert_int_equal(d_image_option_value(IMAGE, D_OPT_CPU, 9), 9);
+    image_begin(b); /* nothing at all */
+    image_end(b);
+    refused(0, "");
+}
+
+static void test_header(void **state)
+{
+    struct d_refusal refusal;
+
+    (void)state;
+    BREAKS(IMAGE->magic++, "of this version");
+    BREAKS(IMAGE->version++, "of this version");
+    BREAKS(IMAGE->pad = 1, "of this version");
+    BREAKS(IMAGE->dif_version++, "another kind of machine");
+    BREAKS(IMAGE->pointer_bytes ^= 12, "another kind of machine");
+    BREAKS(IMAGE->size++, "cut off");
+    BREAKS(b->size--, "cut off");
+    build();
+    image_end(b);
+    for (size_t n = 0; n < b->size; n++) { /* ASan: it reads no further */
+        void *copy = malloc(n ? n : 1);
+        memcpy(copy, b->bytes, n);
+        assert_int_equal(d_image_check(copy, n, &refusal), -EINVAL);
+        free(copy);
+    }
+    assert_int_equal(d_image_check((char *)b->bytes + 4, b->size, &refusal), -EINVAL);
+    assert_int_equal(d_image_check(b->bytes, D_IMAGE_MAX + 1u, &refusal), -E2BIG);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    for (unsigned t = 0; t < 8; t++) {
+        image_begin(b);
+        struct d_image_table *tables = &IMAGE->options;
+        BREAKS(tables[t].offset += 4, "table is not in");
+        BREAKS(tables[t].offset = 72, "table is not in");
+        BREAKS(tables[t].offset = IMAGE->size + 8, "table is not in");
+        BREAKS(tables[t].offset = UINT32_MAX - 7, "table is not in");
+        BREAKS(tables[t].count = UINT32_MAX, "table is not in");
+        BREAKS(tables[t].count = IMAGE->size, "table is not in");
+    }
+    BREAKS(TABLE(strings, char)[IMAGE->strings.count - 1] = 'x', "don't end with a NUL");
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    BREAKS(TABLE(options, struct d_image_option)->option = 0, "unknown option");
+    BREAKS(TABLE(options, struct d_image_option)->option = D_OPT_MAX, "unknown option");
+    BREAKS(TABLE(options, struct d_image_option)->pad = 1, "unknown option");
+    BREAKS(TABLE(options, struct d_image_option)->value = 0, "out of range"); /* strsize */
+    BREAKS(TABLE(options, struct d_image_option)->value = 1ull << 31, "out of range");
+    BREAKS((TABLE(options, struct d_image_option)->option = D_OPT_BUFPOLICY,
+            TABLE(options, struct d_image_option)->value = 3),
+           "out of range");
+    BREAKS((TABLE(options, struct d_image_option)->option = D_OPT_BUFRESIZE,
+            TABLE(options, struct d_image_option)->value = 2),
+           "out of range");
+    BREAKS(TABLE(options, struct d_image_option)[1].value = 2, "out of range");
+    build();
+    image_option(b, D_OPT_BUFSIZE, UINT64_MAX);
+    image_end(b);
+    refused(0, "");
+}
+
+static void test_objects(void **state)
+{
+    (void)state;
+    BREAKS(TABLE(objects, struct d_image_object)->ntext = IMAGE->text.count + 1,
+           "object is not in");
+    BREAKS(TABLE(objects, struct d_image_object)->first_text = IMAGE->text.count, "object is not");
+    BREAKS(TABLE(objects, struct d_image_object)->first_text = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct d_image_object)->nints = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct d_image_object)->first_int = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct d_image_object)->strings_size = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct d_image_object)->first_string = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct d_image_object)->nvars = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct d_image_object)->first_var = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct d_image_object)[2].ntext = UINT32_MAX, "object is not in");
+}
+
+static void test_ecbs(void **state)
+{
+    (void)state;
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->provider = IMAGE->strings.count, "description");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->module = UINT32_MAX, "description");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->function = UINT32_MAX, "description");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->name = UINT32_MAX, "description");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->nactions = 7, "clause's actions");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->first_action = UINT32_MAX, "clause's actions");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->flags = 2, "clause's actions");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = 4, "predicate that is no value");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = UINT32_MAX, "predicate that is no value");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = 3, "predicate that is no value");
+}
+
+/* So many actions that each ECB alone would do. */
+static void test_too_many(void **state)
+{
+    enum { ACTIONS = D_ACTIONS_MAX / 2 + 1 };
+    size_t size = sizeof(struct d_image) + 2 * sizeof(struct d_image_ecb) +
+                  ACTIONS * sizeof(struct d_image_action) + 8;
+    struct d_image *image = calloc(1, size);
+    struct d_refusal refusal;
+
+    (void)state;
+    *image = (struct d_image){D_IMAGE_MAGIC,  D_IMAGE_VERSION,
+                              sizeof(void *), DIF_VERSION,
+                              (uint32_t)size, 0,
+                              {80, 0},        {80, 2},
+                              {160, ACTIONS}, {80, 0},
+                              {80, 0},        {80, 0},
+                              {80, 0},        {(uint32_t)size - 8, 1}};
+    struct d_image_ecb *e = (struct d_image_ecb *)((char *)image + 80);
+    e[0].nactions = e[1].nactions = ACTIONS;
+    assert_int_equal(d_image_check(image, size, &refusal), -E2BIG);
+    e[1].nactions--;
+    e[0].nactions--;
+    assert_int_equal(d_image_check(image, size, &refusal), 0);
+    free(image);
+}
+
+/* ---- actions -----------------------------------------------------------------------------------
+ */
+
+/* A clause of keys, then this action. Objects: 1 a value, 2 a string. */
+static void with_action(struct d_image_action a, unsigned keys, int error, const char *reason)
+{
+    image_begin(b);
+    image_object(b, "ret r0");
+    image_object(b, "result string; sets \"a\" r1; ret r1");
+    image_ecb(b, 0);
+    while (keys--) {
+        image_action(b, D_ACT_DIFEXPR, 2);
+    }
+    *image_action(b, 0, 0) = a;
+    if (error == 0) {
+        image_option(b, D_OPT_DESTRUCTIVE, 1);
+    }
+    image_end(b);
+    refused(error, reason);
+}
+
+#define ACTION(...) \
+    (struct d_image_action) \
+    { \
+        __VA_ARGS__ \
+    }
+
+static void test_kinds(void **state)
+{
+    static const uint16_t values[] = {D_ACT_EXIT,   D_ACT_TRACEMEM, D_ACT_TRACEMEM_DYNSIZE,
+                                      D_ACT_PRINTM, D_ACT_USYM,     D_ACT_UMOD,
+                                      D_ACT_UADDR,  D_ACT_RAISE,    D_ACT_SYM,
+                                      D_ACT_MOD,    D_ACT_CHILL,    D_ACT_SPECULATE,
+                                      D_ACT_COMMIT, D_ACT_DISCARD,  D_AGG_MIN,
+                                      D_AGG_MAX,    D_AGG_AVG,      D_AGG_SUM,
+                                      D_AGG_STDDEV, D_AGG_QUANTIZE};
+    static const uint16_t nothings[] = {D_ACT_NONE, D_ACT_STACK,      D_ACT_USTACK, D_ACT_JSTACK,
+                                        D_ACT_STOP, D_ACT_BREAKPOINT, D_ACT_PANIC,  D_AGG_COUNT};
+    static const uint16_t maybes[] = {D_ACT_PRINTF, D_ACT_PRINTA, D_ACT_SYSTEM, D_ACT_FREOPEN};
+    unsigned known = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(values) / 2; i++, known++) {
+        with_action(ACTION(.kind = values[i], .object = 1), 0, 0, "");
+        with_action(ACTION(.kind = values[i]), 0, -EINVAL, "without the object");
+        with_action(ACTION(.kind = values[i], .object = 2), 0, -EINVAL, "without the object");
+        with_action(ACTION(.kind = values[i], .object = 3), 0, -EINVAL, "without the object");
+    }
+    for (unsigned i = 0; i < sizeof(nothings) / 2; i++, known++) {
+        with_action(ACTION(.kind = nothings[i]), 0, 0, "");
+        with_action(ACTION(.kind = nothings[i], .object = 1), 0, -EINVAL, "without the object");
+    }
+    for (unsigned i = 0; i < sizeof(maybes) / 2; i++, known++) {
+        for (uint32_t object = 0; object < 3; object++) {
+            with_action(ACTION(.kind = maybes[i], .object = object), 0, 0, "");
+        }
+        with_action(ACTION(.kind = maybes[i], .object = 3), 0, -EINVAL, "without the object");
+    }
+    with_action(ACTION(.kind = D_ACT_DIFEXPR, .object = 2), 0, 0, "");
+    with_action(ACTION(.kind = D_ACT_DIFEXPR), 0, -EINVAL, "without the object");
+    for (uint32_t libact = 0; libact < 10; libact++) {
+        bool ok = D_LIBACT_CLEAR <= libact && libact <= D_LIBACT_PRINT;
+        with_action(ACTION(.kind = D_ACT_LIBACT, .arg = libact), 0, ok ? 0 : -EINVAL,
+                    "action of the consumer");
+    }
+    /* Whatever else there is a number for. */
+    unsigned unknown = 0;
+    for (uint32_t kind = 0; kind <= UINT16_MAX; kind++) {
+        image_begin(b);
+        image_ecb(b, 0);
+        image_action(b, (uint16_t)kind, 0);
+        struct d_refusal refusal;
+        image_end(b);
+        unknown += d_image_check(b->bytes, b->size, &refusal) == -EINVAL &&
+                   strcmp(refusal.text, "an unknown action") == 0;
+        kind += kind == 0x1000 ? 0xe000 : 0;
+    }
+    assert_int_equal(unknown,
+                     0x1001 + 0xfff - (known + 2 + 2)); /* DIFEXPR, LIBACT, l- and llquantize */
+}
+
+static void test_destructive(void **state)
+{
+    static const uint16_t kinds[] = {D_ACT_STOP, D_ACT_SYSTEM, D_ACT_FREOPEN, D_ACT_BREAKPOINT,
+                                     D_ACT_PANIC};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(kinds) / 2; i++) {
+        with_action(ACTION(.kind = kinds[i]), 0, -EPERM, "Destructive actions not allowed");
+    }
+    with_action(ACTION(.kind = D_ACT_RAISE, .object = 1), 0, -EPERM, "not allowed");
+    with_action(ACTION(.kind = D_ACT_CHILL, .object = 1), 0, -EPERM, "not allowed");
+    /* And copyout(), which is in an object. */
+    for (unsigned allowed = 0; allowed < 2; allowed++) {
+        struct d_code code;
+        struct d_refusal refusal;
+        image_begin(b);
+        image_option(b, D_OPT_DESTRUCTIVE, allowed);
+        image_object(b, "ret r0");
+        image_object(b, "pushtv r0; pushtv r0; pushtv r0; call copyout r1; ret r0");
+        struct d_image *image = image_end(b);
+        refused(0, "");
+        int error = d_code_load(&code, image, 64, &refusal);
+        assert_int_equal(error, allowed ? 0 : -EPERM);
+        if (allowed) {
+            assert_int_equal(code.objects[0].flags & D_OBJECT_DESTRUCTIVE, 0);
+            assert_int_equal(code.objects[1].flags & D_OBJECT_DESTRUCTIVE, D_OBJECT_DESTRUCTIVE);
+            d_code_unload(&code);
+        } else {
+            assert_int_equal(refusal.object, 1);
+            assert_string_equal(refusal.text, "Destructive actions not allowed");
+        }
+    }
+}
+
+static void test_aggregations(void **state)
+{
+    const uint64_t lq = D_LQUANTIZE_ARG(1, 10, 0), llq = D_LLQUANTIZE_ARG(10, 0, 6, 20);
+    static const uint64_t bad_llq[] = {
+        D_LLQUANTIZE_ARG(0, 0, 6, 20),   D_LLQUANTIZE_ARG(1, 0, 6, 20),
+        D_LLQUANTIZE_ARG(10, 6, 6, 20),  D_LLQUANTIZE_ARG(10, 7, 6, 20),
+        D_LLQUANTIZE_ARG(10, 0, 6, 5),   D_LLQUANTIZE_ARG(10, 0, 6, 25),
+        D_LLQUANTIZE_ARG(10, 0, 6, 0),   D_LLQUANTIZE_ARG(10, 0, 19, 20),
+        D_LLQUANTIZE_ARG(2, 0, 65535, 2)};
+
+    (void)state;
+    with_action(ACTION(.kind = D_AGG_LQUANTIZE, .object = 1, .arg = lq), 0, 0, "");
+    with_action(ACTION(.kind = D_AGG_LLQUANTIZE, .object = 1, .arg = llq), 0, 0, "");
+    with_action(
+        ACTION(.kind = D_AGG_LLQUANTIZE, .object = 1, .arg = D_LLQUANTIZE_ARG(10, 0, 18, 20)), 0, 0,
+        "");
+    with_action(ACTION(.kind = D_AGG_LQUANTIZE, .object = 1, .arg = D_LQUANTIZE_ARG(0, 10, 0)), 0,
+                -EINVAL, "impossible shape");
+    with_action(ACTION(.kind = D_AGG_LQUANTIZE, .object = 1, .arg = D_LQUANTIZE_ARG(1, 0, 0)), 0,
+                -EINVAL, "impossible shape");
+    for (unsigned i = 0; i < sizeof(bad_llq) / 8; i++) {
+        with_action(ACTION(.kind = D_AGG_LLQUANTIZE, .object = 1, .arg = bad_llq[i]), 0, -EINVAL,
+                    "impossible shape");
+    }
+    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .arg = 1), 0, -EINVAL, "impossible shape");
+    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .nkeys = 2), 2, 0, "");
+    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .nkeys = 2), 1, -EINVAL, "without its keys");
+    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .nkeys = 65535), 1, -EINVAL,
+                "without its keys");
+    with_action(ACTION(.kind = D_AGG_QUANTIZE, .object = 1, .weight = 1), 0, 0, "");
+    with_action(ACTION(.kind = D_AGG_QUANTIZE, .object = 1, .weight = 2), 0, -EINVAL,
+                "weight that is no value");
+    with_action(ACTION(.kind = D_AGG_QUANTIZE, .object = 1, .weight = 3), 0, -EINVAL,
+                "weight that is no value");
+    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .weight = 1), 0, -EINVAL,
+                "where there is none");
+    with_action(ACTION(.kind = D_ACT_EXIT, .object = 1, .weight = 1), 0, -EINVAL,
+                "what doesn't aggregate");
+    with_action(ACTION(.kind = D_ACT_EXIT, .object = 1, .nkeys = 1), 1, -EINVAL,
+                "what doesn't aggregate");
+    /* A key must be one. */
+    image_begin(b);
+    image_object(b, "ret r0");
+    image_ecb(b, 0);
+    image_action(b, D_ACT_EXIT, 1);
+    image_action(b, D_AGG_SUM, 1)->nkeys = 1;
+    image_end(b);
+    refused(-EINVAL, "without its keys");
+}
+
+static void test_bytes(void **state)
+{
+    static const struct {
+        struct d_image_action action;
+        uint32_t bytes, align;
+    } table[] = {
+        {{.kind = D_ACT_DIFEXPR, .object = 1}, 8, 8},
+        {{.kind = D_ACT_DIFEXPR, .object = 2}, 50, 1},
+        {{.kind = D_ACT_DIFEXPR, .object = 3}, 2, 2},
+        {{.kind = D_ACT_DIFEXPR, .object = 4}, 12, 4},
+        {{.kind = D_ACT_PRINTF}, 0, 1},
+        {{.kind = D_ACT_PRINTF, .object = 1}, 8, 8},
+        {{.kind = D_ACT_EXIT, .object = 1}, 4, 4},
+        {{.kind = D_ACT_STACK, .arg = 20}, 160, 8},
+        {{.kind = D_ACT_STACK, .arg = UINT32_MAX}, 1 << 30, 8},
+        {{.kind = D_ACT_USTACK, .arg = 3 | 100ull << 32}, 132, 8},
+        {{.kind = D_ACT_USTACK, .arg = UINT64_MAX}, 1 << 30, 8},
+        {{.kind = D_ACT_SYM, .object = 1}, 8, 8},
+        {{.kind = D_ACT_UADDR, .object = 1}, 16, 8},
+        {{.kind = D_ACT_TRACEMEM, .object = 1, .arg = 33}, 33, 1},
+        {{.kind = D_ACT_TRACEMEM, .object = 1, .arg = UINT64_MAX}, 1 << 30, 1},
+        {{.kind = D_ACT_SPECULATE, .object = 1}, 0, 1},
+        {{.kind = D_ACT_COMMIT, .object = 1}, 0, 1},
+        {{.kind = D_ACT_RAISE, .object = 1}, 0, 1},
+        {{.kind = D_ACT_STOP}, 0, 1},
+        {{.kind = D_AGG_SUM, .object = 1}, 0, 1},
+    };
+
+    (void)state;
+    image_begin(b);
+    image_object(b, "ret r0");
+    image_object(b, "result string; ret r0");
+    image_object(b, "result value 2; ret r0");
+    image_object(b, "result ref 12; ret r0");
+    struct d_image *image = image_end(b);
+    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        uint32_t align, bytes = d_action_bytes(image, &table[i].action, 50, &align);
+        assert_int_equal(bytes, table[i].bytes);
+        assert_int_equal(align, table[i].align);
+    }
+}
+
+/* ---- loading -----------------------------------------------------------------------------------
+ */
+
+static void load_refused(const char *one, const char *two, int error, const char *reason,
+                         uint32_t object, uint32_t offset)
+{
+    struct d_code code;
+    struct d_refusal refusal;
+
+    image_begin(b);
+    image_object(b, one);
+    image_object(b, two);
+    struct d_image *image = image_end(b);
+    refused(0, "");
+    size_t before = fake.allocated;
+    assert_int_equal(d_code_load(&code, image, 64, &refusal), error);
+    assert_non_null(strstr(refusal.text, reason));
+    assert_int_equal(refusal.object, object);
+    assert_int_equal(refusal.offset, offset);
+    assert_int_equal(fake.allocated, before);
+}
+
+static void test_load_refuses(void **state)
+{
+    static const char *const others[] = {"var x global array value 8; ret r0",
+                                         "var x global scalar ref 8; ret r0",
+                                         "var x global scalar string; ret r0"};
+    static const char *const strings[] = {"var s global scalar string 63; ret r0",
+                                          "var s global scalar ref 64; ret r0"};
+
+    (void)state;
+    load_refused("ret r0", "nop; add r9 r1 r1; ret r0", -EINVAL, "no such register", 1, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        load_refused("var x global scalar value 8; ret r0", others[i], -EINVAL, "in two ways", 1,
+                     UINT32_MAX);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        load_refused("var s global scalar string; ret r0", strings[i], -EINVAL, "in two ways", 1,
+                     UINT32_MAX);
+    }
+}
+
+/* 0 and strsize are the same for a string; a value's size is none of the machine's business. */
+static void test_load_agrees(void **state)
+{
+    (void)state;
+    world_load("var s global scalar string; var x global scalar value 4; ret r0",
+               "var s global scalar string 64; var x global scalar value 8; ret r0", NULL);
+    assert_int_equal(world.code.nglobals, 1);
+    assert_int_equal(world.code.global_bytes, 8 + 8 + 64);
+    world_load("result string; ret r0", "result string 7; ret r0", NULL);
+    assert_int_equal(world.code.objects[0].result.size, 64);
+    assert_int_equal(world.code.objects[1].result.size, 7);
+}
+
+static void test_key_bytes(void **state)
+{
+    (void)state;
+    world_load("var a global array value 8; pushtv r1; pushtv r1; ldgaa a r1; ret r0", NULL);
+    assert_int_equal(world.code.key_bytes, 16);
+    assert_int_equal(world.code.datum_bytes, 8);
+    world_load("var a global array ref 40; setx 9 r2; flushts; pushtv r1; pushtr string r0 r1;"
+               "pushtr ctf r2 r1; ldgaa a r1; ret r0",
+               "var t thread scalar value 8; ldts t r1; ret r0", NULL);
+    assert_int_equal(world.code.key_bytes, 8 + 64 + 16);
+    assert_int_equal(world.code.datum_bytes, 40);
+    world_load(
+        "var a thread array string; setx 9 r2; pushtr string r2 r1; popts; pushtr string r2 r1;"
+        "mov r1 r2; pushtr ctf r2 r1; sttaa a r1; ret r0",
+        NULL);
+    assert_int_equal(world.code.key_bytes, 16); /* the size of the other isn't known */
+    assert_int_equal(world.code.datum_bytes, 64);
+    world_load("ret r0", NULL);
+    assert_int_equal(world.code.datum_bytes, 0);
+}
+
+static void test_cacheable(void **state)
+{
+    static const struct {
+        const char *text;
+        bool cacheable;
+    } table[] = {
+        {"ldgs pid r1; setx 1 r2; cmp r1 r2; be l; l: ret r1", true},
+        {"ldgs tid r1; ret r1", true},
+        {"ldgs execname r1; sets \"a\" r2; scmp r1 r2; ret r1", true},
+        {"ldgs curthread r1; ldgs zonename r2; ret r1", true},
+        {"var t thread scalar value 8; ldts t r1; ret r1", true},
+        {"var t thread scalar value 8; stts t r1; ret r1", false},
+        {"var a thread array value 8; ldtaa a r1; ret r1", false},
+        {"var x global scalar value 8; ldgs x r1; ret r1", false},
+        {"var x local scalar value 8; ldls x r1; ret r1", false},
+        {"ldgs arg0 r1; ret r1", false},
+        {"ldgs timestamp r1; ret r1", false},
+        {"ldgs probename r1; ret r1", false},
+        {"ldga args r0 r1; ret r1", false},
+        {"ldub r1 r2; ret r1", false},
+        {"uldub r1 r2; ret r1", false},
+        {"call rand r1; ret r1", false},
+        {"allocs r1 r2; ret r2", false},
+        {"stb r1 r2; ret r2", false},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        world_load(table[i].text, NULL);
+        bool got = world.code.objects[0].flags & D_OBJECT_CACHEABLE;
+        if (got != table[i].cacheable) {
+            fail_msg("%s: %d", table[i].text, got);
+        }
+    }
+}
+
+/* Nothing of the image is needed afterwards, and all that was taken is given back. */
+static void test_memory(void **state)
+{
+    struct d_code code;
+    struct d_refusal refusal;
+    size_t most;
+
+    (void)state;
+    build();
+    struct d_image *image = image_end(b);
+    assert_int_equal(d_code_load(&code, image, 32, &refusal), 0);
+    memset(b->bytes, 0xee, IMAGE_ROOM);
+    most = fake.allocated;
+    d_context_init(&world.context, &code, NULL, NULL, 0,
+                   (struct d_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
+    world.context.probe = &world.probe;
+    d_context_clause(&world.context, 1, world.scratch, world.scratch_size);
+    assert_int_equal(d_run(&world.context, &code.objects[0]), 1);
+    assert_int_equal(d_run(&world.context, &code.objects[1]), 3);
+    const char *s = (const char *)(uintptr_t)d_run(&world.context, &code.objects[2]);
+    assert_string_equal(s, "7!");
+    d_code_unload(&code);
+    assert_int_equal(fake.allocated, 0);
+    for (fake.alloc_limit = 1; fake.alloc_limit < 2 * most; fake.alloc_limit += 16) {
+        build();
+        int error = d_code_load(&code, image_end(b), 32, &refusal);
+        if (error == 0) {
+            d_code_unload(&code);
+        } else {
+            assert_int_equal(error, -ENOMEM);
+        }
+        assert_int_equal(fake.allocated, 0);
+    }
+}
+
+/* ---- flipped bits ------------------------------------------------------------------------------
+ */
+
+static void run_all(struct d_code *code)
+{
+    uint8_t *guard = malloc(512 + 16);
+
+    memset(guard, 0x5c, 512 + 16);
+    d_context_init(&world.context, code, NULL, NULL, 0,
+                   (struct d_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
+    world.context.probe = &world.probe;
+    for (uint32_t i = 0; i < code->nobjects; i++) {
+        d_context_clause(&world.context, 1, guard + 8, 512);
+        uint64_t value = d_run(&world.context, &code->objects[i]);
+        assert_true(world.context.fault.kind == DIF_FAULT_NONE || value == 0);
+        assert_true(world.context.fault.kind >= DIF_FAULT_NONE &&
+                    world.context.fault.kind <= DIF_FAULT_BADSTACK);
+        for (unsigned k = 0; k < 8; k++) {
+            assert_int_equal(guard[k], 0x5c);
+            assert_int_equal(guard[8 + 512 + k], 0x5c);
+        }
+    }
+    free(guard);
+}
+
+/* Loads and runs what is in the image; whether it was accepted. */
+static bool try_image(void)
+{
+    struct d_refusal refusal;
+    struct d_code code;
+    void *copy = malloc(b->size); /* exact, for ASan */
+    bool ok = false;
+
+    memcpy(copy, b->bytes, b->size);
+    if (d_image_check(copy, b->size, &refusal) == 0) {
+        const struct d_image *image = copy;
+        uint64_t strsize = d_image_option_value(image, D_OPT_STRSIZE, 32);
+        fake.alloc_limit = 64 << 20;
+        ok = d_code_load(&code, image, (uint32_t)strsize, &refusal) == 0;
+        for (uint32_t e = 0; ok && e < image->ecbs.count; e++) {
+            struct d_cost cost = d_ecb_cost(image, e, 32);
+            const struct d_image_ecb *ecbs = (void *)((char *)copy + image->ecbs.offset);
+            assert_true(cost.steps >= ecbs[e].nactions);
+        }
+        if (ok) {
+            run_all(&code);
+            d_code_unload(&code);
+        } else {
+            assert_true(refusal.text[0] != '\0' && refusal.error < 0);
+        }
+    } else {
+        assert_true(refusal.text[0] != '\0' && refusal.error < 0);
+    }
+    free(copy);
+    return ok;
+}
+
+static const char *const corpus[] = {
+    "ldgs arg0 r1; ret r1",
+    "setx 1 r1; setx 2 r2; sub r1 r2 r3; sdiv r3 r2 r4; srem r4 r3 r5; sll r5 r1 r6; sra r6 r1 r7;"
+    "udiv r7 r1 r7; urem r7 r2 r7; not r7 r7; mul r7 r7 r7; ret r7",
+    "setx 64 r1; allocs r1 r2; not r0 r3; stb r3 r2; sth r3 r2; stw r3 r2; stx r3 r2; ldsb r2 r4;"
+    "ldsh r2 r4; ldsw r2 r4; ldub r2 r4; lduh r2 r4; lduw r2 r4; ldx r2 r4; ret r4",
+    "setx 16 r1; pushtv r1; call alloca r2; flushts; pushtv r2; pushtv r2; pushtv r1; call bcopy "
+    "r3;"
+    "setx 8 r4; add r2 r4 r5; copys r2 r4 r5; ldx r5 r6; ret r6",
+    "result string; sets \"a,b;c\" r1; sets \",;\" r2; pushtr string r0 r1; pushtr string r0 r2;"
+    "call strtok r3; flushts; pushtv r0; pushtr string r0 r2; call strtok r3; ret r3",
+    "result string; sets \"{\\\"a\\\":[1,{\\\"b\\\":\\\"c\\\"}]}\" r1; sets \"a[1].b\" r2;"
+    "pushtr string r0 r1; pushtr string r0 r2; call json r3; ret r3",
+    "result string; sets \"/a/./b/../c\" r1; pushtr string r0 r1; call cleanpath r2; flushts;"
+    "pushtr string r0 r2; call toupper r3; flushts; setx 1 r4; pushtr string r0 r3; pushtv r4;"
+    "pushtv r4; call substr r5; ret r5",
+    "sets \"hello\" r1; sets \"lo\" r2; pushtr string r0 r1; pushtr string r0 r2; call index r3;"
+    "call rindex r4; call strstr r5; flushts; pushtr string r0 r1; setx 0x6c r6; pushtv r6;"
+    "call strchr r7; call strrchr r7; scmp r1 r2; bl l; add r3 r4 r3; l: ret r3",
+    "var s global scalar string; var l local scalar string; var g global scalar ref 24;"
+    "var t thread scalar string; var v thread scalar value 8; sets \"text\" r1; stgs s r1; ldgs s "
+    "r2;"
+    "stls l r2; ldls l r3; stts t r3; ldts t r4; setx 9 r5; stts v r5; ldts v r6; ldgs g r7;"
+    "stx r5 r7; ret r6",
+    "var a global array string; var b thread array value 8; sets \"k\" r1; setx 5 r2; setx 8 r3;"
+    "flushts; pushtr string r0 r1; pushtv r2; stgaa a r1; ldgaa a r4; pushtr ctf r3 r4; sttaa b r2;"
+    "ldtaa b r5; popts; ret r5",
+    "ldgs timestamp r1; ldgs execname r2; ldgs probefunc r3; ldgs stackdepth r4; ldgs arg7 r5;"
+    "setx 1 r6; ldga args r6 r7; ldga regs r6 r7; ldgs pid r1; scmp r2 r3; bne e; nop; e: ret r7",
+    "result string; setx 255 r1; setx 16 r2; pushtv r1; pushtv r2; call lltostr r3; flushts;"
+    "pushtr string r0 r3; pushtv r2; call strtoll r4; sets \"\\x01\\x02\\x03\\x04\" r5; flushts;"
+    "pushtv r5; call inet_ntoa r6; call htonl r7; call rand r7; call memref r7; ret r6",
+    "setx 1 r1; setx 2 r2; cmp r1 r2; be a; bne a; bg a; a: bgu b; bge b; bgeu b; b: bl c; blu c;"
+    "ble c; bleu c; c: tst r1; ba d; nop; d: ret r1",
+    "sets \"own\" r1; rldsb r1 r2; rldub r1 r2; rlduh r1 r2; uldub r1 r2; ret r2",
+};
+
+static void test_flips(void **state)
+{
+    unsigned accepted = 0, refused_n = 0;
+
+    (void)state;
+    for (unsigned n = 0; n < sizeof(corpus) / sizeof(corpus[0]); n++) {
+        image_begin(b);
+        image_option(b, D_OPT_STRSIZE, 32);
+        uint32_t object = image_object(b, corpus[n]);
+        image_ecb(b, 0);
+        image_action(b, D_ACT_DIFEXPR, object);
+        image_end(b);
+        assert_true(try_image());
+        uint8_t *bytes = b->bytes;
+        for (size_t bit = 0; bit < b->size * 8; bit++) {
+            bytes[bit / 8] ^= 1 << bit % 8;
+            if (try_image()) {
+                accepted++;
+            } else {
+                refused_n++;
+            }
+            bytes[bit / 8] ^= 1 << bit % 8;
+        }
+    }
+    build();
+    image_end(b);
+    uint8_t *bytes = b->bytes;
+    for (size_t bit = 0; bit < b->size * 8; bit++) {
+        bytes[bit / 8] ^= 1 << bit % 8;
+        try_image();
+        bytes[bit / 8] ^= 1 << bit % 8;
+    }
+    assert_true(accepted > 1000 && refused_n > 1000); /* both happen, so both are tested */
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
+    const struct CMUnitTest tests[] = {
+        T(test_good),        T(test_header),       T(test_tables),    T(test_options),
+        T(test_objects),     T(test_ecbs),         T(test_too_many),  T(test_kinds),
+        T(test_destructive), T(test_aggregations), T(test_bytes),     T(test_load_refuses),
+        T(test_load_agrees), T(test_key_bytes),    T(test_cacheable), T(test_memory),
+        T(test_flips),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

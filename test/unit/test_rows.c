@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every row of trace/events.def: its hook, called with values of the whole width of each type, fast
+ * and wide, in the 32-bit and the 64-bit form, comes back from the host's reader with the row's
+ * name, argument names and values, decoded by the table text that a capture carries. Kernel calls:
+ * test_calls.c.
+ */
+#include "test/unit/capture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/event_text.h"
+#include "trace/hook.h"
+
+/* ---- values: from the argument's name, so the fast and the wide form must agree ---- */
+
+static bool big;         /* pointers have a high half */
+static const char *text; /* of string arguments */
+
+static uint64_t value64(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325ull;
+
+    while (*name) {
+        h = (h ^ (uint8_t)*name++) * 0x100000001b3ull;
+    }
+    return h | 0x8000000180000001ull; /* high bits and low ones, in both halves */
+}
+
+static uint64_t value_of(char type, const char *name)
+{
+    uint64_t value = value64(name);
+
+    if (strcmp(name, "interrupt") == 0) {
+        return 77; /* filtered singly: a number below 256 */
+    }
+    switch (type) {
+    case 'E':
+    case 'X':
+        return value;
+    case 'P':
+        return big ? value : (uint32_t)value;
+    default:
+        return (uint32_t)value;
+    }
+}
+
+#define GIVE_A(type, name) GIVE_##type(#name)
+#define GIVE_D(name) (uint32_t) value_of('D', name)
+#define GIVE_H(name) (uint32_t) value_of('H', name)
+#define GIVE_E(name) value_of('E', name)
+#define GIVE_X(name) value_of('X', name)
+#define GIVE_P(name) (uintptr_t) value_of('P', name)
+#define GIVE_N(name) text
+
+/* ---- rows ---- */
+
+struct arg {
+    char type;
+    const char *name;
+};
+#define ARGS_MAX 12
+
+struct row {
+    unsigned class, number;
+    bool state;
+    const char *name;
+    void (*emit)(void);
+    struct arg fast[ARGS_MAX], wide[ARGS_MAX];
+};
+
+#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    static void emit_##name(void) \
+    { \
+        trace_##name(TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))); \
+    }
+#define EVENT_STATE(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    static void emit_##name(void) \
+    { \
+        trace_thread_state(number, TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))); \
+    }
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_STATE
+#undef EVENT_CONTROL
+
+#define ARG_A(type, name) \
+    { \
+#type[0], #name \
+    }
+#define ARG_LIST(...) \
+    { \
+        TRACE_EACH(ARG_, TRACE_SEP_COMMA, , __VA_ARGS__) \
+    }
+#define ROW(n, CLASS, number, NAME, is_state, fast, wide) \
+    {TRACE_CLASS_##CLASS, \
+     number, \
+     is_state, \
+     #NAME, \
+     emit_##n, \
+     ARG_LIST(TRACE_LIST_##fast), \
+     ARG_LIST(TRACE_ARGS(fast, wide))},
+static const struct row rows[] = {
+#define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) \
+    ROW(n, CLASS, number, NAME, false, fast, wide)
+#define EVENT_STATE(n, CLASS, number, EXT, NAME, fast, wide, doc) \
+    ROW(n, CLASS, number, NAME, true, fast, wide)
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_STATE
+#undef EVENT_CONTROL
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static bool has_type(const struct arg *args, char type)
+{
+    for (; args->name; args++) {
+        if (args->type == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- there and back ---- */
+
+static void check_field(const struct kev_field *field, const struct arg *arg)
+{
+    bool wide = arg->type == 'E' || arg->type == 'X' || (arg->type == 'P' && big);
+
+    assert_string_equal(field->arg->name, arg->name);
+    assert_int_equal(field->arg->type, arg->type);
+    if (arg->type == 'N') {
+        size_t len = strlen(text) < TRACE_TEXT_BYTES ? strlen(text) : TRACE_TEXT_BYTES - 1;
+
+        assert_int_equal(field->len, len);
+        assert_memory_equal(field->text, text, len);
+    } else {
+        assert_int_equal(field->wide, wide);
+        assert_true(field->value == value_of(arg->type, arg->name));
+    }
+}
+
+static void check_event(struct kev *kev, const struct row *row, const struct arg *args,
+                        unsigned cpu)
+{
+    struct kev_event event;
+    struct kev_field fields[KEV_ARGS_MAX];
+
+    assert_true(capture_next(kev, &event));
+    assert_int_equal(event.cpu, cpu);
+    assert_int_equal(event.class, row->class);
+    assert_int_equal(event.number, row->number | (big && has_type(args, 'P') ? 512 : 0));
+    const struct kev_desc *desc = kev_describe(kev, event.class, event.number);
+    assert_non_null(desc);
+    assert_string_equal(desc->name, row->name);
+    unsigned n = kev_decode(&event, desc, fields);
+    for (unsigned i = 0; i < n; i++) {
+        assert_non_null(args[i].name);
+        check_field(&fields[i], &args[i]);
+    }
+    assert_null(args[n].name);
+}
+
+static void round_trip(const struct row *row, bool wide, unsigned cpu)
+{
+    fake_boot(4);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    assert_int_equal(command(wide ? _NTO_TRACE_SETALLCLASSESWIDE : _NTO_TRACE_SETALLCLASSESFAST),
+                     0);
+    struct fake_where back = fake_on(cpu);
+    row->emit();
+    fake_back(back);
+    assert_int_equal(loss_of(cpu).made, 1);
+    struct kev *kev = capture_open();
+    struct kev_event none;
+    check_event(kev, row, wide ? row->wide : row->fast, cpu);
+    assert_false(capture_next(kev, &none));
+    kev_close(kev);
+}
+
+static void every_row_comes_back(void **state)
+{
+    (void)state;
+    text = "a name";
+    for (unsigned i = 0; i < ROWS; i++) {
+        for (unsigned form = 0; form < 4; form++) {
+            big = form & 1;
+            round_trip(&rows[i], form >> 1, i % 4);
+        }
+    }
+    big = false;
+}
+
+/* Strings of every length that matters: to the word, to the slot, to the cut at 127 bytes. */
+static void strings_of_every_length(void **state)
+{
+    static char letters[200];
+
+    (void)state;
+    for (unsigned len = 0; len <= 140; len += len < 20 || len > 120 ? 1 : 10) {
+        memset(letters, 'a' + (int)(len % 26), len);
+        letters[len] = '\0';
+        text = letters;
+        for (unsigned i = 0; i < ROWS; i++) {
+            if (has_type(rows[i].wide, 'N')) {
+                round_trip(&rows[i], true, 0);
+            }
+        }
+    }
+}
+
+/* All rows one after the other, fast and wide mixed, on four CPUs, into one capture. */
+static void all_rows_in_one_capture(void **state)
+{
+    struct kev_event none;
+
+    (void)state;
+    text = "one of many";
+    fake_boot(4);
+    start_tracing(4, _NTO_TRACE_SETLINEARMODE);
+    for (unsigned i = 0; i < ROWS; i++) {
+        struct fake_where back;
+
+        assert_int_equal(
+            command(i % 3 ? _NTO_TRACE_SETALLCLASSESWIDE : _NTO_TRACE_SETALLCLASSESFAST), 0);
+        for (unsigned cpu = 0; cpu < 4; cpu++) {
+            fake.clock[cpu] = 1000000 + 100000ull * i;
+        }
+        fake_pass(i % 4, 10);
+        back = fake_on(i % 4);
+        rows[i].emit();
+        fake_back(back);
+    }
+    struct kev *kev = capture_open();
+    for (unsigned i = 0; i < ROWS; i++) {
+        check_event(kev, &rows[i], i % 3 ? rows[i].wide : rows[i].fast, i % 4);
+    }
+    assert_false(capture_next(kev, &none));
+    kev_close(kev);
+}
+
+/* Off: no event, and nothing is counted. */
+static void a_row_that_is_off_makes_nothing(void **state)
+{
+    (void)state;
+    fake_boot(1);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    assert_int_equal(command(_NTO_TRACE_DELALLCLASSES), 0);
+    for (unsigned i = 0; i < ROWS; i++) {
+        rows[i].emit();
+    }
+    assert_int_equal(loss_of(0).made, 0);
+    assert_int_equal(look_active_slots(0), 0);
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
+/* The text has a line for each row, CONTROL ones too, and no other. */
+static void the_text_has_each_row_once(void **state)
+{
+    unsigned lines = 0, expected = 0;
+    char begin[64];
+
+    (void)state;
+    for (unsigned i = 0; i < trace_event_text_len; i++) {
+        lines += trace_event_text[i] == '\n';
+    }
+    assert_int_equal(strlen(trace_event_text), trace_event_text_len);
+    assert_int_equal(trace_event_text[trace_event_text_len - 1], '\n');
+#define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) \
+    snprintf(begin, sizeof(begin), "%d %d " #NAME " ", TRACE_CLASS_##CLASS, number); \
+    const char *at_##n = strstr(trace_event_text, begin); \
+    assert_non_null(at_##n); \
+    assert_true(at_##n == trace_event_text || at_##n[-1] == '\n'); \
+    assert_null(strstr(at_##n + 1, begin)); \
+    expected++;
+#include "trace/events.def"
+#undef EVENT
+    assert_int_equal(lines, expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_comes_back),
+        cmocka_unit_test(strings_of_every_length),
+        cmocka_unit_test(all_rows_in_one_capture),
+        cmocka_unit_test(a_row_that_is_off_makes_nothing),
+        cmocka_unit_test(the_text_has_each_row_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
