@@ -55,6 +55,11 @@ bench: ## count guest instructions: a table, and build/bench.json
 soak: boards host ## loss accounting and SMP stress for SOAK=<minutes> (default 10)
 	$(Q)test/boot/soak $(or $(SOAK),10)
 
+.PHONY: fuzz
+fuzz: ## random inputs for FUZZ=<minutes> (default 10); SEED=<n> repeats a round
+	$(Q)scripts/setup.sh fuzz
+	$(Q)test/fuzz/run $(or $(FUZZ),10) $(SEED)
+
 .PHONY: size
 size: boards ## sizes of every kernel and program
 	$(Q)scripts/sizes $(BOARDS)

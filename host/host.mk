@@ -4,20 +4,49 @@
 # are its. Adds to its goals `host` and `host-docs`, and has `host-docs-check`.
 
 HOST_READER_SRCS := $(sort $(wildcard host/reader/*.c))
+# The D compiler; flex and bison write its lexer and parser.
+HOST_D_GEN := $(B)/gen/d
+HOST_D_SRCS := $(sort $(wildcard host/d/*.c)) $(HOST_D_GEN)/d_grammar.c $(HOST_D_GEN)/d_lexer.c
+# The D machine inside the command: its target `self`. subr_none.c is for boards.
+HOST_MACHINE_SRCS := $(filter-out trace/d/subr_none.c,$(sort $(wildcard trace/d/*.c)))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
-             $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c))
+             $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
+             $(sort $(wildcard host/dtrace/*.c)) $(sort $(wildcard host/target/*.c)) \
+             $(sort $(wildcard host/self/*.c)) $(HOST_MACHINE_SRCS)
 HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o)
 HOST_CC ?= cc
-HOST_CMD_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I. -D_FILE_OFFSET_BITS=64
+HOST_CMD_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
+                   -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
+                   -DD_PORT_OPS_H='"host/self/port_ops.h"'
 
 host: $(B)/kymo
 
 $(B)/kymo: $(HOST_OBJS)
-	$(Q)$(HOST_CC) -o $@ $^
+	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread
 
 $(HOST_OBJS): $(B)/host/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The same under the sanitizers, for test/d.
+HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o)
+$(B)/kymo-asan: $(HOST_ASAN_OBJS)
+	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lm -lpthread
+
+$(HOST_ASAN_OBJS): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+	    -fno-omit-frame-pointer -MMD -MP -c -o $@ $<
+
+$(HOST_D_GEN)/d_grammar.c $(HOST_D_GEN)/d_grammar.h &: host/d/grammar.y
+	@mkdir -p $(@D)
+	$(Q)bison -Wall -Wno-yacc --header=$(HOST_D_GEN)/d_grammar.h -o $(HOST_D_GEN)/d_grammar.c $<
+
+$(HOST_D_GEN)/d_lexer.c: host/d/lexer.l
+	@mkdir -p $(@D)
+	$(Q)flex -o $@ $<
+
+$(HOST_D_SRCS:%.c=$(B)/host/%.o): | $(HOST_D_GEN)/d_grammar.h
 
 $(B)/gen/%: host/gen/%.c
 	@mkdir -p $(@D)
@@ -36,4 +65,4 @@ host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md)
 	        echo "docs/$$doc.md is old: run make docs" >&2; exit 1; }; \
 	done
 
--include $(HOST_OBJS:.o=.d) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d)
+-include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d)

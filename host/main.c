@@ -12,6 +12,7 @@ static const struct kymo_command *const commands[] = {
     &kymo_run_command,
     &kymo_print_command,
     &kymo_stat_command,
+    &kymo_dtrace_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -29,7 +30,7 @@ static int help_all(void)
 {
     printf("Usage: kymo COMMAND [options]\n"
            "\n"
-           "Boots Kymo systems and shows what their captures (.kev) hold.\n"
+           "Boots Kymo systems, shows what their captures (.kev) hold, runs D programs.\n"
            "\n");
     for (unsigned i = 0; i < COMMANDS; i++) {
         printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);

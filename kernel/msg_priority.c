@@ -4,8 +4,9 @@
  *
  * A server takes the priority of what it received until it receives again; while it is busy, a
  * higher client that queues raises every server thread that last received from that channel; and a
- * client that is raised while it waits hands that on to where it waits. Raising never lowers: the
- * next MsgReceive() sets the priority anew. Kernel lock held. Proved by test/unit_ipc.
+ * client that is raised while it waits hands that on to where it waits; but a server that waits in
+ * MsgReceive() has nothing inherited. Raising never lowers: the next MsgReceive() sets the priority
+ * anew. Kernel lock held. Proved by test/unit_ipc.
  */
 #include "kernel/msg_impl.h"
 
@@ -83,7 +84,7 @@ void msg_requeue(struct thread *t)
     } else if (t->state == STATE_RECEIVE) {
         list_remove(&t->ready);
         msg_insert_by_priority(&ch->receivers, t);
-    } else if (t->state == STATE_REPLY && t->server) {
+    } else if (t->state == STATE_REPLY && t->server && t->server->state != STATE_RECEIVE) {
         msg_raise(t->server, ch, t->priority);
     }
 }

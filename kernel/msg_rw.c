@@ -84,6 +84,18 @@ long ker_msg_info(struct thread *self, const uintptr_t *args)
     return copy_out(self->proc, args[1], &info, sizeof(info));
 }
 
+/* Those that wait in the queue go on raising a server that has set its priority anew. */
+static void raise_again(struct thread *server, struct channel *ch)
+{
+    const struct pulse *pulse = msg_first_pulse(ch);
+    if (!list_empty(&ch->senders)) {
+        msg_raise(server, ch, list_entry(ch->senders.next, struct thread, ready)->priority);
+    }
+    if (pulse) {
+        msg_raise(server, ch, pulse->priority);
+    }
+}
+
 /* Works for this client from now on: at its priority, and raised with it. */
 long ker_msg_current(struct thread *self, const uintptr_t *args)
 {
@@ -94,5 +106,6 @@ long ker_msg_current(struct thread *self, const uintptr_t *args)
     client->server = self;
     self->serving = client->channel;
     msg_inherit(self, client->channel, client->priority);
+    raise_again(self, client->channel);
     return 0;
 }

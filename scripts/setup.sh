@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Installs what a goal needs and is missing: setup.sh build|check|gdb.
+# Installs what a goal needs and is missing: setup.sh build|check|gdb|fuzz.
 #
 # Nothing missing: no root, no network, no output. Otherwise it uses apt-get as root or with
 # `sudo -n`; else it asks on a terminal (sudo's password prompt), or without one prints the line to
@@ -14,13 +14,15 @@ build="gcc libc6-dev binutils
     qemu-system-arm"
 check="$build python3 libcmocka-dev clang-format-14 valgrind"
 gdb="$build gdb-multiarch"
+fuzz="$check clang-14 libclang-rt-14-dev"
 
 case ${1:-} in
 build) wanted=$build ;;
 check) wanted=$check ;;
 gdb) wanted=$gdb ;;
+fuzz) wanted=$fuzz ;;
 *)
-    echo "usage: setup.sh build|check|gdb" >&2
+    echo "usage: setup.sh build|check|gdb|fuzz" >&2
     exit 1
     ;;
 esac
@@ -35,7 +37,7 @@ installed() {
         command -v qemu-system-arm >/dev/null && command -v qemu-system-aarch64 >/dev/null &&
             return 0
         ;;
-    gdb-multiarch | clang-format-14) command -v "$1" >/dev/null && return 0 ;;
+    gdb-multiarch | clang-format-14 | clang-14) command -v "$1" >/dev/null && return 0 ;;
     esac
     case $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) in
     installed) return 0 ;;

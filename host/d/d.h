@@ -20,7 +20,7 @@ struct d_program;
 
 /* An error of the compiler: `[tag] line N: text`. tag without the leading "D_" is never NULL. */
 struct d_error {
-    const char *tag;         /* "D_SYNTAX" */
+    const char *tag;         /* "D_SYNTAX"; "": the text is all (a file can't be read, cpp failed) */
     const char *file;        /* NULL: a description of the command line */
     unsigned line, column;   /* from 1; 0: unknown */
     const char *source_line; /* the line's text, for the caret; NULL: unknown */
@@ -47,6 +47,7 @@ struct d_probe_source {
 
 struct d_session *d_session_new(const struct d_model *, const struct d_probe_source *);
 void d_session_free(struct d_session *);
+void d_session_target(struct d_session *, int32_t pid); /* $target; 0 before */
 /* Types and symbols of an ELF, as `name` (before the backquote); kernel: also without a name. */
 bool d_session_add_elf(struct d_session *, const char *path, const char *name, bool kernel);
 const struct d_error *d_session_error(const struct d_session *);
@@ -69,8 +70,8 @@ struct d_program *d_compile(struct d_session *, const struct d_source *);
 /* ---- options: by pragma, by -x --------------------------------------------------------------- */
 
 enum d_option_origin { D_FROM_COMMAND, D_FROM_PRAGMA, D_FROM_SETOPT };
-/* NULL, or "Invalid option name" / "Invalid value for specified option". value NULL: "name" alone
- */
+/* NULL, or why not: "Invalid option name", "Invalid value for specified option", and for setopt()
+ * "Operation illegal when tracing is active". value NULL: "name" alone. */
 const char *d_option_set(struct d_session *, const char *name, const char *value,
                          enum d_option_origin);
 /* The value: bytes, ns, flag, count, an enumeration; D_OPTION_UNSET if it was not set and has no

@@ -70,6 +70,18 @@ void d_spec_base(struct d_parse *p, struct d_place place, enum d_base base,
     s->is_tag = is_tag;
 }
 
+void d_spec_named(struct d_parse *p, struct d_place place, const char *text)
+{
+    const char *object;
+    const char *name = d_name_split(p->session, text, &object);
+    const struct d_type *type = d_type_find(p->session, object, D_TYPE_TYPEDEF, name);
+
+    if (!type) {
+        d_fail(p->session, place, "D_SYNTAX", "%s is no type", text);
+    }
+    d_spec_base(p, place, D_BASE_TYPE, type, false);
+}
+
 /* Words that don't go with the base type. */
 static void check_flags(struct d_parse *p, const struct d_specs *s)
 {

@@ -53,7 +53,7 @@ struct d_specs {
 };
 
 struct d_layout { /* of a struct or union while members are added */
-    uint64_t end;  /* bytes used so far; union: the largest member's */
+    uint64_t end; /* bytes used so far; union: the largest member's */
     uint32_t align;
     bool is_union, has_bit_fields;
 };
@@ -61,7 +61,7 @@ struct d_layout { /* of a struct or union while members are added */
 struct d_scope {
     struct d_scope *outer;
     struct d_specs specs;
-    struct d_type *type;     /* the struct, union or enum whose body this is; NULL: another scope */
+    struct d_type *type; /* the struct, union or enum whose body this is; NULL: another scope */
     struct d_layout layout;
     struct d_member *members; /* room for `room` */
     struct d_enumerator *enumerators;
@@ -81,7 +81,7 @@ struct d_parameters {
     bool varargs;
 };
 
-struct d_derivation { /* what stands round a declarator's name, from the name outwards */
+struct d_derivation {      /* what stands round a declarator's name, from the name outwards */
     enum d_type_kind kind; /* POINTER, ARRAY, FUNCTION */
     unsigned qualifiers;   /* POINTER */
     struct d_node *count;  /* ARRAY: its size; NULL: none, or parameters */
@@ -104,6 +104,7 @@ void d_scope_pop(struct d_parse *);
 void d_spec_storage(struct d_parse *, struct d_place, enum d_storage);
 void d_spec_flag(struct d_parse *, struct d_place, unsigned flag);
 void d_spec_base(struct d_parse *, struct d_place, enum d_base, const struct d_type *, bool is_tag);
+void d_spec_named(struct d_parse *, struct d_place, const char *name);
 /* The specifiers so far as a type, checked. */
 const struct d_type *d_specs_type(struct d_parse *);
 void d_specs_end(struct d_parse *);

@@ -13,8 +13,8 @@ static int64_t value_of(struct d_parse *p, struct d_place place, const char *nam
     if (value) {
         d_check_expression(p->session, value);
         if (value->kind != D_NODE_INT) {
-            d_fail(p->session, place, "D_DECL_ENCONST",
-                   "enumerator %s must be an integer constant", name);
+            d_fail(p->session, place, "D_DECL_ENCONST", "enumerator %s must be an integer constant",
+                   name);
         }
         p->scope->next_value = (int64_t)value->value;
     }

@@ -71,8 +71,7 @@ void d_enum_begin(struct d_parse *p, struct d_place place, const char *tag)
 
 static bool has_member(const struct d_scope *s, const char *name)
 {
-    struct d_type t = {
-        .kind = D_TYPE_STRUCT, .members = s->members, .nmembers = s->type->nmembers};
+    struct d_type t = {.kind = D_TYPE_STRUCT, .members = s->members, .nmembers = s->type->nmembers};
     uint64_t at;
 
     return name && d_type_member(&t, name, &at);

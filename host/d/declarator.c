@@ -123,8 +123,8 @@ static void check_parameters(struct d_parse *p, const struct d_parameters *list,
 uint64_t d_positive_constant(struct d_parse *p, struct d_node *n, const char *tag)
 {
     const struct d_type *type = d_check_expression(p->session, n);
-    bool negative = n->kind == D_NODE_INT && d_type_resolve(type)->is_signed &&
-                    (int64_t)n->value < 0;
+    bool negative =
+        n->kind == D_NODE_INT && d_type_resolve(type)->is_signed && (int64_t)n->value < 0;
 
     if (n->kind != D_NODE_INT || n->value == 0 || negative) {
         d_fail(p->session, n->place, tag, "a positive integer constant is wanted");
@@ -153,7 +153,8 @@ static const struct d_type *array(struct d_parse *p, const struct d_derivation *
 
     check_element(p, x, of);
     if (x->parameters) {
-        d_fail(p->session, x->place, "D_DECL_ARRSUB", "an associative array must be the whole type");
+        d_fail(p->session, x->place, "D_DECL_ARRSUB",
+               "an associative array must be the whole type");
     }
     if (x->count) {
         count = d_positive_constant(p, x->count, "D_DECL_ARRSUB");

@@ -64,8 +64,9 @@ static void check_object(struct d_parse *p, const struct d_declarator *r, const 
                t->kind == D_TYPE_VOID ? "void" : "a function");
     }
     if (t->kind == D_TYPE_FORWARD || (d_type_is_struct(t) && t->size == 0)) {
-        d_fail(p->session, r->place, "D_DECL_INCOMPLETE", "variable %s is of an incomplete type: %s",
-               r->name, d_type_text(p->session, type, NULL));
+        d_fail(p->session, r->place, "D_DECL_INCOMPLETE",
+               "variable %s is of an incomplete type: %s", r->name,
+               d_type_text(p->session, type, NULL));
     }
     check_no_array_without_size(p, r, type);
 }
@@ -115,8 +116,7 @@ static void fix_keys(struct d_session *d, struct d_ident *i, const struct d_para
 static void enter(struct d_session *d, struct d_identhash *table, const struct d_declarator *r,
                   unsigned flags, const struct d_type *type, const struct d_parameters *keys)
 {
-    struct d_ident *i =
-        d_ident_add(d, table, r->name, keys ? D_IDENT_ARRAY : D_IDENT_SCALAR);
+    struct d_ident *i = d_ident_add(d, table, r->name, keys ? D_IDENT_ARRAY : D_IDENT_SCALAR);
 
     i->flags = flags | D_IDENT_WRITE | D_IDENT_DECLARED;
     i->number = d_variable_number(d);

@@ -55,7 +55,6 @@ struct d_parse {
     struct d_scope *scope; /* of declarations */
     struct d_array names;  /* const char *: inline parameters, which hide types */
     bool *argument_used;   /* argc of them */
-    bool skip;             /* a library whose dependencies are missing */
 };
 
 /* ---- the session -------------------------------------------------------------------------------
@@ -107,10 +106,11 @@ struct d_session {
 /* ---- parts -------------------------------------------------------------------------------------
  */
 
-void d_types_define(struct d_session *);     /* type_basic.c */
-void d_libraries_load(struct d_session *);   /* library.c; fails as a compilation does */
+void d_types_define(struct d_session *);   /* type_basic.c */
+void d_libraries_load(struct d_session *); /* library.c; fails as a compilation does */
 void d_source_parse(struct d_session *, const struct d_source *, const char *text, size_t size,
-                    struct d_program *); /* parse.c */
+                    struct d_program *);                                     /* parse.c */
+const char *d_file_read(struct d_session *, const char *path, size_t *size); /* compile.c */
 /* library.c: what `#pragma D depends_on KIND NAME` asks for is there. */
 bool d_dependency_met(struct d_session *, const char *kind, const char *name);
 /* cpp.c: the source through the system's preprocessor. */
@@ -151,6 +151,11 @@ struct d_node *d_probe_by_text(struct d_parse *, struct d_place, const char *tex
 struct d_node *d_probe_by_id(struct d_parse *, struct d_place, uint64_t id);
 
 /* node.c: what the grammar builds */
+struct d_nodes { /* a list */
+    struct d_node *first, *last;
+};
+struct d_node *d_node_index(struct d_parse *, struct d_place, struct d_node *of,
+                            struct d_node *args);
 struct d_node *d_node_unary(struct d_parse *, struct d_place, int op, struct d_node *);
 struct d_node *d_node_binary(struct d_parse *, struct d_place, int op, struct d_node *,
                              struct d_node *);
@@ -174,6 +179,7 @@ struct d_elf;
 /* kind: STRUCT, UNION, ENUM, TYPEDEF (any other named type). NULL: unknown. */
 const struct d_type *d_elf_type(struct d_session *, const char *object, enum d_type_kind,
                                 const char *name);
+bool d_elf_is_open(const struct d_session *, const char *name);
 bool d_elf_symbol(struct d_session *, const char *object, const char *name, uint64_t *address,
                   const struct d_type **);
 void d_elfs_close(struct d_session *);

@@ -351,9 +351,8 @@ int d_lex_macro(struct d_parse *p, union D_YYSTYPE *v, struct d_place place, con
         d_fail(p->session, place, "D_MACRO_UNDEF", "%s has no value", text);
     }
     is_argument = isdigit((unsigned char)*name);
-    enum d_macro_kind kind = as_string || (is_argument && n == 1 && *name == '0')
-                                 ? D_MACRO_STRING
-                                 : d_macro_kind(value);
+    enum d_macro_kind kind =
+        as_string || (is_argument && n == 1 && *name == '0') ? D_MACRO_STRING : d_macro_kind(value);
     switch (kind) {
     case D_MACRO_INTEGER:
         v->node = signed_integer(p, place, value);

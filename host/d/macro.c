@@ -15,9 +15,9 @@ static int64_t process_number(const struct d_session *d, const char *name, size_
         const char *name;
         int64_t value;
     } numbers[] = {
-        {"pid", getpid()},      {"ppid", getppid()}, {"pgid", getpgid(0)}, {"sid", getsid(0)},
-        {"uid", getuid()},      {"euid", geteuid()}, {"gid", getgid()},    {"egid", getegid()},
-        {"target", d->target},  {"projid", 0},       {"taskid", 0},
+        {"pid", getpid()},     {"ppid", getppid()}, {"pgid", getpgid(0)}, {"sid", getsid(0)},
+        {"uid", getuid()},     {"euid", geteuid()}, {"gid", getgid()},    {"egid", getegid()},
+        {"target", d->target}, {"projid", 0},       {"taskid", 0},
     };
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
@@ -84,8 +84,8 @@ void d_macros_check_used(struct d_parse *p)
     }
     for (int i = 1; i < p->source->argc; i++) {
         if (!p->argument_used[i]) {
-            d_fail(p->session, p->place, "D_MACRO_UNUSED", "argument %s is not used: there is no $%d",
-                   p->source->argv[i], i);
+            d_fail(p->session, p->place, "D_MACRO_UNUSED",
+                   "argument %s is not used: there is no $%d", p->source->argv[i], i);
         }
     }
 }

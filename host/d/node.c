@@ -72,6 +72,17 @@ struct d_node *d_node_list(struct d_parse *p, struct d_node *n, struct d_node *a
     return limited(p, n);
 }
 
+/* @a[k] is the aggregation with its keys, everything else is indexed. */
+struct d_node *d_node_index(struct d_parse *p, struct d_place place, struct d_node *of,
+                            struct d_node *args)
+{
+    if (of->kind == D_NODE_AGG && !of->args) {
+        return d_node_list(p, of, args);
+    }
+    struct d_node *n = d_node_binary(p, place, D_OP_INDEX, of, NULL);
+    return d_node_list(p, n, args);
+}
+
 struct d_node *d_node_ternary(struct d_parse *p, struct d_place place, struct d_node *condition,
                               struct d_node *yes, struct d_node *no)
 {

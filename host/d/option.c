@@ -145,16 +145,24 @@ static bool parse(const struct row *row, const char *text, uint64_t *value)
     }
 }
 
+/* -D, -U and -I stay in one list, in the order given: the preprocessor's. */
+static const char *cpp_prefix(unsigned i)
+{
+    return i == D_O_define ? "-D" : i == D_O_undef ? "-U" : i == D_O_incdir ? "-I" : NULL;
+}
+
 static void keep_text(struct d_session *d, unsigned i, const char *text)
 {
-    struct d_text_list *item, **end = &d->options.lists[i];
+    struct d_text_list *item, **end;
 
     d->options.texts[i] = d_strdup(d, text);
     if (rows[i].kind != LIST) {
         return;
     }
+    const char *prefix = cpp_prefix(i);
+    end = &d->options.lists[prefix ? D_O_define : i];
     item = d_alloc(d, sizeof(*item));
-    item->text = d->options.texts[i];
+    item->text = d_sprintf(d, "%s%s", prefix ? prefix : "", text);
     while (*end) {
         end = &(*end)->next;
     }

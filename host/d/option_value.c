@@ -34,9 +34,9 @@ bool d_value_word(const char *text, const char *const *words, uint64_t *value)
 
 bool d_value_number(const char *text, uint64_t *value)
 {
-    static const char *const words[] = {"no",  "yes", "disable", "enable", "disabled", "enabled",
-                                        "false", "true", "off",   "on",     "unset",    "set",
-                                        NULL};
+    static const char *const words[] = {"no",      "yes",   "disable", "enable", "disabled",
+                                        "enabled", "false", "true",    "off",    "on",
+                                        "unset",   "set",   NULL};
     char *end;
 
     if (d_value_word(text, words, value)) {
@@ -170,9 +170,9 @@ static bool part(const char **text, char last, const char *const *words, uint8_t
 
 bool d_value_attributes(const char *text, struct d_attributes_short *a)
 {
-    static const char *const levels[] = {"Internal", "Private",  "Obsolete", "External", "Unstable",
-                                         "Evolving", "Stable",   "Standard", NULL};
-    static const char *const classes[] = {"Unknown", "CPU", "Platform", "Group",
+    static const char *const levels[] = {"Internal", "Private", "Obsolete", "External", "Unstable",
+                                         "Evolving", "Stable",  "Standard", NULL};
+    static const char *const classes[] = {"Unknown", "CPU",    "Platform", "Group",
                                           "ISA",     "Common", NULL};
 
     return part(&text, '/', levels, &a->name) && part(&text, '/', levels, &a->data) &&

@@ -87,8 +87,9 @@ static void give(const struct at *at, struct d_pending_pragma x)
     struct d_ident *i = d_ident_lookup(at->d->globals, x.name);
 
     if (i && (i->flags & D_IDENT_BUILTIN)) {
-        d_fail(at->d, at->place, "D_PRAGMA_SCOPE", "%s isn't the program's: #pragma D %s can't "
-                                                   "change it",
+        d_fail(at->d, at->place, "D_PRAGMA_SCOPE",
+               "%s isn't the program's: #pragma D %s can't "
+               "change it",
                x.name, at->name);
     }
     if (i) {
@@ -223,8 +224,10 @@ static void d_pragma(struct at *at, struct d_words *w, const char *text, size_t 
         const char *name;
         void (*fn)(const struct at *, const struct d_words *);
     } pragmas[] = {
-        {"option", pragma_option},         {"attributes", pragma_attributes},
-        {"binding", pragma_binding},       {"depends_on", pragma_depends_on},
+        {"option", pragma_option},
+        {"attributes", pragma_attributes},
+        {"binding", pragma_binding},
+        {"depends_on", pragma_depends_on},
     };
     struct d_words behind;
 

@@ -12,7 +12,7 @@ enum { D_WORDS_MAX = 8 };
 struct d_words {
     const char *word[D_WORDS_MAX];
     bool is_quoted[D_WORDS_MAX];
-    unsigned n;       /* may be more than are kept */
+    unsigned n; /* may be more than are kept */
 };
 
 void d_words_split(struct d_session *, struct d_words *, const char *text, size_t n);

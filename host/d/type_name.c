@@ -150,7 +150,7 @@ const struct d_type *d_type_arithmetic(struct d_session *d, enum d_base base, un
     case D_BASE_INT:
         return integer(d, flags);
     case D_BASE_CHAR:
-        return size                       ? NULL
+        return size                      ? NULL
                : sign == D_SPEC_SIGNED   ? d->basics[D_BASIC_SCHAR]
                : sign == D_SPEC_UNSIGNED ? d->basics[D_BASIC_UCHAR]
                                          : d->basics[D_BASIC_CHAR];
@@ -160,8 +160,8 @@ const struct d_type *d_type_arithmetic(struct d_session *d, enum d_base base, un
         return sign || size ? NULL : d->basics[D_BASIC_FLOAT];
     case D_BASE_DOUBLE:
         return sign || (size & ~D_SPEC_LONG) ? NULL
-               : size                       ? d->basics[D_BASIC_LDOUBLE]
-                                            : d->basics[D_BASIC_DOUBLE];
+               : size                        ? d->basics[D_BASIC_LDOUBLE]
+                                             : d->basics[D_BASIC_DOUBLE];
     default:
         return NULL;
     }

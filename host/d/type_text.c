@@ -35,7 +35,8 @@ static const char *parameters_text(struct d_session *d, const struct d_type *t, 
         return text;
     }
     for (unsigned i = 0; i < t->nmembers; i++) {
-        text = d_sprintf(d, "%s%s%s", text, i ? ", " : "", d_type_text(d, t->members[i].type, NULL));
+        text =
+            d_sprintf(d, "%s%s%s", text, i ? ", " : "", d_type_text(d, t->members[i].type, NULL));
     }
     return t->varargs ? d_sprintf(d, "%s%s...", text, *text ? ", " : "") : text;
 }

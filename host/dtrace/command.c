@@ -16,32 +16,33 @@ enum { OPT_JSON = 256, OPT_HELP };
 static const char short_options[] = "+3:6aAb:Bc:CD:eF"
                                     "f:GhHi:I:lL:m:n:o:p:P:qs:St:U:vVwx:X:Z";
 
+static const char help[] =
+    "Usage: kymo dtrace [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
+    "           [-L path] [-o output] [-p pid] [-s script] [-t target] [-U name]\n"
+    "           [-x opt[=val]] [-X a|c|s|t] [--json]\n"
+    "           [-P provider[[predicate]action]] [-m [provider:]module[[predicate]action]]\n"
+    "           [-f [[provider:]module:]func[[predicate]action]]\n"
+    "           [-n [[[provider:]module:]func:]name[[predicate]action]]\n"
+    "           [-i probe-id[[predicate]action]] [args ...]\n"
+    "\n"
+    "  -b  size of the principal buffers           -n  enable or list probes by name\n"
+    "  -c  run a command, trace until it ends      -o  write to a file\n"
+    "  -C  run the C preprocessor on scripts       -p  a process for $target\n"
+    "  -D  define a name for it                    -P  enable or list probes by provider\n"
+    "  -e  compile only                            -q  quiet: only what the program prints\n"
+    "  -f  enable or list probes by function       -s  a script\n"
+    "  -F  indent by entry and return              -S  show the generated code\n"
+    "  -H  print the files included                -t  what to trace: self\n"
+    "  -i  enable or list a probe by id            -U  undefine a name\n"
+    "  -I  a folder for include files              -v  say more: stability, costs, arguments\n"
+    "  -l  list probes                             -V  print the version\n"
+    "  -L  a folder of D libraries                 -w  allow destructive actions\n"
+    "  -m  enable or list probes by module         -x  set an option\n"
+    "  --json  one JSON object a record            -Z  allow descriptions that match nothing\n";
+
 void command_usage(FILE *out)
 {
-    fputs(
-        "Usage: kymo dtrace [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
-        "           [-L path] [-o output] [-p pid] [-s script] [-t target] [-U name]\n"
-        "           [-x opt[=val]] [-X a|c|s|t] [--json]\n"
-        "           [-P provider[[predicate]action]] [-m [provider:]module[[predicate]action]]\n"
-        "           [-f [[provider:]module:]func[[predicate]action]]\n"
-        "           [-n [[[provider:]module:]func:]name[[predicate]action]]\n"
-        "           [-i probe-id[[predicate]action]] [args ...]\n"
-        "\n"
-        "  -b  size of the principal buffers           -n  enable or list probes by name\n"
-        "  -c  run a command, trace until it ends      -o  write to a file\n"
-        "  -C  run the C preprocessor on scripts       -p  a process for $target\n"
-        "  -D  define a name for it                    -P  enable or list probes by provider\n"
-        "  -e  compile only                            -q  quiet: only what the program prints\n"
-        "  -f  enable or list probes by function       -s  a script\n"
-        "  -F  indent by entry and return              -S  show the generated code\n"
-        "  -H  print the files included                -t  what to trace: self\n"
-        "  -i  enable or list a probe by id            -U  undefine a name\n"
-        "  -I  a folder for include files              -v  say more: stability, costs, arguments\n"
-        "  -l  list probes                             -V  print the version\n"
-        "  -L  a folder of D libraries                 -w  allow destructive actions\n"
-        "  -m  enable or list probes by module         -x  set an option\n"
-        "  --json  one JSON object a record            -Z  allow descriptions that match nothing\n",
-        out);
+    fputs(help, out);
 }
 
 static void *grow(void *array, unsigned n, size_t size)
@@ -80,7 +81,7 @@ static void add_source(struct command *c, bool is_script, enum d_spec spec, cons
         name[strcspn(name, "{/;")] = '\0';
     }
     c->sources = grow(c->sources, c->nsources, sizeof(*c->sources));
-    c->sources[c->nsources++] = (struct program_source){is_script, spec, text, name, NULL};
+    c->sources[c->nsources++] = (struct program_source){is_script, spec, text, name, NULL, NULL};
 }
 
 static bool unsupported(int option)
@@ -317,6 +318,7 @@ static int compile(struct command *c, struct program_source *s)
         .argv = argv,
     };
 
+    s->argv = argv;
     argv[0] = s->text;
     memcpy(argv + 1, c->args, (size_t)c->nargs * sizeof(*argv));
     s->program = d_compile(c->session, &source);
@@ -433,7 +435,7 @@ static int run(struct command *c)
     return compile_and_trace(c);
 }
 
-int cmd_dtrace(int argc, char **argv)
+static int dtrace_run(int argc, char **argv)
 {
     struct command c = {.target_spec = "self", .run_gate = -1};
     int status = command_parse(&c, argc, argv);
@@ -451,9 +453,17 @@ int cmd_dtrace(int argc, char **argv)
     }
     for (unsigned i = 0; i < c.nsources; i++) {
         free((char *)c.sources[i].name);
+        free(c.sources[i].argv);
     }
     free(c.sources);
     free(c.settings);
     free((void *)c.args);
     return status;
 }
+
+const struct kymo_command kymo_dtrace_command = {
+    .name = "dtrace",
+    .summary = "run D programs on a target and print what they record",
+    .run = dtrace_run,
+    .help = help,
+};

@@ -16,6 +16,7 @@ struct program_source {
     enum d_spec spec;
     const char *text; /* the description, or the script's path */
     const char *name; /* the same as messages show it: up to the first { / or ; */
+    const char **argv; /* $0, $1 … */
     struct d_program *program;
 };
 

@@ -58,7 +58,7 @@ static const char *const operands[][2] = {
 };
 
 static const char *const costs[][2] = {
-    {"CONST", "1"},         {"STR", "strsize"},   {"STR2", "2 strsize"},
+    {"CONST", "0"},         {"STR", "strsize"},   {"STR2", "2 strsize"},
     {"STRSTR", "strsize²"}, {"SIZE", "its size"},
 };
 

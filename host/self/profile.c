@@ -15,13 +15,15 @@
 enum { INTERVAL_MIN = 200000 }; /* ns */
 
 struct profile {
-    uint64_t interval; /* ns */
+    struct profile *next; /* [I] all of them; they live as long as the process */
+    uint64_t interval;    /* ns */
     bool tick;
     uint32_t probe;
     struct self_timer *timers[SELF_CPUS_MAX]; /* NULL: not enabled there */
 };
 
 unsigned self_tick_cpu;
+static struct profile *profiles; /* [k] */
 
 static const struct suffix {
     const char *name;
@@ -134,6 +136,8 @@ static void create(const char *name)
     struct profile *p = interval ? calloc(1, sizeof(*p)) : NULL;
 
     if (p) {
+        p->next = profiles;
+        profiles = p;
         p->interval = interval;
         p->tick = tick;
         p->probe = d_probe_create(&profile_provider, "", "", name, p);

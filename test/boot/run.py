@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boots images under QEMU and judges what they print and record.
 
-run.py [--jobs N] [--list] BOARD [SUITE...]
+run.py [--jobs N] [--list] [--variant=V] BOARD [SUITE...]
 
 A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
 Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such line is one test, and
@@ -35,10 +35,12 @@ MODES = {
 class Boot:
     """One boot: how it was asked for and what came of it."""
 
+    variant = ""  # of all boots, instead of their suites'
+
     def __init__(self, board, suite):
         self.board, self.suite = board, suite
         self.dir = os.path.join(ROOT, "build/check/boot", f"{board}.{suite.name}")
-        self.build = os.path.join(ROOT, "build", board + suite.variant)
+        self.build = os.path.join(ROOT, "build", board + (self.variant or suite.variant))
         self.console, self.status, self.seconds = "", None, 0.0
         self.trace = os.path.join(self.dir, "trace.kev")
 
@@ -138,11 +140,13 @@ def main():
     parser = argparse.ArgumentParser(description="boots images under QEMU and judges the outcome")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--variant", default="", help="boot from build/BOARD<variant>")
     parser.add_argument("board")
     parser.add_argument("suites", nargs="*")
     args = parser.parse_args()
     chosen = [s for s in suites.SUITES if args.board in s.boards
               and (not args.suites or s.name in args.suites)]
+    Boot.variant = args.variant
     if args.list:
         for s in chosen:
             print(f"{s.name:16} {s.image:10} {s.mode:8} {s.doc}")

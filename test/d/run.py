@@ -13,7 +13,7 @@ A row:
     expect: part               output only has to contain these lines, in order
     script, up to the first ---
     --- out
-    standard output, without the newline that dtrace writes when tracing ends (raw: with it)
+    standard output; newlines at its end don't count (raw: they do)
     --- err
     standard error; not looked at if there is no such part
     --- file NAME
@@ -87,7 +87,9 @@ def text(lines):
     return "".join(line + "\n" for line in lines)
 
 
-def matches(expected, got, part):
+def matches(expected, got, part, raw=True):
+    if not raw:
+        expected, got = expected.rstrip("\n"), got.rstrip("\n")
     pattern = re.escape(expected).replace(r"\\N", r"-?[0-9]+").replace(r"\\X", r"[^\n]*")
     if part:
         pattern = ".*".join(p for p in pattern.split(re.escape("\n")))
@@ -106,8 +108,8 @@ def problem(row, done):
     if done.returncode != row.status:
         return f"status {done.returncode}, not {row.status}\n{err}{out}"
     if row.out is not None:
-        wanted = text(row.out) + ("" if row.raw or row.part else "\n")
-        if not matches(wanted, out, row.part):
+        wanted = text(row.out)
+        if not matches(wanted, out, row.part, row.raw):
             return f"output:\n{out}\nwanted:\n{wanted}\n{err}"
     if row.err is not None and not matches(text(row.err), err, row.part):
         return f"standard error:\n{err}\nwanted:\n{text(row.err)}"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "test/d_machine/fake.h"
 
-#include "trace/d/machine.h"
 #include "trace/d/port.h"
-#include "trace/d/speculate.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,36 +9,8 @@
 
 struct fake fake;
 
-struct element {
-    bool used;
-    uint64_t thread; /* 0: global */
-    uint16_t id;
-    unsigned nkeys;
-    struct d_key keys[DIF_TUPLE_REGS];
-    uint8_t *key_data[DIF_TUPLE_REGS]; /* by reference */
-    size_t size;
-};
-static struct element elements[FAKE_ELEMENTS];
-uint64_t fake_dynamic[FAKE_ELEMENTS][FAKE_DATUM / 8];
-
-static uint8_t *data_of(const struct element *e)
-{
-    return (uint8_t *)fake_dynamic[e - elements];
-}
-
-static void element_free(struct element *e)
-{
-    for (unsigned i = 0; i < e->nkeys; i++) {
-        free(e->key_data[i]);
-    }
-    memset(e, 0, sizeof(*e));
-}
-
 void fake_reset(void)
 {
-    for (unsigned i = 0; i < FAKE_ELEMENTS; i++) {
-        element_free(&elements[i]);
-    }
     memset(&fake, 0, sizeof(fake));
     fake.thread = 7;
     fake.elements_max = FAKE_ELEMENTS;
@@ -143,8 +113,13 @@ uint64_t d_port_walltimestamp(void)
 
 unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
 {
-    assert(!to && max > 0);
-    return (user ? 5 : 3) + fake.lookups++;
+    unsigned depth = (user ? 5 : 3) + (to ? 0 : fake.lookups++);
+
+    assert(max > 0);
+    for (unsigned i = 0; to && i < depth && i < max; i++) {
+        to[i] = 0x1000u * (i + 1) + user;
+    }
+    return depth < max ? depth : max;
 }
 
 uint64_t d_port_caller(bool user)
@@ -218,100 +193,37 @@ uint64_t d_port_random(void)
     return fake.random;
 }
 
-uint32_t d_speculation_new(struct d_speculations *all)
+void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
-    (void)all;
-    return ++fake.speculations;
+    unsigned before = fake.cpu;
+
+    fake.cpu = cpu;
+    fn(arg);
+    fake.cpu = before;
 }
 
-/* ---- dynamic variables -------------------------------------------------------------------------
- */
-
-static bool same_key(struct d_context *c, const struct d_key *key, const struct d_key *old,
-                     const uint8_t *data)
+void d_port_stop_process(void)
 {
-    uint8_t now[DIF_STATIC_VAR_MAX];
-
-    if (!key->ref) {
-        return key->value == old->value;
-    }
-    return key->size == old->size && d_load_block(c, now, key->value, key->size, false) &&
-           memcmp(now, data, key->size) == 0;
+    fake.stops++;
 }
 
-static bool same_element(struct d_context *c, const struct element *e, const struct d_dynamic *v,
-                         unsigned nkeys)
+bool d_port_raise(int signal)
 {
-    uint64_t thread = v->scope == DIF_SCOPE_THREAD ? fake.thread : 0;
-    bool same = e->used && e->id == v->id && e->thread == thread && e->nkeys == nkeys;
-
-    for (unsigned i = 0; i < nkeys && same; i++) {
-        same = same_key(c, &c->keys[i], &e->keys[i], e->key_data[i]);
-    }
-    return same;
+    fake.raised = signal;
+    return true;
 }
 
-static uint8_t *element_make(struct d_context *c, struct element *e, const struct d_dynamic *v,
-                             unsigned nkeys)
+void d_port_panic(void)
 {
-    e->used = true;
-    e->id = v->id;
-    e->thread = v->scope == DIF_SCOPE_THREAD ? fake.thread : 0;
-    e->nkeys = nkeys;
-    e->size = v->size;
-    assert(v->size <= FAKE_DATUM);
-    memset(data_of(e), 0, FAKE_DATUM);
-    for (unsigned i = 0; i < nkeys; i++) {
-        e->keys[i] = c->keys[i];
-        if (c->keys[i].ref) {
-            e->key_data[i] = calloc(1, c->keys[i].size + 1);
-            d_load_block(c, e->key_data[i], c->keys[i].value, c->keys[i].size, false);
-        }
-    }
-    return data_of(e);
+    fake.panics++;
 }
 
-uint8_t *d_dynvar(struct d_context *c, const struct d_dynamic *v, unsigned nkeys,
-                  enum d_dynvar_how how)
+void d_port_breakpoint(void)
 {
-    struct element *free_one = NULL;
-
-    for (unsigned i = 0; i < fake.elements_max; i++) {
-        struct element *e = &elements[i];
-        if (same_element(c, e, v, nkeys)) {
-            if (how == D_DYNVAR_FREE) {
-                element_free(e);
-            }
-            return how == D_DYNVAR_FREE ? NULL : data_of(e);
-        }
-        if (!e->used && !free_one) {
-            free_one = e;
-        }
-    }
-    if (how != D_DYNVAR_ALLOCATE || !free_one || c->fault.kind != DIF_FAULT_NONE) {
-        return NULL;
-    }
-    return element_make(c, free_one, v, nkeys);
+    fake.breakpoints++;
 }
 
-bool d_dynvar_holds(struct d_context *c, uint64_t address, uint64_t bytes)
+void d_port_chill(uint64_t ns)
 {
-    (void)c;
-    for (unsigned i = 0; i < FAKE_ELEMENTS; i++) {
-        uint64_t at = address - (uintptr_t)data_of(&elements[i]);
-        if (elements[i].used && at < elements[i].size && bytes <= elements[i].size - at) {
-            return true;
-        }
-    }
-    return false;
-}
-
-unsigned fake_elements(void)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < FAKE_ELEMENTS; i++) {
-        n += elements[i].used;
-    }
-    return n;
+    fake.now += ns;
 }

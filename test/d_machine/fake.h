@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A machine for the D machine to run on: memory of which the test says what is mapped, and answers
- * that it sets. Also dynamic variables, as simple as can be: d_dynvar() on a list of elements.
+ * that it sets.
  */
 #ifndef TEST_D_MACHINE_FAKE_H
 #define TEST_D_MACHINE_FAKE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_MAPS = 8, FAKE_CPUS = 2, FAKE_ELEMENTS = 32, FAKE_DATUM = 1024 };
+enum { FAKE_MAPS = 8, FAKE_CPUS = 2, FAKE_ELEMENTS = 32 };
 
 struct fake_map {
     uint64_t address, size;
@@ -32,15 +32,14 @@ struct fake {
     unsigned lookups;    /* of vtimestamp, walltimestamp and stacks */
     uint64_t random;
     unsigned speculations, elements_max;
+    unsigned stops, panics, breakpoints;
+    int raised;
     const char *execname;
 };
 extern struct fake fake;
-extern uint64_t fake_dynamic[FAKE_ELEMENTS][FAKE_DATUM / 8]; /* where data of variables are */
 
 void fake_reset(void);
 void fake_map(const void *memory, size_t size, bool kernel, bool user);
 void fake_toxic(const void *memory, size_t size);
-/* How many dynamic variables there are. */
-unsigned fake_elements(void);
 
 #endif

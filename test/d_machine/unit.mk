@@ -11,7 +11,7 @@ D_MACHINE_CORE := $(addprefix trace/d/,builtin.c code.c code_places.c cost.c cos
 	subr_memory.c subr_number.c subr_path.c subr_search.c subr_string.c text.c validate.c \
 	validate_variable.c variable_dynamic.c variable_static.c)
 D_MACHINE_OBJS := $(patsubst %.c,$(B)/unit/d_machine/%.o,$(D_MACHINE_CORE) \
-	test/d_machine/fake.c test/d_machine/assemble.c test/d_machine/builder.c test/d_machine/world.c)
+	test/d_machine/fake.c test/d_machine/fake_dynvar.c test/d_machine/assemble.c test/d_machine/builder.c test/d_machine/world.c)
 
 $(B)/unit/d_machine/%.o: %.c
 	@mkdir -p $(@D)

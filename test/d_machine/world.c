@@ -20,6 +20,7 @@ int world_open(void **state)
     (void)state;
     memset(&world, 0, sizeof(world));
     fake_reset();
+    fake_dynvar_reset();
     world.provider = (struct d_provider){.name = "prov", .argument = sixth};
     world.probe = (struct d_probe){
         .provider = &world.provider, .module = "mod", .function = "func", .name = "name", .id = 17};
@@ -42,6 +43,7 @@ int world_close(void **state)
     unload();
     free(world.scratch);
     fake_reset();
+    fake_dynvar_reset();
     return 0;
 }
 

@@ -6,7 +6,7 @@
 #define TEST_D_MACHINE_WORLD_H
 
 #include "test/d_machine/builder.h"
-#include "test/d_machine/fake.h"
+#include "test/d_machine/fake_dynvar.h"
 #include "trace/d/machine.h"
 
 #include <setjmp.h>

@@ -5,8 +5,8 @@
 
 HOST_TEST_COMMON := test/host/mkcapture.c test/host/mkworkload.c test/host/support.c
 HOST_TEST_LIB := $(filter-out host/main.c,$(HOST_SRCS))
-HOST_TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -I. -D_FILE_OFFSET_BITS=64 \
-                    -fsanitize=address,undefined -fno-sanitize-recover=all
+HOST_TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
+                    -D_FILE_OFFSET_BITS=64 -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_TEST_NAMES := reader damage line stat select
 HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
 HOST_TEST_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_TEST_LIB) $(HOST_TEST_COMMON))
@@ -16,6 +16,8 @@ UNIT_TESTS += $(HOST_TESTS)
 $(B)/unit/host.o/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(HOST_D_SRCS:%.c=$(B)/unit/host.o/%.o): | $(HOST_D_GEN)/d_grammar.h
 
 $(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka

@@ -36,7 +36,7 @@ void fake_boot(unsigned count)
     struct trace_ring *(*ring_of)(unsigned cpu) = trace_state.log.ring_of;
 
     free_blocks();
-    fake = (struct fake){.cpus = count, .tick = 1, .hook = true};
+    fake = (struct fake){.cpus = count, .tick = 1, .hook = true, .contiguous = 64 << 20};
     trace_host_cpu = trace_host_irq_depth = 0;
     trace_filter_apply(false);
     memset(&trace_filter, 0, sizeof(trace_filter));
@@ -112,9 +112,6 @@ uint64_t trace_host_clock(void)
     assert_true(trace_host_irq_depth > 0);
     fake.clock[trace_host_cpu] += fake.tick;
     fake.clock_reads++;
-    if (fake.clock_hook) {
-        fake.clock_hook();
-    }
     return now;
 }
 
@@ -143,8 +140,8 @@ void *trace_port_alloc(size_t bytes, uint64_t *paddr)
     if (fake.fail_at && --fake.fail_at == 0) {
         return NULL;
     }
-    if (rounded > (size_t)64 << 20) {
-        return NULL; /* this machine has no more that is contiguous */
+    if (rounded > fake.contiguous) {
+        return NULL;
     }
     while (blocks[i].at) {
         assert_true(++i < BLOCKS_MAX);
@@ -184,6 +181,9 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
         struct fake_where back = fake_on(cpu);
 
         trace_host_irq_depth = 1;
+        if (fake.cross_called) {
+            fake.cross_called();
+        }
         fn(arg);
         assert_int_equal(trace_host_irq_depth, 1);
         trace_host_irq_depth = 0;

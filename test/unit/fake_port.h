@@ -32,11 +32,12 @@ struct fake {
     unsigned freed_told;              /* calls of trace_port_buffer_freed() */
     unsigned blocks;                  /* allocated now */
     unsigned allocs, fail_at;         /* the fail_at-th allocation from now fails; 0: none */
+    size_t contiguous;                /* the largest block that can be had */
     unsigned unmaps;
     unsigned site_changes;
     bool unsynced;                    /* a site was set and no sync followed */
     void (*yield)(const char *where); /* at TRACE_YIELD_POINT(); NULL: nothing */
-    void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */
+    void (*cross_called)(void);       /* on each CPU before a cross-call; NULL: nothing */
 };
 extern struct fake fake;
 

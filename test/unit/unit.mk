@@ -3,8 +3,9 @@
 # a 64-bit trace clock (build/unit/trace_*) and with a 32-bit one (build/unit/trace32_*).
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c
-UNIT_TRACE_NAMES := ring interleave log overrun clock rows calls numbers filter
-UNIT_TRACE32_NAMES := log clock
+UNIT_TRACE_NAMES := ring interleave log overrun clock rows calls numbers filter user control \
+	random
+UNIT_TRACE32_NAMES := log clock random
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)
 UNIT_TESTS += $(UNIT_TRACE)
 UNIT_TRACE_FLAGS := $(HOST_CFLAGS) -include test/unit/yield.h \
@@ -30,6 +31,10 @@ $(B)/unit/trace32_%: $(B)/unit/trace32.o/test/unit/test_%.o $(UNIT_TRACE32_OBJS)
 # Those that read what was recorded with the host's reader.
 UNIT_READER_OBJS := $(HOST_READER_SRCS:%.c=$(B)/unit/host.o/%.o) $(B)/unit/trace.o/test/unit/capture.o
 $(B)/unit/trace_rows $(B)/unit/trace_calls: $(UNIT_READER_OBJS)
+
+UNIT_RANDOM := random_events random_model
+$(B)/unit/trace_random: $(UNIT_RANDOM:%=$(B)/unit/trace.o/test/unit/%.o)
+$(B)/unit/trace32_random: $(UNIT_RANDOM:%=$(B)/unit/trace32.o/test/unit/%.o)
 
 .SECONDARY: $(UNIT_TRACE_OBJS) $(UNIT_TRACE32_OBJS) \
 	$(UNIT_TRACE_NAMES:%=$(B)/unit/trace.o/test/unit/test_%.o) \

@@ -92,6 +92,9 @@ static void check_blocked(const struct thread *t)
             !check_in_list(&t->channel->receivers, &t->ready)) {
             broken("thread %d of %d in RECEIVE is nowhere", t->tid, t->proc->pid);
         }
+        if (t->msg_priority != 0) {
+            broken("thread %d of %d waits with an inherited priority", t->tid, t->proc->pid);
+        }
         break;
     case STATE_REPLY:
         check_client(t);

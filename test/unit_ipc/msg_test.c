@@ -210,6 +210,29 @@ static void test_priorities(void **state)
     assert_int_equal(receive(server, 8), BLOCKED);
 }
 
+/* A client that still waits for its reply is raised while its server waits for more: the server has
+ * nothing to do for it then, and keeps nothing of that for later. */
+static void test_raised_while_receiving(void **state)
+{
+    (void)state;
+    struct thread *low = world_process(0, 5, DATA), *second = world_thread(client, 30);
+    CALL(low, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 1, 0, 0);
+    send(client, 8, 8);
+    assert_int_equal(receive(server, 8), client->rcvid);
+    assert_int_equal(receive(server, 8), BLOCKED);
+    ((struct sched_param_kymo *)world_at(second, AT(2)))->sched_priority = 59;
+    assert_int_equal(CALL(second, SCHED_SET, 0, 1, SCHED_RR, AT(2)), 0);
+    assert_int_equal(client->priority, 59);
+    assert_int_equal(server->priority, 20);
+    send(low, 8, 8);
+    assert_int_equal(world_result(server), low->rcvid);
+    assert_int_equal(server->priority, 20);
+    CALL(server, MSG_REPLYV, (uintptr_t)low->rcvid, 0, 0, 0);
+    CALL(server, MSG_REPLYV, (uintptr_t)client->rcvid, 0, 0, 0);
+    assert_int_equal(receive(server, 8), BLOCKED);
+    assert_int_equal(server->priority, 20);
+}
+
 static void test_end_of_server(void **state)
 {
     (void)state;
@@ -353,6 +376,7 @@ int main(void)
         CASE(test_bad_memory),
         CASE(test_read_write),
         CASE(test_priorities),
+        CASE(test_raised_while_receiving),
         CASE(test_end_of_server),
         CASE(test_end_of_channel),
         CASE(test_end_of_client),

@@ -4,11 +4,10 @@
  * where they are; the clause may read them through a window. Of a firing. Tested by
  * test/d_machine/builtin_test.c.
  */
-#include "trace/d/machine.h"
-
+#include "trace/d/ecb.h"
 #include "trace/d/port.h"
 
-enum { ARGS_MAX = 256 };
+enum { FIRED_ARGS = 5, ARGS_MAX = 256 };
 
 static uint64_t look_up(enum d_once which)
 {
@@ -67,9 +66,9 @@ static uint64_t string(struct d_context *c, const char *s)
 
 static uint64_t argument(const struct d_context *c, unsigned n)
 {
-    const struct d_probe *probe = c->probe;
+    const struct d_probe *probe = c->ecb->probe;
 
-    if (n < sizeof(c->args) / sizeof(c->args[0])) {
+    if (n < FIRED_ARGS) {
         return c->args[n];
     }
     return probe->provider->argument ? probe->provider->argument(probe->id, probe->arg, n) : 0;
@@ -94,9 +93,9 @@ uint64_t d_builtin(struct d_context *c, uint32_t variable)
     case DIF_VAR_ipl:
         return once(c, D_ONCE_IPL);
     case DIF_VAR_epid:
-        return c->epid;
+        return c->ecb->epid;
     case DIF_VAR_id:
-        return c->probe->id;
+        return c->ecb->probe->id;
     case DIF_VAR_arg0:
     case DIF_VAR_arg1:
     case DIF_VAR_arg2:
@@ -113,13 +112,13 @@ uint64_t d_builtin(struct d_context *c, uint32_t variable)
     case DIF_VAR_caller:
         return once(c, D_ONCE_CALLER);
     case DIF_VAR_probeprov:
-        return string(c, c->probe->provider->name);
+        return string(c, c->ecb->probe->provider->name);
     case DIF_VAR_probemod:
-        return string(c, c->probe->module);
+        return string(c, c->ecb->probe->module);
     case DIF_VAR_probefunc:
-        return string(c, c->probe->function);
+        return string(c, c->ecb->probe->function);
     case DIF_VAR_probename:
-        return string(c, c->probe->name);
+        return string(c, c->ecb->probe->name);
     case DIF_VAR_pid:
         return (uint64_t)d_port_pid();
     case DIF_VAR_tid:

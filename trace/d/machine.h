@@ -6,7 +6,7 @@
  *   d_image_check()     is this image well-formed? (image.c)
  *   d_code_load()       validates and pre-decodes its objects, allocates its variables (code.c)
  *   d_context_init()    once per consumer and CPU
- *   per firing          sets .probe and .args; per clause d_context_clause(), then
+ *   per clause          d_context_clause(), then
  *   d_run()             a predicate, or what an action records (run.c)
  *
  * Control functions may allocate; everything else is of a firing: on its own CPU with nothing else
@@ -18,6 +18,7 @@
 #include "trace/d/d.h"
 #include "trace/d/probe.h"
 
+struct d_ecb; /* trace/d/ecb.h */
 struct d_speculations;
 
 /* ---- loaded code -------------------------------------------------------------------------------
@@ -153,20 +154,19 @@ struct d_context {
     uint64_t *globals, *locals;         /* the areas, this CPU's locals */
     struct d_region own[D_OWN_REGIONS]; /* needs no peek: the code's block, dynamic variables */
     uint32_t cpu;
-    /* set for each firing */
-    const struct d_probe *probe;
-    uint64_t args[5];
     /* set for each clause */
-    uint32_t epid;
-    uint32_t present; /* 1 << enum d_once: what is in once[] */
+    const struct d_ecb *ecb;
+    const uint64_t *args; /* five */
     struct d_fault fault;
-    uint8_t *scratch; /* aligned to 8 */
-    size_t scratch_size, scratch_used;
-    uint64_t strtok; /* where strtok() goes on; 0: nowhere */
-    size_t strtok_left;
+    size_t scratch_used; /* 0: where scratch is is not known yet */
+    uint64_t strtok;     /* where strtok() goes on; 0: nowhere */
+    uint32_t present;    /* 1 << enum d_once: what is in once[] */
     uint32_t nwindows;
-    /* not set: see the counts above */
-    uint32_t nkeys; /* data pushed */
+    /* not set: see above */
+    uint8_t *scratch; /* aligned to 8 */
+    size_t scratch_size;
+    size_t strtok_left;
+    uint32_t nkeys; /* data pushed; 0 when an object begins */
     struct d_key keys[DIF_TUPLE_REGS];
     uint64_t once[D_ONCE_COUNT];
     struct d_region windows[D_WINDOWS]; /* strings of the kernel that this clause may read */
@@ -176,17 +176,16 @@ struct d_context {
 void d_context_init(struct d_context *, const struct d_code *, struct d_consumer *,
                     struct d_speculations *, uint32_t cpu, struct d_region dynamic);
 
-/* A clause begins. Its scratch: aligned to 8, may be of size 0. */
-static inline void d_context_clause(struct d_context *c, uint32_t epid, uint8_t *scratch,
-                                    size_t scratch_size)
+/* A clause begins. */
+static inline void d_context_clause(struct d_context *c, const struct d_ecb *ecb,
+                                    const uint64_t args[5])
 {
-    c->epid = epid;
-    c->present = 0;
+    c->ecb = ecb;
+    c->args = args;
     c->fault.kind = DIF_FAULT_NONE;
-    c->scratch = scratch;
-    c->scratch_size = scratch_size;
     c->scratch_used = 0;
     c->strtok = 0;
+    c->present = 0;
     c->nwindows = 0;
 }
 
@@ -250,6 +249,9 @@ enum d_dynvar_how { D_DYNVAR_FIND, D_DYNVAR_ALLOCATE, D_DYNVAR_FREE };
  * room, and that was counted. FREE: NULL always. NULL too if reading the key faulted. */
 uint8_t *d_dynvar(struct d_context *, const struct d_dynamic *, unsigned nkeys,
                   enum d_dynvar_how how);
+/* Sets .scratch and .scratch_size of this clause: aligned to 8, may be of size 0; the same whenever it
+ * is asked. Called before the first byte of it is taken. */
+void d_scratch_find(struct d_context *);
 /* Whether these bytes lie within the data of one dynamic variable that is in use. */
 bool d_dynvar_holds(struct d_context *, uint64_t address, uint64_t bytes);
 

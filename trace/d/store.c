@@ -79,6 +79,9 @@ uint8_t *d_scratch(struct d_context *c, uint64_t bytes)
 {
     size_t start = (c->scratch_used + 7) & ~(size_t)7;
 
+    if (start == 0) {
+        d_scratch_find(c);
+    }
     if (start > c->scratch_size || bytes > c->scratch_size - start) {
         d_fault(c, DIF_FAULT_NOSCRATCH, 0);
         return NULL;

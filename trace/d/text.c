@@ -140,6 +140,9 @@ void d_writer_open(struct d_writer *w, struct d_context *c, size_t limit)
 {
     size_t start = (c->scratch_used + 7) & ~(size_t)7;
 
+    if (start == 0) {
+        d_scratch_find(c);
+    }
     w->context = c;
     w->at = c->scratch + start;
     w->room = start < c->scratch_size ? c->scratch_size - start : 0;

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Libraries of D: the one that is built in, and the .d files of the -L directories, each after
+ * those it depends on. One whose provider or module is missing is left out.
+ */
+#include "host/d/pragma.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char built_in[] = "typedef unsigned int uid_t;\n"
+                               "typedef unsigned int gid_t;\n"
+                               "inline int DTRACEFLT_UNKNOWN = 0;\n"
+                               "inline int DTRACEFLT_BADADDR = 1;\n"
+                               "inline int DTRACEFLT_BADALIGN = 2;\n"
+                               "inline int DTRACEFLT_ILLOP = 3;\n"
+                               "inline int DTRACEFLT_DIVZERO = 4;\n"
+                               "inline int DTRACEFLT_NOSCRATCH = 5;\n"
+                               "inline int DTRACEFLT_KPRIV = 6;\n"
+                               "inline int DTRACEFLT_UPRIV = 7;\n"
+                               "inline int DTRACEFLT_TUPOFLOW = 8;\n"
+                               "inline int DTRACEFLT_BADSTACK = 9;\n";
+
+struct dependency {
+    const char *name;
+    struct dependency *next;
+};
+
+struct library {
+    const char *path, *name, *text;
+    size_t size;
+    bool missing; /* something it depends on */
+    enum { WAITING, LOADING, DONE } state;
+    struct dependency *dependencies;
+    struct library *next;
+};
+
+struct search {
+    struct d_session *d;
+    struct library *libraries, **end, *current;
+};
+
+static bool any_probe(void *arg, const struct d_probe_info *info)
+{
+    (void)arg;
+    (void)info;
+    return false;
+}
+
+static bool has_probes(const struct d_session *d, const char *provider, const char *module)
+{
+    return d->probes &&
+           d->probes->each(d->probes->arg, provider, module, "", "", 0, any_probe, NULL) > 0;
+}
+
+bool d_dependency_met(struct d_session *d, const char *kind, const char *name)
+{
+    if (strcmp(kind, "provider") == 0) {
+        return has_probes(d, name, "");
+    }
+    return strcmp(kind, "module") == 0 && (d_elf_is_open(d, name) || has_probes(d, "", name));
+}
+
+/* ---- finding them ------------------------------------------------------------------------------
+ */
+
+static void note_dependency(void *arg, const char *line, size_t n)
+{
+    struct search *s = arg;
+    struct d_words w;
+
+    if (!d_is_pragma(s->d, line, n, "depends_on", &w) || w.n != 2) {
+        return; /* what is wrong with it the parser says */
+    }
+    if (strcmp(w.word[0], "library") == 0) {
+        struct dependency *x = d_alloc(s->d, sizeof(*x));
+        *x = (struct dependency){w.word[1], s->current->dependencies};
+        s->current->dependencies = x;
+    } else if (!d_dependency_met(s->d, w.word[0], w.word[1])) {
+        s->current->missing = true;
+    }
+}
+
+static void add(struct search *s, const char *directory, const char *name)
+{
+    struct library *l = d_alloc(s->d, sizeof(*l));
+
+    l->name = d_strdup(s->d, name);
+    l->path = d_sprintf(s->d, "%s/%s", directory, name);
+    l->text = d_file_read(s->d, l->path, &l->size);
+    s->current = l;
+    d_directives_each(l->text, l->size, note_dependency, s);
+    *s->end = l;
+    s->end = &l->next;
+}
+
+static int is_library(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+
+    return n > 2 && strcmp(e->d_name + n - 2, ".d") == 0;
+}
+
+static void find_in(struct search *s, const char *directory)
+{
+    struct dirent **list;
+    int n = scandir(directory, &list, is_library, alphasort);
+
+    /* The names are kept by the session, the list is freed before anything can fail. */
+    const char **names = d_alloc(s->d, (size_t)(n > 0 ? n : 0) * sizeof(*names) + 1);
+    for (int i = 0; i < n; i++) {
+        names[i] = d_strdup(s->d, list[i]->d_name);
+        free(list[i]);
+    }
+    if (n >= 0) {
+        free(list);
+    }
+    for (int i = 0; i < n; i++) {
+        add(s, directory, names[i]);
+    }
+}
+
+/* ---- loading -----------------------------------------------------------------------------------
+ */
+
+static void parse(struct d_session *d, const char *path, const char *text, size_t size)
+{
+    struct d_source *source = d_alloc(d, sizeof(*source));
+
+    *source = (struct d_source){.file = path, .spec = D_SPEC_NAME};
+    d_pragma_options_scan(d, text, size);
+    d_source_parse(d, source, text, size, NULL);
+}
+
+static struct library *find(const struct search *s, const char *name)
+{
+    struct library *l = s->libraries;
+
+    while (l && strcmp(l->name, name) != 0) {
+        l = l->next;
+    }
+    return l;
+}
+
+/* False: it is left out. */
+static bool load(struct search *s, struct library *l)
+{
+    struct d_place place = {.file = l->path, .line = 1};
+
+    if (l->state == LOADING) {
+        d_fail(s->d, place, "D_PRAGMA_DEPEND", "library %s depends on itself", l->name);
+    }
+    if (l->state == DONE || l->missing) {
+        return !l->missing;
+    }
+    l->state = LOADING;
+    for (const struct dependency *x = l->dependencies; x; x = x->next) {
+        struct library *other = find(s, x->name);
+        if (!other) {
+            d_fail(s->d, place, "D_PRAGMA_DEPEND", "library %s depends on %s, which isn't there",
+                   l->name, x->name);
+        }
+        l->missing |= !load(s, other);
+    }
+    l->state = DONE;
+    if (!l->missing) {
+        parse(s->d, l->path, l->text, l->size);
+    }
+    return !l->missing;
+}
+
+void d_libraries_load(struct d_session *d)
+{
+    struct search s = {.d = d};
+
+    s.end = &s.libraries;
+    if (d->options.values[D_O_nolibs]) {
+        return;
+    }
+    parse(d, "(built in)", built_in, sizeof(built_in) - 1);
+    for (const struct d_text_list *l = d->options.lists[D_O_libdir]; l; l = l->next) {
+        find_in(&s, l->text);
+    }
+    for (struct library *l = s.libraries; l; l = l->next) {
+        load(&s, l);
+    }
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A probe fires: what is recorded, where, and when not; predicates and the thread that remembers
+ * them; records without room; faults and ERROR; exit(); speculations.
+ */
+#include "test/d_fire/target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char value[] = "ldgs arg0 r1; ret r1";
+static const char text[] = "result string; ldgs execname r1; ret r1";
+
+static void test_record(void **state)
+{
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "result value 1; ldgs arg1 r1; ret r1");
+    action(D_ACT_DIFEXPR, value);
+    action(D_ACT_DIFEXPR, text);
+    action(D_ACT_DIFEXPR, "result value 4; ldgs id r1; ret r1");
+    start();
+    fake.now = 0x123456789abc;
+    fire(0, 0x1122334455667788);
+    fire(0, 5);
+    fire(1, 6); /* nobody is there */
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    assert_int_equal(target.snap.drops, 0);
+    assert_int_equal(target.records[0].epid, 1);
+    assert_int_equal(target.records[0].time, 0x123456789abc + 1000);
+    assert_true(target.records[1].time > target.records[0].time);
+    assert_int_equal(datum(0, 0), 11);
+    assert_int_equal(datum(0, 1), 0x1122334455667788);
+    assert_string_equal(datum_text(0, 2), "a.out");
+    assert_int_equal(datum(0, 3), target.probe[0]);
+    assert_int_equal(datum(1, 1), 5);
+    take(0);
+    assert_int_equal(target.nrecords, 0);
+    take(1);
+    assert_int_equal(target.nrecords, 0);
+    fake.cpu = 1;
+    fire(0, 7);
+    take(1);
+    assert_int_equal(target.nrecords, 1);
+    assert_int_equal(datum(0, 1), 7);
+}
+
+/* What is there to be recorded when an action records nothing. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    clause(target.probe[0], NULL); /* { } */
+    clause(target.probe[1], NULL); /* { x = arg0; } */
+    action(D_ACT_DIFEXPR, "var x global scalar value 8; result value 0; ldgs arg0 r1; stgs x r1;"
+                          "ret r1");
+    clause(target.probe[2], NULL);
+    action(D_ACT_DIFEXPR, "var x global scalar value 8; ldgs x r1; ret r1");
+    clause(target.probe[3], NULL);
+    action(D_ACT_PRINTF, NULL);
+    start();
+    fire(0, 1);
+    fire(1, 99);
+    fire(2, 2);
+    fire(3, 3);
+    take(0);
+    assert_int_equal(target.nrecords, 3);
+    assert_int_equal(target.records[0].size, sizeof(struct d_record));
+    assert_int_equal(target.records[1].epid, 3);
+    assert_int_equal(datum(1, 0), 99);
+    assert_int_equal(target.records[2].size, sizeof(struct d_record));
+}
+
+static void test_predicate(void **state)
+{
+    (void)state;
+    clause(target.probe[0], value);
+    action(D_ACT_DIFEXPR, value);
+    clause(target.probe[0], "ldgs arg0 r1; setx 3 r2; cmp r1 r2; setx 1 r3; be l; mov r0 r3;"
+                            "l: ret r3");
+    action(D_ACT_DIFEXPR, value);
+    start();
+    for (uint64_t i = 0; i < 5; i++) {
+        fire(0, i);
+    }
+    take(0);
+    assert_int_equal(target.nrecords, 5);
+    static const unsigned epids[] = {1, 1, 1, 2, 1};
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(target.records[i].epid, epids[i]);
+    }
+    assert_int_equal(fake.predicate_cache, 0); /* these hang on more than the thread */
+}
+
+static void test_cached(void **state)
+{
+    (void)state;
+    clause(target.probe[0], "var t thread scalar value 8; ldts t r1; ret r1");
+    clause(target.probe[1], NULL);
+    action(D_ACT_DIFEXPR, "var t thread scalar value 8; result value 0; ldgs arg0 r1; stts t r1;"
+                          "ret r1");
+    start();
+    fire(0, 1);
+    assert_int_not_equal(fake.predicate_cache, 0);
+    fire(0, 1);
+    fire(1, 0); /* stored: looks again, and finds it still false */
+    assert_int_equal(fake.predicate_cache, 0);
+    fire(0, 1);
+    assert_int_not_equal(fake.predicate_cache, 0);
+    fire(1, 5);
+    fire(0, 1);
+    fire(0, 1);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+}
+
+/* Two clauses on a probe: the one whose predicate is remembered must not hide the other. */
+static void test_cached_beside(void **state)
+{
+    (void)state;
+    clause(target.probe[0], "ldgs pid r1; setx 1 r2; cmp r1 r2; setx 1 r3; be l; mov r0 r3;"
+                            "l: ret r3");
+    clause(target.probe[0], NULL);
+    start();
+    fire(0, 1);
+    fire(0, 1);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    assert_int_equal(target.records[0].epid, 2);
+}
+
+static void test_no_room(void **state)
+{
+    (void)state;
+    image_option(&target.b, D_OPT_BUFSIZE, 64);
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, text); /* 44 bytes */
+    clause(target.probe[1], NULL);
+    action(D_ACT_DIFEXPR, "result value 4; ldgs arg0 r1; ret r1"); /* 16 bytes */
+    start();
+    fire(0, 1);
+    fire(0, 2);
+    fire(1, 3); /* a smaller one fits */
+    fire(1, 4);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    assert_int_equal(target.snap.drops, 2);
+    fire(0, 5);
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    assert_int_equal(target.snap.drops, 0);
+}
+
+/* The action isn't run when its record has no room; but exit() is. */
+static void test_exit_without_room(void **state)
+{
+    (void)state;
+    image_option(&target.b, D_OPT_BUFSIZE, 16);
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "var x global scalar value 8; result value 4; setx 1 r1; stgs x r1;"
+                          "ret r1");
+    action(D_ACT_EXIT, "result value 4; setx 3 r1; ret r1");
+    clause(target.probe[1], NULL);
+    start();
+    fire(0, 0);
+    assert_int_equal(status().exited, 1);
+    assert_int_equal(status().exit_status, 3);
+    assert_int_equal(status().exit_dropped, 1);
+    assert_int_equal(status().state, D_STATE_DRAINING);
+    fire(1, 0); /* nothing fires any more */
+    take(0);
+    assert_int_equal(target.nrecords, 0);
+    assert_int_equal(target.snap.drops, 1);
+}
+
+static void test_exit(void **state)
+{
+    unsigned cpu;
+
+    (void)state;
+    clause(BEGIN_, NULL);
+    clause(target.probe[0], NULL);
+    action(D_ACT_EXIT, "result value 4; ldgs arg0 r1; ret r1");
+    action(D_ACT_DIFEXPR, value);  /* the clause finishes */
+    clause(target.probe[0], NULL); /* no later one runs */
+    clause(END_, NULL);
+    clause(END_, NULL);
+    start();
+    fire(0, (uint64_t)-2);
+    fire(0, 9);
+    assert_int_equal(status().exit_status, -2);
+    assert_int_equal(status().exit_dropped, 0);
+    d_consumer_stop(target.consumer, &cpu);
+    fire(0, 10);
+    take(0);
+    assert_int_equal(target.nrecords, 4);
+    static const unsigned epids[] = {1, 2, 4, 5};
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(target.records[i].epid, epids[i]);
+    }
+    assert_int_equal(datum(1, 0), (uint32_t)-2);
+    assert_int_equal(datum(1, 1), (uint64_t)-2);
+}
+
+/* ---- faults ------------------------------------------------------------------------------------
+ */
+
+static const char load_arg0[] = "ldgs arg0 r1; nop; ldub r1 r2; ret r2";
+
+/* What ERROR is told. */
+static void error_clause(void)
+{
+    clause(ERROR_, NULL);
+    for (unsigned i = 1; i <= 5; i++) {
+        char object[64];
+        snprintf(object, sizeof(object), "ldgs arg%u r1; ret r1", i);
+        action(D_ACT_DIFEXPR, object);
+    }
+}
+
+static void expect_error(unsigned record, const uint64_t want[5])
+{
+    assert_int_equal(target.records[record].epid, 1);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(datum(record, i), want[i]);
+    }
+}
+
+static void test_fault(void **state)
+{
+    (void)state;
+    error_clause();
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, value);
+    action(D_ACT_DIFEXPR, load_arg0);
+    clause(target.probe[0], NULL); /* later clauses run */
+    start();
+    fire(0, 64);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    assert_int_equal(target.snap.errors, 1);
+    expect_error(0, (const uint64_t[5]){2, 2, 8, DIF_FAULT_BADADDR, 64});
+    assert_int_equal(target.records[1].epid, 3);
+    assert_int_equal(status().errors, 1);
+    assert_int_equal(status().double_errors, 0);
+}
+
+static void test_fault_in_predicate(void **state)
+{
+    (void)state;
+    error_clause();
+    clause(target.probe[0], "setx 1 r1; udiv r1 r0 r2; ret r2");
+    start();
+    fire(0, 64);
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    expect_error(0, (const uint64_t[5]){2, 0, 4, DIF_FAULT_DIVZERO, 0});
+}
+
+/* The string that is recorded faults when it is copied: that is no instruction's. */
+static void test_fault_in_copy(void **state)
+{
+    (void)state;
+    error_clause();
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "result string; ldgs arg0 r1; ret r1");
+    clause(target.probe[1], NULL);
+    action(D_ACT_DIFEXPR, "result ref 8; ldgs arg0 r1; ret r1");
+    start();
+    fire(0, 0);
+    fire(1, 0x7000);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    expect_error(0, (const uint64_t[5]){2, 1, UINT64_MAX, DIF_FAULT_BADADDR, 0});
+    expect_error(1, (const uint64_t[5]){3, 1, UINT64_MAX, DIF_FAULT_BADADDR, 0x7000});
+}
+
+static void test_fault_in_error(void **state)
+{
+    (void)state;
+    clause(ERROR_, NULL);
+    action(D_ACT_DIFEXPR, load_arg0); /* arg0 is 0 */
+    clause(ERROR_, NULL);
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, load_arg0);
+    start();
+    fire(0, 64);
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    assert_int_equal(target.records[0].epid, 2);
+    assert_int_equal(status().errors, 2);
+    assert_int_equal(status().double_errors, 1);
+}
+
+/* What a faulting clause did before stays done; its record and its aggregation's entry do not. */
+static void test_fault_leaves(void **state)
+{
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_AGG_COUNT, NULL)->uarg = 1;
+    action(D_ACT_DIFEXPR, load_arg0)->uarg = 0;
+    struct d_image_action *a = action(D_AGG_SUM, value);
+    a->uarg = 2;
+    a->nkeys = 1;
+    start();
+    fire(0, 64);
+    assert_int_equal(status().errors, 1);
+    assert_int_equal(*aggregated(0, 1, NULL, 0), 1);
+    assert_null(aggregated(0, 2, NULL, 0));
+}
+
+/* ---- aggregations ------------------------------------------------------------------------------
+ */
+
+static void test_aggregations(void **state)
+{
+    char key[32] = "a.out";
+
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, text);
+    action(D_ACT_DIFEXPR, value);
+    struct d_image_action *a = action(D_AGG_COUNT, NULL);
+    a->nkeys = 2;
+    a->uarg = 1;
+    action(D_AGG_SUM, value)->uarg = 2;
+    start();
+    for (uint64_t i = 0; i < 10; i++) {
+        fire(0, i % 3);
+    }
+    fake.execname = "a.outer";
+    fire(0, 0);
+    const uint64_t *words = aggregated(0, 2, NULL, 0);
+    assert_int_equal(*words, 9);
+    take(0);
+    assert_int_equal(target.nrecords, 0); /* keys are no data */
+    static const unsigned want[] = {4, 3, 3};
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned k = 0; k < want[i]; k++) {
+            fake.execname = k % 2 ? "a.out" : "b.out";
+            fire(0, i);
+        }
+    }
+    fake.execname = "a.out";
+    fire(0, 1);
+    uint8_t both[40];
+    memcpy(both, key, 32);
+    memset(both + 32, 0, 8);
+    both[32] = 1;
+    /* The string's field has 32 bytes, and the number behind it is at a multiple of 8. */
+    assert_int_equal(*aggregated(0, 1, both, 40), 2);
+    assert_null(aggregated(0, 1, both, 40)); /* taken */
+}
+
+static void test_aggregation_drops(void **state)
+{
+    unsigned got = 0;
+
+    (void)state;
+    image_option(&target.b, D_OPT_AGGSIZE, 128); /* four entries of 32 bytes */
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, value);
+    struct d_image_action *a = action(D_AGG_COUNT, NULL);
+    a->nkeys = 1;
+    a->uarg = 1;
+    start();
+    for (uint64_t i = 0; i < 12; i++) {
+        fire(0, i % 6);
+    }
+    uint64_t key = 0;
+    const uint64_t *words = aggregated(0, 1, &key, 8);
+    assert_int_equal(*words, 2);
+    assert_int_equal(target.snap.drops, 4);
+    for (size_t at = 0; at < target.snap.size; at += 32) {
+        got++;
+    }
+    assert_int_equal(got, 4);
+}
+
+/* ---- speculations ------------------------------------------------------------------------------
+ */
+
+static void test_speculation(void **state)
+{
+    const char *const id = "result value 4; ldgs arg0 r1; ret r1";
+
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
+    clause(target.probe[1], NULL);
+    action(D_ACT_SPECULATE, id);
+    action(D_ACT_DIFEXPR, value);
+    clause(target.probe[2], NULL);
+    action(D_ACT_COMMIT, id);
+    clause(target.probe[3], NULL);
+    action(D_ACT_DISCARD, id);
+    image_option(&target.b, D_OPT_NSPEC, 2);
+    start();
+    fire(0, 0);
+    take(0);
+    assert_int_equal(datum(0, 0), 1);
+    fire(1, 1);
+    fire(1, 0); /* no speculation: abandoned */
+    fire(1, 7);
+    take(0);
+    assert_int_equal(target.nrecords, 0);
+    fire(2, 1);
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    assert_int_equal(datum(0, 0), 1);
+    fire(0, 0);
+    fire(1, 2);
+    fire(3, 2);
+    fire(2, 2); /* nothing is left */
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    fire(2, 7); /* there is none */
+    assert_int_equal(status().errors, 1);
+    fire(2, 0);
+    assert_int_equal(status().errors, 1);
+}
+
+/* ---- the others --------------------------------------------------------------------------------
+ */
+
+static void test_destructive(void **state)
+{
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_ACT_STOP, NULL);
+    action(D_ACT_RAISE, value);
+    action(D_ACT_BREAKPOINT, NULL);
+    action(D_ACT_PANIC, NULL);
+    start();
+    fire(0, 9);
+    assert_int_equal(fake.stops + fake.panics + fake.breakpoints, 3);
+    assert_int_equal(fake.raised, 9);
+    take(0);
+    assert_int_equal(target.nrecords, 0);
+}
+
+static void test_stacks(void **state)
+{
+    uint64_t frames[5];
+
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_ACT_STACK, NULL)->arg = 5;
+    action(D_ACT_USTACK, NULL)->arg = 2;
+    start();
+    fire(0, 9);
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    memcpy(frames, target.records[0].data + 16, 40);
+    static const uint64_t want[5] = {0x1000, 0x2000, 0x3000, 0, 0};
+    assert_memory_equal(frames, want, 40);
+    memcpy(frames, target.records[0].data + 56, 24);
+    static const uint64_t user[3] = {42, 0x1001, 0x2001};
+    assert_memory_equal(frames, user, 24);
+}
+
+/* Scratch of the predicate is still there in the actions, and beside the record. */
+static void test_scratch(void **state)
+{
+    (void)state;
+    clause(target.probe[0],
+           "var p global scalar value 8; setx 16 r1; pushtv r1; call alloca r2; ldgs arg0 r3;"
+           "stx r3 r2; stgs p r2; setx 1 r1; ret r1");
+    action(D_ACT_DIFEXPR, value);
+    action(D_ACT_DIFEXPR, "var p global scalar value 8; ldgs p r1; ldx r1 r2; ret r2");
+    start();
+    for (uint64_t i = 0; i < 20; i++) {
+        fire(0, 1000 + i);
+    }
+    take(0);
+    assert_int_equal(target.nrecords, 20);
+    for (unsigned i = 0; i < 20; i++) {
+        assert_int_equal(datum(i, 0), 1000 + i);
+        assert_int_equal(datum(i, 1), 1000 + i);
+    }
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
+    const struct CMUnitTest tests[] = {
+        T(test_record),
+        T(test_nothing),
+        T(test_predicate),
+        T(test_cached),
+        T(test_cached_beside),
+        T(test_no_room),
+        T(test_exit_without_room),
+        T(test_exit),
+        T(test_fault),
+        T(test_fault_in_predicate),
+        T(test_fault_in_copy),
+        T(test_fault_in_error),
+        T(test_fault_leaves),
+        T(test_aggregations),
+        T(test_aggregation_drops),
+        T(test_speculation),
+        T(test_destructive),
+        T(test_stacks),
+        T(test_scratch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

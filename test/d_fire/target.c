@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "test/d_fire/target.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+struct target target;
+
+static int enable(uint32_t probe, void *arg)
+{
+    (void)probe;
+    (void)arg;
+    return 0;
+}
+
+static void disable(uint32_t probe, void *arg)
+{
+    (void)probe;
+    (void)arg;
+}
+
+static const struct d_provider provider = {.name = "test", .enable = enable, .disable = disable};
+
+int target_open(void **state)
+{
+    static bool made;
+
+    (void)state;
+    memset(&target, 0, sizeof(target));
+    fake_reset();
+    fake.execname = "a.out";
+    if (!made) {
+        d_machine_init();
+        d_provider_register(&provider);
+    }
+    made = true;
+    for (unsigned i = 0; i < PROBES; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "p%u", i);
+        target.probe[i] = d_probe_create(&provider, "m", "f", name, NULL);
+    }
+    image_begin(&target.b);
+    return 0;
+}
+
+int target_close(void **state)
+{
+    (void)state;
+    if (target.consumer) {
+        d_consumer_destroy(target.consumer);
+    }
+    return 0;
+}
+
+struct d_image_ecb *clause(uint32_t probe, const char *predicate)
+{
+    uint32_t object = predicate ? image_object(&target.b, predicate) : 0;
+    struct d_image_ecb *e = image_ecb(&target.b, object);
+
+    e->probe = probe;
+    return e;
+}
+
+struct d_image_action *action(uint16_t kind, const char *text)
+{
+    uint32_t object = text ? image_object(&target.b, text) : 0;
+
+    return image_action(&target.b, kind, object);
+}
+
+static void default_option(enum d_option option, uint64_t value)
+{
+    for (unsigned i = 0; i < target.b.noptions; i++) {
+        if (target.b.options[i].option == option) {
+            return;
+        }
+    }
+    image_option(&target.b, option, value);
+}
+
+void start(void)
+{
+    unsigned cpu;
+
+    default_option(D_OPT_BUFSIZE, 4096);
+    default_option(D_OPT_AGGSIZE, 4096);
+    default_option(D_OPT_SPECSIZE, 1024);
+    default_option(D_OPT_DYNVARSIZE, 4096);
+    default_option(D_OPT_STRSIZE, 32);
+    default_option(D_OPT_DESTRUCTIVE, 1);
+    const struct d_image *image = image_end(&target.b);
+    if (d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal) != 0) {
+        fail_msg("refused: %s", target.refusal.text);
+    }
+    assert_int_equal(d_consumer_go(target.consumer, &cpu), 0);
+}
+
+void fire(unsigned probe, uint64_t arg0)
+{
+    d_fire(target.probe[probe], arg0, 11, 12, 13, 14);
+}
+
+static struct d_epid_desc describe(uint32_t epid, struct d_recdesc *recs, uint32_t *nrecs)
+{
+    struct d_epid_desc e;
+
+    *nrecs = 16;
+    assert_int_equal(d_epid_describe(target.consumer, epid, &e, recs, nrecs), 0);
+    return e;
+}
+
+void take(unsigned cpu)
+{
+    size_t at = 0;
+
+    memset(target.buffer, 0xdd, sizeof(target.buffer));
+    assert_int_equal(
+        d_buffer_snap(target.consumer, cpu, target.buffer, sizeof(target.buffer), &target.snap), 0);
+    target.nrecords = 0;
+    while (at < target.snap.size) {
+        struct d_record head;
+        struct d_recdesc recs[16];
+        uint32_t nrecs;
+        memcpy(&head, target.buffer + at, 4);
+        if (head.epid == 0) {
+            at += 4;
+            continue;
+        }
+        memcpy(&head, target.buffer + at, sizeof(head));
+        uint32_t size = describe(head.epid, recs, &nrecs).size;
+        assert(target.nrecords < RECORDS);
+        target.records[target.nrecords++] = (struct record){
+            head.epid, (uint64_t)head.time_high << 32 | head.time_low, size, target.buffer + at};
+        at += size;
+    }
+    assert_int_equal(at, target.snap.size);
+}
+
+uint64_t datum(unsigned record, unsigned recdesc)
+{
+    struct d_recdesc recs[16];
+    uint32_t nrecs;
+    uint64_t value = 0;
+
+    assert_true(record < target.nrecords);
+    describe(target.records[record].epid, recs, &nrecs);
+    assert_true(recdesc < nrecs && recs[recdesc].size <= 8);
+    assert_int_equal(recs[recdesc].offset % recs[recdesc].alignment, 0);
+    memcpy(&value, target.records[record].data + recs[recdesc].offset, recs[recdesc].size);
+    return value;
+}
+
+const char *datum_text(unsigned record, unsigned recdesc)
+{
+    static char text[256];
+    struct d_recdesc recs[16];
+    uint32_t nrecs;
+
+    assert_true(record < target.nrecords);
+    describe(target.records[record].epid, recs, &nrecs);
+    assert_true(recdesc < nrecs && recs[recdesc].size < sizeof(text));
+    memcpy(text, target.records[record].data + recs[recdesc].offset, recs[recdesc].size);
+    text[recs[recdesc].size] = '\0';
+    for (size_t i = strlen(text); i < recs[recdesc].size; i++) {
+        assert_int_equal(text[i], 0); /* nothing is left behind a string */
+    }
+    return text;
+}
+
+struct d_status status(void)
+{
+    struct d_status s;
+
+    d_consumer_status(target.consumer, &s);
+    return s;
+}
+
+const uint64_t *aggregated(unsigned cpu, uint32_t id, const void *key, size_t key_size)
+{
+    static uint64_t value[256];
+    struct d_recdesc recs[16];
+    uint32_t nrecs = 16;
+    struct d_agg_desc desc;
+    bool found = false;
+
+    assert_int_equal(d_aggregation_snap(target.consumer, cpu, target.buffer, sizeof(target.buffer),
+                                        &target.snap),
+                     0);
+    assert_int_equal(d_agg_describe(target.consumer, id, &desc, recs, &nrecs), 0);
+    for (size_t at = 0; at < target.snap.size;) {
+        struct d_agg_entry e;
+        memcpy(&e, target.buffer + at, sizeof(e));
+        if (e.id == id &&
+            (!key || memcmp(target.buffer + at + recs[0].offset, key, key_size) == 0)) {
+            assert_false(found); /* a key is there once */
+            found = true;
+            memcpy(value, target.buffer + at + recs[nrecs - 1].offset, recs[nrecs - 1].size);
+        }
+        at += e.size;
+    }
+    return found ? value : NULL;
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The whole D machine on this machine: consumers whose probes the tests fire, on a port that is none
+# (test/d_machine/fake.c), under ASan and UBSan.
+
+D_FIRE_TESTS := $(addprefix $(B)/unit/d_fire_,$(patsubst test/d_fire/%_test.c,%,$(sort $(wildcard \
+	test/d_fire/*_test.c))))
+UNIT_TESTS += $(D_FIRE_TESTS)
+D_FIRE_OBJS := $(patsubst %.c,$(B)/unit/d_machine/%.o,$(filter-out %/subr_none.c,$(wildcard \
+	trace/d/*.c)) test/d_machine/fake.c test/d_machine/assemble.c test/d_machine/builder.c \
+	test/d_fire/target.c)
+
+$(B)/unit/d_fire_%.o: test/d_fire/%_test.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(D_MACHINE_FLAGS) -MMD -MP -c -o $@ $<
+
+$(D_FIRE_TESTS): %: %.o $(D_FIRE_OBJS)
+	$(Q)$(HOST_CC) $(D_MACHINE_FLAGS) -o $@ $^ -lcmocka
+
+-include $(D_FIRE_OBJS:.o=.d) $(D_FIRE_TESTS:%=%.d)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TEST_D_MACHINE_FAKE_DYNVAR_H
+#define TEST_D_MACHINE_FAKE_DYNVAR_H
+
+#include "test/d_machine/fake.h"
+
+enum { FAKE_DATUM = 1024 };
+extern uint64_t fake_dynamic[FAKE_ELEMENTS][FAKE_DATUM / 8]; /* where data of variables are */
+
+void fake_dynvar_reset(void);
+/* How many dynamic variables there are. */
+unsigned fake_elements(void);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libFuzzer's target for the reader of captures: any bytes are opened, strictly and with recover,
+ * and every event printed and accounted for, to nowhere. Nothing but a crash, a sanitizer's report,
+ * a hang or a leak is wrong. Built and run by test/fuzz/run; its corpus starts from test/golden.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "host/print/line.h"
+#include "host/stat/stat.h"
+
+static void print_and_account(struct kev *kev)
+{
+    static struct out out;
+    struct stat *stat = stat_new(kev);
+    struct stat_style style = {false, true};
+    struct line_style line = {false};
+    FILE *nowhere = fopen("/dev/null", "w");
+    struct kev_event event;
+    struct kev_error error;
+
+    if (stat == NULL || nowhere == NULL) {
+        abort();
+    }
+    out.fd = fileno(nowhere);
+    line_header(&out, kev, true);
+    while (kev_next(kev, &event, &error) == KEV_EVENT) {
+        line_event(&out, kev, &event, &line);
+        line.one_line = !line.one_line;
+        stat_event(stat, &event);
+    }
+    out_flush(&out);
+    stat_finish(stat);
+    text_show(nowhere, stat, &style);
+    json_show(nowhere, stat);
+    fclose(nowhere);
+    stat_free(stat);
+    free(stat);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    char path[32];
+    int fd = memfd_create("capture", 0);
+
+    if (fd < 0 || write(fd, bytes, len) != (ssize_t)len) {
+        abort();
+    }
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    for (int recover = 0; recover < 2; recover++) {
+        struct kev_options options = {.recover = recover};
+        struct kev_error error;
+        struct kev *kev = kev_open(path, &options, &error);
+
+        if (kev != NULL) {
+            print_and_account(kev);
+            kev_close(kev);
+        }
+    }
+    close(fd);
+    return 0;
+}
