@@ -101,6 +101,10 @@ bool d_compatible(const struct d_node *from, const struct d_type *to)
     if (p->kind == D_TYPE_DYNAMIC || q->kind == D_TYPE_DYNAMIC) {
         return p->kind == q->kind;
     }
+    if (d_type_is_string(q) && p->kind == D_TYPE_POINTER) {
+        const struct d_type *to_what = d_type_resolve(p->to);
+        return to_what->kind == D_TYPE_VOID || d_type_is_string_like(p);
+    }
     if (d_type_is_string(p) || d_type_is_string(q)) {
         return (d_type_is_string_like(p) && d_type_is_string_like(q)) ||
                (d_type_is_string(p) && d_node_is_null(from));

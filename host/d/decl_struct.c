@@ -18,15 +18,28 @@ static struct d_type *forward(struct d_session *d, enum d_type_kind kind, const 
     return f;
 }
 
+static bool is_being_defined(const struct d_parse *p, const struct d_type *type)
+{
+    const struct d_scope *s = p->scope;
+
+    while (s && s->type != type) {
+        s = s->outer;
+    }
+    return s != NULL;
+}
+
 static struct d_type *define_tag(struct d_parse *p, struct d_place place, enum d_type_kind kind,
                                  const char *tag)
 {
     struct d_type *own = tag ? d_type_own(p->session, kind, tag) : NULL;
 
+    if (p->in_heading) {
+        d_fail(p->session, place, "D_SYNTAX", "a translator's types stand in < and >");
+    }
     if (tag && strchr(tag, '`')) {
         d_fail(p->session, place, "D_SYNTAX", "a tag that is defined can't have a `");
     }
-    if (own && (own->kind != D_TYPE_FORWARD || own->completed)) {
+    if (own && (own->kind != D_TYPE_FORWARD || own->completed || is_being_defined(p, own))) {
         d_fail(p->session, place, "D_DECL_TYPERED", "%s is defined already",
                d_type_text(p->session, own, NULL));
     }

@@ -503,6 +503,7 @@ static int d_yylex(union D_YYSTYPE *value, struct d_place *place, struct d_parse
     int token = d_lexer_lex(value, place, p->scanner);
 
     p->after_tag = token == NAME && (before == STRUCT || before == UNION || before == ENUM);
+    p->in_heading = token == TRANSLATOR || (p->in_heading && token != '>');
     p->previous = token;
     return token;
 }

@@ -78,8 +78,8 @@ struct table {
 
 static void *table_add(struct table *t, const void *from, size_t bytes)
 {
-    if (t->bytes + bytes > t->room) {
-        t->room = (t->bytes + bytes) * 2;
+    if (!t->data || t->bytes + bytes > t->room) {
+        t->room = (t->bytes + bytes) * 2 + 64;
         t->data = realloc(t->data, t->room);
         if (!t->data) {
             abort();

@@ -4,7 +4,8 @@
  * and every event printed and accounted for, to nowhere. Nothing but a crash, a sanitizer's report,
  * a hang or a leak is wrong. Built and run by test/fuzz/run; its corpus starts from test/golden.
  */
-#include <fcntl.h>
+#define _GNU_SOURCE 1
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

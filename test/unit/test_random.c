@@ -27,6 +27,7 @@ static struct {
 } world;
 
 static unsigned long yields, nested_events, between_events, between_takes;
+static uint64_t lost_because[KYMO_TRACE_REASONS], recycled; /* in all rounds */
 
 /* ---- events ---- */
 
@@ -183,14 +184,11 @@ static long locked_command(uint32_t cmd, uint32_t arg)
 /* Cross-calls go from CPU 0 up: events on those still to come are recorded. */
 static void stop_reached(void)
 {
-    if (world.stopping >= 0) {
-        world.stopping = (int)trace_host_cpu;
-    }
+    world.stopping = (int)trace_host_cpu;
 }
 
 static void stop(void)
 {
-    world.stopping = world.running ? 0 : -1;
     fake.cross_called = stop_reached;
     assert_int_equal(locked_command(_NTO_TRACE_STOP, 0), 0);
     fake.cross_called = NULL;
@@ -262,7 +260,6 @@ static void owner_dies(void)
     bool stops = world.mode != _NTO_TRACE_SETRINGMODE;
 
     world.locked = true;
-    world.stopping = stops && world.running ? 0 : -1;
     fake.cross_called = stop_reached;
     trace_owner_gone(OWNER);
     fake.cross_called = NULL;
@@ -424,6 +421,18 @@ static void finish(void)
     }
 }
 
+static void add_up(void)
+{
+    for (unsigned cpu = 0; cpu < fake.cpus; cpu++) {
+        struct kymo_trace_loss loss = loss_of(cpu);
+
+        recycled += loss.recycled;
+        for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
+            lost_because[reason] += loss.lost_reason[reason];
+        }
+    }
+}
+
 static void one_round(unsigned cpus)
 {
     fake_boot(cpus);
@@ -436,6 +445,7 @@ static void one_round(unsigned cpus)
         operate();
         model_check();
     }
+    add_up();
     if (random_below(2)) {
         finish();
         assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
@@ -461,6 +471,11 @@ static void every_event_is_accounted_for(void **state)
     printf("%lu yields, %lu events within, %lu and %lu takes between\n", yields, nested_events,
            between_events, between_takes);
     assert_true(nested_events > 100 && between_events > 100 && between_takes > 100);
+    for (unsigned reason = KYMO_DROP_OVERWRITTEN; reason <= KYMO_DROP_DISCARDED; reason++) {
+        printf("lost because %u: %llu\n", reason, (unsigned long long)lost_because[reason]);
+        assert_true(lost_because[reason] > 0); /* or nothing is proved of it */
+    }
+    assert_true(recycled > 0);
 }
 
 int main(void)

@@ -23,6 +23,7 @@
 
 unsigned fake_cpu;
 uint64_t fake_now = 1;
+uint64_t fake_hz = FAKE_HZ;
 uint32_t fake_ipis;
 uint64_t fake_timer_at[CONFIG_CPUS];
 uint32_t fake_irq_masked = ~0u;
@@ -182,7 +183,7 @@ void arch_timer_set(uint64_t cycles)
 
 uint64_t arch_clock_hz(void)
 {
-    return FAKE_HZ;
+    return fake_hz;
 }
 
 void arch_ipi(uint32_t mask)

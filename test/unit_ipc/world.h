@@ -23,7 +23,7 @@
 /* fake.c */
 extern unsigned fake_cpu;
 extern uint32_t fake_ipis, fake_irq_masked;
-extern uint64_t fake_timer_at[];
+extern uint64_t fake_hz, fake_timer_at[];
 extern bool fake_hook_detached;
 extern jmp_buf *fake_idle;
 extern unsigned fake_events[];

@@ -13,22 +13,49 @@ uint8_t *d_agg_entry(struct d_aggbuf *b)
     return b->active ? b->active + b->used : NULL;
 }
 
-/* Strings are hashed to their NUL only: most are short, and their fields long. */
+#define ONES 0x0101010101010101u
+
+/* Whether one of its bytes is 0. */
+static bool has_nul(uint64_t word)
+{
+    return (word - ONES) & ~word & (ONES << 7);
+}
+
+static uint64_t word_at(const uint8_t *p, uint32_t size)
+{
+    uint64_t word = 0;
+
+    if (size >= 8) {
+        __builtin_memcpy(&word, p, 8);
+    } else {
+        __builtin_memcpy(&word, p, size);
+    }
+    return word;
+}
+
+static uint32_t mix(uint32_t hash, uint64_t word)
+{
+    hash = (hash ^ (uint32_t)word) * 0x9e3779b1u;
+    hash = (hash ^ hash >> 15 ^ (uint32_t)(word >> 32)) * 0x85ebca6bu;
+    return hash ^ hash >> 13;
+}
+
+/* Strings only to the word that has their NUL: most are short, and their fields long. */
 static uint32_t hash_text(uint32_t hash, const uint8_t *p, uint32_t size)
 {
-    for (uint32_t i = 0; i < size && p[i]; i++) {
-        hash = (hash ^ p[i]) * 0x01000193u;
+    uint64_t word = 1;
+
+    for (uint32_t i = 0; i < size && !has_nul(word); i += 8) {
+        word = word_at(p + i, size - i);
+        hash = mix(hash, word);
     }
     return hash;
 }
 
 static uint32_t hash_words(uint32_t hash, const uint8_t *p, uint32_t size)
 {
-    for (uint32_t i = 0; i < size; i += 4) {
-        uint32_t word = 0;
-        __builtin_memcpy(&word, p + i, size - i < 4 ? size - i : 4);
-        hash = (hash ^ word) * 0x9e3779b1u;
-        hash ^= hash >> 15;
+    for (uint32_t i = 0; i < size; i += 8) {
+        hash = mix(hash, word_at(p + i, size - i));
     }
     return hash;
 }
@@ -48,12 +75,16 @@ static uint32_t hash_keys(const struct d_aggregation *a, const uint8_t *entry)
 
 static bool same_text(const uint8_t *a, const uint8_t *b, uint32_t size)
 {
-    uint32_t i = 0;
-
-    while (i < size && a[i] == b[i] && a[i]) {
-        i++;
+    for (uint32_t i = 0; i < size; i += 8) {
+        uint64_t word = word_at(a + i, size - i);
+        if (word != word_at(b + i, size - i)) {
+            return false;
+        }
+        if (has_nul(word)) {
+            return true;
+        }
     }
-    return i == size || a[i] == b[i];
+    return true;
 }
 
 static bool same_key(const struct d_aggregation *a, const uint8_t *x, const uint8_t *y)

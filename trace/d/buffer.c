@@ -17,17 +17,6 @@ static uint8_t *record_at(struct d_buffer *b, size_t from, size_t start)
     return b->active + start;
 }
 
-static uint8_t *reserve_switch(struct d_buffer *b, size_t size, uint32_t align)
-{
-    size_t start = align_up(b->offset, align);
-
-    if (start > b->size || size > b->size - start) {
-        b->drops++;
-        return NULL;
-    }
-    return record_at(b, b->offset, start);
-}
-
 /* The first record that doesn't fit ends it; but one that never could is just a drop. */
 static uint8_t *reserve_fill(struct d_buffer *b, size_t size, uint32_t align, bool at_end)
 {
@@ -89,16 +78,18 @@ static uint8_t *reserve_ring(struct d_buffer *b, const struct d_shapes *shapes, 
     return record_at(b, from, start);
 }
 
-uint8_t *d_buffer_reserve(struct d_buffer *b, const struct d_shapes *shapes, size_t size,
-                          uint32_t align, bool at_end)
+/* What isn't just the next bytes of the active half. */
+uint8_t *d_buffer_reserve_else(struct d_buffer *b, const struct d_shapes *shapes, size_t size,
+                               uint32_t align, bool at_end)
 {
     switch (b->policy) {
     case D_POLICY_FILL:
         return reserve_fill(b, size, align, at_end);
     case D_POLICY_RING:
         return reserve_ring(b, shapes, size, align);
-    default:
-        return reserve_switch(b, size, align);
+    default: /* switch has no room */
+        b->drops++;
+        return NULL;
     }
 }
 

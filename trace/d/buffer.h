@@ -38,8 +38,21 @@ struct d_buffer {
 /* Room for a record of `size` bytes at `align` (4 or 8), what is before it filled with EPID 0.
  * NULL: there is none, and that is counted. at_end: END's clauses may use what fill keeps for them.
  */
-uint8_t *d_buffer_reserve(struct d_buffer *, const struct d_shapes *, size_t size, uint32_t align,
-                          bool at_end);
+uint8_t *d_buffer_reserve_else(struct d_buffer *, const struct d_shapes *, size_t size,
+                               uint32_t align, bool at_end);
+static inline uint8_t *d_buffer_reserve(struct d_buffer *b, const struct d_shapes *shapes,
+                                        size_t size, uint32_t align, bool at_end)
+{
+    size_t start = (b->offset + align - 1) & ~(size_t)(align - 1);
+
+    if (b->policy != D_POLICY_SWITCH || start > b->size || size > b->size - start) {
+        return d_buffer_reserve_else(b, shapes, size, align, at_end);
+    }
+    if (start != b->offset) {
+        __builtin_memset(b->active + b->offset, 0, start - b->offset);
+    }
+    return b->active + start;
+}
 static inline void d_buffer_commit(struct d_buffer *b, const uint8_t *record, size_t size)
 {
     b->offset = (size_t)(record - b->active) + size;

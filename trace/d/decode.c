@@ -125,18 +125,26 @@ static bool cacheable(dif_insn i)
     }
 }
 
-static bool is_argument(const struct dif_object *o)
+/* Only what can't fault: the short way knows no instruction. */
+static uint32_t short_way(const struct dif_object *o)
 {
-    dif_insn load = o->text[0];
+    uint32_t id = DIF_INSN_INDEX(o->text[0]);
 
-    return o->ntext == 2 && DIF_INSN_OP(load) == DIF_OP_ldgs &&
-           DIF_VAR_arg0 <= DIF_INSN_INDEX(load) && DIF_INSN_INDEX(load) <= DIF_VAR_arg4 &&
-           DIF_INSN_RD(o->text[1]) == DIF_INSN_RD(load);
+    if (o->ntext != 2 || DIF_INSN_OP(o->text[0]) != DIF_OP_ldgs ||
+        DIF_INSN_RD(o->text[0]) != DIF_INSN_RD(o->text[1])) {
+        return 0;
+    }
+    if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
+        return D_OBJECT_ARG;
+    }
+    return (DIF_VAR_curthread <= id && id <= DIF_VAR_jailname) || id == DIF_VAR_cpu
+               ? D_OBJECT_BUILTIN
+               : 0;
 }
 
 uint32_t d_decode_flags(const struct dif_object *o)
 {
-    uint32_t flags = D_OBJECT_CACHEABLE | (is_argument(o) ? D_OBJECT_ARG : 0);
+    uint32_t flags = D_OBJECT_CACHEABLE | short_way(o);
 
     for (uint32_t i = 0; i < o->ntext; i++) {
         uint32_t subr = DIF_INSN_INDEX(o->text[i]);

@@ -13,6 +13,8 @@ struct d_action {
     uint16_t kind;                 /* [I] enum d_action_kind */
     bool is_string;                /* [I] records a string */
     bool is_ref;                   /* [I] its value is an address */
+    bool is_plain;                 /* [I] records a value, and that is all it does */
+    bool is_text;                  /* [I] the same of a string */
     const struct d_object *object; /* [I] NULL: none */
     const struct d_object *weight; /* [I] NULL: 1 */
     uint64_t arg;                  /* [I] of the image */
@@ -34,6 +36,7 @@ struct d_ecb {
     uint32_t states;                  /* [I] 1 << enum d_state: in which it runs */
     uint32_t size;                    /* [I] bytes of a record; 0: it records nothing */
     uint32_t align;                   /* [I] 4 or 8 */
+    bool reserves;                    /* [I] its record gets room before its actions run */
     bool speculates;                  /* [I] */
     bool exits;                       /* [I] */
 };

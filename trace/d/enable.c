@@ -139,6 +139,8 @@ static void make_action(const struct maker *m, const struct d_image_action *from
     if (to->object && from->kind == D_ACT_DIFEXPR) {
         to->is_string = to->object->result.kind == DIF_TYPE_STRING;
         to->is_ref = to->object->result.ref;
+        to->is_plain = bytes && !to->is_ref;
+        to->is_text = to->is_string;
     }
     if (bytes) {
         *offset = align_up(*offset, align);
@@ -329,6 +331,7 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     }
     set_size(e, offset);
     note_kinds(e);
+    e->reserves = e->size && !e->speculates;
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};
     const char *wrong = wrong_order(e);
     return wrong ? d_refuse(m->why, -D_EINVAL, wrong) : 0;

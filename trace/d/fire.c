@@ -46,12 +46,13 @@ void d_consumer_exit(struct d_consumer *c, int32_t status, bool dropped)
 }
 
 /* There was no room for its record, but a clause that calls exit() ends tracing all the same. */
-static __attribute__((noinline)) void exit_without_room(struct firing *f)
+static __attribute__((noinline)) void exit_without_room(const struct d_ecb *e,
+                                                        struct d_consumer_cpu *here)
 {
-    for (uint32_t i = 0; i < f->ecb->nactions; i++) {
-        const struct d_action *a = &f->ecb->actions[i];
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        const struct d_action *a = &e->actions[i];
         if (a->kind == D_ACT_EXIT) {
-            d_consumer_exit(f->consumer, (int32_t)d_run(f->context, a->object), true);
+            d_consumer_exit(e->consumer, (int32_t)d_run(&here->context, a->object), true);
         }
     }
 }
@@ -149,6 +150,24 @@ static void store_datum(struct d_context *c, const struct d_action *a, uint8_t *
     }
 }
 
+/* What most clauses record first. A fault of the copy is none of an instruction. */
+static inline void store_any(struct d_context *c, const struct d_action *a, uint8_t *to)
+{
+    if (a->is_plain) {
+        store_value(to, d_eval(c, a->object), a->rec.size);
+        return;
+    }
+    if (!a->is_text) {
+        store_datum(c, a, to);
+        return;
+    }
+    uint64_t address = d_eval(c, a->object);
+    if (c->fault.kind == DIF_FAULT_NONE) {
+        c->fault.offset = UINT32_MAX;
+        store_string(c, to, address, a->rec.size);
+    }
+}
+
 /* ---- actions that do something else ------------------------------------------------------------
  */
 
@@ -164,14 +183,14 @@ static void aggregate(struct firing *f, const struct d_action *a)
     }
     for (uint32_t i = 0; i < agg->nkeys; i++) {
         const struct d_action *key = &agg->keys[i];
-        store_datum(f->context, key, entry + key->rec.offset);
+        store_any(f->context, key, entry + key->rec.offset);
         if (faulted(f)) {
             return;
         }
     }
-    uint64_t value = a->object ? d_run(f->context, a->object) : 0;
+    uint64_t value = a->object ? d_eval(f->context, a->object) : 0;
     if (a->weight) {
-        weight = d_run(f->context, a->weight);
+        weight = d_eval(f->context, a->weight);
     }
     if (!faulted(f)) {
         d_agg_fold(&f->here->agg, agg, entry, value, weight);
@@ -320,75 +339,99 @@ static __attribute__((noinline)) void report(struct firing *f)
 /* ---- a clause ----------------------------------------------------------------------------------
  */
 
-static void write_header(struct firing *f)
+static inline void commit(struct d_buffer *b, uint8_t *record, const struct d_ecb *e,
+                          struct d_context *x)
 {
-    uint64_t now = d_context_timestamp(f->context);
-    struct d_record head = {f->ecb->epid, (uint32_t)(now >> 32), (uint32_t)now};
+    bool known = x->present >> D_ONCE_TIMESTAMP & 1;
+    uint64_t now = known ? x->once[D_ONCE_TIMESTAMP] : d_port_timestamp();
+    struct d_record head = {e->epid, (uint32_t)(now >> 32), (uint32_t)now};
 
-    __builtin_memcpy(f->record, &head, HEADER);
+    __builtin_memcpy(record, &head, HEADER);
+    d_buffer_commit(b, record, e->size);
 }
 
-static void run_actions(struct firing *f)
+/* The actions, until one abandons the clause or faults. */
+static __attribute__((noinline)) void run_actions(const struct d_ecb *e,
+                                                  struct d_consumer_cpu *here, uint8_t *record)
 {
-    for (uint32_t i = 0; i < f->ecb->nactions; i++) {
-        f->action = i + 1;
-        if (!act(f, &f->ecb->actions[i])) {
-            return;
+    struct d_context *x = &here->context;
+    struct firing f = {e, e->consumer, here, x, &here->principal, record, 0};
+    bool goes_on = true;
+
+    while (f.action < e->nactions && goes_on) {
+        const struct d_action *a = &e->actions[f.action++];
+        if (a->is_plain || a->is_text) {
+            store_any(x, a, f.record + a->rec.offset);
+        } else {
+            goes_on = act(&f, a);
         }
-        if (faulted(f)) {
-            report(f);
-            return;
+        if (faulted(&f)) {
+            report(&f);
+            goes_on = false;
         }
     }
-    if (f->record) {
-        write_header(f);
-        d_buffer_commit(f->buffer, f->record, f->ecb->size);
+    if (goes_on && f.record) {
+        commit(f.buffer, f.record, e, x);
     }
+}
+
+static __attribute__((noinline)) void report_predicate(const struct d_ecb *e,
+                                                       struct d_consumer_cpu *here)
+{
+    struct firing f = {e, e->consumer, here, &here->context, &here->principal, NULL, 0};
+
+    report(&f);
 }
 
 /* A predicate that hangs on the thread alone is false for it for ever. */
-static bool predicate_holds(struct firing *f)
+static inline bool predicate_holds(const struct d_ecb *e, struct d_consumer_cpu *here)
 {
-    const struct d_ecb *e = f->ecb;
-    uint64_t value = d_run(f->context, e->predicate);
+    uint64_t value = d_eval(&here->context, e->predicate);
 
-    if (faulted(f)) {
-        report(f);
-        return false;
+    if (value) {
+        return true;
     }
-    if (value == 0 && e->predicate_id) {
+    if (here->context.fault.kind != DIF_FAULT_NONE) {
+        report_predicate(e, here);
+    } else if (e->predicate_id) {
         *d_port_predicate_cache() = e->predicate_id;
     }
-    return value != 0;
+    return false;
 }
 
-void d_ecb_fire(const struct d_ecb *e, const uint64_t args[5])
+static inline __attribute__((always_inline)) void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
 {
     struct d_consumer *c = e->consumer;
     struct d_consumer_cpu *here = &c->cpus[d_port_cpu()];
-    struct firing f = {e, c, here, &here->context, &here->principal, NULL, 0};
-    size_t scratch_size;
+    uint8_t *record = NULL;
 
     if (!(e->states >> __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
         return;
     }
-    struct d_context *x = f.context;
-    x->probe = e->probe;
-    for (unsigned i = 0; i < 5; i++) {
-        x->args[i] = args[i];
-    }
-    uint8_t *scratch = d_buffer_scratch(f.buffer, f.buffer->offset + 8 + e->size, &scratch_size);
-    d_context_clause(x, e->epid, scratch, scratch_size);
-    if (e->predicate && !predicate_holds(&f)) {
+    d_context_clause(&here->context, e, args);
+    if (e->predicate && !predicate_holds(e, here)) {
         return;
     }
-    if (e->size && !e->speculates && !reserve(&f)) {
-        if (e->exits) {
-            exit_without_room(&f);
+    if (e->reserves) {
+        record = d_buffer_reserve(&here->principal, &c->shapes, e->size, e->align,
+                                  e->probe->id == D_PROBE_END);
+        if (!record) {
+            if (e->exits) {
+                exit_without_room(e, here);
+            }
+            return;
         }
-        return;
     }
-    run_actions(&f);
+    if (e->nactions) {
+        run_actions(e, here, record);
+    } else {
+        commit(&here->principal, record, e, &here->context);
+    }
+}
+
+void d_ecb_fire(const struct d_ecb *e, const uint64_t args[5])
+{
+    fire_ecb(e, args);
 }
 
 void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
@@ -404,7 +447,16 @@ void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_
     uintptr_t irq = d_port_irq_save();
     for (const struct d_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE); e;
          e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
-        d_ecb_fire(e, args);
+        fire_ecb(e, args);
     }
     d_port_irq_restore(irq);
+}
+
+/* Under switch the tail behind the record, whether it has its room yet or not. */
+void d_scratch_find(struct d_context *x)
+{
+    const struct d_ecb *e = x->ecb;
+    const struct d_buffer *b = &e->consumer->cpus[x->cpu].principal;
+
+    x->scratch = d_buffer_scratch(b, b->offset + 8 + e->size, &x->scratch_size);
 }

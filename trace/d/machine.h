@@ -41,6 +41,7 @@ enum d_object_flags {
     D_OBJECT_CACHEABLE = 2,   /* its value hangs only on the thread: false once, false always, until
                                  a thread-local variable is stored */
     D_OBJECT_ARG = 4,         /* it is `ldgs argN; ret`: see d_eval() */
+    D_OBJECT_BUILTIN = 8,     /* it is `ldgs` of another built-in variable, `ret` */
 };
 
 struct d_object {
@@ -193,16 +194,19 @@ static inline void d_context_clause(struct d_context *c, const struct d_ecb *ecb
  * d_load_block() or d_load_string(). */
 uint64_t d_run(struct d_context *, const struct d_object *);
 
-/* The same, without a call for what most clauses record. */
-static inline uint64_t d_eval(struct d_context *c, const struct d_object *o)
-{
-    return o->flags & D_OBJECT_ARG ? c->args[o->text->index] : d_run(c, o);
-}
-
 /* `timestamp` of this clause. */
 uint64_t d_context_timestamp(struct d_context *);
 uint64_t d_builtin(struct d_context *, uint32_t variable); /* builtin.c */
 uint64_t d_builtin_array(struct d_context *, uint32_t variable, uint64_t index);
+
+/* The same as d_run(), by a short way to what most clauses record. */
+static inline uint64_t d_eval(struct d_context *c, const struct d_object *o)
+{
+    if (o->flags & D_OBJECT_ARG) {
+        return c->args[o->text->index];
+    }
+    return o->flags & D_OBJECT_BUILTIN ? d_builtin(c, o->text->index) : d_run(c, o);
+}
 
 /* The first fault of a clause stands. */
 static inline void d_fault(struct d_context *c, enum dif_fault kind, uint64_t address)
