@@ -139,8 +139,10 @@ int arch_elf_reloc_kind(unsigned r_type);
 
 /* External interrupt lines: 0..arch_irq_count()-1, the controller's own numbers. [board] */
 unsigned arch_irq_count(void);
-void arch_irq_mask(unsigned irq);   /* any context */
-void arch_irq_unmask(unsigned irq); /* any context */
+/* Any context. Ordered with memory accesses before and after them as by a full barrier. ops.h may
+ * make them inline. */
+void arch_irq_mask(unsigned irq);
+void arch_irq_unmask(unsigned irq);
 /* True if the line is one the kernel itself uses (timer, IPI): never given to a program. */
 bool arch_irq_reserved(unsigned irq);
 /* Name for listings, or NULL. [board] */

@@ -97,10 +97,12 @@ uint64_t clock_now_ns(void)
     return clock_cycles_to_ns(arch_cycles());
 }
 
+/* 3 cycles: two roundings down, and one up. 2 ns: the same when the clock is read then, which tells
+ * on clocks of more than 1 GHz. */
 uint64_t clock_expiry(uint64_t ns)
 {
-    uint64_t cycles = clock_ns_to_cycles(ns);
-    return cycles > UINT64_MAX - 4 ? UINT64_MAX : cycles + 3; /* two roundings down, and one up */
+    uint64_t cycles = clock_ns_to_cycles(clock_add(ns, 2));
+    return cycles > UINT64_MAX - 4 ? UINT64_MAX : cycles + 3;
 }
 
 /* What the adjustment has added so far; folds it into the offset when it is over. */

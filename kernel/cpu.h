@@ -36,7 +36,8 @@ struct cpu {
     uint64_t timer_at;   /* [c] what the hardware timer is set to */
     uint64_t quantum_end;                       /* [c] round robin; UINT64_MAX: none */
     struct list timers;                         /* [k] struct timer by expiry */
-    volatile uint32_t intr_pending[INTR_WORDS]; /* [a] lines noted by intr_entry() */
+    volatile uint32_t intr_pending[INTR_WORDS]; /* [c] lines noted by intr_entry(); any CPU looks */
+    volatile uint32_t intr_words;               /* [c] which of these words are not 0 */
     volatile uint32_t xcall_pending;            /* [a] a cross-call waits to be served */
     bool online;                                /* [I] after boot */
     bool locked;                                /* [c] this CPU holds the kernel lock */
@@ -47,6 +48,18 @@ extern volatile uint32_t cpus_online; /* mask */
 
 /* How many are online (their numbers need not be without gaps). */
 unsigned cpu_online_count(void);
+
+/* Sets work bits of this CPU from an interrupt. They don't nest: it needs no atomic where nobody
+ * but the kernel that it interrupts, whose atomics notice, and other CPUs write the word. */
+static inline void cpu_note(struct cpu *cpu, uint32_t work)
+{
+    if (CONFIG_CPUS > 1) {
+        __atomic_fetch_or(&cpu->work, work, __ATOMIC_RELAXED);
+    } else {
+        cpu->work |= work;
+    }
+    arch_request_exit();
+}
 
 /* Sets work bits of a CPU and, if it is another, interrupts it. Any context. */
 void cpu_request(struct cpu *cpu, uint32_t work);

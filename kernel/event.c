@@ -6,6 +6,7 @@
  * so that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends
  * the process: Kymo has no signal handlers. Proved by test/unit_ipc.
  */
+#include "kernel/intr.h"
 #include "kernel/msg_impl.h"
 
 #define SIGNAL_MAX 63
@@ -70,19 +71,6 @@ static int deliver_pulse(struct process *proc, const struct sigevent *event, str
     return 0;
 }
 
-int event_intr(struct thread *t)
-{
-    if (!t) {
-        return -ESRCH;
-    }
-    if (t->state == STATE_INTR) {
-        thread_wake(t, 0, 0);
-    } else if (t->intr_pulses < UINT8_MAX) {
-        t->intr_pulses++;
-    }
-    return 0;
-}
-
 static int deliver_signal(struct process *proc, const struct sigevent *event)
 {
     trace_comm_signal((uint32_t)event->sigev_coid, 0, 0, (uint32_t)proc->pid, 0,
@@ -100,7 +88,7 @@ int event_deliver(struct process *proc, struct thread *intr_thread, const struct
     case SIGEV_PULSE:
         return deliver_pulse(proc, event, prealloc);
     case SIGEV_INTR:
-        return event_intr(intr_thread);
+        return intr_wake(intr_thread);
     case SIGEV_SIGNAL:
         return deliver_signal(proc, event);
     default:

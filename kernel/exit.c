@@ -24,15 +24,8 @@ static __attribute__((noinline)) void end_dying(struct cpu *cpu)
     }
 }
 
-/* Interrupts first: they are why the others wait. */
-static inline void do_work(struct cpu *cpu)
+static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
 {
-    uint32_t work =
-        __atomic_exchange_n(&cpu->work, 0, CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED);
-
-    if (work & WORK_INTR) {
-        intr_deliver(cpu);
-    }
     if (work & WORK_TIMER) {
         sched_quantum(cpu);
         timer_work(cpu);
@@ -43,6 +36,20 @@ static inline void do_work(struct cpu *cpu)
     if (work & WORK_RESCHED) {
         cpu->resched = 1;
         end_dying(cpu);
+    }
+}
+
+/* Interrupts first: they are why the others wait. */
+static inline void do_work(struct cpu *cpu)
+{
+    uint32_t work =
+        __atomic_exchange_n(&cpu->work, 0, CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED);
+
+    if (work & WORK_INTR) {
+        intr_deliver(cpu);
+    }
+    if (work & ~WORK_INTR) {
+        other_work(cpu, work);
     }
 }
 
@@ -80,38 +87,53 @@ static __attribute__((noinline)) void idle(struct cpu *cpu)
     kernel_lock();
 }
 
-struct thread *exit_locked(struct cpu *cpu)
+/* Gives the CPU to the thread that should have it. */
+static inline struct thread *choose(struct cpu *cpu)
 {
-    bool breathed = false;
+    struct thread *t = cpu->current;
 
+    if (cpu->work) {
+        do_work(cpu);
+        t = cpu->current;
+    }
+    return cpu->resched || !t ? sched_switch(cpu, t) : t;
+}
+
+/* No thread that could be resumed at once: t is in a long call, or there is none (NULL). */
+static __attribute__((noinline)) void go_on(struct cpu *cpu, struct thread *t)
+{
+    if (!t) {
+        idle(cpu);
+        return;
+    }
+    breathe();
+    if (choose(cpu) == t && (t->flags & THREAD_AGAIN)) {
+        call_again(t);
+    }
+}
+
+static inline struct thread *leave(struct cpu *cpu)
+{
     for (;;) {
-        if (cpu->work) {
-            do_work(cpu);
+        struct thread *t = choose(cpu);
+
+        if (__builtin_expect(!t || (t->flags & THREAD_AGAIN), 0)) {
+            go_on(cpu, t);
+            continue;
         }
-        if (cpu->resched || !cpu->current) {
-            sched_switch(cpu, cpu->current);
+        if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+            kercall_trace_exit(t);
         }
-        struct thread *t = cpu->current;
-        if (!t) {
-            idle(cpu);
-        } else if (__builtin_expect(t->flags & THREAD_AGAIN, 0)) {
-            if (!breathed) {
-                breathe();
-                breathed = true;
-                continue;
-            }
-            breathed = false;
-            call_again(t);
-        } else {
-            if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
-                kercall_trace_exit(t);
-            }
-            if (!(cpu->work | cpu->resched)) {
-                kernel_unlock();
-                return t;
-            }
+        if (!(cpu->work | cpu->resched)) {
+            kernel_unlock();
+            return t;
         }
     }
+}
+
+struct thread *exit_locked(struct cpu *cpu)
+{
+    return leave(cpu);
 }
 
 struct thread *kernel_exit(struct thread *self)
@@ -125,5 +147,5 @@ struct thread *kernel_exit(struct thread *self)
         self->call = THREAD_CALL_NONE; /* it was interrupted in user mode */
     }
     kernel_lock();
-    return exit_locked(cpu);
+    return leave(cpu);
 }

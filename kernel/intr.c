@@ -14,45 +14,51 @@
  */
 #include "kernel/intr.h"
 
-#include "kernel/abi/errno.h"
 #include "kernel/intr_impl.h"
 #include "kernel/msg_impl.h"
 #include "trace/trace.h"
 
-#define LINES (INTR_WORDS * 32)
-/* Noted and delivered by the same CPU: only the compiler has to keep the order. */
-#define ORDER __ATOMIC_RELAXED
-
 struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS];
-struct list intr_attachments = LIST_INIT(intr_attachments);
+struct attachment *intr_lines[INTR_LINES];
 struct attachment *intr_trace_hook;
 static struct pulse hook_pulses[CONFIG_CPUS]; /* [k] one per ring */
 static uint32_t reported[INTR_WORDS];         /* [k] lines that nobody wanted */
 
-void intr_init(void)
+/* Noted first, then masked: see intr_settle(). */
+static inline void note(unsigned irq)
 {
-    list_init(&intr_attachments);
+    struct cpu *cpu = arch_cpu();
+    if (irq < INTR_LINES) {
+        cpu->intr_pending[irq / 32] |= 1u << (irq % 32);
+        if (INTR_WORDS > 1) {
+            cpu->intr_words |= 1u << (irq / 32);
+        }
+        cpu_note(cpu, WORK_INTR);
+    }
+    arch_irq_mask(irq);
+}
+
+static __attribute__((noinline)) void entry_traced(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    trace_int_entry(irq, ip);
+    note(irq);
+    trace_int_exit(irq, in_kernel);
 }
 
 void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel)
 {
-    struct cpu *cpu = arch_cpu();
-    trace_int_entry(irq, ip);
-    arch_irq_mask(irq);
-    if (irq < LINES) {
-        __atomic_fetch_or(&cpu->intr_pending[irq / 32], 1u << (irq % 32), __ATOMIC_RELAXED);
-        __atomic_fetch_or(&cpu->work, WORK_INTR, ORDER);
-        arch_request_exit();
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_entry) || TRACE_PORT_SITE_ON(TRACE_EV_int_exit)) {
+        entry_traced(irq, ip, in_kernel);
+        return;
     }
-    trace_int_exit(irq, in_kernel);
+    note(irq);
 }
 
 void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     struct cpu *cpu = arch_cpu();
     trace_int_entry(irq, ip);
-    __atomic_fetch_or(&cpu->work, WORK_TIMER, ORDER);
-    arch_request_exit();
+    cpu_note(cpu, WORK_TIMER);
     trace_int_exit(irq, in_kernel);
 }
 
@@ -63,18 +69,25 @@ void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel)
     trace_int_exit(irq, in_kernel);
 }
 
-static inline void deliver(struct attachment *a)
+static __attribute__((noinline)) void trace_delivered(const struct attachment *a)
 {
     const struct sigevent *e = &a->event;
-    trace_int_handler_entry((uint32_t)a->proc->pid, a->line, 0, 0);
-    a->masked++;
-    if (e->sigev_notify == SIGEV_INTR) {
-        event_intr(rcvid_thread((uintptr_t)a->thread));
-    } else {
-        event_deliver(a->proc, NULL, e, &a->pulse);
-    }
     trace_int_handler_exit(a->line, (uint32_t)e->sigev_notify, (uint32_t)e->sigev_coid,
                            (uint32_t)e->sigev_code, (uint32_t)e->sigev_value.sival_int);
+}
+
+static inline void deliver(struct attachment *a)
+{
+    trace_int_handler_entry((uint32_t)a->proc->pid, a->line, 0, 0);
+    a->masked++;
+    if (a->event.sigev_notify == SIGEV_INTR) {
+        intr_wake(a->thread);
+    } else {
+        event_deliver(a->proc, NULL, &a->event, &a->pulse);
+    }
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_handler_exit)) {
+        trace_delivered(a);
+    }
 }
 
 static __attribute__((noinline)) void unwanted(uint32_t line)
@@ -88,33 +101,31 @@ static __attribute__((noinline)) void unwanted(uint32_t line)
 
 static inline void deliver_line(uint32_t line)
 {
-    bool any = false;
-    if (CONFIG_CPUS > 1) {
-        arch_irq_mask(line); /* again: another CPU may have unmasked it since intr_entry() */
-    }
-    list_for_each (pos, &intr_attachments) {
-        struct attachment *a = list_entry(pos, struct attachment, link);
-        if (a->line == line) {
-            deliver(a);
-            any = true;
-        }
-    }
-    if (!any) {
+    struct attachment *a = intr_lines[line];
+    if (!a) {
         unwanted(line);
     }
+    for (; a; a = a->next) {
+        deliver(a);
+    }
+}
+
+static inline uint32_t take(volatile uint32_t *word)
+{
+    uintptr_t state = arch_irq_save();
+    uint32_t bits = *word;
+    *word = 0;
+    arch_irq_restore(state);
+    return bits;
 }
 
 void intr_deliver(struct cpu *cpu)
 {
-    for (unsigned w = 0; w < INTR_WORDS; w++) {
-        if (cpu->intr_pending[w] == 0) {
-            continue;
-        }
-        uint32_t bits = __atomic_exchange_n(&cpu->intr_pending[w], 0, ORDER);
-        while (bits) {
-            uint32_t bit = (uint32_t)__builtin_ctz(bits);
-            bits &= bits - 1;
-            deliver_line(w * 32 + bit);
+    uint32_t words = INTR_WORDS > 1 ? take(&cpu->intr_words) : 1;
+    for (; words; words &= words - 1) {
+        uint32_t w = INTR_WORDS > 1 ? (uint32_t)__builtin_ctz(words) : 0;
+        for (uint32_t bits = take(&cpu->intr_pending[w]); bits; bits &= bits - 1) {
+            deliver_line(w * 32 + (uint32_t)__builtin_ctz(bits));
         }
     }
 }
@@ -127,8 +138,7 @@ bool intr_raise_trace(unsigned ring, uint32_t value)
     }
     struct sigevent event = a->event;
     event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
-    return event_deliver(a->proc, rcvid_thread((uintptr_t)a->thread), &event, &hook_pulses[ring]) ==
-           0;
+    return event_deliver(a->proc, a->thread, &event, &hook_pulses[ring]) == 0;
 }
 
 bool intr_cancel(struct thread *t)
@@ -137,47 +147,64 @@ bool intr_cancel(struct thread *t)
     return true;
 }
 
-/* Has it come here and waits to be delivered? Then it stays masked, and delivery counts that. */
+/* Has it come somewhere and waits to be delivered? */
 static bool noted(uint32_t line)
 {
-    return arch_cpu()->intr_pending[line / 32] >> (line % 32) & 1;
+    bool any = false;
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        any |= cpus[n].intr_pending[line / 32] >> (line % 32) & 1;
+    }
+    return any;
 }
 
+/* One that has come stays masked: its delivery counts that. If it comes while this CPU unmasks it,
+ * either the note is seen here and it is masked again, or its own CPU, which notes before it masks,
+ * masks it after this one has unmasked it. */
 void intr_settle(uint32_t line)
 {
-    bool any = false;
-    list_for_each (pos, &intr_attachments) {
-        const struct attachment *a = list_entry(pos, struct attachment, link);
-        if (a->line == line) {
-            any = true;
-            if (a->masked) {
-                arch_irq_mask(line);
-                return;
-            }
-        }
+    bool unmask = intr_lines[line] && !noted(line);
+    for (const struct attachment *a = intr_lines[line]; a; a = a->next) {
+        unmask = unmask && a->masked == 0;
     }
-    uintptr_t state = arch_irq_save();
-    if (any && !noted(line)) {
+    if (unmask) {
         arch_irq_unmask(line);
-    } else {
+    }
+    if (!unmask || noted(line)) {
         arch_irq_mask(line);
     }
-    arch_irq_restore(state);
+}
+
+static void unlink(struct attachment *a)
+{
+    struct attachment **at = &intr_lines[a->line];
+    while (*at != a) {
+        at = &(*at)->next;
+    }
+    *at = a->next;
 }
 
 void intr_detach(struct attachment *a)
 {
-    list_remove(&a->link);
     pulse_unqueue(&a->pulse);
     a->proc = NULL;
-    if (a == intr_trace_hook) {
-        intr_trace_hook = NULL;
-        for (unsigned i = 0; i < CONFIG_CPUS; i++) {
-            pulse_unqueue(&hook_pulses[i]);
-        }
-        trace_hook_detached();
-    } else {
+    if (a != intr_trace_hook) {
+        unlink(a);
         intr_settle(a->line);
+        return;
+    }
+    intr_trace_hook = NULL;
+    for (unsigned i = 0; i < CONFIG_CPUS; i++) {
+        pulse_unqueue(&hook_pulses[i]);
+    }
+    trace_hook_detached();
+}
+
+void intr_thread_gone(const struct thread *t)
+{
+    for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
+        if (intr_table[i].thread == t) {
+            intr_table[i].thread = NULL;
+        }
     }
 }
 

@@ -5,15 +5,30 @@
 #ifndef KERNEL_INTR_H
 #define KERNEL_INTR_H
 
+#include "kernel/abi/errno.h"
 #include "kernel/cpu.h"
 #include "kernel/msg.h"
 
-void intr_init(void);
 /* Kernel exit work: delivers the events of the lines noted by intr_entry(). Lock held. */
 void intr_deliver(struct cpu *cpu);
 /* Raises the synthetic interrupt: value = index << 13 | sequence & 0x7ff; ring: which CPU's. Lock
  * held. Returns false if nobody is attached. */
 bool intr_raise_trace(unsigned ring, uint32_t value);
 bool intr_cancel(struct thread *t); /* INTR */
+/* SIGEV_INTR to this thread; NULL: -ESRCH. Its InterruptWait() set the result when it blocked. */
+static inline int intr_wake(struct thread *t)
+{
+    if (!t) {
+        return -ESRCH;
+    }
+    if (t->state == STATE_INTR) {
+        thread_wake_set(t);
+    } else if (t->intr_pulses < UINT8_MAX) {
+        t->intr_pulses++;
+    }
+    return 0;
+}
+/* The thread has ended: its attachments' SIGEV_INTR are lost. */
+void intr_thread_gone(const struct thread *t);
 
 #endif

@@ -34,7 +34,7 @@ static int may_attach(const struct process *proc, uint32_t line)
     if (!process_able(proc, ABILITY_INTERRUPT)) {
         return -EPERM;
     }
-    bool usable = line < arch_irq_count() && line < INTR_WORDS * 32 && !arch_irq_reserved(line);
+    bool usable = line < arch_irq_count() && line < INTR_LINES && !arch_irq_reserved(line);
     return usable ? 0 : -EINVAL;
 }
 
@@ -51,21 +51,21 @@ static struct attachment *free_attachment(void)
 static void attach(struct attachment *a, struct thread *self, uint32_t line, uint32_t flags,
                    const struct sigevent *event)
 {
-    *a = (struct attachment){
-        .proc = self->proc, .line = line, .thread = self->rcvid, .event = *event};
+    *a = (struct attachment){.proc = self->proc, .line = line, .thread = self, .event = *event};
     if (event->sigev_priority == SIGEV_PULSE_PRIO_INHERIT) {
         a->event.sigev_priority = self->base_priority;
     }
-    if (flags & _NTO_INTR_FLAGS_END) {
-        list_push_back(&intr_attachments, &a->link);
-    } else {
-        list_push_front(&intr_attachments, &a->link);
-    }
     if (line == _NTO_HOOK_TRACE) {
         intr_trace_hook = a;
-    } else {
-        intr_settle(line);
+        return;
     }
+    struct attachment **at = &intr_lines[line];
+    while (*at && (flags & _NTO_INTR_FLAGS_END)) {
+        at = &(*at)->next;
+    }
+    a->next = *at;
+    *at = a;
+    intr_settle(line);
 }
 
 long ker_interrupt_attach(struct thread *self, const uintptr_t *args)
@@ -118,6 +118,8 @@ long ker_interrupt_wait(struct thread *self, const uintptr_t *args)
         self->intr_pulses--;
         r = 0;
     } else {
+        self->result = self->result_error = 0; /* also if its event is switched on meanwhile */
+        thread_result(self, 0, 0);
         r = thread_block(self, STATE_INTR);
     }
     if (r != KER_BLOCKED) {
@@ -134,9 +136,8 @@ static struct attachment *named(const struct process *proc, const uintptr_t *arg
         struct attachment *a = by_id(proc, args[1]);
         return a && a->line == line && a != intr_trace_hook ? a : NULL;
     }
-    list_for_each (pos, &intr_attachments) {
-        struct attachment *a = list_entry(pos, struct attachment, link);
-        if (a->proc == proc && a->line == line && a != intr_trace_hook) {
+    for (struct attachment *a = line < INTR_LINES ? intr_lines[line] : NULL; a; a = a->next) {
+        if (a->proc == proc) {
             return a;
         }
     }

@@ -10,18 +10,19 @@
  * attachments has masked > 0, and when it has none.
  */
 struct attachment {
-    struct list link;      /* [k] in intr_attachments, in order of delivery */
-    struct process *proc;  /* [I] NULL: free */
-    uint32_t line;         /* [I] or _NTO_HOOK_TRACE */
-    uint32_t masked;       /* [k] count: each delivery and InterruptMask() one up */
-    int32_t thread;        /* [I] rcvid-like handle of the thread that attached: for SIGEV_INTR */
-    struct sigevent event; /* [I] */
-    struct pulse pulse;    /* [k] coalesces */
+    struct attachment *next; /* [k] of the same line, in order of delivery; NULL: none */
+    struct process *proc;    /* [I] NULL: free */
+    uint32_t line;           /* [I] or _NTO_HOOK_TRACE */
+    uint32_t masked;         /* [k] count: each delivery and InterruptMask() one up */
+    struct thread *thread;   /* [k] that attached, for SIGEV_INTR; NULL: it has ended */
+    struct sigevent event;   /* [I] */
+    struct pulse pulse;      /* [k] coalesces */
 };
 
 extern struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS]; /* its id is its index */
-extern struct list intr_attachments;
-extern struct attachment *intr_trace_hook; /* [k] the one of _NTO_HOOK_TRACE, or NULL */
+#define INTR_LINES (INTR_WORDS * 32)
+extern struct attachment *intr_lines[INTR_LINES]; /* [k] the first of each line */
+extern struct attachment *intr_trace_hook;        /* [k] the one of _NTO_HOOK_TRACE, or NULL */
 
 /* Unmasks the line if all of its attachments (at least one) agree, else masks it. */
 void intr_settle(uint32_t line);

@@ -4,7 +4,8 @@
  * kernel stacks. Both end in the exit of the kernel, which returns the first thread to run.
  */
 #include "kernel/exit.h"
-#include "kernel/intr.h"
+#include "kernel/msg.h"
+#include "kernel/process.h"
 #include "kernel/sched.h"
 #include "kernel/syspage.h"
 #include "kernel/thread_end.h"
@@ -63,7 +64,6 @@ static void init_modules(void)
     sched_init();
     channel_init();
     sync_init();
-    intr_init();
 }
 
 struct thread *kernel_main(void)

@@ -59,7 +59,6 @@ int event_check(struct process *proc, const struct sigevent *event,
 int event_deliver(struct process *proc, struct thread *intr_thread, const struct sigevent *event,
                   struct pulse *prealloc);
 #define EVENT_KIND(k) (1u << (k))
-int event_intr(struct thread *t); /* SIGEV_INTR to this thread; NULL: -ESRCH */
 
 bool msg_cancel(struct thread *t, bool force);  /* SEND, RECEIVE, REPLY */
 void msg_thread_gone(struct thread *t);         /* a server thread ended: its clients in REPLY */

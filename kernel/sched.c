@@ -23,41 +23,47 @@ void sched_init(void)
     sched.quantum = (uint32_t)clock_ns_to_cycles(CONFIG_RR_QUANTUM_MS * 1000000ull);
 }
 
+/* What t had used of its quantum when it got the CPU. */
+static inline uint32_t slice_used(const struct thread *t)
+{
+    return (uint32_t)t->run_cycles - t->slice_from;
+}
+
+static inline void slice_begin(struct thread *t)
+{
+    t->slice_from = (uint32_t)t->run_cycles;
+}
+
 /* cpu's thread runs beside a READY one of its priority: its quantum counts. Leaves an end that is
  * set alone, so that threads which switch often pay for the timer once a quantum at most. */
-static __attribute__((noinline)) void quantum_arm(struct cpu *cpu)
+static __attribute__((noinline)) void quantum_arm(struct cpu *cpu, const struct thread *t)
 {
-    cpu->quantum_end = cpu->since + sched.quantum;
+    uint32_t used = slice_used(t);
+
+    cpu->quantum_end = cpu->since + (used < sched.quantum ? sched.quantum - used : 0);
     timer_reprogram(cpu);
 }
 
 static inline void quantum_check(struct cpu *cpu, const struct thread *t)
 {
     if (has_equal(t) && t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX) {
-        quantum_arm(cpu);
-    }
-}
-
-static inline void make_ready(struct thread *t)
-{
-    struct cpu *cpu = arch_cpu();
-    struct thread *current = cpu->current;
-
-    if (sched.latest) {
-        queue_settle();
-    }
-    sched.latest = t;
-    sched.latest_front = 0;
-    if (several_cpus() || !current || t->priority > current->priority) {
-        cpu->resched = 1;
-    } else if (t->priority == current->priority) {
-        quantum_check(cpu, current);
+        quantum_arm(cpu, t);
     }
 }
 
 void sched_ready(struct thread *t)
 {
-    make_ready(t);
+    struct cpu *cpu = arch_cpu();
+    struct thread *current = cpu->current;
+
+    queue_settle();
+    sched.latest = t;
+    sched.latest_front = 0;
+    if (!current || t->priority > current->priority || several_cpus()) {
+        cpu->resched = 1;
+    } else if (t->priority == current->priority) {
+        quantum_check(cpu, current);
+    }
 }
 
 void sched_unready(struct thread *t)
@@ -69,21 +75,52 @@ void sched_unready(struct thread *t)
     }
 }
 
-void thread_wake(struct thread *t, long value, int error)
+static __attribute__((noinline)) void wake_any(struct thread *t)
 {
-    if (__builtin_expect(t->timeout_states != 0, 0)) {
+    if (t->timeout_states) {
         timeout_disarm(t);
     }
-    thread_result(t, value, error);
     thread_set_state(t, STATE_READY);
-    t->slice = 0;
-    make_ready(t);
+    slice_begin(t);
+    sched_ready(t);
+}
+
+/* The common wake: this CPU will switch to it, or not at all. Calls at the end only: it has no
+ * registers to save. */
+static inline void wake(struct thread *t)
+{
+    if (__builtin_expect(t->timeout_states || sched.latest, 0)) {
+        wake_any(t);
+        return;
+    }
+    struct cpu *cpu = arch_cpu();
+    const struct thread *current = cpu->current;
+    if (!current || t->priority > current->priority || several_cpus()) {
+        cpu->resched = 1;
+    } else if (t->priority == current->priority) {
+        wake_any(t);
+        return;
+    }
+    slice_begin(t);
+    sched.latest = t;
+    sched.latest_front = 0;
+    thread_set_state(t, STATE_READY);
+}
+
+void thread_wake_set(struct thread *t)
+{
+    wake(t);
+}
+
+void thread_wake(struct thread *t, long value, int error)
+{
+    thread_result(t, value, error);
+    wake(t);
 }
 
 void thread_start(struct thread *t)
 {
-    thread_set_state(t, STATE_READY);
-    make_ready(t);
+    wake(t);
 }
 
 static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
@@ -113,7 +150,6 @@ static inline void switch_between(struct cpu *cpu, struct thread *prev, struct t
     }
     thread_set_state(next, STATE_RUNNING);
     arch_switch(prev, next);
-    quantum_check(cpu, next);
 }
 
 /* The same where either may be NULL (idle), or both the same thread. */
@@ -123,6 +159,7 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
 
     if (prev && next && prev != next) {
         switch_between(cpu, prev, next, now);
+        quantum_check(cpu, next);
         return;
     }
     cpu->since = now;
@@ -145,26 +182,18 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
     quantum_check(cpu, next);
 }
 
-/* self loses the CPU though it could go on: the first of its priority, or, if its quantum is over,
- * the last; else threads that are often preempted could keep their equals away for ever. No other
- * thread is `latest`. */
-static inline void preempt(struct thread *self, uint32_t ran)
+/* self loses the CPU though it could go on: the first of its priority. If its quantum is over the
+ * timer says so as soon as it runs again beside an equal. No other thread is `latest`. */
+static inline void preempt(struct thread *self)
 {
-    bool over = false;
-
-    if (self->policy != SCHED_FIFO) {
-        uint32_t slice = self->slice + ran;
-        over = slice >= sched.quantum;
-        self->slice = over ? 0 : slice;
-    }
     thread_set_state(self, STATE_READY);
     sched.latest = self;
-    sched.latest_front = !over;
+    sched.latest_front = 1;
 }
 
 static inline void spread_rest(const struct cpu *cpu)
 {
-    if (CONFIG_CPUS > 1 && (sched.summary || sched.latest) && several_cpus()) {
+    if (CONFIG_CPUS > 1 && (sched.latest || sched.above) && several_cpus()) {
         sched_spread(cpu);
     }
 }
@@ -185,7 +214,7 @@ static __attribute__((noinline)) struct thread *sched_switch_any(struct cpu *cpu
     }
     uint64_t now = arch_cycles();
     if (running) {
-        preempt(self, (uint32_t)(now - cpu->since));
+        preempt(self);
     }
     if (next) {
         queue_remove(next);
@@ -197,22 +226,24 @@ static __attribute__((noinline)) struct thread *sched_switch_any(struct cpu *cpu
     return next;
 }
 
-/* The common switch: to the thread that this CPU has just made READY. */
+/* The common switch: to the thread that this CPU has just made READY. It has no equal. */
 struct thread *sched_switch(struct cpu *cpu, struct thread *self)
 {
     struct thread *next = sched.latest;
 
-    if (!self || !latest_first(cpu) || next == self) {
+    if (!self || !latest_best(cpu)) {
         return sched_switch_any(cpu, self);
     }
-    if (self->state == STATE_RUNNING && next->priority <= self->priority) {
+    bool could_go_on = self->state <= STATE_READY; /* READY: it is `next` */
+    if (could_go_on && (self->state != STATE_RUNNING || next->priority <= self->priority)) {
         return sched_switch_any(cpu, self);
     }
     uint64_t now = arch_cycles();
-    sched.latest = NULL;
     cpu->resched = 0;
-    if (self->state == STATE_RUNNING) {
-        preempt(self, (uint32_t)(now - cpu->since));
+    if (could_go_on) {
+        preempt(self);
+    } else {
+        sched.latest = NULL;
     }
     switch_between(cpu, self, next, now);
     spread_rest(cpu);
@@ -226,7 +257,7 @@ static void rotate(struct cpu *cpu, struct thread *t)
 
     t->run_cycles += now - cpu->since;
     cpu->since = now;
-    t->slice = 0;
+    slice_begin(t);
     thread_set_state(t, STATE_READY);
     queue_settle();
     sched.latest = t;
@@ -253,7 +284,7 @@ void sched_quantum(struct cpu *cpu)
     if (!t || t->state != STATE_RUNNING || t->policy == SCHED_FIFO || !has_equal(t)) {
         return;
     }
-    uint32_t used = t->slice + (uint32_t)(now - cpu->since);
+    uint32_t used = slice_used(t) + (uint32_t)(now - cpu->since);
     if (used >= sched.quantum) {
         rotate(cpu, t);
     } else {

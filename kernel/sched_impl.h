@@ -20,9 +20,10 @@
 #define TOP_BIT 0x80000000u
 
 struct sched {
-    uint32_t summary;                /* [k] words of bits[] that are not 0 */
     struct thread *latest;           /* [k] READY but in no queue; NULL: none */
     uint32_t latest_front;           /* [k] 1: `latest` is the first of its priority; 0: the last */
+    uint32_t above;                  /* [k] highest priority in the queues plus 1; 0: all empty */
+    uint32_t summary;                /* [k] words of bits[] that are not 0 */
     uint32_t idle_cpus;              /* [k] mask */
     uint32_t quantum;                /* [I] cycles */
     uint32_t bits[WORDS];            /* [k] queues that are not empty */
@@ -58,22 +59,12 @@ static inline bool runs_on(const struct thread *t, const struct cpu *cpu)
     return CONFIG_CPUS == 1 || (t->runmask >> cpu->id & 1);
 }
 
-/* The highest priority in the queues; -1: they are empty. */
-static inline int queue_priority(void)
-{
-    if (sched.summary == 0) {
-        return -1;
-    }
-    unsigned word = (unsigned)__builtin_clz(sched.summary);
-    return PRIORITY_MAX - (int)(word * 32 + (unsigned)__builtin_clz(sched.bits[word]));
-}
-
-/* `latest` should run before all that are in queues, and may here. */
-static inline bool latest_first(const struct cpu *cpu)
+/* `latest` is worth more than all that are in queues, and may run here. */
+static inline bool latest_best(const struct cpu *cpu)
 {
     const struct thread *t = sched.latest;
 
-    return t && (int)(t->priority + sched.latest_front) > queue_priority() && runs_on(t, cpu);
+    return t && t->priority >= sched.above && runs_on(t, cpu);
 }
 
 /* Another thread of t's priority is READY. */

@@ -23,6 +23,18 @@ void queue_insert(struct thread *t, bool at_front)
     sched.queues[q] = &t->ready;
     sched.bits[q / 32] |= TOP_BIT >> (q % 32);
     sched.summary |= TOP_BIT >> (q / 32);
+    if (t->priority >= sched.above) {
+        sched.above = t->priority + 1u;
+    }
+}
+
+static uint32_t queues_above(void)
+{
+    if (sched.summary == 0) {
+        return 0;
+    }
+    unsigned word = (unsigned)__builtin_clz(sched.summary);
+    return PRIORITIES - (word * 32 + (unsigned)__builtin_clz(sched.bits[word]));
 }
 
 void queue_remove(struct thread *t)
@@ -42,6 +54,7 @@ void queue_remove(struct thread *t)
     if (sched.bits[q / 32] == 0) {
         sched.summary &= ~(TOP_BIT >> (q / 32));
     }
+    sched.above = queues_above();
 }
 
 void queue_settle(void)
@@ -77,8 +90,7 @@ struct thread *queue_after(const struct thread *t)
 
 struct thread *queue_best(const struct cpu *cpu)
 {
-    int priority = queue_priority();
-    struct thread *t = priority < 0 ? NULL : queue_thread(PRIORITY_MAX - (unsigned)priority);
+    struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
 
     while (t && !runs_on(t, cpu)) {
         t = queue_after(t);

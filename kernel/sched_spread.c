@@ -72,8 +72,7 @@ void sched_spread(const struct cpu *self)
 {
     queue_settle();
     uint32_t mask = cpus_to_tell(self);
-    unsigned q = queue_next(0);
-    struct thread *t = q < PRIORITIES ? queue_thread(q) : NULL;
+    struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
 
     while (mask && t && (int)t->priority > lowest_threshold(mask)) {
         struct cpu *cpu = cpu_for(t, mask);

@@ -50,7 +50,7 @@ struct thread {
     struct list proc_link; /* [k] in proc->threads */
     uint64_t run_cycles;   /* [k] CPU time so far */
     uint64_t ready_since;  /* [k] */
-    uint32_t slice;        /* [k] cycles used of its round-robin quantum */
+    uint32_t slice_from;   /* [k] low word of run_cycles when its round-robin quantum began */
     uintptr_t canstub; /* [k] ThreadCancel(): where it goes at its next blocking call; 0: none */
     long result;      /* [k] of the last call, for its KERCALL exit event (only while that is on) */
     int result_error; /* [k] */
@@ -139,6 +139,8 @@ static inline long thread_block(struct thread *t, enum thread_state state)
 /* Makes a blocked or STOPPED thread READY with the call's result. Its queue links must be out
  * already. */
 void thread_wake(struct thread *t, long value, int error);
+/* The same where the result was set when it blocked. */
+void thread_wake_set(struct thread *t);
 /* The same for a new one (STOPPED): its context is as thread_create() made it. */
 void thread_start(struct thread *t);
 /* Takes a blocked thread out of whatever it waits for, without waking it: kill, timeout. Dispatches

@@ -120,6 +120,7 @@ void thread_end(struct thread *t, uintptr_t status)
     thread_detach_state(t);
     msg_thread_gone(t);
     sync_thread_gone(t);
+    intr_thread_gone(t);
     thread_leave_cpu(t);
     arch_context_drop(t);
     thread_set_state(t, STATE_DEAD);

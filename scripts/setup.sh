@@ -7,12 +7,13 @@
 # `sudo -n`; else it asks on a terminal (sudo's password prompt), or without one prints the line to
 # type and exits 2.
 set -eu
+cd "$(dirname "$0")/.."
 
-build="gcc libc6-dev binutils
+build="gcc libc6-dev binutils flex bison
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
-check="$build python3 libcmocka-dev clang-format-14 valgrind"
+check="$build python3 libcmocka-dev libdw-dev libelf-dev clang-format-14 valgrind"
 gdb="$build gdb-multiarch"
 fuzz="$check clang-14 libclang-rt-14-dev"
 
@@ -32,7 +33,7 @@ installed() {
     case $1 in
     gcc) command -v cc >/dev/null && return 0 ;;
     binutils) command -v ld >/dev/null && return 0 ;;
-    python3) command -v python3 >/dev/null && return 0 ;;
+    python3 | flex | bison) command -v "$1" >/dev/null && return 0 ;;
     qemu-system-arm)
         command -v qemu-system-arm >/dev/null && command -v qemu-system-aarch64 >/dev/null &&
             return 0
@@ -66,13 +67,16 @@ else
     exit 2
 fi
 
-echo "Installing:$missing"
+echo "Installing (this may take minutes):$missing"
+log=build/setup.log
+mkdir -p build
 export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086
 {
-    $as_root apt-get update -q -o DPkg::Lock::Timeout=900 >/dev/null
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q $options $missing >/dev/null
-} || {
-    echo "setup: apt-get failed. By hand: apt-get install $options$missing" >&2
+    $as_root apt-get update -q -o DPkg::Lock::Timeout=900 &&
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q $options $missing
+} >$log 2>&1 || {
+    tail -n 10 $log >&2
+    echo "setup: apt-get failed; all of it: $log. By hand: apt-get install $options$missing" >&2
     exit 2
 }

@@ -6,22 +6,56 @@
 #ifndef BOARDS_DRIVERS_GICV2_H
 #define BOARDS_DRIVERS_GICV2_H
 
-#include <stdint.h>
+#include "boards/board.h"
 
-#define GIC_NONE 0xffffffffu
 #define GIC_MAX_CPUS 8
+#define GIC_SPECIAL 1020 /* numbers from here on stand for "none" */
 
-/* dist, cpu: where the two register blocks are mapped. Once, by CPU 0. */
-void gic_init(uintptr_t dist, uintptr_t cpu);
-/* On each CPU n: its private lines (SGIs and `timer` enabled) and its interface. */
-void gic_cpu_init(unsigned n, unsigned timer);
-unsigned gic_lines(void);
-void gic_mask(unsigned irq);   /* any context */
-void gic_unmask(unsigned irq); /* any context */
-/* This CPU's next interrupt: a token, or GIC_NONE. Interrupts masked. */
-uint32_t gic_take(void);
-unsigned gic_number(uint32_t token);
-void gic_end(uint32_t token);
+#define GICD_ISENABLER 0x100
+#define GICD_ICENABLER 0x180
+#define GICC_IAR 0x0c
+#define GICC_EOIR 0x10
+
+extern uintptr_t gic_dist_base, gic_cpu_base; /* [I] */
+
+/* dist, cpu: where the two register blocks are mapped. Once, by CPU 0. Returns how many lines. */
+unsigned gic_init(uintptr_t dist, uintptr_t cpu);
+/* On each CPU n: its private lines, of which `enabled` is a mask, and its interface. */
+void gic_cpu_init(unsigned n, uint32_t enabled);
+
+/* A line that gic_init() counted; any context. A CPU that sees the line masked, or open, has seen
+ * what this one stored before, and this one sees afterwards what was stored before that. */
+static inline void gic_mask(unsigned irq)
+{
+    __asm__ volatile("dsb ish" ::: "memory");
+    mmio_write(gic_dist_base + GICD_ICENABLER + irq / 32 * 4, 1u << irq % 32);
+    __asm__ volatile("dsb sy" ::: "memory");
+}
+
+static inline void gic_unmask(unsigned irq)
+{
+    __asm__ volatile("dsb ish" ::: "memory");
+    mmio_write(gic_dist_base + GICD_ISENABLER + irq / 32 * 4, 1u << irq % 32);
+    __asm__ volatile("dsb sy" ::: "memory");
+}
+
+/* This CPU's next interrupt: a token with its number in it, perhaps a special one. Interrupts
+ * masked; gic_end() when it has been handled. */
+static inline uint32_t gic_take(void)
+{
+    return mmio_read(gic_cpu_base + GICC_IAR);
+}
+
+static inline unsigned gic_number(uint32_t token)
+{
+    return token & 0x3ff;
+}
+
+static inline void gic_end(uint32_t token)
+{
+    mmio_write(gic_cpu_base + GICC_EOIR, token);
+}
+
 /* Raises a software interrupt on a set of CPUs that have passed gic_cpu_init(). */
 void gic_send(uint32_t cpus, unsigned sgi);
 

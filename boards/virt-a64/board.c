@@ -35,6 +35,7 @@ static const struct a64_region driver_devices[] = {
 const struct a64_region a64_board_devices[] = {{DEVICES, DEVICES_BYTES}, {0, 0}};
 
 static struct fdt_facts machine; /* [I] */
+static unsigned external_lines;  /* [I] */
 
 static uintptr_t device(uintptr_t pa)
 {
@@ -91,22 +92,20 @@ unsigned arch_cpu_count(void)
 
 void a64_board_irq_init(void)
 {
-    gic_init(device(GIC_DIST), device(GIC_CPU));
+    unsigned lines = gic_init(device(GIC_DIST), device(GIC_CPU));
+    external_lines = (lines < IRQ_LINES_MAX ? lines : IRQ_LINES_MAX) - FIRST_EXTERNAL;
 }
 
 void a64_board_irq_cpu_init(unsigned n)
 {
-    gic_cpu_init(n, IRQ_TIMER);
+    gic_cpu_init(n, 1u << IRQ_TIMER | 1u << IRQ_IPI);
 }
 
-uint32_t a64_board_irq_take(void)
+struct a64_irq a64_board_irq_take(void)
 {
-    return gic_take();
-}
-
-unsigned a64_board_irq_number(uint32_t token)
-{
-    return gic_number(token);
+    uint32_t token = gic_take();
+    uint32_t number = gic_number(token);
+    return (struct a64_irq){number < GIC_SPECIAL ? number : A64_IRQ_NONE, token};
 }
 
 void a64_board_irq_end(uint32_t token)
@@ -131,27 +130,32 @@ void arch_ipi(uint32_t cpus)
 
 unsigned arch_irq_count(void)
 {
-    return gic_lines() < IRQ_LINES_MAX ? gic_lines() : IRQ_LINES_MAX;
+    return external_lines + FIRST_EXTERNAL;
+}
+
+/* Private lines, the timer's and the IPI's among them, are the kernel's. */
+static inline bool external(unsigned irq)
+{
+    return irq - FIRST_EXTERNAL < external_lines;
+}
+
+bool arch_irq_reserved(unsigned irq)
+{
+    return !external(irq);
 }
 
 void arch_irq_mask(unsigned irq)
 {
-    if (!arch_irq_reserved(irq)) {
+    if (external(irq)) {
         gic_mask(irq);
     }
 }
 
 void arch_irq_unmask(unsigned irq)
 {
-    if (!arch_irq_reserved(irq)) {
+    if (external(irq)) {
         gic_unmask(irq);
     }
-}
-
-/* Private lines, the timer's and the IPI's among them, are the kernel's. */
-bool arch_irq_reserved(unsigned irq)
-{
-    return irq < FIRST_EXTERNAL || irq >= arch_irq_count();
 }
 
 const char *arch_irq_name(unsigned irq)

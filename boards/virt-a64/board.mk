@@ -6,7 +6,8 @@ ARCH := aarch64
 CROSS := aarch64-linux-gnu-
 # The kernel keeps its hands off FP registers: they are the programs' (switched lazily).
 CPU_FLAGS_KERNEL := -mcpu=cortex-a53 -mgeneral-regs-only -mno-outline-atomics -fno-pic \
-	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables -mcmodel=small
+	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables -mcmodel=small \
+	-fomit-frame-pointer
 CPU_FLAGS_USER := -mcpu=cortex-a53 -mno-outline-atomics -fno-omit-frame-pointer \
 	-ftls-model=local-exec -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables
 LIBC := picolibc

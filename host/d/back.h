@@ -29,6 +29,7 @@ struct d_back {
     struct d_list clauses;      /* struct d_clause_info */
     struct d_clause *clause;    /* the one that is compiled now; NULL: none */
     unsigned depth;             /* of inlines and translators being expanded */
+    unsigned expansions;        /* of them so far */
     unsigned conditions;        /* hidden variables made for `if` */
 };
 

@@ -90,6 +90,20 @@ static bool has_member(const struct d_scope *s, const char *name)
     return name && d_type_member(&t, name, &at);
 }
 
+/* The members of an anonymous one count as ours. */
+static void check_names(struct d_parse *p, struct d_place place, const char *name,
+                        const struct d_type *type)
+{
+    const struct d_type *t = d_type_resolve(type);
+
+    if (has_member(p->scope, name)) {
+        d_fail(p->session, place, "D_UNKNOWN", "there is a member %s already", name);
+    }
+    for (unsigned i = 0; !name && d_type_is_struct(t) && i < t->nmembers; i++) {
+        check_names(p, place, t->members[i].name, t->members[i].type);
+    }
+}
+
 static struct d_member *room_for_member(struct d_session *d, struct d_scope *s)
 {
     if (s->type->nmembers == s->room) {
@@ -109,9 +123,7 @@ static void add(struct d_parse *p, struct d_place place, const char *name,
 {
     struct d_scope *s = p->scope;
 
-    if (has_member(s, name)) {
-        d_fail(p->session, place, "D_UNKNOWN", "there is a member %s already", name);
-    }
+    check_names(p, place, name, type);
     uint64_t at = d_layout_add(&s->layout, type, bits);
     if (s->layout.end > INT64_MAX / 8) {
         d_fail(p->session, place, "D_DECL_ARRBIG", "the struct is too large");

@@ -7,12 +7,17 @@
 
 #include <string.h>
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, EXPANSIONS_MAX = 10000 };
 
 static void deeper(struct d_session *d, const struct d_node *n, const char *name)
 {
-    if (++d_session_back(d)->depth > DEPTH_MAX) {
+    struct d_back *back = d_session_back(d);
+
+    if (++back->depth > DEPTH_MAX) {
         d_fail(d, n->place, "D_IDENT_UNDEF", "%s is defined by itself", name);
+    }
+    if (++back->expansions > EXPANSIONS_MAX) { /* each inline may double the one before */
+        d_fail(d, n->place, "D_UNKNOWN", "inlines and translators expand to too much");
     }
 }
 

@@ -285,6 +285,9 @@ int d_lex_word(struct d_parse *p, union D_YYSTYPE *v, const char *text)
     if (k && !member) {
         return k->token;
     }
+    if (text[strlen(text) - 1] == '`') {
+        d_lex_fail(p, p->place, "a name must follow the `");
+    }
     v->text = d_strdup(p->session, text);
     return !member && !tag && d_name_is_type(p, text) ? TYPE_NAME : NAME;
 }

@@ -195,7 +195,8 @@ static void line_marker(const struct at *at, const struct d_words *w, unsigned f
     }
     at->p->place.line = (unsigned)line - 1;
     if (w->n > first + 1) {
-        at->p->place.file = w->word[first + 1];
+        const char *file = w->word[first + 1];
+        at->p->place.file = *file ? file : NULL;
     }
 }
 

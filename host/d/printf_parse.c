@@ -67,9 +67,9 @@ static void take_star(struct reader *r, struct d_conversion *c)
 
 static void end_number(struct reader *r, struct d_conversion *c)
 {
-    if (r->dot) {
+    if (r->dot && !(c->flags & D_CONV_DYNPREC)) {
         c->precision = r->number;
-    } else if (r->digits) {
+    } else if (!r->dot && r->digits) {
         c->width = r->number;
     }
     r->number = 0;

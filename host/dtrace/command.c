@@ -224,6 +224,7 @@ int command_parse(struct command *c, int argc, char **argv)
     const char **rest = calloc((size_t)argc + 1, sizeof(*rest));
     int option, status;
 
+    c->args = rest;
     optind = 1;
     while (optind < argc) {
         option = getopt_long(argc, argv, short_options, longs, NULL);
@@ -241,7 +242,6 @@ int command_parse(struct command *c, int argc, char **argv)
             return status;
         }
     }
-    c->args = rest;
     return 0;
 }
 
@@ -289,17 +289,17 @@ static void show_place(const struct d_error *e)
 static void show_error(const struct command *c, const struct program_source *s)
 {
     const struct d_error *e = d_session_error(c->session);
-    bool tags = flag(c, "errtags");
+    bool tags = flag(c, "errtags") && e->tag && *e->tag;
 
     if (s->is_script) {
         fprintf(stderr, "dtrace: failed to compile script %s: ", s->text);
     } else {
         fprintf(stderr, "dtrace: invalid probe specifier %s: ", s->text);
     }
-    if (tags && e->tag) {
+    if (tags) {
         fprintf(stderr, "[%s] ", e->tag);
     }
-    if (s->is_script && e->line) {
+    if (s->is_script && e->line && e->tag && *e->tag) {
         fprintf(stderr, "line %u: ", e->line);
     }
     fprintf(stderr, "%s\n", e->text);
@@ -404,16 +404,6 @@ static int compile_and_trace(struct command *c)
     return status;
 }
 
-static void set_target(struct command *c)
-{
-    static char text[16];
-
-    if (c->pid) {
-        snprintf(text, sizeof(text), "%d", (int)c->pid);
-        d_option_set(c->session, "target", text, D_FROM_COMMAND);
-    }
-}
-
 static int run(struct command *c)
 {
     int status = open_session(c);
@@ -431,7 +421,7 @@ static int run(struct command *c)
     if (c->run && !command_start_child(c)) {
         return 1;
     }
-    set_target(c);
+    d_session_target(c->session, c->pid);
     return compile_and_trace(c);
 }
 

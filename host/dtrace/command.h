@@ -37,6 +37,7 @@ struct command {
     const char *output;
     const char *run; /* -c */
     pid_t pid;       /* -p, or of -c; 0: none */
+    bool ended;       /* that process is gone */
     int run_gate;    /* -c: written to when the command may start; -1: none */
     struct target *target;
     struct d_session *session;

@@ -74,7 +74,7 @@ static bool terminal_has_utf8(void)
 void consumer_options(struct consumer *c)
 {
     struct agg_style *s = &c->printer.style;
-    const char *encoding = d_option_text(c->session, "encoding");
+    uint64_t encoding = d_option(c->session, "encoding"); /* 0 ascii, 1 utf8 */
 
     s->quiet = flag(c, "quiet");
     s->hist = flag(c, "agghist");
@@ -84,8 +84,8 @@ void consumer_options(struct consumer *c)
     s->sort_reverse = flag(c, "aggsortrev");
     s->sort_key_position = number(c, "aggsortkeypos", 0);
     s->sort_position = number(c, "aggsortpos", 0);
-    s->utf8 = encoding && strcmp(encoding, "utf8") == 0;
-    s->pack_utf8 = encoding ? s->utf8 : terminal_has_utf8();
+    s->utf8 = encoding == 1;
+    s->pack_utf8 = encoding == D_OPTION_UNSET ? terminal_has_utf8() : s->utf8;
     c->printer.raw_bytes = flag(c, "rawbytes");
     c->printer.stack_indent = (unsigned)number(c, "stackindent", 14);
     c->printer.session = c->session;

@@ -72,13 +72,11 @@ void command_release_child(struct command *c)
 
 bool command_child_ended(struct command *c)
 {
-    if (!c->pid) {
-        return false;
+    if (c->pid && !c->ended) {
+        c->ended = c->run ? waitpid(c->pid, NULL, WNOHANG) == c->pid
+                          : kill(c->pid, 0) != 0 && errno == ESRCH;
     }
-    if (c->run) {
-        return waitpid(c->pid, NULL, WNOHANG) == c->pid;
-    }
-    return kill(c->pid, 0) != 0 && errno == ESRCH;
+    return c->ended;
 }
 
 /* ---- enabling ----------------------------------------------------------------------------------

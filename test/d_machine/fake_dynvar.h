@@ -7,6 +7,10 @@
 enum { FAKE_DATUM = 1024 };
 extern uint64_t fake_dynamic[FAKE_ELEMENTS][FAKE_DATUM / 8]; /* where data of variables are */
 
+/* What d_scratch_find() says. On the heap, so that ASan guards it. */
+extern uint8_t *fake_scratch;
+extern size_t fake_scratch_size;
+
 void fake_dynvar_reset(void);
 /* How many dynamic variables there are. */
 unsigned fake_elements(void);

@@ -530,8 +530,7 @@ static void test_memory(void **state)
     most = fake.allocated;
     d_context_init(&world.context, &code, NULL, NULL, 0,
                    (struct d_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
-    world.context.probe = &world.probe;
-    d_context_clause(&world.context, 1, world.scratch, world.scratch_size);
+    world_clause();
     assert_int_equal(d_run(&world.context, &code.objects[0]), 1);
     assert_int_equal(d_run(&world.context, &code.objects[1]), 3);
     const char *s = (const char *)(uintptr_t)d_run(&world.context, &code.objects[2]);
@@ -555,14 +554,16 @@ static void test_memory(void **state)
 
 static void run_all(struct d_code *code)
 {
-    uint8_t *guard = malloc(512 + 16);
+    uint8_t *guard = malloc(512 + 16), *before = fake_scratch;
+    size_t before_size = fake_scratch_size;
 
     memset(guard, 0x5c, 512 + 16);
+    fake_scratch = guard + 8;
+    fake_scratch_size = 512;
     d_context_init(&world.context, code, NULL, NULL, 0,
                    (struct d_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
-    world.context.probe = &world.probe;
     for (uint32_t i = 0; i < code->nobjects; i++) {
-        d_context_clause(&world.context, 1, guard + 8, 512);
+        world_clause();
         uint64_t value = d_run(&world.context, &code->objects[i]);
         assert_true(world.context.fault.kind == DIF_FAULT_NONE || value == 0);
         assert_true(world.context.fault.kind >= DIF_FAULT_NONE &&
@@ -572,6 +573,8 @@ static void run_all(struct d_code *code)
             assert_int_equal(guard[8 + 512 + k], 0x5c);
         }
     }
+    fake_scratch = before;
+    fake_scratch_size = before_size;
     free(guard);
 }
 

@@ -19,7 +19,7 @@ static int open_memory(void **state)
         memory[i] = (uint8_t)(i + 1);
     }
     world_load("sets \"a constant\" r1; ret r1", NULL);
-    d_context_clause(&world.context, 1, world.scratch, world.scratch_size);
+    world_clause();
     return 0;
 }
 
@@ -27,7 +27,7 @@ static void again(void)
 {
     fake.nmaps = 0;
     fake.peeks = 0;
-    d_context_clause(&world.context, 1, world.scratch, world.scratch_size);
+    world_clause();
 }
 
 static void faults(enum dif_fault kind, uint64_t address)
@@ -302,7 +302,7 @@ static void test_scratch(void **state)
     world_scratch(20);
     again();
     uint8_t *p = d_scratch(c, 3);
-    assert_ptr_equal(p, world.scratch);
+    assert_ptr_equal(p, fake_scratch);
     assert_ptr_equal(d_scratch(c, 0), p + 8);
     assert_ptr_equal(d_scratch(c, 5), p + 8);
     assert_ptr_equal(d_scratch(c, 4), p + 16);

@@ -86,8 +86,8 @@ static void check_rrr(const char *name, uint32_t op)
     world_load(text, NULL);
     for (unsigned i = 0; i < EDGES * EDGES; i++) {
         uint64_t a = edges[i / EDGES], b = edges[i % EDGES], want;
-        world.context.args[0] = a;
-        world.context.args[1] = b;
+        world.args[0] = a;
+        world.args[1] = b;
         uint64_t got = world_run(0);
         if (expected(op, a, b, &want)) {
             assert_int_equal(world.context.fault.kind, DIF_FAULT_NONE);
@@ -161,8 +161,8 @@ static void check_branch(uint32_t op, const char *compare, bool test)
     world_load(text, NULL);
     for (unsigned i = 0; i < EDGES * EDGES; i++) {
         uint64_t a = edges[i / EDGES], b = test ? 0 : edges[i % EDGES];
-        world.context.args[0] = a;
-        world.context.args[1] = b;
+        world.args[0] = a;
+        world.args[1] = b;
         assert_int_equal(world_run(0), taken(op, a, b));
     }
 }
@@ -243,7 +243,7 @@ static void test_loads(void **state)
         snprintf(text, sizeof(text), "ldgs arg0 r1; %s%s r1 r2; ret r2", prefix[i / 7],
                  loads[i % 7].name);
         world_load(text, NULL);
-        world.context.args[0] = (uintptr_t)memory;
+        world.args[0] = (uintptr_t)memory;
         world_run(0); /* not mapped yet */
         assert_fault(own ? DIF_FAULT_KPRIV : DIF_FAULT_BADADDR, 1, (uintptr_t)memory);
         fake_map(memory, sizeof(memory), !user, user);
@@ -287,14 +287,14 @@ static void test_copys(void **state)
                         "hel");
     assert_int_equal(run("copys r0 r0 r1; ret r0"), 0); /* nothing is nowhere */
     run_faults("setx 8 r1; allocs r1 r2; sets \"hello\" r3; setx 9 r4; copys r3 r4 r2; ret r0",
-               DIF_FAULT_BADADDR, 4, (uintptr_t)world.scratch);
+               DIF_FAULT_BADADDR, 4, (uintptr_t)fake_scratch);
     run_faults("setx 8 r1; allocs r1 r2; setx 64 r3; copys r3 r1 r2; ret r0", DIF_FAULT_BADADDR, 3,
                64);
     world_load("ldgs arg0 r3; setx 8 r1; allocs r1 r2; setx 0xffffffffffffffff r4;"
                "copys r3 r4 r2; ret r0",
                NULL);
     world_run(0);
-    assert_fault(DIF_FAULT_BADADDR, 4, (uintptr_t)world.scratch);
+    assert_fault(DIF_FAULT_BADADDR, 4, (uintptr_t)fake_scratch);
 }
 
 static void test_allocs(void **state)

@@ -22,7 +22,7 @@ static int open_memory(void **state)
 static uint64_t run_there(const char *text)
 {
     world_load(text, NULL);
-    world.context.args[0] = (uintptr_t)memory;
+    world.args[0] = (uintptr_t)memory;
     return world_run(0);
 }
 
@@ -56,7 +56,7 @@ static void test_clause(void **state)
     assert_int_equal(world_go_on(1), 77);
     no_fault();
     world_run(1);
-    assert_fault(DIF_FAULT_BADADDR, 1, (uintptr_t)world.scratch);
+    assert_fault(DIF_FAULT_BADADDR, 1, (uintptr_t)fake_scratch);
 }
 
 static void test_bcopy(void **state)
@@ -78,7 +78,7 @@ static void test_bcopy(void **state)
                DIF_FAULT_BADADDR, 5, ANY_ADDRESS);
     run_faults("setx 8 r2; pushtv r2; call alloca r3; flushts; setx 9 r2; pushtv r3; pushtv r3;"
                "pushtv r2; call bcopy r1; ret r0",
-               DIF_FAULT_BADADDR, 8, (uintptr_t)world.scratch);
+               DIF_FAULT_BADADDR, 8, (uintptr_t)fake_scratch);
     run_faults("var g global scalar ref 16; ldgs g r3; setx 8 r2; pushtv r3; pushtv r3; pushtv r2;"
                "call bcopy r1; ret r0",
                DIF_FAULT_BADADDR, 5, ANY_ADDRESS); /* a variable is no scratch */
@@ -94,7 +94,7 @@ static void test_copyin(void **state)
     fake_map(memory, SIZE, false, true);
     run_there("ldgs arg0 r1; setx 4 r2; pushtv r1; pushtv r2; call copyin r3; lduw r3 r4; ret r4");
     no_fault();
-    assert_memory_equal(world.scratch, "text", 4);
+    assert_memory_equal(fake_scratch, "text", 4);
     run_there("ldgs arg0 r1; setx 257 r2; pushtv r1; pushtv r2; call copyin r3; ret r3");
     assert_fault(DIF_FAULT_BADADDR, 4, (uintptr_t)memory + 256);
     run_there("ldgs arg0 r1; setx 4097 r2; pushtv r1; pushtv r2; call copyin r3; ret r3");
@@ -147,10 +147,10 @@ static void test_copyinto(void **state)
     run_there("setx 8 r2; pushtv r2; call alloca r3; flushts; ldgs arg0 r1; setx 5 r2; pushtv r1;"
               "pushtv r2; pushtv r3; call copyinto r4; ret r3");
     no_fault();
-    assert_memory_equal(world.scratch, "text \0\0\0", 8);
+    assert_memory_equal(fake_scratch, "text \0\0\0", 8);
     run_there("setx 8 r2; pushtv r2; call alloca r3; flushts; ldgs arg0 r1; setx 9 r2; pushtv r1;"
               "pushtv r2; pushtv r3; call copyinto r4; ret r3");
-    assert_fault(DIF_FAULT_BADADDR, 9, (uintptr_t)world.scratch);
+    assert_fault(DIF_FAULT_BADADDR, 9, (uintptr_t)fake_scratch);
     run_there("ldgs arg0 r1; setx 5 r2; pushtv r1; pushtv r2; pushtv r1; call copyinto r4; ret r0");
     assert_fault(DIF_FAULT_BADADDR, 5, (uintptr_t)memory);
 }

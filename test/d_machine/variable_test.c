@@ -159,7 +159,7 @@ static void test_structs(void **state)
                DIF_FAULT_BADALIGN, 3, ANY_ADDRESS);
     /* A scalar has no address; the area's words can't be stored to. */
     world_load("var x global scalar value 8; ldgs arg0 r1; stx r0 r1; ret r0", NULL);
-    world.context.args[0] = (uintptr_t)world.context.globals;
+    world.args[0] = (uintptr_t)world.context.globals;
     world_run(0);
     assert_fault(DIF_FAULT_BADADDR, 1, (uintptr_t)world.context.globals);
 }
@@ -176,7 +176,7 @@ static void test_partial(void **state)
         char got[65];
         fake.nmaps = 0;
         fake_map(memory, n, true, false);
-        world.context.args[0] = (uintptr_t)memory;
+        world.args[0] = (uintptr_t)memory;
         world_run(0);
         assert_fault(DIF_FAULT_BADADDR, 1, (uintptr_t)memory + n);
         uint64_t s = world_run(1);
@@ -197,7 +197,7 @@ static void test_cpus(void **state)
                "var s local scalar string; ldls s r1; ldub r1 r1; ret r1", NULL);
     world_run(0);
     d_context_init(&other, &world.code, NULL, NULL, 1, (struct d_region){0, 0});
-    d_context_clause(&other, 1, world.scratch, world.scratch_size);
+    d_context_clause(&other, &world.ecb, world.args);
     assert_int_equal(d_run(&other, &world.code.objects[1]), 0);
     assert_int_equal(d_run(&other, &world.code.objects[2]), 0);
     assert_int_equal(world_run(1), 5);
@@ -219,7 +219,7 @@ static void test_thread(void **state)
     assert_int_equal(world_run(1), 10);
     fake.thread = 8;
     assert_int_equal(world_run(1), 0);
-    world.context.args[0] = 0;
+    world.args[0] = 0;
     world_run(0); /* nothing to free, and nothing allocated */
     assert_int_equal(fake_elements(), 1);
     fake.thread = 7;

@@ -24,6 +24,7 @@ int world_open(void **state)
     world.provider = (struct d_provider){.name = "prov", .argument = sixth};
     world.probe = (struct d_probe){
         .provider = &world.provider, .module = "mod", .function = "func", .name = "name", .id = 17};
+    world.ecb = (struct d_ecb){.probe = &world.probe, .epid = 5};
     world.strsize = 64;
     world_scratch(WORLD_SCRATCH);
     return 0;
@@ -41,7 +42,8 @@ int world_close(void **state)
 {
     (void)state;
     unload();
-    free(world.scratch);
+    free(fake_scratch);
+    fake_scratch = NULL;
     fake_reset();
     fake_dynvar_reset();
     return 0;
@@ -54,10 +56,10 @@ void world_strsize(uint32_t strsize)
 
 void world_scratch(size_t size)
 {
-    free(world.scratch);
-    world.scratch = malloc(size ? size : 1);
-    world.scratch_size = size;
-    memset(world.scratch, 0xa5, size);
+    free(fake_scratch);
+    fake_scratch = malloc(size ? size : 1);
+    fake_scratch_size = size;
+    memset(fake_scratch, 0xa5, size);
 }
 
 static void load(void)
@@ -72,9 +74,8 @@ static void load(void)
     world.loaded = true;
     d_context_init(&world.context, &world.code, NULL, NULL, 0,
                    (struct d_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
-    world.context.probe = &world.probe;
     for (unsigned i = 0; i < 5; i++) {
-        world.context.args[i] = 10 + i;
+        world.args[i] = 10 + i;
     }
 }
 
@@ -93,6 +94,11 @@ void world_load(const char *text, ...)
     load();
 }
 
+void world_clause(void)
+{
+    d_context_clause(&world.context, &world.ecb, world.args);
+}
+
 uint64_t world_go_on(unsigned object)
 {
     assert(world.loaded && object < world.code.nobjects);
@@ -101,7 +107,7 @@ uint64_t world_go_on(unsigned object)
 
 uint64_t world_run(unsigned object)
 {
-    d_context_clause(&world.context, 5, world.scratch, world.scratch_size);
+    world_clause();
     return world_go_on(object);
 }
 

@@ -7,7 +7,7 @@
 
 #include "test/d_machine/builder.h"
 #include "test/d_machine/fake_dynvar.h"
-#include "trace/d/machine.h"
+#include "trace/d/ecb.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +22,9 @@ struct world {
     struct d_context context;
     struct d_refusal refusal;
     struct d_probe probe;
+    struct d_ecb ecb;
+    uint64_t args[5];
     struct d_provider provider;
-    uint8_t *scratch; /* on the heap, so that ASan guards it */
-    size_t scratch_size;
     uint32_t strsize;
     bool loaded;
 };
@@ -35,6 +35,7 @@ int world_open(void **state);
 int world_close(void **state);
 void world_strsize(uint32_t strsize);
 void world_scratch(size_t size); /* of the next firing */
+void world_clause(void);         /* begins */
 /* Loads these objects (until NULL), which must be valid, in place of those before. */
 void world_load(const char *text, ...);
 /* Runs one in a new clause, or in the same as before. */

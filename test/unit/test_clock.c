@@ -202,7 +202,8 @@ static void time_is_right_at_random(void **state)
             if (random_below(20) == 0) {
                 fake_pass(0, random_below(2) ? random_below(50000)
                                              : WRAP * random_below(4) + random_below(1000));
-            } else if (random_below(500) == 0) { /* to just before the next rollover */
+            } else if (random_below(500) == 0 && (uint32_t)fake.clock[0] < WRAP - 100) {
+                /* to just before the next rollover */
                 fake_pass(0, WRAP - (uint32_t)fake.clock[0] - random_below(20) - 1);
             }
             fake.tick = random_below(8) ? fake.tick : random_below(3);

@@ -66,27 +66,38 @@ static void check_timers(unsigned n)
 /* A line is open while it is attached and nobody has masked it. */
 static void check_line(unsigned line)
 {
-    bool any = false, masked = false;
-    for (const struct list *p = intr_attachments.next; p != &intr_attachments; p = p->next) {
-        const struct attachment *a = list_entry(p, struct attachment, link);
-        if (a->line == line) {
-            any = true;
-            masked |= a->masked > 0;
-        }
+    bool any = intr_lines[line], masked = false;
+    for (const struct attachment *a = intr_lines[line]; a; a = a->next) {
+        masked |= a->masked > 0;
     }
     if ((fake_irq_masked >> line & 1) != (!any || masked)) {
         broken("line %u is %s", line, any && !masked ? "masked by nobody" : "open");
     }
 }
 
+/* Each attachment is in the chain of its line, once; the trace hook's in none. */
 static void check_lines(void)
 {
-    check_list(&intr_attachments, "attachments");
+    unsigned used = intr_trace_hook != NULL, chained = 0;
     for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
         const struct attachment *a = &intr_table[i];
-        if (a->proc && (a->proc->zombie || !check_in_list(&intr_attachments, &a->link))) {
+        used += a->proc && a != intr_trace_hook;
+        if (a->proc && a->proc->zombie) {
             broken("attachment %u belongs to nobody", i);
         }
+        if (a->proc && a->thread && a->thread->proc != a->proc) {
+            broken("attachment %u is of a thread that is no more", i);
+        }
+    }
+    for (unsigned line = 0; line < INTR_LINES; line++) {
+        for (const struct attachment *a = intr_lines[line]; a; a = a->next) {
+            if (!a->proc || a->line != line || ++chained > CONFIG_INTERRUPT_ATTACHMENTS) {
+                broken("the chain of line %u", line);
+            }
+        }
+    }
+    if (used != chained + (intr_trace_hook != NULL)) {
+        broken("%u attachments, %u in chains", used, chained);
     }
     for (unsigned line = 0; line < 32 && world_settled(); line++) {
         check_line(line);

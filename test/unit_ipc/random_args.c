@@ -68,14 +68,14 @@ uintptr_t arg_pid(const struct thread *t)
 
 uintptr_t arg_coid(const struct thread *t)
 {
-    unsigned first = pick(CONFIG_CONNECTIONS_PER_PROCESS);
+    unsigned first = pick(2 * CONFIG_CONNECTIONS_PER_PROCESS);
     if (chance(5)) {
         return chance(50) ? pick(8) : pick(UINT32_MAX);
     }
-    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
-        unsigned at = (first + i) % CONFIG_CONNECTIONS_PER_PROCESS;
-        const struct connection *conn = chance(50) ? t->proc->fds[at] : t->proc->side[at];
-        if (conn && (conn->channel || chance(20))) {
+    for (unsigned i = 0; i < 2 * CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        unsigned at = (first + i) / 2 % CONFIG_CONNECTIONS_PER_PROCESS;
+        const struct connection *conn = (first + i) % 2 ? t->proc->fds[at] : t->proc->side[at];
+        if (conn && (conn->channel || chance(10))) {
             return (uintptr_t)conn->coid;
         }
     }
@@ -93,8 +93,14 @@ uintptr_t arg_scoid(const struct thread *t)
 
 uintptr_t arg_chid(const struct process *proc)
 {
-    const struct channel *ch = proc->channels[pick(CONFIG_CHANNELS_PER_PROCESS)];
-    return ch && chance(97) ? (uintptr_t)ch->chid : pick(CONFIG_CHANNELS_PER_PROCESS + 2);
+    unsigned first = pick(CONFIG_CHANNELS_PER_PROCESS);
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS && chance(98); i++) {
+        const struct channel *ch = proc->channels[(first + i) % CONFIG_CHANNELS_PER_PROCESS];
+        if (ch) {
+            return (uintptr_t)ch->chid;
+        }
+    }
+    return pick(CONFIG_CHANNELS_PER_PROCESS + 2);
 }
 
 uintptr_t arg_rcvid(const struct thread *t)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "kernel/intr_impl.h"
 #include "test/unit_ipc/random_args.h"
 
 #define SIGNAL_SOME 15
@@ -94,15 +95,22 @@ static void fill_channel(struct thread *t, uintptr_t *a)
 
 static void fill_channel_destroy(struct thread *t, uintptr_t *a)
 {
-    a[0] = chance(80) ? 99 : arg_chid(t->proc);
+    a[0] = chance(60) ? 99 : arg_chid(t->proc);
 }
 
 static void fill_attach(struct thread *t, uintptr_t *a)
 {
-    struct process *server = any_process();
+    const struct process *server = t->proc;
+    for (unsigned i = 0; i < 20; i++) { /* one that has a channel, perhaps itself */
+        const struct process *proc = any_process();
+        if (proc && (proc->channels[0] || proc->channels[1]) && (proc != t->proc || chance(10))) {
+            server = proc;
+            break;
+        }
+    }
     a[0] = chance(1);
-    a[1] = server && chance(95) ? (uintptr_t)server->pid : arg_pid(t);
-    a[2] = arg_chid(server ? server : t->proc);
+    a[1] = chance(97) ? (uintptr_t)server->pid : arg_pid(t);
+    a[2] = arg_chid(server);
     a[3] = chance(70) ? 0 : chance(90) ? _NTO_SIDE_CHANNEL | pick(7) : pick(UINT32_MAX);
     a[4] = pick(chance(95) ? 2 : 4);
 }
@@ -332,74 +340,148 @@ static void fill_memory(struct thread *t, uintptr_t *a)
     }
 }
 
+/* ---- which calls make sense now ---------------------------------------------------------------
+ */
+
+static bool channel_anywhere(const struct thread *t)
+{
+    (void)t;
+    return fake_pool_used(CONFIG_CHANNELS) > 0;
+}
+
+static bool has_channel(const struct thread *t)
+{
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        if (t->proc->channels[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool connected(const struct thread *t)
+{
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        const struct connection *f = t->proc->fds[i], *s = t->proc->side[i];
+        if ((f && f->channel) || (s && s->channel)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool serves(const struct thread *t)
+{
+    return has_client(t->proc);
+}
+
+static bool attached(const struct thread *t)
+{
+    for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
+        if (intr_table[i].proc == t->proc) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_timer(const struct thread *t)
+{
+    return timer_count(t->proc) > 0;
+}
+
+static bool owns(const struct thread *t)
+{
+    for (unsigned i = 0; i < MUTEXES; i++) {
+        const sync_t *m = vm_user_ptr(t->proc, SYNC_AT(i), sizeof(*m), KYMO_PROT_READ);
+        if (m && (m->owner & ~SYNC_WAITING) == (uint32_t)t->tid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A call, how often of all, its arguments; when it makes sense, what to do otherwise. */
+#define ANY(NAME, n, args) \
+    { \
+        .number = KER_##NAME, .weight = n, .fill = fill_##args \
+    }
+#define IF(when, NAME, n, args, ELSE) \
+    { \
+        .number = KER_##NAME, .weight = n, .fill = fill_##args, .sense = when, \
+        .before = KER_##ELSE \
+    }
+
 static const struct {
     uint8_t number, weight;
     void (*fill)(struct thread *t, uintptr_t *args);
+    bool (*sense)(const struct thread *t); /* could it do anything? NULL: always */
+    uint8_t before;                        /* what would help */
 } calls[] = {
-    {KER_MSG_SENDV, 60, fill_send},
-    {KER_MSG_SENDVNC, 5, fill_send},
-    {KER_MSG_RECEIVEV, 50, fill_receive},
-    {KER_MSG_RECEIVEPULSEV, 8, fill_receive},
-    {KER_MSG_REPLYV, 40, fill_reply},
-    {KER_MSG_ERROR, 8, fill_error},
-    {KER_MSG_READV, 10, fill_rw},
-    {KER_MSG_WRITEV, 10, fill_rw},
-    {KER_MSG_INFO, 3, fill_info},
-    {KER_MSG_CURRENT, 5, fill_info},
-    {KER_MSG_SEND_PULSE, 20, fill_pulse},
-    {KER_MSG_DELIVER_EVENT, 6, fill_deliver},
-    {KER_SIGNAL_KILL, 2, fill_kill},
-    {KER_CHANNEL_CREATE, 10, fill_channel},
-    {KER_CHANNEL_DESTROY, 3, fill_channel_destroy},
-    {KER_CONNECT_ATTACH, 15, fill_attach},
-    {KER_CONNECT_DETACH, 4, fill_detach},
-    {KER_CONNECT_SERVER_INFO, 2, fill_server_info},
-    {KER_CONNECT_CLIENT_INFO, 2, fill_client_info},
-    {KER_CONNECT_FLAGS, 2, fill_connect_flags},
-    {KER_THREAD_CREATE, 20, fill_thread_create},
-    {KER_THREAD_DESTROY, 4, fill_thread_destroy},
-    {KER_THREAD_DETACH, 2, fill_tid},
-    {KER_THREAD_JOIN, 6, fill_tid},
-    {KER_THREAD_CANCEL, 3, fill_tid},
-    {KER_THREAD_CTL, 6, fill_thread_ctl},
-    {KER_INTERRUPT_ATTACH, 6, fill_interrupt_attach},
-    {KER_INTERRUPT_DETACH, 3, fill_interrupt},
-    {KER_INTERRUPT_WAIT, 5, fill_interrupt_wait},
-    {KER_INTERRUPT_MASK, 4, fill_interrupt},
-    {KER_INTERRUPT_UNMASK, 10, fill_interrupt},
-    {KER_CLOCK_TIME, 4, fill_clock},
-    {KER_CLOCK_ADJUST, 3, fill_clock},
-    {KER_CLOCK_PERIOD, 1, fill_clock},
-    {KER_CLOCK_ID, 2, fill_clock_id},
-    {KER_CLOCK_CYCLES, 2, fill_info},
-    {KER_TIMER_CREATE, 6, fill_timer_create},
-    {KER_TIMER_DESTROY, 2, fill_interrupt},
-    {KER_TIMER_SETTIME, 10, fill_timer_settime},
-    {KER_TIMER_INFO, 3, fill_timer_info},
-    {KER_TIMER_ALARM, 2, fill_timer_alarm},
-    {KER_TIMER_TIMEOUT, 30, fill_timer_timeout},
-    {KER_SYNC_CREATE, 2, fill_sync_create},
-    {KER_SYNC_DESTROY, 1, fill_sync_any},
-    {KER_SYNC_MUTEX_LOCK, 20, fill_mutex},
-    {KER_SYNC_MUTEX_UNLOCK, 20, fill_mutex},
-    {KER_SYNC_CONDVAR_WAIT, 10, fill_cond_wait},
-    {KER_SYNC_CONDVAR_SIGNAL, 10, fill_cond_signal},
-    {KER_SYNC_SEM_POST, 10, fill_sem},
-    {KER_SYNC_SEM_WAIT, 10, fill_sem},
-    {KER_SYNC_CTL, 1, fill_none},
-    {KER_SCHED_GET, 3, fill_sched},
-    {KER_SCHED_SET, 8, fill_sched},
-    {KER_SCHED_YIELD, 5, fill_none},
-    {KER_SCHED_INFO, 1, fill_sched_info},
-    {KER_PROC_EXIT, 1, fill_none},
-    {KER_PROC_WAIT, 8, fill_wait},
-    {KER_PROC_INFO, 2, fill_process_info},
-    {KER_THREAD_INFO, 3, fill_process_info},
-    {KER_PROC_SELF, 2, fill_process_info},
-    {KER_MEM_MAP, 5, fill_memory},
-    {KER_MEM_UNMAP, 5, fill_memory},
-    {KER_NOP, 1, fill_none},
-    {99, 1, fill_none},
+    IF(connected, MSG_SENDV, 60, send, CONNECT_ATTACH),
+    IF(connected, MSG_SENDVNC, 5, send, CONNECT_ATTACH),
+    IF(has_channel, MSG_RECEIVEV, 50, receive, CHANNEL_CREATE),
+    IF(has_channel, MSG_RECEIVEPULSEV, 8, receive, CHANNEL_CREATE),
+    IF(serves, MSG_REPLYV, 40, reply, MSG_RECEIVEV),
+    IF(serves, MSG_ERROR, 8, error, MSG_RECEIVEV),
+    IF(serves, MSG_READV, 10, rw, MSG_RECEIVEV),
+    IF(serves, MSG_WRITEV, 10, rw, MSG_RECEIVEV),
+    IF(serves, MSG_INFO, 3, info, MSG_RECEIVEV),
+    IF(serves, MSG_CURRENT, 5, info, MSG_RECEIVEV),
+    IF(connected, MSG_SEND_PULSE, 20, pulse, CONNECT_ATTACH),
+    IF(serves, MSG_DELIVER_EVENT, 6, deliver, MSG_RECEIVEV),
+    ANY(SIGNAL_KILL, 2, kill),
+    ANY(CHANNEL_CREATE, 10, channel),
+    ANY(CHANNEL_DESTROY, 3, channel_destroy),
+    IF(channel_anywhere, CONNECT_ATTACH, 15, attach, CHANNEL_CREATE),
+    IF(connected, CONNECT_DETACH, 4, detach, CONNECT_ATTACH),
+    IF(connected, CONNECT_SERVER_INFO, 2, server_info, CONNECT_ATTACH),
+    IF(has_channel, CONNECT_CLIENT_INFO, 2, client_info, CHANNEL_CREATE),
+    IF(connected, CONNECT_FLAGS, 2, connect_flags, CONNECT_ATTACH),
+    ANY(THREAD_CREATE, 20, thread_create),
+    ANY(THREAD_DESTROY, 4, thread_destroy),
+    ANY(THREAD_DETACH, 2, tid),
+    ANY(THREAD_JOIN, 6, tid),
+    ANY(THREAD_CANCEL, 3, tid),
+    ANY(THREAD_CTL, 6, thread_ctl),
+    ANY(INTERRUPT_ATTACH, 6, interrupt_attach),
+    IF(attached, INTERRUPT_DETACH, 3, interrupt, INTERRUPT_ATTACH),
+    ANY(INTERRUPT_WAIT, 5, interrupt_wait),
+    IF(attached, INTERRUPT_MASK, 4, interrupt, INTERRUPT_ATTACH),
+    IF(attached, INTERRUPT_UNMASK, 10, interrupt, INTERRUPT_ATTACH),
+    ANY(CLOCK_TIME, 4, clock),
+    ANY(CLOCK_ADJUST, 3, clock),
+    ANY(CLOCK_PERIOD, 1, clock),
+    ANY(CLOCK_ID, 2, clock_id),
+    ANY(CLOCK_CYCLES, 2, info),
+    ANY(TIMER_CREATE, 6, timer_create),
+    IF(has_timer, TIMER_DESTROY, 2, interrupt, TIMER_CREATE),
+    IF(has_timer, TIMER_SETTIME, 10, timer_settime, TIMER_CREATE),
+    IF(has_timer, TIMER_INFO, 3, timer_info, TIMER_CREATE),
+    ANY(TIMER_ALARM, 2, timer_alarm),
+    ANY(TIMER_TIMEOUT, 30, timer_timeout),
+    ANY(SYNC_CREATE, 2, sync_create),
+    ANY(SYNC_DESTROY, 1, sync_any),
+    ANY(SYNC_MUTEX_LOCK, 20, mutex),
+    IF(owns, SYNC_MUTEX_UNLOCK, 20, mutex, SYNC_MUTEX_LOCK),
+    IF(owns, SYNC_CONDVAR_WAIT, 10, cond_wait, SYNC_MUTEX_LOCK),
+    ANY(SYNC_CONDVAR_SIGNAL, 10, cond_signal),
+    ANY(SYNC_SEM_POST, 10, sem),
+    ANY(SYNC_SEM_WAIT, 10, sem),
+    ANY(SYNC_CTL, 1, none),
+    ANY(SCHED_GET, 3, sched),
+    ANY(SCHED_SET, 8, sched),
+    ANY(SCHED_YIELD, 5, none),
+    ANY(SCHED_INFO, 1, sched_info),
+    ANY(PROC_EXIT, 1, none),
+    ANY(PROC_WAIT, 8, wait),
+    ANY(PROC_INFO, 2, process_info),
+    ANY(THREAD_INFO, 3, process_info),
+    ANY(PROC_SELF, 2, process_info),
+    ANY(MEM_MAP, 5, memory),
+    ANY(MEM_UNMAP, 5, memory),
+    ANY(NOP, 1, none),
+    {.number = 99, .weight = 1, .fill = fill_none},
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
@@ -421,21 +503,35 @@ static bool without_kernel(struct thread *t, unsigned number, uintptr_t addr)
     return false;
 }
 
-/* Servers answer more often than chance would have it, or soon everybody waits. */
-static unsigned choose(struct thread *t)
+static unsigned by_number(unsigned number)
 {
-    static unsigned total;
-    if (total == 0) {
-        for (unsigned i = 0; i < CALLS; i++) {
-            total += calls[i].weight;
-        }
+    unsigned i = 0;
+    while (calls[i].number != number) {
+        i++;
+    }
+    return i;
+}
+
+/* Mostly one that could do something, or what must come before it. Servers answer more often than
+ * chance would have it, or soon everybody waits. */
+static unsigned choose(const struct thread *t)
+{
+    unsigned total = 0;
+    for (unsigned n = 0; n < CALLS; n++) {
+        total += calls[n].weight;
     }
     uint32_t n = pick(total);
     unsigned i = 0;
     for (; n >= calls[i].weight; i++) {
         n -= calls[i].weight;
     }
-    return chance(20) && has_client(t->proc) ? 4 : i;
+    if (chance(20) && has_client(t->proc)) {
+        return by_number(KER_MSG_REPLYV);
+    }
+    while (calls[i].sense && !calls[i].sense(t) && chance(90)) {
+        i = by_number(calls[i].before);
+    }
+    return i;
 }
 
 bool random_call(struct thread *t, unsigned *number, uintptr_t args[6])

@@ -21,7 +21,7 @@
 #include "kernel/cpu.h"
 #include "test/unit_ipc/random_calls.h"
 
-#define STEPS_DEFAULT 150000
+#define STEPS_DEFAULT 1500000
 #define EPISODE 3000 /* steps, then all processes end */
 #define HISTORY 24
 #define LINES 6

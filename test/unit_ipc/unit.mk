@@ -2,7 +2,8 @@
 # Messages, pulses, synchronisation, timers and interrupts: the real kernel on this machine, with a
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
-UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test)
+UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test pulse_test sync_test clock_test timer_test \
+	intr_test thread_test errno_test random_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
@@ -18,10 +19,9 @@ UNIT_IPC_KERNEL := $(filter-out %/pool.c,$(addprefix kernel/,channel.c clock.c c
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c \
 	timeout.c timer.c timer_calls.c vm.c))
 UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) test/unit_ipc/fake.c \
-	$(addprefix test/unit_ipc/,world.c check.c check_msg.c \
-	check_system.c))
+	$(addprefix test/unit_ipc/,world.c check.c check_msg.c check_system.c))
 
-$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.h kernel/*.h kernel/abi/*.* kernel/abi/sys/*.h \
+$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*.h kernel/abi/*.* kernel/abi/sys/*.h \
 	trace/*.h) trace/events.def test/unit_ipc/unit.mk
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -c -o $@ $<

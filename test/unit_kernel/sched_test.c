@@ -271,6 +271,81 @@ static void test_round_robin(void **state)
     assert_int_equal(sched_run_cycles(&threads[0]) + sched_run_cycles(&threads[1]), fake_cycles);
 }
 
+/* Time passes, with the quantum timer of each CPU; ran[] counts what each thread gets. */
+static void spin_all(unsigned ncpu, unsigned steps, uint64_t ran[THREADS])
+{
+    for (unsigned n = 0; n < steps; n++) {
+        fake_cycles += 100;
+        for (unsigned c = 0; c < ncpu; c++) {
+            if (cpus[c].current) {
+                ran[cpus[c].current - threads] += 100;
+            }
+        }
+        for (unsigned c = 0; c < ncpu; c++) {
+            if (cpus[c].quantum_end <= fake_cycles) { /* its timer interrupt */
+                fake_cpu = &cpus[c];
+                sched_quantum(fake_cpu);
+                leave_kernel();
+            }
+        }
+    }
+}
+
+static void start_spinner(unsigned i, uint32_t runmask, unsigned from)
+{
+    threads[i].priority = 10;
+    threads[i].policy = SCHED_RR;
+    threads[i].runmask = runmask;
+    fake_cpu = &cpus[from];
+    wake(&threads[i]);
+    leave_kernel();
+}
+
+/* More threads of one priority that never block than CPUs, made by any CPU: all get their turns. */
+static void test_round_robin_on_four(void **state)
+{
+    uint64_t ran[THREADS] = {0}, total = 0;
+
+    (void)state;
+    start(4);
+    for (unsigned i = 0; i < 7; i++) {
+        start_spinner(i, UINT32_MAX, i % 4);
+    }
+    spin_all(4, 20000, ran);
+    for (unsigned i = 0; i < 7; i++) {
+        assert_true(ran[i] > 4 * 20000 * 100 / 7 * 4 / 5);
+        assert_int_equal(ran[i], sched_run_cycles(&threads[i]));
+        total += ran[i];
+    }
+    assert_int_equal(total, 4 * fake_cycles); /* and no CPU was idle */
+}
+
+/* Two that may run on one CPU only share it, though another CPU made the second one READY and no
+ * other event makes theirs look; those that may run anywhere share the rest. */
+static void test_round_robin_pinned(void **state)
+{
+    uint64_t ran[THREADS] = {0};
+
+    (void)state;
+    for (unsigned from = 0; from < 4; from++) {
+        memset(ran, 0, sizeof(ran));
+        start(4);
+        for (unsigned i = 0; i < 2; i++) {
+            start_spinner(i, 1u << 2, from);
+        }
+        spin_all(4, 20000, ran);
+        assert_true(ran[0] > 20000 * 40 && ran[1] > 20000 * 40);
+        memset(ran, 0, sizeof(ran));
+        for (unsigned i = 2; i < 7; i++) {
+            start_spinner(i, UINT32_MAX, from);
+        }
+        spin_all(4, 40000, ran);
+        for (unsigned i = 0; i < 7; i++) {
+            assert_true(ran[i] > 40000 * 10);
+        }
+    }
+}
+
 /* A thread that is woken by one which then blocks stays on its CPU: nobody is interrupted. */
 static void test_no_needless_ipi(void **state)
 {
@@ -292,9 +367,14 @@ static void test_no_needless_ipi(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fifo),        cmocka_unit_test(test_preempted_first),
-        cmocka_unit_test(test_round_robin), cmocka_unit_test(test_no_needless_ipi),
-        cmocka_unit_test(test_one_cpu),     cmocka_unit_test(test_four_cpus),
+        cmocka_unit_test(test_fifo),
+        cmocka_unit_test(test_preempted_first),
+        cmocka_unit_test(test_round_robin),
+        cmocka_unit_test(test_no_needless_ipi),
+        cmocka_unit_test(test_one_cpu),
+        cmocka_unit_test(test_four_cpus),
+        cmocka_unit_test(test_round_robin_on_four),
+        cmocka_unit_test(test_round_robin_pinned),
     };
 
     random_start();

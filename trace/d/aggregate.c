@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The aggregation buffer's hash table. A key is written where a new entry would lie; if it is there
- * already, the old entry takes the value. Keys are compared and hashed as recorded, strings with
- * what follows their NUL zeroed.
+ * already, the old entry takes the value. Tested by test/d_fire.
  */
 #include "trace/d/aggregate.h"
 
 #include "trace/d/ecb.h"
-
-uint8_t *d_agg_entry(struct d_aggbuf *b)
-{
-    return b->active ? b->active + b->used : NULL;
-}
 
 #define ONES 0x0101010101010101u
 
@@ -21,103 +15,113 @@ static bool has_nul(uint64_t word)
     return (word - ONES) & ~word & (ONES << 7);
 }
 
-static uint64_t word_at(const uint8_t *p, uint32_t size)
+/* Of a field: 8 bytes, or what is left of it. */
+static inline uint64_t word_at(const uint8_t *p, uint32_t left)
 {
     uint64_t word = 0;
 
-    if (size >= 8) {
+    if (left >= 8) {
         __builtin_memcpy(&word, p, 8);
     } else {
-        __builtin_memcpy(&word, p, size);
+        __builtin_memcpy(&word, p, left);
     }
     return word;
 }
 
-static uint32_t mix(uint32_t hash, uint64_t word)
+static inline uint32_t mix(uint32_t hash, uint64_t word)
 {
     hash = (hash ^ (uint32_t)word) * 0x9e3779b1u;
     hash = (hash ^ hash >> 15 ^ (uint32_t)(word >> 32)) * 0x85ebca6bu;
     return hash ^ hash >> 13;
 }
 
-/* Strings only to the word that has their NUL: most are short, and their fields long. */
-static uint32_t hash_text(uint32_t hash, const uint8_t *p, uint32_t size)
+/* Strings are looked at only to the word that has their NUL: most are short, and their fields long.
+ * What is behind the NUL in that word is 0. */
+static uint32_t hash_key(uint32_t hash, const struct d_action *key, const uint8_t *p)
 {
-    uint64_t word = 1;
+    uint32_t left = key->rec.size;
 
-    for (uint32_t i = 0; i < size && !has_nul(word); i += 8) {
-        word = word_at(p + i, size - i);
+    while (left > 0) {
+        uint64_t word = word_at(p, left);
         hash = mix(hash, word);
-    }
-    return hash;
-}
-
-static uint32_t hash_words(uint32_t hash, const uint8_t *p, uint32_t size)
-{
-    for (uint32_t i = 0; i < size; i += 8) {
-        hash = mix(hash, word_at(p + i, size - i));
+        if (left <= 8 || (key->is_string && has_nul(word))) {
+            break;
+        }
+        p += 8;
+        left -= 8;
     }
     return hash;
 }
 
 static uint32_t hash_keys(const struct d_aggregation *a, const uint8_t *entry)
 {
+    const struct d_action *key = a->keys, *end = key + a->nkeys;
     uint32_t hash = a->id;
 
-    for (uint32_t i = 0; i < a->nkeys; i++) {
-        const struct d_action *key = &a->keys[i];
-        const uint8_t *p = entry + key->rec.offset;
-        hash =
-            key->is_string ? hash_text(hash, p, key->rec.size) : hash_words(hash, p, key->rec.size);
-    }
-    return hash ^ hash >> 16;
+    do {
+        hash = hash_key(hash, key, entry + key->rec.offset);
+    } while (++key < end);
+    return hash;
 }
 
-static bool same_text(const uint8_t *a, const uint8_t *b, uint32_t size)
+static bool same_key(const struct d_action *key, const uint8_t *a, const uint8_t *b)
 {
-    for (uint32_t i = 0; i < size; i += 8) {
-        uint64_t word = word_at(a + i, size - i);
-        if (word != word_at(b + i, size - i)) {
+    uint32_t left = key->rec.size;
+
+    while (left > 0) {
+        uint64_t word = word_at(a, left);
+        if (word != word_at(b, left)) {
             return false;
         }
-        if (has_nul(word)) {
-            return true;
+        if (left <= 8 || (key->is_string && has_nul(word))) {
+            break;
         }
+        a += 8;
+        b += 8;
+        left -= 8;
     }
     return true;
 }
 
-static bool same_key(const struct d_aggregation *a, const uint8_t *x, const uint8_t *y)
+static bool same_keys(const struct d_aggregation *a, const uint8_t *x, const uint8_t *y)
 {
-    for (uint32_t i = 0; i < a->nkeys; i++) {
-        const struct d_recdesc *r = &a->keys[i].rec;
-        const uint8_t *p = x + r->offset, *q = y + r->offset;
-        if (a->keys[i].is_string ? !same_text(p, q, r->size)
-                                 : __builtin_memcmp(p, q, r->size) != 0) {
+    const struct d_action *key = a->keys, *end = key + a->nkeys;
+
+    do {
+        if (!same_key(key, x + key->rec.offset, y + key->rec.offset)) {
             return false;
         }
-    }
+    } while (++key < end);
     return true;
 }
 
-/* The entry with this key, or the new one, now part of the buffer; NULL: no room, counted. */
-static struct d_agg_entry *find(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry)
+/* What leaves the machine: strings with zeros to the end of their field. */
+static void finish_strings(const struct d_aggregation *a, uint8_t *entry)
+{
+    for (uint32_t i = 0; i < a->nkeys; i++) {
+        uint8_t *p = entry + a->keys[i].rec.offset;
+        uint32_t n = 0, size = a->keys[i].rec.size;
+        while (n < size && p[n]) {
+            n++;
+        }
+        if (a->keys[i].is_string) {
+            __builtin_memset(p + n, 0, size - n);
+        }
+    }
+}
+
+/* The new entry becomes part of the buffer; NULL: no room, counted. */
+static __attribute__((noinline)) struct d_agg_entry *
+insert(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry, uint32_t hash)
 {
     struct d_agg_entry *fresh = (struct d_agg_entry *)entry;
-    uint32_t hash = hash_keys(a, entry);
     uint32_t *head = &b->heads[hash & (b->chains - 1)];
 
-    for (uint32_t at = *head; at;) {
-        struct d_agg_entry *old = (struct d_agg_entry *)(b->active + at - 1);
-        if (old->hash == hash && old->id == a->id && same_key(a, (uint8_t *)old, entry)) {
-            return old;
-        }
-        at = old->next;
-    }
     if (b->used + a->size > b->limit) {
         b->drops++;
         return NULL;
     }
+    finish_strings(a, entry);
     *fresh = (struct d_agg_entry){a->id, a->size, hash, *head};
     *head = (uint32_t)b->used + 1;
     b->used += a->size;
@@ -125,13 +129,48 @@ static struct d_agg_entry *find(struct d_aggbuf *b, const struct d_aggregation *
     return fresh;
 }
 
+static struct d_agg_entry *find_keys(struct d_aggbuf *b, const struct d_aggregation *a,
+                                     uint8_t *entry)
+{
+    uint32_t hash = hash_keys(a, entry);
+
+    for (uint32_t at = b->heads[hash & (b->chains - 1)]; at;) {
+        struct d_agg_entry *old = (struct d_agg_entry *)(b->active + at - 1);
+        if (old->hash == hash && old->id == a->id && same_keys(a, (uint8_t *)old, entry)) {
+            return old;
+        }
+        at = old->next;
+    }
+    return insert(b, a, entry, hash);
+}
+
+/* Without keys there is one entry. */
+static inline struct d_agg_entry *find_only(struct d_aggbuf *b, const struct d_aggregation *a,
+                                            uint8_t *entry)
+{
+    for (uint32_t at = b->heads[a->id & (b->chains - 1)]; at;) {
+        struct d_agg_entry *old = (struct d_agg_entry *)(b->active + at - 1);
+        if (old->id == a->id) {
+            return old;
+        }
+        at = old->next;
+    }
+    return insert(b, a, entry, a->id);
+}
+
 void d_agg_fold(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry, uint64_t value,
                 uint64_t weight)
 {
-    struct d_agg_entry *e = find(b, a, entry);
+    struct d_agg_entry *e = a->nkeys ? find_keys(b, a, entry) : find_only(b, a, entry);
 
-    if (e) {
-        d_agg_update(a, (uint64_t *)((uint8_t *)e + a->value), value, weight);
+    if (!e) {
+        return;
+    }
+    uint64_t *data = (uint64_t *)((uint8_t *)e + a->value);
+    if (a->kind == D_AGG_COUNT) {
+        ++*data;
+    } else {
+        d_agg_update(a, data, value, weight);
     }
 }
 

@@ -41,8 +41,12 @@ struct d_aggbuf {
 
 /* Bytes of the value of an aggregating function; 0: no such function. */
 uint32_t d_agg_value_size(uint16_t kind, uint64_t shape);
-/* Where the next entry's key is to be written; NULL: no buffer. */
-uint8_t *d_agg_entry(struct d_aggbuf *);
+/* Where the next entry's key is to be written; NULL: no buffer. A string need only be followed by
+ * zeros to the next multiple of 8 from its field's start. */
+static inline uint8_t *d_agg_entry(const struct d_aggbuf *b)
+{
+    return b->active ? b->active + b->used : NULL;
+}
 /* Folds value (and weight) into the entry that has the key just written at `entry`: an old one, or
  * this, which then becomes part of the buffer, or is dropped and counted. */
 void d_agg_fold(struct d_aggbuf *, const struct d_aggregation *, uint8_t *entry, uint64_t value,

@@ -80,6 +80,55 @@ static uint64_t illegal(struct d_context *c)
     return 0;
 }
 
+/* NULL: it is none. */
+static inline __attribute__((always_inline)) const char *string_of(const struct d_context *c,
+                                                                   uint32_t variable)
+{
+    const struct d_probe *probe = c->ecb->probe;
+
+    switch (variable) {
+    case DIF_VAR_probeprov:
+        return probe->provider->name;
+    case DIF_VAR_probemod:
+        return probe->module;
+    case DIF_VAR_probefunc:
+        return probe->function;
+    case DIF_VAR_probename:
+        return probe->name;
+    case DIF_VAR_execname:
+        return d_port_execname();
+    case DIF_VAR_execargs:
+        return d_port_execargs();
+    case DIF_VAR_zonename:
+        return "global";
+    case DIF_VAR_jailname:
+        return "";
+    default:
+        return NULL;
+    }
+}
+
+uint32_t d_builtin_copy(struct d_context *c, uint32_t variable, uint8_t *to, uint32_t size)
+{
+    const char *from = string_of(c, variable);
+    uint8_t *p = to, *end = to + size;
+
+    if (!from) {
+        return (uint32_t)D_NO_STRING;
+    }
+    while (*from && p < end) {
+        *p++ = (uint8_t)*from++;
+    }
+    return (uint32_t)(p - to);
+}
+
+static uint64_t string_or_illegal(struct d_context *c, uint32_t variable)
+{
+    const char *s = string_of(c, variable);
+
+    return s ? string(c, s) : illegal(c);
+}
+
 /* One switch, and so one jump: this is on the way of most clauses. */
 uint64_t d_builtin(struct d_context *c, uint32_t variable)
 {
@@ -111,22 +160,10 @@ uint64_t d_builtin(struct d_context *c, uint32_t variable)
         return once(c, D_ONCE_STACKDEPTH);
     case DIF_VAR_caller:
         return once(c, D_ONCE_CALLER);
-    case DIF_VAR_probeprov:
-        return string(c, c->ecb->probe->provider->name);
-    case DIF_VAR_probemod:
-        return string(c, c->ecb->probe->module);
-    case DIF_VAR_probefunc:
-        return string(c, c->ecb->probe->function);
-    case DIF_VAR_probename:
-        return string(c, c->ecb->probe->name);
     case DIF_VAR_pid:
         return (uint64_t)d_port_pid();
     case DIF_VAR_tid:
         return (uint64_t)d_port_tid();
-    case DIF_VAR_execname:
-        return string(c, d_port_execname());
-    case DIF_VAR_zonename:
-        return string(c, "global");
     case DIF_VAR_walltimestamp:
         return once(c, D_ONCE_WALLTIMESTAMP);
     case DIF_VAR_ustackdepth:
@@ -141,16 +178,12 @@ uint64_t d_builtin(struct d_context *c, uint32_t variable)
         return d_port_gid();
     case DIF_VAR_errno:
         return (uint64_t)d_port_errno();
-    case DIF_VAR_execargs:
-        return string(c, d_port_execargs());
     case DIF_VAR_jid:
         return 0;
-    case DIF_VAR_jailname:
-        return string(c, "");
     case DIF_VAR_cpu:
         return c->cpu;
     default:
-        return illegal(c);
+        return string_or_illegal(c, variable);
     }
 }
 

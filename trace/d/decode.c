@@ -87,10 +87,18 @@ static struct d_insn decode_one(const struct d_places *p, dif_insn i)
     }
 }
 
+/* A branch to `ret` might as well return. */
+static dif_insn shortened(const struct dif_object *o, dif_insn i)
+{
+    dif_insn target = DIF_INSN_OP(i) == DIF_OP_ba ? o->text[DIF_INSN_LABEL(i)] : i;
+
+    return DIF_INSN_OP(target) == DIF_OP_ret ? target : i;
+}
+
 void d_decode(const struct dif_object *o, const struct d_places *p, struct d_insn *to)
 {
     for (uint32_t i = 0; i < o->ntext; i++) {
-        to[i] = decode_one(p, o->text[i]);
+        to[i] = decode_one(p, shortened(o, o->text[i]));
     }
 }
 

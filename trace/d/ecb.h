@@ -12,9 +12,8 @@
 struct d_action {
     uint16_t kind;                 /* [I] enum d_action_kind */
     bool is_string;                /* [I] records a string */
-    bool is_ref;                   /* [I] its value is an address */
+    bool is_block;                 /* [I] records what is at an address */
     bool is_plain;                 /* [I] records a value, and that is all it does */
-    bool is_text;                  /* [I] the same of a string */
     const struct d_object *object; /* [I] NULL: none */
     const struct d_object *weight; /* [I] NULL: 1 */
     uint64_t arg;                  /* [I] of the image */
@@ -39,6 +38,7 @@ struct d_ecb {
     bool reserves;                    /* [I] its record gets room before its actions run */
     bool speculates;                  /* [I] */
     bool exits;                       /* [I] */
+    bool aggregates;                  /* [I] it has one action, an aggregating one */
 };
 
 /* arg5 and on of the probe ERROR: the address. */

@@ -135,12 +135,12 @@ static void make_action(const struct maker *m, const struct d_image_action *from
         .weight = object(m, from->weight),
         .arg = from->arg,
         .described = bytes || is_described(from->kind),
+        .is_block = from->kind == D_ACT_TRACEMEM || from->kind == D_ACT_TRACEMEM_DYNSIZE,
     };
     if (to->object && from->kind == D_ACT_DIFEXPR) {
         to->is_string = to->object->result.kind == DIF_TYPE_STRING;
-        to->is_ref = to->object->result.ref;
-        to->is_plain = bytes && !to->is_ref;
-        to->is_text = to->is_string;
+        to->is_block = to->object->result.ref && !to->is_string;
+        to->is_plain = bytes && !to->object->result.ref;
     }
     if (bytes) {
         *offset = align_up(*offset, align);
@@ -332,6 +332,7 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     set_size(e, offset);
     note_kinds(e);
     e->reserves = e->size && !e->speculates;
+    e->aggregates = e->nactions == 1 && e->actions[0].agg;
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};
     const char *wrong = wrong_order(e);
     return wrong ? d_refuse(m->why, -D_EINVAL, wrong) : 0;

@@ -1,31 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A probe fires: every ECB on it whose consumer is in the right state looks at its predicate, finds
- * room, runs its actions and commits its record. A fault abandons the record and fires ERROR. Own
- * CPU, nothing else firing on it; no lock, no allocation, bounded time. Tested by test/d_fire.
+ * room, runs its actions and commits its record. A fault abandons the record and fires ERROR. What
+ * most clauses do is straight here, all else in act.c. Own CPU, nothing else firing on it; no lock,
+ * no allocation, bounded time. Tested by test/d_fire; instructions counted by test/bench.
  */
-#include "trace/d/consumer.h"
+#include "trace/d/fire.h"
 #include "trace/d/port.h"
 
 enum { HEADER = sizeof(struct d_record) };
-#define CHILL_MAX 500000000u /* ns, in each CHILL_SPAN */
-#define CHILL_SPAN 1000000000u
-
-/* One clause under way. */
-struct firing {
-    const struct d_ecb *ecb;
-    struct d_consumer *consumer;
-    struct d_consumer_cpu *here;
-    struct d_context *context;
-    struct d_buffer *buffer; /* where its record goes */
-    uint8_t *record;         /* NULL: none reserved */
-    uint32_t action;         /* 1-based number of the one that runs; 0: the predicate */
-};
-
-static bool faulted(const struct firing *f)
-{
-    return f->context->fault.kind != DIF_FAULT_NONE;
-}
 
 /* ---- leaving -----------------------------------------------------------------------------------
  */
@@ -57,250 +40,6 @@ static __attribute__((noinline)) void exit_without_room(const struct d_ecb *e,
     }
 }
 
-/* ---- what an action records --------------------------------------------------------------------
- */
-
-static void store_value(uint8_t *to, uint64_t value, uint32_t size)
-{
-    switch (size) {
-    case 8:
-        __builtin_memcpy(to, &value, 8);
-        break;
-    case 4:
-        __builtin_memcpy(to, &value, 4);
-        break;
-    case 2:
-        __builtin_memcpy(to, &value, 2);
-        break;
-    default:
-        *to = (uint8_t)value;
-    }
-}
-
-/* Behind its NUL a string's field is zero. */
-static void store_string(struct d_context *c, uint8_t *to, uint64_t address, uint32_t size)
-{
-    size_t n = d_load_string(c, (char *)to, address, size, false);
-
-    __builtin_memset(to + n, 0, size - n);
-}
-
-static void store_result(struct d_context *c, const struct d_action *a, uint64_t value, uint8_t *to)
-{
-    if (a->is_string) {
-        store_string(c, to, value, a->rec.size);
-    } else if (a->is_ref) {
-        d_load_block(c, to, value, a->rec.size, false);
-    } else {
-        store_value(to, value, a->rec.size);
-    }
-}
-
-static void store_stack(bool user, uint8_t *to, uint32_t frames)
-{
-    unsigned n = d_port_stack(user, (uint64_t *)(void *)to, frames);
-
-    __builtin_memset(to + n * 8, 0, (frames - n) * 8);
-}
-
-/* The pid, the frames, then room for names, which the consumer finds itself. */
-static void store_ustack(const struct d_action *a, uint8_t *to)
-{
-    uint32_t frames = (uint32_t)a->arg;
-    uint32_t used = (frames + 1) * 8;
-
-    store_value(to, (uint32_t)d_port_pid(), 8);
-    store_stack(true, to + 8, frames);
-    __builtin_memset(to + used, 0, a->rec.size - used);
-}
-
-/* Its datum at `to`. Stacks need no object; all others have one. */
-static void store_datum(struct d_context *c, const struct d_action *a, uint8_t *to)
-{
-    switch (a->kind) {
-    case D_ACT_STACK:
-        store_stack(false, to, (uint32_t)a->arg);
-        return;
-    case D_ACT_USTACK:
-    case D_ACT_JSTACK:
-        store_ustack(a, to);
-        return;
-    default:
-        break;
-    }
-    uint64_t value = d_run(c, a->object);
-    if (c->fault.kind != DIF_FAULT_NONE) {
-        return;
-    }
-    switch (a->kind) {
-    case D_ACT_USYM:
-    case D_ACT_UMOD:
-    case D_ACT_UADDR:
-        store_value(to, (uint32_t)d_port_pid(), 8);
-        store_value(to + 8, value, 8);
-        break;
-    case D_ACT_TRACEMEM:
-    case D_ACT_TRACEMEM_DYNSIZE:
-        c->fault.offset = UINT32_MAX;
-        d_load_block(c, to, value, a->rec.size, false);
-        break;
-    default:
-        c->fault.offset = UINT32_MAX; /* a fault from here on is none of an instruction */
-        store_result(c, a, value, to);
-    }
-}
-
-/* What most clauses record first. A fault of the copy is none of an instruction. */
-static inline void store_any(struct d_context *c, const struct d_action *a, uint8_t *to)
-{
-    if (a->is_plain) {
-        store_value(to, d_eval(c, a->object), a->rec.size);
-        return;
-    }
-    if (!a->is_text) {
-        store_datum(c, a, to);
-        return;
-    }
-    uint64_t address = d_eval(c, a->object);
-    if (c->fault.kind == DIF_FAULT_NONE) {
-        c->fault.offset = UINT32_MAX;
-        store_string(c, to, address, a->rec.size);
-    }
-}
-
-/* ---- actions that do something else ------------------------------------------------------------
- */
-
-static void aggregate(struct firing *f, const struct d_action *a)
-{
-    const struct d_aggregation *agg = a->agg;
-    uint8_t *entry = d_agg_entry(&f->here->agg);
-    uint64_t weight = 1;
-
-    if (!entry) {
-        f->here->agg.drops++;
-        return;
-    }
-    for (uint32_t i = 0; i < agg->nkeys; i++) {
-        const struct d_action *key = &agg->keys[i];
-        store_any(f->context, key, entry + key->rec.offset);
-        if (faulted(f)) {
-            return;
-        }
-    }
-    uint64_t value = a->object ? d_eval(f->context, a->object) : 0;
-    if (a->weight) {
-        weight = d_eval(f->context, a->weight);
-    }
-    if (!faulted(f)) {
-        d_agg_fold(&f->here->agg, agg, entry, value, weight);
-    }
-}
-
-static bool reserve(struct firing *f)
-{
-    f->record = d_buffer_reserve(f->buffer, &f->consumer->shapes, f->ecb->size, f->ecb->align,
-                                 f->ecb->probe->id == D_PROBE_END);
-    return f->record != NULL;
-}
-
-/* From here on the record belongs to a speculation. False: the clause is abandoned. */
-static bool speculate(struct firing *f, uint64_t id)
-{
-    struct d_buffer *b = d_speculation_buffer(&f->consumer->speculations, id, f->context->cpu);
-
-    if (!b) {
-        return false;
-    }
-    f->buffer = b;
-    if (!reserve(f)) {
-        f->here->speculative_drops++;
-        return false;
-    }
-    return true;
-}
-
-static void chill(struct firing *f, uint64_t ns)
-{
-    struct d_consumer_cpu *here = f->here;
-    uint64_t now = d_port_timestamp();
-
-    if (now - here->chill_since > CHILL_SPAN) {
-        here->chill_since = now;
-        here->chilled = 0;
-    }
-    if (ns > CHILL_MAX || here->chilled + ns > CHILL_MAX) {
-        d_fault(f->context, DIF_FAULT_ILLOP, 0);
-        return;
-    }
-    here->chilled += ns;
-    d_port_chill(ns);
-}
-
-static void want_speculation(struct firing *f, bool ok)
-{
-    if (!ok) {
-        d_fault(f->context, DIF_FAULT_ILLOP, 0);
-    }
-}
-
-/* False: the clause is abandoned, without a fault. */
-static bool act_otherwise(struct firing *f, const struct d_action *a)
-{
-    struct d_context *c = f->context;
-    uint64_t value = a->object ? d_run(c, a->object) : 0;
-
-    if (faulted(f)) {
-        return true;
-    }
-    switch (a->kind) {
-    case D_ACT_SPECULATE:
-        return speculate(f, value);
-    case D_ACT_COMMIT:
-        want_speculation(f, d_speculation_commit(&f->consumer->speculations, value, c->cpu,
-                                                 &f->here->principal, &f->consumer->shapes));
-        break;
-    case D_ACT_DISCARD:
-        want_speculation(f, d_speculation_discard(&f->consumer->speculations, value));
-        break;
-    case D_ACT_EXIT:
-        store_value(f->record + a->rec.offset, value, 4);
-        d_consumer_exit(f->consumer, (int32_t)value, false);
-        break;
-    case D_ACT_STOP:
-        d_port_stop_process();
-        break;
-    case D_ACT_RAISE:
-        d_port_raise((int)value);
-        break;
-    case D_ACT_BREAKPOINT:
-        d_port_breakpoint();
-        break;
-    case D_ACT_PANIC:
-        d_port_panic();
-        break;
-    case D_ACT_CHILL:
-        chill(f, value);
-        break;
-    default: /* a statement, or what the consumer does */
-        break;
-    }
-    return true;
-}
-
-static bool act(struct firing *f, const struct d_action *a)
-{
-    if (a->agg) {
-        aggregate(f, a);
-        return true;
-    }
-    if (a->rec.size && a->kind != D_ACT_EXIT) {
-        store_datum(f->context, a, f->record + a->rec.offset);
-        return true;
-    }
-    return act_otherwise(f, a);
-}
-
 /* ---- faults ------------------------------------------------------------------------------------
  */
 
@@ -314,23 +53,25 @@ uint64_t d_error_argument(uint32_t probe, void *arg, unsigned n)
     return n == 5 ? error_address[d_port_cpu() % CPUS] : 0;
 }
 
-/* ERROR, for this consumer only. The context is free again: its clause is over. */
-static __attribute__((noinline)) void report(struct firing *f)
+/* ERROR, for this consumer only. The context is free again: its clause is over. action: its number
+ * from 1; 0: the predicate. */
+static __attribute__((noinline)) void report(const struct d_ecb *from, struct d_consumer_cpu *here,
+                                             uint32_t action)
 {
-    struct d_fault fault = f->context->fault;
-    const struct d_probe *error = d_probe_at(D_PROBE_ERROR);
+    struct d_fault fault = here->context.fault;
+    struct d_consumer *c = from->consumer;
     uint64_t offset = fault.offset == UINT32_MAX ? UINT64_MAX : fault.offset;
-    const uint64_t args[5] = {0, f->ecb->epid, f->action, offset, (uint64_t)fault.kind};
+    const uint64_t args[5] = {0, from->epid, action, offset, (uint64_t)fault.kind};
 
-    f->here->principal.errors++;
-    __atomic_add_fetch(&f->consumer->errors, 1, __ATOMIC_RELAXED);
-    if (f->ecb->probe->id == D_PROBE_ERROR) {
-        __atomic_add_fetch(&f->consumer->double_errors, 1, __ATOMIC_RELAXED);
+    here->principal.errors++;
+    __atomic_add_fetch(&c->errors, 1, __ATOMIC_RELAXED);
+    if (from->probe->id == D_PROBE_ERROR) {
+        __atomic_add_fetch(&c->double_errors, 1, __ATOMIC_RELAXED);
         return;
     }
     error_address[d_port_cpu() % CPUS] = fault.address;
-    for (const struct d_ecb *e = error->ecbs; e; e = e->next) {
-        if (e->consumer == f->consumer) {
+    for (const struct d_ecb *e = d_probe_at(D_PROBE_ERROR)->ecbs; e; e = e->next) {
+        if (e->consumer == c) {
             d_ecb_fire(e, args);
         }
     }
@@ -340,7 +81,7 @@ static __attribute__((noinline)) void report(struct firing *f)
  */
 
 static inline void commit(struct d_buffer *b, uint8_t *record, const struct d_ecb *e,
-                          struct d_context *x)
+                          const struct d_context *x)
 {
     bool known = x->present >> D_ONCE_TIMESTAMP & 1;
     uint64_t now = known ? x->once[D_ONCE_TIMESTAMP] : d_port_timestamp();
@@ -350,37 +91,53 @@ static inline void commit(struct d_buffer *b, uint8_t *record, const struct d_ec
     d_buffer_commit(b, record, e->size);
 }
 
-/* The actions, until one abandons the clause or faults. */
+/* The actions from this one on, of any kind. */
+static __attribute__((noinline)) void run_others(const struct d_ecb *e, struct d_consumer_cpu *here,
+                                                 uint8_t *record, uint32_t i)
+{
+    struct firing f = {e, here, &here->principal, record};
+
+    for (; i < e->nactions; i++) {
+        const struct d_action *a = &e->actions[i];
+        if (a->agg) {
+            d_act_aggregate(here, a);
+        } else if (!d_act(&f, a)) {
+            return;
+        }
+        if (here->context.fault.kind != DIF_FAULT_NONE) {
+            report(e, here, i + 1);
+            return;
+        }
+    }
+    if (f.record) {
+        commit(f.buffer, f.record, e, &here->context);
+    }
+}
+
+/* Values recorded and aggregated: the loop that most clauses never leave. */
 static __attribute__((noinline)) void run_actions(const struct d_ecb *e,
                                                   struct d_consumer_cpu *here, uint8_t *record)
 {
     struct d_context *x = &here->context;
-    struct firing f = {e, e->consumer, here, x, &here->principal, record, 0};
-    bool goes_on = true;
 
-    while (f.action < e->nactions && goes_on) {
-        const struct d_action *a = &e->actions[f.action++];
-        if (a->is_plain || a->is_text) {
-            store_any(x, a, f.record + a->rec.offset);
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        const struct d_action *a = &e->actions[i];
+        if (a->is_plain) {
+            d_store_value(record + a->rec.offset, d_eval(x, a->object), a->rec.size);
+        } else if (a->agg) {
+            d_act_aggregate(here, a);
         } else {
-            goes_on = act(&f, a);
+            run_others(e, here, record, i);
+            return;
         }
-        if (faulted(&f)) {
-            report(&f);
-            goes_on = false;
+        if (x->fault.kind != DIF_FAULT_NONE) {
+            report(e, here, i + 1);
+            return;
         }
     }
-    if (goes_on && f.record) {
-        commit(f.buffer, f.record, e, x);
+    if (record) {
+        commit(&here->principal, record, e, x);
     }
-}
-
-static __attribute__((noinline)) void report_predicate(const struct d_ecb *e,
-                                                       struct d_consumer_cpu *here)
-{
-    struct firing f = {e, e->consumer, here, &here->context, &here->principal, NULL, 0};
-
-    report(&f);
 }
 
 /* A predicate that hangs on the thread alone is false for it for ever. */
@@ -392,14 +149,15 @@ static inline bool predicate_holds(const struct d_ecb *e, struct d_consumer_cpu 
         return true;
     }
     if (here->context.fault.kind != DIF_FAULT_NONE) {
-        report_predicate(e, here);
+        report(e, here, 0);
     } else if (e->predicate_id) {
         *d_port_predicate_cache() = e->predicate_id;
     }
     return false;
 }
 
-static inline __attribute__((always_inline)) void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
+static inline __attribute__((always_inline)) void fire_ecb(const struct d_ecb *e,
+                                                           const uint64_t args[5])
 {
     struct d_consumer *c = e->consumer;
     struct d_consumer_cpu *here = &c->cpus[d_port_cpu()];
@@ -422,7 +180,12 @@ static inline __attribute__((always_inline)) void fire_ecb(const struct d_ecb *e
             return;
         }
     }
-    if (e->nactions) {
+    if (e->aggregates) {
+        d_act_aggregate(here, e->actions);
+        if (here->context.fault.kind != DIF_FAULT_NONE) {
+            report(e, here, 1);
+        }
+    } else if (e->nactions) {
         run_actions(e, here, record);
     } else {
         commit(&here->principal, record, e, &here->context);

@@ -221,6 +221,7 @@ uint32_t d_action_bytes(const struct d_image *image, const struct d_image_action
         *align = 4;
         return 4;
     case D_ACT_TRACEMEM:
+    case D_ACT_TRACEMEM_DYNSIZE: /* what of it is to be seen is the next action's */
         *align = 1;
         return limited(a->arg);
     case D_ACT_RAISE:

@@ -10,7 +10,7 @@
 /* Text and selector, each up to a limit. Beyond it they read as ended. */
 struct json {
     struct d_text text, selector;
-    uint64_t at, end, element, selector_end;
+    size_t at, end, element, selector_end;
 };
 
 static uint8_t here(struct json *j)
@@ -18,7 +18,7 @@ static uint8_t here(struct json *j)
     return j->at < j->end ? d_text_byte(&j->text, j->at) : 0;
 }
 
-static uint8_t selected(struct json *j, uint64_t at)
+static uint8_t selected(struct json *j, size_t at)
 {
     return at < j->selector_end ? d_text_byte(&j->selector, at) : 0;
 }
@@ -97,7 +97,7 @@ static bool skip_string(struct json *j)
 
 static bool skip_digits(struct json *j)
 {
-    uint64_t first = j->at;
+    size_t first = j->at;
 
     while (is_digit(here(j))) {
         j->at++;
@@ -183,9 +183,9 @@ static bool skip_value(struct json *j)
     return ok && (is_blank(byte) || byte == ',' || byte == '}' || byte == ']');
 }
 
-static uint64_t element_end(struct json *j)
+static size_t element_end(struct json *j)
 {
-    uint64_t at = j->element;
+    size_t at = j->element;
 
     for (;; at++) { /* ends with the selector */
         uint8_t byte = selected(j, at);
@@ -210,12 +210,12 @@ static bool next_element(struct json *j)
 }
 
 /* Whether the element is what lies in the text from `first` to `last`. */
-static bool element_is(struct json *j, uint64_t first, uint64_t last)
+static bool element_is(struct json *j, size_t first, size_t last)
 {
     if (element_end(j) - j->element != last - first) {
         return false;
     }
-    for (uint64_t i = 0; i < last - first; i++) {
+    for (size_t i = 0; i < last - first; i++) {
         if (selected(j, j->element + i) != d_text_byte(&j->text, first + i)) {
             return false;
         }
@@ -227,7 +227,7 @@ static bool element_is(struct json *j, uint64_t first, uint64_t last)
 static bool find_member(struct json *j)
 {
     while (take(j, '"')) { /* ends with the text */
-        uint64_t first = j->at;
+        size_t first = j->at;
         if (!skip_string(j)) {
             return false;
         }
@@ -249,10 +249,10 @@ static bool find_member(struct json *j)
 /* The element as an index; false: it is none. */
 static bool element_index(struct json *j, uint64_t *index)
 {
-    uint64_t end = element_end(j);
+    size_t end = element_end(j);
 
     *index = 0;
-    for (uint64_t at = j->element; at < end; at++) {
+    for (size_t at = j->element; at < end; at++) {
         if (!is_digit(selected(j, at))) {
             return false;
         }
@@ -295,23 +295,21 @@ static bool find(struct json *j)
 
 uint64_t d_subr_json(struct d_context *c)
 {
-    struct json j = {.at = d_arg(c, 0), .element = d_arg(c, 1)};
+    struct json j = {.end = c->code->strsize, .selector_end = d_arg_length(c, 1)};
     struct d_writer w;
 
-    j.end = j.at + c->code->strsize;
-    j.selector_end = j.element + d_arg_length(c, 1);
-    d_text_open(&j.text, c, false);
-    d_text_open(&j.selector, c, false);
+    d_text_open(&j.text, c, d_arg(c, 0), false);
+    d_text_open(&j.selector, c, d_arg(c, 1), false);
     d_writer_open(&w, c, c->code->strsize - 1);
     if (!find(&j)) {
         return 0;
     }
-    uint64_t first = j.at;
+    size_t first = j.at;
     if (!skip_value(&j)) {
         return 0;
     }
-    uint64_t last = j.at, quote = d_text_byte(&j.text, first) == '"';
-    for (uint64_t at = first + quote; at < last - quote; at++) {
+    size_t quote = d_text_byte(&j.text, first) == '"';
+    for (size_t at = first + quote, last = j.at - quote; at < last; at++) {
         d_writer_put(&w, d_text_byte(&j.text, at));
     }
     return d_writer_close(&w);

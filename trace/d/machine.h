@@ -197,6 +197,9 @@ uint64_t d_run(struct d_context *, const struct d_object *);
 /* `timestamp` of this clause. */
 uint64_t d_context_timestamp(struct d_context *);
 uint64_t d_builtin(struct d_context *, uint32_t variable); /* builtin.c */
+/* Copies a built-in string: its length, or D_NO_STRING: it isn't one. */
+enum { D_NO_STRING = -1 };
+uint32_t d_builtin_copy(struct d_context *, uint32_t variable, uint8_t *to, uint32_t size);
 uint64_t d_builtin_array(struct d_context *, uint32_t variable, uint64_t index);
 
 /* The same as d_run(), by a short way to what most clauses record. */
@@ -253,8 +256,8 @@ enum d_dynvar_how { D_DYNVAR_FIND, D_DYNVAR_ALLOCATE, D_DYNVAR_FREE };
  * room, and that was counted. FREE: NULL always. NULL too if reading the key faulted. */
 uint8_t *d_dynvar(struct d_context *, const struct d_dynamic *, unsigned nkeys,
                   enum d_dynvar_how how);
-/* Sets .scratch and .scratch_size of this clause: aligned to 8, may be of size 0; the same whenever it
- * is asked. Called before the first byte of it is taken. */
+/* Sets .scratch and .scratch_size of this clause: aligned to 8, may be of size 0; the same whenever
+ * it is asked. Called before the first byte of it is taken. */
 void d_scratch_find(struct d_context *);
 /* Whether these bytes lie within the data of one dynamic variable that is in use. */
 bool d_dynvar_holds(struct d_context *, uint64_t address, uint64_t bytes);

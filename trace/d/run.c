@@ -133,7 +133,6 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
     };
     /* clang-format on */
     const struct d_insn *pc = o->text;
-    const struct d_code *code = c->code;
     uint64_t r[DIF_REGS] = {0};
     uint64_t left = 0, right = 0; /* what was compared last: the flags */
 
@@ -167,7 +166,7 @@ op_tst:
     right = 0;
     NEXT;
 op_scmp:
-    left = (uint64_t)(int64_t)d_text_compare(c, A, B, code->strsize);
+    left = (uint64_t)(int64_t)d_text_compare(c, A, B, c->code->strsize);
     right = 0;
     goto next_if_ok;
 op_ba:
@@ -219,10 +218,10 @@ op_stw:
     GIVES(ldgs_arg, c->args[pc->index])
     GIVES(ldgs_value, c->globals[pc->index])
     GIVES(ldls_value, c->locals[pc->index])
-    GIVES(ldgs_ref, d_static_address(&code->globals[pc->index], (uint8_t *)c->globals))
-    GIVES(ldls_ref, d_static_address(&code->locals[pc->index], (uint8_t *)c->locals))
-    DOES(stgs_ref, d_static_store(c, &code->globals[pc->index], (uint8_t *)c->globals, D))
-    DOES(stls_ref, d_static_store(c, &code->locals[pc->index], (uint8_t *)c->locals, D))
+    GIVES(ldgs_ref, d_static_address(&c->code->globals[pc->index], (uint8_t *)c->globals))
+    GIVES(ldls_ref, d_static_address(&c->code->locals[pc->index], (uint8_t *)c->locals))
+    DOES(stgs_ref, d_static_store(c, &c->code->globals[pc->index], (uint8_t *)c->globals, D))
+    DOES(stls_ref, d_static_store(c, &c->code->locals[pc->index], (uint8_t *)c->locals, D))
 op_stgs_value:
     c->globals[pc->index] = D;
     NEXT;
@@ -231,10 +230,10 @@ op_stls_value:
     NEXT;
 op_ldgaa:
 op_ldtaa:
-    MAY_FAULT(ldts, d_dynamic_value(c, &code->dynamics[pc->index]))
-    DOES(stgaa, d_dynamic_store(c, &code->dynamics[pc->index], D))
+    MAY_FAULT(ldts, d_dynamic_value(c, &c->code->dynamics[pc->index]))
+    DOES(stgaa, d_dynamic_store(c, &c->code->dynamics[pc->index], D))
 op_sttaa:
-    DOES(stts, store_thread(c, &code->dynamics[pc->index], D))
+    DOES(stts, store_thread(c, &c->code->dynamics[pc->index], D))
 
     DOES(pushtr, push_ref(c, pc->r1, D, B))
     DOES(pushtv, push_value(c, D))

@@ -20,7 +20,7 @@ static uint8_t digit_of(uint8_t byte)
 /* The string argument, ended by a NUL where it is too long. */
 struct source {
     struct d_text text;
-    uint64_t at, end;
+    size_t at, end;
 };
 
 static uint8_t peek(struct source *s, unsigned ahead)
@@ -31,13 +31,13 @@ static uint8_t peek(struct source *s, unsigned ahead)
 uint64_t d_subr_strtoll(struct d_context *c)
 {
     uint64_t base = d_arg_or(c, 1, 10), value = 0;
-    struct source s = {.at = d_arg(c, 0), .end = d_arg(c, 0) + d_arg_length(c, 0)};
+    struct source s = {.at = 0, .end = d_arg_length(c, 0)};
     bool negative;
 
     if (base < 2 || base > 36) {
         return d_illegal(c);
     }
-    d_text_open(&s.text, c, false);
+    d_text_open(&s.text, c, d_arg(c, 0), false);
     while (peek(&s, 0) == ' ' || peek(&s, 0) == '\t') {
         s.at++;
     }

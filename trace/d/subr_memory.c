@@ -55,17 +55,17 @@ uint64_t d_subr_copyin(struct d_context *c)
 
 uint64_t d_subr_copyinstr(struct d_context *c)
 {
-    uint64_t from = d_arg(c, 0), most = d_arg_or(c, 1, UINT64_MAX);
+    uint64_t most = d_arg_or(c, 1, UINT64_MAX);
     struct d_writer w;
     struct d_text t;
     uint8_t byte;
 
     d_writer_open(&w, c, c->code->strsize - 1);
-    d_text_open(&t, c, true);
+    d_text_open(&t, c, d_arg(c, 0), true);
     if (most > c->code->strsize - 1) {
         most = c->code->strsize - 1;
     }
-    for (uint64_t i = 0; i < most && (byte = d_text_byte(&t, from + i)) != 0; i++) {
+    for (size_t i = 0; i < most && (byte = d_text_byte(&t, i)) != 0; i++) {
         d_writer_put(&w, byte);
     }
     return d_writer_close(&w);

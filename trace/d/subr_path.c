@@ -8,14 +8,13 @@
  * something behind it, the directory all before it but the slashes between. */
 struct path {
     struct d_text text;
-    uint64_t at;
-    int64_t base_first, base_last, directory_last;
+    int32_t base_first, base_last, directory_last;
 };
 
 /* From i down, the first that is (or isn't) a slash; -1. */
-static int64_t back_to(struct path *p, int64_t i, bool slash)
+static int32_t back_to(struct path *p, int32_t i, bool slash)
 {
-    while (i >= 0 && (d_text_byte(&p->text, p->at + (uint64_t)i) == '/') != slash) {
+    while (i >= 0 && (d_text_byte(&p->text, (size_t)i) == '/') != slash) {
         i--;
     }
     return i;
@@ -23,10 +22,9 @@ static int64_t back_to(struct path *p, int64_t i, bool slash)
 
 static void path_open(struct path *p, struct d_context *c)
 {
-    d_text_open(&p->text, c, false);
-    p->at = d_arg(c, 0);
-    p->base_last = back_to(p, (int64_t)d_arg_length(c, 0) - 1, false);
-    int64_t slash = back_to(p, p->base_last, true);
+    d_text_open(&p->text, c, d_arg(c, 0), false);
+    p->base_last = back_to(p, (int32_t)d_arg_length(c, 0) - 1, false);
+    int32_t slash = back_to(p, p->base_last, true);
     p->base_first = slash + 1;
     p->directory_last = slash < 0 ? -1 : back_to(p, slash, false);
     if (slash >= 0 && p->directory_last < 0) {
@@ -34,13 +32,13 @@ static void path_open(struct path *p, struct d_context *c)
     }
 }
 
-static uint64_t part(struct path *p, struct d_context *c, int64_t first, int64_t last)
+static uint64_t part(struct path *p, struct d_context *c, int32_t first, int32_t last)
 {
     struct d_writer w;
 
     d_writer_open(&w, c, c->code->strsize - 1);
-    for (int64_t i = first; i <= last; i++) {
-        d_writer_put(&w, d_text_byte(&p->text, p->at + (uint64_t)i));
+    for (int32_t i = first; i <= last; i++) {
+        d_writer_put(&w, d_text_byte(&p->text, (size_t)i));
     }
     return d_writer_close(&w);
 }
@@ -131,10 +129,10 @@ uint64_t d_subr_cleanpath(struct d_context *c)
     if (!k.to) {
         return 0;
     }
-    d_text_open(&t, c, false);
+    d_text_open(&t, c, d_arg(c, 0), false);
     /* Five more must fit at any time: what is pending, a byte, the NUL. */
     for (size_t i = 0; i <= length && k.n + 5 < size; i++) {
-        clean_byte(&k, i < length ? d_text_byte(&t, d_arg(c, 0) + i) : 0);
+        clean_byte(&k, i < length ? d_text_byte(&t, i) : 0);
     }
     k.to[k.n] = '\0';
     c->scratch_used = (size_t)(k.to + k.n + 1 - c->scratch);

@@ -13,9 +13,9 @@ static uint64_t find_character(struct d_context *c, bool last)
     uint8_t wanted = (uint8_t)d_arg(c, 1);
     struct d_text t;
 
-    d_text_open(&t, c, false);
+    d_text_open(&t, c, at, false);
     for (uint32_t i = 0; i < c->code->strsize; i++) {
-        uint8_t byte = d_text_byte(&t, at + i);
+        uint8_t byte = d_text_byte(&t, i);
         if (byte == wanted) {
             found = at + i;
             if (!last) {
@@ -42,16 +42,13 @@ uint64_t d_subr_strrchr(struct d_context *c)
 /* Two string arguments being compared. */
 struct search {
     struct d_text text, part;
-    uint64_t at, part_at;
     size_t length, part_length;
 };
 
 static void search_open(struct search *s, struct d_context *c)
 {
-    d_text_open(&s->text, c, false);
-    d_text_open(&s->part, c, false);
-    s->at = d_arg(c, 0);
-    s->part_at = d_arg(c, 1);
+    d_text_open(&s->text, c, d_arg(c, 0), false);
+    d_text_open(&s->part, c, d_arg(c, 1), false);
     s->length = d_arg_length(c, 0);
     s->part_length = d_arg_length(c, 1);
 }
@@ -59,7 +56,7 @@ static void search_open(struct search *s, struct d_context *c)
 static bool matches(struct search *s, size_t position)
 {
     for (size_t i = 0; i < s->part_length; i++) {
-        if (d_text_byte(&s->text, s->at + position + i) != d_text_byte(&s->part, s->part_at + i)) {
+        if (d_text_byte(&s->text, position + i) != d_text_byte(&s->part, i)) {
             return false;
         }
     }
@@ -100,7 +97,7 @@ uint64_t d_subr_strstr(struct d_context *c)
 
     search_open(&s, c);
     int64_t position = find_forward(&s, 0);
-    return position < 0 ? 0 : s.at + (uint64_t)position;
+    return position < 0 ? 0 : d_arg(c, 0) + (uint64_t)position;
 }
 
 uint64_t d_subr_index(struct d_context *c)

@@ -14,9 +14,9 @@ static void put_part(struct d_writer *w, uint64_t from, size_t n)
 {
     struct d_text t;
 
-    d_text_open(&t, w->context, false);
+    d_text_open(&t, w->context, from, false);
     for (size_t i = 0; i < n; i++) {
-        d_writer_put(w, d_text_byte(&t, from + i));
+        d_writer_put(w, d_text_byte(&t, i));
     }
 }
 
@@ -71,9 +71,9 @@ static uint64_t change_case(struct d_context *c, uint8_t low)
     struct d_text t;
 
     d_writer_open(&w, c, c->code->strsize - 1);
-    d_text_open(&t, c, false);
+    d_text_open(&t, c, d_arg(c, 0), false);
     for (size_t i = 0; i < length; i++) {
-        uint8_t byte = d_text_byte(&t, d_arg(c, 0) + i);
+        uint8_t byte = d_text_byte(&t, i);
         d_writer_put(&w, (uint8_t)(byte - low) < 26 ? byte ^ 32 : byte);
     }
     return d_writer_close(&w);
@@ -104,9 +104,9 @@ static void set_fill(struct set *s, struct d_context *c, uint64_t from, size_t n
     struct d_text t;
 
     *s = (struct set){{0}};
-    d_text_open(&t, c, false);
+    d_text_open(&t, c, from, false);
     for (size_t i = 0; i < n; i++) {
-        uint8_t byte = d_text_byte(&t, from + i);
+        uint8_t byte = d_text_byte(&t, i);
         s->bits[byte >> 5] |= 1u << (byte & 31);
     }
 }
@@ -115,8 +115,8 @@ static void set_fill(struct set *s, struct d_context *c, uint64_t from, size_t n
 uint64_t d_subr_strtok(struct d_context *c)
 {
     bool on = d_arg(c, 0) == 0;
-    uint64_t at = on ? c->strtok : d_arg(c, 0);
-    size_t left = on && at ? c->strtok_left : c->code->strsize;
+    uint64_t from = on ? c->strtok : d_arg(c, 0);
+    size_t end = on && from ? c->strtok_left : c->code->strsize, i = 0;
     struct d_writer w;
     struct d_text t;
     struct set separators;
@@ -124,21 +124,19 @@ uint64_t d_subr_strtok(struct d_context *c)
 
     set_fill(&separators, c, d_arg(c, 1), d_arg_length(c, 1));
     d_writer_open(&w, c, c->code->strsize - 1);
-    d_text_open(&t, c, false);
-    while (left > 0 && (byte = d_text_byte(&t, at)) != 0 && set_has(&separators, byte)) {
-        at++;
-        left--;
+    d_text_open(&t, c, from, false);
+    while (i < end && (byte = d_text_byte(&t, i)) != 0 && set_has(&separators, byte)) {
+        i++;
     }
     c->strtok = 0;
-    if (left == 0 || byte == 0) {
+    if (i == end || byte == 0) {
         return 0;
     }
-    while (left > 0 && (byte = d_text_byte(&t, at)) != 0 && !set_has(&separators, byte)) {
+    while (i < end && (byte = d_text_byte(&t, i)) != 0 && !set_has(&separators, byte)) {
         d_writer_put(&w, byte);
-        at++;
-        left--;
+        i++;
     }
-    c->strtok = at;
-    c->strtok_left = left;
+    c->strtok = from + i;
+    c->strtok_left = end - i;
     return d_writer_close(&w);
 }

@@ -5,51 +5,54 @@
  */
 #include "trace/d/text.h"
 
-/* The machine's own memory is looked at where it is: all of the region that holds the address. */
-static bool fetch_region(struct d_text *t, const struct d_region *r, uint64_t address)
+/* The machine's own memory is looked at where it is: all of the region that holds byte i. */
+static bool fetch_region(struct d_text *t, const struct d_region *r, size_t i)
 {
-    if (address - r->base >= r->size) {
+    uint64_t at = t->address + i - r->base;
+
+    if (at >= r->size) {
         return false;
     }
-    t->base = r->base;
     t->at = (const uint8_t *)(uintptr_t)r->base;
-    t->size = r->size;
+    t->first = i - (size_t)at;
+    t->size = (size_t)r->size;
     return true;
 }
 
-static bool fetch_own(struct d_text *t, uint64_t address)
+static bool fetch_own(struct d_text *t, size_t i)
 {
     const struct d_context *c = t->context;
     struct d_region scratch = {(uintptr_t)c->scratch, c->scratch_used};
-    bool found = fetch_region(t, &scratch, address);
+    bool found = fetch_region(t, &scratch, i);
 
-    for (unsigned i = 0; i < D_OWN_REGIONS && !found; i++) {
-        found = fetch_region(t, &c->own[i], address);
+    for (unsigned n = 0; n < D_OWN_REGIONS && !found; n++) {
+        found = fetch_region(t, &c->own[n], i);
     }
-    for (uint32_t i = 0; i < c->nwindows && !found; i++) {
-        found = fetch_region(t, &c->windows[i], address);
+    for (uint32_t n = 0; n < c->nwindows && !found; n++) {
+        found = fetch_region(t, &c->windows[n], i);
     }
     return found;
 }
 
 /* Other memory is copied, a few bytes at a time. d_load_block() may fault behind the byte that is
  * asked for: that is forgiven, the byte itself is there. */
-uint8_t d_text_fetch(struct d_text *t, uint64_t address)
+uint8_t d_text_fetch(struct d_text *t, size_t i)
 {
     struct d_context *c = t->context;
+    uint64_t address = t->address + i;
     size_t piece = D_TEXT_CHUNK - (address & (D_TEXT_CHUNK - 1));
 
-    if (!t->user && fetch_own(t, address)) {
-        return t->at[address - t->base];
+    if (!t->user && fetch_own(t, i)) {
+        return t->at[i - t->first];
     }
-    t->base = address;
     t->at = t->chunk;
+    t->first = i;
     t->size = c->fault.kind == DIF_FAULT_NONE ? piece : 0;
     if (t->size == 0) {
         return 0; /* nothing more is read after a fault */
     }
     if (!d_load_block(c, t->chunk, address, piece, t->user)) {
-        t->size = c->fault.address - address;
+        t->size = (size_t)(c->fault.address - address);
         if (t->size == 0) {
             return 0;
         }
@@ -63,8 +66,8 @@ size_t d_text_length(struct d_context *c, uint64_t address, size_t limit)
     struct d_text t;
     size_t n = 0;
 
-    d_text_open(&t, c, false);
-    while (n < limit && d_text_byte(&t, address + n) != 0) {
+    d_text_open(&t, c, address, false);
+    while (n < limit && d_text_byte(&t, n) != 0) {
         n++;
     }
     return n;
@@ -74,11 +77,11 @@ int d_text_compare(struct d_context *c, uint64_t a, uint64_t b, size_t limit)
 {
     struct d_text ta, tb;
 
-    d_text_open(&ta, c, false);
-    d_text_open(&tb, c, false);
+    d_text_open(&ta, c, a, false);
+    d_text_open(&tb, c, b, false);
     for (size_t i = 0; i < limit; i++) {
-        uint8_t ca = a ? d_text_byte(&ta, a + i) : 0;
-        uint8_t cb = b ? d_text_byte(&tb, b + i) : 0;
+        uint8_t ca = a ? d_text_byte(&ta, i) : 0;
+        uint8_t cb = b ? d_text_byte(&tb, i) : 0;
         if (ca != cb || ca == 0) {
             return (int)ca - (int)cb;
         }
@@ -97,22 +100,19 @@ static const struct d_region *window_at(const struct d_context *c, uint64_t addr
     return NULL;
 }
 
-/* Copies what is at hand, until a NUL (true) or its end. */
-static bool copy_piece(struct d_text *t, char *to, uint64_t address, size_t limit, size_t *n)
+/* Copies what is at hand from byte n on, until a NUL (true) or its end. */
+static bool copy_piece(const struct d_text *t, char *to, size_t limit, size_t *n)
 {
-    const uint8_t *from = t->at + (address - t->base);
-    size_t most = t->size - (size_t)(address - t->base), i = 0;
+    const uint8_t *from = t->at + (*n - t->first), *end = t->at + t->size;
 
-    most = most < limit ? most : limit;
-    while (i < most && from[i]) {
-        to[i] = (char)from[i];
-        i++;
+    while (from < end && *n < limit) {
+        to[*n] = (char)*from;
+        if (*from++ == 0) {
+            return true;
+        }
+        ++*n;
     }
-    *n += i;
-    if (i < most) {
-        to[i] = '\0';
-    }
-    return i < most;
+    return false;
 }
 
 size_t d_load_string(struct d_context *c, char *to, uint64_t address, size_t limit, bool user)
@@ -125,10 +125,10 @@ size_t d_load_string(struct d_context *c, char *to, uint64_t address, size_t lim
         __builtin_memcpy(to, (const char *)(uintptr_t)address, (size_t)window->size);
         return (size_t)window->size - (to[window->size - 1] == '\0');
     }
-    d_text_open(&t, c, user);
+    d_text_open(&t, c, address, user);
     while (n < limit) {
-        d_text_fetch(&t, address + n);
-        if (c->fault.kind != DIF_FAULT_NONE || copy_piece(&t, to + n, address + n, limit - n, &n)) {
+        d_text_fetch(&t, n);
+        if (c->fault.kind != DIF_FAULT_NONE || copy_piece(&t, to, limit, &n)) {
             break;
         }
     }

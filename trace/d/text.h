@@ -12,29 +12,27 @@ enum { D_TEXT_CHUNK = 16 }; /* never crosses a page */
 
 struct d_text {
     struct d_context *context;
-    uint64_t base; /* address of at[0] */
-    const uint8_t *at;
-    size_t size; /* bytes that are at hand */
+    uint64_t address;  /* of byte 0 */
+    const uint8_t *at; /* bytes `first` and on, `size` of them, are at hand here */
+    size_t first, size;
     bool user;
     uint8_t chunk[D_TEXT_CHUNK];
 };
 
-static inline void d_text_open(struct d_text *t, struct d_context *c, bool user)
+static inline void d_text_open(struct d_text *t, struct d_context *c, uint64_t address, bool user)
 {
     t->context = c;
-    t->base = 0;
+    t->address = address;
     t->size = 0;
     t->user = user;
 }
 
-/* Gets at hand what is at this address, and returns its byte. 0 and a fault if it can't be had. */
-uint8_t d_text_fetch(struct d_text *, uint64_t address);
+/* Gets at hand what is at byte i, and returns it. 0 and a fault if it can't be had. */
+uint8_t d_text_fetch(struct d_text *, size_t i);
 
-static inline uint8_t d_text_byte(struct d_text *t, uint64_t address)
+static inline uint8_t d_text_byte(struct d_text *t, size_t i)
 {
-    uint64_t i = address - t->base;
-
-    return i < t->size ? t->at[i] : d_text_fetch(t, address);
+    return i - t->first < t->size ? t->at[i - t->first] : d_text_fetch(t, i);
 }
 
 /* Bytes before the NUL, at most `limit`. After a fault: as many as there were. */

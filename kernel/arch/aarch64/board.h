@@ -32,10 +32,13 @@ uint64_t a64_board_mpidr(unsigned n);
 /* The interrupt controller, after the final map is on: once, then on each CPU. */
 void a64_board_irq_init(void);
 void a64_board_irq_cpu_init(unsigned n);
-/* Takes the most urgent pending interrupt of this CPU: a token, or A64_IRQ_NONE. Then its number,
- * and, when it has been handled, its end. */
-uint32_t a64_board_irq_take(void);
-unsigned a64_board_irq_number(uint32_t token);
+/* Takes the most urgent pending interrupt of this CPU, if there is one; its end, by the token, when
+ * it has been handled. */
+struct a64_irq {
+    uint32_t number; /* A64_IRQ_NONE: none */
+    uint32_t token;
+};
+struct a64_irq a64_board_irq_take(void);
 void a64_board_irq_end(uint32_t token);
 /* Numbers of the virtual timer's interrupt and of the one that arch_ipi() raises. */
 unsigned a64_board_irq_timer(void);

@@ -1,30 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts of this CPU: taken from the controller until none is pending, each handed to its
- * first part. Interrupts masked; the lock may or may not be held (first parts take none).
+ * Interrupts of this CPU: taken from the controller, each handed to its first part. Interrupts
+ * masked; the lock may or may not be held (first parts take none).
  */
 #include "kernel/arch/aarch64/port.h"
 
-static void irq_serve(uintptr_t ip, bool in_kernel)
+static unsigned timer, ipi; /* [I] */
+
+void a64_irq_init(void)
 {
-    uint32_t token;
+    a64_board_irq_init();
+    timer = a64_board_irq_timer();
+    ipi = a64_board_irq_ipi();
+}
 
-    while ((token = a64_board_irq_take()) != A64_IRQ_NONE) {
-        unsigned irq = a64_board_irq_number(token);
+static inline bool irq_serve(uintptr_t ip, bool in_kernel)
+{
+    struct a64_irq irq = a64_board_irq_take();
 
-        if (irq == a64_board_irq_timer()) {
-            a64_timer_quiet();
-            intr_timer(irq, ip, in_kernel);
-        } else if (irq == a64_board_irq_ipi()) {
-            intr_ipi(irq, ip, in_kernel);
-        } else {
-            intr_entry(irq, ip, in_kernel);
-        }
-        a64_board_irq_end(token);
+    if (irq.number == A64_IRQ_NONE) {
+        return false;
+    }
+    if (irq.number == timer) {
+        a64_timer_quiet();
+        intr_timer(irq.number, ip, in_kernel);
+    } else if (irq.number == ipi) {
+        intr_ipi(irq.number, ip, in_kernel);
+    } else {
+        intr_entry(irq.number, ip, in_kernel);
+    }
+    a64_board_irq_end(irq.token);
+    return true;
+}
+
+/* All that are pending. */
+static void irq_serve_all(uintptr_t ip, bool in_kernel)
+{
+    while (irq_serve(ip, in_kernel)) {
     }
     a64_isb(); /* an idle CPU has no exception return: text may have been patched meanwhile */
 }
 
+/* One: if there are more, the thread that goes on is interrupted at once. */
 struct thread *a64_irq_from_user(struct thread *self)
 {
     irq_serve(a64_context(self)->elr, false);
@@ -39,10 +56,10 @@ void arch_wait_for_interrupt(struct cpu *cpu)
         a64_dsb(sy);
         __asm__ volatile("wfi" ::: "memory");
     }
-    irq_serve(0, false);
+    irq_serve_all(0, false);
 }
 
 void arch_irq_window(void)
 {
-    irq_serve((uintptr_t)__builtin_return_address(0), true);
+    irq_serve_all((uintptr_t)__builtin_return_address(0), true);
 }

@@ -27,7 +27,7 @@
 /* struct thread: the context is first, the arguments of a kernel call follow it */
 #define THREAD_ARGS CTX_SIZE
 
-#define CTX_KIND_CALL 0 /* x1-x18 were not saved and are zeroed at resume */
+#define CTX_KIND_CALL 0 /* x2-x18 are older than the rest */
 #define CTX_KIND_FULL 1
 
 #define A64_MAX_CPUS 8

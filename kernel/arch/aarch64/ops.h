@@ -19,7 +19,7 @@
 #include "kernel/arch/aarch64/sysreg.h"
 
 struct arch_context {
-    uint64_t x[31];   /* [k] of a CTX_KIND_CALL context only x0, x1, x19-x30 count */
+    uint64_t x[31];   /* [k] of a CTX_KIND_CALL context x2-x18 are of an earlier interruption */
     uint64_t sp;      /* [k] SP_EL0 */
     uint64_t kind;    /* [k] CTX_KIND_* */
     uint64_t elr;     /* [k] */

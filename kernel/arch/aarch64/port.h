@@ -77,6 +77,7 @@ struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t f
 struct thread *a64_other_from_user(struct thread *self, uint64_t esr);
 void a64_fatal(const struct a64_fatal_frame *frame, unsigned vector) __attribute__((noreturn));
 void a64_fp_load(struct arch_context *ctx);
+void a64_irq_init(void);    /* CPU 0, once */
 void a64_timer_quiet(void); /* holds the timer's level down until arch_timer_set() */
 
 /* ---- firmware and debugger ---- */

@@ -25,7 +25,7 @@ struct thread *a64_start(void)
 {
     arch_board_init();
     a64_map_kernel();
-    a64_board_irq_init();
+    a64_irq_init();
     cpu_set(0);
     return kernel_main();
 }

@@ -4,8 +4,11 @@
  *
  * While a program runs, SP_EL1 is the top of this CPU's stack less 16 bytes, and [sp] is the
  * running thread. A kernel call saves only what the caller may expect to find again: x19-x30,
- * sp, pc and flags; x0 and x1 come back as value and errno, x2-x18 as zero, so that nothing of the
- * kernel's leaks. Everything else that interrupts a program saves all registers.
+ * sp, pc and flags; x0 and x1 come back as value and errno. Everything else that interrupts a
+ * program saves all registers. The way out loads them all.
+ *
+ * eret clears the local exclusive monitor (Arm DDI 0487, B2.9): a program's ldxr is never paired
+ * with a stxr after the kernel, or another thread, has run in between. No clrex is needed.
  */
 #include "kernel/arch/aarch64/offsets.h"
 
@@ -120,37 +123,33 @@ a64_entry_other:
     bl a64_other_from_user
     /* falls through */
 
-/* x0: the thread to run; its address space is set. */
+/*
+ * x0: the thread to run; its address space is set. After a kernel call x2-x18 are what they were
+ * when the thread was last interrupted: its own, so nothing of the kernel's leaks.
+ */
     .global a64_resume
 a64_resume:
-    ldp x16, x17, [x0, #CTX_SP] /* and the kind */
-    ldp x9, x10, [x0, #CTX_ELR]
+    ldp x16, x17, [x0, #CTX_ELR] /* and CTX_SPSR */
+    ldp x30, x18, [x0, #CTX_X(30)] /* and CTX_SP */
     str x0, [sp]
-    msr sp_el0, x16
-    msr elr_el1, x9
-    msr spsr_el1, x10
-    ldp x19, x20, [x0, #CTX_X(19)]
-    ldp x21, x22, [x0, #CTX_X(21)]
-    ldp x23, x24, [x0, #CTX_X(23)]
-    ldp x25, x26, [x0, #CTX_X(25)]
-    ldp x27, x28, [x0, #CTX_X(27)]
-    ldp x29, x30, [x0, #CTX_X(29)]
-    cbnz x17, 1f
+    msr elr_el1, x16
+    msr spsr_el1, x17
+    msr sp_el0, x18
+    ldp x2, x3, [x0, #CTX_X(2)]
+    ldp x4, x5, [x0, #CTX_X(4)]
+    ldp x6, x7, [x0, #CTX_X(6)]
+    ldp x8, x9, [x0, #CTX_X(8)]
+    ldp x10, x11, [x0, #CTX_X(10)]
+    ldp x12, x13, [x0, #CTX_X(12)]
+    ldp x14, x15, [x0, #CTX_X(14)]
+    ldp x16, x17, [x0, #CTX_X(16)]
+    ldp x18, x19, [x0, #CTX_X(18)]
+    ldp x20, x21, [x0, #CTX_X(20)]
+    ldp x22, x23, [x0, #CTX_X(22)]
+    ldp x24, x25, [x0, #CTX_X(24)]
+    ldp x26, x27, [x0, #CTX_X(26)]
+    ldp x28, x29, [x0, #CTX_X(28)]
     ldp x0, x1, [x0, #CTX_X(0)]
-    .irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
-    mov x\n, xzr
-    .endr
-    eret
-1:  ldp x1, x2, [x0, #CTX_X(1)]
-    ldp x3, x4, [x0, #CTX_X(3)]
-    ldp x5, x6, [x0, #CTX_X(5)]
-    ldp x7, x8, [x0, #CTX_X(7)]
-    ldp x9, x10, [x0, #CTX_X(9)]
-    ldp x11, x12, [x0, #CTX_X(11)]
-    ldp x13, x14, [x0, #CTX_X(13)]
-    ldp x15, x16, [x0, #CTX_X(15)]
-    ldp x17, x18, [x0, #CTX_X(17)]
-    ldr x0, [x0, #CTX_X(0)]
     eret
 
 /*

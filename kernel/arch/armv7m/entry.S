@@ -22,8 +22,7 @@
 
 /* Saves the running thread; leaves r12 behind its context and r2 = its stack pointer. */
 .macro save_thread
-    movw    r12, #:lower16:armv7m_port
-    movt    r12, #:upper16:armv7m_port
+    ldr     r12, =armv7m_port
     ldr     r12, [r12]
     mrs     r2, psp
     stmia   r12!, {r2, r4-r11, lr}
@@ -170,8 +169,7 @@ entry armv7m_fp_clear
 /* void armv7m_mpu_load(const struct arch_aspace *as): RBAR, RASR and their three aliases, twice. */
 entry armv7m_mpu_load
     push    {r4-r10}
-    movw    r2, #0xed9c
-    movt    r2, #0xe000
+    ldr     r2, =0xe000ed9c
     ldmia   r0!, {r3-r10}
     stmia   r2, {r3-r10}
     ldmia   r0, {r3-r10}
@@ -180,6 +178,7 @@ entry armv7m_mpu_load
     dsb
     isb
     bx      lr
+    .ltorg
 
 /* long armv7m_semihost(long operation, const void *parameter); NOT_HERE (host.c) without a host. */
 entry armv7m_semihost

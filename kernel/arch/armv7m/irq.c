@@ -6,16 +6,6 @@
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
 
-/* One word where there is only one: this is on the way of every interrupt. */
-#define WORD(irq) (CONFIG_IRQ_LINES > 32 ? (irq) / 32 : 0)
-#define BIT(irq) (1u << (CONFIG_IRQ_LINES > 32 ? (irq) % 32 : (irq)))
-
-void arch_irq_mask(unsigned irq)
-{
-    NVIC_ICER(WORD(irq)) = BIT(irq);
-    __asm__ volatile("dsb\n\tisb" ::: "memory");
-}
-
 /*
  * A level line that was masked in its own handler has been pended again at the handler's end,
  * although its device may have been served since: that stale bit would be a second interrupt.
@@ -23,11 +13,11 @@ void arch_irq_mask(unsigned irq)
  */
 void arch_irq_unmask(unsigned irq)
 {
-    uint32_t bit = BIT(irq);
+    uint32_t bit = 1u << (irq % 32);
     if (CONFIG_IRQ_LEVEL & bit) {
-        NVIC_ICPR(WORD(irq)) = bit;
+        NVIC_ICPR(irq / 32) = bit;
     }
-    NVIC_ISER(WORD(irq)) = bit;
+    NVIC_ISER(irq / 32) = bit;
 }
 
 /*

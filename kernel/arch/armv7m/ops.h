@@ -45,12 +45,12 @@ struct armv7m_port {
     uint32_t *saved;            /* [c] &context.psp of the thread that runs; NULL: idle */
     struct arch_aspace *loaded; /* [c] what the MPU holds */
     uint32_t idle;              /* [c] 1: waiting for an interrupt */
-    uint32_t clock_low;         /* [c] interrupts masked: last reading of the trace clock */
-    uint32_t clock_high;        /* [c] how often it has wrapped */
+    uint32_t clock_half; /* [c] written by SysTick's handler: half wraps of the trace clock */
 };
 _Static_assert(offsetof(struct armv7m_port, idle) == PORT_IDLE, "offsets.h");
 extern struct armv7m_port armv7m_port;
-void armv7m_switch(struct arch_context *prev, struct arch_context *next);
+void armv7m_fp_switch(struct arch_context *prev, struct arch_context *next);
+void armv7m_mpu_load(const struct arch_aspace *as);
 
 static inline struct cpu *arch_cpu(void)
 {
@@ -86,15 +86,17 @@ static inline void arch_spin_hint(void)
     __asm__ volatile("yield");
 }
 
-/* A 32-bit counter, extended by whoever reads it: at least twice a wrap, see systick.c. */
+/*
+ * A 32-bit counter, extended without a lock: clock_half is how many halves of a wrap had passed
+ * when SysTick's handler looked last, at most one of them ago (systick.c). If it is even and the
+ * counter in its upper half, or odd and the counter in its lower half, one more has passed; only
+ * the latter is a wrap. It is read before the counter, so that it is never the newer of the two.
+ */
 static inline uint64_t arch_cycles(void)
 {
-    uintptr_t state = arch_irq_save();
+    uint32_t half = *(volatile uint32_t *)&armv7m_port.clock_half;
     uint32_t low = *(volatile uint32_t *)TRACE_CLOCK_REG ^ TRACE_CLOCK_INVERT;
-    uint32_t high = armv7m_port.clock_high + (low < armv7m_port.clock_low);
-    armv7m_port.clock_low = low;
-    armv7m_port.clock_high = high;
-    arch_irq_restore(state);
+    uint32_t high = (half + (~low >> 31)) >> 1;
     return (uint64_t)high << 32 | low;
 }
 
@@ -108,10 +110,34 @@ static inline uintptr_t arch_virt_to_phys(const void *va)
     return (uintptr_t)va;
 }
 
-/* struct thread begins with its context (asserted in kernel/port.c). */
+/* Zero if the thread has used FP. */
+static inline uint32_t armv7m_no_fp(const struct arch_context *ctx)
+{
+    return (ctx ? ctx->exc_return : EXC_RETURN_NO_FP) & EXC_RETURN_NO_FP;
+}
+
+/* Changes the running thread: FP registers, library word, MPU. Integer registers are moved by
+ * entry.S. struct thread begins with its context (asserted in kernel/port.c). */
 static inline void arch_switch(struct thread *prev, struct thread *next)
 {
-    armv7m_switch((struct arch_context *)prev, (struct arch_context *)next);
+    struct arch_context *from = (struct arch_context *)prev, *to = (struct arch_context *)next;
+
+    if (__builtin_expect((armv7m_no_fp(from) & armv7m_no_fp(to)) == 0, 0)) {
+        armv7m_fp_switch(from, to);
+    }
+    if (!to) {
+        armv7m_port.saved = NULL;
+        return;
+    }
+    armv7m_port.saved = &to->psp;
+    uint32_t *word = *to->lib_word;
+    if (word) {
+        *word = to->tls;
+    }
+    if (armv7m_port.loaded != to->aspace) {
+        armv7m_port.loaded = to->aspace;
+        armv7m_mpu_load(to->aspace);
+    }
 }
 
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
@@ -126,6 +152,15 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
     ctx->result = (uint32_t)value;
     ctx->error = (uint32_t)error;
     ctx->pending |= CTX_RESULT;
+}
+
+/* NVIC_ICER. One word where there is only one: this is on the way of every interrupt. */
+static inline void arch_irq_mask(unsigned irq)
+{
+    unsigned word = CONFIG_IRQ_LINES > 32 ? irq / 32 : 0;
+    unsigned bit = CONFIG_IRQ_LINES > 32 ? irq % 32 : irq;
+    *(volatile uint32_t *)(0xe000e180 + 4 * word) = 1u << bit;
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
 /* Pends PendSV, which runs when the last interrupt handler and the kernel have ended. */

@@ -30,7 +30,6 @@ struct frame *context_frame(const struct thread *t, unsigned prot);
 struct thread *armv7m_boot(struct thread *self); /* NULL: not the boot code */
 void armv7m_mpu_init(void);
 void armv7m_systick_init(void);
-void armv7m_mpu_load(const struct arch_aspace *as);
 int armv7m_fp_save(uint32_t fp[16]); /* 1: the lazy frame could not be written */
 void armv7m_fp_load(const uint32_t fp[16]);
 void armv7m_fp_clear(const uint32_t zeros[32]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: changing the running thread: MPU, FP registers, library word. Kernel lock held, from the
- * scheduler through arch_switch(). Integer registers are moved by entry.S.
+ * ARMv7-M: changing the running thread's FP registers. Kernel lock held, from the scheduler through
+ * arch_switch() (ops.h), which does the rest.
  *
  * FP: a thread that has used it has an extended frame (EXC_RETURN bit 4 clear) whose upper part is
  * written lazily, by the first FP instruction of the kernel, to the thread's own stack: it must
@@ -14,11 +14,6 @@
 struct armv7m_port armv7m_port;
 
 static const uint32_t zeros[32];
-
-static bool uses_fp(const struct arch_context *ctx)
-{
-    return ctx && (ctx->exc_return & EXC_RETURN_NO_FP) == 0;
-}
 
 /* A FP instruction in the kernel marks the kernel as a user of FP: interrupts would stack it all.
  */
@@ -40,13 +35,12 @@ static void fp_save(struct arch_context *ctx)
     }
 }
 
-static __attribute__((noinline)) void fp_switch(struct arch_context *prev,
-                                                struct arch_context *next)
+void armv7m_fp_switch(struct arch_context *prev, struct arch_context *next)
 {
-    if (uses_fp(prev)) {
+    if (!armv7m_no_fp(prev)) {
         fp_save(prev);
     }
-    if (uses_fp(next)) {
+    if (!armv7m_no_fp(next)) {
         armv7m_fp_load(next->fp);
     } else {
         armv7m_fp_clear(zeros);
@@ -54,31 +48,11 @@ static __attribute__((noinline)) void fp_switch(struct arch_context *prev,
     kernel_without_fp();
 }
 
-void armv7m_switch(struct arch_context *prev, struct arch_context *next)
-{
-    if (__builtin_expect(uses_fp(prev) || uses_fp(next), 0)) {
-        fp_switch(prev, next);
-    }
-    if (!next) {
-        armv7m_port.saved = NULL;
-        return;
-    }
-    armv7m_port.saved = &next->psp;
-    uint32_t *word = *next->lib_word;
-    if (word) {
-        *word = next->tls;
-    }
-    if (armv7m_port.loaded != next->aspace) {
-        armv7m_port.loaded = next->aspace;
-        armv7m_mpu_load(next->aspace);
-    }
-}
-
 /* The thread ends: its lazy FP frame must not be written into memory that is no longer its own. */
 void arch_context_drop(struct thread *t)
 {
     struct arch_context *ctx = context_of(t);
-    if (uses_fp(ctx) && armv7m_port.saved == &ctx->psp) {
+    if (!armv7m_no_fp(ctx) && armv7m_port.saved == &ctx->psp) {
         FPCCR &= ~FPCCR_LSPACT;
         armv7m_fp_clear(zeros);
         kernel_without_fp();

@@ -45,6 +45,7 @@ void arch_timer_set(uint64_t cycles)
 
 static void clock_extend(uint64_t now)
 {
+    armv7m_port.clock_half = (uint32_t)(now >> 31);
     uint32_t part = (uint32_t)(now >> CLOCK_PART_SHIFT);
     if (part != clock_part) {
         clock_part = part;

@@ -206,35 +206,88 @@ static void t_sched(void)
     EXPECT_ERR(SchedInfo(0, 99, &info), EINVAL);
 }
 
-/* Round robin: two threads that never block both get on, on one CPU. */
-static volatile unsigned turns[2];
+/*
+ * Round robin: threads that never block all get on, however many CPUs there are. Nothing but their
+ * quanta makes a CPU change between them. How long it takes is not asked.
+ */
+#define SPINNERS 9 /* more than CPUs */
+static volatile unsigned turns[SPINNERS];
+
 static void *spins(void *arg)
 {
     volatile unsigned *turn = arg;
 
-    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1);
     while (stage == 0) {
         (*turn)++;
     }
     return NULL;
 }
 
+/* An emulator that runs CPUs in turn goes to the next one when a timer ends. */
+static void *ticks(void *unused)
+{
+    while (stage == 0) {
+        sleep_ms(5);
+    }
+    return unused;
+}
+
+static void *spins_pinned(void *arg)
+{
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1);
+    return spins(arg);
+}
+
+/* All of them get on from now. */
+static bool all_turn(int n)
+{
+    unsigned before[SPINNERS];
+    int got = 0;
+
+    for (int i = 0; i < n; i++) {
+        before[i] = turns[i];
+    }
+    for (int wait = 0; wait < 500 && got < n; wait++) {
+        sleep_ms(20);
+        got = 0;
+        for (int i = 0; i < n; i++) {
+            got += turns[i] != before[i];
+        }
+    }
+    return got == n;
+}
+
+static void spin_all(void *(*func)(void *), int n)
+{
+    const struct sched_param param = {9};
+    pthread_attr_t attr;
+    pthread_t tid[SPINNERS];
+
+    pthread_attr_init(&attr);
+    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedparam(&attr, &param);
+    pthread_attr_setstacksize(&attr, 4096);
+    stage = 0;
+    int ticker = start_thread(ticks, NULL, 11);
+    for (int i = 0; i < n; i++) {
+        EXPECT_EQ(pthread_create(&tid[i], &attr, func, (void *)&turns[i]), 0);
+    }
+    EXPECT(all_turn(n));
+    EXPECT(all_turn(n)); /* and not only once */
+    stage = 1;
+    for (int i = 0; i < n; i++) {
+        join(tid[i]);
+    }
+    join(ticker);
+}
+
 static void t_round_robin(void)
 {
     struct sched_param_kymo param = {.sched_priority = 10};
-    int a, b;
 
     EXPECT_EQ(SchedSet(0, 0, SCHED_RR, &param), 0);
-    stage = 0;
-    turns[0] = turns[1] = 0;
-    a = start_thread(spins, (void *)&turns[0], 9);
-    b = start_thread(spins, (void *)&turns[1], 9);
-    sleep_ms(60);
-    stage = 1;
-    join(a);
-    join(b);
-    EXPECT(turns[0] > 0);
-    EXPECT(turns[1] > 0);
+    spin_all(spins_pinned, 2);
+    spin_all(spins, SPINNERS);
 }
 
 static void *own_errno(void *arg)

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The session that the tests of the front end use.
+ */
+#include "test/d_front/front.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct front front;
+
+static char temporary[64];
+static const char *files[32];
+static unsigned nfiles, nvalues;
+
+/* ---- probes ------------------------------------------------------------------------------------
+ */
+
+static const struct d_probe_info probes[] = {
+    {.id = 1, .provider = "dtrace", .module = "", .function = "", .name = "BEGIN"},
+    {.id = 2, .provider = "dtrace", .module = "", .function = "", .name = "END"},
+    {.id = 3, .provider = "dtrace", .module = "", .function = "", .name = "ERROR"},
+    {.id = 4, .provider = "profile", .module = "", .function = "", .name = "tick-1sec"},
+};
+
+static unsigned each(void *arg, const char *provider, const char *module, const char *function,
+                     const char *name, uint32_t id,
+                     bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+{
+    unsigned n = 0;
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++) {
+        const struct d_probe_info *p = &probes[i];
+        bool matches = id ? p->id == id
+                          : d_glob(provider, p->provider) && d_glob(module, p->module) &&
+                                d_glob(function, p->function) && d_glob(name, p->name);
+        if (matches) {
+            n++;
+            if (!fn(fn_arg, p)) {
+                break;
+            }
+        }
+    }
+    return n;
+}
+
+static const char *argument_type(void *arg, uint32_t id, unsigned n)
+{
+    (void)arg;
+    (void)id;
+    (void)n;
+    return NULL;
+}
+
+static const struct d_probe_source source = {each, argument_type, NULL};
+
+/* ---- the session -------------------------------------------------------------------------------
+ */
+
+static int open_model(const struct d_model *model)
+{
+    front = (struct front){.d = d_session_new(model, &source), .argv = {"test.d"}, .argc = 1};
+    nvalues = 0;
+    return 0;
+}
+
+int front_open(void **state)
+{
+    (void)state;
+    return open_model(&d_model_lp64);
+}
+
+int front_open_arm(void **state)
+{
+    (void)state;
+    return open_model(&d_model_ilp32_arm);
+}
+
+int front_close(void **state)
+{
+    (void)state;
+    d_session_free(front.d);
+    while (nfiles > 0) {
+        unlink(files[--nfiles]);
+        free((char *)files[nfiles]);
+    }
+    if (temporary[0]) {
+        rmdir(temporary);
+        temporary[0] = '\0';
+    }
+    return 0;
+}
+
+static struct d_program *compile(const char *text, const char *file, bool is_description)
+{
+    struct d_source s = {
+        .text = text,
+        .file = file,
+        .spec = D_SPEC_NAME,
+        .is_description = is_description,
+        .argc = front.argc,
+        .argv = front.argv,
+    };
+
+    return d_compile(front.d, &s);
+}
+
+struct d_program *script(const char *text)
+{
+    return compile(text, "test.d", false);
+}
+
+struct d_program *description(const char *text)
+{
+    return compile(text, NULL, true);
+}
+
+const char *tag_of(const char *text)
+{
+    return script(text) ? "ok" : d_session_error(front.d)->tag;
+}
+
+void compiles(const char *text)
+{
+    if (!script(text)) {
+        const struct d_error *e = d_session_error(front.d);
+        fail_msg("%s\n[%s] %u:%u: %s", text, e->tag, e->line, e->column, e->text);
+    }
+}
+
+void fails_at(const char *text, const char *tag, unsigned line, unsigned column)
+{
+    SAME(tag, tag_of(text));
+    const struct d_error *e = d_session_error(front.d);
+    if (e->line != line || e->column != column) {
+        fail_msg("%s\n[%s] is at %u:%u, not %u:%u", text, tag, e->line, e->column, line, column);
+    }
+}
+
+/* ---- what it knows -----------------------------------------------------------------------------
+ */
+
+const struct d_type *type(const char *name)
+{
+    const struct d_type *t = d_type_lookup(front.d, NULL, name);
+
+    if (!t) {
+        fail_msg("there is no type %s", name);
+    }
+    return t;
+}
+
+int64_t value(const char *expression)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "enum { value%u = (%s) };", ++nvalues, expression);
+    compiles(text);
+    snprintf(text, sizeof(text), "value%u", nvalues);
+    return global(text)->value;
+}
+
+struct d_ident *global(const char *name)
+{
+    struct d_ident *i = d_ident_lookup(d_session_globals(front.d), name);
+
+    if (!i) {
+        fail_msg("there is no %s", name);
+    }
+    return i;
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+const char *directory(void)
+{
+    if (!temporary[0]) {
+        strcpy(temporary, "/tmp/d_front_XXXXXX");
+        assert_non_null(mkdtemp(temporary));
+    }
+    return temporary;
+}
+
+const char *file_write(const char *name, const char *text)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", directory(), name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    files[nfiles] = strdup(path);
+    return files[nfiles++];
+}

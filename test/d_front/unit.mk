@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The D compiler's front end under ASan and UBSan: declarations, types, constants, macros, pragmas,
+# options, libraries, ELFs, and the tag and place of each of their errors.
+
+D_FRONT_NAMES := $(patsubst test/d_front/%_test.c,%,$(sort $(wildcard test/d_front/*_test.c)))
+D_FRONT_TESTS := $(D_FRONT_NAMES:%=$(B)/unit/d_front_%)
+UNIT_TESTS += $(D_FRONT_TESTS)
+D_FRONT_FLAGS := $(HOST_CFLAGS) -I$(HOST_D_GEN) -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+D_FRONT_OBJS := $(patsubst %.c,$(B)/unit/d_front/%.o,$(HOST_D_SRCS) trace/d/glob.c \
+	test/d_front/front.c)
+
+$(B)/unit/d_front/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(D_FRONT_FLAGS) -MMD -MP -c -o $@ $<
+
+$(D_FRONT_TESTS): $(B)/unit/d_front_%: $(B)/unit/d_front/test/d_front/%_test.o $(D_FRONT_OBJS)
+	$(Q)$(HOST_CC) $(D_FRONT_FLAGS) -o $@ $^ -lcmocka -ldw -lelf
+
+-include $(D_FRONT_OBJS:.o=.d) $(D_FRONT_NAMES:%=$(B)/unit/d_front/test/d_front/%_test.d)

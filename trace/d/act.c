@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What actions do: the data they record, and all that isn't recording. A fault is left in the
+ * context; what was written of a record by then is never committed. Of a firing. Tested by
+ * test/d_fire.
+ */
+#include "trace/d/fire.h"
+#include "trace/d/port.h"
+
+#define CHILL_MAX 500000000u /* ns, in each CHILL_SPAN */
+#define CHILL_SPAN 1000000000u
+
+/* ---- what an action records --------------------------------------------------------------------
+ */
+
+/* The string that is the object's value: its length. A built-in one is copied from where it is. A
+ * fault of the copy is none of an instruction. */
+static __attribute__((noinline)) uint32_t eval_string(struct d_context *c, const struct d_object *o,
+                                                      uint8_t *to, uint32_t size)
+{
+    uint64_t address;
+
+    if (o->flags & D_OBJECT_BUILTIN) {
+        uint32_t n = d_builtin_copy(c, o->text->index, to, size);
+        if (n != (uint32_t)D_NO_STRING) {
+            return n;
+        }
+    }
+    address = d_eval(c, o);
+    if (c->fault.kind != DIF_FAULT_NONE) {
+        return 0;
+    }
+    c->fault.offset = UINT32_MAX;
+    return (uint32_t)d_load_string(c, (char *)to, address, size, false);
+}
+
+static void store_stack(bool user, uint8_t *to, uint32_t frames)
+{
+    unsigned n = d_port_stack(user, (uint64_t *)(void *)to, frames);
+
+    __builtin_memset(to + n * 8, 0, (frames - n) * 8);
+}
+
+/* The pid, the frames, then room for names, which the consumer finds itself. */
+static void store_ustack(const struct d_action *a, uint8_t *to)
+{
+    uint32_t frames = (uint32_t)a->arg;
+    uint32_t used = (frames + 1) * 8;
+
+    d_store_value(to, (uint32_t)d_port_pid(), 8);
+    store_stack(true, to + 8, frames);
+    __builtin_memset(to + used, 0, a->rec.size - used);
+}
+
+/* Its datum at `to`. Stacks need no object; all others have one. */
+static void store_datum(struct d_context *c, const struct d_action *a, uint8_t *to)
+{
+    if (a->kind == D_ACT_STACK) {
+        store_stack(false, to, (uint32_t)a->arg);
+        return;
+    }
+    if (a->kind == D_ACT_USTACK || a->kind == D_ACT_JSTACK) {
+        store_ustack(a, to);
+        return;
+    }
+    if (a->is_string) { /* behind its NUL its field is zero */
+        uint32_t n = eval_string(c, a->object, to, a->rec.size);
+        __builtin_memset(to + n, 0, a->rec.size - n);
+        return;
+    }
+    uint64_t value = d_eval(c, a->object);
+    if (c->fault.kind != DIF_FAULT_NONE) {
+        return;
+    }
+    c->fault.offset = UINT32_MAX; /* a fault from here on is none of an instruction */
+    if (a->is_block) {
+        d_load_block(c, to, value, a->rec.size, false);
+    } else if (a->rec.size == 16) { /* usym and the like */
+        d_store_value(to, (uint32_t)d_port_pid(), 8);
+        d_store_value(to + 8, value, 8);
+    } else {
+        d_store_value(to, value, a->rec.size);
+    }
+}
+
+/* Of a string only what tells keys apart: the rest of its field is zeroed when it is new. */
+static void store_string_key(struct d_context *c, const struct d_action *key, uint8_t *to)
+{
+    const struct d_object *o = key->object;
+    uint32_t n = (uint32_t)D_NO_STRING, size = key->rec.size;
+
+    if (o->flags & D_OBJECT_BUILTIN) {
+        n = d_builtin_copy(c, o->text->index, to, size);
+    }
+    if (n == (uint32_t)D_NO_STRING) {
+        n = eval_string(c, o, to, size);
+    }
+    if (n + 8 <= size) {
+        __builtin_memset(to + n, 0, 8);
+    } else {
+        __builtin_memset(to + n, 0, size - n);
+    }
+}
+
+/* False: a fault. */
+static inline bool store_keys(struct d_context *c, const struct d_aggregation *agg, uint8_t *entry)
+{
+    const struct d_action *key = agg->keys, *end = key + agg->nkeys;
+
+    do {
+        uint8_t *to = entry + key->rec.offset;
+        if (key->is_string) {
+            store_string_key(c, key, to);
+        } else if (key->is_plain) {
+            d_store_value(to, d_eval(c, key->object), key->rec.size);
+        } else {
+            store_datum(c, key, to);
+        }
+    } while (c->fault.kind == DIF_FAULT_NONE && ++key < end);
+    return c->fault.kind == DIF_FAULT_NONE;
+}
+
+static __attribute__((noinline)) void aggregate_value(struct d_consumer_cpu *here,
+                                                      const struct d_action *a, uint8_t *entry)
+{
+    struct d_context *c = &here->context;
+    uint64_t value = d_eval(c, a->object), weight = 1;
+
+    if (a->weight && c->fault.kind == DIF_FAULT_NONE) {
+        weight = d_eval(c, a->weight);
+    }
+    if (c->fault.kind == DIF_FAULT_NONE) {
+        d_agg_fold(&here->agg, a->agg, entry, value, weight);
+    }
+}
+
+void d_act_aggregate(struct d_consumer_cpu *here, const struct d_action *a)
+{
+    const struct d_aggregation *agg = a->agg;
+    uint8_t *entry = d_agg_entry(&here->agg);
+
+    if (!entry) {
+        here->agg.drops++;
+    } else if (agg->nkeys == 0 || store_keys(&here->context, agg, entry)) {
+        if (a->object) {
+            aggregate_value(here, a, entry);
+        } else {
+            d_agg_fold(&here->agg, agg, entry, 0, 1);
+        }
+    }
+}
+
+/* ---- actions that do something else ------------------------------------------------------------
+ */
+
+/* From here on the record belongs to a speculation. False: the clause is abandoned. */
+static bool speculate(struct firing *f, uint64_t id)
+{
+    const struct d_ecb *e = f->ecb;
+    struct d_consumer *c = e->consumer;
+
+    f->buffer = d_speculation_buffer(&c->speculations, id, f->here->context.cpu);
+    if (!f->buffer) {
+        return false;
+    }
+    f->record = d_buffer_reserve(f->buffer, &c->shapes, e->size, e->align, false);
+    if (!f->record) {
+        f->here->speculative_drops++;
+    }
+    return f->record != NULL;
+}
+
+static void illegal_unless(struct firing *f, bool ok)
+{
+    if (!ok) {
+        d_fault(&f->here->context, DIF_FAULT_ILLOP, 0);
+    }
+}
+
+static void chill(struct firing *f, uint64_t ns)
+{
+    struct d_consumer_cpu *here = f->here;
+    uint64_t now = d_port_timestamp();
+
+    if (now - here->chill_since > CHILL_SPAN) {
+        here->chill_since = now;
+        here->chilled = 0;
+    }
+    if (ns > CHILL_MAX || here->chilled + ns > CHILL_MAX) {
+        illegal_unless(f, false);
+        return;
+    }
+    here->chilled += ns;
+    d_port_chill(ns);
+}
+
+/* All that doesn't need the value of an object's result in the record. */
+static void do_to_target(struct firing *f, const struct d_action *a, uint64_t value)
+{
+    switch (a->kind) {
+    case D_ACT_STOP:
+        d_port_stop_process();
+        break;
+    case D_ACT_RAISE:
+        d_port_raise((int)value);
+        break;
+    case D_ACT_BREAKPOINT:
+        d_port_breakpoint();
+        break;
+    case D_ACT_PANIC:
+        d_port_panic();
+        break;
+    case D_ACT_CHILL:
+        chill(f, value);
+        break;
+    default: /* a statement, or what the consumer does */
+        break;
+    }
+}
+
+static bool act_otherwise(struct firing *f, const struct d_action *a)
+{
+    struct d_context *x = &f->here->context;
+    struct d_consumer *c = f->ecb->consumer;
+    uint64_t value = a->object ? d_eval(x, a->object) : 0;
+
+    if (x->fault.kind != DIF_FAULT_NONE) {
+        return true;
+    }
+    x->fault.offset = UINT32_MAX; /* a fault from here on is none of an instruction */
+    switch (a->kind) {
+    case D_ACT_SPECULATE:
+        return speculate(f, value);
+    case D_ACT_COMMIT:
+        illegal_unless(f, d_speculation_commit(&c->speculations, value, x->cpu, &f->here->principal,
+                                               &c->shapes));
+        break;
+    case D_ACT_DISCARD:
+        illegal_unless(f, d_speculation_discard(&c->speculations, value));
+        break;
+    case D_ACT_EXIT:
+        d_store_value(f->record + a->rec.offset, value, 4);
+        d_consumer_exit(c, (int32_t)value, false);
+        break;
+    default:
+        do_to_target(f, a, value);
+    }
+    return true;
+}
+
+bool d_act(struct firing *f, const struct d_action *a)
+{
+    if (a->rec.size && a->kind != D_ACT_EXIT) {
+        store_datum(&f->here->context, a, f->record + a->rec.offset);
+        return true;
+    }
+    return act_otherwise(f, a);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inside of a firing: between fire.c, which runs a clause, and act.c, which has what its actions
+ * do. Of a firing.
+ */
+#ifndef TRACE_D_FIRE_H
+#define TRACE_D_FIRE_H
+
+#include "trace/d/consumer.h"
+
+/* A clause under way that does more than record values and aggregate. */
+struct firing {
+    const struct d_ecb *ecb;
+    struct d_consumer_cpu *here;
+    struct d_buffer *buffer; /* where its record goes */
+    uint8_t *record;         /* NULL: none reserved */
+};
+
+/* Runs an action of any kind but an aggregating one. False: the clause is abandoned, without a
+ * fault. */
+bool d_act(struct firing *, const struct d_action *);
+void d_act_aggregate(struct d_consumer_cpu *, const struct d_action *);
+
+static inline void d_store_value(uint8_t *to, uint64_t value, uint32_t size)
+{
+    if (size == 8) {
+        __builtin_memcpy(to, &value, 8);
+    } else if (size == 4) {
+        __builtin_memcpy(to, &value, 4);
+    } else if (size == 2) {
+        __builtin_memcpy(to, &value, 2);
+    } else {
+        *to = (uint8_t)value;
+    }
+}
+
+#endif
