@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The tables as text, put together by the preprocessor. See trace/event_text.h; format in
- * kernel/abi/syspage.h. Proof: test/unit/test_rows.c parses every line.
+ * kernel/abi/syspage.h. Proof: test/unit/test_rows.c, test_calls.c.
  */
 #include "trace/event_text.h"
 

@@ -5,7 +5,7 @@
  * Any context, no lock: interrupts are masked from the reading of the clock to the cursor's store,
  * so stamps and slots are in the same order, and nothing else on this CPU comes between. An event
  * that can't be recorded is counted (trace/loss.h) and otherwise ignored: writers never fail.
- * Budgets and how they are met: docs/ring.md. Proof: test/unit/test_log.c, test_random.c.
+ * Cost and limits: docs/ring.md. Proof: test/unit/test_log.c, test_overrun.c, test_random.c.
  */
 #ifndef TRACE_LOG_H
 #define TRACE_LOG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The states of one CPU's buffers. See trace/ring.h for contexts and locks, docs/ring.md for why no
- * step can lose or tear a buffer, test/unit/test_ring.c and test/model/ring.pml for the proof.
+ * step can lose or tear a buffer; proof: test/unit/test_ring.c, test_interleave.c.
  */
 #include "trace/ring.h"
 

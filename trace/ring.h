@@ -14,7 +14,7 @@
  * Contexts: "writer" is the ring's own CPU with interrupts masked; "lock" is the kernel lock, any
  * CPU. Lock legend: [I] immutable while allocated  [c] own CPU, interrupts masked  [k] kernel lock
  *              [a] atomic
- * Described in docs/ring.md; proved by test/unit/test_ring.c, test_random.c, test/model/ring.pml.
+ * Described in docs/ring.md; proved by test/unit/test_ring.c, test_interleave.c, test_random.c.
  */
 #ifndef TRACE_RING_H
 #define TRACE_RING_H

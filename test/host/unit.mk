@@ -4,12 +4,11 @@
 # they and test/host/check use.
 
 HOST_TEST_COMMON := test/host/mkcapture.c test/host/mkworkload.c test/host/support.c
-HOST_TEST_LIB := $(filter-out host/main.c,$(HOST_SRCS))
-HOST_TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
-                    -D_FILE_OFFSET_BITS=64 -fsanitize=address,undefined -fno-sanitize-recover=all
+HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
+HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_TEST_NAMES := reader damage line stat select
 HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
-HOST_TEST_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_TEST_LIB) $(HOST_TEST_COMMON))
+HOST_TEST_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_TEST_COMMON))
 
 UNIT_TESTS += $(HOST_TESTS)
 
@@ -17,10 +16,9 @@ $(B)/unit/host.o/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(HOST_D_SRCS:%.c=$(B)/unit/host.o/%.o): | $(HOST_D_GEN)/d_grammar.h
-
-$(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka
+$(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS) \
+                      $(HOST_TEST_LIB)
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread
 
 $(B)/tools/mkcapture: test/host/mkcapture_main.c test/host/mkcapture.c test/host/mkworkload.c \
                       test/host/mkcapture.h

@@ -375,6 +375,17 @@ static bool serves(const struct thread *t)
     return has_client(t->proc);
 }
 
+static bool something_sent(const struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        const struct channel *ch = proc->channels[i];
+        if (ch && (!list_empty(&ch->senders) || !list_empty(&ch->pulses))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool attached(const struct thread *t)
 {
     for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
@@ -534,9 +545,43 @@ static unsigned choose(const struct thread *t)
     return i;
 }
 
+/* Would this thread be the last one to wait? */
+static bool alone(void)
+{
+    unsigned run = 0;
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        run += cpus[n].current != NULL;
+    }
+    return run < 2;
+}
+
+static bool may_wait(const struct thread *t, unsigned number)
+{
+    switch (number) {
+    case KER_MSG_RECEIVEV:
+    case KER_MSG_RECEIVEPULSEV:
+        return !something_sent(t->proc);
+    case KER_MSG_SENDV:
+    case KER_MSG_SENDVNC:
+    case KER_THREAD_JOIN:
+    case KER_INTERRUPT_WAIT:
+    case KER_SYNC_MUTEX_LOCK:
+    case KER_SYNC_CONDVAR_WAIT:
+    case KER_SYNC_SEM_WAIT:
+    case KER_PROC_WAIT:
+    case KER_TIMER_TIMEOUT:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool random_call(struct thread *t, unsigned *number, uintptr_t args[6])
 {
     unsigned i = choose(t);
+    while (may_wait(t, calls[i].number) && alone() && chance(90)) {
+        i = choose(t);
+    }
     *number = calls[i].number;
     for (unsigned n = 0; n < 6; n++) {
         args[n] = 0;

@@ -133,16 +133,31 @@ static void interrupt(unsigned cpu)
     fake_cpu = self;
 }
 
+static uint64_t soonest(void)
+{
+    uint64_t at = UINT64_MAX;
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        at = fake_timer_at[n] < at ? fake_timer_at[n] : at;
+    }
+    return at;
+}
+
 static void pass_time(void)
 {
-    uint64_t soonest = UINT64_MAX;
+    uint64_t at = soonest();
     fake_now += pick(10000);
+    if (chance(30) && at > fake_now && at - fake_now < FAKE_HZ) {
+        fake_now = at;
+    }
+}
+
+static bool anybody_runs(void)
+{
+    bool any = false;
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        soonest = fake_timer_at[n] < soonest ? fake_timer_at[n] : soonest;
+        any |= cpus[n].current != NULL;
     }
-    if (chance(30) && soonest != UINT64_MAX && soonest > fake_now && soonest - fake_now < FAKE_HZ) {
-        fake_now = soonest;
-    }
+    return any;
 }
 
 static void end(void *proc)
@@ -166,17 +181,18 @@ static void begin(unsigned cpu)
                 DATA);
 }
 
-/* Nobody runs here: time goes on, or there are too few left that anybody could wake. */
+/* Nobody runs here. If nobody does at all, and no timer will change that, somebody must come or go.
+ */
 static void idle(unsigned cpu)
 {
-    unsigned n = processes();
     struct process *proc = any_process();
-    if (chance(60)) {
+    bool stuck = !anybody_runs() && soonest() > fake_now + FAKE_HZ;
+    if (chance(stuck ? 30 : 90)) {
         pass_time();
         interrupt(cpu);
-    } else if (n < 3 || chance(5)) {
+    } else if (processes() < 3 || chance(40)) {
         begin(cpu);
-    } else if (chance(5) && proc) {
+    } else if (stuck && proc) {
         world_do(cpu, end, proc);
     }
     world_step(cpu);
@@ -245,7 +261,9 @@ static void step(void)
         return;
     }
     if (!cpus[cpu].current && !world_step(cpu)) {
-        idle(cpu);
+        if (chance(anybody_runs() ? 10 : 100)) {
+            idle(cpu);
+        }
         return;
     }
     switch (pick(30)) {
@@ -258,7 +276,7 @@ static void step(void)
         scribble();
         break;
     case 2:
-        if (cpus[cpu].current && chance(3)) {
+        if (cpus[cpu].current && chance(1)) {
             world_do(cpu, end, cpus[cpu].current->proc); /* a fault */
         }
         break;

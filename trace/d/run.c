@@ -97,12 +97,22 @@ static uint64_t load(struct d_context *c,
 #define D r[pc->rd]
 #define NEXT goto *handlers[(++pc)->op]
 
+/* Where size counts, what gives a value goes one way to its register. */
+#ifdef __OPTIMIZE_SIZE__
+#define GIVE(value) \
+    given = (value); \
+    goto give
+#else
+#define GIVE(value) \
+    D = (value); \
+    NEXT
+#endif
+
 #define GIVES(name, value) \
-    op_##name : D = (value); \
-    NEXT;
+    op_##name : GIVE(value);
 #define MAY_FAULT(name, value) \
-    op_##name : D = (value); \
-    goto next_if_ok;
+    op_##name : given = (value); \
+    goto give_if_ok;
 #define DOES(name, statement) \
     op_##name : statement; \
     goto next_if_ok;
@@ -111,8 +121,7 @@ static uint64_t load(struct d_context *c,
     { \
         goto divide_by_zero; \
     } \
-    D = (value); \
-    NEXT;
+    GIVE(value);
 #define BRANCHES(name, condition) \
     op_##name : if (condition) \
     { \
@@ -135,10 +144,16 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
     const struct d_insn *pc = o->text;
     uint64_t r[DIF_REGS] = {0};
     uint64_t left = 0, right = 0; /* what was compared last: the flags */
+    uint64_t given;
 
     c->nkeys = 0;
     goto *handlers[pc->op];
 
+#ifdef __OPTIMIZE_SIZE__
+give:
+    D = given;
+    NEXT;
+#endif
     GIVES(or, A | B)
     GIVES(xor, A ^ B)
     GIVES(and, A & B)
@@ -246,6 +261,8 @@ op_flushts:
     NEXT;
 op_nop:
     NEXT;
+give_if_ok:
+    D = given;
 next_if_ok:
     if (c->fault.kind == DIF_FAULT_NONE) {
         NEXT;
