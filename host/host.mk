@@ -22,7 +22,7 @@ HOST_CMD_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
 host: $(B)/kymo
 
 $(B)/kymo: $(HOST_OBJS)
-	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread
+	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf
 
 $(HOST_OBJS): $(B)/host/%.o: %.c
 	@mkdir -p $(@D)
@@ -31,7 +31,7 @@ $(HOST_OBJS): $(B)/host/%.o: %.c
 # The same under the sanitizers, for test/d.
 HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS)
-	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lm -lpthread
+	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lm -lpthread -ldw -lelf
 
 $(HOST_ASAN_OBJS): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
 	@mkdir -p $(@D)

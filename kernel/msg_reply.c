@@ -28,6 +28,22 @@ static __attribute__((noinline)) long fault(struct thread *client, long whose)
     return 0;
 }
 
+/* What isn't a few words. After the first piece the client is self's: one that has left, and come
+ * back with another message, isn't any more. */
+static __attribute__((noinline)) long reply_long(struct thread *self, struct thread *client,
+                                                 size_t total)
+{
+    if (self->step > 0 && client->server != self) {
+        return -ESRCH;
+    }
+    long r = msg_copy_piece(self, client, SEND_ARG_RMSG, 0, self, REPLY_ARG_SMSG, 0, total);
+    if (r == KER_AGAIN) {
+        client->server = self;
+        return r;
+    }
+    return r == 0 ? 0 : fault(client, r);
+}
+
 long ker_msg_replyv(struct thread *self, const uintptr_t *args)
 {
     struct thread *client = rcvid_client(self, args[0]);
@@ -42,9 +58,9 @@ long ker_msg_replyv(struct thread *self, const uintptr_t *args)
     }
     size_t total = (size_t)len < client->dstmsglen ? (size_t)len : client->dstmsglen;
     if (!msg_copy_small(client->buffer, &w, from, total)) {
-        long r = msg_copy_piece(self, client, SEND_ARG_RMSG, 0, self, REPLY_ARG_SMSG, 0, total);
+        long r = reply_long(self, client, total);
         if (r != 0) {
-            return r == KER_AGAIN ? r : fault(client, r);
+            return r;
         }
     }
     trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->proc->pid);

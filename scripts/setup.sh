@@ -9,11 +9,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-build="gcc libc6-dev binutils flex bison
+build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
-check="$build python3 libcmocka-dev libdw-dev libelf-dev clang-format-14 valgrind"
+check="$build python3 libcmocka-dev clang-format-14 valgrind"
 gdb="$build gdb-multiarch"
 fuzz="$check clang-14 libclang-rt-14-dev"
 

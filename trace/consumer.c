@@ -33,12 +33,14 @@ int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned 
     consumer->tables_bytes = trace_ring_table_bytes(per_cpu) * cpus;
     consumer->tables = trace_port_alloc(consumer->tables_bytes, &tables_paddr);
     if (!consumer->tables) {
+        consumer->bytes = 0;
         return -ENOMEM;
     }
     consumer->block = trace_port_alloc(consumer->bytes, &consumer->paddr);
     if (!consumer->block) {
         trace_port_free(consumer->tables, consumer->tables_bytes);
         consumer->tables = NULL;
+        consumer->bytes = 0;
         return -ENOMEM;
     }
     consumer->owner = owner;

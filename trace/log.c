@@ -3,7 +3,7 @@
  * The event log's slow path: everything that is not "put four words at the cursor". Own CPU,
  * interrupts masked, from any context; the entry points of cross-calls also under the kernel lock.
  * A nested event (only possible from the port's functions or a fault) finds `busy` and is counted
- * as RECURSIVE. Described in docs/ring.md; proof: test/unit/test_log.c, test_overrun.c, test_random.c.
+ * as RECURSIVE. Described in docs/ring.md; proof: test/unit/test_log.c, test_overrun.c.
  */
 #include "trace/log.h"
 

@@ -51,10 +51,13 @@ bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *
     }
     unsigned reason = (unsigned)__builtin_ctz(loss->reasons);
     unsigned class = (unsigned)__builtin_ctz(loss->classes[reason]);
-    uint32_t n = loss->pending[reason][class];
+    uint64_t pending = loss->pending[reason][class];
+    uint32_t n = pending < UINT32_MAX ? (uint32_t)pending : UINT32_MAX; /* the rest: next time */
 
-    loss->pending[reason][class] = 0;
-    loss->classes[reason] &= loss->classes[reason] - 1;
+    loss->pending[reason][class] = pending - n;
+    if (pending == n) {
+        loss->classes[reason] &= loss->classes[reason] - 1;
+    }
     if (!loss->classes[reason]) {
         loss->reasons &= loss->reasons - 1;
     }
@@ -137,7 +140,7 @@ void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out)
     for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
         out->lost_reason[reason] = loss->lost_reason[reason];
         for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-            uint32_t events = loss->pending[reason][class];
+            uint64_t events = loss->pending[reason][class];
 
             out->pending[reason][class] = events;
             out->lost[class] += events;

@@ -4,7 +4,7 @@
  * slot puts it into the stream. If that slot's buffer is lost in its turn its counts are pending
  * again. So made = events in buffers + taken + recycled + lost (settled and pending), always.
  *
- * All functions: own CPU, interrupts masked. No lock. Proof: test/unit/test_overrun.c, test_random.c.
+ * All functions: own CPU, interrupts masked. No lock. Proof: test/unit/test_overrun.c.
  */
 #ifndef TRACE_LOSS_H
 #define TRACE_LOSS_H

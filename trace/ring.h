@@ -74,7 +74,7 @@ struct trace_ring {
 
 /* Events lost on one CPU: see trace/loss.h. */
 struct trace_loss {
-    uint32_t pending[KYMO_TRACE_REASONS][TRACE_CLASS_MAX]; /* [c] not in the stream yet */
+    uint64_t pending[KYMO_TRACE_REASONS][TRACE_CLASS_MAX]; /* [c] not in the stream yet */
     uint32_t classes[KYMO_TRACE_REASONS]; /* [c] bit per class that has some pending */
     uint32_t reasons;                     /* [c] bit per reason that has */
     uint32_t recursive[TRACE_CLASS_MAX];  /* [c] counted by nested events, folded in by the outer */

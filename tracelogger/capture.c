@@ -167,21 +167,34 @@ int capture_drain(struct capture *capture, bool limited)
     return result;
 }
 
-/* One CPU's pending losses, a slot for each reason and class. */
+/* A DROPPED slot behind everything else; more than one if 32 bits don't hold the count. */
+static int dropped_slots(const struct capture *capture, uint32_t cpu, uint32_t reason_class,
+                         uint64_t events)
+{
+    while (events != 0) {
+        uint32_t n = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
+        struct trace_slot slot = {
+            .header = TRACE_HEADER(cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_DROPPED),
+            .time = capture->last_time[cpu],
+            .d1 = reason_class,
+            .d2 = n,
+        };
+
+        if (sink_slots(&slot, 1) != 0) {
+            return -1;
+        }
+        events -= n;
+    }
+    return 0;
+}
+
+/* One CPU's pending losses, by reason and class. */
 static int pending_slots(const struct capture *capture, uint32_t cpu,
                          const struct kymo_trace_loss *loss)
 {
     for (uint32_t reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
         for (uint32_t class = 0; class < KYMO_TRACE_CLASSES; class ++) {
-            struct trace_slot slot = {
-                .header =
-                    TRACE_HEADER(cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_DROPPED),
-                .time = capture->last_time[cpu],
-                .d1 = reason << 8 | class,
-                .d2 = loss->pending[reason][class],
-            };
-
-            if (slot.d2 != 0 && sink_slots(&slot, 1) != 0) {
+            if (dropped_slots(capture, cpu, reason << 8 | class, loss->pending[reason][class])) {
                 return -1;
             }
         }

@@ -20,9 +20,9 @@ struct d_program;
 
 /* An error of the compiler: `[tag] line N: text`. tag without the leading "D_" is never NULL. */
 struct d_error {
-    const char *tag;         /* "D_SYNTAX"; "": the text is all (a file can't be read, cpp failed) */
-    const char *file;        /* NULL: a description of the command line */
-    unsigned line, column;   /* from 1; 0: unknown */
+    const char *tag;       /* "D_SYNTAX"; "": the text is all (a file can't be read, cpp failed) */
+    const char *file;      /* NULL: a description of the command line */
+    unsigned line, column; /* from 1; 0: unknown */
     const char *source_line; /* the line's text, for the caret; NULL: unknown */
     const char *text;
 };
@@ -50,6 +50,9 @@ void d_session_free(struct d_session *);
 void d_session_target(struct d_session *, int32_t pid); /* $target; 0 before */
 /* Types and symbols of an ELF, as `name` (before the backquote); kernel: also without a name. */
 bool d_session_add_elf(struct d_session *, const char *path, const char *name, bool kernel);
+/* bias: where it is loaded, minus where it was linked. */
+bool d_session_add_elf_at(struct d_session *, const char *path, const char *name, bool kernel,
+                          uint64_t bias);
 const struct d_error *d_session_error(const struct d_session *);
 
 /* What a source without colons means: -P, -m, -f, -n, -i. A script is D_SPEC_NAME with pspec off.

@@ -1,56 +1,119 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ELFs whose types and symbols a session knows.
+ * The ELFs whose types and symbols a session knows: of the kernel, whose names need no object
+ * before the backquote, and of programs.
  */
-#include "host/d/front.h"
+#include "host/d/elf.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool open_elf(struct d_elf *e, const char *path)
+{
+    e->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (e->fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+        return false;
+    }
+    e->elf = elf_begin(e->fd, ELF_C_READ_MMAP, NULL);
+    if (!e->elf || elf_kind(e->elf) != ELF_K_ELF) {
+        return false;
+    }
+    e->dwarf = dwarf_begin_elf(e->elf, DWARF_C_READ, NULL);
+    return true;
+}
+
+static void close_elf(struct d_elf *e)
+{
+    if (e->dwarf) {
+        dwarf_end(e->dwarf);
+    }
+    if (e->elf) {
+        elf_end(e->elf);
+    }
+    if (e->fd >= 0) {
+        close(e->fd);
+    }
+}
+
+void d_elfs_close(struct d_session *d)
+{
+    for (struct d_elf *e = d->elfs; e; e = e->next) {
+        close_elf(e);
+    }
+}
+
+bool d_session_add_elf_at(struct d_session *d, const char *path, const char *name, bool kernel,
+                          uint64_t bias)
+{
+    struct d_elf *e = d_alloc(d, sizeof(*e));
+
+    e->name = d_strdup(d, name);
+    e->kernel = kernel;
+    e->bias = bias;
+    if (!open_elf(e, path)) {
+        close_elf(e);
+        return false;
+    }
+    d_elf_symbols_read(d, e);
+    *d->elfs_end = e;
+    d->elfs_end = &e->next;
+    return true;
+}
+
+bool d_session_add_elf(struct d_session *d, const char *path, const char *name, bool kernel)
+{
+    return d_session_add_elf_at(d, path, name, kernel, 0);
+}
+
+/* object: NULL or "": the kernel's. */
+static bool is_meant(const struct d_elf *e, const char *object)
+{
+    return object && *object ? strcmp(e->name, object) == 0 : e->kernel;
+}
 
 bool d_elf_is_open(const struct d_session *d, const char *name)
 {
-    (void)d;
-    (void)name;
-    return false;
+    const struct d_elf *e = d->elfs;
+
+    while (e && strcmp(e->name, name) != 0) {
+        e = e->next;
+    }
+    return e != NULL;
 }
 
-const struct d_type *d_elf_type(struct d_session *d, const char *object, enum d_type_kind kind,
+const struct d_type *d_elf_type(struct d_session *d, const char *object, enum d_type_kind space,
                                 const char *name)
 {
-    (void)d;
-    (void)object;
-    (void)kind;
-    (void)name;
+    Dwarf_Die die;
+
+    for (struct d_elf *e = d->elfs; e; e = e->next) {
+        if (is_meant(e, object) && d_elf_find(d, e, (int)space, name, &die)) {
+            return d_elf_type_of(d, e, &die);
+        }
+    }
     return NULL;
+}
+
+static const struct d_type *object_type(struct d_session *d, struct d_elf *e, const char *name)
+{
+    Dwarf_Die die;
+    bool known = d_elf_find(d, e, D_ELF_VARIABLE, name, &die) ||
+                 d_elf_find(d, e, D_ELF_FUNCTION, name, &die);
+
+    return known ? d_elf_type_of_object(d, e, &die) : NULL;
 }
 
 bool d_elf_symbol(struct d_session *d, const char *object, const char *name, uint64_t *address,
                   const struct d_type **type)
 {
-    (void)d;
-    (void)object;
-    (void)name;
-    (void)address;
-    (void)type;
-    return false;
-}
-
-void d_elfs_close(struct d_session *d)
-{
-    (void)d;
-}
-
-bool d_session_add_elf(struct d_session *d, const char *path, const char *name, bool kernel)
-{
-    (void)d;
-    (void)path;
-    (void)name;
-    (void)kernel;
-    return false;
-}
-
-bool d_symbol_at(struct d_session *d, uint64_t address, bool user, struct d_symbol *symbol)
-{
-    (void)d;
-    (void)address;
-    (void)user;
-    (void)symbol;
+    for (struct d_elf *e = d->elfs; e; e = e->next) {
+        const struct d_elf_symbol *s = is_meant(e, object) ? d_elf_symbol_by_name(e, name) : NULL;
+        if (s) {
+            *address = s->address + e->bias;
+            *type = object_type(d, e, name);
+            return true;
+        }
+    }
     return false;
 }

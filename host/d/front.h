@@ -46,9 +46,9 @@ struct d_parse {
 
     bool in_item, in_clause, in_predicate; /* where the lexer is */
     unsigned braces, parens, brackets;
-    int previous;   /* the token before */
+    int previous;    /* the token before */
     bool in_heading; /* of a translator: a { there is no struct's body */
-    bool after_tag; /* the token before is a struct's tag: no type name follows */
+    bool after_tag;  /* the token before is a struct's tag: no type name follows */
     const char *description_start, *description_end;
     unsigned items; /* clauses and declarations so far */
     unsigned clauses;

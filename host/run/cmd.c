@@ -159,6 +159,7 @@ static int boot(struct run *run)
                        run->elf);
         }
         status = run_child(run);
+        run_place_tell(run);
     }
     run_place_remove(run);
     run_args_free(run);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * QEMU's working directory. The guest opens `trace.kev` there by semihosting: with --capture it is
- * a fresh directory in which trace.kev points to the file asked for; else build/<board>.
+ * a fresh directory in which trace.kev points to the file asked for; else build/<board>, where an
+ * old trace.kev is removed first, so that one is there afterwards only if this boot made it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -67,16 +68,46 @@ static int temporary_make(struct run *run, const char *target)
     return 0;
 }
 
+static void capture_path(const struct run *run, char path[PATH_MAX + 16])
+{
+    snprintf(path, PATH_MAX + 16, "%s/trace.kev", run->dir);
+}
+
+static int board_place(struct run *run)
+{
+    char path[PATH_MAX + 16];
+
+    if (snprintf(run->dir, sizeof(run->dir), "%.2000s/build/%.200s", run->root, run->board) < 0) {
+        return -1;
+    }
+    capture_path(run, path);
+    unlink(path);
+    return 0;
+}
+
+void run_place_tell(const struct run *run)
+{
+    char path[PATH_MAX + 16], here[PATH_MAX];
+    size_t skip = 0;
+
+    capture_path(run, path);
+    if (run->capture != NULL || access(path, R_OK) != 0) {
+        return;
+    }
+    if (getcwd(here, sizeof(here)) != NULL && strncmp(path, here, strlen(here)) == 0 &&
+        path[strlen(here)] == '/') {
+        skip = strlen(here) + 1;
+    }
+    fflush(stdout);
+    kymo_error("the capture: %s", path + skip);
+}
+
 int run_place(struct run *run)
 {
     char target[PATH_MAX];
 
     if (run->capture == NULL) {
-        if (snprintf(run->dir, sizeof(run->dir), "%.2000s/build/%.200s", run->root, run->board) <
-            0) {
-            return -1;
-        }
-        return 0;
+        return board_place(run);
     }
     if (capture_prepare(run, target, sizeof(target)) != 0) {
         return -1;

@@ -34,6 +34,7 @@ int run_args(struct run *run);
 void run_args_free(struct run *run);
 /* place.c: QEMU's working directory, where the guest's files appear. */
 int run_place(struct run *run);
+void run_place_tell(const struct run *run); /* the capture that the boot has left there */
 void run_place_remove(struct run *run);
 /* child.c: starts QEMU, waits within the time; returns the exit status. */
 int run_child(struct run *run);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is asked of each option of tracelogger: test/boot/images/options.start runs the cases, a line
-`hello NAME` before each; every capture goes to NAME.kev."""
+"""What is asked of each option of tracelogger: test/boot/images/options.start runs the cases, each
+after a line `hello NAME`; every capture goes to NAME.kev."""
 import os
 import re
 import subprocess

@@ -59,7 +59,8 @@ class Boot:
     def command(self):
         args = self.arguments()
         image = os.path.join(self.build, self.suite.image + ".elf")
-        return self.suite.wrap + args + MODES[self.suite.mode] + self.suite.qemu + ["-kernel", image]
+        args += MODES[self.suite.mode] + self.suite.qemu
+        return self.suite.wrap + args + ["-kernel", image]
 
     def prepare(self):
         os.makedirs(self.dir, exist_ok=True)

@@ -35,6 +35,18 @@ def the_capture_can_be_read(boot):
     return f"kymo stat: {status}: {err.strip()[:200]}" if status else None
 
 
+def it_prints_in_bounded_memory(boot):
+    """All of a big capture, a line an event, with 128 MB of address space and output as it goes."""
+    made = sum(int(n) for n in re.findall(r"evstorm: producer \d+ made (\d+)", boot.console))
+    limit = "ulimit -v 131072; exec \"$@\""
+    with subprocess.Popen(["sh", "-c", limit, "sh", KYMO, "print", "--class", "user", boot.trace],
+                          stdout=subprocess.PIPE) as kymo:
+        pieces = iter(lambda: kymo.stdout.read(1 << 20), b"")
+        lines = sum(piece.count(b"\nt:0x") for piece in pieces)
+    return None if kymo.returncode == 0 and made * 0.999 < lines <= made else \
+        f"status {kymo.returncode}, {lines} lines of {made} events"
+
+
 def every_event_is_accounted_for(boot):
     made = re.findall(r"evstorm: producer (\d+) made (\d+)", boot.console)
     if not made:
@@ -83,11 +95,11 @@ def to_a_pipe(boot):
 
 
 def the_capture_is_valid_up_to_there(boot):
-    """What the file has is what the logger said, and all of it can be read, from the first event."""
+    """What the file has is what the logger said; all of it can be read, from the first event."""
     part = boot.trace + ".part"
     path = part if os.path.exists(part) else boot.trace
-    said = re.search(r"^tracelogger: write: the host's disk is full, or its file closed; the capture "
-                     r"is valid up to byte (\d+)$", boot.console, re.M)
+    said = re.search(r"^tracelogger: write: the host's disk is full, or its file closed; the "
+                     r"capture is valid up to byte (\d+)$", boot.console, re.M)
     if not said or "tracelogger: INCOMPLETE" not in boot.console:
         return "the logger doesn't say it"
     if path == boot.trace and os.path.getsize(path) != int(said[1]):
@@ -104,7 +116,8 @@ def the_capture_is_valid_up_to_there(boot):
 
 def the_logger_advises_that(boot):
     needed = re.search(r"^ADVICE -k (\d+)$", boot.console, re.M)
-    printed = re.findall(r"^tracelogger: -k (\d+) would have avoided the losses$", boot.console, re.M)
+    printed = re.findall(r"^tracelogger: -k (\d+) would have avoided the losses$", boot.console,
+                         re.M)
     if not needed or printed != [needed[1]]:
         return f"it prints {printed} and replies {needed and needed[1]}"
     return None
@@ -206,6 +219,10 @@ SUITES = [
     Suite("fuzz", "random kernel calls", "fuzz", tests=1, timeout=240),
     Suite("armv7m", "stack pointers, exception frames and FP registers of a Cortex-M", "armv7m", M4,
           tests=2),
+    Suite("kill", "children killed at any moment of whatever they do", "kill", tests=1,
+          timeout=240),
+    Suite("kill-multi", "the same on 4 real threads", "kill", A64, "multi", cpus=4, tests=1,
+          timeout=240),
     Suite("fuzz-multi", "the same on 4 real threads", "fuzz", A64, "multi", cpus=4, tests=1,
           timeout=240),
     Suite("crash", "every way to crash, one after the other", "crash",
@@ -219,7 +236,7 @@ SUITES = [
     Suite("golden", "a fresh boot prints as the committed one, times and addresses masked",
           "golden", cpus=1, checks=[it_prints_as_the_golden_one]),
     Suite("storm", "10^7 events, the logger keeps up", "storm", A64, cpus=4, timeout=400,
-          checks=[every_event_is_accounted_for, nothing_was_lost]),
+          checks=[it_prints_in_bounded_memory, every_event_is_accounted_for, nothing_was_lost]),
     Suite("storm-multi", "the same on 4 real threads", "storm", A64, "multi", cpus=4, timeout=400,
           checks=[every_event_is_accounted_for]),
     Suite("starved", "10^7 events, the logger gets no CPU time", "starved", A64, "multi", cpus=4,

@@ -243,12 +243,16 @@ static void buffers_are_one_zeroed_block(void **state)
 
 static void no_memory(void **state)
 {
+    uint64_t bytes;
+
     (void)state;
     for (unsigned fail_at = 1; fail_at <= 2; fail_at++) {
         fake_boot(2);
         fake.fail_at = fail_at;
         assert_int_equal(alloc_as(OWNER, 4), -ENOMEM);
         assert_int_equal(fake.blocks, 0);
+        assert_null(trace_buffers(&paddr, &bytes));
+        assert_int_equal(bytes, 0);
         assert_int_equal(command(_NTO_TRACE_START), -ECANCELED);
         assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), -EFAULT);
         assert_int_equal(alloc_as(OTHER, 4), 0); /* nobody owns what was not had */

@@ -263,6 +263,36 @@ static void what_a_lost_buffer_told_is_told_again(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
+/* More than a DROPPED slot can tell: the rest is told in the next buffers, or stays pending. */
+static void more_losses_than_32_bits_hold(void **state)
+{
+    struct trace_loss *account;
+    struct tally tally = {.last = 0};
+    uint64_t all = 0;
+
+    (void)state;
+    fake_boot(1);
+    start_tracing(3, _NTO_TRACE_SETLINEARMODE);
+    account = &trace_port_cpu_at(0)->loss;
+    for (unsigned i = 0; i < 3; i++) {
+        trace_loss_add(account, KYMO_DROP_FILLED, USER, UINT32_MAX - i);
+        all += UINT32_MAX - i;
+    }
+    trace_loss_add(account, KYMO_DROP_TOOBIG, TRACE_CLASS_COMM, 1);
+    assert_int_equal(loss_of(0).lost[USER], all);
+    assert_int_equal(loss_of(0).pending[KYMO_DROP_FILLED][USER], all);
+    for (unsigned i = 0; i < 3; i++) { /* two slots in each: one for each reason and class */
+        insert(1);
+        assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
+        assert_int_equal(loss_of(0).lost[USER], all);
+    }
+    assert_int_equal(take_all(&tally), 3);
+    assert_int_equal(tally.dropped[KYMO_DROP_FILLED][USER], all);
+    assert_int_equal(tally.dropped[KYMO_DROP_TOOBIG][TRACE_CLASS_COMM], 1);
+    assert_int_equal(loss_of(0).pending[KYMO_DROP_FILLED][USER], 0);
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
 /* A ring keeps the newest; what it loses for another reason stays told, however old. */
 static void a_ring_keeps_the_newest(void **state)
 {
@@ -369,6 +399,7 @@ int main(void)
         cmocka_unit_test(skip_tells_in_the_next_buffer),
         cmocka_unit_test(skip_and_overwrite_in_turn),
         cmocka_unit_test(what_a_lost_buffer_told_is_told_again),
+        cmocka_unit_test(more_losses_than_32_bits_hold),
         cmocka_unit_test(a_ring_keeps_the_newest),
         cmocka_unit_test(fill_uses_all_and_stops),
         cmocka_unit_test(fill_ends_at_the_first_misfit),

@@ -647,6 +647,67 @@ static void test_unmapped(void **state)
     }
 }
 
+/* The client gives up during a long reply and sends again, and another thread receives that: the
+ * old reply has lost its client and leaves the new message alone. */
+static void send_again(void)
+{
+    enter(client2, KER_THREAD_CANCEL, 1, 0x100, 0);
+    while (client->state != STATE_RUNNING) {
+        assert_true(world_step(0) | world_step(1) | world_step(2) | world_step(3));
+    }
+    world_enter(client, KER_MSG_SENDV, (uintptr_t[6]){0, AT(0x10), LEN(8), AT(0x20), LEN(LONG)});
+}
+
+static void test_reply_overtaken(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < PIECES - 1; n++) {
+        at_window(99, NULL);
+        send(client, 8, LONG);
+        uintptr_t rcvid = (uintptr_t)receive(server, 8);
+        assert_int_equal(CALL(server2, MSG_RECEIVEV, 1, AT(0x30), LEN(8), 0), BLOCKED);
+        at_window(n, send_again);
+        assert_int_equal(CALL(server, MSG_REPLYV, rcvid, 1, AT(0x10), LEN(LONG)), -ESRCH);
+        assert_int_equal(world_result(server2), rcvid);
+        assert_int_equal(client->state, STATE_REPLY);
+        at_window(99, NULL);
+        assert_int_equal(CALL(server2, MSG_REPLYV, rcvid, 2, AT(0x10), LEN(LONG)), 0);
+        assert_int_equal(world_result(client), 2);
+    }
+}
+
+/* The memory where a message or a reply should go is another process's by now. */
+static void test_memory_of_another(void **state)
+{
+    (void)state;
+    for (int reply = 0; reply < 2; reply++) {
+        struct thread *waits = reply ? client : server, *helper = reply ? client2 : server2;
+        if (reply) {
+            assert_int_equal(send(client, 8, 8), BLOCKED);
+            assert_int_equal(receive(server, 8), client->rcvid);
+        } else {
+            assert_int_equal(receive(server, 8), BLOCKED);
+        }
+        const uint8_t *memory = world_at(waits, FAKE_VADDR);
+        assert_int_equal(CALL(helper, MEM_UNMAP, FAKE_VADDR, DATA), 0);
+        struct thread *other = world_process(0, 1, DATA);
+        assert_ptr_equal(world_at(other, FAKE_VADDR), memory);
+        memset(world_at(other, FAKE_VADDR), 0x11, DATA);
+        if (reply) {
+            assert_int_equal(CALL(server, MSG_REPLYV, (uintptr_t)client->rcvid, 0, AT(0), LEN(8)),
+                             0);
+        } else {
+            assert_int_equal(send(client, 8, 8), BLOCKED);
+        }
+        assert_int_equal(world_result(waits), -EFAULT);
+        for (unsigned i = 0; i < DATA; i++) {
+            assert_int_equal(memory[i], 0x11);
+        }
+        teardown(state);
+        setup(state);
+    }
+}
+
 /* A receiver's own limit holds on after a message that it began to get has gone. */
 static void test_receive_timeout(void **state)
 {
@@ -736,7 +797,9 @@ int main(void)
         CASE(test_second_receiver),
         CASE(test_parts_change),
         CASE(test_parts_change_match),
+        CASE(test_reply_overtaken),
         CASE(test_unmapped),
+        CASE(test_memory_of_another),
         CASE(test_receive_timeout),
         CASE(test_send_at_once),
         CASE(test_send_at_once_given_back),

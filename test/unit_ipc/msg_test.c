@@ -266,6 +266,14 @@ static void test_end_of_client(void **state)
     long rcvid = receive(server, 8);
     world_kill(client->proc);
     assert_int_equal(CALL(server, MSG_REPLYV, (uintptr_t)rcvid, 0, 0, 0), -ESRCH);
+    /* another thread in its place is another client */
+    struct thread *next = world_process(0, 10, DATA);
+    assert_ptr_equal(next, client);
+    CALL(next, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, (uintptr_t)chid, 0, 0);
+    send(next, 8, 8);
+    assert_int_equal(receive(server, 8), next->rcvid);
+    assert_int_equal(CALL(server, MSG_REPLYV, (uintptr_t)rcvid, 0, 0, 0), -ESRCH);
+    assert_int_equal(CALL(server, MSG_REPLYV, (uintptr_t)next->rcvid, 0, 0, 0), 0);
 }
 
 static void test_detach_in_reply(void **state)

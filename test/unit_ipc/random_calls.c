@@ -272,16 +272,28 @@ static void fill_mutex(struct thread *t, uintptr_t *a)
     a[0] = arg_sync(t, 0, MUTEXES);
 }
 
-static void fill_cond_wait(struct thread *t, uintptr_t *a)
+/* One that it has, if there is one. */
+static uintptr_t own_mutex(struct thread *t)
 {
-    a[0] = arg_sync(t, MUTEXES, CONDVARS);
-    a[1] = arg_sync(t, 0, MUTEXES);
+    uintptr_t addr = arg_sync(t, 0, MUTEXES);
     for (unsigned i = 0; i < MUTEXES; i++) {
         const sync_t *m = vm_user_ptr(t->proc, SYNC_AT(i), sizeof(*m), KYMO_PROT_READ);
         if (m && (m->owner & ~SYNC_WAITING) == (uint32_t)t->tid && chance(90)) {
-            a[1] = SYNC_AT(i);
+            addr = SYNC_AT(i);
         }
     }
+    return addr;
+}
+
+static void fill_unlock(struct thread *t, uintptr_t *a)
+{
+    a[0] = own_mutex(t);
+}
+
+static void fill_cond_wait(struct thread *t, uintptr_t *a)
+{
+    a[0] = arg_sync(t, MUTEXES, CONDVARS);
+    a[1] = own_mutex(t);
 }
 
 static void fill_cond_signal(struct thread *t, uintptr_t *a)
@@ -474,7 +486,7 @@ static const struct {
     ANY(SYNC_CREATE, 2, sync_create),
     ANY(SYNC_DESTROY, 1, sync_any),
     ANY(SYNC_MUTEX_LOCK, 20, mutex),
-    IF(owns, SYNC_MUTEX_UNLOCK, 20, mutex, SYNC_MUTEX_LOCK),
+    IF(owns, SYNC_MUTEX_UNLOCK, 20, unlock, SYNC_MUTEX_LOCK),
     IF(owns, SYNC_CONDVAR_WAIT, 10, cond_wait, SYNC_MUTEX_LOCK),
     ANY(SYNC_CONDVAR_SIGNAL, 10, cond_signal),
     ANY(SYNC_SEM_POST, 10, sem),

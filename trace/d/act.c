@@ -107,7 +107,7 @@ static inline bool store_keys(struct d_context *c, const struct d_aggregation *a
 {
     const struct d_action *key = agg->keys, *end = key + agg->nkeys;
 
-    do {
+    for (; key < end; key++) {
         uint8_t *to = entry + key->rec.offset;
         if (key->is_string) {
             store_string_key(c, key, to);
@@ -116,8 +116,11 @@ static inline bool store_keys(struct d_context *c, const struct d_aggregation *a
         } else {
             store_datum(c, key, to);
         }
-    } while (c->fault.kind == DIF_FAULT_NONE && ++key < end);
-    return c->fault.kind == DIF_FAULT_NONE;
+        if (c->fault.kind != DIF_FAULT_NONE) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static __attribute__((noinline)) void aggregate_value(struct d_consumer_cpu *here,
@@ -130,10 +133,14 @@ static __attribute__((noinline)) void aggregate_value(struct d_consumer_cpu *her
         weight = d_eval(c, a->weight);
     }
     if (c->fault.kind == DIF_FAULT_NONE) {
-        d_agg_fold(&here->agg, a->agg, entry, value, weight);
+        uint64_t *data = d_agg_find(&here->agg, a->agg, entry);
+        if (data) {
+            d_agg_update(a->agg, data, value, weight);
+        }
     }
 }
 
+/* Only count() has no value. */
 void d_act_aggregate(struct d_consumer_cpu *here, const struct d_action *a)
 {
     const struct d_aggregation *agg = a->agg;
@@ -141,11 +148,14 @@ void d_act_aggregate(struct d_consumer_cpu *here, const struct d_action *a)
 
     if (!entry) {
         here->agg.drops++;
-    } else if (agg->nkeys == 0 || store_keys(&here->context, agg, entry)) {
+    } else if (store_keys(&here->context, agg, entry)) {
         if (a->object) {
             aggregate_value(here, a, entry);
-        } else {
-            d_agg_fold(&here->agg, agg, entry, 0, 1);
+            return;
+        }
+        uint64_t *data = d_agg_find(&here->agg, agg, entry);
+        if (data) {
+            ++*data;
         }
     }
 }

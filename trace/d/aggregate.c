@@ -15,17 +15,13 @@ static bool has_nul(uint64_t word)
     return (word - ONES) & ~word & (ONES << 7);
 }
 
-/* Of a field: 8 bytes, or what is left of it. */
+/* Of a field: 8 bytes, or what is left of it. What is behind a key is still in its entry. */
 static inline uint64_t word_at(const uint8_t *p, uint32_t left)
 {
-    uint64_t word = 0;
+    uint64_t word;
 
-    if (left >= 8) {
-        __builtin_memcpy(&word, p, 8);
-    } else {
-        __builtin_memcpy(&word, p, left);
-    }
-    return word;
+    __builtin_memcpy(&word, p, sizeof(word));
+    return left < 8 ? word & (((uint64_t)1 << 8 * left) - 1) : word;
 }
 
 static inline uint32_t mix(uint32_t hash, uint64_t word)
@@ -41,16 +37,13 @@ static uint32_t hash_key(uint32_t hash, const struct d_action *key, const uint8_
 {
     uint32_t left = key->rec.size;
 
-    while (left > 0) {
+    for (;; p += 8, left -= 8) { /* ends with the field */
         uint64_t word = word_at(p, left);
         hash = mix(hash, word);
         if (left <= 8 || (key->is_string && has_nul(word))) {
-            break;
+            return hash;
         }
-        p += 8;
-        left -= 8;
     }
-    return hash;
 }
 
 static uint32_t hash_keys(const struct d_aggregation *a, const uint8_t *entry)
@@ -68,19 +61,15 @@ static bool same_key(const struct d_action *key, const uint8_t *a, const uint8_t
 {
     uint32_t left = key->rec.size;
 
-    while (left > 0) {
+    for (;; a += 8, b += 8, left -= 8) { /* ends with the field */
         uint64_t word = word_at(a, left);
         if (word != word_at(b, left)) {
             return false;
         }
         if (left <= 8 || (key->is_string && has_nul(word))) {
-            break;
+            return true;
         }
-        a += 8;
-        b += 8;
-        left -= 8;
     }
-    return true;
 }
 
 static bool same_keys(const struct d_aggregation *a, const uint8_t *x, const uint8_t *y)
@@ -129,8 +118,8 @@ insert(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry, uint32
     return fresh;
 }
 
-static struct d_agg_entry *find_keys(struct d_aggbuf *b, const struct d_aggregation *a,
-                                     uint8_t *entry)
+static inline struct d_agg_entry *find_keys(struct d_aggbuf *b, const struct d_aggregation *a,
+                                            uint8_t *entry)
 {
     uint32_t hash = hash_keys(a, entry);
 
@@ -158,20 +147,11 @@ static inline struct d_agg_entry *find_only(struct d_aggbuf *b, const struct d_a
     return insert(b, a, entry, a->id);
 }
 
-void d_agg_fold(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry, uint64_t value,
-                uint64_t weight)
+uint64_t *d_agg_find(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry)
 {
     struct d_agg_entry *e = a->nkeys ? find_keys(b, a, entry) : find_only(b, a, entry);
 
-    if (!e) {
-        return;
-    }
-    uint64_t *data = (uint64_t *)((uint8_t *)e + a->value);
-    if (a->kind == D_AGG_COUNT) {
-        ++*data;
-    } else {
-        d_agg_update(a, data, value, weight);
-    }
+    return e ? (uint64_t *)((uint8_t *)e + a->value) : NULL;
 }
 
 const uint8_t *d_agg_swap(struct d_aggbuf *b, size_t *size)

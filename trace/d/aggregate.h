@@ -47,10 +47,9 @@ static inline uint8_t *d_agg_entry(const struct d_aggbuf *b)
 {
     return b->active ? b->active + b->used : NULL;
 }
-/* Folds value (and weight) into the entry that has the key just written at `entry`: an old one, or
- * this, which then becomes part of the buffer, or is dropped and counted. */
-void d_agg_fold(struct d_aggbuf *, const struct d_aggregation *, uint8_t *entry, uint64_t value,
-                uint64_t weight);
+/* The value of the entry that has the key just written at `entry`: of an old one, or of this, which
+ * then becomes part of the buffer. NULL: there is no room for it, and that was counted. */
+uint64_t *d_agg_find(struct d_aggbuf *, const struct d_aggregation *, uint8_t *entry);
 const uint8_t *d_agg_swap(struct d_aggbuf *, size_t *size);
 
 /* The functions by themselves. data: the value's words. */

@@ -167,7 +167,7 @@ static int load_into_block(struct d_code *code, const struct d_image *image,
             k.block = (size_t)k.used == k.used ? d_port_alloc((size_t)k.used) : NULL;
         }
         if (!k.block) {
-            return d_refuse(refusal, -D_ENOMEM, "no memory for the program");
+            return d_refuse(refusal, -D_ENOMEM, "Not enough space");
         }
     }
     code->block = k.block;

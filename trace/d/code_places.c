@@ -7,6 +7,7 @@
 
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
+#include "trace/d/why.h"
 
 static struct d_place *slot_of(const struct d_places *p, uint8_t scope, uint16_t id)
 {
@@ -49,11 +50,11 @@ static const char *add(struct d_places *p, const struct dif_variable *v)
     if (old) {
         return old->kind != v->kind || old->type.kind != v->type.kind ||
                        old->type.ref != v->type.ref || slot->size != size
-                   ? "a variable is declared in two ways"
+                   ? D_WHY("a variable is declared in two ways")
                    : NULL;
     }
     if (v->kind == DIF_KIND_SCALAR && size > DIF_STATIC_VAR_MAX) {
-        return "a variable is too large";
+        return D_WHY("a variable is too large");
     }
     *slot = (struct d_place){v, size, next_place(p, v)};
     return NULL;
@@ -88,7 +89,7 @@ int d_places_open(struct d_places *p, const struct d_image *image, uint32_t strs
     *p = (struct d_places){.mask = slots - 1, .strsize = strsize};
     p->slots = d_port_alloc(slots * sizeof(*p->slots));
     if (!p->slots) {
-        return d_refuse(refusal, -D_ENOMEM, "no memory for the program");
+        return d_refuse(refusal, -D_ENOMEM, "Not enough space");
     }
     int error = add_all(p, image, refusal);
     if (error) {

@@ -3,6 +3,7 @@
  * The life of a consumer: d.h says what each call does. Control context, under the control lock.
  */
 #include "trace/d/consumer.h"
+#include "trace/d/counter.h"
 
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
@@ -222,7 +223,7 @@ void d_consumer_destroy(struct d_consumer *c)
 
 static uint64_t counter(const uint64_t *p)
 {
-    return __atomic_load_n(p, __ATOMIC_RELAXED);
+    return d_counter(p);
 }
 
 void d_consumer_status(struct d_consumer *c, struct d_status *s)

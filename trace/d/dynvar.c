@@ -5,6 +5,7 @@
 #include "trace/d/dynvar.h"
 
 #include "trace/d/consumer.h"
+#include "trace/d/counter.h"
 #include "trace/d/port.h"
 
 static struct d_chunk *chunk_at(const struct d_dynvars *v, uint32_t link)
@@ -117,7 +118,7 @@ static void count_drop(struct d_dynvars *v)
     bool dirty = __atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED) != 0;
     uint64_t *drops = rinsing ? &v->rinsing_drops : dirty ? &v->dirty_drops : &v->drops;
 
-    __atomic_add_fetch(drops, 1, __ATOMIC_RELAXED);
+    d_count(drops);
 }
 
 /* Takes some of the clean chunks. */

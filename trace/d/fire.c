@@ -5,8 +5,16 @@
  * most clauses do is straight here, all else in act.c. Own CPU, nothing else firing on it; no lock,
  * no allocation, bounded time. Tested by test/d_fire; instructions counted by test/bench.
  */
+#include "trace/d/counter.h"
 #include "trace/d/fire.h"
 #include "trace/d/port.h"
+
+/* Inlined wherever it is used, unless size counts. */
+#ifdef __OPTIMIZE_SIZE__
+#define HOT __attribute__((noinline))
+#else
+#define HOT inline __attribute__((always_inline))
+#endif
 
 enum { HEADER = sizeof(struct d_record) };
 
@@ -64,9 +72,9 @@ static __attribute__((noinline)) void report(const struct d_ecb *from, struct d_
     const uint64_t args[5] = {0, from->epid, action, offset, (uint64_t)fault.kind};
 
     here->principal.errors++;
-    __atomic_add_fetch(&c->errors, 1, __ATOMIC_RELAXED);
+    d_count(&c->errors);
     if (from->probe->id == D_PROBE_ERROR) {
-        __atomic_add_fetch(&c->double_errors, 1, __ATOMIC_RELAXED);
+        d_count(&c->double_errors);
         return;
     }
     error_address[d_port_cpu() % CPUS] = fault.address;
@@ -156,8 +164,7 @@ static inline bool predicate_holds(const struct d_ecb *e, struct d_consumer_cpu 
     return false;
 }
 
-static inline __attribute__((always_inline)) void fire_ecb(const struct d_ecb *e,
-                                                           const uint64_t args[5])
+static HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
 {
     struct d_consumer *c = e->consumer;
     struct d_consumer_cpu *here = &c->cpus[d_port_cpu()];

@@ -6,6 +6,7 @@
  * test/d_machine/image_test.c.
  */
 #include "trace/d/image_check.h"
+#include "trace/d/why.h"
 
 /* What an action needs of its object. */
 enum need { UNKNOWN, NOTHING, MAYBE, ANY, VALUE };
@@ -129,15 +130,16 @@ static const char *check_aggregating(const struct d_image *image, const struct d
     const struct d_image_action *a = &all[n];
 
     if (!shape_fits(a->kind, a->arg)) {
-        return "an aggregating function of an impossible shape";
+        return D_WHY("an aggregating function of an impossible shape");
     }
     if (!keys_fit(all, n, a->nkeys)) {
-        return "an aggregation without its keys";
+        return D_WHY("an aggregation without its keys");
     }
     if (a->kind < D_AGG_QUANTIZE && a->weight) {
-        return "a weight where there is none";
+        return D_WHY("a weight where there is none");
     }
-    return d_image_value_object(image, a->weight, false) ? NULL : "a weight that is no value";
+    return d_image_value_object(image, a->weight, false) ? NULL
+                                                         : D_WHY("a weight that is no value");
 }
 
 static const char *check_action(const struct d_image *image, const struct d_image_action *all,
@@ -147,19 +149,19 @@ static const char *check_action(const struct d_image *image, const struct d_imag
     enum need need = action_needs(a->kind);
 
     if (need == UNKNOWN) {
-        return "an unknown action";
+        return D_WHY("an unknown action");
     }
     if (!object_fits(image, a->object, need)) {
-        return "an action without the object that it needs";
+        return D_WHY("an action without the object that it needs");
     }
     if (D_ACT_IS_AGG(a->kind)) {
         return check_aggregating(image, all, n);
     }
     if (a->nkeys || a->weight) {
-        return "a key or weight of what doesn't aggregate";
+        return D_WHY("a key or weight of what doesn't aggregate");
     }
     return a->kind == D_ACT_LIBACT && (a->arg < D_LIBACT_CLEAR || a->arg > D_LIBACT_PRINT)
-               ? "an unknown action of the consumer"
+               ? D_WHY("an unknown action of the consumer")
                : NULL;
 }
 

@@ -8,32 +8,26 @@
 
 #include "trace/d/port.h"
 
-static const uint8_t *within(const struct d_region *r, uint64_t address, size_t bytes)
+static bool within(const struct d_region *r, uintptr_t address, size_t bytes)
 {
-    uint64_t at = address - r->base;
+    uintptr_t at = address - r->base;
 
-    return at < r->size && bytes <= r->size - at ? (const uint8_t *)(uintptr_t)address : NULL;
+    return at < r->size && bytes <= r->size - at;
 }
 
-static const uint8_t *in_window(const struct d_context *c, uint64_t address, size_t bytes)
+const uint8_t *d_own(const struct d_context *c, uint64_t address64, size_t bytes)
 {
-    const uint8_t *p = NULL;
-
-    for (uint32_t i = 0; i < c->nwindows && !p; i++) {
-        p = within(&c->windows[i], address, bytes);
-    }
-    return p;
-}
-
-const uint8_t *d_own(const struct d_context *c, uint64_t address, size_t bytes)
-{
+    uintptr_t address = (uintptr_t)address64;
     struct d_region scratch = {(uintptr_t)c->scratch, c->scratch_used};
-    const uint8_t *p = within(&scratch, address, bytes);
+    bool found = within(&scratch, address, bytes);
 
-    for (unsigned i = 0; i < D_OWN_REGIONS && !p; i++) {
-        p = within(&c->own[i], address, bytes);
+    for (unsigned i = 0; i < D_OWN_REGIONS && !found; i++) {
+        found = within(&c->own[i], address, bytes);
     }
-    return p ? p : in_window(c, address, bytes);
+    for (uint32_t i = 0; i < c->nwindows && !found; i++) {
+        found = within(&c->windows[i], address, bytes);
+    }
+    return found && address == address64 ? (const uint8_t *)address : NULL;
 }
 
 static uint64_t value_at(const uint8_t *p, unsigned bytes)

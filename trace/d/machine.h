@@ -114,7 +114,8 @@ void d_code_unload(struct d_code *);
  */
 
 struct d_region {
-    uint64_t base, size;
+    uintptr_t base;
+    size_t size;
 };
 
 struct d_fault {

@@ -102,14 +102,18 @@ static uint64_t load(struct d_context *c,
 #define GIVE(value) \
     given = (value); \
     goto give
+#define GIVE_HERE \
+    give: \
+    D = given; \
+    NEXT;
 #else
 #define GIVE(value) \
     D = (value); \
     NEXT
+#define GIVE_HERE
 #endif
 
-#define GIVES(name, value) \
-    op_##name : GIVE(value);
+#define GIVES(name, value) op_##name : GIVE(value);
 #define MAY_FAULT(name, value) \
     op_##name : given = (value); \
     goto give_if_ok;
@@ -149,11 +153,7 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
     c->nkeys = 0;
     goto *handlers[pc->op];
 
-#ifdef __OPTIMIZE_SIZE__
-give:
-    D = given;
-    NEXT;
-#endif
+    GIVE_HERE
     GIVES(or, A | B)
     GIVES(xor, A ^ B)
     GIVES(and, A & B)

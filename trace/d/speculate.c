@@ -3,6 +3,7 @@
  * The states of speculations, and moving their records. See speculate.h. Transitions are one
  * compare-and-swap each; whoever loses looks again, at most once per CPU.
  */
+#include "trace/d/counter.h"
 #include "trace/d/speculate.h"
 
 #define STATE(word) ((word)&0x7f)
@@ -30,7 +31,7 @@ uint32_t d_speculation_new(struct d_speculations *all)
         }
         waiting |= STATE(word) >= D_SPEC_COMMITTING;
     }
-    __atomic_add_fetch(waiting ? &all->busy : &all->none, 1, __ATOMIC_RELAXED);
+    d_count(waiting ? &all->busy : &all->none);
     return 0;
 }
 

@@ -6,7 +6,7 @@
 #include "trace/d/machine.h"
 
 /* The variable at or before this offset; n > 0. At most 17 steps. */
-static const struct d_static *static_before(const struct d_static *all, uint32_t n, uint64_t offset)
+static const struct d_static *static_before(const struct d_static *all, uint32_t n, size_t offset)
 {
     uint32_t low = 0, high = n;
 
@@ -21,44 +21,54 @@ static const struct d_static *static_before(const struct d_static *all, uint32_t
     return &all[low];
 }
 
-static bool static_holds(const struct d_static *all, uint32_t n, uint64_t offset, uint64_t bytes)
+static bool static_holds(const struct d_static *all, uint32_t n, size_t offset, size_t bytes)
 {
     if (n == 0) {
         return false;
     }
     const struct d_static *s = static_before(all, n, offset);
-    uint64_t at = offset - s->offset;
+    size_t at = offset - s->offset;
     return at < s->size && bytes <= s->size - at;
 }
 
-static bool scratch_holds(const struct d_context *c, uint64_t address, uint64_t bytes)
+static bool scratch_holds(const struct d_context *c, uintptr_t address, size_t bytes)
 {
-    uint64_t at = address - (uintptr_t)c->scratch;
+    uintptr_t at = address - (uintptr_t)c->scratch;
 
     return at < c->scratch_used && bytes <= c->scratch_used - at;
 }
 
-uint8_t *d_storable(struct d_context *c, uint64_t address, uint64_t bytes)
+static bool variable_holds(struct d_context *c, uintptr_t address, size_t bytes)
 {
     const struct d_code *code = c->code;
 
-    if (scratch_holds(c, address, bytes) ||
-        static_holds(code->globals, code->nglobals, address - (uintptr_t)c->globals, bytes) ||
-        static_holds(code->locals, code->nlocals, address - (uintptr_t)c->locals, bytes) ||
-        d_dynvar_holds(c, address, bytes)) {
-        return (uint8_t *)(uintptr_t)address;
+    return static_holds(code->globals, code->nglobals, address - (uintptr_t)c->globals, bytes) ||
+           static_holds(code->locals, code->nlocals, address - (uintptr_t)c->locals, bytes) ||
+           d_dynvar_holds(c, address, bytes);
+}
+
+/* Sizes and addresses that are too large for this machine are nowhere. */
+static uint8_t *storable(struct d_context *c, uint64_t address, uint64_t bytes, bool variables)
+{
+    uintptr_t at = (uintptr_t)address;
+    size_t size = (size_t)bytes;
+
+    if (at == address && size == bytes &&
+        (scratch_holds(c, at, size) || (variables && variable_holds(c, at, size)))) {
+        return (uint8_t *)at;
     }
     d_fault(c, DIF_FAULT_BADADDR, address);
     return NULL;
 }
 
+uint8_t *d_storable(struct d_context *c, uint64_t address, uint64_t bytes)
+{
+    return storable(c, address, bytes, true);
+}
+
 uint8_t *d_storable_scratch(struct d_context *c, uint64_t address, uint64_t bytes)
 {
-    if (!scratch_holds(c, address, bytes)) {
-        d_fault(c, DIF_FAULT_BADADDR, address);
-        return NULL;
-    }
-    return (uint8_t *)(uintptr_t)address;
+    return storable(c, address, bytes, false);
 }
 
 void d_store(struct d_context *c, uint64_t address, uint64_t value, unsigned bytes)

@@ -6,30 +6,30 @@
 #include "trace/d/text.h"
 
 /* The machine's own memory is looked at where it is: all of the region that holds byte i. */
-static bool fetch_region(struct d_text *t, const struct d_region *r, size_t i)
+static bool fetch_region(struct d_text *t, const struct d_region *r, uintptr_t address, size_t i)
 {
-    uint64_t at = t->address + i - r->base;
+    uintptr_t at = address - r->base;
 
     if (at >= r->size) {
         return false;
     }
-    t->at = (const uint8_t *)(uintptr_t)r->base;
-    t->first = i - (size_t)at;
-    t->size = (size_t)r->size;
+    t->at = (const uint8_t *)r->base;
+    t->first = i - at;
+    t->size = r->size;
     return true;
 }
 
-static bool fetch_own(struct d_text *t, size_t i)
+static bool fetch_own(struct d_text *t, uintptr_t address, size_t i)
 {
     const struct d_context *c = t->context;
     struct d_region scratch = {(uintptr_t)c->scratch, c->scratch_used};
-    bool found = fetch_region(t, &scratch, i);
+    bool found = fetch_region(t, &scratch, address, i);
 
     for (unsigned n = 0; n < D_OWN_REGIONS && !found; n++) {
-        found = fetch_region(t, &c->own[n], i);
+        found = fetch_region(t, &c->own[n], address, i);
     }
     for (uint32_t n = 0; n < c->nwindows && !found; n++) {
-        found = fetch_region(t, &c->windows[n], i);
+        found = fetch_region(t, &c->windows[n], address, i);
     }
     return found;
 }
@@ -40,9 +40,9 @@ uint8_t d_text_fetch(struct d_text *t, size_t i)
 {
     struct d_context *c = t->context;
     uint64_t address = t->address + i;
-    size_t piece = D_TEXT_CHUNK - (address & (D_TEXT_CHUNK - 1));
+    size_t piece = D_TEXT_CHUNK - ((size_t)address & (D_TEXT_CHUNK - 1));
 
-    if (!t->user && fetch_own(t, i)) {
+    if (!t->user && (uintptr_t)address == address && fetch_own(t, (uintptr_t)address, i)) {
         return t->at[i - t->first];
     }
     t->at = t->chunk;
@@ -122,8 +122,8 @@ size_t d_load_string(struct d_context *c, char *to, uint64_t address, size_t lim
     size_t n = 0;
 
     if (window && window->size <= limit) {
-        __builtin_memcpy(to, (const char *)(uintptr_t)address, (size_t)window->size);
-        return (size_t)window->size - (to[window->size - 1] == '\0');
+        __builtin_memcpy(to, (const char *)window->base, window->size);
+        return window->size - (to[window->size - 1] == '\0');
     }
     d_text_open(&t, c, address, user);
     while (n < limit) {

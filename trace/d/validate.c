@@ -14,15 +14,16 @@
  * Control context. Each rule has its test in test/d_machine/validate_test.c.
  */
 #include "trace/d/validate.h"
+#include "trace/d/why.h"
 
 const uint8_t d_formats[DIF_OP_MAX + 1] = {
 #define DIF_OP(number, name, format, doc) [number] = D_FORMAT_##format,
 #include "trace/d/opcodes.def"
 };
 
-static const char reserved[] = "a reserved field is not 0";
-static const char no_register[] = "no such register";
-static const char writes_r0[] = "r0 can't be written, nor stored through";
+static const char reserved[] = D_WHY("a reserved field is not 0");
+static const char no_register[] = D_WHY("no such register");
+static const char writes_r0[] = D_WHY("r0 can't be written, nor stored through");
 
 /* Where variables of these instructions live. */
 static const char *check_use(const struct dif_object *o, dif_insn i)
@@ -57,14 +58,14 @@ static const char *check_variable(const struct dif_object *o, dif_insn i, bool s
     uint32_t id = DIF_INSN_INDEX(i);
 
     if (id <= DIF_VAR_ARRAY_MAX) {
-        return "this is the number of an array";
+        return D_WHY("this is the number of an array");
     }
     if (id < DIF_VAR_OTHER_USER) {
         if (stores) {
-            return "a built-in variable can't be stored";
+            return D_WHY("a built-in variable can't be stored");
         }
         if (DIF_INSN_OP(i) != DIF_OP_ldgs) {
-            return "no built-in variable is loaded so";
+            return D_WHY("no built-in variable is loaded so");
         }
         return NULL;
     }
@@ -76,9 +77,9 @@ static const char *check_branch(const struct dif_object *o, uint32_t at)
     uint32_t label = DIF_INSN_LABEL(o->text[at]);
 
     if (label >= o->ntext) {
-        return "the branch leads out of the object";
+        return D_WHY("the branch leads out of the object");
     }
-    return label <= at ? "the branch leads backward" : NULL;
+    return label <= at ? D_WHY("the branch leads backward") : NULL;
 }
 
 /* Which fields are registers, which must be 0, and whether rd is written: by format. */
@@ -127,20 +128,21 @@ static const char *check_operand(const struct dif_object *o, uint32_t at, enum d
     case D_FORMAT_BRANCH:
         return check_branch(o, at);
     case D_FORMAT_SETX:
-        return DIF_INSN_INDEX(i) >= o->nints ? "no such integer constant" : NULL;
+        return DIF_INSN_INDEX(i) >= o->nints ? D_WHY("no such integer constant") : NULL;
     case D_FORMAT_SETS:
-        return DIF_INSN_INDEX(i) >= o->strings_size ? "no such string constant" : NULL;
+        return DIF_INSN_INDEX(i) >= o->strings_size ? D_WHY("no such string constant") : NULL;
     case D_FORMAT_LDV:
     case D_FORMAT_STV:
         return check_variable(o, i, format == D_FORMAT_STV);
     case D_FORMAT_CALL:
-        return DIF_INSN_INDEX(i) > DIF_SUBR_MAX ? "no such subroutine" : NULL;
+        return DIF_INSN_INDEX(i) > DIF_SUBR_MAX ? D_WHY("no such subroutine") : NULL;
     case D_FORMAT_PUSHR:
-        return DIF_INSN_PUSH_TYPE(i) > DIF_TYPE_STRING ? "a push of an unknown type" : NULL;
+        return DIF_INSN_PUSH_TYPE(i) > DIF_TYPE_STRING ? D_WHY("a push of an unknown type") : NULL;
     case D_FORMAT_PUSHV:
-        return DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_CTF ? "only a C value is pushed by value" : NULL;
+        return DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_CTF ? D_WHY("only a C value is pushed by value")
+                                                     : NULL;
     case D_FORMAT_XLATE:
-        return "a translator that the compiler left";
+        return D_WHY("a translator that the compiler left");
     default:
         return NULL;
     }
@@ -152,7 +154,7 @@ static const char *check_instruction(const struct dif_object *o, uint32_t at)
     enum d_format format = op <= DIF_OP_MAX ? d_formats[op] : D_FORMAT_BAD;
 
     if (format == D_FORMAT_BAD) {
-        return "no such opcode";
+        return D_WHY("no such opcode");
     }
     const char *reason = check_fields(o->text[at], fields[format]);
     return reason ? reason : check_operand(o, at, format);
@@ -164,13 +166,13 @@ static const char *check_tables(const struct dif_object *o)
                      (uint64_t)o->nvars * sizeof(*o->vars) + o->strings_size;
 
     if (bytes > DIF_OBJECT_MAX) {
-        return "the object is too large";
+        return D_WHY("the object is too large");
     }
     if (o->ntext == 0) {
-        return "the object has no instruction";
+        return D_WHY("the object has no instruction");
     }
     if (o->strings_size && (o->strings[0] || o->strings[o->strings_size - 1])) {
-        return "the strings don't begin with an empty one or don't end with a NUL";
+        return D_WHY("the strings don't begin with an empty one or don't end with a NUL");
     }
     return d_validate_result(&o->result);
 }
@@ -188,7 +190,7 @@ const char *d_validate(const struct dif_object *o, uint32_t *offset)
         reason = check_instruction(o, at);
     }
     if (!reason && DIF_INSN_OP(o->text[o->ntext - 1]) != DIF_OP_ret) {
-        reason = "the last instruction is not ret";
+        reason = D_WHY("the last instruction is not ret");
     }
     return reason;
 }

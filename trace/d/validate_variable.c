@@ -11,16 +11,17 @@
  * Control context. Each rule has its test in test/d_machine/validate_test.c.
  */
 #include "trace/d/validate.h"
+#include "trace/d/why.h"
 
 static const char *check_type(const struct dif_type *t)
 {
     if (t->kind > DIF_TYPE_STRING || t->ref > 1 || t->pad) {
-        return "an unknown kind of type";
+        return D_WHY("an unknown kind of type");
     }
     if (t->kind == DIF_TYPE_STRING) {
-        return t->ref ? NULL : "a string by value";
+        return t->ref ? NULL : D_WHY("a string by value");
     }
-    return t->ref && t->size == 0 ? "something of no size by reference" : NULL;
+    return t->ref && t->size == 0 ? D_WHY("something of no size by reference") : NULL;
 }
 
 const char *d_validate_result(const struct dif_type *t)
@@ -28,7 +29,7 @@ const char *d_validate_result(const struct dif_type *t)
     const char *reason = check_type(t);
 
     if (!reason && !t->ref && (t->size > 8 || (t->size & (t->size - 1)))) {
-        reason = "a value that isn't 0, 1, 2, 4 or 8 bytes";
+        reason = D_WHY("a value that isn't 0, 1, 2, 4 or 8 bytes");
     }
     return reason;
 }
@@ -39,7 +40,7 @@ static const char *check_builtin(const struct dif_variable *v)
 
     if (v->scope != DIF_SCOPE_GLOBAL || v->kind != (array ? DIF_KIND_ARRAY : DIF_KIND_SCALAR) ||
         v->flags & DIF_FLAG_MOD) {
-        return "a built-in variable is declared as something else";
+        return D_WHY("a built-in variable is declared as something else");
     }
     return NULL;
 }
@@ -52,22 +53,22 @@ const char *d_validate_variable(const struct dif_object *o, const struct dif_var
         return reason;
     }
     if (v->scope > DIF_SCOPE_LOCAL) {
-        return "a variable of unknown scope";
+        return D_WHY("a variable of unknown scope");
     }
     if (v->kind > DIF_KIND_SCALAR || v->flags & ~(uint32_t)(DIF_FLAG_REF | DIF_FLAG_MOD)) {
-        return "a variable of unknown kind";
+        return D_WHY("a variable of unknown kind");
     }
     if (v->name && v->name >= o->strings_size) {
-        return "a variable's name is not in the strings";
+        return D_WHY("a variable's name is not in the strings");
     }
     if (v->id < DIF_VAR_OTHER_USER) {
         return check_builtin(v);
     }
     if (v->kind == DIF_KIND_ARRAY && v->scope == DIF_SCOPE_LOCAL) {
-        return "a clause-local associative array";
+        return D_WHY("a clause-local associative array");
     }
     return v->kind == DIF_KIND_SCALAR && v->type.ref && v->type.size > DIF_STATIC_VAR_MAX
-               ? "a variable is too large"
+               ? D_WHY("a variable is too large")
                : NULL;
 }
 
@@ -80,5 +81,5 @@ const char *d_validate_use(const struct dif_object *o, uint32_t id, enum dif_sco
             return NULL;
         }
     }
-    return "a variable that the object doesn't declare so";
+    return D_WHY("a variable that the object doesn't declare so");
 }

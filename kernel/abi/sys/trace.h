@@ -110,7 +110,7 @@ struct kymo_trace_loss {
     uint64_t made;                            /* events that passed the filters */
     uint64_t lost[KYMO_TRACE_CLASSES];        /* of those, lost, per internal class */
     uint64_t lost_reason[KYMO_TRACE_REASONS]; /* the same losses, per reason */
-    uint32_t pending[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES]; /* not yet in the stream as DROPPED */
+    uint64_t pending[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES]; /* not yet in the stream as DROPPED */
     uint32_t buffers_closed;                                  /* buffers that became READY */
     uint32_t buffers_overwritten;
     uint32_t sequence;   /* last sequence number given out */
