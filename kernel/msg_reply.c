@@ -4,7 +4,8 @@
  *
  * Kernel lock held. An rcvid is valid while its client is REPLY-blocked on a channel of the
  * caller's process; anything else is ESRCH. A reply longer than CONFIG_COPY_CHUNK is copied in
- * pieces; the rcvid is looked up again for each, so the client may leave in between. Bad memory of
+ * pieces; the rcvid is looked up again for each, so the client may leave in between (ESRCH, also if
+ * it has sent another message meanwhile). Bad memory of
  * the server: EFAULT, the client stays blocked. Bad memory of the client: its MsgSend() ends with
  * EFAULT, and the server's call is done (0). Proved by test/unit_ipc.
  */
@@ -28,6 +29,12 @@ static __attribute__((noinline)) long fault(struct thread *client, long whose)
     return 0;
 }
 
+static inline void answered(struct thread *client, long status)
+{
+    trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->proc->pid);
+    finish(client, status, 0);
+}
+
 /* What isn't a few words. After the first piece the client is self's: one that has left, and come
  * back with another message, isn't any more. */
 static __attribute__((noinline)) long reply_long(struct thread *self, struct thread *client,
@@ -41,7 +48,11 @@ static __attribute__((noinline)) long reply_long(struct thread *self, struct thr
         client->server = self;
         return r;
     }
-    return r == 0 ? 0 : fault(client, r);
+    if (r != 0) {
+        return fault(client, r);
+    }
+    answered(client, (long)self->args[1]);
+    return 0;
 }
 
 long ker_msg_replyv(struct thread *self, const uintptr_t *args)
@@ -58,13 +69,9 @@ long ker_msg_replyv(struct thread *self, const uintptr_t *args)
     }
     size_t total = (size_t)len < client->dstmsglen ? (size_t)len : client->dstmsglen;
     if (!msg_copy_small(client->buffer, &w, from, total)) {
-        long r = reply_long(self, client, total);
-        if (r != 0) {
-            return r;
-        }
+        return reply_long(self, client, total);
     }
-    trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->proc->pid);
-    finish(client, (long)args[1], 0);
+    answered(client, (long)args[1]);
     return 0;
 }
 

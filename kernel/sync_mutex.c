@@ -149,18 +149,25 @@ long ker_sync_mutex_lock(struct thread *self, const uintptr_t *args)
     return r;
 }
 
+/* Release: user code of another CPU may take a free mutex without the kernel, by its own
+ * compare-and-swap, and must then see all that was written while it was owned. */
+static void set_owner(sync_t *sync, uint32_t word)
+{
+    __atomic_store_n(&sync->owner, word, __ATOMIC_RELEASE);
+}
+
 void sync_mutex_release(struct thread *self, uintptr_t addr, sync_t *sync)
 {
     struct thread *next = sync_first(self->proc, addr, STATE_MUTEX);
     if (!next) {
-        sync->owner = 0;
+        set_owner(sync, 0);
         return;
     }
     bool odd = next->sync_owner != self;
     list_remove(&next->ready);
     next->sync_owner = NULL;
     bool more = move_waiters(addr, self, next, &odd);
-    sync->owner = (uint32_t)next->tid | (more ? SYNC_WAITING : 0);
+    set_owner(sync, (uint32_t)next->tid | (more ? SYNC_WAITING : 0));
     thread_wake(next, next->sync_error ? -1 : 0, next->sync_error);
     if (odd) {
         inherit_all(self->proc);

@@ -4,13 +4,13 @@
  * rate that nobody has used yet is created when a description names it exactly. arg0 is an address
  * in this process, arg1 is 0: `self` is traced from inside.
  */
+#include "host/d/option_value.h"
 #include "host/self/self.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { INTERVAL_MIN = 200000 }; /* ns */
 
@@ -25,47 +25,13 @@ struct profile {
 unsigned self_tick_cpu;
 static struct profile *profiles; /* [k] */
 
-static const struct suffix {
-    const char *name;
-    uint64_t ns; /* of one; 0: a rate per second */
-} suffixes[] = {
-    {"", 0},
-    {"hz", 0},
-    {"ns", 1},
-    {"nsec", 1},
-    {"us", 1000},
-    {"usec", 1000},
-    {"ms", 1000000},
-    {"msec", 1000000},
-    {"s", 1000000000},
-    {"sec", 1000000000},
-    {"m", 60000000000},
-    {"min", 60000000000},
-    {"h", 3600000000000},
-    {"hour", 3600000000000},
-    {"d", 86400000000000},
-    {"day", 86400000000000},
-};
-
 /* "10ms" is 10000000 ns; 0: not a rate, or too fast. */
 static uint64_t interval_of(const char *text)
 {
-    char *end;
-    uint64_t n, ns = 0;
+    uint64_t ns = 0;
 
-    if (*text < '0' || *text > '9') {
+    if (*text < '0' || *text > '9' || !d_value_rate(text, &ns) || ns > INT64_MAX) {
         return 0;
-    }
-    errno = 0;
-    n = strtoull(text, &end, 10);
-    if (errno || n == 0) {
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-        if (strcasecmp(end, suffixes[i].name) == 0) {
-            uint64_t unit = suffixes[i].ns;
-            ns = unit == 0 ? 1000000000u / n : n > INT64_MAX / unit ? 0 : n * unit;
-        }
     }
     return ns < INTERVAL_MIN ? 0 : ns;
 }

@@ -377,6 +377,69 @@ static void test_aggregation_drops(void **state)
     assert_int_equal(got, 4);
 }
 
+/* Keys that differ in one byte, or in where they end, or only behind another key: each is one. */
+static void test_keys(void **state)
+{
+    static char names[64][36];
+    static unsigned counts[64][3];
+    static char name[36];
+    unsigned seed = 7, entries = 0;
+
+    (void)state;
+    image_option(&target.b, D_OPT_AGGSIZE, 1 << 15);
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "result value 2; ldgs arg0 r1; ret r1");
+    action(D_ACT_DIFEXPR, "result string; ldgs execname r1; ret r1");
+    action(D_ACT_DIFEXPR, "result string; ldgs arg1 r1; ret r1");
+    struct d_image_action *a = action(D_AGG_COUNT, NULL);
+    a->nkeys = 3;
+    a->uarg = 1;
+    start();
+    fake_map(name, sizeof(name), true, false);
+    fake.execname = name;
+    for (unsigned i = 0; i < 64; i++) {
+        unsigned length = i < 33 ? i : i - 32;
+        memset(names[i], 'x', length);
+        if (i >= 33) {
+            names[i][i * 7 % length] = 'y';
+        }
+    }
+    memset(counts, 0, sizeof(counts));
+    for (unsigned i = 0; i < 2000; i++) {
+        seed = seed * 1103515245 + 12345;
+        unsigned n = (seed >> 16) % 64, k = (seed >> 24) % 3;
+        memcpy(name, names[n], sizeof(name));
+        counts[n][k]++;
+        d_fire(target.probe[0], k, (uintptr_t)name, 0, 0, 0);
+    }
+    assert_int_equal(
+        d_aggregation_snap(target.consumer, 0, target.buffer, sizeof(target.buffer), &target.snap),
+        0);
+    struct d_recdesc recs[16];
+    uint32_t nrecs = 16;
+    struct d_agg_desc desc;
+    assert_int_equal(d_agg_describe(target.consumer, 1, &desc, recs, &nrecs), 0);
+    for (size_t at = 0; at < target.snap.size; at += desc.size, entries++) {
+        const uint8_t *e = target.buffer + at;
+        uint16_t k;
+        uint64_t count;
+        unsigned n = 0;
+        memcpy(&k, e + recs[0].offset, 2);
+        memcpy(&count, e + recs[3].offset, 8);
+        assert_memory_equal(e + recs[1].offset, e + recs[2].offset, 32); /* zeros behind them too */
+        while (n < 64 && memcmp(names[n], e + recs[1].offset, 32) != 0) {
+            n++;
+        }
+        assert_true(n < 64 && k < 3);
+        assert_int_equal(count, counts[n][k]);
+        counts[n][k] = 0;
+    }
+    for (unsigned n = 0; n < 64; n++) {
+        assert_int_equal(counts[n][0] + counts[n][1] + counts[n][2], 0);
+    }
+    assert_true(entries > 100);
+}
+
 /* ---- speculations ------------------------------------------------------------------------------
  */
 
@@ -418,6 +481,47 @@ static void test_speculation(void **state)
     assert_int_equal(status().errors, 1);
     fire(2, 0);
     assert_int_equal(status().errors, 1);
+}
+
+/* That is no instruction's fault. */
+static void test_speculation_fault(void **state)
+{
+    (void)state;
+    error_clause();
+    clause(target.probe[0], NULL);
+    action(D_ACT_COMMIT, "result value 4; ldgs arg0 r1; ret r1");
+    clause(target.probe[1], NULL);
+    action(D_ACT_DISCARD, "result value 4; ldgs arg0 r1; ret r1");
+    start();
+    fire(0, 9);
+    fire(1, (uint64_t)-1);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    expect_error(0, (const uint64_t[5]){2, 1, UINT64_MAX, DIF_FAULT_ILLOP, 0});
+    expect_error(1, (const uint64_t[5]){3, 1, UINT64_MAX, DIF_FAULT_ILLOP, 0});
+}
+
+static void test_tracemem(void **state)
+{
+    static char memory[8] = "memory";
+
+    (void)state;
+    error_clause();
+    clause(target.probe[0], NULL);
+    action(D_ACT_TRACEMEM, value)->arg = 8;
+    clause(target.probe[1], NULL);
+    action(D_ACT_TRACEMEM_DYNSIZE, value)->arg = 6;
+    action(D_ACT_DIFEXPR, "setx 3 r1; ret r1");
+    start();
+    fake_map(memory, 7, true, false);
+    fire(1, (uintptr_t)memory);
+    fire(0, (uintptr_t)memory);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    assert_memory_equal(target.records[0].data + 12, "memory", 6);
+    assert_int_equal(datum(0, 1), 3);
+    expect_error(1,
+                 (const uint64_t[5]){2, 1, UINT64_MAX, DIF_FAULT_BADADDR, (uintptr_t)memory + 7});
 }
 
 /* ---- the others --------------------------------------------------------------------------------
@@ -503,6 +607,9 @@ int main(void)
         T(test_destructive),
         T(test_stacks),
         T(test_scratch),
+        T(test_keys),
+        T(test_speculation_fault),
+        T(test_tracemem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

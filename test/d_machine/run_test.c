@@ -415,6 +415,9 @@ static void test_eval(void **state)
         assert_int_equal(!!(o->flags & D_OBJECT_ARG), table[i].short_way);
         assert_int_equal(world_run(0), table[i].value);
         assert_int_equal(d_eval(&world.context, o), table[i].value);
+        bool builtin =
+            strstr(table[i].text, "id r1; ret r1") || strstr(table[i].text, "arg5 r1; ret");
+        assert_int_equal(!!(o->flags & D_OBJECT_BUILTIN), builtin);
     }
 }
 
