@@ -5,9 +5,9 @@
  * Kernel lock held. An rcvid is valid while its client is REPLY-blocked on a channel of the
  * caller's process; anything else is ESRCH. A reply longer than CONFIG_COPY_CHUNK is copied in
  * pieces; the rcvid is looked up again for each, so the client may leave in between (ESRCH, also if
- * it has sent another message meanwhile). Bad memory of
- * the server: EFAULT, the client stays blocked. Bad memory of the client: its MsgSend() ends with
- * EFAULT, and the server's call is done (0). Proved by test/unit_ipc.
+ * it has sent another message meanwhile). Bad memory of the server: EFAULT, the client stays
+ * blocked. Bad memory of the client: its MsgSend() ends with EFAULT, and the server's call is done
+ * (0). Proved by test/unit_ipc.
  */
 #include "kernel/msg_impl.h"
 

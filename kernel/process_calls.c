@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ProcExit, ProcWait, ProcSelf, ProcInfo, ThreadInfo. Kernel lock held. Everybody may ask about
- * everybody; only a parent may wait. Errors: docs/kercalls.md; proved by test/boot.
+ * everybody; only a parent may wait.
+ *
+ * Refuses unknown processes and threads (ESRCH), waiting when there is no such child (ECHILD: also
+ * when another thread got the last one), unknown options and negative pids (EINVAL), bad memory
+ * (EFAULT). Proved by test/unit_ipc and test/boot.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/kercall.h"

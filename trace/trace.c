@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the kernel tells the trace: boot, the ends of processes and hooks, the state dump's
- * questions. Contexts and contracts: trace/trace.h. Proof: test/unit/test_control.c.
+ * questions. Contexts and contracts: trace/trace.h. Proof: test/unit/test_owner.c.
  */
 #include "trace/trace.h"
 

@@ -17,12 +17,34 @@ static int trouble(const char *what)
     return -1;
 }
 
-static int allocate(struct capture *capture)
+/* A ring goes on when its logger dies, and keeps its buffers: they are nobody's, so whoever is able
+ * may set the mode, but not while it runs. */
+static bool ring_is_orphan(void)
+{
+    return TraceEvent(_NTO_TRACE_SETRINGMODE) < 0 && errno == ECANCELED;
+}
+
+static long get_buffers(unsigned count)
 {
     uint64_t paddr = 0;
+    long result = TraceEvent(_NTO_TRACE_ALLOCBUFFER, count, &paddr);
+
+    if (result < 0 && errno == EEXIST) {
+        if (!ring_is_orphan() || TraceEvent(_NTO_TRACE_STOP) < 0) {
+            errno = EEXIST;
+            return -1;
+        }
+        printf("tracelogger: stopped a ring whose logger is gone\n");
+        result = TraceEvent(_NTO_TRACE_ALLOCBUFFER, count, &paddr);
+    }
+    return result;
+}
+
+static int allocate(struct capture *capture)
+{
     unsigned count = capture->options->kernel_buffers;
 
-    if (TraceEvent(_NTO_TRACE_ALLOCBUFFER, count, &paddr) == 0) {
+    if (get_buffers(count) == 0) {
         return 0;
     }
     switch (errno) {
@@ -34,7 +56,7 @@ static int allocate(struct capture *capture)
         printf("tracelogger: it needs the abilities trace, interrupt and host\n");
         return -1;
     case EEXIST:
-        printf("tracelogger: another one runs\n");
+        printf("tracelogger: another process records\n");
         return -1;
     default:
         return trouble("kernel buffers");

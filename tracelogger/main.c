@@ -158,18 +158,25 @@ static void loop(void)
     }
 }
 
-static int attach(void)
+/* Before all else: of two loggers, only one gets the name. */
+static int take_name(void)
+{
+    logger.name = name_attach(NULL, TRACELOGGER_NAME, 0);
+    if (logger.name) {
+        logger.coid = ConnectAttach(0, 0, logger.name->chid, _NTO_SIDE_CHANNEL, 0);
+        return logger.coid < 0 ? trouble("connection") : 0;
+    }
+    if (errno == EEXIST) {
+        printf("tracelogger: another one runs\n");
+        return -1;
+    }
+    return trouble(TRACELOGGER_NAME);
+}
+
+static int attach_hook(void)
 {
     struct sigevent event;
 
-    logger.name = name_attach(NULL, TRACELOGGER_NAME, 0);
-    if (!logger.name) {
-        return trouble(errno == EEXIST ? "another tracelogger runs" : TRACELOGGER_NAME);
-    }
-    logger.coid = ConnectAttach(0, 0, logger.name->chid, _NTO_SIDE_CHANNEL, 0);
-    if (logger.coid < 0) {
-        return trouble("connection");
-    }
     SIGEV_PULSE_INIT(&event, logger.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0);
     logger.hook = InterruptAttachEvent((int)_NTO_HOOK_TRACE, &event, 0);
     return logger.hook < 0 ? trouble("_NTO_HOOK_TRACE") : 0;
@@ -190,10 +197,10 @@ static void finish(void)
 
 static int run(void)
 {
-    if (capture_open(&logger.capture, &logger.options) != 0) {
+    if (take_name() != 0 || capture_open(&logger.capture, &logger.options) != 0) {
         return 1;
     }
-    if (attach() != 0 || sink_open(logger.options.file) != 0 ||
+    if (attach_hook() != 0 || sink_open(logger.options.file) != 0 ||
         header_write(&logger.options) != 0 || control_start(logger.coid, _NTO_TRACE_START) != 0) {
         sink_close();
         capture_close(&logger.capture);

@@ -81,6 +81,9 @@ const char *d_option_set(struct d_session *, const char *name, const char *value
  * default. Names and kinds: host/d/options.def. */
 #define D_OPTION_UNSET UINT64_MAX
 uint64_t d_option(const struct d_session *, const char *name);
+/* "dtrace: cleaning rate reduced to 5000 hz": a line for each value that d_option() had to limit.
+ */
+void d_option_notes(const struct d_session *, FILE *);
 const char *d_option_text(const struct d_session *, const char *name); /* of text options; NULL */
 
 /* ---- programs: all of a session's programs make one image -------------------------------------

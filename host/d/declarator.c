@@ -88,32 +88,43 @@ void d_parameters_add(struct d_parse *p, struct d_parameters *list, struct d_pla
     d_specs_end(p);
 }
 
-/* What a list of parameters may hold. keys: of an associative array. */
+static void check_void(struct d_parse *p, const struct d_parameter *x, bool keys)
+{
+    struct d_session *d = p->session;
+
+    if (keys) {
+        d_fail(d, x->place, "D_DECL_PROTO_TYPE", "a key can't be void");
+    }
+    if (x->name) {
+        d_fail(d, x->place, "D_DECL_PROTO_NAME", "a void parameter can't have a name");
+    }
+}
+
+/* What a list of parameters may hold. keys: of an associative array. The order of the checks is the
+ * classic compiler's: which of two errors is given depends on it. */
 static void check_parameters(struct d_parse *p, const struct d_parameters *list,
                              struct d_place place, bool keys)
 {
-    struct d_session *d = p->session;
+    bool any_void = false;
 
     for (const struct d_parameter *x = list->first; x; x = x->next) {
         enum d_type_kind kind = d_type_resolve(x->type)->kind;
         if (kind == D_TYPE_DYNAMIC) {
-            d_fail(d, x->place, "D_DECL_PROTO_TYPE", "a parameter of this type can't be");
+            d_fail(p->session, x->place, "D_DECL_PROTO_TYPE", "a parameter of this type can't be");
         }
-        if (kind != D_TYPE_VOID) {
-            continue;
+        if (kind == D_TYPE_VOID) {
+            check_void(p, x, keys);
+            any_void = true;
         }
-        if (list->first->next || list->varargs) {
-            d_fail(d, x->place, "D_DECL_PROTO_VOID", "void must be the only parameter");
-        }
-        if (x->name) {
-            d_fail(d, x->place, "D_DECL_PROTO_NAME", "a void parameter can't have a name");
-        }
-        if (keys) {
-            d_fail(d, x->place, "D_DECL_PROTO_TYPE", "a key can't be void");
+        if (any_void && x != list->first) {
+            d_fail(p->session, x->place, "D_DECL_PROTO_VOID", "void must be the only parameter");
         }
     }
     if (keys && list->varargs) {
-        d_fail(d, place, "D_DECL_PROTO_VARARGS", "an array's keys can't vary in number");
+        d_fail(p->session, place, "D_DECL_PROTO_VARARGS", "an array's keys can't vary in number");
+    }
+    if (any_void && list->varargs) {
+        d_fail(p->session, place, "D_DECL_PROTO_VOID", "void must be the only parameter");
     }
 }
 

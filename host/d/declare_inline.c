@@ -96,6 +96,9 @@ void d_translator_member(struct d_parse *p, struct d_translator *t, struct d_pla
         end = &(*end)->next;
     }
     *end = m;
+    if (value->depth > p->session->translators_depth) {
+        p->session->translators_depth = value->depth;
+    }
 }
 
 void d_translator_end(struct d_parse *p, struct d_translator *t)

@@ -85,6 +85,7 @@ struct d_session {
     const struct d_probe_source *probes;
     struct d_identhash *globals, *threads, *locals, *aggregations, *externs;
     struct d_translator *translators, **translators_end;
+    unsigned translators_depth; /* of the deepest member */
     struct d_back *back;
     uint32_t next_variable;
     int32_t target; /* $target */
@@ -164,6 +165,8 @@ struct d_node *d_node_with(struct d_parse *, enum d_node_kind, struct d_place, s
 struct d_node *d_node_list(struct d_parse *, struct d_node *, struct d_node *args);
 struct d_node *d_node_ternary(struct d_parse *, struct d_place, struct d_node *condition,
                               struct d_node *yes, struct d_node *no);
+struct d_node *d_node_xlate(struct d_parse *, struct d_place, const struct d_type *,
+                            struct d_node *);
 struct d_node *d_node_name(struct d_parse *, struct d_place, const char *scope, const char *name);
 struct d_node *d_node_call(struct d_parse *, struct d_place, struct d_node *function,
                            struct d_node *args);

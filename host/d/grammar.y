@@ -472,8 +472,7 @@ postfix:
         $$->text = $5;
     }
     | XLATE '<' type_name '>' '(' expression ')' {
-        $$ = d_node_with(p, D_NODE_XLATE, @1, $6);
-        $$->type = $3;
+        $$ = d_node_xlate(p, @1, $3, $6);
     }
     ;
 

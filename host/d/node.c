@@ -72,7 +72,8 @@ struct d_node *d_node_list(struct d_parse *p, struct d_node *n, struct d_node *a
     return limited(p, n);
 }
 
-/* @a[k] is the aggregation with its keys, everything else is indexed. */
+/* @a[k] is the aggregation with its keys, everything else is indexed. The arguments of an inline
+ * stand in its body later: both depths count. */
 struct d_node *d_node_index(struct d_parse *p, struct d_place place, struct d_node *of,
                             struct d_node *args)
 {
@@ -80,7 +81,21 @@ struct d_node *d_node_index(struct d_parse *p, struct d_place place, struct d_no
         return d_node_list(p, of, args);
     }
     struct d_node *n = d_node_binary(p, place, D_OP_INDEX, of, NULL);
-    return d_node_list(p, n, args);
+    unsigned body = n->depth;
+    d_node_list(p, n, args);
+    n->depth += of->kind == D_NODE_NAME && of->depth ? body : 0;
+    return limited(p, n);
+}
+
+/* A translator's members stand here later, with `of` in them. */
+struct d_node *d_node_xlate(struct d_parse *p, struct d_place place, const struct d_type *type,
+                            struct d_node *of)
+{
+    struct d_node *n = d_node_with(p, D_NODE_XLATE, place, of);
+
+    n->type = type;
+    n->depth += p->session->translators_depth;
+    return limited(p, n);
 }
 
 struct d_node *d_node_ternary(struct d_parse *p, struct d_place place, struct d_node *condition,
@@ -95,7 +110,8 @@ struct d_node *d_node_ternary(struct d_parse *p, struct d_place place, struct d_
     return limited(p, n);
 }
 
-/* obj`name is a symbol: its scope is what stands before the last backquote. */
+/* obj`name is a symbol: its scope is what stands before the last backquote. An inline counts as
+ * deep as its body, which will stand here. */
 struct d_node *d_node_name(struct d_parse *p, struct d_place place, const char *scope,
                            const char *name)
 {
@@ -104,7 +120,11 @@ struct d_node *d_node_name(struct d_parse *p, struct d_place place, const char *
 
     n->scope = quote ? d_strndup(p->session, name, (size_t)(quote - name)) : scope;
     n->text = quote ? quote + 1 : name;
-    return n;
+    if (!scope && !quote) {
+        const struct d_ident *i = d_ident_lookup(p->session->globals, name);
+        n->depth = i && i->kind == D_IDENT_INLINE ? i->inline_body->depth + 1 : 0;
+    }
+    return limited(p, n);
 }
 
 static bool is_function(const struct d_session *d, const char *name)

@@ -197,11 +197,64 @@ const char *d_option_set(struct d_session *d, const char *name, const char *text
     return NULL;
 }
 
+/* ---- what rates may be -------------------------------------------------------------------------
+ */
+
+#define SECOND 1000000000u
+
+/* Rates that the machine doesn't take as they come: ns. */
+static const struct limit {
+    unsigned option;
+    const char *name;
+    uint64_t least, most;
+} limits[] = {
+    {D_O_cleanrate, "cleaning rate", SECOND / 5000, (uint64_t)SECOND * 60},
+    {D_O_statusrate, "status rate", 1, (uint64_t)SECOND * 10},
+};
+enum { LIMITS = sizeof(limits) / sizeof(*limits) };
+
+static uint64_t limited(unsigned option, uint64_t value)
+{
+    for (unsigned i = 0; i < LIMITS; i++) {
+        if (limits[i].option == option) {
+            value = value < limits[i].least ? limits[i].least : value;
+            value = value > limits[i].most ? limits[i].most : value;
+        }
+    }
+    return value;
+}
+
+static void note(FILE *out, const char *name, uint64_t asked, uint64_t got)
+{
+    const char *way = got > asked ? "reduced" : "increased";
+
+    if (got <= SECOND && SECOND % got == 0) {
+        fprintf(out, "dtrace: %s %s to %llu hz\n", name, way, (unsigned long long)(SECOND / got));
+    } else if (got % SECOND == 0) {
+        fprintf(out, "dtrace: %s %s to once every %llu seconds\n", name, way,
+                (unsigned long long)(got / SECOND));
+    } else {
+        fprintf(out, "dtrace: %s %s to once every %llu nanoseconds\n", name, way,
+                (unsigned long long)got);
+    }
+}
+
+void d_option_notes(const struct d_session *d, FILE *out)
+{
+    for (unsigned i = 0; i < LIMITS; i++) {
+        uint64_t asked = d->options.values[limits[i].option];
+        uint64_t got = limited(limits[i].option, asked);
+        if (got != asked) {
+            note(out, limits[i].name, asked, got);
+        }
+    }
+}
+
 uint64_t d_option(const struct d_session *d, const char *name)
 {
     unsigned i = find(name);
 
-    return i == D_O_COUNT ? D_OPTION_UNSET : d->options.values[i];
+    return i == D_O_COUNT ? D_OPTION_UNSET : limited(i, d->options.values[i]);
 }
 
 const char *d_option_text(const struct d_session *d, const char *name)

@@ -137,6 +137,7 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     }
     c->target->ops->sizes(c->target, &sizes, &matched);
     say_sizes(c->session, &sizes);
+    d_option_notes(c->session, stderr);
     if (flag(c->session, "destructive") && !flag(c->session, "quiet")) {
         fputs("dtrace: allowing destructive actions\n", stderr);
     }

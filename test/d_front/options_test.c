@@ -4,6 +4,7 @@
  */
 #include "test/d_front/front.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char bad_name[] = "Invalid option name";
@@ -73,18 +74,50 @@ static void rates(void **state)
     EQUAL(7000000, after("cleanrate", "7msec"));
     EQUAL(7000000000, after("statusrate", "7s"));
     EQUAL(7000000000, after("statusrate", "7Sec"));
-    EQUAL(60000000000, after("statusrate", "1m"));
-    EQUAL(60000000000, after("statusrate", "1min"));
-    EQUAL(3600000000000, after("statusrate", "1h"));
-    EQUAL(3600000000000, after("statusrate", "1hour"));
-    EQUAL(86400000000000, after("statusrate", "1d"));
-    EQUAL(86400000000000, after("statusrate", "1day"));
+    EQUAL(60000000000, after("aggrate", "1m"));
+    EQUAL(60000000000, after("aggrate", "1min"));
+    EQUAL(3600000000000, after("aggrate", "1h"));
+    EQUAL(3600000000000, after("aggrate", "1hour"));
+    EQUAL(86400000000000, after("aggrate", "1d"));
+    EQUAL(86400000000000, after("aggrate", "1day"));
     EQUAL(0, after("switchrate", "0"));
     EQUAL(200000, after("cleanrate", "5000hz"));
     static const char *const bad[] = {"", "hz", "1x", "-1", "1 s", "1.5s", "s1", "99999999999999d"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         SAME(bad_value, set("switchrate", bad[i]));
     }
+}
+
+static void check_note(const char *name, const char *text, uint64_t ns, const char *expected)
+{
+    static char notes[256];
+    FILE *f = fmemopen(notes, sizeof(notes), "w");
+
+    front_open(NULL);
+    EQUAL(ns, after(name, text));
+    assert_non_null(f);
+    d_option_notes(front.d, f);
+    fputc('\0', f);
+    fclose(f);
+    SAME(expected, notes);
+    front_close(NULL);
+}
+
+/* Two rates are limited, and it is said. */
+static void limits(void **state)
+{
+    (void)state;
+    check_note("cleanrate", "5000", 200000, "");
+    check_note("cleanrate", "5001hz", 200000, "dtrace: cleaning rate reduced to 5000 hz\n");
+    check_note("cleanrate", "1ns", 200000, "dtrace: cleaning rate reduced to 5000 hz\n");
+    check_note("cleanrate", "0", 200000, "dtrace: cleaning rate reduced to 5000 hz\n");
+    check_note("cleanrate", "1min", 60000000000, "");
+    check_note("cleanrate", "1h", 60000000000,
+               "dtrace: cleaning rate increased to once every 60 seconds\n");
+    check_note("statusrate", "10s", 10000000000, "");
+    check_note("statusrate", "1min", 10000000000,
+               "dtrace: status rate increased to once every 10 seconds\n");
+    check_note("switchrate", "1h", 3600000000000, "");
 }
 
 static void flags_and_numbers(void **state)
@@ -291,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(sizes),
         TEST(rates),
+        cmocka_unit_test(limits),
         TEST(flags_and_numbers),
         TEST(words),
         TEST(versions),

@@ -222,7 +222,11 @@ static void declarations(void **state)
         {"D_DECL_PROTO_NAME", "extern void f(void v);"},
         {"D_DECL_PROTO_VOID", "extern void f(int, void);"},
         {"D_DECL_PROTO_VOID", "extern void f(void, int);"},
+        {"D_DECL_PROTO_NAME", "extern void f(int, void v);"},
+        {"D_DECL_PROTO_VOID", "extern void f(void, ...);"},
         {"D_DECL_PROTO_TYPE", "int f[void];"},
+        {"D_DECL_PROTO_TYPE", "int f[int, void];"},
+        {"D_DECL_PROTO_TYPE", "int f[void v];"},
         {"D_DECL_PROTO_VARARGS", "int f[...];"},
         {"D_DECL_PROTO_VARARGS", "int f[int, ...];"},
         {"D_DECL_BFCONST", "struct s {int a:0;};"},
@@ -446,6 +450,33 @@ static void deep(void **state)
     }
 }
 
+/* Inlines and translators count as deep as what will stand in their place. */
+static void deep_inlines(void **state)
+{
+    static const char *const parts[] = {"a%u + a%u", "f%u[1] + f%u[2]",
+                                        "xlate<struct s>(a%u).x + xlate<struct s>(a%u).x"};
+    static char sum[2 * 400 + 1];
+
+    (void)state;
+    memset(sum, 0, sizeof(sum));
+    for (unsigned i = 0; i < 400; i++) {
+        memcpy(sum + i * 2, "+1", 2);
+    }
+    for (unsigned kind = 0; kind < 3; kind++) {
+        front_open(NULL);
+        compiles("inline int a0 = 1; inline int f0[int a] = a; struct s { int x; };"
+                 "translator struct s <int i> { x = i + 1; };");
+        const char *tag = "ok";
+        for (unsigned i = 1; i < 5 && strcmp(tag, "ok") == 0; i++) {
+            const char *value = d_sprintf(front.d, parts[kind], i - 1, i - 1);
+            tag = tag_of(d_sprintf(front.d, "inline int a%u = %s%s; inline int f%u[int a] = %s%s;",
+                                   i, value, sum, i, value, sum));
+        }
+        SAME("D_SYNTAX", tag);
+        front_close(NULL);
+    }
+}
+
 /* After an error the session compiles on. */
 static void session_goes_on(void **state)
 {
@@ -469,6 +500,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(places, front_open, front_close),
         cmocka_unit_test_setup_teardown(of_descriptions, front_open, front_close),
         cmocka_unit_test_setup_teardown(deep, front_open, front_close),
+        cmocka_unit_test(deep_inlines),
         cmocka_unit_test_setup_teardown(session_goes_on, front_open, front_close),
     };
 

@@ -40,11 +40,6 @@ static uint64_t once(struct d_context *c, enum d_once which)
     return c->once[which];
 }
 
-uint64_t d_context_timestamp(struct d_context *c)
-{
-    return once(c, D_ONCE_TIMESTAMP);
-}
-
 /* Opens a window on a string, as far as anyone may read it. There are as many windows as built-in
  * strings. */
 static uint64_t string(struct d_context *c, const char *s)

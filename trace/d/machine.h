@@ -195,8 +195,6 @@ static inline void d_context_clause(struct d_context *c, const struct d_ecb *ecb
  * d_load_block() or d_load_string(). */
 uint64_t d_run(struct d_context *, const struct d_object *);
 
-/* `timestamp` of this clause. */
-uint64_t d_context_timestamp(struct d_context *);
 uint64_t d_builtin(struct d_context *, uint32_t variable); /* builtin.c */
 /* Copies a built-in string: its length, or D_NO_STRING: it isn't one. */
 enum { D_NO_STRING = -1 };

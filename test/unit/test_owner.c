@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whose the buffers are: the owner's death in each mode, a hook that is detached or never there,
+ * what the state dump asks before it goes on, and a second consumer beside the event log.
+ */
+#include "test/unit/look.h"
+
+#include <string.h>
+
+#include "trace/consumer.h"
+
+#define OTHER ((void *)0x2000)
+#define FULL (TRACE_BUFFER_SLOTS - 2)
+
+static uint64_t paddr;
+static struct kymo_trace_buffer taken;
+
+static long alloc_as(void *who, uint32_t n)
+{
+    return command_as(who, _NTO_TRACE_ALLOCBUFFER, n, 0, &paddr);
+}
+
+static long take_as(void *who)
+{
+    return command_as(who, KYMO_TRACE_TAKEBUFFER, 0, 0, &taken);
+}
+
+static void insert(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(trace_user_simple(7, i, 0), 0);
+    }
+}
+
+static void end(void)
+{
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+    assert_int_equal(fake.blocks, 0);
+}
+
+/* ---- the owner's death ---- */
+
+static void death_of_the_owner_in_linear_mode(void **state)
+{
+    (void)state;
+    fake_boot(2);
+    start_tracing(4, _NTO_TRACE_SETLINEARMODE);
+    insert(10);
+    assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
+    assert_int_equal(take_as(OWNER), 0);
+    insert(20);
+    trace_owner_gone(OTHER); /* not he */
+    trace_owner_gone(NULL);
+    assert_true(trace_running());
+    assert_int_equal(look_count(0, TRACE_BUSY), 1);
+    trace_owner_gone(OWNER);
+    assert_false(trace_running());
+    assert_int_equal(look_count(0, TRACE_BUSY), 0);
+    assert_int_equal(look_count(0, TRACE_READY), 1); /* what he had not taken is still there */
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_FLUSHBUFFER, 0, 0, NULL), 0);
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_TAKEBUFFER, 0, 0, &taken), 0);
+    assert_int_equal(taken.slots, 22);
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_GIVEBUFFER, taken.index, 0, NULL), 0);
+    assert_int_equal(loss_of(0).made, 30);
+    /* The next logger allocates: what was left goes first. */
+    assert_int_equal(alloc_as(OTHER, 2), 0);
+    assert_int_equal(fake.blocks, 2);
+    assert_int_equal(alloc_as(OWNER, 2), -EEXIST);
+    assert_int_equal(loss_of(0).made, 0);
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_STARTNOSTATE, 0, 0, NULL), 0);
+    insert(1);
+    assert_int_equal(look_slots(0, 0)[0].d1, 1);
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_DEALLOCBUFFER, 0, 0, NULL), 0);
+    assert_int_equal(fake.blocks, 0);
+}
+
+static void death_of_the_owner_of_a_ring(void **state)
+{
+    (void)state;
+    fake_boot(1);
+    start_tracing(2, _NTO_TRACE_SETRINGMODE);
+    insert(5);
+    trace_owner_gone(OWNER);
+    assert_true(trace_running()); /* a ring goes on: it is there for a crash */
+    insert(5);
+    assert_int_equal(look_active_slots(0), 12);
+    assert_int_equal(alloc_as(OTHER, 2), -EEXIST);
+    assert_int_equal(take_as(OTHER), -EBUSY);
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_STOP, 0, 0, NULL), 0);
+    assert_int_equal(take_as(OTHER), 0);
+    assert_int_equal(taken.slots, 12);
+    assert_int_equal(alloc_as(OTHER, 3), 0); /* stopped and nobody's: freed and had anew */
+    assert_int_equal(look_count(0, TRACE_FREE), 3);
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_DEALLOCBUFFER, 0, 0, NULL), 0);
+    assert_int_equal(fake.blocks, 0);
+}
+
+static void death_of_the_owner_of_a_fill(void **state)
+{
+    (void)state;
+    fake_boot(1);
+    start_tracing(2, KYMO_TRACE_SETFILLMODE);
+    insert(5);
+    trace_owner_gone(OWNER);
+    assert_false(trace_running());
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_DEALLOCBUFFER, 0, 0, NULL), 0);
+    assert_int_equal(fake.blocks, 0);
+}
+
+static void the_hook_is_detached(void **state)
+{
+    static const struct {
+        uint32_t mode;
+        bool runs;
+    } cases[] = {{_NTO_TRACE_SETLINEARMODE, false},
+                 {_NTO_TRACE_SETRINGMODE, true},
+                 {KYMO_TRACE_SETFILLMODE, true}};
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        fake_boot(1);
+        start_tracing(2, cases[i].mode);
+        trace_hook_detached();
+        assert_int_equal(trace_running(), cases[i].runs);
+        end();
+    }
+}
+
+/* Whoever is told may have gone: nothing depends on it. */
+static void nobody_listens(void **state)
+{
+    (void)state;
+    fake_boot(1);
+    fake.hook = false;
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    insert(800);
+    fake_exit();
+    assert_int_equal(take_as(OWNER), 0);
+    assert_int_equal(taken.slots, 802);
+    end();
+}
+
+/* ---- the state dump's questions ---- */
+
+static void room_for_a_dump(void **state)
+{
+    (void)state;
+    fake_boot(1);
+    assert_true(trace_dump_room()); /* stopped: it will find out */
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    assert_true(trace_dump_room());
+    insert(FULL);
+    assert_true(trace_dump_room()); /* a FREE one */
+    insert(1);
+    assert_true(trace_dump_room()); /* half of this one */
+    insert(FULL - 400);
+    assert_false(trace_dump_room());
+    assert_int_equal(take_as(OWNER), 0);
+    assert_false(trace_dump_room());
+    fake.freed_told = 0;
+    assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, taken.index), 0);
+    assert_int_equal(fake.freed_told, 1); /* who waits is woken, and finds room */
+    assert_true(trace_dump_room());
+    insert(FULL);
+    assert_false(trace_dump_room());
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(fake.freed_told, 2);
+    assert_true(trace_dump_room());
+    end();
+    fake_boot(1);
+    start_tracing(2, KYMO_TRACE_SETFILLMODE); /* nothing would ever end the wait */
+    insert(3 * FULL);
+    assert_true(trace_dump_room());
+    end();
+    fake_boot(1);
+    start_tracing(2, _NTO_TRACE_SETRINGMODE);
+    insert(3 * FULL);
+    assert_true(trace_dump_room());
+    end();
+}
+
+/* ---- two consumers ---- */
+
+static struct trace_ring second_rings[FAKE_CPUS];
+
+static struct trace_ring *second_ring(unsigned cpu)
+{
+    return &second_rings[cpu];
+}
+
+/* Another consumer's buffers, of another size, are its own: states, owner, end. */
+static void two_consumers(void **state)
+{
+    struct trace_consumer second = {.ring_of = second_ring};
+    uint32_t index, local;
+    unsigned cpu;
+
+    (void)state;
+    fake_boot(2);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    assert_int_equal(trace_consumer_alloc(&second, OTHER, 3, 4096), 0);
+    assert_int_equal(trace_consumer_alloc(&second, OTHER, 3, 4096), -EEXIST);
+    assert_int_equal(second.bytes, 2 * 3 * 4096);
+    insert(10);
+    assert_int_equal(trace_ring_obtain(&second_rings[1], false, &local), TRACE_FOUND_FREE);
+    trace_ring_begin(&second_rings[1], local);
+    memset(trace_ring_data(&second_rings[1], local), 0xab, 4096);
+    trace_ring_close(&second_rings[1]);
+    index = trace_consumer_take(&second, &cpu, &local);
+    assert_int_equal(index, 3);
+    assert_int_equal(cpu, 1);
+    assert_int_equal(trace_consumer_take(&second, &cpu, &local), TRACE_NONE);
+    assert_int_equal(trace_consumer_give(&second, 6), -EINVAL);
+    assert_int_equal(trace_consumer_give(&second, 2), -EINVAL);
+    trace_owner_gone(OTHER); /* not the log's owner */
+    assert_true(trace_running());
+    trace_consumer_orphan(&second);
+    assert_int_equal(trace_ring_free(&second_rings[1]), 3);
+    assert_null(second.owner);
+    trace_consumer_free(&second);
+    assert_null(second.block);
+    assert_int_equal(look_active_slots(0), 12);
+    assert_int_equal(fake.blocks, 2);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(death_of_the_owner_in_linear_mode),
+        cmocka_unit_test(death_of_the_owner_of_a_ring),
+        cmocka_unit_test(death_of_the_owner_of_a_fill),
+        cmocka_unit_test(the_hook_is_detached),
+        cmocka_unit_test(nobody_listens),
+        cmocka_unit_test(room_for_a_dump),
+        cmocka_unit_test(two_consumers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
