@@ -310,6 +310,13 @@ static void an_interrupt_is_itself(void **state)
     assert_int_equal(del_event(_NTO_TRACE_INT, 7), 0);
     trace_int_entry(0x80000000u, 1);
     assert_int_equal(loss_of(0).made, 5 + 5);
+    /* One less leaves the others. */
+    assert_int_equal(add_event(_NTO_TRACE_INTEXIT, 3), 0);
+    assert_int_equal(add_event(_NTO_TRACE_INTEXIT, 200), 0);
+    assert_int_equal(del_event(_NTO_TRACE_INTEXIT, 3), 0);
+    trace_int_exit(3, 1);
+    trace_int_exit(200, 1);
+    assert_int_equal(loss_of(0).made, 5 + 6);
     end();
 }
 

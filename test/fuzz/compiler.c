@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libFuzzer's target for the D compiler: any text is compiled as a script with two arguments, and
+ * what compiles is made into an image, disassembled and checked as a target would. Nothing but a
+ * crash, a sanitizer's report, a hang, a leak or an image that the machine refuses is wrong. Built
+ * and run by test/fuzz/run; its corpus starts from the scripts of test/d/rows.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/d/d.h"
+
+static const struct d_probe_info probes[] = {
+    {.id = 1, .provider = "dtrace", .module = "", .function = "", .name = "BEGIN"},
+    {.id = 2, .provider = "dtrace", .module = "", .function = "", .name = "END"},
+    {.id = 3, .provider = "dtrace", .module = "", .function = "", .name = "ERROR"},
+    {.id = 4, .provider = "profile", .module = "", .function = "", .name = "tick-1sec"},
+};
+
+static unsigned each(void *arg, const char *provider, const char *module, const char *function,
+                     const char *name, uint32_t id,
+                     bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+{
+    unsigned n = 0;
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++) {
+        const struct d_probe_info *p = &probes[i];
+        bool matches = id ? p->id == id
+                          : d_glob(provider, p->provider) && d_glob(module, "") &&
+                                d_glob(function, "") && d_glob(name, p->name);
+        n += matches;
+        if (matches && !fn(fn_arg, p)) {
+            break;
+        }
+    }
+    return n;
+}
+
+static const char *argument_type(void *arg, uint32_t id, unsigned n)
+{
+    (void)arg;
+    (void)id;
+    return n == 0 ? "int" : NULL;
+}
+
+static void check_program(struct d_session *d, struct d_program *p)
+{
+    static FILE *nowhere;
+    size_t size;
+
+    nowhere = nowhere ? nowhere : fopen("/dev/null", "w");
+    d_program_disassemble(p, nowhere);
+    free(d_image_make(d, &p, 1, &size));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    static const struct d_probe_source source = {each, argument_type, NULL};
+    static const char *const arguments[] = {"fuzz.d", "12", "word"};
+    struct d_session *d = d_session_new(&d_model_lp64, &source);
+    char *text = malloc(n + 1);
+
+    memcpy(text, data, n);
+    text[n] = '\0';
+    d_option_set(d, "argref", NULL, D_FROM_COMMAND);
+    d_option_set(d, "destructive", NULL, D_FROM_COMMAND);
+    struct d_source s = {.text = text, .spec = D_SPEC_NAME, .argc = 3, .argv = arguments};
+    struct d_program *p = d_compile(d, &s);
+    if (p) {
+        check_program(d, p);
+    }
+    d_session_free(d);
+    free(text);
+    return 0;
+}
