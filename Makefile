@@ -97,7 +97,7 @@ image: $(B)/tools/mkcpio
 # The Cortex-M board with its other C library, in a folder of its own: for the tests.
 OTHER_LIBC := $(B)/mps2-an386-picolibc
 .PHONY: other-libc
-other-libc: $(B)/tools/mkcpio
+other-libc: $(B)/tools/mkcpio ## the Cortex-M test images with picolibc
 	$(call board_make,mps2-an386,LIBC=picolibc B=$(OTHER_LIBC) image-test image-libtest)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.

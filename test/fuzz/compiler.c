@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "host/d/d.h"
+#include "trace/d/machine.h"
 
 static const struct d_probe_info probes[] = {
     {.id = 1, .provider = "dtrace", .module = "", .function = "", .name = "BEGIN"},
@@ -46,14 +47,62 @@ static const char *argument_type(void *arg, uint32_t id, unsigned n)
     return n == 0 ? "int" : NULL;
 }
 
+/* ---- what a target would say -------------------------------------------------------------------
+ */
+
+static _Noreturn void refused(const char *why)
+{
+    fprintf(stderr, "the image is refused: %s\n", why);
+    abort();
+}
+
+static const void *table(const struct d_image *image, struct d_image_table t)
+{
+    return (const char *)image + t.offset;
+}
+
+static void check_objects(const struct d_image *image)
+{
+    const struct d_image_object *o = table(image, image->objects);
+
+    for (uint32_t i = 0; i < image->objects.count; i++) {
+        struct dif_object object = {
+            .text = (const dif_insn *)table(image, image->text) + o[i].first_text,
+            .ntext = o[i].ntext,
+            .ints = (const uint64_t *)table(image, image->ints) + o[i].first_int,
+            .nints = o[i].nints,
+            .strings = (const char *)table(image, image->strings) + o[i].first_string,
+            .strings_size = o[i].strings_size,
+            .vars = (const struct dif_variable *)table(image, image->variables) + o[i].first_var,
+            .nvars = o[i].nvars,
+            .result = o[i].result,
+        };
+        uint32_t at;
+        const char *why = d_validate(&object, &at);
+        if (why) {
+            refused(why);
+        }
+    }
+}
+
+/* Sizes may be more than a target has; nothing else may be wrong. */
 static void check_program(struct d_session *d, struct d_program *p)
 {
     static FILE *nowhere;
+    struct d_refusal refusal;
     size_t size;
 
     nowhere = nowhere ? nowhere : fopen("/dev/null", "w");
     d_program_disassemble(p, nowhere);
-    free(d_image_make(d, &p, 1, &size));
+    void *image = d_image_make(d, &p, 1, &size);
+    if (d_image_check(image, size, &refusal) != 0) {
+        if (!strstr(refusal.text, "option's value") && !strstr(refusal.text, "too")) {
+            refused(refusal.text);
+        }
+    } else {
+        check_objects(image);
+    }
+    free(image);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
