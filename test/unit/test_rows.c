@@ -64,7 +64,7 @@ struct arg {
 
 struct row {
     unsigned class, number;
-    bool state;
+    bool same; /* fast and wide */
     const char *name;
     void (*emit)(void);
     struct arg fast[ARGS_MAX], wide[ARGS_MAX];
@@ -94,19 +94,18 @@ struct row {
     { \
         TRACE_EACH(ARG_, TRACE_SEP_COMMA, , __VA_ARGS__) \
     }
-#define ROW(n, CLASS, number, NAME, is_state, fast, wide) \
+#define ROW(n, CLASS, number, NAME, fast, wide) \
     {TRACE_CLASS_##CLASS, \
      number, \
-     is_state, \
+     !TRACE_HAS_##wide, \
      #NAME, \
      emit_##n, \
      ARG_LIST(TRACE_LIST_##fast), \
      ARG_LIST(TRACE_ARGS(fast, wide))},
 static const struct row rows[] = {
-#define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) \
-    ROW(n, CLASS, number, NAME, false, fast, wide)
+#define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) ROW(n, CLASS, number, NAME, fast, wide)
 #define EVENT_STATE(n, CLASS, number, EXT, NAME, fast, wide, doc) \
-    ROW(n, CLASS, number, NAME, true, fast, wide)
+    ROW(n, CLASS, number, NAME, fast, wide)
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
 #undef EVENT
@@ -258,11 +257,28 @@ static void a_row_that_is_off_makes_nothing(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
+/* "type:name,type:name" as the text has it. */
+static void put_list(char *line, const struct arg *args)
+{
+    for (unsigned i = 0; args[i].name; i++) {
+        sprintf(line + strlen(line), "%s%c:%s", i ? "," : "", args[i].type, args[i].name);
+    }
+}
+
+static void check_line(const char *line)
+{
+    const char *at = strstr(trace_event_text, line);
+
+    assert_non_null(at);
+    assert_true(at == trace_event_text || at[-1] == '\n');
+    assert_null(strstr(at + 1, line));
+}
+
 /* The text has a line for each row, CONTROL ones too, and no other. */
 static void the_text_has_each_row_once(void **state)
 {
-    unsigned lines = 0, expected = 0;
-    char begin[64];
+    unsigned lines = 0;
+    char line[400];
 
     (void)state;
     for (unsigned i = 0; i < trace_event_text_len; i++) {
@@ -270,16 +286,20 @@ static void the_text_has_each_row_once(void **state)
     }
     assert_int_equal(strlen(trace_event_text), trace_event_text_len);
     assert_int_equal(trace_event_text[trace_event_text_len - 1], '\n');
-#define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) \
-    snprintf(begin, sizeof(begin), "%d %d " #NAME " ", TRACE_CLASS_##CLASS, number); \
-    const char *at_##n = strstr(trace_event_text, begin); \
-    assert_non_null(at_##n); \
-    assert_true(at_##n == trace_event_text || at_##n[-1] == '\n'); \
-    assert_null(strstr(at_##n + 1, begin)); \
-    expected++;
-#include "trace/events.def"
-#undef EVENT
-    assert_int_equal(lines, expected);
+    assert_int_equal(lines, ROWS + 3);
+    check_line("1 1 TIME H:msb,H:lsb =\n");
+    check_line("1 2 BUFFER D:sequence,D:num_events =\n");
+    check_line("1 8 DROPPED H:reason_class,D:events =\n");
+    for (unsigned i = 0; i < ROWS; i++) {
+        snprintf(line, sizeof(line), "%u %u %s ", rows[i].class, rows[i].number, rows[i].name);
+        put_list(line, rows[i].fast);
+        strcat(line, rows[i].same ? " =" : " ");
+        if (!rows[i].same) {
+            put_list(line, rows[i].wide);
+        }
+        strcat(line, "\n");
+        check_line(line);
+    }
 }
 
 int main(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The -k that tracelogger advises after losses is enough: a storm with a starved logger and two
- * buffers loses events; the same storm with the advised number loses none.
+ * buffers loses events; the same storm with the advised number loses none. And it starts nothing
+ * while another process records.
  */
 #include "test/boot/programs/check.h"
 
@@ -25,13 +26,19 @@ static int start(const char *program, int priority, const char *a, const char *b
     return kymo_spawn(program, argv, &attr);
 }
 
-static void finish(int pid)
+static void ends_with(int pid, int code)
 {
     int status = -1;
 
     EXPECT(pid > 0);
     EXPECT_EQ(ProcWait(pid, &status, 0), pid);
-    EXPECT_EQ(status, 0);
+    EXPECT(KYMO_STATUS_EXITED(status));
+    EXPECT_EQ(KYMO_STATUS_CODE(status), code);
+}
+
+static void finish(int pid)
+{
+    ends_with(pid, 0);
 }
 
 static void stop(struct tracelogger_summary *summary)
@@ -77,9 +84,24 @@ static void t_advice(void)
     EXPECT_EQ(storm(summary.advice).lost, 0);
 }
 
+/* Somebody else's recording is not touched. */
+static void t_other(void)
+{
+    uint64_t paddr;
+
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, 4, &paddr), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_SETRINGMODE), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_STARTNOSTATE), 0);
+    ends_with(start("tracelogger", LOGGER_PRIORITY, "-c", NULL, NULL), 1);
+    EXPECT_ERR(TraceEvent((int)_NTO_TRACE_SETRINGMODE), ECANCELED); /* it still runs */
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_STOP), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
 int main(void)
 {
-    static const struct check table[] = {{"that many buffers are enough", t_advice}};
+    static const struct check table[] = {{"that many buffers are enough", t_advice},
+                                         {"another process's recording", t_other}};
 
     return check_run("advice", table, COUNT(table));
 }
