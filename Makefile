@@ -37,12 +37,15 @@ check: ## all checks and tests; the last line says how many passed and failed
 	$(Q)scripts/check
 
 .PHONY: run
-run: image host ## boot BOARD=<board> IMAGE=<image> with the console here (^C ends it)
+run: ## boot BOARD=<board> IMAGE=<image> with the console here (^C ends it)
+	$(Q)scripts/setup.sh build
+	+$(Q)$(MAKE) --no-print-directory image host
 	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
 
 .PHONY: gdb
-gdb: image host ## the same, stopped at the first instruction, with gdb attached
+gdb: ## the same, stopped at the first instruction, with gdb attached
 	$(Q)scripts/setup.sh gdb
+	+$(Q)$(MAKE) --no-print-directory image host
 	$(Q)scripts/gdb $(BOARD) $(IMAGE)
 
 .PHONY: bench
@@ -52,7 +55,9 @@ bench: ## count guest instructions: a table, and build/bench.json
 	$(Q)test/bench/bench
 
 .PHONY: soak
-soak: boards host ## loss accounting and SMP stress for SOAK=<minutes> (default 10)
+soak: ## loss accounting and SMP stress for SOAK=<minutes> (default 10)
+	$(Q)scripts/setup.sh check
+	+$(Q)$(MAKE) --no-print-directory boards host
 	$(Q)test/boot/soak $(or $(SOAK),10)
 
 .PHONY: fuzz

@@ -14,8 +14,8 @@
 struct program_source {
     bool is_script;
     enum d_spec spec;
-    const char *text; /* the description, or the script's path */
-    const char *name; /* the same as messages show it: up to the first { / or ; */
+    const char *text;  /* the description, or the script's path */
+    const char *name;  /* the same as messages show it: up to the first { / or ; */
     const char **argv; /* $0, $1 … */
     struct d_program *program;
 };
@@ -37,7 +37,7 @@ struct command {
     const char *output;
     const char *run; /* -c */
     pid_t pid;       /* -p, or of -c; 0: none */
-    bool ended;       /* that process is gone */
+    bool ended;      /* that process is gone */
     int run_gate;    /* -c: written to when the command may start; -1: none */
     struct target *target;
     struct d_session *session;
