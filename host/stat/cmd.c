@@ -87,6 +87,7 @@ static enum read stat_read(struct stat *stat)
     stat_finish(stat);
     if (result == KEV_ERROR) {
         kymo_error("%s", error.text);
+        stat->cut = error.incomplete;
     }
     return result == KEV_END ? STAT_WHOLE : error.incomplete ? STAT_CUT : STAT_BROKEN;
 }

@@ -117,6 +117,7 @@ struct cpu {
 
 struct stat {
     struct kev *kev;
+    bool cut; /* the file ends too early */
     uint64_t first, last;
     uint64_t events; /* CONTROL ones not counted */
     uint64_t lost;
@@ -158,6 +159,8 @@ void text_title(FILE *to, const struct stat_style *style, const char *format, ..
 const char *text_time(const struct stat *stat, uint64_t cycles, char text[24]);
 double stat_percent(uint64_t part, uint64_t whole);
 double stat_seconds(const struct stat *stat, uint64_t cycles);
+/* Why the losses counted may not be all: NULL if they are. */
+const char *stat_doubt(const struct stat *stat);
 /* order.c: for the tables: arrays to be freed, most important first. */
 struct thread **threads_by_time(struct stat *stat, uint32_t *n);
 struct pair **pairs_by_count(struct stat *stat, uint32_t *n);

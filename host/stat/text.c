@@ -54,9 +54,28 @@ static void put_safe(FILE *to, const char *text)
     }
 }
 
+const char *stat_doubt(const struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+    const struct kev_damage *damage = kev_damage(stat->kev);
+    uint64_t missing = 0;
+
+    for (unsigned i = 0; i < KEV_CPUS; i++) {
+        missing += info->cpu[i].missing;
+    }
+    if (stat->cut) {
+        return "the file is cut short";
+    }
+    if (damage->places + damage->slots + damage->events + damage->sequences > 0) {
+        return "parts of the file are damaged";
+    }
+    return missing > 0 && stat->lost == 0 ? "buffers are missing" : NULL;
+}
+
 static void show_head(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
+    const char *doubt = stat_doubt(stat);
     uint64_t span = stat->last - stat->first;
     double seconds = stat_seconds(stat, span);
 
@@ -75,10 +94,11 @@ static void show_head(FILE *to, struct stat *stat)
     }
     fprintf(to, " in %" PRIu64 " buffers, ", info->buffers);
     if (stat->lost == 0) {
-        fputs("none lost\n", to);
+        fputs("none lost", to);
     } else {
-        fprintf(to, "%" PRIu64 " lost\n", stat->lost);
+        fprintf(to, "%" PRIu64 " lost", stat->lost);
     }
+    fprintf(to, "%s%s\n", doubt == NULL ? "" : ", but ", doubt == NULL ? "" : doubt);
     if (stat->overflow > 0) {
         fprintf(to, "  %" PRIu64 " events concern more threads or processes than are counted\n",
                 stat->overflow);

@@ -89,10 +89,14 @@ static void show_cpu_losses(FILE *to, struct stat *stat, unsigned cpu)
 void text_losses(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     const struct kev_info *info = kev_info(stat->kev);
+    const char *doubt = stat_doubt(stat);
 
     text_title(to, style, "Losses");
+    if (doubt != NULL) {
+        fprintf(to, "  %s: there may be more\n", doubt);
+    }
     if (stat->lost == 0) {
-        fputs("  no event was lost\n", to);
+        fprintf(to, "  no event was %s\n", doubt == NULL ? "lost" : "counted as lost");
     } else {
         fprintf(to, "  %3s %-10s %-14s %12s\n", "cpu", "class", "reason", "events");
         for (unsigned i = 0; i < KEV_CPUS; i++) {
