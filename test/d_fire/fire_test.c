@@ -173,6 +173,21 @@ static void test_exit_without_room(void **state)
     assert_int_equal(target.snap.drops, 1);
 }
 
+/* A status that can't be had is none; nor does the clause end anything. */
+static void test_exit_fault_without_room(void **state)
+{
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_ACT_EXIT, "result value 4; setx 1 r1; udiv r1 r0 r1; ret r1");
+    action(D_ACT_TRACEMEM, value)->arg = 5000;
+    start();
+    fire(0, 1);
+    assert_int_equal(status().exited, 0);
+    assert_int_equal(status().errors, 1);
+    take(0);
+    assert_int_equal(target.snap.drops, 1);
+}
+
 static void test_exit(void **state)
 {
     unsigned cpu;
@@ -483,6 +498,120 @@ static void test_speculation(void **state)
     assert_int_equal(status().errors, 1);
 }
 
+/* What is committed has the time of that: it is after all that was taken before. */
+static void test_commit_time(void **state)
+{
+    const char *const one = "result value 4; setx 1 r1; ret r1";
+
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
+    clause(target.probe[1], NULL);
+    action(D_ACT_SPECULATE, one);
+    action(D_ACT_DIFEXPR, value);
+    clause(target.probe[2], NULL);
+    action(D_ACT_COMMIT, one);
+    start();
+    fire(0, 0);
+    fire(1, 5);
+    fake.cpu = 1;
+    fire(1, 6);
+    fake.cpu = 0;
+    take(1);
+    uint64_t taken = target.snap.taken;
+    take(0);
+    fire(2, 0);
+    uint64_t before = target.snap.taken;
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    assert_int_equal(datum(0, 0), 5);
+    assert_true(target.records[0].time > before);
+    d_machine_clean();
+    take(1);
+    assert_int_equal(target.nrecords, 1);
+    assert_int_equal(datum(0, 0), 6);
+    assert_true(target.records[0].time > taken);
+}
+
+/* The committed records lie where the scratch of that clause was. What it still points there may
+ * not be stored through, and what it makes afterwards lies behind. */
+static void test_commit_scratch(void **state)
+{
+    const char *const one = "result value 4; setx 1 r1; ret r1";
+    static const char store[] =
+        "var p global scalar value 8; result value 0; setx -1 r1; ldgs p r2;"
+        "stx r1 r2; ret r0";
+    static const char make[] = "var p global scalar value 8; result value 0; setx 64 r1; pushtv r1;"
+                               "call alloca r1; stgs p r1; ret r0";
+
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
+    clause(target.probe[1], NULL);
+    action(D_ACT_SPECULATE, one);
+    action(D_ACT_DIFEXPR, value);
+    clause(target.probe[2], NULL); /* p = alloca(64); commit(1); *p = -1; */
+    action(D_ACT_DIFEXPR, make);
+    action(D_ACT_COMMIT, one);
+    action(D_ACT_DIFEXPR, store);
+    clause(target.probe[3], NULL); /* commit(1); p = alloca(64); *p = -1; */
+    action(D_ACT_COMMIT, one);
+    action(D_ACT_DIFEXPR, make);
+    action(D_ACT_DIFEXPR, store);
+    start();
+    for (unsigned probe = 2; probe < 4; probe++) {
+        fire(0, 0);
+        fire(1, 77);
+        fire(1, 78);
+        fire(probe, 0);
+        assert_int_equal(status().errors, 1); /* of the first */
+        take(0);
+        assert_int_equal(target.nrecords, 3);
+        assert_int_equal(datum(1, 0), 77);
+        assert_int_equal(datum(2, 0), 78);
+        d_machine_clean();
+    }
+}
+
+/* What no compiler makes: data and commit() in one clause. */
+static void test_commit_refused(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) {
+        image_begin(&target.b);
+        clause(target.probe[0], NULL);
+        for (unsigned i = 0; i < 2; i++) {
+            if (i == first) {
+                action(D_ACT_PRINTF, NULL);
+            } else {
+                action(D_ACT_COMMIT, "result value 4; setx 1 r1; ret r1");
+            }
+        }
+        image_option(&target.b, D_OPT_BUFSIZE, 4096);
+        const struct d_image *image = image_end(&target.b);
+        assert_int_equal(
+            d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal), -22);
+        target.consumer = NULL;
+    }
+}
+
+/* Sizes whose product is more than there are addresses. */
+static void test_impossible_sizes(void **state)
+{
+    (void)state;
+    clause(target.probe[1], NULL);
+    action(D_ACT_SPECULATE, "result value 4; setx 1 r1; ret r1");
+    action(D_ACT_DIFEXPR, value);
+    image_option(&target.b, D_OPT_BUFSIZE, 4096);
+    image_option(&target.b, D_OPT_SPECSIZE, (uint64_t)1 << 60);
+    image_option(&target.b, D_OPT_NSPEC, 65536);
+    image_option(&target.b, D_OPT_BUFRESIZE, D_RESIZE_MANUAL);
+    const struct d_image *image = image_end(&target.b);
+    assert_int_equal(d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal),
+                     -12);
+    target.consumer = NULL;
+}
+
 /* That is no instruction's fault. */
 static void test_speculation_fault(void **state)
 {
@@ -595,6 +724,7 @@ int main(void)
         T(test_cached_beside),
         T(test_no_room),
         T(test_exit_without_room),
+        T(test_exit_fault_without_room),
         T(test_exit),
         T(test_fault),
         T(test_fault_in_predicate),
@@ -608,6 +738,10 @@ int main(void)
         T(test_stacks),
         T(test_scratch),
         T(test_keys),
+        T(test_commit_time),
+        T(test_commit_scratch),
+        T(test_commit_refused),
+        T(test_impossible_sizes),
         T(test_speculation_fault),
         T(test_tracemem),
     };

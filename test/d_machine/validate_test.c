@@ -275,6 +275,10 @@ static void test_declarations(void **state)
     with_variable(v, "too large");
     v.kind = DIF_KIND_ARRAY;
     with_variable(v, NULL);
+    v.type.size = DIF_ELEMENT_MAX;
+    with_variable(v, NULL);
+    v.type.size++;
+    with_variable(v, "too large");
 }
 
 static void test_builtins_declared(void **state)

@@ -228,6 +228,18 @@ static void do_to_target(struct firing *f, const struct d_action *a, uint64_t va
     }
 }
 
+/* The records come to lie where this clause's scratch was: what it made there is gone. */
+static void commit(struct firing *f, uint64_t id)
+{
+    struct d_context *x = &f->here->context;
+    struct d_consumer *c = f->ecb->consumer;
+    struct d_buffer *to = &f->here->principal;
+
+    illegal_unless(f, d_speculation_commit(&c->speculations, id, x->cpu, to, &c->shapes));
+    x->scratch_used = 0;
+    x->strtok = 0;
+}
+
 static bool act_otherwise(struct firing *f, const struct d_action *a)
 {
     struct d_context *x = &f->here->context;
@@ -242,8 +254,7 @@ static bool act_otherwise(struct firing *f, const struct d_action *a)
     case D_ACT_SPECULATE:
         return speculate(f, value);
     case D_ACT_COMMIT:
-        illegal_unless(f, d_speculation_commit(&c->speculations, value, x->cpu, &f->here->principal,
-                                               &c->shapes));
+        commit(f, value);
         break;
     case D_ACT_DISCARD:
         illegal_unless(f, d_speculation_discard(&c->speculations, value));

@@ -9,6 +9,8 @@
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
 
+enum { CODE_MAX = 1 << 30 }; /* bytes: offsets have 32 bits */
+
 static int refuse_object(struct d_refusal *refusal, int error, const char *reason, uint32_t object,
                          uint32_t offset)
 {
@@ -164,7 +166,7 @@ static int load_into_block(struct d_code *code, const struct d_image *image,
         code->global_area = carve(&k, global);
         code->local_area = carve(&k, local * d_port_cpu_count());
         if (!k.block) {
-            k.block = (size_t)k.used == k.used ? d_port_alloc((size_t)k.used) : NULL;
+            k.block = k.used <= CODE_MAX ? d_port_alloc((size_t)k.used) : NULL;
         }
         if (!k.block) {
             return d_refuse(refusal, -D_ENOMEM, "Not enough space");

@@ -56,6 +56,9 @@ static const char *add(struct d_places *p, const struct dif_variable *v)
     if (v->kind == DIF_KIND_SCALAR && size > DIF_STATIC_VAR_MAX) {
         return D_WHY("a variable is too large");
     }
+    if (p->ndynamics > UINT16_MAX) { /* their numbers have 16 bits */
+        return D_WHY("too many variables");
+    }
     *slot = (struct d_place){v, size, next_place(p, v)};
     return NULL;
 }

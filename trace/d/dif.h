@@ -38,6 +38,7 @@ enum {
     DIF_VAR_OTHER_MAX = 0xffff,
     DIF_OBJECT_MAX = 256 * 1024,    /* bytes of an object's instructions and tables */
     DIF_STATIC_VAR_MAX = 16 * 1024, /* bytes of a variable that is no associative element */
+    DIF_ELEMENT_MAX = 1024 * 1024,  /* bytes of an associative element */
 };
 
 typedef uint32_t dif_insn;

@@ -257,7 +257,7 @@ static const char *wrong_order(const struct d_ecb *e)
 
     for (uint32_t i = 0; i < e->nactions; i++) {
         uint16_t kind = e->actions[i].kind;
-        bool data = e->actions[i].rec.size != 0;
+        bool data = e->actions[i].described;
         if (kind == D_ACT_SPECULATE && (records || speculates)) {
             return "speculate() after data was recorded";
         }

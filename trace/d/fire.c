@@ -26,25 +26,13 @@ void d_consumer_exit(struct d_consumer *c, int32_t status, bool dropped)
     uint32_t from = D_STATE_ACTIVE;
 
     c->exit_status = status;
-    __atomic_store_n(&c->exit_dropped, c->exit_dropped | dropped, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&c->exit_dropped, dropped, __ATOMIC_RELAXED);
     __atomic_store_n(&c->exited, 1, __ATOMIC_RELEASE);
     if (!__atomic_compare_exchange_n(&c->state, &from, D_STATE_DRAINING, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE) &&
         from == D_STATE_WARMUP) {
         __atomic_compare_exchange_n(&c->state, &from, D_STATE_DRAINING, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED);
-    }
-}
-
-/* There was no room for its record, but a clause that calls exit() ends tracing all the same. */
-static __attribute__((noinline)) void exit_without_room(const struct d_ecb *e,
-                                                        struct d_consumer_cpu *here)
-{
-    for (uint32_t i = 0; i < e->nactions; i++) {
-        const struct d_action *a = &e->actions[i];
-        if (a->kind == D_ACT_EXIT) {
-            d_consumer_exit(e->consumer, (int32_t)d_run(&here->context, a->object), true);
-        }
     }
 }
 
@@ -81,6 +69,23 @@ static __attribute__((noinline)) void report(const struct d_ecb *from, struct d_
     for (const struct d_ecb *e = d_probe_at(D_PROBE_ERROR)->ecbs; e; e = e->next) {
         if (e->consumer == c) {
             d_ecb_fire(e, args);
+        }
+    }
+}
+
+/* There was no room for its record, but a clause that calls exit() ends tracing all the same. */
+static __attribute__((noinline)) void exit_without_room(const struct d_ecb *e,
+                                                        struct d_consumer_cpu *here)
+{
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        const struct d_action *a = &e->actions[i];
+        int32_t status = a->kind == D_ACT_EXIT ? (int32_t)d_eval(&here->context, a->object) : 0;
+        if (here->context.fault.kind != DIF_FAULT_NONE) {
+            report(e, here, i + 1);
+            return;
+        }
+        if (a->kind == D_ACT_EXIT) {
+            d_consumer_exit(e->consumer, status, true);
         }
     }
 }

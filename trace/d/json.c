@@ -10,7 +10,8 @@
 /* Text and selector, each up to a limit. Beyond it they read as ended. */
 struct json {
     struct d_text text, selector;
-    size_t at, end, element, selector_end;
+    size_t at, end, selector_end;
+    size_t element, element_end; /* of the selector: what is looked for now */
 };
 
 static uint8_t here(struct json *j)
@@ -183,14 +184,14 @@ static bool skip_value(struct json *j)
     return ok && (is_blank(byte) || byte == ',' || byte == '}' || byte == ']');
 }
 
-static size_t element_end(struct json *j)
+static void begin_element(struct json *j, size_t at)
 {
-    size_t at = j->element;
-
+    j->element = at;
     for (;; at++) { /* ends with the selector */
         uint8_t byte = selected(j, at);
         if (byte == 0 || byte == '.' || byte == '[' || byte == ']') {
-            return at;
+            j->element_end = at;
+            return;
         }
     }
 }
@@ -198,21 +199,22 @@ static size_t element_end(struct json *j)
 /* Goes on to the next element of the selector; false: this was the last. */
 static bool next_element(struct json *j)
 {
-    j->element = element_end(j);
-    while (selected(j, j->element) == ']') {
-        j->element++;
+    size_t at = j->element_end;
+
+    while (selected(j, at) == ']') {
+        at++;
     }
-    if (selected(j, j->element) == 0) {
+    if (selected(j, at) == 0) {
         return false;
     }
-    j->element++;
+    begin_element(j, at + 1);
     return true;
 }
 
 /* Whether the element is what lies in the text from `first` to `last`. */
 static bool element_is(struct json *j, size_t first, size_t last)
 {
-    if (element_end(j) - j->element != last - first) {
+    if (j->element_end - j->element != last - first) {
         return false;
     }
     for (size_t i = 0; i < last - first; i++) {
@@ -249,16 +251,14 @@ static bool find_member(struct json *j)
 /* The element as an index; false: it is none. */
 static bool element_index(struct json *j, uint64_t *index)
 {
-    size_t end = element_end(j);
-
     *index = 0;
-    for (size_t at = j->element; at < end; at++) {
+    for (size_t at = j->element; at < j->element_end; at++) {
         if (!is_digit(selected(j, at))) {
             return false;
         }
         *index = *index * 10 + (selected(j, at) - '0');
     }
-    return end > j->element;
+    return j->element_end > j->element;
 }
 
 /* Behind a [: to the value that the element counts. */
@@ -281,9 +281,7 @@ static bool find_index(struct json *j)
 /* To the value that the whole selector names. */
 static bool find(struct json *j)
 {
-    if (selected(j, j->element) == '[') {
-        j->element++;
-    }
+    begin_element(j, selected(j, 0) == '[');
     do {
         bool found = take(j, '{') ? find_member(j) : take(j, '[') && find_index(j);
         if (!found) {

@@ -81,7 +81,7 @@ static bool make_resized(struct d_consumer *c, uint64_t *size, bool may_halve,
 {
     for (;; *size /= 2) {
         *size &= ~(uint64_t)7;
-        if (*size <= SIZE_MAX / 4 && make(c, *size)) {
+        if (*size <= SIZE_MAX / 8 && make(c, *size)) {
             return true;
         }
         if (!may_halve || *size < 16) {
@@ -160,8 +160,11 @@ static bool make_speculations(struct d_consumer *c, uint64_t size)
 {
     uint32_t n = c->speculations.count;
     size_t head = sizeof(struct d_speculation) * n, table = sizeof(struct d_buffer) * c->ncpus * n;
+    uint64_t buffers_bytes;
 
-    if (!d_block_make(&c->spec_block, head + table + (size_t)size * c->ncpus * n + 1)) {
+    if (__builtin_mul_overflow(size, (uint64_t)c->ncpus * n, &buffers_bytes) ||
+        buffers_bytes > SIZE_MAX / 2 ||
+        !d_block_make(&c->spec_block, head + table + (size_t)buffers_bytes + 1)) {
         return false;
     }
     struct d_buffer *buffers = (void *)((char *)c->spec_block.at + head);

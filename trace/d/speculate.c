@@ -4,6 +4,7 @@
  * compare-and-swap each; whoever loses looks again, at most once per CPU.
  */
 #include "trace/d/counter.h"
+#include "trace/d/port.h"
 #include "trace/d/speculate.h"
 
 #define STATE(word) ((word)&0x7f)
@@ -57,9 +58,12 @@ struct d_buffer *d_speculation_buffer(struct d_speculations *all, uint64_t id, u
     }
 }
 
-/* Each record that finds no room in the principal buffer is a drop there. */
+/* Each record that finds no room in the principal buffer is a drop there. Its time becomes that of
+ * now: what was taken of that buffer before has none that is later (d_snap.taken). */
 static void move_records(struct d_buffer *from, struct d_buffer *to, const struct d_shapes *shapes)
 {
+    uint64_t now = d_port_timestamp();
+
     for (size_t at = 0; at < from->offset;) {
         uint32_t epid;
         __builtin_memcpy(&epid, from->active + at, sizeof(epid));
@@ -70,7 +74,9 @@ static void move_records(struct d_buffer *from, struct d_buffer *to, const struc
         const struct d_shape *shape = &shapes->shape[epid - 1];
         uint8_t *record = d_buffer_reserve(to, shapes, shape->size, shape->align, false);
         if (record) {
+            struct d_record head = {epid, (uint32_t)(now >> 32), (uint32_t)now};
             __builtin_memcpy(record, from->active + at, shape->size);
+            __builtin_memcpy(record, &head, sizeof(head));
             d_buffer_commit(to, record, shape->size);
         }
         at += shape->size;

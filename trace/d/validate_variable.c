@@ -5,7 +5,7 @@
  *   scope and kind are known; clause-local arrays don't exist
  *   built-in variables are global, of their own kind, and not written
  *   a string is by reference; what else is by reference has a size; variables that are no
- *   associative element have at most 16 KB
+ *   associative element have at most 16 KB, elements 1 MB
  *   a result is a C value of 0, 1, 2, 4 or 8 bytes, or something by reference
  *
  * Control context. Each rule has its test in test/d_machine/validate_test.c.
@@ -67,9 +67,8 @@ const char *d_validate_variable(const struct dif_object *o, const struct dif_var
     if (v->kind == DIF_KIND_ARRAY && v->scope == DIF_SCOPE_LOCAL) {
         return D_WHY("a clause-local associative array");
     }
-    return v->kind == DIF_KIND_SCALAR && v->type.ref && v->type.size > DIF_STATIC_VAR_MAX
-               ? D_WHY("a variable is too large")
-               : NULL;
+    uint32_t most = v->kind == DIF_KIND_SCALAR ? DIF_STATIC_VAR_MAX : DIF_ELEMENT_MAX;
+    return v->type.ref && v->type.size > most ? D_WHY("a variable is too large") : NULL;
 }
 
 const char *d_validate_use(const struct dif_object *o, uint32_t id, enum dif_scope scope,
