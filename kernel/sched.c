@@ -81,7 +81,6 @@ static __attribute__((noinline)) void wake_any(struct thread *t)
         timeout_disarm(t);
     }
     thread_set_state(t, STATE_READY);
-    slice_begin(t);
     sched_ready(t);
 }
 
@@ -101,7 +100,6 @@ static inline void wake(struct thread *t)
         wake_any(t);
         return;
     }
-    slice_begin(t);
     sched.latest = t;
     sched.latest_front = 0;
     thread_set_state(t, STATE_READY);
@@ -138,27 +136,13 @@ static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread 
     }
 }
 
-/* Gives the CPU to next, in no queue any more, from prev, not RUNNING any more. */
-static inline void switch_between(struct cpu *cpu, struct thread *prev, struct thread *next,
-                                  uint64_t now)
+/* The switch where either may be NULL (idle), or both the same thread. */
+static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
-    prev->run_cycles += now - cpu->since;
-    cpu->since = now;
-    cpu->current = next;
-    if (CONFIG_CPUS > 1) {
-        next->cpu = (uint8_t)cpu->id;
-    }
-    thread_set_state(next, STATE_RUNNING);
-    arch_switch(prev, next);
-}
-
-/* The same where either may be NULL (idle), or both the same thread. */
-static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next, uint64_t now)
-{
-    uint64_t ran = now - cpu->since;
+    uint64_t now = arch_cycles(), ran = now - cpu->since;
 
     if (prev && next && prev != next) {
-        switch_between(cpu, prev, next, now);
+        switch_between(cpu, prev, next, prev->state != STATE_READY);
         quantum_check(cpu, next);
         return;
     }
@@ -166,6 +150,7 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
     cpu->current = next;
     if (prev) {
         prev->run_cycles += ran;
+        slice_begin(prev);
     } else if (is_idle(cpu)) {
         cpu->idle->run_cycles += ran;
         idle_leave(cpu);
@@ -182,27 +167,10 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
     quantum_check(cpu, next);
 }
 
-/* self loses the CPU though it could go on: the first of its priority. If its quantum is over the
- * timer says so as soon as it runs again beside an equal. No other thread is `latest`. */
-static inline void preempt(struct thread *self)
-{
-    thread_set_state(self, STATE_READY);
-    sched.latest = self;
-    sched.latest_front = 1;
-}
-
-static inline void spread_rest(const struct cpu *cpu)
-{
-    if (CONFIG_CPUS > 1 && (sched.latest || sched.above) && several_cpus()) {
-        sched_spread(cpu);
-    }
-}
-
-/* What isn't done at once by sched_switch(). */
-static __attribute__((noinline)) struct thread *sched_switch_any(struct cpu *cpu,
-                                                                 struct thread *self)
+struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
 {
     queue_settle();
+    sched.several = (cpus_online & (cpus_online - 1)) != 0; /* each CPU comes here first */
     struct thread *next = queue_best(cpu);
     bool running = self && self->state == STATE_RUNNING;
 
@@ -212,7 +180,6 @@ static __attribute__((noinline)) struct thread *sched_switch_any(struct cpu *cpu
         spread_rest(cpu);
         return self;
     }
-    uint64_t now = arch_cycles();
     if (running) {
         preempt(self);
     }
@@ -220,32 +187,8 @@ static __attribute__((noinline)) struct thread *sched_switch_any(struct cpu *cpu
         queue_remove(next);
     }
     if (next || self || !is_idle(cpu)) {
-        switch_any(cpu, self, next, now);
+        switch_any(cpu, self, next);
     }
-    spread_rest(cpu);
-    return next;
-}
-
-/* The common switch: to the thread that this CPU has just made READY. It has no equal. */
-struct thread *sched_switch(struct cpu *cpu, struct thread *self)
-{
-    struct thread *next = sched.latest;
-
-    if (!self || !latest_best(cpu)) {
-        return sched_switch_any(cpu, self);
-    }
-    bool could_go_on = self->state <= STATE_READY; /* READY: it is `next` */
-    if (could_go_on && (self->state != STATE_RUNNING || next->priority <= self->priority)) {
-        return sched_switch_any(cpu, self);
-    }
-    uint64_t now = arch_cycles();
-    cpu->resched = 0;
-    if (could_go_on) {
-        preempt(self);
-    } else {
-        sched.latest = NULL;
-    }
-    switch_between(cpu, self, next, now);
     spread_rest(cpu);
     return next;
 }

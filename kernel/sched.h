@@ -18,12 +18,14 @@ void sched_unready(struct thread *t); /* takes it out of its queue */
 /* The thread that this CPU should run now; `self` (may be NULL) is what it ran and still could, if
  * its state is RUNNING. Returns NULL for idle. Does the switch: states, accounting, arch_switch().
  */
-struct thread *sched_switch(struct cpu *cpu, struct thread *self);
+static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self);
 void sched_give_way(struct thread *t);
 /* Its priority, runmask or policy changed while RUNNING or READY. */
 void sched_changed(struct thread *t);
 void sched_quantum(struct cpu *cpu); /* timer work: round robin */
 /* Cycles of CPU time of a thread, the running stretch included. */
 uint64_t sched_run_cycles(const struct thread *t);
+
+#include "kernel/sched_switch.h"
 
 #endif

@@ -15,21 +15,7 @@
 
 #include "kernel/sched.h"
 
-#define PRIORITIES 256
-#define WORDS (PRIORITIES / 32)
 #define TOP_BIT 0x80000000u
-
-struct sched {
-    struct thread *latest;           /* [k] READY but in no queue; NULL: none */
-    uint32_t latest_front;           /* [k] 1: `latest` is the first of its priority; 0: the last */
-    uint32_t above;                  /* [k] highest priority in the queues plus 1; 0: all empty */
-    uint32_t summary;                /* [k] words of bits[] that are not 0 */
-    uint32_t idle_cpus;              /* [k] mask */
-    uint32_t quantum;                /* [I] cycles */
-    uint32_t bits[WORDS];            /* [k] queues that are not empty */
-    struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
-};
-extern struct sched sched;
 
 void queue_insert(struct thread *t, bool at_front);
 void queue_remove(struct thread *t);
@@ -41,8 +27,6 @@ unsigned queue_next(unsigned q);
 struct thread *queue_after(const struct thread *t);
 /* The thread in the queues that this CPU should run first. */
 struct thread *queue_best(const struct cpu *cpu);
-/* Tells other CPUs of READY threads that they should run. */
-void sched_spread(const struct cpu *self);
 
 static inline unsigned queue_of(const struct thread *t)
 {
@@ -54,28 +38,10 @@ static inline struct thread *queue_thread(unsigned q)
     return list_entry(sched.queues[q], struct thread, ready);
 }
 
-static inline bool runs_on(const struct thread *t, const struct cpu *cpu)
-{
-    return CONFIG_CPUS == 1 || (t->runmask >> cpu->id & 1);
-}
-
-/* `latest` is worth more than all that are in queues, and may run here. */
-static inline bool latest_best(const struct cpu *cpu)
-{
-    const struct thread *t = sched.latest;
-
-    return t && t->priority >= sched.above && runs_on(t, cpu);
-}
-
 /* Another thread of t's priority is READY. */
 static inline bool has_equal(const struct thread *t)
 {
     return sched.queues[queue_of(t)] || (sched.latest && sched.latest->priority == t->priority);
-}
-
-static inline bool several_cpus(void)
-{
-    return CONFIG_CPUS > 1 && (cpus_online & (cpus_online - 1));
 }
 
 static inline bool is_idle(const struct cpu *cpu)

@@ -49,13 +49,15 @@ void arch_context_redirect(struct thread *t, uintptr_t func)
     struct arch_context *ctx = context_of(t);
     struct frame *f = context_frame(t, KYMO_PROT_READ | KYMO_PROT_WRITE);
     if (!f) {
-        ctx->pending |= CTX_BAD_FRAME;
+        ctx->kind = CTX_KIND_BAD_FRAME;
         return;
     }
     uint32_t aligned = f->xpsr & XPSR_ALIGNED;
     frame_enter(f, func, 0, 0);
     f->xpsr |= aligned;
-    ctx->pending &= ~(uint32_t)CTX_RESULT;
+    if (ctx->kind == CTX_KIND_CALL) {
+        ctx->kind = CTX_KIND_INTERRUPTED;
+    }
 }
 
 uintptr_t arch_context_ip(const struct thread *t)

@@ -21,11 +21,12 @@
 .endm
 
 /* Saves the running thread; leaves r12 behind its context and r2 = its stack pointer. */
-.macro save_thread
+.macro save_thread kind
     ldr     r12, =armv7m_port
+    movs    r1, #\kind
     ldr     r12, [r12]
     mrs     r2, psp
-    stmia   r12!, {r2, r4-r11, lr}
+    stmia   r12!, {r1, r2, r4-r11, lr}
 .endm
 
 .macro entry name
@@ -39,7 +40,7 @@
 
 /* A kernel call: number in r12, arguments in r0-r5, all but r4 and r5 taken from the frame. */
 entry armv7m_svc
-    save_thread
+    save_thread CTX_KIND_CALL
 svc_arguments:
     ldmia   r2, {r0-r3, r6}
     stmia   r12, {r0-r5}
@@ -53,24 +54,22 @@ svc_arguments:
     .type   armv7m_resume, %function
     .thumb_func
 armv7m_resume:
-    adds    r0, #CTX_PENDING
+    adds    r0, #CTX_RESULT
     ldmia   r0!, {r1-r4}
-    cbz     r1, 1f
-    cmp     r1, #CTX_RESULT
+    cbz     r3, 1f
+    cmp     r3, #CTX_KIND_CALL
     bne     bad_frame
 result_value:
-    strt    r2, [r4]
+    strt    r1, [r4]
 result_error:
-    strt    r3, [r4, #4]
-    movs    r1, #0
-    str     r1, [r0, #-16]
+    strt    r2, [r4, #4]
 1:  msr     psp, r4
     ldmia   r0, {r4-r11, lr}
     bx      lr
 
-    /* The thread at r0 - (CTX_PSP + 4) has no usable frame: its process dies. */
+    /* The thread at r0 - (CTX_SAVED + 8) has no usable frame: its process dies. */
 bad_frame:
-    subs    r0, #CTX_PSP + 4
+    subs    r0, #CTX_SAVED + 8
     bl      armv7m_bad_frame
     b       armv7m_resume
 
@@ -85,7 +84,7 @@ bad_arguments:
     fixup   result_error, bad_frame
 
 entry armv7m_pendsv
-    save_thread
+    save_thread CTX_KIND_INTERRUPTED
     sub     r0, r12, #CTX_BYTES
     bl      kernel_exit
     b       armv7m_resume
@@ -94,7 +93,7 @@ entry armv7m_pendsv
 entry armv7m_fault
     tst     lr, #EXC_RETURN_TO_THREAD
     beq     armv7m_fault_in_kernel
-    save_thread
+    save_thread CTX_KIND_INTERRUPTED
     sub     r0, r12, #CTX_BYTES
     bl      armv7m_thread_fault
     b       armv7m_resume

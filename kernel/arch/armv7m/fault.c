@@ -125,7 +125,7 @@ struct thread *armv7m_thread_fault(struct thread *self)
 struct thread *armv7m_bad_frame(struct thread *t)
 {
     struct arch_context *ctx = context_of(t);
-    ctx->pending = 0;
+    ctx->kind = CTX_KIND_INTERRUPTED;
     struct arch_fault fault = {
         .signo = KYMO_SIGSEGV, .address = ctx->psp, .ip = 0, .what = "stack pointer at"};
     return kernel_fault(t, &fault);

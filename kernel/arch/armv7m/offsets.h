@@ -6,13 +6,14 @@
 #ifndef ARMV7M_OFFSETS_H
 #define ARMV7M_OFFSETS_H
 
-#define CTX_PENDING 76 /* pending, result, error, psp: in this order */
-#define CTX_PSP 88     /* psp, r4-r11, exc_return: in this order */
+#define CTX_RESULT 76 /* result, error: in this order, then what the entry saves */
+#define CTX_SAVED 84  /* kind, psp, r4-r11, exc_return: in this order */
 #define CTX_BYTES 128
 
-/* ctx.pending */
-#define CTX_RESULT 1    /* result and error go to r0 and r1 at resume */
-#define CTX_BAD_FRAME 2 /* its exception frame can't be used: the process dies at resume */
+/* ctx.kind */
+#define CTX_KIND_INTERRUPTED 0 /* it goes on as it was */
+#define CTX_KIND_CALL 1        /* result and error go to r0 and r1 at resume */
+#define CTX_KIND_BAD_FRAME 2   /* its exception frame can't be used: the process dies at resume */
 
 /*
  * Three levels; only the top three bits count, as on silicon. Interrupts are open in the kernel.

@@ -23,14 +23,14 @@ struct arch_context {
     struct arch_aspace *aspace; /* [I] of its process */
     uint32_t tls;               /* [k] goes into the library word when it runs */
     uint32_t **lib_word;        /* [I] where its process has the word's address, or NULL */
-    uint32_t pending;           /* [k] CTX_RESULT, CTX_BAD_FRAME */
     uint32_t result, error;     /* [k] of the call it is in */
+    uint32_t kind;              /* [k] CTX_KIND_*: how it came into the kernel */
     uint32_t psp;               /* [k] its stack pointer, at the exception frame */
     uint32_t r4_r11[8];         /* [k] */
     uint32_t exc_return;        /* [k] */
 };
-_Static_assert(offsetof(struct arch_context, pending) == CTX_PENDING, "offsets.h");
-_Static_assert(offsetof(struct arch_context, psp) == CTX_PSP, "offsets.h");
+_Static_assert(offsetof(struct arch_context, result) == CTX_RESULT, "offsets.h");
+_Static_assert(offsetof(struct arch_context, kind) == CTX_SAVED, "offsets.h");
 _Static_assert(sizeof(struct arch_context) == CTX_BYTES, "offsets.h");
 
 /* The MPU's registers as they are stored: address (with region number) and attributes. */
@@ -42,7 +42,7 @@ struct arch_aspace {
 
 /* The CPU's own state, kernel/arch/armv7m/switch.c. */
 struct armv7m_port {
-    uint32_t *saved;            /* [c] &context.psp of the thread that runs; NULL: idle */
+    uint32_t *saved;            /* [c] &context.kind of the thread that runs; NULL: idle */
     struct arch_aspace *loaded; /* [c] what the MPU holds */
     uint32_t idle;              /* [c] 1: waiting for an interrupt */
     uint32_t clock_half; /* [c] written by SysTick's handler: half wraps of the trace clock */
@@ -129,7 +129,7 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
         armv7m_port.saved = NULL;
         return;
     }
-    armv7m_port.saved = &to->psp;
+    armv7m_port.saved = &to->kind;
     uint32_t *word = *to->lib_word;
     if (word) {
         *word = to->tls;
@@ -151,7 +151,6 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
     struct arch_context *ctx = (struct arch_context *)t;
     ctx->result = (uint32_t)value;
     ctx->error = (uint32_t)error;
-    ctx->pending |= CTX_RESULT;
 }
 
 /* NVIC_ICER. One word where there is only one: this is on the way of every interrupt. */

@@ -28,7 +28,7 @@ static void fp_save(struct arch_context *ctx)
 {
     bool failed = armv7m_fp_save(ctx->fp);
     if (failed || (CFSR & (CFSR_MLSPERR | CFSR_LSPERR))) {
-        ctx->pending |= CTX_BAD_FRAME;
+        ctx->kind = CTX_KIND_BAD_FRAME;
         FPCCR &= ~FPCCR_LSPACT;
         CFSR = CFSR_MLSPERR | CFSR_LSPERR;
         SHCSR &= ~(SHCSR_MEMFAULTPENDED | SHCSR_BUSFAULTPENDED);
@@ -52,7 +52,7 @@ void armv7m_fp_switch(struct arch_context *prev, struct arch_context *next)
 void arch_context_drop(struct thread *t)
 {
     struct arch_context *ctx = context_of(t);
-    if (!armv7m_no_fp(ctx) && armv7m_port.saved == &ctx->psp) {
+    if (!armv7m_no_fp(ctx) && armv7m_port.saved == &ctx->kind) {
         FPCCR &= ~FPCCR_LSPACT;
         armv7m_fp_clear(zeros);
         kernel_without_fp();
