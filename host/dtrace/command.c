@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `kymo dtrace`: options, compiling, listing. Messages and exit statuses are dtrace(1M)'s: 0, 1 for
- * a failure, 2 for usage.
+ * `kymo dtrace`: its command line. Messages and exit statuses are dtrace(1M)'s: 0, 1 for a failure,
+ * 2 for usage. Tested by test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
-#include "host/kymo.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,7 @@ enum { OPT_JSON = 256, OPT_HELP };
 static const char short_options[] = "+3:6aAb:Bc:CD:eF"
                                     "f:GhHi:I:lL:m:n:o:p:P:qs:St:U:vVwx:X:Z";
 
-static const char help[] =
+const char command_help[] =
     "Usage: kymo dtrace [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
     "           [-L path] [-o output] [-p pid] [-s script] [-t target] [-U name]\n"
     "           [-x opt[=val]] [-X a|c|s|t] [--json]\n"
@@ -42,7 +40,7 @@ static const char help[] =
 
 void command_usage(FILE *out)
 {
-    fputs(help, out);
+    fputs(command_help, out);
 }
 
 static void *grow(void *array, unsigned n, size_t size)
@@ -56,7 +54,7 @@ static void *grow(void *array, unsigned n, size_t size)
     return bigger;
 }
 
-static void add_setting(struct command *c, const char *name, const char *value, const char *shown)
+void command_set(struct command *c, const char *name, const char *value, const char *shown)
 {
     c->settings = grow(c->settings, c->nsettings, sizeof(*c->settings));
     c->settings[c->nsettings++] = (struct setting){name, value, shown};
@@ -70,7 +68,7 @@ static void add_assignment(struct command *c, char *text)
     if (equals) {
         *equals++ = '\0';
     }
-    add_setting(c, text, equals, NULL);
+    command_set(c, text, equals, NULL);
 }
 
 static void add_source(struct command *c, bool is_script, enum d_spec spec, const char *text)
@@ -105,6 +103,16 @@ static bool unsupported(int option)
     return false;
 }
 
+/* dtrace(1M) has these as different modes of work. */
+static bool one_mode(const struct command *c)
+{
+    if (c->list && c->version) {
+        fputs("dtrace: only one of the [-AGhlV] options can be specified at a time\n", stderr);
+        return false;
+    }
+    return true;
+}
+
 static bool take_pid(struct command *c, const char *text)
 {
     char *end;
@@ -135,34 +143,34 @@ static int take_option(struct command *c, int option, char *value)
         add_source(c, true, D_SPEC_NAME, value);
         break;
     case 'b':
-        add_setting(c, "bufsize", value, "-b");
+        command_set(c, "bufsize", value, "-b");
         break;
     case 'c':
         c->run = value;
         break;
     case 'C':
-        add_setting(c, "cpp", NULL, NULL);
+        command_set(c, "cpp", NULL, NULL);
         break;
     case 'D':
-        add_setting(c, "define", value, NULL);
+        command_set(c, "define", value, NULL);
         break;
     case 'e':
         c->compile_only = true;
         break;
     case 'F':
-        add_setting(c, "flowindent", NULL, NULL);
+        command_set(c, "flowindent", NULL, NULL);
         break;
     case 'H':
-        add_setting(c, "cpphdrs", NULL, NULL);
+        command_set(c, "cpphdrs", NULL, NULL);
         break;
     case 'I':
-        add_setting(c, "incdir", value, NULL);
+        command_set(c, "incdir", value, NULL);
         break;
     case 'l':
         c->list = true;
         break;
     case 'L':
-        add_setting(c, "libdir", value, NULL);
+        command_set(c, "libdir", value, NULL);
         break;
     case 'o':
         c->output = value;
@@ -170,7 +178,7 @@ static int take_option(struct command *c, int option, char *value)
     case 'p':
         return take_pid(c, value) ? 0 : 1;
     case 'q':
-        add_setting(c, "quiet", NULL, NULL);
+        command_set(c, "quiet", NULL, NULL);
         break;
     case 'S':
         c->disassemble = true;
@@ -179,7 +187,7 @@ static int take_option(struct command *c, int option, char *value)
         c->target_spec = value;
         break;
     case 'U':
-        add_setting(c, "undef", value, NULL);
+        command_set(c, "undef", value, NULL);
         break;
     case 'v':
         c->verbose = true;
@@ -188,16 +196,16 @@ static int take_option(struct command *c, int option, char *value)
         c->version = true;
         break;
     case 'w':
-        add_setting(c, "destructive", NULL, NULL);
+        command_set(c, "destructive", NULL, NULL);
         break;
     case 'x':
         add_assignment(c, value);
         break;
     case 'X':
-        add_setting(c, "stdc", value, "-X");
+        command_set(c, "stdc", value, "-X");
         break;
     case 'Z':
-        add_setting(c, "zdefs", NULL, NULL);
+        command_set(c, "zdefs", NULL, NULL);
         break;
     case OPT_JSON:
         c->json = true;
@@ -226,6 +234,10 @@ int command_parse(struct command *c, int argc, char **argv)
 
     c->args = rest;
     optind = 1;
+    if (argc == 1) {
+        command_usage(stderr);
+        return 2;
+    }
     while (optind < argc) {
         option = getopt_long(argc, argv, short_options, longs, NULL);
         if (option == -1) {
@@ -242,218 +254,5 @@ int command_parse(struct command *c, int argc, char **argv)
             return status;
         }
     }
-    return 0;
+    return one_mode(c) ? 0 : 2;
 }
-
-/* ---- compiling ---------------------------------------------------------------------------------
- */
-
-static int apply_settings(struct command *c)
-{
-    for (unsigned i = 0; i < c->nsettings; i++) {
-        const struct setting *s = &c->settings[i];
-        const char *why = d_option_set(c->session, s->name, s->value, D_FROM_COMMAND);
-        if (why && s->shown) {
-            fprintf(stderr, "dtrace: failed to set %s %s: %s\n", s->shown, s->value, why);
-        } else if (why) {
-            fprintf(stderr, "dtrace: failed to set -x %s: %s\n", s->name, why);
-        }
-        if (why) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static bool flag(const struct command *c, const char *name)
-{
-    uint64_t value = d_option(c->session, name);
-
-    return value != 0 && value != D_OPTION_UNSET;
-}
-
-/* The line and a caret under the column. */
-static void show_place(const struct d_error *e)
-{
-    if (!e->source_line || e->column == 0) {
-        return;
-    }
-    fprintf(stderr, "  %s:%u:%u:\n    %s\n    ", e->file ? e->file : "command line", e->line,
-            e->column, e->source_line);
-    for (unsigned i = 1; i < e->column && e->source_line[i - 1]; i++) {
-        putc(e->source_line[i - 1] == '\t' ? '\t' : ' ', stderr);
-    }
-    fputs("^\n", stderr);
-}
-
-static void show_error(const struct command *c, const struct program_source *s)
-{
-    const struct d_error *e = d_session_error(c->session);
-    bool tags = flag(c, "errtags") && e->tag && *e->tag;
-
-    if (s->is_script) {
-        fprintf(stderr, "dtrace: failed to compile script %s: ", s->text);
-    } else {
-        fprintf(stderr, "dtrace: invalid probe specifier %s: ", s->text);
-    }
-    if (tags) {
-        fprintf(stderr, "[%s] ", e->tag);
-    }
-    if (s->is_script && e->line && e->tag && *e->tag) {
-        fprintf(stderr, "line %u: ", e->line);
-    }
-    fprintf(stderr, "%s\n", e->text);
-    show_place(e);
-}
-
-static int compile(struct command *c, struct program_source *s)
-{
-    const char **argv = calloc((size_t)c->nargs + 2, sizeof(*argv));
-    struct d_source source = {
-        .text = s->is_script ? NULL : s->text,
-        .file = s->is_script ? s->text : NULL,
-        .spec = s->spec,
-        .is_description = !s->is_script,
-        .argc = c->nargs + 1,
-        .argv = argv,
-    };
-
-    s->argv = argv;
-    argv[0] = s->text;
-    memcpy(argv + 1, c->args, (size_t)c->nargs * sizeof(*argv));
-    s->program = d_compile(c->session, &source);
-    if (!s->program) {
-        show_error(c, s);
-        return 1;
-    }
-    return 0;
-}
-
-static void say_matched(const struct command *c, const struct program_source *s)
-{
-    unsigned n = d_program_matched(s->program);
-
-    if (!flag(c, "quiet") && !c->json) {
-        fprintf(stderr, "dtrace: %s '%s' matched %u probe%s\n",
-                s->is_script ? "script" : "description", s->name, n, n == 1 ? "" : "s");
-    }
-}
-
-static int compile_all(struct command *c)
-{
-    for (unsigned i = 0; i < c->nsources; i++) {
-        int status = compile(c, &c->sources[i]);
-        if (status) {
-            return status;
-        }
-        if (c->disassemble) {
-            d_program_disassemble(c->sources[i].program, stderr);
-        }
-        if (c->verbose) {
-            command_report(c, &c->sources[i]);
-        }
-        if (!c->compile_only) {
-            say_matched(c, &c->sources[i]);
-        }
-    }
-    return 0;
-}
-
-static void *make_image(struct command *c, size_t *size)
-{
-    struct d_program **programs = calloc(c->nsources + 1u, sizeof(*programs));
-    void *image;
-
-    for (unsigned i = 0; i < c->nsources; i++) {
-        programs[i] = c->sources[i].program;
-    }
-    image = d_image_make(c->session, programs, c->nsources, size);
-    free(programs);
-    return image;
-}
-
-static int open_session(struct command *c)
-{
-    const char *why;
-
-    c->target = target_open(c->target_spec, &why);
-    if (!c->target) {
-        fprintf(stderr, "dtrace: failed to open target %s: %s\n", c->target_spec, why);
-        return 1;
-    }
-    c->session = d_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
-    return apply_settings(c);
-}
-
-static int compile_and_trace(struct command *c)
-{
-    size_t size;
-    int status = compile_all(c);
-
-    if (status) {
-        return status;
-    }
-    void *image = make_image(c, &size);
-    if (c->verbose) {
-        command_costs(c, image);
-    }
-    if (!c->compile_only) {
-        status = command_trace(c, image, size);
-    }
-    free(image);
-    return status;
-}
-
-static int run(struct command *c)
-{
-    int status = open_session(c);
-
-    if (status) {
-        return status;
-    }
-    if (c->list) {
-        return command_list(c);
-    }
-    if (c->nsources == 0) {
-        fputs("dtrace: no probes specified\n", stderr);
-        return 1;
-    }
-    if (c->run && !command_start_child(c)) {
-        return 1;
-    }
-    d_session_target(c->session, c->pid);
-    return compile_and_trace(c);
-}
-
-static int dtrace_run(int argc, char **argv)
-{
-    struct command c = {.target_spec = "self", .run_gate = -1};
-    int status = command_parse(&c, argc, argv);
-
-    if (status == 0 && c.version) {
-        puts("dtrace: Sun D 1.13");
-        return 0;
-    }
-    status = status ? status : run(&c);
-    if (c.session) {
-        d_session_free(c.session);
-    }
-    if (c.target) {
-        c.target->ops->close(c.target);
-    }
-    for (unsigned i = 0; i < c.nsources; i++) {
-        free((char *)c.sources[i].name);
-        free(c.sources[i].argv);
-    }
-    free(c.sources);
-    free(c.settings);
-    free((void *)c.args);
-    return status;
-}
-
-const struct kymo_command kymo_dtrace_command = {
-    .name = "dtrace",
-    .summary = "run D programs on a target and print what they record",
-    .run = dtrace_run,
-    .help = help,
-};

@@ -39,6 +39,8 @@ struct command {
     pid_t pid;       /* -p, or of -c; 0: none */
     bool ended;      /* that process is gone */
     int run_gate;    /* -c: written to when the command may start; -1: none */
+    int run_report;  /* -c: read from, why it could not start */
+    FILE *out;       /* standard output, or -o's file */
     struct target *target;
     struct d_session *session;
 };
@@ -46,16 +48,24 @@ struct command {
 /* 0, or the exit status with which to end now. */
 int command_parse(struct command *, int argc, char **argv);
 void command_usage(FILE *);
-/* -l */
-int command_list(struct command *);
+extern const char command_help[];
+/* As -x name=value does. shown: see struct setting. */
+void command_set(struct command *, const char *name, const char *value, const char *shown);
+/* -l: the probes of the compiled programs; image NULL: all */
+int command_list(struct command *, const void *image);
 /* -v: stability of each clause, and its bounds */
 void command_report(struct command *, const struct program_source *);
 void command_costs(struct command *, const void *image);
+/* False: a clause may take more than -x maxinsns allows; that was said. */
+bool command_affordable(struct command *, const void *image);
 /* Enables, consumes, ends: the exit status. */
 int command_trace(struct command *, const void *image, size_t size);
 /* -c: starts it, waiting at the gate. False: it can't be started. */
 bool command_start_child(struct command *);
+/* -p: false: there is no such process. */
+bool command_grab(const struct command *);
 void command_release_child(struct command *);
+void command_drop_child(struct command *);
 bool command_child_ended(struct command *);
 
 #endif

@@ -296,15 +296,30 @@ static int compare_pending(const void *p, const void *q)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/* The next record, if the same CPU made it. */
+static const struct epid_info *next_on_cpu(struct consumer *c, size_t n, unsigned cpu)
+{
+    uint32_t epid;
+
+    if (n >= c->npending || c->pending[n].cpu != cpu) {
+        return NULL;
+    }
+    memcpy(&epid, c->pending[n].data, sizeof(epid));
+    return consumer_epid(c, epid);
+}
+
 /* Prints what is not newer than `until`. */
 static void release(struct consumer *c, uint64_t until)
 {
     size_t n = 0;
 
+    if (c->npending == 0) {
+        return;
+    }
     qsort(c->pending, c->npending, sizeof(*c->pending), compare_pending);
     while (n < c->npending && c->pending[n].time <= until) {
         struct pending *p = &c->pending[n++];
-        print_now(c, p->cpu, p->data, NULL, NULL);
+        print_now(c, p->cpu, p->data, NULL, next_on_cpu(c, n, p->cpu));
         free(p->data);
     }
     c->npending -= n;

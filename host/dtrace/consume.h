@@ -76,8 +76,8 @@ void libact_do(struct consumer *, const struct epid_info *, const struct d_forma
                const struct print_value *values, unsigned nvalues);
 void libact_system(struct consumer *, const struct d_format *, const struct print_value *,
                    unsigned n);
-void libact_freopen(struct consumer *, const struct d_format *, const struct print_value *,
-                    unsigned n);
+void libact_freopen(struct consumer *, const struct epid_info *, const struct d_format *,
+                    const struct print_value *, unsigned n);
 /* Messages on standard error (message.c). */
 void message_drops(struct consumer *, uint64_t n, const char *what, const char *tag, int cpu);
 void message_status(struct consumer *, const struct d_status *);

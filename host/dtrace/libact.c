@@ -38,9 +38,30 @@ void libact_system(struct consumer *c, const struct d_format *f, const struct pr
     free(command);
 }
 
+/* What an action could not do: the clause's record is consumed all the same. */
+static void failed(const struct consumer *c, const struct epid_info *info)
+{
+    fflush(c->printer.out);
+    fprintf(stderr, "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): ", info->desc.epid,
+            info->probe.id, info->probe.provider, info->probe.module, info->probe.function,
+            info->probe.name);
+}
+
+/* Nothing that a file holds is overwritten: output goes behind it. */
+static int open_file(const char *path)
+{
+    FILE *opened = fopen(path, "ae");
+    int file = opened ? dup(fileno(opened)) : -1;
+
+    if (opened) {
+        fclose(opened);
+    }
+    return file;
+}
+
 /* The new file takes the old one's place; "" is where output went at first. */
-void libact_freopen(struct consumer *c, const struct d_format *f, const struct print_value *values,
-                    unsigned n)
+void libact_freopen(struct consumer *c, const struct epid_info *info, const struct d_format *f,
+                    const struct print_value *values, unsigned n)
 {
     static int first = -1;
     char *path = formatted(c, f, values, n);
@@ -53,17 +74,11 @@ void libact_freopen(struct consumer *c, const struct d_format *f, const struct p
     if (!path) {
         return;
     }
-    if (*path) {
-        FILE *opened = fopen(path, "we");
-        file = opened ? dup(fileno(opened)) : -1;
-        if (opened) {
-            fclose(opened);
-        }
-    } else {
-        file = dup(first);
-    }
+    file = *path ? open_file(path) : dup(first);
     if (file < 0) {
-        fprintf(stderr, "dtrace: failed to freopen() \"%s\": %s\n", path, strerror(errno));
+        const char *why = strerror(errno);
+        failed(c, info);
+        fprintf(stderr, "couldn't freopen() \"%s\": %s\n", path, why);
     } else {
         dup2(file, fileno(c->printer.out));
         close(file);
@@ -99,12 +114,8 @@ static void do_setopt(struct consumer *c, const struct epid_info *info,
     }
     const char *why = d_option_set(c->session, name, value, D_FROM_SETOPT);
     if (why) {
-        fflush(c->printer.out);
-        fprintf(stderr,
-                "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): couldn't set option "
-                "\"%s\" to \"%s\": %s\n",
-                info->desc.epid, info->probe.id, info->probe.provider, info->probe.module,
-                info->probe.function, info->probe.name, name, value, why);
+        failed(c, info);
+        fprintf(stderr, "couldn't set option \"%s\" to \"%s\": %s\n", name, value, why);
     }
     consumer_options(c);
 }

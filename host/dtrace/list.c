@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -l: the probes that descriptions match; with -v what can be relied on, and their arguments. -v
- * with an enabling: the stability of each clause, and the most it can cost.
+ * -l: the probes that programs' descriptions match; with -v what can be relied on, and their
+ * arguments. -v with an enabling: the stability of each clause, and the most it can cost.
  */
 #include "host/dtrace/command.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const stabilities[] = {"Internal", "Private",  "Obsolete", "External",
                                           "Unstable", "Evolving", "Stable",   "Standard"};
@@ -21,20 +18,14 @@ static void print_attributes(FILE *out, const char *title, uint8_t name, uint8_t
     fprintf(out, "\t\tDependency Class: %s\n", classes[class % 6]);
 }
 
-static uint8_t least(const uint8_t values[5], bool wide)
+/* Of the parts that the probe's name has: a module and a function may be empty. */
+static uint8_t least(const uint8_t values[5], const struct d_probe_info *info)
 {
-    uint8_t low = values[0];
+    uint8_t low = values[3] < values[0] ? values[3] : values[0];
 
-    for (unsigned i = 1; i < 4 && wide; i++) {
-        low = values[i] < low ? values[i] : low;
-    }
-    return low;
+    low = *info->module && values[1] < low ? values[1] : low;
+    return *info->function && values[2] < low ? values[2] : low;
 }
-
-struct lister {
-    struct command *c;
-    bool heading;
-};
 
 static void print_arguments(const struct command *c, const struct d_probe_info *info)
 {
@@ -42,108 +33,69 @@ static void print_arguments(const struct command *c, const struct d_probe_info *
     unsigned n = 0;
     const char *type;
 
-    puts("\tArgument Types");
+    fputs("\tArgument Types\n", c->out);
     while ((type = probes->argument_type(probes->arg, info->id, n)) != NULL) {
-        printf("\t\targs[%u]: %s\n", n++, type);
+        fprintf(c->out, "\t\targs[%u]: %s\n", n++, type);
     }
-    puts(n ? "" : "\t\tNone\n");
+    fputs(n ? "\n" : "\t\tNone\n\n", c->out);
 }
 
 static void print_verbose(const struct command *c, const struct d_probe_info *info)
 {
     const struct d_attributes *a = &info->attributes, *b = &info->argument_attributes;
 
-    putchar('\n');
-    print_attributes(stdout, "Probe Description Attributes", least(a->name, true),
-                     least(a->data, true), least(a->class, true));
-    putchar('\n');
-    print_attributes(stdout, "Argument Attributes", b->name[4], b->data[4], b->class[4]);
-    putchar('\n');
+    putc('\n', c->out);
+    print_attributes(c->out, "Probe Description Attributes", least(a->name, info),
+                     least(a->data, info), least(a->class, info));
+    putc('\n', c->out);
+    print_attributes(c->out, "Argument Attributes", b->name[4], b->data[4], b->class[4]);
+    putc('\n', c->out);
     print_arguments(c, info);
 }
 
 static bool list_probe(void *arg, const struct d_probe_info *info)
 {
-    struct lister *l = arg;
+    const struct command *c = arg;
 
-    if (!l->heading) {
-        printf("%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
-        l->heading = true;
-    }
-    printf("%5u %10s %17s %33s %s\n", info->id, info->provider, info->module, info->function,
-           info->name);
-    if (l->c->verbose) {
-        print_verbose(l->c, info);
+    fprintf(c->out, "%5u %10s %17s %33s %s\n", info->id, info->provider, info->module,
+            info->function, info->name);
+    if (c->verbose) {
+        print_verbose(c, info);
     }
     return true;
 }
 
-/* "a:b:c:d" into its fields, filled from the right; a field that the kind of option names last. */
-static bool split(const struct program_source *s, char *text, const char *fields[4])
-{
-    unsigned last = s->spec == D_SPEC_PROVIDER   ? 0
-                    : s->spec == D_SPEC_MODULE   ? 1
-                    : s->spec == D_SPEC_FUNCTION ? 2
-                                                 : 3;
-    char *parts[5];
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < 4; i++) {
-        fields[i] = "";
-    }
-    text[strcspn(text, "{/; \t")] = '\0';
-    for (char *p = text; p && n < 5; p = p ? p + 1 : NULL) {
-        parts[n++] = p;
-        p = strchr(p, ':');
-        if (p) {
-            *p = '\0';
-        }
-        if (!p) {
-            break;
-        }
-    }
-    if (n > last + 1) {
-        return false;
-    }
-    for (unsigned i = 0; i < n; i++) {
-        fields[last - i] = parts[n - 1 - i];
-    }
-    return true;
-}
-
-static int list_source(struct lister *l, const struct program_source *s)
-{
-    const struct d_probe_source *probes = l->c->target->ops->probes(l->c->target);
-    char *text = strdup(s->text);
-    const char *fields[4] = {"", "", "", ""};
-    uint32_t id = 0;
-    unsigned n = 0;
-
-    if (s->spec == D_SPEC_ID) {
-        id = (uint32_t)strtoul(text, NULL, 0);
-    }
-    if (s->spec == D_SPEC_ID ? id != 0 : split(s, text, fields)) {
-        n = probes->each(probes->arg, fields[0], fields[1], fields[2], fields[3], id, list_probe,
-                         l);
-    }
-    if (n == 0) {
-        fprintf(stderr, "dtrace: failed to match %s: No probe matches description\n", s->text);
-    }
-    free(text);
-    return n == 0;
-}
-
-int command_list(struct command *c)
+static int list_ecb(struct command *c, const struct d_image *image, const struct d_image_ecb *e)
 {
     const struct d_probe_source *probes = c->target->ops->probes(c->target);
-    struct lister l = {.c = c};
+    const char *strings = (const char *)image + image->strings.offset;
+    const char *provider = strings + e->provider, *module = strings + e->module;
+    const char *function = strings + e->function, *name = strings + e->name;
+
+    if (probes->each(probes->arg, provider, module, function, name, e->probe, list_probe, c) > 0) {
+        return 0;
+    }
+    fprintf(stderr, "dtrace: failed to match %s:%s:%s:%s: No probe matches description\n", provider,
+            module, function, name);
+    return 1;
+}
+
+int command_list(struct command *c, const void *data)
+{
+    const struct d_probe_source *probes = c->target->ops->probes(c->target);
+    const struct d_image *image = data;
     int status = 0;
 
-    if (c->nsources == 0) {
-        probes->each(probes->arg, "", "", "", "", 0, list_probe, &l);
+    fprintf(c->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+    if (!image) {
+        probes->each(probes->arg, "", "", "", "", 0, list_probe, c);
+        return 0;
     }
-    for (unsigned i = 0; i < c->nsources; i++) {
-        status |= list_source(&l, &c->sources[i]);
+    const struct d_image_ecb *ecbs = (const void *)((const char *)data + image->ecbs.offset);
+    for (uint32_t i = 0; i < image->ecbs.count; i++) {
+        if (ecbs[i].clause != D_CLAUSE_FAULT && !(ecbs[i].flags & D_ECB_PART)) {
+            status |= list_ecb(c, image, &ecbs[i]);
+        }
     }
     return status;
 }
@@ -168,28 +120,57 @@ void command_report(struct command *c, const struct program_source *s)
         statements.data[0] = b->data[0] < statements.data[0] ? b->data[0] : statements.data[0];
         statements.class[0] = b->class[0] < statements.class[0] ? b->class[0] : statements.class[0];
     }
-    printf("\nStability attributes for %s %s:\n\n", s->is_script ? "script" : "description",
-           s->name);
-    print_attributes(stdout, "Minimum Probe Description Attributes", probes.name[0], probes.data[0],
+    fprintf(c->out, "\nStability attributes for %s %s:\n\n",
+            s->is_script ? "script" : "description", s->name);
+    print_attributes(c->out, "Minimum Probe Description Attributes", probes.name[0], probes.data[0],
                      probes.class[0]);
-    print_attributes(stdout, "Minimum Statement Attributes", statements.name[0], statements.data[0],
+    putc('\n', c->out);
+    print_attributes(c->out, "Minimum Statement Attributes", statements.name[0], statements.data[0],
                      statements.class[0]);
-    putchar('\n');
+    putc('\n', c->out);
+}
+
+/* The most that a clause can cost, on any of its probes. */
+static struct d_cost cost_of(const struct command *c, const void *image,
+                             const struct d_clause_info *info)
+{
+    uint32_t strsize = (uint32_t)d_option(c->session, "strsize");
+    struct d_cost cost = {0};
+
+    for (uint32_t e = 0; e < info->necbs; e++) {
+        struct d_cost one = d_ecb_cost(image, info->first_ecb + e, strsize);
+        cost.steps = one.steps > cost.steps ? one.steps : cost.steps;
+        cost.record = one.record > cost.record ? one.record : cost.record;
+    }
+    return cost;
 }
 
 void command_costs(struct command *c, const void *image)
 {
-    uint32_t strsize = (uint32_t)d_option(c->session, "strsize");
+    for (unsigned i = 0; i < d_session_clauses(c->session); i++) {
+        const struct d_clause_info *info = d_session_clause(c->session, i);
+        struct d_cost cost = cost_of(c, image, info);
+        fprintf(c->out,
+                "Clause at line %u (%s): at most %llu DIF instructions, %u bytes recorded\n",
+                info->line, info->description, (unsigned long long)cost.steps, cost.record);
+    }
+}
+
+bool command_affordable(struct command *c, const void *image)
+{
+    uint64_t most = d_option(c->session, "maxinsns");
 
     for (unsigned i = 0; i < d_session_clauses(c->session); i++) {
         const struct d_clause_info *info = d_session_clause(c->session, i);
-        struct d_cost cost = {0};
-        for (uint32_t e = 0; e < info->necbs; e++) {
-            struct d_cost one = d_ecb_cost(image, info->first_ecb + e, strsize);
-            cost.steps = one.steps > cost.steps ? one.steps : cost.steps;
-            cost.record = one.record > cost.record ? one.record : cost.record;
+        struct d_cost cost = cost_of(c, image, info);
+        if (most != D_OPTION_UNSET && cost.steps > most) {
+            fprintf(stderr,
+                    "dtrace: could not enable tracing: clause at line %u (%s) may take %llu DIF "
+                    "instructions, maxinsns allows %llu\n",
+                    info->line, info->description, (unsigned long long)cost.steps,
+                    (unsigned long long)most);
+            return false;
         }
-        printf("Clause at line %u (%s): at most %llu DIF instructions, %u bytes recorded\n",
-               info->line, info->description, (unsigned long long)cost.steps, cost.record);
     }
+    return true;
 }

@@ -71,10 +71,10 @@ static void print_prefix(struct consumer *c, unsigned cpu, const struct epid_inf
 {
     char name[512];
 
+    print_heading(c); /* is over and done with when the first record is quiet */
     if (c->printer.style.quiet && !c->flowindent) {
         return;
     }
-    print_heading(c);
     if (c->flowindent) {
         print_flow(c, cpu, info, next);
         return;
@@ -177,7 +177,7 @@ static unsigned print_action(struct consumer *c, const struct epid_info *info, u
         libact_system(c, f, values, n);
         break;
     case D_ACT_FREOPEN:
-        libact_freopen(c, f, values, n);
+        libact_freopen(c, info, f, values, n);
         break;
     case D_ACT_TRACEMEM:
     case D_ACT_TRACEMEM_DYNSIZE:
@@ -223,7 +223,7 @@ void record_print(struct consumer *c, unsigned cpu, const uint8_t *data,
     for (uint32_t i = 0; values && i < info->desc.nrecs; i++) {
         i += print_action(c, info, i, data, values);
     }
-    if (!c->printer.style.quiet || c->flowindent) {
+    if (!c->printer.style.quiet) {
         putc('\n', c->printer.out);
     }
     free(values);

@@ -7,20 +7,18 @@
 #include "host/dtrace/consume.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
+/* How often; the second time also aggregations are not waited for. */
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int signal)
 {
     (void)signal;
-    interrupted = 1;
+    interrupted = interrupted ? 2 : 1;
 }
 
 static void catch_signals(void)
@@ -32,73 +30,27 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_DFL);
 }
 
-/* ---- -c ----------------------------------------------------------------------------------------
- */
-
-bool command_start_child(struct command *c)
-{
-    int gate[2];
-    char go;
-
-    if (pipe2(gate, O_CLOEXEC) != 0) {
-        fprintf(stderr, "dtrace: failed to execute %s: %s\n", c->run, strerror(errno));
-        return false;
-    }
-    fflush(NULL);
-    c->pid = fork();
-    if (c->pid == 0) {
-        close(gate[1]);
-        if (read(gate[0], &go, 1) != 1) {
-            _exit(127);
-        }
-        execl("/bin/sh", "sh", "-c", c->run, (char *)NULL);
-        _exit(127);
-    }
-    close(gate[0]);
-    c->run_gate = gate[1];
-    return c->pid > 0;
-}
-
-void command_release_child(struct command *c)
-{
-    if (c->run_gate >= 0) {
-        if (write(c->run_gate, "g", 1) != 1) {
-            interrupted = 1;
-        }
-        close(c->run_gate);
-        c->run_gate = -1;
-    }
-}
-
-bool command_child_ended(struct command *c)
-{
-    if (c->pid && !c->ended) {
-        c->ended = c->run ? waitpid(c->pid, NULL, WNOHANG) == c->pid
-                          : kill(c->pid, 0) != 0 && errno == ESRCH;
-    }
-    return c->ended;
-}
-
 /* ---- enabling ----------------------------------------------------------------------------------
  */
 
-/* 134217728 is "128m": in the largest unit that it is a multiple of. */
+/* In the largest unit that is not larger than it, if it is a multiple of that: 134217728 is "128m",
+ * 196608000 is "196608000 bytes". What alignment takes away is not worth a note. */
 static void say_lowered(const char *what, uint64_t asked, uint64_t got)
 {
     static const char units[] = " kmgtpe";
     unsigned unit = 0;
 
-    if (got >= asked) {
+    if (got == 0 || got >= asked || asked - got <= sizeof(uint64_t)) {
         return;
     }
-    for (uint64_t size = got; size && size % 1024 == 0 && unit < 6; size /= 1024) {
+    while (unit < 6 && got >> 10 * (unit + 1)) {
         unit++;
     }
-    if (unit == 0) {
+    if (got & (((uint64_t)1 << 10 * unit) - 1)) {
         fprintf(stderr, "dtrace: %s lowered to %llu bytes\n", what, (unsigned long long)got);
     } else {
         fprintf(stderr, "dtrace: %s lowered to %llu%c\n", what,
-                (unsigned long long)(got >> (10 * unit)), units[unit]);
+                (unsigned long long)(got >> 10 * unit), units[unit]);
     }
 }
 
@@ -152,19 +104,6 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
         return fail("could not enable tracing", "Not enough space");
     }
     return 0;
-}
-
-static bool open_output(struct command *c, struct consumer *consumer)
-{
-    consumer->printer.out = stdout;
-    if (c->output) {
-        consumer->printer.out = fopen(c->output, "ae");
-    }
-    if (!consumer->printer.out) {
-        fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
-                strerror(errno));
-    }
-    return consumer->printer.out != NULL;
 }
 
 /* ---- the loop ----------------------------------------------------------------------------------
@@ -243,6 +182,9 @@ static int consume(struct command *c, struct consumer *consumer)
     }
     command_release_child(c);
     error = follow(c, consumer);
+    if (interrupted && !c->json) {
+        putc('\n', consumer->printer.out); /* behind the terminal's ^C; also when quiet */
+    }
     if (!error) {
         error = c->target->ops->stop(c->target, &consumer->end_cpu);
     }
@@ -255,24 +197,21 @@ static int consume(struct command *c, struct consumer *consumer)
     if (!c->json) {
         putc('\n', consumer->printer.out);
     }
-    consumer_finish(consumer);
+    if (interrupted < 2) {
+        consumer_finish(consumer);
+    }
     return consumer->failed ? 1 : consumer->status;
 }
 
 int command_trace(struct command *c, const void *image, size_t size)
 {
-    struct consumer consumer = {0};
+    struct consumer consumer = {.printer.out = c->out};
     int status;
 
-    if (!open_output(c, &consumer)) {
-        return 1;
-    }
     catch_signals();
     status = enable(c, &consumer, image, size);
     status = status ? status : consume(c, &consumer);
+    command_drop_child(c);
     consumer_free(&consumer);
-    if (fflush(consumer.printer.out) != 0) {
-        status = status ? status : fail("failed to write output", strerror(errno));
-    }
     return status;
 }

@@ -13,11 +13,13 @@ A row:
     expect: part               output only has to contain these lines, in order
     script, up to the first ---
     --- out
-    standard output; newlines at its end don't count (raw: they do)
+    standard output; newlines at its end don't count (with `raw:` all lines up to the next part do)
     --- err
     standard error; not looked at if there is no such part
     --- file NAME
     another file, in the folder where dtrace runs
+    --- after NAME
+    what that file must hold when dtrace has ended; newlines at its end don't count
 
 In expected text, \\N stands for any number and \\X for any text within a line.
 """
@@ -39,7 +41,7 @@ class Row:
         self.name, self.where = name, where
         self.args, self.status, self.tag = "-q -s %", 0, None
         self.part = self.raw = False
-        self.script, self.out, self.err, self.files = [], None, None, {}
+        self.script, self.out, self.err, self.files, self.after = [], None, None, {}, {}
 
 
 def add_key(row, key, value):
@@ -72,17 +74,21 @@ def parse(path):
         elif line.startswith("--- "):
             head = False
             words = line[4:].split()
-            into = [] if words[0] in ("out", "err") else row.files.setdefault(words[1], [])
+            into = []
             if words[0] in ("out", "err"):
                 setattr(row, words[0], into)
+            elif words[0] in ("file", "after"):
+                (row.files if words[0] == "file" else row.after)[words[1]] = into
+            else:
+                sys.exit(f"{path}:{number}: no such part: {words[0]}")
         else:
             head = False
             into.append(line)
     return rows
 
 
-def text(lines):
-    while lines and not lines[-1]:
+def text(lines, raw=False):
+    while not raw and lines and not lines[-1]:
         lines.pop()
     return "".join(line + "\n" for line in lines)
 
@@ -97,7 +103,18 @@ def matches(expected, got, part, raw=True):
     return re.fullmatch(pattern, got, re.S) is not None
 
 
-def problem(row, done):
+def wrong_file(row, folder):
+    for name, lines in row.after.items():
+        try:
+            got = open(os.path.join(folder, name), encoding="utf-8", errors="replace").read()
+        except OSError as error:
+            return f"{name}: {error}"
+        if not matches(text(lines), got, row.part, False):
+            return f"{name} holds:\n{got}\nwanted:\n{text(lines)}"
+    return None
+
+
+def problem(row, done, folder):
     out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     if "AddressSanitizer" in err or "runtime error:" in err or "LeakSanitizer" in err:
         return "sanitizer:\n" + err
@@ -108,12 +125,12 @@ def problem(row, done):
     if done.returncode != row.status:
         return f"status {done.returncode}, not {row.status}\n{err}{out}"
     if row.out is not None:
-        wanted = text(row.out)
+        wanted = text(row.out, row.raw)
         if not matches(wanted, out, row.part, row.raw):
             return f"output:\n{out}\nwanted:\n{wanted}\n{err}"
     if row.err is not None and not matches(text(row.err), err, row.part):
         return f"standard error:\n{err}\nwanted:\n{text(row.err)}"
-    return None
+    return wrong_file(row, folder)
 
 
 def arguments(row, script):
@@ -137,7 +154,7 @@ def run(row, kymo):
                                   env=dict(os.environ, TZ="UTC", LC_ALL="C", TERM="xterm"))
         except subprocess.TimeoutExpired:
             return row, "hangs"
-    return row, problem(row, done)
+        return row, problem(row, done, folder)
 
 
 def main():

@@ -221,7 +221,7 @@ static void defaults(void **state)
         {"jstackframes", 50},
         {"jstackstrsize", 512},
         {"destructive", 0},
-        {"temporal", 0},
+        {"temporal", 1},
         {"quiet", 0},
         {"flowindent", 0},
         {"rawbytes", 0},

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `kymo dtrace` from end to end: opens the target, compiles, lists or traces, cleans up. Tested by
+ * test/d/rows/command.rows.
+ */
+#include "host/dtrace/command.h"
+#include "host/kymo.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int apply_settings(struct command *c)
+{
+    for (unsigned i = 0; i < c->nsettings; i++) {
+        const struct setting *s = &c->settings[i];
+        const char *why = d_option_set(c->session, s->name, s->value, D_FROM_COMMAND);
+        if (why && s->shown) {
+            fprintf(stderr, "dtrace: failed to set %s %s: %s\n", s->shown, s->value, why);
+        } else if (why) {
+            fprintf(stderr, "dtrace: failed to set -x %s: %s\n", s->name, why);
+        }
+        if (why) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static bool flag(const struct command *c, const char *name)
+{
+    uint64_t value = d_option(c->session, name);
+
+    return value != 0 && value != D_OPTION_UNSET;
+}
+
+/* The line and a caret under the column. */
+static void show_place(const struct d_error *e)
+{
+    if (!e->source_line || e->column == 0) {
+        return;
+    }
+    fprintf(stderr, "  %s:%u:%u:\n    %s\n    ", e->file ? e->file : "command line", e->line,
+            e->column, e->source_line);
+    for (unsigned i = 1; i < e->column && e->source_line[i - 1]; i++) {
+        putc(e->source_line[i - 1] == '\t' ? '\t' : ' ', stderr);
+    }
+    fputs("^\n", stderr);
+}
+
+static void show_error(const struct command *c, const struct program_source *s)
+{
+    const struct d_error *e = d_session_error(c->session);
+    bool tags = flag(c, "errtags") && e->tag && *e->tag;
+
+    if (s->is_script && access(s->text, R_OK) != 0) {
+        fprintf(stderr, "dtrace: %s\n", e->text);
+        return;
+    }
+    if (s->is_script) {
+        fprintf(stderr, "dtrace: failed to compile script %s: ", s->text);
+    } else {
+        fprintf(stderr, "dtrace: invalid probe specifier %s: ", s->text);
+    }
+    if (tags) {
+        fprintf(stderr, "[%s] ", e->tag);
+    }
+    if (s->is_script && e->line && e->tag && *e->tag) {
+        fprintf(stderr, "line %u: ", e->line);
+    }
+    fprintf(stderr, "%s\n", e->text);
+    show_place(e);
+}
+
+static int compile(struct command *c, struct program_source *s)
+{
+    const char **argv = calloc((size_t)c->nargs + 2, sizeof(*argv));
+    struct d_source source = {
+        .text = s->is_script ? NULL : s->text,
+        .file = s->is_script ? s->text : NULL,
+        .spec = s->spec,
+        .is_description = !s->is_script,
+        .argc = c->nargs + 1,
+        .argv = argv,
+    };
+
+    s->argv = argv;
+    argv[0] = s->text;
+    memcpy(argv + 1, c->args, (size_t)c->nargs * sizeof(*argv));
+    s->program = d_compile(c->session, &source);
+    if (!s->program) {
+        show_error(c, s);
+        return 1;
+    }
+    return 0;
+}
+
+static void say_matched(const struct command *c, const struct program_source *s)
+{
+    unsigned n = d_program_matched(s->program);
+
+    if (!flag(c, "quiet") && !c->json) {
+        fprintf(stderr, "dtrace: %s '%s' matched %u probe%s\n",
+                s->is_script ? "script" : "description", s->name, n, n == 1 ? "" : "s");
+    }
+}
+
+static int compile_all(struct command *c)
+{
+    for (unsigned i = 0; i < c->nsources; i++) {
+        int status = compile(c, &c->sources[i]);
+        if (status) {
+            return status;
+        }
+        if (c->disassemble) {
+            d_program_disassemble(c->sources[i].program, stderr);
+        }
+    }
+    return 0;
+}
+
+static void report_all(struct command *c)
+{
+    for (unsigned i = 0; i < c->nsources; i++) {
+        if (!c->compile_only) {
+            say_matched(c, &c->sources[i]);
+        }
+        if (c->verbose) {
+            command_report(c, &c->sources[i]);
+        }
+    }
+}
+
+static bool open_output(struct command *c)
+{
+    c->out = c->output ? fopen(c->output, "ae") : stdout;
+    if (!c->out) {
+        fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
+                strerror(errno));
+    }
+    return c->out != NULL;
+}
+
+static void *make_image(struct command *c, size_t *size)
+{
+    struct d_program **programs = calloc(c->nsources + 1u, sizeof(*programs));
+    void *image;
+
+    for (unsigned i = 0; i < c->nsources; i++) {
+        programs[i] = c->sources[i].program;
+    }
+    image = d_image_make(c->session, programs, c->nsources, size);
+    free(programs);
+    return image;
+}
+
+static int open_session(struct command *c)
+{
+    const char *why;
+
+    c->target = target_open(c->target_spec, &why);
+    if (!c->target) {
+        fprintf(stderr, "dtrace: failed to open target %s: %s\n", c->target_spec, why);
+        return 1;
+    }
+    c->session = d_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
+    return apply_settings(c);
+}
+
+static bool any_matched(const struct command *c)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < c->nsources; i++) {
+        n += d_program_matched(c->sources[i].program);
+    }
+    return n != 0;
+}
+
+static int trace(struct command *c, const void *image, size_t size)
+{
+    report_all(c);
+    if (c->compile_only) {
+        if (c->verbose) {
+            command_costs(c, image);
+        }
+        return !command_affordable(c, image);
+    }
+    if (!any_matched(c) && !flag(c, "zdefs")) {
+        fprintf(stderr, "dtrace: no probes %s\n", c->nsources ? "matched" : "specified");
+        return 1;
+    }
+    return command_affordable(c, image) ? command_trace(c, image, size) : 1;
+}
+
+static int compile_and_run(struct command *c)
+{
+    size_t size;
+    int status = compile_all(c);
+
+    if (status || !open_output(c)) {
+        return 1;
+    }
+    void *image = c->nsources ? make_image(c, &size) : NULL;
+    status = c->list ? command_list(c, image) : trace(c, image, size);
+    free(image);
+    return status;
+}
+
+static int run(struct command *c)
+{
+    if (c->list) {
+        command_set(c, "zdefs", NULL, NULL);
+    }
+    int status = open_session(c);
+    if (status) {
+        return status;
+    }
+    if (c->run ? !command_start_child(c) : c->pid && !command_grab(c)) {
+        return 1;
+    }
+    d_session_target(c->session, c->pid);
+    status = compile_and_run(c);
+    command_drop_child(c);
+    return status;
+}
+
+static int close_output(const struct command *c, int status)
+{
+    if (c->out && fflush(c->out) != 0 && status == 0) {
+        fprintf(stderr, "dtrace: failed to write output: %s\n", strerror(errno));
+        status = 1;
+    }
+    if (c->out && c->out != stdout) {
+        fclose(c->out);
+    }
+    return status;
+}
+
+static void clean_up(struct command *c)
+{
+    if (c->session) {
+        d_session_free(c->session);
+    }
+    if (c->target) {
+        c->target->ops->close(c->target);
+    }
+    for (unsigned i = 0; i < c->nsources; i++) {
+        free((char *)c->sources[i].name);
+        free(c->sources[i].argv);
+    }
+    free(c->sources);
+    free(c->settings);
+    free((void *)c->args);
+}
+
+static int dtrace_run(int argc, char **argv)
+{
+    struct command c = {.target_spec = "self", .run_gate = -1};
+    int status = command_parse(&c, argc, argv);
+
+    if (status == 0 && c.version) {
+        puts("dtrace: Sun D 1.13");
+    } else if (status == 0) {
+        status = close_output(&c, run(&c));
+    }
+    clean_up(&c);
+    return status;
+}
+
+const struct kymo_command kymo_dtrace_command = {
+    .name = "dtrace",
+    .summary = "run D programs on a target and print what they record",
+    .run = dtrace_run,
+    .help = command_help,
+};
