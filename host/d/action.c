@@ -151,6 +151,21 @@ bool d_is_place_call(const struct d_node *n)
            place_kind(n->ident->number) != D_ACT_NONE;
 }
 
+const struct d_type *d_place_type(struct d_session *d, const struct d_node *call)
+{
+    switch (place_kind(call->ident->number)) {
+    case D_ACT_STACK:
+    case D_ACT_USTACK:
+    case D_ACT_JSTACK:
+        return d_type_basic(d, D_BASIC_STACK);
+    case D_ACT_SYM:
+    case D_ACT_MOD:
+        return d_type_basic(d, D_BASIC_SYMADDR);
+    default:
+        return d_type_basic(d, D_BASIC_USYMADDR);
+    }
+}
+
 static uint64_t positive_constant(struct d_session *d, const struct d_node *call,
                                   const struct d_node *arg, const char *tag, bool zero_ok)
 {
@@ -222,7 +237,10 @@ static void do_trace(struct d_session *d, struct d_clause *c, struct d_node *cal
     struct d_node *arg = call->args;
     enum d_type_kind kind = d_type_resolve(arg->type)->kind;
 
-    want(d, call, kind != D_TYPE_VOID, "D_TRACE_VOID", "void can't be traced");
+    bool is_void = kind == D_TYPE_VOID ||
+                   (arg->kind == D_NODE_CALL && kind == D_TYPE_DYNAMIC && !d_is_place_call(arg));
+
+    want(d, call, !is_void, "D_TRACE_VOID", "void can't be traced");
     want(d, call, kind != D_TYPE_DYNAMIC, "D_PROTO_ARG", "an aggregation or action has no value");
     d_action_datum(d, c, arg, simple_format(d, D_ACT_DIFEXPR, 0, arg));
 }
@@ -303,7 +321,7 @@ static void formatted(struct d_session *d, struct d_clause *c, struct d_node *ca
     unsigned n = d_list_length(args), i = 0;
     const struct d_type **types = d_alloc(d, (n + 1) * sizeof(*types));
 
-    d_printf_check(d, call, parsed, args, false);
+    d_printf_check(d, call, parsed, args);
     for (struct d_node *arg = args; arg; arg = arg->next) {
         types[i++] = arg->type;
     }
@@ -387,7 +405,7 @@ static void do_printa(struct d_session *d, struct d_clause *c, struct d_node *ca
     }
     f.aggregations = numbers;
     if (f.parsed) {
-        d_printf_check(d, call, f.parsed, NULL, true);
+        d_printa_check(d, call, f.parsed, first);
     }
     d_action_add(d, c, D_ACT_PRINTA)->format = d_format_add(d, &f);
 }
@@ -565,4 +583,11 @@ void d_action_call(struct d_session *d, struct d_clause *c, struct d_node *call)
     check_args(d, call);
     check_order(d, c, call, call->ident->number, row->records);
     row->make(d, c, call);
+}
+
+void d_action_try(struct d_session *d, struct d_node *call)
+{
+    struct d_clause scratch = {.program = d_program_new(d)};
+
+    d_action_call(d, &scratch, call);
 }

@@ -31,7 +31,9 @@ static _Noreturn void fail(struct d_session *d, const struct d_node *call, const
 static int64_t constant(struct d_session *d, const struct d_node *call, const struct d_node *arg,
                         const char *tag)
 {
-    if (d_type_is_string_like(arg->type)) {
+    bool is_step = strcmp(tag, "D_LQUANT_STEPTYPE") == 0;
+
+    if (d_type_is_string_like(arg->type) && !is_step) {
         fail(d, call, "D_PROTO_ARG", "integer constants are wanted");
     }
     if (arg->kind != D_NODE_INT) {
@@ -238,7 +240,7 @@ static const struct d_type *key_type(struct d_session *d, const struct d_node *k
     const struct d_type *t = d_type_resolve(key->type);
 
     if (d_is_place_call(key)) {
-        return d_type_basic(d, D_BASIC_STACK);
+        return d_place_type(d, key);
     }
     if (t->kind == D_TYPE_INTEGER && t->bits && t->bits < t->size * 8) {
         return d_promote(d, key->type);
@@ -265,6 +267,18 @@ static struct d_aggregation_info *first_use(struct d_session *d, struct d_ident 
     return info;
 }
 
+static bool fits_key(struct d_session *d, const struct d_node *key, const struct d_type *type)
+{
+    switch (d_type_resolve(type)->kind) {
+    case D_TYPE_STACK:
+    case D_TYPE_SYMADDR:
+    case D_TYPE_USYMADDR:
+        return d_is_place_call(key) && d_type_same(d_place_type(d, key), type);
+    default:
+        return !d_is_place_call(key) && d_compatible(key, type);
+    }
+}
+
 static void check_same_keys(struct d_session *d, const struct d_node *agg,
                             const struct d_aggregation_info *info)
 {
@@ -274,8 +288,7 @@ static void check_same_keys(struct d_session *d, const struct d_node *agg,
         d_fail(d, agg->place, "D_PROTO_LEN", "@%s has %u keys", agg->text, info->nkeys);
     }
     for (const struct d_node *key = agg->args; key; key = key->next, i++) {
-        bool place = d_type_resolve(info->keys[i])->kind == D_TYPE_STACK;
-        if (place != d_is_place_call(key) || (!place && !d_compatible(key, info->keys[i]))) {
+        if (!fits_key(d, key, info->keys[i])) {
             d_fail(d, key->place, "D_PROTO_ARG", "key %u of @%s must be %s", i + 1, agg->text,
                    d_type_text(d, info->keys[i], NULL));
         }

@@ -138,11 +138,19 @@ void d_action_datum(struct d_session *, struct d_clause *, struct d_node *, uint
 /* stack(), sym() and the like as an action or an aggregation's key: false if it is none of them. */
 bool d_action_place(struct d_session *, struct d_clause *, struct d_node *call, uint32_t format);
 bool d_is_place_call(const struct d_node *);
+/* Its type as a key: a stack, or an address that prints as a symbol. */
+const struct d_type *d_place_type(struct d_session *, const struct d_node *call);
 void d_aggregate_check(struct d_session *, struct d_clause *, const struct d_place *);
 struct d_ident *d_agg_lookup(struct d_session *, const struct d_node *);
 void d_record_check(struct d_session *, struct d_clause *, struct d_place);
-/* printf's arguments against its format; the format's number. */
+/* printf's arguments against its format. */
 void d_printf_check(struct d_session *, const struct d_node *call, struct d_printf *,
-                    struct d_node *args, bool is_printa);
+                    struct d_node *args);
+/* The keys of the (first) aggregation against printa's format: their types. There may be fewer than
+ * the format asks for, or more. */
+void d_printa_check(struct d_session *, const struct d_node *call, const struct d_printf *,
+                    const struct d_aggregation_info *);
+/* Fails as the call would by itself, if it is wrong; else returns. Nothing it makes is kept. */
+void d_action_try(struct d_session *, struct d_node *call);
 
 #endif

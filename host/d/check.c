@@ -237,6 +237,18 @@ static void check_name(struct d_session *d, struct d_node *n)
     check_known_name(d, n, ident);
 }
 
+/* Actions in ?: are wrong, but their own faults come first. */
+static void refuse_action(struct d_session *d, struct d_node *n)
+{
+    if (d_type_resolve(n->type)->kind != D_TYPE_DYNAMIC) {
+        return;
+    }
+    if (n->kind == D_NODE_CALL && n->ident->kind == D_IDENT_ACTION) {
+        d_action_try(d, n);
+    }
+    d_fail(d, n->place, "D_OP_ACT", "?: can't choose between actions");
+}
+
 static void check_ternary(struct d_session *d, struct d_node *n)
 {
     const struct d_type *l, *r;
@@ -247,9 +259,8 @@ static void check_ternary(struct d_session *d, struct d_node *n)
     }
     l = d_check_expression(d, n->right);
     r = d_check_expression(d, n->third);
-    if (d_type_resolve(l)->kind == D_TYPE_DYNAMIC || d_type_resolve(r)->kind == D_TYPE_DYNAMIC) {
-        d_fail(d, n->place, "D_OP_ACT", "?: can't choose between actions");
-    }
+    refuse_action(d, n->right);
+    refuse_action(d, n->third);
     if (d_type_is_arithmetic(l) && d_type_is_arithmetic(r)) {
         d_set_type(n, d_usual(d, l, r));
     } else if (d_type_is_string_like(l) && d_type_is_string_like(r)) {

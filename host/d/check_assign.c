@@ -176,6 +176,9 @@ static void check_compound(struct d_session *d, struct d_node *n)
     bool arithmetic = sum || n->op == D_OP_MUL_SET || n->op == D_OP_DIV_SET;
 
     d_check_expression(d, n->right);
+    if ((n->op == D_OP_DIV_SET || n->op == D_OP_MOD_SET) && d_node_is_null(n->right)) {
+        d_fail(d, n->place, "D_DIV_ZERO", "division by zero");
+    }
     check_value(d, n);
     if (is_new(d, n->left)) {
         if (n->op != D_OP_ADD_SET) {

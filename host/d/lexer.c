@@ -212,6 +212,7 @@ static const struct keyword {
     {"int", INT, true},
     {"long", LONG, true},
     {"offsetof", OFFSETOF, false},
+    {"probe", RESERVED, true},
     {"provider", RESERVED, true},
     {"register", REGISTER, true},
     {"restrict", RESTRICT, true},

@@ -22,6 +22,11 @@ A row:
     what that file must hold when dtrace has ended; newlines at its end don't count
 
 In expected text, \\N stands for any number and \\X for any text within a line.
+
+Error tags have tables, test/d/rows/*.tags, a row a line: what must come of compiling a script:
+
+    D_SYNTAX | BEGIN { x = ; }
+    ok -C | BEGIN { } ~~ END { }    more options before the bar; ~~ is a new line of the script
 """
 import argparse
 import concurrent.futures
@@ -84,6 +89,24 @@ def parse(path):
         else:
             head = False
             into.append(line)
+    return rows
+
+
+def parse_tags(path):
+    """Rows of a table of tags; each only compiles."""
+    rows = []
+    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+        if line.startswith("#") or not line.strip():
+            continue
+        head, bar, script = line.rstrip("\n").partition(" | ")
+        words = head.split()
+        if not bar or not (words[0] == "ok" or words[0].startswith("D_")):
+            sys.exit(f"{path}:{number}: no row: {line}")
+        row = Row(" ".join(words) + " | " + script, f"{os.path.basename(path)}:{number}")
+        row.args = " ".join(["-e", *words[1:]] + ([] if "%" in words else ["-s", "%"]))
+        row.tag = None if words[0] == "ok" else words[0]
+        row.script = script.split(" ~~ ")
+        rows.append(row)
     return rows
 
 
@@ -165,7 +188,8 @@ def main():
     options = parser.parse_args()
     rows = []
     for name in sorted(os.listdir(os.path.join(HERE, "rows"))):
-        rows += parse(os.path.join(HERE, "rows", name))
+        parser_of = parse_tags if name.endswith(".tags") else parse
+        rows += parser_of(os.path.join(HERE, "rows", name))
     rows = [r for r in rows if not options.names or any(n in r.name for n in options.names)]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
