@@ -167,14 +167,14 @@ void arch_ipi(uint32_t cpus);
 /*
  * Nothing to run. Interrupts are masked or will be handled before it returns; waits until one is
  * pending, has intr_entry()/intr_timer()/cpu_ipi() called for all that are, and returns. Lock NOT
- * held. Returns at once if cpu->work became nonzero (no lost wake-up).
+ * held. Returns at once if cpu->trace.exit_work became nonzero (no lost wake-up).
  */
 void arch_wait_for_interrupt(struct cpu *cpu);
 /* Preemption point inside a long kernel operation, lock held: serves pending interrupts' first
  * part, if the port masks them in the kernel; nothing where they are open. */
 void arch_irq_window(void);
 /* From an interrupt or the trace path: makes this CPU pass kernel_exit() soon, even if it is only
- * in an interrupt (Cortex-M pends PendSV). The caller has set cpu->work. */
+ * in an interrupt (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work. */
 static inline void arch_request_exit(void);
 
 /* ---- board ------------------------------------------------------------------------------------

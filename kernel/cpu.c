@@ -33,7 +33,7 @@ unsigned cpu_online_count(void)
 
 void cpu_request(struct cpu *cpu, uint32_t work)
 {
-    __atomic_fetch_or(&cpu->work, work, WORK_ORDER);
+    __atomic_fetch_or(&cpu->trace.exit_work, work, WORK_ORDER);
     if (CONFIG_CPUS == 1 || cpu == arch_cpu()) {
         arch_request_exit();
     } else {

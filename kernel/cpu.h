@@ -25,10 +25,10 @@
 #define INTR_WORDS ((CONFIG_IRQ_LINES + 31) / 32)
 
 struct cpu {
-    struct trace_cpu
-        trace; /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol */
+    /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol. In it
+     * [a] trace.exit_work: WORK_*; set by any CPU or interrupt. */
+    struct trace_cpu trace;
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
-    volatile uint32_t work; /* [a] WORK_*; set by any CPU or interrupt */
     uint32_t resched;       /* [c] the same as WORK_RESCHED, asked for by this CPU in the kernel */
     uint32_t id;            /* [I] */
     struct thread *idle; /* [I] stands for idleness in the trace and in accounting; never resumed */
@@ -54,9 +54,9 @@ unsigned cpu_online_count(void);
 static inline void cpu_note(struct cpu *cpu, uint32_t work)
 {
     if (CONFIG_CPUS > 1) {
-        __atomic_fetch_or(&cpu->work, work, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&cpu->trace.exit_work, work, __ATOMIC_RELAXED);
     } else {
-        cpu->work |= work;
+        cpu->trace.exit_work |= work;
     }
     arch_request_exit();
 }

@@ -4,8 +4,9 @@
  * thread that should have it, continues calls that went only part of their way (KER_AGAIN), and
  * idles. Called by the ports after interrupts (kernel_exit) and by the other ways in.
  *
- * Where interrupts are open in the kernel, one that comes after the last look at cpu->work has made
- * the port come here again; where they are masked, it waits and comes as soon as the thread runs.
+ * Where interrupts are open in the kernel, one that comes after the last look at
+ * cpu->trace.exit_work has made the port come here again; where they are masked, it waits and comes
+ * as soon as the thread runs.
  */
 #include "kernel/exit.h"
 
@@ -42,8 +43,8 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
 /* Interrupts first: they are why the others wait. */
 static inline void do_work(struct cpu *cpu)
 {
-    uint32_t work =
-        __atomic_exchange_n(&cpu->work, 0, CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED);
+    uint32_t work = __atomic_exchange_n(&cpu->trace.exit_work, 0,
+                                        CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED);
 
     if (work & WORK_INTR) {
         intr_deliver(cpu);
@@ -92,7 +93,7 @@ static inline struct thread *choose(struct cpu *cpu)
 {
     struct thread *t = cpu->current;
 
-    if (cpu->work) {
+    if (cpu->trace.exit_work) {
         do_work(cpu);
         t = cpu->current;
     }
@@ -124,7 +125,7 @@ static inline struct thread *leave(struct cpu *cpu)
         if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
             kercall_trace_exit(t);
         }
-        if (!(cpu->work | cpu->resched)) {
+        if (!(cpu->trace.exit_work | cpu->resched)) {
             kernel_unlock();
             return t;
         }
@@ -141,7 +142,7 @@ struct thread *kernel_exit(struct thread *self)
     struct cpu *cpu = arch_cpu();
 
     if (self) {
-        if (!(cpu->work | cpu->resched)) {
+        if (!(cpu->trace.exit_work | cpu->resched)) {
             return self;
         }
         self->call = THREAD_CALL_NONE; /* it was interrupted in user mode */

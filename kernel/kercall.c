@@ -93,7 +93,7 @@ static inline struct thread *kercall_leave(struct thread *self)
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
         kercall_trace_exit(self);
     }
-    if (__builtin_expect(cpu->work | cpu->resched, 0)) {
+    if (__builtin_expect(cpu->trace.exit_work | cpu->resched, 0)) {
         return exit_locked(cpu);
     }
     kernel_unlock();
@@ -106,12 +106,12 @@ static inline struct thread *kercall_blocked(struct thread *self)
 {
     struct cpu *cpu = arch_cpu();
 
-    if (__builtin_expect(cpu->work, 0)) {
+    if (__builtin_expect(cpu->trace.exit_work, 0)) {
         cpu->resched = 1;
         return exit_locked(cpu);
     }
     struct thread *next = sched_switch(cpu, self);
-    if (!next || (next->flags & THREAD_AGAIN) || cpu->work) {
+    if (!next || (next->flags & THREAD_AGAIN) || cpu->trace.exit_work) {
         return exit_locked(cpu);
     }
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
@@ -148,7 +148,7 @@ static __attribute__((noinline)) struct thread *kercall_unlocked(struct thread *
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
         kercall_trace_exit(self);
     }
-    if (__builtin_expect(arch_cpu()->work, 0)) {
+    if (__builtin_expect(arch_cpu()->trace.exit_work, 0)) {
         kernel_lock();
         return exit_locked(arch_cpu());
     }

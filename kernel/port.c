@@ -36,7 +36,7 @@ uint32_t **kernel_lib_word(const struct thread *t)
 
 bool kernel_work_pending(const struct cpu *cpu)
 {
-    return cpu->work != 0;
+    return cpu->trace.exit_work != 0;
 }
 
 struct cpu *kernel_cpu_at(unsigned n)

@@ -60,7 +60,7 @@ static uint32_t cpus_to_tell(const struct cpu *self)
 
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned n = (unsigned)__builtin_ctz(rest);
-        if (cpus[n].work & WORK_RESCHED) {
+        if (cpus[n].trace.exit_work & WORK_RESCHED) {
             mask &= ~(1u << n);
         }
     }

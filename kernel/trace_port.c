@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What trace/ needs of the kernel: the functions of trace/port.h. Kernel lock held, but for
- * trace_port_request_exit() and the queries, which may be called in any context.
+ * the queries, which may be called in any context.
  */
 #include "kernel/intr.h"
 #include "kernel/kercall.h"
@@ -79,10 +79,7 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
     cpu_run_on_all(fn, arg);
 }
 
-void trace_port_request_exit(void)
-{
-    cpu_request(arch_cpu(), WORK_TRACE);
-}
+_Static_assert(WORK_TRACE == TRACE_PORT_EXIT_WORK, "TRACE_PORT_REQUEST_EXIT() sets it");
 
 bool trace_port_raise(unsigned cpu, uint32_t value)
 {

@@ -130,6 +130,18 @@ long trace_state_take(struct kymo_trace_buffer *out)
     return 0;
 }
 
+/* This CPU's buffer may now be closed. */
+static void request_if_passed(void)
+{
+    uintptr_t irq = trace_port_irq_save();
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    if (trace_log_passed(cpu)) {
+        TRACE_PORT_REQUEST_EXIT(cpu);
+    }
+    trace_port_irq_restore(irq);
+}
+
 long trace_state_give(uint32_t index)
 {
     if (!trace_state.log.block) {
@@ -139,9 +151,7 @@ long trace_state_give(uint32_t index)
     if (error) {
         return error;
     }
-    if (trace_port_cpu()->passed_mark) { /* its buffer may now be closed */
-        trace_port_request_exit();
-    }
+    request_if_passed();
     trace_port_buffer_freed();
     return 0;
 }

@@ -49,4 +49,40 @@
 #define TRACE_ARGS(fast, wide) \
     TRACE_CAT(TRACE_CHOOSE_, TRACE_HAS_##wide)((TRACE_LIST_##wide), (TRACE_LIST_##fast))
 
+/*
+ * TRACE_SHORT(CLASS, fast, wide) is 1 if all that a row's events have is one or two words (D, H)
+ * and its site alone decides whether it is on (not so in class INT), else 0.
+ */
+#define TRACE_SHORT(CLASS, fast, wide) \
+    TRACE_CAT(TRACE_SHORT_, TRACE_CAT(TRACE_HAS_##wide, TRACE_GATED_##CLASS))(TRACE_LIST_##fast)
+#define TRACE_SHORT_00(...) TRACE_CAT(TRACE_SHORT_OF_, TRACE_COUNT(__VA_ARGS__))(__VA_ARGS__)
+#define TRACE_SHORT_01(...) 0
+#define TRACE_SHORT_10(...) 0
+#define TRACE_SHORT_11(...) 0
+#define TRACE_SHORT_OF_1(a) TRACE_WORD_##a
+#define TRACE_SHORT_OF_2(a, b) TRACE_CAT(TRACE_WORDS_, TRACE_CAT(TRACE_WORD_##a, TRACE_WORD_##b))
+#define TRACE_SHORT_OF_3(...) 0
+#define TRACE_SHORT_OF_4(...) 0
+#define TRACE_SHORT_OF_5(...) 0
+#define TRACE_SHORT_OF_6(...) 0
+#define TRACE_SHORT_OF_7(...) 0
+#define TRACE_SHORT_OF_8(...) 0
+#define TRACE_SHORT_OF_9(...) 0
+#define TRACE_SHORT_OF_10(...) 0
+#define TRACE_WORDS_00 0
+#define TRACE_WORDS_01 0
+#define TRACE_WORDS_10 0
+#define TRACE_WORDS_11 1
+#define TRACE_WORD_A(type, name) TRACE_WORD_##type
+#define TRACE_WORD_D 1
+#define TRACE_WORD_H 1
+#define TRACE_WORD_E 0
+#define TRACE_WORD_X 0
+#define TRACE_WORD_P 0
+#define TRACE_WORD_N 0
+#define TRACE_GATED_INT 1
+#define TRACE_GATED_PR_TH 0
+#define TRACE_GATED_SYSTEM 0
+#define TRACE_GATED_COMM 0
+
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The events' marshalling, one function trace_emit_<name>() a row of events.def, called only when
- * the row's site is on. An event of two words goes straight to the log's fast path, which is
- * inlined here, so that class and number are constants; anything longer becomes words and text. Any
- * context. Proof: test/unit/test_rows.c.
+ * The events' marshalling, one function trace_emit_<name>() a row of events.def that is not short
+ * (those are logged at their sites, trace/hook.h), called only when the row's site is on. What fits
+ * two words goes straight to the log's fast path, which is inlined here, so that class and number
+ * are constants; anything longer becomes words and text. Any context. Proof: test/unit/test_rows.c.
  */
 #include "trace/hook.h"
 
@@ -102,7 +102,8 @@ TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
 #define WIDE_ON_WIDE(...) WIDE_ON_ROW
 #define WIDE_ON_ROW(name) trace_bit(trace_filter.row_wide, TRACE_EV_##name)
 
-#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+#define EMIT_1(...)
+#define EMIT_0(name, CLASS, number, fast, wide) \
     void trace_emit_##name(TRACE_PARAMS(fast, wide)) \
     { \
         if (!GATE_##CLASS(number, interrupt)) { \
@@ -114,6 +115,8 @@ TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
             LOG_LIST(CLASS, number, TRACE_LIST_##fast) \
         } \
     }
+#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    TRACE_CAT(EMIT_, TRACE_SHORT(CLASS, fast, wide))(name, CLASS, number, fast, wide)
 #define EVENT_CONTROL(...)
 #define EVENT_STATE(...)
 #include "trace/events.def"

@@ -5,8 +5,9 @@
  * rows.
  *
  * Any context, any lock. The arguments are evaluated only if they have no side effects or the event
- * is on: pass plain values. Strings are kernel memory, cut to 127 bytes. Marshalling is out of line
- * in trace/hook.c. Proof: test/unit/test_rows.c sends every row through, fast and wide.
+ * is on: pass plain values. Strings are kernel memory, cut to 127 bytes. A row of two words is
+ * logged where the site is, out of the way; what the others have is put together in trace/hook.c.
+ * Proof: test/unit/test_rows.c sends every row through, fast and wide.
  */
 #ifndef TRACE_HOOK_H
 #define TRACE_HOOK_H
@@ -15,17 +16,25 @@
 
 #include "trace/event_args.h"
 #include "trace/event_id.h"
-#include "trace/port.h"
-
-#define TRACE_COLD __attribute__((noinline, cold))
-#define TRACE_INLINE static inline __attribute__((always_inline))
+#include "trace/log.h"
 
 #define TRACE_PARAM_A(type, name) TRACE_TYPE_##type name
 #define TRACE_PASS_A(type, name) name
 #define TRACE_PARAMS(fast, wide) TRACE_EACH(TRACE_PARAM_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))
 #define TRACE_PASSES(fast, wide) TRACE_EACH(TRACE_PASS_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))
 
-#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+#define TRACE_TWO(...) TRACE_TWO_(__VA_ARGS__, )
+#define TRACE_TWO_(a, b, ...) a, b
+
+/* By TRACE_SHORT(). */
+#define TRACE_HOOK_1(name, CLASS, number, fast, wide) \
+    TRACE_INLINE void trace_##name(TRACE_PARAMS(fast, wide)) \
+    { \
+        if (TRACE_PORT_SITE_ON(TRACE_EV_##name)) { \
+            trace_log2(TRACE_CLASS_##CLASS, number, TRACE_TWO(TRACE_PASSES(fast, wide), 0)); \
+        } \
+    }
+#define TRACE_HOOK_0(name, CLASS, number, fast, wide) \
     TRACE_COLD void trace_emit_##name(TRACE_PARAMS(fast, wide)); \
     TRACE_INLINE void trace_##name(TRACE_PARAMS(fast, wide)) \
     { \
@@ -33,6 +42,8 @@
             trace_emit_##name(TRACE_PASSES(fast, wide)); \
         } \
     }
+#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    TRACE_CAT(TRACE_HOOK_, TRACE_SHORT(CLASS, fast, wide))(name, CLASS, number, fast, wide)
 #define EVENT_CONTROL(...)
 #define EVENT_STATE(...)
 #include "trace/events.def"

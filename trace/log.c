@@ -1,145 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's slow path: everything that is not "put four words at the cursor". Own CPU,
- * interrupts masked, from any context; the entry points of cross-calls also under the kernel lock.
- * A nested event (only possible from the port's functions or a fault) finds `busy` and is counted
- * as RECURSIVE. Described in docs/ring.md; proof: test/unit/test_log.c, test_overrun.c.
+ * Events that are not "put four words at the cursor". Own CPU, interrupts masked, from any context.
+ * Each thing that may happen to a simple event while its buffer lasts (TIME before it, equal
+ * stamps, the mark) has a short straight path here, which a board's budget counts; whatever they do
+ * not expect, and longer events, takes the slow path, which can do everything. There, a nested
+ * event (only possible from the port's functions or a fault) finds `busy` and is counted as
+ * RECURSIVE. Described in docs/ring.md; proof: test/unit/test_log.c, test_clock.c, test_random.c.
  */
-#include "trace/log.h"
-
-#include "trace/clock.h"
+#include "trace/log_impl.h"
 #include "trace/loss.h"
 #include "trace/trace.h"
-
-static void put(struct trace_cpu *cpu, unsigned event, uint64_t stamp, uint32_t d1, uint32_t d2)
-{
-    struct trace_slot *slot = cpu->cursor;
-
-    slot->header =
-        TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event) | TRACE_PORT_CPU_BITS(cpu);
-    slot->time = (uint32_t)stamp;
-    slot->d1 = d1;
-    slot->d2 = d2;
-    cpu->cursor = slot + 1;
-}
-
-static struct trace_slot *buffer_start(const struct trace_cpu *cpu)
-{
-    return (struct trace_slot *)trace_ring_data(&cpu->ring, cpu->ring.active);
-}
-
-static bool is_active(const struct trace_cpu *cpu)
-{
-    return cpu->end != NULL;
-}
-
-/* Where the slow path is due next: see trace_log2(). */
-static void set_limit(struct trace_cpu *cpu)
-{
-    struct trace_slot *limit = cpu->end;
-
-    if (limit && !cpu->passed_mark) {
-        limit = buffer_start(cpu) + cpu->high_water;
-    }
-    cpu->limit = cpu->time_ahead || cpu->filled || !cpu->on ? NULL : limit;
-}
-
-static void no_buffer(struct trace_cpu *cpu)
-{
-    uint32_t last = cpu->cursor[-1].time;
-
-    cpu->none[0].time = last;
-    cpu->cursor = &cpu->none[1];
-    cpu->end = NULL;
-    cpu->limit = NULL;
-}
-
-static void close_buffer(struct trace_cpu *cpu)
-{
-    struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
-    struct trace_slot *start = buffer_start(cpu);
-    uint32_t slots = (uint32_t)(cpu->cursor - start);
-
-    start->d2 = slots;
-    buffer->used = slots * TRACE_SLOT_BYTES;
-    __builtin_memcpy(buffer->count, cpu->count, sizeof(cpu->count));
-    __builtin_memset(cpu->count, 0, sizeof(cpu->count));
-    no_buffer(cpu);
-    trace_ring_close(&cpu->ring);
-    if (cpu->ring.policy == TRACE_LINEAR) {
-        cpu->request = true;
-    }
-}
-
-static void open_buffer(struct trace_cpu *cpu, uint32_t index)
-{
-    struct trace_buffer *buffer = &cpu->ring.buffers[index];
-    uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0;
-    uint64_t stamp = trace_clock_stamp(cpu, 2 + dropped);
-    uint32_t reason_class, events;
-
-    trace_ring_begin(&cpu->ring, index);
-    cpu->cursor = buffer_start(cpu);
-    cpu->end = cpu->cursor + TRACE_BUFFER_SLOTS;
-    cpu->passed_mark = cpu->ring.policy != TRACE_LINEAR;
-    buffer->dropped_slots = dropped;
-    put(cpu, TRACE_CONTROL_BUFFER, stamp, cpu->ring.sequence, 0);
-    stamp++;
-    put(cpu, TRACE_CONTROL_TIME, stamp, (uint32_t)(stamp >> 32), (uint32_t)stamp);
-    trace_clock_set_high(cpu, stamp);
-    while (dropped-- && trace_loss_next(&cpu->loss, &reason_class, &events)) {
-        put(cpu, TRACE_CONTROL_DROPPED, ++stamp, reason_class, events);
-    }
-}
-
-/* How many buffers more would have been needed until now. */
-static void note_demand(struct trace_cpu *cpu)
-{
-    uint32_t missed = (cpu->missed_slots + TRACE_BUFFER_SLOTS - 1) / TRACE_BUFFER_SLOTS;
-
-    trace_ring_demand(&cpu->ring, cpu->ring.run + missed);
-}
-
-/* Gets the next buffer and opens it. False: there is none, by the policy. */
-static bool next_buffer(struct trace_cpu *cpu)
-{
-    struct trace_ring *ring = &cpu->ring;
-    bool ring_policy = ring->policy == TRACE_RING;
-    bool reuse = ring_policy || (ring->policy == TRACE_LINEAR && ring->overwrite);
-    bool any = reuse || trace_ring_free(ring);
-    uint32_t index;
-
-    if (is_active(cpu) && (any || cpu->cursor == cpu->end)) {
-        close_buffer(cpu);
-    }
-    switch (any ? trace_ring_obtain(ring, reuse, &index) : TRACE_FOUND_NOTHING) {
-    case TRACE_FOUND_NOTHING:
-        return false;
-    case TRACE_FOUND_READY:
-        ring->run += !ring_policy;
-        note_demand(cpu);
-        trace_loss_buffer(cpu, index, ring_policy ? 0 : KYMO_DROP_OVERWRITTEN);
-        break;
-    case TRACE_FOUND_FREE:
-        cpu->missed_slots = 0;
-        break;
-    }
-    open_buffer(cpu, index);
-    return true;
-}
 
 static void drop(struct trace_cpu *cpu, unsigned reason, unsigned class, unsigned slots)
 {
     trace_loss_add(&cpu->loss, reason, class, 1);
     if (reason == KYMO_DROP_NOBUFFER) {
-        cpu->missed_slots += slots;
-        note_demand(cpu);
+        log_missed(cpu, slots);
     }
-}
-
-static bool room(struct trace_cpu *cpu, unsigned slots)
-{
-    return (size_t)(cpu->end - cpu->cursor) >= slots;
 }
 
 /* Room for the event and, if the high word has changed, for TIME before it. NULL: counted. */
@@ -156,8 +33,8 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsig
         drop(cpu, KYMO_DROP_FILLED, class, slots);
         return NULL;
     }
-    if (!is_active(cpu) || !room(cpu, slots + time)) {
-        if (!next_buffer(cpu)) {
+    if (!cpu->end || (size_t)(cpu->end - cpu->cursor) < slots + time) {
+        if (!log_next_buffer(cpu)) {
             cpu->filled = cpu->ring.policy == TRACE_FILL;
             cpu->request |= cpu->filled;
             drop(cpu, cpu->filled ? KYMO_DROP_FILLED : KYMO_DROP_NOBUFFER, class, slots);
@@ -166,8 +43,7 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsig
         stamp = trace_clock_last(cpu) + 1;
     } else if (time) {
         stamp = trace_clock_stamp(cpu, 1);
-        put(cpu, TRACE_CONTROL_TIME, stamp, (uint32_t)(stamp >> 32), (uint32_t)stamp);
-        trace_clock_set_high(cpu, stamp);
+        cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
         stamp++;
     }
     cpu->cursor->time = (uint32_t)stamp;
@@ -176,8 +52,8 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsig
 
 static void check_mark(struct trace_cpu *cpu, unsigned slots)
 {
-    if (!cpu->passed_mark && cpu->cursor + slots > buffer_start(cpu) + cpu->high_water) {
-        cpu->passed_mark = true;
+    if (cpu->due != cpu->end && cpu->cursor + slots > cpu->due) {
+        cpu->due = cpu->end;
         cpu->request = true;
     }
 }
@@ -194,7 +70,7 @@ static struct trace_slot *reserve(struct trace_cpu *cpu, unsigned class, unsigne
         return NULL;
     }
     cpu->busy = true;
-    cpu->limit = NULL;
+    cpu->limit = cpu->full = NULL;
     struct trace_slot *slot = find_room(cpu, class, slots);
     TRACE_YIELD_POINT("reserve");
     if (slot) {
@@ -204,38 +80,90 @@ static struct trace_slot *reserve(struct trace_cpu *cpu, unsigned class, unsigne
         trace_loss_fold(cpu);
     }
     cpu->busy = false;
-    set_limit(cpu);
+    log_set_limit(cpu);
     return slot;
 }
 
-/* Unmasks, and only then asks for the kernel's exit, which may take its time or trace. */
 static void finish(struct trace_cpu *cpu, uintptr_t irq)
 {
-    bool request = cpu->request && !cpu->busy;
-
-    if (request) {
+    if (cpu->request && !cpu->busy) {
         cpu->request = false;
+        TRACE_PORT_REQUEST_EXIT(cpu);
     }
     trace_port_irq_restore(irq);
-    if (request) {
-        trace_port_request_exit();
-    }
 }
 
-void trace_log_slow(uint32_t d1, uint32_t d2, uint32_t code, uintptr_t irq)
+void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     struct trace_cpu *cpu = trace_port_cpu();
-    unsigned class = code >> TRACE_CLASS_SHIFT;
-    struct trace_slot *slot = reserve(cpu, class, 1);
+    uint32_t code = TRACE_WHAT_CODE(what);
+    struct trace_slot *slot = reserve(cpu, code >> TRACE_CLASS_SHIFT, 1);
 
+    (void)now;
     if (slot) {
-        slot->header = code | TRACE_PORT_CPU_BITS(cpu);
-        slot->d1 = d1;
-        slot->d2 = d2;
-        cpu->count[class]++;
-        cpu->cursor = slot + 1;
+        log_put_simple(cpu, slot, code, slot->time, d1, d2);
     }
-    finish(cpu, irq);
+    finish(cpu, TRACE_WHAT_IRQ(what));
+}
+
+/* The event that finds its buffer filled up to the mark. While limit is not full, the others leave
+ * a slot for it. */
+void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+    struct trace_slot *slot = cpu->cursor;
+    struct trace_slot *full = cpu->full;
+
+    if (cpu->limit == full) { /* the buffer is full, or both are NULL */
+        log_next(d1, d2, now, what);
+        return;
+    }
+    cpu->limit = cpu->due = full;
+    log_put_simple(cpu, slot, TRACE_WHAT_CODE(what), (uint32_t)now, d1, d2);
+    TRACE_PORT_REQUEST_EXIT(cpu);
+    trace_port_irq_restore(what);
+}
+
+/* Behind a wrap TIME goes first; the mark is then left to the next event, and a slot for it. Else
+ * the event shares the last one's tick. */
+void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+    struct trace_slot *slot = cpu->cursor;
+    struct trace_slot *full = cpu->full;
+    uint32_t time = (uint32_t)now;
+
+    if (__builtin_expect(trace_clock_over(cpu, now), 1)) {
+        if (slot + 2 >= full || (TRACE_PORT_CLOCK_BITS != 32 && time == UINT32_MAX)) {
+            log_slow(d1, d2, now, what);
+            return;
+        }
+        slot = log_put_time(cpu, slot, trace_clock_high(cpu, now), time);
+    } else {
+        time = slot[-1].time;
+        if (slot >= cpu->limit || time == UINT32_MAX) {
+            log_slow(d1, d2, now, what);
+            return;
+        }
+    }
+    log_put_simple(cpu, slot, TRACE_WHAT_CODE(what), time + 1, d1, d2);
+    trace_port_irq_restore(what);
+}
+
+/* 32-bit clocks: see trace/clock.h. With limit NULL the next event looks at the time itself. */
+void trace_clock_wrapped(struct trace_cpu *cpu)
+{
+    uint64_t now = trace_clock_now(cpu);
+    uint64_t last = trace_clock_last(cpu);
+
+    if (!cpu->limit || now <= last || (now >> 32 == cpu->time_high && (now - last) >> 31 == 0)) {
+        return;
+    }
+    if (cpu->cursor + 1 < cpu->full) {
+        cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(now >> 32), (uint32_t)now);
+    } else {
+        cpu->limit = cpu->full = NULL;
+    }
 }
 
 /* Word i of the event's words and text, which follow each other; 0 behind them. */
@@ -279,7 +207,7 @@ void trace_log_words(unsigned class, unsigned event, const struct trace_words *w
 
         for (unsigned i = 0; i < slots; i++) {
             slot[i].header =
-                TRACE_HEADER(0, structure(i, slots), class, event) | TRACE_PORT_CPU_BITS(cpu);
+                TRACE_PORT_HEADER(cpu, TRACE_HEADER(0, structure(i, slots), class, event));
             slot[i].time = time;
             slot[i].d1 = word_at(words, 2 * i);
             slot[i].d2 = word_at(words, 2 * i + 1);
@@ -288,44 +216,4 @@ void trace_log_words(unsigned class, unsigned event, const struct trace_words *w
         cpu->cursor = slot + slots;
     }
     finish(cpu, irq);
-}
-
-void trace_log_start(struct trace_cpu *cpu)
-{
-    cpu->on = true;
-    cpu->filled = false;
-    set_limit(cpu);
-}
-
-void trace_log_flush(struct trace_cpu *cpu)
-{
-    if (is_active(cpu)) {
-        close_buffer(cpu);
-    }
-}
-
-/* What is still pending goes into the stream if a FREE buffer is there for it. */
-void trace_log_stop(struct trace_cpu *cpu)
-{
-    uint32_t index;
-
-    trace_log_flush(cpu);
-    if (cpu->on && cpu->loss.reasons &&
-        trace_ring_obtain(&cpu->ring, false, &index) == TRACE_FOUND_FREE) {
-        open_buffer(cpu, index);
-        close_buffer(cpu);
-    }
-    cpu->on = false;
-    cpu->limit = NULL;
-}
-
-void trace_log_clear(struct trace_cpu *cpu)
-{
-    trace_log_stop(cpu);
-    for (uint32_t i = 0; i < cpu->ring.count; i++) {
-        if (TRACE_WORD_STATE(cpu->ring.buffers[i].word) == TRACE_READY) {
-            trace_loss_buffer(cpu, i, KYMO_DROP_DISCARDED);
-            trace_ring_discard(&cpu->ring, i);
-        }
-    }
 }

@@ -10,27 +10,29 @@
 #ifndef TRACE_LOG_H
 #define TRACE_LOG_H
 
-#include "trace/hook.h"
+#include "trace/clock.h"
+#include "trace/port.h"
 #include "trace/ring.h"
+
+#define TRACE_COLD __attribute__((noinline, cold))
+#define TRACE_INLINE static inline __attribute__((always_inline))
 
 /* Larger combine events are TOOBIG: what a buffer surely has beside BUFFER, TIME and DROPPED. */
 #define TRACE_LOG_MAX_SLOTS (TRACE_BUFFER_SLOTS - 2 - KYMO_TRACE_REASONS * TRACE_CLASS_MAX)
 
-#if TRACE_PORT_CLOCK_BITS == 32
-typedef uint32_t trace_now_t;
-#define TRACE_NOW() trace_port_clock_low()
-#define TRACE_WRAPPED(cpu, now) false /* the next call of trace_clock_wrapped() is before that */
-#else
-typedef uint64_t trace_now_t;
-#define TRACE_NOW() trace_port_clock()
-#define TRACE_WRAPPED(cpu, now) ((now) >= (cpu)->wrap)
-#endif
-
-/* The slot that does not fit the fast path. code: class << 10 | event. Restores irq. */
-TRACE_COLD void trace_log_slow(uint32_t d1, uint32_t d2, uint32_t code, uintptr_t irq);
+/*
+ * The rest of trace_log2() where it does not simply put a slot: the stamp is not larger than the
+ * last one or of another wrap; the slot is at the limit. They end the masked section. `what` is
+ * class << 10 | event, and in its low bits the port's interrupt state: so that all of it fits the
+ * four argument registers of a small CPU.
+ */
+void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
+void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
+#define TRACE_WHAT_CODE(what) ((uint32_t)((what) >> TRACE_PORT_IRQ_BITS))
+#define TRACE_WHAT_IRQ(what) ((what) & (((uintptr_t)1 << TRACE_PORT_IRQ_BITS) - 1))
 
 /*
- * A simple event. One test serves everything unusual: limit is NULL while tracing is off here, a
+ * A simple event: two tests serve everything unusual. limit is NULL while tracing is off here, a
  * slow path is under way, or the time must be looked at; else it is the mark, later the end.
  */
 TRACE_INLINE void trace_log2(unsigned class, unsigned event, uint32_t d1, uint32_t d2)
@@ -38,22 +40,24 @@ TRACE_INLINE void trace_log2(unsigned class, unsigned event, uint32_t d1, uint32
     uint32_t code = class << TRACE_CLASS_SHIFT | event;
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
-    struct trace_slot *slot = cpu->cursor;
     trace_now_t now = TRACE_NOW();
+    struct trace_slot *slot = cpu->cursor;
+    struct trace_slot *limit = cpu->limit;
 
-    if (__builtin_expect((uintptr_t)slot >= (uintptr_t)cpu->limit || TRACE_WRAPPED(cpu, now) ||
-                             (uint32_t)now <= slot[-1].time,
+    if (__builtin_expect((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
+                             ((uint32_t)now <= slot[-1].time),
                          0)) {
-        trace_log_slow(d1, d2, code, irq);
+        trace_log_time(d1, d2, now, trace_port_what(code, irq));
         return;
     }
-    slot->header = code | TRACE_PORT_CPU_BITS(cpu);
-    slot->time = (uint32_t)now;
-    slot->d1 = d1;
-    slot->d2 = d2;
+    if (__builtin_expect((uintptr_t)slot >= (uintptr_t)limit, 0)) {
+        trace_log_limit(d1, d2, now, trace_port_what(code, irq));
+        return;
+    }
     cpu->count[class]++;
+    slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code), (uint32_t)now, d1, d2);
     __asm__ volatile("" ::: "memory"); /* a crash finds no slot that isn't all there */
-    cpu->cursor = slot + 1;
+    cpu->cursor = slot;
     trace_port_irq_restore(irq);
 }
 
@@ -75,5 +79,7 @@ void trace_log_start(struct trace_cpu *cpu);
 void trace_log_stop(struct trace_cpu *cpu);
 void trace_log_flush(struct trace_cpu *cpu);
 void trace_log_clear(struct trace_cpu *cpu);
+/* Own CPU: the ACTIVE buffer holds more than the high water. */
+bool trace_log_passed(const struct trace_cpu *cpu);
 
 #endif

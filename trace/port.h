@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/slot.h"
+
 struct trace_cpu; /* trace/ring.h: one CPU's state of the event log, fast-path fields first */
 
 /* ---- inlines, defined in TRACE_PORT_OPS_H -----------------------------------------------------
@@ -18,12 +20,24 @@ struct trace_cpu; /* trace/ring.h: one CPU's state of the event log, fast-path f
 
 /* This CPU's struct trace_cpu. On the target it is the first member of the kernel's struct cpu. */
 static inline struct trace_cpu *trace_port_cpu(void);
-/* Masks interrupts on this CPU, so that nothing else on it can trace; nests. */
+/* Masks interrupts on this CPU, so that nothing else on it can trace; nests. What it returns is
+ * below 1 << TRACE_PORT_IRQ_BITS; restore() looks at those bits only. */
 static inline uintptr_t trace_port_irq_save(void);
 static inline void trace_port_irq_restore(uintptr_t state);
 /* Low word of this CPU's trace clock, and all of it. Interrupts masked. Clocks run forward. */
 static inline uint32_t trace_port_clock_low(void);
 static inline uint64_t trace_port_clock(void);
+/* Stores a slot; returns the next one. The shortest stores that this CPU has. */
+static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_t header,
+                                                uint32_t time, uint32_t d1, uint32_t d2);
+/* The event's code and, below it, the interrupt state: see trace_log_time(). */
+static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq);
+/*
+ * TRACE_PORT_HEADER(cpu, code): code with this CPU's number.
+ * TRACE_PORT_REQUEST_EXIT(cpu): a buffer of this CPU passed the high-water mark or was closed: sets
+ * TRACE_PORT_EXIT_WORK in cpu->exit_work and sees to it that this CPU's next kernel exit, which
+ * calls trace_kernel_exit() for it, is soon. Any context, interrupts masked.
+ */
 /*
  * The trace site of event `id` (TRACE_EV_*, a constant): false if it is off. Where text can be
  * patched: one NOP, recorded in the section trace_sites; else a load, a test and a branch.
@@ -52,9 +66,6 @@ void trace_port_free(void *block, size_t bytes);
 void trace_port_unmap_all(void *block, size_t bytes);
 /* Runs fn(arg) on every CPU, idle ones included; returns when all have. Not from an interrupt. */
 void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
-/* A buffer of this CPU passed the high-water mark or was closed: have trace_kernel_exit() called at
- * this CPU's next kernel exit. Any context. */
-void trace_port_request_exit(void);
 /* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody
  * there. */
 bool trace_port_raise(unsigned cpu, uint32_t value);

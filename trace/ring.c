@@ -3,10 +3,8 @@
  * The states of one CPU's buffers. See trace/ring.h for contexts and locks, docs/ring.md for why no
  * step can lose or tear a buffer; proof: test/unit/test_ring.c, test_interleave.c.
  */
-#include "trace/ring.h"
-
 #include "kernel/abi/errno.h"
-#include "trace/port.h"
+#include "trace/ring_writer.h"
 
 static size_t align8(size_t n)
 {
@@ -39,21 +37,6 @@ void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, uns
     ring->oldest = 1;
 }
 
-static bool take_free(struct trace_ring *ring, uint32_t *index)
-{
-    uint32_t head = ring->free_head;
-
-    if (head == __atomic_load_n(&ring->free_tail, __ATOMIC_ACQUIRE)) {
-        return false;
-    }
-    uint32_t out = ring->free_out;
-    *index = ring->free_queue[out];
-    ring->free_out = out + 1 == ring->count ? 0 : out + 1;
-    TRACE_YIELD_POINT("free taken");
-    __atomic_store_n(&ring->free_head, head + 1, __ATOMIC_RELEASE);
-    return true;
-}
-
 /* READY sequences are the latest ones, so no more than count lie between oldest and the last. */
 static bool take_oldest(struct trace_ring *ring, uint32_t *index)
 {
@@ -73,7 +56,7 @@ static bool take_oldest(struct trace_ring *ring, uint32_t *index)
 
 enum trace_found trace_ring_obtain(struct trace_ring *ring, bool reuse, uint32_t *index)
 {
-    if (take_free(ring, index)) {
+    if (ring_take_free(ring, index)) {
         ring->run = 0;
         return TRACE_FOUND_FREE;
     }
@@ -86,38 +69,17 @@ enum trace_found trace_ring_obtain(struct trace_ring *ring, bool reuse, uint32_t
 
 void trace_ring_begin(struct trace_ring *ring, uint32_t index)
 {
-    uint32_t sequence = ring->sequence + 1;
-
-    ring->by_sequence[sequence % ring->count] = (uint16_t)index;
-    ring->buffers[index].word = TRACE_WORD(sequence, TRACE_ACTIVE);
-    ring->active = index;
-    __atomic_store_n(&ring->sequence, sequence, __ATOMIC_RELEASE);
-    if (sequence - ring->oldest >= ring->count) {
-        ring->oldest = sequence - ring->count + 1;
-    }
+    ring_begin(ring, index);
 }
 
 void trace_ring_demand(struct trace_ring *ring, uint32_t more)
 {
-    uint32_t used = ring->count - trace_ring_free(ring) - (ring->active != TRACE_NONE);
-
-    if (used + more > ring->ready_most) {
-        ring->ready_most = used + more;
-    }
+    ring_demand(ring, ring->active != TRACE_NONE, more);
 }
 
 void trace_ring_close(struct trace_ring *ring)
 {
-    uint32_t index = ring->active;
-    struct trace_buffer *buffer = &ring->buffers[index];
-
-    ring->closed++;
-    ring->closed_index = index;
-    ring->closed_sequence = ring->sequence;
-    ring->active = TRACE_NONE;
-    TRACE_YIELD_POINT("close");
-    __atomic_store_n(&buffer->word, TRACE_WORD(ring->sequence, TRACE_READY), __ATOMIC_RELEASE);
-    trace_ring_demand(ring, ring->run);
+    ring_close(ring);
 }
 
 uint32_t trace_ring_take(struct trace_ring *ring)

@@ -37,10 +37,11 @@ enum trace_policy {
 
 /* One buffer's descriptor; outside the buffer. */
 struct trace_buffer {
-    volatile uint32_t word;          /* [a] sequence << 2 | enum trace_buffer_state */
-    uint32_t used;                   /* [c] bytes, valid when READY or BUSY */
-    uint32_t dropped_slots;          /* [c] event log: DROPPED slots at its beginning */
-    uint32_t count[TRACE_CLASS_MAX]; /* [c] event log: events in it, per class */
+    /* [c] event log: events in it, per class; aligned to be copied in pairs */
+    _Alignas(8) uint32_t count[TRACE_CLASS_MAX];
+    volatile uint32_t word; /* [a] sequence << 2 | enum trace_buffer_state */
+    uint32_t used;          /* [c] bytes, valid when READY or BUSY */
+    uint32_t dropped_slots; /* [c] event log: DROPPED slots at its beginning */
 };
 
 #define TRACE_WORD(sequence, state) (((uint32_t)(sequence) << 2) | (uint32_t)(state))
@@ -85,31 +86,34 @@ struct trace_loss {
 };
 
 /*
- * One CPU's state of the event log. The hot fields come first; trace_log2() touches count, cursor,
- * limit, wrap and cpu_bits only.
+ * One CPU's state of the event log. The hot fields come first, in the order in which they are
+ * loaded in pairs; trace_log2() touches count, cursor, limit, wrap and cpu_bits only.
  */
 struct trace_cpu {
-    uint32_t count[TRACE_CLASS_MAX]; /* [c] events in the ACTIVE buffer, per class */
-    struct trace_slot *cursor;       /* [c] next slot; &none[1] without an ACTIVE buffer */
-    struct trace_slot *limit;  /* [c] slow path from here: the mark, then the end; NULL: at once */
-    uint64_t wrap;             /* [c] when the high word of the last TIME is over */
+    /* [c] events in the ACTIVE buffer, per class */
+    _Alignas(8) uint32_t count[TRACE_CLASS_MAX];
+    struct trace_slot *due;    /* [c] of the ACTIVE buffer: the mark, once passed the end */
+    struct trace_slot *limit;  /* [c] fast below this: due; NULL: the slow path at each event */
+    struct trace_slot *cursor; /* [c] next slot; &none[1] without an ACTIVE buffer */
+    struct trace_slot *full;   /* [c] end; NULL if limit is: see trace_log_time() */
+    uint64_t wrap;             /* [c] 64-bit clocks: when the high word of the last TIME is over */
     uint64_t cpu_bits;         /* [I] CPU's header bits */
-    struct trace_slot *end;    /* [c] of the ACTIVE buffer */
+    uint32_t clock_low;        /* [c] 32-bit clocks: the last reading */
+    uint32_t clock_high;       /* [c] and how often it has wrapped until then */
     uint32_t time_high;        /* [c] high word of the last stamp and of the last TIME */
-    uint32_t high_water;       /* [a] slots; 0: none */
-    uint64_t clock;            /* [c] software clock: last reading, extended to 64 bits */
+    uint32_t high_water;       /* [a] slots, from the next buffer on */
+    struct trace_slot *end;    /* [c] of the ACTIVE buffer; NULL: none is */
     bool on;                   /* [c] tracing runs here */
     bool busy;                 /* [c] in the slow path: a nested event is a RECURSIVE drop */
     bool nested;               /* [c] there was one */
     bool filled;               /* [c] fill policy: no space any more */
     bool time_ahead;           /* [c] stamps are ahead of the clock, over a wrap: stay slow */
-    bool passed_mark;          /* [c] of the ACTIVE buffer */
-    bool request;              /* [c] call trace_port_request_exit() when unmasked */
-    bool raise;                /* [c] buffers were closed: raise at the kernel's exit */
-    uint32_t id;               /* [I] */
-    uint32_t raised;           /* [k] ring.closed when the interrupt was last raised */
-    uint32_t missed_slots;     /* [c] asked for while there was no buffer: the demand */
-    struct trace_slot none[2]; /* [c] none[0].time: last stamp while no buffer is ACTIVE */
+    bool request;              /* [c] TRACE_PORT_REQUEST_EXIT() before the slow path ends */
+    volatile uint32_t exit_work; /* [a] the port's, looked at where it leaves the kernel */
+    uint32_t id;                 /* [I] */
+    uint32_t raised;             /* [k] ring.closed when the interrupt was last raised */
+    uint32_t missed_slots;       /* [c] asked for while there was no buffer: the demand */
+    struct trace_slot none[2];   /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;
 };

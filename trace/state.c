@@ -107,7 +107,7 @@ static void close_passed(struct trace_cpu *cpu)
     uintptr_t irq = trace_port_irq_save();
 
     cpu->request = false;
-    if (cpu->ring.policy == TRACE_LINEAR && cpu->passed_mark && trace_ring_free(&cpu->ring)) {
+    if (cpu->ring.policy == TRACE_LINEAR && trace_log_passed(cpu) && trace_ring_free(&cpu->ring)) {
         trace_log_flush(cpu);
         cpu->request = false;
     }

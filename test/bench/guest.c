@@ -10,6 +10,7 @@
  *   bench interrupts  closes what the spinner opened
  */
 #include <errno.h>
+#include <kymo.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/dispatch.h>
@@ -47,6 +48,8 @@ enum {
 #define ROUNDS 100
 #define EVENTS 1600 /* more than two buffers' high water, fewer than the buffers hold */
 #define BUFFERS 8
+#define NEAR_WRAP 1000000 /* cycles: some hundred events; a SysTick comes for itself later */
+#define NEAR_EVENTS 1000  /* more than fill that */
 
 static int failed(const char *what)
 {
@@ -187,11 +190,42 @@ static int pulses(int coid, int chid, int n)
     return 0;
 }
 
+static void sleep_ns(uint64_t ns)
+{
+    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+}
+
+/* TIME before an event: because the clock's interrupt has found that it wrapped, or before it has
+ * (on a clock of 64 bits the same). */
+static int wraps(int coid, int chid)
+{
+    uint64_t per_sec = kymo_cycles_per_sec(), wrap = UINT64_C(1) << 32;
+    int status = 0;
+
+    for (int i = 0; i < 6; i++) {
+        sleep_ns(wrap * 1000 / per_sec * 1000000 / 2);
+        status |= pulses(coid, chid, 3);
+    }
+    for (int i = 0; i < 2; i++) {
+        uint64_t left = wrap - (uint32_t)ClockCycles();
+
+        if (left > NEAR_WRAP) {
+            sleep_ns((left - NEAR_WRAP) * 1000 / per_sec * 1000000);
+        }
+        for (int n = 0; n < NEAR_EVENTS && (uint32_t)ClockCycles() >> 31; n++) {
+            status |= pulses(coid, chid, 1);
+        }
+        status |= pulses(coid, chid, 3);
+    }
+    return status;
+}
+
+/* The mark is passed, buffers end without one, the time wraps. */
 static int events(void)
 {
     int chid = ChannelCreate(0);
     int coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
-    uint64_t paddr, wrap_ns = UINT64_C(86) * 1000000000;
+    uint64_t paddr;
     int status;
 
     if (TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr) < 0) {
@@ -202,10 +236,10 @@ static int events(void)
     status = pulses(coid, chid, ROUNDS);
     TraceEvent((int)_NTO_TRACE_STARTNOSTATE);
     status |= pulses(coid, chid, EVENTS);
-    for (int i = 0; i < 6; i++) { /* past every wrap of a 32-bit clock: TIME before the event */
-        TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_NANOSLEEP, NULL, &wrap_ns, NULL);
-        status |= pulses(coid, chid, 3);
-    }
+    status |= wraps(coid, chid);
+    TraceEvent((int)_NTO_TRACE_FLUSHBUFFER);
+    TraceEvent((int)KYMO_TRACE_SETHIGHWATER, 1024);
+    status |= pulses(coid, chid, EVENTS);
     TraceEvent((int)_NTO_TRACE_STOP);
     TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
     return status;

@@ -106,6 +106,9 @@ def judge(boot):
         results.append(("ends", None))
     if len(results) - 1 < suite.tests:
         results.append(("all tests ran", f"{len(results) - 1} of at least {suite.tests}"))
+    died = re.search(r"^Process \d+ \(t_\w+\) terminated.*", boot.console, re.M)
+    if died and suite.image == "test":  # others let their own children die
+        results.append(("no test program dies", died.group()))
     if "PANIC" in boot.console and not suite.panics:
         results.append(("no panic", "the kernel panicked"))
     for check in suite.checks:

@@ -87,10 +87,15 @@ void fake_back(struct fake_where where)
     trace_host_irq_depth = where.irq_depth;
 }
 
+bool fake_exit_wanted(unsigned cpu)
+{
+    return trace_port_cpu_at(cpu)->exit_work != 0;
+}
+
 void fake_exit(void)
 {
-    if (fake.exit_wanted[trace_host_cpu]) {
-        fake.exit_wanted[trace_host_cpu] = false;
+    if (fake_exit_wanted(trace_host_cpu)) {
+        trace_port_cpu()->exit_work = 0;
         trace_kernel_exit();
     }
     assert_int_equal(trace_host_irq_depth, 0);
@@ -112,6 +117,9 @@ uint64_t trace_host_clock(void)
     assert_true(trace_host_irq_depth > 0);
     fake.clock[trace_host_cpu] += fake.tick;
     fake.clock_reads++;
+    if (fake.clock_hook) {
+        fake.clock_hook();
+    }
     return now;
 }
 
@@ -189,12 +197,6 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
         trace_host_irq_depth = 0;
         fake_back(back);
     }
-}
-
-void trace_port_request_exit(void)
-{
-    assert_int_equal(trace_host_irq_depth, 0); /* it may trace */
-    fake.exit_wanted[trace_host_cpu] = true;
 }
 
 bool trace_port_raise(unsigned cpu, uint32_t value)

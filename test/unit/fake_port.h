@@ -25,7 +25,6 @@ struct fake {
     uint64_t clock[FAKE_CPUS];
     uint32_t tick; /* added to a CPU's clock each time that it is read */
     unsigned clock_reads;
-    bool exit_wanted[FAKE_CPUS];      /* trace_port_request_exit() since the last exit */
     bool hook;                        /* somebody has attached to _NTO_HOOK_TRACE */
     unsigned raised[FAKE_CPUS];       /* how often */
     uint32_t raised_value[FAKE_CPUS]; /* the last value */
@@ -36,6 +35,7 @@ struct fake {
     unsigned unmaps;
     unsigned site_changes;
     bool unsynced;                    /* a site was set and no sync followed */
+    void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */
     void (*yield)(const char *where); /* at TRACE_YIELD_POINT(); NULL: nothing */
     void (*cross_called)(void);       /* on each CPU before a cross-call; NULL: nothing */
 };
@@ -54,7 +54,9 @@ struct fake_where {
 struct fake_where fake_on(unsigned cpu);
 void fake_back(struct fake_where where);
 
-/* This CPU leaves the kernel: what was asked for with trace_port_request_exit(). */
+/* TRACE_PORT_REQUEST_EXIT() since the last exit. */
+bool fake_exit_wanted(unsigned cpu);
+/* This CPU leaves the kernel: what was asked for with TRACE_PORT_REQUEST_EXIT(). */
 void fake_exit(void);
 
 #endif

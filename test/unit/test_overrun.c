@@ -306,7 +306,7 @@ static void a_ring_keeps_the_newest(void **state)
     start_tracing(3, _NTO_TRACE_SETRINGMODE);
     trace_loss_add(&trace_port_cpu_at(0)->loss, KYMO_DROP_RECURSIVE, USER, 5);
     insert(100 * FULL);
-    assert_false(fake.exit_wanted[0]); /* nothing may be taken, nobody is told */
+    assert_false(fake_exit_wanted(0)); /* nothing may be taken, nobody is told */
     assert_int_equal(command_as(OWNER, KYMO_TRACE_TAKEBUFFER, 0, 0, &b), -EBUSY);
     assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), -ECANCELED);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
@@ -336,7 +336,7 @@ static void fill_uses_all_and_stops(void **state)
     assert_int_equal(loss_of(0).lost[USER], 0);
     assert_int_equal(fake.raised[0], 0);
     insert(1);
-    assert_true(fake.exit_wanted[0]);
+    assert_true(fake_exit_wanted(0));
     fake_exit();
     assert_int_equal(fake.raised[0], 1);
     insert(9);

@@ -302,7 +302,7 @@ static void kernel_exit(unsigned cpu)
     world.locked = false;
     /* Whoever was to be told has been: of the last buffer that was closed here. */
     const struct trace_ring *ring = ring_of(cpu);
-    if (world.mode == _NTO_TRACE_SETLINEARMODE && !fake.exit_wanted[cpu] && ring->closed) {
+    if (world.mode == _NTO_TRACE_SETLINEARMODE && !fake_exit_wanted(cpu) && ring->closed) {
         assert_int_equal(fake.raised_value[cpu], (cpu * model_per_cpu + ring->closed_index) << 13 |
                                                      (ring->closed_sequence & 0x7ff));
     }

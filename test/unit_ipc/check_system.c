@@ -56,7 +56,7 @@ static void check_timers(unsigned n)
         }
         last = node->at;
     }
-    if (!list_empty(&cpus[n].timers) && !(cpus[n].work & WORK_TIMER) &&
+    if (!list_empty(&cpus[n].timers) && !(cpus[n].trace.exit_work & WORK_TIMER) &&
         fake_timer_at[n] > list_entry(cpus[n].timers.next, struct timer_node, link)->at &&
         fake_timer_at[n] > 1) {
         broken("the hardware timer of CPU %u comes too late", n);

@@ -104,7 +104,7 @@ bool world_step(unsigned n)
         intr_ipi(0, 0, false);
         any = true;
     }
-    if (cpus[n].work | cpus[n].resched) {
+    if (cpus[n].trace.exit_work | cpus[n].resched) {
         enter(way_exit, cpus[n].current, 0);
         any = true;
     }
@@ -128,7 +128,7 @@ void world_do(unsigned n, void (*what)(void *arg), void *arg)
 bool world_settled(void)
 {
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        if (inside[n] || (cpus[n].work | cpus[n].resched)) {
+        if (inside[n] || (cpus[n].trace.exit_work | cpus[n].resched)) {
             return false;
         }
     }

@@ -4,7 +4,10 @@
 #define TEST_UNIT_KERNEL_FAKE_TRACE_H
 
 #define TRACE_PORT_CLOCK_BITS 64
-#define TRACE_PORT_CPU_BITS(cpu) 0u
+#define TRACE_PORT_IRQ_BITS 0
+#define TRACE_PORT_HEADER(cpu, code) (code)
+#define TRACE_PORT_EXIT_WORK 8u
+#define TRACE_PORT_REQUEST_EXIT(cpu) ((void)(cpu))
 
 static inline struct trace_cpu *trace_port_cpu(void)
 {
@@ -25,6 +28,16 @@ static inline uint64_t trace_port_clock(void)
 static inline uint32_t trace_port_clock_low(void)
 {
     return 0;
+}
+static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+{
+    return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
+}
+static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_t header,
+                                                uint32_t time, uint32_t d1, uint32_t d2)
+{
+    *slot = (struct trace_slot){.header = header, .time = time, .d1 = d1, .d2 = d2};
+    return slot + 1;
 }
 static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)
 {

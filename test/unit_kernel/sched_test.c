@@ -87,7 +87,7 @@ static void leave_kernel(void)
         more = false;
         for (unsigned i = 0; i < CONFIG_CPUS; i++) {
             struct cpu *cpu = &cpus[i];
-            if (!cpu->resched && !cpu->work && !(cpu == here && rounds == 0)) {
+            if (!cpu->resched && !cpu->trace.exit_work && !(cpu == here && rounds == 0)) {
                 continue;
             }
             if (cpu != here && rounds == 0) {
@@ -95,7 +95,7 @@ static void leave_kernel(void)
                 continue;
             }
             fake_cpu = cpu;
-            cpu->work = 0;
+            cpu->trace.exit_work = 0;
             sched_switch(cpu, cpu->current);
             more = true;
         }

@@ -8,7 +8,14 @@
 #define TRACE_PORT_AARCH64_H
 
 #define TRACE_PORT_CLOCK_BITS 64
-#define TRACE_PORT_CPU_BITS(cpu) ((uint32_t)(cpu)->cpu_bits)
+#define TRACE_PORT_IRQ_BITS 0
+/* Written so that a constant code is one MOVK. */
+#define TRACE_PORT_HEADER(cpu, code) (((uint32_t)(cpu)->cpu_bits & 0xffff0000u) | (code))
+
+#define TRACE_PORT_EXIT_WORK 8u
+/* Nothing to pend: the kernel looks when it leaves. */
+#define TRACE_PORT_REQUEST_EXIT(cpu) \
+    ((void)__atomic_fetch_or(&(cpu)->exit_work, TRACE_PORT_EXIT_WORK, __ATOMIC_RELAXED))
 
 static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
 {
@@ -17,16 +24,16 @@ static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(vo
     return cpu;
 }
 
+/* Nothing to do: at EL1 they are masked from the first instruction to the last (boot.S masks all,
+ * an exception masks, nothing unmasks), as arch_irq_save() of kernel/arch/aarch64 relies on too. */
 static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
 {
-    uintptr_t state;
-    __asm__ volatile("mrs %0, daif\n\tmsr daifset, #2" : "=r"(state)::"memory");
-    return state;
+    return 0;
 }
 
 static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
 {
-    __asm__ volatile("msr daif, %0" ::"r"(state) : "memory");
+    (void)state;
 }
 
 /* No isb: a stamp may be a few instructions early; the log keeps them increasing. */
@@ -40,6 +47,21 @@ static inline __attribute__((always_inline)) uint64_t trace_port_clock(void)
 static inline uint32_t trace_port_clock_low(void)
 {
     return (uint32_t)trace_port_clock();
+}
+
+static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+{
+    return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
+}
+
+static inline __attribute__((always_inline)) struct trace_slot *
+trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t d1, uint32_t d2)
+{
+    __asm__ volatile("stp %w1, %w2, [%0], #16\n\tstp %w3, %w4, [%0, #-8]"
+                     : "+r"(slot)
+                     : "r"(header), "r"(time), "r"(d1), "r"(d2)
+                     : "memory");
+    return slot;
 }
 
 static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)

@@ -8,16 +8,20 @@
 #define TRACE_PORT_ARMV7M_H
 
 #define TRACE_PORT_CLOCK_BITS 32
-#define TRACE_PORT_CPU_BITS(cpu) 0u /* one CPU, number 0 */
+#define TRACE_PORT_IRQ_BITS 16 /* of what it may be; so that MOVT puts a constant above it */
+#define TRACE_PORT_HEADER(cpu, code) (code) /* one CPU, number 0 */
+
+#define TRACE_PORT_EXIT_WORK 8u
+/* One CPU, interrupts masked: plain. The store pends PendSV. */
+#define TRACE_PORT_REQUEST_EXIT(cpu) \
+    ((cpu)->exit_work |= TRACE_PORT_EXIT_WORK, *(volatile uint32_t *)0xe000ed04 = 1u << 28)
 
 /* The kernel's cpus[0]; struct trace_cpu is its first member. */
-extern char trace_port_cpus[] __asm__("cpus");
-
 static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
 {
     struct trace_cpu *cpu;
     /* Through asm: the compiler must not think that this can't alias the kernel's `cpus`. */
-    __asm__("" : "=r"(cpu) : "0"(trace_port_cpus));
+    __asm__("ldr %0, =cpus" : "=r"(cpu));
     return cpu;
 }
 
@@ -28,6 +32,7 @@ static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
     return state;
 }
 
+/* All bits of what is written to PRIMASK but the lowest are ignored. */
 static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
 {
     __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
@@ -43,6 +48,25 @@ uint64_t trace_clock_extend(uint32_t low); /* trace/clock.c */
 static inline uint64_t trace_port_clock(void)
 {
     return trace_clock_extend(trace_port_clock_low());
+}
+
+static inline __attribute__((always_inline)) uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+{
+    if (__builtin_constant_p(code)) {
+        __asm__("movt %0, %1" : "+r"(irq) : "i"(code));
+        return irq;
+    }
+    return irq | code << TRACE_PORT_IRQ_BITS;
+}
+
+static inline __attribute__((always_inline)) struct trace_slot *
+trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t d1, uint32_t d2)
+{
+    __asm__ volatile("strd %1, %2, [%0], #16\n\tstrd %3, %4, [%0, #-8]"
+                     : "+r"(slot)
+                     : "r"(header), "r"(time), "r"(d1), "r"(d2)
+                     : "memory");
+    return slot;
 }
 
 static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)

@@ -10,7 +10,11 @@
 #ifndef TRACE_PORT_CLOCK_BITS
 #define TRACE_PORT_CLOCK_BITS 64
 #endif
-#define TRACE_PORT_CPU_BITS(cpu) ((uint32_t)(cpu)->cpu_bits)
+#define TRACE_PORT_IRQ_BITS 8
+#define TRACE_PORT_HEADER(cpu, code) ((uint32_t)(cpu)->cpu_bits | (code))
+
+#define TRACE_PORT_EXIT_WORK 8u
+#define TRACE_PORT_REQUEST_EXIT(cpu) ((cpu)->exit_work |= TRACE_PORT_EXIT_WORK)
 
 extern unsigned trace_host_cpu;       /* who we are */
 extern unsigned trace_host_irq_depth; /* > 0: interrupts masked */
@@ -31,7 +35,7 @@ static inline uintptr_t trace_port_irq_save(void)
 
 static inline void trace_port_irq_restore(uintptr_t state)
 {
-    trace_host_irq_depth = (unsigned)state;
+    trace_host_irq_depth = (unsigned)state & ((1u << TRACE_PORT_IRQ_BITS) - 1);
 }
 
 static inline uint32_t trace_port_clock_low(void)
@@ -43,6 +47,18 @@ static inline uint64_t trace_port_clock(void)
 {
     return TRACE_PORT_CLOCK_BITS == 32 ? trace_clock_extend(trace_port_clock_low())
                                        : trace_host_clock();
+}
+
+static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+{
+    return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
+}
+
+static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_t header,
+                                                uint32_t time, uint32_t d1, uint32_t d2)
+{
+    *slot = (struct trace_slot){.header = header, .time = time, .d1 = d1, .d2 = d2};
+    return slot + 1;
 }
 
 static inline bool trace_port_site_on(unsigned id)

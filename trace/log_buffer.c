@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The event log's buffers: opened with BUFFER, TIME and what is pending of DROPPED, closed with
+ * their counts, by the policy; start, stop, flush. Own CPU, interrupts masked, from any context;
+ * the entry points of cross-calls also under the kernel lock. Described in docs/ring.md; proof:
+ * test/unit/test_log.c, test_overrun.c, test_random.c.
+ */
+#include "trace/log_impl.h"
+#include "trace/loss.h"
+
+static struct trace_slot *buffer_start(const struct trace_cpu *cpu)
+{
+    return (struct trace_slot *)trace_ring_data(&cpu->ring, cpu->ring.active);
+}
+
+bool trace_log_passed(const struct trace_cpu *cpu)
+{
+    return cpu->end && cpu->cursor > buffer_start(cpu) + cpu->high_water;
+}
+
+static void no_buffer(struct trace_cpu *cpu)
+{
+    cpu->none[0].time = cpu->cursor[-1].time;
+    cpu->cursor = &cpu->none[1];
+    cpu->limit = cpu->due = cpu->full = cpu->end = NULL;
+}
+
+static void close_buffer(struct trace_cpu *cpu)
+{
+    struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
+    struct trace_slot *start = cpu->end - TRACE_BUFFER_SLOTS;
+    uint32_t slots = (uint32_t)(cpu->cursor - start);
+
+    start->d2 = slots;
+    buffer->used = slots * TRACE_SLOT_BYTES;
+    log_move_counts(cpu, buffer);
+    no_buffer(cpu);
+    trace_ring_close(&cpu->ring);
+    if (cpu->ring.policy == TRACE_LINEAR) {
+        cpu->request = true;
+    }
+}
+
+static void put_dropped(struct trace_cpu *cpu, uint64_t stamp, uint32_t slots)
+{
+    uint32_t reason_class, events;
+
+    while (slots-- && trace_loss_next(&cpu->loss, &reason_class, &events)) {
+        cpu->cursor = trace_port_put(
+            cpu->cursor, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_DROPPED)),
+            (uint32_t)++stamp, reason_class, events);
+    }
+}
+
+static void open_buffer(struct trace_cpu *cpu, uint32_t index)
+{
+    struct trace_ring *ring = &cpu->ring;
+    struct trace_slot *slot = (struct trace_slot *)trace_ring_data(ring, index);
+    uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0;
+    uint64_t stamp = trace_clock_stamp(cpu, 2 + dropped);
+
+    trace_ring_begin(ring, index);
+    ring->buffers[index].dropped_slots = dropped;
+    cpu->end = slot + TRACE_BUFFER_SLOTS;
+    cpu->due = ring->policy == TRACE_LINEAR ? slot + cpu->high_water : cpu->end;
+    slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)),
+                          (uint32_t)stamp, ring->sequence, 0);
+    stamp++;
+    cpu->cursor = log_put_time(cpu, slot, (uint32_t)(stamp >> 32), (uint32_t)stamp);
+    if (dropped) {
+        put_dropped(cpu, stamp, dropped);
+    }
+}
+
+/* How many buffers more would have been needed until now. */
+static void note_demand(struct trace_cpu *cpu)
+{
+    uint32_t missed = (cpu->missed_slots + TRACE_BUFFER_SLOTS - 1) / TRACE_BUFFER_SLOTS;
+
+    trace_ring_demand(&cpu->ring, cpu->ring.run + missed);
+}
+
+void log_missed(struct trace_cpu *cpu, unsigned slots)
+{
+    cpu->missed_slots += slots;
+    note_demand(cpu);
+}
+
+/* A buffer with events that nobody took is used again. */
+static void overwrite(struct trace_cpu *cpu, uint32_t index)
+{
+    bool meant = cpu->ring.policy == TRACE_RING;
+
+    cpu->ring.run += !meant;
+    note_demand(cpu);
+    trace_loss_buffer(cpu, index, meant ? 0 : KYMO_DROP_OVERWRITTEN);
+}
+
+bool log_next_buffer(struct trace_cpu *cpu)
+{
+    struct trace_ring *ring = &cpu->ring;
+    bool reuse = ring->policy == TRACE_RING || (ring->policy == TRACE_LINEAR && ring->overwrite);
+    bool any = reuse || trace_ring_free(ring);
+    uint32_t index;
+
+    if (cpu->end && (any || cpu->cursor == cpu->end)) {
+        close_buffer(cpu);
+    }
+    switch (any ? trace_ring_obtain(ring, reuse, &index) : TRACE_FOUND_NOTHING) {
+    case TRACE_FOUND_NOTHING:
+        return false;
+    case TRACE_FOUND_READY:
+        overwrite(cpu, index);
+        break;
+    case TRACE_FOUND_FREE:
+        cpu->missed_slots = 0;
+        break;
+    }
+    open_buffer(cpu, index);
+    return true;
+}
+
+void trace_log_start(struct trace_cpu *cpu)
+{
+    cpu->on = true;
+    cpu->filled = false;
+    log_set_limit(cpu);
+}
+
+void trace_log_flush(struct trace_cpu *cpu)
+{
+    if (cpu->end) {
+        close_buffer(cpu);
+    }
+}
+
+/* What is still pending goes into the stream if a FREE buffer is there for it. */
+void trace_log_stop(struct trace_cpu *cpu)
+{
+    uint32_t index;
+
+    trace_log_flush(cpu);
+    if (cpu->on && cpu->loss.reasons &&
+        trace_ring_obtain(&cpu->ring, false, &index) == TRACE_FOUND_FREE) {
+        open_buffer(cpu, index);
+        close_buffer(cpu);
+    }
+    cpu->on = false;
+    cpu->limit = cpu->full = NULL;
+}
+
+void trace_log_clear(struct trace_cpu *cpu)
+{
+    trace_log_stop(cpu);
+    for (uint32_t i = 0; i < cpu->ring.count; i++) {
+        if (TRACE_WORD_STATE(cpu->ring.buffers[i].word) == TRACE_READY) {
+            trace_loss_buffer(cpu, i, KYMO_DROP_DISCARDED);
+            trace_ring_discard(&cpu->ring, i);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Between trace/log.c (events) and trace/log_buffer.c (buffers). Own CPU, interrupts masked.
+ */
+#ifndef TRACE_LOG_IMPL_H
+#define TRACE_LOG_IMPL_H
+
+#include "trace/log.h"
+
+/* The last TIME's d1 and d2; what else a CONTROL event needs beside its number. */
+#define TRACE_CONTROL_CODE(event) ((uint32_t)TRACE_CLASS_CONTROL << TRACE_CLASS_SHIFT | (event))
+
+/* Puts TIME: its stamp becomes the last one, its high word the log's. Returns the next slot. */
+TRACE_INLINE struct trace_slot *log_put_time(struct trace_cpu *cpu, struct trace_slot *slot,
+                                             uint32_t high, uint32_t low)
+{
+    trace_clock_set_high(cpu, high);
+    return trace_port_put(slot, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_TIME)), low,
+                          high, low);
+}
+
+/*
+ * The short paths have the log to themselves from here, or nobody: limit and full as the state says
+ * and both NULL if the next event must take the slow path.
+ */
+TRACE_INLINE void log_set_limit(struct trace_cpu *cpu)
+{
+    bool slow = cpu->time_ahead || cpu->filled || !cpu->on;
+
+    cpu->limit = slow ? NULL : cpu->due;
+    cpu->full = slow ? NULL : cpu->end;
+}
+
+/* The slot of a simple event whose stamp is known, where there is room for it. */
+TRACE_INLINE void log_put_simple(struct trace_cpu *cpu, struct trace_slot *slot, uint32_t code,
+                                 uint32_t time, uint32_t d1, uint32_t d2)
+{
+    slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code), time, d1, d2);
+    cpu->count[code >> TRACE_CLASS_SHIFT]++;
+    cpu->cursor = slot;
+}
+
+/* The counts go to the descriptor and start anew; in pairs of words, without a call. */
+static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *buffer)
+{
+    typedef uint64_t pair __attribute__((may_alias));
+    pair *from = (pair *)cpu->count, *to = (pair *)buffer->count;
+
+#pragma GCC unroll 16
+    for (unsigned i = 0; i < sizeof(cpu->count) / sizeof(*from); i++) {
+        to[i] = from[i];
+        from[i] = 0;
+        __asm__("" ::: "memory");
+    }
+}
+
+/* A simple event in whatever state the log is; and the one for which limit is full: the buffer is
+ * full, or there is none, or the slow path must look. Both end the masked section. */
+TRACE_COLD void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
+void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
+
+/* Gets the next buffer, by the policy, and opens it: the event's stamp is the last one + 1. False:
+ * there is none; the ACTIVE one stays if it isn't full. */
+bool log_next_buffer(struct trace_cpu *cpu);
+/* An event is lost for the want of a buffer: the demand. */
+void log_missed(struct trace_cpu *cpu, unsigned slots);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A simple event's usual way from a full buffer, or from none, to the next: linear policy, a FREE
+ * buffer at hand, nothing lost, no wrap of the time near. It is log_slow()'s way for that case in
+ * one straight piece, which a board's budget counts; anything else is left to log_slow(). Own CPU,
+ * interrupts masked. Proof: test/unit/test_log.c, test_random.c.
+ */
+#include "trace/log_impl.h"
+#include "trace/loss.h"
+#include "trace/ring_writer.h"
+
+/* BUFFER, TIME and the event: so many stamps, and slots before the mark may be passed. */
+#define TURN_SLOTS 3
+
+static inline bool is_usual(const struct trace_cpu *cpu, uint32_t now)
+{
+    return cpu->ring.policy == TRACE_LINEAR && !cpu->loss.reasons &&
+           cpu->high_water >= TURN_SLOTS && now <= UINT32_MAX - TURN_SLOTS;
+}
+
+static inline void close_full(struct trace_cpu *cpu)
+{
+    struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
+
+    (cpu->end - TRACE_BUFFER_SLOTS)->d2 = TRACE_BUFFER_SLOTS;
+    buffer->used = TRACE_BUFFER_BYTES;
+    log_move_counts(cpu, buffer);
+    ring_close(&cpu->ring);
+}
+
+/* BUFFER, TIME and the event. */
+static inline void open_with(struct trace_cpu *cpu, uint32_t index, uint32_t high, uint32_t low,
+                             uint32_t code, uint32_t d1, uint32_t d2)
+{
+    struct trace_slot *slot = (struct trace_slot *)trace_ring_data(&cpu->ring, index);
+    struct trace_slot *due = slot + cpu->high_water;
+    struct trace_slot *end = slot + TRACE_BUFFER_SLOTS;
+
+    cpu->ring.buffers[index].dropped_slots = 0;
+    cpu->ring.run = cpu->missed_slots = 0;
+    slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)),
+                          low, ring_begin(&cpu->ring, index), 0);
+    slot = log_put_time(cpu, slot, high, low + 1);
+    log_put_simple(cpu, slot, code, low + 2, d1, d2);
+    TRACE_YIELD_POINT("turned");
+    if (__builtin_expect(cpu->nested, 0)) {
+        trace_loss_fold(cpu);
+    }
+    cpu->busy = false;
+    cpu->end = end;
+    cpu->due = cpu->limit = due;
+    cpu->full = end;
+}
+
+/* A nested event in the middle of a turn finds busy, and limit NULL. */
+static inline void begin(struct trace_cpu *cpu)
+{
+    cpu->limit = cpu->full = NULL;
+    cpu->busy = true;
+    TRACE_YIELD_POINT("turn");
+}
+
+/* limit and full are its end: see trace/log.h for what that says. */
+static bool turn(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uint32_t now, uint32_t code)
+{
+    uint32_t index;
+
+    if (!is_usual(cpu, now) || !ring_take_free(&cpu->ring, &index)) {
+        return false;
+    }
+    begin(cpu);
+    close_full(cpu);
+    open_with(cpu, index, cpu->time_high, now, code, d1, d2);
+    return true;
+}
+
+/* There is no ACTIVE buffer; the time and everything else must be looked at. */
+static bool open(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, trace_now_t low, uint32_t code)
+{
+    uint64_t now = trace_clock_whole(cpu, low);
+    uint32_t index;
+
+    if (!cpu->on || cpu->busy || !is_usual(cpu, (uint32_t)now) || now <= trace_clock_last(cpu) ||
+        !ring_take_free(&cpu->ring, &index)) {
+        return false;
+    }
+    begin(cpu);
+    cpu->time_ahead = false;
+    open_with(cpu, index, (uint32_t)(now >> 32), (uint32_t)now, code, d1, d2);
+    return true;
+}
+
+void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+    uint32_t code = TRACE_WHAT_CODE(what);
+
+    if (cpu->full) {
+        if (turn(cpu, d1, d2, (uint32_t)now, code)) {
+            TRACE_PORT_REQUEST_EXIT(cpu);
+            trace_port_irq_restore(what);
+            return;
+        }
+    } else if (!cpu->end && open(cpu, d1, d2, now, code)) {
+        trace_port_irq_restore(what);
+        return;
+    }
+    log_slow(d1, d2, now, what);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The writer's steps of trace/ring.h as inlines, for the log's turn from one buffer to the next,
+ * which a board's budget counts; trace/ring.c makes functions of them for everybody else. Own CPU,
+ * interrupts masked. Proof: test/unit/test_ring.c, test_interleave.c.
+ */
+#ifndef TRACE_RING_WRITER_H
+#define TRACE_RING_WRITER_H
+
+#include "trace/port.h"
+#include "trace/ring.h"
+
+static inline bool ring_take_free(struct trace_ring *ring, uint32_t *index)
+{
+    uint32_t head = ring->free_head;
+
+    if (head == __atomic_load_n(&ring->free_tail, __ATOMIC_ACQUIRE)) {
+        return false;
+    }
+    uint32_t out = ring->free_out;
+    *index = ring->free_queue[out];
+    ring->free_out = out + 1 == ring->count ? 0 : out + 1;
+    TRACE_YIELD_POINT("free taken");
+    __atomic_store_n(&ring->free_head, head + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Its sequence. */
+static inline uint32_t ring_begin(struct trace_ring *ring, uint32_t index)
+{
+    uint32_t count = ring->count;
+    uint32_t sequence = ring->sequence + 1;
+
+    ring->by_sequence[sequence % count] = (uint16_t)index;
+    ring->buffers[index].word = TRACE_WORD(sequence, TRACE_ACTIVE);
+    ring->active = index;
+    __atomic_store_n(&ring->sequence, sequence, __ATOMIC_RELEASE);
+    if (sequence - ring->oldest >= count) {
+        ring->oldest = sequence - count + 1;
+    }
+    return sequence;
+}
+
+/* active: is there one? */
+static inline void ring_demand(struct trace_ring *ring, bool active, uint32_t more)
+{
+    uint32_t used = ring->count - trace_ring_free(ring) - active;
+
+    if (used + more > ring->ready_most) {
+        ring->ready_most = used + more;
+    }
+}
+
+static inline void ring_close(struct trace_ring *ring)
+{
+    uint32_t index = ring->active;
+    uint32_t sequence = ring->sequence;
+
+    ring->closed++;
+    ring->closed_index = index;
+    ring->closed_sequence = sequence;
+    ring->active = TRACE_NONE;
+    TRACE_YIELD_POINT("close");
+    __atomic_store_n(&ring->buffers[index].word, TRACE_WORD(sequence, TRACE_READY),
+                     __ATOMIC_RELEASE);
+    ring_demand(ring, false, ring->run);
+}
+
+#endif
