@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Dynamic tracing's control: one kernel call, DtraceControl(), whose commands are also the messages
+ * of the link's service "dtrace" (docs/link.md): struct kymo_d_call and `in_bytes` bytes go to the
+ * target, the same struct and `out_bytes` bytes come back. So a link's agent passes them on without
+ * looking into them, and what a host sends is checked in one place, the kernel. All structures are
+ * the same on 32 and 64 bits, little-endian; those named d_ are of trace/d/d.h and trace/d/image.h.
+ *
+ * int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
+ *
+ * Needs ABILITY_TRACE. A consumer belongs to the process that created it and ends with it. 0, or -1
+ * and errno, which call->result has as a negative number:
+ *   EPERM      without the ability; a destructive program where that is not allowed
+ *   EINVAL     an unknown command; what the command says
+ *   EBADF      no such consumer of this process
+ *   EMSGSIZE   in_bytes or out_bytes out of range
+ *   EFAULT     in or out is not the caller's memory
+ *   EAGAIN     too many consumers; ENOMEM: no memory for this one
+ *   ESHUTDOWN  the consumer was silent for 10 s and is killed
+ */
+#ifndef _SYS_DTRACE_H
+#define _SYS_DTRACE_H
+
+#include <stdint.h>
+
+#define KYMO_D_VERSION 1
+#define KYMO_D_IN_MOST (256 * 1024)       /* bytes of a program */
+#define KYMO_D_OUT_MOST (4 * 1024 * 1024) /* bytes of an answer */
+
+enum kymo_d_command {
+    KYMO_D_INFO = 1, /* out: struct kymo_d_info */
+    /* From the first probe with an id above call->id on, as many as find room: out: one struct
+     * kymo_d_probe after the other. ENOENT: no more; EMSGSIZE: no room for one. */
+    KYMO_D_PROBES,
+    KYMO_D_PROVIDE, /* in: provider, module, function, name, each with its NUL: see d.h */
+    /* in: a struct d_image; flags: enum d_create_flags. out: struct kymo_d_created, and on any
+     * error but EBADF, EMSGSIZE, EFAULT struct d_refusal. Answers call->handle. */
+    KYMO_D_CREATE,
+    KYMO_D_GO,          /* answers cpu: where BEGIN fired */
+    KYMO_D_STOP,        /* answers cpu: where END fired */
+    KYMO_D_OVER,        /* answers id: 1 if d_consumer_over(), else 0. Not a sign of life */
+    KYMO_D_STATUS,      /* out: struct d_status. A sign of life */
+    KYMO_D_BUFFER,      /* of cpu: out: struct d_snap, then its bytes */
+    KYMO_D_AGGREGATION, /* of cpu: the same */
+    /* Of id: out: struct d_epid_desc or struct d_agg_desc, 4 bytes, its struct d_recdesc. ENOENT */
+    KYMO_D_EPID,
+    KYMO_D_AGG,
+    KYMO_D_RESUME, /* id: a process that stop() stopped. ESRCH */
+    KYMO_D_DESTROY,
+    /* The consumer that the boot made from BOOT_D: it is the caller's now. Answers handle and id:
+     * how many probes matched. ENOENT: there is none, or somebody has it. out: its program. */
+    KYMO_D_CLAIM,
+};
+
+struct kymo_d_call {
+    uint32_t command;        /* enum kymo_d_command */
+    uint32_t handle;         /* consumer, not 0 */
+    uint32_t cpu, id, flags; /* as the command says, else 0 */
+    int32_t result;          /* answer: 0 or a negative errno, as kernel/abi/errno.h numbers them */
+    uint32_t in_bytes;       /* that go with the request */
+    uint32_t out_bytes;      /* request: room for the answer; answer: its bytes */
+};
+_Static_assert(sizeof(struct kymo_d_call) == 32, "layout on the link");
+
+struct kymo_d_info {
+    uint32_t version;       /* KYMO_D_VERSION */
+    uint32_t cpus;          /* numbers below that */
+    uint32_t pointer_bytes; /* 4 or 8 */
+    uint32_t machine;       /* ELF e_machine */
+    uint8_t build_id[20];   /* of the kernel's ELF */
+    uint8_t pad[4];
+    char board[32];
+    /* Defaults and limits of this board, bytes. */
+    uint64_t bufsize, aggsize, specsize, dynvarsize, strsize;
+    uint64_t memory;   /* that is free for consumers, bytes */
+    uint64_t clock_hz; /* of the trace clock */
+};
+
+/* One probe of KYMO_D_PROBES. `size` bytes all together, a multiple of 8, then the next. */
+struct kymo_d_probe {
+    uint16_t size;
+    uint8_t arguments; /* C types that follow the names: args[0] … */
+    uint8_t pad;
+    uint32_t id;
+    uint8_t name[5], data[5], class[5]; /* struct d_attributes */
+    uint8_t pad1;
+    /* provider, module, function, name, then the arguments' types, each with its NUL. */
+    char strings[];
+};
+_Static_assert(sizeof(struct kymo_d_probe) == 24, "layout on the link");
+
+struct kymo_d_created {
+    uint64_t bufsize, aggsize, specsize, dynvarsize; /* struct d_sizes */
+    uint32_t matched;                                /* enablings made */
+    uint32_t pad;
+};
+
+int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
+
+#endif
