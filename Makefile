@@ -39,13 +39,13 @@ check: ## all checks and tests; the last line says how many passed and failed
 .PHONY: run
 run: ## boot BOARD=<board> IMAGE=<image> with the console here (^C ends it)
 	$(Q)scripts/setup.sh build
-	+$(Q)$(MAKE) --no-print-directory image host
+	+$(Q)$(MAKE) -s --no-print-directory image host
 	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
 
 .PHONY: gdb
 gdb: ## the same, stopped at the first instruction, with gdb attached
 	$(Q)scripts/setup.sh gdb
-	+$(Q)$(MAKE) --no-print-directory image host
+	+$(Q)$(MAKE) -s --no-print-directory image host
 	$(Q)scripts/gdb $(BOARD) $(IMAGE)
 
 .PHONY: bench
@@ -57,7 +57,7 @@ bench: ## count guest instructions: a table, and build/bench.json
 .PHONY: soak
 soak: ## loss accounting and SMP stress for SOAK=<minutes> (default 10)
 	$(Q)scripts/setup.sh check
-	+$(Q)$(MAKE) --no-print-directory boards host
+	+$(Q)$(MAKE) -s --no-print-directory boards host
 	$(Q)test/boot/soak $(or $(SOAK),10)
 
 .PHONY: fuzz

@@ -155,6 +155,11 @@ def main():
         for s in chosen:
             print(f"{s.name:16} {s.image:10} {s.mode:8} {s.doc}")
         return 0
+    missing = [t for t in (suites.KYMO, suites.COUNT) if not os.path.exists(t)]
+    if missing:
+        print(f"run.py: no {os.path.relpath(missing[0], ROOT)}: first run `make all tools`",
+              file=sys.stderr)
+        return 2
     passed = failed = 0
     # A multi-threaded emulator wants the machine's CPUs: those boots run one at a time.
     single = [s for s in chosen if s.mode == "icount"]
