@@ -4,12 +4,12 @@
  * a fresh directory in which trace.kev points to the file asked for; else build/<board>, where an
  * old trace.kev is removed first, so that one is there afterwards only if this boot made it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/run/run.h"
@@ -85,13 +85,27 @@ static int board_place(struct run *run)
     return 0;
 }
 
+static void tell_if_empty(const struct run *run)
+{
+    struct stat st;
+
+    fflush(stdout);
+    if (stat(run->capture, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
+        kymo_error("%s is empty: the guest wrote nothing to its trace.kev", run->capture);
+    }
+}
+
 void run_place_tell(const struct run *run)
 {
     char path[PATH_MAX + 16], here[PATH_MAX];
     size_t skip = 0;
 
+    if (run->capture != NULL) {
+        tell_if_empty(run);
+        return;
+    }
     capture_path(run, path);
-    if (run->capture != NULL || access(path, R_OK) != 0) {
+    if (access(path, R_OK) != 0) {
         return;
     }
     if (getcwd(here, sizeof(here)) != NULL && strncmp(path, here, strlen(here)) == 0 &&
@@ -115,20 +129,18 @@ int run_place(struct run *run)
     return temporary_make(run, target);
 }
 
+/* What the guest wrote under other names is not ours to remove. */
 void run_place_remove(struct run *run)
 {
-    DIR *dir = run->dir_is_temporary ? opendir(run->dir) : NULL;
-    const struct dirent *entry;
+    char path[PATH_MAX + 16];
 
-    if (dir == NULL) {
+    if (!run->dir_is_temporary) {
         return;
     }
-    while ((entry = readdir(dir)) != NULL) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            unlinkat(dirfd(dir), entry->d_name, 0);
-        }
+    capture_path(run, path);
+    unlink(path);
+    if (rmdir(run->dir) != 0) {
+        kymo_error("the guest's other files: %s", run->dir);
     }
-    closedir(dir);
-    rmdir(run->dir);
     run->dir_is_temporary = false;
 }
