@@ -38,6 +38,7 @@
     E(ENOSYS, 88) \
     E(ENAMETOOLONG, 91) \
     E(ETIMEDOUT, 116) \
+    E(EMSGSIZE, 122) \
     E(ENOTSUP, 134) \
     E(EOVERFLOW, 139) \
     E(ECANCELED, 140)

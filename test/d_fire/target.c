@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "test/d_fire/target.h"
 
+#include "trace/d/control.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -200,4 +202,18 @@ const uint64_t *aggregated(unsigned cpu, uint32_t id, const void *key, size_t ke
         at += e.size;
     }
     return found ? value : NULL;
+}
+
+/* ---- what control.c needs ----------------------------------------------------------------------
+ */
+
+void d_control_info(struct kymo_d_info *info)
+{
+    info->cpus = FAKE_CPUS;
+    info->pointer_bytes = sizeof(void *);
+}
+
+int d_control_resume(int32_t pid)
+{
+    return pid == 77 ? 0 : -3;
 }

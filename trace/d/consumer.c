@@ -418,7 +418,8 @@ uint64_t d_machine_clean(void)
         if (state == D_STATE_KILLED || state == D_STATE_STOPPED) {
             continue;
         }
-        if (state != D_STATE_INACTIVE && now - c->alive > DEADMAN && now > c->alive) {
+        bool silent = now > c->alive && now - c->alive > DEADMAN && !c->unattended;
+        if (state != D_STATE_INACTIVE && silent) {
             kill_silent(c);
             continue;
         }

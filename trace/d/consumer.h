@@ -33,6 +33,7 @@ struct d_consumer {
     uint32_t exit_dropped;          /* [a] its record had no room */
     uint64_t errors, double_errors; /* [a] */
     uint64_t alive;                 /* [k] ns: when it last asked for its status */
+    bool unattended;                /* [k] the boot's, not claimed yet: may be silent */
     uint64_t clean_interval;        /* [I] ns */
     struct d_code code;             /* [I] */
     struct d_speculations speculations;

@@ -8,12 +8,12 @@
  *
  * int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
  *
- * Needs ABILITY_TRACE. A consumer belongs to the process that created it and ends with it. 0, or -1
- * and errno, which call->result has as a negative number:
+ * in and out are aligned to 8. Needs ABILITY_TRACE. A consumer belongs to the process that created
+ * it and ends with it. 0, or -1 and errno, which call->result has as a negative number:
  *   EPERM      without the ability; a destructive program where that is not allowed
  *   EINVAL     an unknown command; what the command says
  *   EBADF      no such consumer of this process
- *   EMSGSIZE   in_bytes or out_bytes out of range
+ *   EMSGSIZE   in_bytes or out_bytes out of range, or no room for the answer
  *   EFAULT     in or out is not the caller's memory
  *   EAGAIN     too many consumers; ENOMEM: no memory for this one
  *   ESHUTDOWN  the consumer was silent for 10 s and is killed
@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #define KYMO_D_VERSION 1
+#define KYMO_D_ESHUTDOWN 110              /* ESHUTDOWN: not all C libraries have the name */
 #define KYMO_D_IN_MOST (256 * 1024)       /* bytes of a program */
 #define KYMO_D_OUT_MOST (4 * 1024 * 1024) /* bytes of an answer */
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What D's control call (trace/d/control.c) says of this process: for the server that offers self's
+ * machine to others, as a board offers its own (test/d_remote).
+ */
+#include "host/self/self.h"
+#include "trace/d/control.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/types.h>
+
+void d_control_info(struct kymo_d_info *info)
+{
+    info->cpus = d_port_cpu_count();
+    info->pointer_bytes = sizeof(void *);
+    info->machine = EM_X86_64;
+    strcpy(info->board, "self");
+    info->bufsize = 4 << 20;
+    info->aggsize = 4 << 20;
+    info->specsize = 32 << 10;
+    info->dynvarsize = 1 << 20;
+    info->strsize = 256;
+    info->memory = 256 << 20;
+    info->clock_hz = 1000000000;
+}
+
+int d_control_resume(int32_t pid)
+{
+    return kill(pid, SIGCONT) == 0 ? 0 : -errno;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * D's control call: the commands of kernel/abi/sys/dtrace.h, on the calls of trace/d/d.h. The
+ * kernel call DtraceControl() is d_control() behind a copy in and a copy out; the host's test
+ * server is the same behind a socket. What a call says is believed nowhere else.
+ *
+ * A consumer is known by its handle to its owner alone: any address that stands for who called (the
+ * process). Handles are not used again soon, so that an old one is EBADF.
+ *
+ * Control context, under the control lock. Proved by test/d_fire/control_test.c, test/d_remote.
+ */
+#ifndef TRACE_D_CONTROL_H
+#define TRACE_D_CONTROL_H
+
+#include "kernel/abi/sys/dtrace.h"
+#include "trace/d/d.h"
+
+enum {
+    D_CONTROL_CONSUMERS = 16,        /* of all owners */
+    D_CONTROL_NAMES_MAX = 1024,      /* bytes of a description, for PROVIDE */
+    D_CONTROL_PROBES_MAX = 16 << 10, /* bytes of an answer to PROBES, whatever room there is */
+};
+
+/* One call. `in` has call->in_bytes, `out` room for call->out_bytes; both are aligned to 8 and in
+ * nobody else's hands. Returns call->result; call->out_bytes becomes what is to go back: 0 on an
+ * error, but for CREATE's refusal. Never more than 0 or KYMO_D_OUT_MOST. */
+int d_control(const void *owner, struct kymo_d_call *call, const void *in, void *out);
+/* The owner is gone, and with it its consumers. */
+void d_control_end(const void *owner);
+/* Consumers that there are, of all owners: for tests. */
+unsigned d_control_count(void);
+
+/* Makes the boot's consumer and lets it run, until somebody claims it: silence doesn't end it. The
+ * image stays where it is. Once. Control context. */
+int d_control_boot(const void *image, size_t size, struct d_refusal *);
+
+/* Supplied by whoever links control.c. */
+void d_control_info(struct kymo_d_info *);
+int d_control_resume(int32_t pid); /* 0, -ESRCH */
+
+#endif

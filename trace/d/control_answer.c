@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the commands of D's control call answer. Control context; the request is checked.
+ */
+#include "trace/d/control_answer.h"
+
+#include "kernel/abi/errno.h"
+
+void d_control_put(struct d_control_request *r, uint32_t at, const void *from, uint32_t bytes)
+{
+    __builtin_memcpy(r->out + at, from, bytes);
+    r->call->out_bytes = at + bytes;
+}
+
+int d_control_tell(struct d_control_request *r)
+{
+    struct kymo_d_info info = {.version = KYMO_D_VERSION};
+
+    d_control_info(&info);
+    d_control_put(r, 0, &info, sizeof(info));
+    return 0;
+}
+
+int d_control_wake(struct d_control_request *r)
+{
+    return d_control_resume((int32_t)r->call->id);
+}
+
+/* ---- probes ------------------------------------------------------------------------------------
+ */
+
+struct writing { /* one probe, at `from` of the answer */
+    uint8_t *out;
+    uint32_t at, room;
+};
+
+/* False, and nothing is written: there is no room for the text and 8 bytes more. */
+static bool put_text(struct writing *w, const char *text)
+{
+    uint32_t n = (uint32_t)__builtin_strlen(text) + 1;
+
+    if (n + 8 > w->room - w->at) {
+        return false;
+    }
+    __builtin_memcpy(w->out + w->at, text, n);
+    w->at += n;
+    return true;
+}
+
+static unsigned put_arguments(struct writing *w, const struct d_probe *p)
+{
+    const struct d_provider *provider = p->provider;
+    unsigned n = 0;
+
+    while (provider->argument_type && n < UINT8_MAX) {
+        const char *type = provider->argument_type(p->id, p->arg, n);
+        if (!type) {
+            break;
+        }
+        if (!put_text(w, type)) {
+            return UINT8_MAX + 1;
+        }
+        n++;
+    }
+    return n;
+}
+
+/* Bytes written, 0: it has no room. */
+static uint32_t put_probe(uint8_t *out, uint32_t room, const struct d_probe *p)
+{
+    struct writing w = {out, sizeof(struct kymo_d_probe), room};
+    const char *const names[] = {p->provider->name, p->module, p->function, p->name};
+    struct kymo_d_probe head = {.id = p->id};
+
+    if (room < sizeof(head)) {
+        return 0;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        if (!put_text(&w, names[i])) {
+            return 0;
+        }
+    }
+    unsigned arguments = put_arguments(&w, p);
+    if (arguments > UINT8_MAX) {
+        return 0;
+    }
+    while (w.at % 8) {
+        out[w.at++] = 0;
+    }
+    head.size = (uint16_t)w.at;
+    head.arguments = (uint8_t)arguments;
+    __builtin_memcpy(head.name, &p->provider->attributes, sizeof(struct d_attributes));
+    __builtin_memcpy(out, &head, sizeof(head));
+    return w.at;
+}
+_Static_assert(sizeof(struct d_attributes) == 15, "name, data, class");
+_Static_assert(D_CONTROL_PROBES_MAX <= UINT16_MAX, "a probe's size");
+
+int d_control_probes(struct d_control_request *r)
+{
+    uint32_t room = r->room < D_CONTROL_PROBES_MAX ? r->room : D_CONTROL_PROBES_MAX;
+    uint32_t at = 0, id = r->call->id;
+
+    if (id >= d_probe_count) {
+        return -ENOENT;
+    }
+    while (id < d_probe_count) {
+        uint32_t n = put_probe(r->out + at, room - at, d_probe_at(++id));
+        if (n == 0) {
+            break;
+        }
+        at += n;
+    }
+    r->call->out_bytes = at;
+    return at ? 0 : -EMSGSIZE;
+}
+
+int d_control_provide(struct d_control_request *r)
+{
+    const char *names[4], *at = r->in, *end = at + r->call->in_bytes;
+
+    if (r->call->in_bytes > D_CONTROL_NAMES_MAX || end[-1]) {
+        return -EINVAL;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        if (at == end) {
+            return -EINVAL;
+        }
+        names[i] = at;
+        at += __builtin_strlen(at) + 1;
+    }
+    if (at != end) {
+        return -EINVAL;
+    }
+    d_probe_provide(names[0], names[1], names[2], names[3]);
+    return 0;
+}
+
+/* ---- of one consumer ---------------------------------------------------------------------------
+ */
+
+int d_control_go(struct d_control_request *r)
+{
+    unsigned cpu = 0;
+    int error = r->state == D_STATE_INACTIVE ? d_consumer_go(r->place->consumer, &cpu) : -EINVAL;
+
+    r->call->cpu = cpu;
+    return error;
+}
+
+int d_control_stop(struct d_control_request *r)
+{
+    unsigned cpu;
+
+    d_consumer_stop(r->place->consumer, &cpu);
+    r->call->cpu = cpu;
+    return 0;
+}
+
+int d_control_over(struct d_control_request *r)
+{
+    r->call->id = d_consumer_over(r->place->consumer);
+    return 0;
+}
+
+int d_control_status(struct d_control_request *r)
+{
+    struct d_status status;
+
+    d_consumer_status(r->place->consumer, &status);
+    d_control_put(r, 0, &status, sizeof(status));
+    return 0;
+}
+
+typedef int snap_fn(struct d_consumer *, unsigned cpu, void *to, size_t room, struct d_snap *);
+
+static int snap(struct d_control_request *r, snap_fn *take)
+{
+    struct d_snap s;
+    int error = take(r->place->consumer, r->call->cpu, r->out + sizeof(s), r->room - sizeof(s), &s);
+
+    if (!error) {
+        d_control_put(r, 0, &s, sizeof(s));
+        r->call->out_bytes += (uint32_t)s.size;
+    }
+    return error;
+}
+
+int d_control_buffer(struct d_control_request *r)
+{
+    return snap(r, d_buffer_snap);
+}
+
+int d_control_aggregation(struct d_control_request *r)
+{
+    return snap(r, d_aggregation_snap);
+}
+
+/* The records are in place behind the head; what doesn't fit was only counted. */
+static int described(struct d_control_request *r, int error, const void *head, uint32_t nrecs)
+{
+    uint64_t bytes = D_CONTROL_DESC_BYTES + (uint64_t)nrecs * sizeof(struct d_recdesc);
+
+    if (error || bytes > r->room) {
+        return error ? error : -EMSGSIZE;
+    }
+    __builtin_memset(r->out, 0, D_CONTROL_DESC_BYTES);
+    d_control_put(r, 0, head, sizeof(struct d_epid_desc));
+    r->call->out_bytes = (uint32_t)bytes;
+    return 0;
+}
+_Static_assert(sizeof(struct d_epid_desc) == 20 && sizeof(struct d_agg_desc) == 20, "the heads");
+
+static struct d_recdesc *recs_of(const struct d_control_request *r, uint32_t *nrecs)
+{
+    *nrecs = (r->room - D_CONTROL_DESC_BYTES) / sizeof(struct d_recdesc);
+    return (void *)(r->out + D_CONTROL_DESC_BYTES);
+}
+
+int d_control_epid(struct d_control_request *r)
+{
+    struct d_epid_desc desc;
+    uint32_t n;
+    struct d_recdesc *recs = recs_of(r, &n);
+    int error = d_epid_describe(r->place->consumer, r->call->id, &desc, recs, &n);
+
+    return described(r, error, &desc, n);
+}
+
+int d_control_agg(struct d_control_request *r)
+{
+    struct d_agg_desc desc;
+    uint32_t n;
+    struct d_recdesc *recs = recs_of(r, &n);
+    int error = d_agg_describe(r->place->consumer, r->call->id, &desc, recs, &n);
+
+    return described(r, error, &desc, n);
+}
