@@ -167,11 +167,24 @@ void d_use(struct d_session *d, const struct d_ident *ident)
     least->class = a->class < least->class ? a->class : least->class;
 }
 
+static void become_enumerator(struct d_session *d, struct d_node *n, int64_t value)
+{
+    n->kind = D_NODE_INT;
+    n->value = (uint64_t)value;
+    n->is_constant = true;
+    d_set_type(n, d_type_basic(d, D_BASIC_INT));
+}
+
 static void check_symbol(struct d_session *d, struct d_node *n)
 {
     const struct d_type *type = NULL;
     uint64_t address;
+    int64_t value;
 
+    if (d_enumerator_lookup(d, n->scope, n->text, &value)) {
+        become_enumerator(d, n, value);
+        return;
+    }
     if (!d_symbol_lookup(d, n->scope, n->text, &address, &type) || !type) {
         d_fail(d, n->place, "D_IDENT_UNDEF", "no symbol %s`%s is known", n->scope, n->text);
     }
@@ -199,10 +212,7 @@ static void check_known_name(struct d_session *d, struct d_node *n, struct d_ide
     d_use(d, ident);
     switch (ident->kind) {
     case D_IDENT_ENUMERATOR:
-        n->kind = D_NODE_INT;
-        n->value = (uint64_t)ident->value;
-        n->is_constant = true;
-        d_set_type(n, d_type_basic(d, D_BASIC_INT));
+        become_enumerator(d, n, ident->value);
         return;
     case D_IDENT_INLINE:
         if (ident->ninline_parameters) {
@@ -230,6 +240,11 @@ static void check_name(struct d_session *d, struct d_node *n)
         return;
     }
     struct d_ident *ident = d_variable_lookup(d, n->scope, n->text);
+    int64_t value;
+    if (!ident && !n->scope && d_enumerator_lookup(d, NULL, n->text, &value)) {
+        become_enumerator(d, n, value);
+        return;
+    }
     if (!ident) {
         d_fail(d, n->place, "D_IDENT_UNDEF", "%s%s%s: unknown variable", n->scope ? n->scope : "",
                n->scope ? "->" : "", n->text);

@@ -117,3 +117,16 @@ bool d_elf_symbol(struct d_session *d, const char *object, const char *name, uin
     }
     return false;
 }
+
+bool d_enumerator_lookup(struct d_session *d, const char *object, const char *name, int64_t *value)
+{
+    Dwarf_Die die;
+
+    for (struct d_elf *e = d->elfs; e; e = e->next) {
+        if (is_meant(e, object) && d_elf_find(d, e, D_ELF_ENUMERATOR, name, &die)) {
+            *value = d_elf_enumerator_value(&die);
+            return true;
+        }
+    }
+    return false;
+}

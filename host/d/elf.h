@@ -11,14 +11,14 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
-struct d_elf_name { /* of a type, variable or function: which DIE it is */
+struct d_elf_name { /* of a type, variable, function or enumerator: which DIE it is */
     int space;      /* enum d_type_kind, or one of enum d_elf_space */
     const char *name;
     Dwarf_Off die;
     bool is_declaration;
     struct d_elf_name *next;
 };
-enum d_elf_space { D_ELF_VARIABLE = 1000, D_ELF_FUNCTION };
+enum d_elf_space { D_ELF_VARIABLE = 1000, D_ELF_FUNCTION, D_ELF_ENUMERATOR };
 
 struct d_elf_type {
     Dwarf_Off die;
@@ -65,6 +65,7 @@ const struct d_elf_symbol *d_elf_symbol_by_name(const struct d_elf *, const char
 bool d_elf_find(struct d_session *, struct d_elf *, int space, const char *name, Dwarf_Die *);
 /* elf_types.c */
 const struct d_type *d_elf_type_of(struct d_session *, struct d_elf *, Dwarf_Die *);
+int64_t d_elf_enumerator_value(Dwarf_Die *);
 /* Of a variable or function: its type. */
 const struct d_type *d_elf_type_of_object(struct d_session *, struct d_elf *, Dwarf_Die *);
 

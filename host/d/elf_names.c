@@ -69,6 +69,21 @@ static void add(struct d_session *d, struct d_elf *e, Dwarf_Die *die, int space,
     n->is_declaration = declaration;
 }
 
+static void index_enumerators(struct d_session *d, struct d_elf *e, Dwarf_Die *type)
+{
+    Dwarf_Die die;
+
+    if (dwarf_child(type, &die) != 0) {
+        return;
+    }
+    do {
+        const char *name = dwarf_tag(&die) == DW_TAG_enumerator ? dwarf_diename(&die) : NULL;
+        if (name) {
+            add(d, e, &die, D_ELF_ENUMERATOR, name);
+        }
+    } while (dwarf_siblingof(&die, &die) == 0);
+}
+
 static void index_unit(struct d_session *d, struct d_elf *e, Dwarf_Die *unit)
 {
     Dwarf_Die die;
@@ -81,6 +96,9 @@ static void index_unit(struct d_session *d, struct d_elf *e, Dwarf_Die *unit)
         const char *name = space ? dwarf_diename(&die) : NULL;
         if (name) {
             add(d, e, &die, space, name);
+        }
+        if (space == D_TYPE_ENUM) {
+            index_enumerators(d, e, &die);
         }
     } while (dwarf_siblingof(&die, &die) == 0);
 }

@@ -287,16 +287,30 @@ static void add_member(struct maker *m, struct d_array *members, Dwarf_Die *die)
     ((struct d_member *)members->data)[members->n++] = member;
 }
 
-static void add_enumerator(struct maker *m, struct d_array *list, Dwarf_Die *die)
+/* Negative values have the form sdata; libdw would extend the sign of the shorter forms too. */
+int64_t d_elf_enumerator_value(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Sword value = 0;
+    Dwarf_Word bits = 0;
 
-    if (dwarf_attr_integrate(die, DW_AT_const_value, &attribute)) {
-        dwarf_formsdata(&attribute, &value);
+    if (!dwarf_attr_integrate(die, DW_AT_const_value, &attribute)) {
+        return 0;
     }
+    unsigned form = dwarf_whatform(&attribute);
+    if (form == DW_FORM_data1 || form == DW_FORM_data2 || form == DW_FORM_data4) {
+        dwarf_formudata(&attribute, &bits);
+        return (int64_t)bits;
+    }
+    dwarf_formsdata(&attribute, &value);
+    return value;
+}
+
+static void add_enumerator(struct maker *m, struct d_array *list, Dwarf_Die *die)
+{
     d_room(m->d, list, sizeof(struct d_enumerator));
-    ((struct d_enumerator *)list->data)[list->n++] = (struct d_enumerator){name_of(m, die), value};
+    ((struct d_enumerator *)list->data)[list->n++] =
+        (struct d_enumerator){name_of(m, die), d_elf_enumerator_value(die)};
 }
 
 static void complete(struct maker *m, const struct d_elf_todo *todo)

@@ -74,6 +74,8 @@ const struct d_type *d_check_expression(struct d_session *,
 /* Front: a symbol of an ELF: object may be NULL or "". False: unknown. */
 bool d_symbol_lookup(struct d_session *, const char *object, const char *name, uint64_t *address,
                      const struct d_type **type);
+/* Front: an enumerator of an ELF's; object as above. */
+bool d_enumerator_lookup(struct d_session *, const char *object, const char *name, int64_t *value);
 const struct d_model *d_session_model(const struct d_session *);
 const struct d_probe_source *d_session_probes(const struct d_session *);
 /* Front: whether an @ as arg of `version=`: D version in force, major << 16 | minor << 8 as

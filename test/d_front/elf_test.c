@@ -17,9 +17,9 @@ static const struct sample {
     const struct d_model *model;
     unsigned word, double_align;
 } samples[] = {
-    {SAMPLES "/x86_64.elf", &d_model_lp64, 8, 8},
-    {SAMPLES "/aarch64.elf", &d_model_lp64, 8, 8},
-    {SAMPLES "/arm.elf", &d_model_ilp32_arm, 4, 8},
+    {SAMPLES "/sample-x86_64.elf", &d_model_lp64, 8, 8},
+    {SAMPLES "/sample-aarch64.elf", &d_model_lp64, 8, 8},
+    {SAMPLES "/sample-arm.elf", &d_model_ilp32_arm, 4, 8},
 };
 static const struct sample *sample;
 

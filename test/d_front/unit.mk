@@ -17,19 +17,25 @@ $(B)/unit/d_front/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
 $(D_FRONT_TESTS): $(B)/unit/d_front_%: $(B)/unit/d_front/test/d_front/%_test.o $(D_FRONT_OBJS)
 	$(Q)$(HOST_CC) $(D_FRONT_FLAGS) -o $@ $^ -lcmocka -ldw -lelf
 
-# The sample ELFs whose DWARF elf_test.c reads, one a CPU.
+# The sample ELFs whose DWARF elf_test.c and layouts_test.c read, one a CPU.
 D_FRONT_SAMPLES := $(B)/unit/d_front/samples
 D_FRONT_SAMPLE_SRCS := test/d_front/elf/sample.c test/d_front/elf/sample_more.c
+D_FRONT_CPUS := x86_64 aarch64 arm
 D_FRONT_SAMPLE_FLAGS := -g -O1 -fno-pie -ffreestanding -nostdlib -Wl,-e,main -Wl,--build-id=none
 
-$(D_FRONT_SAMPLES)/x86_64.elf: D_FRONT_SAMPLE_CC := $(HOST_CC) -no-pie
-$(D_FRONT_SAMPLES)/aarch64.elf: D_FRONT_SAMPLE_CC := aarch64-linux-gnu-gcc -no-pie
-$(D_FRONT_SAMPLES)/arm.elf: D_FRONT_SAMPLE_CC := arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb
-$(D_FRONT_SAMPLES)/%.elf: $(D_FRONT_SAMPLE_SRCS)
+$(D_FRONT_SAMPLES)/%x86_64.elf: D_FRONT_SAMPLE_CC := $(HOST_CC) -no-pie
+$(D_FRONT_SAMPLES)/%aarch64.elf: D_FRONT_SAMPLE_CC := aarch64-linux-gnu-gcc -no-pie
+$(D_FRONT_SAMPLES)/%arm.elf: D_FRONT_SAMPLE_CC := arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb
+$(D_FRONT_SAMPLES)/sample-%.elf: $(D_FRONT_SAMPLE_SRCS)
+	@mkdir -p $(@D)
+	$(Q)$(D_FRONT_SAMPLE_CC) $(D_FRONT_SAMPLE_FLAGS) -o $@ $^
+$(D_FRONT_SAMPLES)/layouts-%.elf: test/d_front/elf/layouts.c
 	@mkdir -p $(@D)
 	$(Q)$(D_FRONT_SAMPLE_CC) $(D_FRONT_SAMPLE_FLAGS) -o $@ $^
 
-$(B)/unit/d_front/test/d_front/elf_test.o: D_FRONT_FLAGS += -DSAMPLES='"$(D_FRONT_SAMPLES)"'
-$(B)/unit/d_front_elf: | $(patsubst %,$(D_FRONT_SAMPLES)/%.elf,x86_64 aarch64 arm)
+$(patsubst %,$(B)/unit/d_front/test/d_front/%_test.o,elf layouts): \
+	D_FRONT_FLAGS += -DSAMPLES='"$(D_FRONT_SAMPLES)"'
+$(B)/unit/d_front_elf: | $(D_FRONT_CPUS:%=$(D_FRONT_SAMPLES)/sample-%.elf)
+$(B)/unit/d_front_layouts: | $(D_FRONT_CPUS:%=$(D_FRONT_SAMPLES)/layouts-%.elf)
 
 -include $(D_FRONT_OBJS:.o=.d) $(D_FRONT_NAMES:%=$(B)/unit/d_front/test/d_front/%_test.d)
