@@ -36,7 +36,8 @@ struct d_back {
 /* One object with what -S says of it. */
 struct d_made_object {
     struct dif_object dif;
-    const char *result; /* type as text */
+    const struct d_type *result;
+    const struct d_type *const *var_types; /* of dif.vars */
 };
 
 struct d_made_action {

@@ -157,7 +157,7 @@ void d_use(struct d_session *d, const struct d_ident *ident)
 {
     struct d_clause *clause = d_session_back(d)->clause;
 
-    if (!clause || !(ident->flags & D_IDENT_BUILTIN)) {
+    if (!clause) {
         return;
     }
     struct d_attributes_short *least = &clause->attributes;

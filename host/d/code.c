@@ -125,6 +125,8 @@ void d_note_variable(struct d_code *c, const struct d_ident *ident, unsigned fla
         }
     }
     uint32_t name = string_offset(c, ident->name);
+    *(const struct d_type **)d_list_add(c->session, &c->var_types, sizeof(ident->type)) =
+        ident->type;
     v = d_list_add(c->session, &c->vars, sizeof(*v));
     *v = (struct dif_variable){
         .name = name,

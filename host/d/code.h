@@ -10,10 +10,11 @@
 
 struct d_code {
     struct d_session *session;
-    struct d_list text;   /* dif_insn; branches hold a label's number until the end */
-    struct d_list labels; /* uint32_t: the instruction it stands before */
-    struct d_list ints;   /* uint64_t */
-    struct d_list vars;   /* struct dif_variable */
+    struct d_list text;      /* dif_insn; branches hold a label's number until the end */
+    struct d_list labels;    /* uint32_t: the instruction it stands before */
+    struct d_list ints;      /* uint64_t */
+    struct d_list vars;      /* struct dif_variable */
+    struct d_list var_types; /* const struct d_type *, of vars */
     char *strings;
     uint32_t strings_size, strings_room;
     unsigned used; /* registers, a mask; r0 always */
@@ -52,7 +53,7 @@ int d_gen_translation(struct d_code *, struct d_node *);
 /* The value in reg, as a register holds it, from one type to another. */
 void d_gen_convert(struct d_code *, struct d_place, int reg, const struct d_type *from,
                    const struct d_type *to);
-void d_gen_operator(struct d_code *, struct d_place, int op, const struct d_type *, int a, int b);
+void d_gen_operator(struct d_code *, int op, const struct d_type *, int a, int b);
 void d_gen_load(struct d_code *, struct d_node *, int reg);
 void d_gen_store(struct d_code *, struct d_node *lvalue, int value, int address);
 /* Pushes arguments or keys. wanted: what each is to be; NULL: as it is. */

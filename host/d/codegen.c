@@ -19,17 +19,24 @@ static bool is_signed(const struct d_type *type)
     return t->kind == D_TYPE_ENUM || (t->kind == D_TYPE_INTEGER && t->is_signed);
 }
 
-/* Cuts reg to so many bits and extends it again. */
-static void narrow(struct d_code *c, struct d_place place, int reg, uint32_t bits, bool sign)
+/* Cuts reg to so many bits and extends it again, by way of another register. */
+static void narrow_by(struct d_code *c, int reg, uint32_t bits, bool sign, int shift)
 {
     if (bits == 0 || bits >= 64) {
         return;
     }
-    int shift = d_reg(c, place);
     d_emit_int(c, 64 - bits, shift);
     d_emit(c, DIF_RRR(DIF_OP_sll, reg, shift, reg));
     d_emit(c, DIF_RRR(sign ? DIF_OP_sra : DIF_OP_srl, reg, shift, reg));
-    d_reg_free(c, shift);
+}
+
+static void narrow(struct d_code *c, struct d_place place, int reg, uint32_t bits, bool sign)
+{
+    if (bits > 0 && bits < 64) {
+        int shift = d_reg(c, place);
+        narrow_by(c, reg, bits, sign, shift);
+        d_reg_free(c, shift);
+    }
 }
 
 void d_gen_convert(struct d_code *c, struct d_place place, int reg, const struct d_type *from,
@@ -75,16 +82,15 @@ static enum dif_op arithmetic_op(int op, bool sign)
     }
 }
 
-/* a = a op b, both of this type already. */
-void d_gen_operator(struct d_code *c, struct d_place place, int op, const struct d_type *type,
-                    int a, int b)
+/* a = a op b, both of this type already. b is of no use then. */
+void d_gen_operator(struct d_code *c, int op, const struct d_type *type, int a, int b)
 {
     bool sign = is_signed(type);
     bool may_grow = op == '+' || op == '-' || op == '*' || op == D_OP_SHL || (op == '/' && sign);
 
     d_emit(c, DIF_RRR(arithmetic_op(op, sign), a, b, a));
     if (may_grow && d_type_is_integer(type)) {
-        narrow(c, place, a, width_of(type), sign);
+        narrow_by(c, a, width_of(type), sign, b);
     }
 }
 
@@ -221,7 +227,7 @@ static int gen_arithmetic(struct d_code *c, struct d_node *n)
     if (!shift) {
         d_gen_convert(c, n->place, b, n->right->type, n->type);
     }
-    d_gen_operator(c, n->place, n->op, n->type, a, b);
+    d_gen_operator(c, n->op, n->type, a, b);
     d_reg_free(c, b);
     return a;
 }
@@ -557,6 +563,7 @@ uint32_t d_object_make(struct d_session *d, struct d_program *p, struct d_node *
     }
     struct d_made_object *o = d_list_add(d, &p->objects, sizeof(*o));
     o->dif = d_code_finish(&c, result);
-    o->result = discard ? "void" : d_type_text(d, n->type, NULL);
+    o->result = n->type;
+    o->var_types = c.var_types.data;
     return p->objects.n;
 }

@@ -218,7 +218,7 @@ static void combine(struct d_code *c, struct d_node *n, int value)
         if (!shift) {
             d_gen_convert(c, n->place, by, right, common);
         }
-        d_gen_operator(c, n->place, op, common, value, by);
+        d_gen_operator(c, op, common, value, by);
         d_gen_convert(c, n->place, value, common, left);
     }
     d_reg_free(c, by);

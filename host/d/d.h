@@ -104,7 +104,6 @@ const struct d_clause_info *d_session_clause(const struct d_session *, uint32_t 
 unsigned d_program_matched(const struct d_program *);
 /* -S: every object of a program, in order. */
 void d_program_disassemble(const struct d_program *, FILE *);
-void d_object_disassemble(const struct dif_object *, const char *result, FILE *);
 
 /* ---- what records mean: by d_recdesc.format and .uarg ------------------------------------------
  */

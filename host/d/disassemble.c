@@ -3,6 +3,7 @@
  * -S: objects as text, in the layout that dtrace(1M) has.
  */
 #include "host/d/back.h"
+#include "host/d/code.h"
 
 enum form {
     RRR,
@@ -177,8 +178,46 @@ static void print_operands(const struct dif_object *o, dif_insn i, FILE *out)
     }
 }
 
-static void print_variables(const struct dif_object *o, FILE *out)
+static const char *kind_name(const struct d_type *t)
 {
+    switch (t->kind) {
+    case D_TYPE_FLOAT:
+        return "float";
+    case D_TYPE_POINTER:
+        return "pointer";
+    case D_TYPE_ARRAY:
+        return "array";
+    case D_TYPE_FUNCTION:
+        return "function";
+    case D_TYPE_STRUCT:
+        return "struct";
+    case D_TYPE_UNION:
+        return "union";
+    case D_TYPE_ENUM:
+        return "enum";
+    default:
+        return "integer";
+    }
+}
+
+/* "D type (integer) (size 4)", "string (unknown) by ref (size 256)" */
+static void print_type(struct d_session *d, const struct d_type *type, FILE *out)
+{
+    const struct d_type *t = d_type_resolve(type);
+
+    if (t->kind == D_TYPE_STRING) {
+        fprintf(out, "string (unknown) by ref (size %llu)\n",
+                (unsigned long long)d_option(d, "strsize"));
+        return;
+    }
+    fprintf(out, "D type (%s)%s (size %llu)\n", kind_name(t), d_dif_type(t).ref ? " by ref" : "",
+            (unsigned long long)t->size);
+}
+
+static void print_variables(struct d_session *d, const struct d_made_object *made, FILE *out)
+{
+    const struct dif_object *o = &made->dif;
+
     static const char *const scopes[] = {"glb", "tls", "loc"};
     static const char *const flags[] = {"", "r", "w", "rw"};
 
@@ -190,14 +229,16 @@ static void print_variables(const struct dif_object *o, FILE *out)
         const struct dif_variable *v = &o->vars[i];
         fprintf(out, "%-16s %-4x %-3s %-3s %-4s ", o->strings + v->name, v->id,
                 v->kind == DIF_KIND_ARRAY ? "arr" : "scl", scopes[v->scope], flags[v->flags & 3]);
-        fprintf(out, "%s (%s) (size %u)\n", v->type.kind == DIF_TYPE_STRING ? "string" : "D type",
-                v->type.ref ? "by ref" : "by value", v->type.size);
+        print_type(d, made->var_types[i], out);
     }
 }
 
-void d_object_disassemble(const struct dif_object *o, const char *result, FILE *out)
+static void disassemble(struct d_session *d, const struct d_made_object *made, FILE *out)
 {
-    fprintf(out, "\nDIFO %p returns %s\n", (const void *)o, result);
+    const struct dif_object *o = &made->dif;
+
+    fprintf(out, "\nDIFO %p returns ", (const void *)o);
+    print_type(d, made->result, out);
     fprintf(out, "%-3s %-11s %s\n", "OFF", "OPCODE", "INSTRUCTION");
     for (uint32_t i = 0; i < o->ntext; i++) {
         dif_insn insn = o->text[i];
@@ -215,7 +256,7 @@ void d_object_disassemble(const struct dif_object *o, const char *result, FILE *
         }
         putc('\n', out);
     }
-    print_variables(o, out);
+    print_variables(d, made, out);
 }
 
 void d_program_disassemble(const struct d_program *p, FILE *out)
@@ -223,6 +264,6 @@ void d_program_disassemble(const struct d_program *p, FILE *out)
     const struct d_made_object *objects = p->objects.data;
 
     for (unsigned i = 0; i < p->objects.n; i++) {
-        d_object_disassemble(&objects[i].dif, objects[i].result, out);
+        disassemble(p->session, &objects[i], out);
     }
 }

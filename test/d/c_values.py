@@ -6,8 +6,8 @@ have the same types.
 
 c_values.py [--kymo PROGRAM] [--cc COMPILER] [--seed N] [--count N] [--rounds N]
 
-Signed overflow wraps in D, so C is compiled with -fwrapv; shift counts are kept below the width, and
-nothing is divided by 0 or by -1. Which side of an operator is evaluated first C doesn't say, so no
+Signed overflow wraps in D, so C is compiled with -fwrapv; shift counts are kept below the width,
+and nothing is divided by 0 or by -1. Which side of an operator is evaluated first C doesn't say, so no
 expression has more than one side effect.
 """
 import argparse
@@ -135,12 +135,12 @@ def compare(options, seed, folder):
             f.write(text(variables, statements))
     c_program = os.path.join(folder, "values")
     subprocess.run([options.cc, "-w", "-O0", "-fwrapv", "-o", c_program, c_file], check=True)
-    wanted = subprocess.run([c_program], capture_output=True, check=True).stdout.decode().split("\n")
+    wanted = subprocess.run([c_program], capture_output=True, check=True).stdout.decode()
     done = subprocess.run([options.kymo, "dtrace", "-q", "-b", "8m", "-s", d_file],
                           capture_output=True, timeout=120)
     got = done.stdout.decode().split("\n")
     bad = [] if done.returncode == 0 and len(got) > options.count else [done.stderr.decode()]
-    for (first, shown), d, c in zip(statements, got, wanted):
+    for (first, shown), d, c in zip(statements, got, wanted.split("\n")):
         if d != c:
             bad.append(f"{first} {shown}: D has size and value {d}, C {c}")
     return bad

@@ -168,6 +168,7 @@ def run(row, kymo):
         with open(script, "w", encoding="utf-8") as f:
             f.write("\n".join(row.script) + "\n")
         for name, lines in row.files.items():
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                 f.write("\n".join(lines) + "\n")
         try:
