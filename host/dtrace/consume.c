@@ -10,15 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECS_MAX = 4096 };
+enum { RECS_MAX = 4096, ROOM_MAX = 1 << 30 };
+
+/* A size that nobody has stays as it was asked for if nothing is recorded, or aggregated: then the
+ * machine took less than it says. No target gives a CPU more than this. */
+static uint8_t *make_room(uint64_t *size)
+{
+    *size = *size < ROOM_MAX ? *size : ROOM_MAX;
+    return malloc(*size + 8);
+}
 
 bool consumer_init(struct consumer *c)
 {
     c->ncpus = c->target->ops->cpus(c->target);
     c->naggs = d_session_aggregations(c->session);
     c->aggs = calloc(c->naggs + 1, sizeof(*c->aggs));
-    c->buffer = malloc(c->bufsize + 8);
-    c->agg_buffer = malloc(c->aggsize + 8);
+    c->buffer = make_room(&c->bufsize);
+    c->agg_buffer = make_room(&c->aggsize);
     for (unsigned i = 0; c->aggs && i < c->naggs; i++) {
         c->aggs[i].info = d_session_aggregation(c->session, i + 1);
         c->aggs[i].normal = 1;
