@@ -9,8 +9,10 @@
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 void d_control_info(struct kymo_d_info *info)
 {
@@ -30,4 +32,11 @@ void d_control_info(struct kymo_d_info *info)
 int d_control_resume(int32_t pid)
 {
     return kill(pid, SIGCONT) == 0 ? 0 : -errno;
+}
+
+/* This process is the only one of which clauses see user addresses. */
+int d_control_process(int32_t pid, struct kymo_d_process *process)
+{
+    snprintf(process->name, sizeof(process->name), "%s", d_port_execname());
+    return pid == getpid() ? 0 : -ESRCH;
 }

@@ -131,7 +131,7 @@ static void test_refusals(void **state)
 
     (void)state;
     assert_int_equal(simple(alice, 0, 0, 0, 0), -EINVAL_);
-    assert_int_equal(simple(alice, KYMO_D_CLAIM + 1, 0, 0, 0), -EINVAL_);
+    assert_int_equal(simple(alice, KYMO_D_PROCESS + 1, 0, 0, 0), -EINVAL_);
     assert_int_equal(simple(alice, UINT32_MAX, 0, 0, 0), -EINVAL_);
     assert_int_equal(simple(bob, KYMO_D_STATUS, h, 0, 0), -EBADF_);
     assert_int_equal(simple(alice, KYMO_D_STATUS, h + 1, 0, 0), -EBADF_);
@@ -143,6 +143,9 @@ static void test_refusals(void **state)
     assert_int_equal(simple(alice, KYMO_D_AGG, h, 0, 2), -ENOENT_);
     assert_int_equal(simple(alice, KYMO_D_RESUME, 0, 0, 5), -ESRCH_);
     assert_int_equal(simple(alice, KYMO_D_RESUME, 0, 0, 77), 0);
+    assert_int_equal(simple(alice, KYMO_D_PROCESS, 0, 0, 5), -ESRCH_);
+    assert_int_equal(simple(alice, KYMO_D_PROCESS, 0, 0, 77), 0);
+    assert_int_equal(call.out_bytes, sizeof(struct kymo_d_process));
     assert_int_equal(simple(alice, KYMO_D_CLAIM, 0, 0, 0), -ENOENT_);
     call = (struct kymo_d_call){.command = KYMO_D_STATUS, .handle = h};
     assert_int_equal(control(alice, out, 8, ROOM), -EMSGSIZE_);
@@ -284,8 +287,8 @@ static void test_claim(void **state)
 /* Mostly well-formed calls of two owners, with a field or a size spoilt now and then. */
 static void one_at_random(uint32_t *handles)
 {
-    static const uint8_t uses[] = {0, 0, 2, 0, 0, 1, 1, 1, 1, 5, 5, 3, 3, 2, 1, 0};
-    uint32_t command = random_below(40) ? 1 + random_below(15) : random_below(UINT32_MAX);
+    static const uint8_t uses[] = {0, 0, 2, 0, 0, 1, 1, 1, 1, 5, 5, 3, 3, 2, 1, 0, 2};
+    uint32_t command = random_below(40) ? 1 + random_below(16) : random_below(UINT32_MAX);
     uint32_t known = command < sizeof(uses) ? uses[command] : 7, n = random_below(8);
     const void *owner = n % 2 ? alice : bob, *in = NULL;
     uint32_t in_bytes = 0, room = random_below(4) ? ROOM : random_below(ROOM);

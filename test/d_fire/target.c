@@ -217,3 +217,10 @@ int d_control_resume(int32_t pid)
 {
     return pid == 77 ? 0 : -3;
 }
+
+int d_control_process(int32_t pid, struct kymo_d_process *process)
+{
+    strcpy(process->name, "a.out");
+    process->text = 0x1000;
+    return pid == 77 ? 0 : -3;
+}

@@ -170,6 +170,7 @@ static const struct command {
     [KYMO_D_RESUME] = {d_control_wake, ID, 0},
     [KYMO_D_DESTROY] = {destroy, HANDLE | DEAD, 0},
     [KYMO_D_CLAIM] = {claim, 0, 0},
+    [KYMO_D_PROCESS] = {d_control_whois, ID, sizeof(struct kymo_d_process)},
 };
 _Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct d_refusal), "CREATE's room");
 

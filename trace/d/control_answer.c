@@ -26,6 +26,17 @@ int d_control_wake(struct d_control_request *r)
     return d_control_resume((int32_t)r->call->id);
 }
 
+int d_control_whois(struct d_control_request *r)
+{
+    struct kymo_d_process process = {.text = 0};
+    int error = d_control_process((int32_t)r->call->id, &process);
+
+    if (!error) {
+        d_control_put(r, 0, &process, sizeof(process));
+    }
+    return error;
+}
+
 /* ---- probes ------------------------------------------------------------------------------------
  */
 

@@ -48,6 +48,7 @@ int d_control_buffer(struct d_control_request *);
 int d_control_aggregation(struct d_control_request *);
 int d_control_epid(struct d_control_request *);
 int d_control_agg(struct d_control_request *);
+int d_control_whois(struct d_control_request *);
 int d_control_wake(struct d_control_request *);
 
 #endif

@@ -51,6 +51,7 @@ enum kymo_d_command {
     /* The consumer that the boot made from BOOT_D: it is the caller's now. Answers handle and id:
      * how many probes matched. ENOENT: there is none, or somebody has it. out: its program. */
     KYMO_D_CLAIM,
+    KYMO_D_PROCESS, /* id: a pid. out: struct kymo_d_process, for ustack(). ESRCH */
 };
 
 struct kymo_d_call {
@@ -94,6 +95,11 @@ struct kymo_d_created {
     uint64_t bufsize, aggsize, specsize, dynvarsize; /* struct d_sizes */
     uint32_t matched;                                /* enablings made */
     uint32_t pad;
+};
+
+struct kymo_d_process {
+    char name[48];            /* its file in the boot image */
+    uint64_t text, text_link; /* where its code lies, and where it was linked */
 };
 
 int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
