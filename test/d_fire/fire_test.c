@@ -713,6 +713,31 @@ static void test_scratch(void **state)
     }
 }
 
+/* An element may be stored to up to its own end, even if a larger one had room there. */
+static void test_element_bounds(void **state)
+{
+    static const char vars[] = "var a global array ref 5; var b global array ref 32;";
+    char store[200];
+
+    (void)state;
+    clause(target.probe[0], NULL); /* both exist */
+    snprintf(store, sizeof(store),
+             "%s result value 0; setx 8 r1; allocs r1 r2; stgaa a r2; setx 32 r1; allocs r1 r2;"
+             "stgaa b r2; ret r0",
+             vars);
+    action(D_ACT_DIFEXPR, store);
+    clause(target.probe[1], NULL); /* a[…][arg0] = 1 */
+    snprintf(store, sizeof(store),
+             "%s result value 0; ldgs arg0 r1; ldgaa a r2; add r1 r2 r2; stb r1 r2; ret r0", vars);
+    action(D_ACT_DIFEXPR, store);
+    start();
+    fire(0, 0);
+    for (unsigned i = 0; i < 40; i++) {
+        fire(1, i);
+        assert_int_equal(status().errors, i < 5 ? 0 : i - 4);
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
@@ -736,6 +761,7 @@ int main(void)
         T(test_speculation),
         T(test_destructive),
         T(test_stacks),
+        T(test_element_bounds),
         T(test_scratch),
         T(test_keys),
         T(test_commit_time),

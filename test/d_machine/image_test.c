@@ -443,6 +443,10 @@ static void test_load_refuses(void **state)
         load_refused("var s global scalar string; ret r0", strings[i], -EINVAL, "in two ways", 1,
                      UINT32_MAX);
     }
+    load_refused("ret r0", "var s global array string 65; ret r0", -EINVAL, "longer than strsize",
+                 1, UINT32_MAX);
+    load_refused("ret r0", "result string 65; ret r0", -EINVAL, "longer than strsize", 1,
+                 UINT32_MAX);
 }
 
 /* 0 and strsize are the same for a string; a value's size is none of the machine's business. */

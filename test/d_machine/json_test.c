@@ -118,6 +118,7 @@ static void test_small(void **state)
         {"{\"a\":1E-5}", "a", "1E-5"},
         {"{\"a\":12ab}", "a", NULL},
         {"{\"a\":truer}", "a", NULL},
+        {"{\"a\":truefalse}", "a", NULL},
         {"{\"a\":tru}", "a", NULL},
         {"{\"a\":nul", "a", NULL},
         {"{\"a\":\"x", "a", NULL},

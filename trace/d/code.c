@@ -8,6 +8,7 @@
 
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
+#include "trace/d/why.h"
 
 enum { CODE_MAX = 1 << 30 }; /* bytes: offsets have 32 bits */
 
@@ -20,7 +21,7 @@ static int refuse_object(struct d_refusal *refusal, int error, const char *reaso
     return error;
 }
 
-static int validate_all(const struct d_image *image, struct d_refusal *refusal)
+static int validate_all(const struct d_image *image, uint32_t strsize, struct d_refusal *refusal)
 {
     bool destructive = d_image_option_value(image, D_OPT_DESTRUCTIVE, 0) != 0;
 
@@ -30,6 +31,10 @@ static int validate_all(const struct d_image *image, struct d_refusal *refusal)
 
         d_image_object_at(image, n, &o);
         const char *reason = d_validate(&o, &offset);
+        if (!reason && o.result.kind == DIF_TYPE_STRING && o.result.size > strsize) {
+            reason = D_WHY("a string is longer than strsize");
+            offset = UINT32_MAX;
+        }
         if (reason) {
             return refuse_object(refusal, -D_EINVAL, reason, n, offset);
         }
@@ -185,7 +190,7 @@ int d_code_load(struct d_code *code, const struct d_image *image, uint32_t strsi
                 struct d_refusal *refusal)
 {
     struct d_places places;
-    int error = validate_all(image, refusal);
+    int error = validate_all(image, strsize, refusal);
 
     *code = (struct d_code){.strsize = strsize};
     error = error ? error : d_places_open(&places, image, strsize, refusal);

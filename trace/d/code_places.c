@@ -47,6 +47,9 @@ static const char *add(struct d_places *p, const struct dif_variable *v)
     uint32_t size = string && v->type.size == 0 ? p->strsize : v->type.size;
 
     size = v->type.ref ? size : 8;
+    if (string && size > p->strsize) {
+        return D_WHY("a string is longer than strsize");
+    }
     if (old) {
         return old->kind != v->kind || old->type.kind != v->type.kind ||
                        old->type.ref != v->type.ref || slot->size != size

@@ -32,7 +32,7 @@ static size_t round_up(size_t n)
  */
 
 struct wanted {
-    struct d_chunk head; /* hash, thread, id, scope, key_bytes, sizes */
+    struct d_chunk head; /* hash, thread, variable, key_bytes, sizes */
     uint8_t *key;
 };
 
@@ -74,7 +74,7 @@ static bool add_key(struct d_context *c, const struct d_dynvars *v, struct wante
 static bool make_key(struct d_context *c, const struct d_dynvars *v, const struct d_dynamic *d,
                      unsigned nkeys, struct wanted *w)
 {
-    w->head = (struct d_chunk){.id = d->id, .scope = d->scope};
+    w->head = (struct d_chunk){.variable = (uint16_t)(d - c->code->dynamics)};
     w->head.thread = d->scope == DIF_SCOPE_THREAD ? d_port_thread_key() : 0;
     w->key = v->cpus[c->cpu].key;
     for (unsigned i = 0; i < nkeys; i++) {
@@ -82,7 +82,7 @@ static bool make_key(struct d_context *c, const struct d_dynvars *v, const struc
             return false;
         }
     }
-    uint32_t hash = (w->head.id ^ (uint32_t)w->head.thread) * 0x85ebca6bu;
+    uint32_t hash = (w->head.variable ^ (uint32_t)w->head.thread) * 0x85ebca6bu;
     w->head.hash = hash_bytes(hash ^ hash >> 13, w->key, w->head.key_bytes);
     return true;
 }
@@ -91,8 +91,8 @@ static bool is_wanted(struct d_chunk *chunk, const struct wanted *w)
 {
     const struct d_chunk *h = &w->head;
 
-    return chunk->hash == h->hash && chunk->thread == h->thread && chunk->id == h->id &&
-           chunk->scope == h->scope && chunk->key_bytes == h->key_bytes &&
+    return chunk->hash == h->hash && chunk->thread == h->thread && chunk->variable == h->variable &&
+           chunk->key_bytes == h->key_bytes &&
            __builtin_memcmp(chunk->sizes, h->sizes, sizeof(h->sizes)) == 0 &&
            __builtin_memcmp(keys_of(chunk), w->key, h->key_bytes) == 0;
 }
@@ -228,7 +228,11 @@ bool d_dynvar_holds(struct d_context *c, uint64_t address, uint64_t bytes)
     }
     uint32_t at = (uint32_t)(from % v->chunk_bytes);
     const struct d_chunk *chunk = chunk_at(v, (uint32_t)(from / v->chunk_bytes) + 1);
-    return chunk->used && at >= v->data_at && bytes <= v->data_at + v->data_room - at;
+    if (!chunk->used || at < v->data_at) {
+        return false;
+    }
+    uint32_t size = c->code->dynamics[chunk->variable].size;
+    return at - v->data_at < size && bytes <= size - (at - v->data_at);
 }
 
 /* ---- cleaning ----------------------------------------------------------------------------------

@@ -17,9 +17,8 @@ struct d_chunk {
     uint32_t next;                  /* [b] in its chain or list: number + 1 */
     uint32_t hash;                  /* [b] */
     uint64_t thread;                /* [b] 0: not of a thread */
-    uint16_t id;                    /* [b] */
-    uint8_t scope;                  /* [b] */
-    uint8_t used;                   /* [b] it is in the table */
+    uint16_t variable;              /* [b] number in d_code.dynamics */
+    uint16_t used;                  /* [b] it is in the table */
     uint32_t key_bytes;             /* [b] */
     uint16_t sizes[DIF_TUPLE_REGS]; /* [b] of each key + 1; 0: a value */
     /* then the keys, then the data */

@@ -129,21 +129,18 @@ static bool skip_number(struct json *j)
 /* true, false, null. */
 static bool skip_word(struct json *j)
 {
-    static const char *const words[] = {"true", "false", "null"};
-    unsigned n = 0;
+    static const char words[] = "true\0false\0null\0";
+    const char *word = words;
 
-    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (here(j) == (uint8_t)words[i][0]) {
-            for (n = 1; words[i][n]; n++) {
-                j->at++;
-                if (here(j) != (uint8_t)words[i][n]) {
-                    return false;
-                }
-            }
-            j->at++;
+    while (*word && here(j) != (uint8_t)*word) {
+        word += 5 + (*word == 'f');
+    }
+    for (const char *p = word; *p; p++, j->at++) {
+        if (here(j) != (uint8_t)*p) {
+            return false;
         }
     }
-    return n > 0;
+    return *word != 0;
 }
 
 /* From the opening bracket to behind the one that closes it. */

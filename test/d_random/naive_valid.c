@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The naive interpreter: which objects may be loaded, a rule at a time, as docs/dif.md has them.
+ * See naive.h.
+ */
+#include "test/d_random/naive.h"
+
+#include <string.h>
+
+enum format {
+    BAD,
+    RRR,
+    RR,
+    CMP,
+    TST,
+    BRANCH,
+    LOAD,
+    STORE,
+    RET,
+    NONE,
+    SETX,
+    SETS,
+    LDA,
+    LDV,
+    STV,
+    CALL,
+    PUSHR,
+    PUSHV,
+    COPY,
+    XLATE
+};
+static const struct {
+    enum format format;
+    const char *name;
+} ops[256] = {
+#define DIF_OP(number, name, format, doc) [number] = {format, #name},
+#include "trace/d/opcodes.def"
+};
+
+/* Each format by its fields: 1 r1, 2 r2, d rd, D rd that must not be r0, x anything, 0 must be 0.
+ */
+static const char *const fields[] = {
+    [RRR] = "12D",   [RR] = "10D",    [CMP] = "120",  [TST] = "100",  [BRANCH] = "xxx",
+    [LOAD] = "10D",  [STORE] = "10D", [RET] = "00d",  [NONE] = "000", [SETX] = "xxD",
+    [SETS] = "xxD",  [LDA] = "x2D",   [LDV] = "xxD",  [STV] = "xxd",  [CALL] = "xxD",
+    [PUSHR] = "x2d", [PUSHV] = "x2d", [COPY] = "12D",
+};
+
+static bool fields_ok(uint32_t i, const char *want)
+{
+    for (unsigned f = 0; f < 3; f++) {
+        uint32_t field = i >> (16 - 8 * f) & 0xff;
+        if ((want[f] == '0' && field) || (strchr("12dD", want[f]) && field > 7) ||
+            (want[f] == 'D' && field == 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool declared(const struct dif_object *o, uint32_t id, uint8_t scope, uint8_t kind)
+{
+    for (uint32_t i = 0; i < o->nvars; i++) {
+        const struct dif_variable *v = &o->vars[i];
+        if (v->id == id && v->scope == scope && v->kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool variable_ok(const struct dif_object *o, uint32_t i)
+{
+    const char *name = ops[i >> 24].name;
+    uint32_t id = i >> 8 & 0xffff;
+    uint8_t scope = name[2] == 'g'   ? DIF_SCOPE_GLOBAL
+                    : name[2] == 't' ? DIF_SCOPE_THREAD
+                                     : DIF_SCOPE_LOCAL;
+
+    if (id < 0x100) {
+        return false;
+    }
+    if (id < 0x500) {
+        return strcmp(name, "ldgs") == 0;
+    }
+    return declared(o, id, scope, name[3] == 'a' ? DIF_KIND_ARRAY : DIF_KIND_SCALAR);
+}
+
+static bool operands_ok(const struct dif_object *o, uint32_t at)
+{
+    uint32_t i = o->text[at], index = i >> 8 & 0xffff, type = i >> 16 & 0xff;
+
+    switch (ops[i >> 24].format) {
+    case BRANCH:
+        return (i & 0xffffff) > at && (i & 0xffffff) < o->ntext;
+    case SETX:
+        return index < o->nints;
+    case SETS:
+        return index < o->strings_size;
+    case LDV:
+    case STV:
+        return variable_ok(o, i);
+    case CALL:
+        return index <= 53;
+    case PUSHR:
+        return type == DIF_TYPE_CTF || type == DIF_TYPE_STRING;
+    case PUSHV:
+        return type == DIF_TYPE_CTF;
+    default:
+        return true;
+    }
+}
+
+static bool type_ok(const struct dif_type *t)
+{
+    if (t->kind > 1 || t->ref > 1 || t->pad) {
+        return false;
+    }
+    return t->kind == DIF_TYPE_STRING ? t->ref : !t->ref || t->size;
+}
+
+static bool declaration_ok(const struct dif_object *o, const struct dif_variable *v)
+{
+    bool array = v->kind == DIF_KIND_ARRAY;
+
+    if (!type_ok(&v->type) || v->scope > 2 || v->kind > 1 || v->flags > 3 ||
+        (v->name && v->name >= o->strings_size)) {
+        return false;
+    }
+    if (v->id < 0x500) {
+        return v->scope == DIF_SCOPE_GLOBAL && array == (v->id < 0x100) &&
+               !(v->flags & DIF_FLAG_MOD);
+    }
+    if (array && v->scope == DIF_SCOPE_LOCAL) {
+        return false;
+    }
+    return !v->type.ref || v->type.size <= (array ? 1 << 20 : 16384);
+}
+
+static bool result_ok(const struct dif_type *t)
+{
+    return type_ok(t) &&
+           (t->ref || t->size == 0 || t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8);
+}
+
+const char *n_valid(const struct dif_object *o)
+{
+    if (o->ntext == 0 ||
+        o->ntext * 4ull + o->nints * 8ull + o->nvars * 20ull + o->strings_size > 256 * 1024) {
+        return "size";
+    }
+    if (o->strings_size && (o->strings[0] || o->strings[o->strings_size - 1])) {
+        return "strings";
+    }
+    if (!result_ok(&o->result)) {
+        return "result";
+    }
+    for (uint32_t i = 0; i < o->nvars; i++) {
+        if (!declaration_ok(o, &o->vars[i])) {
+            return "declaration";
+        }
+    }
+    for (uint32_t at = 0; at < o->ntext; at++) {
+        enum format format = ops[o->text[at] >> 24].format;
+        if (format == BAD || format == XLATE || !fields_ok(o->text[at], fields[format]) ||
+            !operands_ok(o, at)) {
+            return "instruction";
+        }
+    }
+    return o->text[o->ntext - 1] >> 24 == DIF_OP_ret ? NULL : "no ret";
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One program on both: loaded into the machine, and the naive interpreter on copies of its memory.
+ */
+#ifndef TEST_D_RANDOM_PAIR_H
+#define TEST_D_RANDOM_PAIR_H
+
+#include "test/d_random/naive.h"
+#include "test/d_random/program.h"
+#include "trace/d/consumer.h"
+
+enum { PAIR_SCRATCH = 4096, PAIR_MAP = 160 };
+
+struct pair {
+    struct program program;
+    struct p_image image;
+    struct d_refusal refusal;
+    struct d_consumer consumer; /* as far as an object needs one */
+    struct d_probe probe;
+    struct d_provider provider;
+    struct d_ecb ecb;
+    struct d_context *context;
+    struct naive naive;
+    uint32_t strsize;
+    size_t scratch_size;
+    uint64_t args[5];
+    char wrong[200]; /* what differs; "": nothing */
+};
+extern struct pair pair;
+
+void pair_init(void);
+/* The world of the next program, by chance; its addresses are in pair.program. */
+void pair_world(void);
+/* Loads pair.program; false: it is refused, and both agree that it is. */
+bool pair_load(void);
+void pair_unload(void);
+void pair_clause(void);
+/* Runs an object on both and compares all they did. False: nothing more can be learned from this
+ * program (it faulted, or looked at what isn't known), or something differs: see wrong. */
+bool pair_run(uint32_t object);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Chance, and images. See program.h.
+ */
+#include "test/d_random/program.h"
+
+#include <assert.h>
+#include <string.h>
+
+static uint64_t seed;
+
+void r_seed(uint64_t s)
+{
+    seed = s;
+}
+
+uint64_t r_next(void) /* splitmix64 */
+{
+    uint64_t z = seed += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+uint32_t r_below(uint32_t n)
+{
+    return (uint32_t)((r_next() >> 32) * n >> 32);
+}
+
+bool r_chance(unsigned percent)
+{
+    return r_below(100) < percent;
+}
+
+void p_option(struct p_image *image, enum d_option option, uint64_t value)
+{
+    image->options[image->noptions++] = (struct d_image_option){option, 0, value};
+}
+
+static uint8_t *put(struct p_image *p, struct d_image_table *table, const void *from,
+                    uint32_t count, size_t element)
+{
+    uint8_t *to = p->bytes + p->size;
+    size_t bytes = count * element, padded = (bytes + 7) & ~(size_t)7;
+
+    assert(p->size + padded <= P_ROOM);
+    *table = (struct d_image_table){(uint32_t)p->size, count};
+    if (from) {
+        memcpy(to, from, bytes);
+    }
+    memset(to + bytes, 0, padded - bytes);
+    p->size += padded;
+    return to;
+}
+
+static void put_objects(struct p_image *p, struct d_image *image, const struct program *from)
+{
+    struct d_image_object *objects;
+    uint32_t ntext = 0, nints = 0, nstrings = 1, nvars = 0;
+
+    objects = (void *)put(p, &image->objects, NULL, from->nobjects, sizeof(*objects));
+    for (uint32_t i = 0; i < from->nobjects; i++) {
+        const struct dif_object *o = &from->objects[i].object;
+        objects[i] =
+            (struct d_image_object){ntext,           o->ntext, nints,    o->nints, nstrings,
+                                    o->strings_size, nvars,    o->nvars, o->result};
+        ntext += o->ntext;
+        nints += o->nints;
+        nstrings += o->strings_size;
+        nvars += o->nvars;
+    }
+    uint8_t *vars = put(p, &image->variables, NULL, nvars, sizeof(struct dif_variable));
+    uint8_t *text = put(p, &image->text, NULL, ntext, sizeof(dif_insn));
+    uint8_t *ints = put(p, &image->ints, NULL, nints, 8);
+    uint8_t *strings = put(p, &image->strings, NULL, nstrings, 1);
+    strings[0] = '\0';
+    for (uint32_t i = 0; i < from->nobjects; i++) {
+        const struct dif_object *o = &from->objects[i].object;
+        memcpy(vars + objects[i].first_var * sizeof(*o->vars), o->vars,
+               o->nvars * sizeof(*o->vars));
+        memcpy(text + objects[i].first_text * 4, o->text, o->ntext * 4);
+        memcpy(ints + objects[i].first_int * 8, o->ints, o->nints * 8);
+        memcpy(strings + objects[i].first_string, o->strings, o->strings_size);
+    }
+}
+
+struct d_image *p_image(struct p_image *p, const struct program *from)
+{
+    struct d_image *image = (void *)p->bytes;
+
+    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
+                              .version = D_IMAGE_VERSION,
+                              .pointer_bytes = sizeof(void *),
+                              .dif_version = DIF_VERSION};
+    p->size = sizeof(*image);
+    put(p, &image->options, p->options, p->noptions, sizeof(p->options[0]));
+    put(p, &image->ecbs, p->ecbs, p->necbs, sizeof(p->ecbs[0]));
+    put(p, &image->actions, p->actions, p->nactions, sizeof(p->actions[0]));
+    put_objects(p, image, from);
+    image->size = (uint32_t)p->size;
+    return image;
+}

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Random programs on the whole D machine and on a naive one, under ASan and UBSan; optimised, for
+# there are many.
+
+D_RANDOM_FLAGS := $(D_MACHINE_FLAGS) -O2
+D_RANDOM_OBJS := $(patsubst %.c,$(B)/unit/d_random/%.o,$(filter-out %/subr_none.c,$(wildcard \
+	trace/d/*.c)) test/d_machine/fake.c $(filter-out %_test.c,$(wildcard test/d_random/*.c)))
+D_RANDOM_TESTS := $(addprefix $(B)/unit/d_random_,$(patsubst test/d_random/%_test.c,%,$(sort \
+	$(wildcard test/d_random/*_test.c))))
+UNIT_TESTS += $(D_RANDOM_TESTS)
+
+$(B)/unit/d_random/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(D_RANDOM_FLAGS) -MMD -MP -c -o $@ $<
+
+$(D_RANDOM_TESTS): $(B)/unit/d_random_%: $(B)/unit/d_random/test/d_random/%_test.o $(D_RANDOM_OBJS)
+	$(Q)$(HOST_CC) $(D_RANDOM_FLAGS) -o $@ $^
+
+-include $(D_RANDOM_OBJS:.o=.d) \
+	$(D_RANDOM_TESTS:$(B)/unit/d_random_%=$(B)/unit/d_random/test/d_random/%_test.d)
