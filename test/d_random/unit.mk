@@ -3,7 +3,8 @@
 # there are many.
 
 D_RANDOM_FLAGS := $(D_MACHINE_FLAGS) -O2
-D_RANDOM_OBJS := $(patsubst %.c,$(B)/unit/d_random/%.o,$(filter-out %/subr_none.c,$(wildcard \
+D_RANDOM_OBJS := $(patsubst %.c,$(B)/unit/d_random/%.o,$(filter-out %/subr_none.c \
+	trace/d/control%,$(wildcard \
 	trace/d/*.c)) test/d_machine/fake.c $(filter-out %_test.c,$(wildcard test/d_random/*.c)))
 D_RANDOM_TESTS := $(addprefix $(B)/unit/d_random_,$(patsubst test/d_random/%_test.c,%,$(sort \
 	$(wildcard test/d_random/*_test.c))))
