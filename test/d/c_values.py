@@ -7,8 +7,8 @@ have the same types.
 c_values.py [--kymo PROGRAM] [--cc COMPILER] [--seed N] [--count N] [--rounds N]
 
 Signed overflow wraps in D, so C is compiled with -fwrapv; shift counts are kept below the width,
-and nothing is divided by 0 or by -1. Which side of an operator is evaluated first C doesn't say, so no
-expression has more than one side effect.
+and nothing is divided by 0 or by -1. Which side of an operator is evaluated first C doesn't say, so
+no expression has more than one side effect.
 """
 import argparse
 import os
