@@ -111,6 +111,25 @@ struct dif_type d_dif_type(const struct d_type *type)
     return (struct dif_type){.kind = DIF_TYPE_CTF, .ref = ref, .size = (uint32_t)t->size};
 }
 
+/* Bytes that accesses to the members may touch: a bit-field's unit can reach beyond the struct,
+ * which has no padding at its end then. */
+static uint64_t reach_of(const struct d_type *type)
+{
+    const struct d_type *t = d_type_resolve(type);
+    uint64_t reach = t->size;
+
+    if (t->kind == D_TYPE_ARRAY && t->count > 0) {
+        uint64_t element = d_type_resolve(t->to)->size;
+        uint64_t last = (t->count - 1) * element + reach_of(t->to);
+        return last > reach ? last : reach;
+    }
+    for (uint32_t i = 0; d_type_is_struct(t) && i < t->nmembers; i++) {
+        uint64_t end = t->members[i].bit_offset / 8 + reach_of(t->members[i].type);
+        reach = end > reach ? end : reach;
+    }
+    return reach;
+}
+
 void d_note_variable(struct d_code *c, const struct d_ident *ident, unsigned flags)
 {
     struct dif_variable *v = c->vars.data;
@@ -136,6 +155,9 @@ void d_note_variable(struct d_code *c, const struct d_ident *ident, unsigned fla
         .flags = flags,
         .type = d_dif_type(ident->type),
     };
+    if (v->type.ref && v->type.kind == DIF_TYPE_CTF) {
+        v->type.size = (uint32_t)reach_of(ident->type);
+    }
 }
 
 static bool is_branch(dif_insn insn)

@@ -327,7 +327,8 @@ int d_gen_address(struct d_code *c, struct d_node *n)
 {
     int reg;
 
-    switch (n->op) {
+    /* An element of an associative array was an INDEX before it was checked. */
+    switch (n->kind == D_NODE_IDENT ? 0 : n->op) {
     case D_OP_DEREF:
         return d_gen(c, n->left);
     case '.':
