@@ -13,8 +13,6 @@
 
 #include "lib/link/hello.h"
 
-#define LINK_MESSAGE_MOST (4u * 1024 * 1024 + 64) /* bytes: an answer of 4 MB and its head */
-
 struct session;
 struct channel;
 

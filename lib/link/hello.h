@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What each end of the link says of itself before anything else (docs/link.md, "Hello"). A layout
- * of the wire: little-endian on all machines that Kymo runs on.
+ * of the wire: little-endian, as all machines are that Kymo runs on.
  */
-#ifndef KYMO_LINK_HELLO_H
-#define KYMO_LINK_HELLO_H
+#ifndef LIB_LINK_HELLO_H
+#define LIB_LINK_HELLO_H
 
 #include <stdint.h>
 
 #define LINK_VERSION 1
+#define LINK_MESSAGE_MOST (4u * 1024 * 1024 + 64) /* bytes: an answer of 4 MB and its head */
+
+enum link_role { LINK_HOST = 1, LINK_TARGET };
+
+#define LINK_HELLO_UP 1 /* the sender has this very session up: don't answer */
 
 struct link_hello {
     uint8_t version;      /* LINK_VERSION: ends of different versions don't talk */
     uint8_t role;         /* enum link_role */
-    uint16_t frame_most;  /* bytes of a payload that this end can take */
-    uint32_t session;     /* a new number for each start of this end, not 0 */
-    uint32_t peer;        /* the session of the other end that this answers, 0: none seen */
+    uint8_t flags;        /* LINK_HELLO_* */
+    uint8_t channels;     /* this end can have: numbers below that */
+    uint16_t frame_most;  /* bytes of a payload that this end takes */
+    uint16_t zero;        /* sent as 0, not looked at */
+    uint32_t session;     /* of the sender: new each time it begins again, not 0 */
+    uint32_t peer;        /* the receiver's session that this answers, 0: none seen */
     char board[32];       /* target: the board's name, NUL-terminated; host: "" */
     uint8_t build_id[20]; /* target: of the kernel's ELF; host: 0 */
 };
-_Static_assert(sizeof(struct link_hello) == 64, "layout on the link");
-
-enum link_role { LINK_HOST = 1, LINK_TARGET };
+_Static_assert(sizeof(struct link_hello) == 68, "layout on the link");
 
 #endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The link's protocol, one end of it: the same source on target and host (docs/link.md). Bytes that
+ * came go in by link_input(), bytes for the line come out by link_output(), time is an argument;
+ * what happens is told by the calls of struct link_user, which the owner supplies.
+ *
+ * One thread. No allocation: the owner gives memory for frames. link_user's calls come from within
+ * link_input() and link_output(), and may themselves call link_open(), link_send(), link_more(),
+ * link_credit(), link_close().
+ *
+ * What is promised: a message arrives whole, once, in order and unchanged, or the channel or the
+ * link is said to be gone. Whatever bytes the other end sends, memory is bounded, and every call
+ * ends. Proved by test/link: two ends over a line that drops, flips, doubles, inserts and stalls.
+ */
+#ifndef LIB_LINK_LINK_H
+#define LIB_LINK_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/link/cobs.h"
+#include "lib/link/hello.h"
+
+#define LINK_CHANNELS_MOST 64
+#define LINK_SERVICE_MOST 24 /* bytes of a service's name, no NUL */
+#define LINK_HEAD 4          /* credit that a message costs besides its bytes */
+#define LINK_FRAME_LEAST 96  /* frame_most: a hello fits */
+
+#define LINK_FRAME_HEAD 6
+#define LINK_FRAME_CHECK 4
+/* On the line: a 0 before and after. */
+#define LINK_LINE_MOST(payload) (COBS_MOST(LINK_FRAME_HEAD + (payload) + LINK_FRAME_CHECK) + 2)
+/* Memory that link_init() needs. */
+#define LINK_MEMORY(frame_most, window) \
+    ((window)*LINK_LINE_MOST(frame_most) + LINK_FRAME_HEAD + (frame_most) + LINK_FRAME_CHECK)
+
+enum link_down {
+    LINK_SILENT = 1, /* nothing came for LINK_SILENCE_MS */
+    LINK_RESTARTED,  /* the other end began again */
+    LINK_BYE,        /* the other end said that it leaves */
+    LINK_STRANGE,    /* the other end broke the protocol */
+    LINK_CLOSED,     /* link_bye(), link_lost() */
+};
+
+#define LINK_SILENCE_MS 5000
+#define LINK_KEEPALIVE_MS 1000
+
+struct link;
+
+struct link_user {
+    /* The other end is there; its hello stays readable by link_peer(). */
+    void (*up)(void *context);
+    /* It is gone, and with it all channels, which closed() was not called for. */
+    void (*down)(void *context, enum link_down why);
+    /* The other end wants a channel: its first credit in bytes, or a negative errno to refuse. */
+    long (*open)(void *context, unsigned channel, const char *service);
+    /* Ours is accepted; if refused, closed() comes instead. */
+    void (*opened)(void *context, unsigned channel);
+    /* Part of a message: `bytes` of it at `offset`; `total` in all. offset + bytes == total is its
+     * end. They cost credit, link_cost(), which the receiver gives back when it has room again. */
+    void (*data)(void *context, unsigned channel, const uint8_t *bytes, size_t count, size_t offset,
+                 size_t total);
+    /* The next bytes of the message announced, at most `most`: where they are, and how many; 0:
+     * later, after link_more(). They are taken before anything else happens. */
+    size_t (*fetch)(void *context, unsigned channel, size_t most, const uint8_t **bytes);
+    /* All bytes of the message were fetched: the next one may be announced. */
+    void (*sent)(void *context, unsigned channel);
+    /* The channel is gone, reason 0 or a negative errno. Its number may be used again when
+     * link_channel_free() says so. */
+    void (*closed)(void *context, unsigned channel, int reason);
+    /* The other end speaks another version. The link stays down. */
+    void (*stranger)(void *context, unsigned version);
+};
+
+struct link_config {
+    const struct link_user *user;
+    void *context;
+    void *memory; /* LINK_MEMORY(frame_most, window) bytes */
+    struct link_channel *channel;
+    uint16_t frame_most;     /* payload bytes of a frame, sent or received; from LINK_FRAME_LEAST */
+    uint8_t window;          /* frames on their way at once, a power of 2, at most 64 */
+    uint8_t channels;        /* of `channel`, at most LINK_CHANNELS_MOST */
+    uint8_t role;            /* enum link_role */
+    uint16_t hello_ms;       /* says hello so often while down; 0: answers only */
+    uint32_t seed;           /* another one each time the process starts */
+    const char *board;       /* may be NULL */
+    const uint8_t *build_id; /* 20 bytes; may be NULL */
+};
+
+/* Insides of lib/link/ from here on; the owner only supplies the memory. */
+struct link_channel {
+    uint8_t state;            /* enum link_channel_state */
+    uint8_t wants;            /* LINK_WANT_*: frames to be made */
+    bool ours;                /* we opened it */
+    bool close_made;          /* our CLOSE is on its way */
+    bool close_came;          /* the other end's has come */
+    bool sending, receiving;  /* amid a message */
+    bool head_made;           /* its FIRST frame */
+    int32_t reason;           /* of our CLOSE */
+    uint32_t out_left;        /* of the message being sent; before its FIRST: its total */
+    uint32_t out_credit;      /* bytes we may send, since the channel opened */
+    uint32_t out_used;        /* of those */
+    uint32_t in_credit;       /* bytes we allowed */
+    uint32_t in_used;         /* of those */
+    uint32_t in_total, in_at; /* of the message being received */
+    char service[LINK_SERVICE_MOST + 1];
+};
+
+struct link_stats {
+    uint32_t frames_in, frames_out; /* good ones in; all out, resent ones too */
+    uint32_t bad;                   /* came, but not whole or the check was wrong */
+    uint32_t again;                 /* came again, or after a lost one */
+    uint32_t resent;
+    uint64_t bytes_in, bytes_out; /* on the line */
+};
+
+struct link {
+    struct link_config config;
+    struct link_hello peer;
+    struct link_stats stats;
+    bool up;
+    uint32_t session, peer_session;
+    uint32_t key_in, key_out;  /* what the checks of frames begin with */
+    uint32_t now, heard, said; /* ms: time, of the last good frame in, of the last frame out */
+    uint32_t hello_at;
+    uint16_t payload_most; /* what both ends can do */
+    bool hello_due, ack_due, nak_due, bye_due;
+    /* Out: frames base..next are made and not acknowledged, cursor is the next to go out. */
+    uint16_t base, next, cursor, sent_to; /* sent_to: none from here on was on the line yet */
+    bool gone_back;                       /* since the last progress */
+    uint16_t lengths[64];
+    uint32_t went_back; /* ms */
+    uint32_t round_trip, patience;
+    uint16_t timed;
+    bool timing;
+    uint32_t timed_at;
+    uint32_t progress; /* ms: base moved, or the first frame after none was made */
+    unsigned turn;     /* channel whose turn it is */
+    /* In. */
+    uint16_t expected, nak_for;
+    bool nak_made;
+    uint32_t nak_at;
+    struct cobs_decoder decoder;
+    bool any; /* bytes came since the last 0 */
+    /* What the line is taking: a frame of the window, or control[]. */
+    const uint8_t *line;
+    size_t line_left;
+    bool line_is_window;
+    uint16_t line_frame;
+    uint8_t control[LINK_LINE_MOST(sizeof(struct link_hello))];
+};
+
+/* -EINVAL: a config that can't be. */
+int link_init(struct link *link, const struct link_config *config, uint32_t now);
+
+/* Bytes that came on the line. */
+void link_input(struct link *link, uint32_t now, const void *bytes, size_t count);
+
+/* What is to go on the line next, 0: nothing. What went is then said by link_output_done(). */
+size_t link_output(struct link *link, uint32_t now, const uint8_t **bytes);
+void link_output_done(struct link *link, size_t bytes);
+
+/* Milliseconds until link_output() is to be called even if nothing comes. */
+uint32_t link_wait(const struct link *link, uint32_t now);
+
+/* The line is gone (a cable, a socket): down, without a farewell. */
+void link_lost(struct link *link);
+/* Says farewell: what link_output() then gives should still go on the line. */
+void link_bye(struct link *link);
+
+bool link_is_up(const struct link *link);
+const struct link_hello *link_peer(const struct link *link);
+const struct link_stats *link_stats(const struct link *link);
+
+/*
+ * Opens a channel to a service of the other end, with so much credit for what it will send.
+ * The number, or -EAGAIN: none is free; -ENOTCONN: the link is down; -EINVAL: the name.
+ */
+int link_open(struct link *link, const char *service, uint32_t credit);
+bool link_channel_free(const struct link *link, unsigned channel);
+
+/* Announces a message, whose bytes are fetched. -EBUSY: one is on its way; -EPIPE: the channel is
+ * not open; -EMSGSIZE. */
+int link_send(struct link *link, unsigned channel, size_t bytes);
+/* There is more to fetch. */
+void link_more(struct link *link, unsigned channel);
+
+/* Credit that data() with these arguments cost. */
+static inline uint32_t link_cost(size_t count, size_t offset)
+{
+    return (uint32_t)count + (offset == 0 ? LINK_HEAD : 0);
+}
+/* Allows the other end so many bytes more. */
+void link_credit(struct link *link, unsigned channel, uint32_t bytes);
+
+/* Closes at once, after what was fetched; closed() is not called. */
+void link_close(struct link *link, unsigned channel, int reason);
+
+#endif
