@@ -126,7 +126,8 @@ static void fail_users(struct connection *conn)
 /* The server hears that the client's last connection is gone. */
 static void tell_server(struct channel *ch, const struct connection *conn)
 {
-    if (!(ch->flags & _NTO_CHF_DISCONNECT) || ch->proc->dying || sibling(conn->proc, ch)) {
+    if (!(ch->flags & _NTO_CHF_DISCONNECT) || ch->proc->dying || sibling(conn->proc, ch) ||
+        !pulse_room(ch, false)) {
         return;
     }
     trace_comm_snd_pulse_dis((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
@@ -178,7 +179,7 @@ void connection_lost(struct connection *conn, bool dead)
     list_remove(&conn->link);
     conn->channel = NULL;
     conn->flags |= dead ? CONNECTION_DEAD : 0;
-    if (tell) {
+    if (tell && pulse_room(tell, false)) {
         trace_comm_snd_pulse_dea((uint32_t)conn->scoid, (uint32_t)tell->proc->pid);
         pulse_send(tell, PRIORITY_KERNEL_PULSE, _PULSE_CODE_COIDDEATH, (uintptr_t)conn->coid, 0);
     }

@@ -43,6 +43,10 @@ void channel_init(void);
 struct channel *channel_find(struct process *proc, int chid);
 struct connection *connection_find(struct process *proc, int coid);
 
+/* Whether a pulse would be taken now: asked before it is sent, so that the trace, where the sending
+ * comes before the receipt, tells of no pulse that was refused. (But for a receiver with a bad
+ * buffer.) */
+bool pulse_room(const struct channel *ch, bool of_user);
 /* Queues or delivers a pulse from the kernel. 0, or -EAGAIN if none is free. */
 int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
 /* The same with a pulse of the caller's own: coalesces (a queued one just takes the newest value).

@@ -44,12 +44,15 @@ static bool ask_server(struct thread *client)
     }
     if (!(client->flags & THREAD_UNBLOCK_SENT)) {
         int scoid = client->connection->scoid;
+        if (!pulse_room(ch, false)) {
+            return false;
+        }
+        trace_comm_snd_pulse_un((uint32_t)scoid, (uint32_t)ch->proc->pid);
         if (pulse_send(ch, client->priority, _PULSE_CODE_UNBLOCK, (uintptr_t)client->rcvid,
                        scoid) != 0) {
             return false;
         }
         client->flags |= THREAD_UNBLOCK_SENT;
-        trace_comm_snd_pulse_un((uint32_t)scoid, (uint32_t)ch->proc->pid);
     }
     return true;
 }

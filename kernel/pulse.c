@@ -97,16 +97,21 @@ static bool hand_over(struct channel *ch, const struct pulse *p)
     return false;
 }
 
+bool pulse_room(const struct channel *ch, bool of_user)
+{
+    if (!list_empty(&ch->receivers)) {
+        return true;
+    }
+    return of_user ? ch->user_pulses < USER_PER_CHANNEL && pool.count - pool.used > KERNEL_RESERVE
+                   : pool.used < pool.count;
+}
+
 static int send(struct channel *ch, const struct pulse *p)
 {
     if (hand_over(ch, p)) {
         return 0;
     }
-    if (p->of_user &&
-        (ch->user_pulses >= USER_PER_CHANNEL || pool.count - pool.used <= KERNEL_RESERVE)) {
-        return -EAGAIN;
-    }
-    struct pulse *queued = pool_alloc(&pool);
+    struct pulse *queued = pulse_room(ch, p->of_user) ? pool_alloc(&pool) : NULL;
     if (!queued) {
         return -EAGAIN;
     }
@@ -180,6 +185,9 @@ long ker_msg_send_pulse(struct thread *self, const uintptr_t *args)
     if (priority > PRIORITY_UNPRIVILEGED_MAX && priority > self->priority &&
         !process_able(self->proc, ABILITY_PRIORITY)) {
         return -EPERM;
+    }
+    if (!pulse_room(conn->channel, true)) {
+        return -EAGAIN;
     }
     trace_comm_snd_pulse((uint32_t)conn->scoid, (uint32_t)conn->channel->proc->pid);
     return pulse_send_user(conn->channel, priority, code, args[3], conn->scoid);

@@ -76,7 +76,8 @@ static void thread_tell_channels(const struct thread *t)
 
     for (unsigned i = 0; !proc->dying && i < CONFIG_CHANNELS_PER_PROCESS; i++) {
         struct channel *ch = proc->channels[i];
-        if (ch && (ch->flags & _NTO_CHF_THREAD_DEATH)) {
+        if (ch && (ch->flags & _NTO_CHF_THREAD_DEATH) && pulse_room(ch, false)) {
+            trace_comm_snd_pulse_dea(0, (uint32_t)proc->pid);
             pulse_send(ch, t->priority, _PULSE_CODE_THREADDEATH, (uintptr_t)t->tid, 0);
         }
     }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/dispatch.h>
 
+#include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
 #include "tracelogger/capture.h"
@@ -72,6 +73,11 @@ static int set_timer(void)
     return 0;
 }
 
+static int tell_name(void)
+{
+    return NameAttach(TRACELOGGER_NAME, logger.name->chid) < 0 ? trouble(TRACELOGGER_NAME) : 0;
+}
+
 /* START or STOP has come back. */
 static void control_done(int error)
 {
@@ -85,7 +91,7 @@ static void control_done(int error)
         logger.phase = DONE;
     } else {
         logger.phase = RUNNING;
-        logger.bad |= set_timer() != 0;
+        logger.bad |= set_timer() != 0 || tell_name() != 0;
         if (logger.stop_wanted || logger.bad) {
             stop();
         }
@@ -161,7 +167,7 @@ static void loop(void)
 /* Before all else: of two loggers, only one gets the name. */
 static int take_name(void)
 {
-    logger.name = name_attach(NULL, TRACELOGGER_NAME, 0);
+    logger.name = name_attach(NULL, TRACELOGGER_LOCK, 0);
     if (logger.name) {
         logger.coid = ConnectAttach(0, 0, logger.name->chid, _NTO_SIDE_CHANNEL, 0);
         return logger.coid < 0 ? trouble("connection") : 0;
@@ -170,7 +176,7 @@ static int take_name(void)
         printf("tracelogger: another one runs\n");
         return -1;
     }
-    return trouble(TRACELOGGER_NAME);
+    return trouble(TRACELOGGER_LOCK);
 }
 
 static int attach_hook(void)

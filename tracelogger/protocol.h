@@ -5,7 +5,11 @@
 
 #include <stdint.h>
 
+/* Attached when START has come back: who waits for this name is in the capture from his first
+ * event on. */
 #define TRACELOGGER_NAME "tracelogger"
+/* Attached before all else: there is one logger at a time, and it can be stopped at any time. */
+#define TRACELOGGER_LOCK "tracelogger/lock"
 /* Ends the recording. The reply, a struct tracelogger_summary, comes when the file is closed; its
  * status is the logger's exit status. A second one meanwhile: EBUSY. */
 #define TRACELOGGER_STOP 0x4b01

@@ -11,7 +11,7 @@
 int main(void)
 {
     struct tracelogger_msg msg = {TRACELOGGER_STOP, 0};
-    int coid = name_open(TRACELOGGER_NAME, 0);
+    int coid = name_open(TRACELOGGER_LOCK, 0);
 
     if (coid < 0) {
         printf("tracestop: no tracelogger runs\n");

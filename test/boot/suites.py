@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import crash
 import kev
 import logger
+import truth
 
 ROOT = kev.ROOT
 KYMO = os.path.join(ROOT, "build/kymo")
@@ -215,7 +216,14 @@ SUITES = [
     Suite("smp2", "two CPUs", "smoke", A64, "multi", cpus=2, tests=20),
     Suite("smp8", "eight CPUs", "smoke", A64, "multi", cpus=8, tests=20, timeout=240),
     Suite("traced", "the API suite, recorded wide: every row must fire", "traced", tests=100,
-          timeout=240, qemu=["-rtc", "clock=vm"], checks=[the_capture_can_be_read], coverage=True),
+          timeout=240, qemu=["-rtc", "clock=vm"],
+          checks=[the_capture_can_be_read, truth.the_capture_can_be_true], coverage=True),
+    Suite("truth", "deaths at random, recorded whole", "truth", tests=20,
+          checks=[truth.the_capture_can_be_true,
+                  truth.who_waited_for_the_logger_is_recorded_whole]),
+    Suite("truth-multi", "the same on 4 real threads", "truth", A64, "multi", cpus=4, tests=20,
+          timeout=240, checks=[truth.the_capture_can_be_true,
+                               truth.who_waited_for_the_logger_is_recorded_whole]),
     Suite("fuzz", "random kernel calls", "fuzz", tests=1, timeout=240),
     Suite("armv7m", "stack pointers, exception frames and FP registers of a Cortex-M", "armv7m", M4,
           tests=2),
@@ -229,8 +237,8 @@ SUITES = [
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("crash-multi", "the same on 4 real threads", "crash", A64, "multi", cpus=4,
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
-    Suite("demo", "what `make demo` shows", "demo", checks=[the_capture_can_be_read],
-          coverage=True),
+    Suite("demo", "what `make demo` shows", "demo",
+          checks=[the_capture_can_be_read, truth.the_capture_can_be_true], coverage=True),
     Suite("repeat", "two runs under icount are the same to the byte", "golden",
           checks=[the_capture_can_be_read, two_runs_are_the_same], coverage=True),
     Suite("golden", "a fresh boot prints as the committed one, times and addresses masked",
