@@ -58,8 +58,8 @@ static const char *const operands[][2] = {
 };
 
 static const char *const costs[][2] = {
-    {"CONST", "0"},         {"STR", "strsize"},   {"STR2", "2 strsize"},
-    {"STRSTR", "strsize²"}, {"SIZE", "its size"},
+    {"CONST", "0"},        {"DIGITS", "128"},      {"NSPEC", "nspec"},   {"STR", "strsize"},
+    {"STR2", "2 strsize"}, {"STRSTR", "strsize²"}, {"SIZE", "its size"},
 };
 
 static const char head[] =

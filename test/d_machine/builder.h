@@ -14,7 +14,7 @@ enum { BUILDER_OBJECTS = 16, IMAGE_ROOM = 64 * 1024 };
 struct image_builder {
     struct asm_object objects[BUILDER_OBJECTS];
     struct d_image_option options[16];
-    struct d_image_ecb ecbs[8];
+    struct d_image_ecb ecbs[12];
     struct d_image_action actions[32];
     uint32_t nobjects, noptions, necbs, nactions;
     void *bytes; /* IMAGE_ROOM, the same for all builders */

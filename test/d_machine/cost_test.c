@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct d_cost_limits limits = {100, 1000};
+static const struct d_cost_limits limits = {
+    .strsize = 100, .scratch = 1000, .element = 50, .nspec = 3};
 
 static uint64_t steps(const char *text)
 {
@@ -85,7 +86,10 @@ static void test_costs(void **state)
         {"pushtv r1; pushtv r1; call strstr r1; ret r0", 4 + 10000},
         {"setx 64 r1; pushtv r1; call alloca r1; ret r0", 4 + 64},
         {"setx 64000 r1; pushtv r1; call alloca r1; ret r0", 4 + 1000}, /* would fault */
-        {"ldgs arg0 r1; pushtv r1; call alloca r1; ret r0", 4 + 100 + 1000},
+        {"ldgs arg0 r1; pushtv r1; call alloca r1; ret r0", 4 + 1000},
+        {"ldgs timestamp r1; pushtv r1; call alloca r1; ret r0", 4 + 1000},
+        {"call speculation r1; ret r0", 2 + 3},
+        {"pushtv r1; call lltostr r1; ret r0", 3 + 128},
         {"setx 5 r1; pushtv r2; pushtv r1; call copyin r1; ret r0", 5 + 5},
         {"setx 5 r1; pushtv r1; pushtv r2; call copyin r1; ret r0", 5 + 1000},
         {"setx 5 r1; pushtv r2; pushtv r2; pushtv r1; call bcopy r1; ret r0", 6 + 5},
@@ -102,15 +106,18 @@ static void test_costs(void **state)
         {"setx 48 r1; allocs r1 r2; ret r0", 3 + 48},
         {"allocs r1 r2; ret r0", 2 + 1000},
         {"setx 48 r1; copys r2 r1 r3; ret r0", 3 + 48},
-        {"copys r2 r1 r3; ret r0", 2 + 16384},
+        {"copys r2 r1 r3; ret r0", 2 + 16384 + 1000 + 50},
         {"var s global scalar string; stgs s r1; ldgs s r1; ret r0", 3 + 100},
         {"var s local scalar ref 24; stls s r1; ldls s r1; ret r0", 3 + 24},
-        {"var s thread scalar value 8; stts s r1; ldts s r1; ret r0", 3},
+        {"var s thread scalar value 8; stts s r1; ldts s r1; ret r0", 3 + 2 * 32},
+        {"var s thread scalar ref 24; stts s r1; ret r0", 2 + 32 + 2 * 24},
         {"ldgs probename r1; ret r0", 2 + 100},
-        {"var a global array value 8; pushtv r1; pushtv r1; ldgaa a r1; ret r0", 4 + 2 * 16},
-        {"var a global array value 8; pushtr string r0 r1; stgaa a r1; ret r0", 3 + 100 + 3 * 100},
-        {"var a global array string; pushtv r1; stgaa a r1; ret r0", 3 + 3 * 8 + 100},
-        {"var a global array value 8; pushtv r1; be l; flushts; l: ldgaa a r1; ret r0", 5 + 2 * 8},
+        {"var a global array value 8; pushtv r1; pushtv r1; ldgaa a r1; ret r0", 4 + 32 + 8 * 16},
+        {"var a global array value 8; pushtr string r0 r1; stgaa a r1; ret r0",
+         3 + 100 + 32 + 8 * 100},
+        {"var a global array string; pushtv r1; stgaa a r1; ret r0", 3 + 32 + 8 * 8 + 2 * 100},
+        {"var a global array value 8; pushtv r1; be l; flushts; l: ldgaa a r1; ret r0",
+         5 + 32 + 8 * 8},
     };
 
     (void)state;
@@ -122,6 +129,8 @@ static void test_costs(void **state)
         }
     }
 }
+
+enum { AGG = 2 * 48 + 160 }; /* an aggregation's chain, and its function */
 
 static struct d_cost cost_of(uint32_t ecb)
 {
@@ -164,15 +173,19 @@ static void test_clauses(void **state)
     image_action(b, D_ACT_DIFEXPR, byte);
     image_ecb(b, 0); /* 7: printf without arguments */
     image_action(b, D_ACT_PRINTF, 0);
+    image_ecb(b, 0); /* 8: commit */
+    image_action(b, D_ACT_COMMIT, three);
+    image_option(b, D_OPT_SPECSIZE, 2048);
     static const struct d_cost want[] = {
         {0, 12},
         {3 + 3 + 9, 24},
         {1 + 5, 16},
         {1 + 2 + 3 + 2 + 9 + 101, 12 + 1 + 3 + 8 + 100},
-        {2 + 101 + 3 + 9 + 3 + 1, 0},
+        {2 + 101 + 3 + 9 + 3 + 1 + AGG + 8 + 6 * 108, 0},
         {1 + 1, 0},
-        {2 + 101 + 3 + 9 + 3 + 1 + 1 + 2, 12 + 100 + 1},
+        {2 + 101 + 3 + 9 + 3 + 1 + AGG + 8 + 6 * 8 + 1 + 2, 12 + 100 + 1},
         {1, 12},
+        {3 + 1 + 2048, 0},
     };
     for (uint32_t e = 0; e < sizeof(want) / sizeof(want[0]); e++) {
         struct d_cost got = cost_of(e);

@@ -124,6 +124,8 @@ int main(void)
     printf("SEED=%" PRIu64
            ": %u ran, %u refused; %u of %u firings faulted, %u looked at what isn't known\n",
            seed, counts.ran, counts.refused, counts.faulted, counts.firings, counts.unknown);
+    printf("dearest step: %.1f blocks and bytes (%" PRIu64 " for %" PRIu64 " steps)\n",
+           pair.dearest, pair.most_work, pair.most_steps);
     for (unsigned i = 0; i < 10; i++) {
         printf("fault %u: %u\n", i, counts.faults[i]);
     }

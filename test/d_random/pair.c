@@ -5,6 +5,7 @@
 #include "test/d_random/pair.h"
 
 #include "test/d_machine/fake.h"
+#include "trace/d/cost.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -19,6 +20,13 @@ static uint8_t *scratch;
 static uint8_t *map[N_MAPS]; /* on the heap, so that ASan guards them; the copies follow */
 static uint8_t map_copy[N_MAPS][PAIR_MAP], scratch_copy[PAIR_SCRATCH], scratch_known[PAIR_SCRATCH];
 static uint8_t block_copy[BIG], block_known[BIG], dynamic_copy[BIG], dynamic_known[BIG];
+
+uint64_t counted;
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+    counted++;
+}
 
 #define WRONG(...) snprintf(pair.wrong, sizeof(pair.wrong), __VA_ARGS__)
 
@@ -451,13 +459,40 @@ static void compare(uint64_t value, uint64_t naive)
     }
 }
 
+/* Every program ends within the bound that is known beforehand. */
+static void check_cost(const struct dif_object *o, uint64_t work)
+{
+    struct d_cost_limits limits = {pair.strsize, pair.scratch_size, 8, 2};
+
+    for (uint32_t i = 0; i < pair.consumer.code.ndynamics; i++) {
+        uint32_t size = pair.consumer.code.dynamics[i].size;
+        limits.element = size > limits.element ? size : limits.element;
+    }
+    uint64_t steps = d_cost_object(o, &limits);
+    if ((double)work / (double)steps > pair.dearest) {
+        pair.dearest = (double)work / (double)steps;
+        pair.most_work = work;
+        pair.most_steps = steps;
+    }
+    if (work / PAIR_WORK_STEP > steps) {
+        WRONG("%llu blocks and bytes, for %llu steps", (unsigned long long)work,
+              (unsigned long long)steps);
+    }
+}
+
 bool pair_run(uint32_t object)
 {
     struct naive *n = &pair.naive;
     struct dif_object o = pair.program.objects[object].object;
     const struct d_object *real = &pair.consumer.code.objects[object];
+    uint64_t before = counted;
     uint64_t value = r_chance(50) ? d_run(pair.context, real) : d_eval(pair.context, real);
+    uint64_t work = counted - before;
 
+    check_cost(&o, work);
+    if (pair.wrong[0]) {
+        return false;
+    }
     o.strings = real->strings; /* where the machine has them */
     uint64_t naive = n_run(n, &o);
     if (n->unknown) {

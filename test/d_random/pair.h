@@ -25,8 +25,13 @@ struct pair {
     size_t scratch_size;
     uint64_t args[5];
     char wrong[200]; /* what differs; "": nothing */
+    /* The most basic blocks and bytes for a step that the machine has needed so far. */
+    uint64_t most_work, most_steps;
+    double dearest;
 };
 extern struct pair pair;
+/* A step is no more than so many. */
+enum { PAIR_WORK_STEP = 24 };
 
 void pair_init(void);
 /* The world of the next program, by chance; its addresses are in pair.program. */

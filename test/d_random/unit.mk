@@ -2,6 +2,10 @@
 # Random programs on the whole D machine and on a naive one, under ASan and UBSan; optimised, for
 # there are many.
 
+#
+# What the machine does is counted: -fsanitize-coverage=trace-pc has every basic block of trace/d
+# tell, counted.h has its copies tell.
+
 D_RANDOM_FLAGS := $(D_MACHINE_FLAGS) -O2
 D_RANDOM_OBJS := $(patsubst %.c,$(B)/unit/d_random/%.o,$(filter-out %/subr_none.c \
 	trace/d/control%,$(wildcard \
@@ -13,6 +17,9 @@ UNIT_TESTS += $(D_RANDOM_TESTS)
 $(B)/unit/d_random/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(D_RANDOM_FLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/unit/d_random/trace/d/%.o: D_RANDOM_FLAGS += -fsanitize-coverage=trace-pc \
+	-include test/d_random/counted.h
 
 $(D_RANDOM_TESTS): $(B)/unit/d_random_%: $(B)/unit/d_random/test/d_random/%_test.o $(D_RANDOM_OBJS)
 	$(Q)$(HOST_CC) $(D_RANDOM_FLAGS) -o $@ $^

@@ -5,6 +5,7 @@
  */
 #include "trace/d/aggregate.h"
 
+#include "trace/d/chain.h"
 #include "trace/d/ecb.h"
 
 #define ONES 0x0101010101010101u
@@ -99,6 +100,18 @@ static void finish_strings(const struct d_aggregation *a, uint8_t *entry)
     }
 }
 
+static bool chain_full(const struct d_aggbuf *b, uint32_t at, uint32_t hash)
+{
+    struct d_chain_room room = {0, 0};
+
+    while (at) {
+        const struct d_agg_entry *old = (const struct d_agg_entry *)(b->active + at - 1);
+        d_chain_pass(&room, old->hash == hash);
+        at = old->next;
+    }
+    return d_chain_full(&room, D_CHAIN_ENTRIES);
+}
+
 /* The new entry becomes part of the buffer; NULL: no room, counted. */
 static __attribute__((noinline)) struct d_agg_entry *
 insert(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry, uint32_t hash)
@@ -106,7 +119,7 @@ insert(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry, uint32
     struct d_agg_entry *fresh = (struct d_agg_entry *)entry;
     uint32_t *head = &b->heads[hash & (b->chains - 1)];
 
-    if (b->used + a->size > b->limit) {
+    if (b->used + a->size > b->limit || chain_full(b, *head, hash)) {
         b->drops++;
         return NULL;
     }
@@ -154,14 +167,21 @@ uint64_t *d_agg_find(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t 
     return e ? (uint64_t *)((uint8_t *)e + a->value) : NULL;
 }
 
+void d_agg_ready(struct d_aggbuf *b)
+{
+    __builtin_memset(b->spare_heads, 0, sizeof(*b->heads) * b->chains);
+}
+
 const uint8_t *d_agg_swap(struct d_aggbuf *b, size_t *size)
 {
     uint8_t *read = b->active;
+    uint32_t *heads = b->heads;
 
     *size = b->used;
     b->active = b->spare;
     b->spare = read;
     b->used = 0;
-    __builtin_memset(b->heads, 0, sizeof(*b->heads) * b->chains);
+    b->heads = b->spare_heads;
+    b->spare_heads = heads;
     return read;
 }

@@ -30,13 +30,14 @@ struct d_aggregation {
 };
 
 struct d_aggbuf {
-    uint8_t *active; /* [c] entries; NULL: this CPU doesn't aggregate */
-    uint8_t *spare;  /* [c] the half that is being read */
-    uint32_t *heads; /* [c] offset + 1 of the first entry of a chain; 0: none */
-    uint32_t chains; /* [I] a power of two */
-    size_t limit;    /* [I] entries may fill this much; behind it is room for one more */
-    size_t used;     /* [c] */
-    uint64_t drops;  /* [c] since the last snap */
+    uint8_t *active;       /* [c] entries; NULL: this CPU doesn't aggregate */
+    uint8_t *spare;        /* [c] the half that is being read */
+    uint32_t *heads;       /* [c] offset + 1 of the first entry of a chain; 0: none */
+    uint32_t *spare_heads; /* [k] of the other half */
+    uint32_t chains;       /* [I] a power of two */
+    size_t limit;          /* [I] entries may fill this much; behind it is room for one more */
+    size_t used;           /* [c] */
+    uint64_t drops;        /* [c] since the last snap */
 };
 
 /* Bytes of the value of an aggregating function; 0: no such function. */
@@ -50,6 +51,9 @@ static inline uint8_t *d_agg_entry(const struct d_aggbuf *b)
 /* The value of the entry that has the key just written at `entry`: of an old one, or of this, which
  * then becomes part of the buffer. NULL: there is no room for it, and that was counted. */
 uint64_t *d_agg_find(struct d_aggbuf *, const struct d_aggregation *, uint8_t *entry);
+/* Before it is swapped: empties the table that will be used then. Control context, so that swapping
+ * takes no longer for a large one. */
+void d_agg_ready(struct d_aggbuf *);
 const uint8_t *d_agg_swap(struct d_aggbuf *, size_t *size);
 
 /* The functions by themselves. data: the value's words. */

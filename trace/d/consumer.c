@@ -342,6 +342,9 @@ int d_aggregation_snap(struct d_consumer *c, unsigned cpu, void *to, size_t room
     if (room < c->cpus[cpu].agg.limit) {
         return -D_EINVAL;
     }
+    if (c->cpus[cpu].agg.active) {
+        d_agg_ready(&c->cpus[cpu].agg);
+    }
     d_port_run_on(cpu, take_aggregation, &t);
     if (t.read) {
         __builtin_memcpy(to, t.read, t.size);

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The most steps that an object can take. Branches go forward only, so one pass from the top finds
- * the longest path. A step is an instruction, or a byte that is read or copied for it; a subroutine
- * has those that its COST in opcodes.def says. A size that isn't known here counts as all of
- * scratch, which bounds it when it runs. How long a chain of dynamic variables is depends on how
- * many there are and isn't counted. Control context. Tested by test/d_machine/cost_test.c.
+ * the longest path. A step is an instruction, or a byte that is read, copied, compared or zeroed
+ * for it; a subroutine has those that its COST in opcodes.def says. A size that isn't known here
+ * counts as all of scratch, which bounds it when it runs. A look into the table of dynamic
+ * variables walks a chain twice at most, whose length is bounded (chain.h), and compares few keys.
+ * What the port does counts one step; so does waiting for another CPU that is in the same chain.
+ *
+ * Control context. Tested by test/d_machine/cost_test.c; that no program takes longer, by
+ * test/d_random, which counts what runs.
  */
 #include "trace/d/cost.h"
 
+#include "trace/d/chain.h"
 #include "trace/d/port.h"
 #include "trace/d/validate.h"
 
 enum { OUT_MAX = 64 * 1024 }; /* copyout() copies no more */
 
-enum cost { CONST, STR, STR2, STRSTR, SIZE };
+enum { DIGITS_MOST = 128 }; /* of a number or an address as text */
+
+enum cost { CONST, DIGITS, NSPEC, STR, STR2, STRSTR, SIZE };
 static const struct {
     enum cost cost;
     const char *arguments;
@@ -80,6 +87,10 @@ static uint64_t subr_steps(const struct pass *p, uint32_t subr)
     uint64_t strsize = p->limits->strsize;
 
     switch (subrs[subr].cost) {
+    case DIGITS:
+        return DIGITS_MOST;
+    case NSPEC:
+        return p->limits->nspec;
     case STR:
         return strsize;
     case STR2:
@@ -121,11 +132,24 @@ static uint64_t push_bytes(const struct pass *p, dif_insn i)
     return size ? size : p->limits->strsize; /* 0: as long as a string may be */
 }
 
+/* A look for a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
+ * hash, and copied if it is new. */
+static uint64_t look_up(uint64_t key)
+{
+    return (uint64_t)2 * D_CHAIN_DYNAMIC + (D_CHAIN_ALIKE + 4) * key;
+}
+
+/* A builtin string is measured. */
+static bool is_string(uint32_t id)
+{
+    return (DIF_VAR_probeprov <= id && id <= DIF_VAR_probename) || id == DIF_VAR_execname ||
+           id == DIF_VAR_zonename || id == DIF_VAR_execargs || id == DIF_VAR_jailname;
+}
+
 /* Steps of an instruction beyond the one that it is. */
 static uint64_t extra_steps(const struct pass *p, dif_insn i, const struct node *node)
 {
-    uint64_t most =
-        p->limits->scratch > DIF_STATIC_VAR_MAX ? p->limits->scratch : DIF_STATIC_VAR_MAX;
+    uint64_t most = p->limits->scratch + DIF_STATIC_VAR_MAX + p->limits->element;
 
     switch (DIF_INSN_OP(i)) {
     case DIF_OP_scmp:
@@ -138,18 +162,21 @@ static uint64_t extra_steps(const struct pass *p, dif_insn i, const struct node 
         return size_of(p, DIF_INSN_R1(i), p->limits->scratch);
     case DIF_OP_copys:
         return size_of(p, DIF_INSN_R2(i), most);
-    case DIF_OP_ldgs: /* a built-in string is measured */
-        return DIF_INSN_INDEX(i) < DIF_VAR_OTHER_USER ? p->limits->strsize : 0;
+    case DIF_OP_ldgs:
+        return is_string(DIF_INSN_INDEX(i)) ? p->limits->strsize : 0;
     case DIF_OP_stgs:
     case DIF_OP_stls:
-    case DIF_OP_stts:
         return variable_bytes(p, DIF_INSN_INDEX(i));
-    case DIF_OP_ldgaa: /* the key is hashed and compared */
+    case DIF_OP_ldts:
+        return look_up(0);
+    case DIF_OP_stts: /* a new one is zeroed, then filled */
+        return look_up(0) + 2 * variable_bytes(p, DIF_INSN_INDEX(i));
+    case DIF_OP_ldgaa:
     case DIF_OP_ldtaa:
-        return 2 * node->keys;
+        return look_up(node->keys);
     case DIF_OP_stgaa:
     case DIF_OP_sttaa:
-        return 3 * node->keys + variable_bytes(p, DIF_INSN_INDEX(i));
+        return look_up(node->keys) + 2 * variable_bytes(p, DIF_INSN_INDEX(i));
     default:
         return 0;
     }

@@ -7,9 +7,12 @@
 
 #include "trace/d/machine.h"
 
+/* What steps depend on beside the object. */
 struct d_cost_limits {
     uint64_t strsize;
     uint64_t scratch; /* bytes that a clause can take at most */
+    uint64_t element; /* bytes of the largest element of an associative array */
+    uint64_t nspec;   /* speculations */
 };
 
 /* Steps of an object at most; UINT64_MAX: it isn't valid, or there is no memory to find out. */

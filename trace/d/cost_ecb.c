@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The most that a clause can cost: its objects' steps and the bytes that it copies, and the bytes
- * of its record. The image was checked. Control context. Tested by test/d_machine/cost_test.c.
+ * The most that a clause can cost: its objects' steps, the bytes that it copies and zeroes, its
+ * look into the aggregation buffer; and the bytes of its record. What a fault adds, the clauses of
+ * ERROR, have costs of their own. The image was checked. Control context. Tested by
+ * test/d_machine/cost_test.c, and against what runs by test/d_random.
  */
 #include "trace/d/cost.h"
+
+#include "trace/d/aggregate.h"
+#include "trace/d/chain.h"
 #include "trace/d/image_check.h"
 
-enum { SCRATCH_DEFAULT = 4 << 20 }; /* bufsize, if the image doesn't say */
+/* If the image doesn't say. */
+enum { SCRATCH_DEFAULT = 4 << 20, SPECSIZE_DEFAULT = 32 << 10 };
+enum { FOLD = 160 }; /* of a value into its aggregation: llquantize looks for its magnitude twice */
 
 static uint64_t object_steps(const struct d_image *image, uint32_t object,
                              const struct d_cost_limits *limits)
@@ -20,13 +27,17 @@ static uint64_t object_steps(const struct d_image *image, uint32_t object,
     return d_cost_object(&o, limits);
 }
 
-/* Where the next aggregating action is, at or behind `from`. */
-static uint32_t next_aggregating(const struct d_image_action *all, uint32_t n, uint32_t from)
+/* The largest element that some associative array or thread has. */
+static uint64_t largest_element(const struct d_image *image, uint32_t strsize)
 {
-    while (from < n && !D_ACT_IS_AGG(all[from].kind)) {
-        from++;
+    const struct dif_variable *v = D_IMAGE_TABLE(image, variables, struct dif_variable);
+    uint64_t largest = 8;
+
+    for (uint32_t i = 0; i < image->variables.count; i++) {
+        uint64_t size = v[i].type.kind == DIF_TYPE_STRING ? strsize : v[i].type.size;
+        largest = v[i].type.ref && size > largest ? size : largest;
     }
-    return from;
+    return largest;
 }
 
 /* Even without data these make a record: the consumer acts on it. */
@@ -36,32 +47,78 @@ static bool always_records(uint16_t kind)
            kind == D_ACT_SYSTEM || kind == D_ACT_FREOPEN || kind == D_ACT_SPECULATE;
 }
 
+/* Whether the action is a key of an aggregation behind it. */
+static bool is_key(const struct d_image_action *all, uint32_t n, uint32_t nactions)
+{
+    uint32_t next = n + 1;
+
+    while (next < nactions && !D_ACT_IS_AGG(all[next].kind)) {
+        next++;
+    }
+    return next < nactions && !D_ACT_IS_AGG(all[n].kind) && next - n <= all[next].nkeys;
+}
+
+/* A chain is walked twice at most; the key is hashed, compared with those of the same hash, and its
+ * strings are filled up; the value is begun. Its keys were stored as actions. */
+static uint64_t aggregating_steps(const struct d_image *image, const struct d_image_action *a,
+                                  uint32_t strsize)
+{
+    uint64_t steps = 2 * D_CHAIN_ENTRIES + d_agg_value_size(a->kind, a->arg) + FOLD;
+    uint32_t align;
+
+    for (uint32_t i = 1; i <= a->nkeys; i++) {
+        steps += (uint64_t)(D_CHAIN_ALIKE + 2) * d_action_bytes(image, a - i, strsize, &align);
+    }
+    return steps;
+}
+
+struct clause {
+    const struct d_image *image;
+    const struct d_image_action *all;
+    uint32_t nactions, strsize;
+    struct d_cost_limits limits;
+    uint64_t steps, record;
+    bool records;
+};
+
+static void add_action(struct clause *c, uint32_t n)
+{
+    const struct d_image_action *a = &c->all[n];
+    uint32_t align, bytes = d_action_bytes(c->image, a, c->strsize, &align);
+
+    c->steps = d_cost_plus(c->steps, object_steps(c->image, a->object, &c->limits));
+    c->steps = d_cost_plus(c->steps, object_steps(c->image, a->weight, &c->limits));
+    c->steps = d_cost_plus(c->steps, bytes + 1ull);
+    if (a->kind == D_ACT_COMMIT) { /* the records of a whole buffer are moved */
+        c->steps =
+            d_cost_plus(c->steps, d_image_option_value(c->image, D_OPT_SPECSIZE, SPECSIZE_DEFAULT));
+    }
+    if (D_ACT_IS_AGG(a->kind)) {
+        c->steps = d_cost_plus(c->steps, aggregating_steps(c->image, a, c->strsize));
+    } else if (!is_key(c->all, n, c->nactions)) {
+        c->records |= bytes > 0 || always_records(a->kind);
+        c->record = bytes ? ((c->record + align - 1) & ~(align - 1ull)) + bytes : c->record;
+    }
+}
+
 struct d_cost d_ecb_cost(const struct d_image *image, uint32_t ecb, uint32_t strsize)
 {
     const struct d_image_ecb *e = &D_IMAGE_TABLE(image, ecbs, struct d_image_ecb)[ecb];
-    const struct d_image_action *all =
-        D_IMAGE_TABLE(image, actions, struct d_image_action) + e->first_action;
-    const struct d_cost_limits limits = {
-        strsize, d_image_option_value(image, D_OPT_BUFSIZE, SCRATCH_DEFAULT)};
-    uint64_t steps = object_steps(image, e->predicate, &limits), record = sizeof(struct d_record);
-    bool records = e->nactions == 0;
-    uint32_t next = next_aggregating(all, e->nactions, 0);
+    struct clause c = {
+        .image = image,
+        .all = D_IMAGE_TABLE(image, actions, struct d_image_action) + e->first_action,
+        .nactions = e->nactions,
+        .strsize = strsize,
+        .limits = {strsize, d_image_option_value(image, D_OPT_BUFSIZE, SCRATCH_DEFAULT),
+                   largest_element(image, strsize), d_image_option_value(image, D_OPT_NSPEC, 1)},
+        .record = sizeof(struct d_record),
+        .records = e->nactions == 0,
+    };
 
+    c.steps = object_steps(image, e->predicate, &c.limits);
     for (uint32_t n = 0; n < e->nactions; n++) {
-        uint32_t align, bytes = d_action_bytes(image, &all[n], strsize, &align);
-        bool key;
-        if (n > next) {
-            next = next_aggregating(all, e->nactions, n);
-        }
-        key = next < e->nactions && n + all[next].nkeys >= next && n != next;
-        steps = d_cost_plus(steps, object_steps(image, all[n].object, &limits));
-        steps = d_cost_plus(steps, object_steps(image, all[n].weight, &limits));
-        steps = d_cost_plus(steps, bytes + 1ull);
-        if (!key && !D_ACT_IS_AGG(all[n].kind)) {
-            records |= bytes > 0 || always_records(all[n].kind);
-            record = bytes ? ((record + align - 1) & ~(align - 1ull)) + bytes : record;
-        }
+        add_action(&c, n);
     }
-    record = records ? record : 0;
-    return (struct d_cost){steps, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
+    c.record = c.records ? c.record : 0;
+    return (struct d_cost){c.steps, c.record > UINT32_MAX ? UINT32_MAX : (uint32_t)c.record};
 }

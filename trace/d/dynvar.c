@@ -4,6 +4,7 @@
  */
 #include "trace/d/dynvar.h"
 
+#include "trace/d/chain.h"
 #include "trace/d/consumer.h"
 #include "trace/d/counter.h"
 #include "trace/d/port.h"
@@ -150,9 +151,23 @@ static uint32_t take_free(struct d_dynvars *v, struct d_dynvar_cpu *cpu)
     return link;
 }
 
-static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const struct wanted *w,
-                              uint32_t cpu)
+static bool chain_full(const struct d_dynvars *v, const struct d_chain *chain, uint32_t hash)
 {
+    struct d_chain_room room = {0, 0};
+
+    for (uint32_t link = chain->first; link; link = chunk_at(v, link)->next) {
+        d_chain_pass(&room, chunk_at(v, link)->hash == hash);
+    }
+    return d_chain_full(&room, D_CHAIN_DYNAMIC);
+}
+
+static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const struct wanted *w,
+                              uint32_t cpu, uint32_t size)
+{
+    if (chain_full(v, chain, w->head.hash)) {
+        count_drop(v);
+        return NULL;
+    }
     uint32_t link = take_free(v, &v->cpus[cpu]);
 
     if (!link) {
@@ -163,7 +178,7 @@ static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const 
     chunk->used = 1;
     chunk->next = chain->first;
     __builtin_memcpy(keys_of(chunk), w->key, w->head.key_bytes);
-    __builtin_memset((uint8_t *)chunk + v->data_at, 0, v->data_room);
+    __builtin_memset((uint8_t *)chunk + v->data_at, 0, round_up(size));
     chain->first = link;
     return chunk;
 }
@@ -182,7 +197,7 @@ static void discard(struct d_dynvars *v, uint32_t *link, uint32_t cpu)
 
 /* Under the chain's lock. */
 static struct d_chunk *find(struct d_dynvars *v, struct d_chain *chain, const struct wanted *w,
-                            enum d_dynvar_how how, uint32_t cpu)
+                            enum d_dynvar_how how, uint32_t cpu, uint32_t size)
 {
     uint32_t *link = &chain->first;
 
@@ -190,7 +205,7 @@ static struct d_chunk *find(struct d_dynvars *v, struct d_chain *chain, const st
         link = &chunk_at(v, *link)->next;
     }
     if (!*link) {
-        return how == D_DYNVAR_ALLOCATE ? insert(v, chain, w, cpu) : NULL;
+        return how == D_DYNVAR_ALLOCATE ? insert(v, chain, w, cpu, size) : NULL;
     }
     if (how == D_DYNVAR_FREE) {
         discard(v, link, cpu);
@@ -213,7 +228,7 @@ uint8_t *d_dynvar(struct d_context *c, const struct d_dynamic *d, unsigned nkeys
     }
     struct d_chain *chain = &v->chains[w.head.hash & (v->nchains - 1)];
     lock(chain);
-    struct d_chunk *chunk = find(v, chain, &w, how, c->cpu);
+    struct d_chunk *chunk = find(v, chain, &w, how, c->cpu, d->size);
     unlock(chain);
     return chunk ? (uint8_t *)chunk + v->data_at : NULL;
 }
@@ -301,7 +316,7 @@ static uint32_t power_of_two(uint32_t n)
 {
     uint32_t power = 1;
 
-    while (power < n && power < 1u << 20) {
+    while (power < n && power < 1u << 28) {
         power *= 2;
     }
     return power;

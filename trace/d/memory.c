@@ -48,14 +48,19 @@ static bool any_speculates(const struct d_consumer *c)
     return any;
 }
 
-static uint32_t largest_entry(const struct d_consumer *c)
+struct entries {
+    uint32_t smallest, largest;
+};
+
+static struct entries entries_of(const struct d_consumer *c)
 {
-    uint32_t largest = 0;
+    struct entries e = {UINT32_MAX, 0};
 
     for (uint32_t i = 0; i < c->naggs; i++) {
-        largest = c->aggs[i].size > largest ? c->aggs[i].size : largest;
+        e.largest = c->aggs[i].size > e.largest ? c->aggs[i].size : e.largest;
+        e.smallest = c->aggs[i].size < e.smallest ? c->aggs[i].size : e.smallest;
     }
-    return largest;
+    return e;
 }
 
 /* fill: what END's clauses may need, each record at its worst alignment. */
@@ -122,11 +127,12 @@ static void free_aggs(struct d_consumer *c)
     }
 }
 
-static uint32_t chains_for(uint64_t size)
+/* One for every 4 entries that there can be: chain.h. */
+static uint32_t chains_for(uint64_t entries)
 {
     uint32_t chains = 8;
 
-    while (chains < size / 256 && chains < 1u << 16) {
+    while (chains < entries / 4 && chains < 1u << 26) {
         chains *= 2;
     }
     return chains;
@@ -135,21 +141,23 @@ static uint32_t chains_for(uint64_t size)
 /* Behind the entries is room for one that turns out not to be new. */
 static bool make_agg(struct d_consumer *c, uint64_t size)
 {
-    uint32_t entry = largest_entry(c), chains = chains_for(size);
+    struct entries e = entries_of(c);
+    uint32_t chains = chains_for(size / e.smallest);
 
     for (uint32_t i = 0; i < c->ncpus; i++) {
         struct d_consumer_cpu *cpu = &c->cpus[i];
-        size_t half = (size_t)size + entry;
+        size_t half = (size_t)size + e.largest;
         if (!cpu->traced) {
             continue;
         }
-        if (!d_block_make(&cpu->agg_block, half * 2 + chains * sizeof(uint32_t))) {
+        if (!d_block_make(&cpu->agg_block, half * 2 + (size_t)chains * 2 * sizeof(uint32_t))) {
             free_aggs(c);
             return false;
         }
         cpu->agg.active = cpu->agg_block.at;
         cpu->agg.spare = cpu->agg.active + half;
         cpu->agg.heads = (void *)(cpu->agg.spare + half);
+        cpu->agg.spare_heads = cpu->agg.heads + chains;
         cpu->agg.chains = chains;
         cpu->agg.limit = (size_t)size;
     }
