@@ -210,8 +210,32 @@ static void test_probes(void **state)
                 seen++;
                 at += p.size;
             }
+            assert_int_equal(id, call.id);
         }
     }
+}
+
+/* With a description only what matches it. */
+static void test_probes_matching(void **state)
+{
+    _Alignas(8) static const char in[] = "test\0m\0\0p[13]";
+
+    (void)state;
+    call = (struct kymo_d_call){.command = KYMO_D_PROBES};
+    assert_int_equal(control(alice, in, sizeof(in), ROOM), 0);
+    uint32_t at = 0;
+    for (unsigned i = 1; i <= 3; i += 2) {
+        struct kymo_d_probe p;
+        memcpy(&p, out + at, sizeof(p));
+        assert_int_equal(p.id, target.probe[i]);
+        at += p.size;
+    }
+    assert_int_equal(call.out_bytes, at);
+    assert_int_equal(call.id, target.probe[PROBES - 1]);
+    call = (struct kymo_d_call){.command = KYMO_D_PROBES, .id = target.probe[3]};
+    assert_int_equal(control(alice, in, sizeof(in), ROOM), -ENOENT_);
+    call = (struct kymo_d_call){.command = KYMO_D_PROBES};
+    assert_int_equal(control(alice, in, 8, ROOM), -EINVAL_);
 }
 
 static void test_provide(void **state)
@@ -348,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_refusals, control_open, control_close),
         cmocka_unit_test_setup_teardown(test_too_many, control_open, control_close),
         cmocka_unit_test_setup_teardown(test_probes, control_open, control_close),
+        cmocka_unit_test_setup_teardown(test_probes_matching, control_open, control_close),
         cmocka_unit_test_setup_teardown(test_provide, control_open, control_close),
         cmocka_unit_test_setup_teardown(test_killed, control_open, control_close),
         cmocka_unit_test_setup_teardown(test_claim, control_open, control_close),

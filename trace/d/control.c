@@ -148,6 +148,7 @@ enum uses { /* what of struct kymo_d_call a command reads; all else is 0 */
             FLAGS = 8,
             IN = 16,
             DEAD = 32, /* it is for killed consumers too */
+            MAYBE_IN = 64,
 };
 
 static const struct command {
@@ -156,7 +157,7 @@ static const struct command {
     uint8_t out_least; /* bytes of room that it needs at least */
 } commands[] = {
     [KYMO_D_INFO] = {d_control_tell, 0, sizeof(struct kymo_d_info)},
-    [KYMO_D_PROBES] = {d_control_probes, ID, sizeof(struct kymo_d_probe)},
+    [KYMO_D_PROBES] = {d_control_probes, ID | MAYBE_IN, sizeof(struct kymo_d_probe)},
     [KYMO_D_PROVIDE] = {d_control_provide, IN, 0},
     [KYMO_D_CREATE] = {create, FLAGS | IN, sizeof(struct d_refusal)},
     [KYMO_D_GO] = {d_control_go, HANDLE, 0},
@@ -183,7 +184,8 @@ static int check(const struct d_control_request *r, const struct command *c)
         (call->flags & ~(c->uses & FLAGS ? (uint32_t)D_CREATE_ZERO_OK : 0))) {
         return -EINVAL;
     }
-    if ((call->in_bytes != 0) != ((c->uses & IN) != 0) || call->in_bytes > KYMO_D_IN_MOST ||
+    if ((call->in_bytes != 0 && !(c->uses & (IN | MAYBE_IN))) ||
+        (call->in_bytes == 0 && c->uses & IN) || call->in_bytes > KYMO_D_IN_MOST ||
         r->room < c->out_least || r->room > KYMO_D_OUT_MOST) {
         return -EMSGSIZE;
     }

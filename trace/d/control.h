@@ -17,8 +17,9 @@
 
 enum {
     D_CONTROL_CONSUMERS = 16,        /* of all owners */
-    D_CONTROL_NAMES_MAX = 1024,      /* bytes of a description, for PROVIDE */
-    D_CONTROL_PROBES_MAX = 16 << 10, /* bytes of an answer to PROBES, whatever room there is */
+    D_CONTROL_NAMES_MAX = 1024,      /* bytes of a description, for PROVIDE and PROBES */
+    D_CONTROL_PROBES_MAX = 16 << 10, /* bytes of an answer to PROBES, whatever room there is, */
+    D_CONTROL_LOOK_MAX = 256,        /* and probes that it looks at */
 };
 
 /* One call. `in` has call->in_bytes, `out` room for call->out_bytes; both are aligned to 8 and in

@@ -107,28 +107,10 @@ static uint32_t put_probe(uint8_t *out, uint32_t room, const struct d_probe *p)
 _Static_assert(sizeof(struct d_attributes) == 15, "name, data, class");
 _Static_assert(D_CONTROL_PROBES_MAX <= UINT16_MAX, "a probe's size");
 
-int d_control_probes(struct d_control_request *r)
+/* A description: four texts with their NULs. */
+static int take_names(const struct d_control_request *r, const char *names[4])
 {
-    uint32_t room = r->room < D_CONTROL_PROBES_MAX ? r->room : D_CONTROL_PROBES_MAX;
-    uint32_t at = 0, id = r->call->id;
-
-    if (id >= d_probe_count) {
-        return -ENOENT;
-    }
-    while (id < d_probe_count) {
-        uint32_t n = put_probe(r->out + at, room - at, d_probe_at(++id));
-        if (n == 0) {
-            break;
-        }
-        at += n;
-    }
-    r->call->out_bytes = at;
-    return at ? 0 : -EMSGSIZE;
-}
-
-int d_control_provide(struct d_control_request *r)
-{
-    const char *names[4], *at = r->in, *end = at + r->call->in_bytes;
+    const char *at = r->in, *end = at + r->call->in_bytes;
 
     if (r->call->in_bytes > D_CONTROL_NAMES_MAX || end[-1]) {
         return -EINVAL;
@@ -140,11 +122,50 @@ int d_control_provide(struct d_control_request *r)
         names[i] = at;
         at += __builtin_strlen(at) + 1;
     }
-    if (at != end) {
-        return -EINVAL;
+    return at == end ? 0 : -EINVAL;
+}
+
+static bool matches(const struct d_probe *p, const char *const names[4])
+{
+    return d_glob(names[0], p->provider->name) && d_glob(names[1], p->module) &&
+           d_glob(names[2], p->function) && d_glob(names[3], p->name);
+}
+
+int d_control_probes(struct d_control_request *r)
+{
+    uint32_t room = r->room < D_CONTROL_PROBES_MAX ? r->room : D_CONTROL_PROBES_MAX;
+    uint32_t at = 0, id = r->call->id;
+    const char *names[4] = {"", "", "", ""};
+    int error = r->call->in_bytes ? take_names(r, names) : 0;
+
+    if (error || id >= d_probe_count) {
+        return error ? error : -ENOENT;
     }
-    d_probe_provide(names[0], names[1], names[2], names[3]);
-    return 0;
+    for (unsigned i = 0; i < D_CONTROL_LOOK_MAX && id < d_probe_count; i++, id++) {
+        const struct d_probe *p = d_probe_at(id + 1);
+        if (matches(p, names)) {
+            uint32_t n = put_probe(r->out + at, room - at, p);
+            if (n == 0) {
+                error = at ? 0 : -EMSGSIZE;
+                break;
+            }
+            at += n;
+        }
+    }
+    r->call->id = id;
+    r->call->out_bytes = at;
+    return error;
+}
+
+int d_control_provide(struct d_control_request *r)
+{
+    const char *names[4];
+    int error = take_names(r, names);
+
+    if (!error) {
+        d_probe_provide(names[0], names[1], names[2], names[3]);
+    }
+    return error;
 }
 
 /* ---- of one consumer ---------------------------------------------------------------------------

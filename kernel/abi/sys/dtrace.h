@@ -30,10 +30,11 @@
 
 enum kymo_d_command {
     KYMO_D_INFO = 1, /* out: struct kymo_d_info */
-    /* From the first probe with an id above call->id on, as many as find room: out: one struct
-     * kymo_d_probe after the other. ENOENT: no more; EMSGSIZE: no room for one. */
+    /* From the first probe with an id above call->id on, as many as find room and time: out: one
+     * struct kymo_d_probe after the other, maybe none. Answers id: where to go on. in: nothing, or
+     * a description as for PROVIDE, that they match. ENOENT: no more; EMSGSIZE: no room for one. */
     KYMO_D_PROBES,
-    KYMO_D_PROVIDE, /* in: provider, module, function, name, each with its NUL: see d.h */
+    KYMO_D_PROVIDE, /* in: provider, module, function, name, each with its NUL: globs, see d.h */
     /* in: a struct d_image; flags: enum d_create_flags. out: struct kymo_d_created, and on any
      * error but EBADF, EMSGSIZE, EFAULT struct d_refusal. Answers call->handle. */
     KYMO_D_CREATE,
