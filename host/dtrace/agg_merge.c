@@ -20,6 +20,11 @@ static size_t value_words(const struct aggregation *a)
     return a->recs[a->nrecs - 1].size / 8;
 }
 
+size_t agg_entry_size(const struct aggregation *a)
+{
+    return value_offset(a) + value_words(a) * 8;
+}
+
 static uint64_t hash_bytes(const uint8_t *p, size_t n)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -94,7 +99,7 @@ static struct agg_row *find(const struct aggregation *a, const uint8_t *entry, u
 
 static bool add(struct aggregation *a, const uint8_t *entry, uint64_t hash)
 {
-    size_t bytes = value_offset(a) + value_words(a) * 8;
+    size_t bytes = agg_entry_size(a);
     struct agg_row *row = malloc(sizeof(*row));
 
     if (!row || (a->nrows >= a->nchains && !grow(a)) || !(row->data = malloc(bytes))) {

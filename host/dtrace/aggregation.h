@@ -34,6 +34,8 @@ struct agg_style {
     uint64_t sort_key_position, sort_position;
 };
 
+/* Bytes of an entry: of its head, keys and value. */
+size_t agg_entry_size(const struct aggregation *);
 /* Folds an entry into the aggregation's row with the same key. False: no memory. */
 bool agg_merge(struct aggregation *, const uint8_t *entry);
 void agg_merge_value(enum d_action_kind, uint64_t *to, const uint64_t *from, size_t words);

@@ -158,7 +158,7 @@ bool command_child_ended(struct command *c)
     uint64_t quiet = c->session ? d_option(c->session, "quiet") : 0;
     int status = 0;
 
-    if (!c->pid || c->ended) {
+    if (!c->pid || c->ended || !c->target->ops->is_here) {
         return c->ended;
     }
     c->ended = c->run ? waitpid(c->pid, &status, WNOHANG) == c->pid

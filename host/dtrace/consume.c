@@ -199,7 +199,7 @@ static void merge_entries(struct consumer *c, const uint8_t *data, uint64_t size
         if (entry.size < sizeof(entry) || entry.size > size - at) {
             return;
         }
-        if (a) {
+        if (a && entry.size >= agg_entry_size(a)) {
             agg_merge(a, data + at);
         }
     }

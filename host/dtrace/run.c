@@ -155,6 +155,21 @@ static void *make_image(struct command *c, size_t *size)
     return image;
 }
 
+/* Sizes that the target prefers, before the user's. */
+static void apply_target_defaults(struct command *c)
+{
+    static const char *const names[] = {"bufsize", "aggsize", "specsize", "dynvarsize", "strsize"};
+    char text[24];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        uint64_t value = c->target->ops->option_default(c->target, names[i]);
+        if (value != D_OPTION_UNSET) {
+            snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+            d_option_set(c->session, names[i], text, D_FROM_COMMAND);
+        }
+    }
+}
+
 static int open_session(struct command *c)
 {
     const char *why;
@@ -165,6 +180,7 @@ static int open_session(struct command *c)
         return 1;
     }
     c->session = d_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
+    apply_target_defaults(c);
     return apply_settings(c);
 }
 
@@ -208,6 +224,33 @@ static int compile_and_run(struct command *c)
     return status;
 }
 
+/* Whatever went wrong before: this is why. */
+static bool say_gone(const struct command *c)
+{
+    const struct target_ops *ops = c->target->ops;
+    const char *why = ops->gone ? ops->gone(c->target) : NULL;
+
+    if (why) {
+        fprintf(stderr, "dtrace: lost the target: %s\n", why);
+    }
+    return why != NULL;
+}
+
+/* -c and -p. A process of another machine can't be looked at. */
+static bool take_process(struct command *c)
+{
+    if (c->run && !c->target->ops->is_here) {
+        fputs("dtrace: -c is not available: the command would run on this machine, not on the "
+              "target\n",
+              stderr);
+        return false;
+    }
+    if (c->run) {
+        return command_start_child(c);
+    }
+    return !c->pid || !c->target->ops->is_here || command_grab(c);
+}
+
 static int run(struct command *c)
 {
     if (c->list) {
@@ -217,13 +260,13 @@ static int run(struct command *c)
     if (status) {
         return status;
     }
-    if (c->run ? !command_start_child(c) : c->pid && !command_grab(c)) {
+    if (!take_process(c)) {
         return 1;
     }
     d_session_target(c->session, c->pid);
     status = compile_and_run(c);
     command_drop_child(c);
-    return status;
+    return say_gone(c) ? 1 : status;
 }
 
 static int close_output(const struct command *c, int status)

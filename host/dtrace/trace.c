@@ -76,6 +76,13 @@ static int fail(const char *what, const char *why)
     return 1;
 }
 
+/* No target has a larger buffer in one piece; such a size is of one that the program doesn't use.
+ */
+static uint64_t room_for(uint64_t size)
+{
+    return size < (uint64_t)1 << 30 ? size : (uint64_t)1 << 30;
+}
+
 /* 0 or 1. */
 static int enable(struct command *c, struct consumer *consumer, const void *image, size_t size)
 {
@@ -95,8 +102,8 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     }
     consumer->target = c->target;
     consumer->session = c->session;
-    consumer->bufsize = sizes.bufsize > (1u << 16) ? sizes.bufsize : 1u << 16;
-    consumer->aggsize = sizes.aggsize;
+    consumer->bufsize = sizes.bufsize > (1u << 16) ? room_for(sizes.bufsize) : 1u << 16;
+    consumer->aggsize = room_for(sizes.aggsize);
     consumer->json = c->json;
     consumer->temporal =
         flag(c->session, "temporal") && d_option(c->session, "bufpolicy") == D_POLICY_SWITCH;
@@ -137,8 +144,12 @@ static bool is_over(const struct consumer *consumer)
            consumer->last.state >= D_STATE_DRAINING;
 }
 
+/* A target that is gone is spoken of by run.c. */
 static int target_failed(int error)
 {
+    if (error == -EPIPE || error == -EPROTO) {
+        return 1;
+    }
     if (error == -ESHUTDOWN) {
         return fail("processing aborted", "Abort due to systemic unresponsiveness");
     }
@@ -178,7 +189,9 @@ static int consume(struct command *c, struct consumer *consumer)
     int error = c->target->ops->go(c->target, &consumer->begin_cpu);
 
     if (error) {
-        return fail("could not enable tracing", strerror(-error));
+        return error == -EPIPE || error == -EPROTO
+                   ? 1
+                   : fail("could not enable tracing", strerror(-error));
     }
     command_release_child(c);
     error = follow(c, consumer);

@@ -20,8 +20,8 @@ void d_control_info(struct kymo_d_info *info)
     info->pointer_bytes = sizeof(void *);
     info->machine = EM_X86_64;
     strcpy(info->board, "self");
-    info->bufsize = 4 << 20;
-    info->aggsize = 4 << 20;
+    info->bufsize = KYMO_D_OUT_MOST - 64; /* an answer has a head */
+    info->aggsize = KYMO_D_OUT_MOST - 64;
     info->specsize = 32 << 10;
     info->dynvarsize = 1 << 20;
     info->strsize = 256;

@@ -5,6 +5,7 @@
  */
 #include "host/self/self.h"
 #include "host/self/target.h"
+#include "trace/d/control.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -306,7 +307,7 @@ static int self_resume(struct target *t, int32_t pid)
 }
 
 static const struct target_ops self_ops = {
-    .name = "self",
+    .is_here = true,
     .close = self_close,
     .model = self_model,
     .cpus = self_cpus,
@@ -325,6 +326,38 @@ static const struct target_ops self_ops = {
     .option_default = self_option_default,
     .resume = self_resume,
 };
+
+/* ---- D's control call --------------------------------------------------------------------------
+ */
+
+void self_control_start(void)
+{
+    pthread_once(&once, init);
+    pthread_mutex_lock(&control);
+    cleaner_start();
+    unlock();
+}
+
+int self_control(const void *owner, struct kymo_d_call *call, const void *in, void *out)
+{
+    bool creates = call->command == KYMO_D_CREATE;
+    uint32_t in_bytes = call->in_bytes;
+
+    pthread_mutex_lock(&control);
+    int result = d_control(owner, call, in, out);
+    if (creates && result == 0) {
+        choose_tick_cpu(in, in_bytes);
+    }
+    unlock();
+    return result;
+}
+
+void self_control_end(const void *owner)
+{
+    pthread_mutex_lock(&control);
+    d_control_end(owner);
+    unlock();
+}
 
 struct target *self_target_open(void)
 {

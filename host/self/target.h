@@ -7,6 +7,14 @@
 
 #include "host/target/target.h"
 
+struct kymo_d_call;
+
 struct target *self_target_open(void); /* NULL: no memory */
+
+/* The same machine behind D's control call (trace/d/control.h), for those who put messages to it:
+ * first start, then calls of any thread; end takes away what an owner has. */
+void self_control_start(void);
+int self_control(const void *owner, struct kymo_d_call *, const void *in, void *out);
+void self_control_end(const void *owner);
 
 #endif

@@ -4,16 +4,45 @@
  */
 #include "host/target/target.h"
 
+#include "host/remote/target.h"
+#include "host/remote/wire.h"
 #include "host/self/target.h"
 
 #include <string.h>
 
+static struct target *open_self(const char *spec, const char **why)
+{
+    (void)spec;
+    *why = "Not enough space";
+    return self_target_open();
+}
+
+static struct target *open_loop(const char *spec, const char **why)
+{
+    struct wire *wire = wire_loop(why);
+
+    (void)spec;
+    return wire ? remote_target_open(wire, true, why) : NULL;
+}
+
 struct target *target_open(const char *spec, const char **why)
 {
-    if (strcmp(spec, "self") == 0) {
-        struct target *t = self_target_open();
-        *why = "Not enough space";
-        return t;
+    static const struct {
+        const char *spec;
+        bool prefix;
+        struct target *(*open)(const char *spec, const char **why);
+    } rows[] = {
+        {"self", false, open_self},
+        {"loop", false, open_loop},
+
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        size_t n = strlen(rows[i].spec);
+        if (rows[i].prefix ? strncmp(spec, rows[i].spec, n) == 0
+                           : strcmp(spec, rows[i].spec) == 0) {
+            return rows[i].open(spec, why);
+        }
     }
     *why = "no such target; there is: self";
     return NULL;

@@ -13,7 +13,7 @@
 struct target;
 
 struct target_ops {
-    const char *name; /* "self" */
+    bool is_here; /* its processes are this machine's: -c, -p */
     void (*close)(struct target *);
     const struct d_model *(*model)(struct target *);
     unsigned (*cpus)(struct target *);
@@ -41,13 +41,16 @@ struct target_ops {
     uint64_t (*option_default)(struct target *, const char *option);
     /* Destructive actions that the consumer does for a process of the target. */
     int (*resume)(struct target *, int32_t pid);
+    /* Why the target is gone; NULL: it isn't. NULL itself: it can't go. */
+    const char *(*gone)(struct target *);
 };
 
 struct target {
     const struct target_ops *ops;
 };
 
-/* NULL: *why says it. spec: "self"; later unix:PATH, tcp:HOST:PORT, a serial device. */
+/* NULL: *why says it, until the next call. spec: "self"; unix:PATH, tcp:HOST:PORT, /dev/tty…[@BAUD]
+ * (host/link/session.h); "loop": self behind the messages of the link, for tests. */
 struct target *target_open(const char *spec, const char **why);
 
 #endif

@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The conformance suite of D: runs the rows of test/d/rows/*.rows against `kymo dtrace`.
 
-run.py [--kymo PROGRAM] [--jobs N] [NAME...]     only rows whose names contain one of NAMEs
+run.py [--kymo PROGRAM] [--jobs N] [--target SPEC] [--set OPTION=VALUE]... [--every N] [NAME...]
+
+NAME: only rows whose names contain one of them. --target: against this target instead of self; with
+--set a board's smaller defaults are set to those that the rows count on. --every: only each Nth
+row.
 
 A row:
 
@@ -12,6 +16,8 @@ A row:
     tag: D_SYNTAX              the script must not compile, for this reason: status 1
     expect: part               output only has to contain these lines, in order
     script, up to the first ---
+    self: why                  it can't be run against another target than self, because …
+    here: why                  nor against one on another machine
     --- out
     standard output; newlines at its end don't count (with `raw:` all lines up to the next part do)
     --- err
@@ -38,7 +44,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-KEYS = ("args", "status", "tag", "expect", "raw")
+KEYS = ("args", "status", "tag", "expect", "raw", "self", "here")
 
 
 class Row:
@@ -46,6 +52,7 @@ class Row:
         self.name, self.where = name, where
         self.args, self.status, self.tag = "-q -s %", 0, None
         self.part = self.raw = False
+        self.only_self = self.only_here = None
         self.script, self.out, self.err, self.files, self.after = [], None, None, {}, {}
 
 
@@ -56,6 +63,8 @@ def add_key(row, key, value):
         row.part = True
     elif key == "raw":
         row.raw = True
+    elif key in ("self", "here"):
+        setattr(row, "only_" + key, value)
     else:
         setattr(row, key, value)
 
@@ -157,12 +166,13 @@ def problem(row, done, folder):
 
 
 def arguments(row, script):
+    """What is said for all rows comes first, so that a row may say otherwise."""
     words = re.findall(r"'[^']*'|\S+", row.args)
     words = [w[1:-1] if w.startswith("'") else w for w in words]
     return [script if w == "%" else w for w in words] + (["-xerrtags"] if row.tag else [])
 
 
-def run(row, kymo):
+def run(row, kymo, common):
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(folder, "script.d")
         with open(script, "w", encoding="utf-8") as f:
@@ -173,32 +183,54 @@ def run(row, kymo):
                 f.write("\n".join(lines) + "\n")
         try:
             words = [w.replace(script, "script.d") for w in arguments(row, "script.d")]
-            done = subprocess.run([kymo, "dtrace"] + words, cwd=folder, stdin=subprocess.DEVNULL,
-                                  capture_output=True, timeout=60,
+            done = subprocess.run([kymo, "dtrace"] + common + words, cwd=folder,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
                                   env=dict(os.environ, TZ="UTC", LC_ALL="C", TERM="xterm"))
         except subprocess.TimeoutExpired:
             return row, "hangs"
         return row, problem(row, done, folder)
 
 
-def main():
-    parser = argparse.ArgumentParser(description="The conformance suite of D.")
-    parser.add_argument("--kymo", default=os.path.join(ROOT, "build/kymo"))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
+def left_out(row, target):
+    """Why this row doesn't apply to the target; None: it does."""
+    if target == "self":
+        return None
+    return row.only_self or (row.only_here if target != "loop" else None)
+
+
+def choose(options):
     rows = []
     for name in sorted(os.listdir(os.path.join(HERE, "rows"))):
         parser_of = parse_tags if name.endswith(".tags") else parse
         rows += parser_of(os.path.join(HERE, "rows", name))
     rows = [r for r in rows if not options.names or any(n in r.name for n in options.names)]
+    rows = rows[::options.every]
+    left = [r for r in rows if left_out(r, options.target)]
+    for row in left:
+        print(f"left out {row.where}: {row.name}: {left_out(row, options.target)}")
+    return [r for r in rows if r not in left], len(left)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The conformance suite of D.")
+    parser.add_argument("--kymo", default=os.path.join(ROOT, "build/kymo"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--target", default="self")
+    parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    rows, left = choose(options)
+    common = [] if options.target == "self" else ["-t", options.target]
+    common += [f"-x{setting}" for setting in options.set]
+    kymo = os.path.abspath(options.kymo)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for row, bad in pool.map(lambda r: run(r, os.path.abspath(options.kymo)), rows):
+        for row, bad in pool.map(lambda r: run(r, kymo, common), rows):
             if bad:
                 failed += 1
                 print(f"FAIL {row.where}: {row.name}: {bad}")
-    print(f"{len(rows) - failed} passed, {failed} failed")
+    print(f"{len(rows) - failed} passed, {failed} failed" + (f", {left} skipped" if left else ""))
     return 1 if failed else 0
 
 

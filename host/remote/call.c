@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One request and its answer: what any answer must be, whatever it answers.
+ */
+#include "host/remote/remote.h"
+
+#include "kernel/abi/errno.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PATIENCE = 120 }; /* seconds: a link that is alive but doesn't answer */
+
+/* The target's error as this machine numbers it: it has newlib's numbers. */
+static int error_here(int32_t theirs)
+{
+    static const struct {
+        int theirs, here;
+    } rows[] = {
+#define E(name, number) {number, name},
+        KYMO_ERRNO_LIST(E)
+#undef E
+            {KYMO_D_ESHUTDOWN, ESHUTDOWN},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (rows[i].theirs == -theirs) {
+            return -rows[i].here;
+        }
+    }
+    return -EIO;
+}
+
+static int give_up(struct remote *r, int error, const char *what)
+{
+    if (!*r->gone) {
+        snprintf(r->gone, sizeof(r->gone), "%.*s", (int)sizeof(r->gone) - 1,
+                 what ? what : "no reason given");
+    }
+    return error;
+}
+
+int remote_nonsense(struct remote *r, const char *what)
+{
+    char text[sizeof(r->gone)];
+
+    snprintf(text, sizeof(text), "the target's answer makes no sense: %.60s", what);
+    return give_up(r, -EPROTO, text);
+}
+
+bool remote_text_ok(const char *text, size_t room)
+{
+    for (size_t i = 0; i < room; i++) {
+        if (text[i] == '\0') {
+            return true;
+        }
+        if (text[i] < 0x20 || text[i] > 0x7e) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool make_room(struct remote *r, size_t bytes)
+{
+    uint8_t *bigger = bytes <= r->room ? r->message : realloc(r->message, bytes);
+
+    if (bigger) {
+        r->room = bytes > r->room ? bytes : r->room;
+        r->message = bigger;
+    }
+    return bigger != NULL;
+}
+
+/* Signals wake it, but a request that went is waited for: its answer would be the next one's. */
+static long receive(struct remote *r)
+{
+    time_t until = time(NULL) + PATIENCE;
+    long bytes;
+
+    do {
+        bytes = r->wire->ops->receive(r->wire, r->message, r->room, 1000);
+    } while (bytes == -EAGAIN && time(NULL) < until);
+    if (bytes == -EAGAIN) {
+        return give_up(r, -EPIPE, "the target doesn't answer");
+    }
+    if (bytes == -EMSGSIZE) {
+        return remote_nonsense(r, "more than there was room for");
+    }
+    return bytes < 0 ? give_up(r, -EPIPE, r->wire->ops->reason(r->wire)) : bytes;
+}
+
+static int check(struct remote *r, const struct kymo_d_call *asked, const struct kymo_d_call *call,
+                 size_t bytes)
+{
+    if (bytes != sizeof(*call) + call->out_bytes || call->out_bytes > asked->out_bytes) {
+        return remote_nonsense(r, "the size");
+    }
+    if (call->command != asked->command) {
+        return remote_nonsense(r, "another command");
+    }
+    if (call->result > 0 || call->result < -4095 ||
+        (call->result && call->out_bytes && call->command != KYMO_D_CREATE)) {
+        return remote_nonsense(r, "the result");
+    }
+    return call->result ? error_here(call->result) : 0;
+}
+
+int remote_call(struct remote *r, struct kymo_d_call *call, const void *in, const uint8_t **out)
+{
+    const struct kymo_d_call asked = *call;
+    size_t request = sizeof(asked) + asked.in_bytes, answer = sizeof(asked) + asked.out_bytes;
+
+    call->out_bytes = 0;
+    *out = NULL;
+    if (*r->gone) {
+        return -EPIPE;
+    }
+    if (!make_room(r, request > answer ? request : answer)) {
+        return -ENOMEM;
+    }
+    memcpy(r->message, &asked, sizeof(asked));
+    memcpy(r->message + sizeof(asked), in ? in : "", asked.in_bytes);
+    if (r->wire->ops->send(r->wire, r->message, request) != 0) {
+        return give_up(r, -EPIPE, r->wire->ops->reason(r->wire));
+    }
+    long bytes = receive(r);
+    if (bytes < (long)sizeof(*call)) {
+        return bytes < 0 ? (int)bytes : remote_nonsense(r, "less than a head");
+    }
+    memcpy(call, r->message, sizeof(*call));
+    *out = r->message + sizeof(*call);
+    return check(r, &asked, call, (size_t)bytes);
+}
+
+int remote_ask(struct remote *r, struct kymo_d_call *call, void *to, size_t bytes)
+{
+    const uint8_t *out;
+
+    call->out_bytes = (uint32_t)bytes;
+    int error = remote_call(r, call, NULL, &out);
+    if (error) {
+        return error;
+    }
+    if (call->out_bytes != bytes) {
+        return remote_nonsense(r, "too little");
+    }
+    if (bytes) {
+        memcpy(to, out, bytes);
+    }
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A target that is reached by messages: the requests and answers of kernel/abi/sys/dtrace.h over a
+ * wire (wire.h). Nothing that an answer says is believed before it was checked: a target that lies
+ * ends the session with a message, nothing more. Internal to host/remote. Proved by test/d_remote
+ * and by test/d/run.py --target loop.
+ */
+#ifndef HOST_REMOTE_REMOTE_H
+#define HOST_REMOTE_REMOTE_H
+
+#include "host/remote/target.h"
+#include "host/remote/wire.h"
+#include "kernel/abi/sys/dtrace.h"
+
+enum {
+    REMOTE_CPUS_MAX = 64,
+    REMOTE_PROBES_MAX = 1 << 20,
+    /* Buffers are taken whole, in one answer. */
+    REMOTE_BUFFER_MAX = KYMO_D_OUT_MOST - 64,
+};
+
+struct remote_probe {
+    struct d_probe_info info;
+    char **types; /* of args[0] … */
+    unsigned ntypes;
+};
+
+struct remote_query { /* a description that was asked for, and what it matched */
+    struct remote_query *next;
+    char *names; /* four texts with their NULs */
+    size_t bytes;
+    uint32_t *ids;
+    unsigned nids;
+};
+
+struct remote_process {
+    struct remote_process *next;
+    int32_t pid;
+    bool known;
+    struct kymo_d_process process;
+};
+
+struct remote_uses { /* of a program */
+    bool records, aggregates;
+    uint32_t most_actions; /* that an enabling of it has */
+};
+
+struct remote {
+    struct target base;
+    struct target_ops ops;
+    struct wire *wire;
+    struct kymo_d_info info;
+    uint8_t *message; /* of the request, then of the answer */
+    size_t room;
+    char gone[120]; /* why nothing goes any more; "": it does */
+
+    struct d_probe_source source;
+    struct remote_probe **probes; /* by id - 1; NULL: not asked yet */
+    uint32_t nprobes;             /* room in probes */
+    struct remote_query *queries;
+    struct remote_process *processes;
+
+    uint32_t handle;       /* of the consumer; 0: there is none */
+    struct d_image *image; /* its program, a copy: what descriptions are checked against */
+    uint32_t matched;
+    struct remote_uses uses;
+    struct d_sizes sizes;
+};
+
+/* ---- call.c ------------------------------------------------------------------------------------
+ */
+
+/* Sends a request (in: call->in_bytes) and waits for its answer. 0 or a negative errno of this
+ * machine; *out: the answer's call->out_bytes, until the next call. -EPIPE: the target is gone;
+ * -EPROTO: its answer made no sense, and it is given up. */
+int remote_call(struct remote *, struct kymo_d_call *, const void *in, const uint8_t **out);
+/* The same for an answer of exactly `bytes`, which go to `to`. */
+int remote_ask(struct remote *, struct kymo_d_call *, void *to, size_t bytes);
+/* -EPROTO: an answer that can't be. */
+int remote_nonsense(struct remote *, const char *what);
+/* Text without control characters, with a NUL within `room`. */
+bool remote_text_ok(const char *, size_t room);
+
+/* ---- probes.c ----------------------------------------------------------------------------------
+ */
+
+void remote_probes_init(struct remote *);
+void remote_probes_free(struct remote *);
+bool remote_probe_names(struct target *, uint32_t id, struct d_probe_info *);
+
+/* ---- describe.c --------------------------------------------------------------------------------
+ */
+
+struct remote_uses remote_image_uses(const struct d_image *);
+/* Whether a description is one that the program's image makes. */
+bool remote_epid_fits(const struct d_image *, const struct d_epid_desc *, const struct d_recdesc *);
+bool remote_agg_fits(const struct d_image *, const struct d_agg_desc *, const struct d_recdesc *);
+
+#endif

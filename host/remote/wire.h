@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What carries the messages of D's control call to a target and back: a channel of the link
+ * (link.c), or a call within this process (loop.c), for the tests. One request at a time.
+ */
+#ifndef HOST_REMOTE_WIRE_H
+#define HOST_REMOTE_WIRE_H
+
+#include <stddef.h>
+
+struct wire;
+
+struct wire_ops {
+    /* A whole message. 0, -EPIPE: the target is gone; -EMSGSIZE. */
+    int (*send)(struct wire *, const void *message, size_t bytes);
+    /* The bytes of the next message; -EAGAIN: none came in time, or a signal came; -EPIPE,
+     * -EMSGSIZE. */
+    long (*receive)(struct wire *, void *message, size_t room, int timeout_ms);
+    /* Why the last -EPIPE. */
+    const char *(*reason)(struct wire *);
+    void (*close)(struct wire *);
+};
+
+struct wire {
+    const struct wire_ops *ops;
+};
+
+/* NULL: *why says why. */
+struct wire *wire_link(const char *spec, const char **why);
+struct wire *wire_loop(const char **why);
+
+#endif
