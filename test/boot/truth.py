@@ -11,6 +11,7 @@ import kev
 
 CONTROL, KER_CALL, INT, PR_TH, COMM = 1, 2, 3, 4, 7
 DEAD, RUNNING, READY, SEND, REPLY, NEW = 0, 1, 2, 4, 6, "new"
+MOVED = ((4, 6), (14, 13))  # by somebody else: SEND to REPLY, CONDVAR to MUTEX
 NOBODY = 0xffffffff
 # Calls that never return.
 LAST_CALLS = [kev.call_rows()[name] for name in ("PROC_EXIT", "THREAD_DESTROY")]
@@ -77,6 +78,9 @@ class Truth:
         self.expect(before is not None or not self.dumped, e, f"{thread} isn't there")
         if state == RUNNING:
             self.runs(e, thread, before)
+        elif before not in (None, NEW, RUNNING, READY):  # who waits or is not started does nothing
+            self.expect(state in (READY, DEAD, before) or (before, state) in MOVED, e,
+                        f"{thread} goes from state {before} to {state}")
         self.state[thread] = state
 
     def runs(self, e, thread, before):

@@ -400,6 +400,26 @@ static void t_hook(void)
     drop_link(&to);
 }
 
+/* A buffer is handed over at the mark that was set, give or take what the call itself records. */
+static void t_high_water(void)
+{
+    struct kymo_trace_buffer b = {0};
+
+    open_buffers();
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, 100), 0);
+    EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+    insert(0, 97); /* with BUFFER and TIME: 99 */
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &b), EAGAIN);
+    insert(97, 3);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &b), 0);
+    EXPECT(b.slots > 100 && b.slots <= 102);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_GIVEBUFFER, b.index), 0);
+    EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, TRACE_HIGH_WATER), 0);
+    take_all();
+    close_buffers();
+}
+
 static const struct check table[] = {
     {"without buffers", t_no_buffers},
     {"no contiguous memory", t_no_memory},
@@ -414,6 +434,7 @@ static const struct check table[] = {
     {"busy buffers are safe", t_busy},
     {"dump waits", t_dump_waits},
     {"hook", t_hook},
+    {"high-water mark", t_high_water},
 };
 
 int main(void)
