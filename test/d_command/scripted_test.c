@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the consumer makes of several CPUs: the order of their records with `temporal` and without,
+ * drops as each pass reports them, the end by exit(), by a full buffer, by silence.
+ */
+#include "test/d_command/scripted.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* EPIDs 1 … 6 print their letters. */
+#define PROGRAM \
+    "BEGIN { printf(\"a\"); } BEGIN { printf(\"b\"); } BEGIN { printf(\"c\"); } " \
+    "BEGIN { printf(\"d\"); } BEGIN { printf(\"e\"); } END { printf(\"z\"); }"
+enum { A = 1, B, C, D, E, Z };
+
+#define RUN(passes, ...) \
+    scripted_run(passes, sizeof(passes) / sizeof(*(passes)), "-q", "-x", "switchrate=1000hz", \
+                 "-n", PROGRAM, __VA_ARGS__, NULL)
+#define OVER \
+    { \
+        .exited = 1 \
+    }
+
+static void test_in_order_of_time(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, D, 40}, {1, A, 10}, {1, C, 30}, {2, B, 20}},
+         .taken = {50, 51, 52},
+         .status = OVER},
+        {.records = {{0, Z, 60}}, .taken = {70, 70, 70}},
+    };
+
+    (void)state;
+    RUN(passes, "-Z");
+    assert_string_equal(scripted.out, "abcdz\n");
+    assert_string_equal(scripted.err, "");
+}
+
+static void test_same_time_is_order_of_taking(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{2, C, 10}, {0, A, 10}, {1, B, 10}, {1, D, 10}},
+         .taken = {50, 51, 52},
+         .status = OVER},
+        {.records = {{0}}},
+    };
+
+    (void)state;
+    scripted.begin_cpu = 0;
+    RUN(passes, "-Z");
+    assert_string_equal(scripted.out, "abdc\n");
+}
+
+/* What is newer than the oldest of the snapshots may yet be preceded. */
+static void test_newer_waits(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, A, 10}, {0, D, 95}, {2, E, 120}}, .taken = {90, 100, 130}},
+        {.records = {{1, B, 91}, {1, C, 94}}, .taken = {200, 200, 200}, .status = OVER},
+        {.records = {{2, Z, 300}}, .taken = {400, 400, 400}},
+    };
+
+    (void)state;
+    RUN(passes, "-Z");
+    assert_string_equal(scripted.out, "abcdez\n");
+}
+
+static void test_in_order_of_cpus(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, D, 1}, {1, A, 30}, {1, B, 40}, {2, C, 20}},
+         .taken = {50, 51, 52},
+         .status = OVER},
+        {.records = {{0}}},
+    };
+
+    (void)state;
+    scripted.begin_cpu = 0;
+    RUN(passes, "-x", "temporal=no");
+    assert_string_equal(scripted.out, "dabc\n");
+    scripted.begin_cpu = 1;
+    RUN(passes, "-x", "temporal=no");
+    assert_string_equal(scripted.out, "abdc\n");
+    scripted.begin_cpu = 0;
+}
+
+static void test_cpu_of_end_is_last(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, A, 1}}, .status = OVER},
+        {.records = {{0, B, 5}, {0, Z, 9}, {1, C, 2}, {2, D, 3}}},
+    };
+
+    (void)state;
+    scripted.end_cpu = 0;
+    RUN(passes, "-x", "temporal=no");
+    assert_string_equal(scripted.out, "acdbz\n");
+    scripted.end_cpu = 2;
+    RUN(passes, "-x", "temporal=no");
+    assert_string_equal(scripted.out, "abzcd\n");
+}
+
+static void test_ring_waits_for_the_end(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, A, 9}, {1, B, 1}, {2, C, 5}}, .taken = {10, 10, 10}, .status = OVER},
+    };
+
+    (void)state;
+    scripted.end_cpu = 2;
+    RUN(passes, "-x", "bufpolicy=ring");
+    assert_string_equal(scripted.out, "abc\n");
+}
+
+static void test_drops(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0}}, .drops = {1, 0, 7}},
+        {.records = {{0}}, .drops = {0, 2, 0}, .aggregation_drops = {0, 0, 1}},
+        {.records = {{0}}, .status = OVER},
+        {.records = {{0}}},
+    };
+
+    (void)state;
+    RUN(passes, "-Z");
+    assert_string_equal(scripted.err, "dtrace: 1 drop on CPU 0\n"
+                                      "dtrace: 7 drops on CPU 2\n"
+                                      "dtrace: 1 aggregation drop on CPU 2\n"
+                                      "dtrace: 2 drops on CPU 1\n");
+}
+
+static void test_drops_that_add_up(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0}}, .status = {.dynamic_drops = 3, .speculations_busy = 1}},
+        {.records = {{0}}, .status = {.dynamic_drops = 3, .speculations_busy = 1}},
+        {.records = {{0}}, .status = {.dynamic_drops = 4, .speculations_busy = 3, .exited = 1}},
+        {.records = {{0}}, .status = {.dynamic_drops = 4, .speculations_busy = 3, .exited = 1}},
+    };
+
+    (void)state;
+    RUN(passes, "-Z");
+    assert_string_equal(scripted.err,
+                        "dtrace: 3 dynamic variable drops\n"
+                        "dtrace: 1 failed speculation (available buffer(s) still busy)\n"
+                        "dtrace: 1 dynamic variable drop\n"
+                        "dtrace: 2 failed speculations (available buffer(s) still busy)\n");
+}
+
+static void test_every_kind_of_drop(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0}},
+         .drops = {1},
+         .aggregation_drops = {1},
+         .status = {.exited = 1,
+                    .dynamic_drops = 1,
+                    .dynamic_rinsing_drops = 1,
+                    .dynamic_dirty_drops = 1,
+                    .speculative_drops = 1,
+                    .speculations_busy = 1,
+                    .speculations_unavailable = 1,
+                    .stack_string_overflows = 1,
+                    .double_errors = 1}},
+        {.records = {{0}},
+         .status = {.exited = 1,
+                    .dynamic_drops = 1,
+                    .dynamic_rinsing_drops = 1,
+                    .dynamic_dirty_drops = 1,
+                    .speculative_drops = 1,
+                    .speculations_busy = 1,
+                    .speculations_unavailable = 1,
+                    .stack_string_overflows = 1,
+                    .double_errors = 1}},
+    };
+    static const char *const lines[] = {
+        "dtrace: [DTRACEDROP_PRINCIPAL] 1 drop on CPU 0\n",
+        "dtrace: [DTRACEDROP_AGGREGATION] 1 aggregation drop on CPU 0\n",
+        "dtrace: [DTRACEDROP_DYNAMIC] 1 dynamic variable drop\n",
+        "dtrace: [DTRACEDROP_DYNRINSE] 1 dynamic variable drop with non-empty rinsing list\n",
+        "dtrace: [DTRACEDROP_DYNDIRTY] 1 dynamic variable drop with non-empty dirty list\n",
+        "dtrace: [DTRACEDROP_SPEC] 1 speculative drop\n",
+        "dtrace: [DTRACEDROP_SPECBUSY] 1 failed speculation (available buffer(s) still busy)\n",
+        "dtrace: [DTRACEDROP_SPECUNAVAIL] 1 failed speculation (no speculative buffer available)\n",
+        "dtrace: [DTRACEDROP_STKSTROVERFLOW] 1 jstack()/ustack() string table overflow\n",
+        "dtrace: [DTRACEDROP_DBLERROR] 1 error in ERROR probe enabling\n",
+    };
+
+    (void)state;
+    RUN(passes, "-x", "droptags");
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        assert_non_null(strstr(scripted.err, lines[i]));
+        bytes += strlen(lines[i]);
+    }
+    assert_int_equal(strlen(scripted.err), bytes);
+}
+
+static void test_silence(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, A, 10}}, .taken = {20, 20, 20}},
+        {.records = {{0}}, .error = -ESHUTDOWN},
+    };
+
+    (void)state;
+    RUN(passes, "-Z");
+    assert_string_equal(scripted.out, "a");
+    assert_string_equal(scripted.err,
+                        "dtrace: processing aborted: Abort due to systemic unresponsiveness\n");
+    assert_int_equal(scripted.status, 1);
+}
+
+static void test_full_buffer_ends_it(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, A, 9}, {1, B, 1}}, .status = {.filled = 1}},
+    };
+
+    (void)state;
+    scripted.end_cpu = 2;
+    RUN(passes, "-x", "bufpolicy=fill");
+    assert_string_equal(scripted.out, "ab\n");
+    assert_int_equal(scripted.status, 0);
+}
+
+static void test_dropped_exit(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0}}, .status = {.exited = 1, .exit_dropped = 1, .exit_status = 5}},
+    };
+
+    (void)state;
+    RUN(passes, "-Z");
+    assert_int_equal(scripted.status, 5);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test(name)
+    const struct CMUnitTest tests[] = {
+        T(test_in_order_of_time),
+        T(test_same_time_is_order_of_taking),
+        T(test_newer_waits),
+        T(test_in_order_of_cpus),
+        T(test_cpu_of_end_is_last),
+        T(test_ring_waits_for_the_end),
+        T(test_drops),
+        T(test_drops_that_add_up),
+        T(test_every_kind_of_drop),
+        T(test_silence),
+        T(test_full_buffer_ends_it),
+        T(test_dropped_exit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
