@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A target whose answers are spoilt on their way: bits flipped, words replaced, cut off, longer
+ * than said, swapped for others. Whatever comes, `kymo dtrace` ends, with a message and without
+ * touching memory that is not its own (the sanitizers watch). And a target that goes away at each
+ * of its answers in turn: status 1 and "lost the target". SEED=n repeats a run, STEPS=n says how
+ * many.
+ */
+#include "host/kymo.h"
+#include "host/remote/target.h"
+#include "host/remote/wire.h"
+#include "kernel/abi/sys/dtrace.h"
+#include "test/unit_kernel/random.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { ANSWERS_MOST = 60, NEVER = 1000000 };
+
+/* The wire of `loop`, with somebody on it. */
+struct tapped {
+    struct wire base;
+    struct wire *inner;
+};
+
+static unsigned answers; /* of this run */
+static unsigned last;    /* answers that it gives before it goes away */
+static unsigned one_in;  /* how often one is spoilt */
+
+static int tapped_send(struct wire *wire, const void *message, size_t bytes)
+{
+    struct wire *inner = ((struct tapped *)wire)->inner;
+
+    return answers >= last ? -EPIPE : inner->ops->send(inner, message, bytes);
+}
+
+static uint32_t any_word(void)
+{
+    static const uint32_t words[] = {0,          1,      2,          0x7f,       0xff,
+                                     0x7fff,     0xffff, 0x7fffffff, 0x80000000, 0xfffffff8,
+                                     0xffffffff, 24,     40,         4096,       1u << 20};
+    unsigned i = random_below(sizeof(words) / sizeof(*words) + 1);
+
+    return i < sizeof(words) / sizeof(*words) ? words[i] : random_below(UINT32_MAX);
+}
+
+static void spoil_word(uint8_t *message, size_t bytes)
+{
+    uint32_t word = any_word();
+    size_t at = random_below((uint32_t)(bytes / 4)) * 4;
+
+    memcpy(message + at, &word, sizeof(word));
+}
+
+static long spoil(uint8_t *message, long bytes, size_t room)
+{
+    struct kymo_d_call call;
+    size_t body = (size_t)bytes - sizeof(call);
+
+    memcpy(&call, message, sizeof(call));
+    switch (random_below(8)) {
+    case 0:
+        return random_below((uint32_t)bytes + 1);
+    case 1: /* cut off, and says so: what is there is well-formed as far as it goes */
+        call.out_bytes = random_below(call.out_bytes + 1);
+        memcpy(message, &call, sizeof(call));
+        return (long)(sizeof(call) + call.out_bytes);
+    case 2:
+        memset(message + bytes, 0x5a, room - (size_t)bytes);
+        return (long)room;
+    case 3:
+        spoil_word(message, sizeof(call));
+        return bytes;
+    default: /* what it carries */
+        for (unsigned n = 1 + random_below(4); body >= 4 && n > 0; n--) {
+            if (random_below(2)) {
+                spoil_word(message + sizeof(call), body);
+            } else {
+                message[sizeof(call) + random_below((uint32_t)body)] ^= 1u << random_below(8);
+            }
+        }
+        return bytes;
+    }
+}
+
+static long tapped_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
+{
+    struct wire *inner = ((struct tapped *)wire)->inner;
+    long bytes = inner->ops->receive(inner, message, room, timeout_ms);
+
+    answers++;
+    return bytes > 0 && random_below(one_in) == 0 ? spoil(message, bytes, room) : bytes;
+}
+
+static const char *tapped_reason(struct wire *wire)
+{
+    (void)wire;
+    return "the plug was pulled";
+}
+
+static void tapped_close(struct wire *wire)
+{
+    struct tapped *t = (struct tapped *)wire;
+
+    t->inner->ops->close(t->inner);
+    free(t);
+}
+
+static const struct wire_ops tapped_ops = {tapped_send, tapped_receive, tapped_reason,
+                                           tapped_close};
+
+struct target *target_open(const char *spec, const char **why)
+{
+    struct tapped *t = calloc(1, sizeof(*t));
+
+    (void)spec;
+    assert_non_null(t);
+    t->base.ops = &tapped_ops;
+    t->inner = wire_loop(why);
+    assert_non_null(t->inner);
+    return remote_target_open(&t->base, true, why);
+}
+
+/* ---- programs that have all kinds of records ---------------------------------------------------
+ */
+
+static const char *const programs[][6] = {
+    {"-n",
+     "BEGIN { trace(1); trace(\"text\"); printf(\"%d %s %x\\n\", pid, execname, 5); exit(0); }"},
+    {"-qn", "BEGIN { @a[execname, pid] = count(); @b[probefunc] = quantize(pid); @c = avg(3);"
+            "@d = stddev(4); @e = lquantize(5, 0, 100, 10); @f = llquantize(6, 10, 0, 6, 20);"
+            "printa(\"%s %d %@d\\n\", @a); printa(@b); clear(@c); trunc(@d, 1); exit(0); }"},
+    {"-n", "BEGIN { stack(3); ustack(4); sym(1); mod(2); usym(3); umod(4); uaddr(5); exit(1); }"},
+    {"-qn", "struct s { int a; char b[8]; struct { short c, d; } e; };"
+            "BEGIN { print(*(struct s *)curthread); exit(0); }"},
+    {"-n", "BEGIN { tracemem(curthread, 40); tracemem(curthread, 64, 3); exit(0); }"},
+    {"--json", "-n",
+     "BEGIN { printf(\"%s %d\", \"x\", 2); trace(\"y\"); @[stack(2), ustack(2)] = count();"
+     "@q[1] = quantize(4); stack(2); usym(1); exit(0); }"},
+    {"-Fn", "BEGIN { trace(1); } BEGIN { s = speculation(); } BEGIN { speculate(s); trace(2); }"
+            "BEGIN { commit(s); } BEGIN { x = *(int *)8; } BEGIN { exit(0); } END { trace(3); }"},
+    {"-x", "bufpolicy=ring", "-n",
+     "BEGIN { trace(execname); } END { trace(probename); } BEGIN { exit(0); }"},
+    {"-x", "bufpolicy=fill", "-n", "BEGIN, END { trace(timestamp); exit(2); }"},
+    {"-lvn", "profile:::,dtrace:::,tick-3ms"},
+    {"-l"},
+    {"-n", "tick-7ms,profile-997 { @[cpu] = count(); } tick-10ms { exit(0); }"},
+    {"-qx", "aggpack", "-n",
+     "BEGIN { @[1] = quantize(2); @z[\"a\"] = quantize(3); setopt(\"agghist\"); exit(0); }"},
+    {"-i", "1", "-i", "2{ trace(id); }", "-n", "BEGIN{ exit(0); }"},
+};
+
+static int devnull, saved_out, saved_err;
+
+/* Standard output and error go nowhere, or error to a file. */
+static int run(unsigned program, const char *error_file)
+{
+    char *argv[12] = {"dtrace", "-o", "/dev/null"}; /* what follows is written to */
+    int argc = 3, error = error_file ? open(error_file, O_RDWR | O_CREAT | O_TRUNC, 0600) : devnull;
+
+    for (unsigned i = 0; i < 6 && programs[program][i]; i++) {
+        argv[argc++] = strdup(programs[program][i]);
+    }
+    fflush(NULL);
+    dup2(error, 2);
+    dup2(devnull, 1);
+    answers = 0;
+    int status = kymo_dtrace_command.run(argc, argv);
+    fflush(NULL);
+    dup2(saved_out, 1);
+    dup2(saved_err, 2);
+    if (error_file) {
+        close(error);
+    }
+    while (argc > 3) {
+        free(argv[--argc]);
+    }
+    return status;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    devnull = open("/dev/null", O_RDWR);
+    saved_out = dup(1);
+    saved_err = dup(2);
+    return devnull < 0;
+}
+
+enum { PROGRAMS = sizeof(programs) / sizeof(*programs) };
+
+static void test_honest(void **state)
+{
+    static const int wanted[] = {0, 0, 1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0};
+
+    (void)state;
+    last = one_in = NEVER;
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        int status = run(i, NULL);
+        assert_int_equal(status, wanted[i]);
+    }
+}
+
+static void test_spoilt(void **state)
+{
+    const char *steps = getenv("STEPS");
+    unsigned n = steps ? (unsigned)(strtoul(steps, NULL, 0) / 100) : 400;
+
+    (void)state;
+    random_start();
+    last = ANSWERS_MOST;
+    for (unsigned i = 0; i < n; i++) {
+        one_in = 1 + random_below(30);
+        int status = run(random_below(PROGRAMS), NULL);
+        assert_in_range(status, 0, 255);
+    }
+}
+
+static bool says(const char *file, const char *text)
+{
+    char all[4096] = "";
+    int fd = open(file, O_RDONLY);
+    ssize_t n = read(fd, all, sizeof(all) - 1);
+
+    close(fd);
+    return n > 0 && strstr(all, text);
+}
+
+/* Pulled after each number of answers, until the program gets to its end. */
+static void test_lost(void **state)
+{
+    char file[] = "/tmp/kymo-hostile-XXXXXX";
+
+    (void)state;
+    one_in = NEVER;
+    close(mkstemp(file));
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        last = NEVER;
+        run(i, NULL);
+        unsigned all = answers;
+        for (last = 0; last < all; last += 1 + all / 20) {
+            int status = run(i, file);
+            bool done = answers >= all - 1; /* what it did not hear is that its consumer is gone */
+            if (!done) {
+                assert_int_equal(status, 1);
+                assert_true(says(file, "dtrace: lost the target: the plug was pulled") ||
+                            says(file, "dtrace: failed to open target self: the plug was pulled"));
+            }
+        }
+    }
+    unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_honest),
+        cmocka_unit_test(test_spoilt),
+        cmocka_unit_test(test_lost),
+    };
+
+    return cmocka_run_group_tests(tests, start, NULL);
+}
