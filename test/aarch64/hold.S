@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * unsigned fp_hold(const void *values, unsigned number): fills all FP and SIMD registers from
- * `values` (512 bytes) and FPCR's rounding mode and FPSR from its first word, makes that kernel call
- * (no arguments: NOP or SCHED_YIELD) a hundred times, and returns how many registers are different.
+ * `values` (512 bytes), FPCR's rounding mode and FPSR from its first word, makes that kernel call
+ * (no arguments: NOP or SCHED_YIELD) a hundred times, and returns how many registers differ.
  */
     .arch armv8-a+fp+simd
     .text
