@@ -34,6 +34,7 @@ struct tapped {
 static unsigned answers; /* of this run */
 static unsigned last;    /* answers that it gives before it goes away */
 static unsigned one_in;  /* how often one is spoilt */
+static uint32_t focus;   /* only those to this command, and only what they carry; 0: any */
 
 static int tapped_send(struct wire *wire, const void *message, size_t bytes)
 {
@@ -60,10 +61,32 @@ static void spoil_word(uint8_t *message, size_t bytes)
     memcpy(message + at, &word, sizeof(word));
 }
 
+/* What an answer carries, a few places of it. */
+static long spoil_body(uint8_t *message, long bytes)
+{
+    size_t head = sizeof(struct kymo_d_call), body = (size_t)bytes - head;
+
+    for (unsigned n = 1 + random_below(4); body >= 4 && n > 0; n--) {
+        if (random_below(2)) {
+            spoil_word(message + head, body);
+        } else {
+            message[head + random_below((uint32_t)body)] ^= 1u << random_below(8);
+        }
+    }
+    return bytes;
+}
+
+static uint32_t command_of(const void *message)
+{
+    struct kymo_d_call call;
+
+    memcpy(&call, message, sizeof(call));
+    return call.command;
+}
+
 static long spoil(uint8_t *message, long bytes, size_t room)
 {
     struct kymo_d_call call;
-    size_t body = (size_t)bytes - sizeof(call);
 
     memcpy(&call, message, sizeof(call));
     switch (random_below(8)) {
@@ -79,15 +102,8 @@ static long spoil(uint8_t *message, long bytes, size_t room)
     case 3:
         spoil_word(message, sizeof(call));
         return bytes;
-    default: /* what it carries */
-        for (unsigned n = 1 + random_below(4); body >= 4 && n > 0; n--) {
-            if (random_below(2)) {
-                spoil_word(message + sizeof(call), body);
-            } else {
-                message[sizeof(call) + random_below((uint32_t)body)] ^= 1u << random_below(8);
-            }
-        }
-        return bytes;
+    default:
+        return spoil_body(message, bytes);
     }
 }
 
@@ -97,7 +113,10 @@ static long tapped_receive(struct wire *wire, void *message, size_t room, int ti
     long bytes = inner->ops->receive(inner, message, room, timeout_ms);
 
     answers++;
-    return bytes > 0 && random_below(one_in) == 0 ? spoil(message, bytes, room) : bytes;
+    if (bytes <= 0 || (focus && command_of(message) != focus) || random_below(one_in)) {
+        return bytes;
+    }
+    return focus ? spoil_body(message, bytes) : spoil(message, bytes, room);
 }
 
 static const char *tapped_reason(struct wire *wire)
@@ -218,7 +237,8 @@ static void test_spoilt(void **state)
     random_start();
     last = ANSWERS_MOST;
     for (unsigned i = 0; i < n; i++) {
-        one_in = 1 + random_below(30);
+        focus = random_below(KYMO_D_PROCESS + 1);
+        one_in = 1 + random_below(focus ? 3 : 30);
         int status = run(random_below(PROGRAMS), NULL);
         assert_in_range(status, 0, 255);
     }
@@ -237,6 +257,7 @@ static bool says(const char *file, const char *text)
 /* Pulled after each number of answers, until the program gets to its end. */
 static void test_lost(void **state)
 {
+    focus = 0;
     char file[] = "/tmp/kymo-hostile-XXXXXX";
 
     (void)state;
