@@ -199,6 +199,14 @@ long arch_host_close(int handle);
 /* Is it RAM or device memory a driver process may map? false: refuse (kernel RAM, kernel's
  * devices). */
 bool arch_device_allowed(paddr_t pa, size_t len);
+/*
+ * Memory that may not be there, for D: false if the access would fault or reach a device. user: the
+ * running thread, whose process's memory it is; NULL: the kernel's. Any context, interrupts masked.
+ */
+bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user);
+bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);
+/* Return addresses in the kernel, innermost first; how many. Any context, interrupts masked. */
+unsigned arch_kernel_stack(uintptr_t *to, unsigned max);
 /* Patches a trace site: on != 0 makes it jump. Lock held or before SMP start; arch_text_sync() done
  * once by the caller after a batch. */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on);

@@ -30,6 +30,23 @@
 #ifndef CONFIG_CONNECTIONS_PER_PROCESS
 #define CONFIG_CONNECTIONS_PER_PROCESS 16 /* each of the fd and the side-channel range */
 #endif
+/* D's defaults: bytes per CPU (of each of two buffers), per CPU, per speculation and CPU, of all
+ * variables, of a string. */
+#ifndef CONFIG_D_BUFSIZE
+#define CONFIG_D_BUFSIZE (256 * 1024)
+#endif
+#ifndef CONFIG_D_AGGSIZE
+#define CONFIG_D_AGGSIZE (256 * 1024)
+#endif
+#ifndef CONFIG_D_SPECSIZE
+#define CONFIG_D_SPECSIZE (32 * 1024)
+#endif
+#ifndef CONFIG_D_DYNVARSIZE
+#define CONFIG_D_DYNVARSIZE (256 * 1024)
+#endif
+#ifndef CONFIG_D_STRSIZE
+#define CONFIG_D_STRSIZE 256
+#endif
 #ifndef CONFIG_PULSES
 #define CONFIG_PULSES 128 /* queued pulses in the whole system, beside the preallocated ones */
 #endif

@@ -8,6 +8,8 @@
  */
 #include "kernel/cpu.h"
 
+#include "trace/hook.h"
+
 struct cpu cpus[CONFIG_CPUS];
 volatile uint32_t cpus_online;
 volatile uint32_t kernel_lock_word;
@@ -43,12 +45,16 @@ void cpu_request(struct cpu *cpu, uint32_t work)
 
 void kernel_lock_slow(void)
 {
+    uint32_t spins = 0;
+
     __atomic_fetch_add(&kernel_lock_waiters, 1, __ATOMIC_RELAXED);
     do {
         cpu_ipi();
         arch_spin_hint();
+        spins++;
     } while (!arch_spin_try(&kernel_lock_word));
     __atomic_fetch_sub(&kernel_lock_waiters, 1, __ATOMIC_RELAXED);
+    trace_site_kernel_spin(spins);
 }
 
 void kernel_lock_pass(void)

@@ -121,6 +121,8 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
     }
     self->call = THREAD_CALL_NONE;
     kernel_lock();
+    trace_site_proc_fault((uint32_t)self->pid, (uint32_t)self->tid, (uint32_t)fault->signo,
+                          fault->address, fault->ip);
     if (!self->proc->dying) { /* else another CPU was faster to end it */
         report(self, fault);
         log_fault(self, fault);

@@ -9,6 +9,7 @@
  */
 #include "kernel/kercall_trace.h"
 
+#include "kernel/d/syscall.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
@@ -115,20 +116,27 @@ static unsigned collect(struct thread *self, const uint8_t *codes, unsigned most
     return n;
 }
 
+static bool is_logged(unsigned site, unsigned number)
+{
+    return trace_bit(trace_site_logged, site) && trace_kercall_on(number);
+}
+
 void kercall_trace_enter(struct thread *self)
 {
     uintptr_t words[ENTER_WIDE] = {0};
     unsigned number = self->call | TRACE_KERCALL_ENTER;
     const struct kercall_words *row = &table[self->call];
 
-    if (!trace_kercall_on(number)) {
-        return;
+    if (is_logged(TRACE_EV_kercall_enter, number)) {
+        if (trace_kercall_wide(number)) {
+            trace_kercall(number, words, collect(self, row->enter_wide, ENTER_WIDE, words));
+        } else {
+            collect(self, row->enter, ENTER_FAST, words);
+            trace_kercall(number, words, ENTER_FAST);
+        }
     }
-    if (trace_kercall_wide(number)) {
-        trace_kercall(number, words, collect(self, row->enter_wide, ENTER_WIDE, words));
-    } else {
-        collect(self, row->enter, ENTER_FAST, words);
-        trace_kercall(number, words, ENTER_FAST);
+    if (trace_bit(trace_site_probed, TRACE_EV_kercall_enter)) {
+        d_syscall_entry(self);
     }
 }
 
@@ -154,9 +162,12 @@ void kercall_trace_exit(struct thread *self)
     if (self->call == THREAD_CALL_NONE) {
         return;
     }
-    if (trace_kercall_on(number)) {
+    if (is_logged(TRACE_EV_kercall_exit, number)) {
         unsigned n = exit_words(self, trace_kercall_wide(number), words);
         trace_kercall(number, words, n);
+    }
+    if (trace_bit(trace_site_probed, TRACE_EV_kercall_exit)) {
+        d_syscall_return(self);
     }
     self->call = THREAD_CALL_NONE;
 }

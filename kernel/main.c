@@ -3,6 +3,7 @@
  * Boot: kernel_main() on CPU 0, kernel_cpu_main() on the others, called by the ports on the CPUs'
  * kernel stacks. Both end in the exit of the kernel, which returns the first thread to run.
  */
+#include "kernel/d/d.h"
 #include "kernel/exit.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"
@@ -77,6 +78,7 @@ struct thread *kernel_main(void)
     kprintf("kymo on %s, %u CPU(s), %lu KB free\n", arch_board_name(), cpu_online_count(),
             (unsigned long)(phys_available() / 1024));
     kernel_lock();
+    kernel_d_init();
     int error = spawn_first();
     if (error < 0) {
         kernel_panic("init can't be started: error %d", -error);

@@ -191,6 +191,7 @@ static void process_finish(struct process *proc)
     intr_process_gone(proc);
     name_process_gone(proc);
     trace_process_gone(proc);
+    d_process_gone(proc);
     host_process_gone(proc);
     channel_process_gone(proc);
     connection_process_gone(proc);

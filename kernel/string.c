@@ -107,3 +107,13 @@ int strcmp(const char *a, const char *b)
     }
     return (uint8_t)*a - (uint8_t)*b;
 }
+
+int strncmp(const char *a, const char *b, size_t len)
+{
+    for (; len > 0; a++, b++, len--) {
+        if (*a != *b || !*a) {
+            return (uint8_t)*a - (uint8_t)*b;
+        }
+    }
+    return 0;
+}

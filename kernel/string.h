@@ -14,5 +14,6 @@ void *memset(void *dst, int value, size_t len);
 int memcmp(const void *a, const void *b, size_t len);
 size_t strlen(const char *s);
 int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t len);
 
 #endif

@@ -163,6 +163,8 @@ void sync_mutex_release(struct thread *self, uintptr_t addr, sync_t *sync)
         set_owner(sync, 0);
         return;
     }
+    trace_site_mutex_give((uint32_t)self->pid, (uint32_t)self->tid, addr);
+    trace_site_mutex_take((uint32_t)next->pid, (uint32_t)next->tid, addr);
     bool odd = next->sync_owner != self;
     list_remove(&next->ready);
     next->sync_owner = NULL;

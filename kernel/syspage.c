@@ -91,6 +91,14 @@ static void parts_init(void)
     }
 }
 
+size_t syspage_build_id(const uint8_t **id)
+{
+    size_t bytes = (size_t)(__build_id_end - __build_id_start);
+
+    *id = __build_id_start + NOTE_HEADER;
+    return bytes > NOTE_HEADER ? bytes - NOTE_HEADER : 0;
+}
+
 static void copy_name(char *dst, size_t size, const char *src)
 {
     for (size_t i = 0; i < size - 1 && src[i]; i++) {

@@ -3,6 +3,11 @@
 #ifndef KERNEL_SYSPAGE_H
 #define KERNEL_SYSPAGE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 void syspage_init(void);
+/* The kernel's GNU build id; how many bytes. */
+size_t syspage_build_id(const uint8_t **id);
 
 #endif

@@ -71,6 +71,7 @@ static struct thread *thread_new(struct process *proc)
     }
     t->proc = proc;
     t->tid = tid;
+    t->pid = proc->pid;
     t->index = (uint16_t)(t - thread_table);
     t->generation = generations[t->index];
     t->rcvid = (int32_t)((t->index + 1u) | (uint32_t)t->generation << THREAD_RCVID_BITS);
@@ -133,10 +134,17 @@ struct thread *thread_create_idle(struct process *proc, unsigned cpu)
     return t;
 }
 
-void thread_trace_state(const struct thread *t)
+void thread_trace_state(const struct thread *t, enum thread_state state)
 {
-    trace_emit_thread_state(t->state, (uint32_t)t->proc->pid, (uint32_t)t->tid, t->priority,
-                            t->policy);
+    const uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
+
+    if (trace_bit(trace_site_logged, TRACE_EV_thread_state)) {
+        trace_emit_thread_state(state, pid, tid, t->priority, t->policy);
+    }
+    if (trace_bit(trace_site_probed, TRACE_EV_thread_state)) {
+        trace_port_fire(TRACE_EV_thread_state,
+                        (const uint64_t[]){pid, tid, t->priority, t->policy, state, t->state});
+    }
 }
 
 /* States in which a thread of which ThreadCancel() was asked goes to its stub. */
@@ -187,6 +195,7 @@ void thread_update_priority(struct thread *t)
     if (priority == t->priority) {
         return;
     }
+    trace_site_change_pri((uint32_t)t->pid, (uint32_t)t->tid, priority, t->priority);
     switch (t->state) {
     case STATE_READY:
         sched_unready(t);

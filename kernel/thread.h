@@ -27,23 +27,25 @@ struct process;
 #define KER_GONE (-0x10004L)   /* the calling thread ended: nothing of it may be touched */
 
 struct thread {
-    struct arch_context ctx; /* [k] first: the ports' assembler */
-    uintptr_t args[6];       /* [k] of the current call, copied once from registers */
-    struct process *proc;    /* [I] */
-    int32_t tid;             /* [I] from 1 */
-    uint8_t state;           /* [k] STATE_*; only thread_set_state() writes it */
-    uint8_t priority;        /* [k] effective */
-    uint8_t base_priority;   /* [k] as set */
-    uint8_t msg_priority;    /* [k] inherited by a received message; 0: none */
-    uint8_t sync_priority;   /* [k] inherited from waiters of mutexes it owns; 0: none */
-    uint8_t policy;          /* [k] SCHED_* */
-    uint8_t flags;           /* [k] THREAD_* */
-    uint8_t call;            /* [k] number of the current kernel call */
-    uint8_t cpu;             /* [k] where it runs, or ran last */
-    uint16_t generation;     /* [k] of this table slot: part of rcvid */
-    uint16_t index;          /* [I] in the table of all threads */
-    int32_t rcvid;           /* [I] index + 1, generation above: never 0; 0: free */
-    uint32_t runmask;        /* [k] CPUs it may run on */
+    struct arch_context ctx;  /* [k] first: the ports' assembler */
+    uintptr_t args[6];        /* [k] of the current call, copied once from registers */
+    struct process *proc;     /* [I] */
+    int32_t tid;              /* [I] from 1 */
+    int32_t pid;              /* [I] proc's */
+    uint32_t predicate_cache; /* [c] D: the predicate that is false for it; 0: none */
+    uint8_t state;            /* [k] STATE_*; only thread_set_state() writes it */
+    uint8_t priority;         /* [k] effective */
+    uint8_t base_priority;    /* [k] as set */
+    uint8_t msg_priority;     /* [k] inherited by a received message; 0: none */
+    uint8_t sync_priority;    /* [k] inherited from waiters of mutexes it owns; 0: none */
+    uint8_t policy;           /* [k] SCHED_* */
+    uint8_t flags;            /* [k] THREAD_* */
+    uint8_t call;             /* [k] number of the current kernel call */
+    uint8_t cpu;              /* [k] where it runs, or ran last */
+    uint16_t generation;      /* [k] of this table slot: part of rcvid */
+    uint16_t index;           /* [I] in the table of all threads */
+    int32_t rcvid;            /* [I] index + 1, generation above: never 0; 0: free */
+    uint32_t runmask;         /* [k] CPUs it may run on */
     uint32_t step; /* [k] progress of a call that returned KER_AGAIN; 0 at the start of each call */
     struct list ready;     /* [k] READY: in its ready queue. Blocked: in the queue it waits in
                               (channel's senders, receivers; sync; join; …) */
@@ -113,14 +115,14 @@ struct thread *thread_by_index(unsigned index);
 #define THREAD_RCVID_BITS 10 /* of thread.rcvid, for the index */
 extern struct thread thread_table[CONFIG_THREADS];
 
-/* The only place that writes state: traces it. */
-void thread_trace_state(const struct thread *t);
+/* The only place that writes state: traces it first, while the old one is known. */
+void thread_trace_state(const struct thread *t, enum thread_state state);
 static inline void thread_set_state(struct thread *t, enum thread_state state)
 {
-    t->state = (uint8_t)state;
     if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
-        thread_trace_state(t);
+        thread_trace_state(t, state);
     }
+    t->state = (uint8_t)state;
 }
 /*
  * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The

@@ -9,6 +9,7 @@
  */
 #include "kernel/cpu.h"
 #include "kernel/timer.h"
+#include "trace/hook.h"
 
 #define NOT_SET 0 /* cpu->timer_at: unknown, so the next value differs; no time is 0 */
 
@@ -33,20 +34,30 @@ static struct timer_node *first(const struct cpu *cpu)
     return list_empty(&cpu->timers) ? NULL : list_entry(cpu->timers.next, struct timer_node, link);
 }
 
-void timer_node_start(struct timer_node *node, uint64_t at)
+void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
 {
-    struct cpu *cpu = arch_cpu();
     timer_node_stop(node);
     struct list *pos = cpu->timers.next;
     while (pos != &cpu->timers && list_entry(pos, struct timer_node, link)->at <= at) {
         pos = pos->next;
     }
+    trace_site_timer_arm((uintptr_t)node, clock_cycles_to_ns(at));
     node->at = at;
     node->cpu = (uint8_t)cpu->id;
     list_insert_before(pos, &node->link);
-    if (cpu->timers.next == &node->link) {
-        timer_reprogram(cpu);
+    if (cpu->timers.next != &node->link) {
+        return;
     }
+    if (cpu == arch_cpu()) {
+        timer_reprogram(cpu);
+    } else {
+        cpu_request(cpu, WORK_TIMER);
+    }
+}
+
+void timer_node_start(struct timer_node *node, uint64_t at)
+{
+    timer_node_start_on(node, arch_cpu(), at);
 }
 
 void timer_node_stop(struct timer_node *node)
@@ -74,6 +85,7 @@ void timer_work(struct cpu *cpu)
     struct timer_node *node;
     while ((node = first(cpu)) && node->at <= now) { /* periodic ones start again after `now` */
         list_remove(&node->link);
+        trace_site_timer_fire((uintptr_t)node, clock_cycles_to_ns(node->at));
         node->fire(node);
     }
     cpu->timer_at = NOT_SET; /* a one-shot that has fired is not set any more */

@@ -23,7 +23,9 @@ struct timer_node {
 
 void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *));
 void timer_node_start(struct timer_node *node, uint64_t at); /* on this CPU; restarts if running */
-void timer_node_stop(struct timer_node *node);               /* from any CPU; idle is fine */
+/* The same on any CPU, which it interrupts if it must. */
+void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at);
+void timer_node_stop(struct timer_node *node); /* from any CPU; idle is fine */
 static inline bool timer_node_running(const struct timer_node *node)
 {
     return node->link.next && !list_empty(&node->link);

@@ -26,20 +26,21 @@ static void dump_thread(const struct thread *t)
 {
     uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
 
-    trace_thread_create(pid, tid);
+    TRACE_DUMP(thread_create, pid, tid);
     if (t->state != STATE_RUNNING) {
-        trace_thread_state(t->state, pid, tid, t->priority, t->policy);
+        TRACE_DUMP(thread_state, t->state, pid, tid, t->priority, t->policy);
     }
     if (t->name[0]) {
-        trace_thread_name(pid, tid, t->name);
+        TRACE_DUMP(thread_name, pid, tid, t->name);
     }
 }
 
 static void dump_process(const struct process *proc)
 {
-    trace_proc_create_name((uint32_t)proc->ppid, (uint32_t)proc->pid, proc->name);
+    TRACE_DUMP(proc_create_name, (uint32_t)proc->ppid, (uint32_t)proc->pid, proc->name);
     if (proc->program.text_len) {
-        trace_mapname((uint32_t)proc->pid, proc->program.text, proc->program.text_len, proc->name);
+        TRACE_DUMP(mapname, (uint32_t)proc->pid, proc->program.text, proc->program.text_len,
+                   proc->name);
     }
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i]) {
@@ -54,8 +55,8 @@ static void dump_running(void *arg)
     const struct thread *t = cpu->current ? cpu->current : cpu->idle;
 
     (void)arg;
-    trace_thread_state(STATE_RUNNING, (uint32_t)t->proc->pid, (uint32_t)t->tid, t->priority,
-                       t->policy);
+    TRACE_DUMP(thread_state, STATE_RUNNING, (uint32_t)t->proc->pid, (uint32_t)t->tid, t->priority,
+               t->policy);
 }
 
 static long dump_end(struct thread *self)

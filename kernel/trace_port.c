@@ -10,7 +10,7 @@
 
 /* As the trace sites record themselves: trace/port/<cpu>.h. */
 struct trace_site {
-    uintptr_t at, target, id;
+    uintptr_t at, log, all, id; /* log, all: where it goes to in these modes */
 };
 extern const struct trace_site __trace_sites_start[], __trace_sites_end[];
 extern const char __kernel_start[], __text_end[];
@@ -91,11 +91,12 @@ void trace_port_buffer_freed(void)
     trace_dump_wake();
 }
 
-void trace_port_site_set(unsigned id, bool on)
+void trace_port_site_set(unsigned id, enum trace_site_mode mode)
 {
     for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
         if (site->id == id) {
-            arch_site_patch(site->at, site->target, on);
+            arch_site_patch(site->at, mode == TRACE_SITE_ALL ? site->all : site->log,
+                            mode != TRACE_SITE_OFF);
         }
     }
 }

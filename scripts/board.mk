@@ -35,11 +35,17 @@ AS_FLAGS := -Wa,--debug-prefix-map=$(CURDIR)=.
 
 # ---- the kernel ----------------------------------------------------------------------------------
 
+# Without D (D=0): to tell what it costs.
+D ?= 1
+D_SRCS_1 := $(filter-out trace/d/subr_none.c,$(wildcard kernel/d/*.c trace/d/*.c))
+D_SRCS_0 := kernel/d/none/none.c
 KERNEL_SRCS := $(sort $(wildcard kernel/*.c trace/*.c kernel/arch/$(ARCH)/*.c \
-	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS)
+	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS) \
+	$(D_SRCS_$(D))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
-	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"'
+	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
+	-DD_PORT_OPS_H='"kernel/d/port_ops.h"'
 
 $(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/%.o: %.c $(B)/flags

@@ -18,6 +18,11 @@ enum trace_event_id {
     TRACE_EV_kercall_enter,
     TRACE_EV_kercall_exit,
     TRACE_EV_kercall_int,
+    TRACE_EV_EVENTS, /* the log's end here */
+    TRACE_EV_before_sites = TRACE_EV_EVENTS - 1,
+#define SITE(name, ...) TRACE_EV_##name,
+#include "trace/sites.def"
+#undef SITE
     TRACE_EV_COUNT
 };
 

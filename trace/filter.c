@@ -14,7 +14,9 @@
 #include "trace/port.h"
 
 struct trace_filter trace_filter;
-static uint32_t sites_on[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] as patched */
+static uint8_t sites[TRACE_EV_COUNT];                   /* [k] enum trace_site_mode, as patched */
+uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
+uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
 
 static const struct row {
     uint8_t class;    /* external */
@@ -211,8 +213,21 @@ static bool site_wanted(unsigned id)
     case TRACE_EV_kercall_int:
         return any_kercall(id - TRACE_EV_kercall_enter);
     default:
-        return trace_bit(trace_filter.row_on, id);
+        return id < TRACE_EV_ROWS && trace_bit(trace_filter.row_on, id);
     }
+}
+
+static bool set_site(unsigned id)
+{
+    enum trace_site_mode mode = trace_bit(trace_site_probed, id)   ? TRACE_SITE_ALL
+                                : trace_bit(trace_site_logged, id) ? TRACE_SITE_LOG
+                                                                   : TRACE_SITE_OFF;
+    if (mode == sites[id]) {
+        return false;
+    }
+    sites[id] = (uint8_t)mode;
+    trace_port_site_set(id, mode);
+    return true;
 }
 
 void trace_filter_apply(bool running)
@@ -220,15 +235,18 @@ void trace_filter_apply(bool running)
     bool changed = false;
 
     for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
-        bool on = running && site_wanted(id);
-
-        if (on != trace_bit(sites_on, id)) {
-            set_bits(sites_on, id, 1, on);
-            trace_port_site_set(id, on);
-            changed = true;
-        }
+        set_bits(trace_site_logged, id, 1, running && site_wanted(id));
+        changed |= set_site(id);
     }
     if (changed) {
+        trace_port_sites_sync();
+    }
+}
+
+void trace_site_probe(unsigned id, bool on)
+{
+    set_bits(trace_site_probed, id, 1, on);
+    if (set_site(id)) {
         trace_port_sites_sync();
     }
 }

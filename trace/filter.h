@@ -51,5 +51,10 @@ int trace_filter_class(enum trace_filter_set set, unsigned class, bool value);
 int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value);
 /* Makes the sites as the filter and `running` say. */
 void trace_filter_apply(bool running);
+/* D listens on a site (TRACE_EV_*), or does no longer. Kernel lock. */
+void trace_site_probe(unsigned id, bool on);
+/* [a] Who listens on a site: the log, D. */
+extern uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)];
+extern uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];
 
 #endif

@@ -38,11 +38,15 @@ static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq);
  * TRACE_PORT_EXIT_WORK in cpu->exit_work and sees to it that this CPU's next kernel exit, which
  * calls trace_kernel_exit() for it, is soon. Any context, interrupts masked.
  */
+/* What a trace site does: nothing, log its event, or serve every enabling, the log among them. */
+enum trace_site_mode { TRACE_SITE_OFF, TRACE_SITE_LOG, TRACE_SITE_ALL };
 /*
- * The trace site of event `id` (TRACE_EV_*, a constant): false if it is off. Where text can be
- * patched: one NOP, recorded in the section trace_sites; else a load, a test and a branch.
+ * The trace site of event `id` (TRACE_EV_*, a constant): enum trace_site_mode. Where text can be
+ * patched: one NOP, recorded in the section trace_sites; else a load, a test and a branch. ON(): a
+ * site with one way out of line, which finds out by itself what is to be done.
  */
-#define TRACE_PORT_SITE_ON(id) trace_port_site_on(id) /* static inline bool, always inlined */
+#define TRACE_PORT_SITE(id) trace_port_site(id) /* static inlines, always inlined */
+#define TRACE_PORT_SITE_ON(id) trace_port_site_on(id)
 /* A point where a test may switch threads or inject a nested event; empty in production. */
 #ifndef TRACE_YIELD_POINT
 #define TRACE_YIELD_POINT(where) ((void)0)
@@ -71,8 +75,11 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
 bool trace_port_raise(unsigned cpu, uint32_t value);
 /* A buffer became FREE: wake the state dump if it waits. Lock held. */
 void trace_port_buffer_freed(void);
-/* Switches all sites of event `id` on or off, visible on every CPU when it returns. */
-void trace_port_site_set(unsigned id, bool on);
+/* Switches all sites of event `id`, visible on every CPU when it returns. */
+void trace_port_site_set(unsigned id, enum trace_site_mode mode);
 void trace_port_sites_sync(void); /* after a batch of trace_port_site_set() */
+/* D's probes on a site: all arguments of the event and, of a thread's state, the state behind them;
+ * at least 5 words. Any context. */
+void trace_port_fire(unsigned id, const uint64_t *words);
 
 #endif

@@ -15,7 +15,7 @@
 struct fake fake;
 unsigned trace_host_cpu;
 unsigned trace_host_irq_depth;
-volatile bool trace_host_sites[TRACE_EV_COUNT];
+volatile uint8_t trace_host_sites[TRACE_EV_COUNT];
 
 static struct trace_cpu cpus[FAKE_CPUS];
 static struct block {
@@ -213,11 +213,18 @@ void trace_port_buffer_freed(void)
     fake.freed_told++;
 }
 
-void trace_port_site_set(unsigned id, bool on)
+void trace_port_fire(unsigned id, const uint64_t *words)
+{
+    fake.fired++;
+    fake.fired_site = id;
+    __builtin_memcpy(fake.fired_words, words, sizeof(fake.fired_words));
+}
+
+void trace_port_site_set(unsigned id, enum trace_site_mode mode)
 {
     assert_true(id < TRACE_EV_COUNT);
-    assert_true(trace_host_sites[id] != on); /* a patch for nothing stops every CPU */
-    trace_host_sites[id] = on;
+    assert_true(trace_host_sites[id] != mode); /* a patch for nothing stops every CPU */
+    trace_host_sites[id] = (uint8_t)mode;
     fake.site_changes++;
     fake.unsynced = true;
 }

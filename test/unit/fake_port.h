@@ -34,7 +34,9 @@ struct fake {
     size_t contiguous;                /* the largest block that can be had */
     unsigned unmaps;
     unsigned site_changes;
-    bool unsynced;                    /* a site was set and no sync followed */
+    bool unsynced;              /* a site was set and no sync followed */
+    unsigned fired, fired_site; /* calls of trace_port_fire(), and the last one's arguments */
+    uint64_t fired_words[5];
     void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */
     void (*yield)(const char *where); /* at TRACE_YIELD_POINT(); NULL: nothing */
     void (*cross_called)(void);       /* on each CPU before a cross-call; NULL: nothing */

@@ -335,6 +335,31 @@ void kernel_panic(const char *fmt, ...)
 #pragma GCC diagnostic pop
 #undef EVENT
 
+/* Everything is logged, nothing is probed. */
+uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)] = {[0 ... TRACE_BITS(TRACE_EV_COUNT) - 1] =
+                                                              ~0u};
+uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];
+
+void trace_port_fire(unsigned id, const uint64_t *words)
+{
+    (void)words;
+    if (id < TRACE_EV_EVENTS) {
+        broken("site %u is probed", id);
+    }
+}
+
+long ker_dtrace(struct thread *self, const uintptr_t *args)
+{
+    (void)self;
+    (void)args;
+    return -ENOSYS;
+}
+
+void d_process_gone(struct process *proc)
+{
+    (void)proc;
+}
+
 /* Short events are logged at their sites: with a clock that stands at 0 they all come here. */
 struct trace_cpu fake_trace_cpu = {.cursor = &fake_trace_cpu.none[1]};
 

@@ -36,8 +36,9 @@ void timeout_disarm(struct thread *t)
 {
     (void)t;
 }
-void thread_trace_state(const struct thread *t)
+void thread_trace_state(const struct thread *t, enum thread_state state)
 {
+    (void)state;
     (void)t;
 }
 

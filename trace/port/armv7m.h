@@ -69,12 +69,30 @@ trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t
     return slot;
 }
 
+static inline __attribute__((always_inline)) enum trace_site_mode trace_port_site(unsigned id)
+{
+    __asm__ goto("1: nop.w\n\t"
+                 ".pushsection trace_sites, \"a\"\n\t"
+                 ".balign 4\n\t"
+                 ".word 1b, %l[log], %l[all], %c0\n\t"
+                 ".popsection"
+                 :
+                 : "i"(id)
+                 :
+                 : log, all);
+    return TRACE_SITE_OFF;
+log:
+    return TRACE_SITE_LOG;
+all:
+    return TRACE_SITE_ALL;
+}
+
 static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)
 {
     __asm__ goto("1: nop.w\n\t"
                  ".pushsection trace_sites, \"a\"\n\t"
                  ".balign 4\n\t"
-                 ".word 1b, %l[on], %c0\n\t"
+                 ".word 1b, %l[on], %l[on], %c0\n\t"
                  ".popsection"
                  :
                  : "i"(id)

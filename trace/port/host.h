@@ -18,7 +18,7 @@
 
 extern unsigned trace_host_cpu;       /* who we are */
 extern unsigned trace_host_irq_depth; /* > 0: interrupts masked */
-extern volatile bool trace_host_sites[];
+extern volatile uint8_t trace_host_sites[];
 uint64_t trace_host_clock(void);
 struct trace_cpu *trace_port_cpu_at(unsigned cpu);
 uint64_t trace_clock_extend(uint32_t low); /* trace/clock.c */
@@ -61,9 +61,14 @@ static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_
     return slot + 1;
 }
 
-static inline bool trace_port_site_on(unsigned id)
+static inline enum trace_site_mode trace_port_site(unsigned id)
 {
     return trace_host_sites[id];
+}
+
+static inline bool trace_port_site_on(unsigned id)
+{
+    return trace_host_sites[id] != TRACE_SITE_OFF;
 }
 
 static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)

@@ -31,6 +31,6 @@
 
 #define FRAME_PC 24
 #define PORT_IDLE 8 /* struct armv7m_port */
-#define KERNEL_STACK 4096
+#define KERNEL_STACK 8192
 
 #endif

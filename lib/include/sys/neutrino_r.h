@@ -6,6 +6,7 @@
 #ifndef LIB_SYS_NEUTRINO_R_H
 #define LIB_SYS_NEUTRINO_R_H
 
+#include "kernel/abi/sys/dtrace.h"
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 

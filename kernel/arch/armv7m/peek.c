@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: reads of memory that may not be there, for D: the kernel's own memory by its bounds, a
+ * program's by its process's map, nothing else (no device, no vector table); so nothing faults. Any
+ * context, interrupts masked. Proved by test/boot (suite d).
+ */
+#include "kernel/arch/armv7m/private.h"
+
+#define VECTORS_BYTES 0x400 /* toxic, as address 0 is */
+
+extern const char __kernel_start[], __text_end[], __rodata_end[], __data_at[], __kernel_end[];
+extern const uint32_t kernel_stack_top[];
+
+static bool within(uintptr_t address, size_t bytes, uintptr_t from, uintptr_t to)
+{
+    return address >= from && address < to && bytes <= to - address;
+}
+
+static bool is_kernel_memory(uintptr_t address, size_t bytes)
+{
+    paddr_t ram;
+    size_t ram_bytes;
+
+    arch_ram(&ram, &ram_bytes);
+    return within(address, bytes, (uintptr_t)__kernel_start + VECTORS_BYTES,
+                  (uintptr_t)__rodata_end) ||
+           within(address, bytes, (uintptr_t)__data_at, (uintptr_t)__kernel_end) ||
+           within(address, bytes, ram, ram + ram_bytes);
+}
+
+bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user)
+{
+    const void *from = (const void *)address;
+
+    if (user) {
+        from = kernel_user_ptr(user, address, bytes, KYMO_PROT_READ);
+    } else if (!is_kernel_memory(address, bytes)) {
+        return false;
+    }
+    if (!from) {
+        return false;
+    }
+    __builtin_memcpy(to, from, bytes);
+    return true;
+}
+
+bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user)
+{
+    void *to = kernel_user_ptr(user, address, bytes, KYMO_PROT_WRITE);
+
+    if (to) {
+        __builtin_memcpy(to, from, bytes);
+    }
+    return to != NULL;
+}
+
+/* The instruction that ends at address `next` of the kernel's text: BL, or BLX of a register. */
+static bool is_return(uintptr_t next)
+{
+    uint16_t code[2];
+
+    next &= ~(uintptr_t)1;
+    if (!within(next - 4, sizeof(code), (uintptr_t)__kernel_start + VECTORS_BYTES,
+                (uintptr_t)__text_end)) {
+        return false;
+    }
+    __builtin_memcpy(code, (const void *)(next - 4), sizeof(code));
+    bool bl = (code[0] & 0xf800) == 0xf000 && (code[1] & 0xd000) == 0xd000;
+    return bl || (code[1] & 0xff87) == 0x4780;
+}
+
+/* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
+ * can add lines that are not callers. */
+unsigned arch_kernel_stack(uintptr_t *to, unsigned max)
+{
+    unsigned n = 0;
+
+    for (const uint32_t *p = __builtin_frame_address(0); n < max && p < kernel_stack_top; p++) {
+        if ((*p & 1) && is_return(*p)) {
+            to[n++] = *p & ~1u;
+        }
+    }
+    return n;
+}

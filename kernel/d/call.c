@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * DtraceControl(): trace/d/control.c behind a copy in and a copy out. Kernel lock held, which is
+ * the machine's control lock. What the caller gives is the machine's own copy while it looks at it:
+ * another thread of the caller can't change it meanwhile. Errors: kernel/abi/sys/dtrace.h.
+ *
+ * The machine's cleaning runs on a timer while there are consumers. Tested by test/boot's suite d.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/ability.h"
+#include "kernel/d/d.h"
+#include "kernel/kercall.h"
+#include "kernel/process.h"
+#include "kernel/string.h"
+#include "kernel/syspage.h"
+#include "trace/d/control.h"
+#include "trace/d/port.h"
+
+static struct timer_node cleaner; /* [k] */
+
+static void clean(struct timer_node *node)
+{
+    uint64_t ns = d_machine_clean();
+
+    if (d_control_count() > 0) {
+        timer_node_start(node, arch_cycles() + clock_ns_to_cycles(ns));
+    }
+}
+
+static void clean_from_now_on(void)
+{
+    if (d_control_count() > 0 && !timer_node_running(&cleaner)) {
+        clean(&cleaner);
+    }
+}
+
+/* The caller's bytes, copied. NULL: *error says why. Nothing to copy is a block too. */
+static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *error)
+{
+    void *block = d_port_alloc(bytes + !bytes);
+
+    *error = block ? 0 : -ENOMEM;
+    if (block && bytes > 0 && from) {
+        *error = copy_in(proc, block, from, bytes);
+    }
+    if (*error && block) {
+        d_port_free(block, bytes + !bytes);
+        block = NULL;
+    }
+    return block;
+}
+
+static void block_free(void *block, size_t bytes)
+{
+    d_port_free(block, bytes + !bytes);
+}
+
+/* With what goes in copied: room for what comes out, the call, and its answer. */
+static int call_with(struct process *proc, struct kymo_d_call *call, const void *in, uintptr_t out)
+{
+    uint32_t room = call->out_bytes;
+    int error;
+    void *to = block_of(proc, 0, room, &error);
+
+    if (!to) {
+        return error;
+    }
+    int result = d_control(proc, call, in, to);
+    if (call->out_bytes > 0) {
+        error = copy_out(proc, out, to, call->out_bytes);
+    }
+    block_free(to, room);
+    return error ? error : result;
+}
+
+long ker_dtrace(struct thread *self, const uintptr_t *args)
+{
+    struct process *proc = self->proc;
+    struct kymo_d_call call;
+    int error;
+
+    if (!process_able(proc, ABILITY_TRACE)) {
+        return -EPERM;
+    }
+    if (copy_in(proc, &call, args[0], sizeof(call))) {
+        return -EFAULT;
+    }
+    if (call.in_bytes > KYMO_D_IN_MOST || call.out_bytes > KYMO_D_OUT_MOST) {
+        return -EMSGSIZE;
+    }
+    if (!vm_user_ok(proc, args[0], sizeof(call), KYMO_PROT_WRITE) ||
+        !vm_user_ok(proc, args[2], call.out_bytes, KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    size_t in_bytes = call.in_bytes;
+    void *in = block_of(proc, args[1], in_bytes, &error);
+    if (!in) {
+        return error;
+    }
+    error = call_with(proc, &call, in, args[2]);
+    block_free(in, in_bytes);
+    clean_from_now_on();
+    copy_out(proc, args[0], &call, sizeof(call));
+    return error;
+}
+
+void d_process_gone(struct process *proc)
+{
+    d_control_end(proc);
+}
+
+/* ---- what the control asks of the kernel -------------------------------------------------------
+ */
+
+void d_control_info(struct kymo_d_info *info)
+{
+    const char *board = arch_board_name();
+    const uint8_t *id;
+    size_t bytes = syspage_build_id(&id);
+
+    *info = (struct kymo_d_info){.version = KYMO_D_VERSION,
+                                 .cpus = arch_cpu_count(),
+                                 .pointer_bytes = sizeof(void *),
+                                 .machine = arch_elf_machine(),
+                                 .bufsize = CONFIG_D_BUFSIZE,
+                                 .aggsize = CONFIG_D_AGGSIZE,
+                                 .specsize = CONFIG_D_SPECSIZE,
+                                 .dynvarsize = CONFIG_D_DYNVARSIZE,
+                                 .strsize = CONFIG_D_STRSIZE,
+                                 .memory = phys_available(),
+                                 .clock_hz = arch_clock_hz()};
+    memcpy(info->build_id, id, bytes < sizeof(info->build_id) ? bytes : sizeof(info->build_id));
+    for (unsigned i = 0; board[i] && i < sizeof(info->board) - 1; i++) {
+        info->board[i] = board[i];
+    }
+}
+
+/* Nothing stops a process here: see d_port_stop_process(). */
+int d_control_resume(int32_t pid)
+{
+    (void)pid;
+    return -ESRCH;
+}
+
+int d_control_process(int32_t pid, struct kymo_d_process *out)
+{
+    const struct process *proc = process_find(pid);
+
+    if (!proc) {
+        return -ESRCH;
+    }
+    *out =
+        (struct kymo_d_process){.text = proc->program.text, .text_link = proc->program.text_link};
+    _Static_assert(sizeof(out->name) == sizeof(proc->name), "a process's name");
+    memcpy(out->name, proc->name, sizeof(out->name));
+    return 0;
+}
+
+void kernel_d_init(void)
+{
+    timer_node_init(&cleaner, clean);
+    d_machine_init();
+    d_sites_init();
+    d_syscall_init();
+    d_profile_init();
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * D in the kernel: what the files of this folder and the rest of the kernel know of each other. The
+ * machine is trace/d; here are its seam (port.c, heap.c), its control (call.c) and the providers.
+ */
+#ifndef KERNEL_D_D_H
+#define KERNEL_D_D_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/d/d.h"
+
+struct process;
+struct thread;
+
+void kernel_d_init(void); /* boot, when timers and the heap are there */
+
+/* Providers: each registers itself and its probes. Boot. */
+void d_sites_init(void);
+void d_syscall_init(void);
+void d_profile_init(void);
+
+/* Attributes of the kernel's providers: all Evolving but for module and function. */
+#define D_KERNEL_ATTRIBUTES \
+    { \
+        .name = {D_EVOLVING, D_PRIVATE, D_PRIVATE, D_EVOLVING, D_EVOLVING}, \
+        .data = {D_EVOLVING, D_PRIVATE, D_UNKNOWN, D_EVOLVING, D_EVOLVING}, \
+        .class = {D_COMMON, D_UNKNOWN, D_UNKNOWN, D_COMMON, D_COMMON}, \
+    }
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel without D (make D=0): the calls that the rest of it makes. */
+#include "kernel/abi/errno.h"
+#include "kernel/d/d.h"
+#include "kernel/d/syscall.h"
+#include "kernel/kercall.h"
+#include "kernel/process.h"
+
+long ker_dtrace(struct thread *self, const uintptr_t *args)
+{
+    (void)self;
+    (void)args;
+    return -ENOSYS;
+}
+
+void kernel_d_init(void)
+{
+}
+
+void d_process_gone(struct process *proc)
+{
+    (void)proc;
+}
+
+void d_syscall_entry(const struct thread *self)
+{
+    (void)self;
+}
+
+void d_syscall_return(const struct thread *self)
+{
+    (void)self;
+}
+
+void trace_port_fire(unsigned id, const uint64_t *words)
+{
+    (void)id;
+    (void)words;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The D machine's seam in the kernel, its inlines: see trace/d/port.h; the rest is in port.c. */
+#ifndef KERNEL_D_PORT_OPS_H
+#define KERNEL_D_PORT_OPS_H
+
+#include "kernel/cpu.h"
+#include "kernel/thread.h"
+#include "kernel/timer.h"
+
+#define D_PORT_ALIGN 0 /* both CPUs load what is not aligned */
+
+static inline unsigned d_port_cpu(void)
+{
+    return CONFIG_CPUS == 1 ? 0 : arch_cpu()->id;
+}
+
+static inline uintptr_t d_port_irq_save(void)
+{
+    return arch_irq_save();
+}
+
+static inline void d_port_irq_restore(uintptr_t state)
+{
+    arch_irq_restore(state);
+}
+
+static inline uint64_t d_port_timestamp(void)
+{
+    return clock_now_ns();
+}
+
+/* The thread on this CPU, or what stands for idleness. */
+static inline struct thread *d_port_thread(void)
+{
+    struct cpu *cpu = arch_cpu();
+
+    return cpu->current ? cpu->current : cpu->idle;
+}
+
+static inline uint32_t *d_port_predicate_cache(void)
+{
+    return &d_port_thread()->predicate_cache;
+}
+
+/* struct process is not known here. */
+static inline uint32_t d_port_thread_pid(const struct thread *t)
+{
+    return (uint32_t)t->pid;
+}
+
+/* Ids come again late, and then with another generation of the thread's slot. */
+static inline uint64_t d_port_thread_key(void)
+{
+    const struct thread *t = d_port_thread();
+
+    return (uint64_t)d_port_thread_pid(t) << 32 | (uint32_t)t->generation << 16 | (uint16_t)t->tid;
+}
+
+#endif

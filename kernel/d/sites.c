@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The providers whose probes are trace sites: sdt (every row of trace/events.def) and those of
+ * probes.def. A site that D listens on calls trace_port_fire() (trace/fire.c, trace/hook.h), which
+ * goes through the enabled probes on it.
+ *
+ * Enabling: kernel lock. Firing: any context, no lock: a list of listeners is changed by one store,
+ * and a listener that was taken out is not put in again before every CPU has left the list.
+ * Tested by test/boot's suite d.
+ */
+#include "kernel/cpu.h"
+#include "kernel/d/d.h"
+#include "kernel/thread.h"
+#include "trace/filter.h"
+
+enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
+
+struct row {
+    const char *provider, *function, *name;
+    const char *types[ARGUMENTS]; /* NULL: no more */
+    uint8_t words[ARGUMENTS];
+    uint8_t site;
+    uint32_t to, from; /* states; all ones: any */
+};
+
+#define COUNT_A(type, word) +1
+#define TYPE_A(type, word) #type,
+#define WORD_A(type, word) word,
+#define LIST_ARGS(...) __VA_ARGS__
+#define SDT_TYPE_A(type, name) SDT_TYPE_##type,
+#define SDT_TYPE_D "int32_t"
+#define SDT_TYPE_H "uint32_t"
+#define SDT_TYPE_E "uint64_t"
+#define SDT_TYPE_X "uint64_t"
+#define SDT_TYPE_P "uintptr_t"
+#define SDT_TYPE_N "string"
+#define IDENTITY \
+    { \
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9 \
+    }
+#define ALL 0xffffffffu
+
+static const struct row rows[] = {
+#define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
+    {.provider = "sdt", \
+     .function = #CLASS, \
+     .name = #id, \
+     .types = {TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))}, \
+     .words = IDENTITY, \
+     .site = TRACE_EV_##id, \
+     .to = ALL, \
+     .from = ALL},
+#define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
+    {.provider = "sdt", \
+     .function = #CLASS, \
+     .name = #id, \
+     .types = {TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))}, \
+     .words = IDENTITY, \
+     .site = TRACE_EV_thread_state, \
+     .to = 1u << (number), \
+     .from = ALL},
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_STATE
+#undef EVENT_CONTROL
+#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
+    PROBE_(prov, func, probe, id, NEW, OLD, LIST_##args)
+#define PROBE_(prov, func, probe, id, NEW, OLD, ...) \
+    {.provider = #prov, \
+     .function = func, \
+     .name = probe, \
+     .types = {TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)}, \
+     .words = {TRACE_EACH(WORD_, TRACE_SEP_NONE, , __VA_ARGS__)}, \
+     .site = TRACE_EV_##id, \
+     .to = (NEW), \
+     .from = (OLD)},
+#include "kernel/d/probes.def"
+#undef PROBE
+#undef PROBE_
+};
+enum { ROWS = sizeof(rows) / sizeof(*rows) };
+_Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "row.site");
+
+struct listener {
+    struct listener *next; /* [a] */
+    const struct row *row; /* [I] */
+    uint32_t probe;        /* [I] */
+};
+static struct listener listeners[ROWS];        /* [k] */
+static struct listener *heads[TRACE_EV_COUNT]; /* [a] */
+static const uint64_t *under_way[CONFIG_CPUS]; /* [c] the words of the firing */
+
+/* Word 6 of rows that only count: 1. */
+static inline uint64_t word(const uint64_t *words, unsigned n)
+{
+    return n == ONE ? 1 : words[n];
+}
+
+static inline bool matches(const struct row *row, const uint64_t *words)
+{
+    return (row->to & row->from) == ALL ||
+           ((row->to >> words[4] & 1) && (row->from >> words[5] & 1));
+}
+
+void trace_port_fire(unsigned id, const uint64_t *words)
+{
+    uintptr_t irq = arch_irq_save();
+
+    under_way[arch_cpu()->id] = words;
+    for (const struct listener *l = __atomic_load_n(&heads[id], __ATOMIC_ACQUIRE); l;
+         l = __atomic_load_n(&l->next, __ATOMIC_ACQUIRE)) {
+        const struct row *row = l->row;
+        if (matches(row, words)) {
+            const uint8_t *w = row->words;
+            d_fire(l->probe, word(words, w[0]), word(words, w[1]), word(words, w[2]),
+                   word(words, w[3]), word(words, w[4]));
+        }
+    }
+    arch_irq_restore(irq);
+}
+
+static uint64_t argument(uint32_t probe, void *arg, unsigned n)
+{
+    const struct listener *l = arg;
+
+    (void)probe;
+    return n < ARGUMENTS && l->row->types[n] ? word(under_way[arch_cpu()->id], l->row->words[n])
+                                             : 0;
+}
+
+static const char *argument_type(uint32_t probe, void *arg, unsigned n)
+{
+    const struct listener *l = arg;
+
+    (void)probe;
+    return n < ARGUMENTS ? l->row->types[n] : NULL;
+}
+
+static int enable(uint32_t probe, void *arg)
+{
+    struct listener *l = arg;
+    struct listener **link = &heads[l->row->site];
+
+    (void)probe;
+    l->next = NULL;
+    while (*link) {
+        link = &(*link)->next;
+    }
+    __atomic_store_n(link, l, __ATOMIC_RELEASE);
+    trace_site_probe(l->row->site, true);
+    return 0;
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+static void disable(uint32_t probe, void *arg)
+{
+    struct listener *l = arg;
+    struct listener **link = &heads[l->row->site];
+
+    (void)probe;
+    while (*link != l) {
+        link = &(*link)->next;
+    }
+    __atomic_store_n(link, l->next, __ATOMIC_RELEASE);
+    trace_site_probe(l->row->site, heads[l->row->site] != NULL);
+    cpu_run_on_all(nothing, NULL); /* firings run with interrupts masked: they are over now */
+}
+
+#define PROVIDER(n) \
+    { \
+        .name = #n, .attributes = D_KERNEL_ATTRIBUTES, .enable = enable, .disable = disable, \
+        .argument = argument, .argument_type = argument_type \
+    }
+static const struct d_provider providers[] = {
+    PROVIDER(sdt),  PROVIDER(sched), PROVIDER(proc),     PROVIDER(msg),
+    PROVIDER(intr), PROVIDER(timer), PROVIDER(lockstat), PROVIDER(sysinfo),
+};
+enum { PROVIDERS = sizeof(providers) / sizeof(*providers) };
+
+static bool same(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+void d_sites_init(void)
+{
+    for (unsigned p = 0; p < PROVIDERS; p++) {
+        d_provider_register(&providers[p]);
+        for (unsigned i = 0; i < ROWS; i++) {
+            if (same(rows[i].provider, providers[p].name)) {
+                struct listener *l = &listeners[i];
+                l->row = &rows[i];
+                l->probe =
+                    d_probe_create(&providers[p], "kernel", l->row->function, l->row->name, l);
+            }
+        }
+    }
+}
