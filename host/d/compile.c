@@ -3,6 +3,7 @@
  * From a source to a program: read, preprocessed, parsed; each clause is compiled as soon as it is
  * parsed.
  */
+#include "host/d/back.h"
 #include "host/d/front.h"
 
 #include <errno.h>
@@ -112,6 +113,7 @@ struct d_program *d_compile(struct d_session *d, const struct d_source *source)
     *copy = *source;
     d->failed = false;
     d->pending = NULL;
+    d_session_back(d)->clause = NULL; /* of one that failed */
     if (setjmp(recover)) {
         d->recover = NULL;
         d->parse = NULL;
