@@ -92,7 +92,7 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     unsigned flags = flag(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
 
     if (c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
-        return fail("could not enable tracing", refusal.text);
+        return fail("could not enable tracing", d_refusal_text(&refusal));
     }
     c->target->ops->sizes(c->target, &sizes, &matched);
     say_sizes(c->session, &sizes);

@@ -122,7 +122,7 @@ static struct d_consumer *enable(const char *name, unsigned n, uint32_t probe)
     b.ecbs[0].probe = probe;
     const void *image = image_end(&b);
     if (d_consumer_create(image, b.size, 0, &consumer, &refusal) != 0) {
-        die(refusal.text);
+        die(d_refusal_text(&refusal));
     }
     d_consumer_go(consumer, &cpu);
     return consumer;

@@ -162,7 +162,7 @@ static void test_refusals(void **state)
     assert_int_equal(call.out_bytes, sizeof(why));
     memcpy(&why, out, sizeof(why));
     assert_int_equal(why.error, -EINVAL_);
-    assert_true(strlen(why.text) > 0);
+    assert_true(why.reason != D_REASON_NONE);
     assert_int_equal(d_control_count(), 1);
 }
 

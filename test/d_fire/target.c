@@ -93,7 +93,7 @@ void start(void)
     default_option(D_OPT_DESTRUCTIVE, 1);
     const struct d_image *image = image_end(&target.b);
     if (d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal) != 0) {
-        fail_msg("refused: %s", target.refusal.text);
+        fail_msg("refused: %s", d_refusal_text(&target.refusal));
     }
     assert_int_equal(d_consumer_go(target.consumer, &cpu), 0);
 }

@@ -48,8 +48,9 @@ static void refused(int error, const char *reason)
     struct d_refusal refusal;
     int got = d_image_check(b->bytes, b->size, &refusal);
 
-    if (got != error || (error && !strstr(refusal.text, reason))) {
-        fail_msg("wanted %d (%s), got %d (%s)", error, reason, got, got ? refusal.text : "");
+    if (got != error || (error && !strstr(d_refusal_text(&refusal), reason))) {
+        fail_msg("wanted %d (%s), got %d (%s)", error, reason, got,
+                 got ? d_refusal_text(&refusal) : "");
     }
     assert_true(got == 0 || refusal.error == got);
 }
@@ -270,7 +271,7 @@ static void test_kinds(void **state)
         struct d_refusal refusal;
         image_end(b);
         unknown += d_image_check(b->bytes, b->size, &refusal) == -EINVAL &&
-                   strcmp(refusal.text, "an unknown action") == 0;
+                   strcmp(d_refusal_text(&refusal), "an unknown action") == 0;
         kind += kind == 0x1000 ? 0xe000 : 0;
     }
     assert_int_equal(unknown,
@@ -306,7 +307,7 @@ static void test_destructive(void **state)
             d_code_unload(&code);
         } else {
             assert_int_equal(refusal.object, 1);
-            assert_string_equal(refusal.text, "Destructive actions not allowed");
+            assert_string_equal(d_refusal_text(&refusal), "Destructive actions not allowed");
         }
     }
 }
@@ -419,7 +420,7 @@ static void load_refused(const char *one, const char *two, int error, const char
     refused(0, "");
     size_t before = fake.allocated;
     assert_int_equal(d_code_load(&code, image, 64, &refusal), error);
-    assert_non_null(strstr(refusal.text, reason));
+    assert_non_null(strstr(d_refusal_text(&refusal), reason));
     assert_int_equal(refusal.object, object);
     assert_int_equal(refusal.offset, offset);
     assert_int_equal(fake.allocated, before);
@@ -605,10 +606,10 @@ static bool try_image(void)
             run_all(&code);
             d_code_unload(&code);
         } else {
-            assert_true(refusal.text[0] != '\0' && refusal.error < 0);
+            assert_true(d_refusal_text(&refusal)[0] != '\0' && refusal.error < 0);
         }
     } else {
-        assert_true(refusal.text[0] != '\0' && refusal.error < 0);
+        assert_true(d_refusal_text(&refusal)[0] != '\0' && refusal.error < 0);
     }
     free(copy);
     return ok;

@@ -126,7 +126,7 @@ static void test_sizes(void **state)
             d_code_unload(&code);
         } else {
             assert_int_equal(d_code_load(&code, image, DIF_STATIC_VAR_MAX + 1, &refusal), -22);
-            assert_string_equal(refusal.text, "a variable is too large");
+            assert_string_equal(d_refusal_text(&refusal), "a variable is too large");
             assert_int_equal(refusal.object, 0);
         }
     }

@@ -68,7 +68,7 @@ static void load(void)
 
     if (d_image_check(image, world.image.size, &world.refusal) ||
         d_code_load(&world.code, image, world.strsize, &world.refusal)) {
-        fail_msg("refused: %s (object %d, instruction %d)", world.refusal.text,
+        fail_msg("refused: %s (object %d, instruction %d)", d_refusal_text(&world.refusal),
                  (int)world.refusal.object, (int)world.refusal.offset);
     }
     world.loaded = true;

@@ -365,7 +365,7 @@ bool pair_load(void)
     pair.wrong[0] = '\0';
     if (should != does) {
         WRONG(does ? "loaded what should be refused" : "refused: %s (object %u, instruction %u)",
-              pair.refusal.text, pair.refusal.object, pair.refusal.offset);
+              d_refusal_text(&pair.refusal), pair.refusal.object, pair.refusal.offset);
     }
     if (!does) {
         return false;

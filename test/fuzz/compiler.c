@@ -78,7 +78,7 @@ static void check_objects(const struct d_image *image)
             .result = o[i].result,
         };
         uint32_t at;
-        const char *why = d_validate(&object, &at);
+        const char *why = d_reason_text(d_validate(&object, &at));
         if (why) {
             refused(why);
         }
@@ -96,8 +96,9 @@ static void check_program(struct d_session *d, struct d_program *p)
     d_program_disassemble(p, nowhere);
     void *image = d_image_make(d, &p, 1, &size);
     if (d_image_check(image, size, &refusal) != 0) {
-        if (!strstr(refusal.text, "option's value") && !strstr(refusal.text, "too")) {
-            refused(refusal.text);
+        if (!strstr(d_refusal_text(&refusal), "option's value") &&
+            !strstr(d_refusal_text(&refusal), "too")) {
+            refused(d_refusal_text(&refusal));
         }
     } else {
         check_objects(image);

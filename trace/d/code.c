@@ -8,12 +8,11 @@
 
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
-#include "trace/d/why.h"
 
 enum { CODE_MAX = 1 << 30 }; /* bytes: offsets have 32 bits */
 
-static int refuse_object(struct d_refusal *refusal, int error, const char *reason, uint32_t object,
-                         uint32_t offset)
+static int refuse_object(struct d_refusal *refusal, int error, enum d_reason reason,
+                         uint32_t object, uint32_t offset)
 {
     d_refuse(refusal, error, reason);
     refusal->object = object;
@@ -30,17 +29,16 @@ static int validate_all(const struct d_image *image, uint32_t strsize, struct d_
         uint32_t offset;
 
         d_image_object_at(image, n, &o);
-        const char *reason = d_validate(&o, &offset);
+        enum d_reason reason = d_validate(&o, &offset);
         if (!reason && o.result.kind == DIF_TYPE_STRING && o.result.size > strsize) {
-            reason = D_WHY("a string is longer than strsize");
+            reason = D_REASON_STRING_SIZE;
             offset = UINT32_MAX;
         }
         if (reason) {
             return refuse_object(refusal, -D_EINVAL, reason, n, offset);
         }
         if (d_decode_flags(&o) & D_OBJECT_DESTRUCTIVE && !destructive) {
-            return refuse_object(refusal, -D_EPERM, "Destructive actions not allowed", n,
-                                 UINT32_MAX);
+            return refuse_object(refusal, -D_EPERM, D_REASON_DESTRUCTIVE, n, UINT32_MAX);
         }
     }
     return 0;
@@ -174,7 +172,7 @@ static int load_into_block(struct d_code *code, const struct d_image *image,
             k.block = k.used <= CODE_MAX ? d_port_alloc((size_t)k.used) : NULL;
         }
         if (!k.block) {
-            return d_refuse(refusal, -D_ENOMEM, "Not enough space");
+            return d_refuse(refusal, -D_ENOMEM, D_REASON_NO_SPACE);
         }
     }
     code->block = k.block;

@@ -7,7 +7,6 @@
 
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
-#include "trace/d/why.h"
 
 static struct d_place *slot_of(const struct d_places *p, uint8_t scope, uint16_t id)
 {
@@ -39,7 +38,7 @@ static uint16_t next_place(struct d_places *p, const struct dif_variable *v)
     return (uint16_t)(global ? p->global_values++ : p->local_values++);
 }
 
-static const char *add(struct d_places *p, const struct dif_variable *v)
+static enum d_reason add(struct d_places *p, const struct dif_variable *v)
 {
     struct d_place *slot = slot_of(p, v->scope, v->id);
     const struct dif_variable *old = slot->variable;
@@ -48,22 +47,22 @@ static const char *add(struct d_places *p, const struct dif_variable *v)
 
     size = v->type.ref ? size : 8;
     if (string && size > p->strsize) {
-        return D_WHY("a string is longer than strsize");
+        return D_REASON_STRING_SIZE;
     }
     if (old) {
         return old->kind != v->kind || old->type.kind != v->type.kind ||
                        old->type.ref != v->type.ref || slot->size != size
-                   ? D_WHY("a variable is declared in two ways")
-                   : NULL;
+                   ? D_REASON_TWO_WAYS
+                   : D_REASON_NONE;
     }
     if (v->kind == DIF_KIND_SCALAR && size > DIF_STATIC_VAR_MAX) {
-        return D_WHY("a variable is too large");
+        return D_REASON_VARIABLE_SIZE;
     }
     if (p->ndynamics > UINT16_MAX) { /* their numbers have 16 bits */
-        return D_WHY("too many variables");
+        return D_REASON_VARIABLES;
     }
     *slot = (struct d_place){v, size, next_place(p, v)};
-    return NULL;
+    return D_REASON_NONE;
 }
 
 static int add_all(struct d_places *p, const struct d_image *image, struct d_refusal *refusal)
@@ -73,7 +72,8 @@ static int add_all(struct d_places *p, const struct d_image *image, struct d_ref
     for (uint32_t n = 0; n < image->objects.count; n++) {
         d_image_object_at(image, n, &o);
         for (uint32_t v = 0; v < o.nvars; v++) {
-            const char *reason = o.vars[v].id < DIF_VAR_OTHER_USER ? NULL : add(p, &o.vars[v]);
+            enum d_reason reason =
+                o.vars[v].id < DIF_VAR_OTHER_USER ? D_REASON_NONE : add(p, &o.vars[v]);
             if (reason) {
                 d_refuse(refusal, -D_EINVAL, reason);
                 refusal->object = n;
@@ -95,7 +95,7 @@ int d_places_open(struct d_places *p, const struct d_image *image, uint32_t strs
     *p = (struct d_places){.mask = slots - 1, .strsize = strsize};
     p->slots = d_port_alloc(slots * sizeof(*p->slots));
     if (!p->slots) {
-        return d_refuse(refusal, -D_ENOMEM, "Not enough space");
+        return d_refuse(refusal, -D_ENOMEM, D_REASON_NO_SPACE);
     }
     int error = add_all(p, image, refusal);
     if (error) {

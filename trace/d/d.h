@@ -80,13 +80,23 @@ void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_
 
 struct d_consumer; /* trace/d/consumer.h */
 
-/* Why an image was refused, for a person. */
+enum d_reason {
+    D_REASON_NONE,
+#define D_REASON(name, text) D_REASON_##name,
+#include "trace/d/reasons.def"
+};
+
+/* Why an image was refused. */
 struct d_refusal {
     int error; /* negative errno: -EINVAL, -ENOMEM, -E2BIG (END's reserve), -ENOSPC (a size of 0
                   with records), -EPERM (destructive), -ESRCH (a description without a probe) */
     uint32_t object, offset; /* of a bad object and instruction; ~0: of none */
-    char text[120];
+    uint32_t reason;         /* enum d_reason */
+    char text[120];          /* for a person, if it isn't what the reason says; else "" */
 };
+/* For a person; reason.c, which a board doesn't link. */
+const char *d_refusal_text(const struct d_refusal *);
+const char *d_reason_text(enum d_reason); /* NULL: none */
 
 /* What became of the sizes asked for, under bufresize=auto. */
 struct d_sizes {
@@ -172,8 +182,8 @@ struct d_cost {
 };
 struct d_cost d_ecb_cost(const struct d_image *, uint32_t ecb, uint32_t strsize);
 
-/* NULL, or why this object is refused; *offset: the instruction. See validate.c for the rules. */
-const char *d_validate(const struct dif_object *, uint32_t *offset);
+/* Why this object is refused; *offset: the instruction. See validate.c for the rules. */
+enum d_reason d_validate(const struct dif_object *, uint32_t *offset);
 
 void d_machine_init(void); /* once, before all else; registers the provider dtrace */
 

@@ -75,16 +75,14 @@ static int count_all(struct maker *m)
         }
         uint32_t n = count_matches(m, e);
         if (n == 0 && !(m->flags & D_CREATE_ZERO_OK)) {
-            return d_refuse(m->why, -ESRCH_, "No probe matches description");
+            return d_refuse(m->why, -ESRCH_, D_REASON_NO_PROBE);
         }
         c->necbs += n;
         c->nactions += n * e->nactions;
         c->naggs += n * count_aggregating(m, e);
         c->matched += e->flags & D_ECB_PART ? 0 : n;
     }
-    return c->nactions > D_ACTIONS_MAX
-               ? d_refuse(m->why, -D_E2BIG, "More actions than an enabling may have")
-               : 0;
+    return c->nactions > D_ACTIONS_MAX ? d_refuse(m->why, -D_E2BIG, D_REASON_ENABLING_ACTIONS) : 0;
 }
 
 static bool allocate(struct d_consumer *c)
@@ -250,8 +248,8 @@ static bool ecb_records(const struct d_ecb *e)
     return records;
 }
 
-/* NULL, or what a compiler would not have made. */
-static const char *wrong_order(const struct d_ecb *e)
+/* What a compiler would not have made. */
+static enum d_reason wrong_order(const struct d_ecb *e)
 {
     bool commits = false, records = false, speculates = false;
 
@@ -259,16 +257,16 @@ static const char *wrong_order(const struct d_ecb *e)
         uint16_t kind = e->actions[i].kind;
         bool data = e->actions[i].described;
         if (kind == D_ACT_SPECULATE && (records || speculates)) {
-            return "speculate() after data was recorded";
+            return D_REASON_LATE_SPECULATE;
         }
         commits |= kind == D_ACT_COMMIT;
         speculates |= kind == D_ACT_SPECULATE;
         records |= data;
         if ((commits && records) || (commits && speculates)) {
-            return "commit() beside recorded data";
+            return D_REASON_COMMIT_DATA;
         }
     }
-    return NULL;
+    return D_REASON_NONE;
 }
 
 static uint32_t states_of(uint32_t probe)
@@ -327,14 +325,14 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
         e->predicate_id = next_predicate_id();
     }
     if (!make_actions(m, from, e, used, &offset)) {
-        return d_refuse(m->why, -D_E2BIG, "A record of more than 1 GB");
+        return d_refuse(m->why, -D_E2BIG, D_REASON_RECORD_SIZE);
     }
     set_size(e, offset);
     note_kinds(e);
     e->reserves = e->size && !e->speculates;
     e->aggregates = e->nactions == 1 && e->actions[0].agg;
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};
-    const char *wrong = wrong_order(e);
+    enum d_reason wrong = wrong_order(e);
     return wrong ? d_refuse(m->why, -D_EINVAL, wrong) : 0;
 }
 
@@ -350,7 +348,7 @@ int d_ecbs_make(struct d_consumer *c, const struct d_image *image, unsigned flag
         return error;
     }
     if (!allocate(c)) {
-        return d_refuse(why, -D_ENOMEM, "Not enough space");
+        return d_refuse(why, -D_ENOMEM, D_REASON_NO_SPACE);
     }
     for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
         for (uint32_t id = 1; id <= d_probe_count && !error && used.ecbs < c->necbs; id++) {

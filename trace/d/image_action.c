@@ -6,7 +6,6 @@
  * test/d_machine/image_test.c.
  */
 #include "trace/d/image_check.h"
-#include "trace/d/why.h"
 
 /* What an action needs of its object. */
 enum need { UNKNOWN, NOTHING, MAYBE, ANY, VALUE };
@@ -124,45 +123,44 @@ static bool shape_fits(uint16_t kind, uint64_t shape)
     }
 }
 
-static const char *check_aggregating(const struct d_image *image, const struct d_image_action *all,
-                                     uint32_t n)
+static enum d_reason check_aggregating(const struct d_image *image,
+                                       const struct d_image_action *all, uint32_t n)
 {
     const struct d_image_action *a = &all[n];
 
     if (!shape_fits(a->kind, a->arg)) {
-        return D_WHY("an aggregating function of an impossible shape");
+        return D_REASON_SHAPE;
     }
     if (!keys_fit(all, n, a->nkeys)) {
-        return D_WHY("an aggregation without its keys");
+        return D_REASON_NO_KEYS;
     }
     if (a->kind < D_AGG_QUANTIZE && a->weight) {
-        return D_WHY("a weight where there is none");
+        return D_REASON_WEIGHT_OF_NOTHING;
     }
-    return d_image_value_object(image, a->weight, false) ? NULL
-                                                         : D_WHY("a weight that is no value");
+    return d_image_value_object(image, a->weight, false) ? D_REASON_NONE : D_REASON_WEIGHT;
 }
 
-static const char *check_action(const struct d_image *image, const struct d_image_action *all,
-                                uint32_t n)
+static enum d_reason check_action(const struct d_image *image, const struct d_image_action *all,
+                                  uint32_t n)
 {
     const struct d_image_action *a = &all[n];
     enum need need = action_needs(a->kind);
 
     if (need == UNKNOWN) {
-        return D_WHY("an unknown action");
+        return D_REASON_ACTION;
     }
     if (!object_fits(image, a->object, need)) {
-        return D_WHY("an action without the object that it needs");
+        return D_REASON_NEEDS_OBJECT;
     }
     if (D_ACT_IS_AGG(a->kind)) {
         return check_aggregating(image, all, n);
     }
     if (a->nkeys || a->weight) {
-        return D_WHY("a key or weight of what doesn't aggregate");
+        return D_REASON_KEY_OF_NOTHING;
     }
     return a->kind == D_ACT_LIBACT && (a->arg < D_LIBACT_CLEAR || a->arg > D_LIBACT_PRINT)
-               ? D_WHY("an unknown action of the consumer")
-               : NULL;
+               ? D_REASON_CONSUMER_ACTION
+               : D_REASON_NONE;
 }
 
 int d_image_check_actions(const struct d_image *image, const struct d_image_ecb *e,
@@ -173,12 +171,12 @@ int d_image_check_actions(const struct d_image *image, const struct d_image_ecb 
     bool destructive = d_image_option_value(image, D_OPT_DESTRUCTIVE, 0) != 0;
 
     for (uint32_t n = 0; n < e->nactions; n++) {
-        const char *reason = check_action(image, all, n);
+        enum d_reason reason = check_action(image, all, n);
         if (reason) {
             return d_refuse(refusal, -D_EINVAL, reason);
         }
         if (D_ACT_IS_DESTRUCTIVE(all[n].kind) && !destructive) {
-            return d_refuse(refusal, -D_EPERM, "Destructive actions not allowed");
+            return d_refuse(refusal, -D_EPERM, D_REASON_DESTRUCTIVE);
         }
     }
     return 0;

@@ -92,42 +92,64 @@ static uint64_t load(struct d_context *c,
     return (uint64_t)((int64_t)(value << above) >> above);
 }
 
-#define A r[pc->r1]
-#define B r[pc->r2]
 #define D r[pc->rd]
-#define NEXT goto *handlers[(++pc)->op]
 
-/* Where size counts, what gives a value goes one way to its register. */
+/* Where size counts, operands are fetched in one place, what gives a value goes one way to its
+ * register, and all go one way to the next instruction, by a switch, whose table is small.
+ * Elsewhere each handler fetches and jumps by itself. */
 #ifdef __OPTIMIZE_SIZE__
+#define A a
+#define B b
+#define HANDLER(name) \
+    op_##name : __attribute__((unused)); \
+    case CASE_##name
+#define NEXT goto next
+#define GO_ON \
+    next: \
+    pc++; \
+    again: \
+    a = r[pc->r1 % DIF_REGS]; \
+    b = r[pc->r2 % DIF_REGS]; \
+    switch (pc->op)
+#define JUMP goto again
 #define GIVE(value) \
     given = (value); \
     goto give
-#define GIVE_HERE \
-    give: \
-    D = given; \
-    NEXT;
 #else
+#define A r[pc->r1]
+#define B r[pc->r2]
+#define HANDLER(name) op_##name
+#define NEXT goto *handlers[(++pc)->op]
+#define GO_ON
+#define JUMP goto *handlers[pc->op]
 #define GIVE(value) \
     D = (value); \
     NEXT
-#define GIVE_HERE
 #endif
 
-#define GIVES(name, value) op_##name : GIVE(value);
+enum {
+#define DIF_OP(number, name, format, doc) CASE_##name = (number),
+#include "trace/d/opcodes.def"
+#define OP(name) CASE_##name = D_RUN_##name,
+    D_RUN_OPS(OP)
+#undef OP
+};
+
+#define GIVES(name, value) HANDLER(name) : GIVE(value);
 #define MAY_FAULT(name, value) \
-    op_##name : given = (value); \
+    HANDLER(name) : given = (value); \
     goto give_if_ok;
 #define DOES(name, statement) \
-    op_##name : statement; \
+    HANDLER(name) : statement; \
     goto next_if_ok;
 #define DIVIDES(name, value) \
-    op_##name : if (B == 0) \
+    HANDLER(name) : if (B == 0) \
     { \
         goto divide_by_zero; \
     } \
     GIVE(value);
 #define BRANCHES(name, condition) \
-    op_##name : if (condition) \
+    HANDLER(name) : if (condition) \
     { \
         goto branch; \
     } \
@@ -137,7 +159,7 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
 {
     /* clang-format off */
     static const void *const handlers[D_RUN_COUNT] = {
-        [0] = &&illegal, /* is no opcode */
+        [0] = &&op_illegal, /* is no opcode */
 #define DIF_OP(number, name, format, doc) [number] = &&op_##name,
 #include "trace/d/opcodes.def"
 #define OP(name) [D_RUN_##name] = &&op_##name,
@@ -148,142 +170,135 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
     const struct d_insn *pc = o->text;
     uint64_t r[DIF_REGS] = {0};
     uint64_t left = 0, right = 0; /* what was compared last: the flags */
-    uint64_t given;
+    uint64_t given, a, b;
 
+    (void)handlers, (void)a, (void)b;
     c->nkeys = 0;
-    goto *handlers[pc->op];
+    JUMP;
 
-    GIVE_HERE
-    GIVES(or, A | B)
-    GIVES(xor, A ^ B)
-    GIVES(and, A & B)
-    GIVES(sll, A << (B & 63))
-    GIVES(srl, A >> (B & 63))
-    GIVES(sra, (uint64_t)((int64_t)A >> (B & 63)))
-    GIVES(sub, A - B)
-    GIVES(add, A + B)
-    GIVES(mul, A * B)
-    GIVES(not, ~A)
-    GIVES(mov, A)
-    GIVES(setx, o->ints[pc->index])
-    GIVES(sets, (uintptr_t)o->strings + pc->index)
-    DIVIDES(sdiv, divide_signed(A, B))
-    DIVIDES(udiv, A / B)
-    DIVIDES(srem, remainder_signed(A, B))
-    DIVIDES(urem, A % B)
+    GO_ON
+    {
+        GIVES(or, A | B)
+        GIVES(xor, A ^ B)
+        GIVES(and, A & B)
+        GIVES(sll, A << (B & 63))
+        GIVES(srl, A >> (B & 63))
+        GIVES(sra, (uint64_t)((int64_t)A >> (B & 63)))
+        GIVES(sub, A - B)
+        GIVES(add, A + B)
+        GIVES(mul, A * B)
+        GIVES(not, ~A)
+        GIVES(mov, A)
+        GIVES(setx, o->ints[pc->index])
+        GIVES(sets, (uintptr_t)o->strings + pc->index)
+        DIVIDES(sdiv, divide_signed(A, B))
+        DIVIDES(udiv, A / B)
+        DIVIDES(srem, remainder_signed(A, B))
+        DIVIDES(urem, A % B)
 
-op_cmp:
-    left = A;
-    right = B;
-    NEXT;
-op_tst:
-    left = A;
-    right = 0;
-    NEXT;
-op_scmp:
-    left = (uint64_t)(int64_t)d_text_compare(c, A, B, c->code->strsize);
-    right = 0;
-    goto next_if_ok;
-op_ba:
-branch:
-    pc = o->text + pc->index;
-    goto *handlers[pc->op];
-    BRANCHES(be, left == right)
-    BRANCHES(bne, left != right)
-    BRANCHES(bg, (int64_t)left > (int64_t)right)
-    BRANCHES(bgu, left > right)
-    BRANCHES(bge, (int64_t)left >= (int64_t)right)
-    BRANCHES(bgeu, left >= right)
-    BRANCHES(bl, (int64_t)left < (int64_t)right)
-    BRANCHES(blu, left < right)
-    BRANCHES(ble, (int64_t)left <= (int64_t)right)
-    BRANCHES(bleu, left <= right)
-
-    /* Loads and stores have in r2 what they are: enum d_width. */
-op_ldsb:
-op_ldsh:
-op_ldsw:
-op_ldub:
-op_lduh:
-op_lduw:
-    MAY_FAULT(ldx, load(c, d_load, A, pc->r2))
-op_uldsb:
-op_uldsh:
-op_uldsw:
-op_uldub:
-op_ulduh:
-op_ulduw:
-    MAY_FAULT(uldx, load(c, d_load_user, A, pc->r2))
-op_rldsb:
-op_rldsh:
-op_rldsw:
-op_rldub:
-op_rlduh:
-op_rlduw:
-    MAY_FAULT(rldx, load(c, d_load_own, A, pc->r2))
-op_stb:
-op_sth:
-op_stw:
-    DOES(stx, d_store(c, D, A, pc->r2))
-    DOES(copys, copy(c, A, B, D))
-    MAY_FAULT(allocs, allocate(c, A))
-
-    MAY_FAULT(ldga, d_builtin_array(c, pc->r1, B))
-    MAY_FAULT(ldgs, d_builtin(c, pc->index))
-    GIVES(ldgs_arg, c->args[pc->index])
-    GIVES(ldgs_value, c->globals[pc->index])
-    GIVES(ldls_value, c->locals[pc->index])
-    GIVES(ldgs_ref, d_static_address(&c->code->globals[pc->index], (uint8_t *)c->globals))
-    GIVES(ldls_ref, d_static_address(&c->code->locals[pc->index], (uint8_t *)c->locals))
-    DOES(stgs_ref, d_static_store(c, &c->code->globals[pc->index], (uint8_t *)c->globals, D))
-    DOES(stls_ref, d_static_store(c, &c->code->locals[pc->index], (uint8_t *)c->locals, D))
-op_stgs_value:
-    c->globals[pc->index] = D;
-    NEXT;
-op_stls_value:
-    c->locals[pc->index] = D;
-    NEXT;
-op_ldgaa:
-op_ldtaa:
-    MAY_FAULT(ldts, d_dynamic_value(c, &c->code->dynamics[pc->index]))
-    DOES(stgaa, d_dynamic_store(c, &c->code->dynamics[pc->index], D))
-op_sttaa:
-    DOES(stts, store_thread(c, &c->code->dynamics[pc->index], D))
-
-    DOES(pushtr, push_ref(c, pc->r1, D, B))
-    DOES(pushtv, push_value(c, D))
-    MAY_FAULT(call, d_subr(c, pc->index))
-op_popts:
-    c->nkeys -= c->nkeys > 0;
-    NEXT;
-op_flushts:
-    c->nkeys = 0;
-    NEXT;
-op_nop:
-    NEXT;
-give_if_ok:
-    D = given;
-next_if_ok:
-    if (c->fault.kind == DIF_FAULT_NONE) {
+        HANDLER(cmp) : left = A;
+        right = B;
         NEXT;
-    }
-    goto fault;
-op_ret:
-    return D;
+        HANDLER(tst) : left = A;
+        right = 0;
+        NEXT;
+        HANDLER(scmp) : left = (uint64_t)(int64_t)d_text_compare(c, A, B, c->code->strsize);
+        right = 0;
+        goto next_if_ok;
+        HANDLER(ba) : branch : pc = o->text + pc->index;
+        JUMP;
+        BRANCHES(be, left == right)
+        BRANCHES(bne, left != right)
+        BRANCHES(bg, (int64_t)left > (int64_t)right)
+        BRANCHES(bgu, left > right)
+        BRANCHES(bge, (int64_t)left >= (int64_t)right)
+        BRANCHES(bgeu, left >= right)
+        BRANCHES(bl, (int64_t)left < (int64_t)right)
+        BRANCHES(blu, left < right)
+        BRANCHES(ble, (int64_t)left <= (int64_t)right)
+        BRANCHES(bleu, left <= right)
 
-    /* Refused when loaded, or made into something else; a thread has no built-in array. */
-op_ldta:
-op_stgs:
-op_ldls:
-op_stls:
-op_xlate:
-op_xlarg:
-illegal:
-    d_fault(c, DIF_FAULT_ILLOP, 0);
-    goto fault;
-divide_by_zero:
-    d_fault(c, DIF_FAULT_DIVZERO, 0);
-fault:
-    c->fault.offset = (uint32_t)(pc - o->text) * sizeof(dif_insn);
-    return 0;
+        /* Loads and stores have in r2 what they are: enum d_width. */
+        HANDLER(ldsb)
+            : HANDLER(ldsh)
+            : HANDLER(ldsw)
+            : HANDLER(ldub)
+            : HANDLER(lduh)
+            : HANDLER(lduw)
+            : MAY_FAULT(ldx, load(c, d_load, A, pc->r2)) HANDLER(uldsb)
+            : HANDLER(uldsh)
+            : HANDLER(uldsw)
+            : HANDLER(uldub)
+            : HANDLER(ulduh)
+            : HANDLER(ulduw)
+            : MAY_FAULT(uldx, load(c, d_load_user, A, pc->r2)) HANDLER(rldsb)
+            : HANDLER(rldsh)
+            : HANDLER(rldsw)
+            : HANDLER(rldub)
+            : HANDLER(rlduh)
+            : HANDLER(rlduw)
+            : MAY_FAULT(rldx, load(c, d_load_own, A, pc->r2)) HANDLER(stb)
+            : HANDLER(sth)
+            : HANDLER(stw)
+            : DOES(stx, d_store(c, D, A, pc->r2)) DOES(copys, copy(c, A, B, D)) MAY_FAULT(
+                  allocs, allocate(c, A))
+
+                  MAY_FAULT(ldga, d_builtin_array(c, pc->r1, B)) MAY_FAULT(ldgs,
+                                                                           d_builtin(c, pc->index))
+                      GIVES(ldgs_arg, c->args[pc->index]) GIVES(ldgs_value, c->globals[pc->index])
+                          GIVES(ldls_value, c->locals[pc->index]) GIVES(
+                              ldgs_ref,
+                              d_static_address(&c->code->globals[pc->index], (uint8_t *)c->globals))
+                              GIVES(ldls_ref, d_static_address(&c->code->locals[pc->index],
+                                                               (uint8_t *)c->locals))
+                                  DOES(stgs_ref, d_static_store(c, &c->code->globals[pc->index],
+                                                                (uint8_t *)c->globals, D))
+                                      DOES(stls_ref, d_static_store(c, &c->code->locals[pc->index],
+                                                                    (uint8_t *)c->locals, D))
+                                          HANDLER(stgs_value)
+            : c->globals[pc->index] = D;
+        NEXT;
+        HANDLER(stls_value) : c->locals[pc->index] = D;
+        NEXT;
+        HANDLER(ldgaa)
+            : HANDLER(ldtaa)
+            : MAY_FAULT(ldts, d_dynamic_value(c, &c->code->dynamics[pc->index]))
+                  DOES(stgaa, d_dynamic_store(c, &c->code->dynamics[pc->index], D)) HANDLER(sttaa)
+            : DOES(stts, store_thread(c, &c->code->dynamics[pc->index], D))
+
+                  DOES(pushtr, push_ref(c, pc->r1, D, B)) DOES(pushtv, push_value(c, D))
+                      MAY_FAULT(call, d_subr(c, pc->index)) HANDLER(popts)
+            : c->nkeys -= c->nkeys > 0;
+        NEXT;
+        HANDLER(flushts) : c->nkeys = 0;
+        NEXT;
+        HANDLER(nop) : NEXT;
+    give_if_ok:
+        if (c->fault.kind != DIF_FAULT_NONE) {
+            goto fault;
+        }
+    give:
+        __attribute__((unused));
+        D = given;
+        NEXT;
+    next_if_ok:
+        if (c->fault.kind == DIF_FAULT_NONE) {
+            NEXT;
+        }
+        goto fault;
+        HANDLER(ret) : return D;
+
+        /* Refused when loaded, or made into something else; a thread has no built-in array. */
+        HANDLER(ldta)
+            : HANDLER(stgs)
+            : HANDLER(ldls)
+            : HANDLER(stls)
+            : HANDLER(xlate) : HANDLER(xlarg) : op_illegal : d_fault(c, DIF_FAULT_ILLOP, 0);
+        goto fault;
+    divide_by_zero:
+        d_fault(c, DIF_FAULT_DIVZERO, 0);
+    fault:
+        c->fault.offset = (uint32_t)(pc - o->text) * sizeof(dif_insn);
+        return 0;
+    }
 }

@@ -14,19 +14,14 @@
  * Control context. Each rule has its test in test/d_machine/validate_test.c.
  */
 #include "trace/d/validate.h"
-#include "trace/d/why.h"
 
 const uint8_t d_formats[DIF_OP_MAX + 1] = {
 #define DIF_OP(number, name, format, doc) [number] = D_FORMAT_##format,
 #include "trace/d/opcodes.def"
 };
 
-static const char reserved[] = D_WHY("a reserved field is not 0");
-static const char no_register[] = D_WHY("no such register");
-static const char writes_r0[] = D_WHY("r0 can't be written, nor stored through");
-
 /* Where variables of these instructions live. */
-static const char *check_use(const struct dif_object *o, dif_insn i)
+static enum d_reason check_use(const struct dif_object *o, dif_insn i)
 {
     enum dif_scope scope = DIF_SCOPE_GLOBAL;
     enum dif_var_kind kind = DIF_KIND_SCALAR;
@@ -53,33 +48,33 @@ static const char *check_use(const struct dif_object *o, dif_insn i)
     return d_validate_use(o, DIF_INSN_INDEX(i), scope, kind);
 }
 
-static const char *check_variable(const struct dif_object *o, dif_insn i, bool stores)
+static enum d_reason check_variable(const struct dif_object *o, dif_insn i, bool stores)
 {
     uint32_t id = DIF_INSN_INDEX(i);
 
     if (id <= DIF_VAR_ARRAY_MAX) {
-        return D_WHY("this is the number of an array");
+        return D_REASON_ARRAY_NUMBER;
     }
     if (id < DIF_VAR_OTHER_USER) {
         if (stores) {
-            return D_WHY("a built-in variable can't be stored");
+            return D_REASON_BUILTIN_STORED;
         }
         if (DIF_INSN_OP(i) != DIF_OP_ldgs) {
-            return D_WHY("no built-in variable is loaded so");
+            return D_REASON_BUILTIN_LOADED;
         }
-        return NULL;
+        return D_REASON_NONE;
     }
     return check_use(o, i);
 }
 
-static const char *check_branch(const struct dif_object *o, uint32_t at)
+static enum d_reason check_branch(const struct dif_object *o, uint32_t at)
 {
     uint32_t label = DIF_INSN_LABEL(o->text[at]);
 
     if (label >= o->ntext) {
-        return D_WHY("the branch leads out of the object");
+        return D_REASON_BRANCH_OUT;
     }
-    return label <= at ? D_WHY("the branch leads backward") : NULL;
+    return label <= at ? D_REASON_BACKWARD : D_REASON_NONE;
 }
 
 /* Which fields are registers, which must be 0, and whether rd is written: by format. */
@@ -106,21 +101,21 @@ static const uint8_t fields[] = {
     [D_FORMAT_XLATE] = 0,
 };
 
-static const char *check_fields(dif_insn i, uint8_t has)
+static enum d_reason check_fields(dif_insn i, uint8_t has)
 {
     uint32_t r1 = DIF_INSN_R1(i), r2 = DIF_INSN_R2(i), rd = DIF_INSN_RD(i);
 
     if ((has & NO_R1 && r1) || (has & NO_R2 && r2) || (has & NO_RD && rd)) {
-        return reserved;
+        return D_REASON_RESERVED;
     }
     if ((has & R1 && r1 >= DIF_REGS) || (has & R2 && r2 >= DIF_REGS) ||
         (has & RD && rd >= DIF_REGS)) {
-        return no_register;
+        return D_REASON_REGISTER;
     }
-    return has & WRITES && rd == 0 ? writes_r0 : NULL;
+    return has & WRITES && rd == 0 ? D_REASON_R0 : D_REASON_NONE;
 }
 
-static const char *check_operand(const struct dif_object *o, uint32_t at, enum d_format format)
+static enum d_reason check_operand(const struct dif_object *o, uint32_t at, enum d_format format)
 {
     dif_insn i = o->text[at];
 
@@ -128,58 +123,57 @@ static const char *check_operand(const struct dif_object *o, uint32_t at, enum d
     case D_FORMAT_BRANCH:
         return check_branch(o, at);
     case D_FORMAT_SETX:
-        return DIF_INSN_INDEX(i) >= o->nints ? D_WHY("no such integer constant") : NULL;
+        return DIF_INSN_INDEX(i) >= o->nints ? D_REASON_INTEGER : D_REASON_NONE;
     case D_FORMAT_SETS:
-        return DIF_INSN_INDEX(i) >= o->strings_size ? D_WHY("no such string constant") : NULL;
+        return DIF_INSN_INDEX(i) >= o->strings_size ? D_REASON_STRING : D_REASON_NONE;
     case D_FORMAT_LDV:
     case D_FORMAT_STV:
         return check_variable(o, i, format == D_FORMAT_STV);
     case D_FORMAT_CALL:
-        return DIF_INSN_INDEX(i) > DIF_SUBR_MAX ? D_WHY("no such subroutine") : NULL;
+        return DIF_INSN_INDEX(i) > DIF_SUBR_MAX ? D_REASON_SUBROUTINE : D_REASON_NONE;
     case D_FORMAT_PUSHR:
-        return DIF_INSN_PUSH_TYPE(i) > DIF_TYPE_STRING ? D_WHY("a push of an unknown type") : NULL;
+        return DIF_INSN_PUSH_TYPE(i) > DIF_TYPE_STRING ? D_REASON_PUSH_TYPE : D_REASON_NONE;
     case D_FORMAT_PUSHV:
-        return DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_CTF ? D_WHY("only a C value is pushed by value")
-                                                     : NULL;
+        return DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_CTF ? D_REASON_PUSH_VALUE : D_REASON_NONE;
     case D_FORMAT_XLATE:
-        return D_WHY("a translator that the compiler left");
+        return D_REASON_TRANSLATOR;
     default:
-        return NULL;
+        return D_REASON_NONE;
     }
 }
 
-static const char *check_instruction(const struct dif_object *o, uint32_t at)
+static enum d_reason check_instruction(const struct dif_object *o, uint32_t at)
 {
     uint32_t op = DIF_INSN_OP(o->text[at]);
     enum d_format format = op <= DIF_OP_MAX ? d_formats[op] : D_FORMAT_BAD;
 
     if (format == D_FORMAT_BAD) {
-        return D_WHY("no such opcode");
+        return D_REASON_OPCODE;
     }
-    const char *reason = check_fields(o->text[at], fields[format]);
+    enum d_reason reason = check_fields(o->text[at], fields[format]);
     return reason ? reason : check_operand(o, at, format);
 }
 
-static const char *check_tables(const struct dif_object *o)
+static enum d_reason check_tables(const struct dif_object *o)
 {
     uint64_t bytes = (uint64_t)o->ntext * sizeof(*o->text) + (uint64_t)o->nints * sizeof(*o->ints) +
                      (uint64_t)o->nvars * sizeof(*o->vars) + o->strings_size;
 
     if (bytes > DIF_OBJECT_MAX) {
-        return D_WHY("the object is too large");
+        return D_REASON_OBJECT_SIZE;
     }
     if (o->ntext == 0) {
-        return D_WHY("the object has no instruction");
+        return D_REASON_EMPTY;
     }
     if (o->strings_size && (o->strings[0] || o->strings[o->strings_size - 1])) {
-        return D_WHY("the strings don't begin with an empty one or don't end with a NUL");
+        return D_REASON_OBJECT_STRINGS;
     }
     return d_validate_result(&o->result);
 }
 
-const char *d_validate(const struct dif_object *o, uint32_t *offset)
+enum d_reason d_validate(const struct dif_object *o, uint32_t *offset)
 {
-    const char *reason = check_tables(o);
+    enum d_reason reason = check_tables(o);
 
     *offset = UINT32_MAX;
     for (uint32_t v = 0; v < o->nvars && !reason; v++) {
@@ -190,7 +184,7 @@ const char *d_validate(const struct dif_object *o, uint32_t *offset)
         reason = check_instruction(o, at);
     }
     if (!reason && DIF_INSN_OP(o->text[o->ntext - 1]) != DIF_OP_ret) {
-        reason = D_WHY("the last instruction is not ret");
+        reason = D_REASON_NO_RET;
     }
     return reason;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside of d_validate(): the rules for what an object declares. Each gives NULL, or the reason for
+ * Inside of d_validate(): the rules for what an object declares. Each gives 0, or the reason for
  * a refusal. Control context.
  */
 #ifndef TRACE_D_VALIDATE_H
@@ -41,9 +41,9 @@ static inline bool d_format_writes(uint8_t format)
            format == D_FORMAT_LDV || format == D_FORMAT_CALL;
 }
 
-const char *d_validate_variable(const struct dif_object *, const struct dif_variable *);
-const char *d_validate_result(const struct dif_type *);
+enum d_reason d_validate_variable(const struct dif_object *, const struct dif_variable *);
+enum d_reason d_validate_result(const struct dif_type *);
 /* Whether the object declares this variable so. */
-const char *d_validate_use(const struct dif_object *, uint32_t id, enum dif_scope,
-                           enum dif_var_kind);
+enum d_reason d_validate_use(const struct dif_object *, uint32_t id, enum dif_scope,
+                             enum dif_var_kind);
 #endif

@@ -11,74 +11,73 @@
  * Control context. Each rule has its test in test/d_machine/validate_test.c.
  */
 #include "trace/d/validate.h"
-#include "trace/d/why.h"
 
-static const char *check_type(const struct dif_type *t)
+static enum d_reason check_type(const struct dif_type *t)
 {
     if (t->kind > DIF_TYPE_STRING || t->ref > 1 || t->pad) {
-        return D_WHY("an unknown kind of type");
+        return D_REASON_TYPE_KIND;
     }
     if (t->kind == DIF_TYPE_STRING) {
-        return t->ref ? NULL : D_WHY("a string by value");
+        return t->ref ? D_REASON_NONE : D_REASON_STRING_BY_VALUE;
     }
-    return t->ref && t->size == 0 ? D_WHY("something of no size by reference") : NULL;
+    return t->ref && t->size == 0 ? D_REASON_NO_SIZE : D_REASON_NONE;
 }
 
-const char *d_validate_result(const struct dif_type *t)
+enum d_reason d_validate_result(const struct dif_type *t)
 {
-    const char *reason = check_type(t);
+    enum d_reason reason = check_type(t);
 
     if (!reason && !t->ref && (t->size > 8 || (t->size & (t->size - 1)))) {
-        reason = D_WHY("a value that isn't 0, 1, 2, 4 or 8 bytes");
+        reason = D_REASON_VALUE_SIZE;
     }
     return reason;
 }
 
-static const char *check_builtin(const struct dif_variable *v)
+static enum d_reason check_builtin(const struct dif_variable *v)
 {
     bool array = v->id <= DIF_VAR_ARRAY_MAX;
 
     if (v->scope != DIF_SCOPE_GLOBAL || v->kind != (array ? DIF_KIND_ARRAY : DIF_KIND_SCALAR) ||
         v->flags & DIF_FLAG_MOD) {
-        return D_WHY("a built-in variable is declared as something else");
+        return D_REASON_BUILTIN_DECLARED;
     }
-    return NULL;
+    return D_REASON_NONE;
 }
 
-const char *d_validate_variable(const struct dif_object *o, const struct dif_variable *v)
+enum d_reason d_validate_variable(const struct dif_object *o, const struct dif_variable *v)
 {
-    const char *reason = check_type(&v->type);
+    enum d_reason reason = check_type(&v->type);
 
     if (reason) {
         return reason;
     }
     if (v->scope > DIF_SCOPE_LOCAL) {
-        return D_WHY("a variable of unknown scope");
+        return D_REASON_VARIABLE_SCOPE;
     }
     if (v->kind > DIF_KIND_SCALAR || v->flags & ~(uint32_t)(DIF_FLAG_REF | DIF_FLAG_MOD)) {
-        return D_WHY("a variable of unknown kind");
+        return D_REASON_VARIABLE_KIND;
     }
     if (v->name && v->name >= o->strings_size) {
-        return D_WHY("a variable's name is not in the strings");
+        return D_REASON_NO_NAME;
     }
     if (v->id < DIF_VAR_OTHER_USER) {
         return check_builtin(v);
     }
     if (v->kind == DIF_KIND_ARRAY && v->scope == DIF_SCOPE_LOCAL) {
-        return D_WHY("a clause-local associative array");
+        return D_REASON_LOCAL_ARRAY;
     }
     uint32_t most = v->kind == DIF_KIND_SCALAR ? DIF_STATIC_VAR_MAX : DIF_ELEMENT_MAX;
-    return v->type.ref && v->type.size > most ? D_WHY("a variable is too large") : NULL;
+    return v->type.ref && v->type.size > most ? D_REASON_VARIABLE_SIZE : D_REASON_NONE;
 }
 
-const char *d_validate_use(const struct dif_object *o, uint32_t id, enum dif_scope scope,
-                           enum dif_var_kind kind)
+enum d_reason d_validate_use(const struct dif_object *o, uint32_t id, enum dif_scope scope,
+                             enum dif_var_kind kind)
 {
     for (uint32_t i = 0; i < o->nvars; i++) {
         const struct dif_variable *v = &o->vars[i];
         if (v->id == id && v->scope == scope && v->kind == kind) {
-            return NULL;
+            return D_REASON_NONE;
         }
     }
-    return D_WHY("a variable that the object doesn't declare so");
+    return D_REASON_NOT_DECLARED;
 }
