@@ -299,6 +299,7 @@ static void check_cast(struct d_session *d, struct d_node *n)
     bool scalar = d_type_is_scalar(to) || to->kind == D_TYPE_VOID;
     bool string = d_type_is_string(to);
     bool from_ok = d_type_is_scalar(from) || d_type_is_string(from) || d_type_is_pointer(from);
+    from_ok = from_ok && !(n->left->kind == D_NODE_XLATE && from->kind == D_TYPE_POINTER);
     if (to->kind == D_TYPE_FLOAT || from->kind == D_TYPE_FLOAT || (!scalar && !string) ||
         !from_ok || (string && !d_type_is_string_like(from) && !d_type_is_integer(from)) ||
         (d_type_is_string(from) && !string && !d_type_is_pointer(to) && !d_type_is_integer(to))) {

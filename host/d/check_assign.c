@@ -152,7 +152,10 @@ static void check_plain(struct d_session *d, struct d_node *n)
     if (kind == D_TYPE_ARRAY || kind == D_TYPE_FUNCTION) {
         d_fail(d, n->place, "D_OP_ARRFUN", "arrays and functions can't be assigned");
     }
-    if (!d_compatible(n->right, n->left->type)) {
+    /* What char * points to becomes a string by a cast or by stringof() only. */
+    bool text_at =
+        d_node_is_string(n->left) && d_type_resolve(n->right->type)->kind == D_TYPE_POINTER;
+    if (text_at || !d_compatible(n->right, n->left->type)) {
         incompatible(d, n);
     }
 }
@@ -193,6 +196,13 @@ static void check_compound(struct d_session *d, struct d_node *n)
         return;
     }
     const struct d_type *l = n->left->type, *r = n->right->type;
+    if (sum && (d_type_is_string(l) || d_type_is_string(r))) {
+        incompatible(d, n);
+    }
+    if (sum && !d_type_is_arithmetic(l)) {
+        d_fail(d, n->place, "D_OP_VFPTR", "what stands left of %s must have a size to step by",
+               d_operator_text(n->op));
+    }
     bool ok = arithmetic ? d_type_is_arithmetic(l) && d_type_is_arithmetic(r)
                          : d_type_is_integer(l) && d_type_is_integer(r);
     if (!ok) {

@@ -68,10 +68,8 @@ static void check_add(struct d_session *d, struct d_node *n)
     } else if (n->op == '-' && is_pointer_to_object(l) && is_pointer_to_object(r) &&
                d_compatible(n->right, decayed(d, l))) {
         d_set_type(n, d_type_basic(d, D_BASIC_INTPTR));
-    } else if (d_type_is_pointer(l) || d_type_is_pointer(r)) {
-        incompatible(d, n);
     } else {
-        d_fail(d, n->place, "D_OP_ARITH", "operands of %s must be numbers", d_operator_text(n->op));
+        incompatible(d, n);
     }
     n->is_ref = false;
 }

@@ -361,6 +361,7 @@ void d_clause_compile(struct d_session *d, struct d_program *program, struct d_n
 
     resolve_probes(d, &c);
     d_session_back(d)->clause = &c;
+    d_session_back(d)->expansions = 0;
     if (ifs) {
         begin_conditional(d, &p, clause, ifs);
     } else {
@@ -390,4 +391,10 @@ unsigned d_program_matched(const struct d_program *p)
 struct d_back *d_back_new(struct d_session *d)
 {
     return d_alloc(d, sizeof(struct d_back));
+}
+
+void d_back_forget(struct d_session *d)
+{
+    d_session_back(d)->clause = NULL;
+    d_session_back(d)->depth = 0;
 }

@@ -39,10 +39,28 @@ static void narrow(struct d_code *c, struct d_place place, int reg, uint32_t bit
     }
 }
 
+/* reg becomes 1 if the branch is taken, else 0. */
+static void flag(struct d_code *c, enum dif_op taken, int reg)
+{
+    unsigned yes = d_label(c), end = d_label(c);
+
+    d_branch(c, taken, yes);
+    d_emit_int(c, 0, reg);
+    d_branch(c, DIF_OP_ba, end);
+    d_label_here(c, yes);
+    d_emit_int(c, 1, reg);
+    d_label_here(c, end);
+}
+
 void d_gen_convert(struct d_code *c, struct d_place place, int reg, const struct d_type *from,
                    const struct d_type *to)
 {
     if (!d_type_is_integer(to) || !(d_type_is_integer(from) || d_type_is_pointer(from))) {
+        return;
+    }
+    if (d_type_resolve(to)->is_bool && !d_type_resolve(from)->is_bool) {
+        d_emit(c, DIF_RRR(DIF_OP_tst, reg, 0, 0));
+        flag(c, DIF_OP_bne, reg);
         return;
     }
     uint32_t had = width_of(from), has = width_of(to);
@@ -102,19 +120,6 @@ void d_gen_scale(struct d_code *c, struct d_place place, int reg, uint64_t by)
         d_emit(c, DIF_RRR(DIF_OP_mul, reg, factor, reg));
         d_reg_free(c, factor);
     }
-}
-
-/* reg becomes 1 if the branch is taken, else 0. */
-static void flag(struct d_code *c, enum dif_op taken, int reg)
-{
-    unsigned yes = d_label(c), end = d_label(c);
-
-    d_branch(c, taken, yes);
-    d_emit_int(c, 0, reg);
-    d_branch(c, DIF_OP_ba, end);
-    d_label_here(c, yes);
-    d_emit_int(c, 1, reg);
-    d_label_here(c, end);
 }
 
 static enum dif_op comparison_op(int op, bool sign)

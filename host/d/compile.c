@@ -117,6 +117,7 @@ struct d_program *d_compile(struct d_session *d, const struct d_source *source)
     if (setjmp(recover)) {
         d->recover = NULL;
         d->parse = NULL;
+        d_back_forget(d);
         return NULL;
     }
     d->recover = &recover;

@@ -155,6 +155,9 @@ static void check_element(struct d_parse *p, const struct d_derivation *x, const
     if (t->kind == D_TYPE_FORWARD) {
         d_fail(p->session, x->place, "D_DECL_INCOMPLETE", "an array of an incomplete type");
     }
+    if (t->kind == D_TYPE_ARRAY && t->count == 0) {
+        d_fail(p->session, x->place, "D_DECL_ARRNULL", "only the first dimension needs no size");
+    }
 }
 
 static const struct d_type *array(struct d_parse *p, const struct d_derivation *x,

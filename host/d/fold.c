@@ -136,7 +136,7 @@ void d_fold(struct d_session *d, struct d_node *n)
         break;
     case D_NODE_CAST:
         if (is_constant(n->left) && d_type_is_integer(n->type)) {
-            become_int(n, n->left->value);
+            become_int(n, d_type_resolve(n->type)->is_bool ? n->left->value != 0 : n->left->value);
         }
         break;
     case D_NODE_TERNARY:

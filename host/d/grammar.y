@@ -112,7 +112,6 @@ item: clause | declaration | inline | translator;
 clause:
     probes '{' statements '}' { d_clause_end(p, @1, $1.first, NULL, $3.first); }
     | probes '/' predicate '{' statements '}' { d_clause_end(p, @1, $1.first, $3, $5.first); }
-    | probes '/' predicate { d_clause_end(p, @1, $1.first, $3, NULL); }
     | probes {
         if (!p->source->is_description) {
             d_fail(p->session, @1, "D_SYNTAX", "a predicate or { } must follow a probe description");

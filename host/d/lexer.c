@@ -112,10 +112,7 @@ int d_lex_probe_id(struct d_parse *p, union D_YYSTYPE *v, struct d_place place, 
 
 int d_lex_end(struct d_parse *p)
 {
-    /* A predicate without a body is a clause. */
-    bool whole = p->in_clause && !p->in_predicate && p->braces == 0;
-
-    if (p->in_item && !whole) {
+    if (p->in_item) {
         d_fail(p->session, p->place, "D_SYNTAX", "the program ends %s",
                p->braces     ? "before a }"
                : p->parens   ? "before a )"
