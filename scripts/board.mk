@@ -30,8 +30,8 @@ OBJCOPY := $(CROSS)objcopy
 OBJDUMP := $(CROSS)objdump
 SIZE := $(CROSS)size
 # No path of the building machine gets into an image; build ids depend on contents only.
-COMMON_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -MMD -MP -ffile-prefix-map=$(CURDIR)=. -I.
-AS_FLAGS := -Wa,--debug-prefix-map=$(CURDIR)=.
+COMMON_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' -I.
+AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # ---- the kernel ----------------------------------------------------------------------------------
 
