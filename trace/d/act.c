@@ -117,6 +117,7 @@ static inline bool store_keys(struct d_context *c, const struct d_aggregation *a
             store_datum(c, key, to);
         }
         if (c->fault.kind != DIF_FAULT_NONE) {
+            c->part = (uint32_t)(key - agg->keys);
             return false;
         }
     }
@@ -132,11 +133,13 @@ static __attribute__((noinline)) void aggregate_value(struct d_consumer_cpu *her
     if (a->weight && c->fault.kind == DIF_FAULT_NONE) {
         weight = d_eval(c, a->weight);
     }
-    if (c->fault.kind == DIF_FAULT_NONE) {
-        uint64_t *data = d_agg_find(&here->agg, a->agg, entry);
-        if (data) {
-            d_agg_update(a->agg, data, value, weight);
-        }
+    if (c->fault.kind != DIF_FAULT_NONE) {
+        c->part = a->agg->nkeys;
+        return;
+    }
+    uint64_t *data = d_agg_find(&here->agg, a->agg, entry);
+    if (data) {
+        d_agg_update(a->agg, data, value, weight);
     }
 }
 

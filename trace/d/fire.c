@@ -52,7 +52,7 @@ uint64_t d_error_argument(uint32_t probe, void *arg, unsigned n)
 /* ERROR, for this consumer only. The context is free again: its clause is over. action: its number
  * from 1; 0: the predicate. */
 static __attribute__((noinline)) void report(const struct d_ecb *from, struct d_consumer_cpu *here,
-                                             uint32_t action)
+                                             uint64_t action)
 {
     struct d_fault fault = here->context.fault;
     struct d_consumer *c = from->consumer;
@@ -73,6 +73,48 @@ static __attribute__((noinline)) void report(const struct d_ecb *from, struct d_
     }
 }
 
+/* Whether an action is only the sign under which its values, the actions behind it, belong
+ * together: it has no number of its own. */
+static bool is_sign(const struct d_ecb *e, uint32_t i)
+{
+    const struct d_action *a = &e->actions[i];
+    uint32_t values = 0;
+
+    while (i + values + 1 < e->nactions && a->rec.format &&
+           a[values + 1].rec.format == a->rec.format) {
+        values++;
+    }
+    switch (a->kind) {
+    case D_ACT_PRINTF:
+    case D_ACT_SYSTEM:
+    case D_ACT_FREOPEN:
+        return values > 0;
+    case D_ACT_LIBACT:
+        return values > (a->arg != D_LIBACT_PRINT);
+    default:
+        return false;
+    }
+}
+
+/* An action's number as it is reported: from 1, each value and each key for itself. */
+static uint64_t number_of(const struct d_ecb *e, const struct d_context *x, uint32_t action)
+{
+    uint64_t number = 1;
+
+    for (uint32_t i = 0; i < action; i++) {
+        const struct d_aggregation *agg = e->actions[i].agg;
+        number += agg ? agg->nkeys + 1 : !is_sign(e, i);
+    }
+    return number + (e->actions[action].agg ? x->part : 0);
+}
+
+/* action: counted from 0. */
+static __attribute__((noinline)) void report_action(const struct d_ecb *e,
+                                                    struct d_consumer_cpu *here, uint32_t action)
+{
+    report(e, here, number_of(e, &here->context, action));
+}
+
 /* There was no room for its record, but a clause that calls exit() ends tracing all the same. */
 static __attribute__((noinline)) void exit_without_room(const struct d_ecb *e,
                                                         struct d_consumer_cpu *here)
@@ -81,7 +123,7 @@ static __attribute__((noinline)) void exit_without_room(const struct d_ecb *e,
         const struct d_action *a = &e->actions[i];
         int32_t status = a->kind == D_ACT_EXIT ? (int32_t)d_eval(&here->context, a->object) : 0;
         if (here->context.fault.kind != DIF_FAULT_NONE) {
-            report(e, here, i + 1);
+            report_action(e, here, i);
             return;
         }
         if (a->kind == D_ACT_EXIT) {
@@ -118,7 +160,7 @@ static __attribute__((noinline)) void run_others(const struct d_ecb *e, struct d
             return;
         }
         if (here->context.fault.kind != DIF_FAULT_NONE) {
-            report(e, here, i + 1);
+            report_action(e, here, i);
             return;
         }
     }
@@ -144,7 +186,7 @@ static __attribute__((noinline)) void run_actions(const struct d_ecb *e,
             return;
         }
         if (x->fault.kind != DIF_FAULT_NONE) {
-            report(e, here, i + 1);
+            report_action(e, here, i);
             return;
         }
     }
@@ -195,7 +237,7 @@ static HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
     if (e->aggregates) {
         d_act_aggregate(here, e->actions);
         if (here->context.fault.kind != DIF_FAULT_NONE) {
-            report(e, here, 1);
+            report_action(e, here, 0);
         }
     } else if (e->nactions) {
         run_actions(e, here, record);

@@ -165,6 +165,7 @@ struct d_context {
     uint32_t present;    /* 1 << enum d_once: what is in once[] */
     uint32_t nwindows;
     /* not set: see above */
+    uint32_t part;    /* after a fault of an aggregation: of which key; their number: its value */
     uint8_t *scratch; /* aligned to 8 */
     size_t scratch_size;
     size_t strtok_left;
