@@ -143,5 +143,7 @@ struct d_symbol {
     uint64_t offset;           /* of the address in the symbol */
 };
 bool d_symbol_at(struct d_session *, uint64_t address, bool user, struct d_symbol *);
+/* In the program `object`, as it was linked. */
+bool d_symbol_in(struct d_session *, const char *object, uint64_t address, struct d_symbol *);
 
 #endif

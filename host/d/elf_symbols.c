@@ -144,17 +144,32 @@ static bool has_address(const struct d_elf *e, uint64_t address)
     return false;
 }
 
+static struct d_symbol symbol_of(const struct d_elf *e, uint64_t linked)
+{
+    const struct d_elf_symbol *s = symbol_at(e, linked);
+
+    return (struct d_symbol){
+        .object = e->name, .name = s ? s->name : NULL, .offset = s ? linked - s->address : 0};
+}
+
 bool d_symbol_at(struct d_session *d, uint64_t address, bool user, struct d_symbol *symbol)
 {
     for (struct d_elf *e = d->elfs; e; e = e->next) {
-        uint64_t linked = address - e->bias;
-        if (e->kernel == user || !has_address(e, linked)) {
-            continue;
+        if (e->kernel != user && has_address(e, address - e->bias)) {
+            *symbol = symbol_of(e, address - e->bias);
+            return true;
         }
-        const struct d_elf_symbol *s = symbol_at(e, linked);
-        *symbol = (struct d_symbol){
-            .object = e->name, .name = s ? s->name : NULL, .offset = s ? linked - s->address : 0};
-        return true;
+    }
+    return false;
+}
+
+bool d_symbol_in(struct d_session *d, const char *object, uint64_t address, struct d_symbol *symbol)
+{
+    for (struct d_elf *e = d->elfs; e; e = e->next) {
+        if (!e->kernel && strcmp(e->name, object) == 0 && has_address(e, address)) {
+            *symbol = symbol_of(e, address);
+            return true;
+        }
     }
     return false;
 }

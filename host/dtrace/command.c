@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 256, OPT_HELP };
+enum { OPT_JSON = 256, OPT_HELP, OPT_ELF };
 
 static const char short_options[] = "+3:6aAb:Bc:CD:eF"
                                     "f:GhHi:I:lL:m:n:o:p:P:qs:St:U:vVwx:X:Z";
@@ -17,7 +17,7 @@ static const char short_options[] = "+3:6aAb:Bc:CD:eF"
 const char command_help[] =
     "Usage: kymo dtrace [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
     "           [-L path] [-o output] [-p pid] [-s script] [-t target] [-U name]\n"
-    "           [-x opt[=val]] [-X a|c|s|t] [--json]\n"
+    "           [-x opt[=val]] [-X a|c|s|t] [--json] [--elf path]\n"
     "           [-P provider[[predicate]action]] [-m [provider:]module[[predicate]action]]\n"
     "           [-f [[provider:]module:]func[[predicate]action]]\n"
     "           [-n [[[provider:]module:]func:]name[[predicate]action]]\n"
@@ -36,7 +36,8 @@ const char command_help[] =
     "  -l  list probes                             -V  print the version\n"
     "  -L  a folder of D libraries                 -w  allow destructive actions\n"
     "  -m  enable or list probes by module         -x  set an option\n"
-    "  --json  one JSON object a record            -Z  allow descriptions that match nothing\n";
+    "  --json  one JSON object a record            -Z  allow descriptions that match nothing\n"
+    "  --elf   an ELF of what the target runs, or a folder of them\n";
 
 void command_usage(FILE *out)
 {
@@ -210,6 +211,10 @@ static int take_option(struct command *c, int option, char *value)
     case OPT_JSON:
         c->json = true;
         break;
+    case OPT_ELF:
+        c->elves = grow(c->elves, c->nelves, sizeof(*c->elves));
+        c->elves[c->nelves++] = value;
+        break;
     case OPT_HELP:
         command_usage(stdout);
         exit(0);
@@ -228,6 +233,7 @@ int command_parse(struct command *c, int argc, char **argv)
 {
     static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, OPT_HELP},
+                                          {"elf", required_argument, NULL, OPT_ELF},
                                           {NULL, 0, NULL, 0}};
     const char **rest = calloc((size_t)argc + 1, sizeof(*rest));
     int option, status;

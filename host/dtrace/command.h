@@ -29,6 +29,8 @@ struct command {
     const char *target_spec;
     struct program_source *sources;
     unsigned nsources;
+    const char **elves; /* --elf */
+    unsigned nelves;
     struct setting *settings;
     unsigned nsettings;
     const char *const *args; /* what is left: $1 … */

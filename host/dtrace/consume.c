@@ -79,6 +79,13 @@ static bool terminal_has_utf8(void)
                      strcmp(term, "sun-color") != 0);
 }
 
+static bool process_of(void *arg, int32_t pid, const char **object, uint64_t *bias)
+{
+    struct target *target = arg;
+
+    return target->ops->process(target, pid, object, bias);
+}
+
 void consumer_options(struct consumer *c)
 {
     struct agg_style *s = &c->printer.style;
@@ -97,6 +104,8 @@ void consumer_options(struct consumer *c)
     c->printer.raw_bytes = flag(c, "rawbytes");
     c->printer.stack_indent = (unsigned)number(c, "stackindent", 14);
     c->printer.session = c->session;
+    c->printer.process = c->target->ops->process ? process_of : NULL;
+    c->printer.process_arg = c->target;
     c->printer.pointer_bytes = c->target->ops->model(c->target)->pointer;
     c->flowindent = flag(c, "flowindent");
     c->drop_tags = flag(c, "droptags");

@@ -115,11 +115,25 @@ void print_datum(const struct printer *p, const uint8_t *data, uint32_t size,
     }
 }
 
-void symbol_text(const struct printer *p, uint64_t address, bool user, char *to, size_t room)
+static bool find_symbol(const struct printer *p, uint64_t address, address_owner owner,
+                        struct d_symbol *symbol)
+{
+    const char *object;
+    uint64_t bias;
+
+    if (owner == OF_KERNEL || !p->process) {
+        return d_symbol_at(p->session, address, owner != OF_KERNEL, symbol);
+    }
+    return p->process(p->process_arg, (int32_t)owner, &object, &bias) &&
+           d_symbol_in(p->session, object, address - bias, symbol);
+}
+
+void symbol_text(const struct printer *p, uint64_t address, address_owner owner, char *to,
+                 size_t room)
 {
     struct d_symbol symbol;
 
-    if (!d_symbol_at(p->session, address, user, &symbol)) {
+    if (!find_symbol(p, address, owner, &symbol)) {
         snprintf(to, room, "0x%llx", (unsigned long long)address);
     } else if (!symbol.name) {
         snprintf(to, room, "%s`0x%llx", symbol.object, (unsigned long long)address);
@@ -131,18 +145,20 @@ void symbol_text(const struct printer *p, uint64_t address, bool user, char *to,
     }
 }
 
-void module_text(const struct printer *p, uint64_t address, bool user, char *to, size_t room)
+void module_text(const struct printer *p, uint64_t address, address_owner owner, char *to,
+                 size_t room)
 {
     struct d_symbol symbol;
 
-    if (d_symbol_at(p->session, address, user, &symbol)) {
+    if (find_symbol(p, address, owner, &symbol)) {
         snprintf(to, room, "%s", symbol.object);
     } else {
         snprintf(to, room, "0x%llx", (unsigned long long)address);
     }
 }
 
-static void print_frames(const struct printer *p, const uint8_t *data, uint32_t frames, bool user)
+static void print_frames(const struct printer *p, const uint8_t *data, uint32_t frames,
+                         address_owner owner)
 {
     char text[512];
 
@@ -152,19 +168,19 @@ static void print_frames(const struct printer *p, const uint8_t *data, uint32_t 
         if (pc == 0) {
             break;
         }
-        symbol_text(p, pc, user, text, sizeof(text));
+        symbol_text(p, pc, owner, text, sizeof(text));
         fprintf(p->out, "%*s%s\n", (int)p->stack_indent, "", text);
     }
 }
 
 void print_stack(const struct printer *p, const uint8_t *data, uint32_t frames)
 {
-    print_frames(p, data, frames, false);
+    print_frames(p, data, frames, OF_KERNEL);
 }
 
 void print_ustack(const struct printer *p, const uint8_t *data, uint32_t frames)
 {
-    print_frames(p, data + 8, frames, true);
+    print_frames(p, data + 8, frames, (address_owner)datum_unsigned(data, 8));
 }
 
 /* The user kinds have the pid before the address. */
@@ -172,12 +188,13 @@ void print_address(const struct printer *p, enum d_action_kind kind, const uint8
 {
     bool user = kind == D_ACT_USYM || kind == D_ACT_UMOD || kind == D_ACT_UADDR;
     uint64_t address = datum_unsigned(data + (user ? 8 : 0), 8);
+    address_owner owner = user ? (address_owner)datum_unsigned(data, 8) : OF_KERNEL;
     char text[512], *plus;
 
     if (kind == D_ACT_MOD || kind == D_ACT_UMOD) {
-        module_text(p, address, user, text, sizeof(text));
+        module_text(p, address, owner, text, sizeof(text));
     } else {
-        symbol_text(p, address, user, text, sizeof(text));
+        symbol_text(p, address, owner, text, sizeof(text));
         plus = kind == D_ACT_UADDR ? NULL : strstr(text, "+0x");
         if (plus) {
             *plus = '\0';

@@ -146,10 +146,10 @@ static void print_time(const struct printer *p, const struct d_conversion *c, in
 static void print_symbol(const struct printer *p, const struct d_conversion *c, int width,
                          const struct print_value *v)
 {
-    bool user = c->name[0] == 'A';
+    address_owner owner = c->name[0] == 'A' ? 0 : OF_KERNEL; /* of which process isn't known */
     char text[512];
 
-    symbol_text(p, datum_unsigned(v->data, v->size), user, text, sizeof(text));
+    symbol_text(p, datum_unsigned(v->data, v->size), owner, text, sizeof(text));
     print_padded(p, c, width, text, strlen(text));
 }
 

@@ -42,13 +42,13 @@ static void put_hex(FILE *out, const uint8_t *data, uint32_t size)
     putc('"', out);
 }
 
-static void put_frames(struct consumer *c, const uint8_t *data, uint32_t n, bool user)
+static void put_frames(struct consumer *c, const uint8_t *data, uint32_t n, address_owner owner)
 {
     char text[512];
 
     putc('[', c->printer.out);
     for (uint32_t i = 0; i < n && datum_unsigned(data + 8 * i, 8); i++) {
-        symbol_text(&c->printer, datum_unsigned(data + 8 * i, 8), user, text, sizeof(text));
+        symbol_text(&c->printer, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
         fputs(i ? "," : "", c->printer.out);
         put_text(c->printer.out, text);
     }
@@ -60,9 +60,10 @@ static void put_address(struct consumer *c, uint16_t kind, const uint8_t *data)
     bool user = kind == D_ACT_USYM || kind == D_ACT_UMOD || kind == D_ACT_UADDR;
     bool module = kind == D_ACT_UMOD || kind == D_ACT_MOD;
     uint64_t address = datum_unsigned(data + (user ? 8 : 0), 8);
+    address_owner owner = user ? (address_owner)datum_unsigned(data, 8) : OF_KERNEL;
     char text[512];
 
-    (module ? module_text : symbol_text)(&c->printer, address, user, text, sizeof(text));
+    (module ? module_text : symbol_text)(&c->printer, address, owner, text, sizeof(text));
     put_text(c->printer.out, text);
 }
 
@@ -89,11 +90,11 @@ static void put_datum(struct consumer *c, const struct d_recdesc *r, const uint8
 
     switch (r->kind) {
     case D_ACT_STACK:
-        put_frames(c, data, r->size / 8, false);
+        put_frames(c, data, r->size / 8, OF_KERNEL);
         break;
     case D_ACT_USTACK:
     case D_ACT_JSTACK:
-        put_frames(c, data + 8, (uint32_t)r->arg, true);
+        put_frames(c, data + 8, (uint32_t)r->arg, (address_owner)datum_unsigned(data, 8));
         break;
     case D_ACT_SYM:
     case D_ACT_MOD:

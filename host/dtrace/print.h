@@ -17,7 +17,15 @@ struct printer {
     bool raw_bytes;         /* -x rawbytes: never guess that bytes are a string */
     unsigned stack_indent;
     unsigned pointer_bytes; /* the target's */
+    /* The program that a process runs, as the session's ELFs are named, and its load bias. False:
+     * unknown. NULL: there is but one process, and any ELF may be its own. */
+    bool (*process)(void *arg, int32_t pid, const char **object, uint64_t *bias);
+    void *process_arg;
 };
+
+/* Whose an address is: the kernel's, or the process's with this pid. */
+typedef int64_t address_owner;
+#define OF_KERNEL ((address_owner)-1)
 
 /* A recorded integer of 1, 2, 4 or 8 bytes. */
 uint64_t datum_unsigned(const uint8_t *, uint32_t size);
@@ -31,8 +39,8 @@ void print_stack(const struct printer *, const uint8_t *data, uint32_t frames);
 void print_ustack(const struct printer *, const uint8_t *data, uint32_t frames);
 /* sym(), mod(), usym() …: how an address is named. */
 void print_address(const struct printer *, enum d_action_kind, const uint8_t *data, int width);
-void symbol_text(const struct printer *, uint64_t address, bool user, char *to, size_t room);
-void module_text(const struct printer *, uint64_t address, bool user, char *to, size_t room);
+void symbol_text(const struct printer *, uint64_t address, address_owner, char *to, size_t room);
+void module_text(const struct printer *, uint64_t address, address_owner, char *to, size_t room);
 
 /* A value of printf, in the order of its conversions. */
 struct print_value {

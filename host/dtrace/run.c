@@ -170,6 +170,18 @@ static void apply_target_defaults(struct command *c)
     }
 }
 
+static bool add_elves(struct command *c)
+{
+    const struct target_ops *ops = c->target->ops;
+
+    if (!ops->elves && c->nelves) {
+        fputs("dtrace: --elf is of no use: this target is the program that runs\n", stderr);
+        return false;
+    }
+    return !ops->elves ||
+           ops->elves(c->target, c->session, c->elves, c->nelves, flag(c, "quiet") || c->json);
+}
+
 static int open_session(struct command *c)
 {
     const char *why;
@@ -181,7 +193,7 @@ static int open_session(struct command *c)
     }
     c->session = d_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
     apply_target_defaults(c);
-    return apply_settings(c);
+    return apply_settings(c) ? 1 : !add_elves(c);
 }
 
 static bool any_matched(const struct command *c)
@@ -295,6 +307,7 @@ static void clean_up(struct command *c)
     }
     free(c->sources);
     free(c->settings);
+    free(c->elves);
     free((void *)c->args);
 }
 

@@ -363,6 +363,7 @@ static void remote_close(struct target *t)
     }
     r->wire->ops->close(r->wire);
     remote_probes_free(r);
+    remote_processes_free(r);
     free(r->image);
     free(r->message);
     free(r);
@@ -387,6 +388,8 @@ static const struct target_ops remote_ops = {
     .option_default = remote_option_default,
     .resume = remote_resume,
     .gone = remote_gone,
+    .elves = remote_elves,
+    .process = remote_process,
 };
 
 static int ask_info(struct remote *r)
@@ -422,6 +425,7 @@ struct target *remote_target_open(struct wire *wire, bool is_here, const char **
     }
     r->ops = remote_ops;
     r->ops.is_here = is_here;
+    r->ops.process = is_here ? NULL : remote_process;
     r->base.ops = &r->ops;
     r->wire = wire;
     remote_probes_init(r);

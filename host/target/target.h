@@ -43,6 +43,13 @@ struct target_ops {
     int (*resume)(struct target *, int32_t pid);
     /* Why the target is gone; NULL: it isn't. NULL itself: it can't go. */
     const char *(*gone)(struct target *);
+    /* Gives the session the ELFs of what the target runs; paths: where the user says they are.
+     * False after a message: one of those is of something else. NULL: the target has none. */
+    bool (*elves)(struct target *, struct d_session *, const char *const *paths, unsigned n,
+                  bool quiet);
+    /* Which of these ELFs a process runs, and its load bias; false: unknown. NULL: there is but one
+     * process. */
+    bool (*process)(struct target *, int32_t pid, const char **object, uint64_t *bias);
 };
 
 struct target {

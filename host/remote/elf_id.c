@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Build ids: of an ELF, and which ELF of a folder has one.
+ */
+#include "host/remote/elf_id.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The note NT_GNU_BUILD_ID among a segment's. */
+static bool find_note(Elf_Data *data, uint8_t id[ELF_ID_BYTES])
+{
+    size_t at = 0, name, desc;
+    GElf_Nhdr note;
+
+    while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz == ELF_ID_BYTES &&
+            note.n_namesz == sizeof("GNU") &&
+            memcmp((char *)data->d_buf + name, "GNU", sizeof("GNU")) == 0) {
+            memcpy(id, (char *)data->d_buf + desc, ELF_ID_BYTES);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By sections: what `strip` makes still has them, and some programs have no PT_NOTE. */
+bool elf_id_of(Elf *elf, struct elf_id *id)
+{
+    Elf_Scn *section = NULL;
+    GElf_Ehdr header;
+    GElf_Shdr s;
+
+    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header)) {
+        return false;
+    }
+    id->machine = header.e_machine;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        if (gelf_getshdr(section, &s) && s.sh_type == SHT_NOTE &&
+            find_note(elf_getdata(section, NULL), id->bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool elf_id_read(const char *path, struct elf_id *id)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf;
+
+    if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+        return false;
+    }
+    elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool ok = elf && elf_id_of(elf, id);
+    elf_end(elf);
+    close(fd);
+    return ok;
+}
+
+void elf_id_text(const uint8_t id[ELF_ID_BYTES], char text[ELF_ID_TEXT])
+{
+    for (unsigned i = 0; i < ELF_ID_BYTES; i++) {
+        snprintf(text + (size_t)2 * i, 3, "%02x", id[i]);
+    }
+}
+
+static bool is_elf_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 4 && strcmp(name + n - 4, ".elf") == 0;
+}
+
+/* Among the files of one folder; board: also of its folders of that name or one that begins so. */
+char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char *board)
+{
+    DIR *dir = opendir(folder);
+    char path[PATH_MAX], *found = NULL;
+    struct elf_id theirs;
+
+    for (struct dirent *e; dir && !found && (e = readdir(dir)) != NULL;) {
+        if (snprintf(path, sizeof(path), "%s/%s", folder, e->d_name) >= (int)sizeof(path)) {
+            continue;
+        }
+        if (is_elf_name(e->d_name)) {
+            bool same = elf_id_read(path, &theirs) && memcmp(theirs.bytes, id, ELF_ID_BYTES) == 0;
+            found = same ? strdup(path) : NULL;
+        } else if (board && *board && strncmp(e->d_name, board, strlen(board)) == 0) {
+            found = elf_id_find(id, path, NULL);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return found;
+}
+
+bool elf_id_build_folder(char *to, size_t room)
+{
+    ssize_t n = readlink("/proc/self/exe", to, room - 1);
+    char *slash;
+
+    if (n <= 0) {
+        return false;
+    }
+    to[n] = '\0';
+    slash = strrchr(to, '/');
+    if (slash) {
+        *slash = '\0';
+    }
+    slash = strrchr(to, '/');
+    return slash && strcmp(slash, "/build") == 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ELFs by their build ids, and the programs of the boot image that a kernel's ELF carries. Internal
+ * to host/remote. Proved by test/d_remote/elf_test.c.
+ */
+#ifndef HOST_REMOTE_ELF_ID_H
+#define HOST_REMOTE_ELF_ID_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ELF_ID_BYTES = 20, ELF_ID_TEXT = 2 * ELF_ID_BYTES + 1 };
+
+struct elf_id {
+    uint8_t bytes[ELF_ID_BYTES];
+    unsigned machine; /* e_machine */
+};
+
+/* False: no ELF, or one without a build id. */
+bool elf_id_read(const char *path, struct elf_id *);
+bool elf_id_of(Elf *, struct elf_id *);
+void elf_id_text(const uint8_t id[ELF_ID_BYTES], char text[ELF_ID_TEXT]);
+
+/* The first ELF with this build id among the *.elf of `folder` and of its folders whose names begin
+ * with `board`. malloc'ed; NULL: there is none. */
+char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char *board);
+/* build/ of the source tree that this program lies in. False: it lies elsewhere. */
+bool elf_id_build_folder(char *to, size_t room);
+
+/* Calls fn for each file of the boot image in a kernel's ELF; false: there is none, or it is no
+ * newc archive from some place on. */
+bool elf_boot_image(const char *path,
+                    void (*fn)(void *arg, const char *name, const void *data, size_t bytes),
+                    void *arg);
+
+#endif

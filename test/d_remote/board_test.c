@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A target that says it runs an image of virt-a64 (which must be built): `kymo dtrace` finds the
+ * kernel's ELF and the programs in its boot image, and names addresses by them; it refuses an ELF
+ * of something else; and damage to the boot image touches no memory that isn't its own.
+ */
+#include "host/kymo.h"
+#include "host/remote/elf_id.h"
+#include "host/remote/target.h"
+#include "host/remote/wire.h"
+#include "kernel/abi/sys/dtrace.h"
+#include "test/unit_kernel/random.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define KERNEL "build/virt-a64/demo.elf"
+
+/* The wire of `loop`; what the target is, and what its process is, are changed. */
+struct posing {
+    struct wire base;
+    struct wire *inner;
+};
+
+static uint8_t build_id[20];
+
+static int posing_send(struct wire *wire, const void *message, size_t bytes)
+{
+    struct wire *inner = ((struct posing *)wire)->inner;
+
+    return inner->ops->send(inner, message, bytes);
+}
+
+static long posing_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
+{
+    struct wire *inner = ((struct posing *)wire)->inner;
+    long bytes = inner->ops->receive(inner, message, room, timeout_ms);
+    struct kymo_d_call *call = message;
+    struct kymo_d_info *info = (void *)(call + 1);
+    struct kymo_d_process *process = (void *)(call + 1);
+
+    if (call->command == KYMO_D_INFO) {
+        memcpy(info->build_id, build_id, sizeof(build_id));
+        strcpy(info->board, "virt-a64");
+        info->strsize = 64;
+    } else if (call->command == KYMO_D_PROCESS && call->result == 0) {
+        strcpy(process->name, "sensor");
+        process->text = 0x10400000;
+        process->text_link = 0x400000;
+    }
+    return bytes;
+}
+
+static const char *posing_reason(struct wire *wire)
+{
+    (void)wire;
+    return "no reason";
+}
+
+static void posing_close(struct wire *wire)
+{
+    struct posing *t = (struct posing *)wire;
+
+    t->inner->ops->close(t->inner);
+    free(t);
+}
+
+static const struct wire_ops posing_ops = {posing_send, posing_receive, posing_reason,
+                                           posing_close};
+
+struct target *target_open(const char *spec, const char **why)
+{
+    struct posing *t = calloc(1, sizeof(*t));
+
+    (void)spec;
+    t->base.ops = &posing_ops;
+    t->inner = wire_loop(why);
+    return remote_target_open(&t->base, false, why);
+}
+
+/* ---- running it --------------------------------------------------------------------------------
+ */
+
+static char output[65536];
+
+static void read_back(int fd)
+{
+    ssize_t n = pread(fd, output, sizeof(output) - 1, 0);
+
+    output[n > 0 ? n : 0] = '\0';
+}
+
+/* Its status; standard output and error together are in `output`. */
+static int dtrace(const char *a, const char *b, const char *c, const char *d)
+{
+    char *argv[6] = {"dtrace"};
+    const char *given[] = {a, b, c, d};
+    char file[] = "/tmp/kymo-board-XXXXXX";
+    int argc = 1, fd = mkstemp(file), out = dup(1), err = dup(2);
+
+    unlink(file);
+    for (int i = 0; i < 4 && given[i]; i++) {
+        argv[argc++] = strdup(given[i]);
+    }
+    fflush(NULL);
+    dup2(fd, 1);
+    dup2(fd, 2);
+    int status = kymo_dtrace_command.run(argc, argv);
+    fflush(NULL);
+    dup2(out, 1);
+    dup2(err, 2);
+    close(out);
+    close(err);
+    read_back(fd);
+    close(fd);
+    while (argc > 1) {
+        free(argv[--argc]);
+    }
+    return status;
+}
+
+static void must_say(const char *text)
+{
+    if (!strstr(output, text)) {
+        fail_msg("\"%s\" is not in:\n%s", text, output);
+    }
+}
+
+static int start(void **state)
+{
+    struct elf_id id;
+
+    (void)state;
+    if (!elf_id_read(KERNEL, &id)) {
+        print_error("%s is not there: make boards\n", KERNEL);
+        return 1;
+    }
+    memcpy(build_id, id.bytes, sizeof(build_id));
+    return 0;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------
+ */
+
+static void test_names(void **state)
+{
+    (void)state;
+    int status = dtrace("--elf", "build", "-qn",
+                        "BEGIN { printf(\"%d \", sizeof(struct process) > 100);"
+                        "sym((uintptr_t)&`kernel_process); func((uintptr_t)&`process_find);"
+                        "usym((uintptr_t)&sensor`main + 0x10000000); umod(0x10400000); usym(0x30);"
+                        "printf(\"%s\", \"x\"); exit(0); }");
+    if (status) {
+        fail_msg("status %d: %s", status, output);
+    }
+    must_say("1   kernel`kernel_process");
+    must_say("kernel`process_find");
+    must_say("sensor`main ");
+    must_say("  sensor  ");
+    must_say("  0x30 ");
+}
+
+/* The defaults are the target's. */
+static void test_defaults(void **state)
+{
+    (void)state;
+    assert_int_equal(dtrace("--elf", "build", "-qn", "BEGIN { trace(sizeof(string)); exit(0); }"),
+                     0);
+    must_say("64");
+}
+
+static void test_wrong(void **state)
+{
+    (void)state;
+    assert_int_equal(dtrace("--elf", "build/virt-a64/test.elf", "-n", "BEGIN"), 1);
+    must_say("build/virt-a64/test.elf is not what the target runs: its build id is ");
+    assert_int_equal(dtrace("--elf", "README.md", "-n", "BEGIN"), 1);
+    must_say("its build id is none");
+    assert_int_equal(dtrace("--elf", "no/such/file", "-n", "BEGIN"), 1);
+    must_say("no/such/file: No such file or directory");
+    assert_int_equal(dtrace("--elf", KERNEL, "-n", "BEGIN { exit(0); }"), 0);
+    build_id[3] ^= 1;
+    assert_int_equal(dtrace("-n", "BEGIN { exit(0); }", NULL, NULL), 0);
+    must_say("no ELF here has the target's build id ");
+    build_id[3] ^= 1;
+}
+
+static void count(void *arg, const char *name, const void *data, size_t bytes)
+{
+    volatile uint8_t last = 0;
+
+    (void)name;
+    ++*(unsigned *)arg;
+    if (bytes) {
+        last = ((const uint8_t *)data)[bytes - 1];
+    }
+    (void)last;
+}
+
+/* Copies of the kernel's ELF with the heads of the archive's files damaged. */
+static void test_damaged_image(void **state)
+{
+    char file[] = "/tmp/kymo-elf-XXXXXX";
+    int from = open(KERNEL, O_RDONLY), fd = mkstemp(file);
+    static char whole[8 << 20];
+    ssize_t n = read(from, whole, sizeof(whole));
+    unsigned files = 0;
+
+    (void)state;
+    close(from);
+    assert_in_range(n, 1000, sizeof(whole) - 1);
+    assert_true(elf_boot_image(KERNEL, count, &files) && files > 5);
+    const char *at = memmem(whole, (size_t)n, "070701", 6);
+    assert_non_null(at);
+    random_start();
+    for (unsigned i = 0; i < 300; i++) {
+        char was[110], *spot = (char *)at + (i % 2 ? 54 : 94);
+        memcpy(was, at, sizeof(was));
+        for (unsigned k = 0; k < 1 + random_below(8); k++) {
+            spot[random_below(8)] = "0123456789ABCDEFx"[random_below(17)];
+        }
+        assert_int_equal(pwrite(fd, whole, (size_t)n, 0), n);
+        elf_boot_image(file, count, &files);
+        memcpy((char *)at, was, sizeof(was));
+    }
+    close(fd);
+    unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_damaged_image),
+    };
+
+    return cmocka_run_group_tests(tests, start, NULL);
+}
