@@ -64,6 +64,10 @@ static inline paddr_t arch_virt_to_phys(const void *va);
  * register or library word. Integer registers are moved by the entry and exit code.
  */
 static inline void arch_switch(struct thread *prev, struct thread *next);
+/* Two threads: is there no FP state that arch_switch() would have to move? Then the second does all
+ * of its work. */
+static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next);
+static inline void arch_switch_integer(struct thread *prev, struct thread *next);
 /* 32- or 64-bit compare-and-swap on user memory through its kernel pointer; returns true if
  * swapped. */
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);

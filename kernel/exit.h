@@ -11,6 +11,11 @@
 struct thread *exit_locked(struct cpu *cpu);
 /* A handler returned something else than a result. Lock held. */
 void kercall_special(struct thread *self, long result);
+/* Makes self's call of this number by its handler, lets the lock go and returns the thread to
+ * resume. Lock held. */
+struct thread *kercall_held(struct thread *self, unsigned number);
+/* The same without the lock. */
+struct thread *kercall_locked(struct thread *self, unsigned number);
 /* Calls the handler of self->call. Lock held. */
 long kercall_invoke(struct thread *self);
 /* The result of a handler that neither blocked nor has more to do. */

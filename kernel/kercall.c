@@ -11,6 +11,7 @@
 #include "kernel/abi/errno.h"
 #include "kernel/exit.h"
 #include "kernel/kercall_trace.h"
+#include "kernel/msg_direct.h"
 #include "kernel/sched.h"
 
 #define UNKNOWN (KERCALL_MAX - 1)
@@ -40,11 +41,6 @@ static const kercall_handler handlers[KERCALL_MAX] = {
 #include "kernel/abi/kercalls.def"
 #undef KERCALL
 
-static const uint8_t kercall_nolock[KERCALL_MAX] = {
-#define KERCALL(number, NAME, handler, flags, ...) [number] = (flags),
-#include "kernel/abi/kercalls.def"
-#undef KERCALL
-};
 #pragma GCC diagnostic pop
 
 long ker_nop(struct thread *self, const uintptr_t *args)
@@ -102,7 +98,7 @@ static inline struct thread *kercall_leave(struct thread *self)
 
 /* self waits: on with the next thread, if it has nothing else to do in the kernel. Work goes first:
  * it may be that self is to end. */
-static inline struct thread *kercall_blocked(struct thread *self)
+static __attribute__((noinline)) struct thread *kercall_blocked(struct thread *self)
 {
     struct cpu *cpu = arch_cpu();
 
@@ -135,9 +131,9 @@ static inline struct thread *kercall_result(struct thread *self, long result)
 }
 
 /* A call that needs no lock: takes it only if it turns out to, or if there is work at the exit. */
-static __attribute__((noinline)) struct thread *kercall_unlocked(struct thread *self,
-                                                                 unsigned number)
+static struct thread *kercall_unlocked(struct thread *self, unsigned number)
 {
+    self->step = 0;
     long result = handlers[number](self, self->args);
 
     if (result <= KER_BLOCKED) {
@@ -155,19 +151,53 @@ static __attribute__((noinline)) struct thread *kercall_unlocked(struct thread *
     return self;
 }
 
+struct thread *kercall_held(struct thread *self, unsigned number)
+{
+    self->step = 0;
+    return kercall_result(self, handlers[number](self, self->args));
+}
+
+struct thread *kercall_locked(struct thread *self, unsigned number)
+{
+    self->step = 0;
+    kernel_lock();
+    return kercall_result(self, handlers[number](self, self->args));
+}
+
+/* How a call of each number begins. */
+typedef struct thread *(*kercall_way)(struct thread *self, unsigned number);
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const kercall_way ways[KERCALL_MAX] = {
+    [0 ... UNKNOWN] = kercall_locked,
+#define KERCALL(number, NAME, handler, flags, ...) \
+    [number] = CONFIG_CPUS == 1    ? kercall_held \
+               : (flags) == NOLOCK ? kercall_unlocked \
+                                   : kercall_locked,
+#include "kernel/abi/kercalls.def"
+#undef KERCALL
+    [KER_MSG_SENDV] = msg_direct_send,
+    [KER_MSG_RECEIVEV] = msg_direct_receive,
+    [KER_MSG_REPLYV] = msg_direct_reply,
+};
+#pragma GCC diagnostic pop
+
+static __attribute__((noinline)) struct thread *kernel_call_traced(struct thread *self,
+                                                                   unsigned number)
+{
+    kercall_trace_enter(self);
+    return ways[number](self, number);
+}
+
 struct thread *kernel_call(struct thread *self, unsigned number)
 {
     if (number > UNKNOWN) {
         number = UNKNOWN;
     }
     self->call = (uint8_t)number;
-    self->step = 0;
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter)) {
-        kercall_trace_enter(self);
+        return kernel_call_traced(self, number);
     }
-    if (CONFIG_CPUS > 1 && kercall_nolock[number]) {
-        return kercall_unlocked(self, number);
-    }
-    kernel_lock();
-    return kercall_result(self, handlers[number](self, self->args));
+    return ways[number](self, number);
 }

@@ -63,7 +63,7 @@ static __attribute__((noinline)) long fault(struct thread *receiver, long whose)
 
 /* A receiver waits: copies the message to it and lets it run; the sender waits for the reply.
  * from: where the message is, if the window has it. */
-static inline long hand_over(struct thread *self, const struct msg_window *w, uintptr_t from,
+static inline long hand_over(struct thread *self, const struct vm_window *w, uintptr_t from,
                              struct channel *ch, struct thread *receiver)
 {
     size_t n = self->srcmsglen;
@@ -93,7 +93,7 @@ static inline long hand_over(struct thread *self, const struct msg_window *w, ui
 }
 
 /* To the first receiver that has a good buffer, or into the queue. */
-static inline long send(struct thread *self, const struct msg_window *w, uintptr_t from,
+static inline long send(struct thread *self, const struct vm_window *w, uintptr_t from,
                         struct channel *ch)
 {
     long r;
@@ -117,7 +117,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
         return refused(self, conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF);
     }
     struct channel *ch = conn->channel;
-    const struct msg_window w = msg_window(self->proc);
+    const struct vm_window w = self->proc->space.window;
     uintptr_t from, to;
     long s = msg_resolve(self, &w, SEND_ARG_SMSG, &from);
     long r = msg_resolve(self, &w, SEND_ARG_RMSG, &to);

@@ -19,7 +19,7 @@
 #define MSG_FAULT_SRC (-1L)
 #define MSG_FAULT_DST (-2L)
 /* Messages up to here are copied by words in line. */
-#define MSG_SMALL 32
+#define MSG_SMALL VM_WINDOW
 /* Most bytes of a message: lengths are int in QNX's interface. */
 #define MSG_BYTES_MAX 0x7fffffffu
 
@@ -43,35 +43,13 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
 /* From kernel memory, as much as fits: bytes, or MSG_FAULT_DST. */
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes);
 
-/*
- * A process's first mapping, if it is plain memory to read and write: nearly always where its stack
- * and its data are. For a few lookups in a row of at most MSG_SMALL bytes each; what is less than
- * that from its end isn't found here.
- */
-struct msg_window {
-    uintptr_t base;
-    size_t room;     /* addresses from base on that are found; 0: no such mapping */
-    uintptr_t delta; /* from such an address to its kernel pointer */
-};
-
-static inline struct msg_window msg_window(const struct process *proc)
-{
-    const struct mapping *m = &proc->space.maps[0];
-    const unsigned plain = KYMO_PROT_READ | KYMO_PROT_WRITE;
-    size_t room = m->len - (MSG_SMALL - 1);
-    if (m->len < MSG_SMALL || (m->flags & (plain | KYMO_MAP_DEVICE)) != plain) {
-        room = 0;
-    }
-    return (struct msg_window){m->vaddr, room, (uintptr_t)arch_phys_to_virt(m->phys) - m->vaddr};
-}
-
 /* Are MSG_SMALL bytes at addr found? Then msg_window_ptr() is where they are. */
-static inline bool msg_window_has(const struct msg_window *w, uintptr_t addr)
+static inline bool msg_window_has(const struct vm_window *w, uintptr_t addr)
 {
     return __builtin_expect(addr - w->base < w->room, 1);
 }
 
-static inline void *msg_window_ptr(const struct msg_window *w, uintptr_t addr)
+static inline void *msg_window_ptr(const struct vm_window *w, uintptr_t addr)
 {
     return (void *)(addr + w->delta);
 }
@@ -84,7 +62,7 @@ long msg_resolve_slow(struct thread *t, unsigned arg);
  * negative errno. One part becomes a direct buffer there, so that it is read once and all later
  * uses are short. *addr: where it begins; nothing that the window has if it is of several parts.
  */
-static inline long msg_resolve(struct thread *t, const struct msg_window *w, unsigned arg,
+static inline long msg_resolve(struct thread *t, const struct vm_window *w, unsigned arg,
                                uintptr_t *addr)
 {
     uintptr_t base = t->args[arg];
@@ -109,28 +87,32 @@ static inline long msg_resolve(struct thread *t, const struct msg_window *w, uns
 }
 
 /* The first MSG_SMALL bytes of a resolved buffer as a kernel pointer, or NULL. */
-static inline void *msg_window_find(const struct msg_window *w, uintptr_t addr)
+static inline void *msg_window_find(const struct vm_window *w, uintptr_t addr)
 {
     return msg_window_has(w, addr) ? msg_window_ptr(w, addr) : NULL;
 }
 
+/* Copies a few whole words. */
+static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
+{
+    while (bytes > 0) {
+        bytes -= 4;
+        uint32_t word = *(const uint32_t *)((const char *)src + bytes);
+        __asm__("" : "+r"(word)); /* or the loop becomes a call of memcpy() */
+        *(uint32_t *)((char *)dst + bytes) = word;
+    }
+}
+
 /* Copies a few whole words to a kernel pointer (may be NULL) from an address that the window may
  * have. False: it isn't such a case, nothing is done. The caller knows that both have the bytes. */
-static inline bool msg_copy_small(void *dst, const struct msg_window *w, uintptr_t addr,
+static inline bool msg_copy_small(void *dst, const struct vm_window *w, uintptr_t addr,
                                   size_t bytes)
 {
     if (!dst || !msg_window_has(w, addr) || bytes > MSG_SMALL ||
         (((uintptr_t)dst | addr | bytes) & 3) != 0) {
         return false;
     }
-    uint32_t *d = dst;
-    const uint32_t *s = msg_window_ptr(w, addr);
-    const uint32_t *end = s + bytes / 4;
-    while (s != end) {
-        uint32_t word = *s++;
-        __asm__("" : "+r"(word)); /* or the loop becomes a call of memcpy() */
-        *d++ = word;
-    }
+    msg_copy_words(dst, msg_window_ptr(w, addr), bytes);
     return true;
 }
 

@@ -138,6 +138,15 @@ static inline struct thread *msg_first_receiver(const struct channel *ch)
     }
     return NULL;
 }
+/* The newest receiver of a priority is served first (its memory is still in the caches). */
+static inline void msg_insert_receiver(struct channel *ch, struct thread *t)
+{
+    struct list *pos = ch->receivers.next;
+    while (pos != &ch->receivers && list_entry(pos, struct thread, ready)->priority > t->priority) {
+        pos = pos->next;
+    }
+    list_insert_before(pos, &t->ready);
+}
 /* Brings waiting senders to waiting receivers, after a change made that possible. */
 void msg_match(struct channel *ch);
 

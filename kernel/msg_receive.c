@@ -110,8 +110,14 @@ static long take(struct thread *self, struct channel *ch, struct thread *client)
     return client->rcvid;
 }
 
-/* Nothing is there: waits. The newest receiver of a priority is served first (its memory is still
- * in the caches). */
+static void *plain_buffer(const struct thread *self)
+{
+    bool plain = self->call == KER_MSG_RECEIVEV && self->args[RECEIVE_ARG_INFO] == 0 &&
+                 self->timeout_states == 0 && ((uintptr_t)self->buffer & 3) == 0;
+    return plain ? self->buffer : NULL;
+}
+
+/* Nothing is there: waits. */
 static long wait(struct thread *self, struct channel *ch)
 {
     uint8_t inherited = self->msg_priority;
@@ -124,12 +130,8 @@ static long wait(struct thread *self, struct channel *ch)
         return r;
     }
     self->channel = ch;
-    struct list *pos = ch->receivers.next;
-    while (pos != &ch->receivers &&
-           list_entry(pos, struct thread, ready)->priority > self->priority) {
-        pos = pos->next;
-    }
-    list_insert_before(pos, &self->ready);
+    self->plain = plain_buffer(self);
+    msg_insert_receiver(ch, self);
     return r;
 }
 
@@ -188,7 +190,7 @@ static inline long receive(struct thread *self, const uintptr_t *args, bool puls
         return failed(self, -ESRCH);
     }
     self->serving = ch;
-    const struct msg_window w = msg_window(self->proc);
+    const struct vm_window w = self->proc->space.window;
     uintptr_t to;
     long r = msg_resolve(self, &w, RECEIVE_ARG_RMSG, &to);
     if (r < 0) {

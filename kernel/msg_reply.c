@@ -61,7 +61,7 @@ long ker_msg_replyv(struct thread *self, const uintptr_t *args)
     if (!client) {
         return -ESRCH;
     }
-    const struct msg_window w = msg_window(self->proc);
+    const struct vm_window w = self->proc->space.window;
     uintptr_t from;
     long len = msg_resolve(self, &w, REPLY_ARG_SMSG, &from);
     if (len < 0) {

@@ -50,8 +50,8 @@ static inline void preempt(struct thread *self)
 
 /* Gives the CPU to next, in no queue any more, from prev, not RUNNING any more. If it waits it will
  * have a fresh quantum. */
-static inline void switch_between(struct cpu *cpu, struct thread *prev, struct thread *next,
-                                  bool waits)
+static inline void switch_accounts(struct cpu *cpu, struct thread *prev, struct thread *next,
+                                   bool waits)
 {
     uint64_t now = arch_cycles();
     uint64_t ran = prev->run_cycles + (now - cpu->since);
@@ -65,6 +65,12 @@ static inline void switch_between(struct cpu *cpu, struct thread *prev, struct t
     if (CONFIG_CPUS > 1) {
         next->cpu = (uint8_t)cpu->id;
     }
+}
+
+static inline void switch_between(struct cpu *cpu, struct thread *prev, struct thread *next,
+                                  bool waits)
+{
+    switch_accounts(cpu, prev, next, waits);
     thread_set_state(next, STATE_RUNNING);
     arch_switch(prev, next);
 }
@@ -96,6 +102,44 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
     switch_between(cpu, self, next, waits);
     spread_rest(cpu);
     return next;
+}
+
+/* ---- for msg_direct.c: no event of these is on --------------------------------------------------
+ */
+
+/* Will sched_switch() choose t, if it is `latest` with this priority and the CPU's thread waits? */
+static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, uint8_t priority)
+{
+    return priority >= sched.above && runs_on(t, cpu);
+}
+
+/* prev begins to wait in this state, and next, which is chosen, runs. cpu->resched is not asked
+ * for. */
+static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum thread_state state,
+                                   struct thread *next)
+{
+    thread_set_state_unseen(prev, state);
+    thread_set_state_unseen(next, STATE_RUNNING);
+    switch_accounts(cpu, prev, next, true);
+    arch_switch_integer(prev, next);
+}
+
+/* Would a wake of t change nothing but that it is READY? */
+static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
+                               const struct thread *t)
+{
+    if (sched.latest || several_cpus() || t->priority > self->priority) {
+        return false;
+    }
+    return t->priority < self->priority || self->policy == SCHED_FIFO ||
+           cpu->quantum_end != UINT64_MAX;
+}
+
+static inline void sched_wake_waiting(struct thread *t)
+{
+    sched.latest = t;
+    sched.latest_front = 0;
+    thread_set_state_unseen(t, STATE_READY);
 }
 
 #endif

@@ -66,6 +66,8 @@ struct thread {
                                       SEND: the one copying it in pieces; NULL: none yet */
     void *buffer; /* [k] RECEIVE: its message buffer, SEND and REPLY: its reply buffer, if it is one
                      piece of memory; NULL: look it up. vm_remove() clears it */
+    void *plain; /* [k] RECEIVE: the same, if its call takes messages, wants no struct _msg_info and
+                    has no time limit, and the buffer is aligned to words; else NULL */
     struct channel *serving; /* [k] the channel it last received from: whose senders boost it */
     int32_t xfer;            /* [k] rcvid of the message it receives in pieces; 0: none */
     uint32_t msglen;         /* [k] REPLY: bytes that its server's MsgReceive() got */
@@ -122,6 +124,11 @@ static inline void thread_set_state(struct thread *t, enum thread_state state)
     if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
         thread_trace_state(t, state);
     }
+    t->state = (uint8_t)state;
+}
+/* The same where the caller knows that this event is off. */
+static inline void thread_set_state_unseen(struct thread *t, enum thread_state state)
+{
     t->state = (uint8_t)state;
 }
 /*

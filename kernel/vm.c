@@ -104,6 +104,17 @@ static void vm_refresh(struct process *proc)
     }
 }
 
+/* maps[0] has changed, or may have. */
+static void vm_window_set(struct vm_space *space)
+{
+    const struct mapping *m = space->maps;
+    bool plain = m->len >= VM_WINDOW && mapping_allows(m, KYMO_PROT_READ | KYMO_PROT_WRITE);
+
+    space->window.base = m->vaddr;
+    space->window.room = plain ? m->len - (VM_WINDOW - 1) : 0;
+    space->window.delta = (uintptr_t)arch_phys_to_virt(m->phys) - m->vaddr;
+}
+
 static void vm_append(struct process *proc, const struct mapping *m)
 {
     struct mapping *entry = &proc->space.maps[proc->space.nmaps];
@@ -114,6 +125,7 @@ static void vm_append(struct process *proc, const struct mapping *m)
     entry->arch = m->arch;
     mapping_publish(entry, m->len);
     proc->space.nmaps++;
+    vm_window_set(&proc->space);
     if (m->flags & MAPPING_OWNED) {
         proc->space.owned_bytes += m->len;
     }
@@ -212,9 +224,11 @@ void vm_remove(struct process *proc, struct mapping *m)
     mapping_publish(m, 0);
     vm_grace(proc);
     vm_close_gap(space, m);
+    vm_window_set(space);
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i]) {
             proc->threads[i]->buffer = NULL; /* it may have been in what goes */
+            proc->threads[i]->plain = NULL;
         }
     }
     vm_grace(proc); /* the entry that moved may be filled again from here on */

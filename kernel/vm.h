@@ -15,8 +15,21 @@
 struct process;
 struct thread;
 
+/*
+ * A process's first mapping, if it is plain memory to read and write: nearly always where its stack
+ * and its data are. For a few lookups in a row of at most VM_WINDOW bytes each (kernel/msg_copy.h);
+ * what is less than that from its end isn't found here.
+ */
+#define VM_WINDOW 32
+struct vm_window {
+    uintptr_t base;
+    size_t room;     /* addresses from base on that are found; 0: no such mapping */
+    uintptr_t delta; /* from such an address to its kernel pointer */
+};
+
 struct vm_space {
     struct arch_aspace arch;              /* [k] first */
+    struct vm_window window;              /* [k] what maps[0] says */
     struct mapping maps[CONFIG_MAPPINGS]; /* [k] most used first: stack and data before text */
     unsigned nmaps;                       /* [k] entries in use, no holes */
     uint64_t owned_bytes;                 /* [k] */

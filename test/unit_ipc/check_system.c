@@ -24,7 +24,7 @@ static void check_ready(const struct thread *t)
 {
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         const struct thread *runs = cpus[n].current;
-        if ((t->runmask >> n & 1) && (!runs || runs->priority < t->priority)) {
+        if ((t->runmask >> n & 1) && cpus[n].online && (!runs || runs->priority < t->priority)) {
             broken("thread %d of %d, priority %u, is READY, but CPU %u %s %u", t->tid, t->proc->pid,
                    t->priority, n, runs ? "runs" : "idles", runs ? runs->priority : 0);
         }

@@ -23,6 +23,7 @@
 
 unsigned fake_cpu;
 uint64_t fake_now = 1;
+bool fake_events_off, fake_fp_used;
 uint64_t fake_hz = FAKE_HZ;
 uint32_t fake_ipis;
 uint64_t fake_timer_at[CONFIG_CPUS];
@@ -267,6 +268,20 @@ void pool_free(struct pool *pool, void *object)
     c->used[i] = false;
     pool->used--;
     poison(pool, object);
+}
+
+void fake_pools_poison(void)
+{
+    for (unsigned i = 0; i < npools; i++) {
+        size_t size = pools[i]->size, open = (open_bytes(pools[i]) + 7) & ~(size_t)7;
+        for (unsigned n = 0; n < pools[i]->count; n++) {
+            char *object = contents[i].objects + n * size;
+            ASAN_UNPOISON_MEMORY_REGION(object, size);
+            if (!contents[i].used[n]) {
+                ASAN_POISON_MEMORY_REGION(object + open, size - open);
+            }
+        }
+    }
 }
 
 unsigned fake_pool_used(unsigned count)

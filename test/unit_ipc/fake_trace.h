@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A trace port whose sites are all on; the events end in fake.c, which counts them. */
+/* A trace port whose sites are all on, or all off; the events end in fake.c, which counts them. */
 #ifndef TEST_UNIT_IPC_FAKE_TRACE_H
 #define TEST_UNIT_IPC_FAKE_TRACE_H
 
@@ -10,6 +10,8 @@
 #define TRACE_PORT_REQUEST_EXIT(cpu) ((void)(cpu))
 
 extern struct trace_cpu fake_trace_cpu;
+
+extern bool fake_events_off;
 
 static inline struct trace_cpu *trace_port_cpu(void)
 {
@@ -49,7 +51,7 @@ static inline __attribute__((always_inline)) enum trace_site_mode trace_port_sit
 static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)
 {
     (void)id;
-    return true;
+    return !fake_events_off;
 }
 static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
 {

@@ -3,7 +3,7 @@
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
 UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test pulse_test sync_test clock_test timer_test \
-	intr_test thread_test errno_test random_test)
+	intr_test thread_test errno_test random_test direct_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
@@ -14,7 +14,7 @@ UNIT_IPC_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_IPC_KERNEL := $(filter-out %/pool.c,$(addprefix kernel/,channel.c clock.c clock_calls.c \
 	connect.c connect_info.c copy.c cpu.c event.c exit.c intr.c intr_calls.c kercall.c msg.c \
-	msg_cancel.c msg_copy.c msg_priority.c msg_receive.c msg_reply.c msg_rw.c phys.c process.c \
+	msg_cancel.c msg_copy.c msg_direct.c msg_priority.c msg_receive.c msg_reply.c msg_rw.c phys.c process.c \
 	process_calls.c pulse.c sched.c sched_calls.c sched_queue.c sched_spread.c signal.c sync.c \
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c \
 	timeout.c timer.c timer_calls.c vm.c))
@@ -29,4 +29,4 @@ $(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*.h kernel/abi/*.
 $(UNIT_IPC): $(B)/unit/ipc_%: $(B)/unit/ipc/test/unit_ipc/%.o $(UNIT_IPC_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
 
-$(B)/unit/ipc_random_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)
+$(B)/unit/ipc_random_test $(B)/unit/ipc_direct_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)

@@ -16,7 +16,14 @@ static size_t ram_free;          /* when no process is there */
 static bool inside[CONFIG_CPUS]; /* in the kernel */
 void (*world_where)(void);
 
-void world_boot(void)
+static void online(unsigned n)
+{
+    cpus[n].online = true;
+    cpus_online |= 1u << n;
+    cpu_request(&cpus[n], WORK_RESCHED);
+}
+
+void world_boot_one(void)
 {
     phys_init((paddr_t)ram, sizeof(ram));
     thread_init();
@@ -25,18 +32,35 @@ void world_boot(void)
         cpus[n].id = n;
         cpus[n].idle = thread_create_idle(kernel_process, n);
         cpus[n].idle->state = STATE_READY;
+        fake_timer_at[n] = UINT64_MAX;
     }
     timer_init();
     sched_init();
     channel_init();
     sync_init();
     ram_free = phys_available();
-    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        cpus[n].online = true;
-        cpus_online |= 1u << n;
-        cpu_request(&cpus[n], WORK_RESCHED);
+    online(0);
+    world_settle();
+}
+
+void world_other_cpus(void)
+{
+    for (unsigned n = 1; n < CONFIG_CPUS; n++) {
+        online(n);
     }
     world_settle();
+}
+
+void world_boot(void)
+{
+    world_boot_one();
+    world_other_cpus();
+}
+
+void *world_ram(size_t *bytes)
+{
+    *bytes = sizeof(ram);
+    return ram;
 }
 
 /* Runs a way into the kernel on the current CPU until it comes out, or the CPU idles. */

@@ -25,18 +25,24 @@ extern unsigned fake_cpu;
 extern uint32_t fake_ipis, fake_irq_masked;
 extern uint64_t fake_hz, fake_timer_at[];
 extern bool fake_hook_detached;
+extern bool fake_events_off;
 extern jmp_buf *fake_idle;
-extern unsigned fake_events[];
+extern unsigned fake_events[FAKE_EVENTS];
 /* How often a kernel call ended with an error, and what hears of each. */
 extern unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
 extern void (*fake_result_hook)(const struct thread *t, int error);
 unsigned fake_pools_used(void);
+/* Poisons again what is free, after the test has brought back an earlier state of the memory. */
+void fake_pools_poison(void);
 /* Objects in use in the pool of so many objects: no two have the same number (unit.mk). */
 unsigned fake_pool_used(unsigned count);
 void broken(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* Boots the kernel's modules: once. */
+/* Boots the kernel's modules, with all CPUs or with the first only: once. */
 void world_boot(void);
+void world_boot_one(void);
+/* Then the other CPUs come. */
+void world_other_cpus(void);
 /* A process with `data` bytes of memory at FAKE_VADDR, then 4 KB it may only read, and one thread
  * of this priority. Its number of CPUs: all. */
 struct thread *world_process(uint32_t ability, int priority, size_t data);
@@ -46,6 +52,8 @@ struct thread *world_child(const struct thread *of, uint32_t ability, int priori
 struct thread *world_thread(struct thread *of, int priority);
 /* Kernel pointer to user memory of the thread's process. */
 void *world_at(const struct thread *t, uintptr_t addr);
+/* All memory that processes can get. */
+void *world_ram(size_t *bytes);
 /* Ends all processes; fails if anything of them is left. */
 void world_end(void);
 

@@ -106,7 +106,24 @@ static inline void a64_fp_trap(void)
     a64_write_sysreg(cpacr_el1, 1ul << 20);
 }
 
+static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next)
+{
+    (void)next;
+    return ((const struct arch_context *)prev)->fp_live == 0;
+}
+
 /* The eret that follows synchronises the writes; the kernel itself uses neither TTBR0 nor FP. */
+static inline void arch_switch_integer(struct thread *prev, struct thread *next)
+{
+    const struct arch_context *to = (const struct arch_context *)next;
+
+    ((struct arch_context *)prev)->tls = a64_read_sysreg(tpidr_el0);
+    a64_write_sysreg(tpidr_el0, to->tls);
+    if (to->ttbr0 != a64_read_sysreg(ttbr0_el1)) {
+        a64_write_sysreg(ttbr0_el1, to->ttbr0);
+    }
+}
+
 static inline void arch_switch(struct thread *prev, struct thread *next)
 {
     struct arch_context *from = (struct arch_context *)prev;

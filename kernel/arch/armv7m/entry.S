@@ -165,20 +165,6 @@ entry armv7m_fp_clear
     vldmia  r0, {s0-s31}
     bx      lr
 
-/* void armv7m_mpu_load(const struct arch_aspace *as): RBAR, RASR and their three aliases, twice. */
-entry armv7m_mpu_load
-    push    {r4-r10}
-    ldr     r2, =0xe000ed9c
-    ldmia   r0!, {r3-r10}
-    stmia   r2, {r3-r10}
-    ldmia   r0, {r3-r10}
-    stmia   r2, {r3-r10}
-    pop     {r4-r10}
-    dsb
-    isb
-    bx      lr
-    .ltorg
-
 /* long armv7m_semihost(long operation, const void *parameter); NOT_HERE (host.c) without a host. */
 entry armv7m_semihost
 semihosting:

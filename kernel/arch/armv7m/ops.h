@@ -50,7 +50,21 @@ struct armv7m_port {
 _Static_assert(offsetof(struct armv7m_port, idle) == PORT_IDLE, "offsets.h");
 extern struct armv7m_port armv7m_port;
 void armv7m_fp_switch(struct arch_context *prev, struct arch_context *next);
-void armv7m_mpu_load(const struct arch_aspace *as);
+
+/* RBAR, RASR and their three aliases, twice. */
+static inline void armv7m_mpu_load(const struct arch_aspace *as)
+{
+    _Static_assert(ARMV7M_REGIONS == 8, "two times four");
+    __asm__ volatile("ldmia   %0!, {r3-r10}\n\t"
+                     "stmia   %1, {r3-r10}\n\t"
+                     "ldmia   %0, {r3-r10}\n\t"
+                     "stmia   %1, {r3-r10}\n\t"
+                     "dsb\n\t"
+                     "isb"
+                     : "+r"(as)
+                     : "r"(0xe000ed9c)
+                     : "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "memory");
+}
 
 static inline struct cpu *arch_cpu(void)
 {
@@ -116,19 +130,19 @@ static inline uint32_t armv7m_no_fp(const struct arch_context *ctx)
     return (ctx ? ctx->exc_return : EXC_RETURN_NO_FP) & EXC_RETURN_NO_FP;
 }
 
-/* Changes the running thread: FP registers, library word, MPU. Integer registers are moved by
- * entry.S. struct thread begins with its context (asserted in kernel/port.c). */
-static inline void arch_switch(struct thread *prev, struct thread *next)
+static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next)
 {
-    struct arch_context *from = (struct arch_context *)prev, *to = (struct arch_context *)next;
+    const struct arch_context *from = (const struct arch_context *)prev;
+    const struct arch_context *to = (const struct arch_context *)next;
+    return (armv7m_no_fp(from) & armv7m_no_fp(to)) != 0;
+}
 
-    if (__builtin_expect((armv7m_no_fp(from) & armv7m_no_fp(to)) == 0, 0)) {
-        armv7m_fp_switch(from, to);
-    }
-    if (!to) {
-        armv7m_port.saved = NULL;
-        return;
-    }
+/* Library word and MPU. */
+static inline void arch_switch_integer(struct thread *prev, struct thread *next)
+{
+    struct arch_context *to = (struct arch_context *)next;
+
+    (void)prev;
     armv7m_port.saved = &to->kind;
     uint32_t *word = *to->lib_word;
     if (word) {
@@ -138,6 +152,20 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
         armv7m_port.loaded = to->aspace;
         armv7m_mpu_load(to->aspace);
     }
+}
+
+/* Changes the running thread: FP registers, library word, MPU. Integer registers are moved by
+ * entry.S. struct thread begins with its context (asserted in kernel/port.c). */
+static inline void arch_switch(struct thread *prev, struct thread *next)
+{
+    if (__builtin_expect(!arch_fp_unused(prev, next), 0)) {
+        armv7m_fp_switch((struct arch_context *)prev, (struct arch_context *)next);
+    }
+    if (!next) {
+        armv7m_port.saved = NULL;
+        return;
+    }
+    arch_switch_integer(prev, next);
 }
 
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The short way of messages (kernel/msg_direct.c) against the long one: each MsgSendv(),
+ * MsgReceivev() and MsgReplyv() of a random run is made twice from the same state, once with all
+ * events on, so that it goes the long way, then with them off. All memory of the kernel, of its
+ * fake CPUs and of the programs must then be the same, but for what `may_differ` names. First on
+ * one CPU, then on four. Most calls are such as the short way takes, each of its conditions is
+ * broken sometimes, and other calls come in between.
+ *
+ *   SEED=n    the same run again; STEPS=n   how long
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/cpu.h"
+#include "kernel/kercall.h"
+#include "kernel/sched_impl.h"
+#include "test/unit_ipc/random_calls.h"
+
+#define STEPS_DEFAULT 20000
+#define EPISODE 300
+#define PROCESSES 4
+#define RAM_USED (160u << 10) /* by them */
+#define BLOCK 256
+#define UNTOUCHED 0x5a5a5a5au /* of step, which the short way leaves alone */
+#define IOVS AT(8)
+#define MESSAGES AT(0x10)
+
+/* What the linker lays around data and bss. */
+extern char __data_start[], _end[];
+
+static struct region {
+    char *at;
+    size_t bytes;
+    char *before, *after;
+} regions[3];
+static unsigned long steps, calls, taken[KERCALL_MAX];
+static unsigned long long seed;
+static struct {
+    unsigned number;
+    uintptr_t args[6];
+} last;
+
+static void where(void)
+{
+    fprintf(stderr, "SEED=%llu, step %lu: call %u(%#lx, %#lx, %#lx, %#lx, %#lx)\n", seed, steps,
+            last.number, last.args[0], last.args[1], last.args[2], last.args[3], last.args[4]);
+}
+
+/* ---- the two ways ------------------------------------------------------------------------------
+ */
+
+static void regions_begin(void)
+{
+    size_t ram_bytes;
+    char *ram = world_ram(&ram_bytes), *behind = ram + ram_bytes;
+
+    regions[0] = (struct region){.at = __data_start, .bytes = (size_t)(ram - __data_start)};
+    regions[1] = (struct region){.at = ram, .bytes = RAM_USED};
+    regions[2] = (struct region){.at = behind, .bytes = (size_t)(_end - behind)};
+    for (unsigned i = 0; i < 3; i++) {
+        regions[i].before = malloc(regions[i].bytes);
+        regions[i].after = malloc(regions[i].bytes);
+        assert_non_null(regions[i].before);
+        assert_non_null(regions[i].after);
+    }
+}
+
+/* Objects that are free are poisoned, and are copied like the others; by a loop, for memcpy() would
+ * complain. */
+#define RAW \
+    __attribute__((no_sanitize("address", "undefined"), \
+                   optimize("O3", "no-tree-loop-distribute-patterns"))) static
+
+RAW void copy(char *restrict to, const char *restrict from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        to[i] = from[i];
+    }
+}
+
+RAW bool same(const char *a, const char *b, size_t bytes)
+{
+    char differ = 0;
+
+    for (size_t i = 0; i < bytes; i++) {
+        differ |= a[i] ^ b[i];
+    }
+    return !differ;
+}
+
+static bool is_member(const char *at, size_t offset, size_t bytes)
+{
+    size_t from = (size_t)(at - (const char *)thread_table);
+
+    return from < sizeof(thread_table) && from % sizeof(struct thread) - offset < bytes;
+}
+#define IS_MEMBER(at, m) \
+    is_member(at, offsetof(struct thread, m), sizeof(((struct thread *)NULL)->m))
+#define IS(at, object) ((size_t)((at) - (const char *)&(object)) < sizeof(object))
+
+/* The long way looks at the quantum of a thread that is about to wait, if who it wakes is its
+ * equal: needless, if who runs then has no equals. */
+static bool is_quantum(const char *at)
+{
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        const struct thread *t = cpus[n].current;
+        if (IS(at, cpus[n].quantum_end) || IS(at, cpus[n].timer_at) || IS(at, fake_timer_at[n])) {
+            return last.number != KER_MSG_REPLYV && cpus[n].quantum_end == UINT64_MAX &&
+                   !(t && has_equal(t));
+        }
+    }
+    return false;
+}
+
+static bool may_differ(const char *at)
+{
+    return IS_MEMBER(at, step) || IS_MEMBER(at, result) || IS_MEMBER(at, result_error) ||
+           IS(at, fake_events_off) || IS(at, fake_events) || is_quantum(at) ||
+           (IS(at, sched.latest_front) && !sched.latest);
+}
+
+RAW void compare_bytes(const char *at, const char *after, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (at[i] != after[i] && !may_differ(at + i)) {
+            size_t in_threads = (size_t)(at + i - (const char *)thread_table);
+            broken("%p (thread_table + %zu * %zu + %zu): long %#x, short %#x",
+                   (const void *)(at + i), in_threads / sizeof(struct thread),
+                   sizeof(struct thread), in_threads % sizeof(struct thread), after[i], at[i]);
+        }
+    }
+}
+
+static void compare(const struct region *r)
+{
+    for (size_t i = 0; i < r->bytes; i += BLOCK) {
+        size_t n = r->bytes - i < BLOCK ? r->bytes - i : BLOCK;
+        if (!same(r->at + i, r->after + i, n)) {
+            compare_bytes(r->at + i, r->after + i, n);
+        }
+    }
+}
+
+static void both_ways(struct thread *t, unsigned number, const uintptr_t args[6])
+{
+    t->step = UNTOUCHED;
+    for (unsigned i = 0; i < 3; i++) {
+        copy(regions[i].before, regions[i].at, regions[i].bytes);
+    }
+    fake_events_off = false;
+    world_enter(t, number, args);
+    for (unsigned i = 0; i < 3; i++) {
+        copy(regions[i].after, regions[i].at, regions[i].bytes);
+        copy(regions[i].at, regions[i].before, regions[i].bytes);
+    }
+    fake_pools_poison();
+    fake_events_off = true;
+    world_enter(t, number, args);
+    for (unsigned i = 0; i < 3; i++) {
+        compare(&regions[i]);
+    }
+    taken[number] += t->proc && t->step == UNTOUCHED;
+    t->step = 0;
+    calls++;
+}
+
+/* ---- calls -------------------------------------------------------------------------------------
+ */
+
+static size_t some_bytes(void)
+{
+    if (chance(1)) {
+        return chance(50) ? 0x80000000u : SIZE_MAX;
+    }
+    return chance(90) ? 4 * pick(9) : pick(50);
+}
+
+static uintptr_t some_address(void)
+{
+    switch (pick(60)) {
+    case 0:
+        return NOWHERE;
+    case 1:
+        return RO + 4 * pick(40);
+    case 2:
+        return FAKE_VADDR + DATA - pick(70); /* goes beyond its end, or nearly */
+    case 3:
+        return MESSAGES + pick(200);
+    default:
+        return MESSAGES + 4 * pick(100);
+    }
+}
+
+/* Address and parts of a message. */
+static void fill_message(const struct thread *t, uintptr_t *args)
+{
+    uintptr_t at = IOVS + sizeof(iov_t) * pick(4);
+    iov_t iov = {.iov_base = (void *)some_address(), .iov_len = some_bytes()};
+
+    memcpy(world_at(t, at), &iov, sizeof(iov));
+    args[0] = chance(97) ? at : chance(50) ? at + pick(sizeof(iov_t)) : some_address();
+    args[1] = chance(97) ? 1 : pick(3);
+    if (chance(4)) {
+        args[0] = some_address();
+        args[1] = LEN(some_bytes());
+    }
+}
+
+static const struct thread *client_of(const struct thread *server)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        const struct thread *t = thread_by_index(i);
+        if (t && t->state == STATE_REPLY && t->server == server) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static unsigned choose(struct thread *t, uintptr_t args[6])
+{
+    const struct thread *client = client_of(t);
+    bool serves = t->proc->pid % 2 == 0;
+
+    if (client && chance(90)) {
+        args[0] = chance(98) ? (uintptr_t)client->rcvid : pick(UINT32_MAX);
+        args[1] = pick(100);
+        fill_message(t, args + 2);
+        return KER_MSG_REPLYV;
+    }
+    if (chance(serves ? 95 : 10)) {
+        args[0] = chance(98) ? 1 : pick(UINT32_MAX);
+        fill_message(t, args + 1);
+        args[3] = chance(97) ? 0 : some_address();
+        return chance(97) ? KER_MSG_RECEIVEV : KER_MSG_RECEIVEPULSEV;
+    }
+    args[0] =
+        chance(95) ? pick(PROCESSES) | (chance(50) ? _NTO_SIDE_CHANNEL : 0) : pick(UINT32_MAX);
+    fill_message(t, args + 1);
+    fill_message(t, args + 3);
+    return chance(97) ? KER_MSG_SENDV : KER_MSG_SENDVNC;
+}
+
+/* Another way in which a call can be unusual, or the world before it. */
+static void disturb(struct thread *t, uintptr_t args[6])
+{
+    switch (pick(8)) {
+    case 0:
+        args[0] = (uintptr_t)CLOCK_MONOTONIC_KYMO;
+        args[1] = 1u << STATE_SEND | 1u << STATE_RECEIVE | 1u << STATE_REPLY;
+        args[2] = args[4] = 0;
+        args[3] = chance(30) ? 0 : IOVS;
+        *(uint64_t *)world_at(t, IOVS) = pick(100000);
+        world_enter(t, KER_TIMER_TIMEOUT, args);
+        return;
+    case 1:
+        cpus[fake_cpu].trace.exit_work |= WORK_TIMER;
+        return;
+    case 2:
+        fake_fp_used = !fake_fp_used;
+        return;
+    default:
+        if (random_call(t, &last.number, args)) {
+            memcpy(last.args, args, sizeof(last.args));
+            fake_events_off = chance(50);
+            world_enter(t, last.number, args);
+        }
+    }
+}
+
+static void step(struct thread *t)
+{
+    uintptr_t args[6] = {0};
+
+    if (chance(3)) {
+        disturb(t, args);
+        return;
+    }
+    last.number = choose(t, args);
+    memcpy(last.args, args, sizeof(last.args));
+    both_ways(t, last.number, args);
+}
+
+/* ---- episodes ----------------------------------------------------------------------------------
+ */
+
+/* A channel, and connections to all channels that there are, of both kinds. */
+static void connect(void *thread)
+{
+    struct thread *t = thread;
+    uintptr_t flags = chance(15) ? _NTO_CHF_FIXED_PRIORITY : chance(30) ? _NTO_CHF_UNBLOCK : 0;
+
+    t->call = KER_CHANNEL_CREATE;
+    ker_channel_create(t, (uintptr_t[6]){flags});
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        struct thread *other = thread_by_index(i);
+        if (!other || other->proc == kernel_process || other->tid != 1) {
+            continue;
+        }
+        for (unsigned side = 0; side < 2; side++) {
+            uintptr_t index = side ? _NTO_SIDE_CHANNEL : 0;
+            ker_connect_attach(t, (uintptr_t[6]){0, (uintptr_t)other->proc->pid, 1, index, 0});
+            ker_connect_attach(other, (uintptr_t[6]){0, (uintptr_t)t->proc->pid, 1, index, 0});
+        }
+    }
+}
+
+static void episode_begin(void)
+{
+    unsigned level = 10 + pick(3);
+
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        struct thread *t = world_process(0x1ff, (int)(level + pick(3)), DATA);
+        world_do(0, connect, t);
+        world_settle();
+        for (unsigned n = pick(3); n > 0; n--) {
+            world_thread(t, (int)(level + pick(3)));
+        }
+    }
+}
+
+static struct thread *somebody(void)
+{
+    unsigned first = pick(CONFIG_CPUS);
+
+    for (unsigned i = 0; i < CONFIG_CPUS; i++) {
+        fake_cpu = (first + i) % CONFIG_CPUS;
+        if (cpus[fake_cpu].current) {
+            return cpus[fake_cpu].current;
+        }
+    }
+    fake_cpu = 0;
+    return NULL;
+}
+
+static void episode(void)
+{
+    struct thread *t;
+
+    episode_begin();
+    for (unsigned i = 0; i < EPISODE && (t = somebody()); i++, steps++) {
+        step(t);
+        if (chance(80)) {
+            world_settle();
+        }
+        world_check();
+        if (chance(3)) {
+            world_settle();
+            world_advance(pick(200000));
+        }
+    }
+    world_settle();
+    fake_events_off = fake_fp_used = false;
+    world_end();
+}
+
+static void run(unsigned long left)
+{
+    unsigned long until = steps + left;
+
+    memset(taken, 0, sizeof(taken));
+    calls = 0;
+    while (steps < until) {
+        episode();
+    }
+    printf("%lu calls; short: %lu sends, %lu receives, %lu replies\n", calls, taken[KER_MSG_SENDV],
+           taken[KER_MSG_RECEIVEV], taken[KER_MSG_REPLYV]);
+}
+
+static void test_one_cpu(void **state)
+{
+    const char *given = getenv("STEPS");
+    unsigned long n = given ? strtoul(given, NULL, 0) : STEPS_DEFAULT;
+
+    (void)state;
+    run(n);
+    assert_true(taken[KER_MSG_SENDV] > n / 50);
+    assert_true(taken[KER_MSG_RECEIVEV] > n / 50);
+    assert_true(taken[KER_MSG_REPLYV] > n / 50);
+    world_other_cpus();
+    run(n);
+    assert_true(taken[KER_MSG_SENDV] > n / 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_cpu)};
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    seed = random_begin();
+    world_where = where;
+    world_boot_one();
+    regions_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
