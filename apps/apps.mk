@@ -6,12 +6,23 @@
 CONSOLE_UART_mps2-an386 := cmsdk
 CONSOLE_UART_virt-a64 := pl011
 
-PROGRAMS += init console shell pidin crash evstorm
+# The link's device, and how much memory its frames get: payload bytes, frames on their way.
+LINK_LINE_mps2-an386 := line_cmsdk.c
+LINK_LINE_virt-a64 := line_virtio.c virtio.c
+LINK_DEFS_mps2-an386 := -DLINKD_FRAME_MOST=240 -DLINKD_WINDOW=8
+LINK_DEFS_virt-a64 := -DLINKD_FRAME_MOST=4096 -DLINKD_WINDOW=16
+BOARD_CLASS_mps2-an386 := -m4
+
+PROGRAMS += init console linkd shell pidin crash evstorm
 PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 
 init_SRCS := apps/init/main.c apps/init/line.c apps/init/options.c
-console_SRCS := apps/console/main.c apps/console/input.c \
+console_SRCS := apps/console/main.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
+linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c dtrace_none.c console.c capture.c \
+	source.c $(LINK_LINE_$(BOARD))) $(addprefix lib/link/,link.c channel.c make.c window.c \
+	receive.c encode.c cobs.c crc32c.c)
+USER_FLAGS += $(LINK_DEFS_$(BOARD))
 shell_SRCS := apps/shell/main.c
 pidin_SRCS := apps/pidin/main.c apps/pidin/print.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c
@@ -27,7 +38,7 @@ inversion_SRCS := apps/demo/inversion.c
 spinner_SRCS := apps/demo/spinner.c
 
 DEMO_PROGRAMS := demo sensor filter client workers pipeline inversion spinner crash
-IMAGES += demo shell crash hello
+IMAGES += demo shell crash hello live
 
 hello_PROGRAMS := init hello
 hello_SCRIPT := apps/images/hello.start
@@ -38,6 +49,9 @@ demo_PROGRAMS := init console tracelogger tracestop pidin $(DEMO_PROGRAMS)
 demo_SCRIPT := apps/images/demo.start
 shell_PROGRAMS := init console shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
 shell_SCRIPT := apps/images/shell.start
+# A system that goes on until it is stopped, with the link to a host: what D looks at.
+live_PROGRAMS := init console linkd shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
+live_SCRIPT := apps/images/live$(BOARD_CLASS_$(BOARD)).start
 crash_PROGRAMS := init console crash pidin
 crash_SCRIPT := apps/images/crash.start
 

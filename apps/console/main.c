@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * console: the UART's driver process and the server behind every program's standard files. Needs
- * the abilities device and interrupt. Serves the messages of sys/iomsg.h under the name "console";
- * others are answered ENOSYS. Output is written as it comes, a newline as CR LF.
+ * the abilities device and interrupt. Serves the messages of sys/iomsg.h under the name "console",
+ * and protocol.h's, by which linkd shares it with a host; others are answered ENOSYS. Output is
+ * written as it comes, a newline as CR LF.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "apps/console/input.h"
+#include "apps/console/listen.h"
 #include "apps/console/uart.h"
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
@@ -28,6 +30,10 @@ union message {
         struct _io_msg head;
         char data[CHUNK];
     } io;
+    struct {
+        struct console_listen head;
+        char data[CHUNK];
+    } listen;
 };
 
 static void output(const char *text, size_t bytes)
@@ -38,6 +44,7 @@ static void output(const char *text, size_t bytes)
         }
         console_uart.put(registers, text[i]);
     }
+    listen_text(text, bytes);
 }
 
 /* What did not come with the first piece is fetched in pieces. The status is what was written, even
@@ -70,8 +77,31 @@ static void serve_stat(int rcvid)
     MsgReply(rcvid, 0, &answer, sizeof(answer));
 }
 
-static void serve_message(int rcvid, const union message *msg, size_t received)
+static void serve_type(int rcvid, const union message *msg, size_t received)
 {
+    size_t bytes = received - sizeof(msg->listen.head);
+
+    bytes = bytes < msg->listen.head.bytes ? bytes : msg->listen.head.bytes;
+    MsgReply(rcvid, (long)bytes, NULL, 0);
+    for (size_t i = 0; i < bytes; i++) {
+        input_char((uint8_t)msg->listen.data[i], output);
+    }
+}
+
+static void serve_listen(int rcvid, const union message *msg, const struct _msg_info *info)
+{
+    if (info->msglen < sizeof(msg->listen.head)) {
+        MsgError(rcvid, EINVAL);
+    } else if (msg->io.head.type == CONSOLE_TYPE) {
+        serve_type(rcvid, msg, info->msglen);
+    } else {
+        listen_message(rcvid, &msg->listen.head, info);
+    }
+}
+
+static void serve_message(int rcvid, const union message *msg, const struct _msg_info *info)
+{
+    size_t received = info->msglen;
     int error = received < sizeof(msg->io.head) ? EINVAL : 0;
 
     switch (error ? 0 : msg->io.head.type) {
@@ -87,6 +117,10 @@ static void serve_message(int rcvid, const union message *msg, size_t received)
     case _IO_CONNECT:
     case _IO_CLOSE:
         MsgReply(rcvid, 0, NULL, 0);
+        return;
+    case CONSOLE_LISTEN:
+    case CONSOLE_TYPE:
+        serve_listen(rcvid, msg, info);
         return;
     case _IO_LSEEK:
         error = ESPIPE;
@@ -121,7 +155,7 @@ static void serve(int chid)
         int rcvid = MsgReceive(chid, &msg, sizeof(msg), &info);
 
         if (rcvid > 0) {
-            serve_message(rcvid, &msg, info.msglen);
+            serve_message(rcvid, &msg, &info);
         } else if (rcvid == 0 && msg.pulse.code == PULSE_RX) {
             serve_interrupt();
         } else if (rcvid == 0 && msg.pulse.code == _PULSE_CODE_DISCONNECT) {

@@ -20,7 +20,7 @@ void link_begin_again(struct link *link)
     link->up = false;
     link->session = session_new(link);
     link->peer_session = 0;
-    link->hello_due = link->config.hello_ms != 0;
+    link->hello_due = true;
     link->bye_due = false;
     window_reset(link);
     receive_reset(link);
@@ -158,6 +158,21 @@ static void ack_out(struct link *link)
     link->ack_due = link->nak_due = false;
 }
 
+/* What was said before should have arrived. */
+static bool bye_is_time(const struct link *link)
+{
+    return link->bye_due &&
+           (link->base == link->next || link->now - link->bye_at >= LINK_FAREWELL_MS);
+}
+
+static void bye_out(struct link *link)
+{
+    short_out(link, LINK_GOODBYE, false);
+    link_fall(link, LINK_CLOSED);
+    link->hello_due = false;
+    link->hello_at = link->now;
+}
+
 /* Chooses the next frame for the line; none: line_left stays 0. */
 static void choose(struct link *link)
 {
@@ -165,15 +180,15 @@ static void choose(struct link *link)
         hello_out(link);
     } else if (!link->up) {
         return;
-    } else if (link->bye_due) {
-        short_out(link, LINK_GOODBYE, false);
-        link_fall(link, LINK_CLOSED);
     } else if (link->nak_due) {
         ack_out(link);
     } else if (!window_next(link) &&
-               !(window_has_room(link) && channels_make(link) && window_next(link)) &&
-               (link->ack_due || link->now - link->said >= LINK_KEEPALIVE_MS)) {
-        ack_out(link);
+               !(window_has_room(link) && channels_make(link) && window_next(link))) {
+        if (bye_is_time(link)) {
+            bye_out(link);
+        } else if (link->ack_due || link->now - link->said >= LINK_KEEPALIVE_MS) {
+            ack_out(link);
+        }
     }
 }
 
@@ -235,6 +250,7 @@ void link_lost(struct link *link)
 void link_bye(struct link *link)
 {
     link->bye_due = link->up;
+    link->bye_at = link->now;
 }
 
 bool link_is_up(const struct link *link)

@@ -45,6 +45,7 @@ enum link_down {
 
 #define LINK_SILENCE_MS 5000
 #define LINK_KEEPALIVE_MS 1000
+#define LINK_FAREWELL_MS 500 /* a farewell waits so long for acknowledgements */
 
 struct link;
 
@@ -82,7 +83,7 @@ struct link_config {
     uint8_t window;          /* frames on their way at once, a power of 2, at most 64 */
     uint8_t channels;        /* of `channel`, at most LINK_CHANNELS_MOST */
     uint8_t role;            /* enum link_role */
-    uint16_t hello_ms;       /* says hello so often while down; 0: answers only */
+    uint16_t hello_ms;       /* says hello so often while down; 0: once, and as an answer */
     uint32_t seed;           /* another one each time the process starts */
     const char *board;       /* may be NULL */
     const uint8_t *build_id; /* 20 bytes; may be NULL */
@@ -126,6 +127,7 @@ struct link {
     uint32_t hello_at;
     uint16_t payload_most; /* what both ends can do */
     bool hello_due, ack_due, nak_due, bye_due;
+    uint32_t bye_at;
     /* Out: frames base..next are made and not acknowledged, cursor is the next to go out. */
     uint16_t base, next, cursor, sent_to; /* sent_to: none from here on was on the line yet */
     bool gone_back;                       /* since the last progress */
@@ -166,7 +168,7 @@ uint32_t link_wait(const struct link *link, uint32_t now);
 
 /* The line is gone (a cable, a socket): down, without a farewell. */
 void link_lost(struct link *link);
-/* Says farewell: what link_output() then gives should still go on the line. */
+/* Says farewell, after what was said before: link_output() goes on until the link is down. */
 void link_bye(struct link *link);
 
 bool link_is_up(const struct link *link);

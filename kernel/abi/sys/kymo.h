@@ -94,7 +94,7 @@ struct kymo_thread_info { /* ThreadInfo(pid, tid, …) */
 #define KYMO_MAP_TRACE 0x20  /* the trace buffers, read-only; needs ABILITY_TRACE */
 #define KYMO_MAP_STACK 0x40  /* unmapped guard below, where there is an MMU */
 struct kymo_map {            /* MemMap(): in and out */
-    uint64_t phys;           /* in: for DEVICE */
+    uint64_t phys;           /* in: for DEVICE. Out: of RAM, with ABILITY_DEVICE: for DMA */
     uint64_t vaddr;          /* out */
     uint64_t len;            /* in: wanted; out: mapped (rounded up) */
     uint32_t flags;

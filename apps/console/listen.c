@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See listen.h. The listener is told by a pulse and asks: the console never waits for it. */
+#include "apps/console/listen.h"
+
+#include <errno.h>
+
+#define RING 2048 /* bytes kept, a power of 2 */
+
+static char ring[RING];
+static uint64_t written; /* on the console, in all */
+static int listener;     /* connection to it, 0: nobody waits for a pulse */
+static int listener_code;
+
+void listen_text(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        ring[written++ % RING] = text[i];
+    }
+    if (listener > 0 && bytes > 0) {
+        MsgSendPulse(listener, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0);
+        ConnectDetach(listener);
+        listener = 0;
+    }
+}
+
+static void wait_for_more(int rcvid, const struct console_listen *msg, const struct _msg_info *info)
+{
+    if (listener > 0) {
+        ConnectDetach(listener);
+    }
+    listener = ConnectAttach(0, info->pid, msg->chid, _NTO_SIDE_CHANNEL, 0);
+    listener_code = msg->code;
+    if (listener < 0) {
+        listener = 0;
+        MsgError(rcvid, errno);
+        return;
+    }
+    MsgReply(rcvid, 0, NULL, 0);
+}
+
+void listen_message(int rcvid, const struct console_listen *msg, const struct _msg_info *info)
+{
+    uint64_t oldest = written > RING ? written - RING : 0;
+    struct console_heard heard = {msg->position < oldest ? oldest : msg->position};
+    iov_t parts[3];
+
+    if (heard.position >= written || info->dstmsglen <= sizeof(heard)) {
+        wait_for_more(rcvid, msg, info);
+        return;
+    }
+    size_t count = (size_t)(written - heard.position);
+    size_t room = info->dstmsglen - sizeof(heard);
+    count = count < room ? count : room;
+    size_t at = (size_t)(heard.position % RING);
+    size_t first = count < RING - at ? count : RING - at;
+    SETIOV(&parts[0], &heard, sizeof(heard));
+    SETIOV(&parts[1], ring + at, first);
+    SETIOV(&parts[2], ring, count - first);
+    MsgReplyv(rcvid, (long)count, parts, 3);
+}

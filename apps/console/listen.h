@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The newest text on the console, kept for one listener (protocol.h). One thread. */
+#ifndef APPS_CONSOLE_LISTEN_H
+#define APPS_CONSOLE_LISTEN_H
+
+#include <stddef.h>
+
+#include "apps/console/protocol.h"
+#include "kernel/abi/sys/neutrino.h"
+
+/* The text is on the console. */
+void listen_text(const char *text, size_t bytes);
+/* CONSOLE_LISTEN came; it is answered. */
+void listen_message(int rcvid, const struct console_listen *msg, const struct _msg_info *info);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the console server does for linkd, which carries the console to a host, beside the messages
+ * of sys/iomsg.h. Text has a position: bytes written on the console since it began.
+ */
+#ifndef APPS_CONSOLE_PROTOCOL_H
+#define APPS_CONSOLE_PROTOCOL_H
+
+#include <stdint.h>
+
+/*
+ * The text from `position` on, as much as the reply takes: struct console_heard, then the bytes;
+ * status: how many. What is too old is left out, and heard.position tells. None yet: status 0, and
+ * when there is some a pulse of code `code` to channel `chid` of the sender, once.
+ */
+#define CONSOLE_LISTEN 0x4b31
+/* Bytes follow: as if typed. */
+#define CONSOLE_TYPE 0x4b32
+
+struct console_listen {
+    uint16_t type; /* CONSOLE_* */
+    uint16_t zero;
+    int32_t chid, code;
+    uint32_t bytes; /* TYPE: that follow */
+    uint64_t position;
+};
+
+struct console_heard {
+    uint64_t position; /* of the first byte that follows */
+};
+
+#endif

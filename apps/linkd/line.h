@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The device behind the link; one file a kind (line_cmsdk.c, line_virtio.c), chosen in
+ * apps/apps.mk. One thread: linkd's loop.
+ */
+#ifndef APPS_LINKD_LINE_H
+#define APPS_LINKD_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum line_state { LINE_STEADY, LINE_PLUGGED, LINE_UNPLUGGED };
+
+struct line {
+    const char *name;
+    /* Maps the device and attaches its interrupts, which come as pulses `code` on `coid`. 0, or -1
+     * and errno; ENODEV: this machine has none. */
+    int (*open)(int coid, int code);
+    /* An interrupt came; PLUGGED, UNPLUGGED: the host came or went, where the device can tell. */
+    enum line_state (*interrupt)(void);
+    /* After all was read and written: the next interrupt may come. */
+    void (*rearm)(void);
+    /* What came, at most `room` bytes; 0: nothing. */
+    size_t (*read)(uint8_t *bytes, size_t room);
+    /* Takes what there is room for; if not all, an interrupt comes when there is more. */
+    size_t (*write)(const uint8_t *bytes, size_t count);
+    /* What was written may be kept until now. */
+    void (*flush)(void);
+};
+
+extern const struct line link_line;
+
+#endif

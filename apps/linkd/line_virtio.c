@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The link over a virtio console's second port (QEMU: virtio-serial-device and virtserialport): the
+ * first is for a virtconsole, which loses bytes when its reader is slow; a virtserialport waits.
+ * The device says when a host comes and goes. Virtio 1.1, 5.3.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "apps/linkd/line.h"
+#include "apps/linkd/virtio.h"
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+
+#define VIRTIO_CONSOLE 3
+#define FEATURE_MULTIPORT 2u
+#define PORT 1
+#define BUFFER 8192u
+#define CONTROL_BUFFER 256u
+
+enum { CONTROL_IN, CONTROL_OUT, PORT_IN, PORT_OUT, QUEUES };
+
+struct control {
+    uint32_t port;
+    uint16_t event, value;
+};
+enum { DEVICE_READY = 0, DEVICE_ADD = 1, PORT_READY = 3, PORT_OPEN = 6 };
+
+static struct virtio_device device;
+static struct virtio_queue queues[QUEUES] = {
+    [CONTROL_IN] = {.device = &device, .index = 2, .buffer_bytes = CONTROL_BUFFER},
+    [CONTROL_OUT] = {.device = &device, .index = 3, .buffer_bytes = CONTROL_BUFFER, .to_device = 1},
+    [PORT_IN] = {.device = &device, .index = 4, .buffer_bytes = BUFFER},
+    [PORT_OUT] = {.device = &device, .index = 5, .buffer_bytes = BUFFER, .to_device = 1},
+};
+static int interrupt_id;
+static size_t in_at; /* of the buffer being read */
+static uint8_t *out; /* the buffer being filled */
+static size_t out_bytes;
+static bool plugged;
+
+static int attach(int coid, int code)
+{
+    struct sigevent event;
+
+    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, 0);
+    interrupt_id = InterruptAttachEvent(device.interrupt, &event, 0);
+    return interrupt_id < 0 ? -1 : 0;
+}
+
+static int queues_begin(void)
+{
+    struct kymo_map map = {.flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    size_t at = 0;
+
+    for (unsigned i = 0; i < QUEUES; i++) {
+        map.len += VIRTIO_QUEUE_BYTES(queues[i].buffer_bytes);
+    }
+    if (MemMap(&map) < 0) {
+        return -1;
+    }
+    for (unsigned i = 0; i < QUEUES; i++) {
+        uint8_t *memory = (uint8_t *)(uintptr_t)map.vaddr + at;
+
+        if (!virtio_queue_begin(&queues[i], memory, map.phys + at, queues[i].buffer_bytes)) {
+            errno = ENODEV;
+            return -1;
+        }
+        at += VIRTIO_QUEUE_BYTES(queues[i].buffer_bytes);
+    }
+    return 0;
+}
+
+static void fill(struct virtio_queue *queue)
+{
+    for (unsigned i = 0; i < VIRTIO_BUFFERS; i++) {
+        virtio_queue_give(queue, queue->buffers + i * queue->buffer_bytes,
+                          (uint32_t)queue->buffer_bytes);
+    }
+    virtio_queue_notify(queue);
+}
+
+/* Never more on its way than there are buffers: each answers one that came. */
+static void control_out(uint32_t port, uint16_t event, uint16_t value)
+{
+    const struct control message = {port, event, value};
+    uint32_t bytes;
+    uint8_t *buffer = virtio_queue_used(&queues[CONTROL_OUT], &bytes);
+
+    if (buffer) {
+        memcpy(buffer, &message, sizeof(message));
+        virtio_queue_give(&queues[CONTROL_OUT], buffer, sizeof(message));
+        virtio_queue_notify(&queues[CONTROL_OUT]);
+    }
+}
+
+static int line_open(int coid, int code)
+{
+    if (!virtio_find(&device, VIRTIO_CONSOLE)) {
+        return -1;
+    }
+    if (!virtio_begin(&device, FEATURE_MULTIPORT)) {
+        errno = ENODEV;
+        return -1;
+    }
+    if (queues_begin() != 0 || attach(coid, code) != 0) {
+        return -1;
+    }
+    virtio_ready(&device);
+    fill(&queues[CONTROL_IN]);
+    fill(&queues[PORT_IN]);
+    control_out(0, DEVICE_READY, 1);
+    return 0;
+}
+
+static enum line_state control_in(const struct control *message)
+{
+    if (message->port != PORT) {
+        return LINE_STEADY;
+    }
+    if (message->event == DEVICE_ADD) {
+        control_out(PORT, PORT_READY, 1);
+        control_out(PORT, PORT_OPEN, 1);
+    }
+    if (message->event == PORT_OPEN && plugged != (message->value != 0)) {
+        plugged = message->value != 0;
+        return plugged ? LINE_PLUGGED : LINE_UNPLUGGED;
+    }
+    return LINE_STEADY;
+}
+
+static enum line_state interrupt(void)
+{
+    struct virtio_queue *queue = &queues[CONTROL_IN];
+    enum line_state state = LINE_STEADY;
+    struct control message;
+    uint8_t *buffer;
+    uint32_t bytes;
+
+    virtio_interrupt(&device);
+    while ((buffer = virtio_queue_used(queue, &bytes)) != NULL) {
+        if (bytes >= sizeof(message)) {
+            memcpy(&message, buffer, sizeof(message));
+            enum line_state now = control_in(&message);
+            state = now == LINE_STEADY ? state : now;
+        }
+        virtio_queue_give(queue, buffer, CONTROL_BUFFER);
+        virtio_queue_notify(queue);
+    }
+    return state;
+}
+
+static void rearm(void)
+{
+    InterruptUnmask(device.interrupt, interrupt_id);
+}
+
+static size_t line_read(uint8_t *bytes, size_t room)
+{
+    struct virtio_queue *queue = &queues[PORT_IN];
+    uint32_t there;
+    uint8_t *buffer = virtio_queue_used(queue, &there);
+
+    if (!buffer) {
+        return 0;
+    }
+    size_t left = there - in_at;
+    size_t count = left < room ? left : room;
+    memcpy(bytes, buffer + in_at, count);
+    in_at += count;
+    if (in_at == there) {
+        in_at = 0;
+        virtio_queue_give(queue, buffer, BUFFER);
+        virtio_queue_notify(queue);
+    }
+    return count;
+}
+
+static void flush(void)
+{
+    if (out && out_bytes > 0) {
+        virtio_queue_give(&queues[PORT_OUT], out, (uint32_t)out_bytes);
+        virtio_queue_notify(&queues[PORT_OUT]);
+    }
+    out = NULL;
+    out_bytes = 0;
+}
+
+/* Small frames share a buffer until it is full or flushed. */
+static size_t line_write(const uint8_t *bytes, size_t count)
+{
+    uint32_t written;
+
+    if (!out) {
+        out = virtio_queue_used(&queues[PORT_OUT], &written);
+        out_bytes = 0;
+    }
+    if (!out) {
+        return 0;
+    }
+    size_t room = BUFFER - out_bytes;
+    size_t part = count < room ? count : room;
+    memcpy(out + out_bytes, bytes, part);
+    out_bytes += part;
+    if (out_bytes == BUFFER) {
+        flush();
+    }
+    return part;
+}
+
+const struct line link_line = {
+    .name = "virtio",
+    .open = line_open,
+    .interrupt = interrupt,
+    .rearm = rearm,
+    .read = line_read,
+    .write = line_write,
+    .flush = flush,
+};

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See broker.h. */
+#include "host/link/broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/link/spec.h"
+
+#define FRAME_MOST 4096
+#define WINDOW 32
+#define CHANNELS LINK_CHANNELS_MOST
+#define HELLO_MS 200
+#define MEET_MS 10000 /* to wait for the target's hello */
+#define ALONE_MS 2000 /* to wait for the first session */
+
+static struct broker broker;
+static struct link_channel channels[CHANNELS];
+static uint8_t memory[LINK_MEMORY(FRAME_MOST, WINDOW)];
+
+static uint32_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint32_t)((uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000);
+}
+
+static void over(const char *what)
+{
+    if (!broker.over) {
+        broker.over = true;
+        snprintf(broker.why, sizeof(broker.why), "%.300s: %s", broker.spec, what);
+    }
+}
+
+static int clients(void)
+{
+    int count = 0;
+
+    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
+        count += broker.client[i].fd >= 0;
+    }
+    return count;
+}
+
+static void accept_all(void)
+{
+    int fd;
+
+    while ((fd = accept4(broker.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        struct client *client = NULL;
+
+        for (unsigned i = 0; i < BROKER_CLIENTS && !client; i++) {
+            client = broker.client[i].fd < 0 ? &broker.client[i] : NULL;
+        }
+        if (!client) {
+            close(fd);
+            continue;
+        }
+        client_begin(client, fd);
+        if (link_is_up(&broker.link)) {
+            client_put(client, LOCAL_HELLO, 0, 0, link_peer(&broker.link),
+                       sizeof(struct link_hello));
+        }
+    }
+}
+
+static void line_in(void)
+{
+    static uint8_t bytes[65536];
+    ssize_t got = read(broker.line, bytes, sizeof(bytes));
+
+    if (got > 0) {
+        link_input(&broker.link, now(), bytes, (size_t)got);
+    } else if (got == 0) {
+        over("the line was closed");
+    } else if (errno != EAGAIN && errno != EINTR) {
+        over(strerror(errno));
+    }
+}
+
+/* false: the line takes no more now. */
+static bool line_out(void)
+{
+    const uint8_t *bytes;
+    size_t count;
+
+    while (!broker.over && (count = link_output(&broker.link, now(), &bytes)) > 0) {
+        ssize_t done = write(broker.line, bytes, count);
+
+        if (done < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return false;
+        }
+        if (done < 0) {
+            over(errno == EPIPE ? "the line was closed" : strerror(errno));
+            return false;
+        }
+        link_output_done(&broker.link, (size_t)done);
+    }
+    return true;
+}
+
+/* What a fetch has emptied makes place for the next packet, which may make the next frame. */
+static bool clients_work(void)
+{
+    bool progress = false;
+
+    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
+        struct client *client = &broker.client[i];
+        size_t bytes = client->in_bytes;
+        bool held = client->held;
+
+        if (client->fd >= 0) {
+            client_work(&broker, client);
+            progress |= client->in_bytes != bytes || client->held != held;
+        }
+    }
+    return progress;
+}
+
+static bool work(void)
+{
+    bool flows = line_out();
+
+    while (flows && !broker.over && clients_work()) {
+        flows = line_out();
+    }
+    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
+        if (broker.client[i].fd >= 0) {
+            client_write(&broker, &broker.client[i]);
+        }
+    }
+    return flows;
+}
+
+static void wait_and_read(bool flows)
+{
+    struct pollfd fds[BROKER_CLIENTS + 2];
+    uint32_t wait = link_wait(&broker.link, now());
+
+    fds[0] = (struct pollfd){.fd = broker.listener, .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = broker.line, .events = flows ? POLLIN : POLLIN | POLLOUT};
+    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
+        const struct client *client = &broker.client[i];
+        bool room = !client->held && client->in_bytes < sizeof(client->in);
+
+        fds[i + 2] = (struct pollfd){
+            .fd = client->fd,
+            .events = (short)((room ? POLLIN : 0) | (client->out_end > 0 ? POLLOUT : 0))};
+    }
+    if (poll(fds, BROKER_CLIENTS + 2, wait < 500 ? (int)wait : 500) < 0) {
+        return;
+    }
+    if (fds[0].revents) {
+        accept_all();
+    }
+    if (fds[1].revents & (POLLIN | POLLHUP | POLLERR)) {
+        line_in();
+    }
+    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
+        if (broker.client[i].fd == fds[i + 2].fd && fds[i + 2].fd >= 0 &&
+            (fds[i + 2].revents & (POLLIN | POLLHUP | POLLERR))) {
+            client_readable(&broker, &broker.client[i]);
+        }
+    }
+}
+
+/* Nobody may come any more: under the lock that one who would start a broker takes first. */
+static bool close_door(void)
+{
+    int lock = open(broker.place->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0) {
+        close(lock);
+        return false;
+    }
+    accept_all();
+    if (clients() > 0 && !broker.over) {
+        close(lock);
+        return false;
+    }
+    unlink(broker.place->address.sun_path);
+    close(broker.listener);
+    close(lock);
+    return true;
+}
+
+/* Each session gets the reason, and a second to take it. */
+static void tell_all(void)
+{
+    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
+        if (broker.client[i].fd >= 0) {
+            client_put(&broker.client[i], LOCAL_DOWN, 0, 0, broker.why, strlen(broker.why));
+            broker.client[i].leaving = true;
+        }
+    }
+    for (int i = 0; i < 100 && clients() > 0; i++) {
+        for (unsigned c = 0; c < BROKER_CLIENTS; c++) {
+            if (broker.client[c].fd >= 0) {
+                client_write(&broker, &broker.client[c]);
+            }
+        }
+        if (clients() > 0) {
+            poll(NULL, 0, 10);
+        }
+    }
+}
+
+/* After what is on its way has arrived. */
+static void say_bye(void)
+{
+    uint32_t began = now();
+
+    link_bye(&broker.link);
+    while (link_is_up(&broker.link) && now() - began < 1000) {
+        bool flows = line_out();
+        struct pollfd fd = {.fd = broker.line, .events = flows ? POLLIN : POLLIN | POLLOUT};
+
+        if (link_is_up(&broker.link) && poll(&fd, 1, 20) > 0 && (fd.revents & POLLIN)) {
+            line_in();
+        }
+    }
+}
+
+static void begin(void)
+{
+    const struct link_config config = {
+        .user = &broker_user,
+        .context = &broker,
+        .memory = memory,
+        .channel = channels,
+        .frame_most = FRAME_MOST,
+        .window = WINDOW,
+        .channels = CHANNELS,
+        .role = LINK_HOST,
+        .hello_ms = HELLO_MS,
+        .seed = (uint32_t)getpid() * 2654435761u ^ (uint32_t)time(NULL) ^ now(),
+    };
+
+    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
+        broker.client[i].fd = -1;
+    }
+    link_init(&broker.link, &config, now());
+    broker.line = spec_open(broker.spec, broker.why, sizeof(broker.why));
+    broker.over = broker.line < 0;
+}
+
+void broker_run(const struct place *place, const char *spec, int listener)
+{
+    uint32_t began = now();
+    bool met = false;
+
+    signal(SIGPIPE, SIG_IGN);
+    broker.place = place;
+    broker.spec = spec;
+    broker.listener = listener;
+    fcntl(listener, F_SETFL, O_NONBLOCK);
+    begin();
+    accept_all();
+    for (;;) {
+        bool flows = broker.over || work();
+
+        met |= clients() > 0;
+        if (!broker.over && !broker.was_up && now() - began > MEET_MS) {
+            over("no answer from the target: is linkd running there?");
+        }
+        if ((broker.over || (clients() == 0 && (met || now() - began > ALONE_MS))) &&
+            close_door()) {
+            break;
+        }
+        if (broker.over) {
+            poll(NULL, 0, 10); /* somebody is at the door */
+        } else {
+            wait_and_read(flows);
+        }
+    }
+    if (broker.over) {
+        tell_all();
+    } else {
+        say_bye();
+    }
+    _exit(0);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the link tells the broker, passed on to the session whose channel it is. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/link/broker.h"
+
+static void up(void *context)
+{
+    struct broker *broker = context;
+
+    broker->was_up = true;
+    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
+        if (broker->client[i].fd >= 0) {
+            client_put(&broker->client[i], LOCAL_HELLO, 0, 0, link_peer(&broker->link),
+                       sizeof(struct link_hello));
+        }
+    }
+}
+
+static const char *down_words(enum link_down why)
+{
+    switch (why) {
+    case LINK_SILENT:
+        return "the target went silent";
+    case LINK_RESTARTED:
+        return "the target was restarted";
+    case LINK_BYE:
+        return "the target has ended the link";
+    case LINK_STRANGE:
+        return "the target does not keep to the link's protocol";
+    default:
+        return "the line was closed";
+    }
+}
+
+static void down(void *context, enum link_down why)
+{
+    struct broker *broker = context;
+
+    if (!broker->over) {
+        broker->over = true;
+        snprintf(broker->why, sizeof(broker->why), "%.300s: %s", broker->spec, down_words(why));
+    }
+}
+
+static long open_came(void *context, unsigned channel, const char *service)
+{
+    (void)context;
+    (void)channel;
+    (void)service;
+    return -ENOTSUP; /* only the host opens */
+}
+
+static void opened(void *context, unsigned channel)
+{
+    struct broker *broker = context;
+
+    if (broker->owner[channel].client) {
+        client_put(broker->owner[channel].client, LOCAL_OPENED, broker->owner[channel].local, 0,
+                   NULL, 0);
+    }
+}
+
+static void data(void *context, unsigned channel, const uint8_t *bytes, size_t count, size_t offset,
+                 size_t total)
+{
+    struct broker *broker = context;
+
+    if (broker->owner[channel].client) {
+        client_put(broker->owner[channel].client, offset == 0 ? LOCAL_FIRST : LOCAL_MORE,
+                   broker->owner[channel].local, (uint32_t)total, bytes, count);
+    }
+}
+
+/* From the packet that the session is held at, if it is this channel's. */
+static size_t fetch(void *context, unsigned channel, size_t most, const uint8_t **bytes)
+{
+    struct broker *broker = context;
+    struct client *client = broker->owner[channel].client;
+    struct local_head head;
+
+    if (!client || !client->held) {
+        return 0;
+    }
+    memcpy(&head, client->in, sizeof(head));
+    if (head.channel != broker->owner[channel].local) {
+        return 0;
+    }
+    size_t left = head.bytes - client->held_at;
+    size_t count = left < most ? left : most;
+    *bytes = client->in + sizeof(head) + client->held_at;
+    client->held_at += count;
+    return count;
+}
+
+static void sent(void *context, unsigned channel)
+{
+    (void)context;
+    (void)channel;
+}
+
+static void closed(void *context, unsigned channel, int reason)
+{
+    struct broker *broker = context;
+    struct client *client = broker->owner[channel].client;
+
+    if (client) {
+        client->channel[broker->owner[channel].local] = -1;
+        client_put(client, LOCAL_CLOSED, broker->owner[channel].local, (uint32_t)reason, NULL, 0);
+        broker->owner[channel].client = NULL;
+    }
+}
+
+static void stranger(void *context, unsigned version)
+{
+    struct broker *broker = context;
+
+    broker->over = true;
+    snprintf(broker->why, sizeof(broker->why),
+             "%.300s: the target speaks version %u of the link, this kymo version %u", broker->spec,
+             version, LINK_VERSION);
+}
+
+const struct link_user broker_user = {
+    .up = up,
+    .down = down,
+    .open = open_came,
+    .opened = opened,
+    .data = data,
+    .fetch = fetch,
+    .sent = sent,
+    .closed = closed,
+    .stranger = stranger,
+};

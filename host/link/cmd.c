@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See cmd.h. */
+#include "host/link/cmd.h"
+
+#include <string.h>
+
+volatile sig_atomic_t cmd_interrupted;
+
+struct channel *cmd_open(const char *spec, const char *service, struct session **session)
+{
+    const char *why = "";
+    struct channel *channel;
+
+    *session = session_open(spec, &why);
+    if (*session == NULL) {
+        kymo_error("%s", why);
+        return NULL;
+    }
+    channel = channel_open(*session, service, &why);
+    if (channel == NULL) {
+        kymo_error("%s: %s", spec, why);
+        session_close(*session);
+        *session = NULL;
+    }
+    return channel;
+}
+
+int cmd_lost(struct session *session, const char *spec)
+{
+    const char *why = session_reason(session);
+
+    if (strncmp(why, spec, strlen(spec)) == 0) {
+        kymo_error("%s", why);
+    } else {
+        kymo_error("%s: %s", spec, why);
+    }
+    return KYMO_FAILURE;
+}
+
+static void interrupted(int signo)
+{
+    cmd_interrupted = signo;
+}
+
+void cmd_catch_signals(void)
+{
+    const struct sigaction action = {.sa_handler = interrupted}; /* no SA_RESTART: poll() ends */
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the commands that talk to a target share. */
+#ifndef HOST_LINK_CMD_H
+#define HOST_LINK_CMD_H
+
+#include <signal.h>
+
+#include "host/kymo.h"
+#include "host/link/session.h"
+
+/* The session and its channel, or a message and NULL. */
+struct channel *cmd_open(const char *spec, const char *service, struct session **session);
+/* After -EPIPE: says why; returns KYMO_FAILURE. */
+int cmd_lost(struct session *session, const char *spec);
+/* Signals that end a command: the flag is set, nothing else happens. */
+extern volatile sig_atomic_t cmd_interrupted;
+void cmd_catch_signals(void);
+
+#endif

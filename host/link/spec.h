@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where a target is: unix:PATH, tcp:HOST:PORT, /dev/tty…[@BAUD]. */
+#ifndef HOST_LINK_SPEC_H
+#define HOST_LINK_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SPEC_MOST 4096
+
+/* Does it have one of the forms? */
+bool spec_is_good(const char *spec);
+/* The same for every way to write it: paths are absolute. -1: too long. */
+int spec_absolute(const char *spec, char *to, size_t room);
+/* Opens the line, non-blocking. -1: `why` says why. */
+int spec_open(const char *spec, char *why, size_t room);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a program may ask of linkd, the process that has the link to the host: messages to the name
+ * "link". A capture goes to the host that has opened the service "capture" (docs/link.md): BEGIN,
+ * as many DATA as it takes, END. One at a time; it belongs to the process that began it, and ends
+ * with it.
+ *
+ *   BEGIN  the capture's name follows, no NUL. Waits until a host takes it. EBUSY: another one runs
+ *   DATA   bytes follow, at most LINKMSG_DATA_MOST. Status: as many; they are on their way
+ *   END    waits until the host has said that all of it is stored
+ *
+ * EPIPE: the link was lost, or the host has closed; the host's own errno, such as ENOSPC.
+ */
+#ifndef LIB_SYS_LINKMSG_H
+#define LIB_SYS_LINKMSG_H
+
+#include <stdint.h>
+
+#define LINKMSG_NAME "link"
+#define LINKMSG_BEGIN 0x4b21
+#define LINKMSG_DATA 0x4b22
+#define LINKMSG_END 0x4b23
+
+#define LINKMSG_DATA_MOST (1024 * 1024)
+#define LINKMSG_PATH_MOST 200 /* bytes of a capture's name */
+
+struct linkmsg {
+    uint16_t type; /* LINKMSG_* */
+    uint16_t zero;
+    uint32_t bytes; /* that follow */
+};
+_Static_assert(sizeof(struct linkmsg) == 8, "message layout");
+
+#endif
