@@ -19,7 +19,7 @@ PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 init_SRCS := apps/init/main.c apps/init/line.c apps/init/options.c
 console_SRCS := apps/console/main.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
-linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c dtrace_none.c console.c capture.c \
+linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c console.c capture.c \
 	source.c $(LINK_LINE_$(BOARD))) $(addprefix lib/link/,link.c channel.c make.c window.c \
 	receive.c encode.c cobs.c crc32c.c)
 USER_FLAGS += $(LINK_DEFS_$(BOARD))
