@@ -109,7 +109,7 @@ def judge(boot):
     died = re.search(r"^Process \d+ \(t_\w+\) terminated.*", boot.console, re.M)
     if died and suite.image == "test":  # others let their own children die
         results.append(("no test program dies", died.group()))
-    if "PANIC" in boot.console and not suite.panics:
+    if "kernel panic" in boot.console and not suite.panics:
         results.append(("no panic", "the kernel panicked"))
     for check in suite.checks:
         name = check.__name__.replace("_", " ")

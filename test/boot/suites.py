@@ -80,6 +80,10 @@ def says(text):
     return check
 
 
+def it_ends_there(boot):
+    return "it goes on" if "still here" in boot.console else None
+
+
 def to_dev_full(boot):
     os.symlink("/dev/full", boot.trace)
 
@@ -220,6 +224,12 @@ SUITES = [
     Suite("small", "16 MB of RAM", "smoke", A64, cpus=2, tests=20, qemu=["-m", "16M"]),
     Suite("large", "5 GB of RAM: above 4 GB, too", "smoke", A64, cpus=2, tests=20,
           qemu=["-m", "5G"]),
+    Suite("panic", "a panic says where and why, and ends the emulator", "panic", status=101,
+          panics=True,
+          checks=[says(r"kernel panic on CPU \d: .*\ncurrent: process 3 \(t_system\), thread 1, "
+                       r"call 113\n")]),
+    Suite("reset", "a reset starts anew: here it ends the emulator", "reset", qemu=["-no-reboot"],
+          checks=[says(r"hello from hello\n"), it_ends_there]),
     Suite("traced", "the API suite, recorded wide: every row must fire", "traced", tests=100,
           timeout=240, qemu=["-rtc", "clock=vm"],
           checks=[the_capture_can_be_read, truth.the_capture_can_be_true], coverage=True),
