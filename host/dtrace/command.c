@@ -11,7 +11,7 @@
 
 enum { OPT_JSON = 256, OPT_HELP, OPT_ELF };
 
-static const char short_options[] = "+3:6aAb:Bc:CD:eF"
+static const char short_options[] = "+3:6:aAb:Bc:CD:eF"
                                     "f:GhHi:I:lL:m:n:o:p:P:qs:St:U:vVwx:X:Z";
 
 const char command_help[] =
@@ -89,7 +89,6 @@ static bool unsupported(int option)
         int option;
         const char *why;
     } rows[] = {
-        {'3', "the target says its own data model"},  {'6', "the target says its own data model"},
         {'a', "no target has anonymous tracing yet"}, {'A', "no target has anonymous tracing yet"},
         {'G', "programs have no D objects here"},     {'h', "programs have no D objects here"},
         {'B', "there are no buffers to show"},
@@ -112,6 +111,18 @@ static bool one_mode(const struct command *c)
         return false;
     }
     return true;
+}
+
+/* -32, -64 */
+static int take_model(struct command *c, int option, const char *rest)
+{
+    if (strcmp(rest, option == '3' ? "2" : "4") != 0) {
+        fprintf(stderr, "dtrace: illegal option -- %c%s\n", option, rest);
+        command_usage(stderr);
+        return 2;
+    }
+    c->bits = option == '3' ? 32 : 64;
+    return 0;
 }
 
 static bool take_pid(struct command *c, const char *text)
@@ -140,6 +151,9 @@ static int take_option(struct command *c, int option, char *value)
         return 0;
     }
     switch (option) {
+    case '3':
+    case '6':
+        return take_model(c, option, value);
     case 's':
         add_source(c, true, D_SPEC_NAME, value);
         break;

@@ -36,6 +36,7 @@ struct command {
     const char *const *args; /* what is left: $1 … */
     int nargs;
     bool list, verbose, disassemble, compile_only, version, json;
+    unsigned bits; /* -32, -64; 0: what the target has */
     const char *output;
     const char *run; /* -c */
     pid_t pid;       /* -p, or of -c; 0: none */

@@ -191,6 +191,11 @@ static int open_session(struct command *c)
         fprintf(stderr, "dtrace: failed to open target %s: %s\n", c->target_spec, why);
         return 1;
     }
+    unsigned bits = c->target->ops->model(c->target)->pointer * 8u;
+    if (c->bits && c->bits != bits) {
+        fprintf(stderr, "dtrace: -%u is not available: the target has %u bits\n", c->bits, bits);
+        return 1;
+    }
     c->session = d_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
     apply_target_defaults(c);
     return apply_settings(c) ? 1 : !add_elves(c);
