@@ -42,11 +42,14 @@ static const char *brackets(char **at, struct line *line)
     return options_parse(options, line);
 }
 
-/* A # begins a comment at the line's start or after a blank. */
+/* A # begins a comment at the line's start or after a blank, but not in quotes. */
 static void cut_comment(char *text)
 {
-    for (char *at = text; (at = strchr(at, '#')) != NULL; at++) {
-        if (at == text || at[-1] == ' ' || at[-1] == '\t') {
+    bool quoted = false;
+
+    for (char *at = text; *at; at++) {
+        quoted ^= *at == '"';
+        if (*at == '#' && !quoted && (at == text || at[-1] == ' ' || at[-1] == '\t')) {
             *at = '\0';
             return;
         }

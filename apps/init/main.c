@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #define SCRIPT_MAX 8192
 #define NAME_WAIT_MS 10000
+#define SLEEP_MOST_MS 1000000
 
 static int background; /* children started with & that have not ended */
 
@@ -90,27 +90,47 @@ static const char *wait_all(void)
     return NULL;
 }
 
+static const char *sleep_ms(const char *text)
+{
+    uint32_t ms;
+
+    if (!script_number(text, SLEEP_MOST_MS, &ms)) {
+        return "sleep MS, at most 1000000";
+    }
+    return usleep((useconds_t)ms * 1000) == 0 ? NULL : strerror(errno);
+}
+
+static const char *shut_down(const char *text)
+{
+    uint32_t status = 0;
+
+    if (text && !script_number(text, 255, &status)) {
+        return "shutdown [STATUS], at most 255";
+    }
+    fflush(stdout);
+    SystemCtl(KYMO_SYSTEM_SHUTDOWN, (int)status);
+    return strerror(errno);
+}
+
 static const char *execute(struct line *line)
 {
     const char *word = line->words[0];
     const char *argument = line->words[1];
 
-    if (line->bracketed) {
+    if (line->bracketed || line->background) {
         return run_program(line);
     }
     if (strcmp(word, "waitname") == 0) {
-        return argument ? wait_name(argument) : "waitname NAME";
+        return line->nwords == 2 ? wait_name(argument) : "waitname NAME";
     }
     if (strcmp(word, "sleep") == 0) {
-        return argument && usleep((useconds_t)atoi(argument) * 1000) == 0 ? NULL : "sleep MS";
+        return line->nwords == 2 ? sleep_ms(argument) : "sleep MS";
     }
     if (strcmp(word, "wait") == 0) {
-        return wait_all();
+        return line->nwords == 1 ? wait_all() : "wait has no argument";
     }
     if (strcmp(word, "shutdown") == 0) {
-        fflush(stdout);
-        SystemCtl(KYMO_SYSTEM_SHUTDOWN, argument ? atoi(argument) : 0);
-        return strerror(errno);
+        return line->nwords <= 2 ? shut_down(argument) : "shutdown [STATUS]";
     }
     return run_program(line);
 }

@@ -5,8 +5,7 @@
 
 #include "apps/init/script.h"
 
-/* 123, 0x7b, 64k, 2m. */
-static bool number(const char *text, uint32_t most, uint32_t *value)
+bool script_number(const char *text, uint32_t most, uint32_t *value)
 {
     char *end;
     unsigned long long n = strtoull(text, &end, 0);
@@ -67,7 +66,7 @@ static const char *set_priority(char *value, struct line *line)
 {
     uint32_t priority;
 
-    if (!number(value, PRIORITY_MAX, &priority) || priority < PRIORITY_MIN) {
+    if (!script_number(value, PRIORITY_MAX, &priority) || priority < PRIORITY_MIN) {
         return "pri is 1 to 255";
     }
     line->attr.priority = (int)priority;
@@ -76,17 +75,17 @@ static const char *set_priority(char *value, struct line *line)
 
 static const char *set_heap(char *value, struct line *line)
 {
-    return number(value, UINT32_MAX, &line->attr.heap_size) ? NULL : "bad heap size";
+    return script_number(value, UINT32_MAX, &line->attr.heap_size) ? NULL : "bad heap size";
 }
 
 static const char *set_stack(char *value, struct line *line)
 {
-    return number(value, UINT32_MAX, &line->attr.stack_size) ? NULL : "bad stack size";
+    return script_number(value, UINT32_MAX, &line->attr.stack_size) ? NULL : "bad stack size";
 }
 
 static const char *set_runmask(char *value, struct line *line)
 {
-    return number(value, UINT32_MAX, &line->attr.runmask) ? NULL : "bad runmask";
+    return script_number(value, UINT32_MAX, &line->attr.runmask) ? NULL : "bad runmask";
 }
 
 static const char *set_name(char *value, struct line *line)

@@ -29,7 +29,9 @@ struct line {
 
 /* Parses one line, which it cuts up in place (words point into it). NULL, or what is wrong. */
 const char *line_parse(char *text, struct line *line);
-/* The options between the brackets. Same convention. */
+/* 123, 0x7b, 64k, 2m: false if it is none of these, or more than `most`. */
+bool script_number(const char *text, uint32_t most, uint32_t *value);
+/* The options between the brackets. Same convention as line_parse(). */
 const char *options_parse(char *text, struct line *line);
 
 #endif
