@@ -231,7 +231,8 @@ SUITES = [
     Suite("reset", "a reset starts anew: here it ends the emulator", "reset", qemu=["-no-reboot"],
           checks=[says(r"hello from hello\n"), it_ends_there]),
     Suite("wrong", "a wrong line of a start script", "wrong", status=1,
-          checks=[says(r"argument 1: a #b\ninit: start script line 4: sleep MS, at most 1000000\n$")]),
+          checks=[says(r"argument 1: a #b\ninit: start script line 4: sleep MS, at most 1000000"
+                       r"\n$")]),
     Suite("traced", "the API suite, recorded wide: every row must fire", "traced", tests=100,
           timeout=240, qemu=["-rtc", "clock=vm"],
           checks=[the_capture_can_be_read, truth.the_capture_can_be_true], coverage=True),
