@@ -11,6 +11,20 @@
 #include <string.h>
 #include <unistd.h>
 
+/* For cpp, system() and the command of -c. */
+static void change_environment(const struct setting *s)
+{
+    const char *equals = s->value ? strchr(s->value, '=') : NULL;
+    char *name = strndup(s->value ? s->value : "", equals ? (size_t)(equals - s->value) : SIZE_MAX);
+
+    if (name && strcmp(s->name, "setenv") == 0) {
+        setenv(name, equals ? equals + 1 : "", 1);
+    } else if (name && strcmp(s->name, "unsetenv") == 0) {
+        unsetenv(name);
+    }
+    free(name);
+}
+
 static int apply_settings(struct command *c)
 {
     for (unsigned i = 0; i < c->nsettings; i++) {
@@ -24,6 +38,7 @@ static int apply_settings(struct command *c)
         if (why) {
             return 1;
         }
+        change_environment(s);
     }
     return 0;
 }
@@ -113,7 +128,7 @@ static int compile_all(struct command *c)
         if (status) {
             return status;
         }
-        if (c->disassemble) {
+        if (c->disassemble || flag(c, "verbose")) {
             d_program_disassemble(c->sources[i].program, stderr);
         }
     }
