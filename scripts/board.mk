@@ -23,6 +23,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst build/%,%,$
 MAKEFLAGS += --no-builtin-rules
 
 include boards/$(BOARD)/board.mk
+$(if $(filter $(LIBC),$(LIBCS)),,$(error no C library $(LIBC) for $(BOARD); there are: $(LIBCS)))
 
 CC := $(CROSS)gcc
 AR := $(CROSS)ar

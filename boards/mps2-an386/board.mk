@@ -7,6 +7,7 @@ CROSS := arm-none-eabi-
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
+LIBCS := newlib picolibc
 
 # The trace clock is TIMER0, a 25 MHz down counter: inverted it runs up. CONFIG_IRQ_LEVEL: lines
 # whose devices hold them high until they are served (all of the CMSDK's do).

@@ -11,6 +11,7 @@ CPU_FLAGS_KERNEL := -mcpu=cortex-a53 -mgeneral-regs-only -mno-outline-atomics -f
 CPU_FLAGS_USER := -mcpu=cortex-a53 -mno-outline-atomics -fno-omit-frame-pointer \
 	-ftls-model=local-exec -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables
 LIBC := picolibc
+LIBCS := picolibc
 
 # What the device tree does not say is said here: RAM without one.
 BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DBOARD_RAM_BYTES=0x10000000
