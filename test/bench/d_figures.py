@@ -8,9 +8,13 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 CASES = ["dif_insn", "d_empty", "d_trace", "d_count", "d_count_execname", "d_pred_false",
          "d_pred_cached"]
+FIFTY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fifty.d")
+# Milliseconds on this machine, which say more of it than of Kymo: without limits.
+TIMES = {"d_compile_50_ms": ["-e", "-s", FIFTY], "d_start_ms": ["-qn", "BEGIN { exit(0); }"]}
 FIRINGS = (20, 120)
 INSTRUCTIONS = (20, 120)  # of dif_insn's clause
 PEERS = {"dif_insn": 34, "d_empty": 227, "d_trace": 439, "d_count": 774, "d_count_execname": 1466,
@@ -43,3 +47,16 @@ def measure(build):
     short, long = (per_firing(build, "dif_insn", n) for n in INSTRUCTIONS)
     slope = (long - short) / (INSTRUCTIONS[1] - INSTRUCTIONS[0])
     return {"dif_insn": round(slope, 1), **figures}
+
+
+def timed(build):
+    """{name: milliseconds of `kymo dtrace`, from start to end, the best of nine}"""
+    best = {}
+    for name, words in TIMES.items():
+        for _ in range(9):
+            began = time.perf_counter()
+            subprocess.run([os.path.join(build, "kymo"), "dtrace", *words], check=True,
+                           stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            took = (time.perf_counter() - began) * 1000
+            best[name] = round(min(took, best.get(name, took)), 1)
+    return best
