@@ -334,6 +334,21 @@ static uint32_t add_info(struct d_session *d, const struct d_node *clause, const
     return back->clauses.n - 1;
 }
 
+/* -x amin: what a clause uses must be at least as stable. */
+static void check_minimum(struct d_session *d, const struct d_clause *c, const struct d_node *n)
+{
+    uint64_t least = d_option(d, "amin");
+    uint64_t name = least >> 16 & 0xff, data = least >> 8 & 0xff, class = least & 0xff;
+    const struct d_attributes *p = &c->probe_attributes;
+    const struct d_attributes_short *a = &c->attributes;
+
+    if (least != D_OPTION_UNSET &&
+        (a->name < name || a->data < data || a->class < class || p->name[0] < name ||
+         p->data[0] < data || p->class[0] < class)) {
+        d_fail(d, n->place, "D_ATTR_MIN", "attributes are less than the predefined minimum");
+    }
+}
+
 static void finish_info(struct d_session *d, const struct d_clause *c)
 {
     struct d_clause_info *info = d_session_back(d)->clauses.data;
@@ -371,6 +386,7 @@ void d_clause_compile(struct d_session *d, struct d_program *program, struct d_n
     if (!p.any || part_has_actions(&p)) {
         part_end(d, &p);
     }
+    check_minimum(d, &c, clause);
     finish_info(d, &c);
     d_session_back(d)->clause = NULL;
 }

@@ -134,8 +134,11 @@ static bool parse(const struct row *row, const char *text, uint64_t *value)
     case VERSION:
         return text && version_value(text, value);
     case ATTRIBUTES:
-        *value = 1;
-        return text && d_value_attributes(text, &attributes);
+        if (!text || !d_value_attributes(text, &attributes)) {
+            return false;
+        }
+        *value = (uint64_t)attributes.name << 16 | attributes.data << 8 | attributes.class;
+        return true;
     case TEXT:
     case LIST:
         *value = 1;
