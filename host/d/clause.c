@@ -108,6 +108,8 @@ static void part_end(struct d_session *d, struct part *p)
     }
     p->any = true;
     p->first_action = program->actions.n;
+    /* The next part is an ECB of its own: what may follow what begins anew. */
+    p->clause->records = p->clause->speculates = p->clause->commits = false;
 }
 
 static uint32_t predicate_object(struct d_session *d, struct d_clause *c, struct d_node *n)
