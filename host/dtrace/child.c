@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,19 +48,20 @@ static void become(int gate, int report, char **words)
 
 /* execvp() fails only when tracing is on already, so that a command that isn't there is looked for
  * before. */
-static int find_command(const char *name)
+static int find_command(const char *name, char full[PATH_MAX])
 {
     const char *path = getenv("PATH");
-    char *all, *rest = NULL, full[4096];
+    char *all, *rest = NULL;
     int error = ENOENT;
 
     if (strchr(name, '/')) {
+        snprintf(full, PATH_MAX, "%s", name);
         return access(name, X_OK) == 0 ? 0 : errno;
     }
     all = strdup(path ? path : "/bin:/usr/bin");
     for (char *folder = all ? strtok_r(all, ":", &rest) : NULL; folder && error;
          folder = strtok_r(NULL, ":", &rest)) {
-        snprintf(full, sizeof(full), "%s/%s", folder, name);
+        snprintf(full, PATH_MAX, "%s/%s", folder, name);
         error = access(full, X_OK) == 0 ? 0 : error;
     }
     free(all);
@@ -75,7 +77,8 @@ static bool failed_to_start(const char *name, int error)
 static bool start(struct command *c, char **words)
 {
     int gate[2], report[2];
-    int error = words && words[0] ? find_command(words[0]) : ENOENT;
+    char path[PATH_MAX];
+    int error = words && words[0] ? find_command(words[0], path) : ENOENT;
 
     if (error || pipe2(gate, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0) {
         return failed_to_start(words && words[0] ? words[0] : "", error ? error : errno);
@@ -90,6 +93,7 @@ static bool start(struct command *c, char **words)
     close(report[1]);
     c->run_gate = gate[1];
     c->run_report = report[0];
+    command_add_program(c, path);
     return c->pid > 0 || failed_to_start(words[0], errno);
 }
 
@@ -104,12 +108,13 @@ bool command_start_child(struct command *c)
     return ok;
 }
 
-bool command_grab(const struct command *c)
+bool command_grab(struct command *c)
 {
     if (kill(c->pid, 0) != 0 && errno == ESRCH) {
         fprintf(stderr, "dtrace: failed to grab pid %d: no such process\n", (int)c->pid);
         return false;
     }
+    command_add_process(c);
     return true;
 }
 

@@ -66,9 +66,14 @@ int command_trace(struct command *, const void *image, size_t size);
 /* -c: starts it, waiting at the gate. False: it can't be started. */
 bool command_start_child(struct command *);
 /* -p: false: there is no such process. */
-bool command_grab(const struct command *);
+bool command_grab(struct command *);
 void command_release_child(struct command *);
 void command_drop_child(struct command *);
 bool command_child_ended(struct command *);
+/* Of a target that is this machine: the ELF that -c will run; that of -p's process; those of --elf
+ * (false: one can't be read, that was said). */
+void command_add_program(struct command *, const char *path);
+void command_add_process(struct command *);
+bool command_add_elves_here(struct command *);
 
 #endif

@@ -189,12 +189,10 @@ static bool add_elves(struct command *c)
 {
     const struct target_ops *ops = c->target->ops;
 
-    if (!ops->elves && c->nelves) {
-        fputs("dtrace: --elf is of no use: this target is the program that runs\n", stderr);
-        return false;
+    if (!ops->elves) {
+        return command_add_elves_here(c);
     }
-    return !ops->elves ||
-           ops->elves(c->target, c->session, c->elves, c->nelves, flag(c, "quiet") || c->json);
+    return ops->elves(c->target, c->session, c->elves, c->nelves, flag(c, "quiet") || c->json);
 }
 
 static int open_session(struct command *c)

@@ -24,6 +24,8 @@ A row:
     standard error; not looked at if there is no such part
     --- file NAME
     another file, in the folder where dtrace runs
+    --- program NAME
+    the C source of a program in that folder, compiled with -g
     --- after NAME
     what that file must hold when dtrace has ended; newlines at its end don't count
 
@@ -53,7 +55,8 @@ class Row:
         self.args, self.status, self.tag = "-q -s %", 0, None
         self.part = self.raw = False
         self.only_self = self.only_here = None
-        self.script, self.out, self.err, self.files, self.after = [], None, None, {}, {}
+        self.script, self.out, self.err = [], None, None
+        self.files, self.after, self.programs = {}, {}, {}
 
 
 def add_key(row, key, value):
@@ -91,8 +94,9 @@ def parse(path):
             into = []
             if words[0] in ("out", "err"):
                 setattr(row, words[0], into)
-            elif words[0] in ("file", "after"):
-                (row.files if words[0] == "file" else row.after)[words[1]] = into
+            elif words[0] in ("file", "after", "program"):
+                getattr(row, "files" if words[0] == "file" else
+                        "after" if words[0] == "after" else "programs")[words[1]] = into
             else:
                 sys.exit(f"{path}:{number}: no such part: {words[0]}")
         else:
@@ -172,6 +176,14 @@ def arguments(row, script):
     return [script if w == "%" else w for w in words] + (["-xerrtags"] if row.tag else [])
 
 
+def compile_programs(row, folder):
+    for name, lines in row.programs.items():
+        with open(os.path.join(folder, name + ".c"), "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
+        subprocess.run([os.environ.get("HOST_CC", "gcc"), "-g", "-O0", "-o", name, name + ".c"],
+                       cwd=folder, check=True, stdin=subprocess.DEVNULL)
+
+
 def run(row, kymo, common):
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(folder, "script.d")
@@ -181,6 +193,7 @@ def run(row, kymo, common):
             os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                 f.write("\n".join(lines) + "\n")
+        compile_programs(row, folder)
         try:
             words = [w.replace(script, "script.d") for w in arguments(row, "script.d")]
             done = subprocess.run([kymo, "dtrace"] + common + words, cwd=folder,
