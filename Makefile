@@ -90,19 +90,19 @@ help: ## this list
 boards: $(addprefix board-,$(BOARDS))
 
 .PHONY: $(addprefix board-,$(BOARDS))
-$(addprefix board-,$(BOARDS)): board-%: $(B)/tools/mkcpio
+$(addprefix board-,$(BOARDS)): board-%: $(B)/tools/mkcpio $(B)/tools/mkd
 	$(call board_make,$*,images)
 
 # What `make run` and `make gdb` boot.
 .PHONY: image
-image: $(B)/tools/mkcpio
+image: $(B)/tools/mkcpio $(B)/tools/mkd
 	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
 	$(call board_make,$(BOARD),image-$(IMAGE))
 
 # The Cortex-M board with its other C library, in a folder of its own: for the tests.
 OTHER_LIBC := $(B)/mps2-an386-picolibc
 .PHONY: other-libc
-other-libc: $(B)/tools/mkcpio ## the Cortex-M test images with picolibc
+other-libc: $(B)/tools/mkcpio $(B)/tools/mkd ## the Cortex-M test images with picolibc
 	$(call board_make,mps2-an386,LIBC=picolibc B=$(OTHER_LIBC) image-test image-libtest)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
@@ -111,7 +111,7 @@ kernel-objs:
 	$(call board_make,$(BOARD),kernel-objs)
 
 define board_file
-$(B)/$(1)/%: $(B)/tools/mkcpio FORCE
+$(B)/$(1)/%: $(B)/tools/mkcpio $(B)/tools/mkd FORCE
 	$$(call board_make,$(1),$$@)
 endef
 $(foreach b,$(BOARDS),$(eval $(call board_file,$(b))))

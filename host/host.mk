@@ -26,7 +26,12 @@ host: $(B)/kymo
 $(B)/kymo: $(HOST_OBJS)
 	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf
 
-$(HOST_OBJS): $(B)/host/%.o: %.c
+# The compiler without a target, for boot images.
+$(B)/tools/mkd: $(B)/host/host/gen/mkd.o $(filter-out $(B)/host/host/main.o,$(HOST_OBJS))
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf
+
+$(HOST_OBJS) $(B)/host/host/gen/mkd.o: $(B)/host/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -MMD -MP -c -o $@ $<
 

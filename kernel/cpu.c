@@ -77,10 +77,10 @@ void cpu_ipi(void)
     }
 }
 
-/* Asks the other CPUs; returns which. */
-static uint32_t xcall_send(void)
+/* Asks the others of these CPUs; returns which. */
+static uint32_t xcall_send(uint32_t which)
 {
-    uint32_t others = cpus_online & ~(1u << arch_cpu()->id);
+    uint32_t others = cpus_online & which & ~(1u << arch_cpu()->id);
 
     for (uint32_t rest = others; rest; rest &= rest - 1) {
         __atomic_store_n(&cpus[__builtin_ctz(rest)].xcall_pending, 1, __ATOMIC_RELEASE);
@@ -91,22 +91,29 @@ static uint32_t xcall_send(void)
     return others;
 }
 
-void cpu_run_on_all(void (*fn)(void *arg), void *arg)
+void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg)
 {
     uint32_t others = 0;
 
     if (CONFIG_CPUS > 1) {
         xcall_fn = fn;
         xcall_arg = arg;
-        others = xcall_send();
+        others = xcall_send(which);
     }
-    uintptr_t state = arch_irq_save();
-    fn(arg);
-    arch_irq_restore(state);
+    if (which >> arch_cpu()->id & 1) {
+        uintptr_t state = arch_irq_save();
+        fn(arg);
+        arch_irq_restore(state);
+    }
     for (; others; others &= others - 1) {
         struct cpu *cpu = &cpus[__builtin_ctz(others)];
         while (__atomic_load_n(&cpu->xcall_pending, __ATOMIC_ACQUIRE)) {
             arch_spin_hint();
         }
     }
+}
+
+void cpu_run_on_all(void (*fn)(void *arg), void *arg)
+{
+    cpu_run_on(UINT32_MAX, fn, arg);
 }

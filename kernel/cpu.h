@@ -69,6 +69,7 @@ void cpu_request(struct cpu *cpu, uint32_t work);
  * there, no lock: fn may touch per-CPU data and atomics only. Lock held (one cross-call at a time).
  */
 void cpu_run_on_all(void (*fn)(void *arg), void *arg);
+void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg); /* a mask of CPUs */
 
 /* The one kernel lock. Spinning serves cross-calls. Not recursive. */
 extern volatile uint32_t kernel_lock_word;

@@ -119,11 +119,20 @@ programs: $(addprefix $(B)/programs/,$(PROGRAMS))
 #
 # <image>.cpio (programs and start script) -> <image>.image.o -> <image>.elf: one file that boots.
 
+# D programs in an image: <image>_D lists scripts; the file in it is called <script>.dif.
+dif = $(B)/d/$(1:.d=.dif)
+$(B)/d/%.dif: %.d build/tools/mkd
+	@mkdir -p $(@D)
+	$(call say,D)
+	$(Q)build/tools/mkd $@ $(POINTER_BYTES) $< $(D_OPTIONS)
+
 define image_rule
-$(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) build/tools/mkcpio
+$(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
+		$(foreach d,$($(1)_D),$(call dif,$(d))) build/tools/mkcpio
 	$$(call say,CPIO)
 	$$(Q)build/tools/mkcpio $$@ start=$($(1)_SCRIPT) \
-		$(foreach p,$($(1)_PROGRAMS),$(p)=$(B)/stripped/$(p))
+		$(foreach p,$($(1)_PROGRAMS),$(p)=$(B)/stripped/$(p)) \
+		$(foreach d,$($(1)_D),$(notdir $(d:.d=.dif))=$(call dif,$(d)))
 
 $(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/$(1).cpio"' -c -o $$@ scripts/image.S

@@ -246,7 +246,5 @@ void trace_filter_apply(bool running)
 void trace_site_probe(unsigned id, bool on)
 {
     set_bits(trace_site_probed, id, 1, on);
-    if (set_site(id)) {
-        trace_port_sites_sync();
-    }
+    set_site(id);
 }

@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTERVAL_MIN = 200000 }; /* ns */
+enum { INTERVAL_MIN = 200000, NAME_MOST = 64 }; /* ns, bytes */
 
 struct profile {
     struct profile *next; /* [I] all of them; they live as long as the process */
     uint64_t interval;    /* ns */
     bool tick;
     uint32_t probe;
+    char name[NAME_MOST];
     struct self_timer *timers[SELF_CPUS_MAX]; /* NULL: not enabled there */
 };
 
@@ -94,14 +95,26 @@ static const struct d_provider profile_provider = {
     .argument_type = argument_type,
 };
 
+static bool is_known(const char *name)
+{
+    const struct profile *p = profiles;
+
+    while (p && strcmp(p->name, name) != 0) {
+        p = p->next;
+    }
+    return p != NULL;
+}
+
 static void create(const char *name)
 {
     bool tick = strncmp(name, "tick-", 5) == 0;
     bool profile = strncmp(name, "profile-", 8) == 0;
     uint64_t interval = tick ? interval_of(name + 5) : profile ? interval_of(name + 8) : 0;
-    struct profile *p = interval ? calloc(1, sizeof(*p)) : NULL;
+    struct profile *p =
+        interval && strlen(name) < NAME_MOST && !is_known(name) ? calloc(1, sizeof(*p)) : NULL;
 
     if (p) {
+        snprintf(p->name, sizeof(p->name), "%s", name);
         p->next = profiles;
         profiles = p;
         p->interval = interval;

@@ -209,26 +209,9 @@ uint64_t d_port_register(bool user, unsigned n, bool *exists)
 /* ---- across CPUs -------------------------------------------------------------------------------
  */
 
-struct on_cpu {
-    unsigned cpu;
-    void (*fn)(void *arg);
-    void *arg;
-};
-
-static void run_if_there(void *arg)
-{
-    const struct on_cpu *what = arg;
-
-    if (d_port_cpu() == what->cpu) {
-        what->fn(what->arg);
-    }
-}
-
 void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
-    struct on_cpu what = {cpu, fn, arg};
-
-    cpu_run_on_all(run_if_there, &what);
+    cpu_run_on(1u << cpu, fn, arg);
 }
 
 /* xorshift64*, one state a CPU. */

@@ -23,12 +23,15 @@ struct profile_cpu {
     uint64_t at; /* [k] cycles: when it was to fire */
 };
 struct profile {
+    struct profile *next;      /* [k] all of them */
     uint64_t interval, cycles; /* [I] of the timer: ns, and the same in cycles */
     uint32_t probe;            /* [I] */
     bool tick;                 /* [I] one CPU only */
     char name[NAME_MOST];      /* [I] */
     struct profile_cpu *cpus;  /* [k] NULL: not enabled */
 };
+
+static struct profile *profiles; /* [k] */
 
 static void fire(struct timer_node *node)
 {
@@ -142,6 +145,16 @@ static const struct d_provider provider = {
     .argument_type = argument_type,
 };
 
+static bool is_known(const char *name)
+{
+    const struct profile *p = profiles;
+
+    while (p && strcmp(p->name, name) != 0) {
+        p = p->next;
+    }
+    return p != NULL;
+}
+
 /* It lives for ever, as its probe does. */
 static void create(const char *name)
 {
@@ -150,11 +163,13 @@ static void create(const char *name)
     uint64_t interval = tick ? interval_of(name + 5) : profile ? interval_of(name + 8) : 0;
     struct profile *p = NULL;
 
-    if (interval >= INTERVAL_MIN && strlen(name) < NAME_MOST) {
+    if (interval >= INTERVAL_MIN && strlen(name) < NAME_MOST && !is_known(name)) {
         p = d_port_alloc(sizeof(*p));
     }
     if (p) {
         memcpy(p->name, name, strlen(name) + 1);
+        p->next = profiles;
+        profiles = p;
         p->interval = interval;
         p->cycles = clock_ns_to_cycles(interval);
         p->tick = tick;
@@ -162,7 +177,6 @@ static void create(const char *name)
     }
 }
 
-/* Only what no probe has yet: see d_probe_provide(). */
 static void provide(const char *module, const char *function, const char *name)
 {
     if (*module == '\0' && *function == '\0') {

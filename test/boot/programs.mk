@@ -3,7 +3,7 @@
 
 boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
-	t_trace t_intr t_slay t_advice t_death t_kill t_system victim
+	t_trace t_intr t_slay t_advice t_death t_kill t_system t_d victim
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 PROGRAMS += $(boot_programs)
 
@@ -13,4 +13,5 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello \
 	$(DEMO_PROGRAMS) \
 	$(boot_programs)))
+d_D := $(wildcard test/boot/d/*.d)
 IMAGES += $(boot_images)

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkd OUTPUT POINTER_BYTES SCRIPT [OPTION=VALUE ...]: compiles a D script to an image for a target
+ * that isn't there yet: for boot images (BOOT_D), boot tests and the benchmark. Every description
+ * is taken to match a probe without typed arguments; the target finds out whether it does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/d/d.h"
+
+/* Whatever it is, there is one. */
+static unsigned each(void *arg, const char *provider, const char *module, const char *function,
+                     const char *name, uint32_t id,
+                     bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+{
+    const struct d_probe_info info = {id,   provider,        module,         function,
+                                      name, {{0}, {0}, {0}}, {{0}, {0}, {0}}};
+
+    (void)arg;
+    fn(fn_arg, &info);
+    return 1;
+}
+
+static const char *argument_type(void *arg, uint32_t id, unsigned n)
+{
+    (void)arg;
+    (void)id;
+    (void)n;
+    return NULL;
+}
+
+static int complain(struct d_session *d)
+{
+    const struct d_error *e = d_session_error(d);
+
+    fprintf(stderr, "mkd: %s:%u: %s\n", e->file ? e->file : "?", e->line, e->text);
+    return 1;
+}
+
+static int save(const char *path, const void *image, size_t size)
+{
+    FILE *out = fopen(path, "wb");
+
+    if (!out || fwrite(image, size, 1, out) != 1 || fclose(out) != 0) {
+        perror(path);
+        return 1;
+    }
+    return 0;
+}
+
+static bool set_options(struct d_session *d, char **options)
+{
+    for (; *options; options++) {
+        char *value = strchr(*options, '=');
+        if (value) {
+            *value++ = '\0';
+        }
+        const char *why = d_option_set(d, *options, value, D_FROM_COMMAND);
+        if (why) {
+            fprintf(stderr, "mkd: option %s: %s\n", *options, why);
+            return false;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const struct d_probe_source probes = {each, argument_type, NULL};
+    struct d_source source = {.spec = D_SPEC_NAME};
+    size_t size;
+
+    if (argc < 4 || (strcmp(argv[2], "4") != 0 && strcmp(argv[2], "8") != 0)) {
+        fputs("usage: mkd OUTPUT 4|8 SCRIPT [OPTION=VALUE ...]\n", stderr);
+        return 2;
+    }
+    struct d_session *d =
+        d_session_new(argv[2][0] == '4' ? &d_model_ilp32_arm : &d_model_lp64, &probes);
+    if (!set_options(d, argv + 4)) {
+        return 1;
+    }
+    source.file = argv[3];
+    struct d_program *program = d_compile(d, &source);
+    if (!program) {
+        return complain(d);
+    }
+    void *image = d_image_make(d, &program, 1, &size);
+    int status = image ? save(argv[1], image, size) : complain(d);
+    free(image);
+    d_session_free(d);
+    return status;
+}
