@@ -77,6 +77,8 @@ enum d_option_origin { D_FROM_COMMAND, D_FROM_PRAGMA, D_FROM_SETOPT };
  * "Operation illegal when tracing is active". value NULL: "name" alone. */
 const char *d_option_set(struct d_session *, const char *name, const char *value,
                          enum d_option_origin);
+/* The same with the value as d_option() gives it; unknown names are left alone. */
+void d_option_put(struct d_session *, const char *name, uint64_t value);
 /* The value: bytes, ns, flag, count, an enumeration; D_OPTION_UNSET if it was not set and has no
  * default. Names and kinds: host/d/options.def. */
 #define D_OPTION_UNSET UINT64_MAX
@@ -91,6 +93,8 @@ const char *d_option_text(const struct d_session *, const char *name); /* of tex
 
 /* The image of these programs under the session's options. malloc'ed. */
 void *d_image_make(struct d_session *, struct d_program *const *, unsigned nprograms, size_t *size);
+/* The name of an option of the image (enum d_option); NULL: there is no such one. */
+const char *d_image_option_name(uint32_t option);
 /* Clauses with their texts, by d_image_ecb.clause. */
 struct d_clause_info {
     const char *description; /* as written, or as -v prints it */

@@ -227,31 +227,32 @@ static void add_fault_clause(struct table *t)
     table_add(&t[ECBS], &e, sizeof(e));
 }
 
+static const char *const option_names[D_OPT_MAX] = {
+    [D_OPT_BUFSIZE] = "bufsize",
+    [D_OPT_AGGSIZE] = "aggsize",
+    [D_OPT_SPECSIZE] = "specsize",
+    [D_OPT_NSPEC] = "nspec",
+    [D_OPT_DYNVARSIZE] = "dynvarsize",
+    [D_OPT_STRSIZE] = "strsize",
+    [D_OPT_BUFPOLICY] = "bufpolicy",
+    [D_OPT_BUFRESIZE] = "bufresize",
+    [D_OPT_CPU] = "cpu",
+    [D_OPT_CLEANRATE] = "cleanrate",
+    [D_OPT_STATUSRATE] = "statusrate",
+    [D_OPT_STACKFRAMES] = "stackframes",
+    [D_OPT_USTACKFRAMES] = "ustackframes",
+    [D_OPT_DESTRUCTIVE] = "destructive",
+};
+
+const char *d_image_option_name(uint32_t option)
+{
+    return option < D_OPT_MAX ? option_names[option] : NULL;
+}
+
 static void add_options(struct d_session *d, struct table *t)
 {
-    static const struct {
-        uint32_t option;
-        const char *name;
-    } options[] = {
-        {D_OPT_BUFSIZE, "bufsize"},
-        {D_OPT_AGGSIZE, "aggsize"},
-        {D_OPT_SPECSIZE, "specsize"},
-        {D_OPT_NSPEC, "nspec"},
-        {D_OPT_DYNVARSIZE, "dynvarsize"},
-        {D_OPT_STRSIZE, "strsize"},
-        {D_OPT_BUFPOLICY, "bufpolicy"},
-        {D_OPT_BUFRESIZE, "bufresize"},
-        {D_OPT_CPU, "cpu"},
-        {D_OPT_CLEANRATE, "cleanrate"},
-        {D_OPT_STATUSRATE, "statusrate"},
-        {D_OPT_STACKFRAMES, "stackframes"},
-        {D_OPT_USTACKFRAMES, "ustackframes"},
-        {D_OPT_DESTRUCTIVE, "destructive"},
-    };
-
-    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-        struct d_image_option o = {.option = options[i].option,
-                                   .value = d_option(d, options[i].name)};
+    for (uint32_t i = 1; i < D_OPT_MAX; i++) {
+        struct d_image_option o = {.option = i, .value = d_option(d, option_names[i])};
         if (o.value != D_OPTION_UNSET) {
             table_add(&t[OPTIONS], &o, sizeof(o));
         }

@@ -200,6 +200,18 @@ const char *d_option_set(struct d_session *d, const char *name, const char *text
     return NULL;
 }
 
+void d_option_put(struct d_session *d, const char *name, uint64_t value)
+{
+    unsigned i = find(name);
+
+    if (i != D_O_COUNT) {
+        d->options.values[i] = value;
+    }
+    if (i == D_O_strsize) {
+        d->string->size = value;
+    }
+}
+
 /* ---- what rates may be -------------------------------------------------------------------------
  */
 

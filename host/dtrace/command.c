@@ -9,20 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 256, OPT_HELP, OPT_ELF };
+enum { OPT_JSON = 256, OPT_HELP, OPT_ELF, OPT_COMPILE };
 
 static const char short_options[] = "+3:6:aAb:Bc:CD:eF"
                                     "f:GhHi:I:lL:m:n:o:p:P:qs:St:U:vVwx:X:Z";
 
 const char command_help[] =
-    "Usage: kymo dtrace [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
+    "Usage: kymo dtrace [-aCeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
     "           [-L path] [-o output] [-p pid] [-s script] [-t target] [-U name]\n"
-    "           [-x opt[=val]] [-X a|c|s|t] [--json] [--elf path]\n"
+    "           [-x opt[=val]] [-X a|c|s|t] [--json] [--elf path] [--compile file]\n"
     "           [-P provider[[predicate]action]] [-m [provider:]module[[predicate]action]]\n"
     "           [-f [[provider:]module:]func[[predicate]action]]\n"
     "           [-n [[[provider:]module:]func:]name[[predicate]action]]\n"
     "           [-i probe-id[[predicate]action]] [args ...]\n"
     "\n"
+    "  -a  claim what the boot traces\n"
     "  -b  size of the principal buffers           -n  enable or list probes by name\n"
     "  -c  run a command, trace until it ends      -o  write to a file\n"
     "  -C  run the C preprocessor on scripts       -p  a process for $target\n"
@@ -30,14 +31,15 @@ const char command_help[] =
     "  -e  compile only                            -q  quiet: only what the program prints\n"
     "  -f  enable or list probes by function       -s  a script\n"
     "  -F  indent by entry and return              -S  show the generated code\n"
-    "  -H  print the files included                -t  what to trace: self\n"
+    "  -H  print the files included                -t  what to trace, see below\n"
     "  -i  enable or list a probe by id            -U  undefine a name\n"
     "  -I  a folder for include files              -v  say more: stability, costs, arguments\n"
     "  -l  list probes                             -V  print the version\n"
     "  -L  a folder of D libraries                 -w  allow destructive actions\n"
     "  -m  enable or list probes by module         -x  set an option\n"
     "  --json  one JSON object a record            -Z  allow descriptions that match nothing\n"
-    "  --elf   an ELF of what the target runs, or a folder of them\n";
+    "  --elf   an ELF of what the target runs, or a folder of them\n"
+    "  --compile  write the compiled program to a file, for BOOT_D\n";
 
 void command_usage(FILE *out)
 {
@@ -72,7 +74,8 @@ static void add_assignment(struct command *c, char *text)
     command_set(c, text, equals, NULL);
 }
 
-static void add_source(struct command *c, bool is_script, enum d_spec spec, const char *text)
+struct program_source *command_source(struct command *c, bool is_script, enum d_spec spec,
+                                      const char *text)
 {
     char *name = strdup(text);
 
@@ -80,7 +83,15 @@ static void add_source(struct command *c, bool is_script, enum d_spec spec, cons
         name[strcspn(name, "{/;")] = '\0';
     }
     c->sources = grow(c->sources, c->nsources, sizeof(*c->sources));
-    c->sources[c->nsources++] = (struct program_source){is_script, spec, text, name, NULL, NULL};
+    c->sources[c->nsources++] =
+        (struct program_source){.is_script = is_script, .spec = spec, .text = text, .name = name};
+    return &c->sources[c->nsources - 1];
+}
+
+void command_argument(struct command *c, const char *text)
+{
+    c->args = grow(c->args, (unsigned)c->nargs, sizeof(*c->args));
+    c->args[c->nargs++] = text;
 }
 
 static bool unsupported(int option)
@@ -89,8 +100,9 @@ static bool unsupported(int option)
         int option;
         const char *why;
     } rows[] = {
-        {'a', "no target has anonymous tracing yet"}, {'A', "no target has anonymous tracing yet"},
-        {'G', "programs have no D objects here"},     {'h', "programs have no D objects here"},
+        {'A', "a boot image is built with BOOT_D"},
+        {'G', "programs have no D objects here"},
+        {'h', "programs have no D objects here"},
         {'B', "there are no buffers to show"},
     };
 
@@ -147,7 +159,7 @@ static int take_option(struct command *c, int option, char *value)
     const char *kind = option < 128 ? strchr(kinds, option) : NULL;
 
     if (kind) {
-        add_source(c, false, specs[kind - kinds], value);
+        command_source(c, false, specs[kind - kinds], value);
         return 0;
     }
     switch (option) {
@@ -155,7 +167,10 @@ static int take_option(struct command *c, int option, char *value)
     case '6':
         return take_model(c, option, value);
     case 's':
-        add_source(c, true, D_SPEC_NAME, value);
+        command_source(c, true, D_SPEC_NAME, value);
+        break;
+    case 'a':
+        c->claim = true;
         break;
     case 'b':
         command_set(c, "bufsize", value, "-b");
@@ -211,6 +226,7 @@ static int take_option(struct command *c, int option, char *value)
         c->version = true;
         break;
     case 'w':
+        c->destructive = true;
         command_set(c, "destructive", NULL, NULL);
         break;
     case 'x':
@@ -224,6 +240,10 @@ static int take_option(struct command *c, int option, char *value)
         break;
     case OPT_JSON:
         c->json = true;
+        break;
+    case OPT_COMPILE:
+        c->compile_to = value;
+        c->compile_only = true;
         break;
     case OPT_ELF:
         c->elves = grow(c->elves, c->nelves, sizeof(*c->elves));
@@ -248,11 +268,10 @@ int command_parse(struct command *c, int argc, char **argv)
     static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, OPT_HELP},
                                           {"elf", required_argument, NULL, OPT_ELF},
+                                          {"compile", required_argument, NULL, OPT_COMPILE},
                                           {NULL, 0, NULL, 0}};
-    const char **rest = calloc((size_t)argc + 1, sizeof(*rest));
     int option, status;
 
-    c->args = rest;
     optind = 1;
     if (argc == 1) {
         command_usage(stderr);
@@ -264,7 +283,7 @@ int command_parse(struct command *c, int argc, char **argv)
             bool ended = strcmp(argv[optind - 1], "--") == 0;
             do {
                 if (optind < argc) {
-                    rest[c->nargs++] = argv[optind++];
+                    command_argument(c, argv[optind++]);
                 }
             } while (ended && optind < argc);
             continue;

@@ -14,9 +14,10 @@
 struct program_source {
     bool is_script;
     enum d_spec spec;
-    const char *text;  /* the description, or the script's path */
-    const char *name;  /* the same as messages show it: up to the first { / or ; */
-    const char **argv; /* $0, $1 … */
+    const char *text;     /* the description, or the script's path */
+    const char *contents; /* of the script; NULL: they are in the file */
+    const char *name;     /* the same as messages show it: up to the first { / or ; */
+    const char **argv;    /* $0, $1 … */
     struct d_program *program;
 };
 
@@ -33,10 +34,13 @@ struct command {
     unsigned nelves;
     struct setting *settings;
     unsigned nsettings;
-    const char *const *args; /* what is left: $1 … */
+    const char **args; /* what is left: $1 … */
     int nargs;
     bool list, verbose, disassemble, compile_only, version, json;
-    unsigned bits; /* -32, -64; 0: what the target has */
+    unsigned bits;           /* -32, -64; 0: what the target has */
+    bool claim, destructive; /* -a, -w */
+    void *claimed;           /* the file that came with the boot's consumer */
+    const char *compile_to;  /* --compile */
     const char *output;
     const char *run; /* -c */
     pid_t pid;       /* -p, or of -c; 0: none */
@@ -54,6 +58,9 @@ void command_usage(FILE *);
 extern const char command_help[];
 /* As -x name=value does. shown: see struct setting. */
 void command_set(struct command *, const char *name, const char *value, const char *shown);
+struct program_source *command_source(struct command *, bool is_script, enum d_spec,
+                                      const char *text);
+void command_argument(struct command *, const char *text);
 /* -l: the probes of the compiled programs; image NULL: all */
 int command_list(struct command *, const void *image);
 /* -v: stability of each clause, and its bounds */
@@ -61,7 +68,7 @@ void command_report(struct command *, const struct program_source *);
 void command_costs(struct command *, const void *image);
 /* False: a clause may take more than -x maxinsns allows; that was said. */
 bool command_affordable(struct command *, const void *image);
-/* Enables, consumes, ends: the exit status. */
+/* Enables, consumes, ends: the exit status. With -a what is enabled already. */
 int command_trace(struct command *, const void *image, size_t size);
 /* -c: starts it, waiting at the gate. False: it can't be started. */
 bool command_start_child(struct command *);

@@ -86,6 +86,9 @@ int command_list(struct command *c, const void *data)
     const struct d_image *image = data;
     int status = 0;
 
+    if (c->verbose && c->target->ops->describe) {
+        c->target->ops->describe(c->target, c->out);
+    }
     fprintf(c->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
     if (!image) {
         probes->each(probes->arg, "", "", "", "", 0, list_probe, c);

@@ -4,6 +4,7 @@
  * test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
+#include "host/dtrace/saved.h"
 #include "host/kymo.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static void show_error(const struct command *c, const struct program_source *s)
     const struct d_error *e = d_session_error(c->session);
     bool tags = flag(c, "errtags") && e->tag && *e->tag;
 
-    if (s->is_script && access(s->text, R_OK) != 0) {
+    if (s->is_script && !s->contents && access(s->text, R_OK) != 0) {
         fprintf(stderr, "dtrace: %s\n", e->text);
         return;
     }
@@ -92,7 +93,7 @@ static int compile(struct command *c, struct program_source *s)
 {
     const char **argv = calloc((size_t)c->nargs + 2, sizeof(*argv));
     struct d_source source = {
-        .text = s->is_script ? NULL : s->text,
+        .text = s->is_script ? s->contents : s->text,
         .file = s->is_script ? s->text : NULL,
         .spec = s->spec,
         .is_description = !s->is_script,
@@ -102,7 +103,9 @@ static int compile(struct command *c, struct program_source *s)
 
     s->argv = argv;
     argv[0] = s->text;
-    memcpy(argv + 1, c->args, (size_t)c->nargs * sizeof(*argv));
+    for (int i = 0; i < c->nargs; i++) {
+        argv[i + 1] = c->args[i];
+    }
     s->program = d_compile(c->session, &source);
     if (!s->program) {
         show_error(c, s);
@@ -174,13 +177,11 @@ static void *make_image(struct command *c, size_t *size)
 static void apply_target_defaults(struct command *c)
 {
     static const char *const names[] = {"bufsize", "aggsize", "specsize", "dynvarsize", "strsize"};
-    char text[24];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         uint64_t value = c->target->ops->option_default(c->target, names[i]);
         if (value != D_OPTION_UNSET) {
-            snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-            d_option_set(c->session, names[i], text, D_FROM_COMMAND);
+            d_option_put(c->session, names[i], value);
         }
     }
 }
@@ -214,6 +215,54 @@ static int open_session(struct command *c)
     return apply_settings(c) ? 1 : !add_elves(c);
 }
 
+/* ---- -a ----------------------------------------------------------------------------------------
+ */
+
+/* The boot's program, with the options that it was compiled under; the user's own sources go before
+ * those that came with it. What it may do to this machine is for the user to say. */
+static int take_claim(struct command *c)
+{
+    const struct target_ops *ops = c->target->ops;
+    size_t size = 0;
+    int error = ops->claim ? ops->claim(c->target, &c->claimed, &size) : -ENOENT;
+
+    if (error == -ENOENT) {
+        fputs("dtrace: no anonymous tracing state: the boot traces nothing, or somebody has it\n",
+              stderr);
+    } else if (error && error != -EPIPE && error != -EPROTO) {
+        fprintf(stderr, "dtrace: could not claim what the boot traces: %s\n", strerror(-error));
+    } else if (!error && !c->nsources && !saved_read(c, c->claimed, size)) {
+        fputs("dtrace: the boot's program came without its source: give it with -s\n", stderr);
+        error = -EINVAL;
+    }
+    if (!error && !saved_options(c, c->claimed, size)) {
+        fputs("dtrace: the boot's program makes no sense\n", stderr);
+        error = -EINVAL;
+    }
+    return error ? 1 : 0;
+}
+
+/* What records mean is known only if the source is the one of the program that runs. */
+static bool is_claimed(struct command *c, const void *image, size_t size)
+{
+    const struct d_image *claimed = c->claimed;
+
+    if (claimed->size != size || memcmp(claimed, image, size) != 0) {
+        fputs("dtrace: what the boot traces is another program than this\n", stderr);
+        return false;
+    }
+    if (flag(c, "destructive") && !c->destructive) {
+        fputs("dtrace: the boot's program may be destructive on this machine: -w allows it\n",
+              stderr);
+        return false;
+    }
+    if (c->target->ops->claimed(c->target, image, size) != 0) {
+        fputs("dtrace: Not enough space\n", stderr);
+        return false;
+    }
+    return true;
+}
+
 static bool any_matched(const struct command *c)
 {
     unsigned n = 0;
@@ -224,14 +273,29 @@ static bool any_matched(const struct command *c)
     return n != 0;
 }
 
+static int only_compile(struct command *c, const void *image, size_t size)
+{
+    if (c->verbose) {
+        command_costs(c, image);
+    }
+    if (!command_affordable(c, image)) {
+        return 1;
+    }
+    return c->compile_to && image ? saved_write(c, image, size) : 0;
+}
+
 static int trace(struct command *c, const void *image, size_t size)
 {
+    if (c->claim) {
+        return is_claimed(c, image, size) ? command_trace(c, image, size) : 1;
+    }
     report_all(c);
-    if (c->compile_only) {
-        if (c->verbose) {
-            command_costs(c, image);
-        }
-        return !command_affordable(c, image);
+    if (c->compile_only && !c->claim) {
+        return only_compile(c, image, size);
+    }
+    if (c->target->ops->only_compiles) {
+        fputs("dtrace: this target is only an ELF: --compile or -e\n", stderr);
+        return 1;
     }
     if (!any_matched(c) && !flag(c, "zdefs")) {
         fprintf(stderr, "dtrace: no probes %s\n", c->nsources ? "matched" : "specified");
@@ -283,15 +347,15 @@ static bool take_process(struct command *c)
 
 static int run(struct command *c)
 {
-    if (c->list) {
+    if (c->list || c->claim || strncmp(c->target_spec, "elf:", 4) == 0) {
         command_set(c, "zdefs", NULL, NULL);
     }
     int status = open_session(c);
     if (status) {
         return status;
     }
-    if (!take_process(c)) {
-        return 1;
+    if (!take_process(c) || (c->claim && take_claim(c))) {
+        return say_gone(c) || true;
     }
     d_session_target(c->session, c->pid);
     status = compile_and_run(c);
@@ -326,7 +390,8 @@ static void clean_up(struct command *c)
     free(c->sources);
     free(c->settings);
     free(c->elves);
-    free((void *)c->args);
+    free(c->args);
+    free(c->claimed);
 }
 
 static int dtrace_run(int argc, char **argv)

@@ -91,7 +91,7 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     uint32_t matched;
     unsigned flags = flag(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
 
-    if (c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
+    if (!c->claim && c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
         return fail("could not enable tracing", d_refusal_text(&refusal));
     }
     c->target->ops->sizes(c->target, &sizes, &matched);
@@ -186,7 +186,7 @@ static int follow(struct command *c, struct consumer *consumer)
 
 static int consume(struct command *c, struct consumer *consumer)
 {
-    int error = c->target->ops->go(c->target, &consumer->begin_cpu);
+    int error = c->claim ? 0 : c->target->ops->go(c->target, &consumer->begin_cpu);
 
     if (error) {
         return error == -EPIPE || error == -EPROTO
@@ -194,7 +194,7 @@ static int consume(struct command *c, struct consumer *consumer)
                    : fail("could not enable tracing", strerror(-error));
     }
     command_release_child(c);
-    error = follow(c, consumer);
+    error = c->claim && c->compile_only ? 0 : follow(c, consumer);
     if (interrupted && !c->json) {
         putc('\n', consumer->printer.out); /* behind the terminal's ^C; also when quiet */
     }

@@ -137,6 +137,63 @@ static int remote_create(struct target *t, const void *image, size_t size, unsig
     return error;
 }
 
+/* ---- the boot's consumer ------------------------------------------------------------------------
+ */
+
+/* How large its file is isn't known, and a small board's agent has not much room. */
+static int ask_file(struct remote *r, struct kymo_d_call *call, const uint8_t **out)
+{
+    int error = -EMSGSIZE;
+
+    for (uint32_t room = 4096; error == -EMSGSIZE && room <= KYMO_D_IN_MOST; room *= 4) {
+        *call = (struct kymo_d_call){.command = KYMO_D_CLAIM, .out_bytes = room};
+        error = remote_call(r, call, NULL, out);
+    }
+    return error;
+}
+
+static int ask_sizes(struct remote *r)
+{
+    struct kymo_d_call call = {.command = KYMO_D_SIZES, .handle = r->handle};
+    struct kymo_d_created made;
+    int error = remote_ask(r, &call, &made, sizeof(made));
+
+    if (!error) {
+        r->matched = made.matched;
+        r->sizes = (struct d_sizes){made.bufsize, made.aggsize, made.specsize, made.dynvarsize};
+    }
+    return error;
+}
+
+static int remote_claim(struct target *t, void **file, size_t *size)
+{
+    struct remote *r = of(t);
+    struct kymo_d_call call;
+    const uint8_t *out;
+    int error = ask_file(r, &call, &out);
+
+    if (error) {
+        return error;
+    }
+    if (call.handle == 0 || call.out_bytes < sizeof(struct d_image)) {
+        return remote_nonsense(r, "the boot's consumer");
+    }
+    r->handle = call.handle;
+    *size = call.out_bytes;
+    *file = malloc(*size);
+    if (!*file) {
+        return -ENOMEM;
+    }
+    memcpy(*file, out, *size);
+    return ask_sizes(r);
+}
+
+/* The program is compiled now, and the same as the one that was claimed. */
+static int remote_claimed(struct target *t, const void *image, size_t size)
+{
+    return keep_image(of(t), image, size) ? 0 : -ENOMEM;
+}
+
 static int remote_sizes(struct target *t, struct d_sizes *sizes, uint32_t *matched)
 {
     *sizes = of(t)->sizes;
@@ -369,6 +426,38 @@ static void remote_close(struct target *t)
     free(r);
 }
 
+static void print_size(FILE *out, const char *name, uint64_t value)
+{
+    static const char units[] = " kmgt";
+    unsigned unit = 0;
+
+    while (unit < 4 && value && value % 1024 == 0) {
+        value /= 1024;
+        unit++;
+    }
+    fprintf(out, " %s %llu%.*s", name, (unsigned long long)value, unit != 0, &units[unit]);
+}
+
+static void remote_describe(struct target *t, FILE *out)
+{
+    const struct kymo_d_info *i = &of(t)->info;
+
+    fprintf(out, "Target: %s, %u CPU%s, pointers of %u bytes, build id ", i->board, i->cpus,
+            i->cpus == 1 ? "" : "s", i->pointer_bytes);
+    for (size_t n = 0; n < sizeof(i->build_id); n++) {
+        fprintf(out, "%02x", i->build_id[n]);
+    }
+    fputs("\nDefaults:", out);
+    print_size(out, "bufsize", i->bufsize);
+    print_size(out, "aggsize", i->aggsize);
+    print_size(out, "specsize", i->specsize);
+    print_size(out, "dynvarsize", i->dynvarsize);
+    print_size(out, "strsize", i->strsize);
+    fputs("; free for consumers:", out);
+    print_size(out, "", i->memory);
+    fputs(" bytes\n\n", out);
+}
+
 static const struct target_ops remote_ops = {
     .close = remote_close,
     .model = remote_model,
@@ -387,6 +476,8 @@ static const struct target_ops remote_ops = {
     .probe_names = remote_probe_names,
     .option_default = remote_option_default,
     .resume = remote_resume,
+    .claim = remote_claim,
+    .claimed = remote_claimed,
     .gone = remote_gone,
     .elves = remote_elves,
     .process = remote_process,
@@ -426,6 +517,7 @@ struct target *remote_target_open(struct wire *wire, bool is_here, const char **
     r->ops = remote_ops;
     r->ops.is_here = is_here;
     r->ops.process = is_here ? NULL : remote_process;
+    r->ops.describe = is_here ? NULL : remote_describe;
     r->base.ops = &r->ops;
     r->wire = wire;
     remote_probes_init(r);

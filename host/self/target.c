@@ -352,6 +352,14 @@ int self_control(const void *owner, struct kymo_d_call *call, const void *in, vo
     return result;
 }
 
+int self_control_boot(const void *image, size_t size, struct d_refusal *why)
+{
+    pthread_mutex_lock(&control);
+    int error = d_control_boot(image, size, why);
+    unlock();
+    return error;
+}
+
 void self_control_end(const void *owner)
 {
     pthread_mutex_lock(&control);

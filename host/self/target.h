@@ -16,5 +16,6 @@ struct target *self_target_open(void); /* NULL: no memory */
 void self_control_start(void);
 int self_control(const void *owner, struct kymo_d_call *, const void *in, void *out);
 void self_control_end(const void *owner);
+int self_control_boot(const void *image, size_t size, struct d_refusal *);
 
 #endif

@@ -7,6 +7,7 @@
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
 #include "host/self/target.h"
+#include "host/target/offline.h"
 
 #include <string.h>
 
@@ -25,6 +26,18 @@ static struct target *open_loop(const char *spec, const char **why)
     return wire ? remote_target_open(wire, true, why) : NULL;
 }
 
+static struct target *open_link(const char *spec, const char **why)
+{
+    struct wire *wire = wire_link(spec, why);
+
+    return wire ? remote_target_open(wire, false, why) : NULL;
+}
+
+static struct target *open_elf(const char *spec, const char **why)
+{
+    return offline_target_open(spec + strlen("elf:"), why);
+}
+
 struct target *target_open(const char *spec, const char **why)
 {
     static const struct {
@@ -32,8 +45,8 @@ struct target *target_open(const char *spec, const char **why)
         bool prefix;
         struct target *(*open)(const char *spec, const char **why);
     } rows[] = {
-        {"self", false, open_self},
-        {"loop", false, open_loop},
+        {"self", false, open_self}, {"loop", false, open_loop}, {"elf:", true, open_elf},
+        {"unix:", true, open_link}, {"tcp:", true, open_link},  {"/dev/", true, open_link},
 
     };
 
@@ -44,6 +57,7 @@ struct target *target_open(const char *spec, const char **why)
             return rows[i].open(spec, why);
         }
     }
-    *why = "no such target; there is: self";
+    *why =
+        "no such target; there are: unix:PATH, tcp:HOST:PORT, /dev/tty...[@BAUD], elf:PATH, self";
     return NULL;
 }

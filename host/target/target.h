@@ -41,6 +41,13 @@ struct target_ops {
     uint64_t (*option_default)(struct target *, const char *option);
     /* Destructive actions that the consumer does for a process of the target. */
     int (*resume)(struct target *, int32_t pid);
+    /* Takes over the boot's consumer: *file is what --compile wrote (malloc'ed). -ENOENT: there is
+     * none, or somebody has it. NULL: the target has no such thing. */
+    int (*claim)(struct target *, void **file, size_t *size);
+    int (*claimed)(struct target *, const void *image, size_t size); /* and this is its program */
+    /* For -lv: what the target is. NULL: nothing to say. */
+    void (*describe)(struct target *, FILE *);
+    bool only_compiles; /* it isn't there: see host/target/offline.c */
     /* Why the target is gone; NULL: it isn't. NULL itself: it can't go. */
     const char *(*gone)(struct target *);
     /* Gives the session the ELFs of what the target runs; paths: where the user says they are.
@@ -57,7 +64,8 @@ struct target {
 };
 
 /* NULL: *why says it, until the next call. spec: "self"; unix:PATH, tcp:HOST:PORT, /dev/tty…[@BAUD]
- * (host/link/session.h); "loop": self behind the messages of the link, for tests. */
+ * (host/link/session.h); "loop": self behind the messages of the link, for tests; elf:PATH: none,
+ * but programs can be compiled for it. */
 struct target *target_open(const char *spec, const char **why);
 
 #endif

@@ -8,6 +8,7 @@
 #include "host/remote/elf_id.h"
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
+#include "host/self/target.h"
 #include "kernel/abi/sys/dtrace.h"
 #include "test/unit_kernel/random.h"
 
@@ -126,6 +127,13 @@ static int dtrace(const char *a, const char *b, const char *c, const char *d)
     return status;
 }
 
+static void must_end(int status, int wanted)
+{
+    if (status != wanted) {
+        fail_msg("status %d, not %d:\n%s", status, wanted, output);
+    }
+}
+
 static void must_say(const char *text)
 {
     if (!strstr(output, text)) {
@@ -143,6 +151,7 @@ static int start(void **state)
         return 1;
     }
     memcpy(build_id, id.bytes, sizeof(build_id));
+    random_start();
     return 0;
 }
 
@@ -157,9 +166,7 @@ static void test_names(void **state)
                         "sym((uintptr_t)&`kernel_process); func((uintptr_t)&`process_find);"
                         "usym((uintptr_t)&sensor`main + 0x10000000); umod(0x10400000); usym(0x30);"
                         "printf(\"%s\", \"x\"); exit(0); }");
-    if (status) {
-        fail_msg("status %d: %s", status, output);
-    }
+    must_end(status, 0);
     must_say("1   kernel`kernel_process");
     must_say("kernel`process_find");
     must_say("sensor`main ");
@@ -179,18 +186,95 @@ static void test_defaults(void **state)
 static void test_wrong(void **state)
 {
     (void)state;
-    assert_int_equal(dtrace("--elf", "build/virt-a64/test.elf", "-n", "BEGIN"), 1);
+    must_end(dtrace("--elf", "build/virt-a64/test.elf", "-n", "BEGIN"), 1);
     must_say("build/virt-a64/test.elf is not what the target runs: its build id is ");
-    assert_int_equal(dtrace("--elf", "README.md", "-n", "BEGIN"), 1);
+    must_end(dtrace("--elf", "README.md", "-n", "BEGIN"), 1);
     must_say("its build id is none");
-    assert_int_equal(dtrace("--elf", "no/such/file", "-n", "BEGIN"), 1);
+    must_end(dtrace("--elf", "no/such/file", "-n", "BEGIN"), 1);
     must_say("no/such/file: No such file or directory");
-    assert_int_equal(dtrace("--elf", KERNEL, "-n", "BEGIN { exit(0); }"), 0);
+    must_end(dtrace("--elf", KERNEL, "-n", "BEGIN { exit(0); }"), 0);
     build_id[3] ^= 1;
-    assert_int_equal(dtrace("-n", "BEGIN { exit(0); }", NULL, NULL), 0);
+    must_end(dtrace("-n", "BEGIN { exit(0); }", NULL, NULL), 0);
     must_say("no ELF here has the target's build id ");
     build_id[3] ^= 1;
 }
+
+/* ---- what the boot traces ----------------------------------------------------------------------
+ */
+
+static _Alignas(8) char image[65536]; /* stays: the machine's, as if it were in the kernel's ELF */
+
+static size_t compile(const char *options, const char *program)
+{
+    char file[] = "/tmp/kymo-image-XXXXXX";
+    int fd = mkstemp(file);
+
+    must_end(dtrace("--compile", file, options, program), 0);
+    ssize_t n = read(fd, image, sizeof(image));
+    close(fd);
+    unlink(file);
+    assert_in_range(n, 100, sizeof(image) - 1);
+    return (size_t)n;
+}
+
+static void boot(size_t size)
+{
+    struct d_refusal why;
+
+    if (self_control_boot(image, size, &why) != 0) {
+        fail_msg("%s", why.text);
+    }
+}
+
+/* Its source comes with it; once; and not if it is another one, or may do harm here. */
+static void test_claim(void **state)
+{
+    (void)state;
+    must_end(dtrace("-a", NULL, NULL, NULL), 1);
+    must_say("no anonymous tracing state");
+    boot(compile(
+        "-qn",
+        "BEGIN { printf(\"%s %d\\n\", \"since boot\", 6 * 7); @n[\"key\"] = count(); exit(3); }"));
+    must_end(dtrace("-a", NULL, NULL, NULL), 3);
+    must_say("since boot 42");
+    must_say("key ");
+    must_end(dtrace("-a", NULL, NULL, NULL), 1);
+    boot(compile("-qn", "BEGIN { trace(1); }"));
+    must_end(dtrace("-qn", "BEGIN { trace(2); }", "-a", NULL), 1);
+    must_say("is another program");
+    boot(compile("-qn", "BEGIN { trace(\"no end\"); }"));
+    must_end(dtrace("-ae", NULL, NULL, NULL), 0);
+    must_say("no end");
+    boot(compile("-wqn", "BEGIN { system(\"echo harm\"); exit(0); }"));
+    must_end(dtrace("-a", NULL, NULL, NULL), 1);
+    must_say("-w allows it");
+    boot(compile("-wqn", "BEGIN { system(\"echo harm\"); exit(0); }"));
+    must_end(dtrace("-wa", NULL, NULL, NULL), 0);
+    must_say("harm");
+}
+
+/* What came with it, damaged: it ends, with a message or as it would. */
+static void test_claim_damaged(void **state)
+{
+    static char whole[sizeof(image)];
+    size_t n = compile("-qn", "BEGIN { printf(\"%s\", execname); @[1] = count(); exit(0); }");
+
+    (void)state;
+    memcpy(whole, image, n);
+    for (unsigned i = 0; i < 200; i++) {
+        const struct d_image *head = (void *)image;
+        memcpy(image, whole, n);
+        for (unsigned k = 0; k < 1 + random_below(3); k++) {
+            image[head->size + random_below((uint32_t)n - head->size)] ^= 1u << random_below(8);
+        }
+        boot(n);
+        int status = dtrace("-a", NULL, NULL, NULL);
+        assert_in_range(status, 0, 2);
+    }
+}
+
+/* ---- damage ------------------------------------------------------------------------------------
+ */
 
 static void count(void *arg, const char *name, const void *data, size_t bytes)
 {
@@ -219,7 +303,6 @@ static void test_damaged_image(void **state)
     assert_true(elf_boot_image(KERNEL, count, &files) && files > 5);
     const char *at = memmem(whole, (size_t)n, "070701", 6);
     assert_non_null(at);
-    random_start();
     for (unsigned i = 0; i < 300; i++) {
         char was[110], *spot = (char *)at + (i % 2 ? 54 : 94);
         memcpy(was, at, sizeof(was));
@@ -237,10 +320,9 @@ static void test_damaged_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_damaged_image),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_wrong),         cmocka_unit_test(test_claim),
+        cmocka_unit_test(test_claim_damaged), cmocka_unit_test(test_damaged_image),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

@@ -74,14 +74,9 @@ static int create(struct d_control_request *r)
         d_control_put(r, 0, &why, sizeof(why));
         return error;
     }
-    struct d_sizes s;
-    d_consumer_sizes(p->consumer, &s);
-    struct kymo_d_created made = {
-        s.bufsize, s.aggsize, s.specsize, s.dynvarsize, d_consumer_matched(p->consumer), 0,
-    };
-    d_control_put(r, 0, &made, sizeof(made));
+    r->place = p;
     r->call->handle = p->handle;
-    return 0;
+    return d_control_sizes(r);
 }
 
 static int destroy(struct d_control_request *r)
@@ -124,7 +119,9 @@ int d_control_boot(const void *image, size_t size, struct d_refusal *why)
 {
     struct d_control_place *p = place_new(&boot_program);
     unsigned cpu;
-    int error = p ? d_consumer_create(image, size, D_CREATE_ZERO_OK, &p->consumer, why) : -EAGAIN;
+    const struct d_image *i = image;
+    size_t own = size >= sizeof(*i) && i->size < size ? i->size : size;
+    int error = p ? d_consumer_create(image, own, D_CREATE_ZERO_OK, &p->consumer, why) : -EAGAIN;
 
     if (error) {
         return error;
@@ -171,6 +168,7 @@ static const struct command {
     [KYMO_D_RESUME] = {d_control_wake, ID, 0},
     [KYMO_D_DESTROY] = {destroy, HANDLE | DEAD, 0},
     [KYMO_D_CLAIM] = {claim, 0, 0},
+    [KYMO_D_SIZES] = {d_control_sizes, HANDLE, sizeof(struct kymo_d_created)},
     [KYMO_D_PROCESS] = {d_control_whois, ID, sizeof(struct kymo_d_process)},
 };
 _Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct d_refusal), "CREATE's room");

@@ -171,6 +171,18 @@ int d_control_provide(struct d_control_request *r)
 /* ---- of one consumer ---------------------------------------------------------------------------
  */
 
+int d_control_sizes(struct d_control_request *r)
+{
+    struct d_sizes s;
+
+    d_consumer_sizes(r->place->consumer, &s);
+    struct kymo_d_created made = {
+        s.bufsize, s.aggsize, s.specsize, s.dynvarsize, d_consumer_matched(r->place->consumer), 0,
+    };
+    d_control_put(r, 0, &made, sizeof(made));
+    return 0;
+}
+
 int d_control_go(struct d_control_request *r)
 {
     unsigned cpu = 0;

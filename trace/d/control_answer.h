@@ -40,6 +40,7 @@ void d_control_put(struct d_control_request *, uint32_t at, const void *from, ui
 int d_control_tell(struct d_control_request *);
 int d_control_probes(struct d_control_request *);
 int d_control_provide(struct d_control_request *);
+int d_control_sizes(struct d_control_request *);
 int d_control_go(struct d_control_request *);
 int d_control_stop(struct d_control_request *);
 int d_control_over(struct d_control_request *);

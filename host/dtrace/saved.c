@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A compiled program in a file: see saved.h. Behind the image: a magic, the number of strings, the
+ * strings, each with its NUL: option and value in turn, as on the command line; "text" follows the
+ * name of a script and is what it holds.
+ */
+#include "host/dtrace/saved.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVED_MAGIC 0x7344796bu /* "kyDs" */
+enum { STRINGS_MAX = 100000 };
+
+struct saved_head {
+    uint32_t magic;
+    uint32_t strings;
+};
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+struct strings {
+    FILE *out;
+    uint32_t n;
+};
+
+static void put(struct strings *s, const char *name, const char *value)
+{
+    fwrite(name, 1, strlen(name) + 1, s->out);
+    fwrite(value, 1, strlen(value) + 1, s->out);
+    s->n += 2;
+}
+
+static char *file_text(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t room = 0;
+
+    if (file && getdelim(&text, &room, '\0', file) < 0) {
+        free(text);
+        text = strdup("");
+    }
+    if (file) {
+        fclose(file);
+    }
+    return text;
+}
+
+static bool put_source(struct strings *s, const struct program_source *p)
+{
+    static const char *const names[] = {"-P", "-m", "-f", "-n", "-i"};
+
+    if (!p->is_script) {
+        put(s, names[p->spec], p->text);
+        return true;
+    }
+    char *text = file_text(p->text);
+    if (text) {
+        put(s, "-s", p->text);
+        put(s, "text", text);
+    }
+    free(text);
+    return text != NULL;
+}
+
+/* malloc'ed. */
+static char *all_strings(const struct command *c, size_t *size)
+{
+    char *bytes = NULL;
+    struct strings s = {open_memstream(&bytes, size), 0};
+    struct saved_head head = {SAVED_MAGIC, 0};
+    bool ok = s.out != NULL;
+
+    if (!ok) {
+        return NULL;
+    }
+    fwrite(&head, sizeof(head), 1, s.out);
+    for (unsigned i = 0; i < c->nsettings; i++) {
+        put(&s, c->settings[i].value ? "set" : "flag", c->settings[i].name);
+        if (c->settings[i].value) {
+            put(&s, "value", c->settings[i].value);
+        }
+    }
+    for (unsigned i = 0; i < c->nsources && ok; i++) {
+        ok = put_source(&s, &c->sources[i]);
+    }
+    for (int i = 0; i < c->nargs; i++) {
+        put(&s, "argument", c->args[i]);
+    }
+    fclose(s.out);
+    memcpy(bytes + offsetof(struct saved_head, strings), &s.n, sizeof(s.n));
+    if (!ok) {
+        free(bytes);
+    }
+    return ok ? bytes : NULL;
+}
+
+int saved_write(const struct command *c, const void *image, size_t size)
+{
+    FILE *file = fopen(c->compile_to, "we");
+    size_t n = 0;
+    char *strings = all_strings(c, &n);
+    bool ok =
+        file && strings && fwrite(image, 1, size, file) == size && fwrite(strings, 1, n, file) == n;
+
+    free(strings);
+    if (file && fclose(file) != 0) {
+        ok = false;
+    }
+    if (!ok) {
+        fprintf(stderr, "dtrace: failed to write '%s': %s\n", c->compile_to, strerror(errno));
+    }
+    return !ok;
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+struct reading {
+    const char *at, *end;
+    uint32_t left; /* strings */
+};
+
+static const char *next(struct reading *r)
+{
+    const char *text = r->at;
+    const char *nul = r->left ? memchr(text, '\0', (size_t)(r->end - text)) : NULL;
+
+    if (!nul) {
+        return NULL;
+    }
+    r->left--;
+    r->at = nul + 1;
+    return text;
+}
+
+/* The value behind a name that must be `name`. */
+static const char *next_of(struct reading *r, const char *name)
+{
+    const char *is = next(r);
+
+    return is && strcmp(is, name) == 0 ? next(r) : NULL;
+}
+
+static bool take(struct command *c, struct reading *r, const char *name, const char *value)
+{
+    static const char kinds[] = "Pmfni";
+    const char *more = NULL;
+
+    if (strcmp(name, "flag") == 0) {
+        command_set(c, value, NULL, NULL);
+    } else if (strcmp(name, "set") == 0 && (more = next_of(r, "value")) != NULL) {
+        command_set(c, value, more, NULL);
+    } else if (strcmp(name, "-s") == 0 && (more = next_of(r, "text")) != NULL) {
+        command_source(c, true, D_SPEC_NAME, value)->contents = more;
+    } else if (strcmp(name, "argument") == 0) {
+        command_argument(c, value);
+    } else if (name[0] == '-' && name[1] && strchr(kinds, name[1]) && !name[2]) {
+        command_source(c, false, (enum d_spec)(strchr(kinds, name[1]) - kinds), value);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool saved_read(struct command *c, const void *bytes, size_t size)
+{
+    const struct d_image *image = bytes;
+    struct saved_head head;
+
+    if (size < sizeof(*image) || image->size > size || size - image->size < sizeof(head)) {
+        return false;
+    }
+    memcpy(&head, (const char *)bytes + image->size, sizeof(head));
+    struct reading r = {(const char *)bytes + image->size + sizeof(head),
+                        (const char *)bytes + size, head.strings};
+    if (head.magic != SAVED_MAGIC || head.strings > STRINGS_MAX) {
+        return false;
+    }
+    while (r.left) {
+        const char *name = next(&r), *value = next(&r);
+        if (!name || !value || !take(c, &r, name, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool saved_options(struct command *c, const void *bytes, size_t size)
+{
+    const struct d_image *image = bytes;
+    const struct d_image_option *o = (const void *)((const char *)bytes + image->options.offset);
+
+    if (size < sizeof(*image) || image->magic != D_IMAGE_MAGIC || image->size > size ||
+        image->options.offset % 8 || image->options.offset > size ||
+        image->options.count > (size - image->options.offset) / sizeof(*o)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < image->options.count; i++) {
+        const char *name = d_image_option_name(o[i].option);
+        if (!name || (o[i].option == D_OPT_STRSIZE && (o[i].value == 0 || o[i].value > 1u << 20))) {
+            return false;
+        }
+        d_option_put(c->session, name, o[i].value);
+    }
+    return true;
+}

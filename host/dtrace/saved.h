@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A compiled program in a file (--compile): the image, which is all that a machine looks at, and
+ * behind it what it was compiled from, so that whoever claims the boot's consumer (-a) can name and
+ * format what it records. Internal to host/dtrace. Tested by test/d_remote/board_test.c.
+ */
+#ifndef HOST_DTRACE_SAVED_H
+#define HOST_DTRACE_SAVED_H
+
+#include "host/dtrace/command.h"
+
+/* 0, or 1 after a message. */
+int saved_write(const struct command *, const void *image, size_t size);
+/* Takes over settings, sources and arguments from a file's bytes, which must stay. False: it is not
+ * such a file. */
+bool saved_read(struct command *, const void *bytes, size_t size);
+
+/* Puts the options of the image itself into force. False: it isn't one. */
+bool saved_options(struct command *, const void *image, size_t size);
+
+#endif

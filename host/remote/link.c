@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The wire to a target on the link: a channel of its service "dtrace".
+ */
+#include "host/link/session.h"
+#include "host/remote/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct wire_of_link {
+    struct wire base;
+    struct session *session;
+    struct channel *channel;
+};
+
+static struct wire_of_link *of(struct wire *wire)
+{
+    return (struct wire_of_link *)wire;
+}
+
+static int link_send(struct wire *wire, const void *message, size_t bytes)
+{
+    return channel_send(of(wire)->channel, message, bytes);
+}
+
+static long link_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
+{
+    return channel_receive(of(wire)->channel, message, room, timeout_ms);
+}
+
+static const char *link_reason(struct wire *wire)
+{
+    return session_reason(of(wire)->session);
+}
+
+static void link_close(struct wire *wire)
+{
+    if (of(wire)->channel) {
+        channel_close(of(wire)->channel);
+    }
+    if (of(wire)->session) {
+        session_close(of(wire)->session);
+    }
+    free(wire);
+}
+
+static const struct wire_ops link_ops = {link_send, link_receive, link_reason, link_close};
+
+struct wire *wire_link(const char *spec, const char **why)
+{
+    struct wire_of_link *w = calloc(1, sizeof(*w));
+
+    *why = "Not enough space";
+    if (!w) {
+        return NULL;
+    }
+    w->base.ops = &link_ops;
+    w->session = session_open(spec, why);
+    w->channel = w->session ? channel_open(w->session, "dtrace", why) : NULL;
+    if (!w->channel) {
+        link_close(&w->base);
+        return NULL;
+    }
+    return &w->base;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The target elf:PATH: a kernel that is not running, of which there is only its ELF. Programs can
+ * be compiled for it (--compile, -e); no probe is known, so that any description is taken, and no
+ * types of args[].
+ */
+#include "host/target/offline.h"
+
+#include "host/remote/elf_id.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct offline {
+    struct target base;
+    char *path;
+    const struct d_model *model;
+};
+
+static unsigned no_probe(void *arg, const char *provider, const char *module, const char *function,
+                         const char *name, uint32_t id,
+                         bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+{
+    (void)arg;
+    (void)provider;
+    (void)module;
+    (void)function;
+    (void)name;
+    (void)id;
+    (void)fn;
+    (void)fn_arg;
+    return 0;
+}
+
+static const char *no_argument(void *arg, uint32_t id, unsigned n)
+{
+    (void)arg;
+    (void)id;
+    (void)n;
+    return NULL;
+}
+
+static const struct d_probe_source *offline_probes(struct target *t)
+{
+    static const struct d_probe_source source = {no_probe, no_argument, NULL};
+
+    (void)t;
+    return &source;
+}
+
+static const struct d_model *offline_model(struct target *t)
+{
+    return ((struct offline *)t)->model;
+}
+
+static uint64_t offline_option_default(struct target *t, const char *option)
+{
+    (void)t;
+    (void)option;
+    return D_OPTION_UNSET;
+}
+
+static bool offline_elves(struct target *t, struct d_session *session, const char *const *paths,
+                          unsigned n, bool quiet)
+{
+    const char *path = ((struct offline *)t)->path;
+
+    (void)quiet;
+    if (n) {
+        fprintf(stderr, "dtrace: --elf %s: the target is an ELF already\n", paths[0]);
+        return false;
+    }
+    return d_session_add_elf(session, path, "kernel", true);
+}
+
+static void offline_close(struct target *t)
+{
+    free(((struct offline *)t)->path);
+    free(t);
+}
+
+static const struct target_ops offline_ops = {
+    .only_compiles = true,
+    .close = offline_close,
+    .model = offline_model,
+    .probes = offline_probes,
+    .option_default = offline_option_default,
+    .elves = offline_elves,
+};
+
+struct target *offline_target_open(const char *path, const char **why)
+{
+    struct offline *t = calloc(1, sizeof(*t));
+    struct elf_id id;
+
+    *why = "it is no ELF with a build id";
+    if (!t || !elf_id_read(path, &id)) {
+        free(t);
+        return NULL;
+    }
+    t->base.ops = &offline_ops;
+    t->path = strdup(path);
+    t->model = id.machine == EM_ARM ? &d_model_ilp32_arm : &d_model_lp64;
+    return &t->base;
+}
