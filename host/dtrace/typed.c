@@ -50,7 +50,7 @@ static void print_enum(const struct printer *p, const struct d_type *t, const ui
     fprintf(p->out, "%lld", (long long)value);
 }
 
-/* A C string in an array: printable text, then a NUL. */
+/* A C string in an array: printable text, which may be empty, then a NUL. */
 static bool is_text(const uint8_t *data, uint64_t n)
 {
     uint64_t i = 0;
@@ -58,7 +58,7 @@ static bool is_text(const uint8_t *data, uint64_t n)
     while (i < n && isprint(data[i])) {
         i++;
     }
-    return i > 0 && i < n && data[i] == 0;
+    return i < n && data[i] == 0;
 }
 
 static bool is_character(const struct d_type *t)
@@ -78,8 +78,9 @@ static void print_elements(const struct printer *p, const struct d_type *t, cons
         if (lines) {
             putc('\n', p->out);
             indent(p, depth + 1);
+            fprintf(p->out, "%s ", d_type_text(p->session, t->to, NULL));
         }
-        print_value(p, t->to, data + i * element->size, depth + 1, true);
+        print_value(p, t->to, data + i * element->size, depth + 1, false);
     }
     if (lines) {
         putc('\n', p->out);
@@ -130,9 +131,11 @@ static void print_declaration(const struct printer *p, const struct d_member *m)
     size_t n = strlen(text);
 
     fputs(text, p->out);
-    if (m->name) {
-        fprintf(p->out, "%s%s", n && text[n - 1] == '*' ? "" : " ", m->name);
+    if (!m->name) {
+        fputs(anonymous ? "  " : " ", p->out);
+        return;
     }
+    fprintf(p->out, "%s%s", n && text[n - 1] == '*' ? "" : " ", m->name);
     if (is_bit_field(t)) {
         fprintf(p->out, " :%u", t->bits);
     }
