@@ -90,6 +90,32 @@ static int buffer(struct target *t, unsigned cpu, void *to, size_t room, struct 
     return 0;
 }
 
+static int epid(struct target *t, uint32_t number, struct d_epid_desc *desc, struct d_recdesc *recs,
+                uint32_t *n)
+{
+    int error = self_ops->epid(t, number, desc, recs, n);
+
+    if (scripted.probes && !error) {
+        desc->probe = scripted.probes[number].id;
+    }
+    return error;
+}
+
+static bool probe_names(struct target *t, uint32_t id, struct d_probe_info *info)
+{
+    const struct scripted_probe *p = scripted.probes;
+
+    if (!p) {
+        return self_ops->probe_names(t, id, info);
+    }
+    while (p->id != id) {
+        p++;
+    }
+    *info = (struct d_probe_info){
+        .id = id, .provider = p->provider, .module = "", .function = p->function, .name = p->name};
+    return true;
+}
+
 struct target *target_open(const char *spec, const char **why)
 {
     struct target *t = self_target_open();
@@ -105,6 +131,8 @@ struct target *target_open(const char *spec, const char **why)
     ops.status = status;
     ops.aggregation = aggregation;
     ops.buffer = buffer;
+    ops.epid = epid;
+    ops.probe_names = probe_names;
     t->ops = &ops;
     return t;
 }

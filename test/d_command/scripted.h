@@ -33,11 +33,18 @@ struct scripted_pass {
     int error; /* what asking for the status gives */
 };
 
+/* What a clause is said to be on, instead of BEGIN. */
+struct scripted_probe {
+    uint32_t id;
+    const char *provider, *function, *name;
+};
+
 struct scripted {
     const struct scripted_pass *passes; /* the last one is repeated */
     unsigned npasses, pass;
     unsigned begin_cpu, end_cpu;
-    char out[4096], err[4096]; /* what was written */
+    const struct scripted_probe *probes; /* by EPID; NULL: as it is */
+    char out[4096], err[4096];           /* what was written */
     int status;
 };
 extern struct scripted scripted;

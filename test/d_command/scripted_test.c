@@ -236,6 +236,103 @@ static void test_dropped_exit(void **state)
     assert_int_equal(scripted.status, 5);
 }
 
+/* ---- flowindent --------------------------------------------------------------------------------
+ */
+
+#define LINE(text, data) "  0 " text data "\n"
+#define HEADING "CPU FUNCTION                                 \n"
+
+/* An entry is an arrow and indents what follows; its other clauses don't. So does a return, last.
+ */
+static void test_flow(void **state)
+{
+    static const struct scripted_probe probes[] = {
+        {0, "", "", ""},
+        {1001, "fbt", "foo", "entry"},
+        {1002, "fbt", "bar", "entry"},
+        {1002, "fbt", "bar", "entry"},
+        {1003, "fbt", "bar", "return"},
+        {1003, "fbt", "bar", "return"},
+        {1004, "fbt", "foo", "return"},
+    };
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, A, 1}, {0, B, 2}, {0, C, 3}, {0, D, 4}, {0, E, 5}, {0, Z, 6}},
+         .taken = {10, 10, 10},
+         .status = OVER},
+        {.records = {{0}}},
+    };
+    const char *const wanted = HEADING /* */
+        LINE(" -> foo                                   ", "a")
+            LINE("   -> bar                                 ", "b")
+                LINE("    | bar:entry                           ", "c")
+                    LINE("    | bar:return                          ", "d")
+                        LINE("   <- bar                                 ", "e")
+                            LINE(" <- foo                                   ", "z") "\n";
+
+    (void)state;
+    scripted.probes = probes;
+    scripted_run(passes, 2, "-F", "-n", PROGRAM, NULL);
+    assert_string_equal(scripted.out, wanted);
+    scripted_run(passes, 2, "-F", "-x", "temporal=no", "-n", PROGRAM, NULL);
+    assert_string_equal(scripted.out, wanted);
+    scripted.probes = NULL;
+}
+
+static void test_flow_of_calls(void **state)
+{
+    static const struct scripted_probe probes[] = {
+        {0, "", "", ""},
+        {1001, "syscall", "read", "entry"},
+        {1002, "sdt", "f", "probe"},
+        {1003, "proc", "f", "lwp-entry"},
+        {1004, "proc", "f", "lwp-return"},
+        {1005, "syscall", "read", "return"},
+        {1006, "fbt", "alone", "return"},
+    };
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, A, 1}, {0, B, 2}, {0, C, 3}, {0, D, 4}, {0, E, 5}, {0, Z, 6}},
+         .taken = {10, 10, 10},
+         .status = OVER},
+        {.records = {{0}}},
+    };
+
+    (void)state;
+    scripted.probes = probes;
+    scripted_run(passes, 2, "-F", "-n", PROGRAM, NULL);
+    assert_string_equal(
+        scripted.out,
+        HEADING /* */
+            LINE(" => read                                  ", "a")
+                LINE("  | f:probe                               ", "b")
+                    LINE("   -> f                                   ", "c")
+                        LINE("   <- f                                   ", "d")
+                            LINE(" <= read                                  ", "e")
+                                LINE(" <- alone                                 ", "z") "\n");
+    scripted.probes = NULL;
+}
+
+static void test_prefix(void **state)
+{
+    static const struct scripted_probe probes[] = {
+        {0, "", "", ""},
+        {123456, "fbt", "function", "name"},
+        {1002, "fbt", "a_function_with_a_name_of_many_letters", "entry"},
+    };
+    static const struct scripted_pass passes[] = {
+        {.records = {{2, A, 1}, {1, B, 2}}, .taken = {10, 10, 10}, .status = OVER},
+        {.records = {{0}}},
+    };
+
+    (void)state;
+    scripted.probes = probes;
+    scripted_run(passes, 2, "-n", PROGRAM, NULL);
+    assert_string_equal(scripted.out,
+                        "CPU     ID                    FUNCTION:NAME\n"
+                        "  2 123456                    function:name a\n"
+                        "  1   1002 a_function_with_a_name_of_many_letters:entry b\n\n");
+    scripted.probes = NULL;
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test(name)
@@ -252,6 +349,9 @@ int main(void)
         T(test_silence),
         T(test_full_buffer_ends_it),
         T(test_dropped_exit),
+        T(test_flow),
+        T(test_flow_of_calls),
+        T(test_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
