@@ -105,7 +105,8 @@ static inline struct thread *send(struct thread *self)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) ||
         TRACE_PORT_SITE_ON(TRACE_EV_comm_rec_message) ||
-        TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
         return NULL;
     }
     struct connection *conn = msg_connection(self->proc, self->args[0]);
@@ -198,7 +199,8 @@ static inline struct thread *wait(struct thread *self, struct channel *ch, struc
 
 static inline struct thread *receive(struct thread *self)
 {
-    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
         return NULL;
     }
     struct channel *ch = msg_channel(self->proc, self->args[0]);

@@ -134,7 +134,7 @@ struct thread *thread_create_idle(struct process *proc, unsigned cpu)
     return t;
 }
 
-void thread_trace_state(const struct thread *t, enum thread_state state)
+void thread_set_state_traced(struct thread *t, enum thread_state state)
 {
     const uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
 
@@ -145,6 +145,7 @@ void thread_trace_state(const struct thread *t, enum thread_state state)
         trace_port_fire(TRACE_EV_thread_state,
                         (const uint64_t[]){pid, tid, t->priority, t->policy, state, t->state});
     }
+    t->state = (uint8_t)state;
 }
 
 /* States in which a thread of which ThreadCancel() was asked goes to its stub. */

@@ -117,12 +117,13 @@ struct thread *thread_by_index(unsigned index);
 #define THREAD_RCVID_BITS 10 /* of thread.rcvid, for the index */
 extern struct thread thread_table[CONFIG_THREADS];
 
-/* The only place that writes state: traces it first, while the old one is known. */
-void thread_trace_state(const struct thread *t, enum thread_state state);
+/* The only places that write state. Traced, it is traced first, while the old one is known. */
+void thread_set_state_traced(struct thread *t, enum thread_state state);
 static inline void thread_set_state(struct thread *t, enum thread_state state)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
-        thread_trace_state(t, state);
+        thread_set_state_traced(t, state);
+        return;
     }
     t->state = (uint8_t)state;
 }

@@ -179,6 +179,9 @@ static size_t some_bytes(void)
     if (chance(1)) {
         return chance(50) ? 0x80000000u : SIZE_MAX;
     }
+    if (chance(2)) {
+        return pick(8 * CONFIG_COPY_CHUNK);
+    }
     return chance(90) ? 4 * pick(9) : pick(50);
 }
 
@@ -204,7 +207,9 @@ static void fill_message(const struct thread *t, uintptr_t *args)
     uintptr_t at = IOVS + sizeof(iov_t) * pick(4);
     iov_t iov = {.iov_base = (void *)some_address(), .iov_len = some_bytes()};
 
-    memcpy(world_at(t, at), &iov, sizeof(iov));
+    if (vm_user_ptr(t->proc, at, sizeof(iov), KYMO_PROT_WRITE)) {
+        memcpy(world_at(t, at), &iov, sizeof(iov));
+    }
     args[0] = chance(97) ? at : chance(50) ? at + pick(sizeof(iov_t)) : some_address();
     args[1] = chance(97) ? 1 : pick(3);
     if (chance(4)) {
@@ -251,19 +256,38 @@ static unsigned choose(struct thread *t, uintptr_t args[6])
 /* Another way in which a call can be unusual, or the world before it. */
 static void disturb(struct thread *t, uintptr_t args[6])
 {
-    switch (pick(8)) {
+    switch (pick(12)) {
     case 0:
+    case 1:
+    case 2:
         args[0] = (uintptr_t)CLOCK_MONOTONIC_KYMO;
         args[1] = 1u << STATE_SEND | 1u << STATE_RECEIVE | 1u << STATE_REPLY;
         args[2] = args[4] = 0;
         args[3] = chance(30) ? 0 : IOVS;
-        *(uint64_t *)world_at(t, IOVS) = pick(100000);
+        copy_out(t->proc, IOVS, &(uint64_t){pick(100000)}, sizeof(uint64_t));
         world_enter(t, KER_TIMER_TIMEOUT, args);
         return;
-    case 1:
+    case 3:
+    case 4:
+    case 5: /* of a client whose server may be told, or of one that will wait */
+        world_enter(t, KER_THREAD_CANCEL, (const uintptr_t[6]){1 + pick(3), AT(0x30)});
+        return;
+    case 6:
+        args[0] = pick(PROCESSES);
+        args[1] = 9 + pick(6);
+        world_enter(t, KER_MSG_SEND_PULSE, args);
+        return;
+    case 8: /* where its messages are, or what has taken that place since */
+        if (chance(20)) {
+            args[0] = t->proc->space.maps[0].vaddr;
+            args[1] = t->proc->space.maps[0].len;
+            world_enter(t, KER_MEM_UNMAP, args);
+        }
+        return;
+    case 9:
         cpus[fake_cpu].trace.exit_work |= WORK_TIMER;
         return;
-    case 2:
+    case 7:
         fake_fp_used = !fake_fp_used;
         return;
     default:
@@ -279,7 +303,7 @@ static void step(struct thread *t)
 {
     uintptr_t args[6] = {0};
 
-    if (chance(3)) {
+    if (chance(5)) {
         disturb(t, args);
         return;
     }

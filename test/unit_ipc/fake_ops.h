@@ -87,6 +87,9 @@ static inline bool arch_fp_unused(const struct thread *prev, const struct thread
 }
 static inline void arch_switch_integer(struct thread *prev, struct thread *next)
 {
+    if (fake_fp_used) {
+        __builtin_trap();
+    }
     arch_switch(prev, next);
 }
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
