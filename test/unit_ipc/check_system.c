@@ -133,6 +133,20 @@ static void count_process(struct census *c, const struct process *proc)
     c->bytes += proc->space.owned_bytes;
 }
 
+/* A process's window is what its first mapping says: all of it that MSG_SMALL bytes fit behind. */
+static void check_window(const struct vm_space *space)
+{
+    const struct mapping *m = space->maps;
+    const struct vm_window *w = &space->window;
+    const unsigned rw = KYMO_PROT_READ | KYMO_PROT_WRITE;
+    bool plain = space->nmaps > 0 && (m->flags & (rw | KYMO_MAP_DEVICE)) == rw;
+
+    if (w->room != (plain ? m->len - VM_WINDOW + 1 : 0) ||
+        (plain && (w->base != m->vaddr || w->base + w->delta != m->phys))) {
+        broken("window of %#zx bytes at %#zx", w->room, (size_t)w->base);
+    }
+}
+
 /* Each object in use is some process's. */
 static void check_leaks(void)
 {
@@ -141,6 +155,7 @@ static void check_leaks(void)
     for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
         if (process_in_slot(slot)) {
             count_process(&c, process_in_slot(slot));
+            check_window(&process_in_slot(slot)->space);
         }
     }
     base = base ? base : phys_available() + c.bytes;

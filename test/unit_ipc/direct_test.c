@@ -23,7 +23,7 @@
 #include "kernel/sched_impl.h"
 #include "test/unit_ipc/random_calls.h"
 
-#define STEPS_DEFAULT 20000
+#define STEPS_DEFAULT 25000
 #define EPISODE 300
 #define PROCESSES 4
 #define RAM_USED (160u << 10) /* by them */
