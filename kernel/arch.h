@@ -209,8 +209,9 @@ bool arch_device_allowed(paddr_t pa, size_t len);
  */
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user);
 bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);
-/* Return addresses in the kernel, innermost first; how many. Any context, interrupts masked. */
-unsigned arch_kernel_stack(uintptr_t *to, unsigned max);
+/* Return addresses on this CPU's kernel stack from `from` on, innermost first; how many. Any
+ * context, interrupts masked. */
+unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max);
 /* Patches a trace site: on != 0 makes it jump. Lock held or before SMP start; arch_text_sync() done
  * once by the caller after a batch. */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on);

@@ -16,7 +16,9 @@ D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 # whose devices hold them high until they are served (all of the CMSDK's do).
 BOARD_DEFS := -DTRACE_CLOCK_REG=0x40000004u -DTRACE_CLOCK_INVERT=0xffffffffu \
 	-DCONFIG_CLOCK_HZ=25000000u -DCONFIG_SYSTICK_HZ=25000000u \
-	-DCONFIG_IRQ_LINES=32 -DCONFIG_IRQ_LEVEL=0xffffffffu -DCONFIG_CPUS=1
+	-DCONFIG_IRQ_LINES=32 -DCONFIG_IRQ_LEVEL=0xffffffffu -DCONFIG_CPUS=1 \
+	-DCONFIG_D_BUFSIZE=16384 -DCONFIG_D_AGGSIZE=8192 -DCONFIG_D_SPECSIZE=4096 \
+	-DCONFIG_D_DYNVARSIZE=8192 -DCONFIG_D_STRSIZE=64
 # Text is in RAM: trace sites are patched.
 BOARD_DRIVERS := boards/drivers/cmsdk_uart.c boards/drivers/cmsdk_timer.c \
 	kernel/arch/armv7m/patch/ram.c

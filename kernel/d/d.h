@@ -21,6 +21,12 @@ void d_sites_init(void);
 void d_syscall_init(void);
 void d_profile_init(void);
 
+/* [c] Where the stack of what fired begins, so that stack() doesn't tell of the machine itself; set
+ * with D_FIRED_HERE() before d_fire() and NULL after it. */
+extern const void *d_fired_from[];
+#define D_FIRED_HERE() (d_fired_from[arch_cpu()->id] = __builtin_frame_address(0))
+#define D_FIRED_OVER() (d_fired_from[arch_cpu()->id] = NULL)
+
 /* Attributes of the kernel's providers: all Evolving but for module and function. */
 #define D_KERNEL_ATTRIBUTES \
     { \

@@ -7,6 +7,7 @@
 #include "trace/d/port.h"
 
 #include "kernel/arch.h"
+#include "kernel/d/d.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
 
@@ -137,6 +138,8 @@ const char *d_port_execargs(void)
 /* ---- stacks ------------------------------------------------------------------------------------
  */
 
+const void *d_fired_from[CONFIG_CPUS];
+
 struct frames {
     uint64_t *to; /* NULL: count */
     unsigned n, max;
@@ -172,7 +175,8 @@ static void user_frames(struct frames *f)
 static void kernel_frames(struct frames *f)
 {
     uintptr_t ips[STACK_MOST];
-    unsigned n = arch_kernel_stack(ips, STACK_MOST);
+    const void *from = d_fired_from[d_port_cpu()];
+    unsigned n = from ? arch_kernel_stack(from, ips, STACK_MOST) : 0;
 
     for (unsigned i = 0; i < n && f->n < f->max; i++) {
         add_frame(f, ips[i]);

@@ -39,7 +39,11 @@ static void fire(struct timer_node *node)
     const struct thread *t = arch_cpu()->current;
     uint64_t now = arch_cycles();
 
+    uintptr_t irq = arch_irq_save();
+    D_FIRED_HERE();
     d_fire(here->profile->probe, 0, t ? arch_context_ip(t) : 0, 0, 0, 0);
+    D_FIRED_OVER();
+    arch_irq_restore(irq);
     do {
         here->at += here->profile->cycles;
     } while (here->at <= now);

@@ -108,6 +108,7 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     uintptr_t irq = arch_irq_save();
 
     under_way[arch_cpu()->id] = words;
+    D_FIRED_HERE();
     for (const struct listener *l = __atomic_load_n(&heads[id], __ATOMIC_ACQUIRE); l;
          l = __atomic_load_n(&l->next, __ATOMIC_ACQUIRE)) {
         const struct row *row = l->row;
@@ -117,6 +118,7 @@ void trace_port_fire(unsigned id, const uint64_t *words)
                    word(words, w[3]), word(words, w[4]));
         }
     }
+    D_FIRED_OVER();
     arch_irq_restore(irq);
 }
 

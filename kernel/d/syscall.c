@@ -46,7 +46,9 @@ void d_syscall_entry(const struct thread *self)
     if (is_on(ENTRY, self->call)) {
         uintptr_t irq = arch_irq_save();
         under_way[arch_cpu()->id] = a;
+        D_FIRED_HERE();
         d_fire(probes[self->call][ENTRY], a[0], a[1], a[2], a[3], a[4]);
+        D_FIRED_OVER();
         under_way[arch_cpu()->id] = NULL;
         arch_irq_restore(irq);
     }
@@ -56,7 +58,11 @@ void d_syscall_return(const struct thread *self)
 {
     if (is_on(RETURN, self->call)) {
         uint64_t result = (uint64_t)(int64_t)self->result;
+        uintptr_t irq = arch_irq_save();
+        D_FIRED_HERE();
         d_fire(probes[self->call][RETURN], result, result, 0, 0, 0);
+        D_FIRED_OVER();
+        arch_irq_restore(irq);
     }
 }
 

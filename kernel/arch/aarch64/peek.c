@@ -87,9 +87,9 @@ static bool is_return(uintptr_t next)
 
 /* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
  * can add lines that are not callers. */
-unsigned arch_kernel_stack(uintptr_t *to, unsigned max)
+unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
 {
-    const uintptr_t *p = __builtin_frame_address(0);
+    const uintptr_t *p = from;
     size_t stack = ((uintptr_t)p - (uintptr_t)a64_stacks) / sizeof(a64_stacks[0]);
     const uintptr_t *top = (const uintptr_t *)(const void *)(a64_stacks + stack + 1);
     unsigned n = 0;

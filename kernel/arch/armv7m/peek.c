@@ -71,11 +71,11 @@ static bool is_return(uintptr_t next)
 
 /* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
  * can add lines that are not callers. */
-unsigned arch_kernel_stack(uintptr_t *to, unsigned max)
+unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
 {
     unsigned n = 0;
 
-    for (const uint32_t *p = __builtin_frame_address(0); n < max && p < kernel_stack_top; p++) {
+    for (const uint32_t *p = from; n < max && p < kernel_stack_top; p++) {
         if ((*p & 1) && is_return(*p)) {
             to[n++] = *p & ~1u;
         }
