@@ -120,7 +120,7 @@ uint8_t *d_dynvar(struct d_context *c, const struct d_dynamic *v, unsigned nkeys
     return element_make(c, free_one, v, nkeys);
 }
 
-bool d_dynvar_holds(struct d_context *c, uint64_t address, uint64_t bytes)
+bool d_dynvar_holds(struct d_context *c, uintptr_t address, size_t bytes)
 {
     (void)c;
     for (unsigned i = 0; i < FAKE_ELEMENTS; i++) {

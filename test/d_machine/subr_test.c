@@ -5,6 +5,7 @@
  */
 #include "test/d_machine/world.h"
 
+#include "trace/d/run.h"
 #include "trace/d/subr.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ static void test_table(void **state)
 
     (void)state;
     for (uint32_t i = 0; i <= DIF_SUBR_MAX; i++) {
-        struct d_subr s = d_subrs[i].run ? d_subrs[i] : d_subr_extra(i);
+        struct d_subr s = d_subrs[d_subr_find(i)];
         assert_int_equal(s.run != NULL, subrs[i].result[0] != '\0');
         assert_int_equal(s.least, least_of(subrs[i].args));
         /* One argument too few. */

@@ -7,9 +7,6 @@
 #include "trace/d/fire.h"
 #include "trace/d/port.h"
 
-#define CHILL_MAX 500000000u /* ns, in each CHILL_SPAN */
-#define CHILL_SPAN 1000000000u
-
 /* ---- what an action records --------------------------------------------------------------------
  */
 
@@ -190,47 +187,6 @@ static void illegal_unless(struct firing *f, bool ok)
     }
 }
 
-static void chill(struct firing *f, uint64_t ns)
-{
-    struct d_consumer_cpu *here = f->here;
-    uint64_t now = d_port_timestamp();
-
-    if (now - here->chill_since > CHILL_SPAN) {
-        here->chill_since = now;
-        here->chilled = 0;
-    }
-    if (ns > CHILL_MAX || here->chilled + ns > CHILL_MAX) {
-        illegal_unless(f, false);
-        return;
-    }
-    here->chilled += ns;
-    d_port_chill(ns);
-}
-
-/* All that doesn't need the value of an object's result in the record. */
-static void do_to_target(struct firing *f, const struct d_action *a, uint64_t value)
-{
-    switch (a->kind) {
-    case D_ACT_STOP:
-        d_port_stop_process();
-        break;
-    case D_ACT_RAISE:
-        d_port_raise((int)value);
-        break;
-    case D_ACT_BREAKPOINT:
-        d_port_breakpoint();
-        break;
-    case D_ACT_PANIC:
-        d_port_panic();
-        break;
-    case D_ACT_CHILL:
-        chill(f, value);
-        break;
-    default: /* a statement, or what the consumer does */
-        break;
-    }
-}
-
 /* The records come to lie where this clause's scratch was: what it made there is gone. */
 static void commit(struct firing *f, uint64_t id)
 {
@@ -266,8 +222,10 @@ static bool act_otherwise(struct firing *f, const struct d_action *a)
         d_store_value(f->record + a->rec.offset, value, 4);
         d_consumer_exit(c, (int32_t)value, false);
         break;
-    default:
-        do_to_target(f, a, value);
+    default: /* else a statement, or what the consumer does */
+        if (D_ACT_IS_DESTRUCTIVE(a->kind)) {
+            d_act_destructive(f, a->kind, value);
+        }
     }
     return true;
 }

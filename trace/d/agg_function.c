@@ -29,18 +29,38 @@ static uint64_t power(uint64_t base, unsigned exponent)
     return value;
 }
 
-/* Below, all magnitudes low … high, above. */
-unsigned d_llquantize_buckets(uint64_t shape)
+/* Which bucket: those below, then each magnitude's, then those above. Bounded by the magnitudes: at
+ * most 64. */
+static unsigned llquantize(uint64_t shape, uint64_t value)
 {
     uint64_t factor = D_LLQUANTIZE_FACTOR(shape);
-    uint64_t next = power(factor, D_LLQUANTIZE_LOW(shape) + 1u);
-    unsigned buckets = 2;
+    uint32_t nsteps = D_LLQUANTIZE_NSTEPS(shape);
+    uint64_t here = power(factor, D_LLQUANTIZE_LOW(shape));
+    unsigned base = 1;
 
-    for (unsigned m = D_LLQUANTIZE_LOW(shape); m <= D_LLQUANTIZE_HIGH(shape); m++) {
-        buckets += steps_of(factor, next, D_LLQUANTIZE_NSTEPS(shape));
-        next *= factor;
+    if (value < here) {
+        return 0;
     }
-    return buckets;
+    for (unsigned m = D_LLQUANTIZE_LOW(shape); m <= D_LLQUANTIZE_HIGH(shape); m++) {
+        uint64_t next = here * factor;
+        if (value < next) {
+            uint64_t width = next > nsteps ? next / nsteps : 1;
+            return base + (unsigned)((value - here) / width);
+        }
+        base += steps_of(factor, next, nsteps);
+        here = next;
+    }
+    return base;
+}
+
+unsigned d_llquantize_buckets(uint64_t shape)
+{
+    return llquantize(shape, UINT64_MAX) + 1; /* the last is that of what is above */
+}
+
+unsigned d_llquantize_bucket(uint64_t shape, int64_t value)
+{
+    return value < 0 ? 0 : llquantize(shape, (uint64_t)value);
 }
 
 uint32_t d_agg_value_size(uint16_t kind, uint64_t shape)
@@ -90,29 +110,6 @@ unsigned d_lquantize_bucket(uint64_t shape, int64_t value)
     }
     uint64_t level = (uint64_t)(v - base) / D_LQUANTIZE_STEP(shape);
     return level < levels ? (unsigned)level + 1 : levels + 1;
-}
-
-/* Bounded by the magnitudes: at most 64. */
-unsigned d_llquantize_bucket(uint64_t shape, int64_t value)
-{
-    uint64_t factor = D_LLQUANTIZE_FACTOR(shape);
-    uint32_t nsteps = D_LLQUANTIZE_NSTEPS(shape);
-    uint64_t here = power(factor, D_LLQUANTIZE_LOW(shape));
-    unsigned base = 1;
-
-    if (value < 0 || (uint64_t)value < here) {
-        return 0;
-    }
-    for (unsigned m = D_LLQUANTIZE_LOW(shape); m <= D_LLQUANTIZE_HIGH(shape); m++) {
-        uint64_t next = here * factor;
-        if ((uint64_t)value < next) {
-            uint64_t width = next > nsteps ? next / nsteps : 1;
-            return base + (unsigned)(((uint64_t)value - here) / width);
-        }
-        base += steps_of(factor, next, nsteps);
-        here = next;
-    }
-    return base;
 }
 
 void d_agg_init(const struct d_aggregation *a, uint64_t *data)

@@ -5,11 +5,12 @@
  * test/d_machine/builtin_test.c.
  */
 #include "trace/d/ecb.h"
+#include "trace/d/hot.h"
 #include "trace/d/port.h"
 
 enum { FIRED_ARGS = 5, ARGS_MAX = 256 };
 
-static uint64_t look_up(enum d_once which)
+static D_HOT uint64_t look_up(enum d_once which)
 {
     switch (which) {
     case D_ONCE_TIMESTAMP:
@@ -31,7 +32,7 @@ static uint64_t look_up(enum d_once which)
     }
 }
 
-static uint64_t once(struct d_context *c, enum d_once which)
+static D_HOT uint64_t once(struct d_context *c, enum d_once which)
 {
     if (!(c->present & 1u << which)) {
         c->present |= 1u << which;
@@ -59,7 +60,7 @@ static uint64_t string(struct d_context *c, const char *s)
     return (uintptr_t)s;
 }
 
-static uint64_t argument(const struct d_context *c, unsigned n)
+static D_HOT uint64_t argument(const struct d_context *c, unsigned n)
 {
     const struct d_probe *probe = c->ecb->probe;
 
@@ -76,8 +77,7 @@ static uint64_t illegal(struct d_context *c)
 }
 
 /* NULL: it is none. */
-static inline __attribute__((always_inline)) const char *string_of(const struct d_context *c,
-                                                                   uint32_t variable)
+static D_HOT const char *string_of(const struct d_context *c, uint32_t variable)
 {
     const struct d_probe *probe = c->ecb->probe;
 

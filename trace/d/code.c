@@ -9,7 +9,7 @@
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
 
-enum { CODE_MAX = 1 << 30 }; /* bytes: offsets have 32 bits */
+enum { AREA_MAX = 1 << 29 }; /* bytes of all CPUs' variables: offsets have 32 bits */
 
 static int refuse_object(struct d_refusal *refusal, int error, enum d_reason reason,
                          uint32_t object, uint32_t offset)
@@ -47,14 +47,15 @@ static int validate_all(const struct d_image *image, uint32_t strsize, struct d_
 /* Cuts a block into parts aligned to 8. Without a block it measures. */
 struct carver {
     uint8_t *block;
-    uint64_t used;
+    size_t used;
 };
 
-static void *carve(struct carver *k, uint64_t bytes)
+/* No sum of parts overflows: an image is small, and each area at most AREA_MAX. */
+static void *carve(struct carver *k, size_t bytes)
 {
     void *part = k->block ? k->block + k->used : NULL;
 
-    k->used += (bytes + 7) & ~7ull;
+    k->used += (bytes + 7) & ~(size_t)7;
     return part;
 }
 
@@ -71,28 +72,34 @@ static void carve_tables(struct carver *k, const struct d_image *image, const st
                          struct d_code *code, struct parts *parts)
 {
     const struct d_image_object *o = D_IMAGE_TABLE(image, objects, struct d_image_object);
-    uint64_t ntext = 0;
+    size_t ntext = 0;
 
     for (uint32_t n = 0; n < image->objects.count; n++) {
         ntext += o[n].ntext;
     }
-    code->objects = carve(k, (uint64_t)image->objects.count * sizeof(*code->objects));
-    parts->globals = carve(k, (uint64_t)p->nglobals * sizeof(*parts->globals));
-    parts->locals = carve(k, (uint64_t)p->nlocals * sizeof(*parts->locals));
-    parts->dynamics = carve(k, (uint64_t)p->ndynamics * sizeof(*parts->dynamics));
+    code->objects = carve(k, image->objects.count * sizeof(*code->objects));
+    parts->globals = carve(k, p->nglobals * sizeof(*parts->globals));
+    parts->locals = carve(k, p->nlocals * sizeof(*parts->locals));
+    parts->dynamics = carve(k, p->ndynamics * sizeof(*parts->dynamics));
     parts->text = carve(k, ntext * sizeof(*parts->text));
-    parts->ints = carve(k, (uint64_t)image->ints.count * sizeof(*parts->ints));
+    parts->ints = carve(k, image->ints.count * sizeof(*parts->ints));
     parts->strings = carve(k, image->strings.count);
 }
 
-/* Bytes of the areas, and of the largest datum: from the places alone. */
-static void measure_areas(const struct d_places *p, uint64_t *global, uint64_t *local,
-                          uint64_t *zeros, uint32_t *datum)
+struct areas {
+    uint32_t global, local, zeros, datum; /* bytes; of the largest datum */
+};
+
+/* Stays at the most that an area may be. */
+static void widen(uint32_t *area, uint32_t bytes)
 {
-    *global = p->global_values * 8ull;
-    *local = p->local_values * 8ull;
-    *zeros = 0;
-    *datum = 0;
+    *area = bytes < AREA_MAX - *area ? *area + bytes : AREA_MAX;
+}
+
+/* From the places alone. */
+static void measure_areas(const struct d_places *p, struct areas *a)
+{
+    *a = (struct areas){p->global_values * 8, p->local_values * 8, 0, 0};
     for (uint32_t i = 0; i <= p->mask; i++) {
         const struct dif_variable *v = p->slots[i].variable;
         uint32_t size = p->slots[i].size;
@@ -100,10 +107,10 @@ static void measure_areas(const struct d_places *p, uint64_t *global, uint64_t *
             continue;
         }
         if (v->scope == DIF_SCOPE_THREAD || v->kind == DIF_KIND_ARRAY) {
-            *datum = size > *datum ? size : *datum;
-            *zeros = v->type.ref && size > *zeros ? size : *zeros;
+            a->datum = size > a->datum ? size : a->datum;
+            a->zeros = v->type.ref && size > a->zeros ? size : a->zeros;
         } else if (v->type.ref) {
-            *(v->scope == DIF_SCOPE_GLOBAL ? global : local) += 8 + ((size + 7ull) & ~7ull);
+            widen(v->scope == DIF_SCOPE_GLOBAL ? &a->global : &a->local, 8 + ((size + 7) & ~7u));
         }
     }
 }
@@ -157,29 +164,34 @@ static void fill_tables(const struct d_image *image, const struct d_places *p, s
 static int load_into_block(struct d_code *code, const struct d_image *image,
                            const struct d_places *p, struct d_refusal *refusal)
 {
-    uint64_t global, local, zeros;
+    uint32_t ncpus = d_port_cpu_count();
     struct carver k = {NULL, 0};
     struct parts parts;
+    struct areas a;
 
-    measure_areas(p, &global, &local, &zeros, &code->datum_bytes);
+    measure_areas(p, &a);
+    if (a.global >= AREA_MAX || a.local >= AREA_MAX / ncpus) {
+        return d_refuse(refusal, -D_ENOMEM, D_REASON_NO_SPACE);
+    }
     for (unsigned pass = 0; pass < 2; pass++) { /* measures, then carves */
         k.used = 8;                             /* so that it is never empty */
         carve_tables(&k, image, p, code, &parts);
-        code->zeros = carve(&k, zeros);
-        code->global_area = carve(&k, global);
-        code->local_area = carve(&k, local * d_port_cpu_count());
+        code->zeros = carve(&k, a.zeros);
+        code->global_area = carve(&k, a.global);
+        code->local_area = carve(&k, a.local * ncpus);
         if (!k.block) {
-            k.block = k.used <= CODE_MAX ? d_port_alloc((size_t)k.used) : NULL;
+            k.block = d_port_alloc(k.used);
         }
         if (!k.block) {
             return d_refuse(refusal, -D_ENOMEM, D_REASON_NO_SPACE);
         }
     }
     code->block = k.block;
-    code->block_bytes = (size_t)k.used;
-    code->global_bytes = (size_t)global;
-    code->local_bytes = (size_t)local;
-    code->zero_bytes = (size_t)zeros;
+    code->block_bytes = k.used;
+    code->global_bytes = a.global;
+    code->local_bytes = a.local;
+    code->zero_bytes = a.zeros;
+    code->datum_bytes = a.datum;
     fill_tables(image, p, code, &parts);
     return 0;
 }

@@ -31,7 +31,7 @@ const struct d_place *d_places_find(const struct d_places *, uint8_t scope, uint
 void d_places_fill(const struct d_places *, struct d_static *globals, struct d_static *locals,
                    struct d_dynamic *dynamics);
 /* Bytes of an area: words, then these statics, whose offsets it sets. */
-uint64_t d_places_lay(uint32_t words, struct d_static *, uint32_t n);
+uint32_t d_places_lay(uint32_t words, struct d_static *, uint32_t n);
 
 /* decode.c: an object's instructions for the interpreter, and its flags. */
 void d_decode(const struct dif_object *, const struct d_places *, struct d_insn *to);

@@ -134,13 +134,13 @@ void d_places_fill(const struct d_places *p, struct d_static *globals, struct d_
     }
 }
 
-uint64_t d_places_lay(uint32_t words, struct d_static *all, uint32_t n)
+uint32_t d_places_lay(uint32_t words, struct d_static *all, uint32_t n)
 {
-    uint64_t at = words * 8ull;
+    uint32_t at = words * 8;
 
     for (uint32_t i = 0; i < n; i++) {
-        all[i].offset = (uint32_t)(at + 8);
-        at += 8 + ((all[i].size + 7ull) & ~7ull);
+        all[i].offset = at + 8;
+        at += 8 + ((all[i].size + 7) & ~7u);
     }
     return at;
 }

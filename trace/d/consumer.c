@@ -221,26 +221,25 @@ void d_consumer_destroy(struct d_consumer *c)
 /* ---- what it says of itself --------------------------------------------------------------------
  */
 
-static uint64_t counter(const uint64_t *p)
+static __attribute__((noinline)) uint64_t counter(const uint64_t *p)
 {
     return d_counter(p);
 }
 
 void d_consumer_status(struct d_consumer *c, struct d_status *s)
 {
-    *s = (struct d_status){
-        .state = state_of(c),
-        .exited = __atomic_load_n(&c->exited, __ATOMIC_ACQUIRE),
-        .exit_status = c->exit_status,
-        .exit_dropped = c->exit_dropped,
-        .dynamic_drops = counter(&c->dynvars.drops),
-        .dynamic_rinsing_drops = counter(&c->dynvars.rinsing_drops),
-        .dynamic_dirty_drops = counter(&c->dynvars.dirty_drops),
-        .speculations_busy = counter(&c->speculations.busy),
-        .speculations_unavailable = counter(&c->speculations.none),
-        .errors = counter(&c->errors),
-        .double_errors = counter(&c->double_errors),
-    };
+    __builtin_memset(s, 0, sizeof(*s));
+    s->state = state_of(c);
+    s->exited = __atomic_load_n(&c->exited, __ATOMIC_ACQUIRE);
+    s->exit_status = c->exit_status;
+    s->exit_dropped = c->exit_dropped;
+    s->dynamic_drops = counter(&c->dynvars.drops);
+    s->dynamic_rinsing_drops = counter(&c->dynvars.rinsing_drops);
+    s->dynamic_dirty_drops = counter(&c->dynvars.dirty_drops);
+    s->speculations_busy = counter(&c->speculations.busy);
+    s->speculations_unavailable = counter(&c->speculations.none);
+    s->errors = counter(&c->errors);
+    s->double_errors = counter(&c->double_errors);
     c->alive = d_port_timestamp();
     for (uint32_t i = 0; c->cpus && i < c->ncpus; i++) {
         s->filled += c->cpus[i].principal.full;

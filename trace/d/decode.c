@@ -77,8 +77,10 @@ static struct d_insn decode_one(const struct d_places *p, dif_insn i)
         return (struct d_insn){.op = op, .index = (uint16_t)DIF_INSN_LABEL(i)};
     case D_FORMAT_SETX:
     case D_FORMAT_SETS:
-    case D_FORMAT_CALL:
         return (struct d_insn){.op = op, .rd = rd, .index = DIF_INSN_INDEX(i)};
+    case D_FORMAT_CALL:
+        return (struct d_insn){
+            .op = op, .rd = rd, .index = (uint16_t)d_subr_find(DIF_INSN_INDEX(i))};
     case D_FORMAT_LOAD:
     case D_FORMAT_STORE:
         return (struct d_insn){.op = op, .rd = rd, {{DIF_INSN_R1(i), width_of(op)}}};
@@ -169,15 +171,15 @@ uint32_t d_decode_flags(const struct dif_object *o)
 
 /* What is known of registers and of what was pushed, reading from top to bottom. */
 struct scan {
-    uint64_t value[DIF_REGS]; /* 0: not known */
+    uint32_t value[DIF_REGS]; /* 0: not known, or too large */
     uint32_t pushed[DIF_TUPLE_REGS];
     uint32_t npushed, most;
 };
 
-static void scan_push(struct scan *s, uint64_t bytes)
+static void scan_push(struct scan *s, uint32_t bytes)
 {
     if (s->npushed < DIF_TUPLE_REGS) {
-        s->pushed[s->npushed++] = bytes > DIF_STATIC_VAR_MAX ? 0 : ((uint32_t)bytes + 7) & ~7u;
+        s->pushed[s->npushed++] = bytes > DIF_STATIC_VAR_MAX ? 0 : (bytes + 7) & ~7u;
     }
 }
 
@@ -193,11 +195,12 @@ static void scan_access(struct scan *s)
 
 static void scan_one(struct scan *s, const struct dif_object *o, dif_insn i, uint32_t strsize)
 {
-    uint64_t size = s->value[DIF_INSN_R2(i) % DIF_REGS];
+    uint32_t size = s->value[DIF_INSN_R2(i) % DIF_REGS], rd = DIF_INSN_RD(i) % DIF_REGS;
 
     switch (DIF_INSN_OP(i)) {
     case DIF_OP_setx:
-        s->value[DIF_INSN_RD(i)] = o->ints[DIF_INSN_INDEX(i)];
+        s->value[rd] = (uint32_t)o->ints[DIF_INSN_INDEX(i)];
+        s->value[rd] = o->ints[DIF_INSN_INDEX(i)] >> 32 ? 0 : s->value[rd];
         break;
     case DIF_OP_flushts:
         s->npushed = 0;
@@ -222,7 +225,7 @@ static void scan_one(struct scan *s, const struct dif_object *o, dif_insn i, uin
         break;
     }
     if (DIF_INSN_OP(i) != DIF_OP_setx && d_format_writes(d_formats[DIF_INSN_OP(i)])) {
-        s->value[DIF_INSN_RD(i)] = 0;
+        s->value[rd] = 0;
     }
 }
 

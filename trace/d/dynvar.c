@@ -19,11 +19,6 @@ static uint32_t link_to(const struct d_dynvars *v, const struct d_chunk *chunk)
     return (uint32_t)((size_t)((const uint8_t *)chunk - v->chunks) / v->chunk_bytes) + 1;
 }
 
-static uint8_t *keys_of(struct d_chunk *chunk)
-{
-    return (uint8_t *)(chunk + 1);
-}
-
 static size_t round_up(size_t n)
 {
     return (n + 7) & ~(size_t)7;
@@ -31,11 +26,6 @@ static size_t round_up(size_t n)
 
 /* ---- the key that is looked for ----------------------------------------------------------------
  */
-
-struct wanted {
-    struct d_chunk head; /* hash, thread, variable, key_bytes, sizes */
-    uint8_t *key;
-};
 
 static uint32_t hash_bytes(uint32_t hash, const uint8_t *p, uint32_t bytes)
 {
@@ -50,52 +40,52 @@ static uint32_t hash_bytes(uint32_t hash, const uint8_t *p, uint32_t bytes)
 
 /* Copies a part of the key behind the others, padded with zeros. False: it doesn't fit or faulted.
  */
-static bool add_key(struct d_context *c, const struct d_dynvars *v, struct wanted *w, unsigned i)
+static bool add_key(struct d_context *c, const struct d_dynvars *v, struct d_chunk *w, unsigned i)
 {
     const struct d_key *k = &c->keys[i];
     size_t bytes = k->ref ? round_up(k->size) : 8;
+    uint8_t *to = (uint8_t *)w->keys + w->key_bytes;
 
-    if (bytes > v->key_room - w->head.key_bytes) {
+    if (bytes > v->key_room - w->key_bytes) {
         return false;
     }
-    uint8_t *to = w->key + w->head.key_bytes;
-    if (k->ref) {
-        __builtin_memset(to, 0, bytes);
-        if (!d_load_block(c, to, k->value, k->size, false)) {
-            return false;
-        }
-        w->head.sizes[i] = (uint16_t)(k->size + 1);
-    } else {
+    w->key_bytes += (uint32_t)bytes;
+    if (!k->ref) {
         __builtin_memcpy(to, &k->value, 8);
+        return true;
     }
-    w->head.key_bytes += (uint32_t)bytes;
-    return true;
+    w->sizes[i] = (uint16_t)(k->size + 1);
+    __builtin_memset(to, 0, bytes);
+    return d_load_block(c, to, k->value, k->size, false);
 }
 
 static bool make_key(struct d_context *c, const struct d_dynvars *v, const struct d_dynamic *d,
-                     unsigned nkeys, struct wanted *w)
+                     unsigned nkeys, struct d_chunk *w)
 {
-    w->head = (struct d_chunk){.variable = (uint16_t)(d - c->code->dynamics)};
-    w->head.thread = d->scope == DIF_SCOPE_THREAD ? d_port_thread_key() : 0;
-    w->key = v->cpus[c->cpu].key;
+    __builtin_memset(w, 0, sizeof(*w));
+    w->variable = (uint32_t)(d - c->code->dynamics);
+    w->thread = d->scope == DIF_SCOPE_THREAD ? d_port_thread_key() : 0;
     for (unsigned i = 0; i < nkeys; i++) {
         if (!add_key(c, v, w, i)) {
             return false;
         }
     }
-    uint32_t hash = (w->head.variable ^ (uint32_t)w->head.thread) * 0x85ebca6bu;
-    w->head.hash = hash_bytes(hash ^ hash >> 13, w->key, w->head.key_bytes);
+    uint32_t hash = (w->variable ^ (uint32_t)w->thread) * 0x85ebca6bu;
+    w->hash = hash_bytes(hash ^ hash >> 13, (const uint8_t *)w->keys, w->key_bytes);
     return true;
 }
 
-static bool is_wanted(struct d_chunk *chunk, const struct wanted *w)
-{
-    const struct d_chunk *h = &w->head;
+enum { IDENTITY = offsetof(struct d_chunk, hash) };
 
-    return chunk->hash == h->hash && chunk->thread == h->thread && chunk->variable == h->variable &&
-           chunk->key_bytes == h->key_bytes &&
-           __builtin_memcmp(chunk->sizes, h->sizes, sizeof(h->sizes)) == 0 &&
-           __builtin_memcmp(keys_of(chunk), w->key, h->key_bytes) == 0;
+static size_t identity_bytes(const struct d_chunk *w)
+{
+    return sizeof(*w) - IDENTITY + w->key_bytes;
+}
+
+static bool is_wanted(const struct d_chunk *chunk, const struct d_chunk *w)
+{
+    return chunk->hash == w->hash &&
+           __builtin_memcmp(&chunk->hash, &w->hash, identity_bytes(w)) == 0;
 }
 
 /* ---- lists -------------------------------------------------------------------------------------
@@ -161,10 +151,10 @@ static bool chain_full(const struct d_dynvars *v, const struct d_chain *chain, u
     return d_chain_full(&room, D_CHAIN_DYNAMIC);
 }
 
-static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const struct wanted *w,
+static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const struct d_chunk *w,
                               uint32_t cpu, uint32_t size)
 {
-    if (chain_full(v, chain, w->head.hash)) {
+    if (chain_full(v, chain, w->hash)) {
         count_drop(v);
         return NULL;
     }
@@ -174,10 +164,9 @@ static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const 
         return NULL;
     }
     struct d_chunk *chunk = chunk_at(v, link);
-    *chunk = w->head;
+    __builtin_memcpy(&chunk->hash, &w->hash, identity_bytes(w));
     chunk->used = 1;
     chunk->next = chain->first;
-    __builtin_memcpy(keys_of(chunk), w->key, w->head.key_bytes);
     __builtin_memset((uint8_t *)chunk + v->data_at, 0, round_up(size));
     chain->first = link;
     return chunk;
@@ -196,7 +185,7 @@ static void discard(struct d_dynvars *v, uint32_t *link, uint32_t cpu)
 }
 
 /* Under the chain's lock. */
-static struct d_chunk *find(struct d_dynvars *v, struct d_chain *chain, const struct wanted *w,
+static struct d_chunk *find(struct d_dynvars *v, struct d_chain *chain, const struct d_chunk *w,
                             enum d_dynvar_how how, uint32_t cpu, uint32_t size)
 {
     uint32_t *link = &chain->first;
@@ -218,36 +207,33 @@ uint8_t *d_dynvar(struct d_context *c, const struct d_dynamic *d, unsigned nkeys
                   enum d_dynvar_how how)
 {
     struct d_dynvars *v = &c->consumer->dynvars;
-    struct wanted w;
+    struct d_chunk *w = v->nchunks ? v->cpus[c->cpu].wanted : NULL;
 
-    if (v->nchunks == 0 || !make_key(c, v, d, nkeys, &w)) {
+    if (!w || !make_key(c, v, d, nkeys, w)) {
         if (how == D_DYNVAR_ALLOCATE && c->fault.kind == DIF_FAULT_NONE) {
             count_drop(v);
         }
         return NULL;
     }
-    struct d_chain *chain = &v->chains[w.head.hash & (v->nchains - 1)];
+    struct d_chain *chain = &v->chains[w->hash & (v->nchains - 1)];
     lock(chain);
-    struct d_chunk *chunk = find(v, chain, &w, how, c->cpu, d->size);
+    struct d_chunk *chunk = find(v, chain, w, how, c->cpu, d->size);
     unlock(chain);
     return chunk ? (uint8_t *)chunk + v->data_at : NULL;
 }
 
-bool d_dynvar_holds(struct d_context *c, uint64_t address, uint64_t bytes)
+bool d_dynvar_holds(struct d_context *c, uintptr_t address, size_t bytes)
 {
     const struct d_dynvars *v = &c->consumer->dynvars;
-    uint64_t from = address - (uintptr_t)v->chunks;
+    size_t from = address - (uintptr_t)v->chunks;
 
-    if (v->nchunks == 0 || from >= (uint64_t)v->nchunks * v->chunk_bytes) {
+    if (v->nchunks == 0 || from >= (size_t)v->nchunks * v->chunk_bytes) {
         return false;
     }
-    uint32_t at = (uint32_t)(from % v->chunk_bytes);
-    const struct d_chunk *chunk = chunk_at(v, (uint32_t)(from / v->chunk_bytes) + 1);
-    if (!chunk->used || at < v->data_at) {
-        return false;
-    }
-    uint32_t size = c->code->dynamics[chunk->variable].size;
-    return at - v->data_at < size && bytes <= size - (at - v->data_at);
+    const struct d_chunk *chunk = (void *)(v->chunks + from / v->chunk_bytes * v->chunk_bytes);
+    size_t at = from % v->chunk_bytes - v->data_at; /* before its data: far behind it */
+    uint32_t size = chunk->used ? c->code->dynamics[chunk->variable].size : 0;
+    return at < size && bytes <= size - at;
 }
 
 /* ---- cleaning ----------------------------------------------------------------------------------
@@ -344,7 +330,7 @@ bool d_dynvars_make(struct d_dynvars *v, const struct d_code *code, size_t bytes
     v->nchunks += v->nchunks == 0;
     v->nchains = power_of_two(v->nchunks);
     v->ncpus = ncpus;
-    size_t cpus = round_up(sizeof(*v->cpus) * ncpus), keys = (size_t)v->key_room * ncpus;
+    size_t cpus = round_up(sizeof(*v->cpus) * ncpus), keys = (size_t)v->data_at * ncpus;
     size_t chains = sizeof(*v->chains) * v->nchains;
     v->block_bytes = cpus + keys + chains + (size_t)v->chunk_bytes * v->nchunks;
     v->block = d_port_alloc(v->block_bytes);
@@ -355,7 +341,7 @@ bool d_dynvars_make(struct d_dynvars *v, const struct d_code *code, size_t bytes
     v->chains = (void *)((uint8_t *)v->block + cpus + keys);
     v->chunks = (uint8_t *)v->chains + chains;
     for (uint32_t i = 0; i < ncpus; i++) {
-        v->cpus[i].key = (uint8_t *)v->block + cpus + (size_t)v->key_room * i;
+        v->cpus[i].wanted = (void *)((uint8_t *)v->block + cpus + (size_t)v->data_at * i);
     }
     all_clean(v);
     return true;

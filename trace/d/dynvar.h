@@ -14,14 +14,16 @@
 #include "trace/d/machine.h"
 
 struct d_chunk {
-    uint32_t next;                  /* [b] in its chain or list: number + 1 */
+    uint32_t next; /* [b] in its chain or list: number + 1 */
+    uint32_t used; /* [b] it is in the table */
+    /* What it is: from here to the end of its keys all must agree. */
     uint32_t hash;                  /* [b] */
-    uint64_t thread;                /* [b] 0: not of a thread */
-    uint16_t variable;              /* [b] number in d_code.dynamics */
-    uint16_t used;                  /* [b] it is in the table */
     uint32_t key_bytes;             /* [b] */
+    uint64_t thread;                /* [b] 0: not of a thread */
     uint16_t sizes[DIF_TUPLE_REGS]; /* [b] of each key + 1; 0: a value */
-    /* then the keys, then the data */
+    uint32_t variable;              /* [b] number in d_code.dynamics */
+    uint32_t pad;
+    uint64_t keys[]; /* [b] key_bytes; behind the room for them, the data */
 };
 
 struct d_chain {
@@ -30,8 +32,8 @@ struct d_chain {
 };
 
 struct d_dynvar_cpu {
-    uint32_t free, dirty; /* [c] lists */
-    uint8_t *key;         /* [c] where the key looked for is put together */
+    uint32_t free, dirty;   /* [c] lists */
+    struct d_chunk *wanted; /* [c] what is looked for is put together here: no data */
 };
 
 struct d_dynvars {

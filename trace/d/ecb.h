@@ -14,6 +14,7 @@ struct d_action {
     bool is_string;                /* [I] records a string */
     bool is_block;                 /* [I] records what is at an address */
     bool is_plain;                 /* [I] records a value, and that is all it does */
+    uint32_t number;               /* [I] as a fault's is reported: from 1; of its first key */
     const struct d_object *object; /* [I] NULL: none */
     const struct d_object *weight; /* [I] NULL: 1 */
     uint64_t arg;                  /* [I] of the image */

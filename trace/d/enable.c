@@ -117,25 +117,37 @@ static bool is_described(uint16_t kind)
            kind == D_ACT_SYSTEM || kind == D_ACT_FREOPEN;
 }
 
-static uint64_t align_up(uint64_t n, uint32_t align)
+static uint32_t align_up(uint32_t n, uint32_t align)
 {
-    return (n + align - 1) & ~(uint64_t)(align - 1);
+    return (n + align - 1) & ~(align - 1);
+}
+
+/* The memory was zeroed; fields are set one by one, as whole structs take more text. */
+static void describe(struct d_recdesc *rec, const struct d_image_action *from, uint32_t offset,
+                     uint32_t bytes, uint32_t align)
+{
+    rec->kind = from->kind;
+    rec->alignment = (uint16_t)align;
+    rec->size = bytes;
+    rec->offset = offset;
+    rec->format = from->format;
+    rec->arg = from->arg;
+    rec->uarg = from->uarg;
 }
 
 static void make_action(const struct maker *m, const struct d_image_action *from,
-                        struct d_action *to, uint64_t *offset)
+                        struct d_action *to, uint32_t *offset)
 {
     uint32_t align = 1, bytes = d_action_bytes(m->image, from, m->c->code.strsize, &align);
+    uint16_t kind = from->kind;
 
-    *to = (struct d_action){
-        .kind = from->kind,
-        .object = object(m, from->object),
-        .weight = object(m, from->weight),
-        .arg = from->arg,
-        .described = bytes || is_described(from->kind),
-        .is_block = from->kind == D_ACT_TRACEMEM || from->kind == D_ACT_TRACEMEM_DYNSIZE,
-    };
-    if (to->object && from->kind == D_ACT_DIFEXPR) {
+    to->kind = kind;
+    to->object = object(m, from->object);
+    to->weight = object(m, from->weight);
+    to->arg = from->arg;
+    to->described = bytes || is_described(kind);
+    to->is_block = kind == D_ACT_TRACEMEM || kind == D_ACT_TRACEMEM_DYNSIZE;
+    if (to->object && kind == D_ACT_DIFEXPR) {
         to->is_string = to->object->result.kind == DIF_TYPE_STRING;
         to->is_block = to->object->result.ref && !to->is_string;
         to->is_plain = bytes && !to->object->result.ref;
@@ -143,16 +155,8 @@ static void make_action(const struct maker *m, const struct d_image_action *from
     if (bytes) {
         *offset = align_up(*offset, align);
     }
-    to->rec = (struct d_recdesc){
-        .kind = from->kind,
-        .alignment = (uint16_t)align,
-        .size = bytes,
-        .offset = (uint32_t)*offset,
-        .format = from->format,
-        .arg = from->arg,
-        .uarg = from->uarg,
-    };
-    *offset += bytes;
+    describe(&to->rec, from, *offset, bytes, align);
+    *offset += *offset > RECORD_MAX ? 0 : bytes; /* too large is enough */
 }
 
 /* The keys moved to an aggregation of their own, which the action then has. */
@@ -162,30 +166,26 @@ static bool make_aggregation(const struct maker *m, const struct d_image_action 
 {
     const struct d_image_action *key = from - from->nkeys;
     uint32_t value = d_agg_value_size(from->kind, from->arg);
-    uint64_t offset = ENTRY;
+    uint32_t offset = ENTRY;
 
     for (uint32_t i = 0; i < from->nkeys; i++) {
         make_action(m, &key[i], &keys[i], &offset);
     }
     offset = align_up(offset, 8);
-    *agg = (struct d_aggregation){
-        .id = (uint32_t)(agg - m->c->aggs) + 1,
-        .epid = epid,
-        .variable = (uint32_t)from->uarg,
-        .kind = from->kind,
-        .nkeys = from->nkeys,
-        .value = (uint32_t)offset,
-        .size = (uint32_t)offset + value,
-        .shape = from->arg,
-        .keys = keys,
-        .rec = {from->kind, 8, value, (uint32_t)offset, from->format, from->arg, from->uarg},
-    };
-    *to = (struct d_action){
-        .kind = from->kind,
-        .object = object(m, from->object),
-        .weight = object(m, from->weight),
-        .agg = agg,
-    };
+    agg->id = (uint32_t)(agg - m->c->aggs) + 1;
+    agg->epid = epid;
+    agg->variable = (uint32_t)from->uarg;
+    agg->kind = from->kind;
+    agg->nkeys = from->nkeys;
+    agg->value = offset;
+    agg->size = offset + value;
+    agg->shape = from->arg;
+    agg->keys = keys;
+    describe(&agg->rec, from, offset, value, 8);
+    to->kind = from->kind;
+    to->object = object(m, from->object);
+    to->weight = object(m, from->weight);
+    to->agg = agg;
     return offset <= RECORD_MAX;
 }
 
@@ -210,7 +210,7 @@ static bool is_key(const struct d_image_action *a, uint32_t i, uint32_t n)
 /* Keys lie at the end of the ECB's actions, so that the others follow each other. False: too large.
  */
 static bool make_actions(const struct maker *m, const struct d_image_ecb *from, struct d_ecb *e,
-                         struct used *used, uint64_t *offset)
+                         struct used *used, uint32_t *offset)
 {
     bool fits = true;
     const struct d_image_action *a = TABLE(m, actions, struct d_image_action) + from->first_action;
@@ -283,6 +283,41 @@ static uint32_t states_of(uint32_t probe)
     }
 }
 
+/* Whether an action is only the sign under which its values, the actions behind it, belong
+ * together: it has no number of its own. */
+static bool is_sign(const struct d_ecb *e, uint32_t i)
+{
+    const struct d_action *a = &e->actions[i];
+    uint32_t values = 0;
+
+    while (values < 2 && i + values + 1 < e->nactions && a->rec.format &&
+           a[values + 1].rec.format == a->rec.format) {
+        values++;
+    }
+    switch (a->kind) {
+    case D_ACT_PRINTF:
+    case D_ACT_SYSTEM:
+    case D_ACT_FREOPEN:
+        return values > 0;
+    case D_ACT_LIBACT:
+        return values > (a->arg != D_LIBACT_PRINT);
+    default:
+        return false;
+    }
+}
+
+/* Each value and each key has a number for itself. */
+static void number_actions(struct d_ecb *e)
+{
+    uint32_t number = 1;
+
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        struct d_action *a = &e->actions[i];
+        a->number = number;
+        number += a->agg ? a->agg->nkeys + 1 : !is_sign(e, i);
+    }
+}
+
 static void note_kinds(struct d_ecb *e)
 {
     for (uint32_t i = 0; i < e->nactions; i++) {
@@ -298,7 +333,7 @@ static uint32_t next_predicate_id(void)
     return ++last ? last : ++last;
 }
 
-static void set_size(struct d_ecb *e, uint64_t offset)
+static void set_size(struct d_ecb *e, uint32_t offset)
 {
     e->align = 4;
     for (uint32_t i = 0; i < e->nactions; i++) {
@@ -306,14 +341,14 @@ static void set_size(struct d_ecb *e, uint64_t offset)
             e->align = 8;
         }
     }
-    e->size = ecb_records(e) ? (uint32_t)align_up(offset, 4) : 0;
+    e->size = ecb_records(e) ? align_up(offset, 4) : 0;
 }
 
 static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struct d_probe *probe,
                     struct used *used)
 {
     struct d_ecb *e = &m->c->ecbs[used->ecbs++];
-    uint64_t offset = HEADER;
+    uint32_t offset = HEADER;
 
     e->probe = probe;
     e->consumer = m->c;
@@ -329,6 +364,7 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     }
     set_size(e, offset);
     note_kinds(e);
+    number_actions(e);
     e->reserves = e->size && !e->speculates;
     e->aggregates = e->nactions == 1 && e->actions[0].agg;
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};

@@ -7,14 +7,8 @@
  */
 #include "trace/d/counter.h"
 #include "trace/d/fire.h"
+#include "trace/d/hot.h"
 #include "trace/d/port.h"
-
-/* Inlined wherever it is used, unless size counts. */
-#ifdef __OPTIMIZE_SIZE__
-#define HOT __attribute__((noinline))
-#else
-#define HOT inline __attribute__((always_inline))
-#endif
 
 enum { HEADER = sizeof(struct d_record) };
 
@@ -73,46 +67,13 @@ static __attribute__((noinline)) void report(const struct d_ecb *from, struct d_
     }
 }
 
-/* Whether an action is only the sign under which its values, the actions behind it, belong
- * together: it has no number of its own. */
-static bool is_sign(const struct d_ecb *e, uint32_t i)
-{
-    const struct d_action *a = &e->actions[i];
-    uint32_t values = 0;
-
-    while (i + values + 1 < e->nactions && a->rec.format &&
-           a[values + 1].rec.format == a->rec.format) {
-        values++;
-    }
-    switch (a->kind) {
-    case D_ACT_PRINTF:
-    case D_ACT_SYSTEM:
-    case D_ACT_FREOPEN:
-        return values > 0;
-    case D_ACT_LIBACT:
-        return values > (a->arg != D_LIBACT_PRINT);
-    default:
-        return false;
-    }
-}
-
-/* An action's number as it is reported: from 1, each value and each key for itself. */
-static uint64_t number_of(const struct d_ecb *e, const struct d_context *x, uint32_t action)
-{
-    uint64_t number = 1;
-
-    for (uint32_t i = 0; i < action; i++) {
-        const struct d_aggregation *agg = e->actions[i].agg;
-        number += agg ? agg->nkeys + 1 : !is_sign(e, i);
-    }
-    return number + (e->actions[action].agg ? x->part : 0);
-}
-
 /* action: counted from 0. */
 static __attribute__((noinline)) void report_action(const struct d_ecb *e,
                                                     struct d_consumer_cpu *here, uint32_t action)
 {
-    report(e, here, number_of(e, &here->context, action));
+    const struct d_action *a = &e->actions[action];
+
+    report(e, here, a->number + (a->agg ? here->context.part : 0));
 }
 
 /* There was no room for its record, but a clause that calls exit() ends tracing all the same. */
@@ -211,7 +172,7 @@ static inline bool predicate_holds(const struct d_ecb *e, struct d_consumer_cpu 
     return false;
 }
 
-static HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
+static D_HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
 {
     struct d_consumer *c = e->consumer;
     struct d_consumer_cpu *here = &c->cpus[d_port_cpu()];

@@ -19,6 +19,8 @@ struct firing {
 /* Runs an action of any kind but an aggregating one. False: the clause is abandoned, without a
  * fault. */
 bool d_act(struct firing *, const struct d_action *);
+/* destructive.c; subr_none.c: an illegal operation, unless the consumer does it. */
+void d_act_destructive(struct firing *, uint16_t kind, uint64_t value);
 void d_act_aggregate(struct d_consumer_cpu *, const struct d_action *);
 
 static inline void d_store_value(uint8_t *to, uint64_t value, uint32_t size)

@@ -23,15 +23,26 @@ static bool table_fits(const struct d_image *image, struct d_image_table table, 
     return table.offset % 8 == 0 && table.offset >= sizeof(*image) && end <= image->size;
 }
 
-static bool tables_fit(const struct d_image *i)
+/* They follow each other in the header. */
+static bool tables_fit(const struct d_image *image)
 {
-    return table_fits(i, i->options, sizeof(struct d_image_option)) &&
-           table_fits(i, i->ecbs, sizeof(struct d_image_ecb)) &&
-           table_fits(i, i->actions, sizeof(struct d_image_action)) &&
-           table_fits(i, i->objects, sizeof(struct d_image_object)) &&
-           table_fits(i, i->variables, sizeof(struct dif_variable)) &&
-           table_fits(i, i->text, sizeof(dif_insn)) && table_fits(i, i->ints, sizeof(uint64_t)) &&
-           table_fits(i, i->strings, 1);
+    static const uint8_t elements[] = {
+        sizeof(struct d_image_option),
+        sizeof(struct d_image_ecb),
+        sizeof(struct d_image_action),
+        sizeof(struct d_image_object),
+        sizeof(struct dif_variable),
+        sizeof(dif_insn),
+        sizeof(uint64_t),
+        sizeof(char),
+    };
+    const struct d_image_table *tables = &image->options;
+    bool fit = true;
+
+    for (unsigned i = 0; i < sizeof(elements); i++) {
+        fit &= table_fits(image, tables[i], elements[i]);
+    }
+    return fit;
 }
 
 static int check_header(const struct d_image *image, size_t size, struct d_refusal *refusal)

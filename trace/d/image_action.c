@@ -12,42 +12,33 @@ enum need { UNKNOWN, NOTHING, MAYBE, ANY, VALUE };
 
 static enum need action_needs(uint16_t kind)
 {
-    switch (kind) {
-    case D_ACT_NONE:
-    case D_ACT_STACK:
-    case D_ACT_USTACK:
-    case D_ACT_JSTACK:
-    case D_ACT_STOP:
-    case D_ACT_BREAKPOINT:
-    case D_ACT_PANIC:
-    case D_AGG_COUNT:
-        return NOTHING;
-    case D_ACT_PRINTF:
-    case D_ACT_PRINTA:
-    case D_ACT_LIBACT:
-    case D_ACT_SYSTEM:
-    case D_ACT_FREOPEN:
-        return MAYBE;
-    case D_ACT_DIFEXPR:
-        return ANY;
-    case D_ACT_EXIT:
-    case D_ACT_TRACEMEM:
-    case D_ACT_TRACEMEM_DYNSIZE:
-    case D_ACT_PRINTM:
-    case D_ACT_USYM:
-    case D_ACT_UMOD:
-    case D_ACT_UADDR:
-    case D_ACT_RAISE:
-    case D_ACT_SYM:
-    case D_ACT_MOD:
-    case D_ACT_CHILL:
-    case D_ACT_SPECULATE:
-    case D_ACT_COMMIT:
-    case D_ACT_DISCARD:
-        return VALUE;
-    default:
-        return D_AGG_MIN <= kind && kind <= D_AGG_LLQUANTIZE ? VALUE : UNKNOWN;
-    }
+    enum { N = NOTHING, M = MAYBE, A = ANY, V = VALUE, ROW = 10 };
+    static const uint8_t needs[8 * ROW] = {
+        [D_ACT_NONE] = N,         [D_ACT_DIFEXPR] = A,
+        [D_ACT_EXIT] = V,         [D_ACT_PRINTF] = M,
+        [D_ACT_PRINTA] = M,       [D_ACT_LIBACT] = M,
+        [D_ACT_TRACEMEM] = V,     [D_ACT_TRACEMEM_DYNSIZE] = V,
+        [D_ACT_PRINTM] = V,
+#define AT(kind) [((kind) >> 8) * ROW + ((kind)&0xff)]
+        AT(D_ACT_USTACK) = N,     AT(D_ACT_JSTACK) = N,
+        AT(D_ACT_USYM) = V,       AT(D_ACT_UMOD) = V,
+        AT(D_ACT_UADDR) = V,      AT(D_ACT_STOP) = N,
+        AT(D_ACT_RAISE) = V,      AT(D_ACT_SYSTEM) = M,
+        AT(D_ACT_FREOPEN) = M,    AT(D_ACT_STACK) = N,
+        AT(D_ACT_SYM) = V,        AT(D_ACT_MOD) = V,
+        AT(D_ACT_BREAKPOINT) = N, AT(D_ACT_PANIC) = N,
+        AT(D_ACT_CHILL) = V,      AT(D_ACT_SPECULATE) = V,
+        AT(D_ACT_COMMIT) = V,     AT(D_ACT_DISCARD) = V,
+        AT(D_AGG_COUNT) = N,      AT(D_AGG_MIN) = V,
+        AT(D_AGG_MAX) = V,        AT(D_AGG_AVG) = V,
+        AT(D_AGG_SUM) = V,        AT(D_AGG_STDDEV) = V,
+        AT(D_AGG_QUANTIZE) = V,   AT(D_AGG_LQUANTIZE) = V,
+        AT(D_AGG_LLQUANTIZE) = V,
+#undef AT
+    };
+    uint32_t group = kind >> 8, n = kind & 0xff;
+
+    return group < 8 && n < ROW ? (enum need)needs[group * ROW + n] : UNKNOWN;
 }
 
 bool d_image_value_object(const struct d_image *image, uint32_t object, bool required)
@@ -94,17 +85,16 @@ static bool keys_fit(const struct d_image_action *all, uint32_t n, uint32_t nkey
 }
 
 /* base^exponent fits in 64 bits. At most 64 steps. */
-static bool power_fits(uint64_t base, unsigned exponent)
+static bool power_fits(uint32_t base, unsigned exponent)
 {
-    uint64_t value = 1;
+    uint64_t low = 1, high = 0; /* its words of 32 bits; the base has 16 */
 
-    for (unsigned i = 0; i < exponent; i++) {
-        if (value > UINT64_MAX / base) {
-            return false;
-        }
-        value *= base;
+    while (exponent-- > 0 && high >> 32 == 0) {
+        low *= base;
+        high = high * base + (low >> 32);
+        low &= UINT32_MAX;
     }
-    return true;
+    return high >> 32 == 0;
 }
 
 static bool shape_fits(uint16_t kind, uint64_t shape)

@@ -8,6 +8,14 @@
 
 #include "trace/d/port.h"
 
+void d_fault(struct d_context *c, enum dif_fault kind, uint64_t address)
+{
+    if (c->fault.kind == DIF_FAULT_NONE) {
+        c->fault.kind = kind;
+        c->fault.address = address;
+    }
+}
+
 static bool within(const struct d_region *r, uintptr_t address, size_t bytes)
 {
     uintptr_t at = address - r->base;

@@ -203,7 +203,7 @@ uint32_t d_builtin_copy(struct d_context *, uint32_t variable, uint8_t *to, uint
 uint64_t d_builtin_array(struct d_context *, uint32_t variable, uint64_t index);
 
 /* The same as d_run(), by a short way to what most clauses record. */
-static inline uint64_t d_eval(struct d_context *c, const struct d_object *o)
+inline uint64_t d_eval(struct d_context *c, const struct d_object *o)
 {
     if (o->flags & D_OBJECT_ARG) {
         return c->args[o->text->index];
@@ -211,14 +211,8 @@ static inline uint64_t d_eval(struct d_context *c, const struct d_object *o)
     return o->flags & D_OBJECT_BUILTIN ? d_builtin(c, o->text->index) : d_run(c, o);
 }
 
-/* The first fault of a clause stands. */
-static inline void d_fault(struct d_context *c, enum dif_fault kind, uint64_t address)
-{
-    if (c->fault.kind == DIF_FAULT_NONE) {
-        c->fault.kind = kind;
-        c->fault.address = address;
-    }
-}
+/* The first fault of a clause stands. (load.c) */
+__attribute__((cold)) void d_fault(struct d_context *, enum dif_fault, uint64_t address);
 
 /* ---- memory: load.c, store.c, text.c -----------------------------------------------------------
  */
@@ -260,6 +254,6 @@ uint8_t *d_dynvar(struct d_context *, const struct d_dynamic *, unsigned nkeys,
  * it is asked. Called before the first byte of it is taken. */
 void d_scratch_find(struct d_context *);
 /* Whether these bytes lie within the data of one dynamic variable that is in use. */
-bool d_dynvar_holds(struct d_context *, uint64_t address, uint64_t bytes);
+bool d_dynvar_holds(struct d_context *, uintptr_t address, size_t bytes);
 
 #endif

@@ -82,11 +82,11 @@ static uint64_t end_reserve(const struct d_consumer *c)
 
 /* Tries make() with the size, halved as long as that is allowed and there is some left. */
 static bool make_resized(struct d_consumer *c, uint64_t *size, bool may_halve,
-                         bool (*make)(struct d_consumer *, uint64_t size))
+                         bool (*make)(struct d_consumer *, size_t size))
 {
     for (;; *size /= 2) {
         *size &= ~(uint64_t)7;
-        if (*size <= SIZE_MAX / 8 && make(c, *size)) {
+        if (*size <= SIZE_MAX / 8 && make(c, (size_t)*size)) {
             return true;
         }
         if (!may_halve || *size < 16) {
@@ -102,20 +102,20 @@ static void free_principal(struct d_consumer *c)
     }
 }
 
-static bool make_principal(struct d_consumer *c, uint64_t size)
+static bool make_principal(struct d_consumer *c, size_t size)
 {
     for (uint32_t i = 0; i < c->ncpus; i++) {
         struct d_consumer_cpu *cpu = &c->cpus[i];
         if (!cpu->traced) {
             continue;
         }
-        if (!d_block_make(&cpu->principal_block, (size_t)size * 2)) {
+        if (!d_block_make(&cpu->principal_block, size * 2)) {
             free_principal(c);
             return false;
         }
         cpu->principal.active = cpu->principal_block.at;
         cpu->principal.spare = cpu->principal.active + size;
-        cpu->principal.size = (size_t)size;
+        cpu->principal.size = size;
     }
     return true;
 }
@@ -128,7 +128,7 @@ static void free_aggs(struct d_consumer *c)
 }
 
 /* One for every 4 entries that there can be: chain.h. */
-static uint32_t chains_for(uint64_t entries)
+static uint32_t chains_for(size_t entries)
 {
     uint32_t chains = 8;
 
@@ -139,14 +139,14 @@ static uint32_t chains_for(uint64_t entries)
 }
 
 /* Behind the entries is room for one that turns out not to be new. */
-static bool make_agg(struct d_consumer *c, uint64_t size)
+static bool make_agg(struct d_consumer *c, size_t size)
 {
     struct entries e = entries_of(c);
     uint32_t chains = chains_for(size / e.smallest);
 
     for (uint32_t i = 0; i < c->ncpus; i++) {
         struct d_consumer_cpu *cpu = &c->cpus[i];
-        size_t half = (size_t)size + e.largest;
+        size_t half = size + e.largest;
         if (!cpu->traced) {
             continue;
         }
@@ -159,20 +159,18 @@ static bool make_agg(struct d_consumer *c, uint64_t size)
         cpu->agg.heads = (void *)(cpu->agg.spare + half);
         cpu->agg.spare_heads = cpu->agg.heads + chains;
         cpu->agg.chains = chains;
-        cpu->agg.limit = (size_t)size;
+        cpu->agg.limit = size;
     }
     return true;
 }
 
-static bool make_speculations(struct d_consumer *c, uint64_t size)
+static bool make_speculations(struct d_consumer *c, size_t size)
 {
-    uint32_t n = c->speculations.count;
-    size_t head = sizeof(struct d_speculation) * n, table = sizeof(struct d_buffer) * c->ncpus * n;
-    uint64_t buffers_bytes;
+    uint32_t n = c->speculations.count, nbuffers = c->ncpus * n;
+    size_t head = sizeof(struct d_speculation) * n, table = sizeof(struct d_buffer) * nbuffers;
 
-    if (__builtin_mul_overflow(size, (uint64_t)c->ncpus * n, &buffers_bytes) ||
-        buffers_bytes > SIZE_MAX / 2 ||
-        !d_block_make(&c->spec_block, head + table + (size_t)buffers_bytes + 1)) {
+    if ((n && size > SIZE_MAX / 2 / nbuffers) ||
+        !d_block_make(&c->spec_block, head + table + size * nbuffers + 1)) {
         return false;
     }
     struct d_buffer *buffers = (void *)((char *)c->spec_block.at + head);
@@ -181,15 +179,15 @@ static bool make_speculations(struct d_consumer *c, uint64_t size)
     for (uint32_t i = 0; i < n; i++) {
         c->speculations.all[i].buffers = &buffers[i * c->ncpus];
         for (uint32_t cpu = 0; cpu < c->ncpus; cpu++, data += size) {
-            buffers[i * c->ncpus + cpu] = (struct d_buffer){.active = data, .size = (size_t)size};
+            buffers[i * c->ncpus + cpu] = (struct d_buffer){.active = data, .size = size};
         }
     }
     return true;
 }
 
-static bool make_dynvars(struct d_consumer *c, uint64_t size)
+static bool make_dynvars(struct d_consumer *c, size_t size)
 {
-    return d_dynvars_make(&c->dynvars, &c->code, (size_t)size, c->ncpus);
+    return d_dynvars_make(&c->dynvars, &c->code, size, c->ncpus);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------
@@ -281,12 +279,10 @@ int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_re
     }
     uint64_t nspec = d_image_option_value(image, D_OPT_NSPEC, 1);
     c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;
-    c->sizes = (struct d_sizes){
-        .bufsize = d_image_option_value(image, D_OPT_BUFSIZE, 0),
-        .aggsize = d_image_option_value(image, D_OPT_AGGSIZE, 0),
-        .specsize = d_image_option_value(image, D_OPT_SPECSIZE, 0),
-        .dynvarsize = d_image_option_value(image, D_OPT_DYNVARSIZE, 0),
-    };
+    c->sizes.bufsize = d_image_option_value(image, D_OPT_BUFSIZE, 0);
+    c->sizes.aggsize = d_image_option_value(image, D_OPT_AGGSIZE, 0);
+    c->sizes.specsize = d_image_option_value(image, D_OPT_SPECSIZE, 0);
+    c->sizes.dynvarsize = d_image_option_value(image, D_OPT_DYNVARSIZE, 0);
     int error = make_all(c, image, why);
     if (!error && !bare_speculations(c)) {
         error = no_memory(why);

@@ -34,9 +34,10 @@ static size_t name_bytes(const char *s)
 
 static bool same_name(const char *a, const char *b)
 {
-    size_t n = name_bytes(a);
-
-    return n == name_bytes(b) && __builtin_memcmp(a, b, n) == 0;
+    for (; *a && *a == *b; a++) {
+        b++;
+    }
+    return *a == *b;
 }
 
 static bool same_probe(const struct d_probe *p, const struct d_provider *provider,
@@ -59,22 +60,28 @@ static struct d_probe *new_probe(void)
     return *chunk ? &(*chunk)[d_probe_count % D_PROBE_CHUNK] : NULL;
 }
 
+static const char *copy_name(char **at, const char *name)
+{
+    char *copy = *at;
+
+    __builtin_memcpy(copy, name, name_bytes(name));
+    *at += name_bytes(name);
+    return copy;
+}
+
 /* The three names, copied into one block; it lives as long as the probe: for ever. */
 static bool copy_names(struct d_probe *p, const char *module, const char *function,
                        const char *name)
 {
-    const char *const from[3] = {module, function, name};
-    const char **const to[3] = {&p->module, &p->function, &p->name};
-    size_t bytes = name_bytes(module) + name_bytes(function) + name_bytes(name);
-    char *block = d_port_alloc(bytes);
+    char *at = d_port_alloc(name_bytes(module) + name_bytes(function) + name_bytes(name));
 
-    for (unsigned i = 0; block && i < 3; i++) {
-        size_t n = name_bytes(from[i]);
-        __builtin_memcpy(block, from[i], n);
-        *to[i] = block;
-        block += n;
+    if (!at) {
+        return false;
     }
-    return block != NULL;
+    p->module = copy_name(&at, module);
+    p->function = copy_name(&at, function);
+    p->name = copy_name(&at, name);
+    return true;
 }
 
 uint32_t d_probe_create(const struct d_provider *provider, const char *module, const char *function,

@@ -13,6 +13,8 @@
 #include "trace/d/text.h"
 #include "trace/d/variable.h"
 
+extern inline uint64_t d_eval(struct d_context *, const struct d_object *);
+
 /* INT64_MIN / -1 wraps to INT64_MIN, its remainder is 0. The divisor isn't 0. */
 static uint64_t divide_signed(uint64_t a, uint64_t b)
 {
@@ -142,18 +144,18 @@ enum {
 #define DOES(name, statement) \
     HANDLER(name) : statement; \
     goto next_if_ok;
-#define DIVIDES(name, value) \
-    HANDLER(name) : if (B == 0) \
-    { \
-        goto divide_by_zero; \
-    } \
-    GIVE(value);
 #define BRANCHES(name, condition) \
     HANDLER(name) : if (condition) \
     { \
         goto branch; \
     } \
     NEXT;
+#define DIVIDES(name, value) \
+    HANDLER(name) : if (B == 0) \
+    { \
+        goto divide_by_zero; \
+    } \
+    GIVE(value);
 
 uint64_t d_run(struct d_context *c, const struct d_object *o)
 {

@@ -32,7 +32,8 @@ enum d_run_op {
         D_RUN_COUNT
 };
 
-/* A subroutine on what was pushed; see subr.c. */
-uint64_t d_subr(struct d_context *, uint32_t number);
+/* Where a subroutine is in the table of those that there are; and running it on what was pushed. */
+uint32_t d_subr_find(uint32_t number);
+uint64_t d_subr(struct d_context *, uint32_t index);
 
 #endif

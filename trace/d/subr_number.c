@@ -41,16 +41,14 @@ uint64_t d_subr_swap64(struct d_context *c)
     return __builtin_bswap64(d_arg(c, 0));
 }
 
-/* Digits from the right; how many. No digit for 0. */
-static unsigned digits(uint8_t *to, uint64_t value, uint32_t base)
+/* Digits to the left of `to`; where they begin. No digit for 0. */
+static uint8_t *put_digits(uint8_t *to, uint64_t value, uint32_t base)
 {
-    unsigned n = 0;
-
     for (; value != 0; value /= base) {
-        uint32_t digit = (uint32_t)(value % base);
-        to[n++] = (uint8_t)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+        uint8_t digit = (uint8_t)(value % base);
+        *--to = digit + (digit < 10 ? '0' : 'a' - 10);
     }
-    return n;
+    return to;
 }
 
 /* A sign in base 10, 0x in base 16, a leading 0 in base 8. */
@@ -58,26 +56,26 @@ uint64_t d_subr_lltostr(struct d_context *c)
 {
     uint64_t value = d_arg(c, 0), base = d_arg_or(c, 1, 10);
     bool negative = base == 10 && (int64_t)value < 0;
-    uint8_t text[DIGITS_MAX];
+    uint8_t text[DIGITS_MAX], *end = text + sizeof(text);
     struct d_writer w;
 
     if (base < 2 || base > 36) {
         return d_illegal(c);
     }
-    unsigned n = digits(text, negative ? 0 - value : value, (uint32_t)base);
+    uint8_t *p = put_digits(end, negative ? 0 - value : value, (uint32_t)base);
     if (value == 0 || base == 8) {
-        text[n++] = '0';
+        *--p = '0';
     }
     if (negative) {
-        text[n++] = '-';
+        *--p = '-';
     }
     if (base == 16) {
-        text[n++] = 'x';
-        text[n++] = '0';
+        *--p = 'x';
+        *--p = '0';
     }
     d_writer_open(&w, c, DIGITS_MAX);
-    while (n > 0) {
-        d_writer_put(&w, text[--n]);
+    while (p < end) {
+        d_writer_put(&w, *p++);
     }
     return d_writer_close(&w);
 }

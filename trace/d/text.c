@@ -5,6 +5,10 @@
  */
 #include "trace/d/text.h"
 
+/* For callers that don't take them in. */
+extern inline uint8_t d_text_byte(struct d_text *, size_t);
+extern inline void d_writer_put(struct d_writer *, uint8_t);
+
 /* The machine's own memory is looked at where it is: all of the region that holds byte i. */
 static bool fetch_region(struct d_text *t, const struct d_region *r, uintptr_t address, size_t i)
 {

@@ -30,7 +30,7 @@ static inline void d_text_open(struct d_text *t, struct d_context *c, uint64_t a
 /* Gets at hand what is at byte i, and returns it. 0 and a fault if it can't be had. */
 uint8_t d_text_fetch(struct d_text *, size_t i);
 
-static inline uint8_t d_text_byte(struct d_text *t, size_t i)
+inline uint8_t d_text_byte(struct d_text *t, size_t i)
 {
     return i - t->first < t->size ? t->at[i - t->first] : d_text_fetch(t, i);
 }
@@ -48,7 +48,7 @@ struct d_writer {
 };
 
 void d_writer_open(struct d_writer *, struct d_context *, size_t limit);
-static inline void d_writer_put(struct d_writer *w, uint8_t byte)
+inline void d_writer_put(struct d_writer *w, uint8_t byte)
 {
     if (w->length < w->limit) {
         if (w->length < w->room) {
