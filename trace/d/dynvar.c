@@ -326,6 +326,9 @@ bool d_dynvars_make(struct d_dynvars *v, const struct d_code *code, size_t bytes
     v->data_room = (uint32_t)round_up(code->datum_bytes);
     v->data_at = (uint32_t)(sizeof(struct d_chunk) + v->key_room);
     v->chunk_bytes = v->data_at + v->data_room;
+    if (bytes / v->chunk_bytes > INT32_MAX) {
+        return false; /* more than links can tell apart */
+    }
     v->nchunks = (uint32_t)(bytes / v->chunk_bytes);
     v->nchunks += v->nchunks == 0;
     v->nchains = power_of_two(v->nchunks);
