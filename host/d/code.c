@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-void d_code_init(struct d_session *d, struct d_code *c)
+void d_code_init(struct d_session *d, struct d_code *c, struct d_place place)
 {
-    *c = (struct d_code){.session = d, .used = 1};
+    *c = (struct d_code){.session = d, .place = place, .used = 1};
     c->strings_room = 64;
     c->strings = d_alloc(d, c->strings_room);
     c->strings_size = 1; /* begins with an empty one */
@@ -52,6 +52,15 @@ void d_branch(struct d_code *c, enum dif_op op, unsigned label)
     d_emit(c, DIF_BRANCH(op, label));
 }
 
+/* setx and sets have 16 bits for the place in their table. */
+static void emit_index(struct d_code *c, enum dif_op op, uint32_t index, int reg)
+{
+    if (index > UINT16_MAX) {
+        d_fail(c->session, c->place, "D_CG_EXPR", "the expression's constants are too large");
+    }
+    d_emit(c, DIF_INDEX(op, index, reg));
+}
+
 void d_emit_int(struct d_code *c, uint64_t value, int reg)
 {
     const uint64_t *ints = c->ints.data;
@@ -67,7 +76,7 @@ void d_emit_int(struct d_code *c, uint64_t value, int reg)
     if (i == c->ints.n) {
         *(uint64_t *)d_list_add(c->session, &c->ints, sizeof(value)) = value;
     }
-    d_emit(c, DIF_INDEX(DIF_OP_setx, i, reg));
+    emit_index(c, DIF_OP_setx, i, reg);
 }
 
 /* The string's offset in the table; one that is there already is used again. */
@@ -94,7 +103,7 @@ static uint32_t string_offset(struct d_code *c, const char *text)
 
 void d_emit_string(struct d_code *c, const char *text, int reg)
 {
-    d_emit(c, DIF_INDEX(DIF_OP_sets, string_offset(c, text), reg));
+    emit_index(c, DIF_OP_sets, string_offset(c, text), reg);
 }
 
 struct dif_type d_dif_type(const struct d_type *type)

@@ -10,6 +10,7 @@
 
 struct d_code {
     struct d_session *session;
+    struct d_place place;    /* of the whole expression */
     struct d_list text;      /* dif_insn; branches hold a label's number until the end */
     struct d_list labels;    /* uint32_t: the instruction it stands before */
     struct d_list ints;      /* uint64_t */
@@ -20,7 +21,7 @@ struct d_code {
     unsigned used; /* registers, a mask; r0 always */
 };
 
-void d_code_init(struct d_session *, struct d_code *);
+void d_code_init(struct d_session *, struct d_code *, struct d_place);
 /* Resolves labels and makes the object, in the arena. */
 struct dif_object d_code_finish(struct d_code *, struct dif_type result);
 

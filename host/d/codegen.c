@@ -561,7 +561,7 @@ uint32_t d_object_make(struct d_session *d, struct d_program *p, struct d_node *
     if (d_type_resolve(n->type)->kind == D_TYPE_DYNAMIC) {
         d_fail(d, n->place, "D_CG_EXPR", "an action or aggregation has no value");
     }
-    d_code_init(d, &c);
+    d_code_init(d, &c, n->place);
     int reg = d_gen(&c, n);
     d_emit(&c, DIF_RRR(DIF_OP_ret, 0, 0, reg));
     if (!discard) {

@@ -40,16 +40,20 @@ static void declare_type(struct d_parse *p, const struct d_declarator *r)
     }
 }
 
-static void declare_extern(struct d_parse *p, const struct d_declarator *r)
+static void enter_extern(struct d_parse *p, const struct d_declarator *r, const struct d_type *type)
 {
     struct d_session *d = p->session;
-    const struct d_type *type = d_declared_type(p, r, NULL);
     const struct d_ident *old = d_ident_lookup(d->externs, r->name);
 
     if (old && !d_type_same(old->type, type)) {
         taken(p, r);
     }
     d_ident_add(d, d->externs, r->name, D_IDENT_SYMBOL)->type = type;
+}
+
+static void declare_extern(struct d_parse *p, const struct d_declarator *r)
+{
+    enter_extern(p, r, d_declared_type(p, r, NULL));
 }
 
 /* ---- variables ---------------------------------------------------------------------------------
@@ -146,7 +150,10 @@ static void declare_variable(struct d_parse *p, const struct d_declarator *r,
     if (keys && storage == D_STORAGE_THIS) {
         d_fail(d, r->place, "D_DECL_LOCASSC", "this->%s can't be an associative array", r->name);
     }
-    if (is_visible(d, old)) {
+    bool function = d_type_resolve(type)->kind == D_TYPE_FUNCTION;
+    if (function && table == d->globals && !is_visible(d, old)) {
+        enter_extern(p, r, type); /* as in C */
+    } else if (is_visible(d, old)) {
         check_again(p, r, old, type, keys);
     } else {
         check_object(p, r, type);

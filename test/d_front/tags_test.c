@@ -46,7 +46,7 @@ static void syntax(void **state)
         {"ok", "/* a */ BEGIN /* b */ { /* c */ } /* d */"},
         {"D_SYNTAX", "BEGIN"},
         {"D_SYNTAX", "BEGIN END{}"},
-        {"ok", "BEGIN /1/"},
+        {"D_SYNTAX", "BEGIN /1/"},
         {"D_SYNTAX", "BEGIN /1/;"},
         {"D_SYNTAX", "BEGIN // {}"},
         {"D_SYNTAX", "BEGIN /(1/ {}"},
@@ -414,7 +414,7 @@ static void of_descriptions(void **state)
     assert_non_null(description("BEGIN,END"));
     assert_non_null(description("BEGIN { trace(1) }"));
     assert_non_null(description("int x; BEGIN { x = 1 }"));
-    assert_non_null(description("BEGIN /1/"));
+    assert_null(description("BEGIN /1/"));
     assert_null(description("nosuch"));
     SAME("D_PDESC_ZERO", d_session_error(front.d)->tag);
     assert_null(d_session_error(front.d)->file);
