@@ -113,7 +113,6 @@ struct d_program *d_compile(struct d_session *d, const struct d_source *source)
     *copy = *source;
     d->failed = false;
     d->pending = NULL;
-    d_session_back(d)->clause = NULL; /* of one that failed */
     if (setjmp(recover)) {
         d->recover = NULL;
         d->parse = NULL;
