@@ -96,8 +96,7 @@ static void print_keys(const struct printer *p, const struct aggregation *a,
                     r->size < 4 ? (long long)datum_unsigned(data, r->size)
                                 : (long long)datum_signed(data, r->size));
         } else {
-            fprintf(p->out, " %*.*s", key_width(r), (int)strnlen((const char *)data, r->size),
-                    (const char *)data);
+            print_narrow_text(p, data, r->size, key_width(r));
         }
     }
 }

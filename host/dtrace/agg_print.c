@@ -51,12 +51,23 @@ static long long key_number(const struct print_value *v)
 
 static void print_text_key(const struct printer *p, const struct print_value *v)
 {
-    size_t n = strnlen((const char *)v->data, v->size);
+    uint32_t text = datum_text(p, v->data, v->size);
 
-    fputs("  ", p->out);
-    fwrite(v->data, 1, n, p->out);
-    for (; n < 50; n++) {
-        putc(' ', p->out);
+    if (text) {
+        print_padded_text(p, v->data, text, 50);
+    } else {
+        print_dump(p, v->data, v->size);
+    }
+}
+
+void print_narrow_text(const struct printer *p, const uint8_t *data, uint32_t size, int width)
+{
+    uint32_t text = datum_text(p, data, size);
+
+    if (text) {
+        fprintf(p->out, " %*.*s", width, (int)text, (const char *)data);
+    } else {
+        print_dump(p, data, size);
     }
 }
 
@@ -241,8 +252,7 @@ static void print_hist_keys(const struct printer *p, const struct aggregation *a
         if (is_number(&v)) {
             fprintf(p->out, " %*lld", width, key_number(&v));
         } else {
-            fprintf(p->out, " %*.*s", width, (int)strnlen((const char *)v.data, v.size),
-                    (const char *)v.data);
+            print_narrow_text(p, v.data, v.size, width);
         }
     }
 }

@@ -45,8 +45,7 @@ static bool is_text(unsigned char c)
     return isprint(c) || isspace(c) || c == '\b' || c == '\a';
 }
 
-/* Bytes of the text that all of data is, with or without NULs behind it; 0: it is no text. */
-static uint32_t text_size(const uint8_t *data, uint32_t size)
+uint32_t datum_text(const struct printer *p, const uint8_t *data, uint32_t size)
 {
     uint32_t n = 0, i;
 
@@ -55,16 +54,14 @@ static uint32_t text_size(const uint8_t *data, uint32_t size)
     }
     for (i = n; i < size && data[i] == 0; i++) {
     }
-    return i == size ? n : 0;
+    return i == size && !p->raw_bytes ? n : 0;
 }
 
-static void print_text(const struct printer *p, const uint8_t *data, uint32_t size)
+void print_padded_text(const struct printer *p, const uint8_t *data, uint32_t size, uint32_t width)
 {
-    if (!p->style.quiet) {
-        fputs("  ", p->out);
-    }
+    fputs("  ", p->out);
     fwrite(data, 1, size, p->out);
-    for (uint32_t n = size; !p->style.quiet && n < 33; n++) {
+    for (uint32_t n = size; n < width; n++) {
         putc(' ', p->out);
     }
 }
@@ -108,10 +105,13 @@ void print_datum(const struct printer *p, const uint8_t *data, uint32_t size,
     (void)type;
     if (is_integer_size(size) && !p->raw_bytes) {
         print_integer(p, data, size);
-    } else if (!p->raw_bytes && (text = text_size(data, size)) != 0) {
-        print_text(p, data, text);
-    } else {
+    } else if ((text = datum_text(p, data, size)) == 0) {
         print_dump(p, data, size);
+    } else if (p->style.quiet &&
+               text < size) { /* text without a NUL is never quiet: as dtrace(1M) */
+        fwrite(data, 1, text, p->out);
+    } else {
+        print_padded_text(p, data, text, 33);
     }
 }
 

@@ -33,6 +33,10 @@ int64_t datum_signed(const uint8_t *, uint32_t size);
 
 /* trace(): an integer by its size, else a string or a dump. */
 void print_datum(const struct printer *, const uint8_t *data, uint32_t size, const struct d_type *);
+/* Bytes of the text that all of data is, with or without NULs behind it; 0: it is no text, or raw
+ * bytes are wanted. */
+uint32_t datum_text(const struct printer *, const uint8_t *data, uint32_t size);
+void print_padded_text(const struct printer *, const uint8_t *data, uint32_t size, uint32_t width);
 void print_dump(const struct printer *, const uint8_t *data, uint32_t size);
 /* stack(), ustack() (data: pid first): a newline, then a frame a line. */
 void print_stack(const struct printer *, const uint8_t *data, uint32_t frames);
@@ -56,6 +60,8 @@ void print_format(const struct printer *, const struct d_printf *, const struct 
 void print_conversion(const struct printer *, const struct d_conversion *, int width, int precision,
                       const struct print_value *);
 
+/* A key of agghist and aggpack, to the right of its column. */
+void print_narrow_text(const struct printer *, const uint8_t *data, uint32_t size, int width);
 /* printa(): the rows of these aggregations, by the format or (NULL) the default. */
 void print_aggregations(const struct printer *, struct aggregation *const *, unsigned naggs,
                         const struct d_printf *);

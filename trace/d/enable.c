@@ -306,15 +306,16 @@ static bool is_sign(const struct d_ecb *e, uint32_t i)
     }
 }
 
-/* Each value and each key has a number for itself. */
+/* Each value and each key has a number for itself. The classic compiler records the number of an
+ * aggregation's variable as if it were its first key. */
 static void number_actions(struct d_ecb *e)
 {
     uint32_t number = 1;
 
     for (uint32_t i = 0; i < e->nactions; i++) {
         struct d_action *a = &e->actions[i];
-        a->number = number;
-        number += a->agg ? a->agg->nkeys + 1 : !is_sign(e, i);
+        a->number = number + (a->agg != NULL);
+        number += a->agg ? a->agg->nkeys + 2 : !is_sign(e, i);
     }
 }
 
