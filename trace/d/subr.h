@@ -20,21 +20,37 @@ extern const struct d_subr d_subrs[];
 #define D_SUBRS_LEAST(ROW) \
     ROW(rand, 0, rand) \
     ROW(copyin, 2, copyin) \
-    ROW(copyinstr, 1, copyinstr) ROW(speculation, 0, speculation) ROW(progenyof, 1, progenyof) \
-        ROW(strlen, 1, strlen) ROW(alloca, 1, alloca) ROW(bcopy, 3, bcopy) \
-            ROW(copyinto, 3, copyinto) ROW(strjoin, 2, strjoin) ROW(lltostr, 1, lltostr) \
-                ROW(strtok, 2, strtok) ROW(substr, 2, substr) ROW(htons, 1, swap16) \
-                    ROW(htonl, 1, swap32) ROW(htonll, 1, swap64) ROW(ntohs, 1, swap16) \
-                        ROW(ntohl, 1, swap32) ROW(ntohll, 1, swap64) ROW(toupper, 1, toupper) \
-                            ROW(tolower, 1, tolower) ROW(memref, 2, memref)
+    ROW(copyinstr, 1, copyinstr) \
+    ROW(speculation, 0, speculation) \
+    ROW(progenyof, 1, progenyof) \
+    ROW(strlen, 1, strlen) \
+    ROW(alloca, 1, alloca) \
+    ROW(bcopy, 3, bcopy) \
+    ROW(copyinto, 3, copyinto) \
+    ROW(strjoin, 2, strjoin) \
+    ROW(lltostr, 1, lltostr) \
+    ROW(strtok, 2, strtok) \
+    ROW(substr, 2, substr) \
+    ROW(htons, 1, swap16) \
+    ROW(htonl, 1, swap32) \
+    ROW(htonll, 1, swap64) \
+    ROW(ntohs, 1, swap16) \
+    ROW(ntohl, 1, swap32) \
+    ROW(ntohll, 1, swap64) ROW(toupper, 1, toupper) ROW(tolower, 1, tolower) ROW(memref, 2, memref)
 #define D_SUBRS_MORE(ROW) \
     ROW(copyout, 3, copyout) \
     ROW(copyoutstr, 3, copyoutstr) \
-    ROW(basename, 1, basename) ROW(dirname, 1, dirname) ROW(cleanpath, 1, cleanpath) \
-        ROW(strchr, 2, strchr) ROW(strrchr, 2, strrchr) ROW(strstr, 2, strstr) \
-            ROW(index, 2, index) ROW(rindex, 2, rindex) ROW(json, 2, json) \
-                ROW(strtoll, 1, strtoll) ROW(inet_ntop, 2, inet_ntop) ROW(inet_ntoa, 1, inet_ntoa) \
-                    ROW(inet_ntoa6, 1, inet_ntoa6)
+    ROW(basename, 1, basename) \
+    ROW(dirname, 1, dirname) \
+    ROW(cleanpath, 1, cleanpath) \
+    ROW(strchr, 2, strchr) \
+    ROW(strrchr, 2, strrchr) \
+    ROW(strstr, 2, strstr) \
+    ROW(index, 2, index) \
+    ROW(rindex, 2, rindex) \
+    ROW(json, 2, json) \
+    ROW(strtoll, 1, strtoll) \
+    ROW(inet_ntop, 2, inet_ntop) ROW(inet_ntoa, 1, inet_ntoa) ROW(inet_ntoa6, 1, inet_ntoa6)
 #define D_SUBR_ROW(name, least, function) {d_subr_##function, DIF_SUBR_##name, least},
 
 static inline uint64_t d_arg(const struct d_context *c, unsigned n)
