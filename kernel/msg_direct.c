@@ -22,6 +22,8 @@
 #include "kernel/sched.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
+/* Not 0: the address, or one of several put together by |, can't be that of an iov_t. */
+#define UNALIGNED(bits) ((bits) & (sizeof(uintptr_t) - 1))
 
 /* A message of one part: its bytes. */
 struct part {
@@ -29,13 +31,13 @@ struct part {
     size_t bytes;
 };
 
-/* The part that the two words of the argument name. False: not in the window, or none. */
-static inline bool part_read(const struct vm_window *w, const uintptr_t *arg, struct part *p)
+/* The part at an aligned address. False: it, or what it names, is not in the window. */
+static inline bool part_read(const struct vm_window *w, uintptr_t addr, struct part *p)
 {
-    if (!msg_window_has(w, arg[0]) || (arg[0] & (sizeof(uintptr_t) - 1)) != 0) {
+    if (!msg_window_has(w, addr)) {
         return false;
     }
-    const volatile iov_t *iov = msg_window_ptr(w, arg[0]);
+    const volatile iov_t *iov = msg_window_ptr(w, addr);
     p->base = (uintptr_t)iov->iov_base;
     p->bytes = iov->iov_len;
     return msg_window_has(w, p->base);
@@ -69,32 +71,33 @@ static inline void begin_reply_wait(struct thread *self, struct connection *conn
 static inline struct thread *send_to(struct thread *self, struct connection *conn,
                                      struct channel *ch, struct thread *receiver)
 {
-    const struct vm_window *w = &self->proc->space.window;
+    const struct vm_window w = self->proc->space.window;
     struct cpu *cpu = arch_cpu();
     void *buffer = receiver->plain;
     struct part s, r;
-    uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
 
     if (hindrance(cpu, self) | (uintptr_t)sched.latest | (ch->flags & _NTO_CHF_FIXED_PRIORITY) |
-        (self->args[SEND_ARG_SMSG + 1] ^ 1) | (self->args[SEND_ARG_RMSG + 1] ^ 1)) {
+        (self->args[SEND_ARG_SMSG + 1] ^ 1) | (self->args[SEND_ARG_RMSG + 1] ^ 1) |
+        UNALIGNED(self->args[SEND_ARG_SMSG] | self->args[SEND_ARG_RMSG])) {
         return NULL;
     }
-    if (!buffer || !part_read(w, &self->args[SEND_ARG_SMSG], &s) || s.bytes > MSG_SMALL ||
-        !part_read(w, &self->args[SEND_ARG_RMSG], &r) || r.bytes > MSG_BYTES_MAX) {
+    if (!buffer || !part_read(&w, self->args[SEND_ARG_SMSG], &s) || s.bytes > MSG_SMALL ||
+        !part_read(&w, self->args[SEND_ARG_RMSG], &r) || r.bytes > MSG_BYTES_MAX) {
         return NULL;
     }
     size_t n = s.bytes < receiver->dstmsglen ? s.bytes : receiver->dstmsglen;
+    uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
     if (UNEVEN(s.base | n) || !sched_chosen(cpu, receiver, priority) ||
         !arch_fp_unused(self, receiver)) {
         return NULL;
     }
-    msg_copy_words(buffer, msg_window_ptr(w, s.base), n);
+    msg_copy_words(buffer, msg_window_ptr(&w, s.base), n);
     part_keep(&self->args[SEND_ARG_SMSG], &s);
     part_keep(&self->args[SEND_ARG_RMSG], &r);
     self->srcmsglen = (uint32_t)s.bytes;
     self->dstmsglen = (uint32_t)r.bytes;
     self->msglen = (uint32_t)n;
-    self->buffer = msg_window_ptr(w, r.base);
+    self->buffer = msg_window_ptr(&w, r.base);
     receiver->priority = priority;
     begin_reply_wait(self, conn, ch, receiver);
     sched_hand_over(cpu, self, STATE_REPLY, receiver);
@@ -123,22 +126,23 @@ static inline struct thread *send(struct thread *self)
 
 static inline bool reply_to(struct thread *self, struct thread *client)
 {
-    const struct vm_window *w = &self->proc->space.window;
+    const struct vm_window w = self->proc->space.window;
     const struct cpu *cpu = arch_cpu();
     uint8_t *buffer = client->buffer;
     struct part s;
 
-    if (client->timeout_states | cpu->trace.exit_work | (self->args[REPLY_ARG_SMSG + 1] ^ 1)) {
+    if (client->timeout_states | cpu->trace.exit_work | (self->args[REPLY_ARG_SMSG + 1] ^ 1) |
+        UNALIGNED(self->args[REPLY_ARG_SMSG])) {
         return false;
     }
-    if (!buffer || !part_read(w, &self->args[REPLY_ARG_SMSG], &s) || s.bytes > MSG_SMALL) {
+    if (!buffer || !part_read(&w, self->args[REPLY_ARG_SMSG], &s) || s.bytes > MSG_SMALL) {
         return false;
     }
     size_t n = s.bytes < client->dstmsglen ? s.bytes : client->dstmsglen;
     if (UNEVEN(s.base | n | (uintptr_t)buffer) || !sched_waits(cpu, self, client)) {
         return false;
     }
-    msg_copy_words(buffer, msg_window_ptr(w, s.base), n);
+    msg_copy_words(buffer, msg_window_ptr(&w, s.base), n);
     part_keep(&self->args[REPLY_ARG_SMSG], &s);
     client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
     arch_context_set_result(client, (long)self->args[1], 0);
@@ -172,15 +176,15 @@ static inline void uninherit(struct thread *self)
 /* Nothing is queued, and next was woken last: NULL, or next, which runs. */
 static inline struct thread *wait(struct thread *self, struct channel *ch, struct thread *next)
 {
-    const struct vm_window *w = &self->proc->space.window;
+    const struct vm_window w = self->proc->space.window;
     struct cpu *cpu = arch_cpu();
     struct part r;
 
     if (hindrance(cpu, self) | (uint32_t)self->xfer | (next->flags & THREAD_AGAIN) |
-        (self->args[RECEIVE_ARG_RMSG + 1] ^ 1)) {
+        (self->args[RECEIVE_ARG_RMSG + 1] ^ 1) | UNALIGNED(self->args[RECEIVE_ARG_RMSG])) {
         return NULL;
     }
-    if (!part_read(w, &self->args[RECEIVE_ARG_RMSG], &r) || r.bytes > MSG_BYTES_MAX ||
+    if (!part_read(&w, self->args[RECEIVE_ARG_RMSG], &r) || r.bytes > MSG_BYTES_MAX ||
         !sched_chosen(cpu, next, next->priority) || !arch_fp_unused(self, next)) {
         return NULL;
     }
@@ -188,7 +192,7 @@ static inline struct thread *wait(struct thread *self, struct channel *ch, struc
     self->serving = ch;
     self->channel = ch;
     self->dstmsglen = (uint32_t)r.bytes;
-    self->buffer = msg_window_ptr(w, r.base);
+    self->buffer = msg_window_ptr(&w, r.base);
     self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN(r.base) ? NULL : self->buffer;
     uninherit(self);
     msg_insert_receiver(ch, self);
