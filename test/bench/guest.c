@@ -18,15 +18,14 @@
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
+#include "test/bench/mark.h"
 
 #if defined(__arm__)
-#define MARK(n) __asm__ volatile("dbg %0" ::"i"(n) : "memory")
 #define NULL_CALL() \
     __asm__ volatile("mov r12, #0\n\tsvc 0" ::: "r0", "r1", "r2", "r3", "r12", "memory")
 #define DEVICE 0x40001000u
 #define DEVICE_IRQ 9
 #else
-#define MARK(n) __asm__ volatile("hint %0" ::"i"(0x70 + (n)) : "memory")
 #define NULL_CALL() \
     __asm__ volatile("mov x8, #0\n\tsvc #0" :: \
                          : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", \
@@ -34,8 +33,6 @@
 #define DEVICE 0x09010000u
 #define DEVICE_IRQ 34
 #endif
-#define OPEN(interval) MARK(2 * (interval))
-#define CLOSE(interval) MARK(2 * (interval) + 1)
 
 enum {
     INTERVAL_NULL,

@@ -3,6 +3,9 @@
 
 PROGRAMS += bench
 bench_SRCS := test/bench/guest.c
+PROGRAMS += bench_d
+bench_d_SRCS := test/bench/guest_d.c
 IMAGES += bench
+bench_D := $(wildcard test/bench/d/*.d)
 bench_SCRIPT := test/bench/bench.start
-bench_PROGRAMS := init bench
+bench_PROGRAMS := init bench bench_d

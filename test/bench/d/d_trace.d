@@ -1,0 +1,1 @@
+sdt:::comm_snd_pulse { trace(arg0); }

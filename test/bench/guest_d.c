@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What D adds to an event: the same call between two marks, with no probe on, then with each script
+ * of test/bench/d on it. `bench_d`; read by test/bench/bench.
+ */
+#include <errno.h>
+#include <kymo.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dtrace.h>
+#include <sys/neutrino.h>
+
+#include "test/bench/mark.h"
+
+#define ROUNDS 40
+#define IMAGE_MOST 8192
+
+enum { INTERVAL_D_OFF = 4, INTERVAL_D };
+
+static const char *const scripts[] = {"d_empty",      "d_trace",       "d_count",    "d_count_execname",
+                                      "d_pred_false", "d_pred_cached", "d_insn_few", "d_insn_many"};
+#define SCRIPTS ((int)(sizeof(scripts) / sizeof(*scripts)))
+
+static uint64_t image[IMAGE_MOST / 8], out[32];
+
+static int failed(const char *what)
+{
+    printf("bench_d: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+static int take(int chid, int r)
+{
+    struct _pulse pulse;
+
+    return r < 0 || MsgReceivePulse(chid, &pulse, sizeof(pulse), NULL) < 0 ? failed("pulse") : 0;
+}
+
+static int without(int coid, int chid)
+{
+    int status = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        OPEN(INTERVAL_D_OFF);
+        int r = MsgSendPulse(coid, -1, 1, 0);
+        CLOSE(INTERVAL_D_OFF);
+        status |= take(chid, r);
+    }
+    return status;
+}
+
+static int with(int coid, int chid)
+{
+    int status = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        OPEN(INTERVAL_D);
+        int r = MsgSendPulse(coid, -1, 1, 0);
+        CLOSE(INTERVAL_D);
+        status |= take(chid, r);
+    }
+    return status;
+}
+
+static int with_script(int n, int coid, int chid)
+{
+    char name[32];
+    struct kymo_d_call call = {.command = KYMO_D_CREATE, .out_bytes = sizeof(out)};
+
+    snprintf(name, sizeof(name), "%s.dif", scripts[n]);
+    long bytes = ImageRead(name, 0, image, sizeof(image));
+    if (bytes < 0) {
+        return failed(name);
+    }
+    call.in_bytes = (uint32_t)bytes;
+    if (DtraceControl(&call, image, out) < 0) {
+        return failed(name);
+    }
+    call = (struct kymo_d_call){.command = KYMO_D_GO, .handle = call.handle};
+    if (DtraceControl(&call, NULL, NULL) < 0 || with(coid, chid) != 0) {
+        return failed(name);
+    }
+    call = (struct kymo_d_call){.command = KYMO_D_DESTROY, .handle = call.handle};
+    return DtraceControl(&call, NULL, NULL) < 0 ? failed(name) : 0;
+}
+
+int main(void)
+{
+    int chid = ChannelCreate(0);
+    int coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
+    int status = without(coid, chid);
+
+    for (int n = 0; n < SCRIPTS; n++) {
+        status |= with_script(n, coid, chid);
+    }
+    return status;
+}
