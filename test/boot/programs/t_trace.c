@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #define PER_CPU 4
+#define TRACE_PROCESS_NAME 192 /* PROCCREATE_NAME */
 
 static const struct trace_slot *block; /* the mapped buffers */
 static size_t block_len;
@@ -53,6 +54,7 @@ static void insert(uint32_t from, uint32_t n)
 struct found {
     unsigned buffers, users, dropped; /* dropped: user events that DROPPED slots account for */
     uint32_t first, last;             /* numbers of the first and last user event */
+    unsigned processes;               /* names of processes: of the state dump */
     bool gaps, waitctx;               /* waitctx: some thread went into that state */
 };
 
@@ -69,6 +71,8 @@ static void scan(const struct kymo_trace_buffer *b, struct found *f)
     for (uint32_t i = 2; i < b->slots; i++) {
         f->waitctx |= (slot[i].header & (TRACE_CLASS_MASK | TRACE_EVENT_MASK)) ==
                       TRACE_HEADER(0, 0, TRACE_CLASS_PR_TH, STATE_WAITCTX);
+        f->processes += (slot[i].header & ~TRACE_CPU_MASK) ==
+                        TRACE_HEADER(0, TRACE_STRUCT_CB, TRACE_CLASS_PR_TH, TRACE_PROCESS_NAME);
         EXPECT_EQ(TRACE_GET_CPU(slot[i].header), b->cpu);
         EXPECT((int32_t)(slot[i].time - slot[i - 1].time) >= 0);
         if (TRACE_GET_CLASS(slot[i].header) == TRACE_CLASS_USER) {
@@ -373,6 +377,40 @@ static void t_dump_waits(void)
     close_buffers();
 }
 
+/* With a mark of 16 the dump needs several buffers, taken while it goes on: it has all processes.
+ */
+static void t_dump_spans(void)
+{
+    struct kymo_thread_info info;
+    struct kymo_proc_info proc;
+    unsigned buffers = 0, found = 0, there = 0;
+    struct found f;
+    int tid;
+
+    open_buffers();
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, _NTO_TRACE_PROCESS), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, _NTO_TRACE_THREAD), 0);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, 16), 0);
+    tid = start_thread(start_with_dump, NULL, 0);
+    for (int i = 0;
+         i < 1000 && ThreadInfo(self_pid(), tid, &info) == tid && info.state != STATE_DEAD; i++) {
+        f = take_all();
+        buffers += f.buffers;
+        found += f.processes;
+        sleep_ms(1);
+    }
+    join(tid);
+    EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+    f = take_all();
+    for (int pid = 1; (pid = ProcInfo(pid, &proc)) > 0; pid++) {
+        there++;
+    }
+    EXPECT(buffers + f.buffers > 1);
+    EXPECT_EQ(found + f.processes, there);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, TRACE_HIGH_WATER), 0);
+    close_buffers();
+}
+
 static void t_hook(void)
 {
     struct link to = make_link(0);
@@ -433,6 +471,7 @@ static const struct check table[] = {
     {"ring", t_ring},
     {"busy buffers are safe", t_busy},
     {"dump waits", t_dump_waits},
+    {"dump spans buffers", t_dump_spans},
     {"hook", t_hook},
     {"high-water mark", t_high_water},
 };
