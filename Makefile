@@ -68,6 +68,7 @@ fuzz: ## random inputs for FUZZ=<minutes> (default 10); SEED=<n> repeats a round
 .PHONY: size
 size: boards ## sizes of every kernel and program
 	$(Q)scripts/sizes $(BOARDS)
+	$(Q)test/bench/d_size.py
 
 .PHONY: docs
 docs: host-docs ## write the generated pages: docs/events.md, docs/kercalls.md, docs/dif.md

@@ -148,12 +148,20 @@ static uint64_t change_case(struct naive *n, bool upper)
     return cut(n, text, length);
 }
 
+/* No string is longer. */
+static int64_t clipped(uint64_t n)
+{
+    int64_t most = 1 << 30, value = (int64_t)n;
+
+    return value > most ? most : value < -most ? -most : value;
+}
+
 /* Positions are clipped to the string one after the other, as substr()'s manual says. */
 static uint64_t substr(struct naive *n)
 {
     uint8_t text[TEXT];
-    __int128 length = (__int128)n_arg_text(n, 0, text), start = (int64_t)arg(n, 1);
-    __int128 count = n->nkeys > 2 ? (int64_t)arg(n, 2) : length + n->strsize, end;
+    int64_t length = (int64_t)n_arg_text(n, 0, text), start = clipped(arg(n, 1));
+    int64_t count = clipped(n->nkeys > 2 ? arg(n, 2) : n->strsize), end;
 
     if (start < 0) {
         start += length;

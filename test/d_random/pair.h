@@ -31,7 +31,7 @@ struct pair {
 };
 extern struct pair pair;
 /* A step is no more than so many. */
-enum { PAIR_WORK_STEP = 24 };
+enum { PAIR_WORK_STEP = 32 };
 
 void pair_init(void);
 /* The world of the next program, by chance; its addresses are in pair.program. */

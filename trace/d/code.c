@@ -11,10 +11,11 @@
 
 enum { AREA_MAX = 1 << 29 }; /* bytes of all CPUs' variables: offsets have 32 bits */
 
-static int refuse_object(struct d_refusal *refusal, int error, enum d_reason reason,
-                         uint32_t object, uint32_t offset)
+static int refuse_object(struct d_refusal *refusal, enum d_reason reason, uint32_t object,
+                         uint32_t offset)
 {
-    d_refuse(refusal, error, reason);
+    int error = d_refuse(refusal, reason);
+
     refusal->object = object;
     refusal->offset = offset;
     return error;
@@ -35,10 +36,10 @@ static int validate_all(const struct d_image *image, uint32_t strsize, struct d_
             offset = UINT32_MAX;
         }
         if (reason) {
-            return refuse_object(refusal, -D_EINVAL, reason, n, offset);
+            return refuse_object(refusal, reason, n, offset);
         }
         if (d_decode_flags(&o) & D_OBJECT_DESTRUCTIVE && !destructive) {
-            return refuse_object(refusal, -D_EPERM, D_REASON_DESTRUCTIVE, n, UINT32_MAX);
+            return refuse_object(refusal, D_REASON_DESTRUCTIVE, n, UINT32_MAX);
         }
     }
     return 0;
@@ -171,7 +172,7 @@ static int load_into_block(struct d_code *code, const struct d_image *image,
 
     measure_areas(p, &a);
     if (a.global >= AREA_MAX || a.local >= AREA_MAX / ncpus) {
-        return d_refuse(refusal, -D_ENOMEM, D_REASON_NO_SPACE);
+        return d_refuse(refusal, D_REASON_NO_SPACE);
     }
     for (unsigned pass = 0; pass < 2; pass++) { /* measures, then carves */
         k.used = 8;                             /* so that it is never empty */
@@ -183,7 +184,7 @@ static int load_into_block(struct d_code *code, const struct d_image *image,
             k.block = d_port_alloc(k.used);
         }
         if (!k.block) {
-            return d_refuse(refusal, -D_ENOMEM, D_REASON_NO_SPACE);
+            return d_refuse(refusal, D_REASON_NO_SPACE);
         }
     }
     code->block = k.block;

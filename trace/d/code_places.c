@@ -75,7 +75,7 @@ static int add_all(struct d_places *p, const struct d_image *image, struct d_ref
             enum d_reason reason =
                 o.vars[v].id < DIF_VAR_OTHER_USER ? D_REASON_NONE : add(p, &o.vars[v]);
             if (reason) {
-                d_refuse(refusal, -D_EINVAL, reason);
+                d_refuse(refusal, reason);
                 refusal->object = n;
                 return -D_EINVAL;
             }
@@ -95,7 +95,7 @@ int d_places_open(struct d_places *p, const struct d_image *image, uint32_t strs
     *p = (struct d_places){.mask = slots - 1, .strsize = strsize};
     p->slots = d_port_alloc(slots * sizeof(*p->slots));
     if (!p->slots) {
-        return d_refuse(refusal, -D_ENOMEM, D_REASON_NO_SPACE);
+        return d_refuse(refusal, D_REASON_NO_SPACE);
     }
     int error = add_all(p, image, refusal);
     if (error) {

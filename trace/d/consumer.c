@@ -66,7 +66,7 @@ int d_consumer_create(const void *image, size_t size, unsigned flags, struct d_c
 
     *why = (struct d_refusal){.object = UINT32_MAX, .offset = UINT32_MAX};
     if (!c) {
-        return d_refuse(why, -D_ENOMEM, D_REASON_NO_SPACE);
+        return d_refuse(why, D_REASON_NO_SPACE);
     }
     int error = make(c, image, size, flags, why);
     if (error) {

@@ -68,7 +68,7 @@ static int create(struct d_control_request *r)
     struct d_refusal why = {.object = UINT32_MAX, .offset = UINT32_MAX};
     struct d_control_place *p = place_new(r->owner);
     int error = p ? d_consumer_create(r->in, r->call->in_bytes, r->call->flags, &p->consumer, &why)
-                  : d_refuse(&why, -EAGAIN, D_REASON_CONSUMERS);
+                  : d_refuse(&why, D_REASON_CONSUMERS);
 
     if (error) {
         d_control_put(r, 0, &why, sizeof(why));

@@ -82,7 +82,7 @@ struct d_consumer; /* trace/d/consumer.h */
 
 enum d_reason {
     D_REASON_NONE,
-#define D_REASON(name, text) D_REASON_##name,
+#define D_REASON(name, error, text) D_REASON_##name,
 #include "trace/d/reasons.def"
 };
 

@@ -9,7 +9,6 @@
 #include "trace/d/port.h"
 
 enum { HEADER = sizeof(struct d_record), ENTRY = sizeof(struct d_agg_entry) };
-enum { ESRCH_ = 3, ENOSPC_ = 28 };
 
 /* A record, or an aggregation's entry, of more than this can't be: such a program is refused. */
 enum { RECORD_MAX = 1 << 30 };
@@ -75,14 +74,14 @@ static int count_all(struct maker *m)
         }
         uint32_t n = count_matches(m, e);
         if (n == 0 && !(m->flags & D_CREATE_ZERO_OK)) {
-            return d_refuse(m->why, -ESRCH_, D_REASON_NO_PROBE);
+            return d_refuse(m->why, D_REASON_NO_PROBE);
         }
         c->necbs += n;
         c->nactions += n * e->nactions;
         c->naggs += n * count_aggregating(m, e);
         c->matched += e->flags & D_ECB_PART ? 0 : n;
     }
-    return c->nactions > D_ACTIONS_MAX ? d_refuse(m->why, -D_E2BIG, D_REASON_ENABLING_ACTIONS) : 0;
+    return c->nactions > D_ACTIONS_MAX ? d_refuse(m->why, D_REASON_ENABLING_ACTIONS) : 0;
 }
 
 static bool allocate(struct d_consumer *c)
@@ -361,7 +360,7 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
         e->predicate_id = next_predicate_id();
     }
     if (!make_actions(m, from, e, used, &offset)) {
-        return d_refuse(m->why, -D_E2BIG, D_REASON_RECORD_SIZE);
+        return d_refuse(m->why, D_REASON_RECORD_SIZE);
     }
     set_size(e, offset);
     note_kinds(e);
@@ -370,7 +369,7 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     e->aggregates = e->nactions == 1 && e->actions[0].agg;
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};
     enum d_reason wrong = wrong_order(e);
-    return wrong ? d_refuse(m->why, -D_EINVAL, wrong) : 0;
+    return wrong ? d_refuse(m->why, wrong) : 0;
 }
 
 int d_ecbs_make(struct d_consumer *c, const struct d_image *image, unsigned flags,
@@ -385,7 +384,7 @@ int d_ecbs_make(struct d_consumer *c, const struct d_image *image, unsigned flag
         return error;
     }
     if (!allocate(c)) {
-        return d_refuse(why, -D_ENOMEM, D_REASON_NO_SPACE);
+        return d_refuse(why, D_REASON_NO_SPACE);
     }
     for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
         for (uint32_t id = 1; id <= d_probe_count && !error && used.ecbs < c->necbs; id++) {

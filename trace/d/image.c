@@ -6,14 +6,20 @@
  */
 #include "trace/d/image_check.h"
 
-int d_refuse(struct d_refusal *refusal, int error, enum d_reason reason)
+int d_refuse(struct d_refusal *refusal, enum d_reason reason)
 {
-    refusal->error = error;
+    static const uint8_t errors[] = {
+        0,
+#define D_REASON(name, error, text) (error),
+#include "trace/d/reasons.def"
+    };
+
+    refusal->error = -errors[reason];
     refusal->object = UINT32_MAX;
     refusal->offset = UINT32_MAX;
     refusal->reason = reason;
     refusal->text[0] = '\0';
-    return error;
+    return refusal->error;
 }
 
 static bool table_fits(const struct d_image *image, struct d_image_table table, size_t element)
@@ -48,23 +54,23 @@ static bool tables_fit(const struct d_image *image)
 static int check_header(const struct d_image *image, size_t size, struct d_refusal *refusal)
 {
     if (size > D_IMAGE_MAX) {
-        return d_refuse(refusal, -D_E2BIG, D_REASON_PROGRAM_SIZE);
+        return d_refuse(refusal, D_REASON_PROGRAM_SIZE);
     }
     if ((uintptr_t)image % 8 || size < sizeof(*image) || image->size != size) {
-        return d_refuse(refusal, -D_EINVAL, D_REASON_CUT_OFF);
+        return d_refuse(refusal, D_REASON_CUT_OFF);
     }
     if (image->magic != D_IMAGE_MAGIC || image->version != D_IMAGE_VERSION || image->pad) {
-        return d_refuse(refusal, -D_EINVAL, D_REASON_VERSION);
+        return d_refuse(refusal, D_REASON_VERSION);
     }
     if (image->dif_version != DIF_VERSION || image->pointer_bytes != sizeof(void *)) {
-        return d_refuse(refusal, -D_EINVAL, D_REASON_OTHER_MACHINE);
+        return d_refuse(refusal, D_REASON_OTHER_MACHINE);
     }
     if (!tables_fit(image)) {
-        return d_refuse(refusal, -D_EINVAL, D_REASON_NO_TABLE);
+        return d_refuse(refusal, D_REASON_NO_TABLE);
     }
     const char *strings = D_IMAGE_TABLE(image, strings, char);
     if (image->strings.count && strings[image->strings.count - 1]) {
-        return d_refuse(refusal, -D_EINVAL, D_REASON_STRINGS);
+        return d_refuse(refusal, D_REASON_STRINGS);
     }
     return 0;
 }
@@ -87,11 +93,11 @@ static int check_options(const struct d_image *image, struct d_refusal *refusal)
     for (uint32_t i = 0; i < image->options.count; i++, o++) {
         uint32_t most = o->option < D_OPT_MAX ? option_most[o->option] : 0;
         if (most == 0 || o->pad) {
-            return d_refuse(refusal, -D_EINVAL, D_REASON_OPTION);
+            return d_refuse(refusal, D_REASON_OPTION);
         }
         if ((o->value > most && most != UINT32_MAX) ||
             (o->value == 0 && o->option == D_OPT_STRSIZE)) {
-            return d_refuse(refusal, -D_EINVAL, D_REASON_OPTION_RANGE);
+            return d_refuse(refusal, D_REASON_OPTION_RANGE);
         }
     }
     return 0;
@@ -112,13 +118,13 @@ static int check_objects(const struct d_image *image, struct d_refusal *refusal)
             !part_of(o->first_int, o->nints, image->ints) ||
             !part_of(o->first_string, o->strings_size, image->strings) ||
             !part_of(o->first_var, o->nvars, image->variables)) {
-            d_refuse(refusal, -D_EINVAL, D_REASON_NO_OBJECT);
+            d_refuse(refusal, D_REASON_NO_OBJECT);
             refusal->object = i;
             return -D_EINVAL;
         }
         bytes += o->ntext * 4ull + o->nints * 8ull + o->strings_size + o->nvars * 20ull;
     }
-    return bytes > D_IMAGE_MAX ? d_refuse(refusal, -D_E2BIG, D_REASON_OBJECTS_SIZE) : 0;
+    return bytes > D_IMAGE_MAX ? d_refuse(refusal, D_REASON_OBJECTS_SIZE) : 0;
 }
 
 static int check_ecb(const struct d_image *image, const struct d_image_ecb *e,
@@ -128,14 +134,14 @@ static int check_ecb(const struct d_image *image, const struct d_image_ecb *e,
 
     if (e->provider >= strings || e->module >= strings || e->function >= strings ||
         e->name >= strings) {
-        return d_refuse(refusal, -D_EINVAL, D_REASON_NO_DESCRIPTION);
+        return d_refuse(refusal, D_REASON_NO_DESCRIPTION);
     }
     if (!part_of(e->first_action, e->nactions, image->actions) ||
         e->flags & ~(uint32_t)D_ECB_PART) {
-        return d_refuse(refusal, -D_EINVAL, D_REASON_NO_ACTIONS);
+        return d_refuse(refusal, D_REASON_NO_ACTIONS);
     }
     if (!d_image_value_object(image, e->predicate, false)) {
-        return d_refuse(refusal, -D_EINVAL, D_REASON_PREDICATE);
+        return d_refuse(refusal, D_REASON_PREDICATE);
     }
     return d_image_check_actions(image, e, refusal);
 }
@@ -150,7 +156,7 @@ static int check_ecbs(const struct d_image *image, struct d_refusal *refusal)
         actions += e[i].nactions;
     }
     if (actions > D_ACTIONS_MAX) {
-        return d_refuse(refusal, -D_E2BIG, D_REASON_ACTIONS);
+        return d_refuse(refusal, D_REASON_ACTIONS);
     }
     for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
         error = check_ecb(image, &e[i], refusal);

@@ -163,10 +163,10 @@ int d_image_check_actions(const struct d_image *image, const struct d_image_ecb 
     for (uint32_t n = 0; n < e->nactions; n++) {
         enum d_reason reason = check_action(image, all, n);
         if (reason) {
-            return d_refuse(refusal, -D_EINVAL, reason);
+            return d_refuse(refusal, reason);
         }
         if (D_ACT_IS_DESTRUCTIVE(all[n].kind) && !destructive) {
-            return d_refuse(refusal, -D_EPERM, D_REASON_DESTRUCTIVE);
+            return d_refuse(refusal, D_REASON_DESTRUCTIVE);
         }
     }
     return 0;

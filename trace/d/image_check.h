@@ -17,7 +17,7 @@ enum { D_ACTION_BYTES_MAX = 1 << 30, D_STRSIZE_MAX = 1 << 30 };
     ((const type *)(const void *)((const char *)(image) + (image)->table.offset))
 
 /* Says why; returns the error. */
-int d_refuse(struct d_refusal *, int error, enum d_reason);
+int d_refuse(struct d_refusal *, enum d_reason);
 /* Whether `object` (+ 1; 0: none) exists and is a value. */
 bool d_image_value_object(const struct d_image *, uint32_t object, bool required);
 int d_image_check_actions(const struct d_image *, const struct d_image_ecb *, struct d_refusal *);

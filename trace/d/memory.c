@@ -8,7 +8,7 @@
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
 
-enum { ENOSPC_ = 28, SCRATCH_LEAST = 16 * 1024 };
+enum { SCRATCH_LEAST = 16 * 1024 };
 
 bool d_block_make(struct d_block *b, size_t bytes)
 {
@@ -195,7 +195,7 @@ static bool make_dynvars(struct d_consumer *c, size_t size)
 
 static int no_memory(struct d_refusal *why)
 {
-    return d_refuse(why, -D_ENOMEM, D_REASON_NO_SPACE);
+    return d_refuse(why, D_REASON_NO_SPACE);
 }
 
 /* Without records a principal buffer is only scratch. */
@@ -212,7 +212,7 @@ static int set_policy(struct d_consumer *c, uint64_t policy, struct d_refusal *w
     uint64_t reserve = policy == D_POLICY_FILL ? end_reserve(c) : 0;
 
     if (reserve > c->sizes.bufsize) {
-        return d_refuse(why, -D_E2BIG, D_REASON_END_RESERVE);
+        return d_refuse(why, D_REASON_END_RESERVE);
     }
     for (uint32_t i = 0; i < c->ncpus; i++) {
         c->cpus[i].principal.policy = (enum d_policy)policy;
@@ -229,7 +229,7 @@ static int make_all(struct d_consumer *c, const struct d_image *image, struct d_
     uint64_t *principal = records ? &c->sizes.bufsize : &scratch;
 
     if (records && c->sizes.bufsize < 8) {
-        return d_refuse(why, -ENOSPC_, D_REASON_NO_BUFFER);
+        return d_refuse(why, D_REASON_NO_BUFFER);
     }
     if (*principal && !make_resized(c, principal, may_halve, make_principal)) {
         return no_memory(why);
@@ -275,7 +275,7 @@ int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_re
         c->cpus[i].traced = only == UINT64_MAX || only == i;
     }
     if (only != UINT64_MAX && only >= c->ncpus) {
-        return d_refuse(why, -D_EINVAL, D_REASON_NO_CPU);
+        return d_refuse(why, D_REASON_NO_CPU);
     }
     uint64_t nspec = d_image_option_value(image, D_OPT_NSPEC, 1);
     c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;

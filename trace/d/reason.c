@@ -5,7 +5,7 @@
 #include "trace/d/d.h"
 
 static const char *const texts[] = {
-#define D_REASON(name, text) [D_REASON_##name] = (text),
+#define D_REASON(name, error, text) [D_REASON_##name] = (text),
 #include "trace/d/reasons.def"
 };
 

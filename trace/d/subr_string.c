@@ -36,18 +36,27 @@ uint64_t d_subr_strjoin(struct d_context *c)
     return d_writer_close(&w);
 }
 
+enum { CLIP = 1 << 30 }; /* no string is longer */
+
+static int32_t clipped(uint64_t n)
+{
+    int64_t value = (int64_t)n;
+
+    return value > CLIP ? CLIP : value < -CLIP ? -CLIP : (int32_t)value;
+}
+
 /* A negative start counts from the end, and what lies before the string is taken off the count; a
  * negative count leaves that many out at the end. */
 uint64_t d_subr_substr(struct d_context *c)
 {
-    int64_t length = (int64_t)d_arg_length(c, 0), size = c->code->strsize;
-    int64_t start = (int64_t)d_arg(c, 1), count = (int64_t)d_arg_or(c, 2, (uint64_t)size);
+    int32_t length = (int32_t)d_arg_length(c, 0);
+    int32_t start = clipped(d_arg(c, 1)), count = clipped(d_arg_or(c, 2, c->code->strsize));
     struct d_writer w;
 
     d_writer_open(&w, c, c->code->strsize);
     if (start < 0) {
         start += length;
-        if (start < 0 && count > 0 && (uint64_t)count > 0 - (uint64_t)start) {
+        if (start < 0 && count > -start) {
             count += start;
             start = 0;
         }
@@ -89,26 +98,15 @@ uint64_t d_subr_tolower(struct d_context *c)
     return change_case(c, 'A');
 }
 
-/* A set of bytes. */
-struct set {
-    uint32_t bits[8];
-};
-
-static bool set_has(const struct set *s, uint8_t byte)
+/* Whether a byte is one of the separators: few, as a rule. */
+static bool separates(struct d_text *separators, size_t n, uint8_t byte)
 {
-    return s->bits[byte >> 5] >> (byte & 31) & 1;
-}
+    size_t i = 0;
 
-static void set_fill(struct set *s, struct d_context *c, uint64_t from, size_t n)
-{
-    struct d_text t;
-
-    *s = (struct set){{0}};
-    d_text_open(&t, c, from, false);
-    for (size_t i = 0; i < n; i++) {
-        uint8_t byte = d_text_byte(&t, i);
-        s->bits[byte >> 5] |= 1u << (byte & 31);
+    while (i < n && d_text_byte(separators, i) != byte) {
+        i++;
     }
+    return i < n;
 }
 
 /* Goes on where it stopped if its first argument is NULL; at the end there is no more. */
@@ -118,21 +116,21 @@ uint64_t d_subr_strtok(struct d_context *c)
     uint64_t from = on ? c->strtok : d_arg(c, 0);
     size_t end = on && from ? c->strtok_left : c->code->strsize, i = 0;
     struct d_writer w;
-    struct d_text t;
-    struct set separators;
+    struct d_text t, separators;
+    size_t n = d_arg_length(c, 1);
     uint8_t byte = 0;
 
-    set_fill(&separators, c, d_arg(c, 1), d_arg_length(c, 1));
+    d_text_open(&separators, c, d_arg(c, 1), false);
     d_writer_open(&w, c, c->code->strsize - 1);
     d_text_open(&t, c, from, false);
-    while (i < end && (byte = d_text_byte(&t, i)) != 0 && set_has(&separators, byte)) {
+    while (i < end && (byte = d_text_byte(&t, i)) != 0 && separates(&separators, n, byte)) {
         i++;
     }
     c->strtok = 0;
     if (i == end || byte == 0) {
         return 0;
     }
-    while (i < end && (byte = d_text_byte(&t, i)) != 0 && !set_has(&separators, byte)) {
+    while (i < end && (byte = d_text_byte(&t, i)) != 0 && !separates(&separators, n, byte)) {
         d_writer_put(&w, byte);
         i++;
     }
