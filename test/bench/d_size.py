@@ -73,7 +73,7 @@ def main():
     print(f"{'d consumer, least':20}{consumer(64):8} bytes of RAM: trace(arg0), bufsize 64, one CPU")
     print(f"{'':20}{s['ecb'] + s['shape']:8} more for a clause on a probe, "
           f"{s['action'] + s['object']} for an action, {s['insn']} for an instruction,")
-    print(f"{'':20}{s['chunk'] + s['chain']:8} more for a dynamic variable, beside its key and value")
+    print(f"{'':20}{s['chunk'] + s['chain']:8} more for a dynamic variable, without key and value")
 
 
 if __name__ == "__main__":
