@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The D machine on a small board: its text for Cortex-M4 at -Os, and the memory that consumers take.
+"""The D machine on a small board: its text for Cortex-M4 at -Os, and the memory of its consumers.
 
 d_text_m4       what every board has: trace/d with subr_none.c, without the control call
 d_text_m4_full  with all subroutines and destructive actions
@@ -56,7 +56,7 @@ def structures():
 
 
 def consumer(bufsize):
-    """Bytes that `{ trace(arg0); }` takes on one CPU: its clause, the one that reports faults, whose
+    """Bytes that `{ trace(arg0); }` takes on one CPU: its clause, the one of faults, whose
     five actions have an object of two instructions each, a pair of buffers, one speculation."""
     s = structures()
     actions = 1 + 5
@@ -70,7 +70,7 @@ def main():
     for name, value in measure().items():
         print(f"{name:20}{value:8} bytes of text, limit {LIMITS[name]}")
     s = structures()
-    print(f"{'d consumer, least':20}{consumer(64):8} bytes of RAM: trace(arg0), bufsize 64, one CPU")
+    print(f"{'d consumer, least':20}{consumer(64):8} bytes: trace(arg0), bufsize 64, one CPU")
     print(f"{'':20}{s['ecb'] + s['shape']:8} more for a clause on a probe, "
           f"{s['action'] + s['object']} for an action, {s['insn']} for an instruction,")
     print(f"{'':20}{s['chunk'] + s['chain']:8} more for a dynamic variable, without key and value")
