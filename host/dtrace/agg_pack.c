@@ -109,7 +109,7 @@ static void print_row(const struct printer *p, const struct aggregation *a,
     struct graph_scale scale = graph_scale_of(counts, buckets, p->style.zoom, false);
     bool linear = a->info->function == D_AGG_LQUANTIZE;
     char low[32], high[32];
-    int64_t total = 0;
+    uint64_t total = 0;
 
     graph_label(a->info->function, a->info->shape, pack->first, low, sizeof(low));
     graph_label(a->info->function, a->info->shape, pack->last, high, sizeof(high));
@@ -119,10 +119,10 @@ static void print_row(const struct printer *p, const struct aggregation *a,
         print_cell(p, counts[b], scale.total);
     }
     for (unsigned b = 0; b < buckets; b++) {
-        total += counts[b];
+        total += (uint64_t)counts[b];
     }
     fprintf(p->out, ": %-*s | %lld\n", linear ? 8 : 0, high,
-            (long long)(total / (int64_t)a->normal));
+            (long long)agg_divide((int64_t)total, a->normal));
 }
 
 void print_pack(const struct printer *p, const struct aggregation *a, struct agg_row *const *rows,

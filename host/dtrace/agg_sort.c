@@ -45,7 +45,7 @@ static int64_t deviation(const uint64_t *value, uint64_t normal)
     if (count == 0) {
         return 0;
     }
-    int64_t mean = (int64_t)value[1] / (int64_t)normal / count;
+    int64_t mean = agg_divide((int64_t)value[1], normal) / count;
     uint64_t size = mean < 0 ? 0 - (uint64_t)mean : (uint64_t)mean;
     unsigned __int128 square = (unsigned __int128)size * size;
     squares = squares / normal / normal / (uint64_t)count;
@@ -72,7 +72,7 @@ int64_t agg_number(const struct aggregation *a, const struct agg_row *row, bool 
     case D_AGG_AVG:
         return row->value[0] == 0
                    ? 0
-                   : (int64_t)row->value[1] / (int64_t)normal / (int64_t)row->value[0];
+                   : agg_divide((int64_t)row->value[1], normal) / (int64_t)row->value[0];
     case D_AGG_STDDEV:
         return deviation(row->value, normal);
     case D_AGG_QUANTIZE:
@@ -82,7 +82,7 @@ int64_t agg_number(const struct aggregation *a, const struct agg_row *row, bool 
     case D_AGG_COUNT:
         return (int64_t)(row->value[0] / normal);
     default:
-        return (int64_t)row->value[0] / (int64_t)normal;
+        return agg_divide((int64_t)row->value[0], normal);
     }
 }
 

@@ -53,6 +53,11 @@ struct agg_group {
 struct agg_row **agg_join(struct aggregation *const *, unsigned naggs, const struct agg_style *,
                           size_t *n);
 
+/* What normalize() makes of a number. A factor may be negative: it wraps where it must. */
+static inline int64_t agg_divide(int64_t value, uint64_t normal)
+{
+    return normal == UINT64_MAX ? (int64_t)(0 - (uint64_t)value) : value / (int64_t)normal;
+}
 /* A row's value as one number, as it is sorted and printed: average, deviation, sum of labels … */
 int64_t agg_number(const struct aggregation *, const struct agg_row *, bool normalized);
 

@@ -3,6 +3,7 @@
  * Distributions as rows of bars: quantize(), lquantize(), llquantize(), and the bars of agghist.
  */
 #include "host/dtrace/graph.h"
+#include "host/dtrace/aggregation.h"
 
 #include "trace/d/aggregate.h"
 
@@ -218,7 +219,7 @@ void graph_print(enum d_action_kind kind, uint64_t shape, const uint64_t *value,
         graph_label(kind, shape, i, label, sizeof(label));
         fprintf(out, "%16s ", label);
         graph_bar(&scale, counts[i], out);
-        fprintf(out, " %-9lld\n", (long long)(counts[i] / (int64_t)normal));
+        fprintf(out, " %-9lld\n", (long long)agg_divide(counts[i], normal));
     }
     putc('\n', out);
 }

@@ -272,7 +272,7 @@ static void put_distribution(struct consumer *c, const struct aggregation *a,
         }
         graph_label(kind, a->info->shape, i, label, sizeof(label));
         fprintf(c->printer.out, "%s{\"bucket\":\"%s\",\"count\":%lld}", any ? "," : "", label,
-                (long long)(counts[i] / (int64_t)a->normal));
+                (long long)agg_divide(counts[i], a->normal));
         any = true;
     }
     putc(']', c->printer.out);

@@ -105,6 +105,21 @@ static void print_array(const struct printer *p, const struct d_type *t, const u
     }
 }
 
+/* Like an array of characters: one that has no NUL, or is no text, character by character. */
+static void print_string(const struct printer *p, const uint8_t *data, uint64_t size)
+{
+    if (is_text(data, size)) {
+        fprintf(p->out, "\"%s\"", (const char *)data);
+        return;
+    }
+    fputs("[ ", p->out);
+    for (uint64_t i = 0; i < size; i++) {
+        fputs(i ? ", " : "", p->out);
+        print_character(p, data[i]);
+    }
+    fputs(" ]", p->out);
+}
+
 static uint64_t bit_field(const struct d_type *t, const uint8_t *data, uint64_t bit_offset)
 {
     uint64_t value = 0;
@@ -186,7 +201,7 @@ static void print_value(const struct printer *p, const struct d_type *type, cons
         print_array(p, t, data, depth, member);
         break;
     case D_TYPE_STRING:
-        fprintf(p->out, "\"%s\"", (const char *)data);
+        print_string(p, data, t->size);
         break;
     case D_TYPE_ENUM:
         print_enum(p, t, data);
