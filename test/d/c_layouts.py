@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Structs and unions declared in D against the system's C compiler: sizes, offsets, and what is
-read back after every scalar member of a variable has been assigned.
+"""Structs and unions in D against the system's C compiler: sizes, offsets, what is read back after
+every scalar member has been assigned, by name, through pointers and by variable indices.
 
 c_layouts.py [--kymo PROGRAM] [--cc COMPILER] [--seed N] [--count N] [--rounds N]
 
-Without bit-fields, which D lays out in a way of its own (test/d/rows/structs.rows).
+Half of the rounds declare the types in D, without bit-fields, which D lays out in a way of its own
+(test/d/rows/structs.rows). The others take them, with bit-fields, from the DWARF of the C program,
+and compare every byte.
 """
 import argparse
 import os
@@ -17,12 +19,13 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCALARS = ["char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long",
            "unsigned long", "long long", "int8_t", "uint16_t", "int32_t", "uint64_t", "enum color"]
+BYTES = 24  # of each variable that are compared
 OTHERS = ["char *", "void *", "float", "double", "struct nobody *"]
 
 
 class Maker:
-    def __init__(self, rng):
-        self.rng = rng
+    def __init__(self, rng, bits):
+        self.rng, self.bits = rng, bits
         self.n = 0
         self.made = []  # (name, paths of scalars)
 
@@ -34,6 +37,11 @@ class Maker:
         """(declaration, path or None if anonymous, paths of scalars below)"""
         name, what = self.name("m"), self.rng.random()
         count = self.rng.choice([1, 2, 3, 5])
+        if self.bits and self.rng.random() < 0.4:
+            kind, width = self.rng.choice([("char", 8), ("unsigned short", 16), ("int", 32),
+                                           ("unsigned int", 32), ("long", 64),
+                                           ("unsigned long", 64)])
+            return f"{kind} {name} : {self.rng.randint(1, width)};", None, [name]
         if what < 0.5:
             kind = self.rng.choice(SCALARS)
             return f"{kind} {name};", name, [name]
@@ -69,8 +77,8 @@ class Maker:
         return f"{word} {tag}", text, [m[1] for m in made if m[1]], paths[:40]
 
 
-def program(seed, count):
-    maker = Maker(random.Random(seed))
+def program(seed, count, bits):
+    maker = Maker(random.Random(seed), bits)
     return [maker.type() for _ in range(count)]
 
 
@@ -82,6 +90,24 @@ def d_text(types):
         lines += [f'BEGIN {{ printf("%d\\n", {size}); }}' for size in sizes]
         lines += [f"BEGIN {{ v{i}.{p} = {value(i, k)}; }}" for k, p in enumerate(paths)]
         lines += [f'BEGIN {{ printf("%d\\n", (long)v{i}.{p}); }}' for p in paths]
+        lines.append(f"{kind} a{i}[3]; int n{i}; BEGIN {{ n{i} = 2; a{i}[2] = v{i}; }}")
+        lines += [f'BEGIN {{ printf("%d %d\\n", (long)(&a{i}[0] + n{i})->{p}, '
+                  f'(long)a{i}[n{i}].{p}); }}' for p in paths]
+    return "\n".join(lines + ["BEGIN { exit(0); }"]) + "\n"
+
+
+def d_elf_text(types):
+    """The types are the C program's; the memory is alloca()'s, which is a clause's own."""
+    lines = []
+    for i, (kind, _, members, paths) in enumerate(types):
+        kind, p = kind.replace(" ", " types`"), f"this->p{i}"
+        lines.append(f'BEGIN {{ printf("%d\\n", sizeof({kind})); }}')
+        lines += [f'BEGIN {{ printf("%d\\n", offsetof({kind}, {m})); }}' for m in members]
+        lines.append(f"BEGIN {{ {p} = ({kind} *)alloca(sizeof({kind}) + {BYTES});")
+        lines += [f"{p}->{path} = {value(i, k)};" for k, path in enumerate(paths)]
+        lines += [f'printf("%d\\n", (long){p}->{path});' for path in paths]
+        lines += [f'printf("%d\\n", ((unsigned char *){p})[{at}]);' for at in range(BYTES)]
+        lines.append("}")
     return "\n".join(lines + ["BEGIN { exit(0); }"]) + "\n"
 
 
@@ -89,7 +115,7 @@ def value(i, k):
     return f"{(i * 7919 + k * 104729 + 1) * 0x9e3779b97f4a7c15 % 2**64:#x}ull"
 
 
-def c_text(types):
+def c_text(types, from_elf):
     lines = ["#include <stddef.h>", "#include <stdint.h>", "#include <stdio.h>",
              "enum color { RED = -1, GREEN };"]
     lines += [f"{text} static {kind} v{i};" for i, (kind, text, _, _) in enumerate(types)]
@@ -99,20 +125,28 @@ def c_text(types):
         lines += [f"SHOW(sizeof({kind}));"] + [f"SHOW(offsetof({kind}, {m}));" for m in members]
         lines += [f"v{i}.{p} = {value(i, k)};" for k, p in enumerate(paths)]
         lines += [f"SHOW(v{i}.{p});" for p in paths]
+        if from_elf:
+            lines += [f"SHOW({at} < sizeof(v{i}) ? ((unsigned char *)&v{i})[{at}] : 0);"
+                      for at in range(BYTES)]
+        else:
+            lines += [f'printf("%ld %ld\\n", (long)v{i}.{p}, (long)v{i}.{p});' for p in paths]
     return "\n".join(lines + ["return 0;", "}"]) + "\n"
 
 
 def compare(options, seed, folder):
     """(lines compared, what is wrong)"""
-    types = program(seed, options.count)
+    from_elf = seed % 2 == 0
+    types = program(seed, options.count, from_elf)
     d_file, c_file = os.path.join(folder, "types.d"), os.path.join(folder, "types.c")
-    for path, text in ((d_file, d_text), (c_file, c_text)):
+    for path, text in ((d_file, d_elf_text(types) if from_elf else d_text(types)),
+                       (c_file, c_text(types, from_elf))):
         with open(path, "w", encoding="utf-8") as f:
-            f.write(text(types))
+            f.write(text)
     c_program = os.path.join(folder, "types")
-    subprocess.run([options.cc, "-w", "-O0", "-o", c_program, c_file], check=True)
+    subprocess.run([options.cc, "-w", "-g", "-O0", "-o", c_program, c_file], check=True)
     wanted = subprocess.run([c_program], capture_output=True, check=True).stdout.decode()
-    done = subprocess.run([options.kymo, "dtrace", "-q", "-b", "8m", "-s", d_file],
+    elf = ["--elf", c_program] if from_elf else []
+    done = subprocess.run([options.kymo, "dtrace", "-q", "-b", "8m", *elf, "-s", d_file],
                           capture_output=True, timeout=120)
     got, wanted = done.stdout.decode().split("\n"), wanted.strip().split("\n")
     bad = [] if done.returncode == 0 and not done.stderr else [done.stderr.decode()[:1000]]
