@@ -65,7 +65,7 @@ struct naive {
     const char *string_is[N_WINDOWS];
     size_t key_room, elements_max; /* of dynamic variables */
     size_t chunk_bytes, data_at;
-    uint64_t thread, now, random, args[5];
+    uint64_t thread, now, random, args[5], epid, id;
     unsigned lookups, speculations, speculations_max;
     uint64_t dynamic_drops;
     uint32_t predicate_cache;

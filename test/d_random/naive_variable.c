@@ -75,8 +75,7 @@ uint64_t n_builtin(struct naive *n, uint32_t id)
     } constants[] = {
         {DIF_VAR_curthread, 0xabcd},
         {DIF_VAR_ipl, 1},
-        {DIF_VAR_epid, 5},
-        {DIF_VAR_id, 17},
+
         {DIF_VAR_caller, 0x1111},
         {DIF_VAR_ucaller, 0x2222},
         {DIF_VAR_pid, 42},
@@ -95,6 +94,9 @@ uint64_t n_builtin(struct naive *n, uint32_t id)
     }
     if (once(n, id, &value) || string(n, id, &value)) {
         return value;
+    }
+    if (id == DIF_VAR_epid || id == DIF_VAR_id) {
+        return id == DIF_VAR_id ? n->id : n->epid;
     }
     for (unsigned i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
         if (constants[i].id == id) {

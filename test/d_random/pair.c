@@ -56,14 +56,22 @@ static void find_strings(void)
 
 void pair_init(void)
 {
+    static struct d_probe probe;
+
+    pair.provider = (struct d_provider){.name = "prov", .argument = sixth};
+    probe = (struct d_probe){
+        .provider = &pair.provider, .module = "mod", .function = "func", .name = "name", .id = 17};
+    pair_init_on(&probe);
+}
+
+void pair_init_on(struct d_probe *probe)
+{
     fake_reset();
+    pair.probe = probe;
     pair.context = &cpus[0].context;
     pair.consumer = (struct d_consumer){.cpus = cpus, .ncpus = FAKE_CPUS};
     pair.consumer.speculations = (struct d_speculations){.all = speculations, .count = 2};
-    pair.provider = (struct d_provider){.name = "prov", .argument = sixth};
-    pair.probe = (struct d_probe){
-        .provider = &pair.provider, .module = "mod", .function = "func", .name = "name", .id = 17};
-    pair.ecb = (struct d_ecb){.probe = &pair.probe, .epid = 5, .consumer = &pair.consumer};
+    pair.ecb = (struct d_ecb){.probe = probe, .epid = 5, .consumer = &pair.consumer};
     find_strings();
     for (unsigned i = 0; i < N_MAPS; i++) {
         map[i] = malloc(PAIR_MAP);
@@ -156,7 +164,9 @@ void pair_world(void)
 /* ---- loading -----------------------------------------------------------------------------------
  */
 
-static void copy_world(struct naive *n)
+static void find_vars(struct naive *n);
+
+void pair_copy(struct naive *n, uint64_t scratch_at, size_t scratch_size)
 {
     const struct d_code *code = &pair.consumer.code;
     const struct d_dynvars *v = &pair.consumer.dynvars;
@@ -168,10 +178,8 @@ static void copy_world(struct naive *n)
                                  .size = code->block_bytes,
                                  .bytes = block_copy,
                                  .known = block_known};
-    n->scratch = (struct n_region){.base = (uintptr_t)scratch,
-                                   .size = pair.scratch_size,
-                                   .bytes = scratch_copy,
-                                   .known = scratch_known};
+    n->scratch = (struct n_region){
+        .base = scratch_at, .size = scratch_size, .bytes = scratch_copy, .known = scratch_known};
     n->dynamic = (struct n_region){.base = (uintptr_t)v->chunks,
                                    .size = (size_t)v->nchunks * v->chunk_bytes,
                                    .bytes = dynamic_copy,
@@ -187,9 +195,10 @@ static void copy_world(struct naive *n)
     n->chunk_bytes = v->chunk_bytes;
     n->data_at = v->data_at;
     n->zeros = (uintptr_t)code->zeros;
+    find_vars(n);
 }
 
-static void copy_fake(struct naive *n)
+void pair_copy_fake(struct naive *n)
 {
     n->strsize = pair.strsize;
     n->align = fake.align;
@@ -202,6 +211,8 @@ static void copy_fake(struct naive *n)
     n->speculations_max = 2;
     n->dynamic_drops = 0;
     n->unknown = false;
+    n->epid = pair.ecb.epid;
+    n->id = pair.probe->id;
     memcpy(n->args, pair.args, sizeof(n->args));
 }
 
@@ -376,9 +387,8 @@ bool pair_load(void)
     struct d_region dynamic = {(uintptr_t)v->chunks, (size_t)v->nchunks * v->chunk_bytes};
     d_context_init(pair.context, &pair.consumer.code, &pair.consumer, &pair.consumer.speculations,
                    0, dynamic);
-    copy_fake(&pair.naive);
-    copy_world(&pair.naive);
-    find_vars(&pair.naive);
+    pair_copy_fake(&pair.naive);
+    pair_copy(&pair.naive, (uintptr_t)scratch, pair.scratch_size);
     pair_clause();
     return should;
 }
@@ -411,7 +421,7 @@ static void compare_bytes(const char *what, const struct n_region *r)
     }
 }
 
-static void compare_memory(void)
+void pair_compare_memory(void)
 {
     struct naive *n = &pair.naive;
     const struct d_dynvars *v = &pair.consumer.dynvars;
@@ -452,7 +462,7 @@ static void compare(uint64_t value, uint64_t naive)
     } else if (fake.predicate_cache != n->predicate_cache) {
         WRONG("predicate cache %u, naive %u", fake.predicate_cache, n->predicate_cache);
     } else {
-        compare_memory();
+        pair_compare_memory();
     }
     if (fake.toxic_read) {
         WRONG("toxic memory was read");

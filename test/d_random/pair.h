@@ -16,7 +16,7 @@ struct pair {
     struct p_image image;
     struct d_refusal refusal;
     struct d_consumer consumer; /* as far as an object needs one */
-    struct d_probe probe;
+    struct d_probe *probe;
     struct d_provider provider;
     struct d_ecb ecb;
     struct d_context *context;
@@ -34,6 +34,7 @@ extern struct pair pair;
 enum { PAIR_WORK_STEP = 32 };
 
 void pair_init(void);
+void pair_init_on(struct d_probe *); /* what programs see of a probe is this one's */
 /* The world of the next program, by chance; its addresses are in pair.program. */
 void pair_world(void);
 /* Loads pair.program; false: it is refused, and both agree that it is. */
@@ -43,5 +44,11 @@ void pair_clause(void);
 /* Runs an object on both and compares all they did. False: nothing more can be learned from this
  * program (it faulted, or looked at what isn't known), or something differs: see wrong. */
 bool pair_run(uint32_t object);
+
+/* The parts of that, for who has a consumer of his own, of which pair.consumer has a copy. */
+void pair_copy(struct naive *, uint64_t scratch, size_t scratch_size);
+void pair_copy_fake(struct naive *);
+void pair_compare_memory(void);
+extern uint64_t counted; /* basic blocks and bytes of trace/d */
 
 #endif

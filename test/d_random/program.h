@@ -8,7 +8,7 @@
 
 #include "trace/d/image.h"
 
-enum { P_OBJECTS = 4, P_TEXT = 96, P_INTS = 24, P_STRINGS = 640, P_VARS = 8, P_ROOM = 1 << 15 };
+enum { P_OBJECTS = 12, P_TEXT = 96, P_INTS = 24, P_STRINGS = 640, P_VARS = 8, P_ROOM = 1 << 15 };
 
 /* ---- chance ------------------------------------------------------------------------------------
  */

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random clauses on the whole machine: what they record and aggregate is what the naive interpreter
+ * says, byte for byte, and no firing costs more than d_ecb_cost() says. And images with one bit
+ * flipped: refused, or run without harm, within the bound too. STEPS images (a tenth of what
+ * interpreter_test.c does) from SEED, as there.
+ */
+#include "test/d_machine/fake.h"
+#include "test/d_random/pair.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 500000, SHARE = 10, BUFFER = 700, RECORDS = 64, DATA = 1024, ENTRIES = 64 };
+#define WRONG(...) (void)snprintf(pair.wrong, sizeof(pair.wrong), __VA_ARGS__)
+
+/* What should have been recorded. */
+struct record {
+    uint32_t epid;
+    uint64_t time;
+    uint8_t data[DATA]; /* of its actions, one behind the other */
+    size_t size;
+};
+
+struct entry {
+    uint32_t id;
+    uint8_t key[DATA];
+    size_t key_size;
+    int64_t value[2]; /* count, sum, min, max: one; avg: two */
+};
+
+static struct {
+    struct record records[RECORDS];
+    unsigned nrecords;
+    struct entry entries[ENTRIES];
+    unsigned nentries;
+    uint64_t drops, errors;
+    size_t offset; /* in the buffer */
+} model;
+
+static struct {
+    unsigned refused, ran, flipped_ran, unknown, wrong;
+    uint64_t records, entries;
+} counts;
+
+static struct d_consumer *consumer;
+static uint32_t probe;
+
+/* ---- programs ----------------------------------------------------------------------------------
+ */
+
+static uint32_t object(struct program *p, struct dif_type type)
+{
+    p_object(p, p->nobjects, 1 + r_below(14));
+    p_result(&p->objects[p->nobjects], type);
+    return ++p->nobjects;
+}
+
+static struct dif_type datum_type(void)
+{
+    static const uint8_t sizes[] = {0, 1, 2, 4, 8, 8};
+
+    if (r_chance(60)) {
+        return (struct dif_type){.size = R_PICK(sizes)};
+    }
+    return r_chance(60) ? (struct dif_type){.kind = DIF_TYPE_STRING, .ref = 1}
+                        : (struct dif_type){.ref = 1, .size = 1 + r_below(40)};
+}
+
+static void add_action(struct p_image *image, uint16_t kind, uint32_t of, uint16_t nkeys)
+{
+    image->actions[image->nactions++] =
+        (struct d_image_action){.kind = kind, .object = of, .nkeys = nkeys};
+    image->ecbs[image->necbs].nactions++;
+}
+
+static void aggregate(struct program *p, struct p_image *image)
+{
+    static const uint16_t kinds[] = {D_AGG_COUNT, D_AGG_SUM, D_AGG_MIN, D_AGG_MAX, D_AGG_AVG};
+    uint16_t kind = R_PICK(kinds), nkeys = (uint16_t)r_below(3);
+
+    for (unsigned i = 0; i < nkeys; i++) {
+        struct dif_type type = datum_type();
+        type.size += type.size == 0 && type.kind == DIF_TYPE_CTF; /* a key has a value */
+        add_action(image, D_ACT_DIFEXPR, object(p, type), 0);
+    }
+    uint32_t value = kind == D_AGG_COUNT ? 0 : object(p, (struct dif_type){.size = 8});
+    add_action(image, kind, value, nkeys);
+}
+
+static void clause(struct program *p, struct p_image *image)
+{
+    struct d_image_ecb *e = &image->ecbs[image->necbs];
+
+    *e = (struct d_image_ecb){.probe = probe, .first_action = image->nactions};
+    if (r_chance(40)) {
+        e->predicate = object(p, (struct dif_type){.size = 8});
+    }
+    for (unsigned i = r_below(3); i > 0 && p->nobjects < P_OBJECTS - 4; i--) {
+        if (r_chance(30)) {
+            aggregate(p, image);
+        } else {
+            add_action(image, D_ACT_DIFEXPR, object(p, datum_type()), 0);
+        }
+    }
+    image->necbs++;
+}
+
+static struct d_image *make(void)
+{
+    struct program *p = &pair.program;
+    struct p_image *image = &pair.image;
+
+    p_variables(p);
+    p->nobjects = 0;
+    image->noptions = image->necbs = image->nactions = 0;
+    for (unsigned i = 1 + r_below(3); i > 0 && p->nobjects < P_OBJECTS - 6; i--) {
+        clause(p, image);
+    }
+    p_option(image, D_OPT_DESTRUCTIVE, 1);
+    p_option(image, D_OPT_BUFSIZE, BUFFER);
+    p_option(image, D_OPT_AGGSIZE, 8192);
+    p_option(image, D_OPT_DYNVARSIZE, 300 + r_below(600));
+    p_option(image, D_OPT_STRSIZE, pair.strsize);
+    p_option(image, D_OPT_NSPEC, 2);
+    return p_image(image, p);
+}
+
+/* ---- the model ---------------------------------------------------------------------------------
+ */
+
+static uint64_t evaluate(uint32_t number)
+{
+    struct dif_object o = pair.program.objects[number - 1].object;
+
+    o.strings = consumer->code.objects[number - 1].strings;
+    return n_run(&pair.naive, &o);
+}
+
+/* What an object's value puts into a record or key: bytes. */
+static size_t datum(uint32_t number, uint8_t *to)
+{
+    const struct dif_type *t = &pair.program.objects[number - 1].object.result;
+    uint32_t size = t->kind == DIF_TYPE_STRING && t->size == 0 ? pair.strsize : t->size;
+    uint64_t value = evaluate(number);
+
+    memset(to, 0, size);
+    if (pair.naive.fault != DIF_FAULT_NONE || size == 0) {
+        return size;
+    }
+    if (t->kind == DIF_TYPE_STRING) {
+        n_text(&pair.naive, value, size, false, to);
+    } else if (t->ref) {
+        n_block(&pair.naive, to, value, size, false);
+    } else {
+        memcpy(to, &value, size);
+    }
+    return size;
+}
+
+static struct entry *entry_of(uint32_t id, const uint8_t *key, size_t size, uint16_t kind)
+{
+    for (unsigned i = 0; i < model.nentries; i++) {
+        struct entry *e = &model.entries[i];
+        if (e->id == id && e->key_size == size && memcmp(e->key, key, size) == 0) {
+            return e;
+        }
+    }
+    struct entry *e = &model.entries[model.nentries++];
+    *e = (struct entry){.id = id, .key_size = size};
+    e->value[0] = kind == D_AGG_MIN ? INT64_MAX : kind == D_AGG_MAX ? INT64_MIN : 0;
+    memcpy(e->key, key, size);
+    return e;
+}
+
+static void fold(struct entry *e, uint16_t kind, int64_t v)
+{
+    switch (kind) {
+    case D_AGG_COUNT:
+        e->value[0]++;
+        break;
+    case D_AGG_SUM:
+        e->value[0] = (int64_t)((uint64_t)e->value[0] + (uint64_t)v);
+        break;
+    case D_AGG_MIN:
+        e->value[0] = v < e->value[0] ? v : e->value[0];
+        break;
+    case D_AGG_MAX:
+        e->value[0] = v > e->value[0] ? v : e->value[0];
+        break;
+    default:
+        e->value[0]++;
+        e->value[1] = (int64_t)((uint64_t)e->value[1] + (uint64_t)v);
+    }
+}
+
+static void run_aggregation(const struct d_image_action *a, uint32_t id)
+{
+    uint8_t key[DATA];
+    size_t size = 0;
+    uint64_t value = 0;
+
+    for (unsigned i = a->nkeys; i > 0; i--) {
+        size += datum(a[-(int)i].object, key + size);
+        if (pair.naive.fault != DIF_FAULT_NONE) {
+            return;
+        }
+    }
+    if (a->object) {
+        value = evaluate(a->object);
+    }
+    if (pair.naive.fault == DIF_FAULT_NONE) {
+        fold(entry_of(id, key, size, a->kind), a->kind, (int64_t)value);
+    }
+}
+
+static bool is_key(const struct d_image_ecb *e, uint32_t n)
+{
+    const struct d_image_action *all = pair.image.actions + e->first_action;
+
+    for (uint32_t i = n + 1; i < e->nactions; i++) {
+        if (D_ACT_IS_AGG(all[i].kind)) {
+            return n + all[i].nkeys >= i;
+        }
+    }
+    return false;
+}
+
+/* All actions; false: a fault. aggs: ids used up before this clause. */
+static bool run_actions(const struct d_image_ecb *e, struct record *r, uint32_t aggs)
+{
+    const struct d_image_action *all = pair.image.actions + e->first_action;
+
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        if (D_ACT_IS_AGG(all[i].kind)) {
+            run_aggregation(&all[i], ++aggs);
+        } else if (!is_key(e, i)) {
+            r->size += datum(all[i].object, r->data + r->size);
+        }
+        if (pair.naive.fault != DIF_FAULT_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void run_clause(uint32_t n, uint32_t aggs)
+{
+    const struct d_image_ecb *e = &pair.image.ecbs[n];
+    const struct d_ecb *real = &consumer->ecbs[n];
+    struct naive *v = &pair.naive;
+    size_t start = (model.offset + real->align - 1) & ~(size_t)(real->align - 1);
+    size_t scratch = (model.offset + 8 + real->size + 7) & ~(size_t)7;
+    size_t room = (BUFFER & ~7u);
+
+    v->epid = n + 1;
+    v->scratch.base =
+        (uintptr_t)consumer->cpus[0].principal.active + (scratch < room ? scratch : 0);
+    v->scratch.size = scratch < room ? room - scratch : 0;
+    memset(v->scratch.known, 0, v->scratch.size);
+    n_clause(v);
+    if (e->predicate && (evaluate(e->predicate) == 0 || v->fault != DIF_FAULT_NONE)) {
+        model.errors += v->fault != DIF_FAULT_NONE;
+        return;
+    }
+    if (real->size && (start > room || real->size > room - start)) {
+        model.drops++;
+        return;
+    }
+    struct record *r = &model.records[model.nrecords];
+    *r = (struct record){.epid = n + 1};
+    if (!run_actions(e, r, aggs)) {
+        model.errors++;
+    } else if (real->size) {
+        r->time = v->present & 1 ? v->once[0] : (v->now += 1000);
+        model.offset = start + real->size;
+        model.nrecords++;
+    }
+}
+
+static void run_model(void)
+{
+    uint32_t aggs = 0;
+
+    pair.naive.now = fake.now;
+    pair.naive.lookups = fake.lookups;
+    for (uint32_t n = 0; n < pair.image.necbs; n++) {
+        const struct d_image_ecb *e = &pair.image.ecbs[n];
+        run_clause(n, aggs);
+        for (uint32_t i = 0; i < e->nactions; i++) {
+            aggs += D_ACT_IS_AGG(pair.image.actions[e->first_action + i].kind);
+        }
+    }
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------
+ */
+
+static void compare_record(const struct record *r, const uint8_t *at)
+{
+    struct d_epid_desc desc;
+    struct d_recdesc recs[40];
+    struct d_record head;
+    uint32_t nrecs = 40;
+    size_t done = 0;
+
+    memcpy(&head, at, sizeof(head));
+    d_epid_describe(consumer, r->epid, &desc, recs, &nrecs);
+    if (head.epid != r->epid || ((uint64_t)head.time_high << 32 | head.time_low) != r->time) {
+        WRONG("a record of EPID %u, naive %u", head.epid, r->epid);
+        return;
+    }
+    for (uint32_t i = 0; i < nrecs; i++) {
+        if (memcmp(at + recs[i].offset, r->data + done, recs[i].size) != 0) {
+            WRONG("EPID %u, datum %u differs", r->epid, i);
+        }
+        done += recs[i].size;
+    }
+    if (done != r->size) {
+        WRONG("EPID %u: %zu bytes of data, naive %zu", r->epid, done, r->size);
+    }
+}
+
+static void compare_records(void)
+{
+    static uint8_t buffer[BUFFER];
+    struct d_snap snap;
+    size_t at = 0;
+    unsigned n = 0;
+
+    d_buffer_snap(consumer, 0, buffer, sizeof(buffer), &snap);
+    while (at < snap.size && n < model.nrecords && !pair.wrong[0]) {
+        uint32_t epid;
+        memcpy(&epid, buffer + at, 4);
+        if (epid == 0) {
+            at += 4;
+            continue;
+        }
+        compare_record(&model.records[n++], buffer + at);
+        at += consumer->ecbs[epid - 1].size;
+    }
+    if (!pair.wrong[0] && (n != model.nrecords || at != snap.size || snap.drops != model.drops ||
+                           snap.errors != model.errors)) {
+        WRONG("%u of %u records, %d drops, naive %d, %d errors, naive %d", n, model.nrecords,
+              (int)snap.drops, (int)model.drops, (int)snap.errors, (int)model.errors);
+    }
+    counts.records += n;
+}
+
+static const struct entry *find_entry(const struct d_agg_entry *real, const uint8_t *at)
+{
+    const struct d_aggregation *a = &consumer->aggs[real->id - 1];
+
+    for (unsigned i = 0; i < model.nentries; i++) {
+        const struct entry *e = &model.entries[i];
+        size_t done = 0;
+        bool same = e->id == real->id;
+        for (uint32_t k = 0; k < a->nkeys && same; k++) {
+            same = memcmp(at + a->keys[k].rec.offset, e->key + done, a->keys[k].rec.size) == 0;
+            done += a->keys[k].rec.size;
+        }
+        if (same) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+static void compare_entries(void)
+{
+    static uint8_t buffer[8192];
+    struct d_snap snap;
+    unsigned n = 0;
+
+    if (d_aggregation_snap(consumer, 0, buffer, sizeof(buffer), &snap) != 0 || snap.drops) {
+        return; /* no aggregation, or too much for one */
+    }
+    for (size_t at = 0; at < snap.size && !pair.wrong[0]; n++) {
+        struct d_agg_entry real;
+        memcpy(&real, buffer + at, sizeof(real));
+        const struct d_aggregation *a = &consumer->aggs[real.id - 1];
+        const struct entry *e = find_entry(&real, buffer + at);
+        if (!e || memcmp(buffer + at + a->value, e->value, a->rec.size) != 0) {
+            WRONG("an entry of aggregation %u differs", real.id);
+        }
+        at += real.size;
+    }
+    if (!pair.wrong[0] && n != model.nentries) {
+        WRONG("%u entries, naive %u", n, model.nentries);
+    }
+    counts.entries += n;
+}
+
+/* ---- one image ---------------------------------------------------------------------------------
+ */
+
+static void fire(const struct d_image *image)
+{
+    uint64_t before = counted, steps = 0, *a = pair.args;
+
+    for (uint32_t i = 0; i < image->ecbs.count; i++) {
+        struct d_cost cost = d_ecb_cost(image, i, (uint32_t)consumer->code.strsize);
+        steps = steps + cost.steps < steps ? UINT64_MAX : steps + cost.steps + cost.record + 8;
+    }
+    before = counted;
+    d_fire(probe, a[0], a[1], a[2], a[3], a[4]);
+    if ((counted - before) / PAIR_WORK_STEP > steps) {
+        WRONG("%" PRIu64 " blocks and bytes for %" PRIu64 " steps", counted - before, steps);
+    }
+    if (fake.toxic_read) {
+        WRONG("toxic memory was read");
+    }
+}
+
+static bool create(const struct d_image *image, size_t size)
+{
+    unsigned cpu;
+
+    if (d_consumer_create(image, size, 0, &consumer, &pair.refusal) != 0) {
+        counts.refused++;
+        return false;
+    }
+    d_consumer_go(consumer, &cpu);
+    return true;
+}
+
+/* As many firings as the model has room for. */
+static void check_against_model(const struct d_image *image)
+{
+    pair.consumer.code = consumer->code;
+    pair.consumer.dynvars = consumer->dynvars;
+    consumer->dynvars.batch = 1;
+    memset(&model, 0, sizeof(model));
+    pair_copy_fake(&pair.naive);
+    pair_copy(&pair.naive, 0, PAIR_SCRATCH);
+    pair.naive.id = probe;
+    for (unsigned i = 1 + r_below(6); i > 0 && !pair.wrong[0] && !pair.naive.unknown; i--) {
+        run_model();
+        fire(image);
+        pair.naive.fault = DIF_FAULT_BADADDR; /* scratch is not looked at: it is the buffer's */
+        pair.consumer.dynvars = consumer->dynvars;
+        if (!pair.naive.unknown && !pair.wrong[0]) {
+            pair_compare_memory();
+        }
+    }
+    if (!pair.naive.unknown && !pair.wrong[0]) {
+        compare_records();
+        compare_entries();
+    }
+    counts.unknown += pair.naive.unknown;
+    n_forget(&pair.naive);
+    counts.ran++;
+}
+
+static void check_flipped(struct d_image *image)
+{
+    uint32_t bit = r_below((uint32_t)pair.image.size * 8);
+
+    pair.image.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    if (!create(image, pair.image.size)) {
+        return;
+    }
+    for (unsigned i = 0; i < 3 && !pair.wrong[0]; i++) {
+        fire(image);
+    }
+    counts.flipped_ran++;
+    d_consumer_destroy(consumer);
+}
+
+static void show(void)
+{
+    for (uint32_t i = 0; i < pair.image.necbs; i++) {
+        const struct d_image_ecb *e = &pair.image.ecbs[i];
+        printf("clause %u: predicate %u;", i, e->predicate);
+        for (uint32_t n = 0; n < e->nactions; n++) {
+            const struct d_image_action *a = &pair.image.actions[e->first_action + n];
+            printf(" %x of object %u, %u keys;", a->kind, a->object, a->nkeys);
+        }
+        printf("\n");
+    }
+}
+
+static bool one(uint64_t seed)
+{
+    r_seed(seed);
+    pair_world();
+    pair.wrong[0] = '\0';
+    fake.predicate_cache = 0;
+    struct d_image *image = make();
+    if (getenv("SHOW")) {
+        show();
+    }
+    if (create(image, pair.image.size)) {
+        check_against_model(image);
+        d_consumer_destroy(consumer);
+    } else {
+        WRONG("refused: %s", d_refusal_text(&pair.refusal));
+    }
+    if (!pair.wrong[0]) {
+        check_flipped(image);
+    }
+    if (pair.wrong[0]) {
+        printf("FAILED: SEED=%#" PRIx64 " STEPS=1: %s\n", seed, pair.wrong);
+        counts.wrong++;
+    }
+    return counts.wrong < 5;
+}
+
+static uint64_t number(const char *name, uint64_t absent)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? strtoull(text, NULL, 0) : absent;
+}
+
+static uint64_t sixth(uint32_t id, void *arg, unsigned n)
+{
+    (void)id;
+    (void)arg;
+    return 1000 + n;
+}
+
+int main(void)
+{
+    static const struct d_provider provider = {.name = "prov", .argument = sixth};
+    uint64_t seed = number("SEED", 1), steps = number("STEPS", STEPS);
+
+    steps = steps > 1 ? steps / SHARE : 1;
+    d_machine_init();
+    d_provider_register(&provider);
+    probe = d_probe_create(&provider, "mod", "func", "name", NULL);
+    pair_init_on(d_probe_at(probe));
+    fake.alloc_limit = 4 << 20;
+    for (uint64_t i = 0; i < steps && one(seed + i * (steps > 1 ? 0x632be59bd9b4e019u : 0)); i++) {
+    }
+    printf("SEED=%" PRIu64 ": %u images, %u refused; %" PRIu64 " records, %" PRIu64
+           " entries the same; %u with a flipped bit ran, %u looked at what isn't known\n",
+           seed, counts.ran, counts.refused, counts.records, counts.entries, counts.flipped_ran,
+           counts.unknown);
+    bool dull = steps >= 1000 && (counts.records < steps || counts.entries < steps / 20 ||
+                                  counts.flipped_ran < steps / 10 || counts.unknown > steps / 10);
+    printf("%u passed, %u failed\n", counts.ran - counts.wrong, counts.wrong + dull);
+    return counts.wrong || dull;
+}
