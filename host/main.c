@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/kymo.h"
@@ -54,11 +55,38 @@ static int help(const char *name)
     return kymo_help(command);
 }
 
+/* A script's first line, "#!/usr/bin/kymo dtrace -qs", comes as "dtrace -qs" in one word. */
+static int split_first(int argc, char ***argv)
+{
+    static const char blanks[] = " \t";
+    static char **words; /* as long as the process */
+    char *rest = NULL;
+    int n = 0;
+
+    words = calloc((size_t)argc + strlen((*argv)[1]) + 1, sizeof(*words));
+    if (!words) {
+        return argc;
+    }
+    words[n++] = (*argv)[0];
+    for (char *word = strtok_r((*argv)[1], blanks, &rest); word;
+         word = strtok_r(NULL, blanks, &rest)) {
+        words[n++] = word;
+    }
+    for (int i = 2; i < argc; i++) {
+        words[n++] = (*argv)[i];
+    }
+    *argv = words;
+    return n;
+}
+
 int main(int argc, char **argv)
 {
     const struct kymo_command *command;
 
     signal(SIGPIPE, SIG_IGN);
+    if (argc > 1 && strpbrk(argv[1], " \t")) {
+        argc = split_first(argc, &argv);
+    }
     if (argc < 2) {
         return kymo_usage(NULL, "which command?");
     }

@@ -36,6 +36,7 @@ static void become(int gate, int report, char **words)
 {
     char go;
 
+    signal(SIGPIPE, SIG_DFL);
     if (read(gate, &go, 1) == 1 && go == 'g') {
         execvp(words[0], words);
     }
