@@ -204,11 +204,25 @@ def run(row, kymo, common):
         return row, problem(row, done, folder)
 
 
+# What a row has that doesn't make sense against another machine, and why.
+ONLY_HERE = [
+    (r"(^|\s)-[qwFCZeS]*[cp](\s|$)", None, "-c and -p are of processes of this machine"),
+    (None, r"\b(raise|stop|panic|breakpoint)\(", "it would be done to the link's own process"),
+    (r"--elf", None, "--elf names programs of this machine"),
+]
+
+
 def left_out(row, target):
     """Why this row doesn't apply to the target; None: it does."""
-    if target == "self":
+    if target == "self" or row.only_self:
+        return row.only_self if target != "self" else None
+    if target == "loop":
         return None
-    return row.only_self or (row.only_here if target != "loop" else None)
+    for args, script, why in ONLY_HERE if not row.tag else []:
+        text = "\n".join([row.args] + row.script)
+        if args and re.search(args, row.args) or script and re.search(script, text):
+            return why
+    return row.only_here
 
 
 def choose(options):
