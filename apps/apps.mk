@@ -38,7 +38,7 @@ inversion_SRCS := apps/demo/inversion.c
 spinner_SRCS := apps/demo/spinner.c
 
 DEMO_PROGRAMS := demo sensor filter client workers pipeline inversion spinner crash
-IMAGES += demo shell crash hello live
+IMAGES += demo shell crash hello live work
 
 hello_PROGRAMS := init hello
 hello_SCRIPT := apps/images/hello.start
@@ -52,6 +52,9 @@ shell_SCRIPT := apps/images/shell.start
 # A system that goes on until it is stopped, with the link to a host: what D looks at.
 live_PROGRAMS := init console linkd shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
 live_SCRIPT := apps/images/live$(BOARD_CLASS_$(BOARD)).start
+# The same with nobody at its console: what `kymo dtrace` boots.
+work_PROGRAMS := init console linkd $(DEMO_PROGRAMS)
+work_SCRIPT := apps/images/work$(BOARD_CLASS_$(BOARD)).start
 crash_PROGRAMS := init console crash pidin
 crash_SCRIPT := apps/images/crash.start
 

@@ -2,7 +2,7 @@
 /*
  * demo: the workload of `make demo`: starts the other programs of this folder at their priorities,
  * waits for them and ends: about three seconds of the machine's time. Status 0 if all did well
- * (the crash, which is on purpose, must end by a signal).
+ * (the crash, which is on purpose, must end by a signal). demo -r: over and over, until it doesn't.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -87,7 +87,7 @@ static bool stop_filter(int pid)
            ProcWait(pid, &status, 0) == pid && status == 0;
 }
 
-int main(void)
+static bool work(void)
 {
     char *filter_args[] = {"filter", NULL};
     int filter = start(filter_args, 10, SCHED_RR, 0);
@@ -103,5 +103,15 @@ int main(void)
     trace_logf(EVENT_PHASE, "workload ends");
     good &= stop_filter(filter);
     printf("demo: %s\n", good ? "all went well" : "something went wrong");
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    bool repeat = argc == 2 && strcmp(argv[1], "-r") == 0, good;
+
+    do {
+        good = work();
+    } while (good && repeat);
     return good ? 0 : 1;
 }

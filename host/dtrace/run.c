@@ -396,7 +396,7 @@ static void clean_up(struct command *c)
 
 static int dtrace_run(int argc, char **argv)
 {
-    struct command c = {.target_spec = "self", .run_gate = -1};
+    struct command c = {.target_spec = "boot", .run_gate = -1};
     int status = command_parse(&c, argc, argv);
 
     if (status == 0 && c.version) {

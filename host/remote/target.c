@@ -299,6 +299,10 @@ static int remote_buffer(struct target *t, unsigned cpu, void *to, size_t room, 
 static int remote_aggregation(struct target *t, unsigned cpu, void *to, size_t room,
                               struct d_snap *snap)
 {
+    if (!of(t)->uses.aggregates) {
+        *snap = (struct d_snap){0};
+        return 0;
+    }
     return take(of(t), KYMO_D_AGGREGATION, cpu, of(t)->sizes.aggsize, to, room, snap);
 }
 
@@ -435,7 +439,7 @@ static void print_size(FILE *out, const char *name, uint64_t value)
         value /= 1024;
         unit++;
     }
-    fprintf(out, " %s %llu%.*s", name, (unsigned long long)value, unit != 0, &units[unit]);
+    fprintf(out, "%s %llu%.*s", name, (unsigned long long)value, unit != 0, &units[unit]);
 }
 
 static void remote_describe(struct target *t, FILE *out)
@@ -448,14 +452,13 @@ static void remote_describe(struct target *t, FILE *out)
         fprintf(out, "%02x", i->build_id[n]);
     }
     fputs("\nDefaults:", out);
-    print_size(out, "bufsize", i->bufsize);
-    print_size(out, "aggsize", i->aggsize);
-    print_size(out, "specsize", i->specsize);
-    print_size(out, "dynvarsize", i->dynvarsize);
-    print_size(out, "strsize", i->strsize);
-    fputs("; free for consumers:", out);
-    print_size(out, "", i->memory);
-    fputs(" bytes\n\n", out);
+    print_size(out, " bufsize", i->bufsize);
+    print_size(out, ", aggsize", i->aggsize);
+    print_size(out, ", specsize", i->specsize);
+    print_size(out, ", dynvarsize", i->dynvarsize);
+    print_size(out, ", strsize", i->strsize);
+    print_size(out, "\nMemory for consumers:", i->memory);
+    fputs("\n\n", out);
 }
 
 static const struct target_ops remote_ops = {

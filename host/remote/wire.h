@@ -28,5 +28,6 @@ struct wire {
 /* NULL: *why says why. */
 struct wire *wire_link(const char *spec, const char **why);
 struct wire *wire_loop(const char **why);
+struct wire *wire_boot(const char **why); /* to a board that is booted for it */
 
 #endif

@@ -146,7 +146,8 @@ def compare(options, seed, folder):
     subprocess.run([options.cc, "-w", "-g", "-O0", "-o", c_program, c_file], check=True)
     wanted = subprocess.run([c_program], capture_output=True, check=True).stdout.decode()
     elf = ["--elf", c_program] if from_elf else []
-    done = subprocess.run([options.kymo, "dtrace", "-q", "-b", "8m", *elf, "-s", d_file],
+    done = subprocess.run([options.kymo, "dtrace", "-t", "self", "-q", "-b", "8m", *elf,
+                           "-s", d_file],
                           capture_output=True, timeout=120)
     got, wanted = done.stdout.decode().split("\n"), wanted.strip().split("\n")
     bad = [] if done.returncode == 0 and not done.stderr else [done.stderr.decode()[:1000]]

@@ -138,7 +138,7 @@ def compare(options, seed, folder):
     c_program = os.path.join(folder, "values")
     subprocess.run([options.cc, "-w", "-O0", "-fwrapv", "-o", c_program, c_file], check=True)
     wanted = subprocess.run([c_program], capture_output=True, check=True).stdout.decode()
-    done = subprocess.run([options.kymo, "dtrace", "-q", "-b", "8m", "-s", d_file],
+    done = subprocess.run([options.kymo, "dtrace", "-t", "self", "-q", "-b", "8m", "-s", d_file],
                           capture_output=True, timeout=120)
     got = done.stdout.decode().split("\n")
     bad = [] if done.returncode == 0 and len(got) > options.count else [done.stderr.decode()]

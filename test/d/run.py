@@ -196,7 +196,7 @@ def run(row, kymo, common):
         compile_programs(row, folder)
         try:
             words = [w.replace(script, "script.d") for w in arguments(row, "script.d")]
-            done = subprocess.run([kymo, "dtrace"] + common + words, cwd=folder,
+            done = subprocess.run([kymo, "dtrace"] + (common if words else []) + words, cwd=folder,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
                                   env=dict(os.environ, TZ="UTC", LC_ALL="C", TERM="xterm"))
         except subprocess.TimeoutExpired:
@@ -209,6 +209,8 @@ ONLY_HERE = [
     (r"(^|\s)-[qwFCZeS]*[cp](\s|$)", None, "-c and -p are of processes of this machine"),
     (None, r"\b(raise|stop|panic|breakpoint)\(", "it would be done to the link's own process"),
     (r"--elf", None, "--elf names programs of this machine"),
+    (r"-lv|-l -v", None, "what is listed of a board begins with what it is"),
+    (None, r"\$(pid|ppid|uid|gid|euid|egid|sid|pgid)\b", "it means a process of this machine"),
 ]
 
 
@@ -217,8 +219,8 @@ def left_out(row, target):
     if target == "self" or row.only_self:
         return row.only_self if target != "self" else None
     if target == "loop":
-        return None
-    for args, script, why in ONLY_HERE if not row.tag else []:
+        return "--elf is for self or a board" if "--elf" in row.args else None
+    for args, script, why in ONLY_HERE:
         text = "\n".join([row.args] + row.script)
         if args and re.search(args, row.args) or script and re.search(script, text):
             return why
@@ -248,7 +250,7 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     rows, left = choose(options)
-    common = [] if options.target == "self" else ["-t", options.target]
+    common = ["-t", options.target]
     common += [f"-x{setting}" for setting in options.set]
     kymo = os.path.abspath(options.kymo)
     failed = 0

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The wire to a board that is booted for it: QEMU with the image `work`, the demo workload over and
+ * over, its console thrown away; it ends with the wire. So a first one-liner works without -t.
+ */
+#include "host/remote/wire.h"
+#include "host/run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SOCKET_TRIES = 500, PAUSE = 10000000 /* ns */ };
+
+struct wire_of_boot {
+    struct wire base;
+    struct wire *link;
+    struct run run;
+    pid_t qemu;
+    char folder[64], spec[96];
+};
+
+static struct wire_of_boot *of(struct wire *wire)
+{
+    return (struct wire_of_boot *)wire;
+}
+
+static int boot_send(struct wire *wire, const void *message, size_t bytes)
+{
+    return of(wire)->link->ops->send(of(wire)->link, message, bytes);
+}
+
+static long boot_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
+{
+    return of(wire)->link->ops->receive(of(wire)->link, message, room, timeout_ms);
+}
+
+static const char *boot_reason(struct wire *wire)
+{
+    return of(wire)->link->ops->reason(of(wire)->link);
+}
+
+static void remove_folder(const struct wire_of_boot *w)
+{
+    unlink(w->spec + strlen("unix:"));
+    rmdir(w->folder);
+}
+
+static void boot_close(struct wire *wire)
+{
+    struct wire_of_boot *w = of(wire);
+
+    if (w->link) {
+        w->link->ops->close(w->link);
+    }
+    if (w->qemu > 0) {
+        kill(w->qemu, SIGKILL);
+        while (waitpid(w->qemu, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    if (*w->folder) {
+        remove_folder(w);
+    }
+    run_args_free(&w->run);
+    free(w);
+}
+
+static const struct wire_ops boot_ops = {boot_send, boot_receive, boot_reason, boot_close};
+
+/* In the child. A ^C is for us, not for the board. */
+static void become_qemu(const struct wire_of_boot *w, pid_t parent)
+{
+    int null = open("/dev/null", O_RDWR);
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int fd = 0; fd < 3; fd++) {
+        dup2(null, fd);
+    }
+    if (getppid() == parent && chdir(w->folder) == 0) {
+        execvp(w->run.argv[0], w->run.argv);
+    }
+    _exit(127);
+}
+
+static bool make_folder(struct wire_of_boot *w)
+{
+    snprintf(w->folder, sizeof(w->folder), "/tmp/kymo-dtrace-XXXXXX");
+    if (!mkdtemp(w->folder)) {
+        w->folder[0] = '\0';
+        return false;
+    }
+    snprintf(w->spec, sizeof(w->spec), "unix:%s/link", w->folder);
+    return true;
+}
+
+static bool start_qemu(struct wire_of_boot *w)
+{
+    pid_t parent = getpid();
+
+    fflush(NULL);
+    w->qemu = fork();
+    if (w->qemu == 0) {
+        become_qemu(w, parent);
+    }
+    return w->qemu > 0;
+}
+
+/* QEMU makes the socket before the board's first instruction. */
+static bool wait_for_socket(struct wire_of_boot *w)
+{
+    const struct timespec pause = {0, PAUSE};
+    struct stat s;
+
+    for (int i = 0; i < SOCKET_TRIES; i++) {
+        if (stat(w->spec + strlen("unix:"), &s) == 0) {
+            return true;
+        }
+        if (waitpid(w->qemu, NULL, WNOHANG) == w->qemu) {
+            w->qemu = 0;
+            return false;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* NULL, or why not. */
+static const char *boot(struct wire_of_boot *w)
+{
+    struct run *run = &w->run;
+
+    run->board = "virt-a64";
+    run->image = "work";
+    static char *extra[] = {"-chardev", NULL,
+                            "-device",  "virtio-serial-device",
+                            "-device",  "virtserialport,chardev=link"};
+    static char text[200];
+    if (run_find_root(run) != 0 || run_build(run) != 0) {
+        return "there is no board to boot; -t says where a target is";
+    }
+    if (!make_folder(w)) {
+        return strerror(errno);
+    }
+    snprintf(run->elf, sizeof(run->elf), "%.2000s/build/%s/%s.elf", run->root, run->board,
+             run->image);
+    snprintf(text, sizeof(text), "socket,id=link,path=%s,server=on,wait=off", w->spec + 5);
+    extra[1] = text;
+    run->extra = extra;
+    run->nextra = 6;
+    if (run_args(run) != 0 || !start_qemu(w) || !wait_for_socket(w)) {
+        return "QEMU doesn't start";
+    }
+    return NULL;
+}
+
+struct wire *wire_boot(const char **why)
+{
+    struct wire_of_boot *w = calloc(1, sizeof(*w));
+
+    *why = w ? boot(w) : "Not enough space";
+    if (!*why) {
+        w->base.ops = &boot_ops;
+        w->link = wire_link(w->spec, why);
+    }
+    if (w && !w->link) {
+        boot_close(&w->base);
+        return NULL;
+    }
+    return w ? &w->base : NULL;
+}
