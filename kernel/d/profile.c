@@ -85,6 +85,16 @@ static int enable(uint32_t probe, void *arg)
     return 0;
 }
 
+/* Units are of any case, as in dtrace(1M). */
+static bool is_unit(const char *text, const char *unit)
+{
+    while (*text && (*text | 0x20) == *unit) {
+        text++;
+        unit++;
+    }
+    return *text == '\0' && *unit == '\0';
+}
+
 /* "10ms" is 10000000 ns; a number alone is a rate a second. 0: none, or too fast. */
 static uint64_t interval_of(const char *text)
 {
@@ -119,11 +129,11 @@ static uint64_t interval_of(const char *text)
     if (n == 0) {
         return 0;
     }
-    if (*text == '\0' || strcmp(text, "hz") == 0) {
+    if (*text == '\0' || is_unit(text, "hz")) {
         return clock_divide(1000000000, n, &rest);
     }
     for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        if (strcmp(text, units[i].suffix) == 0) {
+        if (is_unit(text, units[i].suffix)) {
             return n <= INT64_MAX / units[i].ns ? n * units[i].ns : 0;
         }
     }

@@ -210,6 +210,11 @@ ONLY_HERE = [
     (None, r"\b(raise|stop|panic|breakpoint)\(", "it would be done to the link's own process"),
     (r"--elf", None, "--elf names programs of this machine"),
     (r"-lv|-l -v", None, "what is listed of a board begins with what it is"),
+    (None, r"copyin(str|to)?\(\(uintptr_t\)this->p", "a program's memory is not the user's there"),
+    (None, r"walltimestamp > timestamp", "a board without a battery begins in 1970"),
+    (None, r"(tick|profile)-.*(args\[0\]|arg1)", "a timer's arguments hang on what runs"),
+    (None, r"^profile:::tick-\* \{ \}", "who else traces has made more timers"),
+    (None, r"tick-1ms.*trace\(arg", "a timer's arguments hang on what runs"),
     (None, r"\$(pid|ppid|uid|gid|euid|egid|sid|pgid)\b", "it means a process of this machine"),
 ]
 
@@ -222,7 +227,7 @@ def left_out(row, target):
         return "--elf is for self or a board" if "--elf" in row.args else None
     for args, script, why in ONLY_HERE:
         text = "\n".join([row.args] + row.script)
-        if args and re.search(args, row.args) or script and re.search(script, text):
+        if args and re.search(args, row.args) or script and re.search(script, text, re.M):
             return why
     return row.only_here
 

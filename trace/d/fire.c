@@ -38,9 +38,8 @@ static uint64_t error_address[CPUS]; /* [c] while ERROR fires */
 
 uint64_t d_error_argument(uint32_t probe, void *arg, unsigned n)
 {
-    (void)probe;
     (void)arg;
-    return n == 5 ? error_address[d_port_cpu() % CPUS] : 0;
+    return n == 5 && probe == D_PROBE_ERROR ? error_address[d_port_cpu() % CPUS] : 0;
 }
 
 /* ERROR, for this consumer only. The context is free again: its clause is over. action: its number
