@@ -55,6 +55,8 @@ static inline void arch_spin_hint(void);
 /* The trace clock: 64 bits, monotonic on each CPU. Units: cycles of arch_clock_hz(). Any context.
  */
 static inline uint64_t arch_cycles(void);
+/* High 64 bits of the product. */
+static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b);
 /* Kernel pointer to RAM at a physical address (direct map), and back. */
 static inline void *arch_phys_to_virt(paddr_t pa);
 static inline paddr_t arch_virt_to_phys(const void *va);

@@ -58,18 +58,9 @@ static struct ratio ratio_of(uint64_t n, uint64_t d)
     return r;
 }
 
-/* High 64 bits of the product, from 32-bit pieces. */
-static uint64_t multiply_high(uint64_t a, uint64_t b)
-{
-    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
-    uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
-    uint64_t carry = (uint32_t)middle + a0 * b1;
-    return a1 * b1 + (middle >> 32) + (carry >> 32);
-}
-
 static inline uint64_t scale(uint64_t x, const struct ratio *r)
 {
-    uint64_t part = multiply_high(x, r->fraction);
+    uint64_t part = arch_multiply_high(x, r->fraction);
     if (r->whole == 0) {
         return part;
     }

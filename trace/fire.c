@@ -10,12 +10,14 @@
 #define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
     void trace_fire_##name(TRACE_PARAMS(fast, wide)) \
     { \
-        const uint64_t words[] = { \
-            TRACE_EACH(TRACE_WORD64_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide)), 0, 0, 0, 0}; \
         if (trace_bit(trace_site_logged, TRACE_EV_##name)) { \
             trace_emit_##name(TRACE_PASSES(fast, wide)); \
         } \
-        trace_port_fire(TRACE_EV_##name, words); \
+        if (trace_port_listens(TRACE_EV_##name)) { \
+            const uint64_t words[] = { \
+                TRACE_EACH(TRACE_WORD64_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide)), 0, 0, 0, 0}; \
+            trace_port_fire(TRACE_EV_##name, words); \
+        } \
     }
 #define EVENT_CONTROL(...)
 #define EVENT_STATE(...)

@@ -81,5 +81,6 @@ void trace_port_sites_sync(void); /* after a batch of trace_port_site_set() */
 /* D's probes on a site: all arguments of the event and, of a thread's state, the state behind them;
  * at least 5 words. Any context. */
 void trace_port_fire(unsigned id, const uint64_t *words);
+bool trace_port_listens(unsigned id); /* false: it would do nothing for this thread */
 
 #endif

@@ -21,11 +21,10 @@ void d_sites_init(void);
 void d_syscall_init(void);
 void d_profile_init(void);
 
-/* [c] Where the stack of what fired begins, so that stack() doesn't tell of the machine itself; set
- * with D_FIRED_HERE() before d_fire() and NULL after it. */
-extern const void *d_fired_from[];
-#define D_FIRED_HERE() (d_fired_from[arch_cpu()->id] = __builtin_frame_address(0))
-#define D_FIRED_OVER() (d_fired_from[arch_cpu()->id] = NULL)
+/* [c] What fires on a CPU, in the frame of who fired it: its arguments (sites.c, syscall.c). There
+ * the stack begins for stack(), so that it doesn't tell of the machine itself. NULL: the machine's
+ * own probes. */
+extern const uint64_t *d_fired_words[];
 
 /* Attributes of the kernel's providers: all Evolving but for module and function. */
 #define D_KERNEL_ATTRIBUTES \

@@ -138,8 +138,6 @@ const char *d_port_execargs(void)
 /* ---- stacks ------------------------------------------------------------------------------------
  */
 
-const void *d_fired_from[CONFIG_CPUS];
-
 struct frames {
     uint64_t *to; /* NULL: count */
     unsigned n, max;
@@ -175,7 +173,7 @@ static void user_frames(struct frames *f)
 static void kernel_frames(struct frames *f)
 {
     uintptr_t ips[STACK_MOST];
-    const void *from = d_fired_from[d_port_cpu()];
+    const void *from = d_fired_words[d_port_cpu()];
     unsigned n = from ? arch_kernel_stack(from, ips, STACK_MOST) : 0;
 
     for (unsigned i = 0; i < n && f->n < f->max; i++) {

@@ -40,9 +40,10 @@ static void fire(struct timer_node *node)
     uint64_t now = arch_cycles();
 
     uintptr_t irq = arch_irq_save();
-    D_FIRED_HERE();
-    d_fire(here->profile->probe, 0, t ? arch_context_ip(t) : 0, 0, 0, 0);
-    D_FIRED_OVER();
+    const uint64_t words[] = {0, t ? arch_context_ip(t) : 0, 0, 0, 0};
+    d_fired_words[d_port_cpu()] = words;
+    d_fire(here->profile->probe, words[0], words[1], 0, 0, 0);
+    d_fired_words[d_port_cpu()] = NULL;
     arch_irq_restore(irq);
     do {
         here->at += here->profile->cycles;

@@ -11,6 +11,8 @@
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
 #include "kernel/thread.h"
+#include "trace/d/port.h"
+#include "trace/d/probe.h"
 #include "trace/filter.h"
 
 enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
@@ -83,13 +85,18 @@ enum { ROWS = sizeof(rows) / sizeof(*rows) };
 _Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "row.site");
 
 struct listener {
-    struct listener *next; /* [a] */
-    const struct row *row; /* [I] */
-    uint32_t probe;        /* [I] */
+    struct listener *volatile next; /* [a] */
+    const struct row *row;          /* [I] */
+    const struct d_probe *probe;    /* [I] */
+    bool always;                    /* [I] whatever the states are */
+    bool straight;                  /* [I] its arguments are the site's */
 };
-static struct listener listeners[ROWS];        /* [k] */
-static struct listener *heads[TRACE_EV_COUNT]; /* [a] */
-static const uint64_t *under_way[CONFIG_CPUS]; /* [c] the words of the firing */
+static struct listener listeners[ROWS];                 /* [k] */
+static struct listener *volatile heads[TRACE_EV_COUNT]; /* [a] */
+static const uint32_t nobody;
+static const uint32_t *volatile skips[TRACE_EV_COUNT] = {
+    [0 ... TRACE_EV_COUNT - 1] = &nobody};  /* [a] predicate_id of the only probe there; else 0 */
+const uint64_t *d_fired_words[CONFIG_CPUS]; /* [c] the words of the firing */
 
 /* Word 6 of rows that only count: 1. */
 static inline uint64_t word(const uint64_t *words, unsigned n)
@@ -99,26 +106,53 @@ static inline uint64_t word(const uint64_t *words, unsigned n)
 
 static inline bool matches(const struct row *row, const uint64_t *words)
 {
-    return (row->to & row->from) == ALL ||
-           ((row->to >> words[4] & 1) && (row->from >> words[5] & 1));
+    return (row->to >> words[4] & 1) && (row->from >> words[5] & 1);
+}
+
+static void fire_mapped(const struct listener *l, const uint64_t *words)
+{
+    const uint8_t *w = l->row->words;
+    uint64_t args[FIRST];
+
+    for (unsigned i = 0; i < FIRST; i++) {
+        args[i] = word(words, w[i]);
+    }
+    d_probe_fire(l->probe, args);
+}
+
+static inline void fire(const struct listener *l, const uint64_t *words)
+{
+    if (d_probe_skips(l->probe) || (!l->always && !matches(l->row, words))) {
+        return;
+    }
+    if (l->straight) {
+        d_probe_fire(l->probe, words);
+    } else {
+        fire_mapped(l, words);
+    }
+}
+
+/* Quick for a thread that the only probe there is not for. */
+bool trace_port_listens(unsigned id)
+{
+    uint32_t known = *skips[id];
+
+    return !known || *d_port_predicate_cache() != known;
 }
 
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
     uintptr_t irq = arch_irq_save();
+    const uint64_t **here = &d_fired_words[d_port_cpu()];
+    const struct listener *l = heads[id];
 
-    under_way[arch_cpu()->id] = words;
-    D_FIRED_HERE();
-    for (const struct listener *l = __atomic_load_n(&heads[id], __ATOMIC_ACQUIRE); l;
-         l = __atomic_load_n(&l->next, __ATOMIC_ACQUIRE)) {
-        const struct row *row = l->row;
-        if (matches(row, words)) {
-            const uint8_t *w = row->words;
-            d_fire(l->probe, word(words, w[0]), word(words, w[1]), word(words, w[2]),
-                   word(words, w[3]), word(words, w[4]));
-        }
+    *here = words;
+    while (l) {
+        const struct listener *next = l->next;
+        fire(l, words);
+        l = next;
     }
-    D_FIRED_OVER();
+    *here = NULL;
     arch_irq_restore(irq);
 }
 
@@ -127,7 +161,7 @@ static uint64_t argument(uint32_t probe, void *arg, unsigned n)
     const struct listener *l = arg;
 
     (void)probe;
-    return n < ARGUMENTS && l->row->types[n] ? word(under_way[arch_cpu()->id], l->row->words[n])
+    return n < ARGUMENTS && l->row->types[n] ? word(d_fired_words[arch_cpu()->id], l->row->words[n])
                                              : 0;
 }
 
@@ -139,12 +173,19 @@ static const char *argument_type(uint32_t probe, void *arg, unsigned n)
     return n < ARGUMENTS ? l->row->types[n] : NULL;
 }
 
+static void set_skip(unsigned site)
+{
+    const struct listener *l = heads[site];
+
+    skips[site] = l && !l->next ? &l->probe->predicate_id : &nobody;
+}
+
 /* In the table's order: so a firing that stands on a listener while it is taken out and put in
  * again goes on to the same ones. */
 static int enable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
-    struct listener **link = &heads[l->row->site];
+    struct listener *volatile *link = &heads[l->row->site];
 
     (void)probe;
     while (*link && *link < l) {
@@ -152,6 +193,7 @@ static int enable(uint32_t probe, void *arg)
     }
     __atomic_store_n(&l->next, *link, __ATOMIC_RELEASE);
     __atomic_store_n(link, l, __ATOMIC_RELEASE);
+    set_skip(l->row->site);
     trace_site_probe(l->row->site, true);
     return 0;
 }
@@ -159,13 +201,14 @@ static int enable(uint32_t probe, void *arg)
 static void disable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
-    struct listener **link = &heads[l->row->site];
+    struct listener *volatile *link = &heads[l->row->site];
 
     (void)probe;
     while (*link != l) {
         link = &(*link)->next;
     }
     __atomic_store_n(link, l->next, __ATOMIC_RELEASE);
+    set_skip(l->row->site);
     trace_site_probe(l->row->site, heads[l->row->site] != NULL);
 }
 
@@ -189,16 +232,32 @@ static bool same(const char *a, const char *b)
     return *a == *b;
 }
 
+static bool is_straight(const struct row *row)
+{
+    unsigned i = 0;
+
+    while (i < FIRST && row->words[i] == i) {
+        i++;
+    }
+    return i == FIRST;
+}
+
+static void listener_make(struct listener *l, const struct row *row,
+                          const struct d_provider *provider)
+{
+    l->row = row;
+    l->always = (row->to & row->from) == ALL;
+    l->straight = is_straight(row);
+    l->probe = d_probe_at(d_probe_create(provider, "kernel", row->function, row->name, l));
+}
+
 void d_sites_init(void)
 {
     for (unsigned p = 0; p < PROVIDERS; p++) {
         d_provider_register(&providers[p]);
         for (unsigned i = 0; i < ROWS; i++) {
             if (same(rows[i].provider, providers[p].name)) {
-                struct listener *l = &listeners[i];
-                l->row = &rows[i];
-                l->probe =
-                    d_probe_create(&providers[p], "kernel", l->row->function, l->row->name, l);
+                listener_make(&listeners[i], &rows[i], &providers[p]);
             }
         }
     }

@@ -13,6 +13,8 @@
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
 #include "kernel/kercall.h"
+#include "trace/d/port.h"
+#include "trace/d/probe.h"
 #include "trace/filter.h"
 
 enum { ENTRY, RETURN, KINDS, ARGUMENTS = 6 };
@@ -27,10 +29,9 @@ static const struct call {
 };
 enum { CALLS = sizeof(calls) / sizeof(*calls) };
 
-static uint32_t probes[KERCALL_MAX][KINDS];     /* [I] by number; 0: none */
-static uint32_t on[KINDS][KERCALL_MAX / 32];    /* [a] */
-static unsigned enabled[KINDS];                 /* [k] */
-static const uintptr_t *under_way[CONFIG_CPUS]; /* [c] arguments of the entry that fires */
+static uint32_t probes[KERCALL_MAX][KINDS];  /* [I] by number; 0: none */
+static uint32_t on[KINDS][KERCALL_MAX / 32]; /* [a] */
+static unsigned enabled[KINDS];              /* [k] */
 
 static const uint8_t sites[KINDS] = {TRACE_EV_kercall_enter, TRACE_EV_kercall_exit};
 
@@ -39,30 +40,33 @@ static inline bool is_on(unsigned kind, unsigned number)
     return number < KERCALL_MAX && (on[kind][number / 32] >> (number % 32) & 1);
 }
 
+static void fire(uint32_t probe, const uint64_t *words)
+{
+    uintptr_t irq = arch_irq_save();
+    const struct d_probe *p = d_probe_at(probe);
+
+    d_fired_words[d_port_cpu()] = words;
+    if (!d_probe_skips(p)) {
+        d_probe_fire(p, words);
+    }
+    d_fired_words[d_port_cpu()] = NULL;
+    arch_irq_restore(irq);
+}
+
 void d_syscall_entry(const struct thread *self)
 {
     const uintptr_t *a = self->args;
 
     if (is_on(ENTRY, self->call)) {
-        uintptr_t irq = arch_irq_save();
-        under_way[arch_cpu()->id] = a;
-        D_FIRED_HERE();
-        d_fire(probes[self->call][ENTRY], a[0], a[1], a[2], a[3], a[4]);
-        D_FIRED_OVER();
-        under_way[arch_cpu()->id] = NULL;
-        arch_irq_restore(irq);
+        fire(probes[self->call][ENTRY], (const uint64_t[]){a[0], a[1], a[2], a[3], a[4], a[5]});
     }
 }
 
 void d_syscall_return(const struct thread *self)
 {
     if (is_on(RETURN, self->call)) {
-        uint64_t result = (uint64_t)(int64_t)self->result;
-        uintptr_t irq = arch_irq_save();
-        D_FIRED_HERE();
-        d_fire(probes[self->call][RETURN], result, result, 0, 0, 0);
-        D_FIRED_OVER();
-        arch_irq_restore(irq);
+        const uint64_t result = (uint64_t)(int64_t)self->result;
+        fire(probes[self->call][RETURN], (const uint64_t[]){result, result, 0, 0, 0, 0});
     }
 }
 
@@ -102,11 +106,11 @@ static void disable(uint32_t probe, void *arg)
 
 static uint64_t argument(uint32_t probe, void *arg, unsigned n)
 {
-    const uintptr_t *a = under_way[arch_cpu()->id];
+    const uint64_t *words = d_fired_words[arch_cpu()->id];
 
     (void)probe;
     (void)arg;
-    return a && n < ARGUMENTS ? a[n] : 0;
+    return words && n < ARGUMENTS ? words[n] : 0;
 }
 
 static const char *argument_type(uint32_t probe, void *arg, unsigned n)

@@ -89,4 +89,9 @@ static inline void arch_request_exit(void)
 {
 }
 
+static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((unsigned __int128)a * b >> 64);
+}
+
 #endif

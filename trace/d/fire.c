@@ -211,22 +211,25 @@ void d_ecb_fire(const struct d_ecb *e, const uint64_t args[5])
     fire_ecb(e, args);
 }
 
-void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
-            uint64_t arg4)
+void d_probe_fire(const struct d_probe *p, const uint64_t args[5])
 {
-    const struct d_probe *p = d_probe_at(probe);
-    uint32_t known = __atomic_load_n(&p->predicate_id, __ATOMIC_RELAXED);
-
-    if (known && *d_port_predicate_cache() == known) {
-        return;
-    }
-    const uint64_t args[5] = {arg0, arg1, arg2, arg3, arg4};
     uintptr_t irq = d_port_irq_save();
+
     for (const struct d_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE); e;
          e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
         fire_ecb(e, args);
     }
     d_port_irq_restore(irq);
+}
+
+void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
+            uint64_t arg4)
+{
+    const struct d_probe *p = d_probe_at(probe);
+
+    if (!d_probe_skips(p)) {
+        d_probe_fire(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
+    }
 }
 
 /* Under switch the tail behind the record, whether it has its room yet or not. */

@@ -38,4 +38,15 @@ static inline struct d_probe *d_probe_at(uint32_t id)
 int d_probe_enable(struct d_probe *, struct d_ecb *);
 void d_probe_disable(struct d_probe *, struct d_ecb *);
 
+/* Whether the current thread remembers that nothing on this probe is for it. */
+#define d_probe_skips(p) d_probe_skips_thread(p, *d_port_predicate_cache())
+static inline bool d_probe_skips_thread(const struct d_probe *p, uint32_t remembered)
+{
+    uint32_t known = __atomic_load_n(&p->predicate_id, __ATOMIC_RELAXED);
+
+    return known && remembered == known;
+}
+/* What d_fire() does of a probe that the thread doesn't skip: the same contexts. */
+void d_probe_fire(const struct d_probe *, const uint64_t args[5]);
+
 #endif

@@ -196,4 +196,13 @@ static inline void arch_request_exit(void)
     *(volatile uint32_t *)0xe000ed04 = 1u << 28;
 }
 
+/* High 64 bits of the product, from 32-bit pieces. */
+static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b)
+{
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
+    uint64_t carry = (uint32_t)middle + a0 * b1;
+    return a1 * b1 + (middle >> 32) + (carry >> 32);
+}
+
 #endif
