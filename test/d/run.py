@@ -235,8 +235,11 @@ def left_out(row, target):
 def choose(options):
     rows = []
     for name in sorted(os.listdir(os.path.join(HERE, "rows"))):
-        parser_of = parse_tags if name.endswith(".tags") else parse
-        rows += parser_of(os.path.join(HERE, "rows", name))
+        path = os.path.join(HERE, "rows", name)
+        if name.endswith(".tags"):
+            rows += parse_tags(path)[::options.every_tag] if options.every_tag else []
+        elif not options.only_tags:
+            rows += parse(path)
     rows = [r for r in rows if not options.names or any(n in r.name for n in options.names)]
     rows = rows[::options.every]
     left = [r for r in rows if left_out(r, options.target)]
@@ -252,6 +255,9 @@ def main():
     parser.add_argument("--target", default="self")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--every-tag", type=int, default=1, metavar="N",
+                        help="only each Nth row of the tables of tags; 0: none")
+    parser.add_argument("--only-tags", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     rows, left = choose(options)
