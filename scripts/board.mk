@@ -4,7 +4,7 @@
 # kernel-objs, programs, or any file below build/<board>/.
 #
 # boards/<board>/board.mk sets ARCH, CROSS, CPU_FLAGS_KERNEL, CPU_FLAGS_USER, BOARD_DEFS,
-# BOARD_DRIVERS, QEMU, QEMU_FLAGS, LIBC, KERNEL_LDFLAGS, USER_LDFLAGS; lib/lib.mk what a program
+# BOARD_DRIVERS, QEMU, QEMU_FLAGS, QEMU_LINK, LIBC, KERNEL_LDFLAGS, USER_LDFLAGS; lib/lib.mk what a program
 # links; apps/apps.mk and test/*/programs.mk the programs and the images they go into.
 
 ifndef BOARD
@@ -152,12 +152,18 @@ $(B)/qemu.args: FORCE
 	@printf '%s\n' $(QEMU) $(QEMU_FLAGS) | cmp -s - $@ || \
 		printf '%s\n' $(QEMU) $(QEMU_FLAGS) > $@
 
+# What puts the link's device behind a chardev of the name "link"; `kymo run --link` adds it.
+$(B)/qemu.link: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(QEMU_LINK) | cmp -s - $@ || printf '%s\n' $(QEMU_LINK) > $@
+
+QEMU_FILES := $(B)/qemu.args $(B)/qemu.link
 .PHONY: images
-images: $(foreach i,$(IMAGES),$(B)/$(i).elf) $(B)/qemu.args
+images: $(foreach i,$(IMAGES),$(B)/$(i).elf) $(QEMU_FILES)
 
 # One of them, with what starts it.
 .PHONY: $(addprefix image-,$(IMAGES))
-$(addprefix image-,$(IMAGES)): image-%: $(B)/%.elf $(B)/qemu.args
+$(addprefix image-,$(IMAGES)): image-%: $(B)/%.elf $(QEMU_FILES)
 image-%:
 	$(error no image $* for $(BOARD); there are: $(sort $(IMAGES)))
 

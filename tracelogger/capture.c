@@ -11,6 +11,8 @@
 #include "trace/slot.h"
 #include "tracelogger/sink.h"
 
+#define AT_ONCE 4 /* buffers carried before pulses are looked at again */
+
 static int trouble(const char *what)
 {
     printf("tracelogger: %s: %s\n", what, strerror(errno));
@@ -174,18 +176,24 @@ static int carry(struct capture *capture, uint32_t limit)
     return result == 0 ? 1 : -1;
 }
 
-/* Goes on after a failure: START waits for buffers that only this gives back. */
+/*
+ * Goes on after a failure: START waits for buffers that only this gives back. While the recording
+ * runs it is bounded: carrying a buffer over a slow link can make more events than a buffer holds.
+ */
 int capture_drain(struct capture *capture, bool limited)
 {
     uint32_t limit = limited ? capture->options->buffers : 0;
+    uint32_t most = limited ? AT_ONCE : UINT32_MAX;
     int result = 0;
-    int carried;
+    int carried = 1;
 
-    while ((carried = carry(capture, limit)) != 0) {
+    for (uint32_t i = 0; i < most && carried != 0; i++) {
+        carried = carry(capture, limit);
         if (carried < 0) {
             result = -1;
         }
     }
+    capture->more = carried != 0;
     return result;
 }
 

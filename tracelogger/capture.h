@@ -23,12 +23,13 @@ struct capture {
     uint64_t unwritten;           /* slots taken that the sink refused, in whole buffers */
     uint32_t last_time[CPUS_MAX]; /* time of the last slot written, per CPU */
     bool ring_running;            /* nothing may be taken yet */
+    bool more;                    /* capture_drain() has left some */
 };
 
 /* Gets the buffers and sets filters and mode. 0 or -1 (reported). */
 int capture_open(struct capture *capture, const struct options *options);
-/* Writes every READY buffer; until -n's limit if `limited`. 0, or -1 if the sink failed: what is
- * taken is given back all the same. */
+/* Writes the READY buffers: all, or if `limited` a few, up to -n's limit. 0, or
+ * -1 if the sink failed: what is taken is given back all the same. */
 int capture_drain(struct capture *capture, bool limited);
 /* After the last buffer: DROPPED slots for losses that found no buffer to stand in. 0 or -1. */
 int capture_pending(struct capture *capture);

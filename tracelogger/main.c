@@ -109,6 +109,8 @@ static void drain(void)
     uint32_t limit = logger.options.buffers;
     if (limit && logger.capture.written >= limit) {
         stop();
+    } else if (logger.capture.more) {
+        MsgSendPulse(logger.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0); /* after what waits */
     }
 }
 

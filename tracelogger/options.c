@@ -22,7 +22,8 @@ static const char help[] =
     "  -k BUFFERS  kernel buffers per CPU, 2 to 1024 (default 8; 32 on one CPU)\n"
     "  -F NUMBER   leave out: 1 kernel calls, 2 interrupts, 3 processes, 4 threads,\n"
     "              6 communication, 7 system; 0 and 5 leave out nothing; repeatable\n"
-    "  -f FILE     default trace.kev, in the emulator's directory\n"
+    "  -f FILE     default trace.kev, in the emulator's directory; link:NAME: over the\n"
+    "              link, to the host that runs `kymo capture`\n"
     "  -w          wide events (default fast)\n"
     "  -v          say what happens; twice: every buffer\n"
     "`tracestop` tells it to stop. Exit status: 0 good, 1 capture incomplete, 2 usage.\n";

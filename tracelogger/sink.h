@@ -10,6 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* One kind: a file and a row in sink.c. -1 and errno on failure. */
+struct sink {
+    const char *prefix;                            /* of the name that -f gives */
+    int (*open)(const char *name);                 /* without the prefix */
+    long (*write)(const void *data, size_t bytes); /* bytes taken */
+    int (*close)(void);
+};
+extern const struct sink sink_host, sink_link;
+
 int sink_open(const char *name);
 int sink_write(const void *data, size_t bytes);
 /* Slots: as above, but if they were written in part, says how many whole ones are in the file. */

@@ -155,7 +155,7 @@ void capture_disconnect(int scoid)
     capture.channel = -1;
     if (channel >= 0) {
         hosts[channel] = false;
-        serve_close((unsigned)channel, -ECONNRESET);
+        serve_close((unsigned)channel, -ECANCELED);
     }
 }
 

@@ -85,15 +85,23 @@ static size_t line_read(uint8_t *bytes, size_t room)
     return count;
 }
 
-static size_t line_write(const uint8_t *bytes, size_t count)
+static size_t fill(const uint8_t *bytes, size_t count)
 {
     size_t done = 0;
 
     while (done < count && !(base[STATE] & STATE_TX_FULL)) {
         base[DATA] = bytes[done++];
     }
-    base[CTRL] = CTRL_BOTH | CTRL_RX_INTERRUPT | (done < count ? CTRL_TX_INTERRUPT : 0);
     return done;
+}
+
+/* Full: the interrupt is asked for, and then looked again, as the byte may have gone in between. */
+static size_t line_write(const uint8_t *bytes, size_t count)
+{
+    size_t done = fill(bytes, count);
+
+    base[CTRL] = CTRL_BOTH | CTRL_RX_INTERRUPT | (done < count ? CTRL_TX_INTERRUPT : 0);
+    return done < count ? done + fill(bytes + done, count - done) : done;
 }
 
 static void flush(void)

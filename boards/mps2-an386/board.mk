@@ -33,3 +33,5 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 QEMU := qemu-system-arm
 QEMU_FLAGS := -M mps2-an386 -cpu cortex-m4 -display none -monitor none -serial stdio \
 	-semihosting-config enable=on,target=native
+# The link's device, behind a chardev of the name link: the second UART.
+QEMU_LINK := -serial chardev:link

@@ -175,7 +175,8 @@ static void wait_and_read(bool flows)
     }
 }
 
-/* Nobody may come any more: under the lock that one who would start a broker takes first. */
+/* Nobody may come any more. The lock, which one who would start a broker takes first, is kept to
+ * the end of this process: the next one gets the line when this one has let go of it. */
 static bool close_door(void)
 {
     int lock = open(broker.place->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -191,7 +192,6 @@ static bool close_door(void)
     }
     unlink(broker.place->address.sun_path);
     close(broker.listener);
-    close(lock);
     return true;
 }
 
@@ -222,7 +222,7 @@ static void say_bye(void)
     uint32_t began = now();
 
     link_bye(&broker.link);
-    while (link_is_up(&broker.link) && now() - began < 1000) {
+    while (link_is_up(&broker.link) && now() - began < LINK_FAREWELL_MS + 500) {
         bool flows = line_out();
         struct pollfd fd = {.fd = broker.line, .events = flows ? POLLIN : POLLIN | POLLOUT};
 

@@ -6,6 +6,16 @@
 
 volatile sig_atomic_t cmd_interrupted;
 
+/* The link's own reasons begin with the target. */
+static void say(const char *spec, const char *why)
+{
+    if (strncmp(why, spec, strlen(spec)) == 0) {
+        kymo_error("%s", why);
+    } else {
+        kymo_error("%s: %s", spec, why);
+    }
+}
+
 struct channel *cmd_open(const char *spec, const char *service, struct session **session)
 {
     const char *why = "";
@@ -18,7 +28,7 @@ struct channel *cmd_open(const char *spec, const char *service, struct session *
     }
     channel = channel_open(*session, service, &why);
     if (channel == NULL) {
-        kymo_error("%s: %s", spec, why);
+        say(spec, why);
         session_close(*session);
         *session = NULL;
     }
@@ -27,13 +37,7 @@ struct channel *cmd_open(const char *spec, const char *service, struct session *
 
 int cmd_lost(struct session *session, const char *spec)
 {
-    const char *why = session_reason(session);
-
-    if (strncmp(why, spec, strlen(spec)) == 0) {
-        kymo_error("%s", why);
-    } else {
-        kymo_error("%s: %s", spec, why);
-    }
+    say(spec, session_reason(session));
     return KYMO_FAILURE;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host/link/cmd.h"
+#include "host/link/reason.h"
 #include "lib/link/service.h"
 
 #define MESSAGE_MOST (LINK_MESSAGE_MOST)
@@ -48,7 +49,8 @@ struct capture {
 
 static int tell(struct capture *capture, int error)
 {
-    const struct link_capture word = {LINK_CAPTURE_STORED, -error, capture->bytes};
+    const struct link_capture word = {LINK_CAPTURE_STORED, -reason_to_target(error),
+                                      capture->bytes};
 
     return channel_send(capture->channel, &word, sizeof(word));
 }

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "host/link/reason.h"
 #include "host/link/session_io.h"
 #include "host/link/spec.h"
 
@@ -150,7 +151,7 @@ static const char *refusal(const struct session *session, const char *service, i
         break;
     default:
         snprintf(trouble, sizeof(trouble), "%s",
-                 session->gone ? session->reason : strerror(-reason));
+                 session->gone ? session->reason : reason_text(reason));
         break;
     }
     return trouble;

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/link/reason.h"
+
 #define QUEUED_MOST (1024 * 1024) /* bytes of whole messages before credit is withheld */
 #define CREDIT_STEP (32 * 1024)
 
@@ -132,7 +134,7 @@ static void channel_packet(struct channel *channel, const struct local_head *hea
         if (!channel->closing) {
             snprintf(channel->session->reason, sizeof(channel->session->reason),
                      "the target closed the channel%s%s", channel->reason ? ": " : "",
-                     channel->reason ? strerror(-channel->reason) : "");
+                     channel->reason ? reason_text(channel->reason) : "");
         }
         break;
     default:

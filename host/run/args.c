@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * QEMU's command line: build/<board>/qemu.args (one argument a line, the program first), the
- * options of `kymo run`, the image, and what follows `--`.
+ * QEMU's command line: build/<board>/qemu.args (one argument a line, the program first), for --link
+ * qemu.link, the options of `kymo run`, the image, and what follows `--`.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/run/run.h"
 
@@ -47,13 +48,13 @@ static int args_read(struct run *run, FILE *from)
     return result;
 }
 
-static int board_args(struct run *run)
+static int args_file(struct run *run, const char *name)
 {
     char path[PATH_MAX + 64];
     FILE *from;
     int result;
 
-    snprintf(path, sizeof(path), "%s/build/%s/qemu.args", run->root, run->board);
+    snprintf(path, sizeof(path), "%s/build/%s/%s", run->root, run->board, name);
     from = fopen(path, "re");
     if (from == NULL) {
         kymo_error("%s: cannot read: %s", path, strerror(errno));
@@ -66,6 +67,43 @@ static int board_args(struct run *run)
         return -1;
     }
     return result;
+}
+
+/* unix:PATH or tcp:HOST:PORT as one of QEMU's sockets, which waits for nobody. */
+static int chardev_text(const struct run *run, char *text, size_t room)
+{
+    char here[PATH_MAX];
+    const char *rest = strchr(run->link, ':') + 1;
+    const char *port = strrchr(rest, ':');
+    int length;
+
+    if (strchr(rest, ',')) {
+        kymo_error("--link %s: QEMU can't have a comma there", run->link);
+        return -1;
+    }
+    if (strncmp(run->link, "tcp:", 4) == 0) {
+        length = snprintf(text, room, "socket,id=link,host=%.*s,port=%s,server=on,wait=off",
+                          (int)(port - rest), rest, port + 1);
+    } else if (rest[0] != '/' && getcwd(here, sizeof(here))) {
+        length = snprintf(text, room, "socket,id=link,path=%s/%s,server=on,wait=off", here, rest);
+    } else {
+        length = snprintf(text, room, "socket,id=link,path=%s,server=on,wait=off", rest);
+    }
+    return length < (int)room ? 0 : -1;
+}
+
+/* The link's device stands in build/<board>/qemu.link. */
+static int link_args(struct run *run)
+{
+    char text[2 * PATH_MAX];
+
+    if (run->link == NULL) {
+        return 0;
+    }
+    if (chardev_text(run, text, sizeof(text)) != 0 || pair_add(run, "-chardev", text) != 0) {
+        return -1;
+    }
+    return args_file(run, "qemu.link");
 }
 
 /* Replaces the board's -smp, or adds one. */
@@ -89,7 +127,8 @@ static int smp_set(struct run *run)
 
 int run_args(struct run *run)
 {
-    if (board_args(run) != 0 || (run->smp != NULL && smp_set(run) != 0) ||
+    if (args_file(run, "qemu.args") != 0 || link_args(run) != 0 ||
+        (run->smp != NULL && smp_set(run) != 0) ||
         (run->icount && pair_add(run, "-icount", "shift=3,sleep=off") != 0) ||
         (run->gdb && pair_add(run, "-s", "-S") != 0) || pair_add(run, "-kernel", run->elf) != 0) {
         return -1;

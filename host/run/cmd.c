@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/link/spec.h"
 #include "host/run/run.h"
 
 #define DEFAULT_TIMEOUT 600 /* seconds, when no one is at the terminal */
@@ -23,6 +24,8 @@ static const char run_help[] =
     "  --image IMAGE    demo (default), test, ...\n"
     "  --smp N          number of CPUs, where the board has several\n"
     "  --capture FILE   where the guest's trace.kev goes; else build/BOARD/trace.kev\n"
+    "  --link TARGET    put the board's link at unix:PATH or tcp:HOST:PORT, where\n"
+    "                   kymo console, dtrace, capture find it\n"
     "  --timeout S      end QEMU after S seconds, 0: never (default 600; never\n"
     "                   when standard input is a terminal)\n"
     "  --icount         count instructions as time: the same run every time\n"
@@ -35,6 +38,7 @@ enum {
     OPT_IMAGE,
     OPT_SMP,
     OPT_CAPTURE,
+    OPT_LINK,
     OPT_TIMEOUT,
     OPT_ICOUNT,
     OPT_GDB,
@@ -46,6 +50,7 @@ static const struct option run_options[] = {
     {"image", required_argument, NULL, OPT_IMAGE},
     {"smp", required_argument, NULL, OPT_SMP},
     {"capture", required_argument, NULL, OPT_CAPTURE},
+    {"link", required_argument, NULL, OPT_LINK},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"icount", no_argument, NULL, OPT_ICOUNT},
     {"gdb", no_argument, NULL, OPT_GDB},
@@ -88,6 +93,11 @@ static int value_use(struct run *run, int option)
         return number_ok(optarg, KEV_CPUS, &value) && value > 0
                    ? 0
                    : kymo_usage("run", "run: --smp %s: not a number of CPUs", optarg);
+    case OPT_LINK:
+        run->link = optarg;
+        return spec_is_good(optarg) && optarg[0] != '/'
+                   ? 0
+                   : kymo_usage("run", "run: --link %s: not unix:PATH or tcp:HOST:PORT", optarg);
     case OPT_TIMEOUT:
         if (!number_ok(optarg, 1000000, &value)) {
             return kymo_usage("run", "run: --timeout %s: not a number of seconds", optarg);

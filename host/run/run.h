@@ -13,7 +13,7 @@
 #define RUN_TIMEOUT 124 /* exit status, as timeout(1)'s */
 
 struct run {
-    const char *board, *image, *smp, *capture;
+    const char *board, *image, *smp, *capture, *link;
     unsigned timeout; /* seconds, 0: none */
     bool timeout_set, icount, gdb, no_build;
     char **extra; /* QEMU arguments after -- */

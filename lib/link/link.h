@@ -45,7 +45,7 @@ enum link_down {
 
 #define LINK_SILENCE_MS 5000
 #define LINK_KEEPALIVE_MS 1000
-#define LINK_FAREWELL_MS 500 /* a farewell waits so long for acknowledgements */
+#define LINK_FAREWELL_MS 3000 /* a farewell waits so long for acknowledgements */
 
 struct link;
 

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The link to a booted board, over good lines and bad ones. link.py BOARD [TEST...]
+
+The image `live` is booted once; each test then talks to it with build/kymo. KYMO_SEED=n repeats the
+faults. The last line is `N passed, N failed`.
+"""
+import fcntl
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from faulty import Line  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+KYMO = os.path.join(ROOT, "build/kymo")
+SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
+BAUD_BYTES = 11520  # a second, of a line of 115200 baud
+# What is sent over lines with faults, and how often something happens to a byte.
+AMOUNT = {"virt-a64": 8000000, "mps2-an386": 120000}
+CHANCE = {"virt-a64": 1 / 60000, "mps2-an386": 1 / 2500}
+
+
+class Bench:
+    """A booted board, and where its link is."""
+
+    def __init__(self, board):
+        self.board = board
+        self.dir = os.path.join(ROOT, "build/check/link", board)
+        os.makedirs(self.dir, exist_ok=True)
+        self.tmp = tempfile.TemporaryDirectory(prefix="kymo-link-")
+        self.raw = os.path.join(self.tmp.name, "raw")
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.tmp.name)
+        self.lines = 0
+        build = os.path.join(ROOT, "build", board)
+        with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:
+            command = args.read().split() + [
+                "-chardev", f"socket,id=link,path={self.raw},server=on,wait=off"
+            ] + link.read().split() + ["-kernel", f"{build}/live.elf"]
+        self.console = open(os.path.join(self.dir, "console.txt"), "wb")
+        self.qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.PIPE,
+                                     stdout=self.console, stderr=subprocess.STDOUT)
+        self.wait_for(lambda: "`help` lists" in self.printed(), "the board boots")
+
+    def wait_for(self, condition, what, seconds=60):
+        until = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > until:
+                raise AssertionError(f"never: {what}")
+            time.sleep(0.05)
+
+    def printed(self):
+        with open(self.console.name, errors="replace", newline="") as f:
+            return f.read().replace("\r\n", "\n")
+
+    def line(self, **how):
+        self.lines += 1
+        return Line(os.path.join(self.tmp.name, f"line{self.lines}"), self.raw, SEED + self.lines,
+                    **how)
+
+    def kymo(self, *args, **how):
+        return subprocess.run([KYMO, *args], env=self.env, capture_output=True, text=True,
+                              errors="replace", timeout=120, cwd=self.dir, **how)
+
+    def start(self, *args, **how):
+        return subprocess.Popen([KYMO, *args], env=self.env, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, errors="replace", cwd=self.dir,
+                                **how)
+
+    def type(self, text):
+        self.qemu.stdin.write(text.encode())
+        self.qemu.stdin.flush()
+
+    def brokers(self):
+        """Those that have not let go of their line."""
+        folder = os.path.join(self.tmp.name, "kymo")
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        return [n for n in names if not n.endswith(".lock") or self.locked(os.path.join(folder, n))]
+
+    def locked(self, path):
+        with open(path) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    def unplug(self, line):
+        """When all that was said has arrived: the broker has taken its leave."""
+        time.sleep(0.1)
+        self.wait_for(lambda: not self.brokers(), "the broker's end", 10)
+        line.close()
+
+    def close(self):
+        self.qemu.kill()
+        self.qemu.wait()
+        self.console.close()
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def spoke_well(done):
+    expect(done.returncode == 0 and "all as they should be" in done.stdout,
+           f"{done.returncode}: {done.stdout}{done.stderr}")
+
+
+def who_is_there(bench):
+    done = bench.kymo("link", "-t", "unix:" + bench.raw)
+    expect(done.returncode == 0 and re.match(rf"board {bench.board}, build id [0-9a-f]{{40}}, ",
+                                             done.stdout), done.stdout + done.stderr)
+    notes = subprocess.run(["readelf", "-n", f"{ROOT}/build/{bench.board}/live.elf"],
+                           capture_output=True, text=True).stdout
+    expect(re.search(r"build id ([0-9a-f]+)", done.stdout).group(1) in notes, "another build id")
+
+
+def bytes_over_a_good_line(bench):
+    amount = AMOUNT[bench.board]
+    done = bench.kymo("link", "-t", "unix:" + bench.raw, "--bytes", str(amount))
+    spoke_well(done)
+    print("  " + done.stdout.splitlines()[-1])
+
+
+def bytes_over_a_bad_line(bench):
+    line = bench.line(chance=CHANCE[bench.board])
+    done = bench.kymo("link", "-t", "unix:" + line.path, "--bytes", str(AMOUNT[bench.board]))
+    line.close()
+    spoke_well(done)
+    print(f"  {line.faults} faults; " + done.stdout.splitlines()[-1])
+    expect(line.faults > 20, f"only {line.faults} faults: this proves nothing")
+
+
+def many_at_once_over_a_bad_line(bench):
+    line = bench.line(chance=CHANCE[bench.board] / 2)
+    amount = str(AMOUNT[bench.board] // 8)
+    ones = [bench.start("link", "-t", "unix:" + line.path, "--bytes", amount, "--seed", str(i))
+            for i in range(6)]
+    for one in ones:
+        out, err = one.communicate(timeout=120)
+        expect(one.returncode == 0 and "all as they should be" in out, out + err)
+    line.close()
+
+
+def the_console_is_the_console(bench):
+    """What comes over the link is what the board prints, and typing works."""
+    line = bench.line(chance=CHANCE[bench.board])
+    before = bench.printed().count("linkd")
+    with bench.start("console", "-t", "unix:" + line.path, stdin=subprocess.PIPE) as one:
+        for _ in range(4):
+            one.stdin.write("pidin\n")
+            one.stdin.flush()
+            before += 1
+            bench.wait_for(lambda: bench.printed().count("linkd") >= before, "pidin's answer")
+        time.sleep(0.5)
+        out, err = one.communicate(timeout=60)
+    line.close()
+    out = out.replace("\r\n", "\n")
+    expect(one.returncode == 0, err)
+    expect(out.count("linkd") >= 4, f"no pidin: {out[-300:]!r}")
+    expect(out in bench.printed(), f"not what the board printed: {out[-300:]!r}")
+
+
+def a_capture_over_a_bad_line(bench):
+    """Without kernel calls and interrupts: a byte on a UART makes more events than a byte holds."""
+    line = bench.line(chance=CHANCE[bench.board] / 2)
+    path = os.path.join(bench.dir, "link.kev")
+    one = bench.start("capture", "-t", "unix:" + line.path, "-o", path)
+    time.sleep(0.5)
+    bench.type("tracelogger -s 2 -F 1 -F 2 -f link:x/y.kev\r")
+    out, err = one.communicate(timeout=120)
+    bench.unplug(line)
+    expect(one.returncode == 0, f"{one.returncode}: {err}")
+    said = re.compile(r"tracelogger: (\d+) events, (\d+) lost.* (\d+) bytes in link:x/y.kev")
+    bench.wait_for(lambda: said.search(bench.printed()), "tracelogger's summary")
+    events, lost, size = map(int, said.findall(bench.printed())[-1])
+    expect("close:" not in bench.printed(), "the host's word did not arrive")
+    expect(os.path.getsize(path) == size, f"{os.path.getsize(path)} bytes, not {size}")
+    stat = bench.kymo("stat", path)
+    expect(stat.returncode == 0 and f" {events} events" in stat.stdout.replace(",", ""),
+           stat.stdout[:300] + stat.stderr)
+    expect(lost or "none lost" in stat.stdout, stat.stdout[:300])
+
+
+def a_plug_pulled_amid_a_capture(bench):
+    line = bench.line()
+    path = os.path.join(bench.dir, "cut.kev")
+    if os.path.exists(path):
+        os.unlink(path)
+    one = bench.start("capture", "-t", "unix:" + line.path, "-o", path)
+    time.sleep(0.5)
+    bench.type("tracelogger -c -f link:cut.kev &\r")
+    bench.wait_for(lambda: os.path.exists(path) and os.path.getsize(path) > 20000, "a capture")
+    line.pull()
+    out, err = one.communicate(timeout=30)
+    line.close()
+    expect(one.returncode == 1, f"status {one.returncode}: {err}")
+    expect("INCOMPLETE" in err and "the line was closed" in err, err)
+    bench.type("tracestop\r")
+    bench.wait_for(lambda: re.search(r"tracelogger: (write|close): .*valid up to byte \d+",
+                                     bench.printed()), "what tracelogger says")
+    who_is_there(bench)
+
+
+def a_plug_pulled_amid_bytes(bench):
+    for _ in range(5):
+        line = bench.line(pace=BAUD_BYTES * 2)
+        one = bench.start("link", "-t", "unix:" + line.path, "--bytes", "1000000")
+        bench.wait_for(lambda: line.bytes["up"] > 3000, "some bytes")
+        line.pull()
+        out, err = one.communicate(timeout=30)
+        line.close()
+        expect(one.returncode == 1, f"status {one.returncode}: {out}")
+        expect("the line was closed" in err and line.path in err, err)
+        expect("as they should be" not in out, out)
+
+
+def a_target_that_stops(bench):
+    one = bench.start("console", "-t", "unix:" + bench.raw, stdin=subprocess.PIPE)
+    bench.wait_for(bench.brokers, "a broker")
+    time.sleep(1)
+    bench.qemu.send_signal(signal.SIGSTOP)
+    out, err = one.communicate(timeout=30)
+    bench.qemu.send_signal(signal.SIGCONT)
+    expect(one.returncode == 0 or "went silent" in err, err)
+    one = bench.start("link", "-t", "unix:" + bench.raw, "--bytes", "100000000")
+    time.sleep(1)
+    bench.qemu.send_signal(signal.SIGSTOP)
+    out, err = one.communicate(timeout=30)
+    bench.qemu.send_signal(signal.SIGCONT)
+    expect(one.returncode == 1 and "the target went silent" in err, f"{one.returncode}: {err}")
+    who_is_there(bench)
+
+
+def garbage_from_the_host(bench):
+    import socket
+    rand = random.Random(SEED)
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(bench.raw)
+        raw.settimeout(20)
+        for _ in range(20):
+            raw.sendall(rand.randbytes(rand.randrange(1, 3000)))
+    who_is_there(bench)
+
+
+def nobody_is_left(bench):
+    """One after the other, quickly: the broker ends and begins, and none stays."""
+    for _ in range(10):
+        who_is_there(bench)
+    bench.wait_for(lambda: not bench.brokers(), "the broker's end", 10)
+
+
+def killed_clients(bench):
+    for _ in range(10):
+        one = bench.start("link", "-t", "unix:" + bench.raw, "--bytes", "50000000")
+        time.sleep(0.2)
+        one.kill()
+        one.communicate()
+    spoke_well(bench.kymo("link", "-t", "unix:" + bench.raw, "--bytes", "20000"))
+    bench.wait_for(lambda: not bench.brokers(), "the broker's end", 10)
+
+
+def a_wrong_target(bench):
+    for target, words in (("unix:" + bench.tmp.name + "/nobody", "No such file"),
+                          ("tcp:127.0.0.1:1", "refused"), ("/dev/null@9600", "/dev/null"),
+                          ("nonsense", "not a target"), ("/dev/tty@77", "not a target")):
+        done = bench.kymo("link", "-t", target)
+        expect(done.returncode == 1 and words in done.stderr,
+               f"{target}: {done.returncode} {done.stderr}")
+
+
+def no_service(bench):
+    """linkd has four consoles to give."""
+    ones = [bench.start("console", "-t", "unix:" + bench.raw, stdin=subprocess.PIPE)
+            for _ in range(4)]
+    time.sleep(1)
+    done = bench.kymo("console", "-t", "unix:" + bench.raw, stdin=subprocess.DEVNULL)
+    for one in ones:
+        one.communicate(timeout=30)
+    expect(done.returncode == 1 and "too many channels" in done.stderr, done.stderr)
+
+
+def a_line_of_115200_baud(bench):
+    """The share of the line's bytes that are the message's; how full the line was is reported."""
+    line = bench.line(pace=BAUD_BYTES)
+    amount = 60000
+    done = bench.kymo("link", "-t", "unix:" + line.path, "--bytes", str(amount))
+    line.close()
+    spoke_well(done)
+    share = amount / line.bytes["up"]
+    rate = float(re.search(r"([\d.]+) bytes/s", done.stdout).group(1)) / BAUD_BYTES
+    print(f"  {share:.1%} of the bytes on the line, {rate:.1%} of its speed")
+    least = 0.9
+    expect(share >= least, f"{share:.1%} of the line's bytes")
+
+
+TESTS = [who_is_there, bytes_over_a_good_line, bytes_over_a_bad_line, many_at_once_over_a_bad_line,
+         the_console_is_the_console, a_capture_over_a_bad_line, a_plug_pulled_amid_a_capture,
+         a_plug_pulled_amid_bytes, a_target_that_stops, garbage_from_the_host, nobody_is_left,
+         killed_clients, a_wrong_target, no_service, a_line_of_115200_baud]
+
+
+def main():
+    board, wanted = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    print(f"{board}: KYMO_SEED={SEED}")
+    bench = Bench(board)
+    try:
+        for test in TESTS:
+            if wanted and test.__name__ not in wanted:
+                continue
+            began = time.monotonic()
+            try:
+                test(bench)
+                expect(bench.qemu.poll() is None, "the board has ended")
+                expect("terminated" not in bench.printed(), "a process died")
+                passed += 1
+                verdict = "ok"
+            except (AssertionError, subprocess.TimeoutExpired, OSError) as e:
+                failed += 1
+                verdict = f"FAIL {e}"
+            print(f"{test.__name__.replace('_', ' ')}: {verdict} "
+                  f"({time.monotonic() - began:.1f} s)", flush=True)
+    finally:
+        bench.close()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What all sinks have in common: see sink.h. Which one it is, the name's prefix says. */
+#include "tracelogger/sink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/slot.h"
+
+static const struct sink *const sinks[] = {&sink_link, &sink_host}; /* the last takes any name */
+
+static const struct sink *sink; /* open */
+static uint64_t written;
+static bool failed;
+
+static int fail(const char *what, const char *why)
+{
+    if (!failed) {
+        printf("tracelogger: %s: %s; the capture is valid up to byte %llu\n", what, why,
+               (unsigned long long)written);
+    }
+    failed = true;
+    return -1;
+}
+
+int sink_open(const char *name)
+{
+    unsigned i = 0;
+
+    while (strncmp(name, sinks[i]->prefix, strlen(sinks[i]->prefix)) != 0) {
+        i++;
+    }
+    if (sinks[i]->open(name + strlen(sinks[i]->prefix)) != 0) {
+        printf("tracelogger: %s: %s\n", name, strerror(errno));
+        failed = true;
+        return -1;
+    }
+    sink = sinks[i];
+    return 0;
+}
+
+int sink_write(const void *data, size_t bytes)
+{
+    if (failed || !sink) {
+        return -1;
+    }
+    long done = sink->write(data, bytes);
+    if (done < 0) {
+        return fail("write", strerror(errno));
+    }
+    written += (uint64_t)done;
+    return (size_t)done == bytes ? 0 : fail("write", "the host's disk is full, or its file closed");
+}
+
+int sink_slots(const void *slots, size_t count)
+{
+    uint64_t before = written;
+
+    if (failed || sink_write(slots, count * TRACE_SLOT_BYTES) == 0) {
+        return failed ? -1 : 0;
+    }
+    uint64_t part = written - before;
+    printf("tracelogger: of the last %lu slots %lu are in the file%s\n", (unsigned long)count,
+           (unsigned long)(part / TRACE_SLOT_BYTES),
+           part % TRACE_SLOT_BYTES ? ", and a part of one that readers leave out" : "");
+    return -1;
+}
+
+int sink_close(void)
+{
+    const struct sink *open = sink;
+
+    sink = NULL;
+    if (!open) {
+        return failed ? -1 : 0;
+    }
+    if (open->close() != 0) {
+        return fail("close", strerror(errno));
+    }
+    return failed ? -1 : 0;
+}
+
+bool sink_failed(void)
+{
+    return failed;
+}
+
+uint64_t sink_bytes(void)
+{
+    return written;
+}

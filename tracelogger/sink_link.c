@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sink "link:NAME": the capture goes to linkd, and by the link to a host that runs `kymo
+ * capture`. Opening waits for that host for half a minute; closing, until it has said that all is
+ * stored.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dispatch.h>
+#include <sys/linkmsg.h>
+
+#include "kernel/abi/sys/neutrino.h"
+#include "tracelogger/sink.h"
+
+#define WAIT_NS UINT64_C(30000000000)
+
+static int coid = -1;
+
+static long send(uint16_t type, const void *data, size_t bytes)
+{
+    const struct linkmsg head = {type, 0, (uint32_t)bytes};
+    iov_t parts[2];
+
+    SETIOV(&parts[0], &head, sizeof(head));
+    SETIOV(&parts[1], data, bytes);
+    return MsgSendvs(coid, parts, 2, NULL, 0);
+}
+
+static int link_open(const char *name)
+{
+    uint64_t wait = WAIT_NS;
+
+    name = *name ? name : "trace.kev";
+    if (strlen(name) > LINKMSG_PATH_MOST) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    coid = name_open(LINKMSG_NAME, 0);
+    if (coid < 0) {
+        printf("tracelogger: no linkd runs\n");
+        return -1;
+    }
+    printf("tracelogger: waits for a host: kymo capture -t TARGET\n");
+    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_SEND | _NTO_TIMEOUT_REPLY, NULL, &wait, NULL);
+    if (send(LINKMSG_BEGIN, name, strlen(name)) < 0) {
+        int error = errno;
+
+        name_close(coid);
+        errno = error;
+        return -1;
+    }
+    return 0;
+}
+
+static long link_write(const void *data, size_t bytes)
+{
+    return send(LINKMSG_DATA, data, bytes < LINKMSG_DATA_MOST ? bytes : LINKMSG_DATA_MOST);
+}
+
+static int link_close(void)
+{
+    int result = send(LINKMSG_END, NULL, 0) < 0 ? -1 : 0;
+    int error = errno;
+
+    name_close(coid);
+    errno = error;
+    return result;
+}
+
+const struct sink sink_link = {
+    .prefix = "link:",
+    .open = link_open,
+    .write = link_write,
+    .close = link_close,
+};
