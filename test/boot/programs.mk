@@ -3,8 +3,10 @@
 
 boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
-	t_trace t_intr t_slay t_advice t_death t_kill t_system t_d victim
+	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d victim
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
+t_trace_SRCS += test/boot/programs/tracing.c
+t_policy_SRCS += test/boot/programs/tracing.c
 PROGRAMS += $(boot_programs)
 
 # Every script of test/boot/images is an image of all test programs and those it needs beside.
