@@ -111,8 +111,8 @@ def try_one(kymo, seed):
     rand = random.Random(seed)
     text, words = Program(rand).text, options(rand)
     try:
-        done = subprocess.run([kymo, "dtrace", "-t", "self"] + words + ["-n", text], capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=60)
+        done = subprocess.run([kymo, "dtrace", "-t", "self", *words, "-n", text],
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
     except subprocess.TimeoutExpired:
         return f"hangs: {words}\n{text}"
     errors = done.stderr.decode(errors="replace")

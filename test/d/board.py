@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The conformance suite of D on a booted board, over the link.
+
+board.py BOARD [--every N] [--jobs N] [NAME...]
+
+Boots the image `live` and has run.py put its rows to it: what they print must be what self prints. A
+board's smaller defaults are set to those that the rows count on. The last line is run.py's.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+# The line, as boards/<board>/README.md has it, and what the rows need.
+BOARDS = {
+    "virt-a64": (["-device", "virtio-serial-device", "-device", "virtserialport,chardev=link"], []),
+    "mps2-an386": (["-serial", "chardev:link"],
+                   ["--set", "strsize=256", "--set", "bufsize=64k", "--set", "dynvarsize=16k"]),
+}
+
+
+def boot(board, folder):
+    with open(os.path.join(ROOT, "build", board, "qemu.args"), encoding="utf-8") as f:
+        command = f.read().split()
+    command += ["-chardev", f"socket,id=link,path={folder}/link,server=on,wait=off"]
+    command += BOARDS[board][0] + ["-kernel", os.path.join(ROOT, "build", board, "live.elf")]
+    qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 30
+    while not os.path.exists(folder + "/link") and time.monotonic() < until:
+        time.sleep(0.02)
+    return qemu
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The conformance suite of D on a board.")
+    parser.add_argument("board", choices=sorted(BOARDS))
+    options, rest = parser.parse_known_args()
+    with tempfile.TemporaryDirectory(prefix="kymo-d-") as folder:
+        os.environ["XDG_RUNTIME_DIR"] = folder  # a link's broker of its own
+        qemu = boot(options.board, folder)
+        try:
+            return subprocess.run([os.path.join(HERE, "run.py"), "--target", f"unix:{folder}/link",
+                                   *BOARDS[options.board][1], *rest], check=False).returncode
+        finally:
+            qemu.kill()
+            qemu.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
