@@ -87,23 +87,24 @@ help: ## this list
 	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, V=1"
 
 ##@ Boards
+BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt
 .PHONY: boards
 boards: $(addprefix board-,$(BOARDS))
 
 .PHONY: $(addprefix board-,$(BOARDS))
-$(addprefix board-,$(BOARDS)): board-%: $(B)/tools/mkcpio $(B)/tools/mkd
+$(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS)
 	$(call board_make,$*,images)
 
 # What `make run` and `make gdb` boot.
 .PHONY: image
-image: $(B)/tools/mkcpio $(B)/tools/mkd
+image: $(BOARD_TOOLS)
 	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
 	$(call board_make,$(BOARD),image-$(IMAGE))
 
 # The Cortex-M board with its other C library, in a folder of its own: for the tests.
 OTHER_LIBC := $(B)/mps2-an386-picolibc
 .PHONY: other-libc
-other-libc: $(B)/tools/mkcpio $(B)/tools/mkd ## the Cortex-M test images with picolibc
+other-libc: $(BOARD_TOOLS) ## the Cortex-M test images with picolibc
 	$(call board_make,mps2-an386,LIBC=picolibc B=$(OTHER_LIBC) image-test image-libtest)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
@@ -112,7 +113,7 @@ kernel-objs:
 	$(call board_make,$(BOARD),kernel-objs)
 
 define board_file
-$(B)/$(1)/%: $(B)/tools/mkcpio $(B)/tools/mkd FORCE
+$(B)/$(1)/%: $(BOARD_TOOLS) FORCE
 	$$(call board_make,$(1),$$@)
 endef
 $(foreach b,$(BOARDS),$(eval $(call board_file,$(b))))
@@ -122,6 +123,11 @@ FORCE:
 ##@ This machine
 HOST_CC ?= cc
 HOST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
+
+MKFBT_SRCS := $(wildcard host/fbt/*.c)
+$(B)/tools/mkfbt: $(MKFBT_SRCS) $(wildcard host/fbt/*.h host/fbt/*.def)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -D_GNU_SOURCE -o $@ $(MKFBT_SRCS) -lelf
 
 $(B)/tools/%: scripts/%.c
 	@mkdir -p $(@D)

@@ -42,6 +42,8 @@ typedef uintptr_t paddr_t;
 /* ---- inlines of ops.h [cpu] -------------------------------------------------------------------
  */
 
+#define ARCH_PROBE_WORDS 6 /* of a function probe's slot */
+
 /* This CPU's struct cpu. */
 static inline struct cpu *arch_cpu(void);
 /* Masks interrupts on this CPU; returns what arch_irq_restore() needs. Nests. */
@@ -214,6 +216,18 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
 /* Return addresses on this CPU's kernel stack from `from` on, innermost first; how many. Any
  * context, interrupts masked. */
 unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max);
+/*
+ * Function probes (kernel/d/fbt.c), lock held; where the port has them (its folder probe/).
+ * ARCH_PROBE_WORDS of code that calls kernel_probe_entry or _return, does what the `length` bytes
+ * at `site` do (the last instruction of them is the return, if `returns`) and goes on behind them.
+ * They will be at `slot`. false: that can't be done.
+ */
+bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t site,
+                     unsigned length, bool returns);
+uint32_t arch_probe_branch(uintptr_t site, uintptr_t slot); /* as it is in memory */
+uintptr_t arch_probe_target(uintptr_t site);                /* 0: there is no such branch */
+/* Writes to the kernel's text and makes it seen. No other CPU executes it now. */
+void arch_text_write(uintptr_t at, const void *from, size_t bytes);
 /* Patches a trace site: on != 0 makes it jump. Lock held or before SMP start; arch_text_sync() done
  * once by the caller after a batch. */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on);
@@ -242,6 +256,10 @@ void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
 /* The interrupt that arch_ipi() raised: traces it and serves cross-calls. No lock. */
 void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel);
 void cpu_ipi(void); /* cross-calls are served here, no lock */
+/* A function probe fires: back is where in its slot the code goes on, regs as
+ * arch_probe_argument() reads them. Any context. */
+void kernel_probe_entry(const void *back, const uintptr_t *regs);
+void kernel_probe_return(const void *back, const uintptr_t *regs);
 /* Boot: CPU 0 after its own low-level set-up, on its kernel stack; and each other CPU. Return the
  * first thread to resume. */
 struct thread *kernel_main(void);

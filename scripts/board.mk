@@ -38,7 +38,8 @@ AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # Without D (D=0): to tell what it costs.
 D ?= 1
-D_SRCS_1 := $(filter-out trace/d/subr_none.c,$(wildcard kernel/d/*.c trace/d/*.c))
+D_SRCS_1 := $(filter-out trace/d/subr_none.c,$(wildcard kernel/d/*.c trace/d/*.c \
+	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/d/none/none.c
 KERNEL_SRCS := $(sort $(wildcard kernel/*.c trace/*.c kernel/arch/$(ARCH)/*.c \
 	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS) \
@@ -65,6 +66,34 @@ $(B)/flags: FORCE
 		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC))" > $@
 .PHONY: FORCE
 FORCE:
+
+# What D's function probes (kernel/d/fbt.c) know of the functions: from a kernel that is linked
+# without this table. The table lies behind the code, so that all images have theirs at the same
+# addresses; each is checked.
+FBT_OBJS_1 := $(B)/fbt_table.o
+FBT_OBJS := $(FBT_OBJS_$(D))
+FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/d/none/fbt_table.o $(B)/fbt_first.image.o
+FBT_CHECK_1 = build/tools/mkfbt --check $(B)/fbt_first.elf
+FBT_CHECK_0 = true
+$(B)/kernel/d/none/fbt_table.o $(FBT_OBJS_1): EXTRA_FLAGS = $(KERNEL_FLAGS)
+
+$(B)/fbt_first.image.o: scripts/image.S
+	@mkdir -p $(@D)
+	$(Q): > $(B)/fbt_first.cpio
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/fbt_first.cpio"' -c -o $@ $<
+
+$(B)/fbt_first.elf: $(FBT_FIRST_OBJS) $(KERNEL_LD_DEPS)
+	$(call say,LD)
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack \
+		-Wl,-Map=$(B)/fbt_first.map $(KERNEL_LDFLAGS) -o $@ $(FBT_FIRST_OBJS) -lgcc
+
+$(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt
+	$(call say,FBT)
+	$(Q)build/tools/mkfbt $< $(B)/fbt_first.map $(B) $@ $(B)/fbt.txt
+
+$(B)/fbt_table.o: $(B)/fbt_table.c $(B)/flags
+	$(call say,CC)
+	$(Q)$(CC) $(EXTRA_FLAGS) -c -o $@ $<
 
 .PHONY: kernel-objs
 kernel-objs: $(KERNEL_OBJS)
@@ -137,10 +166,11 @@ $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 $(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/$(1).cpio"' -c -o $$@ scripts/image.S
 
-$(B)/$(1).elf: $(KERNEL_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS)
+$(B)/$(1).elf: $(KERNEL_OBJS) $(FBT_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack -Wl,-Map=$(B)/$(1).map \
-		$$(KERNEL_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(B)/$(1).image.o -lgcc
+		$$(KERNEL_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(FBT_OBJS) $(B)/$(1).image.o -lgcc
+	$$(Q)$$(FBT_CHECK_$(D)) $$@
 	$$(Q)$$(OBJDUMP) -d -S $$@ > $(B)/$(1).lst 2>/dev/null
 	$$(Q)$$(SIZE) -A -d $$@ > $(B)/$(1).size
 endef

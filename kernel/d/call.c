@@ -163,4 +163,5 @@ void kernel_d_init(void)
     d_sites_init();
     d_syscall_init();
     d_profile_init();
+    d_fbt_init();
 }

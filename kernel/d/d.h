@@ -20,6 +20,7 @@ void kernel_d_init(void); /* boot, when timers and the heap are there */
 void d_sites_init(void);
 void d_syscall_init(void);
 void d_profile_init(void);
+void d_fbt_init(void);
 
 /* [c] What fires on a CPU, in the frame of who fired it: its arguments (sites.c, syscall.c). There
  * the stack begins for stack(), so that it doesn't tell of the machine itself. NULL: the machine's

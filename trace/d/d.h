@@ -57,6 +57,10 @@ void d_provider_register(const struct d_provider *);
 /* The probe's id, from 1 on; an existing one if all four names agree. 0: no memory. */
 uint32_t d_probe_create(const struct d_provider *, const char *module, const char *function,
                         const char *name, void *arg);
+/* The same without a look whether it exists, and without copies: the names live as long as the
+ * machine does. For providers of many probes. */
+uint32_t d_probe_add(const struct d_provider *, const char *module, const char *function,
+                     const char *name, void *arg);
 /* Has the providers create probes that this description asks for, if it matches none so far.
  * Control context; d_consumer_create() does it too. */
 void d_probe_provide(const char *provider, const char *module, const char *function,

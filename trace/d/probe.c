@@ -60,6 +60,23 @@ static struct d_probe *new_probe(void)
     return *chunk ? &(*chunk)[d_probe_count % D_PROBE_CHUNK] : NULL;
 }
 
+uint32_t d_probe_add(const struct d_provider *provider, const char *module, const char *function,
+                     const char *name, void *arg)
+{
+    struct d_probe *p = new_probe();
+
+    if (!p) {
+        return 0;
+    }
+    *p = (struct d_probe){.provider = provider,
+                          .module = module,
+                          .function = function,
+                          .name = name,
+                          .arg = arg,
+                          .id = ++d_probe_count};
+    return p->id;
+}
+
 static const char *copy_name(char **at, const char *name)
 {
     char *copy = *at;
@@ -69,19 +86,15 @@ static const char *copy_name(char **at, const char *name)
     return copy;
 }
 
-/* The three names, copied into one block; it lives as long as the probe: for ever. */
-static bool copy_names(struct d_probe *p, const char *module, const char *function,
-                       const char *name)
+/* The three names copied into one block; it lives as long as the probe: for ever. */
+static bool copy_names(const char *names[3])
 {
-    char *at = d_port_alloc(name_bytes(module) + name_bytes(function) + name_bytes(name));
+    char *at = d_port_alloc(name_bytes(names[0]) + name_bytes(names[1]) + name_bytes(names[2]));
 
-    if (!at) {
-        return false;
+    for (unsigned i = 0; at && i < 3; i++) {
+        names[i] = copy_name(&at, names[i]);
     }
-    p->module = copy_name(&at, module);
-    p->function = copy_name(&at, function);
-    p->name = copy_name(&at, name);
-    return true;
+    return at != NULL;
 }
 
 uint32_t d_probe_create(const struct d_provider *provider, const char *module, const char *function,
@@ -92,14 +105,8 @@ uint32_t d_probe_create(const struct d_provider *provider, const char *module, c
             return id;
         }
     }
-    struct d_probe *p = new_probe();
-    if (!p || !copy_names(p, module, function, name)) {
-        return 0;
-    }
-    p->provider = provider;
-    p->arg = arg;
-    p->id = ++d_probe_count;
-    return p->id;
+    const char *names[3] = {module, function, name};
+    return copy_names(names) ? d_probe_add(provider, names[0], names[1], names[2], arg) : 0;
 }
 
 bool d_probe_next(uint32_t after, struct d_probe_names *names)

@@ -37,6 +37,8 @@
 #define EMERGENCY_STACK_SIZE (1 << EMERGENCY_STACK_SHIFT)
 #define FATAL_SIZE 256 /* x0-x30, sp: struct a64_fatal_frame */
 
+#define A64_PROBE_FRAME 176 /* what a function probe saves: probe/calls.S */
+
 #define SPSR_EL0 0x0 /* EL0t, nothing masked */
 #define ESR_SVC0 0x56000000
 

@@ -169,6 +169,12 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
     ctx->x[1] = (uint64_t)(int64_t)error;
 }
 
+/* x0, x30, x1, x2 …: probe/calls.S. */
+static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
+{
+    return regs[n ? n + 1 : 0];
+}
+
 /* Every way into this kernel leads to kernel_exit(). */
 static inline void arch_request_exit(void)
 {

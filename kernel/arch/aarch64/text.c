@@ -48,6 +48,17 @@ void arch_text_sync(const void *start, size_t len)
     a64_isb();
 }
 
+void arch_text_write(uintptr_t at, const void *from, size_t bytes)
+{
+    if (!is_kernel_text(at, at + bytes)) {
+        kernel_panic("%p is no text", (void *)at);
+    }
+    for (size_t i = 0; i < bytes / 4; i++) {
+        ((volatile uint32_t *)(at + KERNEL_TEXT_ALIAS))[i] = ((const uint32_t *)from)[i];
+    }
+    arch_text_sync((const void *)at, bytes);
+}
+
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
 {
     long distance = (long)(target - site);

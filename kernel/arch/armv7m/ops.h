@@ -190,6 +190,12 @@ static inline void arch_irq_mask(unsigned irq)
     __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
+/* r1, r2, r3, r12, back, r0, lr, then what the caller has put on the stack: probe/calls.S. */
+static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
+{
+    return n == 0 ? regs[5] : n < 4 ? regs[n - 1] : regs[n + 3];
+}
+
 /* Pends PendSV, which runs when the last interrupt handler and the kernel have ended. */
 static inline void arch_request_exit(void)
 {

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads a kernel's ELF for fbt: text, functions, data within text, places that are taken. */
+#include <err.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/fbt/kernel.h"
+
+struct reading {
+    struct fbt_kernel *k;
+    const char *path;
+    Elf *elf;
+    size_t word;       /* bytes of a pointer */
+    size_t text_index; /* of the section .text */
+    Elf_Data *symbols;
+    GElf_Shdr symbols_header;
+    uint64_t pins, pins_end; /* __trace_sites_start to __fixups_end */
+};
+
+void fbt_die(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fprintf(stderr, "mkfbt: ");
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\n");
+    va_end(args);
+    exit(1);
+}
+
+static void take_section(struct reading *r, Elf_Scn *section, size_t names)
+{
+    GElf_Shdr h;
+    const char *name;
+
+    if (!gelf_getshdr(section, &h) || !(name = elf_strptr(r->elf, names, h.sh_name))) {
+        fbt_die("%s: %s", r->path, elf_errmsg(-1));
+    }
+    Elf_Data *data = elf_getdata(section, NULL);
+    if (h.sh_type == SHT_SYMTAB) {
+        r->symbols = data;
+        r->symbols_header = h;
+    } else if (strcmp(name, ".text") == 0 && data && data->d_size == h.sh_size) {
+        r->text_index = elf_ndxscn(section);
+        r->k->text.base = h.sh_addr;
+        r->k->text.size = h.sh_size;
+        r->k->text.bytes = malloc(h.sh_size);
+        r->k->text.marks = calloc(h.sh_size / 2 + 1, 1);
+        if (!r->k->text.bytes || !r->k->text.marks) {
+            fbt_die("no memory");
+        }
+        memcpy((void *)r->k->text.bytes, data->d_buf, h.sh_size);
+    }
+}
+
+static void read_sections(struct reading *r)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(r->elf, &names)) {
+        fbt_die("%s: %s", r->path, elf_errmsg(-1));
+    }
+    while ((section = elf_nextscn(r->elf, section))) {
+        take_section(r, section, names);
+    }
+    if (!r->symbols || !r->k->text.bytes) {
+        fbt_die("%s: has no symbols or no .text", r->path);
+    }
+}
+
+/* ---- symbols -----------------------------------------------------------------------------------
+ */
+
+struct region {
+    uint64_t at;
+    bool data;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct region *x = a, *y = b;
+
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int functions_by_address(const void *a, const void *b)
+{
+    const struct fbt_function *x = a, *y = b;
+
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void add_function(struct fbt_kernel *k, const GElf_Sym *s, const char *name)
+{
+    k->functions = realloc(k->functions, (k->nfunctions + 1) * sizeof(*k->functions));
+    char *copy = strdup(name);
+    if (!k->functions || !copy) {
+        fbt_die("no memory");
+    }
+    k->functions[k->nfunctions++] = (struct fbt_function){
+        .name = copy, .at = s->st_value & ~(uint64_t)k->text.thumb, .size = s->st_size};
+}
+
+static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name,
+                          struct region *region)
+{
+    bool in_text = s->st_shndx == r->text_index;
+
+    if (strcmp(name, "__trace_sites_start") == 0) {
+        r->pins = s->st_value;
+    } else if (strcmp(name, "__fixups_end") == 0) {
+        r->pins_end = s->st_value;
+    }
+    if (in_text && name[0] == '$' && name[1] && strchr("dxt", name[1]) && strchr(".", name[2])) {
+        *region = (struct region){s->st_value, name[1] == 'd'};
+        return 1;
+    }
+    if (in_text && GELF_ST_TYPE(s->st_info) == STT_FUNC && s->st_size > 0) {
+        add_function(r->k, s, name);
+    }
+    return 0;
+}
+
+static void mark_data(struct fbt_text *t, struct region *regions, size_t n)
+{
+    qsort(regions, n, sizeof(*regions), by_address);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t end = i + 1 < n ? regions[i + 1].at : t->base + t->size;
+        for (uint64_t at = regions[i].at; regions[i].data && at < end; at += 2) {
+            fbt_mark(t, at, FBT_MARK_DATA);
+        }
+    }
+}
+
+static void read_symbols(struct reading *r)
+{
+    size_t n = r->symbols_header.sh_size / r->symbols_header.sh_entsize, nregions = 0;
+    struct region *regions = calloc(n + 1, sizeof(*regions));
+
+    for (size_t i = 0; regions && i < n; i++) {
+        GElf_Sym s;
+        const char *name = NULL;
+        if (gelf_getsym(r->symbols, (int)i, &s)) {
+            name = elf_strptr(r->elf, r->symbols_header.sh_link, s.st_name);
+        }
+        if (name) {
+            nregions += take_symbol(r, &s, name, &regions[nregions]);
+        }
+    }
+    mark_data(&r->k->text, regions, nregions);
+    free(regions);
+    qsort(r->k->functions, r->k->nfunctions, sizeof(*r->k->functions), functions_by_address);
+}
+
+/* ---- what others patch or know by its address --------------------------------------------------
+ */
+
+static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr h;
+
+    while ((section = elf_nextscn(r->elf, section))) {
+        Elf_Data *data = elf_getdata(section, NULL);
+        if (gelf_getshdr(section, &h) && (h.sh_flags & SHF_ALLOC) && data && data->d_buf &&
+            address >= h.sh_addr && end <= h.sh_addr + data->d_size) {
+            return (const uint8_t *)data->d_buf + (address - h.sh_addr);
+        }
+    }
+    fbt_die("%s: no trace sites", r->path);
+}
+
+/* Trace sites and fixups: all of their words that lie in the text. */
+static void read_pins(struct reading *r)
+{
+    const uint8_t *p = bytes_at(r, r->pins, r->pins_end);
+
+    for (uint64_t at = r->pins; at < r->pins_end; at += r->word, p += r->word) {
+        uint64_t value = 0;
+        memcpy(&value, p, r->word);
+        fbt_mark(&r->k->text, value & ~(uint64_t)r->k->text.thumb,
+                 FBT_MARK_PINNED | FBT_MARK_TARGET);
+    }
+}
+
+void fbt_kernel_read(struct fbt_kernel *k, const char *path)
+{
+    struct reading r = {.k = k, .path = path};
+    int fd = open(path, O_RDONLY);
+    GElf_Ehdr header;
+
+    elf_version(EV_CURRENT);
+    if (fd < 0) {
+        err(1, "%s", path);
+    }
+    r.elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (!r.elf || !gelf_getehdr(r.elf, &header) ||
+        (header.e_machine != EM_ARM && header.e_machine != EM_AARCH64)) {
+        fbt_die("%s: not a kernel", path);
+    }
+    r.word = header.e_machine == EM_ARM ? 4 : 8;
+    k->text.thumb = header.e_machine == EM_ARM;
+    read_sections(&r);
+    read_symbols(&r);
+    read_pins(&r);
+    elf_end(r.elf);
+    close(fd);
+    fbt_text_mark(&k->text);
+}
+
+void fbt_kernel_free(struct fbt_kernel *k)
+{
+    for (size_t i = 0; i < k->nfunctions; i++) {
+        free((void *)k->functions[i].name);
+    }
+    free(k->functions);
+    free((void *)k->text.bytes);
+    free(k->text.marks);
+}
+
+struct fbt_function *fbt_kernel_find(const struct fbt_kernel *k, uint64_t address)
+{
+    struct fbt_function key = {.at = address};
+
+    return k->nfunctions
+               ? bsearch(&key, k->functions, k->nfunctions, sizeof(key), functions_by_address)
+               : NULL;
+}

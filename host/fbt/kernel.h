@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A linked kernel as fbt needs it: its text with all marks, and its functions by address. */
+#ifndef HOST_FBT_KERNEL_H
+#define HOST_FBT_KERNEL_H
+
+#include "host/fbt/scan.h"
+
+struct fbt_kernel {
+    struct fbt_text text;
+    struct fbt_function *functions;
+    size_t nfunctions;
+    size_t slots_needed; /* fbt_kernel_scan() */
+};
+
+/* Reads it; on failure says why and exits. */
+void fbt_kernel_read(struct fbt_kernel *, const char *elf);
+void fbt_kernel_free(struct fbt_kernel *);
+/* Leaves out what left_out.def says; the linker's map tells which object a function is of, and
+ * `objects` is the path of the objects' folder. Then scans all functions. */
+void fbt_kernel_leave_out(struct fbt_kernel *, const char *map, const char *objects);
+void fbt_kernel_scan(struct fbt_kernel *);
+/* By its address; NULL: none begins there. */
+struct fbt_function *fbt_kernel_find(const struct fbt_kernel *, uint64_t address);
+
+void fbt_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where in a kernel's text fbt may put its branches, and why not elsewhere. Works on bytes and
+ * lists that somebody has read from an ELF (elf.c) or made up (test/fbt).
+ */
+#ifndef HOST_FBT_SCAN_H
+#define HOST_FBT_SCAN_H
+
+#include "host/fbt/insn.h"
+
+enum { FBT_SITE_BYTES = 4 }; /* of the branch that replaces instructions, on both CPUs */
+
+struct fbt_text {
+    const uint8_t *bytes;
+    uint64_t base;
+    size_t size;
+    bool thumb;
+    uint8_t *marks; /* FBT_MARK_*, one a half word: fbt_text_mark() */
+};
+enum {
+    FBT_MARK_DATA = 1,   /* no instruction */
+    FBT_MARK_TARGET = 2, /* something jumps here */
+    FBT_MARK_PINNED = 4, /* is patched by others, or found by its address */
+};
+
+struct fbt_return {
+    uint64_t at;    /* where the branch goes */
+    uint64_t insn;  /* the return instruction itself */
+    uint8_t length; /* bytes displaced, the return instruction the last of them */
+};
+enum { FBT_RETURNS_MAX = 64 };
+
+struct fbt_function {
+    const char *name;
+    uint64_t at, size;
+    const char *left_out;  /* why: neither entry nor return */
+    const char *no_entry;  /* why */
+    const char *no_return; /* why */
+    uint8_t entry;         /* bytes displaced at the start; 0: no probe */
+    unsigned nreturns;
+    struct fbt_return returns[FBT_RETURNS_MAX];
+};
+
+/* Marks all targets of jumps, once data and pinned places are marked. */
+void fbt_text_mark(struct fbt_text *);
+void fbt_mark(struct fbt_text *, uint64_t address, uint8_t mark);
+bool fbt_marked(const struct fbt_text *, uint64_t address, uint8_t mark);
+struct fbt_insn fbt_decode_at(const struct fbt_text *, uint64_t address);
+/* Fills in all but name, at, size, left_out. */
+void fbt_scan(const struct fbt_text *, struct fbt_function *);
+
+#endif

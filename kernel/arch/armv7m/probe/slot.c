@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The code of function probes (kernel/d/fbt.c), where text is RAM. Kernel lock held. A slot:
+ *
+ *     push {r0, lr}
+ *     bl   armv7m_probe_entry
+ *     <the displaced instructions>
+ *     b.w  <the one behind them>
+ *     words that they load from near the program counter, at LITERALS
+ *
+ * and of a return: the instructions before it, then the call, then the return. Refuses more than
+ * two such words. Tested by test/boot's suite fbt.
+ */
+#include "kernel/arch/armv7m/private.h"
+
+void armv7m_probe_entry(void);
+void armv7m_probe_return(void);
+
+enum { PUSH_R0_LR = 0xb501, LITERALS = 16, LITERALS_END = 4 * ARCH_PROBE_WORDS };
+
+struct writing {
+    uint32_t *code;
+    uintptr_t slot;
+    unsigned at;       /* bytes written */
+    unsigned literals; /* where the next one goes */
+    bool fits;
+};
+
+static void put(struct writing *w, uint32_t half)
+{
+    uint16_t value = (uint16_t)half;
+
+    w->fits = w->fits && w->at + 2 <= LITERALS;
+    if (w->fits) {
+        __builtin_memcpy((char *)w->code + w->at, &value, sizeof(value));
+        w->at += 2;
+    }
+}
+
+/* B.W or BL, encodings T4 and T1; `bits` tells them apart. */
+static uint32_t branch(uint32_t bits, uintptr_t from, uintptr_t to)
+{
+    int32_t offset = (int32_t)((to & ~1u) - (from + 4));
+    uint32_t s = (uint32_t)offset >> 31;
+    uint32_t j1 = (~((uint32_t)offset >> 23) ^ s) & 1;
+    uint32_t j2 = (~((uint32_t)offset >> 22) ^ s) & 1;
+    uint32_t first = 0xf000 | s << 10 | (((uint32_t)offset >> 12) & 0x3ff);
+    uint32_t second = bits | j1 << 13 | j2 << 11 | (((uint32_t)offset >> 1) & 0x7ff);
+
+    return second << 16 | first;
+}
+
+static void put_branch(struct writing *w, uint32_t bits, uintptr_t to)
+{
+    uint32_t insn = branch(bits, w->slot + w->at, to);
+
+    put(w, insn);
+    put(w, insn >> 16);
+}
+
+static void put_call(struct writing *w, void (*to)(void))
+{
+    put(w, PUSH_R0_LR);
+    put_branch(w, 0xd000, (uintptr_t)to);
+}
+
+/* LDR of a literal, 16 bits: of its copy in the slot. */
+static void put_load(struct writing *w, uint32_t insn, uintptr_t site)
+{
+    uintptr_t from = ((site + 4) & ~(uintptr_t)3) + (insn & 0xff) * 4;
+    unsigned base = (w->at + 4) & ~3u;
+
+    w->fits = w->fits && w->literals < LITERALS_END;
+    if (w->fits) {
+        w->code[w->literals / 4] = *(const uint32_t *)from;
+        put(w, (insn & 0xff00) | (w->literals - base) / 4);
+        w->literals += 4;
+    }
+}
+
+static void put_displaced(struct writing *w, uintptr_t from, uintptr_t to)
+{
+    while (from < to) {
+        uint32_t insn = *(const uint16_t *)from;
+        if ((insn & 0xf800) == 0x4800) {
+            put_load(w, insn, from);
+        } else {
+            put(w, insn);
+        }
+        if (insn >> 11 >= 0x1d) {
+            put(w, *(const uint16_t *)(from + 2));
+            from += 2;
+        }
+        from += 2;
+    }
+}
+
+bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t site,
+                     unsigned length, bool returns)
+{
+    struct writing w = {code, slot, 0, LITERALS, true};
+    uintptr_t last = site + length - (length > 4 || *(const uint16_t *)site >> 11 < 0x1d ? 2 : 4);
+
+    if (returns) {
+        put_displaced(&w, site, last);
+        put_call(&w, armv7m_probe_return);
+        put_displaced(&w, last, site + length);
+    } else {
+        put_call(&w, armv7m_probe_entry);
+        put_displaced(&w, site, site + length);
+        put_branch(&w, 0x9000, site + length);
+    }
+    return w.fits;
+}
+
+uint32_t arch_probe_branch(uintptr_t site, uintptr_t slot)
+{
+    return branch(0x9000, site, slot);
+}
+
+uintptr_t arch_probe_target(uintptr_t site)
+{
+    uint32_t a = ((const uint16_t *)site)[0], b = ((const uint16_t *)site)[1];
+    uint32_t s = a >> 10 & 1, i1 = ~((b >> 13) ^ s) & 1, i2 = ~((b >> 11) ^ s) & 1;
+    uint32_t offset = i1 << 23 | i2 << 22 | (a & 0x3ff) << 12 | (b & 0x7ff) << 1;
+
+    if ((a & 0xf800) != 0xf000 || (b & 0xd000) != 0x9000) {
+        return 0;
+    }
+    return site + 4 + (s ? offset | 0xff000000u : offset);
+}
+
+void arch_text_write(uintptr_t at, const void *from, size_t bytes)
+{
+    const uint16_t *half = from;
+    uintptr_t state = arch_irq_save();
+
+    for (size_t i = 0; i < bytes / 2; i++) {
+        ((volatile uint16_t *)at)[i] = half[i];
+    }
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+    arch_irq_restore(state);
+}

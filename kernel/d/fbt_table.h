@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions that fbt can probe: a table made from the linked kernel (host/fbt), at the end of
+ * its constants, and the slots at the end of its text that it needs to probe all of them at once.
+ */
+#ifndef KERNEL_D_FBT_TABLE_H
+#define KERNEL_D_FBT_TABLE_H
+
+#include <stdint.h>
+
+#define FBT_TABLE __attribute__((section("fbt_table"), used))
+
+struct fbt_function {
+    uint32_t at;      /* from __kernel_start */
+    uint16_t name;    /* in fbt_names; functions of one name follow each other */
+    uint16_t returns; /* first one in fbt_returns */
+    uint8_t nreturns;
+    uint8_t entry; /* bytes displaced for the entry probe; 0: there is none */
+};
+
+/* Ordered by name. */
+extern const struct fbt_function fbt_functions[];
+extern const unsigned fbt_function_count;
+/* Where the return instruction is, from the function's start, times 2; plus half of the bytes
+ * before it that are displaced with it. */
+extern const uint16_t fbt_returns[];
+extern const char fbt_names[];
+
+/* Room for as many slots; in the text, so that a branch reaches them. */
+extern uint32_t fbt_slots[];
+extern const char fbt_slots_end[];
+#define FBT_SLOTS(bytes) \
+    __asm__(".pushsection fbt_slot_area, \"ax\", %progbits\n" \
+            "    .balign 32\n" \
+            "    .global fbt_slots, fbt_slots_end\n" \
+            "fbt_slots:\n" \
+            "    .org . + " #bytes "\n" \
+            "fbt_slots_end:\n" \
+            "    .popsection");
+
+#endif

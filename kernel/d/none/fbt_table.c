@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* No functions: what the kernel is linked with to find out where they are. */
+#include "kernel/d/fbt_table.h"
+
+const struct fbt_function fbt_functions[] FBT_TABLE = {{0}};
+const unsigned fbt_function_count = 0;
+const uint16_t fbt_returns[] FBT_TABLE = {0};
+const char fbt_names[] FBT_TABLE = "";
+FBT_SLOTS(0)
