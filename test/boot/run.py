@@ -22,7 +22,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import suites  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TEST_LINE = re.compile(r"^TEST ([^:]+): (ok|FAIL)\b ?(.*)$")
+# Not only where a line begins: what a program prints without a newline may stand before it.
+TEST_LINE = re.compile(r"\bTEST ([^:]+): (ok|FAIL)\b ?(.*)$")
 
 # How the CPUs run. icount: one host thread, virtual time, every run the same. multi: one host
 # thread per CPU, real time: that is where races show.
@@ -94,7 +95,7 @@ def judge(boot):
     """All (name, error or None) of one boot."""
     suite, results = boot.suite, []
     for line in boot.console.splitlines():
-        found = TEST_LINE.match(line)
+        found = TEST_LINE.search(line)
         if found:
             name, verdict, reason = found.groups()
             results.append((name, None if verdict == "ok" else reason or "failed"))

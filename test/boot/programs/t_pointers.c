@@ -95,10 +95,11 @@ static void test_row(void)
     }
 }
 
-/* A mapping behind whose end is nothing of this process: the next one may well be its own. */
+/* A mapping behind whose end is nothing of this process, not even its text: the next one may well
+ * be its own. A name that can't be read is EFAULT. */
 static bool map_with_end(struct kymo_map *maps, unsigned count, struct kymo_map **last)
 {
-    uintptr_t args[6] = {1};
+    uintptr_t args[6] = {0};
 
     for (unsigned i = 0; i < count; i++) {
         maps[i] = (struct kymo_map){.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
@@ -106,8 +107,8 @@ static bool map_with_end(struct kymo_map *maps, unsigned count, struct kymo_map 
     }
     for (unsigned i = 0; i < count; i++) {
         *last = &maps[i];
-        args[1] = (uintptr_t)(maps[i].vaddr + maps[i].len);
-        if (raw_call(103, args).error == EFAULT) { /* PROC_INFO */
+        args[0] = (uintptr_t)(maps[i].vaddr + maps[i].len);
+        if (raw_call(111, args).error == EFAULT) { /* IMAGE_READ */
             return true;
         }
     }
