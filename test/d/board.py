@@ -4,8 +4,8 @@
 
 board.py BOARD [--every N] [--jobs N] [NAME...]
 
-Boots the image `live` and has run.py put its rows to it: what they print must be what self prints. A
-board's smaller defaults are set to those that the rows count on. The last line is run.py's.
+Boots the image `live` and has run.py put its rows to it: what they print must be what self prints.
+A board's smaller defaults are set to those that the rows count on. The last line is run.py's.
 """
 import argparse
 import os
