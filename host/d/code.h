@@ -54,6 +54,8 @@ int d_gen_translation(struct d_code *, struct d_node *);
 /* The value in reg, as a register holds it, from one type to another. */
 void d_gen_convert(struct d_code *, struct d_place, int reg, const struct d_type *from,
                    const struct d_type *to);
+/* The value of the expression in another type; a constant is converted now. */
+int d_gen_as(struct d_code *, struct d_node *, const struct d_type *to);
 void d_gen_operator(struct d_code *, int op, const struct d_type *, int a, int b);
 void d_gen_load(struct d_code *, struct d_node *, int reg);
 void d_gen_store(struct d_code *, struct d_node *lvalue, int value, int address);

@@ -71,6 +71,20 @@ void d_gen_convert(struct d_code *c, struct d_place place, int reg, const struct
     }
 }
 
+int d_gen_as(struct d_code *c, struct d_node *n, const struct d_type *to)
+{
+    const struct d_type *t = d_type_resolve(to);
+
+    if (n->kind == D_NODE_INT && d_type_is_integer(t) && !t->is_bool) {
+        int reg = d_reg(c, n->place);
+        d_emit_int(c, (uint64_t)d_normalize(t, n->value), reg);
+        return reg;
+    }
+    int reg = d_gen(c, n);
+    d_gen_convert(c, n->place, reg, n->type, to);
+    return reg;
+}
+
 /* ---- operators ---------------------------------------------------------------------------------
  */
 
@@ -144,15 +158,12 @@ static int gen_comparison(struct d_code *c, struct d_node *n)
 {
     bool strings = d_node_is_string(n->left) || d_node_is_string(n->right);
     bool numbers = d_type_is_arithmetic(n->left->type) && d_type_is_arithmetic(n->right->type);
-    int a = d_gen(c, n->left), b = d_gen(c, n->right);
-    bool sign = strings;
+    const struct d_type *common =
+        numbers ? d_usual(c->session, n->left->type, n->right->type) : NULL;
+    int a = numbers ? d_gen_as(c, n->left, common) : d_gen(c, n->left);
+    int b = numbers ? d_gen_as(c, n->right, common) : d_gen(c, n->right);
+    bool sign = strings || (numbers && is_signed(common));
 
-    if (numbers) {
-        const struct d_type *common = d_usual(c->session, n->left->type, n->right->type);
-        d_gen_convert(c, n->place, a, n->left->type, common);
-        d_gen_convert(c, n->place, b, n->right->type, common);
-        sign = is_signed(common);
-    }
     d_emit(c, DIF_RRR(strings ? DIF_OP_scmp : DIF_OP_cmp, a, b, 0));
     flag(c, comparison_op(n->op, sign), a);
     d_reg_free(c, b);
@@ -227,11 +238,8 @@ static int gen_arithmetic(struct d_code *c, struct d_node *n)
     if (d_type_is_pointer(n->left->type) || d_type_is_pointer(n->right->type)) {
         return gen_pointer_sum(c, n);
     }
-    int a = d_gen(c, n->left), b = d_gen(c, n->right);
-    d_gen_convert(c, n->place, a, n->left->type, n->type);
-    if (!shift) {
-        d_gen_convert(c, n->place, b, n->right->type, n->type);
-    }
+    int a = d_gen_as(c, n->left, n->type);
+    int b = shift ? d_gen(c, n->right) : d_gen_as(c, n->right, n->type);
     d_gen_operator(c, n->op, n->type, a, b);
     d_reg_free(c, b);
     return a;

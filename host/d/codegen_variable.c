@@ -36,12 +36,9 @@ static bool uses_tuple(const struct d_node *n)
 
 static int gen_argument(struct d_code *c, struct d_node *arg, const struct d_type *wanted)
 {
-    int reg = d_gen(c, arg);
+    bool any = !wanted || d_type_resolve(wanted)->kind == D_TYPE_DYNAMIC;
 
-    if (wanted && d_type_resolve(wanted)->kind != D_TYPE_DYNAMIC) {
-        d_gen_convert(c, arg->place, reg, arg->type, wanted);
-    }
-    return reg;
+    return any ? d_gen(c, arg) : d_gen_as(c, arg, wanted);
 }
 
 static void push(struct d_code *c, const struct d_node *arg, int reg)
@@ -173,9 +170,8 @@ static void store_variable(struct d_code *c, struct d_node *n, int value)
 
 static int gen_plain(struct d_code *c, struct d_node *n)
 {
-    int value = d_gen(c, n->right);
+    int value = d_gen_as(c, n->right, n->left->type);
 
-    d_gen_convert(c, n->place, value, n->right->type, n->left->type);
     if (is_variable(n->left)) {
         store_variable(c, n->left, value);
     } else {
