@@ -196,6 +196,8 @@ static void side_effects(struct consumer *c, const struct epid_info *info, uint3
         libact_do(c, info, f, values, n);
     } else if (r->kind == D_ACT_SYSTEM) {
         libact_system(c, f, values, n);
+    } else if (r->kind == D_ACT_FREOPEN) {
+        libact_freopen(c, info, f, values, n);
     } else if (r->kind == D_ACT_PRINTA) {
         for (unsigned k = 0; k < f->naggregations; k++) {
             struct aggregation *a = consumer_aggregation(c, f->aggregations[k]);
