@@ -140,10 +140,7 @@ static const char *boot(struct wire_of_boot *w)
 
     run->board = "virt-a64";
     run->image = "work";
-    static char *extra[] = {"-chardev", NULL,
-                            "-device",  "virtio-serial-device",
-                            "-device",  "virtserialport,chardev=link"};
-    static char text[200];
+    run->link = w->spec;
     if (run_find_root(run) != 0 || run_build(run) != 0) {
         return "there is no board to boot; -t says where a target is";
     }
@@ -152,10 +149,6 @@ static const char *boot(struct wire_of_boot *w)
     }
     snprintf(run->elf, sizeof(run->elf), "%.2000s/build/%s/%s.elf", run->root, run->board,
              run->image);
-    snprintf(text, sizeof(text), "socket,id=link,path=%s,server=on,wait=off", w->spec + 5);
-    extra[1] = text;
-    run->extra = extra;
-    run->nextra = 6;
     if (run_args(run) != 0 || !start_qemu(w) || !wait_for_socket(w)) {
         return "QEMU doesn't start";
     }

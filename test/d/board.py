@@ -16,19 +16,20 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-# The line, as boards/<board>/README.md has it, and what the rows need.
+# What the rows need.
 BOARDS = {
-    "virt-a64": (["-device", "virtio-serial-device", "-device", "virtserialport,chardev=link"], []),
-    "mps2-an386": (["-serial", "chardev:link"],
-                   ["--set", "strsize=256", "--set", "bufsize=64k", "--set", "dynvarsize=16k"]),
+    "virt-a64": [],
+    "mps2-an386": ["--set", "strsize=256", "--set", "bufsize=64k", "--set", "dynvarsize=16k"],
 }
 
 
 def boot(board, folder):
-    with open(os.path.join(ROOT, "build", board, "qemu.args"), encoding="utf-8") as f:
-        command = f.read().split()
-    command += ["-chardev", f"socket,id=link,path={folder}/link,server=on,wait=off"]
-    command += BOARDS[board][0] + ["-kernel", os.path.join(ROOT, "build", board, "live.elf")]
+    build = os.path.join(ROOT, "build", board)
+    with open(build + "/qemu.args", encoding="utf-8") as args, \
+            open(build + "/qemu.link", encoding="utf-8") as link:
+        command = args.read().split()
+        command += ["-chardev", f"socket,id=link,path={folder}/link,server=on,wait=off"]
+        command += link.read().split() + ["-kernel", build + "/live.elf"]
     qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 30
@@ -46,7 +47,7 @@ def main():
         qemu = boot(options.board, folder)
         try:
             return subprocess.run([os.path.join(HERE, "run.py"), "--target", f"unix:{folder}/link",
-                                   *BOARDS[options.board][1], *rest], check=False).returncode
+                                   *BOARDS[options.board], *rest], check=False).returncode
         finally:
             qemu.kill()
             qemu.wait()
