@@ -19,7 +19,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 # What the rows need.
 BOARDS = {
     "virt-a64": [],
-    "mps2-an386": ["--set", "strsize=256", "--set", "bufsize=64k", "--set", "dynvarsize=16k"],
+    "mps2-an386": ["--bits", "32", "--set", "strsize=256", "--set", "bufsize=64k",
+                   "--set", "dynvarsize=16k"],
 }
 
 

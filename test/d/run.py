@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The conformance suite of D: runs the rows of test/d/rows/*.rows against `kymo dtrace`.
 
-run.py [--kymo PROGRAM] [--jobs N] [--target SPEC] [--set OPTION=VALUE]... [--every N] [NAME...]
+run.py [--kymo PROGRAM] [--jobs N] [--target SPEC] [--set OPTION=VALUE]...
+       [--bits 32] [--every N] [NAME...]
 
 NAME: only rows whose names contain one of them. --target: against this target instead of self; with
---set a board's smaller defaults are set to those that the rows count on. --every: only each Nth
-row.
+--set a board's smaller defaults are set to those that the rows count on. --bits: of its pointers.
+--every: only each Nth row.
 
 A row:
 
@@ -18,10 +19,13 @@ A row:
     script, up to the first ---
     self: why                  it can't be run against another target than self, because …
     here: why                  nor against one on another machine
+    lp64: why                  nor against one whose pointers have 32 bits
     --- out
     standard output; newlines at its end don't count (with `raw:` all lines up to the next part do)
     --- err
     standard error; not looked at if there is no such part
+    --- out32, err32
+    the same of a target whose pointers have 32 bits, where that differs
     --- file NAME
     another file, in the folder where dtrace runs
     --- program NAME
@@ -46,7 +50,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-KEYS = ("args", "status", "tag", "expect", "raw", "self", "here")
+KEYS = ("args", "status", "tag", "expect", "raw", "self", "here", "lp64")
 
 
 class Row:
@@ -54,7 +58,8 @@ class Row:
         self.name, self.where = name, where
         self.args, self.status, self.tag = "-q -s %", 0, None
         self.part = self.raw = False
-        self.only_self = self.only_here = None
+        self.only_self = self.only_here = self.only_lp64 = None
+        self.out32 = self.err32 = None
         self.script, self.out, self.err = [], None, None
         self.files, self.after, self.programs = {}, {}, {}
 
@@ -66,7 +71,7 @@ def add_key(row, key, value):
         row.part = True
     elif key == "raw":
         row.raw = True
-    elif key in ("self", "here"):
+    elif key in ("self", "here", "lp64"):
         setattr(row, "only_" + key, value)
     else:
         setattr(row, key, value)
@@ -92,7 +97,7 @@ def parse(path):
             head = False
             words = line[4:].split()
             into = []
-            if words[0] in ("out", "err"):
+            if words[0] in ("out", "err", "out32", "err32"):
                 setattr(row, words[0], into)
             elif words[0] in ("file", "after", "program"):
                 getattr(row, "files" if words[0] == "file" else
@@ -210,7 +215,7 @@ ONLY_HERE = [
     (None, r"\b(raise|stop|panic|breakpoint)\(", "it would be done to the link's own process"),
     (r"--elf", None, "--elf names programs of this machine"),
     (r"-lv|-l -v", None, "what is listed of a board begins with what it is"),
-    (None, r"copyin(str|to)?\(\(uintptr_t\)this->p", "a program's memory is not the user's there"),
+    (None, r"(?s)alloca\(.*copy(in|out)", "a program's memory is not the user's there"),
     (None, r"walltimestamp > timestamp", "a board without a battery begins in 1970"),
     (None, r"(tick|profile)-.*(args\[0\]|arg1)", "a timer's arguments hang on what runs"),
     (None, r"^profile:::tick-\* \{ \}", "who else traces has made more timers"),
@@ -219,8 +224,10 @@ ONLY_HERE = [
 ]
 
 
-def left_out(row, target):
+def left_out(row, target, bits):
     """Why this row doesn't apply to the target; None: it does."""
+    if bits == 32 and row.only_lp64:
+        return row.only_lp64
     if target == "self" or row.only_self:
         return row.only_self if target != "self" else None
     if target == "loop":
@@ -242,9 +249,12 @@ def choose(options):
             rows += parse(path)
     rows = [r for r in rows if not options.names or any(n in r.name for n in options.names)]
     rows = rows[::options.every]
-    left = [r for r in rows if left_out(r, options.target)]
+    for row in rows if options.bits == 32 else []:
+        row.out = row.out if row.out32 is None else row.out32
+        row.err = row.err if row.err32 is None else row.err32
+    left = [r for r in rows if left_out(r, options.target, options.bits)]
     for row in left:
-        print(f"left out {row.where}: {row.name}: {left_out(row, options.target)}")
+        print(f"left out {row.where}: {row.name}: {left_out(row, options.target, options.bits)}")
     return [r for r in rows if r not in left], len(left)
 
 
@@ -254,6 +264,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--target", default="self")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
+    parser.add_argument("--bits", type=int, default=64, choices=(32, 64))
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--every-tag", type=int, default=1, metavar="N",
                         help="only each Nth row of the tables of tags; 0: none")
