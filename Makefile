@@ -84,7 +84,7 @@ clean: ## remove build/
 .PHONY: help
 help: ## this list
 	@awk -F':.*## ' '/^[a-z].*:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
-	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, V=1"
+	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, BOOT_D=file.d, V=1"
 
 ##@ Boards
 BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt
@@ -92,12 +92,12 @@ BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt
 boards: $(addprefix board-,$(BOARDS))
 
 .PHONY: $(addprefix board-,$(BOARDS))
-$(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS)
+$(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS) $(if $(BOOT_D),$(B)/kymo)
 	$(call board_make,$*,images)
 
 # What `make run` and `make gdb` boot.
 .PHONY: image
-image: $(BOARD_TOOLS)
+image: $(BOARD_TOOLS) $(if $(BOOT_D),$(B)/kymo)
 	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
 	$(call board_make,$(BOARD),image-$(IMAGE))
 

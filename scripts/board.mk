@@ -155,13 +155,25 @@ $(B)/d/%.dif: %.d build/tools/mkd
 	$(call say,D)
 	$(Q)build/tools/mkd $@ $(POINTER_BYTES) $< $(D_OPTIONS)
 
+# BOOT_D=file.d: a D program that is at work before the first process is, in every image that is
+# made. `kymo dtrace -a` claims it.
+boot_dif := $(if $(BOOT_D),$(B)/d/boot.dif)
+$(B)/boot_d: FORCE
+	@mkdir -p $(@D)
+	@echo '$(BOOT_D)' | cmp -s - $@ || echo '$(BOOT_D)' > $@
+$(B)/d/boot.dif: $(BOOT_D) $(B)/boot_d $(B)/fbt_first.elf build/kymo
+	@mkdir -p $(@D)
+	$(call say,D)
+	$(Q)build/kymo dtrace -t elf:$(B)/fbt_first.elf --compile $@ -s $(BOOT_D)
+
 define image_rule
 $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
-		$(foreach d,$($(1)_D),$(call dif,$(d))) build/tools/mkcpio
+		$(foreach d,$($(1)_D),$(call dif,$(d))) build/tools/mkcpio $(B)/boot_d $(boot_dif)
 	$$(call say,CPIO)
 	$$(Q)build/tools/mkcpio $$@ start=$($(1)_SCRIPT) \
 		$(foreach p,$($(1)_PROGRAMS),$(p)=$(B)/stripped/$(p)) \
-		$(foreach d,$($(1)_D),$(notdir $(d:.d=.dif))=$(call dif,$(d)))
+		$(foreach d,$($(1)_D),$(notdir $(d:.d=.dif))=$(call dif,$(d))) \
+		$(if $(BOOT_D),boot.dif=$(boot_dif))
 
 $(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/$(1).cpio"' -c -o $$@ scripts/image.S
