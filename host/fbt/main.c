@@ -12,7 +12,7 @@
 
 #include "host/fbt/kernel.h"
 
-enum { SLOT_BYTES = 32, OFFSET_MAX = 0x8000 };
+enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
 
 static int by_name(const void *a, const void *b)
 {

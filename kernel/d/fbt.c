@@ -22,21 +22,26 @@
 enum { ENTRY, RETURN, KINDS };
 static const char *const kind_names[KINDS] = {"entry", "return"};
 
+/* What is to become of a slot, or has. */
+enum state { FREE, GOING_ON, ON, GOING_OFF };
+
 /* In the text: read as data, written through arch_text_write(). */
 struct slot {
     uint32_t code[ARCH_PROBE_WORDS];
-    uint32_t original; /* what the branch has replaced; of a free slot: the next free one's number
+    uint32_t original; /* what the branch replaces; of a free slot: the next free one's number
                           from 1 */
+    uint32_t place;    /* enum state, then in 28 bits where the branch goes, from __kernel_start */
     uint16_t probe;
     uint16_t offset; /* of the return */
 };
-_Static_assert(sizeof(struct slot) == 32, "host/fbt/main.c");
+_Static_assert(sizeof(struct slot) == FBT_SLOT_BYTES, "host/fbt/main.c");
 
 extern const char __kernel_start[];
 
 static uint32_t created[KINDS][64]; /* [k] bits: by number in the table */
 static uint32_t slots_used;         /* [k] from the start; some of them may be free again */
 static uint32_t slots_free;         /* [k] first free one, from 1; 0: none */
+static bool pending;                /* [k] something is going on or off */
 static bool busy[CONFIG_CPUS];      /* [c] */
 
 /* ---- firing ------------------------------------------------------------------------------------
@@ -78,44 +83,6 @@ void kernel_probe_return(const void *back, const uintptr_t *regs)
     arch_irq_restore(irq);
 }
 
-/* ---- changing an instruction that others may execute -------------------------------------------
- */
-
-static struct meeting {
-    volatile uint32_t waiting; /* [a] CPUs that have stopped */
-    volatile uint32_t over;    /* [a] */
-    uint32_t leader, others;   /* [k] */
-    uintptr_t site;            /* [k] */
-    uint32_t insn;             /* [k] */
-} meeting;
-
-/* The others stop in here, where nothing is patched. */
-static void meet(void *arg)
-{
-    struct meeting *m = arg;
-
-    if (arch_cpu()->id != m->leader) {
-        __atomic_fetch_add(&m->waiting, 1, __ATOMIC_RELEASE);
-        do {
-            arch_spin_hint();
-        } while (!__atomic_load_n(&m->over, __ATOMIC_ACQUIRE));
-        arch_spin_hint(); /* what was fetched before is forgotten */
-        return;
-    }
-    while (__atomic_load_n(&m->waiting, __ATOMIC_ACQUIRE) != m->others) {
-        arch_spin_hint();
-    }
-    arch_text_write(m->site, &m->insn, sizeof(m->insn));
-    __atomic_store_n(&m->over, 1, __ATOMIC_RELEASE);
-}
-
-static void replace(uintptr_t site, uint32_t insn)
-{
-    meeting = (struct meeting){
-        .leader = arch_cpu()->id, .others = cpu_online_count() - 1, .site = site, .insn = insn};
-    cpu_run_on_all(meet, &meeting);
-}
-
 /* ---- slots -------------------------------------------------------------------------------------
  */
 
@@ -138,11 +105,115 @@ static uint32_t slot_take(void)
     return ++slots_used;
 }
 
-static void slot_give(uint32_t number)
+static enum state slot_state(const struct slot *slot)
 {
-    arch_text_write((uintptr_t)&slot_at(number)->original, &slots_free, sizeof(slots_free));
-    slots_free = number;
+    return slot->place >> 28;
 }
+
+static uintptr_t slot_site(const struct slot *slot)
+{
+    return (uintptr_t)__kernel_start + (slot->place & 0x0fffffff);
+}
+
+static void slot_set(const struct slot *slot, enum state state)
+{
+    uint32_t place = (slot->place & 0x0fffffff) | (uint32_t)state << 28;
+
+    arch_text_write((uintptr_t)&slot->place, &place, sizeof(place));
+}
+
+static void slot_give(const struct slot *slot)
+{
+    arch_text_write((uintptr_t)&slot->original, &slots_free, sizeof(slots_free));
+    slots_free = (uint32_t)(slot - (const struct slot *)fbt_slots) + 1;
+    slot_set(slot, FREE);
+}
+
+/* The slot of what is or will be patched there; NULL: none. Usually the branch tells. */
+static const struct slot *slot_find(uintptr_t site)
+{
+    uintptr_t at = arch_probe_target(site);
+
+    if (at >= (uintptr_t)fbt_slots && at < (uintptr_t)fbt_slots_end) {
+        return slot_of((const void *)at);
+    }
+    for (uint32_t n = 1; n <= slots_used; n++) {
+        if (slot_state(slot_at(n)) == GOING_ON && slot_site(slot_at(n)) == site) {
+            return slot_at(n);
+        }
+    }
+    return NULL;
+}
+
+/* ---- changing instructions that others may execute ---------------------------------------------
+ */
+
+static struct meeting {
+    volatile uint32_t waiting; /* [a] CPUs that have stopped */
+    volatile uint32_t over;    /* [a] */
+    uint32_t leader, others;   /* [k] */
+} meeting;
+
+static void patch_all(void)
+{
+    for (uint32_t n = 1; n <= slots_used; n++) {
+        const struct slot *slot = slot_at(n);
+        uintptr_t site = slot_site(slot);
+        uint32_t insn = slot->original;
+        if (slot_state(slot) == GOING_ON) {
+            insn = arch_probe_branch(site, (uintptr_t)slot);
+        }
+        if (slot_state(slot) == GOING_ON || slot_state(slot) == GOING_OFF) {
+            arch_text_write(site, &insn, sizeof(insn));
+        }
+    }
+}
+
+/* The others stop in here, where nothing is patched. */
+static void meet(void *arg)
+{
+    struct meeting *m = arg;
+
+    if (arch_cpu()->id != m->leader) {
+        __atomic_fetch_add(&m->waiting, 1, __ATOMIC_RELEASE);
+        do {
+            arch_spin_hint();
+        } while (!__atomic_load_n(&m->over, __ATOMIC_ACQUIRE));
+        arch_spin_hint(); /* what was fetched before is forgotten */
+        return;
+    }
+    while (__atomic_load_n(&m->waiting, __ATOMIC_ACQUIRE) != m->others) {
+        arch_spin_hint();
+    }
+    patch_all();
+    __atomic_store_n(&m->over, 1, __ATOMIC_RELEASE);
+}
+
+/* All that enable() and disable() have asked for. Afterwards no CPU is in a slot that goes off. */
+static void settle(void)
+{
+    if (!pending) {
+        return;
+    }
+    pending = false;
+    meeting = (struct meeting){.leader = arch_cpu()->id, .others = cpu_online_count() - 1};
+    if (meeting.others) {
+        cpu_run_on_all(meet, &meeting);
+    } else {
+        patch_all(); /* interrupts stay open */
+    }
+    for (uint32_t n = 1; n <= slots_used; n++) {
+        const struct slot *slot = slot_at(n);
+        if (slot_state(slot) == GOING_ON) {
+            slot_set(slot, ON);
+        } else if (slot_state(slot) == GOING_OFF) {
+            slot_give(slot);
+        }
+    }
+}
+
+/* ---- places ------------------------------------------------------------------------------------
+ */
 
 struct place {
     uintptr_t at;    /* the branch */
@@ -153,32 +224,34 @@ struct place {
 
 static int place_on(uint32_t probe, const struct place *p)
 {
-    uint32_t number = slot_take();
-    uintptr_t at = (uintptr_t)slot_at(number);
-    struct slot slot = {.probe = (uint16_t)probe, .offset = (uint16_t)p->offset};
+    uint32_t number = slot_take(), from_start = (uint32_t)(p->at - (uintptr_t)__kernel_start);
+    struct slot slot = {.place = from_start | (uint32_t)GOING_ON << 28,
+                        .probe = (uint16_t)probe,
+                        .offset = (uint16_t)p->offset};
 
     if (!number) {
         return -ENOSPC;
     }
+    uintptr_t at = (uintptr_t)slot_at(number);
     memcpy(&slot.original, (const void *)p->at, sizeof(slot.original));
     if (!arch_probe_slot(slot.code, at, p->at, p->length, p->kind == RETURN)) {
-        slot_give(number);
+        slot_give(slot_at(number));
         return -ENOTSUP;
     }
     arch_text_write(at, &slot, sizeof(slot));
-    replace(p->at, arch_probe_branch(p->at, at));
+    pending = true;
     return 0;
 }
 
-/* When replace() is back no CPU is in the slot. */
 static void place_off(const struct place *p)
 {
-    uintptr_t at = arch_probe_target(p->at);
-    const struct slot *slot = slot_of((const void *)at);
+    const struct slot *slot = slot_find(p->at);
 
-    if (at >= (uintptr_t)fbt_slots && at < (uintptr_t)fbt_slots_end) {
-        replace(p->at, slot->original);
-        slot_give((uint32_t)(slot - (const struct slot *)fbt_slots) + 1);
+    if (slot && slot_state(slot) == GOING_ON) {
+        slot_give(slot);
+    } else if (slot) {
+        slot_set(slot, GOING_OFF);
+        pending = true;
     }
 }
 
@@ -259,7 +332,8 @@ static const struct d_provider provider = {.name = "fbt",
                                            .attributes = D_KERNEL_ATTRIBUTES,
                                            .provide = provide,
                                            .enable = enable,
-                                           .disable = disable};
+                                           .disable = disable,
+                                           .settle = settle};
 
 static void create(unsigned number, unsigned kind)
 {

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#define FBT_SLOT_BYTES 36
 #define FBT_TABLE __attribute__((section("fbt_table"), used))
 
 struct fbt_function {

@@ -248,7 +248,7 @@ static void listener_make(struct listener *l, const struct row *row,
     l->row = row;
     l->always = (row->to & row->from) == ALL;
     l->straight = is_straight(row);
-    l->probe = d_probe_at(d_probe_create(provider, "kernel", row->function, row->name, l));
+    l->probe = d_probe_at(d_probe_add(provider, "kernel", row->function, row->name, l));
 }
 
 void d_sites_init(void)

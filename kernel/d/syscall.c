@@ -137,8 +137,8 @@ void d_syscall_init(void)
     for (unsigned i = 0; i < CALLS; i++) {
         for (unsigned kind = 0; kind < KINDS; kind++) {
             probes[calls[i].number][kind] =
-                d_probe_create(&provider, "kernel", calls[i].name, names[kind],
-                               (void *)(uintptr_t)(kind << 8 | calls[i].number));
+                d_probe_add(&provider, "kernel", calls[i].name, names[kind],
+                            (void *)(uintptr_t)(kind << 8 | calls[i].number));
         }
     }
 }

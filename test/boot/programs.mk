@@ -3,7 +3,7 @@
 
 boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
-	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d victim
+	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt victim
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
@@ -16,4 +16,6 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(DEMO_PROGRAMS) \
 	$(boot_programs)))
 d_D := $(wildcard test/boot/d/*.d)
+fbt_D := $(wildcard test/boot/fbt/*.d)
+fbtall_D := $(fbt_D)
 IMAGES += $(boot_images)

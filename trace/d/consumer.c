@@ -153,6 +153,7 @@ static void disable_all(struct d_consumer *c)
         struct d_ecb *e = &c->ecbs[--c->enabled];
         d_probe_disable(e->probe, e);
     }
+    d_probes_settle();
     wait_for_firings();
 }
 
@@ -167,6 +168,7 @@ static int enable_all(struct d_consumer *c)
         }
         c->enabled++;
     }
+    d_probes_settle();
     return 0;
 }
 

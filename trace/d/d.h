@@ -47,6 +47,8 @@ struct d_provider {
     /* First and last enabling of a probe. 0 or a negative errno. Control context. */
     int (*enable)(uint32_t probe, void *arg);
     void (*disable)(uint32_t probe, void *arg);
+    /* Makes all of what enable() and disable() have prepared true at once. NULL: nothing to do. */
+    void (*settle)(void);
     /* arg5 and beyond, of the firing under way; NULL: they read 0. */
     uint64_t (*argument)(uint32_t probe, void *arg, unsigned n);
     /* The C type of args[n], for -lv and the compiler; NULL: there is none. */

@@ -175,6 +175,15 @@ void d_probe_disable(struct d_probe *p, struct d_ecb *ecb)
     }
 }
 
+void d_probes_settle(void)
+{
+    for (unsigned i = 0; i < provider_count; i++) {
+        if (providers[i]->settle) {
+            providers[i]->settle();
+        }
+    }
+}
+
 /* Stable in all its names; common to all architectures. */
 static const struct d_provider dtrace_provider = {
     .name = "dtrace",

@@ -37,6 +37,8 @@ static inline struct d_probe *d_probe_at(uint32_t id)
  * caller waits for firings under way before it frees the ECB. */
 int d_probe_enable(struct d_probe *, struct d_ecb *);
 void d_probe_disable(struct d_probe *, struct d_ecb *);
+/* After many of them. */
+void d_probes_settle(void);
 
 /* Whether the current thread remembers that nothing on this probe is for it. */
 #define d_probe_skips(p) d_probe_skips_thread(p, *d_port_predicate_cache())
