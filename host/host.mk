@@ -60,7 +60,7 @@ $(B)/gen/%: host/gen/%.c
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -MMD -MP -o $@ $<
 
 # The generated pages are committed. host-docs writes them, host-docs-check fails if they are old.
-HOST_DOCS := events kercalls dif
+HOST_DOCS := events kercalls dif providers
 
 host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md)
 	$(Q)for doc in $(HOST_DOCS); do $(B)/gen/gen_$${doc}_md >docs/$$doc.md || exit 1; done

@@ -82,9 +82,11 @@ static bool stop_filter(int pid)
     struct filter_msg msg = {FILTER_STOP, 0, 0};
     int status = -1;
     int coid = name_open(FILTER_NAME, 0);
+    bool good = coid >= 0 && MsgSend(coid, &msg, sizeof(msg), NULL, 0) == 0 &&
+                ProcWait(pid, &status, 0) == pid && status == 0;
 
-    return coid >= 0 && MsgSend(coid, &msg, sizeof(msg), NULL, 0) == 0 &&
-           ProcWait(pid, &status, 0) == pid && status == 0;
+    /* Over and over: a process has only so many connections. */
+    return coid >= 0 && name_close(coid) == 0 && good;
 }
 
 static bool work(void)

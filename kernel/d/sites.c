@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The providers whose probes are trace sites: sdt (every row of trace/events.def) and those of
- * probes.def. A site that D listens on calls trace_port_fire() (trace/fire.c, trace/hook.h), which
- * goes through the enabled probes on it.
+ * trace/probes.def. A site that D listens on calls trace_port_fire() (trace/fire.c, trace/hook.h),
+ * which goes through the enabled probes on it.
  *
  * Enabling: kernel lock. Firing: any context, no lock: a list of listeners is changed by one store,
  * and listeners are static: who stands on one that is taken out goes on from it.
@@ -77,7 +77,7 @@ static const struct row rows[] = {
      .site = TRACE_EV_##id, \
      .to = (NEW), \
      .from = (OLD)},
-#include "kernel/d/probes.def"
+#include "trace/probes.def"
 #undef PROBE
 #undef PROBE_
 };
