@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from faulty import Line  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KYMO = os.path.join(ROOT, "build/kymo")
+KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
 BAUD_BYTES = 11520  # a second, of a line of 115200 baud
 # What is sent over lines with faults, and how often something happens to a byte.

@@ -76,7 +76,8 @@ static long open_came(void *context, unsigned channel, const char *service)
     memset(talk, 0, sizeof(*talk));
     talk->open = true;
     talk->number = (uint32_t)strtoul(service + 1, NULL, 10);
-    return 100 + random_below(5000);
+    talk->allowed = 100 + random_below(5000);
+    return talk->allowed;
 }
 
 static void opened(void *context, unsigned channel)
@@ -94,6 +95,8 @@ static void data(void *context, unsigned channel, const uint8_t *bytes, size_t c
     uint8_t sender = end->role == LINK_HOST ? LINK_TARGET : LINK_HOST;
 
     assert_true(talk->open);
+    talk->used += link_cost(count, offset);
+    assert_true(talk->used <= talk->allowed);
     if (end->careless) {
         talk->owed += link_cost(count, offset);
         assert_true(offset + count <= total && total <= LINK_MESSAGE_MOST);
@@ -197,12 +200,14 @@ static void act_open(struct end *end)
     int channel;
 
     snprintf(service, sizeof(service), "s%u", end->conversations);
-    channel = link_open(&end->link, service, 50 + random_below(4000));
+    uint32_t credit = 50 + random_below(4000);
+    channel = link_open(&end->link, service, credit);
     if (channel >= 0) {
         assert_false(end->talk[channel].open);
         memset(&end->talk[channel], 0, sizeof(end->talk[channel]));
         end->talk[channel].open = true;
         end->talk[channel].number = end->conversations++;
+        end->talk[channel].allowed = credit;
     }
 }
 
@@ -234,6 +239,7 @@ static void act_credit(struct end *end, unsigned channel)
 
     if (talk->open && talk->owed > 0 && !end->idle) {
         link_credit(&end->link, channel, talk->owed);
+        talk->allowed += talk->owed;
         talk->owed = 0;
     }
     if (talk->open) {

@@ -21,6 +21,7 @@ struct talk {
     bool sending;            /* one is announced */
     size_t at;               /* of it: fetched; fetch() points into `bytes` */
     uint32_t owed;           /* credit not given back yet */
+    uint32_t allowed, used;  /* credit given to the other end, and what it has cost */
     uint8_t bytes[END_FRAME_MOST];
 };
 

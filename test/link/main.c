@@ -29,6 +29,7 @@ int main(void)
         cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_silence),
         cmocka_unit_test(test_echo_of_ourselves),
+        cmocka_unit_test(test_echo_while_up),
         cmocka_unit_test(test_old_session_is_refused),
         cmocka_unit_test(test_slow_channel_holds_nobody_up),
         cmocka_unit_test(test_refusal),

@@ -26,6 +26,7 @@ static unsigned open_one(struct pair *pair)
 
     assert_true(channel >= 0);
     pair->host.talk[channel].open = true;
+    pair->host.talk[channel].allowed = 1000;
     for (int ms = 0; !pair->target.talk[channel].open; ms++) {
         assert_true(ms < 1000);
         pair_step(pair, true);
@@ -53,8 +54,10 @@ void test_silence(void **state)
     assert_false(pair->target.talk[0].open);
     pair->to_host.stalled_until = pair->to_target.stalled_until = pair->now;
     pair_settle(pair);
-    steps(pair, 20000, true); /* and keepalives keep it up */
+    uint32_t frames = link_stats(&pair->host.link)->frames_out;
+    steps(pair, 20000, true); /* and keepalives keep it up, one a second */
     assert_int_equal(pair->host.downs, 1);
+    assert_in_range(link_stats(&pair->host.link)->frames_out - frames, 15, 25);
     pair_free(pair);
 }
 
@@ -74,6 +77,35 @@ void test_echo_of_ourselves(void **state)
         }
         assert_false(link_is_up(&pair->host.link));
     }
+    pair_free(pair);
+}
+
+/* The same while it is up and talks: a frame of ours with the number that we expect is not theirs.
+ */
+void test_echo_while_up(void **state)
+{
+    struct pair *pair = pair_make(__func__);
+
+    (void)state;
+    pair_meet(pair);
+    for (int ms = 0; ms < 20000; ms++) {
+        const uint8_t *bytes;
+
+        end_act(&pair->host, false);
+        size_t count = link_output(&pair->host.link, pair->now, &bytes);
+        if (count > 0 && bytes[0] == 0) { /* from its begin */
+            uint8_t copy[LINK_LINE_MOST(END_FRAME_MOST)];
+
+            memcpy(copy, bytes, count);
+            link_input(&pair->host.link, pair->now, "", 1);
+            link_input(&pair->host.link, pair->now, copy, count);
+        }
+        pair_step(pair, false);
+    }
+    pair_settle(pair);
+    assert_int_equal(pair->host.downs, 0);
+    assert_true(link_stats(&pair->host.link)->bad > 100);
+    assert_true(pair->host.messages > 100);
     pair_free(pair);
 }
 
@@ -271,6 +303,16 @@ static void enemy_frame(struct pair *pair)
     link_input(&pair->target.link, pair->now, image, bytes);
 }
 
+/* Whatever acks came: the window's numbers are in order. */
+static void check_window(const struct link *link)
+{
+    uint16_t made = (uint16_t)(link->next - link->base);
+
+    assert_true(made <= link->config.window);
+    assert_true((uint16_t)(link->cursor - link->base) <= made);
+    assert_true((uint16_t)(link->sent_to - link->base) <= made);
+}
+
 static uint32_t enemy_round(struct pair *pair)
 {
     uint32_t frames = 0;
@@ -282,6 +324,7 @@ static uint32_t enemy_round(struct pair *pair)
         end_act(&pair->target, random_below(2));
         pair->now += random_below(3);
         link_output_done(&pair->target.link, link_output(&pair->target.link, pair->now, &bytes));
+        check_window(&pair->target.link);
     }
     return frames;
 }
@@ -333,6 +376,7 @@ void test_overhead(void **state)
             bytes += length;
         }
         link_credit(&pair->host.link, channel, 10000);
+        pair->host.talk[channel].allowed += 10000;
         pair->host.talk[channel].owed = 0;
         pair_step(pair, true);
     }

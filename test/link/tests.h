@@ -40,6 +40,7 @@ void test_everything_small_frames(void **state);
 void test_restarts(void **state);
 void test_silence(void **state);
 void test_echo_of_ourselves(void **state);
+void test_echo_while_up(void **state);
 void test_old_session_is_refused(void **state);
 void test_slow_channel_holds_nobody_up(void **state);
 void test_refusal(void **state);
