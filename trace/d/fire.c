@@ -211,7 +211,7 @@ void d_ecb_fire(const struct d_ecb *e, const uint64_t args[5])
     fire_ecb(e, args);
 }
 
-void d_probe_fire(const struct d_probe *p, const uint64_t args[5])
+static D_HOT void fire_all(const struct d_probe *p, const uint64_t args[5])
 {
     uintptr_t irq = d_port_irq_save();
 
@@ -222,13 +222,18 @@ void d_probe_fire(const struct d_probe *p, const uint64_t args[5])
     d_port_irq_restore(irq);
 }
 
+void d_probe_fire(const struct d_probe *p, const uint64_t args[5])
+{
+    fire_all(p, args);
+}
+
 void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
             uint64_t arg4)
 {
     const struct d_probe *p = d_probe_at(probe);
 
     if (!d_probe_skips(p)) {
-        d_probe_fire(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
+        fire_all(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
     }
 }
 
