@@ -33,9 +33,12 @@ def boot(board, folder):
         command += link.read().split() + ["-kernel", build + "/live.elf"]
     qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 30
-    while not os.path.exists(folder + "/link") and time.monotonic() < until:
-        time.sleep(0.02)
+    until = time.monotonic() + 60
+    ask = [os.path.join(ROOT, "build", "kymo"), "link", "-t", f"unix:{folder}/link"]
+    while subprocess.run(ask, capture_output=True, check=False).returncode:
+        if time.monotonic() > until:
+            sys.exit("the board doesn't answer")
+        time.sleep(0.1)
     return qemu
 
 
