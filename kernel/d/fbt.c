@@ -7,7 +7,7 @@
  * The functions are in a table made when the kernel is linked (fbt_table.h). Nothing is there of a
  * probe until it is enabled: then the first instruction of the function, or each of its returns, is
  * replaced by a branch to a slot, which calls D, does what was displaced and goes on behind it.
- * docs/probes.md has more.
+ * docs/fbt.md has more.
  *
  * Enabling: kernel lock. Firing: any context; a function that D's own work calls does not fire.
  * Tested by test/boot's suite fbt; the table's maker by test/fbt.
