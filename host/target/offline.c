@@ -53,10 +53,22 @@ static const struct d_model *offline_model(struct target *t)
     return ((struct offline *)t)->model;
 }
 
+/* What the boards have, as far as it can be told: small ones have short pointers. */
 static uint64_t offline_option_default(struct target *t, const char *option)
 {
-    (void)t;
-    (void)option;
+    static const struct {
+        const char *name;
+        uint64_t small, large;
+    } table[] = {{"bufsize", 16 << 10, 256 << 10},   {"aggsize", 8 << 10, 256 << 10},
+                 {"specsize", 4 << 10, 32 << 10},    {"dynvarsize", 8 << 10, 256 << 10},
+                 {"strsize", 64, 256}};
+    bool small = offline_model(t)->pointer == 4;
+
+    for (unsigned i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        if (strcmp(option, table[i].name) == 0) {
+            return small ? table[i].small : table[i].large;
+        }
+    }
     return D_OPTION_UNSET;
 }
 

@@ -43,7 +43,7 @@ enum link_down {
     LINK_CLOSED,     /* link_bye(), link_lost() */
 };
 
-#define LINK_SILENCE_MS 5000
+#define LINK_SILENCE_MS 15000
 #define LINK_KEEPALIVE_MS 1000
 #define LINK_FAREWELL_MS 3000 /* a farewell waits so long for acknowledgements */
 
