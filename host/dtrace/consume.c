@@ -404,7 +404,7 @@ int consumer_pass(struct consumer *c, bool last)
     }
     fflush(c->printer.out);
     if (status.exited && status.exit_dropped && !c->status_set) {
-        c->status = status.exit_status;
+        c->status = status.exit_status & 0xff; /* as a process has it */
     }
     return error;
 }

@@ -179,7 +179,7 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
     }
     putc('}', c->printer.out);
     if (r->kind == D_ACT_EXIT) {
-        c->status = (int)datum_signed(record + r->offset, 4);
+        c->status = (int)datum_signed(record + r->offset, 4) & 0xff;
         c->status_set = true;
     }
     return n;

@@ -131,7 +131,7 @@ static void print_printa(struct consumer *c, const struct d_format *f)
 
 static void take_exit(struct consumer *c, const uint8_t *data)
 {
-    c->status = (int)datum_signed(data, 4);
+    c->status = (int)datum_signed(data, 4) & 0xff;
     c->status_set = true;
 }
 
