@@ -59,8 +59,10 @@ static uint64_t offline_option_default(struct target *t, const char *option)
     static const struct {
         const char *name;
         uint64_t small, large;
-    } table[] = {{"bufsize", 16 << 10, 256 << 10},   {"aggsize", 8 << 10, 256 << 10},
-                 {"specsize", 4 << 10, 32 << 10},    {"dynvarsize", 8 << 10, 256 << 10},
+    } table[] = {{"bufsize", 16 << 10, 256 << 10},
+                 {"aggsize", 8 << 10, 256 << 10},
+                 {"specsize", 4 << 10, 32 << 10},
+                 {"dynvarsize", 8 << 10, 256 << 10},
                  {"strsize", 64, 256}};
     bool small = offline_model(t)->pointer == 4;
 

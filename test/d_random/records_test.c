@@ -396,13 +396,24 @@ static void compare_entries(void)
 /* ---- one image ---------------------------------------------------------------------------------
  */
 
+/* Each clause that faults makes ERROR's run. */
+static bool is_on_error(const struct d_image *image, uint32_t ecb)
+{
+    const char *base = (const char *)image;
+    const struct d_image_ecb *all = (const void *)(base + image->ecbs.offset);
+
+    return d_glob(base + image->strings.offset + all[ecb].name, "ERROR");
+}
+
 static void fire(const struct d_image *image)
 {
     uint64_t before = counted, steps = 0, *a = pair.args;
 
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
         struct d_cost cost = d_ecb_cost(image, i, (uint32_t)consumer->code.strsize);
-        steps = steps + cost.steps < steps ? UINT64_MAX : steps + cost.steps + cost.record + 8;
+        uint64_t times = is_on_error(image, i) ? image->ecbs.count : 1;
+        uint64_t more = (cost.steps + cost.record + 8) * times;
+        steps = cost.steps > UINT32_MAX || steps + more < steps ? UINT64_MAX : steps + more;
     }
     before = counted;
     d_fire(probe, a[0], a[1], a[2], a[3], a[4]);
