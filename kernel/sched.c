@@ -147,14 +147,14 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
         return;
     }
     cpu->since = now;
-    cpu->current = next;
     if (prev) {
         prev->run_cycles += ran;
         slice_begin(prev);
     } else if (is_idle(cpu)) {
         cpu->idle->run_cycles += ran;
-        idle_leave(cpu);
+        idle_leave(cpu); /* as what runs: a probe there sees its thread */
     }
+    cpu->current = next;
     if (!next) {
         idle_enter(cpu, prev);
         return;

@@ -2,7 +2,7 @@
 /*
  * Prints docs/providers.md from trace/probes.def, trace/events.def, trace/sites.def and
  * kernel/abi/kercalls.def. Run by `make docs`; the build checks that the committed page is what
- * this prints.
+ * this prints, and test/d/scripts.py that a booted board has the page's probes and arguments.
  */
 #include "host/gen/gen.h"
 #include "trace/event_args.h"
@@ -164,9 +164,11 @@ static const char head[] =
     "Generated from `trace/probes.def`, `trace/events.def`, `trace/sites.def` and\n"
     "`kernel/abi/kercalls.def` by `make docs`; change the tables, not this page. The language is "
     "in\n"
-    "[d.md](d.md), how a probe gets into the kernel in [probes.md](probes.md). `kymo dtrace -lv` "
-    "lists\n"
-    "what a running board has.\n"
+    "[d.md](d.md), how a probe gets into the kernel in [probes.md](probes.md), `fbt` (every "
+    "function\n"
+    "of the kernel) in [fbt.md](fbt.md). Ready scripts, each with a sample of its output beside "
+    "it:\n"
+    "`host/scripts/`. `kymo dtrace -lv` lists what a running board has.\n"
     "\n"
     "A probe is `provider:module:function:name`. The module of all that is in the kernel is\n"
     "`kernel`; a function stands here only where the probe has one. *Arguments* are `args[0]`,\n"
@@ -233,9 +235,12 @@ static const char syscall_head[] =
 static const struct {
     const char *name, *about;
 } providers[] = {
-    {"sched", "The scheduler. A thread's state changes once, and several of these may be about it: "
-              "a thread\n"
-              "that is woken up and gets the CPU at once has `wakeup` and `on-cpu`."},
+    {"sched",
+     "The scheduler. A thread's state changes once, and several of these may be about it: "
+     "a thread\n"
+     "that is woken up and gets the CPU at once has `wakeup` and `on-cpu`. A thread that ends is "
+     "gone\n"
+     "when it leaves its CPU: `pid` is then the idle thread's, whose program is called `kymo`."},
     {"proc", "Processes and their threads."},
     {"msg", "Messages and pulses. A rcvid here is the one that the server gets."},
     {"intr", "Interrupts, as the kernel takes them: devices' and timers', not kernel calls."},

@@ -70,7 +70,9 @@ static bool make_key(struct d_context *c, const struct d_dynvars *v, const struc
             return false;
         }
     }
-    uint32_t hash = (w->variable ^ (uint32_t)w->thread) * 0x85ebca6bu;
+    /* Both halves of the thread: first threads of many processes have the same lower one. */
+    uint32_t who = (uint32_t)w->thread ^ (uint32_t)(w->thread >> 32) * 0x9e3779b1u;
+    uint32_t hash = (w->variable * 0xc2b2ae35u ^ who) * 0x85ebca6bu;
     w->hash = hash_bytes(hash ^ hash >> 13, (const uint8_t *)w->keys, w->key_bytes);
     return true;
 }

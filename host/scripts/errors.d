@@ -1,0 +1,37 @@
+#!/usr/bin/env -S kymo dtrace -s
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Kernel calls that fail: by program, call and errno; and how many calls there were in all.
+ *
+ *   kymo dtrace -s errors.d [SECONDS]         default 1
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+#pragma D option dynvarsize=16k
+#pragma D option aggsize=16k
+
+inline int SECONDS = $1 ? $1 : 1;
+
+syscall:::return
+{
+        @calls = count();
+}
+
+syscall:::return
+/args[0] == -1 && errno/
+{
+        @[execname, probefunc, errno] = count();
+}
+
+tick-1s
+/++seconds >= SECONDS/
+{
+        exit(0);
+}
+
+END
+{
+        printf("%-20s %-20s %5s %8s\n", "PROGRAM", "CALL", "ERRNO", "COUNT");
+        printa("%-20s %-20s %5d %@8d\n", @);
+        printa("of %@d calls\n", @calls);
+}

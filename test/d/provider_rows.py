@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""D programs that prove providers' arguments on the demo workload (apps/demo), for scripts.py.
+
+A row is clauses that set `wrong` if an argument is not what it must be, and a list of conditions
+that must all have come true before 20 seconds are over: then it prints `right`.
+"""
+
+SECONDS = 20
+DECLARED = "".join(f"int {name}; " for name in "wrong tried filter a b c d e f g h".split())
+
+ROWS = {
+    # A process's whole life, of the sensor: made by the demo, loaded, its thread runs, ends.
+    "proc": ("""
+        proc:::create /args[2] == "sensor"/ { child = args[1]; parent = args[0]; a = 1; }
+        proc:::create /args[2] == "sensor" && execname != "demo"/ { wrong = 1; }
+        proc:::create /args[2] == "sensor" && args[0] != pid/ { wrong = 2; }
+        proc:::exec /child && args[0] == child/ { b = 1; where = args[2]; }
+        proc:::exec /child && args[0] == child && args[1] != "sensor"/ { wrong = 3; }
+        proc:::lwp-create /child && args[0] == child/ { c = 1; }
+        proc:::lwp-create /child && args[0] == child && args[1] != 1/ { wrong = 4; }
+        proc:::lwp-start /child && args[0] == child && args[1] == 1/ { d = 1; }
+        proc:::lwp-exit /child && args[0] == child && args[1] == 1/ { e = 1; }
+        proc:::exit /child && args[0] == child/ { f = 1; }
+        proc:::exit /child && args[0] == child && args[1] != parent/ { wrong = 5; }
+        """, "a && b && c && d && e && f && where"),
+    # crash writes to address 0.
+    "proc fault": ("""
+        proc:::fault { a = 1; }
+        proc:::fault /execname != "crash" || args[0] != pid || args[1] != 1/ { wrong = 1; }
+        proc:::fault /args[2] != 11 || args[3] != 0 || args[4] < 4096/ { wrong = 2; }
+        sysinfo:::trap { c = 1; }
+        sysinfo:::trap /args[0] != 1 || arg0 != 1/ { wrong = 4; }
+        """, "a && c"),
+    # A message of the sensor to the filter, and the reply; the pulse of the sensor's timer.
+    "msg": ("""
+        proc:::create /args[2] == "filter"/ { filter = args[1]; }
+        msg:::send /execname == "sensor" && args[1] == filter/ { from = pid; a = 1; }
+        msg:::send /execname == "sensor" && args[0] == 0/ { wrong = 1; }
+        msg:::receive /filter && args[1] == filter && args[0]/ { b = 1; }
+        msg:::reply /filter && pid == filter && args[1] == from/ { c = 1; }
+        msg:::reply /filter && pid == filter && args[1] == from && args[0] != 1/ { wrong = 3; }
+        msg:::reply /args[1] == pid/ { wrong = 4; }
+        msg::event:pulse /from && args[1] == from/ { d = 1; }
+        sdt:::comm_snd_message /execname == "sensor" && args[1] == filter/ { e = 1; }
+        sdt:::comm_snd_message /args[1] == pid/ { wrong = 5; }
+        sdt:::comm_reply_message /filter && pid == filter && args[1] == from/ { f = 1; }
+        """, "a && b && c && d && e && f"),
+    # Every call's result; a message's is its status. ChannelCreate's and ClockTime's arguments.
+    "syscall": ("""
+        syscall::msg_sendv:entry /execname == "sensor"/ { self->in = 1; a = 1; }
+        syscall::msg_sendv:entry /execname == "sensor" && !args[1]/ { wrong = 1; }
+        syscall::msg_sendv:return /execname == "sensor" && self->in/ { self->in = 0; b = 1; }
+        syscall::msg_sendv:return /execname == "sensor" && (args[0] < 0 || arg0 != arg1)/
+        { wrong = 2; }
+        syscall::channel_create:return /args[0] > 0/ { c = 1; }
+        syscall::proc_spawn:return /execname == "demo" && args[0] > 0/ { d = 1; }
+        syscall::proc_spawn:return /execname == "demo" && args[0] <= 0/ { wrong = 3; }
+        syscall::name_lookup:entry /copyinstr(arg0) != ""/ { e = 1; }
+        """, "a && b && c && d && e"),
+    # Who leaves is who runs, but for a thread that ends: it is gone by then, and pid is 1, idle's.
+    "sched": ("""
+        sched:::on-cpu { a = 1; }
+        sched:::on-cpu /args[2] < 0 || args[2] > 255/ { wrong = 1; }
+        sched:::off-cpu { b = 1; }
+        sched:::off-cpu /args[0] != pid && pid != 1/ { wrong = 2; }
+        sched:::sleep { c = 1; }
+        sched:::sleep /args[0] != pid || args[3] < 4/ { wrong = 3; }
+        sched:::preempt { d = 1; }
+        sched:::preempt /args[0] != pid || args[1] != tid/ { wrong = 4; }
+        sched:::wakeup { e = 1; }
+        sched:::wakeup /args[3] < 4 || args[0] < 2/ { wrong = 5; }
+        sched:::enqueue { f = 1; }
+        sched:::dequeue { g = 1; }
+        sched:::dequeue,sched:::enqueue /args[1] < 1/ { wrong = 6; }
+        sdt:::thread_running { h = 1; }
+        """, "a && b && c && d && e && f && g && h"),
+    # inversion's low thread at 11 runs at 13 while the high one waits for the mutex, then at 11.
+    "sched change-pri": ("""
+        sched:::change-pri /args[2] == args[3] || args[2] > 255 || args[3] > 255/ { wrong = 1; }
+        sched:::change-pri /execname == "inversion" && args[2] == 13 && args[3] == 11/
+        { a = 1; who = args[0]; thread = args[1]; }
+        sched:::change-pri /a && args[0] == who && args[1] == thread && args[3] == 13/ { b = 1; }
+        sched:::change-pri /a && args[0] == who && args[1] == thread && args[3] == 13 &&
+            args[2] != 11/ { wrong = 2; }
+        """, "a && b"),
+    # The workers' mutex: who waits gets it, handed over by who had it.
+    "lockstat": ("""
+        lockstat::mutex:block /execname == "workers"/ { waits[args[0], args[1]] = 1; a = 1; }
+        lockstat::mutex:block /execname == "workers" && args[0] != pid/
+        { wrong = 1; }
+        lockstat::mutex:release /execname == "workers"/
+        { self->lock = args[2]; b = 1; }
+        lockstat::mutex:release /execname == "workers" && (args[0] != pid || args[1] != tid)/
+        { wrong = 2; }
+        lockstat::mutex:acquire /execname == "workers" && self->lock && args[0] == pid/
+        { c = 1; }
+        lockstat::mutex:acquire /execname == "workers" && self->lock && args[2] != self->lock/
+        { wrong = 3; }
+        sysinfo:::mutex { d = 1; }
+        sysinfo:::mutex,sysinfo:::sema,sysinfo:::pswitch,sysinfo:::intr,sysinfo:::msg
+        /args[0] != 1/ { wrong = 4; }
+        """, "a && b && c && d"),
+    "sysinfo": ("""
+        sysinfo:::pswitch { a = args[0]; }
+        sysinfo:::intr { b = args[0]; }
+        sysinfo:::msg { c = args[0]; }
+        sysinfo:::sema { d = args[0]; }
+        sysinfo:::mutex { e = args[0]; }
+        sysinfo:::nthreads { f = args[0]; }
+        """, "a == 1 && b == 1 && c == 1 && d == 1 && e == 1 && f == 1"),
+    # A return is of the entry before it on this CPU.
+    "intr": ("""
+        intr:::entry { line[cpu] = args[0] + 1; a = 1; }
+        intr:::entry /args[0] < 0 || args[0] > 1023/ { wrong = 1; }
+        intr:::return /line[cpu]/ { b = 1; }
+        intr:::return /line[cpu] && line[cpu] != args[0] + 1/ { wrong = 2; }
+        intr:::return /args[1] != 0 && args[1] != 1/ { wrong = 3; }
+        """, "a && b"),
+    # A timer that fires was set, and isn't early.
+    "timer": ("""
+        timer:::arm { due[args[0]] = args[1]; a = 1; }
+        timer:::arm /!args[0]/ { wrong = 1; }
+        timer:::fire /due[args[0]]/ { b = 1; }
+        timer:::fire /due[args[0]] && due[args[0]] != args[1]/ { wrong = 2; }
+        timer:::fire /args[1] > timestamp + 1000/ { wrong = 3; }
+        """, "a && b"),
+    "profile": ("""
+        profile-199 { seen[cpu] = 1; }
+        profile-199 /arg0/ { wrong = 1; }
+        profile-199 /arg1/ { a = 1; }
+        tick-10ms { b = 1; }
+        tick-10ms /cpu != 0/ { wrong = 2; }
+        """, "a && b && seen[0]"),
+    "dtrace": ("""
+        BEGIN { a = 1; }
+        sched:::on-cpu /!a/ { wrong = 1; }
+        sched:::on-cpu /!tried/ { tried = 1; trace(*(int *)0); }
+        ERROR { b = 1; }
+        ERROR /arg4 != 1 || arg5 != 0/ { wrong = 2; }
+        """, "a && b"),
+}
+
+
+def program(name):
+    clauses, done = ROWS[name]
+    return DECLARED + clauses + """
+        tick-100ms /wrong/ { printf("wrong %d", wrong); exit(1); }
+        tick-100ms /""" + done + """/ { printf("right"); exit(0); }
+        tick-1s /++seconds == """ + str(SECONDS) + """/
+        { printf("not all: """ + done.replace(" && ", " ") + """"); exit(1); }"""

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The ready scripts of host/scripts, and every provider's arguments, on a booted board.
+
+scripts.py [--jobs N] [--samples] BOARD
+
+Boots the image `work`, the demo workload over and over, and runs over its link, several at once:
+every script for a second (status 0, nothing on stderr, its headings and figures on stdout), every
+program of provider_rows.py, whose probes must fire with the arguments that the workload gives them,
+and the list of probes, which must be the one of docs/providers.md. --samples writes what the
+scripts print into host/scripts/NAME.txt. The last line is `N passed, N failed`.
+"""
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import provider_rows  # noqa: E402
+
+LINES = {
+    "virt-a64": ["-device", "virtio-serial-device",
+                 "-device", "virtserialport,chardev=link,name=kymo.link"],
+    "mps2-an386": ["-serial", "chardev:link"],
+}
+SLOW = 60  # seconds: a hang detector
+# What a script's output has whatever the workload does, beside a figure.
+HEADINGS = {
+    "errors": r"^of \d+ calls$", "interrupts": r"ns in the kernel", "inversion": r"^BY +PID",
+    "locks": r"^PROGRAM +WAITED", "msglatency": r"us from send to reply",
+    "offcpu": r"^PROGRAM +STATE", "stacks": r"^ +\w+`\w+(\+0x\w+)?$", "whoruns": r"^PROGRAM +CPU",
+}
+
+
+class Board:
+    def __init__(self, name):
+        # Relative, for a socket's path is short; all run in ROOT.
+        self.name, self.dir = name, f"build/check/d-scripts.{name}"
+        self.spec = f"unix:{self.dir}/link"
+        self.qemu = None
+
+    def __enter__(self):
+        os.makedirs(self.dir, exist_ok=True)
+        for name in ("link", "console.txt"):
+            if os.path.exists(f"{self.dir}/{name}"):
+                os.unlink(f"{self.dir}/{name}")
+        with open(f"build/{self.name}/qemu.args", encoding="utf-8") as f:
+            command = f.read().split()
+        command += ["-chardev", f"socket,id=link,path={self.dir}/link,server=on,wait=off"]
+        command += LINES[self.name] + ["-kernel", f"build/{self.name}/work.elf"]
+        with open(f"{self.dir}/console.txt", "wb") as console:
+            self.qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console,
+                                         stderr=subprocess.STDOUT)
+        until = time.monotonic() + SLOW
+        while not os.path.exists(f"{self.dir}/link") and time.monotonic() < until:
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_):
+        self.qemu.kill()
+        self.qemu.wait()
+
+    def dtrace(self, *words):
+        try:
+            done = subprocess.run(["build/kymo", "dtrace", "-t", self.spec, *words],
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=SLOW,
+                                  encoding="utf-8", errors="replace")
+        except subprocess.TimeoutExpired:
+            return None, "", f"still running after {SLOW} s"
+        return done.returncode, done.stdout, done.stderr
+
+
+def script(board, path):
+    """What is wrong, or None; and what it printed. Nothing happens in some seconds: once more."""
+    error, out = judged(board, path)
+    for seconds in ("4", "8"):
+        if error and error.startswith("no "):
+            error, out = judged(board, path, seconds)
+    return error, out
+
+
+def judged(board, path, *words):
+    status, out, err = board.dtrace("-s", path, *words)
+    heading = HEADINGS[os.path.basename(path)[:-2]]
+    if status != 0:
+        return f"status {status}: {err}", out
+    if err:
+        return f"stderr: {err}", out
+    if not re.search(heading, out, re.M):
+        return f"no {heading}: {out[:400]!r}", out
+    if not re.search(r"\b[1-9]\d* *$", out, re.M):
+        return f"no figure: {out[:400]!r}", out
+    return None, out
+
+
+def row(board, name):
+    text = provider_rows.program(name)
+    status, out, err = board.dtrace("-qn", text)
+    if status != 0 or out.strip() != "right":
+        return f"status {status}: {out}{err}", out
+    return None, out
+
+
+def page():
+    """The probes of docs/providers.md, profile's left out."""
+    found, provider = set(), None
+    with open("docs/providers.md", encoding="utf-8") as f:
+        for line in f:
+            heading = re.match(r"## (\w+)$", line)
+            provider = heading.group(1) if heading else provider
+            cells = [c.strip().strip("`") for c in line.split("|")[1:-1]]
+            if not line.startswith("| ") or "---" in line or cells[0] in ("function", "probe"):
+                continue
+            if provider == "syscall":
+                found |= {(provider, cells[0], "entry"), (provider, cells[0], "return")}
+            elif provider == "dtrace":
+                found.add((provider, "", cells[0]))
+            elif provider not in ("profile", "fbt"):
+                found.add((provider, cells[0], cells[1]))
+    return found
+
+
+def listing(board, _):
+    status, out, err = board.dtrace("-l")
+    found = set()
+    for line in out.splitlines()[1:]:
+        words = line.split()
+        # ID PROVIDER MODULE FUNCTION NAME, of which MODULE and FUNCTION may be empty.
+        if words[1] not in ("profile", "fbt"):
+            found.add((words[1], words[3] if len(words) == 5 else "", words[-1]))
+    if status != 0 or err:
+        return f"status {status}: {err}", out
+    wrong = found ^ page()
+    return f"on the board or on the page only: {sorted(wrong)}" if wrong else None, out
+
+
+def main():
+    parser = argparse.ArgumentParser(description="the ready scripts and the providers on a board")
+    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--samples", action="store_true", help="write host/scripts/NAME.txt")
+    parser.add_argument("board", choices=sorted(LINES))
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    scripts = sorted(glob.glob("host/scripts/*.d"))
+    work = [(script, path) for path in scripts]
+    if not options.samples:
+        work += [(row, name) for name in provider_rows.ROWS] + [(listing, "docs/providers.md")]
+    failed = 0
+    with Board(options.board) as board:
+        os.environ["XDG_RUNTIME_DIR"] = board.dir  # a link's broker of its own
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            done = pool.map(lambda job: (job[1], *job[0](board, job[1])), work)
+            for name, error, out in done:
+                if error:
+                    print(f"FAIL {options.board} {name}: {error}", flush=True)
+                    failed += 1
+                elif options.samples:
+                    with open(name[:-2] + ".txt", "w", encoding="utf-8") as f:
+                        f.write(out.strip("\n") + "\n")
+        if board.qemu.poll() is not None:
+            print(f"FAIL {options.board}: the board has ended, see {board.dir}/console.txt")
+            failed += 1
+    for path in scripts:
+        if not os.path.exists(path[:-2] + ".txt"):
+            print(f"FAIL {path}: no sample of its output beside it")
+            failed += 1
+    print(f"{len(work) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
