@@ -51,7 +51,7 @@ gdb: ## the same, stopped at the first instruction, with gdb attached
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json
 	$(Q)scripts/setup.sh check
-	+$(Q)$(MAKE) -s boards $(B)/bench/count.so $(B)/bench/d_bench
+	+$(Q)$(MAKE) -s boards without-d $(B)/bench/count.so $(B)/bench/d_bench
 	$(Q)test/bench/bench
 
 .PHONY: soak
@@ -106,6 +106,12 @@ OTHER_LIBC := $(B)/mps2-an386-picolibc
 .PHONY: other-libc
 other-libc: $(BOARD_TOOLS) ## the Cortex-M test images with picolibc
 	$(call board_make,mps2-an386,LIBC=picolibc B=$(OTHER_LIBC) image-test image-libtest)
+
+# The benchmark's image without D in the kernel: what a message costs without it.
+.PHONY: without-d $(addprefix without-d-,$(BOARDS))
+without-d: $(addprefix without-d-,$(BOARDS))
+$(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
+	$(call board_make,$*,D=0 B=$(B)/$*-without-d image-bench)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
 .PHONY: kernel-objs
