@@ -33,6 +33,7 @@ A row:
     --- after NAME
     what that file must hold when dtrace has ended; newlines at its end don't count
 
+Each row runs in a session of its own, without a terminal: $sid and $pgid are its $pid.
 In expected text, \\N stands for any number and \\X for any text within a line.
 
 Error tags have tables, test/d/rows/*.tags, a row a line: what must come of compiling a script:
@@ -203,6 +204,7 @@ def run(row, kymo, common):
             words = [w.replace(script, "script.d") for w in arguments(row, "script.d")]
             done = subprocess.run([kymo, "dtrace"] + (common if words else []) + words, cwd=folder,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                  start_new_session=True,
                                   env=dict(os.environ, TZ="UTC", LC_ALL="C", TERM="xterm"))
         except subprocess.TimeoutExpired:
             return row, "hangs"
