@@ -97,7 +97,7 @@ $(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS) $(if $(BOOT_D),$(B)/kymo)
 
 # What `make run` and `make gdb` boot.
 .PHONY: image
-image: $(BOARD_TOOLS) $(if $(BOOT_D),$(B)/kymo)
+image: $(BOARD_TOOLS) $(if $(BOOT_D),$(B)/kymo) ## the image IMAGE of BOARD, into build/BOARD/IMAGE.elf
 	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
 	$(call board_make,$(BOARD),image-$(IMAGE))
 
@@ -112,6 +112,12 @@ other-libc: $(BOARD_TOOLS) ## the Cortex-M test images with picolibc
 without-d: $(addprefix without-d-,$(BOARDS))
 $(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
 	$(call board_make,$*,D=0 B=$(B)/$*-without-d image-bench)
+
+# The image that BOOT_D is tested with.
+.PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
+boot-d: $(addprefix boot-d-,$(BOARDS))
+$(addprefix boot-d-,$(BOARDS)): boot-d-%: $(BOARD_TOOLS) $(B)/kymo
+	$(call board_make,$*,image-bootd)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
 .PHONY: kernel-objs

@@ -103,6 +103,7 @@ kernel-objs: $(KERNEL_OBJS)
 USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) -Ikernel/abi -Ilib/include
 PROGRAMS :=
 IMAGES :=
+IMAGES_ASKED_FOR := # made by their name only
 -include lib/lib.mk
 -include apps/apps.mk
 -include tracelogger/tracelogger.mk
@@ -156,8 +157,8 @@ $(B)/d/%.dif: %.d build/tools/mkd
 	$(Q)build/tools/mkd $@ $(POINTER_BYTES) $< $(D_OPTIONS)
 
 # BOOT_D=file.d: a D program that is at work before the first process is, in every image that is
-# made. `kymo dtrace -a` claims it.
-boot_dif := $(if $(BOOT_D),$(B)/d/boot.dif)
+# made. `kymo dtrace -a` claims it. <image>_BOOT_D: one that an image always has.
+boot_dif = $(if $(BOOT_D),$(B)/d/boot.dif,$(patsubst %.d,$(B)/boot_d_of/%.dif,$($(1)_BOOT_D)))
 $(B)/boot_d: FORCE
 	@mkdir -p $(@D)
 	@echo '$(BOOT_D)' | cmp -s - $@ || echo '$(BOOT_D)' > $@
@@ -165,6 +166,10 @@ $(B)/d/boot.dif: $(BOOT_D) $(B)/boot_d $(B)/fbt_first.elf build/kymo
 	@mkdir -p $(@D)
 	$(call say,D)
 	$(Q)build/kymo dtrace -t elf:$(B)/fbt_first.elf --compile $@ -s $(BOOT_D)
+$(B)/boot_d_of/%.dif: %.d $(B)/fbt_first.elf build/kymo
+	@mkdir -p $(@D)
+	$(call say,D)
+	$(Q)build/kymo dtrace -t elf:$(B)/fbt_first.elf --compile $@ -s $<
 
 define image_rule
 $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
@@ -173,7 +178,7 @@ $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 	$$(Q)build/tools/mkcpio $$@ start=$($(1)_SCRIPT) \
 		$(foreach p,$($(1)_PROGRAMS),$(p)=$(B)/stripped/$(p)) \
 		$(foreach d,$($(1)_D),$(notdir $(d:.d=.dif))=$(call dif,$(d))) \
-		$(if $(BOOT_D),boot.dif=$(boot_dif))
+		$(addprefix boot.dif=,$(boot_dif))
 
 $(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/$(1).cpio"' -c -o $$@ scripts/image.S
@@ -186,7 +191,7 @@ $(B)/$(1).elf: $(KERNEL_OBJS) $(FBT_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS)
 	$$(Q)$$(OBJDUMP) -d -S $$@ > $(B)/$(1).lst 2>/dev/null
 	$$(Q)$$(SIZE) -A -d $$@ > $(B)/$(1).size
 endef
-$(foreach i,$(IMAGES),$(eval $(call image_rule,$(i))))
+$(foreach i,$(IMAGES) $(IMAGES_ASKED_FOR),$(eval $(call image_rule,$(i))))
 
 # How to start the emulator: one argument a line, the program first, `-kernel <image>` to be added.
 $(B)/qemu.args: FORCE
@@ -204,8 +209,8 @@ QEMU_FILES := $(B)/qemu.args $(B)/qemu.link
 images: $(foreach i,$(IMAGES),$(B)/$(i).elf) $(QEMU_FILES)
 
 # One of them, with what starts it.
-.PHONY: $(addprefix image-,$(IMAGES))
-$(addprefix image-,$(IMAGES)): image-%: $(B)/%.elf $(QEMU_FILES)
+.PHONY: $(addprefix image-,$(IMAGES) $(IMAGES_ASKED_FOR))
+$(addprefix image-,$(IMAGES) $(IMAGES_ASKED_FOR)): image-%: $(B)/%.elf $(QEMU_FILES)
 image-%:
 	$(error no image $* for $(BOARD); there are: $(sort $(IMAGES)))
 

@@ -218,20 +218,28 @@ static int open_session(struct command *c)
 /* ---- -a ----------------------------------------------------------------------------------------
  */
 
-/* The boot's program, with the options that it was compiled under; the user's own sources go before
- * those that came with it. What it may do to this machine is for the user to say. */
-static int take_claim(struct command *c)
+static void say_claim_failed(int error)
 {
-    const struct target_ops *ops = c->target->ops;
-    size_t size = 0;
-    int error = ops->claim ? ops->claim(c->target, &c->claimed, &size) : -ENOENT;
-
     if (error == -ENOENT) {
         fputs("dtrace: no anonymous tracing state: the boot traces nothing, or somebody has it\n",
               stderr);
-    } else if (error && error != -EPIPE && error != -EPROTO) {
+    } else if (error != -EPIPE && error != -EPROTO) {
         fprintf(stderr, "dtrace: could not claim what the boot traces: %s\n", strerror(-error));
-    } else if (!error && !c->nsources && !saved_read(c, c->claimed, size)) {
+    }
+}
+
+/* The boot's program, with the options that it was compiled under; the user's own sources go before
+ * those that came with it. What it may do to this machine is for the user to say. Nothing is
+ * claimed yet: whoever is refused leaves it to the next one. */
+static int look_at_claim(struct command *c)
+{
+    const struct target_ops *ops = c->target->ops;
+    size_t size = 0;
+    int error = ops->look ? ops->look(c->target, &c->claimed, &size) : -ENOENT;
+
+    if (error) {
+        say_claim_failed(error);
+    } else if (!c->nsources && !saved_read(c, c->claimed, size)) {
         fputs("dtrace: the boot's program came without its source: give it with -s\n", stderr);
         error = -EINVAL;
     }
@@ -256,11 +264,17 @@ static bool is_claimed(struct command *c, const void *image, size_t size)
               stderr);
         return false;
     }
-    if (c->target->ops->claimed(c->target, image, size) != 0) {
-        fputs("dtrace: Not enough space\n", stderr);
-        return false;
-    }
     return true;
+}
+
+static bool take_claim(struct command *c, const void *image, size_t size)
+{
+    int error = is_claimed(c, image, size) ? c->target->ops->claim(c->target, image, size) : 1;
+
+    if (error < 0) {
+        say_claim_failed(error);
+    }
+    return error == 0;
 }
 
 static bool any_matched(const struct command *c)
@@ -287,7 +301,7 @@ static int only_compile(struct command *c, const void *image, size_t size)
 static int trace(struct command *c, const void *image, size_t size)
 {
     if (c->claim) {
-        return is_claimed(c, image, size) ? command_trace(c, image, size) : 1;
+        return take_claim(c, image, size) ? command_trace(c, image, size) : 1;
     }
     report_all(c);
     if (c->compile_only && !c->claim) {
@@ -354,7 +368,7 @@ static int run(struct command *c)
     if (status) {
         return status;
     }
-    if (!take_process(c) || (c->claim && take_claim(c))) {
+    if (!take_process(c) || (c->claim && look_at_claim(c))) {
         return say_gone(c) || true;
     }
     d_session_target(c->session, c->pid);

@@ -146,7 +146,7 @@ static int ask_file(struct remote *r, struct kymo_d_call *call, const uint8_t **
     int error = -EMSGSIZE;
 
     for (uint32_t room = 4096; error == -EMSGSIZE && room <= KYMO_D_IN_MOST; room *= 4) {
-        *call = (struct kymo_d_call){.command = KYMO_D_CLAIM, .out_bytes = room};
+        *call = (struct kymo_d_call){.command = KYMO_D_LOOK, .out_bytes = room};
         error = remote_call(r, call, NULL, out);
     }
     return error;
@@ -165,7 +165,7 @@ static int ask_sizes(struct remote *r)
     return error;
 }
 
-static int remote_claim(struct target *t, void **file, size_t *size)
+static int remote_look(struct target *t, void **file, size_t *size)
 {
     struct remote *r = of(t);
     struct kymo_d_call call;
@@ -175,23 +175,32 @@ static int remote_claim(struct target *t, void **file, size_t *size)
     if (error) {
         return error;
     }
-    if (call.handle == 0 || call.out_bytes < sizeof(struct d_image)) {
-        return remote_nonsense(r, "the boot's consumer");
+    if (call.out_bytes < sizeof(struct d_image)) {
+        return remote_nonsense(r, "the boot's program");
     }
-    r->handle = call.handle;
     *size = call.out_bytes;
     *file = malloc(*size);
     if (!*file) {
         return -ENOMEM;
     }
     memcpy(*file, out, *size);
-    return ask_sizes(r);
+    return 0;
 }
 
-/* The program is compiled now, and the same as the one that was claimed. */
-static int remote_claimed(struct target *t, const void *image, size_t size)
+static int remote_claim(struct target *t, const void *image, size_t size)
 {
-    return keep_image(of(t), image, size) ? 0 : -ENOMEM;
+    struct remote *r = of(t);
+    struct kymo_d_call call = {.command = KYMO_D_CLAIM};
+    int error = keep_image(r, image, size) ? remote_ask(r, &call, NULL, 0) : -ENOMEM;
+
+    if (error) {
+        return error;
+    }
+    if (call.handle == 0) {
+        return remote_nonsense(r, "the boot's consumer");
+    }
+    r->handle = call.handle;
+    return ask_sizes(r);
 }
 
 static int remote_sizes(struct target *t, struct d_sizes *sizes, uint32_t *matched)
@@ -479,8 +488,8 @@ static const struct target_ops remote_ops = {
     .probe_names = remote_probe_names,
     .option_default = remote_option_default,
     .resume = remote_resume,
+    .look = remote_look,
     .claim = remote_claim,
-    .claimed = remote_claimed,
     .gone = remote_gone,
     .elves = remote_elves,
     .process = remote_process,

@@ -41,10 +41,11 @@ struct target_ops {
     uint64_t (*option_default)(struct target *, const char *option);
     /* Destructive actions that the consumer does for a process of the target. */
     int (*resume)(struct target *, int32_t pid);
-    /* Takes over the boot's consumer: *file is what --compile wrote (malloc'ed). -ENOENT: there is
+    /* What the boot's consumer runs: *file is what --compile wrote (malloc'ed). -ENOENT: there is
      * none, or somebody has it. NULL: the target has no such thing. */
-    int (*claim)(struct target *, void **file, size_t *size);
-    int (*claimed)(struct target *, const void *image, size_t size); /* and this is its program */
+    int (*look)(struct target *, void **file, size_t *size);
+    /* Takes that consumer over, once it is known that this is its program. */
+    int (*claim)(struct target *, const void *image, size_t size);
     /* For -lv: what the target is. NULL: nothing to say. */
     void (*describe)(struct target *, FILE *);
     bool only_compiles; /* it isn't there: see host/target/offline.c */

@@ -19,3 +19,9 @@ d_D := $(wildcard test/boot/d/*.d)
 fbt_D := $(wildcard test/boot/fbt/*.d)
 fbtall_D := $(fbt_D)
 IMAGES += $(boot_images)
+
+# The image `work`, traced from before its first process on: its program needs build/kymo.
+bootd_PROGRAMS = $(work_PROGRAMS)
+bootd_SCRIPT = $(work_SCRIPT)
+bootd_BOOT_D := test/boot/boot_d/boot.d
+IMAGES_ASKED_FOR += bootd

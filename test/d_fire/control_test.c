@@ -131,7 +131,7 @@ static void test_refusals(void **state)
 
     (void)state;
     assert_int_equal(simple(alice, 0, 0, 0, 0), -EINVAL_);
-    assert_int_equal(simple(alice, KYMO_D_PROCESS + 1, 0, 0, 0), -EINVAL_);
+    assert_int_equal(simple(alice, KYMO_D_LOOK + 1, 0, 0, 0), -EINVAL_);
     assert_int_equal(simple(alice, UINT32_MAX, 0, 0, 0), -EINVAL_);
     assert_int_equal(simple(bob, KYMO_D_STATUS, h, 0, 0), -EBADF_);
     assert_int_equal(simple(alice, KYMO_D_STATUS, h + 1, 0, 0), -EBADF_);
@@ -294,18 +294,24 @@ static void test_claim(void **state)
     fire(0, 9);
     fake.now += 11000000000;
     d_machine_clean();
-    call = (struct kymo_d_call){.command = KYMO_D_CLAIM};
+    call = (struct kymo_d_call){.command = KYMO_D_LOOK};
     assert_int_equal(control(alice, NULL, 0, (uint32_t)target.b.size - 1), -EMSGSIZE_);
+    for (unsigned i = 0; i < 3; i++) { /* who looks takes nothing */
+        assert_int_equal(simple(i % 2 ? bob : alice, KYMO_D_LOOK, 0, 0, 0), 0);
+        assert_int_equal(call.out_bytes, target.b.size);
+        assert_memory_equal(out, image, target.b.size);
+        assert_int_equal(call.handle, 0);
+    }
     assert_int_equal(simple(alice, KYMO_D_CLAIM, 0, 0, 0), 0);
     assert_int_equal(call.id, 1);
-    assert_int_equal(call.out_bytes, target.b.size);
-    assert_memory_equal(out, image, target.b.size);
+    assert_int_equal(call.out_bytes, 0);
     uint32_t h = call.handle;
     assert_int_equal(simple(alice, KYMO_D_SIZES, h, 0, 0), 0);
     struct kymo_d_created sizes;
     memcpy(&sizes, out, sizeof(sizes));
     assert_int_equal(sizes.bufsize, 4096);
     assert_int_equal(sizes.matched, 1);
+    assert_int_equal(simple(bob, KYMO_D_LOOK, 0, 0, 0), -ENOENT_);
     assert_int_equal(simple(bob, KYMO_D_CLAIM, 0, 0, 0), -ENOENT_);
     assert_int_equal(simple(alice, KYMO_D_BUFFER, h, 0, 0), 0);
     assert_int_equal(call.out_bytes, sizeof(struct d_snap) + 24);

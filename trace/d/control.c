@@ -96,6 +96,19 @@ static struct d_control_place *boot_place(void)
     return NULL;
 }
 
+/* Who claims has looked whether he can read what it records: a claim can't be taken back. */
+static int look(struct d_control_request *r)
+{
+    if (!boot_place()) {
+        return -ENOENT;
+    }
+    if (r->room < boot_program.bytes) {
+        return -EMSGSIZE;
+    }
+    d_control_put(r, 0, boot_program.image, boot_program.bytes);
+    return 0;
+}
+
 static int claim(struct d_control_request *r)
 {
     struct d_control_place *p = boot_place();
@@ -103,10 +116,6 @@ static int claim(struct d_control_request *r)
     if (!p) {
         return -ENOENT;
     }
-    if (r->room < boot_program.bytes) {
-        return -EMSGSIZE;
-    }
-    d_control_put(r, 0, boot_program.image, boot_program.bytes);
     p->owner = r->owner;
     p->consumer->unattended = false;
     p->consumer->alive = d_port_timestamp();
@@ -117,10 +126,15 @@ static int claim(struct d_control_request *r)
 
 int d_control_boot(const void *image, size_t size, struct d_refusal *why)
 {
-    struct d_control_place *p = place_new(&boot_program);
+    struct d_control_place *p = boot_place();
     unsigned cpu;
     const struct d_image *i = image;
     size_t own = size >= sizeof(*i) && i->size < size ? i->size : size;
+
+    if (p) {
+        place_free(p);
+    }
+    p = place_new(&boot_program);
     int error = p ? d_consumer_create(image, own, D_CREATE_ZERO_OK, &p->consumer, why) : -EAGAIN;
 
     if (error) {
@@ -170,6 +184,7 @@ static const struct command {
     [KYMO_D_CLAIM] = {claim, 0, 0},
     [KYMO_D_SIZES] = {d_control_sizes, HANDLE, sizeof(struct kymo_d_created)},
     [KYMO_D_PROCESS] = {d_control_whois, ID, sizeof(struct kymo_d_process)},
+    [KYMO_D_LOOK] = {look, 0, 0},
 };
 _Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct d_refusal), "CREATE's room");
 

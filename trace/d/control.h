@@ -32,7 +32,8 @@ void d_control_end(const void *owner);
 unsigned d_control_count(void);
 
 /* Makes the boot's consumer and lets it run, until somebody claims it: silence doesn't end it. The
- * image stays where it is; what lies behind it in `size` is the host's. Once. */
+ * image stays where it is; what lies behind it in `size` is the host's. One that nobody
+ * has claimed by then makes way. */
 int d_control_boot(const void *image, size_t size, struct d_refusal *);
 
 /* Supplied by whoever links control.c. */

@@ -50,11 +50,13 @@ enum kymo_d_command {
     KYMO_D_RESUME, /* id: a process that stop() stopped. ESRCH */
     KYMO_D_DESTROY,
     /* The consumer that the boot made from BOOT_D: it is the caller's now. Answers handle and id:
-     * how many probes matched. ENOENT: there is none, or somebody has it. out: its program, as
-     * `kymo dtrace --compile` wrote it. */
+     * how many probes matched. ENOENT: there is none, or somebody has it. */
     KYMO_D_CLAIM,
     KYMO_D_SIZES,   /* out: struct kymo_d_created, as CREATE gave it */
     KYMO_D_PROCESS, /* id: a pid. out: struct kymo_d_process, for ustack(). ESRCH */
+    /* What CLAIM would claim, which stays where it is. out: its program, as `kymo dtrace --compile`
+     * wrote it. ENOENT as for CLAIM. */
+    KYMO_D_LOOK,
 };
 
 struct kymo_d_call {

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* At work before the first process is: test/boot/dlog.py claims what it records. */
+#pragma D option quiet
+
+BEGIN { printf("armed\n"); }
+proc:::create { printf("%d %s\n", (int)arg1, stringof(arg2)); }
+sched:::on-cpu { @[execname] = count(); }
