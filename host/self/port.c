@@ -161,13 +161,11 @@ uint64_t d_port_register(bool user, unsigned n, bool *exists)
     return 0;
 }
 
-enum { STACK_MAX = 128 };
-
 /* From the firing's thread: user and kernel are the same here. */
 unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
 {
-    void *frames[STACK_MAX];
-    int n = backtrace(frames, STACK_MAX);
+    void *frames[D_PORT_DEPTH_MOST];
+    int n = backtrace(frames, D_PORT_DEPTH_MOST);
     unsigned stored = 0;
 
     (void)user;

@@ -4,6 +4,7 @@
  * given back waits dirty, then rinsing, and each kind of want is counted as what it is.
  */
 #include "test/d_fire/target.h"
+#include "trace/d/consumer.h"
 
 static void begin(uint64_t dynvarsize)
 {
@@ -114,6 +115,53 @@ static void test_all_come_back(void **state)
     drops(0, 0, 0);
 }
 
+/* Given back on one CPU, taken on another; lists of none, one and many are joined. */
+static void test_all_cpus_share(void **state)
+{
+    enum { ROUNDS = 30, VARIABLES = 25 };
+    unsigned kept = 0;
+
+    (void)state;
+    begin(8192);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        unsigned ones = round % 5 == 0 ? 0 : round % 5 == 1 ? 1 : round % VARIABLES;
+        for (unsigned i = 0; i < VARIABLES; i++) {
+            fake.cpu = i < ones;
+            store(i, round + 1);
+        }
+        for (unsigned i = 0; i < VARIABLES; i++) {
+            fake.cpu = i >= ones;
+            store(i, 0);
+        }
+        fake.cpu = 0;
+        d_machine_clean();
+        kept += target.consumer->dynvars.rinsing.count == VARIABLES;
+        d_machine_clean();
+        take(0);
+        take(1);
+    }
+    assert_int_equal(kept, ROUNDS);
+    drops(0, 0, 0);
+}
+
+/* A firing takes a few of the free ones for its CPU, however many there are: cost.c counts on it.
+ */
+static void test_a_store_fetches_few(void **state)
+{
+    struct d_dynvars *v;
+    unsigned fetched = 1;
+
+    (void)state;
+    begin(1 << 20);
+    v = &target.consumer->dynvars;
+    assert_true(v->nchunks > 1000);
+    store(7, 5);
+    for (uint32_t link = v->cpus[0].free; link; fetched++) {
+        link = ((const struct d_chunk *)(v->chunks + (size_t)(link - 1) * v->chunk_bytes))->next;
+    }
+    assert_int_equal(fetched, D_DYNVAR_BATCH);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
@@ -123,6 +171,8 @@ int main(void)
         T(test_reading_and_zero_take_nothing),
         T(test_a_variable_is_used_again),
         T(test_all_come_back),
+        T(test_all_cpus_share),
+        T(test_a_store_fetches_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * Random programs on the machine and on a second, naive interpreter: both load the same ones, and
  * what both load gives the same values, the same faults, the same memory. STEPS programs from SEED,
  * both from the environment; each program has a seed of its own, which is printed when it fails:
- * SEED=that STEPS=1 repeats it.
+ * SEED=that STEPS=1 repeats it. Programs that once failed come first.
  */
 #include "test/d_random/pair.h"
 
@@ -61,45 +61,14 @@ static void run_all(void)
     counts.unknown += pair.naive.unknown;
 }
 
-/* For who repeats one program. */
-static void show(void)
-{
-    static const char *const names[256] = {
-#define DIF_OP(number, name, format, doc) [number] = #name,
-#include "trace/d/opcodes.def"
-    };
-
-    printf("strsize %u, scratch %zu\n", pair.strsize, pair.scratch_size);
-    for (uint32_t n = 0; n < pair.program.nobjects; n++) {
-        const struct dif_object *o = &pair.program.objects[n].object;
-        for (uint32_t i = 0; i < o->nvars; i++) {
-            const struct dif_variable *v = &o->vars[i];
-            printf("var %x kind %u scope %u type %u ref %u size %u\n", v->id, v->kind, v->scope,
-                   v->type.kind, v->type.ref, v->type.size);
-        }
-        for (uint32_t i = 0; i < o->ntext; i++) {
-            uint32_t op = DIF_INSN_OP(o->text[i]), index = DIF_INSN_INDEX(o->text[i]);
-            printf("%u.%u %08x %s %x %x %x", n, i, o->text[i], names[op] ? names[op] : "?",
-                   DIF_INSN_R1(o->text[i]), DIF_INSN_R2(o->text[i]), DIF_INSN_RD(o->text[i]));
-            if (op == DIF_OP_setx && index < o->nints) {
-                printf("   %llx", (unsigned long long)o->ints[index]);
-            } else if (op == DIF_OP_sets && index < o->strings_size) {
-                for (const char *p = o->strings + index; *p; p++) {
-                    printf(*p >= ' ' && *p < 127 ? "%c" : "\\x%02x", (unsigned char)*p);
-                }
-            }
-            printf("\n");
-        }
-    }
-}
-
 static bool one(uint64_t seed)
 {
     r_seed(seed);
     pair_world();
     make();
     if (getenv("SHOW")) {
-        show();
+        printf("strsize %u, scratch %zu\n", pair.strsize, pair.scratch_size);
+        p_show(&pair.program);
     }
     if (pair_load()) {
         run_all();
@@ -114,11 +83,17 @@ static bool one(uint64_t seed)
     return counts.wrong < 5;
 }
 
+/* 1: unknown bytes copied onto themselves, which the naive one took to be known from then on. */
+static const uint64_t once_failed[] = {0x21f4f386e1cb416c};
+
 int main(void)
 {
     uint64_t seed = number("SEED", 1), steps = number("STEPS", STEPS);
 
     pair_init();
+    for (unsigned i = 0; steps > 1 && i < sizeof(once_failed) / sizeof(once_failed[0]); i++) {
+        one(once_failed[i]);
+    }
     for (uint64_t i = 0; i < steps && one(seed + i * (steps > 1 ? 0x632be59bd9b4e019u : 0)); i++) {
     }
     printf("SEED=%" PRIu64

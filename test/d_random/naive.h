@@ -104,8 +104,6 @@ bool n_byte(struct naive *, uint64_t address, bool user, uint8_t *);
 bool n_block(struct naive *, uint8_t *to, uint64_t address, size_t bytes, bool user);
 /* Bytes of a string, at most limit. text: room for them, or NULL. */
 size_t n_text(struct naive *, uint64_t address, size_t limit, bool user, uint8_t *text);
-/* The copy of what lies at an address that may be stored to; NULL and a fault. */
-uint8_t *n_storable(struct naive *, uint64_t address, uint64_t bytes, bool variables);
 void n_copy(struct naive *, uint64_t to, uint64_t from, uint64_t bytes, bool user, bool variables);
 void n_store(struct naive *, uint64_t address, uint64_t value, unsigned bytes);
 /* Stores a string, or a block, to where a variable is. */

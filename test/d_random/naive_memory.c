@@ -200,13 +200,14 @@ static bool in_variable(const struct naive *n, uint64_t address, uint64_t bytes)
     return false;
 }
 
-uint8_t *n_storable(struct naive *n, uint64_t address, uint64_t bytes, bool variables)
+/* What lies there is known no better for being asked about: a copy may go onto itself. */
+static bool storable(struct naive *n, uint64_t address, uint64_t bytes, bool variables)
 {
     if (in_scratch(n, address, bytes) || (variables && in_variable(n, address, bytes))) {
-        return n_at(n, address);
+        return true;
     }
     n_fault(n, DIF_FAULT_BADADDR, address);
-    return NULL;
+    return false;
 }
 
 static void write_all(struct naive *n, uint64_t to, const uint8_t *from, size_t bytes)
@@ -235,14 +236,14 @@ static void copy_block(struct naive *n, uint64_t to, uint64_t from, size_t bytes
 
 void n_copy(struct naive *n, uint64_t to, uint64_t from, uint64_t bytes, bool user, bool variables)
 {
-    if (bytes && n_storable(n, to, bytes, variables)) {
+    if (bytes && storable(n, to, bytes, variables)) {
         copy_block(n, to, from, (size_t)bytes, user);
     }
 }
 
 void n_store(struct naive *n, uint64_t address, uint64_t value, unsigned bytes)
 {
-    if (!n_storable(n, address, bytes, true)) {
+    if (!storable(n, address, bytes, true)) {
         return;
     }
     if (address % bytes) {

@@ -5,6 +5,7 @@
 #include "test/d_random/program.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static uint64_t seed;
@@ -100,4 +101,49 @@ struct d_image *p_image(struct p_image *p, const struct program *from)
     put_objects(p, image, from);
     image->size = (uint32_t)p->size;
     return image;
+}
+
+/* ---- for who repeats one program ----------------------------------------------------------------
+ */
+
+static void show_constant(const struct dif_object *o, dif_insn i)
+{
+    uint32_t op = DIF_INSN_OP(i), index = DIF_INSN_INDEX(i);
+
+    if (op == DIF_OP_setx && index < o->nints) {
+        printf("   %llx", (unsigned long long)o->ints[index]);
+    } else if (op == DIF_OP_sets && index < o->strings_size) {
+        for (const char *p = o->strings + index; *p; p++) {
+            printf(*p >= ' ' && *p < 127 ? "%c" : "\\x%02x", (unsigned char)*p);
+        }
+    }
+}
+
+static void show_object(uint32_t n, const struct dif_object *o)
+{
+    static const char *const names[256] = {
+#define DIF_OP(number, name, format, doc) [number] = #name,
+#include "trace/d/opcodes.def"
+    };
+
+    for (uint32_t i = 0; i < o->nvars; i++) {
+        const struct dif_variable *v = &o->vars[i];
+        printf("var %x kind %u scope %u type %u ref %u size %u\n", v->id, v->kind, v->scope,
+               v->type.kind, v->type.ref, v->type.size);
+    }
+    for (uint32_t at = 0; at < o->ntext; at++) {
+        dif_insn i = o->text[at];
+        const char *name = names[DIF_INSN_OP(i)];
+        printf("%u.%u %08x %s %x %x %x", n, at, i, name ? name : "?", DIF_INSN_R1(i),
+               DIF_INSN_R2(i), DIF_INSN_RD(i));
+        show_constant(o, i);
+        printf("\n");
+    }
+}
+
+void p_show(const struct program *p)
+{
+    for (uint32_t n = 0; n < p->nobjects; n++) {
+        show_object(n, &p->objects[n].object);
+    }
 }

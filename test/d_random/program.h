@@ -47,6 +47,8 @@ void p_result(struct p_object *, struct dif_type);
 /* Changes a field of an instruction, or a bit of anything: likely no longer valid. */
 void p_damage(struct p_object *);
 
+void p_show(const struct program *); /* prints it, for who repeats one */
+
 /* An image under construction. */
 struct p_image {
     _Alignas(16) uint8_t bytes[P_ROOM];

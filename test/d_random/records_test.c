@@ -2,7 +2,8 @@
 /*
  * Random clauses on the whole machine: what they record and aggregate is what the naive interpreter
  * says, byte for byte, and no firing costs more than d_ecb_cost() says. And images with one bit
- * flipped: refused, or run without harm, within the bound too. STEPS images (a tenth of what
+ * flipped: refused, or run without harm, within the bound too. And wild ones, of all actions under
+ * all policies, likewise: what they record other tests know. STEPS images (a tenth of what
  * interpreter_test.c does) from SEED, as there.
  */
 #include "test/d_machine/fake.h"
@@ -41,7 +42,7 @@ static struct {
 } model;
 
 static struct {
-    unsigned refused, ran, flipped_ran, unknown, wrong;
+    unsigned refused, ran, flipped_ran, wild_ran, unknown, wrong;
     uint64_t records, entries;
 } counts;
 
@@ -470,6 +471,9 @@ static void check_flipped(struct d_image *image)
     uint32_t bit = r_below((uint32_t)pair.image.size * 8);
 
     pair.image.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    if (getenv("SHOW")) {
+        printf("then with bit %u of byte %u flipped\n", bit % 8, bit / 8);
+    }
     if (!create(image, pair.image.size)) {
         return;
     }
@@ -491,7 +495,137 @@ static void show(void)
         }
         printf("\n");
     }
+    p_show(&pair.program);
 }
+
+/* ---- wild ones ---------------------------------------------------------------------------------
+ */
+
+static uint64_t wild_shape(uint16_t kind)
+{
+    uint32_t factor = 2 + r_below(9), low = r_below(6);
+
+    if (kind == D_AGG_LQUANTIZE) {
+        return D_LQUANTIZE_ARG(1 + r_below(100), 1 + r_below(50), r_below(1000));
+    }
+    return kind == D_AGG_LLQUANTIZE
+               ? D_LLQUANTIZE_ARG(factor, low, low + 1 + r_below(10), factor * (1 + r_below(4)))
+               : 0;
+}
+
+/* Some of the last actions, which are data, as its keys. */
+static void wild_aggregation(struct program *p, struct p_image *image, unsigned ndata)
+{
+    uint16_t kind = (uint16_t)(D_AGG_COUNT + r_below(D_AGG_LLQUANTIZE - D_AGG_COUNT + 1));
+    struct dif_type value = {.size = 8};
+    uint32_t of = kind == D_AGG_COUNT ? 0 : object(p, value);
+
+    add_action(image, kind, of, (uint16_t)r_below(ndata + 1));
+    image->actions[image->nactions - 1].arg = wild_shape(kind);
+    if (kind >= D_AGG_QUANTIZE && r_chance(50)) {
+        image->actions[image->nactions - 1].weight = object(p, value);
+    }
+}
+
+/* True: it is a datum, of which a key can be made. */
+static bool wild_action(struct program *p, struct p_image *image)
+{
+    static const uint16_t kinds[] = {D_ACT_DIFEXPR,   D_ACT_DIFEXPR,   D_ACT_STACK,  D_ACT_USTACK,
+                                     D_ACT_SYM,       D_ACT_UADDR,     D_ACT_EXIT,   D_ACT_TRACEMEM,
+                                     D_ACT_PRINTF,    D_ACT_PRINTA,    D_ACT_COMMIT, D_ACT_DISCARD,
+                                     D_ACT_SPECULATE, D_ACT_STOP,      D_ACT_RAISE,  D_ACT_PANIC,
+                                     D_ACT_CHILL,     D_ACT_BREAKPOINT};
+    uint16_t kind = R_PICK(kinds);
+    bool alone = kind == D_ACT_STACK || kind == D_ACT_USTACK || kind == D_ACT_PRINTF ||
+                 kind == D_ACT_PRINTA || kind == D_ACT_STOP || kind == D_ACT_PANIC ||
+                 kind == D_ACT_BREAKPOINT;
+    struct dif_type type = kind == D_ACT_DIFEXPR ? datum_type() : (struct dif_type){.size = 8};
+
+    add_action(image, kind, alone ? 0 : object(p, type), 0);
+    image->actions[image->nactions - 1].arg =
+        kind == D_ACT_TRACEMEM || kind == D_ACT_STACK || kind == D_ACT_USTACK ? r_below(40) : 0;
+    return (kind == D_ACT_DIFEXPR && (type.size || type.ref)) || kind == D_ACT_STACK ||
+           kind == D_ACT_USTACK || kind == D_ACT_SYM || kind == D_ACT_UADDR;
+}
+
+static void wild_clause(struct program *p, struct p_image *image)
+{
+    struct d_image_ecb *e = &image->ecbs[image->necbs];
+    unsigned ndata = 0;
+
+    *e = (struct d_image_ecb){.probe = r_chance(10) ? D_PROBE_ERROR : probe,
+                              .first_action = image->nactions};
+    if (r_chance(30)) {
+        e->predicate = object(p, (struct dif_type){.size = 8});
+    }
+    for (unsigned i = r_below(5); i > 0 && p->nobjects < P_OBJECTS - 4; i--) {
+        if (r_chance(40)) {
+            wild_aggregation(p, image, ndata);
+            ndata = 0;
+        } else {
+            ndata = wild_action(p, image) ? ndata + 1 : 0;
+        }
+    }
+    image->necbs++;
+}
+
+static struct d_image *make_wild(void)
+{
+    static const uint32_t sizes[] = {8, 16, 100, 700, 5000, 1 << 20, 1u << 31};
+    static const enum d_option sized[] = {D_OPT_BUFSIZE, D_OPT_AGGSIZE, D_OPT_SPECSIZE,
+                                          D_OPT_DYNVARSIZE};
+    struct program *p = &pair.program;
+    struct p_image *image = &pair.image;
+
+    p_variables(p);
+    p->nobjects = 0;
+    image->noptions = image->necbs = image->nactions = 0;
+    for (unsigned i = 1 + r_below(3); i > 0 && p->nobjects < P_OBJECTS - 6; i--) {
+        wild_clause(p, image);
+    }
+    p_option(image, D_OPT_DESTRUCTIVE, 1);
+    for (unsigned i = 0; i < 4; i++) {
+        p_option(image, sized[i], R_PICK(sizes));
+    }
+    p_option(image, D_OPT_BUFPOLICY, r_below(3));
+    p_option(image, D_OPT_STRSIZE, pair.strsize);
+    p_option(image, D_OPT_NSPEC, r_below(4));
+    return p_image(image, p);
+}
+
+/* Between firings it is read and cleaned, as it would be. */
+static void check_wild(void)
+{
+    static uint8_t taken[1 << 12];
+    struct d_image *image = make_wild();
+    unsigned refused = counts.refused;
+    struct d_snap snap;
+
+    if (getenv("SHOW")) {
+        printf("then a wild one\n");
+        show();
+    }
+    if (!create(image, pair.image.size)) {
+        counts.refused = refused;
+        return;
+    }
+    for (unsigned i = 0; i < 12 && !pair.wrong[0]; i++) {
+        fake.cpu = r_below(FAKE_CPUS);
+        fire(image);
+        if (r_chance(30)) {
+            d_buffer_snap(consumer, fake.cpu, taken, sizeof(taken), &snap);
+        }
+        if (r_chance(30)) {
+            d_machine_clean();
+        }
+    }
+    fake.cpu = 0;
+    counts.wild_ran++;
+    d_consumer_destroy(consumer);
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
 
 static bool one(uint64_t seed)
 {
@@ -511,6 +645,9 @@ static bool one(uint64_t seed)
     }
     if (!pair.wrong[0]) {
         check_flipped(image);
+    }
+    if (!pair.wrong[0]) {
+        check_wild();
     }
     if (pair.wrong[0]) {
         printf("FAILED: SEED=%#" PRIx64 " STEPS=1: %s\n", seed, pair.wrong);
@@ -547,11 +684,13 @@ int main(void)
     for (uint64_t i = 0; i < steps && one(seed + i * (steps > 1 ? 0x632be59bd9b4e019u : 0)); i++) {
     }
     printf("SEED=%" PRIu64 ": %u images, %u refused; %" PRIu64 " records, %" PRIu64
-           " entries the same; %u with a flipped bit ran, %u looked at what isn't known\n",
+           " entries the same; %u with a flipped bit and %u wild ones ran, %u looked at what isn't "
+           "known\n",
            seed, counts.ran, counts.refused, counts.records, counts.entries, counts.flipped_ran,
-           counts.unknown);
+           counts.wild_ran, counts.unknown);
     bool dull = steps >= 1000 && (counts.records < steps || counts.entries < steps / 20 ||
-                                  counts.flipped_ran < steps / 10 || counts.unknown > steps / 10);
+                                  counts.flipped_ran < steps / 10 || counts.wild_ran < steps / 2 ||
+                                  counts.unknown > steps / 10);
     printf("%u passed, %u failed\n", counts.ran - counts.wrong, counts.wrong + dull);
     return counts.wrong || dull;
 }

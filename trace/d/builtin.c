@@ -20,9 +20,9 @@ static D_HOT uint64_t look_up(enum d_once which)
     case D_ONCE_WALLTIMESTAMP:
         return d_port_walltimestamp();
     case D_ONCE_STACKDEPTH:
-        return d_port_stack(false, NULL, UINT32_MAX);
+        return d_port_stack(false, NULL, D_PORT_DEPTH_MOST);
     case D_ONCE_USTACKDEPTH:
-        return d_port_stack(true, NULL, UINT32_MAX);
+        return d_port_stack(true, NULL, D_PORT_DEPTH_MOST);
     case D_ONCE_CALLER:
         return d_port_caller(false);
     case D_ONCE_UCALLER:

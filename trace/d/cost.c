@@ -5,7 +5,8 @@
  * for it; a subroutine has those that its COST in opcodes.def says. A size that isn't known here
  * counts as all of scratch, which bounds it when it runs. A look into the table of dynamic
  * variables walks a chain twice at most, whose length is bounded (chain.h), and compares few keys.
- * What the port does counts one step; so does waiting for another CPU that is in the same chain.
+ * What else the port does counts one step; so does waiting for another CPU that is in the same
+ * chain.
  *
  * Control context. Tested by test/d_machine/cost_test.c; that no program takes longer, by
  * test/d_random, which counts what runs.
@@ -13,6 +14,7 @@
 #include "trace/d/cost.h"
 
 #include "trace/d/chain.h"
+#include "trace/d/dynvar.h"
 #include "trace/d/port.h"
 #include "trace/d/validate.h"
 
@@ -139,11 +141,33 @@ static uint64_t look_up(uint64_t key)
     return (uint64_t)2 * D_CHAIN_DYNAMIC + (D_CHAIN_ALIKE + 4) * key;
 }
 
-/* A builtin string is measured. */
-static bool is_string(uint32_t id)
+/* A new one is taken from those that are free, of which a few are fetched; zeroed, then filled. */
+static uint64_t store_dynamic(const struct pass *p, uint32_t id, uint64_t key)
 {
-    return (DIF_VAR_probeprov <= id && id <= DIF_VAR_probename) || id == DIF_VAR_execname ||
-           id == DIF_VAR_zonename || id == DIF_VAR_execargs || id == DIF_VAR_jailname;
+    return look_up(key) + D_DYNVAR_BATCH + 2 * variable_bytes(p, id);
+}
+
+/* A builtin string is measured, frames are counted. */
+static uint64_t builtin_steps(const struct pass *p, uint32_t id)
+{
+    switch (id) {
+    case DIF_VAR_probeprov:
+    case DIF_VAR_probemod:
+    case DIF_VAR_probefunc:
+    case DIF_VAR_probename:
+    case DIF_VAR_execname:
+    case DIF_VAR_execargs:
+    case DIF_VAR_zonename:
+    case DIF_VAR_jailname:
+        return p->limits->strsize;
+    case DIF_VAR_stackdepth:
+    case DIF_VAR_ustackdepth:
+    case DIF_VAR_caller:
+    case DIF_VAR_ucaller:
+        return D_PORT_DEPTH_MOST;
+    default:
+        return 0;
+    }
 }
 
 /* Steps of an instruction beyond the one that it is. */
@@ -163,20 +187,20 @@ static uint64_t extra_steps(const struct pass *p, dif_insn i, const struct node 
     case DIF_OP_copys:
         return size_of(p, DIF_INSN_R2(i), most);
     case DIF_OP_ldgs:
-        return is_string(DIF_INSN_INDEX(i)) ? p->limits->strsize : 0;
+        return builtin_steps(p, DIF_INSN_INDEX(i));
     case DIF_OP_stgs:
     case DIF_OP_stls:
         return variable_bytes(p, DIF_INSN_INDEX(i));
     case DIF_OP_ldts:
         return look_up(0);
-    case DIF_OP_stts: /* a new one is zeroed, then filled */
-        return look_up(0) + 2 * variable_bytes(p, DIF_INSN_INDEX(i));
+    case DIF_OP_stts:
+        return store_dynamic(p, DIF_INSN_INDEX(i), 0);
     case DIF_OP_ldgaa:
     case DIF_OP_ldtaa:
         return look_up(node->keys);
     case DIF_OP_stgaa:
     case DIF_OP_sttaa:
-        return look_up(node->keys) + 2 * variable_bytes(p, DIF_INSN_INDEX(i));
+        return store_dynamic(p, DIF_INSN_INDEX(i), node->keys);
     default:
         return 0;
     }

@@ -14,11 +14,6 @@ static struct d_chunk *chunk_at(const struct d_dynvars *v, uint32_t link)
     return (struct d_chunk *)(v->chunks + (size_t)(link - 1) * v->chunk_bytes);
 }
 
-static uint32_t link_to(const struct d_dynvars *v, const struct d_chunk *chunk)
-{
-    return (uint32_t)((size_t)((const uint8_t *)chunk - v->chunks) / v->chunk_bytes) + 1;
-}
-
 static size_t round_up(size_t n)
 {
     return (n + 7) & ~(size_t)7;
@@ -107,7 +102,7 @@ static void unlock(struct d_chain *chain)
 
 static void count_drop(struct d_dynvars *v)
 {
-    bool rinsing = __atomic_load_n(&v->rinsing, __ATOMIC_RELAXED) != 0;
+    bool rinsing = __atomic_load_n(&v->rinsing.count, __ATOMIC_RELAXED) != 0;
     bool dirty = __atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED) != 0;
     uint64_t *drops = rinsing ? &v->rinsing_drops : dirty ? &v->dirty_drops : &v->drops;
 
@@ -174,15 +169,26 @@ static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const 
     return chunk;
 }
 
+/* Puts list `from` before `to`, and empties it. */
+static void join(const struct d_dynvars *v, struct d_chunk_list *from, struct d_chunk_list *to)
+{
+    if (from->count) {
+        chunk_at(v, from->last)->next = to->first;
+        to->first = from->first;
+        to->last = to->count ? to->last : from->last;
+        to->count += from->count;
+        *from = (struct d_chunk_list){0};
+    }
+}
+
 static void discard(struct d_dynvars *v, uint32_t *link, uint32_t cpu)
 {
     struct d_chunk *chunk = chunk_at(v, *link);
-    uint32_t number = *link;
+    struct d_chunk_list one = {*link, *link, 1};
 
     *link = chunk->next;
     chunk->used = 0;
-    chunk->next = v->cpus[cpu].dirty;
-    v->cpus[cpu].dirty = number;
+    join(v, &one, &v->cpus[cpu].dirty);
     __atomic_add_fetch(&v->dirty_count, 1, __ATOMIC_RELAXED);
 }
 
@@ -243,58 +249,50 @@ bool d_dynvar_holds(struct d_context *c, uintptr_t address, size_t bytes)
 
 struct collected {
     struct d_dynvars *vars;
-    uint32_t first, count;
+    struct d_chunk_list list;
 };
 
-/* On each CPU: its dirty chunks go behind the others. */
+/* On each CPU: its dirty chunks go before the others'. */
 static void collect(void *arg)
 {
     struct collected *all = arg;
-    struct d_dynvar_cpu *cpu = &all->vars->cpus[d_port_cpu()];
 
-    while (cpu->dirty) {
-        struct d_chunk *chunk = chunk_at(all->vars, cpu->dirty);
-        uint32_t link = link_to(all->vars, chunk);
-        cpu->dirty = chunk->next;
-        chunk->next = all->first;
-        all->first = link;
-        all->count++;
-    }
+    join(all->vars, &all->vars->cpus[d_port_cpu()].dirty, &all->list);
 }
 
 /* Chunks that were rinsing have now been out of the table while every CPU passed. */
 static void make_clean(struct d_dynvars *v)
 {
-    uint32_t last = v->rinsing;
+    struct d_chunk_list *list = &v->rinsing;
 
-    if (!last) {
+    if (list->count == 0) {
         return;
-    }
-    while (chunk_at(v, last)->next) {
-        last = chunk_at(v, last)->next;
     }
     uintptr_t irq = d_port_irq_save();
     lock(&v->clean);
-    chunk_at(v, last)->next = v->clean.first;
-    v->clean.first = v->rinsing;
+    chunk_at(v, list->last)->next = v->clean.first;
+    v->clean.first = list->first;
     unlock(&v->clean);
     d_port_irq_restore(irq);
-    __atomic_store_n(&v->rinsing, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&list->count, 0, __ATOMIC_RELAXED);
 }
 
 void d_dynvars_clean(struct d_dynvars *v)
 {
     struct collected all = {.vars = v};
 
-    if (v->nchunks == 0 || (!v->rinsing && !__atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED))) {
+    if (v->nchunks == 0 ||
+        (v->rinsing.count == 0 && !__atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED))) {
         return;
     }
     for (uint32_t cpu = 0; cpu < v->ncpus; cpu++) {
         d_port_run_on(cpu, collect, &all);
     }
     make_clean(v);
-    __atomic_sub_fetch(&v->dirty_count, all.count, __ATOMIC_RELAXED);
-    __atomic_store_n(&v->rinsing, all.first, __ATOMIC_RELAXED);
+    v->rinsing.first = all.list.first;
+    v->rinsing.last = all.list.last;
+    __atomic_store_n(&v->rinsing.count, all.list.count, __ATOMIC_RELEASE);
+    __atomic_sub_fetch(&v->dirty_count, all.list.count, __ATOMIC_RELEASE);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------
@@ -316,7 +314,8 @@ static void all_clean(struct d_dynvars *v)
         chunk_at(v, i)->next = v->clean.first;
         v->clean.first = i;
     }
-    v->batch = v->nchunks / (8 * v->ncpus) + 1;
+    uint32_t share = v->nchunks / (8 * v->ncpus) + 1;
+    v->batch = share < D_DYNVAR_BATCH ? share : D_DYNVAR_BATCH;
 }
 
 bool d_dynvars_make(struct d_dynvars *v, const struct d_code *code, size_t bytes, uint32_t ncpus)

@@ -6,7 +6,8 @@
  *   clean -> a CPU's free list -> in the table -> that CPU's dirty list -> rinsing -> clean
  *
  * Another CPU may still look at a chunk that was just freed; it is used again only after every CPU
- * has passed the cleaner twice. Tested by test/d_buffer.
+ * has passed the cleaner twice. The cleaner joins lists, whatever their length: it holds up no CPU.
+ * Tested by test/d_fire/dynvar_test.c, test/d_random.
  */
 #ifndef TRACE_D_DYNVAR_H
 #define TRACE_D_DYNVAR_H
@@ -31,26 +32,35 @@ struct d_chain {
     uint32_t first; /* [b] */
 };
 
+/* Links; the last is the first one's end, so that lists are joined at once. Empty: first is 0. */
+struct d_chunk_list {
+    uint32_t first, last, count;
+};
+
+/* Chunks that a CPU takes from the clean list at a time, which is a firing's time: few. */
+enum { D_DYNVAR_BATCH = 16 };
+
 struct d_dynvar_cpu {
-    uint32_t free, dirty;   /* [c] lists */
-    struct d_chunk *wanted; /* [c] what is looked for is put together here: no data */
+    uint32_t free;             /* [c] list */
+    struct d_chunk_list dirty; /* [c] */
+    struct d_chunk *wanted;    /* [c] what is looked for is put together here: no data */
 };
 
 struct d_dynvars {
-    uint8_t *chunks;           /* [I] */
-    uint32_t nchunks;          /* [I] */
-    uint32_t chunk_bytes;      /* [I] */
-    uint32_t key_room;         /* [I] bytes of keys in a chunk */
-    uint32_t data_at;          /* [I] offset of the data in a chunk */
-    uint32_t data_room;        /* [I] bytes of data in a chunk */
-    struct d_chain *chains;    /* [I] */
-    uint32_t nchains;          /* [I] a power of two */
-    struct d_chain clean;      /* list that every CPU takes some of, and its lock */
-    uint32_t batch;            /* [I] how many at a time */
-    uint32_t rinsing;          /* [k] */
-    uint32_t dirty_count;      /* [a] chunks that wait for the cleaner */
-    struct d_dynvar_cpu *cpus; /* [I] */
-    uint32_t ncpus;            /* [I] */
+    uint8_t *chunks;             /* [I] */
+    uint32_t nchunks;            /* [I] */
+    uint32_t chunk_bytes;        /* [I] */
+    uint32_t key_room;           /* [I] bytes of keys in a chunk */
+    uint32_t data_at;            /* [I] offset of the data in a chunk */
+    uint32_t data_room;          /* [I] bytes of data in a chunk */
+    struct d_chain *chains;      /* [I] */
+    uint32_t nchains;            /* [I] a power of two */
+    struct d_chain clean;        /* list that every CPU takes some of, and its lock */
+    uint32_t batch;              /* [I] how many at a time, D_DYNVAR_BATCH at most */
+    struct d_chunk_list rinsing; /* [k]; who counts a drop looks at its count */
+    uint32_t dirty_count;        /* [a] chunks that wait for the cleaner */
+    struct d_dynvar_cpu *cpus;   /* [I] */
+    uint32_t ncpus;              /* [I] */
     uint64_t drops, rinsing_drops, dirty_drops; /* [a] */
     void *block;                                /* [I] all of it */
     size_t block_bytes;                         /* [I] */

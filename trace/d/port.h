@@ -59,10 +59,11 @@ uint64_t d_port_curthread(void);
 bool d_port_descends(int32_t pid); /* the current process is pid, or descends from it */
 const char *d_port_execname(void); /* NUL within D_PORT_NAME_MAX; stays for this firing */
 const char *d_port_execargs(void); /* likewise; "" if unknown */
+enum { D_PORT_DEPTH_MOST = 128 };  /* frames that the machine has counted, or passed by, at most */
 uint64_t d_port_caller(bool user);
 uint64_t d_port_register(bool user, unsigned n, bool *exists);
-/* Return addresses, innermost first; how many were stored, at most max. to NULL: how many there
- * are. */
+/* Return addresses, innermost first; how many were stored, at most max, which may be 0. to NULL:
+ * how many there would be. */
 unsigned d_port_stack(bool user, uint64_t *to, unsigned max);
 
 /* ---- across CPUs -------------------------------------------------------------------------------

@@ -1,3 +1,4 @@
+#pragma D option bufsize=16k
 /* Loads that must not be: each is a fault of the clause, never of the kernel. */
 syscall::nop:entry { trace(*(int *)0); }
 syscall::nop:entry { trace(*(int *)-1); }

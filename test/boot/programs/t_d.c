@@ -13,6 +13,7 @@
 #define IMAGE_MOST 16384
 #define OUT_MOST 8192
 #define SENDS 20
+#define NOPS 10
 
 static uint64_t image[IMAGE_MOST / 8], out[OUT_MOST / 8];
 
@@ -188,18 +189,39 @@ static void t_records(void)
     simple(handle, KYMO_D_DESTROY);
 }
 
-static void t_bad_loads(void)
+/* Makes that call a few times; how many clauses faulted: struct d_status.errors. */
+static unsigned fire_nop(uint32_t handle)
 {
-    uint32_t handle = create("bad.dif");
     struct kymo_d_call call = {.handle = handle};
 
     simple(handle, KYMO_D_GO);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < NOPS; i++) {
         const uintptr_t args[6] = {0, (uintptr_t) "text"};
         raw_call(0, args);
     }
     simple(handle, KYMO_D_STOP);
     EXPECT_EQ(control(&call, KYMO_D_STATUS, 0, sizeof(out)), 0);
+    return (unsigned)out[11];
+}
+
+/* Addresses 0 and -1, a string at 0 and at the end, a division: on any board. */
+static void t_bad_loads(void)
+{
+    uint32_t handle = create("bad.dif");
+    unsigned faults = fire_nop(handle);
+
+    EXPECT(faults >= 5 * NOPS);
+    EXPECT(faults <= 9 * NOPS);
+    simple(handle, KYMO_D_DESTROY);
+}
+
+/* This is at least the third function. */
+static void t_depth(void)
+{
+    uint32_t handle = create("depth.dif");
+
+    EXPECT_EQ(fire_nop(handle), 0);
+    EXPECT_EQ(records_of(handle, 16), NOPS);
     simple(handle, KYMO_D_DESTROY);
 }
 
@@ -232,13 +254,10 @@ static void t_memory_is_back(void)
 }
 
 static const struct check table[] = {
-    {"what the target is", t_info},
-    {"refusals", t_errors},
-    {"probes", t_probes},
-    {"records", t_records},
-    {"bad loads", t_bad_loads},
-    {"on and off", t_on_and_off},
-    {"memory comes back", t_memory_is_back},
+    {"what the target is", t_info}, {"refusals", t_errors},
+    {"probes", t_probes},           {"records", t_records},
+    {"bad loads", t_bad_loads},     {"how deep the stack is", t_depth},
+    {"on and off", t_on_and_off},   {"memory comes back", t_memory_is_back},
 };
 
 int main(void)
