@@ -15,6 +15,7 @@
 #include <string.h>
 
 enum { STEPS = 500000, SHARE = 10, BUFFER = 700, RECORDS = 64, DATA = 1024, ENTRIES = 64 };
+enum { MEMORY = 4 << 20, WILD_MEMORY = 1 << 18 };
 #define WRONG(...) (void)snprintf(pair.wrong, sizeof(pair.wrong), __VA_ARGS__)
 
 /* What should have been recorded. */
@@ -571,7 +572,7 @@ static void wild_clause(struct program *p, struct p_image *image)
 
 static struct d_image *make_wild(void)
 {
-    static const uint32_t sizes[] = {8, 16, 100, 700, 5000, 1 << 20, 1u << 31};
+    static const uint32_t sizes[] = {8, 16, 100, 700, 5000, 100000, 1u << 31};
     static const enum d_option sized[] = {D_OPT_BUFSIZE, D_OPT_AGGSIZE, D_OPT_SPECSIZE,
                                           D_OPT_DYNVARSIZE};
     struct program *p = &pair.program;
@@ -605,7 +606,10 @@ static void check_wild(void)
         printf("then a wild one\n");
         show();
     }
-    if (!create(image, pair.image.size)) {
+    fake.alloc_limit = WILD_MEMORY;
+    bool made = create(image, pair.image.size);
+    fake.alloc_limit = MEMORY;
+    if (!made) {
         counts.refused = refused;
         return;
     }
@@ -680,7 +684,7 @@ int main(void)
     d_provider_register(&provider);
     probe = d_probe_create(&provider, "mod", "func", "name", NULL);
     pair_init_on(d_probe_at(probe));
-    fake.alloc_limit = 4 << 20;
+    fake.alloc_limit = MEMORY;
     for (uint64_t i = 0; i < steps && one(seed + i * (steps > 1 ? 0x632be59bd9b4e019u : 0)); i++) {
     }
     printf("SEED=%" PRIu64 ": %u images, %u refused; %" PRIu64 " records, %" PRIu64
