@@ -4,6 +4,7 @@
  * `#pragma D`, $ and `. Its line markers keep the places of errors right.
  */
 #include "host/d/front.h"
+#include "host/temporary.h"
 
 #include <spawn.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ static void make_command(struct d_session *d, struct command *c, const struct d_
 /* The text into a file, without a first line that is for the shell. */
 static FILE *input(const struct d_source *s, const char *text, size_t size)
 {
-    FILE *f = tmpfile();
+    FILE *f = temporary_stream();
     const char *start = text;
 
     if (!f) {
@@ -122,7 +123,7 @@ const char *d_preprocess(struct d_session *d, const struct d_source *s, const ch
     char *result = NULL;
 
     make_command(d, &c, s);
-    FILE *in = input(s, text, *size), *out = tmpfile();
+    FILE *in = input(s, text, *size), *out = temporary_stream();
     if (in && out && run((char *const *)c.words, in, out)) {
         result = output(d, out, size);
     }

@@ -192,6 +192,7 @@ static bool close_door(void)
     }
     unlink(broker.place->address.sun_path);
     close(broker.listener);
+    broker.locked = lock >= 0;
     return true;
 }
 
@@ -288,6 +289,9 @@ void broker_run(const struct place *place, const char *spec, int listener)
         tell_all();
     } else {
         say_bye();
+    }
+    if (broker.locked) {
+        unlink(broker.place->lock);
     }
     _exit(0);
 }

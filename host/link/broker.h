@@ -34,6 +34,7 @@ struct broker {
     int listener, line;
     bool over; /* the link or the line is gone: tell all and end */
     bool was_up;
+    bool locked; /* nobody can start another before this one has ended */
     char why[400];
     struct link link;
     struct client client[BROKER_CLIENTS];

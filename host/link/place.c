@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See place.h. The directory is $XDG_RUNTIME_DIR/kymo, or /tmp/kymo-UID, mode 0700. Two that come
- * at once start one broker: a lock is held while the socket is looked for and made. The broker has
- * a process of its own, without our terminal and without our files.
+ * See place.h. The directory is $XDG_RUNTIME_DIR/kymo, or kymo-UID in the temporary directory, mode
+ * 0700. Two that come at once start one broker: a lock is held while the socket is looked for and
+ * made. The broker has a process of its own, without our terminal and without our files, and
+ * removes both when it ends.
  */
 #include "host/link/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@
 
 #include "host/link/broker.h"
 #include "host/link/local.h"
+#include "host/temporary.h"
 
 static char trouble[400];
 
@@ -59,24 +62,39 @@ static uint64_t hash(const char *text)
     return n;
 }
 
-int place_find(struct place *place, const char *spec, const char **why)
+/* Absolute, because the broker works in another directory. */
+static int directory_find(char *directory, size_t room, const char **why)
 {
     const char *run = getenv("XDG_RUNTIME_DIR");
-    char directory[80];
+    char place[PATH_MAX];
     int length;
+
+    if (run && run[0] == '/') {
+        length = snprintf(directory, room, "%s/kymo", run);
+    } else if (realpath(temporary_place(), place)) {
+        length = snprintf(directory, room, "%s/kymo-%u", place, (unsigned)geteuid());
+    } else {
+        return failed(temporary_place(), why);
+    }
+    if (length < 0 || (size_t)length >= room) {
+        errno = ENAMETOOLONG;
+        return failed("XDG_RUNTIME_DIR or TMPDIR is no place for a socket", why);
+    }
+    return directory_make(directory, why);
+}
+
+int place_find(struct place *place, const char *spec, const char **why)
+{
+    char name[40], directory[sizeof(place->address.sun_path)];
+    int length = snprintf(name, sizeof(name), "/link%d-%016llx", LOCAL_VERSION,
+                          (unsigned long long)hash(spec));
 
     memset(place, 0, sizeof(*place));
     place->address.sun_family = AF_UNIX;
-    if (!run || run[0] != '/' || strlen(run) > 60) {
-        length = snprintf(directory, sizeof(directory), "/tmp/kymo-%u", (unsigned)geteuid());
-    } else {
-        length = snprintf(directory, sizeof(directory), "%s/kymo", run);
-    }
-    if (length < 0 || directory_make(directory, why) != 0) {
+    if (directory_find(directory, sizeof(directory) - (size_t)length, why) != 0) {
         return -1;
     }
-    snprintf(place->address.sun_path, sizeof(place->address.sun_path), "%.70s/link%d-%016llx",
-             directory, LOCAL_VERSION, (unsigned long long)hash(spec));
+    strcpy(stpcpy(place->address.sun_path, directory), name);
     snprintf(place->lock, sizeof(place->lock), "%s.lock", place->address.sun_path);
     return 0;
 }
@@ -152,6 +170,29 @@ static int broker_start(const struct place *place, const char *spec)
     return fd;
 }
 
+/* A broker that ends removes the lock it holds: who then gets it has one that nobody else finds. */
+static int lock_take(const char *path)
+{
+    struct stat st;
+
+    for (;;) {
+        int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (lock < 0) {
+            return -1;
+        }
+        int got = flock(lock, LOCK_EX);
+        if (got == 0 && fstat(lock, &st) == 0 && st.st_nlink > 0) {
+            return lock;
+        }
+        int error = errno;
+        close(lock);
+        errno = error;
+        if (got != 0 && error != EINTR) {
+            return -1;
+        }
+    }
+}
+
 int place_connect(const struct place *place, const char *spec, const char **why)
 {
     int fd = try_connect(place);
@@ -160,8 +201,8 @@ int place_connect(const struct place *place, const char *spec, const char **why)
     if (fd >= 0) {
         return fd;
     }
-    lock = open(place->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock < 0 || flock(lock, LOCK_EX) != 0) {
+    lock = lock_take(place->lock);
+    if (lock < 0) {
         return failed(place->lock, why);
     }
     fd = try_connect(place);

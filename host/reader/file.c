@@ -13,26 +13,15 @@
 #include <unistd.h>
 
 #include "host/reader/internal.h"
+#include "host/temporary.h"
 
 static int spool_open(struct kev_error *error, const char *path)
 {
-    const char *dir = getenv("TMPDIR");
-    char name[512];
-    int fd;
+    int fd = temporary_open();
 
-    if (dir == NULL || *dir == '\0') {
-        dir = "/tmp";
-    }
-    if (snprintf(name, sizeof(name), "%s/kymo-XXXXXX", dir) >= (int)sizeof(name)) {
-        return kev_fail_plain(error, path, "TMPDIR is too long");
-    }
-    fd = mkstemp(name);
-    if (fd < 0) {
-        return kev_fail_plain(error, path, "cannot keep a copy of the stream in %s: %s", dir,
-                              strerror(errno));
-    }
-    unlink(name);
-    return fd;
+    return fd >= 0 ? fd
+                   : kev_fail_plain(error, path, "cannot keep a copy of the stream in %s: %s",
+                                    temporary_place(), strerror(errno));
 }
 
 static int pipe_start(struct kev_file *file, int fd, struct kev_error *error)

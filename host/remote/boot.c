@@ -5,6 +5,7 @@
  */
 #include "host/remote/wire.h"
 #include "host/run/run.h"
+#include "host/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,19 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { SOCKET_TRIES = 500, PAUSE = 10000000 /* ns */ };
+/* So that the socket in it has a path that a socket can have. */
+#define SOCKET_FOLDER (sizeof(((struct sockaddr_un *)0)->sun_path) - sizeof("link"))
 
 struct wire_of_boot {
     struct wire base;
     struct wire *link;
     struct run run;
     pid_t qemu;
-    char folder[64], spec[96];
+    char folder[SOCKET_FOLDER], spec[SOCKET_FOLDER + sizeof("unix:/link")];
 };
 
 static struct wire_of_boot *of(struct wire *wire)
@@ -93,8 +98,7 @@ static void become_qemu(const struct wire_of_boot *w, pid_t parent)
 
 static bool make_folder(struct wire_of_boot *w)
 {
-    snprintf(w->folder, sizeof(w->folder), "/tmp/kymo-dtrace-XXXXXX");
-    if (!mkdtemp(w->folder)) {
+    if (temporary_directory("dtrace", w->folder, sizeof(w->folder)) != 0) {
         w->folder[0] = '\0';
         return false;
     }
@@ -145,7 +149,8 @@ static const char *boot(struct wire_of_boot *w)
         return "there is no board to boot; -t says where a target is";
     }
     if (!make_folder(w)) {
-        return strerror(errno);
+        return errno == ENAMETOOLONG ? "TMPDIR is too long for the path of a socket"
+                                     : strerror(errno);
     }
     snprintf(run->elf, sizeof(run->elf), "%.2000s/build/%s/%s.elf", run->root, run->board,
              run->image);

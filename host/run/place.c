@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/run/run.h"
+#include "host/temporary.h"
 
 /* The absolute path of a file that need not exist yet. */
 static int absolute_path(const char *path, char *to, size_t room)
@@ -50,13 +51,11 @@ static int capture_prepare(struct run *run, char *target, size_t room)
 
 static int temporary_make(struct run *run, const char *target)
 {
-    const char *tmp = getenv("TMPDIR");
     char link[PATH_MAX + 16];
 
-    if (snprintf(run->dir, sizeof(run->dir), "%s/kymo-run-XXXXXX",
-                 tmp == NULL || *tmp == '\0' ? "/tmp" : tmp) >= (int)sizeof(run->dir) ||
-        mkdtemp(run->dir) == NULL) {
-        kymo_error("cannot make a temporary directory: %s", strerror(errno));
+    if (temporary_directory("run", run->dir, sizeof(run->dir)) != 0) {
+        kymo_error("cannot make a temporary directory in %s: %s", temporary_place(),
+                   strerror(errno));
         return -1;
     }
     run->dir_is_temporary = true;

@@ -12,7 +12,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -35,9 +34,11 @@ class Bench:
         self.board = board
         self.dir = os.path.join(ROOT, "build/check/link", board)
         os.makedirs(self.dir, exist_ok=True)
-        self.tmp = tempfile.TemporaryDirectory(prefix="kymo-link-")
-        self.raw = os.path.join(self.tmp.name, "raw")
-        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.tmp.name)
+        # Sockets have short paths, wherever the tree is.
+        os.chdir(self.dir)
+        self.short = f"/proc/{os.getpid()}/cwd"
+        self.raw = os.path.join(self.short, "raw")
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.short)
         self.lines = 0
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:
@@ -62,7 +63,7 @@ class Bench:
 
     def line(self, **how):
         self.lines += 1
-        return Line(os.path.join(self.tmp.name, f"line{self.lines}"), self.raw, SEED + self.lines,
+        return Line(os.path.join(self.short, f"line{self.lines}"), self.raw, SEED + self.lines,
                     **how)
 
     def kymo(self, *args, **how):
@@ -80,16 +81,18 @@ class Bench:
 
     def brokers(self):
         """Those that have not let go of their line."""
-        folder = os.path.join(self.tmp.name, "kymo")
+        folder = os.path.join(self.short, "kymo")
         names = os.listdir(folder) if os.path.isdir(folder) else []
         return [n for n in names if not n.endswith(".lock") or self.locked(os.path.join(folder, n))]
 
     def locked(self, path):
-        with open(path) as lock:
-            try:
+        try:
+            with open(path) as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
+        except BlockingIOError:
+            return True
+        except FileNotFoundError:
+            pass
         return False
 
     def unplug(self, line):
@@ -256,6 +259,7 @@ def nobody_is_left(bench):
     for _ in range(10):
         who_is_there(bench)
     bench.wait_for(lambda: not bench.brokers(), "the broker's end", 10)
+    bench.wait_for(lambda: not os.listdir(os.path.join(bench.short, "kymo")), "an empty folder", 10)
 
 
 def killed_clients(bench):
@@ -269,7 +273,7 @@ def killed_clients(bench):
 
 
 def a_wrong_target(bench):
-    for target, words in (("unix:" + bench.tmp.name + "/nobody", "No such file"),
+    for target, words in (("unix:" + bench.short + "/nobody", "No such file"),
                           ("tcp:127.0.0.1:1", "refused"), ("/dev/null@9600", "/dev/null"),
                           ("nonsense", "not a target"), ("/dev/tty@77", "not a target")):
         done = bench.kymo("link", "-t", target)

@@ -16,6 +16,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test"))
+import temporary  # noqa: E402,F401
 # What the rows need.
 BOARDS = {
     "virt-a64": [],
@@ -46,7 +49,10 @@ def main():
     parser = argparse.ArgumentParser(description="The conformance suite of D on a board.")
     parser.add_argument("board", choices=sorted(BOARDS))
     options, rest = parser.parse_known_args()
-    with tempfile.TemporaryDirectory(prefix="kymo-d-") as folder:
+    with tempfile.TemporaryDirectory(prefix="kymo-d-") as place:
+        # Sockets have short paths, wherever the tree is.
+        os.chdir(place)
+        folder = f"/proc/{os.getpid()}/cwd"
         os.environ["XDG_RUNTIME_DIR"] = folder  # a link's broker of its own
         qemu = boot(options.board, folder)
         try:

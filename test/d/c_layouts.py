@@ -17,6 +17,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test"))
+import temporary  # noqa: E402,F401
 SCALARS = ["char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long",
            "unsigned long", "long long", "int8_t", "uint16_t", "int32_t", "uint64_t", "enum color"]
 BYTES = 24  # of each variable that are compared

@@ -18,6 +18,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test"))
+import temporary  # noqa: E402,F401
 TYPES = {  # name: (bytes, signed)
     "char": (1, True), "unsigned char": (1, False), "short": (2, True),
     "unsigned short": (2, False), "int": (4, True), "unsigned int": (4, False),

@@ -51,6 +51,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test"))
+import temporary  # noqa: E402,F401
 KEYS = ("args", "status", "tag", "expect", "raw", "self", "here", "lp64")
 
 

@@ -2,6 +2,7 @@
 #include "test/d_command/scripted.h"
 
 #include "host/self/target.h"
+#include "host/temporary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ struct redirected {
 
 static struct redirected redirect(int fd)
 {
-    struct redirected r = {fd, dup(fd), tmpfile()};
+    struct redirected r = {fd, dup(fd), temporary_stream()};
 
     assert_non_null(r.file);
     fflush(NULL);

@@ -3,7 +3,9 @@
  * The session that the tests of the front end use.
  */
 #include "test/d_front/front.h"
+#include "host/temporary.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 
 struct front front;
 
-static char temporary[64];
+static char temporary[PATH_MAX];
 static const char *files[32];
 static unsigned nfiles, nvalues;
 
@@ -179,17 +181,16 @@ struct d_ident *global(const char *name)
 const char *directory(void)
 {
     if (!temporary[0]) {
-        strcpy(temporary, "/tmp/d_front_XXXXXX");
-        assert_non_null(mkdtemp(temporary));
+        assert_int_equal(temporary_directory("front", temporary, sizeof(temporary)), 0);
     }
     return temporary;
 }
 
 const char *file_write(const char *name, const char *text)
 {
-    char path[128];
+    char path[PATH_MAX + 64];
 
-    snprintf(path, sizeof(path), "%s/%s", directory(), name);
+    snprintf(path, sizeof(path), "%s/%.60s", directory(), name);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fputs(text, f);

@@ -9,10 +9,12 @@
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
 #include "host/self/target.h"
+#include "host/temporary.h"
 #include "kernel/abi/sys/dtrace.h"
 #include "test/unit_kernel/random.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -103,10 +105,8 @@ static int dtrace(const char *a, const char *b, const char *c, const char *d)
 {
     char *argv[6] = {"dtrace"};
     const char *given[] = {a, b, c, d};
-    char file[] = "/tmp/kymo-board-XXXXXX";
-    int argc = 1, fd = mkstemp(file), out = dup(1), err = dup(2);
+    int argc = 1, fd = temporary_open(), out = dup(1), err = dup(2);
 
-    unlink(file);
     for (int i = 0; i < 4 && given[i]; i++) {
         argv[argc++] = strdup(given[i]);
     }
@@ -206,8 +206,8 @@ static _Alignas(8) char image[65536]; /* stays: the machine's, as if it were in 
 
 static size_t compile(const char *options, const char *program)
 {
-    char file[] = "/tmp/kymo-image-XXXXXX";
-    int fd = mkstemp(file);
+    char file[PATH_MAX];
+    int fd = temporary_file("image", file, sizeof(file));
 
     must_end(dtrace("--compile", file, options, program), 0);
     ssize_t n = read(fd, image, sizeof(image));
@@ -292,8 +292,8 @@ static void count(void *arg, const char *name, const void *data, size_t bytes)
 /* Copies of the kernel's ELF with the heads of the archive's files damaged. */
 static void test_damaged_image(void **state)
 {
-    char file[] = "/tmp/kymo-elf-XXXXXX";
-    int from = open(KERNEL, O_RDONLY), fd = mkstemp(file);
+    char file[PATH_MAX];
+    int from = open(KERNEL, O_RDONLY), fd = temporary_file("elf", file, sizeof(file));
     static char whole[8 << 20];
     ssize_t n = read(from, whole, sizeof(whole));
     unsigned files = 0;

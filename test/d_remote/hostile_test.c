@@ -9,11 +9,13 @@
 #include "host/kymo.h"
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
+#include "host/temporary.h"
 #include "kernel/abi/sys/dtrace.h"
 #include "test/unit_kernel/random.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -265,11 +267,11 @@ static bool says(const char *file, const char *text)
 static void test_lost(void **state)
 {
     focus = 0;
-    char file[] = "/tmp/kymo-hostile-XXXXXX";
+    char file[PATH_MAX];
 
     (void)state;
     one_in = NEVER;
-    close(mkstemp(file));
+    close(temporary_file("hostile", file, sizeof(file)));
     for (unsigned i = 0; i < PROGRAMS; i++) {
         last = NEVER;
         run(i, NULL);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See support.h. */
 #include "test/host/support.h"
+#include "host/temporary.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static char path[64];
+static char path[PATH_MAX];
 
 const char *support_file(const void *bytes, size_t len)
 {
     FILE *file;
 
-    snprintf(path, sizeof(path), "/tmp/kymo-test-%d.kev", (int)getpid());
+    snprintf(path, sizeof(path), "%s/kymo-test-%d.kev", temporary_place(), (int)getpid());
     file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, len, file), len);
@@ -91,7 +93,7 @@ char *support_print(struct kev *kev, bool one_line)
     struct line_style style = {one_line};
     struct kev_event event;
     struct kev_error error;
-    FILE *file = tmpfile();
+    FILE *file = temporary_stream();
     char *text = calloc(1, 1 << 20);
 
     assert_true(out != NULL && file != NULL && text != NULL);

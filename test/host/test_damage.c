@@ -43,7 +43,7 @@ static struct support_read read_bytes(const void *bytes, size_t len, bool recove
     }
     if (read.error) {
         assert_true(strlen(read.why.text) > 20);
-        assert_non_null(strstr(read.why.text, "/tmp/"));
+        assert_non_null(strstr(read.why.text, "kymo-test-"));
     }
     return read;
 }
@@ -398,7 +398,7 @@ static void test_not_there(void **state)
     (void)state;
     assert_null(kev_open("/nowhere/x.kev", &options, &error));
     assert_non_null(strstr(error.text, "/nowhere/x.kev: cannot open: No such file"));
-    assert_null(kev_open("/tmp", &options, &error));
+    assert_null(kev_open("/", &options, &error));
     assert_non_null(strstr(error.text, "directory"));
 }
 

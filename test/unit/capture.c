@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Buffers as a file for the host's reader. See capture.h. */
 #include "test/unit/capture.h"
+#include "host/temporary.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +54,9 @@ static void put_buffers(FILE *f)
 
 struct kev *capture_open(void)
 {
-    char path[] = "/tmp/kymo-unit-XXXXXX";
+    char path[PATH_MAX];
     struct kev_error error;
-    int fd = mkstemp(path);
+    int fd = temporary_file("unit", path, sizeof(path));
     FILE *f = fdopen(fd, "wb");
 
     assert_non_null(f);

@@ -29,7 +29,8 @@ $(B)/unit/trace32_%: $(B)/unit/trace32.o/test/unit/test_%.o $(UNIT_TRACE32_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -o $@ $^ -lcmocka
 
 # Those that read what was recorded with the host's reader.
-UNIT_READER_OBJS := $(HOST_READER_SRCS:%.c=$(B)/unit/host.o/%.o) $(B)/unit/trace.o/test/unit/capture.o
+UNIT_READER_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_READER_SRCS) host/temporary.c) \
+	$(B)/unit/trace.o/test/unit/capture.o
 $(B)/unit/trace_rows $(B)/unit/trace_calls: $(UNIT_READER_OBJS)
 
 UNIT_RANDOM := random_events random_model

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the command's temporary files go: $TMPDIR, or /tmp. The only place that says so. */
+#ifndef HOST_TEMPORARY_H
+#define HOST_TEMPORARY_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* The directory, as the environment has it. */
+const char *temporary_place(void);
+/* Makes a directory kymo-WHAT-XXXXXX there, the caller's to remove; `path`: absolute. 0, or -1 and
+ * errno. */
+int temporary_directory(const char *what, char *path, size_t room);
+/* The same for an open file with a name; -1 and errno. */
+int temporary_file(const char *what, char *path, size_t room);
+/* A file without a name, for reading and writing: gone when closed. -1 or NULL, and errno. */
+int temporary_open(void);
+FILE *temporary_stream(void);
+
+#endif
