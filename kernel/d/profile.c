@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider `profile`: profile-N[suffix] fires on every CPU, tick-N[suffix] on one. A rate that
- * nobody has used yet is made when a description names it exactly. The kernel has no tick: a timer
- * runs on each CPU only while the probe is enabled. It fires at the kernel's exit: arg0 is 0, for
- * the kernel is never interrupted in its work; arg1 is where the program goes on, 0 when idle.
+ * nobody has used yet is made when a description names it exactly, up to RATES_MOST of them: they
+ * stay. The kernel has no tick: a timer runs on each CPU only while the probe is enabled. It fires
+ * at the kernel's exit: arg0 is 0, for the kernel is never interrupted in its work; arg1 is where
+ * the program goes on, 0 when idle.
  *
- * Kernel lock. Tested by test/boot's suite d.
+ * Kernel lock. Tested by test/boot's suites d and life.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/cpu.h"
@@ -14,7 +15,8 @@
 #include "kernel/string.h"
 #include "trace/d/port.h"
 
-enum { INTERVAL_MIN = 200000, NAME_MOST = 24 }; /* ns, bytes */
+enum { INTERVAL_MIN = 200000, DEBT_MOST = 1000000, NAME_MOST = 24, RATES_MOST = 256 };
+/* ns, ns, bytes, probes */
 
 struct profile;
 struct profile_cpu {
@@ -31,23 +33,54 @@ struct profile {
     struct profile_cpu *cpus;  /* [k] NULL: not enabled */
 };
 
-static struct profile *profiles; /* [k] */
+static struct profile *profiles;         /* [k] */
+static unsigned rates;                   /* [k] how many those are */
+static uint64_t paid_until[CONFIG_CPUS]; /* [c] cycles */
 
-static void fire(struct timer_node *node)
+/* Whether firings may take this CPU now. They may take half of its time, however slow the clauses
+ * are: so much that was not yet paid for by leaving it alone may add up. */
+static bool may_fire(uint64_t now, uint64_t *when)
 {
-    struct profile_cpu *here = (struct profile_cpu *)node;
-    const struct thread *t = arch_cpu()->current;
-    uint64_t now = arch_cycles();
+    uint64_t paid = paid_until[d_port_cpu()], most = clock_ns_to_cycles(DEBT_MOST);
 
-    uintptr_t irq = arch_irq_save();
+    *when = paid > most ? paid - most : 0;
+    return *when <= now;
+}
+
+static void pay(uint64_t from, uint64_t to)
+{
+    uint64_t *paid = &paid_until[d_port_cpu()];
+
+    *paid = (*paid > from ? *paid : from) + 2 * (to - from);
+}
+
+static void fire_now(const struct profile_cpu *here)
+{
+    const struct thread *t = arch_cpu()->current;
     const uint64_t words[] = {0, t ? arch_context_ip(t) : 0, 0, 0, 0};
+    uintptr_t irq = arch_irq_save();
+
     d_fired_words[d_port_cpu()] = words;
     d_fire(here->profile->probe, words[0], words[1], 0, 0, 0);
     d_fired_words[d_port_cpu()] = NULL;
     arch_irq_restore(irq);
+}
+
+static void fire(struct timer_node *node)
+{
+    struct profile_cpu *here = (struct profile_cpu *)node;
+    uint64_t now = arch_cycles(), when;
+
+    if (!may_fire(now, &when)) {
+        timer_node_start(node, when);
+        return;
+    }
+    fire_now(here);
+    uint64_t then = arch_cycles();
+    pay(now, then);
     do {
         here->at += here->profile->cycles;
-    } while (here->at <= now);
+    } while (here->at <= then);
     timer_node_start(node, here->at);
 }
 
@@ -178,13 +211,15 @@ static void create(const char *name)
     uint64_t interval = tick ? interval_of(name + 5) : profile ? interval_of(name + 8) : 0;
     struct profile *p = NULL;
 
-    if (interval >= INTERVAL_MIN && strlen(name) < NAME_MOST && !is_known(name)) {
+    if (interval >= INTERVAL_MIN && strlen(name) < NAME_MOST && rates < RATES_MOST &&
+        !is_known(name)) {
         p = d_port_alloc(sizeof(*p));
     }
     if (p) {
         memcpy(p->name, name, strlen(name) + 1);
         p->next = profiles;
         profiles = p;
+        rates++;
         p->interval = interval;
         p->cycles = clock_ns_to_cycles(interval);
         p->tick = tick;

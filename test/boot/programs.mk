@@ -3,10 +3,11 @@
 
 boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
-	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt victim
+	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life victim
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
+t_life_SRCS += test/boot/programs/dcalls.c
 PROGRAMS += $(boot_programs)
 
 # Every script of test/boot/images is an image of all test programs and those it needs beside.
@@ -18,6 +19,18 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 d_D := $(wildcard test/boot/d/*.d)
 fbt_D := $(wildcard test/boot/fbt/*.d)
 fbtall_D := $(fbt_D)
+life_D := $(wildcard test/boot/life/*.d) test/boot/d/all.d test/boot/life/range.d
+life-multi_D := $(life_D)
+life-soak_D := $(life_D)
+
+# The kernel's code from behind the vectors to fbt's slots, where nothing may have changed: two
+# addresses, recorded by a D program.
+$(B)/d/test/boot/life/range.dif: $(B)/fbt_first.elf build/tools/mkd
+	@mkdir -p $(@D)
+	$(Q)nm $< | awk '$$3 == "__kernel_start" { at = $$1 } $$3 == "fbt_slots" { end = $$1 } \
+		END { printf "BEGIN { trace(0x%s + 0x800ull); trace(0x%s + 0ull); }\n", at, end }' \
+		> $(@:.dif=.d)
+	$(Q)build/tools/mkd $@ $(POINTER_BYTES) $(@:.dif=.d) $(D_OPTIONS)
 IMAGES += $(boot_images)
 
 # The image `work`, traced from before its first process on: its program needs build/kymo.

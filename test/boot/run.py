@@ -150,7 +150,7 @@ def main():
     parser.add_argument("suites", nargs="*")
     args = parser.parse_args()
     chosen = [s for s in suites.SUITES if args.board in s.boards
-              and (not args.suites or s.name in args.suites)]
+              and (s.name in args.suites if args.suites else not s.soak)]
     Boot.variant = args.variant
     if args.list:
         for s in chosen:

@@ -198,6 +198,7 @@ class Suite:
     prepare: object = None
     checks: list = field(default_factory=list)
     variant: str = ""  # of the board's folder below build/
+    soak: bool = False  # only if it is asked for, as `make soak` does
     coverage: bool = False  # its capture counts for "every event row fires"
 
 
@@ -221,6 +222,12 @@ SUITES = [
           qemu=["-rtc", "clock=vm"], timeout=240),
     Suite("fbt-all-multi", "the same on 4 real threads", "fbtall", A64, "multi", cpus=4, tests=150,
           timeout=240),
+    Suite("life", "consumers of D come, go, are killed and fall silent: all is as before", "life",
+          cpus=1, tests=5),
+    Suite("life-multi", "the same on 4 real threads", "life-multi", A64, "multi", cpus=4, tests=4,
+          timeout=240),
+    Suite("life-soak", "more of the same", "life-soak", A64, "multi", cpus=4, tests=5,
+          timeout=900, soak=True),
     Suite("libtest", "the C library: locks, errno, stdio, files, threads, time", "libtest",
           tests=11, checks=[says("flushed at the end")]),
     Suite("libtest-picolibc", "the same with the other one", "libtest", M4, tests=11,
