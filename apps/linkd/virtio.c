@@ -3,6 +3,7 @@
 #include "apps/linkd/virtio.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
@@ -138,6 +139,8 @@ bool virtio_queue_begin(struct virtio_queue *queue, uint8_t *memory, uint64_t ph
     queue->buffers = memory + 2 * VIRTIO_PAGE;
     queue->phys = phys + 2 * VIRTIO_PAGE;
     queue->buffer_bytes = buffer_bytes;
+    queue->used_seen = queue->made = 0;
+    memset(memory, 0, 2 * VIRTIO_PAGE);
     registers[QUEUE_SELECT] = queue->index;
     if (registers[QUEUE_MOST] < VIRTIO_BUFFERS) {
         return false;
@@ -194,4 +197,9 @@ void virtio_queue_notify(struct virtio_queue *queue)
 {
     barrier();
     queue->device->registers[QUEUE_NOTIFY] = queue->index;
+}
+
+bool virtio_queue_waits(const struct virtio_queue *queue)
+{
+    return queue->available[1] != queue->used[1];
 }

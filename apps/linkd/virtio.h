@@ -51,7 +51,7 @@ void virtio_ready(struct virtio_device *device);
 uint32_t virtio_interrupt(struct virtio_device *device);
 
 /* `memory`: VIRTIO_QUEUE_BYTES(buffer_bytes), at a page's begin, physically contiguous at `phys`.
- */
+ * What an earlier begin left there is forgotten. */
 bool virtio_queue_begin(struct virtio_queue *queue, uint8_t *memory, uint64_t phys,
                         size_t buffer_bytes);
 /* The buffer that comes next back from the device, NULL: none. *bytes: what it has written. */
@@ -59,5 +59,7 @@ uint8_t *virtio_queue_used(struct virtio_queue *queue, uint32_t *bytes);
 /* Gives it on: to be filled, or with so many bytes for the device. Then virtio_queue_notify(). */
 void virtio_queue_give(struct virtio_queue *queue, uint8_t *buffer, uint32_t bytes);
 void virtio_queue_notify(struct virtio_queue *queue);
+/* Has the device buffers that it has not returned? */
+bool virtio_queue_waits(const struct virtio_queue *queue);
 
 #endif

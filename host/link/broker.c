@@ -75,6 +75,15 @@ static void accept_all(void)
     }
 }
 
+/* A plug that is pulled: the other end may have had something unread (a socket), and a terminal
+ * that is gone fails as a device does. */
+static void line_failed(int error)
+{
+    bool closed = error == 0 || error == EPIPE || error == ECONNRESET || error == EIO;
+
+    over(closed ? "the line was closed" : strerror(error));
+}
+
 static void line_in(void)
 {
     static uint8_t bytes[65536];
@@ -83,9 +92,9 @@ static void line_in(void)
     if (got > 0) {
         link_input(&broker.link, now(), bytes, (size_t)got);
     } else if (got == 0) {
-        over("the line was closed");
+        line_failed(0);
     } else if (errno != EAGAIN && errno != EINTR) {
-        over(strerror(errno));
+        line_failed(errno);
     }
 }
 
@@ -102,7 +111,7 @@ static bool line_out(void)
             return false;
         }
         if (done < 0) {
-            over(errno == EPIPE ? "the line was closed" : strerror(errno));
+            line_failed(errno);
             return false;
         }
         link_output_done(&broker.link, (size_t)done);

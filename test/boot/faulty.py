@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A line between a host and a board that does what lines do.
 
-A unix socket to connect to, and behind it the emulator's. Bytes are dropped, flipped, doubled,
-inserted, held back, at random from a seed; or paced like a UART; or the plug is pulled.
+A unix socket to connect to, and behind it the emulator's: another, or a TCP address. Bytes are
+dropped, flipped, doubled, inserted, held back, at random from a seed; or paced like a UART; or the
+host stops reading; or the plug is pulled.
 """
 import os
 import random
@@ -17,7 +18,8 @@ class Line:
         """chance: of a fault, for each byte; pace: bytes a second each way, 0: any."""
         self.path, self.target, self.pace = path, target, pace
         self.random, self.chance = random.Random(seed), chance
-        self.faults, self.bytes, self.stop, self.cut = 0, {"up": 0, "down": 0}, False, False
+        self.faults, self.bytes = 0, {"up": 0, "down": 0}
+        self.stop = self.cut = self.held = False
         if os.path.exists(path):
             os.unlink(path)
         self.listener = socket.socket(socket.AF_UNIX)
@@ -35,11 +37,23 @@ class Line:
         """The plug: both ends see their connection end. It can be plugged in again."""
         self.cut = True
 
+    def hold(self):
+        """Nothing of what the board says is read any more."""
+        self.held = True
+
+    def to_board(self):
+        if isinstance(self.target, str):
+            board = socket.socket(socket.AF_UNIX)
+        else:
+            board = socket.socket()
+            board.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        return board
+
     def serve(self):
         while not self.stop:
             if select.select([self.listener], [], [], 0.05)[0]:
                 host, _ = self.listener.accept()
-                board = socket.socket(socket.AF_UNIX)
+                board = self.to_board()
                 try:
                     board.connect(self.target)
                     self.cut = False
@@ -57,7 +71,8 @@ class Line:
         due = {"down": time.monotonic(), "up": time.monotonic()}
         while not (self.stop or self.cut):
             now = time.monotonic()
-            sources = [f for name, f, _ in ways if not waiting[name] and due[name] <= now]
+            sources = [f for name, f, _ in ways if not waiting[name] and due[name] <= now
+                       and not (self.held and name == "up")]
             sinks = [t for name, _, t in ways if waiting[name]]
             readable, writable, _ = select.select(sources, sinks, [], 0.002 if self.pace else 0.02)
             for name, source, sink in ways:
