@@ -41,6 +41,9 @@ struct cpu {
     volatile uint32_t xcall_pending;            /* [a] a cross-call waits to be served */
     bool online;                                /* [I] after boot */
     bool locked;                                /* [c] this CPU holds the kernel lock */
+    /* [c] the arguments of the D probe that fires here, in the frame of who fired it: there the
+     * stack begins for stack(). NULL: none fires. */
+    const uint64_t *fired;
 };
 
 extern struct cpu cpus[CONFIG_CPUS];

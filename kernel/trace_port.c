@@ -79,6 +79,10 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
     cpu_run_on_all(fn, arg);
 }
 
+_Static_assert(offsetof(struct cpu, trace) == 0 &&
+                   offsetof(struct cpu, current) == TRACE_PORT_THREAD &&
+                   offsetof(struct thread, predicate_cache) == TRACE_PORT_REMEMBERED,
+               "trace_port_remembered()");
 _Static_assert(WORK_TRACE == TRACE_PORT_EXIT_WORK, "TRACE_PORT_REQUEST_EXIT() sets it");
 
 bool trace_port_raise(unsigned cpu, uint32_t value)

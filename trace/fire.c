@@ -7,16 +7,40 @@
 #include "trace/filter.h"
 #include "trace/hook.h"
 
+/* Zeros behind a row's words: trace_port_fire() wants five at least. */
+#define ZEROS(...) TRACE_CAT(ZEROS_, TRACE_COUNT(__VA_ARGS__))
+#define ZEROS_1 , 0, 0, 0, 0
+#define ZEROS_2 , 0, 0, 0
+#define ZEROS_3 , 0, 0
+#define ZEROS_4 , 0
+#define ZEROS_5
+#define ZEROS_6
+#define ZEROS_7
+#define ZEROS_8
+#define ZEROS_9
+#define ZEROS_10
+
 #define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    TRACE_INLINE void probe_##name(TRACE_PARAMS(fast, wide)) \
+    { \
+        if (trace_port_listens(TRACE_EV_##name)) { \
+            const uint64_t words[] = { \
+                TRACE_EACH(TRACE_WORD64_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide)) \
+                    ZEROS(TRACE_ARGS(fast, wide))}; \
+            trace_port_fire(TRACE_EV_##name, words); \
+        } \
+    } \
+    TRACE_COLD static void log_and_probe_##name(TRACE_PARAMS(fast, wide)) \
+    { \
+        trace_emit_##name(TRACE_PASSES(fast, wide)); \
+        probe_##name(TRACE_PASSES(fast, wide)); \
+    } \
     void trace_fire_##name(TRACE_PARAMS(fast, wide)) \
     { \
         if (trace_bit(trace_site_logged, TRACE_EV_##name)) { \
-            trace_emit_##name(TRACE_PASSES(fast, wide)); \
-        } \
-        if (trace_port_listens(TRACE_EV_##name)) { \
-            const uint64_t words[] = { \
-                TRACE_EACH(TRACE_WORD64_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide)), 0, 0, 0, 0}; \
-            trace_port_fire(TRACE_EV_##name, words); \
+            log_and_probe_##name(TRACE_PASSES(fast, wide)); \
+        } else { \
+            probe_##name(TRACE_PASSES(fast, wide)); \
         } \
     }
 #define EVENT_CONTROL(...)

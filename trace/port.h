@@ -51,6 +51,9 @@ enum trace_site_mode { TRACE_SITE_OFF, TRACE_SITE_LOG, TRACE_SITE_ALL };
 #ifndef TRACE_YIELD_POINT
 #define TRACE_YIELD_POINT(where) ((void)0)
 #endif
+/* What the thread on this CPU remembers (trace/d/port.h, d_port_predicate_cache()); 0: there is
+ * none. */
+static inline uint32_t trace_port_remembered(void);
 /* Compare-and-swap with acquire and release order; true if swapped. */
 static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 
@@ -81,6 +84,15 @@ void trace_port_sites_sync(void); /* after a batch of trace_port_site_set() */
 /* D's probes on a site: all arguments of the event and, of a thread's state, the state behind them;
  * at least 5 words. Any context. */
 void trace_port_fire(unsigned id, const uint64_t *words);
-bool trace_port_listens(unsigned id); /* false: it would do nothing for this thread */
+/* By site: the predicate, with which D's only probe there is through for whom remembers it; 0: none
+ * such. */
+extern const uint32_t *volatile trace_port_skips[];
+/* False: trace_port_fire() would do nothing for this thread. */
+static inline __attribute__((always_inline)) bool trace_port_listens(unsigned id)
+{
+    uint32_t known = *trace_port_skips[id];
+
+    return !known || trace_port_remembered() != known;
+}
 
 #endif

@@ -22,11 +22,6 @@ void d_syscall_init(void);
 void d_profile_init(void);
 void d_fbt_init(void);
 
-/* [c] What fires on a CPU, in the frame of who fired it: its arguments (sites.c, syscall.c). There
- * the stack begins for stack(), so that it doesn't tell of the machine itself. NULL: the machine's
- * own probes. */
-extern const uint64_t *d_fired_words[];
-
 /* Attributes of the kernel's providers: all Evolving but for module and function. */
 #define D_KERNEL_ATTRIBUTES \
     { \

@@ -173,7 +173,7 @@ static void user_frames(struct frames *f)
 static void kernel_frames(struct frames *f)
 {
     uintptr_t ips[STACK_MOST];
-    const void *from = d_fired_words[d_port_cpu()];
+    const void *from = arch_cpu()->fired;
     unsigned n = from ? arch_kernel_stack(from, ips, STACK_MOST) : 0;
 
     for (unsigned i = 0; i < n && f->n < f->max; i++) {

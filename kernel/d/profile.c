@@ -60,9 +60,9 @@ static void fire_now(const struct profile_cpu *here)
     const uint64_t words[] = {0, t ? arch_context_ip(t) : 0, 0, 0, 0};
     uintptr_t irq = arch_irq_save();
 
-    d_fired_words[d_port_cpu()] = words;
+    arch_cpu()->fired = words;
     d_fire(here->profile->probe, words[0], words[1], 0, 0, 0);
-    d_fired_words[d_port_cpu()] = NULL;
+    arch_cpu()->fired = NULL;
     arch_irq_restore(irq);
 }
 

@@ -89,14 +89,13 @@ struct listener {
     const struct row *row;          /* [I] */
     const struct d_probe *probe;    /* [I] */
     bool always;                    /* [I] whatever the states are */
-    bool straight;                  /* [I] its arguments are the site's */
+    bool straight;                  /* [I] its arguments are the site's, whatever the states are */
 };
 static struct listener listeners[ROWS];                 /* [k] */
 static struct listener *volatile heads[TRACE_EV_COUNT]; /* [a] */
 static const uint32_t nobody;
-static const uint32_t *volatile skips[TRACE_EV_COUNT] = {
-    [0 ... TRACE_EV_COUNT - 1] = &nobody};  /* [a] predicate_id of the only probe there; else 0 */
-const uint64_t *d_fired_words[CONFIG_CPUS]; /* [c] the words of the firing */
+const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {
+    [0 ... TRACE_EV_COUNT - 1] = &nobody}; /* [a] predicate_id of the only probe there; else 0 */
 
 /* Word 6 of rows that only count: 1. */
 static inline uint64_t word(const uint64_t *words, unsigned n)
@@ -109,50 +108,38 @@ static inline bool matches(const struct row *row, const uint64_t *words)
     return (row->to >> words[4] & 1) && (row->from >> words[5] & 1);
 }
 
-static void fire_mapped(const struct listener *l, const uint64_t *words)
+static __attribute__((noinline)) void fire_mapped(const struct listener *l, const uint64_t *words)
 {
     const uint8_t *w = l->row->words;
     uint64_t args[FIRST];
 
+    if (!l->always && !matches(l->row, words)) {
+        return;
+    }
     for (unsigned i = 0; i < FIRST; i++) {
         args[i] = word(words, w[i]);
     }
     d_probe_fire(l->probe, args);
 }
 
-static inline void fire(const struct listener *l, const uint64_t *words)
-{
-    if (d_probe_skips(l->probe) || (!l->always && !matches(l->row, words))) {
-        return;
-    }
-    if (l->straight) {
-        d_probe_fire(l->probe, words);
-    } else {
-        fire_mapped(l, words);
-    }
-}
-
-/* Quick for a thread that the only probe there is not for. */
-bool trace_port_listens(unsigned id)
-{
-    uint32_t known = *skips[id];
-
-    return !known || *d_port_predicate_cache() != known;
-}
-
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
     uintptr_t irq = arch_irq_save();
-    const uint64_t **here = &d_fired_words[d_port_cpu()];
     const struct listener *l = heads[id];
 
-    *here = words;
+    arch_cpu()->fired = words;
     while (l) {
         const struct listener *next = l->next;
-        fire(l, words);
+        if (d_probe_skips(l->probe)) {
+            /* it is not for this thread */
+        } else if (l->straight) {
+            d_probe_fire(l->probe, words);
+        } else {
+            fire_mapped(l, words);
+        }
         l = next;
     }
-    *here = NULL;
+    arch_cpu()->fired = NULL;
     arch_irq_restore(irq);
 }
 
@@ -161,8 +148,7 @@ static uint64_t argument(uint32_t probe, void *arg, unsigned n)
     const struct listener *l = arg;
 
     (void)probe;
-    return n < ARGUMENTS && l->row->types[n] ? word(d_fired_words[arch_cpu()->id], l->row->words[n])
-                                             : 0;
+    return n < ARGUMENTS && l->row->types[n] ? word(arch_cpu()->fired, l->row->words[n]) : 0;
 }
 
 static const char *argument_type(uint32_t probe, void *arg, unsigned n)
@@ -177,7 +163,7 @@ static void set_skip(unsigned site)
 {
     const struct listener *l = heads[site];
 
-    skips[site] = l && !l->next ? &l->probe->predicate_id : &nobody;
+    trace_port_skips[site] = l && !l->next ? &l->probe->predicate_id : &nobody;
 }
 
 /* In the table's order: so a firing that stands on a listener while it is taken out and put in
@@ -247,7 +233,7 @@ static void listener_make(struct listener *l, const struct row *row,
 {
     l->row = row;
     l->always = (row->to & row->from) == ALL;
-    l->straight = is_straight(row);
+    l->straight = l->always && is_straight(row);
     l->probe = d_probe_at(d_probe_add(provider, "kernel", row->function, row->name, l));
 }
 

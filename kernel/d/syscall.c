@@ -45,11 +45,11 @@ static void fire(uint32_t probe, const uint64_t *words)
     uintptr_t irq = arch_irq_save();
     const struct d_probe *p = d_probe_at(probe);
 
-    d_fired_words[d_port_cpu()] = words;
     if (!d_probe_skips(p)) {
+        arch_cpu()->fired = words;
         d_probe_fire(p, words);
+        arch_cpu()->fired = NULL;
     }
-    d_fired_words[d_port_cpu()] = NULL;
     arch_irq_restore(irq);
 }
 
@@ -106,7 +106,7 @@ static void disable(uint32_t probe, void *arg)
 
 static uint64_t argument(uint32_t probe, void *arg, unsigned n)
 {
-    const uint64_t *words = d_fired_words[arch_cpu()->id];
+    const uint64_t *words = arch_cpu()->fired;
 
     (void)probe;
     (void)arg;

@@ -17,6 +17,10 @@ static inline struct trace_cpu *trace_port_cpu(void)
 {
     return &fake_trace_cpu;
 }
+static inline uint32_t trace_port_remembered(void)
+{
+    return 0;
+}
 static inline uintptr_t trace_port_irq_save(void)
 {
     return 0;

@@ -13,6 +13,10 @@ static inline struct trace_cpu *trace_port_cpu(void)
 {
     return NULL;
 }
+static inline uint32_t trace_port_remembered(void)
+{
+    return 0;
+}
 static inline uintptr_t trace_port_irq_save(void)
 {
     return 0;

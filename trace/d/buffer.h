@@ -40,18 +40,27 @@ struct d_buffer {
  */
 uint8_t *d_buffer_reserve_else(struct d_buffer *, const struct d_shapes *, size_t size,
                                uint32_t align, bool at_end);
+/* The same where that is all: the next bytes of the active half, under switch. NULL: it isn't, and
+ * nothing was counted. Records are of whole words, so that what is before one is a word or nothing.
+ */
+static inline uint8_t *d_buffer_next(struct d_buffer *b, size_t size, uint32_t align)
+{
+    size_t gap = b->offset & (align - 4), start = b->offset + gap;
+
+    if (b->policy != D_POLICY_SWITCH || start + size > b->size) {
+        return NULL;
+    }
+    if (gap) {
+        __builtin_memset(b->active + b->offset, 0, 4);
+    }
+    return b->active + start;
+}
 static inline uint8_t *d_buffer_reserve(struct d_buffer *b, const struct d_shapes *shapes,
                                         size_t size, uint32_t align, bool at_end)
 {
-    size_t start = (b->offset + align - 1) & ~(size_t)(align - 1);
+    uint8_t *record = d_buffer_next(b, size, align);
 
-    if (b->policy != D_POLICY_SWITCH || start > b->size || size > b->size - start) {
-        return d_buffer_reserve_else(b, shapes, size, align, at_end);
-    }
-    if (start != b->offset) {
-        __builtin_memset(b->active + b->offset, 0, start - b->offset);
-    }
-    return b->active + start;
+    return record ? record : d_buffer_reserve_else(b, shapes, size, align, at_end);
 }
 static inline void d_buffer_commit(struct d_buffer *b, const uint8_t *record, size_t size)
 {

@@ -16,9 +16,9 @@ struct d_block { /* from d_port_alloc() */
 };
 
 struct d_consumer_cpu {
+    struct d_context context;                  /* [c] first: a firing has both in one register */
     struct d_buffer principal;                 /* [c] active NULL: this CPU is not traced */
     struct d_aggbuf agg;                       /* [c] */
-    struct d_context context;                  /* [c] */
     struct d_block principal_block, agg_block; /* [I] */
     uint64_t chill_since, chilled;             /* [c] ns: of this second */
     uint64_t speculative_drops;                /* [c] */
@@ -26,8 +26,9 @@ struct d_consumer_cpu {
 };
 
 struct d_consumer {
-    struct d_consumer *next;        /* [k] all that live */
     uint32_t state;                 /* [a] enum d_state */
+    struct d_consumer_cpu *cpus;    /* [I] */
+    struct d_consumer *next;        /* [k] all that live */
     uint32_t exited;                /* [a] exit() was called */
     int32_t exit_status;            /* [a] */
     uint32_t exit_dropped;          /* [a] its record had no room */
@@ -46,7 +47,6 @@ struct d_consumer {
     uint32_t necbs, nactions, naggs, matched;
     uint32_t enabled;                                /* [k] ECBs that are on their probes */
     struct d_sizes sizes;                            /* [I] */
-    struct d_consumer_cpu *cpus;                     /* [I] */
     uint32_t ncpus;                                  /* [I] */
     struct d_block ecb_block, cpu_block, spec_block; /* [I] */
 };

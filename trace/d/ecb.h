@@ -23,6 +23,12 @@ struct d_action {
     bool described;                /* [I] the consumer is told of it, even if of size 0 */
 };
 
+enum d_way {
+    D_WAY_EMPTY,      /* no actions: that it fired is all it records */
+    D_WAY_AGGREGATES, /* one action, an aggregating one */
+    D_WAY_ALL,
+};
+
 struct d_ecb {
     struct d_ecb *next;               /* [a] of the same probe */
     struct d_probe *probe;            /* [I] */
@@ -36,10 +42,10 @@ struct d_ecb {
     uint32_t states;                  /* [I] 1 << enum d_state: in which it runs */
     uint32_t size;                    /* [I] bytes of a record; 0: it records nothing */
     uint32_t align;                   /* [I] 4 or 8 */
+    enum d_way way;                   /* [I] how it runs */
     bool reserves;                    /* [I] its record gets room before its actions run */
     bool speculates;                  /* [I] */
     bool exits;                       /* [I] */
-    bool aggregates;                  /* [I] it has one action, an aggregating one */
 };
 
 /* arg5 and on of the probe ERROR: the address. */

@@ -344,6 +344,14 @@ static void set_size(struct d_ecb *e, uint32_t offset)
     e->size = ecb_records(e) ? align_up(offset, 4) : 0;
 }
 
+static enum d_way way_of(const struct d_ecb *e)
+{
+    if (e->nactions == 0) {
+        return D_WAY_EMPTY;
+    }
+    return e->nactions == 1 && e->actions[0].agg ? D_WAY_AGGREGATES : D_WAY_ALL;
+}
+
 static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struct d_probe *probe,
                     struct used *used)
 {
@@ -366,7 +374,7 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     note_kinds(e);
     number_actions(e);
     e->reserves = e->size && !e->speculates;
-    e->aggregates = e->nactions == 1 && e->actions[0].agg;
+    e->way = way_of(e);
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};
     enum d_reason wrong = wrong_order(e);
     return wrong ? d_refuse(m->why, wrong) : 0;

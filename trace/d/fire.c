@@ -95,14 +95,19 @@ static __attribute__((noinline)) void exit_without_room(const struct d_ecb *e,
 /* ---- a clause ----------------------------------------------------------------------------------
  */
 
-static inline void commit(struct d_buffer *b, uint8_t *record, const struct d_ecb *e,
-                          const struct d_context *x)
+/* The time of a clause is looked up once. */
+static inline uint64_t time_of(const struct d_context *x)
 {
-    bool known = x->present >> D_ONCE_TIMESTAMP & 1;
-    uint64_t now = known ? x->once[D_ONCE_TIMESTAMP] : d_port_timestamp();
-    struct d_record head = {e->epid, (uint32_t)(now >> 32), (uint32_t)now};
+    return x->present >> D_ONCE_TIMESTAMP & 1 ? x->once[D_ONCE_TIMESTAMP] : d_port_timestamp();
+}
 
-    __builtin_memcpy(record, &head, HEADER);
+static inline void commit(struct d_buffer *b, uint8_t *record, const struct d_ecb *e, uint64_t now)
+{
+    struct d_record *head = (void *)record;
+
+    head->epid = e->epid;
+    head->time_high = (uint32_t)(now >> 32);
+    head->time_low = (uint32_t)now;
     d_buffer_commit(b, record, e->size);
 }
 
@@ -125,16 +130,40 @@ static __attribute__((noinline)) void run_others(const struct d_ecb *e, struct d
         }
     }
     if (f.record) {
-        commit(f.buffer, f.record, e, &here->context);
+        commit(f.buffer, f.record, e, time_of(&here->context));
     }
+}
+
+/* What is not just the next bytes of the buffer; NULL: no room, and the clause is over. */
+static __attribute__((noinline)) uint8_t *reserve_else(const struct d_ecb *e,
+                                                       struct d_consumer_cpu *here)
+{
+    uint8_t *record = d_buffer_reserve_else(&here->principal, &e->consumer->shapes, e->size,
+                                            e->align, e->probe->id == D_PROBE_END);
+
+    if (!record && e->exits) {
+        exit_without_room(e, here);
+    }
+    return record;
+}
+
+static inline uint8_t *reserve(const struct d_ecb *e, struct d_consumer_cpu *here)
+{
+    uint8_t *record = d_buffer_next(&here->principal, e->size, e->align);
+
+    return record ? record : reserve_else(e, here);
 }
 
 /* Values recorded and aggregated: the loop that most clauses never leave. */
 static __attribute__((noinline)) void run_actions(const struct d_ecb *e,
-                                                  struct d_consumer_cpu *here, uint8_t *record)
+                                                  struct d_consumer_cpu *here)
 {
     struct d_context *x = &here->context;
+    uint8_t *record = NULL;
 
+    if (e->reserves && !(record = reserve(e, here))) {
+        return;
+    }
     for (uint32_t i = 0; i < e->nactions; i++) {
         const struct d_action *a = &e->actions[i];
         if (a->is_plain) {
@@ -151,7 +180,17 @@ static __attribute__((noinline)) void run_actions(const struct d_ecb *e,
         }
     }
     if (record) {
-        commit(&here->principal, record, e, x);
+        commit(&here->principal, record, e, time_of(x));
+    }
+}
+
+static inline void record_firing(const struct d_ecb *e, struct d_consumer_cpu *here)
+{
+    uint64_t now = time_of(&here->context);
+    uint8_t *record = reserve(e, here);
+
+    if (record) {
+        commit(&here->principal, record, e, now);
     }
 }
 
@@ -175,7 +214,6 @@ static D_HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
 {
     struct d_consumer *c = e->consumer;
     struct d_consumer_cpu *here = &c->cpus[d_port_cpu()];
-    uint8_t *record = NULL;
 
     if (!(e->states >> __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
         return;
@@ -184,25 +222,15 @@ static D_HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
     if (e->predicate && !predicate_holds(e, here)) {
         return;
     }
-    if (e->reserves) {
-        record = d_buffer_reserve(&here->principal, &c->shapes, e->size, e->align,
-                                  e->probe->id == D_PROBE_END);
-        if (!record) {
-            if (e->exits) {
-                exit_without_room(e, here);
-            }
-            return;
-        }
-    }
-    if (e->aggregates) {
+    if (e->way == D_WAY_EMPTY) {
+        record_firing(e, here);
+    } else if (e->way == D_WAY_ALL) {
+        run_actions(e, here);
+    } else {
         d_act_aggregate(here, e->actions);
         if (here->context.fault.kind != DIF_FAULT_NONE) {
             report_action(e, here, 0);
         }
-    } else if (e->nactions) {
-        run_actions(e, here, record);
-    } else {
-        commit(&here->principal, record, e, &here->context);
     }
 }
 
@@ -211,15 +239,27 @@ void d_ecb_fire(const struct d_ecb *e, const uint64_t args[5])
     fire_ecb(e, args);
 }
 
+static __attribute__((noinline)) void fire_more(const struct d_ecb *e, const uint64_t args[5])
+{
+    do {
+        d_ecb_fire(e, args);
+        e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE);
+    } while (e);
+}
+
+/* Nearly always there is one. */
 static D_HOT void fire_all(const struct d_probe *p, const uint64_t args[5])
 {
-    uintptr_t irq = d_port_irq_save();
+    const struct d_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
 
-    for (const struct d_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE); e;
-         e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
-        fire_ecb(e, args);
+    if (!e) {
+        return;
     }
-    d_port_irq_restore(irq);
+    fire_ecb(e, args);
+    e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE);
+    if (e) {
+        fire_more(e, args);
+    }
 }
 
 void d_probe_fire(const struct d_probe *p, const uint64_t args[5])
@@ -233,7 +273,9 @@ void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_
     const struct d_probe *p = d_probe_at(probe);
 
     if (!d_probe_skips(p)) {
+        uintptr_t irq = d_port_irq_save();
         fire_all(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
+        d_port_irq_restore(irq);
     }
 }
 

@@ -149,6 +149,14 @@ enum d_once {
 
 /* One per consumer and CPU; all of it [c]. */
 struct d_context {
+    /* set for each clause */
+    const struct d_ecb *ecb;
+    const uint64_t *args; /* five */
+    size_t scratch_used;  /* 0: where scratch is is not known yet */
+    uint64_t strtok;      /* where strtok() goes on; 0: nowhere */
+    uint32_t present;     /* 1 << enum d_once: what is in once[] */
+    uint32_t nwindows;
+    struct d_fault fault;
     /* set by d_context_init() */
     const struct d_code *code;
     struct d_consumer *consumer;
@@ -156,14 +164,6 @@ struct d_context {
     uint64_t *globals, *locals;         /* the areas, this CPU's locals */
     struct d_region own[D_OWN_REGIONS]; /* needs no peek: the code's block, dynamic variables */
     uint32_t cpu;
-    /* set for each clause */
-    const struct d_ecb *ecb;
-    const uint64_t *args; /* five */
-    struct d_fault fault;
-    size_t scratch_used; /* 0: where scratch is is not known yet */
-    uint64_t strtok;     /* where strtok() goes on; 0: nowhere */
-    uint32_t present;    /* 1 << enum d_once: what is in once[] */
-    uint32_t nwindows;
     /* not set: see above */
     uint32_t part;    /* after a fault of an aggregation: of which key; their number: its value */
     uint8_t *scratch; /* aligned to 8 */

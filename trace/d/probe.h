@@ -7,17 +7,18 @@
 #define TRACE_D_PROBE_H
 
 #include "trace/d/d.h"
+#include "trace/d/port.h"
 
 struct d_ecb;
 
 struct d_probe {
+    struct d_ecb *ecbs; /* [a] in the order of enabling; changed under the control lock */
     const struct d_provider *provider;    /* [I] */
     const char *module, *function, *name; /* [I] */
     void *arg;                            /* [I] the provider's */
     uint32_t id;                          /* [I] */
     uint32_t predicate_id; /* [a] a thread that remembers it need not look: its only ECB's predicate
                               is false there; 0: none */
-    struct d_ecb *ecbs;    /* [a] in the order of enabling; changed under the control lock */
     uint32_t enabled;      /* [k] ECBs */
 };
 
@@ -41,14 +42,14 @@ void d_probe_disable(struct d_probe *, struct d_ecb *);
 void d_probes_settle(void);
 
 /* Whether the current thread remembers that nothing on this probe is for it. */
-#define d_probe_skips(p) d_probe_skips_thread(p, *d_port_predicate_cache())
-static inline bool d_probe_skips_thread(const struct d_probe *p, uint32_t remembered)
+static inline bool d_probe_skips(const struct d_probe *p)
 {
     uint32_t known = __atomic_load_n(&p->predicate_id, __ATOMIC_RELAXED);
 
-    return known && remembered == known;
+    return known && *d_port_predicate_cache() == known;
 }
-/* What d_fire() does of a probe that the thread doesn't skip: the same contexts. */
+/* What d_fire() does of a probe that the thread doesn't skip, with nothing else firing on this CPU:
+ * the caller has called d_port_irq_save(). */
 void d_probe_fire(const struct d_probe *, const uint64_t args[5]);
 
 #endif

@@ -117,6 +117,7 @@ static uint64_t load(struct d_context *c,
 #define GIVE(value) \
     given = (value); \
     goto give
+#define CLEAR(r) __builtin_memset(r, 0, sizeof(r))
 #else
 #define A r[pc->r1]
 #define B r[pc->r2]
@@ -127,6 +128,8 @@ static uint64_t load(struct d_context *c,
 #define GIVE(value) \
     D = (value); \
     NEXT
+#define CLEAR(r) r[0] = r[1] = r[2] = r[3] = r[4] = r[5] = r[6] = r[7] = 0
+_Static_assert(DIF_REGS == 8, "CLEAR()");
 #endif
 
 enum {
@@ -170,12 +173,13 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
     };
     /* clang-format on */
     const struct d_insn *pc = o->text;
-    uint64_t r[DIF_REGS] = {0};
+    uint64_t r[DIF_REGS];
     uint64_t left = 0, right = 0; /* what was compared last: the flags */
     uint64_t given, a, b;
 
     (void)handlers, (void)a, (void)b;
     c->nkeys = 0;
+    CLEAR(r);
     JUMP;
 
     GO_ON

@@ -98,6 +98,17 @@ on:
     return true;
 }
 
+/* Bytes from struct cpu to the pointer to its thread, and from that to the word; asserted by
+ * kernel/trace_port.c. */
+enum { TRACE_PORT_THREAD = 1632, TRACE_PORT_REMEMBERED = 896 };
+static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
+{
+    const char *cpu = (const char *)trace_port_cpu();
+    const void *t = *(struct thread *const *)(const void *)(cpu + TRACE_PORT_THREAD);
+
+    return t ? *(const uint32_t *)(const void *)((const char *)t + TRACE_PORT_REMEMBERED) : 0;
+}
+
 static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
 {
     return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,

@@ -19,6 +19,7 @@
 extern unsigned trace_host_cpu;       /* who we are */
 extern unsigned trace_host_irq_depth; /* > 0: interrupts masked */
 extern volatile uint8_t trace_host_sites[];
+extern uint32_t trace_host_remembered; /* see trace_port_remembered() */
 uint64_t trace_host_clock(void);
 struct trace_cpu *trace_port_cpu_at(unsigned cpu);
 uint64_t trace_clock_extend(uint32_t low); /* trace/clock.c */
@@ -41,6 +42,11 @@ static inline void trace_port_irq_restore(uintptr_t state)
 static inline uint32_t trace_port_clock_low(void)
 {
     return (uint32_t)trace_host_clock();
+}
+
+static inline uint32_t trace_port_remembered(void)
+{
+    return trace_host_remembered;
 }
 
 static inline uint64_t trace_port_clock(void)

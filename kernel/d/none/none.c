@@ -32,11 +32,8 @@ void d_syscall_return(const struct thread *self)
     (void)self;
 }
 
-bool trace_port_listens(unsigned id)
-{
-    (void)id;
-    return false;
-}
+static const uint32_t nobody;
+const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {[0 ... TRACE_EV_COUNT - 1] = &nobody};
 
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
