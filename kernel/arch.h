@@ -224,8 +224,9 @@ unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max);
  */
 bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t site,
                      unsigned length, bool returns);
-uint32_t arch_probe_branch(uintptr_t site, uintptr_t slot); /* as it is in memory */
-uintptr_t arch_probe_target(uintptr_t site);                /* 0: there is no such branch */
+/* A branch of so many bytes, as it is in memory; false: it doesn't reach, or the CPU has none. */
+bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes);
+uintptr_t arch_probe_target(uintptr_t site); /* of a branch; 0: there is none */
 /* Writes to the kernel's text and makes it seen. No other CPU executes it now. */
 void arch_text_write(uintptr_t at, const void *from, size_t bytes);
 /* Patches a trace site: on != 0 makes it jump. Lock held or before SMP start; arch_text_sync() done

@@ -4,7 +4,9 @@
 comma := ,
 ARCH := armv7m
 CROSS := arm-none-eabi-
-CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections
+# The NOPs before each function are room for a branch to one of its function probes: docs/fbt.md.
+CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections \
+	-fpatchable-function-entry=2,2
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
 LIBCS := newlib picolibc

@@ -17,6 +17,7 @@ static const struct class classes[] = {
     {0xff000000, 0x54000000, FBT_SHIFTED, 5, 19}, /* B.cond */
     {0x7e000000, 0x34000000, FBT_SHIFTED, 5, 19}, /* CBZ, CBNZ */
     {0x7e000000, 0x36000000, FBT_BRANCH, 5, 14},  /* TBZ, TBNZ: reach too little */
+    {0xffffffdf, 0xd61f0200, FBT_INDIRECT, 0, 0}, /* BR X16, X17: a tail call */
     {0xfffffc1f, 0xd61f0000, FBT_INDIRECT, 0, 0},
     {0xfffffc1f, 0xd63f0000, FBT_CALL, 0, 0},
     {0xfe000000, 0xd6000000, FBT_STOP, 0, 0},     /* ERET, DRPS, authenticated branches */
@@ -61,6 +62,8 @@ struct fbt_insn fbt_a64_decode(const uint8_t *bytes, size_t room, uint64_t addre
         c++;
     }
     struct fbt_insn out = {.kind = c->kind, .length = 4, .makes_frame = makes_frame(insn)};
+    out.may_call = c->value == 0xd61f0200;
+    out.conditional = c->bits && c->bits < 26;
     if (c->bits) {
         out.has_target = true;
         out.target = address + (uint64_t)offset_of(insn, c->low, c->bits);

@@ -190,6 +190,49 @@ static void read_pins(struct reading *r)
     }
 }
 
+/* ---- pads --------------------------------------------------------------------------------------
+ */
+
+enum { NOP = 0xbf00 };
+
+static bool is_nop(const struct fbt_text *t, uint64_t at)
+{
+    const uint8_t *b = t->bytes + (at - t->base);
+
+    return (b[0] | b[1] << 8) == NOP && !fbt_marked(t, at, FBT_MARK_DATA | FBT_MARK_PINNED);
+}
+
+/* The compiler leaves two NOPs before each function (-fpatchable-function-entry=2,2). What comes
+ * before it in the text doesn't run into them: the pieces of text are functions, too. */
+static void find_pads(struct fbt_kernel *k)
+{
+    struct fbt_text *t = &k->text;
+    uint64_t end = t->base; /* of the functions so far */
+
+    t->pads = calloc(k->nfunctions + 1, sizeof(*t->pads));
+    if (!t->pads) {
+        fbt_die("no memory");
+    }
+    for (size_t i = 0; t->thumb && i < k->nfunctions; i++) {
+        const struct fbt_function *f = &k->functions[i];
+        uint64_t pad = f->at - FBT_SITE_BYTES;
+        bool free = pad >= end && is_nop(t, pad) && is_nop(t, pad + 2);
+        if (free && !fbt_marked(t, pad, FBT_MARK_TARGET)) {
+            t->pads[t->npads++].at = pad;
+        }
+        end = f->at + f->size > end ? f->at + f->size : end;
+    }
+}
+
+static void mark_starts(struct fbt_kernel *k)
+{
+    for (size_t i = 0; i < k->nfunctions; i++) {
+        if (!strstr(k->functions[i].name, ".cold")) {
+            fbt_mark(&k->text, k->functions[i].at, FBT_MARK_START);
+        }
+    }
+}
+
 void fbt_kernel_read(struct fbt_kernel *k, const char *path)
 {
     struct reading r = {.k = k, .path = path};
@@ -213,6 +256,8 @@ void fbt_kernel_read(struct fbt_kernel *k, const char *path)
     elf_end(r.elf);
     close(fd);
     fbt_text_mark(&k->text);
+    mark_starts(k);
+    find_pads(k);
 }
 
 void fbt_kernel_free(struct fbt_kernel *k)
@@ -223,6 +268,7 @@ void fbt_kernel_free(struct fbt_kernel *k)
     free(k->functions);
     free((void *)k->text.bytes);
     free(k->text.marks);
+    free(k->text.pads);
 }
 
 struct fbt_function *fbt_kernel_find(const struct fbt_kernel *k, uint64_t address)

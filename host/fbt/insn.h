@@ -29,6 +29,8 @@ struct fbt_insn {
     uint8_t length; /* bytes */
     uint8_t size;
     bool has_target;  /* of a branch, a call, or a conditional one that is FBT_SHIFTED */
+    bool conditional; /* of a branch: by itself, not by an IT block */
+    bool may_call;    /* FBT_INDIRECT: the compiler's tail calls through a pointer look like that */
     bool makes_frame; /* moves the stack pointer down: nothing loops back to it */
     uint64_t target;
 };

@@ -13,6 +13,8 @@
 #include "host/fbt/kernel.h"
 
 enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
+/* kernel/d/fbt_table.h */
+enum { BEFORE = 14, TAIL = 16, HOP = 17, HOP_BITS = 11 };
 
 static int by_name(const void *a, const void *b)
 {
@@ -50,8 +52,9 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
     for (size_t i = 0; i < n; i++) {
         const struct fbt_function *f = list[i];
         bool more = i + 1 < n && strcmp(f->name, list[i + 1]->name) == 0;
-        fprintf(out, "    {%#llx, %u, %u, %u, %u},\n", (unsigned long long)(f->at - k->text.base),
-                name, returns, f->nreturns, f->entry);
+        fprintf(out, "    {%#llx, %u, %u, %u, %u, %d},\n",
+                (unsigned long long)(f->at - k->text.base), name, returns, f->nreturns, f->entry,
+                f->pad ? (int)(int64_t)(f->pad - f->at) : 0);
         returns += f->nreturns;
         name += more ? 0 : (unsigned)strlen(f->name) + 1;
     }
@@ -61,18 +64,25 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
     }
 }
 
+static uint32_t pack(const struct fbt_return *r, uint64_t offset)
+{
+    uint32_t hop = r->pad ? (uint32_t)(int32_t)((int64_t)(r->pad - r->at) / 2) : 0;
+
+    return (uint32_t)(offset / 2) | (uint32_t)((r->insn - r->at) / 2) << BEFORE |
+           (uint32_t)r->tail << TAIL | (hop & ((1u << HOP_BITS) - 1)) << HOP;
+}
+
 static void print_returns(FILE *out, struct fbt_function **list, size_t n)
 {
-    fprintf(out, "const uint16_t fbt_returns[] FBT_TABLE = {\n");
+    fprintf(out, "const uint32_t fbt_returns[] FBT_TABLE = {\n");
     for (size_t i = 0; i < n; i++) {
         const struct fbt_function *f = list[i];
         for (unsigned r = 0; r < f->nreturns; r++) {
             uint64_t offset = f->returns[r].insn - f->at;
-            uint64_t before = f->returns[r].insn - f->returns[r].at;
             if (offset >= OFFSET_MAX) {
                 fbt_die("%s is too long", f->name);
             }
-            fprintf(out, "    %#llx,\n", (unsigned long long)(offset / 2 << 2 | before / 2));
+            fprintf(out, "    %#x,\n", pack(&f->returns[r], offset));
         }
     }
     fprintf(out, "};\nconst char fbt_names[] FBT_TABLE =\n");
@@ -103,28 +113,47 @@ static void write_table(const struct fbt_kernel *k, const char *path)
     }
 }
 
+struct totals {
+    size_t rest, entries, returns, places;
+};
+
+static void print_function(FILE *out, const struct fbt_function *f, struct totals *n)
+{
+    if (f->left_out) {
+        fprintf(out, "%-40s left out: %s\n", f->name, f->left_out);
+        return;
+    }
+    fprintf(out, "%-40s entry: %s; return: %s\n", f->name, f->no_entry ? f->no_entry : "yes",
+            f->no_return ? f->no_return : "yes");
+    n->rest++;
+    n->entries += f->entry > 0;
+    n->returns += f->nreturns > 0;
+    n->places += f->nreturns;
+}
+
+static void print_totals(FILE *out, const struct fbt_kernel *k, const struct totals *n)
+{
+    double percent = n->rest ? 100.0 / (double)n->rest : 0;
+
+    fprintf(out, "%zu functions, %zu left out; of the other %zu: entry %zu (%.1f %%), ",
+            k->nfunctions, k->nfunctions - n->rest, n->rest, n->entries,
+            (double)n->entries * percent);
+    fprintf(out, "return %zu (%.1f %%) at %zu places\n", n->returns, (double)n->returns * percent,
+            n->places);
+}
+
 static void write_list(const struct fbt_kernel *k, const char *path)
 {
     FILE *out = fopen(path, "w");
-    size_t entries = 0, returns = 0, sites = 0;
+    struct totals n = {0};
 
     if (!out) {
         err(1, "%s", path);
     }
     for (size_t i = 0; i < k->nfunctions; i++) {
-        const struct fbt_function *f = &k->functions[i];
-        if (f->left_out) {
-            fprintf(out, "%-40s left out: %s\n", f->name, f->left_out);
-        } else {
-            fprintf(out, "%-40s entry: %s; return: %s\n", f->name,
-                    f->no_entry ? f->no_entry : "yes", f->no_return ? f->no_return : "yes");
-        }
-        entries += f->entry > 0;
-        returns += f->nreturns > 0;
-        sites += f->nreturns;
+        print_function(out, &k->functions[i], &n);
     }
-    fprintf(out, "%zu functions; probes: %zu entry, %zu return (%zu places)\n", k->nfunctions,
-            entries, returns, sites);
+    print_totals(out, k, &n);
     if (fclose(out)) {
         err(1, "%s", path);
     }

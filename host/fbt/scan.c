@@ -2,13 +2,13 @@
 /*
  * Looks through a function for the instructions that fbt may displace: see scan.h. What is
  * displaced must do the same elsewhere, nothing may jump into its middle, and nobody else may patch
- * it or know it by its address. One instruction is enough on AArch64; on Thumb-2, where some have
- * 16 bits, it takes two.
+ * it or know it by its address. One instruction is enough on AArch64. Of Thumb-2's 16-bit ones it
+ * takes two, or a pad near by (struct fbt_pad).
  */
 #include "host/fbt/scan.h"
 
-/* Most bytes that are displaced: a narrow instruction and a wide one. */
-enum { DISPLACED_MAX = 6 };
+/* Of a 16-bit branch, from its own address: the nearest and the farthest pad. */
+enum { HOP_LEAST = -2044, HOP_MOST = 2046 };
 
 static bool inside(const struct fbt_text *t, uint64_t address)
 {
@@ -76,6 +76,8 @@ struct walk {
     struct fbt_insn before_insn; /* of it */
     unsigned conditional; /* how many instructions the IT block still has, this one included */
     bool before_conditional;
+    bool before_displaced;
+    unsigned register_jumps;
 };
 
 static bool movable(const struct fbt_insn *i)
@@ -88,18 +90,76 @@ static bool pinned(const struct fbt_text *t, uint64_t at)
     return fbt_marked(t, at, FBT_MARK_PINNED);
 }
 
+/* ---- pads --------------------------------------------------------------------------------------
+ */
+
+static bool in_reach(uint64_t site, uint64_t pad)
+{
+    int64_t hop = (int64_t)(pad - site);
+
+    return hop >= HOP_LEAST && hop <= HOP_MOST;
+}
+
+/* The nearest free one; 0: none is near enough. */
+static uint64_t pad_take(const struct fbt_text *t, uint64_t site)
+{
+    struct fbt_pad *best = NULL;
+
+    for (size_t i = 0; i < t->npads; i++) {
+        struct fbt_pad *p = &t->pads[i];
+        uint64_t hop = p->at > site ? p->at - site : site - p->at;
+        if (!p->used && in_reach(site, p->at) &&
+            (!best || hop < (best->at > site ? best->at - site : site - best->at))) {
+            best = p;
+        }
+    }
+    if (best) {
+        best->used = true;
+    }
+    return best ? best->at : 0;
+}
+
+static void pad_give(const struct fbt_text *t, uint64_t at)
+{
+    for (size_t i = 0; at && i < t->npads; i++) {
+        t->pads[i].used &= t->pads[i].at != at;
+    }
+}
+
 /* ---- entry -------------------------------------------------------------------------------------
  */
+
+/* How many jumps through a register the function has that may be tail calls; a computed goto looks
+ * the same, but never comes alone. */
+static unsigned register_jumps(const struct fbt_text *t, const struct fbt_function *f)
+{
+    unsigned n = 0;
+
+    for (uint64_t at = f->at; at < f->at + f->size; at += fbt_decode_at(t, at).length) {
+        n += fbt_decode_at(t, at).may_call;
+    }
+    return n;
+}
+
+static bool is_tail_call(const struct walk *w)
+{
+    const struct fbt_insn *i = &w->insn;
+    bool out = i->has_target && (i->target < w->f->at || i->target >= w->end);
+    bool jump = i->kind == FBT_BRANCH && !i->conditional;
+
+    return (jump && out && fbt_marked(w->t, i->target, FBT_MARK_START)) ||
+           (i->may_call && w->register_jumps == 1);
+}
 
 /* Something in the function jumps to its start, or may do so. */
 static bool loops_to_start(const struct fbt_text *t, const struct fbt_function *f)
 {
-    bool frame = fbt_decode_at(t, f->at).makes_frame;
+    bool frame = fbt_decode_at(t, f->at).makes_frame, call = register_jumps(t, f) == 1;
 
     for (uint64_t at = f->at; at < f->at + f->size;) {
         struct fbt_insn i = fbt_decode_at(t, at);
         bool to_start = i.has_target && i.kind != FBT_CALL && i.target == f->at;
-        if (to_start || (i.kind == FBT_INDIRECT && !frame)) {
+        if (to_start || (i.kind == FBT_INDIRECT && !frame && !(i.may_call && call))) {
             return true;
         }
         at += i.length;
@@ -107,8 +167,16 @@ static bool loops_to_start(const struct fbt_text *t, const struct fbt_function *
     return false;
 }
 
+/* As the only instruction that is displaced, or the last one: a slot has room to go elsewhere. */
+static bool movable_last(const struct fbt_insn *i)
+{
+    bool jump = i->kind == FBT_BRANCH && (!i->conditional || i->length == 2);
+
+    return movable(i) || jump || i->kind == FBT_RETURN || i->may_call;
+}
+
 static const char *entry_wrong(const struct fbt_text *t, const struct fbt_function *f, uint64_t at,
-                               const struct fbt_insn *i, bool last)
+                               const struct fbt_insn *i)
 {
     if (pinned(t, at)) {
         return "starts with a trace site";
@@ -116,29 +184,49 @@ static const char *entry_wrong(const struct fbt_text *t, const struct fbt_functi
     if (at > f->at && fbt_marked(t, at, FBT_MARK_TARGET)) {
         return "jumps back into its first instructions";
     }
-    if (at > f->at && last && i->kind == FBT_RETURN) {
+    if (at == f->at && i->length >= FBT_SITE_BYTES && movable_last(i)) {
         return NULL;
     }
     return movable(i) ? NULL : "starts with an instruction that can't be moved";
 }
 
-static void scan_entry(const struct fbt_text *t, struct fbt_function *f)
+/* As many instructions as a wide branch replaces. */
+static void scan_wide_entry(const struct fbt_text *t, struct fbt_function *f)
 {
     uint64_t at = f->at;
 
     while (!f->no_entry && at < f->at + FBT_SITE_BYTES) {
         struct fbt_insn i = fbt_decode_at(t, at);
-        bool last = at + i.length >= f->at + FBT_SITE_BYTES;
-        f->no_entry = entry_wrong(t, f, at, &i, last);
+        f->no_entry = entry_wrong(t, f, at, &i);
         at += i.length;
     }
     if (!f->no_entry && at > f->at + f->size) {
         f->no_entry = "too small";
     }
-    if (!f->no_entry && loops_to_start(t, f)) {
-        f->no_entry = "a loop begins at its first instruction";
-    }
     f->entry = f->no_entry ? 0 : (uint8_t)(at - f->at);
+}
+
+static void scan_narrow_entry(const struct fbt_text *t, struct fbt_function *f)
+{
+    struct fbt_insn i = fbt_decode_at(t, f->at);
+
+    if (i.length < FBT_SITE_BYTES && movable_last(&i) && !pinned(t, f->at)) {
+        f->pad = pad_take(t, f->at);
+        f->entry = f->pad ? i.length : 0;
+        f->no_entry = f->pad ? NULL : f->no_entry;
+    }
+}
+
+static void scan_entry(const struct fbt_text *t, struct fbt_function *f)
+{
+    if (loops_to_start(t, f)) {
+        f->no_entry = "a loop begins at its first instruction";
+        return;
+    }
+    scan_wide_entry(t, f);
+    if (f->no_entry) {
+        scan_narrow_entry(t, f);
+    }
 }
 
 /* ---- returns -----------------------------------------------------------------------------------
@@ -146,38 +234,48 @@ static void scan_entry(const struct fbt_text *t, struct fbt_function *f)
 
 static const char *return_wrong(const struct walk *w)
 {
-    if (w->conditional) {
-        return "a conditional return";
-    }
     if (pinned(w->t, w->at)) {
         return "a return that is known by its address";
     }
-    if (w->insn.length >= FBT_SITE_BYTES) {
-        return w->at < w->f->at + w->f->entry ? "entry and return overlap" : NULL;
-    }
-    if (fbt_marked(w->t, w->at, FBT_MARK_TARGET)) {
-        return "a narrow return that is jumped to";
-    }
-    if (!w->before || w->before_conditional || !movable(&w->before_insn) ||
-        pinned(w->t, w->before)) {
-        return "a narrow return after an instruction that can't be moved";
-    }
-    return w->before < w->f->at + w->f->entry ? "entry and return overlap" : NULL;
+    return w->at < w->f->at + w->f->entry ? "its first instruction is its return" : NULL;
 }
 
-static void add_return(struct walk *w)
+/* A narrow return and the instruction before it make room for a wide branch. */
+static bool before_too(const struct walk *w)
+{
+    return w->before && !w->conditional && !w->before_conditional && movable(&w->before_insn) &&
+           !pinned(w->t, w->before) && !fbt_marked(w->t, w->at, FBT_MARK_TARGET) &&
+           w->before >= w->f->at + w->f->entry && !w->before_displaced;
+}
+
+static void add_return(struct walk *w, bool tail)
 {
     struct fbt_function *f = w->f;
-    uint64_t at = w->insn.length >= FBT_SITE_BYTES ? w->at : w->before;
+    bool narrow = w->insn.length < FBT_SITE_BYTES;
+    uint64_t at = narrow && before_too(w) ? w->before : w->at;
+    uint64_t pad = narrow && at == w->at ? pad_take(w->t, at) : 0;
 
     f->no_return = return_wrong(w);
+    if (!f->no_return && narrow && at == w->at && !pad) {
+        f->no_return = "a narrow return that no branch can replace";
+    }
     if (!f->no_return && f->nreturns == FBT_RETURNS_MAX) {
         f->no_return = "too many returns";
     }
-    if (!f->no_return) {
-        uint8_t length = (uint8_t)(w->at + w->insn.length - at);
-        f->returns[f->nreturns++] = (struct fbt_return){at, w->at, length};
+    if (f->no_return) {
+        pad_give(w->t, pad);
+        return;
     }
+    uint8_t length = (uint8_t)(w->at + w->insn.length - at);
+    f->returns[f->nreturns++] = (struct fbt_return){at, w->at, pad, tail, length};
+}
+
+static void drop_returns(const struct fbt_text *t, struct fbt_function *f)
+{
+    for (unsigned i = 0; i < f->nreturns; i++) {
+        pad_give(t, f->returns[i].pad);
+    }
+    f->nreturns = 0;
 }
 
 /* All returns or none: half of them would mislead. */
@@ -185,25 +283,31 @@ static void scan_returns(const struct fbt_text *t, struct fbt_function *f)
 {
     struct walk w = {.t = t, .f = f, .at = f->at, .end = f->at + f->size};
 
+    w.register_jumps = register_jumps(t, f);
     for (; w.at < w.end && !f->no_return; w.at += w.insn.length) {
         w.insn = fbt_decode_at(t, w.at);
-        if (w.insn.kind == FBT_RETURN) {
-            add_return(&w);
+        bool tail = is_tail_call(&w), leaves = tail || w.insn.kind == FBT_RETURN;
+        if (leaves) {
+            add_return(&w, tail);
         }
         w.before = w.at;
         w.before_insn = w.insn;
         w.before_conditional = w.conditional > 0;
         w.conditional = w.insn.kind == FBT_IT ? w.insn.size : w.conditional - !!w.conditional;
+        w.before_displaced = leaves;
     }
     if (!f->no_return && f->nreturns == 0) {
-        f->no_return = "never returns, or by a tail call";
+        f->no_return = "never returns";
     }
-    f->nreturns = f->no_return ? 0 : f->nreturns;
+    if (f->no_return) {
+        drop_returns(t, f);
+    }
 }
 
 void fbt_scan(const struct fbt_text *t, struct fbt_function *f)
 {
     f->entry = 0;
+    f->pad = 0;
     f->nreturns = 0;
     f->no_entry = f->no_return = f->left_out;
     if (!f->left_out) {

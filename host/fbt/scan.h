@@ -15,17 +15,28 @@ struct fbt_text {
     uint64_t base;
     size_t size;
     bool thumb;
-    uint8_t *marks; /* FBT_MARK_*, one a half word: fbt_text_mark() */
+    uint8_t *marks;       /* FBT_MARK_*, one a half word: fbt_text_mark() */
+    struct fbt_pad *pads; /* by address */
+    size_t npads;
+};
+/* FBT_SITE_BYTES that nothing executes. Where a branch of 16 bits is all that fits, it goes to one
+ * of these, and from there a wide one goes on. */
+struct fbt_pad {
+    uint64_t at;
+    bool used;
 };
 enum {
     FBT_MARK_DATA = 1,   /* no instruction */
     FBT_MARK_TARGET = 2, /* something jumps here */
     FBT_MARK_PINNED = 4, /* is patched by others, or found by its address */
+    FBT_MARK_START = 8,  /* a function begins here */
 };
 
 struct fbt_return {
     uint64_t at;    /* where the branch goes */
     uint64_t insn;  /* the return instruction itself */
+    uint64_t pad;   /* 0: the branch reaches by itself */
+    bool tail;      /* it jumps to another function */
     uint8_t length; /* bytes displaced, the return instruction the last of them */
 };
 enum { FBT_RETURNS_MAX = 64 };
@@ -37,6 +48,7 @@ struct fbt_function {
     const char *no_entry;  /* why */
     const char *no_return; /* why */
     uint8_t entry;         /* bytes displaced at the start; 0: no probe */
+    uint64_t pad;          /* as of a return */
     unsigned nreturns;
     struct fbt_return returns[FBT_RETURNS_MAX];
 };

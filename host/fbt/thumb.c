@@ -44,6 +44,7 @@ static enum fbt_kind high_registers(uint32_t h)
 static void miscellaneous(struct fbt_insn *out, uint32_t h, uint64_t address)
 {
     if ((h & 0xf500) == 0xb100) { /* CBZ, CBNZ: forward only */
+        out->conditional = true;
         go_to(out, FBT_BRANCH, address, (int64_t)((h >> 3 & 0x1f) << 1 | (h >> 9 & 1) << 6));
     } else if ((h & 0xff00) == 0xbd00) {
         out->kind = FBT_RETURN;
@@ -63,13 +64,15 @@ static void narrow(struct fbt_insn *out, uint32_t h, uint64_t address)
         miscellaneous(out, h, address);
     } else if ((h & 0xfc00) == 0x4400) {
         out->kind = high_registers(h);
+        out->may_call = out->kind == FBT_INDIRECT && (h & 0xff00) == 0x4700;
     } else if ((h & 0xf800) == 0x4800) { /* LDR of a literal */
         out->kind = FBT_SHIFTED;
     } else if ((h & 0xf800) == 0xa000) { /* ADR */
-        out->kind = FBT_RELATIVE;
+        out->kind = FBT_SHIFTED;
     } else if ((h & 0xfe00) == 0xde00) { /* UDF, SVC */
         out->kind = FBT_STOP;
     } else if ((h & 0xf000) == 0xd000) {
+        out->conditional = true;
         go_to(out, FBT_BRANCH, address, extend(h & 0xff, 8) * 2);
     } else if ((h & 0xf800) == 0xe000) {
         go_to(out, FBT_BRANCH, address, extend(h & 0x7ff, 11) * 2);
@@ -105,6 +108,7 @@ static void branch_or_system(struct fbt_insn *out, uint32_t a, uint32_t b, uint6
     } else if ((b & 0xd000) == 0x9000) {
         go_to(out, FBT_BRANCH, address, wide_offset(a, b));
     } else if ((b & 0xd000) == 0x8000 && !system) {
+        out->conditional = true;
         go_to(out, FBT_BRANCH, address, conditional_offset(a, b));
     } else if ((b & 0xd000) != 0x8000 || (a & 0x7f0) == 0x7f0) {
         out->kind = FBT_STOP; /* BLX to A32, UDF.W */

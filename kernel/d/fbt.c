@@ -2,7 +2,8 @@
 /*
  * The provider `fbt`: entry and return of nearly every function of the kernel. Entry: arg0 … arg4
  * are what is in the argument registers (and on the stack, where there are fewer than five).
- * Return: arg0 is where in the function it returns, arg1 the value.
+ * Return: arg0 is where in the function it returns, arg1 the value; arg2 is 1 if it returns by a
+ * jump to another function, whose value is not known yet: arg1 is 0.
  *
  * The functions are in a table made when the kernel is linked (fbt_table.h). Nothing is there of a
  * probe until it is enabled: then the first instruction of the function, or each of its returns, is
@@ -28,13 +29,17 @@ enum state { FREE, GOING_ON, ON, GOING_OFF };
 /* In the text: read as data, written through arch_text_write(). */
 struct slot {
     uint32_t code[ARCH_PROBE_WORDS];
-    uint32_t original; /* what the branch replaces; of a free slot: the next free one's number
-                          from 1 */
-    uint32_t place;    /* enum state, then in 28 bits where the branch goes, from __kernel_start */
+    uint32_t original; /* what the branch replaces, if NARROW in the lower half and the branch in
+                          the upper one; of a free slot: the next free one's number from 1 */
+    uint32_t place;    /* NARROW, enum state, in 28 bits where the branch is, from __kernel_start */
     uint16_t probe;
-    uint16_t offset; /* of the return */
+    uint16_t offset; /* of the return; TAIL */
 };
 _Static_assert(sizeof(struct slot) == FBT_SLOT_BYTES, "host/fbt/main.c");
+#define NARROW \
+    (1u << 31)     /* the branch has 16 bits and goes to a pad, which goes on to the slot \
+                    */
+enum { TAIL = 1 }; /* the return is a jump to another function */
 
 extern const char __kernel_start[];
 
@@ -77,7 +82,9 @@ void kernel_probe_return(const void *back, const uintptr_t *regs)
     if (!*mine) {
         const struct slot *slot = slot_of(back);
         *mine = true;
-        d_fire(slot->probe, slot->offset, arch_probe_argument(regs, 0), 0, 0, 0);
+        unsigned tail = slot->offset & TAIL;
+        uintptr_t value = tail ? 0 : arch_probe_argument(regs, 0);
+        d_fire(slot->probe, slot->offset - tail, value, tail, 0, 0);
         *mine = false;
     }
     arch_irq_restore(irq);
@@ -107,7 +114,7 @@ static uint32_t slot_take(void)
 
 static enum state slot_state(const struct slot *slot)
 {
-    return slot->place >> 28;
+    return slot->place >> 28 & 3;
 }
 
 static uintptr_t slot_site(const struct slot *slot)
@@ -117,7 +124,7 @@ static uintptr_t slot_site(const struct slot *slot)
 
 static void slot_set(const struct slot *slot, enum state state)
 {
-    uint32_t place = (slot->place & 0x0fffffff) | (uint32_t)state << 28;
+    uint32_t place = (slot->place & ~(3u << 28)) | (uint32_t)state << 28;
 
     arch_text_write((uintptr_t)&slot->place, &place, sizeof(place));
 }
@@ -129,13 +136,28 @@ static void slot_give(const struct slot *slot)
     slot_set(slot, FREE);
 }
 
-/* The slot of what is or will be patched there; NULL: none. Usually the branch tells. */
+/* The slot that a branch goes to, by way of a pad or not; NULL: to none. */
+static const struct slot *slot_behind(uintptr_t branch)
+{
+    uintptr_t at = arch_probe_target(branch);
+
+    for (unsigned hops = 0; hops < 2 && at; hops++) {
+        if (at >= (uintptr_t)fbt_slots && at < (uintptr_t)fbt_slots_end) {
+            return slot_of((const void *)at);
+        }
+        at = arch_probe_target(at);
+    }
+    return NULL;
+}
+
+/* The slot of what is or will be patched there; NULL: none. Usually the branch tells; what it
+ * replaces may be a jump to a function that is probed. */
 static const struct slot *slot_find(uintptr_t site)
 {
-    uintptr_t at = arch_probe_target(site);
+    const struct slot *slot = slot_behind(site);
 
-    if (at >= (uintptr_t)fbt_slots && at < (uintptr_t)fbt_slots_end) {
-        return slot_of((const void *)at);
+    if (slot && slot_site(slot) == site && slot_state(slot) != FREE) {
+        return slot;
     }
     for (uint32_t n = 1; n <= slots_used; n++) {
         if (slot_state(slot_at(n)) == GOING_ON && slot_site(slot_at(n)) == site) {
@@ -154,17 +176,28 @@ static struct meeting {
     uint32_t leader, others;   /* [k] */
 } meeting;
 
+static void patch(const struct slot *slot, bool on)
+{
+    uintptr_t site = slot_site(slot);
+    uint32_t insn = slot->original;
+
+    if (slot->place & NARROW) {
+        uint16_t half = (uint16_t)(on ? insn >> 16 : insn);
+        arch_text_write(site, &half, sizeof(half));
+        return;
+    }
+    if (on) {
+        arch_probe_branch(&insn, site, (uintptr_t)slot, sizeof(insn));
+    }
+    arch_text_write(site, &insn, sizeof(insn));
+}
+
 static void patch_all(void)
 {
     for (uint32_t n = 1; n <= slots_used; n++) {
         const struct slot *slot = slot_at(n);
-        uintptr_t site = slot_site(slot);
-        uint32_t insn = slot->original;
-        if (slot_state(slot) == GOING_ON) {
-            insn = arch_probe_branch(site, (uintptr_t)slot);
-        }
         if (slot_state(slot) == GOING_ON || slot_state(slot) == GOING_OFF) {
-            arch_text_write(site, &insn, sizeof(insn));
+            patch(slot, slot_state(slot) == GOING_ON);
         }
     }
 }
@@ -217,10 +250,30 @@ static void settle(void)
 
 struct place {
     uintptr_t at;    /* the branch */
+    uintptr_t pad;   /* where it goes on from; 0: it goes to the slot */
     unsigned length; /* bytes displaced */
-    unsigned offset; /* of the return instruction in the function */
+    unsigned offset; /* of the return instruction in the function; TAIL */
     unsigned kind;
 };
+
+/* Of both branches, if there are two: nothing gets to the pad before the first one is there. */
+static bool branches_fit(struct slot *slot, const struct place *p, uintptr_t at)
+{
+    uint32_t first, second;
+
+    memcpy(&slot->original, (const void *)p->at, sizeof(slot->original));
+    if (!p->pad) {
+        return arch_probe_branch(&first, p->at, at, 4);
+    }
+    if (!arch_probe_branch(&first, p->at, p->pad, 2) ||
+        !arch_probe_branch(&second, p->pad, at, 4)) {
+        return false;
+    }
+    slot->place |= NARROW;
+    slot->original = (slot->original & 0xffff) | first << 16;
+    arch_text_write(p->pad, &second, sizeof(second));
+    return true;
+}
 
 static int place_on(uint32_t probe, const struct place *p)
 {
@@ -233,8 +286,8 @@ static int place_on(uint32_t probe, const struct place *p)
         return -ENOSPC;
     }
     uintptr_t at = (uintptr_t)slot_at(number);
-    memcpy(&slot.original, (const void *)p->at, sizeof(slot.original));
-    if (!arch_probe_slot(slot.code, at, p->at, p->length, p->kind == RETURN)) {
+    if (!arch_probe_slot(slot.code, at, p->at, p->length, p->kind == RETURN) ||
+        !branches_fit(&slot, p, at)) {
         slot_give(slot_at(number));
         return -ENOTSUP;
     }
@@ -266,16 +319,24 @@ static void *make_arg(unsigned number, unsigned kind)
 
 static struct place entry_of(const struct fbt_function *f)
 {
-    return (struct place){(uintptr_t)__kernel_start + f->at, f->entry, 0, ENTRY};
+    uintptr_t at = (uintptr_t)__kernel_start + f->at;
+
+    return (struct place){at, f->pad ? at + (uintptr_t)(intptr_t)f->pad : 0, f->entry, 0, ENTRY};
 }
 
 static struct place return_of(const struct fbt_function *f, unsigned n)
 {
-    unsigned packed = fbt_returns[f->returns + n];
-    unsigned offset = packed >> 2 << 1, before = (packed & 3) << 1;
+    uint32_t packed = fbt_returns[f->returns + n];
+    unsigned offset = (packed & 0x3fff) << 1, before = (packed >> 14 & 3) << 1;
+    unsigned tail = packed >> 16 & TAIL, hop = packed >> 17 & 0x7ff;
+    uintptr_t at = (uintptr_t)__kernel_start + f->at + offset - before;
+    uintptr_t pad = at + (uintptr_t)(((intptr_t)(hop ^ 0x400) - 0x400) * 2);
 
-    return (struct place){(uintptr_t)__kernel_start + f->at + offset - before,
-                          before ? before + 2 : 4, offset, RETURN};
+    return (struct place){at, hop ? pad : 0,
+                          before ? before + 2
+                          : hop  ? 2
+                                 : 4,
+                          offset | tail, RETURN};
 }
 
 static unsigned places_of(const struct fbt_function *f, unsigned kind)

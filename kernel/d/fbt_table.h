@@ -17,14 +17,16 @@ struct fbt_function {
     uint16_t returns; /* first one in fbt_returns */
     uint8_t nreturns;
     uint8_t entry; /* bytes displaced for the entry probe; 0: there is none */
+    int16_t pad;   /* from `at`: where a branch of 16 bits goes on from; 0: one of 32 bits fits */
 };
 
 /* Ordered by name. */
 extern const struct fbt_function fbt_functions[];
 extern const unsigned fbt_function_count;
-/* Where the return instruction is, from the function's start, times 2; plus half of the bytes
- * before it that are displaced with it. */
-extern const uint16_t fbt_returns[];
+/* Bits 0-13: where the return instruction is, from the function's start, in half words; 14-15: how
+ * many before it are displaced with it; 16: it jumps to another function; 17-27: how many from
+ * the branch to its pad (signed; 0: none). */
+extern const uint32_t fbt_returns[];
 extern const char fbt_names[];
 
 /* Room for as many slots; in the text, so that a branch reaches them. */

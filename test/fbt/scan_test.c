@@ -34,6 +34,7 @@ static const struct golden a64[] = {
     {0x94000004, FBT_CALL, 4, AT + 16},   /* bl */
     {0xd63f0000, FBT_CALL, 4, 0},         /* blr x0 */
     {0xd61f0000, FBT_INDIRECT, 4, 0},     /* br x0 */
+    {0xd61f0200, FBT_INDIRECT, 4, 0},     /* br x16 */
     {0x54000040, FBT_SHIFTED, 4, AT + 8}, /* b.eq */
     {0xb4000040, FBT_SHIFTED, 4, AT + 8}, /* cbz x0 */
     {0x35ffffe1, FBT_SHIFTED, 4, AT - 4}, /* cbnz w1 */
@@ -68,7 +69,7 @@ static const struct golden thumb[] = {
     {0x4b01, FBT_SHIFTED, 2, 0},      /* ldr r3, literal */
     {0x3004f8df, FBT_RELATIVE, 4, 0}, /* ldr.w r3, literal */
     {0x2300e9df, FBT_RELATIVE, 4, 0}, /* ldrd r2, r3, literal */
-    {0xa001, FBT_RELATIVE, 2, 0},     /* adr r0 */
+    {0xa001, FBT_SHIFTED, 2, 0},      /* adr r0 */
     {0x0004f20f, FBT_RELATIVE, 4, 0}, /* adr.w r0 */
     {0xb110, FBT_BRANCH, 2, AT + 8},  /* cbz r0 */
     {0xb910, FBT_BRANCH, 2, AT + 8},  /* cbnz r0 */
@@ -115,10 +116,37 @@ static void t_golden(void **state)
 
 enum { HALVES_MAX = 64 };
 
+/* With `npads` pads behind the function, and another function where its code ends. */
+static struct fbt_function scan_with(size_t npads, const uint16_t *code, size_t halves,
+                                     bool is_thumb)
+{
+    uint8_t marks[HALVES_MAX + 1] = {0};
+    struct fbt_pad pads[4] = {{0x1900, false}, {0x1400, false}, {0x1100, false}, {AT - 4, false}};
+    struct fbt_text t = {(const uint8_t *)code, AT, halves * 2, is_thumb, marks, pads, npads};
+    struct fbt_function f = {.name = "f", .at = AT, .size = halves * 2 - 2 * is_thumb};
+
+    fbt_text_mark(&t);
+    fbt_mark(&t, AT + f.size, FBT_MARK_START);
+    fbt_scan(&t, &f);
+    size_t used = 0;
+    for (size_t i = 0; i < npads; i++) {
+        used += pads[i].used;
+    }
+    size_t wanted = f.pad != 0;
+    for (unsigned i = 0; i < f.nreturns; i++) {
+        wanted += f.returns[i].pad != 0;
+    }
+    assert_int_equal(used, wanted);
+    return f;
+}
+#define SCAN_WITH(npads, ...) \
+    scan_with(npads, (const uint16_t[]){__VA_ARGS__, 0xbf00}, \
+              COUNT(((const uint16_t[]){__VA_ARGS__})) + 1, true)
+
 static struct fbt_function scan(const uint16_t *code, size_t halves, bool is_thumb)
 {
     uint8_t marks[HALVES_MAX + 1] = {0};
-    struct fbt_text t = {(const uint8_t *)code, AT, halves * 2, is_thumb, marks};
+    struct fbt_text t = {(const uint8_t *)code, AT, halves * 2, is_thumb, marks, NULL, 0};
     struct fbt_function f = {.name = "f", .at = AT, .size = halves * 2};
 
     fbt_text_mark(&t);
@@ -148,10 +176,10 @@ static void t_functions(void **state)
     assert_int_equal(f.entry, 0);
     f = SCAN(true, 0x4604, 0x4605, 0xd0fc, 0x4620, 0x4770);
     assert_int_equal(f.entry, 0);
-    /* movs r0, #0; bx lr: the entry only, they overlap */
+    /* movs r0, #0; bx lr: room for one wide branch */
     f = SCAN(true, 0x2000, 0x4770);
-    assert_int_equal(f.entry, 4);
-    assert_int_equal(f.nreturns, 0);
+    assert_int_equal(f.entry, 0);
+    assert_int_equal(f.nreturns, 1);
     /* it eq; bxeq lr */
     f = SCAN(true, 0xb510, 0x4604, 0xbf08, 0x4770, 0x4620, 0xbd10);
     assert_int_equal(f.nreturns, 0);
@@ -164,13 +192,95 @@ static void t_functions(void **state)
     assert_int_equal(f.nreturns, 1);
 }
 
+static void t_pads(void **state)
+{
+    (void)state;
+    /* movs r0, #0; bx lr: each by its pad, the nearest first */
+    struct fbt_function f = SCAN_WITH(4, 0x2000, 0x4770);
+    assert_int_equal(f.entry, 2);
+    assert_int_equal(f.pad, AT - 4);
+    assert_int_equal(f.nreturns, 1);
+    assert_int_equal(f.returns[0].pad, 0x1100);
+    assert_int_equal(f.returns[0].length, 2);
+    /* 0x1900 is too far for both; one pad is enough for the entry only */
+    f = SCAN_WITH(1, 0x2000, 0x4770);
+    assert_int_equal(f.entry, 0);
+    assert_int_equal(f.nreturns, 1);
+    assert_int_equal(f.returns[0].pad, 0);
+    f = SCAN_WITH(2, 0x2000, 0x4770);
+    assert_int_equal(f.entry, 2);
+    assert_int_equal(f.nreturns, 0);
+    /* push {r4, lr}; mov r4, r0; cbz r0 to the first pop; nop; pop; pop {r4, pc}: the first needs a
+     * pad; the second has none left, and then none has */
+    f = SCAN_WITH(2, 0xb510, 0x4604, 0xb108, 0xbf00, 0x4620, 0xbd10, 0xbd10);
+    assert_int_equal(f.entry, 4);
+    assert_int_equal(f.nreturns, 0);
+    f = SCAN_WITH(3, 0xb510, 0x4604, 0xb108, 0xbf00, 0x4620, 0xbd10, 0xbd10);
+    assert_int_equal(f.nreturns, 2);
+    assert_int_not_equal(f.returns[0].pad, f.returns[1].pad);
+    /* it eq; bxeq lr; then it eq; popeq.w {r4, pc}, which needs none */
+    f = SCAN_WITH(2, 0xb510, 0x4604, 0xbf08, 0x4770, 0xbf08, 0xe8bd, 0x8010, 0x4620, 0xbd10);
+    assert_int_equal(f.nreturns, 3);
+    assert_int_equal(f.returns[0].pad, 0x1400);
+    assert_int_equal(f.returns[1].pad, 0);
+    assert_int_equal(f.returns[1].length, 4);
+    /* cbz r0 first; b.n first; it first: which can't be moved */
+    f = SCAN_WITH(2, 0xb108, 0xbf00, 0x4770, 0x4770);
+    assert_int_equal(f.entry, 2);
+    f = SCAN_WITH(2, 0xe7fe, 0xbf00);
+    assert_int_equal(f.entry, 0); /* it jumps to itself */
+    f = SCAN_WITH(2, 0xbf08, 0x2000, 0x4770);
+    assert_int_equal(f.entry, 0);
+}
+
+static void t_tail_calls(void **state)
+{
+    (void)state;
+    /* mov r4, r0; mov r0, r4; b.n to what lies behind */
+    struct fbt_function f = SCAN_WITH(3, 0x4604, 0x4620, 0xe7ff);
+    assert_int_equal(f.nreturns, 1);
+    assert_true(f.returns[0].tail);
+    assert_int_equal(f.returns[0].length, 2);
+    /* the same, but behind it is no function's start */
+    f = SCAN_WITH(3, 0x4604, 0x4620, 0xe000);
+    assert_int_equal(f.nreturns, 0);
+    /* bx r3 alone is one, two may be a computed goto */
+    f = SCAN_WITH(3, 0xb510, 0x4604, 0xbf00, 0x4718);
+    assert_int_equal(f.nreturns, 1);
+    assert_true(f.returns[0].tail);
+    f = SCAN_WITH(3, 0xb510, 0x4604, 0xbf00, 0x4718, 0x4718);
+    assert_int_equal(f.nreturns, 0);
+    /* A64: nop; br x16. nop; br x0 */
+    f = SCAN(false, 0x201f, 0xd503, 0x0200, 0xd61f);
+    assert_int_equal(f.nreturns, 1);
+    assert_true(f.returns[0].tail);
+    f = SCAN(false, 0x201f, 0xd503, 0x0000, 0xd61f);
+    assert_int_equal(f.nreturns, 0);
+}
+
 /* ---- random code -------------------------------------------------------------------------------
  */
+
+/* Each is used once, and near enough for 16 bits. */
+static void check_pads(const struct fbt_function *f, const struct fbt_text *t)
+{
+    for (size_t i = 0; i < t->npads; i++) {
+        unsigned users = f->pad == t->pads[i].at;
+        for (unsigned r = 0; r < f->nreturns; r++) {
+            int64_t hop = (int64_t)(f->returns[r].pad - f->returns[r].at) - 4;
+            bool mine = f->returns[r].pad == t->pads[i].at;
+            assert_true(!mine || (hop >= -2048 && hop <= 2046));
+            users += mine;
+        }
+        assert_int_equal(users, t->pads[i].used);
+    }
+}
 
 static void check_rules(const struct fbt_function *f, const struct fbt_text *t)
 {
     uint64_t end = f->at + f->entry;
 
+    assert_true(!f->pad || f->entry == 2);
     for (uint64_t at = f->at + 2; at < end; at += 2) {
         struct fbt_insn first = fbt_decode_at(t, f->at);
         assert_false(at == f->at + first.length && fbt_marked(t, at, FBT_MARK_TARGET));
@@ -178,12 +288,13 @@ static void check_rules(const struct fbt_function *f, const struct fbt_text *t)
     for (unsigned i = 0; i < f->nreturns; i++) {
         const struct fbt_return *r = &f->returns[i];
         struct fbt_insn insn = fbt_decode_at(t, r->insn);
-        assert_int_equal(insn.kind, FBT_RETURN);
+        assert_true(r->tail ? insn.kind == FBT_BRANCH || insn.may_call : insn.kind == FBT_RETURN);
         assert_int_equal(r->at + r->length, r->insn + insn.length);
-        assert_true(r->at >= end && r->length >= 4 && r->length <= 6);
+        assert_true(r->at >= end && r->length >= (r->pad ? 2 : 4) && r->length <= (r->pad ? 2 : 6));
         assert_true(r->at == r->insn || !fbt_marked(t, r->insn, FBT_MARK_TARGET));
         end = r->at + r->length;
     }
+    check_pads(f, t);
 }
 
 static void t_random(void **state)
@@ -204,7 +315,9 @@ static void t_random(void **state)
                 code[i] = is_thumb ? (random() % 2 ? 0xbd10 : 0x4770) : 0x201f;
             }
         }
-        struct fbt_text t = {(const uint8_t *)code, AT, sizeof(code), is_thumb, marks};
+        struct fbt_pad pads[] = {{AT - 4, false}, {AT - 0x7f0, false}, {AT + 0x100, false}};
+        struct fbt_text t = {(const uint8_t *)code,     AT, sizeof(code), is_thumb, marks, pads,
+                             is_thumb ? COUNT(pads) : 0};
         struct fbt_function f = {.name = "f", .at = AT, .size = sizeof(code)};
         fbt_text_mark(&t);
         fbt_scan(&t, &f);
@@ -217,6 +330,7 @@ static void t_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(t_golden), cmocka_unit_test(t_functions),
+                                       cmocka_unit_test(t_pads), cmocka_unit_test(t_tail_calls),
                                        cmocka_unit_test(t_random)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

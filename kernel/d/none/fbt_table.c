@@ -4,6 +4,6 @@
 
 const struct fbt_function fbt_functions[] FBT_TABLE = {{0}};
 const unsigned fbt_function_count = 0;
-const uint16_t fbt_returns[] FBT_TABLE = {0};
+const uint32_t fbt_returns[] FBT_TABLE = {0};
 const char fbt_names[] FBT_TABLE = "";
 FBT_SLOTS(0)

@@ -45,6 +45,14 @@ static bool move_branch(uint32_t *insn, uintptr_t from, uintptr_t to)
     return words >= -(1l << 18) && words < 1l << 18;
 }
 
+/* B, of a tail call. */
+static bool move_jump(uint32_t *insn, uintptr_t from, uintptr_t to)
+{
+    uintptr_t target = from + (uintptr_t)(sign_extend(*insn & BRANCH_BITS, 26) * 4);
+
+    return arch_probe_branch(insn, to, target, 4);
+}
+
 /* ADR counts bytes, ADRP pages. */
 static bool move_address(uint32_t *insn, uintptr_t from, uintptr_t to)
 {
@@ -65,6 +73,9 @@ static bool move(uint32_t *insn, uintptr_t from, uintptr_t to)
     if ((*insn & 0x1f000000) == 0x10000000) {
         return move_address(insn, from, to);
     }
+    if ((*insn & ~BRANCH_BITS) == INSN_B) {
+        return move_jump(insn, from, to);
+    }
     return true;
 }
 
@@ -83,9 +94,12 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
     return fits;
 }
 
-uint32_t arch_probe_branch(uintptr_t site, uintptr_t slot)
+bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes)
 {
-    return branch(INSN_B, site, slot);
+    long distance = (long)(to - from);
+
+    *insn = branch(INSN_B, from, to);
+    return bytes == 4 && distance >= -(1l << 27) && distance < 1l << 27;
 }
 
 uintptr_t arch_probe_target(uintptr_t site)

@@ -8,8 +8,9 @@
  *     b.w  <the one behind them>
  *     words that they load from near the program counter, at LITERALS
  *
- * and of a return: the instructions before it, then the call, then the return. Refuses more than
- * two such words. Tested by test/boot's suite fbt.
+ * and of a return: the instructions before it, then the call, then the return. A conditional
+ * branch goes to another B.W in the slot. Refuses what takes more room. Tested by test/boot's
+ * suite fbt; what sites there are, by test/fbt/places.py.
  */
 #include "kernel/arch/armv7m/private.h"
 
@@ -64,17 +65,50 @@ static void put_call(struct writing *w, void (*to)(void))
     put_branch(w, 0xd000, (uintptr_t)to);
 }
 
-/* LDR of a literal, 16 bits: of its copy in the slot. */
+/* LDR and ADR, 16 bits: a load of the word's copy, or of the address, in the slot. */
 static void put_load(struct writing *w, uint32_t insn, uintptr_t site)
 {
     uintptr_t from = ((site + 4) & ~(uintptr_t)3) + (insn & 0xff) * 4;
+    bool load = (insn & 0xf800) == 0x4800;
     unsigned base = (w->at + 4) & ~3u;
 
     w->fits = w->fits && w->literals < LITERALS_END;
     if (w->fits) {
-        w->code[w->literals / 4] = *(const uint32_t *)from;
-        put(w, (insn & 0xff00) | (w->literals - base) / 4);
+        w->code[w->literals / 4] = load ? *(const uint32_t *)from : from;
+        put(w, 0x4800 | (insn & 0x700) | (w->literals - base) / 4);
         w->literals += 4;
+    }
+}
+
+static int32_t extend(uint32_t field, unsigned bits)
+{
+    uint32_t sign = 1u << (bits - 1);
+
+    return (int32_t)((field ^ sign) - sign);
+}
+
+/* CBZ, CBNZ, B<c> of 16 bits: over the B.W that goes on, to one that goes where it went. */
+static void put_conditional(struct writing *w, uint32_t insn, uintptr_t site)
+{
+    bool compares = (insn & 0xf500) == 0xb100;
+    int32_t forward = (int32_t)((insn >> 3 & 0x1f) << 1 | (insn >> 9 & 1) << 6);
+    uintptr_t target = site + 4 + (uintptr_t)(compares ? forward : extend(insn & 0xff, 8) * 2);
+
+    put(w, compares ? (insn & 0xfd07) | 1 << 3 : (insn & 0xff00) | 1);
+    put_branch(w, 0x9000, site + 2);
+    put_branch(w, 0x9000, target);
+}
+
+static void put_narrow(struct writing *w, uint32_t insn, uintptr_t site)
+{
+    if ((insn & 0xf800) == 0x4800 || (insn & 0xf800) == 0xa000) {
+        put_load(w, insn, site);
+    } else if ((insn & 0xf800) == 0xe000) {
+        put_branch(w, 0x9000, arch_probe_target(site));
+    } else if ((insn & 0xf500) == 0xb100 || ((insn & 0xf000) == 0xd000 && insn < 0xde00)) {
+        put_conditional(w, insn, site);
+    } else {
+        put(w, insn);
     }
 }
 
@@ -82,16 +116,16 @@ static void put_displaced(struct writing *w, uintptr_t from, uintptr_t to)
 {
     while (from < to) {
         uint32_t insn = *(const uint16_t *)from;
-        if ((insn & 0xf800) == 0x4800) {
-            put_load(w, insn, from);
+        bool wide = insn >> 11 >= 0x1d;
+        if (!wide) {
+            put_narrow(w, insn, from);
+        } else if (arch_probe_target(from)) {
+            put_branch(w, 0x9000, arch_probe_target(from));
         } else {
             put(w, insn);
-        }
-        if (insn >> 11 >= 0x1d) {
             put(w, *(const uint16_t *)(from + 2));
-            from += 2;
         }
-        from += 2;
+        from += wide ? 4 : 2;
     }
 }
 
@@ -108,14 +142,19 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
     } else {
         put_call(&w, armv7m_probe_entry);
         put_displaced(&w, site, site + length);
-        put_branch(&w, 0x9000, site + length);
+        if (w.at < LITERALS) { /* else it was a conditional branch, which knows both ways */
+            put_branch(&w, 0x9000, site + length);
+        }
     }
     return w.fits;
 }
 
-uint32_t arch_probe_branch(uintptr_t site, uintptr_t slot)
+bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes)
 {
-    return branch(0x9000, site, slot);
+    intptr_t offset = (intptr_t)(to - from) - 4, most = bytes == 2 ? 1 << 11 : 1 << 24;
+
+    *insn = bytes == 2 ? 0xe000 | ((uint32_t)offset >> 1 & 0x7ff) : branch(0x9000, from, to);
+    return offset >= -most && offset < most;
 }
 
 uintptr_t arch_probe_target(uintptr_t site)
@@ -124,6 +163,9 @@ uintptr_t arch_probe_target(uintptr_t site)
     uint32_t s = a >> 10 & 1, i1 = ~((b >> 13) ^ s) & 1, i2 = ~((b >> 11) ^ s) & 1;
     uint32_t offset = i1 << 23 | i2 << 22 | (a & 0x3ff) << 12 | (b & 0x7ff) << 1;
 
+    if ((a & 0xf800) == 0xe000) {
+        return site + 4 + (uintptr_t)(extend(a & 0x7ff, 11) * 2);
+    }
     if ((a & 0xf800) != 0xf000 || (b & 0xd000) != 0x9000) {
         return 0;
     }

@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What fbt would patch, against objdump's reading of the same kernel.
+
+places.py BOARD...
+
+The places are read from the table in the linked image, as the kernel reads them; the functions,
+instructions and jumps from objdump, which shares no code with host/fbt. For each place: it is an
+instruction of the right kind in the right function; nothing jumps into what is displaced; no two
+places touch; a pad is two NOPs that nothing reaches, used once. Then the other way: each return
+that objdump sees in a function with a return probe is a place, and each function of the kernel has
+a probe or a reason. Last: how many have one, which must not shrink.
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-"}
+LEAST = {"entry": 98.0, "return": 95.0}  # percent of what isn't left out
+
+INSN = re.compile(r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\t(\S+)(?:\s+(.*))?$")
+TARGET = re.compile(r"\b([0-9a-f]{2,16}) <")
+JUMP = re.compile(r"^(b|cbz|cbnz|tbz|tbnz|b\.?(eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al))"
+                  r"(\.n|\.w)?$")
+WAYS_OUT = {
+    "thumb": re.compile(r"^(bx(\w\w)? lr|pop(\w\w)?(\.w)? \{.*\bpc\}|"
+                        r"ldmia(\w\w)?\.w sp!, \{.*\bpc\}|ldr(\w\w)?\.w pc, \[sp\], #\d+|"
+                        r"mov(\w\w)? pc, lr)$"),
+    "a64": re.compile(r"^ret( x\d+)?$"),
+}
+BY_REGISTER = {"thumb": re.compile(r"^bx(\w\w)? (?!lr)"), "a64": re.compile(r"^br x1[67]$")}
+# What may stand in a slot, as objdump writes it: all but these, for more than one reason.
+NEVER = re.compile(r"^(bl|blx|blr|tbb|tbh|it[te]*|svc|udf|bkpt|brk|hlt|eret|hvc|smc|\.word|\.short|"
+                   r"\.inst|tbz|tbnz)\b")
+# Counts from where it is: a slot has these two anew. A64: any other name of an address.
+NEAR = re.compile(r"\bpc\b")
+NEAR_OK = re.compile(r"^(ldr r\d, \[pc, #\d+\]|add r\d, pc, #\d+)$")
+LITERAL = re.compile(r"^ldr(sw)? [xwqds]\d+, [0-9a-f]+ <")
+
+
+class Elf:
+    """Just enough: symbols, and the bytes at an address."""
+
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            self.data = f.read()
+        self.wide = self.data[4] == 2
+        head = "<16sHHIQQQIHHHHHH" if self.wide else "<16sHHIIIIIHHHHHH"
+        section = "<IIQQQQIIQQ" if self.wide else "<IIIIIIIIII"
+        fields = struct.unpack_from(head, self.data)
+        offset, size, count = fields[6], fields[11], fields[12]
+        self.sections = [struct.unpack_from(section, self.data, offset + i * size)
+                         for i in range(count)]
+        self.symbols = {}
+        self.functions = []
+        for s in self.sections:
+            if s[1] == 2:
+                self.read_symbols(s)
+
+    def read_symbols(self, s):
+        names = self.sections[s[6]][4]
+        step = 24 if self.wide else 16
+        for at in range(s[4], s[4] + s[5], step):
+            if self.wide:
+                name, info, _, index, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
+            else:
+                name, value, size, info, _, index = struct.unpack_from("<IIIBBH", self.data, at)
+            text = self.data[names + name:self.data.index(b"\0", names + name)].decode()
+            self.symbols[text] = value
+            if info & 15 == 2 and size and index:
+                self.functions.append((value & ~1 if not self.wide else value, size, text))
+
+    def at(self, address, size):
+        for s in self.sections:
+            if s[1] == 1 and s[3] and s[3] <= address and address + size <= s[3] + s[5]:
+                start = s[4] + address - s[3]
+                return self.data[start:start + size]
+        raise ValueError(f"nothing at {address:#x}")
+
+
+class Code:
+    """objdump's reading: instructions by address, targets of jumps."""
+
+    def __init__(self, board, path):
+        self.insns, self.targets = {}, set()
+        self.kind = "thumb" if board == "mps2-an386" else "a64"
+        out = subprocess.run([TOOLS[board] + "objdump", "-d", path],
+                             check=True, capture_output=True, text=True).stdout
+        for line in out.splitlines():
+            m = INSN.match(line)
+            if m:
+                self.add(int(m.group(1), 16), m.group(2), m.group(3), m.group(4) or "")
+
+    def add(self, at, raw, word, rest):
+        rest = re.sub(r"\s*(@|//|;).*$", "", rest).strip()
+        length = len(raw.replace(" ", "")) // 2
+        text = re.sub(r"\s+", " ", f"{word} {rest}".strip())
+        to = TARGET.search(rest)
+        jump = to and (JUMP.match(word) is not None) and not word.startswith("bl.")
+        self.insns[at] = (length, text, int(to.group(1), 16) if jump else None, word)
+        if jump:
+            self.targets.add(int(to.group(1), 16))
+
+
+def table(elf):
+    """The places as kernel/d/fbt.c reads them."""
+    start, at = elf.symbols["__kernel_start"], elf.symbols["fbt_functions"]
+    count = struct.unpack("<I", elf.at(elf.symbols["fbt_function_count"], 4))[0]
+    for i in range(count):
+        off, name, first, n, entry, pad = struct.unpack("<IHHBBh", elf.at(at + 12 * i, 12))
+        f = start + off
+        text = b""
+        while not text.endswith(b"\0"):
+            text += elf.at(elf.symbols["fbt_names"] + name + len(text), 1)
+        label = text[:-1].decode()
+        if entry:
+            yield {"name": label, "function": f, "kind": "entry", "at": f, "insn": f,
+                   "length": entry, "pad": f + pad if pad else 0, "tail": False}
+        for r in range(first, first + n):
+            v = struct.unpack("<I", elf.at(elf.symbols["fbt_returns"] + 4 * r, 4))[0]
+            insn, before = f + (v & 0x3fff) * 2, (v >> 14 & 3) * 2
+            hop = ((v >> 17 & 0x7ff) ^ 0x400) - 0x400
+            yield {"name": label, "function": f, "kind": "return", "at": insn - before,
+                   "insn": insn, "length": None, "pad": insn - before + hop * 2 if hop else 0,
+                   "tail": bool(v >> 16 & 1)}
+
+
+class Check:
+    def __init__(self, board):
+        self.board = board
+        path = os.path.join(ROOT, "build", board, "fbt.elf")
+        self.elf, self.code = Elf(path), Code(board, path)
+        self.size = {(at, name): size for at, size, name in self.elf.functions}
+        self.starts = {at for at, _, name in self.elf.functions if ".cold" not in name}
+        self.ok, self.bad = 0, []
+        self.taken = {}
+
+    def expect(self, good, place, why):
+        self.ok += bool(good)
+        if not good:
+            insn = self.code.insns.get(place["insn"], (0, "?"))[1]
+            at = f"{place['name']}:{place['kind']} at {place['insn']:#x}"
+            self.bad.append(f"{at} ({insn}): {why}")
+
+    def displaced(self, p):
+        """The instructions of a place, by objdump's boundaries; []: none at its start."""
+        at, out = p["at"], []
+        end = p["insn"] if p["kind"] == "return" else p["at"] + p["length"] - 1
+        while at <= end and at in self.code.insns:
+            out.append((at, *self.code.insns[at]))
+            at += self.code.insns[at][0]
+        return out
+
+    def is_tail(self, p, insn):
+        at, _, text, target, word = insn
+        size = self.size.get((p["function"], p["name"]), 0)
+        outside = target is not None and not p["function"] <= target < p["function"] + size
+        by_name = re.match(r"^b(\.n|\.w)?$", word) or \
+            (word.startswith("b") and self.code.kind == "thumb" and self.in_it(at))
+        by_register = BY_REGISTER[self.code.kind].match(text)
+        return bool((by_name and outside and target in self.starts) or by_register)
+
+    def in_it(self, at):
+        return any(self.code.insns.get(at - back, (0, ""))[1].startswith("it")
+                   for back in (2, 4, 6, 8, 10, 12, 14))
+
+    def place(self, p):
+        code = self.code
+        got = self.displaced(p)
+        known = got and (p["function"], p["name"]) in self.size
+        self.expect(known, p, "no instruction there, or no such function")
+        if not known:
+            return
+        last = got[-1]
+        length = last[0] + last[1] - p["at"]
+        if p["kind"] == "entry":
+            self.expect(length == p["length"], p, "not so many bytes")
+        else:
+            self.expect(last[0] == p["insn"], p, "not where an instruction begins")
+            end = p["function"] + self.size[(p["function"], p["name"])]
+            self.expect(p["function"] <= p["at"] and p["insn"] < end, p, "in another function")
+            tail = self.is_tail(p, last)
+            self.expect(tail == p["tail"], p, "a jump to a function, or none")
+            self.expect(tail or WAYS_OUT[code.kind].match(last[2]), p, "no return")
+        room = length == 2 if p["pad"] else 4 <= length <= 6
+        self.expect(room, p, "displaces too much or too little")
+        least = last[0] - p["at"] < 4 if p["kind"] == "entry" else len(got) <= 3 - last[1] // 2
+        self.expect(least, p, "displaces more than it must")
+        for at, size, text, _, _ in got:
+            self.expect(not NEVER.match(text), p, f"displaces {text}")
+            self.expect(at == p["at"] or at not in code.targets, p, "is jumped into")
+            if at != p["insn"] or p["kind"] == "entry":
+                near = NEAR.search(text) and not WAYS_OUT[code.kind].match(text)
+                self.expect(not near or (size == 2 and NEAR_OK.match(text)), p,
+                            f"displaces {text}, which counts from the pc")
+                self.expect(not LITERAL.match(text), p, f"displaces {text}")
+        if p["kind"] == "entry":
+            self.expect(self.not_a_loop(p), p, "something in it jumps to its start")
+        self.take(p, p["at"], 2 if p["pad"] else max(4, length))
+        if p["pad"]:
+            self.pad(p)
+
+    def not_a_loop(self, p):
+        size = self.size[(p["function"], p["name"])]
+        return not any(i[2] == p["at"] for at, i in self.code.insns.items()
+                       if p["at"] < at < p["at"] + size) if p["at"] in self.code.targets else True
+
+    def pad(self, p):
+        pad = p["pad"]
+        nops = [self.code.insns.get(pad + k, (0, ""))[:2] for k in (0, 2)]
+        self.expect(nops == [(2, "nop")] * 2, p, f"no pad at {pad:#x}")
+        self.expect(-2048 <= pad - p["at"] - 4 <= 2046, p, "the pad is too far")
+        self.expect(pad + 4 in self.starts, p, "the pad is not before a function")
+        inside = any(at <= pad < at + size or at < pad + 4 <= at + size
+                     for (at, _), size in self.size.items())
+        self.expect(not inside, p, "the pad is in a function")
+        self.expect(not {pad, pad + 2} & self.code.targets, p, "the pad is jumped to")
+        self.take(p, pad, 4)
+
+    def take(self, p, at, size):
+        for a in range(at, at + size, 2):
+            self.expect(a not in self.taken, p, f"{a:#x} is taken by {self.taken.get(a)}")
+            self.taken[a] = f"{p['name']}:{p['kind']}"
+
+    def pins(self):
+        """No place covers a trace site or what a fixup names."""
+        word = 8 if self.elf.wide else 4
+        at, end = self.elf.symbols["__trace_sites_start"], self.elf.symbols["__fixups_end"]
+        raw = self.elf.at(at, end - at)
+        for i in range(0, len(raw) - word + 1, word):
+            value = int.from_bytes(raw[i:i + word], "little")
+            value &= ~1 if word == 4 else ~0
+            if value in self.taken:
+                self.bad.append(f"{self.taken[value]} covers the trace site or fixup {value:#x}")
+        self.ok += 1
+
+    def all_returns(self, places):
+        """A function has a return probe for all of its returns, or for none."""
+        have = {}
+        for p in places:
+            if p["kind"] == "return":
+                have.setdefault((p["function"], p["name"]), set()).add(p["insn"])
+        for (f, name), insns in have.items():
+            seen = {at for at in range(f, f + self.size[(f, name)], 2)
+                    if at in self.code.insns and self.leaves(f, name, at)}
+            p = {"name": name, "kind": "return", "insn": min(seen ^ insns, default=f)}
+            self.expect(seen == insns, p, "has other returns than the table")
+
+    def leaves(self, f, name, at):
+        i = self.code.insns[at]
+        p = {"function": f, "name": name}
+        return bool(WAYS_OUT[self.code.kind].match(i[1])) or self.is_tail(p, (at, *i))
+
+    def reasons(self, places):
+        """Each function of the kernel is listed, with what it has or why not."""
+        listed = {}
+        with open(os.path.join(ROOT, "build", self.board, "fbt.txt")) as f:
+            lines = f.read().splitlines()
+        for line in lines[:-1]:
+            name, _, rest = line.partition(" ")
+            listed.setdefault(name, []).append(rest.strip())
+        for kind in ("entry", "return"):
+            have = {p["name"] for p in places if p["kind"] == kind}
+            for name in sorted({n for _, n in self.size}):
+                rest = listed.get(name, [])
+                yes = any(f"{kind}: yes" in r for r in rest)
+                p = {"name": name, "kind": kind, "insn": 0}
+                self.expect(rest and all(r for r in rest), p, "is not in fbt.txt")
+                self.expect(yes == (name in have), p, "fbt.txt says something else than the table")
+        print(f"{self.board}: {lines[-1]}")
+        for kind in ("entry", "return"):
+            percent = float(re.search(kind + r" \d+ \(([0-9.]+) %\)", lines[-1]).group(1))
+            p = {"name": self.board, "kind": kind, "insn": 0}
+            self.expect(percent >= LEAST[kind], p, f"only {percent} % have one")
+
+    def caught(self, places):
+        """Of a wrong table each of these checks says so: 60 places, wrong in one thing each."""
+        wrongs = [lambda p: p.update(insn=p["insn"] + 2), lambda p: p.update(tail=not p["tail"]),
+                  lambda p: p.update(at=p["at"] - 6),
+                  lambda p: p.update(function=p["function"] + 4),
+                  lambda p: p.update(pad=p["at"] + 3), lambda p: p.update(at=p["at"] + 1)]
+        for n, p in enumerate(places[::max(1, len(places) // 60)]):
+            p = dict(p)
+            if p["kind"] == "entry":
+                p["length"] += 2
+            else:
+                wrongs[n % len(wrongs)](p)
+            other = Check.__new__(Check)
+            other.__dict__.update(self.__dict__, ok=0, bad=[], taken={})
+            other.place(p)
+            self.expect(other.bad, p, "is wrong here, and nothing says so")
+
+    def run(self):
+        places = list(table(self.elf))
+        for p in places:
+            self.place(p)
+        self.caught(places)
+        self.pins()
+        self.all_returns(places)
+        self.reasons(places)
+        pads = sum(1 for p in places if p["pad"])
+        tails = sum(p["tail"] for p in places)
+        print(f"{self.board}: {len(places)} places, {pads} by a pad, {tails} jumps to a function; "
+              f"{self.ok} comparisons with objdump hold")
+        for line in self.bad:
+            print(f"FAIL {self.board} {line}")
+        return not self.bad and len(places) > 500
+
+
+def main(boards):
+    results = [Check(b).run() for b in boards]
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or sorted(TOOLS)))
