@@ -8,7 +8,8 @@ HOST_READER_SRCS := $(sort $(wildcard host/reader/*.c))
 HOST_D_GEN := $(B)/gen/d
 HOST_D_SRCS := $(sort $(wildcard host/d/*.c)) $(HOST_D_GEN)/d_grammar.c $(HOST_D_GEN)/d_lexer.c
 # The D machine inside the command: its target `self`. subr_none.c is for boards.
-HOST_MACHINE_SRCS := $(filter-out trace/d/subr_none.c,$(sort $(wildcard trace/d/*.c)))
+HOST_MACHINE_SRCS := $(filter-out trace/d/subr_none.c,$(sort $(wildcard trace/d/*.c \
+	trace/d/provider/*.c)))
 HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \

@@ -38,7 +38,7 @@ AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # Without D (D=0): to tell what it costs.
 D ?= 1
-D_SRCS_1 := $(filter-out trace/d/subr_none.c,$(wildcard kernel/d/*.c trace/d/*.c \
+D_SRCS_1 := $(filter-out trace/d/subr_none.c,$(wildcard kernel/d/*.c trace/d/*.c trace/d/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/d/none/none.c
 KERNEL_SRCS := $(sort $(wildcard kernel/*.c trace/*.c kernel/arch/$(ARCH)/*.c \

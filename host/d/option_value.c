@@ -4,6 +4,8 @@
  */
 #include "host/d/option_value.h"
 
+#include "trace/d/provider/rate.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -64,40 +66,10 @@ bool d_value_size(const char *text, uint64_t *bytes)
 
 bool d_value_rate(const char *text, uint64_t *ns)
 {
-    static const struct unit {
-        const char *name;
-        uint64_t ns; /* 0: per second */
-    } units[] = {
-        {"", 0},
-        {"hz", 0},
-        {"ns", 1},
-        {"nsec", 1},
-        {"us", 1000},
-        {"usec", 1000},
-        {"ms", 1000000},
-        {"msec", 1000000},
-        {"s", 1000000000},
-        {"sec", 1000000000},
-        {"m", 60000000000},
-        {"min", 60000000000},
-        {"h", 3600000000000},
-        {"hour", 3600000000000},
-        {"d", 86400000000000},
-        {"day", 86400000000000},
-    };
     uint64_t value;
     char *end;
 
-    if (!digits(text, &value, &end)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        if (strcasecmp(end, units[i].name) == 0) {
-            *ns = value && units[i].ns == 0 ? 1000000000 / value : 0;
-            return units[i].ns == 0 || !__builtin_mul_overflow(value, units[i].ns, ns);
-        }
-    }
-    return false;
+    return digits(text, &value, &end) && d_rate_interval(value, end, ns);
 }
 
 /* ---- versions ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ UNIT_TESTS += $(D_FRONT_TESTS)
 D_FRONT_FLAGS := $(HOST_CFLAGS) -I$(HOST_D_GEN) -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 D_FRONT_OBJS := $(patsubst %.c,$(B)/unit/d_front/%.o,$(HOST_D_SRCS) trace/d/glob.c \
-	host/temporary.c test/d_front/front.c)
+	trace/d/provider/rate.c host/temporary.c test/d_front/front.c)
 
 $(B)/unit/d_front/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
 	@mkdir -p $(@D)

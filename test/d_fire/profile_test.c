@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider profile: which names are rates, which probes are made and how many at most, that
+ * their timers run from the first enabling to the last.
+ */
+#include "test/d_fire/target.h"
+#include "trace/d/provider/profile.h"
+#include "trace/d/provider/rate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct d_profile *started;
+static unsigned starts, stops;
+static int answer;
+
+static int start_timers(struct d_profile *p)
+{
+    starts++;
+    started = p;
+    return answer;
+}
+
+static void stop_timers(struct d_profile *p)
+{
+    assert_ptr_equal(p, started);
+    stops++;
+}
+
+static const struct d_profile_target timers = {start_timers, stop_timers};
+
+static uint32_t probe_of(const char *name)
+{
+    struct d_probe_names p = {0};
+
+    while (d_probe_next(p.id, &p)) {
+        if (strcmp(p.provider->name, "profile") == 0 && strcmp(p.name, name) == 0) {
+            assert_string_equal(p.module, "");
+            assert_string_equal(p.function, "");
+            return p.id;
+        }
+    }
+    return 0;
+}
+
+/* A consumer of this probe: its id, 0 if it was refused. */
+static uint32_t listen(const char *name)
+{
+    uint32_t id;
+
+    d_probe_provide("profile", "", "", name);
+    id = probe_of(name);
+    if (id) {
+        clause(id, NULL);
+        action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+        start();
+    }
+    return id;
+}
+
+static void test_intervals(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t interval; /* 0: no such probe */
+    } table[] = {
+        {"tick-1", 1000000000},
+        {"tick-1hz", 1000000000},
+        {"profile-97", 10309278},
+        {"profile-5000", 200000},
+        {"profile-5001", 0}, /* too fast */
+        {"tick-200000", 0},
+        {"tick-200000ns", 200000},
+        {"tick-199999ns", 0},
+        {"tick-200000nsec", 200000},
+        {"tick-200us", 200000},
+        {"tick-199us", 0},
+        {"tick-250USEC", 250000},
+        {"tick-3ms", 3000000},
+        {"tick-3mSeC", 3000000},
+        {"profile-2s", 2000000000},
+        {"tick-2sec", 2000000000},
+        {"tick-1m", 60000000000},
+        {"tick-1MIN", 60000000000},
+        {"tick-1h", 3600000000000},
+        {"tick-2Hour", 7200000000000},
+        {"tick-1d", 86400000000000},
+        {"tick-1day", 86400000000000},
+        {"tick-010ms", 10000000}, /* always decimal */
+        {"tick-0x10ms", 0},
+        {"tick-0", 0},
+        {"tick-0s", 0},
+        {"tick-", 0},
+        {"tick-n", 0},
+        {"tick-s", 0},
+        {"tick--1s", 0},
+        {"tick-+1s", 0},
+        {"tick- 1s", 0},
+        {"tick-1 s", 0},
+        {"tick-1x", 0},
+        {"tick-1secs", 0},
+        {"tick-1se", 0},
+        {"tick-1.5s", 0},
+        {"tick-1day ", 0},
+        {"tick", 0},
+        {"profile", 0},
+        {"profile-", 0},
+        {"Tick-1s", 0},
+        {"ticktick-1s", 0},
+        {"tick-106751d", 9223286400000000000},
+        {"tick-106752d", 0},               /* over 2^63 ns */
+        {"tick-9223372036854775807ns", 0}, /* no one waits for it */
+        {"tick-18446744073709551617ms", 0},
+        {"tick-0000000000000000000001s", 1000000000},
+        {"tick-00000000000000000000000001s", 0}, /* too long a name */
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        uint32_t id = listen(table[i].name);
+        if ((id != 0) != (table[i].interval != 0)) {
+            fail_msg("%s: probe %u", table[i].name, id);
+        }
+        if (id) {
+            assert_int_equal(started->probe, id);
+            assert_int_equal(started->interval, table[i].interval);
+            assert_int_equal(started->tick, table[i].name[0] == 't');
+            target_close(NULL);
+            target_open(NULL);
+        }
+    }
+}
+
+/* What the units say of each other; a size that is too much for 64 bits. */
+static void test_units(void **state)
+{
+    static const char *const pairs[][2] = {{"", "hz"},     {"ns", "nsec"}, {"us", "usec"},
+                                           {"ms", "msec"}, {"s", "sec"},   {"m", "min"},
+                                           {"h", "hour"},  {"d", "day"}};
+    uint64_t a, b;
+
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        assert_true(d_rate_interval(7, pairs[i][0], &a) && d_rate_interval(7, pairs[i][1], &b));
+        assert_int_equal(a, b);
+        assert_true(d_rate_interval(0, pairs[i][0], &a));
+        assert_int_equal(a, 0);
+        assert_int_equal(d_rate_interval(UINT64_MAX, pairs[i][0], &a), i < 2);
+    }
+    assert_false(d_rate_interval(1, "n", &a) || d_rate_interval(1, "hzz", &a));
+}
+
+static void test_where(void **state)
+{
+    (void)state;
+    d_probe_provide("profile", "m", "", "tick-17");
+    d_probe_provide("profile", "", "f", "tick-17");
+    d_probe_provide("profil", "", "", "tick-17");
+    assert_int_equal(probe_of("tick-17"), 0);
+    d_probe_provide("prof*", "", "", "tick-17");
+    d_probe_provide("", "", "", "tick-17");
+    assert_int_not_equal(probe_of("tick-17"), 0);
+    assert_int_not_equal(probe_of("tick-5000"), 0); /* a usual one */
+    assert_int_equal(started ? started->probe == probe_of("tick-17") : 0, 0);
+}
+
+static void test_timers(void **state)
+{
+    unsigned before = starts;
+
+    (void)state;
+    uint32_t id = listen("tick-33");
+    assert_int_equal(starts, before + 1);
+    assert_int_equal(started->probe, id);
+    d_fire(id, 5, 0, 0, 0, 0);
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    target_close(NULL);
+    assert_int_equal(stops, starts);
+    target_open(NULL);
+    clause(id, NULL);
+    start();
+    unsigned cpu;
+    d_consumer_stop(target.consumer, &cpu);
+    answer = -12; /* no timer is to be had */
+    assert_int_equal(stops, starts);
+    assert_int_equal(d_consumer_go(target.consumer, &cpu), -12);
+    answer = 0;
+}
+
+/* They stay, so there is a limit; those that there are can be had. */
+static void test_most(void **state)
+{
+    char name[32];
+    unsigned made = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 3 * D_PROFILE_MOST; i++) {
+        snprintf(name, sizeof(name), "tick-%uus", 1000 + i);
+        d_probe_provide("profile", "", "", name);
+        made += probe_of(name) != 0;
+    }
+    assert_true(made > 0 && made < D_PROFILE_MOST);
+    unsigned all = 0;
+    struct d_probe_names p = {0};
+    while (d_probe_next(p.id, &p)) {
+        all += strcmp(p.provider->name, "profile") == 0;
+    }
+    assert_int_equal(all, D_PROFILE_MOST);
+    assert_int_not_equal(listen("tick-1000us"), 0);
+}
+
+static int open_all(void **state)
+{
+    static bool done;
+
+    if (!done) {
+        d_machine_init();
+        d_profile_register(&timers);
+        done = true;
+    }
+    return target_open(state);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, open_all, target_close)
+    const struct CMUnitTest tests[] = {
+        T(test_intervals), T(test_units), T(test_where), T(test_timers), T(test_most),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
