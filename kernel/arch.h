@@ -208,8 +208,9 @@ long arch_host_close(int handle);
  * devices). */
 bool arch_device_allowed(paddr_t pa, size_t len);
 /*
- * Memory that may not be there, for D: false if the access would fault or reach a device. user: the
- * running thread, whose process's memory it is; NULL: the kernel's. Any context, interrupts masked.
+ * Memory that may not be there, for D: false if the access would fault, reach a device, or memory
+ * of another process than the running one. user: the running thread, whose process's memory it is;
+ * NULL: the kernel's. Any context, interrupts masked.
  */
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user);
 bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);
@@ -273,6 +274,9 @@ struct thread *kernel_cpu_main(unsigned n);
 struct process *kernel_thread_process(const struct thread *t);
 /* vm_user_ptr() in the thread's process: NULL if the range is not its memory with these rights. */
 void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsigned prot);
+/* Whether some of this RAM is a process's that is not the running one. Any context, interrupts
+ * masked; about memory that changes hands meanwhile it may say either. */
+bool kernel_ram_of_others(paddr_t pa, size_t bytes);
 void kernel_thread_stack(const struct thread *t, uintptr_t *low, uintptr_t *high);
 /* Where its process keeps the kernel address of its library word (LibWord()), or NULL there. */
 uint32_t **kernel_lib_word(const struct thread *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a CPU port may ask of the portable kernel without knowing its objects. Kernel lock held,
- * except kernel_work_pending(). Contracts: kernel/arch.h. The asserts are what the ports' assembler
- * relies on.
+ * except kernel_work_pending() and kernel_ram_of_others(). Contracts: kernel/arch.h. The asserts
+ * are what the ports' assembler relies on.
  */
 #include "kernel/cpu.h"
 #include "kernel/process.h"
@@ -21,6 +21,31 @@ struct process *kernel_thread_process(const struct thread *t)
 void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsigned prot)
 {
     return vm_user_ptr(t->proc, addr, len, prot);
+}
+
+static bool owns_part_of(const struct process *proc, paddr_t pa, size_t bytes)
+{
+    const struct mapping *m = proc->space.maps;
+
+    for (unsigned n = proc->space.nmaps; n > 0; n--, m++) {
+        if ((m->flags & MAPPING_OWNED) && m->phys < pa + bytes && pa < m->phys + m->len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool kernel_ram_of_others(paddr_t pa, size_t bytes)
+{
+    const struct thread *t = arch_cpu()->current;
+
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+        const struct process *proc = process_in_slot(slot);
+        if (proc && !(t && t->proc == proc) && owns_part_of(proc, pa, bytes)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void kernel_thread_stack(const struct thread *t, uintptr_t *low, uintptr_t *high)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads of memory that may not be there, for D: the MMU is asked first, page by page, so nothing
- * faults. What is not normal memory (device registers) is refused. A program's page is read through
+ * faults. What is not normal memory (device registers), or another process's, is refused. A
+ * program's page is read through
  * the kernel's map of all RAM, because another CPU may unmap it at any moment. Any context,
- * interrupts masked. Proved by test/boot (suite d).
+ * interrupts masked. Proved by test/boot (suites d, faults).
  */
 #include "kernel/arch/aarch64/port.h"
 
-extern const char __kernel_start[], __text_end[];
+extern const char __kernel_start[], __text_end[], __kernel_end[];
 
 #define PAR_FAULT 1ul
 #define PAR_ATTR(par) ((par) >> 56)
@@ -31,6 +32,13 @@ static uint64_t translate(uintptr_t va, bool user, bool write)
     return (par & PTE_ADDRESS) | (va & (PAGE_SIZE - 1));
 }
 
+/* All RAM is in the kernel's map, that of other processes too. */
+static bool is_private(uintptr_t va, uint64_t pa, size_t bytes)
+{
+    return (va < (uintptr_t)__kernel_start || va >= (uintptr_t)__kernel_end) &&
+           kernel_ram_of_others(pa, bytes);
+}
+
 static size_t rest_of_page(uintptr_t va, size_t bytes)
 {
     size_t rest = PAGE_SIZE - (va & (PAGE_SIZE - 1));
@@ -45,7 +53,7 @@ bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *u
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
         uint64_t pa = translate(address, user != NULL, false);
-        if (!pa) {
+        if (!pa || (!user && is_private(address, pa, n))) {
             return false;
         }
         __builtin_memcpy(out, user ? arch_phys_to_virt(pa) : (const void *)address, n);

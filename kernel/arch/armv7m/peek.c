@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: reads of memory that may not be there, for D: the kernel's own memory by its bounds, a
- * program's by its process's map, nothing else (no device, no vector table); so nothing faults. Any
- * context, interrupts masked. Proved by test/boot (suite d).
+ * program's by its process's map, nothing else (no device, no vector table, no memory of other
+ * processes); so nothing faults. Any context, interrupts masked. Proved by test/boot (suites d,
+ * faults).
  */
 #include "kernel/arch/armv7m/private.h"
 
@@ -25,7 +26,7 @@ static bool is_kernel_memory(uintptr_t address, size_t bytes)
     return within(address, bytes, (uintptr_t)__kernel_start + VECTORS_BYTES,
                   (uintptr_t)__rodata_end) ||
            within(address, bytes, (uintptr_t)__data_at, (uintptr_t)__kernel_end) ||
-           within(address, bytes, ram, ram + ram_bytes);
+           (within(address, bytes, ram, ram + ram_bytes) && !kernel_ram_of_others(address, bytes));
 }
 
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user)

@@ -26,11 +26,17 @@ void d_do(uint32_t handle, unsigned command);
 /* A consumer of this program of the boot image. d_try: 0 if it can't be, and errno. */
 uint32_t d_create(const char *name);
 uint32_t d_try(const char *name);
+/* The same, 0x12345678 in the program being this address. */
+uint32_t d_create_at(const char *name, uint64_t address);
 /* Takes a CPU's buffer or aggregation: the bytes behind the head, which are in d_out[5] on. */
 uint32_t d_take(uint32_t handle, unsigned command, unsigned cpu);
 /* Faults so far; double ones among them. */
 uint64_t d_faults(uint32_t handle, uint64_t *twice);
-/* An aggregation without keys, of the @variable with this number, over all CPUs: its count. */
+/* The count()s over all CPUs and keys, by the number of their @variable, the first is 1. */
+struct counts {
+    uint64_t of[8];
+};
+struct counts d_counts(uint32_t handle);
 uint64_t d_count_of(uint32_t handle, uint32_t variable);
 
 struct world {

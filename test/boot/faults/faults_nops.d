@@ -1,0 +1,2 @@
+/* A consumer that is well. */
+syscall::nop:entry { @ = count(); }

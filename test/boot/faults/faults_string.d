@@ -1,0 +1,1 @@
+syscall::nop:entry { trace(copyinstr(0x12345678)); }
