@@ -22,6 +22,9 @@ void d_syscall_init(void);
 void d_profile_init(void);
 void d_fbt_init(void);
 
+/* Whether code of a function's probe is there: no caller. */
+bool d_fbt_made(uintptr_t ip);
+
 /* Attributes of the kernel's providers: all Evolving but for module and function. */
 #define D_KERNEL_ATTRIBUTES \
     { \

@@ -19,6 +19,7 @@
 #include "kernel/d/fbt_table.h"
 #include "kernel/string.h"
 #include "trace/d/port.h"
+#include "trace/d/probe.h"
 
 enum { ENTRY, RETURN, KINDS };
 static const char *const kind_names[KINDS] = {"entry", "return"};
@@ -47,7 +48,6 @@ static uint32_t created[KINDS][64]; /* [k] bits: by number in the table */
 static uint32_t slots_used;         /* [k] from the start; some of them may be free again */
 static uint32_t slots_free;         /* [k] first free one, from 1; 0: none */
 static bool pending;                /* [k] something is going on or off */
-static bool busy[CONFIG_CPUS];      /* [c] */
 
 /* ---- firing ------------------------------------------------------------------------------------
  */
@@ -59,35 +59,36 @@ static const struct slot *slot_of(const void *back)
     return (const struct slot *)fbt_slots + at / sizeof(struct slot);
 }
 
-void kernel_probe_entry(const void *back, const uintptr_t *regs)
+/* Not inside of a firing: a function that D's own work calls does not fire. */
+static inline void fire(const struct slot *slot, const uintptr_t *regs, const uint64_t args[5])
 {
     uintptr_t irq = arch_irq_save();
-    bool *mine = &busy[d_port_cpu()];
+    const struct d_probe *probe = d_probe_at(slot->probe);
+    struct cpu *cpu = arch_cpu();
 
-    if (!*mine) {
-        *mine = true;
-        d_fire(slot_of(back)->probe, arch_probe_argument(regs, 0), arch_probe_argument(regs, 1),
-               arch_probe_argument(regs, 2), arch_probe_argument(regs, 3),
-               arch_probe_argument(regs, 4));
-        *mine = false;
+    if (!cpu->fired && !d_probe_skips(probe)) {
+        cpu->fired = (const void *)regs;
+        d_probe_fire(probe, args);
+        cpu->fired = NULL;
     }
     arch_irq_restore(irq);
 }
 
+void kernel_probe_entry(const void *back, const uintptr_t *regs)
+{
+    fire(slot_of(back), regs,
+         (const uint64_t[]){arch_probe_argument(regs, 0), arch_probe_argument(regs, 1),
+                            arch_probe_argument(regs, 2), arch_probe_argument(regs, 3),
+                            arch_probe_argument(regs, 4)});
+}
+
 void kernel_probe_return(const void *back, const uintptr_t *regs)
 {
-    uintptr_t irq = arch_irq_save();
-    bool *mine = &busy[d_port_cpu()];
+    const struct slot *slot = slot_of(back);
+    unsigned tail = slot->offset & TAIL;
+    uintptr_t value = tail ? 0 : arch_probe_argument(regs, 0);
 
-    if (!*mine) {
-        const struct slot *slot = slot_of(back);
-        *mine = true;
-        unsigned tail = slot->offset & TAIL;
-        uintptr_t value = tail ? 0 : arch_probe_argument(regs, 0);
-        d_fire(slot->probe, slot->offset - tail, value, tail, 0, 0);
-        *mine = false;
-    }
-    arch_irq_restore(irq);
+    fire(slot, regs, (const uint64_t[]){slot->offset - tail, value, tail, 0, 0});
 }
 
 /* ---- slots -------------------------------------------------------------------------------------
@@ -433,6 +434,11 @@ static void provide(const char *module, const char *function, const char *name)
             }
         }
     }
+}
+
+bool d_fbt_made(uintptr_t ip)
+{
+    return ip >= (uintptr_t)fbt_slots && ip < (uintptr_t)fbt_slots_end;
 }
 
 void d_fbt_init(void)

@@ -177,7 +177,9 @@ static void kernel_frames(struct frames *f)
     unsigned n = from ? arch_kernel_stack(from, ips, STACK_MOST) : 0;
 
     for (unsigned i = 0; i < n && f->n < f->max; i++) {
-        add_frame(f, ips[i]);
+        if (!d_fbt_made(ips[i])) {
+            add_frame(f, ips[i]);
+        }
     }
 }
 

@@ -1,0 +1,1 @@
+fbt::ker_msg_send_pulse:entry {}
