@@ -82,10 +82,11 @@ static void talk(void)
     drop_link(&to);
 }
 
-/* Both clauses record two ints: header, then 4 bytes each. */
+/* Both clauses record two ints and who called: header, 4 bytes each, 8 bytes. */
 struct record {
     uint32_t epid, high, low;
     int32_t first, second;
+    uint64_t caller;
 };
 
 static void t_values(void)
@@ -107,6 +108,7 @@ static void t_values(void)
             bool entry = r->epid == 1;
             EXPECT_EQ(r->first, 1);
             EXPECT_EQ(r->second, entry ? 0 : chid[returns]);
+            EXPECT(r->caller != 0);
             entries += entry;
             returns += !entry;
         }
