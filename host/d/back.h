@@ -61,8 +61,9 @@ struct d_program {
 struct d_clause {
     struct d_program *program;
     struct d_node *probes;
-    uint32_t number;   /* of the clause */
-    uint32_t probe_id; /* the first probe that matches; 0: none */
+    uint32_t number;                  /* of the clause */
+    const struct d_probe_info *probe; /* the first one that matches; NULL: none */
+    bool many_kinds;                  /* others that match have another function or name */
     bool records, speculates, commits, aggregates, exits, destructive;
     struct d_attributes_short attributes; /* the least of all used */
     struct d_attributes probe_attributes;

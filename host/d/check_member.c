@@ -4,6 +4,7 @@
  */
 #include "host/d/back.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const struct d_type *struct_of(struct d_session *d, const struct d_node *n)
@@ -105,14 +106,16 @@ static void check_associative(struct d_session *d, struct d_node *n, struct d_id
 static const struct d_type *argument_type(struct d_session *d, const struct d_node *n)
 {
     const struct d_clause *clause = d_session_back(d)->clause;
-    const struct d_probe_source *probes = d_session_probes(d);
     int64_t index = (int64_t)n->args->value;
-    const char *text = NULL;
+    const struct d_type *type = NULL;
 
-    if (clause && clause->probe_id && index >= 0 && probes) {
-        text = probes->argument_type(probes->arg, clause->probe_id, (unsigned)index);
+    if (clause && clause->probe && index >= 0 && index <= UINT8_MAX) {
+        type = d_argument_type(d, clause->probe, (unsigned)index);
+        if (clause->many_kinds && strcmp(clause->probe->provider, "fbt") == 0) {
+            d_fail(d, n->place, "D_ARGS_MULTI",
+                   "args[] has no types: the description matches probes of several kinds");
+        }
     }
-    const struct d_type *type = text ? d_type_lookup(d, NULL, text) : NULL;
     if (!type) {
         d_fail(d, n->place, "D_ARGS_IDX", "the probe has no args[%lld]", (long long)index);
     }

@@ -15,6 +15,7 @@
  */
 
 struct match {
+    struct d_session *session;
     struct d_clause *clause;
     const struct d_node *probe;
 };
@@ -44,9 +45,18 @@ static bool matched(void *arg, const struct d_probe_info *info)
 {
     struct match *m = arg;
 
-    if (!m->clause->probe_id) {
-        m->clause->probe_id = info->id;
+    if (!m->clause->probe) {
+        struct d_probe_info *first = d_alloc(m->session, sizeof(*first));
+        *first = *info;
+        first->provider = d_strdup(m->session, info->provider);
+        first->module = d_strdup(m->session, info->module);
+        first->function = d_strdup(m->session, info->function);
+        first->name = d_strdup(m->session, info->name);
+        m->clause->probe = first;
     }
+    bool same = strcmp(m->clause->probe->function, info->function) == 0 &&
+                strcmp(m->clause->probe->name, info->name) == 0;
+    m->clause->many_kinds |= !same;
     add_attributes(m->clause, info, m->probe);
     return true;
 }
@@ -64,7 +74,7 @@ static void resolve_probes(struct d_session *d, struct d_clause *c)
     const struct d_probe_source *probes = d_session_probes(d);
 
     for (struct d_node *n = c->probes; n; n = n->next) {
-        struct match m = {c, n};
+        struct match m = {d, c, n};
         unsigned found = probes->each(probes->arg, n->provider, n->module, n->function,
                                       n->probe_name, n->probe_id, matched, &m);
         c->program->matched += found;

@@ -104,6 +104,19 @@ static const struct d_type *object_type(struct d_session *d, struct d_elf *e, co
     return known ? d_elf_type_of_object(d, e, &die) : NULL;
 }
 
+const struct d_type *d_elf_function(struct d_session *d, const char *name)
+{
+    Dwarf_Die die;
+
+    for (struct d_elf *e = d->elfs; e; e = e->next) {
+        if (e->kernel && d_elf_functions_named(e, name) == 1 &&
+            d_elf_find(d, e, D_ELF_FUNCTION, name, &die)) {
+            return d_elf_type_of_object(d, e, &die);
+        }
+    }
+    return NULL;
+}
+
 bool d_elf_symbol(struct d_session *d, const char *object, const char *name, uint64_t *address,
                   const struct d_type **type)
 {

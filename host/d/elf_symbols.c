@@ -111,6 +111,17 @@ const struct d_elf_symbol *d_elf_symbol_by_name(const struct d_elf *e, const cha
     return found;
 }
 
+unsigned d_elf_functions_named(const struct d_elf *e, const char *name)
+{
+    const struct d_elf_symbol *s = e->symbols.data;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < e->symbols.n; i++) {
+        n += s[i].is_function && strcmp(s[i].name, name) == 0;
+    }
+    return n;
+}
+
 /* The last symbol at or below the address; one of size 0 reaches up to the next. */
 static const struct d_elf_symbol *symbol_at(const struct d_elf *e, uint64_t address)
 {

@@ -186,6 +186,8 @@ const struct d_type *d_elf_type(struct d_session *, const char *object, enum d_t
 bool d_elf_is_open(const struct d_session *, const char *name);
 bool d_elf_symbol(struct d_session *, const char *object, const char *name, uint64_t *address,
                   const struct d_type **);
+/* Of a function of the kernel; NULL: unknown, or it has no single one of that name. */
+const struct d_type *d_elf_function(struct d_session *, const char *name);
 void d_elfs_close(struct d_session *);
 
 #endif

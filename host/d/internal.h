@@ -78,6 +78,8 @@ bool d_symbol_lookup(struct d_session *, const char *object, const char *name, u
 bool d_enumerator_lookup(struct d_session *, const char *object, const char *name, int64_t *value);
 const struct d_model *d_session_model(const struct d_session *);
 const struct d_probe_source *d_session_probes(const struct d_session *);
+/* argument.c: type of the probe's args[n]; NULL: there is none, or it is not known. */
+const struct d_type *d_argument_type(struct d_session *, const struct d_probe_info *, unsigned n);
 /* Front: whether an @ as arg of `version=`: D version in force, major << 16 | minor << 8 as
  * 0x010d00 */
 unsigned d_session_version(const struct d_session *);

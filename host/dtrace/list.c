@@ -29,12 +29,11 @@ static uint8_t least(const uint8_t values[5], const struct d_probe_info *info)
 
 static void print_arguments(const struct command *c, const struct d_probe_info *info)
 {
-    const struct d_probe_source *probes = c->target->ops->probes(c->target);
     unsigned n = 0;
     const char *type;
 
     fputs("\tArgument Types\n", c->out);
-    while ((type = probes->argument_type(probes->arg, info->id, n)) != NULL) {
+    while ((type = d_session_argument_type(c->session, info, n)) != NULL) {
         fprintf(c->out, "\t\targs[%u]: %s\n", n++, type);
     }
     fputs(n ? "\n" : "\t\tNone\n\n", c->out);

@@ -124,6 +124,18 @@ ROWS = {
         timer:::fire /due[args[0]] && due[args[0]] != args[1]/ { wrong = 2; }
         timer:::fire /args[1] > timestamp + 1000/ { wrong = 3; }
         """, "a && b"),
+    # The types are the functions' own. ker_msg_receivev ends by a tail call: there is no value yet.
+    "fbt": ("""
+        fbt::ker_channel_create:entry /args[0]->pid == pid && args[0]->proc->pid == pid/ { a = 1; }
+        fbt::ker_channel_create:entry /args[0]->pid != pid || (uintptr_t)args[0] != arg0/
+        { wrong = 1; }
+        fbt::ker_channel_create:return /args[1] > 0 && args[0] == (int)arg0/ { b = 1; }
+        fbt::ker_channel_create:return /args[1] <= 0 || arg2/ { wrong = 2; }
+        fbt::ker_msg_receivev:entry { self->in = 1; c = 1; }
+        fbt::ker_msg_receivev:return /self->in && arg0 && arg2 == 1 && arg1 == 0/ { d = 1; }
+        fbt::ker_msg_receivev:return /arg2 != 1 || arg1/ { wrong = 3; }
+        fbt::timer_fire:entry /args[0]->cpu == cpu/ { e = 1; }
+        """, "a && b && c && d && e"),
     "profile": ("""
         profile-199 { seen[cpu] = 1; }
         profile-199 /arg0/ { wrong = 1; }

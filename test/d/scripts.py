@@ -7,7 +7,8 @@ scripts.py [--jobs N] [--samples] BOARD
 Boots the image `work`, the demo workload over and over, and runs over its link, several at once:
 every script for a second (status 0, nothing on stderr, its headings and figures on stdout), every
 program of provider_rows.py, whose probes must fire with the arguments that the workload gives them,
-and the list of probes, which must be the one of docs/providers.md. --samples writes what the
+the list of probes, which must be the one of docs/providers.md, and every function probe at once:
+whatever is entered returns. --samples writes what the
 scripts print into host/scripts/NAME.txt. The last line is `N passed, N failed`.
 """
 import argparse
@@ -141,6 +142,46 @@ def listing(board, _):
     return f"on the board or on the page only: {sorted(wrong)}" if wrong else None, out
 
 
+BALANCE = """
+    fbt:::entry { @e[probefunc] = count(); }
+    fbt:::return { @r[probefunc] = count(); @t = sum(arg2); }
+    tick-2s { exit(0); }
+    END { printa("%s %@d %@d\\n", @e, @r); printa("%@d\\n", @t); }"""
+
+
+def balance(board, _):
+    """Entries and returns of each function that has both differ by what was under way, on each
+    CPU, when they were enabled and disabled. Some return by a tail call, arg2 says, not all."""
+    status, out, err = board.dtrace("-qx", "strsize=40", "-x", "aggsize=40k", "-n", BALANCE)
+    if status != 0 or err:
+        return f"status {status}: {err}", out
+    lines = [line.split() for line in out.splitlines() if line]
+    rows = [(words[0], int(words[1]), int(words[2])) for words in lines if len(words) == 3]
+    both = [r for r in rows if r[1] and r[2]]
+    wrong = [r for r in both if abs(r[1] - r[2]) > 8]
+    tails, returns = int(lines[-1][0]), sum(r[2] for r in rows)
+    if wrong or len(both) < 80 or not 0 < tails < returns:
+        return f"{len(both)} functions, {returns} returns, {tails} by tail calls: {wrong}", out
+    return None, out
+
+
+def types(board, _):
+    """A function probe's arguments have the function's types; several functions have none."""
+    want = ["const struct thread *", "unsigned int", "size_t", "const struct thread *",
+            "unsigned int", "int", "long"]
+    status, out, err = board.dtrace("-lvn", "fbt::msg_copy:")
+    found = re.findall(r"^\s+args\[\d\]: (.*)$", out, re.M)
+    if status != 0 or err or found != want:
+        return f"status {status}: {err}{found}", out
+    for text, tag in (("fbt::msg_copy:entry { trace(args[5]); }", "D_ARGS_IDX"),
+                      ("fbt::msg_copy: { trace(args[0]); }", "D_ARGS_MULTI"),
+                      ("fbt::ker_*:entry { trace(args[0]); }", "D_ARGS_MULTI")):
+        status, _, err = board.dtrace("-x", "errtags", "-en", text)
+        if status != 1 or f"[{tag}]" not in err:
+            return f"{text}: status {status}: {err}", out
+    return None, out
+
+
 def main():
     parser = argparse.ArgumentParser(description="the ready scripts and the providers on a board")
     parser.add_argument("--jobs", type=int, default=4)
@@ -151,7 +192,9 @@ def main():
     scripts = sorted(glob.glob("host/scripts/*.d"))
     work = [(script, path) for path in scripts]
     if not options.samples:
-        work += [(row, name) for name in provider_rows.ROWS] + [(listing, "docs/providers.md")]
+        work += [(row, name) for name in provider_rows.ROWS]
+        work += [(listing, "docs/providers.md"), (balance, "entry and return of fbt"),
+                 (types, "types of fbt")]
     failed = 0
     with Board(options.board) as board:
         os.environ["XDG_RUNTIME_DIR"] = board.dir  # a link's broker of its own
