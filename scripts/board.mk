@@ -154,7 +154,7 @@ dif = $(B)/d/$(1:.d=.dif)
 $(B)/d/%.dif: %.d build/tools/mkd
 	@mkdir -p $(@D)
 	$(call say,D)
-	$(Q)build/tools/mkd $@ $(POINTER_BYTES) $< $(D_OPTIONS)
+	$(Q)build/tools/mkd $@ $(ARCH) $< $(D_OPTIONS)
 
 # BOOT_D=file.d: a D program that is at work before the first process is, in every image that is
 # made. `kymo dtrace -a` claims it. <image>_BOOT_D: one that an image always has.

@@ -10,7 +10,6 @@ CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
 LIBCS := newlib picolibc
-POINTER_BYTES := 4
 # D: a 16 KB buffer and short strings are enough to begin with.
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 

@@ -12,7 +12,6 @@ CPU_FLAGS_USER := -mcpu=cortex-a53 -mno-outline-atomics -fno-omit-frame-pointer 
 	-ftls-model=local-exec -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables
 LIBC := picolibc
 LIBCS := picolibc
-POINTER_BYTES := 8
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # What the device tree does not say is said here: RAM without one.

@@ -70,7 +70,9 @@ struct d_model {
     unsigned long_long_align, double_align;
     bool char_signed, short_enums;
 };
-extern const struct d_model d_model_lp64, d_model_ilp32_arm;
+extern const struct d_model d_model_lp64, d_model_lp64_arm, d_model_ilp32_arm;
+/* Of an ELF's e_machine: as its C compiler has it. */
+const struct d_model *d_model_of(unsigned machine);
 
 struct d_session;
 

@@ -4,6 +4,7 @@
  */
 #include "host/d/front.h"
 
+#include <elf.h>
 #include <string.h>
 
 const struct d_model d_model_lp64 = {
@@ -17,6 +18,17 @@ const struct d_model d_model_lp64 = {
     .char_signed = true,
 };
 
+const struct d_model d_model_lp64_arm = {
+    .pointer = 8,
+    .int_ = 4,
+    .long_ = 8,
+    .long_long = 8,
+    .short_ = 2,
+    .long_long_align = 8,
+    .double_align = 8,
+    .char_signed = false,
+};
+
 const struct d_model d_model_ilp32_arm = {
     .pointer = 4,
     .int_ = 4,
@@ -28,6 +40,18 @@ const struct d_model d_model_ilp32_arm = {
     .char_signed = false,
     .short_enums = true,
 };
+
+const struct d_model *d_model_of(unsigned machine)
+{
+    switch (machine) {
+    case EM_ARM:
+        return &d_model_ilp32_arm;
+    case EM_AARCH64:
+        return &d_model_lp64_arm;
+    default:
+        return &d_model_lp64;
+    }
+}
 
 static struct d_type *basic(struct d_session *d, enum d_basic which, enum d_type_kind kind,
                             const char *name, unsigned size)

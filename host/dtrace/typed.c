@@ -61,9 +61,11 @@ static bool is_text(const uint8_t *data, uint64_t n)
     return i < n && data[i] == 0;
 }
 
+/* Plain char is text even where it has no sign. */
 static bool is_character(const struct d_type *t)
 {
-    return t->kind == D_TYPE_INTEGER && t->size == 1 && t->is_signed;
+    return t->kind == D_TYPE_INTEGER && t->size == 1 &&
+           (t->is_signed || (t->name && strcmp(t->name, "char") == 0));
 }
 
 static void print_elements(const struct printer *p, const struct d_type *t, const uint8_t *data,

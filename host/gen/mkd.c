@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkd OUTPUT POINTER_BYTES SCRIPT [OPTION=VALUE ...]: compiles a D script to an image for a target
+ * mkd OUTPUT ARCH SCRIPT [OPTION=VALUE ...]: compiles a D script to an image for a target
  * that isn't there yet: for boot images (BOOT_D), boot tests and the benchmark. Every description
  * is taken to match a probe without typed arguments; the target finds out whether it does.
  */
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,18 +67,34 @@ static bool set_options(struct d_session *d, char **options)
     return true;
 }
 
+/* A port of kernel/arch; NULL: there is none of that name. */
+static const struct d_model *model_of(const char *arch)
+{
+    static const struct {
+        const char *arch;
+        unsigned machine;
+    } machines[] = {{"armv7m", EM_ARM}, {"aarch64", EM_AARCH64}, {"x86_64", EM_X86_64}};
+
+    for (unsigned i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
+        if (strcmp(arch, machines[i].arch) == 0) {
+            return d_model_of(machines[i].machine);
+        }
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     const struct d_probe_source probes = {each, argument_type, NULL};
     struct d_source source = {.spec = D_SPEC_NAME};
     size_t size;
 
-    if (argc < 4 || (strcmp(argv[2], "4") != 0 && strcmp(argv[2], "8") != 0)) {
-        fputs("usage: mkd OUTPUT 4|8 SCRIPT [OPTION=VALUE ...]\n", stderr);
+    const struct d_model *model = argc < 4 ? NULL : model_of(argv[2]);
+    if (!model) {
+        fputs("usage: mkd OUTPUT armv7m|aarch64|x86_64 SCRIPT [OPTION=VALUE ...]\n", stderr);
         return 2;
     }
-    struct d_session *d =
-        d_session_new(argv[2][0] == '4' ? &d_model_ilp32_arm : &d_model_lp64, &probes);
+    struct d_session *d = d_session_new(model, &probes);
     if (!set_options(d, argv + 4)) {
         return 1;
     }

@@ -378,7 +378,7 @@ static int remote_agg(struct target *t, uint32_t id, struct d_agg_desc *desc,
 
 static const struct d_model *remote_model(struct target *t)
 {
-    return of(t)->info.pointer_bytes == 8 ? &d_model_lp64 : &d_model_ilp32_arm;
+    return d_model_of(of(t)->info.machine);
 }
 
 static unsigned remote_cpus(struct target *t)

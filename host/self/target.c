@@ -284,7 +284,7 @@ static void self_close(struct target *t)
 static const struct d_model *self_model(struct target *t)
 {
     (void)t;
-    return &d_model_lp64;
+    return (char)-1 < 0 ? &d_model_lp64 : &d_model_lp64_arm;
 }
 
 static unsigned self_cpus(struct target *t)

@@ -114,6 +114,6 @@ struct target *offline_target_open(const char *path, const char **why)
     }
     t->base.ops = &offline_ops;
     t->path = strdup(path);
-    t->model = id.machine == EM_ARM ? &d_model_ilp32_arm : &d_model_lp64;
+    t->model = d_model_of(id.machine);
     return &t->base;
 }

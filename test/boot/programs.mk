@@ -32,7 +32,7 @@ $(B)/d/test/boot/life/range.dif: $(B)/fbt_first.elf build/tools/mkd
 	$(Q)nm $< | awk '$$3 == "__kernel_start" { at = $$1 } $$3 == "fbt_slots" { end = $$1 } \
 		END { printf "BEGIN { trace(0x%s + 0x800ull); trace(0x%s + 0ull); }\n", at, end }' \
 		> $(@:.dif=.d)
-	$(Q)build/tools/mkd $@ $(POINTER_BYTES) $(@:.dif=.d) $(D_OPTIONS)
+	$(Q)build/tools/mkd $@ $(ARCH) $(@:.dif=.d) $(D_OPTIONS)
 IMAGES += $(boot_images)
 
 # The image `work`, traced from before its first process on: its program needs build/kymo.

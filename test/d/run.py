@@ -3,11 +3,12 @@
 """The conformance suite of D: runs the rows of test/d/rows/*.rows against `kymo dtrace`.
 
 run.py [--kymo PROGRAM] [--jobs N] [--target SPEC] [--set OPTION=VALUE]...
-       [--bits 32] [--every N] [NAME...]
+       [--kind KIND]... [--every N] [NAME...]
 
 NAME: only rows whose names contain one of them. --target: against this target instead of self; with
---set a board's smaller defaults are set to those that the rows count on. --bits: of its pointers.
---every: only each Nth row.
+--set a board's smaller defaults are set to those that the rows count on. --kind: what it is, below.
+--every: only each Nth row. A target that does not answer any more ends the run, which has failed
+then, and so has every row that was left.
 
 A row:
 
@@ -20,12 +21,17 @@ A row:
     self: why                  it can't be run against another target than self, because …
     here: why                  nor against one on another machine
     lp64: why                  nor against one whose pointers have 32 bits
+    ilp32: why                 only against one whose pointers have 32 bits
+    alone: why                 no other row runs meanwhile
     --- out
     standard output; newlines at its end don't count (with `raw:` all lines up to the next part do)
     --- err
     standard error; not looked at if there is no such part
-    --- out32, err32
-    the same of a target whose pointers have 32 bits, where that differs
+    --- out KIND: why
+    --- err KIND: why
+    the same of other targets, where it differs, and why it does. KIND: ilp32, a target whose
+    pointers have 32 bits; uchar, one whose char has no sign; board, any on another machine. If a
+    row has several that apply, the first of these counts
     --- file NAME
     another file, in the folder where dtrace runs
     --- program NAME
@@ -48,13 +54,15 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "test"))
 import temporary  # noqa: E402,F401
-KEYS = ("args", "status", "tag", "expect", "raw", "self", "here", "lp64")
+KINDS = ("ilp32", "uchar", "board")
+KEYS = ("args", "status", "tag", "expect", "raw", "self", "here", "lp64", "ilp32", "alone")
 
 
 class Row:
@@ -62,8 +70,9 @@ class Row:
         self.name, self.where = name, where
         self.args, self.status, self.tag = "-q -s %", 0, None
         self.part = self.raw = False
-        self.only_self = self.only_here = self.only_lp64 = None
-        self.out32 = self.err32 = None
+        self.only_self = self.only_here = self.only_lp64 = self.only_ilp32 = None
+        self.alone = False
+        self.others = {}  # ("out", "ilp32"): lines
         self.script, self.out, self.err = [], None, None
         self.files, self.after, self.programs = {}, {}, {}
 
@@ -75,8 +84,12 @@ def add_key(row, key, value):
         row.part = True
     elif key == "raw":
         row.raw = True
-    elif key in ("self", "here", "lp64"):
+    elif key in ("self", "here", "lp64", "ilp32"):
+        if not value:
+            sys.exit(f"{row.where}: {key}: without a reason")
         setattr(row, "only_" + key, value)
+    elif key == "alone":
+        row.alone = True
     else:
         setattr(row, key, value)
 
@@ -99,10 +112,13 @@ def parse(path):
             add_key(row, key, value.strip())
         elif line.startswith("--- "):
             head = False
-            words = line[4:].split()
+            heading, _, why = line[4:].partition(":")
+            words = heading.split()
             into = []
-            if words[0] in ("out", "err", "out32", "err32"):
+            if words[0] in ("out", "err") and len(words) == 1:
                 setattr(row, words[0], into)
+            elif words[0] in ("out", "err") and words[1] in KINDS and why.strip():
+                row.others[words[0], words[1]] = into
             elif words[0] in ("file", "after", "program"):
                 getattr(row, "files" if words[0] == "file" else
                         "after" if words[0] == "after" else "programs")[words[1]] = into
@@ -193,7 +209,13 @@ def compile_programs(row, folder):
                        cwd=folder, check=True, stdin=subprocess.DEVNULL)
 
 
+LOST = threading.Event()  # the target does not answer any more
+LOST_WORDS = (b"no answer from the target", b"the target went silent", b"the line was closed")
+
+
 def run(row, kymo, common):
+    if LOST.is_set():
+        return row, "not run, for the target was lost"
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(folder, "script.d")
         with open(script, "w", encoding="utf-8") as f:
@@ -211,7 +233,10 @@ def run(row, kymo, common):
                                   env=dict(os.environ, TZ="UTC", LC_ALL="C", TERM="xterm"))
         except subprocess.TimeoutExpired:
             return row, "hangs"
-        return row, problem(row, done, folder)
+        bad = problem(row, done, folder)
+        if bad and any(words in done.stderr for words in LOST_WORDS):
+            LOST.set()
+        return row, bad
 
 
 # What a row has that doesn't make sense against another machine, and why.
@@ -229,10 +254,12 @@ ONLY_HERE = [
 ]
 
 
-def left_out(row, target, bits):
+def left_out(row, target, kinds):
     """Why this row doesn't apply to the target; None: it does."""
-    if bits == 32 and row.only_lp64:
+    if "ilp32" in kinds and row.only_lp64:
         return row.only_lp64
+    if "ilp32" not in kinds and row.only_ilp32:
+        return row.only_ilp32
     if target == "self" or row.only_self:
         return row.only_self if target != "self" else None
     if target == "loop":
@@ -254,12 +281,13 @@ def choose(options):
             rows += parse(path)
     rows = [r for r in rows if not options.names or any(n in r.name for n in options.names)]
     rows = rows[::options.every]
-    for row in rows if options.bits == 32 else []:
-        row.out = row.out if row.out32 is None else row.out32
-        row.err = row.err if row.err32 is None else row.err32
-    left = [r for r in rows if left_out(r, options.target, options.bits)]
+    for row in rows:
+        for kind in [k for k in reversed(KINDS) if k in options.kind]:
+            row.out = row.others.get(("out", kind), row.out)
+            row.err = row.others.get(("err", kind), row.err)
+    left = [r for r in rows if left_out(r, options.target, options.kind)]
     for row in left:
-        print(f"left out {row.where}: {row.name}: {left_out(row, options.target, options.bits)}")
+        print(f"left out {row.where}: {row.name}: {left_out(row, options.target, options.kind)}")
     return [r for r in rows if r not in left], len(left)
 
 
@@ -269,7 +297,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--target", default="self")
     parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
-    parser.add_argument("--bits", type=int, default=64, choices=(32, 64))
+    parser.add_argument("--kind", action="append", default=[], choices=KINDS)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--every-tag", type=int, default=1, metavar="N",
                         help="only each Nth row of the tables of tags; 0: none")
@@ -281,11 +309,13 @@ def main():
     common += [f"-x{setting}" for setting in options.set]
     kymo = os.path.abspath(options.kymo)
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for row, bad in pool.map(lambda r: run(r, kymo, common), rows):
-            if bad:
-                failed += 1
-                print(f"FAIL {row.where}: {row.name}: {bad}")
+    for jobs, some in ((options.jobs, [r for r in rows if not r.alone]),
+                       (1, [r for r in rows if r.alone])):
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for row, bad in pool.map(lambda r: run(r, kymo, common), some):
+                if bad:
+                    failed += 1
+                    print(f"FAIL {row.where}: {row.name}: {bad}", flush=True)
     print(f"{len(rows) - failed} passed, {failed} failed" + (f", {left} skipped" if left else ""))
     return 1 if failed else 0
 

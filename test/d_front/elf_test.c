@@ -18,7 +18,7 @@ static const struct sample {
     unsigned word, double_align;
 } samples[] = {
     {SAMPLES "/sample-x86_64.elf", &d_model_lp64, 8, 8},
-    {SAMPLES "/sample-aarch64.elf", &d_model_lp64, 8, 8},
+    {SAMPLES "/sample-aarch64.elf", &d_model_lp64_arm, 8, 8},
     {SAMPLES "/sample-arm.elf", &d_model_ilp32_arm, 4, 8},
 };
 static const struct sample *sample;
@@ -26,11 +26,7 @@ static const struct sample *sample;
 static void use(const struct sample *s, bool kernel)
 {
     sample = s;
-    if (s->word == 4) {
-        front_open_arm(NULL);
-    } else {
-        front_open(NULL);
-    }
+    front_open_model(s->model);
     if (!d_session_add_elf(front.d, s->file, "prog", kernel)) {
         fail_msg("%s can't be read", s->file);
     }
@@ -99,6 +95,7 @@ static void types_of(const struct sample *s)
     EQUAL(8, hidden->size);
     EQUAL(32, at(hidden, "second"));
     const struct d_type *bytes = d_type_resolve(type("prog`bytes_t"));
+    EQUAL(s->model->char_signed, d_type_resolve(type("prog`char"))->is_signed);
     EQUAL(15, bytes->size);
     EQUAL(3, bytes->count);
     EQUAL(5, d_type_resolve(bytes->to)->count);

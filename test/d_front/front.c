@@ -62,7 +62,7 @@ static const struct d_probe_source source = {each, argument_type, NULL};
 /* ---- the session -------------------------------------------------------------------------------
  */
 
-static int open_model(const struct d_model *model)
+int front_open_model(const struct d_model *model)
 {
     front = (struct front){.d = d_session_new(model, &source), .argv = {"test.d"}, .argc = 1};
     nvalues = 0;
@@ -72,13 +72,13 @@ static int open_model(const struct d_model *model)
 int front_open(void **state)
 {
     (void)state;
-    return open_model(&d_model_lp64);
+    return front_open_model(&d_model_lp64);
 }
 
 int front_open_arm(void **state)
 {
     (void)state;
-    return open_model(&d_model_ilp32_arm);
+    return front_open_model(&d_model_ilp32_arm);
 }
 
 int front_close(void **state)

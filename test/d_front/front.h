@@ -22,6 +22,7 @@ extern struct front front;
 
 int front_open(void **state); /* LP64; a test's setup */
 int front_open_arm(void **state);
+int front_open_model(const struct d_model *);
 int front_close(void **state);
 
 /* As a script, whose path is "test.d": NULL if it doesn't compile. */

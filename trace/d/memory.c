@@ -221,6 +221,37 @@ static int set_policy(struct d_consumer *c, uint64_t policy, struct d_refusal *w
     return 0;
 }
 
+/* Who reads a buffer out needs room for a copy of it: taken while the rest is made. */
+static bool make_readable(struct d_consumer *c, uint64_t *size, bool may_halve,
+                          bool (*make)(struct d_consumer *, size_t size),
+                          void (*undo)(struct d_consumer *), struct d_block *copy)
+{
+    while (make_resized(c, size, may_halve, make)) {
+        if (d_block_make(copy, (size_t)*size + sizeof(struct d_snap))) {
+            return true;
+        }
+        undo(c);
+        if (!may_halve || *size < 16) {
+            return false;
+        }
+        *size /= 2;
+    }
+    return false;
+}
+
+static int make_rest(struct d_consumer *c, bool may_halve, struct d_block *copy,
+                     struct d_refusal *why)
+{
+    if (c->naggs && c->sizes.aggsize &&
+        !make_readable(c, &c->sizes.aggsize, may_halve, make_agg, free_aggs, copy)) {
+        return no_memory(why);
+    }
+    if (any_speculates(c) && !make_resized(c, &c->sizes.specsize, may_halve, make_speculations)) {
+        return no_memory(why);
+    }
+    return make_resized(c, &c->sizes.dynvarsize, may_halve, make_dynvars) ? 0 : no_memory(why);
+}
+
 static int make_all(struct d_consumer *c, const struct d_image *image, struct d_refusal *why)
 {
     bool may_halve = d_image_option_value(image, D_OPT_BUFRESIZE, D_RESIZE_AUTO) == D_RESIZE_AUTO;
@@ -231,17 +262,16 @@ static int make_all(struct d_consumer *c, const struct d_image *image, struct d_
     if (records && c->sizes.bufsize < 8) {
         return d_refuse(why, D_REASON_NO_BUFFER);
     }
-    if (*principal && !make_resized(c, principal, may_halve, make_principal)) {
+    struct d_block copy = {0}, agg_copy = {0};
+    if (*principal &&
+        !make_readable(c, principal, may_halve, make_principal, free_principal, &copy)) {
         return no_memory(why);
     }
-    if (c->naggs && c->sizes.aggsize && !make_resized(c, &c->sizes.aggsize, may_halve, make_agg)) {
-        return no_memory(why);
-    }
-    if (any_speculates(c) && !make_resized(c, &c->sizes.specsize, may_halve, make_speculations)) {
-        return no_memory(why);
-    }
-    if (!make_resized(c, &c->sizes.dynvarsize, may_halve, make_dynvars)) {
-        return no_memory(why);
+    int error = make_rest(c, may_halve, &agg_copy, why);
+    d_block_free(&copy);
+    d_block_free(&agg_copy);
+    if (error) {
+        return error;
     }
     return set_policy(c, d_image_option_value(image, D_OPT_BUFPOLICY, D_POLICY_SWITCH), why);
 }
