@@ -5,33 +5,11 @@
 #include "host/d/back.h"
 #include "host/d/code.h"
 
-enum form {
-    RRR,
-    RR,
-    CMP,
-    TST,
-    BRANCH,
-    LOAD,
-    STORE,
-    RET,
-    NONE,
-    SETX,
-    SETS,
-    LDA,
-    LDV,
-    STV,
-    CALL,
-    PUSHR,
-    PUSHV,
-    COPY,
-    XLATE
-};
-
 static const struct op {
     const char *name;
-    enum form form;
+    enum dif_format form;
 } ops[DIF_OP_MAX + 1] = {
-#define DIF_OP(number, name, format, doc) [number] = {#name, format},
+#define DIF_OP(number, name, format, doc) [number] = {#name, DIF_FORMAT_##format},
 #include "trace/d/opcodes.def"
 };
 
@@ -112,68 +90,69 @@ static void print_operands(const struct dif_object *o, dif_insn i, FILE *out)
     unsigned index = DIF_INSN_INDEX(i);
 
     switch (ops[op].form) {
-    case RRR:
+    case DIF_FORMAT_RRR:
         fprintf(out, "%%r%u, %%r%u, %%r%u", r1, r2, rd);
         break;
-    case RR:
+    case DIF_FORMAT_RR:
         fprintf(out, "%%r%u, %%r%u", r1, rd);
         break;
-    case CMP:
+    case DIF_FORMAT_CMP:
         fprintf(out, "%%r%u, %%r%u", r1, r2);
         break;
-    case TST:
+    case DIF_FORMAT_TST:
         fprintf(out, "%%r%u", r1);
         break;
-    case BRANCH:
+    case DIF_FORMAT_BRANCH:
         fprintf(out, "%u", DIF_INSN_LABEL(i));
         break;
-    case LOAD:
+    case DIF_FORMAT_LOAD:
         fprintf(out, "[%%r%u], %%r%u", r1, rd);
         break;
-    case STORE:
+    case DIF_FORMAT_STORE:
         fprintf(out, "%%r%u, [%%r%u]", r1, rd);
         break;
-    case RET:
+    case DIF_FORMAT_RET:
         fprintf(out, "%%r%u", rd);
         break;
-    case SETX:
+    case DIF_FORMAT_SETX:
         fprintf(out, "DT_INTEGER[%u], %%r%u", index, rd);
         if (index < o->nints) {
             fprintf(out, "\t\t! 0x%llx", (unsigned long long)o->ints[index]);
         }
         break;
-    case SETS:
+    case DIF_FORMAT_SETS:
         fprintf(out, "DT_STRING[%u], %%r%u", index, rd);
         if (index < o->strings_size) {
             fputs("\t\t! ", out);
             print_string(o->strings + index, out);
         }
         break;
-    case LDA:
+    case DIF_FORMAT_LDA:
         fprintf(out, "DT_VAR(%u), %%r%u, %%r%u", r1, r2, rd);
         print_variable(o, op, r1, out);
         break;
-    case LDV:
+    case DIF_FORMAT_LDV:
         fprintf(out, "DT_VAR(%u), %%r%u", index, rd);
         print_variable(o, op, index, out);
         break;
-    case STV:
+    case DIF_FORMAT_STV:
         fprintf(out, "%%r%u, DT_VAR(%u)", rd, index);
         print_variable(o, op, index, out);
         break;
-    case CALL:
+    case DIF_FORMAT_CALL:
         fprintf(out, "DIF_SUBR(%u), %%r%u\t\t! %s", index, rd, subroutine_name(index));
         break;
-    case PUSHR:
-    case PUSHV:
+    case DIF_FORMAT_PUSHR:
+    case DIF_FORMAT_PUSHV:
         fprintf(out, "DT_TYPE(%u), %%r%u, %%r%u\t\t! DT_TYPE(%u) = %s", r1, r2, rd, r1,
                 r1 == DIF_TYPE_STRING ? "string" : "D type");
         break;
-    case COPY:
+    case DIF_FORMAT_COPY:
         fprintf(out, "%%r%u, %%r%u, %%r%u", r1, r2, rd);
         break;
-    case NONE:
-    case XLATE:
+    case DIF_FORMAT_BAD:
+    case DIF_FORMAT_NONE:
+    case DIF_FORMAT_XLATE:
         break;
     }
 }
@@ -248,7 +227,7 @@ static void disassemble(struct d_session *d, const struct d_made_object *made, F
             fputs("?\n", out);
             continue;
         }
-        if (ops[op].form == NONE) {
+        if (ops[op].form == DIF_FORMAT_NONE) {
             fputs(ops[op].name, out);
         } else {
             fprintf(out, "%-4s ", ops[op].name);

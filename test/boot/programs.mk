@@ -7,8 +7,7 @@ boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno 
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
-t_faults_SRCS += test/boot/programs/dcalls.c
-t_life_SRCS += test/boot/programs/dcalls.c
+$(foreach p,t_d t_fbt t_life t_faults,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 PROGRAMS += $(boot_programs)
 
 # Every script of test/boot/images is an image of all test programs and those it needs beside.

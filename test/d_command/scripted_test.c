@@ -242,6 +242,14 @@ static void test_dropped_exit(void **state)
 #define LINE(text, data) "  0 " text data "\n"
 #define HEADING "CPU FUNCTION                                 \n"
 
+/* One of each clause, in order. */
+static const struct scripted_pass flow[] = {
+    {.records = {{0, A, 1}, {0, B, 2}, {0, C, 3}, {0, D, 4}, {0, E, 5}, {0, Z, 6}},
+     .taken = {10, 10, 10},
+     .status = OVER},
+    {.records = {{0}}},
+};
+
 /* An entry is an arrow and indents what follows; its other clauses don't. So does a return, last.
  */
 static void test_flow(void **state)
@@ -255,12 +263,6 @@ static void test_flow(void **state)
         {1003, "fbt", "bar", "return"},
         {1004, "fbt", "foo", "return"},
     };
-    static const struct scripted_pass passes[] = {
-        {.records = {{0, A, 1}, {0, B, 2}, {0, C, 3}, {0, D, 4}, {0, E, 5}, {0, Z, 6}},
-         .taken = {10, 10, 10},
-         .status = OVER},
-        {.records = {{0}}},
-    };
     const char *const wanted = HEADING /* */
         LINE(" -> foo                                   ", "a")
             LINE("   -> bar                                 ", "b")
@@ -271,9 +273,9 @@ static void test_flow(void **state)
 
     (void)state;
     scripted.probes = probes;
-    scripted_run(passes, 2, "-F", "-n", PROGRAM, NULL);
+    scripted_run(flow, 2, "-F", "-n", PROGRAM, NULL);
     assert_string_equal(scripted.out, wanted);
-    scripted_run(passes, 2, "-F", "-x", "temporal=no", "-n", PROGRAM, NULL);
+    scripted_run(flow, 2, "-F", "-x", "temporal=no", "-n", PROGRAM, NULL);
     assert_string_equal(scripted.out, wanted);
     scripted.probes = NULL;
 }
@@ -289,16 +291,10 @@ static void test_flow_of_calls(void **state)
         {1005, "syscall", "read", "return"},
         {1006, "fbt", "alone", "return"},
     };
-    static const struct scripted_pass passes[] = {
-        {.records = {{0, A, 1}, {0, B, 2}, {0, C, 3}, {0, D, 4}, {0, E, 5}, {0, Z, 6}},
-         .taken = {10, 10, 10},
-         .status = OVER},
-        {.records = {{0}}},
-    };
 
     (void)state;
     scripted.probes = probes;
-    scripted_run(passes, 2, "-F", "-n", PROGRAM, NULL);
+    scripted_run(flow, 2, "-F", "-n", PROGRAM, NULL);
     assert_string_equal(
         scripted.out,
         HEADING /* */

@@ -9,30 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum format {
-    BAD,
-    RRR,
-    RR,
-    CMP,
-    TST,
-    BRANCH,
-    LOAD,
-    STORE,
-    RET,
-    NONE,
-    SETX,
-    SETS,
-    LDA,
-    LDV,
-    STV,
-    CALL,
-    PUSHR,
-    PUSHV,
-    COPY,
-    XLATE
-};
 static const uint8_t formats[DIF_OP_MAX + 1] = {
-#define DIF_OP(number, name, format, doc) [number] = format,
+#define DIF_OP(number, name, format, doc) [number] = DIF_FORMAT_##format,
 #include "trace/d/opcodes.def"
 };
 
@@ -371,7 +349,7 @@ static void call(void)
 /* ---- instructions ------------------------------------------------------------------------------
  */
 
-static uint32_t op_of(enum format format)
+static uint32_t op_of(enum dif_format format)
 {
     uint32_t op;
 
@@ -383,7 +361,7 @@ static uint32_t op_of(enum format format)
 
 static void calculate(void)
 {
-    uint32_t op = op_of(RRR);
+    uint32_t op = op_of(DIF_FORMAT_RRR);
     bool moves = (op == DIF_OP_add || op == DIF_OP_sub) && r_chance(70);
     bool divides = op == DIF_OP_sdiv || op == DIF_OP_udiv || op == DIF_OP_srem || op == DIF_OP_urem;
     uint32_t a = moves ? held(ADDRESS) : any(),
@@ -397,7 +375,7 @@ static void branch(void)
     uint32_t left = g.end > g.n + 1 ? g.end - g.n - 1 : 1;
 
     emit(DIF_RRR(r_chance(60) ? DIF_OP_cmp : DIF_OP_scmp, any(), any(), 0));
-    emit(DIF_BRANCH(op_of(BRANCH), g.n + 1 + r_below(left < 12 ? left : 12)));
+    emit(DIF_BRANCH(op_of(DIF_FORMAT_BRANCH), g.n + 1 + r_below(left < 12 ? left : 12)));
 }
 
 static void compare(void)
@@ -434,11 +412,11 @@ static void memory(void)
 {
     if (r_chance(75)) {
         uint32_t r = r_chance(97) ? have(ADDRESS) : any();
-        emit(DIF_RRR(op_of(LOAD), r, 0, target(r_chance(95) ? NUMBER : ADDRESS)));
+        emit(DIF_RRR(op_of(DIF_FORMAT_LOAD), r, 0, target(r_chance(95) ? NUMBER : ADDRESS)));
     } else {
         uint32_t r = r_chance(60) ? fresh() : held(ADDRESS);
         if (r != 0) {
-            emit(DIF_RRR(op_of(STORE), any(), 0, r));
+            emit(DIF_RRR(op_of(DIF_FORMAT_STORE), any(), 0, r));
         }
     }
 }
@@ -460,10 +438,10 @@ static void odd(void)
 {
     switch (r_below(6)) {
     case 0:
-        emit(DIF_RRR(op_of(NONE), 0, 0, 0));
+        emit(DIF_RRR(op_of(DIF_FORMAT_NONE), 0, 0, 0));
         break;
     case 1:
-        emit(DIF_RRR(op_of(LDA), r_below(4), have(SMALL), target(NUMBER)));
+        emit(DIF_RRR(op_of(DIF_FORMAT_LDA), r_below(4), have(SMALL), target(NUMBER)));
         break;
     case 2:
         emit(DIF_RRR(DIF_OP_mov, any(), 0, target(NUMBER)));
@@ -520,7 +498,8 @@ static void finish(void)
 {
     g.o->text[g.n++] = DIF_RRR(DIF_OP_ret, 0, 0, any()); /* emit() left room */
     for (uint32_t i = 0; i < g.n; i++) {
-        if (formats[DIF_INSN_OP(g.o->text[i])] == BRANCH && DIF_INSN_LABEL(g.o->text[i]) >= g.n) {
+        if (formats[DIF_INSN_OP(g.o->text[i])] == DIF_FORMAT_BRANCH &&
+            DIF_INSN_LABEL(g.o->text[i]) >= g.n) {
             g.o->text[i] = DIF_BRANCH(DIF_INSN_OP(g.o->text[i]), g.n - 1);
         }
     }

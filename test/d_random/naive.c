@@ -179,33 +179,8 @@ static uint64_t load(struct naive *n, const char *name, uint64_t address)
 /* ---- one instruction ---------------------------------------------------------------------------
  */
 
-enum format {
-    BAD,
-    RRR,
-    RR,
-    CMP,
-    TST,
-    BRANCH,
-    LOAD,
-    STORE,
-    RET,
-    NONE,
-    SETX,
-    SETS,
-    LDA,
-    LDV,
-    STV,
-    CALL,
-    PUSHR,
-    PUSHV,
-    COPY,
-    XLATE
-};
-static const struct {
-    enum format format;
-    const char *name;
-} ops[256] = {
-#define DIF_OP(number, name, format, doc) [number] = {format, #name},
+const struct n_op n_ops[256] = {
+#define DIF_OP(number, name, format, doc) [number] = {DIF_FORMAT_##format, #name},
 #include "trace/d/opcodes.def"
 };
 
@@ -243,64 +218,64 @@ struct cpu {
 static void execute(struct naive *n, const struct dif_object *o, struct cpu *c, uint32_t i)
 {
     uint32_t op = i >> 24, r1 = i >> 16 & 7, r2 = i >> 8 & 7, index = i >> 8 & 0xffff;
-    const char *name = ops[op].name;
+    const char *name = n_ops[op].name;
     uint64_t *rd = &c->r[i & 7];
 
-    switch (ops[op].format) {
-    case RRR:
+    switch (n_ops[op].format) {
+    case DIF_FORMAT_RRR:
         *rd = arithmetic(n, op, c->r[r1], c->r[r2]);
         break;
-    case RR:
+    case DIF_FORMAT_RR:
         *rd = op == DIF_OP_not ? ~c->r[r1] : op == DIF_OP_mov ? c->r[r1] : allocate(n, c->r[r1]);
         break;
-    case CMP:
+    case DIF_FORMAT_CMP:
         c->flags = op == DIF_OP_cmp ? compare(c->r[r1], c->r[r2])
                                     : compare((uint64_t)compare_strings(n, c->r[r1], c->r[r2]), 0);
         break;
-    case TST:
+    case DIF_FORMAT_TST:
         c->flags = compare(c->r[r1], 0);
         break;
-    case BRANCH:
+    case DIF_FORMAT_BRANCH:
         c->pc = taken(op, c->flags) ? (i & 0xffffff) - 1 : c->pc;
         break;
-    case LOAD:
+    case DIF_FORMAT_LOAD:
         *rd = load(n, name, c->r[r1]);
         break;
-    case STORE:
+    case DIF_FORMAT_STORE:
         n_store(n, *rd, c->r[r1], bytes_of(name));
         break;
-    case NONE:
+    case DIF_FORMAT_NONE:
         no_operand(n, op);
         break;
-    case SETX:
+    case DIF_FORMAT_SETX:
         *rd = o->ints[index];
         break;
-    case SETS:
+    case DIF_FORMAT_SETS:
         *rd = (uintptr_t)o->strings + index;
         break;
-    case LDA:
+    case DIF_FORMAT_LDA:
         if (op == DIF_OP_ldta) {
             n_fault(n, DIF_FAULT_ILLOP, 0);
         } else {
             *rd = n_builtin_array(n, i >> 16 & 0xff, c->r[r2]);
         }
         break;
-    case LDV:
+    case DIF_FORMAT_LDV:
         *rd = variable(n, name, (uint16_t)index);
         break;
-    case STV:
+    case DIF_FORMAT_STV:
         n_set(n, scope_of(name), kind_of(name), (uint16_t)index, *rd);
         break;
-    case CALL:
+    case DIF_FORMAT_CALL:
         *rd = n_subr(n, index);
         break;
-    case PUSHR:
+    case DIF_FORMAT_PUSHR:
         push(n, true, r1 == DIF_TYPE_STRING, *rd, c->r[r2]);
         break;
-    case PUSHV:
+    case DIF_FORMAT_PUSHV:
         push(n, false, false, *rd, 8);
         break;
-    case COPY:
+    case DIF_FORMAT_COPY:
         n_copy(n, *rd, c->r[r1], c->r[r2], false, true);
         break;
     default:
@@ -315,7 +290,7 @@ uint64_t n_run(struct naive *n, const struct dif_object *o)
     n->nkeys = 0;
     for (c.pc = 0;; c.pc++) {
         uint32_t i = o->text[c.pc], at = c.pc;
-        if (ops[i >> 24].format == RET) {
+        if (n_ops[i >> 24].format == DIF_FORMAT_RET) {
             return c.r[i & 7];
         }
         execute(n, o, &c, i);

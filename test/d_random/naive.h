@@ -87,6 +87,12 @@ struct naive {
     unsigned nelements; /* ever made */
 };
 
+/* By opcode; what is none has DIF_FORMAT_BAD. */
+struct n_op {
+    enum dif_format format;
+    const char *name;
+};
+extern const struct n_op n_ops[256];
 /* Which built-in strings there are. */
 extern const uint16_t n_strings[N_WINDOWS];
 

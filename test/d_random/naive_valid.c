@@ -7,43 +7,15 @@
 
 #include <string.h>
 
-enum format {
-    BAD,
-    RRR,
-    RR,
-    CMP,
-    TST,
-    BRANCH,
-    LOAD,
-    STORE,
-    RET,
-    NONE,
-    SETX,
-    SETS,
-    LDA,
-    LDV,
-    STV,
-    CALL,
-    PUSHR,
-    PUSHV,
-    COPY,
-    XLATE
-};
-static const struct {
-    enum format format;
-    const char *name;
-} ops[256] = {
-#define DIF_OP(number, name, format, doc) [number] = {format, #name},
-#include "trace/d/opcodes.def"
-};
-
 /* Each format by its fields: 1 r1, 2 r2, d rd, D rd that must not be r0, x anything, 0 must be 0.
  */
 static const char *const fields[] = {
-    [RRR] = "12D",   [RR] = "10D",    [CMP] = "120",  [TST] = "100",  [BRANCH] = "xxx",
-    [LOAD] = "10D",  [STORE] = "10D", [RET] = "00d",  [NONE] = "000", [SETX] = "xxD",
-    [SETS] = "xxD",  [LDA] = "x2D",   [LDV] = "xxD",  [STV] = "xxd",  [CALL] = "xxD",
-    [PUSHR] = "x2d", [PUSHV] = "x2d", [COPY] = "12D",
+    [DIF_FORMAT_RRR] = "12D",   [DIF_FORMAT_RR] = "10D",     [DIF_FORMAT_CMP] = "120",
+    [DIF_FORMAT_TST] = "100",   [DIF_FORMAT_BRANCH] = "xxx", [DIF_FORMAT_LOAD] = "10D",
+    [DIF_FORMAT_STORE] = "10D", [DIF_FORMAT_RET] = "00d",    [DIF_FORMAT_NONE] = "000",
+    [DIF_FORMAT_SETX] = "xxD",  [DIF_FORMAT_SETS] = "xxD",   [DIF_FORMAT_LDA] = "x2D",
+    [DIF_FORMAT_LDV] = "xxD",   [DIF_FORMAT_STV] = "xxd",    [DIF_FORMAT_CALL] = "xxD",
+    [DIF_FORMAT_PUSHR] = "x2d", [DIF_FORMAT_PUSHV] = "x2d",  [DIF_FORMAT_COPY] = "12D",
 };
 
 static bool fields_ok(uint32_t i, const char *want)
@@ -71,7 +43,7 @@ static bool declared(const struct dif_object *o, uint32_t id, uint8_t scope, uin
 
 static bool variable_ok(const struct dif_object *o, uint32_t i)
 {
-    const char *name = ops[i >> 24].name;
+    const char *name = n_ops[i >> 24].name;
     uint32_t id = i >> 8 & 0xffff;
     uint8_t scope = name[2] == 'g'   ? DIF_SCOPE_GLOBAL
                     : name[2] == 't' ? DIF_SCOPE_THREAD
@@ -90,21 +62,21 @@ static bool operands_ok(const struct dif_object *o, uint32_t at)
 {
     uint32_t i = o->text[at], index = i >> 8 & 0xffff, type = i >> 16 & 0xff;
 
-    switch (ops[i >> 24].format) {
-    case BRANCH:
+    switch (n_ops[i >> 24].format) {
+    case DIF_FORMAT_BRANCH:
         return (i & 0xffffff) > at && (i & 0xffffff) < o->ntext;
-    case SETX:
+    case DIF_FORMAT_SETX:
         return index < o->nints;
-    case SETS:
+    case DIF_FORMAT_SETS:
         return index < o->strings_size;
-    case LDV:
-    case STV:
+    case DIF_FORMAT_LDV:
+    case DIF_FORMAT_STV:
         return variable_ok(o, i);
-    case CALL:
+    case DIF_FORMAT_CALL:
         return index <= 53;
-    case PUSHR:
+    case DIF_FORMAT_PUSHR:
         return type == DIF_TYPE_CTF || type == DIF_TYPE_STRING;
-    case PUSHV:
+    case DIF_FORMAT_PUSHV:
         return type == DIF_TYPE_CTF;
     default:
         return true;
@@ -161,9 +133,9 @@ const char *n_valid(const struct dif_object *o)
         }
     }
     for (uint32_t at = 0; at < o->ntext; at++) {
-        enum format format = ops[o->text[at] >> 24].format;
-        if (format == BAD || format == XLATE || !fields_ok(o->text[at], fields[format]) ||
-            !operands_ok(o, at)) {
+        enum dif_format format = n_ops[o->text[at] >> 24].format;
+        if (format == DIF_FORMAT_BAD || format == DIF_FORMAT_XLATE ||
+            !fields_ok(o->text[at], fields[format]) || !operands_ok(o, at)) {
             return "instruction";
         }
     }

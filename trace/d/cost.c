@@ -272,7 +272,7 @@ static uint64_t one(struct pass *p, uint32_t at)
         keys = 0;
     }
     learn(p, i);
-    if (d_formats[DIF_INSN_OP(i)] == D_FORMAT_BRANCH) {
+    if (d_formats[DIF_INSN_OP(i)] == DIF_FORMAT_BRANCH) {
         reach(&p->nodes[DIF_INSN_LABEL(i)], steps, keys);
         p->nodes[DIF_INSN_LABEL(i)].target = true;
     }

@@ -70,19 +70,19 @@ static struct d_insn decode_one(const struct d_places *p, dif_insn i)
     uint8_t op = (uint8_t)DIF_INSN_OP(i), rd = DIF_INSN_RD(i);
 
     switch (d_formats[op]) {
-    case D_FORMAT_LDV:
-    case D_FORMAT_STV:
+    case DIF_FORMAT_LDV:
+    case DIF_FORMAT_STV:
         return decode_variable(p, i);
-    case D_FORMAT_BRANCH: /* an object has at most 64 K instructions */
+    case DIF_FORMAT_BRANCH: /* an object has at most 64 K instructions */
         return (struct d_insn){.op = op, .index = (uint16_t)DIF_INSN_LABEL(i)};
-    case D_FORMAT_SETX:
-    case D_FORMAT_SETS:
+    case DIF_FORMAT_SETX:
+    case DIF_FORMAT_SETS:
         return (struct d_insn){.op = op, .rd = rd, .index = DIF_INSN_INDEX(i)};
-    case D_FORMAT_CALL:
+    case DIF_FORMAT_CALL:
         return (struct d_insn){
             .op = op, .rd = rd, .index = (uint16_t)d_subr_find(DIF_INSN_INDEX(i))};
-    case D_FORMAT_LOAD:
-    case D_FORMAT_STORE:
+    case DIF_FORMAT_LOAD:
+    case DIF_FORMAT_STORE:
         return (struct d_insn){.op = op, .rd = rd, {{DIF_INSN_R1(i), width_of(op)}}};
     default:
         return (struct d_insn){.op = op, .rd = rd, {{DIF_INSN_R1(i), DIF_INSN_R2(i)}}};
@@ -117,18 +117,18 @@ static bool cacheable(dif_insn i)
     uint32_t op = DIF_INSN_OP(i);
 
     switch (d_formats[op]) {
-    case D_FORMAT_LDV:
+    case DIF_FORMAT_LDV:
         return op == DIF_OP_ldts || (op == DIF_OP_ldgs && thread_constant(DIF_INSN_INDEX(i)));
-    case D_FORMAT_RRR:
-    case D_FORMAT_RR:
+    case DIF_FORMAT_RRR:
+    case DIF_FORMAT_RR:
         return op != DIF_OP_allocs;
-    case D_FORMAT_CMP:
-    case D_FORMAT_TST:
-    case D_FORMAT_BRANCH:
-    case D_FORMAT_RET:
-    case D_FORMAT_NONE:
-    case D_FORMAT_SETX:
-    case D_FORMAT_SETS:
+    case DIF_FORMAT_CMP:
+    case DIF_FORMAT_TST:
+    case DIF_FORMAT_BRANCH:
+    case DIF_FORMAT_RET:
+    case DIF_FORMAT_NONE:
+    case DIF_FORMAT_SETX:
+    case DIF_FORMAT_SETS:
         return true;
     default:
         return false;

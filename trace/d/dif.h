@@ -16,6 +16,30 @@ enum dif_op {
 #include "trace/d/opcodes.def"
 };
 
+/* How an instruction's fields are laid out: opcodes.def says it. */
+enum dif_format {
+    DIF_FORMAT_BAD, /* no such opcode */
+    DIF_FORMAT_RRR,
+    DIF_FORMAT_RR,
+    DIF_FORMAT_CMP,
+    DIF_FORMAT_TST,
+    DIF_FORMAT_BRANCH,
+    DIF_FORMAT_LOAD,
+    DIF_FORMAT_STORE,
+    DIF_FORMAT_RET,
+    DIF_FORMAT_NONE,
+    DIF_FORMAT_SETX,
+    DIF_FORMAT_SETS,
+    DIF_FORMAT_LDA,
+    DIF_FORMAT_LDV,
+    DIF_FORMAT_STV,
+    DIF_FORMAT_CALL,
+    DIF_FORMAT_PUSHR,
+    DIF_FORMAT_PUSHV,
+    DIF_FORMAT_COPY,
+    DIF_FORMAT_XLATE,
+};
+
 enum dif_var {
 #define DIF_VAR(number, name, kind, type, doc) DIF_VAR_##name = (number),
 #include "trace/d/opcodes.def"

@@ -16,7 +16,7 @@
 #include "trace/d/validate.h"
 
 const uint8_t d_formats[DIF_OP_MAX + 1] = {
-#define DIF_OP(number, name, format, doc) [number] = D_FORMAT_##format,
+#define DIF_OP(number, name, format, doc) [number] = DIF_FORMAT_##format,
 #include "trace/d/opcodes.def"
 };
 
@@ -80,25 +80,25 @@ static enum d_reason check_branch(const struct dif_object *o, uint32_t at)
 /* Which fields are registers, which must be 0, and whether rd is written: by format. */
 enum { R1 = 1, R2 = 2, RD = 4, WRITES = 8, NO_R1 = 16, NO_R2 = 32, NO_RD = 64 };
 static const uint8_t fields[] = {
-    [D_FORMAT_RRR] = R1 | R2 | RD | WRITES,
-    [D_FORMAT_RR] = R1 | NO_R2 | RD | WRITES,
-    [D_FORMAT_CMP] = R1 | R2 | NO_RD,
-    [D_FORMAT_TST] = R1 | NO_R2 | NO_RD,
-    [D_FORMAT_BRANCH] = 0,
-    [D_FORMAT_LOAD] = R1 | NO_R2 | RD | WRITES,
-    [D_FORMAT_STORE] = R1 | NO_R2 | RD | WRITES,
-    [D_FORMAT_RET] = NO_R1 | NO_R2 | RD,
-    [D_FORMAT_NONE] = NO_R1 | NO_R2 | NO_RD,
-    [D_FORMAT_SETX] = RD | WRITES,
-    [D_FORMAT_SETS] = RD | WRITES,
-    [D_FORMAT_LDA] = R2 | RD | WRITES,
-    [D_FORMAT_LDV] = RD | WRITES,
-    [D_FORMAT_STV] = RD,
-    [D_FORMAT_CALL] = RD | WRITES,
-    [D_FORMAT_PUSHR] = R2 | RD,
-    [D_FORMAT_PUSHV] = R2 | RD,
-    [D_FORMAT_COPY] = R1 | R2 | RD | WRITES,
-    [D_FORMAT_XLATE] = 0,
+    [DIF_FORMAT_RRR] = R1 | R2 | RD | WRITES,
+    [DIF_FORMAT_RR] = R1 | NO_R2 | RD | WRITES,
+    [DIF_FORMAT_CMP] = R1 | R2 | NO_RD,
+    [DIF_FORMAT_TST] = R1 | NO_R2 | NO_RD,
+    [DIF_FORMAT_BRANCH] = 0,
+    [DIF_FORMAT_LOAD] = R1 | NO_R2 | RD | WRITES,
+    [DIF_FORMAT_STORE] = R1 | NO_R2 | RD | WRITES,
+    [DIF_FORMAT_RET] = NO_R1 | NO_R2 | RD,
+    [DIF_FORMAT_NONE] = NO_R1 | NO_R2 | NO_RD,
+    [DIF_FORMAT_SETX] = RD | WRITES,
+    [DIF_FORMAT_SETS] = RD | WRITES,
+    [DIF_FORMAT_LDA] = R2 | RD | WRITES,
+    [DIF_FORMAT_LDV] = RD | WRITES,
+    [DIF_FORMAT_STV] = RD,
+    [DIF_FORMAT_CALL] = RD | WRITES,
+    [DIF_FORMAT_PUSHR] = R2 | RD,
+    [DIF_FORMAT_PUSHV] = R2 | RD,
+    [DIF_FORMAT_COPY] = R1 | R2 | RD | WRITES,
+    [DIF_FORMAT_XLATE] = 0,
 };
 
 static enum d_reason check_fields(dif_insn i, uint8_t has)
@@ -115,27 +115,27 @@ static enum d_reason check_fields(dif_insn i, uint8_t has)
     return has & WRITES && rd == 0 ? D_REASON_R0 : D_REASON_NONE;
 }
 
-static enum d_reason check_operand(const struct dif_object *o, uint32_t at, enum d_format format)
+static enum d_reason check_operand(const struct dif_object *o, uint32_t at, enum dif_format format)
 {
     dif_insn i = o->text[at];
 
     switch (format) {
-    case D_FORMAT_BRANCH:
+    case DIF_FORMAT_BRANCH:
         return check_branch(o, at);
-    case D_FORMAT_SETX:
+    case DIF_FORMAT_SETX:
         return DIF_INSN_INDEX(i) >= o->nints ? D_REASON_INTEGER : D_REASON_NONE;
-    case D_FORMAT_SETS:
+    case DIF_FORMAT_SETS:
         return DIF_INSN_INDEX(i) >= o->strings_size ? D_REASON_STRING : D_REASON_NONE;
-    case D_FORMAT_LDV:
-    case D_FORMAT_STV:
-        return check_variable(o, i, format == D_FORMAT_STV);
-    case D_FORMAT_CALL:
+    case DIF_FORMAT_LDV:
+    case DIF_FORMAT_STV:
+        return check_variable(o, i, format == DIF_FORMAT_STV);
+    case DIF_FORMAT_CALL:
         return DIF_INSN_INDEX(i) > DIF_SUBR_MAX ? D_REASON_SUBROUTINE : D_REASON_NONE;
-    case D_FORMAT_PUSHR:
+    case DIF_FORMAT_PUSHR:
         return DIF_INSN_PUSH_TYPE(i) > DIF_TYPE_STRING ? D_REASON_PUSH_TYPE : D_REASON_NONE;
-    case D_FORMAT_PUSHV:
+    case DIF_FORMAT_PUSHV:
         return DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_CTF ? D_REASON_PUSH_VALUE : D_REASON_NONE;
-    case D_FORMAT_XLATE:
+    case DIF_FORMAT_XLATE:
         return D_REASON_TRANSLATOR;
     default:
         return D_REASON_NONE;
@@ -145,9 +145,9 @@ static enum d_reason check_operand(const struct dif_object *o, uint32_t at, enum
 static enum d_reason check_instruction(const struct dif_object *o, uint32_t at)
 {
     uint32_t op = DIF_INSN_OP(o->text[at]);
-    enum d_format format = op <= DIF_OP_MAX ? d_formats[op] : D_FORMAT_BAD;
+    enum dif_format format = op <= DIF_OP_MAX ? d_formats[op] : DIF_FORMAT_BAD;
 
-    if (format == D_FORMAT_BAD) {
+    if (format == DIF_FORMAT_BAD) {
         return D_REASON_OPCODE;
     }
     enum d_reason reason = check_fields(o->text[at], fields[format]);

@@ -9,36 +9,14 @@
 #include "trace/d/d.h"
 
 /* What the operands of an instruction are: opcodes.def. */
-enum d_format {
-    D_FORMAT_BAD, /* no such opcode */
-    D_FORMAT_RRR,
-    D_FORMAT_RR,
-    D_FORMAT_CMP,
-    D_FORMAT_TST,
-    D_FORMAT_BRANCH,
-    D_FORMAT_LOAD,
-    D_FORMAT_STORE,
-    D_FORMAT_RET,
-    D_FORMAT_NONE,
-    D_FORMAT_SETX,
-    D_FORMAT_SETS,
-    D_FORMAT_LDA,
-    D_FORMAT_LDV,
-    D_FORMAT_STV,
-    D_FORMAT_CALL,
-    D_FORMAT_PUSHR,
-    D_FORMAT_PUSHV,
-    D_FORMAT_COPY,
-    D_FORMAT_XLATE,
-};
 extern const uint8_t d_formats[DIF_OP_MAX + 1];
 
 /* Whether rd is a register that gets a value. */
 static inline bool d_format_writes(uint8_t format)
 {
-    return format == D_FORMAT_RRR || format == D_FORMAT_RR || format == D_FORMAT_LOAD ||
-           format == D_FORMAT_SETX || format == D_FORMAT_SETS || format == D_FORMAT_LDA ||
-           format == D_FORMAT_LDV || format == D_FORMAT_CALL;
+    return format == DIF_FORMAT_RRR || format == DIF_FORMAT_RR || format == DIF_FORMAT_LOAD ||
+           format == DIF_FORMAT_SETX || format == DIF_FORMAT_SETS || format == DIF_FORMAT_LDA ||
+           format == DIF_FORMAT_LDV || format == DIF_FORMAT_CALL;
 }
 
 enum d_reason d_validate_variable(const struct dif_object *, const struct dif_variable *);

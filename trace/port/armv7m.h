@@ -69,55 +69,10 @@ trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t
     return slot;
 }
 
-static inline __attribute__((always_inline)) enum trace_site_mode trace_port_site(unsigned id)
-{
-    __asm__ goto("1: nop.w\n\t"
-                 ".pushsection trace_sites, \"a\"\n\t"
-                 ".balign 4\n\t"
-                 ".word 1b, %l[log], %l[all], %c0\n\t"
-                 ".popsection"
-                 :
-                 : "i"(id)
-                 :
-                 : log, all);
-    return TRACE_SITE_OFF;
-log:
-    return TRACE_SITE_LOG;
-all:
-    return TRACE_SITE_ALL;
-}
-
-static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)
-{
-    __asm__ goto("1: nop.w\n\t"
-                 ".pushsection trace_sites, \"a\"\n\t"
-                 ".balign 4\n\t"
-                 ".word 1b, %l[on], %l[on], %c0\n\t"
-                 ".popsection"
-                 :
-                 : "i"(id)
-                 :
-                 : on);
-    return false;
-on:
-    return true;
-}
-
-/* Bytes from struct cpu to the pointer to its thread, and from that to the word; asserted by
- * kernel/trace_port.c. */
+#define TRACE_PORT_NOP "nop.w"
+#define TRACE_PORT_WORD ".word"
+#define TRACE_PORT_WORD_ALIGN ".balign 4"
 enum { TRACE_PORT_THREAD = 1592, TRACE_PORT_REMEMBERED = 164 };
-static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
-{
-    const char *cpu = (const char *)trace_port_cpu();
-    const void *t = *(struct thread *const *)(const void *)(cpu + TRACE_PORT_THREAD);
-
-    return t ? *(const uint32_t *)(const void *)((const char *)t + TRACE_PORT_REMEMBERED) : 0;
-}
-
-static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
-{
-    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
-}
+#include "trace/port/patched.h"
 
 #endif

@@ -86,6 +86,40 @@ uint64_t d_faults(uint32_t handle, uint64_t *twice)
     return d_out[STATUS_BYTES / 8 - 2];
 }
 
+/* ---- something to trace ------------------------------------------------------------------------
+ */
+
+struct server {
+    int chid;
+    unsigned sends;
+};
+
+static void *serve(void *arg)
+{
+    const struct server *self = arg;
+
+    for (unsigned i = 0; i < self->sends; i++) {
+        char text[8];
+        int rcvid = MsgReceive(self->chid, text, sizeof(text), NULL);
+        MsgReply(rcvid, 0, text, sizeof(text));
+    }
+    return NULL;
+}
+
+void d_talk(unsigned sends)
+{
+    char text[8] = "hello";
+    struct link to = make_link(0);
+    struct server server = {to.chid, sends};
+    int tid = start_thread(serve, &server, 0);
+
+    for (unsigned i = 0; i < sends; i++) {
+        EXPECT_EQ(MsgSend(to.coid, text, sizeof(text), text, sizeof(text)), 0);
+    }
+    join(tid);
+    drop_link(&to);
+}
+
 /* ---- counts ----------------------------------------------------------------------------------
  */
 
@@ -192,13 +226,19 @@ static uint64_t count_objects(void)
     return sum;
 }
 
-struct world d_world(void)
+uint64_t d_memory(void)
 {
     struct kymo_d_call call = {0};
-    struct world w = {.text = hash_text(), .objects = count_objects()};
 
     EXPECT_EQ(d_call(&call, KYMO_D_INFO, 0, sizeof(struct kymo_d_info)), 0);
-    w.memory = ((const struct kymo_d_info *)d_out)->memory;
+    return ((const struct kymo_d_info *)d_out)->memory;
+}
+
+struct world d_world(void)
+{
+    struct world w = {.text = hash_text(), .objects = count_objects()};
+
+    w.memory = d_memory();
     return w;
 }
 

@@ -38,6 +38,10 @@ struct counts {
 };
 struct counts d_counts(uint32_t handle);
 uint64_t d_count_of(uint32_t handle, uint32_t variable);
+uint64_t d_memory(void); /* bytes free, as the target says */
+
+/* Something to trace: so many messages from one thread to another, and the replies. */
+void d_talk(unsigned sends);
 
 struct world {
     uint64_t memory;  /* bytes free */

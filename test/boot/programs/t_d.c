@@ -4,48 +4,16 @@
  * happened, that loads which fault end a clause and nothing else, and that after many consumers all
  * memory is back. Its D programs are test/boot/d, compiled into the boot image.
  */
-#include "test/boot/programs/check.h"
+#include "test/boot/programs/dcalls.h"
 
-#include "kernel/abi/sys/dtrace.h"
-
-#include <stdlib.h>
-
-#define IMAGE_MOST 16384
-#define OUT_MOST 8192
 #define SENDS 20
 #define NOPS 10
 
-static uint64_t image[IMAGE_MOST / 8], out[OUT_MOST / 8];
-
-static int control(struct kymo_d_call *call, unsigned command, size_t in_bytes, size_t out_bytes)
-{
-    call->command = command;
-    call->in_bytes = (uint32_t)in_bytes;
-    call->out_bytes = (uint32_t)out_bytes;
-    return DtraceControl(call, image, out);
-}
-
-static size_t load(const char *name)
-{
-    long n = ImageRead(name, 0, image, sizeof(image));
-
-    EXPECT(n > 0);
-    return n > 0 ? (size_t)n : 0;
-}
-
-static uint64_t memory(void)
-{
-    struct kymo_d_call call = {0};
-
-    EXPECT_EQ(control(&call, KYMO_D_INFO, 0, sizeof(struct kymo_d_info)), 0);
-    return ((const struct kymo_d_info *)out)->memory;
-}
-
 static void t_info(void)
 {
-    const struct kymo_d_info *info = (const void *)out;
+    const struct kymo_d_info *info = (const void *)d_out;
 
-    memory();
+    d_memory();
     EXPECT_EQ(info->version, KYMO_D_VERSION);
     EXPECT_EQ(info->pointer_bytes, sizeof(void *));
     EXPECT(info->cpus >= 1 && info->strsize >= 64 && info->clock_hz > 1000000);
@@ -56,16 +24,16 @@ static void t_errors(void)
 {
     struct kymo_d_call call = {.handle = 77};
 
-    EXPECT_ERR(control(&call, 0, 0, 0), EINVAL);
-    EXPECT_ERR(control(&call, 999, 0, 0), EINVAL);
-    EXPECT_ERR(control(&call, KYMO_D_GO, 0, 0), EBADF);
-    EXPECT_ERR(control(&call, KYMO_D_STATUS, 0, sizeof(out)), EBADF);
-    EXPECT_ERR(control(&call, KYMO_D_INFO, 0, sizeof(out)), EINVAL); /* it has no handle */
+    EXPECT_ERR(d_call(&call, 0, 0, 0), EINVAL);
+    EXPECT_ERR(d_call(&call, 999, 0, 0), EINVAL);
+    EXPECT_ERR(d_call(&call, KYMO_D_GO, 0, 0), EBADF);
+    EXPECT_ERR(d_call(&call, KYMO_D_STATUS, 0, sizeof(d_out)), EBADF);
+    EXPECT_ERR(d_call(&call, KYMO_D_INFO, 0, sizeof(d_out)), EINVAL); /* it has no handle */
     call = (struct kymo_d_call){0};
-    EXPECT_ERR(control(&call, KYMO_D_INFO, 0, 8), EMSGSIZE);
-    EXPECT_ERR(control(&call, KYMO_D_CREATE, KYMO_D_IN_MOST + 1, sizeof(out)), EMSGSIZE);
-    memset(image, 0x5a, 256);
-    EXPECT_ERR(control(&call, KYMO_D_CREATE, 256, sizeof(out)), EINVAL);
+    EXPECT_ERR(d_call(&call, KYMO_D_INFO, 0, 8), EMSGSIZE);
+    EXPECT_ERR(d_call(&call, KYMO_D_CREATE, KYMO_D_IN_MOST + 1, sizeof(d_out)), EMSGSIZE);
+    memset(d_in, 0x5a, 256);
+    EXPECT_ERR(d_call(&call, KYMO_D_CREATE, 256, sizeof(d_out)), EINVAL);
     EXPECT_ERR(DtraceControl(NULL, NULL, NULL), EFAULT);
     call = (struct kymo_d_call){.command = KYMO_D_INFO, .out_bytes = sizeof(struct kymo_d_info)};
     EXPECT_ERR(DtraceControl(&call, NULL, (void *)8), EFAULT);
@@ -87,9 +55,9 @@ static void t_probes(void)
     struct kymo_d_call call = {0};
     unsigned n = 0, found = 0;
 
-    for (uint32_t last = 0; control(&call, KYMO_D_PROBES, 0, sizeof(out)) == 0;) {
+    for (uint32_t last = 0; d_call(&call, KYMO_D_PROBES, 0, sizeof(d_out)) == 0;) {
         for (uint32_t at = 0; at < call.out_bytes;) {
-            const struct kymo_d_probe *p = (const void *)((const char *)out + at);
+            const struct kymo_d_probe *p = (const void *)((const char *)d_out + at);
             found += has(p, "msg", "send") + has(p, "sched", "on-cpu") +
                      has(p, "syscall", "return") + has(p, "sdt", "comm_snd_message");
             EXPECT(p->id > last && p->size % 8 == 0 && p->size > sizeof(*p));
@@ -103,154 +71,98 @@ static void t_probes(void)
     EXPECT(found > 60); /* a return of every call, and three */
 }
 
-static uint32_t create(const char *name)
-{
-    struct kymo_d_call call = {0};
-    int r = control(&call, KYMO_D_CREATE, load(name), sizeof(out));
-
-    EXPECT_EQ(r, 0);
-    if (r < 0) {
-        say("refused: errno %d, %s", errno, (const char *)out + 12);
-    }
-    return call.handle;
-}
-
-static void simple(uint32_t handle, unsigned command)
-{
-    struct kymo_d_call call = {.handle = handle};
-
-    EXPECT_EQ(control(&call, command, 0, 0), 0);
-}
-
-static int snap(uint32_t handle, unsigned command, unsigned cpu)
-{
-    struct kymo_d_call call = {.handle = handle, .cpu = cpu};
-
-    EXPECT_EQ(control(&call, command, 0, sizeof(out)), 0);
-    return (int)call.out_bytes;
-}
-
-static void *serve(void *arg)
-{
-    int chid = *(int *)arg;
-
-    for (int i = 0; i < SENDS; i++) {
-        char text[8];
-        int rcvid = MsgReceive(chid, text, sizeof(text), NULL);
-        MsgReply(rcvid, 0, text, sizeof(text));
-    }
-    return NULL;
-}
-
-static void talk(void)
-{
-    char text[8] = "hello";
-    struct link to = make_link(0);
-    int tid = start_thread(serve, &to.chid, 0);
-
-    for (int i = 0; i < SENDS; i++) {
-        EXPECT_EQ(MsgSend(to.coid, text, sizeof(text), text, sizeof(text)), 0);
-    }
-    join(tid);
-    drop_link(&to);
-}
-
-/* struct d_snap: size, oldest, drops, errors, taken; then the bytes. */
+/* Of this size each, on all CPUs. */
 static unsigned records_of(uint32_t handle, uint32_t size)
 {
     unsigned n = 0;
 
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-        int bytes = snap(handle, KYMO_D_BUFFER, cpu);
-        EXPECT_EQ(bytes, 40 + (int)out[0]);
-        EXPECT_EQ(out[2], 0);
-        EXPECT_EQ(out[3], 0);
-        n += (unsigned)out[0] / size;
+        EXPECT_EQ(d_take(handle, KYMO_D_BUFFER, cpu), d_out[0]);
+        EXPECT_EQ(d_out[2], 0);
+        EXPECT_EQ(d_out[3], 0);
+        n += (unsigned)d_out[0] / size;
     }
     return n;
 }
 
 static void t_records(void)
 {
-    uint32_t handle = create("msg.dif");
+    uint32_t handle = d_create("msg.dif");
 
-    simple(handle, KYMO_D_GO);
-    talk();
+    d_do(handle, KYMO_D_GO);
+    d_talk(SENDS);
     sleep_ms(300);
-    simple(handle, KYMO_D_STOP);
+    d_do(handle, KYMO_D_STOP);
     /* Header and int32: 16 bytes; trace(arg1) is 64 bits: 24. One BEGIN and one END. */
     unsigned n = records_of(handle, 8);
     EXPECT_EQ(n, SENDS * 3 + 2 * 2);
     int bytes = 0;
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-        bytes += snap(handle, KYMO_D_AGGREGATION, cpu) - 40;
+        bytes += (int)d_take(handle, KYMO_D_AGGREGATION, cpu);
     }
     EXPECT(bytes > 100);
-    simple(handle, KYMO_D_DESTROY);
+    d_do(handle, KYMO_D_DESTROY);
 }
 
-/* Makes that call a few times; how many clauses faulted: struct d_status.errors. */
+/* Makes that call a few times; how many clauses faulted. */
 static unsigned fire_nop(uint32_t handle)
 {
-    struct kymo_d_call call = {.handle = handle};
-
-    simple(handle, KYMO_D_GO);
+    d_do(handle, KYMO_D_GO);
     for (int i = 0; i < NOPS; i++) {
         const uintptr_t args[6] = {0, (uintptr_t) "text"};
         raw_call(0, args);
     }
-    simple(handle, KYMO_D_STOP);
-    EXPECT_EQ(control(&call, KYMO_D_STATUS, 0, sizeof(out)), 0);
-    return (unsigned)out[11];
+    d_do(handle, KYMO_D_STOP);
+    return (unsigned)d_faults(handle, NULL);
 }
 
 /* Addresses 0 and -1, a string at 0 and at the end, a division: on any board. */
 static void t_bad_loads(void)
 {
-    uint32_t handle = create("bad.dif");
+    uint32_t handle = d_create("bad.dif");
     unsigned faults = fire_nop(handle);
 
     EXPECT(faults >= 5 * NOPS);
     EXPECT(faults <= 9 * NOPS);
-    simple(handle, KYMO_D_DESTROY);
+    d_do(handle, KYMO_D_DESTROY);
 }
 
 /* This is at least the third function. */
 static void t_depth(void)
 {
-    uint32_t handle = create("depth.dif");
+    uint32_t handle = d_create("depth.dif");
 
     EXPECT_EQ(fire_nop(handle), 0);
     EXPECT_EQ(records_of(handle, 16), NOPS);
-    simple(handle, KYMO_D_DESTROY);
+    d_do(handle, KYMO_D_DESTROY);
 }
 
 /* Enabled and disabled in a storm of what it listens on. */
 static void t_on_and_off(void)
 {
     for (int i = 0; i < 20; i++) {
-        uint32_t handle = create("all.dif");
-        simple(handle, KYMO_D_GO);
-        talk();
-        simple(handle, i % 2 ? KYMO_D_STOP : KYMO_D_DESTROY);
+        uint32_t handle = d_create("all.dif");
+        d_do(handle, KYMO_D_GO);
+        d_talk(SENDS);
+        d_do(handle, i % 2 ? KYMO_D_STOP : KYMO_D_DESTROY);
         if (i % 2) {
-            simple(handle, KYMO_D_DESTROY);
+            d_do(handle, KYMO_D_DESTROY);
         }
     }
 }
 
 static void t_memory_is_back(void)
 {
-    uint64_t before = memory();
+    uint64_t before = d_memory();
 
     for (int i = 0; i < 200; i++) {
-        uint32_t handle = create(i % 3 ? "msg.dif" : "all.dif");
+        uint32_t handle = d_create(i % 3 ? "msg.dif" : "all.dif");
         if (i % 2) {
-            simple(handle, KYMO_D_GO);
+            d_do(handle, KYMO_D_GO);
         }
-        simple(handle, KYMO_D_DESTROY);
+        d_do(handle, KYMO_D_DESTROY);
     }
-    EXPECT_EQ(memory(), before);
+    EXPECT_EQ(d_memory(), before);
 }
 
 static const struct check table[] = {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the trace ports of CPUs have in common whose sites are patched between a no-op and a branch:
+ * the site, whose row in the table trace_sites says where it is and where its two ways on begin,
+ * and what the current thread remembers. The port's header includes it at its end and gives, as
+ * text of the assembler, TRACE_PORT_NOP, TRACE_PORT_WORD and TRACE_PORT_WORD_ALIGN; and
+ * TRACE_PORT_THREAD, TRACE_PORT_REMEMBERED: bytes from struct cpu to the pointer to its thread, and
+ * from that to the word; asserted by kernel/trace_port.c. See trace/port.h for the contracts.
+ */
+#ifndef TRACE_PORT_PATCHED_H
+#define TRACE_PORT_PATCHED_H
+
+static inline __attribute__((always_inline)) enum trace_site_mode trace_port_site(unsigned id)
+{
+    __asm__ goto("1: " TRACE_PORT_NOP "\n\t"
+                 ".pushsection trace_sites, \"a\"\n\t" TRACE_PORT_WORD_ALIGN "\n\t" TRACE_PORT_WORD
+                 " 1b, %l[log], %l[all], %c0\n\t"
+                 ".popsection"
+                 :
+                 : "i"(id)
+                 :
+                 : log, all);
+    return TRACE_SITE_OFF;
+log:
+    return TRACE_SITE_LOG;
+all:
+    return TRACE_SITE_ALL;
+}
+
+static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)
+{
+    __asm__ goto("1: " TRACE_PORT_NOP "\n\t"
+                 ".pushsection trace_sites, \"a\"\n\t" TRACE_PORT_WORD_ALIGN "\n\t" TRACE_PORT_WORD
+                 " 1b, %l[on], %l[on], %c0\n\t"
+                 ".popsection"
+                 :
+                 : "i"(id)
+                 :
+                 : on);
+    return false;
+on:
+    return true;
+}
+
+static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
+{
+    const char *cpu = (const char *)trace_port_cpu();
+    const void *t = *(struct thread *const *)(const void *)(cpu + TRACE_PORT_THREAD);
+
+    return t ? *(const uint32_t *)(const void *)((const char *)t + TRACE_PORT_REMEMBERED) : 0;
+}
+
+static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+#endif
