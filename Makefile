@@ -66,9 +66,10 @@ fuzz: ## random inputs for FUZZ=<minutes> (default 10); SEED=<n> repeats a round
 	$(Q)test/fuzz/run $(or $(FUZZ),10) $(SEED)
 
 .PHONY: size
-size: boards ## sizes of every kernel and program
+size: boards tools ## sizes of every kernel and program
 	$(Q)scripts/sizes $(BOARDS)
 	$(Q)test/bench/d_size.py
+	$(Q)test/bench/d_ram.py
 
 .PHONY: docs
 docs: host-docs ## write the generated pages: docs/events.md, docs/kercalls.md, docs/dif.md

@@ -123,6 +123,7 @@ void d_control_info(struct kymo_d_info *info)
                                  .cpus = arch_cpu_count(),
                                  .pointer_bytes = sizeof(void *),
                                  .machine = arch_elf_machine(),
+                                 .held = d_heap_held(),
                                  .bufsize = CONFIG_D_BUFSIZE,
                                  .aggsize = CONFIG_D_AGGSIZE,
                                  .specsize = CONFIG_D_SPECSIZE,

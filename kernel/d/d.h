@@ -22,6 +22,8 @@ void d_syscall_init(void);
 void d_profile_init(void);
 void d_fbt_init(void);
 
+/* Bytes of the system's memory that D has, as far as 32 bits go. Lock held. */
+uint32_t d_heap_held(void);
 /* Whether code of a function's probe is there: no caller. */
 bool d_fbt_made(uintptr_t ip);
 

@@ -25,6 +25,26 @@ struct block {
 };
 
 static struct list classes[CLASSES]; /* [k] {0}: not used yet */
+static size_t held;                  /* [k] bytes of the system's */
+
+static void *take(size_t bytes, size_t align)
+{
+    paddr_t pa = phys_alloc(bytes, align);
+
+    held += pa ? bytes : 0;
+    return pa ? arch_phys_to_virt(pa) : NULL;
+}
+
+static void give(void *at, size_t bytes)
+{
+    held -= bytes;
+    phys_free(arch_virt_to_phys(at), bytes);
+}
+
+uint32_t d_heap_held(void)
+{
+    return held < UINT32_MAX ? (uint32_t)held : UINT32_MAX;
+}
 
 static unsigned class_of(size_t bytes)
 {
@@ -38,8 +58,7 @@ static unsigned class_of(size_t bytes)
 
 static struct chunk *chunk_make(unsigned class)
 {
-    paddr_t pa = phys_alloc(CHUNK, CHUNK);
-    struct chunk *chunk = pa ? arch_phys_to_virt(pa) : NULL;
+    struct chunk *chunk = take(CHUNK, CHUNK);
     size_t size = SMALL_LEAST << class;
 
     if (!chunk) {
@@ -88,7 +107,7 @@ static void small_free(void *at, unsigned class)
     chunk->free = block;
     if (--chunk->used == 0) {
         list_remove(&chunk->link);
-        phys_free(arch_virt_to_phys(chunk), CHUNK);
+        give(chunk, CHUNK);
     }
 }
 
@@ -97,8 +116,7 @@ void *d_port_alloc(size_t bytes)
     if (bytes <= SMALL_MOST) {
         return small_alloc(class_of(bytes));
     }
-    paddr_t pa = phys_alloc(bytes, ALIGN);
-    return pa ? arch_phys_to_virt(pa) : NULL;
+    return take(bytes, ALIGN);
 }
 
 void d_port_free(void *block, size_t bytes)
@@ -109,6 +127,6 @@ void d_port_free(void *block, size_t bytes)
     if (bytes <= SMALL_MOST) {
         small_free(block, class_of(bytes));
     } else {
-        phys_free(arch_virt_to_phys(block), bytes);
+        give(block, bytes);
     }
 }

@@ -75,7 +75,7 @@ struct kymo_d_info {
     uint32_t pointer_bytes; /* 4 or 8 */
     uint32_t machine;       /* ELF e_machine */
     uint8_t build_id[20];   /* of the kernel's ELF */
-    uint8_t pad[4];
+    uint32_t held;          /* bytes that D has of the system's memory: probes, all consumers */
     char board[32];
     /* Defaults and limits of this board, bytes. */
     uint64_t bufsize, aggsize, specsize, dynvarsize, strsize;

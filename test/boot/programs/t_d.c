@@ -165,11 +165,42 @@ static void t_memory_is_back(void)
     EXPECT_EQ(d_memory(), before);
 }
 
+static uint32_t held(void)
+{
+    memory();
+    return ((const struct kymo_d_info *)out)->held;
+}
+
+/* Before anything else has made memory: test/bench/d_ram.py adds the static part and has a limit.
+ */
+static void t_weight(void)
+{
+    static const char functions[] = "fbt\0kernel\0\0";
+    struct kymo_d_call call = {0};
+    uint32_t probes = held();
+
+    memcpy(image, functions, sizeof(functions));
+    EXPECT_EQ(control(&call, KYMO_D_PROVIDE, sizeof(functions), 0), 0);
+    uint32_t all = held(), handle = create("least.dif");
+    simple(handle, KYMO_D_GO);
+    uint32_t consumer = held() - all;
+    EXPECT(probes > 1000 && all > probes && consumer > 128);
+    say("D holds: probes %u, of functions %u, least consumer %u", (unsigned)probes,
+        (unsigned)(all - probes), (unsigned)consumer);
+    simple(handle, KYMO_D_DESTROY);
+    EXPECT_EQ(held(), all);
+}
+
 static const struct check table[] = {
-    {"what the target is", t_info}, {"refusals", t_errors},
-    {"probes", t_probes},           {"records", t_records},
-    {"bad loads", t_bad_loads},     {"how deep the stack is", t_depth},
-    {"on and off", t_on_and_off},   {"memory comes back", t_memory_is_back},
+    {"what the target is", t_info},
+    {"what it weighs", t_weight},
+    {"refusals", t_errors},
+    {"probes", t_probes},
+    {"records", t_records},
+    {"bad loads", t_bad_loads},
+    {"how deep the stack is", t_depth},
+    {"on and off", t_on_and_off},
+    {"memory comes back", t_memory_is_back},
 };
 
 int main(void)
