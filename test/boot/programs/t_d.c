@@ -167,8 +167,8 @@ static void t_memory_is_back(void)
 
 static uint32_t held(void)
 {
-    memory();
-    return ((const struct kymo_d_info *)out)->held;
+    d_memory();
+    return ((const struct kymo_d_info *)d_out)->held;
 }
 
 /* Before anything else has made memory: test/bench/d_ram.py adds the static part and has a limit.
@@ -179,15 +179,15 @@ static void t_weight(void)
     struct kymo_d_call call = {0};
     uint32_t probes = held();
 
-    memcpy(image, functions, sizeof(functions));
-    EXPECT_EQ(control(&call, KYMO_D_PROVIDE, sizeof(functions), 0), 0);
-    uint32_t all = held(), handle = create("least.dif");
-    simple(handle, KYMO_D_GO);
+    memcpy(d_in, functions, sizeof(functions));
+    EXPECT_EQ(d_call(&call, KYMO_D_PROVIDE, sizeof(functions), 0), 0);
+    uint32_t all = held(), handle = d_create("least.dif");
+    d_do(handle, KYMO_D_GO);
     uint32_t consumer = held() - all;
     EXPECT(probes > 1000 && all > probes && consumer > 128);
     say("D holds: probes %u, of functions %u, least consumer %u", (unsigned)probes,
         (unsigned)(all - probes), (unsigned)consumer);
-    simple(handle, KYMO_D_DESTROY);
+    d_do(handle, KYMO_D_DESTROY);
     EXPECT_EQ(held(), all);
 }
 
