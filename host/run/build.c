@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/run/run.h"
+#include "host/temporary.h"
 
 /* The executable is <root>/build/kymo. */
 int run_find_root(struct run *run)
@@ -35,20 +36,24 @@ int run_find_root(struct run *run)
     return 0;
 }
 
-static void make_exec(struct run *run, char *board, char *image)
+static void make_exec(struct run *run, char *board, char *image, FILE *log)
 {
     sigset_t none;
 
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
+    if (log != NULL) {
+        dup2(fileno(log), STDERR_FILENO);
+    }
     dup2(STDERR_FILENO, STDOUT_FILENO);
     execlp("make", "make", "-s", "-C", run->root, "image", board, image, (char *)NULL);
     fprintf(stderr, "kymo: cannot run make: %s\n", strerror(errno));
     _exit(127);
 }
 
-int run_build(struct run *run)
+/* make's status as wait() gives it, or -1. */
+static int make(struct run *run, FILE *log)
 {
     char board[PATH_MAX], image[PATH_MAX];
     int status = 0;
@@ -59,21 +64,43 @@ int run_build(struct run *run)
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        make_exec(run, board, image);
+        make_exec(run, board, image, log);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0) {
         if (errno != EINTR) {
             pid = -1;
         }
     }
-    if (pid < 0) {
+    return pid < 0 ? -1 : status;
+}
+
+static void show(FILE *log)
+{
+    char text[4096];
+    size_t n;
+
+    rewind(log);
+    while ((n = fread(text, 1, sizeof(text), log)) > 0) {
+        fwrite(text, 1, n, stderr);
+    }
+}
+
+int run_build(struct run *run)
+{
+    FILE *log = run->quiet_build ? temporary_stream() : NULL;
+    int status = make(run, log);
+
+    if (status != 0 && log != NULL) {
+        show(log);
+    }
+    if (log != NULL) {
+        fclose(log);
+    }
+    if (status < 0) {
         kymo_error("cannot run make: %s", strerror(errno));
-        return -1;
+    } else if (status != 0) {
+        kymo_error("cannot build %s for %s%s", run->image, run->board,
+                   run->quiet_build ? "" : "; --no-build boots what is there");
     }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        kymo_error("cannot build %s for %s; --no-build boots what is there", run->image,
-                   run->board);
-        return -1;
-    }
-    return 0;
+    return status == 0 ? 0 : -1;
 }
