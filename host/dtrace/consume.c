@@ -86,6 +86,16 @@ static bool process_of(void *arg, int32_t pid, const char **object, uint64_t *bi
     return target->ops->process(target, pid, object, bias);
 }
 
+static void objects_of(void *arg)
+{
+    struct consumer *c = arg;
+
+    if (!c->objects_known) {
+        c->objects_known = true;
+        c->target->ops->objects(c->target, c->session);
+    }
+}
+
 void consumer_options(struct consumer *c)
 {
     struct agg_style *s = &c->printer.style;
@@ -106,6 +116,8 @@ void consumer_options(struct consumer *c)
     c->printer.session = c->session;
     c->printer.process = c->target->ops->process ? process_of : NULL;
     c->printer.process_arg = c->target;
+    c->printer.objects = c->target->ops->objects ? objects_of : NULL;
+    c->printer.objects_arg = c;
     c->printer.pointer_bytes = c->target->ops->model(c->target)->pointer;
     c->flowindent = flag(c, "flowindent");
     c->drop_tags = flag(c, "droptags");

@@ -115,6 +115,16 @@ void print_datum(const struct printer *p, const uint8_t *data, uint32_t size,
     }
 }
 
+/* In the one process that there is: its kernel and its program are the same. */
+static bool is_mapped(const struct printer *p, uint64_t address, struct d_symbol *symbol)
+{
+    if (!p->objects) {
+        return false;
+    }
+    p->objects(p->objects_arg);
+    return d_symbol_at(p->session, address, true, symbol);
+}
+
 static bool find_symbol(const struct printer *p, uint64_t address, address_owner owner,
                         struct d_symbol *symbol)
 {
@@ -122,7 +132,8 @@ static bool find_symbol(const struct printer *p, uint64_t address, address_owner
     uint64_t bias;
 
     if (owner == OF_KERNEL || !p->process) {
-        return d_symbol_at(p->session, address, owner != OF_KERNEL, symbol);
+        return d_symbol_at(p->session, address, owner != OF_KERNEL, symbol) ||
+               is_mapped(p, address, symbol);
     }
     return p->process(p->process_arg, (int32_t)owner, &object, &bias) &&
            d_symbol_in(p->session, object, address - bias, symbol);

@@ -21,6 +21,9 @@ struct printer {
      * unknown. NULL: there is but one process, and any ELF may be its own. */
     bool (*process)(void *arg, int32_t pid, const char **object, uint64_t *bias);
     void *process_arg;
+    /* That one process: gives the session what it has mapped. NULL: nothing. */
+    void (*objects)(void *arg);
+    void *objects_arg;
 };
 
 /* Whose an address is: the kernel's, or the process's with this pid. */

@@ -3,6 +3,7 @@
  * The calls of host/target/target.h as requests to a target.
  */
 #include "host/remote/remote.h"
+#include "host/self/target.h"
 #include "trace/d/image_check.h"
 
 #include <errno.h>
@@ -529,6 +530,7 @@ struct target *remote_target_open(struct wire *wire, bool is_here, const char **
     r->ops = remote_ops;
     r->ops.is_here = is_here;
     r->ops.process = is_here ? NULL : remote_process;
+    r->ops.objects = is_here ? self_objects : NULL;
     r->ops.describe = is_here ? NULL : remote_describe;
     r->base.ops = &r->ops;
     r->wire = wire;

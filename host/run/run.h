@@ -17,7 +17,7 @@ struct run {
     unsigned timeout; /* seconds, 0: none */
     bool timeout_set, icount, gdb, no_build;
     bool quiet_build; /* what make says is shown only if it fails */
-    char **extra; /* QEMU arguments after -- */
+    char **extra;     /* QEMU arguments after -- */
     int nextra;
     char root[PATH_MAX]; /* of the source tree */
     char elf[PATH_MAX];

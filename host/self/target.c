@@ -325,6 +325,7 @@ static const struct target_ops self_ops = {
     .probe_names = self_probe_names,
     .option_default = self_option_default,
     .resume = self_resume,
+    .objects = self_objects,
 };
 
 /* ---- D's control call --------------------------------------------------------------------------

@@ -11,6 +11,9 @@ struct kymo_d_call;
 
 struct target *self_target_open(void); /* NULL: no memory */
 
+/* Gives a session what is mapped in this process: target.h's objects(). */
+void self_objects(struct target *, struct d_session *);
+
 /* The same machine behind D's control call (trace/d/control.h), for those who put messages to it:
  * first start, then calls of any thread; end takes away what an owner has. */
 void self_control_start(void);

@@ -58,6 +58,9 @@ struct target_ops {
     /* Which of these ELFs a process runs, and its load bias; false: unknown. NULL: there is but one
      * process. */
     bool (*process)(struct target *, int32_t pid, const char **object, uint64_t *bias);
+    /* Gives the session what is mapped in the one process that there is, when the first address is
+     * to be named that no ELF of the session has. NULL: it has all. */
+    void (*objects)(struct target *, struct d_session *);
 };
 
 struct target {
