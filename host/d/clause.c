@@ -386,6 +386,7 @@ void d_clause_compile(struct d_session *d, struct d_program *program, struct d_n
     struct part p = {.clause = &c, .first_action = program->actions.n};
     unsigned ifs = count_ifs(clause->body);
 
+    d_tree_show(d, clause, 0);
     resolve_probes(d, &c);
     d_session_back(d)->clause = &c;
     d_session_back(d)->expansions = 0;
@@ -400,6 +401,7 @@ void d_clause_compile(struct d_session *d, struct d_program *program, struct d_n
     }
     check_minimum(d, &c, clause);
     finish_info(d, &c);
+    d_tree_show(d, clause, 1);
     d_session_back(d)->clause = NULL;
 }
 

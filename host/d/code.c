@@ -16,14 +16,17 @@ void d_code_init(struct d_session *d, struct d_code *c, struct d_place place)
 
 int d_reg(struct d_code *c, struct d_place place)
 {
-    for (int reg = 1; reg < DIF_REGS; reg++) {
+    uint64_t asked = d_option(c->session, "iregs");
+    int regs = asked < DIF_REGS ? (int)asked : DIF_REGS;
+
+    for (int reg = 1; reg < regs; reg++) {
         if (!(c->used >> reg & 1)) {
             c->used |= 1u << reg;
             return reg;
         }
     }
     d_fail(c->session, place, "D_NOREG", "the expression needs more than %d registers",
-           DIF_REGS - 1);
+           regs - 1);
 }
 
 void d_reg_free(struct d_code *c, int reg)

@@ -65,7 +65,7 @@ void d_gen_push(struct d_code *c, struct d_node *args, const struct d_type *cons
     int regs[DIF_TUPLE_REGS];
     unsigned n = d_list_length(args), i = 0, ready = 0;
 
-    if (n > DIF_TUPLE_REGS) {
+    if (n > DIF_TUPLE_REGS || n > d_option(c->session, "tregs")) {
         d_fail(c->session, args->place, "D_NOREG", "Insufficient tuple registers to generate code");
     }
     /* Up to the last one that pushes something itself, values wait in registers. */

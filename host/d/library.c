@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Libraries of D: the one that is built in, and the .d files of the -L directories, each after
- * those it depends on. One whose provider or module is missing is left out.
+ * Libraries of D: the one that is built in (or the .d files of `syslibdir`), and the .d files of the
+ * -L directories, each after those it depends on. One whose provider or module is missing is left out.
  */
 #include "host/d/pragma.h"
 
@@ -178,7 +178,11 @@ void d_libraries_load(struct d_session *d)
     if (d->options.values[D_O_nolibs]) {
         return;
     }
-    parse(d, "(built in)", built_in, sizeof(built_in) - 1);
+    if (d->options.texts[D_O_syslibdir]) {
+        find_in(&s, d->options.texts[D_O_syslibdir]);
+    } else {
+        parse(d, "(built in)", built_in, sizeof(built_in) - 1);
+    }
     for (const struct d_text_list *l = d->options.lists[D_O_libdir]; l; l = l->next) {
         find_in(&s, l->text);
     }

@@ -187,7 +187,7 @@ const char *d_option_set(struct d_session *d, const char *name, const char *text
     if (origin == D_FROM_SETOPT && rows[i].when != DYNAMIC) {
         return too_late;
     }
-    if (!parse(&rows[i], text, &value)) {
+    if (!parse(&rows[i], text, &value) || (value == 0 && (i == D_O_iregs || i == D_O_tregs))) {
         return bad_value;
     }
     d->options.values[i] = value;

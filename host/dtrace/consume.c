@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { RECS_MAX = 4096, ROOM_MAX = 1 << 30 };
 
@@ -398,6 +399,31 @@ static int take_records(struct consumer *c, bool last)
     return 0;
 }
 
+bool consumer_is_over(const struct consumer *c)
+{
+    return c->last.exited || c->last.filled || c->last.state >= D_STATE_DRAINING;
+}
+
+static uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The option says how often. Without one: each time. */
+static bool is_due(struct consumer *c, const char *option, uint64_t *due)
+{
+    uint64_t interval = d_option(c->session, option), at = now();
+
+    if (interval == D_OPTION_UNSET || interval == 0 || at < *due) {
+        return interval == D_OPTION_UNSET || interval == 0;
+    }
+    *due = *due && at - *due < interval ? *due + interval : at + interval;
+    return true;
+}
+
 int consumer_pass(struct consumer *c, bool last)
 {
     bool running_ring = !last && d_option(c->session, "bufpolicy") != D_POLICY_SWITCH;
@@ -408,10 +434,15 @@ int consumer_pass(struct consumer *c, bool last)
         return error;
     }
     message_status(c, &status);
-    for (unsigned cpu = 0; cpu < c->ncpus && !error; cpu++) {
+    if (last || consumer_is_over(c)) {
+        c->agg_due = c->switch_due = 0;
+    }
+    bool aggregations = is_due(c, "aggrate", &c->agg_due);
+    bool records = is_due(c, "switchrate", &c->switch_due);
+    for (unsigned cpu = 0; cpu < c->ncpus && aggregations && !error; cpu++) {
         error = consumer_aggregate(c, cpu);
     }
-    if (!error && !running_ring) {
+    if (!error && records && !running_ring) {
         error = take_records(c, last);
     }
     fflush(c->printer.out);

@@ -41,6 +41,7 @@ struct consumer {
     struct aggregation *aggs; /* by number - 1 */
     unsigned naggs;
     struct d_status last; /* what was already reported */
+    uint64_t agg_due, switch_due; /* ns of CLOCK_MONOTONIC: when to take them next; 0: now */
     struct pending *pending;
     size_t npending, pending_room;
     uint64_t order;
@@ -58,6 +59,8 @@ void consumer_free(struct consumer *);
 void consumer_options(struct consumer *);
 /* One pass: drops, aggregations, records. last: no more will come. 0, or a negative errno. */
 int consumer_pass(struct consumer *, bool last);
+/* exit() was called, or a buffer filled up, as of the last pass. */
+bool consumer_is_over(const struct consumer *);
 /* At the end: aggregations that no printa() named. */
 void consumer_finish(struct consumer *);
 

@@ -91,6 +91,9 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     uint32_t matched;
     unsigned flags = flag(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
 
+    if (!c->claim && flag(c->session, "grabanon")) {
+        return fail("could not enable tracing", "No anonymous tracing state (-a claims one)");
+    }
     if (!c->claim && c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
         return fail("could not enable tracing", d_refusal_text(&refusal));
     }
@@ -133,15 +136,10 @@ static uint64_t rate(const struct d_session *d, const char *name)
 
 static uint64_t next_pass(const struct d_session *d)
 {
-    uint64_t a = rate(d, "switchrate"), b = rate(d, "statusrate");
+    uint64_t a = rate(d, "switchrate"), b = rate(d, "statusrate"), c = rate(d, "aggrate");
 
-    return a < b ? a : b;
-}
-
-static bool is_over(const struct consumer *consumer)
-{
-    return consumer->last.exited || consumer->last.filled ||
-           consumer->last.state >= D_STATE_DRAINING;
+    a = a < b ? a : b;
+    return a < c ? a : c;
 }
 
 /* A target that is gone is spoken of by run.c. */
@@ -164,7 +162,7 @@ static int follow(struct command *c, struct consumer *consumer)
 
     while (!interrupted && !error) {
         error = consumer_pass(consumer, false);
-        if (error || is_over(consumer) || command_child_ended(c)) {
+        if (error || consumer_is_over(consumer) || command_child_ended(c)) {
             break;
         }
         due += next_pass(c->session);
@@ -176,6 +174,7 @@ static int follow(struct command *c, struct consumer *consumer)
             struct d_status status;
             if (c->target->ops->status(c->target, &status) != 0 || status.exited || status.filled ||
                 command_child_ended(c)) {
+                consumer->agg_due = consumer->switch_due = 0;
                 break;
             }
             at = now();

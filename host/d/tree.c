@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * -x tree: the syntax tree of each clause on standard error, as it was read (bit 0) and as it was
+ * checked, with types and constants folded (bit 1). For who works on the compiler.
+ */
+#include "host/d/back.h"
+
+#include <stdio.h>
+
+static void print_list(struct d_session *d, const struct d_node *n, const char *what,
+                       unsigned depth);
+
+static const char *kind_text(enum d_node_kind kind)
+{
+    static const char *const texts[] = {
+        [D_NODE_INT] = "INT",
+        [D_NODE_STRING] = "STRING",
+        [D_NODE_NAME] = "NAME",
+        [D_NODE_IDENT] = "IDENT",
+        [D_NODE_CALL] = "CALL",
+        [D_NODE_TYPE] = "TYPE",
+        [D_NODE_UNARY] = "UNARY",
+        [D_NODE_BINARY] = "BINARY",
+        [D_NODE_TERNARY] = "TERNARY",
+        [D_NODE_CAST] = "CAST",
+        [D_NODE_SIZEOF] = "SIZEOF",
+        [D_NODE_OFFSETOF] = "OFFSETOF",
+        [D_NODE_STRINGOF] = "STRINGOF",
+        [D_NODE_XLATE] = "XLATE",
+        [D_NODE_MEMBER] = "MEMBER",
+        [D_NODE_AGG] = "AGGREGATION",
+        [D_NODE_EXPR_STATEMENT] = "STATEMENT",
+        [D_NODE_IF] = "IF",
+        [D_NODE_PROBE] = "PROBE",
+        [D_NODE_CLAUSE] = "CLAUSE",
+        [D_NODE_INLINE_DEFINITION] = "INLINE",
+        [D_NODE_TRANSLATOR] = "TRANSLATOR",
+    };
+
+    return texts[kind];
+}
+
+static void print_head(struct d_session *d, const struct d_node *n)
+{
+    fputs(kind_text(n->kind), stderr);
+    if (n->kind == D_NODE_UNARY || n->kind == D_NODE_BINARY) {
+        fprintf(stderr, " %s", d_operator_text(n->op));
+    } else if (n->kind == D_NODE_INT) {
+        fprintf(stderr, " %lld", (long long)n->value);
+    } else if (n->kind == D_NODE_STRING) {
+        fprintf(stderr, " \"%s\"", n->text);
+    } else if (n->kind == D_NODE_PROBE && n->probe_id) {
+        fprintf(stderr, " %u", n->probe_id);
+    } else if (n->kind == D_NODE_PROBE) {
+        fprintf(stderr, " %s:%s:%s:%s", n->provider, n->module, n->function, n->probe_name);
+    } else if (n->text) {
+        fprintf(stderr, " %s%s%s", n->scope ? n->scope : "", n->scope ? "`" : "", n->text);
+    }
+    if (n->type) {
+        fprintf(stderr, " (%s)", d_type_text(d, n->type, NULL));
+    }
+    putc('\n', stderr);
+}
+
+static void print_node(struct d_session *d, const struct d_node *n, const char *what,
+                       unsigned depth)
+{
+    fprintf(stderr, "%*s%s", (int)depth * 2, "", what);
+    print_head(d, n);
+    print_list(d, n->probes, "", depth + 1);
+    print_list(d, n->args, "argument ", depth + 1);
+    print_list(d, n->left, n->kind == D_NODE_CLAUSE ? "predicate " : "", depth + 1);
+    print_list(d, n->right, "", depth + 1);
+    print_list(d, n->third, "", depth + 1);
+    print_list(d, n->body, "", depth + 1);
+    print_list(d, n->otherwise, "else ", depth + 1);
+}
+
+static void print_list(struct d_session *d, const struct d_node *n, const char *what,
+                       unsigned depth)
+{
+    for (; n; n = n->next) {
+        print_node(d, n, what, depth);
+    }
+}
+
+void d_tree_show(struct d_session *d, const struct d_node *clause, unsigned pass)
+{
+    uint64_t wanted = d_option(d, "tree");
+
+    if (wanted != D_OPTION_UNSET && (wanted >> pass & 1)) {
+        fprintf(stderr, "\nParse tree (%s):\n", pass ? "checked" : "as read");
+        print_node(d, clause, "", 0);
+    }
+}
