@@ -44,6 +44,7 @@ static void add_attributes(struct d_clause *c, const struct d_probe_info *info,
 static bool matched(void *arg, const struct d_probe_info *info)
 {
     struct match *m = arg;
+    struct d_probe_info given = d_session_stability(m->session, info);
 
     if (!m->clause->probe) {
         struct d_probe_info *first = d_alloc(m->session, sizeof(*first));
@@ -57,7 +58,7 @@ static bool matched(void *arg, const struct d_probe_info *info)
     bool same = strcmp(m->clause->probe->function, info->function) == 0 &&
                 strcmp(m->clause->probe->name, info->name) == 0;
     m->clause->many_kinds |= !same;
-    add_attributes(m->clause, info, m->probe);
+    add_attributes(m->clause, &given, m->probe);
     return true;
 }
 

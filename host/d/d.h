@@ -53,6 +53,8 @@ bool d_session_add_elf(struct d_session *, const char *path, const char *name, b
 /* bias: where it is loaded, minus where it was linked. */
 bool d_session_add_elf_at(struct d_session *, const char *path, const char *name, bool kernel,
                           uint64_t bias);
+/* The probe with the attributes that `#pragma D attributes … provider` gives it. */
+struct d_probe_info d_session_stability(const struct d_session *, const struct d_probe_info *);
 const struct d_error *d_session_error(const struct d_session *);
 /* C type of the probe's args[n]: the source's, or of a function probe the ELF's; NULL: none. */
 const char *d_session_argument_type(struct d_session *, const struct d_probe_info *, unsigned n);

@@ -79,6 +79,13 @@ struct d_pending_pragma { /* attributes or binding for a name that isn't known y
     struct d_pending_pragma *next;
 };
 
+struct d_provider_pragma { /* attributes of a part of a provider's probes */
+    const char *provider;
+    unsigned part; /* as struct d_attributes has them */
+    struct d_attributes_short attributes;
+    struct d_provider_pragma *next; /* an earlier one */
+};
+
 struct d_session {
     struct d_arena arena;
     const struct d_model *model;
@@ -96,6 +103,7 @@ struct d_session {
     struct d_parse *parse, *parses;
     bool libraries_loaded;
     struct d_pending_pragma *pending;
+    struct d_provider_pragma *providers;
 
     struct d_type *string;
     const struct d_type *basics[D_BASIC_COUNT];

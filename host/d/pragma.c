@@ -103,7 +103,9 @@ static void give(const struct at *at, struct d_pending_pragma x)
     at->d->pending = kept;
 }
 
-static void provider_attributes(const struct at *at, const struct d_words *w)
+/* x: as it is if there is no such provider, which then is a name that is never used. */
+static void provider_attributes(const struct at *at, const struct d_words *w,
+                                struct d_pending_pragma x)
 {
     static const char *const parts[] = {"provider", "module", "function", "name", "args", NULL};
     uint64_t part;
@@ -114,6 +116,37 @@ static void provider_attributes(const struct at *at, const struct d_words *w)
     if (!d_value_word(w->word[3], parts, &part)) {
         d_fail(at->d, at->place, "D_PRAGMA_INVAL", "a provider has no %s", w->word[3]);
     }
+    x.name = w->word[2];
+    if (!d_dependency_met(at->d, "provider", x.name)) {
+        give(at, x);
+        return;
+    }
+    struct d_provider_pragma *kept = d_alloc(at->d, sizeof(*kept));
+    *kept = (struct d_provider_pragma){x.name, (unsigned)part, x.attributes, at->d->providers};
+    at->d->providers = kept;
+}
+
+static void set_part(struct d_attributes *a, const struct d_provider_pragma *x)
+{
+    a->name[x->part] = x->attributes.name;
+    a->data[x->part] = x->attributes.data;
+    a->class[x->part] = x->attributes.class;
+}
+
+/* The last one that is said of a part counts. */
+struct d_probe_info d_session_stability(const struct d_session *d, const struct d_probe_info *info)
+{
+    struct d_probe_info given = *info;
+    unsigned done = 0;
+
+    for (const struct d_provider_pragma *x = d->providers; x; x = x->next) {
+        if (!(done >> x->part & 1) && strcmp(x->provider, info->provider) == 0) {
+            done |= 1u << x->part;
+            set_part(&given.attributes, x);
+            set_part(&given.argument_attributes, x);
+        }
+    }
+    return given;
 }
 
 static void pragma_attributes(const struct at *at, const struct d_words *w)
@@ -127,7 +160,7 @@ static void pragma_attributes(const struct at *at, const struct d_words *w)
         d_fail(at->d, at->place, "D_PRAGMA_INVAL", "%s are no attributes", w->word[0]);
     }
     if (strcmp(w->word[1], "provider") == 0) {
-        provider_attributes(at, w);
+        provider_attributes(at, w, x);
         return;
     }
     if (w->n != 2) {

@@ -97,52 +97,83 @@ static struct agg_row *find(const struct aggregation *a, const uint8_t *entry, u
     return row;
 }
 
-static bool add(struct aggregation *a, const uint8_t *entry, uint64_t hash)
+static struct agg_row *add(struct aggregation *a, const uint8_t *entry, uint64_t hash)
 {
     size_t bytes = agg_entry_size(a);
     struct agg_row *row = malloc(sizeof(*row));
 
     if (!row || (a->nrows >= a->nchains && !grow(a)) || !(row->data = malloc(bytes))) {
         free(row);
-        return false;
+        return NULL;
     }
     memcpy(row->data, entry, bytes);
     row->value = (uint64_t *)(row->data + value_offset(a));
+    row->cpus = NULL;
     row->hash = hash;
     row->next = a->chains[hash % a->nchains];
     a->chains[hash % a->nchains] = row;
     a->nrows++;
-    return true;
+    return row;
+}
+
+/* value: of an entry of this CPU. */
+static bool share(struct aggregation *a, struct agg_row *row, const uint64_t *value, unsigned cpu)
+{
+    if (cpu >= a->ncpus || (!row->cpus && !(row->cpus = calloc(a->ncpus, sizeof(*row->cpus))))) {
+        return cpu >= a->ncpus;
+    }
+    if (row->cpus[cpu]) {
+        agg_merge_value(a->info->function, row->cpus[cpu], value, value_words(a));
+    } else if ((row->cpus[cpu] = malloc(value_words(a) * 8))) {
+        memcpy(row->cpus[cpu], value, value_words(a) * 8);
+    }
+    return row->cpus[cpu] != NULL;
 }
 
 /* The key's bytes include what alignment leaves between the keys: the machine zeroes it. */
-bool agg_merge(struct aggregation *a, const uint8_t *entry)
+bool agg_merge(struct aggregation *a, const uint8_t *entry, unsigned cpu)
 {
+    const uint64_t *value = (const uint64_t *)(entry + value_offset(a));
     uint64_t hash = hash_bytes(entry + KEYS_AT, value_offset(a) - KEYS_AT);
     struct agg_row *row = find(a, entry, hash);
 
-    if (!row) {
-        return add(a, entry, hash);
+    if (row) {
+        agg_merge_value(a->info->function, row->value, value, value_words(a));
+    } else if (!(row = add(a, entry, hash))) {
+        return false;
     }
-    agg_merge_value(a->info->function, row->value, (const uint64_t *)(entry + value_offset(a)),
-                    value_words(a));
-    return true;
+    return share(a, row, value, cpu);
 }
 
-static void free_row(struct agg_row *row)
+static void free_row(const struct aggregation *a, struct agg_row *row)
 {
+    for (unsigned cpu = 0; row->cpus && cpu < a->ncpus; cpu++) {
+        free(row->cpus[cpu]);
+    }
+    free(row->cpus);
     free(row->data);
     free(row);
+}
+
+static void clear_row(const struct aggregation *a, struct agg_row *row)
+{
+    size_t shape = a->info->function == D_AGG_LQUANTIZE || a->info->function == D_AGG_LLQUANTIZE;
+    size_t bytes = (value_words(a) - shape) * 8;
+
+    memset(row->value + shape, 0, bytes);
+    for (unsigned cpu = 0; row->cpus && cpu < a->ncpus; cpu++) {
+        if (row->cpus[cpu]) {
+            memset(row->cpus[cpu] + shape, 0, bytes);
+        }
+    }
 }
 
 /* Values become those of a new row, but the keys stay. */
 void agg_clear(struct aggregation *a)
 {
-    size_t shape = a->info->function == D_AGG_LQUANTIZE || a->info->function == D_AGG_LLQUANTIZE;
-
     for (size_t i = 0; i < a->nchains; i++) {
         for (struct agg_row *row = a->chains[i]; row; row = row->next) {
-            memset(row->value + shape, 0, (value_words(a) - shape) * 8);
+            clear_row(a, row);
         }
     }
 }
@@ -152,7 +183,7 @@ void agg_remove_all(struct aggregation *a)
     for (size_t i = 0; i < a->nchains; i++) {
         for (struct agg_row *row = a->chains[i], *next; row; row = next) {
             next = row->next;
-            free_row(row);
+            free_row(a, row);
         }
         a->chains[i] = NULL;
     }
@@ -168,7 +199,7 @@ static void remove_row(struct aggregation *a, struct agg_row *gone)
     }
     *link = gone->next;
     a->nrows--;
-    free_row(gone);
+    free_row(a, gone);
 }
 
 /* Sorted ascending by value, whatever the options say of printing. */

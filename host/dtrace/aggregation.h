@@ -15,6 +15,7 @@ struct agg_row {
     uint64_t hash;
     uint8_t *data;
     uint64_t *value; /* in data */
+    uint64_t **cpus; /* -x aggpercpu: each CPU's share of it, NULL: none; NULL: not asked for */
 };
 
 struct aggregation {
@@ -25,6 +26,7 @@ struct aggregation {
     size_t nchains, nrows;
     uint64_t normal; /* normalize()'s divisor, 1 at first */
     bool printed;    /* a printa() names it */
+    unsigned ncpus;  /* whose shares are kept; 0: none are */
 };
 
 /* How one is printed; from the options. */
@@ -36,8 +38,8 @@ struct agg_style {
 
 /* Bytes of an entry: of its head, keys and value. */
 size_t agg_entry_size(const struct aggregation *);
-/* Folds an entry into the aggregation's row with the same key. False: no memory. */
-bool agg_merge(struct aggregation *, const uint8_t *entry);
+/* Folds an entry of a CPU into the aggregation's row with the same key. False: no memory. */
+bool agg_merge(struct aggregation *, const uint8_t *entry, unsigned cpu);
 void agg_merge_value(enum d_action_kind, uint64_t *to, const uint64_t *from, size_t words);
 void agg_clear(struct aggregation *);
 void agg_remove_all(struct aggregation *);

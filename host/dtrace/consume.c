@@ -31,6 +31,7 @@ bool consumer_init(struct consumer *c)
     for (unsigned i = 0; c->aggs && i < c->naggs; i++) {
         c->aggs[i].info = d_session_aggregation(c->session, i + 1);
         c->aggs[i].normal = 1;
+        c->aggs[i].ncpus = c->json && d_option(c->session, "aggpercpu") ? c->ncpus : 0;
     }
     consumer_options(c);
     return c->aggs && c->buffer && c->agg_buffer;
@@ -211,7 +212,7 @@ static struct aggregation *aggregation_of(struct consumer *c, uint32_t id)
     return &c->aggs[c->agg_variable[id - 1] - 1];
 }
 
-static void merge_entries(struct consumer *c, const uint8_t *data, uint64_t size)
+static void merge_entries(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t size)
 {
     struct d_agg_entry entry;
 
@@ -222,7 +223,7 @@ static void merge_entries(struct consumer *c, const uint8_t *data, uint64_t size
             return;
         }
         if (a && entry.size >= agg_entry_size(a)) {
-            agg_merge(a, data + at);
+            agg_merge(a, data + at, cpu);
         }
     }
 }
@@ -234,7 +235,7 @@ int consumer_aggregate(struct consumer *c, unsigned cpu)
 
     if (!error) {
         message_drops(c, snap.drops, "aggregation drop|", "DTRACEDROP_AGGREGATION", (int)cpu);
-        merge_entries(c, c->agg_buffer, snap.size);
+        merge_entries(c, cpu, c->agg_buffer, snap.size);
     }
     return error;
 }
@@ -412,15 +413,19 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The option says how often. Without one: each time. */
+/* The option says how often, without one: each time. A pass may come a bit before its time: the
+ * first one began later than it was meant to. */
 static bool is_due(struct consumer *c, const char *option, uint64_t *due)
 {
     uint64_t interval = d_option(c->session, option), at = now();
 
-    if (interval == D_OPTION_UNSET || interval == 0 || at < *due) {
-        return interval == D_OPTION_UNSET || interval == 0;
+    if (interval == D_OPTION_UNSET || interval == 0) {
+        return true;
     }
-    *due = *due && at - *due < interval ? *due + interval : at + interval;
+    if (at + interval / 8 < *due) {
+        return false;
+    }
+    *due = *due && at < *due + interval ? *due + interval : at + interval;
     return true;
 }
 

@@ -280,6 +280,35 @@ static void put_distribution(struct consumer *c, const struct aggregation *a,
     putc(']', c->printer.out);
 }
 
+static void put_aggregate(struct consumer *c, const struct aggregation *a,
+                          const struct agg_row *row)
+{
+    if (a->info->function >= D_AGG_QUANTIZE) {
+        put_distribution(c, a, row);
+    } else if (a->info->function == D_AGG_COUNT) {
+        fprintf(c->printer.out, "%llu", (unsigned long long)agg_number(a, row, true));
+    } else {
+        fprintf(c->printer.out, "%lld", (long long)agg_number(a, row, true));
+    }
+}
+
+/* -x aggpercpu: what each CPU had to do with it; those that had nothing are left out. */
+static void put_shares(struct consumer *c, const struct aggregation *a, const struct agg_row *row)
+{
+    bool any = false;
+
+    fputs(",\"cpus\":{", c->printer.out);
+    for (unsigned cpu = 0; cpu < a->ncpus; cpu++) {
+        struct agg_row one = {.value = row->cpus[cpu]};
+        if (one.value) {
+            fprintf(c->printer.out, "%s\"%u\":", any ? "," : "", cpu);
+            put_aggregate(c, a, &one);
+            any = true;
+        }
+    }
+    putc('}', c->printer.out);
+}
+
 static void put_row(struct consumer *c, const struct aggregation *a, const struct agg_row *row)
 {
     fputs("{\"key\":[", c->printer.out);
@@ -293,12 +322,9 @@ static void put_row(struct consumer *c, const struct aggregation *a, const struc
         }
     }
     fputs("],\"value\":", c->printer.out);
-    if (a->info->function >= D_AGG_QUANTIZE) {
-        put_distribution(c, a, row);
-    } else if (a->info->function == D_AGG_COUNT) {
-        fprintf(c->printer.out, "%llu", (unsigned long long)agg_number(a, row, true));
-    } else {
-        fprintf(c->printer.out, "%lld", (long long)agg_number(a, row, true));
+    put_aggregate(c, a, row);
+    if (row->cpus) {
+        put_shares(c, a, row);
     }
     putc('}', c->printer.out);
 }

@@ -41,7 +41,8 @@ static void print_arguments(const struct command *c, const struct d_probe_info *
 
 static void print_verbose(const struct command *c, const struct d_probe_info *info)
 {
-    const struct d_attributes *a = &info->attributes, *b = &info->argument_attributes;
+    struct d_probe_info given = d_session_stability(c->session, info);
+    const struct d_attributes *a = &given.attributes, *b = &given.argument_attributes;
 
     putc('\n', c->out);
     print_attributes(c->out, "Probe Description Attributes", least(a->name, info),

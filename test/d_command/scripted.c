@@ -69,19 +69,39 @@ static int aggregation(struct target *t, unsigned cpu, void *to, size_t room, st
 
 static unsigned asked; /* CPUs, in this pass */
 
+/* Bytes, 0 if they have no room. */
+static size_t put(struct target *t, const struct scripted_record *r, char *to, size_t room)
+{
+    struct d_record head = {r->epid, (uint32_t)(r->time >> 32), (uint32_t)r->time};
+    struct d_epid_desc desc = {.size = sizeof(head)};
+    struct d_recdesc recs[5];
+    uint32_t n = r->fault[0] ? 5 : 0;
+
+    if (n) {
+        assert_int_equal(self_ops->epid(t, r->epid, &desc, recs, &n), 0);
+        assert_int_equal(desc.clause, D_CLAUSE_FAULT);
+    }
+    if (desc.size > room) {
+        return 0;
+    }
+    memset(to, 0, desc.size);
+    memcpy(to, &head, sizeof(head));
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(to + recs[i].offset, &r->fault[i], sizeof(r->fault[i]));
+    }
+    return desc.size;
+}
+
 static int buffer(struct target *t, unsigned cpu, void *to, size_t room, struct d_snap *snap)
 {
     const struct scripted_pass *p = now();
     size_t n = 0;
 
-    (void)t;
     *snap = (struct d_snap){.taken = p->taken[cpu], .drops = p->drops[cpu]};
     for (const struct scripted_record *r = p->records; r->epid && scripted.pass < scripted.npasses;
          r++) {
-        struct d_record head = {r->epid, (uint32_t)(r->time >> 32), (uint32_t)r->time};
-        if (r->cpu == cpu && n + sizeof(head) <= room) {
-            memcpy((char *)to + n, &head, sizeof(head));
-            n += sizeof(head);
+        if (r->cpu == cpu) {
+            n += put(t, r, (char *)to + n, room - n);
         }
     }
     snap->size = n;

@@ -17,11 +17,13 @@
 
 enum { CPUS = 3, RECORDS = 8 };
 
-/* A record of a clause that records nothing but its EPID. epid 0: the end. */
+/* A record of a clause that records nothing but its EPID, or, with a fault, of the one that tells of
+ * it (ERROR's arg1 to arg5). epid 0: the end. */
 struct scripted_record {
     unsigned cpu;
     uint32_t epid;
     uint64_t time;
+    uint64_t fault[5];
 };
 
 /* One look of the consumer at all CPUs. */

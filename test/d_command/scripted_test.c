@@ -12,7 +12,7 @@
 #define PROGRAM \
     "BEGIN { printf(\"a\"); } BEGIN { printf(\"b\"); } BEGIN { printf(\"c\"); } " \
     "BEGIN { printf(\"d\"); } BEGIN { printf(\"e\"); } END { printf(\"z\"); }"
-enum { A = 1, B, C, D, E, Z };
+enum { A = 1, B, C, D, E, Z, FAULT };
 
 #define RUN(passes, ...) \
     scripted_run(passes, sizeof(passes) / sizeof(*(passes)), "-q", "-x", "switchrate=1000hz", \
@@ -197,6 +197,44 @@ static void test_every_kind_of_drop(void **state)
     assert_int_equal(strlen(scripted.err), bytes);
 }
 
+/* Those too that nothing makes on this machine. */
+static void test_every_fault(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, FAULT, 1, {A, 1, 4, DIF_FAULT_BADALIGN, 0x1001}},
+                     {0, FAULT, 2, {A, 1, 4, DIF_FAULT_BADSTACK, 0x30}},
+                     {0, FAULT, 3, {A, 2, 8, DIF_FAULT_KPRIV, 7}},
+                     {0, FAULT, 4, {A, 0, 0, DIF_FAULT_UPRIV, 7}},
+                     {0, FAULT, 5, {A, 1, 0, DIF_FAULT_TUPOFLOW, 7}},
+                     {0, FAULT, 6, {A, 1, (uint64_t)-1, DIF_FAULT_UNKNOWN, 7}},
+                     {0, FAULT, 7, {A, 1, 12, 10, 7}}},
+         .taken = {50, 51, 52},
+         .status = OVER},
+        {.records = {{0}}},
+    };
+    static const char before[] = "dtrace: error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): ";
+    static const char *const texts[] = {
+        "invalid alignment (0x1001) in action #1 at DIF offset 4\n",
+        "bad stack (0x30) in action #1 at DIF offset 4\n",
+        "invalid kernel access in action #2 at DIF offset 8\n",
+        "invalid user access in predicate at DIF offset 0\n",
+        "tuple stack overflow in action #1 at DIF offset 0\n",
+        "unknown fault in action #1\n",
+        "unknown fault in action #1 at DIF offset 12\n",
+    };
+
+    (void)state;
+    RUN(passes, "-Z");
+    const char *at = scripted.err;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        assert_memory_equal(at, before, strlen(before));
+        at += strlen(before);
+        assert_memory_equal(at, texts[i], strlen(texts[i]));
+        at += strlen(texts[i]);
+    }
+    assert_string_equal(at, "");
+}
+
 static void test_silence(void **state)
 {
     static const struct scripted_pass passes[] = {
@@ -342,6 +380,7 @@ int main(void)
         T(test_drops),
         T(test_drops_that_add_up),
         T(test_every_kind_of_drop),
+        T(test_every_fault),
         T(test_silence),
         T(test_full_buffer_ends_it),
         T(test_dropped_exit),
