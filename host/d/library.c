@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Libraries of D: the one that is built in (or the .d files of `syslibdir`), and the .d files of the
- * -L directories, each after those it depends on. One whose provider or module is missing is left out.
+ * Libraries of D: the one that is built in (or the .d files of `syslibdir`), and the .d files of
+ * the -L directories, each after those it depends on. One whose provider or module is missing is
+ * left out.
  */
 #include "host/d/pragma.h"
 

@@ -6,6 +6,7 @@
 #include "host/d/back.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void print_list(struct d_session *d, const struct d_node *n, const char *what,
                        unsigned depth);
@@ -40,6 +41,14 @@ static const char *kind_text(enum d_node_kind kind)
     return texts[kind];
 }
 
+static void print_name(const struct d_node *n)
+{
+    const char *scope = n->scope ? n->scope : "";
+    bool of_thread = strcmp(scope, "this") == 0 || strcmp(scope, "self") == 0;
+
+    fprintf(stderr, " %s%s%s", scope, of_thread ? "->" : n->scope ? "`" : "", n->text);
+}
+
 static void print_head(struct d_session *d, const struct d_node *n)
 {
     fputs(kind_text(n->kind), stderr);
@@ -54,7 +63,7 @@ static void print_head(struct d_session *d, const struct d_node *n)
     } else if (n->kind == D_NODE_PROBE) {
         fprintf(stderr, " %s:%s:%s:%s", n->provider, n->module, n->function, n->probe_name);
     } else if (n->text) {
-        fprintf(stderr, " %s%s%s", n->scope ? n->scope : "", n->scope ? "`" : "", n->text);
+        print_name(n);
     }
     if (n->type) {
         fprintf(stderr, " (%s)", d_type_text(d, n->type, NULL));

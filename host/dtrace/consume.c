@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RECS_MAX = 4096, ROOM_MAX = 1 << 30 };
 
@@ -405,27 +404,19 @@ bool consumer_is_over(const struct consumer *c)
     return c->last.exited || c->last.filled || c->last.state >= D_STATE_DRAINING;
 }
 
-static uint64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* The option says how often, without one: each time. A pass may come a bit before its time: the
- * first one began later than it was meant to. */
+/* The option says how often, without one: each time. Times are those for which a pass was meant,
+ * not those at which it came to be. */
 static bool is_due(struct consumer *c, const char *option, uint64_t *due)
 {
-    uint64_t interval = d_option(c->session, option), at = now();
+    uint64_t interval = d_option(c->session, option);
 
     if (interval == D_OPTION_UNSET || interval == 0) {
         return true;
     }
-    if (at + interval / 8 < *due) {
+    if (c->at < *due) {
         return false;
     }
-    *due = *due && at < *due + interval ? *due + interval : at + interval;
+    *due = *due && c->at < *due + interval ? *due + interval : c->at + interval;
     return true;
 }
 

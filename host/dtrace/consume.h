@@ -40,8 +40,9 @@ struct consumer {
     uint32_t nagg_ids;
     struct aggregation *aggs; /* by number - 1 */
     unsigned naggs;
-    struct d_status last; /* what was already reported */
-    uint64_t agg_due, switch_due; /* ns of CLOCK_MONOTONIC: when to take them next; 0: now */
+    struct d_status last;         /* what was already reported */
+    uint64_t at;                  /* when this pass was due, ns */
+    uint64_t agg_due, switch_due; /* when to take them next; 0: now */
     struct pending *pending;
     size_t npending, pending_room;
     uint64_t order;

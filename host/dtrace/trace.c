@@ -161,6 +161,7 @@ static int follow(struct command *c, struct consumer *consumer)
     int error = 0;
 
     while (!interrupted && !error) {
+        consumer->at = due;
         error = consumer_pass(consumer, false);
         if (error || consumer_is_over(consumer) || command_child_ended(c)) {
             break;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,9 +141,25 @@ const char *d_port_execname(void)
     return program_invocation_short_name;
 }
 
+/* The words of the command line, with blanks between them; a long one is cut. */
+static char arguments[256];
+
+void self_port_init(void)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, arguments, sizeof(arguments) - 1) : 0;
+
+    for (ssize_t i = 0; i + 1 < n; i++) {
+        arguments[i] = arguments[i] ? arguments[i] : ' ';
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 const char *d_port_execargs(void)
 {
-    return "";
+    return arguments;
 }
 
 /* Frames of the machine itself are none of the program's business: see d_port_stack(). */

@@ -13,6 +13,7 @@
 enum { SELF_CPUS_MAX = 8 };
 
 void self_cpus_init(void);
+void self_port_init(void);
 
 /* Timers: fn(arg) on a CPU, as that CPU, each interval ns. Started and stopped by the control
  * thread; after self_timer_stop() fn is not running and will not run. */

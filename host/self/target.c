@@ -67,6 +67,7 @@ static void cleaner_start(void)
 static void init(void)
 {
     self_cpus_init();
+    self_port_init();
     d_machine_init();
     self_profile_init();
 }

@@ -63,6 +63,7 @@ static int aggregation(struct target *t, unsigned cpu, void *to, size_t room, st
     (void)t;
     (void)to;
     (void)room;
+    scripted.aggregations += cpu == 0;
     *snap = (struct d_snap){.drops = now()->aggregation_drops[cpu]};
     return 0;
 }

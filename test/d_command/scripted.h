@@ -17,8 +17,8 @@
 
 enum { CPUS = 3, RECORDS = 8 };
 
-/* A record of a clause that records nothing but its EPID, or, with a fault, of the one that tells of
- * it (ERROR's arg1 to arg5). epid 0: the end. */
+/* A record of a clause that records nothing but its EPID, or, with a fault, of the one that tells
+ * of it (ERROR's arg1 to arg5). epid 0: the end. */
 struct scripted_record {
     unsigned cpu;
     uint32_t epid;
@@ -45,6 +45,7 @@ struct scripted {
     const struct scripted_pass *passes; /* the last one is repeated */
     unsigned npasses, pass;
     unsigned begin_cpu, end_cpu;
+    unsigned aggregations;               /* how often they were asked for */
     const struct scripted_probe *probes; /* by EPID; NULL: as it is */
     char out[4096], err[4096];           /* what was written */
     int status;

@@ -197,6 +197,27 @@ static void test_every_kind_of_drop(void **state)
     assert_int_equal(strlen(scripted.err), bytes);
 }
 
+/* At first, when it is over, and at the end. */
+static void test_aggregations_seldom(void **state)
+{
+    static const struct scripted_pass passes[] = {
+        {.records = {{0, A, 10}}, .taken = {50, 51, 52}},
+        {.records = {{0, B, 60}}, .taken = {70, 70, 70}},
+        {.records = {{0, C, 80}}, .taken = {90, 90, 90}},
+        {.records = {{0, D, 100}}, .taken = {110, 110, 110}, .status = OVER},
+        {.records = {{0, Z, 120}}, .taken = {130, 130, 130}},
+    };
+
+    (void)state;
+    scripted.aggregations = 0;
+    RUN(passes, "-x", "aggrate=1h");
+    assert_string_equal(scripted.out, "abcdz\n");
+    assert_int_equal(scripted.aggregations, 3);
+    scripted.aggregations = 0;
+    RUN(passes, "-Z");
+    assert_int_equal(scripted.aggregations, 5);
+}
+
 /* Those too that nothing makes on this machine. */
 static void test_every_fault(void **state)
 {
@@ -381,6 +402,7 @@ int main(void)
         T(test_drops_that_add_up),
         T(test_every_kind_of_drop),
         T(test_every_fault),
+        T(test_aggregations_seldom),
         T(test_silence),
         T(test_full_buffer_ends_it),
         T(test_dropped_exit),
