@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -27,13 +26,14 @@ class Board:
     def __init__(self, board, image, test):
         self.dir = os.path.join(ROOT, "build/check/dlog", f"{board}.{test}")
         os.makedirs(self.dir, exist_ok=True)
-        self.tmp = tempfile.TemporaryDirectory(prefix="kymo-dlog-")
-        self.spec = "unix:" + os.path.join(self.tmp.name, "link")
-        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.tmp.name)
+        # Sockets have short paths, wherever the tree is.
+        short = f"/proc/{os.getpid()}/fd/{os.open(self.dir, os.O_PATH)}"
+        self.spec = f"unix:{short}/link"
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=short)
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:
             command = args.read().split() + [
-                "-chardev", f"socket,id=link,path={self.tmp.name}/link,server=on,wait=off"
+                "-chardev", f"socket,id=link,path={short}/link,server=on,wait=off"
             ] + link.read().split() + ["-kernel", f"{build}/{image}.elf"]
         with open(os.path.join(self.dir, "console.txt"), "wb") as console:
             self.qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL,

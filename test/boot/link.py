@@ -347,7 +347,8 @@ def a_line_of_115200_baud(bench):
 TESTS = [who_is_there, bytes_over_a_good_line, bytes_over_a_bad_line, many_at_once_over_a_bad_line,
          the_console_is_the_console, a_capture_over_a_bad_line, a_plug_pulled_amid_a_capture,
          a_plug_pulled_amid_bytes, a_target_that_stops, garbage_from_the_host,
-         hosts_that_do_not_read, nobody_is_left, killed_clients, a_wrong_target, no_service, a_line_of_115200_baud]
+         hosts_that_do_not_read, nobody_is_left, killed_clients, a_wrong_target, no_service,
+         a_line_of_115200_baud]
 
 
 def main():

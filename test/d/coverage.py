@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything D has a name for is in a row of test/d/rows: what a table gains, a row must show.
 
-The tables: trace/d/opcodes.def (variables, subroutines), host/d/actions.def, host/d/options.def, the
-error tags in host/d, printf's conversions, the letters of the command's options, the texts of drops
-and faults. Prints what has no row. The last line is `N passed, N failed`.
+The tables: trace/d/opcodes.def (variables, subroutines), host/d/actions.def, host/d/options.def,
+the error tags in host/d, printf's conversions, the letters of the command's options, the texts of
+drops and faults. Prints what has no row. The last line is `N passed, N failed`.
 """
 import glob
 import os
@@ -40,7 +40,7 @@ def without_row(names, pattern, text):
 
 
 def table(path, macro):
-    """The names in a table's rows of this macro: the first argument, or the second after a number."""
+    """The names in a table: the first argument of this macro, or the second after a number."""
     return re.findall(rf"^{macro}\((?:[0-9a-fx]+, *)?(\w+),", source(path), re.M)
 
 

@@ -147,13 +147,25 @@ static void test_square(void **state)
     }
 }
 
-/* Rows of several snapshots, merged and sorted, against counting. */
+enum { CPUS = 3 };
+
+static int64_t shares_sum(const struct agg_row *row)
+{
+    int64_t sum = 0;
+
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        sum += row->cpus[cpu] ? (int64_t)row->cpus[cpu][0] : 0;
+    }
+    return sum;
+}
+
+/* Rows of several snapshots of three CPUs, merged and sorted, against counting. */
 static void test_rows(void **state)
 {
     struct d_aggregation_info info = {.function = D_AGG_SUM, .nkeys = 1};
     struct d_recdesc recs[2] = {{.kind = D_ACT_DIFEXPR, .size = 4, .offset = 16},
                                 {.kind = D_AGG_SUM, .size = 8, .offset = 24}};
-    struct aggregation a = {.info = &info, .nrecs = 2, .normal = 1};
+    struct aggregation a = {.info = &info, .nrecs = 2, .normal = 1, .ncpus = CPUS};
     struct aggregation *list[1] = {&a};
     struct agg_style style = {0};
     int64_t sums[50] = {0};
@@ -169,7 +181,7 @@ static void test_rows(void **state)
         memcpy(&entry[2], &key, 4);
         entry[3] = (uint64_t)value;
         sums[key] += value;
-        assert_true(agg_merge(&a, (const uint8_t *)entry));
+        assert_true(agg_merge(&a, (const uint8_t *)entry, random_below(CPUS)));
     }
     struct agg_row **rows = agg_join(list, 1, &style, &n);
     assert_int_equal(n, a.nrows);
@@ -177,6 +189,7 @@ static void test_rows(void **state)
         uint32_t key;
         memcpy(&key, rows[i]->data + 16, 4);
         assert_int_equal((int64_t)rows[i]->value[0], sums[key]);
+        assert_int_equal(shares_sum(rows[i]), sums[key]);
         assert_true(i == 0 || (int64_t)rows[i - 1]->value[0] <= (int64_t)rows[i]->value[0]);
     }
     free(rows);
