@@ -18,6 +18,14 @@ static const struct {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+static int usage(int status)
+{
+    printf("usage: crash KIND | crash list\n"
+           "Does one thing that a process must not do, and so ends.\n"
+           "  list   what there is to do\n");
+    return status;
+}
+
 static int list(void)
 {
     for (size_t i = 0; i < KINDS; i++) {
@@ -31,6 +39,9 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "list") == 0) {
         return list();
     }
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        return usage(0);
+    }
     crash_argument(argc > 2 ? argv[2] : NULL);
     for (size_t i = 0; argc > 1 && i < KINDS; i++) {
         if (strcmp(kinds[i].name, argv[1]) == 0) {
@@ -41,6 +52,5 @@ int main(int argc, char **argv)
             return 3;
         }
     }
-    printf("usage: crash KIND; crash list\n");
-    return 2;
+    return usage(2);
 }

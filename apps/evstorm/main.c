@@ -81,8 +81,21 @@ static bool report(unsigned p)
     return producers[p].error >= 0;
 }
 
+static int usage(int status)
+{
+    printf("usage: evstorm [THREADS [EVENTS]]\n"
+           "Writes trace events as fast as it can.\n"
+           "  THREADS   1 to %d; without: one a CPU\n"
+           "  EVENTS    of each thread; without: %lu\n",
+           PRODUCERS, (unsigned long)events);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        return usage(0);
+    }
     unsigned wanted = argc > 1 ? (unsigned)atoi(argv[1]) : kymo_cpus();
     uint64_t total = 0;
 
@@ -90,8 +103,7 @@ int main(int argc, char **argv)
         events = strtoull(argv[2], NULL, 0);
     }
     if (wanted == 0 || wanted > PRODUCERS) {
-        printf("usage: evstorm [THREADS (1-%d) [EVENTS]]\n", PRODUCERS);
-        return 2;
+        return usage(2);
     }
     sem_init(&go, 0, 0);
     unsigned count = start_all(wanted);

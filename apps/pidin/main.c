@@ -31,13 +31,20 @@ static void list(void (*each)(const struct kymo_proc_info *proc))
     }
 }
 
+static const char help[] =
+    "usage: pidin [info]\n"
+    "  without a word   every thread: priority, state and what it waits for\n"
+    "  info             every process: threads, channels, maps, memory, abilities\n";
+
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "info") == 0) {
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+    } else if (argc > 1 && strcmp(argv[1], "info") == 0) {
         print_info_head();
         list(print_info);
     } else if (argc > 1) {
-        printf("usage: pidin [info]\n");
+        fputs(help, stdout);
         return 2;
     } else {
         print_threads_head();

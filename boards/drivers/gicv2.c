@@ -9,6 +9,7 @@
 #define GICD_IPRIORITYR 0x400
 #define GICD_ITARGETSR 0x800
 #define GICD_SGIR 0xf00
+#define GICD_PIDR2 0xfe8
 #define GICC_CTLR 0x00
 #define GICC_PMR 0x04
 #define GICC_BPR 0x08
@@ -27,6 +28,11 @@ static uint32_t dist_read(unsigned reg)
 static void dist_write(unsigned reg, uint32_t value)
 {
     mmio_write(gic_dist_base + reg, value);
+}
+
+bool gic_is_v2(uintptr_t dist)
+{
+    return (mmio_read(dist + GICD_PIDR2) >> 4 & 15) == 2;
 }
 
 unsigned gic_init(uintptr_t dist, uintptr_t cpu)

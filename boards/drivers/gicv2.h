@@ -18,6 +18,8 @@
 
 extern uintptr_t gic_dist_base, gic_cpu_base; /* [I] */
 
+/* Says so itself; of another one nothing else may be called. */
+bool gic_is_v2(uintptr_t dist);
 /* dist, cpu: where the two register blocks are mapped. Once, by CPU 0. Returns how many lines. */
 unsigned gic_init(uintptr_t dist, uintptr_t cpu);
 /* On each CPU n: its private lines, of which `enabled` is a mask, and its interface. */

@@ -20,6 +20,7 @@
 #define IRQ_IPI 0
 #define IRQ_TIMER 27
 #define FIRST_EXTERNAL 32
+#define REFUSED 2 /* status: not a machine that this kernel runs on */
 #define IRQ_LINES_MAX 256
 
 _Static_assert(CONFIG_CPUS <= GIC_MAX_CPUS && CONFIG_CPUS <= FDT_MAX_CPUS, "more need a GIC v3");
@@ -92,6 +93,11 @@ unsigned arch_cpu_count(void)
 
 void a64_board_irq_init(void)
 {
+    if (!gic_is_v2(device(GIC_DIST))) {
+        kprintf("kymo on %s: no GIC v2 on this machine; in QEMU it is -M virt,gic-version=2\n",
+                arch_board_name());
+        arch_shutdown(REFUSED);
+    }
     unsigned lines = gic_init(device(GIC_DIST), device(GIC_CPU));
     external_lines = (lines < IRQ_LINES_MAX ? lines : IRQ_LINES_MAX) - FIRST_EXTERNAL;
 }

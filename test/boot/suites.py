@@ -246,6 +246,12 @@ SUITES = [
     Suite("small", "16 MB of RAM", "smoke", A64, cpus=2, tests=20, qemu=["-m", "16M"]),
     Suite("large", "5 GB of RAM: above 4 GB, too", "smoke", A64, cpus=2, tests=20,
           qemu=["-m", "5G"]),
+    Suite("help", "programs say what they take", "help",
+          checks=[says(r"(?s)usage: pidin.*usage: evstorm.*usage: crash.*[Uu]sage: tracelogger.*"
+                       r"usage: pidin.*usage: evstorm.*usage: crash")]),
+    Suite("gicv3", "a machine with another interrupt controller is refused", "hello", A64,
+          status=2, qemu=["-M", "virt,gic-version=3"],
+          checks=[says(r"\A\s*kymo on virt-a64: no GIC v2 on this machine; .*gic-version=2\s*\Z")]),
     Suite("panic", "a panic says where and why, and ends the emulator", "panic", status=101,
           panics=True,
           checks=[says(r"kernel panic on CPU \d: .*\ncurrent: process 3 \(t_system\), thread 1, "
