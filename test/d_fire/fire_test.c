@@ -46,6 +46,24 @@ static void test_record(void **state)
     assert_int_equal(datum(0, 1), 7);
 }
 
+/* A clause has one time: what its predicate saw is its record's. */
+static void test_time(void **state)
+{
+    (void)state;
+    clause(target.probe[0], "var t global scalar value 8; ldgs timestamp r1; stgs t r1; ret r1");
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "var t global scalar value 8; result value 8; ldgs t r1; ret r1");
+    clause(target.probe[0], "ldgs timestamp r1; ret r1");
+    action(D_ACT_DIFEXPR, "result value 8; ldgs timestamp r1; ret r1");
+    start();
+    fire(0, 1);
+    take(0);
+    assert_int_equal(target.nrecords, 3);
+    assert_int_equal(target.records[0].time, datum(1, 0));
+    assert_true(target.records[1].time > target.records[0].time);
+    assert_int_equal(target.records[2].time, datum(2, 0));
+}
+
 /* What is there to be recorded when an action records nothing. */
 static void test_nothing(void **state)
 {
@@ -837,6 +855,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
     const struct CMUnitTest tests[] = {
         T(test_record),
+        T(test_time),
         T(test_nothing),
         T(test_predicate),
         T(test_cached),

@@ -421,13 +421,30 @@ static void test_eval(void **state)
     }
 }
 
+/* Loading makes `mov` before a return into the return: only if it is of the same register, and
+ * whoever comes to the return otherwise has its value. */
+static void test_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(run("setx 7 r1; setx 8 r2; mov r1 r2; ret r2"), 7);
+    assert_int_equal(run("setx 7 r1; setx 8 r2; mov r1 r2; ret r1"), 7);
+    assert_int_equal(run("setx 7 r1; setx 8 r2; mov r1 r3; ret r2"), 8);
+    assert_int_equal(run("setx 7 r1; setx 8 r2; mov r1 r2; ba l; setx 9 r2; l: ret r2"), 7);
+    assert_int_equal(run("setx 7 r1; setx 8 r2; mov r1 r3; ba l; setx 9 r2; l: ret r2"), 8);
+    assert_int_equal(run("setx 7 r1; mov r1 r2; mov r2 r3; mov r3 r4; ret r4"), 7);
+    assert_int_equal(run("setx 7 r1; mov r1 r2; ba l; nop; l: mov r0 r2; ret r2"), 0);
+    assert_int_equal(run("setx 7 r1; cmp r1 r0; bne l; setx 9 r1; mov r0 r1; l: ret r1"), 7);
+    assert_int_equal(run("setx 7 r1; cmp r1 r0; bne l; ba l; l: mov r1 r2; ret r2"), 7);
+    assert_int_equal(run("ldgs arg0 r1; mov r1 r2; ret r2"), run("ldgs arg0 r1; ret r1"));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_arithmetic), T(test_branches), T(test_scmp),   T(test_loads),
-        T(test_stores),     T(test_copys),    T(test_allocs), T(test_tuple),
-        T(test_push),       T(test_fault),    T(test_long),   T(test_eval),
+        T(test_arithmetic), T(test_branches), T(test_scmp),  T(test_loads), T(test_stores),
+        T(test_copys),      T(test_allocs),   T(test_tuple), T(test_push),  T(test_fault),
+        T(test_long),       T(test_eval),     T(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

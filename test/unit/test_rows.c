@@ -2,8 +2,8 @@
 /*
  * Every row of trace/events.def: its hook, called with values of the whole width of each type, fast
  * and wide, in the 32-bit and the 64-bit form, comes back from the host's reader with the row's
- * name, argument names and values, decoded by the table text that a capture carries. Kernel calls:
- * test_calls.c.
+ * name, argument names and values, decoded by the table text that a capture carries; and what D
+ * gets of it (trace/fire.c). Kernel calls: test_calls.c.
  */
 #include "test/unit/capture.h"
 
@@ -63,8 +63,8 @@ struct arg {
 #define ARGS_MAX 12
 
 struct row {
-    unsigned class, number;
-    bool same; /* fast and wide */
+    unsigned class, number, site; /* site: TRACE_EV_COUNT for states, which D gets elsewhere */
+    bool same;                    /* fast and wide */
     const char *name;
     void (*emit)(void);
     struct arg fast[ARGS_MAX], wide[ARGS_MAX];
@@ -94,18 +94,20 @@ struct row {
     { \
         TRACE_EACH(ARG_, TRACE_SEP_COMMA, , __VA_ARGS__) \
     }
-#define ROW(n, CLASS, number, NAME, fast, wide) \
+#define ROW(n, CLASS, number, site, NAME, fast, wide) \
     {TRACE_CLASS_##CLASS, \
      number, \
+     site, \
      !TRACE_HAS_##wide, \
      #NAME, \
      emit_##n, \
      ARG_LIST(TRACE_LIST_##fast), \
      ARG_LIST(TRACE_ARGS(fast, wide))},
 static const struct row rows[] = {
-#define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) ROW(n, CLASS, number, NAME, fast, wide)
+#define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) \
+    ROW(n, CLASS, number, TRACE_EV_##n, NAME, fast, wide)
 #define EVENT_STATE(n, CLASS, number, EXT, NAME, fast, wide, doc) \
-    ROW(n, CLASS, number, NAME, fast, wide)
+    ROW(n, CLASS, number, TRACE_EV_COUNT, NAME, fast, wide)
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
 #undef EVENT
@@ -257,6 +259,83 @@ static void a_row_that_is_off_makes_nothing(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
+/* ---- D ---- */
+
+enum { WORDS = 5 };
+
+static void check_words(const struct row *row)
+{
+    const struct arg *arg = row->wide;
+
+    assert_int_equal(fake.fired_site, row->site);
+    for (unsigned i = 0; i < WORDS; i++) {
+        uint64_t expected = arg->name ? value_of(arg->type, arg->name) : 0;
+        assert_int_equal(fake.fired_words[i],
+                         arg->type == 'N' ? (uint64_t)(uintptr_t)text : expected);
+        arg += arg->name != NULL;
+    }
+}
+
+/* Fires it with D on its site; true: D was called. */
+static bool probed(const struct row *row)
+{
+    unsigned before = fake.fired;
+
+    row->emit();
+    assert_in_range(fake.fired - before, 0, 1);
+    return fake.fired != before;
+}
+
+static void a_probe_gets_every_word(void **state)
+{
+    (void)state;
+    text = "text";
+    big = true;
+    fake_boot(1);
+    for (unsigned i = 0; i < ROWS; i++) {
+        if (rows[i].site != TRACE_EV_COUNT) {
+            assert_false(probed(&rows[i]));
+            trace_site_probe(rows[i].site, true);
+            assert_true(probed(&rows[i]));
+            check_words(&rows[i]);
+            trace_site_probe(rows[i].site, false);
+            assert_false(probed(&rows[i]));
+        }
+    }
+    assert_int_equal(loss_of(0).made, 0);
+}
+
+/* The log gets what D is not for. */
+static void a_thread_remembers_a_predicate(void **state)
+{
+    static const uint32_t predicate = 7;
+    unsigned sites = 0;
+
+    (void)state;
+    fake_boot(1);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    for (unsigned i = 0; i < ROWS; i++) {
+        unsigned site = rows[i].site;
+        if (site == TRACE_EV_COUNT) {
+            continue;
+        }
+        const uint32_t *nobody = trace_port_skips[site];
+        trace_site_probe(site, true);
+        trace_port_skips[site] = &predicate;
+        trace_host_remembered = predicate;
+        assert_false(probed(&rows[i]));
+        trace_host_remembered = predicate + 1;
+        assert_true(probed(&rows[i]));
+        trace_host_remembered = 0;
+        trace_port_skips[site] = nobody;
+        assert_true(probed(&rows[i]));
+        trace_site_probe(site, false);
+        sites++;
+    }
+    assert_int_equal(loss_of(0).made, 3 * sites);
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
 /* "type:name,type:name" as the text has it. */
 static void put_list(char *line, const struct arg *args)
 {
@@ -309,6 +388,8 @@ int main(void)
         cmocka_unit_test(strings_of_every_length),
         cmocka_unit_test(all_rows_in_one_capture),
         cmocka_unit_test(a_row_that_is_off_makes_nothing),
+        cmocka_unit_test(a_probe_gets_every_word),
+        cmocka_unit_test(a_thread_remembers_a_predicate),
         cmocka_unit_test(the_text_has_each_row_once),
     };
 

@@ -7,46 +7,44 @@
 #include "trace/d/run.h"
 #include "trace/d/validate.h"
 
-/* An own opcode for a variable that is neither built in nor dynamic. */
-static struct d_insn decode_static(const struct d_place *place, uint8_t value_op, uint8_t ref_op,
-                                   uint8_t rd)
+/* Opcodes of variables that are not a thread's: scope, and the own one for a value; the next own
+ * one is for a reference. 0: none, its index says all. */
+static const struct {
+    uint8_t op, scope, own;
+} variable_ops[] = {
+    {DIF_OP_ldgs, DIF_SCOPE_GLOBAL, D_RUN_ldgs_value},
+    {DIF_OP_stgs, DIF_SCOPE_GLOBAL, D_RUN_stgs_value},
+    {DIF_OP_ldls, DIF_SCOPE_LOCAL, D_RUN_ldls_value},
+    {DIF_OP_stls, DIF_SCOPE_LOCAL, D_RUN_stls_value},
+    {DIF_OP_ldgaa, DIF_SCOPE_GLOBAL, 0},
+    {DIF_OP_stgaa, DIF_SCOPE_GLOBAL, 0},
+};
+_Static_assert(D_RUN_ldgs_ref == D_RUN_ldgs_value + 1 && D_RUN_stgs_ref == D_RUN_stgs_value + 1 &&
+                   D_RUN_ldls_ref == D_RUN_ldls_value + 1 && D_RUN_stls_ref == D_RUN_stls_value + 1,
+               "variable_ops[]");
+
+static void decode_variable(const struct d_places *p, uint16_t id, struct d_insn *to)
 {
-    uint8_t op = place->variable->type.ref ? ref_op : value_op;
+    uint8_t scope = DIF_SCOPE_THREAD, own = 0;
 
-    return (struct d_insn){.op = op, .rd = rd, .index = place->place};
-}
-
-static struct d_insn decode_variable(const struct d_places *p, dif_insn i)
-{
-    uint8_t op = (uint8_t)DIF_INSN_OP(i), rd = DIF_INSN_RD(i);
-    uint16_t id = DIF_INSN_INDEX(i);
-
+    to->index = id;
     if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
-        return (struct d_insn){.op = D_RUN_ldgs_arg, .rd = rd, .index = id - DIF_VAR_arg0};
+        to->op = D_RUN_ldgs_arg;
+        to->index = id - DIF_VAR_arg0;
     }
     if (id < DIF_VAR_OTHER_USER) {
-        return (struct d_insn){.op = op, .rd = rd, .index = id};
+        return;
     }
-    switch (op) {
-    case DIF_OP_ldgs:
-        return decode_static(d_places_find(p, DIF_SCOPE_GLOBAL, id), D_RUN_ldgs_value,
-                             D_RUN_ldgs_ref, rd);
-    case DIF_OP_stgs:
-        return decode_static(d_places_find(p, DIF_SCOPE_GLOBAL, id), D_RUN_stgs_value,
-                             D_RUN_stgs_ref, rd);
-    case DIF_OP_ldls:
-        return decode_static(d_places_find(p, DIF_SCOPE_LOCAL, id), D_RUN_ldls_value,
-                             D_RUN_ldls_ref, rd);
-    case DIF_OP_stls:
-        return decode_static(d_places_find(p, DIF_SCOPE_LOCAL, id), D_RUN_stls_value,
-                             D_RUN_stls_ref, rd);
-    case DIF_OP_ldgaa:
-    case DIF_OP_stgaa:
-        return (struct d_insn){
-            .op = op, .rd = rd, .index = d_places_find(p, DIF_SCOPE_GLOBAL, id)->place};
-    default:
-        return (struct d_insn){
-            .op = op, .rd = rd, .index = d_places_find(p, DIF_SCOPE_THREAD, id)->place};
+    for (unsigned n = 0; n < sizeof(variable_ops) / sizeof(*variable_ops); n++) {
+        if (variable_ops[n].op == to->op) {
+            scope = variable_ops[n].scope;
+            own = variable_ops[n].own;
+        }
+    }
+    const struct d_place *place = d_places_find(p, scope, id);
+    to->index = place->place;
+    if (own) {
+        to->op = own + (place->variable->type.ref != 0);
     }
 }
 
@@ -65,42 +63,58 @@ _Static_assert(DIF_OP_ldx - DIF_OP_ldsb == 6 && DIF_OP_rldsb - DIF_OP_uldsb == 7
                    DIF_OP_stx - DIF_OP_stb == 3,
                "their order is the table's");
 
-static struct d_insn decode_one(const struct d_places *p, dif_insn i)
+static void decode_one(const struct d_places *p, dif_insn i, struct d_insn *to)
 {
-    uint8_t op = (uint8_t)DIF_INSN_OP(i), rd = DIF_INSN_RD(i);
-
-    switch (d_formats[op]) {
+    to->op = (uint8_t)DIF_INSN_OP(i);
+    to->rd = DIF_INSN_RD(i);
+    to->r1 = DIF_INSN_R1(i);
+    to->r2 = DIF_INSN_R2(i);
+    switch (d_formats[to->op]) {
     case DIF_FORMAT_LDV:
     case DIF_FORMAT_STV:
-        return decode_variable(p, i);
+        decode_variable(p, DIF_INSN_INDEX(i), to);
+        break;
     case DIF_FORMAT_BRANCH: /* an object has at most 64 K instructions */
-        return (struct d_insn){.op = op, .index = (uint16_t)DIF_INSN_LABEL(i)};
+        to->index = (uint16_t)DIF_INSN_LABEL(i);
+        break;
     case DIF_FORMAT_SETX:
     case DIF_FORMAT_SETS:
-        return (struct d_insn){.op = op, .rd = rd, .index = DIF_INSN_INDEX(i)};
+        to->index = DIF_INSN_INDEX(i);
+        break;
     case DIF_FORMAT_CALL:
-        return (struct d_insn){
-            .op = op, .rd = rd, .index = (uint16_t)d_subr_find(DIF_INSN_INDEX(i))};
+        to->index = (uint16_t)d_subr_find(DIF_INSN_INDEX(i));
+        break;
     case DIF_FORMAT_LOAD:
     case DIF_FORMAT_STORE:
-        return (struct d_insn){.op = op, .rd = rd, {{DIF_INSN_R1(i), width_of(op)}}};
+        to->r2 = width_of(to->op);
+        break;
     default:
-        return (struct d_insn){.op = op, .rd = rd, {{DIF_INSN_R1(i), DIF_INSN_R2(i)}}};
+        break;
     }
 }
 
-/* A branch to `ret` might as well return. */
-static dif_insn shortened(const struct dif_object *o, dif_insn i)
+/* A branch to `ret` might as well return, and so might a move before it: what most predicates that
+ * are false end with. */
+static dif_insn shortened(const struct dif_object *o, const dif_insn *at)
 {
-    dif_insn target = DIF_INSN_OP(i) == DIF_OP_ba ? o->text[DIF_INSN_LABEL(i)] : i;
+    bool moves = DIF_INSN_OP(*at) == DIF_OP_mov;
+    dif_insn next = at[moves]; /* the last one is `ret` */
+    dif_insn target = DIF_INSN_OP(next) == DIF_OP_ba ? o->text[DIF_INSN_LABEL(next)] : next;
 
-    return DIF_INSN_OP(target) == DIF_OP_ret ? target : i;
+    if (DIF_INSN_OP(target) != DIF_OP_ret) {
+        return *at;
+    }
+    if (!moves) {
+        return target;
+    }
+    return DIF_INSN_RD(target) == DIF_INSN_RD(*at) ? (uint32_t)DIF_OP_ret << 24 | DIF_INSN_R1(*at)
+                                                   : *at;
 }
 
 void d_decode(const struct dif_object *o, const struct d_places *p, struct d_insn *to)
 {
     for (uint32_t i = 0; i < o->ntext; i++) {
-        to[i] = decode_one(p, shortened(o, o->text[i]));
+        decode_one(p, shortened(o, &o->text[i]), &to[i]);
     }
 }
 

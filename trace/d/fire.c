@@ -96,13 +96,11 @@ static __attribute__((noinline)) void exit_without_room(const struct d_ecb *e,
  */
 
 /* The time of a clause is looked up once. */
-static inline uint64_t time_of(const struct d_context *x)
+static D_HOT void commit(const struct d_ecb *e, const struct d_context *x, struct d_buffer *b,
+                         uint8_t *record)
 {
-    return x->present >> D_ONCE_TIMESTAMP & 1 ? x->once[D_ONCE_TIMESTAMP] : d_port_timestamp();
-}
-
-static inline void commit(struct d_buffer *b, uint8_t *record, const struct d_ecb *e, uint64_t now)
-{
+    bool known = x->present >> D_ONCE_TIMESTAMP & 1;
+    uint64_t now = known ? x->once[D_ONCE_TIMESTAMP] : d_port_timestamp();
     struct d_record *head = (void *)record;
 
     head->epid = e->epid;
@@ -130,7 +128,7 @@ static __attribute__((noinline)) void run_others(const struct d_ecb *e, struct d
         }
     }
     if (f.record) {
-        commit(f.buffer, f.record, e, time_of(&here->context));
+        commit(e, &here->context, f.buffer, f.record);
     }
 }
 
@@ -180,17 +178,16 @@ static __attribute__((noinline)) void run_actions(const struct d_ecb *e,
         }
     }
     if (record) {
-        commit(&here->principal, record, e, time_of(x));
+        commit(e, &here->context, &here->principal, record);
     }
 }
 
 static inline void record_firing(const struct d_ecb *e, struct d_consumer_cpu *here)
 {
-    uint64_t now = time_of(&here->context);
     uint8_t *record = reserve(e, here);
 
     if (record) {
-        commit(&here->principal, record, e, now);
+        commit(e, &here->context, &here->principal, record);
     }
 }
 
