@@ -23,7 +23,8 @@ static void on_signal(int signal)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    /* Restarted: a write of output that waits for its reader would else be lost. */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
