@@ -9,6 +9,7 @@ import fcntl
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -41,6 +42,7 @@ class Bench:
         self.short = f"/proc/{os.getpid()}/cwd"
         self.raw = os.path.join(self.short, "raw")
         self.env = dict(os.environ, XDG_RUNTIME_DIR=self.short)
+        shutil.rmtree("kymo", ignore_errors=True)  # of brokers that were killed
         self.lines = 0
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:
