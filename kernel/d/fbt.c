@@ -38,9 +38,10 @@ struct slot {
 };
 _Static_assert(sizeof(struct slot) == FBT_SLOT_BYTES, "host/fbt/main.c");
 #define NARROW \
-    (1u << 31)     /* the branch has 16 bits and goes to a pad, which goes on to the slot \
-                    */
-enum { TAIL = 1 }; /* the return is a jump to another function */
+    (1u << 31)          /* the branch has 16 bits and goes to a pad, which goes on to the slot \
+                         */
+enum { TAIL = 1 };      /* the return is a jump to another function */
+#define PAD 0xbf00bf00u /* what is in a pad, which only Thumb has: two NOPs */
 
 extern const char __kernel_start[];
 
@@ -177,6 +178,14 @@ static struct meeting {
     uint32_t leader, others;   /* [k] */
 } meeting;
 
+/* Nothing goes there any more. */
+static void pad_clear(uintptr_t pad)
+{
+    static const uint32_t nops = PAD;
+
+    arch_text_write(pad, &nops, sizeof(nops));
+}
+
 static void patch(const struct slot *slot, bool on)
 {
     uintptr_t site = slot_site(slot);
@@ -184,7 +193,11 @@ static void patch(const struct slot *slot, bool on)
 
     if (slot->place & NARROW) {
         uint16_t half = (uint16_t)(on ? insn >> 16 : insn);
+        uintptr_t pad = arch_probe_target(site);
         arch_text_write(site, &half, sizeof(half));
+        if (!on) {
+            pad_clear(pad);
+        }
         return;
     }
     if (on) {
@@ -302,6 +315,9 @@ static void place_off(const struct place *p)
     const struct slot *slot = slot_find(p->at);
 
     if (slot && slot_state(slot) == GOING_ON) {
+        if (p->pad) {
+            pad_clear(p->pad);
+        }
         slot_give(slot);
     } else if (slot) {
         slot_set(slot, GOING_OFF);
