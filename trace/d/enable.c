@@ -236,17 +236,6 @@ static bool make_actions(const struct maker *m, const struct d_image_ecb *from, 
 /* ---- ECBs --------------------------------------------------------------------------------------
  */
 
-/* A clause without actions records that it fired; one with actions only if one of them does. */
-static bool ecb_records(const struct d_ecb *e)
-{
-    bool records = e->nactions == 0;
-
-    for (uint32_t i = 0; i < e->nactions; i++) {
-        records |= e->actions[i].described || e->actions[i].kind == D_ACT_SPECULATE;
-    }
-    return records;
-}
-
 /* What a compiler would not have made. */
 static enum d_reason wrong_order(const struct d_ecb *e)
 {
@@ -318,14 +307,6 @@ static void number_actions(struct d_ecb *e)
     }
 }
 
-static void note_kinds(struct d_ecb *e)
-{
-    for (uint32_t i = 0; i < e->nactions; i++) {
-        e->speculates |= e->actions[i].kind == D_ACT_SPECULATE;
-        e->exits |= e->actions[i].kind == D_ACT_EXIT;
-    }
-}
-
 static uint32_t next_predicate_id(void)
 {
     static uint32_t last;
@@ -333,15 +314,25 @@ static uint32_t next_predicate_id(void)
     return ++last ? last : ++last;
 }
 
-static void set_size(struct d_ecb *e, uint32_t offset)
+/* offset: behind the last datum. A clause without actions records that it fired; one with actions
+ * only if one of them does. */
+static void note_actions(struct d_ecb *e, uint32_t offset)
 {
+    bool records = e->nactions == 0;
+
     e->align = 4;
     for (uint32_t i = 0; i < e->nactions; i++) {
-        if (e->actions[i].rec.size && e->actions[i].rec.alignment == 8) {
+        const struct d_action *a = &e->actions[i];
+        e->speculates |= a->kind == D_ACT_SPECULATE;
+        e->exits |= a->kind == D_ACT_EXIT;
+        records |= a->described;
+        if (a->rec.size && a->rec.alignment == 8) {
             e->align = 8;
         }
     }
-    e->size = ecb_records(e) ? align_up(offset, 4) : 0;
+    records |= e->speculates;
+    e->size = records ? align_up(offset, 4) : 0;
+    e->reserves = records && !e->speculates;
 }
 
 static enum d_way way_of(const struct d_ecb *e)
@@ -370,10 +361,8 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     if (!make_actions(m, from, e, used, &offset)) {
         return d_refuse(m->why, D_REASON_RECORD_SIZE);
     }
-    set_size(e, offset);
-    note_kinds(e);
+    note_actions(e, offset);
     number_actions(e);
-    e->reserves = e->size && !e->speculates;
     e->way = way_of(e);
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};
     enum d_reason wrong = wrong_order(e);
