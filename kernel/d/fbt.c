@@ -60,14 +60,16 @@ static const struct slot *slot_of(const void *back)
     return (const struct slot *)fbt_slots + at / sizeof(struct slot);
 }
 
-/* Not inside of a firing: a function that D's own work calls does not fire. */
+/* Inside of a firing, in a function that D's own work calls, it is a drop. */
 static inline void fire(const struct slot *slot, const uintptr_t *regs, const uint64_t args[5])
 {
     uintptr_t irq = arch_irq_save();
     const struct d_probe *probe = d_probe_at(slot->probe);
     struct cpu *cpu = arch_cpu();
 
-    if (!cpu->fired && !d_probe_skips(probe)) {
+    if (cpu->fired) {
+        d_probe_nested(probe);
+    } else if (!d_probe_skips(probe)) {
         cpu->fired = (const void *)regs;
         d_probe_fire(probe, args);
         cpu->fired = NULL;

@@ -11,6 +11,7 @@
 #include "kernel/d/d.h"
 #include "kernel/process.h"
 #include "trace/d/port.h"
+#include "trace/d/probe.h"
 #include "trace/d/provider/profile.h"
 
 enum { DEBT_MOST = 1000000 }; /* ns */
@@ -47,9 +48,13 @@ static void fire_now(const struct profile_cpu *here)
     const uint64_t words[] = {0, t ? arch_context_ip(t) : 0, 0, 0, 0};
     uintptr_t irq = arch_irq_save();
 
-    arch_cpu()->fired = words;
-    d_fire(here->probe, words[0], words[1], 0, 0, 0);
-    arch_cpu()->fired = NULL;
+    if (arch_cpu()->fired) {
+        d_probe_nested(d_probe_at(here->probe));
+    } else {
+        arch_cpu()->fired = words;
+        d_fire(here->probe, words[0], words[1], 0, 0, 0);
+        arch_cpu()->fired = NULL;
+    }
     arch_irq_restore(irq);
 }
 

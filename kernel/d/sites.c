@@ -122,11 +122,24 @@ static __attribute__((noinline)) void fire_mapped(const struct listener *l, cons
     d_probe_fire(l->probe, args);
 }
 
+/* A site inside of a clause: in a function that D calls, or on the way of panic(). */
+static __attribute__((noinline, cold)) void fire_nested(unsigned id)
+{
+    for (const struct listener *l = heads[id]; l; l = l->next) {
+        d_probe_nested(l->probe);
+    }
+}
+
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
     uintptr_t irq = arch_irq_save();
     const struct listener *l = heads[id];
 
+    if (__builtin_expect(arch_cpu()->fired != NULL, 0)) {
+        fire_nested(id);
+        arch_irq_restore(irq);
+        return;
+    }
     arch_cpu()->fired = words;
     while (l) {
         const struct listener *next = l->next;

@@ -45,7 +45,9 @@ static void fire(uint32_t probe, const uint64_t *words)
     uintptr_t irq = arch_irq_save();
     const struct d_probe *p = d_probe_at(probe);
 
-    if (!d_probe_skips(p)) {
+    if (arch_cpu()->fired) {
+        d_probe_nested(p);
+    } else if (!d_probe_skips(p)) {
         arch_cpu()->fired = words;
         d_probe_fire(p, words);
         arch_cpu()->fired = NULL;

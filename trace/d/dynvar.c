@@ -169,26 +169,19 @@ static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const 
     return chunk;
 }
 
-/* Puts list `from` before `to`, and empties it. */
-static void join(const struct d_dynvars *v, struct d_chunk_list *from, struct d_chunk_list *to)
-{
-    if (from->count) {
-        chunk_at(v, from->last)->next = to->first;
-        to->first = from->first;
-        to->last = to->count ? to->last : from->last;
-        to->count += from->count;
-        *from = (struct d_chunk_list){0};
-    }
-}
-
 static void discard(struct d_dynvars *v, uint32_t *link, uint32_t cpu)
 {
-    struct d_chunk *chunk = chunk_at(v, *link);
-    struct d_chunk_list one = {*link, *link, 1};
+    struct d_chunk_list *dirty = &v->cpus[cpu].dirty;
+    uint32_t number = *link;
+    struct d_chunk *chunk = chunk_at(v, number);
 
     *link = chunk->next;
     chunk->used = 0;
-    join(v, &one, &v->cpus[cpu].dirty);
+    chunk->next = dirty->first;
+    dirty->first = number;
+    if (dirty->count++ == 0) {
+        dirty->last = number;
+    }
     __atomic_add_fetch(&v->dirty_count, 1, __ATOMIC_RELAXED);
 }
 
@@ -256,8 +249,16 @@ struct collected {
 static void collect(void *arg)
 {
     struct collected *all = arg;
+    struct d_dynvars *v = all->vars;
+    struct d_chunk_list *dirty = &v->cpus[d_port_cpu()].dirty;
 
-    join(all->vars, &all->vars->cpus[d_port_cpu()].dirty, &all->list);
+    if (dirty->count) {
+        chunk_at(v, dirty->last)->next = all->list.first;
+        all->list.first = dirty->first;
+        all->list.last = all->list.count ? all->list.last : dirty->last;
+        all->list.count += dirty->count;
+        *dirty = (struct d_chunk_list){0};
+    }
 }
 
 /* Chunks that were rinsing have now been out of the table while every CPU passed. */

@@ -80,16 +80,32 @@ static uint64_t end_reserve(const struct d_consumer *c)
 /* ---- sizes -------------------------------------------------------------------------------------
  */
 
-/* Tries make() with the size, halved as long as that is allowed and there is some left. */
-static bool make_resized(struct d_consumer *c, uint64_t *size, bool may_halve,
-                         bool (*make)(struct d_consumer *, size_t size))
+/* Memory under way. */
+struct making {
+    struct d_consumer *c;
+    bool may_halve;
+    struct d_block copies[2]; /* of what is read out: see make_resized() */
+    unsigned ncopies;
+};
+
+/* Tries make() with the size, halved as long as that is allowed and there is some left. With
+ * undo(): who reads it out needs room for a copy of it, which is taken too while the rest is made.
+ */
+static bool make_resized(struct making *m, uint64_t *size,
+                         bool (*make)(struct d_consumer *, size_t size),
+                         void (*undo)(struct d_consumer *))
 {
     for (;; *size /= 2) {
         *size &= ~(uint64_t)7;
-        if (*size <= SIZE_MAX / 8 && make(c, (size_t)*size)) {
-            return true;
+        if (*size <= SIZE_MAX / 8 && make(m->c, (size_t)*size)) {
+            if (!undo ||
+                d_block_make(&m->copies[m->ncopies], (size_t)*size + sizeof(struct d_snap))) {
+                m->ncopies += undo != NULL;
+                return true;
+            }
+            undo(m->c);
         }
-        if (!may_halve || *size < 16) {
+        if (!m->may_halve || *size < 16) {
             return false;
         }
     }
@@ -221,57 +237,33 @@ static int set_policy(struct d_consumer *c, uint64_t policy, struct d_refusal *w
     return 0;
 }
 
-/* Who reads a buffer out needs room for a copy of it: taken while the rest is made. */
-static bool make_readable(struct d_consumer *c, uint64_t *size, bool may_halve,
-                          bool (*make)(struct d_consumer *, size_t size),
-                          void (*undo)(struct d_consumer *), struct d_block *copy)
+static bool make_parts(struct making *m, uint64_t *principal)
 {
-    while (make_resized(c, size, may_halve, make)) {
-        if (d_block_make(copy, (size_t)*size + sizeof(struct d_snap))) {
-            return true;
-        }
-        undo(c);
-        if (!may_halve || *size < 16) {
-            return false;
-        }
-        *size /= 2;
-    }
-    return false;
-}
+    struct d_consumer *c = m->c;
+    struct d_sizes *s = &c->sizes;
 
-static int make_rest(struct d_consumer *c, bool may_halve, struct d_block *copy,
-                     struct d_refusal *why)
-{
-    if (c->naggs && c->sizes.aggsize &&
-        !make_readable(c, &c->sizes.aggsize, may_halve, make_agg, free_aggs, copy)) {
-        return no_memory(why);
-    }
-    if (any_speculates(c) && !make_resized(c, &c->sizes.specsize, may_halve, make_speculations)) {
-        return no_memory(why);
-    }
-    return make_resized(c, &c->sizes.dynvarsize, may_halve, make_dynvars) ? 0 : no_memory(why);
+    return (*principal == 0 || make_resized(m, principal, make_principal, free_principal)) &&
+           (c->naggs == 0 || s->aggsize == 0 ||
+            make_resized(m, &s->aggsize, make_agg, free_aggs)) &&
+           (!any_speculates(c) || make_resized(m, &s->specsize, make_speculations, NULL)) &&
+           make_resized(m, &s->dynvarsize, make_dynvars, NULL);
 }
 
 static int make_all(struct d_consumer *c, const struct d_image *image, struct d_refusal *why)
 {
-    bool may_halve = d_image_option_value(image, D_OPT_BUFRESIZE, D_RESIZE_AUTO) == D_RESIZE_AUTO;
+    struct making m = {.c = c};
     bool records = any_records(c);
     uint64_t scratch = records ? 0 : scratch_size(c, c->sizes.bufsize);
-    uint64_t *principal = records ? &c->sizes.bufsize : &scratch;
 
     if (records && c->sizes.bufsize < 8) {
         return d_refuse(why, D_REASON_NO_BUFFER);
     }
-    struct d_block copy = {0}, agg_copy = {0};
-    if (*principal &&
-        !make_readable(c, principal, may_halve, make_principal, free_principal, &copy)) {
-        return no_memory(why);
-    }
-    int error = make_rest(c, may_halve, &agg_copy, why);
-    d_block_free(&copy);
-    d_block_free(&agg_copy);
-    if (error) {
-        return error;
+    m.may_halve = d_image_option_value(image, D_OPT_BUFRESIZE, D_RESIZE_AUTO) == D_RESIZE_AUTO;
+    bool ok = make_parts(&m, records ? &c->sizes.bufsize : &scratch);
+    d_block_free(&m.copies[0]);
+    d_block_free(&m.copies[1]);
+    if (!ok) {
+        return d_refuse(why, D_REASON_NO_SPACE);
     }
     return set_policy(c, d_image_option_value(image, D_OPT_BUFPOLICY, D_POLICY_SWITCH), why);
 }

@@ -51,5 +51,7 @@ static inline bool d_probe_skips(const struct d_probe *p)
 /* What d_fire() does of a probe that the thread doesn't skip, with nothing else firing on this CPU:
  * the caller has called d_port_irq_save(). */
 void d_probe_fire(const struct d_probe *, const uint64_t args[5]);
+/* Instead of that, if a firing is under way on this CPU: counts what is lost. (nested.c) */
+__attribute__((cold)) void d_probe_nested(const struct d_probe *);
 
 #endif

@@ -57,6 +57,8 @@ static void t_all(void)
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
         bytes += d_take(handle, KYMO_D_AGGREGATION, cpu);
         EXPECT_EQ(d_out[2], 0);
+        d_take(handle, KYMO_D_BUFFER, cpu);
+        EXPECT_EQ(d_out[2], 0); /* none of them is called while one fires */
     }
     d_do(handle, KYMO_D_DESTROY);
     EXPECT(bytes > 1000);
