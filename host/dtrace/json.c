@@ -8,39 +8,10 @@
  */
 #include "host/dtrace/consume.h"
 #include "host/dtrace/graph.h"
+#include "host/dtrace/json.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void put_bytes(FILE *out, const char *text, size_t n)
-{
-    putc('"', out);
-    for (size_t i = 0; i < n; i++) {
-        unsigned char ch = (unsigned char)text[i];
-        if (ch == '"' || ch == '\\') {
-            fprintf(out, "\\%c", ch);
-        } else if (ch < 0x20 || ch >= 0x7f) {
-            fprintf(out, "\\u%04x", ch);
-        } else {
-            putc(ch, out);
-        }
-    }
-    putc('"', out);
-}
-
-static void put_text(FILE *out, const char *text)
-{
-    put_bytes(out, text, strlen(text));
-}
-
-static void put_hex(FILE *out, const uint8_t *data, uint32_t size)
-{
-    putc('"', out);
-    for (uint32_t i = 0; i < size; i++) {
-        fprintf(out, "%02x", data[i]);
-    }
-    putc('"', out);
-}
 
 static void put_frames(struct consumer *c, const uint8_t *data, uint32_t n, address_owner owner)
 {
@@ -50,7 +21,7 @@ static void put_frames(struct consumer *c, const uint8_t *data, uint32_t n, addr
     for (uint32_t i = 0; i < n && datum_unsigned(data + 8 * i, 8); i++) {
         symbol_text(&c->printer, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
         fputs(i ? "," : "", c->printer.out);
-        put_text(c->printer.out, text);
+        json_text(c->printer.out, text);
     }
     putc(']', c->printer.out);
 }
@@ -64,24 +35,7 @@ static void put_address(struct consumer *c, uint16_t kind, const uint8_t *data)
     char text[512];
 
     (module ? module_text : symbol_text)(&c->printer, address, owner, text, sizeof(text));
-    put_text(c->printer.out, text);
-}
-
-static void put_value(FILE *out, const uint8_t *data, uint32_t size, const struct d_type *type)
-{
-    const struct d_type *t = type ? d_type_resolve(type) : NULL;
-    bool is_signed = !t || t->kind == D_TYPE_ENUM || (t->kind == D_TYPE_INTEGER && t->is_signed);
-    bool text = t && d_type_is_string_like(t) && t->kind != D_TYPE_POINTER;
-
-    if (text) {
-        put_bytes(out, (const char *)data, strnlen((const char *)data, size));
-    } else if (size != 1 && size != 2 && size != 4 && size != 8) {
-        put_hex(out, data, size);
-    } else if (is_signed) {
-        fprintf(out, "%lld", (long long)datum_signed(data, size));
-    } else {
-        fprintf(out, "%llu", (unsigned long long)datum_unsigned(data, size));
-    }
+    json_text(c->printer.out, text);
 }
 
 static void put_datum(struct consumer *c, const struct d_recdesc *r, const uint8_t *base)
@@ -103,12 +57,35 @@ static void put_datum(struct consumer *c, const struct d_recdesc *r, const uint8
     case D_ACT_UADDR:
         put_address(c, r->kind, data);
         break;
+    default:
+        json_value(c->printer.out, data, r->size, d_session_datum_type(c->session, r->uarg));
+    }
+}
+
+static const char *place_name(const struct d_recdesc *r)
+{
+    switch (r->kind) {
     case D_ACT_TRACEMEM:
     case D_ACT_TRACEMEM_DYNSIZE:
-        put_hex(c->printer.out, data, r->size);
-        break;
+        return "tracemem";
+    case D_ACT_STACK:
+        return "stack";
+    case D_ACT_USTACK:
+        return "ustack";
+    case D_ACT_JSTACK:
+        return "jstack";
+    case D_ACT_SYM:
+        return "sym";
+    case D_ACT_MOD:
+        return "mod";
+    case D_ACT_USYM:
+        return "usym";
+    case D_ACT_UMOD:
+        return "umod";
+    case D_ACT_UADDR:
+        return "uaddr";
     default:
-        put_value(c->printer.out, data, r->size, d_session_datum_type(c->session, r->uarg));
+        return "trace";
     }
 }
 
@@ -131,7 +108,7 @@ static const char *action_name(const struct d_recdesc *r)
     case D_ACT_LIBACT:
         return r->arg < sizeof(libacts) / sizeof(*libacts) ? libacts[r->arg] : "";
     default:
-        return "trace";
+        return place_name(r);
     }
 }
 
@@ -148,9 +125,33 @@ static void put_printf(struct consumer *c, const struct d_format *f, struct prin
         print_format(&p, f->parsed, values, n);
         fclose(p.out);
         fputs(",\"text\":", c->printer.out);
-        put_bytes(c->printer.out, text, size);
+        json_bytes(c->printer.out, text, size);
     }
     free(text);
+}
+
+/* tracemem()'s third argument is the next datum. */
+static void put_memory(struct consumer *c, const struct epid_info *info, uint32_t i,
+                       const uint8_t *record)
+{
+    const struct d_recdesc *r = &info->recs[i], *next = r + 1;
+    uint32_t size = r->size;
+
+    if (r->kind == D_ACT_TRACEMEM_DYNSIZE && i + 1 < info->desc.nrecs) {
+        int64_t wanted = datum_signed(record + next->offset, next->size);
+        size = wanted > 0 && wanted < size ? (uint32_t)wanted : size;
+    }
+    json_hex(c->printer.out, record + r->offset, size);
+}
+
+static void put_names(struct consumer *c, const struct d_format *f)
+{
+    fputs(",\"aggregations\":[", c->printer.out);
+    for (unsigned k = 0; k < f->naggregations; k++) {
+        fputs(k ? "," : "", c->printer.out);
+        json_text(c->printer.out, consumer_aggregation(c, f->aggregations[k])->info->name);
+    }
+    putc(']', c->printer.out);
 }
 
 static unsigned put_action(struct consumer *c, const struct epid_info *info, uint32_t i,
@@ -161,9 +162,14 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
     unsigned n = 0;
 
     fprintf(c->printer.out, "%s{\"action\":\"%s\"", i ? "," : "", action_name(r));
-    if (r->size) {
+    if (r->kind == D_ACT_TRACEMEM || r->kind == D_ACT_TRACEMEM_DYNSIZE) {
+        fputs(",\"value\":", c->printer.out);
+        put_memory(c, info, i, record);
+    } else if (r->size) {
         fputs(",\"value\":", c->printer.out);
         put_datum(c, r, record);
+    } else if (r->kind == D_ACT_PRINTA) {
+        put_names(c, f);
     }
     for (uint32_t k = i + 1; r->format && k < info->desc.nrecs && info->recs[k].format == r->format;
          k++, n++) {
@@ -316,7 +322,7 @@ static void put_row(struct consumer *c, const struct aggregation *a, const struc
         const struct d_recdesc *r = &a->recs[k];
         fputs(k ? "," : "", c->printer.out);
         if (r->kind == D_ACT_DIFEXPR) {
-            put_value(c->printer.out, row->data + r->offset, r->size, a->info->keys[k]);
+            json_value(c->printer.out, row->data + r->offset, r->size, a->info->keys[k]);
         } else {
             put_datum(c, r, row->data);
         }
@@ -335,7 +341,7 @@ void aggregation_json(struct consumer *c, struct aggregation *a)
     struct agg_row **rows = agg_join(&a, 1, &c->printer.style, &n);
 
     fputs("{\"aggregation\":", c->printer.out);
-    put_text(c->printer.out, a->info->name);
+    json_text(c->printer.out, a->info->name);
     fprintf(c->printer.out, ",\"function\":\"%s\",\"rows\":[", function_name(a->info->function));
     for (size_t i = 0; i < n; i++) {
         fputs(i ? "," : "", c->printer.out);

@@ -33,6 +33,9 @@ typedef int64_t address_owner;
 /* A recorded integer of 1, 2, 4 or 8 bytes. */
 uint64_t datum_unsigned(const uint8_t *, uint32_t size);
 int64_t datum_signed(const uint8_t *, uint32_t size);
+/* A member of a struct that begins at data; its bits as they are, whatever its sign. */
+bool datum_is_bit_field(const struct d_type *);
+uint64_t datum_bit_field(const struct d_type *, const uint8_t *data, uint64_t bit_offset);
 
 /* trace(): an integer by its size, else a string or a dump. */
 void print_datum(const struct printer *, const uint8_t *data, uint32_t size, const struct d_type *);

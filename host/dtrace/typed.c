@@ -122,7 +122,7 @@ static void print_string(const struct printer *p, const uint8_t *data, uint64_t 
     fputs(" ]", p->out);
 }
 
-static uint64_t bit_field(const struct d_type *t, const uint8_t *data, uint64_t bit_offset)
+uint64_t datum_bit_field(const struct d_type *t, const uint8_t *data, uint64_t bit_offset)
 {
     uint64_t value = 0;
 
@@ -133,7 +133,7 @@ static uint64_t bit_field(const struct d_type *t, const uint8_t *data, uint64_t 
     return value;
 }
 
-static bool is_bit_field(const struct d_type *t)
+bool datum_is_bit_field(const struct d_type *t)
 {
     return t->kind == D_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
 }
@@ -153,7 +153,7 @@ static void print_declaration(const struct printer *p, const struct d_member *m)
         return;
     }
     fprintf(p->out, "%s%s", n && text[n - 1] == '*' ? "" : " ", m->name);
-    if (is_bit_field(t)) {
+    if (datum_is_bit_field(t)) {
         fprintf(p->out, " :%u", t->bits);
     }
     fputs(" = ", p->out);
@@ -166,8 +166,8 @@ static void print_member(const struct printer *p, const struct d_member *m, cons
 
     indent(p, depth);
     print_declaration(p, m);
-    if (is_bit_field(t)) {
-        print_number(p, bit_field(t, data, m->bit_offset));
+    if (datum_is_bit_field(t)) {
+        print_number(p, datum_bit_field(t, data, m->bit_offset));
     } else {
         print_value(p, m->type, data + m->bit_offset / 8, depth, true);
     }
