@@ -39,7 +39,10 @@ const char command_help[] =
     "  -m  enable or list probes by module         -x  set an option\n"
     "  --json  one JSON object a record            -Z  allow descriptions that match nothing\n"
     "  --elf   an ELF of what the target runs, or a folder of them\n"
-    "  --compile  write the compiled program to a file, for BOOT_D\n";
+    "  --compile  write the compiled program to a file, for BOOT_D\n"
+    "\n"
+    "Targets: boot (the default: virt-a64, booted for it), self (this process), unix:PATH,\n"
+    "tcp:HOST:PORT, /dev/tty...[@BAUD] (a board at the other end), elf:PATH (only to compile).\n";
 
 void command_usage(FILE *out)
 {

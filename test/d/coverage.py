@@ -4,7 +4,8 @@
 
 The tables: trace/d/opcodes.def (variables, subroutines), host/d/actions.def, host/d/options.def,
 the error tags in host/d, printf's conversions, the letters of the command's options, the texts of
-drops and faults. Prints what has no row. The last line is `N passed, N failed`.
+drops and faults. The manual page has every option. Prints what is missing. The last line is
+`N passed, N failed`.
 """
 import glob
 import os
@@ -86,8 +87,18 @@ def checks():
     yield "drops", without_row([t for f in ("message", "consume") for t in
                                 re.findall(r"DTRACEDROP_\w+", source(f"host/dtrace/{f}.c"))],
                                "NAME", printed)
+    yield "lines of the manual page", undocumented()
     yield "faults", without_row(quoted("host/dtrace/message.c", "fault_text(uint64_t fault)"),
                                 "NAME", printed)
+
+
+def undocumented():
+    """Options of all kinds that the manual page doesn't have."""
+    page = source("docs/man/kymo-dtrace.1").replace("\\fR", " ").replace("\\fP", " ")
+    names = table("host/d/options.def", "OPTION")
+    longs = re.findall(r'{"(\w+)", (?:no|required)_argument', source("host/dtrace/command.c"))
+    return (without_row(names, r"(?<![\w-])NAME(?!\w)", page) +
+            without_row(longs, r"\\-\\-NAME\b", page) + without_row(letters(), r"\\-\w*NAME", page))
 
 
 def main():
@@ -95,7 +106,7 @@ def main():
     for what, missing in checks():
         passed, failed = passed + (not missing), failed + bool(missing)
         if missing:
-            print(f"FAIL {what} without a row: {' '.join(missing)}")
+            print(f"FAIL {what} that are missing: {' '.join(missing)}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
