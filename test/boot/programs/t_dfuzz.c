@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * DtraceControl() called at random: by a process that may (real programs with bytes, words and
+ * pieces changed, fields and sizes of the call, addresses), and by one that may not. Each call ends
+ * with a documented errno and writes nothing behind its room; the kernel lives, and when the
+ * callers are gone all is as before. `t_dfuzz [SEED [CHILDREN]]`, SEED 0: another one each time;
+ * `t_dfuzz may|not SEED` is a caller. Under icount a seed repeats a run. Its D programs are those
+ * of test/boot/life, faults and fbt.
+ */
+#include "test/boot/programs/dcalls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CALLS 400 /* of a child */
+#define HANDLES 4
+#define GUARD 0xa5
+#define COMMANDS 18
+
+static const char *const programs[] = {
+    "life_calls.dif",    "life_vars.dif", "life_faults.dif", "life_ticks.dif",  "life_fbt.dif",
+    "life_exit.dif",     "life_slow.dif", "faults_one.dif",  "faults_user.dif", "faults_twice.dif",
+    "faults_string.dif", "fbt_one.dif",   "peek.dif",
+};
+static uint64_t state = 1;
+static unsigned children = 8;
+static uint32_t handles[HANDLES];
+
+static uint32_t below(uint32_t n)
+{
+    return d_random(&state) % n;
+}
+
+/* ---- a caller ---------------------------------------------------------------------------------
+ */
+
+static uint32_t telling(void)
+{
+    static const uint32_t values[] = {0,   1,          2,          3,          8,         255,
+                                      256, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+
+    return below(2) ? values[below(COUNT(values))] : below(64);
+}
+
+static void change_once(size_t bytes)
+{
+    uint8_t *in = (uint8_t *)d_in;
+    uint32_t at = below((uint32_t)bytes), value;
+
+    switch (below(5)) {
+    case 0:
+        in[at] ^= (uint8_t)(1u << below(8));
+        break;
+    case 1:
+        in[at] = (uint8_t)d_random(&state);
+        break;
+    case 2: /* the header's tables and the options are in front */
+        at %= 256;
+        __attribute__((fallthrough));
+    case 3:
+        value = telling();
+        at &= ~3u;
+        memcpy(in + at, &value, bytes - at < 4 ? bytes - at : 4);
+        break;
+    default:
+        for (uint32_t n = 1 + below(16), from = below((uint32_t)bytes); n > 0; n--) {
+            in[(at + n) % bytes] = in[(from + n) % bytes];
+        }
+    }
+}
+
+static size_t some_program(void)
+{
+    long n = ImageRead(programs[below(COUNT(programs))], 0, d_in, sizeof(d_in));
+
+    EXPECT(n > 0);
+    for (unsigned i = below(4); i > 0 && n > 0; i--) {
+        change_once((size_t)n);
+    }
+    return n > 0 ? (size_t)n : 0;
+}
+
+static size_t some_description(void)
+{
+    static const char *const words[] = {"",        "fbt",   "profile", "tick-7ms", "*",
+                                        "syscall", "entry", "[",       "[!a",      "\\",
+                                        "sdt",     "ker_*", "???"};
+    char *in = (char *)d_in;
+    size_t at = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        const char *word = words[below(COUNT(words))];
+        memcpy(in + at, word, strlen(word) + 1);
+        at += strlen(word) + 1;
+    }
+    return below(8) ? at : below((uint32_t)at + 8);
+}
+
+static bool documented(int error)
+{
+    static const int all[] = {EPERM,  EINVAL, EBADF, EMSGSIZE, EFAULT,  EAGAIN,          ENOMEM,
+                              ENOENT, ESRCH,  E2BIG, ENOSPC,   ENOTSUP, KYMO_D_ESHUTDOWN};
+    bool found = false;
+
+    for (unsigned i = 0; i < COUNT(all); i++) {
+        found |= all[i] == error;
+    }
+    return found;
+}
+
+static struct kymo_d_call some_call(void)
+{
+    struct kymo_d_call call = {.command = below(40) ? 1 + below(COMMANDS) : telling()};
+    uint32_t handle = handles[below(HANDLES)];
+
+    if (call.command >= KYMO_D_GO && call.command <= KYMO_D_AGG) {
+        call.handle = handle;
+    } else if (call.command == KYMO_D_DESTROY || call.command == KYMO_D_SIZES) {
+        call.handle = handle;
+    }
+    if (call.command == KYMO_D_BUFFER || call.command == KYMO_D_AGGREGATION) {
+        call.cpu = below(cpu_count() + 1);
+    }
+    if (call.command == KYMO_D_EPID || call.command == KYMO_D_AGG ||
+        call.command == KYMO_D_PROBES || call.command == KYMO_D_PROCESS) {
+        call.id = below(3) ? below(8) : telling();
+    }
+    call.in_bytes = call.command == KYMO_D_CREATE    ? (uint32_t)some_program()
+                    : call.command == KYMO_D_PROVIDE ? (uint32_t)some_description()
+                                                     : 0;
+    call.out_bytes = below(4) ? sizeof(d_out) : below(sizeof(d_out));
+    if (below(12) == 0) {
+        ((uint32_t *)&call)[below(8)] = telling();
+    }
+    return call;
+}
+
+/* An address that isn't this program's, or is so only in part. */
+static void *wild(void *good)
+{
+    switch (below(40)) {
+    case 0:
+        return NULL;
+    case 1:
+        return (void *)(uintptr_t)telling();
+    case 2:
+        return (char *)good + below(9);
+    case 3:
+        return (void *)((uintptr_t)wild & ~(uintptr_t)7);
+    default:
+        return good;
+    }
+}
+
+static void note(const struct kymo_d_call *call, int r, uint32_t asked, uint32_t handle)
+{
+    if (r == 0 && asked == KYMO_D_CREATE) {
+        handles[below(HANDLES)] = call->handle; /* the one there before lives on unseen */
+    }
+    if (r == 0 && asked == KYMO_D_DESTROY) {
+        for (unsigned i = 0; i < HANDLES; i++) {
+            handles[i] = handles[i] == handle ? 0 : handles[i];
+        }
+    }
+}
+
+static void one_call(int must_be)
+{
+    struct kymo_d_call call = some_call(), asked = call;
+    void *in = wild(d_in), *out = wild(d_out);
+
+    memset(d_out, GUARD, sizeof(d_out));
+    int r = DtraceControl(wild(&call), in, out);
+    if (r != 0 && (must_be ? errno != must_be : !documented(errno))) {
+        check_fail("call", (int)asked.command, "errno %d", errno);
+    }
+    EXPECT(r == 0 || r == -1);
+    EXPECT(!must_be || r != 0);
+    for (size_t at = asked.out_bytes; out == d_out && at < sizeof(d_out); at++) {
+        if (((uint8_t *)d_out)[at] != GUARD) {
+            check_fail("guard", (int)asked.command, "room %u, at %u", (unsigned)asked.out_bytes,
+                       (unsigned)at);
+            break;
+        }
+    }
+    note(&call, r, asked.command, asked.handle);
+}
+
+static int must_be;
+static void t_calls(void)
+{
+    for (unsigned i = 0; i < CALLS; i++) {
+        one_call(must_be);
+    }
+}
+
+static int child(bool may)
+{
+    static const struct check table[] = {{"calls", t_calls}};
+
+    must_be = may ? 0 : EPERM;
+    return check_run(may ? "dfuzz-may" : "dfuzz-not", table, 1);
+}
+
+/* ---- the parent ------------------------------------------------------------------------------ */
+
+/* What is made once and stays: probes of functions and of rates, as many as there can be. */
+static void make_what_stays(void)
+{
+    d_do(d_create("fbt_all.dif"), KYMO_D_DESTROY);
+    for (unsigned i = 0; i < 1000; i++) {
+        struct kymo_d_call call = {0};
+        char *in = (char *)d_in;
+        size_t n = (size_t)snprintf(in, 32, "profile%c%c%ctick-%ums", 0, 0, 0, 1000 + i);
+        EXPECT_EQ(d_call(&call, KYMO_D_PROVIDE, n + 1, 0), 0);
+    }
+}
+
+/* One that some program has made deaf is ended in the end. */
+static void run_child(bool may)
+{
+    char seed[24];
+    int status = -1, ended = 0;
+
+    snprintf(seed, sizeof(seed), "%lu", (unsigned long)d_random(&state));
+    int pid = spawn("t_dfuzz", may ? ABILITY_TRACE : 0, 9, may ? "may" : "not", seed, NULL);
+    EXPECT(pid > 0);
+    for (unsigned i = 0; i < 3000 && ended == 0; i++) {
+        sleep_ms(10);
+        ended = ProcWait(pid, &status, KYMO_WAIT_NOHANG);
+    }
+    EXPECT_EQ(ended, pid);
+    if (status != 0) {
+        check_fail("child", (int)may, "seed %s: status %x", seed, (unsigned)status);
+    }
+}
+
+static void run_children(bool may)
+{
+    make_what_stays();
+    struct world before = d_world();
+    for (unsigned i = 0; i < children; i++) {
+        run_child(may);
+    }
+    d_world_is(&before);
+}
+
+static void t_may(void)
+{
+    run_children(true);
+}
+static void t_not(void)
+{
+    run_children(false);
+}
+
+static const struct check table[] = {
+    {"one that may", t_may},
+    {"one that may not", t_not},
+};
+
+int main(int argc, char **argv)
+{
+    bool is_child = argc > 2 && (strcmp(argv[1], "may") == 0 || strcmp(argv[1], "not") == 0);
+
+    if (argc > 1) {
+        state = strtoull(argv[is_child ? 2 : 1], NULL, 0);
+    }
+    if (is_child) {
+        return child(argv[1][0] == 'm');
+    }
+    children = argc > 2 ? (unsigned)atoi(argv[2]) : children;
+    state = state ? state : ClockCycles();
+    say("dfuzz: seed %lu", (unsigned long)state);
+    return check_run("dfuzz", table, COUNT(table));
+}
