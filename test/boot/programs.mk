@@ -3,11 +3,11 @@
 
 boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
-	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz victim
+	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz t_storms victim
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
-$(foreach p,t_d t_fbt t_life t_faults t_dfuzz,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
+$(foreach p,t_d t_fbt t_life t_faults t_dfuzz t_storms,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 PROGRAMS += $(boot_programs)
 
 # Every script of test/boot/images is an image of all test programs and those it needs beside.
@@ -23,6 +23,8 @@ life_D := $(wildcard test/boot/life/*.d) test/boot/d/all.d test/boot/life/range.
 faults_D := $(wildcard test/boot/faults/*.d) test/boot/life/peek.d test/boot/life/range.d
 dfuzz_D := $(sort $(life_D) $(faults_D) $(fbt_D))
 dfuzz-soak_D := $(dfuzz_D)
+storms_D := $(life_D)
+storms-soak_D := $(life_D)
 life-multi_D := $(life_D)
 life-soak_D := $(life_D)
 

@@ -16,6 +16,8 @@
  *   EMSGSIZE   in_bytes or out_bytes out of range, or no room for the answer
  *   EFAULT     in or out is not the caller's memory
  *   EAGAIN     too many consumers; ENOMEM: no memory for this one
+ *   E2BIG      (CREATE) what END may need is more than a fill buffer; ENOSPC: it has no room at all
+ *   ENOSPC, ENOTSUP   (GO) there is no place for one more function probe; it can't be put there
  *   ESHUTDOWN  the consumer was silent for 10 s and is killed
  */
 #ifndef _SYS_DTRACE_H
