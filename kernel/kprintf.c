@@ -6,6 +6,7 @@
 #include <stdarg.h>
 
 #include "kernel/arch.h"
+#include "kernel/console.h"
 #include "kernel/string.h"
 
 #define DIGITS 24
@@ -18,10 +19,7 @@ struct spec {
 
 static int put(char c)
 {
-    if (c == '\n') {
-        arch_console_putc('\r');
-    }
-    arch_console_putc(c);
+    console_put(c);
     return 1;
 }
 

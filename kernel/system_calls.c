@@ -5,6 +5,7 @@
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/ability.h"
+#include "kernel/console.h"
 #include "kernel/cpio.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
@@ -56,10 +57,7 @@ long ker_console_write(struct thread *self, const uintptr_t *args)
         return (long)self->step; /* unmapped meanwhile */
     }
     for (size_t i = 0; i < n; i++) {
-        if (text[i] == '\n') {
-            arch_console_putc('\r');
-        }
-        arch_console_putc(text[i]);
+        console_put(text[i]);
     }
     self->step += (uint32_t)n;
     return self->step == args[1] ? (long)args[1] : KER_AGAIN;

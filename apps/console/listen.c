@@ -1,21 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See listen.h. The listener is told by a pulse and asks: the console never waits for it. */
+/*
+ * See listen.h. The listener is told by a pulse and asks: the console never waits for it. What the
+ * kernel prints goes to the device by itself; it is fetched here whenever a listener asks, and
+ * before other text while somebody listens, so that it is heard in order.
+ */
 #include "apps/console/listen.h"
 
 #include <errno.h>
+#include <stdbool.h>
+
+#include "kernel/abi/sys/kymo.h"
 
 #define RING 2048 /* bytes kept, a power of 2 */
 
 static char ring[RING];
 static uint64_t written; /* on the console, in all */
+static uint64_t kernels; /* ConsoleRead()'s position */
+static bool listened;    /* somebody has asked */
 static int listener;     /* connection to it, 0: nobody waits for a pulse */
 static int listener_code;
 
-void listen_text(const char *text, size_t bytes)
+static void keep(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         ring[written++ % RING] = text[i];
     }
+}
+
+static void keep_kernels(void)
+{
+    char text[64];
+    long bytes;
+
+    while ((bytes = ConsoleRead(text, sizeof(text), &kernels)) > 0) {
+        keep(text, (size_t)bytes);
+    }
+}
+
+void listen_begin(void)
+{
+    keep_kernels();
+}
+
+void listen_text(const char *text, size_t bytes)
+{
+    if (listened) {
+        keep_kernels();
+    }
+    keep(text, bytes);
     if (listener > 0 && bytes > 0) {
         MsgSendPulse(listener, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0);
         ConnectDetach(listener);
@@ -40,6 +72,8 @@ static void wait_for_more(int rcvid, const struct console_listen *msg, const str
 
 void listen_message(int rcvid, const struct console_listen *msg, const struct _msg_info *info)
 {
+    listened = true;
+    keep_kernels();
     uint64_t oldest = written > RING ? written - RING : 0;
     struct console_heard heard = {msg->position < oldest ? oldest : msg->position};
     iov_t parts[3];

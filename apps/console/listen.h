@@ -8,8 +8,10 @@
 #include "apps/console/protocol.h"
 #include "kernel/abi/sys/neutrino.h"
 
-/* The text is on the console. */
+/* The text is about to be on the console. */
 void listen_text(const char *text, size_t bytes);
+/* Keeps what the kernel has printed before anybody was here. */
+void listen_begin(void);
 /* CONSOLE_LISTEN came; it is answered. */
 void listen_message(int rcvid, const struct console_listen *msg, const struct _msg_info *info);
 

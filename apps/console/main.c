@@ -198,5 +198,6 @@ int main(void)
         printf("console: %s: %s\n", console_uart.name, strerror(errno));
         return 1;
     }
+    listen_begin();
     serve(name->chid);
 }

@@ -37,6 +37,8 @@ void serve_close(unsigned channel, int reason);
 
 /* console.c: the console has more to show. */
 void console_pulse(void);
+/* Asks from time to time; in how many ms the next time is, never if nobody hears. */
+uint64_t console_tick(uint64_t now);
 /* capture.c: a host is there for captures; a program's message to the name "link"; and its end. */
 void capture_pulse(void);
 void capture_message(int rcvid, const struct _msg_info *info, const void *message, size_t bytes);

@@ -100,6 +100,7 @@ static int begin(void)
 static void output(void)
 {
     const uint8_t *bytes;
+    uint64_t tick = console_tick(now());
     size_t count;
 
     while ((count = link_output(&linkd_link, now(), &bytes)) > 0) {
@@ -112,6 +113,7 @@ static void output(void)
     }
     link_line.flush();
     uint64_t ms = link_wait(&linkd_link, now());
+    ms = ms < tick ? ms : tick;
     struct _itimer when = {(ms > 0 ? ms : 1) * 1000000, 0};
     if (!link_is_up(&linkd_link) && ms >= 60000) {
         when.nsec = 0; /* disarmed */

@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -176,6 +177,28 @@ def the_console_is_the_console(bench):
     expect(one.returncode == 0, err)
     expect(out.count("linkd") >= 4, f"no pidin: {out[-300:]!r}")
     expect(out in bench.printed(), f"not what the board printed: {out[-300:]!r}")
+
+
+def the_kernel_is_heard(bench):
+    """What the kernel prints by itself comes over the link, without anybody else printing."""
+    one = bench.start("console", "-t", "unix:" + bench.raw, stdin=subprocess.PIPE)
+    lines = []
+
+    def listen():
+        for text in one.stdout:
+            lines.append(text)
+    ear = threading.Thread(target=listen)
+    ear.start()
+    try:
+        one.stdin.write("crash null_read\n")
+        one.stdin.flush()
+        bench.wait_for(lambda: "(crash) terminated" in "".join(lines), "the report of the crash")
+        bench.wait_for(lambda: "backtrace:" in "".join(lines), "the report's end")
+    finally:
+        one.stdin.close()
+        ear.join(60)
+        one.wait(60)
+    expect(one.returncode == 0, one.stderr.read())
 
 
 def a_capture_over_a_bad_line(bench):
@@ -346,11 +369,11 @@ def a_line_of_115200_baud(bench):
     expect(share >= least, f"{share:.1%} of the line's bytes")
 
 
-TESTS = [who_is_there, bytes_over_a_good_line, bytes_over_a_bad_line, many_at_once_over_a_bad_line,
-         the_console_is_the_console, a_capture_over_a_bad_line, a_plug_pulled_amid_a_capture,
-         a_plug_pulled_amid_bytes, a_target_that_stops, garbage_from_the_host,
-         hosts_that_do_not_read, nobody_is_left, killed_clients, a_wrong_target, no_service,
-         a_line_of_115200_baud]
+TESTS = [who_is_there, bytes_over_a_good_line, bytes_over_a_bad_line,
+         many_at_once_over_a_bad_line, the_console_is_the_console, the_kernel_is_heard,
+         a_capture_over_a_bad_line, a_plug_pulled_amid_a_capture, a_plug_pulled_amid_bytes,
+         a_target_that_stops, garbage_from_the_host, hosts_that_do_not_read, nobody_is_left,
+         killed_clients, a_wrong_target, no_service, a_line_of_115200_baud]
 
 
 def main():
@@ -366,7 +389,8 @@ def main():
             try:
                 test(bench)
                 expect(bench.qemu.poll() is None, "the board has ended")
-                expect("terminated" not in bench.printed(), "a process died")
+                died = re.search(r"\((?!crash\))\S+\) terminated", bench.printed())
+                expect(not died, "a process died")
                 passed += 1
                 verdict = "ok"
             except (AssertionError, subprocess.TimeoutExpired, OSError) as e:

@@ -146,6 +146,10 @@ long SyspageRead(size_t offset, void *buffer, size_t bytes);
  * tls: the main thread has had none so far. */
 int LibWord(void *address_of_word);
 long ConsoleWrite(const void *text, size_t bytes); /* the kernel's own console, polled */
+/* What the kernel and ConsoleWrite() have printed there, from *position on (0: since the boot) or
+ * from the oldest that is kept, and moves *position behind it: how many bytes, at most 128; 0: none
+ * yet. EPERM without ABILITY_DEVICE, EFAULT. */
+long ConsoleRead(void *text, size_t bytes, uint64_t *position);
 #endif
 
 #endif
