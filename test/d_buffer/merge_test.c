@@ -63,6 +63,13 @@ static void test_law(void **state)
     static uint64_t whole[WORDS], a[WORDS], b[WORDS];
 
     (void)state;
+    for (unsigned kind = D_AGG_COUNT; kind <= D_AGG_LLQUANTIZE; kind++) {
+        unsigned rows = 0; /* of every function there is */
+        for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+            rows += functions[i].kind == kind;
+        }
+        assert_true(rows > 0);
+    }
     for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
         struct d_aggregation agg = aggregation(&functions[i]);
         size_t words = agg.rec.size / 8;

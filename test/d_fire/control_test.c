@@ -176,6 +176,7 @@ static void test_too_many(void **state)
     call = (struct kymo_d_call){.command = KYMO_D_CREATE};
     assert_int_equal(control(alice, image, image->size, ROOM), -EAGAIN_);
     assert_int_equal(call.out_bytes, sizeof(struct d_refusal));
+    assert_int_equal(((const struct d_refusal *)(const void *)out)->reason, D_REASON_CONSUMERS);
     d_control_end(bob);
     assert_int_equal(d_control_count(), D_CONTROL_CONSUMERS / 2);
     create(alice);

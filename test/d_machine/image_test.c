@@ -100,7 +100,9 @@ static void test_header(void **state)
         free(copy);
     }
     assert_int_equal(d_image_check((char *)b->bytes + 4, b->size, &refusal), -EINVAL);
+    assert_int_equal(refusal.reason, D_REASON_CUT_OFF);
     assert_int_equal(d_image_check(b->bytes, D_IMAGE_MAX + 1u, &refusal), -E2BIG);
+    assert_int_equal(refusal.reason, D_REASON_PROGRAM_SIZE);
 }
 
 static void test_tables(void **state)
@@ -116,7 +118,7 @@ static void test_tables(void **state)
         BREAKS(tables[t].count = UINT32_MAX, "table is not in");
         BREAKS(tables[t].count = IMAGE->size, "table is not in");
     }
-    BREAKS(TABLE(strings, char)[IMAGE->strings.count - 1] = 'x', "don't end with a NUL");
+    BREAKS(TABLE(strings, char)[IMAGE->strings.count - 1] = 'x', "strings don't end with a NUL");
 }
 
 static void test_options(void **state)
@@ -159,10 +161,11 @@ static void test_objects(void **state)
 static void test_ecbs(void **state)
 {
     (void)state;
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->provider = IMAGE->strings.count, "description");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->module = UINT32_MAX, "description");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->function = UINT32_MAX, "description");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->name = UINT32_MAX, "description");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->provider = IMAGE->strings.count,
+           "a description is not");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->module = UINT32_MAX, "a description is not");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->function = UINT32_MAX, "a description is not");
+    BREAKS(TABLE(ecbs, struct d_image_ecb)->name = UINT32_MAX, "a description is not");
     BREAKS(TABLE(ecbs, struct d_image_ecb)->nactions = 7, "clause's actions");
     BREAKS(TABLE(ecbs, struct d_image_ecb)->first_action = UINT32_MAX, "clause's actions");
     BREAKS(TABLE(ecbs, struct d_image_ecb)->flags = 2, "clause's actions");
@@ -191,10 +194,97 @@ static void test_too_many(void **state)
     struct d_image_ecb *e = (struct d_image_ecb *)((char *)image + 80);
     e[0].nactions = e[1].nactions = ACTIONS;
     assert_int_equal(d_image_check(image, size, &refusal), -E2BIG);
+    assert_int_equal(refusal.reason, D_REASON_ACTIONS);
     e[1].nactions--;
     e[0].nactions--;
     assert_int_equal(d_image_check(image, size, &refusal), 0);
     free(image);
+}
+
+/* An image of objects that share all they have: so much text, so many variables in each's part. */
+static struct d_image *large(uint32_t objects, uint32_t ntext, uint32_t vars_each, size_t *size)
+{
+    uint32_t object_bytes = objects * (uint32_t)sizeof(struct d_image_object);
+    uint32_t var_bytes = objects * vars_each * (uint32_t)sizeof(struct dif_variable);
+    uint32_t vars = 80 + object_bytes, text = vars + ((var_bytes + 7) & ~7u);
+    uint32_t strings = text + ((ntext * 4 + 7) & ~7u);
+
+    *size = strings + 8;
+    struct d_image *image = calloc(1, *size);
+    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
+                              .version = D_IMAGE_VERSION,
+                              .pointer_bytes = sizeof(void *),
+                              .dif_version = DIF_VERSION,
+                              .size = (uint32_t)*size,
+                              .options = {80, 0},
+                              .ecbs = {80, 0},
+                              .actions = {80, 0},
+                              .objects = {80, objects},
+                              .variables = {vars, objects * vars_each},
+                              .text = {text, ntext},
+                              .ints = {80, 0},
+                              .strings = {strings, 1}};
+    struct d_image_object *o = (void *)((char *)image + 80);
+    for (uint32_t i = 0; i < objects; i++) {
+        o[i] = (struct d_image_object){.ntext = ntext,
+                                       .strings_size = 1,
+                                       .first_var = i * vars_each,
+                                       .nvars = vars_each,
+                                       .result = {.size = 8}};
+    }
+    dif_insn *insn = (void *)((char *)image + text);
+    for (uint32_t i = 0; i < ntext; i++) {
+        insn[i] = DIF_RRR(i + 1 < ntext ? DIF_OP_nop : DIF_OP_ret, 0, 0, 0);
+    }
+    return image;
+}
+
+/* Objects may share text: each counts with all of it. */
+static void test_large_objects(void **state)
+{
+    enum { TEXT = 60000, MOST = D_IMAGE_MAX / (TEXT * 4 + 1) };
+    struct d_refusal refusal;
+    size_t size;
+
+    (void)state;
+    for (uint32_t n = MOST; n <= MOST + 1; n++) {
+        struct d_image *image = large(n, TEXT, 0, &size);
+        int error = d_image_check(image, size, &refusal);
+        assert_int_equal(error, n > MOST ? -E2BIG : 0);
+        assert_true(!error || refusal.reason == D_REASON_OBJECTS_SIZE);
+        free(image);
+    }
+}
+
+/* Associative arrays are told apart by 16 bits. */
+static void test_many_variables(void **state)
+{
+    enum { OBJECTS = 8, EACH = 8500 };
+    struct d_refusal refusal;
+    struct d_code code;
+    size_t size;
+
+    (void)state;
+    for (unsigned more = 0; more < 2; more++) {
+        struct d_image *image = large(OBJECTS, 1, EACH, &size);
+        struct dif_variable *v = (void *)((char *)image + image->variables.offset);
+        for (uint32_t i = 0; i < OBJECTS * EACH; i++) {
+            uint32_t n = i < 65536 + more ? i : 0; /* the rest are the first one again */
+            v[i] = (struct dif_variable){.id = (uint16_t)(DIF_VAR_OTHER_USER + n % 60000),
+                                         .kind = DIF_KIND_ARRAY,
+                                         .scope = n < 60000 ? DIF_SCOPE_GLOBAL : DIF_SCOPE_THREAD,
+                                         .type = {.size = 8}};
+        }
+        assert_int_equal(d_image_check(image, size, &refusal), 0);
+        int error = d_code_load(&code, image, 32, &refusal);
+        assert_int_equal(error, more ? -EINVAL : 0);
+        if (error) {
+            assert_int_equal(refusal.reason, D_REASON_VARIABLES);
+        } else {
+            d_code_unload(&code);
+        }
+        free(image);
+    }
 }
 
 /* ---- actions -----------------------------------------------------------------------------------
@@ -691,11 +781,11 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_good),        T(test_header),       T(test_tables),    T(test_options),
-        T(test_objects),     T(test_ecbs),         T(test_too_many),  T(test_kinds),
-        T(test_destructive), T(test_aggregations), T(test_bytes),     T(test_load_refuses),
-        T(test_load_agrees), T(test_key_bytes),    T(test_cacheable), T(test_memory),
-        T(test_flips),
+        T(test_good),        T(test_header),        T(test_tables),         T(test_options),
+        T(test_objects),     T(test_ecbs),          T(test_too_many),       T(test_kinds),
+        T(test_destructive), T(test_aggregations),  T(test_bytes),          T(test_load_refuses),
+        T(test_load_agrees), T(test_key_bytes),     T(test_cacheable),      T(test_memory),
+        T(test_flips),       T(test_large_objects), T(test_many_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,10 +137,10 @@ static void test_tables(void **state)
     refused("begin with an empty one", UINT32_MAX);
     assemble(&o, "ret r0");
     o.object.nints = DIF_OBJECT_MAX / 8;
-    refused("too large", UINT32_MAX);
+    refused("the object is too large", UINT32_MAX);
     o.object.nints = 0;
     o.object.nvars = UINT32_MAX;
-    refused("too large", UINT32_MAX);
+    refused("the object is too large", UINT32_MAX);
 }
 
 static void test_variables(void **state)
@@ -256,9 +256,9 @@ static void test_declarations(void **state)
     v.scope = 3;
     with_variable(v, "unknown scope");
     v = good, v.kind = 2;
-    with_variable(v, "unknown kind");
+    with_variable(v, "a variable of unknown kind");
     v = good, v.flags = 4;
-    with_variable(v, "unknown kind");
+    with_variable(v, "a variable of unknown kind");
     v = good, v.name = 1;
     with_variable(v, "name is not in the strings");
     v = good, v.type.kind = 9;
@@ -272,13 +272,13 @@ static void test_declarations(void **state)
     v = good, v.type = (struct dif_type){.ref = 1, .size = DIF_STATIC_VAR_MAX};
     with_variable(v, NULL);
     v.type.size++;
-    with_variable(v, "too large");
+    with_variable(v, "a variable is too large");
     v.kind = DIF_KIND_ARRAY;
     with_variable(v, NULL);
     v.type.size = DIF_ELEMENT_MAX;
     with_variable(v, NULL);
     v.type.size++;
-    with_variable(v, "too large");
+    with_variable(v, "a variable is too large");
 }
 
 static void test_builtins_declared(void **state)

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a consumer is refused for beyond the rules of its image: each reason by a program that has
+ * no other fault, and the one next to it that is not refused.
+ */
+#include "test/d_fire/target.h"
+
+#include <stdlib.h>
+
+static const char value[] = "ldgs arg0 r1; ret r1";
+static const char one[] = "result value 4; setx 1 r1; ret r1";
+
+/* The program as it is; D_REASON_NONE: it is made. The next program begins. */
+static void wants(enum d_reason reason)
+{
+    const struct d_image *image = image_end(&target.b);
+    int error = d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal);
+
+    if ((error ? target.refusal.reason : D_REASON_NONE) != reason) {
+        fail_msg("wanted %u, got %d: %s", reason, error,
+                 error ? d_refusal_text(&target.refusal) : "made");
+    }
+    if (error) {
+        assert_int_equal(error, target.refusal.error);
+        target.consumer = NULL;
+    }
+    target_close(NULL);
+    target_open(NULL);
+}
+
+static void recording(uint64_t bufsize)
+{
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, value);
+    image_option(&target.b, D_OPT_BUFSIZE, bufsize);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    recording(0);
+    wants(D_REASON_NO_BUFFER);
+    recording(7);
+    wants(D_REASON_NO_BUFFER);
+    recording(8); /* a record more than that is a drop */
+    wants(D_REASON_NONE);
+    for (unsigned manual = 0; manual < 2; manual++) {
+        recording((uint64_t)1 << 40);
+        fake.alloc_limit = 1 << 20;
+        image_option(&target.b, D_OPT_BUFRESIZE, manual ? D_RESIZE_MANUAL : D_RESIZE_AUTO);
+        wants(manual ? D_REASON_NO_SPACE : D_REASON_NONE);
+    }
+    recording(4096);
+    image_option(&target.b, D_OPT_CPU, FAKE_CPUS);
+    wants(D_REASON_NO_CPU);
+    recording(4096);
+    image_option(&target.b, D_OPT_CPU, FAKE_CPUS - 1);
+    wants(D_REASON_NONE);
+}
+
+/* fill keeps room for END's records: header, value, and the worst of their alignment. */
+static void test_end_reserve(void **state)
+{
+    (void)state;
+    for (uint64_t size = 8; size < 64; size += 8) {
+        for (unsigned policy = D_POLICY_SWITCH; policy <= D_POLICY_RING; policy++) {
+            clause(END_, NULL);
+            action(D_ACT_DIFEXPR, value);
+            image_option(&target.b, D_OPT_BUFSIZE, size);
+            image_option(&target.b, D_OPT_BUFPOLICY, policy);
+            bool too_large = policy == D_POLICY_FILL && size < 24 + 4;
+            wants(too_large ? D_REASON_END_RESERVE : D_REASON_NONE);
+        }
+    }
+}
+
+static void test_records(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n < 3; n++) {
+        recording(4096);
+        for (unsigned i = 0; i < n; i++) {
+            action(D_ACT_TRACEMEM, value)->arg = 3u << 28;
+        }
+        wants(n == 1 ? D_REASON_NONE : D_REASON_RECORD_SIZE);
+    }
+}
+
+static void test_speculations(void **state)
+{
+    static const uint16_t kinds[] = {D_ACT_SPECULATE, D_ACT_COMMIT};
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        bool first = i % 2;
+        clause(target.probe[0], NULL);
+        image_option(&target.b, D_OPT_BUFSIZE, 4096);
+        image_option(&target.b, D_OPT_SPECSIZE, 4096);
+        if (first) {
+            action(D_ACT_DIFEXPR, value);
+        }
+        action(kinds[i / 2], one);
+        if (!first) {
+            action(D_ACT_DIFEXPR, value);
+        }
+        wants(i / 2 ? D_REASON_COMMIT_DATA : first ? D_REASON_LATE_SPECULATE : D_REASON_NONE);
+    }
+}
+
+static void test_probes(void **state)
+{
+    (void)state;
+    recording(4096);
+    target.b.ecbs[0].probe = 60000;
+    wants(D_REASON_NO_PROBE);
+}
+
+/* So many actions that one probe's would do, but the clause is on all. */
+static void test_actions(void **state)
+{
+    struct d_probe_names p = {0};
+    uint32_t probes = 0;
+
+    (void)state;
+    while (d_probe_next(p.id, &p)) {
+        probes++;
+    }
+    for (uint32_t n = D_ACTIONS_MAX / probes; n <= D_ACTIONS_MAX / probes + 1; n++) {
+        size_t size = sizeof(struct d_image) + sizeof(struct d_image_ecb) +
+                      n * sizeof(struct d_image_action) + 8;
+        struct d_image *image = calloc(1, size);
+        *image = (struct d_image){.magic = D_IMAGE_MAGIC,
+                                  .version = D_IMAGE_VERSION,
+                                  .pointer_bytes = sizeof(void *),
+                                  .dif_version = DIF_VERSION,
+                                  .size = (uint32_t)size,
+                                  .options = {80, 0},
+                                  .ecbs = {80, 1},
+                                  .actions = {120, n},
+                                  .objects = {80, 0},
+                                  .variables = {80, 0},
+                                  .text = {80, 0},
+                                  .ints = {80, 0},
+                                  .strings = {(uint32_t)size - 8, 1}};
+        ((struct d_image_ecb *)(image + 1))->nactions = n;
+        int error = d_consumer_create(image, size, 0, &target.consumer, &target.refusal);
+        assert_int_equal(error != 0, n > D_ACTIONS_MAX / probes);
+        if (error) {
+            assert_int_equal(target.refusal.reason, D_REASON_ENABLING_ACTIONS);
+            target.consumer = NULL;
+        } else {
+            d_consumer_destroy(target.consumer);
+            target.consumer = NULL;
+        }
+        free(image);
+    }
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
+    const struct CMUnitTest tests[] = {
+        T(test_sizes),        T(test_end_reserve), T(test_records),
+        T(test_speculations), T(test_probes),      T(test_actions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
