@@ -19,7 +19,7 @@ struct reading {
     size_t text_index; /* of the section .text */
     Elf_Data *symbols;
     GElf_Shdr symbols_header;
-    uint64_t pins, pins_end; /* __trace_sites_start to __fixups_end */
+    uint64_t sites, sites_end, fixups, fixups_end; /* the tables' addresses */
 };
 
 void fbt_die(const char *format, ...)
@@ -113,10 +113,18 @@ static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name
 {
     bool in_text = s->st_shndx == r->text_index;
 
-    if (strcmp(name, "__trace_sites_start") == 0) {
-        r->pins = s->st_value;
-    } else if (strcmp(name, "__fixups_end") == 0) {
-        r->pins_end = s->st_value;
+    const struct {
+        const char *name;
+        uint64_t *at;
+    } tables[] = {{"__trace_sites_start", &r->sites},
+                  {"__trace_sites_end", &r->sites_end},
+                  {"__fixups_start", &r->fixups},
+                  {"__fixups_end", &r->fixups_end}};
+
+    for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+        if (strcmp(name, tables[i].name) == 0) {
+            *tables[i].at = s->st_value;
+        }
     }
     if (in_text && name[0] == '$' && name[1] && strchr("dxt", name[1]) && strchr(".", name[2])) {
         *region = (struct region){s->st_value, name[1] == 'd'};
@@ -177,16 +185,17 @@ static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end
     fbt_die("%s: no trace sites", r->path);
 }
 
-/* Trace sites and fixups: all of their words that lie in the text. */
-static void read_pins(struct reading *r)
+/* Rows of `words`: the first is an instruction that others patch or know, what follows of those in
+ * the text is where it leads. */
+static void read_pins(struct reading *r, uint64_t start, uint64_t end, unsigned words)
 {
-    const uint8_t *p = bytes_at(r, r->pins, r->pins_end);
+    const uint8_t *p = bytes_at(r, start, end);
 
-    for (uint64_t at = r->pins; at < r->pins_end; at += r->word, p += r->word) {
+    for (unsigned n = 0; start + (n + 1) * r->word <= end; n++) {
         uint64_t value = 0;
-        memcpy(&value, p, r->word);
+        memcpy(&value, p + n * r->word, r->word);
         fbt_mark(&r->k->text, value & ~(uint64_t)r->k->text.thumb,
-                 FBT_MARK_PINNED | FBT_MARK_TARGET);
+                 n % words ? FBT_MARK_TARGET : FBT_MARK_PINNED | FBT_MARK_TARGET);
     }
 }
 
@@ -252,7 +261,8 @@ void fbt_kernel_read(struct fbt_kernel *k, const char *path)
     k->text.thumb = header.e_machine == EM_ARM;
     read_sections(&r);
     read_symbols(&r);
-    read_pins(&r);
+    read_pins(&r, r.sites, r.sites_end, 4);
+    read_pins(&r, r.fixups, r.fixups_end, 2);
     elf_end(r.elf);
     close(fd);
     fbt_text_mark(&k->text);

@@ -137,6 +137,8 @@ class Check:
         self.starts = {at for at, _, name in self.elf.functions if ".cold" not in name}
         self.ok, self.bad = 0, []
         self.taken = {}
+        for what, words in (("trace_sites", 4), ("fixups", 2)):
+            self.code.targets |= {v for n, v in enumerate(self.row_words(what)) if n % words}
 
     def expect(self, good, place, why):
         self.ok += bool(good)
@@ -227,15 +229,18 @@ class Check:
 
     def pins(self):
         """No place covers a trace site or what a fixup names."""
+        for what, words in (("trace_sites", 4), ("fixups", 2)):
+            for n, value in enumerate(self.row_words(what)):
+                if n % words == 0 and value in self.taken:
+                    self.bad.append(f"{self.taken[value]} covers one of {what}, {value:#x}")
+        self.ok += 1
+
+    def row_words(self, what):
         word = 8 if self.elf.wide else 4
-        at, end = self.elf.symbols["__trace_sites_start"], self.elf.symbols["__fixups_end"]
+        at, end = (self.elf.symbols[f"__{what}_{edge}"] for edge in ("start", "end"))
         raw = self.elf.at(at, end - at)
         for i in range(0, len(raw) - word + 1, word):
-            value = int.from_bytes(raw[i:i + word], "little")
-            value &= ~1 if word == 4 else ~0
-            if value in self.taken:
-                self.bad.append(f"{self.taken[value]} covers the trace site or fixup {value:#x}")
-        self.ok += 1
+            yield int.from_bytes(raw[i:i + word], "little") & (~1 if word == 4 else ~0)
 
     def all_returns(self, places):
         """A function has a return probe for all of its returns, or for none."""
