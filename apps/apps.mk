@@ -8,7 +8,10 @@ CONSOLE_UART_virt-a64 := pl011
 
 # The link's device, and how much memory its frames get: payload bytes, frames on their way.
 LINK_LINE_mps2-an386 := line_cmsdk.c
-LINK_LINE_virt-a64 := line_virtio.c virtio.c
+LINK_LINE_virt-a64 := line_virtio.c
+VIRTIO_virt-a64 := apps/virtio/virtio.c
+# Programs only for boards that have what they drive.
+DISK_PROGRAMS_virt-a64 := diskd
 LINK_DEFS_mps2-an386 := -DLINKD_FRAME_MOST=240 -DLINKD_WINDOW=8
 LINK_DEFS_virt-a64 := -DLINKD_FRAME_MOST=4096 -DLINKD_WINDOW=16
 BOARD_CLASS_mps2-an386 := -m4
@@ -21,8 +24,10 @@ console_SRCS := apps/console/main.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
 linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c console.c capture.c \
 	source.c $(LINK_LINE_$(BOARD))) $(addprefix lib/link/,link.c channel.c make.c window.c \
-	receive.c encode.c cobs.c crc32c.c)
+	receive.c encode.c cobs.c crc32c.c) $(VIRTIO_$(BOARD))
 USER_FLAGS += $(LINK_DEFS_$(BOARD))
+PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
+diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_$(BOARD))
 shell_SRCS := apps/shell/main.c
 pidin_SRCS := apps/pidin/main.c apps/pidin/print.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c
@@ -47,10 +52,10 @@ hello_SRCS := apps/hello/main.c
 
 demo_PROGRAMS := init console tracelogger tracestop pidin $(DEMO_PROGRAMS)
 demo_SCRIPT := apps/images/demo.start
-shell_PROGRAMS := init console shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
+shell_PROGRAMS := init console $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
 shell_SCRIPT := apps/images/shell.start
 # A system that goes on until it is stopped, with the link to a host: what D looks at.
-live_PROGRAMS := init console linkd shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
+live_PROGRAMS := init console linkd $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
 live_SCRIPT := apps/images/live$(BOARD_CLASS_$(BOARD)).start
 # The same with nobody at its console: what `kymo dtrace` boots.
 work_PROGRAMS := init console linkd $(DEMO_PROGRAMS)

@@ -25,7 +25,8 @@ struct kymo_command {
 };
 
 extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run_command,
-    kymo_dtrace_command, kymo_link_command, kymo_console_command, kymo_capture_command;
+    kymo_dtrace_command, kymo_link_command, kymo_console_command, kymo_capture_command,
+    kymo_extract_command;
 
 /* diag.c. Messages go to standard error as "kymo: …". */
 void kymo_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

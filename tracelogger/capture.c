@@ -9,6 +9,7 @@
 #include "lib/include/kymo.h"
 #include "kernel/abi/sys/trace.h"
 #include "trace/slot.h"
+#include "tracelogger/refused.h"
 #include "tracelogger/sink.h"
 
 #define AT_ONCE 4 /* buffers carried before pulses are looked at again */
@@ -145,7 +146,7 @@ static int write_buffer(struct capture *capture, const struct kymo_trace_buffer 
     }
     const struct trace_slot *slots =
         (const void *)(capture->block + (size_t)taken->index * TRACE_BUFFER_BYTES);
-    int result = sink_slots(slots, taken->slots);
+    int result = sink_buffer(slots, taken->slots, taken->cpu);
     if (result == 0) {
         capture->last_time[taken->cpu] = slots[taken->slots - 1].time;
         capture->written++;
@@ -153,7 +154,7 @@ static int write_buffer(struct capture *capture, const struct kymo_trace_buffer 
     } else {
         capture->unwritten += taken->slots;
     }
-    return result;
+    return result == SINK_LOST ? refused_account(capture, taken->cpu, slots, taken->slots) : result;
 }
 
 /* Takes one buffer if one is READY and the limit is not reached: 1; none: 0; -1: it is lost. */
@@ -198,8 +199,8 @@ int capture_drain(struct capture *capture, bool limited)
 }
 
 /* A DROPPED slot behind everything else; more than one if 32 bits don't hold the count. */
-static int dropped_slots(const struct capture *capture, uint32_t cpu, uint32_t reason_class,
-                         uint64_t events)
+int capture_dropped(const struct capture *capture, uint32_t cpu, uint32_t reason_class,
+                    uint64_t events)
 {
     while (events != 0) {
         uint32_t n = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
@@ -224,7 +225,7 @@ static int pending_slots(const struct capture *capture, uint32_t cpu,
 {
     for (uint32_t reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
         for (uint32_t class = 0; class < KYMO_TRACE_CLASSES; class ++) {
-            if (dropped_slots(capture, cpu, reason << 8 | class, loss->pending[reason][class])) {
+            if (capture_dropped(capture, cpu, reason << 8 | class, loss->pending[reason][class])) {
                 return -1;
             }
         }

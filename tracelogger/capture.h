@@ -21,6 +21,7 @@ struct capture {
     uint32_t written;             /* buffers */
     uint64_t slots;               /* in them */
     uint64_t unwritten;           /* slots taken that the sink refused, in whole buffers */
+    uint64_t refused;             /* events in them, where the sink went on */
     uint32_t last_time[CPUS_MAX]; /* time of the last slot written, per CPU */
     bool ring_running;            /* nothing may be taken yet */
     bool more;                    /* capture_drain() has left some */
@@ -33,6 +34,10 @@ int capture_open(struct capture *capture, const struct options *options);
 int capture_drain(struct capture *capture, bool limited);
 /* After the last buffer: DROPPED slots for losses that found no buffer to stand in. 0 or -1. */
 int capture_pending(struct capture *capture);
+/* DROPPED slots, behind what that CPU has written last: reason << 8 | class, and how many. 0, -1.
+ */
+int capture_dropped(const struct capture *capture, uint32_t cpu, uint32_t reason_class,
+                    uint64_t events);
 /* Ends the mapping and the buffers. */
 void capture_close(struct capture *capture);
 

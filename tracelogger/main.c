@@ -198,13 +198,14 @@ static void finish(void)
     logger.bad |= capture_drain(&logger.capture, false) != 0;
     logger.bad |= capture_pending(&logger.capture) != 0;
     InterruptDetach(logger.hook);
-    logger.bad |= sink_close() != 0;
+    logger.bad |= sink_close() != 0 || logger.capture.unwritten > 0;
     report(&logger.capture, &logger.summary);
     fflush(stdout);
 }
 
 static int run(void)
 {
+    sink_settings = (struct sink_settings){logger.options.format, logger.options.reclaim};
     if (take_name() != 0 || capture_open(&logger.capture, &logger.options) != 0) {
         return 1;
     }

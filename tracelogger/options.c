@@ -2,6 +2,7 @@
 /* The command line of tracelogger. A wrong one is exit status 2. */
 #include "tracelogger/options.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +24,19 @@ static const char help[] =
     "  -F NUMBER   leave out: 1 kernel calls, 2 interrupts, 3 processes, 4 threads,\n"
     "              6 communication, 7 system; 0 and 5 leave out nothing; repeatable\n"
     "  -f FILE     default trace.kev, in the emulator's directory; link:NAME: over the\n"
-    "              link, to the host that runs `kymo capture`\n"
+    "              link, to the host that runs `kymo capture`; block:NAME: to the disk\n"
+    "  --reclaim   on a disk that is full: give up the oldest captures\n"
+    "  --format    first make the disk empty: all that is on it is lost\n"
     "  -w          wide events (default fast)\n"
     "  -v          say what happens; twice: every buffer\n"
     "`tracestop` tells it to stop. Exit status: 0 good, 1 capture incomplete, 2 usage.\n";
+
+enum { LONG_FORMAT = 256, LONG_RECLAIM };
+static const struct option long_options[] = {
+    {"format", no_argument, NULL, LONG_FORMAT},
+    {"reclaim", no_argument, NULL, LONG_RECLAIM},
+    {NULL, 0, NULL, 0},
+};
 
 static bool number(const char *text, uint32_t most, uint32_t *value)
 {
@@ -88,6 +98,12 @@ static bool option(int c, struct options *options, bool *limited)
     case 'v':
         options->verbose++;
         return true;
+    case LONG_FORMAT:
+        options->format = true;
+        return true;
+    case LONG_RECLAIM:
+        options->reclaim = true;
+        return true;
     default:
         return false;
     }
@@ -127,7 +143,8 @@ static int options_get(int argc, char **argv, struct options *options)
     int at, c;
 
     opterr = 0;
-    while (at = optind, (c = getopt(argc, argv, ":n:s:ck:rF:f:wv")) != -1) {
+    while (at = optind,
+           (c = getopt_long(argc, argv, "+:n:s:ck:rF:f:wv", long_options, NULL)) != -1) {
         if (c == '?') {
             /* Only one of the C libraries says which letter, and in only one optind begins at 1. */
             return wrong_word(argv[at == 0 ? 1 : at]);

@@ -17,6 +17,7 @@ struct options {
     unsigned verbose;        /* -v, repeatable */
     uint32_t without;        /* -F: bit per number: class left out */
     const char *file;        /* -f */
+    bool format, reclaim;    /* --format, --reclaim: of a disk */
     char args[128];          /* the command line, cut, for the capture's header */
 };
 

@@ -130,6 +130,10 @@ void report(const struct capture *capture, struct tracelogger_summary *summary)
         printf("tracelogger: INCOMPLETE: buffers with %llu slots could not be written\n",
                (unsigned long long)capture->unwritten);
     }
+    if (capture->refused) {
+        printf("tracelogger: the %llu events in them are counted in the capture as lost\n",
+               (unsigned long long)capture->refused);
+    }
     if (totals.recycled) {
         printf("tracelogger: %llu older events gave way to newer ones\n",
                (unsigned long long)totals.recycled);

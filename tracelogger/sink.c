@@ -8,8 +8,10 @@
 
 #include "trace/slot.h"
 
-static const struct sink *const sinks[] = {&sink_link, &sink_host}; /* the last takes any name */
+static const struct sink *const sinks[] = {&sink_link, &sink_block,
+                                           &sink_host}; /* the last takes any name */
 
+struct sink_settings sink_settings;
 static const struct sink *sink; /* open */
 static uint64_t written;
 static bool failed;
@@ -65,6 +67,19 @@ int sink_slots(const void *slots, size_t count)
            (unsigned long)(part / TRACE_SLOT_BYTES),
            part % TRACE_SLOT_BYTES ? ", and a part of one that readers leave out" : "");
     return -1;
+}
+
+int sink_buffer(const void *slots, size_t count, uint32_t cpu)
+{
+    if (failed || !sink || !sink->buffer) {
+        return sink_slots(slots, count);
+    }
+    int result = sink->buffer(slots, count, cpu);
+    if (result < 0) {
+        return fail("write", strerror(errno));
+    }
+    written += result == 0 ? count * TRACE_SLOT_BYTES : 0;
+    return result;
 }
 
 int sink_close(void)

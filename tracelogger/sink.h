@@ -2,6 +2,7 @@
 /*
  * Where a capture goes. One sink at a time, one thread. Functions return 0 or -1; the first failure
  * is reported and remembered, and everything after it is refused: the capture is valid up to there.
+ * A sink that can go on after a buffer that it could not store says SINK_LOST.
  */
 #ifndef TRACELOGGER_SINK_H
 #define TRACELOGGER_SINK_H
@@ -15,14 +16,26 @@ struct sink {
     const char *prefix;                            /* of the name that -f gives */
     int (*open)(const char *name);                 /* without the prefix */
     long (*write)(const void *data, size_t bytes); /* bytes taken */
+    /* The slots of a buffer: 0, -1, SINK_LOST; NULL: they are written like anything else. */
+    int (*buffer)(const void *slots, size_t count, uint32_t cpu);
     int (*close)(void);
 };
-extern const struct sink sink_host, sink_link;
+extern const struct sink sink_host, sink_link, sink_block;
+
+#define SINK_LOST 1
+
+/* Of the command line, for sinks that it concerns. */
+extern struct sink_settings {
+    bool format;  /* --format */
+    bool reclaim; /* --reclaim */
+} sink_settings;
 
 int sink_open(const char *name);
 int sink_write(const void *data, size_t bytes);
 /* Slots: as above, but if they were written in part, says how many whole ones are in the file. */
 int sink_slots(const void *slots, size_t count);
+/* All of a buffer. 0, -1 as above, or SINK_LOST: it isn't stored, the capture goes on without. */
+int sink_buffer(const void *slots, size_t count, uint32_t cpu);
 int sink_close(void);
 bool sink_failed(void);
 uint64_t sink_bytes(void); /* written so far */

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 PROGRAMS += tracelogger tracestop
+
+# Which boards have a disk.
+SINK_BLOCK_mps2-an386 := sink_block_none.c
+SINK_BLOCK_virt-a64 := sink_block.c
+SINK_BLOCK_LIB_virt-a64 := $(addprefix lib/blocklog/,frame.c super.c write.c reclaim.c) \
+	lib/link/crc32c.c
+
 tracelogger_SRCS := $(addprefix tracelogger/,main.c options.c capture.c control.c header.c \
-	report.c sink.c sink_host.c sink_link.c)
+	report.c refused.c sink.c sink_host.c sink_link.c $(SINK_BLOCK_$(BOARD))) $(SINK_BLOCK_LIB_$(BOARD))
 tracestop_SRCS := tracelogger/tracestop.c

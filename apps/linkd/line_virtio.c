@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "apps/linkd/line.h"
-#include "apps/linkd/virtio.h"
+#include "apps/virtio/virtio.h"
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 
@@ -100,7 +100,7 @@ static void control_out(uint32_t port, uint16_t event, uint16_t value)
 /* Also of one that is in use: it forgets all it had. */
 static bool device_begin(void)
 {
-    if (!virtio_begin(&device, FEATURE_MULTIPORT)) {
+    if (!virtio_begin(&device, FEATURE_MULTIPORT, 0)) {
         return false;
     }
     for (unsigned i = 0; i < QUEUES; i++) {

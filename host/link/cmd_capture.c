@@ -15,6 +15,7 @@
 
 #include "host/link/cmd.h"
 #include "host/link/reason.h"
+#include "host/name.h"
 #include "lib/link/service.h"
 
 #define MESSAGE_MOST (LINK_MESSAGE_MOST)
@@ -43,7 +44,7 @@ struct capture {
     struct session *session;
     struct channel *channel;
     int fd; /* -1: between two captures */
-    char name[256];
+    char name[KYMO_NAME_MOST];
     uint64_t bytes;
 };
 
@@ -53,26 +54,6 @@ static int tell(struct capture *capture, int error)
                                       capture->bytes};
 
     return channel_send(capture->channel, &word, sizeof(word));
-}
-
-/* The last part of the name; what could hide or mislead is replaced. */
-static void name_take(struct capture *capture, const uint8_t *name, size_t bytes)
-{
-    size_t at = 0;
-
-    for (size_t i = 0; i < bytes && at + 1 < sizeof(capture->name); i++) {
-        bool plain = name[i] > ' ' && name[i] < 0x7f && !(at == 0 && name[i] == '.');
-
-        if (name[i] == '/') {
-            at = 0;
-        } else {
-            capture->name[at++] = plain ? (char)name[i] : '_';
-        }
-    }
-    capture->name[at] = '\0';
-    if (at == 0) {
-        strcpy(capture->name, "trace.kev");
-    }
 }
 
 static int failed(struct capture *capture)
@@ -91,7 +72,7 @@ static int begin(struct capture *capture, const uint8_t *name, size_t bytes)
     if (capture->fd >= 0) {
         return -EPROTO;
     }
-    name_take(capture, name, bytes);
+    kymo_plain_name((const char *)name, bytes, capture->name);
     path = capture->output ? capture->output : capture->name;
     capture->bytes = 0;
     errno = 0;

@@ -94,7 +94,8 @@ struct kymo_trace_buffer {
     R(3, FILLED, "filled", "the fill policy's space was used up") \
     R(4, RECURSIVE, "recursive", "an event inside the recording of an event") \
     R(5, TOOBIG, "too big", "a combine event larger than a buffer") \
-    R(6, DISCARDED, "discarded", "recorded, but given up when the buffers were freed or reset")
+    R(6, DISCARDED, "discarded", "recorded, but given up when the buffers were freed or reset") \
+    R(7, UNWRITTEN, "not written", "the tracelogger's medium refused their buffer")
 enum kymo_drop_reason {
 #define R(number, name, text, doc) KYMO_DROP_##name = number,
     KYMO_DROP_REASON_LIST(R)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See virtio.h. What the device says is checked where it could lead us out of our memory. */
-#include "apps/linkd/virtio.h"
+#include "apps/virtio/virtio.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,6 +37,7 @@ enum {
     QUEUE_DESCRIPTORS = 0x080 / 4,
     QUEUE_AVAILABLE = 0x090 / 4,
     QUEUE_USED = 0x0a0 / 4,
+    CONFIG = 0x100 / 4,
 };
 
 #define MAGIC_VALUE 0x74726976u
@@ -45,6 +46,7 @@ enum {
 #define STATUS_DRIVER_OK 4u
 #define STATUS_FEATURES_OK 8u
 #define VERSION_1 1u /* feature bit 32 */
+#define GOES_ON 1
 #define DEVICE_WRITES 2
 
 static void barrier(void)
@@ -88,14 +90,15 @@ static uint32_t accept(volatile uint32_t *registers, uint32_t word, uint32_t wan
     return got;
 }
 
-bool virtio_begin(struct virtio_device *device, uint32_t features)
+bool virtio_begin(struct virtio_device *device, uint32_t needed, uint32_t wanted)
 {
     volatile uint32_t *registers = device->registers;
 
     registers[STATUS] = 0;
     registers[STATUS] = STATUS_ACKNOWLEDGE;
     registers[STATUS] = STATUS_ACKNOWLEDGE | STATUS_DRIVER;
-    if (accept(registers, 0, features) != features) {
+    device->features = accept(registers, 0, needed | wanted);
+    if ((device->features & needed) != needed) {
         return false;
     }
     if (device->legacy) {
@@ -202,4 +205,27 @@ void virtio_queue_notify(struct virtio_queue *queue)
 bool virtio_queue_waits(const struct virtio_queue *queue)
 {
     return queue->available[1] != queue->used[1];
+}
+
+void virtio_queue_request(struct virtio_queue *queue, const struct virtio_part *parts,
+                          unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        volatile struct virtio_descriptor *descriptor = &queue->descriptors[i];
+
+        descriptor->address = parts[i].phys;
+        descriptor->bytes = parts[i].bytes;
+        descriptor->flags = (uint16_t)((parts[i].device_writes ? DEVICE_WRITES : 0) |
+                                       (i + 1 < count ? GOES_ON : 0));
+        descriptor->next = (uint16_t)(i + 1);
+    }
+    queue->available[2 + queue->available[1] % VIRTIO_BUFFERS] = 0;
+    barrier();
+    queue->available[1] = (uint16_t)(queue->available[1] + 1);
+    virtio_queue_notify(queue);
+}
+
+uint32_t virtio_config(const struct virtio_device *device, unsigned at)
+{
+    return device->registers[CONFIG + at];
 }

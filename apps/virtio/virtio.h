@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * virtio over mmio, as much as a driver process needs: version 1 ("legacy") and 2 registers, and
- * queues of one buffer a descriptor. One thread. Virtio 1.1, 2.6 and 4.2.
+ * virtio over mmio, as much as driver processes need: version 1 ("legacy") and 2 registers, queues
+ * of one buffer a descriptor, and queues of one request at a time. One thread.
+ * Virtio 1.1, 2.6, 4.2.
  */
-#ifndef APPS_LINKD_VIRTIO_H
-#define APPS_LINKD_VIRTIO_H
+#ifndef APPS_VIRTIO_VIRTIO_H
+#define APPS_VIRTIO_VIRTIO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@ struct virtio_device {
     volatile uint32_t *registers;
     bool legacy;
     int interrupt;
+    uint32_t features; /* bits 0 to 31 of those it has and we take */
 };
 
 struct virtio_descriptor {
@@ -44,8 +46,9 @@ struct virtio_queue {
 
 /* The first device of this kind; false: there is none, or errno says what is wrong. */
 bool virtio_find(struct virtio_device *device, uint32_t kind);
-/* Up to the features, of which these are wanted; false: the device refuses. */
-bool virtio_begin(struct virtio_device *device, uint32_t features);
+/* Up to the features: it must have `needed`; `wanted` are taken if it has them. false: it refuses.
+ */
+bool virtio_begin(struct virtio_device *device, uint32_t needed, uint32_t wanted);
 void virtio_ready(struct virtio_device *device);
 /* Reads and acknowledges why it interrupted. */
 uint32_t virtio_interrupt(struct virtio_device *device);
@@ -61,5 +64,21 @@ void virtio_queue_give(struct virtio_queue *queue, uint8_t *buffer, uint32_t byt
 void virtio_queue_notify(struct virtio_queue *queue);
 /* Has the device buffers that it has not returned? */
 bool virtio_queue_waits(const struct virtio_queue *queue);
+
+/* ---- a queue of requests, one at a time; its buffer_bytes are 0 --------------------------------
+ */
+
+struct virtio_part {
+    uint64_t phys;
+    uint32_t bytes;
+    bool device_writes;
+};
+
+/* Those the device reads come first; at most VIRTIO_BUFFERS. It is told. */
+void virtio_queue_request(struct virtio_queue *queue, const struct virtio_part *parts,
+                          unsigned count);
+
+/* Word `at` of the device's own configuration. */
+uint32_t virtio_config(const struct virtio_device *device, unsigned at);
 
 #endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The device behind diskd; one file a kind, chosen in apps/apps.mk. One request at a time; each
+ * waits for its end. 0 or an errno: EIO, ENODEV when it has not answered for DISK_WAIT_NS.
+ */
+#ifndef APPS_DISKD_DISK_H
+#define APPS_DISKD_DISK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/diskmsg.h>
+
+#define DISK_WAIT_NS UINT64_C(30000000000)
+
+struct disk {
+    const char *name;
+    /* Finds it and tells what it is. ENODEV: this machine has none. */
+    int (*open)(struct diskmsg_info *info);
+    /* DISKMSG_SECTORS_MOST sectors, between the device and the caller. */
+    void *buffer;
+    int (*read)(uint64_t sector, uint32_t sectors); /* into buffer */
+    int (*write)(uint64_t sector, uint32_t sectors);
+    int (*flush)(void);
+};
+
+extern struct disk disk;
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * diskd: a disk's driver process. Needs the abilities device and interrupt. Serves the messages of
+ * sys/diskmsg.h under the name "disk0", one after the other; so what was answered before a FLUSH is
+ * on the medium after it. Clients need ability device too: a disk has no files and no owners.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dispatch.h>
+
+#include "apps/diskd/disk.h"
+#include "kernel/abi/sys/ability.h"
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+
+static struct diskmsg_info info;
+
+/* Are the sectors on the disk, and not too many? */
+static int check(const struct diskmsg *msg)
+{
+    bool there = msg->sectors > 0 && msg->sectors <= DISKMSG_SECTORS_MOST &&
+                 msg->sector < info.sectors && info.sectors - msg->sector >= msg->sectors;
+
+    return there ? 0 : EINVAL;
+}
+
+static void serve_read(int rcvid, const struct diskmsg *msg)
+{
+    int error = check(msg);
+
+    error = error ? error : disk.read(msg->sector, msg->sectors);
+    if (error) {
+        MsgError(rcvid, error);
+    } else {
+        MsgReply(rcvid, 0, disk.buffer, msg->sectors * DISKMSG_SECTOR);
+    }
+}
+
+static void serve_write(int rcvid, const struct diskmsg *msg)
+{
+    size_t bytes = msg->sectors * DISKMSG_SECTOR;
+    int error = info.read_only ? EROFS : check(msg);
+
+    if (!error && MsgRead(rcvid, disk.buffer, bytes, sizeof(*msg)) != (long)bytes) {
+        error = EINVAL;
+    }
+    error = error ? error : disk.write(msg->sector, msg->sectors);
+    if (error) {
+        MsgError(rcvid, error);
+    } else {
+        MsgReply(rcvid, 0, NULL, 0);
+    }
+}
+
+static void serve_flush(int rcvid)
+{
+    int error = disk.flush();
+
+    if (error) {
+        MsgError(rcvid, error);
+    } else {
+        MsgReply(rcvid, 0, NULL, 0);
+    }
+}
+
+static void message(int rcvid, const struct diskmsg *msg, const struct _msg_info *from)
+{
+    struct kymo_proc_info sender;
+
+    if (from->msglen < sizeof(*msg)) {
+        MsgError(rcvid, EINVAL);
+    } else if (ProcInfo(from->pid, &sender) < 0 || !(sender.ability & ABILITY_DEVICE)) {
+        MsgError(rcvid, EPERM);
+    } else if (msg->type == DISKMSG_INFO) {
+        MsgReply(rcvid, 0, &info, sizeof(info));
+    } else if (msg->type == DISKMSG_READ) {
+        serve_read(rcvid, msg);
+    } else if (msg->type == DISKMSG_WRITE) {
+        serve_write(rcvid, msg);
+    } else if (msg->type == DISKMSG_FLUSH) {
+        serve_flush(rcvid);
+    } else {
+        MsgError(rcvid, ENOSYS);
+    }
+}
+
+int main(void)
+{
+    union {
+        struct _pulse pulse;
+        struct diskmsg msg;
+    } in;
+    struct _msg_info from;
+    int error = disk.open(&info);
+
+    if (error) {
+        printf("diskd: %s: %s\n", disk.name, error == ENODEV ? "no such device" : strerror(error));
+        return 1;
+    }
+    name_attach_t *name = name_attach(NULL, DISKMSG_NAME, 0);
+    if (!name) {
+        printf("diskd: %s: %s\n", DISKMSG_NAME, strerror(errno));
+        return 1;
+    }
+    for (;;) {
+        int rcvid = MsgReceive(name->chid, &in, sizeof(in), &from);
+
+        if (rcvid > 0) {
+            message(rcvid, &in.msg, &from);
+        } else if (rcvid == 0 && in.pulse.code == _PULSE_CODE_DISCONNECT) {
+            ConnectDetach(in.pulse.scoid);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A virtio block device. A request is three descriptors: what is wanted, the data, the status; they
+ * lie in one page and a buffer behind it, which the device reads and writes itself. Virtio 1.1,
+ * 5.2. A device that does not answer is given up for good: it may still write into the buffer.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "apps/diskd/disk.h"
+#include "apps/virtio/virtio.h"
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+
+#define VIRTIO_BLOCK 2
+#define FEATURE_READ_ONLY (1u << 5)
+#define FEATURE_SECTOR_BYTES (1u << 6)
+#define FEATURE_FLUSH (1u << 9)
+#define FEATURE_TOPOLOGY (1u << 10)
+
+/* Words of the configuration. */
+enum { CAPACITY = 0, SECTOR_BYTES = 20 / 4, TOPOLOGY = 24 / 4 };
+
+enum { REQUEST_READ = 0, REQUEST_WRITE = 1, REQUEST_FLUSH = 4 };
+enum { STATUS_OK = 0, STATUS_NONE = 0xff };
+
+struct request {
+    uint32_t type, reserved;
+    uint64_t sector;
+    uint8_t status;
+};
+
+#define BUFFER_BYTES (DISKMSG_SECTORS_MOST * DISKMSG_SECTOR)
+#define MEMORY_BYTES (VIRTIO_QUEUE_BYTES(0) + VIRTIO_PAGE + BUFFER_BYTES)
+
+static struct virtio_device device;
+static struct virtio_queue queue = {.device = &device};
+static volatile struct request *request;
+static uint64_t request_phys, buffer_phys;
+static int interrupt_id;
+static int gone;
+
+static int memory_map(void)
+{
+    struct kymo_map map = {.flags = KYMO_PROT_READ | KYMO_PROT_WRITE, .len = MEMORY_BYTES};
+
+    if (MemMap(&map) < 0) {
+        return errno;
+    }
+    uint8_t *memory = (uint8_t *)(uintptr_t)map.vaddr;
+
+    if (!virtio_queue_begin(&queue, memory, map.phys, 0)) {
+        return ENODEV;
+    }
+    request = (volatile struct request *)(memory + VIRTIO_QUEUE_BYTES(0));
+    request_phys = map.phys + VIRTIO_QUEUE_BYTES(0);
+    buffer_phys = request_phys + VIRTIO_PAGE;
+    disk.buffer = memory + VIRTIO_QUEUE_BYTES(0) + VIRTIO_PAGE;
+    return 0;
+}
+
+static int attach(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_INTR};
+
+    interrupt_id = InterruptAttachEvent(device.interrupt, &event, 0);
+    return interrupt_id < 0 ? errno : 0;
+}
+
+static void describe(struct diskmsg_info *info)
+{
+    uint32_t bytes = DISKMSG_SECTOR;
+
+    info->sectors =
+        virtio_config(&device, CAPACITY) | (uint64_t)virtio_config(&device, CAPACITY + 1) << 32;
+    if (device.features & FEATURE_SECTOR_BYTES) {
+        bytes = virtio_config(&device, SECTOR_BYTES);
+    }
+    if (device.features & FEATURE_TOPOLOGY) {
+        bytes <<= virtio_config(&device, TOPOLOGY) & 15; /* log2 of sectors in a physical one */
+    }
+    info->physical_bytes = bytes;
+    info->read_only = (device.features & FEATURE_READ_ONLY) != 0;
+}
+
+static int open(struct diskmsg_info *info)
+{
+    if (!virtio_find(&device, VIRTIO_BLOCK)) {
+        return errno;
+    }
+    if (!virtio_begin(&device, 0,
+                      FEATURE_READ_ONLY | FEATURE_SECTOR_BYTES | FEATURE_FLUSH |
+                          FEATURE_TOPOLOGY)) {
+        return ENODEV;
+    }
+    int error = memory_map();
+    error = error ? error : attach();
+    if (error) {
+        return error;
+    }
+    virtio_ready(&device);
+    describe(info);
+    return 0;
+}
+
+/* Until the device has answered; each interrupt may be an old one. */
+static int wait_answer(void)
+{
+    uint64_t wait = DISK_WAIT_NS;
+
+    while (virtio_queue_waits(&queue)) {
+        TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
+        if (InterruptWait(0, NULL) < 0 && errno == ETIMEDOUT) {
+            gone = 1;
+            return ENODEV;
+        }
+        virtio_interrupt(&device);
+        InterruptUnmask(device.interrupt, interrupt_id);
+    }
+    return 0;
+}
+
+/* With so many bytes of the buffer, which the device writes or reads. */
+static int do_request(uint32_t type, uint64_t sector, uint32_t bytes)
+{
+    struct virtio_part parts[3] = {{request_phys, 16, false}};
+    unsigned count = 1;
+
+    if (gone) {
+        return ENODEV;
+    }
+    request->type = type;
+    request->reserved = 0;
+    request->sector = sector;
+    request->status = STATUS_NONE;
+    if (bytes > 0) {
+        parts[count++] = (struct virtio_part){buffer_phys, bytes, type == REQUEST_READ};
+    }
+    parts[count++] = (struct virtio_part){request_phys + offsetof(struct request, status), 1, true};
+    virtio_queue_request(&queue, parts, count);
+    int error = wait_answer();
+    if (error) {
+        return error;
+    }
+    return request->status == STATUS_OK ? 0 : EIO;
+}
+
+static int read(uint64_t sector, uint32_t sectors)
+{
+    return do_request(REQUEST_READ, sector, sectors * DISKMSG_SECTOR);
+}
+
+static int write(uint64_t sector, uint32_t sectors)
+{
+    return do_request(REQUEST_WRITE, sector, sectors * DISKMSG_SECTOR);
+}
+
+/* Without the feature the device has no cache: what it has answered is on the medium. */
+static int flush(void)
+{
+    return device.features & FEATURE_FLUSH ? do_request(REQUEST_FLUSH, 0, 0) : 0;
+}
+
+struct disk disk = {
+    .name = "virtio-blk",
+    .open = open,
+    .read = read,
+    .write = write,
+    .flush = flush,
+};

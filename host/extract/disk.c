@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See disk.h. A block device's size is where its end is, like a file's. */
+#include "host/extract/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/kymo.h"
+#include "lib/blocklog/layout.h"
+
+static int disk_read(void *context, uint64_t sector, void *data, uint32_t sectors)
+{
+    const struct extract_disk *disk = context;
+    size_t bytes = (size_t)sectors * BLOCKLOG_SECTOR, at = 0;
+
+    if (sectors > disk->disk.sectors || sector > disk->disk.sectors - sectors) {
+        return -EIO;
+    }
+    while (at < bytes) {
+        ssize_t got =
+            pread(disk->fd, (char *)data + at, bytes - at, (off_t)(sector * BLOCKLOG_SECTOR + at));
+
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return -EIO;
+        }
+        at += (size_t)got;
+    }
+    return 0;
+}
+
+static int disk_write(void *context, uint64_t sector, const void *data, uint32_t sectors)
+{
+    (void)context;
+    (void)sector;
+    (void)data;
+    (void)sectors;
+    return -EROFS;
+}
+
+static int disk_flush(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static bool is_qcow2(int fd)
+{
+    char magic[4];
+
+    return pread(fd, magic, sizeof(magic), 0) == 4 && memcmp(magic, "QFI\xfb", 4) == 0;
+}
+
+int extract_disk_open(struct extract_disk *disk, const char *path)
+{
+    disk->fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t bytes = disk->fd < 0 ? -1 : lseek(disk->fd, 0, SEEK_END);
+
+    if (bytes < 0) {
+        kymo_error("%s: %s", path, strerror(errno));
+        extract_disk_close(disk);
+        return -1;
+    }
+    if (is_qcow2(disk->fd)) {
+        kymo_error("%s: a qcow2 image; make it plain: qemu-img convert -O raw", path);
+        extract_disk_close(disk);
+        return -1;
+    }
+    disk->disk = (struct blocklog_disk){.context = disk,
+                                        .sectors = (uint64_t)bytes / BLOCKLOG_SECTOR,
+                                        .physical_bytes = BLOCKLOG_SECTOR,
+                                        .read = disk_read,
+                                        .write = disk_write,
+                                        .flush = disk_flush};
+    return 0;
+}
+
+void extract_disk_close(struct extract_disk *disk)
+{
+    if (disk->fd >= 0) {
+        close(disk->fd);
+    }
+    disk->fd = -1;
+}

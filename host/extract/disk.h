@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An image of a disk, or the disk itself, as the block log reads it. */
+#ifndef HOST_EXTRACT_DISK_H
+#define HOST_EXTRACT_DISK_H
+
+#include "lib/blocklog/disk.h"
+
+struct extract_disk {
+    struct blocklog_disk disk;
+    int fd;
+};
+
+/* Read-only. -1: it said why not. */
+int extract_disk_open(struct extract_disk *disk, const char *path);
+void extract_disk_close(struct extract_disk *disk);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Captures on a disk without a file system, so that a power cut at any write loses nothing that was
+ * acknowledged. A log of records (layout.h): a record's data is written and flushed, then its
+ * header is written and flushed, then the caller is told. A header that is sound therefore has its
+ * data; one that isn't was acknowledged to nobody. Recovery is a scan of the headers.
+ *
+ * Several captures follow each other; none is overwritten unless blocklog_reclaim(), or `reclaims`,
+ * was asked to free the oldest. A frame that can't be written after some tries is passed over: its
+ * number is missing, nothing else. A flush that failed may have forgotten what it was to write, so
+ * then all since the last good one is written again.
+ *
+ * One thread; no allocation. Functions return 0 or a negative errno: -EIO the medium, -ENODEV the
+ * disk is gone, -ENOSPC the log is full, -EILSEQ no log is on the disk (or another version's),
+ * -EINVAL wrong use. Proved by test/blocklog: cuts at every write, torn and reordered; faults.
+ */
+#ifndef LIB_BLOCKLOG_BLOCKLOG_H
+#define LIB_BLOCKLOG_BLOCKLOG_H
+
+#include <stdbool.h>
+
+#include "lib/blocklog/disk.h"
+#include "lib/blocklog/layout.h"
+
+#define BLOCKLOG_TRIES 3 /* of a write or flush, before its frame is passed over */
+#define BLOCKLOG_SPARE 8 /* frames that data leaves free: for what ends and reclaims */
+#define BLOCKLOG_FRAMES_LEAST (4 * BLOCKLOG_SPARE)
+
+struct blocklog {
+    const struct blocklog_disk *disk;
+    struct blocklog_super super;
+    uint64_t next;   /* the record that is written next */
+    uint64_t oldest; /* the oldest that is kept */
+    uint64_t begin, offset, lost;
+    bool recording;
+    bool reclaims;        /* when it is full; set after blocklog_open() */
+    uint32_t passed_over; /* frames, since blocklog_open() */
+    uint32_t tries;       /* that failed */
+    /* Tells of a long scan; may be NULL. */
+    void (*progress)(void *what, uint64_t done, uint64_t total);
+    void *progress_what;
+    struct blocklog_header header;
+    uint8_t bounce[BLOCKLOG_SECTOR];
+};
+
+/* ---- both ends ------------------------------------------------------------------------------- */
+
+/* Reads what the disk is and finds the newest record. progress and progress_what are set before. */
+int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk);
+/* Record `sequence`, if it is between oldest and next: 0, -ENOENT it isn't there (passed over, or
+ * its header is damaged), -EIO. */
+int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header);
+/* Its data, header->bytes of them, into room for BLOCKLOG_DATA_BYTES. -EBADMSG: damaged. */
+int blocklog_data(struct blocklog *log, const struct blocklog_header *header, void *data);
+
+/* ---- the writer ------------------------------------------------------------------------------ */
+
+/* Makes an empty log of the disk; `id` differs from any before. -ENOSPC: too small a disk. */
+int blocklog_format(const struct blocklog_disk *disk, uint64_t id);
+/* A capture begins; `time` in seconds since 1970, 0: not known. */
+int blocklog_begin(struct blocklog *log, const char *name, uint64_t time);
+/* Its next bytes, at most BLOCKLOG_DATA_BYTES; 0: they are on the medium. */
+int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
+                    uint16_t cpu);
+/* So many slots of the capture are lost: the next record says so. */
+void blocklog_lose(struct blocklog *log, uint64_t slots);
+int blocklog_end(struct blocklog *log);
+/* Frees the oldest capture that isn't being recorded. -ENOENT: there is none. */
+int blocklog_reclaim(struct blocklog *log);
+/* Frames that data may still take. */
+uint64_t blocklog_room(const struct blocklog *log);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the block log's files share. */
+#ifndef LIB_BLOCKLOG_INTERNAL_H
+#define LIB_BLOCKLOG_INTERNAL_H
+
+#include "lib/blocklog/blocklog.h"
+#include "lib/link/crc32c.h"
+
+uint32_t blocklog_crc(const void *data, size_t bytes);
+uint64_t blocklog_frame_sector(const struct blocklog_super *super, uint64_t sequence);
+/* What record is in a frame, of whatever lap: 0, -ENOENT no sound one, -EIO, -ENODEV. */
+int blocklog_frame_header(struct blocklog *log, uint64_t frame, struct blocklog_header *header);
+void blocklog_header_begin(struct blocklog *log, uint16_t kind);
+/* Commits log->header, begun as above, with its data; `leave`: frames that must stay free. */
+int blocklog_commit(struct blocklog *log, const void *data, uint64_t leave);
+
+#endif

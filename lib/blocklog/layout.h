@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The block log on the medium (docs/format.md, "The block log"): sector 0 and the last one say what
+ * the disk is; between them are frames of one size, each a header and one record's data. Record n
+ * is in frame n % frames, so every header has a known place. Little-endian, as all CPUs are that
+ * write it; sectors of 512 bytes.
+ */
+#ifndef LIB_BLOCKLOG_LAYOUT_H
+#define LIB_BLOCKLOG_LAYOUT_H
+
+#include <stdint.h>
+
+#define BLOCKLOG_SECTOR 512u
+#define BLOCKLOG_DATA_SECTORS 32u /* of a frame: one trace buffer */
+#define BLOCKLOG_DATA_BYTES (BLOCKLOG_DATA_SECTORS * BLOCKLOG_SECTOR)
+#define BLOCKLOG_FIRST 8u /* sector of frame 0 */
+#define BLOCKLOG_NAME 128
+
+#define BLOCKLOG_SUPER_MAGIC "KymoBlok"
+#define BLOCKLOG_HEADER_MAGIC 0x676f6c4bu /* KloG */
+#define BLOCKLOG_VERSION 1u
+
+/* How a power cut can tear it decides what shares a physical sector with a header: nothing, where
+ * the medium's are larger than 512 bytes (header_sectors 8). */
+struct blocklog_super {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_sectors; /* of a frame, 1 or 8; the first has the header */
+    uint64_t frames;
+    uint64_t id;      /* of this log: headers of an earlier one don't count */
+    uint64_t sectors; /* of the disk, this one's copy included */
+    uint8_t zero[BLOCKLOG_SECTOR - 44];
+    uint32_t crc; /* CRC-32C of all before */
+};
+_Static_assert(sizeof(struct blocklog_super) == BLOCKLOG_SECTOR, "layout");
+
+enum blocklog_kind {
+    BLOCKLOG_BEGIN = 1, /* a capture begins; its name; no data */
+    BLOCKLOG_DATA,      /* its bytes from `offset` on */
+    BLOCKLOG_END,       /* it is whole: `offset` bytes, `lost` slots */
+    BLOCKLOG_RECLAIM,   /* `oldest` has moved; belongs to no capture */
+};
+
+struct blocklog_header {
+    uint32_t magic;
+    uint16_t kind;
+    uint16_t cpu;      /* whose slots these are; 0 if none are */
+    uint64_t id;       /* the log's */
+    uint64_t sequence; /* of the record, from 0 */
+    uint64_t oldest;   /* records before this are gone: their frames may be written */
+    uint64_t begin;    /* record that began this capture */
+    uint64_t offset;   /* in the capture */
+    uint64_t lost;     /* slots of the capture so far that no frame took */
+    uint64_t time;     /* BEGIN: seconds since 1970, 0: not known */
+    uint32_t bytes;    /* of data */
+    uint32_t slots;    /* in it */
+    uint32_t data_crc; /* CRC-32C of the data */
+    uint32_t reserved;
+    char name[BLOCKLOG_NAME]; /* BEGIN: NUL-padded */
+    uint8_t zero[BLOCKLOG_SECTOR - 84 - BLOCKLOG_NAME];
+    uint32_t crc; /* CRC-32C of all before */
+};
+_Static_assert(sizeof(struct blocklog_header) == BLOCKLOG_SECTOR, "layout");
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the disk is: written once, at its first and its last sector; either will do. A disk of which
+ * neither is a log's is somebody else's: it is refused, not taken.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/blocklog/internal.h"
+
+static void describe(const struct blocklog_disk *disk, uint64_t id, struct blocklog_super *super)
+{
+    memset(super, 0, sizeof(*super));
+    memcpy(super->magic, BLOCKLOG_SUPER_MAGIC, sizeof(super->magic));
+    super->version = BLOCKLOG_VERSION;
+    super->header_sectors = disk->physical_bytes > BLOCKLOG_SECTOR ? 8 : 1;
+    super->id = id;
+    super->sectors = disk->sectors;
+    super->frames =
+        (disk->sectors - BLOCKLOG_FIRST - 1) / (super->header_sectors + BLOCKLOG_DATA_SECTORS);
+    super->crc = blocklog_crc(super, sizeof(*super) - sizeof(super->crc));
+}
+
+int blocklog_format(const struct blocklog_disk *disk, uint64_t id)
+{
+    struct blocklog_super super;
+    int result;
+
+    if (disk->sectors <= BLOCKLOG_FIRST + 1) {
+        return -ENOSPC;
+    }
+    describe(disk, id, &super);
+    if (super.frames < BLOCKLOG_FRAMES_LEAST) {
+        return -ENOSPC;
+    }
+    /* The copy first: a cut between the two leaves the old log whole, or the new one by its copy
+     * where the old one's first sector was torn. */
+    result = disk->write(disk->context, disk->sectors - 1, &super, 1);
+    result = result == 0 ? disk->flush(disk->context) : result;
+    result = result == 0 ? disk->write(disk->context, 0, &super, 1) : result;
+    return result == 0 ? disk->flush(disk->context) : result;
+}
+
+static int super_read(const struct blocklog_disk *disk, uint64_t sector,
+                      struct blocklog_super *super)
+{
+    int result = disk->read(disk->context, sector, super, 1);
+
+    if (result != 0) {
+        return result;
+    }
+    if (memcmp(super->magic, BLOCKLOG_SUPER_MAGIC, sizeof(super->magic)) != 0 ||
+        super->version != BLOCKLOG_VERSION ||
+        super->crc != blocklog_crc(super, sizeof(*super) - sizeof(super->crc))) {
+        return -EILSEQ;
+    }
+    bool fits = (super->header_sectors == 1 || super->header_sectors == 8) &&
+                super->sectors <= disk->sectors && super->sectors > BLOCKLOG_FIRST + 1 &&
+                super->frames >= BLOCKLOG_FRAMES_LEAST &&
+                super->frames <= (super->sectors - BLOCKLOG_FIRST - 1) /
+                                     (super->header_sectors + BLOCKLOG_DATA_SECTORS);
+    return fits ? 0 : -EILSEQ;
+}
+
+/* Behind the newest header there may be newer ones that can't be read now: they stay. */
+static void step_over_unreadable(struct blocklog *log)
+{
+    for (int i = 0; i < BLOCKLOG_SPARE && log->next - log->oldest < log->super.frames; i++) {
+        uint64_t frame = log->next % log->super.frames;
+
+        if (blocklog_frame_header(log, frame, &log->header) != -EIO) {
+            break;
+        }
+        log->next++;
+    }
+}
+
+/* The newest sound header, of whatever lap, says where the log ends and begins. */
+static int find_end(struct blocklog *log)
+{
+    bool found = false;
+
+    for (uint64_t frame = 0; frame < log->super.frames; frame++) {
+        int result = blocklog_frame_header(log, frame, &log->header);
+
+        if (result == -ENODEV) {
+            return result;
+        }
+        if (result == 0 && (!found || log->header.sequence >= log->next)) {
+            found = true;
+            log->next = log->header.sequence + 1;
+            log->oldest = log->header.oldest;
+        }
+        if (log->progress && frame % 1024 == 0) {
+            log->progress(log->progress_what, frame, log->super.frames);
+        }
+    }
+    /* Older laps are overwritten whatever a header says. */
+    if (log->next - log->oldest > log->super.frames) {
+        log->oldest = log->next - log->super.frames;
+    }
+    step_over_unreadable(log);
+    return 0;
+}
+
+int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk)
+{
+    log->disk = disk;
+    log->next = log->oldest = log->begin = log->offset = log->lost = 0;
+    log->recording = log->reclaims = false;
+    log->passed_over = log->tries = 0;
+    if (disk->sectors <= BLOCKLOG_FIRST + 1) {
+        return -EILSEQ;
+    }
+    int result = super_read(disk, 0, &log->super);
+
+    if (result != 0 && result != -ENODEV && super_read(disk, disk->sectors - 1, &log->super) == 0) {
+        result = 0;
+    }
+    return result == 0 ? find_end(log) : result;
+}

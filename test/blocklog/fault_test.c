@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Disks that fail: a write or flush now and then, sectors that always do, the whole disk; disks
+ * that are full, too small, somebody else's; images that lie. What was acknowledged is there, what
+ * was not is said to be lost, nothing else happens. SEED=s replays.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "host/extract/captures.h"
+#include "lib/blocklog/internal.h"
+#include "test/blocklog/story.h"
+
+#define FRAME (1 + BLOCKLOG_DATA_SECTORS)
+#define SECTORS (BLOCKLOG_FIRST + 40 * FRAME + 1)
+
+static uint64_t seed;
+
+static void begin(struct story *story, struct model *model, uint64_t how)
+{
+    model_begin(model, SECTORS, how);
+    *story = (struct story){.model = model};
+    assert_int_equal(blocklog_format(&model->disk, how + 1), 0);
+    assert_int_equal(blocklog_open(&story->log, &model->disk), 0);
+    story->log.reclaims = true;
+}
+
+/* Each step one operation fails, once or several times. */
+static void test_now_and_then(void **state)
+{
+    static struct story story;
+    struct model model;
+    uint64_t failed = 0, tries = 0;
+
+    (void)state;
+    for (uint64_t round = 0; round < 60; round++) {
+        begin(&story, &model, seed + round);
+        for (int i = 0; i < 150; i++) {
+            model.fail_at = (int64_t)model_random(&model, 4);
+            model.fail_times = (int64_t)model_random(&model, round % 2 ? 4 : 60);
+            assert_true(story_step(&story));
+            model.fail_times = 0;
+        }
+        tries += story.log.tries;
+        failed += story.failed;
+        assert_true(story_holds(&story, model.now));
+        model_end(&model);
+    }
+    assert_true(failed > 0 && tries > failed);
+}
+
+/* Most operations fail, so that records fail whose header is there all the same. */
+static void test_mostly(void **state)
+{
+    static struct story story;
+    struct model model;
+    uint64_t failed = 0, acknowledged = 0;
+
+    (void)state;
+    for (uint64_t round = 0; round < 100; round++) {
+        begin(&story, &model, seed + round);
+        model.fail_chance = 10 + (unsigned)model_random(&model, 4);
+        for (int i = 0; i < 60; i++) {
+            assert_true(story_step(&story));
+        }
+        failed += story.failed;
+        acknowledged += story.acknowledged;
+        assert_true(story_holds(&story, model.now));
+        model_end(&model);
+    }
+    assert_true(failed > 0 && acknowledged > 0);
+}
+
+/* One sector is bad for ever: nothing is lost but the frame's place. */
+static void test_bad_sector(void **state)
+{
+    static struct story story;
+    struct model model;
+    uint64_t passed_over = 0;
+
+    (void)state;
+    for (uint64_t round = 0; round < 80; round++) {
+        begin(&story, &model, seed + round);
+        model.bad_first = BLOCKLOG_FIRST + model_random(&model, SECTORS - BLOCKLOG_FIRST - 1);
+        model.bad_after = model.bad_first + 1;
+        for (int i = 0; i < 150; i++) {
+            assert_true(story_step(&story));
+        }
+        assert_int_equal(story.failed, 0);
+        passed_over += story.log.passed_over;
+        assert_true(story_holds(&story, model.now));
+        model_end(&model);
+    }
+    assert_true(passed_over > 0);
+}
+
+static void test_gone(void **state)
+{
+    static struct story story;
+    struct model model;
+
+    (void)state;
+    begin(&story, &model, seed);
+    assert_int_equal(blocklog_begin(&story.log, "x", 0), 0);
+    model.error = -ENODEV;
+    model.fail_times = INT64_MAX;
+    uint64_t before = model.operations;
+    assert_int_equal(blocklog_append(&story.log, "abc", 3, 0, 0), -ENODEV);
+    assert_int_equal(model.operations, before + 1);
+    assert_int_equal(blocklog_end(&story.log), -ENODEV);
+    model_end(&model);
+}
+
+static int count(void *context, const void *data, size_t bytes)
+{
+    (void)data;
+    *(uint64_t *)context += bytes;
+    return 0;
+}
+
+static unsigned fill(struct blocklog *log)
+{
+    static const uint8_t data[BLOCKLOG_DATA_BYTES];
+    unsigned records = 0;
+
+    while (blocklog_append(log, data, sizeof(data), 1024, 0) == 0) {
+        records++;
+    }
+    return records;
+}
+
+/* Full is full; the end has a place; reclaiming frees the oldest, never the one in hand. */
+static void test_full(void **state)
+{
+    static struct story story;
+    struct blocklog *log = &story.log;
+    struct extract_list list;
+    struct model model;
+
+    (void)state;
+    begin(&story, &model, seed);
+    log->reclaims = false;
+    assert_int_equal(blocklog_begin(log, "first", 0), 0);
+    assert_int_equal(blocklog_append(log, "abc", 3, 0, 0), 0);
+    assert_int_equal(blocklog_end(log), 0);
+    assert_int_equal(blocklog_begin(log, "second", 0), 0);
+    uint64_t room = blocklog_room(log);
+    assert_int_equal(fill(log), room);
+    assert_int_equal(blocklog_append(log, "abc", 3, 0, 0), -ENOSPC);
+    assert_int_equal(blocklog_reclaim(log), 0);
+    assert_int_equal(fill(log), 2); /* three were freed, one says so */
+    assert_int_equal(blocklog_reclaim(log), -ENOENT);
+    blocklog_lose(log, 7);
+    assert_int_equal(blocklog_end(log), 0);
+    assert_int_equal(blocklog_begin(log, "third", 0), -ENOSPC);
+    assert_int_equal(extract_list(log, &list), 0);
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.capture[0].name, "second");
+    assert_int_equal(list.capture[0].lost, 7);
+    assert_true(list.capture[0].whole);
+    assert_int_equal(list.capture[0].bytes, (room + 2) * BLOCKLOG_DATA_BYTES);
+    extract_list_free(&list);
+    assert_int_equal(blocklog_reclaim(log), 0);
+    assert_int_equal(blocklog_begin(log, "third", 0), 0);
+    assert_int_equal(blocklog_begin(log, "fourth", 0), -EINVAL);
+    assert_int_equal(blocklog_append(log, "", 0, 0, 0), -EINVAL);
+    assert_int_equal(blocklog_append(log, "", BLOCKLOG_DATA_BYTES + 1, 0, 0), -EINVAL);
+    model_end(&model);
+}
+
+/* Two captures on a full disk, of whose spare frames so many are bad. */
+static void nearly_stuck(struct story *story, struct model *model, unsigned bad)
+{
+    struct blocklog *log = &story->log;
+
+    begin(story, model, seed);
+    log->reclaims = false;
+    assert_int_equal(blocklog_begin(log, "first", 0), 0);
+    assert_int_equal(blocklog_append(log, "abc", 3, 0, 0), 0);
+    assert_int_equal(blocklog_append(log, "def", 3, 0, 0), 0);
+    assert_int_equal(blocklog_end(log), 0);
+    assert_int_equal(blocklog_begin(log, "second", 0), 0);
+    fill(log);
+    model->bad_first = BLOCKLOG_FIRST + log->next % log->super.frames * FRAME;
+    model->bad_after = model->bad_first + bad * FRAME;
+}
+
+static void first_is_there(struct model *model, size_t captures)
+{
+    static struct blocklog log;
+    struct extract_list list;
+    uint64_t bytes = 0;
+
+    assert_int_equal(blocklog_open(&log, &model->disk), 0);
+    assert_int_equal(extract_list(&log, &list), 0);
+    assert_int_equal(list.count, captures);
+    assert_int_equal(extract_read(&log, &list.capture[0], count, &bytes), 0);
+    assert_int_equal(list.capture[0].damaged, 0);
+    assert_true(captures == 1 || bytes == 6);
+    extract_list_free(&list);
+}
+
+/* If no frame is left to say that the oldest is gone, it isn't. */
+static void test_reclaim_without_a_place(void **state)
+{
+    static struct story story;
+    struct model model;
+
+    (void)state;
+    nearly_stuck(&story, &model, BLOCKLOG_SPARE);
+    assert_int_not_equal(blocklog_reclaim(&story.log), 0);
+    first_is_there(&model, 2);
+    model_end(&model);
+}
+
+/* With the last one it is said, before the first of the freed ones is written. */
+static void test_reclaim_with_the_last_place(void **state)
+{
+    static struct story story;
+    struct model model;
+
+    (void)state;
+    nearly_stuck(&story, &model, BLOCKLOG_SPARE - 1);
+    assert_int_equal(blocklog_reclaim(&story.log), 0);
+    model.fail_at = 1; /* the data is written, its flush fails */
+    model.fail_times = 1000;
+    assert_int_not_equal(blocklog_append(&story.log, "ghi", 3, 0, 0), 0);
+    first_is_there(&model, 1);
+    model_end(&model);
+}
+
+static void test_not_a_log(void **state)
+{
+    static struct blocklog log;
+    struct model model;
+
+    (void)state;
+    model_begin(&model, SECTORS, seed);
+    assert_int_equal(blocklog_open(&log, &model.disk), -EILSEQ);
+    assert_int_equal(blocklog_format(&model.disk, 1), 0);
+    memset(model.now, 0x5a, BLOCKLOG_SECTOR); /* the copy will do */
+    assert_int_equal(blocklog_open(&log, &model.disk), 0);
+    memset(model.now + (SECTORS - 1) * BLOCKLOG_SECTOR, 0x5a, BLOCKLOG_SECTOR);
+    assert_int_equal(blocklog_open(&log, &model.disk), -EILSEQ);
+    model_end(&model);
+    model_begin(&model, BLOCKLOG_FIRST + BLOCKLOG_FRAMES_LEAST * FRAME, seed);
+    assert_int_equal(blocklog_format(&model.disk, 1), -ENOSPC);
+    model_end(&model);
+}
+
+/* A medium of larger sectors: a header shares none with data. */
+static void test_large_sectors(void **state)
+{
+    static struct blocklog log;
+    static uint8_t data[BLOCKLOG_DATA_BYTES];
+    struct blocklog_header header;
+    struct model model;
+
+    (void)state;
+    model_begin(&model, BLOCKLOG_FIRST + 40 * 40 + 1, seed);
+    model.disk.physical_bytes = 4096;
+    assert_int_equal(blocklog_format(&model.disk, 1), 0);
+    assert_int_equal(blocklog_open(&log, &model.disk), 0);
+    assert_int_equal(log.super.header_sectors, 8);
+    assert_int_equal(blocklog_begin(&log, "x", 0), 0);
+    assert_int_equal(blocklog_append(&log, "abcd", 4, 0, 0), 0);
+    assert_int_equal(blocklog_header(&log, 1, &header), 0);
+    assert_int_equal(blocklog_data(&log, &header, data), 0);
+    assert_memory_equal(data, "abcd", 4);
+    assert_memory_equal(model.now + (BLOCKLOG_FIRST + 40 + 8) * BLOCKLOG_SECTOR, "abcd", 4);
+    model_end(&model);
+}
+
+/* The newest headers can't be read today: they are not overwritten. */
+static void test_unreadable_end(void **state)
+{
+    static struct blocklog log, again;
+    struct blocklog_header header;
+    struct model model;
+
+    (void)state;
+    model_begin(&model, SECTORS, seed);
+    assert_int_equal(blocklog_format(&model.disk, 1), 0);
+    assert_int_equal(blocklog_open(&log, &model.disk), 0);
+    assert_int_equal(blocklog_begin(&log, "x", 0), 0);
+    assert_int_equal(blocklog_append(&log, "abcd", 4, 0, 0), 0);
+    model.bad_to_read = true;
+    model.bad_first = BLOCKLOG_FIRST + FRAME;
+    model.bad_after = model.bad_first + 1;
+    assert_int_equal(blocklog_open(&again, &model.disk), 0);
+    assert_int_equal(again.next, 2);
+    assert_int_equal(blocklog_header(&again, 1, &header), -EIO);
+    model_end(&model);
+}
+
+/* A header that lies, with a sound check. */
+static void lie(struct model *model, uint8_t *image)
+{
+    uint64_t sector = model_random(model, 3) ? BLOCKLOG_FIRST + model_random(model, 40) * FRAME
+                                             : model_random(model, 2) * (SECTORS - 1);
+    uint8_t *at = image + sector * BLOCKLOG_SECTOR;
+    uint64_t word = model_random(model, 4) ? model_random(model, 64) : ~UINT64_C(0);
+    uint32_t crc;
+
+    memcpy(at + 4 * model_random(model, 22), &word, model_random(model, 2) ? 4 : 8);
+    crc = blocklog_crc(at, BLOCKLOG_SECTOR - 4);
+    memcpy(at + BLOCKLOG_SECTOR - 4, &crc, 4);
+}
+
+static void read_all(const uint8_t *image)
+{
+    static struct blocklog log;
+    struct extract_list list;
+    struct model disk;
+    uint64_t bytes = 0;
+
+    model_from(&disk, image, SECTORS, 1);
+    if (blocklog_open(&log, &disk.disk) == 0) {
+        assert_int_equal(extract_list(&log, &list), 0);
+        for (size_t i = 0; i < list.count; i++) {
+            extract_read(&log, &list.capture[i], count, &bytes);
+        }
+        extract_list_free(&list);
+        assert_true(bytes <= (uint64_t)SECTORS * BLOCKLOG_SECTOR);
+        if (blocklog_begin(&log, "after", 0) == 0) {
+            blocklog_append(&log, "abc", 3, 0, 0);
+            blocklog_end(&log);
+        }
+        blocklog_reclaim(&log);
+    }
+    model_end(&disk);
+}
+
+static void test_lies(void **state)
+{
+    static struct story story;
+    struct model model;
+    uint8_t *image = malloc((size_t)SECTORS * BLOCKLOG_SECTOR);
+
+    (void)state;
+    for (uint64_t round = 0; round < 4; round++) {
+        begin(&story, &model, seed + round);
+        for (int i = 0; i < 100; i++) {
+            assert_true(story_step(&story));
+        }
+        for (int i = 0; i < 400; i++) {
+            memcpy(image, model.now, (size_t)SECTORS * BLOCKLOG_SECTOR);
+            for (uint64_t n = 1 + model_random(&model, 4); n > 0; n--) {
+                lie(&model, image);
+            }
+            read_all(image);
+        }
+        model_end(&model);
+    }
+    free(image);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_now_and_then),
+        cmocka_unit_test(test_bad_sector),
+        cmocka_unit_test(test_mostly),
+        cmocka_unit_test(test_reclaim_without_a_place),
+        cmocka_unit_test(test_reclaim_with_the_last_place),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_not_a_log),
+        cmocka_unit_test(test_large_sectors),
+        cmocka_unit_test(test_unreadable_end),
+        cmocka_unit_test(test_lies),
+    };
+    const char *text = getenv("SEED");
+
+    seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+    printf("SEED=%llu\n", (unsigned long long)seed);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See story.h. */
+#include "test/blocklog/story.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/extract/captures.h"
+
+void story_bytes(uint64_t seed, uint8_t *data, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        data[i] = (uint8_t)(seed >> 56);
+    }
+}
+
+static struct told *current(struct story *story)
+{
+    return &story->told[story->captures - 1];
+}
+
+static bool reclaim(struct story *story)
+{
+    int result = blocklog_reclaim(&story->log);
+
+    story->reclaimed += result == 0;
+    return result == 0 || result == -EIO || result == -ENOENT || result == -ENOSPC;
+}
+
+static bool begin(struct story *story)
+{
+    char name[32];
+
+    if (story->captures == STORY_CAPTURES) {
+        return true;
+    }
+    snprintf(name, sizeof(name), "capture-%u.kev", story->captures);
+    int result = blocklog_begin(&story->log, name, 1000 + story->captures);
+    if (result == -ENOSPC) {
+        return reclaim(story);
+    }
+    if (result == 0) {
+        story->told[story->captures++] = (struct told){.begin = story->log.begin};
+    }
+    story->failed += result == -EIO;
+    return result == 0 || result == -EIO;
+}
+
+static bool append(struct story *story)
+{
+    struct told *told = current(story);
+
+    if (told->records == STORY_RECORDS) {
+        return true;
+    }
+    uint64_t seed = model_random(story->model, UINT32_MAX);
+    uint32_t bytes =
+        1 + (uint32_t)model_random(story->model,
+                                   model_random(story->model, 4) ? 1500 : BLOCKLOG_DATA_BYTES);
+    story_bytes(seed, story->data, bytes);
+    int result = blocklog_append(&story->log, story->data, bytes, bytes / 16, 1);
+    if (result == -ENOSPC && !story->log.reclaims) {
+        return reclaim(story);
+    }
+    told->seed[told->records] = seed;
+    told->bytes[told->records] = bytes;
+    told->acknowledged[told->records++] = result == 0;
+    story->acknowledged += result == 0;
+    if (result != 0) {
+        blocklog_lose(&story->log, bytes / 16);
+        story->failed += result == -EIO;
+    }
+    return result == 0 || result == -EIO || result == -ENOSPC;
+}
+
+static bool end(struct story *story)
+{
+    int result = blocklog_end(&story->log);
+
+    current(story)->ended = result == 0;
+    return result == 0 || result == -EIO || result == -ENOSPC;
+}
+
+bool story_step(struct story *story)
+{
+    uint64_t what = model_random(story->model, 12);
+
+    if (!story->log.recording) {
+        return begin(story);
+    }
+    if (what == 0) {
+        return end(story);
+    }
+    if (what == 1) { /* the logger was killed */
+        story->log.recording = false;
+        return true;
+    }
+    return append(story);
+}
+
+struct reading {
+    const struct told *told;
+    uint8_t *all;
+    size_t at;
+};
+
+static int take(void *context, const void *data, size_t bytes)
+{
+    struct reading *reading = context;
+
+    reading->all = realloc(reading->all, reading->at + bytes);
+    memcpy(reading->all + reading->at, data, bytes);
+    reading->at += bytes;
+    return 0;
+}
+
+/* The acknowledged records, in order. One that failed may be there; and behind them the one that
+ * wasn't acknowledged yet. */
+static bool same(const struct told *told, const struct reading *reading)
+{
+    uint8_t *data = malloc(BLOCKLOG_DATA_BYTES);
+    size_t at = 0;
+    bool good = true;
+
+    for (unsigned i = 0; i < told->records && good; i++) {
+        story_bytes(told->seed[i], data, told->bytes[i]);
+        bool there = at + told->bytes[i] <= reading->at &&
+                     memcmp(reading->all + at, data, told->bytes[i]) == 0;
+
+        good = there || !told->acknowledged[i];
+        at += there ? told->bytes[i] : 0;
+    }
+    free(data);
+    return good;
+}
+
+static bool complain(const char *what, unsigned capture)
+{
+    printf("capture %u: %s\n", capture, what);
+    return false;
+}
+
+static bool capture_holds(const struct story *story, struct blocklog *log,
+                          const struct extract_list *list, unsigned i)
+{
+    const struct told *told = &story->told[i];
+    struct extract_capture *found = NULL;
+    struct reading reading = {.told = told};
+
+    for (size_t k = 0; k < list->count; k++) {
+        found = list->capture[k].begin == told->begin ? &list->capture[k] : found;
+    }
+    if (!found) {
+        return complain("is not there", i);
+    }
+    if (told->ended && !found->whole) {
+        return complain("has lost its end", i);
+    }
+    int result = extract_read(log, found, take, &reading);
+    bool good = result == 0 && found->damaged == 0 && same(told, &reading);
+    free(reading.all);
+    return good ? true : complain("is not what was acknowledged", i);
+}
+
+/* What is there is sound, also what is about to be reclaimed. */
+static bool all_sound(struct blocklog *log, const struct extract_list *list)
+{
+    for (size_t k = 0; k < list->count; k++) {
+        struct reading reading = {0};
+        int result = extract_read(log, &list->capture[k], take, &reading);
+
+        free(reading.all);
+        if (result != 0 || list->capture[k].damaged != 0) {
+            return complain("is damaged", (unsigned)k);
+        }
+    }
+    return true;
+}
+
+/* Nothing is gone but what the writer has freed, or is about to. */
+static bool oldest_is_right(const struct story *story, const struct blocklog *log)
+{
+    const struct blocklog *writer = &story->log;
+    bool freeing = writer->header.kind == BLOCKLOG_RECLAIM;
+
+    return log->oldest <= writer->oldest || (freeing && log->oldest <= writer->header.oldest)
+               ? true
+               : complain("too much was freed", 0);
+}
+
+bool story_holds(const struct story *story, const uint8_t *image)
+{
+    static struct blocklog log;
+    struct extract_list list;
+    struct model disk;
+    bool good;
+
+    model_from(&disk, image, story->model->disk.sectors, 1);
+    good = blocklog_open(&log, &disk.disk) == 0 && extract_list(&log, &list) == 0;
+    if (good) {
+        good = oldest_is_right(story, &log) && all_sound(&log, &list);
+        for (unsigned i = 0; i < story->captures && good; i++) {
+            good = story->told[i].begin < log.oldest || capture_holds(story, &log, &list, i);
+        }
+        extract_list_free(&list);
+    } else {
+        complain("the log does not open", 0);
+    }
+    model_end(&disk);
+    return good;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A writer's life, at random: captures of records, ended or not, reclaimed when the disk is full;
+ * and what of it the disk must have, whatever happens: all that was acknowledged.
+ */
+#ifndef TEST_BLOCKLOG_STORY_H
+#define TEST_BLOCKLOG_STORY_H
+
+#include "lib/blocklog/blocklog.h"
+#include "test/blocklog/model.h"
+
+#define STORY_CAPTURES 64
+#define STORY_RECORDS 64
+
+struct told {
+    uint64_t begin;
+    bool ended;
+    unsigned records;
+    uint64_t seed[STORY_RECORDS];
+    uint32_t bytes[STORY_RECORDS];
+    bool acknowledged[STORY_RECORDS];
+};
+
+struct story {
+    struct model *model;
+    struct blocklog log;
+    struct told told[STORY_CAPTURES]; /* acknowledged beginnings, in order */
+    unsigned captures;
+    uint64_t acknowledged, failed, reclaimed;
+    uint8_t data[BLOCKLOG_DATA_BYTES];
+};
+
+/* One step: a record, a beginning, an end. false: the log's own error other than a fault's. */
+bool story_step(struct story *story);
+/* What record `seed` of `bytes` is. */
+void story_bytes(uint64_t seed, uint8_t *data, uint32_t bytes);
+/* Is all that was acknowledged in this image, as it was? Prints what isn't. */
+bool story_holds(const struct story *story, const uint8_t *image);
+
+#endif

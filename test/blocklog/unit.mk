@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The block log on a disk as bad as one may be. Programs <name>_test.c; model and story are theirs.
+
+BLOCKLOG_TESTS := $(patsubst test/blocklog/%_test.c,%,$(wildcard test/blocklog/*_test.c))
+BLOCKLOG_SRCS := test/blocklog/model.c test/blocklog/story.c $(sort $(wildcard lib/blocklog/*.c)) \
+	lib/link/crc32c.c host/extract/captures.c
+BLOCKLOG_OBJS := $(BLOCKLOG_SRCS:%.c=$(B)/unit-blocklog/%.o)
+UNIT_TESTS += $(BLOCKLOG_TESTS:%=$(B)/unit/blocklog_%)
+
+$(BLOCKLOG_TESTS:%=$(B)/unit/blocklog_%): $(B)/unit/blocklog_%: \
+		$(B)/unit-blocklog/test/blocklog/%_test.o $(BLOCKLOG_OBJS)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lcmocka
+
+$(B)/unit-blocklog/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
+	    -fno-sanitize-recover=all -I. -MMD -MP -c -o $@ $<
+
+-include $(BLOCKLOG_OBJS:.o=.d)

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sink "block:NAME": the capture goes to a disk without a file system, by its driver process
+ * (diskd), as a block log (lib/blocklog, docs/format.md): what a write has returned is on the
+ * medium. A buffer is a record; what is smaller is put together. A buffer that the medium refuses
+ * for good is lost, and only that. `kymo extract` takes the captures off the disk.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/diskmsg.h>
+#include <sys/dispatch.h>
+#include <time.h>
+
+#include "kernel/abi/sys/neutrino.h"
+#include "lib/blocklog/blocklog.h"
+#include "tracelogger/sink.h"
+#include "trace/slot.h"
+
+static struct blocklog log;
+static int coid = -1;
+/* Bytes that are no buffer: the capture's header, DROPPED slots behind a buffer. */
+static uint8_t small[BLOCKLOG_DATA_BYTES];
+static uint32_t small_bytes;
+
+static int request(uint16_t type, uint64_t sector, uint32_t sectors, const void *out, void *in)
+{
+    const struct diskmsg head = {type, 0, sectors, sector};
+    size_t bytes = (size_t)sectors * DISKMSG_SECTOR;
+    iov_t parts[2], room;
+
+    SETIOV(&parts[0], &head, sizeof(head));
+    SETIOV(&parts[1], out, bytes);
+    SETIOV(&room, in, bytes);
+    long result = MsgSendv(coid, parts, out ? 2 : 1, &room, in ? 1 : 0);
+    /* The driver is gone, or takes the disk for gone. */
+    return result >= 0 ? 0 : errno == EIO || errno == EROFS ? -errno : -ENODEV;
+}
+
+static int disk_read(void *context, uint64_t sector, void *data, uint32_t sectors)
+{
+    (void)context;
+    return request(DISKMSG_READ, sector, sectors, NULL, data);
+}
+
+static int disk_write(void *context, uint64_t sector, const void *data, uint32_t sectors)
+{
+    (void)context;
+    return request(DISKMSG_WRITE, sector, sectors, data, NULL);
+}
+
+static int disk_flush(void *context)
+{
+    (void)context;
+    return request(DISKMSG_FLUSH, 0, 0, NULL, NULL);
+}
+
+static struct blocklog_disk disk = {.read = disk_read, .write = disk_write, .flush = disk_flush};
+
+static int disk_open(void)
+{
+    const struct diskmsg head = {.type = DISKMSG_INFO};
+    struct diskmsg_info info;
+
+    coid = name_open(DISKMSG_NAME, 0);
+    if (coid < 0) {
+        printf("tracelogger: no diskd runs: start it\n");
+        return -1;
+    }
+    if (MsgSend(coid, &head, sizeof(head), &info, sizeof(info)) < 0) {
+        return -1;
+    }
+    if (info.read_only) {
+        errno = EROFS;
+        return -1;
+    }
+    disk.sectors = info.sectors;
+    disk.physical_bytes = info.physical_bytes;
+    return 0;
+}
+
+static int log_open(void)
+{
+    int result = 0;
+
+    if (sink_settings.format) {
+        result = blocklog_format(&disk, ClockCycles() ^ (uint64_t)time(NULL) << 32);
+    }
+    result = result == 0 ? blocklog_open(&log, &disk) : result;
+    log.reclaims = sink_settings.reclaim;
+    if (result == -EILSEQ) {
+        printf("tracelogger: no block log is on the disk: --format makes one, and what else is "
+               "there is lost\n");
+    }
+    return result;
+}
+
+static int block_open(const char *name)
+{
+    if (disk_open() != 0) {
+        return -1;
+    }
+    int result = log_open();
+
+    if (result == 0) {
+        result = blocklog_begin(&log, *name ? name : "trace.kev", (uint64_t)time(NULL));
+        if (result == -ENOSPC) {
+            printf("tracelogger: the disk is full of captures: --reclaim gives up the oldest\n");
+        }
+    }
+    if (result != 0) {
+        name_close(coid);
+        errno = -result;
+        return -1;
+    }
+    return 0;
+}
+
+static int append(const void *data, uint32_t bytes, uint32_t slots, uint32_t cpu)
+{
+    int result = blocklog_append(&log, data, bytes, slots, (uint16_t)cpu);
+
+    errno = -result;
+    if (result == -EIO) {
+        blocklog_lose(&log, slots);
+        return SINK_LOST;
+    }
+    return result == 0 ? 0 : -1;
+}
+
+/* The small bytes, as a record of their own. Losing them would leave a capture that nobody can
+ * read, or a loss that nobody knows of: that ends it. */
+static int append_small(void)
+{
+    uint32_t bytes = small_bytes;
+
+    small_bytes = 0;
+    return bytes == 0 || append(small, bytes, 0, 0) == 0 ? 0 : -1;
+}
+
+static long block_write(const void *data, size_t bytes)
+{
+    size_t room = sizeof(small) - small_bytes;
+    size_t part = bytes < room ? bytes : room;
+
+    memcpy(small + small_bytes, data, part);
+    small_bytes += (uint32_t)part;
+    if (small_bytes == sizeof(small) && append_small() != 0) {
+        return -1;
+    }
+    return (long)part;
+}
+
+static int block_buffer(const void *slots, size_t count, uint32_t cpu)
+{
+    if (append_small() != 0) {
+        return -1;
+    }
+    return append(slots, (uint32_t)(count * TRACE_SLOT_BYTES), (uint32_t)count, cpu);
+}
+
+static int block_close(void)
+{
+    int result = append_small() == 0 ? 0 : -errno;
+    int ended = blocklog_end(&log);
+
+    if (log.tries > 0) {
+        printf("tracelogger: the disk failed %u times; %u places of it were passed over\n",
+               (unsigned)log.tries, (unsigned)log.passed_over);
+    }
+    name_close(coid);
+    result = result == 0 ? ended : result;
+    errno = -result;
+    return result == 0 ? 0 : -1;
+}
+
+const struct sink sink_block = {
+    .prefix = "block:",
+    .open = block_open,
+    .write = block_write,
+    .buffer = block_buffer,
+    .close = block_close,
+};
