@@ -204,7 +204,12 @@ $(B)/qemu.link: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' $(QEMU_LINK) | cmp -s - $@ || printf '%s\n' $(QEMU_LINK) > $@
 
-QEMU_FILES := $(B)/qemu.args $(B)/qemu.link
+# What puts a drive with the id "disk" on the board; `kymo run --disk` adds it. Empty: it has none.
+$(B)/qemu.disk: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(QEMU_DISK) | cmp -s - $@ || printf '%s\n' $(QEMU_DISK) > $@
+
+QEMU_FILES := $(B)/qemu.args $(B)/qemu.link $(B)/qemu.disk
 .PHONY: images
 images: $(foreach i,$(IMAGES),$(B)/$(i).elf) $(QEMU_FILES)
 

@@ -33,5 +33,6 @@ SMP ?= 4
 QEMU := qemu-system-aarch64
 QEMU_FLAGS := -M virt -cpu cortex-a53 -smp $(SMP) -m 256M -nic none -display none -monitor none -serial stdio \
 	-rtc clock=vm -semihosting-config enable=on,target=native
-# The link's device, behind a chardev of the name link: boards/virt-a64/README.md.
+# The disk's and the link's device, for a drive "disk" and a chardev "link": boards/virt-a64/README.md.
+QEMU_DISK := -device virtio-blk-device,drive=disk
 QEMU_LINK := -device virtio-serial-device -device virtserialport,chardev=link

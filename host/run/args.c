@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * QEMU's command line: build/<board>/qemu.args (one argument a line, the program first), for --link
- * qemu.link, the options of `kymo run`, the image, and what follows `--`.
+ * and --disk qemu.link and qemu.disk, the options of `kymo run`, the image, and what follows `--`.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -106,6 +106,35 @@ static int link_args(struct run *run)
     return args_file(run, "qemu.link");
 }
 
+/* The disk's device stands in build/<board>/qemu.disk; of a board without one nothing does. */
+static int disk_args(struct run *run)
+{
+    char path[PATH_MAX], text[PATH_MAX + 64];
+    int before = run->argc;
+
+    if (run->disk == NULL) {
+        return 0;
+    }
+    if (strchr(run->disk, ',')) {
+        kymo_error("--disk %s: QEMU can't have a comma there", run->disk);
+        return -1;
+    }
+    if (access(run->disk, R_OK | W_OK) != 0) {
+        kymo_error("--disk %s: %s%s", run->disk, strerror(errno),
+                   errno == ENOENT ? "; make one: truncate -s 64M FILE" : "");
+        return -1;
+    }
+    if (realpath(run->disk, path) == NULL || args_file(run, "qemu.disk") != 0) {
+        return -1;
+    }
+    if (run->argc == before) {
+        kymo_error("--disk: %s has no disk", run->board);
+        return -1;
+    }
+    snprintf(text, sizeof(text), "if=none,id=disk,format=raw,file=%s", path);
+    return pair_add(run, "-drive", text);
+}
+
 /* Replaces the board's -smp, or adds one. */
 static int smp_set(struct run *run)
 {
@@ -127,7 +156,7 @@ static int smp_set(struct run *run)
 
 int run_args(struct run *run)
 {
-    if (args_file(run, "qemu.args") != 0 || link_args(run) != 0 ||
+    if (args_file(run, "qemu.args") != 0 || link_args(run) != 0 || disk_args(run) != 0 ||
         (run->smp != NULL && smp_set(run) != 0) ||
         (run->icount && pair_add(run, "-icount", "shift=3,sleep=off") != 0) ||
         (run->gdb && pair_add(run, "-s", "-S") != 0) || pair_add(run, "-kernel", run->elf) != 0) {

@@ -26,6 +26,8 @@ static const char run_help[] =
     "  --capture FILE   where the guest's trace.kev goes; else build/BOARD/trace.kev\n"
     "  --link TARGET    put the board's link at unix:PATH or tcp:HOST:PORT, where\n"
     "                   kymo console, dtrace, capture find it\n"
+    "  --disk FILE      the board's disk, a plain image: where `tracelogger -f block:`\n"
+    "                   writes, and `kymo extract` reads\n"
     "  --timeout S      end QEMU after S seconds, 0: never (default 600; never\n"
     "                   when standard input is a terminal)\n"
     "  --icount         count instructions as time: the same run every time\n"
@@ -39,6 +41,7 @@ enum {
     OPT_SMP,
     OPT_CAPTURE,
     OPT_LINK,
+    OPT_DISK,
     OPT_TIMEOUT,
     OPT_ICOUNT,
     OPT_GDB,
@@ -51,6 +54,7 @@ static const struct option run_options[] = {
     {"smp", required_argument, NULL, OPT_SMP},
     {"capture", required_argument, NULL, OPT_CAPTURE},
     {"link", required_argument, NULL, OPT_LINK},
+    {"disk", required_argument, NULL, OPT_DISK},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"icount", no_argument, NULL, OPT_ICOUNT},
     {"gdb", no_argument, NULL, OPT_GDB},
@@ -98,6 +102,9 @@ static int value_use(struct run *run, int option)
         return spec_is_good(optarg) && optarg[0] != '/'
                    ? 0
                    : kymo_usage("run", "run: --link %s: not unix:PATH or tcp:HOST:PORT", optarg);
+    case OPT_DISK:
+        run->disk = optarg;
+        return 0;
     case OPT_TIMEOUT:
         if (!number_ok(optarg, 1000000, &value)) {
             return kymo_usage("run", "run: --timeout %s: not a number of seconds", optarg);

@@ -13,7 +13,7 @@
 #define RUN_TIMEOUT 124 /* exit status, as timeout(1)'s */
 
 struct run {
-    const char *board, *image, *smp, *capture, *link;
+    const char *board, *image, *smp, *capture, *link, *disk;
     unsigned timeout; /* seconds, 0: none */
     bool timeout_set, icount, gdb, no_build;
     bool quiet_build; /* what make says is shown only if it fails */
