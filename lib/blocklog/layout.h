@@ -17,7 +17,7 @@
 #define BLOCKLOG_NAME 128
 
 #define BLOCKLOG_SUPER_MAGIC "KymoBlok"
-#define BLOCKLOG_HEADER_MAGIC 0x676f6c4bu /* KloG */
+#define BLOCKLOG_HEADER_MAGIC 0x676f6c4bu /* Klog */
 #define BLOCKLOG_VERSION 1u
 
 /* How a power cut can tear it decides what shares a physical sector with a header: nothing, where

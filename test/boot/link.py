@@ -20,8 +20,8 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from faulty import Line  # noqa: E402
+from guest import ROOT, Guest, expect  # noqa: E402
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
 BAUD_BYTES = 11520  # a second, of a line of 115200 baud
@@ -30,43 +30,25 @@ AMOUNT = {"virt-a64": 8000000, "mps2-an386": 120000}
 CHANCE = {"virt-a64": 1 / 60000, "mps2-an386": 1 / 2500}
 
 
-class Bench:
+class Bench(Guest):
     """A booted board, and where its link is."""
 
     def __init__(self, board, line=None, inherited=()):
         """line: the emulator's words for where the link's other end is, if not the socket raw."""
-        self.board = board
-        self.dir = os.path.join(ROOT, "build/check/link", board)
-        os.makedirs(self.dir, exist_ok=True)
+        folder = os.path.join(ROOT, "build/check/link", board)
+        os.makedirs(folder, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
-        os.chdir(self.dir)
+        os.chdir(folder)
         self.short = f"/proc/{os.getpid()}/cwd"
         self.raw = os.path.join(self.short, "raw")
         self.env = dict(os.environ, XDG_RUNTIME_DIR=self.short)
         shutil.rmtree("kymo", ignore_errors=True)  # of brokers that were killed
         self.lines = 0
-        build = os.path.join(ROOT, "build", board)
-        with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:
-            command = args.read().split() + [
-                "-chardev", f"socket,id=link,{line or 'path=' + self.raw},server=on,wait=off"
-            ] + link.read().split() + ["-kernel", f"{build}/live.elf"]
-        name = "console-2.txt" if line else "console.txt"
-        self.console = open(os.path.join(self.dir, name), "wb")
-        self.qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.PIPE,
-                                     stdout=self.console, stderr=subprocess.STDOUT,
-                                     pass_fds=inherited)
-        self.wait_for(lambda: "`help` lists" in self.printed(), "the board boots")
-
-    def wait_for(self, condition, what, seconds=60):
-        until = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > until:
-                raise AssertionError(f"never: {what}")
-            time.sleep(0.05)
-
-    def printed(self):
-        with open(self.console.name, errors="replace", newline="") as f:
-            return f.read().replace("\r\n", "\n")
+        with open(os.path.join(ROOT, "build", board, "qemu.link")) as link:
+            extra = ["-chardev", f"socket,id=link,{line or 'path=' + self.raw},server=on,wait=off"]
+            extra += link.read().split()
+        super().__init__(board, "live", extra, folder, "console-2.txt" if line else "console.txt",
+                         inherited)
 
     def line(self, **how):
         self.lines += 1
@@ -81,10 +63,6 @@ class Bench:
         return subprocess.Popen([KYMO, *args], env=self.env, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, errors="replace", cwd=self.dir,
                                 **how)
-
-    def type(self, text):
-        self.qemu.stdin.write(text.encode())
-        self.qemu.stdin.flush()
 
     def brokers(self):
         """Those that have not let go of their line."""
@@ -107,16 +85,6 @@ class Bench:
         time.sleep(0.1)
         self.wait_for(lambda: not self.brokers(), "the broker's end", 10)
         line.close()
-
-    def close(self):
-        self.qemu.kill()
-        self.qemu.wait()
-        self.console.close()
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def spoke_well(done):

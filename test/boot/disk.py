@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Captures on a board's disk: sound disks, bad ones, full ones, power cuts. disk.py BOARD [TEST...]
+
+The image `shell` is booted with a disk and typed at; build/kymo extract reads what is left.
+KYMO_SEED=n repeats the cuts, KYMO_CUTS=n makes so many. The last line is `N passed, N failed`.
+"""
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from guest import ROOT, Guest, expect  # noqa: E402
+
+KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
+SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
+CUTS = int(os.environ.get("KYMO_CUTS", "200"))
+SECTOR, FIRST, FRAME = 512, 8, 33
+SUMMARY = re.compile(r"tracelogger: (\d+) events, (\d+) lost.* (\d+) bytes in block:(\S+)")
+
+
+def frame_sector(frame):
+    return FIRST + frame * FRAME
+
+
+def frames_bytes(frames):
+    return (frame_sector(frames) + 1) * SECTOR
+
+
+class Disk(Guest):
+    """A board with diskd running on an image of so many frames."""
+
+    def __init__(self, board, name, frames=200, drive=None, again=False):
+        folder = os.path.join(ROOT, "build/check/disk", board)
+        os.makedirs(folder, exist_ok=True)
+        self.image = os.path.join(folder, name + ".img")
+        if not again:
+            with open(self.image, "wb") as f:
+                f.truncate(frames_bytes(frames))
+        with open(os.path.join(ROOT, "build", board, "qemu.disk")) as disk:
+            extra = disk.read().split()
+        extra += drive or ["-drive", f"if=none,id=disk,format=raw,file={self.image}"]
+        super().__init__(board, "shell", extra, folder, name + ".txt")
+        self.run("diskd &", r"\[\d+\]")
+
+    def run(self, command, answer, seconds=60):
+        """Types it; the match of what it prints."""
+        before = len(self.printed())
+        self.type(command + "\r")
+        pattern = re.compile(answer)
+        self.wait_for(lambda: pattern.search(self.printed(), before), f"{command}: {answer}",
+                      seconds)
+        time.sleep(0.1)
+        return pattern.search(self.printed(), before)
+
+    def record(self, options, name, seconds=60):
+        """What a storm of events makes of it: events, lost, bytes."""
+        self.run(f"tracelogger -v {options} -f block:{name} &", f"recording to block:{name}")
+        found = self.run("evstorm 2 6000", SUMMARY.pattern, seconds)
+        return tuple(map(int, found.groups()[:3]))
+
+
+def kymo(*args):
+    return subprocess.run([KYMO, *args], capture_output=True, text=True, errors="replace",
+                          timeout=60)
+
+
+def listed(image):
+    """(bytes, slots, lost, whole or cut, name) of each capture."""
+    done = kymo("extract", "--list", image)
+    expect(done.returncode == 0, done.stderr)
+    return [(int(b), int(s), int(n), how, name) for b, s, n, how, name in
+            re.findall(r"^ *\d+  .{19} +(\d+) +(\d+) +(\d+)  (\w+) +(\S+)$", done.stdout, re.M)]
+
+
+def extract(image, number, path):
+    return kymo("extract", "-n", str(number), "-o", path, image)
+
+
+def events_of(path):
+    """(in the file, counted as lost)"""
+    done = kymo("stat", "--json", path)
+    expect(done.returncode == 0, done.stderr)
+    events = int(re.search(r'"events": *(\d+)', done.stdout).group(1))
+    lost = re.search(r'"lost": *(\d+)', done.stdout)
+    return events, int(lost.group(1)) if lost else 0
+
+
+def captures_on_a_disk(board):
+    disk = Disk(board, "good")
+    try:
+        one = disk.record("--format -n 6", "one.kev")
+        two = disk.record("-w -n 6", "two.kev")
+    finally:
+        disk.close()
+    found = listed(disk.image)
+    expect([c[3:] for c in found] == [("whole", "one.kev"), ("whole", "two.kev")], str(found))
+    for number, (events, lost, size) in enumerate((one, two), 1):
+        path = disk.image + f".{number}.kev"
+        done = extract(disk.image, number, path)
+        expect(done.returncode == 0 and not done.stderr, done.stderr)
+        expect(os.path.getsize(path) == size == found[number - 1][0], f"{size}: {found}")
+        expect(events_of(path) == (events - lost, lost), f"{events_of(path)}, not {events}")
+
+
+def the_disk_after_a_reboot(board):
+    """A logger that was killed leaves a capture that is cut; the next one goes behind it."""
+    disk = Disk(board, "again")
+    try:
+        disk.record("--format -n 2", "one.kev")
+        pid = disk.run("tracelogger -v -c -f block:cut.kev &",
+                       r"(?s)\[(\d+)\].*recording to").group(1)
+        disk.run("evstorm 2 20000", "made 20000")
+        disk.run(f"kill {pid}", r"\$ ")
+    finally:
+        disk.close()
+    disk = Disk(board, "again", again=True)
+    try:
+        disk.record("-n 2", "two.kev")
+    finally:
+        disk.close()
+    found = listed(disk.image)
+    expect([c[3:] for c in found] == [("whole", "one.kev"), ("cut", "cut.kev"),
+                                      ("whole", "two.kev")], str(found))
+    done = extract(disk.image, 2, disk.image + ".kev")
+    expect(done.returncode == 0 and "no end" in done.stderr, done.stderr)
+    expect(events_of(disk.image + ".kev")[0] > 0, "no events in the cut capture")
+
+
+def somebody_elses_disk(board):
+    disk = Disk(board, "other")
+    try:
+        disk.run("tracelogger -n 1 -f block:x.kev", "no block log is on the disk: --format")
+        expect(kymo("extract", disk.image).returncode == 1, "extract takes it")
+        disk.record("--format -n 1", "x.kev")
+    finally:
+        disk.close()
+
+
+def a_full_disk(board):
+    disk = Disk(board, "full", frames=40)
+    try:
+        disk.record("--format -n 2", "one.kev")
+        before = len(disk.printed())
+        disk.run("tracelogger -v -w -k 8 -c -f block:two.kev &", "recording to")
+        disk.run("evstorm 2 100000", "(?s)No space left.*made 100000")
+        disk.wait_for(lambda: SUMMARY.search(disk.printed(), before), "the end of the capture")
+        disk.run("tracelogger -n 2 -f block:three.kev", "full of captures: --reclaim")
+        disk.record("--reclaim -n 2", "three.kev")
+    finally:
+        disk.close()
+    found = listed(disk.image)
+    expect(found[-1][3:] == ("whole", "three.kev"), str(found))
+    expect("one.kev" not in [c[4] for c in found], str(found))
+    expect(kymo("extract", "-d", disk.dir, disk.image).returncode == 0, "damage")
+
+
+def bad_sectors(board, name, sectors):
+    """A disk that fails to write these, and a capture on it: the summary, and the console."""
+    config = os.path.join(ROOT, "build/check/disk", board, name + ".cfg")
+    os.makedirs(os.path.dirname(config), exist_ok=True)
+    with open(config, "w") as f:
+        for sector in sectors:
+            f.write('[inject-error]\nevent = "none"\niotype = "write"\nerrno = "5"\n'
+                    f'sector = "{sector}"\nonce = "off"\n')
+    image = config.replace(".cfg", ".img")
+    disk = Disk(board, name, drive=["-drive", "if=none,id=disk,format=raw,werror=report,"
+                                    f"file=blkdebug:{config}:{image}"])
+    try:
+        done = disk.record("--format -n 12", "bad.kev")
+        disk.run("pidin", "pidin")
+        return disk, done, disk.printed()
+    finally:
+        disk.close()
+
+
+def a_bad_sector(board):
+    """Costs its frame's place, nothing of the capture."""
+    disk, (events, lost, size), said = bad_sectors(board, "bad", [frame_sector(4) + 7])
+    expect("the disk failed 3 times; 1 places of it were passed over" in said, said[-500:])
+    done = extract(disk.image, 1, disk.image + ".kev")
+    expect(done.returncode == 0 and not done.stderr, done.stderr)
+    expect(os.path.getsize(disk.image + ".kev") == size, "another size")
+    expect(events_of(disk.image + ".kev") == (events - lost, lost), "other events")
+
+
+def a_bad_region(board):
+    """More than the log passes over for one buffer: that is lost, and counted; no other is."""
+    disk, (events, lost, _), said = bad_sectors(board, "region",
+                                                [frame_sector(i) + 3 for i in range(4, 12)])
+    expect("INCOMPLETE" in said, said[-500:])
+    refused = int(re.search(r"the (\d+) events in them are counted", said).group(1))
+    expect(refused > 0, said[-500:])
+    done = extract(disk.image, 1, disk.image + ".kev")
+    expect(done.returncode == 1 and "could not write" in done.stderr, done.stderr)
+    expect(events_of(disk.image + ".kev") == (events - lost - refused, lost + refused),
+           f"{events_of(disk.image + '.kev')}: {events} events, {lost} lost, {refused} refused")
+
+
+def the_driver_dies(board):
+    disk = Disk(board, "driver")
+    try:
+        disk.record("--format -n 1", "one.kev")
+        pid = re.search(r"^ *(\d+) +1 diskd", disk.run("pidin", r"(?s)diskd.*pidin")
+                        and disk.printed(), re.M).group(1)
+        disk.run("tracelogger -v -c -f block:two.kev &", "recording to")
+        disk.type(f"kill {pid}\r")
+        disk.type("evstorm 2 6000\r")
+        disk.wait_for(lambda: "No such device" in disk.printed(), "the logger's message")
+    finally:
+        disk.close()
+    expect([c[3] for c in listed(disk.image)] == ["whole", "cut"], str(listed(disk.image)))
+
+
+def no_disk(board):
+    guest = Guest(board, "shell", [], os.path.join(ROOT, "build/check/disk", board), "none.txt")
+    try:
+        guest.type("diskd\r")
+        guest.wait_for(lambda: "diskd: virtio-blk: no such device" in guest.printed(), "a message")
+        guest.type("tracelogger -f block:x.kev\r")
+        guest.wait_for(lambda: "no diskd runs" in guest.printed(), "a message")
+    finally:
+        guest.close()
+
+
+def log_entries(path):
+    """(sector, data, flush) of each entry that blklogwrites has written."""
+    with open(path, "rb") as f:
+        data = f.read()
+    magic, _, entries, size = struct.unpack_from("<QQQI", data)
+    expect(magic == 0x6A736677736872 and size == SECTOR, "not a log of writes")
+    at, found = SECTOR, []
+    for _ in range(entries):
+        sector, sectors, flags, _ = struct.unpack_from("<QQQQ", data, at)
+        at += SECTOR
+        body = b"" if flags & 4 else data[at:at + sectors * SECTOR]
+        at += len(body)
+        found.append((sector, body, bool(flags & 1)))
+    return found
+
+
+def split(entries):
+    """Sector by sector, and flushes as None; a flush's own data comes behind it."""
+    steps = []
+    for sector, body, flush in entries:
+        if flush:
+            steps.append(None)
+        steps += [(sector + i, body[i * SECTOR:(i + 1) * SECTOR])
+                  for i in range(len(body) // SECTOR)]
+    return steps
+
+
+def acknowledged(steps):
+    """Slots whose header was flushed."""
+    slots = waiting = 0
+    for step in steps:
+        if step is None:
+            slots, waiting = slots + waiting, 0
+        elif step[1][:4] == b"Klog" and struct.unpack_from("<H", step[1], 4)[0] == 2:
+            waiting += struct.unpack_from("<I", step[1], 68)[0]
+    return slots
+
+
+def power_cuts(board):
+    """Any cut leaves a disk from which the capture comes off: what was acknowledged, or more."""
+    folder = os.path.join(ROOT, "build/check/disk", board)
+    image, log = os.path.join(folder, "cuts.img"), os.path.join(folder, "cuts.log")
+    os.makedirs(folder, exist_ok=True)
+    with open(log, "wb") as f:
+        f.truncate(64 << 20)
+    disk = Disk(board, "cuts", frames=60, drive=[
+        "-blockdev", f"driver=file,node-name=image,filename={image}",
+        "-blockdev", f"driver=file,node-name=log,filename={log}",
+        "-blockdev", "driver=blklogwrites,node-name=disk,file=image,log=log,log-sector-size=512"])
+    try:
+        disk.record("--format -w -n 12", "cuts.kev")
+        disk.type("shutdown\r")
+        disk.qemu.wait(30)
+    finally:
+        disk.close()
+    steps = split(log_entries(log))
+    expect(extract(image, 1, image + ".kev").returncode == 0, "the whole capture")
+    with open(image + ".kev", "rb") as f:
+        whole = f.read()
+    judge_cuts(steps, os.path.getsize(image), image, whole)
+
+
+def judge_cuts(steps, size, image, whole):
+    rand = random.Random(SEED)
+    first = next(i for i, s in enumerate(steps) if s and s[1][:4] == b"Klog")
+    most = 0
+    for cut in sorted(rand.randrange(first, len(steps) + 1) for _ in range(CUTS)):
+        flushed = max((i for i in range(cut) if steps[i] is None), default=0)
+        left = bytearray(size)
+        chance = rand.choice((0, 0.3, 0.7, 1))
+        for i, step in enumerate(steps[:cut]):
+            if step and (i < flushed or rand.random() < chance):
+                left[step[0] * SECTOR:(step[0] + 1) * SECTOR] = step[1]
+        with open(image + ".cut", "wb") as f:
+            f.write(left)
+        found = listed(image + ".cut")
+        must = acknowledged(steps[:cut])
+        there = found[0][1] if found else 0
+        expect(there >= must, f"cut {cut}: {there} slots, {must} were acknowledged")
+        if found:
+            done = extract(image + ".cut", 1, image + ".cut.kev")
+            expect(done.returncode == 0, f"cut {cut}: {done.stderr}")
+            with open(image + ".cut.kev", "rb") as f:
+                expect(whole.startswith(f.read()), f"cut {cut}: other bytes")
+        most = max(most, must)
+    print(f"  KYMO_SEED={SEED}: {CUTS} cuts among {len(steps)} sectors and flushes, "
+          f"up to {most} slots")
+    expect(most > 1000, "hardly anything was acknowledged")
+
+
+TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk, a_full_disk,
+         a_bad_sector, a_bad_region, the_driver_dies, no_disk, power_cuts]
+
+
+def main():
+    board, wanted = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    for test in TESTS:
+        if wanted and test.__name__ not in wanted:
+            continue
+        began = time.monotonic()
+        try:
+            test(board)
+            passed += 1
+            verdict = "ok"
+        except (AssertionError, subprocess.TimeoutExpired, OSError, ValueError) as e:
+            failed += 1
+            verdict = f"FAIL {e}"
+        print(f"{test.__name__.replace('_', ' ')}: {verdict} ({time.monotonic() - began:.1f} s)",
+              flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
