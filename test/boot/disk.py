@@ -62,7 +62,13 @@ class Disk(Guest):
         """What a storm of events makes of it: events, lost, bytes."""
         self.run(f"tracelogger -v {options} -f block:{name} &", f"recording to block:{name}")
         found = self.run("evstorm 2 6000", SUMMARY.pattern, seconds)
+        self.logger_is_gone()
         return tuple(map(int, found.groups()[:3]))
+
+    def logger_is_gone(self):
+        """It ends a moment after its summary."""
+        while "tracelogger" in self.run("pidin", r"(?s)Blocked.* pidin .*\$ ").group():
+            pass
 
 
 def kymo(*args):
@@ -148,8 +154,10 @@ def a_full_disk(board):
         disk.record("--format -n 2", "one.kev")
         before = len(disk.printed())
         disk.run("tracelogger -v -w -k 8 -c -f block:two.kev &", "recording to")
-        disk.run("evstorm 2 100000", "(?s)No space left.*made 100000")
+        while "No space left" not in disk.printed()[before:]:
+            disk.run("evstorm 2 20000", "total 40000 of")
         disk.wait_for(lambda: SUMMARY.search(disk.printed(), before), "the end of the capture")
+        disk.logger_is_gone()
         disk.run("tracelogger -n 2 -f block:three.kev", "full of captures: --reclaim")
         disk.record("--reclaim -n 2", "three.kev")
     finally:
