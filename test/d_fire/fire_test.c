@@ -170,25 +170,34 @@ static void test_no_room(void **state)
 }
 
 /* The action isn't run when its record has no room; but exit() is. */
+/* Under every policy, as the record is larger than the buffer. */
 static void test_exit_without_room(void **state)
 {
+    unsigned cpu;
+
     (void)state;
-    image_option(&target.b, D_OPT_BUFSIZE, 16);
-    clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "var x global scalar value 8; result value 4; setx 1 r1; stgs x r1;"
-                          "ret r1");
-    action(D_ACT_EXIT, "result value 4; setx 3 r1; ret r1");
-    clause(target.probe[1], NULL);
-    start();
-    fire(0, 0);
-    assert_int_equal(status().exited, 1);
-    assert_int_equal(status().exit_status, 3);
-    assert_int_equal(status().exit_dropped, 1);
-    assert_int_equal(status().state, D_STATE_DRAINING);
-    fire(1, 0); /* nothing fires any more */
-    take(0);
-    assert_int_equal(target.nrecords, 0);
-    assert_int_equal(target.snap.drops, 1);
+    for (unsigned policy = D_POLICY_SWITCH; policy <= D_POLICY_RING; policy++) {
+        image_option(&target.b, D_OPT_BUFSIZE, 16);
+        image_option(&target.b, D_OPT_BUFPOLICY, policy);
+        clause(target.probe[0], NULL);
+        action(D_ACT_DIFEXPR, "var x global scalar value 8; result value 4; setx 1 r1; stgs x r1;"
+                              "ret r1");
+        action(D_ACT_EXIT, "result value 4; setx 3 r1; ret r1");
+        clause(target.probe[1], NULL);
+        start();
+        fire(0, 0);
+        assert_int_equal(status().exited, 1);
+        assert_int_equal(status().exit_status, 3);
+        assert_int_equal(status().exit_dropped, 1);
+        assert_int_equal(status().state, D_STATE_DRAINING);
+        fire(1, 0); /* nothing fires any more */
+        d_consumer_stop(target.consumer, &cpu);
+        take(0);
+        assert_int_equal(target.nrecords, 0);
+        assert_int_equal(target.snap.drops, 1);
+        target_close(NULL);
+        target_open(NULL);
+    }
 }
 
 /* A status that can't be had is none; nor does the clause end anything. */

@@ -35,6 +35,7 @@ void fake_toxic(const void *memory, size_t size)
 
 void *d_port_alloc(size_t bytes)
 {
+    fake.allocs++;
     if (fake.alloc_limit && fake.allocated + bytes > fake.alloc_limit) {
         return NULL;
     }

@@ -28,6 +28,7 @@ struct fake {
     unsigned peeks;      /* d_port_peek() calls */
     unsigned toxic_read; /* peeks into toxic memory: must stay 0 */
     size_t allocated;    /* bytes */
+    unsigned allocs;     /* d_port_alloc() calls */
     size_t alloc_limit;  /* 0: none */
     unsigned lookups;    /* of vtimestamp, walltimestamp and stacks */
     uint64_t random;

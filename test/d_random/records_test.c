@@ -395,6 +395,45 @@ static void compare_entries(void)
     counts.entries += n;
 }
 
+/* ---- guards ------------------------------------------------------------------------------------
+ */
+
+enum { GUARD = 0x5a, GUARDED = 4096 }; /* bytes of each region, from its beginning */
+
+/* All that a firing on this CPU has no business with, while its halves lie in one block. */
+static void each_guard(void (*with)(const char *what, uint8_t *at, size_t bytes))
+{
+    for (unsigned cpu = 0; cpu < FAKE_CPUS; cpu++) {
+        struct d_consumer_cpu *c = &consumer->cpus[cpu];
+        bool here = cpu == fake.cpu;
+        if (c->principal.active && (!here || c->principal.policy == D_POLICY_SWITCH)) {
+            with("the other half of a buffer", c->principal.spare, c->principal.size);
+        }
+        if (c->principal.active && !here) {
+            with("another CPU's buffer", c->principal.active, c->principal.size);
+        }
+        if (c->agg.active) {
+            size_t half = (size_t)(c->agg.spare - c->agg.active); /* nothing is snapped before */
+            with("the other half of aggregations", c->agg.spare, half);
+        }
+    }
+}
+
+static void put_guard(const char *what, uint8_t *at, size_t bytes)
+{
+    (void)what;
+    memset(at, GUARD, bytes < GUARDED ? bytes : GUARDED);
+}
+
+static void check_guard(const char *what, uint8_t *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes && i < GUARDED && !pair.wrong[0]; i++) {
+        if (at[i] != GUARD) {
+            WRONG("%s: byte %zu was written", what, i);
+        }
+    }
+}
+
 /* ---- one image ---------------------------------------------------------------------------------
  */
 
@@ -417,6 +456,7 @@ static void fire(const struct d_image *image)
         uint64_t more = (cost.steps + cost.record + 8) * times;
         steps = cost.steps > UINT32_MAX || steps + more < steps ? UINT64_MAX : steps + more;
     }
+    unsigned allocs = fake.allocs;
     before = counted;
     d_fire(probe, a[0], a[1], a[2], a[3], a[4]);
     if ((counted - before) / PAIR_WORK_STEP > steps) {
@@ -425,6 +465,17 @@ static void fire(const struct d_image *image)
     if (fake.toxic_read) {
         WRONG("toxic memory was read");
     }
+    if (fake.allocs != allocs) {
+        WRONG("a firing allocated");
+    }
+}
+
+/* Nothing of it is ever read before it is written. */
+static void fire_guarded(const struct d_image *image)
+{
+    each_guard(put_guard);
+    fire(image);
+    each_guard(check_guard);
 }
 
 static bool create(const struct d_image *image, size_t size)
@@ -451,7 +502,7 @@ static void check_against_model(const struct d_image *image)
     pair.naive.id = probe;
     for (unsigned i = 1 + r_below(6); i > 0 && !pair.wrong[0] && !pair.naive.unknown; i--) {
         run_model();
-        fire(image);
+        fire_guarded(image);
         pair.naive.fault = DIF_FAULT_BADADDR; /* scratch is not looked at: it is the buffer's */
         pair.consumer.dynvars = consumer->dynvars;
         if (!pair.naive.unknown && !pair.wrong[0]) {
@@ -479,7 +530,7 @@ static void check_flipped(struct d_image *image)
         return;
     }
     for (unsigned i = 0; i < 3 && !pair.wrong[0]; i++) {
-        fire(image);
+        fire_guarded(image);
     }
     counts.flipped_ran++;
     d_consumer_destroy(consumer);
