@@ -76,6 +76,10 @@ struct d_probe_names {
 bool d_probe_next(uint32_t after, struct d_probe_names *);
 /* Whether a pattern (sh's * ? [ ] and \) matches a name. "" matches all. */
 bool d_glob(const char *pattern, const char *name);
+/* Its steps, and how many there may be: from then on nothing matches. Control context. */
+extern struct d_glob_work {
+    uint32_t spent, most;
+} d_glob_work;
 
 /* The probe fires here and now. Any context, any CPU; masks interrupts while it works. */
 void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,

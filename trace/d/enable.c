@@ -12,6 +12,9 @@ enum { HEADER = sizeof(struct d_record), ENTRY = sizeof(struct d_agg_entry) };
 
 /* A record, or an aggregation's entry, of more than this can't be: such a program is refused. */
 enum { RECORD_MAX = 1 << 30 };
+/* Steps that all descriptions may take to find their probes, or 200 million instructions: some
+ * fifty times what a long script takes. */
+enum { MATCH_MAX = 4 << 20 };
 
 struct maker {
     struct d_consumer *c;
@@ -80,8 +83,12 @@ static int count_all(struct maker *m)
         c->nactions += n * e->nactions;
         c->naggs += n * count_aggregating(m, e);
         c->matched += e->flags & D_ECB_PART ? 0 : n;
+        if (c->nactions > D_ACTIONS_MAX || c->necbs > D_ACTIONS_MAX ||
+            d_glob_work.spent > MATCH_MAX) {
+            return d_refuse(m->why, D_REASON_ENABLING_ACTIONS);
+        }
     }
-    return c->nactions > D_ACTIONS_MAX ? d_refuse(m->why, D_REASON_ENABLING_ACTIONS) : 0;
+    return 0;
 }
 
 static bool allocate(struct d_consumer *c)
@@ -369,8 +376,8 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     return wrong ? d_refuse(m->why, wrong) : 0;
 }
 
-int d_ecbs_make(struct d_consumer *c, const struct d_image *image, unsigned flags,
-                struct d_refusal *why)
+static int make_all(struct d_consumer *c, const struct d_image *image, unsigned flags,
+                    struct d_refusal *why)
 {
     struct maker m = {c, image, why, flags};
     const struct d_image_ecb *from = TABLE(&m, ecbs, struct d_image_ecb);
@@ -391,4 +398,15 @@ int d_ecbs_make(struct d_consumer *c, const struct d_image *image, unsigned flag
         }
     }
     return error;
+}
+
+int d_ecbs_make(struct d_consumer *c, const struct d_image *image, unsigned flags,
+                struct d_refusal *why)
+{
+    d_glob_work = (struct d_glob_work){0, MATCH_MAX};
+    int error = make_all(c, image, flags, why);
+    bool too_long = d_glob_work.spent > MATCH_MAX;
+
+    d_glob_work.most = UINT32_MAX;
+    return too_long ? d_refuse(why, D_REASON_MATCHING) : error;
 }

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sh's patterns, as probe descriptions use them: * ? [a-z] [!a-z] and \ before a character. No
- * recursion: after a mismatch only the last * can take more. Any context.
+ * recursion: after a mismatch only the last * can take more; so a match takes at most as many steps
+ * as pattern times name. Of many matches with somebody's patterns the sum is limited. Any context
+ * while no limit is set.
  */
 #include "trace/d/d.h"
+
+struct d_glob_work d_glob_work = {0, UINT32_MAX};
+
+static inline bool spend(void)
+{
+    return ++d_glob_work.spent <= d_glob_work.most;
+}
 
 /* The character at *p, which a \ may stand before; moves *p behind it. */
 static unsigned char set_char(const char **p)
@@ -21,7 +30,7 @@ static const char *set_match(const char *p, char c, bool *in)
     bool first = true;
 
     *in = negated;
-    for (p += negated; *p && (*p != ']' || first); first = false) {
+    for (p += negated; *p && (*p != ']' || first) && spend(); first = false) {
         unsigned char low = set_char(&p), high = low;
         if (p[0] == '-' && p[1] && p[1] != ']') {
             p++;
@@ -31,7 +40,7 @@ static const char *set_match(const char *p, char c, bool *in)
             *in = !negated;
         }
     }
-    return *p ? p + 1 : NULL;
+    return *p == ']' ? p + 1 : NULL;
 }
 
 /* One element of the pattern against one character; NULL: no match, else what follows. */
@@ -65,7 +74,7 @@ bool d_glob(const char *pattern, const char *name)
     if (*pattern == '\0') {
         return true;
     }
-    while (*name) {
+    while (*name && spend()) {
         const char *next;
         if (*pattern == '*') {
             star = ++pattern;
@@ -80,8 +89,8 @@ bool d_glob(const char *pattern, const char *name)
             return false;
         }
     }
-    while (*pattern == '*') {
+    while (*pattern == '*' && spend()) {
         pattern++;
     }
-    return *pattern == '\0';
+    return *pattern == '\0' && *name == '\0';
 }

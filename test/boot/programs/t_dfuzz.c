@@ -9,6 +9,8 @@
  */
 #include "test/boot/programs/dcalls.h"
 
+#include "trace/d/image.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -254,7 +256,68 @@ static void t_not(void)
     run_children(false);
 }
 
+/* ---- the longest call --------------------------------------------------------------------------
+ */
+
+/* So many descriptions, without actions, whose function is this pattern. */
+static size_t describe(uint8_t *at, unsigned n, const char *pattern, size_t bytes)
+{
+    struct d_image *i = (void *)at;
+    struct d_image_ecb *ecb = (void *)(at + sizeof(*i));
+    uint32_t strings = (uint32_t)(sizeof(*i) + n * sizeof(*ecb));
+    const struct d_image_table none = {sizeof(*i), 0};
+
+    memset(at, 0, strings);
+    *i = (struct d_image){.magic = D_IMAGE_MAGIC,
+                          .version = D_IMAGE_VERSION,
+                          .pointer_bytes = sizeof(void *),
+                          .dif_version = DIF_VERSION,
+                          .options = none,
+                          .ecbs = {sizeof(*i), n},
+                          .actions = none,
+                          .objects = none,
+                          .variables = none,
+                          .text = none,
+                          .ints = none,
+                          .strings = {strings, (uint32_t)bytes + 2}};
+    i->size = (strings + (uint32_t)bytes + 2 + 7) & ~7u;
+    memcpy(at + strings + 1, pattern, bytes);
+    at[strings + 1 + bytes] = '\0';
+    for (unsigned k = 0; k < n; k++) {
+        ecb[k].function = 1; /* the others: "" */
+    }
+    return i->size;
+}
+
+static void refused(uint8_t *at, unsigned n, const char *pattern, size_t bytes)
+{
+    struct kymo_d_call call = {.command = KYMO_D_CREATE, .flags = 1, .out_bytes = sizeof(d_out)};
+
+    call.in_bytes = (uint32_t)describe(at, n, pattern, bytes);
+    EXPECT_ERR(DtraceControl(&call, at, d_out), E2BIG);
+}
+
+/* Descriptions that would take minutes to match, all else held up: they are refused soon. */
+static void t_longest(void)
+{
+    struct kymo_map map = {.len = KYMO_D_IN_MOST, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    static char set[100000];
+
+    EXPECT_EQ(MemMap(&map), 0);
+    uint8_t *at = (void *)(uintptr_t)map.vaddr;
+    memset(set, '!', sizeof(set));
+    memcpy(set, "*[1", 3);
+    memcpy(set + sizeof(set) - 2, "]x", 2);
+    refused(at, 1, set, sizeof(set));
+    refused(at, 3000, set, sizeof(set));
+    refused(at, 6000, "*e*n*t*r*y*x", 12);
+    refused(at, 6000, "", 0);
+    refused(at, 6000, "*", 1);
+    EXPECT_EQ(MemUnmap(at, map.len), 0);
+}
+
 static const struct check table[] = {
+    {"the longest call", t_longest},
     {"one that may", t_may},
     {"one that may not", t_not},
 };
