@@ -117,7 +117,7 @@ $(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
 # The image that BOOT_D is tested with.
 .PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
 boot-d: $(addprefix boot-d-,$(BOARDS))
-$(addprefix boot-d-,$(BOARDS)): boot-d-%: $(BOARD_TOOLS) $(B)/kymo
+$(addprefix boot-d-,$(BOARDS)): boot-d-%: board-% $(B)/kymo # after it: they share a folder
 	$(call board_make,$*,image-bootd)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.

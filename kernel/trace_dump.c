@@ -6,7 +6,8 @@
  * It goes on as KER_AGAIN parts of the TRACE_EVENT call, one process a part, so it can be preempted
  * between two processes; a process that is created meanwhile tells of itself. Before each part it
  * waits (WAITCTX) until a buffer is free to go on into. It ends early, with success, when tracing
- * has been stopped. step: the slot of the next process, plus 1.
+ * has been stopped. Behind the processes come the notes of D's consumers that log (trace/d/log.h).
+ * step: the slot of the next process, plus 1; from CONFIG_PROCESSES + 2 on a piece of the notes.
  *
  * What runs on the CPUs is told at the end by each CPU itself, in a cross-call, because a RUNNING
  * event belongs to the CPU that it was recorded on.
@@ -15,6 +16,7 @@
 
 #include "kernel/abi/errno.h"
 #include "kernel/cpu.h"
+#include "kernel/d/d.h"
 #include "kernel/kercall.h"
 #include "trace/trace.h"
 
@@ -101,6 +103,11 @@ long trace_dump_go_on(struct thread *self)
             self->step = slot + 2;
             return KER_AGAIN;
         }
+    }
+    unsigned part = self->step > CONFIG_PROCESSES + 1 ? self->step - CONFIG_PROCESSES - 2 : 0;
+    if (d_log_dump(part)) {
+        self->step = CONFIG_PROCESSES + 3 + part;
+        return KER_AGAIN;
     }
     return dump_end(self);
 }

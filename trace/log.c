@@ -193,7 +193,7 @@ static uint32_t structure(unsigned i, unsigned slots)
     return i == 0 ? TRACE_STRUCT_CB : i + 1 == slots ? TRACE_STRUCT_CE : TRACE_STRUCT_CC;
 }
 
-void trace_log_words(unsigned class, unsigned event, const struct trace_words *words)
+bool trace_log_words(unsigned class, unsigned event, const struct trace_words *words)
 {
     unsigned text_words = words->text ? words->text_bytes / 4 + 1 : 0;
     unsigned slots = (words->nwords + text_words + 1) / 2;
@@ -216,4 +216,5 @@ void trace_log_words(unsigned class, unsigned event, const struct trace_words *w
         cpu->cursor = slot + slots;
     }
     finish(cpu, irq);
+    return slot != NULL;
 }

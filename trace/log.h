@@ -71,7 +71,8 @@ struct trace_words {
     const char *text;
     unsigned text_bytes;
 };
-void trace_log_words(unsigned class, unsigned event, const struct trace_words *event_words);
+/* False: it is not recorded; that is counted, unless tracing is off here. */
+bool trace_log_words(unsigned class, unsigned event, const struct trace_words *event_words);
 
 /* Own CPU, interrupts masked (cross-calls): tracing begins and ends here, the ACTIVE buffer is
  * closed, all that isn't BUSY is given up. The kernel lock is held by whoever cross-calls. */

@@ -53,7 +53,8 @@ _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 #define TRACE_CLASS_SYSTEM 5
 #define TRACE_CLASS_USER 6
 #define TRACE_CLASS_COMM 7
-#define TRACE_CLASS_MAX 16 /* counters per class; Kymo's own classes will start at 12 */
+#define TRACE_CLASS_D 12   /* Kymo's own: D's records, trace/d/log_event.h */
+#define TRACE_CLASS_MAX 16 /* counters per class */
 
 /* KER_CALL: the event is the call's number plus one of these; any class: TRACE_EVENT_64 when a
  * value does not fit 32 bits: then every P (pointer-sized) word of the event takes two, low word

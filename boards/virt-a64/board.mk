@@ -23,7 +23,10 @@ BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fd
 KERNEL_LDSYMS := KERNEL_START=0xffffff8040200000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
 	KERNEL_ALIGN=4096
 KERNEL_LD_DEPS := ldscripts/kernel.ld
+# Around the A53's erratum 843419 always by a stub: whether a place can be mended without one hangs on
+# how far its data are, which are not the same in all images, and fbt needs the same code in all.
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld \
+	-Wl,--fix-cortex-a53-843419=adrp \
 	-nostartfiles -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack
 USER_LDSYMS := USER_TEXT=0x00400000 USER_ALIGN=4096
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \

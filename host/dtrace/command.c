@@ -12,12 +12,13 @@
 enum { OPT_JSON = 256, OPT_HELP, OPT_ELF, OPT_COMPILE };
 
 static const char short_options[] = "+3:6:aAb:Bc:CD:eF"
-                                    "f:GhHi:I:lL:m:n:o:p:P:qs:St:U:vVwx:X:Z";
+                                    "f:GhHi:I:lL:m:n:o:p:P:qr:s:St:U:vVwx:X:Z";
 
 const char command_help[] =
     "Usage: kymo dtrace [-aCeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
-    "           [-L path] [-o output] [-p pid] [-s script] [-t target] [-U name]\n"
-    "           [-x opt[=val]] [-X a|c|s|t] [--json] [--elf path] [--compile file]\n"
+    "           [-L path] [-o output] [-p pid] [-r capture] [-s script]\n"
+    "           [-t target] [-U name] [-x opt[=val]] [-X a|c|s|t] [--json] [--elf path]\n"
+    "           [--compile file]\n"
     "           [-P provider[[predicate]action]] [-m [provider:]module[[predicate]action]]\n"
     "           [-f [[provider:]module:]func[[predicate]action]]\n"
     "           [-n [[[provider:]module:]func:]name[[predicate]action]]\n"
@@ -40,6 +41,7 @@ const char command_help[] =
     "  --json  one JSON object a record            -Z  allow descriptions that match nothing\n"
     "  --elf   an ELF of what the target runs, or a folder of them\n"
     "  --compile  write the compiled program to a file, for BOOT_D\n"
+    "  -r      print what programs have put into a capture, with -x log=1\n"
     "\n"
     "Targets: boot (the default: virt-a64, booted for it), self (this process), unix:PATH,\n"
     "tcp:HOST:PORT, /dev/tty...[@BAUD] (a board at the other end), elf:PATH (only to compile).\n";
@@ -89,6 +91,12 @@ struct program_source *command_source(struct command *c, bool is_script, enum d_
     c->sources[c->nsources++] =
         (struct program_source){.is_script = is_script, .spec = spec, .text = text, .name = name};
     return &c->sources[c->nsources - 1];
+}
+
+void command_add_elf(struct command *c, const char *path)
+{
+    c->elves = grow(c->elves, c->nelves, sizeof(*c->elves));
+    c->elves[c->nelves++] = path;
 }
 
 void command_argument(struct command *c, const char *text)
@@ -169,6 +177,9 @@ static int take_option(struct command *c, int option, char *value)
     case '3':
     case '6':
         return take_model(c, option, value);
+    case 'r':
+        c->capture = value;
+        break;
     case 's':
         command_source(c, true, D_SPEC_NAME, value);
         break;
@@ -249,8 +260,7 @@ static int take_option(struct command *c, int option, char *value)
         c->compile_only = true;
         break;
     case OPT_ELF:
-        c->elves = grow(c->elves, c->nelves, sizeof(*c->elves));
-        c->elves[c->nelves++] = value;
+        command_add_elf(c, value);
         break;
     case OPT_HELP:
         command_usage(stdout);

@@ -41,6 +41,8 @@ struct command {
     bool claim, destructive; /* -a, -w */
     void *claimed;           /* the file that came with the boot's consumer */
     const char *compile_to;  /* --compile */
+    const char *capture;     /* -r */
+    struct replay *replay;   /* of it: the consumer that is printed; NULL: a target runs */
     const char *output;
     const char *run; /* -c */
     pid_t pid;       /* -p, or of -c; 0: none */
@@ -61,6 +63,7 @@ void command_set(struct command *, const char *name, const char *value, const ch
 struct program_source *command_source(struct command *, bool is_script, enum d_spec,
                                       const char *text);
 void command_argument(struct command *, const char *text);
+void command_add_elf(struct command *, const char *path);
 /* -l: the probes of the compiled programs; image NULL: all */
 int command_list(struct command *, const void *image);
 /* -v: stability of each clause, and its bounds */
@@ -70,6 +73,11 @@ void command_costs(struct command *, const void *image);
 bool command_affordable(struct command *, const void *image);
 /* Enables, consumes, ends: the exit status. With -a what is enabled already. */
 int command_trace(struct command *, const void *image, size_t size);
+/* -r: prints what the programs in a capture recorded: the exit status. */
+int command_replay(struct command *);
+/* Compiles and does what is asked for, on c->target or the one that it opens. */
+int command_run(struct command *);
+void command_clean_up(struct command *);
 /* -c: starts it, waiting at the gate. False: it can't be started. */
 bool command_start_child(struct command *);
 /* -p: false: there is no such process. */

@@ -152,6 +152,9 @@ static void report_all(struct command *c)
 
 static bool open_output(struct command *c)
 {
+    if (c->out) {
+        return true;
+    }
     c->out = c->output ? fopen(c->output, "ae") : stdout;
     if (!c->out) {
         fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
@@ -200,7 +203,7 @@ static int open_session(struct command *c)
 {
     const char *why;
 
-    c->target = target_open(c->target_spec, &why);
+    c->target = c->target ? c->target : target_open(c->target_spec, &why);
     if (!c->target) {
         fprintf(stderr, "dtrace: failed to open target %s: %s\n", c->target_spec, why);
         return 1;
@@ -300,6 +303,10 @@ static int only_compile(struct command *c, const void *image, size_t size)
 
 static int trace(struct command *c, const void *image, size_t size)
 {
+    if (flag(c, "log") && (c->claim || c->compile_to)) {
+        fputs("dtrace: log=1 is not for what the boot traces\n", stderr);
+        return 1;
+    }
     if (c->claim) {
         return take_claim(c, image, size) ? command_trace(c, image, size) : 1;
     }
@@ -359,7 +366,7 @@ static bool take_process(struct command *c)
     return !c->pid || !c->target->ops->is_here || command_grab(c);
 }
 
-static int run(struct command *c)
+int command_run(struct command *c)
 {
     if (c->list || c->claim || strncmp(c->target_spec, "elf:", 4) == 0) {
         command_set(c, "zdefs", NULL, NULL);
@@ -389,7 +396,7 @@ static int close_output(const struct command *c, int status)
     return status;
 }
 
-static void clean_up(struct command *c)
+void command_clean_up(struct command *c)
 {
     if (c->session) {
         d_session_free(c->session);
@@ -416,9 +423,9 @@ static int dtrace_run(int argc, char **argv)
     if (status == 0 && c.version) {
         puts("dtrace: Sun D 1.13");
     } else if (status == 0) {
-        status = close_output(&c, run(&c));
+        status = close_output(&c, c.capture ? command_replay(&c) : command_run(&c));
     }
-    clean_up(&c);
+    command_clean_up(&c);
     return status;
 }
 

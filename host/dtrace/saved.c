@@ -66,8 +66,7 @@ static bool put_source(struct strings *s, const struct program_source *p)
     return text != NULL;
 }
 
-/* malloc'ed. */
-static char *all_strings(const struct command *c, size_t *size)
+char *saved_strings(const struct command *c, size_t *size)
 {
     char *bytes = NULL;
     struct strings s = {open_memstream(&bytes, size), 0};
@@ -102,7 +101,7 @@ int saved_write(const struct command *c, const void *image, size_t size)
 {
     FILE *file = fopen(c->compile_to, "we");
     size_t n = 0;
-    char *strings = all_strings(c, &n);
+    char *strings = saved_strings(c, &n);
     bool ok =
         file && strings && fwrite(image, 1, size, file) == size && fwrite(strings, 1, n, file) == n;
 
@@ -169,14 +168,21 @@ static bool take(struct command *c, struct reading *r, const char *name, const c
 bool saved_read(struct command *c, const void *bytes, size_t size)
 {
     const struct d_image *image = bytes;
+
+    return size >= sizeof(*image) && image->size <= size &&
+           saved_read_strings(c, (const char *)bytes + image->size, size - image->size);
+}
+
+bool saved_read_strings(struct command *c, const void *bytes, size_t size)
+{
     struct saved_head head;
 
-    if (size < sizeof(*image) || image->size > size || size - image->size < sizeof(head)) {
+    if (size < sizeof(head)) {
         return false;
     }
-    memcpy(&head, (const char *)bytes + image->size, sizeof(head));
-    struct reading r = {(const char *)bytes + image->size + sizeof(head),
-                        (const char *)bytes + size, head.strings};
+    memcpy(&head, bytes, sizeof(head));
+    struct reading r = {(const char *)bytes + sizeof(head), (const char *)bytes + size,
+                        head.strings};
     if (head.magic != SAVED_MAGIC || head.strings > STRINGS_MAX) {
         return false;
     }

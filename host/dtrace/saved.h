@@ -15,6 +15,11 @@ int saved_write(const struct command *, const void *image, size_t size);
  * such a file. */
 bool saved_read(struct command *, const void *bytes, size_t size);
 
+/* What stands behind the image, alone: for a capture (replay.h). malloc'ed; NULL: a script can't be
+ * read. */
+char *saved_strings(const struct command *, size_t *size);
+bool saved_read_strings(struct command *, const void *bytes, size_t size);
+
 /* Puts the options of the image itself into force. False: it isn't one. */
 bool saved_options(struct command *, const void *image, size_t size);
 

@@ -5,6 +5,9 @@
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/consume.h"
+#include "host/dtrace/log.h"
+#include "host/dtrace/replay.h"
+#include "trace/d/log_event.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -92,6 +95,7 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     uint32_t matched;
     unsigned flags = flag(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
 
+    flags |= flag(c->session, "log") ? D_CREATE_LOG : 0;
     if (!c->claim && flag(c->session, "grabanon")) {
         return fail("could not enable tracing", "No anonymous tracing state (-a claims one)");
     }
@@ -185,14 +189,28 @@ static int follow(struct command *c, struct consumer *consumer)
     return error;
 }
 
+static int enabling_failed(int error)
+{
+    return error == -EPIPE || error == -EPROTO ? 1
+                                               : fail("could not enable tracing", strerror(-error));
+}
+
+static void finish(struct command *c, struct consumer *consumer)
+{
+    if (!c->json) {
+        putc('\n', consumer->printer.out);
+    }
+    if (interrupted < 2) {
+        consumer_finish(consumer);
+    }
+}
+
 static int consume(struct command *c, struct consumer *consumer)
 {
     int error = c->claim ? 0 : c->target->ops->go(c->target, &consumer->begin_cpu);
 
     if (error) {
-        return error == -EPIPE || error == -EPROTO
-                   ? 1
-                   : fail("could not enable tracing", strerror(-error));
+        return enabling_failed(error);
     }
     command_release_child(c);
     error = c->claim && c->compile_only ? 0 : follow(c, consumer);
@@ -208,12 +226,89 @@ static int consume(struct command *c, struct consumer *consumer)
     if (error) {
         return target_failed(error);
     }
-    if (!c->json) {
+    finish(c, consumer);
+    return consumer->failed ? 1 : consumer->status;
+}
+
+/* ---- into the event log, and out of a capture --------------------------------------------------
+ */
+
+/* Passes as follow() makes them, but it is the target that takes. */
+static int follow_log(struct command *c, struct log_state *s)
+{
+    struct consumer watching = {.last.state = D_STATE_ACTIVE};
+    int error = 0;
+
+    while (!interrupted && !error && !consumer_is_over(&watching)) {
+        error = log_pass(s);
+        watching.last = s->status;
+        uint64_t until = now() + next_pass(c->session), at = now();
+        while (!error && !consumer_is_over(&watching) && at < until && !interrupted) {
+            c->target->ops->wait(c->target, until - at < 100000000u ? until - at : 100000000u);
+            error = c->target->ops->status(c->target, &watching.last);
+            at = now();
+        }
+    }
+    return error;
+}
+
+static int consume_into_log(struct command *c, struct consumer *consumer)
+{
+    struct log_state s = {.target = c->target};
+    int error = log_start(c);
+
+    if (error) {
+        return 1;
+    }
+    error = c->target->ops->go(c->target, &consumer->begin_cpu);
+    if (error) {
+        return enabling_failed(error);
+    }
+    error = follow_log(c, &s);
+    error = error == -ECANCELED ? 0 : error; /* the last pass will say so */
+    error = error ? error : log_stop(c, &consumer->end_cpu);
+    if (error) {
+        return target_failed(error);
+    }
+    if (log_finish(c, &s, interrupted) != 0) {
+        return 1;
+    }
+    return s.status.exited ? s.status.exit_status & 0xff : 0;
+}
+
+static int replay_pass(struct replay *r, struct consumer *consumer, bool last)
+{
+    int error = 0;
+
+    while (!error && replay_overfull(r)) {
+        r->part = true;
+        consumer->agg_due = consumer->switch_due = 0;
+        error = consumer_pass(consumer, false);
+    }
+    r->part = false;
+    consumer->agg_due = consumer->switch_due = 0;
+    return error ? error : consumer_pass(consumer, last);
+}
+
+/* Each pass that was logged, as if it were made now. */
+static int replay_passes(struct command *c, struct consumer *consumer)
+{
+    struct replay *r = c->replay;
+    int error = c->target->ops->go(c->target, &consumer->begin_cpu);
+
+    for (r->pass = 0; !error && r->pass + 1 < r->npasses; r->pass++) {
+        error = replay_pass(r, consumer, false);
+    }
+    if (r->npasses && r->passes[r->npasses - 1].flags & D_LOG_INTERRUPTED && !c->json) {
         putc('\n', consumer->printer.out);
     }
-    if (interrupted < 2) {
-        consumer_finish(consumer);
+    error = error ? error : c->target->ops->stop(c->target, &consumer->end_cpu);
+    error = error ? error : replay_pass(r, consumer, true);
+    if (error) {
+        return target_failed(error);
     }
+    finish(c, consumer);
+    replay_report(r);
     return consumer->failed ? 1 : consumer->status;
 }
 
@@ -224,7 +319,11 @@ int command_trace(struct command *c, const void *image, size_t size)
 
     catch_signals();
     status = enable(c, &consumer, image, size);
-    status = status ? status : consume(c, &consumer);
+    if (!status) {
+        status = c->replay                 ? replay_passes(c, &consumer)
+                 : flag(c->session, "log") ? consume_into_log(c, &consumer)
+                                           : consume(c, &consumer);
+    }
     command_drop_child(c);
     consumer_free(&consumer);
     return status;

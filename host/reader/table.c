@@ -112,8 +112,9 @@ const char *kev_state_name(const struct kev *kev, unsigned state)
 
 const char *kev_class_name(unsigned class)
 {
-    static const char *const names[] = {"EMPTY", "CONTROL", "KER_CALL", "INT", "PR_TH", "SYSTEM",
-                                        "USER",  "COMM",    "QUIP",     "SEC", "QVM",   "PMU"};
+    static const char *const names[] = {"EMPTY",  "CONTROL", "KER_CALL", "INT",  "PR_TH",
+                                        "SYSTEM", "USER",    "COMM",     "QUIP", "SEC",
+                                        "QVM",    "PMU",     "D"};
     static char text[24];
 
     if (class < sizeof(names) / sizeof(names[0])) {

@@ -131,7 +131,11 @@ int remote_call(struct remote *r, struct kymo_d_call *call, const void *in, cons
     }
     memcpy(call, r->message, sizeof(*call));
     *out = r->message + sizeof(*call);
-    return check(r, &asked, call, (size_t)bytes);
+    int error = check(r, &asked, call, (size_t)bytes);
+    if (!*r->gone) {
+        remote_transcribe(r, &asked, in, call, *out);
+    }
+    return error;
 }
 
 int remote_ask(struct remote *r, struct kymo_d_call *call, void *to, size_t bytes)

@@ -106,7 +106,14 @@ static bool ecb_fits(const struct d_image *image, const struct d_image_ecb *e,
 struct remote_uses remote_image_uses(const struct d_image *image)
 {
     const struct d_image_ecb *e = D_IMAGE_TABLE(image, ecbs, struct d_image_ecb);
+    const struct d_image_action *a = D_IMAGE_TABLE(image, actions, struct d_image_action);
     struct remote_uses uses = {0};
+
+    for (uint32_t i = 0; i < image->actions.count; i++) {
+        uses.addresses |= a[i].kind == D_ACT_USTACK || a[i].kind == D_ACT_JSTACK ||
+                          a[i].kind == D_ACT_USYM || a[i].kind == D_ACT_UMOD ||
+                          a[i].kind == D_ACT_UADDR;
+    }
 
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
         struct layout l = lay_out(image, &e[i], NULL, 0);

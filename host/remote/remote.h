@@ -40,9 +40,9 @@ struct remote_process {
     struct kymo_d_process process;
 };
 
-struct remote_uses { /* of a program */
-    bool records, aggregates;
-    uint32_t most_actions; /* that an enabling of it has */
+struct remote_uses {                     /* of a program */
+    bool records, aggregates, addresses; /* addresses: of processes */
+    uint32_t most_actions;               /* that an enabling of it has */
 };
 
 struct remote {
@@ -65,6 +65,10 @@ struct remote {
     uint32_t matched;
     struct remote_uses uses;
     struct d_sizes sizes;
+
+    uint8_t *transcript; /* requests and answers that a later reader needs: log.c */
+    size_t ntranscript, transcript_room;
+    uint32_t notes_bytes;
 };
 
 /* ---- call.c ------------------------------------------------------------------------------------
@@ -95,6 +99,16 @@ bool remote_elves(struct target *, struct d_session *, const char *const *paths,
                   bool quiet);
 bool remote_process(struct target *, int32_t pid, const char **object, uint64_t *bias);
 void remote_processes_free(struct remote *);
+
+/* ---- log.c -------------------------------------------------------------------------------------
+ */
+
+/* Keeps a request and its answer, if it is of those that describe the target and the program. */
+void remote_transcribe(struct remote *, const struct kymo_d_call *asked, const void *in,
+                       const struct kymo_d_call *answer, const void *out);
+int remote_log_start(struct target *, const void *saved, size_t bytes);
+int remote_log_pass(struct target *, uint32_t pass, unsigned flags, struct d_status *);
+int remote_log_end(struct target *);
 
 /* ---- describe.c --------------------------------------------------------------------------------
  */

@@ -436,6 +436,7 @@ static void remote_close(struct target *t)
     remote_probes_free(r);
     remote_processes_free(r);
     free(r->image);
+    free(r->transcript);
     free(r->message);
     free(r);
 }
@@ -491,6 +492,9 @@ static const struct target_ops remote_ops = {
     .resume = remote_resume,
     .look = remote_look,
     .claim = remote_claim,
+    .log_start = remote_log_start,
+    .log_pass = remote_log_pass,
+    .log_end = remote_log_end,
     .gone = remote_gone,
     .elves = remote_elves,
     .process = remote_process,

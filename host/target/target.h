@@ -46,6 +46,12 @@ struct target_ops {
     int (*look)(struct target *, void **file, size_t *size);
     /* Takes that consumer over, once it is known that this is its program. */
     int (*claim)(struct target *, const void *image, size_t size);
+    /* -x log=1. NULL: the target has no event log. -ECANCELED: none runs now. -E2BIG: saved, or
+     * what is to be said of the probes, is too much. saved: what the program was compiled from. */
+    int (*log_start)(struct target *, const void *saved, size_t bytes); /* before go */
+    /* 1; 0: some of it found no room; -EAGAIN: nothing did, and nothing was taken. */
+    int (*log_pass)(struct target *, uint32_t pass, unsigned flags, struct d_status *);
+    int (*log_end)(struct target *); /* before stop: what describes the records, again */
     /* For -lv: what the target is. NULL: nothing to say. */
     void (*describe)(struct target *, FILE *);
     bool only_compiles; /* it isn't there: see host/target/offline.c */

@@ -14,7 +14,8 @@
 struct process;
 struct thread;
 
-void kernel_d_init(void); /* boot, when timers and the heap are there */
+bool d_log_dump(unsigned part); /* trace/d/log.h */
+void kernel_d_init(void);       /* boot, when timers and the heap are there */
 
 /* Providers: each registers itself and its probes. Boot. */
 void d_sites_init(void);

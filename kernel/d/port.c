@@ -10,6 +10,9 @@
 #include "kernel/d/d.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
+#include "trace/d/control.h"
+#include "trace/log.h"
+#include "trace/trace.h"
 
 enum { STACK_MOST = 64 };
 
@@ -208,6 +211,39 @@ uint64_t d_port_register(bool user, unsigned n, bool *exists)
     (void)n;
     *exists = false;
     return 0;
+}
+
+/* ---- the event log -----------------------------------------------------------------------------
+ */
+
+bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
+                size_t size)
+{
+    return trace_log_words(TRACE_CLASS_D, number,
+                           &(struct trace_words){words, nwords, bytes, (unsigned)size});
+}
+
+bool d_port_logging(void)
+{
+    return trace_running();
+}
+
+bool d_port_log_room(void)
+{
+    return trace_dump_room();
+}
+
+int32_t d_port_next_process(int32_t after, struct kymo_d_process *out)
+{
+    int32_t next = 0;
+
+    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
+        const struct process *proc = process_in_slot(i);
+        if (proc && proc->pid > after && (next == 0 || proc->pid < next)) {
+            next = proc->pid;
+        }
+    }
+    return next && d_control_process(next, out) == 0 ? next : 0;
 }
 
 /* ---- across CPUs -------------------------------------------------------------------------------

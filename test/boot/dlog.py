@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""D and the boot: what BOOT_D traces is claimed over the link. dlog.py BOARD [TEST...]
+"""D and the boot, D and the event log. dlog.py BOARD [TEST...]
 
-Each test boots the image that it needs. The last line is `N passed, N failed`.
+What BOOT_D traces is claimed over the link; what -x log=1 puts into a capture, -r prints as it was
+printed live. Each test boots the image that it needs. The last line is `N passed, N failed`.
 """
 import os
+import random
 import re
 import subprocess
 import sys
@@ -36,7 +38,7 @@ class Board:
                 "-chardev", f"socket,id=link,path={short}/link,server=on,wait=off"
             ] + link.read().split() + ["-kernel", f"{build}/{image}.elf"]
         with open(os.path.join(self.dir, "console.txt"), "wb") as console:
-            self.qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL,
+            self.qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.PIPE,
                                          stdout=console, stderr=subprocess.STDOUT)
 
     def __enter__(self):
@@ -49,6 +51,41 @@ class Board:
     def __exit__(self, *_):
         self.qemu.kill()
         self.qemu.wait()
+
+    def printed(self):
+        with open(os.path.join(self.dir, "console.txt"), errors="replace") as f:
+            return f.read().replace("\r", "")
+
+    def type(self, text):
+        self.qemu.stdin.write(text.encode())
+        self.qemu.stdin.flush()
+
+    def wait_for(self, text, seconds=SLOW):
+        until = time.monotonic() + seconds
+        while not re.search(text, self.printed()):
+            expect(time.monotonic() < until, f"the console never says {text!r}")
+            time.sleep(0.05)
+
+    def record(self, options, name="trace.kev"):
+        """tracelogger at work."""
+        self.type(f"tracelogger -v {options} -f {name} &\n")
+        self.wait_for(f"tracelogger: recording to {name}")
+        self.path = os.path.join(self.dir, name)
+
+    def recorded(self):
+        """Its capture is complete: where it is."""
+        self.type("tracestop\n")
+        self.wait_for(r"tracelogger: \d+ events, \d+ lost")
+        return self.path
+
+    def logged(self, *words):
+        """A program that logs; tracelogger may not be quite there yet."""
+        until = time.monotonic() + SLOW
+        while True:
+            done = self.dtrace("-x", "log=1", *words)
+            if "no event log runs" not in done.stderr or time.monotonic() > until:
+                return done
+            time.sleep(0.1)
 
     def kymo(self, *words):
         return subprocess.run([KYMO, *words], env=self.env, cwd=self.dir, text=True,
@@ -87,7 +124,157 @@ def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
         expect(done.returncode == 1 and "no anonymous tracing state" in done.stderr, told(done))
 
 
-TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it]
+# ---- into a capture ------------------------------------------------------------------------------
+
+ONLY_D = "-c -F 1 -F 2 -F 3 -F 4 -F 6 -F 7"  # no other events: a small capture
+# What these print hangs on nothing but themselves.
+PROGRAMS = [
+    ["-n", """
+        BEGIN { printf("%d %s|%-8s|%x\\n", 42, "text", "left", 255); trace(7); trace("words"); }
+        tick-10ms /++n < 4/ { trace(n); @sum[n, "key"] = sum(n * n); @all = quantize(n * 100); }
+        tick-10ms /n == 4/ { @avg = avg(10); @least = min(-3); @most = max(9); @dev = stddev(4); }
+        tick-10ms /n == 5/ { exit(3); }
+        END { printa(@sum); printf("bye"); }"""],
+    ["-qx", "bufsize=4k", "-n", """
+        BEGIN { printf("%s\\n", strjoin("long ", "string")); }
+        BEGIN { tracemem(`kernel_process, 16); tracemem(`kernel_process, 4096); }
+        END { printf("dropped one\\n"); } tick-1 { exit(0); }"""],
+    ["-n", """
+        BEGIN { self->s = speculation(); }
+        BEGIN { speculate(self->s); printf("speculated"); }
+        BEGIN { commit(self->s); }
+        BEGIN { trace(*(int *)0); } ERROR { trace(arg4); }
+        END { @lq = lquantize(7, 0, 10, 2); clear(@lq); trunc(@lq); @l2["a"] = count(); }
+        tick-1 { print(`kernel_process->pid); exit(0); }"""],
+    ["--json", "-n", 'BEGIN { trace(1); @["k"] = count(); printf("j %d", 5); exit(0); }'],
+    ["-qn", """
+        proc:::create /execname == "shell"/ { trace(execname); stack(2); ustack(); usym(ucaller);
+        @[ustack(2)] = count(); exit(0); }"""],
+]
+
+
+def provoked(board, start, words):
+    """The program, with something typed until it is over."""
+    job = subprocess.Popen([KYMO, *start, *words], env=board.env, cwd=board.dir, text=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE)
+    until = time.monotonic() + SLOW
+    while job.poll() is None and time.monotonic() < until:
+        board.type("pidin\n")
+        time.sleep(0.3)
+    out, err = job.communicate(timeout=SLOW)
+    return subprocess.CompletedProcess(words, job.returncode, out, err)
+
+
+def what_a_capture_holds_is_printed_as_live(board):
+    with Board(board, "live", "live") as b:
+        done = b.dtrace("-x", "log=1", "-n", "BEGIN { exit(0); }")
+        expect(done.returncode == 1 and "no event log runs" in done.stderr, told(done))
+        done = b.dtrace("-x", "log=1", "-x", "bufpolicy=ring", "-n", "BEGIN { exit(0); }")
+        expect(done.returncode == 1 and "log=1 needs bufpolicy=switch" in done.stderr, told(done))
+        live = [b.dtrace(*words) for words in PROGRAMS[:-1]]
+        live.append(provoked(b, ["dtrace", "-t", b.spec], PROGRAMS[-1]))
+        b.record(ONLY_D + " -k 32")
+        logged = [b.logged(*words) for words in PROGRAMS[:-1]]
+        logged.append(provoked(b, ["dtrace", "-t", b.spec, "-x", "log=1"], PROGRAMS[-1]))
+        path = b.recorded()
+        for a, l in zip(live, logged):
+            expect(l.returncode == a.returncode and not l.stdout, told(l))
+        # JSON is how it is printed, not how it is recorded.
+        for json in False, True:
+            done = b.kymo("dtrace", *(["--json"] if json else []), "-r", path)
+            if not json:
+                wanted = "".join(a.stdout for a, w in zip(live, PROGRAMS) if "--json" not in w)
+                at = 0
+                for a, words in zip(live, PROGRAMS):
+                    if "--json" in words:
+                        continue
+                    found = done.stdout.find(a.stdout, at)
+                    expect(found >= 0, f"not as live: {a.stdout!r} in {done.stdout[at:]!r}")
+                    at = found + len(a.stdout)
+                expect(len(wanted) > 1000, "too little to prove anything")
+                for a in live[1], done:
+                    expect("dtrace: 1 drop on CPU 0" in a.stderr, told(a))
+                fault = live[2].stderr.strip().split("\n")[-1]
+                expect("error on enabled probe" in fault and fault in done.stderr, told(done))
+            else:
+                timeless = [re.sub(r'"time":\d+', "", a.stdout) for a in (live[3], done)]
+                expect(timeless[0] and timeless[0] in timeless[1], told(done))
+
+
+def overload_is_counted(board):
+    """Too little room, on purpose: fired = printed + dropped, and no record that wasn't made."""
+    with Board(board, "live", "overload") as b:
+        b.record(ONLY_D + " -k 2")
+        text = """#pragma D option quiet
+            int n[int]; profile-997 { printf("%d:1:%s\\n", cpu, "xxxxxxxxxxxxxxxx"); }
+            syscall:::entry { printf("%d:2:%s\\n", cpu, "yyyyyyyyyyyyyyyyyyyy"); }
+            profile-997, syscall:::entry { n[cpu]++; } tick-500ms { exit(0); }
+            END { printf("fired %d\\n", n[0] + n[1] + n[2] + n[3]); }"""
+        done = b.logged("-b", "8k", "-x", "strsize=2k", "-n", text)
+        expect(done.returncode == 0, told(done))
+        path = b.recorded()
+        done = b.kymo("dtrace", "-r", path)
+        lines = done.stdout.split("\n")
+        good = sum(bool(re.fullmatch(r"\d+:(1:x{16}|2:y{20})", line)) for line in lines)
+        bad = [line for line in lines if line and not re.fullmatch(
+            r"\d+:(1:x{16}|2:y{20})|fired \d+", line)]
+        drops = sum(int(n) for n in re.findall(r"(\d+) drops? on CPU", done.stderr))
+        fired = int(re.search(r"^fired (\d+)$", done.stdout, re.M).group(1))
+        expect(not bad, f"wrong lines: {bad[:3]}")
+        # exit() and END make records too.
+        expect(fired <= good + drops <= fired + 2, f"{fired} fired, {good} printed, {drops} lost")
+        expect(drops > 0, f"none of {fired} was lost: this proves nothing")
+        print(f"  {fired} fired, {good} printed, {drops} lost", flush=True)
+
+
+def a_ring_keeps_the_newest_and_what_describes_them(board):
+    with Board(board, "live", "ring") as b:
+        b.record(ONLY_D + " -r -k 4")
+        text = """profile-499 { printf("%d %d %s", cpu, x++, "padding padding padding padding"); }
+                  tick-2s { exit(0); } END { printf("the end"); }"""
+        done = b.logged("-qn", text)
+        expect(done.returncode == 0, told(done))
+        done = b.kymo("dtrace", "-r", b.recorded())
+        expect(done.returncode == 0 and done.stdout.endswith("the end\n"), told(done))
+        expect("the capture begins behind" in done.stderr, told(done))
+        expect(" drop" not in done.stderr and done.stdout.count("padding") > 20, told(done))
+
+
+def damage_is_told(board):
+    """A capture cut off anywhere, or with bits turned over: an end, with a message if it is one."""
+    seed = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
+    print(f"  KYMO_SEED={seed}", flush=True)
+    dice = random.Random(seed)
+    asan = os.path.join(ROOT, "build/kymo-asan")
+    with Board(board, "live", "damage") as b:
+        b.record(ONLY_D + " -k 32")
+        expect(b.logged(*PROGRAMS[0]).returncode == 3, "not logged")
+        path = b.recorded()
+        with open(path, "rb") as f:
+            whole = f.read()
+        good = b.kymo("dtrace", "-r", path)
+        for i in range(DAMAGED):
+            bad = bytearray(whole)
+            if i % 2:
+                bad = bad[:dice.randrange(len(bad))]
+            else:
+                for _ in range(dice.choice((1, 1, 2, 8))):
+                    bad[dice.randrange(len(bad))] ^= 1 << dice.randrange(8)
+            with open(path, "wb") as f:
+                f.write(bad)
+            done = subprocess.run([asan, "dtrace", "-r", path], stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=SLOW, cwd=b.dir)
+            expect(done.returncode in (0, 1, 3) and b"Sanitizer" not in done.stderr and
+                   b"runtime error" not in done.stderr, f"damage {i}: {done}")
+            if i % 2 and done.stdout.decode(errors="replace") != good.stdout:
+                expect(done.stderr, f"damage {i}: silent about a cut at {len(bad)}")
+
+
+DAMAGED = 200
+TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it,
+         what_a_capture_holds_is_printed_as_live, overload_is_counted,
+         a_ring_keeps_the_newest_and_what_describes_them, damage_is_told]
 
 
 def main():

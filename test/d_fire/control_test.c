@@ -131,7 +131,7 @@ static void test_refusals(void **state)
 
     (void)state;
     assert_int_equal(simple(alice, 0, 0, 0, 0), -EINVAL_);
-    assert_int_equal(simple(alice, KYMO_D_LOOK + 1, 0, 0, 0), -EINVAL_);
+    assert_int_equal(simple(alice, KYMO_D_PASS + 1, 0, 0, 0), -EINVAL_);
     assert_int_equal(simple(alice, UINT32_MAX, 0, 0, 0), -EINVAL_);
     assert_int_equal(simple(bob, KYMO_D_STATUS, h, 0, 0), -EBADF_);
     assert_int_equal(simple(alice, KYMO_D_STATUS, h + 1, 0, 0), -EBADF_);
@@ -155,7 +155,7 @@ static void test_refusals(void **state)
     assert_int_equal(control(alice, NULL, 0, 4096), -EINVAL_); /* the head has no room beside it */
     call = (struct kymo_d_call){.command = KYMO_D_EPID, .handle = h, .id = 1};
     assert_int_equal(control(alice, NULL, 0, 24), -EMSGSIZE_);
-    call = (struct kymo_d_call){.command = KYMO_D_CREATE, .flags = 2};
+    call = (struct kymo_d_call){.command = KYMO_D_CREATE, .flags = 4};
     assert_int_equal(control(alice, target.b.bytes, (uint32_t)target.b.size, ROOM), -EINVAL_);
     call = (struct kymo_d_call){.command = KYMO_D_CREATE};
     assert_int_equal(control(alice, target.b.bytes, 8, ROOM), -EINVAL_);

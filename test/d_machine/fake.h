@@ -10,12 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_MAPS = 8, FAKE_CPUS = 2, FAKE_ELEMENTS = 32 };
+enum { FAKE_MAPS = 8, FAKE_CPUS = 2, FAKE_ELEMENTS = 32, FAKE_LOG = 64 };
 
 struct fake_map {
     uint64_t address, size;
     bool user, kernel; /* who may read it */
     bool toxic;        /* nobody may try */
+};
+
+struct fake_log { /* an event of d_port_log() */
+    unsigned number, cpu;
+    uint32_t words[6];
+    size_t size;
+    uint8_t bytes[512];
 };
 
 struct fake {
@@ -36,6 +43,9 @@ struct fake {
     unsigned stops, panics, breakpoints;
     int raised;
     const char *execname;
+    bool logging;
+    struct fake_log log[FAKE_LOG]; /* full: what comes is refused */
+    unsigned nlog, log_kept;       /* below that many places there is no room */
 };
 extern struct fake fake;
 

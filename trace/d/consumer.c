@@ -6,6 +6,7 @@
 #include "trace/d/counter.h"
 
 #include "trace/d/image_check.h"
+#include "trace/d/log.h"
 #include "trace/d/port.h"
 
 enum { ESHUTDOWN_ = 108, ENOENT_ = 2 };
@@ -14,7 +15,7 @@ enum { ESHUTDOWN_ = 108, ENOENT_ = 2 };
 #define CLEAN_IDLE 1000000000u /* ns: nobody to clean for */
 #define CLEAN_USUAL 9900990u   /* ns: 101 hz */
 
-static struct d_consumer *consumers;
+struct d_consumer *d_consumers; /* [k] */
 
 static uint32_t state_of(const struct d_consumer *c)
 {
@@ -51,6 +52,7 @@ static int make(struct d_consumer *c, const struct d_image *image, size_t size, 
         return error;
     }
     uint64_t strsize = d_image_option_value(image, D_OPT_STRSIZE, 256);
+    c->logs = flags & D_CREATE_LOG;
     error =
         d_code_load(&c->code, image, strsize > UINT32_MAX ? UINT32_MAX : (uint32_t)strsize, why);
     error = error ? error : d_ecbs_make(c, image, flags, why);
@@ -75,8 +77,8 @@ int d_consumer_create(const void *image, size_t size, unsigned flags, struct d_c
         return error;
     }
     c->alive = d_port_timestamp();
-    c->next = consumers;
-    consumers = c;
+    c->next = d_consumers;
+    d_consumers = c;
     *created = c;
     return 0;
 }
@@ -204,7 +206,7 @@ void d_consumer_stop(struct d_consumer *c, unsigned *end_cpu)
 
 void d_consumer_destroy(struct d_consumer *c)
 {
-    struct d_consumer **link = &consumers;
+    struct d_consumer **link = &d_consumers;
 
     if (state_of(c) != D_STATE_KILLED) {
         set_state(c, D_STATE_STOPPED);
@@ -330,12 +332,13 @@ static void take_aggregation(void *arg)
     }
 }
 
-int d_aggregation_snap(struct d_consumer *c, unsigned cpu, void *to, size_t room,
+int d_aggregation_take(struct d_consumer *c, unsigned cpu, size_t room, const uint8_t **read,
                        struct d_snap *snap)
 {
     int error = check_taking(c, cpu);
 
     *snap = (struct d_snap){0};
+    *read = NULL;
     if (error || !c->cpus[cpu].traced) {
         return error;
     }
@@ -347,11 +350,21 @@ int d_aggregation_snap(struct d_consumer *c, unsigned cpu, void *to, size_t room
         d_agg_ready(&c->cpus[cpu].agg);
     }
     d_port_run_on(cpu, take_aggregation, &t);
-    if (t.read) {
-        __builtin_memcpy(to, t.read, t.size);
-        snap->size = t.size;
-    }
+    *read = t.read;
+    snap->size = t.size;
     return 0;
+}
+
+int d_aggregation_snap(struct d_consumer *c, unsigned cpu, void *to, size_t room,
+                       struct d_snap *snap)
+{
+    const uint8_t *read;
+    int error = d_aggregation_take(c, cpu, room, &read, snap);
+
+    if (read) {
+        __builtin_memcpy(to, read, snap->size);
+    }
+    return error;
 }
 
 /* ---- descriptions ------------------------------------------------------------------------------
@@ -417,7 +430,7 @@ uint64_t d_machine_clean(void)
 {
     uint64_t next = CLEAN_IDLE, now = d_port_timestamp();
 
-    for (struct d_consumer *c = consumers; c; c = c->next) {
+    for (struct d_consumer *c = d_consumers; c; c = c->next) {
         uint32_t state = state_of(c);
         if (state == D_STATE_KILLED || state == D_STATE_STOPPED) {
             continue;

@@ -22,6 +22,7 @@ struct d_consumer_cpu {
     struct d_block principal_block, agg_block; /* [I] */
     uint64_t chill_since, chilled;             /* [c] ns: of this second */
     uint64_t speculative_drops;                /* [c] */
+    uint32_t logged;                           /* [c] records made, with D_CREATE_LOG */
     bool traced;                               /* [I] */
 };
 
@@ -35,6 +36,10 @@ struct d_consumer {
     uint64_t errors, double_errors; /* [a] */
     uint64_t alive;                 /* [k] ns: when it last asked for its status */
     bool unattended;                /* [k] the boot's, not claimed yet: may be silent */
+    bool logs;                      /* [I] its records go to the event log */
+    uint32_t log_id;                /* [I] who it is there */
+    unsigned begin_cpu, end_cpu;    /* [k] where BEGIN and END fired */
+    struct d_block notes;           /* [k] the host's, for the log; none: at NULL */
     uint64_t clean_interval;        /* [I] ns */
     struct d_code code;             /* [I] */
     struct d_speculations speculations;

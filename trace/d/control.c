@@ -75,6 +75,7 @@ static int create(struct d_control_request *r)
         return error;
     }
     r->place = p;
+    p->consumer->log_id = p->handle;
     r->call->handle = p->handle;
     return d_control_sizes(r);
 }
@@ -160,11 +161,13 @@ enum uses { /* what of struct kymo_d_call a command reads; all else is 0 */
             IN = 16,
             DEAD = 32, /* it is for killed consumers too */
             MAYBE_IN = 64,
+            LOGS = 128, /* it is for consumers that log */
+            PASS_FLAGS = 256,
 };
 
 static const struct command {
     int (*run)(struct d_control_request *);
-    uint8_t uses;      /* enum uses */
+    uint16_t uses;     /* enum uses */
     uint8_t out_least; /* bytes of room that it needs at least */
 } commands[] = {
     [KYMO_D_INFO] = {d_control_tell, 0, sizeof(struct kymo_d_info)},
@@ -185,16 +188,24 @@ static const struct command {
     [KYMO_D_SIZES] = {d_control_sizes, HANDLE, sizeof(struct kymo_d_created)},
     [KYMO_D_PROCESS] = {d_control_whois, ID, sizeof(struct kymo_d_process)},
     [KYMO_D_LOOK] = {look, 0, 0},
+    [KYMO_D_NOTES] = {d_control_notes, HANDLE | ID | MAYBE_IN | LOGS, 0},
+    [KYMO_D_PASS] = {d_control_pass, HANDLE | ID | PASS_FLAGS | LOGS, sizeof(struct d_status)},
 };
 _Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct d_refusal), "CREATE's room");
+
+static uint32_t flags_of(const struct command *c)
+{
+    return c->uses & FLAGS        ? (uint32_t)D_CREATE_ZERO_OK | (uint32_t)D_CREATE_LOG
+           : c->uses & PASS_FLAGS ? (uint32_t)D_LOG_PASS_FLAGS
+                                  : 0;
+}
 
 static int check(const struct d_control_request *r, const struct command *c)
 {
     const struct kymo_d_call *call = r->call;
 
     if ((call->handle && !(c->uses & HANDLE)) || (call->cpu && !(c->uses & CPU)) ||
-        (call->id && !(c->uses & ID)) ||
-        (call->flags & ~(c->uses & FLAGS ? (uint32_t)D_CREATE_ZERO_OK : 0))) {
+        (call->id && !(c->uses & ID)) || (call->flags & ~flags_of(c))) {
         return -EINVAL;
     }
     if ((call->in_bytes != 0 && !(c->uses & (IN | MAYBE_IN))) ||
@@ -216,6 +227,9 @@ static int run(struct d_control_request *r)
     r->place = place_of(r->owner, r->call->handle);
     if (!r->place) {
         return -EBADF;
+    }
+    if (c->uses & LOGS && !r->place->consumer->logs) {
+        return -EINVAL;
     }
     r->state = __atomic_load_n(&r->place->consumer->state, __ATOMIC_ACQUIRE);
     return r->state == D_STATE_KILLED && !(c->uses & DEAD) ? -KYMO_D_ESHUTDOWN : c->run(r);

@@ -5,6 +5,7 @@
 #include "trace/d/control_answer.h"
 
 #include "kernel/abi/errno.h"
+#include "trace/d/port.h"
 
 void d_control_put(struct d_control_request *r, uint32_t at, const void *from, uint32_t bytes)
 {
@@ -188,7 +189,7 @@ int d_control_go(struct d_control_request *r)
     unsigned cpu = 0;
     int error = r->state == D_STATE_INACTIVE ? d_consumer_go(r->place->consumer, &cpu) : -EINVAL;
 
-    r->call->cpu = cpu;
+    r->call->cpu = r->place->consumer->begin_cpu = cpu;
     return error;
 }
 
@@ -197,7 +198,7 @@ int d_control_stop(struct d_control_request *r)
     unsigned cpu;
 
     d_consumer_stop(r->place->consumer, &cpu);
-    r->call->cpu = cpu;
+    r->call->cpu = r->place->consumer->end_cpu = cpu;
     return 0;
 }
 
@@ -279,4 +280,36 @@ int d_control_agg(struct d_control_request *r)
     int error = d_agg_describe(r->place->consumer, r->call->id, &desc, recs, &n);
 
     return described(r, error, &desc, n);
+}
+
+/* ---- in the event log --------------------------------------------------------------------------
+ */
+
+int d_control_notes(struct d_control_request *r)
+{
+    struct d_consumer *c = r->place->consumer;
+    int error = d_port_logging() ? 0 : -ECANCELED;
+
+    if (r->call->in_bytes > D_LOG_NOTES_MAX) {
+        return -EMSGSIZE;
+    }
+    if (!error && r->call->in_bytes > 0) {
+        error = d_log_notes_keep(c, r->in, r->call->in_bytes);
+    }
+    if (!error) {
+        r->call->id = d_log_notes(c, r->call->id);
+    }
+    return error;
+}
+
+int d_control_pass(struct d_control_request *r)
+{
+    if (!d_port_logging()) {
+        return -ECANCELED;
+    }
+    if (!d_port_log_room()) {
+        return -EAGAIN;
+    }
+    r->call->id = d_log_pass(r->place->consumer, r->call->id, r->call->flags);
+    return d_control_status(r);
 }

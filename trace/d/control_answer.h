@@ -8,6 +8,7 @@
 #include "trace/d/consumer.h"
 #include "trace/d/control.h"
 #include "trace/d/image_check.h"
+#include "trace/d/log.h"
 
 struct d_control_place {         /* of one consumer */
     struct d_consumer *consumer; /* [k] NULL: the place is free */
@@ -51,5 +52,7 @@ int d_control_epid(struct d_control_request *);
 int d_control_agg(struct d_control_request *);
 int d_control_whois(struct d_control_request *);
 int d_control_wake(struct d_control_request *);
+int d_control_notes(struct d_control_request *);
+int d_control_pass(struct d_control_request *);
 
 #endif

@@ -113,7 +113,10 @@ struct d_sizes {
     uint64_t bufsize, aggsize, specsize, dynvarsize;
 };
 
-enum d_create_flags { D_CREATE_ZERO_OK = 1 }; /* descriptions that match nothing are no error */
+enum d_create_flags {
+    D_CREATE_ZERO_OK = 1, /* descriptions that match nothing are no error */
+    D_CREATE_LOG = 2,     /* records go to the event log: trace/d/log.h */
+};
 
 int d_consumer_create(const void *image, size_t size, unsigned flags, struct d_consumer **,
                       struct d_refusal *);

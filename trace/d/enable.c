@@ -272,7 +272,7 @@ static uint32_t states_of(uint32_t probe)
     case D_PROBE_END:
         return 1u << D_STATE_COOLDOWN;
     case D_PROBE_ERROR:
-        return UINT32_MAX; /* fired by a fault, in whatever state */
+        return UINT16_MAX; /* fired by a fault, in whatever state */
     default:
         return 1u << D_STATE_ACTIVE;
     }
@@ -361,7 +361,7 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     e->predicate = object(m, from->predicate);
     e->epid = used->ecbs;
     e->clause = from->clause;
-    e->states = states_of(probe->id);
+    e->states = states_of(probe->id) << (m->c->logs ? D_ECB_LOGS : 0);
     if (e->predicate && e->predicate->flags & D_OBJECT_CACHEABLE) {
         e->predicate_id = next_predicate_id();
     }

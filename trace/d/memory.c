@@ -322,6 +322,7 @@ void d_memory_free(struct d_consumer *c)
         free_aggs(c);
     }
     d_dynvars_free(&c->dynvars);
+    d_block_free(&c->notes);
     d_block_free(&c->spec_block);
     d_block_free(&c->cpu_block);
     d_block_free(&c->ecb_block);

@@ -66,6 +66,21 @@ uint64_t d_port_register(bool user, unsigned n, bool *exists);
  * how many there would be. */
 unsigned d_port_stack(bool user, uint64_t *to, unsigned max);
 
+/* ---- the event log -----------------------------------------------------------------------------
+ */
+
+struct kymo_d_process;
+/* An event of class TRACE_CLASS_D: number, words (at most D_LOG_WORDS_MAX), then bytes. False: it
+ * is not recorded. Of a firing too. */
+bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
+                size_t size);
+bool d_port_logging(void); /* an event log runs. Control context */
+/* Some 4 KB more of it would overwrite nothing that isn't meant to be. Control context. */
+bool d_port_log_room(void);
+/* The first process with a pid above `after`, and what ustack() wants of it; 0: none. Control
+ * context. */
+int32_t d_port_next_process(int32_t after, struct kymo_d_process *);
+
 /* ---- across CPUs -------------------------------------------------------------------------------
  */
 

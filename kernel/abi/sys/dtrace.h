@@ -59,6 +59,15 @@ enum kymo_d_command {
     /* What CLAIM would claim, which stays where it is. out: its program, as `kymo dtrace --compile`
      * wrote it. ENOENT as for CLAIM. */
     KYMO_D_LOOK,
+    /* Of a consumer that logs (D_CREATE_LOG): in, unless none: notes that go into the event log
+     * with its records, at most D_LOG_NOTES_MAX bytes, kept until the next ones. They are logged
+     * from call->id on, as far as there is room: answers id: where to go on. ECANCELED: no log
+     * runs. */
+    KYMO_D_NOTES,
+    /* Of such a consumer: logs what a reader would take now. id: the pass, flags: enum
+     * d_log_pass_flags. out: struct d_status. Answers id: 1, or 0: some of it found no room. A sign
+     * of life. ECANCELED as for NOTES; EAGAIN: it has no room now, and nothing was taken. */
+    KYMO_D_PASS,
 };
 
 struct kymo_d_call {

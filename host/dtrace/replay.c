@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Collecting D's events of a capture, by consumer: see replay.h. The file may say anything: an
+ * event that can't be is counted and left out; all memory is bounded by the file's size.
+ */
+#include "host/dtrace/replay.h"
+
+#include "host/reader/kev.h"
+#include "host/remote/notes.h"
+#include "trace/d/log_event.h"
+#include "trace/slot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PASSES_MAX = 1 << 20, CONSUMERS_MAX = 256 };
+
+struct reading {
+    struct replay *first;
+    unsigned ncpus, nconsumers;
+    bool ring, no_memory;
+};
+
+/* ---- growing -----------------------------------------------------------------------------------
+ */
+
+/* Room for one more, at 0, 1, 3, 7 … elements. */
+static void *grown(struct reading *in, void *array, size_t n, size_t size)
+{
+    void *bigger = n & (n + 1) ? array : realloc(array, (n * 2 + 1) * size);
+
+    in->no_memory |= !bigger;
+    return bigger;
+}
+
+static struct replay *consumer(struct reading *in, uint32_t handle)
+{
+    struct replay **link = &in->first;
+
+    while (*link && (*link)->handle != handle) {
+        link = &(*link)->next;
+    }
+    if (!*link && in->nconsumers < CONSUMERS_MAX) {
+        *link = calloc(1, sizeof(**link));
+        in->no_memory |= !*link;
+    }
+    if (*link && !(*link)->ncpus) {
+        in->nconsumers++;
+        (*link)->handle = handle;
+        (*link)->ncpus = in->ncpus;
+        (*link)->ring = in->ring;
+    }
+    return *link;
+}
+
+/* Passes come nearly in order. */
+static struct replay_pass *pass_of(struct reading *in, struct replay *r, uint32_t number)
+{
+    size_t at = r->npasses;
+
+    while (at > 0 && r->passes[at - 1].number > number) {
+        at--;
+    }
+    if (at > 0 && r->passes[at - 1].number == number) {
+        return &r->passes[at - 1];
+    }
+    if (r->npasses == PASSES_MAX) {
+        return NULL;
+    }
+    struct replay_mark *marks = calloc(r->ncpus, sizeof(*marks));
+    struct replay_pass *bigger = grown(in, r->passes, r->npasses, sizeof(*bigger));
+    if (!marks || !bigger) {
+        in->no_memory = true;
+        free(marks);
+        return NULL;
+    }
+    r->passes = bigger;
+    memmove(&r->passes[at + 1], &r->passes[at], (r->npasses - at) * sizeof(*r->passes));
+    r->passes[at] = (struct replay_pass){.number = number, .marks = marks};
+    r->npasses++;
+    return &r->passes[at];
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
+
+/* What is behind the words: false: less than `least`. */
+static bool rest(const struct kev_event *e, unsigned words, uint32_t least, const uint8_t **data,
+                 uint32_t *bytes)
+{
+    if (e->nwords < words) {
+        return false;
+    }
+    *data = (const uint8_t *)(e->words + words);
+    *bytes = (e->nwords - words) * 4;
+    return *bytes >= least;
+}
+
+static bool notes(struct reading *in, struct replay *r, const struct kev_event *e)
+{
+    uint32_t total = kev_word(e, 1), from = kev_word(e, 2), bytes;
+    const uint8_t *data;
+
+    if (!rest(e, 3, 1, &data, &bytes) || total > D_LOG_NOTES_MAX || from >= total ||
+        (r->notes && r->total != total)) {
+        return false;
+    }
+    bytes = bytes < D_LOG_NOTES_PART ? bytes : D_LOG_NOTES_PART;
+    bytes = bytes < total - from ? bytes : total - from;
+    if (!r->notes) {
+        r->notes = calloc(1, total);
+        r->have = calloc(1, total);
+        r->total = total;
+    }
+    if (!r->notes || !r->have) {
+        in->no_memory = true;
+        return true;
+    }
+    for (uint32_t i = 0; i < bytes; i++) {
+        r->nnotes += !r->have[from + i];
+        r->have[from + i] = 1;
+    }
+    memcpy(r->notes + from, data, bytes);
+    return true;
+}
+
+static bool keep(struct reading *in, struct replay_record **array, size_t *n,
+                 const struct replay_record *from)
+{
+    struct replay_record *bigger = grown(in, *array, *n, sizeof(*bigger));
+    uint8_t *copy = malloc(from->bytes + 8);
+
+    if (bigger) {
+        *array = bigger;
+    }
+    if (!bigger || !copy) {
+        in->no_memory = true;
+        free(copy);
+        return true;
+    }
+    memcpy(copy, from->data, from->bytes);
+    bigger[*n] = *from;
+    bigger[*n].data = copy;
+    ++*n;
+    return true;
+}
+
+static bool record(struct reading *in, struct replay *r, const struct kev_event *e)
+{
+    struct replay_record to = {.number = kev_word(e, 1), .cpu = e->cpu};
+
+    return rest(e, 2, sizeof(struct d_record), &to.data, &to.bytes) &&
+           keep(in, &r->records, &r->nrecords, &to);
+}
+
+static bool entry(struct reading *in, struct replay *r, const struct kev_event *e)
+{
+    struct replay_record to = {
+        .pass = kev_word(e, 1), .cpu = kev_word(e, 2), .number = kev_word(e, 3)};
+
+    return to.cpu < r->ncpus && rest(e, 4, sizeof(struct d_agg_entry), &to.data, &to.bytes) &&
+           keep(in, &r->entries, &r->nentries, &to);
+}
+
+static bool taken(struct reading *in, struct replay *r, const struct kev_event *e)
+{
+    const uint8_t *data;
+    uint32_t bytes;
+    struct replay_pass *p =
+        rest(e, 4, sizeof(struct d_snap), &data, &bytes) ? pass_of(in, r, kev_word(e, 1)) : NULL;
+
+    if (p) {
+        struct replay_mark *m = &p->marks[e->cpu];
+        m->taken = true;
+        m->records = kev_word(e, 2);
+        memcpy(&m->snap, data, sizeof(m->snap));
+    }
+    return p != NULL;
+}
+
+static bool entries(struct reading *in, struct replay *r, const struct kev_event *e)
+{
+    uint32_t cpu = kev_word(e, 2);
+    struct replay_pass *p =
+        e->nwords >= 6 && cpu < r->ncpus ? pass_of(in, r, kev_word(e, 1)) : NULL;
+
+    if (p) {
+        struct replay_mark *m = &p->marks[cpu];
+        m->counted = true;
+        m->entries = kev_word(e, 3);
+        m->entry_drops = kev_word(e, 4) | (uint64_t)kev_word(e, 5) << 32;
+    }
+    return p != NULL;
+}
+
+static bool status(struct reading *in, struct replay *r, const struct kev_event *e)
+{
+    uint32_t cpus = kev_word(e, 3), bytes;
+    const uint8_t *data;
+
+    if (!rest(e, 4, sizeof(struct d_status), &data, &bytes) || (cpus & 0xffff) >= r->ncpus ||
+        cpus >> 16 >= r->ncpus) {
+        return false;
+    }
+    struct replay_pass *p = pass_of(in, r, kev_word(e, 1));
+    if (p) {
+        p->flags = kev_word(e, 2);
+        p->told = true;
+        memcpy(&p->status, data, sizeof(p->status));
+        r->begin_cpu = cpus & 0xffff;
+        r->end_cpu = cpus >> 16;
+    }
+    return p != NULL;
+}
+
+static bool process(struct reading *in, struct replay *r, const struct kev_event *e)
+{
+    struct replay_process to = {.pid = kev_word(e, 1)}, *bigger;
+    const uint8_t *data;
+    uint32_t bytes;
+
+    if (!rest(e, 4, sizeof(to.process), &data, &bytes)) {
+        return false;
+    }
+    for (size_t i = 0; i < r->nprocesses; i++) {
+        if (r->processes[i].pid == to.pid) {
+            return true; /* the same each time */
+        }
+    }
+    bigger = grown(in, r->processes, r->nprocesses, sizeof(*bigger));
+    if (bigger) {
+        memcpy(&to.process, data, sizeof(to.process));
+        r->processes = bigger;
+        r->processes[r->nprocesses++] = to;
+    }
+    return true;
+}
+
+static void take(struct reading *in, const struct kev_event *e)
+{
+    static bool (*const kinds[])(struct reading *, struct replay *, const struct kev_event *) = {
+        [D_LOG_NOTES] = notes,     [D_LOG_RECORD] = record,   [D_LOG_TAKEN] = taken,
+        [D_LOG_ENTRY] = entry,     [D_LOG_ENTRIES] = entries, [D_LOG_STATUS] = status,
+        [D_LOG_PROCESS] = process,
+    };
+    struct replay *r = e->nwords ? consumer(in, kev_word(e, 0)) : NULL;
+    bool known = e->number < sizeof(kinds) / sizeof(*kinds) && kinds[e->number];
+
+    if (r && (!known || e->cpu >= r->ncpus || !kinds[e->number](in, r, e))) {
+        r->damaged++;
+    }
+}
+
+/* ---- the file ----------------------------------------------------------------------------------
+ */
+
+static int compare(const void *p, const void *q)
+{
+    const struct replay_record *a = p, *b = q;
+
+    if (a->pass != b->pass) {
+        return a->pass < b->pass ? -1 : 1;
+    }
+    if (a->cpu != b->cpu) {
+        return a->cpu < b->cpu ? -1 : 1;
+    }
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void sort(struct replay *r)
+{
+    if (r->nrecords) {
+        qsort(r->records, r->nrecords, sizeof(*r->records), compare);
+    }
+    if (r->nentries) {
+        qsort(r->entries, r->nentries, sizeof(*r->entries), compare);
+    }
+}
+
+static bool read_events(struct reading *in, struct kev *kev)
+{
+    enum kev_result result;
+    struct kev_error error;
+    struct kev_event e;
+
+    while ((result = kev_next(kev, &e, &error)) == KEV_EVENT && !in->no_memory) {
+        if (e.class == TRACE_CLASS_D) {
+            take(in, &e);
+        }
+    }
+    if (in->no_memory) {
+        fputs("dtrace: Not enough space\n", stderr);
+        return false;
+    }
+    if (result == KEV_ERROR) {
+        fprintf(stderr, "dtrace: %s\n", error.text);
+    }
+    return result != KEV_ERROR || error.incomplete;
+}
+
+/* A word of tracelogger's command line: does it say -r? */
+static bool says_ring(const char *word)
+{
+    if (*word++ != '-') {
+        return false;
+    }
+    for (; *word && *word != ' '; word++) {
+        if (*word == 'r' || strchr("nskFf", *word)) {
+            return *word == 'r'; /* the others' values follow */
+        }
+    }
+    return false;
+}
+
+/* What a ring has forgotten was meant to go. */
+static bool is_ring(const struct kev_info *info)
+{
+    for (unsigned i = 0; i < info->nattrs; i++) {
+        const char *at = info->attrs[i].value;
+        bool found = strcmp(info->attrs[i].key, "TRACELOGGER_ARGS") == 0 && says_ring(at);
+        while (strcmp(info->attrs[i].key, "TRACELOGGER_ARGS") == 0 && !found &&
+               (at = strchr(at, ' ')) != NULL) {
+            found = says_ring(++at);
+        }
+        if (found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct replay *replay_read(const char *path)
+{
+    const struct kev_options options = {.recover = false};
+    struct kev_error error;
+    struct kev *kev = kev_open(path, &options, &error);
+
+    if (!kev) {
+        fprintf(stderr, "dtrace: %s\n", error.text);
+        return NULL;
+    }
+    const struct kev_info *info = kev_info(kev);
+    struct reading in = {.ncpus = info->ncpu < KEV_CPUS ? info->ncpu : KEV_CPUS,
+                         .ring = is_ring(info)};
+    bool ok = !info->swapped && in.ncpus > 0 && read_events(&in, kev);
+
+    if (ok && !in.first) {
+        fprintf(stderr, "dtrace: %s: no program of D has logged into it (-x log=1)\n", path);
+    } else if (info->swapped) {
+        fprintf(stderr, "dtrace: %s: it is of another byte order\n", path);
+    }
+    kev_close(kev);
+    if (!ok) {
+        replay_free(in.first);
+        return NULL;
+    }
+    for (struct replay *r = in.first; r; r = r->next) {
+        sort(r);
+    }
+    return in.first;
+}
+
+void replay_free(struct replay *r)
+{
+    while (r) {
+        struct replay *next = r->next;
+        for (size_t i = 0; i < r->nrecords; i++) {
+            free((void *)r->records[i].data);
+        }
+        for (size_t i = 0; i < r->nentries; i++) {
+            free((void *)r->entries[i].data);
+        }
+        for (size_t i = 0; i < r->npasses; i++) {
+            free(r->passes[i].marks);
+        }
+        free(r->records);
+        free(r->entries);
+        free(r->passes);
+        free(r->processes);
+        free(r->notes);
+        free(r->have);
+        free(r->printed);
+        free(r);
+        r = next;
+    }
+}
+
+const void *replay_saved(const struct replay *r, size_t *bytes)
+{
+    struct notes_head head;
+
+    if (r->total < sizeof(head) || r->nnotes != r->total) {
+        return NULL;
+    }
+    memcpy(&head, r->notes, sizeof(head));
+    *bytes = head.saved;
+    return head.magic == NOTES_MAGIC && head.version == 1 && head.saved <= r->total - sizeof(head)
+               ? r->notes + sizeof(head)
+               : NULL;
+}
+
+void replay_report(const struct replay *r)
+{
+    if (r->damaged) {
+        fprintf(stderr, "dtrace: %llu damaged event%s of D left out\n",
+                (unsigned long long)r->damaged, r->damaged == 1 ? "" : "s");
+    }
+    if (!r->npasses || !(r->passes[r->npasses - 1].flags & D_LOG_LAST)) {
+        fputs("dtrace: the capture ends before the program\n", stderr);
+        return;
+    }
+    for (unsigned cpu = 0; cpu < r->ncpus; cpu++) {
+        if (!r->passes[r->npasses - 1].marks[cpu].taken) {
+            fprintf(stderr, "dtrace: the capture does not say where the records of CPU %u end\n",
+                    cpu);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * D's records in a capture (-x log=1 put them there), read back: what each pass of a live consumer
+ * would have taken from each CPU. The program is compiled anew from the notes and runs into a
+ * target (replay_wire.c) that answers from the capture, so the live consumer's own code prints it,
+ * and nothing that the file says is believed more than a target's answer. Tested by
+ * test/d_remote/replay_test.c and test/boot/dlog.py.
+ */
+#ifndef HOST_DTRACE_REPLAY_H
+#define HOST_DTRACE_REPLAY_H
+
+#include "host/remote/wire.h"
+#include "kernel/abi/sys/dtrace.h"
+#include "trace/d/d.h"
+
+#include <stdio.h>
+
+struct replay_record { /* also an aggregation's entry */
+    uint32_t number;   /* of its CPU; of its snapshot */
+    uint32_t pass;     /* entries only */
+    uint32_t cpu;
+    uint32_t bytes; /* of the event: at least the record's */
+    const uint8_t *data;
+};
+
+struct replay_mark { /* what one pass took from one CPU */
+    bool taken, counted;
+    uint32_t records; /* made so far */
+    uint32_t entries; /* of the snapshot */
+    uint64_t entry_drops;
+    struct d_snap snap;
+};
+
+struct replay_pass {
+    uint32_t number, flags;
+    bool told; /* it has its status */
+    struct d_status status;
+    struct replay_mark *marks; /* by CPU */
+};
+
+struct replay_process {
+    uint32_t pid;
+    struct kymo_d_process process;
+};
+
+struct replay { /* one consumer */
+    struct replay *next;
+    uint32_t handle;
+    uint8_t *notes;
+    uint32_t total, nnotes; /* bytes of the notes; of those that were found */
+    uint8_t *have;          /* by byte of the notes */
+    uint32_t begin_cpu, end_cpu;
+    struct replay_record *records, *entries; /* by CPU (and pass), then by number */
+    size_t nrecords, nentries;
+    struct replay_pass *passes; /* by number */
+    size_t npasses;
+    struct replay_process *processes;
+    size_t nprocesses;
+    uint64_t damaged; /* events that can't be */
+    unsigned ncpus;
+    bool ring; /* the capture is of a ring: its beginning is not the program's */
+    /* While it is printed. */
+    size_t pass;       /* the one under way */
+    bool part;         /* of its records only as many as one answer holds, and nothing else */
+    uint32_t *printed; /* by CPU: records up to this number */
+};
+
+/* The consumers of a capture, in the order in which they appear. NULL after a message: there is
+ * none, or the file can't be read. What can be read of a file that is cut off is taken, and said.
+ */
+struct replay *replay_read(const char *path);
+void replay_free(struct replay *);
+/* What the program was compiled from; NULL: the notes are not all there, or make no sense. */
+const void *replay_saved(const struct replay *, size_t *bytes);
+/* Answers as the target did. The replay must live longer. */
+struct wire *replay_wire(struct replay *, const char **why);
+/* The pass under way has more records of a CPU than one answer holds: parts of it go first. */
+bool replay_overfull(const struct replay *);
+/* What was lost and has no place in a live reader's messages, on stderr. */
+void replay_report(const struct replay *);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `kymo dtrace -r FILE`: each program that logged into a capture is compiled again from its notes,
+ * with its own options, and printed. -o, --json, --elf and -w are the user's.
+ */
+#include "host/dtrace/command.h"
+#include "host/dtrace/replay.h"
+#include "host/dtrace/saved.h"
+#include "host/remote/target.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What a program says of itself has no place beside it, nor what needs a target. */
+static bool alone(const struct command *c)
+{
+    bool ok = !c->nsources && !c->nargs && !c->list && !c->claim && !c->compile_only && !c->run &&
+              !c->pid && strcmp(c->target_spec, "boot") == 0;
+
+    for (unsigned i = 0; i < c->nsettings; i++) {
+        ok = ok && strcmp(c->settings[i].name, "destructive") == 0;
+    }
+    if (!ok) {
+        fputs("dtrace: -r takes the program and its options from the capture: only -o, -w, --json "
+              "and --elf go with it\n",
+              stderr);
+    }
+    return ok;
+}
+
+static bool is_destructive(const struct command *c)
+{
+    bool is = false;
+
+    for (unsigned i = 0; i < c->nsettings; i++) {
+        is |= strcmp(c->settings[i].name, "destructive") == 0;
+    }
+    return is;
+}
+
+static int fail(const char *why)
+{
+    fprintf(stderr, "dtrace: %s\n", why);
+    return 1;
+}
+
+/* One of them, as a command of its own. */
+static int print_one(const struct command *given, struct replay *r)
+{
+    struct command c = {.target_spec = given->capture,
+                        .json = given->json,
+                        .destructive = given->destructive,
+                        .out = given->out,
+                        .replay = r,
+                        .run_gate = -1};
+    const char *why = NULL;
+    size_t bytes;
+    const void *saved = replay_saved(r, &bytes);
+    struct wire *wire = replay_wire(r, &why);
+    int status = 1;
+
+    if (!wire) {
+        return fail(why);
+    }
+    c.target = remote_target_open(wire, false, &why);
+    if (!c.target) {
+        fail(why);
+    } else if (!saved_read_strings(&c, saved, bytes)) {
+        fail("the capture's notes make no sense");
+    } else if (is_destructive(&c) && !given->destructive) {
+        fail("this program may be destructive on this machine: -w allows it");
+    } else {
+        for (unsigned i = 0; i < given->nelves; i++) {
+            command_add_elf(&c, given->elves[i]);
+        }
+        status = command_run(&c);
+    }
+    command_clean_up(&c);
+    return status;
+}
+
+int command_replay(struct command *c)
+{
+    int status = 0;
+
+    if (!alone(c)) {
+        return 2;
+    }
+    struct replay *first = replay_read(c->capture);
+    if (!first) {
+        return 1;
+    }
+    c->out = c->output ? fopen(c->output, "ae") : stdout;
+    if (!c->out) {
+        fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
+                strerror(errno));
+        status = 1;
+    }
+    for (struct replay *r = first; r && c->out; r = r->next) {
+        status = print_one(c, r);
+    }
+    replay_free(first);
+    return status;
+}

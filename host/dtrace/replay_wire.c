@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The wire to a target that is a capture: requests that describe the target and the program are
+ * answered from the transcript in the notes, those about buffers from what the pass under way took.
+ * A record that is missing is a drop of its CPU, an aggregation's entry one of the aggregation.
+ */
+#include "host/dtrace/replay.h"
+#include "host/remote/notes.h"
+#include "host/remote/remote.h"
+#include "trace/d/log_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THEIR_ENOENT = 2, THEIR_ESRCH = 3, THEIR_EINVAL = 22, PADDING_MAX = 16 };
+
+struct answer { /* of the transcript */
+    struct kymo_d_call asked, answered;
+    const uint8_t *in, *out;
+};
+
+struct replay_wire_state {
+    struct wire base;
+    struct replay *r;
+    struct answer *answers;
+    size_t nanswers;
+    struct kymo_d_call call; /* the answer that waits */
+    uint8_t *out;            /* its bytes */
+    size_t out_room;
+    bool waits;
+};
+
+static struct replay_wire_state *of(struct wire *wire)
+{
+    return (struct replay_wire_state *)wire;
+}
+
+/* ---- the transcript ----------------------------------------------------------------------------
+ */
+
+static bool take_bytes(const uint8_t **at, const uint8_t *end, const uint8_t **bytes, uint32_t n)
+{
+    *bytes = *at;
+    if ((size_t)(end - *at) < n) {
+        return false;
+    }
+    *at += n;
+    return true;
+}
+
+static bool take_call(const uint8_t **at, const uint8_t *end, struct kymo_d_call *call)
+{
+    const uint8_t *bytes;
+
+    if (!take_bytes(at, end, &bytes, sizeof(*call))) {
+        return false;
+    }
+    memcpy(call, bytes, sizeof(*call));
+    return true;
+}
+
+static bool read_transcript(struct replay_wire_state *w, const uint8_t *at, const uint8_t *end)
+{
+    while (at < end) {
+        struct answer a, *bigger = realloc(w->answers, (w->nanswers + 1) * sizeof(*bigger));
+        if (!bigger) {
+            return false;
+        }
+        w->answers = bigger;
+        if (!take_call(&at, end, &a.asked) || !take_bytes(&at, end, &a.in, a.asked.in_bytes) ||
+            !take_call(&at, end, &a.answered) ||
+            !take_bytes(&at, end, &a.out, a.answered.out_bytes)) {
+            return false;
+        }
+        w->answers[w->nanswers++] = a;
+    }
+    return true;
+}
+
+/* What is compiled here and now need not be the same to the bit: whether the records are those of
+ * this program is checked by their descriptions (host/remote/describe.c). */
+static const struct answer *find(const struct replay_wire_state *w, const struct kymo_d_call *call,
+                                 const uint8_t *in)
+{
+    for (size_t i = 0; i < w->nanswers; i++) {
+        const struct kymo_d_call *a = &w->answers[i].asked;
+        if (a->command == KYMO_D_CREATE && call->command == KYMO_D_CREATE) {
+            return &w->answers[i];
+        }
+        if (a->command == call->command && a->id == call->id && a->flags == call->flags &&
+            a->in_bytes == call->in_bytes && memcmp(w->answers[i].in, in, a->in_bytes) == 0) {
+            return &w->answers[i];
+        }
+    }
+    return NULL;
+}
+
+/* 0: there is none such. */
+static uint32_t record_size(const struct replay_wire_state *w, const struct replay_record *record)
+{
+    struct kymo_d_call call = {.command = KYMO_D_EPID};
+    struct d_epid_desc desc;
+
+    memcpy(&call.id, record->data, sizeof(call.id));
+    const struct answer *a = find(w, &call, (const uint8_t *)"");
+    if (!a || a->answered.result || a->answered.out_bytes < sizeof(desc)) {
+        return 0;
+    }
+    memcpy(&desc, a->out, sizeof(desc));
+    return desc.size >= sizeof(struct d_record) && desc.size <= record->bytes &&
+                   record->bytes - desc.size <= PADDING_MAX
+               ? desc.size
+               : 0;
+}
+
+/* ---- answering ---------------------------------------------------------------------------------
+ */
+
+static bool make_room(struct replay_wire_state *w, size_t bytes)
+{
+    uint8_t *bigger = bytes <= w->out_room ? w->out : realloc(w->out, bytes);
+
+    if (bigger) {
+        w->out_room = bytes > w->out_room ? bytes : w->out_room;
+        w->out = bigger;
+    }
+    return bigger != NULL;
+}
+
+static bool put(struct replay_wire_state *w, const void *bytes, size_t n)
+{
+    if (!make_room(w, n)) {
+        return false;
+    }
+    memcpy(w->out, bytes, n);
+    w->call.out_bytes = (uint32_t)n;
+    return true;
+}
+
+/* Buffers here are of what a pass took, not of what the target had room for. */
+static void raise_sizes(struct replay_wire_state *w)
+{
+    struct kymo_d_created made;
+
+    if (w->call.result == 0 && w->call.out_bytes == sizeof(made)) {
+        memcpy(&made, w->out, sizeof(made));
+        made.bufsize = made.aggsize = REMOTE_BUFFER_MAX & ~7u;
+        memcpy(w->out, &made, sizeof(made));
+    }
+}
+
+static bool by_transcript(struct replay_wire_state *w, const uint8_t *in)
+{
+    const struct answer *a = find(w, &w->call, in);
+
+    w->call.in_bytes = 0;
+    if (!a) {
+        w->call.result = -THEIR_ENOENT;
+        return true;
+    }
+    w->call = a->answered;
+    bool ok = put(w, a->out, a->answered.out_bytes);
+    if (ok && w->call.command == KYMO_D_CREATE) {
+        raise_sizes(w);
+    }
+    return ok;
+}
+
+static const struct replay_pass *now(const struct replay *r)
+{
+    static const struct replay_pass none;
+
+    return r->pass < r->npasses ? &r->passes[r->pass] : &none;
+}
+
+/* The last that was told, at this pass. */
+static const struct d_status *status(const struct replay *r)
+{
+    static const struct d_status none;
+
+    for (size_t i = r->pass < r->npasses ? r->pass + 1 : r->npasses; i > 0; i--) {
+        if (r->passes[i - 1].told) {
+            return &r->passes[i - 1].status;
+        }
+    }
+    return &none;
+}
+
+/* The first record of this CPU with a number of at least this. */
+static size_t first_from(const struct replay *r, uint32_t cpu, uint32_t number)
+{
+    size_t low = 0, high = r->nrecords;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const struct replay_record *m = &r->records[mid];
+        if (m->cpu < cpu || (m->cpu == cpu && m->number < number)) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
+/* Up to which number the pass under way took; behind the last pass: all there are. */
+static uint32_t until(const struct replay *r, uint32_t cpu)
+{
+    size_t end = first_from(r, cpu + 1, 0);
+    bool some = end > 0 && r->records[end - 1].cpu == cpu;
+    uint32_t all = some ? r->records[end - 1].number + 1 : 0;
+    const struct replay_mark *m = r->pass < r->npasses ? &r->passes[r->pass].marks[cpu] : NULL;
+    bool last = r->pass + 1 >= r->npasses;
+
+    if (last) {
+        return m && m->taken && m->records > all ? m->records : all;
+    }
+    return m && m->taken ? m->records : r->printed[cpu];
+}
+
+bool replay_overfull(const struct replay *r)
+{
+    for (uint32_t cpu = 0; cpu < r->ncpus; cpu++) {
+        uint32_t end = until(r, cpu);
+        uint64_t bytes = 0;
+        for (size_t i = first_from(r, cpu, r->printed[cpu]);
+             i < r->nrecords && r->records[i].cpu == cpu && r->records[i].number < end; i++) {
+            bytes += r->records[i].bytes + 8;
+        }
+        if (bytes > REMOTE_BUFFER_MAX - 64) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Copies the record to `at`; its bytes, 0: it isn't one. */
+static size_t copy_record(struct replay_wire_state *w, const struct replay_record *record,
+                          size_t at, size_t room)
+{
+    uint32_t size = record_size(w, record);
+    size_t padded = (size + 7u) & ~(size_t)7;
+
+    if (size == 0 || padded > room - at) {
+        w->r->damaged++;
+        return 0;
+    }
+    memset(w->out + at, 0, padded);
+    memcpy(w->out + at, record->data, size);
+    return padded;
+}
+
+static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
+{
+    struct replay *r = w->r;
+    uint32_t cpu = w->call.cpu, end = until(r, cpu), lost = 0, next = r->printed[cpu];
+    const struct replay_mark *m = r->pass < r->npasses ? &r->passes[r->pass].marks[cpu] : NULL;
+    struct d_snap snap = m && m->taken && !r->part ? m->snap : (struct d_snap){.taken = 1};
+    size_t at = sizeof(snap);
+
+    if (!make_room(w, room)) {
+        return false;
+    }
+    for (size_t i = first_from(r, cpu, next);
+         i < r->nrecords && r->records[i].cpu == cpu && r->records[i].number < end; i++) {
+        if (r->records[i].number < next) {
+            continue; /* twice the same number */
+        }
+        if (r->part && room - at < r->records[i].bytes + 8u) {
+            end = next; /* the rest is another part's */
+            break;
+        }
+        size_t bytes = copy_record(w, &r->records[i], at, room);
+        lost += r->records[i].number - next + (bytes == 0);
+        next = r->records[i].number + 1;
+        at += bytes;
+    }
+    if (end > r->printed[cpu]) {
+        lost += end - next;
+        r->printed[cpu] = end;
+    }
+    snap.size = at - sizeof(snap);
+    snap.oldest = 0;
+    snap.drops += lost;
+    memcpy(w->out, &snap, sizeof(snap));
+    w->call.out_bytes = (uint32_t)at;
+    return true;
+}
+
+static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
+{
+    const struct replay *r = w->r;
+    const struct replay_pass *p = now(r);
+    const struct replay_mark *m = p->marks && !r->part ? &p->marks[w->call.cpu] : NULL;
+    struct d_snap snap = {.drops = m ? m->entry_drops : 0};
+    uint32_t found = 0;
+    size_t at = sizeof(snap);
+
+    if (!make_room(w, room)) {
+        return false;
+    }
+    for (size_t i = 0; m && i < r->nentries; i++) {
+        const struct replay_record *e = &r->entries[i];
+        struct d_agg_entry head;
+        if (e->pass != p->number || e->cpu != w->call.cpu) {
+            continue;
+        }
+        memcpy(&head, e->data, sizeof(head));
+        if (head.size >= sizeof(head) && head.size % 8 == 0 && head.size <= e->bytes &&
+            head.size <= room - at) {
+            memcpy(w->out + at, e->data, head.size);
+            at += head.size;
+            found++;
+        }
+    }
+    if (m && m->counted && found < m->entries) {
+        snap.drops += m->entries - found;
+    }
+    snap.size = at - sizeof(snap);
+    memcpy(w->out, &snap, sizeof(snap));
+    w->call.out_bytes = (uint32_t)at;
+    return true;
+}
+
+static bool answer_process(struct replay_wire_state *w)
+{
+    for (size_t i = 0; i < w->r->nprocesses; i++) {
+        if (w->r->processes[i].pid == w->call.id) {
+            return put(w, &w->r->processes[i].process, sizeof(w->r->processes[i].process));
+        }
+    }
+    w->call.result = -THEIR_ESRCH;
+    return true;
+}
+
+/* False: no memory. */
+static bool answer(struct replay_wire_state *w, const uint8_t *in)
+{
+    uint32_t room = w->call.out_bytes;
+
+    w->call.out_bytes = 0;
+    w->call.result = 0;
+    switch (w->call.command) {
+    case KYMO_D_GO:
+        w->call.cpu = w->r->begin_cpu;
+        return true;
+    case KYMO_D_STOP:
+        w->call.cpu = w->r->end_cpu;
+        return true;
+    case KYMO_D_DESTROY:
+        return true;
+    case KYMO_D_STATUS:
+        return put(w, status(w->r), sizeof(struct d_status));
+    case KYMO_D_PROCESS:
+        return answer_process(w);
+    case KYMO_D_BUFFER:
+    case KYMO_D_AGGREGATION:
+        if (w->call.cpu >= w->r->ncpus || room < sizeof(struct d_snap)) {
+            w->call.result = -THEIR_EINVAL;
+            return true;
+        }
+        return w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
+                                                : answer_aggregation(w, room);
+    default:
+        return by_transcript(w, in);
+    }
+}
+
+/* ---- the wire ----------------------------------------------------------------------------------
+ */
+
+static int replay_send(struct wire *wire, const void *message, size_t bytes)
+{
+    struct replay_wire_state *w = of(wire);
+
+    memcpy(&w->call, message, sizeof(w->call));
+    w->waits = bytes == sizeof(w->call) + w->call.in_bytes &&
+               answer(w, (const uint8_t *)message + sizeof(w->call));
+    w->call.in_bytes = 0;
+    return w->waits ? 0 : -EPIPE;
+}
+
+static long replay_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
+{
+    struct replay_wire_state *w = of(wire);
+    size_t bytes = sizeof(w->call) + w->call.out_bytes;
+
+    (void)timeout_ms;
+    if (!w->waits) {
+        return -EPIPE;
+    }
+    w->waits = false;
+    if (bytes > room) {
+        return -EMSGSIZE;
+    }
+    memcpy(message, &w->call, sizeof(w->call));
+    memcpy((uint8_t *)message + sizeof(w->call), w->out ? w->out : (uint8_t *)"",
+           w->call.out_bytes);
+    return (long)bytes;
+}
+
+static const char *replay_reason(struct wire *wire)
+{
+    (void)wire;
+    return "Not enough space";
+}
+
+static void replay_close(struct wire *wire)
+{
+    free(of(wire)->answers);
+    free(of(wire)->out);
+    free(wire);
+}
+
+static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason,
+                                           replay_close};
+
+/* A ring begins where its oldest record is. */
+static void set_beginning(struct replay *r)
+{
+    for (uint32_t cpu = 0; r->ring && cpu < r->ncpus; cpu++) {
+        size_t first = first_from(r, cpu, 0);
+        if (first < r->nrecords && r->records[first].cpu == cpu) {
+            r->printed[cpu] = r->records[first].number;
+        } else if (r->npasses) {
+            r->printed[cpu] = r->passes[0].marks[cpu].records;
+        }
+        if (r->printed[cpu]) {
+            fprintf(stderr, "dtrace: the capture begins behind %u record%s of CPU %u\n",
+                    (unsigned)r->printed[cpu], r->printed[cpu] == 1 ? "" : "s", (unsigned)cpu);
+        }
+    }
+}
+
+struct wire *replay_wire(struct replay *r, const char **why)
+{
+    struct replay_wire_state *w = calloc(1, sizeof(*w));
+    size_t saved;
+    const uint8_t *notes = replay_saved(r, &saved);
+
+    *why = notes ? "Not enough space" : "the capture does not hold all of what describes it";
+    r->printed = calloc(r->ncpus, sizeof(*r->printed));
+    if (!w || !notes || !r->printed) {
+        free(w);
+        return NULL;
+    }
+    w->base.ops = &replay_ops;
+    w->r = r;
+    set_beginning(r);
+    if (!read_transcript(w, notes + saved, r->notes + r->total)) {
+        *why = "the capture's notes make no sense";
+        replay_close(&w->base);
+        return NULL;
+    }
+    return &w->base;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * -x log=1 on a target behind messages: the notes (notes.h) go into its event log, then the kernel
+ * puts the records there, and at each pass what a live consumer would take.
+ */
+#include "host/remote/notes.h"
+#include "host/remote/remote.h"
+#include "trace/d/log_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TRIES = 200, NAP = 20000000 }; /* ns: the log's buffers are being carried away */
+
+/* ---- the transcript ----------------------------------------------------------------------------
+ */
+
+static bool append(struct remote *r, const void *bytes, size_t n)
+{
+    if (n > r->transcript_room - r->ntranscript) {
+        size_t room = (r->transcript_room + n) * 2;
+        uint8_t *bigger = realloc(r->transcript, room);
+        if (!bigger) {
+            return false;
+        }
+        r->transcript = bigger;
+        r->transcript_room = room;
+    }
+    memcpy(r->transcript + r->ntranscript, bytes, n);
+    r->ntranscript += n;
+    return true;
+}
+
+static bool describes(uint32_t command)
+{
+    return command == KYMO_D_INFO || command == KYMO_D_PROVIDE || command == KYMO_D_PROBES ||
+           command == KYMO_D_CREATE || command == KYMO_D_EPID || command == KYMO_D_AGG;
+}
+
+void remote_transcribe(struct remote *r, const struct kymo_d_call *asked, const void *in,
+                       const struct kymo_d_call *answer, const void *out)
+{
+    if (!describes(asked->command) || r->ntranscript > D_LOG_NOTES_MAX) {
+        return;
+    }
+    size_t before = r->ntranscript;
+    if (!append(r, asked, sizeof(*asked)) || !append(r, in ? in : "", asked->in_bytes) ||
+        !append(r, answer, sizeof(*answer)) || !append(r, out ? out : "", answer->out_bytes)) {
+        r->ntranscript = before;
+    }
+}
+
+/* Everything that a reader may ask of the program's records. */
+static int ask_descriptions(struct target *t)
+{
+    enum { MOST = 4096 };
+    struct d_recdesc *recs = calloc(MOST, sizeof(*recs));
+    struct d_epid_desc epid;
+    struct d_agg_desc agg;
+    uint32_t n;
+    int error = recs ? 0 : -ENOMEM;
+
+    for (uint32_t id = 1; !error; id++) {
+        n = MOST;
+        error = t->ops->epid(t, id, &epid, recs, &n);
+        if (!error) {
+            struct d_probe_info info;
+            t->ops->probe_names(t, epid.probe, &info);
+        }
+    }
+    error = error == -ENOENT ? 0 : error;
+    for (uint32_t id = 1; !error; id++) {
+        n = MOST;
+        error = t->ops->agg(t, id, &agg, recs, &n);
+    }
+    free(recs);
+    return error == -ENOENT ? 0 : error;
+}
+
+/* ---- sending them ------------------------------------------------------------------------------
+ */
+
+/* Has them logged, waiting for room; notes: with `bytes` of them to keep. */
+static int log_notes(struct remote *r, const void *notes, uint32_t bytes, uint32_t total)
+{
+    struct kymo_d_call call = {0};
+    const uint8_t *out;
+    int error = 0;
+
+    for (unsigned i = 0; i < TRIES && !error && call.id < total; i++) {
+        uint32_t from = call.id;
+        call = (struct kymo_d_call){
+            .command = KYMO_D_NOTES, .handle = r->handle, .id = from, .in_bytes = bytes};
+        error = remote_call(r, &call, notes, &out);
+        bytes = 0; /* it has them */
+        if (!error && call.id < total) {
+            i = call.id > from ? 0 : i;
+            nanosleep(&(struct timespec){0, NAP}, NULL);
+        }
+    }
+    return error ? error : call.id < total ? -ENOSPC : 0;
+}
+
+int remote_log_start(struct target *t, const void *saved, size_t bytes)
+{
+    struct remote *r = (struct remote *)t;
+    int error = ask_descriptions(t);
+    size_t total = sizeof(struct notes_head) + bytes + r->ntranscript;
+
+    if (error || total > D_LOG_NOTES_MAX) {
+        return error ? error : -E2BIG;
+    }
+    uint8_t *notes = malloc(total);
+    if (!notes) {
+        return -ENOMEM;
+    }
+    struct notes_head head = {NOTES_MAGIC, 1, (uint32_t)bytes, 0};
+    memcpy(notes, &head, sizeof(head));
+    memcpy(notes + sizeof(head), saved, bytes);
+    memcpy(notes + sizeof(head) + bytes, r->transcript, r->ntranscript);
+    r->notes_bytes = (uint32_t)total;
+    error = log_notes(r, notes, (uint32_t)total, (uint32_t)total);
+    free(notes);
+    return error;
+}
+
+int remote_log_pass(struct target *t, uint32_t pass, unsigned flags, struct d_status *status)
+{
+    struct remote *r = (struct remote *)t;
+    struct kymo_d_call call = {
+        .command = KYMO_D_PASS, .handle = r->handle, .id = pass, .flags = flags};
+
+    call.flags |= r->uses.addresses ? D_LOG_PROCESSES : 0;
+    int error = remote_ask(r, &call, status, sizeof(*status));
+    return error ? error : call.id != 0;
+}
+
+/* Again: a ring may have forgotten the first ones. */
+int remote_log_end(struct target *t)
+{
+    struct remote *r = (struct remote *)t;
+
+    return log_notes(r, NULL, 0, r->notes_bytes);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the control call does for a consumer whose records go to the event log, see log.h: passes
+ * and notes. An event of a pass that finds no room is missing; the reader knows what to expect.
+ * Control context.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/dtrace.h"
+#include "trace/d/log.h"
+#include "trace/d/port.h"
+
+enum { DUMP_PIECE = 4 * D_LOG_NOTES_PART };
+
+/* ---- a pass ------------------------------------------------------------------------------------
+ */
+
+struct pass {
+    struct d_consumer *c;
+    uint32_t number;
+    bool complete; /* all that says where its parts end is in the log */
+};
+
+static void taken(void *arg)
+{
+    struct pass *p = arg;
+    struct d_consumer_cpu *here = &p->c->cpus[d_port_cpu()];
+    struct d_buffer *b = &here->principal;
+
+    d_log_records(p->c, here);
+    const struct d_snap snap = {
+        .drops = b->drops, .errors = b->errors, .taken = d_port_timestamp()};
+    const uint32_t words[] = {p->c->log_id, p->number, here->logged, 0};
+    b->drops = b->errors = 0;
+    p->complete &= d_port_log(D_LOG_TAKEN, words, 4, &snap, sizeof(snap));
+}
+
+static void log_aggregation(struct pass *p, unsigned cpu)
+{
+    struct d_agg_entry entry;
+    struct d_snap snap;
+    const uint8_t *at;
+    uint32_t n = 0;
+
+    if (d_aggregation_take(p->c, cpu, SIZE_MAX, &at, &snap) != 0) {
+        return;
+    }
+    for (const uint8_t *end = at + snap.size; at < end; at += entry.size) {
+        const uint32_t words[] = {p->c->log_id, p->number, cpu, n++};
+        __builtin_memcpy(&entry, at, sizeof(entry));
+        d_port_log(D_LOG_ENTRY, words, 4, at, entry.size);
+    }
+    const uint32_t words[] = {
+        p->c->log_id, p->number, cpu, n, (uint32_t)snap.drops, (uint32_t)(snap.drops >> 32)};
+    p->complete &= d_port_log(D_LOG_ENTRIES, words, 6, NULL, 0);
+}
+
+/* Whose addresses its records may hold. */
+static void log_processes(const struct d_consumer *c)
+{
+    struct kymo_d_process process;
+
+    for (int32_t pid = d_port_next_process(0, &process); pid;
+         pid = d_port_next_process(pid, &process)) {
+        const uint32_t words[] = {c->log_id, (uint32_t)pid, 0, 0};
+        d_port_log(D_LOG_PROCESS, words, 4, &process, sizeof(process));
+    }
+}
+
+bool d_log_pass(struct d_consumer *c, uint32_t number, uint32_t flags)
+{
+    struct pass p = {c, number, true};
+    struct d_status status;
+
+    d_consumer_status(c, &status);
+    if (flags & D_LOG_PROCESSES) {
+        log_processes(c);
+    }
+    const uint32_t words[] = {c->log_id, number, flags, c->begin_cpu | c->end_cpu << 16};
+    p.complete &= d_port_log(D_LOG_STATUS, words, 4, &status, sizeof(status));
+    for (unsigned cpu = 0; cpu < c->ncpus; cpu++) {
+        log_aggregation(&p, cpu);
+    }
+    for (unsigned cpu = 0; cpu < c->ncpus; cpu++) {
+        d_port_run_on(cpu, taken, &p);
+    }
+    return p.complete;
+}
+
+/* ---- notes -------------------------------------------------------------------------------------
+ */
+
+int d_log_notes_keep(struct d_consumer *c, const void *bytes, uint32_t n)
+{
+    d_block_free(&c->notes);
+    if (!d_block_make(&c->notes, n)) {
+        return -ENOMEM;
+    }
+    __builtin_memcpy(c->notes.at, bytes, n);
+    return 0;
+}
+
+static uint32_t log_notes_until(const struct d_consumer *c, uint32_t from, uint32_t until)
+{
+    uint32_t total = (uint32_t)c->notes.bytes;
+
+    until = until < total ? until : total;
+    while (from < until) {
+        const uint32_t words[] = {c->log_id, total, from};
+        uint32_t n = until - from < D_LOG_NOTES_PART ? until - from : D_LOG_NOTES_PART;
+        if (!d_port_log_room() ||
+            !d_port_log(D_LOG_NOTES, words, 3, (const uint8_t *)c->notes.at + from, n)) {
+            break;
+        }
+        from += n;
+    }
+    return from;
+}
+
+uint32_t d_log_notes(const struct d_consumer *c, uint32_t from)
+{
+    return log_notes_until(c, from, UINT32_MAX);
+}
+
+bool d_log_dump(unsigned part)
+{
+    for (const struct d_consumer *c = d_consumers; c; c = c->next) {
+        unsigned parts = (unsigned)(c->notes.bytes + DUMP_PIECE - 1) / DUMP_PIECE;
+        if (part < parts) {
+            log_notes_until(c, part * DUMP_PIECE, (part + 1) * DUMP_PIECE);
+            return true;
+        }
+        part -= parts;
+    }
+    return false;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A consumer's records in the event log, see log_event.h. Tested by test/d_fire/log_test.c and, on
+ * the boards, by test/boot/dlog.py.
+ */
+#ifndef TRACE_D_LOG_H
+#define TRACE_D_LOG_H
+
+#include "trace/d/consumer.h"
+#include "trace/d/log_event.h"
+
+/* Own CPU, nothing else firing: what the principal buffer holds goes to the log, and it is empty.
+ */
+void d_log_records(struct d_consumer *, struct d_consumer_cpu *);
+
+/* ---- control context ---------------------------------------------------------------------------
+ */
+
+/* What a live reader would take now: status, aggregations, where the records of each CPU end.
+ * False: some of that found no room; what it was of is in the next pass, but for drops. */
+bool d_log_pass(struct d_consumer *, uint32_t pass, uint32_t flags);
+/* Keeps the notes. 0, -ENOMEM. */
+int d_log_notes_keep(struct d_consumer *, const void *, uint32_t bytes);
+/* Logs them from `from` on as far as there is room: where to go on. */
+uint32_t d_log_notes(const struct d_consumer *, uint32_t from);
+
+/* For a log that begins or ends: the part-th piece of all consumers' notes. False: no more. Any
+ * kernel context. */
+bool d_log_dump(unsigned part);
+
+/* ---- what the log must know of consumers (consumer.c) ------------------------------------------
+ */
+
+extern struct d_consumer *d_consumers; /* [k] the first; see next */
+/* Takes what a CPU has aggregated, up to `room` bytes: at *read, until the next time. */
+int d_aggregation_take(struct d_consumer *, unsigned cpu, size_t room, const uint8_t **read,
+                       struct d_snap *);
+
+#endif
