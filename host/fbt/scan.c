@@ -7,63 +7,6 @@
  */
 #include "host/fbt/scan.h"
 
-/* Of a 16-bit branch, from its own address: the nearest and the farthest pad. */
-enum { HOP_LEAST = -2044, HOP_MOST = 2046 };
-
-static bool inside(const struct fbt_text *t, uint64_t address)
-{
-    return address >= t->base && address < t->base + t->size;
-}
-
-void fbt_mark(struct fbt_text *t, uint64_t address, uint8_t mark)
-{
-    if (inside(t, address)) {
-        t->marks[(address - t->base) / 2] |= mark;
-    }
-}
-
-bool fbt_marked(const struct fbt_text *t, uint64_t address, uint8_t mark)
-{
-    return inside(t, address) && (t->marks[(address - t->base) / 2] & mark);
-}
-
-struct fbt_insn fbt_decode_at(const struct fbt_text *t, uint64_t address)
-{
-    size_t offset = (size_t)(address - t->base), room = t->size - offset;
-
-    if (fbt_marked(t, address, FBT_MARK_DATA)) {
-        return (struct fbt_insn){.kind = FBT_STOP, .length = 2};
-    }
-    return t->thumb ? fbt_thumb_decode(t->bytes + offset, room, address)
-                    : fbt_a64_decode(t->bytes + offset, room, address);
-}
-
-/* The table of TBB or TBH goes on for as long as there is data. */
-static void mark_table(struct fbt_text *t, uint64_t table, unsigned size)
-{
-    for (uint64_t at = table; fbt_marked(t, at & ~1ull, FBT_MARK_DATA); at += size) {
-        const uint8_t *b = t->bytes + (at - t->base);
-        unsigned entry = size == 2 ? (unsigned)(b[0] | b[1] << 8) : b[0];
-        fbt_mark(t, table + 2 * entry, FBT_MARK_TARGET);
-    }
-}
-
-void fbt_text_mark(struct fbt_text *t)
-{
-    uint64_t end = t->base + t->size, at = t->base;
-
-    while (at + 2 <= end) {
-        struct fbt_insn i = fbt_decode_at(t, at);
-        if (i.has_target && i.kind != FBT_CALL) {
-            fbt_mark(t, i.target, FBT_MARK_TARGET);
-        }
-        if (i.kind == FBT_TABLE) {
-            mark_table(t, at + i.length, i.size);
-        }
-        at += i.length;
-    }
-}
-
 /* ---- a function --------------------------------------------------------------------------------
  */
 
@@ -88,42 +31,6 @@ static bool movable(const struct fbt_insn *i)
 static bool pinned(const struct fbt_text *t, uint64_t at)
 {
     return fbt_marked(t, at, FBT_MARK_PINNED);
-}
-
-/* ---- pads --------------------------------------------------------------------------------------
- */
-
-static bool in_reach(uint64_t site, uint64_t pad)
-{
-    int64_t hop = (int64_t)(pad - site);
-
-    return hop >= HOP_LEAST && hop <= HOP_MOST;
-}
-
-/* The nearest free one; 0: none is near enough. */
-static uint64_t pad_take(const struct fbt_text *t, uint64_t site)
-{
-    struct fbt_pad *best = NULL;
-
-    for (size_t i = 0; i < t->npads; i++) {
-        struct fbt_pad *p = &t->pads[i];
-        uint64_t hop = p->at > site ? p->at - site : site - p->at;
-        if (!p->used && in_reach(site, p->at) &&
-            (!best || hop < (best->at > site ? best->at - site : site - best->at))) {
-            best = p;
-        }
-    }
-    if (best) {
-        best->used = true;
-    }
-    return best ? best->at : 0;
-}
-
-static void pad_give(const struct fbt_text *t, uint64_t at)
-{
-    for (size_t i = 0; at && i < t->npads; i++) {
-        t->pads[i].used &= t->pads[i].at != at;
-    }
 }
 
 /* ---- entry -------------------------------------------------------------------------------------
@@ -211,7 +118,7 @@ static void scan_narrow_entry(const struct fbt_text *t, struct fbt_function *f)
     struct fbt_insn i = fbt_decode_at(t, f->at);
 
     if (i.length < FBT_SITE_BYTES && movable_last(&i) && !pinned(t, f->at)) {
-        f->pad = pad_take(t, f->at);
+        f->pad = fbt_pad_take(t, f->at);
         f->entry = f->pad ? i.length : 0;
         f->no_entry = f->pad ? NULL : f->no_entry;
     }
@@ -253,7 +160,7 @@ static void add_return(struct walk *w, bool tail)
     struct fbt_function *f = w->f;
     bool narrow = w->insn.length < FBT_SITE_BYTES;
     uint64_t at = narrow && before_too(w) ? w->before : w->at;
-    uint64_t pad = narrow && at == w->at ? pad_take(w->t, at) : 0;
+    uint64_t pad = narrow && at == w->at ? fbt_pad_take(w->t, at) : 0;
 
     f->no_return = return_wrong(w);
     if (!f->no_return && narrow && at == w->at && !pad) {
@@ -263,7 +170,7 @@ static void add_return(struct walk *w, bool tail)
         f->no_return = "too many returns";
     }
     if (f->no_return) {
-        pad_give(w->t, pad);
+        fbt_pad_give(w->t, pad);
         return;
     }
     uint8_t length = (uint8_t)(w->at + w->insn.length - at);
@@ -273,7 +180,7 @@ static void add_return(struct walk *w, bool tail)
 static void drop_returns(const struct fbt_text *t, struct fbt_function *f)
 {
     for (unsigned i = 0; i < f->nreturns; i++) {
-        pad_give(t, f->returns[i].pad);
+        fbt_pad_give(t, f->returns[i].pad);
     }
     f->nreturns = 0;
 }
