@@ -185,6 +185,7 @@ static void t_d(void)
     start_calls();
     while (calls_go_on()) {
         log_comes_and_goes();
+        d_faults(handle, NULL); /* or it is silent for too long */
     }
     join_calls();
     d_do(handle, KYMO_D_STOP);
