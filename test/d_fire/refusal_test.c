@@ -6,6 +6,7 @@
 #include "test/d_fire/target.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char value[] = "ldgs arg0 r1; ret r1";
 static const char one[] = "result value 4; setx 1 r1; ret r1";
@@ -156,12 +157,44 @@ static void test_actions(void **state)
     }
 }
 
+/* One description is much longer than all names together: it is looked at again for each. */
+static void test_matching(void **state)
+{
+    enum { LETTERS = 7 << 20 };
+    size_t size = sizeof(struct d_image) + sizeof(struct d_image_ecb) + LETTERS + 8;
+    struct d_image *image = calloc(1, size);
+
+    (void)state;
+    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
+                              .version = D_IMAGE_VERSION,
+                              .pointer_bytes = sizeof(void *),
+                              .dif_version = DIF_VERSION,
+                              .size = (uint32_t)size,
+                              .options = {80, 0},
+                              .ecbs = {80, 1},
+                              .actions = {80, 0},
+                              .objects = {80, 0},
+                              .variables = {80, 0},
+                              .text = {80, 0},
+                              .ints = {80, 0},
+                              .strings = {120, LETTERS}};
+    char *set = (char *)image + 120; /* [aaa…]: no name has such a letter */
+    ((struct d_image_ecb *)(image + 1))->name = 1;
+    memset(set + 1, '~', LETTERS - 2);
+    set[1] = '[';
+    set[LETTERS - 2] = ']';
+    assert_int_equal(d_consumer_create(image, size, 0, &target.consumer, &target.refusal) < 0, 1);
+    assert_int_equal(target.refusal.reason, D_REASON_MATCHING);
+    target.consumer = NULL;
+    free(image);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
     const struct CMUnitTest tests[] = {
-        T(test_sizes),        T(test_end_reserve), T(test_records),
-        T(test_speculations), T(test_probes),      T(test_actions),
+        T(test_sizes),  T(test_end_reserve), T(test_records),  T(test_speculations),
+        T(test_probes), T(test_actions),     T(test_matching),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
