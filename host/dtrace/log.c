@@ -38,13 +38,13 @@ int log_start(struct command *c)
     size_t bytes;
     char *saved;
 
-    if (!c->target->ops->log_start) {
-        fputs("dtrace: log=1: this target has no event log\n", stderr);
-        return -ENOTSUP;
-    }
     if (d_option(c->session, "bufpolicy") != D_POLICY_SWITCH) {
         fputs("dtrace: log=1 needs bufpolicy=switch\n", stderr);
         return -EINVAL;
+    }
+    if (!c->target->ops->log_start) {
+        fputs("dtrace: log=1: this target has no event log\n", stderr);
+        return -ENOTSUP;
     }
     saved = saved_strings(c, &bytes);
     int error = saved ? c->target->ops->log_start(c->target, saved, bytes) : -ENOMEM;
