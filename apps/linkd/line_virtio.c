@@ -142,6 +142,9 @@ static enum line_state control_in(const struct control *message)
     if (message->event == DEVICE_ADD) {
         control_out(PORT, PORT_READY, 1);
         control_out(PORT, PORT_OPEN, 1);
+        /* A host that came before that has spoken already, and QEMU looks at what it says only when
+         * something wakes it. */
+        virtio_queue_notify(&queues[PORT_IN]);
     }
     if (message->event == PORT_OPEN && plugged != (message->value != 0)) {
         plugged = message->value != 0;
