@@ -204,7 +204,7 @@ static const char profile[] =
     "\n"
     "| probe | arguments | meaning |\n"
     "|---|---|---|\n"
-    "| `profile-N` | `uintptr_t` 0<br>`uintptr_t` where the program goes on, 0 if the CPU is idle |"
+    "| `profile-N` | `arg0` 0<br>`arg1` where the program goes on, 0 if the CPU is idle |"
     " on every CPU |\n"
     "| `tick-N` | the same | on CPU 0 |\n"
     "\n"

@@ -161,7 +161,12 @@ static uint64_t argument(uint32_t probe, void *arg, unsigned n)
     const struct listener *l = arg;
 
     (void)probe;
-    return n < ARGUMENTS && l->row->types[n] ? word(arch_cpu()->fired, l->row->words[n]) : 0;
+    const uint64_t *words = arch_cpu()->fired;
+
+    if (n >= ARGUMENTS || !l->row->types[n]) {
+        return 0;
+    }
+    return l->straight ? words[n] : word(words, l->row->words[n]);
 }
 
 static const char *argument_type(uint32_t probe, void *arg, unsigned n)

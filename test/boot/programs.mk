@@ -10,6 +10,9 @@ t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
 $(foreach p,t_d t_fbt t_life t_faults t_dfuzz t_storms,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 PROGRAMS += $(boot_programs)
+PROGRAMS += causes
+causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_ipc.c causes_sync.c \
+	causes_calls.c) $(boot_common)
 
 # Every script of test/boot/images is an image of all test programs and those it needs beside.
 boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
@@ -17,6 +20,7 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello \
 	$(DEMO_PROGRAMS) \
 	$(boot_programs)))
+causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 fbt_D := $(wildcard test/boot/fbt/*.d)
 fbtall_D := $(fbt_D)

@@ -41,6 +41,11 @@ void check_fail(const char *file, int line, const char *fmt, ...)
     va_end(ap);
 }
 
+const char *check_failure(void)
+{
+    return failure;
+}
+
 int check_run(const char *suite, const struct check *table, unsigned n)
 {
     unsigned bad = 0;

@@ -36,6 +36,9 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void check_fail(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* That failure, "" if there was none. */
+const char *check_failure(void);
+
 #define EXPECT(cond) ((cond) ? (void)0 : check_fail(__FILE__, __LINE__, "%s", #cond))
 #define EXPECT_EQ(expr, want) \
     do { \

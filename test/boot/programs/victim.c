@@ -111,6 +111,14 @@ static void block_waitctx(void)
     TraceEvent((int)_NTO_TRACE_START);
 }
 
+static void block_alarm(void)
+{
+    const struct _itimer soon = {MS, 0};
+
+    TimerAlarm(CLOCK_MONOTONIC_KYMO, &soon, NULL);
+    sleep_ms(1000000);
+}
+
 /* Children that do nothing, one after the other. */
 static void block_spawning(void)
 {
@@ -215,6 +223,7 @@ static const struct {
     {"intr", block_intr},       {"waitthread", block_waitthread},
     {"running", block_running}, {"laden", block_laden},
     {"waitctx", block_waitctx}, {"spawning", block_spawning},
+    {"alarm", block_alarm},
 };
 
 static const struct {
