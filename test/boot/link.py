@@ -285,6 +285,26 @@ def stop_reading_and_go(bench):
     line.close()
 
 
+def a_host_that_is_early(bench):
+    """It has spoken before linkd has opened its port."""
+    path = os.path.join(bench.short, "early")
+    for _ in range(5):
+        answers = []
+
+        def ask():
+            while not os.path.exists(path):
+                time.sleep(0.005)
+            answers.append(bench.kymo("link", "-t", "unix:" + path))
+
+        host = threading.Thread(target=ask)
+        host.start()
+        other = Bench(bench.board, "path=" + path)
+        host.join()
+        other.close()
+        os.unlink(path)
+        expect(answers[0].returncode == 0, answers[0].stderr)
+
+
 def nobody_is_left(bench):
     """One after the other, quickly: the broker ends and begins, and none stays."""
     for _ in range(10):
@@ -340,8 +360,8 @@ def a_line_of_115200_baud(bench):
 TESTS = [who_is_there, bytes_over_a_good_line, bytes_over_a_bad_line,
          many_at_once_over_a_bad_line, the_console_is_the_console, the_kernel_is_heard,
          a_capture_over_a_bad_line, a_plug_pulled_amid_a_capture, a_plug_pulled_amid_bytes,
-         a_target_that_stops, garbage_from_the_host, hosts_that_do_not_read, nobody_is_left,
-         killed_clients, a_wrong_target, no_service, a_line_of_115200_baud]
+         a_target_that_stops, garbage_from_the_host, hosts_that_do_not_read,
+         a_host_that_is_early, nobody_is_left, killed_clients, a_wrong_target, no_service, a_line_of_115200_baud]
 
 
 def main():
