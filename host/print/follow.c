@@ -38,7 +38,10 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
     enum kev_result result;
 
     while ((result = kev_next(kev, &event, error)) == KEV_EVENT) {
-        print->events++;
+        print->style.index = print->events++;
+        if (print->style.index == 0) {
+            print->style.first = event.time;
+        }
         if (print->events % PROGRESS_EVENTS == 0) {
             kymo_progress("printing", event.offset, kev_info(kev)->size);
         }

@@ -5,16 +5,35 @@
 #ifndef HOST_PRINT_LINE_H
 #define HOST_PRINT_LINE_H
 
-#include "host/print/out.h"
+#include "host/print/format.h"
 #include "host/reader/kev.h"
+#include "trace/slot.h"
 
 struct line_style {
-    bool one_line; /* -n: all arguments on the event's line */
+    bool one_line;               /* -n: all arguments on the event's line */
+    const struct format *format; /* -p: what stands before them; NULL: the usual */
+    uint64_t index;              /* for -p: of the event, among those read */
+    uint64_t first;              /* for -p: time of the first one */
 };
 
 /* The whole event, its newline included. */
 void line_event(struct out *out, const struct kev *kev, const struct kev_event *event,
                 const struct line_style *style);
+/* "THREAD  :" and the like; NULL: the class's name serves. */
+const char *line_group_name(const struct kev_event *event);
+/* line_body.c: all that follows an event's name, newline included. desc may be NULL. */
+void line_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
+               const struct line_style *style);
+void line_control_body(struct out *out, const struct kev_event *event);
+void line_call_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
+                    const struct line_style *style);
+/* Events that are neither calls nor interrupts: at most KEV_ARGS_MAX fields; how they are shown. */
+unsigned line_group_fields(const struct kev_event *event, const struct kev_desc *desc,
+                           struct kev_field *fields);
+struct line_style line_group_style(const struct kev_event *event, const struct line_style *style);
+/* line_format.c: a line whose head is style->format's. */
+void line_formatted(struct out *out, const struct kev *kev, const struct kev_event *event,
+                    const struct line_style *style);
 /* line_args.c: fields behind a name padded to 13, or one per line if there are more than two. */
 void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
                  const struct line_style *style);
@@ -23,9 +42,21 @@ void line_named(struct out *out, const char *name, const struct kev_field *field
 void line_value(struct out *out, const struct kev_field *field);
 /* line_int.c: false if the event has too few words. */
 bool line_int(struct out *out, const struct kev_event *event, const struct kev_desc *desc);
+bool line_int_known(const struct kev_event *event, const struct kev_desc *desc);
+/* Which interrupt, of an event that line_int_known(). */
+uint32_t line_int_number(const struct kev_event *event, const struct kev_desc *desc);
+void line_int_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc);
 /* line_user.c */
+void line_user_body(struct out *out, const struct kev_event *event, const struct line_style *style);
 void line_user(struct out *out, const struct kev_event *event, const struct line_style *style);
 void line_words(struct out *out, const struct kev_event *event, const struct line_style *style);
+/* Control events that have shapes of their own. */
+static inline bool line_is_control(const struct kev_event *event)
+{
+    return event->class == TRACE_CLASS_CONTROL &&
+           (event->number == TRACE_CONTROL_TIME || event->number == TRACE_CONTROL_BUFFER ||
+            event->number == TRACE_CONTROL_DROPPED);
+}
 /* header.c: the block before the events. */
 void line_header(struct out *out, const struct kev *kev, bool verbose);
 

@@ -6,16 +6,6 @@
 #include "kernel/abi/sys/neutrino.h"
 #include "trace/slot.h"
 
-static void int_number(struct out *out, const char *name, uint64_t number)
-{
-    out_str(out, name);
-    out_char(out, ':');
-    out_hex32(out, (uint32_t)number);
-    out_str(out, " (");
-    out_i64(out, (int32_t)number);
-    out_char(out, ')');
-}
-
 static void int_field(struct out *out, const char *name, const struct kev_field *field)
 {
     out_str(out, name);
@@ -58,22 +48,35 @@ static void int_handler_exit(struct out *out, const struct kev_field *fields, un
     }
 }
 
-bool line_int(struct out *out, const struct kev_event *event, const struct kev_desc *desc)
+static unsigned kind_of(const struct kev_event *event)
+{
+    return event->number & ~TRACE_EVENT_64;
+}
+
+bool line_int_known(const struct kev_event *event, const struct kev_desc *desc)
 {
     struct kev_field fields[KEV_ARGS_MAX];
     unsigned n = kev_decode(event, desc, fields);
-    unsigned kind = event->number & ~TRACE_EVENT_64;
 
-    if (n < 2 || (kind == 3 && n < 4)) {
-        return false;
-    }
-    int_number(out, desc->name, fields[kind == 3 ? 1 : 0].value);
+    return n >= 2 && (kind_of(event) != 3 || n >= 4);
+}
+
+uint32_t line_int_number(const struct kev_event *event, const struct kev_desc *desc)
+{
+    struct kev_field fields[KEV_ARGS_MAX];
+
+    kev_decode(event, desc, fields);
+    return (uint32_t)fields[kind_of(event) == 3 ? 1 : 0].value;
+}
+
+static void int_body(struct out *out, unsigned kind, const struct kev_field *fields, unsigned n)
+{
     if (kind == 1) {
-        int_field(out, "       IP:", &fields[1]);
+        int_field(out, " IP:", &fields[1]);
     } else if (kind == 2) {
         int_field(out, " inkernel:", &fields[1]);
     } else if (kind == 3) {
-        int_field(out, "       PID:", &fields[0]);
+        int_field(out, " PID:", &fields[0]);
         int_field(out, " IP:", &fields[2]);
         int_field(out, " AREA:", &fields[3]);
     } else if (kind == 4) {
@@ -82,5 +85,33 @@ bool line_int(struct out *out, const struct kev_event *event, const struct kev_d
         int_field(out, " ", &fields[1]);
     }
     out_char(out, '\n');
+}
+
+void line_int_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc)
+{
+    struct kev_field fields[KEV_ARGS_MAX];
+    unsigned n = kev_decode(event, desc, fields);
+
+    int_body(out, kind_of(event), fields, n);
+}
+
+bool line_int(struct out *out, const struct kev_event *event, const struct kev_desc *desc)
+{
+    struct kev_field fields[KEV_ARGS_MAX];
+    unsigned n = kev_decode(event, desc, fields);
+    unsigned kind = kind_of(event);
+    uint32_t number;
+
+    if (n < 2 || (kind == 3 && n < 4)) {
+        return false;
+    }
+    number = (uint32_t)fields[kind == 3 ? 1 : 0].value;
+    out_str(out, desc->name);
+    out_char(out, ':');
+    out_hex32(out, number);
+    out_str(out, " (");
+    out_i64(out, (int32_t)number);
+    out_str(out, kind == 1 || kind == 3 ? ")      " : ")");
+    int_body(out, kind, fields, n);
     return true;
 }

@@ -47,6 +47,24 @@ void line_words(struct out *out, const struct kev_event *event, const struct lin
     out_char(out, '\n');
 }
 
+static void user_text(struct out *out, const struct kev_event *event, size_t len)
+{
+    out_str(out, " STR:\"");
+    out_text(out, (const char *)event->words, len);
+    out_str(out, "\"\n");
+}
+
+void line_user_body(struct out *out, const struct kev_event *event, const struct line_style *style)
+{
+    size_t len;
+
+    if (is_string(event, &len)) {
+        user_text(out, event, len);
+    } else {
+        line_words(out, event, style);
+    }
+}
+
 void line_user(struct out *out, const struct kev_event *event, const struct line_style *style)
 {
     size_t len;
@@ -54,9 +72,7 @@ void line_user(struct out *out, const struct kev_event *event, const struct line
     out_str(out, "USREVENT:EVENT:");
     out_u64(out, event->number);
     if (is_string(event, &len)) {
-        out_str(out, " STR:\"");
-        out_text(out, (const char *)event->words, len);
-        out_str(out, "\"\n");
+        user_text(out, event, len);
         return;
     }
     out_char(out, ',');

@@ -19,6 +19,10 @@ static const char print_help[] =
     "Prints a capture in traceprinter's line format, merged by time across CPUs.\n"
     "FILE - is standard input.\n"
     "\n"
+    "  -p FORMAT      what stands before each event's arguments, as printf would have\n"
+    "                 it: %c cycles, %C CPU, %e number of the event, %t time since the\n"
+    "                 first one, %Z class, %z event, %% a percent sign; traceprinter's\n"
+    "                 is \"" FORMAT_DEFAULT "\"\n"
     "  -n             all arguments of an event on its line\n"
     "  -f FILE        the capture (same as FILE)\n"
     "  -o FILE        write there instead of to standard output\n"
@@ -42,6 +46,20 @@ static const struct option print_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+static int option_format(struct print *print)
+{
+    const char *bad;
+
+    if (format_parse(&print->format, optarg, &bad) == 0) {
+        print->style.format = &print->format;
+        return 0;
+    }
+    if (bad == NULL) {
+        return kymo_usage("print", "print: -p: at most %d conversions", FORMAT_PIECES / 2);
+    }
+    return kymo_usage("print", "print: -p: %.16s is not one of %%c %%C %%e %%t %%Z %%z %%%%", bad);
+}
+
 static int option_use(struct print *print, int option, int argc, char **argv)
 {
     const char *bad;
@@ -56,6 +74,8 @@ static int option_use(struct print *print, int option, int argc, char **argv)
     case 'o':
         print->output = optarg;
         return 0;
+    case 'p':
+        return option_format(print);
     case 'v':
         print->verbose = true;
         return 0;
@@ -87,7 +107,7 @@ static int options_parse(struct print *print, int argc, char **argv)
     int option;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":nf:o:vh", print_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":nf:o:p:vh", print_options, NULL)) != -1) {
         int status;
 
         if (option == 'h') {

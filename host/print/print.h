@@ -14,6 +14,7 @@ struct print {
     uint64_t cpus;
     struct kymo_classes classes;
     struct line_style style;
+    struct format format; /* of -p: style.format is it, or NULL */
     struct out *out;
     uint64_t events;
 };

@@ -20,7 +20,9 @@ static void print_and_account(struct kev *kev)
     static struct out out;
     struct stat *stat = stat_new(kev);
     struct stat_style style = {false, true};
-    struct line_style line = {false};
+    struct line_style line = {.one_line = false};
+    struct format format;
+    const char *bad;
     FILE *nowhere = fopen("/dev/null", "w");
     struct kev_event event;
     struct kev_error error;
@@ -29,10 +31,12 @@ static void print_and_account(struct kev *kev)
         abort();
     }
     out.fd = fileno(nowhere);
+    format_parse(&format, FORMAT_DEFAULT " %t %e", &bad);
     line_header(&out, kev, true);
     while (kev_next(kev, &event, &error) == KEV_EVENT) {
         line_event(&out, kev, &event, &line);
         line.one_line = !line.one_line;
+        line.format = line.format == NULL && !line.one_line ? &format : NULL;
         stat_event(stat, &event);
     }
     out_flush(&out);

@@ -87,10 +87,9 @@ struct support_read support_read_all(struct kev *kev)
     return read;
 }
 
-char *support_print(struct kev *kev, bool one_line)
+static char *print_style(struct kev *kev, struct line_style style)
 {
     struct out *out = calloc(1, sizeof(*out));
-    struct line_style style = {one_line};
     struct kev_event event;
     struct kev_error error;
     FILE *file = temporary_stream();
@@ -107,6 +106,16 @@ char *support_print(struct kev *kev, bool one_line)
     fclose(file);
     free(out);
     return text;
+}
+
+char *support_print(struct kev *kev, bool one_line)
+{
+    return print_style(kev, (struct line_style){.one_line = one_line});
+}
+
+char *support_print_format(struct kev *kev, const struct format *format)
+{
+    return print_style(kev, (struct line_style){.format = format});
 }
 
 uint64_t support_seed(void)

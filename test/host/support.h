@@ -34,6 +34,8 @@ struct support_read {
 struct support_read support_read_all(struct kev *kev);
 /* As `kymo print` would print the events of a capture, without the header; to be freed. */
 char *support_print(struct kev *kev, bool one_line);
+/* With -p; every event is number 0 and the first one at time 0. */
+char *support_print_format(struct kev *kev, const struct format *format);
 /* The seed of random tests: KYMO_SEED or the time; printed. */
 uint64_t support_seed(void);
 
