@@ -154,7 +154,10 @@ static int write_buffer(struct capture *capture, const struct kymo_trace_buffer 
     } else {
         capture->unwritten += taken->slots;
     }
-    return result == SINK_LOST ? refused_account(capture, taken->cpu, slots, taken->slots) : result;
+    if (result > 0 && refused_account(capture, taken->cpu, slots, taken->slots) != 0) {
+        return -1;
+    }
+    return result == SINK_LOST ? 0 : result;
 }
 
 /* Takes one buffer if one is READY and the limit is not reached: 1; none: 0; -1: it is lost. */

@@ -96,11 +96,6 @@ int sink_close(void)
     return failed ? -1 : 0;
 }
 
-bool sink_failed(void)
-{
-    return failed;
-}
-
 uint64_t sink_bytes(void)
 {
     return written;

@@ -16,13 +16,15 @@ struct sink {
     const char *prefix;                            /* of the name that -f gives */
     int (*open)(const char *name);                 /* without the prefix */
     long (*write)(const void *data, size_t bytes); /* bytes taken */
-    /* The slots of a buffer: 0, -1, SINK_LOST; NULL: they are written like anything else. */
+    /* The slots of a buffer: 0, -1, SINK_LOST, SINK_FULL; NULL: they are written like anything
+     * else. */
     int (*buffer)(const void *slots, size_t count, uint32_t cpu);
     int (*close)(void);
 };
 extern const struct sink sink_host, sink_link, sink_block;
 
 #define SINK_LOST 1
+#define SINK_FULL 2
 
 /* Of the command line, for sinks that it concerns. */
 extern struct sink_settings {
@@ -34,10 +36,10 @@ int sink_open(const char *name);
 int sink_write(const void *data, size_t bytes);
 /* Slots: as above, but if they were written in part, says how many whole ones are in the file. */
 int sink_slots(const void *slots, size_t count);
-/* All of a buffer. 0, -1 as above, or SINK_LOST: it isn't stored, the capture goes on without. */
+/* All of a buffer. 0, -1 as above, or SINK_LOST: it isn't stored, the capture goes on without; or
+ * SINK_FULL: nor will others be, but that they are lost can be written. */
 int sink_buffer(const void *slots, size_t count, uint32_t cpu);
 int sink_close(void);
-bool sink_failed(void);
 uint64_t sink_bytes(void); /* written so far */
 
 #endif

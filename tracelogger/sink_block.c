@@ -3,7 +3,8 @@
  * The sink "block:NAME": the capture goes to a disk without a file system, by its driver process
  * (diskd), as a block log (lib/blocklog, docs/format.md): what a write has returned is on the
  * medium. A buffer is a record; what is smaller is put together. A buffer that the medium refuses
- * for good is lost, and only that. `kymo extract` takes the captures off the disk.
+ * for good is lost, and only that; what comes when the disk is full is lost and counted there, in
+ * places kept for that. `kymo extract` takes the captures off the disk.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ static int coid = -1;
 /* Bytes that are no buffer: the capture's header, DROPPED slots behind a buffer. */
 static uint8_t small[BLOCKLOG_DATA_BYTES];
 static uint32_t small_bytes;
+static bool full; /* only what is small is written now: what else there was */
 
 static int request(uint16_t type, uint64_t sector, uint32_t sectors, const void *out, void *in)
 {
@@ -116,26 +118,47 @@ static int block_open(const char *name)
     return 0;
 }
 
+static int disk_is_full(void)
+{
+    if (!full) {
+        printf("tracelogger: write: %s: what follows is only counted\n", strerror(ENOSPC));
+    }
+    full = true;
+    return SINK_FULL;
+}
+
+/* A buffer's slots. */
 static int append(const void *data, uint32_t bytes, uint32_t slots, uint32_t cpu)
 {
-    int result = blocklog_append(&log, data, bytes, slots, (uint16_t)cpu);
+    int result = full ? -ENOSPC : blocklog_append(&log, data, bytes, slots, (uint16_t)cpu);
 
     errno = -result;
-    if (result == -EIO) {
+    if (result != 0) {
         blocklog_lose(&log, slots);
-        return SINK_LOST;
     }
-    return result == 0 ? 0 : -1;
+    if (result == -ENOSPC) {
+        return disk_is_full();
+    }
+    return result == -EIO ? SINK_LOST : result == 0 ? 0 : -1;
 }
 
 /* The small bytes, as a record of their own. Losing them would leave a capture that nobody can
- * read, or a loss that nobody knows of: that ends it. */
+ * read, or a loss that nobody knows of: that ends it. They have a place on a full disk, too. */
 static int append_small(void)
 {
     uint32_t bytes = small_bytes;
+    int result = 0;
 
     small_bytes = 0;
-    return bytes == 0 || append(small, bytes, 0, 0) == 0 ? 0 : -1;
+    if (bytes > 0 && !full) {
+        result = blocklog_append(&log, small, bytes, 0, 0);
+    }
+    if (bytes > 0 && (full || result == -ENOSPC)) {
+        disk_is_full();
+        result = blocklog_append_last(&log, small, bytes);
+    }
+    errno = -result;
+    return result == 0 ? 0 : -1;
 }
 
 static long block_write(const void *data, size_t bytes)
@@ -153,7 +176,8 @@ static long block_write(const void *data, size_t bytes)
 
 static int block_buffer(const void *slots, size_t count, uint32_t cpu)
 {
-    if (append_small() != 0) {
+    /* Once it is full they wait for the end: the last places are few. */
+    if (!full && append_small() != 0) {
         return -1;
     }
     return append(slots, (uint32_t)(count * TRACE_SLOT_BYTES), (uint32_t)count, cpu);

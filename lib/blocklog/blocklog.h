@@ -24,6 +24,7 @@
 
 #define BLOCKLOG_TRIES 3 /* of a write or flush, before its frame is passed over */
 #define BLOCKLOG_SPARE 8 /* frames that data leaves free: for what ends and reclaims */
+#define BLOCKLOG_LAST 3  /* of them, for blocklog_append_last() */
 #define BLOCKLOG_FRAMES_LEAST (4 * BLOCKLOG_SPARE)
 
 struct blocklog {
@@ -55,13 +56,16 @@ int blocklog_data(struct blocklog *log, const struct blocklog_header *header, vo
 
 /* ---- the writer ------------------------------------------------------------------------------ */
 
-/* Makes an empty log of the disk; `id` differs from any before. -ENOSPC: too small a disk. */
+/* Makes an empty log of the disk. Its id: the one after the log's that is there, or `id` if there
+ * is none. -ENOSPC: too small a disk. */
 int blocklog_format(const struct blocklog_disk *disk, uint64_t id);
 /* A capture begins; `time` in seconds since 1970, 0: not known. */
 int blocklog_begin(struct blocklog *log, const char *name, uint64_t time);
 /* Its next bytes, at most BLOCKLOG_DATA_BYTES; 0: they are on the medium. */
 int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
                     uint16_t cpu);
+/* The same on a full disk: what must be said before the end. BLOCKLOG_LAST such have a place. */
+int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes);
 /* So many slots of the capture are lost: the next record says so. */
 void blocklog_lose(struct blocklog *log, uint64_t slots);
 int blocklog_end(struct blocklog *log);

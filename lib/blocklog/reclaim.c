@@ -8,10 +8,11 @@
 
 #include "lib/blocklog/internal.h"
 
-/* Where the capture after the oldest one begins; next: there is none after it. */
+/* Where the capture after the oldest one begins, or the first of its records that can be read;
+ * next: there is none after it. */
 static int second_begin(struct blocklog *log, uint64_t *begin)
 {
-    uint64_t at;
+    uint64_t at, first = 0;
     bool any = false;
 
     for (at = log->oldest; at < log->next; at++) {
@@ -20,10 +21,11 @@ static int second_begin(struct blocklog *log, uint64_t *begin)
         if (result == -ENODEV) {
             return result;
         }
-        if (result == 0 && log->header.kind == BLOCKLOG_BEGIN) {
-            if (any) {
+        if (result == 0 && log->header.kind != BLOCKLOG_RECLAIM) {
+            if (any && log->header.begin != first) {
                 break;
             }
+            first = log->header.begin;
             any = true;
         }
     }

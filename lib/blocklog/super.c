@@ -21,26 +21,6 @@ static void describe(const struct blocklog_disk *disk, uint64_t id, struct block
     super->crc = blocklog_crc(super, sizeof(*super) - sizeof(super->crc));
 }
 
-int blocklog_format(const struct blocklog_disk *disk, uint64_t id)
-{
-    struct blocklog_super super;
-    int result;
-
-    if (disk->sectors <= BLOCKLOG_FIRST + 1) {
-        return -ENOSPC;
-    }
-    describe(disk, id, &super);
-    if (super.frames < BLOCKLOG_FRAMES_LEAST) {
-        return -ENOSPC;
-    }
-    /* The copy first: a cut between the two leaves the old log whole, or the new one by its copy
-     * where the old one's first sector was torn. */
-    result = disk->write(disk->context, disk->sectors - 1, &super, 1);
-    result = result == 0 ? disk->flush(disk->context) : result;
-    result = result == 0 ? disk->write(disk->context, 0, &super, 1) : result;
-    return result == 0 ? disk->flush(disk->context) : result;
-}
-
 static int super_read(const struct blocklog_disk *disk, uint64_t sector,
                       struct blocklog_super *super)
 {
@@ -60,6 +40,42 @@ static int super_read(const struct blocklog_disk *disk, uint64_t sector,
                 super->frames <= (super->sectors - BLOCKLOG_FIRST - 1) /
                                      (super->header_sectors + BLOCKLOG_DATA_SECTORS);
     return fits ? 0 : -EILSEQ;
+}
+
+/* No header that is on the disk may count: ids of one disk's logs ascend. */
+static uint64_t id_after(const struct blocklog_disk *disk, uint64_t id)
+{
+    const uint64_t sectors[] = {0, disk->sectors - 1};
+    struct blocklog_super old;
+    bool any = false;
+
+    for (int i = 0; i < 2; i++) {
+        if (super_read(disk, sectors[i], &old) == 0 && (!any || old.id >= id)) {
+            id = old.id + 1;
+            any = true;
+        }
+    }
+    return id;
+}
+
+int blocklog_format(const struct blocklog_disk *disk, uint64_t id)
+{
+    struct blocklog_super super;
+    int result;
+
+    if (disk->sectors <= BLOCKLOG_FIRST + 1) {
+        return -ENOSPC;
+    }
+    describe(disk, id_after(disk, id), &super);
+    if (super.frames < BLOCKLOG_FRAMES_LEAST) {
+        return -ENOSPC;
+    }
+    /* The copy first: a cut between the two leaves the old log whole, or the new one by its copy
+     * where the old one's first sector was torn. */
+    result = disk->write(disk->context, disk->sectors - 1, &super, 1);
+    result = result == 0 ? disk->flush(disk->context) : result;
+    result = result == 0 ? disk->write(disk->context, 0, &super, 1) : result;
+    return result == 0 ? disk->flush(disk->context) : result;
 }
 
 /* Behind the newest header there may be newer ones that can't be read now: they stay. */

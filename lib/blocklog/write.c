@@ -131,8 +131,8 @@ int blocklog_begin(struct blocklog *log, const char *name, uint64_t time)
     return result;
 }
 
-int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
-                    uint16_t cpu)
+static int append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
+                  uint16_t cpu, uint64_t leave)
 {
     uint64_t next = log->next;
 
@@ -143,11 +143,22 @@ int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint
     log->header.bytes = bytes;
     log->header.slots = slots;
     log->header.cpu = cpu;
-    int result = commit(log, data, BLOCKLOG_SPARE);
+    int result = commit(log, data, leave);
 
     /* What failed may be there all the same: what follows must not look like its repetition. */
     log->offset += log->next != next ? bytes : 0;
     return result;
+}
+
+int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
+                    uint16_t cpu)
+{
+    return append(log, data, bytes, slots, cpu, BLOCKLOG_SPARE);
+}
+
+int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes)
+{
+    return append(log, data, bytes, 0, 0, BLOCKLOG_SPARE - BLOCKLOG_LAST);
 }
 
 void blocklog_lose(struct blocklog *log, uint64_t slots)
@@ -162,7 +173,7 @@ int blocklog_end(struct blocklog *log)
     }
     blocklog_header_begin(log, BLOCKLOG_END);
     log->recording = false;
-    return blocklog_commit(log, "", BLOCKLOG_SPARE / 2);
+    return blocklog_commit(log, "", BLOCKLOG_SPARE - BLOCKLOG_LAST - 1);
 }
 
 uint64_t blocklog_room(const struct blocklog *log)

@@ -159,6 +159,10 @@ static void test_full(void **state)
     assert_int_equal(fill(log), 2); /* three were freed, one says so */
     assert_int_equal(blocklog_reclaim(log), -ENOENT);
     blocklog_lose(log, 7);
+    for (int i = 0; i < BLOCKLOG_LAST; i++) {
+        assert_int_equal(blocklog_append_last(log, "last", 4), 0);
+    }
+    assert_int_equal(blocklog_append_last(log, "last", 4), -ENOSPC);
     assert_int_equal(blocklog_end(log), 0);
     assert_int_equal(blocklog_begin(log, "third", 0), -ENOSPC);
     assert_int_equal(extract_list(log, &list), 0);
@@ -166,7 +170,7 @@ static void test_full(void **state)
     assert_string_equal(list.capture[0].name, "second");
     assert_int_equal(list.capture[0].lost, 7);
     assert_true(list.capture[0].whole);
-    assert_int_equal(list.capture[0].bytes, (room + 2) * BLOCKLOG_DATA_BYTES);
+    assert_int_equal(list.capture[0].bytes, (room + 2) * BLOCKLOG_DATA_BYTES + BLOCKLOG_LAST * 4);
     extract_list_free(&list);
     assert_int_equal(blocklog_reclaim(log), 0);
     assert_int_equal(blocklog_begin(log, "third", 0), 0);
@@ -253,6 +257,53 @@ static void test_not_a_log(void **state)
     model_end(&model);
     model_begin(&model, BLOCKLOG_FIRST + BLOCKLOG_FRAMES_LEAST * FRAME, seed);
     assert_int_equal(blocklog_format(&model.disk, 1), -ENOSPC);
+    model_end(&model);
+}
+
+static void record_one(struct blocklog *log, const char *name)
+{
+    assert_int_equal(blocklog_begin(log, name, 0), 0);
+    assert_int_equal(blocklog_append(log, "abc", 3, 0, 0), 0);
+    assert_int_equal(blocklog_end(log), 0);
+}
+
+/* With the same number twice, as a machine without a clock may give it: the old log is gone. */
+static void test_format_again(void **state)
+{
+    static struct blocklog log;
+    struct model model;
+
+    (void)state;
+    model_begin(&model, SECTORS, seed);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(blocklog_format(&model.disk, 1), 0);
+        assert_int_equal(blocklog_open(&log, &model.disk), 0);
+        assert_int_equal(log.next, 0);
+        record_one(&log, "x");
+    }
+    model_end(&model);
+}
+
+/* A capture whose beginning can't be read is one all the same: the oldest alone is freed. */
+static void test_reclaim_before_a_bad_header(void **state)
+{
+    static struct story story;
+    struct extract_list list;
+    struct model model;
+
+    (void)state;
+    begin(&story, &model, seed);
+    for (int i = 0; i < 3; i++) {
+        record_one(&story.log, "x");
+    }
+    model.bad_to_read = true;
+    model.bad_first = BLOCKLOG_FIRST + 3 * FRAME;
+    model.bad_after = model.bad_first + 1;
+    assert_int_equal(blocklog_reclaim(&story.log), 0);
+    assert_int_equal(extract_list(&story.log, &list), 0);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.capture[0].bytes, 3);
+    extract_list_free(&list);
     model_end(&model);
 }
 
@@ -374,6 +425,8 @@ int main(void)
         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_not_a_log),
+        cmocka_unit_test(test_format_again),
+        cmocka_unit_test(test_reclaim_before_a_bad_header),
         cmocka_unit_test(test_large_sectors),
         cmocka_unit_test(test_unreadable_end),
         cmocka_unit_test(test_lies),

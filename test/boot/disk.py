@@ -148,6 +148,20 @@ def somebody_elses_disk(board):
         disk.close()
 
 
+def expect_all_counted(image, number, said):
+    """Each event is in the capture or counted there as lost, also what the disk did not take."""
+    events, lost = map(int, SUMMARY.search(said).groups()[:2])
+    expect("INCOMPLETE" in said, said[-500:])
+    refused = int(re.search(r"the (\d+) events in them are counted", said).group(1))
+    expect(refused > 0, said[-500:])
+    path = f"{image}.{number}.kev"
+    done = extract(image, number, path)
+    expect("could not write" in done.stderr, done.stderr)
+    expect(events_of(path) == (events - lost - refused, lost + refused),
+           f"{events_of(path)}: {events} events, {lost} lost, {refused} refused")
+    return done
+
+
 def a_full_disk(board):
     disk = Disk(board, "full", frames=40)
     try:
@@ -158,6 +172,8 @@ def a_full_disk(board):
             disk.run("evstorm 2 20000", "total 40000 of")
         disk.wait_for(lambda: SUMMARY.search(disk.printed(), before), "the end of the capture")
         disk.logger_is_gone()
+        done = expect_all_counted(disk.image, 2, disk.printed()[before:])
+        expect(done.returncode == 0, done.stderr)
         disk.run("tracelogger -n 2 -f block:three.kev", "full of captures: --reclaim")
         disk.record("--reclaim -n 2", "three.kev")
     finally:
@@ -199,15 +215,8 @@ def a_bad_sector(board):
 
 def a_bad_region(board):
     """More than the log passes over for one buffer: that is lost, and counted; no other is."""
-    disk, (events, lost, _), said = bad_sectors(board, "region",
-                                                [frame_sector(i) + 3 for i in range(4, 12)])
-    expect("INCOMPLETE" in said, said[-500:])
-    refused = int(re.search(r"the (\d+) events in them are counted", said).group(1))
-    expect(refused > 0, said[-500:])
-    done = extract(disk.image, 1, disk.image + ".kev")
-    expect(done.returncode == 1 and "could not write" in done.stderr, done.stderr)
-    expect(events_of(disk.image + ".kev") == (events - lost - refused, lost + refused),
-           f"{events_of(disk.image + '.kev')}: {events} events, {lost} lost, {refused} refused")
+    disk, _, said = bad_sectors(board, "region", [frame_sector(i) + 3 for i in range(4, 12)])
+    expect(expect_all_counted(disk.image, 1, said).returncode == 1, "a hole, and no word of it")
 
 
 def the_driver_dies(board):
