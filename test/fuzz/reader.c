@@ -2,7 +2,8 @@
 /*
  * libFuzzer's target for the reader of captures: any bytes are opened, strictly and with recover,
  * and every event printed and accounted for, to nowhere. Nothing but a crash, a sanitizer's report,
- * a hang or a leak is wrong. Built and run by test/fuzz/run; its corpus starts from test/golden.
+ * a hang or a leak is wrong. Built by test/fuzz/build-reader, run by test/fuzz/check (make check)
+ * and test/fuzz/run (make fuzz).
  */
 #define _GNU_SOURCE 1
 
