@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `kymo extract` makes of the captures it has found: a list, or files. */
+#ifndef HOST_EXTRACT_OUT_H
+#define HOST_EXTRACT_OUT_H
+
+#include "host/extract/captures.h"
+
+struct extract {
+    const char *path, *output, *folder;
+    bool list;
+    size_t number; /* 0: all */
+    struct blocklog log;
+    struct extract_list found;
+};
+
+/* Both print, and return the command's status. */
+int extract_print_list(const struct extract *extract);
+/* Those that were asked for; `number` is one of them, or 0. What is missing is said. */
+int extract_write(struct extract *extract);
+
+#endif
