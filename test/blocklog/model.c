@@ -47,8 +47,21 @@ static int model_read(void *context, uint64_t sector, void *data, uint32_t secto
     return 0;
 }
 
+/* A reclaim that the writer takes for failed may be on the medium all the same. */
+static void note_reclaim(struct model *model, const uint8_t *data)
+{
+    struct blocklog_header header;
+
+    memcpy(&header, data, sizeof(header));
+    if (header.magic == BLOCKLOG_HEADER_MAGIC && header.kind == BLOCKLOG_RECLAIM &&
+        header.oldest > model->freed) {
+        model->freed = header.oldest;
+    }
+}
+
 static void pend(struct model *model, uint64_t sector, const uint8_t *data)
 {
+    note_reclaim(model, data);
     if (model->pendings == model->most) {
         model->most = model->most ? 2 * model->most : 64;
         model->pending = realloc(model->pending, model->most * sizeof(*model->pending));

@@ -24,6 +24,7 @@ struct model {
     struct pending *pending;
     size_t pendings, most;
     uint64_t operations; /* writes and flushes so far */
+    uint64_t freed;      /* the furthest `oldest` of a RECLAIM record, written for good or not */
     uint64_t random;
     /* Faults: the n-th operation from now fails, so many times; each, this often of 16; always, on
      * these sectors. */

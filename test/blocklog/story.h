@@ -30,6 +30,12 @@ struct story {
     uint8_t data[BLOCKLOG_DATA_BYTES];
 };
 
+/* An empty log, which reclaims, on a new disk. */
+bool story_begin(struct story *story, struct model *model, uint64_t sectors, uint64_t seed);
+/* A capture of three bytes. */
+bool story_record_one(struct blocklog *log, const char *name);
+/* For extract_read(): adds up. */
+int story_count(void *bytes, const void *data, size_t more);
 /* One step: a record, a beginning, an end. false: the log's own error other than a fault's. */
 bool story_step(struct story *story);
 /* What record `seed` of `bytes` is. */

@@ -18,4 +18,4 @@ $(B)/unit-blocklog/%.o: %.c
 	$(Q)$(HOST_CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all -I. -MMD -MP -c -o $@ $<
 
--include $(BLOCKLOG_OBJS:.o=.d)
+-include $(BLOCKLOG_OBJS:.o=.d) $(wildcard $(B)/unit-blocklog/test/blocklog/*.d)
