@@ -2,7 +2,6 @@
 /* The command line of tracelogger. A wrong one is exit status 2. */
 #include "tracelogger/options.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +29,6 @@ static const char help[] =
     "  -w          wide events (default fast)\n"
     "  -v          say what happens; twice: every buffer\n"
     "`tracestop` tells it to stop. Exit status: 0 good, 1 capture incomplete, 2 usage.\n";
-
-enum { LONG_FORMAT = 256, LONG_RECLAIM };
-static const struct option long_options[] = {
-    {"format", no_argument, NULL, LONG_FORMAT},
-    {"reclaim", no_argument, NULL, LONG_RECLAIM},
-    {NULL, 0, NULL, 0},
-};
 
 static bool number(const char *text, uint32_t most, uint32_t *value)
 {
@@ -98,12 +90,6 @@ static bool option(int c, struct options *options, bool *limited)
     case 'v':
         options->verbose++;
         return true;
-    case LONG_FORMAT:
-        options->format = true;
-        return true;
-    case LONG_RECLAIM:
-        options->reclaim = true;
-        return true;
     default:
         return false;
     }
@@ -137,14 +123,37 @@ static int wrong_word(const char *word)
     return 2 + 1;
 }
 
+static bool long_option(const char *word, struct options *options)
+{
+    options->format |= strcmp(word, "--format") == 0;
+    options->reclaim |= strcmp(word, "--reclaim") == 0;
+    return strcmp(word, "--format") == 0 || strcmp(word, "--reclaim") == 0;
+}
+
+/* The long ones, of which not every C library's getopt() knows, are taken out of argv first. */
+static int without_long_options(int argc, char **argv, struct options *options)
+{
+    int kept = 1;
+
+    for (int i = 1; i < argc; i++) {
+        const char *before = argv[i - 1];
+        bool value = before[0] == '-' && before[1] && strchr("nskFf", before[1]) && !before[2];
+
+        if (value || !long_option(argv[i], options)) {
+            argv[kept++] = argv[i];
+        }
+    }
+    argv[kept] = NULL;
+    return kept;
+}
+
 static int options_get(int argc, char **argv, struct options *options)
 {
     bool limited = false;
     int at, c;
 
     opterr = 0;
-    while (at = optind,
-           (c = getopt_long(argc, argv, "+:n:s:ck:rF:f:wv", long_options, NULL)) != -1) {
+    while (at = optind, (c = getopt(argc, argv, ":n:s:ck:rF:f:wv")) != -1) {
         if (c == '?') {
             /* Only one of the C libraries says which letter, and in only one optind begins at 1. */
             return wrong_word(argv[at == 0 ? 1 : at]);
@@ -172,5 +181,6 @@ int options_parse(int argc, char **argv, struct options *options)
         fputs(help, stdout);
         return 0 + 1;
     }
+    argc = without_long_options(argc, argv, options);
     return options_get(argc, argv, options);
 }

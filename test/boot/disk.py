@@ -60,7 +60,7 @@ class Disk(Guest):
 
     def record(self, options, name, seconds=60):
         """What a storm of events makes of it: events, lost, bytes."""
-        self.run(f"tracelogger -v {options} -f block:{name} &", f"recording to block:{name}")
+        self.run(f"tracelogger {options} -v -f block:{name} &", f"recording to block:{name}")
         found = self.run("evstorm 2 6000", SUMMARY.pattern, seconds)
         self.logger_is_gone()
         return tuple(map(int, found.groups()[:3]))

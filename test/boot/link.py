@@ -361,7 +361,8 @@ TESTS = [who_is_there, bytes_over_a_good_line, bytes_over_a_bad_line,
          many_at_once_over_a_bad_line, the_console_is_the_console, the_kernel_is_heard,
          a_capture_over_a_bad_line, a_plug_pulled_amid_a_capture, a_plug_pulled_amid_bytes,
          a_target_that_stops, garbage_from_the_host, hosts_that_do_not_read,
-         a_host_that_is_early, nobody_is_left, killed_clients, a_wrong_target, no_service, a_line_of_115200_baud]
+         a_host_that_is_early, nobody_is_left, killed_clients, a_wrong_target, no_service,
+         a_line_of_115200_baud]
 
 
 def main():

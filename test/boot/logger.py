@@ -91,12 +91,14 @@ def every_option_is_in_the_help_and_the_manual(boot):
     with open(os.path.join(kev.ROOT, "docs/man/tracelogger.1")) as f:
         manual = f.read()
     with open(os.path.join(kev.ROOT, "tracelogger/options.c")) as f:
-        options = re.search(r'getopt\(argc, argv, ":([^"]+)"', f.read())[1].replace(":", "")
+        source = f.read()
+    options = list(re.search(r'getopt\(argc, argv, ":([^"]+)"', source)[1].replace(":", ""))
+    options += [f"-{name}" for name in set(re.findall(r'strcmp\(word, "--(\w+)"', source))]
     text = cases(boot)["help"]
     if "ended with status" in text or len(options) < 9:
         return "--help has a status"
     missing = [c for c in options if not re.search(rf"^  -{c} ", text, re.M) or
-               not re.search(rf'^\.B[I]? \\-{c}\b', manual, re.M)]
+               not re.search(rf'^\.B[I]? \\-{c.replace("-", chr(92) * 2 + "-")}\b', manual, re.M)]
     return f"without {missing}" if missing else None
 
 
