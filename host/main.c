@@ -2,10 +2,12 @@
 /*
  * kymo: the host command. Finds the subcommand and runs it; man page docs/man/kymo.1.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/kymo.h"
 
@@ -79,10 +81,22 @@ static int split_first(int argc, char ***argv)
     return n;
 }
 
+/* A standard stream that is closed would become the next file opened, and output would go into
+ * that. What is put there instead can't be written (or read). */
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0) {
+            _exit(KYMO_FAILURE);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct kymo_command *command;
 
+    hold_standard_streams();
     signal(SIGPIPE, SIG_IGN);
     if (argc > 1 && strpbrk(argv[1], " \t")) {
         argc = split_first(argc, &argv);

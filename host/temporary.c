@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See temporary.h. tmpfile() isn't used anywhere: it knows nothing of $TMPDIR. */
+#define _GNU_SOURCE 1 /* memfd_create() */
 #include "host/temporary.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 const char *temporary_place(void)
@@ -58,9 +60,10 @@ int temporary_open(void)
     return fd;
 }
 
+/* In memory: what goes there is small, and no place has to be found for it. */
 FILE *temporary_stream(void)
 {
-    int fd = temporary_open();
+    int fd = memfd_create("kymo", MFD_CLOEXEC);
     FILE *stream = fd >= 0 ? fdopen(fd, "w+") : NULL;
 
     if (fd >= 0 && !stream) {

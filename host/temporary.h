@@ -13,8 +13,9 @@ const char *temporary_place(void);
 int temporary_directory(const char *what, char *path, size_t room);
 /* The same for an open file with a name; -1 and errno. */
 int temporary_file(const char *what, char *path, size_t room);
-/* A file without a name, for reading and writing: gone when closed. -1 or NULL, and errno. */
+/* A file without a name, for reading and writing: gone when closed. -1 and errno. */
 int temporary_open(void);
+/* The same for little, which needs no place at all. NULL and errno. */
 FILE *temporary_stream(void);
 
 #endif

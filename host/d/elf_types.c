@@ -273,7 +273,18 @@ static const struct d_type *bit_field(struct maker *m, const struct d_type *type
     return d_type_new(m->d, &field);
 }
 
-static void add_member(struct maker *m, struct d_array *members, Dwarf_Die *die)
+/* Damaged DWARF may say otherwise; who prints a value has its struct's bytes only. */
+static bool is_inside(const struct d_member *member, uint64_t size)
+{
+    const struct d_type *t = d_type_resolve(member->type);
+    bool field = t->kind == D_TYPE_INTEGER && t->bits < t->size * 8;
+    uint64_t first = member->bit_offset / 8;
+    uint64_t used = field ? (member->bit_offset % 8 + t->bits + 7) / 8 : t->size;
+
+    return first <= size && used <= size - first;
+}
+
+static void add_member(struct maker *m, struct d_array *members, Dwarf_Die *die, uint64_t size)
 {
     const struct d_type *type = target(m, die);
     uint64_t bits = number_or(die, DW_AT_bit_size, 0);
@@ -282,6 +293,9 @@ static void add_member(struct maker *m, struct d_array *members, Dwarf_Die *die)
     member.bit_offset = bit_of_member(die, bits, d_type_resolve(type)->size);
     if (bits) {
         member.type = bit_field(m, type, bits);
+    }
+    if (!is_inside(&member, size)) {
+        return;
     }
     d_room(m->d, members, sizeof(member));
     ((struct d_member *)members->data)[members->n++] = member;
@@ -332,7 +346,7 @@ static void complete(struct maker *m, const struct d_elf_todo *todo)
         do {
             int tag = dwarf_tag(&child);
             if (tag == DW_TAG_member && members.n < COUNT_MAX) {
-                add_member(m, &members, &child);
+                add_member(m, &members, &child, t->size);
             } else if (tag == DW_TAG_enumerator && enumerators.n < COUNT_MAX) {
                 add_enumerator(m, &enumerators, &child);
             }

@@ -420,6 +420,17 @@ static bool is_due(struct consumer *c, const char *option, uint64_t *due)
     return true;
 }
 
+/* What could not be written is gone from the stream: only the first time tells why. */
+void consumer_flush(struct consumer *c)
+{
+    if (fflush(c->printer.out) != 0 && c->write_error == 0) {
+        c->write_error = errno;
+    }
+    if (ferror(c->printer.out) && c->write_error == 0) {
+        c->write_error = EIO;
+    }
+}
+
 int consumer_pass(struct consumer *c, bool last)
 {
     bool running_ring = !last && d_option(c->session, "bufpolicy") != D_POLICY_SWITCH;
@@ -441,7 +452,7 @@ int consumer_pass(struct consumer *c, bool last)
     if (!error && records && !running_ring) {
         error = take_records(c, last);
     }
-    fflush(c->printer.out);
+    consumer_flush(c);
     if (status.exited && status.exit_dropped && !c->status_set) {
         c->status = status.exit_status & 0xff; /* as a process has it */
     }
@@ -461,5 +472,5 @@ void consumer_finish(struct consumer *c)
             print_aggregations(&c->printer, &a, 1, NULL);
         }
     }
-    fflush(c->printer.out);
+    consumer_flush(c);
 }

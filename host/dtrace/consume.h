@@ -50,8 +50,9 @@ struct consumer {
     uint32_t last_probe; /* flowindent: of the record before */
     bool last_entry;
     bool status_set;
-    int status;  /* of exit() */
-    bool failed; /* the target or an action failed: status 1 */
+    int status;      /* of exit() */
+    int write_error; /* an errno: output was lost */
+    bool failed;     /* the target or an action failed: status 1 */
 };
 
 bool consumer_init(struct consumer *);
@@ -60,6 +61,8 @@ void consumer_free(struct consumer *);
 void consumer_options(struct consumer *);
 /* One pass: drops, aggregations, records. last: no more will come. 0, or a negative errno. */
 int consumer_pass(struct consumer *, bool last);
+/* Before anything else is said or done, so that output stands in its order. */
+void consumer_flush(struct consumer *);
 /* exit() was called, or a buffer filled up, as of the last pass. */
 bool consumer_is_over(const struct consumer *);
 /* At the end: aggregations that no printa() named. */

@@ -31,7 +31,7 @@ void libact_system(struct consumer *c, const struct d_format *f, const struct pr
 {
     char *command = formatted(c, f, values, n);
 
-    fflush(c->printer.out);
+    consumer_flush(c);
     if (command && system(command) == -1) {
         fprintf(stderr, "dtrace: failed to run '%s': %s\n", command, strerror(errno));
     }
@@ -39,9 +39,9 @@ void libact_system(struct consumer *c, const struct d_format *f, const struct pr
 }
 
 /* What an action could not do: the clause's record is consumed all the same. */
-static void failed(const struct consumer *c, const struct epid_info *info)
+static void failed(struct consumer *c, const struct epid_info *info)
 {
-    fflush(c->printer.out);
+    consumer_flush(c);
     fprintf(stderr, "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): ", info->desc.epid,
             info->probe.id, info->probe.provider, info->probe.module, info->probe.function,
             info->probe.name);
@@ -67,7 +67,7 @@ void libact_freopen(struct consumer *c, const struct epid_info *info, const stru
     char *path = formatted(c, f, values, n);
     int file;
 
-    fflush(c->printer.out);
+    consumer_flush(c);
     if (first < 0) {
         first = dup(fileno(c->printer.out));
     }
@@ -88,7 +88,7 @@ void libact_freopen(struct consumer *c, const struct epid_info *info, const stru
 
 static void do_ftruncate(struct consumer *c)
 {
-    fflush(c->printer.out);
+    consumer_flush(c);
     if (ftruncate(fileno(c->printer.out), 0) == 0) {
         rewind(c->printer.out);
     }

@@ -8,12 +8,11 @@
 #include <string.h>
 
 /* what: the text behind the number for one; an 's' comes behind its first '|'. */
-static void print_count(const struct consumer *c, uint64_t n, const char *what, const char *tag,
-                        int cpu)
+static void print_count(struct consumer *c, uint64_t n, const char *what, const char *tag, int cpu)
 {
     const char *bar = strchr(what, '|');
 
-    fflush(c->printer.out);
+    consumer_flush(c);
     fputs("dtrace: ", stderr);
     if (c->drop_tags) {
         fprintf(stderr, "[%s] ", tag);
@@ -87,7 +86,7 @@ void message_fault(struct consumer *c, const uint8_t *record, const struct epid_
         memcpy(&v[i], record + info->recs[i].offset, sizeof(v[i]));
     }
     const struct epid_info *at = consumer_epid(c, (uint32_t)v[0]);
-    fflush(c->printer.out);
+    consumer_flush(c);
     fprintf(stderr, "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s", (unsigned)v[0],
             at ? at->probe.id : 0, at ? at->probe.provider : "", at ? at->probe.module : "",
             at ? at->probe.function : "", at ? at->probe.name : "", fault_text(v[3]));

@@ -168,7 +168,8 @@ static int follow(struct command *c, struct consumer *consumer)
     while (!interrupted && !error) {
         consumer->at = due;
         error = consumer_pass(consumer, false);
-        if (error || consumer_is_over(consumer) || command_child_ended(c)) {
+        if (error || consumer->write_error || consumer_is_over(consumer) ||
+            command_child_ended(c)) {
             break;
         }
         due += next_pass(c->session);
@@ -205,6 +206,14 @@ static void finish(struct command *c, struct consumer *consumer)
     }
 }
 
+static int status_of(const struct consumer *consumer)
+{
+    if (consumer->write_error) {
+        fprintf(stderr, "dtrace: failed to write output: %s\n", strerror(consumer->write_error));
+    }
+    return consumer->failed || consumer->write_error ? 1 : consumer->status;
+}
+
 static int consume(struct command *c, struct consumer *consumer)
 {
     int error = c->claim ? 0 : c->target->ops->go(c->target, &consumer->begin_cpu);
@@ -227,7 +236,7 @@ static int consume(struct command *c, struct consumer *consumer)
         return target_failed(error);
     }
     finish(c, consumer);
-    return consumer->failed ? 1 : consumer->status;
+    return status_of(consumer);
 }
 
 /* ---- into the event log, and out of a capture --------------------------------------------------
@@ -309,7 +318,7 @@ static int replay_passes(struct command *c, struct consumer *consumer)
     }
     finish(c, consumer);
     replay_report(r);
-    return consumer->failed ? 1 : consumer->status;
+    return status_of(consumer);
 }
 
 int command_trace(struct command *c, const void *image, size_t size)

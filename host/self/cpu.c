@@ -29,6 +29,7 @@ void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 
     if (self_thread.depth == 0) {
         self_thread.cpu = cpu;
+        self_thread.outside = __builtin_return_address(0);
     }
     uintptr_t state = d_port_irq_save();
     fn(arg);

@@ -162,7 +162,6 @@ const char *d_port_execargs(void)
     return arguments;
 }
 
-/* Frames of the machine itself are none of the program's business: see d_port_stack(). */
 uint64_t d_port_caller(bool user)
 {
     uint64_t frames[2] = {0, 0};
@@ -178,6 +177,17 @@ uint64_t d_port_register(bool user, unsigned n, bool *exists)
     return 0;
 }
 
+/* The machine's own frames are none of the program's business: the first that isn't one. */
+static int outermost(void *const *frames, int n)
+{
+    int i = 1;
+
+    while (i < n && frames[i] != self_thread.outside) {
+        i++;
+    }
+    return i < n ? i : 1;
+}
+
 /* From the firing's thread: user and kernel are the same here. */
 unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
 {
@@ -186,7 +196,7 @@ unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
     unsigned stored = 0;
 
     (void)user;
-    for (int i = 1; i < n && stored < max; i++, stored++) {
+    for (int i = outermost(frames, n); i < n && stored < max; i++, stored++) {
         if (to) {
             to[stored] = (uintptr_t)frames[i];
         }

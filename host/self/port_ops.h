@@ -13,8 +13,9 @@
 #define D_PORT_ALIGN 0 /* as on the classic engine's x86: such loads just work */
 
 struct self_thread {
-    unsigned cpu;   /* which CPU we are, or would be */
-    unsigned depth; /* of d_port_irq_save(): above 0 we hold the CPU's lock */
+    unsigned cpu;        /* which CPU we are, or would be */
+    unsigned depth;      /* of d_port_irq_save(): above 0 we hold the CPU's lock */
+    const void *outside; /* where the machine was entered: stacks begin there */
     uint32_t predicate_cache;
     uint64_t key; /* 0: none given yet */
 };

@@ -212,6 +212,21 @@ static void moved(void **state)
     front_close(NULL);
 }
 
+/* Whoever prints a value has no more than the bytes of its type. */
+static void members_are_inside(const char *name)
+{
+    const struct d_type *t = d_type_lookup(front.d, "prog", name);
+
+    t = t ? d_type_resolve(t) : NULL;
+    for (uint32_t i = 0; t && t->kind == D_TYPE_STRUCT && i < t->nmembers; i++) {
+        const struct d_type *of = d_type_resolve(t->members[i].type);
+        bool field = of->kind == D_TYPE_INTEGER && of->bits < of->size * 8;
+        uint64_t bits = field ? of->bits : of->size * 8;
+        assert_true(t->members[i].bit_offset <= t->size * 8);
+        assert_true(bits <= t->size * 8 - t->members[i].bit_offset);
+    }
+}
+
 /* Damaged files are refused or give what they can; they don't crash. */
 static void damaged(void **state)
 {
@@ -240,6 +255,8 @@ static void damaged(void **state)
             uint64_t address;
             symbol_type("", "first", &address);
             symbol_type("", "callback", &address);
+            members_are_inside("struct node");
+            members_are_inside("struct hidden");
             tag_of("struct node n; BEGIN { x = `list->next->more; y = sizeof(struct hidden); }");
         }
         front_close(NULL);
