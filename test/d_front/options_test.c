@@ -213,7 +213,7 @@ static void defaults(void **state)
         {"bufresize", 0},
         {"cpu", D_OPTION_UNSET},
         {"switchrate", 1000000000},
-        {"aggrate", 1000000000},
+        {"aggrate", D_OPTION_UNSET}, /* as often as records: printa() shows what is so then */
         {"statusrate", 1000000000},
         {"cleanrate", 9900990},
         {"stackframes", 20},
