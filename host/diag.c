@@ -77,6 +77,11 @@ void kymo_report_damage(const struct kev *kev)
     const struct kev_damage *damage = kev_damage(kev);
 
     if (damage->first[0] == '\0') {
+        /* Another kernel's: nothing is wrong with them, but they are not all there. */
+        if (damage->events > 0) {
+            kymo_error("%s: %" PRIu64 " combine events without a beginning or an end: left out",
+                       kev_info(kev)->path, damage->events);
+        }
         return;
     }
     kymo_error("%s: recovered; passed over: %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64

@@ -95,6 +95,7 @@ static int attrs_check(struct kev *kev, struct kev_error *error)
     bool little = kev_attr(kev, "LITTLE_ENDIAN") != NULL;
     bool big = kev_attr(kev, "BIG_ENDIAN") != NULL;
     const char *major = kev_attr(kev, "VER_MAJOR");
+    const char *minor = kev_attr(kev, "VER_MINOR");
 
     if (little == big) {
         return kev_fail(kev, error, 0,
@@ -103,6 +104,10 @@ static int attrs_check(struct kev *kev, struct kev_error *error)
     }
     if (major != NULL && atoi(major) != 1) {
         return kev_fail(kev, error, 0, "format version %.16s is not known, only 1 is", major);
+    }
+    if (minor != NULL && atoi(minor) < 1) {
+        return kev_fail(kev, error, 0, "format version 1.%.16s is not known, only 1.01 and later",
+                        minor);
     }
     kev->info.swapped = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     return 0;

@@ -71,6 +71,9 @@ static int lane_load(struct kev *kev, struct kev_lane *lane, struct kev_error *e
         }
     }
     if (next == KEV_NONE) {
+        if (!kev->info.kymo && !kev->options.follow) {
+            kev->damage.events += kev_join_drop(&lane->join);
+        }
         return 0;
     }
     lane->current = next;

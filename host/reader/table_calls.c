@@ -42,6 +42,14 @@ static const struct builtin_call calls[] = {
 };
 /* clang-format on */
 
+#define FOREIGN_RETURN(number, type, name) {number, {#type[0], #name}},
+static const struct {
+    unsigned number;
+    struct kev_arg arg;
+} foreign_returns[] = {
+#include "host/reader/foreign_events.def"
+};
+
 /* The n-th item of a comma-separated list, spaces cut off; its length, 0 if there is none. */
 static size_t item(const char *list, unsigned n, const char **start)
 {
@@ -156,6 +164,15 @@ static void words_add(struct kev_list *list, const struct builtin_call *call, co
     }
 }
 
+static void foreign_return_add(struct kev_list *list, unsigned number)
+{
+    for (unsigned i = 0; i < sizeof(foreign_returns) / sizeof(foreign_returns[0]); i++) {
+        if (foreign_returns[i].number == number && list->n == 1) {
+            list->args[list->n++] = foreign_returns[i].arg;
+        }
+    }
+}
+
 int kev_table_calls_builtin(struct kev_table *table)
 {
     for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -170,6 +187,8 @@ int kev_table_calls_builtin(struct kev_table *table)
         }
         words_add(&lists[2], &calls[i], calls[i].exit_wide, 1);
         words_add(&lists[3], &calls[i], calls[i].exit_wide, KEV_ARGS_MAX);
+        foreign_return_add(&lists[2], calls[i].number);
+        foreign_return_add(&lists[3], calls[i].number);
         if (kev_table_call(table, calls[i].number, calls[i].name, lists) != 0) {
             return -1;
         }
