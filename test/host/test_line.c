@@ -181,6 +181,7 @@ static const struct expect shapes[] = {
      NULL,
      "CONTROL: DROPPED class = USER, num_events = 77, reason = no buffer\n"},
     {9, 7, {1, 2}, 2, NULL, "SEC:OLD_EVENT     x:0x00000001 y:2\n"},
+    {12, 2, {1, 2}, 2, NULL, "D:EVENT:2 d0:0x00000001 d1:0x00000002\n"},
     {15, 7, {1, 2}, 2, NULL, "CLASS 15:EVENT:7 d0:0x00000001 d1:0x00000002\n"},
 };
 
