@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* See scripted.h. */
 #include "test/d_command/scripted.h"
 
 #include "host/self/target.h"

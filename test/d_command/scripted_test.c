@@ -148,31 +148,18 @@ static void test_drops_that_add_up(void **state)
                         "dtrace: 2 failed speculations (available buffer(s) still busy)\n");
 }
 
+#define ONE_OF_EACH \
+    { \
+        .exited = 1, .dynamic_drops = 1, .dynamic_rinsing_drops = 1, .dynamic_dirty_drops = 1, \
+        .speculative_drops = 1, .speculations_busy = 1, .speculations_unavailable = 1, \
+        .stack_string_overflows = 1, .double_errors = 1 \
+    }
+
 static void test_every_kind_of_drop(void **state)
 {
     static const struct scripted_pass passes[] = {
-        {.records = {{0}},
-         .drops = {1},
-         .aggregation_drops = {1},
-         .status = {.exited = 1,
-                    .dynamic_drops = 1,
-                    .dynamic_rinsing_drops = 1,
-                    .dynamic_dirty_drops = 1,
-                    .speculative_drops = 1,
-                    .speculations_busy = 1,
-                    .speculations_unavailable = 1,
-                    .stack_string_overflows = 1,
-                    .double_errors = 1}},
-        {.records = {{0}},
-         .status = {.exited = 1,
-                    .dynamic_drops = 1,
-                    .dynamic_rinsing_drops = 1,
-                    .dynamic_dirty_drops = 1,
-                    .speculative_drops = 1,
-                    .speculations_busy = 1,
-                    .speculations_unavailable = 1,
-                    .stack_string_overflows = 1,
-                    .double_errors = 1}},
+        {.records = {{0}}, .drops = {1}, .aggregation_drops = {1}, .status = ONE_OF_EACH},
+        {.records = {{0}}, .status = ONE_OF_EACH},
     };
     static const char *const lines[] = {
         "dtrace: [DTRACEDROP_PRINCIPAL] 1 drop on CPU 0\n",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* See target.h. */
 #include "test/d_fire/target.h"
 
 #include "trace/d/control.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* See assemble.h. */
 #include "test/d_machine/assemble.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* See builder.h. */
 #include "test/d_machine/builder.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* See fake.h. */
 #include "test/d_machine/fake.h"
 
 #include "kernel/abi/sys/dtrace.h"

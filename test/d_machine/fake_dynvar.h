@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The fake machine's dynamic variables: a table that a test can look into. See fake.h. */
 #ifndef TEST_D_MACHINE_FAKE_DYNVAR_H
 #define TEST_D_MACHINE_FAKE_DYNVAR_H
 

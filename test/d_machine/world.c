@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* See world.h. */
 #include "test/d_machine/world.h"
 
 #include <assert.h>
