@@ -7,27 +7,14 @@
 #include <elf.h>
 #include <string.h>
 
-const struct d_model d_model_lp64 = {
-    .pointer = 8,
-    .int_ = 4,
-    .long_ = 8,
-    .long_long = 8,
-    .short_ = 2,
-    .long_long_align = 8,
-    .double_align = 8,
-    .char_signed = true,
-};
+#define LP64(signed_) \
+    { \
+        .pointer = 8, .int_ = 4, .long_ = 8, .long_long = 8, .short_ = 2, .long_long_align = 8, \
+        .double_align = 8, .char_signed = signed_ \
+    }
 
-const struct d_model d_model_lp64_arm = {
-    .pointer = 8,
-    .int_ = 4,
-    .long_ = 8,
-    .long_long = 8,
-    .short_ = 2,
-    .long_long_align = 8,
-    .double_align = 8,
-    .char_signed = false,
-};
+const struct d_model d_model_lp64 = LP64(true);
+const struct d_model d_model_lp64_arm = LP64(false);
 
 const struct d_model d_model_ilp32_arm = {
     .pointer = 4,
