@@ -276,11 +276,12 @@ static void walk(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t
 static void print_now(struct consumer *c, unsigned cpu, const uint8_t *record,
                       const struct epid_info *info, const struct epid_info *next)
 {
-    (void)info;
-    if (c->json) {
-        record_json(c, cpu, record);
+    if (info->desc.clause == D_CLAUSE_FAULT) {
+        message_fault(c, record, info);
+    } else if (c->json) {
+        record_json(c, cpu, record, info);
     } else {
-        record_print(c, cpu, record, next);
+        record_print(c, cpu, record, info, next);
     }
 }
 
@@ -326,16 +327,19 @@ static int compare_pending(const void *p, const void *q)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The next record, if the same CPU made it. */
-static const struct epid_info *next_on_cpu(struct consumer *c, size_t n, unsigned cpu)
+/* Known since it was kept. */
+static const struct epid_info *info_of(struct consumer *c, const struct pending *pending)
 {
     uint32_t epid;
 
-    if (n >= c->npending || c->pending[n].cpu != cpu) {
-        return NULL;
-    }
-    memcpy(&epid, c->pending[n].data, sizeof(epid));
+    memcpy(&epid, pending->data, sizeof(epid));
     return consumer_epid(c, epid);
+}
+
+/* The next record, if the same CPU made it. */
+static const struct epid_info *next_on_cpu(struct consumer *c, size_t n, unsigned cpu)
+{
+    return n < c->npending && c->pending[n].cpu == cpu ? info_of(c, &c->pending[n]) : NULL;
 }
 
 /* Prints what is not newer than `until`. */
@@ -349,7 +353,7 @@ static void release(struct consumer *c, uint64_t until)
     qsort(c->pending, c->npending, sizeof(*c->pending), compare_pending);
     while (n < c->npending && c->pending[n].time <= until) {
         struct pending *p = &c->pending[n++];
-        print_now(c, p->cpu, p->data, NULL, next_on_cpu(c, n, p->cpu));
+        print_now(c, p->cpu, p->data, info_of(c, p), next_on_cpu(c, n, p->cpu));
         free(p->data);
     }
     c->npending -= n;

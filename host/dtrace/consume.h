@@ -75,9 +75,9 @@ const struct epid_info *consumer_epid(struct consumer *, uint32_t epid);
 struct aggregation *consumer_aggregation(struct consumer *, uint32_t number);
 int consumer_aggregate(struct consumer *, unsigned cpu);
 /* A record's text (record.c). next: what follows on the same CPU, for flowindent; NULL: nothing. */
-void record_print(struct consumer *, unsigned cpu, const uint8_t *data,
+void record_print(struct consumer *, unsigned cpu, const uint8_t *data, const struct epid_info *,
                   const struct epid_info *next);
-void record_json(struct consumer *, unsigned cpu, const uint8_t *data);
+void record_json(struct consumer *, unsigned cpu, const uint8_t *data, const struct epid_info *);
 void aggregation_json(struct consumer *, struct aggregation *);
 /* clear(), trunc(), setopt() … (libact.c). values: the data that follow. */
 void libact_do(struct consumer *, const struct epid_info *, const struct d_format *,

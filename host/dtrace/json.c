@@ -213,19 +213,12 @@ static void side_effects(struct consumer *c, const struct epid_info *info, uint3
     }
 }
 
-void record_json(struct consumer *c, unsigned cpu, const uint8_t *data)
+void record_json(struct consumer *c, unsigned cpu, const uint8_t *data,
+                 const struct epid_info *info)
 {
     struct d_record head;
 
     memcpy(&head, data, sizeof(head));
-    const struct epid_info *info = consumer_epid(c, head.epid);
-    if (!info) {
-        return;
-    }
-    if (info->desc.clause == D_CLAUSE_FAULT) {
-        message_fault(c, data, info);
-        return;
-    }
     struct print_value *values = calloc(info->desc.nrecs + 1, sizeof(*values));
     if (!values) {
         return;

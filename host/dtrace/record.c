@@ -205,19 +205,8 @@ static unsigned print_action(struct consumer *c, const struct epid_info *info, u
 }
 
 void record_print(struct consumer *c, unsigned cpu, const uint8_t *data,
-                  const struct epid_info *next)
+                  const struct epid_info *info, const struct epid_info *next)
 {
-    uint32_t epid;
-
-    memcpy(&epid, data, sizeof(epid));
-    const struct epid_info *info = consumer_epid(c, epid);
-    if (!info) {
-        return;
-    }
-    if (info->desc.clause == D_CLAUSE_FAULT) {
-        message_fault(c, data, info);
-        return;
-    }
     struct print_value *values = calloc(info->desc.nrecs + 1, sizeof(*values));
     print_prefix(c, cpu, info, next);
     for (uint32_t i = 0; values && i < info->desc.nrecs; i++) {
