@@ -98,7 +98,7 @@ static void widen(uint32_t *area, uint32_t bytes)
 }
 
 /* From the places alone. */
-static void measure_areas(const struct d_places *p, struct areas *a)
+static __attribute__((noinline)) void measure_areas(const struct d_places *p, struct areas *a)
 {
     *a = (struct areas){p->global_values * 8, p->local_values * 8, 0, 0};
     for (uint32_t i = 0; i <= p->mask; i++) {

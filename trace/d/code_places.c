@@ -25,7 +25,8 @@ const struct d_place *d_places_find(const struct d_places *p, uint8_t scope, uin
     return slot_of(p, scope, id);
 }
 
-static uint16_t next_place(struct d_places *p, const struct dif_variable *v)
+static __attribute__((noinline)) uint16_t next_place(struct d_places *p,
+                                                     const struct dif_variable *v)
 {
     bool global = v->scope == DIF_SCOPE_GLOBAL;
 

@@ -287,7 +287,7 @@ static void take_principal(void *arg)
     }
 }
 
-static int check_taking(const struct d_consumer *c, unsigned cpu)
+static __attribute__((noinline)) int check_taking(const struct d_consumer *c, unsigned cpu)
 {
     if (state_of(c) == D_STATE_KILLED) {
         return -ESHUTDOWN_;

@@ -166,9 +166,10 @@ static void make_action(const struct maker *m, const struct d_image_action *from
 }
 
 /* The keys moved to an aggregation of their own, which the action then has. */
-static bool make_aggregation(const struct maker *m, const struct d_image_action *from,
-                             struct d_action *to, struct d_action *keys, struct d_aggregation *agg,
-                             uint32_t epid)
+static __attribute__((noinline)) bool make_aggregation(const struct maker *m,
+                                                       const struct d_image_action *from,
+                                                       struct d_action *to, struct d_action *keys,
+                                                       struct d_aggregation *agg, uint32_t epid)
 {
     const struct d_image_action *key = from - from->nkeys;
     uint32_t value = d_agg_value_size(from->kind, from->arg);

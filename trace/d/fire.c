@@ -208,18 +208,6 @@ static inline bool predicate_holds(const struct d_ecb *e, struct d_consumer_cpu 
     return false;
 }
 
-/* Of a consumer whose records go to the event log: as if it did not, then they go there, its own or
- * what it committed of a speculation. */
-static __attribute__((noinline)) void
-fire_logged(const struct d_ecb *e, struct d_consumer_cpu *here, const uint64_t args[5])
-{
-    struct d_ecb plain = *e;
-
-    plain.states = e->states >> D_ECB_LOGS;
-    d_ecb_fire(&plain, args);
-    d_log_records(e->consumer, here);
-}
-
 static D_HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
 {
     struct d_consumer *c = e->consumer;
@@ -227,7 +215,7 @@ static D_HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
 
     if (!(e->states >> __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
         if (e->states >> D_ECB_LOGS) {
-            fire_logged(e, here, args);
+            d_log_fire(e, here, args);
         }
         return;
     }

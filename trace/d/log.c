@@ -23,3 +23,12 @@ void d_log_records(struct d_consumer *c, struct d_consumer_cpu *here)
     }
     b->offset = 0;
 }
+
+void d_log_fire(const struct d_ecb *e, struct d_consumer_cpu *here, const uint64_t args[5])
+{
+    struct d_ecb plain = *e;
+
+    plain.states = e->states >> D_ECB_LOGS;
+    d_ecb_fire(&plain, args);
+    d_log_records(e->consumer, here);
+}
