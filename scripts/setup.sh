@@ -13,9 +13,9 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
-check="$build python3 libcmocka-dev clang-format-14 valgrind"
+check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev"
 gdb="$build gdb-multiarch"
-fuzz="$check clang-14 libclang-rt-14-dev"
+fuzz="$check"
 
 case ${1:-} in
 build) wanted=$build ;;

@@ -355,18 +355,6 @@ int d_aggregation_take(struct d_consumer *c, unsigned cpu, size_t room, const ui
     return 0;
 }
 
-int d_aggregation_snap(struct d_consumer *c, unsigned cpu, void *to, size_t room,
-                       struct d_snap *snap)
-{
-    const uint8_t *read;
-    int error = d_aggregation_take(c, cpu, room, &read, snap);
-
-    if (read) {
-        __builtin_memcpy(to, read, snap->size);
-    }
-    return error;
-}
-
 /* ---- descriptions ------------------------------------------------------------------------------
  */
 

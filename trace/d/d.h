@@ -172,8 +172,22 @@ struct d_snap {
  * (killed). */
 int d_buffer_snap(struct d_consumer *, unsigned cpu, void *to, size_t room, struct d_snap *);
 /* Takes and empties a CPU's aggregation buffer: entries one after the other, each as its
- * d_agg_desc.recs say, beginning with struct d_agg_entry. */
-int d_aggregation_snap(struct d_consumer *, unsigned cpu, void *to, size_t room, struct d_snap *);
+ * d_agg_desc.recs say, beginning with struct d_agg_entry. *read: where they are until it is taken
+ * again, NULL if there are none. */
+int d_aggregation_take(struct d_consumer *, unsigned cpu, size_t room, const uint8_t **read,
+                       struct d_snap *);
+/* The same, as a copy. */
+static inline int d_aggregation_snap(struct d_consumer *consumer, unsigned cpu, void *to,
+                                     size_t room, struct d_snap *snap)
+{
+    const uint8_t *read;
+    int error = d_aggregation_take(consumer, cpu, room, &read, snap);
+
+    if (read) {
+        __builtin_memcpy(to, read, snap->size);
+    }
+    return error;
+}
 
 /* 0 or -ENOENT; recs: room for *nrecs, which becomes what there are. */
 int d_epid_describe(const struct d_consumer *, uint32_t epid, struct d_epid_desc *,

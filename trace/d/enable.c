@@ -244,27 +244,6 @@ static bool make_actions(const struct maker *m, const struct d_image_ecb *from, 
 /* ---- ECBs --------------------------------------------------------------------------------------
  */
 
-/* What a compiler would not have made. */
-static enum d_reason wrong_order(const struct d_ecb *e)
-{
-    bool commits = false, records = false, speculates = false;
-
-    for (uint32_t i = 0; i < e->nactions; i++) {
-        uint16_t kind = e->actions[i].kind;
-        bool data = e->actions[i].described;
-        if (kind == D_ACT_SPECULATE && (records || speculates)) {
-            return D_REASON_LATE_SPECULATE;
-        }
-        commits |= kind == D_ACT_COMMIT;
-        speculates |= kind == D_ACT_SPECULATE;
-        records |= data;
-        if ((commits && records) || (commits && speculates)) {
-            return D_REASON_COMMIT_DATA;
-        }
-    }
-    return D_REASON_NONE;
-}
-
 static uint32_t states_of(uint32_t probe)
 {
     switch (probe) {
@@ -323,24 +302,35 @@ static uint32_t next_predicate_id(void)
 }
 
 /* offset: behind the last datum. A clause without actions records that it fired; one with actions
- * only if one of them does. */
-static void note_actions(struct d_ecb *e, uint32_t offset)
+ * only if one of them does. Refused: an order that a compiler would not have made. */
+static enum d_reason note_actions(struct d_ecb *e, uint32_t offset)
 {
-    bool records = e->nactions == 0;
+    bool commits = false, data = false, speculates = false;
 
     e->align = 4;
     for (uint32_t i = 0; i < e->nactions; i++) {
         const struct d_action *a = &e->actions[i];
-        e->speculates |= a->kind == D_ACT_SPECULATE;
+        if (a->kind == D_ACT_SPECULATE) {
+            if (data || speculates) {
+                return D_REASON_LATE_SPECULATE;
+            }
+            speculates = true;
+        }
+        commits |= a->kind == D_ACT_COMMIT;
         e->exits |= a->kind == D_ACT_EXIT;
-        records |= a->described;
+        data |= a->described;
+        if (commits && (data || speculates)) {
+            return D_REASON_COMMIT_DATA;
+        }
         if (a->rec.size && a->rec.alignment == 8) {
             e->align = 8;
         }
     }
-    records |= e->speculates;
+    bool records = data || speculates || e->nactions == 0;
+    e->speculates = speculates;
     e->size = records ? align_up(offset, 4) : 0;
-    e->reserves = records && !e->speculates;
+    e->reserves = records && !speculates;
+    return D_REASON_NONE;
 }
 
 static enum d_way way_of(const struct d_ecb *e)
@@ -369,11 +359,10 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     if (!make_actions(m, from, e, used, &offset)) {
         return d_refuse(m->why, D_REASON_RECORD_SIZE);
     }
-    note_actions(e, offset);
+    enum d_reason wrong = note_actions(e, offset);
     number_actions(e);
     e->way = way_of(e);
     m->c->shape_table[e->epid - 1] = (struct d_shape){e->size, e->align};
-    enum d_reason wrong = wrong_order(e);
     return wrong ? d_refuse(m->why, wrong) : 0;
 }
 

@@ -35,8 +35,5 @@ bool d_log_dump(unsigned part);
  */
 
 extern struct d_consumer *d_consumers; /* [k] the first; see next */
-/* Takes what a CPU has aggregated, up to `room` bytes: at *read, until the next time. */
-int d_aggregation_take(struct d_consumer *, unsigned cpu, size_t room, const uint8_t **read,
-                       struct d_snap *);
 
 #endif

@@ -28,24 +28,24 @@ void d_block_free(struct d_block *b)
 /* ---- what the program needs --------------------------------------------------------------------
  */
 
-static bool any_records(const struct d_consumer *c)
+struct needs {
+    bool records, speculates;
+    uint64_t end; /* fill: what END's clauses may need, each record at its worst alignment */
+};
+
+static struct needs needs_of(const struct d_consumer *c)
 {
-    bool any = false;
+    struct needs needs = {0};
 
     for (uint32_t i = 0; i < c->necbs; i++) {
-        any |= c->ecbs[i].size && c->ecbs[i].clause != D_CLAUSE_FAULT;
+        const struct d_ecb *e = &c->ecbs[i];
+        needs.records |= e->size && e->clause != D_CLAUSE_FAULT;
+        needs.speculates |= e->speculates;
+        if (e->probe->id == D_PROBE_END && e->size) {
+            needs.end += e->size + (e->align - 4);
+        }
     }
-    return any;
-}
-
-static bool any_speculates(const struct d_consumer *c)
-{
-    bool any = false;
-
-    for (uint32_t i = 0; i < c->necbs; i++) {
-        any |= c->ecbs[i].speculates;
-    }
-    return any;
+    return needs;
 }
 
 struct entries {
@@ -61,20 +61,6 @@ static struct entries entries_of(const struct d_consumer *c)
         e.smallest = c->aggs[i].size < e.smallest ? c->aggs[i].size : e.smallest;
     }
     return e;
-}
-
-/* fill: what END's clauses may need, each record at its worst alignment. */
-static uint64_t end_reserve(const struct d_consumer *c)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < c->necbs; i++) {
-        const struct d_ecb *e = &c->ecbs[i];
-        if (e->probe->id == D_PROBE_END && e->size) {
-            bytes += e->size + (e->align - 4);
-        }
-    }
-    return bytes;
 }
 
 /* ---- sizes -------------------------------------------------------------------------------------
@@ -223,9 +209,9 @@ static uint64_t scratch_size(const struct d_consumer *c, uint64_t bufsize)
     return bufsize < wanted ? bufsize : wanted;
 }
 
-static int set_policy(struct d_consumer *c, uint64_t policy, struct d_refusal *why)
+static int set_policy(struct d_consumer *c, uint64_t policy, uint64_t end, struct d_refusal *why)
 {
-    uint64_t reserve = policy == D_POLICY_FILL ? end_reserve(c) : 0;
+    uint64_t reserve = policy == D_POLICY_FILL ? end : 0;
 
     if (reserve > c->sizes.bufsize) {
         return d_refuse(why, D_REASON_END_RESERVE);
@@ -237,7 +223,7 @@ static int set_policy(struct d_consumer *c, uint64_t policy, struct d_refusal *w
     return 0;
 }
 
-static bool make_parts(struct making *m, uint64_t *principal)
+static bool make_parts(struct making *m, uint64_t *principal, bool speculates)
 {
     struct d_consumer *c = m->c;
     struct d_sizes *s = &c->sizes;
@@ -245,27 +231,28 @@ static bool make_parts(struct making *m, uint64_t *principal)
     return (*principal == 0 || make_resized(m, principal, make_principal, free_principal)) &&
            (c->naggs == 0 || s->aggsize == 0 ||
             make_resized(m, &s->aggsize, make_agg, free_aggs)) &&
-           (!any_speculates(c) || make_resized(m, &s->specsize, make_speculations, NULL)) &&
+           (!speculates || make_resized(m, &s->specsize, make_speculations, NULL)) &&
            make_resized(m, &s->dynvarsize, make_dynvars, NULL);
 }
 
 static int make_all(struct d_consumer *c, const struct d_image *image, struct d_refusal *why)
 {
     struct making m = {.c = c};
-    bool records = any_records(c);
-    uint64_t scratch = records ? 0 : scratch_size(c, c->sizes.bufsize);
+    struct needs needs = needs_of(c);
+    uint64_t scratch = needs.records ? 0 : scratch_size(c, c->sizes.bufsize);
 
-    if (records && c->sizes.bufsize < 8) {
+    if (needs.records && c->sizes.bufsize < 8) {
         return d_refuse(why, D_REASON_NO_BUFFER);
     }
     m.may_halve = d_image_option_value(image, D_OPT_BUFRESIZE, D_RESIZE_AUTO) == D_RESIZE_AUTO;
-    bool ok = make_parts(&m, records ? &c->sizes.bufsize : &scratch);
+    bool ok = make_parts(&m, needs.records ? &c->sizes.bufsize : &scratch, needs.speculates);
     d_block_free(&m.copies[0]);
     d_block_free(&m.copies[1]);
     if (!ok) {
         return d_refuse(why, D_REASON_NO_SPACE);
     }
-    return set_policy(c, d_image_option_value(image, D_OPT_BUFPOLICY, D_POLICY_SWITCH), why);
+    return set_policy(c, d_image_option_value(image, D_OPT_BUFPOLICY, D_POLICY_SWITCH), needs.end,
+                      why);
 }
 
 static void make_contexts(struct d_consumer *c)
