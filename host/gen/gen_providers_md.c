@@ -6,6 +6,7 @@
  */
 #include "host/gen/gen.h"
 #include "trace/event_args.h"
+#include "trace/sdt_types.h"
 
 enum { ARGUMENTS = 10, ONE = 6, CALL_ARGUMENTS = 6 };
 
@@ -56,13 +57,6 @@ struct probe {
 
 #define TYPE_A(type, word) #type,
 #define WORD_A(type, word) word,
-#define SDT_TYPE_A(type, name) SDT_TYPE_##type,
-#define SDT_TYPE_D "int32_t"
-#define SDT_TYPE_H "uint32_t"
-#define SDT_TYPE_E "uint64_t"
-#define SDT_TYPE_X "uint64_t"
-#define SDT_TYPE_P "uintptr_t"
-#define SDT_TYPE_N "string"
 
 static const struct probe probes[] = {
 #define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \

@@ -250,34 +250,3 @@ void d_port_chill(uint64_t ns)
     while (d_port_timestamp() < until) {
     }
 }
-
-/* ---- the event log: there is none --------------------------------------------------------------
- */
-
-bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
-                size_t size)
-{
-    (void)number;
-    (void)words;
-    (void)nwords;
-    (void)bytes;
-    (void)size;
-    return false;
-}
-
-bool d_port_logging(void)
-{
-    return false;
-}
-
-bool d_port_log_room(void)
-{
-    return false;
-}
-
-int32_t d_port_next_process(int32_t after, struct kymo_d_process *process)
-{
-    (void)after;
-    (void)process;
-    return 0;
-}

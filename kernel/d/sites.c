@@ -14,6 +14,7 @@
 #include "trace/d/port.h"
 #include "trace/d/probe.h"
 #include "trace/filter.h"
+#include "trace/sdt_types.h"
 
 enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
 
@@ -29,13 +30,6 @@ struct row {
 #define TYPE_A(type, word) #type,
 #define WORD_A(type, word) word,
 #define LIST_ARGS(...) __VA_ARGS__
-#define SDT_TYPE_A(type, name) SDT_TYPE_##type,
-#define SDT_TYPE_D "int32_t"
-#define SDT_TYPE_H "uint32_t"
-#define SDT_TYPE_E "uint64_t"
-#define SDT_TYPE_X "uint64_t"
-#define SDT_TYPE_P "uintptr_t"
-#define SDT_TYPE_N "string"
 #define IDENTITY \
     { \
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9 \

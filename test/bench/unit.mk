@@ -3,7 +3,7 @@
 # runs it.
 
 D_BENCH_OBJS := $(patsubst %.c,$(B)/bench/d/%.o,$(filter-out %/subr_none.c trace/d/control%,$(wildcard \
-	trace/d/*.c)) test/bench/d_bench.c test/bench/d_bench_port.c test/d_machine/assemble.c \
+	trace/d/*.c)) test/bench/d_bench.c test/bench/d_bench_port.c host/self/port_nolog.c test/d_machine/assemble.c \
 	test/d_machine/builder.c)
 
 $(B)/bench/d/%.o: %.c

@@ -15,7 +15,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from guest import ROOT, Guest, expect  # noqa: E402
+from guest import ROOT, Guest, expect, run_tests  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -340,23 +340,8 @@ TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk, a_ful
 
 
 def main():
-    board, wanted = sys.argv[1], sys.argv[2:]
-    passed = failed = 0
-    for test in TESTS:
-        if wanted and test.__name__ not in wanted:
-            continue
-        began = time.monotonic()
-        try:
-            test(board)
-            passed += 1
-            verdict = "ok"
-        except (AssertionError, subprocess.TimeoutExpired, OSError, ValueError) as e:
-            failed += 1
-            verdict = f"FAIL {e}"
-        print(f"{test.__name__.replace('_', ' ')}: {verdict} ({time.monotonic() - began:.1f} s)",
-              flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    board = sys.argv[1]
+    return run_tests(TESTS, sys.argv[2:], lambda test: test(board))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import link  # noqa: E402
-from link import expect  # noqa: E402
+from guest import expect, run_tests  # noqa: E402
 
 CPUS = {"virt-a64": 4, "mps2-an386": 1}
 CALLS = {"virt-a64": 20000, "mps2-an386": 4000}  # of each producer
@@ -244,29 +244,13 @@ def main():
     global SOAK
     words = [w for w in sys.argv[1:] if w != "--soak"]
     SOAK = len(words) < len(sys.argv) - 1
-    board, wanted = words[0], words[1:]
-    passed = failed = 0
-    print(f"{board}: KYMO_SEED={link.SEED}")
-    bench = link.Bench(board)
+    print(f"{words[0]}: KYMO_SEED={link.SEED}")
+    bench = link.Bench(words[0])
     try:
         comes(bench)
-        for test in TESTS:
-            if wanted and test.__name__ not in wanted:
-                continue
-            began = time.monotonic()
-            try:
-                run(bench, test)
-                verdict = "ok"
-                passed += 1
-            except (AssertionError, subprocess.TimeoutExpired, OSError) as e:
-                failed += 1
-                verdict = f"FAIL {e}"
-            print(f"{test.__name__.replace('_', ' ')}: {verdict} "
-                  f"({time.monotonic() - began:.1f} s)", flush=True)
+        return run_tests(TESTS, words[1:], lambda test: run(bench, test))
     finally:
         bench.close()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":

@@ -42,6 +42,26 @@ class Guest:
         self.console.close()
 
 
+def run_tests(tests, wanted, run):
+    """Runs each, or those wanted, by run(test), and says how it went. The exit status."""
+    passed = failed = 0
+    for test in tests:
+        if wanted and test.__name__ not in wanted:
+            continue
+        began = time.monotonic()
+        try:
+            run(test)
+            passed += 1
+            verdict = "ok"
+        except (AssertionError, subprocess.TimeoutExpired, OSError, ValueError) as e:
+            failed += 1
+            verdict = f"FAIL {e}"
+        print(f"{test.__name__.replace('_', ' ')}: {verdict} ({time.monotonic() - began:.1f} s)",
+              flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
 def expect(condition, what):
     if not condition:
         raise AssertionError(what)

@@ -20,7 +20,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from faulty import Line  # noqa: E402
-from guest import ROOT, Guest, expect  # noqa: E402
+from guest import ROOT, Guest, expect, run_tests  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -365,32 +365,20 @@ TESTS = [who_is_there, bytes_over_a_good_line, bytes_over_a_bad_line,
          a_line_of_115200_baud]
 
 
+def judge(bench, test):
+    test(bench)
+    expect(bench.qemu.poll() is None, "the board has ended")
+    died = re.search(r"\((?!crash\))\S+\) terminated", bench.printed())
+    expect(not died, "a process died")
+
+
 def main():
-    board, wanted = sys.argv[1], sys.argv[2:]
-    passed = failed = 0
-    print(f"{board}: KYMO_SEED={SEED}")
-    bench = Bench(board)
+    print(f"{sys.argv[1]}: KYMO_SEED={SEED}")
+    bench = Bench(sys.argv[1])
     try:
-        for test in TESTS:
-            if wanted and test.__name__ not in wanted:
-                continue
-            began = time.monotonic()
-            try:
-                test(bench)
-                expect(bench.qemu.poll() is None, "the board has ended")
-                died = re.search(r"\((?!crash\))\S+\) terminated", bench.printed())
-                expect(not died, "a process died")
-                passed += 1
-                verdict = "ok"
-            except (AssertionError, subprocess.TimeoutExpired, OSError) as e:
-                failed += 1
-                verdict = f"FAIL {e}"
-            print(f"{test.__name__.replace('_', ' ')}: {verdict} "
-                  f"({time.monotonic() - began:.1f} s)", flush=True)
+        return run_tests(TESTS, sys.argv[2:], lambda test: judge(bench, test))
     finally:
         bench.close()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":

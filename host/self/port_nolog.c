@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The part of trace/d/port.h for the event log, where there is none: -x log=1 is refused. For the
+ * target `self`, and for `make bench`. */
+#include "trace/d/port.h"
+
+bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
+                size_t size)
+{
+    (void)number;
+    (void)words;
+    (void)nwords;
+    (void)bytes;
+    (void)size;
+    return false;
+}
+
+bool d_port_logging(void)
+{
+    return false;
+}
+
+bool d_port_log_room(void)
+{
+    return false;
+}
+
+int32_t d_port_next_process(int32_t after, struct kymo_d_process *process)
+{
+    (void)after;
+    (void)process;
+    return 0;
+}
