@@ -13,6 +13,8 @@
 #include "kernel/trace_dump.h"
 #include "trace/trace.h"
 
+_Static_assert(KYMO_TRACE_NAME_MAX == KYMO_NAME_MAX, "QUERYOWNER's name");
+
 long ker_trace_event(struct thread *self, const uintptr_t *args)
 {
     if (self->step == 0 && (uint32_t)args[0] == _NTO_TRACE_INSERTSUSEREVENT) {
@@ -59,6 +61,9 @@ static size_t answer_of(uint32_t cmd, const uintptr_t *args, uintptr_t *where)
     case KYMO_TRACE_QUERYLOSS:
         *where = args[2];
         return sizeof(struct kymo_trace_loss);
+    case KYMO_TRACE_QUERYOWNER:
+        *where = args[1];
+        return sizeof(struct kymo_trace_owner);
     default:
         *where = 0;
         return 0;
@@ -71,9 +76,10 @@ static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
         uint64_t paddr;
         struct kymo_trace_buffer buffer;
         struct kymo_trace_loss loss;
+        struct kymo_trace_owner owner;
     } answer;
     struct trace_caller who = {self->proc, self->proc->pid, self->tid,
-                               process_able(self->proc, ABILITY_TRACE)};
+                               process_able(self->proc, ABILITY_TRACE), self->proc->name};
     uint32_t words[4] = {(uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3],
                          (uint32_t)args[4]};
     uintptr_t where;

@@ -32,6 +32,18 @@ static long query_events(void)
     return cpu->end ? (long)TRACE_BUFFER_SLOTS - (cpu->end - cpu->cursor) : 0;
 }
 
+static long query_owner(struct kymo_trace_owner *out)
+{
+    if (!trace_state.log.block) {
+        return -EFAULT;
+    }
+    *out = trace_state.owner;
+    out->gone = !trace_state.log.owner;
+    out->running = trace_state.running;
+    out->per_cpu = trace_state.log.per_cpu;
+    return 0;
+}
+
 /* After a filter command: 0, with the sites as the filter says now, or its error. */
 static long filtered(int error)
 {
@@ -101,6 +113,8 @@ static long run_command(uint32_t cmd, const uint32_t args[4], void *data)
         }
         trace_state_query(args[0], data);
         return 0;
+    case KYMO_TRACE_QUERYOWNER:
+        return data ? query_owner(data) : -EFAULT;
     default:
         return filter_command(cmd, args);
     }
@@ -156,6 +170,20 @@ long trace_state_give(uint32_t index)
     return 0;
 }
 
+static long alloc(const struct trace_caller *who, uint32_t per_cpu, uint64_t *paddr)
+{
+    struct kymo_trace_owner *owner = &trace_state.owner;
+    long error = trace_state_alloc(who->owner, per_cpu, paddr);
+
+    if (!error) {
+        *owner = (struct kymo_trace_owner){.pid = who->pid};
+        for (unsigned i = 0; i + 1 < KYMO_TRACE_NAME_MAX && who->name[i]; i++) {
+            owner->name[i] = who->name[i];
+        }
+    }
+    return error;
+}
+
 static long owner_command(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
                           void *data)
 {
@@ -164,7 +192,7 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
     }
     switch (cmd) {
     case _NTO_TRACE_ALLOCBUFFER:
-        return data ? trace_state_alloc(who->owner, args[0], data) : -EFAULT;
+        return data ? alloc(who, args[0], data) : -EFAULT;
     case _NTO_TRACE_DEALLOCBUFFER:
         if (!trace_state.log.block) {
             return -EFAULT;

@@ -7,11 +7,12 @@
 #include "trace/trace.h"
 
 struct trace_state {
-    struct trace_consumer log; /* [k] consumer 0 */
-    bool running;              /* [k] between START and STOP */
-    bool dump_at_end;          /* [k] ring mode, started with its state */
-    uint8_t policy;            /* [k] enum trace_policy, for all CPUs */
-    bool overwrite;            /* [k] */
+    struct trace_consumer log;     /* [k] consumer 0 */
+    struct kymo_trace_owner owner; /* [k] pid and name of who allocated last */
+    bool running;                  /* [k] between START and STOP */
+    bool dump_at_end;              /* [k] ring mode, started with its state */
+    uint8_t policy;                /* [k] enum trace_policy, for all CPUs */
+    bool overwrite;                /* [k] */
 };
 extern struct trace_state trace_state;
 

@@ -21,7 +21,8 @@ void trace_cpu_init(struct trace_cpu *cpu, unsigned id);
 struct trace_caller {
     void *owner;
     int32_t pid, tid;
-    bool able; /* ABILITY_TRACE */
+    bool able;        /* ABILITY_TRACE */
+    const char *name; /* the program's */
 };
 
 /* Answers of trace_control() beside 0.. and -errno. */
@@ -33,7 +34,7 @@ struct trace_caller {
  * TraceEvent(): cmd and up to four arguments. Kernel context. Pointers in args have been replaced
  * by the caller with kernel pointers to checked memory, or are in `data`: ALLOCBUFFER         data:
  * uint64_t *, where the physical address goes TAKEBUFFER          data: struct kymo_trace_buffer *
- *   QUERYLOSS           data: struct kymo_trace_loss *
+ *   QUERYLOSS           data: struct kymo_trace_loss *; QUERYOWNER: struct kymo_trace_owner *
  * Returns the call's value, a negative errno or TRACE_DUMP_*.
  */
 long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],

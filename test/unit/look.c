@@ -4,7 +4,8 @@
 
 long command_as(void *who, uint32_t cmd, uint32_t a0, uint32_t a1, void *data)
 {
-    struct trace_caller caller = {.owner = who, .pid = 1, .tid = 1, .able = true};
+    struct trace_caller caller = {
+        .owner = who, .pid = who == OWNER ? 1 : 2, .tid = 1, .able = true, .name = "tracelogger"};
 
     return trace_control(&caller, cmd, (const uint32_t[4]){a0, a1, 0, 0}, data);
 }

@@ -44,6 +44,7 @@ static const uint32_t all_commands[] = {
     KYMO_TRACE_SETFILLMODE,
     KYMO_TRACE_SETHIGHWATER,
     KYMO_TRACE_QUERYLOSS,
+    KYMO_TRACE_QUERYOWNER,
 };
 #define COMMANDS (sizeof(all_commands) / sizeof(all_commands[0]))
 
@@ -185,6 +186,7 @@ static void wrong_arguments(void **state)
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYLOSS, 2, 0, &loss), -EINVAL);
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYLOSS, UINT32_MAX, 0, &loss), -EINVAL);
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYLOSS, 0, 0, NULL), -EFAULT);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYOWNER, 0, 0, NULL), -EFAULT);
     end();
 }
 

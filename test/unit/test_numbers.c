@@ -300,6 +300,7 @@ static void commands_have_their_numbers(void **state)
         {KYMO_TRACE_SETFILLMODE, 1, 0x1002},
         {KYMO_TRACE_SETHIGHWATER, 2, 0x1003},
         {KYMO_TRACE_QUERYLOSS, 3, 0x1004},
+        {KYMO_TRACE_QUERYOWNER, 2, 0x1005},
     };
 
     (void)state;

@@ -38,6 +38,63 @@ static void end(void)
     assert_int_equal(fake.blocks, 0);
 }
 
+/* ---- who it is ---- */
+
+static void check_owner(int32_t pid, bool gone, bool running, unsigned per_cpu)
+{
+    struct kymo_trace_owner owner;
+
+    memset(&owner, 0xa5, sizeof(owner));
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYOWNER, 0, 0, &owner), 0);
+    assert_int_equal(owner.pid, pid);
+    assert_int_equal(owner.gone, gone);
+    assert_int_equal(owner.running, running);
+    assert_int_equal(owner.per_cpu, per_cpu);
+    assert_string_equal(owner.name, "tracelogger");
+}
+
+/* What whoever is refused with EEXIST can say about why. */
+static void the_owner_is_told(void **state)
+{
+    struct kymo_trace_owner owner;
+
+    (void)state;
+    fake_boot(2);
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYOWNER, 0, 0, &owner), -EFAULT);
+    start_tracing(3, _NTO_TRACE_SETRINGMODE);
+    assert_int_equal(alloc_as(OTHER, 7), -EEXIST);
+    check_owner(1, false, true, 3); /* not he who was refused */
+    trace_owner_gone(OWNER);
+    assert_int_equal(alloc_as(OTHER, 7), -EEXIST); /* the ring still runs */
+    check_owner(1, true, true, 3);
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_STOP, 0, 0, NULL), 0);
+    check_owner(1, true, false, 3);
+    assert_int_equal(alloc_as(OTHER, 7), 0);
+    check_owner(2, false, false, 7);
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_DEALLOCBUFFER, 0, 0, NULL), 0);
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYOWNER, 0, 0, &owner), -EFAULT);
+    fake.fail_at = 1;
+    assert_int_equal(alloc_as(OWNER, 3), -ENOMEM);
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYOWNER, 0, 0, &owner), -EFAULT);
+}
+
+/* A name that is too long is cut, and ends. */
+static void a_long_name_is_cut(void **state)
+{
+    char name[KYMO_TRACE_NAME_MAX + 20];
+    struct trace_caller who = {.owner = OWNER, .pid = 9, .able = true, .name = name};
+    struct kymo_trace_owner owner;
+
+    (void)state;
+    memset(name, 'x', sizeof(name));
+    name[sizeof(name) - 1] = '\0';
+    fake_boot(1);
+    assert_int_equal(trace_control(&who, _NTO_TRACE_ALLOCBUFFER, (uint32_t[4]){2}, &paddr), 0);
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYOWNER, 0, 0, &owner), 0);
+    assert_int_equal(strlen(owner.name), KYMO_TRACE_NAME_MAX - 1);
+    end();
+}
+
 /* ---- the owner's death ---- */
 
 static void death_of_the_owner_in_linear_mode(void **state)
@@ -227,6 +284,8 @@ static void two_consumers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_owner_is_told),
+        cmocka_unit_test(a_long_name_is_cut),
         cmocka_unit_test(death_of_the_owner_in_linear_mode),
         cmocka_unit_test(death_of_the_owner_of_a_ring),
         cmocka_unit_test(death_of_the_owner_of_a_fill),

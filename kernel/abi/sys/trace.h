@@ -52,6 +52,7 @@
 #define KYMO_TRACE_SETFILLMODE _NTO_TRACE_CMD(1, 0x1002)
 #define KYMO_TRACE_SETHIGHWATER _NTO_TRACE_CMD(2, 0x1003) /* slots, 16..1024 */
 #define KYMO_TRACE_QUERYLOSS _NTO_TRACE_CMD(3, 0x1004)    /* cpu, struct kymo_trace_loss * */
+#define KYMO_TRACE_QUERYOWNER _NTO_TRACE_CMD(2, 0x1005)   /* struct kymo_trace_owner * */
 
 /* External classes: the argument of ADDCLASS and its kin. */
 #define _NTO_TRACE_EMPTY 0
@@ -82,6 +83,17 @@ struct kymo_trace_buffer {
     uint32_t index;    /* cpu * N + i: buffer index*16384 bytes into the mapped block */
     uint32_t sequence; /* from 1, per CPU */
     uint32_t slots;    /* valid slots, CONTROL ones included */
+};
+
+#define KYMO_TRACE_NAME_MAX 48 /* as KYMO_NAME_MAX: a program's name with its NUL */
+
+/* QUERYOWNER: who has the buffers, as after an EEXIST of ALLOCBUFFER. EFAULT: nobody has any. */
+struct kymo_trace_owner {
+    int32_t pid;      /* of the process that allocated them */
+    uint32_t gone;    /* 1: it has ended; whoever is able may stop, take and free */
+    uint32_t running; /* 1: between START and STOP */
+    uint32_t per_cpu; /* buffers of each CPU */
+    char name[KYMO_TRACE_NAME_MAX];
 };
 
 #define KYMO_TRACE_CLASSES 16 /* internal classes counted; a power of two above the last */

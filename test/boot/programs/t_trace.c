@@ -105,6 +105,21 @@ static void t_users(void)
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_INSERTSUSEREVENT, 1023, 1, 2), 0);
 }
 
+static void t_owner(void)
+{
+    struct kymo_trace_owner owner;
+
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner), EFAULT);
+    open_buffers();
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYOWNER, (void *)4), EFAULT);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner), 0);
+    EXPECT_EQ(owner.pid, self_pid());
+    EXPECT(strcmp(owner.name, "t_trace") == 0);
+    EXPECT(!owner.gone && !owner.running);
+    EXPECT_EQ(owner.per_cpu, PER_CPU);
+    close_buffers();
+}
+
 static void t_flush(void)
 {
     uint64_t paddr;
@@ -184,6 +199,7 @@ static const struct check table[] = {
     {"unknown commands", t_unknown},
     {"classes", t_classes},
     {"user events' errors", t_users},
+    {"the buffers' owner", t_owner},
     {"flush", t_flush},
     {"hook", t_hook},
     {"high-water mark", t_high_water},
