@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The retained memory: a window of RAM at a place that a board fixes, which no start-up code clears
+ * and no loader writes to, so that what a kernel left in it is there after a warm reset. The kernel
+ * (kernel/retain.c) writes it; who reads it (lib/retain: the tracelogger at the next boot, kymo
+ * extract from an image of the memory) may find anything at all there and believes nothing that it
+ * has not checked. docs/flight.md tells the whole story.
+ *
+ * Little-endian; offsets are from the window's beginning. A reader needs no ELF: the header says
+ * where everything is, and a copy of the system page what it means.
+ */
+#ifndef KERNEL_ABI_RETAIN_H
+#define KERNEL_ABI_RETAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/abi/sys/trace.h"
+
+#define KYMO_RETAIN_MAGIC 0x5254594bu /* "KYTR" */
+#define KYMO_RETAIN_VERSION 1
+#define KYMO_RETAIN_CPUS 8
+
+/* What is always at the same place; everything else the header says. */
+#define KYMO_RETAIN_HEADER 0x0000u /* struct kymo_retain_header */
+#define KYMO_RETAIN_PANIC 0x1000u  /* struct kymo_retain_panic */
+#define KYMO_RETAIN_BOOTS 0x1800u  /* struct kymo_retain_boots */
+#define KYMO_RETAIN_FROZEN 0x2000u /* struct kymo_retain_cpu[KYMO_RETAIN_CPUS]: see below */
+#define KYMO_RETAIN_LIVE 0x8000u   /* the kernel's own per-CPU data, whose layout is its own */
+#define KYMO_RETAIN_LIVE_BYTES 0x8000u
+#define KYMO_RETAIN_PAGE 0x10000u /* copy of the system page */
+#define KYMO_RETAIN_PAGE_BYTES 0x10000u
+#define KYMO_RETAIN_FREE 0x20000u /* the ring's tables and buffers, wherever they fit */
+
+/* Where one CPU's cursor and losses are: in the kernel's data while it runs, and in the image of
+ * the memory of a machine that has stopped; in KYMO_RETAIN_FROZEN after the next boot. */
+struct kymo_retain_place {
+    uint32_t cursor;  /* offset of a pointer of word_bits: the kernel's address of the next slot */
+    uint32_t pending; /* offset of uint64_t [KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES] */
+};
+
+struct kymo_retain_header {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t bytes; /* sizeof(struct kymo_retain_header) */
+    uint32_t crc;   /* CRC-32C of all that follows, to its end */
+    uint32_t boots; /* struct kymo_retain_boots.boots of the boot that wrote it */
+    uint32_t frozen;
+    uint64_t physical; /* address of the window */
+    uint64_t base;     /* the kernel's address of it: what a cursor counts from */
+    uint64_t window;   /* bytes */
+    uint64_t cycles_per_sec;
+    uint32_t word_bits;
+    uint32_t page_bytes; /* of the system page at KYMO_RETAIN_PAGE; its build id is in it */
+    uint32_t page_crc;
+    uint32_t ncpu; /* CPUs with a ring; the same as the system page's */
+    /* The ring; all 0: there is none. Buffer i of CPU c is number c * per_cpu + i. */
+    uint32_t per_cpu;
+    uint32_t buffer_bytes;
+    uint32_t buffers;    /* offset of number 0, the others follow */
+    uint32_t marks;      /* offset of struct kymo_retain_mark [ncpu * per_cpu] */
+    uint32_t words;      /* offset of CPU 0's buffer 0's state word: sequence << 2 | state */
+    uint32_t word_step;  /* from a buffer's word to the next one's of the same CPU */
+    uint32_t table_step; /* from a CPU's first word to the next CPU's */
+    uint32_t zero;
+    struct kymo_retain_place cpu[KYMO_RETAIN_CPUS];
+};
+_Static_assert(sizeof(struct kymo_retain_header) == 168, "layout of the retained memory");
+
+/* After the next boot has looked: what was in KYMO_RETAIN_LIVE. */
+struct kymo_retain_cpu {
+    uint64_t cursor;
+    uint64_t pending[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES];
+};
+_Static_assert(sizeof(struct kymo_retain_cpu) == 1032, "layout of the retained memory");
+_Static_assert(KYMO_RETAIN_CPUS * sizeof(struct kymo_retain_cpu) <=
+                   KYMO_RETAIN_LIVE - KYMO_RETAIN_FROZEN,
+               "layout of the retained memory");
+
+/* State words: as trace/ring.h. */
+#define KYMO_RETAIN_FREE_BUFFER 0
+#define KYMO_RETAIN_ACTIVE 1
+#define KYMO_RETAIN_READY 2
+#define KYMO_RETAIN_BUSY 3
+
+/*
+ * A buffer's seal, made soon after it was closed: not in the event that closes it, which has no
+ * time for that. A closed buffer without a seal for its sequence is judged as the active one is, by
+ * its slots. With it, what a damaged one held is still known.
+ */
+struct kymo_retain_mark {
+    uint32_t sequence;
+    uint32_t slots;
+    uint32_t data_crc; /* CRC-32C of the slots */
+    uint32_t events[KYMO_TRACE_CLASSES];
+    uint32_t crc; /* CRC-32C of the above, begun with the buffer's number as if in front of it */
+};
+_Static_assert(sizeof(struct kymo_retain_mark) == 80, "layout of the retained memory");
+
+/* Why it died; magic 0 or a bad CRC: nothing is known, as after a reset from outside. */
+struct kymo_retain_panic {
+    uint32_t magic;       /* KYMO_RETAIN_MAGIC */
+    uint32_t crc;         /* CRC-32C of record, all of it */
+    uint64_t record[127]; /* begins with struct kymo_panic (kernel/abi/sys/panic.h), then zeros */
+};
+_Static_assert(offsetof(struct kymo_retain_panic, record) == 8 &&
+                   sizeof(struct kymo_retain_panic) == 1024,
+               "layout of the retained memory");
+
+struct kymo_retain_boots {
+    uint32_t magic; /* KYMO_RETAIN_MAGIC */
+    uint32_t boots; /* since the memory was last without power: 1, 2, … */
+    uint32_t crc;   /* CRC-32C of boots */
+    uint32_t zero;
+};
+
+#endif
