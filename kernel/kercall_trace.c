@@ -13,6 +13,7 @@
 #include "kernel/kercall.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
+#include "trace/gate.h"
 #include "trace/trace.h"
 
 #define ENTER_FAST 2
@@ -121,6 +122,39 @@ static bool is_logged(unsigned site, unsigned number)
     return trace_bit(trace_site_logged, site) && trace_kercall_on(number);
 }
 
+/* The gate's predicates have what syscall:::entry and :::return have (kernel/d/syscall.c). */
+static bool entry_stopped(const struct thread *self, unsigned site, unsigned number)
+{
+    const uintptr_t *a = self->args;
+    const uint64_t words[6] = {a[0], a[1], a[2], a[3], a[4], a[5]};
+
+    return trace_gate_stops(TRACE_CLASS_KER_CALL, site, number, words);
+}
+
+static bool return_stopped(const struct thread *self, unsigned number)
+{
+    const uint64_t result = (uint64_t)(int64_t)self->result;
+    const uint64_t words[6] = {result, result};
+
+    return trace_gate_stops(TRACE_CLASS_KER_CALL, TRACE_EV_kercall_exit, number, words);
+}
+
+static __attribute__((noinline)) void enter_slow(struct thread *self, unsigned number)
+{
+    uintptr_t words[ENTER_WIDE] = {0};
+    const struct kercall_words *row = &table[self->call];
+
+    if (entry_stopped(self, TRACE_EV_kercall_enter, number)) {
+        return;
+    }
+    if (trace_kercall_wide(number)) {
+        trace_kercall(number, words, collect(self, row->enter_wide, ENTER_WIDE, words));
+    } else {
+        collect(self, row->enter, ENTER_FAST, words);
+        trace_kercall(number, words, ENTER_FAST);
+    }
+}
+
 void kercall_trace_enter(struct thread *self)
 {
     uintptr_t words[ENTER_WIDE] = {0};
@@ -128,8 +162,8 @@ void kercall_trace_enter(struct thread *self)
     const struct kercall_words *row = &table[self->call];
 
     if (is_logged(TRACE_EV_kercall_enter, number)) {
-        if (trace_kercall_wide(number)) {
-            trace_kercall(number, words, collect(self, row->enter_wide, ENTER_WIDE, words));
+        if (trace_kercall_slow(number)) {
+            enter_slow(self, number);
         } else {
             collect(self, row->enter, ENTER_FAST, words);
             trace_kercall(number, words, ENTER_FAST);
@@ -154,6 +188,16 @@ static unsigned exit_words(struct thread *self, bool wide, uintptr_t words[1 + E
     return wide ? 1 + n : 2;
 }
 
+static __attribute__((noinline)) void exit_slow(struct thread *self, unsigned number)
+{
+    uintptr_t words[1 + EXIT_WIDE] = {0};
+
+    if (!return_stopped(self, number)) {
+        unsigned n = exit_words(self, trace_kercall_wide(number), words);
+        trace_kercall(number, words, n);
+    }
+}
+
 void kercall_trace_exit(struct thread *self)
 {
     uintptr_t words[1 + EXIT_WIDE] = {0};
@@ -163,8 +207,11 @@ void kercall_trace_exit(struct thread *self)
         return;
     }
     if (is_logged(TRACE_EV_kercall_exit, number)) {
-        unsigned n = exit_words(self, trace_kercall_wide(number), words);
-        trace_kercall(number, words, n);
+        if (trace_kercall_slow(number)) {
+            exit_slow(self, number);
+        } else {
+            trace_kercall(number, words, exit_words(self, false, words));
+        }
     }
     if (trace_bit(trace_site_probed, TRACE_EV_kercall_exit)) {
         d_syscall_return(self);
@@ -178,7 +225,7 @@ void kercall_trace_int(struct thread *self)
     unsigned number = self->call | TRACE_KERCALL_INT;
     uintptr_t words[2] = {self->step, 0};
 
-    if (trace_kercall_on(number)) {
+    if (trace_kercall_on(number) && !entry_stopped(self, TRACE_EV_kercall_int, number)) {
         trace_kercall(number, words, 2);
     }
 }

@@ -24,13 +24,21 @@
 
 static struct list waiting; /* [k] threads in WAITCTX; {0}: nobody ever waited */
 
+static void dump_state(uint32_t state, const struct thread *t)
+{
+    if (trace_bit(trace_site_logged, TRACE_EV_thread_state)) {
+        trace_dump_thread_state(state, (uint32_t)t->proc->pid, (uint32_t)t->tid, t->priority,
+                                t->policy);
+    }
+}
+
 static void dump_thread(const struct thread *t)
 {
     uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
 
     TRACE_DUMP(thread_create, pid, tid);
     if (t->state != STATE_RUNNING) {
-        TRACE_DUMP(thread_state, t->state, pid, tid, t->priority, t->policy);
+        dump_state(t->state, t);
     }
     if (t->name[0]) {
         TRACE_DUMP(thread_name, pid, tid, t->name);
@@ -57,8 +65,7 @@ static void dump_running(void *arg)
     const struct thread *t = cpu->current ? cpu->current : cpu->idle;
 
     (void)arg;
-    TRACE_DUMP(thread_state, STATE_RUNNING, (uint32_t)t->proc->pid, (uint32_t)t->tid, t->priority,
-               t->policy);
+    dump_state(STATE_RUNNING, t);
 }
 
 static long dump_end(struct thread *self)

@@ -11,6 +11,7 @@
 
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/trace.h"
+#include "trace/gate.h"
 #include "trace/port.h"
 
 struct trace_filter trace_filter;
@@ -174,14 +175,31 @@ static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
     return error;
 }
 
+void trace_filter_slow(void)
+{
+    struct trace_filter *f = &trace_filter;
+    uint32_t all = trace_gate_armed ? UINT32_MAX : 0;
+
+    f->state_slow = f->state_wide | all;
+    for (unsigned i = 0; i < TRACE_BITS(3 * TRACE_KERCALLS); i++) {
+        f->kercall_slow[i] = f->kercall_wide[i] | all;
+    }
+}
+
 int trace_filter_class(enum trace_filter_set set, unsigned class, bool value)
 {
-    return set_class(set, class, NULL, value);
+    int error = set_class(set, class, NULL, value);
+
+    trace_filter_slow();
+    return error;
 }
 
 int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value)
 {
-    return set_class(set, class, &event, value);
+    int error = set_class(set, class, &event, value);
+
+    trace_filter_slow();
+    return error;
 }
 
 void trace_filter_all(enum trace_filter_set set, bool value)
@@ -189,6 +207,7 @@ void trace_filter_all(enum trace_filter_set set, bool value)
     for (unsigned class = _NTO_TRACE_KERCALL; class <= _NTO_TRACE_INT_HANDLER_EXIT; class ++) {
         set_class(set, class, NULL, value);
     }
+    trace_filter_slow();
 }
 
 /* ---- sites ---- */
@@ -219,9 +238,9 @@ static bool site_wanted(unsigned id)
 
 static bool set_site(unsigned id)
 {
-    enum trace_site_mode mode = trace_bit(trace_site_probed, id)   ? TRACE_SITE_ALL
-                                : trace_bit(trace_site_logged, id) ? TRACE_SITE_LOG
-                                                                   : TRACE_SITE_OFF;
+    bool logged = trace_bit(trace_site_logged, id);
+    bool all = trace_bit(trace_site_probed, id) || (logged && trace_gate_armed);
+    enum trace_site_mode mode = all ? TRACE_SITE_ALL : logged ? TRACE_SITE_LOG : TRACE_SITE_OFF;
     if (mode == sites[id]) {
         return false;
     }

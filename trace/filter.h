@@ -25,11 +25,13 @@
 struct trace_filter {
     uint32_t row_on[TRACE_BITS(TRACE_EV_COUNT)];   /* [a] by TRACE_EV_*; state rows: not used */
     uint32_t row_wide[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] */
-    uint32_t state_on, state_wide;                 /* [a] bit per thread state */
+    uint32_t state_on, state_slow;                 /* [a] bit per thread state */
+    uint32_t state_wide;                           /* [k] */
     uint32_t kercall_on[TRACE_BITS(3 * TRACE_KERCALLS)];   /* [a] by number | TRACE_KERCALL_* */
-    uint32_t kercall_wide[TRACE_BITS(3 * TRACE_KERCALLS)]; /* [a] */
+    uint32_t kercall_slow[TRACE_BITS(3 * TRACE_KERCALLS)]; /* [a] wide, or all: to be asked for */
     uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
     uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];                 /* [a] */
+    uint32_t kercall_wide[TRACE_BITS(3 * TRACE_KERCALLS)];           /* [a] */
 };
 extern struct trace_filter trace_filter;
 
@@ -49,6 +51,8 @@ enum trace_filter_set { TRACE_SET_ON, TRACE_SET_WIDE };
 void trace_filter_all(enum trace_filter_set set, bool value);
 int trace_filter_class(enum trace_filter_set set, unsigned class, bool value);
 int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value);
+/* After a change of the wide ones, or of the gate. */
+void trace_filter_slow(void);
 /* Makes the sites as the filter and `running` say. */
 void trace_filter_apply(bool running);
 /* D listens on a site (TRACE_EV_*), or does no longer. Kernel lock. */

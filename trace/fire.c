@@ -5,6 +5,7 @@
  * trace_fire_<name>() a row of events.def. Any context. Proof: test/unit/test_rows.c.
  */
 #include "trace/filter.h"
+#include "trace/gate.h"
 #include "trace/hook.h"
 
 /* Zeros behind a row's words: trace_port_fire() wants five at least. */
@@ -20,6 +21,12 @@
 #define ZEROS_9
 #define ZEROS_10
 
+/* An interrupt that is filtered singly isn't the gate's: trace_emit_*() leaves it out. */
+#define WANTS_INT(number, interrupt) trace_filter_int(number, interrupt)
+#define WANTS_PR_TH(number, ...) true
+#define WANTS_SYSTEM(number, ...) true
+#define WANTS_COMM(number, ...) true
+
 #define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
     TRACE_INLINE void probe_##name(TRACE_PARAMS(fast, wide)) \
     { \
@@ -30,9 +37,23 @@
             trace_port_fire(TRACE_EV_##name, words); \
         } \
     } \
+    TRACE_COLD static void gated_##name(TRACE_PARAMS(fast, wide)) \
+    { \
+        const uint64_t words[] = { \
+            TRACE_EACH(TRACE_WORD64_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide)) \
+                ZEROS(TRACE_ARGS(fast, wide))}; \
+        if (!WANTS_##CLASS(number, interrupt) || \
+            !trace_gate_stops(TRACE_CLASS_##CLASS, TRACE_EV_##name, number, words)) { \
+            trace_emit_##name(TRACE_PASSES(fast, wide)); \
+        } \
+    } \
     TRACE_COLD static void log_and_probe_##name(TRACE_PARAMS(fast, wide)) \
     { \
-        trace_emit_##name(TRACE_PASSES(fast, wide)); \
+        if (trace_gate_armed) { \
+            gated_##name(TRACE_PASSES(fast, wide)); \
+        } else { \
+            trace_emit_##name(TRACE_PASSES(fast, wide)); \
+        } \
         probe_##name(TRACE_PASSES(fast, wide)); \
     } \
     void trace_fire_##name(TRACE_PARAMS(fast, wide)) \

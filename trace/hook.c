@@ -8,6 +8,7 @@
 #include "trace/hook.h"
 
 #include "trace/filter.h"
+#include "trace/gate.h"
 #include "trace/log.h"
 
 #define MAX_WORDS 16
@@ -124,7 +125,7 @@ TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
 #undef EVENT_CONTROL
 #undef EVENT_STATE
 
-void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
+void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                              uint32_t policy)
 {
     if (!(trace_filter.state_on >> state & 1)) {
@@ -132,6 +133,29 @@ void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_
     }
     if (trace_filter.state_wide >> state & 1) {
         LOG_LIST(PR_TH, state, A(D, pid), A(D, tid), A(D, priority), A(D, policy))
+    } else {
+        trace_log2(TRACE_CLASS_PR_TH, state, pid, tid);
+    }
+}
+
+TRACE_COLD static void state_slow(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
+                                  uint32_t policy)
+{
+    const uint64_t words[] = {pid, tid, priority, policy, state};
+
+    if (!trace_gate_stops(TRACE_CLASS_PR_TH, TRACE_EV_thread_state, state, words)) {
+        trace_dump_thread_state(state, pid, tid, priority, policy);
+    }
+}
+
+void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
+                             uint32_t policy)
+{
+    if (!(trace_filter.state_on >> state & 1)) {
+        return;
+    }
+    if (trace_filter.state_slow >> state & 1) {
+        state_slow(state, pid, tid, priority, policy);
     } else {
         trace_log2(TRACE_CLASS_PR_TH, state, pid, tid);
     }

@@ -96,6 +96,10 @@ TRACE_INLINE void trace_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
     }
 }
 
+/* The same of what happened before, for which the gate isn't asked. */
+TRACE_COLD void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
+                                        uint32_t priority, uint32_t policy);
+
 /* For the log alone, of what happened before: a state dump. */
 #define TRACE_DUMP(name, ...) \
     do { \

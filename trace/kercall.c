@@ -14,6 +14,11 @@ bool trace_kercall_on(unsigned number)
     return trace_bit(trace_filter.kercall_on, number);
 }
 
+bool trace_kercall_slow(unsigned number)
+{
+    return trace_bit(trace_filter.kercall_slow, number);
+}
+
 bool trace_kercall_wide(unsigned number)
 {
     return trace_bit(trace_filter.kercall_wide, number);

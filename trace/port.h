@@ -84,6 +84,9 @@ void trace_port_sites_sync(void); /* after a batch of trace_port_site_set() */
 /* D's probes on a site: all arguments of the event and, of a thread's state, the state behind them;
  * at least 5 words. Any context. */
 void trace_port_fire(unsigned id, const uint64_t *words);
+/* While the log's gate is armed: whether it lets an event through (trace/gate.h). Own CPU,
+ * interrupts masked; number: of the class. */
+bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words);
 /* By site: the predicate, with which D's only probe there is through for whom remembers it; 0: none
  * such. */
 extern const uint32_t *volatile trace_port_skips[];

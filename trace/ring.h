@@ -116,6 +116,7 @@ struct trace_cpu {
     struct trace_slot none[2];   /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;
+    uint64_t stopped[TRACE_CLASS_MAX]; /* [c] by the gate: trace/gate.h */
 };
 
 /* What trace_ring_obtain() found. */

@@ -68,8 +68,10 @@ void *trace_buffers(uint64_t *paddr, uint64_t *bytes);
 
 /* KERCALL events: number is call | TRACE_KERCALL_*; words are machine words. The site
  * TRACE_EV_kercall_enter / _exit / _int guards the call; trace_kercall_on() says if this call's
- * event is on, trace_kercall_wide() if it is to have its wide form. Kernel or NOLOCK context. */
+ * event is on, trace_kercall_slow() if the gate must be asked or it may have its wide form, which
+ * trace_kercall_wide() says. Kernel or NOLOCK context. */
 bool trace_kercall_on(unsigned number);
+bool trace_kercall_slow(unsigned number);
 bool trace_kercall_wide(unsigned number);
 void trace_kercall(unsigned number, const uintptr_t *words, unsigned nwords);
 

@@ -10,6 +10,7 @@
  */
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
+#include "kernel/d/gate.h"
 #include "kernel/thread.h"
 #include "trace/d/port.h"
 #include "trace/d/probe.h"
@@ -247,6 +248,18 @@ static void listener_make(struct listener *l, const struct row *row,
     l->always = (row->to & row->from) == ALL;
     l->straight = l->always && is_straight(row);
     l->probe = d_probe_at(d_probe_add(provider, "kernel", row->function, row->name, l));
+}
+
+bool d_site_is(const struct d_probe *probe, unsigned site, unsigned number)
+{
+    for (unsigned i = 0; i < ROWS; i++) {
+        const struct row *row = &rows[i];
+        if (listeners[i].probe == probe) {
+            return row->site == site && listeners[i].probe->provider == &providers[0] &&
+                   (site != TRACE_EV_thread_state || row->to >> number & 1);
+        }
+    }
+    return false;
 }
 
 void d_sites_init(void)

@@ -223,6 +223,16 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     __builtin_memcpy(fake.fired_words, words, sizeof(fake.fired_words));
 }
 
+bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
+{
+    assert_int_equal(trace_host_irq_depth, 1);
+    fake.asked++;
+    fake.asked_site = site;
+    fake.asked_number = number;
+    __builtin_memcpy(fake.asked_words, words, sizeof(fake.asked_words));
+    return !fake.refuses;
+}
+
 void trace_port_site_set(unsigned id, enum trace_site_mode mode)
 {
     assert_true(id < TRACE_EV_COUNT);

@@ -37,6 +37,9 @@ struct fake {
     bool unsynced;              /* a site was set and no sync followed */
     unsigned fired, fired_site; /* calls of trace_port_fire(), and the last one's arguments */
     uint64_t fired_words[5];
+    bool refuses;                             /* the log's gate does */
+    unsigned asked, asked_site, asked_number; /* calls of trace_port_passes(), the last one's */
+    uint64_t asked_words[5];
     void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */
     void (*yield)(const char *where); /* at TRACE_YIELD_POINT(); NULL: nothing */
     void (*cross_called)(void);       /* on each CPU before a cross-call; NULL: nothing */

@@ -67,7 +67,7 @@ trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t
 #define TRACE_PORT_NOP "nop"
 #define TRACE_PORT_WORD ".xword"
 #define TRACE_PORT_WORD_ALIGN ".balign 8"
-enum { TRACE_PORT_THREAD = 1632, TRACE_PORT_REMEMBERED = 896 };
+enum { TRACE_PORT_THREAD = 1760, TRACE_PORT_REMEMBERED = 896 };
 #include "trace/port/patched.h"
 
 #endif

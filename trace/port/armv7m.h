@@ -72,7 +72,7 @@ trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t
 #define TRACE_PORT_NOP "nop.w"
 #define TRACE_PORT_WORD ".word"
 #define TRACE_PORT_WORD_ALIGN ".balign 4"
-enum { TRACE_PORT_THREAD = 1592, TRACE_PORT_REMEMBERED = 164 };
+enum { TRACE_PORT_THREAD = 1720, TRACE_PORT_REMEMBERED = 164 };
 #include "trace/port/patched.h"
 
 #endif

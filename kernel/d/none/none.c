@@ -46,3 +46,11 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     (void)id;
     (void)words;
 }
+
+bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
+{
+    (void)site;
+    (void)number;
+    (void)words;
+    return true;
+}
