@@ -130,7 +130,7 @@ void report(const struct capture *capture, struct tracelogger_summary *summary)
         printf("tracelogger: INCOMPLETE: buffers with %llu slots could not be written\n",
                (unsigned long long)capture->unwritten);
     }
-    if (capture->refused) {
+    if (capture->refused && !sink_failed()) {
         printf("tracelogger: the %llu events in them are counted in the capture as lost\n",
                (unsigned long long)capture->refused);
     }

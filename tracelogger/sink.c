@@ -100,3 +100,8 @@ uint64_t sink_bytes(void)
 {
     return written;
 }
+
+bool sink_failed(void)
+{
+    return failed;
+}

@@ -41,5 +41,6 @@ int sink_slots(const void *slots, size_t count);
 int sink_buffer(const void *slots, size_t count, uint32_t cpu);
 int sink_close(void);
 uint64_t sink_bytes(void); /* written so far */
+bool sink_failed(void);
 
 #endif

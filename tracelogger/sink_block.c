@@ -4,7 +4,8 @@
  * (diskd), as a block log (lib/blocklog, docs/format.md): what a write has returned is on the
  * medium. A buffer is a record; what is smaller is put together. A buffer that the medium refuses
  * for good is lost, and only that; what comes when the disk is full is lost and counted there, in
- * places kept for that. `kymo extract` takes the captures off the disk.
+ * places kept for that, once for each CPU, class and reason. `kymo extract` takes the captures off
+ * the disk.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 static struct blocklog log;
 static int coid = -1;
 /* Bytes that are no buffer: the capture's header, DROPPED slots behind a buffer. */
-static uint8_t small[BLOCKLOG_DATA_BYTES];
+static _Alignas(struct trace_slot) uint8_t small[BLOCKLOG_DATA_BYTES];
 static uint32_t small_bytes;
 static bool full; /* only what is small is written now: what else there was */
 
@@ -97,6 +98,14 @@ static int log_open(void)
     return result;
 }
 
+/* 0: the board has no clock of the day, and nobody has set the time. */
+static uint64_t time_known(void)
+{
+    time_t now = time(NULL);
+
+    return now >= (time_t)BLOCKLOG_TIME_LEAST ? (uint64_t)now : 0;
+}
+
 static int block_open(const char *name)
 {
     if (disk_open() != 0) {
@@ -105,7 +114,7 @@ static int block_open(const char *name)
     int result = log_open();
 
     if (result == 0) {
-        result = blocklog_begin(&log, *name ? name : "trace.kev", (uint64_t)time(NULL));
+        result = blocklog_begin(&log, *name ? name : "trace.kev", time_known());
         if (result == -ENOSPC) {
             printf("tracelogger: the disk is full of captures: --reclaim gives up the oldest\n");
         }
@@ -161,8 +170,33 @@ static int append_small(void)
     return result == 0 ? 0 : -1;
 }
 
+/* On a full disk losses of one kind are one slot, however many buffers were refused: all kinds of
+ * all CPUs find room in the last places. False: it isn't such a slot, or the first of its kind, or
+ * the count is full. */
+static bool add_to_dropped(const struct trace_slot *slot)
+{
+    struct trace_slot *known = (struct trace_slot *)(void *)small;
+
+    if (TRACE_GET_CLASS(slot->header) != TRACE_CLASS_CONTROL ||
+        TRACE_GET_EVENT(slot->header) != TRACE_CONTROL_DROPPED) {
+        return false;
+    }
+    for (uint32_t i = 0; i < small_bytes / TRACE_SLOT_BYTES; i++) {
+        if (known[i].header == slot->header && known[i].d1 == slot->d1 &&
+            known[i].d2 <= UINT32_MAX - slot->d2) {
+            known[i].d2 += slot->d2;
+            return true;
+        }
+    }
+    return false;
+}
+
 static long block_write(const void *data, size_t bytes)
 {
+    if (full && bytes == TRACE_SLOT_BYTES && add_to_dropped(data)) {
+        return (long)bytes;
+    }
+
     size_t room = sizeof(small) - small_bytes;
     size_t part = bytes < room ? bytes : room;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The device behind diskd; one file a kind, chosen in apps/apps.mk. One request at a time; each
- * waits for its end. 0 or an errno: EIO, ENODEV when it has not answered for DISK_WAIT_NS.
+ * waits for its end. 0 or an errno: EIO, ENODEV when it has not answered for wait_ns.
  */
 #ifndef APPS_DISKD_DISK_H
 #define APPS_DISKD_DISK_H
@@ -10,10 +10,9 @@
 #include <stdint.h>
 #include <sys/diskmsg.h>
 
-#define DISK_WAIT_NS UINT64_C(30000000000)
-
 struct disk {
     const char *name;
+    uint64_t wait_ns; /* for an answer; then it is taken for gone, for good */
     /* Finds it and tells what it is. ENODEV: this machine has none. */
     int (*open)(struct diskmsg_info *info);
     /* DISKMSG_SECTORS_MOST sectors, between the device and the caller. */

@@ -3,10 +3,12 @@
  * diskd: a disk's driver process. Needs the abilities device and interrupt. Serves the messages of
  * sys/diskmsg.h under the name "disk0", one after the other; so what was answered before a FLUSH is
  * on the medium after it. Clients need ability device too: a disk has no files and no owners.
+ * `diskd -w SECONDS`: how long the disk may take to answer (30) before it is taken for gone.
  */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/dispatch.h>
 
@@ -14,6 +16,9 @@
 #include "kernel/abi/sys/ability.h"
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
+
+#define WAIT_SECONDS 30
+#define WAIT_MOST 3600
 
 static struct diskmsg_info info;
 
@@ -86,13 +91,43 @@ static void message(int rcvid, const struct diskmsg *msg, const struct _msg_info
     }
 }
 
-int main(void)
+static bool options(int argc, char **argv)
+{
+    long seconds = argc == 3 && strcmp(argv[1], "-w") == 0 ? strtol(argv[2], NULL, 10) : 0;
+
+    if (argc != 1 && (seconds < 1 || seconds > WAIT_MOST)) {
+        printf("usage: diskd [-w SECONDS]\n"
+               "Drives the disk. -w: how long it may take to answer (default 30).\n");
+        return false;
+    }
+    disk.wait_ns = (uint64_t)(argc == 1 ? WAIT_SECONDS : seconds) * 1000000000u;
+    return true;
+}
+
+static void serve(const name_attach_t *name)
 {
     union {
         struct _pulse pulse;
         struct diskmsg msg;
     } in;
     struct _msg_info from;
+
+    for (;;) {
+        int rcvid = MsgReceive(name->chid, &in, sizeof(in), &from);
+
+        if (rcvid > 0) {
+            message(rcvid, &in.msg, &from);
+        } else if (rcvid == 0 && in.pulse.code == _PULSE_CODE_DISCONNECT) {
+            ConnectDetach(in.pulse.scoid);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (!options(argc, argv)) {
+        return 2;
+    }
     int error = disk.open(&info);
 
     if (error) {
@@ -104,13 +139,5 @@ int main(void)
         printf("diskd: %s: %s\n", DISKMSG_NAME, strerror(errno));
         return 1;
     }
-    for (;;) {
-        int rcvid = MsgReceive(name->chid, &in, sizeof(in), &from);
-
-        if (rcvid > 0) {
-            message(rcvid, &in.msg, &from);
-        } else if (rcvid == 0 && in.pulse.code == _PULSE_CODE_DISCONNECT) {
-            ConnectDetach(in.pulse.scoid);
-        }
-    }
+    serve(name);
 }

@@ -106,7 +106,7 @@ static int open(struct diskmsg_info *info)
 /* Until the device has answered; each interrupt may be an old one. */
 static int wait_answer(void)
 {
-    uint64_t wait = DISK_WAIT_NS;
+    uint64_t wait = disk.wait_ns;
 
     while (virtio_queue_waits(&queue)) {
         TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);

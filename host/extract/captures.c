@@ -95,28 +95,59 @@ void extract_list_free(struct extract_list *list)
     list->count = 0;
 }
 
+/* Of the record in hand: a damaged one may be there once more. */
+struct reading {
+    uint64_t offset;     /* where the next one begins, or later */
+    uint64_t bad_offset; /* of a damaged one, */
+    uint32_t bad_bytes;  /* 0: none */
+};
+
+static void give_up_damaged(struct reading *reading, struct extract_capture *capture)
+{
+    capture->damaged += reading->bad_bytes;
+    reading->bad_bytes = 0;
+}
+
+/* Its data into `data`: 0; 1: damaged; or the disk's error. */
+static int read_record(struct blocklog *log, const struct blocklog_header *header,
+                       struct reading *reading, void *data)
+{
+    int result = blocklog_data(log, header, data);
+
+    reading->offset = header->offset + (result == 0 ? header->bytes : 0);
+    reading->bad_bytes = 0;
+    if (result == -EBADMSG || result == -EIO) {
+        reading->bad_offset = header->offset;
+        reading->bad_bytes = header->bytes;
+        return 1;
+    }
+    return result;
+}
+
 int extract_read(struct blocklog *log, struct extract_capture *capture,
                  int (*take)(void *context, const void *data, size_t bytes), void *context)
 {
     static uint8_t data[BLOCKLOG_DATA_BYTES];
     struct blocklog_header header;
-    uint64_t offset = 0;
+    struct reading reading = {0};
 
     capture->damaged = 0;
     for (uint64_t at = capture->first; at < capture->after; at++) {
         if (blocklog_header(log, at, &header) != 0 || header.begin != capture->begin ||
-            header.kind != BLOCKLOG_DATA || header.offset < offset) {
+            header.kind != BLOCKLOG_DATA || header.offset < reading.offset) {
             continue;
         }
-        offset = header.offset + header.bytes;
-        int result = blocklog_data(log, &header, data);
-        if (result == -EBADMSG || result == -EIO) {
-            capture->damaged += header.bytes;
-        } else if (result != 0) {
+        if (header.offset != reading.bad_offset) {
+            give_up_damaged(&reading, capture);
+        }
+        int result = read_record(log, &header, &reading, data);
+        if (result < 0) {
             return result;
-        } else if (take(context, data, header.bytes) != 0) {
+        }
+        if (result == 0 && take(context, data, header.bytes) != 0) {
             return -1;
         }
     }
+    give_up_damaged(&reading, capture);
     return 0;
 }

@@ -34,8 +34,9 @@ struct extract_list {
 /* 0, or -ENOMEM, -ENODEV. Then extract_list_free(). */
 int extract_list(struct blocklog *log, struct extract_list *list);
 void extract_list_free(struct extract_list *list);
-/* Gives the capture's bytes in order to `take`, which returns 0, or -1 to end; damaged records are
- * left out and counted. 0, or -1: `take` has ended it, or a negative errno of the disk's. */
+/* Gives the capture's bytes in order to `take`, which returns 0, or -1 to end; damaged records of
+ * which there is no sound copy are left out and counted. 0, or -1: `take` has ended it, or a
+ * negative errno of the disk's. */
 int extract_read(struct blocklog *log, struct extract_capture *capture,
                  int (*take)(void *context, const void *data, size_t bytes), void *context);
 

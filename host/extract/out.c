@@ -17,16 +17,28 @@ static uint64_t lost_bytes(const struct extract_capture *capture)
     return capture->size - capture->bytes + capture->damaged;
 }
 
+/* A board without a clock counts from 1970. */
 static const char *date(uint64_t seconds, char text[32])
 {
     time_t when = (time_t)seconds;
     struct tm parts;
 
-    if (seconds == 0 || !gmtime_r(&when, &parts)) {
-        return "-";
+    if (seconds < BLOCKLOG_TIME_LEAST || !gmtime_r(&when, &parts)) {
+        return "no clock";
     }
     strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts);
     return text;
+}
+
+/* Only its beginning is there: it wasn't acknowledged, or the logger ended before a buffer. */
+static bool is_empty(const struct extract_capture *capture)
+{
+    return !capture->whole && capture->size == 0;
+}
+
+static const char *state(const struct extract_capture *capture)
+{
+    return capture->whole ? "whole" : is_empty(capture) ? "empty" : "cut";
 }
 
 static void list_line(const struct extract_capture *capture, size_t number)
@@ -35,8 +47,8 @@ static void list_line(const struct extract_capture *capture, size_t number)
 
     kymo_plain_name(capture->name, strlen(capture->name), name);
     printf("%3zu  %-19s  %12" PRIu64 "  %10" PRIu64 "  %10" PRIu64 "  %-5s  %s\n", number,
-           date(capture->time, when), capture->bytes, capture->slots, capture->lost,
-           capture->whole ? "whole" : "cut", name);
+           date(capture->time, when), capture->bytes, capture->slots, capture->lost, state(capture),
+           name);
 }
 
 int extract_print_list(const struct extract *extract)
@@ -143,6 +155,12 @@ int extract_write(struct extract *extract)
     for (size_t i = first; i <= last; i++) {
         char *path = path_of(extract, i);
 
+        if (path && is_empty(&extract->found.capture[i - 1])) {
+            kymo_error("%s: capture %zu is empty: nothing but its beginning was written", path, i);
+            status = extract->number ? KYMO_FAILURE : status;
+            free(path);
+            continue;
+        }
         if (!path) {
             kymo_error("%s", strerror(ENOMEM));
             return KYMO_FAILURE;

@@ -16,6 +16,8 @@
 #define BLOCKLOG_FIRST 8u /* sector of frame 0 */
 #define BLOCKLOG_NAME 128
 
+#define BLOCKLOG_TIME_LEAST 946684800u /* 2000: an earlier one is no clock's of the day */
+
 #define BLOCKLOG_SUPER_MAGIC "KymoBlok"
 #define BLOCKLOG_HEADER_MAGIC 0x676f6c4bu /* Klog */
 #define BLOCKLOG_VERSION 1u

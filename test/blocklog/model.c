@@ -69,6 +69,7 @@ static void pend(struct model *model, uint64_t sector, const uint8_t *data)
     model->pending[model->pendings].sector = sector;
     memcpy(model->pending[model->pendings++].data, data, BLOCKLOG_SECTOR);
     memcpy(model->now + sector * BLOCKLOG_SECTOR, data, BLOCKLOG_SECTOR);
+    model->sectors++;
 }
 
 /* A write that fails may have written any part; of a bad sector, what is before it. */
@@ -94,7 +95,7 @@ static int model_write(void *context, uint64_t sector, const void *data, uint32_
     return error;
 }
 
-static void settle(uint8_t *medium, const struct pending *pending)
+void model_settle(uint8_t *medium, const struct pending *pending)
 {
     memcpy(medium + pending->sector * BLOCKLOG_SECTOR, pending->data, BLOCKLOG_SECTOR);
 }
@@ -103,11 +104,13 @@ static void settle(uint8_t *medium, const struct pending *pending)
 static int model_flush(void *context)
 {
     struct model *model = context;
+    model->flushing = true;
     int error = operation(model);
 
+    model->flushing = false;
     for (size_t i = 0; i < model->pendings; i++) {
         if (!error || model_random(model, 2)) {
-            settle(model->medium, &model->pending[i]);
+            model_settle(model->medium, &model->pending[i]);
         }
     }
     if (error) {
@@ -145,7 +148,7 @@ void model_cut(struct model *model, uint8_t *image)
     memcpy(image, model->medium, model->disk.sectors * BLOCKLOG_SECTOR);
     for (size_t i = 0; i < model->pendings; i++) {
         if (model_random(model, 4) < chance) {
-            settle(image, &model->pending[i]);
+            model_settle(image, &model->pending[i]);
         }
     }
 }

@@ -24,6 +24,8 @@ struct model {
     struct pending *pending;
     size_t pendings, most;
     uint64_t operations; /* writes and flushes so far */
+    uint64_t sectors;    /* written */
+    bool flushing;       /* at_operation is called before a flush */
     uint64_t freed;      /* the furthest `oldest` of a RECLAIM record, written for good or not */
     uint64_t random;
     /* Faults: the n-th operation from now fails, so many times; each, this often of 16; always, on
@@ -33,7 +35,7 @@ struct model {
     int error;
     uint64_t bad_first, bad_after;
     bool bad_to_read;
-    /* Called before each write and flush, and before each sector of a write. */
+    /* Called before each write and flush, and behind each sector of a write. */
     void (*at_operation)(void *context);
     void *at_context;
 };
@@ -42,6 +44,8 @@ void model_begin(struct model *model, uint64_t sectors, uint64_t seed);
 void model_end(struct model *model);
 /* An image that a cut now could leave: sectors * 512 bytes into `image`. */
 void model_cut(struct model *model, uint8_t *image);
+/* One of those that wait is there. */
+void model_settle(uint8_t *image, const struct pending *pending);
 /* A disk whose medium is such an image. */
 void model_from(struct model *model, const uint8_t *image, uint64_t sectors, uint64_t seed);
 uint64_t model_random(struct model *model, uint64_t below);

@@ -84,6 +84,9 @@ static bool append(struct story *story)
     uint32_t bytes =
         1 + (uint32_t)model_random(story->model,
                                    model_random(story->model, 4) ? 1500 : BLOCKLOG_DATA_BYTES);
+    if (story->whole_buffers && model_random(story->model, 3) == 0) {
+        bytes = BLOCKLOG_DATA_BYTES;
+    }
     story_bytes(seed, story->data, bytes);
     int result = blocklog_append(&story->log, story->data, bytes, bytes / 16, 1);
     if (result == -ENOSPC && !story->log.reclaims) {

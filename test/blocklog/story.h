@@ -27,6 +27,7 @@ struct story {
     struct told told[STORY_CAPTURES]; /* acknowledged beginnings, in order */
     unsigned captures;
     uint64_t acknowledged, failed, reclaimed;
+    bool whole_buffers; /* a third of the records, as captures have them */
     uint8_t data[BLOCKLOG_DATA_BYTES];
 };
 

@@ -5,9 +5,11 @@
 The image `shell` is booted with a disk and typed at; build/kymo extract reads what is left.
 KYMO_SEED=n repeats the cuts, KYMO_CUTS=n makes so many. The last line is `N passed, N failed`.
 """
+import json
 import os
 import random
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -35,7 +37,7 @@ def frames_bytes(frames):
 class Disk(Guest):
     """A board with diskd running on an image of so many frames."""
 
-    def __init__(self, board, name, frames=200, drive=None, again=False):
+    def __init__(self, board, name, frames=200, drive=None, again=False, options="", wait=""):
         folder = os.path.join(ROOT, "build/check/disk", board)
         os.makedirs(folder, exist_ok=True)
         self.image = os.path.join(folder, name + ".img")
@@ -44,9 +46,24 @@ class Disk(Guest):
                 f.truncate(frames_bytes(frames))
         with open(os.path.join(ROOT, "build", board, "qemu.disk")) as disk:
             extra = disk.read().split()
-        extra += drive or ["-drive", f"if=none,id=disk,format=raw,file={self.image}"]
+        extra += drive or ["-drive", f"if=none,id=disk,format=raw,file={self.image}{options}"]
+        extra += ["-qmp", "unix:qmp,server=on,wait=off"]
         super().__init__(board, "shell", extra, folder, name + ".txt")
-        self.run("diskd &", r"\[\d+\]")
+        self.run(f"diskd {wait} &", r"\[\d+\]")
+
+    def monitor(self, command):
+        """Has QEMU do it; its socket is in the folder where QEMU runs."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(f"/proc/{self.qemu.pid}/cwd/qmp")
+            with s.makefile("rw") as qmp:
+                qmp.readline()
+                for line in ('{"execute": "qmp_capabilities"}', json.dumps(
+                        {"execute": "human-monitor-command",
+                         "arguments": {"command-line": command}})):
+                    qmp.write(line + "\n")
+                    qmp.flush()
+                    answer = json.loads(qmp.readline())
+        expect(answer.get("return") in ("", {}), f"{command}: {answer}")
 
     def run(self, command, answer, seconds=60):
         """Types it; the match of what it prints."""
@@ -81,7 +98,8 @@ def listed(image):
     done = kymo("extract", "--list", image)
     expect(done.returncode == 0, done.stderr)
     return [(int(b), int(s), int(n), how, name) for b, s, n, how, name in
-            re.findall(r"^ *\d+  .{19} +(\d+) +(\d+) +(\d+)  (\w+) +(\S+)$", done.stdout, re.M)]
+            re.findall(r"^ *\d+  no clock {11} +(\d+) +(\d+) +(\d+)  (\w+) +(\S+)$", done.stdout,
+                       re.M)]
 
 
 def extract(image, number, path):
@@ -182,6 +200,67 @@ def a_full_disk(board):
     expect(found[-1][3:] == ("whole", "three.kev"), str(found))
     expect("one.kev" not in [c[4] for c in found], str(found))
     expect(kymo("extract", "-d", disk.dir, disk.image).returncode == 0, "damage")
+
+
+def a_full_disk_that_is_slow(board):
+    """Far more buffers wait than the last places have slots for: each event is counted all the
+    same."""
+    disk = Disk(board, "slow", frames=40, options=",throttling.iops-total=60")
+    try:
+        disk.run("tracelogger --format -v -w -k 400 -c -f block:one.kev &", "recording to")
+        disk.run("evstorm 4 250000", "total 1000000 of", 120)
+        disk.wait_for(lambda: SUMMARY.search(disk.printed()), "the end of the capture")
+        disk.logger_is_gone()
+        said = disk.printed()
+    finally:
+        disk.close()
+    slots = int(re.search(r"INCOMPLETE: buffers with (\d+) slots", said).group(1))
+    expect(slots > 600 * 715, f"only {slots} slots waited")
+    expect("INCOMPLETE" in said and "valid up to" not in said, said[-500:])
+    expect(expect_all_counted(disk.image, 1, said).returncode == 0, "not whole")
+
+
+def the_disk_falls_silent(board):
+    """It takes longer than diskd waits: it is gone then, and the capture ends where it was."""
+    disk = Disk(board, "silent", wait="-w 1")
+    try:
+        disk.record("--format -n 1", "one.kev")
+        disk.run("tracelogger -v -c -f block:two.kev &", "recording to")
+        disk.monitor("block_set_io_throttle disk 0 0 1 0 0 0")
+        disk.type("evstorm 2 6000\r")
+        disk.wait_for(lambda: "No such device" in disk.printed(), "the logger's message")
+        disk.logger_is_gone()
+        disk.run("tracelogger -n 1 -f block:x.kev", "No such device")
+    finally:
+        disk.close()
+    found = listed(disk.image)
+    expect([c[3:] for c in found][:1] == [("whole", "one.kev")], str(found))
+    expect(len(found) == 2 and found[1][3] in ("cut", "empty"), str(found))
+
+
+def the_disk_is_pulled(board):
+    """Every write fails from then on. What was acknowledged is there; the logger ends, and says
+    how much it could not write; what it says adds up."""
+    disk = Disk(board, "pulled", frames=2000)
+    try:
+        disk.run("tracelogger --format -v -c -f block:one.kev &", "recording to")
+        disk.run("evstorm 2 20000", "total 40000 of")
+        disk.monitor("drive_del disk")
+        disk.type("evstorm 2 20000\r")
+        said = disk.run("tracestop", SUMMARY.pattern)
+        disk.logger_is_gone()
+        console = disk.printed()
+        incomplete = re.search(r"INCOMPLETE: buffers with (\d+) slots", console)
+        written = re.search(r"(\d+) written with (\d+) slots", console)
+    finally:
+        disk.close()
+    expect(incomplete and int(incomplete.group(1)) > 0, console[-500:])
+    found = listed(disk.image)
+    expect(len(found) == 1 and found[0][1] == int(written.group(2)) and found[0][3] == "cut",
+           f"{found}: {said.group()}")
+    done = extract(disk.image, 1, disk.image + ".kev")
+    expect(done.returncode == 0 and events_of(disk.image + ".kev")[0] > 1000, done.stderr)
+    expect("are counted in the capture" not in console, "it says what isn't so")
 
 
 def bad_sectors(board, name, sectors):
@@ -307,11 +386,19 @@ def power_cuts(board):
     judge_cuts(steps, os.path.getsize(image), image, whole)
 
 
+def cut_points(rand, first, after):
+    """CUTS of them, each sector and flush at least once if CUTS are enough."""
+    every = list(range(first, after + 1))
+    if CUTS < len(every):
+        return sorted(rand.sample(every, CUTS))
+    return sorted(every + [rand.choice(every) for _ in range(CUTS - len(every))])
+
+
 def judge_cuts(steps, size, image, whole):
     rand = random.Random(SEED)
     first = next(i for i, s in enumerate(steps) if s and s[1][:4] == b"Klog")
     most = 0
-    for cut in sorted(rand.randrange(first, len(steps) + 1) for _ in range(CUTS)):
+    for cut in cut_points(rand, first, len(steps)):
         flushed = max((i for i in range(cut) if steps[i] is None), default=0)
         left = bytearray(size)
         chance = rand.choice((0, 0.3, 0.7, 1))
@@ -330,13 +417,14 @@ def judge_cuts(steps, size, image, whole):
             with open(image + ".cut.kev", "rb") as f:
                 expect(whole.startswith(f.read()), f"cut {cut}: other bytes")
         most = max(most, must)
-    print(f"  KYMO_SEED={SEED}: {CUTS} cuts among {len(steps)} sectors and flushes, "
+    print(f"  KYMO_SEED={SEED}: {CUTS} cuts among {len(steps) - first} sectors and flushes, "
           f"up to {most} slots")
     expect(most > 1000, "hardly anything was acknowledged")
 
 
 TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk, a_full_disk,
-         a_bad_sector, a_bad_region, the_driver_dies, no_disk, power_cuts]
+         a_full_disk_that_is_slow, the_disk_falls_silent, the_disk_is_pulled, a_bad_sector,
+         a_bad_region, the_driver_dies, no_disk, power_cuts]
 
 
 def main():
