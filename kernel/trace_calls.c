@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent(). A user event of two words goes to the log without the kernel lock, because it has
- * no pointer; everything else takes the lock (KER_LOCK), under which a checked pointer stays good.
+ * TraceEvent(). An event of two words goes to the log without the kernel lock, because it has no
+ * pointer; everything else takes the lock (KER_LOCK), under which a checked pointer stays good.
  * What each command means, and most errors, are trace/control.c's. Here: EFAULT for bad pointers,
  * EINVAL for user events with more than 256 bytes.
  */
@@ -20,21 +20,30 @@ long ker_trace_event(struct thread *self, const uintptr_t *args)
     if (self->step == 0 && (uint32_t)args[0] == _NTO_TRACE_INSERTSUSEREVENT) {
         return trace_user_simple((uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3]);
     }
+    if (self->step == 0 && (uint32_t)args[0] == _NTO_TRACE_INSERTSCLASSEVENT) {
+        return trace_class_simple(process_able(self->proc, ABILITY_TRACE), (uint32_t)args[1],
+                                  (uint32_t)args[2], args[3], args[4]);
+    }
     return KER_LOCK;
 }
 
-static long insert_combine(struct thread *self, const uintptr_t *args)
+/* at: the argument that points to the words; their number follows. */
+static long insert_combine(struct thread *self, const uintptr_t *args, unsigned at)
 {
     uint32_t words[KYMO_TRACE_USER_COMBINE_MAX / sizeof(uint32_t)];
-    size_t n = args[3];
+    size_t n = args[at + 1];
 
     if (n > sizeof(words) / sizeof(words[0])) {
         return -EINVAL;
     }
-    if (n && copy_in(self->proc, words, args[2], n * sizeof(words[0]))) {
+    if (n && copy_in(self->proc, words, args[at], n * sizeof(words[0]))) {
         return -EFAULT;
     }
-    return trace_user_combine((uint32_t)args[1], words, (unsigned)n);
+    if (at == 2) {
+        return trace_user_combine((uint32_t)args[1], words, (unsigned)n);
+    }
+    return trace_class_combine(process_able(self->proc, ABILITY_TRACE), (uint32_t)args[1],
+                               (uint32_t)args[2], words, (unsigned)n);
 }
 
 static long insert_string(struct thread *self, const uintptr_t *args)
@@ -106,7 +115,9 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     }
     switch (cmd) {
     case _NTO_TRACE_INSERTCUSEREVENT:
-        return insert_combine(self, args);
+        return insert_combine(self, args, 2);
+    case _NTO_TRACE_INSERTCCLASSEVENT:
+        return insert_combine(self, args, 3);
     case _NTO_TRACE_INSERTUSRSTREVENT:
         return insert_string(self, args);
     default:

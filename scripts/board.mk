@@ -60,10 +60,11 @@ $(B)/%.o: %.S $(B)/flags
 	$(Q)$(CC) $(EXTRA_FLAGS) $(AS_FLAGS) -c -o $@ $<
 
 # Changed flags rebuild everything of the board.
+FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC))" | cmp -s - $@ || \
-		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC))" > $@
+	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(FILE_FLAGS))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(FILE_FLAGS))" > $@
 .PHONY: FORCE
 FORCE:
 
@@ -100,7 +101,7 @@ kernel-objs: $(KERNEL_OBJS)
 
 # ---- user programs -------------------------------------------------------------------------------
 
-USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) -Ikernel/abi -Ilib/include
+USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) -Ilib/include -Ikernel/abi
 PROGRAMS :=
 IMAGES :=
 IMAGES_ASKED_FOR := # made by their name only
@@ -113,7 +114,8 @@ LIB_OBJS := $(addprefix $(B)/user/,$(addsuffix .o,$(basename $(LIB_SRCS))))
 program_objs = $(addprefix $(B)/user/,$(addsuffix .o,$(basename $($(1)_SRCS))))
 USER_OBJS := $(sort $(LIB_OBJS) $(foreach p,$(PROGRAMS),$(call program_objs,$(p))))
 
-$(USER_OBJS): EXTRA_FLAGS = $(USER_FLAGS)
+# FLAGS_<path of a source file>: more flags for that file.
+$(USER_OBJS): EXTRA_FLAGS = $(USER_FLAGS) $(FLAGS_$<)
 $(B)/user/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)

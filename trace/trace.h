@@ -45,6 +45,11 @@ long trace_stop_now(void);
 long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2);
 long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords);
 long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul);
+/* The same for other classes, by internal number: trace/class_event.c says which. able: the caller
+ * has ABILITY_TRACE. Also -EPERM, -ENOTSUP. */
+long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1, uintptr_t d2);
+long trace_class_combine(bool able, uint32_t class, uint32_t event, const uint32_t *words,
+                         unsigned nwords);
 
 /* The kernel's exit, when this CPU's trace_port_request_exit() was called: switches a buffer that
  * passed its high-water mark, raises the synthetic interrupt for READY ones. Kernel context. */

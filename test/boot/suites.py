@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass, field
 
 import crash
+import events
 import kev
 import logger
 import truth
@@ -293,6 +294,10 @@ SUITES = [
           timeout=240),
     Suite("fuzz-multi", "the same on 4 real threads", "fuzz", A64, "multi", cpus=4, tests=1,
           timeout=240),
+    Suite("events", "programs' own events, and every call's: each value is as the program says",
+          "events", tests=7, checks=[events.what_programs_told_is_there], coverage=True),
+    Suite("events-wide", "the same in the wide form", "events-wide", tests=7,
+          checks=[events.what_programs_told_is_there], coverage=True),
     Suite("crash", "every way to crash, one after the other", "crash",
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("crash-multi", "the same on 4 real threads", "crash", A64, "multi", cpus=4,

@@ -120,6 +120,10 @@ map = sdt:SYSTEM:munmap           P vaddr len
 names = sdt:PR_TH:thread_name     P 1 'caused'
 names = sdt:SYSTEM:pathmgr_open   P 1 'nowhere/to/be/found'
 
+places = sdt:SYSTEM:address       nonzero 0
+places = sdt:SYSTEM:function_enter 0x1230 0x4560
+places = sdt:SYSTEM:function_exit 0x1240 0x4570
+
 spin + lockstat:kernel:spin       nonzero
 work + profile::profile-997       0 within(works,256)
 work + profile::tick-997          0 nonzero

@@ -4,7 +4,8 @@
  *
  * A command word is argument-count<<28 | number, the count including the command itself; numbers
  * and counts are QNX's (QNX 6.4's, in the numbers' order); Kymo's own start at 0x1000. Control
- * commands need ABILITY_TRACE (EPERM); INSERT*USEREVENT may be used by everyone. Common errors:
+ * commands need ABILITY_TRACE (EPERM); INSERT*USEREVENT may be used by everyone, and
+ * INSERT*CLASSEVENT for what programs tell of themselves (below). Common errors:
  * ECANCELED no buffers or wrong mode, EFAULT bad pointer or no buffers, EINVAL, ENOMEM, ENOTSUP
  * unknown class, event or command.
  */
@@ -45,6 +46,9 @@
 #define _NTO_TRACE_OVERWRITEBUFFER _NTO_TRACE_CMD(1, 39)
 #define _NTO_TRACE_QUERYVERSION _NTO_TRACE_CMD(1, 40)
 #define _NTO_TRACE_QUERYSUPPORT _NTO_TRACE_CMD(1, 41)
+/* class (internal number), event, d1, d2; and class, event, ptr, number of 32-bit words */
+#define _NTO_TRACE_INSERTSCLASSEVENT _NTO_TRACE_CMD(5, 42)
+#define _NTO_TRACE_INSERTCCLASSEVENT _NTO_TRACE_CMD(5, 43)
 /* Kymo's own */
 #define KYMO_TRACE_TAKEBUFFER \
     _NTO_TRACE_CMD(2, 0x1000) /* struct kymo_trace_buffer *; EAGAIN: none */
@@ -72,6 +76,21 @@
 #define _NTO_TRACE_COMM 14
 #define _NTO_TRACE_INT_HANDLER_ENTER 15
 #define _NTO_TRACE_INT_HANDLER_EXIT 16
+
+/* Events of class SYSTEM (_NTO_TRACE_SYSTEM): the argument of ADDEVENT and its kin. Those from
+ * SYS_ADDRESS on may be inserted by every program; all others, and other classes, take
+ * ABILITY_TRACE. Of classes EMPTY and CONTROL, of D's, and where there is no such event: ENOTSUP.
+ */
+#define _NTO_TRACE_SYS_PATHMGR 2
+#define _NTO_TRACE_SYS_MMAP 6
+#define _NTO_TRACE_SYS_MUNMAP 7
+#define _NTO_TRACE_SYS_MAPNAME 8
+#define _NTO_TRACE_SYS_ADDRESS 9
+#define _NTO_TRACE_SYS_FUNC_ENTER 10
+#define _NTO_TRACE_SYS_FUNC_EXIT 11
+#define _NTO_TRACE_SYS_SLOG 12
+/* With an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
+#define _NTO_TRACE_EVENT64 512
 
 #define KYMO_TRACE_USER_COMBINE_MAX \
     256 /* bytes of a user combine or string event; more: EINVAL \

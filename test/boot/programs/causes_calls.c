@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "lib/include/kymo.h"
+#include "lib/include/sys/tracelog.h"
 
 enum {
 #define KERCALL(number, name, handler, flags, args, enter, enterw, exitw, doc) \
@@ -116,6 +117,14 @@ void cause_names(void)
 
     kymo_thread_name("caused");
     NameLookup("nowhere/to/be/found", &name);
+}
+
+/* What a program tells of itself. */
+void cause_places(void)
+{
+    trace_here();
+    trace_func_enter((void *)0x1230, (void *)0x4560);
+    trace_func_exit((void *)0x1240, (void *)0x4570);
 }
 
 #define NOBODY 99999

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Places in a program, for the trace: SYSTEM/ADDRESS, FUNC_ENTER and FUNC_EXIT. Addresses are whole
+ * machine words. Contexts as in <sys/tracelog.h>; also before the C library is set up, and errno
+ * stays as it was where the compiler makes the call. Proof: test/boot's t_events.
+ */
+#include "kernel/abi/sys/neutrino.h"
+#include "lib/include/sys/tracelog.h"
+
+#define UNTRACED __attribute__((no_instrument_function))
+#define EVENT(name) (_NTO_TRACE_SYS_##name | _NTO_TRACE_EVENT64)
+
+static inline UNTRACED int insert(unsigned event, void *d1, void *d2)
+{
+    return TraceEvent((int)_NTO_TRACE_INSERTSCLASSEVENT, TRACE_CLASS_SYSTEM, event, d1, d2);
+}
+
+UNTRACED int trace_here(void)
+{
+    return insert(EVENT(ADDRESS), __builtin_return_address(0), NULL);
+}
+
+UNTRACED int trace_func_enter(void *this_fn, void *call_site)
+{
+    return insert(EVENT(FUNC_ENTER), this_fn, call_site);
+}
+
+UNTRACED int trace_func_exit(void *this_fn, void *call_site)
+{
+    return insert(EVENT(FUNC_EXIT), this_fn, call_site);
+}

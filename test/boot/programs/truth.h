@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What test programs tell of the events that they cause, for test/boot/events.py, which looks into
+ * the capture. A step begins with a mark in the trace; what is told after it belongs to it.
+ */
+#ifndef TEST_BOOT_PROGRAMS_TRUTH_H
+#define TEST_BOOT_PROGRAMS_TRUTH_H
+
+#include <stdint.h>
+
+#define TRUTH_MARK 999 /* user event: d0 the number of the step */
+
+void truth_step(void);
+/* A line of `kymo print -n`, without its head and with one blank for many. A value
+ * `within:FIRST:BYTES` is one in that range, BYTES 0: any. */
+void truth(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same of a text too long for one line of the console: its length and a letter of it. */
+void truth_long(const char *head, const char *text);
+
+#endif

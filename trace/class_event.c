@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events of the kernel's classes that a program puts into the trace: TraceEvent(INSERT*CLASSEVENT).
+ * Any context, no lock; data is in memory that the kernel may read, and read once.
+ *
+ * What a program tells of itself (SYSTEM's ADDRESS, FUNC_ENTER, FUNC_EXIT, SLOG) and class USER are
+ * for everyone; other events of KER_CALL, INT, PR_TH, SYSTEM and COMM, which a reader believes to
+ * be the kernel's, take the ability (-EPERM). -ENOTSUP: the ring's own class, D's, and numbers that
+ * no event has; -EINVAL as in trace/user.c. One that is filtered or not being traced is no error.
+ * Proof: test/unit/test_class.c; from a program: test/boot's t_trace.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/trace.h"
+#include "trace/hook.h"
+#include "trace/trace.h"
+
+#define STATES 24
+
+static const struct row {
+    uint8_t class;
+    uint16_t number;
+} rows[TRACE_EV_ROWS] = {
+#define EVENT(name, CLASS, number, ...) {TRACE_CLASS_##CLASS, number},
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_CONTROL
+};
+
+static bool row_on(unsigned id)
+{
+    bool state = rows[id].class == TRACE_CLASS_PR_TH && rows[id].number < STATES;
+
+    return state ? trace_filter.state_on >> rows[id].number & 1
+                 : trace_bit(trace_filter.row_on, id);
+}
+
+/* 1: an event of that number is on; 0: off; or -ENOTSUP. */
+static long class_on(uint32_t class, uint32_t number)
+{
+    if (class == TRACE_CLASS_KER_CALL) {
+        return number < 3 * TRACE_KERCALLS ? trace_kercall_on(number) : -ENOTSUP;
+    }
+    for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
+        if (rows[id].class == class && rows[id].number == number) {
+            return row_on(id);
+        }
+    }
+    return -ENOTSUP;
+}
+
+/* As the kernel would have told it: a caller with the ability only. */
+static long insert(bool able, uint32_t class, uint32_t event, const uint32_t *words,
+                   unsigned nwords)
+{
+    long on = class_on(class, event & ~(uint32_t)TRACE_EVENT_64);
+
+    if (on >= 0 && !able) {
+        return -EPERM;
+    }
+    if (on > 0) {
+        trace_log_words(class, event, &(struct trace_words){words, nwords, NULL, 0});
+    }
+    return on < 0 ? on : 0;
+}
+
+static long insert_simple(bool able, uint32_t class, uint32_t event, uint64_t d1, uint64_t d2)
+{
+    const uint32_t words[] = {(uint32_t)d1, (uint32_t)(d1 >> 32), (uint32_t)d2,
+                              (uint32_t)(d2 >> 32)};
+    bool big = event & TRACE_EVENT_64;
+
+    return insert(able, class, event, big ? words : (const uint32_t[]){words[0], words[2]},
+                  big ? 4 : 2);
+}
+
+long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1, uintptr_t d2)
+{
+    if (class == TRACE_CLASS_USER) {
+        return trace_user_simple(event, (uint32_t)d1, (uint32_t)d2);
+    }
+    if (!(event & TRACE_EVENT_64)) {
+        d1 = (uint32_t)d1;
+        d2 = (uint32_t)d2;
+    }
+    switch (class << TRACE_CLASS_SHIFT | (event & ~(uint32_t)TRACE_EVENT_64)) {
+    case TRACE_CLASS_SYSTEM << TRACE_CLASS_SHIFT | _NTO_TRACE_SYS_ADDRESS:
+        trace_address(d1, (uint32_t)d2);
+        return 0;
+    case TRACE_CLASS_SYSTEM << TRACE_CLASS_SHIFT | _NTO_TRACE_SYS_FUNC_ENTER:
+        trace_function_enter(d1, d2);
+        return 0;
+    case TRACE_CLASS_SYSTEM << TRACE_CLASS_SHIFT | _NTO_TRACE_SYS_FUNC_EXIT:
+        trace_function_exit(d1, d2);
+        return 0;
+    default:
+        return insert_simple(able, class, event, d1, d2);
+    }
+}
+
+/* Opcode and severity, then text, which needs no NUL. */
+static void insert_slog(const uint32_t *words, unsigned nwords)
+{
+    const char *from = (const char *)(words + 2);
+    char text[TRACE_TEXT_BYTES];
+    unsigned n = 0;
+
+    while (n < (nwords - 2) * sizeof(words[0]) && n < sizeof(text) - 1 && from[n]) {
+        text[n] = from[n];
+        n++;
+    }
+    text[n] = '\0';
+    trace_slog(words[0], words[1], text);
+}
+
+long trace_class_combine(bool able, uint32_t class, uint32_t event, const uint32_t *words,
+                         unsigned nwords)
+{
+    if (nwords > KYMO_TRACE_USER_COMBINE_MAX / sizeof(words[0])) {
+        return -EINVAL;
+    }
+    if (class == TRACE_CLASS_USER) {
+        return trace_user_combine(event, words, nwords);
+    }
+    if (class == TRACE_CLASS_SYSTEM && event == _NTO_TRACE_SYS_SLOG && nwords >= 2) {
+        insert_slog(words, nwords);
+        return 0;
+    }
+    return insert(able, class, event, words, nwords);
+}
