@@ -78,8 +78,8 @@ static void reset_here(void *arg)
     cpu->filled = cpu->request = false;
 }
 
-/* The interrupt of one CPU's ring, if buffers were closed since it was last raised. */
-static void raise(struct trace_cpu *cpu)
+/* The interrupt of one CPU's ring, if buffers were closed since it was last raised, or `anyway`. */
+static void raise(struct trace_cpu *cpu, bool anyway)
 {
     uintptr_t irq = trace_port_irq_save();
     uint32_t closed = cpu->ring.closed;
@@ -87,7 +87,7 @@ static void raise(struct trace_cpu *cpu)
     uint32_t sequence = cpu->ring.closed_sequence;
 
     trace_port_irq_restore(irq);
-    if (closed != cpu->raised) {
+    if (closed != cpu->raised || anyway) {
         cpu->raised = closed;
         index += cpu->id * trace_state.log.per_cpu;
         trace_port_raise(cpu->id, index << 13 | (sequence & 0x7ff));
@@ -97,7 +97,7 @@ static void raise(struct trace_cpu *cpu)
 static void raise_all(void)
 {
     for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
-        raise(trace_port_cpu_at(cpu));
+        raise(trace_port_cpu_at(cpu), false);
     }
 }
 
@@ -123,7 +123,7 @@ void trace_kernel_exit(void)
     }
     close_passed(cpu);
     if (!trace_state.running || trace_state.policy != TRACE_RING) {
-        raise(cpu);
+        raise(cpu, false);
     }
 }
 
@@ -149,6 +149,7 @@ long trace_state_stop(void)
         trace_filter_apply(false);
         trace_port_run_on_all(stop_here, NULL);
         raise_all();
+        raise(trace_port_cpu_at(0), true); /* the buffers' process hears of each STOP */
         trace_port_buffer_freed(); /* a waiting dump finds that there is nothing to dump into */
     }
     return 0;
