@@ -23,12 +23,14 @@ struct capture {
     uint64_t unwritten;           /* slots taken that the sink refused, in whole buffers */
     uint64_t refused;             /* events in them, where the sink went on */
     uint32_t last_time[CPUS_MAX]; /* time of the last slot written, per CPU */
-    bool ring_running;            /* nothing may be taken yet */
     bool more;                    /* capture_drain() has left some */
+    bool cut;                     /* -S is reached: what comes is counted as lost */
 };
 
 /* Gets the buffers and sets filters and mode. 0 or -1 (reported). */
 int capture_open(struct capture *capture, const struct options *options);
+/* After the header: whether -S leaves room for anything. 0 or -1 (reported). */
+int capture_fits(const struct capture *capture);
 /* Writes the READY buffers: all, or if `limited` a few, up to -n's limit. 0, or
  * -1 if the sink failed: what is taken is given back all the same. */
 int capture_drain(struct capture *capture, bool limited);

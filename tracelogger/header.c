@@ -16,18 +16,21 @@
 #include "kernel/abi/syspage.h"
 #include "tracelogger/sink.h"
 
-#define VALUE_MAX 72
 #define CHUNK 512
 
 static int attribute(const char *key, const char *format, ...)
 {
-    char value[VALUE_MAX];
-    char text[32 + VALUE_MAX];
+    char value[ATTRIBUTE_MOST + 1];
+    char text[40 + ATTRIBUTE_MOST];
     va_list list;
 
     va_start(list, format);
     vsnprintf(value, sizeof(value), format, list);
     va_end(list);
+    /* A file's name or an argument may look like the beginning of the next attribute. */
+    for (char *at = strstr(value, "TRACE_"); at; at = strstr(value, "TRACE_")) {
+        at[5] = '-';
+    }
     int bytes = snprintf(text, sizeof(text), "TRACE_%s::%s", key, value);
     return sink_write(text, (size_t)bytes);
 }
@@ -44,28 +47,70 @@ static const char *date(uint64_t seconds, char text[32])
     return text;
 }
 
+/* What every capture has, in QNX's order; -A's stand before the last two. */
+#define FIRST_LIST(A) \
+    A(HEADER_BEGIN, "") \
+    A(FILE_NAME, "%s", options->file) \
+    A(DATE, "%s", date((uint64_t)time(NULL), now)) \
+    A(VER_MAJOR, "1") \
+    A(VER_MINOR, "01") \
+    A(LITTLE_ENDIAN, "TRUE") \
+    A(ENCODING, "16 byte events") \
+    A(BOOT_DATE, "%s", date(page->boot_time, boot)) \
+    A(CYCLES_PER_SEC, "%llu", (unsigned long long)page->cycles_per_sec) \
+    A(CPU_NUM, "%u", (unsigned)page->ncpu) \
+    A(SYSNAME, "Kymo") \
+    A(NODENAME, "%.31s", page->board) \
+    A(SYS_RELEASE, "%.31s", page->release) \
+    A(SYS_VERSION, "%.31s", page->release) \
+    A(MACHINE, "%.31s", page->cpu_name) \
+    A(SYSPAGE_LEN, "%u", (unsigned)page->size)
+#define LAST_LIST(A) \
+    A(TRACELOGGER_ARGS, "%s", options->args) \
+    A(HEADER_END, "")
+
+bool header_has(const char *key, size_t length)
+{
+    static const char *const keys[] = {
+#define A(name, ...) #name,
+        FIRST_LIST(A) LAST_LIST(A)
+#undef A
+    };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (strlen(keys[i]) == length && memcmp(keys[i], key, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* -A KEY=VALUE, the last one first. */
+static int own_attributes(const struct options *options)
+{
+    int bad = 0;
+
+    for (unsigned i = options->attribute_count; i > 0; i--) {
+        char key[ATTRIBUTE_MOST + 1];
+        const char *value = strchr(options->attributes[i - 1], '=') + 1;
+
+        snprintf(key, sizeof(key), "%.*s", (int)(value - options->attributes[i - 1] - 1),
+                 options->attributes[i - 1]);
+        bad |= attribute(key, "%s", value);
+    }
+    return bad;
+}
+
 static int attributes(const struct options *options, const struct kymo_syspage *page)
 {
     char now[32], boot[32];
-    int bad = attribute("HEADER_BEGIN", "");
+    int bad = 0;
 
-    bad |= attribute("FILE_NAME", "%s", options->file);
-    bad |= attribute("DATE", "%s", date((uint64_t)time(NULL), now));
-    bad |= attribute("VER_MAJOR", "1");
-    bad |= attribute("VER_MINOR", "01");
-    bad |= attribute("LITTLE_ENDIAN", "TRUE");
-    bad |= attribute("ENCODING", "16 byte events");
-    bad |= attribute("BOOT_DATE", "%s", date(page->boot_time, boot));
-    bad |= attribute("CYCLES_PER_SEC", "%llu", (unsigned long long)page->cycles_per_sec);
-    bad |= attribute("CPU_NUM", "%u", (unsigned)page->ncpu);
-    bad |= attribute("SYSNAME", "Kymo");
-    bad |= attribute("NODENAME", "%.31s", page->board);
-    bad |= attribute("SYS_RELEASE", "%.31s", page->release);
-    bad |= attribute("SYS_VERSION", "%.31s", page->release);
-    bad |= attribute("MACHINE", "%.31s", page->cpu_name);
-    bad |= attribute("SYSPAGE_LEN", "%u", (unsigned)page->size);
-    bad |= attribute("TRACELOGGER_ARGS", "%s", options->args);
-    bad |= attribute("HEADER_END", "");
+#define A(key, ...) bad |= attribute(#key, __VA_ARGS__);
+    FIRST_LIST(A)
+    bad |= own_attributes(options);
+    LAST_LIST(A)
+#undef A
     return bad;
 }
 

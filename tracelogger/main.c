@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tracelogger: carries the kernel's trace buffers to a file. Needs the abilities trace, interrupt
- * and host. The main thread sleeps in MsgReceive() until the kernel says that a buffer is READY, a
- * timer that time is up, or `tracestop` that it is enough; nothing ticks, nothing polls.
+ * and host. The main thread sleeps in MsgReceive() until the kernel says that a buffer is READY or
+ * that tracing has stopped, a timer that time is up, or `tracestop` that it is enough; nothing
+ * polls.
  *
  * Its life: STARTING (START's state dump is being written) -> RUNNING -> STOPPING (STOP is at work;
- * in ring mode that dumps the state again) -> done. docs/man/tracelogger.1 says the options.
+ * in ring mode that dumps the state again) -> done. With -d1 it is RUNNING from the beginning, and
+ * applications START and STOP; without, another process's STOP is the end of RUNNING.
+ * docs/man/tracelogger.1 says the options.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +21,8 @@
 #include "tracelogger/capture.h"
 #include "tracelogger/control.h"
 #include "tracelogger/header.h"
+#include "tracelogger/lag.h"
+#include "tracelogger/owner.h"
 #include "tracelogger/protocol.h"
 #include "tracelogger/report.h"
 #include "tracelogger/sink.h"
@@ -29,7 +34,7 @@ static struct {
     struct capture capture;
     name_attach_t *name;
     int coid; /* to our own channel */
-    int hook, timer;
+    int hook;
     int stopper; /* rcvid of who asked us to stop, 0: nobody */
     enum phase phase;
     bool stop_wanted; /* while STARTING: stop when that is over */
@@ -56,26 +61,54 @@ static void stop(void)
     }
 }
 
-/* -s counts from the end of START. */
-static int set_timer(void)
+static int set_timer(int code, uint32_t seconds, bool again)
 {
-    struct _itimer when = {(uint64_t)logger.options.seconds * UINT64_C(1000000000), 0};
+    uint64_t ns = (uint64_t)seconds * UINT64_C(1000000000);
+    struct _itimer when = {ns, again ? ns : 0};
     struct sigevent event;
 
-    if (logger.options.seconds == 0) {
+    if (seconds == 0) {
         return 0;
     }
-    SIGEV_PULSE_INIT(&event, logger.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_TIME, 0);
-    logger.timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
-    if (logger.timer < 0 || TimerSettime(logger.timer, 0, &when, NULL) < 0) {
+    SIGEV_PULSE_INIT(&event, logger.coid, SIGEV_PULSE_PRIO_INHERIT, code, 0);
+    int timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+    if (timer < 0 || TimerSettime(timer, 0, &when, NULL) < 0) {
         return trouble("timer");
     }
     return 0;
 }
 
+/* -s and -D count from the end of START; with -d1 from where that may come. */
+static int set_timers(void)
+{
+    return set_timer(PULSE_TIME, logger.options.seconds, false) != 0 ||
+                   set_timer(PULSE_FLUSH, logger.options.flush_seconds, true) != 0
+               ? -1
+               : 0;
+}
+
 static int tell_name(void)
 {
     return NameAttach(TRACELOGGER_NAME, logger.name->chid) < 0 ? trouble(TRACELOGGER_NAME) : 0;
+}
+
+/* The recording runs. */
+static void running(void)
+{
+    logger.phase = RUNNING;
+    logger.bad |= set_timers() != 0 || tell_name() != 0;
+    if (logger.stop_wanted || logger.bad) {
+        stop();
+    }
+}
+
+/* Another process's STOP is the end, but with -d1 just that of one of several runs. */
+static void notice_stop(void)
+{
+    if (logger.phase == RUNNING && !logger.options.daemon && !owner_is_recording()) {
+        printf("tracelogger: stopped by another process\n");
+        logger.phase = DONE;
+    }
 }
 
 /* START or STOP has come back. */
@@ -90,11 +123,7 @@ static void control_done(int error)
     } else if (logger.phase == STOPPING) {
         logger.phase = DONE;
     } else {
-        logger.phase = RUNNING;
-        logger.bad |= set_timer() != 0 || tell_name() != 0;
-        if (logger.stop_wanted || logger.bad) {
-            stop();
-        }
+        running();
     }
 }
 
@@ -107,6 +136,12 @@ static void drain(void)
         stop();
     }
     uint32_t limit = logger.options.buffers;
+    if (logger.phase == RUNNING) {
+        lag_tell(&logger.capture);
+    }
+    if (logger.capture.cut) {
+        stop();
+    }
     if (limit && logger.capture.written >= limit) {
         stop();
     } else if (logger.capture.more) {
@@ -118,12 +153,17 @@ static void pulse(const struct _pulse *pulse)
 {
     switch (pulse->code) {
     case PULSE_HOOK:
+        notice_stop();
+        break;
+    case PULSE_FLUSH:
+        TraceEvent(_NTO_TRACE_FLUSHBUFFER);
         break;
     case PULSE_TIME:
         stop();
         break;
     case PULSE_DONE:
         control_done(pulse->value.sival_int);
+        notice_stop(); /* its pulse may have come before */
         break;
     case _PULSE_CODE_DISCONNECT:
         ConnectDetach(pulse->scoid);
@@ -175,7 +215,7 @@ static int take_name(void)
         return logger.coid < 0 ? trouble("connection") : 0;
     }
     if (errno == EEXIST) {
-        printf("tracelogger: another one runs\n");
+        owner_tell("`tracestop` ends it");
         return -1;
     }
     return trouble(TRACELOGGER_LOCK);
@@ -193,7 +233,6 @@ static int attach_hook(void)
 /* What is still in the kernel after STOP, and the losses that nothing in the stream tells of. */
 static void finish(void)
 {
-    logger.capture.ring_running = false;
     TraceEvent(_NTO_TRACE_FLUSHBUFFER); /* STOP has closed them: this finds nothing, or refuses */
     logger.bad |= capture_drain(&logger.capture, false) != 0;
     logger.bad |= capture_pending(&logger.capture) != 0;
@@ -203,21 +242,39 @@ static void finish(void)
     fflush(stdout);
 }
 
+/* With -d1 START is the applications'. */
+static int begin(void)
+{
+    if (logger.options.daemon) {
+        running();
+        return 0;
+    }
+    return control_start(logger.coid, _NTO_TRACE_START);
+}
+
+static int open_all(void)
+{
+    if (attach_hook() != 0 || sink_open(logger.options.file) != 0 ||
+        header_write(&logger.options) != 0 || capture_fits(&logger.capture) != 0) {
+        return -1;
+    }
+    if (logger.options.verbose) {
+        printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", logger.options.file,
+               (unsigned)logger.options.kernel_buffers);
+    }
+    return begin();
+}
+
 static int run(void)
 {
     sink_settings = (struct sink_settings){logger.options.format, logger.options.reclaim};
     if (take_name() != 0 || capture_open(&logger.capture, &logger.options) != 0) {
         return 1;
     }
-    if (attach_hook() != 0 || sink_open(logger.options.file) != 0 ||
-        header_write(&logger.options) != 0 || control_start(logger.coid, _NTO_TRACE_START) != 0) {
+    if (open_all() != 0) {
         sink_close();
         capture_close(&logger.capture);
         return 1;
-    }
-    if (logger.options.verbose) {
-        printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", logger.options.file,
-               (unsigned)logger.options.kernel_buffers);
     }
     loop();
     finish();

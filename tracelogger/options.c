@@ -1,42 +1,205 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command line of tracelogger. A wrong one is exit status 2. */
+/*
+ * The command line of tracelogger, by the table options.def: letters may stand together (-cw), an
+ * argument may stand in the same word (-k5, --after=1) or in the next. A wrong one is exit status
+ * 2. Not getopt(): the C libraries' ones differ in what they say of a wrong word.
+ */
 #include "tracelogger/options.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/include/kymo.h"
+#include "tracelogger/option_set.h"
 
 #define DEFAULT_FILE "trace.kev"
 #define DEFAULT_LIMIT 32
+#define HELP_COLUMN 16
+#define USAGE_ERROR (2 + 1)
 
-static const char help[] =
-    "usage: tracelogger [-crwv] [-n BUFFERS] [-s SECONDS] [-k BUFFERS] [-F NUMBER] [-f FILE]\n"
-    "Records the kernel's events into a file on the host.\n"
-    "  -n BUFFERS  stop after so many buffers of 16 KB (default 32; 0: no limit)\n"
-    "  -s SECONDS  stop after so long (0: no limit); then -n's default is 0\n"
-    "  -c          record until told to stop: the same as -n 0\n"
-    "  -r          ring: keep the newest events, write them when told to stop\n"
-    "  -k BUFFERS  kernel buffers per CPU, 2 to 1024 (default 8; 32 on one CPU)\n"
-    "  -F NUMBER   leave out: 1 kernel calls, 2 interrupts, 3 processes, 4 threads,\n"
-    "              6 communication, 7 system; 0 and 5 leave out nothing; repeatable\n"
-    "  -f FILE     default trace.kev, in the emulator's directory; link:NAME: over the\n"
-    "              link, to the host that runs `kymo capture`; block:NAME: to the disk\n"
-    "  --reclaim   on a disk that is full: give up the oldest captures\n"
-    "  --format    first make the disk empty: all that is on it is lost\n"
-    "  -w          wide events (default fast)\n"
-    "  -v          say what happens; twice: every buffer\n"
-    "`tracestop` tells it to stop. Exit status: 0 good, 1 capture incomplete, 2 usage.\n";
+struct row {
+    char letter;
+    const char *name, *argument, *takes;
+    enum option_result (*set)(struct options *options, const char *text);
+    const char *help;
+};
 
-static bool number(const char *text, uint32_t most, uint32_t *value)
+static const struct row rows[] = {
+#define OPTION(letter, name, argument, takes, set, help) \
+    {letter, name, argument, takes, option_##set, help},
+#include "tracelogger/options.def"
+#undef OPTION
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+struct words {
+    char **argv;
+    int at, count; /* the one that is looked at */
+};
+
+/* "-k BUFFERS", "--reclaim". */
+static int row_print(const struct row *row, bool argument)
 {
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
+    char letter[] = {'-', row->letter, '\0'};
 
-    *value = (uint32_t)n;
-    return *text >= '0' && *text <= '9' && *end == '\0' && n <= most;
+    return printf("%s%s%s%s", row->letter ? letter : "--", row->letter ? "" : row->name,
+                  argument && row->argument ? " " : "",
+                  argument && row->argument ? row->argument : "");
+}
+
+static void help_row(const struct row *row)
+{
+    printf("  ");
+    int column = 2 + row_print(row, true);
+
+    for (const char *line = row->help; line;) {
+        const char *end = strchr(line, '\n');
+        int length = (int)(end ? (size_t)(end - line) : strlen(line));
+
+        printf("%*s%.*s\n", HELP_COLUMN - column > 2 ? HELP_COLUMN - column : 2, "", length, line);
+        line = end ? end + 1 : NULL;
+        column = 0;
+    }
+}
+
+static int help(void)
+{
+    printf("usage: tracelogger [OPTION...]\nRecords the kernel's events into a capture.\n");
+    for (unsigned i = 0; i < ROWS; i++) {
+        help_row(&rows[i]);
+    }
+    printf("`tracestop` tells it to stop. Exit status: 0 good, 1 capture incomplete, 2 usage.\n");
+    return 0 + 1;
+}
+
+static int try_help(void)
+{
+    printf("Try: tracelogger --help\n");
+    return USAGE_ERROR;
+}
+
+static int wrong_word(const char *word)
+{
+    printf("tracelogger: what is %s?\n", word);
+    return try_help();
+}
+
+static int wrong_value(const struct row *row)
+{
+    printf("tracelogger: ");
+    row_print(row, false);
+    printf(" takes %s\n", row->takes);
+    return try_help();
+}
+
+static const struct row *by_letter(char letter)
+{
+    for (unsigned i = 0; i < ROWS; i++) {
+        if (rows[i].letter == letter) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct row *by_name(const char *name, size_t length)
+{
+    for (unsigned i = 0; i < ROWS; i++) {
+        if (length > 0 && strncmp(rows[i].name, name, length) == 0 && !rows[i].name[length]) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* `text`: the argument, if it is in the option's word. */
+static int take(struct words *words, const struct row *row, const char *text,
+                struct options *options)
+{
+    if (row->argument && !text) {
+        if (words->at + 1 >= words->count) {
+            return wrong_value(row);
+        }
+        text = words->argv[++words->at];
+    }
+    switch (row->set(options, text)) {
+    case OPTION_TAKEN:
+        return 0;
+    case OPTION_HELP:
+        return help();
+    case OPTION_REFUSED:
+        return USAGE_ERROR;
+    default:
+        return wrong_value(row);
+    }
+}
+
+static int take_long(struct words *words, const char *word, struct options *options)
+{
+    size_t length = strcspn(word + 2, "=");
+    const struct row *row = by_name(word + 2, length);
+    const char *text = word[2 + length] ? word + 2 + length + 1 : NULL;
+
+    return !row || (text && !row->argument) ? wrong_word(word) : take(words, row, text, options);
+}
+
+static int take_letters(struct words *words, const char *word, struct options *options)
+{
+    int result = 0;
+
+    for (const char *at = word + 1; *at && result == 0; at++) {
+        const struct row *row = by_letter(*at);
+
+        if (!row) {
+            return wrong_word(word);
+        }
+        result = take(words, row, row->argument && at[1] ? at + 1 : NULL, options);
+        if (row->argument) {
+            break;
+        }
+    }
+    return result;
+}
+
+static int take_all(int argc, char **argv, struct options *options)
+{
+    struct words words = {argv, 1, argc};
+    int result = 0;
+
+    for (; words.at < argc && result == 0; words.at++) {
+        const char *word = argv[words.at];
+
+        if (word[0] != '-' || !word[1]) {
+            return wrong_word(word);
+        }
+        result =
+            word[1] == '-' ? take_long(&words, word, options) : take_letters(&words, word, options);
+    }
+    return result;
+}
+
+/* What no option says by itself. */
+static int agree(struct options *options)
+{
+    uint32_t cpus = kymo_cpus();
+
+    if (options->mode == MODE_RING && options->flush_seconds > 0) {
+        printf("tracelogger: -D can't flush a ring, which is written when it stops: leave out one "
+               "of -D and -r\n");
+        return USAGE_ERROR;
+    }
+    if (!options->limited) {
+        bool endless = options->seconds > 0 || options->mode == MODE_RING || options->daemon;
+
+        options->buffers = endless ? 0 : DEFAULT_LIMIT;
+    }
+    options->kernel_buffers += (options->more_buffers + cpus - 1) / cpus;
+    if (options->kernel_buffers > KERNEL_BUFFERS_MOST) {
+        printf("tracelogger: -k and -b are %u buffers per CPU: at most %u can be had\n",
+               (unsigned)options->kernel_buffers, KERNEL_BUFFERS_MOST);
+        return USAGE_ERROR;
+    }
+    return 0;
 }
 
 static void join_args(int argc, char **argv, struct options *options)
@@ -49,138 +212,13 @@ static void join_args(int argc, char **argv, struct options *options)
     }
 }
 
-static bool filter(const char *text, struct options *options)
-{
-    uint32_t value;
-
-    if (!number(text, FILTERS - 1, &value)) {
-        return false;
-    }
-    options->without |= UINT32_C(1) << value;
-    return true;
-}
-
-/* One option; false if its argument is bad or there is no such option. */
-static bool option(int c, struct options *options, bool *limited)
-{
-    switch (c) {
-    case 'n':
-        *limited = true;
-        return number(optarg, UINT32_MAX, &options->buffers);
-    case 's':
-        return number(optarg, 1000000, &options->seconds);
-    case 'c':
-        *limited = true;
-        options->buffers = 0;
-        return true;
-    case 'r':
-        options->mode = MODE_RING;
-        return true;
-    case 'k':
-        return number(optarg, KERNEL_BUFFERS_MOST, &options->kernel_buffers) &&
-               options->kernel_buffers >= 2;
-    case 'F':
-        return filter(optarg, options);
-    case 'f':
-        options->file = optarg;
-        return *optarg != '\0';
-    case 'w':
-        options->wide = true;
-        return true;
-    case 'v':
-        options->verbose++;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static const char *takes(int c)
-{
-    switch (c) {
-    case 'n':
-        return "a number of buffers";
-    case 's':
-        return "seconds, at most 1000000";
-    case 'k':
-        return "2 to 1024 buffers";
-    case 'F':
-        return "a number from 0 to 7";
-    default:
-        return "the name of a file";
-    }
-}
-
-static int wrong_value(int c)
-{
-    printf("tracelogger: -%c takes %s\nTry: tracelogger --help\n", c, takes(c));
-    return 2 + 1;
-}
-
-static int wrong_word(const char *word)
-{
-    printf("tracelogger: what is %s?\nTry: tracelogger --help\n", word);
-    return 2 + 1;
-}
-
-static bool long_option(const char *word, struct options *options)
-{
-    options->format |= strcmp(word, "--format") == 0;
-    options->reclaim |= strcmp(word, "--reclaim") == 0;
-    return strcmp(word, "--format") == 0 || strcmp(word, "--reclaim") == 0;
-}
-
-/* The long ones, of which not every C library's getopt() knows, are taken out of argv first. */
-static int without_long_options(int argc, char **argv, struct options *options)
-{
-    int kept = 1;
-
-    for (int i = 1; i < argc; i++) {
-        const char *before = argv[i - 1];
-        bool value = before[0] == '-' && before[1] && strchr("nskFf", before[1]) && !before[2];
-
-        if (value || !long_option(argv[i], options)) {
-            argv[kept++] = argv[i];
-        }
-    }
-    argv[kept] = NULL;
-    return kept;
-}
-
-static int options_get(int argc, char **argv, struct options *options)
-{
-    bool limited = false;
-    int at, c;
-
-    opterr = 0;
-    while (at = optind, (c = getopt(argc, argv, ":n:s:ck:rF:f:wv")) != -1) {
-        if (c == '?') {
-            /* Only one of the C libraries says which letter, and in only one optind begins at 1. */
-            return wrong_word(argv[at == 0 ? 1 : at]);
-        }
-        if (c == ':' || !option(c, options, &limited)) {
-            return wrong_value(c == ':' ? optopt : c);
-        }
-    }
-    if (optind < argc) {
-        return wrong_word(argv[optind]);
-    }
-    if (!limited) {
-        options->buffers = options->seconds > 0 || options->mode == MODE_RING ? 0 : DEFAULT_LIMIT;
-    }
-    return 0;
-}
-
 int options_parse(int argc, char **argv, struct options *options)
 {
     memset(options, 0, sizeof(*options));
     options->file = DEFAULT_FILE;
     options->kernel_buffers = kymo_cpus() > 1 ? 8 : 32;
     join_args(argc, argv, options);
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        fputs(help, stdout);
-        return 0 + 1;
-    }
-    argc = without_long_options(argc, argv, options);
-    return options_get(argc, argv, options);
+    int result = take_all(argc, argv, options);
+
+    return result != 0 ? result : agree(options);
 }

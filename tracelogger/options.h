@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command line of tracelogger: docs/man/tracelogger.1. */
+/* The command line of tracelogger: options.def, docs/man/tracelogger.1. */
 #ifndef TRACELOGGER_OPTIONS_H
 #define TRACELOGGER_OPTIONS_H
 
@@ -8,20 +8,31 @@
 
 enum mode { MODE_LINEAR, MODE_RING };
 
+#define ATTRIBUTES_MOST 16
+#define ATTRIBUTE_MOST 72 /* characters of a key or a value: old readers look through 100 bytes */
+
 struct options {
-    enum mode mode;
-    uint32_t buffers;        /* -n: stop after that many; 0: no limit */
-    uint32_t seconds;        /* -s: stop after; 0: no limit */
-    uint32_t kernel_buffers; /* -k: per CPU */
-    bool wide;               /* -w */
-    unsigned verbose;        /* -v, repeatable */
-    uint32_t without;        /* -F: bit per number: class left out */
-    const char *file;        /* -f */
-    bool format, reclaim;    /* --format, --reclaim: of a disk */
-    char args[128];          /* the command line, cut, for the capture's header */
+    enum mode mode;                          /* -r */
+    bool daemon;                             /* -d1: applications start and stop */
+    bool everything;                         /* -E: all events on, even so */
+    bool limited;                            /* -n or -c was given */
+    uint32_t buffers;                        /* -n: stop after that many; 0: no limit */
+    uint32_t seconds;                        /* -s: stop after; 0: no limit */
+    uint32_t kernel_buffers;                 /* -k and -b: per CPU */
+    uint32_t more_buffers;                   /* -b: of all CPUs */
+    uint32_t flush_seconds;                  /* -D; 0: never */
+    uint64_t size;                           /* -S: the most that is written; 0: no limit */
+    bool wide;                               /* -w */
+    unsigned verbose;                        /* -v, repeatable */
+    uint32_t without;                        /* -F: bit per number: class left out */
+    const char *file;                        /* -f */
+    bool format, reclaim;                    /* --format, --reclaim: of a disk */
+    const char *attributes[ATTRIBUTES_MOST]; /* -A: KEY=VALUE */
+    unsigned attribute_count;
+    char args[128]; /* the command line, cut, for the capture's header */
 };
 
-#define FILTERS 8                /* -F takes 0..7 */
+#define FILTERS 9                /* -F takes 0..8 */
 #define KERNEL_BUFFERS_MOST 1024 /* per CPU: the kernel's limit */
 
 /* 0 to go on; else the exit status plus 1 (1: --help was asked for). */

@@ -2,15 +2,43 @@
 /* See refused.h. An event is its first slot; no event straddles two buffers. */
 #include "tracelogger/refused.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "kernel/abi/sys/trace.h"
+#include "lib/include/kymo.h"
+
+typedef uint64_t counts[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES];
+static counts *totals; /* for later, of each CPU */
+
+int refused_open(void)
+{
+    totals = calloc(kymo_cpus(), sizeof(*totals));
+    if (!totals) {
+        printf("tracelogger: no memory: give it heap=%luk\n",
+               (unsigned long)(kymo_cpus() * sizeof(*totals) / 1024 + 16));
+        return -1;
+    }
+    return 0;
+}
+
+static int count(struct capture *capture, uint32_t cpu, uint32_t reason, uint32_t class,
+                 uint64_t events, bool later)
+{
+    if (later) {
+        totals[cpu][reason % KYMO_TRACE_REASONS][class % KYMO_TRACE_CLASSES] += events;
+        return 0;
+    }
+    return capture_dropped(capture, cpu, reason << 8 | class, events);
+}
 
 int refused_account(struct capture *capture, uint32_t cpu, const struct trace_slot *slots,
-                    size_t count)
+                    size_t number, bool later)
 {
     uint64_t events[TRACE_CLASS_MAX] = {0};
     int result = 0;
 
-    for (size_t i = 0; i < count && result == 0; i++) {
+    for (size_t i = 0; i < number && result == 0; i++) {
         uint32_t header = slots[i].header;
         uint32_t class = TRACE_GET_CLASS(header) % TRACE_CLASS_MAX;
         uint32_t structure = TRACE_GET_STRUCT(header);
@@ -18,12 +46,17 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
         if (class != TRACE_CLASS_CONTROL) {
             events[class] += structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB;
         } else if (TRACE_GET_EVENT(header) == TRACE_CONTROL_DROPPED) {
-            result = capture_dropped(capture, cpu, slots[i].d1, slots[i].d2);
+            result = count(capture, cpu, slots[i].d1 >> 8, slots[i].d1 & 0xff, slots[i].d2, later);
         }
     }
     for (uint32_t class = 0; class < TRACE_CLASS_MAX && result == 0; class ++) {
         capture->refused += events[class];
-        result = capture_dropped(capture, cpu, KYMO_DROP_UNWRITTEN << 8 | class, events[class]);
+        result = count(capture, cpu, KYMO_DROP_UNWRITTEN, class, events[class], later);
     }
     return result;
+}
+
+uint64_t refused_later(uint32_t cpu, uint32_t reason, uint32_t class)
+{
+    return totals[cpu][reason][class];
 }

@@ -10,7 +10,15 @@
 #include "tracelogger/sink.h"
 
 static const char *const class_names[KYMO_TRACE_CLASSES] = {
-    "EMPTY", "CONTROL", "KER_CALL", "INT", "PR_TH", "SYSTEM", "USER", "COMM",
+    [TRACE_CLASS_EMPTY] = "EMPTY",
+    [TRACE_CLASS_CONTROL] = "CONTROL",
+    [TRACE_CLASS_KER_CALL] = "KER_CALL",
+    [TRACE_CLASS_INT] = "INT",
+    [TRACE_CLASS_PR_TH] = "PR_TH",
+    [TRACE_CLASS_SYSTEM] = "SYSTEM",
+    [TRACE_CLASS_USER] = "USER",
+    [TRACE_CLASS_COMM] = "COMM",
+    [TRACE_CLASS_D] = "D",
 };
 
 static const char *const reason_names[KYMO_TRACE_REASONS] = {
@@ -22,7 +30,6 @@ static const char *const reason_names[KYMO_TRACE_REASONS] = {
 struct totals {
     uint64_t made, lost, recycled;
     uint32_t buffers;
-    uint64_t needed; /* -k for the worst CPU; 0: nothing was lost for want of buffers */
 };
 
 static uint64_t print_classes(uint32_t cpu, const struct kymo_trace_loss *loss)
@@ -68,15 +75,12 @@ static uint64_t buffers_needed(const struct capture *capture, const struct kymo_
     return (slots + TRACE_HIGH_WATER - 1) / TRACE_HIGH_WATER + 1;
 }
 
-static void add_needed(const struct capture *capture, const struct kymo_trace_loss *loss,
-                       struct totals *totals)
+static uint64_t needed_by(const struct capture *capture, const struct kymo_trace_loss *loss,
+                          uint64_t written_events)
 {
-    uint64_t needed = buffers_needed(capture, loss, totals->made - totals->lost);
-
-    if ((loss->lost_reason[KYMO_DROP_OVERWRITTEN] || loss->lost_reason[KYMO_DROP_NOBUFFER]) &&
-        needed > totals->needed) {
-        totals->needed = needed;
-    }
+    return loss->lost_reason[KYMO_DROP_OVERWRITTEN] || loss->lost_reason[KYMO_DROP_NOBUFFER]
+               ? buffers_needed(capture, loss, written_events)
+               : 0;
 }
 
 static void add_cpu(const struct kymo_trace_loss *loss, uint32_t cpu, struct totals *totals)
@@ -88,19 +92,49 @@ static void add_cpu(const struct kymo_trace_loss *loss, uint32_t cpu, struct tot
     print_reasons(cpu, loss);
 }
 
-/* Everything of one CPU, by the kernel's account. Twice: what is needed depends on all. */
-static void add_cpus(const struct capture *capture, struct totals *totals)
+static struct kymo_trace_loss *account_of(uint32_t cpu)
 {
     static struct kymo_trace_loss loss;
 
+    return TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) == 0 ? &loss : NULL;
+}
+
+static uint64_t lost_of(const struct kymo_trace_loss *loss)
+{
+    uint64_t lost = 0;
+
+    for (unsigned i = 0; i < KYMO_TRACE_CLASSES; i++) {
+        lost += loss->lost[i];
+    }
+    return lost;
+}
+
+/* The worst CPU's; how long an event is, all of them say. */
+uint64_t report_needed(const struct capture *capture)
+{
+    uint64_t written = 0, most = 0;
+
     for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
-        if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) == 0) {
-            add_cpu(&loss, cpu, totals);
-        }
+        const struct kymo_trace_loss *loss = account_of(cpu);
+
+        written += loss ? loss->made - lost_of(loss) : 0;
     }
     for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
-        if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) == 0) {
-            add_needed(capture, &loss, totals);
+        const struct kymo_trace_loss *loss = account_of(cpu);
+        uint64_t needed = loss ? needed_by(capture, loss, written) : 0;
+
+        most = needed > most ? needed : most;
+    }
+    return most;
+}
+
+static void add_cpus(struct totals *totals)
+{
+    for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
+        const struct kymo_trace_loss *loss = account_of(cpu);
+
+        if (loss) {
+            add_cpu(loss, cpu, totals);
         }
     }
 }
@@ -120,7 +154,8 @@ void report(const struct capture *capture, struct tracelogger_summary *summary)
 {
     struct totals totals = {0};
 
-    add_cpus(capture, &totals);
+    add_cpus(&totals);
+    uint64_t needed = report_needed(capture);
     printf("tracelogger: %llu events, %llu lost; %u buffers, %u written with %llu slots; %llu "
            "bytes in %s\n",
            (unsigned long long)totals.made, (unsigned long long)totals.lost,
@@ -130,7 +165,11 @@ void report(const struct capture *capture, struct tracelogger_summary *summary)
         printf("tracelogger: INCOMPLETE: buffers with %llu slots could not be written\n",
                (unsigned long long)capture->unwritten);
     }
-    if (capture->refused && !sink_failed()) {
+    if (capture->cut) {
+        printf("tracelogger: -S %llu is reached: the capture ends with a whole buffer, and the "
+               "%llu events behind it are counted in it as lost\n",
+               (unsigned long long)capture->options->size, (unsigned long long)capture->refused);
+    } else if (capture->refused && !sink_failed()) {
         printf("tracelogger: the %llu events in them are counted in the capture as lost\n",
                (unsigned long long)capture->refused);
     }
@@ -138,10 +177,10 @@ void report(const struct capture *capture, struct tracelogger_summary *summary)
         printf("tracelogger: %llu older events gave way to newer ones\n",
                (unsigned long long)totals.recycled);
     }
-    if (totals.needed) {
-        advise(totals.needed);
+    if (needed) {
+        advise(needed);
     }
     summary->events = totals.made;
     summary->lost = totals.lost;
-    summary->advice = totals.needed <= KERNEL_BUFFERS_MOST ? (uint32_t)totals.needed : 0;
+    summary->advice = needed <= KERNEL_BUFFERS_MOST ? (uint32_t)needed : 0;
 }

@@ -9,4 +9,8 @@
 /* Events, buffers, losses per CPU, class and reason, and a better -k. Before the buffers go. */
 void report(const struct capture *capture, struct tracelogger_summary *summary);
 
+/* The -k with which nothing would have been lost for want of buffers; may be more than can be had;
+ * 0: nothing was. */
+uint64_t report_needed(const struct capture *capture);
+
 #endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What each option of tracelogger/options.def does to struct options: option_<set>(). */
+#ifndef TRACELOGGER_OPTION_SET_H
+#define TRACELOGGER_OPTION_SET_H
+
+#include <stddef.h>
+
+#include "tracelogger/options.h"
+
+enum option_result {
+    OPTION_TAKEN,
+    OPTION_WRONG,   /* not what it takes: the caller says so */
+    OPTION_REFUSED, /* it has said why itself, and what to do instead */
+    OPTION_HELP,    /* the help is asked for */
+};
+
+/* `text`: the argument; NULL if it has none. */
+#define OPTION(letter, name, argument, takes, set, help) \
+    enum option_result option_##set(struct options *options, const char *text);
+#include "tracelogger/options.def"
+#undef OPTION
+
+/* A number of at most `most` that is all of the text. */
+bool option_number(const char *text, uint32_t most, uint32_t *value);
+
+#endif

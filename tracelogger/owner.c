@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See owner.h. */
+#include "tracelogger/owner.h"
+
+#include <stdio.h>
+
+#include "kernel/abi/sys/neutrino.h"
+#include "kernel/abi/sys/trace.h"
+
+/* False: nobody has buffers. */
+static bool ask(struct kymo_trace_owner *owner)
+{
+    return TraceEvent(KYMO_TRACE_QUERYOWNER, owner) == 0;
+}
+
+bool owner_is_recording(void)
+{
+    struct kymo_trace_owner owner;
+
+    return ask(&owner) && owner.running;
+}
+
+bool owner_is_gone(void)
+{
+    struct kymo_trace_owner owner;
+
+    return ask(&owner) && owner.gone;
+}
+
+void owner_tell(const char *remedy)
+{
+    struct kymo_trace_owner owner;
+
+    if (ask(&owner)) {
+        printf("tracelogger: %s (process %d) records already: %s\n", owner.name, (int)owner.pid,
+               remedy);
+    } else {
+        printf("tracelogger: another one begins just now: %s\n", remedy);
+    }
+}
