@@ -199,6 +199,8 @@ void arch_ram(paddr_t *start, size_t *len);
 void arch_boot_image(const void **start, size_t *len);
 void arch_shutdown(int status) __attribute__((noreturn)); /* emulator: exits with status */
 void arch_reset(void) __attribute__((noreturn));
+/* Writes back what the caches have of this memory: a reset finds it in RAM. Any context. */
+void arch_cache_clean(const void *start, size_t len);
 /* Semihosting; buf is kernel-accessible and contiguous. -errno, or as HostCall(). -ENOSYS: none
  * here. */
 long arch_host_open(const char *path, size_t len, int mode);
@@ -262,6 +264,9 @@ void cpu_ipi(void); /* cross-calls are served here, no lock */
  * arch_probe_argument() reads them. Any context. */
 void kernel_probe_entry(const void *back, const uintptr_t *regs);
 void kernel_probe_return(const void *back, const uintptr_t *regs);
+/* Boot, CPU 0, before anything else in C, when .bss is cleared: the CPUs' data is in memory that
+ * nobody has cleared. */
+void retain_boot(void);
 /* Boot: CPU 0 after its own low-level set-up, on its kernel stack; and each other CPU. Return the
  * first thread to resume. */
 struct thread *kernel_main(void);

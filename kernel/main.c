@@ -7,6 +7,7 @@
 #include "kernel/exit.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"
+#include "kernel/retain.h"
 #include "kernel/sched.h"
 #include "kernel/syspage.h"
 #include "kernel/thread_end.h"
@@ -75,6 +76,7 @@ struct thread *kernel_main(void)
     cpu_online(cpu);
     start_cpus();
     syspage_init();
+    retain_start();
     kprintf("kymo on %s, %u CPU(s), %lu KB free\n", arch_board_name(), cpu_online_count(),
             (unsigned long)(phys_available() / 1024));
     kernel_lock();

@@ -99,6 +99,20 @@ size_t syspage_build_id(const uint8_t **id)
     return bytes > NOTE_HEADER ? bytes - NOTE_HEADER : 0;
 }
 
+size_t syspage_copy(void *to, size_t most)
+{
+    char *at = to;
+
+    if (page.size > most) {
+        return 0;
+    }
+    for (unsigned i = 0; i < PARTS; i++) {
+        memcpy(at, parts[i].data, parts[i].len);
+        at += parts[i].len;
+    }
+    return page.size;
+}
+
 static void copy_name(char *dst, size_t size, const char *src)
 {
     for (size_t i = 0; i < size - 1 && src[i]; i++) {

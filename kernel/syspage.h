@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 void syspage_init(void);
+/* All of the page; its bytes, 0: there is no room for it. */
+size_t syspage_copy(void *to, size_t most);
 /* The kernel's GNU build id; how many bytes. */
 size_t syspage_build_id(const uint8_t **id);
 

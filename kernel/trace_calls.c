@@ -10,6 +10,7 @@
 #include "kernel/abi/sys/trace.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
+#include "kernel/retain.h"
 #include "kernel/trace_dump.h"
 #include "trace/trace.h"
 
@@ -62,6 +63,7 @@ static size_t answer_of(uint32_t cmd, const uintptr_t *args, uintptr_t *where)
 {
     switch (cmd) {
     case _NTO_TRACE_ALLOCBUFFER:
+    case KYMO_TRACE_ALLOCRETAINED:
         *where = args[2];
         return sizeof(uint64_t);
     case KYMO_TRACE_TAKEBUFFER:
@@ -120,6 +122,10 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
         return insert_combine(self, args, 3);
     case _NTO_TRACE_INSERTUSRSTREVENT:
         return insert_string(self, args);
+    case KYMO_TRACE_QUERYRETAINED:
+    case KYMO_TRACE_READRETAINED:
+    case KYMO_TRACE_DROPRETAINED:
+        return retain_command(self, cmd, args);
     default:
         break;
     }

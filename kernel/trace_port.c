@@ -53,6 +53,21 @@ void trace_port_free(void *block, size_t bytes)
     phys_free(arch_virt_to_phys(block), rounded);
 }
 
+bool trace_port_shape(size_t bytes, size_t *rounded, size_t *align)
+{
+    return arch_map_shape(bytes, KYMO_PROT_READ | KYMO_MAP_TRACE, rounded, align) == 0;
+}
+
+void trace_port_clear(void *at, size_t bytes)
+{
+    phys_clear(arch_virt_to_phys(at), bytes);
+}
+
+void trace_port_clean(const void *at, size_t bytes)
+{
+    arch_cache_clean(at, bytes);
+}
+
 static void unmap_from(struct process *proc, paddr_t pa)
 {
     for (unsigned i = proc->space.nmaps; i > 0; i--) {

@@ -4,6 +4,7 @@
 
 #include "kernel/abi/errno.h"
 #include "trace/port.h"
+#include "trace/retain.h"
 
 static void init_rings(struct trace_consumer *consumer, unsigned buffer_bytes)
 {
@@ -16,11 +17,26 @@ static void init_rings(struct trace_consumer *consumer, unsigned buffer_bytes)
     }
 }
 
+static int alloc_anywhere(struct trace_consumer *consumer)
+{
+    uint64_t tables_paddr;
+
+    consumer->tables = trace_port_alloc(consumer->tables_bytes, &tables_paddr);
+    if (!consumer->tables) {
+        return -ENOMEM;
+    }
+    consumer->block = trace_port_alloc(consumer->bytes, &consumer->paddr);
+    if (!consumer->block) {
+        trace_port_free(consumer->tables, consumer->tables_bytes);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
 int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned per_cpu,
-                         unsigned buffer_bytes)
+                         unsigned buffer_bytes, bool retained)
 {
     unsigned cpus = trace_port_cpu_count();
-    uint64_t tables_paddr;
 
     if (consumer->block) {
         return -EEXIST;
@@ -31,19 +47,14 @@ int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned 
     consumer->per_cpu = per_cpu;
     consumer->bytes = (size_t)per_cpu * buffer_bytes * cpus;
     consumer->tables_bytes = trace_ring_table_bytes(per_cpu) * cpus;
-    consumer->tables = trace_port_alloc(consumer->tables_bytes, &tables_paddr);
-    if (!consumer->tables) {
-        consumer->bytes = 0;
-        return -ENOMEM;
-    }
-    consumer->block = trace_port_alloc(consumer->bytes, &consumer->paddr);
-    if (!consumer->block) {
-        trace_port_free(consumer->tables, consumer->tables_bytes);
+    int error = retained ? trace_retain_alloc(consumer) : alloc_anywhere(consumer);
+    if (error) {
         consumer->tables = NULL;
         consumer->bytes = 0;
-        return -ENOMEM;
+        return error;
     }
     consumer->owner = owner;
+    consumer->retained = retained;
     init_rings(consumer, buffer_bytes);
     return 0;
 }
@@ -58,8 +69,13 @@ void trace_consumer_free(struct trace_consumer *consumer)
         ring->buffers = NULL;
     }
     trace_port_unmap_all(consumer->block, consumer->bytes);
-    trace_port_free(consumer->block, consumer->bytes);
-    trace_port_free(consumer->tables, consumer->tables_bytes);
+    if (consumer->retained) {
+        trace_retain_end();
+    } else {
+        trace_port_free(consumer->block, consumer->bytes);
+        trace_port_free(consumer->tables, consumer->tables_bytes);
+    }
+    consumer->retained = false;
     consumer->block = consumer->tables = NULL;
     consumer->owner = NULL;
     consumer->bytes = 0;

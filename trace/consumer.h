@@ -19,12 +19,14 @@ struct trace_consumer {
     size_t bytes;                                /* [k] of the block */
     size_t tables_bytes;                         /* [k] */
     unsigned per_cpu;                            /* [k] buffers of each CPU */
+    bool retained;                               /* [k] in retained memory: trace/retain.h */
     void *owner;                                 /* [k] its process; NULL: that is gone */
 };
 
-/* per_cpu buffers of buffer_bytes each for every CPU, zeroed, all FREE. 0, -EEXIST, -ENOMEM. */
+/* per_cpu buffers of buffer_bytes each for every CPU, zeroed, all FREE; in retained memory or
+ * anywhere. 0, -EEXIST, -ENOMEM; in retained memory also -EBUSY, -ENODEV. */
 int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned per_cpu,
-                         unsigned buffer_bytes);
+                         unsigned buffer_bytes, bool retained);
 /* Unmaps the block everywhere and frees it. */
 void trace_consumer_free(struct trace_consumer *consumer);
 /* A READY buffer becomes BUSY: by CPU, then by sequence. Its index (cpu * per_cpu + i), or

@@ -170,10 +170,10 @@ long trace_state_give(uint32_t index)
     return 0;
 }
 
-static long alloc(const struct trace_caller *who, uint32_t per_cpu, uint64_t *paddr)
+static long alloc(const struct trace_caller *who, uint32_t per_cpu, uint64_t *paddr, bool retained)
 {
     struct kymo_trace_owner *owner = &trace_state.owner;
-    long error = trace_state_alloc(who->owner, per_cpu, paddr);
+    long error = trace_state_alloc(who->owner, per_cpu, paddr, retained);
 
     if (!error) {
         *owner = (struct kymo_trace_owner){.pid = who->pid};
@@ -188,11 +188,12 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
                           void *data)
 {
     if (!is_owner(who)) {
-        return cmd == _NTO_TRACE_ALLOCBUFFER ? -EEXIST : -EPERM;
+        return cmd == _NTO_TRACE_ALLOCBUFFER || cmd == KYMO_TRACE_ALLOCRETAINED ? -EEXIST : -EPERM;
     }
     switch (cmd) {
     case _NTO_TRACE_ALLOCBUFFER:
-        return data ? alloc(who, args[0], data) : -EFAULT;
+    case KYMO_TRACE_ALLOCRETAINED:
+        return data ? alloc(who, args[0], data, cmd == KYMO_TRACE_ALLOCRETAINED) : -EFAULT;
     case _NTO_TRACE_DEALLOCBUFFER:
         if (!trace_state.log.block) {
             return -EFAULT;
@@ -236,6 +237,7 @@ long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t 
     }
     switch (cmd) {
     case _NTO_TRACE_ALLOCBUFFER:
+    case KYMO_TRACE_ALLOCRETAINED:
     case _NTO_TRACE_DEALLOCBUFFER:
     case KYMO_TRACE_TAKEBUFFER:
     case KYMO_TRACE_GIVEBUFFER:

@@ -7,6 +7,7 @@
  */
 #include "trace/log_impl.h"
 #include "trace/loss.h"
+#include "trace/retain.h"
 
 static struct trace_slot *buffer_start(const struct trace_cpu *cpu)
 {
@@ -52,6 +53,16 @@ static void put_dropped(struct trace_cpu *cpu, uint64_t stamp, uint32_t slots)
     }
 }
 
+/* A ring has none, but its seals want the kernel's exit (trace/retain.h). */
+static struct trace_slot *first_mark(const struct trace_cpu *cpu, struct trace_slot *start)
+{
+    if (cpu->ring.policy == TRACE_LINEAR) {
+        return start + cpu->high_water;
+    }
+    return cpu->ring.policy == TRACE_RING && cpu->ring.retained ? start + TRACE_RETAIN_PACE
+                                                                : cpu->end;
+}
+
 static void open_buffer(struct trace_cpu *cpu, uint32_t index)
 {
     struct trace_ring *ring = &cpu->ring;
@@ -62,7 +73,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     trace_ring_begin(ring, index);
     ring->buffers[index].dropped_slots = dropped;
     cpu->end = slot + TRACE_BUFFER_SLOTS;
-    cpu->due = ring->policy == TRACE_LINEAR ? slot + cpu->high_water : cpu->end;
+    cpu->due = first_mark(cpu, slot);
     slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)),
                           (uint32_t)stamp, ring->sequence, 0);
     stamp++;

@@ -71,6 +71,17 @@ void *trace_port_alloc(size_t bytes, uint64_t *paddr);
 void trace_port_free(void *block, size_t bytes);
 /* The block is about to be freed: unmap it from every process that has it mapped. */
 void trace_port_unmap_all(void *block, size_t bytes);
+/* Retained memory (kernel/abi/retain.h): 0, -EBUSY while an earlier boot's recording is in it,
+ * -ENODEV: this board has none. */
+int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr);
+/* A ring is in it now, or, NULL, is no more: the window's header. */
+struct kymo_retain_ring;
+void trace_port_retained_ring(const struct kymo_retain_ring *ring);
+/* What a block must be like to be mapped into a process, as trace_port_alloc() makes them. */
+bool trace_port_shape(size_t bytes, size_t *rounded, size_t *align);
+void trace_port_clear(void *at, size_t bytes); /* zeroes; may take long: lets interrupts in */
+/* From the CPU's caches to the memory itself, which a reset leaves alone. Any context. */
+void trace_port_clean(const void *at, size_t bytes);
 /* Runs fn(arg) on every CPU, idle ones included; returns when all have. Not from an interrupt. */
 void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
 /* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody

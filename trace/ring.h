@@ -71,6 +71,7 @@ struct trace_ring {
     uint32_t ready_most;          /* [c] most READY and BUSY at once, with run */
     uint8_t policy;               /* [I] while running: enum trace_policy */
     bool overwrite;               /* [a] overrun: reuse the oldest READY one; else skip */
+    bool retained;                /* [I] while allocated: closed buffers are sealed */
 };
 
 /* Events lost on one CPU: see trace/loss.h. */

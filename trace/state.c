@@ -10,6 +10,7 @@
 #include "trace/filter.h"
 #include "trace/log.h"
 #include "trace/loss.h"
+#include "trace/retain.h"
 
 static struct trace_ring *log_ring(unsigned cpu)
 {
@@ -122,6 +123,9 @@ void trace_kernel_exit(void)
         return;
     }
     close_passed(cpu);
+    if (trace_state.log.retained) {
+        trace_retain_exit(cpu);
+    }
     if (!trace_state.running || trace_state.policy != TRACE_RING) {
         raise(cpu, false);
     }
@@ -168,7 +172,7 @@ long trace_state_flush(void)
     return 0;
 }
 
-long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr)
+long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr, bool retained)
 {
     if (trace_state.log.block && !trace_state.log.owner && !trace_state.running) {
         trace_state_dealloc(); /* left by a process that is gone */
@@ -176,12 +180,16 @@ long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr)
     if (per_cpu < 2 || per_cpu > 1024) {
         return -EINVAL;
     }
-    int error = trace_consumer_alloc(&trace_state.log, owner, per_cpu, TRACE_BUFFER_BYTES);
+    int error =
+        trace_consumer_alloc(&trace_state.log, owner, per_cpu, TRACE_BUFFER_BYTES, retained);
     if (error) {
         return error;
     }
     trace_port_run_on_all(reset_here, NULL);
     trace_port_run_on_all(policy_here, NULL);
+    if (retained) {
+        trace_retain_begin(&trace_state.log);
+    }
     *paddr = trace_state.log.paddr;
     return 0;
 }

@@ -15,13 +15,14 @@ LIBCS := picolibc
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # What the device tree does not say is said here: RAM without one.
-BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DBOARD_RAM_BYTES=0x10000000
+BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DBOARD_RAM_BYTES=0x10000000 \
+	-DCONFIG_RETAIN_BASE=0x40200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
 BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fdt.c
 
 # KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/aarch64/offsets.h. The first 2 MB of RAM are the
-# device tree's: QEMU puts it there only if the image leaves room.
-KERNEL_LDSYMS := KERNEL_START=0xffffff8040200000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
-	KERNEL_ALIGN=4096
+# device tree's: QEMU puts it there only if the image leaves room. The retained memory comes next.
+KERNEL_LDSYMS := KERNEL_START=0xffffff8040a00000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
+	KERNEL_ALIGN=4096 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
 KERNEL_LD_DEPS := ldscripts/kernel.ld
 # Around the A53's erratum 843419 always by a stub: whether a place can be mended without one hangs on
 # how far its data are, which are not the same in all images, and fbt needs the same code in all.

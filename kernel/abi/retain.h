@@ -25,36 +25,22 @@
 #define KYMO_RETAIN_HEADER 0x0000u /* struct kymo_retain_header */
 #define KYMO_RETAIN_PANIC 0x1000u  /* struct kymo_retain_panic */
 #define KYMO_RETAIN_BOOTS 0x1800u  /* struct kymo_retain_boots */
-#define KYMO_RETAIN_FROZEN 0x2000u /* struct kymo_retain_cpu[KYMO_RETAIN_CPUS]: see below */
+#define KYMO_RETAIN_FROZEN 0x2000u /* struct kymo_retain_frozen */
 #define KYMO_RETAIN_LIVE 0x8000u   /* the kernel's own per-CPU data, whose layout is its own */
 #define KYMO_RETAIN_LIVE_BYTES 0x8000u
 #define KYMO_RETAIN_PAGE 0x10000u /* copy of the system page */
 #define KYMO_RETAIN_PAGE_BYTES 0x10000u
 #define KYMO_RETAIN_FREE 0x20000u /* the ring's tables and buffers, wherever they fit */
 
-/* Where one CPU's cursor and losses are: in the kernel's data while it runs, and in the image of
- * the memory of a machine that has stopped; in KYMO_RETAIN_FROZEN after the next boot. */
+/* Where one CPU's cursor and losses are in the memory of a machine that runs or has stopped. */
 struct kymo_retain_place {
     uint32_t cursor;  /* offset of a pointer of word_bits: the kernel's address of the next slot */
     uint32_t pending; /* offset of uint64_t [KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES] */
 };
 
-struct kymo_retain_header {
-    uint32_t magic;
-    uint32_t version;
-    uint32_t bytes; /* sizeof(struct kymo_retain_header) */
-    uint32_t crc;   /* CRC-32C of all that follows, to its end */
-    uint32_t boots; /* struct kymo_retain_boots.boots of the boot that wrote it */
-    uint32_t frozen;
-    uint64_t physical; /* address of the window */
-    uint64_t base;     /* the kernel's address of it: what a cursor counts from */
-    uint64_t window;   /* bytes */
-    uint64_t cycles_per_sec;
-    uint32_t word_bits;
-    uint32_t page_bytes; /* of the system page at KYMO_RETAIN_PAGE; its build id is in it */
-    uint32_t page_crc;
-    uint32_t ncpu; /* CPUs with a ring; the same as the system page's */
-    /* The ring; all 0: there is none. Buffer i of CPU c is number c * per_cpu + i. */
+/* The ring; all 0: there is none. Buffer i of CPU c is number c * per_cpu + i. */
+struct kymo_retain_ring {
+    uint32_t ncpu; /* the same as the system page's */
     uint32_t per_cpu;
     uint32_t buffer_bytes;
     uint32_t buffers;    /* offset of number 0, the others follow */
@@ -62,19 +48,42 @@ struct kymo_retain_header {
     uint32_t words;      /* offset of CPU 0's buffer 0's state word: sequence << 2 | state */
     uint32_t word_step;  /* from a buffer's word to the next one's of the same CPU */
     uint32_t table_step; /* from a CPU's first word to the next CPU's */
-    uint32_t zero;
     struct kymo_retain_place cpu[KYMO_RETAIN_CPUS];
 };
-_Static_assert(sizeof(struct kymo_retain_header) == 168, "layout of the retained memory");
 
-/* After the next boot has looked: what was in KYMO_RETAIN_LIVE. */
+struct kymo_retain_header {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t bytes;      /* sizeof(struct kymo_retain_header) */
+    uint32_t crc;        /* CRC-32C of all that follows, to its end */
+    uint32_t boots;      /* struct kymo_retain_boots.boots of the boot that wrote it */
+    uint32_t word_bits;  /* 32 or 64 */
+    uint64_t physical;   /* address of the window */
+    uint64_t base;       /* the kernel's address of it: what a cursor counts from */
+    uint64_t window;     /* bytes */
+    uint32_t page_bytes; /* of the system page at KYMO_RETAIN_PAGE; its build id is in it */
+    uint32_t page_crc;
+    struct kymo_retain_ring ring;
+};
+_Static_assert(sizeof(struct kymo_retain_header) == 152, "layout of the retained memory");
+
+/*
+ * What the next boot saves of the places, because its own data will be there. It counts in their
+ * stead if boots is the header's and the CRC is right.
+ */
 struct kymo_retain_cpu {
     uint64_t cursor;
     uint64_t pending[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES];
 };
-_Static_assert(sizeof(struct kymo_retain_cpu) == 1032, "layout of the retained memory");
-_Static_assert(KYMO_RETAIN_CPUS * sizeof(struct kymo_retain_cpu) <=
-                   KYMO_RETAIN_LIVE - KYMO_RETAIN_FROZEN,
+struct kymo_retain_frozen {
+    uint32_t magic; /* KYMO_RETAIN_MAGIC */
+    uint32_t boots;
+    uint32_t crc; /* CRC-32C of cpu */
+    uint32_t zero;
+    struct kymo_retain_cpu cpu[KYMO_RETAIN_CPUS];
+};
+_Static_assert(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 1032 &&
+                   sizeof(struct kymo_retain_frozen) <= KYMO_RETAIN_LIVE - KYMO_RETAIN_FROZEN,
                "layout of the retained memory");
 
 /* State words: as trace/ring.h. */

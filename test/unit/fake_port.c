@@ -20,7 +20,9 @@ static const uint32_t nobody;
 const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {[0 ... TRACE_EV_COUNT - 1] = &nobody};
 volatile uint8_t trace_host_sites[TRACE_EV_COUNT];
 
-static struct trace_cpu cpus[FAKE_CPUS];
+_Alignas(PAGE) uint8_t fake_window[FAKE_WINDOW];
+static struct trace_cpu *const all_cpus =
+    (struct trace_cpu *)(void *)(fake_window + KYMO_RETAIN_LIVE);
 static struct block {
     void *at;
     size_t bytes;
@@ -46,7 +48,7 @@ void fake_boot(unsigned count)
     trace_state = (struct trace_state){.log.ring_of = ring_of};
     trace_init();
     for (unsigned cpu = 0; cpu < FAKE_CPUS; cpu++) {
-        trace_cpu_init(&cpus[cpu], cpu);
+        trace_cpu_init(&all_cpus[cpu], cpu);
         fake.clock[cpu] = 1000 + cpu;
     }
     fake.unsynced = false;
@@ -67,7 +69,7 @@ void fake_pass(unsigned cpu, uint64_t cycles)
 
         fake.clock[cpu] += part;
         cycles -= part;
-        trace_clock_wrapped(&cpus[cpu]);
+        trace_clock_wrapped(&all_cpus[cpu]);
         trace_port_irq_restore(irq);
     }
     fake_back(back);
@@ -134,7 +136,7 @@ unsigned trace_port_cpu_count(void)
 struct trace_cpu *trace_port_cpu_at(unsigned cpu)
 {
     assert_true(cpu < fake.cpus);
-    return &cpus[cpu];
+    return &all_cpus[cpu];
 }
 
 uint64_t trace_port_clock_hz(void)
@@ -176,6 +178,36 @@ void trace_port_free(void *block, size_t bytes)
     free(block);
     blocks[i].at = NULL;
     fake.blocks--;
+}
+
+int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr)
+{
+    *window = fake_window;
+    *bytes = sizeof(fake_window);
+    *paddr = (uint64_t)(uintptr_t)fake_window;
+    return fake.retained_error;
+}
+
+void trace_port_retained_ring(const struct kymo_retain_ring *ring)
+{
+    fake.ring = ring ? *ring : (struct kymo_retain_ring){0};
+}
+
+bool trace_port_shape(size_t bytes, size_t *rounded, size_t *align)
+{
+    *rounded = (bytes + PAGE - 1) / PAGE * PAGE;
+    *align = PAGE;
+    return true;
+}
+
+void trace_port_clear(void *at, size_t bytes)
+{
+    memset(at, 0, bytes);
+}
+
+void trace_port_clean(const void *at, size_t bytes)
+{
+    assert_in_range((uintptr_t)at - (uintptr_t)fake_window, 0, FAKE_WINDOW - bytes);
 }
 
 void trace_port_unmap_all(void *block, size_t bytes)

@@ -15,10 +15,14 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "kernel/abi/retain.h"
 #include "kernel/abi/sys/trace.h"
 #include "trace/trace.h"
 
 #define FAKE_CPUS 4
+
+#define FAKE_WINDOW \
+    (4u << 20) /* bytes of retained memory; the CPUs' data is in it, as a kernel's */
 
 struct fake {
     unsigned cpus;
@@ -37,6 +41,8 @@ struct fake {
     bool unsynced;              /* a site was set and no sync followed */
     unsigned fired, fired_site; /* calls of trace_port_fire(), and the last one's arguments */
     uint64_t fired_words[5];
+    int retained_error;                       /* what trace_port_retained() says */
+    struct kymo_retain_ring ring;             /* in the window; all 0: none */
     bool refuses;                             /* the log's gate does */
     unsigned asked, asked_site, asked_number; /* calls of trace_port_passes(), the last one's */
     uint64_t asked_words[5];
@@ -45,6 +51,7 @@ struct fake {
     void (*cross_called)(void);       /* on each CPU before a cross-call; NULL: nothing */
 };
 extern struct fake fake;
+extern uint8_t fake_window[FAKE_WINDOW];
 
 /* Everything as at boot, on CPU 0 of `cpus`: no buffers, filters empty, all fast. Frees what a
  * failed test left. */

@@ -255,8 +255,8 @@ static void two_consumers(void **state)
     (void)state;
     fake_boot(2);
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
-    assert_int_equal(trace_consumer_alloc(&second, OTHER, 3, 4096), 0);
-    assert_int_equal(trace_consumer_alloc(&second, OTHER, 3, 4096), -EEXIST);
+    assert_int_equal(trace_consumer_alloc(&second, OTHER, 3, 4096, false), 0);
+    assert_int_equal(trace_consumer_alloc(&second, OTHER, 3, 4096, false), -EEXIST);
     assert_int_equal(second.bytes, 2 * 3 * 4096);
     insert(10);
     assert_int_equal(trace_ring_obtain(&second_rings[1], false, &local), TRACE_FOUND_FREE);

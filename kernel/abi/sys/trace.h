@@ -57,6 +57,14 @@
 #define KYMO_TRACE_SETHIGHWATER _NTO_TRACE_CMD(2, 0x1003) /* slots, 16..1024 */
 #define KYMO_TRACE_QUERYLOSS _NTO_TRACE_CMD(3, 0x1004)    /* cpu, struct kymo_trace_loss * */
 #define KYMO_TRACE_QUERYOWNER _NTO_TRACE_CMD(2, 0x1005)   /* struct kymo_trace_owner * */
+/* Retained memory (kernel/abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER there: also
+ * EBUSY, ENODEV. The others are about what an earlier boot left: ENOENT: nothing. */
+#define KYMO_TRACE_ALLOCRETAINED _NTO_TRACE_CMD(3, 0x1020) /* count per CPU, uint64_t *paddr */
+#define KYMO_TRACE_QUERYRETAINED _NTO_TRACE_CMD(2, 0x1021) /* struct kymo_retained * */
+#define KYMO_TRACE_READRETAINED \
+    _NTO_TRACE_CMD(4, 0x1022) /* offset, void *, bytes up to KYMO_TRACE_READ_MOST */
+#define KYMO_TRACE_DROPRETAINED _NTO_TRACE_CMD(1, 0x1023) /* it is saved, or nobody wants it */
+#define KYMO_TRACE_READ_MOST 4096
 
 /* External classes: the argument of ADDCLASS and its kin. */
 #define _NTO_TRACE_EMPTY 0
@@ -113,6 +121,16 @@ struct kymo_trace_owner {
     uint32_t running; /* 1: between START and STOP */
     uint32_t per_cpu; /* buffers of each CPU */
     char name[KYMO_TRACE_NAME_MAX];
+};
+
+/* QUERYRETAINED's answer. */
+struct kymo_retained {
+    uint32_t bytes; /* of the window; 0: this board has none */
+    uint32_t boots; /* which boot this is since the memory was last without power, from 1 */
+    uint32_t found; /* which boot left something; 0: none did */
+    uint32_t ring;  /* buffers per CPU in its recording; 0: there is none */
+    uint32_t panic; /* it says why it died */
+    uint32_t zero;
 };
 
 #define KYMO_TRACE_CLASSES 16 /* internal classes counted; a power of two above the last */

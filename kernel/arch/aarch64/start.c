@@ -23,6 +23,7 @@ static void cpu_set(unsigned n)
 
 struct thread *a64_start(void)
 {
+    retain_boot();
     arch_board_init();
     a64_map_kernel();
     a64_irq_init();

@@ -48,6 +48,17 @@ void arch_text_sync(const void *start, size_t len)
     a64_isb();
 }
 
+void arch_cache_clean(const void *start, size_t len)
+{
+    uintptr_t from = (uintptr_t)start, to = from + len;
+    size_t line = line_size(16);
+
+    for (uintptr_t p = from & ~(line - 1); p < to; p += line) {
+        __asm__ volatile("dc cvac, %0" ::"r"(p) : "memory");
+    }
+    a64_dsb(sy);
+}
+
 void arch_text_write(uintptr_t at, const void *from, size_t bytes)
 {
     if (!is_kernel_text(at, at + bytes)) {

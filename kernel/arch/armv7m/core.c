@@ -36,6 +36,14 @@ const char *arch_cpu_name(void)
     }
 }
 
+/* No CPU of this port has a data cache that its boards turn on: only the write buffer. */
+void arch_cache_clean(const void *start, size_t len)
+{
+    (void)start;
+    (void)len;
+    __asm__ volatile("dsb" ::: "memory");
+}
+
 void arch_reset(void)
 {
     __asm__ volatile("cpsid i\n\tdsb" ::: "memory");

@@ -47,6 +47,7 @@ struct thread *armv7m_boot(struct thread *self)
 
 void armv7m_start(void)
 {
+    retain_boot();
     priorities_init();
     core_init();
     arch_board_init();

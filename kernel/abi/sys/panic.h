@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel leaves behind when it dies: why, who ran, the registers of where it happened,
+ * what the other CPUs did. kernel/panic.c writes it into the retained memory; the next boot's
+ * tracelogger and `kymo extract --core` find it there and make text of it (lib/panic). Also the
+ * names of the registers: the order of `registers`, by the ELF machine.
+ *
+ * Little-endian, fixed offsets, the same on 32- and 64-bit CPUs; nothing in it is a pointer that a
+ * reader may follow. Who reads it trusts no field: it may be memory that anything has run over.
+ */
+#ifndef KERNEL_ABI_SYS_PANIC_H
+#define KERNEL_ABI_SYS_PANIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KYMO_PANIC_MAGIC 0x43494e50u /* "PNIC": the record is complete */
+#define KYMO_PANIC_VERSION 1
+
+/* kind: why the kernel stopped. X-macro: KIND(number, NAME, "what the capture says") */
+#define KYMO_PANIC_LIST(KIND) \
+    KIND(1, ASSERT, "panic") /* the kernel found itself in the wrong, or was asked to */ \
+    KIND(2, FAULT, "fault in the kernel") /* an exception that is nobody's but the kernel's */ \
+    KIND(3, WATCHDOG, "watchdog")         /* nobody had set it back in time */
+
+enum kymo_panic_kind {
+#define KIND(number, name, text) KYMO_PANIC_##name = number,
+    KYMO_PANIC_LIST(KIND)
+#undef KIND
+};
+
+#define KYMO_PANIC_TEXT 192
+#define KYMO_PANIC_NAME 48
+#define KYMO_PANIC_REGISTERS 36
+#define KYMO_PANIC_FRAMES 16
+#define KYMO_PANIC_CPUS 8
+
+/* Another CPU: of its thread, as it was when it came into the kernel. */
+struct kymo_panic_cpu {
+    uint32_t cpu;
+    uint32_t state; /* KYMO_PANIC_CPU_* */
+    int32_t pid, tid;
+    uint64_t ip, sp;
+};
+#define KYMO_PANIC_CPU_SILENT 0  /* it did not answer: it hangs with its interrupts masked */
+#define KYMO_PANIC_CPU_IDLE 1    /* pid and the others are 0 */
+#define KYMO_PANIC_CPU_RUNNING 2 /* a thread, or the kernel for it */
+
+struct kymo_panic {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t kind;                 /* enum kymo_panic_kind */
+    uint32_t machine;              /* e_machine of the kernel's ELF: how the registers are called */
+    uint32_t cpu;                  /* where it happened */
+    uint32_t call;                 /* kernel call that its thread was in; 255: none */
+    int32_t pid, tid;              /* of that thread; 0: none */
+    uint64_t time;                 /* trace clock of that CPU */
+    char reason[KYMO_PANIC_TEXT];  /* ends with NUL */
+    char process[KYMO_PANIC_NAME]; /* ends with NUL */
+    uint32_t nregisters, nframes, ncpus;
+    uint32_t reserved;
+    uint64_t registers[KYMO_PANIC_REGISTERS];
+    /* return addresses on the kernel's stack, innermost first */
+    uint64_t frames[KYMO_PANIC_FRAMES];
+    struct kymo_panic_cpu cpus[KYMO_PANIC_CPUS]; /* the others */
+};
+_Static_assert(sizeof(struct kymo_panic) == 968, "it is in retained memory and in core files");
+
+/* clang-format off */
+/* In the order of registers[]: X-macro R(name). */
+#define KYMO_PANIC_MACHINE_ARM 40
+#define KYMO_REGISTERS_ARM(R) \
+    R(r0) R(r1) R(r2) R(r3) R(r4) R(r5) R(r6) R(r7) R(r8) R(r9) R(r10) R(r11) R(r12) \
+    R(sp) R(lr) R(pc) R(xpsr) R(cfsr) R(hfsr) R(mmfar) R(bfar)
+
+#define KYMO_PANIC_MACHINE_AARCH64 183
+#define KYMO_REGISTERS_AARCH64(R) \
+    R(x0) R(x1) R(x2) R(x3) R(x4) R(x5) R(x6) R(x7) R(x8) R(x9) R(x10) R(x11) R(x12) R(x13) \
+    R(x14) R(x15) R(x16) R(x17) R(x18) R(x19) R(x20) R(x21) R(x22) R(x23) R(x24) R(x25) R(x26) \
+    R(x27) R(x28) R(x29) R(x30) R(sp) R(pc) R(psr) R(esr) R(far)
+/* clang-format on */
+
+enum kymo_panic_arm {
+#define REGISTER(name) KYMO_PANIC_ARM_##name,
+    KYMO_REGISTERS_ARM(REGISTER) KYMO_PANIC_ARM_COUNT
+#undef REGISTER
+};
+
+enum kymo_panic_aarch64 {
+#define REGISTER(name) KYMO_PANIC_AARCH64_##name,
+    KYMO_REGISTERS_AARCH64(REGISTER) KYMO_PANIC_AARCH64_COUNT
+#undef REGISTER
+};
+_Static_assert((int)KYMO_PANIC_AARCH64_COUNT <= KYMO_PANIC_REGISTERS &&
+                   (int)KYMO_PANIC_ARM_COUNT <= KYMO_PANIC_REGISTERS,
+               "room for the registers");
+
+#endif

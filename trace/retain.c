@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The event log in retained memory. See retain.h. */
+#include "trace/retain.h"
+
+#include "kernel/abi/errno.h"
+#include "kernel/abi/retain.h"
+#include "trace/crc32c.h"
+#include "trace/log_impl.h"
+#include "trace/loss.h"
+#include "trace/port.h"
+
+/* How far a CPU's seals are. */
+struct seal {
+    uint32_t last; /* [c] sequence of the last one sealed or passed over */
+    uint32_t next; /* [c] of the one under way; 0: none is */
+    uint32_t index;
+    uint32_t done; /* [c] bytes */
+    uint32_t crc;  /* [c] state */
+};
+
+static struct {
+    uint8_t *window;                /* [k] where the ring is */
+    struct kymo_retain_mark *marks; /* [k] */
+    struct seal *seals;             /* [k] one a CPU; beside the marks, in the window */
+} retain;
+
+_Static_assert(TRACE_FREE == KYMO_RETAIN_FREE_BUFFER && TRACE_ACTIVE == KYMO_RETAIN_ACTIVE &&
+                   TRACE_READY == KYMO_RETAIN_READY && TRACE_BUSY == KYMO_RETAIN_BUSY &&
+                   TRACE_CLASS_MAX == KYMO_TRACE_CLASSES,
+               "layout of the retained memory");
+
+int trace_retain_alloc(struct trace_consumer *consumer)
+{
+    unsigned cpus = trace_port_cpu_count();
+    size_t buffers = (size_t)consumer->per_cpu * cpus, window_bytes, rounded, align;
+    uint64_t paddr;
+    uint8_t *window;
+    int error = trace_port_retained(&window, &window_bytes, &paddr);
+
+    if (error) {
+        return error;
+    }
+    size_t marks = KYMO_RETAIN_FREE + consumer->tables_bytes;
+    size_t seals = marks + buffers * sizeof(struct kymo_retain_mark);
+    size_t block = seals + cpus * sizeof(struct seal);
+    if (cpus > KYMO_RETAIN_CPUS || !trace_port_shape(consumer->bytes, &rounded, &align)) {
+        return -ENOMEM;
+    }
+    block = (size_t)(((paddr + block + align - 1) & ~(uint64_t)(align - 1)) - paddr);
+    if (block > window_bytes || rounded > window_bytes - block) {
+        return -ENOMEM;
+    }
+    trace_port_clear(window + KYMO_RETAIN_FREE, block + rounded - KYMO_RETAIN_FREE);
+    retain.window = window;
+    retain.marks = (struct kymo_retain_mark *)(void *)(window + marks);
+    retain.seals = (struct seal *)(void *)(window + seals);
+    consumer->tables = window + KYMO_RETAIN_FREE;
+    consumer->block = window + block;
+    consumer->paddr = paddr + block;
+    return 0;
+}
+
+static uint32_t offset(const volatile void *at)
+{
+    return (uint32_t)((uintptr_t)at - (uintptr_t)retain.window);
+}
+
+void trace_retain_begin(struct trace_consumer *consumer)
+{
+    const struct trace_ring *ring = consumer->ring_of(0);
+    struct kymo_retain_ring out = {
+        .ncpu = trace_port_cpu_count(),
+        .per_cpu = consumer->per_cpu,
+        .buffer_bytes = ring->buffer_bytes,
+        .buffers = offset(consumer->block),
+        .marks = offset(retain.marks),
+        .words = offset(&ring->buffers[0].word),
+        .word_step = sizeof(struct trace_buffer),
+        .table_step = (uint32_t)trace_ring_table_bytes(consumer->per_cpu),
+    };
+
+    for (unsigned i = 0; i < out.ncpu; i++) {
+        struct trace_cpu *cpu = trace_port_cpu_at(i);
+
+        cpu->ring.retained = true;
+        out.cpu[i] = (struct kymo_retain_place){offset(&cpu->cursor), offset(cpu->loss.pending)};
+    }
+    trace_port_retained_ring(&out);
+}
+
+void trace_retain_end(void)
+{
+    trace_port_retained_ring(NULL);
+}
+
+/* The oldest closed buffer without a seal, as the one under way. A BUSY one is its process's to
+ * save. */
+static bool find_next(struct seal *seal, const struct trace_ring *ring)
+{
+    uint32_t closed = ring->closed_sequence;
+
+    if (closed - seal->last > ring->count) {
+        seal->last = closed - ring->count;
+    }
+    while (seal->last != closed) {
+        uint32_t s = seal->last + 1;
+        uint32_t i = ring->by_sequence[s % ring->count];
+
+        if (i < ring->count && ring->buffers[i].word == TRACE_WORD(s, TRACE_READY)) {
+            *seal = (struct seal){seal->last, s, i, 0, TRACE_CRC_START};
+            return true;
+        }
+        seal->last = s;
+    }
+    return false;
+}
+
+/* What reads it believes it only with its CRC, so it may be found half written. */
+static void put_mark(const struct trace_cpu *cpu, const struct seal *seal)
+{
+    const struct trace_buffer *buffer = &cpu->ring.buffers[seal->index];
+    uint32_t number = cpu->id * cpu->ring.count + seal->index;
+    struct kymo_retain_mark mark = {
+        .sequence = seal->next,
+        .slots = buffer->used / TRACE_SLOT_BYTES,
+        .data_crc = ~seal->crc,
+    };
+
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        mark.events[class] = buffer->count[class];
+    }
+    mark.crc = trace_crc_add(TRACE_CRC_START, &number, sizeof(number));
+    mark.crc = ~trace_crc_add(mark.crc, &mark, offsetof(struct kymo_retain_mark, crc));
+    retain.marks[number] = mark;
+    trace_port_clean(&retain.marks[number], sizeof(mark));
+}
+
+/* The writer may have begun to use the buffer again at any time: then it was for nothing. */
+static void seal_step(struct trace_cpu *cpu, struct seal *seal)
+{
+    struct trace_ring *ring = &cpu->ring;
+    const struct trace_buffer *buffer = &ring->buffers[seal->index];
+    const uint8_t *data = trace_ring_data(ring, seal->index) + seal->done;
+    uint32_t left = buffer->used - seal->done;
+    uint32_t n = left < TRACE_RETAIN_STEP ? left : TRACE_RETAIN_STEP;
+
+    if (buffer->word == TRACE_WORD(seal->next, TRACE_READY)) {
+        seal->crc = trace_crc_add(seal->crc, data, n);
+        trace_port_clean(data, n);
+        seal->done += n;
+        if (n != left) {
+            return;
+        }
+        put_mark(cpu, seal);
+    }
+    seal->last = seal->next;
+    seal->next = 0;
+}
+
+/* The next one: when so many slots more are in the ACTIVE buffer. */
+static void set_pace(struct trace_cpu *cpu)
+{
+    uintptr_t irq = trace_port_irq_save();
+
+    if (cpu->end && cpu->limit && cpu->due == cpu->end &&
+        cpu->end - cpu->cursor > 2 * TRACE_RETAIN_PACE) {
+        cpu->due = cpu->cursor + TRACE_RETAIN_PACE;
+        log_set_limit(cpu);
+    }
+    trace_port_irq_restore(irq);
+}
+
+void trace_retain_exit(struct trace_cpu *cpu)
+{
+    struct seal *seal = &retain.seals[cpu->id];
+
+    if (!cpu->ring.retained || cpu->ring.policy != TRACE_RING) {
+        return;
+    }
+    if (seal->next != 0 || find_next(seal, &cpu->ring)) {
+        seal_step(cpu, seal);
+        set_pace(cpu);
+    }
+}
