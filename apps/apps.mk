@@ -16,7 +16,7 @@ LINK_DEFS_mps2-an386 := -DLINKD_FRAME_MOST=240 -DLINKD_WINDOW=8
 LINK_DEFS_virt-a64 := -DLINKD_FRAME_MOST=4096 -DLINKD_WINDOW=16
 BOARD_CLASS_mps2-an386 := -m4
 
-PROGRAMS += init console linkd shell pidin crash evstorm
+PROGRAMS += init console linkd shell pidin crash evstorm watchdog
 PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 
 init_SRCS := apps/init/main.c apps/init/line.c apps/init/options.c
@@ -32,6 +32,7 @@ shell_SRCS := apps/shell/main.c
 pidin_SRCS := apps/pidin/main.c apps/pidin/print.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c
 evstorm_SRCS := apps/evstorm/main.c
+watchdog_SRCS := apps/watchdog/main.c
 
 demo_SRCS := apps/demo/demo.c
 sensor_SRCS := apps/demo/sensor.c
@@ -52,10 +53,10 @@ hello_SRCS := apps/hello/main.c
 
 demo_PROGRAMS := init console tracelogger tracestop pidin $(DEMO_PROGRAMS)
 demo_SCRIPT := apps/images/demo.start
-shell_PROGRAMS := init console $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
+shell_PROGRAMS := init console $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 shell_SCRIPT := apps/images/shell.start
 # A system that goes on until it is stopped, with the link to a host: what D looks at.
-live_PROGRAMS := init console linkd $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm $(DEMO_PROGRAMS)
+live_PROGRAMS := init console linkd $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 live_SCRIPT := apps/images/live$(BOARD_CLASS_$(BOARD)).start
 # The same with nobody at its console: what `kymo dtrace` boots.
 work_PROGRAMS := init console linkd $(DEMO_PROGRAMS)

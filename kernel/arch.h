@@ -198,7 +198,15 @@ const char *arch_cpu_name(void);
 void arch_ram(paddr_t *start, size_t *len);
 void arch_boot_image(const void **start, size_t *len);
 void arch_shutdown(int status) __attribute__((noreturn)); /* emulator: exits with status */
+/* The machine begins anew, RAM as it is: written back from the caches before, by whoever wants it.
+ * Any context. */
 void arch_reset(void) __attribute__((noreturn));
+/*
+ * A watchdog: unless it is set again within so many ms it panics (kernel_panic_at()), and if that
+ * does not help, resets the machine after as much again. 0: it is off. 0, -EINVAL: it can't run so
+ * long, -ENOSYS: there is none. Any context. [board]
+ */
+int arch_watchdog_set(unsigned ms);
 /* Writes back what the caches have of this memory: a reset finds it in RAM. Any context. */
 void arch_cache_clean(const void *start, size_t len);
 /* Semihosting; buf is kernel-accessible and contiguous. -errno, or as HostCall(). -ENOSYS: none
@@ -216,8 +224,8 @@ bool arch_device_allowed(paddr_t pa, size_t len);
  */
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user);
 bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);
-/* Return addresses on this CPU's kernel stack from `from` on, innermost first; how many. Any
- * context, interrupts masked. */
+/* Return addresses on this CPU's kernel stack from `from` on, innermost first; how many. None if
+ * that is no address of a kernel stack. Any context, interrupts masked. */
 unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max);
 /*
  * Function probes (kernel/d/fbt.c), lock held; where the port has them (its folder probe/).
@@ -292,8 +300,17 @@ void kernel_clock_extended(void);
 /* Memory for a port's tables (kernel/phys.c): zeroed; 0: none. */
 paddr_t phys_alloc(size_t len, size_t align);
 void phys_free(paddr_t pa, size_t len);
-/* A fault in the kernel itself. Prints and stops. */
+/*
+ * The kernel itself is wrong: kernel/panic.c. Any context, any lock. kernel_panic() is the port's
+ * [cpu]: it saves the registers for arch_panic_registers(), all else as they were, and goes on in
+ * kernel_panicked(). kernel_panic_at() is for exceptions and watchdogs: kind and the order of the
+ * registers are kernel/abi/sys/panic.h's.
+ */
 void kernel_panic(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void kernel_panicked(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void kernel_panic_at(unsigned kind, const uint64_t *registers, const char *fmt, ...)
+    __attribute__((noreturn, format(printf, 3, 4)));
+void arch_panic_registers(uint64_t *registers);
 int kprintf(const char *fmt, ...)
     __attribute__((format(printf, 1, 2))); /* %s %c %d %u %x %p %l* %% , width, 0 */
 

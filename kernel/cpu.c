@@ -95,6 +95,16 @@ static uint32_t xcall_send(uint32_t which)
     return others;
 }
 
+uint32_t cpu_call_others(void (*fn)(void *arg), void *arg)
+{
+    if (CONFIG_CPUS == 1) {
+        return 0;
+    }
+    xcall_fn = fn;
+    xcall_arg = arg;
+    return xcall_send(UINT32_MAX);
+}
+
 void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg)
 {
     uint32_t others = 0;

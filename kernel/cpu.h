@@ -74,6 +74,10 @@ void cpu_request(struct cpu *cpu, uint32_t work);
 void cpu_run_on_all(void (*fn)(void *arg), void *arg);
 void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg); /* a mask of CPUs */
 
+/* For a panic: as cpu_run_on(), but needs no lock, waits for nobody and leaves out this CPU.
+ * Returns which were asked. */
+uint32_t cpu_call_others(void (*fn)(void *arg), void *arg);
+
 /* The one kernel lock. Spinning serves cross-calls. Not recursive. */
 extern volatile uint32_t kernel_lock_word;
 void kernel_lock_slow(void);

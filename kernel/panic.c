@@ -1,36 +1,130 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel_panic(): the kernel itself is wrong. Any context, any lock; never returns. Says why, and
- * what ran, and stops the machine with status 101. A panic inside a panic stops at once.
+ * A panic: the kernel itself is wrong. Any context, any lock; never returns. Stops the other CPUs,
+ * writes why, who ran and the registers into the retained memory (struct kymo_panic) and on the
+ * console, and then stops the machine with status 101, or resets it if a program has asked for that
+ * (SystemCtl()): before one has, a reset would only lead to the same panic.
+ *
+ * Nothing here is relied on: the record is complete after its certain part and is made so again
+ * with what could fail; a panic inside a panic ends at once. If two CPUs panic, the second one
+ * waits for the end that the first one makes. Proved by test/boot (suites panic, recover).
  */
-#include <stdarg.h>
+#include "kernel/panic.h"
 
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/panic.h"
+#include "kernel/console.h"
 #include "kernel/cpu.h"
+#include "kernel/panic_record.h"
 #include "kernel/process.h"
 
 #define PANIC_STATUS 101
+#define STOP_SHARE 20         /* the other CPUs are given up after a twentieth of a second */
+#define STOP_TRIES 100000000u /* or so many looks, if the clock stands still */
 
-int kvprintf(const char *fmt, va_list args); /* kernel/kprintf.c */
+static volatile uint32_t panics_on; /* [a] CPU + 1 that panics; 0: none */
+static volatile uint32_t stopped;   /* [a] CPUs that have */
+static bool resets;                 /* [k] at the end */
 
-void kernel_panic(const char *fmt, ...)
+long panic_then(uintptr_t what)
 {
-    static volatile uint32_t in_panic;
-    const struct thread *t = NULL;
-    va_list args;
-
-    arch_irq_save();
-    if (in_panic++) {
-        arch_shutdown(PANIC_STATUS);
+    if (what != KYMO_PANIC_STOPS && what != KYMO_PANIC_RESETS) {
+        return -EINVAL;
     }
-    kprintf("\nkernel panic on CPU %u: ", (unsigned)arch_cpu()->id);
-    va_start(args, fmt);
-    kvprintf(fmt, args);
-    va_end(args);
-    kprintf("\n");
-    t = arch_cpu()->current;
-    if (t && t->proc) {
-        kprintf("current: process %d (%s), thread %d, call %u\n", (int)t->proc->pid, t->proc->name,
-                (int)t->tid, (unsigned)t->call);
+    resets = what == KYMO_PANIC_RESETS;
+    return 0;
+}
+
+/* This CPU's; at the very beginning, before it has one, the first. */
+static struct cpu *this_cpu(void)
+{
+    struct cpu *cpu = arch_cpu();
+
+    return cpu >= cpus && cpu < cpus + CONFIG_CPUS ? cpu : &cpus[0];
+}
+
+static void __attribute__((noreturn)) stand_still(void)
+{
+    for (;;) {
+        arch_spin_hint();
+    }
+}
+
+static void __attribute__((noreturn)) end(void)
+{
+    if (resets) {
+        arch_reset();
     }
     arch_shutdown(PANIC_STATUS);
+}
+
+static struct cpu *enter(void)
+{
+    struct cpu *cpu = this_cpu();
+    uint32_t first = 0;
+
+    arch_irq_save();
+    if (!__atomic_compare_exchange_n(&panics_on, &first, cpu->id + 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        if (first == cpu->id + 1) {
+            end();
+        }
+        stand_still();
+    }
+    return cpu;
+}
+
+static void stop_here(void *arg)
+{
+    (void)arg;
+    __atomic_fetch_or(&stopped, 1u << arch_cpu()->id, __ATOMIC_RELEASE);
+    stand_still();
+}
+
+/* Returns those that have stopped: one that hangs with its interrupts masked does not. */
+static uint32_t stop_others(void)
+{
+    uint32_t asked = cpu_call_others(stop_here, NULL);
+    uint64_t end_at = arch_cycles() + arch_clock_hz() / STOP_SHARE;
+    unsigned tries = STOP_TRIES;
+
+    while (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE) != asked && arch_cycles() < end_at &&
+           --tries) {
+        arch_spin_hint();
+    }
+    return stopped;
+}
+
+static void __attribute__((noreturn))
+panic(unsigned kind, const uint64_t *registers, const char *fmt, va_list args)
+{
+    struct cpu *cpu = enter();
+    struct kymo_panic *record = panic_record_begin(cpu, kind, registers);
+
+    ktext(record->reason, sizeof(record->reason), fmt, args);
+    panic_record_seal(record);
+    uint32_t still = stop_others();
+    kprintf("\nkernel panic on CPU %u: %s\n", (unsigned)record->cpu, record->reason);
+    panic_record_more(record, cpu, still);
+    panic_record_seal(record);
+    panic_record_print(record);
+    end();
+}
+
+void kernel_panicked(const char *fmt, ...)
+{
+    uint64_t registers[KYMO_PANIC_REGISTERS] = {0};
+    va_list args;
+
+    arch_panic_registers(registers);
+    va_start(args, fmt);
+    panic(KYMO_PANIC_ASSERT, registers, fmt, args);
+}
+
+void kernel_panic_at(unsigned kind, const uint64_t *registers, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    panic(kind, registers, fmt, args);
 }

@@ -8,6 +8,7 @@
 #include "kernel/console.h"
 #include "kernel/cpio.h"
 #include "kernel/kercall.h"
+#include "kernel/panic.h"
 #include "kernel/process.h"
 
 #define READ_MOST 16384u  /* of one ImageRead(): the caller asks again */
@@ -75,6 +76,10 @@ long ker_system_ctl(struct thread *self, const uintptr_t *args)
         arch_reset();
     case KYMO_SYSTEM_PANIC:
         kernel_panic("SystemCtl() by process %d (%s)", (int)self->proc->pid, self->proc->name);
+    case KYMO_SYSTEM_ON_PANIC:
+        return panic_then(args[1]);
+    case KYMO_SYSTEM_WATCHDOG:
+        return args[1] <= INT32_MAX ? arch_watchdog_set((unsigned)args[1]) : -EINVAL;
     default:
         return -EINVAL;
     }

@@ -112,10 +112,47 @@ static const char *shut_down(const char *text)
     return strerror(errno);
 }
 
+static const char *on_panic(const char *text)
+{
+    bool resets = strcmp(text, "reset") == 0;
+
+    if (!resets && strcmp(text, "stop") != 0) {
+        return "onpanic reset or stop";
+    }
+    return SystemCtl(KYMO_SYSTEM_ON_PANIC, resets ? KYMO_PANIC_RESETS : KYMO_PANIC_STOPS) == 0
+               ? NULL
+               : strerror(errno);
+}
+
+static const char *reset(void)
+{
+    fflush(stdout);
+    SystemCtl(KYMO_SYSTEM_RESET, 0);
+    return strerror(errno);
+}
+
+/* Those that are about the machine; *error: what came of it. */
+static bool is_machines(const struct line *line, const char **error)
+{
+    const char *word = line->words[0];
+
+    if (strcmp(word, "shutdown") == 0) {
+        *error = line->nwords <= 2 ? shut_down(line->words[1]) : "shutdown [STATUS]";
+    } else if (strcmp(word, "reset") == 0) {
+        *error = line->nwords == 1 ? reset() : "reset has no argument";
+    } else if (strcmp(word, "onpanic") == 0) {
+        *error = line->nwords == 2 ? on_panic(line->words[1]) : "onpanic reset or stop";
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static const char *execute(struct line *line)
 {
     const char *word = line->words[0];
     const char *argument = line->words[1];
+    const char *error;
 
     if (line->bracketed || line->background) {
         return run_program(line);
@@ -129,10 +166,7 @@ static const char *execute(struct line *line)
     if (strcmp(word, "wait") == 0) {
         return line->nwords == 1 ? wait_all() : "wait has no argument";
     }
-    if (strcmp(word, "shutdown") == 0) {
-        return line->nwords <= 2 ? shut_down(argument) : "shutdown [STATUS]";
-    }
-    return run_program(line);
+    return is_machines(line, &error) ? error : run_program(line);
 }
 
 static const char *script_line(char *text)

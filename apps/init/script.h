@@ -8,6 +8,8 @@
  *   sleep MS          milliseconds
  *   wait              until every program started with & has ended
  *   shutdown [STATUS] ends the machine
+ *   reset             begins anew
+ *   onpanic reset     what a panic does at its end; or: stop
  */
 #ifndef APPS_INIT_SCRIPT_H
 #define APPS_INIT_SCRIPT_H

@@ -24,7 +24,10 @@ static const char help[] =
     "trace start [...]  start tracelogger with these options, until trace stop\n"
     "trace stop         end it; the capture is then complete\n"
     "exit               leave the shell (the system goes on)\n"
-    "shutdown           end the machine\n";
+    "shutdown           end the machine\n"
+    "reset              begin anew: what is in retained memory stays\n"
+    "panic              make the kernel panic\n"
+    "onpanic reset      what a panic does at its end; or: stop\n";
 
 static void show_status(const char *program, int status)
 {
@@ -91,6 +94,42 @@ static void end_process(const char *text)
     }
 }
 
+static void system_ctl(const char *word, int what, int value)
+{
+    fflush(stdout);
+    if (SystemCtl(what, value) != 0) {
+        printf("%s: %s\n", word, strerror(errno));
+    }
+}
+
+static void on_panic(const char *text)
+{
+    if (text && strcmp(text, "reset") == 0) {
+        system_ctl("onpanic", KYMO_SYSTEM_ON_PANIC, KYMO_PANIC_RESETS);
+    } else if (text && strcmp(text, "stop") == 0) {
+        system_ctl("onpanic", KYMO_SYSTEM_ON_PANIC, KYMO_PANIC_STOPS);
+    } else {
+        printf("onpanic reset or stop\n");
+    }
+}
+
+/* Those that are about the machine. */
+static bool machine(char **words)
+{
+    if (strcmp(words[0], "shutdown") == 0) {
+        system_ctl(words[0], KYMO_SYSTEM_SHUTDOWN, 0);
+    } else if (strcmp(words[0], "reset") == 0) {
+        system_ctl(words[0], KYMO_SYSTEM_RESET, 0);
+    } else if (strcmp(words[0], "panic") == 0) {
+        system_ctl(words[0], KYMO_SYSTEM_PANIC, 0);
+    } else if (strcmp(words[0], "onpanic") == 0) {
+        on_panic(words[1]);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* False: leave the shell. */
 static bool command(char **words, int count)
 {
@@ -103,13 +142,9 @@ static bool command(char **words, int count)
         end_process(words[1]);
     } else if (strcmp(words[0], "trace") == 0) {
         trace(words + 1, count - 1);
-    } else if (strcmp(words[0], "shutdown") == 0) {
-        fflush(stdout);
-        SystemCtl(KYMO_SYSTEM_SHUTDOWN, 0);
-        printf("shutdown: %s\n", strerror(errno));
     } else if (strcmp(words[0], "run") == 0) {
         run(words + 1, count - 1);
-    } else {
+    } else if (!machine(words)) {
         run(words, count);
     }
     return true;

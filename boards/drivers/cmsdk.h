@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Devices of Arm's Cortex-M System Design Kit, as on the MPS2 boards: APB UART and APB timer.
+ * Devices of Arm's Cortex-M System Design Kit, as on the MPS2 boards: APB UART, timer, watchdog.
  * Source: Arm DDI 0479. Polled; any context.
  */
 #ifndef BOARDS_DRIVERS_CMSDK_H
@@ -16,5 +16,8 @@ int cmsdk_uart_getc(uintptr_t base); /* -1: none */
 
 /* Makes the timer count down through all 32 bits for ever, without interrupts. */
 void cmsdk_timer_free_run(uintptr_t base);
+
+/* As arch_watchdog_set(); hz: of its clock. */
+int cmsdk_watchdog_set(uintptr_t base, uint32_t hz, unsigned ms);
 
 #endif

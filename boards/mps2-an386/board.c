@@ -11,6 +11,7 @@
 #define UART_DIVISOR 16 /* QEMU has no baud rate; a real board sets 25 MHz / 115200 = 217 */
 #define TIMER0 0x40000000u
 #define WATCHDOG 0x40008000u
+#define WATCHDOG_HZ CONFIG_CLOCK_HZ
 
 #define PSRAM 0x21000000u /* processes and trace buffers */
 #define PSRAM_BYTES 0x01000000u
@@ -61,6 +62,11 @@ void arch_console_putc(char c)
 int arch_console_getc(void)
 {
     return cmsdk_uart_getc(UART0);
+}
+
+int arch_watchdog_set(unsigned ms)
+{
+    return cmsdk_watchdog_set(WATCHDOG, WATCHDOG_HZ, ms);
 }
 
 const char *arch_board_name(void)

@@ -23,6 +23,7 @@ BOARD_DEFS := -DTRACE_CLOCK_REG=0x40000004u -DTRACE_CLOCK_INVERT=0xffffffffu \
 	-DCONFIG_D_DYNVARSIZE=8192 -DCONFIG_D_STRSIZE=64
 # Text is in RAM: trace sites are patched.
 BOARD_DRIVERS := boards/drivers/cmsdk_uart.c boards/drivers/cmsdk_timer.c \
+	boards/drivers/cmsdk_wdog.c \
 	kernel/arch/armv7m/patch/ram.c
 
 KERNEL_LDSYMS := KERNEL_START=0 KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000 \

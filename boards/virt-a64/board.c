@@ -7,6 +7,7 @@
 #include "boards/drivers/fdt.h"
 #include "boards/drivers/gicv2.h"
 #include "boards/drivers/pl011.h"
+#include "kernel/abi/errno.h"
 
 #define DEVICES 0x08000000ul /* interrupt controller, UART, RTC, GPIO, virtio */
 #define DEVICES_BYTES 0x02800000ul
@@ -183,6 +184,13 @@ void arch_console_putc(char c)
 int arch_console_getc(void)
 {
     return pl011_getc(device(UART));
+}
+
+/* This machine has none. */
+int arch_watchdog_set(unsigned ms)
+{
+    (void)ms;
+    return -ENOSYS;
 }
 
 const char *arch_board_name(void)

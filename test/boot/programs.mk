@@ -19,7 +19,7 @@ causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_
 # Every script of test/boot/images is an image of all test programs and those it needs beside.
 boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
 $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
-	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello \
+	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello watchdog watchdog \
 	$(DEMO_PROGRAMS) \
 	$(boot_programs)))
 causes_PROGRAMS := init console linkd causes victim

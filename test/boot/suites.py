@@ -270,6 +270,17 @@ SUITES = [
                        r"call 113\n")]),
     Suite("reset", "a reset starts anew: here it ends the emulator", "reset", qemu=["-no-reboot"],
           checks=[says(r"hello from hello\n"), it_ends_there]),
+    Suite("watchdog", "it is set back, switched off, and bites who hangs", "watchdog", M4, tests=1,
+          status=101, panics=True,
+          checks=[says(r"watchdog of 100 ms: -1, errno 1\nwatchdog of 100 ms: 0, errno 0\n"),
+                  says(r"hello from still\nwatchdog of 100 ms: 0, errno 0\n\n"
+                       r"kernel panic on CPU 0: watchdog: nobody has set it back; at pc [0-9a-f]+\n"
+                       r"current: process \d+ \(t_system\), thread 1, call 255\n"
+                       r"  r0 ")]),
+    Suite("no-watchdog", "a board without one says so", "watchdog", A64, tests=1,
+          checks=[says(r"watchdog of 100 ms: -1, errno 1\nwatchdog of 100 ms: -1, errno 88\n"
+                       r"watchdog: this board has none\n"),
+                  says(r"hello from still\nwatchdog of 100 ms: -1, errno 88\n")]),
     Suite("wrong", "a wrong line of a start script", "wrong", status=1,
           checks=[says(r"argument 1: a #b\ninit: start script line 4: sleep MS, at most 1000000"
                        r"\n$")]),

@@ -123,6 +123,12 @@ struct kymo_name { /* NameLookup(): out */
 #define KYMO_SYSTEM_SHUTDOWN 1 /* value: exit status for the emulator, where there is one */
 #define KYMO_SYSTEM_RESET 2
 #define KYMO_SYSTEM_PANIC 3
+#define KYMO_SYSTEM_ON_PANIC 4 /* what a panic does at its end; value: KYMO_PANIC_STOPS, … */
+/* value: milliseconds until the watchdog bites unless it is set again; 0: off. ENOSYS: the board
+ * has none; EINVAL: it can't wait that long. */
+#define KYMO_SYSTEM_WATCHDOG 5
+#define KYMO_PANIC_STOPS 0  /* the emulator exits with status 101; a board stands still */
+#define KYMO_PANIC_RESETS 1 /* as a product does */
 
 /* Image files: ImageRead(name, offset, buffer, bytes) returns the bytes read, 0 at the end. */
 

@@ -144,11 +144,12 @@ void a64_fatal(const struct a64_fatal_frame *frame, unsigned vector)
     uint64_t esr = a64_read_sysreg(esr_el1);
     uint64_t far = a64_read_sysreg(far_el1);
     uint64_t elr = a64_read_sysreg(elr_el1);
+    uint64_t registers[KYMO_PANIC_AARCH64_COUNT];
 
-    for (unsigned i = 0; i < 31; i++) {
-        kprintf("x%u%s %p%s", i, i < 10 ? " " : "", (void *)frame->x[i], i % 4 == 3 ? "\n" : "  ");
-    }
-    kprintf("sp  %p\n", (void *)frame->sp);
-    kernel_panic("%s %p at %p (vector %u, esr %x)", fatal_reason(vector, esr, far, frame->sp),
-                 (void *)far, (void *)elr, vector, (unsigned)esr);
+    a64_registers(registers, frame, elr, a64_read_sysreg(spsr_el1));
+    registers[KYMO_PANIC_AARCH64_esr] = esr;
+    registers[KYMO_PANIC_AARCH64_far] = far;
+    kernel_panic_at(KYMO_PANIC_FAULT, registers, "%s %p at %p (vector %u, esr %x)",
+                    fatal_reason(vector, esr, far, frame->sp), (void *)far, (void *)elr, vector,
+                    (unsigned)esr);
 }

@@ -207,4 +207,29 @@ a64_el1_exception:
     mov x0, sp
     bl a64_fatal
 
+/* kernel_panic(format, ...): all registers as they were, for arch_panic_registers(). */
+    .global kernel_panic
+    .type kernel_panic, %function
+kernel_panic:
+    adrp x16, a64_panicked
+    add x16, x16, :lo12:a64_panicked
+    stp x0, x1, [x16]
+    stp x2, x3, [x16, #CTX_X(2)]
+    stp x4, x5, [x16, #CTX_X(4)]
+    stp x6, x7, [x16, #CTX_X(6)]
+    stp x8, x9, [x16, #CTX_X(8)]
+    stp x10, x11, [x16, #CTX_X(10)]
+    stp x12, x13, [x16, #CTX_X(12)]
+    stp x14, x15, [x16, #CTX_X(14)]
+    stp x18, x19, [x16, #CTX_X(18)]
+    stp x20, x21, [x16, #CTX_X(20)]
+    stp x22, x23, [x16, #CTX_X(22)]
+    stp x24, x25, [x16, #CTX_X(24)]
+    stp x26, x27, [x16, #CTX_X(26)]
+    stp x28, x29, [x16, #CTX_X(28)]
+    mov x17, sp
+    stp x30, x17, [x16, #CTX_X(30)]
+    b kernel_panicked
+    .size kernel_panic, . - kernel_panic
+
     .section .note.GNU-stack, "", %progbits

@@ -106,7 +106,29 @@ entry armv7m_hardfault
 
 entry armv7m_fault_in_kernel
     mov     r0, sp
-    b       armv7m_kernel_fault
+    push    {r3-r11, lr}
+    add     r1, sp, #4
+    bl      armv7m_kernel_fault
+    pop     {r3-r11, pc}
+
+/* armv7m_watchdog(frame, r4-r11, of a thread): nothing comes back from there. */
+entry armv7m_nmi
+    ands    r2, lr, #EXC_RETURN_TO_THREAD
+    ite     eq
+    moveq   r0, sp
+    mrsne   r0, psp
+    push    {r3-r11, lr}
+    add     r1, sp, #4
+    bl      armv7m_watchdog
+
+/* kernel_panic(format, ...): all registers as they were, for arch_panic_registers(). */
+entry kernel_panic
+    ldr     r12, =armv7m_panicked
+    stmia   r12!, {r0-r11}
+    str     sp, [r12, #4]
+    str     lr, [r12, #8]
+    b       kernel_panicked
+    .ltorg
 
 /*
  * handler(irq, ip, in_kernel), from interrupt level: ip is 0 if the CPU was idle. A thread's pc is

@@ -137,8 +137,10 @@ void armv7m_thread_hardfault(void)
 }
 
 /* frame: on the kernel stack. Runs at the level of the fault, possibly above all interrupts. */
-void armv7m_kernel_fault(struct frame *frame)
+void armv7m_kernel_fault(struct frame *frame, const uint32_t *r4_r11)
 {
+    uint64_t registers[KYMO_PANIC_ARM_COUNT];
+
     for (const struct fixup *f = __fixups_start; f < __fixups_end; f++) {
         if ((f->insn & ~1u) == frame->pc) {
             frame->pc = f->target & ~1u;
@@ -148,7 +150,9 @@ void armv7m_kernel_fault(struct frame *frame)
             return;
         }
     }
-    kernel_panic("fault in the kernel: pc %08lx lr %08lx sp %p cfsr %08lx hfsr %08lx mmfar %08lx "
-                 "bfar %08lx",
-                 frame->pc, frame->lr, (void *)frame, CFSR, HFSR, MMFAR, BFAR);
+    armv7m_exception_registers(registers, frame, r4_r11);
+    kernel_panic_at(KYMO_PANIC_FAULT, registers,
+                    "fault in the kernel: pc %08lx lr %08lx sp %p cfsr %08lx hfsr %08lx "
+                    "mmfar %08lx bfar %08lx",
+                    frame->pc, frame->lr, (void *)frame, CFSR, HFSR, MMFAR, BFAR);
 }

@@ -76,6 +76,10 @@ unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
 {
     unsigned n = 0;
 
+    if (!within((uintptr_t)from & ~(uintptr_t)3, 4, (uintptr_t)kernel_stack_top - KERNEL_STACK,
+                (uintptr_t)kernel_stack_top)) {
+        return 0;
+    }
     for (const uint32_t *p = from; n < max && p < kernel_stack_top; p++) {
         if ((*p & 1) && is_return(*p)) {
             to[n++] = *p & ~1u;

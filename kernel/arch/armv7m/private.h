@@ -4,6 +4,7 @@
 #define ARMV7M_PRIVATE_H
 
 #include "kernel/abi/errno.h"
+#include "kernel/abi/sys/panic.h"
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/arch.h"
 
@@ -26,6 +27,10 @@ static inline struct arch_context *context_of(const struct thread *t)
 
 /* The thread's frame if it lies in memory of its process with these rights, else NULL. */
 struct frame *context_frame(const struct thread *t, unsigned prot);
+
+/* registers.c: of what an exception interrupted; frame: what the CPU has stacked, or NULL. */
+void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
+                                const uint32_t *r4_r11);
 
 struct thread *armv7m_boot(struct thread *self); /* NULL: not the boot code */
 void armv7m_mpu_init(void);

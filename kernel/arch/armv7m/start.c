@@ -58,8 +58,3 @@ void armv7m_start(void)
     __asm__ volatile("dsb\n\tcpsie i\n\tisb" ::: "memory");
     kernel_panic("armv7m: no way into the kernel");
 }
-
-void armv7m_nmi(void)
-{
-    kernel_panic("NMI");
-}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watchdog: arms the board's watchdog and sets it back in time, for as long as this process gets to
+ * run: its priority says whose hanging the machine does not survive. Needs the ability reset.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/include/kymo.h"
+
+#define TIMES 4 /* it is set back so often before it would bite */
+
+static int usage(int status)
+{
+    printf("usage: watchdog -t MS | watchdog -o\n"
+           "Arms the board's watchdog and sets it back for as long as this process runs.\n"
+           "  -t MS  milliseconds until it bites, at least %d\n"
+           "  -o     it is off from now on\n",
+           TIMES);
+    return status;
+}
+
+static int set(unsigned long ms)
+{
+    if (SystemCtl(KYMO_SYSTEM_WATCHDOG, (int)ms) == 0) {
+        return 0;
+    }
+    if (errno == ENOSYS) {
+        printf("watchdog: this board has none\n");
+    } else {
+        printf("watchdog: %lu ms: %s\n", ms, strerror(errno));
+    }
+    return 1;
+}
+
+static int serve(const char *text)
+{
+    char *end;
+    unsigned long ms = strtoul(text, &end, 10);
+
+    if (*end || ms < TIMES || ms > INT32_MAX) {
+        return usage(2);
+    }
+    while (set(ms) == 0) {
+        usleep((useconds_t)(ms * 1000 / TIMES));
+    }
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        return usage(0);
+    }
+    if (argc == 2 && strcmp(argv[1], "-o") == 0) {
+        return set(0);
+    }
+    return argc == 3 && strcmp(argv[1], "-t") == 0 ? serve(argv[2]) : usage(2);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The CMSDK APB watchdog. The first time it runs out it raises its interrupt, which the boards have
+ * wired to the NMI; if that is not cleared until it runs out again, it resets the machine. Its lock
+ * is closed again after each access, so that a wild store does not silence it. Any context.
+ *
+ * QEMU lets it count on when it is off, resets at once if it is switched on again after having run
+ * out twice, and stops only at 0 (saying "Timer with delta zero, disabling").
+ */
+#include "boards/board.h"
+#include "boards/drivers/cmsdk.h"
+#include "kernel/abi/errno.h"
+
+#define WDOG_LOAD 0x00
+#define WDOG_CONTROL 0x08
+#define WDOG_INTCLR 0x0c
+#define WDOG_LOCK 0xc00
+#define CONTROL_INTERRUPT 1u
+#define CONTROL_RESET 2u
+#define UNLOCK 0x1acce551u
+
+int cmsdk_watchdog_set(uintptr_t base, uint32_t hz, unsigned ms)
+{
+    uint32_t per_ms = hz / 1000;
+
+    if (ms > UINT32_MAX / per_ms) {
+        return -EINVAL;
+    }
+    mmio_write(base + WDOG_LOCK, UNLOCK);
+    if (!ms) {
+        mmio_write(base + WDOG_CONTROL, 0);
+    }
+    mmio_write(base + WDOG_LOAD, ms * per_ms); /* begins anew from there */
+    mmio_write(base + WDOG_INTCLR, 1);
+    if (ms) {
+        mmio_write(base + WDOG_CONTROL, CONTROL_INTERRUPT | CONTROL_RESET);
+    }
+    mmio_write(base + WDOG_LOCK, 0);
+    return 0;
+}
