@@ -6,9 +6,10 @@
 #include "kernel/panic_record.h"
 
 #include "kernel/process.h"
+#include "kernel/retain.h"
 #include "kernel/string.h"
 
-static struct kymo_panic here; /* without retained memory */
+static struct kymo_panic here; /* while the retained memory has what an earlier boot left */
 
 static const char *const arm_names[] = {
 #define REGISTER(name) #name,
@@ -56,8 +57,9 @@ static void who_ran(struct kymo_panic *record, const struct thread *t)
 struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
                                       const uint64_t *registers)
 {
-    struct kymo_panic *record = &here;
+    struct kymo_panic *record = retain_panic();
 
+    record = record ? record : &here;
     memset(record, 0, sizeof(*record));
     record->version = KYMO_PANIC_VERSION;
     record->kind = kind;
@@ -73,6 +75,7 @@ struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
 void panic_record_seal(struct kymo_panic *record)
 {
     record->magic = KYMO_PANIC_MAGIC;
+    retain_seal();
 }
 
 static void other_cpu(struct kymo_panic_cpu *to, const struct cpu *cpu, bool stopped)
