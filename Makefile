@@ -54,6 +54,12 @@ bench: ## count guest instructions: a table, and build/bench.json
 	+$(Q)$(MAKE) -s boards without-d $(B)/bench/count.so $(B)/bench/d_bench
 	$(Q)test/bench/bench
 
+.PHONY: bench-host
+bench-host: ## kymo print and stat beside babeltrace2: events per second and their ratio
+	$(Q)scripts/setup.sh bench
+	+$(Q)$(MAKE) -s boards host $(B)/tools/kev2ctf
+	$(Q)test/bench/host_ratio.py
+
 .PHONY: soak
 soak: ## loss accounting and SMP stress for SOAK=<minutes> (default 10)
 	$(Q)scripts/setup.sh check

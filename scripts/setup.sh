@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Installs what a goal needs and is missing: setup.sh build|check|gdb|fuzz.
+# Installs what a goal needs and is missing: setup.sh build|check|gdb|fuzz|bench.
 #
 # Nothing missing: no root, no network, no output. Otherwise it uses apt-get as root or with
 # `sudo -n`; else it asks on a terminal (sudo's password prompt), or without one prints the line to
@@ -16,14 +16,16 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev
 check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev"
 gdb="$build gdb-multiarch"
 fuzz="$check"
+bench="$check babeltrace2"
 
 case ${1:-} in
 build) wanted=$build ;;
 check) wanted=$check ;;
 gdb) wanted=$gdb ;;
 fuzz) wanted=$fuzz ;;
+bench) wanted=$bench ;;
 *)
-    echo "usage: setup.sh build|check|gdb|fuzz" >&2
+    echo "usage: setup.sh build|check|gdb|fuzz|bench" >&2
     exit 1
     ;;
 esac

@@ -8,12 +8,13 @@
 
 static void line_start(struct out *out, const struct kev_event *event)
 {
-    out_str(out, "t:");
-    out_hex(out, event->time, 16);
-    out_str(out, " CPU:");
-    out_char(out, (char)('0' + event->cpu / 10));
-    out_char(out, (char)('0' + event->cpu % 10));
-    out_char(out, ' ');
+    char head[] = "t:0x0123456789abcdef CPU:00 ";
+
+    out_hex_digits(head + 4, (uint32_t)(event->time >> 32));
+    out_hex_digits(head + 12, (uint32_t)event->time);
+    head[25] = (char)('0' + event->cpu / 10);
+    head[26] = (char)('0' + event->cpu % 10);
+    out_bytes(out, head, sizeof(head) - 1);
 }
 
 static bool line_control(struct out *out, const struct kev_event *event)

@@ -45,7 +45,10 @@ void line_value(struct out *out, const struct kev_field *field)
 
 static void field_inline(struct out *out, const struct kev_field *field)
 {
-    out_str(out, field->arg->name);
+    const struct kev_arg *arg = field->arg;
+    size_t len = arg->name_len != 0 ? arg->name_len : strlen(arg->name);
+
+    out_short(out, arg->name, sizeof(arg->name), len);
     out_char(out, ':');
     line_value(out, field);
 }

@@ -90,7 +90,8 @@ static bool is_thread_state(const struct kev_event *event)
 unsigned line_group_fields(const struct kev_event *event, const struct kev_desc *desc,
                            struct kev_field *fields)
 {
-    static const struct kev_arg scheduler[] = {{'D', "partition"}, {'H', "sched_flags"}};
+    static const struct kev_arg scheduler[] = {{.type = 'D', .name = "partition"},
+                                               {.type = 'H', .name = "sched_flags"}};
     unsigned n = kev_decode(event, desc, fields);
 
     /* Other kernels' wide thread events, where a scheduler of partitions is loaded. */

@@ -44,6 +44,10 @@ void out_u64(struct out *out, uint64_t value)
     char digits[20];
     unsigned n = sizeof(digits);
 
+    if (value < 10) { /* most are */
+        out_char(out, (char)('0' + value));
+        return;
+    }
     do {
         digits[--n] = (char)('0' + value % 10);
         value /= 10;
@@ -80,7 +84,10 @@ void out_text(struct out *out, const char *text, size_t len)
 
 void out_pad(struct out *out, size_t n)
 {
-    while (n-- > 0) {
-        out_char(out, ' ');
+    static const char blanks[] = "                                ";
+
+    for (; n > sizeof(blanks) - 1; n -= sizeof(blanks) - 1) {
+        out_bytes(out, blanks, sizeof(blanks) - 1);
     }
+    out_bytes(out, blanks, n);
 }

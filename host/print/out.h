@@ -5,6 +5,7 @@
 #ifndef HOST_PRINT_OUT_H
 #define HOST_PRINT_OUT_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +36,9 @@ static inline void out_room(struct out *out)
     }
 }
 
-static inline void out_bytes(struct out *out, const char *text, size_t len)
+/* Inline for what is constant: a piece of text is then a few stores. */
+static inline __attribute__((always_inline)) void out_bytes(struct out *out, const char *text,
+                                                            size_t len)
 {
     if (len > OUT_BYTES - out->used) {
         out_bytes_slow(out, text, len);
@@ -45,9 +48,19 @@ static inline void out_bytes(struct out *out, const char *text, size_t len)
     out->used += len;
 }
 
-static inline void out_str(struct out *out, const char *text)
+static inline __attribute__((always_inline)) void out_str(struct out *out, const char *text)
 {
     out_bytes(out, text, strlen(text));
+}
+
+/* The first len bytes of an array of `room`, a constant below OUT_PIECE: copied whole, without a
+ * call. */
+static inline __attribute__((always_inline)) void out_short(struct out *out, const char *text,
+                                                            size_t room, size_t len)
+{
+    out_room(out);
+    memcpy(out->bytes + out->used, text, room);
+    out->used += len;
 }
 
 static inline void out_char(struct out *out, char c)
@@ -56,19 +69,32 @@ static inline void out_char(struct out *out, char c)
     out->bytes[out->used++] = c;
 }
 
-/* 0x and `digits` hexadecimal digits. */
+/* Eight digits at once: each nibble in a byte of its own, the first digit in the highest. */
+static inline void out_hex_digits(char *to, uint32_t value)
+{
+    uint64_t x = value;
+
+    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    x += UINT64_C(0x3030303030303030) + letters * ('a' - '9' - 1);
+    x = htobe64(x);
+    memcpy(to, &x, sizeof(x));
+}
+
+/* 0x and 8 or 16 hexadecimal digits. */
 static inline void out_hex(struct out *out, uint64_t value, unsigned digits)
 {
     char *to;
 
     out_room(out);
     to = out->bytes + out->used;
-    to[0] = '0';
-    to[1] = 'x';
-    for (unsigned i = digits; i > 0; i--) {
-        to[1 + i] = "0123456789abcdef"[value & 15];
-        value >>= 4;
+    memcpy(to, "0x", 2);
+    if (digits > 8) {
+        out_hex_digits(to + 2, (uint32_t)(value >> 32));
     }
+    out_hex_digits(to + digits - 6, (uint32_t)value);
     out->used += digits + 2;
 }
 

@@ -21,14 +21,31 @@ static unsigned arg_words(char type, bool pointers64, bool all64)
     return type == 'N' ? 0 : 1;
 }
 
-static unsigned list_words(const struct kev_list *list, bool pointers64, bool all64)
+static void names_measure(struct kev_list *list)
+{
+    for (unsigned i = 0; i < list->n; i++) {
+        list->args[i].name_len = (uint8_t)strlen(list->args[i].name);
+    }
+}
+
+static uint8_t list_words(const struct kev_list *list, bool pointers64, bool all64)
 {
     unsigned words = 0;
 
     for (unsigned i = 0; i < list->n; i++) {
         words += arg_words(list->args[i].type, pointers64, all64);
     }
-    return words;
+    return (uint8_t)words;
+}
+
+void kev_desc_measure(struct kev_desc *desc)
+{
+    names_measure(&desc->fast);
+    names_measure(&desc->wide);
+    for (unsigned i = 0; i < 3; i++) {
+        desc->fast_words[i] = list_words(&desc->fast, i > 0, i > 1);
+        desc->wide_words[i] = list_words(&desc->wide, i > 0, i > 1);
+    }
 }
 
 static unsigned words_to_slots(unsigned words)
@@ -49,8 +66,8 @@ static bool words_used(const struct kev_event *event, unsigned from)
 static const struct kev_list *choose(const struct kev_event *event, const struct kev_desc *desc,
                                      bool pointers64, bool all64)
 {
-    unsigned fast = list_words(&desc->fast, pointers64, all64);
-    unsigned wide = list_words(&desc->wide, pointers64, all64);
+    unsigned form = all64 ? 2 : pointers64;
+    unsigned fast = desc->fast_words[form], wide = desc->wide_words[form];
     unsigned fast_slots =
         all64 ? 2 : words_to_slots(fast); /* a call's has two words, named or not */
     unsigned slots = event->nwords / 2;
@@ -84,7 +101,7 @@ static void field_fill(const struct kev_event *event, struct kev_field *field, u
     }
     field->text = NULL;
     field->len = 0;
-    if (field->arg->type == 'N') {
+    if (words == 0) {
         field->text = (const char *)(event->words + at);
         field->len = text_length(field->text, 4 * (size_t)(event->nwords - at));
     }

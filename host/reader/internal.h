@@ -162,6 +162,9 @@ struct kev_desc *kev_table_add(struct kev_table *table, unsigned class, unsigned
                                const char *name);
 int kev_table_call(struct kev_table *table, unsigned call, const char *name,
                    const struct kev_list lists[4]);
+/* After the last change of the table. */
+void kev_table_measure(struct kev_table *table);
+void kev_desc_measure(struct kev_desc *desc); /* decode.c */
 void kev_list_parse(struct kev_list *list, const char *text, size_t len);
 char *kev_copy(const char *text, size_t len);
 

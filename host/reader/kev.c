@@ -131,6 +131,7 @@ struct kev *kev_open(const char *path, const struct kev_options *options, struct
         head_read(kev, error) != 0) {
         return open_fail(kev);
     }
+    kev_table_measure(kev->table);
     return kev_index(kev, error) == 0 ? kev : open_fail(kev);
 }
 

@@ -121,7 +121,8 @@ static inline uint32_t kev_word(const struct kev_event *event, unsigned i)
 
 struct kev_arg {
     char type; /* D H E X P N S, see kernel/abi/syspage.h */
-    char name[23];
+    char name[22];
+    uint8_t name_len; /* 0 in an argument that no table has */
 };
 
 struct kev_list {
@@ -136,6 +137,9 @@ struct kev_desc {
     unsigned number; /* of the event, or of the kernel call */
     char name[40];
     struct kev_list fast, wide;
+    /* Of each list, how many words its arguments take: [0] as they are, [1] pointers have 64 bits,
+     * [2] all have. The reader's own. */
+    uint8_t fast_words[3], wide_words[3];
 };
 
 struct kev_field {

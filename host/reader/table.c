@@ -62,6 +62,17 @@ int kev_table_call(struct kev_table *table, unsigned call, const char *name,
     return 0;
 }
 
+void kev_table_measure(struct kev_table *table)
+{
+    for (unsigned class = 0; class < KEV_CLASSES; class ++) {
+        for (unsigned number = 0; number <= TRACE_EVENT_MASK; number++) {
+            if (table->desc[class][number] != NULL) {
+                kev_desc_measure(table->desc[class][number]);
+            }
+        }
+    }
+}
+
 void kev_table_free(struct kev_table *table)
 {
     if (table == NULL) {

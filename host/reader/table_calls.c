@@ -42,7 +42,7 @@ static const struct builtin_call calls[] = {
 };
 /* clang-format on */
 
-#define FOREIGN_RETURN(number, type, name) {number, {#type[0], #name}},
+#define FOREIGN_RETURN(call, letter, word) {call, {.type = #letter[0], .name = #word}},
 static const struct {
     unsigned number;
     struct kev_arg arg;
@@ -183,7 +183,7 @@ int kev_table_calls_builtin(struct kev_table *table)
         words_add(&lists[1], &calls[i], calls[i].enter_wide, KEV_ARGS_MAX);
         for (unsigned j = 2; j < 4; j++) {
             lists[j].n = 1;
-            lists[j].args[0] = (struct kev_arg){'D', "ret_val"};
+            lists[j].args[0] = (struct kev_arg){.type = 'D', .name = "ret_val"};
         }
         words_add(&lists[2], &calls[i], calls[i].exit_wide, 1);
         words_add(&lists[3], &calls[i], calls[i].exit_wide, KEV_ARGS_MAX);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The image of `make bench`.
+# The images of `make bench` and `make bench-host`.
 
 PROGRAMS += bench
 bench_SRCS := test/bench/guest.c
@@ -9,3 +9,6 @@ IMAGES += bench
 bench_D := $(wildcard test/bench/d/*.d)
 bench_SCRIPT := test/bench/bench.start
 bench_PROGRAMS := init bench bench_d
+IMAGES += ratio
+ratio_SCRIPT := test/bench/ratio.start
+ratio_PROGRAMS := init console tracelogger $(DEMO_PROGRAMS)
