@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See text.h. The record comes out of memory that a dying kernel has left: each count is bounded,
+ * each text may lack its NUL. No state. Proved by test/panic.
+ */
+#include "lib/panic/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PART (PANIC_VALUE - 2) /* characters of a reason in one row */
+#define FRAMES_A_ROW 4
+
+struct machine {
+    const char *const *names;
+    unsigned count, digits, a_row;
+};
+
+static const char *const arm[] = {
+#define REGISTER(name) #name,
+    KYMO_REGISTERS_ARM(REGISTER)
+#undef REGISTER
+};
+static const char *const aarch64[] = {
+#define REGISTER(name) #name,
+    KYMO_REGISTERS_AARCH64(REGISTER)
+#undef REGISTER
+};
+
+/* Registers of an unknown machine have numbers. */
+static struct machine machine_of(const struct kymo_panic *record)
+{
+    switch (record->machine) {
+    case KYMO_PANIC_MACHINE_ARM:
+        return (struct machine){arm, KYMO_PANIC_ARM_COUNT, 8, 4};
+    case KYMO_PANIC_MACHINE_AARCH64:
+        return (struct machine){aarch64, KYMO_PANIC_AARCH64_COUNT, 16, 3};
+    default:
+        return (struct machine){NULL, 0, 16, 3};
+    }
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows for `count` things of which so many make one. */
+static unsigned rows(unsigned count, unsigned a_row)
+{
+    return (count + a_row - 1) / a_row;
+}
+
+/* No value may look as if another attribute began in it; and a terminal shows it as it is. */
+static void make_plain(char *text)
+{
+    for (; *text; text++) {
+        if (strncmp(text, "TRACE_", 6) == 0) {
+            text[5] = '-';
+        }
+        if ((unsigned char)*text < ' ' || (unsigned char)*text > '~') {
+            *text = '?';
+        }
+        if (text[0] == ':' && text[1] == ':') {
+            text[0] = '.';
+        }
+    }
+}
+
+static const char *kind_name(uint32_t kind)
+{
+    static const char *const names[] = {
+#define KIND(number, name, text) [number] = text,
+        KYMO_PANIC_LIST(KIND)
+#undef KIND
+    };
+    return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
+}
+
+static void put_kind(const struct kymo_panic *record, unsigned n, char *value)
+{
+    (void)n;
+    snprintf(value, PANIC_VALUE, "%s", kind_name(record->kind));
+}
+
+static void put_reason(const struct kymo_panic *record, unsigned n, char *value)
+{
+    size_t bytes = strnlen(record->reason, sizeof(record->reason));
+
+    snprintf(value, PANIC_VALUE, "%.*s", (int)least(PART, (unsigned)(bytes - n * PART)),
+             record->reason + n * PART);
+}
+
+static void put_where(const struct kymo_panic *record, unsigned n, char *value)
+{
+    (void)n;
+    if (record->pid == 0) {
+        snprintf(value, PANIC_VALUE, "CPU %u, no process", (unsigned)record->cpu);
+    } else {
+        snprintf(value, PANIC_VALUE, "CPU %u, process %d (%.24s), thread %d, call %u",
+                 (unsigned)record->cpu, (int)record->pid, record->process, (int)record->tid,
+                 (unsigned)record->call);
+    }
+}
+
+static void put_time(const struct kymo_panic *record, unsigned n, char *value)
+{
+    (void)n;
+    snprintf(value, PANIC_VALUE, "%llu", (unsigned long long)record->time);
+}
+
+static void put_cpu(const struct kymo_panic *record, unsigned n, char *value)
+{
+    const struct kymo_panic_cpu *cpu = &record->cpus[n];
+    const char *silent = cpu->state == KYMO_PANIC_CPU_SILENT ? "no answer, last in " : "";
+
+    if (cpu->pid == 0) {
+        snprintf(value, PANIC_VALUE, "CPU %u: %sidle", (unsigned)cpu->cpu, silent);
+    } else {
+        snprintf(value, PANIC_VALUE, "CPU %u: %sprocess %d, thread %d, ip %llx", (unsigned)cpu->cpu,
+                 silent, (int)cpu->pid, (int)cpu->tid, (unsigned long long)cpu->ip);
+    }
+}
+
+static void put_registers(const struct kymo_panic *record, unsigned n, char *value)
+{
+    struct machine machine = machine_of(record);
+    unsigned end = least((n + 1) * machine.a_row, least(record->nregisters, KYMO_PANIC_REGISTERS));
+    size_t at = 0;
+
+    for (unsigned i = n * machine.a_row; i < end && at < PANIC_VALUE; i++) {
+        char number[12];
+
+        snprintf(number, sizeof(number), "%u", i);
+        at += (size_t)snprintf(value + at, PANIC_VALUE - at, "%s%s=%0*llx", at ? " " : "",
+                               i < machine.count ? machine.names[i] : number, (int)machine.digits,
+                               (unsigned long long)record->registers[i]);
+    }
+}
+
+static void put_stack(const struct kymo_panic *record, unsigned n, char *value)
+{
+    unsigned end = least((n + 1) * FRAMES_A_ROW, least(record->nframes, KYMO_PANIC_FRAMES));
+    size_t at = 0;
+
+    for (unsigned i = n * FRAMES_A_ROW; i < end && at < PANIC_VALUE; i++) {
+        at += (size_t)snprintf(value + at, PANIC_VALUE - at, "%s%llx", at ? " " : "",
+                               (unsigned long long)record->frames[i]);
+    }
+}
+
+static unsigned count_reason(const struct kymo_panic *record)
+{
+    unsigned n = rows((unsigned)strnlen(record->reason, sizeof(record->reason)), PART);
+
+    return n ? n : 1;
+}
+
+static unsigned count_cpus(const struct kymo_panic *record)
+{
+    return least(record->ncpus, KYMO_PANIC_CPUS);
+}
+
+static unsigned count_registers(const struct kymo_panic *record)
+{
+    return rows(least(record->nregisters, KYMO_PANIC_REGISTERS), machine_of(record).a_row);
+}
+
+static unsigned count_stack(const struct kymo_panic *record)
+{
+    return rows(least(record->nframes, KYMO_PANIC_FRAMES), FRAMES_A_ROW);
+}
+
+/* What there is to tell, in order. */
+static const struct part {
+    const char *key;
+    unsigned (*count)(const struct kymo_panic *record); /* NULL: one */
+    void (*put)(const struct kymo_panic *record, unsigned n, char *value);
+} parts[] = {
+    {"PANIC", NULL, put_kind},
+    {"PANIC_REASON", count_reason, put_reason},
+    {"PANIC_WHERE", NULL, put_where},
+    {"PANIC_TIME", NULL, put_time},
+    {"PANIC_CPU", count_cpus, put_cpu},
+    {"PANIC_REGISTERS", count_registers, put_registers},
+    {"PANIC_STACK", count_stack, put_stack},
+};
+
+bool panic_text(const struct kymo_panic *record, unsigned n, char key[PANIC_KEY],
+                char value[PANIC_VALUE])
+{
+    for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const struct part *part = &parts[i];
+        unsigned count = part->count ? part->count(record) : 1;
+
+        if (n < count) {
+            value[0] = '\0';
+            part->put(record, n, value);
+            make_plain(value);
+            bool first = !part->count || (n == 0 && part->put == put_reason);
+            snprintf(key, PANIC_KEY, first ? "%s" : "%s_%u", part->key, n + 1);
+            return true;
+        }
+        n -= count;
+    }
+    return false;
+}
