@@ -59,6 +59,12 @@
 #ifndef CONFIG_NAMES
 #define CONFIG_NAMES 16
 #endif
+#ifndef CONFIG_OBJECTS
+#define CONFIG_OBJECTS 8 /* memory objects, at most 127 */
+#endif
+#ifndef CONFIG_OBJECTS_PER_PROCESS
+#define CONFIG_OBJECTS_PER_PROCESS 8 /* that it has open */
+#endif
 #ifndef CONFIG_MAPPINGS
 #define CONFIG_MAPPINGS 12 /* per process */
 #endif

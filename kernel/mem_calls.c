@@ -5,19 +5,21 @@
  * New RAM is cleared before it is mapped, in pieces with a preemption point after each: until then
  * it is only in the caller's args[] (PIECE_*), and goes back if the caller dies.
  *
- * EINVAL: no length, unknown flags, writable and executable, two kinds at once, or (unmap) not
- * exactly a mapping; EPERM: DEVICE or TRACE without the ability, or a device that is the kernel's;
- * ENXIO: no trace buffers; EBUSY: the mapping has the process's library word; ENOMEM, EAGAIN.
+ * What object_map() refuses, kernel/object.c says. EINVAL: no length, unknown flags, writable and
+ * executable, two kinds at once, or (unmap) not exactly a mapping; EPERM: DEVICE or TRACE without
+ * the ability, or a device that is the kernel's; ENXIO: no trace buffers; EBUSY: the mapping has
+ * the process's library word; ENOMEM, EAGAIN.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/ability.h"
 #include "kernel/kercall.h"
+#include "kernel/object.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
 #include "trace/trace.h"
 
 #define PROT_ALL (KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_PROT_EXEC)
-#define KINDS (KYMO_MAP_DEVICE | KYMO_MAP_TRACE | KYMO_MAP_STACK)
+#define KINDS (KYMO_MAP_DEVICE | KYMO_MAP_TRACE | KYMO_MAP_STACK | KYMO_MAP_OBJECT)
 #define MAP_MOST 0x40000000u
 
 /* What args[] hold between the steps of MEM_MAP; args[0] stays. */
@@ -33,7 +35,7 @@ static int request_check(const struct thread *self, const struct kymo_map *map)
         (prot & (KYMO_PROT_WRITE | KYMO_PROT_EXEC)) == (KYMO_PROT_WRITE | KYMO_PROT_EXEC)) {
         return -EINVAL;
     }
-    if (kind != KYMO_MAP_TRACE && (map->len == 0 || map->len > MAP_MOST)) {
+    if (!(kind & (KYMO_MAP_TRACE | KYMO_MAP_OBJECT)) && (map->len == 0 || map->len > MAP_MOST)) {
         return -EINVAL;
     }
     if ((kind == KYMO_MAP_TRACE && (!process_able(self->proc, ABILITY_TRACE))) ||
@@ -79,6 +81,23 @@ static long map_trace(struct thread *self, struct kymo_map *map)
     }
     struct mapping m = {.len = (size_t)bytes, .phys = (paddr_t)phys, .flags = map->flags};
     return map_answer(self, map, &m);
+}
+
+static long map_object(struct thread *self, struct kymo_map *map)
+{
+    struct mapping m;
+    int error = object_map(self->proc, map, &m);
+
+    if (error) {
+        return error;
+    }
+    map->phys = process_able(self->proc, ABILITY_DEVICE) ? m.phys : 0;
+    object_mapped(m.phys);
+    long result = map_answer(self, map, &m);
+    if (result && result != -EFAULT) { /* else unmapping has told */
+        object_unmapped(m.phys);
+    }
+    return result;
 }
 
 static long map_ram_begin(struct thread *self, const struct kymo_map *map)
@@ -155,6 +174,8 @@ long ker_mem_map(struct thread *self, const uintptr_t *args)
         return map_device(self, &map);
     case KYMO_MAP_TRACE:
         return map_trace(self, &map);
+    case KYMO_MAP_OBJECT:
+        return map_object(self, &map);
     default:
         return map_ram_begin(self, &map);
     }
@@ -170,11 +191,16 @@ void mem_map_abandon(struct thread *t)
 long ker_mem_unmap(struct thread *self, const uintptr_t *args)
 {
     struct process *proc = self->proc;
+    struct mapping *m = vm_find(proc, args[0], args[1]);
 
-    if (proc->lib_word && proc->lib_word - args[0] < args[1]) {
-        return vm_find(proc, args[0], args[1]) ? -EBUSY : -EINVAL;
+    if (!m) {
+        return -EINVAL;
     }
-    return vm_unmap(proc, args[0], args[1]);
+    if (proc->lib_word && proc->lib_word - m->vaddr < m->len) {
+        return -EBUSY;
+    }
+    vm_remove(proc, m);
+    return 0;
 }
 
 /*

@@ -5,6 +5,7 @@
  * are what the ports' assembler relies on.
  */
 #include "kernel/cpu.h"
+#include "kernel/object.h"
 #include "kernel/process.h"
 #include "trace/trace.h"
 
@@ -23,12 +24,13 @@ void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsign
     return vm_user_ptr(t->proc, addr, len, prot);
 }
 
-static bool owns_part_of(const struct process *proc, paddr_t pa, size_t bytes)
+/* It has a mapping of this kind with any of these bytes. */
+static bool has_part_of(const struct process *proc, uint32_t kind, paddr_t pa, size_t bytes)
 {
     const struct mapping *m = proc->space.maps;
 
     for (unsigned n = proc->space.nmaps; n > 0; n--, m++) {
-        if ((m->flags & MAPPING_OWNED) && m->phys < pa + bytes && pa < m->phys + m->len) {
+        if ((m->flags & kind) && m->phys < pa + bytes && pa < m->phys + m->len) {
             return true;
         }
     }
@@ -39,9 +41,12 @@ bool kernel_ram_of_others(paddr_t pa, size_t bytes)
 {
     const struct thread *t = arch_cpu()->current;
 
+    if (object_holds(pa, bytes) && !(t && has_part_of(t->proc, KYMO_MAP_OBJECT, pa, bytes))) {
+        return true;
+    }
     for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
         const struct process *proc = process_in_slot(slot);
-        if (proc && !(t && t->proc == proc) && owns_part_of(proc, pa, bytes)) {
+        if (proc && !(t && t->proc == proc) && has_part_of(proc, MAPPING_OWNED, pa, bytes)) {
             return true;
         }
     }

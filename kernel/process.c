@@ -201,6 +201,7 @@ static void process_finish(struct process *proc)
         }
     }
     vm_process_gone(proc);
+    object_process_gone(proc);
     trace_proc_destroy(proc->ppid, proc->pid);
     process_orphan_children(proc);
 

@@ -34,6 +34,8 @@ struct process {
     struct channel *channels[CONFIG_CHANNELS_PER_PROCESS];   /* [k] by chid - 1 */
     struct connection *fds[CONFIG_CONNECTIONS_PER_PROCESS];  /* [k] by coid */
     struct connection *side[CONFIG_CONNECTIONS_PER_PROCESS]; /* [k] by coid - _NTO_SIDE_CHANNEL */
+    uint8_t objects[CONFIG_OBJECTS_PER_PROCESS]; /* [k] memory objects that it has open, by id: see
+                                                    kernel/object_table.h */
     struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready
                                  node's sibling: see sync.c */
     struct list link;         /* [k] all processes */
@@ -76,6 +78,7 @@ void d_process_gone(struct process *proc);
 void channel_process_gone(struct process *proc);
 void connection_process_gone(struct process *proc);
 void vm_process_gone(struct process *proc);
+void object_process_gone(struct process *proc);
 void host_process_gone(struct process *proc);
 
 /* kernel/spawn.c: loads a program of the boot image. May return KER_AGAIN-style progress: see

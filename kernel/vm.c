@@ -16,6 +16,7 @@
  */
 #include "kernel/abi/errno.h"
 #include "kernel/cpu.h"
+#include "kernel/object.h"
 #include "kernel/process.h"
 
 static inline size_t mapping_len(const struct mapping *m)
@@ -179,7 +180,7 @@ struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len)
 {
     for (unsigned i = 0; i < proc->space.nmaps; i++) {
         struct mapping *m = &proc->space.maps[i];
-        if (m->vaddr == vaddr && m->len == len) {
+        if (m->vaddr == vaddr && (m->len == len || len == 0)) {
             return m;
         }
     }
@@ -237,6 +238,9 @@ void vm_remove(struct process *proc, struct mapping *m)
     if (gone.flags & MAPPING_OWNED) {
         space->owned_bytes -= gone.len;
         phys_free(gone.phys, gone.len);
+    }
+    if (gone.flags & KYMO_MAP_OBJECT) {
+        object_unmapped(gone.phys);
     }
 }
 

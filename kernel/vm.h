@@ -66,7 +66,7 @@ size_t phys_available(void);
 size_t phys_total(void);
 /* Zeroes RAM, with preemption points for interrupts. */
 void phys_clear(paddr_t pa, size_t len);
-/* The mapping that begins at vaddr and has this length, or NULL. */
+/* The mapping that begins at vaddr and has this length (0: any), or NULL. */
 struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len);
 /* As vm_map(), for a mapping that ends: m is one of proc's. */
 void vm_remove(struct process *proc, struct mapping *m);

@@ -48,6 +48,9 @@ int kymo_close(int fd)
 {
     struct _io_msg msg = {_IO_CLOSE, 0, 0, 0};
 
+    if (fd >= KYMO_OBJECT_FD) {
+        return ObjectClose(fd - KYMO_OBJECT_FD);
+    }
     if (!kymo_fd_known(fd, -1)) {
         return fd >= 0 && fd <= 2 ? 0 : failed(-EBADF);
     }
@@ -68,11 +71,27 @@ off_t kymo_lseek(int fd, off_t offset, int whence)
     return position < 0 ? failed(position) : position;
 }
 
+static int object_stat(int id, struct stat *st)
+{
+    struct kymo_object_info info;
+
+    if (ObjectInfo(id, &info) < 0) {
+        return -1;
+    }
+    memset(st, 0, sizeof(*st));
+    st->st_mode = (mode_t)(S_IFREG | info.mode);
+    st->st_size = (off_t)info.size;
+    return 0;
+}
+
 int kymo_fstat(int fd, struct stat *st)
 {
     struct _io_msg msg = {_IO_STAT, 0, 0, 0};
     struct _io_stat answer = {S_IFCHR | 0666, 0, 0};
 
+    if (fd >= KYMO_OBJECT_FD) {
+        return object_stat(fd - KYMO_OBJECT_FD, st);
+    }
     if (kymo_fd_known(fd, -1)) {
         long error = MsgSend_r(fd, &msg, sizeof(msg), &answer, sizeof(answer));
 

@@ -26,4 +26,7 @@ int kymo_getpid(void);
 /* lib/io.c: is fd one that kymo_open() or crt0 made? set: -1 only asks. */
 int kymo_fd_known(int fd, int set);
 
+/* Descriptors from here on are memory objects: lib/shm.c. */
+#define KYMO_OBJECT_FD 0x200
+
 #endif

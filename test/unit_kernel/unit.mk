@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
-UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,readers_test memory_test loader_test sched_test \
+UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,readers_test memory_test object_test loader_test sched_test \
 	string_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DCONFIG_CPUS=4 \
@@ -11,10 +11,12 @@ UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 
 unit_kernel = test/unit_kernel/$(1)_test.c $(addprefix kernel/,$(2))
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
-$(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c copy.c cpu.c) \
+$(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
 	test/unit_kernel/fake.c
+$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c object_calls.c mem_calls.c vm.c phys.c \
+	copy.c cpu.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c spawn_block.c \
-	elf.c vm.c cpu.c) test/unit_kernel/fake.c
+	elf.c vm.c object.c cpu.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c sched_spread.c cpu.c) \
 	test/unit_kernel/fake.c
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c

@@ -18,7 +18,8 @@
     ABILITY(5, SPAWN, "spawn", "spawning processes") \
     ABILITY(6, KILL, "kill", "ending processes that are not its children") \
     ABILITY(7, PRIORITY, "priority", "priorities above 63") \
-    ABILITY(8, CLOCK, "clock", "setting the time of day")
+    ABILITY(8, CLOCK, "clock", "setting the time of day") \
+    ABILITY(9, MEMORY, "memory", "making memory objects, which outlive their maker")
 
 enum ability {
 #define ABILITY(bit, name, text, doc) ABILITY_##name = 1 << (bit),

@@ -93,12 +93,32 @@ struct kymo_thread_info { /* ThreadInfo(pid, tid, …) */
 #define KYMO_MAP_DEVICE 0x10 /* phys is device memory; needs ABILITY_DEVICE */
 #define KYMO_MAP_TRACE 0x20  /* the trace buffers, read-only; needs ABILITY_TRACE */
 #define KYMO_MAP_STACK 0x40  /* unmapped guard below, where there is an MMU */
+#define KYMO_MAP_OBJECT 0x80 /* phys is the id of an open memory object, all of which is mapped */
 struct kymo_map {            /* MemMap(): in and out */
-    uint64_t phys;           /* in: for DEVICE. Out: of RAM, with ABILITY_DEVICE: for DMA */
+    uint64_t phys;           /* in: DEVICE, OBJECT. Out: of RAM, with ABILITY_DEVICE: for DMA */
     uint64_t vaddr;          /* out */
     uint64_t len;            /* in: wanted; out: mapped (rounded up) */
     uint32_t flags;
     uint32_t reserved;
+};
+
+/* ---- memory objects: lib/include/sys/mman.h is the usual way to them ---------------------------
+ */
+
+#define KYMO_OBJECT_WRITE 1     /* ObjectOpen(): to write, too */
+#define KYMO_OBJECT_CREATE 2    /* if there is none; needs ABILITY_MEMORY */
+#define KYMO_OBJECT_EXCLUSIVE 4 /* with CREATE: EEXIST if there is one */
+#define KYMO_OBJECT_AT 0x1000   /* ObjectInfo(): + n: the n-th of all, or the first after it */
+#define KYMO_OBJECT_NAMED 1     /* flags: not unlinked */
+#define KYMO_OBJECT_TRACING 2   /* the event log's buffers */
+struct kymo_object_info {       /* ObjectInfo() */
+    uint64_t size;              /* as asked for */
+    uint64_t memory;            /* bytes of RAM, as they are mapped; 0: it has no size yet */
+    int32_t creator;            /* pid; 0: gone */
+    uint32_t mode;              /* as of a file: creator; who has all abilities it had; others */
+    uint32_t opens, maps;
+    uint32_t flags, reserved;
+    char name[KYMO_NAME_MAX];
 };
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -140,7 +160,12 @@ int ProcInfo(int pid, struct kymo_proc_info *info);  /* the process with the low
 int ThreadInfo(int pid, int tid, struct kymo_thread_info *info); /* lowest tid >= tid */
 int ProcSelf(int *tid, int *ppid);                               /* pid */
 int MemMap(struct kymo_map *map);
-int MemUnmap(void *addr, size_t len);
+int MemUnmap(void *addr, size_t len); /* len 0: the mapping that begins there */
+int ObjectOpen(const char *name, unsigned flags, unsigned mode); /* id */
+int ObjectClose(int id);
+int ObjectSize(int id, size_t bytes);                  /* once; 0 gives the memory back */
+int ObjectInfo(int id, struct kymo_object_info *info); /* its number among all */
+int ObjectUnlink(const char *name);
 int NameAttach(const char *name, int chid); /* id */
 int NameDetach(int id);
 int NameLookup(const char *name, struct kymo_name *out);

@@ -212,6 +212,11 @@ static const struct {
     {CALL_CONSOLE_WRITE, {BAD, 1}},
     {CALL_CONSOLE_READ, {BAD, 1, BAD}},
     {CALL_CLOCK_CYCLES, {BAD}},
+    {CALL_OBJECT_OPEN, {BAD, 1, 2}},
+    {CALL_OBJECT_CLOSE, {77}},
+    {CALL_OBJECT_SIZE, {77, 4096}},
+    {CALL_OBJECT_INFO, {77, BAD}},
+    {CALL_OBJECT_UNLINK, {BAD}},
     {CALL_DTRACE, {BAD, 1, 2}},
 };
 

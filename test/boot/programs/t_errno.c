@@ -157,6 +157,28 @@ static void t_memory(void)
     EXPECT_ERR(MemUnmap(buf, 64), EINVAL); /* a part of what it was started with */
 }
 
+static void t_objects(void)
+{
+    struct kymo_map map = {.phys = 3, .flags = KYMO_MAP_OBJECT | KYMO_PROT_READ};
+
+    EXPECT_ERR(ObjectOpen("", 0, 0), EINVAL);
+    EXPECT_ERR(ObjectOpen("x", 0x80, 0), EINVAL);
+    EXPECT_ERR(ObjectOpen("x", 0, 01000), EINVAL);
+    EXPECT_ERR(ObjectOpen("x", 0, 0), ENOENT);
+    EXPECT_ERR(ObjectOpen("x", KYMO_OBJECT_CREATE, 0), EPERM);
+    EXPECT_ERR(ObjectOpen("12345678901234567890123456789012345678901234567890", 0, 0),
+               ENAMETOOLONG);
+    EXPECT_ERR(ObjectClose(0), EBADF);
+    EXPECT_ERR(ObjectClose(-1), EBADF);
+    EXPECT_ERR(ObjectSize(0, 64), EBADF);
+    EXPECT_ERR(ObjectInfo(8, (void *)buf), EBADF);
+    EXPECT_ERR(ObjectInfo(KYMO_OBJECT_AT, (void *)buf), ENOENT);
+    EXPECT_ERR(ObjectUnlink("x"), ENOENT);
+    EXPECT_ERR(MemMap(&map), EBADF);
+    map.phys = 1ull << 32;
+    EXPECT_ERR(MemMap(&map), EBADF);
+}
+
 static void t_names(void)
 {
     struct kymo_name name;
@@ -201,8 +223,8 @@ static void t_system(void)
 static const struct check table[] = {
     {"channels", t_channels},     {"messages", t_messages}, {"while received", t_while_received},
     {"timers", t_timers},         {"sync", t_sync},         {"threads", t_threads},
-    {"interrupts", t_interrupts}, {"memory", t_memory},     {"names", t_names},
-    {"system", t_system},
+    {"interrupts", t_interrupts}, {"memory", t_memory},     {"objects", t_objects},
+    {"names", t_names},           {"system", t_system},
 };
 
 int main(void)

@@ -121,6 +121,21 @@ static void finish(int pid)
     EXPECT_EQ(ended, pid);
 }
 
+/* What the children have made stays; whoever is as able may remove it. */
+static void unlink_objects(void)
+{
+    struct kymo_object_info info;
+
+    while (ObjectInfo(KYMO_OBJECT_AT, &info) >= 0) {
+        EXPECT_EQ(info.opens, 0);
+        EXPECT_EQ(info.maps, 0);
+        if (ObjectUnlink(info.name) < 0) {
+            check_fail(info.name, 0, "can't be unlinked: errno %d", errno);
+            return;
+        }
+    }
+}
+
 static unsigned first_seed;
 static void t_children(void)
 {
@@ -132,12 +147,13 @@ static void t_children(void)
 
         snprintf(seed, sizeof(seed), "%u", first_seed + i);
         /* All but shutting down, spawning, killing others, and taking the trace away. */
-        pid = spawn("t_fuzz", ABILITY_DEVICE | ABILITY_INTERRUPT | ABILITY_CLOCK, 9, "child", seed,
-                    NULL);
+        pid = spawn("t_fuzz", ABILITY_DEVICE | ABILITY_INTERRUPT | ABILITY_CLOCK | ABILITY_MEMORY,
+                    9, "child", seed, NULL);
         EXPECT(pid > 0);
         finish(pid);
     }
     sleep_ms(5);
+    unlink_objects();
     EXPECT_EQ(account(), before);
 }
 

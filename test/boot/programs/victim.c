@@ -6,7 +6,9 @@
  */
 #include "test/boot/programs/check.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "trace/slot.h"
 
@@ -206,6 +208,19 @@ static void fault_own_data(uintptr_t unused)
     touch_jump((uintptr_t)code | 1); /* data can't be executed */
 }
 
+/* t_object's, mapped for reading. */
+static void fault_object(uintptr_t unused)
+{
+    int fd = shm_open("/two", O_RDONLY, 0);
+    void *a = mmap(NULL, 4, PROT_READ, MAP_SHARED, fd, 0);
+
+    (void)unused;
+    if (a != MAP_FAILED) {
+        touch_read((uintptr_t)a);
+        touch_write((uintptr_t)a + 4);
+    }
+}
+
 static void fault_abort(uintptr_t unused)
 {
     (void)unused;
@@ -232,7 +247,7 @@ static const struct {
 } faults[] = {
     {"read", touch_read},     {"write", touch_write},         {"jump", touch_jump},
     {"stack", fault_stack},   {"undefined", fault_undefined}, {"text", fault_own_text},
-    {"data", fault_own_data}, {"abort", fault_abort},
+    {"data", fault_own_data}, {"abort", fault_abort},         {"object", fault_object},
 };
 
 int main(int argc, char **argv)
