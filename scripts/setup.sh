@@ -13,7 +13,7 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
-check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev"
+check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base"
 gdb="$build gdb-multiarch"
 fuzz="$check"
 bench="$check babeltrace2"
@@ -40,7 +40,7 @@ installed() {
         command -v qemu-system-arm >/dev/null && command -v qemu-system-aarch64 >/dev/null &&
             return 0
         ;;
-    gdb-multiarch | clang-format-14 | clang-14) command -v "$1" >/dev/null && return 0 ;;
+    gdb-multiarch | clang-format-14 | clang-14 | groff-base) command -v "${1%-base}" >/dev/null && return 0 ;;
     esac
     case $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) in
     installed) return 0 ;;
