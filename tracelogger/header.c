@@ -14,6 +14,7 @@
 
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/syspage.h"
+#include "lib/capture/attributes.h"
 #include "tracelogger/sink.h"
 
 #define CHUNK 512
@@ -36,7 +37,7 @@ static int attribute(const char *key, const char *format, ...)
 }
 
 /* As ctime() prints it, without the newline. Boards without a clock begin in 1970. */
-static const char *date(uint64_t seconds, char text[32])
+static void date(uint64_t seconds, char text[32])
 {
     time_t when = (time_t)seconds;
     struct tm parts;
@@ -44,36 +45,13 @@ static const char *date(uint64_t seconds, char text[32])
     gmtime_r(&when, &parts);
     asctime_r(&parts, text);
     text[strcspn(text, "\n")] = '\0';
-    return text;
 }
-
-/* What every capture has, in QNX's order; -A's stand before the last two. */
-#define FIRST_LIST(A) \
-    A(HEADER_BEGIN, "") \
-    A(FILE_NAME, "%s", options->file) \
-    A(DATE, "%s", date((uint64_t)time(NULL), now)) \
-    A(VER_MAJOR, "1") \
-    A(VER_MINOR, "01") \
-    A(LITTLE_ENDIAN, "TRUE") \
-    A(ENCODING, "16 byte events") \
-    A(BOOT_DATE, "%s", date(page->boot_time, boot)) \
-    A(CYCLES_PER_SEC, "%llu", (unsigned long long)page->cycles_per_sec) \
-    A(CPU_NUM, "%u", (unsigned)page->ncpu) \
-    A(SYSNAME, "Kymo") \
-    A(NODENAME, "%.31s", page->board) \
-    A(SYS_RELEASE, "%.31s", page->release) \
-    A(SYS_VERSION, "%.31s", page->release) \
-    A(MACHINE, "%.31s", page->cpu_name) \
-    A(SYSPAGE_LEN, "%u", (unsigned)page->size)
-#define LAST_LIST(A) \
-    A(TRACELOGGER_ARGS, "%s", options->args) \
-    A(HEADER_END, "")
 
 bool header_has(const char *key, size_t length)
 {
     static const char *const keys[] = {
 #define A(name, ...) #name,
-        FIRST_LIST(A) LAST_LIST(A)
+        CAPTURE_FIRST_LIST(A) CAPTURE_LAST_LIST(A)
 #undef A
     };
 
@@ -103,13 +81,16 @@ static int own_attributes(const struct options *options)
 
 static int attributes(const struct options *options, const struct kymo_syspage *page)
 {
+    const char *file = options->file, *args = options->args;
     char now[32], boot[32];
     int bad = 0;
 
+    date((uint64_t)time(NULL), now);
+    date(page->boot_time, boot);
 #define A(key, ...) bad |= attribute(#key, __VA_ARGS__);
-    FIRST_LIST(A)
+    CAPTURE_FIRST_LIST(A)
     bad |= own_attributes(options);
-    LAST_LIST(A)
+    CAPTURE_LAST_LIST(A)
 #undef A
     return bad;
 }
