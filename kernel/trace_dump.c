@@ -15,9 +15,11 @@
 #include "kernel/trace_dump.h"
 
 #include "kernel/abi/errno.h"
+#include "kernel/abi/sys/trace.h"
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
 #include "kernel/kercall.h"
+#include "trace/threads.h"
 #include "trace/trace.h"
 
 #define THEN_STOP 5 /* args[] of a TRACE_EVENT that the call itself doesn't use */
@@ -26,9 +28,11 @@ static struct list waiting; /* [k] threads in WAITCTX; {0}: nobody ever waited *
 
 static void dump_state(uint32_t state, const struct thread *t)
 {
-    if (trace_bit(trace_site_logged, TRACE_EV_thread_state)) {
-        trace_dump_thread_state(state, (uint32_t)t->proc->pid, (uint32_t)t->tid, t->priority,
-                                t->policy);
+    uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
+
+    if (trace_bit(trace_site_logged, TRACE_EV_thread_state) &&
+        trace_threads_state(state, pid, tid)) {
+        trace_dump_thread_state(state, pid, tid, t->priority, t->policy);
     }
 }
 
@@ -36,7 +40,9 @@ static void dump_thread(const struct thread *t)
 {
     uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
 
-    TRACE_DUMP(thread_create, pid, tid);
+    if (trace_threads_row(_NTO_TRACE_THREAD, TRACE_EV_thread_create, pid, tid)) {
+        TRACE_DUMP(thread_create, pid, tid);
+    }
     if (t->state != STATE_RUNNING) {
         dump_state(t->state, t);
     }
@@ -48,7 +54,8 @@ static void dump_thread(const struct thread *t)
 static void dump_process(const struct process *proc)
 {
     TRACE_DUMP(proc_create_name, (uint32_t)proc->ppid, (uint32_t)proc->pid, proc->name);
-    if (proc->program.text_len) {
+    if (proc->program.text_len &&
+        trace_threads_row(_NTO_TRACE_SYSTEM, TRACE_EV_mapname, (uint32_t)proc->pid, 0)) {
         TRACE_DUMP(mapname, (uint32_t)proc->pid, proc->program.text, proc->program.text_len,
                    proc->name);
     }

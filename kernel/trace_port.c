@@ -30,6 +30,14 @@ uint64_t trace_port_clock_hz(void)
     return arch_clock_hz();
 }
 
+uint64_t trace_port_thread(void)
+{
+    const struct cpu *cpu = arch_cpu();
+    const struct thread *t = cpu->current ? cpu->current : cpu->idle;
+
+    return (uint64_t)(uint32_t)t->proc->pid << 32 | (uint32_t)t->tid;
+}
+
 void *trace_port_alloc(size_t bytes, uint64_t *paddr)
 {
     size_t rounded, align;

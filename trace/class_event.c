@@ -12,6 +12,7 @@
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/trace.h"
 #include "trace/hook.h"
+#include "trace/threads.h"
 #include "trace/trace.h"
 
 #define STATES 24
@@ -27,23 +28,29 @@ static const struct row {
 #undef EVENT_CONTROL
 };
 
-static bool row_on(unsigned id)
+/* On, and not limited to others: an event of class THREAD tells of whom it says first. */
+static bool row_on(unsigned id, const uint32_t *words, unsigned nwords)
 {
-    bool state = rows[id].class == TRACE_CLASS_PR_TH && rows[id].number < STATES;
+    unsigned class = trace_filter_class_of(id), number = rows[id].number;
+    uint32_t pid = nwords > 0 ? words[0] : 0, tid = nwords > 1 ? words[1] : 0;
 
-    return state ? trace_filter.state_on >> rows[id].number & 1
-                 : trace_bit(trace_filter.row_on, id);
+    if (class != _NTO_TRACE_THREAD) {
+        return trace_bit(trace_filter.row_on, id) && trace_threads_row_here(class, id);
+    }
+    return number < STATES
+               ? trace_filter.state_on >> number & 1 && trace_threads_state(number, pid, tid)
+               : trace_bit(trace_filter.row_on, id) && trace_threads_row(class, id, pid, tid);
 }
 
 /* 1: an event of that number is on; 0: off; or -ENOTSUP. */
-static long class_on(uint32_t class, uint32_t number)
+static long class_on(uint32_t class, uint32_t number, const uint32_t *words, unsigned nwords)
 {
     if (class == TRACE_CLASS_KER_CALL) {
         return number < 3 * TRACE_KERCALLS ? trace_kercall_on(number) : -ENOTSUP;
     }
     for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
         if (rows[id].class == class && rows[id].number == number) {
-            return row_on(id);
+            return row_on(id, words, nwords);
         }
     }
     return -ENOTSUP;
@@ -53,7 +60,7 @@ static long class_on(uint32_t class, uint32_t number)
 static long insert(bool able, uint32_t class, uint32_t event, const uint32_t *words,
                    unsigned nwords)
 {
-    long on = class_on(class, event & ~(uint32_t)TRACE_EVENT_64);
+    long on = class_on(class, event & ~(uint32_t)TRACE_EVENT_64, words, nwords);
 
     if (on >= 0 && !able) {
         return -EPERM;

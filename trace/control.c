@@ -14,6 +14,7 @@
 #include "trace/filter.h"
 #include "trace/log.h"
 #include "trace/loss.h"
+#include "trace/threads.h"
 
 #define NTO_VERSION 640 /* QUERYVERSION: the release whose numbers and commands these are */
 
@@ -53,6 +54,16 @@ static long filtered(int error)
     return error;
 }
 
+static long threads_command(uint32_t cmd, const uint32_t args[4])
+{
+    long error = trace_threads_command(cmd, args);
+
+    if (!error) {
+        trace_filter_slow();
+    }
+    return filtered((int)error);
+}
+
 static long filter_command(uint32_t cmd, const uint32_t args[4])
 {
     switch (cmd) {
@@ -78,7 +89,7 @@ static long filter_command(uint32_t cmd, const uint32_t args[4])
     case _NTO_TRACE_SETEVENTWIDE:
         return trace_filter_event(TRACE_SET_WIDE, args[0], args[1], cmd == _NTO_TRACE_SETEVENTWIDE);
     default:
-        return -ENOTSUP;
+        return threads_command(cmd, args);
     }
 }
 

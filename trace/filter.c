@@ -13,6 +13,7 @@
 #include "kernel/abi/sys/trace.h"
 #include "trace/gate.h"
 #include "trace/port.h"
+#include "trace/threads.h"
 
 struct trace_filter trace_filter;
 static uint8_t sites[TRACE_EV_COUNT];                   /* [k] enum trace_site_mode, as patched */
@@ -56,6 +57,22 @@ static bool row_matches(const struct row *row, uint32_t event)
         return event >> row->number & 1;
     }
     return row->number == event;
+}
+
+bool trace_filter_names(unsigned class, uint32_t event, unsigned id)
+{
+    return rows[id].class == class && row_matches(&rows[id], event);
+}
+
+unsigned trace_filter_class_of(unsigned id)
+{
+    return rows[id].class;
+}
+
+bool trace_filter_state(unsigned id, unsigned *state)
+{
+    *state = rows[id].number;
+    return rows[id].state;
 }
 
 static void set_row(enum trace_filter_set set, unsigned id, bool value)
@@ -180,9 +197,15 @@ void trace_filter_slow(void)
     struct trace_filter *f = &trace_filter;
     uint32_t all = trace_gate_armed ? UINT32_MAX : 0;
 
-    f->state_slow = f->state_wide | all;
+    f->state_slow = f->state_wide | all | trace_threads_limit_states();
     for (unsigned i = 0; i < TRACE_BITS(3 * TRACE_KERCALLS); i++) {
         f->kercall_slow[i] = f->kercall_wide[i] | all;
+    }
+    for (unsigned i = 0; i < 3 * TRACE_KERCALLS; i++) {
+        set_bits(f->kercall_limited, i, 1, trace_threads_limit_kercall(i));
+    }
+    for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
+        set_bits(f->row_limited, id, 1, trace_threads_limit_row(id));
     }
 }
 
@@ -239,7 +262,8 @@ static bool site_wanted(unsigned id)
 static bool set_site(unsigned id)
 {
     bool logged = trace_bit(trace_site_logged, id);
-    bool all = trace_bit(trace_site_probed, id) || (logged && trace_gate_armed);
+    bool asks = trace_gate_armed || trace_bit(trace_filter.row_limited, id);
+    bool all = trace_bit(trace_site_probed, id) || (logged && asks);
     enum trace_site_mode mode = all ? TRACE_SITE_ALL : logged ? TRACE_SITE_LOG : TRACE_SITE_OFF;
     if (mode == sites[id]) {
         return false;

@@ -32,6 +32,9 @@ struct trace_filter {
     uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
     uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];                 /* [a] */
     uint32_t kercall_wide[TRACE_BITS(3 * TRACE_KERCALLS)];           /* [a] */
+    /* [a] Limited to a process or thread: trace/threads.h is to be asked. */
+    uint32_t row_limited[TRACE_BITS(TRACE_EV_COUNT)];
+    uint32_t kercall_limited[TRACE_BITS(3 * TRACE_KERCALLS)];
 };
 extern struct trace_filter trace_filter;
 
@@ -51,8 +54,12 @@ enum trace_filter_set { TRACE_SET_ON, TRACE_SET_WIDE };
 void trace_filter_all(enum trace_filter_set set, bool value);
 int trace_filter_class(enum trace_filter_set set, unsigned class, bool value);
 int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value);
-/* After a change of the wide ones, or of the gate. */
+/* After a change of the wide ones, of the gate, or of trace/threads.h. */
 void trace_filter_slow(void);
+/* Of a row: whether an event of an external class names it; its class; whether it is a state's. */
+bool trace_filter_names(unsigned class, uint32_t event, unsigned id);
+unsigned trace_filter_class_of(unsigned id);
+bool trace_filter_state(unsigned id, unsigned *state);
 /* Makes the sites as the filter and `running` say. */
 void trace_filter_apply(bool running);
 /* D listens on a site (TRACE_EV_*), or does no longer. Kernel lock. */

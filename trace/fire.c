@@ -4,9 +4,11 @@
  * D's probes on the site, with all arguments of the row's wider form as 64-bit words. One function
  * trace_fire_<name>() a row of events.def. Any context. Proof: test/unit/test_rows.c.
  */
+#include "kernel/abi/sys/trace.h"
 #include "trace/filter.h"
 #include "trace/gate.h"
 #include "trace/hook.h"
+#include "trace/threads.h"
 
 /* Zeros behind a row's words: trace_port_fire() wants five at least. */
 #define ZEROS(...) TRACE_CAT(ZEROS_, TRACE_COUNT(__VA_ARGS__))
@@ -26,6 +28,20 @@
 #define WANTS_PR_TH(number, ...) true
 #define WANTS_SYSTEM(number, ...) true
 #define WANTS_COMM(number, ...) true
+
+/* Limited to a process or thread: whose is it? */
+#define PASSES_INTENTER(name) true
+#define PASSES_INTEXIT(name) true
+#define PASSES_INT_HANDLER_ENTER(name) true
+#define PASSES_INT_HANDLER_EXIT(name) true
+#define PASSES_PROCESS(name) true
+#define PASSES_THREAD(name) \
+    (NOT_LIMITED(name) || trace_threads_row(_NTO_TRACE_THREAD, TRACE_EV_##name, pid, tid))
+#define PASSES_SYSTEM(name) \
+    (NOT_LIMITED(name) || trace_threads_row_here(_NTO_TRACE_SYSTEM, TRACE_EV_##name))
+#define PASSES_COMM(name) \
+    (NOT_LIMITED(name) || trace_threads_row_here(_NTO_TRACE_COMM, TRACE_EV_##name))
+#define NOT_LIMITED(name) !trace_bit(trace_filter.row_limited, TRACE_EV_##name)
 
 #define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
     TRACE_INLINE void probe_##name(TRACE_PARAMS(fast, wide)) \
@@ -49,7 +65,9 @@
     } \
     TRACE_COLD static void log_and_probe_##name(TRACE_PARAMS(fast, wide)) \
     { \
-        if (trace_gate_armed) { \
+        if (!PASSES_##EXT(name)) { \
+            /* as if its class were off */ \
+        } else if (trace_gate_armed) { \
             gated_##name(TRACE_PASSES(fast, wide)); \
         } else { \
             trace_emit_##name(TRACE_PASSES(fast, wide)); \

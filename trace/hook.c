@@ -10,6 +10,7 @@
 #include "trace/filter.h"
 #include "trace/gate.h"
 #include "trace/log.h"
+#include "trace/threads.h"
 
 #define MAX_WORDS 16
 
@@ -143,7 +144,8 @@ TRACE_COLD static void state_slow(uint32_t state, uint32_t pid, uint32_t tid, ui
 {
     const uint64_t words[] = {pid, tid, priority, policy, state};
 
-    if (!trace_gate_stops(TRACE_CLASS_PR_TH, TRACE_EV_thread_state, state, words)) {
+    if (trace_threads_state(state, pid, tid) &&
+        !trace_gate_stops(TRACE_CLASS_PR_TH, TRACE_EV_thread_state, state, words)) {
         trace_dump_thread_state(state, pid, tid, priority, policy);
     }
 }

@@ -5,13 +5,15 @@
  */
 #include "trace/filter.h"
 #include "trace/log.h"
+#include "trace/threads.h"
 #include "trace/trace.h"
 
 #define MAX_WORDS 16
 
 bool trace_kercall_on(unsigned number)
 {
-    return trace_bit(trace_filter.kercall_on, number);
+    return trace_bit(trace_filter.kercall_on, number) &&
+           (!trace_bit(trace_filter.kercall_limited, number) || trace_threads_kercall(number));
 }
 
 bool trace_kercall_slow(unsigned number)

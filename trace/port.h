@@ -65,6 +65,9 @@ static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uin
 unsigned trace_port_cpu_count(void);
 struct trace_cpu *trace_port_cpu_at(unsigned cpu);
 uint64_t trace_port_clock_hz(void);
+/* pid << 32 | tid of the thread that runs on this CPU; the idle thread's if none does. Any context.
+ */
+uint64_t trace_port_thread(void);
 /* Contiguous zeroed memory, aligned so that it can be mapped into a process; NULL if it can't be
  * contiguous. paddr: its physical address. */
 void *trace_port_alloc(size_t bytes, uint64_t *paddr);

@@ -95,7 +95,11 @@ static int set_filters(const struct options *options)
 {
     bool ours = !options->daemon || options->everything;
 
-    if ((ours && TraceEvent(_NTO_TRACE_ADDALLCLASSES) < 0) || leave_out(options->without) < 0) {
+    if (ours &&
+        (TraceEvent(_NTO_TRACE_ADDALLCLASSES) < 0 || TraceEvent(KYMO_TRACE_CLRALLTHREADS) < 0)) {
+        return -1;
+    }
+    if (leave_out(options->without) < 0) {
         return -1;
     }
     if (options->wide) {

@@ -7,6 +7,7 @@
 
 #include "trace/control.h"
 #include "trace/filter.h"
+#include "trace/threads.h"
 #include "test/unit/yield.h"
 
 #define PAGE 4096
@@ -45,6 +46,7 @@ void fake_boot(unsigned count)
     trace_host_cpu = trace_host_irq_depth = 0;
     trace_filter_apply(false);
     memset(&trace_filter, 0, sizeof(trace_filter));
+    trace_threads_clear();
     trace_state = (struct trace_state){.log.ring_of = ring_of};
     trace_init();
     for (unsigned cpu = 0; cpu < FAKE_CPUS; cpu++) {
@@ -142,6 +144,11 @@ struct trace_cpu *trace_port_cpu_at(unsigned cpu)
 uint64_t trace_port_clock_hz(void)
 {
     return 1000000000;
+}
+
+uint64_t trace_port_thread(void)
+{
+    return fake.thread[trace_host_cpu];
 }
 
 void *trace_port_alloc(size_t bytes, uint64_t *paddr)

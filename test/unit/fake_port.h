@@ -44,6 +44,7 @@ struct fake {
     int retained_error;                       /* what trace_port_retained() says */
     struct kymo_retain_ring ring;             /* in the window; all 0: none */
     bool refuses;                             /* the log's gate does */
+    uint64_t thread[FAKE_CPUS];               /* pid << 32 | tid of who runs there */
     unsigned asked, asked_site, asked_number; /* calls of trace_port_passes(), the last one's */
     uint64_t asked_words[5];
     void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */

@@ -2,12 +2,22 @@
 /* Looking at buffers from outside. See look.h. */
 #include "test/unit/look.h"
 
-long command_as(void *who, uint32_t cmd, uint32_t a0, uint32_t a1, void *data)
+static long call(void *who, uint32_t cmd, const uint32_t args[4], void *data)
 {
     struct trace_caller caller = {
         .owner = who, .pid = who == OWNER ? 1 : 2, .tid = 1, .able = true, .name = "tracelogger"};
 
-    return trace_control(&caller, cmd, (const uint32_t[4]){a0, a1, 0, 0}, data);
+    return trace_control(&caller, cmd, args, data);
+}
+
+long command_as(void *who, uint32_t cmd, uint32_t a0, uint32_t a1, void *data)
+{
+    return call(who, cmd, (const uint32_t[4]){a0, a1, 0, 0}, data);
+}
+
+long command_words(void *who, uint32_t cmd, const uint32_t args[4])
+{
+    return call(who, cmd, args, NULL);
 }
 
 void start_tracing(unsigned per_cpu, uint32_t mode)

@@ -15,6 +15,7 @@
 
 /* TraceEvent() as a process that may; `who`: opaque, as trace_caller.owner. */
 long command_as(void *who, uint32_t cmd, uint32_t a0, uint32_t a1, void *data);
+long command_words(void *who, uint32_t cmd, const uint32_t args[4]); /* with all four arguments */
 static inline long command(uint32_t cmd)
 {
     return command_as(OWNER, cmd, 0, 0, NULL);

@@ -288,6 +288,14 @@ static void commands_have_their_numbers(void **state)
         {_NTO_TRACE_SETCLASSWIDE, 2, 19},
         {_NTO_TRACE_SETEVENTFAST, 3, 20},
         {_NTO_TRACE_SETEVENTWIDE, 3, 21},
+        {_NTO_TRACE_SETCLASSPID, 3, 22},
+        {_NTO_TRACE_SETCLASSTID, 4, 23},
+        {_NTO_TRACE_SETEVENTPID, 4, 24},
+        {_NTO_TRACE_SETEVENTTID, 5, 25},
+        {_NTO_TRACE_CLRCLASSPID, 2, 26},
+        {_NTO_TRACE_CLRCLASSTID, 2, 27},
+        {_NTO_TRACE_CLREVENTPID, 3, 28},
+        {_NTO_TRACE_CLREVENTTID, 3, 29},
         {_NTO_TRACE_INSERTSUSEREVENT, 4, 30},
         {_NTO_TRACE_INSERTCUSEREVENT, 4, 31},
         {_NTO_TRACE_INSERTUSRSTREVENT, 3, 32},
@@ -304,6 +312,7 @@ static void commands_have_their_numbers(void **state)
         {KYMO_TRACE_SETHIGHWATER, 2, 0x1003},
         {KYMO_TRACE_QUERYLOSS, 3, 0x1004},
         {KYMO_TRACE_QUERYOWNER, 2, 0x1005},
+        {KYMO_TRACE_CLRALLTHREADS, 1, 0x1006},
     };
 
     (void)state;

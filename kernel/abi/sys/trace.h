@@ -7,7 +7,14 @@
  * commands need ABILITY_TRACE (EPERM); INSERT*USEREVENT may be used by everyone, and
  * INSERT*CLASSEVENT for what programs tell of themselves (below). Common errors:
  * ECANCELED no buffers or wrong mode, EFAULT bad pointer or no buffers, EINVAL, ENOMEM, ENOTSUP
- * unknown class, event or command.
+ * unknown class, event or command. docs/ring.md has a table of all commands and their errors.
+ *
+ * SET*PID and SET*TID limit a class or an event of it to a process or thread: classes KERCALL*,
+ * THREAD (whom the event is about), VTHREAD, SYSTEM and COMM (who runs on the CPU); others ENOTSUP.
+ * EINVAL: pid not above 0. Either CLR takes either away.
+ *
+ * *HANDLER: no function of a program runs inside the kernel here; a D predicate is what filters
+ * dynamically (tracelogger -x).
  */
 #ifndef KERNEL_ABI_SYS_TRACE_H
 #define KERNEL_ABI_SYS_TRACE_H
@@ -24,6 +31,8 @@
 #define _NTO_TRACE_DELCLASS _NTO_TRACE_CMD(2, 4)
 #define _NTO_TRACE_ADDEVENT _NTO_TRACE_CMD(3, 5)
 #define _NTO_TRACE_DELEVENT _NTO_TRACE_CMD(3, 6)
+#define _NTO_TRACE_ADDEVENTHANDLER _NTO_TRACE_CMD(5, 7) /* ENOTSUP, as 8, 36, 37: see below */
+#define _NTO_TRACE_DELEVENTHANDLER _NTO_TRACE_CMD(3, 8)
 #define _NTO_TRACE_START _NTO_TRACE_CMD(1, 10)
 #define _NTO_TRACE_STOP _NTO_TRACE_CMD(1, 11)
 #define _NTO_TRACE_ALLOCBUFFER _NTO_TRACE_CMD(3, 12) /* count per CPU, uint64_t *paddr */
@@ -36,12 +45,22 @@
 #define _NTO_TRACE_SETCLASSWIDE _NTO_TRACE_CMD(2, 19)
 #define _NTO_TRACE_SETEVENTFAST _NTO_TRACE_CMD(3, 20)
 #define _NTO_TRACE_SETEVENTWIDE _NTO_TRACE_CMD(3, 21)
+#define _NTO_TRACE_SETCLASSPID _NTO_TRACE_CMD(3, 22)       /* class, pid */
+#define _NTO_TRACE_SETCLASSTID _NTO_TRACE_CMD(4, 23)       /* class, pid, tid from 1; 0: any */
+#define _NTO_TRACE_SETEVENTPID _NTO_TRACE_CMD(4, 24)       /* class, event, pid */
+#define _NTO_TRACE_SETEVENTTID _NTO_TRACE_CMD(5, 25)       /* class, event, pid, tid */
+#define _NTO_TRACE_CLRCLASSPID _NTO_TRACE_CMD(2, 26)       /* class */
+#define _NTO_TRACE_CLRCLASSTID _NTO_TRACE_CMD(2, 27)       /* class */
+#define _NTO_TRACE_CLREVENTPID _NTO_TRACE_CMD(3, 28)       /* class, event */
+#define _NTO_TRACE_CLREVENTTID _NTO_TRACE_CMD(3, 29)       /* class, event */
 #define _NTO_TRACE_INSERTSUSEREVENT _NTO_TRACE_CMD(4, 30)  /* event, d1, d2 */
 #define _NTO_TRACE_INSERTCUSEREVENT _NTO_TRACE_CMD(4, 31)  /* event, ptr, number of 32-bit words */
 #define _NTO_TRACE_INSERTUSRSTREVENT _NTO_TRACE_CMD(3, 32) /* event, char * */
 #define _NTO_TRACE_STARTNOSTATE _NTO_TRACE_CMD(1, 33)
 #define _NTO_TRACE_SETRINGMODE _NTO_TRACE_CMD(1, 34)
 #define _NTO_TRACE_SETLINEARMODE _NTO_TRACE_CMD(1, 35)
+#define _NTO_TRACE_ADDCLASSEVHANDLER _NTO_TRACE_CMD(4, 36)
+#define _NTO_TRACE_DELCLASSEVHANDLER _NTO_TRACE_CMD(2, 37)
 #define _NTO_TRACE_SKIPBUFFER _NTO_TRACE_CMD(1, 38)
 #define _NTO_TRACE_OVERWRITEBUFFER _NTO_TRACE_CMD(1, 39)
 #define _NTO_TRACE_QUERYVERSION _NTO_TRACE_CMD(1, 40)
@@ -49,14 +68,23 @@
 /* class (internal number), event, d1, d2; and class, event, ptr, number of 32-bit words */
 #define _NTO_TRACE_INSERTSCLASSEVENT _NTO_TRACE_CMD(5, 42)
 #define _NTO_TRACE_INSERTCCLASSEVENT _NTO_TRACE_CMD(5, 43)
+/* QNX 8.0's, which take the place of the hook there. Here ENOTSUP; docs/ring.md says what to use.
+ */
+#define _NTO_TRACE_SETBUFFER _NTO_TRACE_CMD(3, 44)
+#define _NTO_TRACE_LOGGER_ATTACH _NTO_TRACE_CMD(3, 45)
+#define _NTO_TRACE_WAITBUFFER _NTO_TRACE_CMD(2, 46)
+#define _NTO_TRACE_LOGGER_DETACH _NTO_TRACE_CMD(1, 47)
+#define _NTO_TRACE_PMU_CONFIG _NTO_TRACE_CMD(2, 48)
+#define _NTO_TRACE_PMU_QUERYEVENTS _NTO_TRACE_CMD(1, 49)
 /* Kymo's own */
 #define KYMO_TRACE_TAKEBUFFER \
     _NTO_TRACE_CMD(2, 0x1000) /* struct kymo_trace_buffer *; EAGAIN: none */
 #define KYMO_TRACE_GIVEBUFFER _NTO_TRACE_CMD(2, 0x1001) /* index as taken */
 #define KYMO_TRACE_SETFILLMODE _NTO_TRACE_CMD(1, 0x1002)
-#define KYMO_TRACE_SETHIGHWATER _NTO_TRACE_CMD(2, 0x1003) /* slots, 16..1024 */
-#define KYMO_TRACE_QUERYLOSS _NTO_TRACE_CMD(3, 0x1004)    /* cpu, struct kymo_trace_loss * */
-#define KYMO_TRACE_QUERYOWNER _NTO_TRACE_CMD(2, 0x1005)   /* struct kymo_trace_owner * */
+#define KYMO_TRACE_SETHIGHWATER _NTO_TRACE_CMD(2, 0x1003)  /* slots, 16..1024 */
+#define KYMO_TRACE_QUERYLOSS _NTO_TRACE_CMD(3, 0x1004)     /* cpu, struct kymo_trace_loss * */
+#define KYMO_TRACE_QUERYOWNER _NTO_TRACE_CMD(2, 0x1005)    /* struct kymo_trace_owner * */
+#define KYMO_TRACE_CLRALLTHREADS _NTO_TRACE_CMD(1, 0x1006) /* as CLR* of every class and event */
 /* Retained memory (kernel/abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER there: also
  * EBUSY, ENODEV. The others are about what an earlier boot left: ENOENT: nothing. */
 #define KYMO_TRACE_ALLOCRETAINED _NTO_TRACE_CMD(3, 0x1020) /* count per CPU, uint64_t *paddr */

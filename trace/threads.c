@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Static filters by process and thread. See trace/threads.h. */
+#include "trace/threads.h"
+
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/trace.h"
+#include "trace/filter.h"
+#include "trace/port.h"
+
+#define CLASSES (_NTO_TRACE_INT_HANDLER_EXIT + 1)
+#define STATES 32
+
+/* Each is stored at once: with interrupts masked where a word has 32 bits, as those have one CPU.
+ * [a] but on these, where an asker is not interrupted by a setter. */
+static struct {
+    volatile trace_thread_t class[CLASSES];
+    volatile trace_thread_t kercall[3 * TRACE_KERCALLS];
+    volatile trace_thread_t state[STATES];
+    volatile trace_thread_t row[TRACE_EV_ROWS];
+} only;
+
+static void set(volatile trace_thread_t *at, trace_thread_t value)
+{
+    uintptr_t irq = trace_port_irq_save();
+
+    *at = value;
+    trace_port_irq_restore(irq);
+}
+
+/* ---- setting ---- */
+
+static bool is_kercall(unsigned class)
+{
+    return class >= _NTO_TRACE_KERCALLENTER && class <= _NTO_TRACE_KERCALLINT;
+}
+
+int trace_threads_set_class(unsigned class, trace_thread_t value)
+{
+    switch (class) {
+    case _NTO_TRACE_KERCALL:
+        for (unsigned one = _NTO_TRACE_KERCALLENTER; is_kercall(one); one++) {
+            set(&only.class[one], value);
+        }
+        return 0;
+    case _NTO_TRACE_KERCALLENTER:
+    case _NTO_TRACE_KERCALLEXIT:
+    case _NTO_TRACE_KERCALLINT:
+    case _NTO_TRACE_THREAD:
+    case _NTO_TRACE_VTHREAD: /* there are none */
+    case _NTO_TRACE_SYSTEM:
+    case _NTO_TRACE_COMM:
+        set(&only.class[class], value);
+        return 0;
+    default:
+        return -ENOTSUP;
+    }
+}
+
+static int set_kercall(unsigned class, uint32_t event, trace_thread_t value)
+{
+    if (event >= TRACE_KERCALLS) {
+        return -ENOTSUP;
+    }
+    for (unsigned kind = 0; kind < 3; kind++) {
+        if (class == _NTO_TRACE_KERCALL || class == _NTO_TRACE_KERCALLENTER + kind) {
+            set(&only.kercall[kind * TRACE_KERCALLS + event], value);
+        }
+    }
+    return 0;
+}
+
+/* Of class THREAD, event is a mask of several. */
+static int set_rows(unsigned class, uint32_t event, trace_thread_t value)
+{
+    unsigned named = 0, state;
+
+    for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
+        if (!trace_filter_names(class, event, id)) {
+            continue;
+        }
+        named++;
+        if (trace_filter_state(id, &state)) {
+            set(&only.state[state], value);
+        } else {
+            set(&only.row[id], value);
+        }
+    }
+    return named ? 0 : -ENOTSUP;
+}
+
+int trace_threads_set_event(unsigned class, uint32_t event, trace_thread_t value)
+{
+    switch (class) {
+    case _NTO_TRACE_KERCALL:
+    case _NTO_TRACE_KERCALLENTER:
+    case _NTO_TRACE_KERCALLEXIT:
+    case _NTO_TRACE_KERCALLINT:
+        return set_kercall(class, event, value);
+    case _NTO_TRACE_THREAD:
+    case _NTO_TRACE_SYSTEM:
+    case _NTO_TRACE_COMM:
+        return set_rows(class, event, value);
+    default:
+        return -ENOTSUP;
+    }
+}
+
+static void clear(volatile trace_thread_t *words, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        set(&words[i], 0);
+    }
+}
+
+void trace_threads_clear(void)
+{
+    clear(only.class, CLASSES);
+    clear(only.kercall, 3 * TRACE_KERCALLS);
+    clear(only.state, STATES);
+    clear(only.row, TRACE_EV_ROWS);
+}
+
+/* ---- asking ---- */
+
+static unsigned class_of_kercall(unsigned number)
+{
+    return _NTO_TRACE_KERCALLENTER + number / TRACE_KERCALLS;
+}
+
+bool trace_threads_limit_row(unsigned id)
+{
+    return only.row[id] || only.class[trace_filter_class_of(id)];
+}
+
+bool trace_threads_limit_kercall(unsigned number)
+{
+    return only.kercall[number] || only.class[class_of_kercall(number)];
+}
+
+uint32_t trace_threads_limit_states(void)
+{
+    uint32_t states = only.class[_NTO_TRACE_THREAD] ? UINT32_MAX : 0;
+
+    for (unsigned state = 0; state < STATES; state++) {
+        states |= only.state[state] ? 1u << state : 0;
+    }
+    return states;
+}
+
+static bool passes(trace_thread_t limit, uint32_t pid, uint32_t tid)
+{
+    uint32_t wanted = (uint32_t)limit;
+
+    return !limit || (limit >> 32 == pid && (!wanted || !tid || wanted == tid));
+}
+
+bool trace_threads_row(unsigned class, unsigned id, uint32_t pid, uint32_t tid)
+{
+    return passes(only.class[class], pid, tid) && passes(only.row[id], pid, tid);
+}
+
+bool trace_threads_row_here(unsigned class, unsigned id)
+{
+    trace_thread_t here = trace_port_thread();
+
+    return trace_threads_row(class, id, (uint32_t)(here >> 32), (uint32_t)here);
+}
+
+bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid)
+{
+    return passes(only.class[_NTO_TRACE_THREAD], pid, tid) && passes(only.state[state], pid, tid);
+}
+
+bool trace_threads_kercall(unsigned number)
+{
+    trace_thread_t here = trace_port_thread();
+    uint32_t pid = (uint32_t)(here >> 32), tid = (uint32_t)here;
+
+    return passes(only.class[class_of_kercall(number)], pid, tid) &&
+           passes(only.kercall[number], pid, tid);
+}
