@@ -161,8 +161,8 @@ static bool take_pid(struct command *c, const char *text)
     return true;
 }
 
-/* 0, or the status to end with. */
-static int take_option(struct command *c, int option, char *value)
+/* -P -m -f -n -i: a program's text, of which the letter says what a bare word means. */
+static bool take_program(struct command *c, int option, const char *text)
 {
     static const char kinds[] = "Pmfni";
     static const enum d_spec specs[] = {D_SPEC_PROVIDER, D_SPEC_MODULE, D_SPEC_FUNCTION,
@@ -170,98 +170,95 @@ static int take_option(struct command *c, int option, char *value)
     const char *kind = option < 128 ? strchr(kinds, option) : NULL;
 
     if (kind) {
-        command_source(c, false, specs[kind - kinds], value);
+        command_source(c, false, specs[kind - kinds], text);
+    }
+    return kind != NULL;
+}
+
+/* Letters that stand for an option of -x. */
+static bool take_setting(struct command *c, int option, const char *value)
+{
+    static const struct {
+        int option;
+        const char *name, *shown;
+    } rows[] = {{'b', "bufsize", "-b"},     {'C', "cpp", NULL},     {'D', "define", NULL},
+                {'F', "flowindent", NULL},  {'H', "cpphdrs", NULL}, {'I', "incdir", NULL},
+                {'L', "libdir", NULL},      {'q', "quiet", NULL},   {'U', "undef", NULL},
+                {'w', "destructive", NULL}, {'X', "stdc", "-X"},    {'Z', "zdefs", NULL}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (rows[i].option == option) {
+            command_set(c, rows[i].name, value, rows[i].shown);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Letters that are yes or no. */
+static bool take_flag(struct command *c, int option)
+{
+    const struct {
+        int option;
+        bool *flag;
+    } rows[] = {{'a', &c->claim},       {'e', &c->compile_only}, {'l', &c->list},
+                {'S', &c->disassemble}, {'v', &c->verbose},      {'V', &c->version},
+                {OPT_JSON, &c->json}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (rows[i].option == option) {
+            *rows[i].flag = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Letters with a word of the command's own. */
+static bool take_word(struct command *c, int option, const char *value)
+{
+    const struct {
+        int option;
+        const char **word;
+    } rows[] = {{'c', &c->run},
+                {'o', &c->output},
+                {'r', &c->capture},
+                {'t', &c->target_spec},
+                {OPT_COMPILE, &c->compile_to}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (rows[i].option == option) {
+            *rows[i].word = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 0, or the status to end with. */
+static int take_option(struct command *c, int option, char *value)
+{
+    c->destructive |= option == 'w';
+    c->compile_only |= option == OPT_COMPILE;
+    if (take_program(c, option, value) || take_setting(c, option, value) || take_flag(c, option) ||
+        take_word(c, option, value)) {
         return 0;
     }
     switch (option) {
     case '3':
     case '6':
         return take_model(c, option, value);
-    case 'r':
-        c->capture = value;
-        break;
     case 's':
         command_source(c, true, D_SPEC_NAME, value);
-        break;
-    case 'a':
-        c->claim = true;
-        break;
-    case 'b':
-        command_set(c, "bufsize", value, "-b");
-        break;
-    case 'c':
-        c->run = value;
-        break;
-    case 'C':
-        command_set(c, "cpp", NULL, NULL);
-        break;
-    case 'D':
-        command_set(c, "define", value, NULL);
-        break;
-    case 'e':
-        c->compile_only = true;
-        break;
-    case 'F':
-        command_set(c, "flowindent", NULL, NULL);
-        break;
-    case 'H':
-        command_set(c, "cpphdrs", NULL, NULL);
-        break;
-    case 'I':
-        command_set(c, "incdir", value, NULL);
-        break;
-    case 'l':
-        c->list = true;
-        break;
-    case 'L':
-        command_set(c, "libdir", value, NULL);
-        break;
-    case 'o':
-        c->output = value;
-        break;
+        return 0;
     case 'p':
         return take_pid(c, value) ? 0 : 1;
-    case 'q':
-        command_set(c, "quiet", NULL, NULL);
-        break;
-    case 'S':
-        c->disassemble = true;
-        break;
-    case 't':
-        c->target_spec = value;
-        break;
-    case 'U':
-        command_set(c, "undef", value, NULL);
-        break;
-    case 'v':
-        c->verbose = true;
-        break;
-    case 'V':
-        c->version = true;
-        break;
-    case 'w':
-        c->destructive = true;
-        command_set(c, "destructive", NULL, NULL);
-        break;
     case 'x':
         add_assignment(c, value);
-        break;
-    case 'X':
-        command_set(c, "stdc", value, "-X");
-        break;
-    case 'Z':
-        command_set(c, "zdefs", NULL, NULL);
-        break;
-    case OPT_JSON:
-        c->json = true;
-        break;
-    case OPT_COMPILE:
-        c->compile_to = value;
-        c->compile_only = true;
-        break;
+        return 0;
     case OPT_ELF:
         command_add_elf(c, value);
-        break;
+        return 0;
     case OPT_HELP:
         command_usage(stdout);
         exit(0);
@@ -272,7 +269,6 @@ static int take_option(struct command *c, int option, char *value)
         command_usage(stderr);
         return 2;
     }
-    return 0;
 }
 
 /* Options may stand between and behind the macro arguments, as with dtrace(1M); -- ends them. */
