@@ -13,7 +13,12 @@
 #include "tracelogger/refused.h"
 #include "tracelogger/sink.h"
 
-#define AT_ONCE 4 /* buffers carried before pulses are looked at again */
+#define AT_ONCE 4   /* buffers, or SINK_TOGETHER, carried before pulses are looked at again */
+#define HELD_PART 4 /* of all buffers, so much at most is in hand */
+
+/* What is in hand. */
+static struct kymo_trace_buffer taken[SINK_TOGETHER];
+static struct sink_buffer buffers[SINK_TOGETHER];
 
 static int trouble(const char *what)
 {
@@ -53,59 +58,103 @@ static bool is_cut(struct capture *capture, uint32_t slots)
     return capture->cut;
 }
 
-static bool plausible(const struct capture *capture, const struct kymo_trace_buffer *taken)
+static bool plausible(const struct capture *capture, const struct kymo_trace_buffer *buffer)
 {
-    uint64_t end = ((uint64_t)taken->index + 1) * TRACE_BUFFER_BYTES;
+    uint64_t end = ((uint64_t)buffer->index + 1) * TRACE_BUFFER_BYTES;
 
-    return end <= capture->block_bytes && taken->slots <= TRACE_BUFFER_SLOTS &&
-           taken->cpu < CPUS_MAX && taken->slots > 0;
+    return end <= capture->block_bytes && buffer->slots <= TRACE_BUFFER_SLOTS &&
+           buffer->cpu < CPUS_MAX && buffer->slots > 0;
 }
 
-static int write_buffer(struct capture *capture, const struct kymo_trace_buffer *taken)
+/* What the sink has made of one: 0, or it is bad for all that follows. */
+static int account(struct capture *capture, const struct sink_buffer *buffer)
 {
-    if (!plausible(capture, taken)) {
-        printf("tracelogger: the kernel gave an impossible buffer\n");
-        return -1;
-    }
-    const struct trace_slot *slots =
-        (const void *)(capture->block + (size_t)taken->index * TRACE_BUFFER_BYTES);
-    if (is_cut(capture, taken->slots)) {
-        refused_account(capture, taken->cpu, slots, taken->slots, true);
-        return 0;
-    }
-    lag_note(taken, slots);
-    int result = sink_buffer(slots, taken->slots, taken->cpu);
+    const struct trace_slot *slots = buffer->slots;
+    int result = buffer->result;
+
     if (result == 0) {
-        capture->last_time[taken->cpu] = slots[taken->slots - 1].time;
+        capture->last_time[buffer->cpu] = slots[buffer->count - 1].time;
         capture->written++;
-        capture->slots += taken->slots;
+        capture->slots += buffer->count;
     } else {
-        capture->unwritten += taken->slots;
+        capture->unwritten += buffer->count;
     }
     if (result > 0 &&
-        refused_account(capture, taken->cpu, slots, taken->slots, result == SINK_FULL) != 0) {
+        refused_account(capture, buffer->cpu, slots, buffer->count, result == SINK_FULL) != 0) {
         return -1;
     }
     return result == SINK_LOST ? 0 : result;
 }
 
-/* Takes one buffer if one is READY and the limit is not reached: 1; none: 0; -1: it is lost. */
-static int carry(struct capture *capture, uint32_t limit)
+/* One of those in hand joins the others for the sink, if it is to get there. */
+static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, unsigned *count)
 {
-    struct kymo_trace_buffer taken;
-
-    if ((limit != 0 && capture->written >= limit) ||
-        TraceEvent(KYMO_TRACE_TAKEBUFFER, &taken) < 0) {
+    if (!plausible(capture, buffer)) {
+        printf("tracelogger: the kernel gave an impossible buffer\n");
+        return -1;
+    }
+    const struct trace_slot *slots =
+        (const void *)(capture->block + (size_t)buffer->index * TRACE_BUFFER_BYTES);
+    if (is_cut(capture, buffer->slots)) {
+        refused_account(capture, buffer->cpu, slots, buffer->slots, true);
         return 0;
     }
-    int result = write_buffer(capture, &taken);
-    if (TraceEvent(KYMO_TRACE_GIVEBUFFER, taken.index) < 0) {
-        result = trouble("giving a buffer back");
+    lag_note(buffer, slots);
+    buffers[(*count)++] = (struct sink_buffer){slots, buffer->slots, buffer->cpu, 0};
+    return 0;
+}
+
+static int write_buffers(struct capture *capture, unsigned in_hand)
+{
+    unsigned count = 0;
+    int result = 0;
+
+    for (unsigned i = 0; i < in_hand; i++) {
+        result |= add(capture, &taken[i], &count);
+    }
+    sink_buffers(buffers, count);
+    for (unsigned i = 0; i < count; i++) {
+        result |= account(capture, &buffers[i]);
+    }
+    return result;
+}
+
+static void give(struct capture *capture, const struct kymo_trace_buffer *buffer, int *result)
+{
+    if (TraceEvent(KYMO_TRACE_GIVEBUFFER, buffer->index) < 0) {
+        *result = trouble("giving a buffer back");
     }
     if (capture->options->verbose > 1) {
-        printf("tracelogger: CPU %u buffer %u: %u slots%s\n", (unsigned)taken.cpu,
-               (unsigned)taken.sequence, (unsigned)taken.slots,
+        printf("tracelogger: CPU %u buffer %u: %u slots%s\n", (unsigned)buffer->cpu,
+               (unsigned)buffer->sequence, (unsigned)buffer->slots,
                capture->cut ? ", counted as lost" : "");
+    }
+}
+
+/* -S asks how much was written before each. */
+static unsigned most_in_hand(const struct capture *capture)
+{
+    uint64_t part = capture->block_bytes / TRACE_BUFFER_BYTES / HELD_PART;
+    unsigned together = capture->options->size ? 1 : sink_together();
+
+    return part >= together ? together : part > 0 ? (unsigned)part : 1;
+}
+
+/* Takes what is READY, up to so much and the limit: 1; none: 0; -1: something of it is lost. */
+static int carry(struct capture *capture, uint32_t limit)
+{
+    unsigned most = most_in_hand(capture), in_hand = 0;
+
+    while (in_hand < most && (limit == 0 || capture->written + in_hand < limit) &&
+           TraceEvent(KYMO_TRACE_TAKEBUFFER, &taken[in_hand]) >= 0) {
+        in_hand++;
+    }
+    if (in_hand == 0) {
+        return 0;
+    }
+    int result = write_buffers(capture, in_hand);
+    for (unsigned i = 0; i < in_hand; i++) {
+        give(capture, &taken[i], &result);
     }
     return result == 0 ? 1 : -1;
 }
@@ -117,7 +166,7 @@ static int carry(struct capture *capture, uint32_t limit)
 int capture_drain(struct capture *capture, bool limited)
 {
     uint32_t limit = limited ? capture->options->buffers : 0;
-    uint32_t most = limited ? AT_ONCE : UINT32_MAX;
+    uint32_t most = !limited ? UINT32_MAX : most_in_hand(capture) > 1 ? 1 : AT_ONCE;
     int result = 0;
     int carried = 1;
 

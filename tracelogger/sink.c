@@ -69,17 +69,41 @@ int sink_slots(const void *slots, size_t count)
     return -1;
 }
 
-int sink_buffer(const void *slots, size_t count, uint32_t cpu)
+static int one_buffer(const struct sink_buffer *buffer)
 {
-    if (failed || !sink || !sink->buffer) {
-        return sink_slots(slots, count);
+    if (!sink->buffer) {
+        return sink_slots(buffer->slots, buffer->count);
     }
-    int result = sink->buffer(slots, count, cpu);
-    if (result < 0) {
-        return fail("write", strerror(errno));
+    int result = sink->buffer(buffer->slots, buffer->count, buffer->cpu);
+    written += result == 0 ? buffer->count * TRACE_SLOT_BYTES : 0;
+    return result < 0 ? fail("write", strerror(errno)) : result;
+}
+
+static void all_buffers(struct sink_buffer *buffers, unsigned count)
+{
+    sink->buffers(buffers, count);
+    for (unsigned i = 0; i < count; i++) {
+        written += buffers[i].result == 0 ? buffers[i].count * TRACE_SLOT_BYTES : 0;
+        if (buffers[i].result < 0) {
+            fail("write", strerror(errno));
+        }
     }
-    written += result == 0 ? count * TRACE_SLOT_BYTES : 0;
-    return result;
+}
+
+void sink_buffers(struct sink_buffer *buffers, unsigned count)
+{
+    if (!failed && sink && sink->buffers && count > 0) {
+        all_buffers(buffers, count);
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        buffers[i].result = failed || !sink ? -1 : one_buffer(&buffers[i]);
+    }
+}
+
+unsigned sink_together(void)
+{
+    return sink && sink->buffers ? SINK_TOGETHER : 1;
 }
 
 int sink_close(void)

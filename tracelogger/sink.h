@@ -11,6 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sink_buffer {
+    const void *slots;
+    size_t count;
+    uint32_t cpu;
+    int result; /* 0, -1, SINK_LOST, SINK_FULL */
+};
+#define SINK_TOGETHER 16
+
 /* One kind: a file and a row in sink.c. -1 and errno on failure. */
 struct sink {
     const char *prefix;                            /* of the name that -f gives */
@@ -19,6 +27,8 @@ struct sink {
     /* The slots of a buffer: 0, -1, SINK_LOST, SINK_FULL; NULL: they are written like anything
      * else. */
     int (*buffer)(const void *slots, size_t count, uint32_t cpu);
+    /* Several, where that is cheaper, at most SINK_TOGETHER; NULL: it isn't. */
+    void (*buffers)(struct sink_buffer *buffers, unsigned count);
     int (*close)(void);
 };
 extern const struct sink sink_host, sink_link, sink_block;
@@ -36,9 +46,11 @@ int sink_open(const char *name);
 int sink_write(const void *data, size_t bytes);
 /* Slots: as above, but if they were written in part, says how many whole ones are in the file. */
 int sink_slots(const void *slots, size_t count);
-/* All of a buffer. 0, -1 as above, or SINK_LOST: it isn't stored, the capture goes on without; or
- * SINK_FULL: nor will others be, but that they are lost can be written. */
-int sink_buffer(const void *slots, size_t count, uint32_t cpu);
+/* All of some buffers; the result of each: 0, -1 as above, or SINK_LOST: it isn't stored, the
+ * capture goes on without; or SINK_FULL: nor will others be, but that they are lost can be written.
+ */
+void sink_buffers(struct sink_buffer *buffers, unsigned count);
+unsigned sink_together(void); /* as many as are worth waiting for */
 int sink_close(void);
 uint64_t sink_bytes(void); /* written so far */
 bool sink_failed(void);

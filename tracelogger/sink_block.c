@@ -2,10 +2,9 @@
 /*
  * The sink "block:NAME": the capture goes to a disk without a file system, by its driver process
  * (diskd), as a block log (lib/blocklog, docs/format.md): what a write has returned is on the
- * medium. A buffer is a record; what is smaller is put together. A buffer that the medium refuses
- * for good is lost, and only that; what comes when the disk is full is lost and counted there, in
- * places kept for that, once for each CPU, class and reason. `kymo extract` takes the captures off
- * the disk.
+ * medium. Buffers that are READY together are a record; what is smaller is put together. A buffer
+ * that the medium refuses for good is lost, and only that; what comes when the disk is full is lost
+ * and counted there, in places kept for that. `kymo extract` takes the captures off the disk.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,10 +18,12 @@
 #include "tracelogger/sink.h"
 #include "trace/slot.h"
 
+_Static_assert(SINK_TOGETHER <= BLOCKLOG_TOGETHER, "pieces of a record");
+
 static struct blocklog log;
 static int coid = -1;
 /* Bytes that are no buffer: the capture's header, DROPPED slots behind a buffer. */
-static _Alignas(struct trace_slot) uint8_t small[BLOCKLOG_DATA_BYTES];
+static uint8_t small[BLOCKLOG_DATA_BYTES];
 static uint32_t small_bytes;
 static bool full; /* only what is small is written now: what else there was */
 
@@ -136,21 +137,6 @@ static int disk_is_full(void)
     return SINK_FULL;
 }
 
-/* A buffer's slots. */
-static int append(const void *data, uint32_t bytes, uint32_t slots, uint32_t cpu)
-{
-    int result = full ? -ENOSPC : blocklog_append(&log, data, bytes, slots, (uint16_t)cpu);
-
-    errno = -result;
-    if (result != 0) {
-        blocklog_lose(&log, slots);
-    }
-    if (result == -ENOSPC) {
-        return disk_is_full();
-    }
-    return result == -EIO ? SINK_LOST : result == 0 ? 0 : -1;
-}
-
 /* The small bytes, as a record of their own. Losing them would leave a capture that nobody can
  * read, or a loss that nobody knows of: that ends it. They have a place on a full disk, too. */
 static int append_small(void)
@@ -170,32 +156,8 @@ static int append_small(void)
     return result == 0 ? 0 : -1;
 }
 
-/* On a full disk losses of one kind are one slot, however many buffers were refused: all kinds of
- * all CPUs find room in the last places. False: it isn't such a slot, or the first of its kind, or
- * the count is full. */
-static bool add_to_dropped(const struct trace_slot *slot)
-{
-    struct trace_slot *known = (struct trace_slot *)(void *)small;
-
-    if (TRACE_GET_CLASS(slot->header) != TRACE_CLASS_CONTROL ||
-        TRACE_GET_EVENT(slot->header) != TRACE_CONTROL_DROPPED) {
-        return false;
-    }
-    for (uint32_t i = 0; i < small_bytes / TRACE_SLOT_BYTES; i++) {
-        if (known[i].header == slot->header && known[i].d1 == slot->d1 &&
-            known[i].d2 <= UINT32_MAX - slot->d2) {
-            known[i].d2 += slot->d2;
-            return true;
-        }
-    }
-    return false;
-}
-
 static long block_write(const void *data, size_t bytes)
 {
-    if (full && bytes == TRACE_SLOT_BYTES && add_to_dropped(data)) {
-        return (long)bytes;
-    }
 
     size_t room = sizeof(small) - small_bytes;
     size_t part = bytes < room ? bytes : room;
@@ -208,13 +170,37 @@ static long block_write(const void *data, size_t bytes)
     return (long)part;
 }
 
-static int block_buffer(const void *slots, size_t count, uint32_t cpu)
+/* What the log has made of one, as sink.h has it. */
+static int outcome(const struct blocklog_buffer *buffer)
 {
-    /* Once it is full they wait for the end: the last places are few. */
-    if (!full && append_small() != 0) {
-        return -1;
+    if (buffer->result == 0) {
+        return 0;
     }
-    return append(slots, (uint32_t)(count * TRACE_SLOT_BYTES), (uint32_t)count, cpu);
+    blocklog_lose(&log, buffer->slots);
+    if (buffer->result == -ENOSPC) {
+        return disk_is_full();
+    }
+    errno = -buffer->result;
+    return buffer->result == -EIO ? SINK_LOST : -1;
+}
+
+static void block_buffers(struct sink_buffer *buffers, unsigned count)
+{
+    struct blocklog_buffer pieces[SINK_TOGETHER];
+    /* Once it is full they wait for the end: the last places are few. */
+    bool bad = !full && append_small() != 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        pieces[i] = (struct blocklog_buffer){
+            buffers[i].slots, (uint32_t)(buffers[i].count * TRACE_SLOT_BYTES),
+            (uint32_t)buffers[i].count, (uint16_t)buffers[i].cpu, -ENOSPC};
+    }
+    if (!bad && !full) {
+        blocklog_append_all(&log, pieces, count);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        buffers[i].result = bad ? -1 : outcome(&pieces[i]);
+    }
 }
 
 static int block_close(void)
@@ -236,6 +222,6 @@ const struct sink sink_block = {
     .prefix = "block:",
     .open = block_open,
     .write = block_write,
-    .buffer = block_buffer,
+    .buffers = block_buffers,
     .close = block_close,
 };

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <sys/dispatch.h>
 #include <sys/tracelog.h>
-#include <unistd.h>
 
 #include "apps/demo/demo.h"
 #include "lib/include/kymo.h"
 
 int main(int argc, char **argv)
 {
+    argc = demo_arguments(argc, argv);
     unsigned questions = argc > 2 ? (unsigned)atoi(argv[2]) : 100;
     unsigned pause_ms = argc > 3 ? (unsigned)atoi(argv[3]) : 10;
     const char *name = argc > 1 ? argv[1] : "client";
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
         last = reply.value;
         trace_logi(EVENT_SMOOTHED, n, (unsigned)last);
         demo_work(20000);
-        usleep(pause_ms * 1000);
+        demo_pause(pause_ms * 1000);
     }
     printf("client %s: %u answers, the last %d\n", name, questions, (int)last);
     return 0;

@@ -2,9 +2,11 @@
 /*
  * demo: the workload of `make demo`: starts the other programs of this folder at their priorities,
  * waits for them and ends: about three seconds of the machine's time. Status 0 if all did well
- * (the crash, which is on purpose, must end by a signal). demo -r: over and over, until it doesn't.
+ * (the crash, which is on purpose, must end by a signal). `demo [-r [TURNS]] [xTIMES]`: over and
+ * over, so often or until it doesn't; so many times as fast.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +23,10 @@ struct job {
     int priority, policy;
     bool crashes;
     uint32_t heap; /* 0: the default; threads' stacks need more on Cortex-M */
-    char *argv[5];
+    char *argv[6];
 };
+
+static char *speed; /* xTIMES, of all programs; NULL: the usual one */
 
 static struct job jobs[] = {
     {20, SCHED_FIFO, false, 0, {"sensor", "250"}},
@@ -41,7 +45,13 @@ static int pids[JOBS];
 static int start(char *const argv[], int priority, int policy, uint32_t heap)
 {
     struct kymo_spawn_attr attr = {.priority = priority, .policy = policy, .heap_size = heap};
-    int pid = kymo_spawn(argv[0], argv, &attr);
+    char *with_speed[7] = {NULL};
+
+    for (size_t i = 0; argv[i]; i++) {
+        with_speed[i] = argv[i];
+        with_speed[i + 1] = speed;
+    }
+    int pid = kymo_spawn(argv[0], with_speed, &attr);
 
     if (pid < 0) {
         printf("demo: %s: %s\n", argv[0], strerror(errno));
@@ -110,10 +120,14 @@ static bool work(void)
 
 int main(int argc, char **argv)
 {
-    bool repeat = argc == 2 && strcmp(argv[1], "-r") == 0, good;
+    bool good = true;
 
-    do {
+    speed = argc > 1 && argv[argc - 1][0] == 'x' ? argv[argc - 1] : NULL;
+    argc = demo_arguments(argc, argv);
+    bool repeat = argc > 1 && strcmp(argv[1], "-r") == 0;
+    int turns = argc > 2 ? atoi(argv[2]) : repeat ? INT_MAX : 1;
+    for (int i = 0; i < turns && good; i++) {
         good = work();
-    } while (good && repeat);
+    }
     return good ? 0 : 1;
 }

@@ -4,6 +4,8 @@
 #define APPS_DEMO_DEMO_H
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #define FILTER_NAME "filter"
 #define SENSOR_HZ 100
@@ -30,11 +32,32 @@ enum {
     EVENT_PHASE = 210      /* text: what the demo does now */
 };
 
+/* How much faster than usual all goes: work and pauses shrink, so events come closer together. */
+static uint32_t demo_times = 1;
+
+/* Takes the last argument if it says so: `xTIMES`. The number of those before it. */
+static inline int demo_arguments(int argc, char **argv)
+{
+    if (argc < 2 || argv[argc - 1][0] != 'x') {
+        return argc;
+    }
+    int times = atoi(argv[argc - 1] + 1);
+
+    demo_times = times > 0 ? (uint32_t)times : 1;
+    return argc - 1;
+}
+
+static inline void demo_pause(uint32_t us)
+{
+    usleep(us / demo_times);
+}
+
 /* Keeps the CPU busy for about so many iterations; the same work every time. */
 static inline uint32_t demo_work(uint32_t iterations)
 {
     uint32_t x = 12345;
 
+    iterations /= demo_times;
     for (uint32_t i = 0; i < iterations; i++) {
         x = x * 1664525u + 1013904223u;
         __asm__ volatile("" : "+r"(x));

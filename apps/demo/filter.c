@@ -52,8 +52,9 @@ static int serve(int rcvid, const struct filter_msg *msg)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    demo_arguments(argc, argv);
     name_attach_t *name = name_attach(NULL, FILTER_NAME, 0);
     int go_on = 1;
 

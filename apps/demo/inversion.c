@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/tracelog.h>
-#include <unistd.h>
 
 #include "apps/demo/demo.h"
 #include "lib/include/kymo.h"
@@ -36,7 +35,7 @@ static void *low(void *arg)
     kymo_thread_name("low");
     pthread_mutex_lock(&mutex);
     trace_logi(EVENT_INVERSION, 1, LOW);
-    demo_work(4 * per_ms);
+    demo_work(4 * per_ms / demo_times);
     pthread_mutex_unlock(&mutex);
     return NULL;
 }
@@ -47,10 +46,10 @@ static void *middle(void *arg)
 
     (void)arg;
     kymo_thread_name("middle");
-    usleep(2000);
+    demo_pause(2000);
     begun = now_us();
     trace_logi(EVENT_INVERSION, 2, MIDDLE);
-    demo_work(10 * per_ms);
+    demo_work(10 * per_ms / demo_times);
     middle_took_us = now_us() - begun;
     return NULL;
 }
@@ -61,7 +60,7 @@ static void *high(void *arg)
 
     (void)arg;
     kymo_thread_name("high");
-    usleep(1000);
+    demo_pause(1000);
     begun = now_us();
     pthread_mutex_lock(&mutex);
     high_waited_us = now_us() - begun;
@@ -114,14 +113,15 @@ static void calibrate(void)
     per_ms = (uint32_t)((uint64_t)sample * 1000 / (quickest ? quickest : 1));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    demo_arguments(argc, argv);
     calibrate();
     for (int i = 0; i < EPISODES; i++) {
         if (episode() != 0) {
             return 1;
         }
-        usleep(20000);
+        demo_pause(20000);
     }
     printf("inversion: high waited %u us while middle had %u us to run\n", (unsigned)high_waited_us,
            (unsigned)middle_took_us);

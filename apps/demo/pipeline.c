@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/tracelog.h>
-#include <unistd.h>
 
 #include "apps/demo/demo.h"
 #include "lib/include/kymo.h"
@@ -30,17 +29,18 @@ static void *produce(void *arg)
         sem_getvalue(&used, &waiting);
         trace_logi(EVENT_ITEM, n, (unsigned)waiting);
         if (n % ROOM == 0) {
-            usleep(8000);
+            demo_pause(8000);
         }
     }
     return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     pthread_t producer;
     uint32_t wrong = 0;
 
+    demo_arguments(argc, argv);
     sem_init(&used, 0, 0);
     sem_init(&room, 0, ROOM);
     if (pthread_create(&producer, NULL, produce, NULL) != 0) {

@@ -25,7 +25,7 @@ static int32_t measure(uint32_t n)
 
 static int start_timer(int chid)
 {
-    struct _itimer every = {PERIOD, PERIOD};
+    struct _itimer every = {PERIOD / demo_times, PERIOD / demo_times};
     struct sigevent event;
     int coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
 
@@ -36,6 +36,7 @@ static int start_timer(int chid)
 
 int main(int argc, char **argv)
 {
+    argc = demo_arguments(argc, argv);
     uint32_t readings = argc > 1 ? (uint32_t)atoi(argv[1]) : 250;
     int chid = ChannelCreate(0);
     int filter = name_open(FILTER_NAME, 0);

@@ -39,7 +39,8 @@ int main(int argc, char **argv)
 {
     pthread_t thread;
 
-    until = now() + (uint64_t)(argc > 1 ? atoi(argv[1]) : 300) * 1000000;
+    argc = demo_arguments(argc, argv);
+    until = now() + (uint64_t)(argc > 1 ? atoi(argv[1]) : 300) * 1000000 / demo_times;
     if (pthread_create(&thread, NULL, spin, &rounds[0]) != 0) {
         printf("spinner: no thread\n");
         return 1;

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "apps/demo/demo.h"
 #include "lib/include/kymo.h"
@@ -33,15 +32,16 @@ static void *work(void *arg)
         demo_work(3000);
         pthread_cond_broadcast(&changed);
         pthread_mutex_unlock(&mutex);
-        usleep(me == 0 ? 5000 : 1000);
+        demo_pause(me == 0 ? 5000 : 1000);
     }
     return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     pthread_t threads[WORKERS];
 
+    demo_arguments(argc, argv);
     for (unsigned i = 0; i < WORKERS; i++) {
         if (pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i) != 0) {
             printf("workers: no thread\n");

@@ -51,7 +51,7 @@ static int add(struct extract_list *list, const struct blocklog_header *header)
     if (!capture) {
         return -ENOMEM;
     }
-    capture->after = header->sequence + 1;
+    capture->after = header->sequence + blocklog_frames_of(header);
     capture->lost = header->lost;
     if (header->kind == BLOCKLOG_BEGIN) {
         capture->time = header->time;
@@ -73,8 +73,9 @@ int extract_list(struct blocklog *log, struct extract_list *list)
     int result = 0;
 
     *list = (struct extract_list){0};
-    for (uint64_t at = log->oldest; at < log->next && result == 0; at++) {
+    for (uint64_t at = log->oldest, frames; at < log->next && result == 0; at += frames) {
         result = blocklog_header(log, at, &header);
+        frames = result == 0 ? blocklog_frames_of(&header) : 1;
         if (result == 0) {
             result = add(list, &header);
         } else if (result == -ENOENT) {
@@ -95,31 +96,82 @@ void extract_list_free(struct extract_list *list)
     list->count = 0;
 }
 
-/* Of the record in hand: a damaged one may be there once more. */
 struct reading {
-    uint64_t offset;     /* where the next one begins, or later */
-    uint64_t bad_offset; /* of a damaged one, */
-    uint32_t bad_bytes;  /* 0: none */
+    struct blocklog *log;
+    struct extract_capture *capture;
+    int (*take)(void *context, const void *data, size_t bytes);
+    void *context;
+    uint64_t offset; /* behind what was given or given up */
 };
 
-static void give_up_damaged(struct reading *reading, struct extract_capture *capture)
+static bool is_data_of(struct reading *reading, uint64_t at, struct blocklog_header *header)
 {
-    capture->damaged += reading->bad_bytes;
-    reading->bad_bytes = 0;
+    return blocklog_header(reading->log, at, header) == 0 &&
+           header->begin == reading->capture->begin && header->kind == BLOCKLOG_DATA;
 }
 
-/* Its data into `data`: 0; 1: damaged; or the disk's error. */
-static int read_record(struct blocklog *log, const struct blocklog_header *header,
-                       struct reading *reading, void *data)
+/* The piece of a record that begins at `offset` of the capture, if it is sound and as long. */
+static bool piece_at(struct reading *reading, const struct blocklog_header *header, uint64_t offset,
+                     uint32_t bytes, void *data)
 {
-    int result = blocklog_data(log, header, data);
+    uint64_t at = header->offset;
 
-    reading->offset = header->offset + (result == 0 ? header->bytes : 0);
-    reading->bad_bytes = 0;
+    for (unsigned i = 0; i < blocklog_frames_of(header) && at <= offset; i++) {
+        uint32_t there;
+        int result = blocklog_data(reading->log, header, i, data, &there);
+
+        if (at == offset && there == bytes && result == 0) {
+            return true;
+        }
+        at += there;
+    }
+    return false;
+}
+
+/* A damaged piece may be there once more, further on: its first acknowledgement failed. */
+static bool copy_of(struct reading *reading, uint64_t after, uint64_t offset, uint32_t bytes,
+                    void *data)
+{
+    struct blocklog_header header;
+
+    for (uint64_t at = after; at < reading->capture->after; at++) {
+        if (!is_data_of(reading, at, &header)) {
+            continue;
+        }
+        if (header.offset > offset) {
+            return false;
+        }
+        if (piece_at(reading, &header, offset, bytes, data)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int read_piece(struct reading *reading, const struct blocklog_header *header, unsigned i,
+                      uint64_t *offset)
+{
+    static uint8_t data[BLOCKLOG_DATA_BYTES];
+    uint32_t bytes;
+    int result = blocklog_data(reading->log, header, i, data, &bytes);
+    uint64_t at = *offset;
+
+    *offset += bytes;
+    if (at < reading->offset) {
+        return 0; /* it was there before */
+    }
+    reading->offset = *offset;
     if (result == -EBADMSG || result == -EIO) {
-        reading->bad_offset = header->offset;
-        reading->bad_bytes = header->bytes;
-        return 1;
+        uint64_t after = header->sequence + blocklog_frames_of(header);
+
+        if (!copy_of(reading, after, at, bytes, data)) {
+            reading->capture->damaged += bytes;
+            return 0;
+        }
+        result = 0;
+    }
+    if (result == 0 && bytes > 0 && reading->take(reading->context, data, bytes) != 0) {
+        return -1;
     }
     return result;
 }
@@ -127,27 +179,22 @@ static int read_record(struct blocklog *log, const struct blocklog_header *heade
 int extract_read(struct blocklog *log, struct extract_capture *capture,
                  int (*take)(void *context, const void *data, size_t bytes), void *context)
 {
-    static uint8_t data[BLOCKLOG_DATA_BYTES];
+    struct reading reading = {log, capture, take, context, 0};
     struct blocklog_header header;
-    struct reading reading = {0};
+    int result = 0;
 
     capture->damaged = 0;
     for (uint64_t at = capture->first; at < capture->after; at++) {
-        if (blocklog_header(log, at, &header) != 0 || header.begin != capture->begin ||
-            header.kind != BLOCKLOG_DATA || header.offset < reading.offset) {
+        if (!is_data_of(&reading, at, &header) || header.offset < reading.offset) {
             continue;
         }
-        if (header.offset != reading.bad_offset) {
-            give_up_damaged(&reading, capture);
+        uint64_t offset = header.offset;
+        for (unsigned i = 0; i < blocklog_frames_of(&header) && result == 0; i++) {
+            result = read_piece(&reading, &header, i, &offset);
         }
-        int result = read_record(log, &header, &reading, data);
-        if (result < 0) {
+        if (result != 0) {
             return result;
         }
-        if (result == 0 && take(context, data, header.bytes) != 0) {
-            return -1;
-        }
     }
-    give_up_damaged(&reading, capture);
     return 0;
 }

@@ -3,7 +3,8 @@
  * Captures on a disk without a file system, so that a power cut at any write loses nothing that was
  * acknowledged. A log of records (layout.h): a record's data is written and flushed, then its
  * header is written and flushed, then the caller is told. A header that is sound therefore has its
- * data; one that isn't was acknowledged to nobody. Recovery is a scan of the headers.
+ * data; one that isn't was acknowledged to nobody. Recovery is a scan of the headers. Flushes take
+ * most of the time, so a record may be several buffers, which share the two.
  *
  * Several captures follow each other; none is overwritten unless blocklog_reclaim(), or `reclaims`,
  * was asked to free the oldest. A frame that can't be written after some tries is passed over: its
@@ -27,6 +28,13 @@
 #define BLOCKLOG_LAST 3  /* of them, for blocklog_append_last() */
 #define BLOCKLOG_FRAMES_LEAST (4 * BLOCKLOG_SPARE)
 
+struct blocklog_buffer {
+    const void *data;
+    uint32_t bytes, slots;
+    uint16_t cpu;
+    int result;
+};
+
 struct blocklog {
     const struct blocklog_disk *disk;
     struct blocklog_super super;
@@ -35,6 +43,7 @@ struct blocklog {
     uint64_t begin, offset, lost;
     bool recording;
     bool reclaims;        /* when it is full; set after blocklog_open() */
+    bool may_be_there;    /* the record of several pieces that failed last */
     uint32_t passed_over; /* frames, since blocklog_open() */
     uint32_t tries;       /* that failed */
     /* Tells of a long scan; may be NULL. */
@@ -51,8 +60,12 @@ int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk);
 /* Record `sequence`, if it is between oldest and next: 0, -ENOENT it isn't there (passed over, or
  * its header is damaged), -EIO. */
 int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header);
-/* Its data, header->bytes of them, into room for BLOCKLOG_DATA_BYTES. -EBADMSG: damaged. */
-int blocklog_data(struct blocklog *log, const struct blocklog_header *header, void *data);
+/* Frames that it takes: the next record may be so many further on. */
+uint32_t blocklog_frames_of(const struct blocklog_header *header);
+/* The data of its piece i, of that many, into room for BLOCKLOG_DATA_BYTES; *bytes of them.
+ * -EBADMSG: damaged. */
+int blocklog_data(struct blocklog *log, const struct blocklog_header *header, unsigned i,
+                  void *data, uint32_t *bytes);
 
 /* ---- the writer ------------------------------------------------------------------------------ */
 
@@ -64,6 +77,9 @@ int blocklog_begin(struct blocklog *log, const char *name, uint64_t time);
 /* Its next bytes, at most BLOCKLOG_DATA_BYTES; 0: they are on the medium. */
 int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
                     uint16_t cpu);
+/* Several, as one record if that can be; at most BLOCKLOG_TOGETHER. Each has its result, as above.
+ */
+void blocklog_append_all(struct blocklog *log, struct blocklog_buffer *buffers, unsigned count);
 /* The same on a full disk: what must be said before the end. BLOCKLOG_LAST such have a place. */
 int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes);
 /* So many slots of the capture are lost: the next record says so. */

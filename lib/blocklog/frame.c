@@ -17,13 +17,31 @@ uint64_t blocklog_frame_sector(const struct blocklog_super *super, uint64_t sequ
     return BLOCKLOG_FIRST + frame * (super->header_sectors + BLOCKLOG_DATA_SECTORS);
 }
 
+static bool pieces_sound(const struct blocklog_header *header)
+{
+    uint32_t bytes = 0, slots = 0;
+
+    for (uint32_t i = 0; i < header->pieces && i < BLOCKLOG_TOGETHER; i++) {
+        const struct blocklog_piece *piece = &header->piece[i];
+
+        if (piece->bytes == 0 || piece->bytes > BLOCKLOG_DATA_BYTES) {
+            return false;
+        }
+        bytes += piece->bytes;
+        slots += piece->slots;
+    }
+    return header->pieces == 0 ? header->bytes <= BLOCKLOG_DATA_BYTES
+                               : header->pieces <= BLOCKLOG_TOGETHER && bytes == header->bytes &&
+                                     slots == header->slots;
+}
+
 static bool sound(const struct blocklog_super *super, uint64_t frame,
                   const struct blocklog_header *header)
 {
     return header->magic == BLOCKLOG_HEADER_MAGIC && header->id == super->id &&
            header->crc == blocklog_crc(header, sizeof(*header) - sizeof(header->crc)) &&
            header->sequence % super->frames == frame &&
-           (header->sequence | header->offset) >> 62 == 0 && header->bytes <= BLOCKLOG_DATA_BYTES &&
+           (header->sequence | header->offset) >> 62 == 0 && pieces_sound(header) &&
            header->oldest <= header->sequence && header->begin <= header->sequence &&
            header->kind >= BLOCKLOG_BEGIN && header->kind <= BLOCKLOG_RECLAIM &&
            header->name[BLOCKLOG_NAME - 1] == '\0';
@@ -50,12 +68,30 @@ int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_hea
     return result == 0 && header->sequence != sequence ? -ENOENT : result;
 }
 
-int blocklog_data(struct blocklog *log, const struct blocklog_header *header, void *data)
+uint32_t blocklog_frames_of(const struct blocklog_header *header)
 {
-    uint32_t sectors = (header->bytes + BLOCKLOG_SECTOR - 1) / BLOCKLOG_SECTOR;
-    uint64_t sector =
-        blocklog_frame_sector(&log->super, header->sequence) + log->super.header_sectors;
+    return header->pieces > 1 ? header->pieces : 1;
+}
 
+static struct blocklog_piece piece_of(const struct blocklog_header *header, unsigned i)
+{
+    const struct blocklog_piece first = {.crc = header->data_crc,
+                                         .bytes = (uint16_t)header->bytes,
+                                         .slots = (uint16_t)header->slots,
+                                         .cpu = header->cpu};
+
+    return header->pieces == 0 ? first : header->piece[i];
+}
+
+int blocklog_data(struct blocklog *log, const struct blocklog_header *header, unsigned i,
+                  void *data, uint32_t *bytes)
+{
+    const struct blocklog_piece piece = piece_of(header, i);
+    uint32_t sectors = (piece.bytes + BLOCKLOG_SECTOR - 1u) / BLOCKLOG_SECTOR;
+    uint64_t sector =
+        blocklog_frame_sector(&log->super, header->sequence + i) + log->super.header_sectors;
+
+    *bytes = piece.bytes;
     if (sectors == 0) {
         return 0;
     }
@@ -64,5 +100,5 @@ int blocklog_data(struct blocklog *log, const struct blocklog_header *header, vo
     if (result != 0) {
         return result;
     }
-    return blocklog_crc(data, header->bytes) == header->data_crc ? 0 : -EBADMSG;
+    return blocklog_crc(data, piece.bytes) == piece.crc ? 0 : -EBADMSG;
 }

@@ -11,7 +11,9 @@ uint64_t blocklog_frame_sector(const struct blocklog_super *super, uint64_t sequ
 /* What record is in a frame, of whatever lap: 0, -ENOENT no sound one, -EIO, -ENODEV. */
 int blocklog_frame_header(struct blocklog *log, uint64_t frame, struct blocklog_header *header);
 void blocklog_header_begin(struct blocklog *log, uint16_t kind);
-/* Commits log->header, begun as above, with its data; `leave`: frames that must stay free. */
-int blocklog_commit(struct blocklog *log, const void *data, uint64_t leave);
+/* Commits log->header, begun as above, with this data; `leave`: frames that must stay free. Of
+ * several pieces, -EIO is said after the first try; they may be there all the same. */
+int blocklog_commit(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
+                    uint64_t leave);
 
 #endif

@@ -20,7 +20,8 @@
 
 #define BLOCKLOG_SUPER_MAGIC "KymoBlok"
 #define BLOCKLOG_HEADER_MAGIC 0x676f6c4bu /* Klog */
-#define BLOCKLOG_VERSION 1u
+#define BLOCKLOG_VERSION 2u  /* of 1, records have one piece, which is not in the table */
+#define BLOCKLOG_TOGETHER 16 /* pieces of a record */
 
 /* How a power cut can tear it decides what shares a physical sector with a header: nothing, where
  * the medium's are larger than 512 bytes (header_sectors 8). */
@@ -43,10 +44,22 @@ enum blocklog_kind {
     BLOCKLOG_RECLAIM,   /* `oldest` has moved; belongs to no capture */
 };
 
+/* What one frame holds of a record: a trace buffer. */
+struct blocklog_piece {
+    uint32_t crc; /* CRC-32C of the data */
+    uint16_t bytes, slots;
+    uint16_t cpu; /* whose slots these are; 0 if none are */
+    uint16_t reserved;
+};
+_Static_assert(sizeof(struct blocklog_piece) == 12, "layout");
+
+/* Of a record, in its first frame; further pieces are in the next frames, whose headers say
+ * nothing.
+ */
 struct blocklog_header {
     uint32_t magic;
     uint16_t kind;
-    uint16_t cpu;      /* whose slots these are; 0 if none are */
+    uint16_t cpu;      /* version 1 */
     uint64_t id;       /* the log's */
     uint64_t sequence; /* of the record, from 0 */
     uint64_t oldest;   /* records before this are gone: their frames may be written */
@@ -54,12 +67,13 @@ struct blocklog_header {
     uint64_t offset;   /* in the capture */
     uint64_t lost;     /* slots of the capture so far that no frame took */
     uint64_t time;     /* BEGIN: seconds since 1970, 0: not known */
-    uint32_t bytes;    /* of data */
+    uint32_t bytes;    /* of data, in all pieces */
     uint32_t slots;    /* in it */
-    uint32_t data_crc; /* CRC-32C of the data */
-    uint32_t reserved;
+    uint32_t data_crc; /* version 1 */
+    uint32_t pieces;
     char name[BLOCKLOG_NAME]; /* BEGIN: NUL-padded */
-    uint8_t zero[BLOCKLOG_SECTOR - 84 - BLOCKLOG_NAME];
+    struct blocklog_piece piece[BLOCKLOG_TOGETHER];
+    uint8_t zero[BLOCKLOG_SECTOR - 84 - BLOCKLOG_NAME - BLOCKLOG_TOGETHER * 12];
     uint32_t crc; /* CRC-32C of all before */
 };
 _Static_assert(sizeof(struct blocklog_header) == BLOCKLOG_SECTOR, "layout");

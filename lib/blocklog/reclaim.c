@@ -49,7 +49,7 @@ int blocklog_reclaim(struct blocklog *log)
     }
     blocklog_header_begin(log, BLOCKLOG_RECLAIM);
     log->header.oldest = begin; /* log->oldest stays until that is on the medium */
-    result = blocklog_commit(log, "", 0);
+    result = blocklog_commit(log, NULL, 0, 0);
     if (result == 0) {
         log->oldest = begin;
     }

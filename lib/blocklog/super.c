@@ -30,7 +30,7 @@ static int super_read(const struct blocklog_disk *disk, uint64_t sector,
         return result;
     }
     if (memcmp(super->magic, BLOCKLOG_SUPER_MAGIC, sizeof(super->magic)) != 0 ||
-        super->version != BLOCKLOG_VERSION ||
+        super->version == 0 || super->version > BLOCKLOG_VERSION ||
         super->crc != blocklog_crc(super, sizeof(*super) - sizeof(super->crc))) {
         return -EILSEQ;
     }
@@ -104,7 +104,7 @@ static int find_end(struct blocklog *log)
         }
         if (result == 0 && (!found || log->header.sequence >= log->next)) {
             found = true;
-            log->next = log->header.sequence + 1;
+            log->next = log->header.sequence + blocklog_frames_of(&log->header);
             log->oldest = log->header.oldest;
         }
         if (log->progress && frame % 1024 == 0) {

@@ -9,11 +9,11 @@
 #include "lib/blocklog/internal.h"
 
 /* The last sector's rest is zeros, so whole sectors go straight from the caller's memory. */
-static int write_data(struct blocklog *log, uint64_t sector, const uint8_t *data)
+static int write_piece(struct blocklog *log, uint64_t sector, const uint8_t *data, uint32_t bytes)
 {
     const struct blocklog_disk *disk = log->disk;
-    uint32_t whole = log->header.bytes / BLOCKLOG_SECTOR;
-    uint32_t rest = log->header.bytes % BLOCKLOG_SECTOR;
+    uint32_t whole = bytes / BLOCKLOG_SECTOR;
+    uint32_t rest = bytes % BLOCKLOG_SECTOR;
     int result = 0;
 
     if (whole > 0) {
@@ -24,38 +24,62 @@ static int write_data(struct blocklog *log, uint64_t sector, const uint8_t *data
         memcpy(log->bounce, data + (size_t)whole * BLOCKLOG_SECTOR, rest);
         result = disk->write(disk->context, sector + whole, log->bounce, 1);
     }
-    return result == 0 && log->header.bytes > 0 ? disk->flush(disk->context) : result;
+    return result;
 }
 
-static int write_header(struct blocklog *log, uint64_t sector)
+static int write_data(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count)
+{
+    int result = 0;
+
+    for (unsigned i = 0; i < count && result == 0; i++) {
+        uint64_t sector = blocklog_frame_sector(&log->super, log->next + i);
+
+        result =
+            write_piece(log, sector + log->super.header_sectors, buffers[i].data, buffers[i].bytes);
+    }
+    return result == 0 && count > 0 ? log->disk->flush(log->disk->context) : result;
+}
+
+static int write_header(struct blocklog *log)
 {
     const struct blocklog_disk *disk = log->disk;
-    int result = disk->write(disk->context, sector, &log->header, 1);
+    int result =
+        disk->write(disk->context, blocklog_frame_sector(&log->super, log->next), &log->header, 1);
 
     return result == 0 ? disk->flush(disk->context) : result;
 }
 
-/* Once: the data is on the medium before the header can be. */
-static int write_once(struct blocklog *log, uint64_t sector, const void *data)
+/* Once: the data is on the medium before the header can be. *begun: the header may be there. */
+static int write_once(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
+                      bool *begun)
 {
-    int result = write_data(log, sector + log->super.header_sectors, data);
+    int result = write_data(log, buffers, count);
 
-    return result == 0 ? write_header(log, sector) : result;
-}
-
-static int write_frame(struct blocklog *log, const void *data)
-{
-    uint64_t sector = blocklog_frame_sector(&log->super, log->next);
-    int result = -EIO;
-
-    for (int i = 0; i < BLOCKLOG_TRIES && result != 0 && result != -ENODEV; i++) {
-        result = write_once(log, sector, data);
-        log->tries += result != 0;
+    if (result == 0) {
+        *begun = true;
+        result = write_header(log);
     }
+    log->tries += result != 0;
     return result;
 }
 
-static void seal(struct blocklog *log, const void *data)
+static void seal_pieces(struct blocklog_header *header, const struct blocklog_buffer *buffers,
+                        unsigned count)
+{
+    header->pieces = count;
+    header->bytes = header->slots = 0;
+    for (unsigned i = 0; i < count; i++) {
+        header->piece[i] =
+            (struct blocklog_piece){.crc = blocklog_crc(buffers[i].data, buffers[i].bytes),
+                                    .bytes = (uint16_t)buffers[i].bytes,
+                                    .slots = (uint16_t)buffers[i].slots,
+                                    .cpu = buffers[i].cpu};
+        header->bytes += buffers[i].bytes;
+        header->slots += buffers[i].slots;
+    }
+}
+
+static void seal(struct blocklog *log)
 {
     struct blocklog_header *header = &log->header;
 
@@ -68,28 +92,62 @@ static void seal(struct blocklog *log, const void *data)
     if (header->kind == BLOCKLOG_BEGIN) {
         header->begin = log->begin = log->next;
     }
-    header->data_crc = blocklog_crc(data, header->bytes);
     header->crc = blocklog_crc(header, sizeof(*header) - sizeof(header->crc));
 }
 
-int blocklog_commit(struct blocklog *log, const void *data, uint64_t leave)
+static bool has_room(const struct blocklog *log, unsigned count, uint64_t leave)
+{
+    return log->next - log->oldest + (count > 1 ? count - 1 : 0) + leave < log->super.frames;
+}
+
+/* If it fails, no frame whose header may be there is used again: what it says must stay true. */
+static int commit_together(struct blocklog *log, const struct blocklog_buffer *buffers,
+                           unsigned count)
+{
+    bool begun = false;
+    int result = write_once(log, buffers, count, &begun);
+
+    log->next += result == 0 || begun ? count : 0;
+    log->may_be_there = result != 0 && begun;
+    log->passed_over += log->may_be_there ? count : 0;
+    return result;
+}
+
+/* In this frame, after some tries; it is used up then. */
+static int commit_here(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count)
 {
     int result = -EIO;
+    bool begun;
 
-    for (int i = 0; i < BLOCKLOG_SPARE; i++) {
-        if (log->next - log->oldest + leave >= log->super.frames) {
-            return -ENOSPC;
-        }
-        seal(log, data);
-        result = write_frame(log, data);
+    for (int i = 0; i < BLOCKLOG_TRIES && result != 0; i++) {
+        result = write_once(log, buffers, count, &begun);
         if (result == -ENODEV) {
             return result;
         }
-        log->next++;
-        if (result == 0) {
-            return 0;
+    }
+    log->next++;
+    log->passed_over += result != 0;
+    return result;
+}
+
+int blocklog_commit(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
+                    uint64_t leave)
+{
+    int result = -EIO;
+
+    seal_pieces(&log->header, buffers, count);
+    for (int i = 0; i < BLOCKLOG_SPARE; i++) {
+        if (!has_room(log, count, leave)) {
+            return -ENOSPC;
         }
-        log->passed_over++;
+        seal(log);
+        if (count > 1) {
+            return commit_together(log, buffers, count);
+        }
+        result = commit_here(log, buffers, count);
+        if (result == 0 || result == -ENODEV) {
+            return result;
+        }
     }
     return result;
 }
@@ -103,15 +161,16 @@ void blocklog_header_begin(struct blocklog *log, uint16_t kind)
 
 /* The same record again, wherever it gets room: if an earlier try is there after all, it is only
  * there twice. */
-static int commit(struct blocklog *log, const void *data, uint64_t leave)
+static int commit(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
+                  uint64_t leave)
 {
     const struct blocklog_header wanted = log->header;
-    int result = blocklog_commit(log, data, leave);
+    int result = blocklog_commit(log, buffers, count, leave);
 
     while (result == -ENOSPC && log->reclaims && blocklog_reclaim(log) == 0) {
         log->header = wanted;
         log->header.oldest = log->oldest;
-        result = blocklog_commit(log, data, leave);
+        result = blocklog_commit(log, buffers, count, leave);
     }
     return result;
 }
@@ -125,40 +184,86 @@ int blocklog_begin(struct blocklog *log, const char *name, uint64_t time)
     strncpy(log->header.name, name, BLOCKLOG_NAME - 1);
     log->header.time = time;
     log->offset = log->lost = 0;
-    int result = commit(log, "", BLOCKLOG_SPARE);
+    int result = commit(log, NULL, 0, BLOCKLOG_SPARE);
 
     log->recording = result == 0;
     return result;
 }
 
-static int append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
-                  uint16_t cpu, uint64_t leave)
+static int append(struct blocklog *log, const struct blocklog_buffer *buffer, uint64_t leave)
 {
     uint64_t next = log->next;
 
-    if (!log->recording || bytes == 0 || bytes > BLOCKLOG_DATA_BYTES) {
+    if (!log->recording || buffer->bytes == 0 || buffer->bytes > BLOCKLOG_DATA_BYTES) {
         return -EINVAL;
     }
     blocklog_header_begin(log, BLOCKLOG_DATA);
-    log->header.bytes = bytes;
-    log->header.slots = slots;
-    log->header.cpu = cpu;
-    int result = commit(log, data, leave);
+    int result = commit(log, buffer, 1, leave);
 
     /* What failed may be there all the same: what follows must not look like its repetition. */
-    log->offset += log->next != next ? bytes : 0;
+    log->offset += log->next != next ? buffer->bytes : 0;
     return result;
 }
 
 int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
                     uint16_t cpu)
 {
-    return append(log, data, bytes, slots, cpu, BLOCKLOG_SPARE);
+    const struct blocklog_buffer buffer = {data, bytes, slots, cpu, 0};
+
+    return append(log, &buffer, BLOCKLOG_SPARE);
 }
 
 int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes)
 {
-    return append(log, data, bytes, 0, 0, BLOCKLOG_SPARE - BLOCKLOG_LAST);
+    const struct blocklog_buffer buffer = {data, bytes, 0, 0, 0};
+
+    return append(log, &buffer, BLOCKLOG_SPARE - BLOCKLOG_LAST);
+}
+
+/* The result for all, or -EAGAIN: each for itself. */
+static int append_together(struct blocklog *log, const struct blocklog_buffer *buffers,
+                           unsigned count)
+{
+    uint64_t bytes = 0;
+
+    if (!log->recording || count < 2 || count > BLOCKLOG_TOGETHER) {
+        return -EAGAIN;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (buffers[i].bytes == 0 || buffers[i].bytes > BLOCKLOG_DATA_BYTES) {
+            return -EAGAIN;
+        }
+        bytes += buffers[i].bytes;
+    }
+    blocklog_header_begin(log, BLOCKLOG_DATA);
+    int result = commit(log, buffers, count, BLOCKLOG_SPARE);
+    log->offset += result == 0 ? bytes : 0;
+    return result == 0 || result == -ENODEV ? result : -EAGAIN;
+}
+
+/* Each for itself. If they may be there together, too, each has the same offset here as there. */
+static void append_each(struct blocklog *log, struct blocklog_buffer *buffers, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t offset = log->offset;
+
+        buffers[i].result = append(log, &buffers[i], BLOCKLOG_SPARE);
+        log->offset = log->may_be_there ? offset + buffers[i].bytes : log->offset;
+    }
+}
+
+void blocklog_append_all(struct blocklog *log, struct blocklog_buffer *buffers, unsigned count)
+{
+    log->may_be_there = false;
+    int result = append_together(log, buffers, count);
+
+    if (result == -EAGAIN) {
+        append_each(log, buffers, count);
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        buffers[i].result = result;
+    }
 }
 
 void blocklog_lose(struct blocklog *log, uint64_t slots)
@@ -173,7 +278,7 @@ int blocklog_end(struct blocklog *log)
     }
     blocklog_header_begin(log, BLOCKLOG_END);
     log->recording = false;
-    return blocklog_commit(log, "", BLOCKLOG_SPARE - BLOCKLOG_LAST - 1);
+    return blocklog_commit(log, NULL, 0, BLOCKLOG_SPARE - BLOCKLOG_LAST - 1);
 }
 
 uint64_t blocklog_room(const struct blocklog *log)

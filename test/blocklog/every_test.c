@@ -20,7 +20,7 @@
 
 #define FRAMES 33 /* so few that the story goes round and frees what is old */
 #define SECTORS (BLOCKLOG_FIRST + FRAMES * (1 + BLOCKLOG_DATA_SECTORS) + 1)
-#define STEPS 45
+#define STEPS 36
 
 struct run {
     struct model model;
@@ -104,7 +104,7 @@ static void test_every_cut(void **state)
            (unsigned long long)run.points, (unsigned long long)run.images,
            (unsigned long long)run.story.acknowledged);
     assert_int_equal(run.points, run.model.operations + run.model.sectors - before);
-    assert_int_equal(run.torn_most, BLOCKLOG_DATA_SECTORS);
+    assert_true(run.torn_most >= BLOCKLOG_DATA_SECTORS && run.story.together > 0);
     model_end(&run.model);
     free(run.image);
 }

@@ -158,6 +158,7 @@ static void test_large_sectors(void **state)
     static uint8_t data[BLOCKLOG_DATA_BYTES];
     struct blocklog_header header;
     struct model model;
+    uint32_t bytes;
 
     (void)state;
     model_begin(&model, BLOCKLOG_FIRST + 40 * 40 + 1, seed);
@@ -168,7 +169,8 @@ static void test_large_sectors(void **state)
     assert_int_equal(blocklog_begin(&log, "x", 0), 0);
     assert_int_equal(blocklog_append(&log, "abcd", 4, 0, 0), 0);
     assert_int_equal(blocklog_header(&log, 1, &header), 0);
-    assert_int_equal(blocklog_data(&log, &header, data), 0);
+    assert_int_equal(blocklog_data(&log, &header, 0, data, &bytes), 0);
+    assert_int_equal(bytes, 4);
     assert_memory_equal(data, "abcd", 4);
     assert_memory_equal(model.now + (BLOCKLOG_FIRST + 40 + 8) * BLOCKLOG_SECTOR, "abcd", 4);
     model_end(&model);
@@ -258,6 +260,52 @@ static void test_second_copy(void **state)
     model_end(&model);
 }
 
+/* As version 1 wrote it: one piece, not in the table. */
+static void make_old(uint8_t *sector)
+{
+    struct blocklog_header header;
+
+    memcpy(&header, sector, sizeof(header));
+    header.data_crc = header.piece[0].crc;
+    header.cpu = header.piece[0].cpu;
+    header.pieces = 0;
+    memset(header.piece, 0, sizeof(header.piece));
+    header.crc = blocklog_crc(&header, sizeof(header) - sizeof(header.crc));
+    memcpy(sector, &header, sizeof(header));
+}
+
+static void test_version_1(void **state)
+{
+    static struct blocklog log;
+    struct blocklog_super super;
+    struct model model;
+
+    (void)state;
+    model_begin(&model, SECTORS, seed);
+    assert_int_equal(blocklog_format(&model.disk, 1), 0);
+    memcpy(&super, model.now, sizeof(super));
+    super.version = 1;
+    super.crc = blocklog_crc(&super, sizeof(super) - sizeof(super.crc));
+    memcpy(model.now, &super, sizeof(super));
+    assert_int_equal(blocklog_open(&log, &model.disk), 0);
+    assert_int_equal(blocklog_begin(&log, "x", 0), 0);
+    assert_int_equal(blocklog_append(&log, "abcd", 4, 0, 0), 0);
+    make_old(model.now + (BLOCKLOG_FIRST + FRAME) * BLOCKLOG_SECTOR);
+    assert_int_equal(blocklog_open(&log, &model.disk), 0);
+    log.recording = true;
+    log.offset = 4;
+    assert_int_equal(blocklog_append(&log, "efgh", 4, 0, 0), 0);
+    expect_read(&log, 8, 0);
+    spoil(&model, 1);
+    expect_read(&log, 4, 4);
+    super.version = BLOCKLOG_VERSION + 1;
+    super.crc = blocklog_crc(&super, sizeof(super) - sizeof(super.crc));
+    memcpy(model.now, &super, sizeof(super));
+    memcpy(model.now + (SECTORS - 1) * BLOCKLOG_SECTOR, &super, sizeof(super));
+    assert_int_equal(blocklog_open(&log, &model.disk), -EILSEQ);
+    model_end(&model);
+}
+
 /* A header that lies, with a sound check. */
 static void lie(struct model *model, uint8_t *image)
 {
@@ -327,7 +375,8 @@ int main(void)
         cmocka_unit_test(test_mostly),        cmocka_unit_test(test_gone),
         cmocka_unit_test(test_not_a_log),     cmocka_unit_test(test_format_again),
         cmocka_unit_test(test_large_sectors), cmocka_unit_test(test_unreadable_end),
-        cmocka_unit_test(test_second_copy),   cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_second_copy),   cmocka_unit_test(test_version_1),
+        cmocka_unit_test(test_lies),
     };
     const char *text = getenv("SEED");
 

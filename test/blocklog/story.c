@@ -73,34 +73,65 @@ static bool begin(struct story *story)
     return result == 0 || result == -EIO;
 }
 
-static bool append(struct story *story)
+static uint32_t some_bytes(struct story *story)
+{
+    if (story->whole_buffers && model_random(story->model, 3) == 0) {
+        return BLOCKLOG_DATA_BYTES;
+    }
+    return 1 + (uint32_t)model_random(story->model,
+                                      model_random(story->model, 4) ? 1500 : BLOCKLOG_DATA_BYTES);
+}
+
+static void make(struct story *story, struct blocklog_buffer *buffer, unsigned i)
 {
     struct told *told = current(story);
-
-    if (told->records == STORY_RECORDS) {
-        return true;
-    }
     uint64_t seed = model_random(story->model, UINT32_MAX);
-    uint32_t bytes =
-        1 + (uint32_t)model_random(story->model,
-                                   model_random(story->model, 4) ? 1500 : BLOCKLOG_DATA_BYTES);
-    if (story->whole_buffers && model_random(story->model, 3) == 0) {
-        bytes = BLOCKLOG_DATA_BYTES;
-    }
-    story_bytes(seed, story->data, bytes);
-    int result = blocklog_append(&story->log, story->data, bytes, bytes / 16, 1);
-    if (result == -ENOSPC && !story->log.reclaims) {
-        return reclaim(story);
-    }
+    uint32_t bytes = some_bytes(story);
+
+    story_bytes(seed, story->data[i], bytes);
+    *buffer = (struct blocklog_buffer){story->data[i], bytes, bytes / 16, 1, 0};
     told->seed[told->records] = seed;
     told->bytes[told->records] = bytes;
-    told->acknowledged[told->records++] = result == 0;
+    told->acknowledged[told->records++] = false;
+}
+
+static bool account(struct story *story, const struct blocklog_buffer *buffer, unsigned record)
+{
+    int result = buffer->result;
+
+    current(story)->acknowledged[record] = result == 0;
     story->acknowledged += result == 0;
     if (result != 0) {
-        blocklog_lose(&story->log, bytes / 16);
+        blocklog_lose(&story->log, buffer->slots);
         story->failed += result == -EIO;
     }
     return result == 0 || result == -EIO || result == -ENOSPC;
+}
+
+/* One or several. */
+static bool append(struct story *story)
+{
+    struct blocklog_buffer buffers[BLOCKLOG_TOGETHER];
+    unsigned most = story->whole_buffers ? 3 : BLOCKLOG_TOGETHER;
+    unsigned count =
+        model_random(story->model, 3) ? 1 : (unsigned)model_random(story->model, most) + 1;
+    unsigned record = current(story)->records;
+    bool good = true;
+
+    if (record + count > STORY_RECORDS) {
+        return true;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        make(story, &buffers[i], i);
+    }
+    blocklog_append_all(&story->log, buffers, count);
+    story->together += count > 1 && buffers[0].result == 0;
+    bool full = false;
+    for (unsigned i = 0; i < count; i++) {
+        good &= account(story, &buffers[i], record + i);
+        full |= buffers[i].result == -ENOSPC;
+    }
+    return full && !story->log.reclaims ? reclaim(story) && good : good;
 }
 
 static bool end(struct story *story)

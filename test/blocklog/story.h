@@ -26,9 +26,9 @@ struct story {
     struct blocklog log;
     struct told told[STORY_CAPTURES]; /* acknowledged beginnings, in order */
     unsigned captures;
-    uint64_t acknowledged, failed, reclaimed;
+    uint64_t acknowledged, failed, reclaimed, together;
     bool whole_buffers; /* a third of the records, as captures have them */
-    uint8_t data[BLOCKLOG_DATA_BYTES];
+    uint8_t data[BLOCKLOG_TOGETHER][BLOCKLOG_DATA_BYTES];
 };
 
 /* An empty log, which reclaims, on a new disk. */

@@ -285,7 +285,9 @@ def bad_sectors(board, name, sectors):
 def a_bad_sector(board):
     """Costs its frame's place, nothing of the capture."""
     disk, (events, lost, size), said = bad_sectors(board, "bad", [frame_sector(4) + 7])
-    expect("the disk failed 3 times; 1 places of it were passed over" in said, said[-500:])
+    # Three times that buffer alone; once those that it was READY with, if there were any.
+    expect(re.search("the disk failed [34] times; 1 places of it were passed over", said),
+           said[-500:])
     done = extract(disk.image, 1, disk.image + ".kev")
     expect(done.returncode == 0 and not done.stderr, done.stderr)
     expect(os.path.getsize(disk.image + ".kev") == size, "another size")

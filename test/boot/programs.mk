@@ -23,6 +23,7 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello watchdog watchdog \
 	$(DEMO_PROGRAMS) \
 	$(boot_programs)))
+sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 fbt_D := $(wildcard test/boot/fbt/*.d)
