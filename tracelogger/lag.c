@@ -9,12 +9,13 @@
 #include "tracelogger/report.h"
 
 #define AFTER_BUFFER_AND_TIME 2
+#define NS_PER_S UINT64_C(1000000000)
 #define PAUSE_MOST 64 /* seconds between two messages; from 1, doubled each time */
 
 static struct {
-    uint64_t lost[CPUS_MAX];
-    uint64_t total, told;
-    uint64_t since; /* when it became more than `told`, cycles */
+    uint64_t seen;  /* lost for want of buffers, by the DROPPED slots so far */
+    uint64_t told;  /* by the last message */
+    uint64_t since; /* when `seen` became more than that, cycles */
     uint64_t next;  /* no message before */
     unsigned pause;
 } lag = {.pause = 1};
@@ -28,7 +29,7 @@ static bool is_for_want_of_buffers(uint32_t reason_class)
 
 void lag_note(const struct kymo_trace_buffer *taken, const struct trace_slot *slots)
 {
-    uint64_t before = lag.total;
+    uint64_t before = lag.seen;
 
     for (uint32_t i = AFTER_BUFFER_AND_TIME; i < taken->slots; i++) {
         if (TRACE_GET_CLASS(slots[i].header) != TRACE_CLASS_CONTROL) {
@@ -36,11 +37,10 @@ void lag_note(const struct kymo_trace_buffer *taken, const struct trace_slot *sl
         }
         if (TRACE_GET_EVENT(slots[i].header) == TRACE_CONTROL_DROPPED &&
             is_for_want_of_buffers(slots[i].d1)) {
-            lag.lost[taken->cpu] += slots[i].d2;
-            lag.total += slots[i].d2;
+            lag.seen += slots[i].d2;
         }
     }
-    if (before == lag.told && lag.total > before) {
+    if (before <= lag.told && lag.seen > lag.told) {
         lag.since = ClockCycles();
     }
 }
@@ -52,19 +52,22 @@ static size_t append(char *text, size_t size, size_t used, const char *part)
     return used + (size_t)more;
 }
 
-/* " (CPU 0: 500, CPU 1: 214)", cut if there are very many. */
-static void each_cpu(char *text, size_t size)
+/* "CPU 0: 500, CPU 1: 214", cut if there are very many; and their sum. */
+static uint64_t each_cpu(char *text, size_t size)
 {
+    uint64_t sum = 0;
     size_t used = 0;
 
-    for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++) {
+    for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
+        uint64_t lost = report_lost(cpu);
         char part[48];
 
-        snprintf(part, sizeof(part), "%sCPU %u: %llu", used ? ", " : " (", cpu,
-                 (unsigned long long)lag.lost[cpu]);
-        used = lag.lost[cpu] ? append(text, size - 2, used, part) : used;
+        snprintf(part, sizeof(part), "%sCPU %u: %llu", used ? ", " : "", (unsigned)cpu,
+                 (unsigned long long)lost);
+        used = lost ? append(text, size, used, part) : used;
+        sum += lost;
     }
-    append(text, size, used < size - 2 ? used : size - 2, ")");
+    return sum;
 }
 
 static void tell(const struct capture *capture)
@@ -72,31 +75,38 @@ static void tell(const struct capture *capture)
     static char cpus[200];
     uint64_t needed = report_needed(capture);
 
-    each_cpu(cpus, sizeof(cpus));
+    lag.told = each_cpu(cpus, sizeof(cpus));
+    printf("tracelogger: not keeping up: %llu events lost so far (%s); ",
+           (unsigned long long)lag.told, cpus);
     if (needed <= KERNEL_BUFFERS_MOST) {
-        printf("tracelogger: not keeping up: %llu events lost so far%s; -k %u would have been "
-               "enough\n",
-               (unsigned long long)lag.total, cpus, (unsigned)needed);
+        printf("-k %u would have been enough\n", (unsigned)needed);
     } else {
-        printf("tracelogger: not keeping up: %llu events lost so far%s; it needs more CPU time\n",
-               (unsigned long long)lag.total, cpus);
+        printf("it needs more CPU time\n");
     }
     fflush(stdout);
 }
 
-void lag_tell(const struct capture *capture)
+/* When it may be said: not too soon after the last time; while buffers wait, a second late. */
+static uint64_t due(const struct capture *capture, uint64_t second)
+{
+    uint64_t at = capture->more ? lag.since + second : lag.since;
+
+    return at > lag.next ? at : lag.next;
+}
+
+uint64_t lag_tell(const struct capture *capture)
 {
     uint64_t second = kymo_cycles_per_sec();
 
-    if (lag.total == lag.told) {
-        return;
+    if (lag.seen <= lag.told) {
+        return 0;
     }
-    uint64_t now = ClockCycles();
-    if (now < lag.next || (capture->more && now - lag.since < second)) {
-        return;
+    uint64_t now = ClockCycles(), at = due(capture, second);
+    if (now < at) {
+        return (at - now) / second * NS_PER_S + (at - now) % second * NS_PER_S / second + 1;
     }
     tell(capture);
-    lag.told = lag.total;
     lag.next = now + lag.pause * second;
     lag.pause = lag.pause < PAUSE_MOST ? 2 * lag.pause : PAUSE_MOST;
+    return 0;
 }

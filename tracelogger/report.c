@@ -75,12 +75,9 @@ static uint64_t buffers_needed(const struct capture *capture, const struct kymo_
     return (slots + TRACE_HIGH_WATER - 1) / TRACE_HIGH_WATER + 1;
 }
 
-static uint64_t needed_by(const struct capture *capture, const struct kymo_trace_loss *loss,
-                          uint64_t written_events)
+static uint64_t for_want_of_buffers(const struct kymo_trace_loss *loss)
 {
-    return loss->lost_reason[KYMO_DROP_OVERWRITTEN] || loss->lost_reason[KYMO_DROP_NOBUFFER]
-               ? buffers_needed(capture, loss, written_events)
-               : 0;
+    return loss->lost_reason[KYMO_DROP_OVERWRITTEN] + loss->lost_reason[KYMO_DROP_NOBUFFER];
 }
 
 static void add_cpu(const struct kymo_trace_loss *loss, uint32_t cpu, struct totals *totals)
@@ -121,11 +118,21 @@ uint64_t report_needed(const struct capture *capture)
     }
     for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
         const struct kymo_trace_loss *loss = account_of(cpu);
-        uint64_t needed = loss ? needed_by(capture, loss, written) : 0;
 
-        most = needed > most ? needed : most;
+        if (loss && for_want_of_buffers(loss) != 0) {
+            uint64_t needed = buffers_needed(capture, loss, written);
+
+            most = needed > most ? needed : most;
+        }
     }
     return most;
+}
+
+uint64_t report_lost(uint32_t cpu)
+{
+    const struct kymo_trace_loss *loss = account_of(cpu);
+
+    return loss ? for_want_of_buffers(loss) : 0;
 }
 
 static void add_cpus(struct totals *totals)

@@ -12,5 +12,7 @@ void report(const struct capture *capture, struct tracelogger_summary *summary);
 /* The -k with which nothing would have been lost for want of buffers; may be more than can be had;
  * 0: nothing was. */
 uint64_t report_needed(const struct capture *capture);
+/* Events that this CPU has lost for want of buffers, so far. */
+uint64_t report_lost(uint32_t cpu);
 
 #endif

@@ -10,6 +10,7 @@ import crash
 import events
 import kev
 import logger
+import modes
 import truth
 
 ROOT = kev.ROOT
@@ -341,6 +342,8 @@ SUITES = [
           checks=[logger.it_adds_less_than_a_tenth_of_a_buffer_per_buffer]),
     Suite("options", "every option of tracelogger", "options", checks=logger.CHECKS),
     Suite("options-smp1", "the same on one CPU", "options", A64, cpus=1, checks=logger.CHECKS),
+    Suite("modes", "modes of tracelogger, and options whose captures say whether they work", "modes",
+          tests=12, checks=modes.CHECKS),
     Suite("killed", "tracelogger killed at work, other ones started", "killed", tests=2,
           checks=[the_first_one_is_sound, a_second_capture_works,
                   says("tracelogger: stopped a ring whose logger is gone")]),

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is asked of tracelogger's modes and of the options whose captures say whether they work:
+test/boot/images/modes.start runs the cases, each after a line `hello NAME`, into NAME.kev."""
+import json
+import os
+import re
+import subprocess
+
+import kev
+import logger
+
+CONTROL, TIME, DROPPED = 1, 1, 8
+OUTSIDE = 900
+RECYCLED = re.compile(r"^tracelogger: (\d+) older events gave way to newer ones$", re.M)
+NOT_IN_THEM = re.compile(r"^tracelogger: .* the (\d+) events (?:behind it|in them) are counted", re.M)
+LAG = re.compile(r"^tracelogger: not keeping up: (\d+) events lost so far \((CPU [^)]*)\); "
+                 r"-k (\d+) would have been enough$", re.M)
+
+
+class Events:
+    """All of a capture, with 64-bit times."""
+
+    def __init__(self, boot, name):
+        path = os.path.join(boot.dir, name + ".kev")
+        high, self.events, self.dropped = {}, [], {}  # (time, class, event, d1); (cpu, reason): n
+        for header, time, d1, d2 in kev.raw_slots(path):
+            cls, event, cpu = header >> 10 & 0x1f, header & 0x3ff, header >> 24 & 0x3f
+            if cls == CONTROL and event == TIME:
+                high[cpu] = d1
+            elif cls == CONTROL and event == DROPPED:
+                key = cpu, d1 >> 8
+                self.dropped[key] = self.dropped.get(key, 0) + d2
+            elif cls != CONTROL and header >> 30 < 2:
+                self.events.append((high[cpu] << 32 | time, cls, event, d1))
+
+    def user(self, code):
+        return [d1 for _, cls, event, d1 in self.events
+                if cls == kev.CLASSES["USER"] and event == code]
+
+    def classes(self):
+        return {cls for _, cls, _, _ in self.events}
+
+    def span(self, cls, codes):
+        times = [time for time, c, event, _ in self.events if c == cls and event in codes]
+        return (min(times), max(times)) if times else None
+
+
+def every_event_is_in_the_capture_or_counted(boot):
+    """made, by the kernel = in the file + DROPPED in the file + recycled; for every capture."""
+    wrong, count = [], 0
+    for name, text in logger.cases(boot).items():
+        summary = logger.SUMMARY.search(text)
+        if not summary:
+            continue
+        count += 1
+        capture = Events(boot, name)
+        made, lost = int(summary[1]), int(summary[2])
+        recycled = sum(map(int, RECYCLED.findall(text)))
+        behind = sum(map(int, NOT_IN_THEM.findall(text)))
+        dropped = sum(capture.dropped.values())
+        if dropped != lost + behind or made != len(capture.events) + dropped + recycled:
+            wrong.append(f"{name}: made {made}, lost {lost} + {behind}, recycled {recycled}, but "
+                         f"{len(capture.events)} are there and {dropped} counted")
+    return "; ".join(wrong) or (None if count >= 17 else f"only {count} captures")
+
+
+def each_logger_ends_well(boot):
+    wrong = [name for name, text in logger.cases(boot).items()
+             if "ended with status" in text and name not in ("S-small", "S-ring")]
+    return f"status: {wrong}" if wrong else None
+
+
+def three_runs_are_one_capture(boot):
+    """Their events and no others; what each run's filter let through, only in that run."""
+    runs = Events(boot, "daemon")
+    user, comm, states = (kev.CLASSES[name] for name in ("USER", "COMM", "PR_TH"))
+    for number in range(3):
+        if runs.user(100 + number) != list(range(200)):
+            return f"run {number}: {len(runs.user(100 + number))} events"
+    if runs.user(OUTSIDE):
+        return "events from outside of the runs"
+    first, second, third = (runs.span(user, {100 + n}) for n in range(3))
+    talk, threads = runs.span(comm, range(1024)), runs.span(states, range(1024))
+    if not talk or not first[1] < talk[0] < talk[1] < third[0]:
+        return f"COMM: {talk}, the runs {first}, {second}, {third}"
+    if not threads or not second[1] < threads[0]:
+        return f"THREAD: {threads}, the runs {first}, {second}, {third}"
+    return None if runs.classes() == {user, comm, states} else f"classes {runs.classes()}"
+
+
+def the_filters_are_the_applications(boot):
+    """-d1 leaves what was on; with -E all is, but for -F."""
+    before, everything = Events(boot, "daemon-filters"), Events(boot, "daemon-E")
+    if before.classes() != {kev.CLASSES["USER"]} or before.user(100) != list(range(200)):
+        return f"-d1: classes {before.classes()}"
+    want = set(kev.CLASSES.values()) - {kev.CLASSES["CONTROL"], kev.CLASSES["COMM"]}
+    return None if want - {kev.CLASSES["SYSTEM"]} <= everything.classes() <= want else \
+        f"-E -F 6: classes {everything.classes()}"
+
+
+def a_daemons_ring_is_written_at_each_stop(boot):
+    ring = Events(boot, "daemon-r")
+    for run in range(2):
+        numbers = ring.user(100 + run)
+        if not numbers or numbers != list(range(numbers[0], 5000)) or numbers[0] == 0:
+            return f"run {run}: {len(numbers)} events, {numbers[:1]} to {numbers[-1:]}"
+    return None
+
+
+def it_ends_by_itself(boot):
+    """-d1 -n and -s; another process's STOP, with all events up to there."""
+    said, wrong = logger.cases(boot), []
+    for name in "daemon-n", "stop", "stop-r":
+        if "TEST slay/gone without a trace: ok" not in said[name]:
+            wrong.append(f"{name}: it goes on")
+    for name in "stop", "stop-r":
+        if said[name].count("tracelogger: stopped by another process\n") != 1:
+            wrong.append(f"{name}: it doesn't say why it stopped")
+    if Events(boot, "stop").user(0) != list(range(3000)):
+        wrong.append("stop: not all events")
+    newest = Events(boot, "stop-r").user(0)
+    if not newest or newest != list(range(9000 - len(newest), 9000)) or len(newest) == 9000:
+        wrong.append(f"stop-r: {len(newest)} events")
+    if int(logger.SUMMARY.search(said["daemon-n"])[4]) < 3:
+        wrong.append("daemon-n: fewer than 3 buffers")
+    return "; ".join(wrong) or None
+
+
+def a_capture_without_a_run_is_empty(boot):
+    if "0 events, 0 lost" not in logger.cases(boot)["stop-nothing"]:
+        return "it doesn't say so"
+    with open(os.path.join(boot.dir, "stop-nothing.kev"), "rb") as f:
+        size = f.seek(0, os.SEEK_END)
+        f.seek(0)
+        return None if kev.slots_offset(f) == size else "it has slots"
+
+
+def attributes_are_read_back(boot):
+    """The last first, behind the system page's length and before the arguments."""
+    with open(os.path.join(boot.dir, "A.kev"), "rb") as f:
+        head = f.read(2000)
+    if b"TRACE__x::TRACE_note::two words, 3TRACE_first::1TRACE_TRACELOGGER_ARGS::" not in head:
+        return f"{head[:700]}"
+    path = os.path.join(boot.dir, "A.kev")
+    printed = subprocess.run([logger.KYMO, "print", path], capture_output=True, text=True).stdout
+    lines = re.findall(r"^ *TRACE_(\w+):: ?(.*)$", printed, re.M)
+    want = [("note", "two words, 3"), ("first", "1")]  # an empty one is not printed
+    if [pair for pair in lines if pair in want] != want:
+        return f"kymo print: {lines}"
+    stat = subprocess.run([logger.KYMO, "stat", "--json", path], capture_output=True, text=True)
+    return None if stat.returncode == 0 and json.loads(stat.stdout) else "kymo stat fails"
+
+
+def flushing_closes_quiet_buffers(boot):
+    """-D 1: in three and a half seconds of silence at least 3 buffers; without it one a CPU."""
+    said = logger.cases(boot)
+    flushed, quiet = (len(re.findall(r"^tracelogger: CPU 0 buffer \d+: \d+ slots$", said[name], re.M))
+                      for name in ("D", "without-D"))
+    return None if flushed >= 4 > quiet >= 1 else f"{flushed} with -D, {quiet} without"
+
+
+def sizes_are_kept(boot):
+    """At most -S, and nearly that; the rest is counted. What can't be is refused with a number."""
+    said, wrong = logger.cases(boot), []
+    reserve = 16 * 8 * 16 * boot.cpus()
+    for name, most in ("S", 200 << 10), ("S-bytes", 123456):
+        size = os.path.getsize(os.path.join(boot.dir, name + ".kev"))
+        if not most - reserve - (16 << 10) < size <= most:
+            wrong.append(f"{name}: {size} bytes of {most}")
+        behind = re.search(rf"^tracelogger: -S {most} is reached: the capture ends with a whole "
+                           r"buffer, and the (\d+) events behind it", said[name], re.M)
+        if not behind or "INCOMPLETE" in said[name] or "slay/gone without a trace: ok" not in said[name]:
+            wrong.append(f"{name}: {said[name][-300:]}")
+    for name in "S-enough", "S-r":
+        if "is reached" in said[name]:
+            wrong.append(f"{name}: cut")
+    for name, what in ("S-small", "1000 is too small for the header, a buffer"), \
+            ("S-ring", "204800 is too small for the header, the ring"):
+        found = re.search(rf"^tracelogger: -S {what} and the account of losses: at least (\d+)",
+                          said[name], re.M)
+        if not found or "ended with status 1" not in said[name]:
+            wrong.append(f"{name}: {said[name][:300]}")
+    return "; ".join(wrong) or None
+
+
+def a_and_b_are_as_documented(boot):
+    said = logger.cases(boot)
+    cpus = boot.cpus()
+    if "tracelogger: -a: Kymo has no Security events; it goes on without\n" not in said["a"]:
+        return "-a says nothing"
+    return None if f"to b.kev, {8 + -(-8 // cpus)} kernel buffers per CPU\n" in said["b"] else said["b"]
+
+
+def it_says_how_much_it_lost(boot):
+    """The last message while it records = the report = DROPPED in the capture, per CPU."""
+    text = logger.cases(boot)["starved"]
+    told = LAG.findall(text)
+    if not told:
+        return f"no message: {text[:300]}"
+    total, cpus, advice = told[-1]
+    message = {int(cpu): int(n) for cpu, n in re.findall(r"CPU (\d+): (\d+)", cpus)}
+    report, capture = {}, {}
+    for cpu, n in re.findall(r"^  CPU (\d+) lost (\d+) because: (?:overwritten|no buffer)$", text,
+                             re.M):
+        report[int(cpu)] = report.get(int(cpu), 0) + int(n)
+    for (cpu, reason), n in Events(boot, "starved").dropped.items():
+        if reason in (1, 2):
+            capture[cpu] = capture.get(cpu, 0) + n
+    if not message == report == capture or int(total) != sum(message.values()):
+        return f"message {total} {message}, report {report}, capture {capture}"
+    if text.index("not keeping up") > text.index(" events, "):
+        return "it comes after the summary"
+    return None if 2 < int(advice) <= 1024 else f"-k {advice}"
+
+
+CHECKS = [every_event_is_in_the_capture_or_counted, each_logger_ends_well,
+          three_runs_are_one_capture, the_filters_are_the_applications,
+          a_daemons_ring_is_written_at_each_stop, it_ends_by_itself,
+          a_capture_without_a_run_is_empty, attributes_are_read_back, flushing_closes_quiet_buffers,
+          sizes_are_kept, a_and_b_are_as_documented, it_says_how_much_it_lost]

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See session.h. The loop sleeps in MsgReceive(); nothing polls. */
+#include "tracelogger/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+#include "kernel/abi/sys/trace.h"
+#include "tracelogger/control.h"
+#include "tracelogger/lag.h"
+#include "tracelogger/owner.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+struct session session = {.lag_timer = -1};
+
+static int trouble(const char *what)
+{
+    printf("tracelogger: %s: %s\n", what, strerror(errno));
+    return -1;
+}
+
+void session_stop(void)
+{
+    if (session.phase == STARTING) {
+        session.stop_wanted = true;
+    } else if (session.phase == RUNNING) {
+        session.phase = STOPPING;
+        if (control_start(session.coid, _NTO_TRACE_STOP) != 0) {
+            session.bad = true;
+            session.phase = DONE;
+        }
+    }
+}
+
+/* Sets `*timer`, made if there is none; `ns` 0: nothing. */
+static int set_timer(int *timer, int code, uint64_t ns, uint64_t again)
+{
+    struct _itimer when = {ns, again};
+    struct sigevent event;
+
+    if (ns == 0) {
+        return 0;
+    }
+    SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, code, 0);
+    if (*timer < 0) {
+        *timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+    }
+    return *timer < 0 || TimerSettime(*timer, 0, &when, NULL) < 0 ? trouble("timer") : 0;
+}
+
+/* -s and -D count from the end of START; with -d1 from where that may come. */
+static int set_timers(void)
+{
+    uint64_t end = session.options.seconds * NS_PER_S;
+    uint64_t flush = session.options.flush_seconds * NS_PER_S;
+    int timer[2] = {-1, -1};
+
+    return set_timer(&timer[0], PULSE_TIME, end, 0) != 0 ||
+                   set_timer(&timer[1], PULSE_FLUSH, flush, flush) != 0
+               ? -1
+               : 0;
+}
+
+static int tell_name(void)
+{
+    return NameAttach(TRACELOGGER_NAME, session.name->chid) < 0 ? trouble(TRACELOGGER_NAME) : 0;
+}
+
+void session_running(void)
+{
+    session.phase = RUNNING;
+    session.bad |= set_timers() != 0 || tell_name() != 0;
+    if (session.stop_wanted || session.bad) {
+        session_stop();
+    }
+}
+
+/* Another process's STOP is the end, but with -d1 just that of one of several runs. */
+static void notice_stop(void)
+{
+    if (session.phase == RUNNING && !session.options.daemon && !owner_is_recording()) {
+        printf("tracelogger: stopped by another process\n");
+        session.phase = DONE;
+    }
+}
+
+/* START or STOP has come back. */
+static void control_done(int error)
+{
+    control_finish();
+    if (error != 0) {
+        printf("tracelogger: %s: %s\n", session.phase == STARTING ? "start" : "stop",
+               strerror(error));
+        session.bad = true;
+        session.phase = DONE;
+    } else if (session.phase == STOPPING) {
+        session.phase = DONE;
+    } else {
+        session_running();
+    }
+}
+
+static void drain(void)
+{
+    bool limited = session.phase != STOPPING;
+
+    if (capture_drain(&session.capture, limited) != 0) {
+        session.bad = true;
+        session_stop();
+    }
+    uint32_t limit = session.options.buffers;
+    if (session.phase == RUNNING) {
+        set_timer(&session.lag_timer, PULSE_LAG, lag_tell(&session.capture), 0);
+    }
+    if (session.capture.cut) {
+        session_stop();
+    }
+    if (limit && session.capture.written >= limit) {
+        session_stop();
+    } else if (session.capture.more) {
+        MsgSendPulse(session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0); /* after what waits */
+    }
+}
+
+static void pulse(const struct _pulse *pulse)
+{
+    switch (pulse->code) {
+    case PULSE_HOOK:
+        notice_stop();
+        break;
+    case PULSE_FLUSH:
+        TraceEvent(_NTO_TRACE_FLUSHBUFFER);
+        break;
+    case PULSE_TIME:
+        session_stop();
+        break;
+    case PULSE_LAG:
+        break;
+    case PULSE_DONE:
+        control_done(pulse->value.sival_int);
+        notice_stop(); /* its pulse may have come before */
+        break;
+    case _PULSE_CODE_DISCONNECT:
+        ConnectDetach(pulse->scoid);
+        return;
+    default:
+        return;
+    }
+    drain();
+}
+
+static void message(int rcvid, const struct tracelogger_msg *msg, size_t bytes)
+{
+    if (bytes < sizeof(*msg) || msg->type != TRACELOGGER_STOP) {
+        MsgError(rcvid, ENOSYS);
+    } else if (session.stopper) {
+        MsgError(rcvid, EBUSY);
+    } else {
+        session.stopper = rcvid; /* answered when the capture is complete */
+        session_stop();
+        drain();
+    }
+}
+
+void session_loop(void)
+{
+    union {
+        struct _pulse pulse;
+        struct tracelogger_msg msg;
+    } in;
+    struct _msg_info info;
+
+    while (session.phase != DONE) {
+        int rcvid = MsgReceive(session.name->chid, &in, sizeof(in), &info);
+
+        if (rcvid == 0) {
+            pulse(&in.pulse);
+        } else if (rcvid > 0) {
+            message(rcvid, &in.msg, info.msglen);
+        }
+    }
+}
