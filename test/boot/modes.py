@@ -12,7 +12,8 @@ import logger
 CONTROL, TIME, DROPPED = 1, 1, 8
 OUTSIDE = 900
 RECYCLED = re.compile(r"^tracelogger: (\d+) older events gave way to newer ones$", re.M)
-NOT_IN_THEM = re.compile(r"^tracelogger: .* the (\d+) events (?:behind it|in them) are counted", re.M)
+NOT_IN_THEM = re.compile(r"^tracelogger: .* the (\d+) events (?:behind it|in them) are counted",
+                         re.M)
 LAG = re.compile(r"^tracelogger: not keeping up: (\d+) events lost so far \((CPU [^)]*)\); "
                  r"-k (\d+) would have been enough$", re.M)
 
@@ -154,8 +155,8 @@ def attributes_are_read_back(boot):
 def flushing_closes_quiet_buffers(boot):
     """-D 1: in three and a half seconds of silence at least 3 buffers; without it one a CPU."""
     said = logger.cases(boot)
-    flushed, quiet = (len(re.findall(r"^tracelogger: CPU 0 buffer \d+: \d+ slots$", said[name], re.M))
-                      for name in ("D", "without-D"))
+    line = re.compile(r"^tracelogger: CPU 0 buffer \d+: \d+ slots$", re.M)
+    flushed, quiet = (len(line.findall(said[name])) for name in ("D", "without-D"))
     return None if flushed >= 4 > quiet >= 1 else f"{flushed} with -D, {quiet} without"
 
 
@@ -169,7 +170,8 @@ def sizes_are_kept(boot):
             wrong.append(f"{name}: {size} bytes of {most}")
         behind = re.search(rf"^tracelogger: -S {most} is reached: the capture ends with a whole "
                            r"buffer, and the (\d+) events behind it", said[name], re.M)
-        if not behind or "INCOMPLETE" in said[name] or "slay/gone without a trace: ok" not in said[name]:
+        if (not behind or "INCOMPLETE" in said[name] or
+                "slay/gone without a trace: ok" not in said[name]):
             wrong.append(f"{name}: {said[name][-300:]}")
     for name in "S-enough", "S-r":
         if "is reached" in said[name]:
@@ -185,10 +187,10 @@ def sizes_are_kept(boot):
 
 def a_and_b_are_as_documented(boot):
     said = logger.cases(boot)
-    cpus = boot.cpus()
+    buffers = 8 + -(-8 // boot.cpus())
     if "tracelogger: -a: Kymo has no Security events; it goes on without\n" not in said["a"]:
         return "-a says nothing"
-    return None if f"to b.kev, {8 + -(-8 // cpus)} kernel buffers per CPU\n" in said["b"] else said["b"]
+    return None if f"to b.kev, {buffers} kernel buffers per CPU\n" in said["b"] else said["b"]
 
 
 def it_says_how_much_it_lost(boot):
