@@ -127,22 +127,30 @@ void consumer_options(struct consumer *c)
 /* ---- descriptions ------------------------------------------------------------------------------
  */
 
+/* What the target says of it; false: it can't be had, or has a probe that isn't known. */
+static bool describe_epid(struct consumer *c, uint32_t epid, struct epid_info *info)
+{
+    uint32_t n = RECS_MAX;
+
+    if (c->target->ops->epid(c->target, epid, &info->desc, info->recs, &n) != 0 || n > RECS_MAX) {
+        return false;
+    }
+    info->desc.nrecs = n;
+    return c->target->ops->probe_names(c->target, info->desc.probe, &info->probe);
+}
+
 static struct epid_info *ask_epid(struct consumer *c, uint32_t epid)
 {
     struct epid_info *info = calloc(1, sizeof(*info));
-    uint32_t n = RECS_MAX;
 
     if (info) {
-        info->recs = calloc(n, sizeof(*info->recs));
+        info->recs = calloc(RECS_MAX, sizeof(*info->recs));
     }
-    if (!info || !info->recs ||
-        c->target->ops->epid(c->target, epid, &info->desc, info->recs, &n) != 0 || n > RECS_MAX) {
+    if (!info || !info->recs || !describe_epid(c, epid, info)) {
         free(info ? info->recs : NULL);
         free(info);
         return NULL;
     }
-    info->desc.nrecs = n;
-    c->target->ops->probe_names(c->target, info->desc.probe, &info->probe);
     return info;
 }
 

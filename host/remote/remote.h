@@ -71,6 +71,11 @@ struct remote {
     uint32_t notes_bytes;
 };
 
+static inline struct remote *remote_of(struct target *t)
+{
+    return (struct remote *)t;
+}
+
 /* ---- call.c ------------------------------------------------------------------------------------
  */
 
@@ -84,6 +89,31 @@ int remote_ask(struct remote *, struct kymo_d_call *, void *to, size_t bytes);
 int remote_nonsense(struct remote *, const char *what);
 /* Text without control characters, with a NUL within `room`. */
 bool remote_text_ok(const char *, size_t room);
+
+/* ---- target.c ----------------------------------------------------------------------------------
+ */
+
+/* A request about the consumer, without an answer but the head's. */
+int remote_simple(struct remote *, uint32_t command, struct kymo_d_call *);
+
+/* ---- create.c: as in struct target_ops ---------------------------------------------------------
+ */
+
+int remote_create(struct target *, const void *image, size_t size, unsigned flags,
+                  struct d_refusal *why);
+int remote_look(struct target *, void **file, size_t *size);
+int remote_claim(struct target *, const void *image, size_t size);
+int remote_sizes(struct target *, struct d_sizes *sizes, uint32_t *matched);
+
+/* ---- records.c: as in struct target_ops --------------------------------------------------------
+ */
+
+int remote_buffer(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
+int remote_aggregation(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
+int remote_epid(struct target *, uint32_t epid, struct d_epid_desc *, struct d_recdesc *recs,
+                uint32_t *nrecs);
+int remote_agg(struct target *, uint32_t id, struct d_agg_desc *, struct d_recdesc *recs,
+               uint32_t *nrecs);
 
 /* ---- probes.c ----------------------------------------------------------------------------------
  */

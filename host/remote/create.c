@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The calls of host/target/target.h that make a consumer, or claim the boot's. A size that the
+ * target, or an answer, has no room for is halved, or refused, as there. Proof: test/d_remote.
+ */
+#include "host/remote/remote.h"
+#include "trace/d/image_check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void refuse(struct d_refusal *why, int error, const char *text)
+{
+    *why = (struct d_refusal){.error = error, .object = UINT32_MAX, .offset = UINT32_MAX};
+    snprintf(why->text, sizeof(why->text), "%s", text);
+}
+
+static uint64_t *option_of(struct d_image *image, uint32_t option)
+{
+    struct d_image_option *o = (void *)((char *)image + image->options.offset);
+
+    for (uint32_t i = 0; i < image->options.count; i++) {
+        if (o[i].option == option) {
+            return &o[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* A buffer comes in one answer: it is halved till it fits one, as for memory that isn't there. */
+static bool lower(struct d_image *image, uint32_t option, bool used)
+{
+    uint64_t *value = option_of(image, option);
+    const uint64_t *resize = option_of(image, D_OPT_BUFRESIZE);
+
+    if (!value || *value <= REMOTE_BUFFER_MAX || !used) {
+        return true;
+    }
+    while (*value > REMOTE_BUFFER_MAX) {
+        *value /= 2;
+    }
+    return !resize || *resize != D_RESIZE_MANUAL;
+}
+
+static bool keep_image(struct remote *r, const void *image, size_t size)
+{
+    free(r->image);
+    r->image = malloc(size);
+    if (!r->image) {
+        return false;
+    }
+    memcpy(r->image, image, size);
+    r->uses = remote_image_uses(r->image);
+    return true;
+}
+
+static int take_refusal(struct remote *r, int error, const uint8_t *out, uint32_t bytes,
+                        struct d_refusal *why)
+{
+    struct d_refusal theirs;
+
+    if (*r->gone || bytes != sizeof(theirs)) {
+        refuse(why, error, *r->gone ? r->gone : strerror(-error));
+        return error;
+    }
+    memcpy(&theirs, out, sizeof(theirs));
+    if (!remote_text_ok(theirs.text, sizeof(theirs.text))) {
+        return remote_nonsense(r, "a refusal");
+    }
+    *why = theirs;
+    return error;
+}
+
+static int take_created(struct remote *r, const struct kymo_d_call *call, const uint8_t *out)
+{
+    struct kymo_d_created made;
+
+    if (call->out_bytes != sizeof(made) || call->handle == 0) {
+        return remote_nonsense(r, "a consumer");
+    }
+    memcpy(&made, out, sizeof(made));
+    r->handle = call->handle;
+    r->matched = made.matched;
+    r->sizes = (struct d_sizes){made.bufsize, made.aggsize, made.specsize, made.dynvarsize};
+    return 0;
+}
+
+int remote_create(struct target *t, const void *image, size_t size, unsigned flags,
+                  struct d_refusal *why)
+{
+    struct remote *r = remote_of(t);
+    struct kymo_d_call call = {.command = KYMO_D_CREATE,
+                               .flags = flags,
+                               .in_bytes = (uint32_t)size,
+                               .out_bytes = sizeof(*why)};
+    const uint8_t *out;
+
+    refuse(why, -ENOMEM, "Not enough space");
+    if (r->handle || !keep_image(r, image, size)) {
+        return -ENOMEM;
+    }
+    if (size > KYMO_D_IN_MOST) {
+        refuse(why, -E2BIG, "the program is too large for the link");
+        return -E2BIG;
+    }
+    if (!lower(r->image, D_OPT_BUFSIZE, r->uses.records) ||
+        !lower(r->image, D_OPT_AGGSIZE, r->uses.aggregates)) {
+        return -ENOMEM;
+    }
+    int error = remote_call(r, &call, r->image, &out);
+    if (error) {
+        error = take_refusal(r, error, out, call.out_bytes, why);
+    } else {
+        error = take_created(r, &call, out);
+    }
+    if (error == -EPROTO) {
+        refuse(why, error, r->gone);
+    }
+    return error;
+}
+
+/* ---- the boot's consumer ------------------------------------------------------------------------
+ */
+
+/* How large its file is isn't known, and a small board's agent has not much room. */
+static int ask_file(struct remote *r, struct kymo_d_call *call, const uint8_t **out)
+{
+    int error = -EMSGSIZE;
+
+    for (uint32_t room = 4096; error == -EMSGSIZE && room <= KYMO_D_IN_MOST; room *= 4) {
+        *call = (struct kymo_d_call){.command = KYMO_D_LOOK, .out_bytes = room};
+        error = remote_call(r, call, NULL, out);
+    }
+    return error;
+}
+
+static int ask_sizes(struct remote *r)
+{
+    struct kymo_d_call call = {.command = KYMO_D_SIZES, .handle = r->handle};
+    struct kymo_d_created made;
+    int error = remote_ask(r, &call, &made, sizeof(made));
+
+    if (!error) {
+        r->matched = made.matched;
+        r->sizes = (struct d_sizes){made.bufsize, made.aggsize, made.specsize, made.dynvarsize};
+    }
+    return error;
+}
+
+int remote_look(struct target *t, void **file, size_t *size)
+{
+    struct remote *r = remote_of(t);
+    struct kymo_d_call call;
+    const uint8_t *out;
+    int error = ask_file(r, &call, &out);
+
+    if (error) {
+        return error;
+    }
+    if (call.out_bytes < sizeof(struct d_image)) {
+        return remote_nonsense(r, "the boot's program");
+    }
+    *size = call.out_bytes;
+    *file = malloc(*size);
+    if (!*file) {
+        return -ENOMEM;
+    }
+    memcpy(*file, out, *size);
+    return 0;
+}
+
+int remote_claim(struct target *t, const void *image, size_t size)
+{
+    struct remote *r = remote_of(t);
+    struct kymo_d_call call = {.command = KYMO_D_CLAIM};
+    int error = keep_image(r, image, size) ? remote_ask(r, &call, NULL, 0) : -ENOMEM;
+
+    if (error) {
+        return error;
+    }
+    if (call.handle == 0) {
+        return remote_nonsense(r, "the boot's consumer");
+    }
+    r->handle = call.handle;
+    return ask_sizes(r);
+}
+
+int remote_sizes(struct target *t, struct d_sizes *sizes, uint32_t *matched)
+{
+    *sizes = remote_of(t)->sizes;
+    *matched = remote_of(t)->matched;
+    return 0;
+}
