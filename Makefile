@@ -91,7 +91,7 @@ clean: ## remove build/
 .PHONY: help
 help: ## this list
 	@awk -F':.*## ' '/^[a-z].*:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
-	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, BOOT_D=file.d, V=1"
+	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 
 ##@ Boards
 BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt
@@ -99,12 +99,12 @@ BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt
 boards: $(addprefix board-,$(BOARDS))
 
 .PHONY: $(addprefix board-,$(BOARDS))
-$(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS) $(if $(BOOT_D),$(B)/kymo)
+$(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo)
 	$(call board_make,$*,images)
 
 # What `make run` and `make gdb` boot.
 .PHONY: image
-image: $(BOARD_TOOLS) $(if $(BOOT_D),$(B)/kymo) ## the image IMAGE of BOARD, into build/BOARD/IMAGE.elf
+image: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo) ## the image IMAGE of BOARD, into build/BOARD/IMAGE.elf
 	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
 	$(call board_make,$(BOARD),image-$(IMAGE))
 

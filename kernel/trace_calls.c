@@ -72,6 +72,9 @@ static size_t answer_of(uint32_t cmd, const uintptr_t *args, uintptr_t *where)
     case KYMO_TRACE_QUERYLOSS:
         *where = args[2];
         return sizeof(struct kymo_trace_loss);
+    case KYMO_TRACE_QUERYSTOPPED:
+        *where = args[2];
+        return sizeof(struct kymo_trace_stopped);
     case KYMO_TRACE_QUERYOWNER:
         *where = args[1];
         return sizeof(struct kymo_trace_owner);
@@ -81,6 +84,34 @@ static size_t answer_of(uint32_t cmd, const uintptr_t *args, uintptr_t *where)
     }
 }
 
+static struct trace_caller caller(const struct thread *self)
+{
+    return (struct trace_caller){self->proc, self->proc->pid, self->tid,
+                                 process_able(self->proc, ABILITY_TRACE), self->proc->name};
+}
+
+static long set_gate(struct thread *self, const uintptr_t *args)
+{
+    static const uint32_t none[4];
+    struct trace_caller who = caller(self);
+    struct trace_gate_request request = {.why = {0}};
+    char name[KYMO_NAME_MAX];
+    long error = args[1] && who.able ? copy_in_string(self->proc, name, args[1], sizeof(name)) : 0;
+
+    if (error < 0) {
+        return error;
+    }
+    if (who.able && !vm_user_ptr(self->proc, args[2], sizeof(request.why), KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    request.name = args[1] ? name : NULL;
+    error = trace_control(&who, KYMO_TRACE_SETGATE, none, &request);
+    if (who.able) {
+        copy_out(self->proc, args[2], &request.why, sizeof(request.why));
+    }
+    return error;
+}
+
 static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
 {
     static union { /* [k] not on the stack: the account is large */
@@ -88,9 +119,9 @@ static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
         struct kymo_trace_buffer buffer;
         struct kymo_trace_loss loss;
         struct kymo_trace_owner owner;
+        struct kymo_trace_stopped stopped;
     } answer;
-    struct trace_caller who = {self->proc, self->proc->pid, self->tid,
-                               process_able(self->proc, ABILITY_TRACE), self->proc->name};
+    struct trace_caller who = caller(self);
     uint32_t words[4] = {(uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3],
                          (uint32_t)args[4]};
     uintptr_t where;
@@ -126,6 +157,8 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     case KYMO_TRACE_READRETAINED:
     case KYMO_TRACE_DROPRETAINED:
         return retain_command(self, cmd, args);
+    case KYMO_TRACE_SETGATE:
+        return set_gate(self, args);
     default:
         break;
     }

@@ -12,6 +12,7 @@
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/trace.h"
 #include "trace/filter.h"
+#include "trace/gate.h"
 #include "trace/log.h"
 #include "trace/loss.h"
 #include "trace/threads.h"
@@ -124,6 +125,15 @@ static long run_command(uint32_t cmd, const uint32_t args[4], void *data)
         }
         trace_state_query(args[0], data);
         return 0;
+    case KYMO_TRACE_QUERYSTOPPED:
+        if (args[0] >= trace_port_cpu_count()) {
+            return -EINVAL;
+        }
+        if (!data) {
+            return -EFAULT;
+        }
+        trace_state_stopped(args[0], data);
+        return 0;
     case KYMO_TRACE_QUERYOWNER:
         return data ? query_owner(data) : -EFAULT;
     default:
@@ -195,6 +205,18 @@ static long alloc(const struct trace_caller *who, uint32_t per_cpu, uint64_t *pa
     return error;
 }
 
+static long set_gate(struct trace_gate_request *request)
+{
+    if (!request) {
+        return -EFAULT;
+    }
+    if (!request->name) {
+        trace_gate_close();
+        return 0;
+    }
+    return trace_gate_open(request->name, &request->why);
+}
+
 static long owner_command(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
                           void *data)
 {
@@ -227,6 +249,8 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
         }
         trace_state_high_water(args[0]);
         return 0;
+    case KYMO_TRACE_SETGATE:
+        return set_gate(data);
     default: /* _NTO_TRACE_SKIPBUFFER, _NTO_TRACE_OVERWRITEBUFFER */
         trace_state_overwrite(cmd == _NTO_TRACE_OVERWRITEBUFFER);
         return 0;
@@ -256,6 +280,7 @@ long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t 
     case _NTO_TRACE_SETLINEARMODE:
     case KYMO_TRACE_SETFILLMODE:
     case KYMO_TRACE_SETHIGHWATER:
+    case KYMO_TRACE_SETGATE:
     case _NTO_TRACE_SKIPBUFFER:
     case _NTO_TRACE_OVERWRITEBUFFER:
         return owner_command(who, cmd, args, data);

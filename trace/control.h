@@ -26,6 +26,8 @@ void trace_state_overwrite(bool overwrite);
 void trace_state_high_water(uint32_t slots);
 /* The account of one CPU, taken on that CPU. */
 void trace_state_query(unsigned cpu, struct kymo_trace_loss *out);
+/* What the gate has stopped on one CPU, likewise. */
+void trace_state_stopped(unsigned cpu, struct kymo_trace_stopped *out);
 long trace_state_take(struct kymo_trace_buffer *out);
 long trace_state_give(uint32_t index);
 

@@ -2,37 +2,59 @@
 /* See gate.h. */
 #include "trace/gate.h"
 
-#include "trace/filter.h"
+#include "kernel/abi/errno.h"
 #include "trace/control.h"
+#include "trace/filter.h"
 
 uint32_t trace_gate_armed;
 
-void trace_gate_arm(bool armed)
+static void arm(bool armed)
 {
     __atomic_store_n(&trace_gate_armed, armed, __ATOMIC_RELEASE);
     trace_filter_slow();
     trace_filter_apply(trace_state.running);
 }
 
+int trace_gate_open(const char *name, struct kymo_trace_refusal *why)
+{
+    if (!trace_state.log.block) {
+        return -EFAULT;
+    }
+    if (trace_gate_armed) {
+        return -EEXIST;
+    }
+    int error = trace_port_gate(name, why);
+    if (!error) {
+        arm(true);
+    }
+    return error;
+}
+
+/* Whoever asks does so with interrupts masked: a cross-call finds none under way. */
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+void trace_gate_close(void)
+{
+    if (trace_gate_armed) {
+        arm(false);
+        trace_port_run_on_all(nothing, NULL);
+        trace_port_gate(NULL, NULL);
+    }
+}
+
 bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint64_t *words)
 {
-    if (!__atomic_load_n(&trace_gate_armed, __ATOMIC_ACQUIRE)) {
-        return false;
-    }
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
-    bool stops = cpu->on && !trace_port_passes(site, number, words);
+    bool armed = __atomic_load_n(&trace_gate_armed, __ATOMIC_ACQUIRE);
+    bool stops = armed && cpu->on && !trace_port_passes(site, number, words);
 
     if (stops) {
         cpu->stopped[class]++;
     }
     trace_port_irq_restore(irq);
     return stops;
-}
-
-void trace_gate_count(const struct trace_cpu *cpu, uint64_t stopped[TRACE_CLASS_MAX])
-{
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        stopped[class] = cpu->stopped[class];
-    }
 }

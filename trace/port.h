@@ -13,6 +13,7 @@
 
 #include "trace/slot.h"
 
+struct kymo_trace_refusal;
 struct trace_cpu; /* trace/ring.h: one CPU's state of the event log, fast-path fields first */
 
 /* ---- inlines, defined in TRACE_PORT_OPS_H -----------------------------------------------------
@@ -98,6 +99,9 @@ void trace_port_sites_sync(void); /* after a batch of trace_port_site_set() */
 /* D's probes on a site: all arguments of the event and, of a thread's state, the state behind them;
  * at least 5 words. Any context. */
 void trace_port_fire(unsigned id, const uint64_t *words);
+/* The log's gate by a program of this name; NULL: none. 0 or a negative errno and why. Kernel lock,
+ * while it is not armed. */
+int trace_port_gate(const char *name, struct kymo_trace_refusal *why);
 /* While the log's gate is armed: whether it lets an event through (trace/gate.h). Own CPU,
  * interrupts masked; number: of the class. */
 bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words);

@@ -8,6 +8,7 @@
 #include "kernel/abi/errno.h"
 #include "trace/control.h"
 #include "trace/filter.h"
+#include "trace/gate.h"
 #include "trace/log.h"
 #include "trace/loss.h"
 #include "trace/retain.h"
@@ -55,7 +56,8 @@ static void policy_here(void *arg)
 
 struct query {
     unsigned cpu;
-    struct kymo_trace_loss *out;
+    struct kymo_trace_loss *out;        /* NULL: not asked for */
+    struct kymo_trace_stopped *stopped; /* likewise */
 };
 
 static void query_here(void *arg)
@@ -63,8 +65,13 @@ static void query_here(void *arg)
     struct query *query = arg;
     struct trace_cpu *cpu = trace_port_cpu();
 
-    if (cpu->id == query->cpu) {
+    if (cpu->id == query->cpu && query->out) {
         trace_loss_report(cpu, query->out);
+    }
+    if (cpu->id == query->cpu && query->stopped) {
+        for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+            query->stopped->events[class] = cpu->stopped[class];
+        }
     }
 }
 
@@ -74,6 +81,9 @@ static void reset_here(void *arg)
 
     (void)arg;
     cpu->loss = (struct trace_loss){.reasons = 0};
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        cpu->stopped[class] = 0;
+    }
     cpu->raised = 0;
     cpu->missed_slots = 0;
     cpu->filled = cpu->request = false;
@@ -197,6 +207,7 @@ long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr, bool reta
 void trace_state_dealloc(void)
 {
     trace_state_stop();
+    trace_gate_close();
     trace_port_run_on_all(clear_here, NULL);
     trace_consumer_free(&trace_state.log);
 }
@@ -229,9 +240,15 @@ void trace_state_query(unsigned cpu, struct kymo_trace_loss *out)
 {
     const struct trace_ring *ring = &trace_port_cpu_at(cpu)->ring;
 
-    trace_port_run_on_all(query_here, &(struct query){cpu, out});
+    trace_port_run_on_all(query_here, &(struct query){cpu, out, NULL});
     out->buffers_closed = ring->closed;
     out->buffers_overwritten = ring->overwritten;
     out->sequence = ring->sequence;
     out->ready_most = ring->ready_most;
+}
+
+void trace_state_stopped(unsigned cpu, struct kymo_trace_stopped *out)
+{
+    *out = (struct kymo_trace_stopped){{0}};
+    trace_port_run_on_all(query_here, &(struct query){cpu, NULL, out});
 }

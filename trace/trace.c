@@ -6,6 +6,7 @@
 #include "trace/trace.h"
 
 #include "trace/control.h"
+#include "trace/gate.h"
 
 void trace_init(void)
 {
@@ -42,6 +43,7 @@ void trace_owner_gone(void *owner)
     trace_consumer_orphan(log);
     if (trace_state.policy != TRACE_RING) {
         trace_state_stop();
+        trace_gate_close(); /* a ring goes on, with its gate */
     }
     trace_port_buffer_freed();
 }

@@ -25,6 +25,11 @@ struct trace_caller {
     const char *name; /* the program's */
 };
 
+struct trace_gate_request {
+    const char *name; /* NULL: no gate any more */
+    struct kymo_trace_refusal why;
+};
+
 /* Answers of trace_control() beside 0.. and -errno. */
 #define TRACE_DUMP_WANTED \
     (-0x20000L) /* tracing runs: the kernel now dumps the state, then is done */
@@ -35,6 +40,7 @@ struct trace_caller {
  * by the caller with kernel pointers to checked memory, or are in `data`: ALLOCBUFFER         data:
  * uint64_t *, where the physical address goes TAKEBUFFER          data: struct kymo_trace_buffer *
  *   QUERYLOSS           data: struct kymo_trace_loss *; QUERYOWNER: struct kymo_trace_owner *
+ *   SETGATE             data: struct trace_gate_request *; QUERYSTOPPED: kymo_trace_stopped *
  * Returns the call's value, a negative errno or TRACE_DUMP_*.
  */
 long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],

@@ -15,6 +15,7 @@
 #include "kernel/abi/sys/trace.h"
 #include "tracelogger/capture.h"
 #include "tracelogger/control.h"
+#include "tracelogger/gate.h"
 #include "tracelogger/header.h"
 #include "tracelogger/owner.h"
 #include "tracelogger/report.h"
@@ -60,6 +61,9 @@ static void finish(void)
     InterruptDetach(session.hook);
     session.bad |= sink_close() != 0 || session.capture.unwritten > 0;
     report(&session.capture, &session.summary);
+    if (session.options.gate) {
+        gate_report(session.options.gate);
+    }
     fflush(stdout);
 }
 
@@ -75,8 +79,9 @@ static int begin(void)
 
 static int open_all(void)
 {
-    if (attach_hook() != 0 || sink_open(session.options.file) != 0 ||
-        header_write(&session.options) != 0 || capture_fits(&session.capture) != 0) {
+    if (attach_hook() != 0 || gate_set(session.options.gate) != 0 ||
+        sink_open(session.options.file) != 0 || header_write(&session.options) != 0 ||
+        capture_fits(&session.capture) != 0) {
         return -1;
     }
     if (session.options.verbose) {

@@ -178,6 +178,12 @@ enum option_result option_attribute(struct options *options, const char *text)
     return OPTION_TAKEN;
 }
 
+enum option_result option_gate(struct options *options, const char *text)
+{
+    options->gate = text;
+    return if_good(*text != '\0');
+}
+
 enum option_result option_file(struct options *options, const char *text)
 {
     if (strcmp(text, "-") == 0) {

@@ -26,6 +26,7 @@ struct options {
     unsigned verbose;                        /* -v, repeatable */
     uint32_t without;                        /* -F: bit per number: class left out */
     const char *file;                        /* -f */
+    const char *gate;                        /* -x: a D program of the boot image; NULL: none */
     bool format, reclaim;                    /* --format, --reclaim: of a disk */
     const char *attributes[ATTRIBUTES_MOST]; /* -A: KEY=VALUE */
     unsigned attribute_count;

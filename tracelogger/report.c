@@ -27,6 +27,11 @@ static const char *const reason_names[KYMO_TRACE_REASONS] = {
 #undef R
 };
 
+const char *report_class_name(unsigned class)
+{
+    return class_names[class] ? class_names[class] : "?";
+}
+
 struct totals {
     uint64_t made, lost, recycled;
     uint32_t buffers;

@@ -6,6 +6,7 @@
 #include "tracelogger/capture.h"
 #include "tracelogger/protocol.h"
 
+const char *report_class_name(unsigned class); /* below KYMO_TRACE_CLASSES */
 /* Events, buffers, losses per CPU, class and reason, and a better -k. Before the buffers go. */
 void report(const struct capture *capture, struct tracelogger_summary *summary);
 

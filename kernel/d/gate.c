@@ -1,24 +1,60 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's gate (trace/gate.h) by a D program: a consumer that is made but never put on its
- * probes. An event passes if a clause on its probe has no predicate or one that holds, or fails in
- * a fault: a fault keeps no event from the log. So does one inside of a clause of D's.
+ * The event log's gate (trace/gate.h) by a D program of the boot image: a consumer that is made but
+ * never put on its probes. Its clauses are on probes of sdt and syscall and have no actions; they
+ * say which events may pass: those on whose probe a clause has no predicate or one that holds, or
+ * fails in a fault: a fault keeps no event from the log. So does one inside of a clause of D's. A
+ * kernel call's INT event goes as its entry does.
  *
- * Opening and closing: kernel lock. Asking: own CPU, interrupts masked.
+ * Setting: kernel lock. Asking: own CPU, interrupts masked, no lock: the clauses are found by the
+ * event's key, and stand while the gate is armed. Tested by test/boot/gate.py.
  */
+#include "kernel/d/gate.h"
+
+#include "kernel/abi/errno.h"
+#include "kernel/cpio.h"
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
-#include "kernel/d/gate.h"
-#include "kernel/abi/errno.h"
+#include "kernel/kercall.h"
+#include "kernel/string.h"
 #include "trace/d/consumer.h"
-#include "trace/d/port.h"
 #include "trace/gate.h"
 
-static struct d_consumer *gate; /* [a] */
+/* A key for each site, each state, and each kernel call's entry and return. */
+enum {
+    STATES = 32,
+    FIRST_STATE = TRACE_EV_COUNT,
+    FIRST_ENTRY = FIRST_STATE + STATES,
+    FIRST_RETURN = FIRST_ENTRY + KERCALL_MAX,
+    KEYS = FIRST_RETURN + KERCALL_MAX
+};
+
+static struct {
+    struct d_consumer *consumer; /* [k] changes only while nobody asks */
+    struct d_block clauses; /* [k] likewise: of each key its first ECB; then as ecb.next says */
+} gate;
+
+static unsigned key_of(unsigned site, unsigned number)
+{
+    switch (site) {
+    case TRACE_EV_thread_state:
+        return FIRST_STATE + number % STATES;
+    case TRACE_EV_kercall_enter:
+    case TRACE_EV_kercall_int:
+        return FIRST_ENTRY + number % KERCALL_MAX;
+    case TRACE_EV_kercall_exit:
+        return FIRST_RETURN + number % KERCALL_MAX;
+    default:
+        return site;
+    }
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
 
 static bool holds(const struct d_ecb *e, const uint64_t *words)
 {
-    struct d_context *x = &gate->cpus[d_port_cpu()].context;
+    struct d_context *x = &e->consumer->cpus[arch_cpu()->trace.id].context;
 
     if (!e->predicate) {
         return true;
@@ -29,46 +65,106 @@ static bool holds(const struct d_ecb *e, const uint64_t *words)
 
 bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
 {
+    struct d_ecb *const *clauses = gate.clauses.at;
     bool passes = false;
 
-    if (!gate || arch_cpu()->fired) {
+    if (arch_cpu()->fired) {
         return true;
     }
     arch_cpu()->fired = words;
-    for (uint32_t i = 0; i < gate->necbs && !passes; i++) {
-        const struct d_ecb *e = &gate->ecbs[i];
-        passes = d_site_is(e->probe, site, number) && holds(e, words);
+    for (const struct d_ecb *e = clauses[key_of(site, number)]; e && !passes; e = e->next) {
+        passes = holds(e, words);
     }
     arch_cpu()->fired = NULL;
     return passes;
 }
 
-int d_gate_open(const void *image, size_t bytes, struct d_refusal *why)
-{
-    struct d_consumer *c;
-    int error = gate ? -EEXIST : d_consumer_create(image, bytes, 0, &c, why);
+/* ---- setting -----------------------------------------------------------------------------------
+ */
 
-    if (!error) {
-        __atomic_store_n(&gate, c, __ATOMIC_RELEASE);
-        trace_gate_arm(true);
+static int refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason reason)
+{
+    why->reason = reason;
+    return -EINVAL;
+}
+
+/* Where its events find it. Every program has a clause for faults beside its own. */
+static int place(struct d_ecb *e, struct kymo_trace_refusal *why)
+{
+    struct d_ecb **clauses = gate.clauses.at;
+    unsigned site, number;
+
+    if (e->clause == D_CLAUSE_FAULT) {
+        return 0;
+    }
+    why->clause = e->clause;
+    if (!d_sites_event(e->probe, &site, &number) && !d_syscall_event(e->probe, &site, &number)) {
+        return refuse(why, KYMO_GATE_PROBE);
+    }
+    if (e->nactions > 0) {
+        return refuse(why, KYMO_GATE_ACTION);
+    }
+    e->next = clauses[key_of(site, number)];
+    clauses[key_of(site, number)] = e;
+    return 0;
+}
+
+static void close(void)
+{
+    if (gate.consumer) {
+        d_consumer_destroy(gate.consumer);
+    }
+    d_block_free(&gate.clauses);
+    gate.consumer = NULL;
+}
+
+static int place_all(struct kymo_trace_refusal *why)
+{
+    struct d_consumer *c = gate.consumer;
+    int error = d_block_make(&gate.clauses, KEYS * sizeof(struct d_ecb *)) ? 0 : -ENOMEM;
+
+    for (uint32_t i = c->necbs; i > 0 && !error; i--) {
+        error = place(&c->ecbs[i - 1], why);
+    }
+    if (error) {
+        close();
     }
     return error;
 }
 
-/* Whoever asks does so with interrupts masked: a cross-call finds none under way. */
-static void nothing(void *arg)
+/* The image lies in the archive as it comes: the machine wants it aligned. */
+static int create(const struct cpio_file *file, struct kymo_trace_refusal *why)
 {
-    (void)arg;
+    struct d_block copy = {NULL, 0};
+    struct d_refusal refusal = {0};
+
+    if (!d_block_make(&copy, file->len + 1)) {
+        return -ENOMEM;
+    }
+    memcpy(copy.at, file->data, file->len);
+    int error = d_consumer_create(copy.at, file->len, 0, &gate.consumer, &refusal);
+    d_block_free(&copy);
+    if (error) {
+        gate.consumer = NULL;
+        why->reason = refusal.reason;
+    }
+    return error;
 }
 
-void d_gate_close(void)
+int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
 {
-    struct d_consumer *c = gate;
+    struct cpio_file file;
+    const void *archive;
+    size_t bytes;
 
-    if (c) {
-        trace_gate_arm(false);
-        __atomic_store_n(&gate, NULL, __ATOMIC_RELEASE);
-        trace_port_run_on_all(nothing, NULL);
-        d_consumer_destroy(c);
+    if (!name) {
+        close();
+        return 0;
     }
+    arch_boot_image(&archive, &bytes);
+    if (!cpio_find(archive, bytes, name, &file)) {
+        return -ENOENT;
+    }
+    int error = create(&file, why);
+    return error ? error : place_all(why);
 }

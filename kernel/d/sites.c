@@ -250,16 +250,17 @@ static void listener_make(struct listener *l, const struct row *row,
     l->probe = d_probe_at(d_probe_add(provider, "kernel", row->function, row->name, l));
 }
 
-bool d_site_is(const struct d_probe *probe, unsigned site, unsigned number)
+/* The log's events are sdt's probes. */
+bool d_sites_event(const struct d_probe *probe, unsigned *site, unsigned *number)
 {
-    for (unsigned i = 0; i < ROWS; i++) {
-        const struct row *row = &rows[i];
-        if (listeners[i].probe == probe) {
-            return row->site == site && listeners[i].probe->provider == &providers[0] &&
-                   (site != TRACE_EV_thread_state || row->to >> number & 1);
-        }
+    const struct listener *l = probe->arg;
+
+    if (probe->provider != &providers[0]) {
+        return false;
     }
-    return false;
+    *site = l->row->site;
+    *number = (unsigned)__builtin_ctz(l->row->to);
+    return true;
 }
 
 void d_sites_init(void)

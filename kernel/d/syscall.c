@@ -12,6 +12,7 @@
 
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
+#include "kernel/d/gate.h"
 #include "kernel/kercall.h"
 #include "trace/d/port.h"
 #include "trace/d/probe.h"
@@ -130,6 +131,16 @@ static const struct d_provider provider = {.name = "syscall",
                                            .disable = disable,
                                            .argument = argument,
                                            .argument_type = argument_type};
+
+bool d_syscall_event(const struct d_probe *probe, unsigned *site, unsigned *number)
+{
+    if (probe->provider != &provider) {
+        return false;
+    }
+    *site = sites[kind_of(probe->arg)];
+    *number = number_of(probe->arg);
+    return true;
+}
 
 void d_syscall_init(void)
 {

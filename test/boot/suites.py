@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import crash
 import events
+import gate
 import kev
 import logger
 import modes
@@ -344,6 +345,7 @@ SUITES = [
     Suite("options-smp1", "the same on one CPU", "options", A64, cpus=1, checks=logger.CHECKS),
     Suite("modes", "tracelogger's modes, and options whose captures say whether they work",
           "modes", tests=12, checks=modes.CHECKS),
+    Suite("gate", "only what a D program lets pass", "gate", tests=5, checks=gate.CHECKS),
     Suite("killed", "tracelogger killed at work, other ones started", "killed", tests=2,
           checks=[the_first_one_is_sound, a_second_capture_works,
                   says("tracelogger: stopped a ring whose logger is gone")]),

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "trace/control.h"
+#include "kernel/abi/errno.h"
 #include "trace/filter.h"
 #include "trace/threads.h"
+#include "trace/gate.h"
 #include "test/unit/yield.h"
 
 #define PAGE 4096
@@ -262,9 +264,23 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     __builtin_memcpy(fake.fired_words, words, sizeof(fake.fired_words));
 }
 
+int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
+{
+    assert_false(trace_gate_armed);
+    assert_true(!name != !fake.gate);
+    if (name && name[0] == '!') {
+        why->reason = KYMO_GATE_ACTION;
+        why->clause = 3;
+        return -EINVAL;
+    }
+    fake.gate = name;
+    return 0;
+}
+
 bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
 {
     assert_int_equal(trace_host_irq_depth, 1);
+    assert_non_null(fake.gate);
     fake.asked++;
     fake.asked_site = site;
     fake.asked_number = number;

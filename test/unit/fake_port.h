@@ -43,6 +43,7 @@ struct fake {
     uint64_t fired_words[5];
     int retained_error;                       /* what trace_port_retained() says */
     struct kymo_retain_ring ring;             /* in the window; all 0: none */
+    const char *gate;                         /* the log's; NULL: none */
     bool refuses;                             /* the log's gate does */
     uint64_t thread[FAKE_CPUS];               /* pid << 32 | tid of who runs there */
     unsigned asked, asked_site, asked_number; /* calls of trace_port_passes(), the last one's */

@@ -11,6 +11,8 @@
 #include "trace/hook.h"
 #include "trace/trace.h"
 
+#define OTHER ((void *)0x2000)
+
 static void begin(void)
 {
     fake_boot(1);
@@ -19,9 +21,26 @@ static void begin(void)
     fake.refuses = false;
 }
 
+static long gate_as(void *who, const char *name, struct kymo_trace_refusal *why)
+{
+    struct trace_gate_request request = {.name = name};
+    long error = command_as(who, KYMO_TRACE_SETGATE, 0, 0, &request);
+
+    *why = request.why;
+    return error;
+}
+
+static void gate(const char *name)
+{
+    struct kymo_trace_refusal why;
+
+    assert_int_equal(gate_as(OWNER, name, &why), 0);
+    assert_int_equal(trace_gate_armed, name != NULL);
+    assert_true(fake.gate == name);
+}
+
 static void end(void)
 {
-    trace_gate_arm(false);
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
@@ -35,12 +54,17 @@ static void one_of_each(void)
     trace_user_simple(5, 6, 7); /* what a program says passes */
 }
 
+static uint64_t stopped_on(unsigned cpu, unsigned class)
+{
+    struct kymo_trace_stopped counts;
+
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYSTOPPED, cpu, 0, &counts), 0);
+    return counts.events[class];
+}
+
 static uint64_t stopped(unsigned class)
 {
-    uint64_t counts[TRACE_CLASS_MAX];
-
-    trace_gate_count(trace_port_cpu_at(0), counts);
-    return counts[class];
+    return stopped_on(0, class);
 }
 
 static void not_asked_unless_armed(void **state)
@@ -50,11 +74,11 @@ static void not_asked_unless_armed(void **state)
     one_of_each();
     assert_int_equal(fake.asked, 0);
     assert_int_equal(trace_host_sites[TRACE_EV_comm_snd_message], TRACE_SITE_LOG);
-    trace_gate_arm(true);
+    gate("p.dif");
     assert_int_equal(trace_host_sites[TRACE_EV_comm_snd_message], TRACE_SITE_ALL);
     one_of_each();
     assert_int_equal(fake.asked, 3);
-    trace_gate_arm(false);
+    gate(NULL);
     assert_int_equal(trace_host_sites[TRACE_EV_comm_snd_message], TRACE_SITE_LOG);
     one_of_each();
     assert_int_equal(fake.asked, 3);
@@ -66,7 +90,7 @@ static void refused_events_are_counted_apart(void **state)
 {
     (void)state;
     begin();
-    trace_gate_arm(true);
+    gate("p.dif");
     one_of_each();
     struct kymo_trace_loss before = loss_of(0);
     fake.refuses = true;
@@ -87,7 +111,7 @@ static void filtered_events_and_dumps_are_not_asked_about(void **state)
 {
     (void)state;
     begin();
-    trace_gate_arm(true);
+    gate("p.dif");
     fake.refuses = true;
     assert_int_equal(command_as(OWNER, _NTO_TRACE_DELEVENT, _NTO_TRACE_INTENTER, 7, NULL), 0);
     assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_THREAD), 0);
@@ -115,7 +139,7 @@ static void forms_stay(void **state)
 
     (void)state;
     begin();
-    trace_gate_arm(true);
+    gate("p.dif");
     trace_thread_state(1, 2, 3, 10, 1); /* begins the buffer */
     unsigned slots = look_active_slots(0);
     trace_thread_state(1, 2, 3, 10, 1);
@@ -124,7 +148,7 @@ static void forms_stay(void **state)
     assert_int_equal(command(_NTO_TRACE_SETALLCLASSESWIDE), 0);
     trace_thread_state(1, 2, 3, 10, 1);
     assert_int_equal(look_active_slots(0), slots + 3);
-    trace_gate_arm(false);
+    gate(NULL);
     assert_true(trace_kercall_slow(call) && trace_kercall_wide(call));
     assert_int_equal(command(_NTO_TRACE_SETALLCLASSESFAST), 0);
     assert_true(!trace_kercall_slow(call) && !trace_kercall_wide(call));
@@ -138,7 +162,7 @@ static void predicates_have_the_words(void **state)
 {
     (void)state;
     begin();
-    trace_gate_arm(true);
+    gate("p.dif");
     trace_comm_snd_message(0x80000001, 42);
     assert_int_equal(fake.asked_site, TRACE_EV_comm_snd_message);
     assert_int_equal(fake.asked_words[0], 0x80000001);
@@ -151,6 +175,80 @@ static void predicates_have_the_words(void **state)
     end();
 }
 
+/* By its owner only, while there are buffers; one at a time; why not is told. */
+static void setting_it(void **state)
+{
+    struct kymo_trace_refusal why;
+
+    (void)state;
+    fake_boot(1);
+    assert_int_equal(gate_as(OWNER, "p.dif", &why), -EFAULT);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_SETGATE, 0, 0, NULL), -EFAULT);
+    assert_int_equal(gate_as(OTHER, "p.dif", &why), -EPERM);
+    assert_int_equal(gate_as(OTHER, NULL, &why), -EPERM);
+    assert_int_equal(gate_as(OWNER, "!", &why), -EINVAL);
+    assert_int_equal(why.reason, KYMO_GATE_ACTION);
+    assert_int_equal(why.clause, 3);
+    assert_false(trace_gate_armed);
+    gate(NULL); /* there is none: good */
+    gate("p.dif");
+    assert_int_equal(gate_as(OWNER, "q.dif", &why), -EEXIST);
+    gate(NULL);
+    gate("q.dif");
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYSTOPPED, 1, 0, &why), -EINVAL);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYSTOPPED, 0, 0, NULL), -EFAULT);
+    end();
+}
+
+/* It ends with the buffers, and with its owner, but in a ring, which goes on as it is. */
+static void how_it_ends(void **state)
+{
+    (void)state;
+    begin();
+    gate("p.dif");
+    end();
+    assert_null(fake.gate);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    gate("p.dif");
+    trace_owner_gone(OTHER);
+    assert_non_null(fake.gate);
+    trace_owner_gone(OWNER);
+    assert_null(fake.gate);
+    start_tracing(2, _NTO_TRACE_SETRINGMODE);
+    gate("p.dif");
+    trace_owner_gone(OWNER);
+    assert_non_null(fake.gate);
+    assert_true(trace_running());
+    assert_int_equal(command_as(OTHER, _NTO_TRACE_STOP, 0, 0, NULL), 0);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE); /* frees what was left */
+    assert_null(fake.gate);
+    end();
+}
+
+/* By CPU; since ALLOCBUFFER. */
+static void counts_begin_with_the_buffers(void **state)
+{
+    (void)state;
+    fake_boot(2);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    gate("p.dif");
+    fake.refuses = true;
+    fake_on(1);
+    one_of_each();
+    fake_back((struct fake_where){0, 0});
+    assert_int_equal(stopped_on(0, TRACE_CLASS_COMM), 0);
+    assert_int_equal(stopped_on(1, TRACE_CLASS_COMM), 1);
+    gate(NULL);
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
+    assert_int_equal(stopped_on(1, TRACE_CLASS_COMM), 1);
+    end();
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    assert_int_equal(stopped_on(1, TRACE_CLASS_COMM), 0);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +257,9 @@ int main(void)
         cmocka_unit_test(filtered_events_and_dumps_are_not_asked_about),
         cmocka_unit_test(forms_stay),
         cmocka_unit_test(predicates_have_the_words),
+        cmocka_unit_test(setting_it),
+        cmocka_unit_test(how_it_ends),
+        cmocka_unit_test(counts_begin_with_the_buffers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,8 @@
     _NTO_TRACE_CMD(4, 0x1022) /* offset, void *, bytes up to KYMO_TRACE_READ_MOST */
 #define KYMO_TRACE_DROPRETAINED _NTO_TRACE_CMD(1, 0x1023) /* it is saved, or nobody wants it */
 #define KYMO_TRACE_READ_MOST 4096
+#define KYMO_TRACE_SETGATE _NTO_TRACE_CMD(3, 0x1010)      /* name, struct kymo_trace_refusal * */
+#define KYMO_TRACE_QUERYSTOPPED _NTO_TRACE_CMD(3, 0x1011) /* cpu, struct kymo_trace_stopped * */
 
 /* External classes: the argument of ADDCLASS and its kin. */
 #define _NTO_TRACE_EMPTY 0
@@ -196,6 +198,31 @@ struct kymo_trace_loss {
                             what -k would have to be (estimate counts the
                             buffers overwritten or missed in the worst run) */
     uint64_t recycled;   /* ring policy: events whose buffer went to newer ones; not lost */
+};
+
+/*
+ * SETGATE: from now on an event is logged only if a clause of this D program, a file of the boot
+ * image that `kymo dtrace --compile` made, lets it pass. NULL: no gate. Errors: EFAULT no buffers,
+ * EEXIST there is a gate, ENOENT no such file, ENOMEM, and why is filled in: ESRCH a description
+ * matches no probe, EINVAL no program for a gate or for this machine.
+ */
+struct kymo_trace_refusal {
+    uint32_t reason; /* enum kymo_gate_reason, or below 1000 a number of trace/d/reasons.def */
+    uint32_t clause; /* which one, from 0, of a gate's own reasons */
+};
+
+#define KYMO_GATE_REASON_LIST(R) \
+    R(1001, PROBE, "a clause on probes that are neither sdt's nor syscall's") \
+    R(1002, ACTION, "a clause with actions")
+enum kymo_gate_reason {
+#define R(number, name, text) KYMO_GATE_##name = number,
+    KYMO_GATE_REASON_LIST(R)
+#undef R
+};
+
+/* QUERYSTOPPED: events that the gate has stopped since ALLOCBUFFER; none of them was made. */
+struct kymo_trace_stopped {
+    uint64_t events[KYMO_TRACE_CLASSES]; /* per internal class */
 };
 
 #endif

@@ -42,9 +42,14 @@ void insert(uint32_t from, uint32_t n)
     }
 }
 
+const struct trace_slot *slots_of(const struct kymo_trace_buffer *b)
+{
+    return block + (size_t)b->index * TRACE_BUFFER_SLOTS;
+}
+
 void scan(const struct kymo_trace_buffer *b, struct found *f)
 {
-    const struct trace_slot *slot = block + (size_t)b->index * TRACE_BUFFER_SLOTS;
+    const struct trace_slot *slot = slots_of(b);
 
     EXPECT_EQ(slot[0].header & ~TRACE_CPU_MASK,
               TRACE_HEADER(0, 0, TRACE_CLASS_CONTROL, TRACE_CONTROL_BUFFER));

@@ -27,6 +27,8 @@ struct found {
     bool gaps, waitctx;               /* waitctx: some thread went into that state */
 };
 
+/* A taken buffer's. */
+const struct trace_slot *slots_of(const struct kymo_trace_buffer *b);
 /* Checks one taken buffer's slots, and adds what it has. */
 void scan(const struct kymo_trace_buffer *b, struct found *f);
 /* Takes, scans and gives back all that is READY. */

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is asked of tracelogger -x: test/boot/images/gate.start runs the cases, each after a line
+`hello NAME`. shell.d says what its captures may hold."""
+import os
+import re
+
+import kev
+import logger
+
+CONTROL, KER_CALL, PR_TH, USER, COMM = (kev.CLASSES[name] for name in
+                                        ("CONTROL", "KER_CALL", "PR_TH", "USER", "COMM"))
+MSG_SENDV = kev.call_rows()["MSG_SENDV"]
+RUNNING, READY, SND_MESSAGE = 1, 2, 0
+USERS = 100  # evstorm's
+
+REFUSED = {
+    "text": "no file sdt:::thread_running /pid == 1/ in the boot image",
+    "nowhere": "no file nowhere.dif in the boot image",
+    "acts": "acts.dif: clause 2: a clause with actions",
+    "ticks": "ticks.dif: clause 1: a clause on probes that are neither sdt's nor syscall's",
+    "missing": r"start is no program for this machine: Invalid argument, reason \d+",
+}
+
+
+def refusals_say_why(boot):
+    said, wrong = logger.cases(boot), []
+    for name, message in REFUSED.items():
+        error = logger.message_wrong(said[name], message if "\\" in message else re.escape(message),
+                                     1)
+        wrong += [f"{name}: {error}"] if error else []
+    if "kymo dtrace --compile" not in said["text"]:
+        wrong.append("a text isn't told where programs come from")
+    return "; ".join(wrong) or None
+
+
+def may_pass(cls, event, d1, d2):
+    if cls == KER_CALL:
+        return event & ~512 == MSG_SENDV
+    if cls == COMM:
+        return event == SND_MESSAGE and d2 == 2
+    if cls == PR_TH:
+        return event & 0x1ff in (RUNNING, READY) and d1 > 2
+    return cls in (USER, kev.CLASSES["INT"])
+
+
+def wrong_in(path, events, stopped):
+    """The dump of the state, before the first user event and behind the last, may hold others."""
+    found = [(h >> 10 & 0x1f, h & 0x3ff, time, d1, d2) for h, time, d1, d2 in kev.raw_slots(path)
+             if h >> 30 < 2]
+    times = [time for cls, event, time, _, _ in found if cls == USER and event == 0]
+    if len(times) != USERS:
+        return f"{len(times)} user events"
+    made = [e for e in found if e[0] != CONTROL]
+    if len(made) != events or len(made) == len(found):
+        return f"{len(made)} events of {len(found)} slots, not {events}"
+    first, last = times[0], times[-1]
+    for cls, event, time, d1, d2 in made:
+        during = (time - first) & 0xffffffff <= (last - first) & 0xffffffff
+        if (during or cls != PR_TH and cls != kev.CLASSES["SYSTEM"]) and \
+                not may_pass(cls, event, d1, d2):
+            return f"class {cls} event {event} ({d1:#x}, {d2:#x}) has passed"
+    kinds = {cls for cls, *_ in made}
+    if not {KER_CALL, PR_TH} <= kinds:
+        return f"only the classes {kinds}"
+    return None if stopped > len(made) else f"only {stopped} events were stopped"
+
+
+def only_what_may_pass_is_there(boot):
+    said, wrong = logger.cases(boot), []
+    for name in "shell", "ring":
+        text = "".join(said[key] for key in (name, "one", "two") if key in said)
+        summary = re.search(rf"(\d+) events, 0 lost; .* in {name}\.kev$", boot.console, re.M)
+        stopped = re.search(rf"in {name}\.kev\n(?:tracelogger: .*\n)*?"
+                            r"tracelogger: (\d+) events stopped by shell\.dif\n"
+                            r"((?:  stopped \d+ of class \w+\n)+)", boot.console)
+        if not summary or not stopped:
+            wrong.append(f"{name}: no summary: {text[-300:]!r}")
+            continue
+        parts = sum(int(n) for n in re.findall(r"stopped (\d+)", stopped[2]))
+        error = wrong_in(os.path.join(boot.dir, f"{name}.kev"), int(summary[1]), int(stopped[1]))
+        if parts != int(stopped[1]):
+            error = f"{parts} by class, not {stopped[1]}"
+        wrong += [f"{name}: {error}"] if error else []
+    return "; ".join(wrong) or None
+
+
+CHECKS = [refusals_say_why, only_what_may_pass_is_there]

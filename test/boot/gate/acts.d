@@ -1,0 +1,2 @@
+sdt:::thread_running /arg0 == 1/ {}
+sdt:::thread_ready { trace(1); }

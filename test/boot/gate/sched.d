@@ -1,0 +1,1 @@
+sched:::on-cpu /pid == 1/ {}
