@@ -14,6 +14,12 @@ $(foreach p,t_d t_fbt t_life t_faults t_dfuzz t_storms,$(eval $(p)_SRCS += test/
 t_events_SRCS += $(addprefix test/boot/programs/,truth.c instrumented.c)
 FLAGS_test/boot/programs/instrumented.c := -finstrument-functions
 PROGRAMS += $(boot_programs)
+
+# TraceEvent() at random: the programs of three images only.
+PROGRAMS += t_control meddler
+t_control_SRCS := test/boot/programs/t_control.c test/boot/programs/dcalls.c $(boot_common)
+meddler_SRCS := test/boot/programs/meddler.c $(boot_common)
+
 PROGRAMS += causes
 causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_ipc.c causes_sync.c \
 	causes_calls.c) $(boot_common)
@@ -25,6 +31,8 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(DEMO_PROGRAMS) \
 	$(boot_programs)))
 sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
+$(foreach i,control control-multi control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
+	$(eval $(i)_D = $$(life_D)))
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/life/range.d test/boot/life/peek.d
