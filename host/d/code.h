@@ -55,6 +55,16 @@ int d_gen_translation(struct d_code *, struct d_node *);
 void d_gen_convert(struct d_code *, struct d_place, int reg, const struct d_type *from,
                    const struct d_type *to);
 /* The value of the expression in another type; a constant is converted now. */
+/* Of a value of that type. */
+uint32_t d_gen_width(const struct d_type *);
+bool d_gen_is_signed(const struct d_type *);
+/* Cuts reg to so many bits and extends it again, by way of another register. */
+void d_gen_narrow(struct d_code *, struct d_place, int reg, uint32_t bits, bool sign);
+void d_gen_narrow_by(struct d_code *, int reg, uint32_t bits, bool sign, int shift);
+/* reg becomes 1 if the branch is taken, else 0. */
+void d_gen_flag(struct d_code *, enum dif_op taken, int reg);
+/* Bytes by which a pointer of that type goes on. */
+uint64_t d_gen_stride(const struct d_type *);
 int d_gen_as(struct d_code *, struct d_node *, const struct d_type *to);
 void d_gen_operator(struct d_code *, int op, const struct d_type *, int a, int b);
 void d_gen_load(struct d_code *, struct d_node *, int reg);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A consumer of records: its memory, and the options that say how it prints. Proof: test/d,
+ * test/d_command.
+ */
+#include "host/dtrace/consume.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM_MAX = 1 << 30 };
+
+/* A size that nobody has stays as it was asked for if nothing is recorded, or aggregated: then the
+ * machine took less than it says. No target gives a CPU more than this. */
+static uint8_t *make_room(uint64_t *size)
+{
+    *size = *size < ROOM_MAX ? *size : ROOM_MAX;
+    return malloc(*size + 8);
+}
+
+bool consumer_init(struct consumer *c)
+{
+    c->ncpus = c->target->ops->cpus(c->target);
+    c->naggs = d_session_aggregations(c->session);
+    c->aggs = calloc(c->naggs + 1, sizeof(*c->aggs));
+    c->buffer = make_room(&c->bufsize);
+    c->agg_buffer = make_room(&c->aggsize);
+    for (unsigned i = 0; c->aggs && i < c->naggs; i++) {
+        c->aggs[i].info = d_session_aggregation(c->session, i + 1);
+        c->aggs[i].normal = 1;
+        c->aggs[i].ncpus = c->json && d_option(c->session, "aggpercpu") ? c->ncpus : 0;
+    }
+    consumer_options(c);
+    return c->aggs && c->buffer && c->agg_buffer;
+}
+
+void consumer_free(struct consumer *c)
+{
+    for (unsigned i = 0; c->aggs && i < c->naggs; i++) {
+        agg_free(&c->aggs[i]);
+    }
+    for (uint32_t i = 0; i < c->nepids; i++) {
+        if (c->epids[i]) {
+            free(c->epids[i]->recs);
+            free(c->epids[i]);
+        }
+    }
+    for (size_t i = 0; i < c->npending; i++) {
+        free(c->pending[i].data);
+    }
+    free(c->pending);
+    free(c->epids);
+    free(c->agg_variable);
+    free(c->aggs);
+    free(c->buffer);
+    free(c->agg_buffer);
+}
+
+static bool flag(const struct consumer *c, const char *name)
+{
+    uint64_t value = d_option(c->session, name);
+
+    return value != 0 && value != D_OPTION_UNSET;
+}
+
+static uint64_t number(const struct consumer *c, const char *name, uint64_t otherwise)
+{
+    uint64_t value = d_option(c->session, name);
+
+    return value == D_OPTION_UNSET ? otherwise : value;
+}
+
+static bool terminal_has_utf8(void)
+{
+    const char *term = getenv("TERM");
+
+    return !term || (strcmp(term, "dumb") != 0 && strcmp(term, "sun") != 0 &&
+                     strcmp(term, "sun-color") != 0);
+}
+
+static bool process_of(void *arg, int32_t pid, const char **object, uint64_t *bias)
+{
+    struct target *target = arg;
+
+    return target->ops->process(target, pid, object, bias);
+}
+
+static void objects_of(void *arg)
+{
+    struct consumer *c = arg;
+
+    if (!c->objects_known) {
+        c->objects_known = true;
+        c->target->ops->objects(c->target, c->session);
+    }
+}
+
+void consumer_options(struct consumer *c)
+{
+    struct agg_style *s = &c->printer.style;
+    uint64_t encoding = d_option(c->session, "encoding"); /* 0 ascii, 1 utf8 */
+
+    s->quiet = flag(c, "quiet");
+    s->hist = flag(c, "agghist");
+    s->pack = flag(c, "aggpack");
+    s->zoom = flag(c, "aggzoom");
+    s->sort_key = flag(c, "aggsortkey");
+    s->sort_reverse = flag(c, "aggsortrev");
+    s->sort_key_position = number(c, "aggsortkeypos", 0);
+    s->sort_position = number(c, "aggsortpos", 0);
+    s->utf8 = encoding == 1;
+    s->pack_utf8 = encoding == D_OPTION_UNSET ? terminal_has_utf8() : s->utf8;
+    c->printer.raw_bytes = flag(c, "rawbytes");
+    c->printer.stack_indent = (unsigned)number(c, "stackindent", 14);
+    c->printer.session = c->session;
+    c->printer.process = c->target->ops->process ? process_of : NULL;
+    c->printer.process_arg = c->target;
+    c->printer.objects = c->target->ops->objects ? objects_of : NULL;
+    c->printer.objects_arg = c;
+    c->printer.pointer_bytes = c->target->ops->model(c->target)->pointer;
+    c->flowindent = flag(c, "flowindent");
+    c->drop_tags = flag(c, "droptags");
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ids mean: the target is asked once for each EPID and each aggregation, and nothing that it
+ * says is believed that the program has no room for. Entries of aggregations find their @variable
+ * so. Proof: test/d_remote.
+ */
+#include "host/dtrace/consume.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECS_MAX = 4096 };
+
+/* What the target says of it; false: it can't be had, or has a probe that isn't known. */
+static bool describe_epid(struct consumer *c, uint32_t epid, struct epid_info *info)
+{
+    uint32_t n = RECS_MAX;
+
+    if (c->target->ops->epid(c->target, epid, &info->desc, info->recs, &n) != 0 || n > RECS_MAX) {
+        return false;
+    }
+    info->desc.nrecs = n;
+    return c->target->ops->probe_names(c->target, info->desc.probe, &info->probe);
+}
+
+static struct epid_info *ask_epid(struct consumer *c, uint32_t epid)
+{
+    struct epid_info *info = calloc(1, sizeof(*info));
+
+    if (info) {
+        info->recs = calloc(RECS_MAX, sizeof(*info->recs));
+    }
+    if (!info || !info->recs || !describe_epid(c, epid, info)) {
+        free(info ? info->recs : NULL);
+        free(info);
+        return NULL;
+    }
+    return info;
+}
+
+const struct epid_info *consumer_epid(struct consumer *c, uint32_t epid)
+{
+    if (epid == 0 || epid > 1u << 20) {
+        return NULL;
+    }
+    if (epid > c->nepids) {
+        struct epid_info **epids = realloc(c->epids, epid * sizeof(*epids));
+        if (!epids) {
+            return NULL;
+        }
+        memset(epids + c->nepids, 0, (epid - c->nepids) * sizeof(*epids));
+        c->epids = epids;
+        c->nepids = epid;
+    }
+    if (!c->epids[epid - 1]) {
+        c->epids[epid - 1] = ask_epid(c, epid);
+    }
+    return c->epids[epid - 1];
+}
+
+struct aggregation *consumer_aggregation(struct consumer *c, uint32_t number)
+{
+    return &c->aggs[number - 1];
+}
+
+/* The @variable that an aggregation id belongs to; the first one says what its rows look like. */
+static struct aggregation *aggregation_of(struct consumer *c, uint32_t id)
+{
+    struct d_agg_desc desc;
+
+    if (id == 0 || id > 1u << 20) {
+        return NULL;
+    }
+    if (id > c->nagg_ids) {
+        uint32_t *variables = realloc(c->agg_variable, id * sizeof(*variables));
+        if (!variables) {
+            return NULL;
+        }
+        memset(variables + c->nagg_ids, 0, (id - c->nagg_ids) * sizeof(*variables));
+        c->agg_variable = variables;
+        c->nagg_ids = id;
+    }
+    if (!c->agg_variable[id - 1]) {
+        struct d_recdesc *recs = calloc(RECS_MAX, sizeof(*recs));
+        uint32_t n = RECS_MAX;
+        if (!recs || c->target->ops->agg(c->target, id, &desc, recs, &n) != 0 || n > RECS_MAX ||
+            desc.variable == 0 || desc.variable > c->naggs) {
+            free(recs);
+            return NULL;
+        }
+        struct aggregation *a = &c->aggs[desc.variable - 1];
+        if (a->recs) {
+            free(recs);
+        } else {
+            a->recs = recs;
+            a->nrecs = n;
+        }
+        c->agg_variable[id - 1] = desc.variable;
+    }
+    return &c->aggs[c->agg_variable[id - 1] - 1];
+}
+
+static void merge_entries(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t size)
+{
+    struct d_agg_entry entry;
+
+    for (uint64_t at = 0; at + sizeof(entry) <= size; at += entry.size) {
+        memcpy(&entry, data + at, sizeof(entry));
+        struct aggregation *a = aggregation_of(c, entry.id);
+        if (entry.size < sizeof(entry) || entry.size > size - at) {
+            return;
+        }
+        if (a && entry.size >= agg_entry_size(a)) {
+            agg_merge(a, data + at, cpu);
+        }
+    }
+}
+
+int consumer_aggregate(struct consumer *c, unsigned cpu)
+{
+    struct d_snap snap;
+    int error = c->target->ops->aggregation(c->target, cpu, c->agg_buffer, c->aggsize, &snap);
+
+    if (!error) {
+        message_drops(c, snap.drops, "aggregation drop|", "DTRACEDROP_AGGREGATION", (int)cpu);
+        merge_entries(c, cpu, c->agg_buffer, snap.size);
+    }
+    return error;
+}
