@@ -17,9 +17,9 @@ struct object {
     uint16_t mode;            /* [I] as of a file: creator, able, others */
     uint16_t opens, maps;     /* [k] */
     int32_t creator;          /* [k] pid; 0: gone */
-    uint32_t ability;         /* [I] what the creator had */
+    uint32_t ability;         /* [I] of who is able: the creator's, if it named none */
     paddr_t phys;             /* [k] 0: no memory yet */
-    size_t size;              /* [k] as asked for */
+    size_t size;              /* [k] of the memory, what means something */
     size_t len;               /* [k] bytes of RAM, as a mapping has them */
     size_t cleared;           /* [k] of those; it can be mapped when it is all */
     char name[KYMO_NAME_MAX]; /* [I] */

@@ -7,7 +7,7 @@
  * EBADF: not an open object of the caller's; EINVAL: empty name, unknown flags or mode, no size or
  * (size) opened for reading only; ENOENT; EEXIST: CREATE and EXCLUSIVE; EPERM: making one without
  * the ability; EACCES: its mode; EMFILE, EAGAIN: the process's or the system's table is full;
- * ENOMEM; EBUSY: it has another size, or, of giving its memory back, it is mapped or traced into;
+ * ENOMEM; EBUSY: it has less memory, or, of giving that back, it is mapped or traced into;
  * ENAMETOOLONG; EFAULT. Tested by test/unit_kernel/object_test.c, test/boot/programs/t_object.c.
  */
 #include "kernel/abi/errno.h"
@@ -20,7 +20,7 @@
 
 #define SIZE_MOST 0x40000000u
 #define FLAGS (KYMO_OBJECT_WRITE | KYMO_OBJECT_CREATE | KYMO_OBJECT_EXCLUSIVE)
-#define MODES 0666
+#define MODES (0666 | 0xffff0000u) /* KYMO_OBJECT_ABLE() */
 
 static struct object *object_named(const char *name)
 {
@@ -32,7 +32,7 @@ static struct object *object_named(const char *name)
     return NULL;
 }
 
-/* 0: the creator; 1: who is able to do all that it was; 2: others. */
+/* 0: the creator; 1: who has the abilities that it asks for; 2: others. */
 static unsigned stands(const struct object *object, const struct process *proc)
 {
     if (proc->pid == object->creator) {
@@ -63,7 +63,7 @@ static int object_make(struct process *proc, const char *name, uintptr_t mode, s
     }
     *object = (struct object){.used = true, .named = true, .mode = (uint16_t)mode};
     object->creator = proc->pid;
-    object->ability = proc->ability;
+    object->ability = (uint32_t)mode >> 16 ? (uint32_t)mode >> 16 : proc->ability;
     memcpy(object->name, name, strlen(name) + 1);
     *out = object;
     return 0;
@@ -183,6 +183,17 @@ static long clear_piece(struct thread *self, struct object *object)
     return KER_AGAIN;
 }
 
+/* Within the memory it has: how much of it means something. What is written there stays as it is.
+ */
+static int set_size(struct object *object, size_t size)
+{
+    if (size > object->len) {
+        return -EBUSY;
+    }
+    object->size = size;
+    return 0;
+}
+
 /* Each step looks at all again: another thread may have closed it meanwhile. */
 long ker_object_size(struct thread *self, const uintptr_t *args)
 {
@@ -197,6 +208,9 @@ long ker_object_size(struct thread *self, const uintptr_t *args)
     }
     if (size == 0) {
         return give_back(object);
+    }
+    if (object->len && object->cleared == object->len) {
+        return set_size(object, size);
     }
     if (object->len && object->size != size) {
         return -EBUSY;

@@ -17,6 +17,7 @@
 #include "tracelogger/control.h"
 #include "tracelogger/gate.h"
 #include "tracelogger/header.h"
+#include "tracelogger/object.h"
 #include "tracelogger/owner.h"
 #include "tracelogger/report.h"
 #include "tracelogger/session.h"
@@ -93,7 +94,6 @@ static int open_all(void)
 
 static int run(void)
 {
-    sink_settings = (struct sink_settings){session.options.format, session.options.reclaim};
     if (take_name() != 0 || capture_open(&session.capture, &session.options) != 0) {
         return 1;
     }
@@ -115,5 +115,10 @@ int main(int argc, char **argv)
 {
     int stop_now = options_parse(argc, argv, &session.options);
 
-    return stop_now ? stop_now - 1 : run();
+    if (stop_now) {
+        return stop_now - 1;
+    }
+    sink_settings = (struct sink_settings){session.options.format, session.options.reclaim,
+                                           session.options.size};
+    return session.options.save || session.options.remove ? object_work(&session.options) : run();
 }

@@ -23,4 +23,7 @@ enum option_result {
 /* A number of at most `most` that is all of the text. */
 bool option_number(const char *text, uint32_t most, uint32_t *value);
 
+/* What -M, -S and -f say together: option_memory.c. 0 or -1 (reported). */
+int option_memory_agree(struct options *options);
+
 #endif

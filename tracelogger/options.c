@@ -12,7 +12,6 @@
 #include "lib/include/kymo.h"
 #include "tracelogger/option_set.h"
 
-#define DEFAULT_FILE "trace.kev"
 #define DEFAULT_LIMIT 32
 #define HELP_COLUMN 16
 #define USAGE_ERROR (2 + 1)
@@ -183,6 +182,9 @@ static int agree(struct options *options)
 {
     uint32_t cpus = kymo_cpus();
 
+    if (option_memory_agree(options) != 0) {
+        return USAGE_ERROR;
+    }
     if (options->mode == MODE_RING && options->flush_seconds > 0) {
         printf("tracelogger: -D can't flush a ring, which is written when it stops: leave out one "
                "of -D and -r\n");
@@ -215,7 +217,6 @@ static void join_args(int argc, char **argv, struct options *options)
 int options_parse(int argc, char **argv, struct options *options)
 {
     memset(options, 0, sizeof(*options));
-    options->file = DEFAULT_FILE;
     options->kernel_buffers = kymo_cpus() > 1 ? 8 : 32;
     join_args(argc, argv, options);
     int result = take_all(argc, argv, options);

@@ -27,6 +27,8 @@ struct options {
     uint32_t without;                        /* -F: bit per number: class left out */
     const char *file;                        /* -f */
     const char *gate;                        /* -x: a D program of the boot image; NULL: none */
+    bool memory;                             /* -M */
+    const char *save, *remove;               /* --save, --remove: of memory objects */
     bool format, reclaim;                    /* --format, --reclaim: of a disk */
     const char *attributes[ATTRIBUTES_MOST]; /* -A: KEY=VALUE */
     unsigned attribute_count;

@@ -8,7 +8,7 @@
 
 #include "trace/slot.h"
 
-static const struct sink *const sinks[] = {&sink_link, &sink_block,
+static const struct sink *const sinks[] = {&sink_link, &sink_block, &sink_memory,
                                            &sink_host}; /* the last takes any name */
 
 struct sink_settings sink_settings;

@@ -31,15 +31,16 @@ struct sink {
     void (*buffers)(struct sink_buffer *buffers, unsigned count);
     int (*close)(void);
 };
-extern const struct sink sink_host, sink_link, sink_block;
+extern const struct sink sink_host, sink_link, sink_block, sink_memory;
 
 #define SINK_LOST 1
 #define SINK_FULL 2
 
 /* Of the command line, for sinks that it concerns. */
 extern struct sink_settings {
-    bool format;  /* --format */
-    bool reclaim; /* --reclaim */
+    bool format;   /* --format */
+    bool reclaim;  /* --reclaim */
+    uint64_t size; /* -S */
 } sink_settings;
 
 int sink_open(const char *name);

@@ -11,6 +11,7 @@ import events
 import gate
 import kev
 import logger
+import memory
 import modes
 import truth
 
@@ -354,6 +355,7 @@ SUITES = [
     Suite("modes", "tracelogger's modes, and options whose captures say whether they work",
           "modes", tests=12, checks=modes.CHECKS),
     Suite("gate", "only what a D program lets pass", "gate", tests=5, checks=gate.CHECKS),
+    Suite("memory", "captures in memory objects", "memory", tests=1, checks=memory.CHECKS),
     Suite("killed", "tracelogger killed at work, other ones started", "killed", tests=2,
           checks=[the_first_one_is_sound, a_second_capture_works,
                   says("tracelogger: stopped a ring whose logger is gone")]),

@@ -294,6 +294,11 @@ static void test_rights(void **state)
         assert_int_equal(unlink_as(mode % 2, "m"), 0);
         assert_int_equal(close_of(0, 0), 0);
     }
+    assert_int_equal(open_as(0, "m", NEW, 0640 | KYMO_OBJECT_ABLE(ABILITY_HOST)), 0);
+    assert_int_equal(open_as(1, "m", 0, 0), 0);
+    assert_int_equal(open_as(2, "m", 0, 0), -EACCES);
+    assert_int_equal(unlink_as(2, "m"), -EACCES);
+    assert_int_equal(unlink_as(1, "m"), 0);
     procs[2].ability = ABILITY_TRACE;
     assert_int_equal(open_as(2, "m", NEW, 0), -EPERM);
 }
@@ -324,7 +329,10 @@ static void test_errors(void **state)
     assert_int_equal(size_of(0, 1000, 64), -EBADF);
     assert_int_equal(size_of(0, id, 300), 0);
     assert_int_equal(size_of(0, id, 300), 0);
-    assert_int_equal(size_of(0, id, 301), -EBUSY);
+    assert_int_equal(size_of(0, id, 1), 0);
+    assert_int_equal(size_of(0, id, 320), 0); /* within the memory, whose granule is 64 */
+    assert_int_equal(objects[0].size, 320);
+    assert_int_equal(size_of(0, id, 321), -EBUSY);
     assert_int_equal(map_of(0, id, R, 1000), -ENXIO);
     assert_int_equal(map_of(0, id, KYMO_PROT_WRITE, 0), -EINVAL);
     assert_int_equal(map_of(0, id, R | KYMO_PROT_EXEC, 0), -EINVAL);

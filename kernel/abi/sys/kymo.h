@@ -108,14 +108,16 @@ struct kymo_map {            /* MemMap(): in and out */
 #define KYMO_OBJECT_WRITE 1     /* ObjectOpen(): to write, too */
 #define KYMO_OBJECT_CREATE 2    /* if there is none; needs ABILITY_MEMORY */
 #define KYMO_OBJECT_EXCLUSIVE 4 /* with CREATE: EEXIST if there is one */
-#define KYMO_OBJECT_AT 0x1000   /* ObjectInfo(): + n: the n-th of all, or the first after it */
-#define KYMO_OBJECT_NAMED 1     /* flags: not unlinked */
-#define KYMO_OBJECT_TRACING 2   /* the event log's buffers */
-struct kymo_object_info {       /* ObjectInfo() */
-    uint64_t size;              /* as asked for */
-    uint64_t memory;            /* bytes of RAM, as they are mapped; 0: it has no size yet */
-    int32_t creator;            /* pid; 0: gone */
-    uint32_t mode;              /* as of a file: creator; who has all abilities it had; others */
+/* In mode: who has these abilities is the group; without, who has all that the maker has. */
+#define KYMO_OBJECT_ABLE(abilities) ((unsigned)(abilities) << 16)
+#define KYMO_OBJECT_AT 0x1000 /* ObjectInfo(): + n: the n-th of all, or the first after it */
+#define KYMO_OBJECT_NAMED 1   /* flags: not unlinked */
+#define KYMO_OBJECT_TRACING 2 /* the event log's buffers */
+struct kymo_object_info {     /* ObjectInfo() */
+    uint64_t size;            /* as ObjectSize() has set it last */
+    uint64_t memory;          /* bytes of RAM, as they are mapped; 0: it has no size yet */
+    int32_t creator;          /* pid; 0: gone */
+    uint32_t mode;            /* as of a file: creator; who is able; others */
     uint32_t opens, maps;
     uint32_t flags, reserved;
     char name[KYMO_NAME_MAX];

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Captures in memory objects: test/boot/images/memory.start runs the cases, each after a line
+`hello NAME`; what is saved goes to NAME.kev."""
+import os
+import re
+import subprocess
+
+import kev
+import logger
+
+COUNT = os.path.join(kev.ROOT, "build/tools/count_user_events")
+
+# What it says, and its status.
+REFUSED = {
+    "no-size": ("a capture in memory needs -S SIZE, which is its memory object's", 2),
+    "no-size-f": ("a capture in memory needs -S SIZE, which is its memory object's", 2),
+    "two-places": ("-M is one place for the capture and -f another: leave out one of them", 2),
+    "not-able": ("memory:tracebuffer.kev: Not owner", 1),
+    "too-large": ("memory:tracebuffer.kev: Not enough space", 1),
+    "too-small": ("-S 10240 is too small for the header, a buffer and the account of losses: "
+                  "at least ", 1),
+    "too-long": ("memory:123456789012345678901234567890123456789012345678: "
+                 "File or path name too long", 1),
+    "nothing": ("nothing: No such file or directory", 1),
+    "nothing-to-remove": ("nothing: No such file or directory", 1),
+    "not-yours": ("tracebuffer.kev: Permission denied", 1),
+}
+
+
+def what_cannot_be_is_refused(boot):
+    said = logger.cases(boot)
+    wrong = [f"{name}: {said[name][:200]!r}" for name, (message, status) in REFUSED.items()
+             if f"tracelogger: {message}" not in said[name] or
+             f"ended with status {status}\n" not in said[name]]
+    if "it needs the ability memory" not in said["not-able"]:
+        wrong.append("not-able: doesn't say which")
+    if os.path.exists(os.path.join(boot.dir, "stolen.kev")):
+        wrong.append("who isn't able has a file")
+    return "; ".join(wrong) or None
+
+
+def saved_is_what_was_recorded(boot):
+    """To the byte as many as the logger said, and every event of the storm is there once."""
+    said, wrong = logger.cases(boot), []
+    for name in "whole", "again", "cut", "ring":
+        found = logger.SUMMARY.search(said[name])
+        path = os.path.join(boot.dir, name + ".kev")
+        _, lost, _, written, slots, size, _ = found.groups()
+        with open(path, "rb") as f:
+            start = kev.slots_offset(f)
+        capture = logger.Capture(path)
+        saved = f": {size} bytes saved to {name}.kev\n"
+        if (os.path.getsize(path) != int(size) or capture.buffers != int(written) or
+                saved not in said[name + "-saved"]):
+            wrong.append(f"{name}: {found[0]}, {os.path.getsize(path)} bytes")
+        if name != "cut" and int(size) - start != 16 * int(slots):
+            wrong.append(f"{name}: {size} - {start} bytes for {slots} slots")
+        if int(lost) != 0:
+            wrong.append(f"{name}: {lost} lost")
+        told = subprocess.run([logger.KYMO, "print", "-v", path], capture_output=True, text=True)
+        if told.returncode != 0:
+            wrong.append(f"{name}: {told.stderr[:200]}")
+    with open(os.path.join(boot.dir, "whole.kev"), "rb") as one, \
+            open(os.path.join(boot.dir, "copy.kev"), "rb") as other:
+        if one.read() != other.read():
+            wrong.append("a copy from memory to memory differs")
+    return "; ".join(wrong) or None
+
+
+def counted(boot, name):
+    made = re.findall(r"evstorm: producer (\d+) made (\d+)", logger.cases(boot)[name])
+    done = subprocess.run([COUNT, os.path.join(boot.dir, name + ".kev"), str(boot.cpus()),
+                           *(f"{p}={n}" for p, n in made)], capture_output=True, text=True)
+    with open(os.path.join(boot.dir, name + ".account.txt"), "w") as f:
+        f.write(done.stdout + done.stderr)
+    return done.returncode == 0 and bool(made), int((re.search(
+        r"\+ DROPPED (\d+)", done.stdout) or [0, -1])[1]), (done.stdout + done.stderr)[-200:]
+
+
+def events_are_accounted_for(boot):
+    wrong = []
+    for name, drops in ("whole", False), ("again", False):
+        good, lost, text = counted(boot, name)
+        if not good or (lost != 0) != drops:
+            wrong.append(f"{name}: {lost} lost, {text}")
+    return "; ".join(wrong) or None
+
+
+def what_is_full_is_cut_at_a_whole_buffer(boot):
+    said = logger.cases(boot)["cut"]
+    path = os.path.join(boot.dir, "cut.kev")
+    numbers = logger.Capture(path).numbers
+    behind = re.search(r"-S 102400 is reached: the capture ends with a whole buffer, and the (\d+) "
+                       r"events behind it are counted in it as lost", said)
+    if not behind or numbers != list(range(len(numbers))) or os.path.getsize(path) > 102400:
+        return f"{said[-300:]!r} {len(numbers)} {os.path.getsize(path)}"
+    dropped = sum(d2 for cls, event, d1, d2 in kev.slots(path)
+                  if cls == kev.CLASSES["CONTROL"] and event == 8)
+    return None if dropped == int(behind[1]) > 0 else f"{dropped} DROPPED of {behind[1]}"
+
+
+def the_killed_ones_is_readable(boot):
+    path = os.path.join(boot.dir, "killed.kev")
+    numbers = logger.Capture(path).numbers
+    done = subprocess.run([logger.KYMO, "print", path], capture_output=True, text=True)
+    if done.returncode != 0 or numbers != list(range(len(numbers))) or not numbers:
+        return f"{len(numbers)} events; {done.stderr[:200]}"
+    return None if len(numbers) < 9000 else "it was killed too late"
+
+
+def removed_is_gone(boot):
+    said = logger.cases(boot)
+    return None if said["removed"].count("No such file") == 1 and \
+        "tracelogger" not in said["end"] else said["removed"] + said["end"]
+
+
+CHECKS = [what_cannot_be_is_refused, saved_is_what_was_recorded, events_are_accounted_for,
+          what_is_full_is_cut_at_a_whole_buffer, the_killed_ones_is_readable, removed_is_gone]

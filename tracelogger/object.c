@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See object.h. Saving needs no recording and disturbs none: an object is read through a mapping.
+ */
+#include "tracelogger/object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/abi/sys/ability.h"
+#include "kernel/abi/sys/kymo.h"
+#include "tracelogger/sink.h"
+
+#define PIECE 4096
+
+static int trouble(const char *name, const char *what)
+{
+    printf("tracelogger: %s%s: %s\n", name, what, strerror(errno));
+    return 1;
+}
+
+const char *object_name(const char *name)
+{
+    static const char *const before[] = {OBJECT_PREFIX, "/dev/shmem/", "/"};
+
+    for (unsigned i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+        if (strncmp(name, before[i], strlen(before[i])) == 0) {
+            name += strlen(before[i]);
+        }
+    }
+    return name;
+}
+
+int object_make(const char *name, uint64_t size)
+{
+    if (size != (size_t)size) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (ObjectUnlink(name) < 0 && errno != ENOENT) {
+        return -1;
+    }
+    int id = ObjectOpen(name, KYMO_OBJECT_WRITE | KYMO_OBJECT_CREATE | KYMO_OBJECT_EXCLUSIVE,
+                        0640 | KYMO_OBJECT_ABLE(ABILITY_TRACE));
+    if (id >= 0 && ObjectSize(id, (size_t)size) < 0) {
+        int error = errno;
+
+        ObjectUnlink(name);
+        ObjectClose(id);
+        errno = error;
+        return -1;
+    }
+    return id;
+}
+
+/* In pieces, so that a sink may take messages as long. */
+static int copy(const uint8_t *from, uint64_t size, const char *to)
+{
+    int result = sink_open(to);
+
+    for (uint64_t at = 0; at < size && result == 0; at += PIECE) {
+        result = sink_write(from + at, (size_t)(size - at < PIECE ? size - at : PIECE));
+    }
+    return sink_close() != 0 || result != 0 ? 1 : 0;
+}
+
+static int save(const char *name, const char *to)
+{
+    struct kymo_object_info info;
+    int id = ObjectOpen(object_name(name), 0, 0);
+
+    if (id < 0) {
+        return trouble(name, "");
+    }
+    struct kymo_map map = {.phys = (uint64_t)id, .flags = KYMO_MAP_OBJECT | KYMO_PROT_READ};
+    if (MemMap(&map) < 0 || ObjectInfo(id, &info) < 0) {
+        return trouble(name, ": there is nothing in it");
+    }
+    int status = copy((const uint8_t *)(uintptr_t)map.vaddr, info.size, to);
+    if (status == 0) {
+        printf("tracelogger: %s: %llu bytes saved to %s\n", name, (unsigned long long)info.size,
+               to);
+    }
+    return status;
+}
+
+int object_work(const struct options *options)
+{
+    int status = options->save ? save(options->save, options->file) : 0;
+
+    if (status == 0 && options->remove && ObjectUnlink(object_name(options->remove)) < 0) {
+        status = trouble(options->remove, "");
+    }
+    return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sink "memory:NAME": the capture is made in a memory object of the size that -S says, which
+ * stays when the logger has ended, until it is unlinked (--remove). The object's size is always
+ * that of what is written whole: first the bytes, then the size, so a logger that is killed leaves
+ * a capture, too. Needs the ability memory; who has the ability trace may read it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/abi/sys/ability.h"
+#include "kernel/abi/sys/kymo.h"
+#include "tracelogger/object.h"
+#include "tracelogger/sink.h"
+
+static int id = -1;
+static uint8_t *memory;
+static size_t used, room;
+
+static int memory_give_up(void)
+{
+    int error = errno;
+
+    ObjectClose(id);
+    errno = error;
+    return -1;
+}
+
+/* What is there under this name makes way, as a file does. */
+static int memory_open(const char *name)
+{
+    name = object_name(*name ? name : OBJECT_DEFAULT);
+    id = object_make(name, sink_settings.size);
+    if (id < 0) {
+        if (errno == EPERM) {
+            printf("tracelogger: it needs the ability memory\n");
+        }
+        return -1;
+    }
+    struct kymo_map map = {.phys = (uint64_t)id,
+                           .flags = KYMO_MAP_OBJECT | KYMO_PROT_READ | KYMO_PROT_WRITE};
+    if (MemMap(&map) < 0) {
+        ObjectUnlink(name);
+        return memory_give_up();
+    }
+    memory = (uint8_t *)(uintptr_t)map.vaddr;
+    room = (size_t)sink_settings.size;
+    used = 0;
+    return 0;
+}
+
+static long memory_write(const void *data, size_t bytes)
+{
+    if (bytes > room - used) {
+        errno = ENOSPC; /* -S has kept that from happening */
+        return -1;
+    }
+    memcpy(memory + used, data, bytes);
+    if (bytes > 0 && ObjectSize(id, used + bytes) < 0) {
+        return -1;
+    }
+    used += bytes;
+    return (long)bytes;
+}
+
+static int memory_close(void)
+{
+    MemUnmap(memory, 0);
+    return ObjectClose(id);
+}
+
+const struct sink sink_memory = {
+    .prefix = "memory:",
+    .open = memory_open,
+    .write = memory_write,
+    .close = memory_close,
+};
