@@ -14,8 +14,9 @@ struct seal {
     uint32_t last; /* [c] sequence of the last one sealed or passed over */
     uint32_t next; /* [c] of the one under way; 0: none is */
     uint32_t index;
-    uint32_t done; /* [c] bytes */
-    uint32_t crc;  /* [c] state */
+    uint32_t done;                 /* [c] bytes */
+    uint32_t crc;                  /* [c] state */
+    const struct trace_slot *from; /* [c] the cursor at the last step */
 };
 
 static struct {
@@ -26,7 +27,8 @@ static struct {
 
 _Static_assert(TRACE_FREE == KYMO_RETAIN_FREE_BUFFER && TRACE_ACTIVE == KYMO_RETAIN_ACTIVE &&
                    TRACE_READY == KYMO_RETAIN_READY && TRACE_BUSY == KYMO_RETAIN_BUSY &&
-                   TRACE_CLASS_MAX == KYMO_TRACE_CLASSES,
+                   TRACE_CLASS_MAX == KYMO_TRACE_CLASSES &&
+                   offsetof(struct trace_buffer, used) == offsetof(struct trace_buffer, word) + 4,
                "layout of the retained memory");
 
 int trace_retain_alloc(struct trace_consumer *consumer)
@@ -107,7 +109,7 @@ static bool find_next(struct seal *seal, const struct trace_ring *ring)
         uint32_t i = ring->by_sequence[s % ring->count];
 
         if (i < ring->count && ring->buffers[i].word == TRACE_WORD(s, TRACE_READY)) {
-            *seal = (struct seal){seal->last, s, i, 0, TRACE_CRC_START};
+            *seal = (struct seal){seal->last, s, i, 0, TRACE_CRC_START, NULL};
             return true;
         }
         seal->last = s;
@@ -135,6 +137,20 @@ static void put_mark(const struct trace_cpu *cpu, const struct seal *seal)
     trace_port_clean(&retain.marks[number], sizeof(mark));
 }
 
+/* By what was written meanwhile. */
+static uint32_t step_bytes(const struct trace_cpu *cpu, struct seal *seal)
+{
+    const struct trace_slot *from = seal->from;
+    size_t slots = TRACE_RETAIN_PACE;
+
+    seal->from = cpu->cursor;
+    if (cpu->end && from && from <= cpu->cursor && from >= cpu->end - TRACE_BUFFER_SLOTS) {
+        slots = (size_t)(cpu->cursor - from);
+    }
+    return slots < TRACE_RETAIN_MOST / TRACE_RETAIN_RATE ? (uint32_t)slots * TRACE_RETAIN_RATE
+                                                         : TRACE_RETAIN_MOST;
+}
+
 /* The writer may have begun to use the buffer again at any time: then it was for nothing. */
 static void seal_step(struct trace_cpu *cpu, struct seal *seal)
 {
@@ -142,7 +158,9 @@ static void seal_step(struct trace_cpu *cpu, struct seal *seal)
     const struct trace_buffer *buffer = &ring->buffers[seal->index];
     const uint8_t *data = trace_ring_data(ring, seal->index) + seal->done;
     uint32_t left = buffer->used - seal->done;
-    uint32_t n = left < TRACE_RETAIN_STEP ? left : TRACE_RETAIN_STEP;
+    uint32_t n = step_bytes(cpu, seal);
+
+    n = n < left ? n : left;
 
     if (buffer->word == TRACE_WORD(seal->next, TRACE_READY)) {
         seal->crc = trace_crc_add(seal->crc, data, n);

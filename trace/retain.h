@@ -12,12 +12,11 @@
 
 #include "trace/consumer.h"
 
-/* A ring under way is sealed in steps, one every so many slots, so that none takes long. */
-#define TRACE_RETAIN_PACE 16  /* slots: marks for which a buffer's writer asks for the exit */
-#define TRACE_RETAIN_STEP 512 /* bytes of one step */
-_Static_assert(TRACE_BUFFER_SLOTS / TRACE_RETAIN_PACE * TRACE_RETAIN_STEP >
-                   3 * TRACE_BUFFER_BYTES / 2,
-               "a buffer is sealed before the next one is full");
+/* A closed buffer is sealed in steps, one every so many slots, so that none takes long; a long
+ * event, or many, before the kernel's exit comes make the next one longer. */
+#define TRACE_RETAIN_PACE 16   /* slots: marks for which a buffer's writer asks for the exit */
+#define TRACE_RETAIN_RATE 32   /* bytes sealed for a slot written: twice what a slot is */
+#define TRACE_RETAIN_MOST 2048 /* bytes of one step */
 
 /* Lock: memory for the consumer's buffers and tables: block, tables, paddr. 0, -EBUSY (an earlier
  * boot's recording is there), -ENODEV (no such memory), -ENOMEM. */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the files of lib/retain. */
+#ifndef LIB_RETAIN_INTERNAL_H
+#define LIB_RETAIN_INTERNAL_H
+
+#include <stddef.h>
+
+#include "lib/retain/retain.h"
+
+#define RETAIN_CONTROL(cpu, event) TRACE_HEADER(cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)
+
+uint32_t retain_crc(const void *data, size_t bytes);
+/* Goes on with a CRC; 0 begins. */
+uint32_t retain_crc_more(uint32_t crc, const void *data, size_t bytes);
+/* How many of these slots can be a buffer of this CPU behind a stamp: whole events only; 0: no
+ * buffer. *time: the last one's stamp. */
+uint32_t retain_plausible(const struct trace_slot *slots, uint32_t count, uint32_t cpu,
+                          uint32_t sequence, uint64_t *time);
+/* The buffer i of the CPU as its sequence: its slots (in retain->slots), or 0: it is given up or
+ * another one, which sequences[i] then says. */
+uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time);
+/* What buffer i of the CPU may be: retain->sequences. */
+uint32_t retain_candidate(struct retain *retain, uint32_t i);
+/* A buffer can't be saved; what its seal says was in it, NULL: nothing says that. */
+void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark);
+/* The slots of a buffer that tells of the panic, in retain->slots; 0: there is none to tell. */
+uint32_t retain_panic_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One buffer in retained memory: is it whole, is it the one that was being written, is it damaged?
+ * The seal is the best witness: it has a CRC of its own. The state word has none; it says which
+ * sequence was meant, and the buffer's own first slot must agree.
+ */
+#include "lib/link/crc32c.h"
+#include "lib/retain/internal.h"
+
+#define STATE(word) ((word)&3u)
+#define SEQUENCE(word) ((word) >> 2)
+
+uint32_t retain_crc(const void *data, size_t bytes)
+{
+    return retain_crc_more(0, data, bytes);
+}
+
+uint32_t retain_crc_more(uint32_t crc, const void *data, size_t bytes)
+{
+    return ~crc32c_add(~crc, data, bytes);
+}
+
+static uint32_t number_of(const struct retain *retain, uint32_t i)
+{
+    return retain->cpu * retain->header.ring.per_cpu + i;
+}
+
+/* What its descriptor says, `at` bytes behind the state word. */
+static uint32_t table_word(struct retain *retain, uint32_t i, uint32_t at)
+{
+    const struct kymo_retain_ring *ring = &retain->header.ring;
+    uint32_t word = 0;
+    int error = retain->read(
+        retain->arg, ring->words + retain->cpu * ring->table_step + i * ring->word_step + at, &word,
+        sizeof(word));
+
+    return error ? 0 : word;
+}
+
+static uint32_t word_of(struct retain *retain, uint32_t i)
+{
+    return table_word(retain, i, 0);
+}
+
+static uint32_t used_of(struct retain *retain, uint32_t i)
+{
+    return table_word(retain, i, sizeof(uint32_t));
+}
+
+/* False: the buffer has no seal, or a damaged one. */
+static bool mark_of(struct retain *retain, uint32_t i, struct kymo_retain_mark *mark)
+{
+    uint32_t number = number_of(retain, i);
+    uint32_t offset = retain->header.ring.marks + number * (uint32_t)sizeof(*mark);
+
+    if (retain->read(retain->arg, offset, mark, sizeof(*mark)) != 0) {
+        return false;
+    }
+    uint32_t crc = crc32c_add(CRC32C_START, &number, sizeof(number));
+    crc = ~crc32c_add(crc, mark, offsetof(struct kymo_retain_mark, crc));
+    return mark->crc == crc && mark->sequence != 0 && mark->slots >= 2 &&
+           mark->slots <= TRACE_BUFFER_SLOTS;
+}
+
+static uint32_t offset_of(const struct retain *retain, uint32_t i)
+{
+    return retain->header.ring.buffers + number_of(retain, i) * TRACE_BUFFER_BYTES;
+}
+
+uint32_t retain_candidate(struct retain *retain, uint32_t i)
+{
+    struct kymo_retain_mark mark;
+    struct trace_slot first;
+    uint32_t word = word_of(retain, i);
+
+    if (retain->read(retain->arg, offset_of(retain, i), &first, sizeof(first)) == 0 &&
+        mark_of(retain, i, &mark) && first.d1 == mark.sequence) {
+        return mark.sequence;
+    }
+    if (STATE(word) == KYMO_RETAIN_FREE_BUFFER) {
+        if (word != 0) { /* no kernel writes this */
+            retain_give_up(retain, NULL);
+        }
+        return 0;
+    }
+    return SEQUENCE(word);
+}
+
+/* The slots that are in the ACTIVE buffer by its CPU's cursor; 0: it isn't there. */
+static uint32_t by_cursor(const struct retain *retain, uint32_t i)
+{
+    uint64_t cursor = retain->state.cursor - retain->header.base - offset_of(retain, i);
+
+    return cursor % TRACE_SLOT_BYTES == 0 && cursor <= TRACE_BUFFER_BYTES
+               ? (uint32_t)(cursor / TRACE_SLOT_BYTES)
+               : 0;
+}
+
+void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark)
+{
+    retain->losses.buffers++;
+    retain->losses.unknown += mark == NULL;
+    for (unsigned class = 0; mark && class < KYMO_TRACE_CLASSES; class ++) {
+        retain->state.pending[KYMO_DROP_UNWRITTEN][class] += mark->events[class];
+    }
+}
+
+/* A buffer without a seal: so many slots are said to be in it. */
+static uint32_t unsealed(struct retain *retain, uint32_t count, uint32_t sequence, uint64_t *time)
+{
+    struct trace_slot *slots = retain->slots;
+    uint32_t whole = count <= TRACE_BUFFER_SLOTS
+                         ? retain_plausible(slots, count, retain->cpu, sequence, time)
+                         : 0;
+
+    if (whole == 0 || whole != count) {
+        retain_give_up(retain, NULL);
+    }
+    slots[0].d2 = whole;
+    return whole;
+}
+
+/* The word's sequence was begun, and perhaps closed. */
+static uint32_t by_word(struct retain *retain, uint32_t i, uint32_t word, uint64_t *time)
+{
+    const struct trace_slot *first = retain->slots;
+    uint32_t sequence = SEQUENCE(word);
+    bool opened =
+        first->d1 == sequence && first->header == RETAIN_CONTROL(retain->cpu, TRACE_CONTROL_BUFFER);
+    uint32_t count = by_cursor(retain, i);
+
+    if (STATE(word) != KYMO_RETAIN_ACTIVE) {
+        bool agreed = opened && first->d2 * TRACE_SLOT_BYTES == used_of(retain, i);
+
+        return unsealed(retain, agreed ? first->d2 : 0, sequence, time);
+    }
+    if (opened && first->d2 != 0) {
+        return unsealed(retain, first->d2, sequence, time);
+    }
+    if (count >= 2 || !retain->state_known) {
+        return unsealed(retain, opened ? count : 0, sequence, time);
+    }
+    return 0; /* there is nothing in it yet */
+}
+
+static bool is_sealed(const struct retain *retain, const struct kymo_retain_mark *mark,
+                      uint64_t *time)
+{
+    const struct trace_slot *slots = retain->slots;
+
+    return slots[0].d2 == mark->slots &&
+           retain_crc(slots, mark->slots * TRACE_SLOT_BYTES) == mark->data_crc &&
+           retain_plausible(slots, mark->slots, retain->cpu, mark->sequence, time) == mark->slots;
+}
+
+uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
+{
+    uint32_t sequence = retain->sequences[i], word = word_of(retain, i);
+    bool same = STATE(word) != KYMO_RETAIN_FREE_BUFFER && SEQUENCE(word) == sequence;
+    struct kymo_retain_mark mark;
+    uint64_t before = *time;
+
+    retain->sequences[i] = 0;
+    if (retain->read(retain->arg, offset_of(retain, i), retain->slots, TRACE_BUFFER_BYTES) != 0) {
+        retain_give_up(retain, NULL);
+        return 0;
+    }
+    if (!mark_of(retain, i, &mark) || mark.sequence != sequence) {
+        return same ? by_word(retain, i, word, time) : 0;
+    }
+    if (is_sealed(retain, &mark, time)) {
+        return mark.slots;
+    }
+    *time = before;
+    if (!same && STATE(word) != KYMO_RETAIN_FREE_BUFFER && SEQUENCE(word) > sequence) {
+        retain->sequences[i] = SEQUENCE(word); /* it was being used again */
+    } else {
+        retain_give_up(retain, &mark);
+    }
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is in a window of retained memory (kernel/abi/retain.h, docs/flight.md), as the pieces of a
+ * capture: the tracelogger's at the next boot, kymo extract's from an image of the memory. It gets
+ * the bytes by a function and believes none of them: a buffer counts if its seal is right, or, if
+ * it had none yet, as far as its slots can follow each other. What must be given up is counted, and
+ * is in the pieces as DROPPED where it is known how many events there were.
+ *
+ * No allocation, no output; one thread for each struct. Proof: test/unit/test_retain.c.
+ */
+#ifndef LIB_RETAIN_RETAIN_H
+#define LIB_RETAIN_RETAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/abi/retain.h"
+#include "kernel/abi/sys/panic.h"
+#include "trace/slot.h"
+
+#define RETAIN_BUFFERS_MOST 1024 /* of one CPU */
+
+/* Bytes of the window: 0, or -1 if they can't be had. */
+typedef int (*retain_read_t)(void *arg, uint32_t offset, void *to, uint32_t bytes);
+struct retain_memory { /* for retain_memory_read() */
+    const uint8_t *window;
+    uint64_t bytes;
+};
+int retain_memory_read(void *arg, uint32_t offset, void *to, uint32_t bytes);
+
+/* Slots of one CPU: a whole buffer, which begins with BUFFER and TIME, or DROPPED slots. */
+struct retain_piece {
+    uint32_t cpu;
+    uint32_t count;
+    const struct trace_slot *slots; /* until the next call */
+};
+
+/* What could not be saved. */
+struct retain_losses {
+    uint32_t buffers; /* given up whole, or in part */
+    uint32_t unknown; /* of those: nothing says how many events they held */
+    uint64_t events;  /* what the others held, and what the recording had lost before */
+};
+
+struct retain {
+    struct kymo_retain_header header;
+    struct kymo_panic panic;
+    bool panicked;    /* panic is there; its texts end with a NUL */
+    bool page_good;   /* the system page is as it was */
+    uint32_t buffers; /* given out so far */
+    struct retain_losses losses;
+    /* ---- the walk's own ---- */
+    retain_read_t read;
+    void *arg;
+    bool frozen;
+    uint32_t cpu, stage;
+    uint32_t last; /* sequence of the CPU's last buffer */
+    uint64_t time; /* stamp of its last slot; 0: it had no buffer */
+    struct kymo_retain_cpu state;
+    bool state_known;
+    uint32_t sequences[RETAIN_BUFFERS_MOST]; /* what each buffer may be; 0: nothing */
+    _Alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS]; /* and room for anything else */
+};
+
+/* 0, or -1: there is nothing (a cold boot, another layout, a damaged header). */
+int retain_open(struct retain *retain, retain_read_t read, void *arg);
+/* From the beginning. */
+void retain_rewind(struct retain *retain);
+/* CPU by CPU, by sequence; the crash as an event behind its CPU's last. False: that was all. */
+bool retain_next(struct retain *retain, struct retain_piece *piece);
+
+#endif

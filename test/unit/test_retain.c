@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The flight recorder without a board: a ring in retained memory that is stopped at every point of
+ * its story, and what lib/retain finds in an image of it; then the same with damage. What is asked:
+ * all events up to the last whole one, in order; no event that nobody made; a loss is told. A
+ * failure prints its seed; SEED=n repeats it, ROUNDS=n makes more.
+ */
+#include "test/unit/look.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/link/crc32c.h"
+#include "lib/retain/retain.h"
+#include "trace/crc32c.h"
+#include "trace/loss.h"
+#include "trace/retain.h"
+
+#define CPUS 3
+#define EVENT 5
+#define SALT 0x9e3779b9u
+
+static uint8_t image[FAKE_WINDOW];
+static struct retain found;
+static uint32_t made[CPUS]; /* events that were whole when they returned */
+static uint32_t random_state;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 17;
+    random_state ^= random_state << 5;
+    return random_state % n;
+}
+
+/* What a kernel makes of its window (kernel/retain.c), for the bytes that the trace has put there.
+ */
+static void put_header(uint8_t *window)
+{
+    struct kymo_retain_header *header = (struct kymo_retain_header *)(void *)window;
+    size_t from = offsetof(struct kymo_retain_header, boots);
+
+    *header = (struct kymo_retain_header){
+        .magic = KYMO_RETAIN_MAGIC,
+        .version = KYMO_RETAIN_VERSION,
+        .bytes = sizeof(*header),
+        .boots = 1,
+        .word_bits = 64,
+        .base = (uintptr_t)fake_window,
+        .window = FAKE_WINDOW,
+        .ring = fake.ring,
+    };
+    header->crc = trace_crc(window + from, sizeof(*header) - from);
+}
+
+/* What the next boot's kernel does first. */
+static void freeze(void)
+{
+    struct kymo_retain_frozen *frozen =
+        (struct kymo_retain_frozen *)(void *)&image[KYMO_RETAIN_FROZEN];
+
+    memset(frozen, 0, sizeof(*frozen));
+    for (unsigned i = 0; i < fake.ring.ncpu; i++) {
+        memcpy(&frozen->cpu[i].cursor, &image[fake.ring.cpu[i].cursor], 8);
+        memcpy(frozen->cpu[i].pending, &image[fake.ring.cpu[i].pending],
+               sizeof(frozen->cpu[i].pending));
+    }
+    frozen->boots = 1;
+    frozen->crc = trace_crc(frozen->cpu, sizeof(frozen->cpu));
+    frozen->magic = KYMO_RETAIN_MAGIC;
+}
+
+static void stop_the_machine(void)
+{
+    memcpy(image, fake_window, sizeof(image));
+    put_header(image);
+}
+
+static bool open_image(void)
+{
+    static struct retain_memory memory;
+
+    memory = (struct retain_memory){image, sizeof(image)};
+    return retain_open(&found, retain_memory_read, &memory) == 0;
+}
+
+/* Number n of a CPU: as one slot or several, its words all hang on n. */
+static void event(unsigned cpu, uint32_t n)
+{
+    uint32_t words[64];
+    unsigned count = n % 7 == 3 ? 2 + n % 60 : 2;
+
+    for (unsigned i = 0; i < count; i++) {
+        words[i] = n + i * SALT;
+    }
+    if (count == 2) {
+        trace_user_simple(EVENT + cpu, words[0], words[1]);
+    } else {
+        trace_user_combine(EVENT + cpu, words, count);
+    }
+}
+
+static void make(unsigned cpu)
+{
+    struct fake_where back = fake_on(cpu);
+
+    event(cpu, made[cpu] + 1);
+    made[cpu]++;
+    if (random_below(4) == 0) {
+        fake_exit();
+    }
+    fake_back(back);
+}
+
+static void boot(unsigned per_cpu)
+{
+    uint64_t paddr;
+
+    fake_boot(CPUS);
+    memset(made, 0, sizeof(made));
+    memset(fake_window + KYMO_RETAIN_FREE, 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, per_cpu, 0, &paddr), 0);
+    assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
+    assert_int_equal(command(_NTO_TRACE_ADDALLCLASSES), 0);
+    assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
+}
+
+static void end(void)
+{
+    command(_NTO_TRACE_STOP);
+    command(_NTO_TRACE_DEALLOCBUFFER);
+    assert_int_equal(fake.blocks, 0);
+    assert_int_equal(fake.ring.per_cpu, 0);
+}
+
+/* What was found of one CPU. */
+struct account {
+    uint32_t first, last, events;
+    uint64_t dropped;
+    uint64_t time;
+    uint32_t high, open, words; /* of a combine event under way: its number, words so far */
+};
+
+static void check_word(struct account *a, unsigned cpu, const struct trace_slot *slot, bool begin)
+{
+    uint32_t n = begin ? slot->d1 : a->open;
+    unsigned count = n % 7 == 3 ? 2 + n % 60 : 2;
+    uint32_t at = begin ? 0 : a->words;
+
+    if (begin) {
+        assert_in_range(n, 1, made[cpu] + 1);
+        assert_true(n > a->last);
+        a->first = a->first ? a->first : n;
+        a->last = n;
+        a->events++;
+        a->open = n;
+    }
+    assert_int_equal(slot->d1, n + at * SALT);
+    assert_int_equal(slot->d2, at + 1 < count ? n + (at + 1) * SALT : 0);
+    a->words = at + 2;
+}
+
+static void check_slot(struct account *a, unsigned cpu, const struct trace_slot *slot)
+{
+    uint32_t structure = TRACE_GET_STRUCT(slot->header);
+    unsigned class = TRACE_GET_CLASS(slot->header), number = TRACE_GET_EVENT(slot->header);
+
+    assert_int_equal(TRACE_GET_CPU(slot->header), cpu);
+    if (class == TRACE_CLASS_CONTROL && number == TRACE_CONTROL_DROPPED) {
+        a->dropped += slot->d2;
+    } else if (class == TRACE_CLASS_USER) {
+        bool begin = structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB;
+
+        assert_int_equal(number, EVENT + cpu);
+        check_word(a, cpu, slot, begin);
+    } else {
+        assert_int_equal(class, TRACE_CLASS_CONTROL);
+    }
+}
+
+static void account_for_all(struct account accounts[CPUS])
+{
+    struct retain_piece piece;
+
+    memset(accounts, 0, CPUS * sizeof(*accounts));
+    while (retain_next(&found, &piece)) {
+        assert_in_range(piece.cpu, 0, CPUS - 1);
+        assert_in_range(piece.count, 1, TRACE_BUFFER_SLOTS);
+        for (uint32_t i = 0; i < piece.count; i++) {
+            check_slot(&accounts[piece.cpu], piece.cpu, &piece.slots[i]);
+        }
+    }
+}
+
+/* Undamaged: everything without a gap up to the last event that was whole. */
+static void check_all(unsigned per_cpu, bool in_the_middle)
+{
+    struct account accounts[CPUS];
+
+    assert_true(open_image());
+    account_for_all(accounts);
+    assert_int_equal(found.losses.buffers, 0);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        const struct account *a = &accounts[cpu];
+
+        assert_int_equal(a->dropped, 0);
+        assert_int_equal(a->events, made[cpu] ? a->last - a->first + 1 : a->last);
+        assert_in_range(a->last, made[cpu], made[cpu] + in_the_middle);
+        if (a->first > 1) { /* at most the oldest buffer is being used again */
+            assert_true(a->events * 5 >= (per_cpu - 2) * TRACE_BUFFER_SLOTS / 2);
+        }
+    }
+}
+
+/* ---- stopped between two events, and at every yield point and reading of the clock ---- */
+
+static void any_time(void **state)
+{
+    (void)state;
+    for (unsigned per_cpu = 2; per_cpu <= 5; per_cpu++) {
+        boot(per_cpu);
+        for (unsigned n = 0; n < 30000; n++) {
+            make(random_below(16) ? 1 : random_below(CPUS));
+            if (random_below(400) == 0) {
+                fake_pass(random_below(CPUS), UINT64_C(0x70000000) << random_below(3));
+            }
+            if (random_below(1500) == 0 || n < 10) {
+                stop_the_machine();
+                check_all(per_cpu, false);
+            }
+        }
+        end();
+    }
+}
+
+static unsigned yields, stop_at, stops;
+
+static void maybe_stop(void)
+{
+    if (++yields == stop_at) {
+        stop_the_machine();
+        check_all(3, true);
+        stops++;
+        stop_at += 1 + random_below(1500);
+    }
+}
+
+static void maybe_stop_at(const char *where)
+{
+    (void)where;
+    maybe_stop();
+}
+
+static void in_the_middle(void **state)
+{
+    (void)state;
+    boot(3);
+    fake.yield = maybe_stop_at;
+    fake.clock_hook = maybe_stop;
+    yields = stops = 0;
+    stop_at = 1;
+    while (stops < 150) {
+        make(random_below(CPUS));
+    }
+    /* The turn from one buffer to the next: each point of it. */
+    for (unsigned i = 0; i < 40; i++) {
+        stop_at = UINT32_MAX;
+        while (look_active_slots(0) < TRACE_BUFFER_SLOTS - 40) {
+            make(0);
+        }
+        stop_at = yields + 1 + i * 3;
+        for (unsigned turned = stops; turned == stops;) {
+            make(0);
+        }
+    }
+    fake.yield = NULL;
+    fake.clock_hook = NULL;
+    end();
+}
+
+/* ---- seals ---- */
+
+static unsigned sealed(void)
+{
+    const struct kymo_retain_mark *marks = (const void *)(fake_window + fake.ring.marks);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < fake.ring.per_cpu; i++) {
+        n += marks[i].sequence != 0 &&
+             ring_of(0)->buffers[i].word == TRACE_WORD(marks[i].sequence, TRACE_READY);
+    }
+    return n;
+}
+
+/* The next buffer is not yet half full when the last one is sealed, if the kernel's exit comes. */
+static void sealed_in_time(void **state)
+{
+    (void)state;
+    boot(4);
+    for (unsigned turn = 1; turn <= 20; turn++) {
+        uint32_t sequence = ring_of(0)->sequence;
+
+        while (ring_of(0)->sequence == sequence ||
+               look_active_slots(0) < TRACE_BUFFER_SLOTS * 3 / 4) {
+            make(0);
+            fake_exit();
+        }
+        assert_int_equal(sealed(), turn < 4 ? turn - 1 : 3);
+    }
+    end();
+}
+
+static void losses_come_along(void **state)
+{
+    struct account accounts[CPUS];
+
+    (void)state;
+    boot(3);
+    make(1);
+    trace_loss_add(&trace_port_cpu_at(1)->loss, KYMO_DROP_RECURSIVE, TRACE_CLASS_COMM, 17);
+    stop_the_machine();
+    assert_true(open_image());
+    account_for_all(accounts);
+    assert_int_equal(accounts[1].dropped, 17);
+    assert_int_equal(found.losses.events, 17);
+    end();
+}
+
+/* ---- damage ---- */
+
+static bool in_payload_without_seal(uint32_t offset)
+{
+    uint32_t number = (offset - fake.ring.buffers) / TRACE_BUFFER_BYTES;
+    const struct kymo_retain_mark *mark =
+        (const struct kymo_retain_mark *)(const void *)(fake_window + fake.ring.marks) + number;
+
+    if (offset < fake.ring.buffers || number >= CPUS * fake.ring.per_cpu) {
+        return false;
+    }
+    const struct trace_slot *slot = (const void *)(fake_window + offset / 16 * 16);
+    const struct trace_slot *first =
+        (const void *)(fake_window + fake.ring.buffers + number * TRACE_BUFFER_BYTES);
+    return (offset % TRACE_SLOT_BYTES < 2 || offset % TRACE_SLOT_BYTES >= 8) && slot != first &&
+           first->d1 != mark->sequence;
+}
+
+/* Bits, bytes or stretches, of tables (0), of what has a fixed place (1), or of buffers; but what
+ * only a seal would notice is left alone where there is none. */
+static void damage(uint32_t kind)
+{
+    static const uint32_t places[][2] = {{0, 0x200}, {KYMO_RETAIN_FROZEN, 0x2800}};
+    uint32_t from = fake.ring.words, bytes;
+    uint32_t end = fake.ring.buffers + CPUS * fake.ring.per_cpu * TRACE_BUFFER_BYTES;
+
+    if (kind > 1) {
+        from = fake.ring.buffers;
+    }
+    bytes = kind == 0 ? fake.ring.buffers - from : end - from;
+    if (kind == 1) {
+        from = places[random_below(2)][0];
+        bytes = from ? places[1][1] : places[0][1];
+    }
+    from += random_below(bytes);
+    for (uint32_t n = random_below(3) ? 1 : 1 + random_below(3000); n > 0 && from < end; n--) {
+        if (!in_payload_without_seal(from)) {
+            image[from] ^= (uint8_t)(1u << random_below(8));
+        }
+        from++;
+    }
+}
+
+/* What is found was made, and in order (check_slot()); what is not found is said to be missing. */
+static void check_damaged(void)
+{
+    struct account accounts[CPUS];
+
+    if (!open_image()) {
+        return; /* the header: nothing is found */
+    }
+    account_for_all(accounts);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        const struct account *a = &accounts[cpu];
+
+        if (found.losses.unknown == 0 && a->events) {
+            assert_true(a->last - a->first + 1 <= a->events + a->dropped);
+            assert_true(a->last + a->dropped >= made[cpu]);
+        }
+    }
+}
+
+static void damaged(void **state)
+{
+    unsigned rounds = getenv("ROUNDS") ? (unsigned)atoi(getenv("ROUNDS")) : 4000;
+
+    (void)state;
+    boot(5);
+    for (unsigned i = 0; i < rounds; i++) {
+        if (i % 500 == 0) {
+            for (unsigned n = 0; n < 6000 + i; n++) {
+                make(random_below(CPUS));
+            }
+        }
+        memcpy(image + KYMO_RETAIN_LIVE, fake_window + KYMO_RETAIN_LIVE, 0x8000);
+        memcpy(image + fake.ring.words, fake_window + fake.ring.words,
+               FAKE_WINDOW / 2 - fake.ring.words);
+        put_header(image);
+        freeze();
+        memset(image + KYMO_RETAIN_LIVE, 0, 0x8000); /* another kernel's, zero or not */
+        for (unsigned n = 1 + random_below(4), kind = random_below(8); n > 0; n--) {
+            damage(kind);
+        }
+        check_damaged();
+    }
+    end();
+}
+
+/* A header whose CRC is right and whose fields are anything: nothing is read outside the window,
+ * nothing found that isn't there. */
+static void another_layout(void **state)
+{
+    struct kymo_retain_header *header = (struct kymo_retain_header *)(void *)image;
+    size_t from = offsetof(struct kymo_retain_header, boots);
+
+    (void)state;
+    boot(2);
+    make(0);
+    for (unsigned i = 0; i < 3000; i++) {
+        struct account accounts[CPUS];
+        uint32_t *words = (uint32_t *)(void *)&image[from];
+
+        stop_the_machine();
+        words[random_below((uint32_t)(sizeof(*header) - from) / 4)] ^= 1u << random_below(32);
+        header->crc = trace_crc(image + from, sizeof(*header) - from);
+        if (open_image() && header->ring.ncpu <= CPUS) {
+            account_for_all(accounts);
+        }
+    }
+    end();
+}
+
+static void random_memory(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        for (unsigned k = 0; k < 0x9000; k++) {
+            image[k] = (uint8_t)random_below(256);
+        }
+        assert_false(open_image());
+        memcpy(image, &(uint32_t){KYMO_RETAIN_MAGIC}, 4);
+        assert_false(open_image());
+    }
+}
+
+/* ---- why it died ---- */
+
+static void put_panic(const char *reason, uint32_t cpu, uint64_t time)
+{
+    struct kymo_retain_panic *panic = (struct kymo_retain_panic *)(void *)&image[KYMO_RETAIN_PANIC];
+    struct kymo_panic *record = (struct kymo_panic *)(void *)panic->record;
+
+    memset(panic, 0, sizeof(*panic));
+    record->cpu = cpu;
+    record->time = time;
+    snprintf(record->reason, sizeof(record->reason), "%s", reason);
+    panic->crc = trace_crc(panic->record, sizeof(panic->record));
+    panic->magic = KYMO_RETAIN_MAGIC;
+}
+
+/* The last piece of its CPU; its text as SYSTEM/SLOG has it. */
+static void check_crash(const char *reason, uint32_t cpu, uint64_t time)
+{
+    struct retain_piece piece;
+    char text[2048] = "";
+    bool seen = false;
+
+    put_panic(reason, cpu, time);
+    assert_true(open_image());
+    assert_true(found.panicked);
+    while (retain_next(&found, &piece)) {
+        uint64_t last = (uint64_t)piece.slots[1].d1 << 32 | piece.slots[piece.count - 1].time;
+
+        if (piece.count < 2 || TRACE_GET_CLASS(piece.slots[2].header) != TRACE_CLASS_SYSTEM) {
+            continue;
+        }
+        seen = true;
+        assert_int_equal(piece.cpu, cpu);
+        assert_int_equal(piece.slots[0].d2, piece.count);
+        assert_true(last >= time);
+        for (uint32_t i = 3; i < piece.count; i++) {
+            memcpy(text + (i - 3) * 8, &piece.slots[i].d1, 8);
+        }
+    }
+    assert_true(seen);
+    assert_int_equal(strncmp(text, reason, 127), 0);
+}
+
+static void the_crash_is_an_event(void **state)
+{
+    char long_text[191];
+
+    (void)state;
+    memset(long_text, 'x', sizeof(long_text) - 1);
+    long_text[sizeof(long_text) - 1] = '\0';
+    boot(2);
+    stop_the_machine();
+    check_crash("", 0, 1);
+    make(2);
+    stop_the_machine();
+    check_crash("it was late", 2, 0);
+    check_crash("it was late", 2, fake.clock[2] + 100);
+    check_crash("at the end of a wrap", 1, 0x4fffffffeull);
+    check_crash(long_text, 2, UINT64_C(1) << 40);
+    end();
+}
+
+static void the_same_crc(void **state)
+{
+    (void)state;
+    assert_int_equal(trace_crc("123456789", 9), 0xe3069283);
+    for (unsigned i = 0; i < 1000; i++) {
+        image[i] = (uint8_t)random_below(256);
+        assert_int_equal(trace_crc(image, i), ~crc32c_add(CRC32C_START, image, i));
+    }
+}
+
+static void refusals(void **state)
+{
+    uint64_t paddr;
+
+    (void)state;
+    fake_boot(2);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, 1, 0, &paddr), -EINVAL);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, 1000, 0, &paddr), -ENOMEM);
+    assert_int_equal(fake.ring.per_cpu, 0);
+    fake.retained_error = -EBUSY;
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, 2, 0, &paddr), -EBUSY);
+    assert_int_equal(command_as(OWNER, _NTO_TRACE_ALLOCBUFFER, 2, 0, &paddr), 0);
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+    fake.retained_error = 0;
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, 2, 0, &paddr), 0);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, 2, 0, &paddr), -EEXIST);
+    assert_int_equal(command_as((void *)0x2000, KYMO_TRACE_ALLOCRETAINED, 2, 0, &paddr), -EEXIST);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_crc),   cmocka_unit_test(refusals),
+        cmocka_unit_test(sealed_in_time), cmocka_unit_test(any_time),
+        cmocka_unit_test(in_the_middle),  cmocka_unit_test(losses_come_along),
+        cmocka_unit_test(damaged),        cmocka_unit_test(another_layout),
+        cmocka_unit_test(random_memory),  cmocka_unit_test(the_crash_is_an_event),
+    };
+
+    random_state = getenv("SEED") ? (uint32_t)strtoul(getenv("SEED"), NULL, 0) : 20261121;
+    random_state |= random_state == 0;
+    printf("SEED=%u\n", (unsigned)random_state);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
