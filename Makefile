@@ -51,8 +51,15 @@ gdb: ## the same, stopped at the first instruction, with gdb attached
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json
 	$(Q)scripts/setup.sh check
-	+$(Q)$(MAKE) -s boards without-d $(B)/bench/count.so $(B)/bench/d_bench
+	+$(Q)$(MAKE) -s boards host without-d $(B)/bench/count.so $(B)/bench/share.so $(B)/bench/d_bench
 	$(Q)test/bench/bench
+	$(Q)test/bench/sustained
+
+.PHONY: bench-long
+bench-long: ## capture 10^7 events of a busy system to a disk: loss, rates, whose the instructions are
+	$(Q)scripts/setup.sh check
+	+$(Q)$(MAKE) -s boards host $(B)/bench/share.so
+	$(Q)test/bench/sustained --long
 
 .PHONY: bench-host
 bench-host: ## kymo print and stat beside babeltrace2: events per second and their ratio
@@ -157,7 +164,7 @@ $(B)/tools/%: test/tools/%.c kernel/abi/syspage.h trace/slot.h
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
 # The counting plugin: QEMU resolves the plugin functions when it loads it.
-$(B)/bench/count.so: test/bench/count.c
+$(B)/bench/%.so: test/bench/%.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -shared -fPIC -o $@ $<
 

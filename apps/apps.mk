@@ -24,7 +24,7 @@ console_SRCS := apps/console/main.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
 linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c console.c capture.c \
 	source.c $(LINK_LINE_$(BOARD))) $(addprefix lib/link/,link.c channel.c make.c window.c \
-	receive.c encode.c cobs.c crc32c.c) $(VIRTIO_$(BOARD))
+	receive.c encode.c cobs.c) $(CRC32C_SRC) $(VIRTIO_$(BOARD))
 USER_FLAGS += $(LINK_DEFS_$(BOARD))
 PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_$(BOARD))

@@ -38,3 +38,6 @@ comma ?= ,
 USER_LDFLAGS += $(addprefix -Wl$(comma)--undefined=,$(LIB_FIRST_$(LIBC)))
 USER_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(LIB_WRAP_$(LIBC)))
 USER_LIBS ?= -lc -lgcc
+
+# For programs that want it; a board may have a faster one.
+CRC32C_SRC ?= lib/link/crc32c.c

@@ -134,7 +134,7 @@ define program_rule
 $(B)/programs/$(1): $(call program_objs,$(1)) $(B)/lib/libkymo.a
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) -Wl,--build-id,-z,noexecstack -o $$@ \
+	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) $$($(1)_LDFLAGS) -Wl,--build-id,-z,noexecstack -o $$@ \
 		$(call program_objs,$(1)) -Wl,--start-group $(B)/lib/libkymo.a $$(USER_LIBS) -Wl,--end-group
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))

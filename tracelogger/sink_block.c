@@ -85,12 +85,10 @@ static int disk_open(void)
 
 static int log_open(void)
 {
-    int result = 0;
+    int result = sink_settings.format
+                     ? blocklog_format(&log, &disk, ClockCycles() ^ (uint64_t)time(NULL) << 32)
+                     : blocklog_open(&log, &disk);
 
-    if (sink_settings.format) {
-        result = blocklog_format(&disk, ClockCycles() ^ (uint64_t)time(NULL) << 32);
-    }
-    result = result == 0 ? blocklog_open(&log, &disk) : result;
     log.reclaims = sink_settings.reclaim;
     if (result == -EILSEQ) {
         printf("tracelogger: no block log is on the disk: --format makes one, and what else is "

@@ -70,13 +70,29 @@ static void serve_flush(int rcvid)
     }
 }
 
-static void message(int rcvid, const struct diskmsg *msg, const struct _msg_info *from)
+/* Asked of the kernel once for a connection: the sender of the last message is mostly the same. */
+static int32_t able_pid, able_scoid;
+
+static bool is_able(const struct _msg_info *from)
 {
     struct kymo_proc_info sender;
 
+    if (from->pid == able_pid && from->scoid == able_scoid) {
+        return true;
+    }
+    if (ProcInfo(from->pid, &sender) < 0 || !(sender.ability & ABILITY_DEVICE)) {
+        return false;
+    }
+    able_pid = from->pid;
+    able_scoid = from->scoid;
+    return true;
+}
+
+static void message(int rcvid, const struct diskmsg *msg, const struct _msg_info *from)
+{
     if (from->msglen < sizeof(*msg)) {
         MsgError(rcvid, EINVAL);
-    } else if (ProcInfo(from->pid, &sender) < 0 || !(sender.ability & ABILITY_DEVICE)) {
+    } else if (!is_able(from)) {
         MsgError(rcvid, EPERM);
     } else if (msg->type == DISKMSG_INFO) {
         MsgReply(rcvid, 0, &info, sizeof(info));
@@ -118,6 +134,7 @@ static void serve(const name_attach_t *name)
         if (rcvid > 0) {
             message(rcvid, &in.msg, &from);
         } else if (rcvid == 0 && in.pulse.code == _PULSE_CODE_DISCONNECT) {
+            able_pid = 0; /* the number may be another's next */
             ConnectDetach(in.pulse.scoid);
         }
     }

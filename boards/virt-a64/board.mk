@@ -11,6 +11,7 @@ CPU_FLAGS_KERNEL := -mcpu=cortex-a53 -mgeneral-regs-only -mno-outline-atomics -f
 CPU_FLAGS_USER := -mcpu=cortex-a53 -mno-outline-atomics -fno-omit-frame-pointer \
 	-ftls-model=local-exec -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables
 LIBC := picolibc
+CRC32C_SRC := lib/arch/aarch64/crc32c.c # Armv8.0 has it as an option, every Cortex-A has
 LIBCS := picolibc
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
@@ -30,6 +31,9 @@ KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscript
 	-Wl,--fix-cortex-a53-843419=adrp \
 	-nostartfiles -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack
 USER_LDSYMS := USER_TEXT=0x00400000 USER_ALIGN=4096
+# Apart from all others, so that their instructions can be told by their addresses: test/bench/sustained.
+tracelogger_LDFLAGS := -Wl,--defsym=USER_TEXT=0x10000000
+diskd_LDFLAGS := -Wl,--defsym=USER_TEXT=0x18000000
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--gc-sections
 

@@ -69,9 +69,10 @@ int blocklog_data(struct blocklog *log, const struct blocklog_header *header, un
 
 /* ---- the writer ------------------------------------------------------------------------------ */
 
-/* Makes an empty log of the disk. Its id: the one after the log's that is there, or `id` if there
+/* Makes an empty log of the disk and opens it: no header that is there can count, so none is read.
+ * Its id: the one after the log's that is there, or `id` if there
  * is none. -ENOSPC: too small a disk. */
-int blocklog_format(const struct blocklog_disk *disk, uint64_t id);
+int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint64_t id);
 /* A capture begins; `time` in seconds since 1970, 0: not known. */
 int blocklog_begin(struct blocklog *log, const char *name, uint64_t time);
 /* Its next bytes, at most BLOCKLOG_DATA_BYTES; 0: they are on the medium. */

@@ -58,23 +58,32 @@ static uint64_t id_after(const struct blocklog_disk *disk, uint64_t id)
     return id;
 }
 
-int blocklog_format(const struct blocklog_disk *disk, uint64_t id)
+static void begin_at_0(struct blocklog *log, const struct blocklog_disk *disk)
 {
-    struct blocklog_super super;
+    log->disk = disk;
+    log->next = log->oldest = log->begin = log->offset = log->lost = 0;
+    log->recording = log->reclaims = false;
+    log->passed_over = log->tries = 0;
+}
+
+int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint64_t id)
+{
+    const struct blocklog_super *super = &log->super;
     int result;
 
     if (disk->sectors <= BLOCKLOG_FIRST + 1) {
         return -ENOSPC;
     }
-    describe(disk, id_after(disk, id), &super);
-    if (super.frames < BLOCKLOG_FRAMES_LEAST) {
+    begin_at_0(log, disk);
+    describe(disk, id_after(disk, id), &log->super);
+    if (super->frames < BLOCKLOG_FRAMES_LEAST) {
         return -ENOSPC;
     }
     /* The copy first: a cut between the two leaves the old log whole, or the new one by its copy
      * where the old one's first sector was torn. */
-    result = disk->write(disk->context, disk->sectors - 1, &super, 1);
+    result = disk->write(disk->context, disk->sectors - 1, super, 1);
     result = result == 0 ? disk->flush(disk->context) : result;
-    result = result == 0 ? disk->write(disk->context, 0, &super, 1) : result;
+    result = result == 0 ? disk->write(disk->context, 0, super, 1) : result;
     return result == 0 ? disk->flush(disk->context) : result;
 }
 
@@ -121,10 +130,7 @@ static int find_end(struct blocklog *log)
 
 int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk)
 {
-    log->disk = disk;
-    log->next = log->oldest = log->begin = log->offset = log->lost = 0;
-    log->recording = log->reclaims = false;
-    log->passed_over = log->tries = 0;
+    begin_at_0(log, disk);
     if (disk->sectors <= BLOCKLOG_FIRST + 1) {
         return -EILSEQ;
     }

@@ -73,7 +73,7 @@ static void story(struct run *run)
 {
     model_from(&run->model, run->image, SECTORS, run->seed);
     run->story = (struct story){.model = &run->model};
-    assert_int_equal(blocklog_format(&run->model.disk, run->seed), 0);
+    assert_int_equal(blocklog_format(&run->story.log, &run->model.disk, run->seed), 0);
     assert_int_equal(blocklog_open(&run->story.log, &run->model.disk), 0);
     assert_int_equal(run->story.log.next, 0);
     run->story.log.reclaims = run->seed % 2;

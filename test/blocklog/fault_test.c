@@ -123,14 +123,14 @@ static void test_not_a_log(void **state)
     (void)state;
     model_begin(&model, SECTORS, seed);
     assert_int_equal(blocklog_open(&log, &model.disk), -EILSEQ);
-    assert_int_equal(blocklog_format(&model.disk, 1), 0);
+    assert_int_equal(blocklog_format(&log, &model.disk, 1), 0);
     memset(model.now, 0x5a, BLOCKLOG_SECTOR); /* the copy will do */
     assert_int_equal(blocklog_open(&log, &model.disk), 0);
     memset(model.now + (SECTORS - 1) * BLOCKLOG_SECTOR, 0x5a, BLOCKLOG_SECTOR);
     assert_int_equal(blocklog_open(&log, &model.disk), -EILSEQ);
     model_end(&model);
     model_begin(&model, BLOCKLOG_FIRST + BLOCKLOG_FRAMES_LEAST * FRAME, seed);
-    assert_int_equal(blocklog_format(&model.disk, 1), -ENOSPC);
+    assert_int_equal(blocklog_format(&log, &model.disk, 1), -ENOSPC);
     model_end(&model);
 }
 
@@ -143,7 +143,7 @@ static void test_format_again(void **state)
     (void)state;
     model_begin(&model, SECTORS, seed);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(blocklog_format(&model.disk, 1), 0);
+        assert_int_equal(blocklog_format(&log, &model.disk, 1), 0);
         assert_int_equal(blocklog_open(&log, &model.disk), 0);
         assert_int_equal(log.next, 0);
         assert_true(story_record_one(&log, "x"));
@@ -163,7 +163,7 @@ static void test_large_sectors(void **state)
     (void)state;
     model_begin(&model, BLOCKLOG_FIRST + 40 * 40 + 1, seed);
     model.disk.physical_bytes = 4096;
-    assert_int_equal(blocklog_format(&model.disk, 1), 0);
+    assert_int_equal(blocklog_format(&log, &model.disk, 1), 0);
     assert_int_equal(blocklog_open(&log, &model.disk), 0);
     assert_int_equal(log.super.header_sectors, 8);
     assert_int_equal(blocklog_begin(&log, "x", 0), 0);
@@ -185,7 +185,7 @@ static void test_unreadable_end(void **state)
 
     (void)state;
     model_begin(&model, SECTORS, seed);
-    assert_int_equal(blocklog_format(&model.disk, 1), 0);
+    assert_int_equal(blocklog_format(&log, &model.disk, 1), 0);
     assert_int_equal(blocklog_open(&log, &model.disk), 0);
     assert_int_equal(blocklog_begin(&log, "x", 0), 0);
     assert_int_equal(blocklog_append(&log, "abcd", 4, 0, 0), 0);
@@ -203,7 +203,7 @@ static bool record_twice(struct blocklog *log, struct model *model)
 {
     struct blocklog_header header;
 
-    assert_int_equal(blocklog_format(&model->disk, 1), 0);
+    assert_int_equal(blocklog_format(log, &model->disk, 1), 0);
     assert_int_equal(blocklog_open(log, &model->disk), 0);
     assert_int_equal(blocklog_begin(log, "x", 0), 0);
     model->fail_at = 3; /* the header's flush, then both times the data's write */
@@ -282,7 +282,7 @@ static void test_version_1(void **state)
 
     (void)state;
     model_begin(&model, SECTORS, seed);
-    assert_int_equal(blocklog_format(&model.disk, 1), 0);
+    assert_int_equal(blocklog_format(&log, &model.disk, 1), 0);
     memcpy(&super, model.now, sizeof(super));
     super.version = 1;
     super.crc = blocklog_crc(&super, sizeof(super) - sizeof(super.crc));

@@ -13,8 +13,7 @@ bool story_begin(struct story *story, struct model *model, uint64_t sectors, uin
 {
     model_begin(model, sectors, seed);
     *story = (struct story){.model = model};
-    bool good = blocklog_format(&model->disk, seed + 1) == 0 &&
-                blocklog_open(&story->log, &model->disk) == 0;
+    bool good = blocklog_format(&story->log, &model->disk, seed + 1) == 0;
 
     story->log.reclaims = true;
     return good;

@@ -33,6 +33,7 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 $(foreach i,control control-multi control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
 	$(eval $(i)_D = $$(life_D)))
+sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/life/range.d test/boot/life/peek.d
