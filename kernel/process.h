@@ -39,8 +39,10 @@ struct process {
     struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready
                                  node's sibling: see sync.c */
     struct list link;         /* [k] all processes */
-    struct program program;   /* [I] */
-    char name[KYMO_NAME_MAX]; /* [I] program name */
+    uint64_t signals;         /* [k] that are delivered as signal_event: 1 << number */
+    struct sigevent signal_event; /* [k] */
+    struct program program;       /* [I] */
+    char name[KYMO_NAME_MAX];     /* [I] program name */
 };
 
 void process_init(void);

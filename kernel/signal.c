@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SignalKill in the small: there are no handlers, so every signal ends the process it is sent to,
- * and 0 only asks whether it is there. Kernel lock held.
+ * SignalKill in the small: there are no handlers, so a signal ends the process it is sent to,
+ * unless that takes it as a pulse (ThreadCtl(_NTO_TCTL_SIGNAL_EVENT)); 0 only asks whether it is
+ * there. Kernel lock held. Proof: test/boot/programs/t_signal.c.
  *
  * pid 0 is the caller's own. EINVAL: a node but 0, or a number outside 0..56; ESRCH: no such
  * process, or thread if tid is not 0; EPERM: neither oneself nor a child without ABILITY_KILL, or
@@ -10,6 +11,7 @@
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/ability.h"
 #include "kernel/kercall.h"
+#include "kernel/msg.h"
 #include "kernel/process.h"
 
 #define SIGNAL_MAX 56
@@ -20,6 +22,18 @@ static bool may_kill(const struct process *from, const struct process *to)
         return false;
     }
     return to == from || to->ppid == from->pid || process_able(from, ABILITY_KILL);
+}
+
+/* A pulse that finds no room or no channel any more is no way to hear of it: false, it ends. */
+static bool is_told(struct process *proc, int signo)
+{
+    struct sigevent event = proc->signal_event;
+
+    if (!(proc->signals >> signo & 1)) {
+        return false;
+    }
+    event.sigev_value.sival_int = signo;
+    return event_deliver(proc, NULL, &event, NULL) == 0;
 }
 
 long ker_signal_kill(struct thread *self, const uintptr_t *args)
@@ -41,6 +55,9 @@ long ker_signal_kill(struct thread *self, const uintptr_t *args)
     }
     trace_comm_signal(signo, (int)args[4], 0, (uint32_t)proc->pid, (uint32_t)self->proc->pid,
                       (uint32_t)args[5], 0, 0, 0, 0);
+    if (is_told(proc, signo)) {
+        return 0;
+    }
     bool own = proc == self->proc;
     process_end(proc, signo);
     return own ? KER_GONE : 0;

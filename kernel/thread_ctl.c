@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ThreadCtl: run mask and name of the calling thread. Kernel lock held. Unknown commands: EINVAL.
- * A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG.
+ * ThreadCtl: run mask and name of the calling thread, and signals that its process takes as pulses
+ * (kernel/signal.c). Kernel lock held. Unknown commands: EINVAL. A mask without an online CPU:
+ * EINVAL; a name of more than 15 bytes: ENAMETOOLONG; a sigevent that isn't a good pulse, or
+ * SIGKILL: EINVAL, EBADF, EPERM.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/kercall.h"
+#include "kernel/msg.h"
 #include "kernel/process.h"
 #include "kernel/sched.h"
 #include "kernel/string.h"
@@ -53,6 +56,25 @@ static long ctl_name(struct thread *self, uintptr_t data)
     return 0;
 }
 
+static long ctl_signal_event(struct process *proc, uintptr_t data)
+{
+    struct _signal_event request;
+
+    if (copy_in(proc, &request, data, sizeof(request))) {
+        return -EFAULT;
+    }
+    if (request.signals >> KYMO_SIGKILL & 1) {
+        return -EINVAL;
+    }
+    int error = request.signals ? event_check(proc, &request.event, EVENT_KIND(SIGEV_PULSE)) : 0;
+    if (error) {
+        return error;
+    }
+    proc->signals = request.signals;
+    proc->signal_event = request.event;
+    return 0;
+}
+
 long ker_thread_ctl(struct thread *self, const uintptr_t *args)
 {
     switch (args[0]) {
@@ -62,6 +84,8 @@ long ker_thread_ctl(struct thread *self, const uintptr_t *args)
         return copy_out(self->proc, args[1], &self->runmask, sizeof(self->runmask));
     case _NTO_TCTL_NAME:
         return ctl_name(self, args[1]);
+    case _NTO_TCTL_SIGNAL_EVENT:
+        return ctl_signal_event(self->proc, args[1]);
     default:
         return -EINVAL;
     }

@@ -85,6 +85,14 @@ int kymo_thread_name(const char *name)
     return ThreadCtl(_NTO_TCTL_NAME, &request);
 }
 
+int kymo_signal_pulse(uint64_t signals, const struct sigevent *pulse)
+{
+    struct _signal_event request = {.signals = signals};
+
+    request.event = signals ? *pulse : request.event;
+    return ThreadCtl(_NTO_TCTL_SIGNAL_EVENT, &request);
+}
+
 const char *kymo_state_name(int state)
 {
     static const char *const names[STATE_MAX] = {

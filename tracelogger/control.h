@@ -7,7 +7,14 @@
 #define TRACELOGGER_CONTROL_H
 
 /* Pulses on the logger's channel. */
-enum { PULSE_HOOK = 1, PULSE_TIME = 2, PULSE_DONE = 3, PULSE_FLUSH = 4, PULSE_LAG = 5 };
+enum {
+    PULSE_HOOK = 1,
+    PULSE_TIME = 2,
+    PULSE_DONE = 3,
+    PULSE_FLUSH = 4,
+    PULSE_LAG = 5,
+    PULSE_SIGNAL = 6
+};
 
 /* Runs TraceEvent(command) in another thread, which then sends PULSE_DONE with 0 or the errno.
  * 0, or -1 (reported). */

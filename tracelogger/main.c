@@ -6,6 +6,7 @@
  * up, or `tracestop` that it is enough. docs/man/tracelogger.1 says the options.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/dispatch.h>
@@ -13,6 +14,7 @@
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
+#include "lib/include/kymo.h"
 #include "tracelogger/capture.h"
 #include "tracelogger/control.h"
 #include "tracelogger/gate.h"
@@ -53,6 +55,17 @@ static int attach_hook(void)
     return session.hook < 0 ? trouble("_NTO_HOOK_TRACE") : 0;
 }
 
+/* SIGINT and its like: the end of the recording, not of the process. */
+static int take_signals(void)
+{
+    struct sigevent event;
+
+    SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_SIGNAL, 0);
+    return kymo_signal_pulse(1u << SIGHUP | 1u << SIGINT | 1u << SIGTERM, &event) < 0
+               ? trouble("signals")
+               : 0;
+}
+
 /* What is still in the kernel after STOP, and the losses that nothing in the stream tells of. */
 static void finish(void)
 {
@@ -82,7 +95,7 @@ static int open_all(void)
 {
     if (attach_hook() != 0 || gate_set(session.options.gate) != 0 ||
         sink_open(session.options.file) != 0 || header_write(&session.options) != 0 ||
-        capture_fits(&session.capture) != 0) {
+        capture_fits(&session.capture) != 0 || take_signals() != 0) {
         return -1;
     }
     if (session.options.verbose) {

@@ -135,6 +135,7 @@ static void pulse(const struct _pulse *pulse)
     case PULSE_FLUSH:
         TraceEvent(_NTO_TRACE_FLUSHBUFFER);
         break;
+    case PULSE_SIGNAL:
     case PULSE_TIME:
         session_stop();
         break;

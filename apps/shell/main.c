@@ -20,7 +20,7 @@ static const char help[] =
     "pidin              processes and threads\n"
     "run PROGRAM ...    start a program and wait; with & at the end: do not wait\n"
     "PROGRAM ...        the same\n"
-    "kill PID           end a process\n"
+    "kill [-N] PID      send a process signal N (default 15: most end by it, 9: all)\n"
     "trace start [...]  start tracelogger with these options, until trace stop\n"
     "trace stop         end it; the capture is then complete\n"
     "exit               leave the shell (the system goes on)\n"
@@ -87,10 +87,13 @@ static void trace(char **words, int count)
     }
 }
 
-static void end_process(const char *text)
+static void send_signal(char **words)
 {
-    if (!text || kill(atoi(text), SIGTERM) != 0) {
-        printf("kill: %s\n", text ? strerror(errno) : "which PID?");
+    bool given = words[1] && words[1][0] == '-';
+    const char *pid = words[given ? 2 : 1];
+
+    if (!pid || kill(atoi(pid), given ? atoi(words[1] + 1) : SIGTERM) != 0) {
+        printf("kill: %s\n", pid ? strerror(errno) : "which PID?");
     }
 }
 
@@ -139,7 +142,7 @@ static bool command(char **words, int count)
     if (strcmp(words[0], "help") == 0) {
         fputs(help, stdout);
     } else if (strcmp(words[0], "kill") == 0) {
-        end_process(words[1]);
+        send_signal(words);
     } else if (strcmp(words[0], "trace") == 0) {
         trace(words + 1, count - 1);
     } else if (strcmp(words[0], "run") == 0) {

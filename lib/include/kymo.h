@@ -32,6 +32,12 @@ unsigned kymo_cpus(void);
 uint64_t kymo_cycles_per_sec(void);
 /* Names the calling thread (cut to KYMO_THREAD_NAME_MAX - 1), for listings and the trace. */
 int kymo_thread_name(const char *name);
+/*
+ * Signals (1 << number of each) that this process takes as a pulse, whose value is the number,
+ * instead of being ended by them; 0: none any more. EINVAL: SIGKILL is among them; else the errors
+ * of registering an event.
+ */
+int kymo_signal_pulse(uint64_t signals, const struct sigevent *pulse);
 /* Name of a thread state, e.g. "RECEIVE"; "?" if there is no such. */
 const char *kymo_state_name(int state);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signals as Kymo has them: all end the process, 0 only asks. Stands in for the C library's header,
+ * Signals as Kymo has them: all end the process, but those that it takes as pulses
+ * (kymo_signal_pulse()), 0 only asks. Stands in for the C library's header,
  * whose struct sigevent and handlers do not exist here.
  */
 #ifndef LIB_SIGNAL_H
@@ -8,6 +9,8 @@
 
 #include <sys/types.h>
 
+#define SIGHUP 1
+#define SIGINT 2
 #define SIGILL 4
 #define SIGABRT 6
 #define SIGFPE 8

@@ -140,7 +140,7 @@ def the_disk_after_a_reboot(board):
         pid = disk.run("tracelogger -v -c -f block:cut.kev &",
                        r"(?s)\[(\d+)\].*recording to").group(1)
         disk.run("evstorm 2 20000", "made 20000")
-        disk.run(f"kill {pid}", r"\$ ")
+        disk.run(f"kill -9 {pid}", r"\$ ")
     finally:
         disk.close()
     disk = Disk(board, "again", again=True)
@@ -307,7 +307,7 @@ def the_driver_dies(board):
         pid = re.search(r"^ *(\d+) +1 diskd", disk.run("pidin", r"(?s)diskd.*pidin")
                         and disk.printed(), re.M).group(1)
         disk.run("tracelogger -v -c -f block:two.kev &", "recording to")
-        disk.type(f"kill {pid}\r")
+        disk.type(f"kill -9 {pid}\r")
         disk.type("evstorm 2 6000\r")
         disk.wait_for(lambda: "No such device" in disk.printed(), "the logger's message")
     finally:

@@ -109,16 +109,17 @@ def a_daemons_ring_is_written_at_each_stop(boot):
 
 
 def it_ends_by_itself(boot):
-    """-d1 -n and -s; another process's STOP, with all events up to there."""
+    """-d1 -n and -s; another process's STOP, a signal, with all events up to there."""
     said, wrong = logger.cases(boot), []
-    for name in "daemon-n", "stop", "stop-r":
+    for name in "daemon-n", "stop", "stop-r", "signal":
         if "TEST slay/gone without a trace: ok" not in said[name]:
             wrong.append(f"{name}: it goes on")
     for name in "stop", "stop-r":
         if said[name].count("tracelogger: stopped by another process\n") != 1:
             wrong.append(f"{name}: it doesn't say why it stopped")
-    if Events(boot, "stop").user(0) != list(range(3000)):
-        wrong.append("stop: not all events")
+    for name in "stop", "signal":
+        if Events(boot, name).user(0) != list(range(3000)):
+            wrong.append(f"{name}: not all events")
     newest = Events(boot, "stop-r").user(0)
     if not newest or newest != list(range(9000 - len(newest), 9000)) or len(newest) == 9000:
         wrong.append(f"stop-r: {len(newest)} events")

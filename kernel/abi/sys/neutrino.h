@@ -155,9 +155,16 @@ struct _thread_attr {
 };
 #define KYMO_THREAD_DETACHED 0x01
 
-#define _NTO_TCTL_RUNMASK 4       /* data: uint32_t mask of CPUs, by value */
-#define _NTO_TCTL_NAME 11         /* data: struct _thread_name * */
-#define _NTO_TCTL_RUNMASK_GET 100 /* Kymo: data: uint32_t * */
+#define _NTO_TCTL_RUNMASK 4        /* data: uint32_t mask of CPUs, by value */
+#define _NTO_TCTL_NAME 11          /* data: struct _thread_name * */
+#define _NTO_TCTL_RUNMASK_GET 100  /* Kymo: data: uint32_t * */
+#define _NTO_TCTL_SIGNAL_EVENT 101 /* Kymo: data: struct _signal_event * */
+/* Signals (bit 1 << number) of which the process hears by a pulse, whose value is the number,
+ * instead of being ended; none: all end it again. Never KYMO_SIGKILL (EINVAL). */
+struct _signal_event {
+    uint64_t signals;
+    struct sigevent event; /* SIGEV_PULSE */
+};
 struct _thread_name {
     int32_t new_name_len; /* bytes with NUL, -1: read only */
     int32_t name_buf_len;

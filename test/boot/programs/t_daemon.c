@@ -6,6 +6,7 @@
  */
 #include "test/boot/programs/check.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 #define RUNS 3
@@ -106,11 +107,20 @@ static void t_stop(void)
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
 }
 
+/* ^C, from somebody who may. */
+static void t_signal(void)
+{
+    struct kymo_trace_owner owner;
+
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner), 0);
+    EXPECT_EQ(SignalKill(0, owner.pid, 0, SIGINT, 0, 0), 0);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct check table[] = {{"runs", t_runs},   {"plain", t_plain},
-                                         {"ring", t_ring},   {"filters", t_filters},
-                                         {"start", t_start}, {"stop", t_stop}};
+    static const struct check table[] = {
+        {"runs", t_runs},   {"plain", t_plain}, {"ring", t_ring},    {"filters", t_filters},
+        {"start", t_start}, {"stop", t_stop},   {"signal", t_signal}};
 
     for (unsigned i = 0; argc == 2 && i < COUNT(table); i++) {
         if (strcmp(argv[1], table[i].name) == 0) {
