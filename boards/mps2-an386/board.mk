@@ -27,6 +27,7 @@ BOARD_DRIVERS := boards/drivers/cmsdk_uart.c boards/drivers/cmsdk_timer.c \
 	kernel/arch/armv7m/patch/ram.c
 
 KERNEL_LDSYMS := KERNEL_START=0 KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000 \
+	KERNEL_LOAD_MOST=0x400000 \
 	RETAIN_BASE=0x20200000 RETAIN_BYTES=0x200000
 KERNEL_LD_DEPS := ldscripts/kernel.ld
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles

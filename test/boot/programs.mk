@@ -24,12 +24,13 @@ PROGRAMS += causes
 causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_ipc.c causes_sync.c \
 	causes_calls.c) $(boot_common)
 
-# Every script of test/boot/images is an image of all test programs and those it needs beside.
+# Every script of test/boot/images is an image of the test programs that are in it, and those it
+# may need beside: all of them are more than a board's memory for text.
 boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
 $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
-	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello watchdog watchdog \
-	$(DEMO_PROGRAMS) \
-	$(boot_programs)))
+	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello watchdog \
+	$(DEMO_PROGRAMS) victim \
+	$(filter $(file <test/boot/images/$(i).start),$(filter-out victim,$(boot_programs)))))
 sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 $(foreach i,control control-multi control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
 	$(eval $(i)_D = $$(life_D)))
