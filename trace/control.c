@@ -16,6 +16,7 @@
 #include "trace/log.h"
 #include "trace/loss.h"
 #include "trace/threads.h"
+#include "trace/trigger.h"
 
 #define NTO_VERSION 640 /* QUERYVERSION: the release whose numbers and commands these are */
 
@@ -43,6 +44,7 @@ static long query_owner(struct kymo_trace_owner *out)
     out->gone = !trace_state.log.owner;
     out->running = trace_state.running;
     out->per_cpu = trace_state.log.per_cpu;
+    out->triggered = trace_trigger_fired();
     return 0;
 }
 

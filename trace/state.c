@@ -12,6 +12,7 @@
 #include "trace/log.h"
 #include "trace/loss.h"
 #include "trace/retain.h"
+#include "trace/trigger.h"
 
 static struct trace_ring *log_ring(unsigned cpu)
 {
@@ -136,8 +137,9 @@ void trace_kernel_exit(void)
     if (trace_state.log.retained) {
         trace_retain_exit(cpu);
     }
-    if (!trace_state.running || trace_state.policy != TRACE_RING) {
-        raise(cpu, false);
+    bool triggered = trace_trigger_tell();
+    if (triggered || !trace_state.running || trace_state.policy != TRACE_RING) {
+        raise(cpu, triggered);
     }
 }
 
@@ -151,6 +153,7 @@ long trace_state_start(bool dump)
     }
     trace_state.running = true;
     trace_state.dump_at_end = dump && trace_state.policy == TRACE_RING;
+    trace_trigger_reset();
     trace_port_run_on_all(start_here, NULL);
     trace_filter_apply(true);
     return dump ? TRACE_DUMP_WANTED : 0;

@@ -13,7 +13,8 @@ enum {
     PULSE_DONE = 3,
     PULSE_FLUSH = 4,
     PULSE_LAG = 5,
-    PULSE_SIGNAL = 6
+    PULSE_SIGNAL = 6,
+    PULSE_AFTER = 7
 };
 
 /* Runs TraceEvent(command) in another thread, which then sends PULSE_DONE with 0 or the errno.

@@ -178,6 +178,11 @@ enum option_result option_attribute(struct options *options, const char *text)
     return OPTION_TAKEN;
 }
 
+enum option_result option_after(struct options *options, const char *text)
+{
+    return if_good(option_number(text, SECONDS_MOST, &options->after_seconds));
+}
+
 enum option_result option_gate(struct options *options, const char *text)
 {
     options->gate = text;

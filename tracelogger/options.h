@@ -26,6 +26,7 @@ struct options {
     unsigned verbose;                        /* -v, repeatable */
     uint32_t without;                        /* -F: bit per number: class left out */
     const char *file;                        /* -f */
+    uint32_t after_seconds;                  /* --after: a D trigger; 0: at once */
     const char *gate;                        /* -x: a D program of the boot image; NULL: none */
     bool memory;                             /* -M */
     const char *save, *remove;               /* --save, --remove: of memory objects */

@@ -13,11 +13,13 @@ static bool ask(struct kymo_trace_owner *owner)
     return TraceEvent(KYMO_TRACE_QUERYOWNER, owner) == 0;
 }
 
-bool owner_is_recording(void)
+bool owner_is_recording(bool *triggered)
 {
     struct kymo_trace_owner owner;
+    bool known = ask(&owner);
 
-    return ask(&owner) && owner.running;
+    *triggered = known && owner.triggered;
+    return known && owner.running;
 }
 
 bool owner_is_gone(void)

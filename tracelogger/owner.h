@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Tracing runs: nobody has said STOP. */
-bool owner_is_recording(void);
+/* Tracing runs: nobody has said STOP. And whether a D clause has called logstop() since START. */
+bool owner_is_recording(bool *triggered);
 /* A ring goes on when its logger dies; nobody's it is then, and whoever is able may end it. */
 bool owner_is_gone(void);
 /* Says who records, after an EEXIST. `remedy`: what to do about it. */

@@ -15,7 +15,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-struct session session = {.lag_timer = -1};
+struct session session = {.lag_timer = -1, .after_timer = -1};
 
 static int trouble(const char *what)
 {
@@ -79,12 +79,35 @@ void session_running(void)
     }
 }
 
-/* Another process's STOP is the end, but with -d1 just that of one of several runs. */
-static void notice_stop(void)
+/* A D clause has called logstop(). */
+static void trigger(void)
 {
-    if (session.phase == RUNNING && !session.options.daemon && !owner_is_recording()) {
+    uint64_t after = session.options.after_seconds * NS_PER_S;
+
+    session.triggered = true;
+    if (after == 0 || set_timer(&session.after_timer, PULSE_AFTER, after, 0) != 0) {
+        printf("tracelogger: stopped by a D trigger\n");
+        session_stop();
+    } else {
+        printf("tracelogger: a D trigger: it stops in %u s\n",
+               (unsigned)session.options.after_seconds);
+    }
+}
+
+/* Another process's STOP is the end, but with -d1 just that of one of several runs. */
+static void notice(void)
+{
+    bool triggered;
+
+    if (session.phase != RUNNING) {
+        return;
+    }
+    bool recording = owner_is_recording(&triggered);
+    if (!recording && !session.options.daemon) {
         printf("tracelogger: stopped by another process\n");
         session.phase = DONE;
+    } else if (recording && triggered && !session.triggered) {
+        trigger();
     }
 }
 
@@ -130,7 +153,7 @@ static void pulse(const struct _pulse *pulse)
 {
     switch (pulse->code) {
     case PULSE_HOOK:
-        notice_stop();
+        notice();
         break;
     case PULSE_FLUSH:
         TraceEvent(_NTO_TRACE_FLUSHBUFFER);
@@ -139,11 +162,15 @@ static void pulse(const struct _pulse *pulse)
     case PULSE_TIME:
         session_stop();
         break;
+    case PULSE_AFTER:
+        printf("tracelogger: stopped by a D trigger\n");
+        session_stop();
+        break;
     case PULSE_LAG:
         break;
     case PULSE_DONE:
         control_done(pulse->value.sival_int);
-        notice_stop(); /* its pulse may have come before */
+        notice(); /* its pulse may have come before */
         break;
     case _PULSE_CODE_DISCONNECT:
         ConnectDetach(pulse->scoid);

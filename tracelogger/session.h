@@ -24,7 +24,9 @@ extern struct session {
     int coid; /* to our own channel */
     int hook;
     int lag_timer; /* when there is something to say later */
-    int stopper;   /* rcvid of who asked us to stop, 0: nobody */
+    int after_timer;
+    bool triggered; /* by a D clause: it stops, --after that */
+    int stopper;    /* rcvid of who asked us to stop, 0: nobody */
     enum phase phase;
     bool stop_wanted; /* while STARTING: stop when that is over */
     bool bad;         /* exit status 1 */

@@ -53,11 +53,17 @@ static void check_order(struct d_session *d, struct d_clause *c, const struct d_
     c->exits |= what == D_DO_EXIT;
 }
 
-static void check_destructive(struct d_session *d, struct d_clause *c, const struct d_node *call)
+static void check_not_speculative(struct d_session *d, const struct d_clause *c,
+                                  const struct d_node *call)
 {
     if (c->speculates) {
         d_fail(d, call->place, "D_ACT_SPEC", "%s() may not follow speculate()", call->text);
     }
+}
+
+static void check_destructive(struct d_session *d, struct d_clause *c, const struct d_node *call)
+{
+    check_not_speculative(d, c, call);
     c->destructive = true;
 }
 
@@ -533,6 +539,13 @@ static void do_breakpoint(struct d_session *d, struct d_clause *c, struct d_node
     d_action_add(d, c, D_ACT_BREAKPOINT);
 }
 
+/* Not destructive: it ends a recording, as exit() does, and no more. */
+static void do_logstop(struct d_session *d, struct d_clause *c, struct d_node *call)
+{
+    check_not_speculative(d, c, call);
+    d_action_add(d, c, D_ACT_LOGSTOP);
+}
+
 enum { ANY = 1000 };
 
 static const struct row {
@@ -552,6 +565,7 @@ static const struct row {
     [D_DO_FTRUNCATE] = {do_ftruncate, 0, 0, true, NULL},
     [D_DO_FUNC] = {do_place, 0, ANY, true, NULL},
     [D_DO_JSTACK] = {do_place, 0, ANY, true, NULL},
+    [D_DO_LOGSTOP] = {do_logstop, 0, 0, false, NULL},
     [D_DO_MOD] = {do_place, 0, ANY, true, NULL},
     [D_DO_NORMALIZE] = {do_normalize, 2, 2, true, "D_NORMALIZE_PROTO"},
     [D_DO_PANIC] = {do_panic, 0, 0, false, NULL},

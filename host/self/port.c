@@ -238,6 +238,11 @@ void d_port_panic(void)
     abort();
 }
 
+/* No event log runs here. */
+void d_port_logstop(void)
+{
+}
+
 /* Nobody debugs `self` as a kernel: a breakpoint without a debugger goes on. */
 void d_port_breakpoint(void)
 {

@@ -4,7 +4,8 @@
  * never put on its probes. Its clauses are on probes of sdt and syscall and have no actions; they
  * say which events may pass: those on whose probe a clause has no predicate or one that holds, or
  * fails in a fault: a fault keeps no event from the log. So does one inside of a clause of D's. A
- * kernel call's INT event goes as its entry does.
+ * kernel call's INT event goes as its entry does. A clause may call logstop(): the event passes,
+ * and is the log's trigger (trace/trigger.h), but for a fault.
  *
  * Setting: kernel lock. Asking: own CPU, interrupts masked, no lock: the clauses are found by the
  * event's key, and stand while the gate is armed. Tested by test/boot/gate.py.
@@ -19,6 +20,7 @@
 #include "kernel/string.h"
 #include "trace/d/consumer.h"
 #include "trace/gate.h"
+#include "trace/trigger.h"
 
 /* A key for each site, each state, and each kernel call's entry and return. */
 enum {
@@ -63,6 +65,15 @@ static bool holds(const struct d_ecb *e, const uint64_t *words)
     return d_eval(x, e->predicate) || x->fault.kind != DIF_FAULT_NONE;
 }
 
+static void trigger(const struct d_ecb *e)
+{
+    const struct d_context *x = &e->consumer->cpus[arch_cpu()->trace.id].context;
+
+    if (e->nactions > 0 && (!e->predicate || x->fault.kind == DIF_FAULT_NONE)) {
+        trace_trigger();
+    }
+}
+
 bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
 {
     struct d_ecb *const *clauses = gate.clauses.at;
@@ -72,8 +83,11 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
         return true;
     }
     arch_cpu()->fired = words;
-    for (const struct d_ecb *e = clauses[key_of(site, number)]; e && !passes; e = e->next) {
-        passes = holds(e, words);
+    for (const struct d_ecb *e = clauses[key_of(site, number)]; e; e = e->next) {
+        if ((!passes || e->nactions > 0) && holds(e, words)) {
+            passes = true;
+            trigger(e);
+        }
     }
     arch_cpu()->fired = NULL;
     return passes;
@@ -101,8 +115,10 @@ static int place(struct d_ecb *e, struct kymo_trace_refusal *why)
     if (!d_sites_event(e->probe, &site, &number) && !d_syscall_event(e->probe, &site, &number)) {
         return refuse(why, KYMO_GATE_PROBE);
     }
-    if (e->nactions > 0) {
-        return refuse(why, KYMO_GATE_ACTION);
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        if (e->actions[i].kind != D_ACT_LOGSTOP) {
+            return refuse(why, KYMO_GATE_ACTION);
+        }
     }
     e->next = clauses[key_of(site, number)];
     clauses[key_of(site, number)] = e;

@@ -13,6 +13,7 @@
 #include "trace/d/control.h"
 #include "trace/log.h"
 #include "trace/trace.h"
+#include "trace/trigger.h"
 
 enum { STACK_MOST = 64 };
 
@@ -282,6 +283,11 @@ bool d_port_raise(int signal)
 {
     (void)signal;
     return false;
+}
+
+void d_port_logstop(void)
+{
+    trace_trigger();
 }
 
 void d_port_panic(void)

@@ -110,6 +110,10 @@ void d_port_panic(void)
 {
 }
 
+void d_port_logstop(void)
+{
+}
+
 void d_port_breakpoint(void)
 {
 }

@@ -12,11 +12,12 @@ CONTROL, KER_CALL, PR_TH, USER, COMM = (kev.CLASSES[name] for name in
 MSG_SENDV = kev.call_rows()["MSG_SENDV"]
 RUNNING, READY, SND_MESSAGE = 1, 2, 0
 USERS = 100  # evstorm's
+TRIGGER, STORM = 400, 2000
 
 REFUSED = {
     "text": "no file sdt:::thread_running /pid == 1/ in the boot image",
     "nowhere": "no file nowhere.dif in the boot image",
-    "acts": "acts.dif: clause 2: a clause with actions",
+    "acts": "acts.dif: clause 2: a clause with actions other than logstop()",
     "ticks": "ticks.dif: clause 1: a clause on probes that are neither sdt's nor syscall's",
     "missing": r"start is no program for this machine: Invalid argument, reason \d+",
 }
@@ -84,4 +85,34 @@ def only_what_may_pass_is_there(boot):
     return "; ".join(wrong) or None
 
 
-CHECKS = [refusals_say_why, only_what_may_pass_is_there]
+def users(boot, name):
+    """The numbers of evstorm's events in a capture."""
+    return [d1 for cls, event, d1, _ in kev.slots(os.path.join(boot.dir, name))
+            if cls == USER and event == 0]
+
+
+def a_trigger_stops_it(boot):
+    """What was before, the trigger itself and what came until it was stopped are there."""
+    said = logger.cases(boot)
+    if "tracelogger: stopped by a D trigger\n" not in said["at-once"] or \
+            "tracestop: no tracelogger runs" not in said["stopped"]:
+        return "at-once: it doesn't say that it stopped"
+    numbers = users(boot, "at-once.kev")
+    if numbers != list(range(len(numbers))) or not TRIGGER <= len(numbers) < STORM:
+        return f"at-once: {len(numbers)} numbers, {numbers[:3]} to {numbers[-3:]}"
+    calls = sum(cls == KER_CALL for cls, *_ in kev.slots(os.path.join(boot.dir, "at-once.kev")))
+    return None if calls > TRIGGER else f"at-once: {calls} calls"
+
+
+def it_goes_on_after_a_trigger(boot):
+    said = logger.cases(boot)
+    if "tracelogger: a D trigger: it stops in 1 s\n" not in said["after"] or \
+            "tracelogger: stopped by a D trigger\n" not in said["after"] or \
+            "tracestop: no tracelogger runs" not in said["too-late"]:
+        return "it doesn't say so"
+    want = [*range(500), *range(300)]
+    return None if users(boot, "after.kev") == want else "its events are not those of both storms"
+
+
+CHECKS = [refusals_say_why, only_what_may_pass_is_there, a_trigger_stops_it,
+          it_goes_on_after_a_trigger]

@@ -691,8 +691,10 @@ static void test_destructive(void **state)
     action(D_ACT_RAISE, value);
     action(D_ACT_BREAKPOINT, NULL);
     action(D_ACT_PANIC, NULL);
+    action(D_ACT_LOGSTOP, NULL);
     start();
     fire(0, 9);
+    assert_int_equal(fake.logstops, 1);
     assert_int_equal(fake.stops + fake.panics + fake.breakpoints, 3);
     assert_int_equal(fake.raised, 9);
     take(0);

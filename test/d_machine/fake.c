@@ -215,6 +215,11 @@ bool d_port_raise(int signal)
     return true;
 }
 
+void d_port_logstop(void)
+{
+    fake.logstops++;
+}
+
 void d_port_panic(void)
 {
     fake.panics++;

@@ -40,7 +40,7 @@ struct fake {
     unsigned lookups;    /* of vtimestamp, walltimestamp and stacks */
     uint64_t random;
     unsigned speculations, elements_max;
-    unsigned stops, panics, breakpoints;
+    unsigned stops, panics, breakpoints, logstops;
     int raised;
     const char *execname;
     bool logging;

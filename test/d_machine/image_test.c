@@ -323,8 +323,9 @@ static void test_kinds(void **state)
                                       D_ACT_COMMIT, D_ACT_DISCARD,  D_AGG_MIN,
                                       D_AGG_MAX,    D_AGG_AVG,      D_AGG_SUM,
                                       D_AGG_STDDEV, D_AGG_QUANTIZE};
-    static const uint16_t nothings[] = {D_ACT_NONE, D_ACT_STACK,      D_ACT_USTACK, D_ACT_JSTACK,
-                                        D_ACT_STOP, D_ACT_BREAKPOINT, D_ACT_PANIC,  D_AGG_COUNT};
+    static const uint16_t nothings[] = {D_ACT_NONE,   D_ACT_STACK, D_ACT_USTACK,
+                                        D_ACT_JSTACK, D_ACT_STOP,  D_ACT_BREAKPOINT,
+                                        D_ACT_PANIC,  D_AGG_COUNT, D_ACT_LOGSTOP};
     static const uint16_t maybes[] = {D_ACT_PRINTF, D_ACT_PRINTA, D_ACT_SYSTEM, D_ACT_FREOPEN};
     unsigned known = 0;
 

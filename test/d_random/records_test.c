@@ -582,15 +582,15 @@ static void wild_aggregation(struct program *p, struct p_image *image, unsigned 
 /* True: it is a datum, of which a key can be made. */
 static bool wild_action(struct program *p, struct p_image *image)
 {
-    static const uint16_t kinds[] = {D_ACT_DIFEXPR,   D_ACT_DIFEXPR,   D_ACT_STACK,  D_ACT_USTACK,
-                                     D_ACT_SYM,       D_ACT_UADDR,     D_ACT_EXIT,   D_ACT_TRACEMEM,
-                                     D_ACT_PRINTF,    D_ACT_PRINTA,    D_ACT_COMMIT, D_ACT_DISCARD,
-                                     D_ACT_SPECULATE, D_ACT_STOP,      D_ACT_RAISE,  D_ACT_PANIC,
-                                     D_ACT_CHILL,     D_ACT_BREAKPOINT};
+    static const uint16_t kinds[] = {
+        D_ACT_DIFEXPR, D_ACT_DIFEXPR, D_ACT_STACK,      D_ACT_USTACK, D_ACT_SYM,
+        D_ACT_UADDR,   D_ACT_EXIT,    D_ACT_TRACEMEM,   D_ACT_PRINTF, D_ACT_PRINTA,
+        D_ACT_COMMIT,  D_ACT_DISCARD, D_ACT_SPECULATE,  D_ACT_STOP,   D_ACT_RAISE,
+        D_ACT_PANIC,   D_ACT_CHILL,   D_ACT_BREAKPOINT, D_ACT_LOGSTOP};
     uint16_t kind = R_PICK(kinds);
     bool alone = kind == D_ACT_STACK || kind == D_ACT_USTACK || kind == D_ACT_PRINTF ||
                  kind == D_ACT_PRINTA || kind == D_ACT_STOP || kind == D_ACT_PANIC ||
-                 kind == D_ACT_BREAKPOINT;
+                 kind == D_ACT_BREAKPOINT || kind == D_ACT_LOGSTOP;
     struct dif_type type = kind == D_ACT_DIFEXPR ? datum_type() : (struct dif_type){.size = 8};
 
     add_action(image, kind, alone ? 0 : object(p, type), 0);

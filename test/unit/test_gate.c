@@ -10,6 +10,7 @@
 #include "trace/gate.h"
 #include "trace/hook.h"
 #include "trace/trace.h"
+#include "trace/trigger.h"
 
 #define OTHER ((void *)0x2000)
 
@@ -249,6 +250,48 @@ static void counts_begin_with_the_buffers(void **state)
     end();
 }
 
+static uint32_t triggered(void)
+{
+    struct kymo_trace_owner owner;
+
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYOWNER, 0, 0, &owner), 0);
+    return owner.triggered;
+}
+
+/* The hook of a ring that runs is raised for a trigger, at that CPU's exit, once; not after STOP;
+ * the next START forgets it. */
+static void a_trigger_is_told_once(void **state)
+{
+    (void)state;
+    fake_boot(2);
+    start_tracing(2, _NTO_TRACE_SETRINGMODE);
+    unsigned before = fake.raised[1];
+    fake_on(1);
+    fake_exit();
+    assert_int_equal(fake.raised[1], before);
+    assert_int_equal(triggered(), 0);
+    trace_trigger();
+    trace_trigger();
+    assert_int_equal(fake.raised[1], before);
+    assert_int_equal(triggered(), 1);
+    fake_exit();
+    assert_int_equal(fake.raised[1], before + 1);
+    trace_trigger();
+    fake_exit();
+    trace_kernel_exit();
+    assert_int_equal(fake.raised[1], before + 1);
+    fake_back((struct fake_where){0, 0});
+    trace_kernel_exit();
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(triggered(), 1);
+    assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
+    assert_int_equal(triggered(), 0);
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    trace_trigger();
+    assert_int_equal(triggered(), 0);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +303,7 @@ int main(void)
         cmocka_unit_test(setting_it),
         cmocka_unit_test(how_it_ends),
         cmocka_unit_test(counts_begin_with_the_buffers),
+        cmocka_unit_test(a_trigger_is_told_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,9 @@ static bool act_otherwise(struct firing *f, const struct d_action *a)
     case D_ACT_DISCARD:
         illegal_unless(f, d_speculation_discard(&c->speculations, value));
         break;
+    case D_ACT_LOGSTOP:
+        d_port_logstop();
+        break;
     case D_ACT_EXIT:
         d_store_value(f->record + a->rec.offset, value, 4);
         d_consumer_exit(c, (int32_t)value, false);

@@ -30,6 +30,7 @@ enum d_action_kind {
     D_ACT_STACK = 0x401,
     D_ACT_SYM = 0x402,
     D_ACT_MOD = 0x403,
+    D_ACT_LOGSTOP = 0x409, /* Kymo's own */
     D_ACT_BREAKPOINT = 0x501,
     D_ACT_PANIC = 0x502,
     D_ACT_CHILL = 0x503,

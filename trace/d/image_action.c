@@ -29,11 +29,11 @@ static enum need action_needs(uint16_t kind)
         AT(D_ACT_BREAKPOINT) = N, AT(D_ACT_PANIC) = N,
         AT(D_ACT_CHILL) = V,      AT(D_ACT_SPECULATE) = V,
         AT(D_ACT_COMMIT) = V,     AT(D_ACT_DISCARD) = V,
-        AT(D_AGG_COUNT) = N,      AT(D_AGG_MIN) = V,
-        AT(D_AGG_MAX) = V,        AT(D_AGG_AVG) = V,
-        AT(D_AGG_SUM) = V,        AT(D_AGG_STDDEV) = V,
-        AT(D_AGG_QUANTIZE) = V,   AT(D_AGG_LQUANTIZE) = V,
-        AT(D_AGG_LLQUANTIZE) = V,
+        AT(D_ACT_LOGSTOP) = N,    AT(D_AGG_COUNT) = N,
+        AT(D_AGG_MIN) = V,        AT(D_AGG_MAX) = V,
+        AT(D_AGG_AVG) = V,        AT(D_AGG_SUM) = V,
+        AT(D_AGG_STDDEV) = V,     AT(D_AGG_QUANTIZE) = V,
+        AT(D_AGG_LQUANTIZE) = V,  AT(D_AGG_LLQUANTIZE) = V,
 #undef AT
     };
     uint32_t group = kind >> 8, n = kind & 0xff;

@@ -88,6 +88,9 @@ int32_t d_port_next_process(int32_t after, struct kymo_d_process *);
 void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg);
 uint64_t d_port_random(void); /* 64 bits; of a firing: no lock */
 
+/* logstop(): whoever records the event log is told to stop it; nothing, if nobody does. */
+void d_port_logstop(void);
+
 /* ---- destructive -------------------------------------------------------------------------------
  */
 

@@ -151,6 +151,7 @@ struct kymo_trace_owner {
     uint32_t running; /* 1: between START and STOP */
     uint32_t per_cpu; /* buffers of each CPU */
     char name[KYMO_TRACE_NAME_MAX];
+    uint32_t triggered; /* 1: a D clause has called logstop() since START; the hook was raised */
 };
 
 /* QUERYRETAINED's answer. */
@@ -213,7 +214,7 @@ struct kymo_trace_refusal {
 
 #define KYMO_GATE_REASON_LIST(R) \
     R(1001, PROBE, "a clause on probes that are neither sdt's nor syscall's") \
-    R(1002, ACTION, "a clause with actions")
+    R(1002, ACTION, "a clause with actions other than logstop()")
 enum kymo_gate_reason {
 #define R(number, name, text) KYMO_GATE_##name = number,
     KYMO_GATE_REASON_LIST(R)

@@ -148,6 +148,40 @@ static void t_states(void)
     drop_link(&link);
 }
 
+static uint32_t triggered(void)
+{
+    struct kymo_trace_owner owner = {.triggered = 7};
+
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner), 0);
+    return owner.triggered;
+}
+
+/* logstop() in a clause of the gate: once between START and STOP, of an event that passes. */
+static void t_trigger(void)
+{
+    open_buffers();
+    only_kills();
+    EXPECT_EQ(command(_NTO_TRACE_SETALLCLASSESFAST), 0);
+    EXPECT_EQ(gate("trigger.dif"), 0);
+    SignalKill(0, 0, 0, 0, 0, 50); /* nothing runs */
+    EXPECT_EQ(triggered(), 0);
+    EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+    SignalKill(0, 0, 0, 0, 0, 49);
+    SignalKill(0, 0, 0, 0, 0, 48); /* its predicate fails: it passes, and that is all */
+    EXPECT_EQ(triggered(), 0);
+    SignalKill(0, 0, 0, 0, 0, 50);
+    EXPECT_EQ(triggered(), 1);
+    SignalKill(0, 0, 0, 0, 0, 50);
+    EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+    EXPECT_EQ(triggered(), 1);
+    EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+    EXPECT_EQ(triggered(), 0);
+    see_all();
+    EXPECT_EQ(seen.enter, 3);
+    EXPECT_EQ(stopped(TRACE_CLASS_KER_CALL), 5); /* an entry, and four returns */
+    close_buffers();
+}
+
 static void t_refused(void)
 {
     EXPECT_ERR(gate("third.dif"), EFAULT); /* no buffers */
@@ -197,8 +231,8 @@ static void t_again(void)
 
 static const struct check table[] = {
     {"exactly those", t_exact},      {"changed while it runs", t_changed},
-    {"states and pulses", t_states}, {"refused", t_refused},
-    {"again and again", t_again},
+    {"states and pulses", t_states}, {"a trigger", t_trigger},
+    {"refused", t_refused},          {"again and again", t_again},
 };
 
 int main(void)
