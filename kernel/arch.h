@@ -265,6 +265,11 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
  * the CPU was, 0 if idle. in_kernel: the kernel was interrupted (Cortex-M). */
 void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel);
 void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
+/* TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE and STOP, from any context, also
+ * an interrupt's; others: -EPERM. args: what follows cmd; data stands for the one that is a
+ * pointer. START and STOP happen when this CPU leaves the kernel. 0 or -errno: trace/interrupt.c.
+ */
+long kernel_trace_event(uint32_t cmd, const uint32_t args[4], const void *data);
 /* The interrupt that arch_ipi() raised: traces it and serves cross-calls. No lock. */
 void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel);
 void cpu_ipi(void); /* cross-calls are served here, no lock */

@@ -25,7 +25,17 @@ long ker_trace_event(struct thread *self, const uintptr_t *args)
         return trace_class_simple(process_able(self->proc, ABILITY_TRACE), (uint32_t)args[1],
                                   (uint32_t)args[2], args[3], args[4]);
     }
+    if (self->step == 0 && (uint32_t)args[0] == _NTO_TRACE_INSERTEVENT) {
+        return trace_raw_event(process_able(self->proc, ABILITY_TRACE),
+                               (const uint32_t[4]){(uint32_t)args[1], (uint32_t)args[2],
+                                                   (uint32_t)args[3], (uint32_t)args[4]});
+    }
     return KER_LOCK;
+}
+
+long kernel_trace_event(uint32_t cmd, const uint32_t args[4], const void *data)
+{
+    return trace_interrupt(cmd, args, data);
 }
 
 /* at: the argument that points to the words; their number follows. */

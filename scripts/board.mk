@@ -150,6 +150,8 @@ programs: $(addprefix $(B)/programs/,$(PROGRAMS))
 # ---- boot images ---------------------------------------------------------------------------------
 #
 # <image>.cpio (programs and start script) -> <image>.image.o -> <image>.elf: one file that boots.
+# <image>_KERNEL_OBJS, <image>_LDFLAGS: what a test has in that image's kernel, which then has no
+# function probes: they are at places of their own.
 
 # D programs in an image: <image>_D lists scripts; the file in it is called <script>.dif.
 dif = $(B)/d/$(1:.d=.dif)
@@ -175,6 +177,8 @@ $(B)/boot_d_of/%.dif: %.d $(B)/fbt_first.elf build/kymo
 	$(call say,D)
 	$(Q)build/kymo dtrace -t elf:$(B)/fbt_first.elf --compile $@ -s $<
 
+fbt_objs = $(if $($(1)_KERNEL_OBJS),$(FBT_OBJS_1:%/fbt_table.o=%/kernel/d/none/fbt_table.o),$(FBT_OBJS))
+
 define image_rule
 $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 		$(foreach d,$($(1)_D),$(call dif,$(d))) build/tools/mkcpio $(B)/boot_d $(boot_dif) \
@@ -189,11 +193,12 @@ $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 $(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/$(1).cpio"' -c -o $$@ scripts/image.S
 
-$(B)/$(1).elf: $(KERNEL_OBJS) $(FBT_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS)
+$(B)/$(1).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack -Wl,-Map=$(B)/$(1).map \
-		$$(KERNEL_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(FBT_OBJS) $(B)/$(1).image.o -lgcc
-	$$(Q)$$(FBT_CHECK_$(D)) $$@
+		$$(KERNEL_LDFLAGS) $($(1)_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) \
+		$(B)/$(1).image.o -lgcc
+	$$(Q)$(if $($(1)_KERNEL_OBJS),true,$$(FBT_CHECK_$(D))) $$@
 	$$(Q)$$(OBJDUMP) -d -S $$@ > $(B)/$(1).lst 2>/dev/null
 	$$(Q)$$(SIZE) -A -d $$@ > $(B)/$(1).size
 endef

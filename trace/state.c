@@ -8,6 +8,7 @@
 #include "kernel/abi/errno.h"
 #include "trace/control.h"
 #include "trace/filter.h"
+#include "trace/interrupt.h"
 #include "trace/gate.h"
 #include "trace/log.h"
 #include "trace/loss.h"
@@ -130,6 +131,7 @@ void trace_kernel_exit(void)
 {
     struct trace_cpu *cpu = trace_port_cpu();
 
+    trace_interrupt_serve();
     if (!trace_state.log.block) {
         return;
     }

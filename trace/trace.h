@@ -57,6 +57,12 @@ long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1,
 long trace_class_combine(bool able, uint32_t class, uint32_t event, const uint32_t *words,
                          unsigned nwords);
 
+/* INSERTEVENT: header, time, d1, d2. trace/raw_event.c says what is refused. Any context. */
+long trace_raw_event(bool able, const uint32_t args[4]);
+/* What of TraceEvent() may be used anywhere in the kernel: trace/interrupt.c. args as the call's
+ * behind cmd; data: kernel memory in the place of the one that is a pointer. 0 or -errno. */
+long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data);
+
 /* The kernel's exit, when this CPU's trace_port_request_exit() was called: switches a buffer that
  * passed its high-water mark, raises the synthetic interrupt for READY ones. Kernel context. */
 void trace_kernel_exit(void);

@@ -20,6 +20,17 @@ PROGRAMS += t_control meddler
 t_control_SRCS := test/boot/programs/t_control.c test/boot/programs/dcalls.c $(boot_common)
 meddler_SRCS := test/boot/programs/meddler.c $(boot_common)
 
+# TraceEvent() from an interrupt: an image whose kernel has a part of the test in it.
+PROGRAMS += t_interrupt
+t_interrupt_SRCS := test/boot/programs/t_interrupt.c test/boot/programs/tracing.c $(boot_common)
+interrupt_KERNEL_OBJS := $(B)/test/boot/interrupt/timer.o
+interrupt_LDFLAGS := -Wl,--wrap=intr_timer
+$(interrupt_KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
+-include $(interrupt_KERNEL_OBJS:.o=.d)
+
+PROGRAMS += t_inserts
+t_inserts_SRCS := $(addprefix test/boot/programs/,t_inserts.c truth.c) $(boot_common)
+
 PROGRAMS += causes
 causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_ipc.c causes_sync.c \
 	causes_calls.c) $(boot_common)
@@ -35,6 +46,9 @@ sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 $(foreach i,control control-multi control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
 	$(eval $(i)_D = $$(life_D)))
 sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
+events_PROGRAMS += t_inserts
+events-wide_PROGRAMS += t_inserts
+interrupt_PROGRAMS := init console t_interrupt
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/life/range.d test/boot/life/peek.d

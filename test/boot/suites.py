@@ -254,6 +254,7 @@ SUITES = [
           soak=True),
     Suite("control-soak-multi", "more of the same on 4 real threads", "control-soak", A64, "multi",
           cpus=4, tests=1, timeout=1800, soak=True),
+    Suite("interrupt", "TraceEvent() from an interrupt of the kernel", "interrupt", cpus=1, tests=1),
     Suite("libtest", "the C library: locks, errno, stdio, files, threads, time", "libtest",
           tests=11, checks=[says("flushed at the end")]),
     Suite("libtest-picolibc", "the same with the other one", "libtest", M4, tests=11,

@@ -33,6 +33,7 @@
 #define _NTO_TRACE_DELEVENT _NTO_TRACE_CMD(3, 6)
 #define _NTO_TRACE_ADDEVENTHANDLER _NTO_TRACE_CMD(5, 7) /* ENOTSUP, as 8, 36, 37: see below */
 #define _NTO_TRACE_DELEVENTHANDLER _NTO_TRACE_CMD(3, 8)
+#define _NTO_TRACE_INSERTEVENT _NTO_TRACE_CMD(5, 9) /* header, time (ignored), d1, d2 */
 #define _NTO_TRACE_START _NTO_TRACE_CMD(1, 10)
 #define _NTO_TRACE_STOP _NTO_TRACE_CMD(1, 11)
 #define _NTO_TRACE_ALLOCBUFFER _NTO_TRACE_CMD(3, 12) /* count per CPU, uint64_t *paddr */
@@ -95,6 +96,9 @@
 #define KYMO_TRACE_READ_MOST 4096
 #define KYMO_TRACE_SETGATE _NTO_TRACE_CMD(3, 0x1010)      /* name, struct kymo_trace_refusal * */
 #define KYMO_TRACE_QUERYSTOPPED _NTO_TRACE_CMD(3, 0x1011) /* cpu, struct kymo_trace_stopped * */
+
+/* In a slot's header: put there by a process (8.0). INSERTEVENT takes it and leaves it out. */
+#define _NTO_TRACE_PROCESS_INJECTED 0x00010000
 
 /* External classes: the argument of ADDCLASS and its kin. */
 #define _NTO_TRACE_EMPTY 0

@@ -225,6 +225,9 @@ static void attach(void)
  * right by chance: there are others for them. */
 static void nonsense(void)
 {
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_INSERTEVENT, 6u << 10 | 100, 0, pick(99), 0), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_INSERTSCLASSEVENT, 7, pick(8), pick(99), 0), 0);
+    EXPECT_ERR(TraceEvent((int)_NTO_TRACE_INSERTEVENT, 1u << 10 | 2, 0, 1, 2), ENOTSUP);
     uint32_t cmd = _NTO_TRACE_CMD(pick(8), 0x2000 + pick(0x2000));
     int error;
 

@@ -57,7 +57,6 @@ static void t_no_memory(void)
 static void t_unknown(void)
 {
     EXPECT_ERR(command(_NTO_TRACE_CMD(5, 7)), ENOTSUP); /* ADDEVENTHANDLER */
-    EXPECT_ERR(command(_NTO_TRACE_CMD(5, 9)), ENOTSUP); /* INSERTEVENT */
     EXPECT_ERR(command(_NTO_TRACE_CMD(1, 0)), ENOTSUP);
     EXPECT_ERR(command(_NTO_TRACE_CMD(1, 0xfff)), ENOTSUP);
     EXPECT_ERR(command(_NTO_TRACE_CMD(1, 0x1fff)), ENOTSUP);

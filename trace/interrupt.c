@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TraceEvent() for the kernel's own code, from any context: an interrupt's first part, a driver of
+ * a board, a hook, with or without the kernel lock. It takes no lock and waits for nothing.
+ *
+ * INSERT* write at once. START, STARTNOSTATE and STOP are noted and carried out when this CPU
+ * leaves the kernel, because they patch sites and cross-call; of several notes the last one counts.
+ * No thread is there to dump the state: START is STARTNOSTATE here, but for a ring, whose STOP by a
+ * process dumps it. All other commands are refused with -EPERM, whatever they are.
+ * Proof: test/unit/test_interrupt.c; on a board: test/boot/interrupt.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/trace.h"
+#include "trace/control.h"
+#include "trace/interrupt.h"
+
+static volatile uint32_t wanted; /* [a] a command; 0: none */
+
+static long note(uint32_t cmd)
+{
+    if (cmd != _NTO_TRACE_STOP && !trace_state.log.block) {
+        return -ECANCELED;
+    }
+    uintptr_t irq = trace_port_irq_save();
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    __atomic_store_n(&wanted, cmd, __ATOMIC_RELEASE);
+    TRACE_PORT_REQUEST_EXIT(cpu);
+    trace_port_irq_restore(irq);
+    return 0;
+}
+
+/* Up to the NUL, or to one more than may be. */
+static unsigned length_with_nul(const char *text)
+{
+    unsigned n = 0;
+
+    while (n < KYMO_TRACE_USER_COMBINE_MAX && text[n]) {
+        n++;
+    }
+    return n + 1;
+}
+
+static long insert_data(uint32_t cmd, const uint32_t args[4], const void *data)
+{
+    if (!data) {
+        return -EFAULT;
+    }
+    switch (cmd) {
+    case _NTO_TRACE_INSERTCUSEREVENT:
+        return trace_user_combine(args[0], data, args[2]);
+    case _NTO_TRACE_INSERTCCLASSEVENT:
+        return trace_class_combine(true, args[0], args[1], data, args[3]);
+    default: /* _NTO_TRACE_INSERTUSRSTREVENT */
+        return trace_user_string(args[0], data, length_with_nul(data));
+    }
+}
+
+long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
+{
+    switch (cmd) {
+    case _NTO_TRACE_INSERTEVENT:
+        return trace_raw_event(true, args);
+    case _NTO_TRACE_INSERTSUSEREVENT:
+        return trace_user_simple(args[0], args[1], args[2]);
+    case _NTO_TRACE_INSERTSCLASSEVENT:
+        return trace_class_simple(true, args[0], args[1], args[2], args[3]);
+    case _NTO_TRACE_INSERTCUSEREVENT:
+    case _NTO_TRACE_INSERTCCLASSEVENT:
+    case _NTO_TRACE_INSERTUSRSTREVENT:
+        return insert_data(cmd, args, data);
+    case _NTO_TRACE_START:
+    case _NTO_TRACE_STARTNOSTATE:
+    case _NTO_TRACE_STOP:
+        return note(cmd);
+    default:
+        return -EPERM;
+    }
+}
+
+void trace_interrupt_serve(void)
+{
+    switch (wanted ? __atomic_exchange_n(&wanted, 0, __ATOMIC_ACQUIRE) : 0) {
+    case _NTO_TRACE_START:
+        trace_state_start(true); /* the dump that it wants is nobody's to make */
+        break;
+    case _NTO_TRACE_STARTNOSTATE:
+        trace_state_start(false);
+        break;
+    case _NTO_TRACE_STOP:
+        trace_state_stop();
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TraceEvent(INSERTEVENT): one slot as it is given, whatever the filters say, for who has the
+ * ability. Any context, no lock.
+ *
+ * Its time and CPU are replaced, because a ring's stamps rise and a buffer is one CPU's. -EINVAL:
+ * bits 15 to 23, but _NTO_TRACE_PROCESS_INJECTED, which is left out. -ENOTSUP: a part of a combine
+ * event, which would not be all there (INSERTCCLASSEVENT makes whole ones); classes of the ring
+ * itself (EMPTY, CONTROL) and those that this kernel has not. Proof:
+ * test/unit/test_interrupt.c.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/trace.h"
+#include "trace/log.h"
+#include "trace/trace.h"
+
+#define RESERVED 0x00fe8000u
+
+long trace_raw_event(bool able, const uint32_t args[4])
+{
+    uint32_t header = args[0], class = TRACE_GET_CLASS(header);
+
+    if (!able) {
+        return -EPERM;
+    }
+    if (header & RESERVED) {
+        return -EINVAL;
+    }
+    if (TRACE_GET_STRUCT(header) != TRACE_STRUCT_S || class <= TRACE_CLASS_CONTROL ||
+        class > TRACE_CLASS_COMM) {
+        return -ENOTSUP;
+    }
+    trace_log_words(class, TRACE_GET_EVENT(header), &(struct trace_words){args + 2, 2, NULL, 0});
+    return 0;
+}
