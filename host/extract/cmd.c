@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo extract: the captures on a disk that a target's tracelogger has written (-f block:NAME), as
- * the files that it would have written elsewhere. Every byte is checked on the way.
+ * the files that it would have written elsewhere; or (--core) a flight recorder's out of an image
+ * of a dead machine's memory. Every byte is checked on the way.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -10,12 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/extract/core.h"
 #include "host/extract/disk.h"
 #include "host/extract/out.h"
 #include "host/kymo.h"
 
 static const char extract_help[] =
     "Usage: kymo extract [--list] [-n NUMBER] [-o FILE | -d FOLDER] DISK\n"
+    "       kymo extract --core IMAGE [--base ADDRESS] [--page CAPTURE] [--list]\n"
+    "                    [-o FILE | -d FOLDER]\n"
     "\n"
     "Takes the captures off a disk that a target has written them to (tracelogger -f\n"
     "block:NAME), whole or cut off by a power failure. DISK is the disk, or an image of\n"
@@ -27,10 +31,22 @@ static const char extract_help[] =
     "  -d FOLDER      where the files go (default: here)\n"
     "  -h, --help     this text\n"
     "\n"
+    "With --core: the last moments of a machine that has died, its flight recorder, out of\n"
+    "an image of its memory: the bytes as they are, or an ELF core. They become crash.kev.\n"
+    "\n"
+    "  --core IMAGE   the image, not written to\n"
+    "  --base ADDRESS the first byte's in the machine; not needed, but then it is checked\n"
+    "  --page CAPTURE a capture of the same kernel, if the image's system page is damaged\n"
+    "\n"
     "Exit status: 0 all is there; 1 not all, or no such capture; 2 wrong usage.\n";
+
+enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE };
 
 static const struct option extract_options[] = {
     {"list", no_argument, NULL, 'l'},
+    {"core", required_argument, NULL, OPTION_CORE},
+    {"base", required_argument, NULL, OPTION_BASE},
+    {"page", required_argument, NULL, OPTION_PAGE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -94,9 +110,58 @@ static bool number_parse(const char *text, size_t *number)
     return *text >= '1' && *text <= '9' && *end == '\0';
 }
 
+/* An option that takes something; false: it isn't known. */
+static bool take(int option, struct extract *extract, struct core_options *core)
+{
+    switch (option) {
+    case 'o':
+        extract->output = optarg;
+        return true;
+    case 'd':
+        extract->folder = optarg;
+        return true;
+    case OPTION_CORE:
+        core->core = optarg;
+        return true;
+    case OPTION_BASE:
+        core->base = optarg;
+        return true;
+    case OPTION_PAGE:
+        core->page = optarg;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int run_core(const struct extract *extract, struct core_options *core, int left)
+{
+    if (left > 0 || extract->number) {
+        return kymo_usage("extract", "extract: --core has neither a DISK nor -n");
+    }
+    core->output = extract->output;
+    core->folder = extract->folder;
+    core->list = extract->list;
+    return core_command(core);
+}
+
+static int run_disk(struct extract *extract, const struct core_options *core, int left,
+                    const char *path)
+{
+    if (core->base || core->page) {
+        return kymo_usage("extract", "extract: --base and --page are for --core");
+    }
+    if (left != 1) {
+        return kymo_usage("extract", left == 0 ? "extract: which disk?" : "extract: one disk only");
+    }
+    extract->path = path;
+    return run(extract);
+}
+
 static int extract_main(int argc, char **argv)
 {
     static struct extract extract;
+    struct core_options core = {0};
     int option;
 
     opterr = 0;
@@ -110,29 +175,21 @@ static int extract_main(int argc, char **argv)
                 return kymo_usage("extract", "extract: -n %s: not a capture's number", optarg);
             }
             break;
-        case 'o':
-            extract.output = optarg;
-            break;
-        case 'd':
-            extract.folder = optarg;
-            break;
         case 'h':
             return kymo_help(&kymo_extract_command);
         default:
-            return kymo_bad_option("extract", argc, argv, option);
+            if (!take(option, &extract, &core)) {
+                return kymo_bad_option("extract", argc, argv, option);
+            }
         }
     }
-    if (optind + 1 != argc) {
-        return kymo_usage("extract",
-                          optind == argc ? "extract: which disk?" : "extract: one disk only");
-    }
-    extract.path = argv[optind];
-    return run(&extract);
+    return core.core ? run_core(&extract, &core, argc - optind)
+                     : run_disk(&extract, &core, argc - optind, argv[optind]);
 }
 
 const struct kymo_command kymo_extract_command = {
     .name = "extract",
-    .summary = "take the captures off a disk that a target has written",
+    .summary = "take captures off a target's disk, or out of a dead one's memory",
     .run = extract_main,
     .help = extract_help,
 };

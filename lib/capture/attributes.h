@@ -13,7 +13,7 @@
 #define LIB_CAPTURE_ATTRIBUTES_H
 
 #define CAPTURE_FIRST_LIST(A) \
-    A(HEADER_BEGIN, "") \
+    A(HEADER_BEGIN, "%s", "") \
     A(FILE_NAME, "%s", file) \
     A(DATE, "%s", now) \
     A(VER_MAJOR, "1") \
@@ -31,6 +31,6 @@
     A(SYSPAGE_LEN, "%u", (unsigned)page->size)
 #define CAPTURE_LAST_LIST(A) \
     A(TRACELOGGER_ARGS, "%s", args) \
-    A(HEADER_END, "")
+    A(HEADER_END, "%s", "")
 
 #endif

@@ -49,6 +49,12 @@ sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 events_PROGRAMS += t_inserts
 events-wide_PROGRAMS += t_inserts
 interrupt_PROGRAMS := init console t_interrupt
+dies_D := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15,$(B)/dies/dies-$(n).d)
+PROGRAMS += t_dies
+t_dies_SRCS := $(addprefix test/boot/programs/,t_dies.c dcalls.c causes_process.c causes_ipc.c \
+	causes_sync.c causes_calls.c) $(boot_common)
+dies_PROGRAMS := init t_dies victim
+goeson_PROGRAMS := init t_dies victim
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/life/range.d test/boot/life/peek.d
@@ -62,6 +68,10 @@ storms_D := $(life_D)
 storms-soak_D := $(life_D)
 life-multi_D := $(life_D)
 life-soak_D := $(life_D)
+
+$(dies_D): $(B)/dies/dies-%.d: test/boot/dies/probes.py test/d/cause_rows.py
+	@mkdir -p $(@D)
+	$(Q)python3 test/boot/dies/probes.py $* > $@
 
 # The kernel's code from behind the vectors to fbt's slots, where nothing may have changed: two
 # addresses, recorded by a D program.

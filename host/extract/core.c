@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See core.h: the file, and what kind it is. */
+#include "host/extract/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/kymo.h"
+
+/* Formats that hold memory, but not as it is. */
+static const struct {
+    const char *magic, *what;
+} refused[] = {
+    {"\x1f\x8b", "compressed: gunzip it first"},
+    {"BZh", "compressed: bunzip2 it first"},
+    {"\xfd"
+     "7zXZ",
+     "compressed: unxz it first"},
+    {"(\xb5/\xfd", "compressed: unzstd it first"},
+    {"KDUMP ", "a kdump file: dump it as an ELF core (dump-guest-memory without -z)"},
+    {"makedumpfile", "a kdump file: dump it as an ELF core (dump-guest-memory without -z)"},
+    {"S0", "S-records: dump it as binary"},
+    {"S1", "S-records: dump it as binary"},
+    {"S3", "S-records: dump it as binary"},
+    {":0", "Intel hex: dump it as binary"},
+    {":1", "Intel hex: dump it as binary"},
+    {":2", "Intel hex: dump it as binary"},
+    {"QFI\xfb", "a qcow2 image, which is a disk: kymo extract without --core"},
+};
+
+static const char *refusal(const struct core *core)
+{
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        size_t n = strlen(refused[i].magic);
+
+        if (core->size > n && memcmp(core->data, refused[i].magic, n) == 0) {
+            return refused[i].what;
+        }
+    }
+    return NULL;
+}
+
+int core_add(struct core *core, struct core_part part)
+{
+    struct core_part *more = realloc(core->part, (core->count + 1) * sizeof(*more));
+
+    if (!more) {
+        kymo_error("%s: %s", core->path, strerror(ENOMEM));
+        return -1;
+    }
+    core->part = more;
+    core->part[core->count++] = part;
+    return 0;
+}
+
+/* The file in memory: an image may be larger than there is memory. */
+static int map(struct core *core)
+{
+    int fd = open(core->path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    void *data = MAP_FAILED;
+
+    if (fd < 0 || fstat(fd, &about) != 0) {
+        kymo_error("%s: %s", core->path, strerror(errno));
+    } else if (!S_ISREG(about.st_mode)) {
+        kymo_error("%s: not a file: copy it into one first", core->path);
+    } else if (about.st_size == 0) {
+        kymo_error("%s: it is empty", core->path);
+    } else {
+        core->size = (size_t)about.st_size;
+        data = mmap(NULL, core->size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) {
+            kymo_error("%s: %s", core->path, strerror(errno));
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    core->data = data == MAP_FAILED ? NULL : data;
+    return core->data ? 0 : -1;
+}
+
+static int read_parts(struct core *core, const uint64_t *base)
+{
+    const char *what = refusal(core);
+
+    if (what && !base) {
+        kymo_error("%s: %s; if it is plain memory, say where it was: --base ADDRESS", core->path,
+                   what);
+        return -1;
+    }
+    if (!base && core->size >= 4 && memcmp(core->data, "\177ELF", 4) == 0) {
+        return core_read_elf(core);
+    }
+    return core_add(core, (struct core_part){core->data, core->size, base ? *base : 0, base});
+}
+
+int core_open(struct core *core, const char *path, const uint64_t *base)
+{
+    *core = (struct core){.path = path};
+    if (map(core) != 0 || read_parts(core, base) != 0) {
+        core_close(core);
+        return -1;
+    }
+    return 0;
+}
+
+void core_close(struct core *core)
+{
+    if (core->data) {
+        munmap((void *)(uintptr_t)core->data, core->size);
+    }
+    free(core->part);
+    core->part = NULL;
+    core->data = NULL;
+}

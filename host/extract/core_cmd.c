@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kymo extract --core: what is found, what is said, what is written. See core.h, docs/recovery.md.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/extract/core.h"
+#include "host/extract/core_page.h"
+#include "host/kymo.h"
+#include "kernel/abi/syspage.h"
+#include "lib/panic/text.h"
+
+struct run {
+    const struct core_options *options;
+    struct core core;
+    struct core_search search;
+    struct core_window *window; /* the one that is at hand */
+    size_t count, number;       /* windows in the image; this one, from 1 */
+};
+
+/* Why there is nothing, and what to do about it. */
+static int nothing(const struct run *run)
+{
+    const struct core_search *search = &run->search;
+    const char *path = run->core.path;
+
+    if (search->elsewhere) {
+        kymo_error("%s: at byte 0x%" PRIx64 ": retained memory, but it was at 0x%" PRIx64
+                   " in the machine and would not be there here: --base 0x%" PRIx64,
+                   path, search->elsewhere_offset, search->elsewhere_physical,
+                   search->elsewhere_physical - search->elsewhere_offset);
+    } else if (search->version) {
+        kymo_error("%s: at byte 0x%" PRIx64 ": retained memory of layout version %u, this kymo "
+                   "knows %u: take the kymo that was built with that kernel",
+                   path, search->version_offset, (unsigned)search->version_found,
+                   KYMO_RETAIN_VERSION);
+    } else if (search->damaged) {
+        kymo_error("%s: at byte 0x%" PRIx64 ": retained memory, but its header is damaged or cut "
+                   "off: dump again, the whole window, with the machine stopped",
+                   path, search->damaged_offset);
+    } else {
+        kymo_error("%s: no retained memory in its %" PRIu64 " bytes: dump the board's window of "
+                   "it (boards/BOARD/README.md says where), before it has lost its power",
+                   path, search->bytes);
+    }
+    return KYMO_FAILURE;
+}
+
+static const struct retain *this_one(const struct run *run)
+{
+    return &run->window->retain;
+}
+
+static void print_panic(const struct retain *retain)
+{
+    char key[PANIC_KEY], value[PANIC_VALUE];
+
+    if (!retain->panicked) {
+        printf("  PANIC none: it was reset or switched off without one\n");
+    }
+    for (unsigned n = 0; retain->panicked && panic_text(&retain->panic, n, key, value); n++) {
+        printf("  %s %s\n", key, value);
+    }
+}
+
+static int list(const struct run *run)
+{
+    const struct kymo_retain_header *header = &this_one(run)->header;
+
+    printf("%zu: at byte 0x%" PRIx64 ", in memory 0x%" PRIx64 ": boot %u, %u CPUs, %u buffers\n",
+           run->number, run->window->offset, header->physical, (unsigned)header->boots,
+           (unsigned)header->ring.ncpu, (unsigned)(header->ring.ncpu * header->ring.per_cpu));
+    print_panic(this_one(run));
+    return KYMO_OK;
+}
+
+/* What is there is in the file; what is not is said. */
+static int account(const struct run *run, const struct core_output *output)
+{
+    const struct retain *retain = this_one(run);
+    const struct retain_losses *losses = &retain->losses;
+
+    if (strcmp(output->path, "-") != 0) {
+        printf("%s: %" PRIu64 " bytes, %u buffers, %" PRIu64 " slots; boot %u\n", output->path,
+               output->bytes, (unsigned)retain->buffers, output->slots,
+               (unsigned)retain->header.boots);
+        print_panic(retain);
+    }
+    if (run->window->memory.bytes < retain->header.window) {
+        kymo_error("%s: the image ends inside of the retained memory: %" PRIu64 " of its %" PRIu64
+                   " bytes are there",
+                   run->core.path, run->window->memory.bytes, retain->header.window);
+    }
+    if (losses->events) {
+        kymo_error("%s: %" PRIu64 " events are lost", output->path, losses->events);
+    }
+    if (losses->buffers) {
+        kymo_error("%s: INCOMPLETE: %u buffers are damaged; of %u of them nobody knows what they "
+                   "held",
+                   output->path, (unsigned)losses->buffers, (unsigned)losses->unknown);
+    }
+    return losses->buffers ? KYMO_FAILURE : KYMO_OK;
+}
+
+/* crash.kev, or crash-<number>.kev; NULL: no memory. */
+static char *path_of(const struct run *run)
+{
+    const char *folder = run->options->folder, *slash = folder ? "/" : "";
+    char *path = NULL, number[24] = "";
+
+    if (run->options->output) {
+        return strdup(run->options->output);
+    }
+    if (run->count > 1) {
+        snprintf(number, sizeof(number), "-%zu", run->number);
+    }
+    return asprintf(&path, "%s%scrash%s.kev", folder ? folder : "", slash, number) < 0 ? NULL
+                                                                                       : path;
+}
+
+static int write_one(const struct run *run)
+{
+    const struct retain *retain = this_one(run);
+    uint8_t *page = NULL;
+    struct core_output output = {.path = path_of(run), .core = run->core.path};
+    int status = KYMO_FAILURE;
+
+    if (!output.path) {
+        kymo_error("%s", strerror(ENOMEM));
+        return KYMO_FAILURE;
+    }
+    if (core_page_good(run->window) || core_page(run->options->page, &retain->header, &page) == 0) {
+        output.page = page;
+        if (core_write(run->window, &output) == 0) {
+            status = account(run, &output);
+        }
+    } else if (!run->options->page) {
+        kymo_error("%s: at byte 0x%" PRIx64 ": the copy of the system page is damaged: give a "
+                   "capture of the same kernel: --page CAPTURE",
+                   run->core.path, run->window->offset + KYMO_RETAIN_PAGE);
+    }
+    free(page);
+    free((void *)(uintptr_t)output.path);
+    return status;
+}
+
+static int each(struct run *run)
+{
+    int status = KYMO_OK;
+
+    run->search = (struct core_search){0};
+    for (run->number = 1; core_find(&run->core, &run->search, run->window); run->number++) {
+        if ((run->options->list ? list(run) : write_one(run)) != KYMO_OK) {
+            status = KYMO_FAILURE;
+        }
+    }
+    return status;
+}
+
+static int run_on(struct run *run)
+{
+    while (core_find(&run->core, &run->search, run->window)) {
+        run->count++;
+    }
+    if (run->count == 0) {
+        return nothing(run);
+    }
+    if (run->options->output && run->count > 1) {
+        return kymo_usage("extract", "%s: retained memory of %zu machines is there: -d, not -o",
+                          run->core.path, run->count);
+    }
+    return each(run);
+}
+
+static bool base_parse(const char *text, uint64_t *base)
+{
+    char *end;
+
+    errno = 0;
+    *base = strtoull(text, &end, 0);
+    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
+}
+
+int core_command(const struct core_options *options)
+{
+    struct run run = {.options = options};
+    uint64_t base = 0;
+
+    if (options->base && !base_parse(options->base, &base)) {
+        return kymo_usage("extract", "extract: --base %s: not an address", options->base);
+    }
+    run.window = malloc(sizeof(*run.window));
+    if (!run.window) {
+        kymo_error("%s", strerror(ENOMEM));
+        return KYMO_FAILURE;
+    }
+    int status = KYMO_FAILURE;
+    if (core_open(&run.core, options->core, options->base ? &base : NULL) == 0) {
+        status = run_on(&run);
+        core_close(&run.core);
+    }
+    free(run.window);
+    return fflush(stdout) == 0 ? status : KYMO_FAILURE;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The retained memory in an image: wherever its magic stands, in front of a header whose CRC is
+ * right. If the image says where it was in memory, it must be where its header says: a copy of it
+ * elsewhere, in a program's buffer, is none. See core.h; what a header is worth: lib/retain.
+ */
+#include <string.h>
+
+#include "host/extract/core.h"
+
+static const uint32_t magic = KYMO_RETAIN_MAGIC;
+
+/* Why what begins like a header is none; the first of each kind is told. */
+static void note(struct core_search *search, const struct core_part *part, uint64_t at,
+                 uint64_t offset)
+{
+    struct kymo_retain_header header;
+    uint64_t left = part->size - at;
+
+    memset(&header, 0, sizeof(header));
+    memcpy(&header, part->bytes + at, left < sizeof(header) ? (size_t)left : sizeof(header));
+    if (header.bytes != sizeof(header) || header.version == 0) {
+        if (header.version != KYMO_RETAIN_VERSION && header.version - 1 < 255 &&
+            header.bytes > 64 && header.bytes < 4096 && !search->version) {
+            search->version = true;
+            search->version_offset = offset;
+            search->version_found = header.version;
+        }
+        return;
+    }
+    if (!search->damaged) {
+        search->damaged = true;
+        search->damaged_offset = offset;
+    }
+}
+
+static bool is_placed(struct core_search *search, const struct core_part *part, uint64_t at,
+                      const struct core_window *window)
+{
+    uint64_t physical = window->retain.header.physical;
+
+    if (!part->placed || part->physical + at == physical) {
+        return true;
+    }
+    if (!search->elsewhere) {
+        search->elsewhere = true;
+        search->elsewhere_offset = window->offset;
+        search->elsewhere_physical = physical;
+    }
+    return false;
+}
+
+static bool look(struct core_search *search, const struct core *core, const struct core_part *part,
+                 struct core_window *window)
+{
+    while (search->at < part->size) {
+        const uint8_t *from = part->bytes + search->at;
+        const uint8_t *hit = memmem(from, part->size - search->at, &magic, sizeof(magic));
+
+        if (!hit) {
+            break;
+        }
+        uint64_t at = (uint64_t)(hit - part->bytes);
+
+        search->at = at + 1;
+        window->offset = (uint64_t)(hit - core->data);
+        window->memory = (struct retain_memory){hit, part->size - at};
+        if (retain_open(&window->retain, retain_memory_read, &window->memory) != 0) {
+            note(search, part, at, window->offset);
+        } else if (is_placed(search, part, at, window)) {
+            return true;
+        }
+    }
+    search->bytes += part->size;
+    return false;
+}
+
+bool core_find(const struct core *core, struct core_search *search, struct core_window *window)
+{
+    for (; search->part < core->count; search->part++, search->at = 0) {
+        if (look(search, core, &core->part[search->part], window)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See core_page.h. */
+#include "host/extract/core_page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/kymo.h"
+#include "kernel/abi/syspage.h"
+#include "lib/link/crc32c.h"
+
+#define HEAD_MOST (2 * 65536u) /* attributes and system page, both as large as may be */
+static const char behind[] = "TRACE_HEADER_END::";
+
+static bool is_page(const uint8_t *page, uint32_t bytes)
+{
+    struct kymo_syspage head;
+
+    if (bytes < sizeof(head)) {
+        return false;
+    }
+    memcpy(&head, page, sizeof(head));
+    return head.magic == KYMO_SYSPAGE_MAGIC && head.size == bytes;
+}
+
+bool core_page_good(const struct core_window *window)
+{
+    return window->retain.page_good &&
+           is_page(window->memory.window + KYMO_RETAIN_PAGE, window->retain.header.page_bytes);
+}
+
+static size_t read_head(const char *path, uint8_t *head)
+{
+    FILE *file = fopen(path, "rb");
+    size_t bytes = file ? fread(head, 1, HEAD_MOST, file) : 0;
+
+    if (!file || ferror(file)) {
+        kymo_error("%s: %s", path, strerror(errno));
+        bytes = 0;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return bytes;
+}
+
+static int take(const char *path, const struct kymo_retain_header *header, uint8_t *head)
+{
+    size_t bytes = read_head(path, head);
+    const uint8_t *end = memmem(head, bytes, behind, strlen(behind));
+    const uint8_t *page = end + strlen(behind);
+
+    if (bytes == 0) {
+        return -1;
+    }
+    if (!end || (size_t)(head + bytes - page) < header->page_bytes ||
+        ~crc32c_add(CRC32C_START, page, header->page_bytes) != header->page_crc ||
+        !is_page(page, header->page_bytes)) {
+        kymo_error("%s: its system page is not that of the kernel in the image: take a capture of "
+                   "the same build on the same board",
+                   path);
+        return -1;
+    }
+    memmove(head, page, header->page_bytes);
+    return 0;
+}
+
+int core_page(const char *capture, const struct kymo_retain_header *header, uint8_t **page)
+{
+    if (!capture) {
+        return -1;
+    }
+    *page = malloc(HEAD_MOST);
+    if (!*page) {
+        kymo_error("%s", strerror(ENOMEM));
+        return -1;
+    }
+    return take(capture, header, *page);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The capture that a window of retained memory makes: attributes, with the panic's, the system
+ * page, the buffers. As the tracelogger of the next boot would have saved it. See core.h.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/extract/core.h"
+#include "host/kymo.h"
+#include "kernel/abi/syspage.h"
+#include "lib/capture/attributes.h"
+#include "lib/panic/text.h"
+
+#define VALUE_MOST 72
+
+static void attribute(FILE *file, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void attribute(FILE *file, const char *key, const char *format, ...)
+{
+    char value[VALUE_MOST];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(value, sizeof(value), format, list);
+    va_end(list);
+    /* A file's name may look like the beginning of the next attribute. */
+    for (char *at = strstr(value, "TRACE_"); at; at = strstr(value, "TRACE_")) {
+        at[5] = '-';
+    }
+    fprintf(file, "TRACE_%s::%s", key, value);
+}
+
+static void date(uint64_t seconds, char text[32])
+{
+    time_t when = (time_t)seconds;
+    struct tm parts;
+
+    if (!gmtime_r(&when, &parts) || parts.tm_year > 8099 || !asctime_r(&parts, text)) {
+        strcpy(text, "-");
+    }
+    text[strcspn(text, "\n")] = '\0';
+}
+
+static void panic_attributes(FILE *out, const struct retain *retain)
+{
+    char key[PANIC_KEY], value[PANIC_VALUE];
+
+    attribute(out, "RETAINED", "boot %u", (unsigned)retain->header.boots);
+    for (unsigned n = 0; retain->panicked && panic_text(&retain->panic, n, key, value); n++) {
+        attribute(out, key, "%s", value);
+    }
+    if (!retain->panicked) {
+        attribute(out, "PANIC", "none");
+    }
+}
+
+static void attributes(FILE *out, const struct retain *retain, const struct kymo_syspage *page,
+                       const struct core_output *output)
+{
+    const char *file = output->path;
+    char now[32], boot[32], args[VALUE_MOST];
+
+    snprintf(args, sizeof(args), "kymo extract --core %s", output->core);
+    date((uint64_t)time(NULL), now);
+    date(page->boot_time, boot);
+#define A(key, ...) attribute(out, #key, __VA_ARGS__);
+    CAPTURE_FIRST_LIST(A)
+    panic_attributes(out, retain);
+    CAPTURE_LAST_LIST(A)
+#undef A
+}
+
+/* The page's texts may lack their NUL, though its CRC is right. */
+static void head(FILE *out, const struct retain *retain, const uint8_t *bytes, uint32_t size,
+                 const struct core_output *output)
+{
+    struct kymo_syspage page;
+
+    memcpy(&page, bytes, sizeof(page));
+    page.board[sizeof(page.board) - 1] = page.cpu_name[sizeof(page.cpu_name) - 1] =
+        page.release[sizeof(page.release) - 1] = '\0';
+    page.size = size;
+    attributes(out, retain, &page, output);
+    fwrite(bytes, 1, size, out);
+}
+
+static void pieces(FILE *out, struct retain *retain, struct core_output *output)
+{
+    struct retain_piece piece;
+
+    retain_rewind(retain);
+    while (retain_next(retain, &piece)) {
+        fwrite(piece.slots, TRACE_SLOT_BYTES, piece.count, out);
+        output->slots += piece.count;
+    }
+}
+
+static int write_to(FILE *out, struct core_window *window, struct core_output *output)
+{
+    const uint8_t *page = output->page ? output->page : window->memory.window + KYMO_RETAIN_PAGE;
+
+    head(out, &window->retain, page, window->retain.header.page_bytes, output);
+    pieces(out, &window->retain, output);
+    return ferror(out) ? -1 : 0;
+}
+
+int core_write(struct core_window *window, struct core_output *output)
+{
+    bool standard = strcmp(output->path, "-") == 0;
+    FILE *out = standard ? stdout : fopen(output->path, "wb");
+
+    if (!out) {
+        kymo_error("%s: %s", output->path, strerror(errno));
+        return -1;
+    }
+    errno = 0;
+    int result = write_to(out, window, output);
+    output->bytes = standard ? 0 : (uint64_t)ftell(out);
+    if ((standard ? fflush(out) : fclose(out)) != 0 || result != 0) {
+        kymo_error("%s: %s", output->path, strerror(errno ? errno : EIO));
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The emulator's gdb stub: stops a machine at instructions of its choice."""
+import random
+import re
+import select
+import socket
+
+STUB = ["-gdb", "unix:gdb,server=on,wait=off"]
+
+
+class Stub:
+    def __init__(self, machine):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(f"/proc/{machine.qemu.pid}/cwd/gdb")
+        self.buffer = b""
+
+    def send(self, text):
+        data = text.encode()
+        self.socket.sendall(b"$" + data + b"#%02x" % (sum(data) & 0xff))
+
+    def packet(self, seconds):
+        """The next one, or None: nothing came."""
+        pattern = re.compile(rb"\$([^#]*)#..", re.S)
+        while not pattern.search(self.buffer):
+            if not select.select([self.socket], [], [], seconds)[0]:
+                return None
+            got = self.socket.recv(4096)
+            if not got:
+                raise AssertionError("the gdb stub is gone")
+            self.buffer += got
+        found = pattern.search(self.buffer)
+        self.buffer = self.buffer[found.end():]
+        self.socket.sendall(b"+")
+        return found[1].decode()
+
+    def ask(self, text):
+        """The answer; a stop that was told late is none."""
+        self.send(text)
+        answer = self.packet(20)
+        while answer and answer[0] == "T" and text not in ("s", "?"):
+            answer = self.packet(20)
+        if answer is None or answer.startswith("E"):
+            raise AssertionError(f"the gdb stub says {answer} to {text}")
+        return answer
+
+    def stop(self):
+        self.socket.sendall(b"\x03")
+        if self.packet(20) is None:
+            raise AssertionError("the machine does not stop")
+
+    def run_to(self, places, size, seconds):
+        """To the first of these instructions that is reached; False: none is."""
+        for at in places:
+            self.ask(f"Z1,{at:x},{size}")
+        self.send("c")
+        hit = self.packet(seconds) is not None
+        if not hit:
+            self.stop()
+        for at in places:
+            self.ask(f"z1,{at:x},{size}")
+        return hit
+
+    def step(self):
+        """An instruction; a CPU that waits for an interrupt may not get to its next one."""
+        self.send("s")
+        if self.packet(0.5) is None:
+            self.stop()
+
+
+def instructions(listing, wanted):
+    """function -> its instructions' addresses, of the functions whose name matches."""
+    found, name = {}, None
+    with open(listing, errors="replace") as f:
+        for line in f:
+            head = re.match(r"[0-9a-f]+ <([\w.]+)>:$", line)
+            code = re.match(r" *([0-9a-f]+):\t[0-9a-f ]{4,} *\t(?!\.)", line)
+            if head:
+                name = head[1] if wanted.match(head[1]) else None
+            elif code and name:
+                found.setdefault(name, []).append(int(code[1], 16))
+    return found
+
+
+class Places:
+    """Random instructions of functions; of those that are never reached no more."""
+
+    def __init__(self, functions, seed):
+        self.functions, self.random, self.hits = functions, random.Random(seed), {}
+
+    def choose(self):
+        name = self.random.choice(sorted(self.functions))
+        code = self.functions[name]
+        return name, self.random.sample(code, min(4, len(code)))
+
+    def reached(self, name, hit):
+        if hit:
+            self.hits[name] = self.hits.get(name, 0) + 1
+        elif name not in self.hits:
+            del self.functions[name]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A board under the emulator's control: stopped when it resets, its memory dumped, let go on."""
+import json
+import os
+import re
+import select
+import socket
+import subprocess
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+WINDOWS = {"mps2-an386": (0x20200000, 0x200000), "virt-a64": (0x40200000, 0x800000)}
+
+
+class Machine:
+    """QEMU with an image; a reset of the guest's pauses it, so that the memory can be looked at."""
+
+    def __init__(self, board, image, folder, extra=(), multi=False, deadline=60):
+        os.makedirs(folder, exist_ok=True)
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+        self.board, self.dir, self.deadline = board, folder, deadline
+        self.window, self.window_bytes = WINDOWS[board]
+        build = os.path.join(ROOT, "build", board)
+        with open(os.path.join(build, "qemu.args")) as f:
+            command = f.read().splitlines()
+        command += ["-accel", "tcg,thread=multi"] if multi else ["-icount", "shift=2,sleep=off"]
+        command += ["-qmp", "unix:qmp,server=on,wait=off", "-action",
+                    "reboot=shutdown,shutdown=pause", *extra,
+                    "-kernel", os.path.join(build, image + ".elf")]
+        self.console = open(os.path.join(folder, "console.txt"), "wb")
+        self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
+                                     stdout=self.console, stderr=subprocess.STDOUT)
+        self.events = []
+        try:
+            self.connect()
+        except OSError:
+            self.close()
+            raise
+
+    def connect(self):
+        self.qmp = socket.socket(socket.AF_UNIX)
+        until = time.monotonic() + self.deadline
+        while True:
+            try:
+                self.qmp.connect(f"/proc/{self.qemu.pid}/cwd/qmp")
+                break
+            except OSError:
+                if time.monotonic() > until or self.qemu.poll() is not None:
+                    raise
+                time.sleep(0.02)
+        self.buffer = b""
+        self.line()
+        self.ask("qmp_capabilities")
+
+    def line(self):
+        until = time.monotonic() + self.deadline
+        while b"\n" not in self.buffer:
+            if not select.select([self.qmp], [], [], max(0, until - time.monotonic()))[0]:
+                raise AssertionError(f"nothing from the emulator in {self.deadline} s")
+            got = self.qmp.recv(65536)
+            if not got:
+                raise AssertionError("the emulator has ended")
+            self.buffer += got
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        return json.loads(line)
+
+    def ask(self, command, **arguments):
+        self.qmp.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        while True:
+            answer = self.line()
+            if "event" in answer:
+                self.events.append(answer["event"])
+            elif "error" in answer:
+                raise AssertionError(f"{command}: {answer['error']}")
+            else:
+                return answer["return"]
+
+    def wait_paused(self):
+        """Until the guest has asked for a reset (or power off)."""
+        while "STOP" not in self.events:
+            answer = self.line()
+            if "event" in answer:
+                self.events.append(answer["event"])
+        self.events = []
+
+    def save(self, address, size, name):
+        path = os.path.join(self.dir, name)
+        self.ask("pmemsave", val=address, size=size, filename=path)
+        return path
+
+    def reset(self):
+        """It begins anew, as it would have without us."""
+        self.ask("set-action", reboot="reset")
+        self.ask("system_reset")
+        self.ask("set-action", reboot="shutdown")
+        self.ask("cont")
+        self.events = []
+
+    def printed(self):
+        with open(self.console.name, errors="replace", newline="") as f:
+            return f.read().replace("\r\n", "\n")
+
+    def wait_for(self, pattern, after=0):
+        until = time.monotonic() + self.deadline
+        while True:
+            found = re.compile(pattern).search(self.printed(), after)
+            if found:
+                return found
+            if time.monotonic() > until:
+                raise AssertionError(f"never printed: {pattern}")
+            time.sleep(0.01)
+
+    def close(self):
+        self.qemu.kill()
+        self.qemu.wait()
+        self.console.close()
