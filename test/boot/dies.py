@@ -158,8 +158,8 @@ def deaths(board, count, multi, report):
         machine.close()
 
 
-WRITER = re.compile(r"(trace_emit_|trace_log_|log_|trace_ring_|trace_clock_|trace_loss_|trace_kercall|"
-                    r"trace_retain|trace_user|trace_insert|log_and_probe)")
+WRITER = re.compile(r"(trace_emit_|trace_log_|log_|trace_ring_|trace_clock_|trace_loss_|"
+                    r"trace_kercall|trace_retain|trace_user|trace_insert|log_and_probe)")
 HIT_SECONDS = 0.4
 SKIPS, STEPS = 3, 40  # at most: hits before the last one, instructions behind it
 
