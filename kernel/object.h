@@ -39,4 +39,15 @@ bool object_holds(paddr_t pa, size_t bytes);
 int object_map(const struct process *proc, const struct kymo_map *map, struct mapping *m);
 void object_mapped(paddr_t phys);
 
+/*
+ * The event log's buffers in an object. Offered for an allocation of `bytes`, until offer_end(): 0,
+ * -EBADF, -EACCES (not open for writing), -EINVAL (its memory is not just as long as theirs),
+ * -ENXIO, -EBUSY (somebody has it mapped). trace_begin() takes what is offered if it is of this
+ * length: its address, or 0. trace_end(): false if there are no buffers in an object there.
+ */
+int object_offer(const struct process *proc, uintptr_t id, size_t bytes);
+void object_offer_end(void);
+paddr_t object_trace_begin(size_t len);
+bool object_trace_end(paddr_t phys);
+
 #endif

@@ -9,6 +9,7 @@
 #include "kernel/abi/sys/ability.h"
 #include "kernel/abi/sys/trace.h"
 #include "kernel/kercall.h"
+#include "kernel/object.h"
 #include "kernel/process.h"
 #include "kernel/retain.h"
 #include "kernel/trace_dump.h"
@@ -149,6 +150,26 @@ static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
     return result;
 }
 
+/* The rest is ALLOCBUFFER's; where a block lies is the port's affair. */
+static long alloc_object(struct thread *self, const uintptr_t *args)
+{
+    const uintptr_t words[5] = {_NTO_TRACE_ALLOCBUFFER, args[1], args[2]};
+    size_t count = args[1];
+
+    if (!process_able(self->proc, ABILITY_TRACE)) {
+        return -EPERM;
+    }
+    if (count < 2 || count > 1024) {
+        return -EINVAL;
+    }
+    long result = object_offer(self->proc, args[3], count * arch_cpu_count() * TRACE_BUFFER_BYTES);
+    if (result == 0) {
+        result = control(self, _NTO_TRACE_ALLOCBUFFER, words);
+        object_offer_end();
+    }
+    return result;
+}
+
 long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
 {
     uint32_t cmd = (uint32_t)args[0];
@@ -163,6 +184,8 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
         return insert_combine(self, args, 3);
     case _NTO_TRACE_INSERTUSRSTREVENT:
         return insert_string(self, args);
+    case KYMO_TRACE_ALLOCOBJECT:
+        return alloc_object(self, args);
     case KYMO_TRACE_QUERYRETAINED:
     case KYMO_TRACE_READRETAINED:
     case KYMO_TRACE_DROPRETAINED:

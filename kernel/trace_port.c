@@ -5,6 +5,7 @@
  */
 #include "kernel/intr.h"
 #include "kernel/kercall.h"
+#include "kernel/object.h"
 #include "kernel/trace_dump.h"
 #include "trace/trace.h"
 
@@ -45,7 +46,12 @@ void *trace_port_alloc(size_t bytes, uint64_t *paddr)
     if (arch_map_shape(bytes, KYMO_PROT_READ | KYMO_MAP_TRACE, &rounded, &align)) {
         return NULL;
     }
-    paddr_t pa = phys_alloc(rounded, align);
+    paddr_t pa = object_trace_begin(rounded);
+    if (pa) {
+        phys_clear(pa, rounded);
+    } else {
+        pa = phys_alloc(rounded, align);
+    }
     if (!pa) {
         return NULL;
     }
@@ -58,6 +64,9 @@ void trace_port_free(void *block, size_t bytes)
     size_t rounded, align;
 
     arch_map_shape(bytes, KYMO_PROT_READ | KYMO_MAP_TRACE, &rounded, &align);
+    if (object_trace_end(arch_virt_to_phys(block))) {
+        return;
+    }
     phys_free(arch_virt_to_phys(block), rounded);
 }
 

@@ -9,6 +9,7 @@
 #include "lib/include/kymo.h"
 #include "kernel/abi/sys/trace.h"
 #include "trace/slot.h"
+#include "tracelogger/keep.h"
 #include "tracelogger/owner.h"
 #include "tracelogger/refused.h"
 
@@ -21,7 +22,7 @@ static int trouble(const char *what)
 static long get_buffers(unsigned count)
 {
     uint64_t paddr = 0;
-    long result = TraceEvent(_NTO_TRACE_ALLOCBUFFER, count, &paddr);
+    long result = keep_alloc(count, &paddr);
 
     if (result < 0 && errno == EEXIST) {
         if (!owner_is_gone() || TraceEvent(_NTO_TRACE_STOP) < 0) {
@@ -29,7 +30,7 @@ static long get_buffers(unsigned count)
             return -1;
         }
         printf("tracelogger: stopped a ring whose logger is gone\n");
-        result = TraceEvent(_NTO_TRACE_ALLOCBUFFER, count, &paddr);
+        result = keep_alloc(count, &paddr);
     }
     return result;
 }
@@ -120,6 +121,7 @@ int capture_open(struct capture *capture, const struct options *options)
     memset(capture, 0, sizeof(*capture));
     capture->options = options;
     if (refused_open() != 0 || allocate(capture) != 0) {
+        keep_close(options);
         return -1;
     }
     if (map(capture) != 0) {
@@ -141,4 +143,5 @@ void capture_close(struct capture *capture)
         capture->block = NULL;
     }
     TraceEvent(_NTO_TRACE_DEALLOCBUFFER);
+    keep_close(capture->options);
 }

@@ -19,6 +19,7 @@
 #include "tracelogger/control.h"
 #include "tracelogger/gate.h"
 #include "tracelogger/header.h"
+#include "tracelogger/keep.h"
 #include "tracelogger/object.h"
 #include "tracelogger/owner.h"
 #include "tracelogger/report.h"
@@ -107,7 +108,8 @@ static int open_all(void)
 
 static int run(void)
 {
-    if (take_name() != 0 || capture_open(&session.capture, &session.options) != 0) {
+    if (take_name() != 0 || keep_open(&session.options) != 0 ||
+        capture_open(&session.capture, &session.options) != 0) {
         return 1;
     }
     if (open_all() != 0) {

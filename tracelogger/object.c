@@ -31,7 +31,7 @@ const char *object_name(const char *name)
     return name;
 }
 
-int object_make(const char *name, uint64_t size)
+int object_make(const char *name, uint64_t size, unsigned mode)
 {
     if (size != (size_t)size) {
         errno = EINVAL;
@@ -41,7 +41,7 @@ int object_make(const char *name, uint64_t size)
         return -1;
     }
     int id = ObjectOpen(name, KYMO_OBJECT_WRITE | KYMO_OBJECT_CREATE | KYMO_OBJECT_EXCLUSIVE,
-                        0640 | KYMO_OBJECT_ABLE(ABILITY_TRACE));
+                        mode | KYMO_OBJECT_ABLE(ABILITY_TRACE));
     if (id >= 0 && ObjectSize(id, (size_t)size) < 0) {
         int error = errno;
 

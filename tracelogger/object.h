@@ -14,7 +14,9 @@
 const char *object_name(const char *name);
 /* A new one of this size in the place of what has the name, for those with the ability trace. Its
  * id, or -1 and errno. */
-int object_make(const char *name, uint64_t size);
+int object_make(const char *name, uint64_t size, unsigned mode);
+#define OBJECT_READ 0640u   /* they read it */
+#define OBJECT_SHARED 0660u /* and write it */
 /* --save: copies an object to the sink that -f names. --remove: it goes, as soon as nobody uses it;
  * after both only if it is saved. Exit status. */
 int object_work(const struct options *options);

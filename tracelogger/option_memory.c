@@ -17,6 +17,20 @@ enum option_result option_memory(struct options *options, const char *text)
     return OPTION_TAKEN;
 }
 
+enum option_result option_keep(struct options *options, const char *text)
+{
+    (void)text;
+    options->keep = true;
+    return OPTION_TAKEN;
+}
+
+enum option_result option_reuse(struct options *options, const char *text)
+{
+    (void)text;
+    options->reuse = true;
+    return OPTION_TAKEN;
+}
+
 enum option_result option_save(struct options *options, const char *text)
 {
     options->save = text;

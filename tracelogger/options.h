@@ -29,6 +29,7 @@ struct options {
     uint32_t after_seconds;                  /* --after: a D trigger; 0: at once */
     const char *gate;                        /* -x: a D program of the boot image; NULL: none */
     bool memory;                             /* -M */
+    bool keep, reuse;                        /* -P, -R: of the kernel's buffers */
     const char *save, *remove;               /* --save, --remove: of memory objects */
     bool format, reclaim;                    /* --format, --reclaim: of a disk */
     const char *attributes[ATTRIBUTES_MOST]; /* -A: KEY=VALUE */

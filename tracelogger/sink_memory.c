@@ -31,7 +31,7 @@ static int memory_give_up(void)
 static int memory_open(const char *name)
 {
     name = object_name(*name ? name : OBJECT_DEFAULT);
-    id = object_make(name, sink_settings.size);
+    id = object_make(name, sink_settings.size, OBJECT_READ);
     if (id < 0) {
         if (errno == EPERM) {
             printf("tracelogger: it needs the ability memory\n");

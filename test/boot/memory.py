@@ -3,6 +3,7 @@
 `hello NAME`; what is saved goes to NAME.kev."""
 import os
 import re
+import struct
 import subprocess
 
 import kev
@@ -23,6 +24,9 @@ REFUSED = {
                  "File or path name too long", 1),
     "nothing": ("nothing: No such file or directory", 1),
     "nothing-to-remove": ("nothing: No such file or directory", 1),
+    "none-kept": ("-R: no buffers were kept: begin with -P", 1),
+    "reuse-gone": ("-R: no buffers were kept: begin with -P", 1),
+    "not-able-to-keep": ("/ktrace.buffers: it needs the abilities trace and memory", 1),
     "not-yours": ("tracebuffer.kev: Permission denied", 1),
 }
 
@@ -108,6 +112,41 @@ def the_killed_ones_is_readable(boot):
     return None if len(numbers) < 9000 else "it was killed too late"
 
 
+def kept_is_what_was_recorded(boot):
+    """What is in each kept buffer stands in the capture in one piece, byte for byte."""
+    with open(os.path.join(boot.dir, "keep.raw"), "rb") as f:
+        raw = f.read()
+    with open(os.path.join(boot.dir, "keep.kev"), "rb") as f:
+        start = kev.slots_offset(f)
+        f.seek(start)
+        capture = f.read()
+    if len(raw) != 5 * boot.cpus() * 16384 or "the kernel's buffers are kept in /ktrace.buffers" \
+            not in logger.cases(boot)["keep"]:
+        return f"{len(raw)} bytes"
+    found = 0
+    for at in range(0, len(raw), 16384):
+        header, _, _, slots = struct.unpack_from("<4I", raw, at)
+        if header >> 10 & 0x1f == kev.CLASSES["CONTROL"] and header & 0x3ff == 2:
+            if capture.find(raw[at:at + 16 * slots]) % 16 != 0:
+                return f"buffer {at // 16384} of {slots} slots isn't in the capture"
+            found += 1
+    return None if found >= 5 else f"only {found} buffers"
+
+
+def reused_ones_work(boot):
+    said, wrong = logger.cases(boot), []
+    if "5 kernel buffers per CPU" not in said["reuse"]:
+        wrong.append(said["reuse"][:200])
+    for name in "keep", "reuse":
+        good, lost, text = counted(boot, name)
+        if not good or lost != 0:
+            wrong.append(f"{name}: {lost} lost, {text}")
+    numbers = logger.Capture(os.path.join(boot.dir, "last.kev")).numbers
+    if numbers != list(range(9000 - len(numbers), 9000)) or not numbers:
+        wrong.append(f"last: {len(numbers)} events")
+    return "; ".join(wrong) or None
+
+
 def removed_is_gone(boot):
     said = logger.cases(boot)
     return None if said["removed"].count("No such file") == 1 and \
@@ -115,4 +154,5 @@ def removed_is_gone(boot):
 
 
 CHECKS = [what_cannot_be_is_refused, saved_is_what_was_recorded, events_are_accounted_for,
-          what_is_full_is_cut_at_a_whole_buffer, the_killed_ones_is_readable, removed_is_gone]
+          what_is_full_is_cut_at_a_whole_buffer, the_killed_ones_is_readable,
+          kept_is_what_was_recorded, reused_ones_work, removed_is_gone]

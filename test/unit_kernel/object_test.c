@@ -403,6 +403,45 @@ static void test_half_cleared(void **state)
     }
 }
 
+/* The event log's buffers in one: kept without name and users until they are freed. */
+static void test_traced_into(void **state)
+{
+    long id = open_as(0, "t", NEW, 0666), reader = open_as(1, "t", 0, 0);
+    size_t free_before = phys_available();
+
+    (void)state;
+    assert_int_equal(object_offer(&procs[0], (uintptr_t)id, 640), -ENXIO);
+    assert_int_equal(size_of(0, id, 640), 0);
+    assert_int_equal(object_offer(&procs[0], 7, 640), -EBADF);
+    assert_int_equal(object_offer(&procs[1], (uintptr_t)reader, 640), -EACCES);
+    assert_int_equal(object_offer(&procs[0], (uintptr_t)id, 641), -EINVAL);
+    assert_int_equal(object_offer(&procs[0], (uintptr_t)id, 576), -EINVAL);
+    assert_int_equal(map_of(1, reader, R, 0), 0);
+    uintptr_t where = (uintptr_t)pages[1]->map.vaddr;
+    assert_int_equal(object_offer(&procs[0], (uintptr_t)id, 640), -EBUSY);
+    assert_int_equal(unmap(1, where), 0);
+    assert_int_equal(object_trace_begin(640), 0);
+    assert_int_equal(object_offer(&procs[0], (uintptr_t)id, 640), 0);
+    assert_int_equal(object_trace_begin(64), 0);
+    paddr_t block = object_trace_begin(640);
+    assert_int_equal(block, objects[0].phys);
+    assert_int_equal(object_trace_begin(640), 0);
+    object_offer_end();
+    assert_int_equal(map_of(0, id, RW, 0), -EBUSY);
+    assert_int_equal(map_of(1, reader, R, 0), 0);
+    assert_int_equal(unlink_as(0, "t"), 0);
+    dies(0);
+    born(0);
+    dies(1);
+    born(1);
+    assert_true(objects[0].used);
+    assert_false(object_trace_end(block + 64));
+    assert_true(object_trace_end(block));
+    assert_false(object_trace_end(block));
+    assert_false(objects[0].used);
+    assert_int_equal(phys_available(), free_before);
+}
+
 static void random_step(unsigned p)
 {
     char name[2] = {(char)('a' + random_below(5)), 0};
@@ -478,8 +517,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, start, end)
     const struct CMUnitTest tests[] = {
-        TEST(sharing), TEST(orders), TEST(same_name),    TEST(rights),
-        TEST(errors),  TEST(tables), TEST(half_cleared), TEST(random),
+        TEST(sharing), TEST(orders),       TEST(same_name),   TEST(rights), TEST(errors),
+        TEST(tables),  TEST(half_cleared), TEST(traced_into), TEST(random),
     };
 
     random_start();

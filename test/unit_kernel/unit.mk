@@ -13,7 +13,7 @@ unit_kernel = test/unit_kernel/$(1)_test.c $(addprefix kernel/,$(2))
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
 $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
 	test/unit_kernel/fake.c
-$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c object_calls.c mem_calls.c vm.c phys.c \
+$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c object_calls.c object_trace.c mem_calls.c vm.c phys.c \
 	copy.c cpu.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c spawn_block.c \
 	elf.c vm.c object.c cpu.c) test/unit_kernel/fake.c

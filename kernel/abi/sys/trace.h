@@ -94,6 +94,9 @@
     _NTO_TRACE_CMD(4, 0x1022) /* offset, void *, bytes up to KYMO_TRACE_READ_MOST */
 #define KYMO_TRACE_DROPRETAINED _NTO_TRACE_CMD(1, 0x1023) /* it is saved, or nobody wants it */
 #define KYMO_TRACE_READ_MOST 4096
+/* ALLOCBUFFER in a memory object (sys/kymo.h) that is open for writing and as long as the buffers:
+ * count, uint64_t *paddr, id. While they are there nobody can map it for writing. */
+#define KYMO_TRACE_ALLOCOBJECT _NTO_TRACE_CMD(4, 0x1030)
 #define KYMO_TRACE_SETGATE _NTO_TRACE_CMD(3, 0x1010)      /* name, struct kymo_trace_refusal * */
 #define KYMO_TRACE_QUERYSTOPPED _NTO_TRACE_CMD(3, 0x1011) /* cpu, struct kymo_trace_stopped * */
 

@@ -237,6 +237,8 @@ static void nonsense(void)
     error = errno;
     EXPECT(error == EFAULT || error == EEXIST);
     EXPECT_ERR(TraceEvent((int)KYMO_TRACE_TAKEBUFFER, (void *)3), EFAULT);
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_ALLOCOBJECT, 1, (void *)3, 7), EINVAL);
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_ALLOCOBJECT, 4, (void *)3, 7), EBADF);
 }
 
 /* Any meddler, this one too. */

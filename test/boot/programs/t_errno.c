@@ -207,6 +207,7 @@ static void t_system(void)
     EXPECT_ERR(HostCall(KYMO_HOST_OPEN, "x", 1, 0), EPERM);
     EXPECT_ERR(TraceEvent((int)_NTO_TRACE_START), EPERM);
     EXPECT_ERR(TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, 4, (void *)3), EPERM);
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_ALLOCOBJECT, 1, (void *)3, 99), EPERM);
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_QUERYSUPPORT), 1); /* anyone may ask */
     EXPECT(TraceEvent((int)_NTO_TRACE_QUERYVERSION) > 0);
     EXPECT_ERR(ImageRead("no such file", 0, buf, 1), ENOENT);

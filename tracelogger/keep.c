@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See keep.h. The kernel clears them when it takes them: what was kept is to be read before. */
+#include "tracelogger/keep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/trace.h"
+#include "lib/include/kymo.h"
+#include "trace/slot.h"
+#include "tracelogger/object.h"
+
+#define KEPT "ktrace.buffers"
+#define NEEDS "it needs the abilities trace and memory"
+
+static int id = -1;
+static bool filled; /* the buffers were there */
+
+static int trouble(void)
+{
+    printf("tracelogger: /" KEPT ": %s\n", errno == EPERM ? NEEDS : strerror(errno));
+    return -1;
+}
+
+static int make(const struct options *options)
+{
+    uint64_t buffers = (uint64_t)options->kernel_buffers * kymo_cpus();
+
+    id = object_make(KEPT, buffers * TRACE_BUFFER_BYTES, OBJECT_SHARED);
+    return id < 0 ? trouble() : 0;
+}
+
+static int reuse(struct options *options)
+{
+    struct kymo_object_info info;
+
+    id = ObjectOpen(KEPT, KYMO_OBJECT_WRITE, 0);
+    if (id < 0 && errno == ENOENT) {
+        printf("tracelogger: -R: no buffers were kept: begin with -P\n");
+        return -1;
+    }
+    if (id < 0 || ObjectInfo(id, &info) < 0) {
+        return trouble();
+    }
+    options->kernel_buffers = (uint32_t)(info.size / TRACE_BUFFER_BYTES / kymo_cpus());
+    return 0;
+}
+
+int keep_open(struct options *options)
+{
+    if (options->reuse) {
+        return reuse(options);
+    }
+    return options->keep ? make(options) : 0;
+}
+
+long keep_alloc(unsigned count, uint64_t *paddr)
+{
+    if (id < 0) {
+        return TraceEvent(_NTO_TRACE_ALLOCBUFFER, count, paddr);
+    }
+    long result = TraceEvent(KYMO_TRACE_ALLOCOBJECT, count, paddr, id);
+    filled |= result == 0;
+    return result;
+}
+
+void keep_close(const struct options *options)
+{
+    if (id < 0) {
+        return;
+    }
+    if (filled ? !options->keep : !options->reuse) {
+        ObjectUnlink(KEPT);
+    } else if (options->verbose) {
+        printf("tracelogger: the kernel's buffers are kept in /" KEPT "\n");
+    }
+    ObjectClose(id);
+    id = -1;
+}
