@@ -12,6 +12,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import kev  # noqa: E402
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SLOW = 120  # seconds: a hang detector
@@ -105,6 +108,8 @@ def told(done):
 def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
     """test/boot/boot_d/boot.d was at work before the first process."""
     with Board(board, "bootd", "claim") as b:
+        b.path = os.path.join(b.dir, "boot.kev")
+        expect(what_was_stopped(b, 77) < 20000, "its logstop() didn't stop the log")
         for words in (["-n", "BEGIN { trace(1); }"], ["-n", "BEGIN { no_such_thing(); }"],
                       ["-s", "/dev/null"]):
             done = b.dtrace("-a", *words)
@@ -122,6 +127,44 @@ def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
         expect(int(ran.get("init", 0)) > 0 and int(ran.get("linkd", 0)) > 0, f"{ran}")
         done = b.dtrace("-a")
         expect(done.returncode == 1 and "no anonymous tracing state" in done.stderr, told(done))
+
+
+# ---- a trigger -----------------------------------------------------------------------------------
+
+def what_was_stopped(b, trigger):
+    """Till the tracelogger says why it stops: its ring has what was before; evstorm's last."""
+    b.wait_for(r"tracelogger: stopped by a D trigger\ntracelogger: \d+ events, 0 lost; .* in " +
+               re.escape(os.path.basename(b.path)))
+    numbers = [d1 for cls, event, d1, _ in kev.slots(b.path)
+               if cls == kev.CLASSES["USER"] and event == 0]
+    expect(numbers and numbers == list(range(numbers[0], numbers[-1] + 1)) and
+           numbers[0] < trigger <= numbers[-1], f"{len(numbers)} numbers, up to {numbers[-3:]}")
+    return numbers[-1] + 1
+
+
+def logstop_ends_a_recording(board):
+    """A clause of a live consumer sees what the log was kept for; nobody is stopped without one."""
+    text = """BEGIN { logstop(); printf("ready\\n"); }
+              syscall::trace_event:entry /execname == "evstorm" && arg2 == 300/
+              { logstop(); printf("seen\\n"); exit(4); }"""
+    with Board(board, "live", "trigger") as b:
+        for name, options, least, storm in (("once", "-r", 300, 30000),
+                                            ("after", "-r --after 1", 300, 600)):
+            out = os.path.join(b.dir, f"{name}.txt")
+            if os.path.exists(out):  # of a run before
+                os.remove(out)
+            job = subprocess.Popen([KYMO, "dtrace", "-t", b.spec, "-o", out, "-x", "switchrate=10hz",
+                                    "-qn", text], env=b.env, cwd=b.dir, stdin=subprocess.DEVNULL)
+            until = time.monotonic() + SLOW
+            while not (os.path.exists(out) and "ready" in open(out).read()):
+                expect(time.monotonic() < until, "the consumer isn't ready")
+                time.sleep(0.05)
+            b.record(options, f"{name}.kev")
+            b.type(f"evstorm 1 {storm}\n")
+            found = what_was_stopped(b, least)
+            expect((found == storm) == (name == "after"), f"{name}: {found} of {storm}")
+            b.wait_for(f"evstorm: total {storm} of")
+            expect(job.wait(SLOW) == 4, "the consumer's status")
 
 
 # ---- into a capture ------------------------------------------------------------------------------
@@ -272,7 +315,7 @@ def damage_is_told(board):
 
 
 DAMAGED = 200
-TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it,
+TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it, logstop_ends_a_recording,
          what_a_capture_holds_is_printed_as_live, overload_is_counted,
          a_ring_keeps_the_newest_and_what_describes_them, damage_is_told]
 

@@ -84,7 +84,7 @@ $(B)/d/test/boot/life/range.dif: $(B)/fbt_first.elf build/tools/mkd
 IMAGES += $(boot_images)
 
 # The image `work`, traced from before its first process on: its program needs build/kymo.
-bootd_PROGRAMS = $(work_PROGRAMS)
-bootd_SCRIPT = $(work_SCRIPT)
+bootd_PROGRAMS = $(work_PROGRAMS) tracelogger evstorm
+bootd_SCRIPT = test/boot/boot_d/bootd$(BOARD_CLASS_$(BOARD)).start
 bootd_BOOT_D := test/boot/boot_d/boot.d
 IMAGES_ASKED_FOR += bootd

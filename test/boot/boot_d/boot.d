@@ -4,4 +4,5 @@
 
 BEGIN { printf("armed\n"); }
 proc:::create { printf("%d %s\n", (int)arg1, stringof(arg2)); }
+syscall::trace_event:entry /execname == "evstorm" && arg2 == 77/ { logstop(); }
 sched:::on-cpu { @[execname] = count(); }
