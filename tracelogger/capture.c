@@ -19,10 +19,18 @@ static int trouble(const char *what)
     return -1;
 }
 
-static long get_buffers(unsigned count)
+static long alloc_buffers(const struct options *options, uint64_t *paddr)
+{
+    unsigned count = options->kernel_buffers;
+
+    return options->retain ? TraceEvent(KYMO_TRACE_ALLOCRETAINED, count, paddr)
+                           : keep_alloc(count, paddr);
+}
+
+static long get_buffers(const struct options *options)
 {
     uint64_t paddr = 0;
-    long result = keep_alloc(count, &paddr);
+    long result = alloc_buffers(options, &paddr);
 
     if (result < 0 && errno == EEXIST) {
         if (!owner_is_gone() || TraceEvent(_NTO_TRACE_STOP) < 0) {
@@ -30,7 +38,7 @@ static long get_buffers(unsigned count)
             return -1;
         }
         printf("tracelogger: stopped a ring whose logger is gone\n");
-        result = keep_alloc(count, &paddr);
+        result = alloc_buffers(options, &paddr);
     }
     return result;
 }
@@ -39,13 +47,17 @@ static int allocate(struct capture *capture)
 {
     unsigned count = capture->options->kernel_buffers;
 
-    if (get_buffers(count) == 0) {
+    if (get_buffers(capture->options) == 0) {
         return 0;
     }
     switch (errno) {
     case ENOMEM:
         printf("tracelogger: no contiguous memory for -k %u: %u buffers of 16 KB\n", count,
                count * kymo_cpus());
+        return -1;
+    case EBUSY:
+        printf("tracelogger: an earlier boot's recording is retained: first --recover or "
+               "--discard\n");
         return -1;
     case EPERM:
         printf("tracelogger: it needs the abilities trace, interrupt and host\n");

@@ -79,7 +79,19 @@ static int own_attributes(const struct options *options)
     return bad;
 }
 
-static int attributes(const struct options *options, const struct kymo_syspage *page)
+static int source_rows(const struct header_source *source)
+{
+    char key[PANIC_KEY], value[PANIC_VALUE];
+    int bad = 0;
+
+    for (unsigned n = 0; source->rows && source->rows(n, key, value); n++) {
+        bad |= attribute(key, "%s", value);
+    }
+    return bad;
+}
+
+static int attributes(const struct options *options, const struct kymo_syspage *page,
+                      const struct header_source *source)
 {
     const char *file = options->file, *args = options->args;
     char now[32], boot[32];
@@ -90,18 +102,24 @@ static int attributes(const struct options *options, const struct kymo_syspage *
 #define A(key, ...) bad |= attribute(#key, __VA_ARGS__);
     CAPTURE_FIRST_LIST(A)
     bad |= own_attributes(options);
+    bad |= source_rows(source);
     CAPTURE_LAST_LIST(A)
 #undef A
     return bad;
 }
 
-static int copy_page(uint32_t size)
+static long system_page(uint32_t offset, void *to, uint32_t bytes)
+{
+    return SyspageRead(offset, to, bytes);
+}
+
+static int copy_page(uint32_t size, const struct header_source *source)
 {
     static char chunk[CHUNK];
 
     for (uint32_t at = 0; at < size;) {
         uint32_t want = size - at < CHUNK ? size - at : CHUNK;
-        long got = SyspageRead(at, chunk, want);
+        long got = source->page(at, chunk, want);
 
         if (got <= 0 || sink_write(chunk, (size_t)got) != 0) {
             return -1;
@@ -111,14 +129,20 @@ static int copy_page(uint32_t size)
     return 0;
 }
 
-int header_write(const struct options *options)
+int header_write_from(const struct options *options, const struct header_source *source)
 {
+    struct header_source from = {source->page ? source->page : system_page, source->rows};
     struct kymo_syspage page;
 
-    if (SyspageRead(0, &page, sizeof(page)) != (long)sizeof(page) ||
+    if (from.page(0, &page, sizeof(page)) != (long)sizeof(page) ||
         page.magic != KYMO_SYSPAGE_MAGIC || page.size < sizeof(page)) {
         printf("tracelogger: the system page can't be read: %s\n", strerror(errno));
         return -1;
     }
-    return attributes(options, &page) != 0 || copy_page(page.size) != 0 ? -1 : 0;
+    return attributes(options, &page, &from) != 0 || copy_page(page.size, &from) != 0 ? -1 : 0;
+}
+
+int header_write(const struct options *options)
+{
+    return header_write_from(options, &(struct header_source){NULL, NULL});
 }

@@ -6,11 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/panic/text.h"
 #include "tracelogger/options.h"
 
 /* Whether it is the key of an attribute that every capture has. */
 bool header_has(const char *key, size_t length);
+/* Where a page comes from (bytes, -1), and further attributes: row n. NULL: this system's; none. */
+struct header_source {
+    long (*page)(uint32_t offset, void *to, uint32_t bytes);
+    bool (*rows)(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE]);
+};
 /* Writes both to the sink. 0 or -1 (reported). */
 int header_write(const struct options *options);
+int header_write_from(const struct options *options, const struct header_source *source);
 
 #endif

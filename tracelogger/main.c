@@ -22,6 +22,7 @@
 #include "tracelogger/keep.h"
 #include "tracelogger/object.h"
 #include "tracelogger/owner.h"
+#include "tracelogger/recover.h"
 #include "tracelogger/report.h"
 #include "tracelogger/session.h"
 #include "tracelogger/sink.h"
@@ -135,5 +136,8 @@ int main(int argc, char **argv)
     }
     sink_settings = (struct sink_settings){session.options.format, session.options.reclaim,
                                            session.options.size};
+    if (session.options.recover || session.options.discard) {
+        return recover_work(&session.options);
+    }
     return session.options.save || session.options.remove ? object_work(&session.options) : run();
 }

@@ -247,3 +247,22 @@ enum option_result option_help(struct options *options, const char *text)
     (void)text;
     return OPTION_HELP;
 }
+
+enum option_result option_retain(struct options *options, const char *text)
+{
+    (void)text;
+    options->mode = MODE_RING;
+    return flag(&options->retain);
+}
+
+enum option_result option_recover(struct options *options, const char *text)
+{
+    (void)text;
+    return flag(&options->recover);
+}
+
+enum option_result option_discard(struct options *options, const char *text)
+{
+    (void)text;
+    return flag(&options->discard);
+}

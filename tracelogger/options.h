@@ -31,6 +31,7 @@ struct options {
     bool memory;                             /* -M */
     bool keep, reuse;                        /* -P, -R: of the kernel's buffers */
     const char *save, *remove;               /* --save, --remove: of memory objects */
+    bool retain, recover, discard;           /* --retain, --recover, --discard */
     bool format, reclaim;                    /* --format, --reclaim: of a disk */
     const char *attributes[ATTRIBUTES_MOST]; /* -A: KEY=VALUE */
     unsigned attribute_count;

@@ -31,6 +31,10 @@ $(interrupt_KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 PROGRAMS += t_inserts
 t_inserts_SRCS := $(addprefix test/boot/programs/,t_inserts.c truth.c) $(boot_common)
 
+# Numbered events without end, for resets at any time: test/boot/flight.py.
+PROGRAMS += marks
+marks_SRCS := test/boot/programs/marks.c
+
 PROGRAMS += causes
 causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_ipc.c causes_sync.c \
 	causes_calls.c) $(boot_common)
@@ -55,6 +59,8 @@ t_dies_SRCS := $(addprefix test/boot/programs/,t_dies.c dcalls.c causes_process.
 	causes_sync.c causes_calls.c) $(boot_common)
 dies_PROGRAMS := init t_dies victim
 goeson_PROGRAMS := init t_dies victim
+
+flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/life/range.d test/boot/life/peek.d

@@ -182,7 +182,7 @@ struct kymo_retained {
     R(4, RECURSIVE, "recursive", "an event inside the recording of an event") \
     R(5, TOOBIG, "too big", "a combine event larger than a buffer") \
     R(6, DISCARDED, "discarded", "recorded, but given up when the buffers were freed or reset") \
-    R(7, UNWRITTEN, "not written", "the tracelogger's medium refused their buffer")
+    R(7, UNWRITTEN, "not written", "a medium refused their buffer, or it was damaged there")
 enum kymo_drop_reason {
 #define R(number, name, text, doc) KYMO_DROP_##name = number,
     KYMO_DROP_REASON_LIST(R)

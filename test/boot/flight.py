@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The flight recorder on a board: flight.py BOARD [ROUNDS] [SEED]
+
+Records numbered events into retained memory on all CPUs (test/boot/images/flight.start), resets the
+machine at a random time, and looks at what the next boot has saved: of each CPU every event without
+a gap, up to at least the last one that a mark on the console had told of before the reset. Again
+and again on one machine."""
+import json
+import os
+import random
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+from guest import ROOT, expect
+import kev
+
+KYMO = os.path.join(ROOT, "build/kymo")
+SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in flight.kev\n"
+USER, SIMPLE, BEGIN, CONTINUE, END = 6, 0, 1, 2, 3
+
+
+class Machine:
+    def __init__(self, board, folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        build = os.path.join(ROOT, "build", board)
+        with open(f"{build}/qemu.args") as args:
+            command = args.read().split() + ["-qmp", "unix:qmp,server=on,wait=off",
+                                             "-kernel", f"{build}/flight.elf"]
+        self.path = os.path.join(folder, "console.txt")
+        self.console = open(self.path, "wb")
+        self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
+                                     stdout=self.console, stderr=subprocess.STDOUT)
+        self.wait(lambda text: os.path.exists(os.path.join(folder, "qmp")), "QMP")
+        self.qmp = socket.socket(socket.AF_UNIX)
+        self.qmp.connect(os.path.relpath(os.path.join(folder, "qmp")))
+        self.answers = self.qmp.makefile()
+        self.answers.readline()
+        self.command("qmp_capabilities")
+
+    def command(self, name):
+        self.qmp.sendall((json.dumps({"execute": name}) + "\n").encode())
+        while "return" not in json.loads(self.answers.readline()):
+            pass
+
+    def printed(self):
+        with open(self.path, errors="replace", newline="") as f:
+            return f.read().replace("\r\n", "\n")
+
+    def wait(self, condition, what, seconds=60):
+        until = time.monotonic() + seconds
+        while not condition(self.printed()):
+            expect(self.qemu.poll() is None, f"the emulator has ended: {what}")
+            expect(time.monotonic() < until, f"never: {what}")
+            time.sleep(0.02)
+
+    def close(self):
+        self.qmp.close()
+        self.qemu.kill()
+        self.qemu.wait()
+        self.console.close()
+
+
+def marks(text):
+    """The last mark of each producer."""
+    return {int(p): int(n) for p, n in re.findall(r"^mark (\d+) (\d+)$", text, re.M)}
+
+
+def events(path):
+    """The numbers of each producer's events; every slot is looked at."""
+    found, words = {}, None
+    with open(path, "rb") as f:
+        f.seek(kev.slots_offset(f))
+        data = f.read()
+    for header, _, d1, d2 in struct.iter_unpack("<4I", data):
+        kind, cpu, number = header >> 30, header >> 24 & 63, header & 1023
+        if header >> 10 & 31 != USER:
+            continue
+        expect(cpu == number, f"producer {number} on CPU {cpu}")
+        if kind in (SIMPLE, BEGIN):
+            found.setdefault(cpu, []).append(d1)
+        n = found[cpu][-1]
+        if kind == SIMPLE and n % 7:
+            expect(d2 == ~n & 0xffffffff, f"event {n}: {d2:#x}")
+            continue
+        words = [d1, d2] if kind in (SIMPLE, BEGIN) else words + [d1, d2]
+        if kind in (SIMPLE, END):
+            count = 3 + n % 38
+            expect(words == [n] * count + [0] * (count % 2), f"event {n}: {words}")
+    return found
+
+
+def check(path, before, cpus):
+    found = events(path)
+    for p in range(cpus):
+        numbers = found.get(p, [])
+        expect(numbers or p not in before, f"nothing of CPU {p}")
+        if not numbers:
+            continue
+        expect(numbers == list(range(numbers[0], numbers[-1] + 1)), f"CPU {p}: a gap")
+        expect(numbers[-1] >= before.get(p, 0),
+               f"CPU {p}: up to {numbers[-1]}, but {before.get(p)} was recorded")
+    for tool in "print", "stat":
+        done = subprocess.run([KYMO, tool, path], capture_output=True, text=True, errors="replace")
+        expect(done.returncode == 0 and not done.stderr,
+               f"kymo {tool}: {done.returncode}: {done.stderr[:200]}")
+    return sum(len(numbers) for numbers in found.values())
+
+
+def round_of(machine, folder, number, rng, cpus):
+    begun = len(machine.printed())
+    wanted = rng.randrange(1, 60)
+    machine.wait(lambda text: text[begun:].count("\nmark ") >= wanted, f"{wanted} marks")
+    time.sleep(rng.random() / 50)
+    machine.command("stop")
+    before = marks(machine.printed()[begun:])
+    at = len(machine.printed())
+    machine.command("system_reset")
+    machine.command("cont")
+    said = re.compile(SAVED % number)
+    machine.wait(lambda text: said.search(text[at:]) and "no earlier boot" in text[at:],
+                 "what was retained is saved")
+    reason, buffers, slots = said.search(machine.printed()[at:]).groups()
+    expect(reason == "a reset without a panic", reason)
+    path = os.path.join(folder, "flight.kev")
+    with open(path, "rb") as f:
+        size = os.path.getsize(path) - kev.slots_offset(f)
+    expect(size == 16 * int(slots), f"{size} bytes for {slots} slots")
+    expect("damaged" not in machine.printed()[at:], "a damaged buffer")
+    return check(path, before, cpus), int(buffers)
+
+
+def main(board, rounds="4", seed="1"):
+    folder = os.path.join(ROOT, "build/check/boot", f"flight-{board}")
+    rng, cpus = random.Random(f"{board} {seed}"), 4 if board == "virt-a64" else 1
+    machine, passed = Machine(board, folder), 0
+    try:
+        machine.wait(lambda text: "no earlier boot" in text, "the first boot finds nothing")
+        for number in range(1, int(rounds) + 1):
+            saved, buffers = round_of(machine, folder, number, rng, cpus)
+            print(f"boot {number}: {saved} events in {buffers} buffers, without a gap", flush=True)
+            passed += 1
+    except AssertionError as e:
+        print(f"FAIL boot {passed + 1}, seed {seed}: {e}; console: {machine.path}")
+    finally:
+        machine.close()
+    print(f"{passed} passed, {int(passed < int(rounds))} failed")
+    return 0 if passed == int(rounds) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Saves what an earlier boot left in retained memory as a capture: that boot's system page, why it
+ * ended, its buffers in order as after a ring's stop, its losses. lib/retain finds and judges them;
+ * the kernel gives out the bytes (TraceEvent(KYMO_TRACE_READRETAINED)), which nobody writes to
+ * until KYMO_TRACE_DROPRETAINED. Twice through it: the header says what the slots behind it lack.
+ */
+#include "tracelogger/recover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
+#include "kernel/abi/syspage.h"
+#include "lib/panic/text.h"
+#include "lib/retain/retain.h"
+#include "tracelogger/header.h"
+#include "tracelogger/sink.h"
+
+static struct kymo_retained info;
+static struct retain *found; /* larger than a small heap: mapped */
+static struct retain_losses lost;
+
+static int trouble(const char *what)
+{
+    printf("tracelogger: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+static int read_window(void *arg, uint32_t offset, void *to, uint32_t bytes)
+{
+    (void)arg;
+    for (uint32_t done = 0; done < bytes;) {
+        uint32_t left = bytes - done;
+        uint32_t n = left < KYMO_TRACE_READ_MOST ? left : KYMO_TRACE_READ_MOST;
+
+        if (TraceEvent(KYMO_TRACE_READRETAINED, offset + done, (char *)to + done, n) < 0) {
+            return -1;
+        }
+        done += n;
+    }
+    return 0;
+}
+
+/* That boot's, as this one's does not know its events if it is another build. */
+static long read_page(uint32_t offset, void *to, uint32_t bytes)
+{
+    uint32_t size = found->header.page_bytes;
+    uint32_t n = offset >= size ? 0 : size - offset < bytes ? size - offset : bytes;
+
+    return read_window(NULL, KYMO_RETAIN_PAGE + offset, to, n) == 0 ? (long)n : -1;
+}
+
+static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
+{
+    if (n == 0) {
+        snprintf(key, PANIC_KEY, "RETAINED");
+        snprintf(value, PANIC_VALUE, "boot %u, saved by boot %u", (unsigned)info.found,
+                 (unsigned)info.boots);
+        return true;
+    }
+    if (n == 1) {
+        snprintf(key, PANIC_KEY, "RETAINED_LOST");
+        snprintf(value, PANIC_VALUE, "%u buffers damaged, %u of them with unknown events",
+                 (unsigned)lost.buffers, (unsigned)lost.unknown);
+        return true;
+    }
+    return found->panicked && panic_text(&found->panic, n - 2, key, value);
+}
+
+static int write_piece(const struct retain_piece *piece)
+{
+    struct sink_buffer buffer = {piece->slots, piece->count, piece->cpu, 0};
+
+    if (TRACE_GET_EVENT(piece->slots[0].header) != TRACE_CONTROL_BUFFER) {
+        return sink_slots(piece->slots, piece->count);
+    }
+    sink_buffers(&buffer, 1);
+    return buffer.result;
+}
+
+static int write_pieces(uint64_t *slots)
+{
+    struct retain_piece piece;
+
+    while (retain_next(found, &piece)) {
+        if (write_piece(&piece) != 0) {
+            return -1;
+        }
+        *slots += piece.count;
+    }
+    return 0;
+}
+
+static int save(const struct options *options)
+{
+    const struct header_source source = {found->page_good ? read_page : NULL, rows};
+    struct retain_piece piece;
+    uint64_t slots = 0;
+
+    while (retain_next(found, &piece)) {
+        /* only to know what is lost */
+    }
+    lost = found->losses;
+    retain_rewind(found);
+    if (!found->page_good) {
+        printf("tracelogger: that boot's system page is damaged: the capture has this one's\n");
+    }
+    if (sink_open(options->file) != 0) {
+        return 1;
+    }
+    int bad = header_write_from(options, &source) != 0 || write_pieces(&slots) != 0;
+    bad |= sink_close() != 0;
+    printf("tracelogger: boot %u ended with: %s; %u buffers with %llu slots in %s%s\n",
+           (unsigned)info.found, found->panicked ? found->panic.reason : "a reset without a panic",
+           (unsigned)found->buffers, (unsigned long long)slots, options->file,
+           bad ? ", INCOMPLETE: it stays retained" : "");
+    if (lost.buffers) {
+        printf("tracelogger: %u buffers are damaged; of %u nothing says what they held\n",
+               (unsigned)lost.buffers, (unsigned)lost.unknown);
+    }
+    return bad;
+}
+
+static int map_and_save(const struct options *options)
+{
+    struct kymo_map map = {.len = sizeof(*found), .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+
+    if (MemMap(&map) < 0) {
+        return trouble("memory");
+    }
+    found = (struct retain *)(uintptr_t)map.vaddr;
+    if (retain_open(found, read_window, NULL) != 0) {
+        printf("tracelogger: what is retained can't be read; --discard frees its memory\n");
+        return 1;
+    }
+    return save(options);
+}
+
+int recover_work(const struct options *options)
+{
+    if (TraceEvent(KYMO_TRACE_QUERYRETAINED, &info) < 0) {
+        return trouble("retained memory");
+    }
+    if (info.found == 0) {
+        printf("tracelogger: no earlier boot has left anything\n");
+        return 0;
+    }
+    if (options->recover && map_and_save(options) != 0) {
+        return 1;
+    }
+    return TraceEvent(KYMO_TRACE_DROPRETAINED) < 0 ? trouble("freeing retained memory") : 0;
+}
