@@ -8,6 +8,11 @@
 
 #include "host/extract/core.h"
 
+/* What another layout's header may look like. */
+#define VERSIONS 255u
+#define HEADER_LEAST 64u
+#define HEADER_MOST 4096u
+
 static const uint32_t magic = KYMO_RETAIN_MAGIC;
 
 /* Why what begins like a header is none; the first of each kind is told. */
@@ -19,13 +24,16 @@ static void note(struct core_search *search, const struct core_part *part, uint6
 
     memset(&header, 0, sizeof(header));
     memcpy(&header, part->bytes + at, left < sizeof(header) ? (size_t)left : sizeof(header));
-    if (header.bytes != sizeof(header) || header.version == 0) {
-        if (header.version != KYMO_RETAIN_VERSION && header.version - 1 < 255 &&
-            header.bytes > 64 && header.bytes < 4096 && !search->version) {
+    if (header.version != KYMO_RETAIN_VERSION) {
+        if (header.version - 1 < VERSIONS && header.bytes - HEADER_LEAST < HEADER_MOST &&
+            !search->version) {
             search->version = true;
             search->version_offset = offset;
             search->version_found = header.version;
         }
+        return;
+    }
+    if (header.bytes != sizeof(header)) {
         return;
     }
     if (!search->damaged) {

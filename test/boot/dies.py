@@ -3,7 +3,7 @@
 """A kernel that panics at each kind of trace point, or is reset in the middle of writing an event:
 everything up to the last complete slot is in what kymo extract --core makes of its memory.
 
-dies.py [--deaths N] [--cuts N] [--multi] BOARD
+dies.py [--deaths N] [--cuts N] [--multi] [--damage] BOARD
 
 Deaths: the image `dies`, over and over: each boot panics at the next probe of test/boot/dies/
 probes.py and resets; the emulator stops there, and the retained memory is dumped. Cuts: the image
@@ -13,6 +13,8 @@ steps further dumped, and reset. KYMO_SEED repeats the cuts. Each capture must h
 * all numbered events whose insertion had come back, without a gap, by a count of the program's own;
 * each complete slot that window.py finds in the memory, in order;
 * the panic's reason and registers, and what kymo print accepts.
+
+Damage: the last of these dumps is cut, damaged and disguised (damage.py; --damage: thousandfold).
 
 The last line is `N passed, N failed`.
 """
@@ -28,10 +30,11 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "dies")]
+import damage  # noqa: E402
 import gdb  # noqa: E402
 import kev  # noqa: E402
 import probes  # noqa: E402
-from machine import ROOT, Machine  # noqa: E402
+from machine import ROOT, WINDOWS, Machine  # noqa: E402
 from window import Window  # noqa: E402
 
 KYMO = os.path.join(ROOT, "build/kymo")
@@ -111,7 +114,7 @@ def check_memory(machine, place, whole, name):
     path, said = extract(machine, dump, not whole)
     check_numbers(path, inserted(machine, place))
     check_slots(path, dump)
-    os.unlink(dump)
+    os.replace(dump, os.path.join(machine.dir, "last.core"))
     os.unlink(path)
     return said
 
@@ -219,6 +222,7 @@ def main():
     parser.add_argument("--deaths", type=int, default=60)
     parser.add_argument("--cuts", type=int, default=24)
     parser.add_argument("--multi", action="store_true")
+    parser.add_argument("--damage", action="store_true")
     parser.add_argument("board")
     args = parser.parse_args()
     results = []
@@ -232,6 +236,9 @@ def main():
     print(f"KYMO_SEED={SEED}")
     deaths(args.board, args.deaths, args.multi, report)
     print(f"{args.deaths} panics")
+    folder = os.path.join(ROOT, "build/check/dies", args.board + (".multi" if args.multi else ""))
+    damage.run(folder, os.path.join(folder, "last.core"), WINDOWS[args.board][0], args.damage, SEED,
+               report)
     cuts(args.board, args.cuts, report)
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     return 0 if results and all(results) else 1
