@@ -14,6 +14,8 @@ steps further dumped, and reset. KYMO_SEED repeats the cuts. Each capture must h
 * each complete slot that window.py finds in the memory, in order;
 * the panic's reason and registers, and what kymo print accepts.
 
+What the next boot's tracelogger --recover saves has the same slots.
+
 Damage: the last of these dumps is cut, damaged and disguised (damage.py; --damage: thousandfold).
 
 The last line is `N passed, N failed`.
@@ -115,8 +117,18 @@ def check_memory(machine, place, whole, name):
     check_numbers(path, inserted(machine, place))
     check_slots(path, dump)
     os.replace(dump, os.path.join(machine.dir, "last.core"))
-    os.unlink(path)
+    os.replace(path, os.path.join(machine.dir, "last.kev"))
     return said
+
+
+def check_recovered(machine):
+    """The boot that follows has saved what kymo extract has found."""
+    slots = [list(kev.raw_slots(os.path.join(machine.dir, name)))
+             for name in ("last.kev", "recovered.kev")]
+    if slots[0] != slots[1]:
+        same = next((i for i, (a, b) in enumerate(zip(*slots)) if a != b), min(map(len, slots)))
+        raise AssertionError(f"the tracelogger has saved other slots: {len(slots[1])}, not "
+                             f"{len(slots[0])}; the first {same} are the same")
 
 
 def place_of(machine, boot):
@@ -149,6 +161,8 @@ def deaths(board, count, multi, report):
             try:
                 machine.wait_paused()
                 place = place_of(machine, boot)
+                if boot > 1:
+                    check_recovered(machine)
                 said = check_memory(machine, place, boot % WHOLE_EVERY == 1, f"{boot}.core")
                 check_panic(machine, boot, said, "PANIC_REGISTERS_1 ")
                 report(f"panic at {name}", None)

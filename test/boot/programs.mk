@@ -57,7 +57,7 @@ dies_D := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15,$(B)/dies/
 PROGRAMS += t_dies
 t_dies_SRCS := $(addprefix test/boot/programs/,t_dies.c dcalls.c causes_process.c causes_ipc.c \
 	causes_sync.c causes_calls.c) $(boot_common)
-dies_PROGRAMS := init t_dies victim
+dies_PROGRAMS := init tracelogger t_dies victim
 goeson_PROGRAMS := init t_dies victim
 
 flight_PROGRAMS := init console tracelogger marks
