@@ -153,8 +153,8 @@ def logstop_ends_a_recording(board):
             out = os.path.join(b.dir, f"{name}.txt")
             if os.path.exists(out):  # of a run before
                 os.remove(out)
-            job = subprocess.Popen([KYMO, "dtrace", "-t", b.spec, "-o", out, "-x", "switchrate=10hz",
-                                    "-qn", text], env=b.env, cwd=b.dir, stdin=subprocess.DEVNULL)
+            words = ["dtrace", "-t", b.spec, "-o", out, "-x", "switchrate=10hz", "-qn", text]
+            job = subprocess.Popen([KYMO, *words], env=b.env, cwd=b.dir, stdin=subprocess.DEVNULL)
             until = time.monotonic() + SLOW
             while not (os.path.exists(out) and "ready" in open(out).read()):
                 expect(time.monotonic() < until, "the consumer isn't ready")
