@@ -47,7 +47,7 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(DEMO_PROGRAMS) victim \
 	$(filter $(file <test/boot/images/$(i).start),$(filter-out victim,$(boot_programs)))))
 sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
-$(foreach i,control control-multi control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
+$(foreach i,control control-smp4 control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
 	$(eval $(i)_D = $$(life_D)))
 sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 events_PROGRAMS += t_inserts
