@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Images of memory as they come to a desk: cut short, damaged, of another format, hostile. Whatever
-they are, kymo extract --core ends with 0 or 1, says what is wrong and what to do, and what it writes
-kymo print accepts. Under ASan and UBSan. For dies.py, with a dump of a machine that has just died."""
+they are, kymo extract --core ends with 0 or 1, says what is wrong and what to do, and what it
+writes kymo print accepts. Under ASan and UBSan. For dies.py, with a dump of a machine that has just
+died."""
 import os
 import random
 import struct
@@ -82,12 +83,15 @@ def elf(data, physical, wide):
     start = head + 2 * entry
     ident = b"\x7fELF" + bytes([2 if wide else 1, 1, 1]) + bytes(9)
     layout = "<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH"
-    header = ident + struct.pack(layout, 4, 183 if wide else 40, 1, 0, head, 0, 0, head, entry, 2, 0,
-                                 0, 0)
-    note = struct.pack("<IIQQQQQQ", 4, 0, start, 0, 0, 0, 0, 0) if wide else \
-        struct.pack("<IIIIIIII", 4, start, 0, 0, 0, 0, 0, 0)
-    load = struct.pack("<IIQQQQQQ", 1, 7, start, 0, physical, len(data), len(data), 0) if wide else \
-        struct.pack("<IIIIIIII", 1, start, 0, physical, len(data), len(data), 7, 0)
+    header = ident + struct.pack(layout, 4, 183 if wide else 40, 1, 0, head, 0, 0, head, entry, 2,
+                                 0, 0, 0)
+    size = len(data)
+    if wide:
+        note = struct.pack("<IIQQQQQQ", 4, 0, start, 0, 0, 0, 0, 0)
+        load = struct.pack("<IIQQQQQQ", 1, 7, start, 0, physical, size, size, 0)
+    else:
+        note = struct.pack("<IIIIIIII", 4, start, 0, 0, 0, 0, 0, 0)
+        load = struct.pack("<IIIIIIII", 1, start, 0, physical, size, size, 7, 0)
     return header + note + load + data
 
 

@@ -3,7 +3,7 @@
 """A kernel that panics at each kind of trace point, or is reset in the middle of writing an event:
 everything up to the last complete slot is in what kymo extract --core makes of its memory.
 
-dies.py [--deaths N] [--cuts N] [--multi] [--damage] BOARD
+dies.py [--deaths N] [--cuts N] [--multi] [--damage] [--into FOLDER] BOARD
 
 Deaths: the image `dies`, over and over: each boot panics at the next probe of test/boot/dies/
 probes.py and resets; the emulator stops there, and the retained memory is dumped. Cuts: the image
@@ -150,9 +150,8 @@ def check_panic(machine, boot, said, registers):
         raise AssertionError(f"reason or registers are not told: {said[:300]}")
 
 
-def deaths(board, count, multi, report):
+def deaths(board, folder, count, multi, report):
     """A boot for each probe, at once one behind the other."""
-    folder = os.path.join(ROOT, "build/check/dies", board + (".multi" if multi else ""))
     machine = Machine(board, "dies", folder, multi=multi)
     names = probes.probes()
     try:
@@ -200,8 +199,7 @@ def cut(stub, places, size):
     raise AssertionError("no function of the log is ever reached")
 
 
-def cuts(board, count, report):
-    folder = os.path.join(ROOT, "build/check/dies", board + ".cuts")
+def cuts(board, folder, count, report):
     listing = os.path.join(ROOT, "build", board, "goeson.lst")
     places = gdb.Places(gdb.instructions(listing, WRITER), SEED)
     size = 2 if board == "mps2-an386" else 4
@@ -237,8 +235,11 @@ def main():
     parser.add_argument("--cuts", type=int, default=24)
     parser.add_argument("--multi", action="store_true")
     parser.add_argument("--damage", action="store_true")
+    parser.add_argument("--into", metavar="FOLDER")
     parser.add_argument("board")
     args = parser.parse_args()
+    folder = os.path.join(ROOT, args.into or "build/check/dies/" + args.board +
+                          (".multi" if args.multi else ""))
     results = []
 
     def report(name, error):
@@ -248,12 +249,12 @@ def main():
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # no emulator is left behind
     print(f"KYMO_SEED={SEED}")
-    deaths(args.board, args.deaths, args.multi, report)
+    deaths(args.board, folder, args.deaths, args.multi, report)
     print(f"{args.deaths} panics")
-    folder = os.path.join(ROOT, "build/check/dies", args.board + (".multi" if args.multi else ""))
     damage.run(folder, os.path.join(folder, "last.core"), WINDOWS[args.board][0], args.damage, SEED,
                report)
-    cuts(args.board, args.cuts, report)
+    if args.cuts:
+        cuts(args.board, folder + ".cuts", args.cuts, report)
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     return 0 if results and all(results) else 1
 
