@@ -53,6 +53,7 @@ static long read_page(uint32_t offset, void *to, uint32_t bytes)
     return read_window(NULL, KYMO_RETAIN_PAGE + offset, to, n) == 0 ? (long)n : -1;
 }
 
+/* What only a capture of an earlier boot has; then why that ended. */
 static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
 {
     if (n == 0) {
@@ -63,11 +64,16 @@ static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
     }
     if (n == 1) {
         snprintf(key, PANIC_KEY, "RETAINED_LOST");
-        snprintf(value, PANIC_VALUE, "%u buffers damaged, %u of them with unknown events",
+        snprintf(value, PANIC_VALUE, "%u buffers, %u of them with unknown events",
                  (unsigned)lost.buffers, (unsigned)lost.unknown);
         return true;
     }
-    return found->panicked && panic_text(&found->panic, n - 2, key, value);
+    if (!found->panicked) {
+        snprintf(key, PANIC_KEY, "PANIC");
+        snprintf(value, PANIC_VALUE, "none");
+        return n == 2;
+    }
+    return panic_text(&found->panic, n - 2, key, value);
 }
 
 static int write_piece(const struct retain_piece *piece)

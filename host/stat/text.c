@@ -72,6 +72,40 @@ const char *stat_doubt(const struct stat *stat)
     return missing > 0 && stat->lost == 0 ? "buffers are missing" : NULL;
 }
 
+static const char *attribute(const struct kev_info *info, const char *key)
+{
+    for (unsigned i = 0; i < info->nattrs; i++) {
+        if (strcmp(info->attrs[i].key, key) == 0) {
+            return info->attrs[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* Of a capture that a reset has left behind: docs/flight.md. A reason that is longer than a row
+ * goes on in PANIC_REASON_2. */
+static void show_crash(FILE *to, const struct kev_info *info)
+{
+    const char *boot = attribute(info, "RETAINED"), *kind = attribute(info, "PANIC");
+    const char *reason = attribute(info, "PANIC_REASON"), *more = attribute(info, "PANIC_REASON_2");
+
+    if (boot == NULL) {
+        return;
+    }
+    fputs("  retained of ", to);
+    put_safe(to, boot);
+    fputs(", which ended with ", to);
+    if (kind == NULL || reason == NULL) {
+        fputs("a reset without a panic\n", to);
+        return;
+    }
+    put_safe(to, kind);
+    fputs(": ", to);
+    put_safe(to, reason);
+    put_safe(to, more ? more : "");
+    fputc('\n', to);
+}
+
 static void show_head(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
@@ -99,6 +133,7 @@ static void show_head(FILE *to, struct stat *stat)
         fprintf(to, "%" PRIu64 " lost", stat->lost);
     }
     fprintf(to, "%s%s\n", doubt == NULL ? "" : ", but ", doubt == NULL ? "" : doubt);
+    show_crash(to, info);
     if (stat->overflow > 0) {
         fprintf(to, "  %" PRIu64 " events concern more threads or processes than are counted\n",
                 stat->overflow);

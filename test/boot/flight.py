@@ -3,7 +3,7 @@
 """The flight recorder on a board: flight.py BOARD [ROUNDS] [SEED]
 
 Records numbered events into retained memory on all CPUs (test/boot/images/flight.start), resets the
-machine at a random time, and looks at what the next boot has saved: of each CPU every event without
+machine at a random time (each second boot panics by itself), and looks at what the next boot has saved: of each CPU every event without
 a gap, up to at least the last one that a mark on the console had told of before the reset. Again
 and again on one machine."""
 import json
@@ -22,6 +22,7 @@ import kev
 
 KYMO = os.path.join(ROOT, "build/kymo")
 SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in flight.kev\n"
+REASON = "SystemCtl() by process 6 (marks)"
 USER, SIMPLE, BEGIN, CONTINUE, END = 6, 0, 1, 2, 3
 
 
@@ -113,27 +114,50 @@ def check(path, before, cpus):
     return sum(len(numbers) for numbers in found.values())
 
 
-def round_of(machine, folder, number, rng, cpus):
-    begun = len(machine.printed())
+def reset(machine, begun, rng):
     wanted = rng.randrange(1, 60)
     machine.wait(lambda text: text[begun:].count("\nmark ") >= wanted, f"{wanted} marks")
     time.sleep(rng.random() / 50)
     machine.command("stop")
-    before = marks(machine.printed()[begun:])
-    at = len(machine.printed())
     machine.command("system_reset")
     machine.command("cont")
+
+
+def said_at(said, text, begun):
+    match = said.search(text[begun:])
+    return match.end() if match else len(text)
+
+
+def tells_of_the_panic(path):
+    """The reason and registers in the header, the reason as the last event and in `kymo stat`."""
+    printed = subprocess.run([KYMO, "print", "-v", path], capture_output=True, text=True).stdout
+    for what in (f"PANIC_REASON:: {REASON}", "PANIC_REGISTERS_1", "PANIC_WHERE"):
+        expect(what.split("::")[0] in printed, f"no {what}")
+    expect(printed.count(REASON) >= 2, "the reason is no event")
+    stat = subprocess.run([KYMO, "stat", path], capture_output=True, text=True).stdout
+    expect(f"ended with panic: {REASON}\n" in stat, stat[:300])
+
+
+def round_of(machine, folder, number, begun, rng, cpus):
     said = re.compile(SAVED % number)
-    machine.wait(lambda text: said.search(text[at:]) and "no earlier boot" in text[at:],
+    if number % 2:
+        reset(machine, begun, rng)
+    machine.wait(lambda text: text[begun:].find("no earlier boot", said_at(said, text, begun)) >= 0,
                  "what was retained is saved")
-    reason, buffers, slots = said.search(machine.printed()[at:]).groups()
-    expect(reason == "a reset without a panic", reason)
+    text = machine.printed()
+    at = text.index(f"boot {number + 1}: boot {number} ended with: ", begun)
+    before = marks(text[begun:at])
+    reason, buffers, slots = said.search(text[at:]).groups()
+    expect(reason == ("a reset without a panic" if number % 2 else REASON), reason)
     path = os.path.join(folder, "flight.kev")
     with open(path, "rb") as f:
         size = os.path.getsize(path) - kev.slots_offset(f)
     expect(size == 16 * int(slots), f"{size} bytes for {slots} slots")
-    expect("damaged" not in machine.printed()[at:], "a damaged buffer")
-    return check(path, before, cpus), int(buffers)
+    expect("damaged" not in text[at:], "a damaged buffer")
+    if number % 2 == 0:
+        before[0] = 5000  # marks.c: PANIC_AT
+        tells_of_the_panic(path)
+    return check(path, before, cpus), int(buffers), at
 
 
 def main(board, rounds="4", seed="1"):
@@ -142,8 +166,9 @@ def main(board, rounds="4", seed="1"):
     machine, passed = Machine(board, folder), 0
     try:
         machine.wait(lambda text: "no earlier boot" in text, "the first boot finds nothing")
+        begun = 0
         for number in range(1, int(rounds) + 1):
-            saved, buffers = round_of(machine, folder, number, rng, cpus)
+            saved, buffers, begun = round_of(machine, folder, number, begun, rng, cpus)
             print(f"boot {number}: {saved} events in {buffers} buffers, without a gap", flush=True)
             passed += 1
     except AssertionError as e:

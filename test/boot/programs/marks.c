@@ -3,17 +3,24 @@
  * marks: numbered user events on every CPU until the machine stops, and on the console how far each
  * producer has come. Producer p, on CPU p, inserts user event p with d1 = n, ~n = d2, for n = 1, 2,
  * ...; every seventh is a combine event of 3 to 40 words, each of them n. `mark P N`: event N has
- * been recorded. For test/boot/flight.py.
+ * been recorded. In each second boot since the memory was without power, producer 0 has the kernel
+ * panic after PANIC_AT events. For test/boot/flight.py.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
 #include "lib/include/kymo.h"
 
 #define MARK_EVERY 499
+#define PANIC_AT 5000
+
+static bool panics;
 
 static void event(unsigned p, uint32_t n)
 {
@@ -36,6 +43,9 @@ static void *produce(void *arg)
 
     for (uint32_t n = 1;; n++) {
         event(p, n);
+        if (panics && p == 0 && n == PANIC_AT) {
+            SystemCtl(KYMO_SYSTEM_PANIC, 0);
+        }
         if (n % MARK_EVERY == 0) {
             char text[48];
             int bytes = snprintf(text, sizeof(text), "mark %u %lu\n", p, (unsigned long)n);
@@ -48,7 +58,10 @@ static void *produce(void *arg)
 
 int main(void)
 {
+    struct kymo_retained info;
     pthread_t thread;
+
+    panics = TraceEvent(KYMO_TRACE_QUERYRETAINED, &info) == 0 && info.boots % 2 == 0;
 
     for (unsigned p = 0; p < kymo_cpus(); p++) {
         pthread_attr_t attr;
