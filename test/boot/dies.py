@@ -14,7 +14,8 @@ steps further dumped, and reset. KYMO_SEED repeats the cuts. Each capture must h
 * each complete slot that window.py finds in the memory, in order;
 * the panic's reason and registers, and what kymo print accepts.
 
-What the next boot's tracelogger --recover saves has the same slots.
+What the next boot's tracelogger --recover saves has the same slots. A kernel that jumps to nowhere,
+and a program that hangs under a watchdog, leave the registers that they had.
 
 Damage: the last of these dumps is cut, damaged and disguised (damage.py; --damage: thousandfold).
 
@@ -131,6 +132,19 @@ def check_recovered(machine):
                              f"{len(slots[0])}; the first {same} are the same")
 
 
+def check_core(machine):
+    """What the emulator itself calls a core gives the same capture."""
+    core = machine.core("core")
+    path = core + ".kev"
+    done = subprocess.run([KYMO, "extract", "--core", core, "-o", path], capture_output=True,
+                          text=True, errors="replace")
+    if done.returncode != 0 or done.stderr:
+        raise AssertionError(f"of an ELF core: {done.returncode}: {done.stderr[:300]}")
+    if list(kev.raw_slots(path)) != list(kev.raw_slots(os.path.join(machine.dir, "last.kev"))):
+        raise AssertionError("an ELF core gives another capture")
+    os.unlink(core)
+
+
 def place_of(machine, boot):
     """Where the program of this boot keeps its count."""
     found = re.search(rf"boot {boot}\ntruth at 0x([0-9a-f]+)\ngoes \n", machine.printed())
@@ -164,6 +178,8 @@ def deaths(board, folder, count, multi, report):
                     check_recovered(machine)
                 said = check_memory(machine, place, boot % WHOLE_EVERY == 1, f"{boot}.core")
                 check_panic(machine, boot, said, "PANIC_REGISTERS_1 ")
+                if boot % WHOLE_EVERY == 1:
+                    check_core(machine)
                 report(f"panic at {name}", None)
             except AssertionError as e:
                 report(f"panic at {name} (boot {boot})", str(e))
@@ -229,10 +245,62 @@ def cuts(board, folder, count, report):
     print(f"cut in {len(places.hits)} functions: {' '.join(sorted(places.hits))}")
 
 
+# By board: numbers of the gdb stub for a register and the program counter, how wide they are, what
+# the record calls them, and a jump to where nothing is.
+REGISTERS = {"mps2-an386": (4, 15, 4, "r4", "pc", 0x60000001),
+             "virt-a64": (19, 32, 8, "x19", "pc", 0xffffff9000000004)}
+
+
+def fault(board, folder, report):
+    """The kernel, in the middle of the log, jumps to nowhere: the record has its registers."""
+    register, pc, size, name, pc_name, nowhere = REGISTERS[board]
+    mark = 0x5eadbee0 if size == 4 else 0x123456789abcdef0
+    listing = os.path.join(ROOT, "build", board, "goeson.lst")
+    places = gdb.Places(gdb.instructions(listing, re.compile("trace_ring_begin$")), SEED)
+    machine = Machine(board, "goeson", folder, gdb.STUB, multi=board != "mps2-an386")
+    try:
+        machine.wait_for(r"boot 1\n.*\ngoes \n")
+        stub = gdb.Stub(machine)
+        stub.ask("?")
+        if not stub.run_to(places.choose()[1], 2 if size == 4 else 4, 20):
+            raise AssertionError("the log turns to no buffer")
+        stub.set_register(register, mark, size)
+        stub.set_register(pc, nowhere, size)
+        machine.events = []
+        stub.go_on()
+        machine.wait_for("kernel panic on CPU")
+        machine.wait_paused()
+        said = extract(machine, machine.save(machine.window, RING_BYTES, "fault.core"), True)[1]
+        for text in ("PANIC fault in the kernel\n", f"{name}={mark:0{2 * size}x}",
+                     f"{pc_name}={nowhere & ~1 if size == 4 else nowhere:0{2 * size}x}"):
+            if text not in said:
+                raise AssertionError(f"no {text!r} in {said[:1500]}")
+        report("a fault in the kernel", None)
+    except (AssertionError, OSError) as e:
+        report("a fault in the kernel", str(e))
+    finally:
+        machine.close()
+
+
+def watchdog(folder, report):
+    """A program that hangs above all others: the watchdog says where."""
+    machine = Machine("mps2-an386", "hangs", folder)
+    try:
+        machine.wait_paused()
+        said = check_memory(machine, place_of(machine, 1), False, "watchdog.core")
+        if "PANIC watchdog\n" not in said or "(t_dies), thread 1, call 255\n" not in said:
+            raise AssertionError(f"extract says {said[:300]}")
+        report("the watchdog bites", None)
+    except (AssertionError, OSError) as e:
+        report("the watchdog bites", str(e))
+    finally:
+        machine.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description="machines that die, and what is left of them")
-    parser.add_argument("--deaths", type=int, default=60)
-    parser.add_argument("--cuts", type=int, default=24)
+    parser.add_argument("--deaths", type=int, default=50)
+    parser.add_argument("--cuts", type=int, default=16)
     parser.add_argument("--multi", action="store_true")
     parser.add_argument("--damage", action="store_true")
     parser.add_argument("--into", metavar="FOLDER")
@@ -254,6 +322,9 @@ def main():
     damage.run(folder, os.path.join(folder, "last.core"), WINDOWS[args.board][0], args.damage, SEED,
                report)
     if args.cuts:
+        fault(args.board, folder + ".fault", report)
+        if args.board == "mps2-an386":
+            watchdog(folder + ".watchdog", report)
         cuts(args.board, folder + ".cuts", args.cuts, report)
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     return 0 if results and all(results) else 1

@@ -60,6 +60,16 @@ class Stub:
             self.ask(f"z1,{at:x},{size}")
         return hit
 
+    def set_register(self, number, value, size):
+        """QEMU lets only those write registers who have asked what there are."""
+        self.ask("qXfer:features:read:target.xml:0,ff")
+        answer = self.ask(f"P{number:x}={value.to_bytes(size, 'little').hex()}")
+        if answer != "OK":
+            raise AssertionError(f"the gdb stub says {answer!r} to a register's value")
+
+    def go_on(self):
+        self.send("c")
+
     def step(self):
         """An instruction; a CPU that waits for an interrupt may not get to its next one."""
         self.send("s")

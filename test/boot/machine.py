@@ -89,6 +89,13 @@ class Machine:
         self.ask("pmemsave", val=address, size=size, filename=path)
         return path
 
+    def core(self, name):
+        """The retained memory as an ELF core."""
+        path = os.path.join(self.dir, name)
+        self.ask("dump-guest-memory", paging=False, protocol="file:" + path, begin=self.window,
+                 length=self.window_bytes)
+        return path
+
     def reset(self):
         """It begins anew, as it would have without us."""
         self.ask("set-action", reboot="reset")

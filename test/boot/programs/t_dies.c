@@ -5,7 +5,8 @@
  * how many firings before it let pass. For test/boot/dies.py, which looks at the memory when the
  * machine has reset, and compares. What was inserted stands beside the trace, in memory of its own.
  *
- * t_dies: by a panic. t_dies go-on: without one, until somebody from outside ends it.
+ * t_dies: by a panic. t_dies go-on: without one, until somebody from outside ends it. t_dies hang:
+ * by the watchdog.
  */
 #include "test/boot/programs/causes.h"
 #include "test/boot/programs/dcalls.h"
@@ -101,10 +102,20 @@ static void aim(uint32_t turn)
     raw_call(0, args);
 }
 
+static void hang(void)
+{
+    EXPECT_EQ(SystemCtl(KYMO_SYSTEM_WATCHDOG, 50), 0);
+    say("goes %s", check_failure());
+    for (;;) {
+        __asm__ volatile("");
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct kymo_retained retained = {0};
-    bool goes_on = argc > 1 && strcmp(argv[1], "go-on") == 0;
+    const char *how = argc > 1 ? argv[1] : "";
+    bool goes_on = strcmp(how, "go-on") == 0;
 
     ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1);
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYRETAINED, &retained), 0);
@@ -116,6 +127,9 @@ int main(int argc, char **argv)
     record(retained.boots & 1);
     for (unsigned n = WARM_UP + retained.boots * 97 % WARM_UP_MORE; n > 0; n--) {
         fact("", 0);
+    }
+    if (strcmp(how, "hang") == 0) {
+        hang();
     }
     if (!goes_on) {
         aim(retained.boots - 1);
