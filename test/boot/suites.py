@@ -255,7 +255,7 @@ SUITES = [
     Suite("control-smp4", "the same on 4 CPUs", "control-smp4", A64, cpus=4, tests=1, timeout=240),
     Suite("control-soak", "more of the same", "control-soak", cpus=1, tests=1, timeout=1800,
           soak=True),
-    Suite("control-soak-multi", "more of the same on 4 real threads", "control-soak", A64, "multi",
+    Suite("control-soak-multi", "a little of it on 4 real threads", "control-smp4", A64, "multi",
           cpus=4, tests=1, timeout=1800, soak=True),
     Suite("interrupt", "TraceEvent() from an interrupt of the kernel", "interrupt", cpus=1,
           tests=1),
