@@ -3,9 +3,9 @@
 """The flight recorder on a board: flight.py BOARD [ROUNDS] [SEED]
 
 Records numbered events into retained memory on all CPUs (test/boot/images/flight.start), resets the
-machine at a random time (each second boot panics by itself), and looks at what the next boot has saved: of each CPU every event without
-a gap, up to at least the last one that a mark on the console had told of before the reset. Again
-and again on one machine."""
+machine at a random time (each second boot panics by itself), and looks at what the next boot has
+saved: of each CPU every event without a gap, up to at least the last one that a mark on the console
+had told of before the reset. Again and again on one machine."""
 import json
 import os
 import random

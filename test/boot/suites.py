@@ -155,7 +155,7 @@ def two_runs_are_the_same(boot):
 
 def masked(text):
     """A print with what depends on time and place taken out: also where buffers end, and the
-    clock's interrupts that find nothing to do, which come at other instructions with every change."""
+    clock's interrupts that find nothing to do: every change moves them."""
     text = re.sub(r"(?m)^t:0x[0-9a-f]+ CPU:\d+ CONTROL ?: ?(?:BUFFER|TIME).*\n", "", text)
     text = re.sub(r"(?m)^t:0x[0-9a-f]+ CPU:(\d+) INT_ENTR:(0x[0-9a-f]+) .*\n"
                   r"t:0x[0-9a-f]+ CPU:\1 INT_EXIT:\2 .*\n", "", text)
