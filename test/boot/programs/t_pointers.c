@@ -95,24 +95,42 @@ static void test_row(void)
     }
 }
 
+/* A name that can't be read is EFAULT. */
+static bool ends_at_nothing(const struct kymo_map *map)
+{
+    const uintptr_t args[6] = {(uintptr_t)(map->vaddr + map->len)};
+
+    return raw_call(111, args).error == EFAULT; /* IMAGE_READ */
+}
+
+static void unmap(struct kymo_map *map)
+{
+    if (map->len != 0) {
+        EXPECT_EQ(MemUnmap((void *)(uintptr_t)map->vaddr, map->len), 0);
+    }
+    map->len = 0;
+}
+
 /* A mapping behind whose end is nothing of this process, not even its text: the next one may well
- * be its own. A name that can't be read is EFAULT. */
+ * be its own, then that goes. */
 static bool map_with_end(struct kymo_map *maps, unsigned count, struct kymo_map **last)
 {
-    uintptr_t args[6] = {0};
-
     for (unsigned i = 0; i < count; i++) {
         maps[i] = (struct kymo_map){.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
         EXPECT_EQ(MemMap(&maps[i]), 0);
     }
     for (unsigned i = 0; i < count; i++) {
         *last = &maps[i];
-        args[0] = (uintptr_t)(maps[i].vaddr + maps[i].len);
-        if (raw_call(111, args).error == EFAULT) { /* IMAGE_READ */
+        if (ends_at_nothing(&maps[i])) {
             return true;
         }
     }
-    return false;
+    unmap(&maps[count - 1]);
+    *last = &maps[0];
+    for (unsigned i = 1; i < count - 1; i++) {
+        *last = maps[i].vaddr > (*last)->vaddr ? &maps[i] : *last;
+    }
+    return ends_at_nothing(*last);
 }
 
 /* What begins inside a mapping and ends behind it is EFAULT. */
@@ -132,7 +150,7 @@ static void t_edge(void)
     args[1] = 2;
     EXPECT_EQ(raw_call(116, args).error, EFAULT); /* CONSOLE_WRITE of 2 bytes */
     for (unsigned i = 0; i < COUNT(maps); i++) {
-        EXPECT_EQ(MemUnmap((void *)(uintptr_t)maps[i].vaddr, maps[i].len), 0);
+        unmap(&maps[i]);
     }
     args[1] = 1;
     EXPECT_EQ(raw_call(116, args).error, EFAULT); /* not mapped any more */
