@@ -3,7 +3,7 @@
  * Argument lists of events.def and kercalls.def, for the preprocessor: applies a macro to each
  * item.
  *
- * TRACE_EACH(M, S, ctx, items...) is M##item ctx for each item (at most ten), with S() between
+ * TRACE_EACH(M, S, ctx, items...) is M##item ctx for each item (at most 18), with S() between
  * them. An item is A(type, name) or a word like a0; ctx is a parenthesised list that becomes the
  * arguments of M##item, or nothing. TRACE_ARGS(fast, wide) is the wider of a row's two lists.
  * No code, any context; must be usable on the host too.
@@ -15,8 +15,10 @@
 #define TRACE_CAT(a, b) TRACE_CAT_(a, b)
 #define TRACE_UNWRAP(...) __VA_ARGS__
 
-#define TRACE_PICK(a, b, c, d, e, f, g, h, i, j, k, n, ...) n
-#define TRACE_COUNT(...) TRACE_PICK(x __VA_OPT__(, ) __VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define TRACE_PICK(z, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, what, ...) what
+#define TRACE_COUNT(...) \
+    TRACE_PICK(x __VA_OPT__(, ) __VA_ARGS__, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, \
+               3, 2, 1, 0)
 
 #define TRACE_EACH(M, S, ctx, ...) \
     TRACE_CAT(TRACE_EACH_, TRACE_COUNT(__VA_ARGS__))(M, S, ctx, __VA_ARGS__)
@@ -31,6 +33,14 @@
 #define TRACE_EACH_8(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_7(M, S, ctx, __VA_ARGS__)
 #define TRACE_EACH_9(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_8(M, S, ctx, __VA_ARGS__)
 #define TRACE_EACH_10(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_9(M, S, ctx, __VA_ARGS__)
+#define TRACE_EACH_11(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_10(M, S, ctx, __VA_ARGS__)
+#define TRACE_EACH_12(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_11(M, S, ctx, __VA_ARGS__)
+#define TRACE_EACH_13(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_12(M, S, ctx, __VA_ARGS__)
+#define TRACE_EACH_14(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_13(M, S, ctx, __VA_ARGS__)
+#define TRACE_EACH_15(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_14(M, S, ctx, __VA_ARGS__)
+#define TRACE_EACH_16(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_15(M, S, ctx, __VA_ARGS__)
+#define TRACE_EACH_17(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_16(M, S, ctx, __VA_ARGS__)
+#define TRACE_EACH_18(M, S, ctx, a, ...) M##a ctx S() TRACE_EACH_17(M, S, ctx, __VA_ARGS__)
 
 #define TRACE_SEP_COMMA() ,
 #define TRACE_SEP_NONE()

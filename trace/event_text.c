@@ -41,39 +41,45 @@ const unsigned trace_event_text_len = sizeof(trace_event_text) - 1;
 #define WORD_m0(...) "P:msg0"
 #define WORD_m1(...) "P:msg1"
 #define WORD_m2(...) "P:msg2"
+#define WORD_r0(...) "P:rmsg0"
+#define WORD_r1(...) "P:rmsg1"
+#define WORD_r2(...) "P:rmsg2"
+#define WORD_owner(...) "H:owner"
+#define WORD_F(n, structure, member, type, name) #type ":" #name WORD_NO_CONTEXT
+#define WORD_W(n, c_type, type, name) #type ":" #name WORD_NO_CONTEXT
+#define WORD_NO_CONTEXT(...)
 
 /* The lists without their wrappers, and "-" for an empty one. */
 #define CTX_A(...) (__VA_ARGS__)
 #define LIST_ENTER(...) __VA_ARGS__
 #define LIST_ENTERW(...) __VA_ARGS__
 #define LIST_EXITW(...) __VA_ARGS__
-#define DASH_0 "-"
-#define DASH_1
-#define DASH_2
-#define DASH_3
-#define DASH_4
-#define DASH_5
-#define DASH_6
-#define DASH_7
-#define DASH_8
-#define DASH_9
-#define WORDS(ctx, ...) \
-    TRACE_CAT(DASH_, TRACE_COUNT(__VA_ARGS__)) \
-    TRACE_EACH(WORD_, TRACE_SEP_TEXT, ctx, __VA_ARGS__)
+#define WORDS(ctx, ...) WORDS_(ctx __VA_OPT__(, ) __VA_ARGS__)
+#define WORDS_(ctx, ...) \
+    TRACE_PICK_EMPTY(__VA_OPT__("", ) "-") TRACE_EACH(WORD_, TRACE_SEP_TEXT, ctx, __VA_ARGS__)
+#define TRACE_PICK_EMPTY(a, ...) a
 
-/* Exits begin with the value returned; the fast one has a message's first word, if there is one. */
-#define EXIT_FAST_0
-#define EXIT_FAST_3 ",P:rmsg0"
-#define EXIT_WIDE_0
-#define EXIT_WIDE_3 ",P:rmsg0,P:rmsg1,P:rmsg2"
-#define EXIT_FAST(exitw) TRACE_CAT(EXIT_FAST_, TRACE_COUNT(LIST_##exitw))
-#define EXIT_WIDE(exitw) TRACE_CAT(EXIT_WIDE_, TRACE_COUNT(LIST_##exitw))
+/* Exits begin with the value returned; the fast one has the list's first, if that is one word. */
+#define EXIT_WIDE(...) EXIT_WIDE_(__VA_ARGS__)
+#define EXIT_WIDE_(...) \
+    "P:ret_val" __VA_OPT__(",") TRACE_EACH(WORD_, TRACE_SEP_TEXT, (), __VA_ARGS__)
+#define EXIT_FAST(...) EXIT_FAST_(__VA_ARGS__)
+#define EXIT_FAST_(...) "P:ret_val" __VA_OPT__(EXIT_FIRST(__VA_ARGS__, ))
+#define EXIT_FIRST(first, ...) FIRST_##first
+#define FIRST_r0 ",P:rmsg0"
+#define FIRST_owner ",H:owner"
+#define FIRST_F(n, structure, member, type, name) FIRST_##type(#type ":" #name)
+#define FIRST_W(n, c_type, type, name) FIRST_##type(#type ":" #name)
+#define FIRST_D(text) "," text
+#define FIRST_H(text) "," text
+#define FIRST_P(text) "," text
+#define FIRST_E(text)
+#define FIRST_X(text)
 
 const char trace_kercall_text[] =
 #define KERCALL(number, NAME, handler, FLAGS, args, enter, enterw, exitw, doc) \
 #number " " #NAME " " WORDS(CTX_##args, LIST_##enter) " " WORDS( \
-        CTX_##args, \
-        LIST_##enterw) " P:ret_val" EXIT_FAST(exitw) " P:ret_val" EXIT_WIDE(exitw) "\n"
+        CTX_##args, LIST_##enterw) " " EXIT_FAST(LIST_##exitw) " " EXIT_WIDE(LIST_##exitw) "\n"
 #include "kernel/abi/kercalls.def"
 #undef KERCALL
     ;

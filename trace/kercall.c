@@ -8,8 +8,6 @@
 #include "trace/threads.h"
 #include "trace/trace.h"
 
-#define MAX_WORDS 16
-
 bool trace_kercall_on(unsigned number)
 {
     return trace_bit(trace_filter.kercall_on, number) &&
@@ -26,32 +24,43 @@ bool trace_kercall_wide(unsigned number)
     return trace_bit(trace_filter.kercall_wide, number);
 }
 
-TRACE_COLD static void kercall_long(unsigned number, const uintptr_t *words, unsigned nwords,
-                                    bool big)
+static bool fits(uint64_t value, bool is_signed)
 {
-    uint32_t out[2 * MAX_WORDS];
+    return value >> 32 == 0 || (is_signed && value >> 31 == UINT64_MAX >> 31);
+}
+
+static bool has_big(const struct trace_values *v)
+{
+    for (unsigned i = 0; i < v->n; i++) {
+        if (!(v->is_long >> i & 1) && !fits(v->value[i], v->is_signed >> i & 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TRACE_COLD static void kercall_long(unsigned number, const struct trace_values *v)
+{
+    uint32_t out[2 * TRACE_KERCALL_VALUES];
+    bool big = has_big(v);
     unsigned n = 0;
 
-    for (unsigned i = 0; i < nwords && i < MAX_WORDS; i++) {
-        out[n++] = (uint32_t)words[i];
-        if (big) {
-            out[n++] = (uint32_t)((uint64_t)words[i] >> 32);
+    for (unsigned i = 0; i < v->n; i++) {
+        out[n++] = (uint32_t)v->value[i];
+        if (big || (v->is_long >> i & 1)) {
+            out[n++] = (uint32_t)(v->value[i] >> 32);
         }
     }
     trace_log_words(TRACE_CLASS_KER_CALL, number | (big ? TRACE_EVENT_64 : 0),
                     &(struct trace_words){out, n, NULL, 0});
 }
 
-void trace_kercall(unsigned number, const uintptr_t *words, unsigned nwords)
+void trace_kercall(unsigned number, const struct trace_values *v)
 {
-    uint64_t all = 0;
-
-    for (unsigned i = 0; i < nwords; i++) {
-        all |= words[i];
-    }
-    if (nwords == 2 && all >> 32 == 0) {
-        trace_log2(TRACE_CLASS_KER_CALL, number, (uint32_t)words[0], (uint32_t)words[1]);
+    if (v->n == 2 && v->is_long == 0 && fits(v->value[0], v->is_signed & 1) &&
+        fits(v->value[1], v->is_signed & 2)) {
+        trace_log2(TRACE_CLASS_KER_CALL, number, (uint32_t)v->value[0], (uint32_t)v->value[1]);
     } else {
-        kercall_long(number, words, nwords, all >> 32 != 0);
+        kercall_long(number, v);
     }
 }

@@ -83,13 +83,21 @@ bool trace_running(void);
 /* The block that KYMO_MAP_TRACE maps: NULL if there are no buffers. */
 void *trace_buffers(uint64_t *paddr, uint64_t *bytes);
 
-/* KERCALL events: number is call | TRACE_KERCALL_*; words are machine words. The site
- * TRACE_EV_kercall_enter / _exit / _int guards the call; trace_kercall_on() says if this call's
- * event is on, trace_kercall_slow() if the gate must be asked or it may have its wide form, which
- * trace_kercall_wide() says. Kernel or NOLOCK context. */
+/* KERCALL events: number is call | TRACE_KERCALL_*. The site TRACE_EV_kercall_enter / _exit / _int
+ * guards the call; trace_kercall_on() says if this call's event is on, trace_kercall_wide() if it
+ * is to have its wide form, _slow() that it has or that the gate is armed. Kernel or NOLOCK
+ * context. */
 bool trace_kercall_on(unsigned number);
-bool trace_kercall_slow(unsigned number);
 bool trace_kercall_wide(unsigned number);
-void trace_kercall(unsigned number, const uintptr_t *words, unsigned nwords);
+bool trace_kercall_slow(unsigned number);
+/* Values of an event. is_long: a bit for those that always take two words; is_signed: for those
+ * that are one word if they are one with a sign. If another has more than 32 bits, all take two. */
+#define TRACE_KERCALL_VALUES 18
+struct trace_values {
+    uint64_t value[TRACE_KERCALL_VALUES];
+    uint32_t is_long, is_signed;
+    unsigned n;
+};
+void trace_kercall(unsigned number, const struct trace_values *values);
 
 #endif

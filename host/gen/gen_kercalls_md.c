@@ -21,9 +21,11 @@ struct row {
 #define TEXT_OF(...) #__VA_ARGS__
 #define TEXT(...) TEXT_OF(__VA_ARGS__)
 #define A(...) TEXT(__VA_ARGS__)
-#define ENTER(...) #__VA_ARGS__
-#define ENTERW(...) #__VA_ARGS__
-#define EXITW(...) #__VA_ARGS__
+#define F(n, structure, member, type, name) type name
+#define W(n, c_type, type, name) type name
+#define ENTER(...) TEXT(__VA_ARGS__)
+#define ENTERW(...) TEXT(__VA_ARGS__)
+#define EXITW(...) TEXT(__VA_ARGS__)
 #define KERCALL(number, name, handler, flags, args, enter, enter_wide, exit_wide, doc) \
     {number, #name, TEXT(flags), args, enter, enter_wide, exit_wide, doc},
 /* clang-format off */
@@ -46,11 +48,16 @@ static const char head[] =
     "In the trace (class KER_CALL, number, +128 for the return, +256 where a long call lets "
     "others\n"
     "run) the enter event has these words, fast or wide: `a0`... the arguments, `m0`... the first\n"
-    "words of the message sent. The fast exit has the return value, then the error's number if "
-    "that is -1, "
-    "else\n"
-    "`r0` if the wide one has it; the wide exit has the return value and these words, `r0`... the\n"
-    "first words of the message received.\n"
+    "words of the message sent, the rest (with a type as in [events.md](events.md); `E` and `X` "
+    "are\n"
+    "two words) what the arguments point to. The wide exit has the return value and these words,\n"
+    "`r0`... the first words of the message received, the rest what the call stored. The fast "
+    "exit\n"
+    "has the return value and the first of them, if it is one word. Of a call that failed each "
+    "has\n"
+    "-1 and the error's number.\n"
+    "\n"
+    "An event whose number has bit 9 set has a value that takes 64 bits: then all take two words.\n"
     "\n"
     "| number | name | arguments | enter, fast | enter, wide | exit, wide | | meaning |\n"
     "|---:|---|---|---|---|---|---|---|\n";

@@ -2,7 +2,7 @@
 /*
  * The kernel calls' events, compiled in from kernel/abi/kercalls.def. The names of the words come
  * from the argument lists: `a0` is the first argument's name, `m0` a word of the message sent, `r0`
- * of the one received.
+ * of the one received; others have their type and name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct builtin_call {
     unsigned number;
     const char *name;
     const char *args;  /* "V coid, P smsg": V a value, P a pointer */
-    const char *enter; /* "a0, m0" */
+    const char *enter; /* "a0, m0, D sigev_notify" */
     const char *enter_wide;
     const char *exit_wide;
 };
@@ -30,9 +30,11 @@ struct builtin_call {
 #define TEXT_OF(...) #__VA_ARGS__
 #define TEXT(...) TEXT_OF(__VA_ARGS__)
 #define A(...) TEXT(__VA_ARGS__)
-#define ENTER(...) #__VA_ARGS__
-#define ENTERW(...) #__VA_ARGS__
-#define EXITW(...) #__VA_ARGS__
+#define F(n, structure, member, type, name) type name
+#define W(n, c_type, type, name) type name
+#define ENTER(...) TEXT(__VA_ARGS__)
+#define ENTERW(...) TEXT(__VA_ARGS__)
+#define EXITW(...) TEXT(__VA_ARGS__)
 #define KERCALL(number, name, handler, flags, args, enter, enter_wide, exit_wide, doc) \
     {number, #name, args, enter, enter_wide, exit_wide},
 
@@ -41,14 +43,6 @@ static const struct builtin_call calls[] = {
 #include "kernel/abi/kercalls.def"
 };
 /* clang-format on */
-
-#define FOREIGN_RETURN(call, letter, word) {call, {.type = #letter[0], .name = #word}},
-static const struct {
-    unsigned number;
-    struct kev_arg arg;
-} foreign_returns[] = {
-#include "host/reader/foreign_events.def"
-};
 
 /* The n-th item of a comma-separated list, spaces cut off; its length, 0 if there is none. */
 static size_t item(const char *list, unsigned n, const char **start)
@@ -129,48 +123,48 @@ char kev_call_word_type(unsigned number, const char *name)
     return 'P';
 }
 
-static void word_add(struct kev_list *list, const struct builtin_call *call, const char *word)
+static void word_name(struct kev_arg *arg, char type, const char *name, size_t len)
 {
-    struct kev_arg *arg = &list->args[list->n];
-    unsigned n = (unsigned)(word[1] - '0');
-    const char *name;
-    size_t len;
-
-    if (list->n == KEV_ARGS_MAX) {
-        return;
-    }
-    list->n++;
-    arg->type = 'H';
-    if (word[0] != 'a') {
-        snprintf(arg->name, sizeof(arg->name), "%s%u", word[0] == 'm' ? "msg" : "rmsg", n);
-        return;
-    }
-    len = item(call->args, n, &name);
-    if (len < 3) {
-        snprintf(arg->name, sizeof(arg->name), "arg%u", n);
-        return;
-    }
-    snprintf(arg->name, sizeof(arg->name), "%.*s", (int)(len - 2), name + 2);
-    arg->type = arg_type(name[0], name + 2, len - 2);
+    arg->type = type;
+    snprintf(arg->name, sizeof(arg->name), "%.*s", (int)len, name);
 }
 
-static void words_add(struct kev_list *list, const struct builtin_call *call, const char *words,
-                      unsigned most)
+static void word_add(struct kev_list *list, const struct builtin_call *call, const char *word,
+                     size_t len)
+{
+    static const char owner[] = "owner";
+    struct kev_arg *arg = &list->args[list->n++];
+    const char *name;
+    size_t name_len;
+
+    if (word[1] == ' ') {
+        word_name(arg, word[0], word + 2, len - 2);
+    } else if (word[0] == owner[0]) {
+        word_name(arg, 'H', word, len);
+    } else if (word[0] == 'm' || word[0] == 'r') {
+        arg->type = 'H';
+        snprintf(arg->name, sizeof(arg->name), "%s%c", word[0] == 'm' ? "msg" : "rmsg", word[1]);
+    } else {
+        name_len = item(call->args, (unsigned)(word[1] - '0'), &name);
+        word_name(arg, arg_type(name[0], name + 2, name_len - 2), name + 2, name_len - 2);
+    }
+}
+
+static void words_add(struct kev_list *list, const struct builtin_call *call, const char *words)
 {
     const char *word;
+    size_t len;
 
-    for (unsigned i = 0; i < most && item(words, i, &word) == 2; i++) {
-        word_add(list, call, word);
+    for (unsigned i = 0; list->n < KEV_ARGS_MAX && (len = item(words, i, &word)) > 0; i++) {
+        word_add(list, call, word, len);
     }
 }
 
-static void foreign_return_add(struct kev_list *list, unsigned number)
+/* The first of the wide exit, if it is one word. */
+static void fast_exit(struct kev_list *fast, const struct kev_list *wide)
 {
-    for (unsigned i = 0; i < sizeof(foreign_returns) / sizeof(foreign_returns[0]); i++) {
-        if (foreign_returns[i].number == number && list->n == 1) {
-            list->args[list->n++] = foreign_returns[i].arg;
-        }
-    }
+    *fast = *wide;
+    fast->n = wide->n > 1 && wide->args[1].type != 'E' && wide->args[1].type != 'X' ? 2 : 1;
 }
 
 int kev_table_calls_builtin(struct kev_table *table)
@@ -179,16 +173,12 @@ int kev_table_calls_builtin(struct kev_table *table)
         struct kev_list lists[4];
 
         memset(lists, 0, sizeof(lists));
-        words_add(&lists[0], &calls[i], calls[i].enter, 2);
-        words_add(&lists[1], &calls[i], calls[i].enter_wide, KEV_ARGS_MAX);
-        for (unsigned j = 2; j < 4; j++) {
-            lists[j].n = 1;
-            lists[j].args[0] = (struct kev_arg){.type = 'D', .name = "ret_val"};
-        }
-        words_add(&lists[2], &calls[i], calls[i].exit_wide, 1);
-        words_add(&lists[3], &calls[i], calls[i].exit_wide, KEV_ARGS_MAX);
-        foreign_return_add(&lists[2], calls[i].number);
-        foreign_return_add(&lists[3], calls[i].number);
+        words_add(&lists[0], &calls[i], calls[i].enter);
+        words_add(&lists[1], &calls[i], calls[i].enter_wide);
+        lists[3].n = 1;
+        lists[3].args[0] = (struct kev_arg){.type = 'D', .name = "ret_val"};
+        words_add(&lists[3], &calls[i], calls[i].exit_wide);
+        fast_exit(&lists[2], &lists[3]);
         if (kev_table_call(table, calls[i].number, calls[i].name, lists) != 0) {
             return -1;
         }

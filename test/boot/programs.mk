@@ -4,7 +4,7 @@
 boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
 	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz t_storms \
-	t_console t_events t_object victim
+	t_console t_events t_calls t_object victim
 boot_programs += t_limits t_daemon t_signal t_gate
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
@@ -12,6 +12,8 @@ t_policy_SRCS += test/boot/programs/tracing.c
 t_gate_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
 $(foreach p,t_d t_fbt t_life t_faults t_dfuzz t_storms,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 t_events_SRCS += $(addprefix test/boot/programs/,truth.c instrumented.c)
+t_calls_SRCS += $(addprefix test/boot/programs/,truth.c every_call.c calls_ipc.c calls_sync.c calls_time.c \
+	calls_process.c)
 FLAGS_test/boot/programs/instrumented.c := -finstrument-functions
 PROGRAMS += $(boot_programs)
 
@@ -37,7 +39,7 @@ marks_SRCS := test/boot/programs/marks.c
 
 PROGRAMS += causes
 causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_ipc.c causes_sync.c \
-	causes_calls.c) $(boot_common)
+	causes_calls.c every_call.c) $(boot_common)
 
 # Every script of test/boot/images is an image of the test programs that are in it, and those it
 # may need beside: all of them are more than a board's memory for text.
@@ -56,7 +58,7 @@ interrupt_PROGRAMS := init console t_interrupt
 dies_D := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15,$(B)/dies/dies-$(n).d)
 PROGRAMS += t_dies
 t_dies_SRCS := $(addprefix test/boot/programs/,t_dies.c dcalls.c causes_process.c causes_ipc.c \
-	causes_sync.c causes_calls.c) $(boot_common)
+	causes_sync.c causes_calls.c every_call.c) $(boot_common)
 dies_PROGRAMS := init tracelogger t_dies victim
 goeson_PROGRAMS := init t_dies victim
 hangs_PROGRAMS := init t_dies

@@ -75,7 +75,7 @@ static const struct expect shapes[] = {
      NULL,
      "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:116\n"},
     {CALL, 108, {0x400010, 3}, 2, NULL, "KER_CALL:NAME_ATTACH/108 name:0x00400010 chid:3\n"},
-    {CALL, 108, {3, 0}, 2, NULL, "KER_CALL:NAME_ATTACH/108 chid:3\n"},
+    {CALL, 108, {3, 0}, 2, NULL, "KER_CALL:NAME_ATTACH/108 name:0x00000003 chid:0\n"},
     {CALL, 22, {1, 2}, 2, NULL, "KER_CALL:MSG_KEYDATA/22 d1:0x00000001 d2:0x00000002\n"},
     {TRACE_CLASS_PR_TH, 27, {5, 1}, 2, NULL, "VTHREAD :VTHRUNNING    pid:5 tid:1\n"},
     {TRACE_CLASS_PR_TH, 64, {1, 5}, 2, NULL, "PROCESS :PROCCREATE    ppid:1 pid:5\n"},

@@ -239,14 +239,13 @@ static void emit_words(unsigned cpu, uint32_t serial, enum kind kind)
 
 static void emit_call(unsigned cpu, uint32_t serial)
 {
-    uintptr_t words[8] = {serial};
-    unsigned n = words_of(cpu, serial, KIND_CALL);
+    struct trace_values words = {.value = {serial}, .n = words_of(cpu, serial, KIND_CALL)};
 
-    for (unsigned i = 1; i < n; i++) {
-        words[i] = pointer(cpu, serial, i);
+    for (unsigned i = 1; i < words.n; i++) {
+        words.value[i] = pointer(cpu, serial, i);
     }
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter) && trace_kercall_on(NUMBER_CALL)) {
-        trace_kercall(NUMBER_CALL, words, n);
+        trace_kercall(NUMBER_CALL, &words);
     }
 }
 

@@ -10,25 +10,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/event_args.h"
 #include "trace/event_text.h"
 
-#define WORDS 8
+#define WORDS 20
 
-/* Names of a word: arguments by number, of the message sent and of the one received. */
-enum word { NONE_, a0, a1, a2, a3, a4, a5, m0, m1, m2, r0, r1, r2 };
+/* A word: the argument's name it takes, or its own. */
+struct word {
+    char type;    /* as in events.def; P: of an argument */
+    int argument; /* -1: none */
+    const char *name;
+};
 
 struct call {
     unsigned number;
     const char *name;
     const char *arguments[7];
-    uint8_t enter[3], enter_wide[WORDS], exit_wide[4]; /* enum word */
+    struct word enter[3], enter_wide[WORDS], exit_wide[WORDS]; /* ended by a type of 0 */
 };
 
-#define NAMES(...) \
-    { \
-        __VA_ARGS__ \
-    }
-#define A(...) NAMES(__VA_ARGS__)
 #define NONE NULL
 #define VAL(name) #name
 #define IN(name, bytes) #name
@@ -36,60 +36,124 @@ struct call {
 #define INOUT(name, bytes) #name
 #define STR(name) #name
 #define MSG(name) #name
-#define ENTER(...) \
+#define A(...) \
     { \
         __VA_ARGS__ \
     }
-#define ENTERW(...) \
+#define WORD_a0 \
     { \
-        __VA_ARGS__ \
+        'P', 0, NULL \
     }
-#define EXITW(...) \
+#define WORD_a1 \
     { \
-        __VA_ARGS__ \
+        'P', 1, NULL \
     }
+#define WORD_a2 \
+    { \
+        'P', 2, NULL \
+    }
+#define WORD_a3 \
+    { \
+        'P', 3, NULL \
+    }
+#define WORD_a4 \
+    { \
+        'P', 4, NULL \
+    }
+#define WORD_a5 \
+    { \
+        'P', 5, NULL \
+    }
+#define WORD_m0 \
+    { \
+        'P', -1, "msg0" \
+    }
+#define WORD_m1 \
+    { \
+        'P', -1, "msg1" \
+    }
+#define WORD_m2 \
+    { \
+        'P', -1, "msg2" \
+    }
+#define WORD_r0 \
+    { \
+        'P', -1, "rmsg0" \
+    }
+#define WORD_r1 \
+    { \
+        'P', -1, "rmsg1" \
+    }
+#define WORD_r2 \
+    { \
+        'P', -1, "rmsg2" \
+    }
+#define WORD_owner \
+    { \
+        'H', -1, "owner" \
+    }
+#define WORD_F(n, structure, member, type, name) \
+    { \
+#type[0], -1, #name \
+    }
+#define WORD_W(n, c_type, type, name) \
+    { \
+#type[0], -1, #name \
+    }
+#define LIST(...) LIST_(__VA_ARGS__)
+#define LIST_(...) \
+    { \
+        TRACE_EACH(WORD_, TRACE_SEP_COMMA, , __VA_ARGS__) \
+    }
+#define ENTER(...) __VA_ARGS__
+#define ENTERW(...) __VA_ARGS__
+#define EXITW(...) __VA_ARGS__
 static const struct call calls[] = {
 #define KERCALL(number, NAME, handler, flags, arguments, enter, enter_wide, exit_wide, doc) \
-    {number, #NAME, arguments, enter, enter_wide, exit_wide},
+    {number, #NAME, arguments, LIST(enter), LIST(enter_wide), LIST(exit_wide)},
 #include "kernel/abi/kercalls.def"
 #undef KERCALL
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
+_Static_assert(WORDS > KERCALL_WORDS + 1, "room for all and an end");
 
-static const char *word_name(const struct call *call, unsigned word)
+static const char *word_name(const struct call *call, const struct word *word)
 {
-    static const char *const message[] = {"msg0", "msg1", "msg2", "rmsg0", "rmsg1", "rmsg2"};
-
-    return word <= a5 ? call->arguments[word - a0] : message[word - m0];
+    return word->argument < 0 ? word->name : call->arguments[word->argument];
 }
 
-static unsigned word_count(const uint8_t *words)
+static unsigned word_count(const struct word *words)
 {
     unsigned n = 0;
 
-    while (words[n] != NONE_) {
+    while (words[n].type) {
         n++;
     }
     return n;
+}
+
+static bool is_long(const struct word *word)
+{
+    return word->type == 'E' || word->type == 'X';
 }
 
 /* ---- there and back ---- */
 
 static bool big;
 
-static uintptr_t value_of(unsigned i)
+static uint64_t value_of(unsigned i, bool is_long)
 {
-    return 0x80000001u + 0x111 * i + (big ? (uintptr_t)(i + 3) << 40 : 0);
+    return 0x80000001u + 0x111 * i + (big || is_long ? (uint64_t)(i + 3) << 40 : 0);
 }
 
-/* Records words of `number`, reads the one event there is. */
-static struct kev *record(unsigned number, const uintptr_t *words, unsigned n,
+/* Records the event, reads the one event there is. */
+static struct kev *record(unsigned number, const struct trace_values *values,
                           struct kev_event *event)
 {
     fake_boot(1);
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
     assert_true(trace_kercall_on(number));
-    trace_kercall(number, words, n);
+    trace_kercall(number, values);
     assert_int_equal(loss_of(0).made, 1);
     struct kev *kev = capture_open();
     assert_true(capture_next(kev, event));
@@ -97,59 +161,74 @@ static struct kev *record(unsigned number, const uintptr_t *words, unsigned n,
     return kev;
 }
 
-/* names: of the fields, n of them. given: words that the event has, at least n. */
-static void round_trip(const struct call *call, unsigned kind, const char *const *names, unsigned n,
-                       unsigned given)
+static struct kev *record2(unsigned number, uint64_t first, uint64_t second,
+                           struct kev_event *event)
 {
-    uintptr_t words[WORDS + 1];
+    return record(number, &(struct trace_values){.value = {first, second}, .is_signed = 1, .n = 2},
+                  event);
+}
+
+/* The event has n words, of which a fast one fills up to two. */
+static void round_trip(const struct call *call, unsigned kind, const struct word *words, unsigned n,
+                       bool fast)
+{
+    struct trace_values values = {.n = fast ? 2 : n};
     struct kev_event event;
     struct kev_field fields[KEV_ARGS_MAX];
 
-    for (unsigned i = 0; i < given; i++) {
-        words[i] = i < n ? value_of(i) : 0;
+    for (unsigned i = 0; i < n; i++) {
+        values.value[i] = value_of(i, is_long(&words[i]));
+        values.is_long |= (uint32_t)is_long(&words[i]) << i;
     }
-    struct kev *kev = record(call->number | kind, words, given, &event);
-    assert_int_equal(event.number, call->number | kind | (big && n ? 512 : 0));
+    struct kev *kev = record(call->number | kind, &values, &event);
     const struct kev_desc *desc = kev_describe(kev, event.class, event.number);
+    bool has_big = event.number & 512;
+    assert_int_equal(event.number & ~512u, call->number | kind);
     assert_non_null(desc);
     assert_string_equal(desc->name, call->name);
     assert_int_equal(desc->number, call->number);
     assert_int_equal(desc->kind, kind == TRACE_KERCALL_ENTER ? KEV_CALL_ENTER : KEV_CALL_EXIT);
     assert_int_equal(kev_decode(&event, desc, fields), n);
     for (unsigned i = 0; i < n; i++) {
-        assert_string_equal(fields[i].arg->name, names[i]);
-        assert_true(fields[i].value == value_of(i));
-        assert_int_equal(fields[i].wide, big);
+        assert_string_equal(fields[i].arg->name, word_name(call, &words[i]));
+        assert_true(fields[i].value == value_of(i, is_long(&words[i])));
+        assert_int_equal(fields[i].wide, has_big || is_long(&words[i]));
+        assert_true(has_big || is_long(&words[i]) || !big);
     }
     kev_close(kev);
 }
 
 static void enter(const struct call *call)
 {
-    const char *names[WORDS];
-    unsigned n = word_count(call->enter);
-
-    for (unsigned i = 0; i < n; i++) {
-        names[i] = word_name(call, call->enter[i]);
-    }
-    round_trip(call, TRACE_KERCALL_ENTER, names, n, 2);
-    n = word_count(call->enter_wide);
-    for (unsigned i = 0; i < n; i++) {
-        names[i] = word_name(call, call->enter_wide[i]);
-    }
-    round_trip(call, TRACE_KERCALL_ENTER, names, n, n);
+    round_trip(call, TRACE_KERCALL_ENTER, call->enter, word_count(call->enter), true);
+    round_trip(call, TRACE_KERCALL_ENTER, call->enter_wide, word_count(call->enter_wide), false);
 }
 
 static void leave(const struct call *call)
 {
-    const char *names[WORDS] = {"ret_val"};
     unsigned n = word_count(call->exit_wide);
+    struct word words[WORDS + 1] = {{'P', -1, "ret_val"}};
 
-    for (unsigned i = 0; i < n; i++) {
-        names[1 + i] = word_name(call, call->exit_wide[i]);
+    memcpy(words + 1, call->exit_wide, n * sizeof(words[0]));
+    round_trip(call, TRACE_KERCALL_EXIT, words, n && !is_long(&words[1]) ? 2 : 1, true);
+    round_trip(call, TRACE_KERCALL_EXIT, words, 1 + n, n == 0);
+}
+
+/* A reader can't tell the forms of at most two words apart: then they are the same. */
+static void short_forms_are_the_same(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < CALLS; i++) {
+        unsigned n = word_count(calls[i].enter_wide);
+
+        if (n <= 2 && !is_long(&calls[i].enter_wide[0]) && !is_long(&calls[i].enter_wide[1])) {
+            assert_memory_equal(calls[i].enter, calls[i].enter_wide, n * sizeof(struct word));
+            assert_int_equal(word_count(calls[i].enter), n);
+        }
+        for (unsigned j = 0; j < word_count(calls[i].enter); j++) {
+            assert_false(is_long(&calls[i].enter[j]));
+        }
     }
-    round_trip(call, TRACE_KERCALL_EXIT, names, n ? 2 : 1, 2);
-    round_trip(call, TRACE_KERCALL_EXIT, names, 1 + n, 1 + n);
 }
 
 static void every_call_comes_back(void **state)
@@ -171,8 +250,7 @@ static void interrupted_calls_come_back(void **state)
 
     (void)state;
     for (unsigned i = 0; i < CALLS; i++) {
-        struct kev *kev =
-            record(calls[i].number | TRACE_KERCALL_INT, (uintptr_t[]){3, 0}, 2, &event);
+        struct kev *kev = record2(calls[i].number | TRACE_KERCALL_INT, 3, 0, &event);
         const struct kev_desc *desc = kev_describe(kev, event.class, event.number);
 
         assert_int_equal(event.number, calls[i].number + 256);
@@ -183,20 +261,51 @@ static void interrupted_calls_come_back(void **state)
     }
 }
 
-/* A failing call: -1 fits no 32 bits, so both words are 64-bit ones; the second is the errno. */
+/* -1 has a sign: it is one word, and the second is the errno. */
 static void a_failing_call_has_its_errno(void **state)
 {
     struct kev_event event;
-    struct kev *kev = record(11 | TRACE_KERCALL_EXIT, (uintptr_t[]){(uintptr_t)-1, 14}, 2, &event);
+    struct kev *kev = record2(11 | TRACE_KERCALL_EXIT, UINT64_MAX, 14, &event);
 
     (void)state;
-    assert_int_equal(event.number, 11 | TRACE_KERCALL_EXIT | 512);
-    assert_int_equal(event.nwords, 4);
+    assert_int_equal(event.number, 11 | TRACE_KERCALL_EXIT);
+    assert_int_equal(event.nwords, 2);
     assert_int_equal(kev_word(&event, 0), 0xffffffff);
-    assert_int_equal(kev_word(&event, 1), 0xffffffff);
-    assert_int_equal(kev_word(&event, 2), 14);
-    assert_int_equal(kev_word(&event, 3), 0);
+    assert_int_equal(kev_word(&event, 1), 14);
     kev_close(kev);
+}
+
+/* What fits one word: any of 32 bits, and with a sign those down to -2^31; exactly. */
+static void the_edges_of_one_word(void **state)
+{
+    static const struct {
+        uint64_t value;
+        bool is_signed, fits;
+    } edges[] = {
+        {0xffffffff, false, true},         {0xffffffff, true, true},
+        {0x100000000, false, false},       {0x100000000, true, false},
+        {0xffffffff80000000, true, true},  {0xffffffff80000000, false, false},
+        {0xffffffff7fffffff, true, false}, {UINT64_MAX, false, false},
+        {INT64_MIN, true, false},          {INT64_MAX, true, false},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
+        for (unsigned n = 2; n <= 3; n++) {
+            struct trace_values v = {.value = {1, edges[i].value, 7}, .n = n};
+            struct kev_event event;
+            v.is_signed = (uint32_t)edges[i].is_signed << 1;
+            struct kev *kev = record(1, &v, &event);
+            bool big = !edges[i].fits;
+            assert_int_equal(event.number, big ? 1 | 512 : 1);
+            assert_int_equal(kev_word(&event, big ? 2 : 1), (uint32_t)edges[i].value);
+            assert_int_equal(event.nwords, ((big ? 2 : 1) * n + 1) / 2 * 2);
+            if (big) {
+                assert_int_equal(kev_word(&event, 3), edges[i].value >> 32);
+            }
+            kev_close(kev);
+        }
+    }
 }
 
 static void the_text_has_each_call_once(void **state)
@@ -223,6 +332,8 @@ int main(void)
         cmocka_unit_test(every_call_comes_back),
         cmocka_unit_test(interrupted_calls_come_back),
         cmocka_unit_test(a_failing_call_has_its_errno),
+        cmocka_unit_test(short_forms_are_the_same),
+        cmocka_unit_test(the_edges_of_one_word),
         cmocka_unit_test(the_text_has_each_call_once),
     };
 

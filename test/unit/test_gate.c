@@ -45,7 +45,7 @@ static void end(void)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
-static const uintptr_t call_words[2] = {1, 2};
+static const struct trace_values call_words = {.value = {1, 2}, .n = 2};
 
 static void one_of_each(void)
 {
@@ -153,7 +153,7 @@ static void forms_stay(void **state)
     assert_true(trace_kercall_slow(call) && trace_kercall_wide(call));
     assert_int_equal(command(_NTO_TRACE_SETALLCLASSESFAST), 0);
     assert_true(!trace_kercall_slow(call) && !trace_kercall_wide(call));
-    trace_kercall(call, call_words, 2);
+    trace_kercall(call, &call_words);
     assert_int_equal(look_active_slots(0), slots + 4);
     end();
 }

@@ -43,6 +43,7 @@ static void headers_in_the_buffer(void **state)
 {
     static const uint32_t expected[] = {0x02000402, 0x02000401, 0x02001001, 0x420010c0, 0x820010c0,
                                         0xc20010c0, 0x0200080b, 0x0200088b, 0x0200090b};
+    static const struct trace_values two = {.value = {1, 2}, .n = 2};
     const struct trace_slot *slot;
 
     (void)state;
@@ -51,9 +52,9 @@ static void headers_in_the_buffer(void **state)
     fake_on(2);
     trace_thread_state(STATE_RUNNING, 1, 2, 10, 1);
     trace_proc_create_name(1, 2, "eight by");
-    trace_kercall(11, (uintptr_t[]){1, 2}, 2);
-    trace_kercall(128 + 11, (uintptr_t[]){1, 2}, 2);
-    trace_kercall(256 + 11, (uintptr_t[]){1, 2}, 2);
+    trace_kercall(11, &two);
+    trace_kercall(128 + 11, &two);
+    trace_kercall(256 + 11, &two);
     slot = look_slots(2, 0);
     for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         assert_int_equal(slot[i].header, expected[i]);

@@ -82,10 +82,11 @@ static void list_events(void)
 
 static void fire_call(unsigned number)
 {
-    static const uintptr_t words[] = {1, 2, 3, 4};
+    const struct trace_values words = {.value = {1, 2, 3, 4},
+                                       .n = trace_kercall_wide(number) ? 4 : 2};
 
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter + number / 128) && trace_kercall_on(number)) {
-        trace_kercall(number, words, trace_kercall_wide(number) ? 4 : 2);
+        trace_kercall(number, &words);
     }
 }
 

@@ -4,18 +4,12 @@
  * names, and every kernel call once, as such, with words that it refuses or that do no harm.
  */
 #include "test/boot/programs/causes.h"
+#include "test/boot/programs/every_call.h"
 
 #include <stdio.h>
 
 #include "lib/include/kymo.h"
 #include "lib/include/sys/tracelog.h"
-
-enum {
-#define KERCALL(number, name, handler, flags, args, enter, enterw, exitw, doc) \
-    CALL_##name = (number),
-#include "kernel/abi/kercalls.def"
-#undef KERCALL
-};
 
 #if defined(__arm__)
 #define DEVICE 0x40001000u
@@ -127,98 +121,7 @@ void cause_places(void)
     trace_func_exit((void *)0x1240, (void *)0x4570);
 }
 
-#define NOBODY 99999
-#define NOWHERE 0x2fffffff
-#define BAD 8       /* an address that is no program's */
-#define LAST 0x1a57 /* the call before's result */
 #define PARTS 5
-
-static uint64_t none;
-static const struct {
-    unsigned number;
-    uintptr_t args[6];
-} made[] = {
-    {CALL_NOP, {1, 2, 3, 4, 5, 6}},
-    {CALL_TRACE_EVENT, {0x7fffffff, 1, 2, 3, 4}},
-    {CALL_MSG_CURRENT, {NOWHERE}},
-    {CALL_MSG_SENDV, {12345, BAD, 1, BAD, 2}},
-    {CALL_MSG_SENDVNC, {12345, BAD, 3, BAD, 4}},
-    {CALL_MSG_ERROR, {NOWHERE, EIO}},
-    {CALL_MSG_RECEIVEV, {999, BAD, 1, BAD}},
-    {CALL_MSG_REPLYV, {NOWHERE, 7, BAD, 1}},
-    {CALL_MSG_READV, {NOWHERE, BAD, 1, 2, 3}},
-    {CALL_MSG_WRITEV, {NOWHERE, BAD, 1, 2, 3}},
-    {CALL_MSG_INFO, {NOWHERE, BAD}},
-    {CALL_MSG_SEND_PULSE, {12345, 10, 1, 2}},
-    {CALL_MSG_DELIVER_EVENT, {NOWHERE, BAD}},
-    {CALL_MSG_RECEIVEPULSEV, {999, BAD, 1, BAD}},
-    {CALL_SIGNAL_KILL, {0, NOBODY, 1, 15, 2, 3}},
-    {CALL_CHANNEL_CREATE, {0}},
-    {CALL_CHANNEL_DESTROY, {LAST}},
-    {CALL_CONNECT_ATTACH, {0, NOBODY, 1, 2, 3}},
-    {CALL_CONNECT_DETACH, {12345}},
-    {CALL_CONNECT_SERVER_INFO, {0, 12345, BAD}},
-    {CALL_CONNECT_CLIENT_INFO, {NOBODY, BAD, 1}},
-    {CALL_CONNECT_FLAGS, {0, 12345, 1, 2}},
-    {CALL_THREAD_CREATE, {NOBODY, BAD, 1, BAD}},
-    {CALL_THREAD_DESTROY, {9999, 1, 2}},
-    {CALL_THREAD_DETACH, {9999}},
-    {CALL_THREAD_JOIN, {9999, BAD}},
-    {CALL_THREAD_CANCEL, {9999, BAD}},
-    {CALL_THREAD_CTL, {9999, BAD}},
-    {CALL_INTERRUPT_ATTACH, {NOBODY, BAD, 1}},
-    {CALL_INTERRUPT_DETACH, {9999}},
-    {CALL_TIMER_TIMEOUT, {CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_INTR, 0, (uintptr_t)&none, 0}},
-    {CALL_INTERRUPT_WAIT, {0, 0}},
-    {CALL_INTERRUPT_MASK, {NOBODY, 1}},
-    {CALL_INTERRUPT_UNMASK, {NOBODY, 1}},
-    {CALL_CLOCK_TIME, {77, BAD, BAD}},
-    {CALL_CLOCK_ADJUST, {77, BAD, BAD}},
-    {CALL_CLOCK_PERIOD, {77, BAD, BAD}},
-    {CALL_CLOCK_ID, {NOBODY, 1}},
-    {CALL_TIMER_CREATE, {77, BAD}},
-    {CALL_TIMER_DESTROY, {9999}},
-    {CALL_TIMER_SETTIME, {9999, 1, BAD, BAD}},
-    {CALL_TIMER_INFO, {NOBODY, 1, 2, BAD}},
-    {CALL_TIMER_ALARM, {77, BAD, BAD}},
-    {CALL_SYNC_CREATE, {77, BAD, 1}},
-    {CALL_SYNC_DESTROY, {BAD}},
-    {CALL_SYNC_MUTEX_LOCK, {BAD}},
-    {CALL_SYNC_MUTEX_UNLOCK, {BAD}},
-    {CALL_SYNC_CONDVAR_WAIT, {BAD, BAD}},
-    {CALL_SYNC_CONDVAR_SIGNAL, {BAD, 1}},
-    {CALL_SYNC_SEM_POST, {BAD}},
-    {CALL_SYNC_SEM_WAIT, {BAD, 1}},
-    {CALL_SYNC_CTL, {1, BAD, 2}},
-    {CALL_SCHED_GET, {NOBODY, 1, BAD}},
-    {CALL_SCHED_SET, {NOBODY, 1, 2, BAD}},
-    {CALL_SCHED_YIELD, {0}},
-    {CALL_SCHED_INFO, {NOBODY, 1, BAD}},
-    {CALL_PROC_SPAWN, {BAD}},
-    {CALL_PROC_WAIT, {NOBODY, BAD, 1}},
-    {CALL_PROC_INFO, {0x7fffffff, BAD}},
-    {CALL_THREAD_INFO, {NOBODY, 1, BAD}},
-    {CALL_PROC_SELF, {0, 0}},
-    {CALL_MEM_MAP, {BAD}},
-    {CALL_MEM_UNMAP, {0x1000, 4096}},
-    {CALL_NAME_ATTACH, {BAD, 1}},
-    {CALL_NAME_DETACH, {9999}},
-    {CALL_NAME_LOOKUP, {BAD, BAD}},
-    {CALL_IMAGE_READ, {BAD, 1, BAD, 2}},
-    {CALL_HOST_CALL, {99, 1, 2, 3}},
-    {CALL_SYSTEM_CTL, {99, 1}},
-    {CALL_SYSPAGE_READ, {0, BAD, 4}},
-    {CALL_LIB_WORD, {3}},
-    {CALL_CONSOLE_WRITE, {BAD, 1}},
-    {CALL_CONSOLE_READ, {BAD, 1, BAD}},
-    {CALL_CLOCK_CYCLES, {BAD}},
-    {CALL_OBJECT_OPEN, {BAD, 1, 2}},
-    {CALL_OBJECT_CLOSE, {77}},
-    {CALL_OBJECT_SIZE, {77, 4096}},
-    {CALL_OBJECT_INFO, {77, BAD}},
-    {CALL_OBJECT_UNLINK, {BAD}},
-    {CALL_DTRACE, {BAD, 1, 2}},
-};
 
 /* A call, its six words, and what came of it, as one text. */
 static void tell_call(unsigned number, const uintptr_t args[6], struct raw_result result)
@@ -238,19 +141,19 @@ static void call_part(unsigned part)
 {
     struct raw_result before = {0, 0};
     uintptr_t words[2][6] = {{0}};
-    unsigned from = COUNT(made) * part / PARTS, to = COUNT(made) * (part + 1) / PARTS;
+    unsigned from = every_calls * part / PARTS, to = every_calls * (part + 1) / PARTS;
 
     for (unsigned i = from; i < to; i++) {
         uintptr_t *args = words[i % 2];
-        memcpy(args, made[i].args, sizeof(words[0]));
-        args[0] = args[0] == LAST ? (uintptr_t)before.value : args[0];
-        struct raw_result result = raw_call(made[i].number, args);
+        memcpy(args, every_call[i].args, sizeof(words[0]));
+        args[0] = args[0] == EVERY_CALL_LAST ? (uintptr_t)before.value : args[0];
+        struct raw_result result = raw_call(every_call[i].number, args);
         if (i > from) {
-            tell_call(made[i - 1].number, words[(i - 1) % 2], before);
+            tell_call(every_call[i - 1].number, words[(i - 1) % 2], before);
         }
         before = result;
     }
-    tell_call(made[to - 1].number, words[(to - 1) % 2], before);
+    tell_call(every_call[to - 1].number, words[(to - 1) % 2], before);
 }
 
 void cause_calls_1(void)

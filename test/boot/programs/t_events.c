@@ -164,5 +164,6 @@ static const struct check table[] = {
 
 int main(void)
 {
+    truth_begin("t_events");
     return check_run("events", table, COUNT(table));
 }

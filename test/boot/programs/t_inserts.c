@@ -59,5 +59,6 @@ static const struct check table[] = {
 
 int main(void)
 {
+    truth_begin("t_inserts");
     return check_run("inserts", table, COUNT(table));
 }

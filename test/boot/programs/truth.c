@@ -9,21 +9,39 @@
 #include "test/boot/programs/check.h"
 
 static unsigned step;
+static char line[512];
 
 void truth_step(void)
 {
     trace_logi(TRUTH_MARK, ++step, 0);
 }
 
+/* The rest of the line, from n on. */
+static void tell(int n, const char *format, va_list list)
+{
+    n += vsnprintf(line + n, sizeof(line) - 1 - (size_t)n, format, list);
+    EXPECT(n < (int)sizeof(line) - 1);
+    line[n++] = '\n';
+    for (int from = 0, done; from < n; from += done) {
+        done = (int)ConsoleWrite(line + from, (size_t)(n - from < 200 ? n - from : 200));
+        if (done <= 0) {
+            return;
+        }
+    }
+}
+
 void truth(const char *format, ...)
 {
-    char line[160];
     va_list list;
 
     va_start(list, format);
-    vsnprintf(line, sizeof(line), format, list);
+    tell(snprintf(line, sizeof(line), "TRUTH %u ", step), format, list);
     va_end(list);
-    say("TRUTH %u %s", step, line);
+}
+
+void truth_begin(const char *program)
+{
+    say("TRUTH-OF %s %d", program, self_pid());
 }
 
 void truth_long(const char *head, const char *text)
