@@ -31,9 +31,12 @@ struct capture {
 int capture_open(struct capture *capture, const struct options *options);
 /* After the header: whether -S leaves room for anything. 0 or -1 (reported). */
 int capture_fits(const struct capture *capture);
-/* Writes the READY buffers: all, or if `limited` a few, up to -n's limit. 0, or
- * -1 if the sink failed: what is taken is given back all the same. */
+/* Writes a few of the READY buffers, `limited`: up to -n's limit; `more` says whether to come
+ * again: carrying a buffer over a slow link can make more events than a buffer holds. 0, or -1 if
+ * the sink failed: what is taken is given back all the same. */
 int capture_drain(struct capture *capture, bool limited);
+/* After STOP: writes what was READY then. 0, -1 as above. */
+int capture_rest(struct capture *capture);
 /* After the last buffer: DROPPED slots for losses that found no buffer to stand in. 0 or -1. */
 int capture_pending(struct capture *capture);
 /* DROPPED slots, behind what that CPU has written last: reason << 8 | class, and how many. 0, -1.

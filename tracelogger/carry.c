@@ -159,14 +159,9 @@ static int carry(struct capture *capture, uint32_t limit)
     return result == 0 ? 1 : -1;
 }
 
-/*
- * Goes on after a failure: START waits for buffers that only this gives back. While the recording
- * runs it is bounded: carrying a buffer over a slow link can make more events than a buffer holds.
- */
-int capture_drain(struct capture *capture, bool limited)
+/* Goes on after a failure: START waits for buffers that only this gives back. */
+static int carry_some(struct capture *capture, uint32_t limit, uint32_t most)
 {
-    uint32_t limit = limited ? capture->options->buffers : 0;
-    uint32_t most = !limited ? UINT32_MAX : most_in_hand(capture) > 1 ? 1 : AT_ONCE;
     int result = 0;
     int carried = 1;
 
@@ -178,6 +173,19 @@ int capture_drain(struct capture *capture, bool limited)
     }
     capture->more = carried != 0;
     return result;
+}
+
+int capture_drain(struct capture *capture, bool limited)
+{
+    uint32_t most = most_in_hand(capture) > 1 ? 1 : AT_ONCE;
+
+    return carry_some(capture, limited ? capture->options->buffers : 0, most);
+}
+
+/* No more than there are buffers: an application may start again and again, and make others. */
+int capture_rest(struct capture *capture)
+{
+    return carry_some(capture, 0, (uint32_t)(capture->block_bytes / TRACE_BUFFER_BYTES));
 }
 
 /* A DROPPED slot behind everything else; more than one if 32 bits don't hold the count. */

@@ -68,13 +68,18 @@ static int take_signals(void)
                : 0;
 }
 
-/* What is still in the kernel after STOP, and the losses that nothing in the stream tells of. */
+/*
+ * What is still in the kernel after STOP, and the losses that nothing in the stream tells of. The
+ * buffers are given up before the account is asked for: an application may have started again
+ * meanwhile, and what it has recorded since is then counted as discarded.
+ */
 static void finish(void)
 {
     TraceEvent(_NTO_TRACE_FLUSHBUFFER); /* STOP has closed them: this finds nothing, or refuses */
-    session.bad |= capture_drain(&session.capture, false) != 0;
-    session.bad |= capture_pending(&session.capture) != 0;
+    session.bad |= capture_rest(&session.capture) != 0;
     InterruptDetach(session.hook);
+    capture_close(&session.capture);
+    session.bad |= capture_pending(&session.capture) != 0;
     session.bad |= sink_close() != 0 || session.capture.unwritten > 0;
     report(&session.capture, &session.summary);
     if (session.options.gate) {
@@ -120,7 +125,6 @@ static int run(void)
     }
     session_loop();
     finish();
-    capture_close(&session.capture);
     if (session.stopper) {
         MsgReply(session.stopper, session.bad, &session.summary, sizeof(session.summary));
     }

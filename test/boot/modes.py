@@ -67,7 +67,7 @@ def every_event_is_in_the_capture_or_counted(boot):
 
 def each_logger_ends_well(boot):
     wrong = [name for name, text in logger.cases(boot).items()
-             if "ended with status" in text and name not in ("S-small", "S-ring")]
+             if "ended with status" in text and name not in ("S-small", "S-ring", "at-once")]
     return f"status: {wrong}" if wrong else None
 
 
@@ -126,6 +126,15 @@ def it_ends_by_itself(boot):
     if int(logger.SUMMARY.search(said["daemon-n"])[4]) < 3:
         wrong.append("daemon-n: fewer than 3 buffers")
     return "; ".join(wrong) or None
+
+
+def of_two_one_records(boot):
+    """However close they begin; the other says who does, if that has the buffers by then."""
+    text = logger.cases(boot)["at-once"]
+    who = re.findall(r"^tracelogger: (?:tracelogger \(process \d+\) records already|another one "
+                     r"begins just now): `tracestop` ends it$", text, re.M)
+    summaries, failed = len(logger.SUMMARY.findall(text)), text.count("ended with status 1\n")
+    return None if (len(who), summaries, failed) == (1, 1, 1) else text[:500]
 
 
 def a_capture_without_a_run_is_empty(boot):
@@ -218,6 +227,8 @@ def it_says_how_much_it_lost(boot):
 
 CHECKS = [every_event_is_in_the_capture_or_counted, each_logger_ends_well,
           three_runs_are_one_capture, the_filters_are_the_applications,
-          a_daemons_ring_is_written_at_each_stop, it_ends_by_itself,
+          a_daemons_ring_is_written_at_each_stop, it_ends_by_itself, of_two_one_records,
           a_capture_without_a_run_is_empty, attributes_are_read_back, flushing_closes_quiet_buffers,
           sizes_are_kept, a_and_b_are_as_documented, it_says_how_much_it_lost]
+# Without the last: a storm that goes on while the message is said makes it out of date.
+CHECKS_ON_THREADS = CHECKS[:-1]

@@ -359,6 +359,8 @@ SUITES = [
     Suite("options-smp1", "the same on one CPU", "options", A64, cpus=1, checks=logger.CHECKS),
     Suite("modes", "tracelogger's modes, and options whose captures say whether they work",
           "modes", tests=12, checks=modes.CHECKS),
+    Suite("modes-multi", "the same on 4 real threads", "modes", A64, "multi", cpus=4, tests=12,
+          timeout=400, soak=True, checks=modes.CHECKS_ON_THREADS),
     Suite("gate", "only what a D program lets pass, until a D trigger stops it", "gate", tests=6,
           checks=gate.CHECKS),
     Suite("memory", "captures in memory objects, buffers kept in one", "memory", tests=2,

@@ -107,6 +107,24 @@ static void t_stop(void)
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
 }
 
+/* Runs without end, one after the other, until there are no buffers any more. */
+static void t_again(void)
+{
+    uint32_t runs = 0;
+
+    only(_NTO_TRACE_KERCALL);
+    while (command(_NTO_TRACE_STARTNOSTATE) == 0) {
+        insert(INSIDE, 20);
+        EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+        /* Emulated CPUs that take turns would wait for the kernel's lock most of the time. */
+        if (++runs % 16 == 0) {
+            sleep_ms(1);
+        }
+    }
+    EXPECT_EQ(errno, ECANCELED);
+    EXPECT(runs >= 16);
+}
+
 /* ^C, from somebody who may. */
 static void t_signal(void)
 {
@@ -119,8 +137,8 @@ static void t_signal(void)
 int main(int argc, char **argv)
 {
     static const struct check table[] = {
-        {"runs", t_runs},   {"plain", t_plain}, {"ring", t_ring},    {"filters", t_filters},
-        {"start", t_start}, {"stop", t_stop},   {"signal", t_signal}};
+        {"runs", t_runs},   {"plain", t_plain}, {"ring", t_ring},     {"filters", t_filters},
+        {"start", t_start}, {"stop", t_stop},   {"signal", t_signal}, {"again", t_again}};
 
     for (unsigned i = 0; argc == 2 && i < COUNT(table); i++) {
         if (strcmp(argv[1], table[i].name) == 0) {
