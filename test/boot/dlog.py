@@ -149,7 +149,8 @@ def logstop_ends_a_recording(board):
               { logstop(); printf("seen\\n"); exit(4); }"""
     with Board(board, "live", "trigger") as b:
         # How soon it stops is the host's affair: all of a storm has room.
-        for name, options, storm in ("once", "-r -k 64", 3000), ("after", "-r -k 64 --after 5", 600):
+        for name, options, storm in (("once", "-r -k 64", 3000),
+                                     ("after", "-r -k 64 --after 5", 600)):
             out = os.path.join(b.dir, f"{name}.txt")
             if os.path.exists(out):  # of a run before
                 os.remove(out)
