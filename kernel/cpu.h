@@ -16,6 +16,7 @@
 #define WORK_RESCHED 0x01 /* another thread may have to run here */
 #define WORK_INTR 0x02    /* intr_entry() noted interrupts to deliver */
 #define WORK_TIMER 0x04   /* this CPU's timer interrupt came */
+#define WORK_RAISE 0x10   /* a D program has raised a signal here: kernel/d/raise.c */
 #define WORK_TRACE 0x08   /* a trace buffer passed the high-water mark or was closed */
 
 /* Interrupt lines that programs can attach are below this. */

@@ -10,6 +10,7 @@
  */
 #include "kernel/exit.h"
 
+#include "kernel/d/d.h"
 #include "kernel/intr.h"
 #include "kernel/kercall_trace.h"
 #include "kernel/sched.h"
@@ -33,6 +34,9 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
     }
     if (work & WORK_TRACE) {
         trace_kernel_exit();
+    }
+    if (work & WORK_RAISE) {
+        d_raise_now(cpu);
     }
     if (work & WORK_RESCHED) {
         cpu->resched = 1;

@@ -62,6 +62,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
  * run on other CPUs end first; what is left then is done by the last of them.
  */
 void process_end(struct process *proc, int status);
+bool process_signal(struct process *proc, int signo); /* true: it has ended it */
 bool process_able(const struct process *proc, uint32_t ability);
 
 /* A thread of it ended and is out of threads[]; the last one ends the process too. */

@@ -36,6 +36,15 @@ static bool is_told(struct process *proc, int signo)
     return event_deliver(proc, NULL, &event, NULL) == 0;
 }
 
+bool process_signal(struct process *proc, int signo)
+{
+    if (is_told(proc, signo)) {
+        return false;
+    }
+    process_end(proc, signo);
+    return true;
+}
+
 long ker_signal_kill(struct thread *self, const uintptr_t *args)
 {
     int tid = (int)args[2], signo = (int)args[3];
@@ -55,10 +64,6 @@ long ker_signal_kill(struct thread *self, const uintptr_t *args)
     }
     trace_comm_signal(signo, (int)args[4], 0, (uint32_t)proc->pid, (uint32_t)self->proc->pid,
                       (uint32_t)args[5], 0, 0, 0, 0);
-    if (is_told(proc, signo)) {
-        return 0;
-    }
     bool own = proc == self->proc;
-    process_end(proc, signo);
-    return own ? KER_GONE : 0;
+    return process_signal(proc, signo) && own ? KER_GONE : 0;
 }

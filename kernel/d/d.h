@@ -11,11 +11,13 @@
 
 #include "trace/d/d.h"
 
+struct cpu;
 struct process;
 struct thread;
 
-bool d_log_dump(unsigned part); /* trace/d/log.h */
-void kernel_d_init(void);       /* boot, when timers and the heap are there */
+void d_raise_now(const struct cpu *cpu); /* WORK_RAISE; kernel lock held */
+bool d_log_dump(unsigned part);          /* trace/d/log.h */
+void kernel_d_init(void);                /* boot, when timers and the heap are there */
 
 /* Providers: each registers itself and its probes. Boot. */
 void d_sites_init(void);

@@ -278,13 +278,6 @@ void d_port_stop_process(void)
 {
 }
 
-/* From here no lock can be taken: the signal is refused, which the machine tells as a fault. */
-bool d_port_raise(int signal)
-{
-    (void)signal;
-    return false;
-}
-
 void d_port_logstop(void)
 {
     trace_trigger();

@@ -4,13 +4,13 @@
 boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
 	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz t_storms \
-	t_console t_events t_calls t_object victim
+	t_slain t_console t_events t_calls t_object victim
 boot_programs += t_limits t_daemon t_signal t_gate
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
 t_gate_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
-$(foreach p,t_d t_fbt t_life t_faults t_dfuzz t_storms,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
+$(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 t_events_SRCS += $(addprefix test/boot/programs/,truth.c instrumented.c)
 t_calls_SRCS += $(addprefix test/boot/programs/,truth.c every_call.c calls_ipc.c calls_sync.c calls_time.c \
 	calls_process.c)
@@ -48,6 +48,12 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello watchdog \
 	$(DEMO_PROGRAMS) victim \
 	$(filter $(file <test/boot/images/$(i).start),$(filter-out victim,$(boot_programs)))))
+slain_D := test/boot/slain/slain.d
+slain-soak_D := $(slain_D)
+slain-disk_D := $(slain_D)
+slain-disk-soak_D := $(slain_D)
+slain-disk_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
+slain-disk-soak_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 $(foreach i,control control-smp4 control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
 	$(eval $(i)_D = $$(life_D)))

@@ -13,6 +13,7 @@ import kev
 import logger
 import memory
 import modes
+import slain
 import truth
 
 ROOT = kev.ROOT
@@ -371,6 +372,16 @@ SUITES = [
     Suite("killed-multi", "the same on 4 real threads", "killed", A64, "multi", cpus=4, tests=2,
           checks=[the_first_one_is_sound, a_second_capture_works,
                   says("tracelogger: stopped a ring whose logger is gone")]),
+    Suite("slain", "tracelogger killed at its kernel calls, a sample of them", "slain", tests=2,
+          prepare=slain.prepare, checks=[slain.what_was_given_back_is_in_the_capture]),
+    Suite("slain-soak", "at each of them", "slain-soak", tests=2, soak=True, timeout=900,
+          prepare=slain.prepare, checks=[slain.what_was_given_back_is_in_the_capture]),
+    Suite("slain-disk", "the same with captures on a disk", "slain-disk", A64, "sleep", tests=2,
+          prepare=slain.prepare, qemu=slain.DISK,
+          checks=[slain.what_was_given_back_is_on_the_disk]),
+    Suite("slain-disk-soak", "the same at each of them", "slain-disk-soak", A64, "sleep", tests=2,
+          soak=True, timeout=900, prepare=slain.prepare, qemu=slain.DISK,
+          checks=[slain.what_was_given_back_is_on_the_disk]),
     Suite("full", "the host's disk is full", "full", prepare=to_dev_full, tests=1,
           checks=[says(r"write: the host's disk is full, .* valid up to byte 0\n"),
                   says("init: process 3 ended with status 1")]),

@@ -370,6 +370,11 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
     return -ENOSYS;
 }
 
+void d_raise_now(const struct cpu *cpu)
+{
+    (void)cpu;
+}
+
 void d_process_gone(struct process *proc)
 {
     (void)proc;

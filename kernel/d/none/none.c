@@ -28,6 +28,11 @@ void d_process_gone(struct process *proc)
     (void)proc;
 }
 
+void d_raise_now(const struct cpu *cpu)
+{
+    (void)cpu;
+}
+
 void d_syscall_entry(const struct thread *self)
 {
     (void)self;

@@ -215,7 +215,7 @@ static uint64_t hash_text(void)
     return hash_piece(hash, range[1] - PIECE);
 }
 
-static uint64_t count_objects(void)
+uint64_t d_objects(void)
 {
     struct kymo_proc_info p = {0};
     uint64_t sum = 0;
@@ -236,7 +236,7 @@ uint64_t d_memory(void)
 
 struct world d_world(void)
 {
-    struct world w = {.text = hash_text(), .objects = count_objects()};
+    struct world w = {.text = hash_text(), .objects = d_objects()};
 
     w.memory = d_memory();
     return w;

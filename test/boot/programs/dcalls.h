@@ -43,6 +43,8 @@ uint64_t d_memory(void); /* bytes free, as the target says */
 /* Something to trace: so many messages from one thread to another, and the replies. */
 void d_talk(unsigned sends);
 
+uint64_t d_objects(void); /* threads, channels, ... of all processes: a sum */
+
 struct world {
     uint64_t memory;  /* bytes free */
     uint64_t text;    /* of the kernel's code: a hash */

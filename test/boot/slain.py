@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a tracelogger that was killed leaves: test/boot/programs/t_slain.c kills and says so."""
+import os
+import re
+import subprocess
+
+import kev
+
+KYMO = os.path.join(kev.ROOT, "build/kymo")
+DISK = ["-device", "virtio-blk-device,drive=disk", "-drive",
+        "if=none,id=disk,format=raw,file=slain.img"]
+LINE = re.compile(r"^SLAIN (\S+)\.kev given=(\d+) left=(\d+)$", re.M)
+
+
+def prepare(boot):
+    if boot.suite.qemu == DISK:
+        with open(os.path.join(boot.dir, "slain.img"), "wb") as f:
+            f.truncate(100 * 33 * 512)  # 99 frames: each logger reads all their headers
+
+
+def buffers(path):
+    """How many there are, one after the other without a gap, each whole but perhaps the last; or
+    what is wrong."""
+    with open(path, "rb") as f:
+        if os.path.getsize(path) == 0:
+            return 0
+        try:
+            f.seek(kev.slots_offset(f))
+        except ValueError:  # killed in the header
+            return 0
+        data = f.read()
+    at, found, sequences = 0, 0, {}
+    words = memoryview(data[:len(data) // 16 * 16]).cast("I")
+    while at + 4 <= len(words):
+        header, d1, d2 = words[at], words[at + 2], words[at + 3]
+        if header >> 10 & 0x1f != 1 or header & 0x3ff != 2:
+            return found if header & 0x3ff == 8 else f"no buffer at slot {at // 4}"
+        if at + 4 * d2 > len(words):
+            return found
+        cpu = header >> 24 & 0x3f
+        if sequences.get(cpu, d1 - 1) != d1 - 1:
+            return f"CPU {cpu}: buffer {d1} after {sequences[cpu]}"
+        sequences[cpu] = d1
+        at, found = at + 4 * d2, found + 1
+    return found
+
+
+def judge(boot, path_of):
+    """Of those captures that are still there."""
+    slain = LINE.findall(boot.console)
+    if len(slain) < 30:
+        return f"only {len(slain)} were killed"
+    wrong, most = [], 0
+    for name, given, _ in slain:
+        path = path_of(name)
+        if path is None:
+            continue
+        there = buffers(path) if os.path.exists(path) else 0
+        if not isinstance(there, int) or there < int(given):
+            wrong.append(f"{name}: {given} given back, {there} there")
+        most = max(most, int(given))
+    if most < 4:
+        wrong.append(f"at most {most} buffers were given back")
+    return "; ".join(wrong[:5]) or None
+
+
+def what_was_given_back_is_in_the_capture(boot):
+    return judge(boot, lambda name: os.path.join(boot.dir, name + ".kev"))
+
+
+def what_was_given_back_is_on_the_disk(boot):
+    image = os.path.join(boot.dir, "slain.img")
+    done = subprocess.run([KYMO, "extract", "-d", boot.dir, image], capture_output=True, text=True)
+    os.unlink(image)
+    if done.returncode != 0 or "INCOMPLETE" in done.stderr:
+        return done.stderr[-300:]
+    paths = {re.sub(r"-\d+\.kev$", "", n): os.path.join(boot.dir, n)
+             for n in os.listdir(boot.dir)}
+    return judge(boot, lambda name: paths.get(name.removeprefix("block:")))

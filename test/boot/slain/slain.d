@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ends the tracelogger at its n-th kernel call, which t_slain says by a NOP with arguments: 0x510
+ * and n; 0: never. Counts its calls, the buffers that it gives back (0x20001001), each of which was
+ * in the sink by then, and its tries to take one (0x20001000).
+ */
+#pragma D option destructive
+
+int n, calls;
+
+syscall::nop:entry /arg0 == 0x510/ { n = arg1; calls = 0; }
+syscall:::entry /execname == "tracelogger"/ { @ = count(); calls++; }
+syscall::trace_event:entry /execname == "tracelogger" && (uint32_t)arg0 == 0x20001001/
+{
+	@given = count();
+}
+syscall::trace_event:entry /execname == "tracelogger" && (uint32_t)arg0 == 0x20001000/
+{
+	@taken = count();
+}
+syscall:::entry /execname == "tracelogger" && calls == n/ { raise(9); }
