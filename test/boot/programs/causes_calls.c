@@ -135,13 +135,25 @@ static void tell_call(unsigned number, const uintptr_t args[6], struct raw_resul
     fact(text, 0);
 }
 
+/* Where a part begins: not at a call that belongs to the one before it. */
+static unsigned part_begin(unsigned part)
+{
+    unsigned at = every_calls * part / PARTS;
+
+    while (at < every_calls && (every_call[at].args[0] == EVERY_CALL_LAST ||
+                                every_call[at].number == CALL_INTERRUPT_WAIT)) {
+        at++;
+    }
+    return at;
+}
+
 /* One of PARTS, for D's buffer is small. What is told comes after the next call, which a timeout
  * may be for. */
 static void call_part(unsigned part)
 {
     struct raw_result before = {0, 0};
     uintptr_t words[2][6] = {{0}};
-    unsigned from = every_calls * part / PARTS, to = every_calls * (part + 1) / PARTS;
+    unsigned from = part_begin(part), to = part_begin(part + 1);
 
     for (unsigned i = from; i < to; i++) {
         uintptr_t *args = words[i % 2];
