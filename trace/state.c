@@ -139,7 +139,7 @@ void trace_kernel_exit(void)
     if (trace_state.log.retained) {
         trace_retain_exit(cpu);
     }
-    bool triggered = trace_trigger_tell();
+    bool triggered = trace_trigger_tell(cpu);
     if (triggered || !trace_state.running || trace_state.policy != TRACE_RING) {
         raise(cpu, triggered);
     }
@@ -200,6 +200,7 @@ long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr, bool reta
     if (error) {
         return error;
     }
+    trace_trigger_reset();
     trace_port_run_on_all(reset_here, NULL);
     trace_port_run_on_all(policy_here, NULL);
     if (retained) {

@@ -5,7 +5,9 @@
 #include "trace/port.h"
 #include "trace/ring.h"
 
-enum { NONE, FIRED, TOLD };
+/* FIRED and the number of its CPU, which alone tells it: at its exit the clause's event is logged.
+ */
+enum { NONE, TOLD, FIRED };
 static uint32_t trigger; /* [a] */
 
 void trace_trigger(void)
@@ -14,8 +16,8 @@ void trace_trigger(void)
     struct trace_cpu *cpu = trace_port_cpu();
     uint32_t none = NONE;
 
-    if (cpu->on && __atomic_compare_exchange_n(&trigger, &none, FIRED, false, __ATOMIC_ACQ_REL,
-                                               __ATOMIC_RELAXED)) {
+    if (cpu->on && __atomic_compare_exchange_n(&trigger, &none, FIRED + cpu->id, false,
+                                               __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
         TRACE_PORT_REQUEST_EXIT(cpu);
     }
     trace_port_irq_restore(irq);
@@ -26,9 +28,9 @@ void trace_trigger_reset(void)
     __atomic_store_n(&trigger, NONE, __ATOMIC_RELEASE);
 }
 
-bool trace_trigger_tell(void)
+bool trace_trigger_tell(const struct trace_cpu *cpu)
 {
-    uint32_t fired = FIRED;
+    uint32_t fired = FIRED + cpu->id;
 
     return __atomic_compare_exchange_n(&trigger, &fired, TOLD, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);

@@ -10,12 +10,15 @@
 
 #include <stdbool.h>
 
+struct trace_cpu;
+
 /* Any context. While tracing doesn't run on this CPU: nothing. */
 void trace_trigger(void);
-/* START: there was none yet. Kernel lock. */
+/* ALLOCBUFFER and START: there was none yet. Kernel lock. */
 void trace_trigger_reset(void);
-/* The kernel's exit: whether the hook must be raised for it, true once. */
-bool trace_trigger_tell(void);
+/* This CPU's exit from the kernel: whether the hook must be raised for what fired here, true once.
+ */
+bool trace_trigger_tell(const struct trace_cpu *);
 bool trace_trigger_fired(void);
 
 #endif

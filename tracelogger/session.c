@@ -94,7 +94,8 @@ static void trigger(void)
     }
 }
 
-/* Another process's STOP is the end, but with -d1 just that of one of several runs. */
+/* Another process's STOP is the end, but with -d1 just that of one of several runs; there a trigger
+ * counts that came before it. */
 static void notice(void)
 {
     bool triggered;
@@ -106,7 +107,7 @@ static void notice(void)
     if (!recording && !session.options.daemon) {
         printf("tracelogger: stopped by another process\n");
         session.phase = DONE;
-    } else if (recording && triggered && !session.triggered) {
+    } else if (triggered && !session.triggered) {
         trigger();
     }
 }
@@ -163,7 +164,9 @@ static void pulse(const struct _pulse *pulse)
         session_stop();
         break;
     case PULSE_AFTER:
-        printf("tracelogger: stopped by a D trigger\n");
+        if (session.phase == RUNNING) { /* else something stops it already */
+            printf("tracelogger: stopped by a D trigger\n");
+        }
         session_stop();
         break;
     case PULSE_LAG:

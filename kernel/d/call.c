@@ -4,7 +4,8 @@
  * the machine's control lock. What the caller gives is the machine's own copy while it looks at it:
  * another thread of the caller can't change it meanwhile. Errors: kernel/abi/sys/dtrace.h.
  *
- * The machine's cleaning runs on a timer while there are consumers. Tested by test/boot's suite d.
+ * The machine's cleaning runs on a timer while there are consumers, the event log's gate included.
+ * Tested by test/boot's suites d and gate.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/ability.h"
@@ -15,6 +16,7 @@
 #include "kernel/string.h"
 #include "kernel/syspage.h"
 #include "trace/d/control.h"
+#include "trace/d/log.h"
 #include "trace/d/port.h"
 
 static struct timer_node cleaner; /* [k] */
@@ -23,14 +25,14 @@ static void clean(struct timer_node *node)
 {
     uint64_t ns = d_machine_clean();
 
-    if (d_control_count() > 0) {
+    if (d_consumers) {
         timer_node_start(node, arch_cycles() + clock_ns_to_cycles(ns));
     }
 }
 
-static void clean_from_now_on(void)
+void d_clean_from_now_on(void)
 {
-    if (d_control_count() > 0 && !timer_node_running(&cleaner)) {
+    if (d_consumers && !timer_node_running(&cleaner)) {
         clean(&cleaner);
     }
 }
@@ -100,7 +102,7 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
     }
     error = call_with(proc, &call, in, args[2]);
     block_free(in, in_bytes);
-    clean_from_now_on();
+    d_clean_from_now_on();
     copy_out(proc, args[0], &call, sizeof(call));
     return error;
 }
@@ -191,5 +193,5 @@ void kernel_d_init(void)
     d_profile_init();
     d_fbt_init();
     boot_program();
-    clean_from_now_on();
+    d_clean_from_now_on();
 }

@@ -17,6 +17,7 @@ struct thread;
 
 void d_raise_now(const struct cpu *cpu); /* WORK_RAISE; kernel lock held */
 bool d_log_dump(unsigned part);          /* trace/d/log.h */
+void d_clean_from_now_on(void);          /* after a consumer was made; kernel lock held */
 void kernel_d_init(void);                /* boot, when timers and the heap are there */
 
 /* Providers: each registers itself and its probes. Boot. */

@@ -5,7 +5,8 @@
  * say which events may pass: those on whose probe a clause has no predicate or one that holds, or
  * fails in a fault: a fault keeps no event from the log. So does one inside of a clause of D's. A
  * kernel call's INT event goes as its entry does. A clause may call logstop(): the event passes,
- * and is the log's trigger (trace/trigger.h), but for a fault.
+ * and is the log's trigger (trace/trigger.h), but for a fault. With the option cpu the clauses are
+ * that CPU's, as they always are; of the others nothing passes.
  *
  * Setting: kernel lock. Asking: own CPU, interrupts masked, no lock: the clauses are found by the
  * event's key, and stand while the gate is armed. Tested by test/boot/gate.py.
@@ -56,10 +57,11 @@ static unsigned key_of(unsigned site, unsigned number)
 
 static bool holds(const struct d_ecb *e, const uint64_t *words)
 {
-    struct d_context *x = &e->consumer->cpus[arch_cpu()->trace.id].context;
+    struct d_consumer_cpu *here = &e->consumer->cpus[arch_cpu()->trace.id];
+    struct d_context *x = &here->context;
 
-    if (!e->predicate) {
-        return true;
+    if (!e->predicate || !here->traced) {
+        return here->traced;
     }
     d_context_clause(x, e, words);
     return d_eval(x, e->predicate) || x->fault.kind != DIF_FAULT_NONE;
@@ -125,6 +127,17 @@ static int place(struct d_ecb *e, struct kymo_trace_refusal *why)
     return 0;
 }
 
+/* The log's owner need not be one who may write to other processes. */
+static int only_looks(const struct d_code *code, struct kymo_trace_refusal *why)
+{
+    for (uint32_t i = 0; i < code->nobjects; i++) {
+        if (code->objects[i].flags & D_OBJECT_DESTRUCTIVE) {
+            return refuse(why, KYMO_GATE_WRITES);
+        }
+    }
+    return 0;
+}
+
 static void close(void)
 {
     if (gate.consumer) {
@@ -137,13 +150,18 @@ static void close(void)
 static int place_all(struct kymo_trace_refusal *why)
 {
     struct d_consumer *c = gate.consumer;
-    int error = d_block_make(&gate.clauses, KEYS * sizeof(struct d_ecb *)) ? 0 : -ENOMEM;
+    int error = only_looks(&c->code, why);
 
+    if (!error && !d_block_make(&gate.clauses, KEYS * sizeof(struct d_ecb *))) {
+        error = -ENOMEM;
+    }
     for (uint32_t i = c->necbs; i > 0 && !error; i--) {
         error = place(&c->ecbs[i - 1], why);
     }
     if (error) {
         close();
+    } else if (c->code.ndynamics > 0) {
+        d_clean_from_now_on(); /* what predicates have let go of is to be had again */
     }
     return error;
 }

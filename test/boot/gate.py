@@ -114,5 +114,16 @@ def it_goes_on_after_a_trigger(boot):
     return None if users(boot, "after.kev") == want else "its events are not those of both storms"
 
 
+def a_daemon_hears_of_it_after_the_run(boot):
+    """The trigger is the call by which the application ends its run."""
+    said = logger.cases(boot)
+    if "tracelogger: stopped by a D trigger\n" not in said["daemon"] + said["daemon-over"] or \
+            "tracestop: no tracelogger runs" not in said["daemon-over"]:
+        return "it waits for another run"
+    events = [d1 for cls, event, d1, _ in kev.slots(os.path.join(boot.dir, "daemon.kev"))
+              if cls == USER and event == 100]
+    return None if events == list(range(200)) else f"{len(events)} of its 200 events"
+
+
 CHECKS = [refusals_say_why, only_what_may_pass_is_there, a_trigger_stops_it,
-          it_goes_on_after_a_trigger]
+          it_goes_on_after_a_trigger, a_daemon_hears_of_it_after_the_run]

@@ -362,7 +362,7 @@ SUITES = [
           "modes", tests=12, checks=modes.CHECKS),
     Suite("modes-multi", "the same on 4 real threads", "modes", A64, "multi", cpus=4, tests=12,
           timeout=400, soak=True, checks=modes.CHECKS_ON_THREADS),
-    Suite("gate", "only what a D program lets pass, until a D trigger stops it", "gate", tests=6,
+    Suite("gate", "only what a D program lets pass, until a D trigger stops it", "gate", tests=8,
           checks=gate.CHECKS),
     Suite("memory", "captures in memory objects, buffers kept in one", "memory", tests=2,
           checks=memory.CHECKS),

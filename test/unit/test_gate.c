@@ -292,6 +292,40 @@ static void a_trigger_is_told_once(void **state)
     end();
 }
 
+/* Another CPU that leaves the kernel meanwhile doesn't tell it: the event may not be logged yet. */
+static void its_own_cpu_tells_a_trigger(void **state)
+{
+    (void)state;
+    fake_boot(2);
+    start_tracing(2, _NTO_TRACE_SETRINGMODE);
+    unsigned before[2] = {fake.raised[0], fake.raised[1]};
+    struct fake_where back = fake_on(1);
+    trace_trigger();
+    fake_back(back);
+    trace_kernel_exit();
+    assert_int_equal(fake.raised[0], before[0]);
+    fake_on(1);
+    fake_exit();
+    assert_int_equal(fake.raised[1], before[1] + 1);
+    fake_back(back);
+    end();
+}
+
+/* What was recorded before it had one is nothing to the next owner. */
+static void new_buffers_have_no_trigger(void **state)
+{
+    uint64_t paddr;
+
+    (void)state;
+    begin();
+    trace_trigger();
+    assert_int_equal(triggered(), 1);
+    end();
+    assert_int_equal(command_as(OWNER, _NTO_TRACE_ALLOCBUFFER, 2, 0, &paddr), 0);
+    assert_int_equal(triggered(), 0);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +338,8 @@ int main(void)
         cmocka_unit_test(how_it_ends),
         cmocka_unit_test(counts_begin_with_the_buffers),
         cmocka_unit_test(a_trigger_is_told_once),
+        cmocka_unit_test(its_own_cpu_tells_a_trigger),
+        cmocka_unit_test(new_buffers_have_no_trigger),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

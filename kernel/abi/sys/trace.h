@@ -221,7 +221,8 @@ struct kymo_trace_refusal {
 
 #define KYMO_GATE_REASON_LIST(R) \
     R(1001, PROBE, "a clause on probes that are neither sdt's nor syscall's") \
-    R(1002, ACTION, "a clause with actions other than logstop()")
+    R(1002, ACTION, "a clause with actions other than logstop()") \
+    R(1003, WRITES, "a predicate that writes to a process's memory")
 enum kymo_gate_reason {
 #define R(number, name, text) KYMO_GATE_##name = number,
     KYMO_GATE_REASON_LIST(R)

@@ -182,6 +182,44 @@ static void t_trigger(void)
     close_buffers();
 }
 
+/* A variable that a predicate lets go of is to be had again: there is room for few at a time. */
+static void t_variables(void)
+{
+    unsigned rounds = 40;
+
+    open_buffers();
+    only_kills();
+    EXPECT_EQ(command(_NTO_TRACE_SETALLCLASSESFAST), 0);
+    EXPECT_EQ(gate("variable.dif"), 0);
+    EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+    for (unsigned i = 0; i < rounds; i++) {
+        SignalKill(0, 0, 0, 0, 0, (int)i + 1);
+        sleep_ms(40);
+    }
+    see_all();
+    EXPECT_EQ(seen.enter, rounds);
+    EXPECT_EQ(seen.exit, rounds);
+    close_buffers();
+}
+
+/* With the option cpu the clauses are another CPU's: this program's events are named by none. */
+static void t_other_cpu(void)
+{
+    open_buffers();
+    only_kills();
+    if (cpu_count() == 1) {
+        EXPECT_ERR(gate("cpu.dif"), EINVAL);
+    } else {
+        EXPECT_EQ(gate("cpu.dif"), 0);
+        EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+        kills();
+        see_all();
+        EXPECT_EQ(seen.enter + seen.exit, 0);
+        EXPECT_EQ(stopped(TRACE_CLASS_KER_CALL), 2 * CALLS);
+    }
+    close_buffers();
+}
+
 static void t_refused(void)
 {
     EXPECT_ERR(gate("third.dif"), EFAULT); /* no buffers */
@@ -196,6 +234,8 @@ static void t_refused(void)
     EXPECT_EQ(why.reason, KYMO_GATE_PROBE);
     EXPECT_ERR(gate("sched.dif"), EINVAL);
     EXPECT_EQ(why.reason, KYMO_GATE_PROBE);
+    EXPECT_ERR(gate("writes.dif"), EINVAL);
+    EXPECT_EQ(why.reason, KYMO_GATE_WRITES);
     EXPECT_ERR(TraceEvent((int)KYMO_TRACE_SETGATE, "third.dif", (void *)3), EFAULT);
     EXPECT_ERR(TraceEvent((int)KYMO_TRACE_SETGATE, (void *)3, &why), EFAULT);
     EXPECT_EQ(gate(NULL), 0);
@@ -232,6 +272,7 @@ static void t_again(void)
 static const struct check table[] = {
     {"exactly those", t_exact},      {"changed while it runs", t_changed},
     {"states and pulses", t_states}, {"a trigger", t_trigger},
+    {"let go of", t_variables},      {"another CPU's", t_other_cpu},
     {"refused", t_refused},          {"again and again", t_again},
 };
 

@@ -1,0 +1,2 @@
+#pragma D option cpu=1
+syscall::signal_kill: {}

@@ -1,0 +1,2 @@
+#pragma D option destructive
+syscall::signal_kill:entry /(copyout(alloca(4), arg1, 4), 1)/ {}
