@@ -6,6 +6,7 @@
 
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
+#include "kernel/abi/syspage.h"
 #include "lib/include/kymo.h"
 #include "trace/slot.h"
 #include "tracelogger/capture.h"
@@ -32,11 +33,22 @@ static uint64_t reserve(void)
     return (uint64_t)kymo_cpus() * KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES * TRACE_SLOT_BYTES;
 }
 
+/* What the header takes; before it is written, what it takes at least: the system page. */
+static uint64_t header_bytes(void)
+{
+    struct kymo_syspage page = {0};
+
+    if (sink_bytes() == 0) {
+        SyspageRead(0, &page, sizeof(page));
+    }
+    return sink_bytes() + page.size;
+}
+
 int capture_fits(const struct capture *capture)
 {
     const struct options *options = capture->options;
     bool ring = options->mode == MODE_RING && !options->daemon;
-    uint64_t least = sink_bytes() + reserve() + (ring ? capture->block_bytes : TRACE_BUFFER_BYTES);
+    uint64_t least = header_bytes() + reserve() + (ring ? capture->block_bytes : TRACE_BUFFER_BYTES);
 
     if (options->size == 0 || options->size >= least) {
         return 0;

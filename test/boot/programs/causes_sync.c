@@ -86,15 +86,16 @@ static void *yields(void *unused)
     return unused;
 }
 
-/* To one of the same priority, which then waits in the queue while this thread gives way. */
+/* To one of the same priority, which then waits in the queue while this thread gives way, or runs on
+ * another CPU by then. */
 void cause_yield(void)
 {
     yielded = false;
     int tid = start_thread(yields, NULL, own_priority());
     fact("equal", (uint64_t)tid);
     SchedYield();
-    EXPECT(yielded);
     join(tid);
+    EXPECT(yielded);
 }
 
 /* A timer of this program, for a time that it tells. */
