@@ -48,7 +48,8 @@ int capture_fits(const struct capture *capture)
 {
     const struct options *options = capture->options;
     bool ring = options->mode == MODE_RING && !options->daemon;
-    uint64_t least = header_bytes() + reserve() + (ring ? capture->block_bytes : TRACE_BUFFER_BYTES);
+    uint64_t least =
+        header_bytes() + reserve() + (ring ? capture->block_bytes : TRACE_BUFFER_BYTES);
 
     if (options->size == 0 || options->size >= least) {
         return 0;
