@@ -133,9 +133,9 @@ def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
 
 def what_was_stopped(b, trigger):
     """Till the tracelogger says why it stops: its ring has what was before."""
-    # Others may print between its lines.
-    b.wait_for(r"tracelogger: stopped by a D trigger\n(?:(?!tracelogger: \d).*\n)*"
-               r"tracelogger: \d+ events, 0 lost; .* in " + re.escape(os.path.basename(b.path)))
+    # Others may print between its lines, and the shell its prompt before one.
+    b.wait_for(r"tracelogger: stopped by a D trigger\n(?:(?!.*tracelogger: \d).*\n)*"
+               r".*tracelogger: \d+ events, 0 lost; .* in " + re.escape(os.path.basename(b.path)))
     numbers = [d1 for cls, event, d1, _ in kev.slots(b.path)
                if cls == kev.CLASSES["USER"] and event == 0]
     expect(numbers and numbers == list(range(numbers[0], numbers[-1] + 1)) and
