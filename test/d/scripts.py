@@ -69,6 +69,14 @@ class Board:
         self.qemu.wait()
 
     def dtrace(self, *words):
+        """A machine under load starves the consumer until the deadman ends it: then once more."""
+        for _ in range(3):
+            status, out, err = self.dtrace_once(*words)
+            if "systemic unresponsiveness" not in err:
+                break
+        return status, out, err
+
+    def dtrace_once(self, *words):
         try:
             done = subprocess.run(["build/kymo", "dtrace", "-t", self.spec, *words],
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=SLOW,
@@ -79,11 +87,10 @@ class Board:
 
 
 def script(board, path):
-    """What is wrong, or None; and what it printed. Nothing happens in some seconds, or a machine
-    under load starves the consumer until the deadman ends it: once more."""
+    """What is wrong, or None; and what it printed. Nothing happens in some seconds: once more."""
     error, out = judged(board, path)
     for seconds in ("4", "8"):
-        if error and (error.startswith("no ") or "systemic unresponsiveness" in error):
+        if error and error.startswith("no "):
             error, out = judged(board, path, seconds)
     return error, out
 
