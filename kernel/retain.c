@@ -154,6 +154,7 @@ static void begin(void)
     arch_cache_clean(page, retain.page_bytes);
     retain.found = 0;
     retain.mine = true;
+    retain_notes_begin(at(KYMO_RETAIN_NOTES), retain.boots);
     put_header(NULL);
 }
 

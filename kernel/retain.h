@@ -16,6 +16,12 @@ struct kymo_panic *retain_panic(void);
 /* Last in a panic: the record counts from now on, and everything is in the memory itself. Any
  * context, interrupts masked. */
 void retain_seal(void);
+/* A consumer of D that logs has these notes: kept beside the ring, if the window is this boot's.
+ * bytes NULL: it had others, so all are put anew.
+ * Some instructions a byte, 64 KB at most. Lock held. */
+void retain_note(uint32_t id, const void *bytes, uint32_t n);
+/* The window is this boot's from now on: the notes' part of it. Lock held, or the boot. */
+void retain_notes_begin(uint8_t *area, uint32_t boots);
 /* TraceEvent(KYMO_TRACE_*RETAINED). Lock held. */
 long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args);
 

@@ -317,6 +317,9 @@ static bool is_ring(const struct kev_info *info)
 {
     for (unsigned i = 0; i < info->nattrs; i++) {
         const char *at = info->attrs[i].value;
+        if (strcmp(info->attrs[i].key, "RETAINED") == 0) {
+            return true;
+        }
         bool found = strcmp(info->attrs[i].key, "TRACELOGGER_ARGS") == 0 && says_ring(at);
         while (strcmp(info->attrs[i].key, "TRACELOGGER_ARGS") == 0 && !found &&
                (at = strchr(at, ' ')) != NULL) {

@@ -102,6 +102,10 @@ static int account(const struct run *run, const struct core_output *output)
                    "held",
                    output->path, (unsigned)losses->buffers, (unsigned)losses->unknown);
     }
+    if (losses->notes) {
+        kymo_error("%s: %u of D's programs lack what describes them", output->path,
+                   (unsigned)losses->notes);
+    }
     return losses->buffers ? KYMO_FAILURE : KYMO_OK;
 }
 

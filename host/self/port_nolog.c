@@ -14,6 +14,13 @@ bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const v
     return false;
 }
 
+void d_port_notes(uint32_t id, const void *bytes, uint32_t n)
+{
+    (void)id;
+    (void)bytes;
+    (void)n;
+}
+
 bool d_port_logging(void)
 {
     return false;

@@ -18,7 +18,7 @@
 #include "kernel/abi/sys/trace.h"
 
 #define KYMO_RETAIN_MAGIC 0x5254594bu /* "KYTR" */
-#define KYMO_RETAIN_VERSION 1
+#define KYMO_RETAIN_VERSION 2
 #define KYMO_RETAIN_CPUS 8
 
 /* What is always at the same place; everything else the header says. */
@@ -30,7 +30,9 @@
 #define KYMO_RETAIN_LIVE_BYTES 0x8000u
 #define KYMO_RETAIN_PAGE 0x10000u /* copy of the system page */
 #define KYMO_RETAIN_PAGE_BYTES 0x10000u
-#define KYMO_RETAIN_FREE 0x20000u /* the ring's tables and buffers, wherever they fit */
+#define KYMO_RETAIN_NOTES 0x20000u /* struct kymo_retain_note, one behind the other */
+#define KYMO_RETAIN_NOTES_BYTES 0x10000u
+#define KYMO_RETAIN_FREE 0x30000u /* the ring's tables and buffers, wherever they fit */
 
 /* Where one CPU's cursor and losses are in the memory of a machine that runs or has stopped. */
 struct kymo_retain_place {
@@ -116,6 +118,27 @@ struct kymo_retain_panic {
 _Static_assert(offsetof(struct kymo_retain_panic, record) == 8 &&
                    sizeof(struct kymo_retain_panic) == 1024,
                "layout of the retained memory");
+
+/*
+ * What describes the records of one of D's consumers in the event log (trace/d/log_event.h,
+ * D_LOG_NOTES): the ring may have overwritten it. Behind it its bytes, then, at the next multiple
+ * of 8, the next one, to the first without the magic or the area's end. Each id is there once.
+ */
+struct kymo_retain_note {
+    uint32_t magic;    /* KYMO_RETAIN_MAGIC */
+    uint32_t crc;      /* CRC-32C of all that follows in here */
+    uint32_t boots;    /* the header's */
+    uint32_t id;       /* the consumer's handle */
+    uint32_t total;    /* bytes of its notes */
+    uint32_t bytes;    /* of those that are here: total, or 0: there was no room */
+    uint32_t data_crc; /* CRC-32C of these */
+    uint32_t zero;
+};
+/* As trace/d/log_event.h has them, and its event. */
+#define KYMO_RETAIN_NOTES_EVENT 1
+#define KYMO_RETAIN_NOTES_PART 480
+#define KYMO_RETAIN_NOTES_MOST 0x20000 /* bytes of one consumer's */
+_Static_assert(sizeof(struct kymo_retain_note) == 32, "layout of the retained memory");
 
 struct kymo_retain_boots {
     uint32_t magic; /* KYMO_RETAIN_MAGIC */

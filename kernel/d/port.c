@@ -9,6 +9,7 @@
 #include "kernel/arch.h"
 #include "kernel/d/d.h"
 #include "kernel/process.h"
+#include "kernel/retain.h"
 #include "kernel/string.h"
 #include "trace/d/control.h"
 #include "trace/log.h"
@@ -222,6 +223,11 @@ bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const v
 {
     return trace_log_words(TRACE_CLASS_D, number,
                            &(struct trace_words){words, nwords, bytes, (unsigned)size});
+}
+
+void d_port_notes(uint32_t id, const void *bytes, uint32_t n)
+{
+    retain_note(id, bytes, n);
 }
 
 bool d_port_logging(void)

@@ -25,5 +25,10 @@ uint32_t retain_candidate(struct retain *retain, uint32_t i);
 void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark);
 /* The slots of a buffer that tells of the panic, in retain->slots; 0: there is none to tell. */
 uint32_t retain_panic_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
+/* A stamp, not before `time`, from which so many follow `last` and each other without a new high
+ * word between them. */
+uint64_t retain_stamp_behind(uint64_t time, uint64_t last, uint32_t count);
+/* The slots of the next buffer with notes of D's consumers, likewise; 0: that was all. */
+uint32_t retain_notes_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
 
 #endif

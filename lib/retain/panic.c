@@ -26,17 +26,16 @@ static uint32_t put_text(struct trace_slot *slot, uint32_t cpu, uint32_t time, c
     return count;
 }
 
-/* Stamps that follow each other without a new high word between them. */
-static uint64_t stamp_behind(uint64_t time, uint64_t last)
+uint64_t retain_stamp_behind(uint64_t time, uint64_t last, uint32_t count)
 {
     time = time > last ? time : last + 1;
-    return (uint32_t)time > UINT32_MAX - 3 ? (time | UINT32_MAX) + 1 : time;
+    return (uint32_t)time > UINT32_MAX - count ? (time | UINT32_MAX) + 1 : time;
 }
 
 uint32_t retain_panic_buffer(struct retain *retain, uint32_t sequence, uint64_t *time)
 {
     struct trace_slot *slots = retain->slots;
-    uint64_t stamp = stamp_behind(retain->panic.time, *time);
+    uint64_t stamp = retain_stamp_behind(retain->panic.time, *time, 3);
     uint32_t low = (uint32_t)stamp, cpu = retain->cpu;
 
     /* A time that no clock shows is not the time. */

@@ -40,6 +40,7 @@ struct retain_losses {
     uint32_t buffers; /* given up whole, or in part */
     uint32_t unknown; /* of those: nothing says how many events they held */
     uint64_t events;  /* what the others held, and what the recording had lost before */
+    uint32_t notes;   /* consumers of D that nothing describes: damaged, or there was no room */
 };
 
 struct retain {
@@ -54,8 +55,11 @@ struct retain {
     void *arg;
     bool frozen;
     uint32_t cpu, stage;
-    uint32_t last; /* sequence of the CPU's last buffer */
-    uint64_t time; /* stamp of its last slot; 0: it had no buffer */
+    uint32_t last;               /* sequence of the CPU's last buffer */
+    uint64_t time;               /* stamp of its last slot; 0: it had no buffer */
+    uint32_t note_at, note_done; /* notes of D's consumers: in their area; bytes given of these */
+    bool notes_given;
+    struct kymo_retain_note note;
     struct kymo_retain_cpu state;
     bool state_known;
     uint32_t sequences[RETAIN_BUFFERS_MOST]; /* what each buffer may be; 0: nothing */
@@ -66,7 +70,8 @@ struct retain {
 int retain_open(struct retain *retain, retain_read_t read, void *arg);
 /* From the beginning. */
 void retain_rewind(struct retain *retain);
-/* CPU by CPU, by sequence; the crash as an event behind its CPU's last. False: that was all. */
+/* CPU by CPU, by sequence; the notes of D's consumers behind the first CPU's that has buffers, the
+ * crash as an event behind its CPU's last. False: that was all. */
 bool retain_next(struct retain *retain, struct retain_piece *piece);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "lib/retain/internal.h"
 
-enum stage { BEGIN, BUFFERS, CRASH, LOST };
+enum stage { BEGIN, BUFFERS, NOTES, CRASH, LOST };
 
 #define DROPPED_MOST (KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES)
 
@@ -16,7 +16,10 @@ void retain_rewind(struct retain *retain)
     retain->cpu = 0;
     retain->stage = BEGIN;
     retain->buffers = 0;
-    retain->losses = (struct retain_losses){0, 0, 0};
+    retain->losses = (struct retain_losses){0};
+    retain->note_at = retain->note_done = 0;
+    retain->notes_given = false;
+    memset(&retain->note, 0, sizeof(retain->note));
 }
 
 /* Without a ring there is one CPU to tell of: the one that panicked. */
@@ -112,6 +115,19 @@ static void give_up_doubles(struct retain *retain)
     }
 }
 
+/* Without a buffer there is nothing to describe. */
+static bool notes(struct retain *retain, struct retain_piece *piece)
+{
+    if (retain->notes_given || retain->time == 0) {
+        return false;
+    }
+    uint32_t count = retain_notes_buffer(retain, retain->last + 1, &retain->time);
+    retain->notes_given = count == 0;
+    retain->last += count != 0;
+    *piece = (struct retain_piece){retain->cpu, count, retain->slots};
+    return count != 0;
+}
+
 static bool crash(struct retain *retain, struct retain_piece *piece)
 {
     if (!retain->panicked || retain->panic.cpu != retain->cpu) {
@@ -158,6 +174,12 @@ bool retain_next(struct retain *retain, struct retain_piece *piece)
                 return true;
             }
             give_up_doubles(retain);
+            retain->stage = NOTES;
+            break;
+        case NOTES:
+            if (notes(retain, piece)) {
+                return true;
+            }
             retain->stage = CRASH;
             break;
         case CRASH:

@@ -5,9 +5,11 @@
 What BOOT_D traces is claimed over the link; what -x log=1 puts into a capture, -r prints as it was
 printed live. Each test boots the image that it needs. The last line is `N passed, N failed`.
 """
+import json
 import os
 import random
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +20,7 @@ import kev  # noqa: E402
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SLOW = 120  # seconds: a hang detector
+D, RECORD, TAKEN, BEGIN = 12, 2, 3, 1  # class, events (trace/d/log_event.h), structure
 
 
 def expect(condition, what):
@@ -33,13 +36,15 @@ class Board:
         os.makedirs(self.dir, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
         short = f"/proc/{os.getpid()}/fd/{os.open(self.dir, os.O_PATH)}"
+        self.short = short
         self.spec = f"unix:{short}/link"
         self.env = dict(os.environ, XDG_RUNTIME_DIR=short)
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:
             command = args.read().split() + [
                 "-chardev", f"socket,id=link,path={short}/link,server=on,wait=off"
-            ] + link.read().split() + ["-kernel", f"{build}/{image}.elf"]
+            ] + link.read().split() + ["-qmp", f"unix:{short}/qmp,server=on,wait=off",
+                                       "-kernel", f"{build}/{image}.elf"]
         with open(os.path.join(self.dir, "console.txt"), "wb") as console:
             self.qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.PIPE,
                                          stdout=console, stderr=subprocess.STDOUT)
@@ -284,6 +289,123 @@ def a_ring_keeps_the_newest_and_what_describes_them(board):
         expect(" drop" not in done.stderr and done.stdout.count("padding") > 20, told(done))
 
 
+def reset(b):
+    """The board, from outside, as a watchdog would."""
+    qmp = socket.socket(socket.AF_UNIX)
+    qmp.connect(os.path.join(b.short, "qmp"))
+    answers = qmp.makefile()
+    answers.readline()
+    for name in "qmp_capabilities", "stop", "system_reset", "cont":
+        qmp.sendall((json.dumps({"execute": name}) + "\n").encode())
+        while "return" not in json.loads(answers.readline()):
+            pass
+    qmp.close()
+
+
+def recovered(path):
+    """Of each CPU the numbers of its records, and how many there were at each pass."""
+    records, passes, begun = {}, {}, None
+    for header, _, d1, d2 in kev.raw_slots(path):
+        cpu, event = header >> 24 & 63, header & 0x3ff
+        if header >> 10 & 0x1f == D and header >> 30 == BEGIN:
+            begun = d2
+            if event == RECORD:
+                records.setdefault(cpu, []).append(d2)
+        elif header >> 10 & 0x1f == D and event == TAKEN and begun is not None:
+            passes.setdefault(cpu, []).append(d1)
+            begun = None
+    return records, passes
+
+
+def recover(b):
+    b.wait_for(r"boot 2: boot 1 ended with: a reset without a panic\n(?s:.*)\$ ")
+    b.type("tracelogger --recover -f reset.kev\n")
+    b.wait_for(r"tracelogger: boot 1 ended with: .* in reset.kev\n(?s:.*)\$ ")
+
+
+def a_reset_under_load(board, seconds):
+    """Records of a program in a retained ring, saved by the next boot: where they are."""
+    text = """int n[int]; profile-499 { printf("%d:%d:%s\\n", cpu, ++n[cpu], "padding"); }
+              profile-499 { @[cpu] = max(n[cpu]); }"""
+    with Board(board, "live", "reset") as b:
+        b.record(ONLY_D + " --retain -k 16", "never.kev")
+        words = ["dtrace", "-t", b.spec, "-x", "log=1", "-x", "switchrate=50hz", "-x",
+                 "aggrate=50hz", "-qn", text]
+        job = subprocess.Popen([KYMO, *words], env=b.env, cwd=b.dir, stdin=subprocess.DEVNULL)
+        try:
+            done = b.dtrace("-qn", f"tick-{seconds}s {{ exit(0); }}")
+            expect(done.returncode == 0 and job.poll() is None, told(done))
+            reset(b)
+        finally:
+            job.kill()
+            job.wait()
+        recover(b)
+        expect("of D's programs" not in b.printed(), "notes are lost")
+        done = b.kymo("dtrace", "-r", "reset.kev")
+        expect(done.returncode == 0, told(done))
+        expect(" drop" not in done.stderr and "damaged" not in done.stderr, told(done))
+        return os.path.join(b.dir, "reset.kev"), done
+
+
+def printed_as_recovered(cpu, numbers, passes, done):
+    """One CPU's: no gap, all printed, the last snapshot too. False: it is too early to tell."""
+    expect(numbers == list(range(numbers[0], numbers[-1] + 1)), f"CPU {cpu}: a gap")
+    found = [int(n) for n in re.findall(rf"^{cpu}:(\d+):padding$", done.stdout, re.M)]
+    # Its number on the CPU counts from 0.
+    expect(found == [n + 1 for n in numbers], f"CPU {cpu}: {found[:3]}, not {numbers[:3]}")
+    if numbers[0] == 0 or len(passes) < 2:
+        return False
+    expect(f"behind {numbers[0]} record" in done.stderr, told(done))
+    # A snapshot is made before the pass says where the records end; the last may be cut off.
+    most = re.search(rf"^ +{cpu} +(\d+)$", done.stdout, re.M)
+    expect(most and passes[-2] <= int(most.group(1)) <= numbers[-1] + 1, told(done))
+    return True
+
+
+def what_a_reset_leaves_is_printed(board):
+    """The ring has long overwritten what describes its records. If a slow host has made none for
+    so long, or no snapshot within a ring's time, it is done again, with more time."""
+    for seconds in 6, 12, 24, 48:
+        path, done = a_reset_under_load(board, seconds)
+        records, passes = recovered(path)
+        expect(records, "no records")
+        told_all = [printed_as_recovered(cpu, numbers, passes.get(cpu, []), done)
+                    for cpu, numbers in records.items()]
+        if all(told_all):
+            print(f"  {sum(map(len, records.values()))} records", flush=True)
+            return
+    raise AssertionError("the notes were never overwritten, or there were no snapshots")
+
+
+def the_room_for_what_describes_records_is_bounded(board):
+    """64 KB: that of a program that is over makes way, one that is too large is told of."""
+    def program(text, comment):
+        return ["-qn", f"{text} /* {'x' * comment} */"]
+
+    with Board(board, "live", "room") as b:
+        b.record(ONLY_D + " --retain -k 16", "never.kev")
+        done = b.logged(*program("BEGIN { exit(0); }", 50000))
+        expect(done.returncode == 0, told(done))
+        words = [KYMO, "dtrace", "-t", b.spec, "-x", "log=1"]
+        jobs = [subprocess.Popen(words + program(text, comment), env=b.env, cwd=b.dir,
+                                 stdin=subprocess.DEVNULL)
+                for text, comment in (('tick-100 { trace("kept"); }', 20000),
+                                      ('tick-100 { trace("large"); }', 70000))]
+        try:
+            done = b.dtrace("-qn", "tick-2s { exit(0); }")
+            expect(done.returncode == 0, told(done))
+            expect([job.poll() for job in jobs] == [None, None], "a program is over")
+            reset(b)
+        finally:
+            for job in jobs:
+                job.kill()
+                job.wait()
+        recover(b)
+        expect("tracelogger: 1 of D's programs lack" in b.printed(), "the large one isn't told of")
+        done = b.kymo("dtrace", "-r", "reset.kev")
+        expect("kept" in done.stdout and "damaged" not in done.stderr, told(done))
+
+
 def damage_is_told(board):
     """A capture cut off anywhere, or with bits turned over: an end, with a message if it is one."""
     seed = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -317,7 +439,9 @@ def damage_is_told(board):
 DAMAGED = 200
 TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it, logstop_ends_a_recording,
          what_a_capture_holds_is_printed_as_live, overload_is_counted,
-         a_ring_keeps_the_newest_and_what_describes_them, damage_is_told]
+         a_ring_keeps_the_newest_and_what_describes_them,
+         what_a_reset_leaves_is_printed, the_room_for_what_describes_records_is_bounded,
+         damage_is_told]
 
 
 def main():

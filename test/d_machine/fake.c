@@ -253,6 +253,13 @@ bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const v
     return true;
 }
 
+void d_port_notes(uint32_t id, const void *bytes, uint32_t n)
+{
+    (void)id;
+    (void)bytes;
+    (void)n;
+}
+
 bool d_port_logging(void)
 {
     return fake.logging;

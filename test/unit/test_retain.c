@@ -12,8 +12,9 @@
 #include <string.h>
 
 #include "lib/link/crc32c.h"
-#include "lib/retain/retain.h"
+#include "lib/retain/internal.h"
 #include "trace/crc32c.h"
+#include "trace/d/log_event.h"
 #include "trace/loss.h"
 #include "trace/retain.h"
 
@@ -452,6 +453,199 @@ static void random_memory(void **state)
     }
 }
 
+/* ---- what describes D's records ---- */
+
+#define NOTES_AREA (&image[KYMO_RETAIN_NOTES])
+#define IDS 4
+
+static uint8_t note_bytes[D_LOG_NOTES_MAX];
+static struct {
+    uint32_t total;
+    unsigned seed; /* of its bytes */
+} wanted[IDS];
+
+static uint8_t note_byte(unsigned seed, uint32_t i)
+{
+    return (uint8_t)((i + seed) * SALT >> 24);
+}
+
+/* As kernel/retain_notes.c. bytes 0: no room for them. */
+static uint32_t put_note(uint32_t at, uint32_t id, uint32_t total, uint32_t bytes, unsigned seed)
+{
+    struct kymo_retain_note *note = (struct kymo_retain_note *)(void *)(NOTES_AREA + at);
+    size_t from = offsetof(struct kymo_retain_note, boots);
+
+    for (uint32_t i = 0; i < bytes; i++) {
+        ((uint8_t *)(note + 1))[i] = note_byte(seed, i);
+    }
+    *note = (struct kymo_retain_note){
+        .magic = KYMO_RETAIN_MAGIC,
+        .boots = 1,
+        .id = id,
+        .total = total,
+        .bytes = bytes,
+        .data_crc = trace_crc(note + 1, bytes),
+    };
+    note->crc = trace_crc((uint8_t *)note + from, sizeof(*note) - from);
+    wanted[id].total = bytes;
+    wanted[id].seed = seed;
+    return at + (uint32_t)sizeof(*note) + ((bytes + 7) & ~7u);
+}
+
+static void check_notes_event(const struct trace_slot *slot, uint32_t count, uint32_t have[IDS])
+{
+    const uint8_t *data = note_bytes;
+    uint32_t id = slot[0].d1, total = slot[0].d2, from = slot[1].d1;
+    uint32_t n = total - from < D_LOG_NOTES_PART ? total - from : D_LOG_NOTES_PART;
+
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(&note_bytes[i * 8], &slot[i].d1, 8);
+    }
+    assert_in_range(id, 0, IDS - 1);
+    assert_int_equal(total, wanted[id].total);
+    assert_int_equal(from, have[id]);
+    assert_int_equal(count, (12 + n + 7) / 8);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_int_equal(data[12 + i], note_byte(wanted[id].seed, from + i));
+    }
+    have[id] += n;
+}
+
+/* A buffer with them: what a kernel could have written. */
+static void check_notes_buffer(const struct retain_piece *piece, uint32_t have[IDS])
+{
+    const struct trace_slot *slots = piece->slots;
+    uint64_t time = 0;
+
+    assert_int_equal(slots[0].d2, piece->count);
+    assert_int_equal(retain_plausible(slots, piece->count, piece->cpu, slots[0].d1, &time),
+                     piece->count);
+    for (uint32_t i = 2, n; i < piece->count; i += n) {
+        assert_int_equal(TRACE_GET_STRUCT(slots[i].header), TRACE_STRUCT_CB);
+        assert_int_equal(TRACE_GET_EVENT(slots[i].header), D_LOG_NOTES);
+        for (n = 1; TRACE_GET_STRUCT(slots[i + n - 1].header) != TRACE_STRUCT_CE; n++) {
+            assert_true(i + n < piece->count);
+        }
+        check_notes_event(&slots[i], n, have);
+    }
+}
+
+/* Whole ones only: how many bytes of each. Behind its CPU's last buffer in order and in time. */
+static void check_notes(uint32_t have[IDS])
+{
+    struct retain_piece piece;
+    uint32_t sequence[CPUS] = {0};
+    uint64_t time[CPUS] = {0};
+
+    memset(have, 0, IDS * sizeof(*have));
+    while (retain_next(&found, &piece)) {
+        if (TRACE_GET_EVENT(piece.slots[0].header) != TRACE_CONTROL_BUFFER) {
+            continue;
+        }
+        uint64_t begins = (uint64_t)piece.slots[1].d1 << 32 | piece.slots[1].time;
+
+        assert_true(piece.slots[0].d1 > sequence[piece.cpu]);
+        assert_true(begins > time[piece.cpu]);
+        sequence[piece.cpu] = piece.slots[0].d1;
+        time[piece.cpu] = begins;
+        if (piece.count > 2 && TRACE_GET_CLASS(piece.slots[2].header) == TRACE_CLASS_D) {
+            check_notes_buffer(&piece, have);
+        }
+    }
+    for (unsigned id = 0; id < IDS; id++) {
+        assert_true(have[id] == 0 || have[id] == wanted[id].total);
+    }
+}
+
+static uint32_t put_some_notes(void)
+{
+    uint32_t at = 0;
+
+    memset(wanted, 0, sizeof(wanted));
+    at = put_note(at, 0, 1, 1, 2);
+    at = put_note(at, 1, 20 * D_LOG_NOTES_PART, 20 * D_LOG_NOTES_PART, 3);
+    at = put_note(at, 2, 16501, 16501, 4);
+    memset(NOTES_AREA + at, 0, sizeof(struct kymo_retain_note));
+    return at;
+}
+
+static void notes_come_along(void **state)
+{
+    uint32_t have[IDS], at;
+
+    (void)state;
+    boot(4);
+    for (unsigned n = 0; n < 3000; n++) {
+        make(random_below(CPUS));
+        if (n % 500 == 0) {
+            /* A new high word is near. */
+            fake_pass(0, UINT64_C(0x100000000) - (uint32_t)fake.clock[0] - random_below(60));
+        }
+        if (n % 100) {
+            continue;
+        }
+        stop_the_machine();
+        at = put_some_notes();
+        assert_true(open_image());
+        for (unsigned twice = 0; twice < 2; twice++) { /* as the tracelogger does */
+            check_notes(have);
+            assert_int_equal(found.losses.notes, 0);
+            for (unsigned id = 0; id < IDS; id++) {
+                assert_int_equal(have[id], wanted[id].total);
+            }
+            retain_rewind(&found);
+        }
+        put_note(at, 3, 100000, 0, 0); /* no room: said */
+        check_notes(have);
+        assert_int_equal(found.losses.notes, 1);
+    }
+    end();
+}
+
+static void damaged_notes(void **state)
+{
+    uint32_t have[IDS], all;
+
+    (void)state;
+    boot(2);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        make(cpu);
+    }
+    for (unsigned i = 0; i < 2000; i++) {
+        stop_the_machine();
+        all = put_some_notes();
+        for (uint32_t n = random_below(3) ? 1 : random_below(900), at = random_below(all); n; n--) {
+            NOTES_AREA[at++] ^= (uint8_t)(1u << random_below(8));
+        }
+        assert_true(open_image());
+        check_notes(have);
+        for (unsigned id = 0; id < IDS; id++) {
+            assert_true(have[id] == wanted[id].total || found.losses.notes > 0);
+        }
+    }
+    /* Anything, then heads that are right and say anything. */
+    for (unsigned i = 0; i < 300; i++) {
+        stop_the_machine();
+        for (uint32_t k = 0; k < KYMO_RETAIN_NOTES_BYTES; k++) {
+            NOTES_AREA[k] = (uint8_t)random_below(256);
+        }
+        assert_true(open_image());
+        check_notes(have);
+        uint32_t at = random_below(2) ? 0 : put_some_notes(), huge = UINT32_MAX >> random_below(20);
+        put_note(at, 3, huge, 8, 5);
+        struct kymo_retain_note *note = (struct kymo_retain_note *)(void *)(NOTES_AREA + at);
+        note->bytes = random_below(2) ? huge : huge & ~7u;
+        note->crc =
+            trace_crc(&note->boots, sizeof(*note) - offsetof(struct kymo_retain_note, boots));
+        wanted[3].total = 0;
+        retain_rewind(&found);
+        check_notes(have);
+        assert_true(found.losses.notes > 0);
+    }
+    memset(NOTES_AREA, 0, KYMO_RETAIN_NOTES_BYTES);
+    end();
+}
+
 /* ---- why it died ---- */
 
 static void put_panic(const char *reason, uint32_t cpu, uint64_t time)
@@ -547,11 +741,12 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_crc),   cmocka_unit_test(refusals),
-        cmocka_unit_test(sealed_in_time), cmocka_unit_test(any_time),
-        cmocka_unit_test(in_the_middle),  cmocka_unit_test(losses_come_along),
-        cmocka_unit_test(damaged),        cmocka_unit_test(another_layout),
-        cmocka_unit_test(random_memory),  cmocka_unit_test(the_crash_is_an_event),
+        cmocka_unit_test(the_same_crc),     cmocka_unit_test(refusals),
+        cmocka_unit_test(sealed_in_time),   cmocka_unit_test(any_time),
+        cmocka_unit_test(in_the_middle),    cmocka_unit_test(losses_come_along),
+        cmocka_unit_test(damaged),          cmocka_unit_test(another_layout),
+        cmocka_unit_test(random_memory),    cmocka_unit_test(the_crash_is_an_event),
+        cmocka_unit_test(notes_come_along), cmocka_unit_test(damaged_notes),
     };
 
     random_state = getenv("SEED") ? (uint32_t)strtoul(getenv("SEED"), NULL, 0) : 20261121;

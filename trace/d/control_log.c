@@ -91,12 +91,30 @@ bool d_log_pass(struct d_consumer *c, uint32_t number, uint32_t flags)
 
 int d_log_notes_keep(struct d_consumer *c, const void *bytes, uint32_t n)
 {
-    d_block_free(&c->notes);
-    if (!d_block_make(&c->notes, n)) {
+    bool again = c->notes.at != NULL;
+    struct d_block made;
+
+    if (!d_block_make(&made, n)) {
         return -ENOMEM;
     }
-    __builtin_memcpy(c->notes.at, bytes, n);
+    __builtin_memcpy(made.at, bytes, n);
+    d_block_free(&c->notes);
+    c->notes = made;
+    d_port_notes(c->log_id, again ? NULL : c->notes.at, n);
     return 0;
+}
+
+bool d_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n)
+{
+    for (const struct d_consumer *c = d_consumers; c; c = c->next) {
+        if (c->notes.at && i-- == 0) {
+            *id = c->log_id;
+            *bytes = c->notes.at;
+            *n = (uint32_t)c->notes.bytes;
+            return true;
+        }
+    }
+    return false;
 }
 
 static uint32_t log_notes_until(const struct d_consumer *c, uint32_t from, uint32_t until)

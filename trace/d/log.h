@@ -27,6 +27,9 @@ int d_log_notes_keep(struct d_consumer *, const void *, uint32_t bytes);
 /* Logs them from `from` on as far as there is room: where to go on. */
 uint32_t d_log_notes(const struct d_consumer *, uint32_t from);
 
+/* The notes of the i-th consumer that has some. False: there are no more. Any kernel context. */
+bool d_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
+
 /* For a log that begins or ends: the part-th piece of all consumers' notes. False: no more. Any
  * kernel context. */
 bool d_log_dump(unsigned part);

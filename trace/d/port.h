@@ -74,6 +74,8 @@ struct kymo_d_process;
  * is not recorded. Of a firing too. */
 bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
                 size_t size);
+/* These are a consumer's notes from now on; NULL: it had others before. Control context. */
+void d_port_notes(uint32_t id, const void *bytes, uint32_t n);
 bool d_port_logging(void); /* an event log runs. Control context */
 /* Some 4 KB more of it would overwrite nothing that isn't meant to be. Control context. */
 bool d_port_log_room(void);

@@ -23,6 +23,15 @@ bool d_log_dump(unsigned part)
     return false;
 }
 
+bool d_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n)
+{
+    (void)i;
+    (void)id;
+    (void)bytes;
+    (void)n;
+    return false;
+}
+
 void d_process_gone(struct process *proc)
 {
     (void)proc;
