@@ -52,7 +52,8 @@ static int allocate(struct capture *capture)
     }
     switch (errno) {
     case ENOMEM:
-        printf("tracelogger: no contiguous memory for -k %u: %u buffers of 16 KB\n", count,
+        printf("tracelogger: no %s for -k %u: %u buffers of 16 KB: give a smaller one\n",
+               capture->options->retain ? "retained memory" : "contiguous memory", count,
                count * kymo_cpus());
         return -1;
     case EBUSY:

@@ -47,6 +47,19 @@ static void date(uint64_t seconds, char text[32])
     text[strcspn(text, "\n")] = '\0';
 }
 
+/* Only what a recovered capture has: RETAINED..., PANIC... */
+static bool tells_of_a_death(const char *key, size_t length)
+{
+    static const char *const begins[] = {"RETAINED", "PANIC"};
+
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        if (length >= strlen(begins[i]) && memcmp(key, begins[i], strlen(begins[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool header_has(const char *key, size_t length)
 {
     static const char *const keys[] = {
@@ -60,7 +73,7 @@ bool header_has(const char *key, size_t length)
             return true;
         }
     }
-    return false;
+    return tells_of_a_death(key, length);
 }
 
 /* -A KEY=VALUE, the last one first. */

@@ -9,7 +9,7 @@
 #include "lib/panic/text.h"
 #include "tracelogger/options.h"
 
-/* Whether it is the key of an attribute that every capture has. */
+/* Whether it is the key of an attribute that every capture has, or a recovered one. */
 bool header_has(const char *key, size_t length);
 /* Where a page comes from (bytes, -1), and further attributes: row n. NULL: this system's; none. */
 struct header_source {

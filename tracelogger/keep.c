@@ -12,7 +12,7 @@
 #include "trace/slot.h"
 #include "tracelogger/object.h"
 
-#define KEPT "ktrace.buffers"
+#define KEPT OBJECT_KEPT
 #define NEEDS "it needs the abilities trace and memory"
 
 static int id = -1;

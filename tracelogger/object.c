@@ -64,8 +64,9 @@ static int copy(const uint8_t *from, uint64_t size, const char *to)
     return sink_close() != 0 || result != 0 ? 1 : 0;
 }
 
-static int save(const char *name, const char *to)
+static int save(const struct options *options)
 {
+    const char *name = options->save, *to = options->file;
     struct kymo_object_info info;
     int id = ObjectOpen(object_name(name), 0, 0);
 
@@ -75,6 +76,11 @@ static int save(const char *name, const char *to)
     struct kymo_map map = {.phys = (uint64_t)id, .flags = KYMO_MAP_OBJECT | KYMO_PROT_READ};
     if (MemMap(&map) < 0 || ObjectInfo(id, &info) < 0) {
         return trouble(name, ": there is nothing in it");
+    }
+    if (options->size != 0 && options->size < info.size) {
+        printf("tracelogger: -S %llu is too small for %s: at least %llu\n",
+               (unsigned long long)options->size, name, (unsigned long long)info.size);
+        return 1;
     }
     int status = copy((const uint8_t *)(uintptr_t)map.vaddr, info.size, to);
     if (status == 0) {
@@ -86,7 +92,7 @@ static int save(const char *name, const char *to)
 
 int object_work(const struct options *options)
 {
-    int status = options->save ? save(options->save, options->file) : 0;
+    int status = options->save ? save(options) : 0;
 
     if (status == 0 && options->remove && ObjectUnlink(object_name(options->remove)) < 0) {
         status = trouble(options->remove, "");

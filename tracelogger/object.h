@@ -9,6 +9,7 @@
 
 #define OBJECT_PREFIX "memory:"
 #define OBJECT_DEFAULT "tracebuffer.kev" /* as QNX's file in /dev/shmem */
+#define OBJECT_KEPT "ktrace.buffers"     /* by -P */
 
 /* Without "memory:", "/dev/shmem/", "/". */
 const char *object_name(const char *name);

@@ -169,7 +169,7 @@ enum option_result option_attribute(struct options *options, const char *text)
         return refuse("-A: a second = in KEY=VALUE: write something else for it");
     }
     if (header_has(text, key)) {
-        return refuse("-A: the capture has that attribute already: take another key");
+        return refuse("-A: that attribute is one of the tracelogger's own: take another key");
     }
     if (options->attribute_count == ATTRIBUTES_MOST) {
         return refuse("-A: at most 16 attributes: put several values into one");

@@ -26,4 +26,7 @@ bool option_number(const char *text, uint32_t most, uint32_t *value);
 /* What -M, -S and -f say together: option_memory.c. 0 or -1 (reported). */
 int option_memory_agree(struct options *options);
 
+/* What doesn't go together: option_together.c, after the others. 0 or -1 (reported). */
+int option_together_agree(const struct options *options);
+
 #endif

@@ -182,7 +182,7 @@ static int agree(struct options *options)
 {
     uint32_t cpus = kymo_cpus();
 
-    if (option_memory_agree(options) != 0) {
+    if (option_memory_agree(options) != 0 || option_together_agree(options) != 0) {
         return USAGE_ERROR;
     }
     if (options->mode == MODE_RING && options->flush_seconds > 0) {

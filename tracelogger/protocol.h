@@ -10,6 +10,8 @@
 #define TRACELOGGER_NAME "tracelogger"
 /* Attached before all else: there is one logger at a time, and it can be stopped at any time. */
 #define TRACELOGGER_LOCK "tracelogger/lock"
+/* Likewise, while it saves or discards what is retained. */
+#define RECOVER_LOCK "tracelogger/retained"
 /* Ends the recording. The reply, a struct tracelogger_summary, comes when the file is closed; its
  * status is the logger's exit status. A second one meanwhile: EBUSY. */
 #define TRACELOGGER_STOP 0x4b01

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/dispatch.h>
 
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
@@ -17,6 +18,7 @@
 #include "lib/panic/text.h"
 #include "lib/retain/retain.h"
 #include "tracelogger/header.h"
+#include "tracelogger/protocol.h"
 #include "tracelogger/sink.h"
 
 static struct kymo_retained info;
@@ -100,16 +102,38 @@ static int write_pieces(uint64_t *slots)
     return 0;
 }
 
-static int save(const struct options *options)
+/* Once through it, to know what is lost; how many slots there are. */
+static uint64_t count(void)
 {
-    const struct header_source source = {found->page_good ? read_page : NULL, rows};
     struct retain_piece piece;
     uint64_t slots = 0;
 
     while (retain_next(found, &piece)) {
-        /* only to know what is lost */
+        slots += piece.count;
     }
     lost = found->losses;
+    return slots;
+}
+
+/* -S, behind the header: all or nothing, for what isn't saved stays retained. */
+static int fits(const struct options *options, uint64_t slots)
+{
+    uint64_t least = sink_bytes() + slots * TRACE_SLOT_BYTES;
+
+    if (options->size == 0 || options->size >= least) {
+        return 0;
+    }
+    printf("tracelogger: -S %llu is too small for the header and all that is retained: at least "
+           "%llu\n",
+           (unsigned long long)options->size, (unsigned long long)least);
+    return -1;
+}
+
+static int save(const struct options *options)
+{
+    const struct header_source source = {found->page_good ? read_page : NULL, rows};
+    uint64_t slots = 0, all = count();
+
     retain_rewind(found);
     if (!found->page_good) {
         printf("tracelogger: that boot's system page is damaged: the capture has this one's\n");
@@ -117,7 +141,8 @@ static int save(const struct options *options)
     if (sink_open(options->file) != 0) {
         return 1;
     }
-    int bad = header_write_from(options, &source) != 0 || write_pieces(&slots) != 0;
+    int bad = header_write_from(options, &source) != 0 || fits(options, all) != 0 ||
+              write_pieces(&slots) != 0;
     bad |= sink_close() != 0;
     printf("tracelogger: boot %u ended with: %s; %u buffers with %llu slots in %s%s\n",
            (unsigned)info.found, found->panicked ? found->panic.reason : "a reset without a panic",
@@ -148,8 +173,24 @@ static int map_and_save(const struct options *options)
     return save(options);
 }
 
+/* One at a time: what one is saving another must not free. The name goes with the process. */
+static int take_name(void)
+{
+    if (name_attach(NULL, RECOVER_LOCK, 0)) {
+        return 0;
+    }
+    if (errno != EEXIST) {
+        return trouble(RECOVER_LOCK);
+    }
+    printf("tracelogger: another one is saving or discarding what is retained: wait for it\n");
+    return 1;
+}
+
 int recover_work(const struct options *options)
 {
+    if (take_name() != 0) {
+        return 1;
+    }
     if (TraceEvent(KYMO_TRACE_QUERYRETAINED, &info) < 0) {
         return trouble("retained memory");
     }

@@ -53,7 +53,10 @@ static int memory_open(const char *name)
 static long memory_write(const void *data, size_t bytes)
 {
     if (bytes > room - used) {
-        errno = ENOSPC; /* -S has kept that from happening */
+        /* Behind the header -S has kept that from happening. */
+        printf("tracelogger: -S %llu is too small for the capture's header: try -S 100k\n",
+               (unsigned long long)room);
+        errno = ENOSPC;
         return -1;
     }
     memcpy(memory + used, data, bytes);

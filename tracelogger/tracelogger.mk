@@ -9,6 +9,6 @@ SINK_BLOCK_LIB_virt-a64 := $(addprefix lib/blocklog/,frame.c super.c write.c rec
 tracelogger_SRCS := $(addprefix tracelogger/,main.c options.c option_set.c capture.c carry.c \
 	control.c gate.c header.c lag.c owner.c report.c refused.c session.c sink.c sink_host.c \
 	sink_link.c $(SINK_BLOCK_$(BOARD))) $(SINK_BLOCK_LIB_$(BOARD))
-tracelogger_SRCS += $(addprefix tracelogger/,keep.c object.c option_memory.c sink_memory.c)
+tracelogger_SRCS += $(addprefix tracelogger/,keep.c object.c option_memory.c option_together.c sink_memory.c)
 tracelogger_SRCS += tracelogger/recover.c lib/panic/text.c $(CRC32C_SRC) $(sort $(wildcard lib/retain/*.c))
 tracestop_SRCS := tracelogger/tracestop.c

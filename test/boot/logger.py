@@ -33,7 +33,8 @@ REFUSED = {
     "A-equals": "-A: a second = in KEY=VALUE: write something else for it",
     "A-colons": "-A: neither :: nor TRACE_ may be in it: they part the capture's attributes",
     "A-trace": "-A: neither :: nor TRACE_ may be in it: they part the capture's attributes",
-    "A-own": "-A: the capture has that attribute already: take another key",
+    "A-own": "-A: that attribute is one of the tracelogger's own: take another key",
+    "A-panic": "-A: that attribute is one of the tracelogger's own: take another key",
     "A-many": "-A: at most 16 attributes: put several values into one",
     "b-many": r"-k and -b are \d+ buffers per CPU: at most 1024 can be had",
     "D-ring": "-D can't flush a ring, which is written when it stops: leave out one of -D and -r",
@@ -105,7 +106,8 @@ def failures_are_told(boot):
     said, wrong = cases(boot), []
     failed = dict(FAILED)
     if boot.board == "mps2-an386":  # the other has so much memory
-        failed["no-memory"] = "no contiguous memory for -k 1024: 1024 buffers of 16 KB"
+        failed["no-memory"] = ("no contiguous memory for -k 1024: 1024 buffers of 16 KB: give a "
+                               "smaller one")
     for name, message in failed.items():
         error = message_wrong(said[name], message, 1)
         wrong += [f"{name}: {error}"] if error else []

@@ -18,10 +18,13 @@ REFUSED = {
     "two-places": ("-M is one place for the capture and -f another: leave out one of them", 2),
     "not-able": ("memory:tracebuffer.kev: Not owner", 1),
     "too-large": ("memory:tracebuffer.kev: Not enough space", 1),
-    "too-small": ("-S 10240 is too small for the header, a buffer and the account of losses: "
+    "too-small": ("-S 20480 is too small for the header, a buffer and the account of losses: "
                   "at least ", 1),
+    "tiny": ("-S 1024 is too small for the header, a buffer and the account of losses: "
+             "at least ", 1),
     "too-long": ("memory:123456789012345678901234567890123456789012345678: "
                  "File or path name too long", 1),
+    "save-cut": ("-S 100 is too small for tracebuffer.kev: at least ", 1),
     "nothing": ("nothing: No such file or directory", 1),
     "nothing-to-remove": ("nothing: No such file or directory", 1),
     "none-kept": ("-R: no buffers were kept: begin with -P", 1),

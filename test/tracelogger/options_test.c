@@ -309,12 +309,59 @@ static void t_defaults(void **unused)
     }
 }
 
+/* Nothing is silently left undone: of two that can't both be done there is a word. */
+static void t_together(void **unused)
+{
+    static const char *const bad[][4] = {
+        {"--recover", "--discard", "-v", "leave out --discard"},
+        {"--recover", "--save=x", "-v", "two commands"},
+        {"--discard", "--remove=x", "-v", "two commands"},
+        {"--recover", "--retain", "-v", "record nothing"},
+        {"--discard", "-r", "-v", "record nothing"},
+        {"--save=x", "-d1", "-v", "record nothing"},
+        {"--recover", "-xa.dif", "-v", "record nothing"},
+        {"--retain", "-P", "-v", "leave out -P and -R"},
+        {"--retain", "-R", "-v", "leave out -P and -R"},
+        {"-P", "-S1M", "-fmemory:ktrace.buffers", "another name for -f"},
+        {"-c", "--format", "-v", "-f block:NAME"},
+        {"-c", "--reclaim", "-fmemory:block:", "needs -S"},
+        {"--reclaim", "-S1M", "-fmemory:x", "-f block:NAME"},
+    };
+    static const char *const good[][3] = {
+        {"--retain", "-k4", "-fblock:x"},   {"--retain", "-d1", "-xa.dif"},
+        {"--recover", "-S1M", "-M"},        {"--recover", "--format", "-fblock:x"},
+        {"--save=x", "--remove=x", "-fx"},  {"-P", "-R", "-fmemory:x"},
+        {"--reclaim", "-S1M", "-fblock:x"},
+    };
+    struct options options;
+    struct line line;
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        line_begin(&line);
+        for (int j = 0; j < 3; j++) {
+            line_add(&line, "", bad[i][j]);
+        }
+        assert_int_equal(line_parse(&line, &options), 3);
+        assert_non_null(strstr(message, bad[i][3]));
+    }
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        line_begin(&line);
+        for (int j = 0; j < 3; j++) {
+            line_add(&line, "", good[i][j]);
+        }
+        line_add(&line, "", "-S1M");
+        assert_int_equal(line_parse(&line, &options), 0);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(t_ways_of_writing),
         cmocka_unit_test(t_any_words),
         cmocka_unit_test(t_defaults),
+        cmocka_unit_test(t_together),
     };
     const char *seed = getenv("KYMO_SEED");
 

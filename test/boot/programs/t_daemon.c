@@ -134,11 +134,22 @@ static void t_signal(void)
     EXPECT_EQ(SignalKill(0, owner.pid, 0, SIGINT, 0, 0), 0);
 }
 
+/* As a `tracelogger --recover` that takes its time: until the machine is switched off. */
+static void t_recovers(void)
+{
+    int chid = ChannelCreate(0);
+    struct _pulse pulse;
+
+    EXPECT(NameAttach("tracelogger/retained", chid) >= 0);
+    MsgReceive(chid, &pulse, sizeof(pulse), NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct check table[] = {
-        {"runs", t_runs},   {"plain", t_plain}, {"ring", t_ring},     {"filters", t_filters},
-        {"start", t_start}, {"stop", t_stop},   {"signal", t_signal}, {"again", t_again}};
+        {"runs", t_runs},       {"plain", t_plain}, {"ring", t_ring},
+        {"filters", t_filters}, {"start", t_start}, {"stop", t_stop},
+        {"signal", t_signal},   {"again", t_again}, {"recovers", t_recovers}};
 
     for (unsigned i = 0; argc == 2 && i < COUNT(table); i++) {
         if (strcmp(argv[1], table[i].name) == 0) {

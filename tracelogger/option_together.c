@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Options that don't go together: see option_set.h. One that would mean nothing beside another is
+ * refused, so that nobody believes that it has been done. Tested by test/tracelogger.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tracelogger/object.h"
+#include "tracelogger/option_set.h"
+
+#define DISK_PREFIX "block:"
+
+static int refuse(const char *why)
+{
+    printf("tracelogger: %s\nTry: tracelogger --help\n", why);
+    return -1;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What a recording only has. */
+static bool records(const struct options *options)
+{
+    return options->retain || options->mode == MODE_RING || options->daemon || options->keep ||
+           options->reuse || options->gate;
+}
+
+static int works_agree(const struct options *options)
+{
+    bool retained = options->recover || options->discard;
+    bool object = options->save || options->remove;
+
+    if (options->recover && options->discard) {
+        return refuse("--recover frees that memory when all is saved: leave out --discard");
+    }
+    if (retained && object) {
+        return refuse("--recover or --discard, and --save or --remove, are two things to do: give "
+                      "two commands");
+    }
+    if ((retained || object) && records(options)) {
+        return refuse("--recover, --discard, --save and --remove record nothing: give two "
+                      "commands, and -r, -d1, -x, -P, -R and --retain to the one that records");
+    }
+    return 0;
+}
+
+int option_together_agree(const struct options *options)
+{
+    bool kept = options->keep || options->reuse;
+
+    if (works_agree(options) != 0) {
+        return -1;
+    }
+    if (options->retain && kept) {
+        return refuse("--retain has memory of its own: leave out -P and -R");
+    }
+    if (kept && begins(options->file, OBJECT_PREFIX) &&
+        strcmp(object_name(options->file), OBJECT_KEPT) == 0) {
+        return refuse("/" OBJECT_KEPT " is where -P keeps the buffers: another name for -f");
+    }
+    if ((options->format || options->reclaim) && !begins(options->file, DISK_PREFIX)) {
+        return refuse("--format and --reclaim are for a disk: -f block:NAME");
+    }
+    return 0;
+}
