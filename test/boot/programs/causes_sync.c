@@ -86,8 +86,8 @@ static void *yields(void *unused)
     return unused;
 }
 
-/* To one of the same priority, which then waits in the queue while this thread gives way, or runs on
- * another CPU by then. */
+/* To one of the same priority, which then waits in the queue while this thread gives way, or
+ * runs on another CPU by then. */
 void cause_yield(void)
 {
     yielded = false;
