@@ -392,7 +392,7 @@ def the_room_for_what_describes_records_is_bounded(board):
                 for text, comment in (('tick-100 { trace("kept"); }', 20000),
                                       ('tick-100 { trace("large"); }', 70000))]
         try:
-            done = b.dtrace("-qn", "tick-2s { exit(0); }")
+            done = b.dtrace("-qn", "tick-15s { exit(0); }")  # till both have begun
             expect(done.returncode == 0, told(done))
             expect([job.poll() for job in jobs] == [None, None], "a program is over")
             reset(b)
