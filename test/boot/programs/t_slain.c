@@ -8,7 +8,9 @@
  */
 #include "test/boot/programs/dcalls.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 #include <sys/dispatch.h>
 
@@ -44,7 +46,14 @@ static int start_logger(const char *file)
 
     words[word_count] = "-f";
     words[word_count + 1] = (char *)file;
-    return kymo_spawn("tracelogger", words, &attr);
+    /* Another sink has no use for what is only for a disk. */
+    bool disk = strncmp(file, "block:", 6) == 0, reclaim = strcmp(words[1], "--reclaim") == 0;
+    if (reclaim && !disk) {
+        words[1] = "-v";
+    }
+    int pid = kymo_spawn("tracelogger", words, &attr);
+    words[1] = reclaim ? "--reclaim" : words[1];
+    return pid;
 }
 
 /* It has gone, or records. */
