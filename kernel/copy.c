@@ -2,7 +2,7 @@
 /*
  * Copies between the kernel and user memory, which may span several mappings. Kernel lock held.
  * -EFAULT if any byte is not the process's own with the right to it; then nothing has been copied.
- * Tested by test/unit_kernel/vm_test.c and test/boot's wrong-argument runs.
+ * Tested by test/unit_kernel/memory_test.c and test/boot's wrong-argument runs.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/process.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads ELF files; see elf.h. Fields are copied out byte by byte order, because nothing in the file
- * need be aligned. Tested by test/unit_kernel/elf_test.c with random damage.
+ * need be aligned. Tested by test/unit_kernel/readers_test.c with random damage.
  */
 #include "kernel/elf.h"
 

@@ -7,7 +7,7 @@
  *
  * Nothing here is relied on: the record is complete after its certain part and is made so again
  * with what could fail; a panic inside a panic ends at once. If two CPUs panic, the second one
- * waits for the end that the first one makes. Proved by test/boot (suites panic, recover).
+ * waits for the end that the first one makes. Proved by test/boot/dies.py and suite panic.
  */
 #include "kernel/panic.h"
 

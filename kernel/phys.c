@@ -3,7 +3,7 @@
  * Physical memory: first fit over a bitmap of granules (bit set: in use). Kernel lock held, or
  * boot. The bitmap lies in the RAM itself, so the RAM's size is no build-time setting; the granule
  * is 256 bytes up to 16 MB and grows to 4 KB, so the bitmap is small on every board.
- * Refuses by returning 0. Tested by test/unit_kernel/phys_test.c.
+ * Refuses by returning 0. Tested by test/unit_kernel/memory_test.c.
  */
 #include "kernel/string.h"
 #include "kernel/vm.h"

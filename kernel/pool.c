@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fixed pools of kernel objects. Kernel lock held, or boot. Refuses by NULL when all are in use;
- * never allocates memory. Tested by test/unit_kernel/pool_test.c.
+ * never allocates memory. Tested by test/unit_kernel/memory_test.c.
  */
 #include "kernel/pool.h"
 

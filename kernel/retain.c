@@ -6,7 +6,7 @@
  * nothing of it is a pointer that the kernel follows. Layout: kernel/abi/retain.h.
  *
  * Lock [k], but for the boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing
- * is found, EINVAL, EFAULT. Proof: test/boot/flight.py; the finder: test/retain.
+ * is found, EINVAL, EFAULT. Proof: test/boot/flight.py; the finder: test/unit/test_retain.c.
  */
 #include "kernel/retain.h"
 

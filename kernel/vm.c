@@ -12,7 +12,7 @@
  * old entry. A reader that meets an entry while it moves finds it in one place or both.
  * Where there is one CPU, nothing else runs in the kernel meanwhile.
  *
- * Tested by test/unit_kernel/vm_test.c.
+ * Tested by test/unit_kernel/memory_test.c.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/cpu.h"

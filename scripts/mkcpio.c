@@ -4,7 +4,7 @@
  * (owner, time and inode are fixed), so equal inputs give equal images on every machine.
  *
  * Usage: mkcpio OUT NAME=FILE...     Runs on the build machine. Contents start at multiples of 4.
- * Read by kernel/image.c; refuses names without '=' and files over 4 GB.
+ * Read by kernel/cpio.c; refuses names without '=' and files over 4 GB.
  */
 #include <stdint.h>
 #include <stdio.h>

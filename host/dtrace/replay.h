@@ -4,7 +4,7 @@
  * would have taken from each CPU. The program is compiled anew from the notes and runs into a
  * target (replay_wire.c) that answers from the capture, so the live consumer's own code prints it,
  * and nothing that the file says is believed more than a target's answer. Tested by
- * test/d_remote/replay_test.c and test/boot/dlog.py.
+ * test/boot/dlog.py.
  */
 #ifndef HOST_DTRACE_REPLAY_H
 #define HOST_DTRACE_REPLAY_H
