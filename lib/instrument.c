@@ -5,7 +5,7 @@
  */
 #include "kernel/abi/sys/neutrino.h"
 #include "lib/include/sys/neutrino_r.h"
-#include "lib/include/sys/tracelog.h"
+#include "lib/include/sys/trace.h"
 
 #define UNTRACED __attribute__((no_instrument_function))
 #define EVENT(name) (_NTO_TRACE_SYS_##name | _NTO_TRACE_EVENT64)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/include/sys/tracelog.h"
+#include "lib/include/sys/trace.h"
 
 int vslogf(int opcode, int severity, const char *format, va_list list)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Places in a program, for the trace: SYSTEM/ADDRESS, FUNC_ENTER and FUNC_EXIT. Addresses are whole
- * machine words. Contexts as in <sys/tracelog.h>; also before the C library is set up, and errno
+ * machine words. Contexts as in <sys/trace.h>; also before the C library is set up, and errno
  * stays as it was where the compiler makes the call. Proof: test/boot's t_events.
  */
 #include "kernel/abi/sys/neutrino.h"
-#include "lib/include/sys/tracelog.h"
+#include "lib/include/sys/trace.h"
 
 #define UNTRACED __attribute__((no_instrument_function))
 #define EVENT(name) (_NTO_TRACE_SYS_##name | _NTO_TRACE_EVENT64)

@@ -73,17 +73,14 @@ static int allocate(struct capture *capture)
 
 static int map(struct capture *capture)
 {
-    struct kymo_map request = {.flags = KYMO_MAP_TRACE | KYMO_PROT_READ};
     uint64_t wanted = (uint64_t)capture->options->kernel_buffers * kymo_cpus();
 
-    if (MemMap(&request) < 0) {
+    if (capture_buffers_map(&capture->buffers) != 0) {
         return trouble("mapping the kernel buffers");
     }
-    capture->block = (const uint8_t *)(uintptr_t)request.vaddr;
-    capture->block_bytes = request.len;
-    if (capture->options->verbose && request.len / TRACE_BUFFER_BYTES != wanted) {
-        printf("tracelogger: %u buffers were made of %u\n",
-               (unsigned)(request.len / TRACE_BUFFER_BYTES), (unsigned)wanted);
+    uint64_t made = capture->buffers.bytes / TRACE_BUFFER_BYTES;
+    if (capture->options->verbose && made != wanted) {
+        printf("tracelogger: %u buffers were made of %u\n", (unsigned)made, (unsigned)wanted);
     }
     return 0;
 }
@@ -151,10 +148,7 @@ int capture_open(struct capture *capture, const struct options *options)
 
 void capture_close(struct capture *capture)
 {
-    if (capture->block) {
-        MemUnmap((void *)(uintptr_t)capture->block, (size_t)capture->block_bytes);
-        capture->block = NULL;
-    }
+    capture_buffers_unmap(&capture->buffers);
     TraceEvent(_NTO_TRACE_DEALLOCBUFFER);
     keep_close(capture->options);
 }

@@ -10,21 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/capture/buffers.h"
 #include "tracelogger/options.h"
-
-#define CPUS_MAX 64
 
 struct capture {
     const struct options *options;
-    const uint8_t *block; /* the mapped buffers */
-    uint64_t block_bytes;
-    uint32_t written;             /* buffers */
-    uint64_t slots;               /* in them */
-    uint64_t unwritten;           /* slots taken that the sink refused, in whole buffers */
-    uint64_t refused;             /* events in them, where the sink went on */
-    uint32_t last_time[CPUS_MAX]; /* time of the last slot written, per CPU */
-    bool more;                    /* capture_drain() has left some */
-    bool cut;                     /* -S is reached: what comes is counted as lost */
+    struct capture_buffers buffers;
+    uint32_t written;                     /* buffers */
+    uint64_t slots;                       /* in them */
+    uint64_t unwritten;                   /* slots taken that the sink refused, in whole buffers */
+    uint64_t refused;                     /* events in them, where the sink went on */
+    uint32_t last_time[CAPTURE_CPUS_MAX]; /* of the last slot written, per CPU */
+    bool more;                            /* capture_drain() has left some */
+    bool cut;                             /* -S is reached: what comes is counted as lost */
 };
 
 /* Gets the buffers and sets filters and mode. 0 or -1 (reported). */

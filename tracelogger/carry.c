@@ -7,6 +7,7 @@
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
 #include "kernel/abi/syspage.h"
+#include "lib/capture/losses.h"
 #include "lib/include/kymo.h"
 #include "trace/slot.h"
 #include "tracelogger/capture.h"
@@ -49,7 +50,7 @@ int capture_fits(const struct capture *capture)
     const struct options *options = capture->options;
     bool ring = options->mode == MODE_RING && !options->daemon;
     uint64_t least =
-        header_bytes() + reserve() + (ring ? capture->block_bytes : TRACE_BUFFER_BYTES);
+        header_bytes() + reserve() + (ring ? capture->buffers.bytes : TRACE_BUFFER_BYTES);
 
     if (options->size == 0 || options->size >= least) {
         return 0;
@@ -69,14 +70,6 @@ static bool is_cut(struct capture *capture, uint32_t slots)
     capture->cut |=
         size != 0 && sink_bytes() + (uint64_t)slots * TRACE_SLOT_BYTES + reserve() > size;
     return capture->cut;
-}
-
-static bool plausible(const struct capture *capture, const struct kymo_trace_buffer *buffer)
-{
-    uint64_t end = ((uint64_t)buffer->index + 1) * TRACE_BUFFER_BYTES;
-
-    return end <= capture->block_bytes && buffer->slots <= TRACE_BUFFER_SLOTS &&
-           buffer->cpu < CPUS_MAX && buffer->slots > 0;
 }
 
 /* What the sink has made of one: 0, or it is bad for all that follows. */
@@ -102,12 +95,12 @@ static int account(struct capture *capture, const struct sink_buffer *buffer)
 /* One of those in hand joins the others for the sink, if it is to get there. */
 static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, unsigned *count)
 {
-    if (!plausible(capture, buffer)) {
+    const struct trace_slot *slots = capture_buffers_slots(&capture->buffers, buffer);
+
+    if (!slots) {
         printf("tracelogger: the kernel gave an impossible buffer\n");
         return -1;
     }
-    const struct trace_slot *slots =
-        (const void *)(capture->block + (size_t)buffer->index * TRACE_BUFFER_BYTES);
     if (is_cut(capture, buffer->slots)) {
         refused_account(capture, buffer->cpu, slots, buffer->slots, true);
         return 0;
@@ -147,7 +140,7 @@ static void give(struct capture *capture, const struct kymo_trace_buffer *buffer
 /* -S asks how much was written before each. */
 static unsigned most_in_hand(const struct capture *capture)
 {
-    uint64_t part = capture->block_bytes / TRACE_BUFFER_BYTES / HELD_PART;
+    uint64_t part = capture->buffers.bytes / TRACE_BUFFER_BYTES / HELD_PART;
     unsigned together = capture->options->size ? 1 : sink_together();
 
     return part >= together ? together : part > 0 ? (unsigned)part : 1;
@@ -198,51 +191,38 @@ int capture_drain(struct capture *capture, bool limited)
 /* No more than there are buffers: an application may start again and again, and make others. */
 int capture_rest(struct capture *capture)
 {
-    return carry_some(capture, 0, (uint32_t)(capture->block_bytes / TRACE_BUFFER_BYTES));
+    return carry_some(capture, 0, (uint32_t)(capture->buffers.bytes / TRACE_BUFFER_BYTES));
 }
 
-/* A DROPPED slot behind everything else; more than one if 32 bits don't hold the count. */
+static int put_slots(void *to, const void *slots, size_t bytes)
+{
+    (void)to;
+    return sink_slots(slots, bytes / TRACE_SLOT_BYTES);
+}
+
 int capture_dropped(const struct capture *capture, uint32_t cpu, uint32_t reason_class,
                     uint64_t events)
 {
-    while (events != 0) {
-        uint32_t n = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
-        struct trace_slot slot = {
-            .header = TRACE_HEADER(cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_DROPPED),
-            .time = capture->last_time[cpu],
-            .d1 = reason_class,
-            .d2 = n,
-        };
-
-        if (sink_slots(&slot, 1) != 0) {
-            return -1;
-        }
-        events -= n;
-    }
-    return 0;
+    return capture_losses_slots(cpu, capture->last_time[cpu], reason_class, events, put_slots,
+                                NULL);
 }
 
-/* One CPU's pending losses, by reason and class: the kernel's, and of what the sink refused. */
-static int pending_slots(const struct capture *capture, uint32_t cpu,
-                         const struct kymo_trace_loss *loss)
+/* One CPU's losses, by reason and class: the kernel's, and of what the sink refused. */
+static int pending_slots(const struct capture *capture, uint32_t cpu, struct kymo_trace_loss *loss)
 {
     for (uint32_t reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
         for (uint32_t class = 0; class < KYMO_TRACE_CLASSES; class ++) {
-            uint64_t events = loss->pending[reason][class] + refused_later(cpu, reason, class);
-
-            if (capture_dropped(capture, cpu, reason << 8 | class, events) != 0) {
-                return -1;
-            }
+            loss->pending[reason][class] += refused_later(cpu, reason, class);
         }
     }
-    return 0;
+    return capture_losses_write(cpu, capture->last_time[cpu], loss, put_slots, NULL);
 }
 
 int capture_pending(struct capture *capture)
 {
     static struct kymo_trace_loss loss;
 
-    for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CPUS_MAX; cpu++) {
+    for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
         if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0) {
             return trouble("asking for losses");
         }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/panic/text.h"
+#include "lib/capture/header.h"
 #include "tracelogger/options.h"
 
 /* Whether it is the key of an attribute that every capture has, or a recovered one. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/capture/attributes.h"
 #include "tracelogger/header.h"
 
 #define SECONDS_MOST 1000000
@@ -151,7 +152,7 @@ static bool is_pair(const char *text, size_t *key)
     }
     for (length++; isprint((unsigned char)text[length]); length++) {
     }
-    return text[length] == '\0' && length - *key - 1 <= ATTRIBUTE_MOST;
+    return text[length] == '\0' && length - *key - 1 <= CAPTURE_VALUE_MOST;
 }
 
 /* What would break the header: keys and values stand in it back to back, with :: between. */

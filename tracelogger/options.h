@@ -9,7 +9,6 @@
 enum mode { MODE_LINEAR, MODE_RING };
 
 #define ATTRIBUTES_MOST 16
-#define ATTRIBUTE_MOST 72 /* characters of a key or a value: old readers look through 100 bytes */
 
 struct options {
     enum mode mode;                          /* -r */

@@ -18,7 +18,7 @@
 #include "lib/panic/text.h"
 #include "lib/retain/retain.h"
 #include "tracelogger/header.h"
-#include "tracelogger/protocol.h"
+#include "lib/capture/protocol.h"
 #include "tracelogger/sink.h"
 
 static struct kymo_retained info;

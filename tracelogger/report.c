@@ -71,7 +71,7 @@ static void print_reasons(uint32_t cpu, const struct kymo_trace_loss *loss)
 static uint64_t buffers_needed(const struct capture *capture, const struct kymo_trace_loss *loss,
                                uint64_t written_events)
 {
-    uint64_t had = capture->block_bytes / TRACE_BUFFER_BYTES / kymo_cpus();
+    uint64_t had = capture->buffers.bytes / TRACE_BUFFER_BYTES / kymo_cpus();
     uint64_t events = loss->lost_reason[KYMO_DROP_NOBUFFER];
     uint64_t slots = (had + loss->buffers_overwritten) * TRACE_BUFFER_SLOTS;
 

@@ -4,7 +4,7 @@
 #define TRACELOGGER_REPORT_H
 
 #include "tracelogger/capture.h"
-#include "tracelogger/protocol.h"
+#include "lib/capture/protocol.h"
 
 const char *report_class_name(unsigned class); /* below KYMO_TRACE_CLASSES */
 /* Events, buffers, losses per CPU, class and reason, and a better -k. Before the buffers go. */

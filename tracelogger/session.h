@@ -13,7 +13,7 @@
 
 #include "tracelogger/capture.h"
 #include "tracelogger/options.h"
-#include "tracelogger/protocol.h"
+#include "lib/capture/protocol.h"
 
 enum phase { STARTING, RUNNING, STOPPING, DONE };
 

@@ -6,7 +6,7 @@
 #include <sys/dispatch.h>
 
 #include "kernel/abi/sys/neutrino.h"
-#include "tracelogger/protocol.h"
+#include "lib/capture/protocol.h"
 
 int main(void)
 {

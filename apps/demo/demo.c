@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/dispatch.h>
-#include <sys/tracelog.h>
+#include <sys/trace.h>
 #include <unistd.h>
 
 #include "apps/demo/demo.h"

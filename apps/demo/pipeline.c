@@ -4,7 +4,7 @@
 #include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/tracelog.h>
+#include <sys/trace.h>
 
 #include "apps/demo/demo.h"
 #include "lib/include/kymo.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/dispatch.h>
-#include <sys/tracelog.h>
+#include <sys/trace.h>
 
 #include "apps/demo/demo.h"
 #include "kernel/abi/sys/neutrino.h"

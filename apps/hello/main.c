@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The smallest program worth booting: docs/app.md starts from here. */
 #include <stdio.h>
-#include <sys/tracelog.h>
+#include <sys/trace.h>
 
 int main(int argc, char **argv)
 {

@@ -12,6 +12,9 @@
 #ifndef LIB_CAPTURE_ATTRIBUTES_H
 #define LIB_CAPTURE_ATTRIBUTES_H
 
+#define CAPTURE_VALUE_MOST \
+    72 /* characters of a key or a value: old readers look through 100 bytes */
+
 #define CAPTURE_FIRST_LIST(A) \
     A(HEADER_BEGIN, "%s", "") \
     A(FILE_NAME, "%s", file) \

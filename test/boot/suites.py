@@ -10,6 +10,7 @@ import crash
 import events
 import gate
 import kev
+import library
 import logger
 import memory
 import modes
@@ -361,9 +362,9 @@ SUITES = [
     Suite("options", "every option of tracelogger", "options", checks=logger.CHECKS),
     Suite("options-smp1", "the same on one CPU", "options", A64, cpus=1, checks=logger.CHECKS),
     Suite("modes", "tracelogger's modes, and options whose captures say whether they work",
-          "modes", tests=12, checks=modes.CHECKS),
-    Suite("modes-multi", "the same on 4 real threads", "modes", A64, "multi", cpus=4, tests=12,
-          timeout=400, soak=True, checks=modes.CHECKS_ON_THREADS),
+          "modes", tests=24, checks=modes.CHECKS + library.CHECKS),
+    Suite("modes-multi", "the same on 4 real threads", "modes", A64, "multi", cpus=4, tests=24,
+          timeout=400, soak=True, checks=modes.CHECKS_ON_THREADS + library.CHECKS),
     Suite("gate", "only what a D program lets pass, until a D trigger stops it", "gate", tests=8,
           checks=gate.CHECKS),
     Suite("memory", "captures in memory objects, buffers kept in one", "memory", tests=2,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <sys/slog.h>: lines of a log. There is no log but the trace: a line is an event SYSTEM/SLOG, and
- * goes nowhere while nothing is traced. Contexts and costs as in <sys/tracelog.h>.
+ * goes nowhere while nothing is traced. Contexts and costs as in <sys/trace.h>.
  */
 #ifndef LIB_SYS_SLOG_H
 #define LIB_SYS_SLOG_H

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "lib/include/kymo.h"
-#include "lib/include/sys/tracelog.h"
+#include "lib/include/sys/trace.h"
 
 #if defined(__arm__)
 #define DEVICE 0x40001000u

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/include/kymo.h"
-#include "tracelogger/protocol.h"
+#include "lib/capture/protocol.h"
 
 #define LOGGER_PRIORITY 5
 #define STORM_PRIORITY 9

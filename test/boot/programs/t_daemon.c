@@ -125,13 +125,24 @@ static void t_again(void)
     EXPECT(runs >= 16);
 }
 
-/* ^C, from somebody who may. */
-static void t_signal(void)
+/* From somebody who may, to who records. */
+static void signal_owner(int signal)
 {
     struct kymo_trace_owner owner;
 
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner), 0);
-    EXPECT_EQ(SignalKill(0, owner.pid, 0, SIGINT, 0, 0), 0);
+    EXPECT_EQ(SignalKill(0, owner.pid, 0, signal, 0, 0), 0);
+}
+
+/* ^C */
+static void t_signal(void)
+{
+    signal_owner(SIGINT);
+}
+
+static void t_killed(void)
+{
+    signal_owner(SIGKILL);
 }
 
 /* As a `tracelogger --recover` that takes its time: until the machine is switched off. */
@@ -147,9 +158,9 @@ static void t_recovers(void)
 int main(int argc, char **argv)
 {
     static const struct check table[] = {
-        {"runs", t_runs},       {"plain", t_plain}, {"ring", t_ring},
-        {"filters", t_filters}, {"start", t_start}, {"stop", t_stop},
-        {"signal", t_signal},   {"again", t_again}, {"recovers", t_recovers}};
+        {"runs", t_runs},         {"plain", t_plain},  {"ring", t_ring},     {"filters", t_filters},
+        {"start", t_start},       {"stop", t_stop},    {"signal", t_signal}, {"again", t_again},
+        {"recovers", t_recovers}, {"killed", t_killed}};
 
     for (unsigned i = 0; argc == 2 && i < COUNT(table); i++) {
         if (strcmp(argv[1], table[i].name) == 0) {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "lib/include/sys/slog.h"
-#include "lib/include/sys/tracelog.h"
+#include "lib/include/sys/trace.h"
 #include "test/boot/programs/check.h"
 #include "test/boot/programs/instrumented.h"
 #include "test/boot/programs/truth.h"

@@ -15,7 +15,7 @@
 #include <sys/dispatch.h>
 
 #include "lib/include/kymo.h"
-#include "tracelogger/protocol.h"
+#include "lib/capture/protocol.h"
 #include "trace/slot.h"
 
 #define MARK 0x510 /* slain.d's */

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "lib/include/sys/tracelog.h"
+#include "lib/include/sys/trace.h"
 #include "test/boot/programs/check.h"
 
 static unsigned step;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <sys/tracelog.h>: events of a program's own through TraceEvent(). Contexts, limits and errors are
+ * <sys/trace.h>: events of a program's own through TraceEvent(). Contexts, limits and errors are
  * in the header. Proof: test/boot's t_events, whose events are compared value for value.
  */
-#include "lib/include/sys/tracelog.h"
+#include "lib/include/sys/trace.h"
 
 #include <errno.h>
 #include <stdarg.h>

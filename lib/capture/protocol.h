@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What other programs may tell a running tracelogger: a message to its name. */
-#ifndef TRACELOGGER_PROTOCOL_H
-#define TRACELOGGER_PROTOCOL_H
+/* What other programs may tell who records, a tracelogger or a program by <sys/tracelog.h>: a
+ * message to its name. */
+#ifndef LIB_CAPTURE_PROTOCOL_H
+#define LIB_CAPTURE_PROTOCOL_H
 
 #include <stdint.h>
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `TRACE_KEY::value` pairs back to back, without separators, as QNX's readers expect them, then the
+ * page, raw: see header.h. Proof: test/boot/modes.py, and every capture that the host reads.
+ */
+#include "lib/capture/header.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernel/abi/sys/kymo.h"
+#include "kernel/abi/syspage.h"
+#include "lib/capture/attributes.h"
+
+#define CHUNK 256
+
+struct out {
+    capture_put_t put;
+    void *to;
+    bool refused;
+};
+
+static void out(struct out *out, const void *data, size_t bytes)
+{
+    out->refused = out->refused || out->put(out->to, data, bytes) != 0;
+}
+
+__attribute__((format(printf, 3, 4))) static void attribute(struct out *to, const char *key,
+                                                            const char *format, ...)
+{
+    char value[CAPTURE_VALUE_MOST + 1];
+    char text[40 + CAPTURE_VALUE_MOST];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(value, sizeof(value), format, list);
+    va_end(list);
+    /* A file's name or an argument may look like the beginning of the next attribute. */
+    for (char *at = strstr(value, "TRACE_"); at; at = strstr(value, "TRACE_")) {
+        at[5] = '-';
+    }
+    int bytes = snprintf(text, sizeof(text), "TRACE_%s::%s", key, value);
+    out(to, text, (size_t)bytes);
+}
+
+/* As ctime() prints it, without the newline. Boards without a clock begin in 1970. */
+static void date(uint64_t seconds, char text[32])
+{
+    time_t when = (time_t)seconds;
+    struct tm parts;
+
+    gmtime_r(&when, &parts);
+    asctime_r(&parts, text);
+    text[strcspn(text, "\n")] = '\0';
+}
+
+static void own_attributes(const struct capture_header *header, struct out *to)
+{
+    for (unsigned i = header->own_count; i > 0; i--) {
+        char key[CAPTURE_VALUE_MOST + 1];
+        const char *value = strchr(header->own[i - 1], '=') + 1;
+
+        snprintf(key, sizeof(key), "%.*s", (int)(value - header->own[i - 1] - 1),
+                 header->own[i - 1]);
+        attribute(to, key, "%s", value);
+    }
+}
+
+static void further_rows(const struct capture_header *header, struct out *to)
+{
+    char key[PANIC_KEY], value[PANIC_VALUE];
+
+    for (unsigned n = 0; header->rows && header->rows(n, key, value); n++) {
+        attribute(to, key, "%s", value);
+    }
+}
+
+static void attributes(const struct capture_header *header, const struct kymo_syspage *page,
+                       struct out *to)
+{
+    const char *file = header->file, *args = header->args;
+    char now[32], boot[32];
+
+    date((uint64_t)time(NULL), now);
+    date(page->boot_time, boot);
+#define A(key, ...) attribute(to, #key, __VA_ARGS__);
+    CAPTURE_FIRST_LIST(A)
+    own_attributes(header, to);
+    further_rows(header, to);
+    CAPTURE_LAST_LIST(A)
+#undef A
+}
+
+static long system_page(uint32_t offset, void *to, uint32_t bytes)
+{
+    return SyspageRead(offset, to, bytes);
+}
+
+/* Whether it could be read. */
+static bool copy_page(long (*page)(uint32_t, void *, uint32_t), uint32_t size, struct out *to)
+{
+    char chunk[CHUNK];
+    long got = 1;
+
+    for (uint32_t at = 0; at < size && got > 0; at += (uint32_t)got) {
+        got = page(at, chunk, size - at < CHUNK ? size - at : CHUNK);
+        if (got > 0) {
+            out(to, chunk, (size_t)got);
+        }
+    }
+    return got > 0;
+}
+
+int capture_header_write(const struct capture_header *header, capture_put_t put, void *to)
+{
+    long (*from)(uint32_t, void *, uint32_t) = header->page ? header->page : system_page;
+    struct out where = {put, to, false};
+    struct kymo_syspage page;
+
+    if (from(0, &page, sizeof(page)) != (long)sizeof(page) || page.magic != KYMO_SYSPAGE_MAGIC ||
+        page.size < sizeof(page)) {
+        return 1;
+    }
+    attributes(header, &page, &where);
+    if (!copy_page(from, page.size, &where)) {
+        return 1;
+    }
+    return where.refused ? -1 : 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A capture's beginning, written by the system that records (docs/format.md §1, §2): text
+ * attributes and the system page. One thread; no memory but the stack, about 1 KB.
+ */
+#ifndef LIB_CAPTURE_HEADER_H
+#define LIB_CAPTURE_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/capture/losses.h"
+#include "lib/panic/text.h"
+
+struct capture_header {
+    const char *file;       /* where it goes */
+    const char *args;       /* the command line */
+    const char *const *own; /* KEY=VALUE, as they were given: the last one stands first */
+    unsigned own_count;
+    /* Bytes, or -1. NULL: this system's page. */
+    long (*page)(uint32_t offset, void *to, uint32_t bytes);
+    /* Further attributes: row n. NULL: none. */
+    bool (*rows)(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE]);
+};
+
+/* 0; 1: the page can't be read, errno says why; -1: `put` has refused. */
+int capture_header_write(const struct capture_header *header, capture_put_t put, void *to);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See losses.h. Proof: modes.py, every_event_is_in_the_capture_or_counted. */
+#include "lib/capture/losses.h"
+
+#include "trace/slot.h"
+
+/* More than one if 32 bits don't hold the count. */
+int capture_losses_slots(uint32_t cpu, uint32_t time, uint32_t reason_class, uint64_t events,
+                         capture_put_t put, void *to)
+{
+    int refused = 0;
+
+    while (events != 0 && refused == 0) {
+        uint32_t n = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
+        struct trace_slot slot = {
+            .header = TRACE_HEADER(cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_DROPPED),
+            .time = time,
+            .d1 = reason_class,
+            .d2 = n,
+        };
+
+        refused = put(to, &slot, sizeof(slot));
+        events -= n;
+    }
+    return refused;
+}
+
+int capture_losses_write(uint32_t cpu, uint32_t time, const struct kymo_trace_loss *loss,
+                         capture_put_t put, void *to)
+{
+    int refused = 0;
+
+    for (uint32_t i = 0; i < KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES && refused == 0; i++) {
+        uint32_t reason = i / KYMO_TRACE_CLASSES, class = i % KYMO_TRACE_CLASSES;
+
+        refused = capture_losses_slots(cpu, time, reason << 8 | class, loss->pending[reason][class],
+                                       put, to);
+    }
+    return refused;
+}

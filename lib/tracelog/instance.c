@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* <sys/tracelog.h>: who may record, and what the program sets before it does. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/dispatch.h>
+
+#include "kernel/abi/sys/neutrino.h"
+#include "lib/include/kymo.h"
+#include "lib/tracelog/internal.h"
+
+#define NAME "tracelogger/library" /* of two that ask at once one gets it */
+#define LEAST 2
+#define MOST 1024
+#define EACH 8 /* tracelogger's defaults */
+#define ALONE 32
+
+static name_attach_t *acquired;
+
+bool tracelog_is_acquired(void)
+{
+    return acquired != NULL;
+}
+
+int tracelog_acquire(void)
+{
+    uint32_t needs = ABILITY_TRACE | ABILITY_INTERRUPT;
+    struct kymo_trace_owner owner;
+
+    if ((kymo_abilities() & needs) != needs) {
+        return EPERM;
+    }
+    if (TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner) == 0 && !owner.gone) {
+        return EEXIST;
+    }
+    name_attach_t *name = acquired ? NULL : name_attach(NULL, NAME, 0);
+    if (!name) {
+        return acquired ? EEXIST : errno;
+    }
+    acquired = name;
+    return 0;
+}
+
+int tracelog_release(void)
+{
+    if (!acquired || tracelog_records()) {
+        return acquired ? EBUSY : EPERM;
+    }
+    name_detach(acquired, 0);
+    acquired = NULL;
+    return 0;
+}
+
+int tracelog_instance_init(tracelog_instance_t **instance)
+{
+    if (!instance) {
+        return EINVAL;
+    }
+    tracelog_instance_t *log = calloc(1, sizeof(*log));
+    if (!log) {
+        return ENOMEM;
+    }
+    log->kernel_buffers = kymo_cpus() == 1 ? ALONE : EACH;
+    *instance = log;
+    return 0;
+}
+
+/* 0: its settings may be changed. */
+static int settable(const tracelog_instance_t *log)
+{
+    if (!log) {
+        return EINVAL;
+    }
+    return atomic_load(&log->phase) == IDLE ? 0 : EBUSY;
+}
+
+int tracelog_instance_destroy(tracelog_instance_t *log)
+{
+    int error = settable(log);
+
+    if (error == 0) {
+        free(log);
+    }
+    return error;
+}
+
+int tracelog_setkbuffers(tracelog_instance_t *log, uint64_t paddr, int buffers, int keep, int reuse)
+{
+    int error = settable(log);
+
+    if (error != 0) {
+        return error;
+    }
+    if ((paddr != 0 && paddr != TRACELOG_ANYWHERE) || keep != 0 || reuse != 0) {
+        return ENOTSUP;
+    }
+    if (buffers < LEAST || buffers > MOST) {
+        return EINVAL;
+    }
+    log->kernel_buffers = buffers;
+    return 0;
+}
+
+int tracelog_setbuffers(tracelog_instance_t *log, void *memory, int buffers)
+{
+    int error = settable(log);
+
+    if (error != 0) {
+        return error;
+    }
+    if (memory) {
+        return ENOTSUP;
+    }
+    if (buffers < 0 || buffers > MOST) {
+        return EINVAL;
+    }
+    log->more_buffers = buffers;
+    return 0;
+}
+
+int tracelog_setwriter(tracelog_instance_t *log, tracelog_write_t write, void (*several)(void),
+                       void *cookie)
+{
+    int error = settable(log);
+
+    if (error != 0 || several) {
+        return error ? error : ENOTSUP;
+    }
+    log->write = write;
+    log->cookie = cookie;
+    return 0;
+}
+
+int tracelog_setring(tracelog_instance_t *log, bool ring)
+{
+    int error = settable(log);
+
+    if (error == 0) {
+        log->ring = ring;
+    }
+    return error;
+}
+
+int tracelog_account(const tracelog_instance_t *log, struct tracelog_account *account)
+{
+    int error = account ? settable(log) : EINVAL;
+
+    if (error == 0) {
+        *account = log->account;
+    }
+    return error;
+}
