@@ -12,6 +12,7 @@
 #include "kernel/abi/errno.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
+#include "kernel/retain.h"
 #include "kernel/string.h"
 #include "kernel/thread_end.h"
 
@@ -106,6 +107,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
         proc->name[i] = name[i];
     }
     trace_proc_create_name(ppid, proc->pid, proc->name);
+    retain_process(proc);
     *out = proc;
     return 0;
 }
@@ -203,6 +205,7 @@ static void process_finish(struct process *proc)
     vm_process_gone(proc);
     object_process_gone(proc);
     trace_proc_destroy(proc->ppid, proc->pid);
+    retain_process(proc);
     process_orphan_children(proc);
 
     struct process *parent = process_find(proc->ppid);

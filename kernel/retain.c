@@ -155,6 +155,7 @@ static void begin(void)
     retain.found = 0;
     retain.mine = true;
     retain_notes_begin(at(KYMO_RETAIN_NOTES), retain.boots);
+    retain_names_begin(at(KYMO_RETAIN_NAMES), retain.boots);
     put_header(NULL);
 }
 

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 struct kymo_panic;
+struct kymo_retain_name;
+struct process;
 struct thread;
 
 /* Boot, after the system page: says what was found, or makes the window this boot's. */
@@ -22,6 +24,12 @@ void retain_seal(void);
 void retain_note(uint32_t id, const void *bytes, uint32_t n);
 /* The window is this boot's from now on: the notes' part of it. Lock held, or the boot. */
 void retain_notes_begin(uint8_t *area, uint32_t boots);
+/* A process was made, loaded or has ended, a thread was named or, if it had a name, has ended: kept
+ * beside the ring, if the window is this boot's. Lock held. */
+void retain_process(const struct process *proc);
+void retain_thread(const struct thread *t);
+/* As retain_notes_begin(). */
+void retain_names_begin(struct kymo_retain_name *table, uint32_t boots);
 /* TraceEvent(KYMO_TRACE_*RETAINED). Lock held. */
 long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args);
 

@@ -18,6 +18,7 @@
 #include "kernel/cpio.h"
 #include "kernel/cpu.h"
 #include "kernel/kercall.h"
+#include "kernel/retain.h"
 #include "kernel/string.h"
 #include "kernel/thread_end.h"
 
@@ -189,6 +190,7 @@ static int job_end(struct spawn_job *job)
     job->caller = NULL;
     child->loading = false;
     trace_mapname((uint32_t)child->pid, child->program.text, child->program.text_len, child->name);
+    retain_process(child);
     thread_start(t);
     return child->pid;
 }

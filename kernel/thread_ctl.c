@@ -9,6 +9,7 @@
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"
+#include "kernel/retain.h"
 #include "kernel/sched.h"
 #include "kernel/string.h"
 
@@ -52,6 +53,7 @@ static long ctl_name(struct thread *self, uintptr_t data)
     if (!read_only) {
         memcpy(self->name, name, sizeof(name));
         trace_thread_name(self->proc->pid, self->tid, self->name);
+        retain_thread(self);
     }
     return 0;
 }

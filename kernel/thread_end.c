@@ -13,6 +13,7 @@
 #include "kernel/intr.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
+#include "kernel/retain.h"
 #include "kernel/sched.h"
 #include "kernel/spawn.h"
 #include "kernel/trace_dump.h"
@@ -126,6 +127,9 @@ void thread_end(struct thread *t, uintptr_t status)
     arch_context_drop(t);
     thread_set_state(t, STATE_DEAD);
     trace_thread_destroy(proc->pid, t->tid);
+    if (t->name[0]) {
+        retain_thread(t);
+    }
     thread_tell_channels(t);
     if (thread_joined(t) || proc->dying || (t->flags & THREAD_DETACHED)) {
         thread_free(t);

@@ -152,6 +152,9 @@ static int save(const struct options *options)
         printf("tracelogger: %u buffers are damaged; of %u nothing says what they held\n",
                (unsigned)lost.buffers, (unsigned)lost.unknown);
     }
+    if (lost.names) {
+        printf("tracelogger: %u names of processes or threads are damaged\n", (unsigned)lost.names);
+    }
     if (lost.notes) {
         printf("tracelogger: %u of D's programs lack what describes them\n", (unsigned)lost.notes);
     }

@@ -102,6 +102,10 @@ static int account(const struct run *run, const struct core_output *output)
                    "held",
                    output->path, (unsigned)losses->buffers, (unsigned)losses->unknown);
     }
+    if (losses->names) {
+        kymo_error("%s: %u names of processes or threads are damaged", output->path,
+                   (unsigned)losses->names);
+    }
     if (losses->notes) {
         kymo_error("%s: %u of D's programs lack what describes them", output->path,
                    (unsigned)losses->notes);

@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
+#include "kernel/abi/sys/trace.h"
 
-#define RESERVED_BITS (~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK))
+#define RESERVED_BITS \
+    (~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK | \
+       _NTO_TRACE_PROCESS_INJECTED))
 
 static int room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
                      struct kev_error *error)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
+#include "kernel/abi/sys/trace.h"
 
 static uint32_t key_of(uint32_t header)
 {
@@ -99,6 +100,7 @@ static void event_fill(struct kev_event *event, uint32_t header, uint64_t time, 
     event->number = (uint16_t)TRACE_GET_EVENT(header);
     event->class = (uint8_t)TRACE_GET_CLASS(header);
     event->cpu = (uint8_t)TRACE_GET_CPU(header);
+    event->injected = (header & _NTO_TRACE_PROCESS_INJECTED) != 0;
 }
 
 static enum kev_joined join_more(struct kev_join *join, const struct trace_slot *slot,

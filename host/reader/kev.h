@@ -48,6 +48,7 @@ struct kev_event {
     uint8_t class;         /* internal class */
     uint8_t cpu;
     bool combined; /* came in more than one slot */
+    bool injected; /* no kernel made it: who saved the capture put it there */
     bool swapped;  /* the payload is in the other byte order */
 };
 

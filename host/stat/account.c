@@ -88,12 +88,25 @@ static void control_event(struct stat *stat, const struct kev_event *event)
     }
 }
 
+/* Of a recovered capture: names are of use. */
+static void injected_event(struct stat *stat, const struct kev_event *event)
+{
+    stat->injected++;
+    if (event->class == TRACE_CLASS_PR_TH) {
+        thread_event(stat, event);
+    }
+}
+
 void stat_event(struct stat *stat, const struct kev_event *event)
 {
     if (stat->events == 0 && stat->first == 0) {
         stat->first = event->time;
     }
     stat->last = event->time > stat->last ? event->time : stat->last;
+    if (event->injected) {
+        injected_event(stat, event);
+        return;
+    }
     stat->by_class[event->class]++;
     if (event->class == TRACE_CLASS_CONTROL) {
         control_event(stat, event);

@@ -55,11 +55,11 @@ static void show_head(FILE *to, struct stat *stat)
             ",\n\"kymo\":%s,\"ncpu\":%u,\"cycles_per_sec\":%" PRIu64 ",\"clock_known\":%s,"
             "\"first_cycles\":%" PRIu64 ",\"last_cycles\":%" PRIu64 ",\"duration_ns\":%" PRIu64
             ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"buffers\":%" PRIu64
-            ",\"not_counted\":%" PRIu64 ",\"complete\":%s,\n",
+            ",\"injected\":%" PRIu64 ",\"not_counted\":%" PRIu64 ",\"complete\":%s,\n",
             info->kymo ? "true" : "false", info->ncpu, info->cycles_per_sec,
             info->clock_known ? "true" : "false", stat->first, stat->last,
             ns(stat, stat->last - stat->first), stat->events, stat->lost, info->buffers,
-            stat->overflow, stat_doubt(stat) == NULL ? "true" : "false");
+            stat->injected, stat->overflow, stat_doubt(stat) == NULL ? "true" : "false");
 }
 
 static void show_classes(FILE *to, struct stat *stat)

@@ -119,7 +119,8 @@ struct stat {
     struct kev *kev;
     bool cut; /* the file ends too early */
     uint64_t first, last;
-    uint64_t events; /* CONTROL ones not counted */
+    uint64_t events;   /* CONTROL ones not counted */
+    uint64_t injected; /* events that no kernel made: in none of the counts */
     uint64_t lost;
     uint64_t by_class[KEV_CLASSES];
     uint64_t overflow;

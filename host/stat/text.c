@@ -134,6 +134,10 @@ static void show_head(FILE *to, struct stat *stat)
     }
     fprintf(to, "%s%s\n", doubt == NULL ? "" : ", but ", doubt == NULL ? "" : doubt);
     show_crash(to, info);
+    if (stat->injected > 0) {
+        fprintf(to, "  not among them: %" PRIu64 " of whoever saved it: names, and why it ended\n",
+                stat->injected);
+    }
     if (stat->overflow > 0) {
         fprintf(to, "  %" PRIu64 " events concern more threads or processes than are counted\n",
                 stat->overflow);

@@ -18,7 +18,7 @@
 #include "kernel/abi/sys/trace.h"
 
 #define KYMO_RETAIN_MAGIC 0x5254594bu /* "KYTR" */
-#define KYMO_RETAIN_VERSION 2
+#define KYMO_RETAIN_VERSION 3
 #define KYMO_RETAIN_CPUS 8
 
 /* What is always at the same place; everything else the header says. */
@@ -32,7 +32,8 @@
 #define KYMO_RETAIN_PAGE_BYTES 0x10000u
 #define KYMO_RETAIN_NOTES 0x20000u /* struct kymo_retain_note, one behind the other */
 #define KYMO_RETAIN_NOTES_BYTES 0x10000u
-#define KYMO_RETAIN_FREE 0x30000u /* the ring's tables and buffers, wherever they fit */
+#define KYMO_RETAIN_NAMES 0x30000u /* struct kymo_retain_name [KYMO_RETAIN_NAMES_MOST] */
+#define KYMO_RETAIN_FREE 0x34000u  /* the ring's tables and buffers, wherever they fit */
 
 /* Where one CPU's cursor and losses are in the memory of a machine that runs or has stopped. */
 struct kymo_retain_place {
@@ -139,6 +140,29 @@ struct kymo_retain_note {
 #define KYMO_RETAIN_NOTES_PART 480
 #define KYMO_RETAIN_NOTES_MOST 0x20000 /* bytes of one consumer's */
 _Static_assert(sizeof(struct kymo_retain_note) == 32, "layout of the retained memory");
+
+/*
+ * A process, or a thread that has a name: the events that told of it may be overwritten. Kept up to
+ * date wherever it stands in the kernel's tables; it is there until its place in them is used anew.
+ */
+#define KYMO_RETAIN_NAME_MAX 48 /* with the NUL */
+struct kymo_retain_name {
+    uint32_t magic;
+    uint32_t crc;   /* CRC-32C of all that follows */
+    uint32_t boots; /* the header's */
+    int32_t pid;
+    int32_t ppid;       /* at its birth */
+    int32_t tid;        /* 0: the process */
+    uint64_t ended;     /* trace clock; 0: it lives */
+    uint64_t text;      /* where the program is; of a process */
+    uint64_t text_size; /* 0: not yet known */
+    char name[KYMO_RETAIN_NAME_MAX];
+};
+#define KYMO_RETAIN_NAMES_MOST 128u
+_Static_assert(sizeof(struct kymo_retain_name) == 96 &&
+                   KYMO_RETAIN_NAMES + KYMO_RETAIN_NAMES_MOST * sizeof(struct kymo_retain_name) <=
+                       KYMO_RETAIN_FREE,
+               "layout of the retained memory");
 
 struct kymo_retain_boots {
     uint32_t magic; /* KYMO_RETAIN_MAGIC */

@@ -28,6 +28,11 @@ uint32_t retain_panic_buffer(struct retain *retain, uint32_t sequence, uint64_t 
 /* A stamp, not before `time`, from which so many follow `last` and each other without a new high
  * word between them. */
 uint64_t retain_stamp_behind(uint64_t time, uint64_t last, uint32_t count);
+/* Of so many bytes, at least 9; words beyond them are 0. How many slots it has. */
+uint32_t retain_put(struct trace_slot *slot, uint32_t what, uint32_t time, const uint32_t *words,
+                    uint32_t bytes);
+/* The slots of the buffer that says who lived, in retain->slots; 0: nothing does. */
+uint32_t retain_names_buffer(struct retain *retain);
 /* The slots of the next buffer with notes of D's consumers, likewise; 0: that was all. */
 uint32_t retain_notes_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
 

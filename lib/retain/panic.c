@@ -12,18 +12,11 @@
 static uint32_t put_text(struct trace_slot *slot, uint32_t cpu, uint32_t time, const char *text)
 {
     uint32_t words[(2 * 4 + TRACE_TEXT_BYTES) / 4] = {SLOG_OPCODE, SLOG_SHUTDOWN};
+    uint32_t what = TRACE_HEADER(cpu, 0, TRACE_CLASS_SYSTEM, SLOG) | _NTO_TRACE_PROCESS_INJECTED;
     size_t length = strlen(text) < TEXT_MOST ? strlen(text) : TEXT_MOST;
-    uint32_t count = (uint32_t)(8 + length + 1 + 7) / 8;
-    uint32_t what = TRACE_HEADER(cpu, 0, TRACE_CLASS_SYSTEM, SLOG);
 
     memcpy(&words[2], text, length);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t structure = i == 0 ? TRACE_STRUCT_CB : TRACE_STRUCT_CC;
-
-        structure = i + 1 == count ? TRACE_STRUCT_CE : structure;
-        slot[i] = (struct trace_slot){what | structure, time, words[2 * i], words[2 * i + 1]};
-    }
-    return count;
+    return retain_put(slot, what, time, words, (uint32_t)(8 + length + 1));
 }
 
 uint64_t retain_stamp_behind(uint64_t time, uint64_t last, uint32_t count)

@@ -40,6 +40,7 @@ struct retain_losses {
     uint32_t buffers; /* given up whole, or in part */
     uint32_t unknown; /* of those: nothing says how many events they held */
     uint64_t events;  /* what the others held, and what the recording had lost before */
+    uint32_t names;   /* processes and threads whose names are damaged */
     uint32_t notes;   /* consumers of D that nothing describes: damaged, or there was no room */
 };
 
@@ -57,6 +58,9 @@ struct retain {
     uint32_t cpu, stage;
     uint32_t last;               /* sequence of the CPU's last buffer */
     uint64_t time;               /* stamp of its last slot; 0: it had no buffer */
+    uint64_t first_time;         /* the first stamp of all CPUs */
+    uint32_t names_sequence;     /* of the buffer that says who lived; 0: there is none */
+    uint32_t names_cpu;          /* whose it is */
     uint32_t note_at, note_done; /* notes of D's consumers: in their area; bytes given of these */
     bool notes_given;
     struct kymo_retain_note note;
@@ -70,8 +74,9 @@ struct retain {
 int retain_open(struct retain *retain, retain_read_t read, void *arg);
 /* From the beginning. */
 void retain_rewind(struct retain *retain);
-/* CPU by CPU, by sequence; the notes of D's consumers behind the first CPU's that has buffers, the
- * crash as an event behind its CPU's last. False: that was all. */
+/* CPU by CPU, by sequence; who lived, if a CPU's first buffers are overwritten, before its first;
+ * the notes of D's consumers behind the first CPU's that has buffers, the crash as an event behind
+ * its CPU's last. False: that was all. */
 bool retain_next(struct retain *retain, struct retain_piece *piece);
 
 #endif

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From CPU to CPU, from buffer to buffer, oldest first; behind a CPU's last one what it panicked
- * of, if it did, and what is lost of it. See retain.h.
+ * From CPU to CPU, from buffer to buffer, oldest first; before the first of one whose ring has
+ * wrapped who lived; behind a CPU's last one what it panicked of, if it did, and what is lost of
+ * it. See retain.h.
  */
 #include <string.h>
 
 #include "lib/retain/internal.h"
 
-enum stage { BEGIN, BUFFERS, NOTES, CRASH, LOST };
+enum stage { LOOK, BEGIN, NAMES, BUFFERS, NOTES, CRASH, LOST };
 
 #define DROPPED_MOST (KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES)
 
 void retain_rewind(struct retain *retain)
 {
     retain->cpu = 0;
-    retain->stage = BEGIN;
+    retain->stage = LOOK;
     retain->buffers = 0;
     retain->losses = (struct retain_losses){0};
     retain->note_at = retain->note_done = 0;
@@ -105,6 +106,40 @@ static bool next_buffer(struct retain *retain, struct retain_piece *piece)
     return false;
 }
 
+/* Once over the CPUs' first buffers: who lived is told before all of them, by a CPU that has a
+ * sequence left for it. One that has buffer 1 has not wrapped: its beginning is there. */
+static void look(struct retain *retain)
+{
+    struct retain_piece piece;
+
+    retain->first_time = UINT64_MAX;
+    retain->names_sequence = 0;
+    for (; retain->cpu < cpus(retain); retain->cpu++) {
+        begin(retain);
+        if (!next_buffer(retain, &piece)) {
+            continue;
+        }
+        uint64_t time = (uint64_t)piece.slots[1].d1 << 32 | piece.slots[0].time;
+        retain->first_time = time < retain->first_time ? time : retain->first_time;
+        if (retain->names_sequence == 0) {
+            retain->names_sequence = piece.slots[0].d1 - 1;
+            retain->names_cpu = retain->cpu;
+        }
+    }
+    retain->cpu = 0;
+    retain->buffers = 0;
+    retain->losses = (struct retain_losses){0};
+}
+
+static bool names(struct retain *retain, struct retain_piece *piece)
+{
+    if (retain->names_sequence == 0 || retain->cpu != retain->names_cpu) {
+        return false;
+    }
+    *piece = (struct retain_piece){retain->cpu, retain_names_buffer(retain), retain->slots};
+    return piece->count != 0;
+}
+
 /* Of two that say the same sequence one is wrong. */
 static void give_up_doubles(struct retain *retain)
 {
@@ -165,9 +200,19 @@ bool retain_next(struct retain *retain, struct retain_piece *piece)
 {
     while (retain->cpu < cpus(retain)) {
         switch (retain->stage) {
+        case LOOK:
+            look(retain);
+            retain->stage = BEGIN;
+            break;
         case BEGIN:
             begin(retain);
+            retain->stage = NAMES;
+            break;
+        case NAMES:
             retain->stage = BUFFERS;
+            if (names(retain, piece)) {
+                return true;
+            }
             break;
         case BUFFERS:
             if (next_buffer(retain, piece)) {

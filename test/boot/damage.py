@@ -132,8 +132,8 @@ def refused(desk):
     desk.bad(elf(desk.data, desk.physical, True)[:80], "without memory")
     desk.bad(elf(desk.data, desk.physical, True)[:40], "cut off or damaged")
     desk.bad(desk.data[:100], "damaged or cut off")
-    desk.bad(with_header(desk.data, lambda h: struct.pack_into("<I", h, 4, 3), True),
-             "layout version 3")
+    desk.bad(with_header(desk.data, lambda h: struct.pack_into("<I", h, 4, 99), True),
+             "layout version 99")
     desk.bad(with_header(desk.data, lambda h: struct.pack_into("<I", h, 16, 77), False),
              "at byte 0x0: retained memory, but its header is damaged")
     os.unlink(desk.image)

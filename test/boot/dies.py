@@ -36,6 +36,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "dies")]
 import damage  # noqa: E402
 import gdb  # noqa: E402
 import kev  # noqa: E402
+import lived  # noqa: E402
 import probes  # noqa: E402
 from machine import ROOT, WINDOWS, Machine  # noqa: E402
 from window import Window  # noqa: E402
@@ -117,6 +118,7 @@ def check_memory(machine, place, whole, name):
     path, said = extract(machine, dump, not whole)
     check_numbers(path, inserted(machine, place))
     check_slots(path, dump)
+    lived.check(path, {"t_dies"})
     os.replace(dump, os.path.join(machine.dir, "last.core"))
     os.replace(path, os.path.join(machine.dir, "last.kev"))
     return said

@@ -4,7 +4,7 @@
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c
 UNIT_TRACE_NAMES := ring interleave log overrun clock rows calls numbers filter user class control \
-	owner gate threads interrupt commands random retain
+	owner gate threads interrupt commands random retain names
 UNIT_TRACE32_NAMES := log clock random
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)
 UNIT_TESTS += $(UNIT_TRACE)
@@ -39,7 +39,7 @@ $(B)/unit/trace32_random: $(UNIT_RANDOM:%=$(B)/unit/trace32.o/test/unit/%.o)
 
 UNIT_RETAIN_OBJS := $(patsubst %.c,$(B)/unit/trace.o/%.o,$(sort $(wildcard lib/retain/*.c)) \
 	lib/link/crc32c.c)
-$(B)/unit/trace_retain: $(UNIT_RETAIN_OBJS)
+$(B)/unit/trace_retain $(B)/unit/trace_names: $(UNIT_RETAIN_OBJS)
 
 .SECONDARY: $(UNIT_RETAIN_OBJS) $(UNIT_TRACE_OBJS) $(UNIT_TRACE32_OBJS) \
 	$(UNIT_TRACE_NAMES:%=$(B)/unit/trace.o/test/unit/test_%.o) \

@@ -16,6 +16,7 @@
 #include "kernel/kercall_trace.h"
 #include "kernel/pool.h"
 #include "kernel/process.h"
+#include "kernel/retain.h"
 #include "kernel/spawn.h"
 #include "kernel/trace_dump.h"
 #include "test/unit_ipc/world.h"
@@ -458,6 +459,14 @@ void name_process_gone(struct process *proc)
 void trace_process_gone(struct process *proc)
 {
     (void)proc;
+}
+void retain_process(const struct process *proc)
+{
+    (void)proc;
+}
+void retain_thread(const struct thread *t)
+{
+    (void)t;
 }
 void host_process_gone(struct process *proc)
 {

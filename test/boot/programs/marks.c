@@ -40,7 +40,10 @@ static void event(unsigned p, uint32_t n)
 static void *produce(void *arg)
 {
     unsigned p = (unsigned)(uintptr_t)arg;
+    char name[16];
 
+    snprintf(name, sizeof(name), "producer %u", p);
+    kymo_thread_name(name);
     for (uint32_t n = 1;; n++) {
         event(p, n);
         if (panics && p == 0 && n == PANIC_AT) {
