@@ -9,7 +9,6 @@ import json
 import os
 import random
 import re
-import socket
 import struct
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from guest import ROOT, Guest, expect, run_tests  # noqa: E402
+from guest import ROOT, Guest, connect, expect, run_tests  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -53,8 +52,7 @@ class Disk(Guest):
 
     def monitor(self, command):
         """Has QEMU do it; its socket is in the folder where QEMU runs."""
-        with socket.socket(socket.AF_UNIX) as s:
-            s.connect(f"/proc/{self.qemu.pid}/cwd/qmp")
+        with connect(f"/proc/{self.qemu.pid}/cwd/qmp") as s:
             with s.makefile("rw") as qmp:
                 qmp.readline()
                 for line in ('{"execute": "qmp_capabilities"}', json.dumps(

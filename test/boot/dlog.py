@@ -9,13 +9,13 @@ import json
 import os
 import random
 import re
-import socket
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import kev  # noqa: E402
+from guest import connect  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
@@ -291,8 +291,7 @@ def a_ring_keeps_the_newest_and_what_describes_them(board):
 
 def reset(b):
     """The board, from outside, as a watchdog would."""
-    qmp = socket.socket(socket.AF_UNIX)
-    qmp.connect(os.path.join(b.short, "qmp"))
+    qmp = connect(os.path.join(b.short, "qmp"))
     answers = qmp.makefile()
     answers.readline()
     for name in "qmp_capabilities", "stop", "system_reset", "cont":

@@ -11,13 +11,12 @@ import os
 import random
 import re
 import shutil
-import socket
 import struct
 import subprocess
 import sys
 import time
 
-from guest import ROOT, expect
+from guest import ROOT, connect, expect
 import kev
 import lived
 
@@ -39,9 +38,11 @@ class Machine:
         self.console = open(self.path, "wb")
         self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
                                      stdout=self.console, stderr=subprocess.STDOUT)
-        self.wait(lambda text: os.path.exists(os.path.join(folder, "qmp")), "QMP")
-        self.qmp = socket.socket(socket.AF_UNIX)
-        self.qmp.connect(os.path.relpath(os.path.join(folder, "qmp")))
+        try:
+            self.qmp = connect(f"/proc/{self.qemu.pid}/cwd/qmp", lambda: self.qemu.poll() is None)
+        except OSError:
+            self.qemu.kill()
+            raise
         self.answers = self.qmp.makefile()
         self.answers.readline()
         self.command("qmp_capabilities")

@@ -3,15 +3,15 @@
 import random
 import re
 import select
-import socket
+
+import guest
 
 STUB = ["-gdb", "unix:gdb,server=on,wait=off"]
 
 
 class Stub:
     def __init__(self, machine):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(f"/proc/{machine.qemu.pid}/cwd/gdb")
+        self.socket = guest.connect(f"/proc/{machine.qemu.pid}/cwd/gdb")
         self.buffer = b""
 
     def send(self, text):

@@ -1,10 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A booted board that is typed at."""
 import os
+import socket
 import subprocess
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def connect(path, alive=lambda: True, seconds=60):
+    """A unix socket to who listens there. Its file is there a moment before he listens, and some
+    time after he was started: until `alive` says that he has ended, it's worth another try."""
+    until = time.monotonic() + seconds
+    while True:
+        s = socket.socket(socket.AF_UNIX)
+        try:
+            s.connect(path)
+            return s
+        except (FileNotFoundError, ConnectionRefusedError):
+            s.close()
+            if time.monotonic() > until or not alive():
+                raise
+            time.sleep(0.02)
 
 
 class Guest:

@@ -20,7 +20,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from faulty import Line  # noqa: E402
-from guest import ROOT, Guest, expect, run_tests  # noqa: E402
+from guest import ROOT, Guest, connect, expect, run_tests  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -246,8 +246,7 @@ def a_target_that_stops(bench):
 
 def garbage_from_the_host(bench):
     rand = random.Random(SEED)
-    with socket.socket(socket.AF_UNIX) as raw:
-        raw.connect(bench.raw)
+    with connect(bench.raw) as raw:
         raw.settimeout(20)
         for _ in range(20):
             raw.sendall(rand.randbytes(rand.randrange(1, 3000)))

@@ -4,11 +4,12 @@ import json
 import os
 import re
 import select
-import socket
 import subprocess
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import guest
+
+ROOT = guest.ROOT
 WINDOWS = {"mps2-an386": (0x20200000, 0x200000), "virt-a64": (0x40200000, 0x800000)}
 
 
@@ -39,16 +40,8 @@ class Machine:
             raise
 
     def connect(self):
-        self.qmp = socket.socket(socket.AF_UNIX)
-        until = time.monotonic() + self.deadline
-        while True:
-            try:
-                self.qmp.connect(f"/proc/{self.qemu.pid}/cwd/qmp")
-                break
-            except OSError:
-                if time.monotonic() > until or self.qemu.poll() is not None:
-                    raise
-                time.sleep(0.02)
+        self.qmp = guest.connect(f"/proc/{self.qemu.pid}/cwd/qmp",
+                                 lambda: self.qemu.poll() is None, self.deadline)
         self.buffer = b""
         self.line()
         self.ask("qmp_capabilities")

@@ -60,8 +60,8 @@ class Board:
             self.qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console,
                                          stderr=subprocess.STDOUT)
         until = time.monotonic() + SLOW
-        while not os.path.exists(f"{self.dir}/link") and time.monotonic() < until:
-            time.sleep(0.02)
+        while self.kymo("link").returncode and time.monotonic() < until:
+            time.sleep(0.1)
         return self
 
     def __exit__(self, *_):
@@ -76,11 +76,14 @@ class Board:
                 break
         return status, out, err
 
+    def kymo(self, verb, *words):
+        return subprocess.run(["build/kymo", verb, "-t", self.spec, *words],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=SLOW,
+                              encoding="utf-8", errors="replace")
+
     def dtrace_once(self, *words):
         try:
-            done = subprocess.run(["build/kymo", "dtrace", "-t", self.spec, *words],
-                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=SLOW,
-                                  encoding="utf-8", errors="replace")
+            done = self.kymo("dtrace", *words)
         except subprocess.TimeoutExpired:
             return None, "", f"still running after {SLOW} s"
         return done.returncode, done.stdout, done.stderr
