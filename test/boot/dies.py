@@ -169,16 +169,17 @@ def check_panic(machine, boot, said, registers):
 def deaths(board, folder, count, multi, report):
     """A boot for each probe, at once one behind the other."""
     machine = Machine(board, "dies", folder, multi=multi)
-    names = probes.probes()
+    names, known = probes.probes(), False  # known: what the boot before has left
     try:
         for boot in range(1, count + 1):
             name = names[(boot - 1) % len(names)]
             try:
                 machine.wait_paused()
-                place = place_of(machine, boot)
-                if boot > 1:
+                place, before, known = place_of(machine, boot), known, False
+                if before:
                     check_recovered(machine)
                 said = check_memory(machine, place, boot % WHOLE_EVERY == 1, f"{boot}.core")
+                known = True
                 check_panic(machine, boot, said, "PANIC_REGISTERS_1 ")
                 if boot % WHOLE_EVERY == 1:
                     check_core(machine)

@@ -90,7 +90,8 @@ static unsigned programs(void)
     return n - 1;
 }
 
-/* Which probe's turn it is, and after how many firings. */
+/* Which probe's turn it is, and after how many firings. It may be over then: an interrupt is a
+ * probe, too. */
 static void aim(uint32_t turn)
 {
     const uintptr_t args[6] = {MAGIC, turn % EACH + 1, turn / EACH % 3, 0, 0, 0};
@@ -99,6 +100,7 @@ static void aim(uint32_t turn)
     program_name(name, turn / EACH % programs());
     uint32_t handle = d_create(name);
     d_do(handle, KYMO_D_GO);
+    say("goes %s", check_failure());
     raw_call(0, args);
 }
 
@@ -131,10 +133,11 @@ int main(int argc, char **argv)
     if (strcmp(how, "hang") == 0) {
         hang();
     }
-    if (!goes_on) {
+    if (goes_on) {
+        say("goes %s", check_failure());
+    } else {
         aim(retained.boots - 1);
     }
-    say("goes %s", check_failure());
     for (unsigned pass = 0; goes_on || pass < PASSES; pass++) {
         for (unsigned i = 0; i < COUNT(causes); i++) {
             fact("", i);
