@@ -20,7 +20,7 @@ PROGRAMS += $(boot_programs)
 # TraceEvent() at random: the programs of three images only.
 PROGRAMS += t_control meddler
 t_control_SRCS := test/boot/programs/t_control.c test/boot/programs/dcalls.c $(boot_common)
-meddler_SRCS := test/boot/programs/meddler.c $(boot_common)
+meddler_SRCS := test/boot/programs/meddler.c test/boot/programs/meddler_all.c $(boot_common)
 
 # TraceEvent() from an interrupt: an image whose kernel has a part of the test in it.
 PROGRAMS += t_interrupt
@@ -56,7 +56,7 @@ slain-disk_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 slain-disk-soak_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 $(foreach i,control control-smp4 control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
-	$(eval $(i)_D = $$(life_D)))
+	$(eval $(i)_D = $$(life_D) $$(wildcard test/boot/gate/*.d)))
 sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 events_PROGRAMS += t_inserts
 events-wide_PROGRAMS += t_inserts

@@ -2,9 +2,10 @@
 /*
  * TraceEvent() as a table: every command word of kernel/abi/sys/trace.h, with right arguments, for
  * each who and when: without the ability, without buffers, the buffers' owner, somebody else, the
- * owner gone; tracing stopped and running. That the table is whole, and docs/ring.md's too, is
- * read out of the header. What the kernel itself answers (it copies, or needs no lock) has a row
- * that says so; wrong arguments are test_control.c's, test_filter.c's, test_threads.c's.
+ * owner gone; tracing stopped and running. That the table is whole, docs/ring.md's and the
+ * meddler's too, is read out of the header. What the kernel itself answers (it copies, or needs no
+ * lock) has a row that says so; wrong arguments are test_control.c's, test_filter.c's,
+ * test_threads.c's.
  */
 #include "test/unit/look.h"
 
@@ -195,19 +196,38 @@ static bool in_table(const char *name)
     return false;
 }
 
-static bool in_docs(const char *name)
+/* In a line of a file that begins so. */
+static bool in_file(const char *path, const char *begin, const char *what)
 {
-    char line[4096], want[80];
-    FILE *f = fopen("docs/ring.md", "r");
+    char line[4096];
+    FILE *f = fopen(path, "r");
     bool found = false;
 
     assert_non_null(f);
-    snprintf(want, sizeof(want), "`%s`", name);
     while (!found && fgets(line, sizeof(line), f)) {
-        found = strncmp(line, "| ", 2) == 0 && strstr(line, want);
+        found = strncmp(line, begin, strlen(begin)) == 0 && strstr(line, what);
     }
     fclose(f);
     return found;
+}
+
+static bool in_docs(const char *name)
+{
+    char want[80];
+
+    snprintf(want, sizeof(want), "`%s`", name);
+    return in_file("docs/ring.md", "| ", want);
+}
+
+/* The program that calls all of them at random. */
+static bool is_meddled_with(const char *name)
+{
+    char row[80], own[80];
+
+    snprintf(row, sizeof(row), "ROW(%s, ", name);
+    snprintf(own, sizeof(own), "KYMO(%s, ", name);
+    return in_file("test/boot/programs/meddler_all.c", "    ", row) ||
+           in_file("test/boot/programs/meddler_all.c", "    ", own);
 }
 
 /* The name that a line of the header defines as a command, or false. The word may be on the next
@@ -243,6 +263,9 @@ static void every_command_has_a_row(void **unused)
             }
             if (!in_docs(name)) {
                 fail_msg("%s has no row in docs/ring.md", name);
+            }
+            if (!is_meddled_with(name)) {
+                fail_msg("%s has no row in test/boot/programs/meddler_all.c", name);
             }
         }
     }

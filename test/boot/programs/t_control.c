@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * TraceEvent() by eight processes at once, at random, while events flow: they allocate, free,
- * start, stop, filter, flush, change modes, take, map, attach, detach, exit, and are killed.
+ * start, stop, filter, flush, change modes, take, map, attach, detach, gate, exit, and are killed.
  * Nothing hangs, nothing leaks. In tame rounds this process owns the buffers and reads them, as a
  * logger does: what it has read, what DROPPED told it, and what QUERYLOSS says at the end add up to
  * what was made, per CPU and class. In wild rounds anyone may own them. After each round memory,
@@ -18,6 +18,7 @@
 #define MEDDLERS 8
 #define CPUS_MOST 8
 #define BUFFERS 4
+#define OBJECTS 4 /* that meddlers make: meddler_all.c */
 #define CLASSES KYMO_TRACE_CLASSES
 
 static unsigned steps = 60;
@@ -145,7 +146,7 @@ static void open_log(void)
 
 static void bear(unsigned i)
 {
-    uint32_t ability = ABILITY_TRACE | ABILITY_INTERRUPT | ABILITY_KILL;
+    uint32_t ability = ABILITY_TRACE | ABILITY_INTERRUPT | ABILITY_KILL | ABILITY_MEMORY;
     char seed[12], index[4];
 
     snprintf(seed, sizeof(seed), "%u", (unsigned)pick(1u << 30));
@@ -225,6 +226,16 @@ static void end_all(void)
 
 /* ---- after a round ---- */
 
+static void remove_objects(void)
+{
+    char name[16];
+
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        snprintf(name, sizeof(name), "meddled%u", i);
+        EXPECT(ObjectUnlink(name) == 0 || errno == ENOENT);
+    }
+}
+
 static void settle(void)
 {
     command(_NTO_TRACE_STOP);
@@ -245,6 +256,7 @@ static void settle(void)
     EXPECT_EQ(command(_NTO_TRACE_SETALLCLASSESFAST), 0);
     EXPECT_EQ(command(_NTO_TRACE_OVERWRITEBUFFER), 0);
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, 715), 0);
+    remove_objects();
 }
 
 /* So many events are so many events. */
