@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interpreter: a handler per opcode, each of which jumps to the next one's. Its jump table is
- * made from opcodes.def, so an opcode without a handler doesn't compile. Instructions were
- * validated (validate.c) and pre-decoded (code.c): registers, labels and indices are in range, the
- * last is `ret`, and branches go forward, so it ends. Arithmetic is that of 64-bit unsigned words.
+ * The interpreter: a handler per opcode (handlers.def), each of which jumps to the next one's. Its
+ * jump table is made from opcodes.def, so an opcode without a handler doesn't compile. Instructions
+ * were validated (validate.c) and pre-decoded (code.c): registers, labels and indices are in range,
+ * the last is `ret`, and branches go forward, so it ends. Arithmetic is that of 64-bit unsigned
+ * words.
  *
  * Of a firing. Tested by test/d_machine/run_test.c, and against a naive interpreter by test/d.
  */
@@ -146,7 +147,11 @@ enum {
     goto give_if_ok;
 #define DOES(name, statement) \
     HANDLER(name) : statement; \
+    NEXT;
+#define TRIES(name, statement) \
+    HANDLER(name) : statement; \
     goto next_if_ok;
+#define AS_NEXT(name) HANDLER(name) :
 #define BRANCHES(name, condition) \
     HANDLER(name) : if (condition) \
     { \
@@ -184,101 +189,7 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
 
     GO_ON
     {
-        GIVES(or, A | B)
-        GIVES(xor, A ^ B)
-        GIVES(and, A & B)
-        GIVES(sll, A << (B & 63))
-        GIVES(srl, A >> (B & 63))
-        GIVES(sra, (uint64_t)((int64_t)A >> (B & 63)))
-        GIVES(sub, A - B)
-        GIVES(add, A + B)
-        GIVES(mul, A * B)
-        GIVES(not, ~A)
-        GIVES(mov, A)
-        GIVES(setx, o->ints[pc->index])
-        GIVES(sets, (uintptr_t)o->strings + pc->index)
-        DIVIDES(sdiv, divide_signed(A, B))
-        DIVIDES(udiv, A / B)
-        DIVIDES(srem, remainder_signed(A, B))
-        DIVIDES(urem, A % B)
-
-        HANDLER(cmp) : left = A;
-        right = B;
-        NEXT;
-        HANDLER(tst) : left = A;
-        right = 0;
-        NEXT;
-        HANDLER(scmp) : left = (uint64_t)(int64_t)d_text_compare(c, A, B, c->code->strsize);
-        right = 0;
-        goto next_if_ok;
-        HANDLER(ba) : branch : pc = o->text + pc->index;
-        JUMP;
-        BRANCHES(be, left == right)
-        BRANCHES(bne, left != right)
-        BRANCHES(bg, (int64_t)left > (int64_t)right)
-        BRANCHES(bgu, left > right)
-        BRANCHES(bge, (int64_t)left >= (int64_t)right)
-        BRANCHES(bgeu, left >= right)
-        BRANCHES(bl, (int64_t)left < (int64_t)right)
-        BRANCHES(blu, left < right)
-        BRANCHES(ble, (int64_t)left <= (int64_t)right)
-        BRANCHES(bleu, left <= right)
-
-        /* Loads and stores have in r2 what they are: enum d_width. */
-        HANDLER(ldsb)
-            : HANDLER(ldsh)
-            : HANDLER(ldsw)
-            : HANDLER(ldub)
-            : HANDLER(lduh)
-            : HANDLER(lduw)
-            : MAY_FAULT(ldx, load(c, d_load, A, pc->r2)) HANDLER(uldsb)
-            : HANDLER(uldsh)
-            : HANDLER(uldsw)
-            : HANDLER(uldub)
-            : HANDLER(ulduh)
-            : HANDLER(ulduw)
-            : MAY_FAULT(uldx, load(c, d_load_user, A, pc->r2)) HANDLER(rldsb)
-            : HANDLER(rldsh)
-            : HANDLER(rldsw)
-            : HANDLER(rldub)
-            : HANDLER(rlduh)
-            : HANDLER(rlduw)
-            : MAY_FAULT(rldx, load(c, d_load_own, A, pc->r2)) HANDLER(stb)
-            : HANDLER(sth)
-            : HANDLER(stw)
-            : DOES(stx, d_store(c, D, A, pc->r2)) DOES(copys, copy(c, A, B, D)) MAY_FAULT(
-                  allocs, allocate(c, A))
-
-                  MAY_FAULT(ldga, d_builtin_array(c, pc->r1, B)) MAY_FAULT(ldgs,
-                                                                           d_builtin(c, pc->index))
-                      GIVES(ldgs_arg, c->args[pc->index]) GIVES(ldgs_value, c->globals[pc->index])
-                          GIVES(ldls_value, c->locals[pc->index]) GIVES(
-                              ldgs_ref,
-                              d_static_address(&c->code->globals[pc->index], (uint8_t *)c->globals))
-                              GIVES(ldls_ref, d_static_address(&c->code->locals[pc->index],
-                                                               (uint8_t *)c->locals))
-                                  DOES(stgs_ref, d_static_store(c, &c->code->globals[pc->index],
-                                                                (uint8_t *)c->globals, D))
-                                      DOES(stls_ref, d_static_store(c, &c->code->locals[pc->index],
-                                                                    (uint8_t *)c->locals, D))
-                                          HANDLER(stgs_value)
-            : c->globals[pc->index] = D;
-        NEXT;
-        HANDLER(stls_value) : c->locals[pc->index] = D;
-        NEXT;
-        HANDLER(ldgaa)
-            : HANDLER(ldtaa)
-            : MAY_FAULT(ldts, d_dynamic_value(c, &c->code->dynamics[pc->index]))
-                  DOES(stgaa, d_dynamic_store(c, &c->code->dynamics[pc->index], D)) HANDLER(sttaa)
-            : DOES(stts, store_thread(c, &c->code->dynamics[pc->index], D))
-
-                  DOES(pushtr, push_ref(c, pc->r1, D, B)) DOES(pushtv, push_value(c, D))
-                      MAY_FAULT(call, d_subr(c, pc->index)) HANDLER(popts)
-            : c->nkeys -= c->nkeys > 0;
-        NEXT;
-        HANDLER(flushts) : c->nkeys = 0;
-        NEXT;
-        HANDLER(nop) : NEXT;
+#include "trace/d/handlers.def"
     give_if_ok:
         if (c->fault.kind != DIF_FAULT_NONE) {
             goto fault;
@@ -292,14 +203,8 @@ uint64_t d_run(struct d_context *c, const struct d_object *o)
             NEXT;
         }
         goto fault;
-        HANDLER(ret) : return D;
-
-        /* Refused when loaded, or made into something else; a thread has no built-in array. */
-        HANDLER(ldta)
-            : HANDLER(stgs)
-            : HANDLER(ldls)
-            : HANDLER(stls)
-            : HANDLER(xlate) : HANDLER(xlarg) : op_illegal : d_fault(c, DIF_FAULT_ILLOP, 0);
+    op_illegal:
+        d_fault(c, DIF_FAULT_ILLOP, 0);
         goto fault;
     divide_by_zero:
         d_fault(c, DIF_FAULT_DIVZERO, 0);
