@@ -130,7 +130,7 @@ struct d_code;
  * number + 1 of the object in the program. */
 uint32_t d_object_make(struct d_session *, struct d_program *, struct d_node *, bool discard);
 
-/* ---- statements (clause.c, action.c, aggregation.c) --------------------------------------------
+/* ---- statements (clause.c, action*.c, aggregation.c) -------------------------------------------
  */
 
 void d_statement(struct d_session *, struct d_clause *, struct d_node *);
