@@ -90,6 +90,7 @@ void d_check_assign(struct d_session *, struct d_node *);
 void d_declare_number(struct d_session *, struct d_node *);
 /* An array's keys: types known from here on if they were not. */
 void d_check_keys(struct d_session *, struct d_node *index, struct d_ident *);
+void d_check_name(struct d_session *, struct d_node *);
 void d_check_member(struct d_session *, struct d_node *);
 void d_check_index(struct d_session *, struct d_node *);
 void d_check_call(struct d_session *, struct d_node *);
@@ -130,7 +131,7 @@ struct d_code;
  * number + 1 of the object in the program. */
 uint32_t d_object_make(struct d_session *, struct d_program *, struct d_node *, bool discard);
 
-/* ---- statements (clause.c, action*.c, aggregation.c) -------------------------------------------
+/* ---- statements, actions, aggregations ---------------------------------------------------------
  */
 
 void d_statement(struct d_session *, struct d_clause *, struct d_node *);
@@ -146,6 +147,13 @@ bool d_is_place_call(const struct d_node *);
 const struct d_type *d_place_type(struct d_session *, const struct d_node *call);
 void d_aggregate_check(struct d_session *, struct d_clause *, const struct d_place *);
 struct d_ident *d_agg_lookup(struct d_session *, const struct d_node *);
+_Noreturn void d_agg_fail(struct d_session *, const struct d_node *call, const char *tag,
+                          const char *what);
+/* aggregation_shape.c: a distribution's shape as its action's arg; fails unless it is the first
+ * use's. */
+uint64_t d_agg_shape(struct d_session *, const struct d_node *call);
+void d_agg_match_shape(struct d_session *, const struct d_node *call, uint64_t first,
+                       uint64_t shape);
 void d_record_check(struct d_session *, struct d_clause *, struct d_place);
 /* printf's arguments against its format. */
 void d_printf_check(struct d_session *, const struct d_node *call, struct d_printf *,
