@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What lexer.l's rules do. Each returns a token. Internal to the front end.
+ * What lexer.l's rules do: lexer.c, lexer_word.c, lexer_value.c. Those that return an int return a
+ * token. Internal to the front end.
  */
 #ifndef HOST_D_LEXER_H
 #define HOST_D_LEXER_H
@@ -13,6 +14,13 @@ union D_YYSTYPE;
 #include <string.h>
 
 int d_lexer_lex(union D_YYSTYPE *, struct d_place *, void *scanner);
+
+/* Takes back the last n characters of the token. */
+void d_lexer_go_back(struct d_parse *, size_t n);
+/* An item of the program begins: a clause or a declaration. */
+void d_lexer_item_begin(struct d_parse *, bool clause);
+/* The token belongs to a clause's probe descriptions, whose text the clause keeps. */
+void d_lexer_description(struct d_parse *);
 
 _Noreturn void d_lex_fail(struct d_parse *, struct d_place, const char *why);
 _Noreturn void d_lex_fail_character(struct d_parse *, struct d_place, char);
