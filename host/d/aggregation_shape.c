@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The shapes of lquantize() and llquantize(): constants, which every use of an aggregation repeats.
+ */
+#include "host/d/back.h"
+
+#include "trace/d/aggregate.h"
+
+#include <string.h>
+
+static int64_t constant(struct d_session *d, const struct d_node *call, const struct d_node *arg,
+                        const char *tag)
+{
+    bool is_step = strcmp(tag, "D_LQUANT_STEPTYPE") == 0;
+
+    if (d_type_is_string_like(arg->type) && !is_step) {
+        d_agg_fail(d, call, "D_PROTO_ARG", "integer constants are wanted");
+    }
+    if (arg->kind != D_NODE_INT) {
+        d_agg_fail(d, call, tag, "an integer constant is wanted");
+    }
+    return (int64_t)arg->value;
+}
+
+static uint64_t lquantize_shape(struct d_session *d, const struct d_node *call)
+{
+    const struct d_node *base_arg = call->args->next, *limit_arg = base_arg->next;
+    const struct d_node *step_arg = limit_arg->next;
+    int64_t base = constant(d, call, base_arg, "D_LQUANT_BASETYPE");
+    int64_t limit = constant(d, call, limit_arg, "D_LQUANT_LIMTYPE"), step = 1;
+
+    if (base < INT32_MIN || base > INT32_MAX) {
+        d_agg_fail(d, call, "D_LQUANT_BASEVAL", "the base must fit 32 bits");
+    }
+    if (limit < INT32_MIN || limit > INT32_MAX) {
+        d_agg_fail(d, call, "D_LQUANT_LIMVAL", "the limit must fit 32 bits");
+    }
+    if (base >= limit) {
+        d_agg_fail(d, call, "D_LQUANT_MISMATCH", "the base must be below the limit");
+    }
+    if (step_arg) {
+        step = constant(d, call, step_arg, "D_LQUANT_STEPTYPE");
+        if (step <= 0) {
+            d_agg_fail(d, call, "D_LQUANT_STEPTYPE", "the step must be positive");
+        }
+        if (step > UINT16_MAX) {
+            d_agg_fail(d, call, "D_LQUANT_STEPVAL", "the step must fit 16 bits");
+        }
+    }
+    int64_t levels = (limit - base) / step;
+    if (levels == 0) {
+        d_agg_fail(d, call, "D_LQUANT_STEPLARGE", "the step leaves no level");
+    }
+    if (levels > UINT16_MAX) {
+        d_agg_fail(d, call, "D_LQUANT_STEPSMALL", "the step makes more than 65535 levels");
+    }
+    return D_LQUANTIZE_ARG(step, levels, base);
+}
+
+static const struct llquantize_argument {
+    const char *type, *value, *match;
+} llquantize_arguments[] = {
+    {"D_LLQUANT_FACTORTYPE", "D_LLQUANT_FACTORVAL", "D_LLQUANT_FACTORMATCH"},
+    {"D_LLQUANT_LOWTYPE", "D_LLQUANT_LOWVAL", "D_LLQUANT_LOWMATCH"},
+    {"D_LLQUANT_HIGHTYPE", "D_LLQUANT_HIGHVAL", "D_LLQUANT_HIGHMATCH"},
+    {"D_LLQUANT_NSTEPTYPE", "D_LLQUANT_NSTEPVAL", "D_LLQUANT_NSTEPMATCH"},
+};
+
+static bool power_fits(uint64_t factor, uint64_t exponent)
+{
+    uint64_t value = 1;
+
+    for (uint64_t i = 0; i < exponent; i++) {
+        if (value > UINT64_MAX / factor) {
+            return false;
+        }
+        value *= factor;
+    }
+    return true;
+}
+
+static void llquantize_check(struct d_session *d, const struct d_node *call, const int64_t v[4])
+{
+    int64_t factor = v[0], low = v[1], high = v[2], nsteps = v[3], power = factor;
+
+    if (factor < 2) {
+        d_agg_fail(d, call, "D_LLQUANT_FACTORSMALL", "the factor must be 2 or more");
+    }
+    if (high <= low) {
+        d_agg_fail(d, call, "D_LLQUANT_MAGRANGE", "the high magnitude must be above the low one");
+    }
+    if (nsteps < factor) {
+        d_agg_fail(d, call, "D_LLQUANT_FACTORNSTEPS", "there must be at least factor steps");
+    }
+    while (power < nsteps) {
+        power *= factor;
+    }
+    if (nsteps % factor != 0 || power % nsteps != 0) {
+        d_agg_fail(d, call, "D_LLQUANT_FACTOREVEN", "the factor must divide the steps evenly");
+    }
+    if (!power_fits((uint64_t)factor, (uint64_t)high + 1)) {
+        d_agg_fail(d, call, "D_LLQUANT_MAGTOOBIG", "the high magnitude is beyond 64 bits");
+    }
+}
+
+static uint64_t llquantize_shape(struct d_session *d, const struct d_node *call)
+{
+    const struct d_node *arg = call->args->next;
+    int64_t v[4];
+
+    for (unsigned i = 0; i < 4; i++, arg = arg->next) {
+        v[i] = constant(d, call, arg, llquantize_arguments[i].type);
+        if (v[i] < 0 || v[i] > UINT16_MAX) {
+            d_agg_fail(d, call, llquantize_arguments[i].value, "must lie in 0 to 65535");
+        }
+    }
+    llquantize_check(d, call, v);
+    return D_LLQUANTIZE_ARG(v[0], v[1], v[2], v[3]);
+}
+
+uint64_t d_agg_shape(struct d_session *d, const struct d_node *call)
+{
+    switch (call->ident->number) {
+    case D_AGG_LQUANTIZE:
+        return lquantize_shape(d, call);
+    case D_AGG_LLQUANTIZE:
+        return llquantize_shape(d, call);
+    default:
+        return 0;
+    }
+}
+
+static void match_lquantize(struct d_session *d, const struct d_node *call, uint64_t a, uint64_t b)
+{
+    int64_t limit_a = D_LQUANTIZE_BASE(a) + (int64_t)D_LQUANTIZE_STEP(a) * D_LQUANTIZE_LEVELS(a);
+    int64_t limit_b = D_LQUANTIZE_BASE(b) + (int64_t)D_LQUANTIZE_STEP(b) * D_LQUANTIZE_LEVELS(b);
+
+    if (D_LQUANTIZE_BASE(a) != D_LQUANTIZE_BASE(b)) {
+        d_agg_fail(d, call, "D_LQUANT_MATCHBASE", "the base differs from the first use's");
+    }
+    if (limit_a != limit_b) {
+        d_agg_fail(d, call, "D_LQUANT_MATCHLIM", "the limit differs from the first use's");
+    }
+    if (a != b) {
+        d_agg_fail(d, call, "D_LQUANT_MATCHSTEP", "the step differs from the first use's");
+    }
+}
+
+static void match_llquantize(struct d_session *d, const struct d_node *call, uint64_t a, uint64_t b)
+{
+    static const unsigned shifts[] = {48, 32, 16, 0};
+
+    for (unsigned i = 0; i < 4; i++) {
+        if ((uint16_t)(a >> shifts[i]) != (uint16_t)(b >> shifts[i])) {
+            d_agg_fail(d, call, llquantize_arguments[i].match, "differs from the first use");
+        }
+    }
+}
+
+void d_agg_match_shape(struct d_session *d, const struct d_node *call, uint64_t first,
+                       uint64_t shape)
+{
+    if (call->ident->number == D_AGG_LQUANTIZE) {
+        match_lquantize(d, call, first, shape);
+    } else if (call->ident->number == D_AGG_LLQUANTIZE) {
+        match_llquantize(d, call, first, shape);
+    }
+}
