@@ -65,7 +65,7 @@ const struct d_elf_symbol *d_elf_symbol_by_name(const struct d_elf *, const char
 unsigned d_elf_functions_named(const struct d_elf *, const char *name);
 /* elf_names.c: the definition of a name, or else a declaration. False: unknown. */
 bool d_elf_find(struct d_session *, struct d_elf *, int space, const char *name, Dwarf_Die *);
-/* elf_types.c */
+/* elf_types.c, elf_tagged.c */
 const struct d_type *d_elf_type_of(struct d_session *, struct d_elf *, Dwarf_Die *);
 int64_t d_elf_enumerator_value(Dwarf_Die *);
 /* Of a variable or function: its type. */
