@@ -84,75 +84,96 @@ static void print_variable(const struct dif_object *o, uint32_t op, uint32_t id,
     fprintf(out, "\t\t! DT_VAR(%u) = \"%s\"", id, variable_name(o, op, id));
 }
 
-static void print_operands(const struct dif_object *o, dif_insn i, FILE *out)
+/* %a, %b, %d: the registers r1, r2, rd; %v: the number r1, %i: the index, %l: the label. */
+static const char *const operands[] = {
+    [DIF_FORMAT_BAD] = "",
+    [DIF_FORMAT_NONE] = "",
+    [DIF_FORMAT_RRR] = "%a, %b, %d",
+    [DIF_FORMAT_RR] = "%a, %d",
+    [DIF_FORMAT_CMP] = "%a, %b",
+    [DIF_FORMAT_TST] = "%a",
+    [DIF_FORMAT_BRANCH] = "%l",
+    [DIF_FORMAT_LOAD] = "[%a], %d",
+    [DIF_FORMAT_STORE] = "%a, [%d]",
+    [DIF_FORMAT_RET] = "%d",
+    [DIF_FORMAT_SETX] = "DT_INTEGER[%i], %d",
+    [DIF_FORMAT_SETS] = "DT_STRING[%i], %d",
+    [DIF_FORMAT_LDA] = "DT_VAR(%v), %b, %d",
+    [DIF_FORMAT_LDV] = "DT_VAR(%i), %d",
+    [DIF_FORMAT_STV] = "%d, DT_VAR(%i)",
+    [DIF_FORMAT_CALL] = "DIF_SUBR(%i), %d",
+    [DIF_FORMAT_PUSHR] = "DT_TYPE(%v), %b, %d",
+    [DIF_FORMAT_PUSHV] = "DT_TYPE(%v), %b, %d",
+    [DIF_FORMAT_COPY] = "%a, %b, %d",
+    [DIF_FORMAT_XLATE] = "",
+};
+
+static void print_operand(dif_insn i, char which, FILE *out)
 {
-    unsigned op = DIF_INSN_OP(i), r1 = DIF_INSN_R1(i), r2 = DIF_INSN_R2(i), rd = DIF_INSN_RD(i);
-    unsigned index = DIF_INSN_INDEX(i);
+    switch (which) {
+    case 'a':
+        fprintf(out, "%%r%u", (unsigned)DIF_INSN_R1(i));
+        break;
+    case 'b':
+        fprintf(out, "%%r%u", (unsigned)DIF_INSN_R2(i));
+        break;
+    case 'd':
+        fprintf(out, "%%r%u", (unsigned)DIF_INSN_RD(i));
+        break;
+    case 'v':
+        fprintf(out, "%u", (unsigned)DIF_INSN_R1(i));
+        break;
+    case 'i':
+        fprintf(out, "%u", (unsigned)DIF_INSN_INDEX(i));
+        break;
+    default:
+        fprintf(out, "%u", (unsigned)DIF_INSN_LABEL(i));
+    }
+}
+
+static void print_operands(enum dif_format form, dif_insn i, FILE *out)
+{
+    for (const char *p = operands[form]; *p; p++) {
+        if (*p == '%') {
+            print_operand(i, *++p, out);
+        } else {
+            putc(*p, out);
+        }
+    }
+}
+
+/* What stands behind the numbers. */
+static void print_meaning(const struct dif_object *o, dif_insn i, FILE *out)
+{
+    unsigned op = DIF_INSN_OP(i), r1 = DIF_INSN_R1(i), index = DIF_INSN_INDEX(i);
 
     switch (ops[op].form) {
-    case DIF_FORMAT_RRR:
-        fprintf(out, "%%r%u, %%r%u, %%r%u", r1, r2, rd);
-        break;
-    case DIF_FORMAT_RR:
-        fprintf(out, "%%r%u, %%r%u", r1, rd);
-        break;
-    case DIF_FORMAT_CMP:
-        fprintf(out, "%%r%u, %%r%u", r1, r2);
-        break;
-    case DIF_FORMAT_TST:
-        fprintf(out, "%%r%u", r1);
-        break;
-    case DIF_FORMAT_BRANCH:
-        fprintf(out, "%u", DIF_INSN_LABEL(i));
-        break;
-    case DIF_FORMAT_LOAD:
-        fprintf(out, "[%%r%u], %%r%u", r1, rd);
-        break;
-    case DIF_FORMAT_STORE:
-        fprintf(out, "%%r%u, [%%r%u]", r1, rd);
-        break;
-    case DIF_FORMAT_RET:
-        fprintf(out, "%%r%u", rd);
-        break;
     case DIF_FORMAT_SETX:
-        fprintf(out, "DT_INTEGER[%u], %%r%u", index, rd);
         if (index < o->nints) {
             fprintf(out, "\t\t! 0x%llx", (unsigned long long)o->ints[index]);
         }
         break;
     case DIF_FORMAT_SETS:
-        fprintf(out, "DT_STRING[%u], %%r%u", index, rd);
         if (index < o->strings_size) {
             fputs("\t\t! ", out);
             print_string(o->strings + index, out);
         }
         break;
     case DIF_FORMAT_LDA:
-        fprintf(out, "DT_VAR(%u), %%r%u, %%r%u", r1, r2, rd);
         print_variable(o, op, r1, out);
         break;
     case DIF_FORMAT_LDV:
-        fprintf(out, "DT_VAR(%u), %%r%u", index, rd);
-        print_variable(o, op, index, out);
-        break;
     case DIF_FORMAT_STV:
-        fprintf(out, "%%r%u, DT_VAR(%u)", rd, index);
         print_variable(o, op, index, out);
         break;
     case DIF_FORMAT_CALL:
-        fprintf(out, "DIF_SUBR(%u), %%r%u\t\t! %s", index, rd, subroutine_name(index));
+        fprintf(out, "\t\t! %s", subroutine_name(index));
         break;
     case DIF_FORMAT_PUSHR:
     case DIF_FORMAT_PUSHV:
-        fprintf(out, "DT_TYPE(%u), %%r%u, %%r%u\t\t! DT_TYPE(%u) = %s", r1, r2, rd, r1,
-                r1 == DIF_TYPE_STRING ? "string" : "D type");
+        fprintf(out, "\t\t! DT_TYPE(%u) = %s", r1, r1 == DIF_TYPE_STRING ? "string" : "D type");
         break;
-    case DIF_FORMAT_COPY:
-        fprintf(out, "%%r%u, %%r%u, %%r%u", r1, r2, rd);
-        break;
-    case DIF_FORMAT_BAD:
-    case DIF_FORMAT_NONE:
-    case DIF_FORMAT_XLATE:
+    default:
         break;
     }
 }
@@ -231,7 +252,8 @@ static void disassemble(struct d_session *d, const struct d_made_object *made, F
             fputs(ops[op].name, out);
         } else {
             fprintf(out, "%-4s ", ops[op].name);
-            print_operands(o, insn, out);
+            print_operands(ops[op].form, insn, out);
+            print_meaning(o, insn, out);
         }
         putc('\n', out);
     }
