@@ -147,28 +147,22 @@ static void print_tracemem(struct consumer *c, const struct d_recdesc *r, const 
     print_dump(&c->printer, record + r->offset, size);
 }
 
-/* One action; returns how many of the recs after it were its own. */
-static unsigned print_action(struct consumer *c, const struct epid_info *info, uint32_t i,
-                             const uint8_t *record, struct print_value *values)
+/* Whether the data behind an action of the kind are its values. */
+static bool takes_values(uint16_t kind)
 {
-    const struct d_recdesc *r = &info->recs[i];
-    const struct d_format *f = d_session_format(c->session, r->format);
-    const uint8_t *data = record + r->offset;
-    unsigned n = 0;
+    return kind == D_ACT_PRINTF || kind == D_ACT_LIBACT || kind == D_ACT_SYSTEM ||
+           kind == D_ACT_FREOPEN || kind == D_ACT_TRACEMEM_DYNSIZE;
+}
 
-    if (r->kind == D_ACT_PRINTF || r->kind == D_ACT_LIBACT || r->kind == D_ACT_SYSTEM ||
-        r->kind == D_ACT_FREOPEN || r->kind == D_ACT_TRACEMEM_DYNSIZE) {
-        n = values_after(c, info, i, record, values);
-    }
+static void print_with_values(struct consumer *c, const struct epid_info *info,
+                              const struct d_recdesc *r, const uint8_t *record,
+                              struct print_value *values, unsigned n)
+{
+    const struct d_format *f = d_session_format(c->session, r->format);
+
     switch (r->kind) {
-    case D_ACT_EXIT:
-        take_exit(c, data);
-        break;
     case D_ACT_PRINTF:
         print_format(&c->printer, f->parsed, values, n);
-        break;
-    case D_ACT_PRINTA:
-        print_printa(c, f);
         break;
     case D_ACT_LIBACT:
         libact_do(c, info, f, values, n);
@@ -179,9 +173,24 @@ static unsigned print_action(struct consumer *c, const struct epid_info *info, u
     case D_ACT_FREOPEN:
         libact_freopen(c, info, f, values, n);
         break;
-    case D_ACT_TRACEMEM:
-    case D_ACT_TRACEMEM_DYNSIZE:
+    default:
         print_tracemem(c, r, record, values, n);
+    }
+}
+
+static void print_alone(struct consumer *c, const struct d_recdesc *r, const uint8_t *record)
+{
+    const uint8_t *data = record + r->offset;
+
+    switch (r->kind) {
+    case D_ACT_EXIT:
+        take_exit(c, data);
+        break;
+    case D_ACT_PRINTA:
+        print_printa(c, d_session_format(c->session, r->format));
+        break;
+    case D_ACT_TRACEMEM:
+        print_tracemem(c, r, record, NULL, 0);
         break;
     case D_ACT_STACK:
         print_stack(&c->printer, data, r->size / 8);
@@ -200,6 +209,21 @@ static unsigned print_action(struct consumer *c, const struct epid_info *info, u
         break;
     default:
         print_datum(&c->printer, data, r->size, d_session_datum_type(c->session, r->uarg));
+    }
+}
+
+/* One action; returns how many of the recs after it were its own. */
+static unsigned print_action(struct consumer *c, const struct epid_info *info, uint32_t i,
+                             const uint8_t *record, struct print_value *values)
+{
+    const struct d_recdesc *r = &info->recs[i];
+    unsigned n = 0;
+
+    if (takes_values(r->kind)) {
+        n = values_after(c, info, i, record, values);
+        print_with_values(c, info, r, record, values, n);
+    } else {
+        print_alone(c, r, record);
     }
     return n;
 }
