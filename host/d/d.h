@@ -87,6 +87,7 @@ void d_option_put(struct d_session *, const char *name, uint64_t value);
  * default. Names and kinds: host/d/options.def. */
 #define D_OPTION_UNSET UINT64_MAX
 uint64_t d_option(const struct d_session *, const char *name);
+bool d_option_on(const struct d_session *, const char *name); /* set, and not to 0 */
 /* "dtrace: cleaning rate reduced to 5000 hz": a line for each value that d_option() had to limit.
  */
 void d_option_notes(const struct d_session *, FILE *);

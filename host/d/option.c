@@ -272,6 +272,13 @@ uint64_t d_option(const struct d_session *d, const char *name)
     return i == D_O_COUNT ? D_OPTION_UNSET : limited(i, d->options.values[i]);
 }
 
+bool d_option_on(const struct d_session *d, const char *name)
+{
+    uint64_t value = d_option(d, name);
+
+    return value != 0 && value != D_OPTION_UNSET;
+}
+
 const char *d_option_text(const struct d_session *d, const char *name)
 {
     unsigned i = find(name);

@@ -56,13 +56,6 @@ void consumer_free(struct consumer *c)
     free(c->agg_buffer);
 }
 
-static bool flag(const struct consumer *c, const char *name)
-{
-    uint64_t value = d_option(c->session, name);
-
-    return value != 0 && value != D_OPTION_UNSET;
-}
-
 static uint64_t number(const struct consumer *c, const char *name, uint64_t otherwise)
 {
     uint64_t value = d_option(c->session, name);
@@ -100,17 +93,17 @@ void consumer_options(struct consumer *c)
     struct agg_style *s = &c->printer.style;
     uint64_t encoding = d_option(c->session, "encoding"); /* 0 ascii, 1 utf8 */
 
-    s->quiet = flag(c, "quiet");
-    s->hist = flag(c, "agghist");
-    s->pack = flag(c, "aggpack");
-    s->zoom = flag(c, "aggzoom");
-    s->sort_key = flag(c, "aggsortkey");
-    s->sort_reverse = flag(c, "aggsortrev");
+    s->quiet = d_option_on(c->session, "quiet");
+    s->hist = d_option_on(c->session, "agghist");
+    s->pack = d_option_on(c->session, "aggpack");
+    s->zoom = d_option_on(c->session, "aggzoom");
+    s->sort_key = d_option_on(c->session, "aggsortkey");
+    s->sort_reverse = d_option_on(c->session, "aggsortrev");
     s->sort_key_position = number(c, "aggsortkeypos", 0);
     s->sort_position = number(c, "aggsortpos", 0);
     s->utf8 = encoding == 1;
     s->pack_utf8 = encoding == D_OPTION_UNSET ? terminal_has_utf8() : s->utf8;
-    c->printer.raw_bytes = flag(c, "rawbytes");
+    c->printer.raw_bytes = d_option_on(c->session, "rawbytes");
     c->printer.stack_indent = (unsigned)number(c, "stackindent", 14);
     c->printer.session = c->session;
     c->printer.process = c->target->ops->process ? process_of : NULL;
@@ -118,6 +111,6 @@ void consumer_options(struct consumer *c)
     c->printer.objects = c->target->ops->objects ? objects_of : NULL;
     c->printer.objects_arg = c;
     c->printer.pointer_bytes = c->target->ops->model(c->target)->pointer;
-    c->flowindent = flag(c, "flowindent");
-    c->drop_tags = flag(c, "droptags");
+    c->flowindent = d_option_on(c->session, "flowindent");
+    c->drop_tags = d_option_on(c->session, "droptags");
 }

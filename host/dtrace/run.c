@@ -44,13 +44,6 @@ static int apply_settings(struct command *c)
     return 0;
 }
 
-static bool flag(const struct command *c, const char *name)
-{
-    uint64_t value = d_option(c->session, name);
-
-    return value != 0 && value != D_OPTION_UNSET;
-}
-
 /* The line and a caret under the column. */
 static void show_place(const struct d_error *e)
 {
@@ -68,7 +61,7 @@ static void show_place(const struct d_error *e)
 static void show_error(const struct command *c, const struct program_source *s)
 {
     const struct d_error *e = d_session_error(c->session);
-    bool tags = flag(c, "errtags") && e->tag && *e->tag;
+    bool tags = d_option_on(c->session, "errtags") && e->tag && *e->tag;
 
     if (s->is_script && !s->contents && access(s->text, R_OK) != 0) {
         fprintf(stderr, "dtrace: %s\n", e->text);
@@ -118,7 +111,7 @@ static void say_matched(const struct command *c, const struct program_source *s)
 {
     unsigned n = d_program_matched(s->program);
 
-    if (!flag(c, "quiet") && !c->json) {
+    if (!d_option_on(c->session, "quiet") && !c->json) {
         fprintf(stderr, "dtrace: %s '%s' matched %u probe%s\n",
                 s->is_script ? "script" : "description", s->name, n, n == 1 ? "" : "s");
     }
@@ -131,7 +124,7 @@ static int compile_all(struct command *c)
         if (status) {
             return status;
         }
-        if (c->disassemble || flag(c, "verbose")) {
+        if (c->disassemble || d_option_on(c->session, "verbose")) {
             d_program_disassemble(c->sources[i].program, stderr);
         }
     }
@@ -196,7 +189,8 @@ static bool add_elves(struct command *c)
     if (!ops->elves) {
         return command_add_elves_here(c);
     }
-    return ops->elves(c->target, c->session, c->elves, c->nelves, flag(c, "quiet") || c->json);
+    return ops->elves(c->target, c->session, c->elves, c->nelves,
+                      d_option_on(c->session, "quiet") || c->json);
 }
 
 static int open_session(struct command *c)
@@ -262,7 +256,7 @@ static bool is_claimed(struct command *c, const void *image, size_t size)
         fputs("dtrace: what the boot traces is another program than this\n", stderr);
         return false;
     }
-    if (flag(c, "destructive") && !c->destructive) {
+    if (d_option_on(c->session, "destructive") && !c->destructive) {
         fputs("dtrace: the boot's program may be destructive on this machine: -w allows it\n",
               stderr);
         return false;
@@ -303,7 +297,7 @@ static int only_compile(struct command *c, const void *image, size_t size)
 
 static int trace(struct command *c, const void *image, size_t size)
 {
-    if (flag(c, "log") && (c->claim || c->compile_to)) {
+    if (d_option_on(c->session, "log") && (c->claim || c->compile_to)) {
         fputs("dtrace: log=1 is not for what the boot traces\n", stderr);
         return 1;
     }
@@ -318,7 +312,7 @@ static int trace(struct command *c, const void *image, size_t size)
         fputs("dtrace: this target is only an ELF: --compile or -e\n", stderr);
         return 1;
     }
-    if (!any_matched(c) && !flag(c, "zdefs")) {
+    if (!any_matched(c) && !d_option_on(c->session, "zdefs")) {
         fprintf(stderr, "dtrace: no probes %s\n", c->nsources ? "matched" : "specified");
         return 1;
     }

@@ -67,13 +67,6 @@ static void say_sizes(const struct d_session *d, const struct d_sizes *sizes)
                 sizes->dynvarsize);
 }
 
-static bool flag(const struct d_session *d, const char *name)
-{
-    uint64_t value = d_option(d, name);
-
-    return value != 0 && value != D_OPTION_UNSET;
-}
-
 static int fail(const char *what, const char *why)
 {
     fprintf(stderr, "dtrace: %s: %s\n", what, why);
@@ -93,10 +86,10 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     struct d_refusal refusal;
     struct d_sizes sizes;
     uint32_t matched;
-    unsigned flags = flag(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
+    unsigned flags = d_option_on(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
 
-    flags |= flag(c->session, "log") ? D_CREATE_LOG : 0;
-    if (!c->claim && flag(c->session, "grabanon")) {
+    flags |= d_option_on(c->session, "log") ? D_CREATE_LOG : 0;
+    if (!c->claim && d_option_on(c->session, "grabanon")) {
         return fail("could not enable tracing", "No anonymous tracing state (-a claims one)");
     }
     if (!c->claim && c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
@@ -105,7 +98,7 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     c->target->ops->sizes(c->target, &sizes, &matched);
     say_sizes(c->session, &sizes);
     d_option_notes(c->session, stderr);
-    if (flag(c->session, "destructive") && !flag(c->session, "quiet")) {
+    if (d_option_on(c->session, "destructive") && !d_option_on(c->session, "quiet")) {
         fputs("dtrace: allowing destructive actions\n", stderr);
     }
     consumer->target = c->target;
@@ -114,7 +107,7 @@ static int enable(struct command *c, struct consumer *consumer, const void *imag
     consumer->aggsize = room_for(sizes.aggsize);
     consumer->json = c->json;
     consumer->temporal =
-        flag(c->session, "temporal") && d_option(c->session, "bufpolicy") == D_POLICY_SWITCH;
+        d_option_on(c->session, "temporal") && d_option(c->session, "bufpolicy") == D_POLICY_SWITCH;
     if (!consumer_init(consumer)) {
         return fail("could not enable tracing", "Not enough space");
     }
@@ -329,9 +322,9 @@ int command_trace(struct command *c, const void *image, size_t size)
     catch_signals();
     status = enable(c, &consumer, image, size);
     if (!status) {
-        status = c->replay                 ? replay_passes(c, &consumer)
-                 : flag(c->session, "log") ? consume_into_log(c, &consumer)
-                                           : consume(c, &consumer);
+        status = c->replay                        ? replay_passes(c, &consumer)
+                 : d_option_on(c->session, "log") ? consume_into_log(c, &consumer)
+                                                  : consume(c, &consumer);
     }
     command_drop_child(c);
     consumer_free(&consumer);
