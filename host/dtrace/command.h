@@ -54,6 +54,9 @@ struct command {
     struct d_session *session;
 };
 
+/* ---- its parts ---------------------------------------------------------------------------------
+ */
+
 /* 0, or the exit status with which to end now. */
 int command_parse(struct command *, int argc, char **argv);
 void command_usage(FILE *);
@@ -71,6 +74,17 @@ void command_report(struct command *, const struct program_source *);
 void command_costs(struct command *, const void *image);
 /* False: a clause may take more than -x maxinsns allows; that was said. */
 bool command_affordable(struct command *, const void *image);
+/* open.c: the target, and a session with the command's options: 0, or the exit status. */
+int command_open(struct command *);
+/* compile.c: all programs: 0, or the exit status. */
+int command_compile(struct command *);
+void command_say_matched(struct command *);
+bool command_any_matched(const struct command *);
+void *command_image(struct command *, size_t *size); /* freed by the caller */
+/* claim.c, with -a: what the boot traces, as c->claimed: 0, or 1. */
+int command_look_at_claim(struct command *);
+/* Takes it over, if the image is it. */
+bool command_take_claim(struct command *, const void *image, size_t size);
 /* Enables, consumes, ends: the exit status. With -a what is enabled already. */
 int command_trace(struct command *, const void *image, size_t size);
 /* -r: prints what the programs in a capture recorded: the exit status. */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Compiles the command's programs, and says what is wrong with them or how many probes they match.
+ * Internal to host/dtrace. Tested by test/d/rows/command.rows.
+ */
+#include "host/dtrace/command.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The line and a caret under the column. */
+static void show_place(const struct d_error *e)
+{
+    if (!e->source_line || e->column == 0) {
+        return;
+    }
+    fprintf(stderr, "  %s:%u:%u:\n    %s\n    ", e->file ? e->file : "command line", e->line,
+            e->column, e->source_line);
+    for (unsigned i = 1; i < e->column && e->source_line[i - 1]; i++) {
+        putc(e->source_line[i - 1] == '\t' ? '\t' : ' ', stderr);
+    }
+    fputs("^\n", stderr);
+}
+
+static void show_error(const struct command *c, const struct program_source *s)
+{
+    const struct d_error *e = d_session_error(c->session);
+    bool tags = d_option_on(c->session, "errtags") && e->tag && *e->tag;
+
+    if (s->is_script && !s->contents && access(s->text, R_OK) != 0) {
+        fprintf(stderr, "dtrace: %s\n", e->text);
+        return;
+    }
+    if (s->is_script) {
+        fprintf(stderr, "dtrace: failed to compile script %s: ", s->text);
+    } else {
+        fprintf(stderr, "dtrace: invalid probe specifier %s: ", s->text);
+    }
+    if (tags) {
+        fprintf(stderr, "[%s] ", e->tag);
+    }
+    if (s->is_script && e->line && e->tag && *e->tag) {
+        fprintf(stderr, "line %u: ", e->line);
+    }
+    fprintf(stderr, "%s\n", e->text);
+    show_place(e);
+}
+
+static int compile(struct command *c, struct program_source *s)
+{
+    const char **argv = calloc((size_t)c->nargs + 2, sizeof(*argv));
+    struct d_source source = {
+        .text = s->is_script ? s->contents : s->text,
+        .file = s->is_script ? s->text : NULL,
+        .spec = s->spec,
+        .is_description = !s->is_script,
+        .argc = c->nargs + 1,
+        .argv = argv,
+    };
+
+    s->argv = argv;
+    argv[0] = s->text;
+    for (int i = 0; i < c->nargs; i++) {
+        argv[i + 1] = c->args[i];
+    }
+    s->program = d_compile(c->session, &source);
+    if (!s->program) {
+        show_error(c, s);
+        return 1;
+    }
+    return 0;
+}
+
+static void say_matched(const struct command *c, const struct program_source *s)
+{
+    unsigned n = d_program_matched(s->program);
+
+    if (!d_option_on(c->session, "quiet") && !c->json) {
+        fprintf(stderr, "dtrace: %s '%s' matched %u probe%s\n",
+                s->is_script ? "script" : "description", s->name, n, n == 1 ? "" : "s");
+    }
+}
+
+int command_compile(struct command *c)
+{
+    for (unsigned i = 0; i < c->nsources; i++) {
+        int status = compile(c, &c->sources[i]);
+        if (status) {
+            return status;
+        }
+        if (c->disassemble || d_option_on(c->session, "verbose")) {
+            d_program_disassemble(c->sources[i].program, stderr);
+        }
+    }
+    return 0;
+}
+
+void command_say_matched(struct command *c)
+{
+    for (unsigned i = 0; i < c->nsources; i++) {
+        if (!c->compile_only) {
+            say_matched(c, &c->sources[i]);
+        }
+        if (c->verbose) {
+            command_report(c, &c->sources[i]);
+        }
+    }
+}
+
+bool command_any_matched(const struct command *c)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < c->nsources; i++) {
+        n += d_program_matched(c->sources[i].program);
+    }
+    return n != 0;
+}
+
+void *command_image(struct command *c, size_t *size)
+{
+    struct d_program **programs = calloc(c->nsources + 1u, sizeof(*programs));
+    void *image;
+
+    for (unsigned i = 0; i < c->nsources; i++) {
+        programs[i] = c->sources[i].program;
+    }
+    image = d_image_make(c->session, programs, c->nsources, size);
+    free(programs);
+    return image;
+}
