@@ -77,8 +77,18 @@ int consumer_aggregate(struct consumer *, unsigned cpu);
 /* A record's text (record.c). next: what follows on the same CPU, for flowindent; NULL: nothing. */
 void record_print(struct consumer *, unsigned cpu, const uint8_t *data, const struct epid_info *,
                   const struct epid_info *next);
+/* The data that follow rec `i` and belong to it, by the same format; returns how many. */
+unsigned record_values(struct consumer *, const struct epid_info *, uint32_t i,
+                       const uint8_t *record, struct print_value *values);
+/* What tracemem() shows of its bytes: its third argument, of the values, may be less. */
+uint32_t record_tracemem_bytes(const struct d_recdesc *, const struct print_value *values,
+                               unsigned n);
+void record_exit(struct consumer *, const uint8_t *data);
+/* The same as JSON (json.c, json_aggregation.c). */
 void record_json(struct consumer *, unsigned cpu, const uint8_t *data, const struct epid_info *);
 void aggregation_json(struct consumer *, struct aggregation *);
+/* One datum; a key of an aggregation too. */
+void datum_json(struct consumer *, const struct d_recdesc *, const uint8_t *base);
 /* clear(), trunc(), setopt() … (libact.c). values: the data that follow. */
 void libact_do(struct consumer *, const struct epid_info *, const struct d_format *,
                const struct print_value *values, unsigned nvalues);

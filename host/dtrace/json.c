@@ -38,7 +38,7 @@ static void put_address(struct consumer *c, uint16_t kind, const uint8_t *data)
     json_text(c->printer.out, text);
 }
 
-static void put_datum(struct consumer *c, const struct d_recdesc *r, const uint8_t *base)
+void datum_json(struct consumer *c, const struct d_recdesc *r, const uint8_t *base)
 {
     const uint8_t *data = base + r->offset;
 
@@ -130,20 +130,6 @@ static void put_printf(struct consumer *c, const struct d_format *f, struct prin
     free(text);
 }
 
-/* tracemem()'s third argument is the next datum. */
-static void put_memory(struct consumer *c, const struct epid_info *info, uint32_t i,
-                       const uint8_t *record)
-{
-    const struct d_recdesc *r = &info->recs[i], *next = r + 1;
-    uint32_t size = r->size;
-
-    if (r->kind == D_ACT_TRACEMEM_DYNSIZE && i + 1 < info->desc.nrecs) {
-        int64_t wanted = datum_signed(record + next->offset, next->size);
-        size = wanted > 0 && wanted < size ? (uint32_t)wanted : size;
-    }
-    json_hex(c->printer.out, record + r->offset, size);
-}
-
 static void put_names(struct consumer *c, const struct d_format *f)
 {
     fputs(",\"aggregations\":[", c->printer.out);
@@ -159,25 +145,21 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
 {
     const struct d_recdesc *r = &info->recs[i];
     const struct d_format *f = d_session_format(c->session, r->format);
-    unsigned n = 0;
+    unsigned n = record_values(c, info, i, record, values);
 
     fprintf(c->printer.out, "%s{\"action\":\"%s\"", i ? "," : "", action_name(r));
     if (r->kind == D_ACT_TRACEMEM || r->kind == D_ACT_TRACEMEM_DYNSIZE) {
         fputs(",\"value\":", c->printer.out);
-        put_memory(c, info, i, record);
+        json_hex(c->printer.out, record + r->offset, record_tracemem_bytes(r, values, n));
     } else if (r->size) {
         fputs(",\"value\":", c->printer.out);
-        put_datum(c, r, record);
+        datum_json(c, r, record);
     } else if (r->kind == D_ACT_PRINTA) {
         put_names(c, f);
     }
-    for (uint32_t k = i + 1; r->format && k < info->desc.nrecs && info->recs[k].format == r->format;
-         k++, n++) {
-        const struct d_recdesc *v = &info->recs[k];
-        fputs(n ? "," : ",\"values\":[", c->printer.out);
-        put_datum(c, v, record);
-        values[n] = (struct print_value){v->kind, record + v->offset, v->size,
-                                         d_session_datum_type(c->session, v->uarg), v->arg};
+    for (unsigned k = 0; k < n; k++) {
+        fputs(k ? "," : ",\"values\":[", c->printer.out);
+        datum_json(c, &info->recs[i + 1 + k], record);
     }
     fputs(n ? "]" : "", c->printer.out);
     if (r->kind == D_ACT_PRINTF) {
@@ -185,8 +167,7 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
     }
     putc('}', c->printer.out);
     if (r->kind == D_ACT_EXIT) {
-        c->status = (int)datum_signed(record + r->offset, 4) & 0xff;
-        c->status_set = true;
+        record_exit(c, record + r->offset);
     }
     return n;
 }
@@ -233,14 +214,8 @@ void record_json(struct consumer *c, unsigned cpu, const uint8_t *data,
     }
     fputs("]}\n", c->printer.out);
     for (uint32_t i = 0; i < info->desc.nrecs; i++) {
-        unsigned n = 0;
-        for (uint32_t k = i + 1; info->recs[i].format && k < info->desc.nrecs &&
-                                 info->recs[k].format == info->recs[i].format;
-             k++, n++) {
-            const struct d_recdesc *v = &info->recs[k];
-            values[n] = (struct print_value){v->kind, data + v->offset, v->size,
-                                             d_session_datum_type(c->session, v->uarg), v->arg};
-        }
+        unsigned n = record_values(c, info, i, data, values);
+
         side_effects(c, info, i, values, n);
         i += n;
     }
@@ -317,7 +292,7 @@ static void put_row(struct consumer *c, const struct aggregation *a, const struc
         if (r->kind == D_ACT_DIFEXPR) {
             json_value(c->printer.out, row->data + r->offset, r->size, a->info->keys[k]);
         } else {
-            put_datum(c, r, row->data);
+            datum_json(c, r, row->data);
         }
     }
     fputs("],\"value\":", c->printer.out);

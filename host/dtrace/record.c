@@ -98,9 +98,8 @@ static struct print_value value_of(struct consumer *c, const struct d_recdesc *r
     };
 }
 
-/* The data that follow rec `i` and belong to it: the same format. */
-static unsigned values_after(struct consumer *c, const struct epid_info *info, uint32_t i,
-                             const uint8_t *record, struct print_value *values)
+unsigned record_values(struct consumer *c, const struct epid_info *info, uint32_t i,
+                       const uint8_t *record, struct print_value *values)
 {
     unsigned n = 0;
 
@@ -129,14 +128,14 @@ static void print_printa(struct consumer *c, const struct d_format *f)
     free(aggs);
 }
 
-static void take_exit(struct consumer *c, const uint8_t *data)
+void record_exit(struct consumer *c, const uint8_t *data)
 {
     c->status = (int)datum_signed(data, 4) & 0xff;
     c->status_set = true;
 }
 
-static void print_tracemem(struct consumer *c, const struct d_recdesc *r, const uint8_t *record,
-                           const struct print_value *values, unsigned n)
+uint32_t record_tracemem_bytes(const struct d_recdesc *r, const struct print_value *values,
+                               unsigned n)
 {
     uint32_t size = r->size;
 
@@ -144,7 +143,7 @@ static void print_tracemem(struct consumer *c, const struct d_recdesc *r, const 
         int64_t wanted = datum_signed(values[0].data, values[0].size);
         size = wanted > 0 && wanted < size ? (uint32_t)wanted : size;
     }
-    print_dump(&c->printer, record + r->offset, size);
+    return size;
 }
 
 /* Whether the data behind an action of the kind are its values. */
@@ -174,7 +173,7 @@ static void print_with_values(struct consumer *c, const struct epid_info *info,
         libact_freopen(c, info, f, values, n);
         break;
     default:
-        print_tracemem(c, r, record, values, n);
+        print_dump(&c->printer, record + r->offset, record_tracemem_bytes(r, values, n));
     }
 }
 
@@ -184,13 +183,13 @@ static void print_alone(struct consumer *c, const struct d_recdesc *r, const uin
 
     switch (r->kind) {
     case D_ACT_EXIT:
-        take_exit(c, data);
+        record_exit(c, data);
         break;
     case D_ACT_PRINTA:
         print_printa(c, d_session_format(c->session, r->format));
         break;
     case D_ACT_TRACEMEM:
-        print_tracemem(c, r, record, NULL, 0);
+        print_dump(&c->printer, data, r->size);
         break;
     case D_ACT_STACK:
         print_stack(&c->printer, data, r->size / 8);
@@ -220,7 +219,7 @@ static unsigned print_action(struct consumer *c, const struct epid_info *info, u
     unsigned n = 0;
 
     if (takes_values(r->kind)) {
-        n = values_after(c, info, i, record, values);
+        n = record_values(c, info, i, record, values);
         print_with_values(c, info, r, record, values, n);
     } else {
         print_alone(c, r, record);
