@@ -21,6 +21,8 @@ struct program_source {
     struct d_program *program;
 };
 
+struct consumer;
+
 struct setting { /* -x, -b, -D …, in order */
     const char *name, *value;
     const char *shown; /* as an error message names it: "-x NAME", "-b VALUE" */
@@ -85,6 +87,9 @@ void *command_image(struct command *, size_t *size); /* freed by the caller */
 int command_look_at_claim(struct command *);
 /* Takes it over, if the image is it. */
 bool command_take_claim(struct command *, const void *image, size_t size);
+/* enable.c: enables the image, unless with -a, and makes the consumer ready: 0 or 1. */
+int command_enable(struct command *, struct consumer *, const void *image, size_t size);
+int command_fail(const char *what, const char *why); /* says it; 1 */
 /* Enables, consumes, ends: the exit status. With -a what is enabled already. */
 int command_trace(struct command *, const void *image, size_t size);
 /* -r: prints what the programs in a capture recorded: the exit status. */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Enables the command's program on the target, and says which sizes the target had to lower.
+ * Internal to host/dtrace. Tested by test/d/rows/command.rows.
+ */
+#include "host/dtrace/command.h"
+#include "host/dtrace/consume.h"
+
+/* In the largest unit that is not larger than it, if it is a multiple of that: 134217728 is "128m",
+ * 196608000 is "196608000 bytes". What alignment takes away is not worth a note. */
+static void say_lowered(const char *what, uint64_t asked, uint64_t got)
+{
+    static const char units[] = " kmgtpe";
+    unsigned unit = 0;
+
+    if (got == 0 || got >= asked || asked - got <= sizeof(uint64_t)) {
+        return;
+    }
+    while (unit < 6 && got >> 10 * (unit + 1)) {
+        unit++;
+    }
+    if (got & (((uint64_t)1 << 10 * unit) - 1)) {
+        fprintf(stderr, "dtrace: %s lowered to %llu bytes\n", what, (unsigned long long)got);
+    } else {
+        fprintf(stderr, "dtrace: %s lowered to %llu%c\n", what,
+                (unsigned long long)(got >> 10 * unit), units[unit]);
+    }
+}
+
+static void say_sizes(const struct d_session *d, const struct d_sizes *sizes)
+{
+    say_lowered("buffer size", d_option(d, "bufsize") & ~(uint64_t)7, sizes->bufsize);
+    say_lowered("aggregation size", d_option(d, "aggsize") & ~(uint64_t)7, sizes->aggsize);
+    say_lowered("speculation size", d_option(d, "specsize") & ~(uint64_t)7, sizes->specsize);
+    say_lowered("dynamic variable size", d_option(d, "dynvarsize") & ~(uint64_t)7,
+                sizes->dynvarsize);
+}
+
+int command_fail(const char *what, const char *why)
+{
+    fprintf(stderr, "dtrace: %s: %s\n", what, why);
+    return 1;
+}
+
+/* No target has a larger buffer in one piece; such a size is of one that the program doesn't use.
+ */
+static uint64_t room_for(uint64_t size)
+{
+    return size < (uint64_t)1 << 30 ? size : (uint64_t)1 << 30;
+}
+
+/* 0 or 1. */
+int command_enable(struct command *c, struct consumer *consumer, const void *image, size_t size)
+{
+    struct d_refusal refusal;
+    struct d_sizes sizes;
+    uint32_t matched;
+    unsigned flags = d_option_on(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
+
+    flags |= d_option_on(c->session, "log") ? D_CREATE_LOG : 0;
+    if (!c->claim && d_option_on(c->session, "grabanon")) {
+        return command_fail("could not enable tracing",
+                            "No anonymous tracing state (-a claims one)");
+    }
+    if (!c->claim && c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
+        return command_fail("could not enable tracing", d_refusal_text(&refusal));
+    }
+    c->target->ops->sizes(c->target, &sizes, &matched);
+    say_sizes(c->session, &sizes);
+    d_option_notes(c->session, stderr);
+    if (d_option_on(c->session, "destructive") && !d_option_on(c->session, "quiet")) {
+        fputs("dtrace: allowing destructive actions\n", stderr);
+    }
+    consumer->target = c->target;
+    consumer->session = c->session;
+    consumer->bufsize = sizes.bufsize > (1u << 16) ? room_for(sizes.bufsize) : 1u << 16;
+    consumer->aggsize = room_for(sizes.aggsize);
+    consumer->json = c->json;
+    consumer->temporal =
+        d_option_on(c->session, "temporal") && d_option(c->session, "bufpolicy") == D_POLICY_SWITCH;
+    if (!consumer_init(consumer)) {
+        return command_fail("could not enable tracing", "Not enough space");
+    }
+    return 0;
+}
