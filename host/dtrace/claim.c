@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -a: the program that the boot enabled, whose records the command prints. Internal to host/dtrace;
- * says what goes wrong. Tested by test/d_remote/board_test.c and
- * test/boot/dlog.py.
+ * says what goes wrong. Tested by test/d_remote/board_test.c and test/boot/dlog.py.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/saved.h"
