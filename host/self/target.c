@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls of host/target/target.h on `self`. One control lock serves them and the cleaner, a
- * thread that recycles what clauses have freed and ends consumers that are silent.
+ * The calls of host/target/target.h on `self`, under the control lock.
  */
 #include "host/self/self.h"
 #include "host/self/target.h"
 #include "trace/d/control.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -19,141 +17,10 @@ struct self_target {
     struct d_consumer *consumer;
 };
 
-static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
 static struct d_consumer *lock(struct target *t)
 {
-    pthread_mutex_lock(&control);
+    self_lock();
     return ((struct self_target *)t)->consumer;
-}
-
-static void unlock(void)
-{
-    pthread_mutex_unlock(&control);
-}
-
-static void *cleaner(void *arg)
-{
-    for (;;) {
-        pthread_mutex_lock(&control);
-        uint64_t ns = d_machine_clean();
-        unlock();
-        struct timespec pause = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-        nanosleep(&pause, NULL);
-    }
-    return arg;
-}
-
-/* Control lock held. Started late: compiling and listing need none. */
-static void cleaner_start(void)
-{
-    static bool started;
-    pthread_t thread;
-    sigset_t all, before;
-
-    if (started) {
-        return;
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, NULL, cleaner, NULL) == 0;
-    if (started) {
-        pthread_detach(thread);
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static void init(void)
-{
-    self_cpus_init();
-    self_port_init();
-    d_machine_init();
-    self_profile_init();
-}
-
-/* ---- probes, for the compiler and -l -----------------------------------------------------------
- */
-
-static struct d_probe_info info_of(const struct d_probe_names *names)
-{
-    const struct d_attributes *attributes = &names->provider->attributes;
-
-    return (struct d_probe_info){
-        .id = names->id,
-        .provider = names->provider->name,
-        .module = names->module,
-        .function = names->function,
-        .name = names->name,
-        .attributes = *attributes,
-        .argument_attributes = *attributes,
-    };
-}
-
-static bool matches(const struct d_probe_names *names, const char *const pattern[4], uint32_t id)
-{
-    if (id) {
-        return names->id == id;
-    }
-    return d_glob(pattern[0], names->provider->name) && d_glob(pattern[1], names->module) &&
-           d_glob(pattern[2], names->function) && d_glob(pattern[3], names->name);
-}
-
-static unsigned each_probe(void *arg, const char *provider, const char *module,
-                           const char *function, const char *name, uint32_t id,
-                           bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
-{
-    const char *const pattern[4] = {provider, module, function, name};
-    struct d_probe_names names = {.id = 0};
-    unsigned calls = 0;
-
-    (void)arg;
-    pthread_mutex_lock(&control);
-    if (!id) {
-        d_probe_provide(provider, module, function, name);
-    }
-    while (d_probe_next(names.id, &names)) {
-        struct d_probe_info info = info_of(&names);
-        if (matches(&names, pattern, id)) {
-            calls++;
-            if (!fn(fn_arg, &info)) {
-                break;
-            }
-        }
-    }
-    unlock();
-    return calls;
-}
-
-static const char *no_argument_type(void *arg, uint32_t id, unsigned n)
-{
-    (void)arg;
-    (void)id;
-    (void)n;
-    return NULL;
-}
-
-static const struct d_probe_source probe_source = {each_probe, no_argument_type, NULL};
-
-static const struct d_probe_source *self_probes(struct target *t)
-{
-    (void)t;
-    return &probe_source;
-}
-
-static bool self_probe_names(struct target *t, uint32_t id, struct d_probe_info *info)
-{
-    struct d_probe_names names;
-    bool found;
-
-    (void)t;
-    pthread_mutex_lock(&control);
-    found = id && d_probe_next(id - 1, &names) && names.id == id;
-    if (found) {
-        *info = info_of(&names);
-    }
-    unlock();
-    return found;
 }
 
 /* ---- the consumer ------------------------------------------------------------------------------
@@ -182,9 +49,9 @@ static int self_create(struct target *t, const void *image, size_t size, unsigne
         self->consumer ? -EBUSY : d_consumer_create(image, size, flags, &self->consumer, why);
     if (!error) {
         choose_tick_cpu(image, size);
-        cleaner_start();
+        self_cleaner_start();
     }
-    unlock();
+    self_unlock();
     return error;
 }
 
@@ -194,7 +61,7 @@ static int self_sizes(struct target *t, struct d_sizes *sizes, uint32_t *matched
 
     d_consumer_sizes(consumer, sizes);
     *matched = d_consumer_matched(consumer);
-    unlock();
+    self_unlock();
     return 0;
 }
 
@@ -202,14 +69,14 @@ static int self_go(struct target *t, unsigned *begin_cpu)
 {
     int error = d_consumer_go(lock(t), begin_cpu);
 
-    unlock();
+    self_unlock();
     return error;
 }
 
 static int self_stop(struct target *t, unsigned *end_cpu)
 {
     d_consumer_stop(lock(t), end_cpu);
-    unlock();
+    self_unlock();
     return 0;
 }
 
@@ -221,7 +88,7 @@ static void self_wait(struct target *t, uint64_t ns)
 
     while (d_port_timestamp() < until) {
         uint32_t exited = d_consumer_over(lock(t));
-        unlock();
+        self_unlock();
         if (exited || nanosleep(&nap, NULL) != 0) {
             return;
         }
@@ -231,7 +98,7 @@ static void self_wait(struct target *t, uint64_t ns)
 static int self_status(struct target *t, struct d_status *status)
 {
     d_consumer_status(lock(t), status);
-    unlock();
+    self_unlock();
     return status->state == D_STATE_KILLED ? -ESHUTDOWN : 0;
 }
 
@@ -239,7 +106,7 @@ static int self_buffer(struct target *t, unsigned cpu, void *to, size_t room, st
 {
     int error = d_buffer_snap(lock(t), cpu, to, room, snap);
 
-    unlock();
+    self_unlock();
     return error;
 }
 
@@ -248,7 +115,7 @@ static int self_aggregation(struct target *t, unsigned cpu, void *to, size_t roo
 {
     int error = d_aggregation_snap(lock(t), cpu, to, room, snap);
 
-    unlock();
+    self_unlock();
     return error;
 }
 
@@ -257,7 +124,7 @@ static int self_epid(struct target *t, uint32_t epid, struct d_epid_desc *desc,
 {
     int error = d_epid_describe(lock(t), epid, desc, recs, nrecs);
 
-    unlock();
+    self_unlock();
     return error;
 }
 
@@ -266,7 +133,7 @@ static int self_agg(struct target *t, uint32_t id, struct d_agg_desc *desc, stru
 {
     int error = d_agg_describe(lock(t), id, desc, recs, nrecs);
 
-    unlock();
+    self_unlock();
     return error;
 }
 
@@ -278,7 +145,7 @@ static void self_close(struct target *t)
     if (self->consumer) {
         d_consumer_destroy(self->consumer);
     }
-    unlock();
+    self_unlock();
     free(self);
 }
 
@@ -334,10 +201,10 @@ static const struct target_ops self_ops = {
 
 void self_control_start(void)
 {
-    pthread_once(&once, init);
-    pthread_mutex_lock(&control);
-    cleaner_start();
-    unlock();
+    self_start();
+    self_lock();
+    self_cleaner_start();
+    self_unlock();
 }
 
 int self_control(const void *owner, struct kymo_d_call *call, const void *in, void *out)
@@ -345,35 +212,35 @@ int self_control(const void *owner, struct kymo_d_call *call, const void *in, vo
     bool creates = call->command == KYMO_D_CREATE;
     uint32_t in_bytes = call->in_bytes;
 
-    pthread_mutex_lock(&control);
+    self_lock();
     int result = d_control(owner, call, in, out);
     if (creates && result == 0) {
         choose_tick_cpu(in, in_bytes);
     }
-    unlock();
+    self_unlock();
     return result;
 }
 
 int self_control_boot(const void *image, size_t size, struct d_refusal *why)
 {
-    pthread_mutex_lock(&control);
+    self_lock();
     int error = d_control_boot(image, size, why);
-    unlock();
+    self_unlock();
     return error;
 }
 
 void self_control_end(const void *owner)
 {
-    pthread_mutex_lock(&control);
+    self_lock();
     d_control_end(owner);
-    unlock();
+    self_unlock();
 }
 
 struct target *self_target_open(void)
 {
     struct self_target *self = calloc(1, sizeof(*self));
 
-    pthread_once(&once, init);
+    self_start();
     if (!self) {
         return NULL;
     }

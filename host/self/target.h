@@ -14,6 +14,10 @@ struct target *self_target_open(void); /* NULL: no memory */
 /* Gives a session what is mapped in this process: target.h's objects(). */
 void self_objects(struct target *, struct d_session *);
 
+/* probes.c: target.h's probes() and probe_names(). */
+const struct d_probe_source *self_probes(struct target *);
+bool self_probe_names(struct target *, uint32_t id, struct d_probe_info *);
+
 /* The same machine behind D's control call (trace/d/control.h), for those who put messages to it:
  * first start, then calls of any thread; end takes away what an owner has. */
 void self_control_start(void);
