@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of dynamic variables. See dynvar.h.
+ * The table of dynamic variables: what clauses do with it, and the cleaner. See dynvar.h; its
+ * memory is made by dynvar_memory.c.
  */
 #include "trace/d/dynvar.h"
 
 #include "trace/d/chain.h"
 #include "trace/d/consumer.h"
 #include "trace/d/counter.h"
+#include "trace/d/dynvar_table.h"
 #include "trace/d/port.h"
-
-static struct d_chunk *chunk_at(const struct d_dynvars *v, uint32_t link)
-{
-    return (struct d_chunk *)(v->chunks + (size_t)(link - 1) * v->chunk_bytes);
-}
-
-static size_t round_up(size_t n)
-{
-    return (n + 7) & ~(size_t)7;
-}
 
 /* ---- the key that is looked for ----------------------------------------------------------------
  */
@@ -38,7 +30,7 @@ static uint32_t hash_bytes(uint32_t hash, const uint8_t *p, uint32_t bytes)
 static bool add_key(struct d_context *c, const struct d_dynvars *v, struct d_chunk *w, unsigned i)
 {
     const struct d_key *k = &c->keys[i];
-    size_t bytes = k->ref ? round_up(k->size) : 8;
+    size_t bytes = k->ref ? d_round_up(k->size) : 8;
     uint8_t *to = (uint8_t *)w->keys + w->key_bytes;
 
     if (bytes > v->key_room - w->key_bytes) {
@@ -114,7 +106,7 @@ static void refill(struct d_dynvars *v, struct d_dynvar_cpu *cpu)
 {
     lock(&v->clean);
     for (uint32_t i = 0; i < v->batch && v->clean.first; i++) {
-        struct d_chunk *chunk = chunk_at(v, v->clean.first);
+        struct d_chunk *chunk = d_chunk_at(v, v->clean.first);
         uint32_t link = v->clean.first;
         v->clean.first = chunk->next;
         chunk->next = cpu->free;
@@ -134,7 +126,7 @@ static uint32_t take_free(struct d_dynvars *v, struct d_dynvar_cpu *cpu)
         count_drop(v);
         return 0;
     }
-    cpu->free = chunk_at(v, link)->next;
+    cpu->free = d_chunk_at(v, link)->next;
     return link;
 }
 
@@ -142,8 +134,8 @@ static bool chain_full(const struct d_dynvars *v, const struct d_chain *chain, u
 {
     struct d_chain_room room = {0, 0};
 
-    for (uint32_t link = chain->first; link; link = chunk_at(v, link)->next) {
-        d_chain_pass(&room, chunk_at(v, link)->hash == hash);
+    for (uint32_t link = chain->first; link; link = d_chunk_at(v, link)->next) {
+        d_chain_pass(&room, d_chunk_at(v, link)->hash == hash);
     }
     return d_chain_full(&room, D_CHAIN_DYNAMIC);
 }
@@ -160,11 +152,11 @@ static struct d_chunk *insert(struct d_dynvars *v, struct d_chain *chain, const 
     if (!link) {
         return NULL;
     }
-    struct d_chunk *chunk = chunk_at(v, link);
+    struct d_chunk *chunk = d_chunk_at(v, link);
     __builtin_memcpy(&chunk->hash, &w->hash, identity_bytes(w));
     chunk->used = 1;
     chunk->next = chain->first;
-    __builtin_memset((uint8_t *)chunk + v->data_at, 0, round_up(size));
+    __builtin_memset((uint8_t *)chunk + v->data_at, 0, d_round_up(size));
     chain->first = link;
     return chunk;
 }
@@ -173,7 +165,7 @@ static void discard(struct d_dynvars *v, uint32_t *link, uint32_t cpu)
 {
     struct d_chunk_list *dirty = &v->cpus[cpu].dirty;
     uint32_t number = *link;
-    struct d_chunk *chunk = chunk_at(v, number);
+    struct d_chunk *chunk = d_chunk_at(v, number);
 
     *link = chunk->next;
     chunk->used = 0;
@@ -191,8 +183,8 @@ static struct d_chunk *find(struct d_dynvars *v, struct d_chain *chain, const st
 {
     uint32_t *link = &chain->first;
 
-    while (*link && !is_wanted(chunk_at(v, *link), w)) {
-        link = &chunk_at(v, *link)->next;
+    while (*link && !is_wanted(d_chunk_at(v, *link), w)) {
+        link = &d_chunk_at(v, *link)->next;
     }
     if (!*link) {
         return how == D_DYNVAR_ALLOCATE ? insert(v, chain, w, cpu, size) : NULL;
@@ -201,7 +193,7 @@ static struct d_chunk *find(struct d_dynvars *v, struct d_chain *chain, const st
         discard(v, link, cpu);
         return NULL;
     }
-    return chunk_at(v, *link);
+    return d_chunk_at(v, *link);
 }
 
 uint8_t *d_dynvar(struct d_context *c, const struct d_dynamic *d, unsigned nkeys,
@@ -253,7 +245,7 @@ static void collect(void *arg)
     struct d_chunk_list *dirty = &v->cpus[d_port_cpu()].dirty;
 
     if (dirty->count) {
-        chunk_at(v, dirty->last)->next = all->list.first;
+        d_chunk_at(v, dirty->last)->next = all->list.first;
         all->list.first = dirty->first;
         all->list.last = all->list.count ? all->list.last : dirty->last;
         all->list.count += dirty->count;
@@ -271,7 +263,7 @@ static void make_clean(struct d_dynvars *v)
     }
     uintptr_t irq = d_port_irq_save();
     lock(&v->clean);
-    chunk_at(v, list->last)->next = v->clean.first;
+    d_chunk_at(v, list->last)->next = v->clean.first;
     v->clean.first = list->first;
     unlock(&v->clean);
     d_port_irq_restore(irq);
@@ -294,69 +286,4 @@ void d_dynvars_clean(struct d_dynvars *v)
     v->rinsing.last = all.list.last;
     __atomic_store_n(&v->rinsing.count, all.list.count, __ATOMIC_RELEASE);
     __atomic_sub_fetch(&v->dirty_count, all.list.count, __ATOMIC_RELEASE);
-}
-
-/* ---- memory ------------------------------------------------------------------------------------
- */
-
-static uint32_t power_of_two(uint32_t n)
-{
-    uint32_t power = 1;
-
-    while (power < n && power < 1u << 28) {
-        power *= 2;
-    }
-    return power;
-}
-
-static void all_clean(struct d_dynvars *v)
-{
-    for (uint32_t i = v->nchunks; i > 0; i--) {
-        chunk_at(v, i)->next = v->clean.first;
-        v->clean.first = i;
-    }
-    uint32_t share = v->nchunks / (8 * v->ncpus) + 1;
-    v->batch = share < D_DYNVAR_BATCH ? share : D_DYNVAR_BATCH;
-}
-
-bool d_dynvars_make(struct d_dynvars *v, const struct d_code *code, size_t bytes, uint32_t ncpus)
-{
-    if (code->datum_bytes == 0) {
-        return true; /* no such variable */
-    }
-    v->key_room = (uint32_t)round_up(code->key_bytes);
-    v->data_room = (uint32_t)round_up(code->datum_bytes);
-    v->data_at = (uint32_t)(sizeof(struct d_chunk) + v->key_room);
-    v->chunk_bytes = v->data_at + v->data_room;
-    if (bytes / v->chunk_bytes > INT32_MAX) {
-        return false; /* more than links can tell apart */
-    }
-    v->nchunks = (uint32_t)(bytes / v->chunk_bytes);
-    v->nchunks += v->nchunks == 0;
-    v->nchains = power_of_two(v->nchunks);
-    v->ncpus = ncpus;
-    size_t cpus = round_up(sizeof(*v->cpus) * ncpus), keys = (size_t)v->data_at * ncpus;
-    size_t chains = sizeof(*v->chains) * v->nchains;
-    v->block_bytes = cpus + keys + chains + (size_t)v->chunk_bytes * v->nchunks;
-    v->block = d_port_alloc(v->block_bytes);
-    if (!v->block) {
-        return false;
-    }
-    v->cpus = v->block;
-    v->chains = (void *)((uint8_t *)v->block + cpus + keys);
-    v->chunks = (uint8_t *)v->chains + chains;
-    for (uint32_t i = 0; i < ncpus; i++) {
-        v->cpus[i].wanted = (void *)((uint8_t *)v->block + cpus + (size_t)v->data_at * i);
-    }
-    all_clean(v);
-    return true;
-}
-
-void d_dynvars_free(struct d_dynvars *v)
-{
-    if (v->block) {
-        d_port_free(v->block, v->block_bytes);
-        v->block = NULL;
-        v->nchunks = 0;
-    }
 }
