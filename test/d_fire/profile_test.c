@@ -58,73 +58,73 @@ static uint32_t listen(const char *name)
     return id;
 }
 
+static const struct {
+    const char *name;
+    uint64_t interval; /* 0: no such probe */
+} intervals[] = {
+    {"tick-1", 1000000000},
+    {"tick-1hz", 1000000000},
+    {"profile-97", 10309278},
+    {"profile-5000", 200000},
+    {"profile-5001", 0}, /* too fast */
+    {"tick-200000", 0},
+    {"tick-200000ns", 200000},
+    {"tick-199999ns", 0},
+    {"tick-200000nsec", 200000},
+    {"tick-200us", 200000},
+    {"tick-199us", 0},
+    {"tick-250USEC", 250000},
+    {"tick-3ms", 3000000},
+    {"tick-3mSeC", 3000000},
+    {"profile-2s", 2000000000},
+    {"tick-2sec", 2000000000},
+    {"tick-1m", 60000000000},
+    {"tick-1MIN", 60000000000},
+    {"tick-1h", 3600000000000},
+    {"tick-2Hour", 7200000000000},
+    {"tick-1d", 86400000000000},
+    {"tick-1day", 86400000000000},
+    {"tick-010ms", 10000000}, /* always decimal */
+    {"tick-0x10ms", 0},
+    {"tick-0", 0},
+    {"tick-0s", 0},
+    {"tick-", 0},
+    {"tick-n", 0},
+    {"tick-s", 0},
+    {"tick--1s", 0},
+    {"tick-+1s", 0},
+    {"tick- 1s", 0},
+    {"tick-1 s", 0},
+    {"tick-1x", 0},
+    {"tick-1secs", 0},
+    {"tick-1se", 0},
+    {"tick-1.5s", 0},
+    {"tick-1day ", 0},
+    {"tick", 0},
+    {"profile", 0},
+    {"profile-", 0},
+    {"Tick-1s", 0},
+    {"ticktick-1s", 0},
+    {"tick-106751d", 9223286400000000000},
+    {"tick-106752d", 0},               /* over 2^63 ns */
+    {"tick-9223372036854775807ns", 0}, /* no one waits for it */
+    {"tick-18446744073709551617ms", 0},
+    {"tick-0000000000000000000001s", 1000000000},
+    {"tick-00000000000000000000000001s", 0}, /* too long a name */
+};
+
 static void test_intervals(void **state)
 {
-    static const struct {
-        const char *name;
-        uint64_t interval; /* 0: no such probe */
-    } table[] = {
-        {"tick-1", 1000000000},
-        {"tick-1hz", 1000000000},
-        {"profile-97", 10309278},
-        {"profile-5000", 200000},
-        {"profile-5001", 0}, /* too fast */
-        {"tick-200000", 0},
-        {"tick-200000ns", 200000},
-        {"tick-199999ns", 0},
-        {"tick-200000nsec", 200000},
-        {"tick-200us", 200000},
-        {"tick-199us", 0},
-        {"tick-250USEC", 250000},
-        {"tick-3ms", 3000000},
-        {"tick-3mSeC", 3000000},
-        {"profile-2s", 2000000000},
-        {"tick-2sec", 2000000000},
-        {"tick-1m", 60000000000},
-        {"tick-1MIN", 60000000000},
-        {"tick-1h", 3600000000000},
-        {"tick-2Hour", 7200000000000},
-        {"tick-1d", 86400000000000},
-        {"tick-1day", 86400000000000},
-        {"tick-010ms", 10000000}, /* always decimal */
-        {"tick-0x10ms", 0},
-        {"tick-0", 0},
-        {"tick-0s", 0},
-        {"tick-", 0},
-        {"tick-n", 0},
-        {"tick-s", 0},
-        {"tick--1s", 0},
-        {"tick-+1s", 0},
-        {"tick- 1s", 0},
-        {"tick-1 s", 0},
-        {"tick-1x", 0},
-        {"tick-1secs", 0},
-        {"tick-1se", 0},
-        {"tick-1.5s", 0},
-        {"tick-1day ", 0},
-        {"tick", 0},
-        {"profile", 0},
-        {"profile-", 0},
-        {"Tick-1s", 0},
-        {"ticktick-1s", 0},
-        {"tick-106751d", 9223286400000000000},
-        {"tick-106752d", 0},               /* over 2^63 ns */
-        {"tick-9223372036854775807ns", 0}, /* no one waits for it */
-        {"tick-18446744073709551617ms", 0},
-        {"tick-0000000000000000000001s", 1000000000},
-        {"tick-00000000000000000000000001s", 0}, /* too long a name */
-    };
-
     (void)state;
-    for (unsigned i = 0; i < sizeof(table) / sizeof(*table); i++) {
-        uint32_t id = listen(table[i].name);
-        if ((id != 0) != (table[i].interval != 0)) {
-            fail_msg("%s: probe %u", table[i].name, id);
+    for (unsigned i = 0; i < sizeof(intervals) / sizeof(*intervals); i++) {
+        uint32_t id = listen(intervals[i].name);
+        if ((id != 0) != (intervals[i].interval != 0)) {
+            fail_msg("%s: probe %u", intervals[i].name, id);
         }
         if (id) {
             assert_int_equal(started->probe, id);
-            assert_int_equal(started->interval, table[i].interval);
-            assert_int_equal(started->tick, table[i].name[0] == 't');
+            assert_int_equal(started->interval, intervals[i].interval);
+            assert_int_equal(started->tick, intervals[i].name[0] == 't');
             target_close(NULL);
             target_open(NULL);
         }

@@ -20,56 +20,56 @@ static uint64_t at(const char *name, const char *member)
     return bits / 8;
 }
 
+static const struct {
+    const char *name;
+    unsigned size;
+    bool is_signed;
+} integers[] = {
+    {"char", 1, true},
+    {"signed char", 1, true},
+    {"unsigned char", 1, false},
+    {"short", 2, true},
+    {"unsigned short", 2, false},
+    {"int", 4, true},
+    {"unsigned", 4, false},
+    {"unsigned int", 4, false},
+    {"long", 8, true},
+    {"long int", 8, true},
+    {"unsigned long", 8, false},
+    {"long long", 8, true},
+    {"long long unsigned int", 8, false},
+    {"_Bool", 1, false},
+    {"int8_t", 1, true},
+    {"uint8_t", 1, false},
+    {"int16_t", 2, true},
+    {"uint16_t", 2, false},
+    {"int32_t", 4, true},
+    {"uint32_t", 4, false},
+    {"int64_t", 8, true},
+    {"uint64_t", 8, false},
+    {"intptr_t", 8, true},
+    {"uintptr_t", 8, false},
+    {"ptrdiff_t", 8, true},
+    {"size_t", 8, false},
+    {"ssize_t", 8, true},
+    {"uchar_t", 1, false},
+    {"ushort_t", 2, false},
+    {"uint_t", 4, false},
+    {"ulong_t", 8, false},
+    {"u_longlong_t", 8, false},
+    {"id_t", 4, true},
+    {"pid_t", 4, true},
+};
+
 static void basics_lp64(void **state)
 {
-    static const struct {
-        const char *name;
-        unsigned size;
-        bool is_signed;
-    } rows[] = {
-        {"char", 1, true},
-        {"signed char", 1, true},
-        {"unsigned char", 1, false},
-        {"short", 2, true},
-        {"unsigned short", 2, false},
-        {"int", 4, true},
-        {"unsigned", 4, false},
-        {"unsigned int", 4, false},
-        {"long", 8, true},
-        {"long int", 8, true},
-        {"unsigned long", 8, false},
-        {"long long", 8, true},
-        {"long long unsigned int", 8, false},
-        {"_Bool", 1, false},
-        {"int8_t", 1, true},
-        {"uint8_t", 1, false},
-        {"int16_t", 2, true},
-        {"uint16_t", 2, false},
-        {"int32_t", 4, true},
-        {"uint32_t", 4, false},
-        {"int64_t", 8, true},
-        {"uint64_t", 8, false},
-        {"intptr_t", 8, true},
-        {"uintptr_t", 8, false},
-        {"ptrdiff_t", 8, true},
-        {"size_t", 8, false},
-        {"ssize_t", 8, true},
-        {"uchar_t", 1, false},
-        {"ushort_t", 2, false},
-        {"uint_t", 4, false},
-        {"ulong_t", 8, false},
-        {"u_longlong_t", 8, false},
-        {"id_t", 4, true},
-        {"pid_t", 4, true},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct d_type *t = d_type_resolve(type(rows[i].name));
+    for (size_t i = 0; i < sizeof(integers) / sizeof(*integers); i++) {
+        const struct d_type *t = d_type_resolve(type(integers[i].name));
         EQUAL(D_TYPE_INTEGER, t->kind);
-        EQUAL(rows[i].size, t->size);
-        EQUAL(rows[i].size * 8, t->bits);
-        EQUAL(rows[i].is_signed, t->is_signed);
+        EQUAL(integers[i].size, t->size);
+        EQUAL(integers[i].size * 8, t->bits);
+        EQUAL(integers[i].is_signed, t->is_signed);
     }
     EQUAL(8, size_of("void *"));
     EQUAL(8, size_of("double"));
