@@ -215,43 +215,19 @@ struct cpu {
     uint32_t pc;
 };
 
-static void execute(struct naive *n, const struct dif_object *o, struct cpu *c, uint32_t i)
+/* What touches memory, variables and the stack of arguments. */
+static void execute_memory(struct naive *n, struct cpu *c, uint32_t i)
 {
     uint32_t op = i >> 24, r1 = i >> 16 & 7, r2 = i >> 8 & 7, index = i >> 8 & 0xffff;
     const char *name = n_ops[op].name;
     uint64_t *rd = &c->r[i & 7];
 
     switch (n_ops[op].format) {
-    case DIF_FORMAT_RRR:
-        *rd = arithmetic(n, op, c->r[r1], c->r[r2]);
-        break;
-    case DIF_FORMAT_RR:
-        *rd = op == DIF_OP_not ? ~c->r[r1] : op == DIF_OP_mov ? c->r[r1] : allocate(n, c->r[r1]);
-        break;
-    case DIF_FORMAT_CMP:
-        c->flags = op == DIF_OP_cmp ? compare(c->r[r1], c->r[r2])
-                                    : compare((uint64_t)compare_strings(n, c->r[r1], c->r[r2]), 0);
-        break;
-    case DIF_FORMAT_TST:
-        c->flags = compare(c->r[r1], 0);
-        break;
-    case DIF_FORMAT_BRANCH:
-        c->pc = taken(op, c->flags) ? (i & 0xffffff) - 1 : c->pc;
-        break;
     case DIF_FORMAT_LOAD:
         *rd = load(n, name, c->r[r1]);
         break;
     case DIF_FORMAT_STORE:
         n_store(n, *rd, c->r[r1], bytes_of(name));
-        break;
-    case DIF_FORMAT_NONE:
-        no_operand(n, op);
-        break;
-    case DIF_FORMAT_SETX:
-        *rd = o->ints[index];
-        break;
-    case DIF_FORMAT_SETS:
-        *rd = (uintptr_t)o->strings + index;
         break;
     case DIF_FORMAT_LDA:
         if (op == DIF_OP_ldta) {
@@ -280,6 +256,42 @@ static void execute(struct naive *n, const struct dif_object *o, struct cpu *c, 
         break;
     default:
         n_fault(n, DIF_FAULT_ILLOP, 0);
+    }
+}
+
+static void execute(struct naive *n, const struct dif_object *o, struct cpu *c, uint32_t i)
+{
+    uint32_t op = i >> 24, r1 = i >> 16 & 7, r2 = i >> 8 & 7, index = i >> 8 & 0xffff;
+    uint64_t *rd = &c->r[i & 7];
+
+    switch (n_ops[op].format) {
+    case DIF_FORMAT_RRR:
+        *rd = arithmetic(n, op, c->r[r1], c->r[r2]);
+        break;
+    case DIF_FORMAT_RR:
+        *rd = op == DIF_OP_not ? ~c->r[r1] : op == DIF_OP_mov ? c->r[r1] : allocate(n, c->r[r1]);
+        break;
+    case DIF_FORMAT_CMP:
+        c->flags = op == DIF_OP_cmp ? compare(c->r[r1], c->r[r2])
+                                    : compare((uint64_t)compare_strings(n, c->r[r1], c->r[r2]), 0);
+        break;
+    case DIF_FORMAT_TST:
+        c->flags = compare(c->r[r1], 0);
+        break;
+    case DIF_FORMAT_BRANCH:
+        c->pc = taken(op, c->flags) ? (i & 0xffffff) - 1 : c->pc;
+        break;
+    case DIF_FORMAT_NONE:
+        no_operand(n, op);
+        break;
+    case DIF_FORMAT_SETX:
+        *rd = o->ints[index];
+        break;
+    case DIF_FORMAT_SETS:
+        *rd = (uintptr_t)o->strings + index;
+        break;
+    default:
+        execute_memory(n, c, i);
     }
 }
 
