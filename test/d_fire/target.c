@@ -225,3 +225,22 @@ int d_control_process(int32_t pid, struct kymo_d_process *process)
     process->text = 0x1000;
     return pid == 77 ? 0 : -3;
 }
+
+/* What ERROR is told. */
+void error_clause(void)
+{
+    clause(ERROR_, NULL);
+    for (unsigned i = 1; i <= 5; i++) {
+        char object[64];
+        snprintf(object, sizeof(object), "ldgs arg%u r1; ret r1", i);
+        action(D_ACT_DIFEXPR, object);
+    }
+}
+
+void expect_error(unsigned record, const uint64_t want[5])
+{
+    assert_int_equal(target.records[record].epid, 1);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(datum(record, i), want[i]);
+    }
+}

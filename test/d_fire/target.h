@@ -50,6 +50,9 @@ void fire(unsigned probe, uint64_t arg0);
 void take(unsigned cpu);
 uint64_t datum(unsigned record, unsigned recdesc); /* by value */
 const char *datum_text(unsigned record, unsigned recdesc);
+/* An ECB on ERROR that records what it is told; and what it recorded. */
+void error_clause(void);
+void expect_error(unsigned record, const uint64_t want[5]);
 struct d_status status(void);
 /* The value words of the aggregation `id` with this key (NULL: none), on this CPU, which is taken;
  * NULL: there is no such entry. */

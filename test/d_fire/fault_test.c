@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Errors in clauses: what ERROR is told, and that nothing is left of the firing that failed.
+ */
+#include "test/d_fire/target.h"
+
+#include <string.h>
+
+static const char value[] = "ldgs arg0 r1; ret r1";
+
+static const char load_arg0[] = "ldgs arg0 r1; nop; ldub r1 r2; ret r2";
+
+static void test_fault(void **state)
+{
+    (void)state;
+    error_clause();
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, value);
+    action(D_ACT_DIFEXPR, load_arg0);
+    clause(target.probe[0], NULL); /* later clauses run */
+    start();
+    fire(0, 64);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    assert_int_equal(target.snap.errors, 1);
+    expect_error(0, (const uint64_t[5]){2, 2, 8, DIF_FAULT_BADADDR, 64});
+    assert_int_equal(target.records[1].epid, 3);
+    assert_int_equal(status().errors, 1);
+    assert_int_equal(status().double_errors, 0);
+}
+
+static void test_fault_in_predicate(void **state)
+{
+    (void)state;
+    error_clause();
+    clause(target.probe[0], "setx 1 r1; udiv r1 r0 r2; ret r2");
+    start();
+    fire(0, 64);
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    expect_error(0, (const uint64_t[5]){2, 0, 4, DIF_FAULT_DIVZERO, 0});
+}
+
+/* The string that is recorded faults when it is copied: that is no instruction's. */
+static void test_fault_in_copy(void **state)
+{
+    (void)state;
+    error_clause();
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, "result string; ldgs arg0 r1; ret r1");
+    clause(target.probe[1], NULL);
+    action(D_ACT_DIFEXPR, "result ref 8; ldgs arg0 r1; ret r1");
+    start();
+    fire(0, 0);
+    fire(1, 0x7000);
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    expect_error(0, (const uint64_t[5]){2, 1, UINT64_MAX, DIF_FAULT_BADADDR, 0});
+    expect_error(1, (const uint64_t[5]){3, 1, UINT64_MAX, DIF_FAULT_BADADDR, 0x7000});
+}
+
+static void test_fault_in_error(void **state)
+{
+    (void)state;
+    clause(ERROR_, NULL);
+    action(D_ACT_DIFEXPR, load_arg0); /* arg0 is 0 */
+    clause(ERROR_, NULL);
+    clause(target.probe[0], NULL);
+    action(D_ACT_DIFEXPR, load_arg0);
+    start();
+    fire(0, 64);
+    take(0);
+    assert_int_equal(target.nrecords, 1);
+    assert_int_equal(target.records[0].epid, 2);
+    assert_int_equal(status().errors, 2);
+    assert_int_equal(status().double_errors, 1);
+}
+
+/* What a faulting clause did before stays done; its record and its aggregation's entry do not. */
+static void test_fault_leaves(void **state)
+{
+    (void)state;
+    clause(target.probe[0], NULL);
+    action(D_AGG_COUNT, NULL)->uarg = 1;
+    action(D_ACT_DIFEXPR, load_arg0)->uarg = 0;
+    struct d_image_action *a = action(D_AGG_SUM, value);
+    a->uarg = 2;
+    a->nkeys = 1;
+    start();
+    fire(0, 64);
+    assert_int_equal(status().errors, 1);
+    assert_int_equal(*aggregated(0, 1, NULL, 0), 1);
+    assert_null(aggregated(0, 2, NULL, 0));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
+    const struct CMUnitTest tests[] = {
+        T(test_fault),          T(test_fault_in_predicate), T(test_fault_in_copy),
+        T(test_fault_in_error), T(test_fault_leaves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
