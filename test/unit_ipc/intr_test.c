@@ -360,13 +360,6 @@ static void test_wrong(void **state)
     assert_true(masked(LINE));
 }
 
-static int boot(void **state)
-{
-    (void)state;
-    world_boot();
-    return 0;
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -375,5 +368,5 @@ int main(void)
         CASE(test_order),    CASE(test_noted),     CASE(test_thread_ends), CASE(test_process_ends),
         CASE(test_unwanted), CASE(test_inherits),  CASE(test_trace_hook),  CASE(test_wrong),
     };
-    return cmocka_run_group_tests(tests, boot, NULL);
+    return cmocka_run_group_tests(tests, world_group, NULL);
 }

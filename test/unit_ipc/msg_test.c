@@ -367,13 +367,6 @@ static void test_connections(void **state)
     assert_int_equal(CALL(client, CHANNEL_CREATE, 0x10000), -EINVAL);
 }
 
-static int boot(void **state)
-{
-    (void)state;
-    world_boot();
-    return 0;
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -394,5 +387,5 @@ int main(void)
         CASE(test_connections),
         cmocka_unit_test_setup_teardown(test_unblock, setup_unblock, teardown),
     };
-    return cmocka_run_group_tests(tests, boot, NULL);
+    return cmocka_run_group_tests(tests, world_group, NULL);
 }

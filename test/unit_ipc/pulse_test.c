@@ -429,13 +429,6 @@ static void test_deliver_signal(void **state)
     assert_null(process_find(pid));
 }
 
-static int boot(void **state)
-{
-    (void)state;
-    world_boot();
-    return 0;
-}
-
 int main(void)
 {
 #define CASE(name, setup) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -456,5 +449,5 @@ int main(void)
         CASE(test_deliver, setup),
         CASE(test_deliver_signal, setup),
     };
-    return cmocka_run_group_tests(tests, boot, NULL);
+    return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -646,13 +646,6 @@ static void test_semaphore_race(void **state)
     }
 }
 
-static int boot(void **state)
-{
-    (void)state;
-    world_boot();
-    return 0;
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -682,5 +675,5 @@ int main(void)
         CASE(test_semaphore_ends),
         CASE(test_semaphore_race),
     };
-    return cmocka_run_group_tests(tests, boot, NULL);
+    return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -469,13 +469,6 @@ static void test_sched_idle(void **state)
     assert_int_equal(a->priority, 30);
 }
 
-static int boot(void **state)
-{
-    (void)state;
-    world_boot();
-    return 0;
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -488,5 +481,5 @@ int main(void)
         CASE(test_wait_ends),     CASE(test_infos),       CASE(test_kill),
         CASE(test_sched),         CASE(test_sched_idle),
     };
-    return cmocka_run_group_tests(tests, boot, NULL);
+    return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -569,13 +569,6 @@ static void test_ends(void **state)
     world_advance(10 * MS);
 }
 
-static int boot(void **state)
-{
-    (void)state;
-    world_boot();
-    return 0;
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -590,5 +583,5 @@ int main(void)
         CASE(test_sleep),         CASE(test_old),
         CASE(test_timeout_wrong), CASE(test_ends),
     };
-    return cmocka_run_group_tests(tests, boot, NULL);
+    return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -57,6 +57,13 @@ void world_boot(void)
     world_other_cpus();
 }
 
+int world_group(void **state)
+{
+    (void)state;
+    world_boot();
+    return 0;
+}
+
 void *world_ram(size_t *bytes)
 {
     *bytes = sizeof(ram);

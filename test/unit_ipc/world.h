@@ -41,6 +41,7 @@ void broken(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2))
 /* Boots the kernel's modules, with all CPUs or with the first only: once. */
 void world_boot(void);
 void world_boot_one(void);
+int world_group(void **state); /* the same, for a group of tests */
 /* Then the other CPUs come. */
 void world_other_cpus(void);
 /* A process with `data` bytes of memory at FAKE_VADDR, then 4 KB it may only read, and one thread
