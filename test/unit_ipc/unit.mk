@@ -2,7 +2,7 @@
 # Messages, pulses, synchronisation, timers and interrupts: the real kernel on this machine, with a
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
-UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test sync_test clock_test timer_test \
+UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test mutex_test sync_test clock_test timer_test \
 	intr_test thread_test errno_test random_test direct_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
@@ -31,4 +31,5 @@ $(UNIT_IPC): $(B)/unit/ipc_%: $(B)/unit/ipc/test/unit_ipc/%.o $(UNIT_IPC_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
 
 $(B)/unit/ipc_copy_test $(B)/unit/ipc_copy_change_test: $(B)/unit/ipc/test/unit_ipc/long_message.o
+$(B)/unit/ipc_mutex_test $(B)/unit/ipc_sync_test: $(B)/unit/ipc/test/unit_ipc/sync_world.o
 $(B)/unit/ipc_random_test $(B)/unit/ipc_direct_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)
