@@ -3,8 +3,9 @@
  * Captures on a disk without a file system, so that a power cut at any write loses nothing that was
  * acknowledged. A log of records (layout.h): a record's data is written and flushed, then its
  * header is written and flushed, then the caller is told. A header that is sound therefore has its
- * data; one that isn't was acknowledged to nobody. Recovery is a scan of the headers. Flushes take
- * most of the time, so a record may be several buffers, which share the two.
+ * data; one that isn't was acknowledged to nobody. Recovery looks for the newest header, downwards
+ * from a bound that the medium has, or in all of them. Flushes take most of the time, so a record
+ * may be several buffers, which share the two.
  *
  * Several captures follow each other; none is overwritten unless blocklog_reclaim(), or `reclaims`,
  * was asked to free the oldest. A frame that can't be written after some tries is passed over: its
@@ -41,6 +42,7 @@ struct blocklog {
     uint64_t next;   /* the record that is written next */
     uint64_t oldest; /* the oldest that is kept */
     uint64_t begin, offset, lost;
+    uint64_t bound[2]; /* on the medium; 0: not sound */
     bool recording;
     bool reclaims;        /* when it is full; set after blocklog_open() */
     bool may_be_there;    /* the record of several pieces that failed last */

@@ -10,11 +10,16 @@ uint32_t blocklog_crc(const void *data, size_t bytes)
     return ~crc32c_add(CRC32C_START, data, bytes);
 }
 
+uint64_t blocklog_first(const struct blocklog_super *super)
+{
+    return super->version < 3 ? BLOCKLOG_FIRST_OLD : BLOCKLOG_FIRST;
+}
+
 uint64_t blocklog_frame_sector(const struct blocklog_super *super, uint64_t sequence)
 {
     uint64_t frame = sequence % super->frames;
 
-    return BLOCKLOG_FIRST + frame * (super->header_sectors + BLOCKLOG_DATA_SECTORS);
+    return blocklog_first(super) + frame * (super->header_sectors + BLOCKLOG_DATA_SECTORS);
 }
 
 static bool pieces_sound(const struct blocklog_header *header)

@@ -7,9 +7,19 @@
 #include "lib/link/crc32c.h"
 
 uint32_t blocklog_crc(const void *data, size_t bytes);
+/* Sector of frame 0. */
+uint64_t blocklog_first(const struct blocklog_super *super);
 uint64_t blocklog_frame_sector(const struct blocklog_super *super, uint64_t sequence);
 /* What record is in a frame, of whatever lap: 0, -ENOENT no sound one, -EIO, -ENODEV. */
 int blocklog_frame_header(struct blocklog *log, uint64_t frame, struct blocklog_header *header);
+/* Where the log ends and begins: next and oldest. 0, -ENODEV. */
+int blocklog_find_end(struct blocklog *log);
+/* Sectors of the two bounds. */
+uint64_t blocklog_bound_sector(const struct blocklog_super *super, unsigned i);
+/* What all records' numbers are below, 0: not known. -ENODEV. */
+int blocklog_bound_read(struct blocklog *log, uint64_t *bound);
+/* Records before `after` may be written. 0, or -EIO, -ENODEV: they may not. */
+int blocklog_bound_for(struct blocklog *log, uint64_t after);
 void blocklog_header_begin(struct blocklog *log, uint16_t kind);
 /* Commits log->header, begun as above, with this data; `leave`: frames that must stay free. Of
  * several pieces, -EIO is said after the first try; they may be there all the same. */

@@ -2,8 +2,8 @@
 /*
  * The block log on the medium (docs/format.md, "The block log"): sector 0 and the last one say what
  * the disk is; between them are frames of one size, each a header and one record's data. Record n
- * is in frame n % frames, so every header has a known place. Little-endian, as all CPUs are that
- * write it; sectors of 512 bytes.
+ * is in frame n % frames, so every header has a known place. Near both ends a sector has a number
+ * that no record has reached. Little-endian, as all CPUs are that write it; sectors of 512 bytes.
  */
 #ifndef LIB_BLOCKLOG_LAYOUT_H
 #define LIB_BLOCKLOG_LAYOUT_H
@@ -13,14 +13,19 @@
 #define BLOCKLOG_SECTOR 512u
 #define BLOCKLOG_DATA_SECTORS 32u /* of a frame: one trace buffer */
 #define BLOCKLOG_DATA_BYTES (BLOCKLOG_DATA_SECTORS * BLOCKLOG_SECTOR)
-#define BLOCKLOG_FIRST 8u /* sector of frame 0 */
+#define BLOCKLOG_FIRST 16u    /* sector of frame 0 */
+#define BLOCKLOG_FIRST_OLD 8u /* of versions 1 and 2 */
+/* Sectors of a disk that has so many frames. */
+#define BLOCKLOG_DISK(frames, header_sectors) \
+    (((BLOCKLOG_FIRST + (frames) * ((header_sectors) + BLOCKLOG_DATA_SECTORS) + 7u) & ~7u) + 9u)
 #define BLOCKLOG_NAME 128
 
 #define BLOCKLOG_TIME_LEAST 946684800u /* 2000: an earlier one is no clock's of the day */
 
 #define BLOCKLOG_SUPER_MAGIC "KymoBlok"
+#define BLOCKLOG_BOUND_MAGIC "KymoBoun"
 #define BLOCKLOG_HEADER_MAGIC 0x676f6c4bu /* Klog */
-#define BLOCKLOG_VERSION 2u  /* of 1, records have one piece, which is not in the table */
+#define BLOCKLOG_VERSION 3u  /* 2 has no bounds; in 1 records have one piece, not in the table */
 #define BLOCKLOG_TOGETHER 16 /* pieces of a record */
 
 /* How a power cut can tear it decides what shares a physical sector with a header: nothing, where
@@ -36,6 +41,20 @@ struct blocklog_super {
     uint32_t crc; /* CRC-32C of all before */
 };
 _Static_assert(sizeof(struct blocklog_super) == BLOCKLOG_SECTOR, "layout");
+
+/*
+ * A promise: no record has this number, or a higher one. It is on the medium before such a record
+ * can be. In two places, each its own 8 sectors as a large physical sector may have: of two sound
+ * ones the higher counts; is one not sound, it might be the higher, and neither does.
+ */
+struct blocklog_bound {
+    char magic[8];
+    uint64_t id; /* the log's */
+    uint64_t bound;
+    uint8_t zero[BLOCKLOG_SECTOR - 28];
+    uint32_t crc; /* CRC-32C of all before */
+};
+_Static_assert(sizeof(struct blocklog_bound) == BLOCKLOG_SECTOR, "layout");
 
 enum blocklog_kind {
     BLOCKLOG_BEGIN = 1, /* a capture begins; its name; no data */

@@ -8,34 +8,47 @@
 
 #include "lib/blocklog/internal.h"
 
-/* Where the capture after the oldest one begins, or the first of its records that can be read;
- * next: there is none after it. */
-static int second_begin(struct blocklog *log, uint64_t *begin)
+/* The first record from `at` up to before `after` that belongs to a capture and can be read, in
+ * log->header; `after`: there is none. */
+static int first_of_a_capture(struct blocklog *log, uint64_t *at, uint64_t after)
 {
-    uint64_t at, first = 0;
-    bool any = false;
+    int result = 0;
 
-    for (at = log->oldest; at < log->next; at++) {
-        int result = blocklog_header(log, at, &log->header);
-
-        if (result == -ENODEV) {
+    for (; *at < after; ++*at) {
+        result = blocklog_header(log, *at, &log->header);
+        if (result == -ENODEV || (result == 0 && log->header.kind != BLOCKLOG_RECLAIM)) {
             return result;
         }
-        if (result == 0 && log->header.kind != BLOCKLOG_RECLAIM) {
-            if (any && log->header.begin != first) {
-                break;
-            }
-            first = log->header.begin;
-            any = true;
+    }
+    return 0;
+}
+
+/* Where the capture after the oldest one begins, or the first of its records that can be read;
+ * next: there is none after it. Captures follow each other, so half of what is left is enough each
+ * time. */
+static int second_begin(struct blocklog *log, uint64_t *begin)
+{
+    uint64_t low = log->oldest, high = log->next;
+    int result = first_of_a_capture(log, &low, high);
+    uint64_t first = log->header.begin;
+
+    while (result == 0 && low < high) {
+        uint64_t middle = low + (high - low) / 2, at = middle;
+
+        result = first_of_a_capture(log, &at, high);
+        if (at < high && log->header.begin == first) {
+            low = at + 1;
+        } else {
+            *begin = at < high ? at : *begin;
+            high = middle;
         }
     }
-    *begin = at;
-    return 0;
+    return result;
 }
 
 int blocklog_reclaim(struct blocklog *log)
 {
-    uint64_t begin, was = log->oldest;
+    uint64_t begin = log->next, was = log->oldest;
     int result = second_begin(log, &begin);
 
     if (result != 0) {

@@ -8,6 +8,17 @@
 
 #include "lib/blocklog/internal.h"
 
+#define SECTORS_LEAST (BLOCKLOG_FRAMES_LEAST * BLOCKLOG_DATA_SECTORS)
+
+/* Between the supers, and the bounds if there are any. */
+static uint64_t frames_most(const struct blocklog_super *super)
+{
+    uint64_t after = super->version < 3 ? super->sectors - 1 : blocklog_bound_sector(super, 1);
+    uint64_t first = blocklog_first(super);
+
+    return after < first ? 0 : (after - first) / (super->header_sectors + BLOCKLOG_DATA_SECTORS);
+}
+
 static void describe(const struct blocklog_disk *disk, uint64_t id, struct blocklog_super *super)
 {
     memset(super, 0, sizeof(*super));
@@ -16,8 +27,7 @@ static void describe(const struct blocklog_disk *disk, uint64_t id, struct block
     super->header_sectors = disk->physical_bytes > BLOCKLOG_SECTOR ? 8 : 1;
     super->id = id;
     super->sectors = disk->sectors;
-    super->frames =
-        (disk->sectors - BLOCKLOG_FIRST - 1) / (super->header_sectors + BLOCKLOG_DATA_SECTORS);
+    super->frames = frames_most(super);
     super->crc = blocklog_crc(super, sizeof(*super) - sizeof(super->crc));
 }
 
@@ -35,10 +45,8 @@ static int super_read(const struct blocklog_disk *disk, uint64_t sector,
         return -EILSEQ;
     }
     bool fits = (super->header_sectors == 1 || super->header_sectors == 8) &&
-                super->sectors <= disk->sectors && super->sectors > BLOCKLOG_FIRST + 1 &&
-                super->frames >= BLOCKLOG_FRAMES_LEAST &&
-                super->frames <= (super->sectors - BLOCKLOG_FIRST - 1) /
-                                     (super->header_sectors + BLOCKLOG_DATA_SECTORS);
+                super->sectors <= disk->sectors && super->sectors >= SECTORS_LEAST &&
+                super->frames >= BLOCKLOG_FRAMES_LEAST && super->frames <= frames_most(super);
     return fits ? 0 : -EILSEQ;
 }
 
@@ -62,6 +70,7 @@ static void begin_at_0(struct blocklog *log, const struct blocklog_disk *disk)
 {
     log->disk = disk;
     log->next = log->oldest = log->begin = log->offset = log->lost = 0;
+    log->bound[0] = log->bound[1] = 0;
     log->recording = log->reclaims = false;
     log->passed_over = log->tries = 0;
 }
@@ -71,7 +80,7 @@ int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint
     const struct blocklog_super *super = &log->super;
     int result;
 
-    if (disk->sectors <= BLOCKLOG_FIRST + 1) {
+    if (disk->sectors < SECTORS_LEAST) {
         return -ENOSPC;
     }
     begin_at_0(log, disk);
@@ -87,51 +96,10 @@ int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint
     return result == 0 ? disk->flush(disk->context) : result;
 }
 
-/* Behind the newest header there may be newer ones that can't be read now: they stay. */
-static void step_over_unreadable(struct blocklog *log)
-{
-    for (int i = 0; i < BLOCKLOG_SPARE && log->next - log->oldest < log->super.frames; i++) {
-        uint64_t frame = log->next % log->super.frames;
-
-        if (blocklog_frame_header(log, frame, &log->header) != -EIO) {
-            break;
-        }
-        log->next++;
-    }
-}
-
-/* The newest sound header, of whatever lap, says where the log ends and begins. */
-static int find_end(struct blocklog *log)
-{
-    bool found = false;
-
-    for (uint64_t frame = 0; frame < log->super.frames; frame++) {
-        int result = blocklog_frame_header(log, frame, &log->header);
-
-        if (result == -ENODEV) {
-            return result;
-        }
-        if (result == 0 && (!found || log->header.sequence >= log->next)) {
-            found = true;
-            log->next = log->header.sequence + blocklog_frames_of(&log->header);
-            log->oldest = log->header.oldest;
-        }
-        if (log->progress && frame % 1024 == 0) {
-            log->progress(log->progress_what, frame, log->super.frames);
-        }
-    }
-    /* Older laps are overwritten whatever a header says. */
-    if (log->next - log->oldest > log->super.frames) {
-        log->oldest = log->next - log->super.frames;
-    }
-    step_over_unreadable(log);
-    return 0;
-}
-
 int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk)
 {
     begin_at_0(log, disk);
-    if (disk->sectors <= BLOCKLOG_FIRST + 1) {
+    if (disk->sectors < SECTORS_LEAST) {
         return -EILSEQ;
     }
     int result = super_read(disk, 0, &log->super);
@@ -139,5 +107,5 @@ int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk)
     if (result != 0 && result != -ENODEV && super_read(disk, disk->sectors - 1, &log->super) == 0) {
         result = 0;
     }
-    return result == 0 ? find_end(log) : result;
+    return result == 0 ? blocklog_find_end(log) : result;
 }

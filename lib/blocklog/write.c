@@ -140,6 +140,10 @@ int blocklog_commit(struct blocklog *log, const struct blocklog_buffer *buffers,
         if (!has_room(log, count, leave)) {
             return -ENOSPC;
         }
+        result = blocklog_bound_for(log, log->next + (count > 1 ? count : 1));
+        if (result != 0) {
+            return result;
+        }
         seal(log);
         if (count > 1) {
             return commit_together(log, buffers, count);

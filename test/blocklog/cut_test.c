@@ -16,7 +16,7 @@
 
 #include "test/blocklog/story.h"
 
-#define SECTORS (BLOCKLOG_FIRST + 40 * (1 + BLOCKLOG_DATA_SECTORS) + 1)
+#define SECTORS BLOCKLOG_DISK(40, 1)
 
 struct run {
     struct model model;

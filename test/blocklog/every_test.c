@@ -19,7 +19,7 @@
 #include "test/blocklog/story.h"
 
 #define FRAMES 33 /* so few that the story goes round and frees what is old */
-#define SECTORS (BLOCKLOG_FIRST + FRAMES * (1 + BLOCKLOG_DATA_SECTORS) + 1)
+#define SECTORS BLOCKLOG_DISK(FRAMES, 1)
 #define STEPS 36
 
 struct run {

@@ -20,7 +20,7 @@
 #include "test/blocklog/story.h"
 
 #define FRAME (1 + BLOCKLOG_DATA_SECTORS)
-#define SECTORS (BLOCKLOG_FIRST + 40 * FRAME + 1)
+#define SECTORS BLOCKLOG_DISK(40, 1)
 
 static uint64_t seed;
 
@@ -129,7 +129,7 @@ static void test_not_a_log(void **state)
     memset(model.now + (SECTORS - 1) * BLOCKLOG_SECTOR, 0x5a, BLOCKLOG_SECTOR);
     assert_int_equal(blocklog_open(&log, &model.disk), -EILSEQ);
     model_end(&model);
-    model_begin(&model, BLOCKLOG_FIRST + BLOCKLOG_FRAMES_LEAST * FRAME, seed);
+    model_begin(&model, BLOCKLOG_DISK(BLOCKLOG_FRAMES_LEAST - 1, 1), seed);
     assert_int_equal(blocklog_format(&log, &model.disk, 1), -ENOSPC);
     model_end(&model);
 }
@@ -161,7 +161,7 @@ static void test_large_sectors(void **state)
     uint32_t bytes;
 
     (void)state;
-    model_begin(&model, BLOCKLOG_FIRST + 40 * 40 + 1, seed);
+    model_begin(&model, BLOCKLOG_DISK(40, 8), seed);
     model.disk.physical_bytes = 4096;
     assert_int_equal(blocklog_format(&log, &model.disk, 1), 0);
     assert_int_equal(blocklog_open(&log, &model.disk), 0);
@@ -213,9 +213,9 @@ static bool record_twice(struct blocklog *log, struct model *model)
     return blocklog_header(log, 1, &header) == 0 && blocklog_header(log, 2, &header) == 0;
 }
 
-static void spoil(struct model *model, uint64_t record)
+static void spoil(const struct blocklog *log, struct model *model, uint64_t record)
 {
-    model->now[(BLOCKLOG_FIRST + record * FRAME + 1) * BLOCKLOG_SECTOR] ^= 1;
+    model->now[(blocklog_frame_sector(&log->super, record) + 1) * BLOCKLOG_SECTOR] ^= 1;
 }
 
 static void expect_read(struct blocklog *log, uint64_t bytes, uint64_t damaged)
@@ -249,13 +249,13 @@ static void test_second_copy(void **state)
         }
     }
     expect_read(&log, 8, 0);
-    spoil(&model, 1);
+    spoil(&log, &model, 1);
     expect_read(&log, 8, 0);
-    spoil(&model, 2);
+    spoil(&log, &model, 2);
     expect_read(&log, 4, 4);
-    spoil(&model, 1);
+    spoil(&log, &model, 1);
     expect_read(&log, 8, 0);
-    spoil(&model, 3);
+    spoil(&log, &model, 3);
     expect_read(&log, 4, 4);
     model_end(&model);
 }
@@ -290,13 +290,13 @@ static void test_version_1(void **state)
     assert_int_equal(blocklog_open(&log, &model.disk), 0);
     assert_int_equal(blocklog_begin(&log, "x", 0), 0);
     assert_int_equal(blocklog_append(&log, "abcd", 4, 0, 0), 0);
-    make_old(model.now + (BLOCKLOG_FIRST + FRAME) * BLOCKLOG_SECTOR);
+    make_old(model.now + (BLOCKLOG_FIRST_OLD + FRAME) * BLOCKLOG_SECTOR);
     assert_int_equal(blocklog_open(&log, &model.disk), 0);
     log.recording = true;
     log.offset = 4;
     assert_int_equal(blocklog_append(&log, "efgh", 4, 0, 0), 0);
     expect_read(&log, 8, 0);
-    spoil(&model, 1);
+    spoil(&log, &model, 1);
     expect_read(&log, 4, 4);
     super.version = BLOCKLOG_VERSION + 1;
     super.crc = blocklog_crc(&super, sizeof(super) - sizeof(super.crc));
@@ -309,8 +309,9 @@ static void test_version_1(void **state)
 /* A header that lies, with a sound check. */
 static void lie(struct model *model, uint8_t *image)
 {
+    const uint64_t others[] = {0, SECTORS - 1, 8, SECTORS - 9};
     uint64_t sector = model_random(model, 3) ? BLOCKLOG_FIRST + model_random(model, 40) * FRAME
-                                             : model_random(model, 2) * (SECTORS - 1);
+                                             : others[model_random(model, 4)];
     uint8_t *at = image + sector * BLOCKLOG_SECTOR;
     uint64_t word = model_random(model, 4) ? model_random(model, 64) : ~UINT64_C(0);
     uint32_t crc;

@@ -18,7 +18,7 @@
 #include "test/blocklog/story.h"
 
 #define FRAME (1 + BLOCKLOG_DATA_SECTORS)
-#define SECTORS (BLOCKLOG_FIRST + 40 * FRAME + 1)
+#define SECTORS BLOCKLOG_DISK(40, 1)
 
 static uint64_t seed;
 

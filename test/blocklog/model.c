@@ -37,6 +37,7 @@ static int model_read(void *context, uint64_t sector, void *data, uint32_t secto
 {
     struct model *model = context;
 
+    model->reads++;
     if (sector + sectors > model->disk.sectors || sectors == 0) {
         return -EINVAL;
     }

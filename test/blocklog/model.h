@@ -25,8 +25,9 @@ struct model {
     size_t pendings, most;
     uint64_t operations; /* writes and flushes so far */
     uint64_t sectors;    /* written */
-    bool flushing;       /* at_operation is called before a flush */
-    uint64_t freed;      /* the furthest `oldest` of a RECLAIM record, written for good or not */
+    uint64_t reads;
+    bool flushing;  /* at_operation is called before a flush */
+    uint64_t freed; /* the furthest `oldest` of a RECLAIM record, written for good or not */
     uint64_t random;
     /* Faults: the n-th operation from now fails, so many times; each, this often of 16; always, on
      * these sectors. */

@@ -41,6 +41,9 @@ int story_count(void *bytes, const void *data, size_t more);
 bool story_step(struct story *story);
 /* What record `seed` of `bytes` is. */
 void story_bytes(uint64_t seed, uint8_t *data, uint32_t bytes);
+/* Opens the log of a disk that model_from() has made; `ask` for the bounds or read all headers, as
+ * if they were not sound: both must find the same. */
+bool story_finds_the_same(struct blocklog *log, struct model *disk);
 /* Is all that was acknowledged in this image, as it was? Prints what isn't. */
 bool story_holds(const struct story *story, const uint8_t *image);
 

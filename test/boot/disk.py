@@ -21,7 +21,7 @@ from guest import ROOT, Guest, connect, expect, run_tests  # noqa: E402
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
 CUTS = int(os.environ.get("KYMO_CUTS", "200"))
-SECTOR, FIRST, FRAME = 512, 8, 33
+SECTOR, FIRST, FRAME = 512, 16, 33
 SUMMARY = re.compile(r"tracelogger: (\d+) events, (\d+) lost.* (\d+) bytes in block:(\S+)")
 
 
@@ -30,7 +30,7 @@ def frame_sector(frame):
 
 
 def frames_bytes(frames):
-    return (frame_sector(frames) + 1) * SECTOR
+    return ((frame_sector(frames) + 7 & ~7) + 9) * SECTOR  # lib/blocklog/layout.h: BLOCKLOG_DISK
 
 
 class Disk(Guest):
