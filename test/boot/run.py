@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -63,12 +64,15 @@ class Boot:
         args = self.arguments()
         image = os.path.join(self.build, self.suite.image + ".elf")
         args += MODES[self.suite.mode] + self.suite.qemu
+        if self.suite.link:
+            with open(os.path.join(self.build, "qemu.link")) as f:
+                args += ["-chardev", "socket,id=link,path=link,server=on,wait=off"]
+                args += f.read().split()
         return self.suite.wrap + args + ["-kernel", image]
 
     def prepare(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
         os.makedirs(self.dir, exist_ok=True)
-        for name in os.listdir(self.dir):
-            os.unlink(os.path.join(self.dir, name))
         if self.suite.prepare:
             self.suite.prepare(self)
 
@@ -79,7 +83,7 @@ class Boot:
             f.write(" ".join(command) + "\n")
         path = os.path.join(self.dir, "console.txt")
         began = time.monotonic()
-        with open(path, "wb") as out:
+        with open(path, "wb") as out, self.suite.beside(self):
             qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out,
                                     stderr=subprocess.STDOUT)
             try:

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import threading
 
 import kev
 
@@ -15,7 +16,7 @@ LINE = re.compile(r"^SLAIN (\S+)\.kev given=(\d+) left=(\d+)$", re.M)
 def prepare(boot):
     if boot.suite.qemu == DISK:
         with open(os.path.join(boot.dir, "slain.img"), "wb") as f:
-            f.truncate(100 * 33 * 512)  # 99 frames: each logger reads all their headers
+            f.truncate(100 * 33 * 512)  # 99 frames
 
 
 def buffers(path):
@@ -45,10 +46,10 @@ def buffers(path):
     return found
 
 
-def judge(boot, path_of):
+def judge(boot, path_of, least=30):
     """Of those captures that are still there."""
     slain = LINE.findall(boot.console)
-    if len(slain) < 30:
+    if len(slain) < least:
         return f"only {len(slain)} were killed"
     wrong, most = [], 0
     for name, given, _ in slain:
@@ -77,3 +78,40 @@ def what_was_given_back_is_on_the_disk(boot):
     paths = {re.sub(r"-\d+\.kev$", "", n): os.path.join(boot.dir, n)
              for n in os.listdir(boot.dir)}
     return judge(boot, lambda name: paths.get(name.removeprefix("block:")))
+
+
+class Host:
+    """The link's other end, as long as the boot runs: each `kymo capture` ends with the logger that
+    was killed, so another one follows. A short path for the socket, wherever the tree is."""
+
+    def __init__(self, boot):
+        self.dir, self.over, self.captures, self.one = boot.dir, False, 0, None
+        self.folder = os.open(boot.dir, os.O_PATH)
+        short = f"/proc/{os.getpid()}/fd/{self.folder}"
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=short)
+        self.command = [KYMO, "capture", "-n", "0", "-t", f"unix:{short}/link"]
+        self.thread = threading.Thread(target=self.work)
+
+    def work(self):
+        with open(os.path.join(self.dir, "host.txt"), "wb") as said:
+            while not self.over:
+                self.one = subprocess.Popen(self.command, cwd=self.dir, env=self.env, stdout=said,
+                                            stderr=said, stdin=subprocess.DEVNULL)
+                self.one.wait()
+                self.captures += 1
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        while self.thread.is_alive():
+            if self.one:
+                self.one.terminate()
+            self.thread.join(0.2)
+        os.close(self.folder)
+
+
+def what_was_given_back_is_on_the_host(boot):
+    return judge(boot, lambda name: os.path.join(boot.dir, name.removeprefix("link:") + ".kev"), 15)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The boots that `make check` makes, and what is asked of each. run.py runs them."""
+import contextlib
 import os
 import re
 import subprocess
@@ -207,6 +208,8 @@ class Suite:
     qemu: list = field(default_factory=list)
     wrap: list = field(default_factory=list)  # a command that runs the emulator
     prepare: object = None
+    link: bool = False  # the other end of its link is the socket `link` in the boot's folder
+    beside: object = lambda boot: contextlib.nullcontext()  # what runs beside it
     checks: list = field(default_factory=list)
     variant: str = ""  # of the board's folder below build/
     soak: bool = False  # only if it is asked for, as `make soak` does
@@ -385,6 +388,12 @@ SUITES = [
     Suite("slain-disk-soak", "the same at each of them", "slain-disk-soak", A64, "sleep", tests=2,
           soak=True, timeout=900, prepare=slain.prepare, qemu=slain.DISK,
           checks=[slain.what_was_given_back_is_on_the_disk]),
+    Suite("slain-link", "the same with captures over the link", "slain-link", A64, "sleep", tests=2,
+          timeout=240, link=True, beside=slain.Host,
+          checks=[slain.what_was_given_back_is_on_the_host]),
+    Suite("slain-link-soak", "the same at each of them", "slain-link-soak", mode="sleep", tests=2,
+          soak=True, timeout=1800, link=True, beside=slain.Host,
+          checks=[slain.what_was_given_back_is_on_the_host]),
     Suite("full", "the host's disk is full", "full", prepare=to_dev_full, tests=1,
           checks=[says(r"write: the host's disk is full, .* valid up to byte 0\n"),
                   says("init: process 3 ended with status 1")]),
