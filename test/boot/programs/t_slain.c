@@ -183,7 +183,7 @@ static void as_before(void)
 
 static bool killed_at(unsigned n)
 {
-    d_counts(handle); /* each look begins anew */
+    d_counts(handle);                     /* each look begins anew */
     EXPECT_EQ(d_faults(handle, NULL), 0); /* or it is taken for silent after ten seconds */
     snprintf(name, sizeof(name), "%s%u.kev", sink, n);
     kill_at(n);
