@@ -115,6 +115,10 @@ image: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo) ## the image IMAGE of 
 	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
 	$(call board_make,$(BOARD),image-$(IMAGE))
 
+.PHONY: listing
+listing: image ## disassemble IMAGE of BOARD, with its source, into build/BOARD/IMAGE.lst
+	$(call board_make,$(BOARD),$(B)/$(BOARD)/$(IMAGE).lst)
+
 # The Cortex-M board with its other C library, in a folder of its own: for the tests.
 OTHER_LIBC := $(B)/mps2-an386-picolibc
 .PHONY: other-libc

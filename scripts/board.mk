@@ -199,10 +199,14 @@ $(B)/$(1).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(B)/$(1
 		$$(KERNEL_LDFLAGS) $($(1)_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) \
 		$(B)/$(1).image.o -lgcc
 	$$(Q)$(if $($(1)_KERNEL_OBJS),true,$$(FBT_CHECK_$(D))) $$@
-	$$(Q)$$(OBJDUMP) -d -S $$@ > $(B)/$(1).lst 2>/dev/null
 	$$(Q)$$(SIZE) -A -d $$@ > $(B)/$(1).size
 endef
 $(foreach i,$(IMAGES) $(IMAGES_ASKED_FOR),$(eval $(call image_rule,$(i))))
+
+# Not with the images: it takes longer than to link them.
+$(B)/%.lst: $(B)/%.elf
+	$(call say,LST)
+	$(Q)$(OBJDUMP) -d -S $< > $@ 2>/dev/null
 
 # How to start the emulator: one argument a line, the program first, `-kernel <image>` to be added.
 $(B)/qemu.args: FORCE

@@ -219,8 +219,8 @@ def cut(stub, places, size):
 
 
 def cuts(board, folder, count, report):
-    listing = os.path.join(ROOT, "build", board, "goeson.lst")
-    places = gdb.Places(gdb.instructions(listing, WRITER), SEED)
+    elf = os.path.join(ROOT, "build", board, "goeson.elf")
+    places = gdb.Places(gdb.instructions(board, elf, WRITER), SEED)
     size = 2 if board == "mps2-an386" else 4
     # Stepping a CPU that idles stops virtual time, and with it the emulator.
     machine = Machine(board, "goeson", folder, gdb.STUB, multi=board != "mps2-an386")
@@ -258,8 +258,8 @@ def fault(board, folder, report):
     """The kernel, in the middle of the log, jumps to nowhere: the record has its registers."""
     register, pc, size, name, pc_name, nowhere = REGISTERS[board]
     mark = 0x5eadbee0 if size == 4 else 0x123456789abcdef0
-    listing = os.path.join(ROOT, "build", board, "goeson.lst")
-    places = gdb.Places(gdb.instructions(listing, re.compile("trace_ring_begin$")), SEED)
+    elf = os.path.join(ROOT, "build", board, "goeson.elf")
+    places = gdb.Places(gdb.instructions(board, elf, re.compile("trace_ring_begin$")), SEED)
     machine = Machine(board, "goeson", folder, gdb.STUB, multi=board != "mps2-an386")
     try:
         machine.wait_for(r"boot 1\n.*\ngoes \n")

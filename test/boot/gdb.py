@@ -3,9 +3,11 @@
 import random
 import re
 import select
+import subprocess
 
 import guest
 
+TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-"}
 STUB = ["-gdb", "unix:gdb,server=on,wait=off"]
 
 
@@ -77,17 +79,18 @@ class Stub:
             self.stop()
 
 
-def instructions(listing, wanted):
+def instructions(board, elf, wanted):
     """function -> its instructions' addresses, of the functions whose name matches."""
     found, name = {}, None
-    with open(listing, errors="replace") as f:
-        for line in f:
-            head = re.match(r"[0-9a-f]+ <([\w.]+)>:$", line)
-            code = re.match(r" *([0-9a-f]+):\t[0-9a-f ]{4,} *\t(?!\.)", line)
-            if head:
-                name = head[1] if wanted.match(head[1]) else None
-            elif code and name:
-                found.setdefault(name, []).append(int(code[1], 16))
+    listing = subprocess.run([TOOLS[board] + "objdump", "-d", elf], check=True,
+                             capture_output=True, text=True).stdout
+    for line in listing.splitlines():
+        head = re.match(r"[0-9a-f]+ <([\w.]+)>:$", line)
+        code = re.match(r" *([0-9a-f]+):\t[0-9a-f ]{4,} *\t(?!\.)", line)
+        if head:
+            name = head[1] if wanted.match(head[1]) else None
+        elif code and name:
+            found.setdefault(name, []).append(int(code[1], 16))
     return found
 
 
