@@ -56,12 +56,19 @@ int object_make(const char *name, uint64_t size, unsigned mode)
 /* In pieces, so that a sink may take messages as long. */
 static int copy(const uint8_t *from, uint64_t size, const char *to)
 {
-    int result = sink_open(to);
+    int result = 0;
 
+    if (sink_open(to) != 0) {
+        return 1;
+    }
     for (uint64_t at = 0; at < size && result == 0; at += PIECE) {
         result = sink_write(from + at, (size_t)(size - at < PIECE ? size - at : PIECE));
     }
-    return sink_close() != 0 || result != 0 ? 1 : 0;
+    if (result != 0) {
+        sink_abandon(false);
+        printf("tracelogger: %s is INCOMPLETE: the object stays as it is\n", to);
+    }
+    return result != 0 || sink_close() != 0;
 }
 
 static int save(const struct options *options)

@@ -129,6 +129,15 @@ static int fits(const struct options *options, uint64_t slots)
     return -1;
 }
 
+/* Not saved: nothing is freed, so it can be saved again. */
+static int stays(const struct options *options, uint64_t slots, uint64_t all)
+{
+    printf("tracelogger: %s is INCOMPLETE: %llu of %llu slots; all of it stays retained: "
+           "--recover again, to where there is room for it\n",
+           options->file, (unsigned long long)slots, (unsigned long long)all);
+    return 1;
+}
+
 static int save(const struct options *options)
 {
     const struct header_source source = {found->page_good ? read_page : NULL, rows};
@@ -139,15 +148,19 @@ static int save(const struct options *options)
         printf("tracelogger: that boot's system page is damaged: the capture has this one's\n");
     }
     if (sink_open(options->file) != 0) {
-        return 1;
+        return stays(options, slots, all);
     }
-    int bad = header_write_from(options, &source) != 0 || fits(options, all) != 0 ||
-              write_pieces(&slots) != 0;
-    bad |= sink_close() != 0;
-    printf("tracelogger: boot %u ended with: %s; %u buffers with %llu slots in %s%s\n",
+    if (header_write_from(options, &source) != 0 || fits(options, all) != 0 ||
+        write_pieces(&slots) != 0) {
+        sink_abandon(slots == 0);
+        return stays(options, slots, all);
+    }
+    if (sink_close() != 0) {
+        return stays(options, slots, all);
+    }
+    printf("tracelogger: boot %u ended with: %s; %u buffers with %llu slots in %s\n",
            (unsigned)info.found, found->panicked ? found->panic.reason : "a reset without a panic",
-           (unsigned)found->buffers, (unsigned long long)slots, options->file,
-           bad ? ", INCOMPLETE: it stays retained" : "");
+           (unsigned)found->buffers, (unsigned long long)slots, options->file);
     if (lost.buffers) {
         printf("tracelogger: %u buffers are damaged; of %u nothing says what they held\n",
                (unsigned)lost.buffers, (unsigned)lost.unknown);
@@ -158,7 +171,7 @@ static int save(const struct options *options)
     if (lost.notes) {
         printf("tracelogger: %u of D's programs lack what describes them\n", (unsigned)lost.notes);
     }
-    return bad;
+    return 0;
 }
 
 static int map_and_save(const struct options *options)

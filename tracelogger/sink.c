@@ -120,6 +120,18 @@ int sink_close(void)
     return failed ? -1 : 0;
 }
 
+void sink_abandon(bool useless)
+{
+    const struct sink *open = sink;
+
+    sink = NULL;
+    if (open && open->abandon) {
+        open->abandon(useless);
+    } else if (open) {
+        open->close();
+    }
+}
+
 uint64_t sink_bytes(void)
 {
     return written;

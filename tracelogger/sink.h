@@ -30,6 +30,9 @@ struct sink {
     /* Several, where that is cheaper, at most SINK_TOGETHER; NULL: it isn't. */
     void (*buffers)(struct sink_buffer *buffers, unsigned count);
     int (*close)(void);
+    /* Ends what isn't whole, so that nobody takes it for a capture; `useless`: nothing but the
+     * header was written. NULL: close() will do. */
+    void (*abandon)(bool useless);
 };
 extern const struct sink sink_host, sink_link, sink_block, sink_memory;
 
@@ -53,6 +56,8 @@ int sink_slots(const void *slots, size_t count);
 void sink_buffers(struct sink_buffer *buffers, unsigned count);
 unsigned sink_together(void); /* as many as are worth waiting for */
 int sink_close(void);
+/* Instead of it, if what was written isn't all. */
+void sink_abandon(bool useless);
 uint64_t sink_bytes(void); /* written so far */
 bool sink_failed(void);
 

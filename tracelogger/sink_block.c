@@ -216,10 +216,20 @@ static int block_close(void)
     return result == 0 ? 0 : -1;
 }
 
+/* Without its end it is listed as cut; what is small still waits, and isn't written. */
+static void block_abandon(bool useless)
+{
+    if (!useless) {
+        append_small();
+    }
+    name_close(coid);
+}
+
 const struct sink sink_block = {
     .prefix = "block:",
     .open = block_open,
     .write = block_write,
     .buffers = block_buffers,
     .close = block_close,
+    .abandon = block_abandon,
 };

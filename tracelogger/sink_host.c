@@ -12,9 +12,11 @@
 #define CREATE 1
 
 static long handle = -1;
+static const char *file;
 
 static int host_open(const char *name)
 {
+    file = name;
     handle = HostCall(KYMO_HOST_OPEN, name, strlen(name), CREATE);
     return handle < 0 ? -1 : 0;
 }
@@ -32,9 +34,19 @@ static int host_close(void)
     return result < 0 ? -1 : 0;
 }
 
+/* A file can't be removed there; it can be made empty. */
+static void host_abandon(bool useless)
+{
+    host_close();
+    if (useless && host_open(file) == 0) {
+        host_close();
+    }
+}
+
 const struct sink sink_host = {
     .prefix = "",
     .open = host_open,
     .write = host_write,
     .close = host_close,
+    .abandon = host_abandon,
 };

@@ -15,6 +15,7 @@
 #include "tracelogger/sink.h"
 
 static int id = -1;
+static const char *object;
 static uint8_t *memory;
 static size_t used, room;
 
@@ -30,7 +31,7 @@ static int memory_give_up(void)
 /* What is there under this name makes way, as a file does. */
 static int memory_open(const char *name)
 {
-    name = object_name(*name ? name : OBJECT_DEFAULT);
+    name = object = object_name(*name ? name : OBJECT_DEFAULT);
     id = object_make(name, sink_settings.size, OBJECT_READ);
     if (id < 0) {
         if (errno == EPERM) {
@@ -73,9 +74,18 @@ static int memory_close(void)
     return ObjectClose(id);
 }
 
+static void memory_abandon(bool useless)
+{
+    memory_close();
+    if (useless) {
+        ObjectUnlink(object);
+    }
+}
+
 const struct sink sink_memory = {
     .prefix = "memory:",
     .open = memory_open,
     .write = memory_write,
     .close = memory_close,
+    .abandon = memory_abandon,
 };

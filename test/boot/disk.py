@@ -36,7 +36,8 @@ def frames_bytes(frames):
 class Disk(Guest):
     """A board with diskd running on an image of so many frames."""
 
-    def __init__(self, board, name, frames=200, drive=None, again=False, options="", wait=""):
+    def __init__(self, board, name, frames=200, drive=None, again=False, options="", wait="",
+                 image="shell", more=()):
         folder = os.path.join(ROOT, "build/check/disk", board)
         os.makedirs(folder, exist_ok=True)
         self.image = os.path.join(folder, name + ".img")
@@ -47,7 +48,7 @@ class Disk(Guest):
             extra = disk.read().split()
         extra += drive or ["-drive", f"if=none,id=disk,format=raw,file={self.image}{options}"]
         extra += ["-qmp", "unix:qmp,server=on,wait=off"]
-        super().__init__(board, "shell", extra, folder, name + ".txt")
+        super().__init__(board, image, [*extra, *more], folder, name + ".txt")
         self.run(f"diskd {wait} &", r"\[\d+\]")
 
     def monitor(self, command):
@@ -60,7 +61,9 @@ class Disk(Guest):
                          "arguments": {"command-line": command}})):
                     qmp.write(line + "\n")
                     qmp.flush()
-                    answer = json.loads(qmp.readline())
+                    answer = {"event": ""}
+                    while "event" in answer:
+                        answer = json.loads(qmp.readline())
         expect(answer.get("return") in ("", {}), f"{command}: {answer}")
 
     def run(self, command, answer, seconds=60):
