@@ -76,6 +76,18 @@ static __attribute__((noinline)) void call_again(struct thread *t)
     }
 }
 
+/* Its wait was ended from outside; then its call ends, or goes on, as it would have. */
+static __attribute__((noinline)) void tell_cut(struct thread *t)
+{
+    t->flags &= (uint8_t)~THREAD_CUT;
+    if (t->step == 0) {
+        t->flags &= (uint8_t)~THREAD_AGAIN;
+    }
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
+        kercall_trace_cut(t);
+    }
+}
+
 /* Lets interrupts, and CPUs that wait for the lock, in between two parts of a long call. */
 static __attribute__((noinline)) void breathe(void)
 {
@@ -109,6 +121,10 @@ static __attribute__((noinline)) void go_on(struct cpu *cpu, struct thread *t)
 {
     if (!t) {
         idle(cpu);
+        return;
+    }
+    if (t->flags & THREAD_CUT) {
+        tell_cut(t);
         return;
     }
     breathe();

@@ -4,10 +4,12 @@
  * site is on; with or without the kernel lock (NOLOCK calls), on the CPU where the thread runs.
  *
  * The exit event is written when the thread goes back to user mode, however long it was blocked,
- * because the event itself has no thread: a reader takes the one that runs on that CPU.
- * Words of messages and structures that the caller has not, or has no right to, are 0; they are
- * read when the event is made, so another thread of the caller may have changed them since. Proof:
- * test/boot's suites events and events-wide, where a program tells what each must be.
+ * because the event itself has no thread: a reader takes the one that runs on that CPU. So does the
+ * INT event of a wait that was ended from outside; a thread's that is ended itself stands behind
+ * its THDEAD event. Words of messages and structures that the caller has not, or has no right to,
+ * are 0; they are read when the event is made, so another thread of the caller may have changed
+ * them since. Proof: test/boot's suites events and events-wide, where a program tells what each
+ * must be.
  */
 #include "kernel/kercall_trace.h"
 
@@ -356,13 +358,27 @@ void kercall_trace_exit(struct thread *self)
     self->call = THREAD_CALL_NONE;
 }
 
+static void trace_int(const struct thread *t, uint32_t step)
+{
+    unsigned number = t->call | TRACE_KERCALL_INT;
+    const struct trace_values words = {.value = {step, 0}, .n = 2};
+
+    if (trace_kercall_of(number, (uint32_t)t->pid, (uint32_t)t->tid) &&
+        !entry_stopped(t, TRACE_EV_kercall_int, number)) {
+        trace_kercall(number, &words);
+    }
+}
+
 /* A long call stops at a preemption point: how far it is, in steps of its own. */
 void kercall_trace_int(struct thread *self)
 {
-    unsigned number = self->call | TRACE_KERCALL_INT;
-    const struct trace_values words = {.value = {self->step, 0}, .n = 2};
+    trace_int(self, self->step);
+}
 
-    if (trace_kercall_on(number) && !entry_stopped(self, TRACE_EV_kercall_int, number)) {
-        trace_kercall(number, &words);
+/* 0, 0: also a long call's, which would have gone on. */
+void kercall_trace_cut(struct thread *t)
+{
+    if (t->call != THREAD_CALL_NONE) {
+        trace_int(t, 0);
     }
 }

@@ -9,5 +9,8 @@ void kercall_trace_enter(struct thread *self);
 /* The thread goes back to user mode: does nothing if it was in no call. */
 void kercall_trace_exit(struct thread *self);
 void kercall_trace_int(struct thread *self);
+/* Its call ends without having done what it was for: a timeout, a cancellation, or, just behind its
+ * THDEAD event, its own end. Does nothing if it is in no call. */
+void kercall_trace_cut(struct thread *t);
 
 #endif

@@ -102,6 +102,9 @@ struct thread {
 #define THREAD_DYING 0x04 /* another CPU runs it: ends at its next kernel exit */
 #define THREAD_MAIN 0x08
 #define THREAD_UNBLOCK_SENT 0x10 /* the server has been told by an UNBLOCK pulse (kernel/msg.c) */
+#define THREAD_CUT \
+    0x20 /* its wait was ended from outside, which is to be traced before it resumes; with \
+            THREAD_AGAIN, which is meant itself only if step is not 0 */
 
 void thread_init(void);
 /* 0 and *out, -EAGAIN if a table is full, or arch_context_init()'s error. State STOPPED: the caller
@@ -157,6 +160,15 @@ void thread_start(struct thread *t);
  * on state to msg_cancel(), sync_cancel(), …  Returns false if it must stay blocked for now (REPLY
  * on a channel with _NTO_CHF_UNBLOCK: the pulse has been sent; force overrides). */
 bool thread_cancel_wait(struct thread *t, bool force);
+/* Its wait was ended by a timeout or a cancellation: its call's INT event is made where it goes on,
+ * for a call's events are the thread's that runs there. After it was taken out of its queue. */
+static inline void thread_cut(struct thread *t)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
+        t->step = t->flags & THREAD_AGAIN ? t->step : 0;
+        t->flags |= THREAD_CUT | THREAD_AGAIN;
+    }
+}
 static inline void thread_result(struct thread *t, long value, int error)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {

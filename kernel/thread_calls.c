@@ -163,11 +163,13 @@ long ker_thread_cancel(struct thread *self, const uintptr_t *args)
     if (t->state == STATE_CONDVAR) {
         arch_context_redirect(t, args[1]);
         sync_cond_leave(t, EINTR);
+        thread_cut(t);
         return 0;
     }
     if (thread_cancellable(t, t->state) && thread_cancel_wait(t, false)) {
         arch_context_redirect(t, args[1]);
         thread_wake(t, -1, EINTR);
+        thread_cut(t);
         return 0;
     }
     t->canstub = args[1];

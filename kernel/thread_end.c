@@ -12,6 +12,7 @@
 #include "kernel/abi/errno.h"
 #include "kernel/intr.h"
 #include "kernel/kercall.h"
+#include "kernel/kercall_trace.h"
 #include "kernel/msg.h"
 #include "kernel/retain.h"
 #include "kernel/sched.h"
@@ -113,6 +114,7 @@ void thread_end(struct thread *t, uintptr_t status)
     if (t->state == STATE_DEAD) {
         return;
     }
+    bool by_itself = t == arch_cpu()->current && !(t->flags & THREAD_DYING);
     t->exit_status = status;
     if (runs_elsewhere(t)) {
         t->flags |= THREAD_DYING;
@@ -126,6 +128,9 @@ void thread_end(struct thread *t, uintptr_t status)
     thread_leave_cpu(t);
     arch_context_drop(t);
     thread_set_state(t, STATE_DEAD);
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int) && !by_itself) {
+        kercall_trace_cut(t);
+    }
     trace_thread_destroy(proc->pid, t->tid);
     if (t->name[0]) {
         retain_thread(t);
@@ -139,6 +144,5 @@ void thread_end(struct thread *t, uintptr_t status)
 
 void thread_end_here(struct thread *t)
 {
-    t->flags &= (uint8_t)~THREAD_DYING;
     thread_end(t, t->exit_status);
 }

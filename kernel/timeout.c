@@ -26,10 +26,16 @@
 static void timeout_fire(struct timer_node *node)
 {
     struct thread *t = list_entry(node, struct thread, timeout);
+    bool cut = t->state != STATE_NANOSLEEP; /* that is no wait for something else */
     if (t->state == STATE_CONDVAR) {
         sync_cond_leave(t, ETIMEDOUT);
     } else if (thread_cancel_wait(t, false)) {
         thread_wake(t, -1, ETIMEDOUT);
+    } else {
+        return;
+    }
+    if (cut) {
+        thread_cut(t);
     }
 }
 

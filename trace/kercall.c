@@ -11,7 +11,12 @@
 bool trace_kercall_on(unsigned number)
 {
     return trace_bit(trace_filter.kercall_on, number) &&
-           (!trace_bit(trace_filter.kercall_limited, number) || trace_threads_kercall(number));
+           (!trace_bit(trace_filter.kercall_limited, number) || trace_threads_kercall_here(number));
+}
+
+bool trace_kercall_of(unsigned number, uint32_t pid, uint32_t tid)
+{
+    return trace_bit(trace_filter.kercall_on, number) && trace_threads_kercall(number, pid, tid);
 }
 
 bool trace_kercall_slow(unsigned number)

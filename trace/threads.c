@@ -171,11 +171,15 @@ bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid)
     return passes(only.class[_NTO_TRACE_THREAD], pid, tid) && passes(only.state[state], pid, tid);
 }
 
-bool trace_threads_kercall(unsigned number)
+bool trace_threads_kercall(unsigned number, uint32_t pid, uint32_t tid)
 {
-    trace_thread_t here = trace_port_thread();
-    uint32_t pid = (uint32_t)(here >> 32), tid = (uint32_t)here;
-
     return passes(only.class[class_of_kercall(number)], pid, tid) &&
            passes(only.kercall[number], pid, tid);
+}
+
+bool trace_threads_kercall_here(unsigned number)
+{
+    trace_thread_t here = trace_port_thread();
+
+    return trace_threads_kercall(number, (uint32_t)(here >> 32), (uint32_t)here);
 }

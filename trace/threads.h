@@ -45,6 +45,8 @@ uint32_t trace_threads_limit_states(void); /* bit per state */
 bool trace_threads_row(unsigned class, unsigned id, uint32_t pid, uint32_t tid);
 bool trace_threads_row_here(unsigned class, unsigned id); /* of the thread on this CPU */
 bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid);
-bool trace_threads_kercall(unsigned number); /* number: call | TRACE_KERCALL_* */
+/* number: call | TRACE_KERCALL_* */
+bool trace_threads_kercall(unsigned number, uint32_t pid, uint32_t tid);
+bool trace_threads_kercall_here(unsigned number);
 
 #endif

@@ -88,6 +88,8 @@ void *trace_buffers(uint64_t *paddr, uint64_t *bytes);
  * is to have its wide form, _slow() that it has or that the gate is armed. Kernel or NOLOCK
  * context. */
 bool trace_kercall_on(unsigned number);
+/* The same of a call of this thread, which need not be the one on this CPU. */
+bool trace_kercall_of(unsigned number, uint32_t pid, uint32_t tid);
 bool trace_kercall_wide(unsigned number);
 bool trace_kercall_slow(unsigned number);
 /* Values of an event. is_long: a bit for those that always take two words; is_signed: for those

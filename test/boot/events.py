@@ -226,6 +226,10 @@ def what_programs_told_is_there(boot):
     for number, lines in told.items():
         rest = iter(seen.get(number, []))
         for line in lines:
+            if line.startswith("never "):
+                if any(is_line(line[len("never "):], other) for other in seen.get(number, [])):
+                    bad.append(f"step {number}: there is {line[len('never '):]!r}")
+                continue
             if not any(is_line(line, other) for other in rest):
                 like = [s for s in seen.get(number, []) if s.split()[:1] == line.split()[:1]]
                 bad.append(f"step {number}: {line!r} is not in its place: {like}")

@@ -12,7 +12,7 @@ t_policy_SRCS += test/boot/programs/tracing.c
 t_gate_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
 $(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 t_events_SRCS += $(addprefix test/boot/programs/,truth.c instrumented.c)
-t_calls_SRCS += $(addprefix test/boot/programs/,truth.c every_call.c calls_ipc.c calls_sync.c calls_time.c \
+t_calls_SRCS += $(addprefix test/boot/programs/,truth.c every_call.c calls_ipc.c calls_sync.c calls_time.c calls_cut.c \
 	calls_process.c)
 FLAGS_test/boot/programs/instrumented.c := -finstrument-functions
 PROGRAMS += $(boot_programs)

@@ -64,6 +64,7 @@ class Truth:
         self.interrupts = {}  # cpu: those being served
         self.sent = {}       # (rcvid, pid of receiver): sender
         self.pulses = {}     # pid: pulses sent and not received
+        self.dead = {}       # cpu: the thread that has died there a moment ago
         self.dumped = False  # the state at START is known
 
     def expect(self, good, event, what):
@@ -82,6 +83,8 @@ class Truth:
             self.expect(state in (READY, DEAD, before) or (before, state) in MOVED, e,
                         f"{thread} goes from state {before} to {state}")
         self.state[thread] = state
+        if state == DEAD:
+            self.dead[e.cpu] = thread
 
     def runs(self, e, thread, before):
         self.expect(before == READY or not self.dumped, e, f"{thread} runs from state {before}")
@@ -105,6 +108,7 @@ class Truth:
         self.expect(self.state.pop(thread, None) == DEAD, e, f"{thread} ends and isn't DEAD")
         self.call.pop(thread, None)
         self.known.discard(thread)
+        self.dead.pop(e.cpu, None)
 
     def process_begins(self, e):
         pid = e.words[1]
@@ -129,10 +133,15 @@ class Truth:
             {24: self.thread_begins, 25: self.thread_ends, 128: self.process_ends,
              192: self.process_begins}.get(number, lambda e: None)(e)
 
-    # ---- calls: who calls is who runs there
+    # ---- calls: who calls is who runs there; who was ended in one has its INT behind THDEAD
 
     def ker_call(self, e):
         call, kind, thread = e.number & 127, e.number >> 7 & 3, self.on.get(e.cpu)
+        dead = self.dead.get(e.cpu)
+        if kind == 2 and dead:
+            self.expect(self.call.get(dead, call) == call, e,
+                        f"{dead} was ended in call {call}, not {self.call.get(dead)}")
+            return
         if thread is None:
             self.expect(not self.dumped, e, f"call {call} and nobody runs")
             return

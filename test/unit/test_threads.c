@@ -80,12 +80,18 @@ static void list_events(void)
     }
 }
 
+static bool inserted; /* the events are a program's, by INSERTSCLASSEVENT */
+
 static void fire_call(unsigned number)
 {
     const struct trace_values words = {.value = {1, 2, 3, 4},
                                        .n = trace_kercall_wide(number) ? 4 : 2};
 
-    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter + number / 128) && trace_kercall_on(number)) {
+    /* A call may be cut by another thread than its own. */
+    bool on = number / 128 == 2 ? trace_kercall_of(number, about.pid, about.tid)
+                                : trace_kercall_on(number);
+
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter + number / 128) && on) {
         trace_kercall(number, &words);
     }
 }
@@ -142,14 +148,14 @@ static bool may(struct who limit, struct who who)
 
 static bool expected(unsigned i, struct who here)
 {
-    struct who who = events[i].class == _NTO_TRACE_THREAD ? about : here;
+    bool its = events[i].class == _NTO_TRACE_THREAD ||
+               (events[i].class == _NTO_TRACE_KERCALLINT && !inserted);
+    struct who who = its ? about : here;
 
     return may(of_class[events[i].class], who) && may(of_event[i], who);
 }
 
 /* ---- both ---- */
-
-static bool inserted; /* the events are a program's, by INSERTSCLASSEVENT */
 
 static void fire(const struct event *e)
 {

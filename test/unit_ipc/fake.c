@@ -433,6 +433,11 @@ void kercall_trace_int(struct thread *self)
 {
     (void)self;
 }
+void kercall_trace_cut(struct thread *t)
+{
+    fake_events[TRACE_EV_kercall_int]++;
+    (void)t;
+}
 void trace_hook_detached(void)
 {
     fake_hook_detached = true;

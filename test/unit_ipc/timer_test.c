@@ -438,6 +438,7 @@ static void test_every_state(void **state)
     make_syncs();
     for (unsigned i = 0; i < WAITS; i++) {
         const uintptr_t bit = (uintptr_t)1 << waits[i].state;
+        const unsigned cut = fake_events[TRACE_EV_kercall_int];
         /* not at all, for a while, until then, until it was */
         limit(t, 2, bit, 0);
         assert_int_equal(world_call(t, waits[i].number, waits[i].args), -ETIMEDOUT);
@@ -454,6 +455,7 @@ static void test_every_state(void **state)
         assert_int_equal(world_result(t), -ETIMEDOUT);
         limit(t, 2, bit | TIMER_ABSTIME, 1);
         assert_int_equal(world_call(t, waits[i].number, waits[i].args), -ETIMEDOUT);
+        assert_int_equal(fake_events[TRACE_EV_kercall_int], cut + 2); /* those that waited */
         /* a limit for other states is none */
         limit(t, 2, ALL_STATES & ~bit, MS);
         assert_int_equal(world_call(t, waits[i].number, waits[i].args), BLOCKED);

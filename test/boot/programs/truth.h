@@ -13,7 +13,8 @@
 
 void truth_step(void);
 /* A line of `kymo print -n`, without its head and with one blank for many; after `fast:` or `wide:`
- * one of that form only. A value `within:FIRST:BYTES` is one in that range, BYTES 0: any. */
+ * one of that form only, after `never ` one that is not there. A value `within:FIRST:BYTES` is one
+ * in that range, BYTES 0: any. */
 void truth(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same of a text too long for one line of the console: its length and a letter of it. */
 void truth_long(const char *head, const char *text);
