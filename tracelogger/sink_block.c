@@ -156,16 +156,17 @@ static int append_small(void)
 
 static long block_write(const void *data, size_t bytes)
 {
+    for (size_t done = 0, part; done < bytes; done += part) {
+        size_t room = sizeof(small) - small_bytes;
 
-    size_t room = sizeof(small) - small_bytes;
-    size_t part = bytes < room ? bytes : room;
-
-    memcpy(small + small_bytes, data, part);
-    small_bytes += (uint32_t)part;
-    if (small_bytes == sizeof(small) && append_small() != 0) {
-        return -1;
+        part = bytes - done < room ? bytes - done : room;
+        memcpy(small + small_bytes, (const uint8_t *)data + done, part);
+        small_bytes += (uint32_t)part;
+        if (small_bytes == sizeof(small) && append_small() != 0) {
+            return -1;
+        }
     }
-    return (long)part;
+    return (long)bytes;
 }
 
 /* What the log has made of one, as sink.h has it. */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A capture is the same, byte for byte, wherever it goes: the tracelogger's own header, carrying
+ * and accounting, fed with the same buffers and losses, write it to a file, over the link, into
+ * memory, and to a disk (of either sector size, sound or failing now and then, in records of
+ * several buffers) from which `kymo extract`'s reader takes it. With and without -S. SEED=s
+ * replays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "host/extract/captures.h"
+#include "test/tracelogger/board.h"
+#include "tracelogger/capture.h"
+#include "tracelogger/header.h"
+#include "tracelogger/refused.h"
+#include "tracelogger/sink.h"
+#include "trace/slot.h"
+
+#define ROUNDS 60
+#define ROOM (4u << 20)
+
+enum sink_kind { TO_FILE, TO_LINK, TO_MEMORY, TO_DISK, TO_FAILING_DISK, SINKS };
+
+/* In memory that a recording's process shares. */
+struct result {
+    uint64_t seed;
+    size_t bytes;
+    unsigned buffers, at_once;
+    uint64_t lost, tries;
+    bool whole;
+    uint8_t data[ROOM];
+};
+static struct result *results;
+
+static bool run(enum sink_kind kind, const struct options *options)
+{
+    static const char *const names[] = {"same.kev", "link:same.kev", "memory:same.kev",
+                                        "block:same.kev", "block:same.kev"};
+    struct capture capture = {.options = options};
+
+    sink_settings = (struct sink_settings){true, false, options->size ? options->size : ROOM};
+    bool good = capture_buffers_map(&capture.buffers) == 0 && refused_open() == 0 &&
+                sink_open(names[kind]) == 0 && header_write(options) == 0;
+
+    board.faults = kind == TO_FAILING_DISK;
+    while (good && board.left > 0 && !capture.cut) {
+        board.ready = 1 + (unsigned)(board.left * 7919 + board.taken) % board.left;
+        do {
+            good = capture_drain(&capture, false) == 0;
+        } while (good && capture.more);
+    }
+    board.ready = board.left;
+    good = good && capture_rest(&capture) == 0 && capture_pending(&capture) == 0;
+    return sink_close() == 0 && good;
+}
+
+static int add(void *context, const void *data, size_t bytes)
+{
+    struct result *result = context;
+
+    memcpy(result->data + result->bytes, data, bytes);
+    result->bytes += bytes;
+    return 0;
+}
+
+/* As `kymo extract` does. */
+static bool extract(struct result *result)
+{
+    static struct blocklog log;
+    struct extract_list list;
+
+    board.faults = false;
+    board.disk.fail_times = 0;
+    bool good = blocklog_open(&log, &board.disk.disk) == 0 && extract_list(&log, &list) == 0 &&
+                list.count == 1 && extract_read(&log, &list.capture[0], add, result) == 0;
+
+    result->whole = good && list.capture[0].whole && list.capture[0].damaged == 0 &&
+                    list.capture[0].bytes == result->bytes && list.capture[0].lost == 0;
+    return good;
+}
+
+static int record(enum sink_kind kind, const struct options *options, struct result *result)
+{
+    board_begin(result->seed, result->data, ROOM);
+    bool good = run(kind, options);
+
+    result->bytes = board.bytes;
+    result->whole = board.ended;
+    if (good && kind >= TO_DISK) {
+        result->bytes = 0;
+        good = extract(result);
+    }
+    result->buffers = board.taken;
+    result->at_once = board.at_once;
+    return good ? 0 : 1;
+}
+
+static void record_all(uint64_t seed, const struct options *options)
+{
+    for (int i = 0; i < SINKS; i++) {
+        int status;
+
+        results[i].seed = seed;
+        results[i].bytes = 0;
+        results[i].whole = false;
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            int bad = record((enum sink_kind)i, options, &results[i]);
+
+            fflush(stdout);
+            _exit(bad);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
+static void test_same(void **state)
+{
+    const char *text = getenv("SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)getpid() * 1000;
+    unsigned together = 0, cut = 0;
+
+    (void)state;
+    printf("SEED=%llu\n", (unsigned long long)seed);
+    for (uint64_t end = seed + ROUNDS; seed < end; seed++) {
+        struct options options = {.file = "same.kev", .args = "tracelogger -x"};
+
+        options.size = seed % 3 ? 0 : 80000 + seed * 7919 % 600000;
+        record_all(seed, &options);
+        for (int i = 0; i < SINKS; i++) {
+            if (!results[i].whole || results[i].bytes != results[0].bytes ||
+                memcmp(results[i].data, results[0].data, results[0].bytes) != 0) {
+                fail_msg("sink %d: SEED=%llu", i, (unsigned long long)seed);
+            }
+            assert_int_equal(results[i].buffers, results[0].buffers);
+        }
+        assert_true(options.size == 0 || results[0].bytes <= options.size);
+        together += results[TO_DISK].at_once > 1;
+        cut += options.size != 0 && results[0].bytes + 40000 > options.size;
+    }
+    printf("%u with records of several buffers, %u cut by -S\n", together, cut);
+    assert_true(text || (together > 0 && cut > 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
+
+    results = mmap(NULL, SINKS * sizeof(*results), PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return results == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}
