@@ -10,40 +10,53 @@
 #include "lib/include/kymo.h"
 #include "tracelogger/report.h"
 
-static const char *reason_text(uint32_t reason)
+/* Of what the D machine refuses. */
+static const char *remedy(int error)
+{
+    switch (error) {
+    case ESRCH:
+        return "`kymo dtrace -l -t TARGET` on the host lists the probes of this kernel";
+    case ENOMEM:
+    case E2BIG:
+    case ENOSPC:
+        return "smaller sizes (#pragma D option dynvarsize, bufsize), or fewer buffers (-k)";
+    case EPERM:
+        return "leave out what is destructive: a gate only looks";
+    default:
+        return "compile it anew for this kernel: make image IMAGE_D=...";
+    }
+}
+
+static const char *gate_remedy(uint32_t reason)
 {
     switch (reason) {
-#define R(number, name, text) \
-    case number: \
-        return text;
-        KYMO_GATE_REASON_LIST(R)
-#undef R
+    case KYMO_GATE_PROBE:
+        return "sdt's probes are those of the events, syscall's those of the kernel calls";
+    case KYMO_GATE_ACTION:
+        return "leave them out; `kymo dtrace -x log=1` puts records beside the events";
     default:
-        return NULL;
+        return "leave out copyout() and copyoutstr(): a gate only looks";
     }
 }
 
 static void say_refusal(const char *file, const struct kymo_trace_refusal *why)
 {
-    const char *text = reason_text(why->reason);
+    int error = errno;
 
-    if (text) {
-        printf("tracelogger: %s: clause %u: %s\n", file, (unsigned)why->clause + 1, text);
-    } else if (errno == ESRCH) {
-        printf("tracelogger: %s: a clause is on probes that this kernel hasn't\n", file);
+    if (why->reason >= KYMO_GATE_PROBE) {
+        printf("tracelogger: %s: clause %u: %s\n%s\n", file, (unsigned)why->clause + 1, why->text,
+               gate_remedy(why->reason));
     } else if (why->reason) {
-        printf("tracelogger: %s is no program for this machine: %s, reason %u\n", file,
-               strerror(errno), (unsigned)why->reason);
+        printf("tracelogger: %s is refused: %s\n%s\n", file, why->text, remedy(error));
     } else {
-        printf("tracelogger: %s: %s\n", file, strerror(errno));
+        printf("tracelogger: %s: %s\n%s\n", file, strerror(error), remedy(error));
     }
 }
 
-/* What has these is no name of a file but D. */
-static int is_text(const char *word)
-{
-    return strpbrk(word, " :/{=<>\n") != NULL;
-}
+#define WHENCE \
+    "-x takes a program that `kymo dtrace --compile FILE` has made on the host, and that is in " \
+    "the " \
+    "boot image: make image IMAGE_D=..."
 
 int gate_set(const char *file)
 {
@@ -53,14 +66,9 @@ int gate_set(const char *file)
         return 0;
     }
     if (errno == ENOENT || errno == ENAMETOOLONG) {
-        printf("tracelogger: no file %s in the boot image\n", file);
+        printf("tracelogger: no file %s in the boot image\n%s\n", file, WHENCE);
     } else {
         say_refusal(file, &why);
-    }
-    if (is_text(file)) {
-        printf(
-            "-x takes a program that `kymo dtrace --compile FILE` has made on the host, and that "
-            "is in the boot image: make image IMAGE_D=...\n");
     }
     return -1;
 }

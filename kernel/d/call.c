@@ -9,7 +9,6 @@
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/ability.h"
-#include "kernel/cpio.h"
 #include "kernel/d/d.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
@@ -160,30 +159,6 @@ int d_control_process(int32_t pid, struct kymo_d_process *out)
     return 0;
 }
 
-/* BOOT_D: the boot image's program is at work before the first process is. */
-static void boot_program(void)
-{
-    struct d_refusal why = {0};
-    struct cpio_file file;
-    const void *archive;
-    size_t bytes;
-
-    arch_boot_image(&archive, &bytes);
-    if (!cpio_find(archive, bytes, "boot.dif", &file)) {
-        return;
-    }
-    void *copy = d_port_alloc(file.len); /* aligned, and kept for who claims it */
-    int error = copy ? 0 : -ENOMEM;
-    if (copy) {
-        memcpy(copy, file.data, file.len);
-        error = d_control_boot(copy, file.len, &why);
-    }
-    if (error) {
-        kprintf("boot.dif: refused, error %d, object %d, offset %d\n", -error, (int)why.object,
-                (int)why.offset);
-    }
-}
-
 void kernel_d_init(void)
 {
     timer_node_init(&cleaner, clean);
@@ -192,6 +167,6 @@ void kernel_d_init(void)
     d_syscall_init();
     d_profile_init();
     d_fbt_init();
-    boot_program();
+    d_boot_program();
     d_clean_from_now_on();
 }

@@ -98,9 +98,23 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
 /* ---- setting -----------------------------------------------------------------------------------
  */
 
+static void tell(struct kymo_trace_refusal *why, const char *text)
+{
+    for (size_t i = 0; text[i] && i < sizeof(why->text) - 1; i++) {
+        why->text[i] = text[i];
+    }
+}
+
 static int refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason reason)
 {
+    static const char *const texts[] = {
+#define R(number, name, text) [number - KYMO_GATE_PROBE] = (text),
+        KYMO_GATE_REASON_LIST(R)
+#undef R
+    };
+
     why->reason = reason;
+    tell(why, texts[reason - KYMO_GATE_PROBE]);
     return -EINVAL;
 }
 
@@ -181,6 +195,7 @@ static int create(const struct cpio_file *file, struct kymo_trace_refusal *why)
     if (error) {
         gate.consumer = NULL;
         why->reason = refusal.reason;
+        tell(why, d_refusal_text(&refusal));
     }
     return error;
 }

@@ -15,22 +15,26 @@ USERS = 100  # evstorm's
 TRIGGER, STORM = 400, 2000
 
 REFUSED = {
-    "text": "no file sdt:::thread_running /pid == 1/ in the boot image",
-    "nowhere": "no file nowhere.dif in the boot image",
-    "acts": "acts.dif: clause 2: a clause with actions other than logstop()",
-    "ticks": "ticks.dif: clause 1: a clause on probes that are neither sdt's nor syscall's",
-    "missing": r"start is no program for this machine: Invalid argument, reason \d+",
+    "text": ("no file sdt:::thread_running /pid == 1/ in the boot image", "kymo dtrace --compile"),
+    "nowhere": ("no file nowhere.dif in the boot image", "make image IMAGE_D="),
+    "acts": ("acts.dif: clause 2: a clause with actions other than logstop()", "log=1"),
+    "ticks": ("ticks.dif: clause 1: a clause on probes that are neither sdt's nor syscall's",
+              "sdt's probes are those of the events"),
+    "writes": ("writes.dif: clause 1: a predicate that writes to a process's memory",
+               "leave out copyout()"),
+    "absent": ("absent.dif is refused: No probe matches description", "kymo dtrace -l -t TARGET"),
+    "start": ("start is refused: no program of this version", "compile it anew for this kernel"),
+    "vast": ("vast.dif is refused: Not enough space", "#pragma D option dynvarsize"),
 }
 
 
 def refusals_say_why(boot):
     said, wrong = logger.cases(boot), []
-    for name, message in REFUSED.items():
-        error = logger.message_wrong(said[name], message if "\\" in message else re.escape(message),
-                                     1)
+    for name, (message, remedy) in REFUSED.items():
+        error = logger.message_wrong(said[name], re.escape(message), 1)
         wrong += [f"{name}: {error}"] if error else []
-    if "kymo dtrace --compile" not in said["text"]:
-        wrong.append("a text isn't told where programs come from")
+        if remedy not in said[name]:
+            wrong.append(f"{name}: what to do isn't said: {said[name]!r}")
     return "; ".join(wrong) or None
 
 

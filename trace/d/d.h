@@ -104,7 +104,7 @@ struct d_refusal {
     uint32_t reason;         /* enum d_reason */
     char text[120];          /* for a person, if it isn't what the reason says; else "" */
 };
-/* For a person; reason.c, which a board doesn't link. */
+/* For a person: reason.c. A board says them of what lies in its image. */
 const char *d_refusal_text(const struct d_refusal *);
 const char *d_reason_text(enum d_reason); /* NULL: none */
 

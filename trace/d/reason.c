@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The texts of refusals: for whoever talks to a person. A board sends the number. Any context.
+ * The texts of refusals: for whoever talks to a person. Over a link goes the number; of what lies
+ * in a board's own image (BOOT_D, the event log's gate) the board says the text. Any context.
  */
 #include "trace/d/d.h"
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * BOOT_D: the boot image's program boot.dif is at work before the first process is. Boot, on one
+ * CPU. One that is refused costs a message on the console, which says what to do; the boot goes on.
+ * Tested by test/boot/dlog.py.
+ */
+#include "kernel/abi/errno.h"
+#include "kernel/arch.h"
+#include "kernel/cpio.h"
+#include "kernel/d/d.h"
+#include "kernel/string.h"
+#include "trace/d/control.h"
+#include "trace/d/port.h"
+
+static const char *remedy(int error)
+{
+    switch (error) {
+    case -ENOMEM:
+    case -E2BIG:
+    case -ENOSPC:
+        return "smaller sizes (#pragma D option bufsize, aggsize, dynvarsize), fewer probes";
+    case -EPERM:
+        return "#pragma D option destructive";
+    default:
+        return "compile it anew: make image BOOT_D=file.d";
+    }
+}
+
+/* A part of the program that is at fault: both numbers as `kymo dtrace -S` has them. */
+static void say_where(const struct d_refusal *why)
+{
+    if (why->object != UINT32_MAX) {
+        kprintf(" (object %u", (unsigned)why->object);
+        if (why->offset != UINT32_MAX) {
+            kprintf(", instruction %u", (unsigned)why->offset);
+        }
+        kprintf(")");
+    }
+}
+
+static void refused(int error, const struct d_refusal *why)
+{
+    kprintf("boot.dif is refused: %s", d_refusal_text(why));
+    say_where(why);
+    kprintf("\nboot.dif: nothing is traced by it. What helps: %s\n", remedy(error));
+}
+
+void d_boot_program(void)
+{
+    struct d_refusal why = {
+        .reason = D_REASON_NO_SPACE, .object = UINT32_MAX, .offset = UINT32_MAX};
+    struct cpio_file file;
+    const void *archive;
+    size_t bytes;
+
+    arch_boot_image(&archive, &bytes);
+    if (!cpio_find(archive, bytes, "boot.dif", &file)) {
+        return;
+    }
+    void *copy = d_port_alloc(file.len); /* aligned, and kept for who claims it */
+    int error = -ENOMEM;
+
+    if (copy) {
+        memcpy(copy, file.data, file.len);
+        error = d_control_boot(copy, file.len, &why);
+    }
+    if (error) {
+        refused(error, &why);
+    }
+}

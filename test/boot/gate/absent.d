@@ -1,0 +1,2 @@
+sdt:::thread_running {}
+sdt:::no_such_event {}
