@@ -20,6 +20,10 @@ static bool filled; /* the buffers were there */
 
 static int trouble(void)
 {
+    if (errno == EACCES) {
+        object_refused(KEPT);
+        return -1;
+    }
     printf("tracelogger: /" KEPT ": %s\n", errno == EPERM ? NEEDS : strerror(errno));
     return -1;
 }
@@ -45,6 +49,12 @@ static int reuse(struct options *options)
         return trouble();
     }
     options->kernel_buffers = (uint32_t)(info.size / TRACE_BUFFER_BYTES / kymo_cpus());
+    if (options->kernel_buffers == 0) {
+        printf("tracelogger: -R: /" KEPT " holds %llu bytes, no buffers for each CPU: begin with "
+               "-P\n",
+               (unsigned long long)info.size);
+        return -1;
+    }
     return 0;
 }
 

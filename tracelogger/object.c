@@ -15,6 +15,10 @@
 
 static int trouble(const char *name, const char *what)
 {
+    if (errno == EACCES) {
+        object_refused(object_name(name));
+        return 1;
+    }
     printf("tracelogger: %s%s: %s\n", name, what, strerror(errno));
     return 1;
 }
@@ -51,6 +55,37 @@ int object_make(const char *name, uint64_t size, unsigned mode)
         return -1;
     }
     return id;
+}
+
+static int find(const char *name, struct kymo_object_info *info)
+{
+    for (int i = 0; (i = ObjectInfo(KYMO_OBJECT_AT + i, info)) >= 0; i++) {
+        if ((info->flags & KYMO_OBJECT_NAMED) && strcmp(info->name, name) == 0) {
+            return 0;
+        }
+    }
+    return -1;
+}
+
+void object_refused(const char *name)
+{
+    struct kymo_object_info info;
+    struct kymo_proc_info maker;
+
+    printf("tracelogger: %s: Permission denied", name);
+    if (find(name, &info) != 0) {
+        printf(": it has just gone: try again\n");
+        return;
+    }
+    if (info.creator && ProcInfo(info.creator, &maker) == info.creator) {
+        printf(": process %d (%s) has made it, with the mode %o\n", (int)info.creator, maker.name,
+               (unsigned)info.mode);
+    } else {
+        printf(": a process that has ended has made it, with the mode %o\n", (unsigned)info.mode);
+    }
+    printf("who has its maker's abilities may remove it: tracelogger --remove /%s; `pidin mem` "
+           "tells whether it is in use\n",
+           name);
 }
 
 /* In pieces, so that a sink may take messages as long. */

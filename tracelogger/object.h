@@ -18,6 +18,8 @@ const char *object_name(const char *name);
 int object_make(const char *name, uint64_t size, unsigned mode);
 #define OBJECT_READ 0640u   /* they read it */
 #define OBJECT_SHARED 0660u /* and write it */
+/* EACCES of an object of this name: whose it is, and what helps. */
+void object_refused(const char *name);
 /* --save: copies an object to the sink that -f names. --remove: it goes, as soon as nobody uses it;
  * after both only if it is saved. Exit status. */
 int object_work(const struct options *options);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pidin: lists processes and threads. `pidin` threads with state; `pidin info` what each process
- * holds. A snapshot thread by thread: the system goes on meanwhile. Processes without threads have
- * ended and wait for their parent (zombies).
+ * holds; `pidin mem` memory objects. A snapshot thread by thread: the system goes on meanwhile.
+ * Processes without threads have ended and wait for their parent (zombies). Tested by the boot
+ * suites test and memory.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,10 +32,21 @@ static void list(void (*each)(const struct kymo_proc_info *proc))
     }
 }
 
+static void list_objects(void)
+{
+    struct kymo_object_info object;
+
+    print_objects_head();
+    for (int i = 0; (i = ObjectInfo(KYMO_OBJECT_AT + i, &object)) >= 0; i++) {
+        print_object(&object);
+    }
+}
+
 static const char help[] =
-    "usage: pidin [info]\n"
+    "usage: pidin [info | mem]\n"
     "  without a word   every thread: priority, state and what it waits for\n"
-    "  info             every process: threads, channels, maps, memory, abilities\n";
+    "  info             every process: threads, channels, maps, memory, abilities\n"
+    "  mem              every memory object: size, memory it takes, who made it, who uses it\n";
 
 int main(int argc, char **argv)
 {
@@ -43,6 +55,8 @@ int main(int argc, char **argv)
     } else if (argc > 1 && strcmp(argv[1], "info") == 0) {
         print_info_head();
         list(print_info);
+    } else if (argc > 1 && strcmp(argv[1], "mem") == 0) {
+        list_objects();
     } else if (argc > 1) {
         fputs(help, stdout);
         return 2;

@@ -76,3 +76,24 @@ void print_info(const struct kymo_proc_info *proc)
            (unsigned)proc->nconnections, (unsigned)proc->nmaps, (unsigned)proc->ntimers,
            (unsigned long)(proc->memory / 1024), (unsigned)proc->ability);
 }
+
+void print_objects_head(void)
+{
+    printf("%10s %9s %6s %4s %5s %4s  %s\n", "size", "memory", "maker", "mode", "opens", "maps",
+           "name");
+}
+
+/* Its maker may be gone: then it is nobody's but those who are able. */
+void print_object(const struct kymo_object_info *object)
+{
+    char maker[12] = "-";
+
+    if (object->creator) {
+        snprintf(maker, sizeof(maker), "%d", (int)object->creator);
+    }
+    printf("%10llu %8luk %6s %4o %5u %4u  %s%s%s\n", (unsigned long long)object->size,
+           (unsigned long)(object->memory / 1024), maker, (unsigned)object->mode,
+           (unsigned)object->opens, (unsigned)object->maps, object->name,
+           object->flags & KYMO_OBJECT_NAMED ? "" : " (unlinked)",
+           object->flags & KYMO_OBJECT_TRACING ? " (the event log's buffers)" : "");
+}

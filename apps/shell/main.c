@@ -17,7 +17,7 @@
 #define WORDS 24
 
 static const char help[] =
-    "pidin              processes and threads\n"
+    "pidin              processes and threads; info: what they hold; mem: memory objects\n"
     "run PROGRAM ...    start a program and wait; with & at the end: do not wait\n"
     "PROGRAM ...        the same\n"
     "kill [-N] PID      send a process signal N (default 15: most end by it, 9: all)\n"

@@ -30,7 +30,14 @@ REFUSED = {
     "none-kept": ("-R: no buffers were kept: begin with -P", 1),
     "reuse-gone": ("-R: no buffers were kept: begin with -P", 1),
     "not-able-to-keep": ("/ktrace.buffers: it needs the abilities trace and memory", 1),
-    "not-yours": ("tracebuffer.kev: Permission denied", 1),
+    "not-yours": ("tracebuffer.kev: Permission denied: a process that has ended has made it, "
+                  "with the mode 640\nwho has its maker's abilities may remove it", 1),
+    "small-reuse": ("-R: /ktrace.buffers holds 10000 bytes, no buffers for each CPU: begin with -P",
+                    1),
+    "foreign-reuse": ("ktrace.buffers: Permission denied: a process that has ended has made it, "
+                      "with the mode 600\n", 1),
+    "foreign-keep": ("ktrace.buffers: Permission denied: a process that has ended has made it, "
+                     "with the mode 600\n", 1),
 }
 
 
@@ -156,6 +163,24 @@ def removed_is_gone(boot):
         "tracelogger" not in said["end"] else said["removed"] + said["end"]
 
 
-CHECKS = [what_cannot_be_is_refused, saved_is_what_was_recorded, events_are_accounted_for,
+OBJECT = re.compile(r"^ +(\d+) +(\d+)k +(-|\d+) +(\d+) +(\d+) +(\d+)  (\S+)(.*)$", re.M)
+
+
+def pidin_lists_them(boot):
+    """What is left behind, and what tracelogger -P keeps: its size, who uses it."""
+    said, wrong = logger.cases(boot), []
+    for name, want in ("leave", ("70000", "-", "600", "0", "0", "")), \
+                      ("listed", (str(5 * boot.cpus() * 16384), "-", "660", "0", "0", "")):
+        rows = {row[6]: row for row in OBJECT.findall(said[name])}
+        row = rows.get("ktrace.buffers", ("",) * 8)
+        if (row[0], *row[2:6], row[7]) != want or int(row[1]) * 1024 < int(row[0]):
+            wrong.append(f"{name}: {said[name]!r}")
+        if name == "listed" and not {"tracebuffer.kev", "cut.kev"} <= rows.keys():
+            wrong.append(f"{name}: only {rows.keys()}")
+    return "; ".join(wrong) or None
+
+
+CHECKS = [pidin_lists_them, what_cannot_be_is_refused, saved_is_what_was_recorded,
+          events_are_accounted_for,
           what_is_full_is_cut_at_a_whole_buffer, the_killed_ones_is_readable,
           kept_is_what_was_recorded, reused_ones_work, removed_is_gone]

@@ -2,7 +2,8 @@
 /*
  * Memory objects by their POSIX names, on a board: mapped, shared with a child, surviving it, wild
  * sizes, no room, and random operations of several processes after which the memory is what it was.
- * `t_object write NAME`, `t_object random SEED` are the children.
+ * `t_object write NAME`, `t_object random SEED` are the children; `t_object leave NAME` and
+ * `t_object share NAME` leave one behind, the first for its maker alone (suite memory).
  */
 #include "test/boot/programs/check.h"
 
@@ -193,6 +194,20 @@ static int child_write(const char *name)
     return 0;
 }
 
+static int child_leave(const char *name)
+{
+    int fd = shm_open(name, O_RDWR | O_CREAT, 0600);
+
+    return fd < 0 || ftruncate(fd, 70000) != 0;
+}
+
+static int child_share(const char *name)
+{
+    int fd = shm_open(name, O_RDWR | O_CREAT, 0660);
+
+    return fd < 0 || ftruncate(fd, 10000) != 0;
+}
+
 static int child_make(const char *name)
 {
     int fd = shm_open(name, O_RDWR | O_CREAT, 0644);
@@ -294,7 +309,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(const char *name);
-    } children[] = {{"write", child_write}, {"make", child_make}};
+    } children[] = {{"write", child_write},
+                    {"make", child_make},
+                    {"leave", child_leave},
+                    {"share", child_share}};
 
     for (unsigned i = 0; argc == 3 && i < COUNT(children); i++) {
         if (strcmp(argv[1], children[i].name) == 0) {
