@@ -96,6 +96,13 @@ $(B)/fbt_table.o: $(B)/fbt_table.c $(B)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(EXTRA_FLAGS) -c -o $@ $<
 
+# The kernel without a boot image: what D programs of boot images are compiled with. All images have
+# its code and data at the same addresses (scripts/same-layout).
+$(B)/kernel.elf: $(KERNEL_OBJS) $(FBT_OBJS) $(B)/fbt_first.image.o $(KERNEL_LD_DEPS)
+	$(call say,LD)
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack \
+		$(KERNEL_LDFLAGS) -o $@ $(KERNEL_OBJS) $(FBT_OBJS) $(B)/fbt_first.image.o -lgcc
+
 .PHONY: kernel-objs
 kernel-objs: $(KERNEL_OBJS)
 
@@ -168,15 +175,18 @@ image_dif = $(B)/boot_d_of/$(1:.d=.dif)
 $(B)/boot_d: FORCE
 	@mkdir -p $(@D)
 	@echo '$(BOOT_D) $(IMAGE_D)' | cmp -s - $@ || echo '$(BOOT_D) $(IMAGE_D)' > $@
-$(B)/d/boot.dif: $(BOOT_D) $(B)/boot_d $(B)/fbt_first.elf build/kymo
+$(B)/d/boot.dif: $(BOOT_D) $(B)/boot_d $(B)/kernel.elf build/kymo
 	@mkdir -p $(@D)
 	$(call say,D)
-	$(Q)build/kymo dtrace -t elf:$(B)/fbt_first.elf --compile $@ -s $(BOOT_D)
-$(B)/boot_d_of/%.dif: %.d $(B)/fbt_first.elf build/kymo
+	$(Q)build/kymo dtrace -t elf:$(B)/kernel.elf --compile $@ -s $(BOOT_D)
+$(B)/boot_d_of/%.dif: %.d $(B)/kernel.elf build/kymo
 	@mkdir -p $(@D)
 	$(call say,D)
-	$(Q)build/kymo dtrace -t elf:$(B)/fbt_first.elf --compile $@ -s $<
+	$(Q)build/kymo dtrace -t elf:$(B)/kernel.elf --compile $@ -s $<
 
+# What an image must agree with, unless it has objects of its own in its kernel.
+KERNEL_ELF_1 := $(B)/kernel.elf
+kernel_elf = $(if $($(1)_KERNEL_OBJS),,$(KERNEL_ELF_$(D)))
 fbt_objs = $(if $($(1)_KERNEL_OBJS),$(FBT_OBJS_1:%/fbt_table.o=%/kernel/d/none/fbt_table.o),$(FBT_OBJS))
 
 define image_rule
@@ -193,12 +203,14 @@ $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 $(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/$(1).cpio"' -c -o $$@ scripts/image.S
 
-$(B)/$(1).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS)
+$(B)/$(1).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS) \
+		$(call kernel_elf,$(1))
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack -Wl,-Map=$(B)/$(1).map \
 		$$(KERNEL_LDFLAGS) $($(1)_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) \
 		$(B)/$(1).image.o -lgcc
 	$$(Q)$(if $($(1)_KERNEL_OBJS),true,$$(FBT_CHECK_$(D))) $$@
+	$$(Q)$(if $(call kernel_elf,$(1)),scripts/same-layout $(call kernel_elf,$(1)) $$@)
 	$$(Q)$$(SIZE) -A -d $$@ > $(B)/$(1).size
 endef
 $(foreach i,$(IMAGES) $(IMAGES_ASKED_FOR),$(eval $(call image_rule,$(i))))

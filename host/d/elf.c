@@ -56,6 +56,9 @@ bool d_session_add_elf_at(struct d_session *d, const char *path, const char *nam
         return false;
     }
     d_elf_symbols_read(d, e);
+    if (kernel) {
+        d_elf_kernel_id(e, d->kernel_id);
+    }
     *d->elfs_end = e;
     d->elfs_end = &e->next;
     return true;

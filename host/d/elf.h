@@ -63,6 +63,8 @@ void d_elf_symbols_read(struct d_session *, struct d_elf *);
 const struct d_elf_symbol *d_elf_symbol_by_name(const struct d_elf *, const char *name);
 /* How many functions have that name. */
 unsigned d_elf_functions_named(const struct d_elf *, const char *name);
+/* elf_kernel.c: d_image.kernel of programs that are compiled with this kernel. */
+void d_elf_kernel_id(const struct d_elf *, uint8_t id[20]);
 /* elf_names.c: the definition of a name, or else a declaration. False: unknown. */
 bool d_elf_find(struct d_session *, struct d_elf *, int space, const char *name, Dwarf_Die *);
 /* elf_types.c, elf_tagged.c */

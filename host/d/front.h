@@ -111,6 +111,7 @@ struct d_session {
     struct d_type_text *texts[D_TEXT_BUCKETS];
     struct d_options options;
     struct d_elf *elfs, **elfs_end;
+    uint8_t kernel_id[20]; /* d_image.kernel; all 0: there is no kernel among them */
 };
 
 /* ---- parts -------------------------------------------------------------------------------------

@@ -272,6 +272,7 @@ static void *assemble(const struct d_session *d, struct table *t, size_t *size)
         .pointer_bytes = (uint8_t)d_session_model(d)->pointer,
         .dif_version = DIF_VERSION,
     };
+    memcpy(head.kernel, d_session_kernel_id(d), sizeof(head.kernel));
     struct d_image_table *tables = &head.options;
     size_t at = aligned(sizeof(head));
 

@@ -90,8 +90,9 @@ uint64_t d_datum_type_add(struct d_session *, const struct d_type *);
 
 /* The back end's own state, made by d_back_new() when the session is, kept for it by the front. */
 struct d_back;
-struct d_back *d_back_new(struct d_session *);           /* back */
-void d_back_forget(struct d_session *);                  /* back: what an error broke off */
-struct d_back *d_session_back(const struct d_session *); /* front */
+struct d_back *d_back_new(struct d_session *);                /* back */
+void d_back_forget(struct d_session *);                       /* back: what an error broke off */
+struct d_back *d_session_back(const struct d_session *);      /* front */
+const uint8_t *d_session_kernel_id(const struct d_session *); /* elf_kernel.c: d_image.kernel */
 
 #endif

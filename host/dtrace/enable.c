@@ -42,6 +42,15 @@ int command_fail(const char *what, const char *why)
     return 1;
 }
 
+static int refused(const struct d_refusal *why)
+{
+    command_fail("could not enable tracing", d_refusal_text(why));
+    if (why->reason == D_REASON_OTHER_KERNEL) {
+        fputs("dtrace: the target runs another kernel since: start the command again\n", stderr);
+    }
+    return 1;
+}
+
 /* No target has a larger buffer in one piece; such a size is of one that the program doesn't use.
  */
 static uint64_t room_for(uint64_t size)
@@ -63,7 +72,7 @@ int command_enable(struct command *c, struct consumer *consumer, const void *ima
                             "No anonymous tracing state (-a claims one)");
     }
     if (!c->claim && c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
-        return command_fail("could not enable tracing", d_refusal_text(&refusal));
+        return refused(&refusal);
     }
     c->target->ops->sizes(c->target, &sizes, &matched);
     say_sizes(c->session, &sizes);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "host/fbt/kernel.h"
+#include "host/remote/elf_id.h"
 
 enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
 /* kernel/d/fbt_table.h */
@@ -94,7 +95,21 @@ static void print_returns(FILE *out, struct fbt_function **list, size_t n)
     fprintf(out, "    \"\";\n");
 }
 
-static void write_table(const struct fbt_kernel *k, const char *path)
+static void print_id(FILE *out, const char *kernel)
+{
+    struct elf_id id;
+
+    if (!elf_id_read(kernel, &id)) {
+        fbt_die("%s: has no build id", kernel);
+    }
+    fprintf(out, "const uint8_t fbt_code_id[] FBT_TABLE = {");
+    for (unsigned i = 0; i < ELF_ID_BYTES; i++) {
+        fprintf(out, "%s%#x", i ? ", " : "", id.bytes[i]);
+    }
+    fprintf(out, "};\n");
+}
+
+static void write_table(const struct fbt_kernel *k, const char *kernel, const char *path)
 {
     FILE *out = fopen(path, "w");
     size_t n;
@@ -106,6 +121,7 @@ static void write_table(const struct fbt_kernel *k, const char *path)
     fprintf(out, "/* Made by mkfbt. */\n#include \"kernel/d/fbt_table.h\"\n");
     print_functions(out, k, list, n);
     print_returns(out, list, n);
+    print_id(out, kernel);
     fprintf(out, "FBT_SLOTS(%zu)\n", k->slots_needed * SLOT_BYTES);
     free(list);
     if (fclose(out)) {
@@ -192,7 +208,7 @@ int main(int argc, char **argv)
     fbt_kernel_read(&k, argv[1]);
     fbt_kernel_leave_out(&k, argv[2], argv[3]);
     fbt_kernel_scan(&k);
-    write_table(&k, argv[4]);
+    write_table(&k, argv[1], argv[4]);
     write_list(&k, argv[5]);
     fbt_kernel_free(&k);
     return 0;

@@ -2,7 +2,8 @@
 /*
  * mkd OUTPUT ARCH SCRIPT [OPTION=VALUE ...]: compiles a D script to an image for a target
  * that isn't there yet: for boot images (BOOT_D), boot tests and the benchmark. Every description
- * is taken to match a probe without typed arguments; the target finds out whether it does.
+ * is taken to match a probe without typed arguments; the target finds out whether it does. The
+ * option kernel=FILE.elf: with that kernel's types and symbols, and for it alone.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -58,7 +59,9 @@ static bool set_options(struct d_session *d, char **options)
         if (value) {
             *value++ = '\0';
         }
-        const char *why = d_option_set(d, *options, value, D_FROM_COMMAND);
+        bool kernel = strcmp(*options, "kernel") == 0 && value;
+        const char *why = kernel ? d_session_add_elf(d, value, "kernel", true) ? NULL : "no ELF"
+                                 : d_option_set(d, *options, value, D_FROM_COMMAND);
         if (why) {
             fprintf(stderr, "mkd: option %s: %s\n", *options, why);
             return false;

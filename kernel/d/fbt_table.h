@@ -28,6 +28,9 @@ extern const unsigned fbt_function_count;
  * the branch to its pad (signed; 0: none). */
 extern const uint32_t fbt_returns[];
 extern const char fbt_names[];
+/* The build id of the kernel that the table was made from. All 0: it is that one, whose own it is.
+ */
+extern const uint8_t fbt_code_id[20];
 
 /* Room for as many slots; in the text, so that a branch reaches them. */
 extern uint32_t fbt_slots[];

@@ -110,6 +110,13 @@ void d_port_panic(void)
 {
 }
 
+bool d_port_is_kernel(const uint8_t *id, char *text)
+{
+    (void)id;
+    (void)text;
+    return true;
+}
+
 void d_port_logstop(void)
 {
 }

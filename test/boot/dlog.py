@@ -28,10 +28,19 @@ def expect(condition, what):
         raise AssertionError(what)
 
 
+def changed(elf, to, change):
+    with open(elf, "rb") as f:
+        data = change(f.read())
+    with open(to, "wb") as f:
+        f.write(data)
+    return to
+
+
 class Board:
     """A booted board with its link, and a broker of its own."""
 
-    def __init__(self, board, image, test):
+    def __init__(self, board, image, test, change=None):
+        """change(bytes of the ELF): boots what it returns."""
         self.dir = os.path.join(ROOT, "build/check/dlog", f"{board}.{test}")
         os.makedirs(self.dir, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
@@ -40,11 +49,14 @@ class Board:
         self.spec = f"unix:{short}/link"
         self.env = dict(os.environ, XDG_RUNTIME_DIR=short)
         build = os.path.join(ROOT, "build", board)
+        kernel = f"{build}/{image}.elf"
+        if change:
+            kernel = changed(kernel, os.path.join(self.dir, "changed.elf"), change)
         with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:
             command = args.read().split() + [
                 "-chardev", f"socket,id=link,path={short}/link,server=on,wait=off"
             ] + link.read().split() + ["-qmp", f"unix:{short}/qmp,server=on,wait=off",
-                                       "-kernel", f"{build}/{image}.elf"]
+                                       "-kernel", kernel]
         with open(os.path.join(self.dir, "console.txt"), "wb") as console:
             self.qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.PIPE,
                                          stdout=console, stderr=subprocess.STDOUT)
@@ -124,7 +136,7 @@ def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
         done = b.dtrace("-ae")
         expect(done.returncode == 0, told(done))
         lines = done.stdout.split("\n")
-        expect(lines[0] == "armed", f"not BEGIN first: {lines[:3]}")
+        expect(lines[:2] == ["armed", "1"], f"not BEGIN first, or not the kernel: {lines[:3]}")
         made = [line.split() for line in lines if re.match(r"\d+ [a-z]\w*$", line)]
         expect(made[0] == ["2", "init"], f"the first process is not there: {made[:3]}")
         expect({"console", "linkd", "demo"} <= {m[1] for m in made}, f"{made}")
@@ -132,6 +144,31 @@ def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
         expect(int(ran.get("init", 0)) > 0 and int(ran.get("linkd", 0)) > 0, f"{ran}")
         done = b.dtrace("-a")
         expect(done.returncode == 1 and "no anonymous tracing state" in done.stderr, told(done))
+
+
+IMAGE = re.compile(rb"\xffkyD\x02\x00[\x04\x08]")  # trace/d/image.h
+# What is changed in the boot's program: where, to what; what the console says of it.
+REFUSED = {
+    "version": (4, b"\x07", "no program of this version"),
+    "cut": (8, b"\x50\x00\x00\x00", "the program is cut off or not aligned"),
+    "foreign": (80, b"nobody", r"compiled for the kernel 6e6f626f6479[0-9a-f]{28}, this one is "
+                               r"[0-9a-f]{40}"),
+}
+
+
+def a_boot_d_that_is_refused_says_why(board):
+    """On the console; the system comes up all the same."""
+    for name, (at, data, text) in REFUSED.items():
+        def spoilt(elf):
+            found = list(IMAGE.finditer(elf))
+            expect(len(found) == 1, f"{len(found)} programs in the image")
+            where = found[0].start() + at
+            return elf[:where] + data + elf[where + len(data):]
+        with Board(board, "bootd", f"refused-{name}", spoilt) as b:
+            b.wait_for(rf"boot\.dif is refused: {text}\n")
+            expect("What helps: compile it anew: make image BOOT_D=" in b.printed(), b.printed())
+            done = b.dtrace("-a")
+            expect("no anonymous tracing state" in done.stderr, told(done))
 
 
 # ---- a trigger -----------------------------------------------------------------------------------
@@ -436,7 +473,8 @@ def damage_is_told(board):
 
 
 DAMAGED = 200
-TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it, logstop_ends_a_recording,
+TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it,
+         a_boot_d_that_is_refused_says_why, logstop_ends_a_recording,
          what_a_capture_holds_is_printed_as_live, overload_is_counted,
          a_ring_keeps_the_newest_and_what_describes_them,
          what_a_reset_leaves_is_printed, the_room_for_what_describes_records_is_bounded,

@@ -24,6 +24,9 @@ REFUSED = {
                "leave out copyout()"),
     "absent": ("absent.dif is refused: No probe matches description", "kymo dtrace -l -t TARGET"),
     "start": ("start is refused: no program of this version", "compile it anew for this kernel"),
+    "foreign": (re.compile(r"foreign\.dif is refused: compiled for the kernel "
+                           r"6e6f626f6479[0-9a-f]{28}, this one is [0-9a-f]{40}"),
+                "compile it anew for this kernel: make image IMAGE_D="),
     "vast": ("vast.dif is refused: Not enough space", "#pragma D option dynvarsize"),
 }
 
@@ -31,7 +34,8 @@ REFUSED = {
 def refusals_say_why(boot):
     said, wrong = logger.cases(boot), []
     for name, (message, remedy) in REFUSED.items():
-        error = logger.message_wrong(said[name], re.escape(message), 1)
+        error = logger.message_wrong(
+            said[name], re.escape(message) if isinstance(message, str) else message.pattern, 1)
         wrong += [f"{name}: {error}"] if error else []
         if remedy not in said[name]:
             wrong.append(f"{name}: what to do isn't said: {said[name]!r}")

@@ -76,7 +76,7 @@ hangs_PROGRAMS := init t_dies
 flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
-gate_D := $(wildcard test/boot/gate/*.d) test/boot/life/range.d test/boot/life/peek.d
+gate_D := $(wildcard test/boot/gate/*.d) test/boot/gate/foreign.d test/boot/life/range.d test/boot/life/peek.d
 fbt_D := $(wildcard test/boot/fbt/*.d)
 fbtall_D := $(fbt_D)
 life_D := $(wildcard test/boot/life/*.d) test/boot/d/all.d test/boot/life/range.d
@@ -100,6 +100,12 @@ $(B)/d/test/boot/life/range.dif: $(B)/fbt_first.elf build/tools/mkd
 		END { printf "BEGIN { trace(0x%s + 0x800ull); trace(0x%s + 0ull); }\n", at, end }' \
 		> $(@:.dif=.d)
 	$(Q)build/tools/mkd $@ $(ARCH) $(@:.dif=.d) $(D_OPTIONS)
+
+# One that is compiled with this kernel, and the same for another one.
+$(B)/d/test/boot/gate/shell.dif: D_OPTIONS += kernel=$(B)/kernel.elf
+$(B)/d/test/boot/gate/shell.dif: $(B)/kernel.elf
+$(B)/d/test/boot/gate/foreign.dif: $(B)/d/test/boot/gate/shell.dif
+	$(Q)cp $< $@ && printf 'nobody' | dd of=$@ bs=1 seek=80 conv=notrunc status=none
 IMAGES += $(boot_images)
 
 # The image `work`, traced from before its first process on: its program needs build/kymo.

@@ -116,6 +116,8 @@ static void test_probes(void **state)
     wants(D_REASON_NO_PROBE);
 }
 
+enum { HEAD = sizeof(struct d_image) };
+
 /* So many actions that one probe's would do, but the clause is on all. */
 static void test_actions(void **state)
 {
@@ -135,13 +137,13 @@ static void test_actions(void **state)
                                   .pointer_bytes = sizeof(void *),
                                   .dif_version = DIF_VERSION,
                                   .size = (uint32_t)size,
-                                  .options = {80, 0},
-                                  .ecbs = {80, 1},
-                                  .actions = {120, n},
-                                  .objects = {80, 0},
-                                  .variables = {80, 0},
-                                  .text = {80, 0},
-                                  .ints = {80, 0},
+                                  .options = {HEAD, 0},
+                                  .ecbs = {HEAD, 1},
+                                  .actions = {HEAD + sizeof(struct d_image_ecb), n},
+                                  .objects = {HEAD, 0},
+                                  .variables = {HEAD, 0},
+                                  .text = {HEAD, 0},
+                                  .ints = {HEAD, 0},
                                   .strings = {(uint32_t)size - 8, 1}};
         ((struct d_image_ecb *)(image + 1))->nactions = n;
         int error = d_consumer_create(image, size, 0, &target.consumer, &target.refusal);
@@ -170,15 +172,16 @@ static void test_matching(void **state)
                               .pointer_bytes = sizeof(void *),
                               .dif_version = DIF_VERSION,
                               .size = (uint32_t)size,
-                              .options = {80, 0},
-                              .ecbs = {80, 1},
-                              .actions = {80, 0},
-                              .objects = {80, 0},
-                              .variables = {80, 0},
-                              .text = {80, 0},
-                              .ints = {80, 0},
-                              .strings = {120, LETTERS}};
-    char *set = (char *)image + 120; /* [aaa…]: no name has such a letter */
+                              .options = {HEAD, 0},
+                              .ecbs = {HEAD, 1},
+                              .actions = {HEAD, 0},
+                              .objects = {HEAD, 0},
+                              .variables = {HEAD, 0},
+                              .text = {HEAD, 0},
+                              .ints = {HEAD, 0},
+                              .strings = {HEAD + sizeof(struct d_image_ecb), LETTERS}};
+    char *set =
+        (char *)image + HEAD + sizeof(struct d_image_ecb); /* [aaa…]: no name has such a letter */
     ((struct d_image_ecb *)(image + 1))->name = 1;
     memset(set + 1, '~', LETTERS - 2);
     set[1] = '[';

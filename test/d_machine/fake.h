@@ -41,6 +41,7 @@ struct fake {
     uint64_t random;
     unsigned speculations, elements_max;
     unsigned stops, panics, breakpoints, logstops;
+    uint8_t kernel[20]; /* this one's: what d_image.kernel must be */
     int raised;
     const char *execname;
     bool logging;

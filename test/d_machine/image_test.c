@@ -79,6 +79,31 @@ static void test_good(void **state)
     refused(0, "");
 }
 
+/* Any bit of the kernel's id that is another: both are named, which the reason alone doesn't. */
+static void test_kernel(void **state)
+{
+    struct d_refusal refusal;
+
+    (void)state;
+    assert_string_equal(d_reason_text(D_REASON_OTHER_KERNEL),
+                        "compiled for another build of the kernel");
+    for (unsigned i = 0; i < sizeof(fake.kernel); i++) {
+        fake.kernel[i] = (uint8_t)(i + 1);
+    }
+    build();
+    image_end(b);
+    memcpy(IMAGE->kernel, fake.kernel, sizeof(fake.kernel));
+    refused(0, "");
+    for (unsigned i = 0; i < 8 * sizeof(fake.kernel); i++) {
+        IMAGE->kernel[i / 8] ^= (uint8_t)(1 << i % 8);
+        refused(-EINVAL, "another");
+        assert_int_equal(d_image_check(b->bytes, b->size, &refusal), -EINVAL);
+        assert_int_equal(refusal.reason, D_REASON_OTHER_KERNEL);
+        IMAGE->kernel[i / 8] ^= (uint8_t)(1 << i % 8);
+    }
+    refused(0, "");
+}
+
 static void test_header(void **state)
 {
     struct d_refusal refusal;
@@ -87,6 +112,7 @@ static void test_header(void **state)
     BREAKS(IMAGE->magic++, "of this version");
     BREAKS(IMAGE->version++, "of this version");
     BREAKS(IMAGE->pad = 1, "of this version");
+    BREAKS(IMAGE->pad2 = 1, "of this version");
     BREAKS(IMAGE->dif_version++, "another kind of machine");
     BREAKS(IMAGE->pointer_bytes ^= 12, "another kind of machine");
     BREAKS(IMAGE->size++, "cut off");
@@ -184,14 +210,21 @@ static void test_too_many(void **state)
     struct d_refusal refusal;
 
     (void)state;
-    *image = (struct d_image){D_IMAGE_MAGIC,  D_IMAGE_VERSION,
-                              sizeof(void *), DIF_VERSION,
-                              (uint32_t)size, 0,
-                              {80, 0},        {80, 2},
-                              {160, ACTIONS}, {80, 0},
-                              {80, 0},        {80, 0},
-                              {80, 0},        {(uint32_t)size - 8, 1}};
-    struct d_image_ecb *e = (struct d_image_ecb *)((char *)image + 80);
+    enum { ECBS = sizeof(struct d_image), FIRST = ECBS + 2 * sizeof(struct d_image_ecb) };
+    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
+                              .version = D_IMAGE_VERSION,
+                              .pointer_bytes = sizeof(void *),
+                              .dif_version = DIF_VERSION,
+                              .size = (uint32_t)size,
+                              .options = {ECBS, 0},
+                              .ecbs = {ECBS, 2},
+                              .actions = {FIRST, ACTIONS},
+                              .objects = {ECBS, 0},
+                              .variables = {ECBS, 0},
+                              .text = {ECBS, 0},
+                              .ints = {ECBS, 0},
+                              .strings = {(uint32_t)size - 8, 1}};
+    struct d_image_ecb *e = (struct d_image_ecb *)((char *)image + ECBS);
     e[0].nactions = e[1].nactions = ACTIONS;
     assert_int_equal(d_image_check(image, size, &refusal), -E2BIG);
     assert_int_equal(refusal.reason, D_REASON_ACTIONS);
@@ -206,7 +239,8 @@ static struct d_image *large(uint32_t objects, uint32_t ntext, uint32_t vars_eac
 {
     uint32_t object_bytes = objects * (uint32_t)sizeof(struct d_image_object);
     uint32_t var_bytes = objects * vars_each * (uint32_t)sizeof(struct dif_variable);
-    uint32_t vars = 80 + object_bytes, text = vars + ((var_bytes + 7) & ~7u);
+    enum { HEAD = sizeof(struct d_image) };
+    uint32_t vars = HEAD + object_bytes, text = vars + ((var_bytes + 7) & ~7u);
     uint32_t strings = text + ((ntext * 4 + 7) & ~7u);
 
     *size = strings + 8;
@@ -216,15 +250,15 @@ static struct d_image *large(uint32_t objects, uint32_t ntext, uint32_t vars_eac
                               .pointer_bytes = sizeof(void *),
                               .dif_version = DIF_VERSION,
                               .size = (uint32_t)*size,
-                              .options = {80, 0},
-                              .ecbs = {80, 0},
-                              .actions = {80, 0},
-                              .objects = {80, objects},
+                              .options = {HEAD, 0},
+                              .ecbs = {HEAD, 0},
+                              .actions = {HEAD, 0},
+                              .objects = {HEAD, objects},
                               .variables = {vars, objects * vars_each},
                               .text = {text, ntext},
-                              .ints = {80, 0},
+                              .ints = {HEAD, 0},
                               .strings = {strings, 1}};
-    struct d_image_object *o = (void *)((char *)image + 80);
+    struct d_image_object *o = (void *)((char *)image + HEAD);
     for (uint32_t i = 0; i < objects; i++) {
         o[i] = (struct d_image_object){.ntext = ntext,
                                        .strings_size = 1,
@@ -782,11 +816,11 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_good),        T(test_header),        T(test_tables),         T(test_options),
-        T(test_objects),     T(test_ecbs),          T(test_too_many),       T(test_kinds),
-        T(test_destructive), T(test_aggregations),  T(test_bytes),          T(test_load_refuses),
-        T(test_load_agrees), T(test_key_bytes),     T(test_cacheable),      T(test_memory),
-        T(test_flips),       T(test_large_objects), T(test_many_variables),
+        T(test_good),         T(test_kernel),      T(test_header),        T(test_tables),
+        T(test_options),      T(test_objects),     T(test_ecbs),          T(test_too_many),
+        T(test_kinds),        T(test_destructive), T(test_aggregations),  T(test_bytes),
+        T(test_load_refuses), T(test_load_agrees), T(test_key_bytes),     T(test_cacheable),
+        T(test_memory),       T(test_flips),       T(test_large_objects), T(test_many_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

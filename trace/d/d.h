@@ -96,13 +96,15 @@ enum d_reason {
 #include "trace/d/reasons.def"
 };
 
+enum { D_REFUSAL_TEXT = 120 };
+
 /* Why an image was refused. */
 struct d_refusal {
     int error; /* negative errno: -EINVAL, -ENOMEM, -E2BIG (END's reserve), -ENOSPC (a size of 0
                   with records), -EPERM (destructive), -ESRCH (a description without a probe) */
-    uint32_t object, offset; /* of a bad object and instruction; ~0: of none */
-    uint32_t reason;         /* enum d_reason */
-    char text[120];          /* for a person, if it isn't what the reason says; else "" */
+    uint32_t object, offset;   /* of a bad object and instruction; ~0: of none */
+    uint32_t reason;           /* enum d_reason */
+    char text[D_REFUSAL_TEXT]; /* for a person, if it isn't what the reason says; else "" */
 };
 /* For a person: reason.c. A board says them of what lies in its image. */
 const char *d_refusal_text(const struct d_refusal *);

@@ -5,6 +5,7 @@
  * validate.c. Control context. Tested by test/d_machine/image_test.c.
  */
 #include "trace/d/image_check.h"
+#include "trace/d/port.h"
 
 int d_refuse(struct d_refusal *refusal, enum d_reason reason)
 {
@@ -56,14 +57,18 @@ static int check_header(const struct d_image *image, size_t size, struct d_refus
     if (size > D_IMAGE_MAX) {
         return d_refuse(refusal, D_REASON_PROGRAM_SIZE);
     }
-    if ((uintptr_t)image % 8 || size < sizeof(*image) || image->size != size) {
+    if ((uintptr_t)image % 8 || size < sizeof(*image)) {
         return d_refuse(refusal, D_REASON_CUT_OFF);
     }
-    if (image->magic != D_IMAGE_MAGIC || image->version != D_IMAGE_VERSION || image->pad) {
+    if (image->magic != D_IMAGE_MAGIC || image->version != D_IMAGE_VERSION || image->pad ||
+        image->pad2) {
         return d_refuse(refusal, D_REASON_VERSION);
     }
     if (image->dif_version != DIF_VERSION || image->pointer_bytes != sizeof(void *)) {
         return d_refuse(refusal, D_REASON_OTHER_MACHINE);
+    }
+    if (image->size != size) {
+        return d_refuse(refusal, D_REASON_CUT_OFF);
     }
     if (!tables_fit(image)) {
         return d_refuse(refusal, D_REASON_NO_TABLE);
@@ -73,6 +78,16 @@ static int check_header(const struct d_image *image, size_t size, struct d_refus
         return d_refuse(refusal, D_REASON_STRINGS);
     }
     return 0;
+}
+
+static int check_kernel(const struct d_image *image, struct d_refusal *refusal)
+{
+    if (d_port_is_kernel(image->kernel, NULL)) {
+        return 0;
+    }
+    d_refuse(refusal, D_REASON_OTHER_KERNEL);
+    d_port_is_kernel(image->kernel, refusal->text);
+    return -D_EINVAL;
 }
 
 /* The most that an option may be, UINT32_MAX: anything. 0: there is no such option. */
@@ -169,6 +184,7 @@ int d_image_check(const void *p, size_t size, struct d_refusal *refusal)
     const struct d_image *image = p;
     int error = check_header(image, size, refusal);
 
+    error = error ? error : check_kernel(image, refusal);
     error = error ? error : check_options(image, refusal);
     error = error ? error : check_objects(image, refusal);
     return error ? error : check_ecbs(image, refusal);

@@ -14,9 +14,10 @@
 #define D_IMAGE_MAGIC 0x44796bffu /* ff "kyD" */
 
 enum {
-    D_IMAGE_VERSION = 1,
+    D_IMAGE_VERSION = 2,
     D_IMAGE_MAX = 8 * 1024 * 1024, /* bytes */
     D_ACTIONS_MAX = 16 * 1024,     /* of one enabling */
+    D_KERNEL_ID_BYTES = 20,
 };
 
 /* d_image_ecb.clause of the enabling that every program has beside its own: ERROR's, whose record
@@ -43,6 +44,10 @@ struct d_image {
     struct d_image_table text;      /* dif_insn */
     struct d_image_table ints;      /* uint64_t */
     struct d_image_table strings;   /* char */
+    /* The kernel whose types, symbols and probes it was compiled with, and on which alone it may
+     * run: fbt_code_id of kernel/d/fbt_table.h. All 0: compiled without one. */
+    uint8_t kernel[D_KERNEL_ID_BYTES];
+    uint32_t pad2;
 };
 
 /* Options that the machine must know. Others are the consumer's own affair. */
@@ -106,7 +111,7 @@ struct d_image_object {
     struct dif_type result;
 };
 
-_Static_assert(sizeof(struct d_image) == 80, "leaves the program");
+_Static_assert(sizeof(struct d_image) == 104, "leaves the program");
 _Static_assert(sizeof(struct d_image_option) == 16, "leaves the program");
 _Static_assert(sizeof(struct d_image_ecb) == 40, "leaves the program");
 _Static_assert(sizeof(struct d_image_action) == 32, "leaves the program");

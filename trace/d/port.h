@@ -90,6 +90,10 @@ int32_t d_port_next_process(int32_t after, struct kymo_d_process *);
 void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg);
 uint64_t d_port_random(void); /* 64 bits; of a firing: no lock */
 
+/* Whether a program with this d_image.kernel may run here. If not, and text isn't NULL, it names
+ * both kernels, in D_REFUSAL_TEXT bytes. Control context. */
+bool d_port_is_kernel(const uint8_t *id, char *text);
+
 /* logstop(): whoever records the event log is told to stop it; nothing, if nobody does. */
 void d_port_logstop(void);
 

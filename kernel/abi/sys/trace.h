@@ -217,7 +217,7 @@ struct kymo_trace_loss {
 struct kymo_trace_refusal {
     uint32_t reason; /* enum kymo_gate_reason, or below 1000 a number of trace/d/reasons.def */
     uint32_t clause; /* which one, from 0, of a gate's own reasons */
-    char text[120];  /* of the reason, for a person; "": errno says all */
+    char text[120];  /* D_REFUSAL_TEXT: of the reason, for a person; "": errno says all */
 };
 
 #define KYMO_GATE_REASON_LIST(R) \

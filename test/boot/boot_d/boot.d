@@ -2,7 +2,7 @@
 /* At work before the first process is: test/boot/dlog.py claims what it records. */
 #pragma D option quiet
 
-BEGIN { printf("armed\n"); }
+BEGIN { printf("armed\n%d\n", `kernel_process->pid); }
 proc:::create { printf("%d %s\n", (int)arg1, stringof(arg2)); }
 syscall::trace_event:entry /execname == "evstorm" && arg2 == 77/ { logstop(); }
 sched:::on-cpu { @[execname] = count(); }
