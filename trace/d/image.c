@@ -90,15 +90,23 @@ static int check_kernel(const struct d_image *image, struct d_refusal *refusal)
     return -D_EINVAL;
 }
 
-/* The most that an option may be, UINT32_MAX: anything. 0: there is no such option. */
-static const uint32_t option_most[D_OPT_MAX] = {
-    [D_OPT_BUFSIZE] = UINT32_MAX,      [D_OPT_AGGSIZE] = UINT32_MAX,
-    [D_OPT_SPECSIZE] = UINT32_MAX,     [D_OPT_NSPEC] = UINT32_MAX,
-    [D_OPT_DYNVARSIZE] = UINT32_MAX,   [D_OPT_STRSIZE] = D_STRSIZE_MAX,
-    [D_OPT_BUFPOLICY] = D_POLICY_RING, [D_OPT_BUFRESIZE] = D_RESIZE_MANUAL,
-    [D_OPT_CPU] = UINT32_MAX,          [D_OPT_CLEANRATE] = UINT32_MAX,
-    [D_OPT_STATUSRATE] = UINT32_MAX,   [D_OPT_STACKFRAMES] = UINT32_MAX,
-    [D_OPT_USTACKFRAMES] = UINT32_MAX, [D_OPT_DESTRUCTIVE] = 1,
+/* The most that an option may be. 0: there is no such option. */
+enum { ANYTHING = 255 };
+static const uint8_t option_most[D_OPT_MAX] = {
+    [D_OPT_BUFSIZE] = ANYTHING,
+    [D_OPT_AGGSIZE] = ANYTHING,
+    [D_OPT_SPECSIZE] = ANYTHING,
+    [D_OPT_NSPEC] = ANYTHING,
+    [D_OPT_DYNVARSIZE] = ANYTHING,
+    [D_OPT_STRSIZE] = ANYTHING, /* see below */
+    [D_OPT_BUFPOLICY] = D_POLICY_RING,
+    [D_OPT_BUFRESIZE] = D_RESIZE_MANUAL,
+    [D_OPT_CPU] = ANYTHING,
+    [D_OPT_CLEANRATE] = ANYTHING,
+    [D_OPT_STATUSRATE] = ANYTHING,
+    [D_OPT_STACKFRAMES] = ANYTHING,
+    [D_OPT_USTACKFRAMES] = ANYTHING,
+    [D_OPT_DESTRUCTIVE] = 1,
 };
 
 static int check_options(const struct d_image *image, struct d_refusal *refusal)
@@ -110,8 +118,8 @@ static int check_options(const struct d_image *image, struct d_refusal *refusal)
         if (most == 0 || o->pad) {
             return d_refuse(refusal, D_REASON_OPTION);
         }
-        if ((o->value > most && most != UINT32_MAX) ||
-            (o->value == 0 && o->option == D_OPT_STRSIZE)) {
+        if ((o->value > most && most != ANYTHING) ||
+            (o->value - 1 >= D_STRSIZE_MAX && o->option == D_OPT_STRSIZE)) {
             return d_refuse(refusal, D_REASON_OPTION_RANGE);
         }
     }
