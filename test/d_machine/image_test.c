@@ -79,31 +79,6 @@ static void test_good(void **state)
     refused(0, "");
 }
 
-/* Any bit of the kernel's id that is another: both are named, which the reason alone doesn't. */
-static void test_kernel(void **state)
-{
-    struct d_refusal refusal;
-
-    (void)state;
-    assert_string_equal(d_reason_text(D_REASON_OTHER_KERNEL),
-                        "compiled for another build of the kernel");
-    for (unsigned i = 0; i < sizeof(fake.kernel); i++) {
-        fake.kernel[i] = (uint8_t)(i + 1);
-    }
-    build();
-    image_end(b);
-    memcpy(IMAGE->kernel, fake.kernel, sizeof(fake.kernel));
-    refused(0, "");
-    for (unsigned i = 0; i < 8 * sizeof(fake.kernel); i++) {
-        IMAGE->kernel[i / 8] ^= (uint8_t)(1 << i % 8);
-        refused(-EINVAL, "another");
-        assert_int_equal(d_image_check(b->bytes, b->size, &refusal), -EINVAL);
-        assert_int_equal(refusal.reason, D_REASON_OTHER_KERNEL);
-        IMAGE->kernel[i / 8] ^= (uint8_t)(1 << i % 8);
-    }
-    refused(0, "");
-}
-
 static void test_header(void **state)
 {
     struct d_refusal refusal;
@@ -198,40 +173,6 @@ static void test_ecbs(void **state)
     BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = 4, "predicate that is no value");
     BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = UINT32_MAX, "predicate that is no value");
     BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = 3, "predicate that is no value");
-}
-
-/* So many actions that each ECB alone would do. */
-static void test_too_many(void **state)
-{
-    enum { ACTIONS = D_ACTIONS_MAX / 2 + 1 };
-    size_t size = sizeof(struct d_image) + 2 * sizeof(struct d_image_ecb) +
-                  ACTIONS * sizeof(struct d_image_action) + 8;
-    struct d_image *image = calloc(1, size);
-    struct d_refusal refusal;
-
-    (void)state;
-    enum { ECBS = sizeof(struct d_image), FIRST = ECBS + 2 * sizeof(struct d_image_ecb) };
-    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
-                              .version = D_IMAGE_VERSION,
-                              .pointer_bytes = sizeof(void *),
-                              .dif_version = DIF_VERSION,
-                              .size = (uint32_t)size,
-                              .options = {ECBS, 0},
-                              .ecbs = {ECBS, 2},
-                              .actions = {FIRST, ACTIONS},
-                              .objects = {ECBS, 0},
-                              .variables = {ECBS, 0},
-                              .text = {ECBS, 0},
-                              .ints = {ECBS, 0},
-                              .strings = {(uint32_t)size - 8, 1}};
-    struct d_image_ecb *e = (struct d_image_ecb *)((char *)image + ECBS);
-    e[0].nactions = e[1].nactions = ACTIONS;
-    assert_int_equal(d_image_check(image, size, &refusal), -E2BIG);
-    assert_int_equal(refusal.reason, D_REASON_ACTIONS);
-    e[1].nactions--;
-    e[0].nactions--;
-    assert_int_equal(d_image_check(image, size, &refusal), 0);
-    free(image);
 }
 
 /* An image of objects that share all they have: so much text, so many variables in each's part. */
@@ -816,11 +757,11 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_good),         T(test_kernel),      T(test_header),        T(test_tables),
-        T(test_options),      T(test_objects),     T(test_ecbs),          T(test_too_many),
-        T(test_kinds),        T(test_destructive), T(test_aggregations),  T(test_bytes),
-        T(test_load_refuses), T(test_load_agrees), T(test_key_bytes),     T(test_cacheable),
-        T(test_memory),       T(test_flips),       T(test_large_objects), T(test_many_variables),
+        T(test_good),          T(test_header),         T(test_tables),       T(test_options),
+        T(test_objects),       T(test_ecbs),           T(test_kinds),        T(test_destructive),
+        T(test_aggregations),  T(test_bytes),          T(test_load_refuses), T(test_load_agrees),
+        T(test_key_bytes),     T(test_cacheable),      T(test_memory),       T(test_flips),
+        T(test_large_objects), T(test_many_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
