@@ -6,8 +6,10 @@
  * (SystemCtl()): before one has, a reset would only lead to the same panic.
  *
  * Nothing here is relied on: the record is complete after its certain part and is made so again
- * with what could fail; a panic inside a panic ends at once. If two CPUs panic, the second one
- * waits for the end that the first one makes. Proved by test/boot/dies.py and suite panic.
+ * with what could fail. A panic inside a panic, or a watchdog that bites meanwhile, makes the
+ * record count as far as it is, and ends; if that fails, too, it ends at once, and at last it
+ * stands still until the watchdog's second bite. If two CPUs panic, the second one waits for the
+ * end that the first one makes. Proved by test/boot/dies.py and suite panic.
  */
 #include "kernel/panic.h"
 
@@ -17,6 +19,7 @@
 #include "kernel/cpu.h"
 #include "kernel/panic_record.h"
 #include "kernel/process.h"
+#include "kernel/string.h"
 
 #define PANIC_STATUS 101
 #define STOP_SHARE 20         /* the other CPUs are given up after a twentieth of a second */
@@ -58,6 +61,30 @@ static void __attribute__((noreturn)) end(void)
     arch_shutdown(PANIC_STATUS);
 }
 
+/* The panic itself has gone wrong. */
+static void __attribute__((noreturn)) goes_wrong(const char *fmt, va_list args)
+{
+    static unsigned times;
+    static char text[KYMO_PANIC_TEXT];
+    struct kymo_panic *record = panic_record_begun();
+
+    if (++times > 2) {
+        stand_still();
+    }
+    if (times == 1) {
+        ktext(text, sizeof(text), fmt, args);
+        if (record && !record->reason[0]) {
+            memcpy(record->reason, text, sizeof(text));
+        }
+        if (record) {
+            panic_record_seal(record);
+        }
+        kprintf("\nin the kernel's panic: %s\n", text);
+    }
+    end();
+}
+
+/* NULL: this CPU is in its panic already. */
 static struct cpu *enter(void)
 {
     struct cpu *cpu = this_cpu();
@@ -67,7 +94,7 @@ static struct cpu *enter(void)
     if (!__atomic_compare_exchange_n(&panics_on, &first, cpu->id + 1, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
         if (first == cpu->id + 1) {
-            end();
+            return NULL;
         }
         stand_still();
     }
@@ -99,8 +126,11 @@ static void __attribute__((noreturn))
 panic(unsigned kind, const uint64_t *registers, const char *fmt, va_list args)
 {
     struct cpu *cpu = enter();
-    struct kymo_panic *record = panic_record_begin(cpu, kind, registers);
 
+    if (!cpu) {
+        goes_wrong(fmt, args);
+    }
+    struct kymo_panic *record = panic_record_begin(cpu, kind, registers);
     ktext(record->reason, sizeof(record->reason), fmt, args);
     panic_record_seal(record);
     uint32_t still = stop_others();

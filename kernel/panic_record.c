@@ -9,7 +9,8 @@
 #include "kernel/retain.h"
 #include "kernel/string.h"
 
-static struct kymo_panic here; /* while the retained memory has what an earlier boot left */
+static struct kymo_panic here;   /* while the retained memory has what an earlier boot left */
+static struct kymo_panic *begun; /* own CPU, but by an exception at any time */
 
 static const char *const arm_names[] = {
 #define REGISTER(name) #name,
@@ -45,7 +46,6 @@ static void name_copy(char to[KYMO_PANIC_NAME], const char *from)
 
 static void who_ran(struct kymo_panic *record, const struct thread *t)
 {
-    record->call = THREAD_CALL_NONE;
     if (t && t->proc) {
         record->pid = t->proc->pid;
         record->tid = t->tid;
@@ -68,8 +68,15 @@ struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
     record->time = arch_cycles();
     record->nregisters = this_machine().count;
     memcpy(record->registers, registers, record->nregisters * sizeof(*registers));
+    record->call = THREAD_CALL_NONE;
+    __atomic_store_n(&begun, record, __ATOMIC_RELEASE);
     who_ran(record, cpu->current);
     return record;
+}
+
+struct kymo_panic *panic_record_begun(void)
+{
+    return begun;
 }
 
 void panic_record_seal(struct kymo_panic *record)

@@ -10,6 +10,8 @@
  */
 struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
                                       const uint64_t *registers);
+/* That record, when the panic has run into another one; NULL: it wasn't that far. */
+struct kymo_panic *panic_record_begun(void);
 /* What may go wrong to find out: return addresses, what the others do; stopped: a mask. */
 void panic_record_more(struct kymo_panic *record, const struct cpu *cpu, uint32_t stopped);
 /* From here on the next boot will find it as it is now. */

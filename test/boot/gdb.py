@@ -62,12 +62,22 @@ class Stub:
             self.ask(f"z1,{at:x},{size}")
         return hit
 
-    def set_register(self, number, value, size):
-        """QEMU lets only those write registers who have asked what there are."""
+    def know_registers(self):
+        """QEMU lets only those at registers who have asked what there are."""
         self.ask("qXfer:features:read:target.xml:0,ff")
+
+    def set_register(self, number, value, size):
+        self.know_registers()
         answer = self.ask(f"P{number:x}={value.to_bytes(size, 'little').hex()}")
         if answer != "OK":
             raise AssertionError(f"the gdb stub says {answer!r} to a register's value")
+
+    def memory(self, at, size):
+        return bytes.fromhex(self.ask(f"m{at:x},{size:x}"))
+
+    def register(self, number, size):
+        self.know_registers()
+        return int.from_bytes(bytes.fromhex(self.ask(f"p{number:x}"))[:size], "little")
 
     def go_on(self):
         self.send("c")

@@ -70,8 +70,9 @@ class Machine:
                 return answer["return"]
 
     def wait_paused(self):
-        """Until the guest has asked for a reset (or power off)."""
-        while "STOP" not in self.events:
+        """Until the guest has asked for a reset (or power off). A debugger stops it, too."""
+        while not ("SHUTDOWN" in self.events and
+                   "STOP" in self.events[self.events.index("SHUTDOWN"):]):
             answer = self.line()
             if "event" in answer:
                 self.events.append(answer["event"])

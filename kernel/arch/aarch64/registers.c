@@ -2,7 +2,8 @@
 /* AArch64: registers for a panic, in the order of kernel/abi/sys/panic.h. Any context. */
 #include "kernel/arch/aarch64/port.h"
 
-struct a64_fatal_frame a64_panicked; /* kernel_panic() in vectors.S; x16 and x17 are not kept */
+/* kernel_panic() in vectors.S, by its CPU; x16 and x17 are not kept. */
+struct a64_fatal_frame a64_panicked[A64_MAX_CPUS];
 
 void a64_registers(uint64_t *registers, const struct a64_fatal_frame *frame, uint64_t pc,
                    uint64_t psr)
@@ -19,5 +20,8 @@ void a64_registers(uint64_t *registers, const struct a64_fatal_frame *frame, uin
 
 void arch_panic_registers(uint64_t *registers)
 {
-    a64_registers(registers, &a64_panicked, a64_panicked.x[30], 0);
+    const struct a64_fatal_frame *frame =
+        &a64_panicked[a64_read_sysreg(mpidr_el1) & (A64_MAX_CPUS - 1)];
+
+    a64_registers(registers, frame, frame->x[30], 0);
 }

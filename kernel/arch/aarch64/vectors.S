@@ -207,12 +207,19 @@ a64_el1_exception:
     mov x0, sp
     bl a64_fatal
 
-/* kernel_panic(format, ...): all registers as they were, for arch_panic_registers(). */
+/* kernel_panic(format, ...): all registers as they were, for arch_panic_registers(). Two CPUs may
+ * panic at once: each has its place. */
     .global kernel_panic
     .type kernel_panic, %function
 kernel_panic:
+    mrs x17, mpidr_el1
+    and x17, x17, #(A64_MAX_CPUS - 1)
     adrp x16, a64_panicked
     add x16, x16, :lo12:a64_panicked
+    add x16, x16, x17, lsl #8
+    .if FATAL_SIZE != 1 << 8
+    .error "the size of a64_panicked's elements"
+    .endif
     stp x0, x1, [x16]
     stp x2, x3, [x16, #CTX_X(2)]
     stp x4, x5, [x16, #CTX_X(4)]
