@@ -72,23 +72,35 @@ int kymo_help(const struct kymo_command *command)
     return fputs(command->help, stdout) == EOF || fflush(stdout) != 0 ? KYMO_FAILURE : KYMO_OK;
 }
 
-void kymo_report_damage(const struct kev *kev)
+void kymo_report_error(const struct kev_error *error)
+{
+    kymo_error("%s%s", error->text, error->recoverable ? "; `--recover` reads what is sound" : "");
+}
+
+bool kymo_report_damage(const struct kev *kev)
 {
     const struct kev_damage *damage = kev_damage(kev);
+    const struct kev_info *info = kev_info(kev);
 
     if (damage->first[0] == '\0') {
         /* Another kernel's: nothing is wrong with them, but they are not all there. */
         if (damage->events > 0) {
             kymo_error("%s: %" PRIu64 " combine events without a beginning or an end: left out",
-                       kev_info(kev)->path, damage->events);
+                       info->path, damage->events);
         }
-        return;
+        return true;
+    }
+    if (info->buffers == 0) {
+        kymo_error("%s: nothing to recover: no buffer of events is in its %" PRIu64 " bytes",
+                   info->path, info->size);
+        return false;
     }
     kymo_error("%s: recovered; passed over: %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64
                " slots, %" PRIu64 " incomplete events, %" PRIu64
                " buffers out of order; first at byte %" PRIu64 ": %s",
-               kev_info(kev)->path, damage->bytes, damage->places, damage->slots, damage->events,
+               info->path, damage->bytes, damage->places, damage->slots, damage->events,
                damage->sequences, damage->first_offset, damage->first);
+    return true;
 }
 
 void kymo_progress(void *what, uint64_t done, uint64_t total)

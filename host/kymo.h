@@ -36,7 +36,10 @@ int kymo_usage(const char *command, const char *format, ...) __attribute__((form
 int kymo_bad_option(const char *command, int argc, char **argv, int result);
 int kymo_help(const struct kymo_command *command);
 /* What --recover passed over, if anything. */
-void kymo_report_damage(const struct kev *kev);
+/* False: not one buffer could be read. */
+bool kymo_report_damage(const struct kev *kev);
+/* An error of a capture, with the remedy. */
+void kymo_report_error(const struct kev_error *error);
 
 /* Progress of long work, on standard error if that is a terminal; done: clears the line. */
 void kymo_progress(void *what, uint64_t done, uint64_t total);

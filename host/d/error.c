@@ -24,6 +24,19 @@ static const struct d_line *find_in(const struct d_parse *p, struct d_place plac
     return NULL;
 }
 
+/* A terminal obeys no script, which may be any file. */
+static const char *printable(struct d_session *d, const char *line, size_t length)
+{
+    char *copy = d_alloc(d, length + 1);
+
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)line[i];
+
+        copy[i] = (c < ' ' && c != '\t') || c == 0x7f ? '?' : line[i];
+    }
+    return copy;
+}
+
 /* The text of the place's line: of whatever source it was. */
 static const char *source_line(struct d_session *d, struct d_place place)
 {
@@ -32,7 +45,7 @@ static const char *source_line(struct d_session *d, struct d_place place)
         if (line) {
             const char *newline = memchr(line->start, '\n', (size_t)(p->end - line->start));
             const char *end = newline ? newline : p->end;
-            return d_strndup(d, line->start, (size_t)(end - line->start));
+            return printable(d, line->start, (size_t)(end - line->start));
         }
     }
     return NULL;

@@ -146,15 +146,16 @@ static int run_core(const struct extract *extract, struct core_options *core, in
 }
 
 static int run_disk(struct extract *extract, const struct core_options *core, int left,
-                    const char *path)
+                    char **paths)
 {
     if (core->base || core->page) {
         return kymo_usage("extract", "extract: --base and --page are for --core");
     }
     if (left != 1) {
-        return kymo_usage("extract", left == 0 ? "extract: which disk?" : "extract: one disk only");
+        return left == 0 ? kymo_usage("extract", "extract: which disk?")
+                         : kymo_usage("extract", "extract: one disk only, not %s too", paths[1]);
     }
-    extract->path = path;
+    extract->path = paths[0];
     return run(extract);
 }
 
@@ -165,7 +166,7 @@ static int extract_main(int argc, char **argv)
     int option;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:ln:o:d:h", extract_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":ln:o:d:h", extract_options, NULL)) != -1) {
         switch (option) {
         case 'l':
             extract.list = true;
@@ -184,7 +185,7 @@ static int extract_main(int argc, char **argv)
         }
     }
     return core.core ? run_core(&extract, &core, argc - optind)
-                     : run_disk(&extract, &core, argc - optind, argv[optind]);
+                     : run_disk(&extract, &core, argc - optind, argv + optind);
 }
 
 const struct kymo_command kymo_extract_command = {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/kymo.h"
@@ -58,10 +59,12 @@ static bool is_qcow2(int fd)
 int extract_disk_open(struct extract_disk *disk, const char *path)
 {
     disk->fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st = {.st_mode = 0};
     off_t bytes = disk->fd < 0 ? -1 : lseek(disk->fd, 0, SEEK_END);
 
-    if (bytes < 0) {
-        kymo_error("%s: %s", path, strerror(errno));
+    if (bytes < 0 || fstat(disk->fd, &st) != 0 || S_ISDIR(st.st_mode)) {
+        kymo_error("%s: %s", path,
+                   bytes < 0 || !S_ISDIR(st.st_mode) ? strerror(errno) : "a directory, not a disk");
         extract_disk_close(disk);
         return -1;
     }

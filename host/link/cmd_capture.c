@@ -202,7 +202,7 @@ static int capture_main(int argc, char **argv)
     int option;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:t:o:n:h", capture_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":t:o:n:h", capture_options, NULL)) != -1) {
         switch (option) {
         case 't':
             capture.target = optarg;
@@ -222,8 +222,8 @@ static int capture_main(int argc, char **argv)
         }
     }
     if (capture.target == NULL || optind < argc) {
-        return kymo_usage("capture", capture.target == NULL ? "capture: which target? -t TARGET"
-                                                            : "capture: one target only");
+        return capture.target == NULL ? kymo_usage("capture", "capture: which target? -t TARGET")
+                                      : kymo_usage("capture", "capture: what is %s?", argv[optind]);
     }
     cmd_catch_signals();
     return capture_run(&capture);

@@ -148,7 +148,7 @@ static int console_main(int argc, char **argv)
     int option;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:t:h", console_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":t:h", console_options, NULL)) != -1) {
         if (option == 'h') {
             return kymo_help(&kymo_console_command);
         }
@@ -158,8 +158,8 @@ static int console_main(int argc, char **argv)
         console.target = optarg;
     }
     if (console.target == NULL || optind < argc) {
-        return kymo_usage("console", console.target == NULL ? "console: which target? -t TARGET"
-                                                            : "console: one target only");
+        return console.target == NULL ? kymo_usage("console", "console: which target? -t TARGET")
+                                      : kymo_usage("console", "console: what is %s?", argv[optind]);
     }
     cmd_catch_signals();
     return console_run(&console);

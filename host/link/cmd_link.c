@@ -126,19 +126,29 @@ static int run(const struct measure *m)
     return status;
 }
 
+static bool number_parse(const char *text, unsigned long long *number)
+{
+    char *end;
+
+    *number = strtoull(text, &end, 0);
+    return *text >= '0' && *text <= '9' && *end == '\0';
+}
+
 static int link_main(int argc, char **argv)
 {
     struct measure m = {.seed = (unsigned long)time(NULL)};
     int option;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:t:h", link_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":t:h", link_options, NULL)) != -1) {
         switch (option) {
         case 't':
             m.target = optarg;
             break;
         case OPT_BYTES:
-            m.bytes = strtoull(optarg, NULL, 0);
+            if (!number_parse(optarg, &m.bytes)) {
+                return kymo_usage("link", "link: --bytes %s: not a number", optarg);
+            }
             break;
         case OPT_SEED:
             m.seed = strtoul(optarg, NULL, 0);
@@ -150,8 +160,8 @@ static int link_main(int argc, char **argv)
         }
     }
     if (m.target == NULL || optind < argc) {
-        return kymo_usage("link", m.target == NULL ? "link: which target? -t TARGET"
-                                                   : "link: one target only");
+        return m.target == NULL ? kymo_usage("link", "link: which target? -t TARGET")
+                                : kymo_usage("link", "link: what is %s?", argv[optind]);
     }
     cmd_catch_signals();
     return run(&m);

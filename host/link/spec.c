@@ -172,6 +172,11 @@ static int tty_open(const char *spec, char *why, size_t room)
     snprintf(path, sizeof(path), "%.*s", at ? (int)(at - spec) : (int)strlen(spec), spec);
     snprintf(number, sizeof(number), "%d", DEFAULT_BAUD);
     int fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && !isatty(fd)) {
+        close(fd);
+        snprintf(why, room, "%s: not a serial line", path);
+        return -1;
+    }
     if (fd < 0 || ioctl(fd, TIOCEXCL) != 0 || tty_set(fd, baud_speed(at ? at + 1 : number)) != 0) {
         return failed(fd, path, why, room);
     }

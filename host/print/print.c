@@ -172,10 +172,12 @@ static int print_capture(struct print *print, struct kev *kev)
     status = output_close(print);
     kymo_progress_end();
     if (result == KEV_ERROR) {
-        kymo_error("%s", error.text);
+        kymo_report_error(&error);
         status = KYMO_FAILURE;
     }
-    kymo_report_damage(kev);
+    if (!kymo_report_damage(kev)) {
+        status = KYMO_FAILURE;
+    }
     if (print->verbose) {
         kymo_error("%s: %" PRIu64 " events", kev_info(kev)->path, print->events);
     }
@@ -195,7 +197,7 @@ static int print_main(int argc, char **argv)
     kev = print_open(&print, &error);
     kymo_progress_end();
     if (kev == NULL) {
-        kymo_error("%s", error.text);
+        kymo_report_error(&error);
         return KYMO_FAILURE;
     }
     print.out = calloc(1, sizeof(*print.out));

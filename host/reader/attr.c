@@ -145,6 +145,11 @@ static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev
     size_t begin = strlen(BEGIN);
     long at = 0;
 
+    if (len == 0) {
+        kev_fail_plain(error, kev->file.path, "is empty");
+        error->incomplete = true;
+        return -1;
+    }
     if (memcmp(text, BEGIN, len < begin ? len : begin) != 0) {
         return kev_fail(kev, error, 0, "not a capture: it does not start with " BEGIN);
     }

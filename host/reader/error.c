@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reader's messages: each names the file, the byte offset, what is wrong and the remedy.
+ * The reader's messages: each names the file, the byte offset and what is wrong.
  * Proof: test/host/test_damage.c.
  */
 #include <inttypes.h>
@@ -18,8 +18,8 @@ static void kev_message(struct kev *kev, struct kev_error *error, uint64_t offse
 
     vsnprintf(what, sizeof(what), format, args);
     error->offset = offset;
-    snprintf(error->text, sizeof(error->text),
-             "%.200s: %s at byte %" PRIu64 " (0x%" PRIx64 "): %s; `--recover` reads what is sound",
+    error->recoverable = !kev->options.recover;
+    snprintf(error->text, sizeof(error->text), "%.200s: %s at byte %" PRIu64 " (0x%" PRIx64 "): %s",
              kev->file.path, state, offset, offset, what);
 }
 
@@ -54,7 +54,7 @@ int kev_fail_plain(struct kev_error *error, const char *path, const char *format
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    error->incomplete = false;
+    error->incomplete = error->recoverable = false;
     error->offset = 0;
     snprintf(error->text, sizeof(error->text), "%.300s: %s", path, what);
     return -1;

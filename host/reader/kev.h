@@ -25,10 +25,11 @@
 struct kev;
 
 struct kev_error {
-    bool incomplete; /* the file ends too early: all before has been given; more may come if it is
-                        being written */
+    bool incomplete;  /* the file ends too early: all before has been given; more may come if it is
+                         being written */
+    bool recoverable; /* with `recover` set there may be sound parts */
     uint64_t offset;
-    char text[768]; /* whole message: file, offset, what, remedy */
+    char text[768]; /* whole message: file, offset, what */
 };
 
 struct kev_options {

@@ -86,7 +86,7 @@ static enum read stat_read(struct stat *stat)
     kymo_progress_end();
     stat_finish(stat);
     if (result == KEV_ERROR) {
-        kymo_error("%s", error.text);
+        kymo_report_error(&error);
         stat->cut = error.incomplete;
     }
     return result == KEV_END ? STAT_WHOLE : error.incomplete ? STAT_CUT : STAT_BROKEN;
@@ -124,7 +124,9 @@ static int stat_capture(const struct request *request, struct kev *kev)
         status = stat_show(request, stat);
     }
     status = read == STAT_WHOLE ? status : KYMO_FAILURE;
-    kymo_report_damage(kev);
+    if (!kymo_report_damage(kev)) {
+        status = KYMO_FAILURE;
+    }
     stat_free(stat);
     free(stat);
     return status;
@@ -145,7 +147,7 @@ static int stat_main(int argc, char **argv)
     kev = kev_open(request.input, &options, &error);
     kymo_progress_end();
     if (kev == NULL) {
-        kymo_error("%s", error.text);
+        kymo_report_error(&error);
         return KYMO_FAILURE;
     }
     status = stat_capture(&request, kev);

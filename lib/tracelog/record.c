@@ -95,7 +95,7 @@ static int begin(tracelog_instance_t *log)
     char args[KYMO_TRACE_NAME_MAX + 24];
 
     TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner);
-    snprintf(args, sizeof(args), "%s (sys/tracelog.h)", owner.name);
+    snprintf(args, sizeof(args), "%s%s (sys/tracelog.h)", owner.name, log->ring ? " -r" : "");
     struct capture_header header = {.file = "-", .args = args};
     int result = capture_header_write(&header, tracelog_put, log);
 
