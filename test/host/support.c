@@ -81,6 +81,9 @@ struct support_read support_read_all(struct kev *kev)
         style.one_line = !style.one_line;
     }
     read.error = result == KEV_ERROR;
+    if (read.error) {
+        print_message("%s\n", read.why.text);
+    }
     out_flush(out);
     close(out->fd);
     free(out);
