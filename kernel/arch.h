@@ -43,6 +43,7 @@ typedef uintptr_t paddr_t;
  */
 
 #define ARCH_PROBE_WORDS 6 /* of a function probe's slot */
+#define ARCH_SITE_BYTES 4  /* of a trace site */
 
 /* This CPU's struct cpu. */
 static inline struct cpu *arch_cpu(void);
@@ -238,10 +239,11 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
 /* A branch of so many bytes, as it is in memory; false: it doesn't reach, or the CPU has none. */
 bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes);
 uintptr_t arch_probe_target(uintptr_t site); /* of a branch; 0: there is none */
-/* Writes to the kernel's text and makes it seen. No other CPU executes it now. */
+/* Writes to the kernel's text and makes it seen. No other CPU executes it now, or it is the same
+ * that is there. */
 void arch_text_write(uintptr_t at, const void *from, size_t bytes);
-/* Patches a trace site: on != 0 makes it jump. Lock held or before SMP start; arch_text_sync() done
- * once by the caller after a batch. */
+/* Patches a trace site: on != 0 makes it jump. Lock held or before SMP start; after a batch the
+ * caller does arch_text_sync(), and calls all other CPUs if they are to find it there at once. */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on);
 
 /* ---- what the port calls ----------------------------------------------------------------------

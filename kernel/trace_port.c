@@ -6,7 +6,9 @@
 #include "kernel/intr.h"
 #include "kernel/kercall.h"
 #include "kernel/object.h"
+#include "kernel/string.h"
 #include "kernel/trace_dump.h"
+#include "trace/filter.h"
 #include "trace/trace.h"
 
 /* As the trace sites record themselves: trace/port/<cpu>.h. */
@@ -127,8 +129,11 @@ void trace_port_buffer_freed(void)
     trace_dump_wake();
 }
 
+static uint32_t patched[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] since the last sync */
+
 void trace_port_site_set(unsigned id, enum trace_site_mode mode)
 {
+    patched[id / 32] |= 1u << id % 32;
     for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
         if (site->id == id) {
             arch_site_patch(site->at, mode == TRACE_SITE_ALL ? site->all : site->log,
@@ -137,7 +142,34 @@ void trace_port_site_set(unsigned id, enum trace_site_mode mode)
     }
 }
 
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* The same words once more. */
+static void write_again(void)
+{
+    for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
+        if (trace_bit(patched, (unsigned)site->id)) {
+            arch_text_write(site->at, (const void *)site->at, ARCH_SITE_BYTES);
+        }
+    }
+}
+
+/*
+ * A CPU that has been called back executes what is written now. The second writing is for machines
+ * that translate code: QEMU keeps a translation that another CPU began before the text was written
+ * and finished after it (seen with 7.2), and from then on every CPU executes the old text. None is
+ * in the making any more when all have been called, and writing throws away those that were made.
+ * Proved by suite sites-multi.
+ */
 void trace_port_sites_sync(void)
 {
     arch_text_sync(__kernel_start, (size_t)(__text_end - __kernel_start));
+    if (CONFIG_CPUS > 1 && cpu_online_count() > 1) {
+        cpu_run_on_all(nothing, NULL);
+        write_again();
+    }
+    memset(patched, 0, sizeof(patched));
 }

@@ -17,6 +17,7 @@
 
 struct trace_filter trace_filter;
 static uint8_t sites[TRACE_EV_COUNT];                   /* [k] enum trace_site_mode, as patched */
+static bool unsettled;                                  /* [k] some were since the last sync */
 uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
 uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
 
@@ -259,31 +260,34 @@ static bool site_wanted(unsigned id)
     }
 }
 
-static bool set_site(unsigned id)
+static void set_site(unsigned id)
 {
     bool logged = trace_bit(trace_site_logged, id);
     bool asks = trace_gate_armed || trace_bit(trace_filter.row_limited, id);
     bool all = trace_bit(trace_site_probed, id) || (logged && asks);
     enum trace_site_mode mode = all ? TRACE_SITE_ALL : logged ? TRACE_SITE_LOG : TRACE_SITE_OFF;
-    if (mode == sites[id]) {
-        return false;
+    if (mode != sites[id]) {
+        sites[id] = (uint8_t)mode;
+        trace_port_site_set(id, mode);
+        unsettled = true;
     }
-    sites[id] = (uint8_t)mode;
-    trace_port_site_set(id, mode);
-    return true;
+}
+
+void trace_sites_settle(void)
+{
+    if (unsettled) {
+        unsettled = false;
+        trace_port_sites_sync();
+    }
 }
 
 void trace_filter_apply(bool running)
 {
-    bool changed = false;
-
     for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
         set_bits(trace_site_logged, id, 1, running && site_wanted(id));
-        changed |= set_site(id);
+        set_site(id);
     }
-    if (changed) {
-        trace_port_sites_sync();
-    }
+    trace_sites_settle();
 }
 
 void trace_site_probe(unsigned id, bool on)

@@ -62,8 +62,10 @@ unsigned trace_filter_class_of(unsigned id);
 bool trace_filter_state(unsigned id, unsigned *state);
 /* Makes the sites as the filter and `running` say. */
 void trace_filter_apply(bool running);
-/* D listens on a site (TRACE_EV_*), or does no longer. Kernel lock. */
+/* D listens on a site (TRACE_EV_*), or does no longer; on every CPU when trace_sites_settle()
+ * returns, which is for a batch of them. Kernel lock. */
 void trace_site_probe(unsigned id, bool on);
+void trace_sites_settle(void);
 /* [a] Who listens on a site: the log, D. */
 extern uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)];
 extern uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];

@@ -93,9 +93,11 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
 bool trace_port_raise(unsigned cpu, uint32_t value);
 /* A buffer became FREE: wake the state dump if it waits. Lock held. */
 void trace_port_buffer_freed(void);
-/* Switches all sites of event `id`, visible on every CPU when it returns. */
+/* Switches all sites of event `id`. */
 void trace_port_site_set(unsigned id, enum trace_site_mode mode);
-void trace_port_sites_sync(void); /* after a batch of trace_port_site_set() */
+/* After a batch of them: when it returns every CPU finds its sites as they were set, and none
+ * goes on in one as it was before. Kernel lock; waits for the other CPUs. */
+void trace_port_sites_sync(void);
 /* D's probes on a site: all arguments of the event and, of a thread's state, the state behind them;
  * at least 5 words. Any context. */
 void trace_port_fire(unsigned id, const uint64_t *words);

@@ -214,7 +214,7 @@ static void disable(uint32_t probe, void *arg)
 #define PROVIDER(n) \
     { \
         .name = #n, .attributes = D_KERNEL_ATTRIBUTES, .enable = enable, .disable = disable, \
-        .argument = argument, .argument_type = argument_type \
+        .settle = trace_sites_settle, .argument = argument, .argument_type = argument_type \
     }
 static const struct d_provider providers[] = {
     PROVIDER(sdt),  PROVIDER(sched), PROVIDER(proc),     PROVIDER(msg),

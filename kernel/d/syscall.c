@@ -129,6 +129,7 @@ static const struct d_provider provider = {.name = "syscall",
                                            .attributes = D_KERNEL_ATTRIBUTES,
                                            .enable = enable,
                                            .disable = disable,
+                                           .settle = trace_sites_settle,
                                            .argument = argument,
                                            .argument_type = argument_type};
 

@@ -5,12 +5,12 @@ boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
 	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz t_storms \
 	t_slain t_console t_events t_calls t_object victim
-boot_programs += t_limits t_daemon t_signal t_gate t_tracelog
+boot_programs += t_limits t_daemon t_signal t_gate t_tracelog t_sites
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
 t_gate_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
-$(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
+$(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms t_sites,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 t_events_SRCS += $(addprefix test/boot/programs/,truth.c instrumented.c)
 t_calls_SRCS += $(addprefix test/boot/programs/,truth.c every_call.c calls_ipc.c calls_sync.c calls_time.c calls_cut.c \
 	calls_process.c)
@@ -80,6 +80,7 @@ gate_D := $(wildcard test/boot/gate/*.d) test/boot/gate/foreign.d test/boot/life
 fbt_D := $(wildcard test/boot/fbt/*.d)
 fbtall_D := $(fbt_D)
 life_D := $(wildcard test/boot/life/*.d) test/boot/d/all.d test/boot/life/range.d
+sites_D := test/boot/faults/faults_nops.d
 faults_D := $(wildcard test/boot/faults/*.d) test/boot/life/peek.d test/boot/life/range.d
 dfuzz_D := $(sort $(life_D) $(faults_D) $(fbt_D))
 dfuzz-soak_D := $(dfuzz_D)

@@ -244,9 +244,10 @@ SUITES = [
           timeout=900, soak=True),
     Suite("faults", "D programs that fault, everywhere: counted, and no harm done", "faults",
           tests=4),
-    # In make soak until its fault is found: on a loaded host an ERROR record was missing on CPU 0.
     Suite("faults-multi", "the same on 4 real threads", "faults", A64, "multi", cpus=4, tests=4,
-          timeout=240, soak=True),
+          timeout=240),
+    Suite("sites-multi", "trace sites on and off while all CPUs execute them: on 4 real threads",
+          "sites", A64, "multi", cpus=4, tests=1, timeout=240),
     Suite("dfuzz", "random calls of D's control, by who may and who may not", "dfuzz", cpus=1,
           tests=27),
     Suite("dfuzz-soak", "more of the same on 4 real threads", "dfuzz-soak", A64, "multi", cpus=4,

@@ -286,6 +286,14 @@ static bool probed(const struct row *row)
     return fake.fired != before;
 }
 
+static void listen(unsigned site, bool on)
+{
+    trace_site_probe(site, on);
+    assert_true(fake.unsynced);
+    trace_sites_settle();
+    assert_false(fake.unsynced);
+}
+
 static void a_probe_gets_every_word(void **state)
 {
     (void)state;
@@ -295,10 +303,10 @@ static void a_probe_gets_every_word(void **state)
     for (unsigned i = 0; i < ROWS; i++) {
         if (rows[i].site != TRACE_EV_COUNT) {
             assert_false(probed(&rows[i]));
-            trace_site_probe(rows[i].site, true);
+            listen(rows[i].site, true);
             assert_true(probed(&rows[i]));
             check_words(&rows[i]);
-            trace_site_probe(rows[i].site, false);
+            listen(rows[i].site, false);
             assert_false(probed(&rows[i]));
         }
     }
@@ -320,7 +328,7 @@ static void a_thread_remembers_a_predicate(void **state)
             continue;
         }
         const uint32_t *nobody = trace_port_skips[site];
-        trace_site_probe(site, true);
+        listen(site, true);
         trace_port_skips[site] = &predicate;
         trace_host_remembered = predicate;
         assert_false(probed(&rows[i]));
@@ -329,7 +337,7 @@ static void a_thread_remembers_a_predicate(void **state)
         trace_host_remembered = 0;
         trace_port_skips[site] = nobody;
         assert_true(probed(&rows[i]));
-        trace_site_probe(site, false);
+        listen(site, false);
         sites++;
     }
     assert_int_equal(loss_of(0).made, 3 * sites);

@@ -4,9 +4,9 @@
  *
  * A site is a nop or a branch, which the architecture lets other CPUs execute while it is replaced:
  * they run the one or the other. They run the new one after their next context synchronisation:
- * every exception entry and return, each turn of a lock spin, each wake-up from idle. So once the
- * lock has been held and released, only a CPU that has been inside one NOLOCK call all the time can
- * still have the old one, for the rest of that call. Proved by test/boot.
+ * every exception entry and return, each turn of a lock spin, each wake-up from idle. A cross-call
+ * makes each CPU do one of these: trace_port_sites_sync(). Proved by test/boot, suites sites-multi
+ * and fbt-multi.
  */
 #include "kernel/arch/aarch64/port.h"
 
