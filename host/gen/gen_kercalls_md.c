@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints docs/kercalls.md from kernel/abi/kercalls.def. Run by `make docs`; the build checks that
- * the committed page is what this prints.
+ * Prints docs/kercalls.md from kernel/abi/kercalls.def and errors.def. Run by `make docs`; the
+ * build checks that the committed page is what this prints.
  */
 #include "host/gen/gen.h"
 
@@ -33,6 +33,28 @@ static const struct row rows[] = {
 #include "kernel/abi/kercalls.def"
 };
 /* clang-format on */
+
+static const struct {
+    const char *call, *errors;
+} errors[] = {
+#define ERRORS(name, ...) {#name, #__VA_ARGS__},
+#include "kernel/abi/errors.def"
+};
+
+static const char errors_head[] =
+    "\n"
+    "## Errors\n"
+    "\n"
+    "From `kernel/abi/errors.def`: all errors that a call may end with. Tests make each of them\n"
+    "happen, and fail on any other. The functions of `<sys/neutrino.h>` return -1 and set "
+    "`errno`,\n"
+    "their `_r` twins return the negative number. `MsgSend()`'s EIO stands for whatever a server\n"
+    "gives to `MsgError()`. ETIMEDOUT is only after `TimerTimeout()`, EINTR only for a thread "
+    "that\n"
+    "is cancelled.\n"
+    "\n"
+    "| call | errors |\n"
+    "|---|---|\n";
 
 static const char head[] =
     "# Kernel calls\n"
@@ -79,6 +101,10 @@ int main(void)
         printf(" | %s | ", strcmp(row->flags, "0") == 0 ? "" : row->flags);
         gen_cell(row->doc);
         fputs(" |\n", stdout);
+    }
+    fputs(errors_head, stdout);
+    for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        printf("| %s | %s |\n", errors[i].call, errors[i].errors);
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every error of every kernel call (errors.def): one row each of a call that must end with it. A
+ * Every error of every kernel call (kernel/abi/errors.def): one row each of a call that must end with it. A
  * pair that no row has seen fails the test.
  */
 #include "test/unit_ipc/world.h"
@@ -437,7 +437,7 @@ static void test_all_seen(void **state)
         int errors[12];
     } all[] = {
 #define ERRORS(NAME, ...) {#NAME, KER_##NAME, {__VA_ARGS__}},
-#include "test/unit_ipc/errors.def"
+#include "kernel/abi/errors.def"
 #undef ERRORS
     };
     unsigned missing = 0;

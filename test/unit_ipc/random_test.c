@@ -56,7 +56,7 @@ static void check_error(const struct thread *t, int error)
         int errors[12];
     } rows[] = {
 #define ERRORS(NAME, ...) {KER_##NAME, {__VA_ARGS__}},
-#include "test/unit_ipc/errors.def"
+#include "kernel/abi/errors.def"
 #undef ERRORS
     };
     for (unsigned i = 0; error && i < sizeof(rows) / sizeof(rows[0]); i++) {
