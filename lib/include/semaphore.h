@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* POSIX unnamed semaphores over Sync*. -1 and errno on failure. Within one process only. */
+/*
+ * POSIX unnamed semaphores over Sync*, within one process. 0, or -1 and errno: EINVAL what is no
+ * semaphore or was destroyed, EFAULT a bad pointer. Any thread.
+ */
 #ifndef LIB_SEMAPHORE_H
 #define LIB_SEMAPHORE_H
 
@@ -10,11 +13,12 @@
 typedef struct kymo_sync_words sem_t;
 #define SEM_VALUE_MAX 0x7fffffff
 
-int sem_init(sem_t *sem, int shared, unsigned value); /* ENOSYS: shared is not 0 */
-int sem_destroy(sem_t *sem);
-int sem_post(sem_t *sem);
-int sem_wait(sem_t *sem);
-int sem_trywait(sem_t *sem);                                 /* EAGAIN: it is 0 */
+/* ENOSYS: shared is not 0; EINVAL: more than SEM_VALUE_MAX. */
+int sem_init(sem_t *sem, int shared, unsigned value);
+int sem_destroy(sem_t *sem); /* who waits gets EINVAL */
+int sem_post(sem_t *sem);    /* to the waiter of the highest priority. EOVERFLOW: at its maximum */
+int sem_wait(sem_t *sem);    /* a cancellation point, as sem_timedwait() */
+int sem_trywait(sem_t *sem); /* EAGAIN: it is 0 */
 int sem_timedwait(sem_t *sem, const struct timespec *until); /* CLOCK_REALTIME; ETIMEDOUT */
 int sem_getvalue(sem_t *sem, int *value);
 

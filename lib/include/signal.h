@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Signals as Kymo has them: all end the process, but those that it takes as pulses
- * (kymo_signal_pulse()), 0 only asks. Stands in for the C library's header,
- * whose struct sigevent and handlers do not exist here.
+ * (kymo_signal_pulse()), 0 only asks. Stands in for the C library's header, whose struct sigevent
+ * and handlers do not exist here. 0, or -1 and errno.
  */
 #ifndef LIB_SIGNAL_H
 #define LIB_SIGNAL_H
@@ -22,7 +22,9 @@
 
 typedef int sig_atomic_t;
 
+/* Oneself and one's children; anybody with ABILITY_KILL, else EPERM. pid 0: oneself. signo: 0 to
+ * 56, else EINVAL. ESRCH: no such process. */
 int kill(pid_t pid, int signo);
-int raise(int signo);
+int raise(int signo); /* kill() of oneself */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every error of every kernel call (kernel/abi/errors.def): one row each of a call that must end with it. A
- * pair that no row has seen fails the test.
+ * Every error of every kernel call (kernel/abi/errors.def): one row each of a call that must end
+ * with it. A pair that no row has seen fails the test.
  */
 #include "test/unit_ipc/world.h"
 

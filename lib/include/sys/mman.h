@@ -2,7 +2,8 @@
 /*
  * Memory objects by their POSIX names: docs/app.md says what differs. An object has one size, all
  * of it is mapped at once, and a process has it mapped once at a time. Any thread. -1 (mmap:
- * MAP_FAILED) and errno on failure; which, kernel/object_calls.c and kernel/object.c say.
+ * MAP_FAILED) and errno on failure; EBADF: not a descriptor of shm_open(). Over kernel/object.c;
+ * proved by test/boot/programs/t_object.c.
  */
 #ifndef LIB_SYS_MMAN_H
 #define LIB_SYS_MMAN_H
@@ -20,15 +21,29 @@
 #define MAP_ANONYMOUS 8 /* memory of the process's own; with MAP_PRIVATE or MAP_SHARED, fd -1 */
 #define MAP_FAILED ((void *)-1)
 
-/* "/name", "name" and "/dev/shmem/name" are the same object. oflag: O_RDONLY or O_RDWR, O_CREAT
- * (needs the ability memory), O_EXCL. Its size is 0 until ftruncate(). */
+/*
+ * "/name", "name" and "/dev/shmem/name" are the same object. oflag: O_RDONLY or O_RDWR, O_CREAT
+ * (needs the ability memory), O_EXCL. Its size is 0 until ftruncate(). ENOENT: there is none, and
+ * no O_CREAT; EEXIST: there is, and O_EXCL; EACCES: its mode is not for the caller; EPERM: making
+ * one without the ability; EAGAIN: as many as there may be; EMFILE: this process has as many open;
+ * EINVAL: O_WRONLY, O_TRUNC, or an empty name;
+ * ENAMETOOLONG: more than 47 characters.
+ */
 int shm_open(const char *name, int oflag, mode_t mode);
+/* The name goes, the memory with its last user. ENOENT; EACCES: neither its maker, nor one who has
+ * all that the maker may. */
 int shm_unlink(const char *name);
-/* For fd of shm_open() only. size 0 takes the memory back if nobody has it mapped. */
+/* Bytes. The first gives it memory, zeroed; later ones move its size within that (beyond: EBUSY). 0
+ * takes the memory back, if nobody has it mapped: else EBUSY. EINVAL: opened to read, or more than
+ * 1 GB; ENOMEM: no contiguous piece of RAM. */
 int ftruncate(int fd, off_t size);
-/* fd: may be closed afterwards. offset must be 0, addr is not looked at. */
+/*
+ * len: bytes, at most the object's; prot: PROT_READ, with PROT_WRITE. fd may be closed afterwards.
+ * offset must be 0 (EINVAL), addr is not looked at. EACCES: to write, and opened to read; ENXIO: it
+ * has no memory, or less; EBUSY: the process has it mapped; ENOMEM: no mapping is left.
+ */
 void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
-/* Ends the whole mapping that begins at addr. */
+/* Ends the whole mapping that begins at addr; len: not 0. EINVAL: there is none. */
 int munmap(void *addr, size_t len);
 
 #endif
