@@ -114,3 +114,9 @@ void d_room(struct d_session *d, struct d_array *a, size_t size)
     a->data = data;
     a->room = room;
 }
+
+void *d_list_add(struct d_session *d, struct d_array *a, size_t size)
+{
+    d_room(d, a, size);
+    return memset((char *)a->data + size * a->n++, 0, size);
+}

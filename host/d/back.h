@@ -9,28 +9,18 @@
 #include "host/d/internal.h"
 #include "trace/d/image.h"
 
-/* ---- lists that grow in the arena --------------------------------------------------------------
- */
-
-struct d_list {
-    void *data;
-    unsigned n, room;
-};
-/* A new zeroed last element of `size` bytes. Earlier ones may move. */
-void *d_list_add(struct d_session *, struct d_list *, size_t size);
-
 /* ---- the back end's state ----------------------------------------------------------------------
  */
 
 struct d_back {
-    struct d_list formats;      /* struct d_format */
-    struct d_list datum_types;  /* const struct d_type * */
-    struct d_list aggregations; /* struct d_aggregation_info * */
-    struct d_list clauses;      /* struct d_clause_info */
-    struct d_clause *clause;    /* the one that is compiled now; NULL: none */
-    unsigned depth;             /* of inlines and translators being expanded */
-    unsigned expansions;        /* of them so far */
-    unsigned conditions;        /* hidden variables made for `if` */
+    struct d_array formats;      /* struct d_format */
+    struct d_array datum_types;  /* const struct d_type * */
+    struct d_array aggregations; /* struct d_aggregation_info * */
+    struct d_array clauses;      /* struct d_clause_info */
+    struct d_clause *clause;     /* the one that is compiled now; NULL: none */
+    unsigned depth;              /* of inlines and translators being expanded */
+    unsigned expansions;         /* of them so far */
+    unsigned conditions;         /* hidden variables made for `if` */
 };
 
 /* One object with what -S says of it. */
@@ -51,10 +41,10 @@ struct d_made_ecb {
 
 struct d_program {
     struct d_session *session;
-    struct d_list objects; /* struct d_made_object */
-    struct d_list actions; /* struct d_made_action */
-    struct d_list ecbs;    /* struct d_made_ecb */
-    unsigned matched;      /* clauses times probes */
+    struct d_array objects; /* struct d_made_object */
+    struct d_array actions; /* struct d_made_action */
+    struct d_array ecbs;    /* struct d_made_ecb */
+    unsigned matched;       /* clauses times probes */
 };
 
 /* The clause that is compiled: what has happened in it so far. */

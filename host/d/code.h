@@ -10,12 +10,12 @@
 
 struct d_code {
     struct d_session *session;
-    struct d_place place;    /* of the whole expression */
-    struct d_list text;      /* dif_insn; branches hold a label's number until the end */
-    struct d_list labels;    /* uint32_t: the instruction it stands before */
-    struct d_list ints;      /* uint64_t */
-    struct d_list vars;      /* struct dif_variable */
-    struct d_list var_types; /* const struct d_type *, of vars */
+    struct d_place place;     /* of the whole expression */
+    struct d_array text;      /* dif_insn; branches hold a label's number until the end */
+    struct d_array labels;    /* uint32_t: the instruction it stands before */
+    struct d_array ints;      /* uint64_t */
+    struct d_array vars;      /* struct dif_variable */
+    struct d_array var_types; /* const struct d_type *, of vars */
     char *strings;
     uint32_t strings_size, strings_room;
     unsigned used; /* registers, a mask; r0 always */

@@ -74,17 +74,3 @@ void d_become(struct d_node *n, const struct d_node *other)
     *n = *other;
     n->next = next;
 }
-
-void *d_list_add(struct d_session *d, struct d_list *list, size_t size)
-{
-    if (list->n == list->room) {
-        unsigned room = list->room ? list->room * 2 : 8;
-        void *data = d_alloc(d, room * size);
-        if (list->n) {
-            memcpy(data, list->data, list->n * size);
-        }
-        list->data = data;
-        list->room = room;
-    }
-    return (char *)list->data + size * list->n++;
-}

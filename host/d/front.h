@@ -16,11 +16,6 @@
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-struct d_array { /* grows in the arena */
-    void *data;
-    unsigned n, room;
-};
-void d_room(struct d_session *, struct d_array *, size_t size); /* for one more element */
 const char *d_strndup(struct d_session *, const char *, size_t);
 const char *d_vsprintf(struct d_session *, const char *format, va_list);
 

@@ -21,7 +21,7 @@ uint32_t d_format_add(struct d_session *d, const struct d_format *format)
 
 const struct d_format *d_session_format(const struct d_session *d, uint32_t number)
 {
-    const struct d_list *list = &d_session_back(d)->formats;
+    const struct d_array *list = &d_session_back(d)->formats;
 
     return number && number <= list->n ? (const struct d_format *)list->data + number - 1 : NULL;
 }
@@ -36,7 +36,7 @@ uint64_t d_datum_type_add(struct d_session *d, const struct d_type *type)
 
 const struct d_type *d_session_datum_type(const struct d_session *d, uint64_t number)
 {
-    const struct d_list *list = &d_session_back(d)->datum_types;
+    const struct d_array *list = &d_session_back(d)->datum_types;
 
     return number && number <= list->n ? ((const struct d_type *const *)list->data)[number - 1]
                                        : NULL;
@@ -49,7 +49,7 @@ unsigned d_session_clauses(const struct d_session *d)
 
 const struct d_clause_info *d_session_clause(const struct d_session *d, uint32_t clause)
 {
-    const struct d_list *list = &d_session_back(d)->clauses;
+    const struct d_array *list = &d_session_back(d)->clauses;
 
     return clause < list->n ? (const struct d_clause_info *)list->data + clause : NULL;
 }
@@ -61,7 +61,7 @@ unsigned d_session_aggregations(const struct d_session *d)
 
 const struct d_aggregation_info *d_session_aggregation(const struct d_session *d, uint32_t number)
 {
-    const struct d_list *list = &d_session_back(d)->aggregations;
+    const struct d_array *list = &d_session_back(d)->aggregations;
 
     return number && number <= list->n
                ? ((struct d_aggregation_info *const *)list->data)[number - 1]

@@ -22,6 +22,13 @@ void *d_alloc(struct d_session *, size_t); /* zeroed; never NULL (ends the progr
 const char *d_strdup(struct d_session *, const char *);
 const char *d_sprintf(struct d_session *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+struct d_array { /* grows in the arena */
+    void *data;
+    unsigned n, room;
+};
+void d_room(struct d_session *, struct d_array *, size_t size); /* for one more element */
+/* A new zeroed last element of `size` bytes. Earlier ones may move. */
+void *d_list_add(struct d_session *, struct d_array *, size_t size);
 _Noreturn void d_fail(struct d_session *, struct d_place, const char *tag, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
