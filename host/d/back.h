@@ -72,6 +72,7 @@ void d_set_type(struct d_node *, const struct d_type *);
 void d_check_binary(struct d_session *, struct d_node *);
 void d_check_unary(struct d_session *, struct d_node *);
 const char *d_operator_text(int op);
+bool d_operator_compares(int op); /* == != < <= > >= */
 /* -x tree; pass: 0 as read, 1 as checked. */
 void d_tree_show(struct d_session *, const struct d_node *clause, unsigned pass);
 void d_check_assign(struct d_session *, struct d_node *);

@@ -126,25 +126,21 @@ static void check_arithmetic(struct d_session *d, struct d_node *n)
     }
 }
 
+bool d_operator_compares(int op)
+{
+    return op == D_OP_EQ || op == D_OP_NE || op == D_OP_LE || op == D_OP_GE || op == '<' ||
+           op == '>';
+}
+
 void d_check_binary(struct d_session *d, struct d_node *n)
 {
     d_check_expression(d, n->left);
     d_check_expression(d, n->right);
-    switch (n->op) {
-    case D_OP_EQ:
-    case D_OP_NE:
-    case D_OP_LE:
-    case D_OP_GE:
-    case '<':
-    case '>':
+    if (d_operator_compares(n->op)) {
         check_comparison(d, n);
-        break;
-    case D_OP_ANDAND:
-    case D_OP_OROR:
-    case D_OP_XORXOR:
+    } else if (n->op == D_OP_ANDAND || n->op == D_OP_OROR || n->op == D_OP_XORXOR) {
         check_logic(d, n);
-        break;
-    default:
+    } else {
         check_arithmetic(d, n);
     }
     d_fold(d, n);

@@ -163,14 +163,10 @@ static int gen_arithmetic(struct d_code *c, struct d_node *n)
 
 int d_gen_binary(struct d_code *c, struct d_node *n)
 {
-    switch (n->op) {
-    case D_OP_EQ:
-    case D_OP_NE:
-    case D_OP_LE:
-    case D_OP_GE:
-    case '<':
-    case '>':
+    if (d_operator_compares(n->op)) {
         return gen_comparison(c, n);
+    }
+    switch (n->op) {
     case D_OP_ANDAND:
     case D_OP_OROR:
         return gen_short(c, n);
