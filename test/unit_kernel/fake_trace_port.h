@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the trace ports of tests of the kernel have in common: no interrupts, a clock that stands,
+ * slots that nobody reads. Included by those, which have the sites.
+ */
+#ifndef TEST_UNIT_KERNEL_FAKE_TRACE_PORT_H
+#define TEST_UNIT_KERNEL_FAKE_TRACE_PORT_H
+
+#define TRACE_PORT_CLOCK_BITS 64
+#define TRACE_PORT_IRQ_BITS 0
+#define TRACE_PORT_HEADER(cpu, code) (code)
+#define TRACE_PORT_EXIT_WORK 8u
+#define TRACE_PORT_REQUEST_EXIT(cpu) ((void)(cpu))
+
+static inline uint32_t trace_port_remembered(void)
+{
+    return 0;
+}
+static inline uintptr_t trace_port_irq_save(void)
+{
+    return 0;
+}
+static inline void trace_port_irq_restore(uintptr_t state)
+{
+    (void)state;
+}
+static inline uint64_t trace_port_clock(void)
+{
+    return 0;
+}
+static inline uint32_t trace_port_clock_low(void)
+{
+    return 0;
+}
+static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+{
+    return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
+}
+static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_t header,
+                                                uint32_t time, uint32_t d1, uint32_t d2)
+{
+    *slot = (struct trace_slot){.header = header, .time = time, .d1 = d1, .d2 = d2};
+    return slot + 1;
+}
+static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+#endif
