@@ -216,3 +216,55 @@ unsigned take_all(struct tally *tally)
     assert_int_equal(result, -EAGAIN);
     return n;
 }
+
+void start_one(void)
+{
+    fake_boot(1);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+}
+
+void end_tracing(void)
+{
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+    assert_int_equal(fake.blocks, 0);
+}
+
+void insert_events(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(trace_user_simple(7, i, 0), 0);
+    }
+}
+
+uint64_t look_paddr;
+struct kymo_trace_buffer look_taken;
+
+long alloc_as(void *who, uint32_t n)
+{
+    return command_as(who, _NTO_TRACE_ALLOCBUFFER, n, 0, &look_paddr);
+}
+
+long take_as(void *who)
+{
+    return command_as(who, KYMO_TRACE_TAKEBUFFER, 0, 0, &look_taken);
+}
+
+const struct seen *the_event(void)
+{
+    static struct scan scan;
+    struct kymo_trace_buffer b;
+    static struct seen e;
+    unsigned events = 0;
+
+    assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_TAKEBUFFER, 0, 0, &b), 0);
+    scan = (struct scan){.last_time = 0};
+    scan_begin(&scan, 0, look_slots(0, b.index), b.slots, b.sequence, b.slots);
+    while (scan_next(&scan)) {
+        e = scan.seen;
+        events += e.class != TRACE_CLASS_CONTROL;
+    }
+    assert_int_equal(events, 1);
+    assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, b.index), 0);
+    return &e;
+}

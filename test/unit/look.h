@@ -26,6 +26,17 @@ static inline long command1(uint32_t cmd, uint32_t a0)
 }
 /* ALLOCBUFFER, the policy (_NTO_TRACE_SETLINEARMODE ...), every class on, STARTNOSTATE. */
 void start_tracing(unsigned per_cpu, uint32_t mode);
+/* The same on one CPU, booted, with two buffers, linear. */
+void start_one(void);
+/* The buffers go; fails if memory is left. */
+void end_tracing(void);
+/* So many user events, of number 7 and with their number. */
+void insert_events(unsigned n);
+/* ALLOCBUFFER of n per CPU, TAKEBUFFER: the result; what it gave is in look_paddr, look_taken. */
+long alloc_as(void *who, uint32_t n);
+long take_as(void *who);
+extern uint64_t look_paddr;
+extern struct kymo_trace_buffer look_taken;
 struct kymo_trace_loss loss_of(unsigned cpu);
 
 /* Buffers as their descriptors say. */
@@ -58,6 +69,9 @@ void scan_begin(struct scan *scan, unsigned cpu, const struct trace_slot *slots,
                 uint32_t sequence, uint32_t count);
 /* The next event, CONTROL ones too. False: the end. */
 bool scan_next(struct scan *scan);
+
+/* The one event, CONTROL's apart, that CPU 0 has recorded since the last call. */
+const struct seen *the_event(void);
 
 static inline bool is_control(const struct seen *e, unsigned number)
 {

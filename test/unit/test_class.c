@@ -42,38 +42,6 @@ static uint32_t event_of(unsigned i)
     }
 }
 
-static void begin(void)
-{
-    fake_boot(1);
-    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
-}
-
-static void end(void)
-{
-    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
-}
-
-/* The one event that has been recorded since the last call. */
-static const struct seen *the_event(void)
-{
-    static struct scan scan;
-    struct kymo_trace_buffer b;
-    static struct seen e;
-    unsigned events = 0;
-
-    assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
-    assert_int_equal(command_as(OWNER, KYMO_TRACE_TAKEBUFFER, 0, 0, &b), 0);
-    scan = (struct scan){.last_time = 0};
-    scan_begin(&scan, 0, look_slots(0, b.index), b.slots, b.sequence, b.slots);
-    while (scan_next(&scan)) {
-        e = scan.seen;
-        events += e.class != TRACE_CLASS_CONTROL;
-    }
-    assert_int_equal(events, 1);
-    assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, b.index), 0);
-    return &e;
-}
-
 static void check_event(unsigned class, unsigned number, const uint32_t *words, unsigned nwords)
 {
     const struct seen *e = the_event();
@@ -90,7 +58,7 @@ static void places(void **state)
                                        _NTO_TRACE_SYS_FUNC_EXIT};
 
     (void)state;
-    begin();
+    start_one();
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(trace_class_simple(false, SYSTEM, numbers[i], 0x8000cafe, i), 0);
         check_event(SYSTEM, numbers[i], (const uint32_t[]){0x8000cafe, i}, 2);
@@ -101,7 +69,7 @@ static void places(void **state)
         assert_int_equal(trace_class_simple(false, SYSTEM, numbers[i], 0x900000001, 2), 0);
         check_event(SYSTEM, numbers[i], (const uint32_t[]){1, 2}, 2);
     }
-    end();
+    end_tracing();
 }
 
 static void places_of_64_bits(void **state)
@@ -109,7 +77,7 @@ static void places_of_64_bits(void **state)
     const uint64_t a = 0xffffff8012345678, b = 0x700000009;
 
     (void)state;
-    begin();
+    start_one();
     for (unsigned number = _NTO_TRACE_SYS_FUNC_ENTER; number <= _NTO_TRACE_SYS_FUNC_EXIT;
          number++) {
         assert_int_equal(trace_class_simple(false, SYSTEM, number | 512, a, b), 0);
@@ -118,14 +86,14 @@ static void places_of_64_bits(void **state)
     assert_int_equal(trace_class_simple(false, SYSTEM, _NTO_TRACE_SYS_ADDRESS | 512, a, 3), 0);
     check_event(SYSTEM, _NTO_TRACE_SYS_ADDRESS | 512,
                 (const uint32_t[]){0x12345678, 0xffffff80, 3, 0}, 4);
-    end();
+    end_tracing();
 }
 
 /* Every length of text up to too long; the padding is zeros, not the caller's memory. */
 static void lines_of_a_log(void **state)
 {
     (void)state;
-    begin();
+    start_one();
     for (unsigned len = 0; len <= 4 * (MOST - 2); len++) {
         uint32_t words[MOST + 1], want[2 + 32] = {77, 3};
         unsigned cut = len < 127 ? len : 127;
@@ -138,14 +106,14 @@ static void lines_of_a_log(void **state)
             trace_class_combine(false, SYSTEM, _NTO_TRACE_SYS_SLOG, words, 2 + (len + 3) / 4), 0);
         check_event(SYSTEM, _NTO_TRACE_SYS_SLOG, want, 2 + 2 * (cut / 8 + 1));
     }
-    end();
+    end_tracing();
 }
 
 /* The kernel's own events: only with the ability, and then as given, in both forms. */
 static void the_kernels_events(void **state)
 {
     (void)state;
-    begin();
+    start_one();
     for (unsigned i = 0; i < ROWS; i++) {
         unsigned class = rows[i].class, number = rows[i].number;
         bool ours = class == SYSTEM && number >= _NTO_TRACE_SYS_ADDRESS;
@@ -166,20 +134,20 @@ static void the_kernels_events(void **state)
             the_event();
         }
     }
-    end();
+    end_tracing();
 }
 
 static void kernel_calls(void **state)
 {
     (void)state;
-    begin();
+    start_one();
     assert_int_equal(trace_class_simple(false, TRACE_CLASS_KER_CALL, 11, 1, 2), -EPERM);
     assert_int_equal(trace_class_simple(true, TRACE_CLASS_KER_CALL, 3 * 128, 1, 2), -ENOTSUP);
     assert_int_equal(trace_class_simple(true, TRACE_CLASS_KER_CALL, 11 + 128, 1, 2), 0);
     check_event(TRACE_CLASS_KER_CALL, 11 + 128, (const uint32_t[]){1, 2}, 2);
     assert_int_equal(trace_class_simple(true, TRACE_CLASS_KER_CALL, 11 | 512, 1, 2), 0);
     check_event(TRACE_CLASS_KER_CALL, 11 | 512, (const uint32_t[]){1, 0, 2, 0}, 4);
-    end();
+    end_tracing();
 }
 
 static void refused(void **state)
@@ -198,7 +166,7 @@ static void refused(void **state)
     static const uint32_t words[MOST + 1];
 
     (void)state;
-    begin();
+    start_one();
     for (unsigned i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         assert_int_equal(trace_class_simple(true, none[i][0], none[i][1], 1, 2), -ENOTSUP);
         assert_int_equal(trace_class_combine(true, none[i][0], none[i][1], words, 2), -ENOTSUP);
@@ -209,14 +177,14 @@ static void refused(void **state)
     assert_int_equal(trace_class_simple(false, TRACE_CLASS_USER, 1024, 1, 2), -EINVAL);
     assert_int_equal(trace_class_combine(false, SYSTEM, 12, words, 1), -EPERM); /* no line */
     assert_int_equal(loss_of(0).made, 0);
-    end();
+    end_tracing();
 }
 
 /* Each event has its own bit: MSG_ERROR isn't gated by REPLY's, as the original's is. */
 static void filters(void **state)
 {
     (void)state;
-    begin();
+    start_one();
     for (unsigned i = 0; i < ROWS; i++) {
         uint64_t before = loss_of(0).made;
         assert_int_equal(command(_NTO_TRACE_DELALLCLASSES), 0);
@@ -229,19 +197,19 @@ static void filters(void **state)
         assert_int_equal(loss_of(0).made - before, 1);
         take_all(&(struct tally){.times = 0});
     }
-    end();
+    end_tracing();
 }
 
 static void user_events(void **state)
 {
     (void)state;
-    begin();
+    start_one();
     assert_int_equal(trace_class_simple(false, TRACE_CLASS_USER, 1023, 8, 9), 0);
     check_event(TRACE_CLASS_USER, 1023, (const uint32_t[]){8, 9}, 2);
     assert_int_equal(
         trace_class_combine(false, TRACE_CLASS_USER, 600, (const uint32_t[]){1, 2, 3}, 3), 0);
     check_event(TRACE_CLASS_USER, 600, (const uint32_t[]){1, 2, 3, 0}, 4);
-    end();
+    end_tracing();
 }
 
 int main(void)

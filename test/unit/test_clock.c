@@ -13,13 +13,6 @@
 
 #define WRAP (1ull << 32)
 
-static void insert(unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        assert_int_equal(trace_user_simple(7, i, 0), 0);
-    }
-}
-
 /* Stops, takes everything, and returns the times of all events that aren't CONTROL. */
 static unsigned times_of_all(uint64_t *times, unsigned most, unsigned *time_slots)
 {
@@ -59,7 +52,7 @@ static void equal_stamps_are_bumped(void **state)
 
     (void)state;
     begin_at(5000, 0);
-    insert(1500);
+    insert_events(1500);
     assert_int_equal(times_of_all(times, 1500, &slots), 1500);
     assert_int_equal(slots, 2);
     assert_int_equal(times[0], 5002);
@@ -74,9 +67,9 @@ static void a_rollover_is_told(void **state)
 
     (void)state;
     begin_at(WRAP - 1000, 0);
-    insert(1);
+    insert_events(1);
     fake_pass(0, 1010);
-    insert(1);
+    insert_events(1);
     assert_int_equal(times_of_all(times, 2, &slots), 2);
     assert_int_equal(slots, 2);
     assert_int_equal(times[0], WRAP - 998);
@@ -95,9 +88,9 @@ static void so_are_many_at_once(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof(idle) / sizeof(idle[0]); i++) {
         begin_at(0x700000000ull + 12345, 0);
-        insert(1);
+        insert_events(1);
         fake_pass(0, idle[i]);
-        insert(2);
+        insert_events(2);
         assert_int_equal(times_of_all(times, 3, &slots), 3);
         assert_int_equal(times[0], 0x700000000ull + 12347);
         assert_in_range(times[1], 0x700000000ull + 12345 + idle[i],
@@ -115,13 +108,13 @@ static void bumped_over_the_rollover(void **state)
 
     (void)state;
     begin_at(WRAP - 10, 0);
-    insert(30);
+    insert_events(30);
     fake_pass(0, 5); /* still before it */
-    insert(10);
+    insert_events(10);
     fake_pass(0, 6);
-    insert(10); /* behind it, still behind the stamps */
+    insert_events(10); /* behind it, still behind the stamps */
     fake_pass(0, 100);
-    insert(10);
+    insert_events(10);
     assert_int_equal(times_of_all(times, 60, &slots), 60);
     assert_int_equal(slots, 2);
     for (unsigned i = 1; i < 50; i++) {
@@ -145,7 +138,7 @@ static void an_opening_does_not_straddle_a_rollover(void **state)
             for (unsigned class = 1; class <= dropped; class ++) {
                 trace_loss_add(&trace_port_cpu_at(0)->loss, KYMO_DROP_TOOBIG, class, 1);
             }
-            insert(2);
+            insert_events(2);
             assert_int_equal(times_of_all(times, 2, &slots), 2); /* scan_begin() checks it */
             assert_true(times[0] >= WRAP - before + 2 + dropped);
             assert_true(times[1] <= WRAP + 3 + dropped);
@@ -161,7 +154,7 @@ static void a_combine_event_after_a_rollover(void **state)
 
     (void)state;
     begin_at(WRAP - 500, 0);
-    insert(1);
+    insert_events(1);
     fake_pass(0, 600);
     trace_proc_create_name(1, 2, "behind the rollover");
     assert_int_equal(times_of_all(times, 2, &slots), 2);
@@ -178,9 +171,9 @@ static void a_rollover_at_the_end_of_a_buffer(void **state)
     (void)state;
     for (unsigned left = 0; left < 4; left++) {
         begin_at(WRAP - 100000, 0);
-        insert(TRACE_BUFFER_SLOTS - 2 - left);
+        insert_events(TRACE_BUFFER_SLOTS - 2 - left);
         fake_pass(0, 200000);
-        insert(1);
+        insert_events(1);
         assert_int_equal(look_count(0, TRACE_READY), left < 2);
         assert_int_equal(times_of_all(times, 1100, &slots), TRACE_BUFFER_SLOTS - 2 - left + 1);
         assert_in_range(times[TRACE_BUFFER_SLOTS - 2 - left], WRAP + 100000, WRAP + 100002);
@@ -208,7 +201,7 @@ static void time_is_right_at_random(void **state)
             }
             fake.tick = random_below(8) ? fake.tick : random_below(3);
             now[n] = fake.clock[0];
-            insert(1);
+            insert_events(1);
             after[n] = fake.clock[0];
         }
         assert_int_equal(times_of_all(times, 3000, &slots), n);
@@ -231,9 +224,9 @@ static void cpus_do_not_share_time(void **state)
     fake_boot(2);
     fake_pass(1, 9 * WRAP);
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
-    insert(1);
+    insert_events(1);
     fake_on(1);
-    insert(1);
+    insert_events(1);
     assert_int_equal(look_slots(1, 0)[1].d1, 9);
     fake_back((struct fake_where){0, 0});
     assert_int_equal(look_slots(0, 0)[1].d1, 0);

@@ -57,32 +57,6 @@ static const uint32_t all_commands[] = {
 };
 #define COMMANDS (sizeof(all_commands) / sizeof(all_commands[0]))
 
-static uint64_t paddr;
-static struct kymo_trace_buffer taken;
-
-static long alloc_as(void *who, uint32_t n)
-{
-    return command_as(who, _NTO_TRACE_ALLOCBUFFER, n, 0, &paddr);
-}
-
-static long take_as(void *who)
-{
-    return command_as(who, KYMO_TRACE_TAKEBUFFER, 0, 0, &taken);
-}
-
-static void insert(unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        assert_int_equal(trace_user_simple(7, i, 0), 0);
-    }
-}
-
-static void end(void)
-{
-    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
-    assert_int_equal(fake.blocks, 0);
-}
-
 /* ---- who may ---- */
 
 static void without_the_ability_only_questions(void **state)
@@ -102,7 +76,7 @@ static void without_the_ability_only_questions(void **state)
         }
         assert_int_equal(buffers ? 0 : alloc_as(OWNER, 2), 0);
     }
-    end();
+    end_tracing();
 }
 
 /* Others may start, stop, flush, filter and query; not what is the owner's. */
@@ -118,19 +92,19 @@ static void the_owner_owns(void **state)
     fake_boot(1);
     assert_int_equal(alloc_as(OWNER, 2), 0);
     for (unsigned i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        assert_int_equal(command_as(OTHER, own[i], 100, 0, &taken), -EPERM);
+        assert_int_equal(command_as(OTHER, own[i], 100, 0, &look_taken), -EPERM);
     }
     assert_int_equal(alloc_as(OTHER, 2), -EEXIST);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_ADDALLCLASSES, 0, 0, NULL), 0);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_STARTNOSTATE, 0, 0, NULL), 0);
-    insert(4);
+    insert_events(4);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_QUERYEVENTS, 0, 0, NULL), 6);
     assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYLOSS, 0, 0, &loss), 0);
     assert_int_equal(loss.made, 4);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_FLUSHBUFFER, 0, 0, NULL), 0);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_STOP, 0, 0, NULL), 0);
     assert_int_equal(take_as(OWNER), 0);
-    end();
+    end_tracing();
 }
 
 /* ---- without buffers, with wrong arguments ---- */
@@ -157,7 +131,7 @@ static void without_buffers(void **state)
     assert_int_equal(command(_NTO_TRACE_OVERWRITEBUFFER), 0);
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYLOSS, 1, 0, &loss), 0);
     assert_int_equal(loss.made, 0);
-    assert_null(trace_buffers(&paddr, &bytes));
+    assert_null(trace_buffers(&look_paddr, &bytes));
     assert_int_equal(bytes, 0);
     assert_false(trace_running());
     trace_kernel_exit();
@@ -196,7 +170,7 @@ static void wrong_arguments(void **state)
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYLOSS, UINT32_MAX, 0, &loss), -EINVAL);
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYLOSS, 0, 0, NULL), -EFAULT);
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYOWNER, 0, 0, NULL), -EFAULT);
-    end();
+    end_tracing();
 }
 
 /* Any number of arguments with any number of a command that isn't one of ours. */
@@ -234,7 +208,7 @@ static void buffers_are_one_zeroed_block(void **state)
     assert_int_equal(alloc_as(OWNER, 5), 0);
     const uint8_t *block = trace_buffers(&where, &bytes);
     assert_non_null(block);
-    assert_true(where == paddr);
+    assert_true(where == look_paddr);
     assert_int_equal(bytes, 3 * 5 * TRACE_BUFFER_BYTES);
     for (unsigned cpu = 0; cpu < 3; cpu++) {
         for (unsigned i = 0; i < 5; i++) {
@@ -245,7 +219,7 @@ static void buffers_are_one_zeroed_block(void **state)
     for (uint64_t i = 0; i < bytes; i++) {
         assert_int_equal(block[i], 0);
     }
-    end();
+    end_tracing();
     assert_int_equal(fake.unmaps, 1);
     assert_null(trace_buffers(&where, &bytes));
 }
@@ -260,7 +234,7 @@ static void no_memory(void **state)
         fake.fail_at = fail_at;
         assert_int_equal(alloc_as(OWNER, 4), -ENOMEM);
         assert_int_equal(fake.blocks, 0);
-        assert_null(trace_buffers(&paddr, &bytes));
+        assert_null(trace_buffers(&look_paddr, &bytes));
         assert_int_equal(bytes, 0);
         assert_int_equal(command(_NTO_TRACE_START), -ECANCELED);
         assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), -EFAULT);
@@ -269,12 +243,12 @@ static void no_memory(void **state)
     }
     fake_boot(FAKE_CPUS);
     assert_int_equal(alloc_as(OWNER, 1024), 0); /* 64 MB, the most that is contiguous here */
-    end();
+    end_tracing();
     fake.contiguous = TRACE_BUFFER_BYTES * 100;
     assert_int_equal(alloc_as(OWNER, 26), -ENOMEM);
     assert_int_equal(fake.blocks, 0);
     assert_int_equal(alloc_as(OWNER, 25), 0);
-    end();
+    end_tracing();
 }
 
 /* Freed while it runs, with buffers in every state; then used again from the beginning. */
@@ -286,14 +260,14 @@ static void freed_at_work(void **state)
             fake_boot(2);
         }
         start_tracing(3, _NTO_TRACE_SETLINEARMODE);
-        insert(2 * FULL + 10);
+        insert_events(2 * FULL + 10);
         assert_int_equal(take_as(OWNER), 0);
-        assert_int_equal(taken.sequence, 1);
+        assert_int_equal(look_taken.sequence, 1);
         assert_int_equal(look_count(0, TRACE_READY), 1);
         assert_int_equal(loss_of(0).made, 2 * FULL + 10);
-        end();
+        end_tracing();
         assert_false(trace_running());
-        insert(3);
+        insert_events(3);
         trace_comm_snd_message(1, 2);
         fake_exit();
         assert_int_equal(loss_of(0).made, 0 + loss_of(0).lost[TRACE_CLASS_USER] + FULL);
@@ -317,7 +291,7 @@ static void start_and_stop(void **state)
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
-    end();
+    end_tracing();
 }
 
 /* A ring that began with its state ends with it; a second STOP meanwhile is the end. */
@@ -339,7 +313,7 @@ static void a_ring_dumps_again(void **state)
     assert_int_equal(trace_stop_now(), 0);
     assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
     assert_int_equal(command(_NTO_TRACE_STOP), 0); /* no state, no dump */
-    end();
+    end_tracing();
 }
 
 static void modes_need_a_stop(void **state)
@@ -353,12 +327,12 @@ static void modes_need_a_stop(void **state)
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(command(modes[i]), -ECANCELED);
     }
-    insert(10);
+    insert_events(10);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(command(modes[i]), 0);
     }
-    end();
+    end_tracing();
 }
 
 /* What a mode command clears is counted; BUSY buffers stay their process's. */
@@ -369,12 +343,12 @@ static void a_mode_command_clears(void **state)
     (void)state;
     fake_boot(2);
     start_tracing(4, _NTO_TRACE_SETLINEARMODE);
-    insert(10);
+    insert_events(10);
     assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
     assert_int_equal(take_as(OWNER), 0);
-    insert(20);
+    insert_events(20);
     assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
-    insert(30);
+    insert_events(30);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_int_equal(command(KYMO_TRACE_SETFILLMODE), 0);
     assert_int_equal(look_count(0, TRACE_BUSY), 1);
@@ -382,14 +356,14 @@ static void a_mode_command_clears(void **state)
     assert_int_equal(loss_of(0).lost_reason[KYMO_DROP_DISCARDED], 50);
     assert_int_equal(loss_of(0).pending[KYMO_DROP_DISCARDED][TRACE_CLASS_USER], 50);
     assert_int_equal(loss_of(0).made, 60);
-    assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, taken.index), 0);
+    assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, look_taken.index), 0);
     assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
-    insert(1);
+    insert_events(1);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_int_equal(take_all(&tally), 1);
     assert_int_equal(tally.dropped[KYMO_DROP_DISCARDED][TRACE_CLASS_USER], 50);
     assert_int_equal(loss_of(0).made, 61);
-    end();
+    end_tracing();
 }
 
 /* ---- taking and giving ---- */
@@ -402,16 +376,16 @@ static void taken_by_cpu_and_sequence(void **state)
     for (unsigned i = 0; i < 4; i++) {
         struct fake_where back = fake_on(1 - i % 2);
 
-        insert(5 + i);
+        insert_events(5 + i);
         fake_back(back);
         assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
     }
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(take_as(OWNER), 0);
-        assert_int_equal(taken.cpu, i / 2);
-        assert_int_equal(taken.sequence, 1 + i % 2);
-        assert_int_equal(taken.index, i / 2 * 4 + i % 2);
-        assert_int_equal(taken.slots, 2 + 5 + (i == 0 ? 1 : i == 1 ? 3 : i == 2 ? 0 : 2));
+        assert_int_equal(look_taken.cpu, i / 2);
+        assert_int_equal(look_taken.sequence, 1 + i % 2);
+        assert_int_equal(look_taken.index, i / 2 * 4 + i % 2);
+        assert_int_equal(look_taken.slots, 2 + 5 + (i == 0 ? 1 : i == 1 ? 3 : i == 2 ? 0 : 2));
     }
     assert_int_equal(take_as(OWNER), -EAGAIN);
     for (unsigned i = 4; i > 0; i--) { /* given back in any order, each once */
@@ -421,7 +395,7 @@ static void taken_by_cpu_and_sequence(void **state)
         assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, index), -EINVAL);
     }
     assert_int_equal(fake.freed_told, 4);
-    end();
+    end_tracing();
 }
 
 int main(void)

@@ -136,11 +136,6 @@ static void begin(void)
     assert_int_equal(nfired, 0);
 }
 
-static void end(void)
-{
-    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
-}
-
 static long add_event(unsigned class, uint32_t event)
 {
     return command_as(OWNER, _NTO_TRACE_ADDEVENT, class, event, NULL);
@@ -197,7 +192,7 @@ static void a_class_is_its_events(void **state)
         assert_int_equal(command1(_NTO_TRACE_DELCLASS, class), 0);
         fire_all();
         assert_int_equal(nfired, 0);
-        end();
+        end_tracing();
     }
 }
 
@@ -216,7 +211,7 @@ static void all_but_one_class(void **state)
         assert_int_equal(nfired, all - expected_of_class(class));
         assert_int_equal(command1(_NTO_TRACE_ADDCLASS, class), 0);
     }
-    end();
+    end_tracing();
 }
 
 /* ---- events ---- */
@@ -261,7 +256,7 @@ static void an_event_is_itself(void **state)
     for (unsigned i = 0; i < USERS; i++) {
         check_event(_NTO_TRACE_USER, users[i], 6, users[i]);
     }
-    end();
+    end_tracing();
 }
 
 static void masks_name_several(void **state)
@@ -277,7 +272,7 @@ static void masks_name_several(void **state)
     assert_int_equal(del_event(_NTO_TRACE_KERCALLEXIT, 11), 0);
     fire_all();
     assert_int_equal(nfired, 2 + 3 + 2);
-    end();
+    end_tracing();
 }
 
 /* Interrupts are filtered by their number. */
@@ -318,7 +313,7 @@ static void an_interrupt_is_itself(void **state)
     trace_int_exit(3, 1);
     trace_int_exit(200, 1);
     assert_int_equal(loss_of(0).made, 5 + 6);
-    end();
+    end_tracing();
 }
 
 /* ---- fast and wide ---- */
@@ -344,7 +339,7 @@ static void wide_class_by_class(void **state)
         }
         assert_int_equal(command1(_NTO_TRACE_SETCLASSFAST, class), 0);
     }
-    end();
+    end_tracing();
 }
 
 static void wide_event_by_event(void **state)
@@ -364,7 +359,7 @@ static void wide_event_by_event(void **state)
     fire_all();
     assert_true(was_wide(4, 6) && was_wide(2, 256 + 32) && was_wide(7, 9));
     assert_false(was_wide(4, 5));
-    end();
+    end_tracing();
 }
 
 /* ---- refused ---- */
@@ -401,7 +396,7 @@ static void unknown_ones_are_refused(void **state)
         assert_int_equal(command1(class_commands[c], 0xffffffff), -ENOTSUP);
     }
     assert_memory_equal(&before, &trace_filter, sizeof(before)); /* nothing was changed */
-    end();
+    end_tracing();
 }
 
 /* ---- sites ---- */
@@ -434,7 +429,7 @@ static void sites_are_patched_only_while_it_runs(void **state)
         assert_false(trace_port_site_on(id));
     }
     assert_int_equal(fake.site_changes, 2 * changes);
-    end();
+    end_tracing();
 }
 
 int main(void)

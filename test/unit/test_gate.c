@@ -40,11 +40,6 @@ static void gate(const char *name)
     assert_true(fake.gate == name);
 }
 
-static void end(void)
-{
-    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
-}
-
 static const struct trace_values call_words = {.value = {1, 2}, .n = 2};
 
 static void one_of_each(void)
@@ -83,7 +78,7 @@ static void not_asked_unless_armed(void **state)
     assert_int_equal(trace_host_sites[TRACE_EV_comm_snd_message], TRACE_SITE_LOG);
     one_of_each();
     assert_int_equal(fake.asked, 3);
-    end();
+    end_tracing();
 }
 
 /* made is what is in the log or lost from it: the gate's count is beside it. */
@@ -105,7 +100,7 @@ static void refused_events_are_counted_apart(void **state)
     assert_int_equal(stopped(TRACE_CLASS_PR_TH), 2);
     assert_int_equal(stopped(TRACE_CLASS_USER), 0);
     assert_int_equal(stopped(TRACE_CLASS_KER_CALL), 0);
-    end();
+    end_tracing();
 }
 
 static void filtered_events_and_dumps_are_not_asked_about(void **state)
@@ -130,7 +125,7 @@ static void filtered_events_and_dumps_are_not_asked_about(void **state)
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     one_of_each();
     assert_int_equal(stopped(TRACE_CLASS_COMM) + stopped(TRACE_CLASS_PR_TH), 0);
-    end();
+    end_tracing();
 }
 
 /* Fast stays fast: a state and a call take one slot; wide ones more, and back. */
@@ -155,7 +150,7 @@ static void forms_stay(void **state)
     assert_true(!trace_kercall_slow(call) && !trace_kercall_wide(call));
     trace_kercall(call, &call_words);
     assert_int_equal(look_active_slots(0), slots + 4);
-    end();
+    end_tracing();
 }
 
 /* What the predicate is given: a row's words, by site and number. */
@@ -173,7 +168,7 @@ static void predicates_have_the_words(void **state)
     assert_int_equal(fake.asked_site, TRACE_EV_thread_state);
     assert_int_equal(fake.asked_number, 6);
     assert_int_equal(fake.asked_words[3], 1);
-    end();
+    end_tracing();
 }
 
 /* By its owner only, while there are buffers; one at a time; why not is told. */
@@ -199,7 +194,7 @@ static void setting_it(void **state)
     gate("q.dif");
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYSTOPPED, 1, 0, &why), -EINVAL);
     assert_int_equal(command_as(OWNER, KYMO_TRACE_QUERYSTOPPED, 0, 0, NULL), -EFAULT);
-    end();
+    end_tracing();
 }
 
 /* It ends with the buffers, and with its owner, but in a ring, which goes on as it is. */
@@ -208,7 +203,7 @@ static void how_it_ends(void **state)
     (void)state;
     begin();
     gate("p.dif");
-    end();
+    end_tracing();
     assert_null(fake.gate);
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
     gate("p.dif");
@@ -224,7 +219,7 @@ static void how_it_ends(void **state)
     assert_int_equal(command_as(OTHER, _NTO_TRACE_STOP, 0, 0, NULL), 0);
     start_tracing(2, _NTO_TRACE_SETLINEARMODE); /* frees what was left */
     assert_null(fake.gate);
-    end();
+    end_tracing();
 }
 
 /* By CPU; since ALLOCBUFFER. */
@@ -244,10 +239,10 @@ static void counts_begin_with_the_buffers(void **state)
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
     assert_int_equal(stopped_on(1, TRACE_CLASS_COMM), 1);
-    end();
+    end_tracing();
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
     assert_int_equal(stopped_on(1, TRACE_CLASS_COMM), 0);
-    end();
+    end_tracing();
 }
 
 static uint32_t triggered(void)
@@ -289,7 +284,7 @@ static void a_trigger_is_told_once(void **state)
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     trace_trigger();
     assert_int_equal(triggered(), 0);
-    end();
+    end_tracing();
 }
 
 /* Another CPU that leaves the kernel meanwhile doesn't tell it: the event may not be logged yet. */
@@ -308,7 +303,7 @@ static void its_own_cpu_tells_a_trigger(void **state)
     fake_exit();
     assert_int_equal(fake.raised[1], before[1] + 1);
     fake_back(back);
-    end();
+    end_tracing();
 }
 
 /* What was recorded before it had one is nothing to the next owner. */
@@ -320,10 +315,10 @@ static void new_buffers_have_no_trigger(void **state)
     begin();
     trace_trigger();
     assert_int_equal(triggered(), 1);
-    end();
+    end_tracing();
     assert_int_equal(command_as(OWNER, _NTO_TRACE_ALLOCBUFFER, 2, 0, &paddr), 0);
     assert_int_equal(triggered(), 0);
-    end();
+    end_tracing();
 }
 
 int main(void)

@@ -27,11 +27,6 @@ static void begin(uint32_t mode)
     start_tracing(4, mode);
 }
 
-static void end(void)
-{
-    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
-}
-
 /* The events since the last call, of CPU 0, at most 8; returns how many. */
 static struct seen found[8];
 static unsigned find(void)
@@ -89,7 +84,7 @@ static void raw_headers(void **unused)
             }
         }
     }
-    end();
+    end_tracing();
 }
 
 static void raw_needs_the_ability_and_a_start(void **unused)
@@ -106,7 +101,7 @@ static void raw_needs_the_ability_and_a_start(void **unused)
     assert_int_equal(trace_raw_event(true, args), 0);
     assert_int_equal(find(), 0);
     assert_int_equal(loss_of(0).made, 1);
-    end();
+    end_tracing();
 }
 
 /* ---- from an interrupt ---- */
@@ -148,7 +143,7 @@ static void the_rest_is_refused(void **unused)
     assert_int_equal(from_interrupt(0xffffffff, none, data), -EPERM);
     assert_false(fake_exit_wanted(0));
     assert_true(trace_running());
-    end();
+    end_tracing();
 }
 
 static void inserts(void **unused)
@@ -178,7 +173,7 @@ static void inserts(void **unused)
     assert_memory_equal(found[1].words, words, sizeof(words));
     assert_string_equal((const char *)found[2].words, "text");
     assert_int_equal(found[3].words[1], 11);
-    end();
+    end_tracing();
 }
 
 static void wrong_inserts(void **unused)
@@ -200,7 +195,7 @@ static void wrong_inserts(void **unused)
     assert_int_equal(from_interrupt(_NTO_TRACE_INSERTSCLASSEVENT, (uint32_t[4]){1, 2}, NULL),
                      -ENOTSUP);
     assert_int_equal(find(), 0);
-    end();
+    end_tracing();
 }
 
 /* ---- START and STOP ---- */
@@ -225,7 +220,7 @@ static void they_happen_at_the_exit(void **unused)
     fake_exit(); /* once */
     assert_true(trace_running());
     assert_int_equal(command(_NTO_TRACE_STOP), 0); /* linear: at once */
-    end();
+    end_tracing();
 }
 
 static void the_last_one_counts(void **unused)
@@ -248,7 +243,7 @@ static void the_last_one_counts(void **unused)
     assert_int_equal(from_interrupt(_NTO_TRACE_STOP, none, NULL), 0);
     fake_exit();
     assert_false(trace_running());
-    end();
+    end_tracing();
 }
 
 static void a_ring_tells_its_state_at_the_end(void **unused)
@@ -266,7 +261,7 @@ static void a_ring_tells_its_state_at_the_end(void **unused)
     assert_int_equal(from_interrupt(_NTO_TRACE_STOP, none, NULL), 0); /* nobody to dump */
     fake_exit();
     assert_false(trace_running());
-    end();
+    end_tracing();
 }
 
 static void without_buffers(void **unused)
@@ -281,7 +276,7 @@ static void without_buffers(void **unused)
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_int_equal(from_interrupt(_NTO_TRACE_START, none, NULL), 0);
-    end(); /* freed before the exit comes */
+    end_tracing(); /* freed before the exit comes */
     fake_exit();
     assert_false(trace_running());
     fake_exit();

@@ -12,32 +12,6 @@
 #define OTHER ((void *)0x2000)
 #define FULL (TRACE_BUFFER_SLOTS - 2)
 
-static uint64_t paddr;
-static struct kymo_trace_buffer taken;
-
-static long alloc_as(void *who, uint32_t n)
-{
-    return command_as(who, _NTO_TRACE_ALLOCBUFFER, n, 0, &paddr);
-}
-
-static long take_as(void *who)
-{
-    return command_as(who, KYMO_TRACE_TAKEBUFFER, 0, 0, &taken);
-}
-
-static void insert(unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        assert_int_equal(trace_user_simple(7, i, 0), 0);
-    }
-}
-
-static void end(void)
-{
-    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
-    assert_int_equal(fake.blocks, 0);
-}
-
 /* ---- who it is ---- */
 
 static void check_owner(int32_t pid, bool gone, bool running, unsigned per_cpu)
@@ -89,10 +63,10 @@ static void a_long_name_is_cut(void **state)
     memset(name, 'x', sizeof(name));
     name[sizeof(name) - 1] = '\0';
     fake_boot(1);
-    assert_int_equal(trace_control(&who, _NTO_TRACE_ALLOCBUFFER, (uint32_t[4]){2}, &paddr), 0);
+    assert_int_equal(trace_control(&who, _NTO_TRACE_ALLOCBUFFER, (uint32_t[4]){2}, &look_paddr), 0);
     assert_int_equal(command_as(OTHER, KYMO_TRACE_QUERYOWNER, 0, 0, &owner), 0);
     assert_int_equal(strlen(owner.name), KYMO_TRACE_NAME_MAX - 1);
-    end();
+    end_tracing();
 }
 
 /* ---- the owner's death ---- */
@@ -102,10 +76,10 @@ static void death_of_the_owner_in_linear_mode(void **state)
     (void)state;
     fake_boot(2);
     start_tracing(4, _NTO_TRACE_SETLINEARMODE);
-    insert(10);
+    insert_events(10);
     assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
     assert_int_equal(take_as(OWNER), 0);
-    insert(20);
+    insert_events(20);
     trace_owner_gone(OTHER); /* not he */
     trace_owner_gone(NULL);
     assert_true(trace_running());
@@ -115,9 +89,9 @@ static void death_of_the_owner_in_linear_mode(void **state)
     assert_int_equal(look_count(0, TRACE_BUSY), 0);
     assert_int_equal(look_count(0, TRACE_READY), 1); /* what he had not taken is still there */
     assert_int_equal(command_as(OTHER, _NTO_TRACE_FLUSHBUFFER, 0, 0, NULL), 0);
-    assert_int_equal(command_as(OTHER, KYMO_TRACE_TAKEBUFFER, 0, 0, &taken), 0);
-    assert_int_equal(taken.slots, 22);
-    assert_int_equal(command_as(OTHER, KYMO_TRACE_GIVEBUFFER, taken.index, 0, NULL), 0);
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_TAKEBUFFER, 0, 0, &look_taken), 0);
+    assert_int_equal(look_taken.slots, 22);
+    assert_int_equal(command_as(OTHER, KYMO_TRACE_GIVEBUFFER, look_taken.index, 0, NULL), 0);
     assert_int_equal(loss_of(0).made, 30);
     /* The next logger allocates: what was left goes first. */
     assert_int_equal(alloc_as(OTHER, 2), 0);
@@ -125,7 +99,7 @@ static void death_of_the_owner_in_linear_mode(void **state)
     assert_int_equal(alloc_as(OWNER, 2), -EEXIST);
     assert_int_equal(loss_of(0).made, 0);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_STARTNOSTATE, 0, 0, NULL), 0);
-    insert(1);
+    insert_events(1);
     assert_int_equal(look_slots(0, 0)[0].d1, 1);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_DEALLOCBUFFER, 0, 0, NULL), 0);
     assert_int_equal(fake.blocks, 0);
@@ -136,16 +110,16 @@ static void death_of_the_owner_of_a_ring(void **state)
     (void)state;
     fake_boot(1);
     start_tracing(2, _NTO_TRACE_SETRINGMODE);
-    insert(5);
+    insert_events(5);
     trace_owner_gone(OWNER);
     assert_true(trace_running()); /* a ring goes on: it is there for a crash */
-    insert(5);
+    insert_events(5);
     assert_int_equal(look_active_slots(0), 12);
     assert_int_equal(alloc_as(OTHER, 2), -EEXIST);
     assert_int_equal(take_as(OTHER), -EBUSY);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_STOP, 0, 0, NULL), 0);
     assert_int_equal(take_as(OTHER), 0);
-    assert_int_equal(taken.slots, 12);
+    assert_int_equal(look_taken.slots, 12);
     assert_int_equal(alloc_as(OTHER, 3), 0); /* stopped and nobody's: freed and had anew */
     assert_int_equal(look_count(0, TRACE_FREE), 3);
     assert_int_equal(command_as(OTHER, _NTO_TRACE_DEALLOCBUFFER, 0, 0, NULL), 0);
@@ -157,7 +131,7 @@ static void death_of_the_owner_of_a_fill(void **state)
     (void)state;
     fake_boot(1);
     start_tracing(2, KYMO_TRACE_SETFILLMODE);
-    insert(5);
+    insert_events(5);
     trace_owner_gone(OWNER);
     assert_false(trace_running());
     assert_int_equal(command_as(OTHER, _NTO_TRACE_DEALLOCBUFFER, 0, 0, NULL), 0);
@@ -179,7 +153,7 @@ static void the_hook_is_detached(void **state)
         start_tracing(2, cases[i].mode);
         trace_hook_detached();
         assert_int_equal(trace_running(), cases[i].runs);
-        end();
+        end_tracing();
     }
 }
 
@@ -190,11 +164,11 @@ static void nobody_listens(void **state)
     fake_boot(1);
     fake.hook = false;
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
-    insert(800);
+    insert_events(800);
     fake_exit();
     assert_int_equal(take_as(OWNER), 0);
-    assert_int_equal(taken.slots, 802);
-    end();
+    assert_int_equal(look_taken.slots, 802);
+    end_tracing();
 }
 
 /* ---- the state dump's questions ---- */
@@ -206,34 +180,34 @@ static void room_for_a_dump(void **state)
     assert_true(trace_dump_room()); /* stopped: it will find out */
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
     assert_true(trace_dump_room());
-    insert(FULL);
+    insert_events(FULL);
     assert_true(trace_dump_room()); /* a FREE one */
-    insert(1);
+    insert_events(1);
     assert_true(trace_dump_room()); /* half of this one */
-    insert(FULL - 400);
+    insert_events(FULL - 400);
     assert_false(trace_dump_room());
     assert_int_equal(take_as(OWNER), 0);
     assert_false(trace_dump_room());
     fake.freed_told = 0;
-    assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, taken.index), 0);
+    assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, look_taken.index), 0);
     assert_int_equal(fake.freed_told, 1); /* who waits is woken, and finds room */
     assert_true(trace_dump_room());
-    insert(FULL);
+    insert_events(FULL);
     assert_false(trace_dump_room());
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_int_equal(fake.freed_told, 2);
     assert_true(trace_dump_room());
-    end();
+    end_tracing();
     fake_boot(1);
     start_tracing(2, KYMO_TRACE_SETFILLMODE); /* nothing would ever end the wait */
-    insert(3 * FULL);
+    insert_events(3 * FULL);
     assert_true(trace_dump_room());
-    end();
+    end_tracing();
     fake_boot(1);
     start_tracing(2, _NTO_TRACE_SETRINGMODE);
-    insert(3 * FULL);
+    insert_events(3 * FULL);
     assert_true(trace_dump_room());
-    end();
+    end_tracing();
 }
 
 /* ---- two consumers ---- */
@@ -258,7 +232,7 @@ static void two_consumers(void **state)
     assert_int_equal(trace_consumer_alloc(&second, OTHER, 3, 4096, false), 0);
     assert_int_equal(trace_consumer_alloc(&second, OTHER, 3, 4096, false), -EEXIST);
     assert_int_equal(second.bytes, 2 * 3 * 4096);
-    insert(10);
+    insert_events(10);
     assert_int_equal(trace_ring_obtain(&second_rings[1], false, &local), TRACE_FOUND_FREE);
     trace_ring_begin(&second_rings[1], local);
     memset(trace_ring_data(&second_rings[1], local), 0xab, 4096);
@@ -278,7 +252,7 @@ static void two_consumers(void **state)
     assert_null(second.block);
     assert_int_equal(look_active_slots(0), 12);
     assert_int_equal(fake.blocks, 2);
-    end();
+    end_tracing();
 }
 
 int main(void)

@@ -10,34 +10,12 @@
 
 #define MAX KYMO_TRACE_USER_COMBINE_MAX
 
-static void begin(void)
+static const struct seen *user_event(void)
 {
-    fake_boot(1);
-    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
-}
+    const struct seen *e = the_event();
 
-static void end(void)
-{
-    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
-}
-
-/* The one event that has been recorded since the last call. */
-static const struct seen *the_event(void)
-{
-    static struct scan scan;
-    struct kymo_trace_buffer b;
-    static struct seen e;
-
-    assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
-    assert_int_equal(command_as(OWNER, KYMO_TRACE_TAKEBUFFER, 0, 0, &b), 0);
-    scan = (struct scan){.last_time = 0};
-    scan_begin(&scan, 0, look_slots(0, b.index), b.slots, b.sequence, b.slots);
-    while (scan_next(&scan)) {
-        e = scan.seen;
-    }
-    assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, b.index), 0);
-    assert_int_equal(e.class, TRACE_CLASS_USER);
-    return &e;
+    assert_int_equal(e->class, TRACE_CLASS_USER);
+    return e;
 }
 
 static void simple_events(void **state)
@@ -45,23 +23,23 @@ static void simple_events(void **state)
     static const unsigned numbers[] = {0, 1, 511, 512, 1023};
 
     (void)state;
-    begin();
+    start_one();
     for (unsigned i = 0; i < 5; i++) {
         assert_int_equal(trace_user_simple(numbers[i], 0xdeadbeef, i), 0);
-        const struct seen *e = the_event();
+        const struct seen *e = user_event();
         assert_int_equal(e->number, numbers[i]);
         assert_int_equal(e->words[0], 0xdeadbeef);
         assert_int_equal(e->words[1], i);
         assert_int_equal(e->nwords, 2);
     }
-    end();
+    end_tracing();
 }
 
 /* ceil(n/2) slots, the odd word padded with 0; none is one slot of zeros. */
 static void words_of_every_length(void **state)
 {
     (void)state;
-    begin();
+    start_one();
     for (unsigned n = 0; n <= MAX / 4; n++) {
         uint32_t *words = malloc(4 * n); /* exactly: the address sanitizer watches its end */
         const struct seen *e;
@@ -70,7 +48,7 @@ static void words_of_every_length(void **state)
             words[i] = 0x1000000 * n + i + 1;
         }
         assert_int_equal(trace_user_combine(100 + n, words, n), 0);
-        e = the_event();
+        e = user_event();
         assert_int_equal(e->number, 100 + n);
         assert_int_equal(e->slots, n <= 2 ? 1 : (n + 1) / 2);
         for (unsigned i = 0; i < e->nwords; i++) {
@@ -78,14 +56,14 @@ static void words_of_every_length(void **state)
         }
         free(words);
     }
-    end();
+    end_tracing();
 }
 
 /* Bytes and a NUL at least, zeros up to the slot's end. */
 static void strings_of_every_length(void **state)
 {
     (void)state;
-    begin();
+    start_one();
     for (unsigned len = 0; len < MAX; len++) {
         char *text = malloc(len + 1);
         const struct seen *e;
@@ -95,7 +73,7 @@ static void strings_of_every_length(void **state)
         }
         text[len] = '\0';
         assert_int_equal(trace_user_string(3, text, len + 1), 0);
-        e = the_event();
+        e = user_event();
         assert_int_equal(e->slots, (len + 1 + 7) / 8);
         assert_memory_equal(e->words, text, len);
         for (unsigned i = len; i < 8 * e->slots; i++) {
@@ -103,7 +81,7 @@ static void strings_of_every_length(void **state)
         }
         free(text);
     }
-    end();
+    end_tracing();
 }
 
 /* The length says how much may be read: a NUL before that ends the string, none behind it counts.
@@ -111,12 +89,12 @@ static void strings_of_every_length(void **state)
 static void a_string_ends_at_its_nul(void **state)
 {
     (void)state;
-    begin();
+    start_one();
     assert_int_equal(trace_user_string(3, "ab\0cdefghijk", 12), 0);
-    const struct seen *e = the_event();
+    const struct seen *e = user_event();
     assert_int_equal(e->words[0], 'a' | 'b' << 8);
     assert_int_equal(e->nwords, 2);
-    end();
+    end_tracing();
 }
 
 static void unterminated(void **state)
@@ -124,16 +102,16 @@ static void unterminated(void **state)
     const struct seen *e;
 
     (void)state;
-    begin();
+    start_one();
     assert_int_equal(trace_user_string(3, "abcdefgh", 4), 0); /* its last byte counts as the NUL */
-    e = the_event();
+    e = user_event();
     assert_int_equal(e->words[0], 'a' | 'b' << 8 | 'c' << 16);
     assert_int_equal(e->words[1], 0);
     assert_int_equal(trace_user_string(3, "", 0), 0);
-    e = the_event();
+    e = user_event();
     assert_int_equal(e->words[0], 0);
     assert_int_equal(e->slots, 1);
-    end();
+    end_tracing();
 }
 
 static void too_much_is_refused(void **state)
@@ -141,7 +119,7 @@ static void too_much_is_refused(void **state)
     static uint32_t words[MAX];
 
     (void)state;
-    begin();
+    start_one();
     assert_int_equal(trace_user_combine(1, words, MAX / 4 + 1), -EINVAL);
     assert_int_equal(trace_user_combine(1, words, MAX), -EINVAL); /* bytes for words: the trap */
     assert_int_equal(trace_user_combine(1, words, 0x40000001), -EINVAL);
@@ -153,7 +131,7 @@ static void too_much_is_refused(void **state)
     assert_int_equal(trace_user_combine(1024, words, 1), -EINVAL);
     assert_int_equal(trace_user_string(1024, "", 1), -EINVAL);
     assert_int_equal(loss_of(0).made, 0); /* an error is no event and no loss */
-    end();
+    end_tracing();
 }
 
 /* Not being traced is no error; a wrong event is, traced or not. */
@@ -168,14 +146,14 @@ static void not_traced_is_no_error(void **state)
     assert_int_equal(trace_user_string(1, "text", 5), 0);
     assert_int_equal(trace_user_simple(1024, 0, 0), -EINVAL);
     assert_int_equal(trace_user_combine(1, words, 65), -EINVAL);
-    begin();
+    start_one();
     assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
     assert_int_equal(trace_user_simple(1, 0, 0), 0);
     assert_int_equal(trace_user_combine(1, words, 4), 0);
     assert_int_equal(trace_user_string(1, "text", 5), 0);
     assert_int_equal(trace_user_string(1, "text", MAX + 1), -EINVAL);
     assert_int_equal(loss_of(0).made, 0);
-    end();
+    end_tracing();
 }
 
 int main(void)
