@@ -4,46 +4,27 @@
  * page, the buffers. As the tracelogger of the next boot would have saved it. See core.h.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "host/extract/core.h"
 #include "host/kymo.h"
 #include "kernel/abi/syspage.h"
-#include "lib/capture/attributes.h"
+#include "lib/capture/attribute.h"
 #include "lib/panic/text.h"
-
-#define VALUE_MOST 72
 
 static void attribute(FILE *file, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void attribute(FILE *file, const char *key, const char *format, ...)
 {
-    char value[VALUE_MOST];
+    char text[CAPTURE_ATTRIBUTE_ROOM];
     va_list list;
 
     va_start(list, format);
-    vsnprintf(value, sizeof(value), format, list);
+    int bytes = capture_attribute(text, key, format, list);
     va_end(list);
-    /* A file's name may look like the beginning of the next attribute. */
-    for (char *at = strstr(value, "TRACE_"); at; at = strstr(value, "TRACE_")) {
-        at[5] = '-';
-    }
-    fprintf(file, "TRACE_%s::%s", key, value);
-}
-
-static void date(uint64_t seconds, char text[32])
-{
-    time_t when = (time_t)seconds;
-    struct tm parts;
-
-    if (!gmtime_r(&when, &parts) || parts.tm_year > 8099 || !asctime_r(&parts, text)) {
-        strcpy(text, "-");
-    }
-    text[strcspn(text, "\n")] = '\0';
+    fwrite(text, 1, (size_t)bytes, file);
 }
 
 static void panic_attributes(FILE *out, const struct retain *retain)
@@ -63,11 +44,11 @@ static void attributes(FILE *out, const struct retain *retain, const struct kymo
                        const struct core_output *output)
 {
     const char *file = output->path;
-    char now[32], boot[32], args[VALUE_MOST];
+    char now[32], boot[32], args[CAPTURE_VALUE_MOST + 1];
 
     snprintf(args, sizeof(args), "kymo extract --core %s", output->core);
-    date((uint64_t)time(NULL), now);
-    date(page->boot_time, boot);
+    capture_date((uint64_t)time(NULL), now);
+    capture_date(page->boot_time, boot);
 #define A(key, ...) attribute(out, #key, __VA_ARGS__);
     CAPTURE_FIRST_LIST(A)
     panic_attributes(out, retain);

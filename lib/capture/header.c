@@ -5,14 +5,11 @@
  */
 #include "lib/capture/header.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/syspage.h"
-#include "lib/capture/attributes.h"
+#include "lib/capture/attribute.h"
 
 #define CHUNK 256
 
@@ -30,30 +27,13 @@ static void out(struct out *out, const void *data, size_t bytes)
 __attribute__((format(printf, 3, 4))) static void attribute(struct out *to, const char *key,
                                                             const char *format, ...)
 {
-    char value[CAPTURE_VALUE_MOST + 1];
-    char text[40 + CAPTURE_VALUE_MOST];
+    char text[CAPTURE_ATTRIBUTE_ROOM];
     va_list list;
 
     va_start(list, format);
-    vsnprintf(value, sizeof(value), format, list);
+    int bytes = capture_attribute(text, key, format, list);
     va_end(list);
-    /* A file's name or an argument may look like the beginning of the next attribute. */
-    for (char *at = strstr(value, "TRACE_"); at; at = strstr(value, "TRACE_")) {
-        at[5] = '-';
-    }
-    int bytes = snprintf(text, sizeof(text), "TRACE_%s::%s", key, value);
     out(to, text, (size_t)bytes);
-}
-
-/* As ctime() prints it, without the newline. Boards without a clock begin in 1970. */
-static void date(uint64_t seconds, char text[32])
-{
-    time_t when = (time_t)seconds;
-    struct tm parts;
-
-    gmtime_r(&when, &parts);
-    asctime_r(&parts, text);
-    text[strcspn(text, "\n")] = '\0';
 }
 
 static void own_attributes(const struct capture_header *header, struct out *to)
@@ -83,8 +63,8 @@ static void attributes(const struct capture_header *header, const struct kymo_sy
     const char *file = header->file, *args = header->args;
     char now[32], boot[32];
 
-    date((uint64_t)time(NULL), now);
-    date(page->boot_time, boot);
+    capture_date((uint64_t)time(NULL), now);
+    capture_date(page->boot_time, boot);
 #define A(key, ...) attribute(to, #key, __VA_ARGS__);
     CAPTURE_FIRST_LIST(A)
     own_attributes(header, to);
