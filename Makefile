@@ -85,7 +85,7 @@ size: boards tools ## sizes of every kernel and program
 	$(Q)test/bench/d_ram.py
 
 .PHONY: docs
-docs: host-docs ## write the generated pages: docs/events.md, docs/kercalls.md, docs/dif.md
+docs: host-docs ## write the generated pages: docs/events.md, kercalls.md, dif.md, providers.md
 
 .PHONY: format
 format: ## run clang-format on every C file
