@@ -63,7 +63,7 @@ long trace_raw_event(bool able, const uint32_t args[4]);
  * behind cmd; data: kernel memory in the place of the one that is a pointer. 0 or -errno. */
 long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data);
 
-/* The kernel's exit, when this CPU's trace_port_request_exit() was called: switches a buffer that
+/* The kernel's exit, after this CPU's TRACE_PORT_REQUEST_EXIT(): switches a buffer that
  * passed its high-water mark, raises the synthetic interrupt for READY ones. Kernel context. */
 void trace_kernel_exit(void);
 /* The 32-bit clock of this CPU was extended, or may have wrapped while it was idle: ports with a

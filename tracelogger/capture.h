@@ -2,7 +2,7 @@
 /*
  * The kernel's buffers as the tracelogger sees them: allocated and mapped read-only, taken when
  * READY, written to the sink straight from the mapping, given back. One thread, except for
- * control_run()'s helper.
+ * control_start()'s helper.
  */
 #ifndef TRACELOGGER_CAPTURE_H
 #define TRACELOGGER_CAPTURE_H
