@@ -152,6 +152,8 @@ struct d_symbol {
     uint64_t offset;           /* of the address in the symbol */
 };
 bool d_symbol_at(struct d_session *, uint64_t address, bool user, struct d_symbol *);
+/* Where its text was linked: its executable segment. */
+bool d_object_text(const struct d_session *, const char *object, uint64_t *start);
 /* In the program `object`, as it was linked. */
 bool d_symbol_in(struct d_session *, const char *object, uint64_t address, struct d_symbol *);
 

@@ -40,6 +40,7 @@ struct d_elf_symbol {
 
 struct d_elf_segment {
     uint64_t start, end;
+    bool is_text;
 };
 
 enum { D_ELF_BUCKETS = 1024 };

@@ -55,7 +55,7 @@ static void read_segments(struct d_session *d, struct d_elf *e)
         if (gelf_getphdr(e->elf, (int)i, &h) && h.p_type == PT_LOAD) {
             d_room(d, &e->segments, sizeof(struct d_elf_segment));
             ((struct d_elf_segment *)e->segments.data)[e->segments.n++] =
-                (struct d_elf_segment){h.p_vaddr, h.p_vaddr + h.p_memsz};
+                (struct d_elf_segment){h.p_vaddr, h.p_vaddr + h.p_memsz, (h.p_flags & PF_X) != 0};
         }
     }
 }
@@ -169,6 +169,21 @@ bool d_symbol_at(struct d_session *d, uint64_t address, bool user, struct d_symb
         if (e->kernel != user && has_address(e, address - e->bias)) {
             *symbol = symbol_of(e, address - e->bias);
             return true;
+        }
+    }
+    return false;
+}
+
+bool d_object_text(const struct d_session *d, const char *object, uint64_t *start)
+{
+    for (const struct d_elf *e = d->elfs; e; e = e->next) {
+        const struct d_elf_segment *s = e->segments.data;
+
+        for (unsigned i = 0; !e->kernel && i < e->segments.n; i++) {
+            if (s[i].is_text && strcmp(e->name, object) == 0) {
+                *start = s[i].start;
+                return true;
+            }
         }
     }
     return false;

@@ -45,6 +45,9 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
         if (print->events % PROGRESS_EVENTS == 0) {
             kymo_progress("printing", event.offset, kev_info(kev)->size);
         }
+        if (print->symbols != NULL) {
+            symbols_follow(print->symbols, &event);
+        }
         if (!kymo_class_wanted(&print->classes, &event)) {
             continue;
         }
@@ -54,6 +57,24 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
         }
     }
     return result;
+}
+
+/* What goes wrong is said when it is printed. */
+void print_learn(const struct print *print)
+{
+    struct kev_options options = {.recover = print->recover};
+    struct kev_error error;
+    struct kev_event event;
+    struct kev *kev = strcmp(print->input, "-") == 0 || print->follow
+                          ? NULL
+                          : kev_open(print->input, &options, &error);
+
+    while (kev != NULL && kev_next(kev, &event, &error) == KEV_EVENT) {
+        symbols_learn(print->symbols, &event);
+    }
+    if (kev != NULL) {
+        kev_close(kev);
+    }
 }
 
 static void wait_a_little(void)

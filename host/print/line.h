@@ -6,14 +6,16 @@
 #define HOST_PRINT_LINE_H
 
 #include "host/print/format.h"
+#include "host/print/symbols.h"
 #include "host/reader/kev.h"
 #include "trace/slot.h"
 
 struct line_style {
-    bool one_line;               /* -n: all arguments on the event's line */
-    const struct format *format; /* -p: what stands before them; NULL: the usual */
-    uint64_t index;              /* for -p: of the event, among those read */
-    uint64_t first;              /* for -p: time of the first one */
+    bool one_line;                 /* -n: all arguments on the event's line */
+    const struct symbols *symbols; /* --symbols: names for addresses; NULL: none */
+    const struct format *format;   /* -p: what stands before them; NULL: the usual */
+    uint64_t index;                /* for -p: of the event, among those read */
+    uint64_t first;                /* for -p: time of the first one */
 };
 
 /* The whole event, its newline included. */

@@ -43,7 +43,8 @@ void line_value(struct out *out, const struct kev_field *field)
     }
 }
 
-static void field_inline(struct out *out, const struct kev_field *field)
+static void field_inline(struct out *out, const struct kev_field *field,
+                         const struct line_style *style)
 {
     const struct kev_arg *arg = field->arg;
     size_t len = arg->name_len != 0 ? arg->name_len : strlen(arg->name);
@@ -51,15 +52,19 @@ static void field_inline(struct out *out, const struct kev_field *field)
     out_short(out, arg->name, sizeof(arg->name), len);
     out_char(out, ':');
     line_value(out, field);
+    if (style->symbols != NULL && arg->type == 'P') {
+        symbols_put(style->symbols, out, field->value);
+    }
 }
 
-static void field_line(struct out *out, const struct kev_field *field)
+static void field_line(struct out *out, const struct kev_field *field,
+                       const struct line_style *style)
 {
     size_t len = strlen(field->arg->name);
 
     out_char(out, '\n');
     out_pad(out, len < NAME_COLUMNS ? NAME_COLUMNS - len : 0);
-    field_inline(out, field);
+    field_inline(out, field, style);
 }
 
 void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
@@ -67,10 +72,10 @@ void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
 {
     for (unsigned i = 0; i < n; i++) {
         if (n > 2 && !style->one_line) {
-            field_line(out, &fields[i]);
+            field_line(out, &fields[i], style);
         } else {
             out_char(out, ' ');
-            field_inline(out, &fields[i]);
+            field_inline(out, &fields[i], style);
         }
     }
     out_char(out, '\n');

@@ -103,12 +103,13 @@ unsigned line_group_fields(const struct kev_event *event, const struct kev_desc 
     return n;
 }
 
-/* THREAD events keep priority and policy on their line. */
+/* THREAD events keep priority and policy on their line; places in programs have names. */
 struct line_style line_group_style(const struct kev_event *event, const struct line_style *style)
 {
     struct line_style own = *style;
 
     own.one_line |= is_thread_state(event);
+    own.symbols = symbols_apply(event) ? own.symbols : NULL;
     return own;
 }
 

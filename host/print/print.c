@@ -31,17 +31,21 @@ static const char print_help[] =
     "                 kercallexit, kercallint), int, process, thread, vthread,\n"
     "                 system, user, comm, other\n"
     "  --cpu LIST     only these CPUs: 0,2-3\n"
+    "  --symbols PATH names for the addresses of FUNC_ENTER, FUNC_EXIT and ADDRESS, from the\n"
+    "                 kernel's ELF that was recorded and the programs in and beside it:\n"
+    "                 a file, or a folder to look into; may be given again\n"
     "  --follow       go on while the file is being written, until interrupted\n"
     "  --recover      read what is sound of a damaged file\n"
     "  -h, --help     this text\n";
 
-enum { OPT_CLASS = 256, OPT_CPU, OPT_FOLLOW, OPT_RECOVER };
+enum { OPT_CLASS = 256, OPT_CPU, OPT_FOLLOW, OPT_RECOVER, OPT_SYMBOLS };
 
 static const struct option print_options[] = {
     {"class", required_argument, NULL, OPT_CLASS},
     {"cpu", required_argument, NULL, OPT_CPU},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"recover", no_argument, NULL, OPT_RECOVER},
+    {"symbols", required_argument, NULL, OPT_SYMBOLS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -85,6 +89,12 @@ static int option_use(struct print *print, int option, int argc, char **argv)
     case OPT_RECOVER:
         print->recover = true;
         return 0;
+    case OPT_SYMBOLS:
+        if (print->npaths < PRINT_PATHS) {
+            print->paths[print->npaths++] = optarg;
+            return 0;
+        }
+        return kymo_usage("print", "print: --symbols: at most %d times", PRINT_PATHS);
     case OPT_CPU:
         if (kymo_parse_cpus(optarg, &print->cpus) == 0) {
             return 0;
@@ -184,6 +194,21 @@ static int print_capture(struct print *print, struct kev *kev)
     return status;
 }
 
+/* Before the first event: names are in the capture where somebody was born, or at its end. */
+static int symbols_open(struct print *print, const struct kev *kev)
+{
+    if (print->npaths == 0) {
+        return KYMO_OK;
+    }
+    print->symbols = symbols_new(kev, print->paths, print->npaths);
+    print->style.symbols = print->symbols;
+    if (print->symbols == NULL) {
+        return KYMO_FAILURE;
+    }
+    print_learn(print);
+    return KYMO_OK;
+}
+
 static int print_main(int argc, char **argv)
 {
     struct print print = {.classes = {.any = true}};
@@ -201,7 +226,9 @@ static int print_main(int argc, char **argv)
         return KYMO_FAILURE;
     }
     print.out = calloc(1, sizeof(*print.out));
-    status = print.out == NULL ? KYMO_FAILURE : print_capture(&print, kev);
+    status = print.out == NULL ? KYMO_FAILURE : symbols_open(&print, kev);
+    status = status == KYMO_OK ? print_capture(&print, kev) : status;
+    symbols_free(print.symbols);
     free(print.out);
     kev_close(kev);
     return status;

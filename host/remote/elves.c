@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which ELFs a session with a board has: the kernel's, found by the build id that the target says,
- * and the programs of the boot image in it, with the DWARF of their unstripped ELFs where those are
- * at hand. So symbols can't be of another build.
+ * Which ELFs belong to a kernel, found by its build id: see elves.h. So symbols can't be of another
+ * build. Proof: test/d_remote/board_test.c, test/boot/events.py.
  */
+#include "host/remote/elves.h"
+
+#include "host/d/d.h"
 #include "host/remote/elf_id.h"
-#include "host/remote/remote.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool has_id(const struct remote *r)
+static bool has_id(const struct elves *e)
 {
-    static const uint8_t none[sizeof(r->info.build_id)];
+    static const uint8_t none[ELF_ID_BYTES];
 
-    return memcmp(r->info.build_id, none, sizeof(none)) != 0;
+    return memcmp(e->build_id, none, sizeof(none)) != 0;
 }
 
 static bool is_folder(const char *path)
@@ -32,27 +33,27 @@ static bool is_folder(const char *path)
 /* ---- the kernel's ------------------------------------------------------------------------------
  */
 
-static bool is_kernels(const struct remote *r, const char *path)
+static bool is_kernels(const struct elves *e, const char *path)
 {
     struct elf_id id;
 
-    return elf_id_read(path, &id) && memcmp(id.bytes, r->info.build_id, sizeof(id.bytes)) == 0;
+    return elf_id_read(path, &id) && memcmp(id.bytes, e->build_id, sizeof(id.bytes)) == 0;
 }
 
 /* Among what the user named, then in the source tree. malloc'ed; NULL: nowhere. */
-static char *find_kernel(const struct remote *r, const char *const *paths, unsigned n)
+static char *find_kernel(const struct elves *e, const char *const *paths, unsigned n)
 {
     char build[PATH_MAX], *found = NULL;
 
     for (unsigned i = 0; i < n && !found; i++) {
         if (is_folder(paths[i])) {
-            found = elf_id_find(r->info.build_id, paths[i], r->info.board);
-        } else if (is_kernels(r, paths[i])) {
+            found = elf_id_find(e->build_id, paths[i], e->board);
+        } else if (is_kernels(e, paths[i])) {
             found = strdup(paths[i]);
         }
     }
     if (!found && elf_id_build_folder(build, sizeof(build))) {
-        found = elf_id_find(r->info.build_id, build, r->info.board);
+        found = elf_id_find(e->build_id, build, e->board);
     }
     return found;
 }
@@ -61,7 +62,6 @@ static char *find_kernel(const struct remote *r, const char *const *paths, unsig
  */
 
 struct programs {
-    struct remote *r;
     struct d_session *session;
     const char *const *paths; /* the user's */
     unsigned npaths;
@@ -127,109 +127,61 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
  */
 
 /* What the user named but nobody on the target has. */
-static bool refuse(const struct remote *r, const char *path)
+static bool refuse(const struct elves *e, const char *path)
 {
     char theirs[ELF_ID_TEXT] = "none", wanted[ELF_ID_TEXT];
     struct elf_id id;
 
     if (access(path, R_OK) != 0) {
-        fprintf(stderr, "dtrace: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "%s: %s: %s\n", e->command, path, strerror(errno));
         return false;
     }
     if (elf_id_read(path, &id)) {
         elf_id_text(id.bytes, theirs);
     }
-    elf_id_text(r->info.build_id, wanted);
-    fprintf(
-        stderr,
-        "dtrace: %s is not what the target runs: its build id is %s, the kernel's is %s, and no "
-        "program of the boot image has it\n",
-        path, theirs, wanted);
+    elf_id_text(e->build_id, wanted);
+    fprintf(stderr,
+            "%s: %s is not what %s runs: its build id is %s, the kernel's is %s, and no program of "
+            "the boot image has it\n",
+            e->command, path, e->whose, theirs, wanted);
     return false;
 }
 
-static bool add_all(struct remote *r, struct d_session *session, const char *kernel,
+static bool add_all(const struct elves *e, struct d_session *session, const char *kernel,
                     const char *const *paths, unsigned n)
 {
-    struct programs p = {r, session, paths, n, calloc(n + 1u, sizeof(bool)), kernel};
+    struct programs p = {session, paths, n, calloc(n + 1u, sizeof(bool)), kernel};
     bool ok = p.used && d_session_add_elf(session, kernel, "kernel", true);
 
     if (ok) {
         elf_boot_image(kernel, add_program, &p);
     }
     for (unsigned i = 0; ok && i < n; i++) {
-        ok = p.used[i] || is_folder(paths[i]) || is_kernels(r, paths[i]) || refuse(r, paths[i]);
+        ok = p.used[i] || is_folder(paths[i]) || is_kernels(e, paths[i]) || refuse(e, paths[i]);
     }
     free(p.used);
     return ok;
 }
 
-bool remote_elves(struct target *t, struct d_session *session, const char *const *paths, unsigned n,
-                  bool quiet)
+bool elves_add(const struct elves *e, struct d_session *session, const char *const *paths,
+               unsigned n, bool quiet)
 {
-    struct remote *r = (struct remote *)t;
-    char *kernel = has_id(r) ? find_kernel(r, paths, n) : NULL, id[ELF_ID_TEXT];
+    char *kernel = has_id(e) ? find_kernel(e, paths, n) : NULL, id[ELF_ID_TEXT];
     bool ok = true;
 
     if (kernel) {
-        ok = add_all(r, session, kernel, paths, n);
+        ok = add_all(e, session, kernel, paths, n);
     } else {
         for (unsigned i = 0; ok && i < n; i++) {
-            ok = is_folder(paths[i]) || refuse(r, paths[i]);
+            ok = is_folder(paths[i]) || refuse(e, paths[i]);
         }
     }
-    if (!kernel && has_id(r) && ok && !quiet) {
-        elf_id_text(r->info.build_id, id);
+    if (!kernel && has_id(e) && ok && !quiet) {
+        elf_id_text(e->build_id, id);
         fprintf(stderr,
-                "dtrace: no ELF here has the target's build id %s: its addresses have no "
-                "names (--elf FILE)\n",
-                id);
+                "%s: no ELF here has %s's build id %s: its addresses have no names (%s FILE)\n",
+                e->command, e->whose, id, e->option);
     }
     free(kernel);
     return ok;
-}
-
-/* ---- whose an address is -----------------------------------------------------------------------
- */
-
-static struct remote_process *ask_process(struct remote *r, int32_t pid)
-{
-    struct kymo_d_call call = {.command = KYMO_D_PROCESS, .id = (uint32_t)pid};
-    struct remote_process *p = calloc(1, sizeof(*p));
-
-    if (!p) {
-        return NULL;
-    }
-    p->pid = pid;
-    p->known = remote_ask(r, &call, &p->process, sizeof(p->process)) == 0 &&
-               remote_text_ok(p->process.name, sizeof(p->process.name));
-    p->next = r->processes;
-    r->processes = p;
-    return p;
-}
-
-/* Asked once, when a stack of it is printed: if it is gone by then, its addresses have no names. */
-bool remote_process(struct target *t, int32_t pid, const char **object, uint64_t *bias)
-{
-    struct remote *r = (struct remote *)t;
-    struct remote_process *p = r->processes;
-
-    while (p && p->pid != pid) {
-        p = p->next;
-    }
-    p = p ? p : ask_process(r, pid);
-    if (!p || !p->known) {
-        return false;
-    }
-    *object = p->process.name;
-    *bias = p->process.text - p->process.text_link;
-    return true;
-}
-
-void remote_processes_free(struct remote *r)
-{
-    for (struct remote_process *p = r->processes, *next; p; p = next) {
-        next = p->next;
-        free(p);
-    }
 }

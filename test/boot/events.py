@@ -2,6 +2,7 @@
 """What programs told of their events (test/boot/programs/truth.h), compared with the capture's
 print, value for value; and of the kernel calls' table, that nothing is left out."""
 import re
+import struct
 import subprocess
 
 import kev
@@ -239,5 +240,61 @@ def what_programs_told_is_there(boot):
     return "; ".join(bad[:4]) or None
 
 
-CHECKS = [what_programs_told_is_there, every_call_is_told_and_true,
+# ---- names for addresses ------------------------------------------------------------------------
+
+NAMED = r"t_events`(\w+)(?:\+0x[0-9a-f]+)?"
+
+
+def places(trace, *options):
+    """The lines with places in programs, and what was said."""
+    done = subprocess.run([KYMO, "print", "-n", "--class", "system", *options, trace],
+                          capture_output=True, text=True, errors="replace")
+    return [line for line in done.stdout.splitlines()
+            if re.search(r"SYSTEM  :(ADDRESS|FUNC_)", line)], done.stderr, done.returncode
+
+
+def without_runners(trace, to):
+    """The same capture, but that nobody can say who ran."""
+    with open(trace, "rb") as f:
+        start = kev.slots_offset(f)
+        f.seek(0)
+        data = bytearray(f.read())
+    for at in range(start, len(data) - 15, 16):
+        header, = struct.unpack_from("<I", data, at)
+        if header & 0x7fff == 0x1001:
+            struct.pack_into("<I", data, at, header + 1)
+    with open(to, "wb") as f:
+        f.write(data)
+    return to
+
+
+def addresses_have_names(boot):
+    """With the ELFs at hand; without the option nothing but the lines of the facts."""
+    folder = boot.build
+    plain = places(boot.trace)[0]
+    named, said, status = places(boot.trace, "--symbols", folder)
+    if status or said or len(named) != len(plain):
+        return f"{len(plain)} lines without names, {len(named)} with, status {status}: {said}"
+    if any("`" in line for line in plain) or \
+            [re.sub(r" \([^)]*\)", "", line) for line in named] != plain:
+        return "other lines"
+    both = rf" +thisfn:\w+ \(t_events`instrumented_sum\) call_site:\w+ \({NAMED}\)$"
+    want = [("FUNC_ENTER" + both, 4), ("FUNC_EXIT" + both, 4),
+            (rf"ADDRESS +addr:\w+ \({NAMED}\) word:\w+$", 1),
+            (r"FUNC_ENTER +thisfn:0x00001234 call_site:0x80000001$", 1)]
+    for pattern, least in want:
+        found = [line for line in named if re.search(pattern, line)]
+        if len(found) < least:
+            return f"{len(found)} times {pattern}: {named[:3]}"
+    other = without_runners(boot.trace, boot.trace + ".no-runners")
+    guessed = places(other, "--symbols", folder)[0]
+    if any(g not in (n, p) for g, n, p in zip(guessed, named, plain)):
+        return "without THRUNNING an address has another name"
+    _, said, status = places(boot.trace, "--symbols", KYMO)
+    if status != 1 or "is not what the recorded system runs" not in said:
+        return f"a foreign ELF: status {status}, {said}"
+    return None
+
+
+CHECKS = [what_programs_told_is_there, addresses_have_names, every_call_is_told_and_true,
           every_argument_is_in_the_wide_form, the_words_are_the_facts]

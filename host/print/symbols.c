@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See symbols.h. A CPU of which no THRUNNING has been seen (its class was off) runs nobody: then an
+ * address has a name if all programs that have it in their text agree on it. The capture may say
+ * anything. Proof: test/boot/events.py, test/host/check.
+ */
+#include "host/print/symbols.h"
+
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/d/d.h"
+#include "host/d/type.h"
+#include "host/remote/elf_id.h"
+#include "host/remote/elves.h"
+#include "kernel/abi/sys/states.h"
+#include "trace/slot.h"
+
+#define NAME_MOST 64
+#define PROCESSES_MOST 65536 /* that are kept in mind */
+/* trace/events.def, class SYSTEM */
+#define MAPNAME 8
+#define ADDRESS 9
+#define FUNCTION_EXIT 11
+
+struct text {
+    uint32_t pid;
+    uint64_t start, bytes;
+    char name[NAME_MOST];
+};
+
+struct symbols {
+    const struct kev *kev;
+    struct d_session *session;
+    struct text *texts; /* the newest last */
+    unsigned ntexts;
+    uint32_t runs[KEV_CPUS]; /* pid; 0: not known */
+    unsigned cpu;            /* of the last event */
+};
+
+struct symbols *symbols_new(const struct kev *kev, const char *const *paths, unsigned n)
+{
+    const struct kev_info *info = kev_info(kev);
+    const uint8_t none[ELF_ID_BYTES] = {0};
+    struct elves elves = {none, info->board, "kymo", "the recorded system", "--symbols"};
+    struct symbols *symbols = calloc(1, sizeof(*symbols));
+
+    if (symbols == NULL) {
+        return NULL;
+    }
+    if (info->build_id != NULL && info->build_id_len == ELF_ID_BYTES) {
+        elves.build_id = info->build_id;
+    }
+    symbols->kev = kev;
+    symbols->session = d_session_new(d_model_of(info->word_bits == 32 ? EM_ARM : EM_AARCH64), NULL);
+    if (!elves_add(&elves, symbols->session, paths, n, false)) {
+        symbols_free(symbols);
+        return NULL;
+    }
+    return symbols;
+}
+
+void symbols_free(struct symbols *symbols)
+{
+    if (symbols != NULL) {
+        d_session_free(symbols->session);
+        free(symbols->texts);
+        free(symbols);
+    }
+}
+
+/* ---- what is where ---- */
+
+/* Room for one more, at 0, 1, 3, 7 … of them. */
+static struct text *text_new(struct symbols *symbols)
+{
+    unsigned n = symbols->ntexts;
+    struct text *bigger = symbols->texts;
+
+    if (n == PROCESSES_MOST) {
+        return NULL;
+    }
+    if ((n & (n + 1)) == 0) {
+        bigger = realloc(bigger, (2 * (size_t)n + 1) * sizeof(*bigger));
+    }
+    if (bigger == NULL) {
+        return NULL;
+    }
+    symbols->texts = bigger;
+    symbols->ntexts++;
+    return &bigger[n];
+}
+
+static struct text *text_of(const struct symbols *symbols, uint32_t pid)
+{
+    for (unsigned i = symbols->ntexts; i > 0; i--) {
+        if (symbols->texts[i - 1].pid == pid) {
+            return &symbols->texts[i - 1];
+        }
+    }
+    return NULL;
+}
+
+void symbols_learn(struct symbols *symbols, const struct kev_event *event)
+{
+    const struct kev_desc *desc;
+    struct kev_field fields[KEV_ARGS_MAX];
+    struct text *text;
+
+    if (event->class != TRACE_CLASS_SYSTEM || (event->number & ~TRACE_EVENT_64) != MAPNAME) {
+        return;
+    }
+    desc = kev_describe(symbols->kev, event->class, event->number);
+    if (desc == NULL || kev_decode(event, desc, fields) != 4 || fields[3].text == NULL ||
+        fields[3].len >= NAME_MOST) {
+        return;
+    }
+    text = text_of(symbols, (uint32_t)fields[0].value);
+    text = text == NULL ? text_new(symbols) : text;
+    if (text != NULL) {
+        *text = (struct text){(uint32_t)fields[0].value, fields[1].value, fields[2].value, ""};
+        memcpy(text->name, fields[3].text, fields[3].len);
+    }
+}
+
+void symbols_follow(struct symbols *symbols, const struct kev_event *event)
+{
+    symbols->cpu = event->cpu;
+    if (event->class == TRACE_CLASS_PR_TH && event->number == STATE_RUNNING) {
+        symbols->runs[event->cpu] = kev_word(event, 0);
+    }
+    symbols_learn(symbols, event);
+}
+
+/* ---- names ---- */
+
+bool symbols_apply(const struct kev_event *event)
+{
+    unsigned number = event->number & ~TRACE_EVENT_64;
+
+    return event->class == TRACE_CLASS_SYSTEM && number >= ADDRESS && number <= FUNCTION_EXIT;
+}
+
+static bool find(const struct symbols *symbols, const struct text *text, uint64_t address,
+                 struct d_symbol *symbol)
+{
+    uint64_t linked;
+
+    return address - text->start < text->bytes &&
+           d_object_text(symbols->session, text->name, &linked) &&
+           d_symbol_in(symbols->session, text->name, address - text->start + linked, symbol) &&
+           symbol->name != NULL;
+}
+
+static bool same(const struct d_symbol *a, const struct d_symbol *b)
+{
+    return strcmp(a->object, b->object) == 0 && strcmp(a->name, b->name) == 0 &&
+           a->offset == b->offset;
+}
+
+/* What all programs that have the address make of it. */
+static bool find_any(const struct symbols *symbols, uint64_t address, struct d_symbol *symbol)
+{
+    struct d_symbol other;
+    bool found = false;
+
+    for (unsigned i = 0; i < symbols->ntexts; i++) {
+        const struct text *text = &symbols->texts[i];
+
+        if (address - text->start >= text->bytes) {
+            continue;
+        }
+        if (!find(symbols, text, address, &other) || (found && !same(symbol, &other))) {
+            return false;
+        }
+        *symbol = other;
+        found = true;
+    }
+    return found;
+}
+
+void symbols_put(const struct symbols *symbols, struct out *out, uint64_t address)
+{
+    uint32_t pid = symbols->runs[symbols->cpu];
+    const struct text *text = pid == 0 ? NULL : text_of(symbols, pid);
+    struct d_symbol symbol;
+
+    if (kev_info(symbols->kev)->word_bits == 32) {
+        address &= ~(uint64_t)1; /* a Thumb function's */
+    }
+    if (pid == 0 ? !find_any(symbols, address, &symbol)
+                 : text == NULL || !find(symbols, text, address, &symbol)) {
+        return;
+    }
+    out_str(out, " (");
+    out_str(out, symbol.object);
+    out_char(out, '`');
+    out_str(out, symbol.name);
+    if (symbol.offset != 0) {
+        char offset[24];
+
+        snprintf(offset, sizeof(offset), "+0x%llx", (unsigned long long)symbol.offset);
+        out_str(out, offset);
+    }
+    out_char(out, ')');
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whose an address is, of a session with a board: its ELFs, and its processes. */
+#include "host/remote/elves.h"
+#include "host/remote/remote.h"
+
+#include <stdlib.h>
+
+bool remote_elves(struct target *t, struct d_session *session, const char *const *paths, unsigned n,
+                  bool quiet)
+{
+    const struct remote *r = (struct remote *)t;
+    const struct elves elves = {r->info.build_id, r->info.board, "dtrace", "the target", "--elf"};
+
+    return elves_add(&elves, session, paths, n, quiet);
+}
+
+static struct remote_process *ask_process(struct remote *r, int32_t pid)
+{
+    struct kymo_d_call call = {.command = KYMO_D_PROCESS, .id = (uint32_t)pid};
+    struct remote_process *p = calloc(1, sizeof(*p));
+
+    if (!p) {
+        return NULL;
+    }
+    p->pid = pid;
+    p->known = remote_ask(r, &call, &p->process, sizeof(p->process)) == 0 &&
+               remote_text_ok(p->process.name, sizeof(p->process.name));
+    p->next = r->processes;
+    r->processes = p;
+    return p;
+}
+
+/* Asked once, when a stack of it is printed: if it is gone by then, its addresses have no names. */
+bool remote_process(struct target *t, int32_t pid, const char **object, uint64_t *bias)
+{
+    struct remote *r = (struct remote *)t;
+    struct remote_process *p = r->processes;
+
+    while (p && p->pid != pid) {
+        p = p->next;
+    }
+    p = p ? p : ask_process(r, pid);
+    if (!p || !p->known) {
+        return false;
+    }
+    *object = p->process.name;
+    *bias = p->process.text - p->process.text_link;
+    return true;
+}
+
+void remote_processes_free(struct remote *r)
+{
+    for (struct remote_process *p = r->processes, *next; p; p = next) {
+        next = p->next;
+        free(p);
+    }
+}
