@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The target elf:PATH: a kernel that is not running, of which there is only its ELF. Programs can
- * be compiled for it (--compile, -e); no probe is known, so that any description is taken, and no
- * types of args[].
+ * be compiled for it (--compile, -e); no probe is known, so that any description is taken. The
+ * types of args[] are known of function probes that are named in full: the ELF's DWARF has them
+ * (host/d/argument.c). Tested by test/d_remote/board_test.c.
  */
 #include "host/target/offline.h"
 
@@ -17,19 +18,22 @@ struct offline {
     const struct d_model *model;
 };
 
-static unsigned no_probe(void *arg, const char *provider, const char *module, const char *function,
-                         const char *name, uint32_t id,
-                         bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+/* Whether there is such a function the target finds out. */
+static unsigned one_function(void *arg, const char *provider, const char *module,
+                             const char *function, const char *name, uint32_t id,
+                             bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
 {
+    const struct d_probe_info info = {
+        .provider = provider, .module = module, .function = function, .name = name};
+    bool entry = strcmp(name, "entry") == 0, known = entry || strcmp(name, "return") == 0;
+
     (void)arg;
-    (void)provider;
-    (void)module;
-    (void)function;
-    (void)name;
     (void)id;
-    (void)fn;
-    (void)fn_arg;
-    return 0;
+    if (strcmp(provider, "fbt") != 0 || !known || !*function || strpbrk(function, "*?[\\")) {
+        return 0;
+    }
+    fn(fn_arg, &info);
+    return 1;
 }
 
 static const char *no_argument(void *arg, uint32_t id, unsigned n)
@@ -42,7 +46,7 @@ static const char *no_argument(void *arg, uint32_t id, unsigned n)
 
 static const struct d_probe_source *offline_probes(struct target *t)
 {
-    static const struct d_probe_source source = {no_probe, no_argument, NULL};
+    static const struct d_probe_source source = {one_function, no_argument, NULL};
 
     (void)t;
     return &source;

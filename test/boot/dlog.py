@@ -137,6 +137,7 @@ def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
         expect(done.returncode == 0, told(done))
         lines = done.stdout.split("\n")
         expect(lines[:2] == ["armed", "1"], f"not BEGIN first, or not the kernel: {lines[:3]}")
+        expect("gone:evstorm" in lines, "args[] of a function probe isn't what its type says")
         made = [line.split() for line in lines if re.match(r"\d+ [a-z]\w*$", line)]
         expect(made[0] == ["2", "init"], f"the first process is not there: {made[:3]}")
         expect({"console", "linkd", "demo"} <= {m[1] for m in made}, f"{made}")
