@@ -1,0 +1,3 @@
+/* Every third of t_gated's calls, by its last argument; of their ends those with an error. */
+syscall::signal_kill:entry /execname == "t_gated" && arg5 % 3 == 1/ {}
+syscall::signal_kill:return /execname == "t_gated" && errno == 3/ {}
