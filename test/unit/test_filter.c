@@ -29,21 +29,8 @@ static unsigned nfired;
 #define GIVE_E 5
 #define GIVE_P 5
 #define GIVE_N "text"
-#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
-    static void fire_##name(void) \
-    { \
-        trace_##name(TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))); \
-    }
-#define EVENT_STATE(name, CLASS, number, EXT, NAME, fast, wide, doc) \
-    static void fire_##name(void) \
-    { \
-        trace_thread_state(number, 1, 2, 3, 4); \
-    }
-#define EVENT_CONTROL(...)
-#include "trace/events.def"
-#undef EVENT
-#undef EVENT_STATE
-#undef EVENT_CONTROL
+#define STATE_WORDS(fast, wide) 1, 2, 3, 4
+#include "test/unit/fire_rows.inc.h"
 
 static const struct row {
     void (*fire)(void);

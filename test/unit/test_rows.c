@@ -70,21 +70,8 @@ struct row {
     struct arg fast[ARGS_MAX], wide[ARGS_MAX];
 };
 
-#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
-    static void emit_##name(void) \
-    { \
-        trace_##name(TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))); \
-    }
-#define EVENT_STATE(name, CLASS, number, EXT, NAME, fast, wide, doc) \
-    static void emit_##name(void) \
-    { \
-        trace_thread_state(number, TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))); \
-    }
-#define EVENT_CONTROL(...)
-#include "trace/events.def"
-#undef EVENT
-#undef EVENT_STATE
-#undef EVENT_CONTROL
+#define STATE_WORDS(fast, wide) TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))
+#include "test/unit/fire_rows.inc.h"
 
 #define ARG_A(type, name) \
     { \
@@ -100,7 +87,7 @@ struct row {
      site, \
      !TRACE_HAS_##wide, \
      #NAME, \
-     emit_##n, \
+     fire_##n, \
      ARG_LIST(TRACE_LIST_##fast), \
      ARG_LIST(TRACE_ARGS(fast, wide))},
 static const struct row rows[] = {

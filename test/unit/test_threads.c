@@ -29,21 +29,8 @@ static struct who about; /* the thread that THREAD events tell of */
 #define GIVE_E(name) 5
 #define GIVE_P(name) 5
 #define GIVE_N(name) "text"
-#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
-    static void fire_##name(void) \
-    { \
-        trace_##name(TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))); \
-    }
-#define EVENT_STATE(name, CLASS, number, EXT, NAME, fast, wide, doc) \
-    static void fire_##name(void) \
-    { \
-        trace_thread_state(number, about.pid, about.tid, 10, 1); \
-    }
-#define EVENT_CONTROL(...)
-#include "trace/events.def"
-#undef EVENT
-#undef EVENT_STATE
-#undef EVENT_CONTROL
+#define STATE_WORDS(fast, wide) about.pid, about.tid, 10, 1
+#include "test/unit/fire_rows.inc.h"
 
 struct event {
     void (*fire)(void); /* NULL: a kernel call's */
