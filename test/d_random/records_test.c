@@ -7,6 +7,7 @@
  * interpreter_test.c does) from SEED, as there.
  */
 #include "test/d_machine/fake.h"
+#include "test/d_random/clauses.h"
 #include "test/d_random/pair.h"
 
 #include <inttypes.h>
@@ -14,7 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 500000, SHARE = 10, BUFFER = 700, RECORDS = 64, DATA = 1024, ENTRIES = 64 };
+enum {
+    STEPS = 500000,
+    SHARE = 10,
+    BUFFER = CLAUSES_BUFFER,
+    RECORDS = 64,
+    DATA = 1024,
+    ENTRIES = 64
+};
 enum { MEMORY = 4 << 20, WILD_MEMORY = 1 << 18 };
 #define WRONG(...) (void)snprintf(pair.wrong, sizeof(pair.wrong), __VA_ARGS__)
 
@@ -49,86 +57,6 @@ static struct {
 
 static struct d_consumer *consumer;
 static uint32_t probe;
-
-/* ---- programs ----------------------------------------------------------------------------------
- */
-
-static uint32_t object(struct program *p, struct dif_type type)
-{
-    p_object(p, p->nobjects, 1 + r_below(14));
-    p_result(&p->objects[p->nobjects], type);
-    return ++p->nobjects;
-}
-
-static struct dif_type datum_type(void)
-{
-    static const uint8_t sizes[] = {0, 1, 2, 4, 8, 8};
-
-    if (r_chance(60)) {
-        return (struct dif_type){.size = R_PICK(sizes)};
-    }
-    return r_chance(60) ? (struct dif_type){.kind = DIF_TYPE_STRING, .ref = 1}
-                        : (struct dif_type){.ref = 1, .size = 1 + r_below(40)};
-}
-
-static void add_action(struct p_image *image, uint16_t kind, uint32_t of, uint16_t nkeys)
-{
-    image->actions[image->nactions++] =
-        (struct d_image_action){.kind = kind, .object = of, .nkeys = nkeys};
-    image->ecbs[image->necbs].nactions++;
-}
-
-static void aggregate(struct program *p, struct p_image *image)
-{
-    static const uint16_t kinds[] = {D_AGG_COUNT, D_AGG_SUM, D_AGG_MIN, D_AGG_MAX, D_AGG_AVG};
-    uint16_t kind = R_PICK(kinds), nkeys = (uint16_t)r_below(3);
-
-    for (unsigned i = 0; i < nkeys; i++) {
-        struct dif_type type = datum_type();
-        type.size += type.size == 0 && type.kind == DIF_TYPE_CTF; /* a key has a value */
-        add_action(image, D_ACT_DIFEXPR, object(p, type), 0);
-    }
-    uint32_t value = kind == D_AGG_COUNT ? 0 : object(p, (struct dif_type){.size = 8});
-    add_action(image, kind, value, nkeys);
-}
-
-static void clause(struct program *p, struct p_image *image)
-{
-    struct d_image_ecb *e = &image->ecbs[image->necbs];
-
-    *e = (struct d_image_ecb){.probe = probe, .first_action = image->nactions};
-    if (r_chance(40)) {
-        e->predicate = object(p, (struct dif_type){.size = 8});
-    }
-    for (unsigned i = r_below(3); i > 0 && p->nobjects < P_OBJECTS - 4; i--) {
-        if (r_chance(30)) {
-            aggregate(p, image);
-        } else {
-            add_action(image, D_ACT_DIFEXPR, object(p, datum_type()), 0);
-        }
-    }
-    image->necbs++;
-}
-
-static struct d_image *make(void)
-{
-    struct program *p = &pair.program;
-    struct p_image *image = &pair.image;
-
-    p_variables(p);
-    p->nobjects = 0;
-    image->noptions = image->necbs = image->nactions = 0;
-    for (unsigned i = 1 + r_below(3); i > 0 && p->nobjects < P_OBJECTS - 6; i--) {
-        clause(p, image);
-    }
-    p_option(image, D_OPT_DESTRUCTIVE, 1);
-    p_option(image, D_OPT_BUFSIZE, BUFFER);
-    p_option(image, D_OPT_AGGSIZE, 8192);
-    p_option(image, D_OPT_DYNVARSIZE, 300 + r_below(600));
-    p_option(image, D_OPT_STRSIZE, pair.strsize);
-    p_option(image, D_OPT_NSPEC, 2);
-    return p_image(image, p);
-}
 
 /* ---- the model ---------------------------------------------------------------------------------
  */
@@ -553,103 +481,11 @@ static void show(void)
 /* ---- wild ones ---------------------------------------------------------------------------------
  */
 
-static uint64_t wild_shape(uint16_t kind)
-{
-    uint32_t factor = 2 + r_below(9), low = r_below(6);
-
-    if (kind == D_AGG_LQUANTIZE) {
-        return D_LQUANTIZE_ARG(1 + r_below(100), 1 + r_below(50), r_below(1000));
-    }
-    return kind == D_AGG_LLQUANTIZE
-               ? D_LLQUANTIZE_ARG(factor, low, low + 1 + r_below(10), factor * (1 + r_below(4)))
-               : 0;
-}
-
-/* Some of the last actions, which are data, as its keys. */
-static void wild_aggregation(struct program *p, struct p_image *image, unsigned ndata)
-{
-    uint16_t kind = (uint16_t)(D_AGG_COUNT + r_below(D_AGG_LLQUANTIZE - D_AGG_COUNT + 1));
-    struct dif_type value = {.size = 8};
-    uint32_t of = kind == D_AGG_COUNT ? 0 : object(p, value);
-
-    add_action(image, kind, of, (uint16_t)r_below(ndata + 1));
-    image->actions[image->nactions - 1].arg = wild_shape(kind);
-    if (kind >= D_AGG_QUANTIZE && r_chance(50)) {
-        image->actions[image->nactions - 1].weight = object(p, value);
-    }
-}
-
-/* True: it is a datum, of which a key can be made. */
-static bool wild_action(struct program *p, struct p_image *image)
-{
-    static const uint16_t kinds[] = {
-        D_ACT_DIFEXPR, D_ACT_DIFEXPR, D_ACT_STACK,      D_ACT_USTACK, D_ACT_SYM,
-        D_ACT_UADDR,   D_ACT_EXIT,    D_ACT_TRACEMEM,   D_ACT_PRINTF, D_ACT_PRINTA,
-        D_ACT_COMMIT,  D_ACT_DISCARD, D_ACT_SPECULATE,  D_ACT_STOP,   D_ACT_RAISE,
-        D_ACT_PANIC,   D_ACT_CHILL,   D_ACT_BREAKPOINT, D_ACT_LOGSTOP};
-    uint16_t kind = R_PICK(kinds);
-    bool alone = kind == D_ACT_STACK || kind == D_ACT_USTACK || kind == D_ACT_PRINTF ||
-                 kind == D_ACT_PRINTA || kind == D_ACT_STOP || kind == D_ACT_PANIC ||
-                 kind == D_ACT_BREAKPOINT || kind == D_ACT_LOGSTOP;
-    struct dif_type type = kind == D_ACT_DIFEXPR ? datum_type() : (struct dif_type){.size = 8};
-
-    add_action(image, kind, alone ? 0 : object(p, type), 0);
-    image->actions[image->nactions - 1].arg =
-        kind == D_ACT_TRACEMEM || kind == D_ACT_STACK || kind == D_ACT_USTACK ? r_below(40) : 0;
-    return (kind == D_ACT_DIFEXPR && (type.size || type.ref)) || kind == D_ACT_STACK ||
-           kind == D_ACT_USTACK || kind == D_ACT_SYM || kind == D_ACT_UADDR;
-}
-
-static void wild_clause(struct program *p, struct p_image *image)
-{
-    struct d_image_ecb *e = &image->ecbs[image->necbs];
-    unsigned ndata = 0;
-
-    *e = (struct d_image_ecb){.probe = r_chance(10) ? D_PROBE_ERROR : probe,
-                              .first_action = image->nactions};
-    if (r_chance(30)) {
-        e->predicate = object(p, (struct dif_type){.size = 8});
-    }
-    for (unsigned i = r_below(5); i > 0 && p->nobjects < P_OBJECTS - 4; i--) {
-        if (r_chance(40)) {
-            wild_aggregation(p, image, ndata);
-            ndata = 0;
-        } else {
-            ndata = wild_action(p, image) ? ndata + 1 : 0;
-        }
-    }
-    image->necbs++;
-}
-
-static struct d_image *make_wild(void)
-{
-    static const uint32_t sizes[] = {8, 16, 100, 700, 5000, 100000, 1u << 31};
-    static const enum d_option sized[] = {D_OPT_BUFSIZE, D_OPT_AGGSIZE, D_OPT_SPECSIZE,
-                                          D_OPT_DYNVARSIZE};
-    struct program *p = &pair.program;
-    struct p_image *image = &pair.image;
-
-    p_variables(p);
-    p->nobjects = 0;
-    image->noptions = image->necbs = image->nactions = 0;
-    for (unsigned i = 1 + r_below(3); i > 0 && p->nobjects < P_OBJECTS - 6; i--) {
-        wild_clause(p, image);
-    }
-    p_option(image, D_OPT_DESTRUCTIVE, 1);
-    for (unsigned i = 0; i < 4; i++) {
-        p_option(image, sized[i], R_PICK(sizes));
-    }
-    p_option(image, D_OPT_BUFPOLICY, r_below(3));
-    p_option(image, D_OPT_STRSIZE, pair.strsize);
-    p_option(image, D_OPT_NSPEC, r_below(4));
-    return p_image(image, p);
-}
-
 /* Between firings it is read and cleaned, as it would be. */
 static void check_wild(void)
 {
     static uint8_t taken[1 << 12];
-    struct d_image *image = make_wild();
+    struct d_image *image = clauses_make_wild(probe);
     unsigned refused = counts.refused;
     struct d_snap snap;
 
@@ -688,7 +524,7 @@ static bool one(uint64_t seed)
     pair_world();
     pair.wrong[0] = '\0';
     fake.predicate_cache = 0;
-    struct d_image *image = make();
+    struct d_image *image = clauses_make(probe);
     if (getenv("SHOW")) {
         show();
     }
