@@ -4,30 +4,17 @@
  * wrapped on some CPUs, and of a table that is damaged. A name that is given was put there, and one
  * that is not given is said to be damaged. SEED=n repeats a run.
  */
-#include "test/unit/look.h"
+#include "test/unit/retained.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/retain/internal.h"
 #include "trace/crc32c.h"
 
 #define CPUS 3
 #define TABLE ((struct kymo_retain_name *)(void *)&image[KYMO_RETAIN_NAMES])
 #define LONG_TEXT UINT64_C(0xffffff8000001000)
-
-static uint8_t image[FAKE_WINDOW];
-static struct retain found;
-static uint32_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 17;
-    random_state ^= random_state << 5;
-    return random_state % n;
-}
 
 /* As kernel/retain_names.c and kernel/retain.c. */
 static void seal_entry(struct kymo_retain_name *name)
@@ -50,33 +37,6 @@ static void put_name(unsigned i, int32_t pid, int32_t tid, uint64_t ended, uint6
                                          .text_size = text ? 0x2000 : 0};
     strncpy(TABLE[i].name, name, sizeof(TABLE[i].name) - 1);
     seal_entry(&TABLE[i]);
-}
-
-static void stop_the_machine(void)
-{
-    struct kymo_retain_header *header = (struct kymo_retain_header *)(void *)image;
-    size_t from = offsetof(struct kymo_retain_header, boots);
-
-    memcpy(image, fake_window, sizeof(image));
-    *header = (struct kymo_retain_header){
-        .magic = KYMO_RETAIN_MAGIC,
-        .version = KYMO_RETAIN_VERSION,
-        .bytes = sizeof(*header),
-        .boots = 1,
-        .word_bits = 64,
-        .base = (uintptr_t)fake_window,
-        .window = FAKE_WINDOW,
-        .ring = fake.ring,
-    };
-    header->crc = trace_crc(image + from, sizeof(*header) - from);
-}
-
-static void open_image(void)
-{
-    static struct retain_memory memory;
-
-    memory = (struct retain_memory){image, sizeof(image)};
-    assert_int_equal(retain_open(&found, retain_memory_read, &memory), 0);
 }
 
 /* A machine that has recorded so much on each CPU, from a time on. */
@@ -225,7 +185,7 @@ static void who_lived_comes_first(void **state)
     for (unsigned i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
         record(wrapped, begins[i]);
         put_some();
-        open_image();
+        assert_true(open_image());
         look_at_all();
         check_some();
         assert_int_equal(found.losses.names, 1); /* another boot's */
@@ -242,7 +202,7 @@ static void a_whole_recording_has_them_itself(void **state)
     (void)state;
     record((const unsigned[]){10, 20, 30}, 1000);
     put_some();
-    open_image();
+    assert_true(open_image());
     look_at_all();
     assert_int_equal(given.cpu, -1);
     end();
@@ -285,7 +245,7 @@ static void a_full_table(void **state)
     (void)state;
     record(wrapped, 1000);
     fill();
-    open_image();
+    assert_true(open_image());
     look_at_all();
     unsigned names = check_filled();
     assert_in_range(names, 64, KYMO_RETAIN_NAMES_MOST);
@@ -317,7 +277,7 @@ static void damaged(void **state)
         for (uint32_t n = random_below(3) ? 1 : random_below(bytes); n && at < bytes; n--) {
             image[KYMO_RETAIN_NAMES + at++] ^= (uint8_t)(1u << random_below(8));
         }
-        open_image();
+        assert_true(open_image());
         look_at_all();
         assert_int_equal(check_filled() + found.losses.names, magics());
     }
@@ -330,7 +290,7 @@ static void damaged(void **state)
             TABLE[k].boots = 1;
             seal_entry(&TABLE[k]);
         }
-        open_image();
+        assert_true(open_image());
         look_at_all();
     }
     end();
@@ -345,8 +305,6 @@ int main(void)
         cmocka_unit_test(damaged),
     };
 
-    random_state = getenv("SEED") ? (uint32_t)strtoul(getenv("SEED"), NULL, 0) : 20261121;
-    random_state |= random_state == 0;
-    printf("SEED=%u\n", (unsigned)random_state);
+    random_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

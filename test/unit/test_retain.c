@@ -5,14 +5,13 @@
  * all events up to the last whole one, in order; no event that nobody made; a loss is told. A
  * failure prints its seed; SEED=n repeats it, ROUNDS=n makes more.
  */
-#include "test/unit/look.h"
+#include "test/unit/retained.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/link/crc32c.h"
-#include "lib/retain/internal.h"
 #include "trace/crc32c.h"
 #include "trace/d/log_event.h"
 #include "trace/loss.h"
@@ -22,38 +21,7 @@
 #define EVENT 5
 #define SALT 0x9e3779b9u
 
-static uint8_t image[FAKE_WINDOW];
-static struct retain found;
 static uint32_t made[CPUS]; /* events that were whole when they returned */
-static uint32_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 17;
-    random_state ^= random_state << 5;
-    return random_state % n;
-}
-
-/* What a kernel makes of its window (kernel/retain.c), for the bytes that the trace has put there.
- */
-static void put_header(uint8_t *window)
-{
-    struct kymo_retain_header *header = (struct kymo_retain_header *)(void *)window;
-    size_t from = offsetof(struct kymo_retain_header, boots);
-
-    *header = (struct kymo_retain_header){
-        .magic = KYMO_RETAIN_MAGIC,
-        .version = KYMO_RETAIN_VERSION,
-        .bytes = sizeof(*header),
-        .boots = 1,
-        .word_bits = 64,
-        .base = (uintptr_t)fake_window,
-        .window = FAKE_WINDOW,
-        .ring = fake.ring,
-    };
-    header->crc = trace_crc(window + from, sizeof(*header) - from);
-}
 
 /* What the next boot's kernel does first. */
 static void freeze(void)
@@ -70,20 +38,6 @@ static void freeze(void)
     frozen->boots = 1;
     frozen->crc = trace_crc(frozen->cpu, sizeof(frozen->cpu));
     frozen->magic = KYMO_RETAIN_MAGIC;
-}
-
-static void stop_the_machine(void)
-{
-    memcpy(image, fake_window, sizeof(image));
-    put_header(image);
-}
-
-static bool open_image(void)
-{
-    static struct retain_memory memory;
-
-    memory = (struct retain_memory){image, sizeof(image)};
-    return retain_open(&found, retain_memory_read, &memory) == 0;
 }
 
 /* Number n of a CPU: as one slot or several, its words all hang on n. */
@@ -405,7 +359,7 @@ static void damaged(void **state)
         memcpy(image + KYMO_RETAIN_LIVE, fake_window + KYMO_RETAIN_LIVE, 0x8000);
         memcpy(image + fake.ring.words, fake_window + fake.ring.words,
                FAKE_WINDOW / 2 - fake.ring.words);
-        put_header(image);
+        put_header();
         freeze();
         memset(image + KYMO_RETAIN_LIVE, 0, 0x8000); /* another kernel's, zero or not */
         for (unsigned n = 1 + random_below(4), kind = random_below(8); n > 0; n--) {
@@ -749,8 +703,6 @@ int main(void)
         cmocka_unit_test(notes_come_along), cmocka_unit_test(damaged_notes),
     };
 
-    random_state = getenv("SEED") ? (uint32_t)strtoul(getenv("SEED"), NULL, 0) : 20261121;
-    random_state |= random_state == 0;
-    printf("SEED=%u\n", (unsigned)random_state);
+    random_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ $(B)/unit/trace_random: $(UNIT_RANDOM:%=$(B)/unit/trace.o/test/unit/%.o)
 $(B)/unit/trace32_random: $(UNIT_RANDOM:%=$(B)/unit/trace32.o/test/unit/%.o)
 
 UNIT_RETAIN_OBJS := $(patsubst %.c,$(B)/unit/trace.o/%.o,$(sort $(wildcard lib/retain/*.c)) \
-	lib/link/crc32c.c)
+	lib/link/crc32c.c test/unit/retained.c)
 $(B)/unit/trace_retain $(B)/unit/trace_names: $(UNIT_RETAIN_OBJS)
 
 .SECONDARY: $(UNIT_RETAIN_OBJS) $(UNIT_TRACE_OBJS) $(UNIT_TRACE32_OBJS) \
