@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * #pragma D attributes and binding: what they say of names, at once or as soon as a name is known,
+ * and of providers.
+ */
+#include "host/d/option_value.h"
+#include "host/d/pragma.h"
+
+#include <string.h>
+
+static void apply(const struct d_pending_pragma *x, struct d_ident *i)
+{
+    if (x->is_binding) {
+        i->version = x->version;
+    } else {
+        i->attributes = x->attributes;
+    }
+}
+
+void d_pragma_apply(struct d_session *d, struct d_ident *i)
+{
+    for (struct d_pending_pragma *x = d->pending; x; x = x->next) {
+        if (strcmp(x->name, i->name) == 0) {
+            x->used = true;
+            apply(x, i);
+        }
+    }
+}
+
+/* To a name that is known, or as soon as it will be. */
+static void give(const struct d_pragma_line *at, struct d_pending_pragma x)
+{
+    struct d_ident *i = d_ident_lookup(at->d->globals, x.name);
+
+    if (i && (i->flags & D_IDENT_BUILTIN)) {
+        d_fail(at->d, at->place, "D_PRAGMA_SCOPE",
+               "%s isn't the program's: #pragma D %s can't "
+               "change it",
+               x.name, at->name);
+    }
+    if (i) {
+        apply(&x, i);
+        return;
+    }
+    struct d_pending_pragma *kept = d_alloc(at->d, sizeof(*kept));
+    *kept = x;
+    kept->place = at->place;
+    kept->next = at->d->pending;
+    at->d->pending = kept;
+}
+
+/* x: as it is if there is no such provider, which then is a name that is never used. */
+static void provider_attributes(const struct d_pragma_line *at, const struct d_words *w,
+                                struct d_pending_pragma x)
+{
+    static const char *const parts[] = {"provider", "module", "function", "name", "args", NULL};
+    uint64_t part;
+
+    if (w->n != 4) {
+        d_pragma_malformed(at, "attributes provider NAME PART");
+    }
+    if (!d_value_word(w->word[3], parts, &part)) {
+        d_fail(at->d, at->place, "D_PRAGMA_INVAL", "a provider has no %s", w->word[3]);
+    }
+    x.name = w->word[2];
+    if (!d_dependency_met(at->d, "provider", x.name)) {
+        give(at, x);
+        return;
+    }
+    struct d_provider_pragma *kept = d_alloc(at->d, sizeof(*kept));
+    *kept = (struct d_provider_pragma){x.name, (unsigned)part, x.attributes, at->d->providers};
+    at->d->providers = kept;
+}
+
+static void set_part(struct d_attributes *a, const struct d_provider_pragma *x)
+{
+    a->name[x->part] = x->attributes.name;
+    a->data[x->part] = x->attributes.data;
+    a->class[x->part] = x->attributes.class;
+}
+
+/* The last one that is said of a part counts. */
+struct d_probe_info d_session_stability(const struct d_session *d, const struct d_probe_info *info)
+{
+    struct d_probe_info given = *info;
+    unsigned done = 0;
+
+    for (const struct d_provider_pragma *x = d->providers; x; x = x->next) {
+        if (!(done >> x->part & 1) && strcmp(x->provider, info->provider) == 0) {
+            done |= 1u << x->part;
+            set_part(&given.attributes, x);
+            set_part(&given.argument_attributes, x);
+        }
+    }
+    return given;
+}
+
+void d_pragma_attributes(const struct d_pragma_line *at, const struct d_words *w)
+{
+    struct d_pending_pragma x = {0};
+
+    if (w->n < 2) {
+        d_pragma_malformed(at, "attributes and a name");
+    }
+    if (!d_value_attributes(w->word[0], &x.attributes)) {
+        d_fail(at->d, at->place, "D_PRAGMA_INVAL", "%s are no attributes", w->word[0]);
+    }
+    if (strcmp(w->word[1], "provider") == 0) {
+        provider_attributes(at, w, x);
+        return;
+    }
+    if (w->n != 2) {
+        d_pragma_malformed(at, "attributes and one name");
+    }
+    x.name = w->word[1];
+    give(at, x);
+}
+
+void d_pragma_binding(const struct d_pragma_line *at, const struct d_words *w)
+{
+    struct d_pending_pragma x = {.is_binding = true};
+
+    if (w->n != 2 || !w->is_quoted[0] || w->is_quoted[1]) {
+        d_pragma_malformed(at, "\"version\" name");
+    }
+    if (!d_value_version(w->word[0], &x.version) || !d_version_is_known(x.version)) {
+        d_fail(at->d, at->place, "D_PRAGMA_INVAL", "%s is no version", w->word[0]);
+    }
+    x.name = w->word[1];
+    give(at, x);
+}
+
+void d_pragmas_check_used(struct d_parse *p)
+{
+    for (const struct d_pending_pragma *x = p->session->pending; x; x = x->next) {
+        if (!x->used) {
+            d_fail(p->session, x->place, "D_PRAGMA_UNUSED",
+                   "#pragma D %s for %s, which the program never uses",
+                   x->is_binding ? "binding" : "attributes", x->name);
+        }
+    }
+}
