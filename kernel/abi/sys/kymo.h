@@ -155,30 +155,51 @@ struct kymo_name { /* NameLookup(): out */
 /* Image files: ImageRead(name, offset, buffer, bytes) returns the bytes read, 0 at the end. */
 
 #ifndef KYMO_KERNEL
-int ProcSpawn(const struct kymo_spawn *spawn);       /* pid */
+/* Everywhere EFAULT is a bad pointer, EINVAL an argument that makes no sense. */
+
+/* The pid of the new process, which begins to run. ENOENT: no such program; ENOEXEC: not one for
+ * this machine; ENOMEM, EAGAIN: no room; EPERM: without ABILITY_SPAWN, or more abilities or
+ * priority than the caller may give. */
+int ProcSpawn(const struct kymo_spawn *spawn);
 void ProcExit(int status) __attribute__((noreturn)); /* 0..255 */
-int ProcWait(int pid, int *status, int options);     /* pid 0: any child; returns pid */
-int ProcInfo(int pid, struct kymo_proc_info *info);  /* the process with the lowest pid >= pid */
-int ThreadInfo(int pid, int tid, struct kymo_thread_info *info); /* lowest tid >= tid */
-int ProcSelf(int *tid, int *ppid);                               /* pid */
+/* Waits for the end of a child, pid 0: of any; returns its pid. KYMO_WAIT_NOHANG: 0 if none has
+ * ended. ECHILD: there is no such child; EINTR: cancelled. */
+int ProcWait(int pid, int *status, int options);
+/* The process with the lowest pid >= pid; of a process (0: the caller's) the thread with the lowest
+ * tid >= tid: returns which it is. ESRCH: there is none. */
+int ProcInfo(int pid, struct kymo_proc_info *info);
+int ThreadInfo(int pid, int tid, struct kymo_thread_info *info);
+int ProcSelf(int *tid, int *ppid); /* pid; either may be NULL */
+/* 0. New RAM is zeroed. EPERM: DEVICE or TRACE without the ability, or a device that is the
+ * kernel's; ENXIO: no trace buffers; ENOMEM, EAGAIN; of an object what mmap() says. */
 int MemMap(struct kymo_map *map);
-int MemUnmap(void *addr, size_t len); /* len 0: the mapping that begins there */
+/* len 0: the mapping that begins there. EINVAL: not exactly a mapping; EBUSY: it has the word of
+ * LibWord(). */
+int MemUnmap(void *addr, size_t len);
+/* See <sys/mman.h>: shm_open(), close(), ftruncate(), shm_unlink(). */
 int ObjectOpen(const char *name, unsigned flags, unsigned mode); /* id */
 int ObjectClose(int id);
-int ObjectSize(int id, size_t bytes);                  /* once; 0 gives the memory back */
-int ObjectInfo(int id, struct kymo_object_info *info); /* its number among all */
+int ObjectSize(int id, size_t bytes);
+int ObjectInfo(int id, struct kymo_object_info *info); /* its number among all. EBADF, ENOENT */
 int ObjectUnlink(const char *name);
-int NameAttach(const char *name, int chid); /* id */
-int NameDetach(int id);
-int NameLookup(const char *name, struct kymo_name *out);
+/* A channel of the caller's gets a name, of which it has the id. EEXIST: the name is taken; EBADF:
+ * no such channel; EAGAIN: there are as many names as there may be; ENAMETOOLONG. */
+int NameAttach(const char *name, int chid);
+int NameDetach(int id);                                  /* EINVAL: not one of the caller's */
+int NameLookup(const char *name, struct kymo_name *out); /* ENOENT: nobody has it */
+/* Bytes of a file of the boot image: how many, 0 at the end. ENOENT, ENAMETOOLONG. */
 long ImageRead(const char *name, size_t offset, void *buffer, size_t bytes);
+/* EPERM: without ABILITY_HOST; EBADF: not a handle of the caller's; EMFILE: too many are open;
+ * ENAMETOOLONG: a path of 128 bytes or more; ENOSYS: the board has no semihosting. */
 long HostCall(int op, const void *a, size_t b, int c);
-int SystemCtl(int what, int value);
+int SystemCtl(int what, int value); /* EPERM: without ABILITY_RESET */
+/* Bytes of the system page (kernel/abi/syspage.h): how many, 0 at the end. */
 long SyspageRead(size_t offset, void *buffer, size_t bytes);
 /* Cortex-M: see struct _thread_attr.tls. The word's value at this call becomes the calling thread's
  * tls: the main thread has had none so far. */
 int LibWord(void *address_of_word);
-long ConsoleWrite(const void *text, size_t bytes); /* the kernel's own console, polled */
+/* To the kernel's own console, which is polled: returns the bytes written. Anybody may. */
+long ConsoleWrite(const void *text, size_t bytes);
 /* What the kernel and ConsoleWrite() have printed there, from *position on (0: since the boot) or
  * from the oldest that is kept, and moves *position behind it: how many bytes, at most 128; 0: none
  * yet. EPERM without ABILITY_DEVICE, EFAULT. */
