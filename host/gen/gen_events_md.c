@@ -44,7 +44,7 @@ static const struct {
     {"INT", TRACE_CLASS_INT, "Interrupts: their first part, and the delivery to whoever attached."},
     {"PR_TH", TRACE_CLASS_PR_TH,
      "Processes and threads. A thread's state is its event's number. Thread numbers start at 1."},
-    {"SYSTEM", TRACE_CLASS_SYSTEM, "Memory, names, the kernel's log."},
+    {"SYSTEM", TRACE_CLASS_SYSTEM, "Memory, names, places and functions of programs, logs."},
     {"COMM", TRACE_CLASS_COMM,
      "Messages, pulses, signals. The sender is the thread that runs on "
      "the event's CPU."},
@@ -54,7 +54,8 @@ static const char head[] =
     "# Events\n"
     "\n"
     "Generated from `trace/events.def` by `make docs`; change the table, not this page. Kernel\n"
-    "calls' events are in [kercalls.md](kercalls.md), the bytes in [format.md](format.md).\n"
+    "calls' events are in [kercalls.md](kercalls.md), the bytes, and how `kymo print` shows\n"
+    "them, in [format.md](format.md).\n"
     "\n"
     "*Number* is bits 0-9 of a slot's header; *external class* is what `TraceEvent()`'s commands\n"
     "name. *Fast* and *wide* are the words of the two forms; an empty *wide* is the same as fast.\n"

@@ -6,6 +6,7 @@ import struct
 import subprocess
 
 import kev
+import shapes
 
 KYMO = kev.ROOT + "/build/kymo"
 MARK = r"USREVENT:EVENT:999, d0:(0x\w+)"
@@ -296,5 +297,16 @@ def addresses_have_names(boot):
     return None
 
 
-CHECKS = [what_programs_told_is_there, addresses_have_names, every_call_is_told_and_true,
-          every_argument_is_in_the_wide_form, the_words_are_the_facts]
+def every_line_has_a_documented_shape(boot):
+    done = subprocess.run([KYMO, "print", "-n", boot.trace], capture_output=True, text=True,
+                          errors="replace")
+    used = set()
+    bad = shapes.without_shape(done.stdout, used)
+    if bad:
+        return f"none of docs/format.md's: {bad}"
+    return f"only {len(used)} shapes" if len(used) < 13 else None
+
+
+CHECKS = [what_programs_told_is_there, every_line_has_a_documented_shape, addresses_have_names,
+          every_call_is_told_and_true, every_argument_is_in_the_wide_form,
+          the_words_are_the_facts]
