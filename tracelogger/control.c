@@ -30,7 +30,8 @@ int control_start(int coid, int command)
     job.command = command;
     int error = pthread_create(&thread, NULL, run, NULL);
     if (error != 0) {
-        printf("tracelogger: no second thread: %s\n", strerror(error));
+        printf("tracelogger: no second thread: %s\n",
+               error == EAGAIN ? "give it a larger heap=, of which its stack is" : strerror(error));
         return -1;
     }
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tracestop: tells the tracelogger to stop, and waits until its capture is complete. */
+/* tracestop: tells who records to stop, and waits until its capture is complete. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/dispatch.h>
@@ -8,9 +9,19 @@
 #include "kernel/abi/sys/neutrino.h"
 #include "lib/capture/protocol.h"
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct tracelogger_msg msg = {TRACELOGGER_STOP, 0};
+
+    if (argc > 1) {
+        bool help = strcmp(argv[1], "--help") == 0;
+
+        printf(
+            "usage: tracestop\n"
+            "Ends the recording, a tracelogger's or a program's own, and waits until its capture "
+            "is\ncomplete; its status is the recorder's.\n");
+        return help ? 0 : 2;
+    }
     int coid = name_open(TRACELOGGER_LOCK, 0);
 
     if (coid < 0) {

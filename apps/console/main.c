@@ -195,7 +195,8 @@ int main(void)
     name_attach_t *name = name_attach(NULL, "console", 0);
 
     if (!name || attach_device(name->chid) != 0) {
-        printf("console: %s: %s\n", console_uart.name, strerror(errno));
+        printf("console: %s: %s\n", console_uart.name,
+               errno == EPERM ? "it needs the abilities device and interrupt" : strerror(errno));
         return 1;
     }
     listen_begin();

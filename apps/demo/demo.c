@@ -54,7 +54,8 @@ static int start(char *const argv[], int priority, int policy, uint32_t heap)
     int pid = kymo_spawn(argv[0], with_speed, &attr);
 
     if (pid < 0) {
-        printf("demo: %s: %s\n", argv[0], strerror(errno));
+        printf("demo: %s: %s\n", argv[0],
+               errno == EPERM ? "it needs the ability spawn" : strerror(errno));
     }
     return pid;
 }
@@ -118,14 +119,30 @@ static bool work(void)
     return good;
 }
 
+static int usage(int status)
+{
+    printf("usage: demo [-r [TURNS]] [xTIMES]\n"
+           "A workload to trace: about three seconds of sensors, messages, locks and a crash.\n"
+           "  -r      over and over, TURNS times, or until it fails\n"
+           "  xTIMES  so many times as fast\n");
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     bool good = true;
 
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        return usage(0);
+    }
     speed = argc > 1 && argv[argc - 1][0] == 'x' ? argv[argc - 1] : NULL;
     argc = demo_arguments(argc, argv);
     bool repeat = argc > 1 && strcmp(argv[1], "-r") == 0;
     int turns = argc > 2 ? atoi(argv[2]) : repeat ? INT_MAX : 1;
+
+    if ((argc > 1 && !repeat) || argc > 3 || turns < 1) {
+        return usage(2);
+    }
     for (int i = 0; i < turns && good; i++) {
         good = work();
     }

@@ -28,7 +28,9 @@ static struct {
     uint64_t made;
     int error;
 } producers[PRODUCERS];
-static uint64_t events = 100000;
+#define EVENTS 100000
+
+static uint64_t events = EVENTS;
 static sem_t go;
 
 static void *produce(void *arg)
@@ -86,9 +88,17 @@ static int usage(int status)
     printf("usage: evstorm [THREADS [EVENTS]]\n"
            "Writes trace events as fast as it can.\n"
            "  THREADS   1 to %d; without: one a CPU\n"
-           "  EVENTS    of each thread; without: %lu\n",
-           PRODUCERS, (unsigned long)events);
+           "  EVENTS    of each thread; without: %d\n",
+           PRODUCERS, EVENTS);
     return status;
+}
+
+static bool number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    *value = strtoull(text, &end, 0);
+    return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
 int main(int argc, char **argv)
@@ -96,17 +106,14 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         return usage(0);
     }
-    unsigned wanted = argc > 1 ? (unsigned)atoi(argv[1]) : kymo_cpus();
-    uint64_t total = 0;
+    uint64_t wanted = kymo_cpus(), total = 0;
 
-    if (argc > 2) {
-        events = strtoull(argv[2], NULL, 0);
-    }
-    if (wanted == 0 || wanted > PRODUCERS) {
+    if (argc > 3 || (argc > 1 && !number(argv[1], &wanted)) ||
+        (argc > 2 && !number(argv[2], &events)) || wanted == 0 || wanted > PRODUCERS) {
         return usage(2);
     }
     sem_init(&go, 0, 0);
-    unsigned count = start_all(wanted);
+    unsigned count = start_all((unsigned)wanted);
     bool good = count == wanted;
     for (unsigned p = 0; p < count; p++) {
         sem_post(&go);

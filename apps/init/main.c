@@ -49,6 +49,15 @@ static int wait_for(int wanted)
     }
 }
 
+static const char *not_started(const char *program)
+{
+    static char text[80];
+    const char *why = errno == ENOENT ? "not in the boot image" : strerror(errno);
+
+    snprintf(text, sizeof(text), "%s: %s", program, why);
+    return text;
+}
+
 static const char *run_program(struct line *line)
 {
     const char *program = line->words[0];
@@ -58,7 +67,7 @@ static const char *run_program(struct line *line)
     }
     int pid = kymo_spawn(program, (char *const *)line->words, &line->attr);
     if (pid < 0) {
-        return strerror(errno);
+        return not_started(program);
     }
     if (line->background) {
         background++;

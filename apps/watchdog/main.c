@@ -31,6 +31,8 @@ static int set(unsigned long ms)
     }
     if (errno == ENOSYS) {
         printf("watchdog: this board has none\n");
+    } else if (errno == EPERM) {
+        printf("watchdog: it needs the ability reset\n");
     } else {
         printf("watchdog: %lu ms: %s\n", ms, strerror(errno));
     }

@@ -51,7 +51,8 @@ FAILED = {
     "long-name": "x+: File or path name too long",
     "two": r"tracelogger \(process \d+\) records already: `tracestop` ends it",
 }
-NO_SUMMARY = {*WRONG, *REFUSED, *FAILED, "help", "nothing-to-stop", "no-memory", "c", "end"}
+NO_SUMMARY = {*WRONG, *REFUSED, *FAILED, "help", "others", "small", "nothing-to-stop", "no-memory",
+              "c", "end"}
 # Slots of a capture are told apart as -F does. PR_TH has threads' events below 32.
 NUMBERS = {1: "KER_CALL", 2: "INT", 3: "PROCESS", 4: "THREAD", 6: "COMM", 7: "SYSTEM"}
 
@@ -246,6 +247,23 @@ def it_adds_less_than_a_tenth_of_a_buffer_per_buffer(boot):
                        for own, buffers, events in found.values()) else f"{found}"
 
 
-CHECKS = [bad_options_are_refused, failures_are_told, every_option_is_in_the_help,
-          summaries_fit_the_captures, limits_hold, buffers_are_as_asked_for,
-          filters_leave_out_what_they_name, wide_tells_more, the_ring_keeps_the_newest]
+def other_programs_say_what_they_need(boot):
+    """Of wrong words and missing abilities; and the logger of a heap that is too small."""
+    text = cases(boot)["others"]
+    said = [re.search(pattern, text, re.M) for pattern in (
+        "^usage: tracestop$", "^usage: evstorm", "^usage: demo",
+        "^console: .*: it needs the abilities device and interrupt$",
+        "^demo: filter: it needs the ability spawn$",
+        "^watchdog: (it needs the ability reset|this board has none)$")]
+    status = re.findall(r"ended with status (\d)$", text, re.M)
+    if not all(said) or status != ["2", "2", "2", "1", "1", "2", "1"]:
+        return f"{text[:600]!r}"
+    heap = re.search("^tracelogger: (no second thread|no memory): give it .*heap=",
+                     cases(boot)["small"], re.M)
+    return None if heap else repr(cases(boot)["small"][:300])
+
+
+CHECKS = [other_programs_say_what_they_need, bad_options_are_refused, failures_are_told,
+          every_option_is_in_the_help, summaries_fit_the_captures, limits_hold,
+          buffers_are_as_asked_for, filters_leave_out_what_they_name, wide_tells_more,
+          the_ring_keeps_the_newest]
