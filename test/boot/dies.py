@@ -18,6 +18,9 @@ What the next boot's tracelogger --recover saves has the same slots. A kernel th
 and a program that hangs under a watchdog, leave the registers that they had. So does a panic in
 which the panic itself goes wrong (dies/panics.py).
 
+Windows: a kernel boots with the last of these dumps in its memory, with noise and with worse there,
+and can be told to give it up (dies/windows.py).
+
 Damage: the last of these dumps is cut, damaged and disguised (damage.py; --damage: thousandfold).
 
 The last line is `N passed, N failed`.
@@ -40,6 +43,7 @@ import kev  # noqa: E402
 import lived  # noqa: E402
 import panics  # noqa: E402
 import probes  # noqa: E402
+import windows  # noqa: E402
 from machine import ROOT, WINDOWS, Machine  # noqa: E402
 from window import Window  # noqa: E402
 
@@ -343,6 +347,8 @@ def main():
                    SEED, report)
         fault(args.board, folder + ".fault", report)
         panics.run(args.board, folder + ".panics", last_words, report)
+        windows.run(args.board, folder + ".windows", os.path.join(folder, "last.core"), SEED,
+                    report)
         if args.board == "mps2-an386":
             watchdog(folder + ".watchdog", report)
         cuts(args.board, folder + ".cuts", args.cuts, report)

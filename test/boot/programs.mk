@@ -73,6 +73,7 @@ t_dies_SRCS := $(addprefix test/boot/programs/,t_dies.c dcalls.c causes_process.
 dies_PROGRAMS := init tracelogger t_dies victim
 goeson_PROGRAMS := init t_dies victim
 hangs_PROGRAMS := init t_dies
+discard_PROGRAMS := init tracelogger hello
 
 flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
