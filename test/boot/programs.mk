@@ -61,7 +61,7 @@ slain-link_PROGRAMS += linkd
 slain-link-soak_PROGRAMS += linkd
 sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 $(foreach i,control control-smp4 control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
-	$(eval $(i)_D = $$(life_D) $$(wildcard test/boot/gate/*.d)))
+	$(eval $(i)_D = $$(life_D) $$(wildcard test/boot/gate/*.d) $$(random_gates)))
 sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 events_PROGRAMS += t_inserts
 events-wide_PROGRAMS += t_inserts
@@ -78,6 +78,11 @@ discard_PROGRAMS := init tracelogger hello
 flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
+# What the control fuzz sets as gates, programs at random among them: test/boot/gate/random.py.
+random_gates := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11,$(B)/gate/random-$(n).d)
+$(random_gates): $(B)/gate/random-%.d: test/boot/gate/random.py
+	@mkdir -p $(@D)
+	$(Q)python3 $< $* > $@
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/gate/foreign.d test/boot/life/range.d test/boot/life/peek.d
 fbt_D := $(wildcard test/boot/fbt/*.d)
 fbtall_D := $(fbt_D)

@@ -82,10 +82,16 @@ void gate(void)
                                            "trigger.dif", "sched.dif",  "cpu.dif",    "acts.dif",
                                            "ticks.dif",   "start",      "nobody.dif", NULL};
     struct kymo_trace_refusal why;
+    char random[] = "random-00.dif";
+    unsigned at = pick(2 * COUNT(programs)), number = pick(12);
+    const char *name = at < COUNT(programs) ? programs[at] : random;
+    bool there = !name || strcmp(name, "nobody.dif") != 0;
     struct kymo_trace_stopped stopped;
 
-    OWNERS("SETGATE", TraceEvent((int)KYMO_TRACE_SETGATE, programs[pick(COUNT(programs))], &why),
-           EFAULT, EEXIST, ENOENT, ENOMEM, ESRCH, EINVAL);
+    random[7] = (char)('0' + number / 10);
+    random[8] = (char)('0' + number % 10);
+    OWNERS("SETGATE", TraceEvent((int)KYMO_TRACE_SETGATE, name, &why), EFAULT, EEXIST, ENOMEM,
+           EINVAL, there ? EINVAL : ENOENT);
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, pick(cpu_count()), &stopped), 0);
     EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, cpu_count(), &stopped), EINVAL);
 }

@@ -25,7 +25,7 @@ static unsigned steps = 60;
 static uint64_t random_state;
 static int pids[MEDDLERS];
 static bool tame;
-static unsigned born;
+static unsigned born, gates; /* meddlers, and gates that were set: what a run has done */
 
 static uint32_t pick(uint32_t n)
 {
@@ -173,6 +173,24 @@ static void reap(bool again)
     }
 }
 
+/* Only what is recorded is made: the account is the same with any gate, and while it changes. */
+static void set_gate(bool any)
+{
+    struct kymo_trace_refusal why;
+    char name[16];
+
+    if (!any) {
+        EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETGATE, NULL, &why), 0);
+        return;
+    }
+    snprintf(name, sizeof(name), "random-%02u.dif", (unsigned)pick(12));
+    if (TraceEvent((int)KYMO_TRACE_SETGATE, name, &why) != 0) {
+        EXPECT(errno == EEXIST || errno == ENOMEM);
+    } else {
+        gates++;
+    }
+}
+
 /* What the owner does beside reading. */
 static void meddle(void)
 {
@@ -192,6 +210,10 @@ static void meddle(void)
         break;
     case 3:
         command(_NTO_TRACE_STARTNOSTATE);
+        break;
+    case 4:
+    case 5:
+        set_gate(pick(2));
         break;
     default:
         break;
@@ -297,7 +319,7 @@ static void play(uint32_t seed)
 
     random_state = seed * 2654435761u + 1;
     tame = seed % 2 == 0;
-    born = 0;
+    born = gates = 0;
     if (tame) {
         open_log();
     }
@@ -311,8 +333,8 @@ static void play(uint32_t seed)
     settle();
     little_capture();
     is_as(&before);
-    say("SEED %u %s: %u meddlers%s%s", (unsigned)seed, tame ? "tame" : "wild", born,
-        check_failure()[0] ? ": " : "", check_failure());
+    say("SEED %u %s: %u meddlers, %u gates%s%s", (unsigned)seed, tame ? "tame" : "wild", born,
+        gates, check_failure()[0] ? ": " : "", check_failure());
 }
 
 static uint32_t seed = 1;
