@@ -180,6 +180,12 @@ static int place_all(struct kymo_trace_refusal *why)
     return error;
 }
 
+/* Of a file the program: behind it `kymo dtrace --compile` puts its source. */
+static size_t program_bytes(const struct cpio_file *file, const struct d_image *image)
+{
+    return file->len >= sizeof(*image) && image->size < file->len ? image->size : file->len;
+}
+
 /* The image lies in the archive as it comes: the machine wants it aligned. */
 static int create(const struct cpio_file *file, struct kymo_trace_refusal *why)
 {
@@ -190,7 +196,8 @@ static int create(const struct cpio_file *file, struct kymo_trace_refusal *why)
         return -ENOMEM;
     }
     memcpy(copy.at, file->data, file->len);
-    int error = d_consumer_create(copy.at, file->len, 0, &gate.consumer, &refusal);
+    int error =
+        d_consumer_create(copy.at, program_bytes(file, copy.at), 0, &gate.consumer, &refusal);
     d_block_free(&copy);
     if (error) {
         gate.consumer = NULL;

@@ -83,7 +83,7 @@ random_gates := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11,$(B)/gate/random
 $(random_gates): $(B)/gate/random-%.d: test/boot/gate/random.py
 	@mkdir -p $(@D)
 	$(Q)python3 $< $* > $@
-gate_D := $(wildcard test/boot/gate/*.d) test/boot/gate/foreign.d test/boot/life/range.d test/boot/life/peek.d
+gate_D := $(wildcard test/boot/gate/*.d) test/boot/gate/foreign.d test/boot/gate/sourced.d test/boot/life/range.d test/boot/life/peek.d
 fbt_D := $(wildcard test/boot/fbt/*.d)
 fbtall_D := $(fbt_D)
 life_D := $(wildcard test/boot/life/*.d) test/boot/d/all.d test/boot/life/range.d
@@ -112,6 +112,9 @@ $(B)/d/test/boot/life/range.dif: $(B)/fbt_first.elf build/tools/mkd
 # One that is compiled with this kernel, and the same for another one.
 $(B)/d/test/boot/gate/shell.dif: D_OPTIONS += kernel=$(B)/kernel.elf
 $(B)/d/test/boot/gate/shell.dif: $(B)/kernel.elf
+# As `kymo dtrace --compile` writes it: with the source behind it.
+$(B)/d/test/boot/gate/sourced.dif: $(B)/d/test/boot/gate/either.dif test/boot/gate/either.d
+	$(Q)cat $^ > $@
 $(B)/d/test/boot/gate/foreign.dif: $(B)/d/test/boot/gate/shell.dif
 	$(Q)cp $< $@ && printf 'nobody' | dd of=$@ bs=1 seek=80 conv=notrunc status=none
 IMAGES += $(boot_images)

@@ -108,7 +108,7 @@ static void t_changed(void)
     EXPECT_EQ(command(_NTO_TRACE_SETALLCLASSESWIDE), 0);
     EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
     kills();
-    EXPECT_EQ(gate("either.dif"), 0);
+    EXPECT_EQ(gate("sourced.dif"), 0);
     EXPECT_ERR(gate("third.dif"), EEXIST);
     kills();
     EXPECT_EQ(stopped(TRACE_CLASS_KER_CALL), CALLS - 4);
