@@ -24,3 +24,12 @@ $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_
 $(UNIT_KERNEL): $(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_KERNEL_FLAGS) -o $@ $(filter %.c,$^) -lcmocka
+
+# CPUs that are threads, under a race detector.
+UNIT_TESTS += $(B)/unit/kernel_crosscall_test
+UNIT_THREADS_FLAGS := $(subst fake_ops.h,thread_ops.h,$(filter-out -fsanitize=% -fno-sanitize%,$(UNIT_KERNEL_FLAGS))) \
+	-D_GNU_SOURCE -fsanitize=thread
+$(B)/unit/kernel_crosscall_test: test/unit_kernel/crosscall_test.c kernel/cpu.c trace/d/buffer.c \
+	$(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h trace/d/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(UNIT_THREADS_FLAGS) -o $@ $(filter %.c,$^) -lcmocka -lpthread

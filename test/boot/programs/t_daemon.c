@@ -107,7 +107,8 @@ static void t_stop(void)
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
 }
 
-/* Runs without end, one after the other, until there are no buffers any more. */
+/* Runs without end, one after the other, until there are no buffers any more: which may be when
+ * there is a name that says so. */
 static void t_again(void)
 {
     uint32_t runs = 0;
@@ -119,6 +120,9 @@ static void t_again(void)
         /* Emulated CPUs that take turns would wait for the kernel's lock most of the time. */
         if (++runs % 16 == 0) {
             sleep_ms(1);
+        }
+        if (runs == 16) {
+            EXPECT(NameAttach("again", ChannelCreate(0)) >= 0);
         }
     }
     EXPECT_EQ(errno, ECANCELED);

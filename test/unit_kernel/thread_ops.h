@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* As fake_ops.h, but a CPU is a thread of this machine: for what CPUs do to each other. */
+#ifndef TEST_UNIT_KERNEL_THREAD_OPS_H
+#define TEST_UNIT_KERNEL_THREAD_OPS_H
+
+#include <sched.h>
+
+#include "test/unit_kernel/fake_rest.h"
+
+extern _Thread_local struct cpu *thread_cpu;
+
+static inline struct cpu *arch_cpu(void)
+{
+    return thread_cpu;
+}
+static inline bool arch_spin_try(volatile uint32_t *lock)
+{
+    return __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) == 0;
+}
+static inline void arch_spin_release(volatile uint32_t *lock)
+{
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+/* There may be fewer processors than CPUs. */
+static inline void arch_spin_hint(void)
+{
+    sched_yield();
+}
+
+#endif
