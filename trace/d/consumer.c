@@ -210,7 +210,9 @@ void d_consumer_destroy(struct d_consumer *c)
 
     if (state_of(c) != D_STATE_KILLED) {
         set_state(c, D_STATE_STOPPED);
-        disable_all(c);
+        if (c->enabled) { /* else it has been stopped, and waiting is over */
+            disable_all(c);
+        }
         d_memory_free(c);
     }
     while (*link && *link != c) {
