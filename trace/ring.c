@@ -128,5 +128,6 @@ void trace_ring_discard(struct trace_ring *ring, uint32_t index)
     if (ring->active == index) {
         ring->active = TRACE_NONE;
     }
+    ring->buffers[index].used = 0; /* a reset's finder: it is counted as lost */
     put_free(ring, index);
 }

@@ -55,6 +55,26 @@ static long read_page(uint32_t offset, void *to, uint32_t bytes)
     return read_window(NULL, KYMO_RETAIN_PAGE + offset, to, n) == 0 ? (long)n : -1;
 }
 
+static unsigned taken_rows(void)
+{
+    char key[RETAIN_TAKEN_KEY], value[RETAIN_TAKEN_VALUE];
+    unsigned n = 0;
+
+    while (retain_taken_text(found, n, key, value)) {
+        n++;
+    }
+    return n;
+}
+
+static void tell_taken(void)
+{
+    char key[RETAIN_TAKEN_KEY], value[RETAIN_TAKEN_VALUE];
+
+    for (unsigned n = 0; retain_taken_text(found, n, key, value); n++) {
+        printf("tracelogger: %s: it had taken them already\n", value);
+    }
+}
+
 /* What only a capture of an earlier boot has; then why that ended. */
 static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
 {
@@ -70,12 +90,17 @@ static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
                  (unsigned)lost.buffers, (unsigned)lost.unknown);
         return true;
     }
+    n -= 2;
+    if (n < taken_rows()) {
+        return retain_taken_text(found, n, key, value);
+    }
+    n -= taken_rows();
     if (!found->panicked) {
         snprintf(key, PANIC_KEY, "PANIC");
         snprintf(value, PANIC_VALUE, "none");
-        return n == 2;
+        return n == 0;
     }
-    return panic_text(&found->panic, n - 2, key, value);
+    return panic_text(&found->panic, n, key, value);
 }
 
 static int write_piece(const struct retain_piece *piece)
@@ -161,6 +186,7 @@ static int save(const struct options *options)
     printf("tracelogger: boot %u ended with: %s; %u buffers with %llu slots in %s\n",
            (unsigned)info.found, found->panicked ? found->panic.reason : "a reset without a panic",
            (unsigned)found->buffers, (unsigned long long)slots, options->file);
+    tell_taken();
     if (lost.buffers) {
         printf("tracelogger: %u buffers are damaged; of %u nothing says what they held\n",
                (unsigned)lost.buffers, (unsigned)lost.unknown);

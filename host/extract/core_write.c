@@ -32,6 +32,9 @@ static void panic_attributes(FILE *out, const struct retain *retain)
     char key[PANIC_KEY], value[PANIC_VALUE];
 
     attribute(out, "RETAINED", "boot %u", (unsigned)retain->header.boots);
+    for (unsigned n = 0; retain_taken_text(retain, n, key, value); n++) {
+        attribute(out, key, "%s", value);
+    }
     for (unsigned n = 0; retain->panicked && panic_text(&retain->panic, n, key, value); n++) {
         attribute(out, key, "%s", value);
     }
@@ -70,6 +73,16 @@ static void head(FILE *out, const struct retain *retain, const uint8_t *bytes, u
     fwrite(bytes, 1, size, out);
 }
 
+/* Once through it: the head says what was taken. */
+static void look(struct retain *retain)
+{
+    struct retain_piece piece;
+
+    retain_rewind(retain);
+    while (retain_next(retain, &piece)) {
+    }
+}
+
 static void pieces(FILE *out, struct retain *retain, struct core_output *output)
 {
     struct retain_piece piece;
@@ -85,6 +98,7 @@ static int write_to(FILE *out, struct core_window *window, struct core_output *o
 {
     const uint8_t *page = output->page ? output->page : window->memory.window + KYMO_RETAIN_PAGE;
 
+    look(&window->retain);
     head(out, &window->retain, page, window->retain.header.page_bytes, output);
     pieces(out, &window->retain, output);
     return ferror(out) ? -1 : 0;

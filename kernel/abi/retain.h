@@ -49,7 +49,8 @@ struct kymo_retain_ring {
     uint32_t buffers;    /* offset of number 0, the others follow */
     uint32_t marks;      /* offset of struct kymo_retain_mark [ncpu * per_cpu] */
     uint32_t words;      /* offset of CPU 0's buffer 0's state word: sequence << 2 | state; behind
-                            it its bytes, once it is READY */
+                            it its bytes, once it is READY; 0 of one that is FREE: it was given up,
+                            its events counted as lost */
     uint32_t word_step;  /* from a buffer's word to the next one's of the same CPU */
     uint32_t table_step; /* from a CPU's first word to the next CPU's */
     struct kymo_retain_place cpu[KYMO_RETAIN_CPUS];

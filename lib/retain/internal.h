@@ -21,6 +21,8 @@ uint32_t retain_plausible(const struct trace_slot *slots, uint32_t count, uint32
 uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time);
 /* What buffer i of the CPU may be: retain->sequences. */
 uint32_t retain_candidate(struct retain *retain, uint32_t i);
+/* Had the CPU's process taken buffer i, which is whole? */
+bool retain_is_taken(struct retain *retain, uint32_t i, uint32_t sequence);
 /* A buffer can't be saved; what its seal says was in it, NULL: nothing says that. */
 void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark);
 /* The slots of a buffer that tells of the panic, in retain->slots; 0: there is none to tell. */

@@ -75,7 +75,7 @@ uint32_t retain_candidate(struct retain *retain, uint32_t i)
 
     if (retain->read(retain->arg, offset_of(retain, i), &first, sizeof(first)) == 0 &&
         mark_of(retain, i, &mark) && first.d1 == mark.sequence) {
-        return mark.sequence;
+        return word == 0 && used_of(retain, i) == 0 ? 0 : mark.sequence;
     }
     if (STATE(word) == KYMO_RETAIN_FREE_BUFFER) {
         if (word != 0) { /* no kernel writes this */
@@ -84,6 +84,14 @@ uint32_t retain_candidate(struct retain *retain, uint32_t i)
         return 0;
     }
     return SEQUENCE(word);
+}
+
+bool retain_is_taken(struct retain *retain, uint32_t i, uint32_t sequence)
+{
+    uint32_t word = word_of(retain, i);
+
+    return STATE(word) == KYMO_RETAIN_FREE_BUFFER ||
+           (STATE(word) == KYMO_RETAIN_BUSY && SEQUENCE(word) == sequence);
 }
 
 /* The slots that are in the ACTIVE buffer by its CPU's cursor; 0: it isn't there. */

@@ -44,12 +44,20 @@ struct retain_losses {
     uint32_t notes;   /* consumers of D that nothing describes: damaged, or there was no room */
 };
 
+/* Of a CPU's buffers those that its process, the tracelogger, had taken before: in its capture,
+ * too, or counted there, unless it died with them in hand. */
+struct retain_taken {
+    uint32_t last; /* sequence of the last one given out: all before it were, too */
+    uint32_t here; /* of all those, how many are given out */
+};
+
 struct retain {
     struct kymo_retain_header header;
     struct kymo_panic panic;
-    bool panicked;    /* panic is there; its texts end with a NUL */
-    bool page_good;   /* the system page is as it was */
-    uint32_t buffers; /* given out so far */
+    bool panicked;                               /* panic is there; its texts end with a NUL */
+    bool page_good;                              /* the system page is as it was */
+    uint32_t buffers;                            /* given out so far */
+    struct retain_taken taken[KYMO_RETAIN_CPUS]; /* once retain_next() has said that that was all */
     struct retain_losses losses;
     /* ---- the walk's own ---- */
     retain_read_t read;
@@ -57,6 +65,7 @@ struct retain {
     bool frozen;
     uint32_t cpu, stage;
     uint32_t last;               /* sequence of the CPU's last buffer */
+    uint32_t given;              /* of the CPU's buffers */
     uint64_t time;               /* stamp of its last slot; 0: it had no buffer */
     uint64_t first_time;         /* the first stamp of all CPUs */
     uint32_t names_sequence;     /* of the buffer that says who lived; 0: there is none */
@@ -78,5 +87,10 @@ void retain_rewind(struct retain *retain);
  * the notes of D's consumers behind the first CPU's that has buffers, the crash as an event behind
  * its CPU's last. False: that was all. */
 bool retain_next(struct retain *retain, struct retain_piece *piece);
+/* The same in words, for a capture's attributes: row n, from 0; false: there is none. */
+#define RETAIN_TAKEN_KEY 24
+#define RETAIN_TAKEN_VALUE 72
+bool retain_taken_text(const struct retain *retain, unsigned n, char key[RETAIN_TAKEN_KEY],
+                       char value[RETAIN_TAKEN_VALUE]);
 
 #endif

@@ -64,7 +64,7 @@ static void read_state(struct retain *retain)
 
 static void begin(struct retain *retain)
 {
-    retain->last = 0;
+    retain->last = retain->given = 0;
     retain->time = 0;
     memset(&retain->state, 0, sizeof(retain->state));
     if (retain->header.ring.per_cpu) {
@@ -99,6 +99,10 @@ static bool next_buffer(struct retain *retain, struct retain_piece *piece)
         if (count) {
             retain->last = sequence;
             retain->buffers++;
+            retain->given++;
+            if (retain_is_taken(retain, (uint32_t)i, sequence)) {
+                retain->taken[retain->cpu] = (struct retain_taken){sequence, retain->given};
+            }
             *piece = (struct retain_piece){retain->cpu, count, retain->slots};
             return true;
         }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a reset has left stays until it is saved whole: unsaved.py BOARD [TEST...]
+"""What a reset has left stays until it is saved whole, and what of it is elsewhere is told.
+unsaved.py BOARD [TEST...]
 
 A ring in retained memory, a reset from outside; then `tracelogger --recover` to places where it
 can't be saved (a disk without a log, one that becomes full, one whose driver is gone, too little
@@ -11,6 +12,7 @@ what could not be saved whole passes for no capture. The last line is `N passed,
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -27,12 +29,13 @@ WINDOW = (0x40200000, 0x800000)
 class Machine(Disk):
     """With a disk of a full log, and its link's other end."""
 
-    def __init__(self, board, name, frames):
+    def __init__(self, board, name, frames, options=""):
         folder = os.path.join(ROOT, "build/check/disk", board)
         shutil.rmtree(os.path.join(folder, "kymo"), ignore_errors=True)
         with open(os.path.join(ROOT, "build", board, "qemu.link")) as link:
             line = ["-chardev", "socket,id=link,path=link,server=on,wait=off", *link.read().split()]
-        super().__init__(board, name, frames=frames, image="live", more=line)
+        super().__init__(board, name, frames=frames, image="live", more=line,
+                         options=options)
         self.short = f"/proc/{self.qemu.pid}/cwd"
         self.boots = 1
 
@@ -49,14 +52,18 @@ class Machine(Disk):
         image = os.path.join(self.dir, "window.img")
         self.monitor("stop")
         self.monitor("pmemsave 0x%x 0x%x window.img" % WINDOW)
+        self.reset()
+        done = kymo("extract", "--core", image, "-o", image + ".kev")
+        expect(done.returncode == 0, done.stderr)
+        return slots_of(image + ".kev")
+
+    def reset(self):
         self.monitor("system_reset")
         self.monitor("cont")
         self.boots += 1
         self.wait_for(lambda: self.printed().count(PROMPT) == self.boots, "the next boot")
-        expect("its recording is retained" in self.printed(), "nothing is retained")
-        done = kymo("extract", "--core", image, "-o", image + ".kev")
-        expect(done.returncode == 0, done.stderr)
-        return slots_of(image + ".kev")
+        expect(self.printed().count("its recording is retained") == self.boots - 1,
+               "nothing is retained")
 
     def recover(self, options, answer):
         """It fails, says why, and that nothing is lost."""
@@ -134,6 +141,55 @@ def saved_over_the_link(machine, slots):
     machine.run("tracelogger --recover -f none.kev", "no earlier boot has left anything")
 
 
+def buffers(path):
+    """The sequences of each CPU's buffers, without those of names, which are injected."""
+    slots, found, at = slots_of(path), {}, 0
+    while at + 16 <= len(slots):
+        header, _, d1, d2 = struct.unpack_from("<4I", slots, at)
+        if header >> 10 & 31 == 1 and header & 1023 == 2:
+            injected = d2 > 2 and struct.unpack_from("<I", slots, at + 32)[0] >> 16 & 1
+            found.setdefault(header >> 24 & 63, []).extend([] if injected else [d1])
+            at += 16 * d2
+        else:
+            at += 16  # DROPPED, behind the last
+    return found
+
+
+def what_was_taken_is_told(board):
+    """A reset while a slow disk gets the ring: the recovered capture has all, and says up to which
+    buffer the other one may have it, too."""
+    machine = Machine(board, "taken", 200, options=",throttling.iops-total=40")
+    try:
+        machine.run("tracelogger --format --retain -w -v -k 8 -f block:cut.kev &", "recording to")
+        machine.run("evstorm 4 9000", "total 36000 of")
+        machine.type("tracestop\r")
+        machine.wait_for(lambda: listed(machine.image)[0][1] > 3000, "some of it on the disk")
+        machine.reset()
+        machine.run("tracelogger --recover -f taken.kev", r"slots in taken.kev\n(?s:.*)taken them")
+    finally:
+        machine.close()
+    path = os.path.join(machine.dir, "taken.kev")
+    done = extract(machine.image, 1, path + ".disk")
+    expect(done.returncode == 0 and "no end" in done.stderr, done.stderr)
+    there, disk = buffers(path), buffers(path + ".disk")
+    with open(path, "rb") as f:
+        told = {int(cpu): (int(last), int(here)) for cpu, last, here in re.findall(
+            rb"TRACE_RETAINED_TAKEN_\d::CPU (\d): buffers up to (\d+), (\d+) of them here",
+            f.read(8192))}
+    in_hand = 0
+    for cpu, sequences in there.items():
+        last, here = told.get(cpu, (0, 0))
+        expect(here == sum(s <= last for s in sequences), f"CPU {cpu}: not {here} of {sequences}")
+        # Those that had no seal yet are on the disk only.
+        both = set(disk.get(cpu, [])) & set(sequences)
+        expect(max(both, default=0) <= last, f"CPU {cpu}: {both} twice, but told {last}")
+        all_of_them = sorted(set(sequences + disk.get(cpu, [])))
+        expect(all_of_them == list(range(all_of_them[0], all_of_them[-1] + 1)), f"{all_of_them}")
+        in_hand += sum(s <= last and s not in disk.get(cpu, []) for s in sequences)
+    expect(0 <= in_hand <= 8 and sum(map(len, disk.values())) > 3, f"{in_hand} in hand; {disk}")
+    print(f"  {sum(map(len, disk.values()))} on the disk, {in_hand} in hand, {told}")
+
+
 def what_is_not_saved_is_retained(board):
     machine = Machine(board, "unsaved", 45)
     try:
@@ -150,7 +206,7 @@ def what_is_not_saved_is_retained(board):
         machine.close()
 
 
-TESTS = [what_is_not_saved_is_retained]
+TESTS = [what_is_not_saved_is_retained, what_was_taken_is_told]
 
 if __name__ == "__main__":
     sys.exit(run_tests(TESTS, sys.argv[2:], lambda test: test(sys.argv[1])))

@@ -282,6 +282,47 @@ static void losses_come_along(void **state)
     end();
 }
 
+/* What the process had taken is given all the same, and it is said which; what a
+ * SETRINGMODE gave up is counted as lost, and isn't given. */
+static void taken_is_told(void **state)
+{
+    struct account accounts[CPUS];
+    struct kymo_trace_buffer taken;
+    char key[RETAIN_TAKEN_KEY], value[RETAIN_TAKEN_VALUE];
+
+    (void)state;
+    boot(8);
+    while (ring_of(1)->sequence < 6) { /* the first three are sealed by then */
+        make(1);
+    }
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(command_as(OWNER, KYMO_TRACE_TAKEBUFFER, 0, 0, &taken), 0);
+        assert_int_equal(taken.sequence, i + 1);
+        if (i < 2) { /* the third is in hand */
+            assert_int_equal(command_as(OWNER, KYMO_TRACE_GIVEBUFFER, taken.index, 0, NULL), 0);
+        }
+    }
+    stop_the_machine();
+    check_all(8, false);
+    assert_true(retain_taken_text(&found, 0, key, value));
+    assert_string_equal(key, "RETAINED_TAKEN_1");
+    assert_string_equal(value, "CPU 1: buffers up to 3, 3 of them here");
+    assert_false(retain_taken_text(&found, 1, key, value));
+    assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0); /* gives up what is READY */
+    assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
+    uint32_t given_up = made[1];
+    make(1);
+    stop_the_machine();
+    assert_true(open_image());
+    account_for_all(accounts);
+    assert_int_equal(found.losses.buffers, 0);
+    assert_int_equal(accounts[1].events + accounts[1].dropped, given_up + 1);
+    assert_true(accounts[1].dropped > 0);
+    assert_int_equal(found.taken[1].last, 3);
+    end();
+}
+
 /* ---- damage ---- */
 
 static bool in_payload_without_seal(uint32_t offset)
@@ -695,12 +736,13 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_crc),     cmocka_unit_test(refusals),
-        cmocka_unit_test(sealed_in_time),   cmocka_unit_test(any_time),
-        cmocka_unit_test(in_the_middle),    cmocka_unit_test(losses_come_along),
-        cmocka_unit_test(damaged),          cmocka_unit_test(another_layout),
-        cmocka_unit_test(random_memory),    cmocka_unit_test(the_crash_is_an_event),
-        cmocka_unit_test(notes_come_along), cmocka_unit_test(damaged_notes),
+        cmocka_unit_test(the_same_crc),          cmocka_unit_test(refusals),
+        cmocka_unit_test(sealed_in_time),        cmocka_unit_test(any_time),
+        cmocka_unit_test(in_the_middle),         cmocka_unit_test(losses_come_along),
+        cmocka_unit_test(taken_is_told),         cmocka_unit_test(damaged),
+        cmocka_unit_test(another_layout),        cmocka_unit_test(random_memory),
+        cmocka_unit_test(the_crash_is_an_event), cmocka_unit_test(notes_come_along),
+        cmocka_unit_test(damaged_notes),
     };
 
     random_seed();
