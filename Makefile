@@ -131,11 +131,11 @@ without-d: $(addprefix without-d-,$(BOARDS))
 $(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
 	$(call board_make,$*,D=0 B=$(B)/$*-without-d image-bench)
 
-# The image that BOOT_D is tested with.
+# The images that BOOT_D is tested with.
 .PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
 boot-d: $(addprefix boot-d-,$(BOARDS))
 $(addprefix boot-d-,$(BOARDS)): boot-d-%: board-% $(B)/kymo # after it: they share a folder
-	$(call board_make,$*,image-bootd)
+	$(call board_make,$*,image-bootd image-kept)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
 .PHONY: kernel-objs

@@ -15,6 +15,7 @@
 #include "kernel/abi/sys/ability.h"
 #include "kernel/abi/sys/panic.h"
 #include "kernel/cpu.h"
+#include "kernel/d/d.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
@@ -31,6 +32,7 @@ static struct {
     uint32_t found;                /* [k] the boot whose data is here; 0: it is this boot's */
     bool mine;                     /* [k] the window has this boot's header */
     uint32_t page_bytes, page_crc; /* [I] */
+    uint32_t ring_end;             /* [k] the ring's, of this boot; 0: there is none */
 } retain;
 
 static void *at(uint32_t offset)
@@ -61,6 +63,11 @@ static bool panic_good(void)
 {
     return PANIC->magic == KYMO_RETAIN_MAGIC &&
            PANIC->crc == trace_crc(PANIC->record, sizeof(PANIC->record));
+}
+
+static bool has_recording(void)
+{
+    return HEADER->ring.per_cpu || d_retained_found(at(0), HEADER->boots);
 }
 
 static bool frozen_good(void)
@@ -110,7 +117,7 @@ static void count_boots(void)
 
 void retain_boot(void)
 {
-    if (header_good() && (HEADER->ring.per_cpu || panic_good())) {
+    if (header_good() && (has_recording() || panic_good())) {
         retain.found = HEADER->boots;
         if (!frozen_good()) {
             freeze();
@@ -154,8 +161,10 @@ static void begin(void)
     arch_cache_clean(page, retain.page_bytes);
     retain.found = 0;
     retain.mine = true;
+    retain.ring_end = 0;
     retain_notes_begin(at(KYMO_RETAIN_NOTES), retain.boots);
     retain_names_begin(at(KYMO_RETAIN_NAMES), retain.boots);
+    d_retained_begin(at(0));
     put_header(NULL);
 }
 
@@ -179,7 +188,7 @@ void retain_start(void)
     kprintf("boot %u: boot %u ended with: %s\n", (unsigned)retain.boots, (unsigned)retain.found,
             reason());
     kprintf("%s retained: tracelogger --recover saves it\n",
-            HEADER->ring.per_cpu ? "its recording is" : "its last words are");
+            has_recording() ? "its recording is" : "its last words are");
 }
 
 struct kymo_panic *retain_panic(void)
@@ -204,14 +213,23 @@ int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr)
         return -EBUSY;
     }
     *window = at(0);
-    *bytes = CONFIG_RETAIN_BYTES;
+    *bytes = d_retained_ceiling();
     *paddr = CONFIG_RETAIN_BASE;
     return 0;
 }
 
 void trace_port_retained_ring(const struct kymo_retain_ring *ring)
 {
+    retain.ring_end = ring ? ring->buffers + ring->ncpu * ring->per_cpu * ring->buffer_bytes : 0;
     put_header(ring);
+}
+
+int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots)
+{
+    *window = at(0);
+    *floor = retain.ring_end ? retain.ring_end : KYMO_RETAIN_FREE;
+    *boots = retain.boots;
+    return retain.mine ? 0 : -EBUSY;
 }
 
 /* ---- TraceEvent() ---- */
@@ -258,6 +276,7 @@ long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args)
             return -ENOENT;
         }
         begin();
+        d_boot_again();
         return 0;
     }
 }

@@ -3,6 +3,7 @@
 #ifndef KERNEL_RETAIN_H
 #define KERNEL_RETAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct kymo_panic;
@@ -30,6 +31,14 @@ void retain_process(const struct process *proc);
 void retain_thread(const struct thread *t);
 /* As retain_notes_begin(). */
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots);
+/* Where D may have its part: the window, from `floor` on free of the ring. -EBUSY: it is not this
+ * boot's. Lock held, or the boot. */
+int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);
+/* kernel/d/retained.c: the ring must end below this; D's consumers of that boot are in the window;
+ * the window is this boot's from now on. */
+uint32_t d_retained_ceiling(void);
+bool d_retained_found(const uint8_t *window, uint32_t boots);
+void d_retained_begin(uint8_t *window);
 /* TraceEvent(KYMO_TRACE_*RETAINED). Lock held. */
 long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args);
 

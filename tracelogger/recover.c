@@ -163,6 +163,27 @@ static int stays(const struct options *options, uint64_t slots, uint64_t all)
     return 1;
 }
 
+/* Of its programs whose buffers are retained themselves. */
+static void tell_of_d(void)
+{
+    if (found->programs) {
+        printf("tracelogger: of %u of D's programs %u records and %u keys, in their own buffers\n",
+               (unsigned)found->programs, (unsigned)found->records, (unsigned)found->keys);
+    }
+    if (lost.programs) {
+        printf(
+            "tracelogger: %u of D's programs can't be read: what says where they are is damaged\n",
+            (unsigned)lost.programs);
+    }
+    if (lost.records || lost.keys) {
+        printf("tracelogger: of D's programs at least %u records and %u keys are damaged\n",
+               (unsigned)lost.records, (unsigned)lost.keys);
+    }
+    if (lost.notes) {
+        printf("tracelogger: %u of D's programs lack what describes them\n", (unsigned)lost.notes);
+    }
+}
+
 static int save(const struct options *options)
 {
     const struct header_source source = {found->page_good ? read_page : NULL, rows};
@@ -194,9 +215,7 @@ static int save(const struct options *options)
     if (lost.names) {
         printf("tracelogger: %u names of processes or threads are damaged\n", (unsigned)lost.names);
     }
-    if (lost.notes) {
-        printf("tracelogger: %u of D's programs lack what describes them\n", (unsigned)lost.notes);
-    }
+    tell_of_d();
     return 0;
 }
 

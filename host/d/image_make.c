@@ -242,6 +242,7 @@ static const char *const option_names[D_OPT_MAX] = {
     [D_OPT_STACKFRAMES] = "stackframes",
     [D_OPT_USTACKFRAMES] = "ustackframes",
     [D_OPT_DESTRUCTIVE] = "destructive",
+    [D_OPT_RETAIN] = "retain",
 };
 
 const char *d_image_option_name(uint32_t option)

@@ -216,7 +216,7 @@ int consumer_pass(struct consumer *c, bool last)
     if (last || consumer_is_over(c)) {
         c->agg_due = c->switch_due = 0;
     }
-    bool aggregations = is_due(c, "aggrate", &c->agg_due);
+    bool aggregations = is_due(c, "aggrate", &c->agg_due) && (last || !c->retains);
     bool records = is_due(c, "switchrate", &c->switch_due);
     for (unsigned cpu = 0; cpu < c->ncpus && aggregations && !error; cpu++) {
         error = consumer_aggregate(c, cpu);

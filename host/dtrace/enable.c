@@ -67,6 +67,9 @@ int command_enable(struct command *c, struct consumer *consumer, const void *ima
     unsigned flags = d_option_on(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
 
     flags |= d_option_on(c->session, "log") ? D_CREATE_LOG : 0;
+    if (d_option_on(c->session, "log") && d_option_on(c->session, "retain")) {
+        return command_fail("could not enable tracing", "log=1 or retain, not both");
+    }
     if (!c->claim && d_option_on(c->session, "grabanon")) {
         return command_fail("could not enable tracing",
                             "No anonymous tracing state (-a claims one)");
@@ -85,6 +88,7 @@ int command_enable(struct command *c, struct consumer *consumer, const void *ima
     consumer->bufsize = sizes.bufsize > (1u << 16) ? room_for(sizes.bufsize) : 1u << 16;
     consumer->aggsize = room_for(sizes.aggsize);
     consumer->json = c->json;
+    consumer->retains = d_option_on(c->session, "retain");
     consumer->temporal =
         d_option_on(c->session, "temporal") && d_option(c->session, "bufpolicy") == D_POLICY_SWITCH;
     if (!consumer_init(consumer)) {

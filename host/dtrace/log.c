@@ -2,6 +2,7 @@
 /*
  * -x log=1: the target's kernel puts the records into its event log; this consumer only says when a
  * live one would take them, and stops the program when it is over. `kymo dtrace -r` prints them.
+ * -x retain: a live consumer, but what describes its records goes first.
  * Tested by test/boot/dlog.py.
  */
 #include "host/dtrace/log.h"
@@ -50,6 +51,28 @@ int log_start(struct command *c)
     int error = saved ? c->target->ops->log_start(c->target, saved, bytes) : -ENOMEM;
     free(saved);
     return error ? fail(c, error) : 0;
+}
+
+int retain_start(struct command *c)
+{
+    size_t bytes;
+    char *saved = saved_strings(c, &bytes);
+    int error = !saved                   ? -ENOMEM
+                : c->target->ops->retain ? c->target->ops->retain(c->target, saved, bytes)
+                                         : -ENOTSUP;
+
+    free(saved);
+    if (error == -E2BIG) {
+        fputs("dtrace: retain: there is no room for what describes so many probes: name fewer\n",
+              stderr);
+    } else if (error == -ENOSPC) {
+        fputs("dtrace: retain: retained memory has no room left for what describes the program: "
+              "make bufsize or aggsize smaller\n",
+              stderr);
+    } else if (error && (!c->target->ops->gone || !c->target->ops->gone(c->target))) {
+        fprintf(stderr, "dtrace: retain: %s\n", strerror(-error));
+    }
+    return error;
 }
 
 /* What finds no room is left for the next pass. */

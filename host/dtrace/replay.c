@@ -6,7 +6,7 @@
 #include "host/dtrace/replay.h"
 
 #include "host/reader/kev.h"
-#include "host/remote/notes.h"
+#include "trace/d/notes.h"
 #include "trace/d/log_event.h"
 #include "trace/slot.h"
 

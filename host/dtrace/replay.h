@@ -79,4 +79,18 @@ bool replay_overfull(const struct replay *);
 /* What was lost and has no place in a live reader's messages, on stderr. */
 void replay_report(const struct replay *);
 
+/* ---- replay_probes.c ---------------------------------------------------------------------------
+ */
+
+struct replay_probes { /* struct kymo_d_probe and its strings, each in full */
+    const uint8_t **probe;
+    size_t n;
+};
+/* Those of one answer to KYMO_D_PROBES, which must stay. False: no memory. */
+bool replay_probes_add(struct replay_probes *, const uint8_t *answer, size_t bytes);
+/* What the target would answer to KYMO_D_PROBES with this description: its bytes, at most `room`;
+ * 0: none. *after becomes the last one's id. */
+size_t replay_probes(const struct replay_probes *, const void *in, size_t in_bytes, uint32_t *after,
+                     uint8_t *out, size_t room);
+
 #endif

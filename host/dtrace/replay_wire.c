@@ -5,7 +5,7 @@
  * A record that is missing is a drop of its CPU, an aggregation's entry one of the aggregation.
  */
 #include "host/dtrace/replay.h"
-#include "host/remote/notes.h"
+#include "trace/d/notes.h"
 #include "host/remote/remote.h"
 #include "trace/d/log_event.h"
 
@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { THEIR_ENOENT = 2, THEIR_ESRCH = 3, THEIR_EINVAL = 22, PADDING_MAX = 16 };
+enum { BATCH_MOST = 16 << 10 }; /* bytes of probes in one answer */
 
 struct answer { /* of the transcript */
     struct kymo_d_call asked, answered;
@@ -25,8 +26,9 @@ struct replay_wire_state {
     struct replay *r;
     struct answer *answers;
     size_t nanswers;
-    struct kymo_d_call call; /* the answer that waits */
-    uint8_t *out;            /* its bytes */
+    struct replay_probes probes; /* of answers without a description */
+    struct kymo_d_call call;     /* the answer that waits */
+    uint8_t *out;                /* its bytes */
     size_t out_room;
     bool waits;
 };
@@ -76,6 +78,19 @@ static bool read_transcript(struct replay_wire_state *w, const uint8_t *at, cons
         w->answers[w->nanswers++] = a;
     }
     return true;
+}
+
+static bool find_probes(struct replay_wire_state *w)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < w->nanswers && ok; i++) {
+        const struct answer *a = &w->answers[i];
+        if (a->asked.command == KYMO_D_PROBES && a->asked.in_bytes == 0) {
+            ok = replay_probes_add(&w->probes, a->out, a->answered.out_bytes);
+        }
+    }
+    return ok;
 }
 
 /* What is compiled here and now need not be the same to the bit: whether the records are those of
@@ -150,15 +165,34 @@ static void raise_sizes(struct replay_wire_state *w)
     }
 }
 
-static bool by_transcript(struct replay_wire_state *w, const uint8_t *in)
+/* What nobody had asked then. */
+static bool by_probes(struct replay_wire_state *w, const uint8_t *in, uint32_t room)
+{
+    bool asks = w->call.command == KYMO_D_PROBES && w->call.in_bytes > 0;
+
+    room = room < BATCH_MOST ? room : BATCH_MOST;
+    if (asks && !make_room(w, room)) {
+        return false;
+    }
+    if (asks) {
+        w->call.out_bytes =
+            (uint32_t)replay_probes(&w->probes, in, w->call.in_bytes, &w->call.id, w->out, room);
+    }
+    if (w->call.command != KYMO_D_PROVIDE && w->call.out_bytes == 0) {
+        w->call.result = -THEIR_ENOENT;
+    }
+    w->call.in_bytes = 0;
+    return true;
+}
+
+static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32_t room)
 {
     const struct answer *a = find(w, &w->call, in);
 
-    w->call.in_bytes = 0;
     if (!a) {
-        w->call.result = -THEIR_ENOENT;
-        return true;
+        return by_probes(w, in, room);
     }
+    w->call.in_bytes = 0;
     w->call = a->answered;
     bool ok = put(w, a->out, a->answered.out_bytes);
     if (ok && w->call.command == KYMO_D_CREATE) {
@@ -363,7 +397,7 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
         return w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
                                                 : answer_aggregation(w, room);
     default:
-        return by_transcript(w, in);
+        return by_transcript(w, in, room);
     }
 }
 
@@ -409,6 +443,7 @@ static const char *replay_reason(struct wire *wire)
 static void replay_close(struct wire *wire)
 {
     free(of(wire)->answers);
+    free(of(wire)->probes.probe);
     free(of(wire)->out);
     free(wire);
 }
@@ -448,7 +483,7 @@ struct wire *replay_wire(struct replay *r, const char **why)
     w->base.ops = &replay_ops;
     w->r = r;
     set_beginning(r);
-    if (!read_transcript(w, notes + saved, r->notes + r->total)) {
+    if (!read_transcript(w, notes + saved, r->notes + r->total) || !find_probes(w)) {
         *why = "the capture's notes make no sense";
         replay_close(&w->base);
         return NULL;

@@ -130,8 +130,10 @@ static int status_of(const struct consumer *consumer)
 
 static int consume(struct command *c, struct consumer *consumer)
 {
+    if (consumer->retains && !c->claim && retain_start(c) != 0) {
+        return 1;
+    }
     int error = c->claim ? 0 : c->target->ops->go(c->target, &consumer->begin_cpu);
-
     if (error) {
         return enabling_failed(error);
     }

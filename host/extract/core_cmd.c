@@ -77,6 +77,25 @@ static int list(const struct run *run)
     return KYMO_OK;
 }
 
+/* Of its programs whose buffers are retained themselves. */
+static void account_for_d(const struct retain *retain, const char *path)
+{
+    const struct retain_losses *losses = &retain->losses;
+
+    if (losses->programs) {
+        kymo_error("%s: %u of D's programs can't be read: what says where they are is damaged",
+                   path, (unsigned)losses->programs);
+    }
+    if (losses->records || losses->keys) {
+        kymo_error("%s: of D's programs at least %u records and %u keys are damaged", path,
+                   (unsigned)losses->records, (unsigned)losses->keys);
+    }
+    if (losses->notes) {
+        kymo_error("%s: %u of D's programs lack what describes them", path,
+                   (unsigned)losses->notes);
+    }
+}
+
 /* What is there is in the file; what is not is said. */
 static int account(const struct run *run, const struct core_output *output)
 {
@@ -87,6 +106,10 @@ static int account(const struct run *run, const struct core_output *output)
         printf("%s: %" PRIu64 " bytes, %u buffers, %" PRIu64 " slots; boot %u\n", output->path,
                output->bytes, (unsigned)retain->buffers, output->slots,
                (unsigned)retain->header.boots);
+        if (retain->programs) {
+            printf("  of %u of D's programs %u records and %u keys, in their own buffers\n",
+                   (unsigned)retain->programs, (unsigned)retain->records, (unsigned)retain->keys);
+        }
         print_panic(retain);
     }
     if (run->window->memory.bytes < retain->header.window) {
@@ -106,10 +129,7 @@ static int account(const struct run *run, const struct core_output *output)
         kymo_error("%s: %u names of processes or threads are damaged", output->path,
                    (unsigned)losses->names);
     }
-    if (losses->notes) {
-        kymo_error("%s: %u of D's programs lack what describes them", output->path,
-                   (unsigned)losses->notes);
-    }
+    account_for_d(retain, output->path);
     return losses->buffers ? KYMO_FAILURE : KYMO_OK;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -x log=1 on a target behind messages: the notes (notes.h) go into its event log, then the kernel
- * puts the records there, and at each pass what a live consumer would take.
+ * puts the records there, and at each pass what a live consumer would take. -x retain: the notes go
+ * into retained memory, where the consumer's buffers are.
  */
-#include "host/remote/notes.h"
+#include "trace/d/notes.h"
 #include "host/remote/remote.h"
 #include "trace/d/log_event.h"
 
@@ -103,25 +104,56 @@ static int log_notes(struct remote *r, const void *notes, uint32_t bytes, uint32
     return error ? error : call.id < total ? -ENOSPC : 0;
 }
 
-int remote_log_start(struct target *t, const void *saved, size_t bytes)
+/* All of them: r->notes_bytes, malloc'ed. NULL: *error says why. */
+static uint8_t *make_notes(struct target *t, const void *saved, size_t bytes, int *error)
 {
     struct remote *r = (struct remote *)t;
-    int error = ask_descriptions(t);
-    size_t total = sizeof(struct notes_head) + bytes + r->ntranscript;
 
-    if (error || total > D_LOG_NOTES_MAX) {
-        return error ? error : -E2BIG;
+    *error = ask_descriptions(t);
+    size_t total = sizeof(struct notes_head) + bytes + r->ntranscript;
+    if (*error || total > D_LOG_NOTES_MAX) {
+        *error = *error ? *error : -E2BIG;
+        return NULL;
     }
     uint8_t *notes = malloc(total);
     if (!notes) {
-        return -ENOMEM;
+        *error = -ENOMEM;
+        return NULL;
     }
     struct notes_head head = {NOTES_MAGIC, 1, (uint32_t)bytes, 0};
     memcpy(notes, &head, sizeof(head));
     memcpy(notes + sizeof(head), saved, bytes);
     memcpy(notes + sizeof(head) + bytes, r->transcript, r->ntranscript);
     r->notes_bytes = (uint32_t)total;
-    error = log_notes(r, notes, (uint32_t)total, (uint32_t)total);
+    return notes;
+}
+
+int remote_log_start(struct target *t, const void *saved, size_t bytes)
+{
+    struct remote *r = (struct remote *)t;
+    int error;
+    uint8_t *notes = make_notes(t, saved, bytes, &error);
+
+    if (notes) {
+        error = log_notes(r, notes, r->notes_bytes, r->notes_bytes);
+    }
+    free(notes);
+    return error;
+}
+
+/* At once: they need no room in a log. */
+int remote_retain(struct target *t, const void *saved, size_t bytes)
+{
+    struct remote *r = (struct remote *)t;
+    const uint8_t *out;
+    int error;
+    uint8_t *notes = make_notes(t, saved, bytes, &error);
+
+    if (notes) {
+        struct kymo_d_call call = {
+            .command = KYMO_D_NOTES, .handle = r->handle, .in_bytes = r->notes_bytes};
+        error = remote_call(r, &call, notes, &out);
+    }
     free(notes);
     return error;
 }

@@ -139,6 +139,7 @@ void remote_transcribe(struct remote *, const struct kymo_d_call *asked, const v
 int remote_log_start(struct target *, const void *saved, size_t bytes);
 int remote_log_pass(struct target *, uint32_t pass, unsigned flags, struct d_status *);
 int remote_log_end(struct target *);
+int remote_retain(struct target *, const void *saved, size_t bytes);
 
 /* ---- describe.c --------------------------------------------------------------------------------
  */

@@ -198,6 +198,7 @@ static const struct target_ops remote_ops = {
     .look = remote_look,
     .claim = remote_claim,
     .log_start = remote_log_start,
+    .retain = remote_retain,
     .log_pass = remote_log_pass,
     .log_end = remote_log_end,
     .gone = remote_gone,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The part of trace/d/port.h for the event log, where there is none: -x log=1 is refused. For the
- * target `self`, and for `make bench`. */
+/* The parts of trace/d/port.h for the event log and for retained memory, where there is neither:
+ * -x log=1 and -x retain are refused. For the target `self`, and for `make bench`. */
 #include "trace/d/port.h"
+
+#include "kernel/abi/errno.h"
 
 bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
                 size_t size)
@@ -36,4 +38,32 @@ int32_t d_port_next_process(int32_t after, struct kymo_d_process *process)
     (void)after;
     (void)process;
     return 0;
+}
+
+int d_port_retaining(void)
+{
+    return -ENODEV;
+}
+
+void *d_port_retain(size_t bytes)
+{
+    (void)bytes;
+    return NULL;
+}
+
+uint32_t d_port_retained_at(const void *at)
+{
+    (void)at;
+    return UINT32_MAX;
+}
+
+int d_port_retained_put(struct kymo_retain_d *is)
+{
+    (void)is;
+    return -ENODEV;
+}
+
+void d_port_retained_drop(const struct kymo_retain_d *is)
+{
+    (void)is;
 }

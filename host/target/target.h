@@ -52,6 +52,9 @@ struct target_ops {
     /* 1; 0: some of it found no room; -EAGAIN: nothing did, and nothing was taken. */
     int (*log_pass)(struct target *, uint32_t pass, unsigned flags, struct d_status *);
     int (*log_end)(struct target *); /* before stop: what describes the records, again */
+    /* -x retain, before go: what describes the records lies beside them. NULL: the target has no
+     * retained memory. -E2BIG as above; -ENOSPC: it has no room for this. */
+    int (*retain)(struct target *, const void *saved, size_t bytes);
     /* For -lv: what the target is. NULL: nothing to say. */
     void (*describe)(struct target *, FILE *);
     bool only_compiles; /* it isn't there: see host/target/offline.c */

@@ -26,6 +26,7 @@
 #define KYMO_RETAIN_PANIC 0x1000u  /* struct kymo_retain_panic */
 #define KYMO_RETAIN_BOOTS 0x1800u  /* struct kymo_retain_boots */
 #define KYMO_RETAIN_FROZEN 0x2000u /* struct kymo_retain_frozen */
+#define KYMO_RETAIN_D 0x5000u      /* struct kymo_retain_d [KYMO_RETAIN_D_MOST] */
 #define KYMO_RETAIN_LIVE 0x8000u   /* the kernel's own per-CPU data, whose layout is its own */
 #define KYMO_RETAIN_LIVE_BYTES 0x8000u
 #define KYMO_RETAIN_PAGE 0x10000u /* copy of the system page */
@@ -33,7 +34,7 @@
 #define KYMO_RETAIN_NOTES 0x20000u /* struct kymo_retain_note, one behind the other */
 #define KYMO_RETAIN_NOTES_BYTES 0x10000u
 #define KYMO_RETAIN_NAMES 0x30000u /* struct kymo_retain_name [KYMO_RETAIN_NAMES_MOST] */
-#define KYMO_RETAIN_FREE 0x34000u  /* the ring's tables and buffers, wherever they fit */
+#define KYMO_RETAIN_FREE 0x34000u  /* the ring's; D's own from the end on */
 
 /* Where one CPU's cursor and losses are in the memory of a machine that runs or has stopped. */
 struct kymo_retain_place {
@@ -88,7 +89,7 @@ struct kymo_retain_frozen {
     struct kymo_retain_cpu cpu[KYMO_RETAIN_CPUS];
 };
 _Static_assert(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 1032 &&
-                   sizeof(struct kymo_retain_frozen) <= KYMO_RETAIN_LIVE - KYMO_RETAIN_FROZEN,
+                   sizeof(struct kymo_retain_frozen) <= KYMO_RETAIN_D - KYMO_RETAIN_FROZEN,
                "layout of the retained memory");
 
 /* State words: as trace/ring.h. */
@@ -163,6 +164,73 @@ struct kymo_retain_name {
 _Static_assert(sizeof(struct kymo_retain_name) == 96 &&
                    KYMO_RETAIN_NAMES + KYMO_RETAIN_NAMES_MOST * sizeof(struct kymo_retain_name) <=
                        KYMO_RETAIN_FREE,
+               "layout of the retained memory");
+
+/*
+ * A consumer of D whose own buffers are in the window (-x retain): all that is needed to print its
+ * records and aggregations. Offsets are from the window's beginning; of something that is not
+ * there: 0.
+ *
+ * Nothing is trusted for lying where it does. What the machine writes while it runs has marks
+ * (kernel/abi/retain_mark.h): each record one, made after its buffer's cursor was moved over it,
+ * and each entry of an aggregation, which is changed with the old words put aside. So whatever
+ * instruction was the last one, records up to the newest whole one are known, and each key has the
+ * value from before or behind the firing that was cut off.
+ */
+struct kymo_retain_d_cpu {
+    uint32_t records;      /* its principal buffer, record_bytes */
+    uint32_t record_marks; /* uint32_t, by a record's place / record_least */
+    uint32_t entries;      /* its aggregation buffer: two halves of entry_bytes */
+    uint32_t entry_marks;  /* uint32_t, by an entry's place in both / entry_least */
+    uint32_t live;         /* struct kymo_retain_d_live */
+    uint32_t cursors;      /* the machine's own, see struct kymo_retain_d_fields */
+};
+
+/* Where, behind `cursors`, the machine has what it moves: words of word_bits, counters of 64. */
+struct kymo_retain_d_fields {
+    uint32_t offset, oldest, end; /* as struct d_buffer: [oldest, end) if end, then [0, offset) */
+    uint32_t drops, errors;       /* counters: records without room, faults */
+    uint32_t entries, used;       /* the half in use, as the kernel's address; its bytes */
+    uint32_t entry_drops;         /* counter */
+};
+
+/* What is written beside the buffers, by the CPU whose they are. */
+struct kymo_retain_d_live {
+    uint32_t sealed;         /* records up to here have their marks */
+    uint32_t entries_sealed; /* of the half in use: likewise */
+    uint32_t undo_at;        /* 1 + place, in both halves, of the entry that is changed; 0: none */
+    uint32_t undo_first;     /* the first of its 8-byte words that change */
+    uint32_t undo_count;
+    uint32_t unsealed; /* ~sealed; else it isn't known how far they go */
+    uint64_t undo[4];  /* as they were */
+};
+_Static_assert(sizeof(struct kymo_retain_d_live) == 56, "layout of the retained memory");
+
+struct kymo_retain_d {
+    uint32_t magic; /* KYMO_RETAIN_MAGIC */
+    uint32_t crc;   /* CRC-32C of all that follows */
+    uint32_t boots; /* the header's */
+    uint32_t id;    /* in the capture: the consumer's handle */
+    uint32_t ncpu;
+    uint32_t notes;       /* what describes it: D_LOG_NOTES */
+    uint32_t notes_bytes; /* 0: nothing */
+    uint32_t notes_crc;   /* CRC-32C */
+    uint32_t tables;      /* uint32_t record_size[records], by EPID - 1, 0: it makes none;
+                             uint32_t entry_size[aggregations], by id - 1 */
+    uint32_t records;
+    uint32_t aggregations;
+    uint32_t tables_crc;   /* CRC-32C */
+    uint32_t record_bytes; /* of a principal buffer */
+    uint32_t record_least; /* bytes of the smallest record */
+    uint32_t entry_bytes;  /* of one half of an aggregation buffer */
+    uint32_t entry_least;
+    struct kymo_retain_d_fields at;
+    struct kymo_retain_d_cpu cpu[KYMO_RETAIN_CPUS];
+};
+#define KYMO_RETAIN_D_MOST 4
+_Static_assert(sizeof(struct kymo_retain_d) == 288 &&
+                   KYMO_RETAIN_D_MOST * sizeof(struct kymo_retain_d) <=
+                       KYMO_RETAIN_LIVE - KYMO_RETAIN_D,
                "layout of the retained memory");
 
 struct kymo_retain_boots {

@@ -2,6 +2,7 @@
 /*
  * BOOT_D: the boot image's program boot.dif is at work before the first process is. Boot, on one
  * CPU. One that is refused costs a message on the console, which says what to do; the boot goes on.
+ * One that retains begins when what an earlier boot has left is saved.
  * Tested by test/boot/dlog.py.
  */
 #include "kernel/abi/errno.h"
@@ -45,6 +46,9 @@ static void refused(int error, const struct d_refusal *why)
     kprintf("\nboot.dif: nothing is traced by it. What helps: %s\n", remedy(error));
 }
 
+static void *image; /* [k] aligned, and kept for who claims it */
+static bool waits;  /* [k] for retained memory */
+
 void d_boot_program(void)
 {
     struct d_refusal why = {
@@ -57,14 +61,25 @@ void d_boot_program(void)
     if (!cpio_find(archive, bytes, "boot.dif", &file)) {
         return;
     }
-    void *copy = d_port_alloc(file.len); /* aligned, and kept for who claims it */
     int error = -ENOMEM;
 
-    if (copy) {
-        memcpy(copy, file.data, file.len);
-        error = d_control_boot(copy, file.len, &why);
+    image = image ? image : d_port_alloc(file.len);
+    if (image) {
+        memcpy(image, file.data, file.len);
+        error = d_control_boot(image, file.len, &why);
     }
-    if (error) {
+    waits = error == -EBUSY;
+    if (waits) {
+        kprintf("boot.dif: waits until what is retained is saved\n");
+    } else if (error) {
         refused(error, &why);
+    }
+}
+
+void d_boot_again(void)
+{
+    if (waits) {
+        d_boot_program();
+        d_clean_from_now_on();
     }
 }

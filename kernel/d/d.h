@@ -20,6 +20,9 @@ bool d_log_dump(unsigned part);          /* trace/d/log.h */
 void d_clean_from_now_on(void);          /* after a consumer was made; kernel lock held */
 /* trace/d/log.h */
 bool d_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
+void d_boot_again(void); /* retained memory is free: what BOOT_D wanted of it. Lock held */
+/* It was retained memory, and is freed. Lock held. */
+bool d_retained_free(void *block);
 void kernel_d_init(void);  /* boot, when timers and the heap are there */
 void d_boot_program(void); /* its last step: boot.c */
 

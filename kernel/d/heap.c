@@ -4,6 +4,7 @@
  * page. A chunk goes back when its last block does, so that after a consumer all is as before.
  * Kernel lock held. Tested by test/boot's suite d.
  */
+#include "kernel/d/d.h"
 #include "kernel/string.h"
 #include "kernel/vm.h"
 #include "trace/d/port.h"
@@ -122,6 +123,9 @@ void *d_port_alloc(size_t bytes)
 void d_port_free(void *block, size_t bytes)
 {
     if (!block) {
+        return;
+    }
+    if (d_retained_free(block)) {
         return;
     }
     if (bytes <= SMALL_MOST) {

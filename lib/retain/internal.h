@@ -38,4 +38,30 @@ uint32_t retain_names_buffer(struct retain *retain);
 /* The slots of the next buffer with notes of D's consumers, likewise; 0: that was all. */
 uint32_t retain_notes_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
 
+/* ---- D's own buffers (d*.c) ---- */
+
+#define RETAIN_D_LEAST 12 /* bytes of a record: struct d_record */
+#define RETAIN_D_ENTRY 16 /* of an entry's head: struct d_agg_entry */
+
+/* The slots of the next buffer with what D's retained consumers had on this CPU; 0: that was all.
+ */
+uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
+/* Bytes of the window, through a part of it that is at hand. 0, -1. */
+int retain_chunk_read(struct retain *retain, struct retain_chunk *chunk, uint32_t offset, void *to,
+                      uint32_t bytes);
+/* The directory's entry d.index, checked, is d.is. False: it isn't there, or can't be believed. */
+bool retain_d_open(struct retain *retain);
+/* Its records on this CPU, or entries; false: there are none, or what says where can't be. */
+bool retain_d_records(struct retain *retain);
+bool retain_d_entries(struct retain *retain);
+/* The next one: its bytes, and *at, its offset in the window; 0: no more. Behind an entry's head
+ * `undo` words from live.undo_first on are to be those of live.undo. */
+uint32_t retain_d_record(struct retain *retain, uint32_t *at);
+uint32_t retain_d_entry(struct retain *retain, uint32_t *at, bool *undo);
+/* A counter of this CPU's. */
+uint64_t retain_d_counter(struct retain *retain, uint32_t field);
+/* One event of class D in slots of this time: how many. */
+uint32_t retain_put_event(struct trace_slot *slot, uint32_t cpu, uint32_t time, uint32_t number,
+                          const uint32_t *words, uint32_t bytes);
+
 #endif

@@ -78,21 +78,13 @@ static uint32_t put_part(struct retain *retain, struct trace_slot *slot, uint32_
     uint32_t words[EVENT_SLOTS * 2] = {note->id, note->total, retain->note_done};
     uint32_t left = note->bytes - retain->note_done;
     uint32_t n = left < KYMO_RETAIN_NOTES_PART ? left : KYMO_RETAIN_NOTES_PART;
-    uint32_t count = (WORDS * 4 + n + 7) / 8;
-    uint32_t what = TRACE_HEADER(retain->cpu, 0, TRACE_CLASS_D, KYMO_RETAIN_NOTES_EVENT);
 
     if (retain->read(retain->arg, KYMO_RETAIN_NOTES + retain->note_at + HEAD + retain->note_done,
                      &words[WORDS], n) != 0) {
         return 0;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t structure = i == 0 ? TRACE_STRUCT_CB : TRACE_STRUCT_CC;
-
-        structure = i + 1 == count ? TRACE_STRUCT_CE : structure;
-        slot[i] = (struct trace_slot){what | structure, time, words[2 * i], words[2 * i + 1]};
-    }
     retain->note_done += n;
-    return count;
+    return retain_put_event(slot, retain->cpu, time, KYMO_RETAIN_NOTES_EVENT, words, WORDS * 4 + n);
 }
 
 /* As many parts as fit; what can't be read is given up. */

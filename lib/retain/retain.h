@@ -37,11 +37,41 @@ struct retain_piece {
 
 /* What could not be saved. */
 struct retain_losses {
-    uint32_t buffers; /* given up whole, or in part */
-    uint32_t unknown; /* of those: nothing says how many events they held */
-    uint64_t events;  /* what the others held, and what the recording had lost before */
-    uint32_t names;   /* processes and threads whose names are damaged */
-    uint32_t notes;   /* consumers of D that nothing describes: damaged, or there was no room */
+    uint32_t buffers;  /* given up whole, or in part */
+    uint32_t unknown;  /* of those: nothing says how many events they held */
+    uint64_t events;   /* what the others held, and what the recording had lost before */
+    uint32_t names;    /* processes and threads whose names are damaged */
+    uint32_t notes;    /* consumers of D that nothing describes: damaged, or there was no room */
+    uint32_t programs; /* retained ones of D, whose description in the window is damaged */
+    uint32_t records;  /* of such programs: damaged, at least so many; each is a missing number */
+    uint32_t keys;     /* of their aggregations, likewise */
+};
+
+/* A part of the window that is read word by word. */
+struct retain_chunk {
+    uint32_t at, bytes;
+    uint8_t data[1024];
+};
+
+#define RETAIN_EVENT_WORDS ((TRACE_BUFFER_SLOTS - 2) * 2)
+
+/* The walk through the retained consumers of D, for one CPU. */
+struct retain_d {
+    struct kymo_retain_d is; /* the one at hand */
+    struct kymo_retain_d_live live;
+    uint32_t index, stage; /* its place in the directory, what comes next of it */
+    uint32_t at, until;    /* records, entries: the rest of this region */
+    uint32_t next_until;   /* records: of the region from 0 on, behind this one; 0: none */
+    uint32_t tail;         /* records from here on in this region may lack their mark */
+    uint32_t next_tail;    /* in the next one */
+    uint32_t half;         /* entries: place of the half in use */
+    uint32_t number;       /* records or entries so far, those that are lost included */
+    uint32_t note_done;
+    bool damaged;                  /* what was at `at` before: it is counted */
+    uint64_t time;                 /* of the last record */
+    uint32_t event, nwords, bytes; /* one that waits for a place: words[0 … nwords), then bytes */
+    uint32_t words[RETAIN_EVENT_WORDS];
+    struct retain_chunk data, marks, tables;
 };
 
 /* Of a CPU's buffers those that its process, the tracelogger, had taken before: in its capture,
@@ -58,6 +88,7 @@ struct retain {
     bool page_good;                              /* the system page is as it was */
     uint32_t buffers;                            /* given out so far */
     struct retain_taken taken[KYMO_RETAIN_CPUS]; /* once retain_next() has said that that was all */
+    uint32_t programs, records, keys;            /* D's own, likewise */
     struct retain_losses losses;
     /* ---- the walk's own ---- */
     retain_read_t read;
@@ -73,6 +104,7 @@ struct retain {
     uint32_t note_at, note_done; /* notes of D's consumers: in their area; bytes given of these */
     bool notes_given;
     struct kymo_retain_note note;
+    struct retain_d d;
     struct kymo_retain_cpu state;
     bool state_known;
     uint32_t sequences[RETAIN_BUFFERS_MOST]; /* what each buffer may be; 0: nothing */
@@ -84,8 +116,8 @@ int retain_open(struct retain *retain, retain_read_t read, void *arg);
 /* From the beginning. */
 void retain_rewind(struct retain *retain);
 /* CPU by CPU, by sequence; who lived, if a CPU's first buffers are overwritten, before its first;
- * the notes of D's consumers behind the first CPU's that has buffers, the crash as an event behind
- * its CPU's last. False: that was all. */
+ * the notes of D's consumers behind the first CPU's that has buffers, D's own buffers of that CPU;
+ * the crash as an event behind its last. False: that was all. */
 bool retain_next(struct retain *retain, struct retain_piece *piece);
 /* The same in words, for a capture's attributes: row n, from 0; false: there is none. */
 #define RETAIN_TAKEN_KEY 24

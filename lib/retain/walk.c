@@ -8,7 +8,7 @@
 
 #include "lib/retain/internal.h"
 
-enum stage { LOOK, BEGIN, NAMES, BUFFERS, NOTES, CRASH, LOST };
+enum stage { LOOK, BEGIN, NAMES, BUFFERS, NOTES, PROGRAMS, CRASH, LOST };
 
 #define DROPPED_MOST (KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES)
 
@@ -17,6 +17,7 @@ void retain_rewind(struct retain *retain)
     retain->cpu = 0;
     retain->stage = LOOK;
     retain->buffers = 0;
+    retain->programs = retain->records = retain->keys = 0;
     retain->losses = (struct retain_losses){0};
     retain->note_at = retain->note_done = 0;
     retain->notes_given = false;
@@ -167,6 +168,15 @@ static bool notes(struct retain *retain, struct retain_piece *piece)
     return count != 0;
 }
 
+static bool programs(struct retain *retain, struct retain_piece *piece)
+{
+    uint32_t count = retain_d_buffer(retain, retain->last + 1, &retain->time);
+
+    retain->last += count != 0;
+    *piece = (struct retain_piece){retain->cpu, count, retain->slots};
+    return count != 0;
+}
+
 static bool crash(struct retain *retain, struct retain_piece *piece)
 {
     if (!retain->panicked || retain->panic.cpu != retain->cpu) {
@@ -227,6 +237,13 @@ bool retain_next(struct retain *retain, struct retain_piece *piece)
             break;
         case NOTES:
             if (notes(retain, piece)) {
+                return true;
+            }
+            retain->d.index = retain->d.stage = retain->d.event = 0;
+            retain->stage = PROGRAMS;
+            break;
+        case PROGRAMS:
+            if (programs(retain, piece)) {
                 return true;
             }
             retain->stage = CRASH;

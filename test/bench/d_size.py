@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The D machine on a small board: its text for Cortex-M4 at -Os, and the memory of its consumers.
 
-d_text_m4       what every board has: trace/d with subr_none.c, without the control call and the log
+d_text_m4       what every board has: trace/d with subr_none.c, without the control call, the log,
+                and what retained memory needs
 d_text_m4_full  with all subroutines and destructive actions
 
 Host's own files (the static cost, texts of refusals) don't count. Run by `make size` and `make
@@ -20,7 +21,8 @@ LIMITS = {"d_text_m4": 24576, "d_text_m4_full": 32768}
 FULL = {"destructive", "inet", "json", "strtoll", "subr_extra", "subr_path", "subr_search"}
 LEAST = {"subr_none"}
 HOST = {"cost", "cost_ecb", "reason"}
-CONTROL = {"control", "control_answer", "control_log", "log"}
+CONTROL = {"control", "control_answer", "control_boot", "control_log", "log", "retained",
+           "retained_make"}
 
 
 def run(*command):

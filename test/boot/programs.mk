@@ -124,3 +124,9 @@ bootd_PROGRAMS = $(work_PROGRAMS) tracelogger evstorm
 bootd_SCRIPT = test/boot/boot_d/bootd$(BOARD_CLASS_$(BOARD)).start
 bootd_BOOT_D := test/boot/boot_d/boot.d
 IMAGES_ASKED_FOR += bootd
+
+# One whose buffers are in retained memory.
+kept_PROGRAMS := init tracelogger t_dies victim
+kept_SCRIPT := test/boot/boot_d/kept.start
+kept_BOOT_D := test/boot/boot_d/kept.d
+IMAGES_ASKED_FOR += kept

@@ -14,7 +14,12 @@ $(B)/unit/d_fire_%.o: test/d_fire/%_test.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(D_MACHINE_FLAGS) -MMD -MP -c -o $@ $<
 
+# Who reads the window.
+D_FIRE_RETAIN_OBJS := $(patsubst %.c,$(B)/unit/d_machine/%.o,$(sort $(wildcard lib/retain/*.c)) \
+	lib/link/crc32c.c)
+$(B)/unit/d_fire_retain: $(D_FIRE_RETAIN_OBJS)
+
 $(D_FIRE_TESTS): %: %.o $(D_FIRE_OBJS)
 	$(Q)$(HOST_CC) $(D_MACHINE_FLAGS) -o $@ $^ -lcmocka
 
--include $(D_FIRE_OBJS:.o=.d) $(D_FIRE_TESTS:%=%.d)
+-include $(D_FIRE_OBJS:.o=.d) $(D_FIRE_RETAIN_OBJS:.o=.d) $(D_FIRE_TESTS:%=%.d)

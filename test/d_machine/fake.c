@@ -45,8 +45,70 @@ void *d_port_alloc(size_t bytes)
     return calloc(1, bytes);
 }
 
+/* ---- retained memory ---------------------------------------------------------------------------
+ */
+
+_Alignas(64) uint8_t fake_window[FAKE_WINDOW];
+
+int d_port_retaining(void)
+{
+    return fake.retaining;
+}
+
+/* From the end on, each below the lowest one that is there. */
+void *d_port_retain(size_t bytes)
+{
+    uint32_t lowest = FAKE_WINDOW, n = FAKE_KEPT;
+
+    for (uint32_t i = 0; i < FAKE_KEPT; i++) {
+        lowest = fake.kept[i].at && fake.kept[i].at < lowest ? fake.kept[i].at : lowest;
+        n = fake.kept[i].at == 0 ? i : n;
+    }
+    if (n == FAKE_KEPT || bytes > lowest - KYMO_RETAIN_FREE) {
+        return NULL;
+    }
+    fake.kept[n].at = (lowest - (uint32_t)bytes) & ~63u;
+    fake.kept[n].bytes = (uint32_t)bytes;
+    return memset(fake_window + fake.kept[n].at, 0, bytes);
+}
+
+uint32_t d_port_retained_at(const void *block)
+{
+    return (uint32_t)((const uint8_t *)block - fake_window);
+}
+
+int d_port_retained_put(struct kymo_retain_d *is)
+{
+    if (fake.directory_full) {
+        return -28;
+    }
+    is->id = 0x1ff;
+    fake.is = is;
+    return 0;
+}
+
+void d_port_retained_drop(const struct kymo_retain_d *is)
+{
+    fake.is = fake.is == is ? NULL : fake.is;
+}
+
+static bool free_kept(const void *block)
+{
+    for (uint32_t i = 0; i < FAKE_KEPT; i++) {
+        if (fake.kept[i].at && block == fake_window + fake.kept[i].at) {
+            memset(fake_window + fake.kept[i].at, 0xee, fake.kept[i].bytes);
+            fake.kept[i].at = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
 void d_port_free(void *block, size_t bytes)
 {
+    if (free_kept(block)) {
+        return;
+    }
     fake.allocated -= bytes;
     free(block);
 }

@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/abi/retain.h"
+
 enum { FAKE_MAPS = 8, FAKE_CPUS = 2, FAKE_ELEMENTS = 32, FAKE_LOG = 64 };
+enum { FAKE_WINDOW = 1 << 20, FAKE_KEPT = 32 }; /* retained memory; blocks in it */
 
 struct fake_map {
     uint64_t address, size;
@@ -47,8 +50,16 @@ struct fake {
     bool logging;
     struct fake_log log[FAKE_LOG]; /* full: what comes is refused */
     unsigned nlog, log_kept;       /* below that many places there is no room */
+    int retaining;                 /* what d_port_retaining() answers */
+    bool directory_full;           /* d_port_retained_put() finds no place */
+    struct {
+        uint32_t at, bytes;
+    } kept[FAKE_KEPT];        /* blocks of retained memory; at 0: none */
+    struct kymo_retain_d *is; /* whom d_port_retained_put() was told of last; NULL: nobody */
 };
 extern struct fake fake;
+/* As a board's: kernel/abi/retain.h. What a test does not put there is never written. */
+extern _Alignas(64) uint8_t fake_window[FAKE_WINDOW];
 
 void fake_reset(void);
 void fake_map(const void *memory, size_t size, bool kernel, bool user);

@@ -46,6 +46,7 @@ enum d_action_kind {
     D_AGG_QUANTIZE = 0x707,
     D_AGG_LQUANTIZE = 0x708,
     D_AGG_LLQUANTIZE = 0x709,
+    D_AGG_KEPT = 0x8000, /* inside of the machine: its entries are in retained memory */
 };
 
 #define D_ACT_IS_AGG(kind) ((kind) >> 8 == 7)

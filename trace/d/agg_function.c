@@ -177,5 +177,7 @@ void d_agg_update(const struct d_aggregation *a, uint64_t *data, uint64_t value,
     case D_AGG_LLQUANTIZE:
         data[1 + d_llquantize_bucket(a->shape, (int64_t)value)] += weight;
         break;
+    default:
+        d_kept_update(a, data, value, weight);
     }
 }

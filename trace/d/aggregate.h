@@ -27,6 +27,7 @@ struct d_aggregation {
     uint64_t shape;        /* [I] lquantize's, llquantize's arg */
     struct d_action *keys; /* [I] */
     struct d_recdesc rec;  /* [I] the value's */
+    struct d_kept *kept;   /* [I] with D_AGG_KEPT in kind: retained.h */
 };
 
 struct d_aggbuf {
@@ -59,6 +60,8 @@ const uint8_t *d_agg_swap(struct d_aggbuf *, size_t *size);
 /* The functions by themselves. data: the value's words. */
 void d_agg_init(const struct d_aggregation *, uint64_t *data);
 void d_agg_update(const struct d_aggregation *, uint64_t *data, uint64_t value, uint64_t weight);
+/* The same of a kind with D_AGG_KEPT (retained.c). */
+void d_kept_update(const struct d_aggregation *, uint64_t *data, uint64_t value, uint64_t weight);
 unsigned d_quantize_bucket(int64_t value);
 unsigned d_lquantize_bucket(uint64_t shape, int64_t value);
 unsigned d_llquantize_bucket(uint64_t shape, int64_t value);

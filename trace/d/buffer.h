@@ -64,6 +64,7 @@ static inline uint8_t *d_buffer_reserve(struct d_buffer *b, const struct d_shape
 }
 static inline void d_buffer_commit(struct d_buffer *b, const uint8_t *record, size_t size)
 {
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* in retained memory it may be the last store */
     b->offset = (size_t)(record - b->active) + size;
 }
 

@@ -8,6 +8,7 @@
 #include "trace/d/image_check.h"
 #include "trace/d/log.h"
 #include "trace/d/port.h"
+#include "trace/d/retained.h"
 
 enum { ESHUTDOWN_ = 108, ENOENT_ = 2 };
 #define DEADMAN 10000000000u   /* ns of silence */
@@ -55,8 +56,10 @@ static int make(struct d_consumer *c, const struct d_image *image, size_t size, 
     c->logs = flags & D_CREATE_LOG;
     error =
         d_code_load(&c->code, image, strsize > UINT32_MAX ? UINT32_MAX : (uint32_t)strsize, why);
+    error = error ? error : d_kept_begin(c, image, why);
     error = error ? error : d_ecbs_make(c, image, flags, why);
     error = error ? error : d_memory_make(c, image, why);
+    error = error ? error : d_kept_make(c, why);
     c->clean_interval = d_image_option_value(image, D_OPT_CLEANRATE, CLEAN_USUAL);
     return error;
 }
@@ -345,7 +348,7 @@ int d_aggregation_take(struct d_consumer *c, unsigned cpu, size_t room, const ui
         return error;
     }
     struct taking t = {.cpu = &c->cpus[cpu], .snap = snap};
-    if (room < c->cpus[cpu].agg.limit) {
+    if (room < c->cpus[cpu].agg.limit || (c->retains && state_of(c) != D_STATE_STOPPED)) {
         return -D_EINVAL;
     }
     if (c->cpus[cpu].agg.active) {

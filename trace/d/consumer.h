@@ -37,7 +37,9 @@ struct d_consumer {
     uint64_t alive;                 /* [k] ns: when it last asked for its status */
     bool unattended;                /* [k] the boot's, not claimed yet: may be silent */
     bool logs;                      /* [I] its records go to the event log */
+    bool retains;                   /* [I] its buffers are in retained memory */
     uint32_t log_id;                /* [I] who it is there */
+    struct d_kept *kept;            /* [I] what is beside these buffers; NULL: nothing */
     unsigned begin_cpu, end_cpu;    /* [k] where BEGIN and END fired */
     struct d_block notes;           /* [k] the host's, for the log; none: at NULL */
     uint64_t clean_interval;        /* [I] ns */
@@ -62,6 +64,8 @@ int d_ecbs_make(struct d_consumer *, const struct d_image *, unsigned flags, str
 int d_memory_make(struct d_consumer *, const struct d_image *, struct d_refusal *);
 void d_memory_free(struct d_consumer *);
 bool d_block_make(struct d_block *, size_t bytes);
+/* Of what must outlive the machine, if the consumer retains. */
+bool d_block_make_kept(const struct d_consumer *, struct d_block *, size_t bytes);
 void d_block_free(struct d_block *);
 
 /* One ECB fires (fire.c), on this CPU with nothing else firing. */

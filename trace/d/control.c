@@ -143,7 +143,8 @@ int d_control_boot(const void *image, size_t size, struct d_refusal *why)
     }
     boot_program = (struct d_control_program){image, (uint32_t)size};
     p->consumer->unattended = true;
-    error = d_consumer_go(p->consumer, &cpu);
+    error = p->consumer->kept ? d_control_describe(p, &boot_program) : 0;
+    error = error ? error : d_consumer_go(p->consumer, &cpu);
     if (error) {
         place_free(p);
     }
@@ -216,6 +217,12 @@ static int check(const struct d_control_request *r, const struct command *c)
     return ((uintptr_t)r->in | (uintptr_t)r->out) % 8 ? -EINVAL : 0;
 }
 
+/* Notes are also for those that retain. */
+static bool may_log(const struct command *c, const struct d_consumer *consumer)
+{
+    return !(c->uses & LOGS) || consumer->logs || (consumer->kept && c->run == d_control_notes);
+}
+
 static int run(struct d_control_request *r)
 {
     const struct command *c = &commands[r->call->command];
@@ -228,7 +235,7 @@ static int run(struct d_control_request *r)
     if (!r->place) {
         return -EBADF;
     }
-    if (c->uses & LOGS && !r->place->consumer->logs) {
+    if (!may_log(c, r->place->consumer)) {
         return -EINVAL;
     }
     r->state = __atomic_load_n(&r->place->consumer->state, __ATOMIC_ACQUIRE);

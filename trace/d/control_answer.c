@@ -6,6 +6,7 @@
 
 #include "kernel/abi/errno.h"
 #include "trace/d/port.h"
+#include "trace/d/retained.h"
 
 void d_control_put(struct d_control_request *r, uint32_t at, const void *from, uint32_t bytes)
 {
@@ -292,6 +293,10 @@ int d_control_notes(struct d_control_request *r)
 
     if (r->call->in_bytes > D_LOG_NOTES_MAX) {
         return -EMSGSIZE;
+    }
+    if (c->kept) {
+        r->call->id = r->call->in_bytes;
+        return r->call->in_bytes ? d_kept_notes(c, r->in, r->call->in_bytes) : -EINVAL;
     }
     if (!error && r->call->in_bytes > 0) {
         error = d_log_notes_keep(c, r->in, r->call->in_bytes);

@@ -53,6 +53,8 @@ int d_control_agg(struct d_control_request *);
 int d_control_whois(struct d_control_request *);
 int d_control_wake(struct d_control_request *);
 int d_control_notes(struct d_control_request *);
+/* control_boot.c: what describes the boot's consumer, for its retained memory. */
+int d_control_describe(struct d_control_place *, const struct d_control_program *);
 int d_control_pass(struct d_control_request *);
 
 #endif

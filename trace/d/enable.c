@@ -352,7 +352,7 @@ static int make_ecb(const struct maker *m, const struct d_image_ecb *from, struc
     e->predicate = object(m, from->predicate);
     e->epid = used->ecbs;
     e->clause = from->clause;
-    e->states = states_of(probe->id) << (m->c->logs ? D_ECB_LOGS : 0);
+    e->states = states_of(probe->id) << (m->c->logs | m->c->retains ? D_ECB_ASIDE : 0);
     if (e->predicate && e->predicate->flags & D_OBJECT_CACHEABLE) {
         e->predicate_id = next_predicate_id();
     }

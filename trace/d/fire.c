@@ -214,7 +214,7 @@ static D_HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
     struct d_consumer_cpu *here = &c->cpus[d_port_cpu()];
 
     if (!(e->states >> __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
-        if (e->states >> D_ECB_LOGS) {
+        if (e->states >> D_ECB_ASIDE) {
             d_log_fire(e, here, args);
         }
         return;

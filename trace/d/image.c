@@ -107,6 +107,7 @@ static const uint8_t option_most[D_OPT_MAX] = {
     [D_OPT_STACKFRAMES] = ANYTHING,
     [D_OPT_USTACKFRAMES] = ANYTHING,
     [D_OPT_DESTRUCTIVE] = 1,
+    [D_OPT_RETAIN] = 1,
 };
 
 static int check_options(const struct d_image *image, struct d_refusal *refusal)

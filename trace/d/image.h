@@ -66,6 +66,7 @@ enum d_option {
     D_OPT_STACKFRAMES,
     D_OPT_USTACKFRAMES,
     D_OPT_DESTRUCTIVE, /* 1: allowed */
+    D_OPT_RETAIN,      /* 1: its buffers are in retained memory: retained.h */
     D_OPT_MAX,
 };
 enum d_policy { D_POLICY_SWITCH, D_POLICY_FILL, D_POLICY_RING };

@@ -4,6 +4,7 @@
 #include "trace/d/log.h"
 
 #include "trace/d/port.h"
+#include "trace/d/retained.h"
 
 void d_log_records(struct d_consumer *c, struct d_consumer_cpu *here)
 {
@@ -28,7 +29,11 @@ void d_log_fire(const struct d_ecb *e, struct d_consumer_cpu *here, const uint64
 {
     struct d_ecb plain = *e;
 
-    plain.states = e->states >> D_ECB_LOGS;
+    plain.states = e->states >> D_ECB_ASIDE;
     d_ecb_fire(&plain, args);
-    d_log_records(e->consumer, here);
+    if (e->consumer->logs) {
+        d_log_records(e->consumer, here);
+    } else {
+        d_kept_records(e->consumer, here);
+    }
 }

@@ -12,8 +12,8 @@
 /* Own CPU, nothing else firing: what the principal buffer holds goes to the log, and it is empty.
  */
 void d_log_records(struct d_consumer *, struct d_consumer_cpu *);
-/* A clause of a consumer whose records go to the event log: as if it did not, then they go there,
- * its own or what it committed of a speculation. */
+/* A clause of a consumer whose records go to the event log, or into retained memory: as if they did
+ * not, then they go there, or get their marks: its own or what it committed of a speculation. */
 void d_log_fire(const struct d_ecb *, struct d_consumer_cpu *, const uint64_t args[5]);
 
 /* ---- control context ---------------------------------------------------------------------------

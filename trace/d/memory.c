@@ -7,6 +7,7 @@
 #include "trace/d/consumer.h"
 #include "trace/d/image_check.h"
 #include "trace/d/port.h"
+#include "trace/d/retained.h"
 
 enum { SCRATCH_LEAST = 16 * 1024 };
 
@@ -111,7 +112,7 @@ static bool make_principal(struct d_consumer *c, size_t size)
         if (!cpu->traced) {
             continue;
         }
-        if (!d_block_make(&cpu->principal_block, size * 2)) {
+        if (!d_block_make_kept(c, &cpu->principal_block, size * 2)) {
             free_principal(c);
             return false;
         }
@@ -152,7 +153,8 @@ static bool make_agg(struct d_consumer *c, size_t size)
         if (!cpu->traced) {
             continue;
         }
-        if (!d_block_make(&cpu->agg_block, half * 2 + (size_t)chains * 2 * sizeof(uint32_t))) {
+        size_t bytes = half * 2 + (size_t)chains * 2 * sizeof(uint32_t);
+        if (!d_block_make_kept(c, &cpu->agg_block, bytes)) {
             free_aggs(c);
             return false;
         }
@@ -276,7 +278,7 @@ int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_re
     uint64_t only = d_image_option_value(image, D_OPT_CPU, UINT64_MAX);
 
     c->ncpus = d_port_cpu_count();
-    if (!d_block_make(&c->cpu_block, sizeof(*c->cpus) * c->ncpus)) {
+    if (!d_block_make_kept(c, &c->cpu_block, sizeof(*c->cpus) * c->ncpus)) {
         return no_memory(why);
     }
     c->cpus = c->cpu_block.at;
@@ -304,6 +306,7 @@ int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_re
 
 void d_memory_free(struct d_consumer *c)
 {
+    d_kept_free(c);
     if (c->cpus) {
         free_principal(c);
         free_aggs(c);

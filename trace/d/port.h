@@ -83,6 +83,22 @@ bool d_port_log_room(void);
  * context. */
 int32_t d_port_next_process(int32_t after, struct kymo_d_process *);
 
+/* ---- retained memory
+ * ---------------------------------------------------------------------------
+ */
+
+struct kymo_retain_d;
+/* 0: there is some for D. -ENODEV: there is none here; -EBUSY: what an earlier boot has left is
+ * still in it. Control context, as all of these. */
+int d_port_retaining(void);
+/* As d_port_alloc(), of retained memory; d_port_free() frees it. */
+void *d_port_retain(size_t bytes);
+uint32_t d_port_retained_at(const void *); /* such memory: its place in the window */
+/* Who reads the window after a crash finds this consumer, as described now; the port adds magic,
+ * boot, the CRCs and, the first time, an id. -ENOSPC: too many are there. */
+int d_port_retained_put(struct kymo_retain_d *);
+void d_port_retained_drop(const struct kymo_retain_d *); /* it is found no more */
+
 /* ---- across CPUs -------------------------------------------------------------------------------
  */
 

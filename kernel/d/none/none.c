@@ -5,6 +5,7 @@
 #include "kernel/d/syscall.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
+#include "kernel/retain.h"
 
 long ker_dtrace(struct thread *self, const uintptr_t *args)
 {
@@ -30,6 +31,27 @@ bool d_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n)
     (void)bytes;
     (void)n;
     return false;
+}
+
+void d_boot_again(void)
+{
+}
+
+uint32_t d_retained_ceiling(void)
+{
+    return CONFIG_RETAIN_BYTES;
+}
+
+bool d_retained_found(const uint8_t *window, uint32_t boots)
+{
+    (void)window;
+    (void)boots;
+    return false;
+}
+
+void d_retained_begin(uint8_t *window)
+{
+    (void)window;
 }
 
 void d_process_gone(struct process *proc)

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * D's own buffers in a window of retained memory: which consumers there are, and which of their
+ * records are whole. A record counts if its mark is right; the newest, which have none yet, if they
+ * can be what they say. Behind damage the next one that has its mark is looked for. Entries of
+ * aggregations: d_entries.c. Proof: test/d_fire/retain_test.c.
+ */
+#include <string.h>
+
+#include "kernel/abi/retain_mark.h"
+#include "lib/retain/internal.h"
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+static int load(struct retain *retain, struct retain_chunk *chunk, uint32_t offset)
+{
+    uint64_t left = retain->header.window - offset;
+
+    chunk->at = offset;
+    chunk->bytes = left < sizeof(chunk->data) ? (uint32_t)left : (uint32_t)sizeof(chunk->data);
+    if (retain->read(retain->arg, offset, chunk->data, chunk->bytes) != 0) {
+        chunk->bytes = 0;
+        return -1;
+    }
+    return 0;
+}
+
+int retain_chunk_read(struct retain *retain, struct retain_chunk *chunk, uint32_t offset, void *to,
+                      uint32_t bytes)
+{
+    uint8_t *out = to;
+
+    if (offset > retain->header.window || bytes > retain->header.window - offset) {
+        return -1;
+    }
+    while (bytes > 0) {
+        if ((offset < chunk->at || offset - chunk->at >= chunk->bytes) &&
+            load(retain, chunk, offset) != 0) {
+            return -1;
+        }
+        uint32_t left = chunk->at + chunk->bytes - offset, n = bytes < left ? bytes : left;
+        memcpy(out, chunk->data + (offset - chunk->at), n);
+        out += n;
+        offset += n;
+        bytes -= n;
+    }
+    return 0;
+}
+
+static uint32_t crc_of(struct retain *retain, struct retain_chunk *chunk, uint32_t at,
+                       uint32_t bytes)
+{
+    uint8_t piece[128];
+    uint32_t crc = 0;
+
+    while (bytes > 0) {
+        uint32_t n = bytes < sizeof(piece) ? bytes : (uint32_t)sizeof(piece);
+        if (retain_chunk_read(retain, chunk, at, piece, n) != 0) {
+            memset(piece, 0xff, n);
+        }
+        crc = retain_crc_more(crc, piece, n);
+        at += n;
+        bytes -= n;
+    }
+    return crc;
+}
+
+/* ---- who is there ------------------------------------------------------------------------------
+ */
+
+static bool inside(const struct retain *retain, uint64_t offset, uint64_t bytes)
+{
+    return offset >= KYMO_RETAIN_FREE && bytes <= retain->header.window &&
+           offset <= retain->header.window - bytes;
+}
+
+/* One CPU's; a part that is not there has offset 0. */
+static bool cpu_fits(const struct retain *retain, const struct kymo_retain_d *is, uint32_t cpu)
+{
+    const struct kymo_retain_d_cpu *c = &is->cpu[cpu];
+    uint64_t record_marks = ((uint64_t)is->record_bytes / is->record_least + 1) * 4;
+    uint64_t entry_marks = ((uint64_t)is->entry_bytes * 2 / is->entry_least + 1) * 4;
+
+    return (c->live == 0 || (inside(retain, c->live, sizeof(struct kymo_retain_d_live)) &&
+                             inside(retain, c->cursors, 8))) &&
+           (c->records == 0 || (inside(retain, c->records, is->record_bytes) &&
+                                inside(retain, c->record_marks, record_marks))) &&
+           (c->entries == 0 || (inside(retain, c->entries, 2 * (uint64_t)is->entry_bytes) &&
+                                inside(retain, c->entry_marks, entry_marks)));
+}
+
+static bool fits(const struct retain *retain, const struct kymo_retain_d *is)
+{
+    uint64_t sizes = (uint64_t)is->records + is->aggregations;
+
+    if (is->ncpu > KYMO_RETAIN_CPUS || is->record_least < RETAIN_D_LEAST ||
+        is->entry_least < RETAIN_D_ENTRY || sizes > UINT16_MAX * 16u ||
+        (sizes && !inside(retain, is->tables, sizes * 4)) ||
+        is->notes_bytes > KYMO_RETAIN_NOTES_MOST ||
+        (is->notes_bytes && !inside(retain, is->notes, is->notes_bytes))) {
+        return false;
+    }
+    for (uint32_t cpu = 0; cpu < is->ncpu; cpu++) {
+        if (!cpu_fits(retain, is, cpu)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Told of once: at CPU 0. */
+static void lose_program(struct retain *retain)
+{
+    retain->losses.programs += retain->cpu == 0;
+}
+
+bool retain_d_open(struct retain *retain)
+{
+    struct kymo_retain_d *is = &retain->d.is;
+    uint32_t from = (uint32_t)offsetof(struct kymo_retain_d, boots);
+    uint32_t at = KYMO_RETAIN_D + retain->d.index * (uint32_t)sizeof(*is);
+
+    if (retain->read(retain->arg, at, is, sizeof(*is)) != 0 || is->magic != KYMO_RETAIN_MAGIC) {
+        return false;
+    }
+    if (is->crc != retain_crc((uint8_t *)is + from, sizeof(*is) - from)) {
+        lose_program(retain);
+        return false;
+    }
+    if (is->boots != retain->header.boots) {
+        return false;
+    }
+    if (!fits(retain, is) || crc_of(retain, &retain->d.tables, is->tables,
+                                    (is->records + is->aggregations) * 4) != is->tables_crc) {
+        lose_program(retain);
+        return false;
+    }
+    if (is->notes_bytes &&
+        crc_of(retain, &retain->d.data, is->notes, is->notes_bytes) != is->notes_crc) {
+        is->notes_bytes = 0;
+    }
+    retain->losses.notes += is->notes_bytes == 0 && retain->cpu == 0;
+    return true;
+}
+
+/* ---- this CPU's --------------------------------------------------------------------------------
+ */
+
+static uint64_t word(struct retain *retain, uint32_t field, uint32_t bytes)
+{
+    const struct kymo_retain_d_cpu *cpu = &retain->d.is.cpu[retain->cpu];
+    uint64_t value = 0, offset = (uint64_t)cpu->cursors + field;
+
+    if (cpu->cursors == 0) {
+        return 0; /* it is not traced */
+    }
+    if (!inside(retain, offset, bytes) ||
+        retain->read(retain->arg, (uint32_t)offset, &value, bytes) != 0) {
+        return UINT64_MAX;
+    }
+    return value;
+}
+
+uint64_t retain_d_counter(struct retain *retain, uint32_t field)
+{
+    return word(retain, field, 8);
+}
+
+/* A word of the kernel's: an offset in a buffer. */
+static uint64_t cursor(struct retain *retain, uint32_t field)
+{
+    return word(retain, field, retain->header.word_bits / 8);
+}
+
+static bool read_live(struct retain *retain)
+{
+    const struct kymo_retain_d_cpu *cpu = &retain->d.is.cpu[retain->cpu];
+
+    return cpu->live &&
+           retain->read(retain->arg, cpu->live, &retain->d.live, sizeof(retain->d.live)) == 0;
+}
+
+/* trace/d/buffer.c: [oldest, end) and [0, offset), or only this, also in the middle of a wrap. */
+static void set_regions(struct retain_d *d, uint32_t offset, uint32_t oldest, uint32_t end)
+{
+    bool known = d->live.unsealed == ~d->live.sealed;
+    uint32_t sealed = d->live.sealed;
+    bool wrapped = end != 0 && offset <= oldest && oldest < end;
+    /* If the mark is ahead of the cursor, it is of the lap before. */
+    uint32_t now = sealed <= offset ? sealed : 0, before = sealed <= offset ? end : sealed;
+
+    d->at = wrapped ? oldest : 0;
+    d->until = wrapped ? end : offset;
+    d->tail = !known ? UINT32_MAX : wrapped ? before : now;
+    d->next_until = wrapped ? offset : 0;
+    d->next_tail = known ? now : UINT32_MAX;
+    d->time = 0;
+    d->damaged = false;
+}
+
+bool retain_d_records(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+    const struct kymo_retain_d_fields *at = &d->is.at;
+    uint64_t most = d->is.record_bytes;
+
+    d->number = 0;
+    if (d->is.cpu[retain->cpu].records == 0) {
+        return false;
+    }
+    uint64_t offset = cursor(retain, at->offset), oldest = cursor(retain, at->oldest);
+    uint64_t end = cursor(retain, at->end);
+    if (!read_live(retain) || offset > most || oldest > most || end > most) {
+        retain->losses.records++;
+        d->number = 1;
+        return false;
+    }
+    set_regions(d, (uint32_t)offset, (uint32_t)oldest, (uint32_t)end);
+    return true;
+}
+
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
+static uint32_t size_of(struct retain *retain, uint32_t epid)
+{
+    uint32_t size = 0;
+
+    if (epid == 0 || epid > retain->d.is.records ||
+        retain_chunk_read(retain, &retain->d.tables, retain->d.is.tables + (epid - 1) * 4, &size,
+                          sizeof(size)) != 0) {
+        return 0;
+    }
+    return size;
+}
+
+static uint32_t mark_of(struct retain *retain, uint32_t offset, uint32_t place, uint32_t size)
+{
+    uint8_t piece[128];
+    uint32_t sum = 0;
+
+    for (uint32_t done = 0; done < size;) {
+        uint32_t n = size - done < sizeof(piece) ? size - done : (uint32_t)sizeof(piece);
+        if (retain_chunk_read(retain, &retain->d.data, offset + done, piece, n) != 0) {
+            return 0;
+        }
+        sum += retain_mark(place, done / 8, piece, n);
+        done += n;
+    }
+    return sum;
+}
+
+static bool marked(struct retain *retain, uint32_t place, uint32_t size)
+{
+    const struct kymo_retain_d *is = &retain->d.is;
+    const struct kymo_retain_d_cpu *cpu = &is->cpu[retain->cpu];
+    uint32_t at = cpu->record_marks + place / is->record_least * 4, mark;
+
+    return retain_chunk_read(retain, &retain->d.marks, at, &mark, sizeof(mark)) == 0 &&
+           mark == mark_of(retain, cpu->records + place, place, size);
+}
+
+/* One word of what is damaged; a stretch of it is one record lost, as far as is known. */
+static void pass_over(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+
+    if (!d->damaged) {
+        retain->losses.records++;
+        d->number++;
+    }
+    d->damaged = true;
+    /* What lacks a mark can't be found again behind damage. */
+    d->at = d->at >= d->tail ? d->until : d->at + 4;
+}
+
+/* struct d_record: EPID, then the time, high word first. It never goes back. */
+static uint64_t time_of(struct retain *retain)
+{
+    const struct retain_d *d = &retain->d;
+    uint32_t at = d->is.cpu[retain->cpu].records + d->at, time[2] = {0, 0};
+
+    retain_chunk_read(retain, &retain->d.data, at + 4, time, sizeof(time));
+    return (uint64_t)time[0] << 32 | time[1];
+}
+
+/* What is at d->at; 0: nothing whole. */
+static uint32_t look(struct retain *retain, uint32_t epid)
+{
+    struct retain_d *d = &retain->d;
+    uint32_t size = size_of(retain, epid);
+
+    if (size < RETAIN_D_LEAST || size > d->until - d->at) {
+        return 0;
+    }
+    uint64_t time = time_of(retain);
+    bool may_lack = d->at >= d->tail && !d->damaged;
+    if (time < d->time || !(may_lack || marked(retain, d->at, size))) {
+        return 0;
+    }
+    d->time = time;
+    return size;
+}
+
+static bool next_region(struct retain_d *d)
+{
+    if (d->next_until == 0) {
+        return false;
+    }
+    d->at = 0;
+    d->until = d->next_until;
+    d->tail = d->next_tail;
+    d->next_until = 0;
+    return true;
+}
+
+uint32_t retain_d_record(struct retain *retain, uint32_t *at)
+{
+    struct retain_d *d = &retain->d;
+    uint32_t base = d->is.cpu[retain->cpu].records, epid, size;
+
+    do {
+        while (d->until - d->at >= sizeof(epid)) {
+            if (retain_chunk_read(retain, &d->data, base + d->at, &epid, sizeof(epid)) != 0) {
+                return 0;
+            }
+            if (epid == 0) {
+                d->at += 4;
+                continue;
+            }
+            size = look(retain, epid);
+            if (size) {
+                *at = base + d->at;
+                d->at += size;
+                d->damaged = false;
+                return size;
+            }
+            pass_over(retain);
+        }
+    } while (next_region(d));
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What D's retained consumers had, as the events that one with log=1 leaves in a capture
+ * (trace/d/log_event.h): its notes, a status, the records of each CPU, what the entries of its
+ * aggregations were, and where all this ends. One pass; nothing says that it is the last, for the
+ * program did not end. In whole buffers behind the CPU's last one.
+ */
+#include <string.h>
+
+#include "lib/retain/internal.h"
+
+enum stage { BEGIN, NOTES, STATUS, RECORDS, TAKEN, ENTRIES, COUNTED };
+enum { PASS = 1 };
+/* trace/d/log_event.h, of which the tracelogger knows nothing. */
+enum { EVENT_RECORD = 2, EVENT_TAKEN, EVENT_ENTRY, EVENT_ENTRIES, EVENT_STATUS };
+enum { STATUS_BYTES = 104, SNAP_BYTES = 40 };
+
+uint32_t retain_put_event(struct trace_slot *slot, uint32_t cpu, uint32_t time, uint32_t number,
+                          const uint32_t *words, uint32_t bytes)
+{
+    uint32_t count = (bytes + 7) / 8;
+    uint32_t what = TRACE_HEADER(cpu, 0, TRACE_CLASS_D, number);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t structure = i == 0 ? TRACE_STRUCT_CB : TRACE_STRUCT_CC;
+
+        structure = i + 1 == count ? TRACE_STRUCT_CE : structure;
+        slot[i] = (struct trace_slot){what | structure, time, words[2 * i], words[2 * i + 1]};
+    }
+    return count;
+}
+
+/* ---- one event ---------------------------------------------------------------------------------
+ */
+
+/* It waits, with these words in front and `bytes` behind them. False: it is too long for any. */
+static bool wait(struct retain_d *d, uint32_t event, uint32_t nwords, uint32_t bytes)
+{
+    if (nwords * 4 + bytes > sizeof(d->words)) {
+        return false;
+    }
+    d->event = event;
+    d->nwords = nwords;
+    d->bytes = bytes;
+    memset(d->words, 0, sizeof(d->words));
+    d->words[0] = d->is.id;
+    d->words[1] = PASS;
+    return true;
+}
+
+static bool notes(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+    uint32_t left = d->is.notes_bytes - d->note_done;
+    uint32_t n = left < KYMO_RETAIN_NOTES_PART ? left : KYMO_RETAIN_NOTES_PART;
+
+    if (retain->cpu != 0 || n == 0) {
+        return false;
+    }
+    wait(d, KYMO_RETAIN_NOTES_EVENT, 3, n);
+    d->words[1] = d->is.notes_bytes;
+    d->words[2] = d->note_done;
+    d->note_done += n;
+    return retain_chunk_read(retain, &d->data, d->is.notes + d->words[2], &d->words[3], n) == 0;
+}
+
+/* Those that are too long for an event are missing numbers. */
+static bool record(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+    uint32_t at, size;
+
+    while ((size = retain_d_record(retain, &at)) != 0) {
+        uint32_t number = d->number++;
+        if (wait(d, EVENT_RECORD, 2, size) &&
+            retain_chunk_read(retain, &d->data, at, &d->words[2], size) == 0) {
+            d->words[1] = number;
+            retain->records++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool taken(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+    /* struct d_snap: size, oldest, drops, errors, taken */
+    uint64_t snap[5] = {0, 0, retain_d_counter(retain, d->is.at.drops),
+                        retain_d_counter(retain, d->is.at.errors), 1};
+
+    wait(d, EVENT_TAKEN, 4, SNAP_BYTES);
+    d->words[2] = d->number;
+    memcpy(&d->words[4], snap, sizeof(snap));
+    return true;
+}
+
+static bool entry(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+    uint32_t at, size;
+    bool undo;
+
+    while ((size = retain_d_entry(retain, &at, &undo)) != 0) {
+        uint32_t number = d->number++;
+        if (wait(d, EVENT_ENTRY, 4, size) &&
+            retain_chunk_read(retain, &d->data, at, &d->words[4], size) == 0) {
+            d->words[2] = retain->cpu;
+            d->words[3] = number;
+            retain->keys++;
+            if (undo) {
+                memcpy((uint8_t *)&d->words[4] + d->live.undo_first * 8, d->live.undo,
+                       d->live.undo_count * 8);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool counted(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+    uint64_t drops = retain_d_counter(retain, d->is.at.entry_drops);
+
+    wait(d, EVENT_ENTRIES, 6, 0);
+    d->words[2] = retain->cpu;
+    d->words[3] = d->number;
+    d->words[4] = (uint32_t)drops;
+    d->words[5] = (uint32_t)(drops >> 32);
+    return true;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+static void next_stage(struct retain *retain, enum stage stage, bool skip)
+{
+    retain->d.stage = skip ? stage + 1 : stage;
+}
+
+/* To the next consumer that has something of this CPU. False: none. */
+static bool next_consumer(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+
+    for (; d->index < KYMO_RETAIN_D_MOST; d->index++) {
+        if (retain_d_open(retain) && retain->cpu < d->is.ncpu) {
+            d->note_done = 0;
+            retain->programs += retain->cpu == 0;
+            d->stage = NOTES;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next event waits in d. False: there is none of this CPU. */
+static bool next_event(struct retain *retain)
+{
+    struct retain_d *d = &retain->d;
+
+    for (;;) {
+        switch (d->stage) {
+        case BEGIN:
+            if (!next_consumer(retain)) {
+                return false;
+            }
+            break;
+        case NOTES:
+            if (notes(retain)) {
+                return true;
+            }
+            d->stage = STATUS;
+            break;
+        case STATUS:
+            next_stage(retain, RECORDS, !retain_d_records(retain));
+            if (retain->cpu == 0) {
+                return wait(d, EVENT_STATUS, 4, STATUS_BYTES);
+            }
+            break;
+        case RECORDS:
+            if (record(retain)) {
+                return true;
+            }
+            d->stage = TAKEN;
+            break;
+        case TAKEN:
+            taken(retain);
+            next_stage(retain, ENTRIES, !retain_d_entries(retain));
+            return true;
+        case ENTRIES:
+            if (entry(retain)) {
+                return true;
+            }
+            d->stage = COUNTED;
+            break;
+        default:
+            counted(retain);
+            d->stage = BEGIN;
+            d->index++;
+            return true;
+        }
+    }
+}
+
+uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *time)
+{
+    struct retain_d *d = &retain->d;
+    uint64_t stamp = retain_stamp_behind(0, *time, TRACE_BUFFER_SLOTS);
+    uint32_t low = (uint32_t)stamp, count = 2, cpu = retain->cpu;
+    struct trace_slot *slots = retain->slots;
+
+    if (stamp > UINT64_MAX / 2 || (d->event == 0 && !next_event(retain))) {
+        return 0;
+    }
+    slots[0] = (struct trace_slot){RETAIN_CONTROL(cpu, TRACE_CONTROL_BUFFER), low, sequence, 0};
+    slots[1] = (struct trace_slot){RETAIN_CONTROL(cpu, TRACE_CONTROL_TIME), low + 1,
+                                   (uint32_t)(stamp >> 32), low + 1};
+    *time = stamp + 1;
+    do {
+        uint32_t bytes = d->nwords * 4 + d->bytes;
+        if (count + (bytes + 7) / 8 > TRACE_BUFFER_SLOTS) {
+            break; /* it waits for the next one */
+        }
+        count +=
+            retain_put_event(&slots[count], cpu, (uint32_t)++ * time, d->event, d->words, bytes);
+        d->event = 0;
+    } while (next_event(retain));
+    slots[0].d2 = count;
+    return count;
+}

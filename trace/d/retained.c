@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Marks, made while a probe fires: see retained.h. Every store here stands in its order, for any of
+ * them may be the last one before the machine is reset.
+ */
+#include "trace/d/retained.h"
+
+#include "kernel/abi/retain_mark.h"
+#include "trace/d/port.h"
+
+static inline void in_order(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
+/* Those in [from, until). */
+static void mark_records(const struct d_consumer *c, const struct d_kept_cpu *k,
+                         const struct d_buffer *b, size_t from, size_t until)
+{
+    uint32_t epid;
+
+    while (from + sizeof(epid) <= until) {
+        __builtin_memcpy(&epid, b->active + from, sizeof(epid));
+        if (epid == 0 || epid > c->shapes.count) {
+            from += sizeof(epid);
+            continue;
+        }
+        uint32_t size = c->shapes.shape[epid - 1].size;
+        k->record_marks[from / c->kept->is.record_least] =
+            retain_mark((uint32_t)from, 0, b->active + from, size);
+        from += size;
+    }
+}
+
+/* If the cursor is below, it has wrapped since. */
+void d_kept_records(struct d_consumer *c, struct d_consumer_cpu *here)
+{
+    const struct d_buffer *b = &here->principal;
+    const struct d_kept_cpu *k = &c->kept->cpu[d_port_cpu()];
+
+    if (!k->record_marks || k->live->sealed == b->offset) {
+        return;
+    }
+    in_order();
+    if (b->offset < k->live->sealed) {
+        mark_records(c, k, b, k->live->sealed, b->end);
+        mark_records(c, k, b, 0, b->offset);
+    } else {
+        mark_records(c, k, b, k->live->sealed, b->offset);
+    }
+    in_order();
+    k->live->sealed = (uint32_t)b->offset;
+    k->live->unsealed = ~(uint32_t)b->offset;
+}
+
+/* ---- aggregations ------------------------------------------------------------------------------
+ */
+
+struct words { /* of the value */
+    uint32_t first, count;
+};
+
+static struct words that_change(const struct d_aggregation *a, uint64_t value)
+{
+    switch (a->kind) {
+    case D_AGG_AVG:
+        return (struct words){0, 2};
+    case D_AGG_STDDEV:
+        return (struct words){0, 4};
+    case D_AGG_QUANTIZE:
+        return (struct words){d_quantize_bucket((int64_t)value), 1};
+    case D_AGG_LQUANTIZE:
+        return (struct words){1 + d_lquantize_bucket(a->shape, (int64_t)value), 1};
+    case D_AGG_LLQUANTIZE:
+        return (struct words){1 + d_llquantize_bucket(a->shape, (int64_t)value), 1};
+    default:
+        return (struct words){0, 1};
+    }
+}
+
+static uint32_t mark_of(uint32_t place, uint32_t first, const uint64_t *words, uint32_t count)
+{
+    return retain_mark(place, first, (const uint8_t *)words, count * 8);
+}
+
+/* Until it has its mark it is not there for a reader. */
+static void new_entry(struct kymo_retain_d_live *live, const struct d_aggregation *a,
+                      const uint8_t *entry, uint32_t place, uint32_t *mark)
+{
+    in_order();
+    *mark = retain_mark(place, 0, entry, a->size);
+    in_order();
+    live->entries_sealed += a->size;
+}
+
+void d_kept_update(const struct d_aggregation *a, uint64_t *data, uint64_t value, uint64_t weight)
+{
+    const struct d_kept_cpu *k = &a->kept->cpu[d_port_cpu()];
+    struct kymo_retain_d_live *live = k->live;
+    const uint8_t *entry = (const uint8_t *)data - a->value;
+    uint32_t place = (uint32_t)(entry - k->entries);
+    uint32_t *mark = &k->entry_marks[place / a->kept->is.entry_least];
+    struct d_aggregation plain = *a;
+
+    plain.kind = (uint16_t)(a->kind & ~D_AGG_KEPT);
+    if (place >= live->entries_sealed) { /* just made; the first half is in use till it stops */
+        d_agg_init(&plain, data);
+        d_agg_update(&plain, data, value, weight);
+        new_entry(live, a, entry, place, mark);
+        return;
+    }
+    struct words w = that_change(&plain, value);
+    uint32_t first = a->value / 8 + w.first;
+    __builtin_memcpy(live->undo, data + w.first, w.count * 8);
+    live->undo_first = first;
+    live->undo_count = w.count;
+    in_order();
+    live->undo_at = place + 1;
+    in_order();
+    uint32_t sum = *mark - mark_of(place, first, data + w.first, w.count);
+    d_agg_update(&plain, data, value, weight);
+    in_order();
+    *mark = sum + mark_of(place, first, data + w.first, w.count);
+    in_order();
+    live->undo_at = 0;
+}
