@@ -13,13 +13,14 @@ static const struct sink *const sinks[] = {&sink_link, &sink_block, &sink_memory
 
 struct sink_settings sink_settings;
 static const struct sink *sink; /* open */
+static const char *place;       /* as the user has named it */
 static uint64_t written;
 static bool failed;
 
 static int fail(const char *what, const char *why)
 {
     if (!failed) {
-        printf("tracelogger: %s: %s; the capture is valid up to byte %llu\n", what, why,
+        printf("tracelogger: %s: %s: %s; the capture is valid up to byte %llu\n", place, what, why,
                (unsigned long long)written);
     }
     failed = true;
@@ -30,6 +31,7 @@ int sink_open(const char *name)
 {
     unsigned i = 0;
 
+    place = name;
     while (strncmp(name, sinks[i]->prefix, strlen(sinks[i]->prefix)) != 0) {
         i++;
     }

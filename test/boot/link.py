@@ -209,8 +209,8 @@ def a_plug_pulled_amid_a_capture(bench):
     expect(one.returncode == 1, f"status {one.returncode}: {err}")
     expect("INCOMPLETE" in err and "the line was closed" in err, err)
     bench.type("tracestop\r")
-    bench.wait_for(lambda: re.search(r"tracelogger: (write|close): .*valid up to byte \d+",
-                                     bench.printed()), "what tracelogger says")
+    said = re.compile(r"tracelogger: link:\S+: (write|close): .*valid up to byte \d+")
+    bench.wait_for(lambda: said.search(bench.printed()), "what tracelogger says")
     who_is_there(bench)
 
 

@@ -110,8 +110,8 @@ def the_capture_is_valid_up_to_there(boot):
     """What the file has is what the logger said; all of it can be read, from the first event."""
     part = boot.trace + ".part"
     path = part if os.path.exists(part) else boot.trace
-    said = re.search(r"^tracelogger: write: the host's disk is full, or its file closed; the "
-                     r"capture is valid up to byte (\d+)$", boot.console, re.M)
+    said = re.search(r"^tracelogger: \S+: write: the host's disk is full, or its file closed; "
+                     r"the capture is valid up to byte (\d+)$", boot.console, re.M)
     if not said or "tracelogger: INCOMPLETE" not in boot.console:
         return "the logger doesn't say it"
     if path == boot.trace and os.path.getsize(path) != int(said[1]):
