@@ -23,8 +23,8 @@ BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fd
 # KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/aarch64/offsets.h. The first 2 MB of RAM are the
 # device tree's: QEMU puts it there only if the image leaves room. The retained memory comes next.
 KERNEL_LDSYMS := KERNEL_START=0xffffff8040a00000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
-	KERNEL_ALIGN=4096 KERNEL_ROOM=0x400000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
-KERNEL_LD_DEPS := ldscripts/kernel.ld
+	KERNEL_ALIGN=4096 KERNEL_ROOM=0x280000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
+KERNEL_LD_DEPS := ldscripts/kernel.ld boards/$(BOARD)/board.mk
 # Around the A53's erratum 843419 always by a stub: whether a place can be mended without one hangs on
 # how far its data are, which are not the same in all images, and fbt needs the same code in all.
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld \
