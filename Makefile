@@ -135,7 +135,7 @@ $(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
 .PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
 boot-d: $(addprefix boot-d-,$(BOARDS))
 $(addprefix boot-d-,$(BOARDS)): boot-d-%: board-% $(B)/kymo # after it: they share a folder
-	$(call board_make,$*,image-bootd image-kept)
+	$(call board_make,$*,image-bootd image-kept image-gated)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
 .PHONY: kernel-objs

@@ -171,6 +171,7 @@ $(B)/d/%.dif: %.d build/tools/mkd
 # made. `kymo dtrace -a` claims it. <image>_BOOT_D: one that an image always has.
 boot_dif = $(if $(BOOT_D),$(B)/d/boot.dif,$(patsubst %.d,$(B)/boot_d_of/%.dif,$($(1)_BOOT_D)))
 # IMAGE_D="a.d b.d": more of them in every image that is made, as a.dif and b.dif: `tracelogger -x`.
+# <image>_IMAGE_D: those that an image always has.
 image_dif = $(B)/boot_d_of/$(1:.d=.dif)
 $(B)/boot_d: FORCE
 	@mkdir -p $(@D)
@@ -192,12 +193,12 @@ fbt_objs = $(if $($(1)_KERNEL_OBJS),$(FBT_OBJS_1:%/fbt_table.o=%/kernel/d/none/f
 define image_rule
 $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 		$(foreach d,$($(1)_D),$(call dif,$(d))) build/tools/mkcpio $(B)/boot_d $(boot_dif) \
-		$(foreach d,$(IMAGE_D),$(call image_dif,$(d)))
+		$(foreach d,$(IMAGE_D) $($(1)_IMAGE_D),$(call image_dif,$(d)))
 	$$(call say,CPIO)
 	$$(Q)build/tools/mkcpio $$@ start=$($(1)_SCRIPT) \
 		$(foreach p,$($(1)_PROGRAMS),$(p)=$(B)/stripped/$(p)) \
 		$(foreach d,$($(1)_D),$(notdir $(d:.d=.dif))=$(call dif,$(d))) \
-		$(foreach d,$(IMAGE_D),$(notdir $(d:.d=.dif))=$(call image_dif,$(d))) \
+		$(foreach d,$(IMAGE_D) $($(1)_IMAGE_D),$(notdir $(d:.d=.dif))=$(call image_dif,$(d))) \
 		$(addprefix boot.dif=,$(boot_dif))
 
 $(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The flight recorder on a board: flight.py BOARD [ROUNDS] [SEED]
+"""The flight recorder on a board: flight.py BOARD [ROUNDS] [SEED] [gated]
 
 Records numbered events into retained memory on all CPUs (test/boot/images/flight.start), resets the
 machine at a random time (each second boot panics by itself), and looks at what the next boot has
 saved: of each CPU every event without a gap, up to at least the last one that a mark on the console
-had told of before the reset. Again and again on one machine."""
+had told of before the reset. Again and again on one machine. gated: of the rest only what the D
+program of tracelogger -x lets pass may be there."""
 import json
 import os
 import random
@@ -24,16 +25,17 @@ KYMO = os.path.join(ROOT, "build/kymo")
 SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in flight.kev\n"
 REASON = r"SystemCtl\(\) by process \d+ \(marks\)"
 USER, SIMPLE, BEGIN, CONTINUE, END = 6, 0, 1, 2, 3
+EXIT = kev.CLASSES["KER_CALL"], 128 + kev.call_rows()["TRACE_EVENT"]  # gated.d's
 
 
 class Machine:
-    def __init__(self, board, folder):
+    def __init__(self, board, folder, image):
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args:
             command = args.read().split() + ["-qmp", "unix:qmp,server=on,wait=off",
-                                             "-kernel", f"{build}/flight.elf"]
+                                             "-kernel", f"{build}/{image}.elf"]
         self.path = os.path.join(folder, "console.txt")
         self.console = open(self.path, "wb")
         self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
@@ -141,6 +143,17 @@ def tells_of_the_panic(path, reason):
     expect(f"ended with panic: {reason}\n" in stat, stat[:300])
 
 
+def only_what_may_pass(path):
+    """Of calls the exits that test/boot/boot_d/gated.d names; no message, no interrupt."""
+    passed = 0
+    for header, _, _, _ in kev.raw_slots(path):
+        cls, event = header >> 10 & 31, header & 511
+        if cls in (kev.CLASSES["KER_CALL"], kev.CLASSES["COMM"], kev.CLASSES["INT"]):
+            expect((cls, event) == EXIT, f"class {cls} event {event} has passed")
+            passed += 1
+    expect(passed > 400, f"only {passed} calls have passed")  # a mark is after 499
+
+
 def round_of(machine, folder, number, begun, rng, cpus):
     said = re.compile(SAVED % number)
     if number % 2:
@@ -168,15 +181,17 @@ def round_of(machine, folder, number, begun, rng, cpus):
     return check(path, before, cpus), int(buffers), at
 
 
-def main(board, rounds="4", seed="1"):
-    folder = os.path.join(ROOT, "build/check/boot", f"flight-{board}")
+def main(board, rounds="4", seed="1", image="flight"):
+    folder = os.path.join(ROOT, "build/check/boot", f"{image}-{board}")
     rng, cpus = random.Random(f"{board} {seed}"), 4 if board == "virt-a64" else 1
-    machine, passed = Machine(board, folder), 0
+    machine, passed = Machine(board, folder, image), 0
     try:
         machine.wait(lambda text: "no earlier boot" in text, "the first boot finds nothing")
         begun = 0
         for number in range(1, int(rounds) + 1):
             saved, buffers, begun = round_of(machine, folder, number, begun, rng, cpus)
+            if image == "gated":
+                only_what_may_pass(os.path.join(folder, "flight.kev"))
             print(f"boot {number}: {saved} events in {buffers} buffers, without a gap", flush=True)
             passed += 1
     except AssertionError as e:

@@ -130,3 +130,9 @@ kept_PROGRAMS := init tracelogger t_dies victim
 kept_SCRIPT := test/boot/boot_d/kept.start
 kept_BOOT_D := test/boot/boot_d/kept.d
 IMAGES_ASKED_FOR += kept
+
+# A flight recorder behind a gate, which comes into the image as make's IMAGE_D brings it.
+gated_PROGRAMS := $(flight_PROGRAMS)
+gated_SCRIPT := test/boot/boot_d/gated.start
+gated_IMAGE_D := test/boot/boot_d/gated.d
+IMAGES_ASKED_FOR += gated
