@@ -125,8 +125,8 @@ places = sdt:SYSTEM:function_enter 0x1230 0x4560
 places = sdt:SYSTEM:function_exit 0x1240 0x4570
 
 spin + lockstat:kernel:spin       nonzero
-work + profile::profile-997       0 within(works,256)
-work + profile::tick-997          0 nonzero
+work + profile::profile-97       0 within(works,256)
+work + profile::tick-97          0 nonzero
 """
 
 # Races between CPUs: asked until it happens.

@@ -83,8 +83,8 @@ def page():
             elif provider not in ("dtrace", "profile", "fbt") and len(cells) >= 4:
                 args = re.findall(r"`(\w+) (\w+)`", cells[2])
                 found[provider, cells[0].strip("`"), cells[1].strip("`")] = args
-    found["profile", "", "profile-997"] = [("uintptr_t", ""), ("uintptr_t", "")]
-    found["profile", "", "tick-997"] = [("uintptr_t", ""), ("uintptr_t", "")]
+    found["profile", "", "profile-97"] = [("uintptr_t", ""), ("uintptr_t", "")]
+    found["profile", "", "tick-97"] = [("uintptr_t", ""), ("uintptr_t", "")]
     return found
 
 
