@@ -56,6 +56,12 @@ static void forget(struct d_buffer *b, const struct d_shapes *shapes, size_t unt
     }
 }
 
+/* In retained memory any store may be the last one: what lies between two must be found. */
+static inline void in_order(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 static uint8_t *reserve_ring(struct d_buffer *b, const struct d_shapes *shapes, size_t size,
                              uint32_t align)
 {
@@ -69,8 +75,11 @@ static uint8_t *reserve_ring(struct d_buffer *b, const struct d_shapes *shapes, 
         if (b->end) { /* what was left of the lap before goes: only the newest lap remains */
             b->oldest = 0;
         }
+        in_order();
         b->end = b->offset;
+        in_order();
         b->offset = from = start = 0;
+        b->laps++;
     }
     if (b->end) {
         forget(b, shapes, start + size);

@@ -30,6 +30,7 @@ struct d_buffer {
     size_t end;            /* [c] ring: behind the last record before the wrap; 0: not wrapped */
     enum d_policy policy;  /* [I] */
     bool full;             /* [c] fill: a record did not fit */
+    uint16_t laps;         /* [c] ring: how often it has wrapped, modulo 2^16 */
     uint64_t drops;        /* [c] records without room, since the last snap */
     uint64_t filled_drops; /* [c] fill: records that came when it was full */
     uint64_t errors;       /* [c] faults, since the last snap */

@@ -105,6 +105,9 @@ static void clean_speculations(void *arg)
     unsigned cpu = d_port_cpu();
 
     d_speculation_clean_cpu(&c->speculations, cpu, &c->cpus[cpu].principal, &c->shapes);
+    if (c->kept) {
+        d_kept_records(c, &c->cpus[cpu]);
+    }
 }
 
 static void clean(struct d_consumer *c)

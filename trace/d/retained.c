@@ -35,23 +35,27 @@ static void mark_records(const struct d_consumer *c, const struct d_kept_cpu *k,
     }
 }
 
-/* If the cursor is below, it has wrapped since. */
+/* Where the cursor is does not say whether it has wrapped: a large record, or a speculation's, may
+ * have led it beyond where it was. What is left of the lap before is marked from where that was
+ * sealed, if it was in that lap, or from the oldest record that is still there. */
 void d_kept_records(struct d_consumer *c, struct d_consumer_cpu *here)
 {
     const struct d_buffer *b = &here->principal;
-    const struct d_kept_cpu *k = &c->kept->cpu[d_port_cpu()];
+    struct d_kept_cpu *k = &c->kept->cpu[d_port_cpu()];
+    uint16_t laps = (uint16_t)(b->laps - k->laps);
+    size_t from = k->live->sealed;
 
-    if (!k->record_marks || k->live->sealed == b->offset) {
+    if (!k->record_marks || (laps == 0 && from == b->offset)) {
         return;
     }
     in_order();
-    if (b->offset < k->live->sealed) {
-        mark_records(c, k, b, k->live->sealed, b->end);
-        mark_records(c, k, b, 0, b->offset);
-    } else {
-        mark_records(c, k, b, k->live->sealed, b->offset);
+    if (laps) {
+        mark_records(c, k, b, laps == 1 && from > b->oldest ? from : b->oldest, b->end);
+        from = 0;
     }
+    mark_records(c, k, b, from, b->offset);
     in_order();
+    k->laps = b->laps;
     k->live->sealed = (uint32_t)b->offset;
     k->live->unsealed = ~(uint32_t)b->offset;
 }

@@ -16,6 +16,7 @@
 struct d_kept_cpu {
     struct kymo_retain_d_live *live;      /* [c] */
     const uint8_t *entries;               /* [I] both halves */
+    uint16_t laps;                        /* [c] of the ring, when live->sealed was written */
     uint32_t *record_marks, *entry_marks; /* [c] NULL: it has no such buffer */
 };
 
