@@ -121,9 +121,10 @@ bool retain_d_open(struct retain *retain)
     uint32_t from = (uint32_t)offsetof(struct kymo_retain_d, boots);
     uint32_t at = KYMO_RETAIN_D + retain->d.index * (uint32_t)sizeof(*is);
 
-    if (retain->read(retain->arg, at, is, sizeof(*is)) != 0 || is->magic != KYMO_RETAIN_MAGIC) {
+    if (retain->read(retain->arg, at, is, sizeof(*is)) != 0 || is->magic == 0) {
         return false;
     }
+    /* A free one is 0 there: anything else is a program, and damage if it isn't its number. */
     if (is->crc != retain_crc((uint8_t *)is + from, sizeof(*is) - from)) {
         lose_program(retain);
         return false;

@@ -23,6 +23,8 @@ bool retain_d_entries(struct retain *retain)
     if (retain_chunk_read(retain, &d->data, cpu->cursors + at->entries, &half, word) != 0 ||
         retain_chunk_read(retain, &d->data, cpu->cursors + at->used, &used, word) != 0 ||
         retain_chunk_read(retain, &d->data, cpu->live, &d->live, sizeof(d->live)) != 0) {
+        retain->losses.keys++;
+        d->number = 1;
         return false;
     }
     half -= retain->header.base + cpu->entries;
@@ -52,12 +54,20 @@ static uint32_t size_of(struct retain *retain, uint32_t id)
     return size % 8 == 0 && size > RETAIN_D_ENTRY ? size : 0;
 }
 
+/* The words put aside are of an entry of this size: whoever gives it out puts them there. */
+static bool can_undo(const struct kymo_retain_d_live *live, uint32_t size)
+{
+    return live->undo_count <= 4 && live->undo_first <= size / 8 &&
+           live->undo_count <= size / 8 - live->undo_first;
+}
+
 /* The sum over an entry; with *undone the one that it had before it was changed. */
 static int sum_of(struct retain *retain, uint32_t place, uint32_t size, uint32_t *sum,
                   uint32_t *undone)
 {
     const struct kymo_retain_d_live *live = &retain->d.live;
     uint32_t base = retain->d.is.cpu[retain->cpu].entries;
+    bool undoes = can_undo(live, size);
 
     *sum = *undone = 0;
     for (uint32_t n = 0; n < size / 8; n++) {
@@ -66,7 +76,7 @@ static int sum_of(struct retain *retain, uint32_t place, uint32_t size, uint32_t
             return -1;
         }
         *sum += retain_mark_word(place, n, word);
-        if (n - live->undo_first < live->undo_count && live->undo_count <= 4) {
+        if (undoes && n - live->undo_first < live->undo_count) {
             word = live->undo[n - live->undo_first];
         }
         *undone += retain_mark_word(place, n, word);
