@@ -36,7 +36,9 @@ int sink_open(const char *name)
         i++;
     }
     if (sinks[i]->open(name + strlen(sinks[i]->prefix)) != 0) {
-        printf("tracelogger: %s: %s\n", name, strerror(errno));
+        if (errno != 0) {
+            printf("tracelogger: %s: %s\n", name, strerror(errno));
+        }
         failed = true;
         return -1;
     }

@@ -21,8 +21,8 @@ struct sink_buffer {
 
 /* One kind: a file and a row in sink.c. -1 and errno on failure. */
 struct sink {
-    const char *prefix;                            /* of the name that -f gives */
-    int (*open)(const char *name);                 /* without the prefix */
+    const char *prefix;            /* of the name that -f gives */
+    int (*open)(const char *name); /* without the prefix; -1, errno 0: it has said why */
     long (*write)(const void *data, size_t bytes); /* bytes taken */
     /* The slots of a buffer: 0, -1, SINK_LOST, SINK_FULL; NULL: they are written like anything
      * else. */

@@ -69,6 +69,7 @@ static int disk_open(void)
     coid = name_open(DISKMSG_NAME, 0);
     if (coid < 0) {
         printf("tracelogger: no diskd runs: start it\n");
+        errno = 0;
         return -1;
     }
     if (MsgSend(coid, &head, sizeof(head), &info, sizeof(info)) < 0) {
@@ -120,7 +121,7 @@ static int block_open(const char *name)
     }
     if (result != 0) {
         name_close(coid);
-        errno = -result;
+        errno = result == -EILSEQ ? 0 : -result; /* log_open() has said it */
         return -1;
     }
     return 0;

@@ -348,7 +348,8 @@ struct replay *replay_read(const char *path)
     bool ok = !info->swapped && in.ncpus > 0 && read_events(&in, kev);
 
     if (ok && !in.first) {
-        fprintf(stderr, "dtrace: %s: no program of D has logged into it (-x log=1)\n", path);
+        fprintf(stderr, "dtrace: %s: no program of D has records in it (-x log=1, -x retain)\n",
+                path);
     } else if (info->swapped) {
         fprintf(stderr, "dtrace: %s: it is of another byte order\n", path);
     }

@@ -99,8 +99,10 @@ static void show_crash(FILE *to, const struct kev_info *info)
         fputs("a reset without a panic\n", to);
         return;
     }
-    put_safe(to, kind);
-    fputs(": ", to);
+    if (strncmp(reason, kind, strlen(kind)) != 0) {
+        put_safe(to, kind);
+        fputs(": ", to);
+    }
     put_safe(to, reason);
     put_safe(to, more ? more : "");
     fputc('\n', to);
