@@ -2,7 +2,7 @@
 /*
  * D's own buffers in a window of retained memory: which consumers there are, and which of their
  * records are whole. A record counts if its mark is right; the newest, which have none yet, if they
- * can be what they say. Behind damage the next one that has its mark is looked for. Entries of
+ * are no more than one firing makes, and end where the cursor says. Behind damage the next one that has its mark is looked for. Entries of
  * aggregations: d_entries.c. Proof: test/d_fire/retain_test.c.
  */
 #include <string.h>
@@ -182,20 +182,90 @@ static bool read_live(struct retain *retain)
            retain->read(retain->arg, cpu->live, &retain->d.live, sizeof(retain->d.live)) == 0;
 }
 
-/* trace/d/buffer.c: [oldest, end) and [0, offset), or only this, also in the middle of a wrap. */
-static void set_regions(struct retain_d *d, uint32_t offset, uint32_t oldest, uint32_t end)
-{
-    bool known = d->live.unsealed == ~d->live.sealed;
-    uint32_t sealed = d->live.sealed;
-    bool wrapped = end != 0 && offset <= oldest && oldest < end;
-    /* If the mark is ahead of the cursor, it is of the lap before. */
-    uint32_t now = sealed <= offset ? sealed : 0, before = sealed <= offset ? end : sealed;
+/* ---- records -----------------------------------------------------------------------------------
+ */
 
-    d->at = wrapped ? oldest : 0;
-    d->until = wrapped ? end : offset;
-    d->tail = !known ? UINT32_MAX : wrapped ? before : now;
-    d->next_until = wrapped ? offset : 0;
-    d->next_tail = known ? now : UINT32_MAX;
+static uint32_t size_of(struct retain *retain, uint32_t epid)
+{
+    uint32_t size = 0;
+
+    if (epid == 0 || epid > retain->d.is.records ||
+        retain_chunk_read(retain, &retain->d.tables, retain->d.is.tables + (epid - 1) * 4, &size,
+                          sizeof(size)) != 0) {
+        return 0;
+    }
+    return size;
+}
+
+/* One of each kind is what a firing makes at most, and so what may lack its mark. */
+static uint64_t firing_most(struct retain *retain)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t epid = 1; epid <= retain->d.is.records; epid++) {
+        sum += size_of(retain, epid) + 4; /* and a gap */
+    }
+    return sum;
+}
+
+/* Records from here on end just there. */
+static bool reaches(struct retain *retain, uint32_t from, uint32_t until)
+{
+    uint32_t base = retain->d.is.cpu[retain->cpu].records, epid, size;
+
+    while (from < until) {
+        if (until - from < sizeof(epid) ||
+            retain_chunk_read(retain, &retain->d.data, base + from, &epid, sizeof(epid)) != 0) {
+            return false;
+        }
+        size = epid ? size_of(retain, epid) : (uint32_t)sizeof(epid);
+        if (size == 0 || size > until - from) {
+            return false;
+        }
+        from += size;
+    }
+    return true;
+}
+
+/* What trace/d/buffer.c's cursors say: [oldest, end) if it has wrapped, then [0, offset). */
+struct cursors {
+    uint32_t offset, oldest, end;
+    bool wrapped;
+};
+
+/* Is what lies between the mark's place and the cursor no more than a firing under way? The mark
+ * ahead of the cursor is of the lap before. */
+static bool is_under_way(struct retain *retain, const struct cursors *c, uint32_t sealed)
+{
+    uint64_t most = firing_most(retain);
+
+    if (sealed <= c->offset) {
+        return c->offset - sealed <= most && reaches(retain, sealed, c->offset);
+    }
+    uint32_t from = sealed > c->oldest ? sealed : c->oldest;
+    return c->wrapped && from <= c->end && (uint64_t)c->end - from + c->offset <= most &&
+           reaches(retain, from, c->end) && reaches(retain, 0, c->offset);
+}
+
+/* Damaged cursors must not make old bytes the newest records, for which no mark vouches. */
+static void set_regions(struct retain *retain, struct cursors *c)
+{
+    struct retain_d *d = &retain->d;
+    uint32_t sealed = d->live.sealed;
+    bool known = d->live.unsealed == ~sealed, lap = sealed > c->offset;
+
+    c->wrapped = c->end != 0 && c->offset <= c->oldest && c->oldest < c->end;
+    bool may_lack = known && is_under_way(retain, c, sealed);
+    if (known && !may_lack) {
+        retain->losses.records++;
+        d->number = 1;
+        c->offset = lap && sealed <= d->is.record_bytes ? sealed : c->offset;
+    }
+    d->at = c->wrapped ? c->oldest : 0;
+    d->until = c->wrapped ? c->end : c->offset;
+    d->next_until = c->wrapped ? c->offset : 0;
+    d->next_tail = !may_lack ? UINT32_MAX : lap ? 0 : sealed;
+    d->tail = c->wrapped && may_lack ? lap ? sealed : c->end : d->next_tail;
     d->time = 0;
     d->damaged = false;
 }
@@ -217,23 +287,9 @@ bool retain_d_records(struct retain *retain)
         d->number = 1;
         return false;
     }
-    set_regions(d, (uint32_t)offset, (uint32_t)oldest, (uint32_t)end);
+    struct cursors c = {(uint32_t)offset, (uint32_t)oldest, (uint32_t)end, false};
+    set_regions(retain, &c);
     return true;
-}
-
-/* ---- records -----------------------------------------------------------------------------------
- */
-
-static uint32_t size_of(struct retain *retain, uint32_t epid)
-{
-    uint32_t size = 0;
-
-    if (epid == 0 || epid > retain->d.is.records ||
-        retain_chunk_read(retain, &retain->d.tables, retain->d.is.tables + (epid - 1) * 4, &size,
-                          sizeof(size)) != 0) {
-        return 0;
-    }
-    return size;
 }
 
 static uint32_t mark_of(struct retain *retain, uint32_t offset, uint32_t place, uint32_t size)
