@@ -2,8 +2,9 @@
 /*
  * D's own buffers in a window of retained memory: which consumers there are, and which of their
  * records are whole. A record counts if its mark is right; the newest, which have none yet, if they
- * are no more than one firing makes, and end where the cursor says. Behind damage the next one that has its mark is looked for. Entries of
- * aggregations: d_entries.c. Proof: test/d_fire/retain_test.c.
+ * are no more than one firing makes, and end where the cursor says. Behind damage the next one that
+ * has its mark is looked for. Entries of aggregations: d_entries.c. Proof:
+ * test/d_fire/retain_test.c.
  */
 #include <string.h>
 
