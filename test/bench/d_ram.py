@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """What RAM the D machine takes on mps2-an386, beside its consumers' buffers.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The D machine on a small board: its text for Cortex-M4 at -Os, and the memory of its consumers.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make bench-host: how fast kymo print and stat are beside babeltrace2, with the same events.
 

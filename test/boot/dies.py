@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """A kernel that panics at each kind of trace point, or is reset in the middle of writing an event:
 everything up to the last complete slot is in what kymo extract --core makes of its memory.

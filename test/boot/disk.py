@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Captures on a board's disk: sound disks, bad ones, full ones, power cuts. disk.py BOARD [TEST...]
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """D over the link of a booted board, with everything against it. dlink.py [--soak] BOARD [TEST...]
 

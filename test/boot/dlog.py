@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """D and the boot, D and the event log. dlog.py BOARD [TEST...]
 

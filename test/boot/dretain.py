@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """D's own buffers in retained memory. dretain.py [--cuts N] BOARD
 

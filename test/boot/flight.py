@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The flight recorder on a board: flight.py BOARD [ROUNDS] [SEED] [gated]
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The link to a booted board, over good lines and bad ones. link.py BOARD [TEST...]
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The table of tracelogger's options and its man page agree: each row has an entry and a place in
 the synopsis, with the table's argument, and the page has no other; what is refused says so."""

@@ -78,11 +78,11 @@ discard_PROGRAMS := init tracelogger hello
 flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
-# What the control fuzz sets as gates, programs at random among them: test/boot/gate/random.py.
+# What the control fuzz sets as gates, programs at random among them: test/boot/gate/gate_random.py.
 random_gates := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11,$(B)/gate/random-$(n).d)
-$(random_gates): $(B)/gate/random-%.d: test/boot/gate/random.py
+$(random_gates): $(B)/gate/random-%.d: test/boot/gate/gate_random.py
 	@mkdir -p $(@D)
-	$(Q)python3 $< $* > $@
+	$(Q)/usr/bin/python3 $< $* > $@
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/gate/foreign.d test/boot/gate/sourced.d test/boot/life/range.d test/boot/life/peek.d
 fbt_D := $(wildcard test/boot/fbt/*.d)
 fbtall_D := $(fbt_D)
@@ -98,7 +98,7 @@ life-soak_D := $(life_D)
 
 $(dies_D): $(B)/dies/dies-%.d: test/boot/dies/probes.py test/d/cause_rows.py
 	@mkdir -p $(@D)
-	$(Q)python3 test/boot/dies/probes.py $* > $@
+	$(Q)/usr/bin/python3 test/boot/dies/probes.py $* > $@
 
 # The kernel's code from behind the vectors to fbt's slots, where nothing may have changed: two
 # addresses, recorded by a D program.

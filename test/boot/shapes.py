@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Whether the lines of `kymo print -n` are those that docs/format.md has: shapes.py PRINTED...
 

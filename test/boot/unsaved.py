@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """What a reset has left stays until it is saved whole, and what of it is elsewhere is told.
 unsaved.py BOARD [TEST...]

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Structs and unions in D against the system's C compiler: sizes, offsets, what is read back after
 every scalar member has been assigned, by name, through pointers and by variable indices.

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Integer expressions in D against the system's C compiler: promotions, conversions, widths, signs,
 shifts, division, comparison, assignment operators; of variables and of constants. On `self` both

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything D has a name for is in a row of test/d/rows: what a table gains, a row must show.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Random programs that print: every action, conversion and aggregating function with values at the
 edges, under random options. Nothing is compared: `kymo dtrace` may neither crash, nor hang, nor

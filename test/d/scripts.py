@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The ready scripts of host/scripts, and every provider's arguments, on a booted board.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Every reason for which the D machine refuses a program has a test: one of the machine's tests
 names it, or expects a text that only this reason has. Run by `make check`."""

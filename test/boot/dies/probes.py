@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The D programs that make the kernel panic at a trace point, for test/boot/dies.py.
 

@@ -1,6 +1,6 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""random.py SEED: a D program for the event log's gate, for the control fuzz (t_control): any
+"""gate_random.py SEED: a D program for the event log's gate, for the control fuzz (t_control): any
 probes, any predicates, some that fault, keep variables, or stop the log."""
 import random
 import sys
