@@ -6,7 +6,7 @@
 HOST_TEST_COMMON := test/host/mkcapture.c test/host/mkworkload.c test/host/support.c
 HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
 HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-HOST_TEST_NAMES := reader damage cut line format sample stat select
+HOST_TEST_NAMES := reader damage cut line format sample stat select output
 HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
 HOST_TEST_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_TEST_COMMON))
 
@@ -16,9 +16,13 @@ $(B)/unit/host.o/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Calls of the system that a test takes the place of.
+$(B)/unit/host_output: HOST_TEST_WRAPS := fsync write renameat2 renameat linkat
+
 $(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS) \
                       $(HOST_TEST_LIB)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) $(HOST_TEST_WRAPS:%=-Wl,--wrap=%) -o $@ $^ -lcmocka -lm \
+	    -lpthread -ldw -lelf
 
 $(B)/tools/mkcapture: test/host/mkcapture_main.c test/host/mkcapture.c test/host/mkworkload.c \
                       test/host/mkcapture.h

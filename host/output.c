@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See output.h. */
+#define _GNU_SOURCE 1 /* renameat2() */
+#include "host/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/kymo.h"
+
+#define LINKS_MOST 40 /* symbolic links in a row, as the kernel has it */
+#define PART_SUFFIX ".XXXXXX.part"
+
+/* ---- a signal that ends the command ---------------------------------------------------------- */
+
+static struct output *open_outputs;
+
+void output_remove_parts(void)
+{
+    for (struct output *at = open_outputs; at; at = at->next) {
+        if (at->part) {
+            unlinkat(at->folder, at->part, 0);
+        }
+    }
+}
+
+static void on_signal(int signo)
+{
+    output_remove_parts();
+    raise(signo); /* SA_RESETHAND: it ends the process now */
+}
+
+/* Commands that catch signals themselves do so before they open an output. */
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        struct sigaction action;
+
+        if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL) {
+            action = (struct sigaction){.sa_handler = on_signal,
+                                        .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+            sigaction(signals[i], &action, NULL);
+        }
+    }
+}
+
+static void list_add(struct output *output)
+{
+    output->next = open_outputs;
+    open_outputs = output;
+}
+
+static void list_remove(struct output *output)
+{
+    for (struct output **at = &open_outputs; *at; at = &(*at)->next) {
+        if (*at == output) {
+            *at = output->next;
+            return;
+        }
+    }
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int fail(const struct output *output, int error)
+{
+    if (error != EPIPE) {
+        kymo_error("%s: cannot write: %s",
+                   strcmp(output->path, "-") == 0 ? "standard output" : output->path,
+                   strerror(error));
+    }
+    return -error;
+}
+
+static int refuse_input(const struct output *output)
+{
+    kymo_error("%s: would be written to while it is read: give another file",
+               strcmp(output->path, "-") == 0 ? "standard output" : output->path);
+    return -EEXIST;
+}
+
+/* The descriptor that a name stands for, -1: it is a file's. A file behind it is written to where
+ * the one who opened it stands. */
+static int descriptor_of(const char *path)
+{
+    static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
+    char *end;
+
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return STDOUT_FILENO;
+    }
+    if (strcmp(path, "/dev/stderr") == 0) {
+        return STDERR_FILENO;
+    }
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        size_t n = strlen(prefixes[i]);
+
+        if (strncmp(path, prefixes[i], n) == 0 && path[n] >= '0' && path[n] <= '9') {
+            long fd = strtol(path + n, &end, 10);
+
+            return *end == '\0' && fd <= INT_MAX ? (int)fd : -1;
+        }
+    }
+    return -1;
+}
+
+static int open_as_it_is(struct output *output, int fd)
+{
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        return fail(output, errno);
+    }
+    if (output_stat_is_read(&st)) {
+        close(fd);
+        return refuse_input(output);
+    }
+    output->fd = fd;
+    list_add(output);
+    return 0;
+}
+
+/* Where the links lead to; the last of them need not exist. NULL and errno. */
+static char *follow_links(const char *path)
+{
+    char target[PATH_MAX], *at = strdup(path);
+
+    for (int i = 0; at && i < LINKS_MOST; i++) {
+        ssize_t n = readlink(at, target, sizeof(target) - 1);
+        char *slash = strrchr(at, '/'), *next = NULL;
+
+        if (n < 0) {
+            return at;
+        }
+        target[n] = '\0';
+        int folder = target[0] != '/' && slash ? (int)(slash + 1 - at) : 0;
+        next = asprintf(&next, "%.*s%s", folder, at, target) < 0 ? NULL : next;
+        free(at);
+        at = next;
+    }
+    free(at);
+    errno = at ? ELOOP : ENOMEM;
+    return NULL;
+}
+
+static bool is_capture(const char *path)
+{
+    char head[8] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof(head));
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n == sizeof(head) &&
+           (memcmp(head, "TRACE_", 6) == 0 || memcmp(head, "KymoBlok", sizeof(head)) == 0);
+}
+
+static int refuse_existing(const struct output *output, const char *path, const struct stat *st,
+                           enum output_policy policy)
+{
+    if (output_stat_is_read(st)) {
+        return refuse_input(output);
+    }
+    if (S_ISDIR(st->st_mode)) {
+        return fail(output, EISDIR);
+    }
+    if (S_ISBLK(st->st_mode)) {
+        kymo_error("%s: a disk, which is not written to: give a file", output->path);
+        return -EINVAL;
+    }
+    if (!S_ISREG(st->st_mode)) {
+        return 0;
+    }
+    if (access(path, W_OK) != 0) {
+        return fail(output, errno);
+    }
+    if (st->st_size > 0 && policy != OUTPUT_FORCE && (policy == OUTPUT_NEW || is_capture(path))) {
+        kymo_error("%s: %s already: --force replaces it", output->path,
+                   is_capture(path) ? "a capture is there" : "exists");
+        return -EEXIST;
+    }
+    return 0;
+}
+
+static mode_t mode_of_new_files(void)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+/* The part, in the file's folder; a long name is shortened to make room for its suffix. */
+static int open_part(struct output *output, const char *path, mode_t mode)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name), room = NAME_MAX - strlen(PART_SUFFIX);
+    char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    char *part = NULL;
+    int error = 0;
+
+    output->name = strdup(name);
+    if (!folder || !output->name ||
+        asprintf(&part, "%s/%.*s" PART_SUFFIX, folder, (int)(length < room ? length : room), name) <
+            0) {
+        part = NULL;
+        error = ENOMEM;
+    } else if (length == 0 || length > NAME_MAX) {
+        error = length ? ENAMETOOLONG : EISDIR;
+    }
+    output->folder = error ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    output->fd = output->folder < 0 ? -1 : mkostemps(part, (int)strlen(".part"), O_CLOEXEC);
+    error = error == 0 && output->fd < 0 ? errno : error;
+    output->part = output->fd < 0 ? NULL : strdup(strrchr(part, '/') + 1);
+    if (output->fd >= 0 && !output->part) {
+        unlink(part);
+        error = ENOMEM;
+    }
+    free(folder);
+    free(part);
+    if (error == 0 && fchmod(output->fd, mode) != 0 && errno != EPERM && errno != ENOTSUP) {
+        error = errno;
+    }
+    return error;
+}
+
+static void release(struct output *output)
+{
+    list_remove(output);
+    if (output->stream) {
+        fclose(output->stream);
+    } else if (output->fd >= 0) {
+        close(output->fd);
+    }
+    if (output->folder >= 0) {
+        close(output->folder);
+    }
+    free(output->name);
+    free(output->part);
+    *output = (struct output){.path = output->path, .fd = -1, .folder = -1};
+}
+
+static int open_file(struct output *output, const char *path, enum output_policy policy)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    int result = there             ? refuse_existing(output, path, &st, policy)
+                 : errno == ENOENT ? 0
+                                   : fail(output, errno);
+
+    if (result != 0) {
+        return result;
+    }
+    if (there && !S_ISREG(st.st_mode)) {
+        return open_as_it_is(output, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    }
+    output->replaces = there;
+    catch_signals();
+    list_add(output);
+    result = open_part(output, path, there ? st.st_mode & 0777 : mode_of_new_files());
+    if (result != 0) {
+        fail(output, result);
+        output_abandon(output);
+    }
+    return -result;
+}
+
+static int open_growing(struct output *output, const char *path, enum output_policy policy)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    int result = there ? refuse_existing(output, path, &st, policy) : 0;
+
+    return result
+               ? result
+               : open_as_it_is(output, open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+}
+
+static int open_any(struct output *output, const char *path, enum output_policy policy,
+                    int (*open_one)(struct output *, const char *, enum output_policy))
+{
+    int fd = descriptor_of(path);
+
+    *output = (struct output){.path = path, .fd = -1, .folder = -1};
+    if (fd >= 0) {
+        return open_as_it_is(output, fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    }
+    char *target = follow_links(path);
+    int result = target ? open_one(output, target, policy) : fail(output, errno);
+
+    free(target);
+    return result;
+}
+
+int output_open(struct output *output, const char *path, enum output_policy policy)
+{
+    return open_any(output, path, policy, open_file);
+}
+
+int output_open_in_place(struct output *output, const char *path, enum output_policy policy)
+{
+    return open_any(output, path, policy, open_growing);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+int output_write(struct output *output, const void *data, size_t bytes)
+{
+    const char *at = data;
+
+    while (bytes > 0 && output->error == 0) {
+        ssize_t n = write(output->fd, at, bytes);
+
+        if (n > 0) {
+            at += n;
+            bytes -= (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            output->error = n == 0 ? ENOSPC : errno;
+        }
+    }
+    return -output->error;
+}
+
+FILE *output_stream(struct output *output)
+{
+    if (!output->stream) {
+        output->stream = fdopen(output->fd, "wb");
+    }
+    if (!output->stream) {
+        fail(output, errno);
+    }
+    return output->stream;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* What has no medium to flush to has nothing to lose. */
+static int flush_to_medium(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
+}
+
+static int flush(struct output *output)
+{
+    if (output->stream && output->error == 0) {
+        errno = 0;
+        if (fflush(output->stream) != 0 || ferror(output->stream)) {
+            output->error = errno ? errno : EIO;
+        }
+    }
+    if (output->error == 0) {
+        output->error = flush_to_medium(output->fd);
+    }
+    return output->error;
+}
+
+/* Gives the part its name if nobody has it. Not every file system can do it in one step. */
+static int rename_to_new(const struct output *output)
+{
+    int at = output->folder;
+    struct stat st;
+
+    if (renameat2(at, output->part, at, output->name, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return errno;
+    }
+    if (linkat(at, output->part, at, output->name, 0) == 0) {
+        return unlinkat(at, output->part, 0) == 0 ? 0 : errno;
+    }
+    if (errno != EPERM && errno != ENOTSUP) {
+        return errno;
+    }
+    if (fstatat(at, output->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        return EEXIST;
+    }
+    return renameat(at, output->part, at, output->name) == 0 ? 0 : errno;
+}
+
+static int place(const struct output *output)
+{
+    int error =
+        output->replaces
+            ? renameat(output->folder, output->part, output->folder, output->name) == 0 ? 0 : errno
+            : rename_to_new(output);
+
+    return error ? error : flush_to_medium(output->folder);
+}
+
+int output_try_commit(struct output *output)
+{
+    int error = flush(output);
+
+    if (error == 0 && output->part) {
+        error = place(output);
+        if (error == EEXIST) {
+            return -EEXIST;
+        }
+    }
+    if (error == 0) {
+        free(output->part);
+        output->part = NULL;
+        release(output);
+        return 0;
+    }
+    fail(output, error);
+    output_abandon(output);
+    return -error;
+}
+
+int output_commit(struct output *output)
+{
+    int result = output_try_commit(output);
+
+    if (result == -EEXIST) {
+        kymo_error("%s: a file of that name has been made meanwhile", output->path);
+        output_abandon(output);
+    }
+    return result;
+}
+
+int output_rename(struct output *output, const char *name)
+{
+    char *copy = strdup(name);
+
+    if (copy) {
+        free(output->name);
+        output->name = copy;
+        output->replaces = false;
+    }
+    return copy ? 0 : -ENOMEM;
+}
+
+static bool same_bytes(int a, int b)
+{
+    static char one[65536], other[sizeof(one)];
+    off_t at = 0;
+    ssize_t n;
+
+    while ((n = pread(a, one, sizeof(one), at)) > 0) {
+        if (pread(b, other, (size_t)n, at) != n || memcmp(one, other, (size_t)n) != 0) {
+            return false;
+        }
+        at += n;
+    }
+    return n == 0 && pread(b, other, 1, at) == 0;
+}
+
+bool output_is_same(struct output *output)
+{
+    int there = output->part && flush(output) == 0
+                    ? openat(output->folder, output->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                    : -1;
+    int mine = there < 0 ? -1 : openat(output->folder, output->part, O_RDONLY | O_CLOEXEC);
+    bool same = mine >= 0 && same_bytes(mine, there);
+
+    if (there >= 0) {
+        close(there);
+    }
+    if (mine >= 0) {
+        close(mine);
+    }
+    return same;
+}
+
+void output_abandon(struct output *output)
+{
+    if (output->part) {
+        unlinkat(output->folder, output->part, 0);
+    }
+    if (output->fd >= 0 || output->folder >= 0 || output->name) {
+        release(output);
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files that the command writes. No file that the command reads is written to, no file that holds
+ * something is replaced unasked, and a file has its name only once all of it is on the medium: it
+ * is written as NAME.XXXXXX.part in the same folder, flushed (fsync), renamed, and the folder is
+ * flushed. What is no regular file (a pipe, a terminal, /dev/full, standard output) is written to
+ * as it is. A part is removed if a signal ends the command; a power cut or a kill leaves it.
+ *
+ * One thread. A function that fails has said why (kymo_error()), save where it says otherwise.
+ * Proved by test/host/test_output.c and test/host/check.
+ */
+#ifndef HOST_OUTPUT_H
+#define HOST_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum output_policy {
+    OUTPUT_NEW,     /* a file that has anything in it is refused */
+    OUTPUT_REPLACE, /* a file is replaced, unless it is a capture or a disk with captures */
+    OUTPUT_FORCE,   /* any file is replaced */
+};
+
+struct output {
+    const char *path; /* as the user has given it, for messages; the caller's */
+    int fd;           /* what is written to; -1: none is open */
+    int error;        /* errno of the first write that failed, 0 */
+    FILE *stream;     /* of output_stream() */
+    int folder;       /* of the file; -1: written as it is */
+    char *name, *part;
+    bool replaces;
+    struct output *next; /* the open ones */
+};
+
+/* The command reads this file, or standard input ("-"): it is no output's from now on, under
+ * whatever name. A file that isn't there is passed over. */
+void output_reads(const char *path);
+/* True if the file is one of those; nothing is said. */
+bool output_is_read(const char *path);
+/* The same for the command's standard output, and for any file. */
+bool output_stdout_is_read(void);
+bool output_stat_is_read(const struct stat *st);
+
+/* Begins a file; "-" is standard output. 0 or a negative errno. A disk is refused: captures belong
+ * in files. The policy's refusal advises --force, so a command that passes the first two has it. */
+int output_open(struct output *output, const char *path, enum output_policy policy);
+/* The same, but the file has its name at once, for others that read it while it grows. */
+int output_open_in_place(struct output *output, const char *path, enum output_policy policy);
+/* 0 or a negative errno. Nothing is said: output_commit() does, and fails. */
+int output_write(struct output *output, const void *data, size_t bytes);
+/* The same as a stream, which is the output's to close. NULL: no memory, said. */
+FILE *output_stream(struct output *output);
+/* All is on the medium under its name when this returns 0; else a negative errno, and the output is
+ * abandoned. -EPIPE isn't said. */
+int output_commit(struct output *output);
+/* The same, but a name that has been taken since gives -EEXIST: nothing is said, and the output
+ * stays open for another try, perhaps after output_rename(). */
+int output_try_commit(struct output *output);
+/* Another name in the same folder. 0 or -ENOMEM, not said. */
+int output_rename(struct output *output, const char *name);
+/* True if the file that has the output's name holds the same bytes. */
+bool output_is_same(struct output *output);
+/* Removes what was written. An output that isn't open is left alone. */
+void output_abandon(struct output *output);
+/* Removes the parts of all open outputs. May be called by a signal handler that ends the process.
+ */
+void output_remove_parts(void);
+
+#endif

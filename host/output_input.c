@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See output.h: which files the command reads. */
+#define _GNU_SOURCE 1 /* O_PATH */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "host/output.h"
+
+/* Open as long as the process, so that no other file gets the number of one that is removed. */
+static int *inputs;
+static size_t ninputs;
+
+void output_reads(const char *path)
+{
+    int *more = realloc(inputs, (ninputs + 1) * sizeof(*more));
+    int fd = -1;
+
+    if (more) {
+        inputs = more;
+        fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                    : open(path, O_PATH | O_CLOEXEC);
+    }
+    if (fd >= 0) {
+        inputs[ninputs++] = fd;
+    }
+}
+
+/* Device nodes of one device are one file, wherever they are. Terminals and the devices of memory
+ * (/dev/null, /dev/full) hold nothing that could be destroyed. */
+bool output_stat_is_read(const struct stat *st)
+{
+    bool device = S_ISBLK(st->st_mode) || (S_ISCHR(st->st_mode) && major(st->st_rdev) != 1 &&
+                                           major(st->st_rdev) != 5 && major(st->st_rdev) != 136);
+
+    for (size_t i = 0; i < ninputs; i++) {
+        struct stat in;
+
+        if (fstat(inputs[i], &in) != 0 || (in.st_mode & S_IFMT) != (st->st_mode & S_IFMT)) {
+            continue;
+        }
+        if (S_ISREG(st->st_mode) && in.st_dev == st->st_dev && in.st_ino == st->st_ino) {
+            return true;
+        }
+        if (device && in.st_rdev == st->st_rdev) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool output_is_read(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && output_stat_is_read(&st);
+}
+
+bool output_stdout_is_read(void)
+{
+    struct stat st;
+
+    return fstat(STDOUT_FILENO, &st) == 0 && output_stat_is_read(&st);
+}
