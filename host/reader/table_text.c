@@ -22,6 +22,15 @@ struct field {
     size_t len;
 };
 
+/* A name is printed as it is: what is no visible character becomes '?'. */
+static void name_copy(char *to, const char *from, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        to[i] = from[i] > ' ' && from[i] < 0x7f ? from[i] : '?';
+    }
+    to[len] = '\0';
+}
+
 /* "D:pid,P:ip", or with spaces as table_builtin.c has it: arguments; "-" is none. What does not
  * parse is left out. */
 void kev_list_parse(struct kev_list *list, const char *text, size_t len)
@@ -44,8 +53,7 @@ void kev_list_parse(struct kev_list *list, const char *text, size_t len)
 
             name = name < sizeof(arg->name) - 1 ? name : sizeof(arg->name) - 1;
             arg->type = text[0];
-            memcpy(arg->name, text + 2, name);
-            arg->name[name] = '\0';
+            name_copy(arg->name, text + 2, name);
         }
         text = stop + 1;
     }
@@ -94,12 +102,7 @@ static bool field_number(const struct field *field, unsigned *number)
 
 static void field_name(const struct field *field, char name[40])
 {
-    size_t len = field->len < 39 ? field->len : 39;
-
-    for (size_t i = 0; i < len; i++) {
-        name[i] = field->at[i] > ' ' && field->at[i] < 0x7f ? field->at[i] : '?';
-    }
-    name[len] = '\0';
+    name_copy(name, field->at, field->len < 39 ? field->len : 39);
 }
 
 /* "class number NAME fast wide" */

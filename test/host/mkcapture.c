@@ -53,8 +53,9 @@ static void table_put(uint8_t *page, uint32_t *at, uint32_t *off, uint32_t *len,
     *at += *len;
 }
 
-static size_t page_make(const struct mk *mk, uint8_t *page)
+static size_t page_make(const struct mk *mk, const char *more_events, uint8_t *page)
 {
+    char events[2048];
     struct kymo_syspage head = {
         .magic = KYMO_SYSPAGE_MAGIC,
         .version = KYMO_SYSPAGE_VERSION,
@@ -70,7 +71,8 @@ static size_t page_make(const struct mk *mk, uint8_t *page)
     uint32_t at = sizeof(head);
 
     table_put(page, &at, &head.build_id_off, &head.build_id_len, "\x12\x34\xab");
-    table_put(page, &at, &head.events_off, &head.events_len, events_text);
+    snprintf(events, sizeof(events), "%s%s", events_text, more_events == NULL ? "" : more_events);
+    table_put(page, &at, &head.events_off, &head.events_len, events);
     table_put(page, &at, &head.kercalls_off, &head.kercalls_len, calls_text);
     table_put(page, &at, &head.states_off, &head.states_len, states_text);
     table_put(page, &at, &head.irqs_off, &head.irqs_len, irqs_text);
@@ -79,11 +81,11 @@ static size_t page_make(const struct mk *mk, uint8_t *page)
     return at;
 }
 
-static void header_put(struct mk *mk)
+static void header_put(struct mk *mk, const char *more_events)
 {
     uint8_t page[4096];
     char number[32];
-    size_t len = mk->foreign ? 64 : page_make(mk, page);
+    size_t len = mk->foreign ? 64 : page_make(mk, more_events, page);
 
     if (mk->foreign) {
         memset(page, '\n', len); /* must not be taken for text */
@@ -119,7 +121,7 @@ struct mk *mk_new(const struct mk_options *options)
     for (unsigned i = 0; i < MK_CPUS; i++) {
         mk->cpu[i].now = options->start;
     }
-    header_put(mk);
+    header_put(mk, options->events);
     return mk;
 }
 

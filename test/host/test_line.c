@@ -16,10 +16,14 @@ struct expect {
     const char *line; /* behind time and CPU */
 };
 
-/* Prints one event; the capture's tables are mkcapture's. */
+/* Beside mkcapture's: constants of four characters, and names that a terminal would obey. */
+static const char more_events[] = "9 5 TAGGED S:tag,D:n S:tag,S:other,D:n\n"
+                                  "9 6 ESC\033[31m H:a\033[31mb,D:c\x7f =\n";
+
+/* Prints one event. */
 static void check(const struct expect *expect, bool one_line)
 {
-    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .events = more_events});
     char *text, *line;
     struct kev *kev;
 
@@ -180,6 +184,29 @@ static const struct expect shapes[] = {
      2,
      NULL,
      "CONTROL: DROPPED class = USER, num_events = 77, reason = no buffer\n"},
+    /* Four-character constants: as many characters as stand before the first zero byte. */
+    {9, 5, {0x64636261u, 7}, 2, NULL, "SEC:TAGGED        tag:abcd (0x64636261) n:7\n"},
+    {9, 5, {0x00006261u, M1}, 2, NULL, "SEC:TAGGED        tag:ab (0x00006261) n:-1\n"},
+    {9, 5, {0, 0}, 2, NULL, "SEC:TAGGED        tag: (0x00000000) n:0\n"},
+    {9, 5, {0x64630061u, 0}, 2, NULL, "SEC:TAGGED        tag:a (0x64630061) n:0\n"},
+    {9,
+     5,
+     {0x6d335b1bu, 0},
+     2,
+     NULL,
+     "SEC:TAGGED        tag:\\x1b[3m (0x6d335b1b) n:0\n"},
+    {9, 5, {0xff9b5c20u, 0}, 2, NULL, "SEC:TAGGED        tag: \\\\\\x9b\\xff (0xff9b5c20) n:0\n"},
+    {9,
+     5,
+     {0x64636261u, 0x6867u, 3},
+     3,
+     NULL,
+     "SEC:TAGGED\n"
+     "                       tag:abcd (0x64636261)\n"
+     "                     other:gh (0x00006867)\n"
+     "                         n:3\n"},
+    /* A capture's own names are shown, not obeyed. */
+    {9, 6, {1, 2}, 2, NULL, "SEC:ESC?[31m      a?[31mb:0x00000001 c?:2\n"},
     {9, 7, {1, 2}, 2, NULL, "SEC:OLD_EVENT     x:0x00000001 y:2\n"},
     {12, 2, {1, 2}, 2, NULL, "D:EVENT:2 d0:0x00000001 d1:0x00000002\n"},
     {15, 7, {1, 2}, 2, NULL, "CLASS 15:EVENT:7 d0:0x00000001 d1:0x00000002\n"},
