@@ -72,9 +72,6 @@ void kercall_special(struct thread *self, long result)
     }
     if (result == KER_AGAIN) {
         self->flags |= THREAD_AGAIN;
-        if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
-            kercall_trace_int(self);
-        }
     }
     if (result != KER_STATUS) {
         cpu->resched = 1; /* it blocked, ended, or gives others a chance */

@@ -369,7 +369,7 @@ static void trace_int(const struct thread *t, uint32_t step)
     }
 }
 
-/* A long call stops at a preemption point: how far it is, in steps of its own. */
+/* A long call loses the CPU at a preemption point: how far it is, in steps of its own. */
 void kercall_trace_int(struct thread *self)
 {
     trace_int(self, self->step);

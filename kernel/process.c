@@ -40,6 +40,17 @@ struct process *process_in_slot(unsigned slot)
     return slot < CONFIG_PROCESSES && processes[slot].pid ? &processes[slot] : NULL;
 }
 
+int32_t process_ended_in_slot(unsigned slot, const struct process **out)
+{
+    const struct process *proc = &processes[slot];
+
+    if (slot >= CONFIG_PROCESSES || proc->ended == 0) {
+        return 0;
+    }
+    *out = proc;
+    return proc->pid ? proc->pid : proc->ended_pid;
+}
+
 struct process *process_find(int pid)
 {
     if (pid < 1) {
@@ -114,6 +125,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
 
 static void process_free(struct process *proc)
 {
+    proc->ended_pid = proc->pid;
     proc->pid = 0;
 }
 
@@ -205,6 +217,7 @@ static void process_finish(struct process *proc)
     vm_process_gone(proc);
     object_process_gone(proc);
     trace_proc_destroy(proc->ppid, proc->pid);
+    proc->ended = arch_cycles();
     retain_process(proc);
     process_orphan_children(proc);
 

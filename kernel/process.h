@@ -20,7 +20,11 @@ struct program {
 
 struct process {
     struct vm_space space;  /* [k] mappings and the MPU's or MMU's part; first */
-    int32_t pid;            /* [I] slot + 1 + generation * CONFIG_PROCESSES; never reused soon */
+    int32_t pid;            /* [I] slot + 1 + generation * CONFIG_PROCESSES; never reused soon;
+                               0: the slot is free */
+    int32_t ended_pid;      /* [k] of a free slot: pid of the process that was here; 0: none */
+    uint64_t ended;         /* [k] trace clock at its end; 0: it lives. Stays in a free slot, as
+                               program and name do, for the dump at a ring's end */
     int32_t ppid;           /* [k] 0 when the parent is gone */
     uint32_t ability;       /* [I] ABILITY_* */
     uint32_t nthreads;      /* [k] */
@@ -71,6 +75,9 @@ void process_thread_gone(struct process *proc);
 void process_forget(struct process *proc);
 /* The next one in the table, loading and dead ones included, for dumps: by slot, from 0. */
 struct process *process_in_slot(unsigned slot);
+/* The process that ended in this slot of the table and whose slot was not used again since: a zombie,
+ * or what is left of one that is gone. Returns its pid, or 0 if there is none. */
+int32_t process_ended_in_slot(unsigned slot, const struct process **out);
 
 /* Called by process_end(), in this order; each frees all that the process holds in that module. */
 void timer_process_gone(struct process *proc);

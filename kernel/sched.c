@@ -201,6 +201,7 @@ static void rotate(struct cpu *cpu, struct thread *t)
     t->run_cycles += now - cpu->since;
     cpu->since = now;
     slice_begin(t);
+    kercall_trace_preempted(t);
     thread_set_state(t, STATE_READY);
     queue_settle();
     sched.latest = t;

@@ -8,6 +8,7 @@
 #define KERNEL_SCHED_SWITCH_H
 
 #include "kernel/cpu.h"
+#include "kernel/kercall_trace.h"
 #include "kernel/thread.h"
 
 #define PRIORITIES 256
@@ -43,6 +44,7 @@ static inline bool several_cpus(void)
  * timer says so as soon as it runs again beside an equal. No other thread is `latest`. */
 static inline void preempt(struct thread *self)
 {
+    kercall_trace_preempted(self);
     thread_set_state(self, STATE_READY);
     sched.latest = self;
     sched.latest_front = 1;

@@ -41,6 +41,13 @@ struct thread *thread_by_index(unsigned index)
     return &thread_table[index];
 }
 
+const struct thread *thread_ended_by_index(unsigned index)
+{
+    const struct thread *t = &thread_table[index];
+
+    return index < CONFIG_THREADS && t->tid != 0 && !t->proc ? t : NULL;
+}
+
 void thread_free(struct thread *t)
 {
     t->proc->threads[t->tid - 1] = NULL;

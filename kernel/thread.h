@@ -117,6 +117,9 @@ int thread_create(struct process *proc, struct thread *creator, uintptr_t func, 
 void thread_end(struct thread *t, uintptr_t status);
 struct thread *thread_find(struct process *proc, int tid); /* NULL: no such; tid 0: NULL */
 struct thread *thread_by_index(unsigned index);
+/* The thread that is gone and whose place in the table was not used again since, with its pid, tid
+ * and name; NULL: none. */
+const struct thread *thread_ended_by_index(unsigned index);
 #define THREAD_RCVID_BITS 10 /* of thread.rcvid, for the index */
 extern struct thread thread_table[CONFIG_THREADS];
 

@@ -4,7 +4,9 @@
  * the events that would have told it when it came to be. Kernel lock held.
  *
  * It goes on as KER_AGAIN parts of the TRACE_EVENT call, one process a part, so it can be preempted
- * between two processes; a process that is created meanwhile tells of itself. Before each part it
+ * between two processes; a process that is created meanwhile tells of itself. At a ring's end the
+ * processes that ended while it ran are in it, too, as far as the kernel still has their names: the
+ * events that told them may be overwritten. Before each part it
  * waits (WAITCTX) until a buffer is free to go on into. It ends early, with success, when tracing
  * has been stopped. Behind the processes come the notes of D's consumers that log (trace/d/log.h).
  * step: the slot of the next process, plus 1; from CONFIG_PROCESSES + 2 on a piece of the notes.
@@ -25,6 +27,7 @@
 #define THEN_STOP 5 /* args[] of a TRACE_EVENT that the call itself doesn't use */
 
 static struct list waiting; /* [k] threads in WAITCTX; {0}: nobody ever waited */
+static uint64_t started;    /* [k] trace clock at the last START */
 
 static void dump_state(uint32_t state, const struct thread *t)
 {
@@ -51,13 +54,39 @@ static void dump_thread(const struct thread *t)
     }
 }
 
-static void dump_process(const struct process *proc)
+static void dump_process_name(const struct process *proc, uint32_t pid)
 {
-    TRACE_DUMP(proc_create_name, (uint32_t)proc->ppid, (uint32_t)proc->pid, proc->name);
+    TRACE_DUMP(proc_create_name, (uint32_t)proc->ppid, pid, proc->name);
     if (proc->program.text_len &&
-        trace_threads_row(_NTO_TRACE_SYSTEM, TRACE_EV_mapname, (uint32_t)proc->pid, 0)) {
-        TRACE_DUMP(mapname, (uint32_t)proc->pid, proc->program.text, proc->program.text_len,
-                   proc->name);
+        trace_threads_row(_NTO_TRACE_SYSTEM, TRACE_EV_mapname, pid, 0)) {
+        TRACE_DUMP(mapname, pid, proc->program.text, proc->program.text_len, proc->name);
+    }
+}
+
+/* Names of its threads that are gone. */
+static void dump_ended_threads(uint32_t pid)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        const struct thread *t = thread_ended_by_index(i);
+
+        if (t && (uint32_t)t->pid == pid && t->name[0]) {
+            TRACE_DUMP(thread_name, pid, (uint32_t)t->tid, t->name);
+        }
+    }
+}
+
+static void dump_ended_process(const struct process *proc, uint32_t pid)
+{
+    dump_process_name(proc, pid);
+    dump_ended_threads(pid);
+    TRACE_DUMP(proc_destroy, (uint32_t)proc->ppid, pid);
+}
+
+static void dump_process(const struct process *proc, bool at_end)
+{
+    dump_process_name(proc, (uint32_t)proc->pid);
+    if (at_end) {
+        dump_ended_threads((uint32_t)proc->pid);
     }
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i]) {
@@ -99,7 +128,27 @@ long trace_dump_begin(struct thread *self, bool then_stop)
 {
     self->args[THEN_STOP] = then_stop;
     self->step = 1;
+    if (!then_stop) {
+        started = arch_cycles();
+    }
     return KER_AGAIN;
+}
+
+/* Whether there was anything to tell. */
+static bool dump_slot(unsigned slot, bool at_end)
+{
+    const struct process *proc = process_in_slot(slot);
+
+    if (proc && !proc->zombie) {
+        dump_process(proc, at_end);
+        return true;
+    }
+    int32_t pid = at_end ? process_ended_in_slot(slot, &proc) : 0;
+    if (pid == 0 || proc->ended < started) {
+        return false;
+    }
+    dump_ended_process(proc, (uint32_t)pid);
+    return true;
 }
 
 long trace_dump_go_on(struct thread *self)
@@ -111,9 +160,7 @@ long trace_dump_go_on(struct thread *self)
         return dump_wait(self);
     }
     for (unsigned slot = self->step - 1; slot < CONFIG_PROCESSES; slot++) {
-        struct process *proc = process_in_slot(slot);
-        if (proc && !proc->zombie) {
-            dump_process(proc);
+        if (dump_slot(slot, self->args[THEN_STOP] != 0)) {
             self->step = slot + 2;
             return KER_AGAIN;
         }

@@ -135,6 +135,20 @@ def the_logger_advises_that(boot):
     return None
 
 
+def all_that_ran_have_names(boot):
+    """A ring keeps the newest events only; yet whose threads they are is known, also of a process
+    that ended before the ring was stopped."""
+    status, out, err = run(KYMO, "print", "-n", boot.trace)
+    seen = set(re.findall(r"THREAD +:TH\w+ +pid:(\d+)", out))
+    named = dict(re.findall(r"PROCCREATE_NAME ppid:\d+ pid:(\d+) name:(\w+)", out))
+    ended = set(re.findall(r"PROCDESTROY +ppid:\d+ pid:(\d+)", out))
+    if status != 0 or not seen - {"1"} or "evstorm" not in named.values():
+        return f"status {status}: {err[:200]}, pids {sorted(seen)}, names {named}"
+    if not {pid for pid, name in named.items() if name == "evstorm"} <= ended:
+        return "evstorm isn't said to have ended"
+    return f"without a name: {seen - set(named)}" if seen - set(named) else None
+
+
 def a_second_capture_works(boot):
     status, out, err = run(KYMO, "print", os.path.join(boot.dir, "second.kev"))
     return None if status == 0 and "THREAD" in out else f"kymo print: {status}: {err[:200]}"
@@ -356,7 +370,7 @@ SUITES = [
     Suite("drops", "a little storm with a starved logger, kept: DROPPED can be read", "drops",
           checks=[the_capture_can_be_read], coverage=True),
     Suite("ring", "a flight recorder: the newest events, dumped at the end", "ring",
-          checks=[the_capture_can_be_read], coverage=True),
+          checks=[the_capture_can_be_read, all_that_ran_have_names], coverage=True),
     Suite("advice", "the -k that is advised after losses is enough", "advice", tests=2,
           checks=[the_logger_advises_that,
                   says(r"tracelogger: t_advice \(process \d+\) records already: it has to end, or "

@@ -65,6 +65,8 @@ class Truth:
         self.sent = {}       # (rcvid, pid of receiver): sender
         self.pulses = {}     # pid: pulses sent and not received
         self.dead = {}       # cpu: the thread that has died there a moment ago
+        self.preempted = {}  # cpu: the thread whose long call was interrupted there a moment ago
+        self.interruptions = 0
         self.dumped = False  # the state at START is known
 
     def expect(self, good, event, what):
@@ -76,6 +78,10 @@ class Truth:
     def changes_state(self, e, state):
         thread = tuple(e.words[:2])
         before = self.state.get(thread)
+        if e.cpu in self.preempted:
+            lost = self.preempted.pop(e.cpu)
+            self.expect((thread, state) == (lost, READY), e,
+                        f"the call of {lost} was interrupted, and {thread} becomes {state}")
         self.expect(before is not None or not self.dumped, e, f"{thread} isn't there")
         if state == RUNNING:
             self.runs(e, thread, before)
@@ -156,6 +162,11 @@ class Truth:
             return
         self.expect(inside == call or thread not in self.known, e,
                     f"{thread} goes on from call {call} in call {inside}")
+        self.expect(e.cpu not in self.preempted, e,
+                    f"the call of {self.preempted.get(e.cpu)} was interrupted and goes on")
+        if kind == 2 and any(e.words):  # a preemption point at which another thread gets the CPU
+            self.preempted[e.cpu] = thread
+            self.interruptions += 1
         if kind == 1:
             self.call.pop(thread, None)
             self.known.add(thread)
