@@ -14,8 +14,8 @@ void kercall_trace_int(struct thread *self);
  * THDEAD event, its own end. Does nothing if it is in no call. */
 void kercall_trace_cut(struct thread *t);
 
-/* Records the INT event of a long call (KER_AGAIN) whose thread loses the CPU at a preemption point.
- * t is RUNNING on this CPU and about to become READY: the event is still its own. */
+/* Records the INT event of a long call (KER_AGAIN) whose thread loses the CPU at a preemption
+ * point. t is RUNNING on this CPU and about to become READY: the event is still its own. */
 static inline void kercall_trace_preempted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {

@@ -75,8 +75,8 @@ void process_thread_gone(struct process *proc);
 void process_forget(struct process *proc);
 /* The next one in the table, loading and dead ones included, for dumps: by slot, from 0. */
 struct process *process_in_slot(unsigned slot);
-/* The process that ended in this slot of the table and whose slot was not used again since: a zombie,
- * or what is left of one that is gone. Returns its pid, or 0 if there is none. */
+/* The process that ended in this slot of the table and whose slot was not used again since: a
+ * zombie, or what is left of one that is gone. Returns its pid, or 0 if there is none. */
 int32_t process_ended_in_slot(unsigned slot, const struct process **out);
 
 /* Called by process_end(), in this order; each frees all that the process holds in that module. */

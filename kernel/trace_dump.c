@@ -57,8 +57,7 @@ static void dump_thread(const struct thread *t)
 static void dump_process_name(const struct process *proc, uint32_t pid)
 {
     TRACE_DUMP(proc_create_name, (uint32_t)proc->ppid, pid, proc->name);
-    if (proc->program.text_len &&
-        trace_threads_row(_NTO_TRACE_SYSTEM, TRACE_EV_mapname, pid, 0)) {
+    if (proc->program.text_len && trace_threads_row(_NTO_TRACE_SYSTEM, TRACE_EV_mapname, pid, 0)) {
         TRACE_DUMP(mapname, pid, proc->program.text, proc->program.text_len, proc->name);
     }
 }
