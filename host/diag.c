@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages, help and progress of the host command.
+ * Messages, help and progress of the host command. Whatever a message quotes, of a capture, a
+ * target or a file name, reaches the terminal escaped. Tested by test/host/check.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -11,15 +12,27 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/escape.h"
 #include "host/kymo.h"
 #include "host/plain.h"
 
 static bool progress_shown;
 
+void kymo_messages_start(void)
+{
+    FILE *escaped = escape_stream(STDERR_FILENO);
+
+    if (escaped) {
+        setvbuf(escaped, NULL, _IONBF, 0);
+        stderr = escaped;
+    }
+}
+
+/* The line of progress is the command's own: it goes to the terminal as it is. */
 void kymo_progress_end(void)
 {
     if (progress_shown) {
-        fputs("\r\033[K", stderr);
+        dprintf(STDERR_FILENO, "\r\033[K");
         progress_shown = false;
     }
 }
@@ -114,14 +127,18 @@ bool kymo_report_damage(const struct kev *kev)
 
 void kymo_progress(void *what, uint64_t done, uint64_t total)
 {
+    enum { NAME = 200 };
     static time_t last;
     time_t now = time(NULL);
+    char name[ESCAPE_MOST(NAME)];
+    size_t n;
 
     if (now == last || total == 0 || !isatty(STDERR_FILENO)) {
         return;
     }
     last = now;
     progress_shown = true;
-    fprintf(stderr, "\r%s: %3u %%", (const char *)what, (unsigned)(done * 100.0 / (double)total));
-    fflush(stderr);
+    n = escape_text(&(struct escape){0}, what, strnlen(what, NAME), name);
+    dprintf(STDERR_FILENO, "\r%.*s: %3u %%", (int)n, name,
+            (unsigned)(done * 100.0 / (double)total));
 }

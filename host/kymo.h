@@ -28,7 +28,9 @@ extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run
     kymo_dtrace_command, kymo_link_command, kymo_console_command, kymo_capture_command,
     kymo_extract_command;
 
-/* diag.c. Messages go to standard error as "kymo: …". */
+/* diag.c. From here on all that is printed to stderr is escaped (escape.h). */
+void kymo_messages_start(void);
+/* Messages go to standard error as "kymo: …". */
 void kymo_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same with a hint at the command's help; returns KYMO_USAGE. */
 int kymo_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -97,6 +97,7 @@ int main(int argc, char **argv)
     const struct kymo_command *command;
 
     hold_standard_streams();
+    kymo_messages_start();
     signal(SIGPIPE, SIG_IGN);
     if (argc > 1 && strpbrk(argv[1], " \t")) {
         argc = split_first(argc, &argv);
