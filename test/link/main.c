@@ -36,6 +36,9 @@ int main(void)
         cmocka_unit_test(test_other_version),
         cmocka_unit_test(test_bye),
         cmocka_unit_test(test_hostile_frames),
+        cmocka_unit_test(test_wrap_of_numbers),
+        cmocka_unit_test(test_wrap_out_of_order),
+        cmocka_unit_test(test_wrap_all_the_way),
         cmocka_unit_test(test_overhead),
         cmocka_unit_test(test_bad_config),
     };

@@ -47,6 +47,9 @@ void test_refusal(void **state);
 void test_other_version(void **state);
 void test_bye(void **state);
 void test_hostile_frames(void **state);
+void test_wrap_of_numbers(void **state);
+void test_wrap_out_of_order(void **state);
+void test_wrap_all_the_way(void **state);
 void test_overhead(void **state);
 void test_bad_config(void **state);
 

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The 16-bit numbers of frames where they wrap: losses, duplicates and frames out of order while
+ * both directions go from 65535 to 0, and one run that gets there by itself. After each step what
+ * the receiver expects lies among what the sender keeps.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/link/tests.h"
+
+static bool is_idle(const struct link *link)
+{
+    return link->base == link->next && link->line_left == 0 && !link->ack_due && !link->nak_due &&
+           !link->hello_due;
+}
+
+/* The sender may not send more than its window, nor forget what the receiver still needs. */
+static void check_direction(const struct link *from, const struct link *to)
+{
+    uint16_t kept = (uint16_t)(from->next - from->base);
+    uint16_t sent = (uint16_t)(from->sent_to - from->base);
+    uint16_t expected = (uint16_t)(to->expected - from->base);
+
+    assert_true(kept <= from->config.window);
+    assert_true(sent <= kept);
+    assert_true((uint16_t)(from->cursor - from->base) <= kept);
+    assert_true(expected <= sent);
+}
+
+static void check(const struct pair *pair)
+{
+    assert_int_equal(pair->host.downs + pair->target.downs, 0);
+    check_direction(&pair->host.link, &pair->target.link);
+    check_direction(&pair->target.link, &pair->host.link);
+}
+
+static void renumber(struct link *from, struct link *to, uint16_t number)
+{
+    from->base = from->next = from->cursor = from->sent_to = number;
+    from->timing = false;
+    to->expected = number;
+    to->nak_made = false;
+}
+
+/* Both up, as if so many frames had gone each way. */
+static struct pair *pair_at(const char *test, uint16_t to_target, uint16_t to_host)
+{
+    struct pair *pair = pair_make(test);
+
+    pair_meet(pair);
+    while (!is_idle(&pair->host.link) || !is_idle(&pair->target.link) || pair->to_host.bytes ||
+           pair->to_target.bytes) {
+        pair_step(pair, true);
+    }
+    renumber(&pair->host.link, &pair->target.link, to_target);
+    renumber(&pair->target.link, &pair->host.link, to_host);
+    return pair;
+}
+
+static uint16_t shortly_before_wrap(void)
+{
+    return (uint16_t)(0u - random_below(200));
+}
+
+static bool has_wrapped(const struct pair *pair)
+{
+    return pair->host.link.base < 0x8000 && pair->target.link.base < 0x8000 &&
+           pair->host.link.base > 100 && pair->target.link.base > 100;
+}
+
+static void wrap(const char *test, struct line_faults faults, unsigned rounds)
+{
+    uint64_t made = 0;
+
+    for (unsigned i = 0; i < rounds; i++) {
+        struct pair *pair = pair_at(test, shortly_before_wrap(), shortly_before_wrap());
+        pair_faults(pair, faults);
+        for (unsigned ms = 0; !has_wrapped(pair); ms++) {
+            assert_true(ms < 60000);
+            pair_step(pair, false);
+            check(pair);
+        }
+        pair_settle(pair);
+        check(pair);
+        made += pair->to_host.faults_made + pair->to_target.faults_made;
+        pair_free(pair);
+    }
+    assert_true(made > rounds || faults.most == 0);
+}
+
+void test_wrap_of_numbers(void **state)
+{
+    (void)state;
+    wrap("clean", (struct line_faults){0}, 3);
+    wrap("drops", (struct line_faults){.drop = 60, .most = 60}, 6);
+    wrap("twice", (struct line_faults){.twice = 60, .most = 1200}, 6);
+    wrap("all",
+         (struct line_faults){.drop = 30, .flip = 60, .twice = 30, .garbage = 30, .most = 200}, 6);
+}
+
+/* ---- frames out of order -----------------------------------------------------------------------
+ */
+
+enum { AIR = 12 };
+
+struct air { /* frames on their way, which arrive in any order, some twice or never */
+    uint8_t frame[AIR][LINK_LINE_MOST(END_FRAME_MOST)];
+    size_t bytes[AIR];
+    unsigned n;
+    uint64_t disturbed;
+};
+
+static void send(struct end *end, struct air *air, uint32_t now)
+{
+    const uint8_t *bytes;
+    size_t count;
+
+    while (air->n < AIR && (count = link_output(&end->link, now, &bytes)) > 0) {
+        memcpy(air->frame[air->n], bytes, count);
+        air->bytes[air->n++] = count;
+        link_output_done(&end->link, count);
+    }
+}
+
+static void arrive(struct end *end, struct air *air, uint32_t now, bool faults)
+{
+    while (air->n && (!faults || random_below(4))) {
+        unsigned which = faults && random_below(3) == 0 ? random_below(air->n) : 0;
+        unsigned fate = faults ? random_below(20) : 2; /* 0: lost, 1: comes again later */
+
+        air->disturbed += which != 0 || fate < 2;
+        if (fate != 0) {
+            link_input(&end->link, now, air->frame[which], air->bytes[which]);
+        }
+        if (fate != 1) {
+            air->n--;
+            memmove(air->frame[which], air->frame[which + 1],
+                    (air->n - which) * sizeof(air->frame[0]));
+            memmove(&air->bytes[which], &air->bytes[which + 1],
+                    (air->n - which) * sizeof(air->bytes[0]));
+        }
+    }
+}
+
+void test_wrap_out_of_order(void **state)
+{
+    struct air *up = calloc(1, sizeof(*up)), *down = calloc(1, sizeof(*down));
+
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        struct pair *pair = pair_at(__func__, shortly_before_wrap(), shortly_before_wrap());
+        for (unsigned ms = 0; !has_wrapped(pair) || up->n || down->n; ms++) {
+            bool faults = !has_wrapped(pair);
+            assert_true(ms < 200000);
+            pair->now++;
+            end_act(&pair->host, false);
+            end_act(&pair->target, false);
+            if (faults) {
+                send(&pair->host, down, pair->now);
+                send(&pair->target, up, pair->now);
+            }
+            arrive(&pair->target, down, pair->now, faults);
+            arrive(&pair->host, up, pair->now, faults);
+            check(pair);
+        }
+        pair_settle(pair);
+        check(pair);
+        pair_free(pair);
+    }
+    assert_true(up->disturbed > 100 && down->disturbed > 100);
+    free(up);
+    free(down);
+}
+
+/* ---- all the way -------------------------------------------------------------------------------
+ */
+
+/* Without touching the numbers: more than 65536 frames each way. */
+void test_wrap_all_the_way(void **state)
+{
+    struct pair *pair = pair_make(__func__);
+    uint64_t to_target = 0, to_host = 0;
+
+    (void)state;
+    pair->target.frame_most = LINK_FRAME_LEAST; /* many frames for few bytes */
+    end_start(&pair->target, "target", LINK_TARGET, pair->now);
+    pair_meet(pair);
+    pair->to_target.bytes_per_ms = pair->to_host.bytes_per_ms = LINE_ROOM;
+    pair_faults(pair, (struct line_faults){.drop = 3, .flip = 3, .twice = 3, .most = 300});
+    for (unsigned ms = 0; to_target < 70000 || to_host < 70000; ms++) {
+        uint16_t host = pair->host.link.base, target = pair->target.link.base;
+
+        assert_true(ms < 2000000);
+        pair_step(pair, false);
+        check(pair);
+        to_target += (uint16_t)(pair->host.link.base - host);
+        to_host += (uint16_t)(pair->target.link.base - target);
+    }
+    pair_settle(pair);
+    check(pair);
+    assert_true(pair->to_host.faults_made > 20 && pair->to_target.faults_made > 20);
+    pair_free(pair);
+}
