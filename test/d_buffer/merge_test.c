@@ -163,6 +163,51 @@ static void test_square(void **state)
     }
 }
 
+/* Sums of two squares whose carries go from word to word: of each pair of these values, folded on
+ * one CPU and merged from two. */
+static void test_carry(void **state)
+{
+    static const int64_t values[] = {
+        0,
+        1,
+        0xffff,
+        0x10000,
+        0x7fffffff,
+        0x80000000,
+        0xb504f333,
+        0xb504f334,
+        4000000000,
+        4000000100,
+        0xffffffff,
+        0x100000000,
+        0x16a09e667f3bcd,
+        0x100000001,
+        0x1ffffffff,
+        -4000000000,
+        0x7fffffffffffffff,
+        INT64_MIN,
+    };
+    struct d_aggregation agg = aggregation(&functions[5]);
+    unsigned n = sizeof(values) / sizeof(*values), carried = 0;
+
+    (void)state;
+    for (unsigned pair = 0; pair < n * n; pair++) {
+        __int128 one = values[pair / n], other = values[pair % n];
+        unsigned __int128 sum = (unsigned __int128)(one * one) + (unsigned __int128)(other * other);
+        uint64_t whole[4] = {0}, a[4] = {0}, b[4] = {0};
+
+        d_agg_update(&agg, whole, (uint64_t)one, 1);
+        d_agg_update(&agg, whole, (uint64_t)other, 1);
+        d_agg_update(&agg, a, (uint64_t)one, 1);
+        d_agg_update(&agg, b, (uint64_t)other, 1);
+        carried += whole[2] < a[2];
+        agg_merge_value(D_AGG_STDDEV, a, b, 4);
+        assert_true(whole[2] == (uint64_t)sum && whole[3] == (uint64_t)(sum >> 64));
+        assert_memory_equal(a, whole, sizeof(whole));
+    }
+    assert_true(carried > 20);
+}
+
 enum { CPUS = 3 };
 
 static int64_t shares_sum(const struct agg_row *row)
@@ -219,7 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_law),      cmocka_unit_test(test_buckets),
         cmocka_unit_test(test_quantize), cmocka_unit_test(test_square),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_carry),    cmocka_unit_test(test_rows),
     };
 
     random_start();
