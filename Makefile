@@ -98,6 +98,7 @@ clean: ## remove build/
 .PHONY: help
 help: ## this list
 	@awk -F':.*## ' '/^[a-z].*:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo "  images: $$($(MAKE) -s --no-print-directory -f scripts/board.mk BOARD=$(BOARD) list-images)"
 	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 
 ##@ Boards
@@ -117,7 +118,7 @@ image: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo) ## the image IMAGE of 
 
 .PHONY: listing
 listing: image ## disassemble IMAGE of BOARD, with its source, into build/BOARD/IMAGE.lst
-	$(call board_make,$(BOARD),$(B)/$(BOARD)/$(IMAGE).lst)
+	$(call board_make,$(BOARD),listing-$(IMAGE))
 
 # The Cortex-M board with its other C library, in a folder of its own: for the tests.
 OTHER_LIBC := $(B)/mps2-an386-picolibc

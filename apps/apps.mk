@@ -65,7 +65,7 @@ crash_PROGRAMS := init console crash pidin
 crash_SCRIPT := apps/images/crash.start
 
 PROGRAMS += libtest
-IMAGES += libtest
+TEST_IMAGES += libtest
 libtest_SRCS := $(addprefix apps/libtest/,main.c stress.c threads.c files.c)
 libtest_PROGRAMS := init console libtest
 libtest_SCRIPT := apps/images/libtest.start

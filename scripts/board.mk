@@ -110,8 +110,9 @@ kernel-objs: $(KERNEL_OBJS)
 
 USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) -Ilib/include -Ikernel/abi
 PROGRAMS :=
-IMAGES :=
-IMAGES_ASKED_FOR := # made by their name only
+IMAGES := # for people: offered by name
+TEST_IMAGES := # in a folder of their own
+TEST_IMAGES_ASKED_FOR := # made by their name only
 -include lib/lib.mk
 -include apps/apps.mk
 -include tracelogger/tracelogger.mk
@@ -156,7 +157,8 @@ programs: $(addprefix $(B)/programs/,$(PROGRAMS))
 
 # ---- boot images ---------------------------------------------------------------------------------
 #
-# <image>.cpio (programs and start script) -> <image>.image.o -> <image>.elf: one file that boots.
+# <image>.cpio (programs and start script) -> <image>.image.o -> <image>.elf: one file that boots, in
+# $(B)/, or $(B)/test-images/ if only tests boot it (test/boot/guest.py and host/run/build.c know).
 # <image>_KERNEL_OBJS, <image>_LDFLAGS: what a test has in that image's kernel, which then has no
 # function probes: they are at places of their own.
 
@@ -190,10 +192,13 @@ KERNEL_ELF_1 := $(B)/kernel.elf
 kernel_elf = $(if $($(1)_KERNEL_OBJS),,$(KERNEL_ELF_$(D)))
 fbt_objs = $(if $($(1)_KERNEL_OBJS),$(FBT_OBJS_1:%/fbt_table.o=%/kernel/d/none/fbt_table.o),$(FBT_OBJS))
 
+image_at = $(B)/$(if $(filter $(1),$(IMAGES)),,test-images/)$(1)
+
 define image_rule
-$(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
+$(2).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 		$(foreach d,$($(1)_D),$(call dif,$(d))) build/tools/mkcpio $(B)/boot_d $(boot_dif) \
 		$(foreach d,$(IMAGE_D) $($(1)_IMAGE_D),$(call image_dif,$(d)))
+	@mkdir -p $$(@D)
 	$$(call say,CPIO)
 	$$(Q)build/tools/mkcpio $$@ start=$($(1)_SCRIPT) \
 		$(foreach p,$($(1)_PROGRAMS),$(p)=$(B)/stripped/$(p)) \
@@ -201,25 +206,28 @@ $(B)/$(1).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 		$(foreach d,$(IMAGE_D) $($(1)_IMAGE_D),$(notdir $(d:.d=.dif))=$(call image_dif,$(d))) \
 		$(addprefix boot.dif=,$(boot_dif))
 
-$(B)/$(1).image.o: $(B)/$(1).cpio scripts/image.S
-	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/$(1).cpio"' -c -o $$@ scripts/image.S
+$(2).image.o: $(2).cpio scripts/image.S
+	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(2).cpio"' -c -o $$@ scripts/image.S
 
-$(B)/$(1).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(B)/$(1).image.o $(KERNEL_LD_DEPS) \
+$(2).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(2).image.o $(KERNEL_LD_DEPS) \
 		$(call kernel_elf,$(1))
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack -Wl,-Map=$(B)/$(1).map \
+	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack -Wl,-Map=$(2).map \
 		$$(KERNEL_LDFLAGS) $($(1)_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) \
-		$(B)/$(1).image.o -lgcc
+		$(2).image.o -lgcc
 	$$(Q)$(if $($(1)_KERNEL_OBJS),true,$$(FBT_CHECK_$(D))) $$@
 	$$(Q)$(if $(call kernel_elf,$(1)),scripts/same-layout $(call kernel_elf,$(1)) $$@)
-	$$(Q)$$(SIZE) -A -d $$@ > $(B)/$(1).size
+	$$(Q)$$(SIZE) -A -d $$@ > $(2).size
 endef
-$(foreach i,$(IMAGES) $(IMAGES_ASKED_FOR),$(eval $(call image_rule,$(i))))
+ALL_IMAGES := $(IMAGES) $(TEST_IMAGES) $(TEST_IMAGES_ASKED_FOR)
+$(foreach i,$(ALL_IMAGES),$(eval $(call image_rule,$(i),$(call image_at,$(i)))))
 
 # Not with the images: it takes longer than to link them.
 $(B)/%.lst: $(B)/%.elf
 	$(call say,LST)
 	$(Q)$(OBJDUMP) -d -S $< > $@ 2>/dev/null
+.PHONY: $(addprefix listing-,$(ALL_IMAGES))
+$(foreach i,$(ALL_IMAGES),$(eval listing-$(i): $(call image_at,$(i)).lst))
 
 # How to start the emulator: one argument a line, the program first, `-kernel <image>` to be added.
 $(B)/qemu.args: FORCE
@@ -237,18 +245,26 @@ $(B)/qemu.disk: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' $(QEMU_DISK) | cmp -s - $@ || printf '%s\n' $(QEMU_DISK) > $@
 
-QEMU_FILES := $(B)/qemu.args $(B)/qemu.link $(B)/qemu.disk
+# The images that are offered by name; `kymo run` reads it.
+$(B)/images: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(sort $(IMAGES)) | cmp -s - $@ || printf '%s\n' $(sort $(IMAGES)) > $@
+
+QEMU_FILES := $(B)/qemu.args $(B)/qemu.link $(B)/qemu.disk $(B)/images
 .PHONY: images
-images: $(foreach i,$(IMAGES),$(B)/$(i).elf) $(QEMU_FILES)
+images: $(foreach i,$(IMAGES) $(TEST_IMAGES),$(call image_at,$(i)).elf) $(QEMU_FILES)
 
 # One of them, with what starts it.
-.PHONY: $(addprefix image-,$(IMAGES) $(IMAGES_ASKED_FOR))
-$(addprefix image-,$(IMAGES) $(IMAGES_ASKED_FOR)): image-%: $(B)/%.elf $(QEMU_FILES)
+.PHONY: $(addprefix image-,$(ALL_IMAGES))
+$(foreach i,$(ALL_IMAGES),$(eval image-$(i): $(call image_at,$(i)).elf $(QEMU_FILES)))
 image-%:
 	$(error no image $* for $(BOARD); there are: $(sort $(IMAGES)))
 
 .PHONY: list-images
 list-images:
-	@echo $(IMAGES)
+	@echo $(sort $(IMAGES))
+.PHONY: list-programs
+list-programs:
+	@echo $(sort $(foreach i,$(IMAGES),$($(i)_PROGRAMS)))
 
 -include $(KERNEL_OBJS:.o=.d) $(USER_OBJS:.o=.d)

@@ -146,15 +146,13 @@ static const char *boot(struct wire_of_boot *w)
     run->image = "work";
     run->link = w->spec;
     run->quiet_build = true; /* it is no part of what is traced */
-    if (run_find_root(run) != 0 || run_build(run) != 0) {
+    if (run_find_home(run) != 0 || run_build(run) != 0) {
         return "there is no board to boot; -t says where a target is";
     }
     if (!make_folder(w)) {
         return errno == ENAMETOOLONG ? "TMPDIR is too long for the path of a socket"
                                      : strerror(errno);
     }
-    snprintf(run->elf, sizeof(run->elf), "%.2000s/build/%s/%s.elf", run->root, run->board,
-             run->image);
     if (run_args(run) != 0 || !start_qemu(w) || !wait_for_socket(w)) {
         return "QEMU doesn't start";
     }

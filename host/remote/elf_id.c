@@ -78,7 +78,13 @@ static bool is_elf_name(const char *name)
     return n > 4 && strcmp(name + n - 4, ".elf") == 0;
 }
 
-/* Among the files of one folder; board: also of its folders of that name or one that begins so. */
+/* Images that only tests boot lie in a folder of their own beside a board's others. */
+static bool is_searched(const char *name, const char *board)
+{
+    return strcmp(name, "test-images") == 0 ||
+           (board && *board && strncmp(name, board, strlen(board)) == 0);
+}
+
 char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char *board)
 {
     DIR *dir = opendir(folder);
@@ -92,7 +98,7 @@ char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char
         if (is_elf_name(e->d_name)) {
             bool same = elf_id_read(path, &theirs) && memcmp(theirs.bytes, id, ELF_ID_BYTES) == 0;
             found = same ? strdup(path) : NULL;
-        } else if (board && *board && strncmp(e->d_name, board, strlen(board)) == 0) {
+        } else if (is_searched(e->d_name, board)) {
             found = elf_id_find(id, path, NULL);
         }
     }
@@ -100,21 +106,4 @@ char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char
         closedir(dir);
     }
     return found;
-}
-
-bool elf_id_build_folder(char *to, size_t room)
-{
-    ssize_t n = readlink("/proc/self/exe", to, room - 1);
-    char *slash;
-
-    if (n <= 0) {
-        return false;
-    }
-    to[n] = '\0';
-    slash = strrchr(to, '/');
-    if (slash) {
-        *slash = '\0';
-    }
-    slash = strrchr(to, '/');
-    return slash && strcmp(slash, "/build") == 0;
 }

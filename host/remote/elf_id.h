@@ -23,10 +23,8 @@ bool elf_id_of(Elf *, struct elf_id *);
 void elf_id_text(const uint8_t id[ELF_ID_BYTES], char text[ELF_ID_TEXT]);
 
 /* The first ELF with this build id among the *.elf of `folder` and of its folders whose names begin
- * with `board`. malloc'ed; NULL: there is none. */
+ * with `board`, and of the folder test-images in each. malloc'ed; NULL: there is none. */
 char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char *board);
-/* build/ of the source tree that this program lies in. False: it lies elsewhere. */
-bool elf_id_build_folder(char *to, size_t room);
 
 /* Calls fn for each file of the boot image in a kernel's ELF; false: there is none, or it is no
  * newc archive from some place on. */

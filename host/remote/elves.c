@@ -6,6 +6,7 @@
 #include "host/remote/elves.h"
 
 #include "host/d/d.h"
+#include "host/home.h"
 #include "host/remote/elf_id.h"
 
 #include <errno.h>
@@ -40,10 +41,11 @@ static bool is_kernels(const struct elves *e, const char *path)
     return elf_id_read(path, &id) && memcmp(id.bytes, e->build_id, sizeof(id.bytes)) == 0;
 }
 
-/* Among what the user named, then in the source tree. malloc'ed; NULL: nowhere. */
+/* Among what the user named, then among the boards' images. malloc'ed; NULL: nowhere. */
 static char *find_kernel(const struct elves *e, const char *const *paths, unsigned n)
 {
-    char build[PATH_MAX], *found = NULL;
+    struct home home;
+    char *found = NULL;
 
     for (unsigned i = 0; i < n && !found; i++) {
         if (is_folder(paths[i])) {
@@ -52,8 +54,8 @@ static char *find_kernel(const struct elves *e, const char *const *paths, unsign
             found = strdup(paths[i]);
         }
     }
-    if (!found && elf_id_build_folder(build, sizeof(build))) {
-        found = elf_id_find(e->build_id, build, e->board);
+    if (!found && home_find(&home)) {
+        found = elf_id_find(e->build_id, home.boards, e->board);
     }
     return found;
 }
@@ -69,25 +71,36 @@ struct programs {
     const char *kernel; /* its ELF's path */
 };
 
-/* An unstripped ELF with this build id: one that the user named, or beside the kernel's. */
+static bool has_same_id(const char *path, const struct elf_id *id)
+{
+    struct elf_id theirs;
+
+    return elf_id_read(path, &theirs) && memcmp(theirs.bytes, id->bytes, sizeof(id->bytes)) == 0;
+}
+
+/* An unstripped ELF with this build id: one that the user named, or in the folder programs beside
+ * the kernel's or above it. */
 static bool find_program(const struct programs *p, const char *name, const struct elf_id *id,
                          char path[PATH_MAX])
 {
-    struct elf_id theirs;
     const char *slash = strrchr(p->kernel, '/');
 
     for (unsigned i = 0; i < p->npaths; i++) {
-        if (!is_folder(p->paths[i]) && elf_id_read(p->paths[i], &theirs) &&
-            memcmp(theirs.bytes, id->bytes, sizeof(id->bytes)) == 0) {
+        if (!is_folder(p->paths[i]) && has_same_id(p->paths[i], id)) {
             p->used[i] = true;
             snprintf(path, PATH_MAX, "%s", p->paths[i]);
             return true;
         }
     }
-    int n = snprintf(path, PATH_MAX, "%.*s/programs/%s", slash ? (int)(slash - p->kernel) : 1,
-                     slash ? p->kernel : ".", name);
-    return n < PATH_MAX && elf_id_read(path, &theirs) &&
-           memcmp(theirs.bytes, id->bytes, sizeof(id->bytes)) == 0;
+    for (int up = 0; up < 2; up++) {
+        int n = snprintf(path, PATH_MAX, "%.*s/%sprograms/%s", slash ? (int)(slash - p->kernel) : 1,
+                         slash ? p->kernel : ".", up ? "../" : "", name);
+
+        if (n < PATH_MAX && has_same_id(path, id)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The boot image's own copy, as a file. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * QEMU's command line: build/<board>/qemu.args (one argument a line, the program first), for --link
+ * QEMU's command line: <board>/qemu.args (one argument a line, the program first), for --link
  * and --disk qemu.link and qemu.disk, the options of `kymo run`, the image, and what follows `--`.
  */
 #include <errno.h>
@@ -54,7 +54,7 @@ static int args_file(struct run *run, const char *name)
     FILE *from;
     int result;
 
-    snprintf(path, sizeof(path), "%s/build/%s/%s", run->root, run->board, name);
+    snprintf(path, sizeof(path), "%s/%s/%s", run->home.boards, run->board, name);
     from = fopen(path, "re");
     if (from == NULL) {
         kymo_error("%s: cannot read: %s", path, strerror(errno));
@@ -92,7 +92,7 @@ static int chardev_text(const struct run *run, char *text, size_t room)
     return length < (int)room ? 0 : -1;
 }
 
-/* The link's device stands in build/<board>/qemu.link. */
+/* The link's device stands in <board>/qemu.link. */
 static int link_args(struct run *run)
 {
     char text[2 * PATH_MAX];
@@ -106,7 +106,7 @@ static int link_args(struct run *run)
     return args_file(run, "qemu.link");
 }
 
-/* The disk's device stands in build/<board>/qemu.disk; of a board without one nothing does. */
+/* The disk's device stands in <board>/qemu.disk; of a board without one nothing does. */
 static int disk_args(struct run *run)
 {
     char path[PATH_MAX], text[PATH_MAX + 64];

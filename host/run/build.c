@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the source tree is, and building an image with its make. What make says goes to standard
- * error: standard output is the guest's.
+ * The image that is booted: built with the source tree's make, or found where kymo is installed.
+ * What make says goes to standard error: standard output is the guest's.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,24 +15,12 @@
 #include "host/run/run.h"
 #include "host/temporary.h"
 
-/* The executable is <root>/build/kymo. */
-int run_find_root(struct run *run)
+int run_find_home(struct run *run)
 {
-    ssize_t len = readlink("/proc/self/exe", run->root, sizeof(run->root) - 1);
-
-    if (len <= 0) {
-        kymo_error("cannot find where kymo lies: %s", strerror(errno));
+    if (!home_find(&run->home)) {
+        kymo_error("kymo is neither in the build/ of its source tree nor installed: "
+                   "there is nothing to boot");
         return -1;
-    }
-    run->root[len] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(run->root, '/');
-
-        if (slash == NULL || slash == run->root) {
-            kymo_error("kymo is not in the build/ of its source tree: nothing to build or boot");
-            return -1;
-        }
-        *slash = '\0';
     }
     return 0;
 }
@@ -47,7 +36,7 @@ static void make_exec(struct run *run, char *board, char *image, FILE *log)
         dup2(fileno(log), STDERR_FILENO);
     }
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    execlp("make", "make", "-s", "-C", run->root, "image", board, image, (char *)NULL);
+    execlp("make", "make", "-s", "-C", run->home.tree, "image", board, image, (char *)NULL);
     fprintf(stderr, "kymo: cannot run make: %s\n", strerror(errno));
     _exit(127);
 }
@@ -85,7 +74,7 @@ static void show(FILE *log)
     }
 }
 
-int run_build(struct run *run)
+static int image_make(struct run *run)
 {
     FILE *log = run->quiet_build ? temporary_stream() : NULL;
     int status = make(run, log);
@@ -103,4 +92,76 @@ int run_build(struct run *run)
                    run->quiet_build ? "" : "; --no-build boots what is there");
     }
     return status == 0 ? 0 : -1;
+}
+
+/* The boards that have a folder there, with a blank before each. */
+static void boards_list(const struct home *home, char *text, size_t room)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+    DIR *dir = opendir(home->boards);
+    size_t used = 0;
+
+    text[0] = '\0';
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        snprintf(path, sizeof(path), "%.2000s/%s/images", home->boards, entry->d_name);
+        if (access(path, R_OK) == 0 && used < room) {
+            used += (size_t)snprintf(text + used, room - used, " %s", entry->d_name);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+}
+
+/* <board>/images has the names of the board's images for people, one a line; a blank before each.
+ */
+static bool images_list(const struct run *run, char *text, size_t room)
+{
+    char path[PATH_MAX];
+    size_t used;
+    FILE *from;
+
+    snprintf(path, sizeof(path), "%.2000s/%.200s/images", run->home.boards, run->board);
+    from = fopen(path, "re");
+    if (from == NULL) {
+        return false;
+    }
+    text[0] = ' ';
+    used = 1 + fread(text + 1, 1, room - 2, from);
+    fclose(from);
+    text[used - 1] = '\0'; /* for the last newline */
+    for (char *newline = text; (newline = strchr(newline, '\n')) != NULL;) {
+        *newline = ' ';
+    }
+    return true;
+}
+
+static int image_missing(const struct run *run)
+{
+    char list[1000];
+    const char *remedy = *run->home.tree ? "; without --no-build it is built" : "";
+
+    if (errno != ENOENT) {
+        kymo_error("%s: cannot read: %s", run->elf, strerror(errno));
+    } else if (images_list(run, list, sizeof(list))) {
+        kymo_error("no image %s for %s; there are:%s%s", run->image, run->board, list, remedy);
+    } else {
+        boards_list(&run->home, list, sizeof(list));
+        kymo_error("nothing is built for a board %s; boards with images:%s%s", run->board,
+                   list[0] ? list : " none", remedy);
+    }
+    return -1;
+}
+
+int run_build(struct run *run)
+{
+    if (*run->home.tree && !run->no_build && image_make(run) != 0) {
+        return -1;
+    }
+    if (!home_image(&run->home, run->board, run->image, run->elf, sizeof(run->elf))) {
+        kymo_error("%s: the path is too long", run->home.boards);
+        return -1;
+    }
+    return access(run->elf, R_OK) == 0 ? 0 : image_missing(run);
 }

@@ -20,8 +20,9 @@ static const char run_help[] =
     "Builds an image and boots it in QEMU, its console on this terminal. ^C ends it.\n"
     "The exit status is the guest's; 124 if the time was up.\n"
     "\n"
-    "  --board BOARD    virt-a64 (default) or any folder of boards/\n"
-    "  --image IMAGE    demo (default), test, ...\n"
+    "  --board BOARD    virt-a64 (default), mps2-an386, or any other folder of boards/\n"
+    "  --image IMAGE    demo (default), hello, shell, live (with a link), work (what\n"
+    "                   kymo dtrace boots), crash, or one of your own\n"
     "  --smp N          number of CPUs, where the board has several\n"
     "  --capture FILE   where the guest's trace.kev goes; else build/BOARD/trace.kev\n"
     "  --link TARGET    put the board's link at unix:PATH or tcp:HOST:PORT, where\n"
@@ -191,13 +192,7 @@ static int run_main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    if (run_find_root(&run) != 0 || (!run.no_build && run_build(&run) != 0)) {
-        return KYMO_FAILURE;
-    }
-    if (snprintf(run.elf, sizeof(run.elf), "%.2000s/build/%.200s/%.200s.elf", run.root, run.board,
-                 run.image) < 0 ||
-        access(run.elf, R_OK) != 0) {
-        kymo_error("%s: cannot read: %s", run.elf, strerror(errno));
+    if (run_find_home(&run) != 0 || run_build(&run) != 0) {
         return KYMO_FAILURE;
     }
     return boot(&run);

@@ -76,7 +76,7 @@ static int board_place(struct run *run)
 {
     char path[PATH_MAX + 16];
 
-    if (snprintf(run->dir, sizeof(run->dir), "%.2000s/build/%.200s", run->root, run->board) < 0) {
+    if (snprintf(run->dir, sizeof(run->dir), "%.2000s/%.200s", run->home.boards, run->board) < 0) {
         return -1;
     }
     capture_path(run, path);

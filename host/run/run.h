@@ -7,6 +7,7 @@
 
 #include <limits.h>
 
+#include "host/home.h"
 #include "host/kymo.h"
 
 #define RUN_ARGS_MAX 256
@@ -19,7 +20,7 @@ struct run {
     bool quiet_build; /* what make says is shown only if it fails */
     char **extra;     /* QEMU arguments after -- */
     int nextra;
-    char root[PATH_MAX]; /* of the source tree */
+    struct home home;
     char elf[PATH_MAX];
     char *argv[RUN_ARGS_MAX + 1]; /* QEMU's, allocated */
     int argc;
@@ -27,8 +28,9 @@ struct run {
     bool dir_is_temporary;
 };
 
-/* build.c: finds the tree, builds the image. 0, or -1 after a message. */
-int run_find_root(struct run *run);
+/* build.c: finds the boards' folder; builds the image, unless it is an installed one, and sets
+ * run->elf. 0, or -1 after a message. */
+int run_find_home(struct run *run);
 int run_build(struct run *run);
 /* args.c: QEMU's command line from build/<board>/qemu.args. */
 int run_args(struct run *run);

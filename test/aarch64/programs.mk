@@ -7,5 +7,5 @@ t_aarch64_SRCS := test/aarch64/t_aarch64.c test/aarch64/hold.S test/boot/program
 PROGRAMS += t_aarch64
 aarch64_SCRIPT := test/aarch64/aarch64.start
 aarch64_PROGRAMS := init t_aarch64
-IMAGES += aarch64
+TEST_IMAGES += aarch64
 endif

@@ -7,5 +7,5 @@ t_armv7m_SRCS := test/armv7m/t_armv7m.c test/armv7m/kinds.c test/armv7m/fp.c tes
 PROGRAMS += t_armv7m
 armv7m_SCRIPT := test/armv7m/armv7m.start
 armv7m_PROGRAMS := init t_armv7m
-IMAGES += armv7m
+TEST_IMAGES += armv7m
 endif

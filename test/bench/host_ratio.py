@@ -16,6 +16,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test/boot"))
+from guest import image_elf  # noqa: E402
 ROUNDS = 5
 FOLDER = "build/bench/ratio"
 
@@ -25,7 +28,7 @@ def record():
         command = f.read().split()
     # Idle time is skipped: the recording takes what the events take.
     command += ["-icount", "shift=6,sleep=off", "-kernel",
-                os.path.abspath("build/virt-a64/ratio.elf")]
+                os.path.abspath(image_elf("build/virt-a64", "ratio"))]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=900,
                           cwd=FOLDER)
     if done.returncode != 0:

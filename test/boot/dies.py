@@ -44,6 +44,7 @@ import lived  # noqa: E402
 import panics  # noqa: E402
 import probes  # noqa: E402
 import windows  # noqa: E402
+from guest import image_elf  # noqa: E402
 from machine import ROOT, WINDOWS, Machine  # noqa: E402
 from window import Window  # noqa: E402
 
@@ -239,7 +240,7 @@ def cut(stub, places, size):
 
 
 def cuts(board, folder, count, report):
-    elf = os.path.join(ROOT, "build", board, "goeson.elf")
+    elf = image_elf(os.path.join(ROOT, "build", board), "goeson")
     places = gdb.Places(gdb.instructions(board, elf, WRITER), SEED)
     size = 2 if board == "mps2-an386" else 4
     # Stepping a CPU that idles stops virtual time, and with it the emulator.
@@ -278,7 +279,7 @@ def fault(board, folder, report):
     """The kernel, in the middle of the log, jumps to nowhere: the record has its registers."""
     register, pc, size, name, pc_name, nowhere = REGISTERS[board]
     mark = 0x5eadbee0 if size == 4 else 0x123456789abcdef0
-    elf = os.path.join(ROOT, "build", board, "goeson.elf")
+    elf = image_elf(os.path.join(ROOT, "build", board), "goeson")
     places = gdb.Places(gdb.instructions(board, elf, re.compile("trace_ring_begin$")), SEED)
     machine = Machine(board, "goeson", folder, gdb.STUB, multi=board != "mps2-an386")
     try:

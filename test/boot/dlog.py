@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import kev  # noqa: E402
-from guest import connect  # noqa: E402
+from guest import connect, image_elf  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
@@ -49,7 +49,7 @@ class Board:
         self.spec = f"unix:{short}/link"
         self.env = dict(os.environ, XDG_RUNTIME_DIR=short)
         build = os.path.join(ROOT, "build", board)
-        kernel = f"{build}/{image}.elf"
+        kernel = image_elf(build, image)
         if change:
             kernel = changed(kernel, os.path.join(self.dir, "changed.elf"), change)
         with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:

@@ -28,6 +28,7 @@ import gdb  # noqa: E402
 import kev  # noqa: E402
 from dlog import KYMO, ROOT, SLOW, expect, told  # noqa: E402
 from dies import REGISTERS  # noqa: E402
+from guest import image_elf  # noqa: E402
 from machine import Machine  # noqa: E402
 
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -212,7 +213,7 @@ def panics(stub, places, machine, board):
 
 def cuts(board, folder, count, report):
     cpus = 4 if board == "virt-a64" else 1
-    elf = os.path.join(ROOT, "build", board, "kept.elf")
+    elf = image_elf(os.path.join(ROOT, "build", board), "kept")
     places = gdb.Places(gdb.instructions(board, elf, WRITER), SEED)
     machine = Machine(board, "kept", folder, gdb.STUB, multi=board != "mps2-an386")
     stub = None

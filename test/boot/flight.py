@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from guest import ROOT, connect, expect
+from guest import ROOT, connect, expect, image_elf
 import kev
 import lived
 
@@ -35,7 +35,7 @@ class Machine:
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args:
             command = args.read().split() + ["-qmp", "unix:qmp,server=on,wait=off",
-                                             "-kernel", f"{build}/{image}.elf"]
+                                             "-kernel", image_elf(build, image)]
         self.path = os.path.join(folder, "console.txt")
         self.console = open(self.path, "wb")
         self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,

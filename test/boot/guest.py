@@ -8,6 +8,12 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
+def image_elf(build, name):
+    """Of a board's build folder: images that only tests boot have a folder of their own."""
+    path = os.path.join(build, "test-images", name + ".elf")
+    return path if os.path.exists(path) else os.path.join(build, name + ".elf")
+
+
 def connect(path, alive=lambda: True, seconds=60):
     """A unix socket to who listens there. Its file is there a moment before he listens, and some
     time after he was started: until `alive` says that he has ended, it's worth another try."""
@@ -29,7 +35,7 @@ class Guest:
         self.board, self.dir = board, folder
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args:
-            command = args.read().split() + list(extra) + ["-kernel", f"{build}/{image}.elf"]
+            command = args.read().split() + list(extra) + ["-kernel", image_elf(build, image)]
         os.makedirs(folder, exist_ok=True)
         self.console = open(os.path.join(folder, console), "wb")
         self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE,

@@ -28,7 +28,7 @@ class Machine:
         command += ["-accel", "tcg,thread=multi"] if multi else ["-icount", "shift=2,sleep=off"]
         command += ["-qmp", "unix:qmp,server=on,wait=off", "-action",
                     "reboot=shutdown,shutdown=pause", *extra,
-                    "-kernel", os.path.join(build, image + ".elf")]
+                    "-kernel", guest.image_elf(build, image)]
         self.console = open(os.path.join(folder, "console.txt"), "wb")
         self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
                                      stdout=self.console, stderr=subprocess.STDOUT)

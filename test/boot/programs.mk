@@ -117,22 +117,22 @@ $(B)/d/test/boot/gate/sourced.dif: $(B)/d/test/boot/gate/either.dif test/boot/ga
 	$(Q)cat $^ > $@
 $(B)/d/test/boot/gate/foreign.dif: $(B)/d/test/boot/gate/shell.dif
 	$(Q)cp $< $@ && printf 'nobody' | dd of=$@ bs=1 seek=80 conv=notrunc status=none
-IMAGES += $(boot_images)
+TEST_IMAGES += $(boot_images)
 
 # The image `work`, traced from before its first process on: its program needs build/kymo.
 bootd_PROGRAMS = $(work_PROGRAMS) tracelogger evstorm
 bootd_SCRIPT = test/boot/boot_d/bootd$(BOARD_CLASS_$(BOARD)).start
 bootd_BOOT_D := test/boot/boot_d/boot.d
-IMAGES_ASKED_FOR += bootd
+TEST_IMAGES_ASKED_FOR += bootd
 
 # One whose buffers are in retained memory.
 kept_PROGRAMS := init tracelogger t_dies victim
 kept_SCRIPT := test/boot/boot_d/kept.start
 kept_BOOT_D := test/boot/boot_d/kept.d
-IMAGES_ASKED_FOR += kept
+TEST_IMAGES_ASKED_FOR += kept
 
 # A flight recorder behind a gate, which comes into the image as make's IMAGE_D brings it.
 gated_PROGRAMS := $(flight_PROGRAMS)
 gated_SCRIPT := test/boot/boot_d/gated.start
 gated_IMAGE_D := test/boot/boot_d/gated.d
-IMAGES_ASKED_FOR += gated
+TEST_IMAGES_ASKED_FOR += gated

@@ -21,6 +21,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import suites  # noqa: E402
+from guest import image_elf  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Not only where a line begins: what a program prints without a newline may stand before it.
@@ -62,7 +63,7 @@ class Boot:
 
     def command(self):
         args = self.arguments()
-        image = os.path.join(self.build, self.suite.image + ".elf")
+        image = image_elf(self.build, self.suite.image)
         args += MODES[self.suite.mode] + self.suite.qemu
         if self.suite.link:
             with open(os.path.join(self.build, "qemu.link")) as f:

@@ -19,8 +19,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "test"))
+sys.path[:0] = [os.path.join(ROOT, "test"), os.path.join(ROOT, "test/boot")]
 import temporary  # noqa: E402,F401
+from guest import image_elf  # noqa: E402
 # What the rows need.
 BOARDS = {
     "virt-a64": ["--kind", "board", "--kind", "uchar"],
@@ -49,7 +50,7 @@ class Booted:
                 open(build + "/qemu.link", encoding="utf-8") as link:
             return [*args.read().split(),
                     "-chardev", f"socket,id=link,path={self.folder}/link,server=on,wait=off",
-                    *link.read().split(), "-kernel", f"{build}/{self.image}.elf",
+                    *link.read().split(), "-kernel", image_elf(build, self.image),
                     "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
 
     def __enter__(self):

@@ -186,8 +186,8 @@ static void test_defaults(void **state)
 static void test_wrong(void **state)
 {
     (void)state;
-    must_end(dtrace("--elf", "build/virt-a64/test.elf", "-n", "BEGIN"), 1);
-    must_say("build/virt-a64/test.elf is not what the target runs: its build id is ");
+    must_end(dtrace("--elf", "build/virt-a64/test-images/test.elf", "-n", "BEGIN"), 1);
+    must_say("build/virt-a64/test-images/test.elf is not what the target runs: its build id is ");
     must_end(dtrace("--elf", "README.md", "-n", "BEGIN"), 1);
     must_say("its build id is none");
     must_end(dtrace("--elf", "no/such/file", "-n", "BEGIN"), 1);

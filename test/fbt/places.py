@@ -18,6 +18,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test/boot"))
+from guest import image_elf  # noqa: E402
 TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-"}
 LEAST = {"entry": 98.0, "return": 95.0}  # percent of what isn't left out
 
@@ -131,7 +134,7 @@ def table(elf):
 class Check:
     def __init__(self, board):
         self.board = board
-        path = os.path.join(ROOT, "build", board, "fbt.elf")
+        path = image_elf(os.path.join(ROOT, "build", board), "fbt")
         self.elf, self.code = Elf(path), Code(board, path)
         self.size = {(at, name): size for at, size, name in self.elf.functions}
         self.starts = {at for at, _, name in self.elf.functions if ".cold" not in name}

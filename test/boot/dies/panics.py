@@ -8,6 +8,7 @@ import os
 import re
 
 import gdb
+from guest import image_elf
 from machine import ROOT, Machine
 
 SECONDS = 40
@@ -22,7 +23,7 @@ AGAIN = "\nin the kernel's panic: "
 @functools.lru_cache(maxsize=None)
 def places(board, image):
     """function -> its instructions, of those where a machine is stopped or sent to."""
-    elf = os.path.join(ROOT, "build", board, image + ".elf")
+    elf = image_elf(os.path.join(ROOT, "build", board), image)
     return gdb.instructions(board, elf, re.compile(
         "(panic_record_(begin|seal|print)|ktext|trace_ring_begin|arch_reset|arch_watchdog_set|"
         "armv7m_watchdog)$"))

@@ -10,6 +10,7 @@ import struct
 import subprocess
 
 from damage import crc32c, with_header
+from guest import image_elf
 from machine import ROOT, WINDOWS
 
 KYMO = os.path.join(ROOT, "build/kymo")
@@ -76,7 +77,7 @@ def boot(board, folder, data):
         command = f.read().splitlines()
     command += ["-icount", "shift=2,sleep=off", "-device",
                 f"loader,file=window,addr={WINDOWS[board][0]:#x},force-raw=on", "-kernel",
-                os.path.join(build, "discard.elf")]
+                image_elf(build, "discard")]
     done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=120)
     text = done.stdout.decode(errors="replace").replace("\r\n", "\n")
