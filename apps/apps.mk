@@ -19,7 +19,7 @@ BOARD_CLASS_mps2-an386 := -m4
 PROGRAMS += init console linkd shell pidin crash evstorm watchdog
 PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 
-init_SRCS := apps/init/main.c apps/init/line.c apps/init/options.c
+init_SRCS := $(addprefix apps/init/,main.c children.c line.c options.c)
 console_SRCS := apps/console/main.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
 linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c console.c capture.c \

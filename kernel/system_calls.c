@@ -64,6 +64,17 @@ long ker_console_write(struct thread *self, const uintptr_t *args)
     return self->step == args[1] ? (long)args[1] : KER_AGAIN;
 }
 
+static int shutdown_status; /* [k] of a shutdown that asks for 0 */
+
+static long set_shutdown_status(uintptr_t status)
+{
+    if (status > 255) {
+        return -EINVAL;
+    }
+    shutdown_status = (int)status;
+    return 0;
+}
+
 long ker_system_ctl(struct thread *self, const uintptr_t *args)
 {
     if (!process_able(self->proc, ABILITY_RESET)) {
@@ -71,7 +82,7 @@ long ker_system_ctl(struct thread *self, const uintptr_t *args)
     }
     switch (args[0]) {
     case KYMO_SYSTEM_SHUTDOWN:
-        arch_shutdown((int)args[1]);
+        arch_shutdown(args[1] ? (int)args[1] : shutdown_status);
     case KYMO_SYSTEM_RESET:
         arch_reset();
     case KYMO_SYSTEM_PANIC:
@@ -80,6 +91,8 @@ long ker_system_ctl(struct thread *self, const uintptr_t *args)
         return panic_then(args[1]);
     case KYMO_SYSTEM_WATCHDOG:
         return args[1] <= INT32_MAX ? arch_watchdog_set((unsigned)args[1]) : -EINVAL;
+    case KYMO_SYSTEM_STATUS:
+        return set_shutdown_status(args[1]);
     default:
         return -EINVAL;
     }

@@ -3,59 +3,30 @@
  * init: the first program, with all abilities. Runs the boot image's start script (script.h), then
  * reaps children for ever. A line that is wrong, or whose program can't be started, is reported
  * with its number and stops the script: half a system is worse than none. On a machine that can be
- * shut down (an emulator under test) that is status 1.
+ * shut down (an emulator under test) that is status 1, and so is a program that fails (children.h).
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "apps/init/children.h"
 #include "apps/init/script.h"
 
 #define SCRIPT_MAX 8192
 #define NAME_WAIT_MS 10000
 #define SLEEP_MOST_MS 1000000
 
-static int background; /* children started with & that have not ended */
-
-/* How a child ended, if it matters: silent when all is well. */
-static void report(int pid, int status)
-{
-    if (KYMO_STATUS_SIGNAL(status)) {
-        printf("init: process %d ended by signal %d\n", pid, KYMO_STATUS_SIGNAL(status));
-    } else if (KYMO_STATUS_CODE(status)) {
-        printf("init: process %d ended with status %d\n", pid, KYMO_STATUS_CODE(status));
-    }
-}
-
-/* Waits for a child: that one, or with 0 any. Others that end meanwhile are counted off. */
-static int wait_for(int wanted)
-{
-    for (;;) {
-        int status = 0;
-        int pid = ProcWait(0, &status, 0);
-
-        if (pid < 0) {
-            return -1;
-        }
-        report(pid, status);
-        if (pid == wanted) {
-            return 0;
-        }
-        background--;
-        if (wanted == 0) {
-            return 0;
-        }
-    }
-}
+static char message[128]; /* of the line that is wrong */
 
 static const char *not_started(const char *program)
 {
-    static char text[80];
-    const char *why = errno == ENOENT ? "not in the boot image" : strerror(errno);
+    const char *why = errno == ENOENT    ? "not in the boot image"
+                      : errno == ENOEXEC ? "not a program for this board"
+                                         : strerror(errno);
 
-    snprintf(text, sizeof(text), "%s: %s", program, why);
-    return text;
+    snprintf(message, sizeof(message), "%s: %s", program, why);
+    return message;
 }
 
 static const char *run_program(struct line *line)
@@ -69,13 +40,13 @@ static const char *run_program(struct line *line)
     if (pid < 0) {
         return not_started(program);
     }
-    if (line->background) {
-        background++;
-        return NULL;
+    if (children_add(pid, line) != 0) {
+        return "more than 64 programs at a time";
     }
-    return wait_for(pid) == 0 ? NULL : strerror(errno);
+    return line->background || children_wait(pid) == 0 ? NULL : strerror(errno);
 }
 
+/* A program that should have attached the name may have failed: that is reported meanwhile. */
 static const char *wait_name(const char *name)
 {
     struct kymo_name found;
@@ -84,19 +55,17 @@ static const char *wait_name(const char *name)
         if (NameLookup(name, &found) == 0) {
             return NULL;
         }
+        children_reap();
         usleep(10000);
     }
-    return "nobody attached that name in 10 s";
+    snprintf(message, sizeof(message), "waitname %s: no program has attached this name in 10 s",
+             name);
+    return message;
 }
 
 static const char *wait_all(void)
 {
-    while (background > 0) {
-        if (wait_for(0) != 0) {
-            return strerror(errno);
-        }
-    }
-    return NULL;
+    return children_wait_background() == 0 ? NULL : strerror(errno);
 }
 
 static const char *sleep_ms(const char *text)
@@ -116,8 +85,12 @@ static const char *shut_down(const char *text)
     if (text && !script_number(text, 255, &status)) {
         return "shutdown [STATUS], at most 255";
     }
+    children_reap();
+    if (status == 0 && children_failed()) {
+        printf("init: shutdown with status 1: %s failed\n", children_failed());
+    }
     fflush(stdout);
-    SystemCtl(KYMO_SYSTEM_SHUTDOWN, (int)status);
+    SystemCtl(KYMO_SYSTEM_SHUTDOWN, (int)status); /* 0: 1 if a program has failed */
     return strerror(errno);
 }
 
@@ -227,7 +200,7 @@ int main(void)
         SystemCtl(KYMO_SYSTEM_SHUTDOWN, 1);
     }
     for (;;) {
-        if (wait_for(0) != 0) {
+        if (children_wait_any() != 0) {
             usleep(100000);
         }
     }

@@ -94,12 +94,18 @@ static const char *set_name(char *value, struct line *line)
     return *value ? NULL : "name is empty";
 }
 
+static const char *set_status(char *value, struct line *line)
+{
+    line->may_fail = strcmp(value, "any") == 0;
+    return line->may_fail || strcmp(value, "0") == 0 ? NULL : "status is 0 or any";
+}
+
 static const struct {
     const char *key;
     const char *(*set)(char *value, struct line *line);
 } settings[] = {
     {"pri", set_priority},    {"policy", set_policy},   {"heap", set_heap}, {"stack", set_stack},
-    {"ability", set_ability}, {"runmask", set_runmask}, {"name", set_name},
+    {"ability", set_ability}, {"runmask", set_runmask}, {"name", set_name}, {"status", set_status},
 };
 
 static const char *set(const char *key, char *value, struct line *line)
@@ -109,7 +115,7 @@ static const char *set(const char *key, char *value, struct line *line)
             return settings[i].set(value, line);
         }
     }
-    return "no such option (pri policy heap stack ability runmask name)";
+    return "no such option (pri policy heap stack ability runmask name status)";
 }
 
 const char *options_parse(char *text, struct line *line)

@@ -8,6 +8,7 @@
  *   sleep MS          milliseconds
  *   wait              until every program started with & has ended
  *   shutdown [STATUS] ends the machine
+ *   (status=any in the brackets: the program may fail)
  *   reset             begins anew
  *   onpanic reset     what a panic does at its end; or: stop
  */
@@ -26,6 +27,7 @@ struct line {
     const char *words[LINE_WORDS]; /* program or command, then arguments; NULL at the end */
     int nwords;                    /* 0: nothing on this line */
     bool background;
+    bool may_fail;  /* status=any: its failure isn't the system's */
     bool bracketed; /* had [...] : then it can only be a program */
 };
 

@@ -96,7 +96,8 @@ def report_wrong(boot, kind, text, want, symbols):
     for register in REGISTERS[boot.board]:
         if not re.search(rf"(?<!\w){register}\b", text) and "lost, the stack is no" not in text:
             return f"register {register} isn't told"
-    if not re.search(rf"^init: process {head[1]} ended by signal {SIGNALS[signal]}$", text, re.M):
+    if not re.search(rf"^init: crash \(pid {head[1]}\) was ended by signal {SIGNALS[signal]}$",
+                     text, re.M):
         return "init doesn't tell"
     at, trace = frames(text, "^  ip "), frames(text.split("backtrace:")[-1], "^    ")
     names = [name for name, _ in at + trace]

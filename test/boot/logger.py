@@ -87,7 +87,7 @@ def cases(boot):
 def message_wrong(text, message, status):
     if not re.search(f"^(tracelogger|tracestop): {message}$", text, re.M):
         return f"it doesn't say {message!r} but {text[:100]!r}"
-    return None if f"ended with status {status}\n" in text else f"its status isn't {status}"
+    return None if f"exited with status {status}\n" in text else f"its status isn't {status}"
 
 
 def bad_options_are_refused(boot):
@@ -120,7 +120,7 @@ def failures_are_told(boot):
 def every_option_is_in_the_help(boot):
     """With its argument, and the first line that tells of it."""
     text = cases(boot)["help"]
-    if "ended with status" in text:
+    if "exited with status" in text:
         return "--help has a status"
     missing = [row.word for row in options.rows()
                if f"\n  {row.shown()}" not in text or row.help[0] not in text]
@@ -255,7 +255,7 @@ def other_programs_say_what_they_need(boot):
         "^console: .*: it needs the abilities device and interrupt$",
         "^demo: filter: it needs the ability spawn$",
         "^watchdog: (it needs the ability reset|this board has none)$")]
-    status = re.findall(r"ended with status (\d)$", text, re.M)
+    status = re.findall(r"exited with status (\d)$", text, re.M)
     if not all(said) or status != ["2", "2", "2", "1", "1", "2", "1"]:
         return f"{text[:600]!r}"
     # Memory comes in pages on an MMU: one of them is enough for one CPU.

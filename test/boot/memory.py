@@ -45,7 +45,7 @@ def what_cannot_be_is_refused(boot):
     said = logger.cases(boot)
     wrong = [f"{name}: {said[name][:200]!r}" for name, (message, status) in REFUSED.items()
              if f"tracelogger: {message}" not in said[name] or
-             f"ended with status {status}\n" not in said[name]]
+             f"exited with status {status}\n" not in said[name]]
     if "it needs the ability memory" not in said["not-able"]:
         wrong.append("not-able: doesn't say which")
     if os.path.exists(os.path.join(boot.dir, "stolen.kev")):

@@ -67,7 +67,7 @@ def every_event_is_in_the_capture_or_counted(boot):
 
 def each_logger_ends_well(boot):
     wrong = [name for name, text in logger.cases(boot).items()
-             if "ended with status" in text and
+             if "exited with status" in text and
              name not in ("S-small", "S-ring", "at-once", "recovers", "library-killed",
                           "library-waits")]
     return f"status: {wrong}" if wrong else None
@@ -135,7 +135,7 @@ def of_two_one_records(boot):
     text = logger.cases(boot)["at-once"]
     who = re.findall(r"^tracelogger: (?:tracelogger \(process \d+\) records already|another one "
                      r"begins just now): `tracestop` ends it$", text, re.M)
-    summaries, failed = len(logger.SUMMARY.findall(text)), text.count("ended with status 1\n")
+    summaries, failed = len(logger.SUMMARY.findall(text)), text.count("exited with status 1\n")
     return None if (len(who), summaries, failed) == (1, 1, 1) else text[:500]
 
 
@@ -192,7 +192,7 @@ def sizes_are_kept(boot):
             ("S-ring", "204800 is too small for the header, the ring"):
         found = re.search(rf"^tracelogger: -S {what} and the account of losses: at least (\d+)",
                           said[name], re.M)
-        if not found or "ended with status 1" not in said[name]:
+        if not found or "exited with status 1" not in said[name]:
             wrong.append(f"{name}: {said[name][:300]}")
     return "; ".join(wrong) or None
 
@@ -232,7 +232,7 @@ def one_saves_or_discards_at_a_time(boot):
     text = logger.cases(boot)["recovers"]
     said = text.count("tracelogger: another one is saving or discarding what is retained: wait for "
                       "it\n")
-    return None if said == 2 and text.count("ended with status 1\n") == 2 else repr(text[:300])
+    return None if said == 2 and text.count("exited with status 1\n") == 2 else repr(text[:300])
 
 
 CHECKS = [every_event_is_in_the_capture_or_counted, each_logger_ends_well,

@@ -95,6 +95,11 @@ static void test_options(void **state)
     assert_int_equal(line.attr.runmask, 3);
     assert_string_equal(line.name, "x");
     assert_null(parse("[] prog"));
+    assert_false(line.may_fail);
+    assert_null(parse("[status=any] prog &"));
+    assert_true(line.may_fail && line.background);
+    assert_null(parse("[status=any status=0] prog"));
+    assert_false(line.may_fail);
     assert_null(parse("[heap=4095m] prog"));
     assert_int_equal(line.attr.heap_size, 4095u << 20);
     assert_null(parse("[ability=all] prog")); /* never more than init's own */
@@ -114,7 +119,9 @@ static void test_mistakes(void **state)
         {"[pri=1]", "no program"},
         {"[pri=1 prog", "[ without ]"},
         {"[pri] prog", "an option is key=value"},
-        {"[colour=red] prog", "no such option (pri policy heap stack ability runmask name)"},
+        {"[colour=red] prog", "no such option (pri policy heap stack ability runmask name status)"},
+        {"[status=1] prog", "status is 0 or any"},
+        {"[status=] prog", "status is 0 or any"},
         {"[pri=0] prog", "pri is 1 to 255"},
         {"[pri=256] prog", "pri is 1 to 255"},
         {"[pri=-1] prog", "pri is 1 to 255"},

@@ -142,13 +142,17 @@ struct kymo_name { /* NameLookup(): out */
 
 /* ---- system ---------------------------------------------------------------------------------- */
 
-#define KYMO_SYSTEM_SHUTDOWN 1 /* value: exit status for the emulator, where there is one */
+/* value: exit status for the emulator, where there is one; 0: that of KYMO_SYSTEM_STATUS */
+#define KYMO_SYSTEM_SHUTDOWN 1
 #define KYMO_SYSTEM_RESET 2
 #define KYMO_SYSTEM_PANIC 3
 #define KYMO_SYSTEM_ON_PANIC 4 /* what a panic does at its end; value: KYMO_PANIC_STOPS, … */
 /* value: milliseconds until the watchdog bites unless it is set again; 0: off. ENOSYS: the board
  * has none; EINVAL: it can't wait that long. */
 #define KYMO_SYSTEM_WATCHDOG 5
+/* value: exit status, 0 to 255, of a later shutdown with value 0; init sets it to 1 when a program
+ * of the start script fails. EINVAL: more than 255. */
+#define KYMO_SYSTEM_STATUS 6
 #define KYMO_PANIC_STOPS 0  /* the emulator exits with status 101; a board stands still */
 #define KYMO_PANIC_RESETS 1 /* as a product does */
 
