@@ -7,14 +7,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "host/escape.h"
 #include "host/kymo.h"
-#include "host/plain.h"
 
 static bool progress_shown;
 
@@ -39,17 +37,10 @@ void kymo_progress_end(void)
 
 static void message(const char *format, va_list args)
 {
-    char *text = NULL;
-
     kymo_progress_end();
-    if (vasprintf(&text, format, args) < 0) {
-        fputs("kymo: out of memory\n", stderr);
-        return;
-    }
-    /* It may quote a capture, a target or a file's name. */
-    plain_text(text);
-    fprintf(stderr, "kymo: %s\n", text);
-    free(text);
+    fputs("kymo: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
 }
 
 void kymo_error(const char *format, ...)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/plain.h"
 #include "host/reader/internal.h"
 
 static void kev_message(struct kev *kev, struct kev_error *error, uint64_t offset,
@@ -22,7 +21,6 @@ static void kev_message(struct kev *kev, struct kev_error *error, uint64_t offse
     error->recoverable = !kev->options.recover;
     snprintf(error->text, sizeof(error->text), "%.200s: %s at byte %" PRIu64 " (0x%" PRIx64 "): %s",
              kev->file.path, state, offset, offset, what);
-    plain_text(error->text);
 }
 
 int kev_fail(struct kev *kev, struct kev_error *error, uint64_t offset, const char *format, ...)
@@ -59,7 +57,6 @@ int kev_fail_plain(struct kev_error *error, const char *path, const char *format
     error->incomplete = error->recoverable = false;
     error->offset = 0;
     snprintf(error->text, sizeof(error->text), "%.300s: %s", path, what);
-    plain_text(error->text);
     return -1;
 }
 
