@@ -68,10 +68,9 @@ bench-host: ## kymo print and stat beside babeltrace2: events per second and the
 	$(Q)test/bench/host_ratio.py
 
 .PHONY: soak
-soak: ## loss accounting and SMP stress for SOAK=<minutes> (default 10)
+soak: ## what takes too long for make check, in rounds for SOAK=<minutes> (default 10)
 	$(Q)scripts/setup.sh check
-	+$(Q)$(MAKE) -s --no-print-directory boards host
-	$(Q)test/boot/soak $(or $(SOAK),10)
+	$(Q)scripts/check --soak $(or $(SOAK),10)
 
 .PHONY: fuzz
 fuzz: ## random inputs for FUZZ=<minutes> (default 10); SEED=<n> repeats a round
@@ -98,6 +97,10 @@ clean: ## remove build/
 .PHONY: help
 help: ## this list
 	@awk -F':.*## ' '/^[a-z].*:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo "  make soak has, beside what is a sample in make check:"
+	@awk '$$1 == "soak" || $$1 == "once" { $$1 = $$2 = ""; print "  " $$0 }' scripts/suites
+	@awk 'BEGIN { RS = " Suite\\(" } /soak=True/ { split($$0, part, "\""); \
+		print "    boot " part[2] ": " part[4] }' test/boot/suites.py
 	@echo "  images: $$($(MAKE) -s --no-print-directory -f scripts/board.mk BOARD=$(BOARD) list-images)"
 	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 

@@ -16,7 +16,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from guest import ROOT, Guest, connect, expect, run_tests  # noqa: E402
+from guest import ROOT, Guest, connect, expect, patience, run_tests  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -33,12 +33,17 @@ def frames_bytes(frames):
     return ((frame_sector(frames) + 7 & ~7) + 9) * SECTOR  # lib/blocklog/layout.h: BLOCKLOG_DISK
 
 
+def suite_name():
+    return os.path.splitext(os.path.basename(sys.argv[0]))[0]
+
+
 class Disk(Guest):
     """A board with diskd running on an image of so many frames."""
 
     def __init__(self, board, name, frames=200, drive=None, again=False, options="", wait="",
                  image="shell", more=()):
-        folder = os.path.join(ROOT, "build/check/disk", board)
+        # disk.py and unsaved.py may run at the same time.
+        folder = os.path.join(ROOT, "build/check", suite_name(), board)
         os.makedirs(folder, exist_ok=True)
         self.image = os.path.join(folder, name + ".img")
         if not again:
@@ -91,7 +96,7 @@ class Disk(Guest):
 
 def kymo(*args):
     return subprocess.run([KYMO, *args], capture_output=True, text=True, errors="replace",
-                          timeout=60)
+                          timeout=patience.seconds(60))
 
 
 def listed(image):
@@ -206,10 +211,12 @@ def a_full_disk(board):
 def a_full_disk_that_is_slow(board):
     """Far more buffers wait than the last places have slots for: each event is counted all the
     same."""
-    disk = Disk(board, "slow", frames=40, options=",throttling.iops-total=60")
+    disk = Disk(board, "slow", frames=40)
     try:
         disk.run("tracelogger --format -v -w -k 400 -c -f block:one.kev &", "recording to")
+        disk.monitor("block_set_io_throttle disk 0 0 0 2 0 0")
         disk.run("evstorm 4 250000", "total 1000000 of", 120)
+        disk.monitor("block_set_io_throttle disk 0 0 0 0 0 0")
         disk.wait_for(lambda: SUMMARY.search(disk.printed()), "the end of the capture")
         disk.logger_is_gone()
         said = disk.printed()
@@ -266,7 +273,7 @@ def the_disk_is_pulled(board):
 
 def bad_sectors(board, name, sectors):
     """A disk that fails to write these, and a capture on it: the summary, and the console."""
-    config = os.path.join(ROOT, "build/check/disk", board, name + ".cfg")
+    config = os.path.join(ROOT, "build/check", suite_name(), board, name + ".cfg")
     os.makedirs(os.path.dirname(config), exist_ok=True)
     with open(config, "w") as f:
         for sector in sectors:
@@ -318,7 +325,8 @@ def the_driver_dies(board):
 
 
 def no_disk(board):
-    guest = Guest(board, "shell", [], os.path.join(ROOT, "build/check/disk", board), "none.txt")
+    folder = os.path.join(ROOT, "build/check", suite_name(), board)
+    guest = Guest(board, "shell", [], folder, "none.txt")
     try:
         guest.type("diskd\r")
         guest.wait_for(lambda: "diskd: virtio-blk: no such device" in guest.printed(), "a message")
@@ -368,7 +376,7 @@ def acknowledged(steps):
 
 def power_cuts(board):
     """Any cut leaves a disk from which the capture comes off: what was acknowledged, or more."""
-    folder = os.path.join(ROOT, "build/check/disk", board)
+    folder = os.path.join(ROOT, "build/check", suite_name(), board)
     image, log = os.path.join(folder, "cuts.img"), os.path.join(folder, "cuts.log")
     os.makedirs(folder, exist_ok=True)
     with open(log, "wb") as f:
@@ -380,7 +388,7 @@ def power_cuts(board):
     try:
         disk.record("--format -w -n 12", "cuts.kev")
         disk.type("shutdown\r")
-        disk.qemu.wait(30)
+        disk.qemu.wait(patience.seconds(30))
     finally:
         disk.close()
     steps = split(log_entries(log))

@@ -15,11 +15,10 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import kev  # noqa: E402
-from guest import connect, image_elf  # noqa: E402
+from guest import ROOT, connect, emulator, image_elf, patience  # noqa: E402
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
-SLOW = 120  # seconds: a hang detector
+SLOW = patience.seconds(120)  # a hang detector
 D, RECORD, TAKEN, BEGIN = 12, 2, 3, 1  # class, events (trace/d/log_event.h), structure
 
 
@@ -53,7 +52,7 @@ class Board:
         if change:
             kernel = changed(kernel, os.path.join(self.dir, "changed.elf"), change)
         with open(f"{build}/qemu.args") as args, open(f"{build}/qemu.link") as link:
-            command = args.read().split() + [
+            command = args.read().split() + emulator.cpu_arguments() + [
                 "-chardev", f"socket,id=link,path={short}/link,server=on,wait=off"
             ] + link.read().split() + ["-qmp", f"unix:{short}/qmp,server=on,wait=off",
                                        "-kernel", kernel]

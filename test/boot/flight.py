@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from guest import ROOT, connect, expect, image_elf
+from guest import ROOT, connect, emulator, expect, image_elf, patience
 import kev
 import lived
 
@@ -34,8 +34,9 @@ class Machine:
         os.makedirs(folder)
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args:
-            command = args.read().split() + ["-qmp", "unix:qmp,server=on,wait=off",
-                                             "-kernel", image_elf(build, image)]
+            command = args.read().split() + emulator.cpu_arguments()
+        command += ["-qmp", "unix:qmp,server=on,wait=off", "-kernel",
+                    image_elf(build, image)]
         self.path = os.path.join(folder, "console.txt")
         self.console = open(self.path, "wb")
         self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
@@ -59,7 +60,7 @@ class Machine:
             return f.read().replace("\r\n", "\n")
 
     def wait(self, condition, what, seconds=60):
-        until = time.monotonic() + seconds
+        until = time.monotonic() + patience.seconds(seconds)
         while not condition(self.printed()):
             expect(self.qemu.poll() is None, f"the emulator has ended: {what}")
             expect(time.monotonic() < until, f"never: {what}")

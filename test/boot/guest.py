@@ -3,9 +3,13 @@
 import os
 import socket
 import subprocess
+import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(1, os.path.join(ROOT, "test"))
+import emulator  # noqa: E402
+import patience  # noqa: E402
 
 
 def image_elf(build, name):
@@ -17,7 +21,7 @@ def image_elf(build, name):
 def connect(path, alive=lambda: True, seconds=60):
     """A unix socket to who listens there. Its file is there a moment before he listens, and some
     time after he was started: until `alive` says that he has ended, it's worth another try."""
-    until = time.monotonic() + seconds
+    until = time.monotonic() + patience.seconds(seconds)
     while True:
         s = socket.socket(socket.AF_UNIX)
         try:
@@ -35,7 +39,8 @@ class Guest:
         self.board, self.dir = board, folder
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args:
-            command = args.read().split() + list(extra) + ["-kernel", image_elf(build, image)]
+            command = args.read().split() + emulator.cpu_arguments() + list(extra)
+        command += ["-kernel", image_elf(build, image)]
         os.makedirs(folder, exist_ok=True)
         self.console = open(os.path.join(folder, console), "wb")
         self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE,
@@ -44,7 +49,8 @@ class Guest:
         self.wait_for(lambda: "`help` lists" in self.printed(), "the board boots")
 
     def wait_for(self, condition, what, seconds=60):
-        until = time.monotonic() + seconds
+        """seconds: of a quiet machine, a hang detector."""
+        until = time.monotonic() + patience.seconds(seconds)
         while not condition():
             if time.monotonic() > until:
                 raise AssertionError(f"never: {what}")

@@ -9,6 +9,7 @@ import fcntl
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -20,10 +21,11 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from faulty import Line  # noqa: E402
-from guest import ROOT, Guest, connect, expect, run_tests  # noqa: E402
+from guest import ROOT, Guest, connect, expect, patience, run_tests  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
+SLOW = patience.seconds(120)  # a hang detector
 BAUD_BYTES = 11520  # a second, of a line of 115200 baud
 # What is sent over lines with faults, and how often something happens to a byte.
 AMOUNT = {"virt-a64": 8000000, "mps2-an386": 120000}
@@ -35,7 +37,9 @@ class Bench(Guest):
 
     def __init__(self, board, line=None, inherited=()):
         """line: the emulator's words for where the link's other end is, if not the socket raw."""
-        folder = os.path.join(ROOT, "build/check/link", board)
+        # link.py and dlink.py may run at the same time.
+        suite = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+        folder = os.path.join(ROOT, "build/check", suite, board)
         os.makedirs(folder, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
         os.chdir(folder)
@@ -57,7 +61,7 @@ class Bench(Guest):
 
     def kymo(self, *args, **how):
         return subprocess.run([KYMO, *args], env=self.env, capture_output=True, text=True,
-                              errors="replace", timeout=120, cwd=self.dir, **how)
+                              errors="replace", timeout=SLOW, cwd=self.dir, **how)
 
     def start(self, *args, **how):
         return subprocess.Popen([KYMO, *args], env=self.env, stdout=subprocess.PIPE,
@@ -123,7 +127,7 @@ def many_at_once_over_a_bad_line(bench):
     ones = [bench.start("link", "-t", "unix:" + line.path, "--bytes", amount, "--seed", str(i))
             for i in range(6)]
     for one in ones:
-        out, err = one.communicate(timeout=120)
+        out, err = one.communicate(timeout=SLOW)
         expect(one.returncode == 0 and "all as they should be" in out, out + err)
     line.close()
 
@@ -139,7 +143,7 @@ def the_console_is_the_console(bench):
             before += 1
             bench.wait_for(lambda: bench.printed().count("linkd") >= before, "pidin's answer")
         time.sleep(0.5)
-        out, err = one.communicate(timeout=60)
+        out, err = one.communicate(timeout=SLOW)
     line.close()
     out = out.replace("\r\n", "\n")
     expect(one.returncode == 0, err)
@@ -164,8 +168,8 @@ def the_kernel_is_heard(bench):
         bench.wait_for(lambda: "backtrace:" in "".join(lines), "the report's end")
     finally:
         one.stdin.close()
-        ear.join(60)
-        one.wait(60)
+        ear.join(SLOW)
+        one.wait(SLOW)
     expect(one.returncode == 0, one.stderr.read())
 
 
@@ -176,7 +180,7 @@ def a_capture_over_a_bad_line(bench):
     one = bench.start("capture", "-t", "unix:" + line.path, "-o", path)
     time.sleep(0.5)
     bench.type("tracelogger -s 2 -F 1 -F 2 -f link:x/y.kev\r")
-    out, err = one.communicate(timeout=120)
+    out, err = one.communicate(timeout=SLOW)
     bench.unplug(line)
     expect(one.returncode == 0, f"{one.returncode}: {err}")
     said = re.compile(r"tracelogger: (\d+) events, (\d+) lost.* (\d+) bytes in link:x/y.kev")
@@ -204,7 +208,7 @@ def a_plug_pulled_amid_a_capture(bench):
         bench.type("pidin\r")  # something to log
         time.sleep(0.3)
     line.pull()
-    out, err = one.communicate(timeout=30)
+    out, err = one.communicate(timeout=SLOW)
     line.close()
     expect(one.returncode == 1, f"status {one.returncode}: {err}")
     expect("INCOMPLETE" in err and "the line was closed" in err, err)
@@ -220,26 +224,34 @@ def a_plug_pulled_amid_bytes(bench):
         one = bench.start("link", "-t", "unix:" + line.path, "--bytes", "1000000")
         bench.wait_for(lambda: line.bytes["up"] > 3000, "some bytes")
         line.pull()
-        out, err = one.communicate(timeout=30)
+        out, err = one.communicate(timeout=SLOW)
         line.close()
         expect(one.returncode == 1, f"status {one.returncode}: {out}")
         expect("the line was closed" in err and line.path in err, err)
         expect("as they should be" not in out, out)
 
 
+def wait_for_words(console):
+    """A console that is open: the shell has answered an empty line."""
+    console.stdin.write("\n")
+    console.stdin.flush()
+    expect(select.select([console.stdout], [], [], SLOW)[0], "the console says nothing")
+
+
 def a_target_that_stops(bench):
     one = bench.start("console", "-t", "unix:" + bench.raw, stdin=subprocess.PIPE)
-    bench.wait_for(bench.brokers, "a broker")
-    time.sleep(1)
+    wait_for_words(one)
     bench.qemu.send_signal(signal.SIGSTOP)
-    out, err = one.communicate(timeout=30)
+    out, err = one.communicate(timeout=SLOW)
     bench.qemu.send_signal(signal.SIGCONT)
     expect(one.returncode == 0 or "went silent" in err, err)
-    one = bench.start("link", "-t", "unix:" + bench.raw, "--bytes", "100000000")
-    time.sleep(1)
+    line = bench.line()
+    one = bench.start("link", "-t", "unix:" + line.path, "--bytes", "100000000")
+    bench.wait_for(lambda: line.bytes["up"] > 3000, "some bytes")
     bench.qemu.send_signal(signal.SIGSTOP)
-    out, err = one.communicate(timeout=30)
+    out, err = one.communicate(timeout=SLOW)
     bench.qemu.send_signal(signal.SIGCONT)
+    line.close()
     expect(one.returncode == 1 and "the target went silent" in err, f"{one.returncode}: {err}")
     who_is_there(bench)
 
@@ -280,7 +292,7 @@ def stop_reading_and_go(bench):
     line.hold()
     time.sleep(0.3)
     line.pull()
-    one.communicate(timeout=30)
+    one.communicate(timeout=SLOW)
     line.close()
 
 
@@ -335,15 +347,18 @@ def no_service(bench):
     """linkd has four consoles to give."""
     ones = [bench.start("console", "-t", "unix:" + bench.raw, stdin=subprocess.PIPE)
             for _ in range(4)]
-    time.sleep(1)
+    for one in ones:
+        wait_for_words(one)
     done = bench.kymo("console", "-t", "unix:" + bench.raw, stdin=subprocess.DEVNULL)
     for one in ones:
-        one.communicate(timeout=30)
+        one.communicate(timeout=SLOW)
     expect(done.returncode == 1 and "too many channels" in done.stderr, done.stderr)
 
 
 def a_line_of_115200_baud(bench):
-    """The share of the line's bytes that are the message's; how full the line was is reported."""
+    """The share of the line's bytes that are the message's, and how full the line was, are reported:
+    what a late answer has sent again is a slow host's fault. test/link/test_rules.c has the share
+    that there must be, in a time of its own."""
     line = bench.line(pace=BAUD_BYTES)
     amount = 60000
     done = bench.kymo("link", "-t", "unix:" + line.path, "--bytes", str(amount))
@@ -352,8 +367,6 @@ def a_line_of_115200_baud(bench):
     share = amount / line.bytes["up"]
     rate = float(re.search(r"([\d.]+) bytes/s", done.stdout).group(1)) / BAUD_BYTES
     print(f"  {share:.1%} of the bytes on the line, {rate:.1%} of its speed")
-    least = 0.9
-    expect(share >= least, f"{share:.1%} of the line's bytes")
 
 
 TESTS = [who_is_there, bytes_over_a_good_line, bytes_over_a_bad_line,

@@ -20,7 +20,8 @@ class Machine:
         os.makedirs(folder, exist_ok=True)
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
-        self.board, self.dir, self.deadline = board, folder, deadline
+        self.board, self.dir = board, folder
+        self.deadline = guest.patience.seconds(deadline)
         self.window, self.window_bytes = WINDOWS[board]
         build = os.path.join(ROOT, "build", board)
         with open(os.path.join(build, "qemu.args")) as f:
@@ -50,7 +51,7 @@ class Machine:
         until = time.monotonic() + self.deadline
         while b"\n" not in self.buffer:
             if not select.select([self.qmp], [], [], max(0, until - time.monotonic()))[0]:
-                raise AssertionError(f"nothing from the emulator in {self.deadline} s")
+                raise AssertionError(f"nothing from the emulator in {self.deadline:.0f} s")
             got = self.qmp.recv(65536)
             if not got:
                 raise AssertionError("the emulator has ended")

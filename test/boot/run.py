@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boots images under QEMU and judges what they print and record.
 
-run.py [--jobs N] [--list] [--variant=V] BOARD [SUITE...]
+run.py [--jobs N] [--list] [--variant=V] [--icount | --threads] [--soak] BOARD [SUITE...]
 
 A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
 Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such line is one test, and
 so is every check. Everything of one boot is in build/check/boot/BOARD.SUITE/: console.txt,
-trace.kev, the command. The last line is `N passed, N failed`.
+trace.kev, the command. --threads: only the boots whose CPUs are real threads; --icount: only the
+others. Without names, the suites of `make check` boot, with --soak those of `make soak`. The last
+line is `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
@@ -20,6 +22,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import patience  # noqa: E402
 import suites  # noqa: E402
 from guest import image_elf  # noqa: E402
 
@@ -88,7 +92,7 @@ class Boot:
             qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out,
                                     stderr=subprocess.STDOUT)
             try:
-                self.status = qemu.wait(self.suite.timeout)
+                self.status = qemu.wait(patience.seconds(self.suite.timeout))
             except subprocess.TimeoutExpired:
                 qemu.kill()
                 qemu.wait()
@@ -107,7 +111,7 @@ def judge(boot):
             name, verdict, reason = found.groups()
             results.append((name, None if verdict == "ok" else reason or "failed"))
     if boot.status is None:
-        results.append(("ends", f"still running after {suite.timeout} s"))
+        results.append(("ends", f"still running after {boot.seconds:.0f} s"))
     elif boot.status != suite.status:
         results.append(("ends", f"status {boot.status}, not {suite.status}"))
     else:
@@ -153,11 +157,16 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--variant", default="", help="boot from build/BOARD<variant>")
+    parser.add_argument("--icount", action="store_true", help="no boots on real threads")
+    parser.add_argument("--threads", action="store_true", help="only boots on real threads")
+    parser.add_argument("--soak", action="store_true", help="the suites of `make soak`")
     parser.add_argument("board")
     parser.add_argument("suites", nargs="*")
     args = parser.parse_args()
     chosen = [s for s in suites.SUITES if args.board in s.boards
-              and (s.name in args.suites if args.suites else not s.soak)]
+              and (s.name in args.suites if args.suites else s.soak == args.soak)
+              and not (args.icount and s.mode == "multi")
+              and not (args.threads and s.mode != "multi")]
     Boot.variant = args.variant
     if args.list:
         for s in chosen:
@@ -170,8 +179,8 @@ def main():
         return 2
     passed = failed = 0
     # A multi-threaded emulator wants the machine's CPUs: those boots run one at a time.
-    single = [s for s in chosen if s.mode == "icount"]
-    multi = [s for s in chosen if s.mode != "icount"]
+    single = [s for s in chosen if s.mode != "multi"]
+    multi = [s for s in chosen if s.mode == "multi"]
     with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
         for done in pool.map(lambda s: work(args.board, s), single):
             p, f = report(args.board, *done)
@@ -179,7 +188,7 @@ def main():
     for s in multi:
         p, f = report(args.board, *work(args.board, s))
         passed, failed = passed + p, failed + f
-    if not args.suites:
+    if not (args.suites or args.threads or args.soak):
         missing = suites.missing_rows(args.board)
         print(f"{args.board}: every event row fires: " + ("ok" if not missing else "FAIL, never: " +
                                                           ", ".join(missing)))

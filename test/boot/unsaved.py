@@ -19,8 +19,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import kev  # noqa: E402
-from disk import KYMO, Disk, extract, kymo, listed  # noqa: E402
-from guest import ROOT, expect, run_tests  # noqa: E402
+from disk import KYMO, Disk, extract, kymo, listed, suite_name  # noqa: E402
+from guest import ROOT, expect, patience, run_tests  # noqa: E402
 
 PROMPT = "`help` lists"
 WINDOW = (0x40200000, 0x800000)
@@ -30,7 +30,7 @@ class Machine(Disk):
     """With a disk of a full log, and its link's other end."""
 
     def __init__(self, board, name, frames, options=""):
-        folder = os.path.join(ROOT, "build/check/disk", board)
+        folder = os.path.join(ROOT, "build/check", suite_name(), board)
         shutil.rmtree(os.path.join(folder, "kymo"), ignore_errors=True)
         with open(os.path.join(ROOT, "build", board, "qemu.link")) as link:
             line = ["-chardev", "socket,id=link,path=link,server=on,wait=off", *link.read().split()]
@@ -99,7 +99,8 @@ def nowhere_to_go(machine, slots):
 def a_host_without_room(machine, slots):
     with machine.host("-o", "/dev/full") as host:
         done, count = machine.recover("-f link:full.kev", "No space left")
-        expect(host.wait(30) == 1 and "No space left" in host.stderr.read(), "the host's word")
+        expect(host.wait(patience.seconds(30)) == 1 and "No space left" in host.stderr.read(),
+               "the host's word")
     expect(done < count == len(slots) // 16, f"{done} of {count}")
 
 
@@ -136,7 +137,7 @@ def saved_over_the_link(machine, slots):
     with machine.host("-o", path) as host:
         machine.run("tracelogger --recover -f link:crash.kev",
                     rf"{len(slots) // 16} slots in link:crash.kev\n")
-        expect(host.wait(30) == 0, "the host says that it isn't whole")
+        expect(host.wait(patience.seconds(30)) == 0, "the host says that it isn't whole")
     whole(path, slots)
     machine.run("tracelogger --recover -f none.kev", "no earlier boot has left anything")
 

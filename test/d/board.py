@@ -20,6 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(ROOT, "test"), os.path.join(ROOT, "test/boot")]
+import emulator  # noqa: E402
+import patience  # noqa: E402
 import temporary  # noqa: E402,F401
 from guest import image_elf  # noqa: E402
 # What the rows need.
@@ -48,7 +50,7 @@ class Booted:
         build = os.path.join(ROOT, "build", self.board)
         with open(build + "/qemu.args", encoding="utf-8") as args, \
                 open(build + "/qemu.link", encoding="utf-8") as link:
-            return [*args.read().split(),
+            return [*args.read().split(), *emulator.cpu_arguments(),
                     "-chardev", f"socket,id=link,path={self.folder}/link,server=on,wait=off",
                     *link.read().split(), "-kernel", image_elf(build, self.image),
                     "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
@@ -56,7 +58,7 @@ class Booted:
     def __enter__(self):
         self.qemu = subprocess.Popen(self.command(), cwd=self.folder, stdin=subprocess.DEVNULL,
                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 60
+        until = time.monotonic() + patience.seconds(60)
         ask = [os.path.join(ROOT, "build", "kymo"), "link", "-t", self.spec]
         while subprocess.run(ask, capture_output=True, check=False).returncode:
             if time.monotonic() > until:

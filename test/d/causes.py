@@ -25,13 +25,14 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(ROOT, "test"), HERE]
 import temporary  # noqa: E402,F401
 import board  # noqa: E402
+import patience  # noqa: E402
 import cause_rows  # noqa: E402
 
 KYMO = os.path.join(ROOT, "build/kymo")
 CPUS = {"mps2-an386": 1, "virt-a64": 4}
 CHILDREN = ("child", "fault_child", "killed", "alarmed", "dumper")
 AT_ONCE = 12  # probes of a D program
-HANGS = 120  # seconds
+HANGS = patience.seconds(120)
 RACES = 30  # passes
 MOST = 300  # firings that are printed of a step
 MAGIC = "0x6b796d6f"

@@ -23,7 +23,9 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(ROOT, "test")]
+import emulator  # noqa: E402
+import patience  # noqa: E402
 import provider_rows  # noqa: E402
 
 LINES = {
@@ -31,7 +33,7 @@ LINES = {
                  "-device", "virtserialport,chardev=link,name=kymo.link"],
     "mps2-an386": ["-serial", "chardev:link"],
 }
-SLOW = 120  # seconds: a hang detector
+SLOW = patience.seconds(120)  # a hang detector
 # What a script's output has whatever the workload does, beside a figure.
 HEADINGS = {
     "errors": r"^of \d+ calls$", "interrupts": r"ns in the kernel", "inversion": r"^BY +PID",
@@ -53,7 +55,7 @@ class Board:
             if os.path.exists(f"{self.dir}/{name}"):
                 os.unlink(f"{self.dir}/{name}")
         with open(f"build/{self.name}/qemu.args", encoding="utf-8") as f:
-            command = f.read().split()
+            command = f.read().split() + emulator.cpu_arguments()
         command += ["-chardev", f"socket,id=link,path={self.dir}/link,server=on,wait=off"]
         command += LINES[self.name] + ["-kernel", f"build/{self.name}/work.elf"]
         with open(f"{self.dir}/console.txt", "wb") as console:

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Imported by the tests in Python: how long to wait before something is said to hang.
+
+A hang detector is given for a quiet machine of the usual speed. A slow or busy machine is waited for
+longer, by KYMO_PATIENCE, which scripts/check measures once; a test that runs by itself measures it.
+No verdict hangs on such a time but that something never comes."""
+import os
+import time
+
+LEAST = 4      # the factor of a machine that is as fast as it may be: its load may change
+USUAL = 0.05   # seconds that spin() takes on a quiet machine
+
+
+def spin():
+    """How long a fixed piece of work takes."""
+    began = time.monotonic()
+    total = 0
+    for n in range(1000000):
+        total += n
+    return time.monotonic() - began
+
+
+def measured():
+    return LEAST * max(1, sum(spin() for _ in range(5)) / 5 / USUAL)
+
+
+FACTOR = float(os.environ.get("KYMO_PATIENCE") or measured())
+
+
+def seconds(quiet):
+    """How long to wait for what takes less than this on a quiet machine."""
+    return quiet * FACTOR
