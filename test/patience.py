@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Imported by the tests in Python: how long to wait before something is said to hang.
 
-A hang detector is given for a quiet machine of the usual speed. A slow or busy machine is waited for
-longer, by KYMO_PATIENCE, which scripts/check measures once; a test that runs by itself measures it.
-No verdict hangs on such a time but that something never comes."""
+A test gives its hang detectors for a quiet machine of the usual speed. KYMO_PATIENCE is the factor
+by which they are longer on this one: scripts/check measures it once, and a test that runs by itself
+measures it, too. Such a time decides nothing but that something never comes."""
 import os
 import time
 

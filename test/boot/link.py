@@ -356,9 +356,9 @@ def no_service(bench):
 
 
 def a_line_of_115200_baud(bench):
-    """The share of the line's bytes that are the message's, and how full the line was, are reported:
-    what a late answer has sent again is a slow host's fault. test/link/test_rules.c has the share
-    that there must be, in a time of its own."""
+    """The share of the line's bytes that are the message's, and how full the line was, are only
+    printed: a slow host answers late, and bytes are sent again. test/link/test_rules.c checks the
+    share, in a time of its own."""
     line = bench.line(pace=BAUD_BYTES)
     amount = 60000
     done = bench.kymo("link", "-t", "unix:" + line.path, "--bytes", str(amount))
