@@ -20,6 +20,20 @@ V ?= 0
 Q := $(if $(filter 0,$(V)),@)
 export V
 
+# ---- one build at a time -------------------------------------------------------------------------
+#
+# Two makes that build would write the same files, so one waits for the other. These goals hold no
+# lock while they run: they start makes that do.
+UNLOCKED := demo check run gdb bench bench-long bench-host soak fuzz help list-unit list-boards
+ifneq ($(if $(filter build,$(KYMO_LOCKS)),,$(filter-out $(UNLOCKED),$(or $(MAKECMDGOALS),all))),)
+
+.PHONY: locked-build $(or $(MAKECMDGOALS),all)
+$(or $(MAKECMDGOALS),all): locked-build ; @:
+locked-build:
+	+@scripts/locked -q build $(MAKE) --no-print-directory $(MAKECMDGOALS)
+
+else # to the end of this file
+
 board_make = +$(Q)$(MAKE) --no-print-directory -f scripts/board.mk BOARD=$(1) $(2)
 
 ##@ Goals
@@ -29,7 +43,7 @@ all: boards host ## build the images of all boards and build/kymo
 .PHONY: demo
 demo: ## install what is missing, build, boot virt-a64 and trace a workload
 	$(Q)scripts/setup.sh build
-	$(Q)scripts/demo
+	$(Q)scripts/locked demo scripts/demo
 
 .PHONY: check
 check: ## all checks and tests; the last line says how many passed and failed
@@ -46,26 +60,26 @@ run: ## boot BOARD=<board> IMAGE=<image> with the console here (^C ends it)
 gdb: ## the same, stopped at the first instruction, with gdb attached
 	$(Q)scripts/setup.sh gdb
 	+$(Q)$(MAKE) -s --no-print-directory image host
-	$(Q)scripts/gdb $(BOARD) $(IMAGE)
+	$(Q)scripts/locked -n gdb-$(BOARD) scripts/gdb $(BOARD) $(IMAGE)
 
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json
 	$(Q)scripts/setup.sh check
 	+$(Q)$(MAKE) -s boards host without-d $(B)/bench/count.so $(B)/bench/share.so $(B)/bench/d_bench
-	$(Q)test/bench/bench
-	$(Q)test/bench/sustained
+	$(Q)scripts/locked check test/bench/bench
+	$(Q)scripts/locked check test/bench/sustained
 
 .PHONY: bench-long
 bench-long: ## capture 10^7 events of a busy system to a disk: loss, rates, whose the instructions are
 	$(Q)scripts/setup.sh check
 	+$(Q)$(MAKE) -s boards host $(B)/bench/share.so
-	$(Q)test/bench/sustained --long
+	$(Q)scripts/locked check test/bench/sustained --long
 
 .PHONY: bench-host
 bench-host: ## kymo print and stat beside babeltrace2: events per second and their ratio
 	$(Q)scripts/setup.sh bench
 	+$(Q)$(MAKE) -s boards host $(B)/tools/kev2ctf
-	$(Q)test/bench/host_ratio.py
+	$(Q)scripts/locked check test/bench/host_ratio.py
 
 .PHONY: soak
 soak: ## what takes too long for make check, in rounds for SOAK=<minutes> (default 10)
@@ -75,7 +89,7 @@ soak: ## what takes too long for make check, in rounds for SOAK=<minutes> (defau
 .PHONY: fuzz
 fuzz: ## random inputs for FUZZ=<minutes> (default 10); SEED=<n> repeats a round
 	$(Q)scripts/setup.sh fuzz
-	$(Q)test/fuzz/run $(or $(FUZZ),10) $(SEED)
+	$(Q)scripts/locked check test/fuzz/run $(or $(FUZZ),10) $(SEED)
 
 .PHONY: size
 size: boards tools ## sizes of every kernel and program
@@ -194,3 +208,5 @@ list-unit:
 .PHONY: list-boards
 list-boards:
 	@echo $(BOARDS)
+
+endif # one build at a time

@@ -71,6 +71,7 @@ static void boot_close(struct wire *wire)
         while (waitpid(w->qemu, NULL, 0) < 0 && errno == EINTR) {
         }
     }
+    run_release(&w->run);
     if (*w->folder) {
         remove_folder(w);
     }

@@ -70,9 +70,9 @@ static int args_file(struct run *run, const char *name)
 }
 
 /* unix:PATH or tcp:HOST:PORT as one of QEMU's sockets, which waits for nobody. */
-static int chardev_text(const struct run *run, char *text, size_t room)
+static int chardev_text(struct run *run, char *text, size_t room)
 {
-    char here[PATH_MAX];
+    char here[PATH_MAX], path[PATH_MAX];
     const char *rest = strchr(run->link, ':') + 1;
     const char *port = strrchr(rest, ':');
     int length;
@@ -84,12 +84,21 @@ static int chardev_text(const struct run *run, char *text, size_t room)
     if (strncmp(run->link, "tcp:", 4) == 0) {
         length = snprintf(text, room, "socket,id=link,host=%.*s,port=%s,server=on,wait=off",
                           (int)(port - rest), rest, port + 1);
-    } else if (rest[0] != '/' && getcwd(here, sizeof(here))) {
-        length = snprintf(text, room, "socket,id=link,path=%s/%s,server=on,wait=off", here, rest);
-    } else {
-        length = snprintf(text, room, "socket,id=link,path=%s,server=on,wait=off", rest);
+        return length < (int)room ? 0 : -1;
     }
-    return length < (int)room ? 0 : -1;
+    if (rest[0] == '/') {
+        length = snprintf(path, sizeof(path), "%s", rest);
+    } else {
+        length = getcwd(here, sizeof(here))
+                     ? snprintf(path, sizeof(path), "%.2000s/%.2000s", here, rest)
+                     : PATH_MAX;
+    }
+    if (length >= PATH_MAX) {
+        kymo_error("--link %s: the path is too long", run->link);
+        return -1;
+    }
+    snprintf(text, room, "socket,id=link,path=%s,server=on,wait=off", path);
+    return run_hold_link(run, path);
 }
 
 /* The link's device stands in <board>/qemu.link. */
@@ -124,7 +133,8 @@ static int disk_args(struct run *run)
                    errno == ENOENT ? "; make one: truncate -s 64M FILE" : "");
         return -1;
     }
-    if (realpath(run->disk, path) == NULL || args_file(run, "qemu.disk") != 0) {
+    if (realpath(run->disk, path) == NULL || args_file(run, "qemu.disk") != 0 ||
+        run_hold_path(run, path, "") != 0) {
         return -1;
     }
     if (run->argc == before) {

@@ -4,6 +4,7 @@
  * itself when the time is up. Signals are taken with sigtimedwait(), so nothing runs in a handler.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,13 @@ static void child_exec(struct run *run, pid_t parent, const sigset_t *mask)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(127);
+    }
+    /* In the background of a terminal QEMU would be stopped as soon as it sets the terminal's
+     * modes. */
+    if (isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+        int null = open("/dev/null", O_RDONLY);
+
+        dup2(null, STDIN_FILENO);
     }
     if (chdir(run->dir) != 0) {
         fprintf(stderr, "kymo: %s: %s\n", run->dir, strerror(errno));
@@ -112,7 +120,8 @@ int run_child(struct run *run)
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGQUIT);
     sigprocmask(SIG_BLOCK, &signals, &before);
-    terminal = terminal && tcgetattr(STDIN_FILENO, &modes) == 0;
+    terminal =
+        terminal && tcgetpgrp(STDIN_FILENO) == getpgrp() && tcgetattr(STDIN_FILENO, &modes) == 0;
     fflush(NULL);
     pid = fork();
     if (pid == 0) {

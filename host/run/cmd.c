@@ -180,6 +180,7 @@ static int boot(struct run *run)
         run_place_tell(run);
     }
     run_place_remove(run);
+    run_release(run);
     run_args_free(run);
     return status;
 }

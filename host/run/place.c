@@ -31,21 +31,34 @@ static int absolute_path(const char *path, char *to, size_t room)
     return len < (int)room ? 0 : -1;
 }
 
-/* The capture is made empty now: a boot without one must not leave an old one behind. */
+/* The capture is made empty now, once no other run writes it: a boot without one must not leave an
+ * old one behind. */
 static int capture_prepare(struct run *run, char *target, size_t room)
 {
+    struct stat st;
     int fd;
 
     if (absolute_path(run->capture, target, room) != 0) {
         kymo_error("%s: the path is too long", run->capture);
         return -1;
     }
-    fd = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) {
+    fd = open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || fstat(fd, &st) != 0) {
         kymo_error("%s: cannot write: %s", run->capture, strerror(errno));
         return -1;
     }
-    close(fd);
+    if (!S_ISREG(st.st_mode)) { /* a device or a pipe */
+        close(fd);
+        return 0;
+    }
+    if (run_hold(run, fd, run->capture, ": --capture with another name") != 0) {
+        close(fd);
+        return -1;
+    }
+    if (ftruncate(fd, 0) != 0) {
+        kymo_error("%s: cannot write: %s", run->capture, strerror(errno));
+        return -1;
+    }
     return 0;
 }
 
@@ -77,6 +90,9 @@ static int board_place(struct run *run)
     char path[PATH_MAX + 16];
 
     if (snprintf(run->dir, sizeof(run->dir), "%.2000s/%.200s", run->home.boards, run->board) < 0) {
+        return -1;
+    }
+    if (run_hold_path(run, run->dir, ": --capture FILE gives a run a folder of its own") != 0) {
         return -1;
     }
     capture_path(run, path);

@@ -11,6 +11,7 @@
 #include "host/kymo.h"
 
 #define RUN_ARGS_MAX 256
+#define RUN_HOLDS 4
 #define RUN_TIMEOUT 124 /* exit status, as timeout(1)'s */
 
 struct run {
@@ -26,6 +27,9 @@ struct run {
     int argc;
     char dir[PATH_MAX]; /* QEMU's working directory */
     bool dir_is_temporary;
+    int held[RUN_HOLDS]; /* locked files */
+    unsigned holds;
+    char link_lock[PATH_MAX]; /* a file beside the link's socket; empty: none is held */
 };
 
 /* build.c: finds the boards' folder; builds the image, unless it is an installed one, and sets
@@ -39,6 +43,12 @@ void run_args_free(struct run *run);
 int run_place(struct run *run);
 void run_place_tell(const struct run *run); /* the capture that the boot has left there */
 void run_place_remove(struct run *run);
+/* hold.c: this run alone has the file from here on, or -1 after a message that names the process
+ * that has it, with a remedy that begins with its punctuation. run_hold() keeps the descriptor. */
+int run_hold(struct run *run, int fd, const char *path, const char *remedy);
+int run_hold_path(struct run *run, const char *path, const char *remedy);
+int run_hold_link(struct run *run, const char *path); /* of a unix socket, absolute */
+void run_release(struct run *run);
 /* child.c: starts QEMU, waits within the time; returns the exit status. */
 int run_child(struct run *run);
 
