@@ -113,8 +113,9 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z].*:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 	@echo "  make soak has, beside what is a sample in make check:"
 	@awk '$$1 == "soak" || $$1 == "once" { $$1 = $$2 = ""; print "  " $$0 }' scripts/suites
-	@awk 'BEGIN { RS = " Suite\\(" } /soak=True/ { split($$0, part, "\""); \
-		print "    boot " part[2] ": " part[4] }' test/boot/suites.py
+	@awk 'BEGIN { RS = " Suite\\("; printf "    the boots of run.py --soak:" } \
+		/soak=True/ { split($$0, part, "\""); printf " " part[2] } \
+		END { print "" }' test/boot/suites.py | fold -s -w 100
 	@echo "  images: $$($(MAKE) -s --no-print-directory -f scripts/board.mk BOARD=$(BOARD) list-images)"
 	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import zlib
 
+from guest import patience
 from machine import ROOT
 from window import HEADER, RING
 
@@ -45,7 +46,8 @@ class Desk:
         if os.path.exists(self.capture):
             os.unlink(self.capture)
         done = subprocess.run([KYMO, "extract", "--core", self.image, "-o", self.capture, *options],
-                              capture_output=True, text=True, errors="replace", timeout=60)
+                              capture_output=True, text=True, errors="replace",
+                              timeout=patience.seconds(60))
         if done.returncode not in (0, 1) or "Sanitizer" in done.stderr or \
                 "runtime error" in done.stderr:
             raise AssertionError(f"status {done.returncode}: {done.stderr[-600:]}")
@@ -57,7 +59,8 @@ class Desk:
 
     def check_capture(self):
         done = subprocess.run([KYMO, "print", self.capture], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, errors="replace", timeout=60)
+                              stderr=subprocess.PIPE, text=True, errors="replace",
+                              timeout=patience.seconds(60))
         if done.returncode != 0 or done.stderr:
             raise AssertionError(f"kymo print of it: {done.returncode}: {done.stderr[-600:]}")
 

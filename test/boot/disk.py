@@ -264,7 +264,8 @@ def the_disk_is_pulled(board):
         disk.close()
     expect(incomplete and int(incomplete.group(1)) > 0, console[-500:])
     found = listed(disk.image)
-    expect(len(found) == 1 and found[0][1] == int(written.group(2)) and found[0][3] == "cut",
+    # A frame may have reached the disk whose flush failed: it is there, and not acknowledged.
+    expect(len(found) == 1 and found[0][1] >= int(written.group(2)) and found[0][3] == "cut",
            f"{found}: {said.group()}")
     done = extract(disk.image, 1, disk.image + ".kev")
     expect(done.returncode == 0 and events_of(disk.image + ".kev")[0] > 1000, done.stderr)

@@ -19,6 +19,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "test"))
+import patience  # noqa: E402
 import temporary  # noqa: E402,F401
 SCALARS = ["char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long",
            "unsigned long", "long long", "int8_t", "uint16_t", "int32_t", "uint64_t", "enum color"]
@@ -151,7 +152,7 @@ def compare(options, seed, folder):
     elf = ["--elf", c_program] if from_elf else []
     done = subprocess.run([options.kymo, "dtrace", "-t", "self", "-q", "-b", "8m", *elf,
                            "-s", d_file],
-                          capture_output=True, timeout=120)
+                          capture_output=True, timeout=patience.seconds(120))
     got, wanted = done.stdout.decode().split("\n"), wanted.strip().split("\n")
     bad = [] if done.returncode == 0 and not done.stderr else [done.stderr.decode()[:1000]]
     for n, (d, c) in enumerate(zip(got, wanted)):

@@ -20,6 +20,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "test"))
+import patience  # noqa: E402
 import temporary  # noqa: E402,F401
 TYPES = {  # name: (bytes, signed)
     "char": (1, True), "unsigned char": (1, False), "short": (2, True),
@@ -142,7 +143,7 @@ def compare(options, seed, folder):
     subprocess.run([options.cc, "-w", "-O0", "-fwrapv", "-o", c_program, c_file], check=True)
     wanted = subprocess.run([c_program], capture_output=True, check=True).stdout.decode()
     done = subprocess.run([options.kymo, "dtrace", "-t", "self", "-q", "-b", "8m", "-s", d_file],
-                          capture_output=True, timeout=120)
+                          capture_output=True, timeout=patience.seconds(120))
     got = done.stdout.decode().split("\n")
     bad = [] if done.returncode == 0 and len(got) > options.count else [done.stderr.decode()]
     for (first, shown), d, c in zip(statements, got, wanted.split("\n")):

@@ -14,6 +14,10 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test"))
+import patience  # noqa: E402
+
 NUMBERS = ("0 1 -1 5 255 -128 65536 0x7fffffff -0x80000000 0x7fffffffffffffff (char)-3 (short)300 "
            "(-0x7fffffffffffffff-1) (uint64_t)-1 'a' pid timestamp epid").split()
 FUNCTIONS = ("count()", "sum(N)", "min(N)", "max(N)", "avg(N)", "stddev(N)", "quantize(N)",
@@ -112,7 +116,8 @@ def try_one(kymo, seed):
     text, words = Program(rand).text, options(rand)
     try:
         done = subprocess.run([kymo, "dtrace", "-t", "self", *words, "-n", text],
-                              capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+                              capture_output=True, stdin=subprocess.DEVNULL,
+                              timeout=patience.seconds(60))
     except subprocess.TimeoutExpired:
         return f"hangs: {words}\n{text}"
     errors = done.stderr.decode(errors="replace")

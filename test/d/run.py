@@ -7,8 +7,8 @@ run.py [--kymo PROGRAM] [--jobs N] [--target SPEC] [--set OPTION=VALUE]...
 
 NAME: only rows whose names contain one of them. --target: against this target instead of self; with
 --set a board's smaller defaults are set to those that the rows count on. --kind: what it is, below.
---every: only each Nth row. A target that does not answer any more ends the run, which has failed
-then, and so has every row that was left.
+--every: only each Nth row, beginning with one that KYMO_SAMPLE=n says. A target that does not
+answer any more ends the run, which has failed then, and so has every row that was left.
 
 A row:
 
@@ -60,6 +60,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "test"))
+import patience  # noqa: E402
 import temporary  # noqa: E402,F401
 KINDS = ("ilp32", "uchar", "board")
 KEYS = ("args", "status", "tag", "expect", "raw", "self", "here", "lp64", "ilp32", "alone")
@@ -228,7 +229,8 @@ def run(row, kymo, common):
         try:
             words = [w.replace(script, "script.d") for w in arguments(row, "script.d")]
             done = subprocess.run([kymo, "dtrace"] + (common if words else []) + words, cwd=folder,
-                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                  stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=patience.seconds(60),
                                   start_new_session=True,
                                   env=dict(os.environ, TZ="UTC", LC_ALL="C", TERM="xterm"))
         except subprocess.TimeoutExpired:
@@ -271,16 +273,21 @@ def left_out(row, target, kinds):
     return row.only_here
 
 
+def sample(rows, every):
+    """Each Nth row; which is the first changes with each commit (scripts/check)."""
+    return rows[int(os.environ.get("KYMO_SAMPLE", 0)) % every::every]
+
+
 def choose(options):
     rows = []
     for name in sorted(os.listdir(os.path.join(HERE, "rows"))):
         path = os.path.join(HERE, "rows", name)
         if name.endswith(".tags"):
-            rows += parse_tags(path)[::options.every_tag] if options.every_tag else []
+            rows += sample(parse_tags(path), options.every_tag) if options.every_tag else []
         elif not options.only_tags:
             rows += parse(path)
     rows = [r for r in rows if not options.names or any(n in r.name for n in options.names)]
-    rows = rows[::options.every]
+    rows = sample(rows, options.every)
     for row in rows:
         for kind in [k for k in reversed(KINDS) if k in options.kind]:
             row.out = row.others.get(("out", kind), row.out)

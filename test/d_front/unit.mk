@@ -5,10 +5,11 @@
 D_FRONT_NAMES := $(patsubst test/d_front/%_test.c,%,$(sort $(wildcard test/d_front/*_test.c)))
 D_FRONT_TESTS := $(D_FRONT_NAMES:%=$(B)/unit/d_front_%)
 UNIT_TESTS += $(D_FRONT_TESTS)
-D_FRONT_FLAGS := $(HOST_CFLAGS) -I$(HOST_D_GEN) -fsanitize=address,undefined \
+D_FRONT_FLAGS := $(HOST_CFLAGS) -O1 -I$(HOST_D_GEN) -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
-D_FRONT_OBJS := $(patsubst %.c,$(B)/unit/d_front/%.o,$(HOST_D_SRCS) trace/d/glob.c \
-	trace/d/provider/rate.c host/temporary.c test/d_front/front.c)
+# The compiler's objects are those of build/kymo-asan.
+D_FRONT_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_D_SRCS) trace/d/glob.c \
+	trace/d/provider/rate.c host/temporary.c) $(B)/unit/d_front/test/d_front/front.o
 
 $(B)/unit/d_front/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
 	@mkdir -p $(@D)
@@ -38,4 +39,4 @@ $(patsubst %,$(B)/unit/d_front/test/d_front/%_test.o,elf layouts): \
 $(B)/unit/d_front_elf: | $(D_FRONT_CPUS:%=$(D_FRONT_SAMPLES)/sample-%.elf)
 $(B)/unit/d_front_layouts: | $(D_FRONT_CPUS:%=$(D_FRONT_SAMPLES)/layouts-%.elf)
 
--include $(D_FRONT_OBJS:.o=.d) $(D_FRONT_NAMES:%=$(B)/unit/d_front/test/d_front/%_test.d)
+-include $(B)/unit/d_front/test/d_front/front.d $(D_FRONT_NAMES:%=$(B)/unit/d_front/test/d_front/%_test.d)

@@ -8,7 +8,7 @@ UNIT_TRACE_NAMES := ring interleave log overrun clock rows calls numbers filter 
 UNIT_TRACE32_NAMES := log clock random
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)
 UNIT_TESTS += $(UNIT_TRACE)
-UNIT_TRACE_FLAGS := $(HOST_CFLAGS) -include test/unit/yield.h \
+UNIT_TRACE_FLAGS := $(HOST_CFLAGS) -O1 -include test/unit/yield.h \
 	-DTRACE_PORT_OPS_H='"trace/port/host.h"' -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_TRACE_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace.o/%.o)
@@ -29,7 +29,7 @@ $(B)/unit/trace32_%: $(B)/unit/trace32.o/test/unit/test_%.o $(UNIT_TRACE32_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -o $@ $^ -lcmocka
 
 # Those that read what was recorded with the host's reader.
-UNIT_READER_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_READER_SRCS) host/temporary.c) \
+UNIT_READER_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_READER_SRCS) host/temporary.c) \
 	$(B)/unit/trace.o/test/unit/capture.o
 $(B)/unit/trace_rows $(B)/unit/trace_calls: $(UNIT_READER_OBJS)
 

@@ -4,7 +4,7 @@
 UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,readers_test memory_test object_test loader_test sched_test \
 	string_test)
 UNIT_TESTS += $(UNIT_KERNEL)
-UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) -DKYMO_KERNEL -DCONFIG_CPUS=4 \
+UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_kernel/fake_trace.h"' \
 	-fsanitize=address,undefined -fno-sanitize-recover=all

@@ -10,7 +10,7 @@ import struct
 import subprocess
 
 from damage import crc32c, with_header
-from guest import image_elf
+from guest import image_elf, patience
 from machine import ROOT, WINDOWS
 
 KYMO = os.path.join(ROOT, "build/kymo")
@@ -79,7 +79,7 @@ def boot(board, folder, data):
                 f"loader,file=window,addr={WINDOWS[board][0]:#x},force-raw=on", "-kernel",
                 image_elf(build, "discard")]
     done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=120)
+                          timeout=patience.seconds(120))
     text = done.stdout.decode(errors="replace").replace("\r\n", "\n")
     if done.returncode != 0:
         raise AssertionError(f"status {done.returncode}: {text[-500:]}")
