@@ -193,6 +193,9 @@ static inline void arch_request_exit(void);
 void arch_board_init(void);
 void arch_console_putc(char c); /* polled, works from any context [board] */
 int arch_console_getc(void);    /* -1: none; used by the panic prompt only [board] */
+/* Seconds since 1970 by the board's clock of the day, read at boot; 0: the board has none. [board]
+ */
+uint64_t arch_wall_clock(void);
 const char *arch_board_name(void);
 const char *arch_cpu_name(void);
 /* RAM the kernel may hand out, and the boot image (cpio) in memory. */
@@ -215,6 +218,7 @@ void arch_cache_clean(const void *start, size_t len);
 long arch_host_open(const char *path, size_t len, int mode);
 long arch_host_write(int handle, const void *buf, size_t len); /* bytes written, 0: none */
 long arch_host_close(int handle);
+long arch_host_time(void); /* seconds since 1970 on the host */
 /* Is it RAM or device memory a driver process may map? false: refuse (kernel RAM, kernel's
  * devices). */
 bool arch_device_allowed(paddr_t pa, size_t len);

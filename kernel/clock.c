@@ -71,6 +71,9 @@ void clock_init(void)
 {
     ns_per_cycle = ratio_of(NS_PER_S, arch_clock_hz());
     cycles_per_ns = ratio_of(arch_clock_hz(), NS_PER_S);
+    if (arch_wall_clock() != 0) {
+        realtime_offset = arch_wall_clock() * NS_PER_S - clock_now_ns();
+    }
 }
 
 uint64_t clock_ns_to_cycles(uint64_t ns)

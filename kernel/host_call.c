@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * HostCall(): files on the host, by semihosting. Kernel lock held. Four operations only, each with
+ * HostCall(): files on the host, by semihosting. Kernel lock held. Five operations only, each with
  * ABILITY_HOST; a handle belongs to the process that opened it and is closed when that ends.
  *
  * EPERM: without the ability; EINVAL: unknown operation or mode, empty path, NUL in it;
@@ -125,6 +125,8 @@ long ker_host_call(struct thread *self, const uintptr_t *args)
         return host_write(proc, args[1], args[2], (int)args[3]);
     case KYMO_HOST_CLOSE:
         return host_close(proc, (int)args[3]);
+    case KYMO_HOST_TIME:
+        return arch_host_time();
     case KYMO_HOST_EXIT:
         if (!process_able(proc, ABILITY_RESET)) {
             return -EPERM;

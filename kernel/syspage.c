@@ -21,6 +21,7 @@
 #define NOTE_HEADER 16 /* sizes, type and "GNU\0" of the note that the linker writes */
 
 extern const uint8_t __build_id_start[], __build_id_end[];
+extern const char boot_image_name[]; /* scripts/image.S */
 
 static const char states_text[] =
 #define STATE(number, name, text, emitted) #number " " text "\n"
@@ -36,7 +37,7 @@ static struct {
     uint32_t len;
 } parts[PARTS];
 
-_Static_assert(sizeof(struct kymo_syspage) == 184, "layout of the system page");
+_Static_assert(sizeof(struct kymo_syspage) == 216, "layout of the system page");
 
 /* Writes "number name\n" of each line that has a name; returns the length. out NULL: only that. */
 static size_t irqs_text(char *out)
@@ -129,9 +130,11 @@ static void header_init(void)
     page.skew_cycles = arch_clock_skew();
     page.word_bits = 8 * sizeof(void *);
     page.buffer_slots = TRACE_BUFFER_SLOTS;
+    page.boot_time = arch_wall_clock();
     copy_name(page.board, sizeof(page.board), arch_board_name());
     copy_name(page.cpu_name, sizeof(page.cpu_name), arch_cpu_name());
     copy_name(page.release, sizeof(page.release), KYMO_RELEASE);
+    copy_name(page.image, sizeof(page.image), boot_image_name);
 }
 
 void syspage_init(void)

@@ -81,7 +81,7 @@ $(B)/kernel/d/none/fbt_table.o $(FBT_OBJS_1): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/fbt_first.image.o: scripts/image.S
 	@mkdir -p $(@D)
 	$(Q): > $(B)/fbt_first.cpio
-	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/fbt_first.cpio"' -c -o $@ $<
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -DIMAGE='"$(B)/fbt_first.cpio"' -DIMAGE_NAME='""' -c -o $@ $<
 
 $(B)/fbt_first.elf: $(FBT_FIRST_OBJS) $(KERNEL_LD_DEPS)
 	$(call say,LD)
@@ -207,7 +207,7 @@ $(2).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 		$(addprefix boot.dif=,$(boot_dif))
 
 $(2).image.o: $(2).cpio scripts/image.S
-	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(2).cpio"' -c -o $$@ scripts/image.S
+	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(2).cpio"' -DIMAGE_NAME='"$(1)"' -c -o $$@ scripts/image.S
 
 $(2).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(2).image.o $(KERNEL_LD_DEPS) \
 		$(call kernel_elf,$(1))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The boot image (a newc cpio archive named by IMAGE) as an object file: arch_boot_image() of every
- * board returns these two symbols. Aligned so that ELF headers in it may be read as structs.
+ * board returns these two symbols. Aligned so that ELF headers in it may be read as structs. Behind
+ * it is the image's name, IMAGE_NAME, for the system page.
  */
     .section .boot_image, "a", %progbits
     .balign 4096
@@ -10,5 +11,8 @@ boot_image_start:
     .incbin IMAGE
     .global boot_image_end
 boot_image_end:
+    .global boot_image_name
+boot_image_name:
+    .asciz IMAGE_NAME
     .balign 16
     .section .note.GNU-stack, "", %progbits

@@ -51,6 +51,7 @@ int header_write_from(const struct options *options, const struct header_source 
         .args = options->args,
         .own = options->attributes,
         .own_count = options->attribute_count,
+        .now = sink_time(),
         .page = source->page,
         .rows = source->rows,
     };

@@ -46,6 +46,11 @@ int sink_open(const char *name)
     return 0;
 }
 
+uint64_t sink_time(void)
+{
+    return sink && sink->time ? sink->time() : 0;
+}
+
 int sink_write(const void *data, size_t bytes)
 {
     if (failed || !sink) {

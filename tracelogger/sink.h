@@ -29,6 +29,7 @@ struct sink {
     int (*buffer)(const void *slots, size_t count, uint32_t cpu);
     /* Several, where that is cheaper, at most SINK_TOGETHER; NULL: it isn't. */
     void (*buffers)(struct sink_buffer *buffers, unsigned count);
+    uint64_t (*time)(void); /* seconds since 1970, as the other end knows them; NULL: it doesn't */
     int (*close)(void);
     /* Ends what isn't whole, so that nobody takes it for a capture; `useless`: nothing but the
      * header was written. NULL: close() will do. */
@@ -47,6 +48,7 @@ extern struct sink_settings {
 } sink_settings;
 
 int sink_open(const char *name);
+uint64_t sink_time(void); /* seconds since 1970, 0: this sink doesn't know */
 int sink_write(const void *data, size_t bytes);
 /* Slots: as above, but if they were written in part, says how many whole ones are in the file. */
 int sink_slots(const void *slots, size_t count);

@@ -21,6 +21,13 @@ static int host_open(const char *name)
     return handle < 0 ? -1 : 0;
 }
 
+static uint64_t host_time(void)
+{
+    long seconds = HostCall(KYMO_HOST_TIME, NULL, 0, 0);
+
+    return seconds > 0 ? (uint64_t)seconds : 0;
+}
+
 static long host_write(const void *data, size_t bytes)
 {
     return HostCall(KYMO_HOST_WRITE, data, bytes, (int)handle);
@@ -46,6 +53,7 @@ static void host_abandon(bool useless)
 const struct sink sink_host = {
     .prefix = "",
     .open = host_open,
+    .time = host_time,
     .write = host_write,
     .close = host_close,
     .abandon = host_abandon,

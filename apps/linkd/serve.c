@@ -7,6 +7,11 @@
 #include "kernel/abi/sys/neutrino.h"
 #include "apps/linkd/linkd.h"
 
+#define NS_PER_S UINT64_C(1000000000)
+#define CLOCK_IS_SET \
+    UINT64_C(946684800) /* seconds: the year 2000; before, a clock counts from boot */
+#define CLOCK_MOST (UINT64_MAX / NS_PER_S)
+
 static const struct service *const services[] = {
     &service_dtrace,
     &service_console,
@@ -16,9 +21,19 @@ static const struct service *const services[] = {
 
 static const struct service *service_of[LINKD_CHANNELS];
 
+/* A board that does not know the time takes the host's. Without the ability `clock` it goes on
+ * counting from its start. */
 static void up(void *context)
 {
+    uint64_t seconds, now_ns;
+
     (void)context;
+    memcpy(&seconds, link_peer(&linkd_link)->build_id, sizeof(seconds));
+    if (seconds >= CLOCK_IS_SET && seconds < CLOCK_MOST &&
+        ClockTime(CLOCK_REALTIME_KYMO, NULL, &now_ns) == 0 && now_ns < CLOCK_IS_SET * NS_PER_S) {
+        now_ns = seconds * NS_PER_S;
+        ClockTime(CLOCK_REALTIME_KYMO, &now_ns, NULL);
+    }
 }
 
 /* With the link all that hung on it goes: consumers, captures, the console's ear. */

@@ -14,6 +14,7 @@
 #define GIC_DIST 0x08000000ul
 #define GIC_CPU 0x08010000ul
 #define UART 0x09000000ul
+#define RTC 0x09010000ul
 #define RAM 0x40000000ul
 #define RAM_MAP_MAX 0x3f00000000ul /* what the kernel's map has room for */
 #define FDT_BYTES_MAX 0x100000ul
@@ -28,8 +29,8 @@ _Static_assert(CONFIG_CPUS <= GIC_MAX_CPUS && CONFIG_CPUS <= FDT_MAX_CPUS, "more
 
 /* What a driver process may map. Not the flash, nor fw_cfg: its DMA writes anywhere. */
 static const struct a64_region driver_devices[] = {
-    {UART, 0x1000},       /* the console's own; a server may take over its input */
-    {0x09010000, 0x1000}, /* PL031 clock */
+    {UART, 0x1000}, /* the console's own; a server may take over its input */
+    {RTC, 0x1000},
     {0x09030000, 0x1000}, /* PL061 GPIO */
     {0x0a000000, 0x4000}, /* virtio-mmio */
 };
@@ -167,10 +168,31 @@ void arch_irq_unmask(unsigned irq)
 
 const char *arch_irq_name(unsigned irq)
 {
+#define VIRTIO(n) [FIRST_EXTERNAL + 16 + (n)] = "virtio" #n
     static const char *const names[] = {
-        [IRQ_IPI] = "ipi", [IRQ_TIMER] = "timer", [33] = "uart0",   [34] = "rtc",     [39] = "gpio",
-        [48] = "virtio0",  [49] = "virtio1",      [50] = "virtio2", [51] = "virtio3",
+        [IRQ_IPI] = "ipi", [IRQ_TIMER] = "timer",
+        [33] = "uart0",    [34] = "rtc",
+        [35] = "pcie0",    [36] = "pcie1",
+        [37] = "pcie2",    [38] = "pcie3",
+        [39] = "gpio",     VIRTIO(0),
+        VIRTIO(1),         VIRTIO(2),
+        VIRTIO(3),         VIRTIO(4),
+        VIRTIO(5),         VIRTIO(6),
+        VIRTIO(7),         VIRTIO(8),
+        VIRTIO(9),         VIRTIO(10),
+        VIRTIO(11),        VIRTIO(12),
+        VIRTIO(13),        VIRTIO(14),
+        VIRTIO(15),        VIRTIO(16),
+        VIRTIO(17),        VIRTIO(18),
+        VIRTIO(19),        VIRTIO(20),
+        VIRTIO(21),        VIRTIO(22),
+        VIRTIO(23),        VIRTIO(24),
+        VIRTIO(25),        VIRTIO(26),
+        VIRTIO(27),        VIRTIO(28),
+        VIRTIO(29),        VIRTIO(30),
+        VIRTIO(31),
     };
+#undef VIRTIO
     return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
 }
 
@@ -191,6 +213,12 @@ int arch_watchdog_set(unsigned ms)
 {
     (void)ms;
     return -ENOSYS;
+}
+
+/* PL031: its first register counts the seconds. */
+uint64_t arch_wall_clock(void)
+{
+    return mmio_read(device(RTC));
 }
 
 const char *arch_board_name(void)

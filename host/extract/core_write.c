@@ -44,7 +44,7 @@ static void panic_attributes(FILE *out, const struct retain *retain)
 }
 
 static void attributes(FILE *out, const struct retain *retain, const struct kymo_syspage *page,
-                       const struct core_output *output)
+                       const char *build_id, const struct core_output *output)
 {
     const char *file = output->path;
     char now[32], boot[32], args[CAPTURE_VALUE_MOST + 1];
@@ -63,13 +63,18 @@ static void attributes(FILE *out, const struct retain *retain, const struct kymo
 static void head(FILE *out, const struct retain *retain, const uint8_t *bytes, uint32_t size,
                  const struct core_output *output)
 {
+    char build_id[2 * CAPTURE_BUILD_ID_BYTES + 1] = "";
     struct kymo_syspage page;
 
     memcpy(&page, bytes, sizeof(page));
+    if (page.build_id_off <= size && page.build_id_len <= size - page.build_id_off) {
+        capture_build_id(bytes + page.build_id_off, page.build_id_len, build_id);
+    }
+    page.image[page.version < 2 ? 0 : sizeof(page.image) - 1] = '\0';
     page.board[sizeof(page.board) - 1] = page.cpu_name[sizeof(page.cpu_name) - 1] =
         page.release[sizeof(page.release) - 1] = '\0';
     page.size = size;
-    attributes(out, retain, &page, output);
+    attributes(out, retain, &page, build_id, output);
     fwrite(bytes, 1, size, out);
 }
 

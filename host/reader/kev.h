@@ -75,6 +75,7 @@ struct kev_info {
     bool clock_known;        /* false: the capture does not say; 1 GHz is assumed */
     uint64_t skew_cycles;
     char board[33], cpu_name[33], release[33];
+    char image[33]; /* name of the boot image; "": the capture is too old to say it */
     const uint8_t *build_id;
     unsigned build_id_len;
     uint64_t size, buffers;

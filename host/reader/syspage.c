@@ -11,7 +11,9 @@
 #include "kernel/abi/syspage.h"
 
 _Static_assert(offsetof(struct kymo_syspage, board) == 48, "system page layout");
-_Static_assert(sizeof(struct kymo_syspage) == 184, "system page layout");
+_Static_assert(sizeof(struct kymo_syspage) == 216, "system page layout");
+
+#define PAGE_BYTES_V1 offsetof(struct kymo_syspage, image)
 
 #define DEFAULT_HZ 1000000000u
 
@@ -74,11 +76,14 @@ static int page_check(struct kev *kev, struct kev_error *error)
 {
     uint64_t at = page_offset(kev);
 
-    if (PAGE_U32(kev, version) != KYMO_SYSPAGE_VERSION) {
-        return kev_fail(kev, error, at, "system page version %u is not known, only %d is",
-                        PAGE_U32(kev, version), KYMO_SYSPAGE_VERSION);
+    uint32_t version = PAGE_U32(kev, version);
+    size_t least = version == 1 ? PAGE_BYTES_V1 : sizeof(struct kymo_syspage);
+
+    if (version == 0 || version > KYMO_SYSPAGE_VERSION) {
+        return kev_fail(kev, error, at, "system page version %u is not known, only 1 to %d are",
+                        version, KYMO_SYSPAGE_VERSION);
     }
-    if (PAGE_U32(kev, size) > kev->syspage_len || PAGE_U32(kev, size) < 184) {
+    if (PAGE_U32(kev, size) > kev->syspage_len || PAGE_U32(kev, size) < least) {
         return kev_fail(kev, error, at, "the system page says %u bytes, the header %u",
                         PAGE_U32(kev, size), kev->syspage_len);
     }
@@ -110,6 +115,9 @@ static void page_use(struct kev *kev)
     page_text(kev, info->board, offsetof(struct kymo_syspage, board));
     page_text(kev, info->cpu_name, offsetof(struct kymo_syspage, cpu_name));
     page_text(kev, info->release, offsetof(struct kymo_syspage, release));
+    if (PAGE_U32(kev, version) > 1) {
+        page_text(kev, info->image, offsetof(struct kymo_syspage, image));
+    }
     info->build_id = kev->syspage + PAGE_U32(kev, build_id_off);
     info->build_id_len = PAGE_U32(kev, build_id_len);
     kev->buffer_slots = PAGE_U32(kev, buffer_slots);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define KYMO_SYSPAGE_MAGIC 0x4f4d594bu /* "KYMO" */
-#define KYMO_SYSPAGE_VERSION 1
+#define KYMO_SYSPAGE_VERSION 2         /* 1: without the image's name, all else is the same */
 
 struct kymo_syspage {
     uint32_t magic;
@@ -33,6 +33,7 @@ struct kymo_syspage {
     uint32_t kercalls_off, kercalls_len; /* text: one line a kernel call */
     uint32_t states_off, states_len;     /* text: "number name\n" */
     uint32_t irqs_off, irqs_len;         /* text: "number name\n" */
+    char image[32];                      /* name of the boot image; from version 2 on */
 };
 
 /*

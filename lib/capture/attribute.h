@@ -43,4 +43,15 @@ static inline void capture_date(uint64_t seconds, char text[32])
     text[strcspn(text, "\n")] = '\0';
 }
 
+/* A build id of at most 20 bytes, in hexadecimal. */
+#define CAPTURE_BUILD_ID_BYTES 20
+static inline void capture_build_id(const uint8_t *id, size_t bytes,
+                                    char text[2 * CAPTURE_BUILD_ID_BYTES + 1])
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < bytes && i < CAPTURE_BUILD_ID_BYTES; i++) {
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+    }
+}
+
 #endif

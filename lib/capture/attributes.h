@@ -6,6 +6,7 @@
  *
  *   file        where the capture goes          now, boot   dates as ctime() has them
  *   page        struct kymo_syspage *           args        the command line
+ *   build_id    the kernel's, in hexadecimal
  *
  * Others stand between the first list and the last.
  */
@@ -31,7 +32,9 @@
     A(SYS_RELEASE, "%.31s", page->release) \
     A(SYS_VERSION, "%.31s", page->release) \
     A(MACHINE, "%.31s", page->cpu_name) \
-    A(SYSPAGE_LEN, "%u", (unsigned)page->size)
+    A(SYSPAGE_LEN, "%u", (unsigned)page->size) \
+    A(IMAGE, "%.31s", page->image) \
+    A(BUILD_ID, "%s", build_id)
 #define CAPTURE_LAST_LIST(A) \
     A(TRACELOGGER_ARGS, "%s", args) \
     A(HEADER_END, "%s", "")

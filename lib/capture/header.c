@@ -12,6 +12,8 @@
 #include "lib/capture/attribute.h"
 
 #define CHUNK 256
+#define CLOCK_IS_SET \
+    UINT64_C(946684800) /* seconds: the year 2000; before, a clock counts from boot */
 
 struct out {
     capture_put_t put;
@@ -57,14 +59,28 @@ static void further_rows(const struct capture_header *header, struct out *to)
     }
 }
 
+/* When this system began, by the clock of the day that it, or its host, has; 0: nobody knows. */
+static uint64_t boot_time(const struct kymo_syspage *page, uint64_t now)
+{
+    struct timespec up = {0};
+
+    if (page->boot_time != 0 || now < CLOCK_IS_SET) {
+        return page->boot_time;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &up);
+    return now - (uint64_t)up.tv_sec;
+}
+
 static void attributes(const struct capture_header *header, const struct kymo_syspage *page,
-                       struct out *to)
+                       const char *build_id, struct out *to)
 {
     const char *file = header->file, *args = header->args;
+    uint64_t seconds = (uint64_t)time(NULL);
     char now[32], boot[32];
 
-    capture_date((uint64_t)time(NULL), now);
-    capture_date(page->boot_time, boot);
+    seconds = seconds < CLOCK_IS_SET && header->now != 0 ? header->now : seconds;
+    capture_date(seconds, now);
+    capture_date(header->page ? page->boot_time : boot_time(page, seconds), boot);
 #define A(key, ...) attribute(to, #key, __VA_ARGS__);
     CAPTURE_FIRST_LIST(A)
     own_attributes(header, to);
@@ -97,13 +113,21 @@ int capture_header_write(const struct capture_header *header, capture_put_t put,
 {
     long (*from)(uint32_t, void *, uint32_t) = header->page ? header->page : system_page;
     struct out where = {put, to, false};
+    char build_id[2 * CAPTURE_BUILD_ID_BYTES + 1];
+    uint8_t id[CAPTURE_BUILD_ID_BYTES];
     struct kymo_syspage page;
 
     if (from(0, &page, sizeof(page)) != (long)sizeof(page) || page.magic != KYMO_SYSPAGE_MAGIC ||
         page.size < sizeof(page)) {
         return 1;
     }
-    attributes(header, &page, &where);
+    if (page.version < 2) {
+        page.image[0] = '\0';
+    }
+    uint32_t bytes = page.build_id_len < sizeof(id) ? page.build_id_len : sizeof(id);
+    long got = from(page.build_id_off, id, bytes);
+    capture_build_id(id, got > 0 ? (size_t)got : 0, build_id);
+    attributes(header, &page, build_id, &where);
     if (!copy_page(from, page.size, &where)) {
         return 1;
     }

@@ -18,6 +18,7 @@ struct capture_header {
     const char *args;       /* the command line */
     const char *const *own; /* KEY=VALUE, as they were given: the last one stands first */
     unsigned own_count;
+    uint64_t now; /* seconds since 1970 if this system has no clock of the day; 0: unknown */
     /* Bytes, or -1. NULL: this system's page. */
     long (*page)(uint32_t offset, void *to, uint32_t bytes);
     /* Further attributes: row n. NULL: none. */

@@ -33,8 +33,9 @@ TEST_LINE = re.compile(r"\bTEST ([^:]+): (ok|FAIL)\b ?(.*)$")
 
 # How the CPUs run. icount: one host thread, virtual time, every run the same. multi: one host
 # thread per CPU, real time: that is where races show.
+FIXED_CLOCK = ["-rtc", "base=2026-01-02T03:04:05,clock=vm"]  # the board's clock of the day
 MODES = {
-    "icount": ["-icount", "shift=2,sleep=off"],
+    "icount": ["-icount", "shift=2,sleep=off"] + FIXED_CLOCK,
     # The same, waiting for the host's disk: else virtual time runs past it.
     "sleep": ["-icount", "shift=2,sleep=on"],
     "multi": ["-accel", "tcg,thread=multi"],

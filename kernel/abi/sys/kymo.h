@@ -139,6 +139,7 @@ struct kymo_name { /* NameLookup(): out */
     2 /* a: buffer, b: bytes, c: handle; returns bytes written (short: disk full) */
 #define KYMO_HOST_CLOSE 3 /* c: handle */
 #define KYMO_HOST_EXIT 4  /* c: exit status of the emulator; needs ABILITY_RESET too */
+#define KYMO_HOST_TIME 5  /* returns the host's seconds since 1970 */
 
 /* ---- system ---------------------------------------------------------------------------------- */
 

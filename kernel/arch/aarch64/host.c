@@ -9,6 +9,7 @@
 #define SYS_OPEN 0x01
 #define SYS_CLOSE 0x02
 #define SYS_WRITE 0x05
+#define SYS_TIME 0x11
 #define SYS_ERRNO 0x13
 
 #define HOST_PATH_MAX 256
@@ -69,4 +70,11 @@ long arch_host_close(int handle)
         return -ENOSYS;
     }
     return r.value < 0 ? host_error() : 0;
+}
+
+long arch_host_time(void)
+{
+    struct a64_semihost_result r = a64_semihost_call(SYS_TIME, NULL);
+
+    return r.absent ? -ENOSYS : r.value;
 }

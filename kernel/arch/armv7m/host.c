@@ -9,6 +9,7 @@
 #define SYS_OPEN 0x01
 #define SYS_CLOSE 0x02
 #define SYS_WRITE 0x05
+#define SYS_TIME 0x11
 #define SYS_ERRNO 0x13
 #define SYS_EXIT_EXTENDED 0x20
 #define ADP_STOPPED_APPLICATION_EXIT 0x20026
@@ -68,6 +69,13 @@ long arch_host_close(int handle)
     uint32_t block[1] = {(uint32_t)handle};
     long result = armv7m_semihost(SYS_CLOSE, block);
     return result == NOT_HERE ? -ENOSYS : result < 0 ? host_error() : 0;
+}
+
+long arch_host_time(void)
+{
+    long seconds = armv7m_semihost(SYS_TIME, NULL);
+
+    return seconds == NOT_HERE ? -ENOSYS : (long)(uint32_t)seconds;
 }
 
 /* On a board without a host there is nothing left to do but to stop. */
