@@ -67,6 +67,7 @@ static size_t page_make(const struct mk *mk, const char *more_events, uint8_t *p
         .board = "made-up",
         .cpu_name = "Cortex-Z",
         .release = "0.0",
+        .image = "drawn",
     };
     uint32_t at = sizeof(head);
 

@@ -119,6 +119,7 @@ long SyspageRead(size_t offset, void *buffer, size_t bytes)
     struct kymo_syspage page = {.magic = KYMO_SYSPAGE_MAGIC,
                                 .size = board.page_bytes,
                                 .ncpu = board.cpus,
+                                .boot_time = 1600000000,
                                 .board = "none",
                                 .cpu_name = "any"};
     uint8_t *to = buffer;

@@ -183,6 +183,11 @@ void arch_timer_set(uint64_t cycles)
     fake_timer_at[fake_cpu] = cycles;
 }
 
+uint64_t arch_wall_clock(void)
+{
+    return 0;
+}
+
 uint64_t arch_clock_hz(void)
 {
     return fake_hz;

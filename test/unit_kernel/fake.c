@@ -88,6 +88,11 @@ void arch_irq_window(void)
 {
 }
 
+uint64_t arch_wall_clock(void)
+{
+    return 0;
+}
+
 uint64_t arch_clock_hz(void)
 {
     return 1000000;
