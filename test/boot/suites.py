@@ -208,7 +208,8 @@ def masked(text):
     text = re.sub(r"(?m)^t:0x[0-9a-f]+", "t:T", text)
     text = re.sub(r"0x[0-9a-f]{5,16}", "0xX", text)
     text = re.sub(r"-?\b\d{7,}\b", "N", text)
-    text = re.sub(r"(?m)^( *TRACE_\w*(?:DATE|BUILD_ID|RELEASE|VERSION|SYSPAGE_LEN)\w*::).*$", r"\1", text)
+    keys = "DATE|BUILD_ID|RELEASE|VERSION|SYSPAGE_LEN"
+    text = re.sub(rf"(?m)^( *TRACE_\w*(?:{keys})\w*::).*$", r"\1", text)
     return text
 
 
