@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kymo print's loop over the events, and --follow: while the capture grows, events come out in
- * order of time as long as every CPU has something; when it has not grown for a while, all there
- * is.
+ * kymo print's loop over the events, and --follow.
+ *
+ * While a capture grows, the buffers of its CPUs arrive at different times, so the event that is
+ * the earliest of those in the file need not be the next one: a CPU that has nothing new may still
+ * deliver an earlier event. An event waits for such CPUs, at least as long as --wait says and at
+ * most twice as long, counted from when it was seen in the file; then it is printed. What arrives
+ * later still is printed out of order, and counted. The end of a pipe and an interrupt end all
+ * waiting. Proof: test/host/test_reader.c, test/host/check.
  */
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "host/print/print.h"
+#include "host/print/record.h"
+#include "host/print/symbols.h"
 
 #define POLL_MS 50
-#define QUIET_POLLS \
-    6 /* polls without growth until what is there is printed regardless of order \
-       */
 #define PROGRESS_EVENTS 65536
+#define MILLISECONDS_HZ 1000
 
 static volatile sig_atomic_t interrupted;
 
@@ -24,12 +31,45 @@ static void on_interrupt(int signo)
     interrupted = 1;
 }
 
+/* A second interrupt ends the process, however much is still to be printed. */
 static void interrupts_take(void)
 {
-    struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: polls end */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+static void event_print(struct print *print, const struct kev *kev, const struct kev_event *event)
+{
+    switch (print->shape) {
+    case PRINT_JSON:
+        json_event(print->out, kev, event, &print->style);
+        break;
+    case PRINT_CSV:
+        csv_event(print->out, kev, event, &print->style);
+        break;
+    default:
+        line_event(print->out, kev, event, &print->style);
+        break;
+    }
+}
+
+/* What has to be known of every event, whether it is printed or not. */
+static void event_follow(struct print *print, const struct kev *kev, const struct kev_event *event)
+{
+    print->style.index = print->events++;
+    print->late += event->time < print->last;
+    print->last = event->time > print->last ? event->time : print->last;
+    if (print->events % PROGRESS_EVENTS == 0) {
+        kymo_progress((void *)"printing", event->offset, kev_info(kev)->size);
+    }
+    if (print->symbols != NULL) {
+        symbols_follow(print->symbols, event);
+    }
+    if (print->owners != NULL) {
+        print->style.owner = owners_follow(print->owners, event);
+    }
 }
 
 enum kev_result print_events(struct print *print, struct kev *kev, struct kev_error *error)
@@ -38,21 +78,22 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
     enum kev_result result;
 
     while ((result = kev_next(kev, &event, error)) == KEV_EVENT) {
-        print->style.index = print->events++;
-        if (print->style.index == 0) {
-            print->style.first = event.time;
+        if (print->events == 0) {
+            print->style.first = kev_info(kev)->start;
+            kymo_select_bind_times(&print->select, kev);
         }
-        if (print->events % PROGRESS_EVENTS == 0) {
-            kymo_progress("printing", event.offset, kev_info(kev)->size);
+        /* In captures of other kernels times may be out of order. */
+        if (event.time >= print->select.end && kev_info(kev)->kymo &&
+            print->select.end != UINT64_MAX) {
+            print->past = true;
+            return KEV_END;
         }
-        if (print->symbols != NULL) {
-            symbols_follow(print->symbols, &event);
-        }
-        if (!kymo_class_wanted(&print->classes, &event)) {
+        event_follow(print, kev, &event);
+        if (!kymo_select_event(&print->select, &event, &print->style.owner, print->owners)) {
             continue;
         }
-        line_event(print->out, kev, &event, &print->style);
-        if (print->out->error != 0 || interrupted) {
+        event_print(print, kev, &event);
+        if (print->out->error != 0) {
             return KEV_END;
         }
     }
@@ -60,21 +101,28 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
 }
 
 /* What goes wrong is said when it is printed. */
-void print_learn(const struct print *print)
+void print_learn(struct print *print, struct kev *kev)
 {
-    struct kev_options options = {.recover = print->recover};
     struct kev_error error;
     struct kev_event event;
-    struct kev *kev = strcmp(print->input, "-") == 0 || print->follow
-                          ? NULL
-                          : kev_open(print->input, &options, &error);
 
-    while (kev != NULL && kev_next(kev, &event, &error) == KEV_EVENT) {
-        symbols_learn(print->symbols, &event);
+    if (print->follow || (print->symbols == NULL && print->owners == NULL)) {
+        return;
     }
-    if (kev != NULL) {
-        kev_close(kev);
+    while (kev_next(kev, &event, &error) == KEV_EVENT) {
+        if (print->symbols != NULL) {
+            symbols_learn(print->symbols, &event);
+        }
+        if (print->owners != NULL) {
+            owners_learn(print->owners, &event);
+        }
+        kymo_select_learn(&print->select, &event);
+        kymo_progress((void *)"looking for names", event.offset, kev_info(kev)->size);
     }
+    if (print->owners != NULL) {
+        owners_begin(print->owners);
+    }
+    kev_rewind(kev);
 }
 
 static void wait_a_little(void)
@@ -82,35 +130,64 @@ static void wait_a_little(void)
     poll(NULL, 0, POLL_MS);
 }
 
+/* ---- how long events wait for CPUs that have nothing new ---- */
+
+struct waiting {
+    uint64_t limit;        /* milliseconds */
+    uint64_t since;        /* when `newer` was taken */
+    uint64_t older, newer; /* sizes of the file */
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* What has stood in the file for `limit` is printed in any case: up to which byte. */
+static uint64_t waiting_released(struct waiting *waiting, uint64_t size)
+{
+    uint64_t now = now_ms();
+
+    if (now - waiting->since >= waiting->limit) {
+        waiting->older = waiting->limit == 0 ? size : waiting->newer;
+        waiting->newer = size;
+        waiting->since = now;
+    }
+    return waiting->older;
+}
+
 enum kev_result print_follow(struct print *print, struct kev *kev, struct kev_error *error)
 {
-    unsigned quiet = 0;
+    struct waiting waiting = {.limit = kymo_when_cycles(&print->wait, 0, MILLISECONDS_HZ),
+                              .since = now_ms()};
     bool ended = false;
 
-    while (!interrupted && print->out->error == 0) {
-        int found = kev_refresh(kev, &ended, error);
+    for (;;) {
+        bool last = interrupted;
         enum kev_result result;
 
-        if (found < 0) {
+        if (kev_refresh(kev, &ended, error) < 0) {
             return KEV_ERROR;
         }
-        quiet = found > 0 ? 0 : quiet + 1;
-        kev_hold(kev, quiet < QUIET_POLLS && !ended);
+        last |= ended;
+        kev_hold(kev, last ? KEV_HOLD_NONE : waiting_released(&waiting, kev_info(kev)->size));
         result = print_events(print, kev, error);
         out_flush(print->out);
-        if (result == KEV_ERROR || ended) {
+        if (result == KEV_ERROR || last || print->past || print->out->error != 0) {
             return result;
         }
         wait_a_little();
     }
-    return KEV_END;
 }
 
 struct kev *print_open(struct print *print, struct kev_error *error)
 {
     struct kev_options options = {.recover = print->recover,
                                   .follow = print->follow,
-                                  .cpus = print->cpus,
+                                  .cpus = print->owners_wanted ? 0 : print->select.cpus,
                                   .progress = kymo_progress,
                                   .progress_arg = (void *)"reading"};
     struct kev *kev;

@@ -4,9 +4,10 @@
  * the golden captures.
  */
 #include "host/print/line.h"
+#include "host/when.h"
 #include "trace/slot.h"
 
-static void line_start(struct out *out, const struct kev_event *event)
+static void line_start_cycles(struct out *out, const struct kev_event *event)
 {
     char head[] = "t:0x0123456789abcdef CPU:00 ";
 
@@ -15,6 +16,73 @@ static void line_start(struct out *out, const struct kev_event *event)
     head[25] = (char)('0' + event->cpu / 10);
     head[26] = (char)('0' + event->cpu % 10);
     out_bytes(out, head, sizeof(head) - 1);
+}
+
+void line_seconds(struct out *out, int64_t ns)
+{
+    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    char fraction[10];
+
+    if (ns < 0) {
+        out_char(out, '-');
+    }
+    out_u64(out, size / 1000000000u);
+    size = size % 1000000000u + 1000000000u; /* nine digits behind a one */
+    for (unsigned i = 10; i > 0; i--, size /= 10) {
+        fraction[i - 1] = (char)('0' + size % 10);
+    }
+    fraction[0] = '.';
+    out_bytes(out, fraction, sizeof(fraction));
+}
+
+static void line_owner(struct out *out, const struct line_style *style)
+{
+    const struct owner *owner = &style->owner;
+    const char *process = owner->known ? owners_process(style->owners, owner->pid) : NULL;
+    const char *thread = owner->known ? owners_thread(style->owners, owner->pid, owner->tid) : NULL;
+
+    if (!owner->known) {
+        out_str(out, "? ");
+        return;
+    }
+    out_i64(out, owner->pid);
+    out_char(out, '.');
+    out_i64(out, owner->tid);
+    if (process != NULL || thread != NULL) {
+        out_char(out, '(');
+        out_text(out, process == NULL ? "?" : process, process == NULL ? 1 : strlen(process));
+        if (thread != NULL) {
+            out_char(out, '/');
+            out_text(out, thread, strlen(thread));
+        }
+        out_char(out, ')');
+    }
+    out_char(out, ' ');
+}
+
+static void line_start(struct out *out, const struct kev *kev, const struct kev_event *event,
+                       const struct line_style *style)
+{
+    int64_t ns;
+
+    if (style->time == LINE_CYCLES) {
+        line_start_cycles(out, event);
+    } else {
+        ns = kymo_when_ns(event->time, style->first, kev_info(kev)->cycles_per_sec);
+        out_str(out, "t:");
+        if (style->time == LINE_NS) {
+            out_i64(out, ns);
+        } else {
+            line_seconds(out, ns);
+        }
+        out_str(out, " CPU:");
+        out_char(out, (char)('0' + event->cpu / 10));
+        out_char(out, (char)('0' + event->cpu % 10));
+        out_char(out, ' ');
+    }
+    if (style->owners != NULL) {
+        line_owner(out, style);
+    }
 }
 
 static bool line_control(struct out *out, const struct kev_event *event)
@@ -94,7 +162,7 @@ void line_event(struct out *out, const struct kev *kev, const struct kev_event *
         line_formatted(out, kev, event, style);
         return;
     }
-    line_start(out, event);
+    line_start(out, kev, event, style);
     if (event->class == TRACE_CLASS_USER) {
         line_user(out, event, style);
         return;
@@ -109,7 +177,7 @@ void line_event(struct out *out, const struct kev *kev, const struct kev_event *
         line_call(out, event, desc, style);
     } else if (event->class != TRACE_CLASS_INT) {
         line_group(out, event, desc, style);
-    } else if (!line_int(out, event, desc)) {
+    } else if (!line_int(out, event, desc, style)) {
         line_unknown(out, event, style);
     }
 }

@@ -5,22 +5,30 @@
 #ifndef HOST_PRINT_LINE_H
 #define HOST_PRINT_LINE_H
 
+#include "host/owner.h"
 #include "host/print/format.h"
 #include "host/print/symbols.h"
 #include "host/reader/kev.h"
 #include "trace/slot.h"
 
+enum line_time { LINE_CYCLES, LINE_SECONDS, LINE_NS };
+
 struct line_style {
     bool one_line;                 /* -n: all arguments on the event's line */
+    enum line_time time;           /* --time */
+    const struct owners *owners;   /* --names: names behind ids, and whose it is; NULL: none */
+    struct owner owner;            /* whose the event is */
     const struct symbols *symbols; /* --symbols: names for addresses; NULL: none */
     const struct format *format;   /* -p: what stands before them; NULL: the usual */
     uint64_t index;                /* for -p: of the event, among those read */
-    uint64_t first;                /* for -p: time of the first one */
+    uint64_t first;                /* what relative times count from: the capture's start */
 };
 
 /* The whole event, its newline included. */
 void line_event(struct out *out, const struct kev *kev, const struct kev_event *event,
                 const struct line_style *style);
+/* Nanoseconds as decimal seconds. */
+void line_seconds(struct out *out, int64_t ns);
 /* "THREAD  :" and the like; NULL: the class's name serves. */
 const char *line_group_name(const struct kev_event *event);
 /* line_body.c: all that follows an event's name, newline included. desc may be NULL. */
@@ -42,13 +50,19 @@ void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
 void line_named(struct out *out, const char *name, const struct kev_field *fields, unsigned n,
                 const struct line_style *style);
 void line_value(struct out *out, const struct kev_field *field);
+/* "(name)" behind field i if it is a pid or tid that has a name. */
+void line_id_name(struct out *out, const struct kev_field *fields, unsigned n, unsigned i,
+                  const struct owners *owners);
 /* line_int.c: false if the event has too few words. */
-bool line_int(struct out *out, const struct kev_event *event, const struct kev_desc *desc);
+bool line_int(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
+              const struct line_style *style);
 bool line_int_known(const struct kev_event *event, const struct kev_desc *desc);
 /* Which interrupt, of an event that line_int_known(). */
 uint32_t line_int_number(const struct kev_event *event, const struct kev_desc *desc);
-void line_int_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc);
-/* line_user.c */
+void line_int_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
+                   const struct line_style *style);
+/* line_user.c. A user event that is a text beyond doubt: its length. */
+bool line_user_text(const struct kev_event *event, size_t *len);
 void line_user_body(struct out *out, const struct kev_event *event, const struct line_style *style);
 void line_user(struct out *out, const struct kev_event *event, const struct line_style *style);
 void line_words(struct out *out, const struct kev_event *event, const struct line_style *style);

@@ -43,9 +43,39 @@ void line_value(struct out *out, const struct kev_field *field)
     }
 }
 
-static void field_inline(struct out *out, const struct kev_field *field,
+static bool is_named(const struct kev_field *field, const char *name)
+{
+    return field->arg->type == 'D' && strcmp(field->arg->name, name) == 0;
+}
+
+void line_id_name(struct out *out, const struct kev_field *fields, unsigned n, unsigned i,
+                  const struct owners *owners)
+{
+    const char *name = NULL;
+
+    if (owners == NULL) {
+        return;
+    }
+    if (is_named(&fields[i], "pid") || is_named(&fields[i], "ppid")) {
+        name = owners_process(owners, (int32_t)fields[i].value);
+    } else if (is_named(&fields[i], "tid")) {
+        for (unsigned j = 0; j < n && name == NULL; j++) {
+            name = !is_named(&fields[j], "pid")
+                       ? NULL
+                       : owners_thread(owners, (int32_t)fields[j].value, (int32_t)fields[i].value);
+        }
+    }
+    if (name != NULL) {
+        out_char(out, '(');
+        out_text(out, name, strlen(name));
+        out_char(out, ')');
+    }
+}
+
+static void field_inline(struct out *out, const struct kev_field *fields, unsigned n, unsigned i,
                          const struct line_style *style)
 {
+    const struct kev_field *field = &fields[i];
     const struct kev_arg *arg = field->arg;
     size_t len = arg->name_len != 0 ? arg->name_len : strlen(arg->name);
 
@@ -55,16 +85,19 @@ static void field_inline(struct out *out, const struct kev_field *field,
     if (style->symbols != NULL && arg->type == 'P') {
         symbols_put(style->symbols, out, field->value);
     }
+    if (style->owners != NULL) {
+        line_id_name(out, fields, n, i, style->owners);
+    }
 }
 
-static void field_line(struct out *out, const struct kev_field *field,
+static void field_line(struct out *out, const struct kev_field *fields, unsigned n, unsigned i,
                        const struct line_style *style)
 {
-    size_t len = strlen(field->arg->name);
+    size_t len = strlen(fields[i].arg->name);
 
     out_char(out, '\n');
     out_pad(out, len < NAME_COLUMNS ? NAME_COLUMNS - len : 0);
-    field_inline(out, field, style);
+    field_inline(out, fields, n, i, style);
 }
 
 void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
@@ -72,10 +105,10 @@ void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
 {
     for (unsigned i = 0; i < n; i++) {
         if (n > 2 && !style->one_line) {
-            field_line(out, &fields[i], style);
+            field_line(out, fields, n, i, style);
         } else {
             out_char(out, ' ');
-            field_inline(out, &fields[i], style);
+            field_inline(out, fields, n, i, style);
         }
     }
     out_char(out, '\n');

@@ -128,7 +128,7 @@ void line_body(struct out *out, const struct kev_event *event, const struct kev_
     } else if (desc->kind != KEV_PLAIN) {
         line_call_body(out, event, desc, style);
     } else if (event->class == TRACE_CLASS_INT) {
-        line_int_body(out, event, desc);
+        line_int_body(out, event, desc, style);
     } else {
         line_fields(out, fields, line_group_fields(event, desc, fields), &own);
     }

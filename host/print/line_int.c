@@ -69,7 +69,8 @@ uint32_t line_int_number(const struct kev_event *event, const struct kev_desc *d
     return (uint32_t)fields[kind_of(event) == 3 ? 1 : 0].value;
 }
 
-static void int_body(struct out *out, unsigned kind, const struct kev_field *fields, unsigned n)
+static void int_body(struct out *out, unsigned kind, const struct kev_field *fields, unsigned n,
+                     const struct line_style *style)
 {
     if (kind == 1) {
         int_field(out, " IP:", &fields[1]);
@@ -77,6 +78,7 @@ static void int_body(struct out *out, unsigned kind, const struct kev_field *fie
         int_field(out, " inkernel:", &fields[1]);
     } else if (kind == 3) {
         int_field(out, " PID:", &fields[0]);
+        line_id_name(out, fields, n, 0, style->owners);
         int_field(out, " IP:", &fields[2]);
         int_field(out, " AREA:", &fields[3]);
     } else if (kind == 4) {
@@ -87,15 +89,17 @@ static void int_body(struct out *out, unsigned kind, const struct kev_field *fie
     out_char(out, '\n');
 }
 
-void line_int_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc)
+void line_int_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
+                   const struct line_style *style)
 {
     struct kev_field fields[KEV_ARGS_MAX];
     unsigned n = kev_decode(event, desc, fields);
 
-    int_body(out, kind_of(event), fields, n);
+    int_body(out, kind_of(event), fields, n, style);
 }
 
-bool line_int(struct out *out, const struct kev_event *event, const struct kev_desc *desc)
+bool line_int(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
+              const struct line_style *style)
 {
     struct kev_field fields[KEV_ARGS_MAX];
     unsigned n = kev_decode(event, desc, fields);
@@ -112,6 +116,6 @@ bool line_int(struct out *out, const struct kev_event *event, const struct kev_d
     out_str(out, " (");
     out_i64(out, (int32_t)number);
     out_str(out, kind == 1 || kind == 3 ? ")      " : ")");
-    int_body(out, kind, fields, n);
+    int_body(out, kind, fields, n, style);
     return true;
 }

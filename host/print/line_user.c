@@ -15,7 +15,7 @@ static bool printable(unsigned char c)
 }
 
 /* A text, its NUL, and zeros up to the end of the slot. */
-static bool is_string(const struct kev_event *event, size_t *len)
+bool line_user_text(const struct kev_event *event, size_t *len)
 {
     const char *text = (const char *)event->words;
     size_t bytes = 4 * (size_t)event->nwords;
@@ -58,7 +58,7 @@ void line_user_body(struct out *out, const struct kev_event *event, const struct
 {
     size_t len;
 
-    if (is_string(event, &len)) {
+    if (line_user_text(event, &len)) {
         user_text(out, event, len);
     } else {
         line_words(out, event, style);
@@ -71,7 +71,7 @@ void line_user(struct out *out, const struct kev_event *event, const struct line
 
     out_str(out, "USREVENT:EVENT:");
     out_u64(out, event->number);
-    if (is_string(event, &len)) {
+    if (line_user_text(event, &len)) {
         user_text(out, event, len);
         return;
     }

@@ -3,7 +3,6 @@
  * kymo print: a capture as text, one event after the other, merged by time across CPUs.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +10,12 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/output.h"
 #include "host/print/print.h"
+#include "host/print/record.h"
+#include "host/print/symbols.h"
+
+#define WAIT_USUAL "1"
 
 static const char print_help[] =
     "Usage: kymo print [options] [FILE]\n"
@@ -27,22 +31,42 @@ static const char print_help[] =
     "  -f FILE        the capture (same as FILE)\n"
     "  -o FILE        write there instead of to standard output\n"
     "  -v             also print the system page; count the events at the end\n"
-    "  --class LIST   only these classes: control, kercall (or kercallenter,\n"
-    "                 kercallexit, kercallint), int, process, thread, vthread,\n"
-    "                 system, user, comm, other\n"
-    "  --cpu LIST     only these CPUs: 0,2-3\n"
+    "  --time UNIT    times as cycles (the usual, hexadecimal), s (seconds since the start,\n"
+    "                 with nine decimals) or ns (nanoseconds since the start)\n"
+    "  --names        whose each event is, and names behind the ids of processes and threads\n"
+    "  --json         for programs: one JSON object a line\n"
+    "  --csv          for programs: RFC 4180, with a line of names first\n"
+    "\n" SELECT_HELP "\n"
     "  --symbols PATH names for the addresses of FUNC_ENTER, FUNC_EXIT and ADDRESS, from the\n"
     "                 kernel's ELF that was recorded and the programs in and beside it:\n"
     "                 a file, or a folder to look into; may be given again\n"
     "  --follow       go on while the file is being written, until interrupted\n"
+    "  --wait TIME    with --follow: how long an event waits at least for earlier ones of\n"
+    "                 CPUs that have nothing new: 1 (second), 500ms\n"
+    "  --force        -o may replace a capture, too\n"
     "  --recover      read what is sound of a damaged file\n"
     "  -h, --help     this text\n";
 
-enum { OPT_CLASS = 256, OPT_CPU, OPT_FOLLOW, OPT_RECOVER, OPT_SYMBOLS };
+enum {
+    OPT_FOLLOW = 256,
+    OPT_RECOVER,
+    OPT_SYMBOLS,
+    OPT_TIME,
+    OPT_NAMES,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_WAIT,
+    OPT_FORCE,
+};
 
 static const struct option print_options[] = {
-    {"class", required_argument, NULL, OPT_CLASS},
-    {"cpu", required_argument, NULL, OPT_CPU},
+    SELECT_OPTIONS,
+    {"time", required_argument, NULL, OPT_TIME},
+    {"names", no_argument, NULL, OPT_NAMES},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"csv", no_argument, NULL, OPT_CSV},
+    {"wait", required_argument, NULL, OPT_WAIT},
+    {"force", no_argument, NULL, OPT_FORCE},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"recover", no_argument, NULL, OPT_RECOVER},
     {"symbols", required_argument, NULL, OPT_SYMBOLS},
@@ -64,10 +88,44 @@ static int option_format(struct print *print)
     return kymo_usage("print", "print: -p: %.16s is not one of %%c %%C %%e %%t %%Z %%z %%%%", bad);
 }
 
+static int option_time(struct print *print)
+{
+    static const char *const units[] = {
+        [LINE_CYCLES] = "cycles", [LINE_SECONDS] = "s", [LINE_NS] = "ns"};
+
+    for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(units[i], optarg) == 0) {
+            print->style.time = (enum line_time)i;
+            return 0;
+        }
+    }
+    return kymo_usage("print", "print: --time %s: one of cycles, s, ns", optarg);
+}
+
+static int option_wait(struct print *print)
+{
+    if (kymo_parse_when(optarg, &print->wait) == 0 && !print->wait.absolute) {
+        return 0;
+    }
+    return kymo_usage("print", "print: --wait %s: not a time: 1, 500ms", optarg);
+}
+
+static int option_symbols(struct print *print)
+{
+    if (print->npaths < PRINT_PATHS) {
+        print->paths[print->npaths++] = optarg;
+        return 0;
+    }
+    return kymo_usage("print", "print: --symbols: at most %d times", PRINT_PATHS);
+}
+
 static int option_use(struct print *print, int option, int argc, char **argv)
 {
-    const char *bad;
+    int status = kymo_select_option(&print->select, "print", option, optarg);
 
+    if (status >= 0) {
+        return status;
+    }
     switch (option) {
     case 'n':
         print->style.one_line = true;
@@ -90,25 +148,51 @@ static int option_use(struct print *print, int option, int argc, char **argv)
         print->recover = true;
         return 0;
     case OPT_SYMBOLS:
-        if (print->npaths < PRINT_PATHS) {
-            print->paths[print->npaths++] = optarg;
-            return 0;
-        }
-        return kymo_usage("print", "print: --symbols: at most %d times", PRINT_PATHS);
-    case OPT_CPU:
-        if (kymo_parse_cpus(optarg, &print->cpus) == 0) {
-            return 0;
-        }
-        return kymo_usage("print", "print: --cpu %s: not a list of CPUs (0,2-3)", optarg);
-    case OPT_CLASS:
-        if (kymo_parse_classes(optarg, &print->classes, &bad) == 0) {
-            return 0;
-        }
-        return kymo_usage("print", "print: --class: there is no class %.*s", (int)strcspn(bad, ","),
-                          bad);
+        return option_symbols(print);
+    case OPT_TIME:
+        return option_time(print);
+    case OPT_WAIT:
+        return option_wait(print);
+    case OPT_NAMES:
+        print->names = true;
+        return 0;
+    case OPT_JSON:
+        print->shape = PRINT_JSON;
+        return 0;
+    case OPT_CSV:
+        print->shape = PRINT_CSV;
+        return 0;
+    case OPT_FORCE:
+        print->force = true;
+        return 0;
     default:
         return kymo_bad_option("print", argc, argv, option);
     }
+}
+
+/* Options that make no sense together. -1: go on. */
+static int options_check(struct print *print)
+{
+    bool lines = print->shape == PRINT_LINES;
+
+    if (!lines && (print->style.format != NULL || print->style.one_line || print->names ||
+                   print->style.time != LINE_CYCLES || print->npaths > 0)) {
+        return kymo_usage("print", "print: --json and --csv have columns of their own: without -p, "
+                                   "-n, --names, --time and --symbols");
+    }
+    if (print->style.format != NULL && (print->names || print->style.time != LINE_CYCLES)) {
+        return kymo_usage("print", "print: -p says what the line begins with: without --names and "
+                                   "--time");
+    }
+    if (print->wait.given && !print->follow) {
+        return kymo_usage("print", "print: --wait goes with --follow");
+    }
+    if (!print->wait.given) {
+        kymo_parse_when(WAIT_USUAL, &print->wait);
+    }
+    print->owners_wanted = !lines || print->names || print->select.pids.n > 0 ||
+                           print->select.tids.n > 0 || print->select.nnames > 0;
+    return -1;
 }
 
 /* -1: go on; else the exit status. */
@@ -137,49 +221,37 @@ static int options_parse(struct print *print, int argc, char **argv)
     if (print->input == NULL) {
         return kymo_usage("print", "print: which capture?");
     }
-    return -1;
+    return options_check(print);
 }
 
-static int output_open(struct print *print)
+static void header_print(struct print *print, const struct kev *kev)
 {
-    print->out->fd = STDOUT_FILENO;
-    if (print->output == NULL) {
-        return 0;
+    if (print->shape == PRINT_CSV) {
+        csv_header(print->out);
+    } else if (print->shape == PRINT_LINES) {
+        line_header(print->out, kev, print->verbose);
     }
-    print->out->fd = open(print->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (print->out->fd < 0) {
-        kymo_error("%s: cannot write: %s", print->output, strerror(errno));
-        return -1;
-    }
-    return 0;
 }
 
-static int output_close(struct print *print)
+static void late_report(const struct print *print, const struct kev *kev)
 {
-    out_flush(print->out);
-    if (print->output != NULL && close(print->out->fd) != 0 && print->out->error == 0) {
-        print->out->error = errno;
+    if (print->follow && print->late > 0 && kev_info(kev)->kymo) {
+        kymo_error("%s: %" PRIu64 " events came after later ones of other CPUs had been printed; "
+                   "`--wait` makes events wait longer",
+                   kev_info(kev)->path, print->late);
     }
-    if (print->out->error == 0 || print->out->error == EPIPE) {
-        return KYMO_OK;
-    }
-    kymo_error("%s: cannot write: %s", print->output == NULL ? "standard output" : print->output,
-               strerror(print->out->error));
-    return KYMO_FAILURE;
 }
 
+/* Prints all to print->out. */
 static int print_capture(struct print *print, struct kev *kev)
 {
     struct kev_error error;
     enum kev_result result;
-    int status;
+    int status = KYMO_OK;
 
-    if (output_open(print) != 0) {
-        return KYMO_FAILURE;
-    }
-    line_header(print->out, kev, print->verbose);
+    header_print(print, kev);
     result = print->follow ? print_follow(print, kev, &error) : print_events(print, kev, &error);
-    status = output_close(print);
+    out_flush(print->out);
     kymo_progress_end();
     if (result == KEV_ERROR) {
         kymo_report_error(&error);
@@ -188,8 +260,30 @@ static int print_capture(struct print *print, struct kev *kev)
     if (!kymo_report_damage(kev)) {
         status = KYMO_FAILURE;
     }
+    late_report(print, kev);
     if (print->verbose) {
         kymo_error("%s: %" PRIu64 " events", kev_info(kev)->path, print->events);
+    }
+    return status;
+}
+
+/* A file has its name once it is whole; one that follows a capture is read while it grows. */
+static int print_to_output(struct print *print, struct kev *kev)
+{
+    enum output_policy policy = print->force ? OUTPUT_FORCE : OUTPUT_REPLACE;
+    struct output output;
+    int status;
+
+    output_reads(print->input);
+    if ((print->follow ? output_open_in_place : output_open)(
+            &output, print->output == NULL ? "-" : print->output, policy) != 0) {
+        return KYMO_FAILURE;
+    }
+    print->out->fd = output.fd;
+    status = print_capture(print, kev);
+    output.error = print->out->error;
+    if (output_commit(&output) != 0 && print->out->error != EPIPE) {
+        status = KYMO_FAILURE;
     }
     return status;
 }
@@ -202,20 +296,40 @@ static int symbols_open(struct print *print, const struct kev *kev)
     }
     print->symbols = symbols_new(kev, print->paths, print->npaths);
     print->style.symbols = print->symbols;
-    if (print->symbols == NULL) {
+    return print->symbols == NULL ? KYMO_FAILURE : KYMO_OK;
+}
+
+/* All that is to be known before the first event is printed. */
+static int print_prepare(struct print *print, struct kev *kev)
+{
+    int status = kymo_select_bind(&print->select, "print", kev);
+
+    print->out = calloc(1, sizeof(*print->out));
+    print->owners = print->owners_wanted ? owners_new(kev) : NULL;
+    if (print->out == NULL || (print->owners_wanted && print->owners == NULL)) {
+        kymo_error("out of memory");
         return KYMO_FAILURE;
     }
-    print_learn(print);
-    return KYMO_OK;
+    print->style.owners = print->names || print->shape != PRINT_LINES ? print->owners : NULL;
+    status = status == KYMO_OK ? symbols_open(print, kev) : status;
+    if (status == KYMO_OK) {
+        print_learn(print, kev);
+    }
+    if (status == KYMO_OK && !print->follow) {
+        status = kymo_select_check_names(&print->select, kev);
+    }
+    return status;
 }
 
 static int print_main(int argc, char **argv)
 {
-    struct print print = {.classes = {.any = true}};
+    struct print print = {0};
     struct kev_error error;
-    int status = options_parse(&print, argc, argv);
     struct kev *kev;
+    int status;
 
+    kymo_select_init(&print.select);
+    status = options_parse(&print, argc, argv);
     if (status >= 0) {
         return status;
     }
@@ -225,9 +339,10 @@ static int print_main(int argc, char **argv)
         kymo_report_error(&error);
         return KYMO_FAILURE;
     }
-    print.out = calloc(1, sizeof(*print.out));
-    status = print.out == NULL ? KYMO_FAILURE : symbols_open(&print, kev);
-    status = status == KYMO_OK ? print_capture(&print, kev) : status;
+    status = print_prepare(&print, kev);
+    kymo_progress_end();
+    status = status == KYMO_OK ? print_to_output(&print, kev) : status;
+    owners_free(print.owners);
     symbols_free(print.symbols);
     free(print.out);
     kev_close(kev);

@@ -7,29 +7,37 @@
 
 #include "host/kymo.h"
 #include "host/print/line.h"
+#include "host/select.h"
 
 #define PRINT_PATHS 64
 
+enum print_shape { PRINT_LINES, PRINT_JSON, PRINT_CSV };
+
 struct print {
     const char *input, *output;
-    bool verbose, follow, recover;
-    uint64_t cpus;
-    struct kymo_classes classes;
+    bool verbose, follow, recover, names, force;
+    bool owners_wanted; /* something of what is asked for needs to know whose an event is */
+    enum print_shape shape;
+    struct kymo_select select;
+    struct kymo_when wait; /* --wait */
     struct line_style style;
     struct format format;           /* of -p: style.format is it, or NULL */
     const char *paths[PRINT_PATHS]; /* of --symbols */
     unsigned npaths;
     struct symbols *symbols;
+    struct owners *owners; /* NULL: nothing asks for them */
     struct out *out;
-    uint64_t events;
+    uint64_t events;     /* read */
+    uint64_t last, late; /* time of the newest event given; how many came later than a newer one */
+    bool past;           /* --to is reached */
 };
 
 /* follow.c. Opens the capture; when following, waits until its header is there. */
 struct kev *print_open(struct print *print, struct kev_error *error);
 /* Prints what there is. KEV_END when there is no more for now, or output fails. */
 enum kev_result print_events(struct print *print, struct kev *kev, struct kev_error *error);
-/* symbols_learn() of all that there is, if it can be read twice. */
-void print_learn(const struct print *print);
+/* Reads all that there is for what its end tells of its beginning: names and symbols. */
+void print_learn(struct print *print, struct kev *kev);
 /* The same while the capture is being written, until interrupted or a pipe's writer is gone. */
 enum kev_result print_follow(struct print *print, struct kev *kev, struct kev_error *error);
 

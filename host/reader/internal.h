@@ -94,6 +94,7 @@ struct kev_lane {
     uint32_t current;     /* entry loaded */
     uint32_t nslots, at;  /* slots loaded, next one */
     bool ready;           /* head is valid */
+    bool skipped;         /* slots before the next event were passed over */
     uint64_t last_time;
     struct kev_event head;
     struct trace_slot *slots;
@@ -116,7 +117,7 @@ struct kev {
     struct kev_file file;
     struct kev_options options;
     struct kev_info info;
-    struct kev_damage damage;
+    struct kev_damage damage, damage_opened; /* the second: what the index has found */
     struct kev_attr *attrs;
     unsigned nattrs;
     uint8_t *syspage;
@@ -133,7 +134,8 @@ struct kev {
     bool cut_given;         /* kev_next() has told about the cut */
     struct kev_error cut;   /* the file ends too early: text empty if it does not */
     bool per_cpu;           /* a lane is a CPU; else lane 0 is the whole stream */
-    bool hold;
+    uint64_t released;      /* what kev_hold() was given */
+    bool started;           /* info.start is known */
 };
 
 /* error.c. Each returns -1. kev_fail: at `offset`, with the remedy if it is damage. */
@@ -198,6 +200,7 @@ void kev_join_free(struct kev_join *join);
 /* lane.c */
 struct kev_lane *kev_lane_get(struct kev *kev, unsigned lane);
 enum kev_result kev_lane_advance(struct kev *kev, struct kev_lane *lane, struct kev_error *error);
+void kev_lane_rewind(struct kev_lane *lane);
 void kev_lane_free(struct kev_lane *lane);
 
 #endif

@@ -17,9 +17,9 @@ const struct kev_damage *kev_damage(const struct kev *kev)
     return &kev->damage;
 }
 
-void kev_hold(struct kev *kev, bool hold)
+void kev_hold(struct kev *kev, uint64_t released)
 {
-    kev->hold = hold;
+    kev->released = released;
 }
 
 static void head_free(struct kev *kev)
@@ -50,12 +50,69 @@ void kev_close(struct kev *kev)
     free(kev);
 }
 
+/* Another kernel's first time stands in no head of a buffer. */
+static void start_foreign(struct kev *kev)
+{
+    uint64_t cpus = kev->options.cpus;
+    struct kev_event event;
+    struct kev_error error;
+
+    kev->options.cpus = 0;
+    if (kev_next(kev, &event, &error) == KEV_EVENT) {
+        kev->info.start = event.time;
+        kev->started = true;
+    }
+    kev->options.cpus = cpus;
+    kev_rewind(kev);
+}
+
+/* "0x…", of a capture that was cut out of another one. */
+static bool start_told(struct kev *kev)
+{
+    const char *text = kev_attr(kev, "CUT_START");
+    char *end;
+
+    if (text == NULL || strncmp(text, "0x", 2) != 0) {
+        return false;
+    }
+    kev->info.start = strtoull(text + 2, &end, 16);
+    return *end == '\0' && end > text + 2;
+}
+
+/* Following, CPUs that have not been heard of may have begun earlier still. */
+static void start_find(struct kev *kev)
+{
+    bool found = false;
+
+    kev->started = start_told(kev);
+    if (!kev->started && !kev->info.kymo) {
+        start_foreign(kev);
+        return;
+    }
+    for (unsigned i = 0; i < KEV_CPUS && !kev->started; i++) {
+        const struct kev_lane *lane = kev->lanes[i];
+        const struct kev_entry *entry =
+            lane == NULL || lane->first == KEV_NONE ? NULL : &kev->index.entries[lane->first];
+
+        if (entry != NULL && entry->kind == KEV_BUFFER &&
+            (!found || entry->time < kev->info.start)) {
+            kev->info.start = entry->time;
+            found = true;
+        }
+    }
+    kev->started |= found;
+}
+
 static int kev_index(struct kev *kev, struct kev_error *error)
 {
     int result = kev->info.kymo ? kev_index_kymo(kev, error) : kev_index_foreign(kev, error);
 
     kev->per_cpu |= kev->info.kymo;
     kev->info.size = kev->file.size;
+    kev->damage_opened = kev->damage;
+    if (result == 0 && !kev->started) {
+        start_find(kev);
+    }
     return result;
 }
 
@@ -120,6 +177,7 @@ struct kev *kev_open(const char *path, const struct kev_options *options, struct
     kev->options = *options;
     kev->popped = false;
     kev->refill = true;
+    kev->released = KEV_HOLD_NONE;
     kev->file.fd = -1;
     kev->file.pipe = -1;
     kev->table = calloc(1, sizeof(*kev->table));

@@ -51,6 +51,7 @@ struct kev_event {
     bool combined; /* came in more than one slot */
     bool injected; /* no kernel made it: who saved the capture put it there */
     bool swapped;  /* the payload is in the other byte order */
+    bool gap;      /* recovering: slots of this CPU right before it were passed over */
 };
 
 struct kev_attr {
@@ -79,6 +80,8 @@ struct kev_info {
     const uint8_t *build_id;
     unsigned build_id_len;
     uint64_t size, buffers;
+    uint64_t start; /* time of the first slot of any CPU: what relative times count from. Of a
+                       capture that was cut out of another one, that one's */
     const struct kev_attr *attrs;
     unsigned nattrs;
     struct kev_cpu_info cpu[KEV_CPUS];
@@ -104,9 +107,15 @@ enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_er
 /* Following: looks for what was written since; returns buffers found or -1. `ended`: a pipe's
  * writer is gone. */
 int kev_refresh(struct kev *kev, bool *ended, struct kev_error *error);
-/* Following: with hold, kev_next() waits at the first CPU that has nothing yet (keeps the order).
+#define KEV_HOLD_ALL 0
+#define KEV_HOLD_NONE UINT64_MAX
+/* Following: while a CPU has nothing new, kev_next() gives only events that stand in the file
+ * before byte `released`: a later one may have to come after an event that is still to be written.
+ * At first nothing is held. */
+void kev_hold(struct kev *kev, uint64_t released);
+/* Starts again with the first event; kev_damage() with what opening has found. Not while following.
  */
-void kev_hold(struct kev *kev, bool hold);
+void kev_rewind(struct kev *kev);
 
 const struct kev_info *kev_info(const struct kev *kev);
 const struct kev_damage *kev_damage(const struct kev *kev);

@@ -27,6 +27,17 @@ struct kev_lane *kev_lane_get(struct kev *kev, unsigned lane)
     return kev->lanes[lane];
 }
 
+void kev_lane_rewind(struct kev_lane *lane)
+{
+    lane->current = KEV_NONE;
+    lane->nslots = lane->at = 0;
+    lane->ready = lane->skipped = false;
+    lane->last_time = 0;
+    memset(lane->msb, 0xff, sizeof(lane->msb));
+    memset(lane->low, 0, sizeof(lane->low));
+    kev_join_drop(&lane->join);
+}
+
 void kev_lane_free(struct kev_lane *lane)
 {
     if (lane == NULL) {
@@ -96,6 +107,7 @@ static enum kev_result lane_slot(struct kev *kev, struct kev_lane *lane, uint32_
     }
     joined = kev_join_slot(&lane->join, slot, lane->times[i], offset, &lane->head);
     broken += joined == KEV_JOIN_BROKEN;
+    lane->skipped |= broken > 0;
     if (broken > 0 && event_broken(kev, offset, broken, error) != 0) {
         return KEV_ERROR;
     }
@@ -112,6 +124,7 @@ enum kev_result kev_lane_advance(struct kev *kev, struct kev_lane *lane, struct 
             enum kev_result result;
 
             if (lane->bad[i]) {
+                lane->skipped = true;
                 continue;
             }
             result = lane_slot(kev, lane, i, error);
@@ -121,6 +134,8 @@ enum kev_result kev_lane_advance(struct kev *kev, struct kev_lane *lane, struct 
             if (result == KEV_EVENT) {
                 lane->last_time = lane->head.time;
                 lane->head.swapped = kev->info.swapped && lane->head.class != TRACE_CLASS_CONTROL;
+                lane->head.gap = lane->skipped;
+                lane->skipped = false;
                 lane->ready = true;
                 return KEV_EVENT;
             }

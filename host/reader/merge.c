@@ -113,6 +113,20 @@ static enum kev_result kev_ended(struct kev *kev, struct kev_error *error)
     return KEV_ERROR;
 }
 
+void kev_rewind(struct kev *kev)
+{
+    for (unsigned i = 0; i < KEV_CPUS; i++) {
+        if (kev->lanes[i] != NULL) {
+            kev_lane_rewind(kev->lanes[i]);
+        }
+    }
+    kev->nheap = 0;
+    kev->popped = false;
+    kev->refill = true;
+    kev->cut_given = false;
+    kev->damage = kev->damage_opened;
+}
+
 enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_error *error)
 {
     do {
@@ -122,7 +136,8 @@ enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_er
         if (kev->refill && heap_fill(kev, error) != 0) {
             return KEV_ERROR;
         }
-        if (kev->nheap == 0 || (kev->hold && lanes_waiting(kev))) {
+        if (kev->nheap == 0 ||
+            (kev->lanes[kev->heap[0]]->head.offset >= kev->released && lanes_waiting(kev))) {
             return kev_ended(kev, error);
         }
         *event = kev->lanes[kev->heap[0]]->head;

@@ -372,6 +372,89 @@ static void append(const char *path, const uint8_t *bytes, size_t len)
 }
 
 /* A file that grows by pieces that end anywhere: with hold the order is by time throughout. */
+/* The first event that is given while CPU 1 has nothing: none, then those before a byte. */
+static void test_hold(void **state)
+{
+    struct kev_options options = {.follow = true};
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2});
+    uint32_t words[2] = {1, 2};
+    struct kev_event event;
+    struct kev_error error;
+    const char *path;
+    struct kev *kev;
+    uint64_t last = 0, middle;
+    bool ended;
+    size_t cpu0;
+    unsigned n = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        mk_event(mk, 0, 10, TRACE_CLASS_USER, 1, words, 2);
+        mk_event(mk, 1, 11, TRACE_CLASS_USER, 2, words, 2);
+    }
+    mk_flush(mk, 0);
+    cpu0 = mk->len;
+    mk_flush(mk, 1);
+    path = support_file(mk->bytes, cpu0);
+    kev = kev_open(path, &options, &error);
+    assert_non_null(kev);
+    kev_hold(kev, KEV_HOLD_ALL);
+    assert_int_equal(kev_next(kev, &event, &error), KEV_END);
+    assert_int_equal(kev_next(kev, &event, &error), KEV_END);
+    middle = mk->slots_offset + 10 * TRACE_SLOT_BYTES;
+    kev_hold(kev, middle);
+    for (; kev_next(kev, &event, &error) == KEV_EVENT; n++) {
+        assert_true(event.offset < middle);
+        last = event.time;
+    }
+    assert_int_equal(n, 10);
+    append(path, mk->bytes + cpu0, mk->len - cpu0);
+    assert_true(kev_refresh(kev, &ended, &error) == 1);
+    /* CPU 1's first events are late; then all is in order again. */
+    assert_int_equal(kev_next(kev, &event, &error), KEV_EVENT);
+    assert_true(event.cpu == 1 && event.time < last);
+    for (n = 11; kev_next(kev, &event, &error) == KEV_EVENT; n++) {
+        assert_true(event.cpu == 1 || event.time >= last);
+        last = event.time > last ? event.time : last;
+    }
+    assert_true(n < 404); /* CPU 0 has nothing behind its last event: CPU 1's wait for it */
+    kev_hold(kev, KEV_HOLD_NONE);
+    for (; kev_next(kev, &event, &error) == KEV_EVENT; n++) {
+    }
+    assert_int_equal(n, 404);
+    kev_close(kev);
+    mk_free(mk);
+}
+
+/* Twice the same, from wherever, of each kind of capture. */
+static void test_rewind(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < 3; kind++) {
+        struct mk *mk = mk_new(&(struct mk_options){
+            .ncpu = 3, .seed = support_seed(), .foreign = kind == 1, .swapped = kind == 2});
+        struct kev_event event;
+        struct kev_error error;
+        struct support_read first, second;
+        struct kev *kev;
+
+        mk_workload(mk, 3000);
+        kev = support_open(mk, NULL);
+        first = support_read_all(kev);
+        kev_rewind(kev);
+        for (unsigned i = 0; i < 777; i++) {
+            assert_int_equal(kev_next(kev, &event, &error), KEV_EVENT);
+            assert_true(i > 0 || event.time == kev_info(kev)->start);
+        }
+        kev_rewind(kev);
+        second = support_read_all(kev);
+        assert_true(first.events > 1000 && first.events == second.events &&
+                    first.hash == second.hash && !second.error);
+        kev_close(kev);
+        mk_free(mk);
+    }
+}
+
 static void test_follow(void **state)
 {
     struct kev_options options = {.follow = true};
@@ -394,7 +477,7 @@ static void test_follow(void **state)
         struct kev_event event;
         size_t piece = at + 3333 < mk->len ? 3333 : mk->len - at;
 
-        kev_hold(kev, piece > 0);
+        kev_hold(kev, piece > 0 ? KEV_HOLD_ALL : KEV_HOLD_NONE);
         while (kev_next(kev, &event, &error) == KEV_EVENT) {
             assert_true(event.time >= last);
             last = event.time;
@@ -465,6 +548,8 @@ int main(void)
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_foreign_per_cpu),
         cmocka_unit_test(test_follow),
+        cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_rewind),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_worked_values),
     };

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whose an event is, and what processes and threads are called (docs/ring.md, "Whose an event is").
+ * An event of class THREAD is the thread's that it tells of; an INT_CALL between THDEAD and
+ * THDESTROY is the ended thread's; any other event is the running thread's: that of its CPU's last
+ * THRUNNING; CONTROL events are nobody's. Nothing is guessed: who runs is not known before the
+ * first THRUNNING of a CPU, nor behind a gap until the next one. Gaps are a missing buffer, a
+ * DROPPED slot that counts THREAD events (class PR_TH), and slots that `recover` passed over.
+ *
+ * Memory: at most OWNER_NAMES names. One thread. Proof: test/host/test_owner.c.
+ */
+#ifndef HOST_OWNER_H
+#define HOST_OWNER_H
+
+#include "host/reader/kev.h"
+
+#define OWNER_NAMES 65536 /* processes and named threads; more have no names */
+#define OWNER_NONE (-1)   /* no such thread */
+
+struct owner {
+    bool known;
+    int32_t pid, tid;
+    /* Class PROCESS and MAPNAME, which are recorded while another thread may run: the process that
+     * the event tells of, and its thread or OWNER_NONE. */
+    bool about;
+    int32_t about_pid, about_tid;
+};
+
+struct owners;
+
+/* NULL: no memory. */
+struct owners *owners_new(const struct kev *kev);
+void owners_free(struct owners *owners);
+
+/* An optional first pass over all events, then once owners_begin(): a ring tells its names at its
+ * end. Such a name holds from the beginning, unless the capture shows that it can't (the process
+ * began or another of its pid ended meanwhile) or losses may hide that. */
+void owners_learn(struct owners *owners, const struct kev_event *event);
+void owners_begin(struct owners *owners);
+
+/* Every event of the capture, in order. Returns whose it is. */
+struct owner owners_follow(struct owners *owners, const struct kev_event *event);
+
+/* The name that an event of a process's birth or end tells, for free(); NULL: none, or no memory.
+ */
+char *owners_told(const struct kev_event *event);
+
+/* Names as they are after the event last followed, NULL if unknown. Bytes of the capture: they may
+ * be anything but NUL. */
+const char *owners_process(const struct owners *owners, int32_t pid);
+const char *owners_thread(const struct owners *owners, int32_t pid, int32_t tid);
+
+struct owner_name {
+    int32_t pid, tid; /* tid: OWNER_NONE of a process */
+    int32_t ppid;     /* of a process */
+    const char *name;
+};
+
+/* The processes and threads that have names and have not ended. Call with *at 0 first; false: no
+ * more. In the order in which they were first heard of. */
+bool owners_next_name(const struct owners *owners, uint32_t *at, struct owner_name *name);
+/* Who runs on a CPU; .known false if nobody can tell. */
+struct owner owners_running(const struct owners *owners, unsigned cpu);
+
+#endif

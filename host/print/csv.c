@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --csv: RFC 4180, the columns of record.h. Arguments are one column, as `kymo print -n` has them:
+ * name:value, with a space between. Texts are quoted, and a byte that is no printable ASCII is \xNN
+ * in them. A value that is not known is an empty column.
+ */
+#include "host/print/record.h"
+
+void csv_header(struct out *out)
+{
+    out_str(out, "ns,cycles,cpu,class,event,number,pid,tid,process,thread,injected,args\r\n");
+}
+
+/* Inside of quotes. */
+static void csv_bytes(struct out *out, const char *text, size_t len)
+{
+    while (len > 0) {
+        const char *quote = memchr(text, '"', len);
+        size_t plain = quote == NULL ? len : (size_t)(quote - text);
+
+        out_text(out, text, plain);
+        if (quote == NULL) {
+            return;
+        }
+        out_str(out, "\"\"");
+        text += plain + 1;
+        len -= plain + 1;
+    }
+}
+
+static void csv_text(struct out *out, const char *text)
+{
+    out_char(out, ',');
+    if (text != NULL) {
+        out_char(out, '"');
+        csv_bytes(out, text, strlen(text));
+        out_char(out, '"');
+    }
+}
+
+static void csv_id(struct out *out, bool known, int32_t value)
+{
+    out_char(out, ',');
+    if (known) {
+        out_i64(out, value);
+    }
+}
+
+static void csv_field(struct out *out, const struct kev_field *field)
+{
+    csv_bytes(out, field->arg->name, strlen(field->arg->name));
+    out_char(out, ':');
+    if (field->arg->type == 'N') {
+        csv_bytes(out, field->text, field->len);
+    } else if (field->arg->type == 'S') {
+        out_hex32(out, (uint32_t)field->value);
+    } else {
+        line_value(out, field);
+    }
+}
+
+static void csv_args(struct out *out, const struct record *record, const struct kev_event *event)
+{
+    if (record->args == RECORD_TEXT) {
+        out_str(out, "str:");
+        csv_bytes(out, (const char *)event->words, record->text_len);
+    } else if (record->args == RECORD_WORDS) {
+        for (unsigned i = 0; i < event->nwords; i++) {
+            out_str(out, i == 0 ? "d" : " d");
+            out_u64(out, i);
+            out_char(out, ':');
+            out_hex32(out, kev_word(event, i));
+        }
+    } else {
+        for (unsigned i = 0; i < record->nfields; i++) {
+            if (i > 0) {
+                out_char(out, ' ');
+            }
+            csv_field(out, &record->fields[i]);
+        }
+    }
+}
+
+void csv_event(struct out *out, const struct kev *kev, const struct kev_event *event,
+               const struct line_style *style)
+{
+    const struct owner *owner = &style->owner;
+    struct record record;
+
+    record_fill(&record, kev, event, style);
+    out_i64(out, record.ns);
+    out_char(out, ',');
+    out_hex(out, event->time, 16);
+    out_char(out, ',');
+    out_u64(out, event->cpu);
+    csv_text(out, record.class);
+    csv_text(out, record.event);
+    out_char(out, ',');
+    out_u64(out, record.number);
+    csv_id(out, owner->known, owner->pid);
+    csv_id(out, owner->known, owner->tid);
+    csv_text(out, record.process);
+    csv_text(out, record.thread);
+    out_str(out, event->injected ? ",1,\"" : ",0,\"");
+    csv_args(out, &record, event);
+    out_str(out, "\"\r\n");
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --json: one object a line (see record.h). What may need more than 53 bits and is no count of
+ * something is a string of hexadecimal digits, because many readers of JSON hold numbers as
+ * doubles: `cycles`, addresses (P) and 64-bit patterns (X). Every other value is a number. A byte
+ * of a string that is no printable ASCII is \u00XX, so a line is valid JSON whatever the capture
+ * holds, and no byte is lost.
+ */
+#include "host/print/record.h"
+
+static void json_bytes(struct out *out, const char *text, size_t len)
+{
+    out_char(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c == '"' || c == '\\') {
+            out_char(out, '\\');
+            out_char(out, (char)c);
+        } else if (c >= ' ' && c < 0x7f) {
+            out_char(out, (char)c);
+        } else {
+            out_str(out, "\\u00");
+            out_char(out, "0123456789abcdef"[c >> 4]);
+            out_char(out, "0123456789abcdef"[c & 15]);
+        }
+    }
+    out_char(out, '"');
+}
+
+static void json_text(struct out *out, const char *text)
+{
+    if (text == NULL) {
+        out_str(out, "null");
+    } else {
+        json_bytes(out, text, strlen(text));
+    }
+}
+
+static void json_id(struct out *out, bool known, int32_t value)
+{
+    if (known) {
+        out_i64(out, value);
+    } else {
+        out_str(out, "null");
+    }
+}
+
+static void json_hex(struct out *out, uint64_t value, unsigned digits)
+{
+    out_char(out, '"');
+    out_hex(out, value, digits);
+    out_char(out, '"');
+}
+
+static void json_field(struct out *out, const struct kev_field *field)
+{
+    json_text(out, field->arg->name);
+    out_char(out, ':');
+    switch (field->arg->type) {
+    case 'N':
+        json_bytes(out, field->text, field->len);
+        break;
+    case 'D':
+        out_i64(out, field->wide ? (int64_t)field->value : (int32_t)field->value);
+        break;
+    case 'E':
+        out_i64(out, (int64_t)field->value);
+        break;
+    case 'X':
+    case 'P':
+        json_hex(out, field->value, field->wide ? 16 : 8);
+        break;
+    default:
+        out_u64(out, field->value);
+        break;
+    }
+}
+
+static void json_args(struct out *out, const struct record *record, const struct kev_event *event)
+{
+    if (record->args == RECORD_TEXT) {
+        out_str(out, "\"str\":");
+        json_bytes(out, (const char *)event->words, record->text_len);
+    } else if (record->args == RECORD_WORDS) {
+        for (unsigned i = 0; i < event->nwords; i++) {
+            out_str(out, i == 0 ? "\"d" : ",\"d");
+            out_u64(out, i);
+            out_str(out, "\":");
+            out_u64(out, kev_word(event, i));
+        }
+    } else {
+        for (unsigned i = 0; i < record->nfields; i++) {
+            if (i > 0) {
+                out_char(out, ',');
+            }
+            json_field(out, &record->fields[i]);
+        }
+    }
+}
+
+void json_event(struct out *out, const struct kev *kev, const struct kev_event *event,
+                const struct line_style *style)
+{
+    const struct owner *owner = &style->owner;
+    struct record record;
+
+    record_fill(&record, kev, event, style);
+    out_str(out, "{\"ns\":");
+    out_i64(out, record.ns);
+    out_str(out, ",\"cycles\":");
+    json_hex(out, event->time, 16);
+    out_str(out, ",\"cpu\":");
+    out_u64(out, event->cpu);
+    out_str(out, ",\"class\":");
+    json_text(out, record.class);
+    out_str(out, ",\"event\":");
+    json_text(out, record.event);
+    out_str(out, ",\"number\":");
+    out_u64(out, record.number);
+    out_str(out, ",\"pid\":");
+    json_id(out, owner->known, owner->pid);
+    out_str(out, ",\"tid\":");
+    json_id(out, owner->known, owner->tid);
+    out_str(out, ",\"process\":");
+    json_text(out, record.process);
+    out_str(out, ",\"thread\":");
+    json_text(out, record.thread);
+    out_str(out,
+            event->injected ? ",\"injected\":true,\"args\":{" : ",\"injected\":false,\"args\":{");
+    json_args(out, &record, event);
+    out_str(out, "}}\n");
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See record.h: what an event is called and what its arguments are. */
+#include "host/print/record.h"
+
+#include "host/when.h"
+#include "kernel/abi/sys/trace.h"
+
+static const char *class_name(const struct kev_event *event)
+{
+    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
+
+    switch (event->class) {
+    case TRACE_CLASS_KER_CALL:
+        return (number & TRACE_KERCALL_INT) != 0    ? "INT_CALL"
+               : (number & TRACE_KERCALL_EXIT) != 0 ? "KER_EXIT"
+                                                    : "KER_CALL";
+    case TRACE_CLASS_PR_TH:
+        return number >= 64 ? "PROCESS" : number >= 26 ? "VTHREAD" : "THREAD";
+    default:
+        return kev_class_name(event->class);
+    }
+}
+
+static unsigned plain_number(const struct kev_event *event)
+{
+    if (event->class == TRACE_CLASS_USER) {
+        return event->number;
+    }
+    return event->number &
+           (event->class == TRACE_CLASS_KER_CALL ? 127u : ~(unsigned)TRACE_EVENT_64);
+}
+
+static void field_text(struct kev_field *field, const struct kev_arg *arg, const char *text)
+{
+    *field = (struct kev_field){.arg = arg, .text = text, .len = strlen(text)};
+}
+
+/* DROPPED's packed word, taken apart. */
+static void dropped_fields(struct record *record, const struct kev_event *event)
+{
+    static const struct kev_arg args[] = {{.type = 'N', .name = "class"},
+                                          {.type = 'E', .name = "num_events"},
+                                          {.type = 'N', .name = "reason"}};
+    static const char *const reasons[KYMO_TRACE_REASONS] = {
+#define R(number, name, text, doc) [number] = text,
+        KYMO_DROP_REASON_LIST(R)
+#undef R
+    };
+    uint32_t reason = kev_word(event, 0) >> 8;
+    bool known = reason < KYMO_TRACE_REASONS && reasons[reason] != NULL;
+
+    record->nfields = 3;
+    field_text(&record->fields[0], &args[0], kev_class_name(kev_word(event, 0) & 0xff));
+    record->fields[1] =
+        (struct kev_field){.arg = &args[1], .wide = true, .value = kev_word(event, 1)};
+    field_text(&record->fields[2], &args[2], known ? reasons[reason] : "unknown");
+}
+
+/* A kernel call that failed has one more argument, the error's number. */
+static void error_fields(struct record *record, const struct kev_event *event)
+{
+    static const struct kev_arg args[] = {{.type = 'D', .name = "ret_val"},
+                                          {.type = 'D', .name = "errno"}};
+    unsigned at = record->fields[0].wide ? 2 : 1;
+
+    record->nfields = 2;
+    record->fields[0] = (struct kev_field){.arg = &args[0], .value = UINT32_MAX};
+    record->fields[1] = (struct kev_field){.arg = &args[1], .value = kev_word(event, at)};
+}
+
+static void call_fields(struct record *record, const struct kev_event *event,
+                        const struct kev_desc *desc)
+{
+    const struct kev_field *first = &record->fields[0];
+
+    record->nfields = desc->kind == KEV_CALL_INT ? 0 : kev_decode(event, desc, record->fields);
+    if (desc->kind == KEV_CALL_EXIT && record->nfields > 0 &&
+        first->value == (first->wide ? UINT64_MAX : UINT32_MAX)) {
+        error_fields(record, event);
+    }
+}
+
+static void args_fill(struct record *record, const struct kev_event *event,
+                      const struct kev_desc *desc)
+{
+    record->args = RECORD_FIELDS;
+    if (event->class == TRACE_CLASS_USER) {
+        record->args = line_user_text(event, &record->text_len) ? RECORD_TEXT : RECORD_WORDS;
+    } else if (event->class == TRACE_CLASS_CONTROL && event->number == TRACE_CONTROL_DROPPED) {
+        dropped_fields(record, event);
+    } else if (desc == NULL || (event->class == TRACE_CLASS_INT && !line_int_known(event, desc))) {
+        record->args = RECORD_WORDS;
+    } else if (desc->kind != KEV_PLAIN) {
+        call_fields(record, event, desc);
+    } else {
+        record->nfields = line_group_fields(event, desc, record->fields);
+    }
+}
+
+void record_fill(struct record *record, const struct kev *kev, const struct kev_event *event,
+                 const struct line_style *style)
+{
+    const struct kev_desc *desc = kev_describe(kev, event->class, event->number);
+    const struct owner *owner = &style->owner;
+
+    record->class = class_name(event);
+    record->event = desc == NULL || event->class == TRACE_CLASS_USER ? NULL : desc->name;
+    record->number = plain_number(event);
+    record->ns = kymo_when_ns(event->time, style->first, kev_info(kev)->cycles_per_sec);
+    record->process = owner->known ? owners_process(style->owners, owner->pid) : NULL;
+    record->thread = owner->known ? owners_thread(style->owners, owner->pid, owner->tid) : NULL;
+    record->nfields = 0;
+    args_fill(record, event, desc);
+}
