@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host/print/line.h"
+#include "host/print/record.h"
 #include "host/stat/stat.h"
 
 static void print_and_account(struct kev *kev)
@@ -27,14 +28,27 @@ static void print_and_account(struct kev *kev)
     FILE *nowhere = fopen("/dev/null", "w");
     struct kev_event event;
     struct kev_error error;
+    struct owners *owners = owners_new(kev);
 
-    if (stat == NULL || nowhere == NULL) {
+    if (stat == NULL || nowhere == NULL || owners == NULL) {
         abort();
     }
+    while (kev_next(kev, &event, &error) == KEV_EVENT) {
+        owners_learn(owners, &event);
+    }
+    owners_begin(owners);
+    kev_rewind(kev);
+    line.first = kev_info(kev)->start;
     out.fd = fileno(nowhere);
     format_parse(&format, FORMAT_DEFAULT " %t %e", &bad);
     line_header(&out, kev, true);
     while (kev_next(kev, &event, &error) == KEV_EVENT) {
+        line.owner = owners_follow(owners, &event);
+        line.owners = owners;
+        json_event(&out, kev, &event, &line);
+        csv_event(&out, kev, &event, &line);
+        line.owners = line.one_line ? owners : NULL;
+        line.time = (enum line_time)(event.time % 3);
         line_event(&out, kev, &event, &line);
         line.one_line = !line.one_line;
         line.format = line.format == NULL && !line.one_line ? &format : NULL;
@@ -47,6 +61,7 @@ static void print_and_account(struct kev *kev)
     fclose(nowhere);
     stat_free(stat);
     free(stat);
+    owners_free(owners);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
