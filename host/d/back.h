@@ -45,6 +45,8 @@ struct d_program {
     struct d_array actions; /* struct d_made_action */
     struct d_array ecbs;    /* struct d_made_ecb */
     unsigned matched;       /* clauses times probes */
+    const char *text;       /* that was compiled */
+    size_t text_size;
 };
 
 /* The clause that is compiled: what has happened in it so far. */

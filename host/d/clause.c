@@ -86,6 +86,12 @@ unsigned d_program_matched(const struct d_program *p)
     return p->matched;
 }
 
+const char *d_program_text(const struct d_program *p, size_t *size)
+{
+    *size = p->text_size;
+    return p->text;
+}
+
 struct d_back *d_back_new(struct d_session *d)
 {
     return d_alloc(d, sizeof(struct d_back));

@@ -101,6 +101,8 @@ static struct d_program *compile(struct d_session *d, const struct d_source *sou
     }
     d_pragma_options_scan(d, text, size);
     struct d_program *program = d_program_new(d);
+    program->text = text;
+    program->text_size = size;
     d_source_parse(d, source, text, size, program);
     return program;
 }

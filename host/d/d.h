@@ -76,7 +76,14 @@ struct d_program *d_compile(struct d_session *, const struct d_source *);
 
 /* ---- options: by pragma, by -x --------------------------------------------------------------- */
 
-enum d_option_origin { D_FROM_COMMAND, D_FROM_PRAGMA, D_FROM_SETOPT };
+/* D_FROM_CAPTURE: of a program that came in a capture or from a target, as its own command line had
+ * it. */
+enum d_option_origin { D_FROM_COMMAND, D_FROM_PRAGMA, D_FROM_SETOPT, D_FROM_CAPTURE };
+/* From here on the sources are not the user's: their pragmas may only set options that shape output
+ * (ANYONE in host/d/options.def), so that compiling them runs no program and reads no file. */
+void d_session_distrust(struct d_session *);
+/* Whether only the user may set the option; true: there is no such option. */
+bool d_option_is_users(const char *name);
 /* NULL, or why not: "Invalid option name", "Invalid value for specified option", and for setopt()
  * "Operation illegal when tracing is active". value NULL: "name" alone. */
 const char *d_option_set(struct d_session *, const char *name, const char *value,
@@ -111,6 +118,9 @@ unsigned d_session_clauses(const struct d_session *);
 const struct d_clause_info *d_session_clause(const struct d_session *, uint32_t clause);
 /* Clauses times probes, when it was compiled. */
 unsigned d_program_matched(const struct d_program *);
+/* What was compiled: the source's text, with -C what the preprocessor made of it. *size bytes,
+ * which live as long as the session. */
+const char *d_program_text(const struct d_program *, size_t *size);
 /* -S: every object of a program, in order. */
 void d_program_disassemble(const struct d_program *, FILE *);
 

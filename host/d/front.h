@@ -97,6 +97,7 @@ struct d_session {
     jmp_buf *recover; /* NULL: nothing is being compiled */
     struct d_parse *parse, *parses;
     bool libraries_loaded;
+    bool distrusted; /* d_session_distrust() */
     struct d_pending_pragma *pending;
     struct d_provider_pragma *providers;
 

@@ -28,14 +28,16 @@ enum kind {
     LIST,
 };
 enum when { COMMAND, COMPILE, RUNTIME, DYNAMIC };
+enum who { ANYONE, USER };
 
 static const struct row {
     const char *name;
     enum kind kind;
     enum when when;
     uint64_t initial;
+    enum who who;
 } rows[] = {
-#define OPTION(name, kind, when, initial) {#name, kind, when, initial},
+#define OPTION(name, kind, when, initial, who) {#name, kind, when, initial, who},
 #include "host/d/options.def"
 };
 
@@ -172,6 +174,30 @@ static void keep_text(struct d_session *d, unsigned i, const char *text)
     *end = item;
 }
 
+bool d_option_is_users(const char *name)
+{
+    unsigned i = find(name);
+
+    return i == D_O_COUNT || rows[i].who == USER;
+}
+
+/* NULL, or why an option of a program that is not the user's is not taken. -w of the command line
+ * allows the program what it asks for. */
+static const char *distrusted(const struct d_session *d, unsigned i, enum d_option_origin origin)
+{
+    if (rows[i].who == ANYONE || origin == D_FROM_COMMAND ||
+        (origin != D_FROM_CAPTURE && !d->distrusted)) {
+        return NULL;
+    }
+    if (i == D_O_destructive) {
+        return d->options.values[i]
+                   ? NULL
+                   : "the program may be destructive on this machine: -w allows it";
+    }
+    return i == D_O_libdir ? "a program from a capture or a target can't name folders: give -L"
+                           : "a program from a capture or a target can't set it";
+}
+
 const char *d_option_set(struct d_session *d, const char *name, const char *text,
                          enum d_option_origin origin)
 {
@@ -186,6 +212,10 @@ const char *d_option_set(struct d_session *d, const char *name, const char *text
     }
     if (origin == D_FROM_SETOPT && rows[i].when != DYNAMIC) {
         return too_late;
+    }
+    const char *why = distrusted(d, i, origin);
+    if (why) {
+        return why;
     }
     if (!parse(&rows[i], text, &value) || (value == 0 && (i == D_O_iregs || i == D_O_tregs))) {
         return bad_value;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum d_option_name {
-#define OPTION(name, kind, when, initial) D_O_##name,
+#define OPTION(name, kind, when, initial, who) D_O_##name,
 #include "host/d/options.def"
     D_O_COUNT,
 };

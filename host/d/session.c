@@ -49,6 +49,11 @@ const struct d_error *d_session_error(const struct d_session *d)
     return d->failed ? &d->error : NULL;
 }
 
+void d_session_distrust(struct d_session *d)
+{
+    d->distrusted = true;
+}
+
 void d_session_target(struct d_session *d, int32_t pid)
 {
     d->target = pid;

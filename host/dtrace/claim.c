@@ -30,9 +30,13 @@ int command_look_at_claim(struct command *c)
 
     if (error) {
         say_claim_failed(error);
-    } else if (!c->nsources && !saved_read(c, c->claimed, size)) {
-        fputs("dtrace: the boot's program came without its source: give it with -s\n", stderr);
-        error = -EINVAL;
+    } else if (!c->nsources) {
+        c->foreign = true;
+        d_session_distrust(c->session);
+        if (!saved_read(c, c->claimed, size)) {
+            fputs("dtrace: the boot's program came without its source: give it with -s\n", stderr);
+            error = -EINVAL;
+        }
     }
     if (!error && !saved_options(c, c->claimed, size)) {
         fputs("dtrace: the boot's program makes no sense\n", stderr);

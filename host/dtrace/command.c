@@ -65,7 +65,7 @@ static void *grow(void *array, unsigned n, size_t size)
 void command_set(struct command *c, const char *name, const char *value, const char *shown)
 {
     c->settings = grow(c->settings, c->nsettings, sizeof(*c->settings));
-    c->settings[c->nsettings++] = (struct setting){name, value, shown};
+    c->settings[c->nsettings++] = (struct setting){name, value, shown, D_FROM_COMMAND};
 }
 
 /* "opt=value" or "opt" */

@@ -26,6 +26,7 @@ struct consumer;
 struct setting { /* -x, -b, -D …, in order */
     const char *name, *value;
     const char *shown; /* as an error message names it: "-x NAME", "-b VALUE" */
+    enum d_option_origin origin;
 };
 
 struct command {
@@ -41,6 +42,7 @@ struct command {
     bool list, verbose, disassemble, compile_only, version, json;
     unsigned bits;           /* -32, -64; 0: what the target has */
     bool claim, destructive; /* -a, -w */
+    bool foreign;            /* the sources came in a capture or from the target */
     void *claimed;           /* the file that came with the boot's consumer */
     const char *compile_to;  /* --compile */
     const char *capture;     /* -r */
@@ -83,6 +85,9 @@ int command_compile(struct command *);
 void command_say_matched(struct command *);
 bool command_any_matched(const struct command *);
 void *command_image(struct command *, size_t *size); /* freed by the caller */
+/* False, after a message: the image's programs came from elsewhere, ask for what acts on this
+ * machine, and there is no -w. image NULL: there are no programs. */
+bool command_allows(const struct command *, const void *image);
 /* claim.c, with -a: what the boot traces, as c->claimed: 0, or 1. */
 int command_look_at_claim(struct command *);
 /* Takes it over, if the image is it. */

@@ -5,6 +5,9 @@
  */
 #include "host/dtrace/command.h"
 
+#include "trace/d/action.h"
+#include "trace/d/image_check.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -93,6 +96,41 @@ int command_compile(struct command *c)
         }
     }
     return 0;
+}
+
+/* The function that does something to this machine's files or programs; NULL: the action does not.
+ */
+static const char *acting(const struct d_image_action *a)
+{
+    switch (a->kind) {
+    case D_ACT_SYSTEM:
+        return "system()";
+    case D_ACT_FREOPEN:
+        return "freopen()";
+    case D_ACT_LIBACT:
+        return a->arg == D_LIBACT_FTRUNCATE ? "ftruncate()" : NULL;
+    default:
+        return D_ACT_IS_DESTRUCTIVE(a->kind) ? "a destructive action" : NULL;
+    }
+}
+
+bool command_allows(const struct command *c, const void *bytes)
+{
+    const struct d_image *image = bytes;
+
+    if (!c->foreign || c->destructive || !image) {
+        return true;
+    }
+    const struct d_image_action *a = D_IMAGE_TABLE(image, actions, struct d_image_action);
+    for (uint32_t i = 0; i < image->actions.count; i++) {
+        if (acting(&a[i])) {
+            fprintf(stderr,
+                    "dtrace: this program may act on this machine, it has %s: -w allows it\n",
+                    acting(&a[i]));
+            return false;
+        }
+    }
+    return true;
 }
 
 void command_say_matched(struct command *c)

@@ -28,7 +28,8 @@ struct consumer {
     struct d_session *session;
     struct printer printer;
     const char *output_path; /* NULL: standard output */
-    bool json, flowindent, temporal, heading_done, drop_tags, destructive;
+    bool json, flowindent, temporal, heading_done, drop_tags;
+    bool acts;          /* system(), freopen() and ftruncate() are done */
     bool retains;       /* aggregations are taken at the end, as a ring's records are */
     bool objects_known; /* what the target's process has mapped: the session was given it */
     unsigned ncpus, begin_cpu, end_cpu;

@@ -104,7 +104,8 @@ void consumer_options(struct consumer *c)
     s->utf8 = encoding == 1;
     s->pack_utf8 = encoding == D_OPTION_UNSET ? terminal_has_utf8() : s->utf8;
     c->printer.raw_bytes = d_option_on(c->session, "rawbytes");
-    c->printer.stack_indent = (unsigned)number(c, "stackindent", 14);
+    uint64_t indent = number(c, "stackindent", 14), most = (uint64_t)c->printer.width_most;
+    c->printer.stack_indent = (unsigned)(indent < most ? indent : most);
     c->printer.session = c->session;
     c->printer.process = c->target->ops->process ? process_of : NULL;
     c->printer.process_arg = c->target;

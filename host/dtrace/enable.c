@@ -6,6 +6,10 @@
 #include "host/dtrace/command.h"
 #include "host/dtrace/consume.h"
 
+/* What a record may fill by a width alone: as much as a format can say (host/d/printf_parse.c), but
+ * of a program that is not the user's no more than a line of a wide terminal. */
+enum { WIDTH_MOST = 1000000, WIDTH_MOST_FOREIGN = 1024 };
+
 /* In the largest unit that is not larger than it, if it is a multiple of that: 134217728 is "128m",
  * 196608000 is "196608000 bytes". What alignment takes away is not worth a note. */
 static void say_lowered(const char *what, uint64_t asked, uint64_t got)
@@ -88,6 +92,8 @@ int command_enable(struct command *c, struct consumer *consumer, const void *ima
     consumer->bufsize = sizes.bufsize > (1u << 16) ? room_for(sizes.bufsize) : 1u << 16;
     consumer->aggsize = room_for(sizes.aggsize);
     consumer->json = c->json;
+    consumer->acts = !c->foreign || c->destructive;
+    consumer->printer.width_most = c->foreign ? WIDTH_MOST_FOREIGN : WIDTH_MOST;
     consumer->retains = d_option_on(c->session, "retain");
     consumer->temporal =
         d_option_on(c->session, "temporal") && d_option(c->session, "bufpolicy") == D_POLICY_SWITCH;

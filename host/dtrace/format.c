@@ -260,9 +260,12 @@ void print_conversion(const struct printer *p, const struct d_conversion *c, int
     }
     if (width < 0 && c->flags & D_CONV_DYNWIDTH) {
         conversion.flags |= D_CONV_LEFT;
-        width = -width;
+        width = width > -p->width_most ? -width : p->width_most;
     }
-    width = width < 0 ? 0 : width;
+    width = width < 0 ? 0 : width < p->width_most ? width : p->width_most;
+    if (precision > p->width_most && !strchr("sSI", c->name[0])) {
+        precision = p->width_most; /* of a text it only cuts */
+    }
     if (c->name[0] == 'w') {
         conversion.name[0] = c->name[1];
         conversion.name[1] = '\0';

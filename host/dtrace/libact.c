@@ -29,7 +29,7 @@ static char *formatted(struct consumer *c, const struct d_format *f,
 void libact_system(struct consumer *c, const struct d_format *f, const struct print_value *values,
                    unsigned n)
 {
-    char *command = formatted(c, f, values, n);
+    char *command = c->acts ? formatted(c, f, values, n) : NULL;
 
     consumer_flush(c);
     if (command && system(command) == -1) {
@@ -64,15 +64,15 @@ void libact_freopen(struct consumer *c, const struct epid_info *info, const stru
                     const struct print_value *values, unsigned n)
 {
     static int first = -1;
-    char *path = formatted(c, f, values, n);
+    char *path = c->acts ? formatted(c, f, values, n) : NULL;
     int file;
 
     consumer_flush(c);
-    if (first < 0) {
-        first = dup(fileno(c->printer.out));
-    }
     if (!path) {
         return;
+    }
+    if (first < 0) {
+        first = dup(fileno(c->printer.out));
     }
     file = *path ? open_file(path) : dup(first);
     if (file < 0) {
@@ -89,7 +89,7 @@ void libact_freopen(struct consumer *c, const struct epid_info *info, const stru
 static void do_ftruncate(struct consumer *c)
 {
     consumer_flush(c);
-    if (ftruncate(fileno(c->printer.out), 0) == 0) {
+    if (c->acts && ftruncate(fileno(c->printer.out), 0) == 0) {
         rewind(c->printer.out);
     }
 }

@@ -26,7 +26,7 @@ static int apply_settings(struct command *c)
 {
     for (unsigned i = 0; i < c->nsettings; i++) {
         const struct setting *s = &c->settings[i];
-        const char *why = d_option_set(c->session, s->name, s->value, D_FROM_COMMAND);
+        const char *why = d_option_set(c->session, s->name, s->value, s->origin);
         if (why && s->shown) {
             fprintf(stderr, "dtrace: failed to set %s %s: %s\n", s->shown, s->value, why);
         } else if (why) {
@@ -79,6 +79,9 @@ int command_open(struct command *c)
         return 1;
     }
     c->session = d_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
+    if (c->foreign) {
+        d_session_distrust(c->session);
+    }
     apply_target_defaults(c);
     return apply_settings(c) ? 1 : !add_elves(c);
 }

@@ -17,6 +17,7 @@ struct printer {
     bool raw_bytes;         /* -x rawbytes: never guess that bytes are a string */
     unsigned stack_indent;
     unsigned pointer_bytes; /* the target's */
+    int width_most;         /* columns of a conversion, or of an indent */
     /* The program that a process runs, as the session's ELFs are named, and its load bias. False:
      * unknown. NULL: there is but one process, and any ELF may be its own. */
     bool (*process)(void *arg, int32_t pid, const char **object, uint64_t *bias);

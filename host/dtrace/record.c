@@ -36,6 +36,7 @@ static void print_flow(struct consumer *c, unsigned cpu, const struct epid_info 
     bool more = next && next->probe.id == info->probe.id;
     char text[512];
 
+    c->indent = c->indent < sizeof(text) ? c->indent : sizeof(text);
     if (is_entry(info) && !again) {
         snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "=>" : "->",
                  info->probe.function);

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `kymo dtrace -r FILE`: each program that logged into a capture is compiled again from its notes,
- * with its own options, and printed. -o, --json, --elf and -w are the user's.
+ * with its own options, and printed. -o, --json, --elf, -L and -w are the user's. The capture may
+ * be an enemy's: without -w its programs execute nothing, write nothing and read no file. Tested by
+ * test/d_replay.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/replay.h"
 #include "host/dtrace/saved.h"
+#include "host/escape.h"
 #include "host/remote/target.h"
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a program says of itself has no place beside it, nor what needs a target. */
 static bool alone(const struct command *c)
@@ -18,11 +22,12 @@ static bool alone(const struct command *c)
               !c->pid && strcmp(c->target_spec, "boot") == 0;
 
     for (unsigned i = 0; i < c->nsettings; i++) {
-        ok = ok && strcmp(c->settings[i].name, "destructive") == 0;
+        ok = ok && (strcmp(c->settings[i].name, "destructive") == 0 ||
+                    strcmp(c->settings[i].name, "libdir") == 0);
     }
     if (!ok) {
-        fputs("dtrace: -r takes the program and its options from the capture: only -o, -w, --json "
-              "and --elf go with it\n",
+        fputs("dtrace: -r takes the program and its options from the capture: only -o, -w, -L, "
+              "--json and --elf go with it\n",
               stderr);
     }
     return ok;
@@ -50,6 +55,7 @@ static int print_one(const struct command *given, struct replay *r)
     struct command c = {.target_spec = given->capture,
                         .json = given->json,
                         .destructive = given->destructive,
+                        .foreign = true,
                         .out = given->out,
                         .replay = r,
                         .run_gate = -1};
@@ -61,6 +67,9 @@ static int print_one(const struct command *given, struct replay *r)
 
     if (!wire) {
         return fail(why);
+    }
+    for (unsigned i = 0; i < given->nsettings; i++) {
+        command_set(&c, given->settings[i].name, given->settings[i].value, NULL);
     }
     c.target = remote_target_open(wire, false, &why);
     if (!c.target) {
@@ -90,14 +99,17 @@ int command_replay(struct command *c)
     if (!first) {
         return 1;
     }
-    c->out = c->output ? fopen(c->output, "ae") : stdout;
+    c->out = c->output                                  ? fopen(c->output, "ae")
+             : !c->destructive && isatty(STDOUT_FILENO) ? escape_stream(STDOUT_FILENO)
+                                                        : stdout;
     if (!c->out) {
         fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
                 strerror(errno));
         status = 1;
     }
     for (struct replay *r = first; r && c->out; r = r->next) {
-        status = print_one(c, r);
+        int its = print_one(c, r);
+        status = status ? status : its; /* one that failed counts, wherever it stands */
     }
     replay_free(first);
     return status;

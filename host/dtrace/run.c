@@ -71,7 +71,9 @@ static int compile_and_run(struct command *c)
         return 1;
     }
     void *image = c->nsources ? command_image(c, &size) : NULL;
-    status = c->list ? command_list(c, image) : trace(c, image, size);
+    status = !command_allows(c, image) ? 1
+             : c->list                 ? command_list(c, image)
+                                       : trace(c, image, size);
     free(image);
     return status;
 }

@@ -2,7 +2,9 @@
 /*
  * A compiled program in a file: see saved.h. Behind the image: a magic, the number of strings, the
  * strings, each with its NUL: option and value in turn, as on the command line; "text" follows the
- * name of a script and is what it holds.
+ * name of a script and is what it holds. A source is kept as the preprocessor left it, and options
+ * that only the user may set are not kept, so that whoever reads the program needs no file and no
+ * program of the machine that wrote it.
  */
 #include "host/dtrace/saved.h"
 
@@ -33,18 +35,15 @@ static void put(struct strings *s, const char *name, const char *value)
     s->n += 2;
 }
 
-static char *file_text(const char *path)
+/* The text behind the preprocessor's line markers, which name no file: of a description. */
+static const char *behind_markers(const char *text)
 {
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t room = 0;
-
-    if (file && getdelim(&text, &room, '\0', file) < 0) {
-        free(text);
-        text = strdup("");
-    }
-    if (file) {
-        fclose(file);
+    while (text[0] == '#' && text[1] == ' ' && text[2] >= '0' && text[2] <= '9') {
+        const char *newline = strchr(text, '\n');
+        if (!newline) {
+            break;
+        }
+        text = newline + 1;
     }
     return text;
 }
@@ -52,18 +51,25 @@ static char *file_text(const char *path)
 static bool put_source(struct strings *s, const struct program_source *p)
 {
     static const char *const names[] = {"-P", "-m", "-f", "-n", "-i"};
+    size_t size;
+    const char *compiled = d_program_text(p->program, &size);
+    char *text = strndup(compiled, size);
 
-    if (!p->is_script) {
-        put(s, names[p->spec], p->text);
-        return true;
-    }
-    char *text = file_text(p->text);
-    if (text) {
+    if (text && p->is_script) {
         put(s, "-s", p->text);
         put(s, "text", text);
+    } else if (text) {
+        put(s, names[p->spec], behind_markers(text));
     }
     free(text);
     return text != NULL;
+}
+
+/* destructive and libdir are kept: whoever reads them is told what to give, -w or -L. */
+static bool is_kept(const char *option)
+{
+    return !d_option_is_users(option) || strcmp(option, "destructive") == 0 ||
+           strcmp(option, "libdir") == 0;
 }
 
 char *saved_strings(const struct command *c, size_t *size)
@@ -78,6 +84,9 @@ char *saved_strings(const struct command *c, size_t *size)
     }
     fwrite(&head, sizeof(head), 1, s.out);
     for (unsigned i = 0; i < c->nsettings; i++) {
+        if (!is_kept(c->settings[i].name)) {
+            continue;
+        }
         put(&s, c->settings[i].value ? "set" : "flag", c->settings[i].name);
         if (c->settings[i].value) {
             put(&s, "value", c->settings[i].value);
@@ -144,15 +153,28 @@ static const char *next_of(struct reading *r, const char *name)
     return is && strcmp(is, name) == 0 ? next(r) : NULL;
 }
 
+/* The user's own -L comes instead of the folders that the program was compiled with. */
+static void take_setting(struct command *c, const char *name, const char *value)
+{
+    for (unsigned i = 0; i < c->nsettings; i++) {
+        if (strcmp(name, "libdir") == 0 && strcmp(c->settings[i].name, name) == 0 &&
+            c->settings[i].origin == D_FROM_COMMAND) {
+            return;
+        }
+    }
+    command_set(c, name, value, NULL);
+    c->settings[c->nsettings - 1].origin = D_FROM_CAPTURE;
+}
+
 static bool take(struct command *c, struct reading *r, const char *name, const char *value)
 {
     static const char kinds[] = "Pmfni";
     const char *more = NULL;
 
     if (strcmp(name, "flag") == 0) {
-        command_set(c, value, NULL, NULL);
+        take_setting(c, value, NULL);
     } else if (strcmp(name, "set") == 0 && (more = next_of(r, "value")) != NULL) {
-        command_set(c, value, more, NULL);
+        take_setting(c, value, more);
     } else if (strcmp(name, "-s") == 0 && (more = next_of(r, "text")) != NULL) {
         command_source(c, true, D_SPEC_NAME, value)->contents = more;
     } else if (strcmp(name, "argument") == 0) {

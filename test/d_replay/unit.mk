@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# `kymo dtrace -r` on captures that are made here, sound ones and hostile ones, under ASan and UBSan:
+# the command with all its parts but for target_open(), which records (logged.c).
+
+D_REPLAY_TESTS := $(B)/unit/d_replay_attack
+UNIT_TESTS += $(D_REPLAY_TESTS)
+D_REPLAY_OBJS := $(B)/unit/d_replay/logged.o $(B)/unit/d_replay/guard.o \
+	$(B)/unit/host.o/test/host/mkcapture.o $(B)/unit/host.o/test/host/mkworkload.o
+D_REPLAY_LIB := $(filter-out %/host/main.o %/host/target/target.o,$(HOST_ASAN_OBJS))
+
+$(B)/unit/d_replay/%.o: test/d_replay/%.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(D_REPLAY_TESTS): $(B)/unit/d_replay_%: $(B)/unit/d_replay/%_test.o $(D_REPLAY_OBJS) $(D_REPLAY_LIB)
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf
+
+-include $(wildcard $(B)/unit/d_replay/*.d)
