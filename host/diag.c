@@ -18,7 +18,8 @@ static bool progress_shown;
 
 void kymo_messages_start(void)
 {
-    FILE *escaped = escape_stream(STDERR_FILENO);
+    static struct escape_stream state;
+    FILE *escaped = escape_stream_open(&state, STDERR_FILENO);
 
     if (escaped) {
         setvbuf(escaped, NULL, _IONBF, 0);

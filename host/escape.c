@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static size_t put_octal(char *to, uint8_t byte)
@@ -93,11 +91,6 @@ size_t escape_text(struct escape *e, const char *text, size_t n, char *to)
 /* ---- a stream ----------------------------------------------------------------------------------
  */
 
-struct escaping {
-    struct escape escape;
-    int fd;
-};
-
 static bool write_all(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -114,7 +107,7 @@ static bool write_all(int fd, const char *bytes, size_t n)
 static ssize_t escaping_write(void *cookie, const char *text, size_t n)
 {
     enum { PART = 1024 };
-    struct escaping *s = cookie;
+    struct escape_stream *s = cookie;
     char part[ESCAPE_MOST(PART)];
 
     for (size_t at = 0; at < n; at += PART) {
@@ -126,25 +119,8 @@ static ssize_t escaping_write(void *cookie, const char *text, size_t n)
     return (ssize_t)n;
 }
 
-static int escaping_close(void *cookie)
+FILE *escape_stream_open(struct escape_stream *s, int fd)
 {
-    free(cookie);
-    return 0;
-}
-
-FILE *escape_stream(int fd)
-{
-    const cookie_io_functions_t functions = {.write = escaping_write, .close = escaping_close};
-    struct escaping *s = calloc(1, sizeof(*s));
-    FILE *stream;
-
-    if (!s) {
-        return NULL;
-    }
-    s->fd = fd;
-    stream = fopencookie(s, "w", functions);
-    if (!stream) {
-        free(s);
-    }
-    return stream;
+    *s = (struct escape_stream){.fd = fd};
+    return fopencookie(s, "w", (cookie_io_functions_t){.write = escaping_write});
 }

@@ -24,8 +24,13 @@ struct escape {
  * direction and bytes that are no UTF-8 become \ooo. */
 size_t escape_text(struct escape *, const char *text, size_t n, char *to);
 
-/* A stream whose text goes to file descriptor `fd` escaped; NULL: no memory. Closing the stream
- * leaves fd open. */
-FILE *escape_stream(int fd);
+struct escape_stream {
+    struct escape escape;
+    int fd;
+};
+
+/* A stream whose text goes to file descriptor `fd` escaped; NULL: no memory. The struct must
+ * outlive the stream, whose closing leaves fd open. */
+FILE *escape_stream_open(struct escape_stream *, int fd);
 
 #endif

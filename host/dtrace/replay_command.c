@@ -90,6 +90,7 @@ static int print_one(const struct command *given, struct replay *r)
 
 int command_replay(struct command *c)
 {
+    static struct escape_stream escaped;
     int status = 0;
 
     if (!alone(c)) {
@@ -99,9 +100,10 @@ int command_replay(struct command *c)
     if (!first) {
         return 1;
     }
-    c->out = c->output                                  ? fopen(c->output, "ae")
-             : !c->destructive && isatty(STDOUT_FILENO) ? escape_stream(STDOUT_FILENO)
-                                                        : stdout;
+    c->out = c->output ? fopen(c->output, "ae")
+             : !c->destructive && isatty(STDOUT_FILENO)
+                 ? escape_stream_open(&escaped, STDOUT_FILENO)
+                 : stdout;
     if (!c->out) {
         fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
                 strerror(errno));

@@ -149,7 +149,8 @@ static void test_stream(void **state)
 {
     static char large[5000], back[8 * sizeof(large)];
     int fd = temporary_open();
-    FILE *stream = escape_stream(fd);
+    struct escape_stream state_of_stream;
+    FILE *stream = escape_stream_open(&state_of_stream, fd);
 
     (void)state;
     assert_non_null(stream);
