@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         return kymo_usage(NULL, "which command?");
     }
     if (strcmp(argv[1], "--version") == 0) {
-        return puts("kymo " KYMO_VERSION) == EOF ? KYMO_FAILURE : KYMO_OK;
+        return printf("kymo %s\n", kymo_version) < 0 ? KYMO_FAILURE : KYMO_OK;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         return help(NULL);
