@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# CPUs that are threads of this machine, under a race detector: what QEMU on an x86 host can't show,
+# because that host keeps stores in order. A weaker memory order or a lock left out is a reported race.
+
+UNIT_THREADS := $(addprefix $(B)/unit/threads_,ring)
+UNIT_TESTS += $(UNIT_THREADS)
+THREADS_FLAGS := $(HOST_CFLAGS) -O1 -D_GNU_SOURCE -include test/threads/yield.h \
+	-fsanitize=thread --param=tsan-distinguish-volatile=1
+THREADS_TRACE_FLAGS := -DTRACE_PORT_OPS_H='"trace/port/host.h"'
+
+$(B)/unit/threads_ring: test/threads/ring_test.c test/threads/volatile.c trace/ring.c
+
+$(UNIT_THREADS): $(wildcard test/threads/*.h trace/*.h trace/port/host.h)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(THREADS_FLAGS) $(THREADS_TRACE_FLAGS) -o $@ $(filter %.c,$^) -lcmocka -lpthread
