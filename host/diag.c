@@ -3,6 +3,7 @@
  * Messages, help and progress of the host command. Whatever a message quotes, of a capture, a
  * target or a file name, reaches the terminal escaped. Tested by test/host/check.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -81,9 +82,25 @@ int kymo_bad_option(const char *command, int argc, char **argv, int result)
     return kymo_usage(command, "%s: unknown option %s", command, word);
 }
 
+int kymo_stdout_end(int status)
+{
+    int error = ferror(stdout) ? EIO : 0;
+
+    errno = 0;
+    if (fflush(stdout) != 0 && errno != 0) {
+        error = errno;
+    }
+    if (error == 0 || error == EPIPE) {
+        return status;
+    }
+    kymo_error("standard output: cannot write: %s", strerror(error));
+    return status == KYMO_OK ? KYMO_FAILURE : status;
+}
+
 int kymo_help(const struct kymo_command *command)
 {
-    return fputs(command->help, stdout) == EOF || fflush(stdout) != 0 ? KYMO_FAILURE : KYMO_OK;
+    fputs(command->help, stdout);
+    return kymo_stdout_end(KYMO_OK);
 }
 
 void kymo_report_error(const struct kev_error *error)

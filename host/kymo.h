@@ -11,7 +11,7 @@
 
 #include "host/reader/kev.h"
 
-extern const char kymo_version[]; /* what scripts/version printed when kymo was linked */
+#define KYMO_VERSION "0.1"
 
 #define KYMO_OK 0
 #define KYMO_FAILURE 1
@@ -37,6 +37,9 @@ int kymo_usage(const char *command, const char *format, ...) __attribute__((form
 /* After getopt_long() returned '?' or ':'. */
 int kymo_bad_option(const char *command, int argc, char **argv, int result);
 int kymo_help(const struct kymo_command *command);
+/* Flushes standard output. Returns the status; if not all could be written, which it says,
+ * KYMO_FAILURE in place of KYMO_OK. A reader that has closed its pipe is no failure. */
+int kymo_stdout_end(int status);
 /* What --recover passed over, if anything. */
 /* False: not one buffer could be read. */
 bool kymo_report_damage(const struct kev *kev);

@@ -40,7 +40,7 @@ static int help_all(void)
     printf(
         "\n`kymo help COMMAND` tells more; kymo --version prints the version; man page kymo(1).\n"
         "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
-    return fflush(stdout) == 0 ? KYMO_OK : KYMO_FAILURE;
+    return kymo_stdout_end(KYMO_OK);
 }
 
 static int help(const char *name)
@@ -106,7 +106,8 @@ int main(int argc, char **argv)
         return kymo_usage(NULL, "which command?");
     }
     if (strcmp(argv[1], "--version") == 0) {
-        return printf("kymo %s\n", kymo_version) < 0 ? KYMO_FAILURE : KYMO_OK;
+        puts("kymo " KYMO_VERSION);
+        return kymo_stdout_end(KYMO_OK);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         return help(NULL);

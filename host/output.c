@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/output_path.h"
 
-#define LINKS_MOST 40 /* symbolic links in a row, as the kernel has it */
 #define PART_SUFFIX ".XXXXXX.part"
 
 /* ---- a signal that ends the command ---------------------------------------------------------- */
@@ -87,31 +87,6 @@ static int refuse_input(const struct output *output)
     return -EEXIST;
 }
 
-/* The descriptor that a name stands for, -1: it is a file's. A file behind it is written to where
- * the one who opened it stands. */
-static int descriptor_of(const char *path)
-{
-    static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
-    char *end;
-
-    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
-        return STDOUT_FILENO;
-    }
-    if (strcmp(path, "/dev/stderr") == 0) {
-        return STDERR_FILENO;
-    }
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-        size_t n = strlen(prefixes[i]);
-
-        if (strncmp(path, prefixes[i], n) == 0 && path[n] >= '0' && path[n] <= '9') {
-            long fd = strtol(path + n, &end, 10);
-
-            return *end == '\0' && fd <= INT_MAX ? (int)fd : -1;
-        }
-    }
-    return -1;
-}
-
 static int open_as_it_is(struct output *output, int fd)
 {
     struct stat st;
@@ -126,42 +101,6 @@ static int open_as_it_is(struct output *output, int fd)
     output->fd = fd;
     list_add(output);
     return 0;
-}
-
-/* Where the links lead to; the last of them need not exist. NULL and errno. */
-static char *follow_links(const char *path)
-{
-    char target[PATH_MAX], *at = strdup(path);
-
-    for (int i = 0; at && i < LINKS_MOST; i++) {
-        ssize_t n = readlink(at, target, sizeof(target) - 1);
-        char *slash = strrchr(at, '/'), *next = NULL;
-
-        if (n < 0) {
-            return at;
-        }
-        target[n] = '\0';
-        int folder = target[0] != '/' && slash ? (int)(slash + 1 - at) : 0;
-        next = asprintf(&next, "%.*s%s", folder, at, target) < 0 ? NULL : next;
-        free(at);
-        at = next;
-    }
-    free(at);
-    errno = at ? ELOOP : ENOMEM;
-    return NULL;
-}
-
-static bool is_capture(const char *path)
-{
-    char head[8] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof(head));
-
-    if (fd >= 0) {
-        close(fd);
-    }
-    return n == sizeof(head) &&
-           (memcmp(head, "TRACE_", 6) == 0 || memcmp(head, "KymoBlok", sizeof(head)) == 0);
 }
 
 static int refuse_existing(const struct output *output, const char *path, const struct stat *st,
@@ -183,9 +122,10 @@ static int refuse_existing(const struct output *output, const char *path, const 
     if (access(path, W_OK) != 0) {
         return fail(output, errno);
     }
-    if (st->st_size > 0 && policy != OUTPUT_FORCE && (policy == OUTPUT_NEW || is_capture(path))) {
+    if (st->st_size > 0 && policy != OUTPUT_FORCE && policy != OUTPUT_LATER &&
+        (policy == OUTPUT_NEW || output_is_capture(path))) {
         kymo_error("%s: %s already: --force replaces it", output->path,
-                   is_capture(path) ? "a capture is there" : "exists");
+                   output_is_capture(path) ? "a capture is there" : "exists");
         return -EEXIST;
     }
     return 0;
@@ -263,7 +203,7 @@ static int open_file(struct output *output, const char *path, enum output_policy
     if (there && !S_ISREG(st.st_mode)) {
         return open_as_it_is(output, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
     }
-    output->replaces = there;
+    output->replaces = there && (st.st_size == 0 || policy != OUTPUT_LATER);
     catch_signals();
     list_add(output);
     result = open_part(output, path, there ? st.st_mode & 0777 : mode_of_new_files());
@@ -288,13 +228,13 @@ static int open_growing(struct output *output, const char *path, enum output_pol
 static int open_any(struct output *output, const char *path, enum output_policy policy,
                     int (*open_one)(struct output *, const char *, enum output_policy))
 {
-    int fd = descriptor_of(path);
+    int fd = output_descriptor(path);
 
     *output = (struct output){.path = path, .fd = -1, .folder = -1};
     if (fd >= 0) {
         return open_as_it_is(output, fcntl(fd, F_DUPFD_CLOEXEC, 0));
     }
-    char *target = follow_links(path);
+    char *target = output_follow_links(path);
     int result = target ? open_one(output, target, policy) : fail(output, errno);
 
     free(target);
@@ -309,6 +249,18 @@ int output_open(struct output *output, const char *path, enum output_policy poli
 int output_open_in_place(struct output *output, const char *path, enum output_policy policy)
 {
     return open_any(output, path, policy, open_growing);
+}
+
+int output_check(const char *path, enum output_policy policy)
+{
+    struct output output = {.path = path, .fd = -1, .folder = -1};
+    int fd = output_descriptor(path);
+    struct stat st;
+
+    if (fd >= 0) {
+        return fstat(fd, &st) == 0 && output_stat_is_read(&st) ? refuse_input(&output) : 0;
+    }
+    return stat(path, &st) == 0 ? refuse_existing(&output, path, &st, policy) : 0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 
 enum output_policy {
     OUTPUT_NEW,     /* a file that has anything in it is refused */
+    OUTPUT_LATER,   /* the same, but only when it is committed: output_try_commit() */
     OUTPUT_REPLACE, /* a file is replaced, unless it is a capture or a disk with captures */
     OUTPUT_FORCE,   /* any file is replaced */
 };
@@ -43,6 +44,8 @@ bool output_is_read(const char *path);
 bool output_stdout_is_read(void);
 bool output_stat_is_read(const struct stat *st);
 
+/* 0, or what output_open() would refuse, said. Nothing is opened. */
+int output_check(const char *path, enum output_policy policy);
 /* Begins a file; "-" is standard output. 0 or a negative errno. A disk is refused: captures belong
  * in files. The policy's refusal advises --force, so a command that passes the first two has it. */
 int output_open(struct output *output, const char *path, enum output_policy policy);

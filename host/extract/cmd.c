@@ -15,20 +15,24 @@
 #include "host/extract/disk.h"
 #include "host/extract/out.h"
 #include "host/kymo.h"
+#include "host/output.h"
 
 static const char extract_help[] =
-    "Usage: kymo extract [--list] [-n NUMBER] [-o FILE | -d FOLDER] DISK\n"
+    "Usage: kymo extract [--list] [--force] [-n NUMBER] [-o FILE | -d FOLDER] DISK\n"
     "       kymo extract --core IMAGE [--base ADDRESS] [--page CAPTURE] [--list]\n"
-    "                    [-o FILE | -d FOLDER]\n"
+    "                    [--force] [-o FILE | -d FOLDER]\n"
     "\n"
     "Takes the captures off a disk that a target has written them to (tracelogger -f\n"
     "block:NAME), whole or cut off by a power failure. DISK is the disk, or an image of\n"
-    "it, not written to. Without -n all captures: trace.kev becomes trace-1.kev, ...\n"
+    "it, not written to. Without -n all captures. Without -o each is named after what it\n"
+    "is, so that no other one has its name: trace.kev becomes\n"
+    "trace-BOARD-DATE-LOG-RECORD.kev.\n"
     "\n"
     "  -l, --list     only say what is there, from the headers: the data isn't read\n"
     "  -n NUMBER      only this capture; 1 is the oldest\n"
     "  -o FILE        where it goes (- is standard output); with -n, or if there is one\n"
     "  -d FOLDER      where the files go (default: here)\n"
+    "  --force        replace files that are there; else what differs is refused\n"
     "  -h, --help     this text\n"
     "\n"
     "With --core: the last moments of a machine that has died, its flight recorder, out of\n"
@@ -40,13 +44,14 @@ static const char extract_help[] =
     "\n"
     "Exit status: 0 all is there; 1 not all, or no such capture; 2 wrong usage.\n";
 
-enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE };
+enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE, OPTION_FORCE };
 
 static const struct option extract_options[] = {
     {"list", no_argument, NULL, 'l'},
     {"core", required_argument, NULL, OPTION_CORE},
     {"base", required_argument, NULL, OPTION_BASE},
     {"page", required_argument, NULL, OPTION_PAGE},
+    {"force", no_argument, NULL, OPTION_FORCE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -99,7 +104,7 @@ static int run(struct extract *extract)
     int status = result == 0 ? choose(extract) : open_error(extract->path, result);
     extract_list_free(&extract->found);
     extract_disk_close(&disk);
-    return fflush(stdout) == 0 ? status : KYMO_FAILURE;
+    return kymo_stdout_end(status);
 }
 
 static bool number_parse(const char *text, size_t *number)
@@ -142,6 +147,7 @@ static int run_core(const struct extract *extract, struct core_options *core, in
     core->output = extract->output;
     core->folder = extract->folder;
     core->list = extract->list;
+    core->force = extract->force;
     return core_command(core);
 }
 
@@ -156,6 +162,7 @@ static int run_disk(struct extract *extract, const struct core_options *core, in
                          : kymo_usage("extract", "extract: one disk only, not %s too", paths[1]);
     }
     extract->path = paths[0];
+    output_reads(extract->path);
     return run(extract);
 }
 
@@ -175,6 +182,9 @@ static int extract_main(int argc, char **argv)
             if (!number_parse(optarg, &extract.number)) {
                 return kymo_usage("extract", "extract: -n %s: not a capture's number", optarg);
             }
+            break;
+        case OPTION_FORCE:
+            extract.force = true;
             break;
         case 'h':
             return kymo_help(&kymo_extract_command);

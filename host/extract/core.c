@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/output.h"
 
 /* Formats that hold memory, but not as it is. */
 static const struct {
@@ -58,6 +60,23 @@ int core_add(struct core *core, struct core_part part)
     return 0;
 }
 
+static const char *mapped; /* the file that is in memory */
+
+/* The file has become shorter, or its medium fails: what is mapped can't be read. */
+static void on_bus_error(int signo)
+{
+    static const char why[] = ": it can't be read any more: it has become shorter, or its medium "
+                              "fails\n";
+
+    (void)signo;
+    ssize_t n = write(STDERR_FILENO, "kymo: ", 6);
+    n += write(STDERR_FILENO, mapped, strlen(mapped));
+    n += write(STDERR_FILENO, why, sizeof(why) - 1);
+    output_remove_parts();
+    (void)n;
+    _exit(KYMO_FAILURE);
+}
+
 /* The file in memory: an image may be larger than there is memory. */
 static int map(struct core *core)
 {
@@ -78,8 +97,10 @@ static int map(struct core *core)
             kymo_error("%s: %s", core->path, strerror(errno));
         }
     }
-    if (fd >= 0) {
-        close(fd);
+    core->fd = fd;
+    if (data != MAP_FAILED) {
+        mapped = core->path;
+        signal(SIGBUS, on_bus_error);
     }
     core->data = data == MAP_FAILED ? NULL : data;
     return core->data ? 0 : -1;
@@ -102,7 +123,7 @@ static int read_parts(struct core *core, const uint64_t *base)
 
 int core_open(struct core *core, const char *path, const uint64_t *base)
 {
-    *core = (struct core){.path = path};
+    *core = (struct core){.path = path, .fd = -1};
     if (map(core) != 0 || read_parts(core, base) != 0) {
         core_close(core);
         return -1;
@@ -110,11 +131,27 @@ int core_open(struct core *core, const char *path, const uint64_t *base)
     return 0;
 }
 
+bool core_is_shorter(const struct core *core)
+{
+    struct stat about;
+    bool shorter = fstat(core->fd, &about) != 0 || (uint64_t)about.st_size < core->size;
+
+    if (shorter) {
+        kymo_error("%s: it has become shorter while it was read", core->path);
+    }
+    return shorter;
+}
+
 void core_close(struct core *core)
 {
     if (core->data) {
         munmap((void *)(uintptr_t)core->data, core->size);
+        signal(SIGBUS, SIG_DFL);
     }
+    if (core->fd >= 0) {
+        close(core->fd);
+    }
+    core->fd = -1;
     free(core->part);
     core->part = NULL;
     core->data = NULL;

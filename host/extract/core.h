@@ -24,13 +24,17 @@ struct core {
     const char *path;
     const uint8_t *data;
     size_t size;
+    int fd;
     struct core_part *part;
     size_t count;
 };
 
-/* base: address of a raw image's first byte, or NULL. -1: it said why not. Then core_close(). */
+/* base: address of a raw image's first byte, or NULL. -1: it said why not. Then core_close(). A
+ * file that becomes shorter while it is open ends the command with a message. */
 int core_open(struct core *core, const char *path, const uint64_t *base);
 void core_close(struct core *core);
+/* True, and said, if the file isn't as long as it was: not all that was read of it was there. */
+bool core_is_shorter(const struct core *core);
 /* core_elf.c: the parts of an ELF core. -1: it said what is wrong. */
 int core_read_elf(struct core *core);
 /* One more. -1: no memory (said). */
@@ -62,6 +66,7 @@ bool core_find(const struct core *core, struct core_search *search, struct core_
 /* core_write.c */
 struct core_output {
     const char *path;
+    bool force;          /* a file that is there is replaced */
     const char *core;    /* the image's name */
     const uint8_t *page; /* instead of the window's, which is damaged; NULL: the window's */
     uint64_t bytes, slots;
@@ -72,7 +77,7 @@ int core_write(struct core_window *window, struct core_output *output);
 /* core_cmd.c: what `kymo extract --core` does with its options. Returns the status. */
 struct core_options {
     const char *core, *base, *page, *output, *folder;
-    bool list;
+    bool list, force;
 };
 int core_command(const struct core_options *options);
 

@@ -10,6 +10,7 @@
 #include "host/extract/core.h"
 #include "host/extract/core_page.h"
 #include "host/kymo.h"
+#include "host/output.h"
 #include "kernel/abi/syspage.h"
 #include "lib/panic/text.h"
 
@@ -153,7 +154,8 @@ static int write_one(const struct run *run)
 {
     const struct retain *retain = this_one(run);
     uint8_t *page = NULL;
-    struct core_output output = {.path = path_of(run), .core = run->core.path};
+    struct core_output output = {
+        .path = path_of(run), .core = run->core.path, .force = run->options->force};
     int status = KYMO_FAILURE;
 
     if (!output.path) {
@@ -226,10 +228,15 @@ int core_command(const struct core_options *options)
         return KYMO_FAILURE;
     }
     int status = KYMO_FAILURE;
+    output_reads(options->core);
+    if (options->page) {
+        output_reads(options->page);
+    }
     if (core_open(&run.core, options->core, options->base ? &base : NULL) == 0) {
         status = run_on(&run);
+        status = core_is_shorter(&run.core) ? KYMO_FAILURE : status;
         core_close(&run.core);
     }
     free(run.window);
-    return fflush(stdout) == 0 ? status : KYMO_FAILURE;
+    return kymo_stdout_end(status);
 }

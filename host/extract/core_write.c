@@ -3,13 +3,12 @@
  * The capture that a window of retained memory makes: attributes, with the panic's, the system
  * page, the buffers. As the tracelogger of the next boot would have saved it. See core.h.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/extract/core.h"
-#include "host/kymo.h"
+#include "host/output.h"
 #include "kernel/abi/syspage.h"
 #include "lib/capture/attribute.h"
 #include "lib/panic/text.h"
@@ -99,31 +98,28 @@ static void pieces(FILE *out, struct retain *retain, struct core_output *output)
     }
 }
 
-static int write_to(FILE *out, struct core_window *window, struct core_output *output)
+static void write_to(FILE *out, struct core_window *window, struct core_output *output)
 {
     const uint8_t *page = output->page ? output->page : window->memory.window + KYMO_RETAIN_PAGE;
 
     look(&window->retain);
     head(out, &window->retain, page, window->retain.header.page_bytes, output);
     pieces(out, &window->retain, output);
-    return ferror(out) ? -1 : 0;
 }
 
 int core_write(struct core_window *window, struct core_output *output)
 {
-    bool standard = strcmp(output->path, "-") == 0;
-    FILE *out = standard ? stdout : fopen(output->path, "wb");
+    struct output file;
 
+    if (output_open(&file, output->path, output->force ? OUTPUT_FORCE : OUTPUT_NEW) != 0) {
+        return -1;
+    }
+    FILE *out = output_stream(&file);
     if (!out) {
-        kymo_error("%s: %s", output->path, strerror(errno));
+        output_abandon(&file);
         return -1;
     }
-    errno = 0;
-    int result = write_to(out, window, output);
-    output->bytes = standard ? 0 : (uint64_t)ftell(out);
-    if ((standard ? fflush(out) : fclose(out)) != 0 || result != 0) {
-        kymo_error("%s: %s", output->path, strerror(errno ? errno : EIO));
-        return -1;
-    }
-    return 0;
+    write_to(out, window, output);
+    output->bytes = strcmp(output->path, "-") == 0 ? 0 : (uint64_t)ftell(out);
+    return output_commit(&file) == 0 ? 0 : -1;
 }

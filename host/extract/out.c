@@ -11,6 +11,7 @@
 
 #include "host/kymo.h"
 #include "host/name.h"
+#include "host/output.h"
 
 static uint64_t lost_bytes(const struct extract_capture *capture)
 {
@@ -63,8 +64,7 @@ int extract_print_list(const struct extract *extract)
 }
 
 struct writing {
-    FILE *file;
-    int error;
+    struct output output;
     uint64_t done, total;
     const char *path;
 };
@@ -73,8 +73,7 @@ static int take(void *context, const void *data, size_t bytes)
 {
     struct writing *writing = context;
 
-    if (fwrite(data, 1, bytes, writing->file) != bytes) {
-        writing->error = errno ? errno : EIO;
+    if (output_write(&writing->output, data, bytes) != 0) {
         return -1;
     }
     writing->done += bytes;
@@ -100,47 +99,125 @@ static int account(const struct extract_capture *capture, const char *path)
     return missing > 0 ? KYMO_FAILURE : KYMO_OK;
 }
 
+/* Its name has been taken: by what was extracted before, or by somebody else's file. */
+static int taken(struct output *output, const char *path)
+{
+    bool same = output_is_same(output);
+
+    output_abandon(output);
+    if (same) {
+        printf("%s: is there already, the same\n", path);
+        return KYMO_OK;
+    }
+    kymo_error("%s: another file of that name is there: --force replaces it", path);
+    return KYMO_FAILURE;
+}
+
 static int write_capture(struct extract *extract, struct extract_capture *capture, const char *path)
 {
-    bool standard = strcmp(path, "-") == 0;
-    struct writing writing = {
-        .file = standard ? stdout : fopen(path, "wb"), .total = capture->bytes, .path = path};
+    enum output_policy policy = extract->force    ? OUTPUT_FORCE
+                                : extract->output ? OUTPUT_NEW
+                                                  : OUTPUT_LATER;
+    struct writing writing = {.total = capture->bytes, .path = path};
 
-    if (!writing.file) {
-        kymo_error("%s: %s", path, strerror(errno));
+    if (output_open(&writing.output, path, policy) != 0) {
         return KYMO_FAILURE;
     }
     int result = extract_read(&extract->log, capture, take, &writing);
     kymo_progress_end();
-    if ((standard ? fflush(stdout) : fclose(writing.file)) != 0 && result == 0) {
-        writing.error = errno;
-        result = -1;
-    }
-    if (result != 0) {
-        kymo_error("%s: %s", result == -1 ? path : extract->path,
-                   strerror(result == -1 ? writing.error : -result));
+    if (result < -1) {
+        kymo_error("%s: %s", extract->path, strerror(-result));
+        output_abandon(&writing.output);
         return KYMO_FAILURE;
     }
-    if (!standard) {
+    result = output_try_commit(&writing.output);
+    if (result == -EEXIST) {
+        return taken(&writing.output, path);
+    }
+    if (result != 0) {
+        return KYMO_FAILURE;
+    }
+    if (strcmp(path, "-") != 0) {
         printf("%s: %" PRIu64 " bytes, %" PRIu64 " slots\n", path, writing.done, capture->slots);
     }
     return account(capture, path);
 }
 
-/* trace.kev of capture 3: FOLDER/trace-3.kev */
-static char *path_of(const struct extract *extract, size_t number)
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+struct beginning {
+    char text[4096];
+    size_t bytes;
+};
+
+static int take_beginning(void *context, const void *data, size_t bytes)
 {
-    char name[KYMO_NAME_MOST], *path = NULL;
-    const char *stored = extract->found.capture[number - 1].name;
+    struct beginning *beginning = context;
+    size_t room = sizeof(beginning->text) - 1 - beginning->bytes;
+
+    memcpy(beginning->text + beginning->bytes, data, bytes < room ? bytes : room);
+    beginning->bytes += bytes < room ? bytes : room;
+    return bytes < room ? 0 : -1;
+}
+
+/* The board's name and a '-'; nothing if the capture's first attributes don't have it. */
+static void board_of(struct extract *extract, struct extract_capture *capture, char board[40])
+{
+    static const char key[] = "TRACE_NODENAME::";
+    struct beginning beginning = {.bytes = 0};
+    size_t n = 0;
+
+    extract_read(&extract->log, capture, take_beginning, &beginning);
+    for (size_t i = 0; i < beginning.bytes; i++) {
+        beginning.text[i] = beginning.text[i] ? beginning.text[i] : ' ';
+    }
+    const char *at = strstr(beginning.text, key);
+    const char *end = at ? strstr(at + strlen(key), "TRACE_") : NULL;
+
+    for (at = end ? at + strlen(key) : NULL; at && at < end && n < 32; at++) {
+        bool plain = (*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') ||
+                     (*at >= 'a' && *at <= 'z') || *at == '-' || *at == '.';
+
+        board[n++] = plain ? *at : '_';
+    }
+    strcpy(board + n, n ? "-" : "");
+}
+
+/* What makes a capture this one: the board, when it began if the board had a clock, the disk's log
+ * and the record in it. It is another one's never, however often the disk is reclaimed or made
+ * anew. */
+static void tag_of(struct extract *extract, struct extract_capture *capture,
+                   char tag[KYMO_TAG_MOST])
+{
+    uint64_t id = extract->log.super.id;
+    time_t when = (time_t)capture->time;
+    char board[40], clock[32] = "";
+    struct tm parts;
+
+    board_of(extract, capture, board);
+    if (capture->time >= BLOCKLOG_TIME_LEAST && gmtime_r(&when, &parts)) {
+        strftime(clock, sizeof(clock), "%Y%m%dT%H%M%SZ-", &parts);
+    }
+    snprintf(tag, KYMO_TAG_MOST, "%s%s%08" PRIx32 "-%" PRIu64, board, clock,
+             (uint32_t)(id ^ id >> 32), capture->begin);
+}
+
+/* trace.kev that a board called virt-a64 began with record 42:
+ * FOLDER/trace-virt-a64-7f3a12c4-42.kev */
+static char *path_of(struct extract *extract, size_t number)
+{
+    struct extract_capture *capture = &extract->found.capture[number - 1];
+    char plain[KYMO_NAME_MOST], tag[KYMO_TAG_MOST], name[KYMO_NAME_MOST], *path = NULL;
 
     if (extract->output) {
         return strdup(extract->output);
     }
-    kymo_plain_name(stored, strlen(stored), name);
-    char *dot = strrchr(name, '.');
-    int stem = dot && dot != name ? (int)(dot - name) : (int)strlen(name);
-    if (asprintf(&path, "%s%s%.*s-%zu%s", extract->folder ? extract->folder : "",
-                 extract->folder ? "/" : "", stem, name, number, name + stem) < 0) {
+    kymo_plain_name(capture->name, strlen(capture->name), plain);
+    tag_of(extract, capture, tag);
+    kymo_tagged_name(plain, tag, name);
+    if (asprintf(&path, "%s%s%s", extract->folder ? extract->folder : "",
+                 extract->folder ? "/" : "", name) < 0) {
         path = NULL;
     }
     return path;

@@ -7,7 +7,7 @@
 
 struct extract {
     const char *path, *output, *folder;
-    bool list;
+    bool list, force;
     size_t number; /* 0: all */
     struct blocklog log;
     struct extract_list found;

@@ -1,158 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo capture: stores what the target's tracelogger sends over the link (tracelogger -f
- * link:NAME). The file is the same, byte for byte, as one that the target writes itself. It is
- * complete when the target has said how long it is and that is how long it is; then the target is
- * told that it is safe.
+ * link:NAME). The file is the same, byte for byte, as one that the target writes itself. store.c
+ * has the protocol and the files.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/link/cmd.h"
-#include "host/link/reason.h"
-#include "host/name.h"
+#include "host/link/store.h"
 #include "lib/link/service.h"
 
 #define MESSAGE_MOST (LINK_MESSAGE_MOST)
 
 static const char capture_help[] =
-    "Usage: kymo capture -t TARGET [-o FILE] [-n COUNT]\n"
+    "Usage: kymo capture -t TARGET [-o FILE [--force]] [-n COUNT]\n"
     "\n"
     "Waits for captures that the target sends (tracelogger -f link:NAME) and stores\n"
-    "them here, each under its NAME without the folders.\n"
+    "them here, each under its NAME without the folders; if a file of that name is there,\n"
+    "the date is added. The target is told that a capture is safe once it is on the disk.\n"
     "TARGET is unix:PATH, tcp:HOST:PORT or a serial line /dev/tty...[@BAUD].\n"
     "\n"
     "  -t TARGET      where the target is\n"
     "  -o FILE        store it there, whatever its name (- is standard output)\n"
+    "  --force        replace FILE if it is there\n"
     "  -n COUNT       end after so many captures (default 1; 0: when interrupted)\n"
     "  -h, --help     this text\n";
 
+enum { OPTION_FORCE = 256 };
+
 static const struct option capture_options[] = {
+    {"force", no_argument, NULL, OPTION_FORCE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
 struct capture {
-    const char *target, *output;
+    const char *target;
     unsigned long count; /* to store; 0: any number */
-    unsigned long stored;
-    struct session *session;
-    struct channel *channel;
-    int fd; /* -1: between two captures */
-    char name[KYMO_NAME_MOST];
-    uint64_t bytes;
+    struct store store;
 };
-
-static int tell(struct capture *capture, int error)
-{
-    const struct link_capture word = {LINK_CAPTURE_STORED, -reason_to_target(error),
-                                      capture->bytes};
-
-    return channel_send(capture->channel, &word, sizeof(word));
-}
-
-static int failed(struct capture *capture)
-{
-    int error = errno ? errno : EIO;
-
-    kymo_error("%s: %s", capture->output ? capture->output : capture->name, strerror(error));
-    tell(capture, error);
-    return -error;
-}
-
-static int begin(struct capture *capture, const uint8_t *name, size_t bytes)
-{
-    const char *path;
-
-    if (capture->fd >= 0) {
-        return -EPROTO;
-    }
-    kymo_plain_name((const char *)name, bytes, capture->name);
-    path = capture->output ? capture->output : capture->name;
-    capture->bytes = 0;
-    errno = 0;
-    capture->fd = strcmp(path, "-") == 0
-                      ? dup(STDOUT_FILENO)
-                      : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return capture->fd < 0 ? failed(capture) : 0;
-}
-
-static int store(struct capture *capture, const uint8_t *data, size_t bytes)
-{
-    if (capture->fd < 0) {
-        return -EPROTO;
-    }
-    while (bytes > 0) {
-        errno = 0;
-        ssize_t done = write(capture->fd, data, bytes);
-
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return failed(capture);
-        }
-        data += done;
-        bytes -= (size_t)done;
-        capture->bytes += (uint64_t)done;
-    }
-    return 0;
-}
-
-static int end(struct capture *capture, uint64_t bytes)
-{
-    int fd = capture->fd;
-
-    if (fd < 0 || bytes != capture->bytes) {
-        return -EPROTO;
-    }
-    capture->fd = -1;
-    errno = 0;
-    if (close(fd) != 0) {
-        return failed(capture);
-    }
-    capture->stored++;
-    if (capture->output == NULL || strcmp(capture->output, "-") != 0) {
-        kymo_error("the capture: %s, %llu bytes", capture->output ? capture->output : capture->name,
-                   (unsigned long long)bytes);
-    }
-    return tell(capture, 0);
-}
-
-static int message(struct capture *capture, const uint8_t *bytes, size_t count)
-{
-    struct link_capture head;
-
-    if (count < sizeof(head)) {
-        return -EPROTO;
-    }
-    memcpy(&head, bytes, sizeof(head));
-    switch (head.kind) {
-    case LINK_CAPTURE_BEGIN:
-        return begin(capture, bytes + sizeof(head), count - sizeof(head));
-    case LINK_CAPTURE_DATA:
-        return store(capture, bytes + sizeof(head), count - sizeof(head));
-    case LINK_CAPTURE_END:
-        return end(capture, head.bytes);
-    default:
-        return -EPROTO;
-    }
-}
 
 static int loop(struct capture *capture)
 {
     uint8_t *room = malloc(MESSAGE_MOST);
     long got = 0;
 
-    while (room && !cmd_interrupted && (capture->count == 0 || capture->stored < capture->count)) {
-        got = channel_receive(capture->channel, room, MESSAGE_MOST, 1000);
+    while (room && !cmd_interrupted &&
+           (capture->count == 0 || capture->store.stored < capture->count)) {
+        got = channel_receive(capture->store.channel, room, MESSAGE_MOST, 1000);
         if (got >= 0) {
-            got = message(capture, room, (size_t)got);
+            got = store_message(&capture->store, room, (size_t)got);
         }
         if (got < 0 && got != -EAGAIN) {
             break;
@@ -164,28 +65,25 @@ static int loop(struct capture *capture)
 
 static int capture_run(struct capture *capture)
 {
+    struct session *session;
     int result, status = KYMO_OK;
 
-    capture->channel = cmd_open(capture->target, "capture", &capture->session);
-    if (capture->channel == NULL) {
+    capture->store.channel = cmd_open(capture->target, "capture", &session);
+    if (capture->store.channel == NULL) {
         return KYMO_FAILURE;
     }
-    capture->fd = -1;
     result = loop(capture);
-    if (capture->fd >= 0) {
-        kymo_error("%s: INCOMPLETE: %llu bytes", capture->output ? capture->output : capture->name,
-                   (unsigned long long)capture->bytes);
-        close(capture->fd);
+    if (store_incomplete(&capture->store)) {
         status = KYMO_FAILURE;
     }
     if (result == -EPIPE) {
-        status = cmd_lost(capture->session, capture->target);
+        status = cmd_lost(session, capture->target);
     } else if (result < 0) {
         kymo_error("%s: %s", capture->target, strerror(-result));
         status = KYMO_FAILURE;
     }
-    session_close(capture->session);
-    return status == KYMO_OK && capture->stored < capture->count ? KYMO_FAILURE : status;
+    session_close(session);
+    return status == KYMO_OK && capture->store.stored < capture->count ? KYMO_FAILURE : status;
 }
 
 static bool count_parse(const char *text, unsigned long *count)
@@ -208,7 +106,10 @@ static int capture_main(int argc, char **argv)
             capture.target = optarg;
             break;
         case 'o':
-            capture.output = optarg;
+            capture.store.output = optarg;
+            break;
+        case OPTION_FORCE:
+            capture.store.force = true;
             break;
         case 'n':
             if (!count_parse(optarg, &capture.count)) {
@@ -225,8 +126,14 @@ static int capture_main(int argc, char **argv)
         return capture.target == NULL ? kymo_usage("capture", "capture: which target? -t TARGET")
                                       : kymo_usage("capture", "capture: what is %s?", argv[optind]);
     }
+    if (capture.store.force && capture.store.output == NULL) {
+        return kymo_usage("capture", "capture: --force is for -o FILE");
+    }
+    if (capture.store.output && capture.count != 1 && strcmp(capture.store.output, "-") != 0) {
+        return kymo_usage("capture", "capture: -o FILE takes one capture: leave -n out");
+    }
     cmd_catch_signals();
-    return capture_run(&capture);
+    return store_check(&capture.store) == 0 ? capture_run(&capture) : KYMO_FAILURE;
 }
 
 const struct kymo_command kymo_capture_command = {

@@ -161,6 +161,53 @@ def damaged_page(desk, whole):
         raise AssertionError(f"another page: {status}, {said}")
 
 
+def not_onto_itself(desk):
+    """The image is no output, under any of its names; and one that becomes shorter is told."""
+    hard, soft = desk.image + ".hard", desk.image + ".soft"
+    desk.good(desk.data)
+    for path in (hard, soft):
+        if os.path.lexists(path):
+            os.unlink(path)
+    os.link(desk.image, hard)
+    os.symlink(hard, soft)
+    for name in (desk.image, hard, soft):
+        done = subprocess.run([KYMO, "extract", "--core", desk.image, "--force", "-o", name],
+                              capture_output=True, text=True, timeout=60)
+        if done.returncode != 1 or "while it is read" not in done.stderr:
+            raise AssertionError(f"-o {name}: {done.returncode}: {done.stderr[-300:]}")
+        with open(desk.image, "rb") as f:
+            if f.read() != desk.data:
+                raise AssertionError(f"-o {name} has changed the image")
+    done = subprocess.run([KYMO, "extract", "--core", desk.image, "-o", desk.capture],
+                          capture_output=True, text=True, timeout=60)
+    if done.returncode != 1 or "--force" not in done.stderr:
+        raise AssertionError(f"a capture is replaced: {done.returncode}: {done.stderr[-300:]}")
+    os.unlink(hard)
+    os.unlink(soft)
+    shorter(desk)
+
+
+def shorter(desk):
+    """Once it is mapped. What is written waits for a reader of the FIFO."""
+    fifo = desk.image + ".fifo"
+    if os.path.exists(fifo):
+        os.unlink(fifo)
+    os.mkfifo(fifo)
+    job = subprocess.Popen([KYMO, "extract", "--core", desk.image, "-o", fifo],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while job.poll() is None:
+        with open(f"/proc/{job.pid}/maps") as maps:
+            if desk.image in maps.read():
+                break
+    os.truncate(desk.image, 0)
+    with open(fifo, "rb") as f:
+        f.read()
+    said = job.communicate(timeout=60)[1]
+    os.unlink(fifo)
+    if job.returncode != 1 or "has become shorter" not in said:
+        raise AssertionError(f"an image that becomes shorter: {job.returncode}: {said[-300:]}")
+
+
 def cut(desk, step):
     for size in range(step, len(desk.data), step):
         desk.extract(desk.data[:size])
@@ -198,6 +245,7 @@ def run(folder, dump, physical, many, seed, report):
     whole = []
     checks = (("formats of images", lambda: whole.append(formats(desk))),
               ("a damaged system page", lambda: damaged_page(desk, whole[0])),
+              ("not onto itself", lambda: not_onto_itself(desk)),
               ("what is refused", lambda: refused(desk)),
               ("images cut short", lambda: cut(desk, KB if many else 96 * KB)),
               ("random damage", lambda: corrupted(desk, 3000 if many else 24, seed)),

@@ -58,8 +58,9 @@ WHOLE_EVERY = 8        # times it is dumped whole
 def extract(machine, dump, partly):
     """The capture's path and what was said."""
     path = dump + ".kev"
-    done = subprocess.run([KYMO, "extract", "--core", dump, "--base", hex(machine.window), "-o",
-                           path], capture_output=True, text=True, errors="replace")
+    done = subprocess.run([KYMO, "extract", "--force", "--core", dump, "--base",
+                           hex(machine.window), "-o", path], capture_output=True, text=True,
+                           errors="replace")
     said = done.stderr.strip()
     allowed = partly and re.fullmatch(r"kymo: .*the image ends inside of the retained memory: .*",
                                       said)
@@ -159,8 +160,8 @@ def check_core(machine):
     """What the emulator itself calls a core gives the same capture."""
     core = machine.core("core")
     path = core + ".kev"
-    done = subprocess.run([KYMO, "extract", "--core", core, "-o", path], capture_output=True,
-                          text=True, errors="replace")
+    done = subprocess.run([KYMO, "extract", "--force", "--core", core, "-o", path],
+                          capture_output=True, text=True, errors="replace")
     if done.returncode != 0 or done.stderr:
         raise AssertionError(f"of an ELF core: {done.returncode}: {done.stderr[:300]}")
     if list(kev.raw_slots(path)) != list(kev.raw_slots(os.path.join(machine.dir, "last.kev"))):

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -109,7 +110,7 @@ def listed(image):
 
 
 def extract(image, number, path):
-    return kymo("extract", "-n", str(number), "-o", path, image)
+    return kymo("extract", "--force", "-n", str(number), "-o", path, image)
 
 
 def events_of(path):
@@ -205,7 +206,11 @@ def a_full_disk(board):
     found = listed(disk.image)
     expect(found[-1][3:] == ("whole", "three.kev"), str(found))
     expect("one.kev" not in [c[4] for c in found], str(found))
-    expect(kymo("extract", "-d", disk.dir, disk.image).returncode == 0, "damage")
+    folder = disk.image + ".captures"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+    expect(kymo("extract", "-d", folder, disk.image).returncode == 0, "damage")
+    expect(all(f"-{board}-" in name for name in os.listdir(folder)), f"{os.listdir(folder)}")
 
 
 def a_full_disk_that_is_slow(board):

@@ -156,8 +156,9 @@ def what_live_programs_had_comes_back(board, ring):
 def extracted(machine, name):
     dump = machine.save(machine.window, machine.window_bytes, name)
     path = dump + ".kev"
-    done = subprocess.run([KYMO, "extract", "--core", dump, "--base", hex(machine.window), "-o",
-                           path], capture_output=True, text=True, errors="replace")
+    done = subprocess.run([KYMO, "extract", "--force", "--core", dump, "--base",
+                           hex(machine.window), "-o", path], capture_output=True, text=True,
+                           errors="replace")
     expect(done.returncode == 0 and not done.stderr, f"kymo extract: {done.stderr[:300]}")
     os.unlink(dump)
     return path, done.stdout

@@ -6,6 +6,7 @@ The image `live` is booted once; each test then talks to it with build/kymo. KYM
 faults. The last line is `N passed, N failed`.
 """
 import fcntl
+import glob
 import os
 import random
 import re
@@ -177,7 +178,7 @@ def a_capture_over_a_bad_line(bench):
     """Without kernel calls and interrupts: a byte on a UART makes more events than a byte holds."""
     line = bench.line(chance=CHANCE[bench.board] / 2)
     path = os.path.join(bench.dir, "link.kev")
-    one = bench.start("capture", "-t", "unix:" + line.path, "-o", path)
+    one = bench.start("capture", "-t", "unix:" + line.path, "--force", "-o", path)
     time.sleep(0.5)
     bench.type("tracelogger -s 2 -F 1 -F 2 -f link:x/y.kev\r")
     out, err = one.communicate(timeout=SLOW)
@@ -197,13 +198,13 @@ def a_capture_over_a_bad_line(bench):
 def a_plug_pulled_amid_a_capture(bench):
     line = bench.line()
     path = os.path.join(bench.dir, "cut.kev")
-    if os.path.exists(path):
-        os.unlink(path)
+    for old in glob.glob(path + "*"):
+        os.unlink(old)
     one = bench.start("capture", "-t", "unix:" + line.path, "-o", path)
     time.sleep(0.5)
     bench.type("tracelogger -c -f link:cut.kev &\r")
     for _ in range(200):
-        if os.path.exists(path) and os.path.getsize(path) > 20000:
+        if any(os.path.getsize(part) > 20000 for part in glob.glob(path + ".*.part")):
             break
         bench.type("pidin\r")  # something to log
         time.sleep(0.3)
@@ -212,6 +213,7 @@ def a_plug_pulled_amid_a_capture(bench):
     line.close()
     expect(one.returncode == 1, f"status {one.returncode}: {err}")
     expect("INCOMPLETE" in err and "the line was closed" in err, err)
+    expect(os.path.getsize(path) > 20000 and not glob.glob(path + ".*"), "what came isn't kept")
     bench.type("tracestop\r")
     said = re.compile(r"tracelogger: link:\S+: (write|close): .*valid up to byte \d+")
     bench.wait_for(lambda: said.search(bench.printed()), "what tracelogger says")

@@ -10,6 +10,8 @@ import kev
 KYMO = os.path.join(kev.ROOT, "build/kymo")
 DISK = ["-device", "virtio-blk-device,drive=disk", "-drive",
         "if=none,id=disk,format=raw,file=slain.img"]
+# What kymo extract adds to a name: board, log, record.
+IDENTITY = re.compile(r"(-(mps2-an386|virt-a64))?-[0-9a-f]{8}-\d+\.kev$")
 LINE = re.compile(r"^SLAIN (\S+)\.kev given=(\d+) left=(\d+)$", re.M)
 
 
@@ -75,7 +77,7 @@ def what_was_given_back_is_on_the_disk(boot):
     os.unlink(image)
     if done.returncode != 0 or "INCOMPLETE" in done.stderr:
         return done.stderr[-300:]
-    paths = {re.sub(r"-\d+\.kev$", "", n): os.path.join(boot.dir, n)
+    paths = {IDENTITY.sub("", n): os.path.join(boot.dir, n)
              for n in os.listdir(boot.dir)}
     return judge(boot, lambda name: paths.get(name.removeprefix("block:")))
 

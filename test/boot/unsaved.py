@@ -53,7 +53,7 @@ class Machine(Disk):
         self.monitor("stop")
         self.monitor("pmemsave 0x%x 0x%x window.img" % WINDOW)
         self.reset()
-        done = kymo("extract", "--core", image, "-o", image + ".kev")
+        done = kymo("extract", "--force", "--core", image, "-o", image + ".kev")
         expect(done.returncode == 0, done.stderr)
         return slots_of(image + ".kev")
 
@@ -134,7 +134,7 @@ def saved_on_the_disk(machine, slots):
 
 def saved_over_the_link(machine, slots):
     path = os.path.join(machine.dir, "link.kev")
-    with machine.host("-o", path) as host:
+    with machine.host("--force", "-o", path) as host:
         machine.run("tracelogger --recover -f link:crash.kev",
                     rf"{len(slots) // 16} slots in link:crash.kev\n")
         expect(host.wait(patience.seconds(30)) == 0, "the host says that it isn't whole")

@@ -8,6 +8,7 @@ HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
 HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_TEST_NAMES := reader damage cut line format sample stat select output escape
 HOST_TEST_NAMES += when owner
+HOST_TEST_NAMES += core store
 HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
 HOST_TEST_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_TEST_COMMON))
 
@@ -19,6 +20,7 @@ $(B)/unit/host.o/%.o: %.c
 
 # Calls of the system that a test takes the place of.
 $(B)/unit/host_output: HOST_TEST_WRAPS := fsync write renameat2 renameat linkat
+$(B)/unit/host_store: HOST_TEST_WRAPS := fsync renameat2 channel_send
 
 $(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS) \
                       $(HOST_TEST_LIB)
