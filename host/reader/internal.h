@@ -136,6 +136,8 @@ struct kev {
     bool per_cpu;           /* a lane is a CPU; else lane 0 is the whole stream */
     uint64_t released;      /* what kev_hold() was given */
     bool started;           /* info.start is known */
+    bool extent_known;
+    struct kev_span extent; /* cover.c: the first and the last event */
 };
 
 /* error.c. Each returns -1. kev_fail: at `offset`, with the remedy if it is damage. */

@@ -97,6 +97,16 @@ struct kev_damage {
     char first[160];       /* what it was */
 };
 
+/* A stretch of time, both ends included. */
+struct kev_span {
+    uint64_t from, to;
+};
+
+struct kev_cover {
+    uint32_t classes; /* bit per internal class: whose losses matter */
+    bool seams;       /* the recording may have paused between two buffers: that is not covered */
+};
+
 enum kev_result { KEV_ERROR = -1, KEV_END = 0, KEV_EVENT = 1 };
 
 /* Opens `path` ("-": standard input). NULL and *error on failure. */
@@ -116,6 +126,17 @@ void kev_hold(struct kev *kev, uint64_t released);
 /* Starts again with the first event; kev_damage() with what opening has found. Not while following.
  */
 void kev_rewind(struct kev *kev);
+
+/*
+ * The time over which every event of these classes that CPU `cpu` made is in the capture: an array
+ * of spans by time, to be freed; returns their number. Damage that kev_next() will report is not
+ * reported here: what is behind it is not covered. -1: another kernel's capture (nothing in it says
+ * what is missing), or out of memory. Call it before the first kev_next().
+ */
+long kev_covered(struct kev *kev, unsigned cpu, const struct kev_cover *cover,
+                 struct kev_span **spans);
+/* True if the capture says that its recording came to its end and that all of it is here. */
+bool kev_is_whole(const struct kev *kev);
 
 const struct kev_info *kev_info(const struct kev *kev);
 const struct kev_damage *kev_damage(const struct kev *kev);

@@ -21,6 +21,12 @@ struct stat *stat_new(struct kev *kev)
     stat->sends = (struct map){.value_bytes = sizeof(struct open_send), .most = STAT_OPEN};
     stat->receives = (struct map){.value_bytes = sizeof(struct open_send *), .most = STAT_OPEN};
     stat->pulses = (struct map){.value_bytes = sizeof(struct pulses), .most = STAT_THREADS};
+    stat->served = (struct map){.value_bytes = sizeof(struct served), .most = STAT_SERVED};
+    if (!stat_cover(stat)) {
+        stat_free(stat);
+        free(stat);
+        return NULL;
+    }
     return stat;
 }
 
@@ -33,7 +39,8 @@ static void interrupt_event(struct stat *stat, const struct kev_event *event)
 
     if (number == 1) {
         irq->count++;
-        if (cpu->depth < STAT_IRQ_DEPTH) {
+        irq->counted[event->cpu] += cpu->covered;
+        if (cpu->covered && cpu->depth < STAT_IRQ_DEPTH) {
             cpu->irqs[cpu->depth].irq = line;
             cpu->irqs[cpu->depth].since = event->time;
             cpu->depth++;
@@ -48,8 +55,13 @@ static void interrupt_event(struct stat *stat, const struct kev_event *event)
         if (cpu->depth > 0 && event->time >= cpu->irqs[--cpu->depth].since) {
             uint64_t time = event->time - cpu->irqs[cpu->depth].since;
 
+            irq->timed++;
             irq->time += time;
-            irq->max = time > irq->max ? time : irq->max;
+            irq->taken[event->cpu] += time;
+            if (time > irq->max) {
+                irq->max = time;
+                irq->max_at = cpu->irqs[cpu->depth].since;
+            }
             cpu->irq_time += cpu->depth == 0 ? time : 0;
         }
     }
@@ -88,25 +100,26 @@ static void control_event(struct stat *stat, const struct kev_event *event)
     }
 }
 
-/* Of a recovered capture: names are of use. */
+/* Of a recovered capture: names are of use, the stamp is not. */
 static void injected_event(struct stat *stat, const struct kev_event *event)
 {
     stat->injected++;
     if (event->class == TRACE_CLASS_PR_TH) {
-        thread_event(stat, event);
+        thread_named(stat, event);
     }
 }
 
 void stat_event(struct stat *stat, const struct kev_event *event)
 {
-    if (stat->events == 0 && stat->first == 0) {
-        stat->first = event->time;
-    }
-    stat->last = event->time > stat->last ? event->time : stat->last;
     if (event->injected) {
         injected_event(stat, event);
         return;
     }
+    if (stat->events == 0 && stat->first == 0) {
+        stat->first = event->time;
+    }
+    stat->last = event->time > stat->last ? event->time : stat->last;
+    stat_cover_until(stat, event->time);
     stat->by_class[event->class]++;
     if (event->class == TRACE_CLASS_CONTROL) {
         control_event(stat, event);
@@ -114,6 +127,7 @@ void stat_event(struct stat *stat, const struct kev_event *event)
     }
     stat->events++;
     stat->cpus[event->cpu].events++;
+    stat->cpus[event->cpu].events_covered += stat->cpus[event->cpu].covered;
     switch (event->class) {
     case TRACE_CLASS_KER_CALL:
         call_event(stat, event);
@@ -134,6 +148,7 @@ void stat_event(struct stat *stat, const struct kev_event *event)
 
 void stat_finish(struct stat *stat)
 {
+    stat_cover_end(stat);
     threads_finish(stat);
 }
 
@@ -145,4 +160,10 @@ void stat_free(struct stat *stat)
     map_free(&stat->sends);
     map_free(&stat->receives);
     map_free(&stat->pulses);
+    map_free(&stat->served);
+    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
+        free(stat->cpus[cpu].known);
+    }
+    free(stat->turns);
+    free(stat->epochs);
 }

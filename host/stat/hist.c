@@ -31,13 +31,16 @@ static uint64_t bin_value(unsigned bin)
     return ((uint64_t)(STEPS + bin % STEPS) << shift) + ((uint64_t)1 << shift) / 2;
 }
 
-void hist_add(struct hist *hist, uint64_t value)
+void hist_add(struct hist *hist, uint64_t value, uint64_t at)
 {
     unsigned bin = bin_of(value);
 
     hist->bins[bin < BINS ? bin : BINS - 1]++;
     hist->min = hist->count == 0 || value < hist->min ? value : hist->min;
-    hist->max = value > hist->max ? value : hist->max;
+    if (hist->count == 0 || value > hist->max) {
+        hist->max = value;
+        hist->max_at = at;
+    }
     hist->sum += value;
     hist->count++;
 }

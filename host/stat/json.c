@@ -16,6 +16,12 @@ static uint64_t ns(const struct stat *stat, uint64_t cycles)
     return (uint64_t)((unsigned __int128)cycles * 1000000000u / hz);
 }
 
+/* Since the capture's first event. */
+static uint64_t at_ns(const struct stat *stat, uint64_t time)
+{
+    return ns(stat, time > stat->first ? time - stat->first : 0);
+}
+
 static void string(FILE *to, const char *text)
 {
     fputc('"', to);
@@ -54,12 +60,14 @@ static void show_head(FILE *to, struct stat *stat)
     fprintf(to,
             ",\n\"kymo\":%s,\"ncpu\":%u,\"cycles_per_sec\":%" PRIu64 ",\"clock_known\":%s,"
             "\"first_cycles\":%" PRIu64 ",\"last_cycles\":%" PRIu64 ",\"duration_ns\":%" PRIu64
-            ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"buffers\":%" PRIu64
-            ",\"injected\":%" PRIu64 ",\"not_counted\":%" PRIu64 ",\"complete\":%s,\n",
+            ",\"covered_ns\":%" PRIu64 ",\"overwritten_buffers\":%" PRIu64 ",\"events\":%" PRIu64
+            ",\"lost\":%" PRIu64 ",\"buffers\":%" PRIu64 ",\"injected\":%" PRIu64
+            ",\"not_counted\":%" PRIu64 ",\"complete\":%s,\n",
             info->kymo ? "true" : "false", info->ncpu, info->cycles_per_sec,
             info->clock_known ? "true" : "false", stat->first, stat->last,
-            ns(stat, stat->last - stat->first), stat->events, stat->lost, info->buffers,
-            stat->injected, stat->overflow, stat_doubt(stat) == NULL ? "true" : "false");
+            ns(stat, stat->last - stat->first), ns(stat, stat->common), stat_overwritten(stat),
+            stat->events, stat->lost, info->buffers, stat->injected, stat->overflow,
+            stat_doubt(stat) == NULL ? "true" : "false");
 }
 
 static void show_classes(FILE *to, struct stat *stat)
@@ -87,36 +95,41 @@ static void show_cpus(FILE *to, struct stat *stat)
         const struct cpu *cpu = &stat->cpus[i];
         const struct kev_cpu_info *from = &info->cpu[i];
 
-        fprintf(to,
-                "%s{\"cpu\":%u,\"busy_ns\":%" PRIu64 ",\"idle_ns\":%" PRIu64
-                ",\"unknown_ns\":%" PRIu64 ",\"interrupt_ns\":%" PRIu64 ",\"events\":%" PRIu64
-                ",\"buffers\":%" PRIu64
-                ",\"first_sequence\":%u,\"last_sequence\":%u,\"gaps\":%" PRIu64
-                ",\"missing_buffers\":%" PRIu64 "}",
-                i == 0 ? "\n" : ",\n", i, ns(stat, cpu->busy), ns(stat, cpu->idle),
-                ns(stat, cpu->unknown), ns(stat, cpu->irq_time), cpu->events, from->buffers,
-                from->first_sequence, from->last_sequence, from->gaps, from->missing);
+        fprintf(
+            to,
+            "%s{\"cpu\":%u,\"covered_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"idle_ns\":%" PRIu64
+            ",\"unknown_ns\":%" PRIu64 ",\"interrupt_ns\":%" PRIu64 ",\"events\":%" PRIu64
+            ",\"buffers\":%" PRIu64 ",\"first_sequence\":%u,\"last_sequence\":%u,\"gaps\":%" PRIu64
+            ",\"missing_buffers\":%" PRIu64 "}",
+            i == 0 ? "\n" : ",\n", i, ns(stat, stat_cpu_covered(cpu)), ns(stat, cpu->busy),
+            ns(stat, cpu->idle), ns(stat, cpu->unknown), ns(stat, cpu->irq_time), cpu->events,
+            from->buffers, from->first_sequence, from->last_sequence, from->gaps, from->missing);
     }
     fputs("],\n", to);
 }
 
 static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)
 {
+    bool idle = stat_is_idle(stat, thread->pid, thread->tid);
     const char *comma = "";
 
     fprintf(to, "{\"pid\":%d,\"tid\":%d,", thread->pid, thread->tid);
     key_string(to, "process", process_name(stat, thread->pid));
     fputc(',', to);
     key_string(to, "name", thread->name);
-    fprintf(to, ",\"runs\":%" PRIu64 ",\"migrations\":%" PRIu64 ",\"idle\":%s,\"states_ns\":{",
-            thread->runs, thread->migrations, thread->pid == STAT_IDLE_PID ? "true" : "false");
+    fprintf(to,
+            ",\"runs\":%" PRIu64 ",\"migrations\":%" PRIu64 ",\"idle\":%s,\"covered_ns\":%" PRIu64
+            ",\"imposed_ns\":%" PRIu64 ",\"states_ns\":{",
+            thread->runs, thread->migrations, idle ? "true" : "false",
+            ns(stat, stat_thread_covered(stat, thread)), ns(stat, thread->imposed));
     for (unsigned i = 0; i < STATE_MAX; i++) {
         const char *name = kev_state_name(stat->kev, i);
+        uint64_t time = i == STATE_RUNNING ? stat_thread_running(stat, thread) : thread->time[i];
 
-        if (thread->time[i] > 0 && name != NULL) {
+        if (time > 0 && name != NULL && (!idle || i == STATE_RUNNING)) {
             fputs(comma, to);
             string(to, strncmp(name, "TH", 2) == 0 ? name + 2 : name);
-            fprintf(to, ":%" PRIu64, ns(stat, thread->time[i]));
+            fprintf(to, ":%" PRIu64, ns(stat, time));
             comma = ",";
         }
     }
@@ -143,10 +156,12 @@ static void show_hist(FILE *to, const struct stat *stat, const char *key, const 
     if (hist->count > 0) {
         fprintf(to,
                 ",\"min_ns\":%" PRIu64 ",\"mean_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
-                ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
+                ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64
+                ",\"max_at_ns\":%" PRIu64,
                 ns(stat, hist->min), ns(stat, hist->sum / hist->count),
                 ns(stat, hist_percentile(hist, 50)), ns(stat, hist_percentile(hist, 90)),
-                ns(stat, hist_percentile(hist, 99)), ns(stat, hist->max));
+                ns(stat, hist_percentile(hist, 99)), ns(stat, hist->max),
+                at_ns(stat, hist->max_at));
     }
     fputc('}', to);
 }
@@ -171,6 +186,49 @@ static void show_messages(FILE *to, struct stat *stat)
     }
     fputs("],\n", to);
     free(pairs);
+}
+
+static void show_slowest(FILE *to, struct stat *stat)
+{
+    fputs("\"slowest_messages\":[", to);
+    for (unsigned i = 0; i < stat->nslowest; i++) {
+        const struct slow *slow = &stat->slowest[i];
+
+        fprintf(to,
+                "%s{\"pid\":%d,\"tid\":%d,\"server_pid\":%d,\"server_tid\":", i == 0 ? "\n" : ",\n",
+                slow->pid, slow->tid, slow->to);
+        fprintf(to, slow->to_tid > 0 ? "%d" : "null", slow->to_tid);
+        fprintf(to, ",\"sent_at_ns\":%" PRIu64 ",\"received_at_ns\":", at_ns(stat, slow->sent));
+        if (slow->received > 0) {
+            fprintf(to, "%" PRIu64, at_ns(stat, slow->received));
+        } else {
+            fputs("null", to);
+        }
+        fprintf(to, ",\"replied_at_ns\":%" PRIu64 ",\"latency_ns\":%" PRIu64 ",\"error\":%s}",
+                at_ns(stat, slow->replied), ns(stat, slow->replied - slow->sent),
+                slow->error ? "true" : "false");
+    }
+    fputs("],\n", to);
+}
+
+static void show_served(FILE *to, struct stat *stat)
+{
+    uint32_t n;
+    struct served **served = served_by_time(stat, &n);
+
+    fputs("\"imposed\":[", to);
+    for (uint32_t i = 0; served != NULL && i < n; i++) {
+        const struct process *server = process_get(stat, served[i]->server);
+
+        fprintf(to,
+                "%s{\"pid\":%d,\"tid\":%d,\"server_pid\":%d,\"time_ns\":%" PRIu64
+                ",\"server_running_ns\":%" PRIu64 "}",
+                i == 0 ? "\n" : ",\n", served[i]->client->pid, served[i]->client->tid,
+                served[i]->server, ns(stat, served[i]->time),
+                ns(stat, server == NULL ? 0 : server->running));
+    }
+    fputs("],\n", to);
+    free(served);
 }
 
 static void show_pulses(FILE *to, struct stat *stat)
@@ -204,9 +262,11 @@ static void show_irqs(FILE *to, struct stat *stat)
             fprintf(to, "%s{\"line\":%u,", comma, line);
             key_string(to, "name", kev_irq_name(stat->kev, line));
             fprintf(to,
-                    ",\"count\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"time_ns\":%" PRIu64
-                    ",\"max_ns\":%" PRIu64 "}",
-                    irq->count, irq->handlers, ns(stat, irq->time), ns(stat, irq->max));
+                    ",\"count\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"timed\":%" PRIu64
+                    ",\"time_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64 ",\"max_at_ns\":%" PRIu64
+                    ",\"per_s\":%.3f,\"cpu_percent\":%.4f}",
+                    irq->count, irq->handlers, irq->timed, ns(stat, irq->time), ns(stat, irq->max),
+                    at_ns(stat, irq->max_at), irq_rate(stat, irq), irq_percent(stat, irq));
             comma = ",\n";
         }
     }
@@ -260,6 +320,8 @@ void json_show(FILE *to, struct stat *stat)
     show_cpus(to, stat);
     show_threads(to, stat);
     show_messages(to, stat);
+    show_slowest(to, stat);
+    show_served(to, stat);
     show_pulses(to, stat);
     show_irqs(to, stat);
     show_calls(to, stat);

@@ -98,3 +98,14 @@ void **map_values(const struct map *map, uint32_t *n)
     }
     return values;
 }
+
+void *stat_grow(void *array, uint32_t *room, size_t bytes)
+{
+    *room = *room == 0 ? 16 : 2 * *room;
+    array = realloc(array, *room * bytes);
+    if (array == NULL) {
+        kymo_error("out of memory");
+        exit(KYMO_FAILURE);
+    }
+    return array;
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Messages between processes. A SND_MESSAGE's sender is the thread that runs on its CPU; the reply
- * (or error) names the thread replied to; the receive is found by process and rcvid.
+ * (or error) names the thread replied to; the receive is found by process and rcvid. A message
+ * counts as replied to, and has a latency, if all CPUs were covered from its send to its reply.
  */
 #include <stdlib.h>
 
@@ -48,29 +49,87 @@ static void message_sent(struct stat *stat, const struct kev_event *event)
     if (sender == NULL) {
         return;
     }
+    message_over(stat, sender, event->time);
+    if (stat->cpus_uncovered > 0) {
+        return; /* what becomes of it is not known */
+    }
     send = get_or_make(stat, &stat->sends, key_of(sender->pid, (uint32_t)sender->tid));
     receive = get_or_make(stat, &stat->receives, key_of(to, kev_word(event, 0)));
     if (send != NULL) {
-        *send = (struct open_send){pair, event->time, kev_word(event, 0), to};
+        *send = (struct open_send){.pair = pair,
+                                   .client = sender,
+                                   .sent = event->time,
+                                   .epoch = stat->epoch,
+                                   .rcvid = kev_word(event, 0),
+                                   .to = to};
     }
     if (receive != NULL) {
         *receive = send;
     }
 }
 
+/* The receiver runs here, or it waits and is handed the message on the sender's CPU. */
+static void server_found(struct stat *stat, const struct kev_event *event, struct open_send *send)
+{
+    struct cpu *cpu = &stat->cpus[event->cpu];
+    struct thread *current = cpu->current;
+    bool same = current != NULL && current->pid == (int32_t)kev_word(event, 1);
+
+    if (send != NULL && current == send->client) {
+        cpu->handed = send->client;
+        cpu->handed_to = send->to;
+    } else if (send != NULL && same) {
+        send->server_tid = current->tid;
+        serve_begin(stat, current, send->client, event->time);
+    } else if (send == NULL) { /* it may be either */
+        if (same) {
+            serve_unknown(stat, current, event->time);
+        }
+        cpu->handed = NULL;
+        cpu->handed_to = (int32_t)kev_word(event, 1);
+    }
+}
+
 static void message_received(struct stat *stat, const struct kev_event *event)
 {
-    struct open_send **receive =
-        map_get(&stat->receives, key_of((int32_t)kev_word(event, 1), kev_word(event, 0)));
+    int32_t to = (int32_t)kev_word(event, 1);
+    struct open_send **receive = map_get(&stat->receives, key_of(to, kev_word(event, 0)));
     struct open_send *send = receive == NULL ? NULL : *receive;
 
-    if (send == NULL) {
+    if (to < 0) {
+        return; /* a receive that failed */
+    }
+    if (send != NULL) {
+        *receive = NULL;
+    }
+    if (send == NULL || send->pair == NULL || send->rcvid != kev_word(event, 0) || send->to != to ||
+        event->time < send->sent || !stat_known_since(stat, send->epoch)) {
+        send = NULL;
+    } else {
+        send->received = event->time;
+        hist_add(&send->pair->wait, event->time - send->sent, send->sent);
+    }
+    server_found(stat, event, send);
+}
+
+static bool slower(const struct slow *a, const struct slow *b)
+{
+    return a->replied - a->sent > b->replied - b->sent;
+}
+
+/* Among the slowest, if it is one of them: the slowest first, of equal ones the earlier. */
+static void slow_add(struct stat *stat, const struct slow *slow)
+{
+    unsigned at = stat->nslowest;
+
+    if (at == STAT_SLOWEST && !slower(slow, &stat->slowest[at - 1])) {
         return;
     }
-    *receive = NULL;
-    if (send->pair != NULL && send->rcvid == kev_word(event, 0) && event->time >= send->sent) {
-        hist_add(&send->pair->wait, event->time - send->sent);
+    stat->nslowest += at < STAT_SLOWEST;
+    for (at = stat->nslowest - 1; at > 0 && slower(slow, &stat->slowest[at - 1]); at--) {
+        stat->slowest[at] = stat->slowest[at - 1];
     }
+    stat->slowest[at] = *slow;
 }
 
 static void message_replied(struct stat *stat, const struct kev_event *event, bool error)
@@ -81,12 +140,28 @@ static void message_replied(struct stat *stat, const struct kev_event *event, bo
     if (send == NULL || send->pair == NULL) {
         return;
     }
-    if (event->time >= send->sent) {
-        hist_add(&send->pair->latency, event->time - send->sent);
+    if (stat_known_since(stat, send->epoch) && event->time >= send->sent) {
+        hist_add(&send->pair->latency, event->time - send->sent, send->sent);
+        slow_add(stat,
+                 &(struct slow){send->client->pid, send->client->tid, send->to, send->server_tid,
+                                send->sent, send->received, event->time, error});
+        send->pair->replied += !error;
+        send->pair->errors += error;
     }
-    send->pair->replied += !error;
-    send->pair->errors += error;
+    serve_end(stat, send->client, event->time);
     send->pair = NULL;
+}
+
+void message_over(struct stat *stat, struct thread *thread, uint64_t now)
+{
+    struct open_send *send =
+        stat->sends.count == 0 ? NULL
+                               : map_get(&stat->sends, key_of(thread->pid, (uint32_t)thread->tid));
+
+    if (send != NULL && send->pair != NULL) {
+        serve_end(stat, thread, now);
+        send->pair = NULL;
+    }
 }
 
 static void pulse_sent(struct stat *stat, const struct kev_event *event, unsigned number)

@@ -26,6 +26,16 @@ static int thread_order(const void *a, const void *b)
     return order != 0 ? order : ascending(x->tid, y->tid);
 }
 
+static int served_order(const void *a, const void *b)
+{
+    const struct served *x = *(struct served *const *)a, *y = *(struct served *const *)b;
+    int order = descending(x->time, y->time);
+
+    order = order != 0 ? order : ascending(x->client->pid, y->client->pid);
+    order = order != 0 ? order : ascending(x->client->tid, y->client->tid);
+    return order != 0 ? order : ascending(x->server, y->server);
+}
+
 static int pair_order(const void *a, const void *b)
 {
     const struct pair *x = *(struct pair *const *)a, *y = *(struct pair *const *)b;
@@ -60,6 +70,11 @@ struct thread **threads_by_time(struct stat *stat, uint32_t *n)
 struct pair **pairs_by_count(struct stat *stat, uint32_t *n)
 {
     return ordered(&stat->pairs, n, pair_order);
+}
+
+struct served **served_by_time(struct stat *stat, uint32_t *n)
+{
+    return ordered(&stat->served, n, served_order);
 }
 
 struct pulses **pulses_by_pid(struct stat *stat, uint32_t *n)

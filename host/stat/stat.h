@@ -22,10 +22,11 @@
 #define STAT_IRQ_DEPTH 16
 #define STAT_IDLE_PID 1
 #define STAT_ROWS 40 /* of a table, unless all are wanted */
+#define STAT_SLOWEST 10
+#define STAT_SERVED 16384 /* pairs of a client thread and a server process */
+#define STAT_NESTED 16    /* servers that work for servers */
 
-/* ---- map.c: u64 -> memory of a fixed size, zeroed when added
- * -------------------------------------
- */
+/* ---- map.c: u64 -> memory of a fixed size, zeroed when added -------------------------------- */
 
 struct map {
     size_t value_bytes;
@@ -41,37 +42,57 @@ void map_free(struct map *map);
 /* All values, in an array to be freed; *n of them. */
 void **map_values(const struct map *map, uint32_t *n);
 
-/* ---- hist.c: a histogram with 64 steps an octave: percentiles within 1 % ------------------------
- */
+/* ---- hist.c: a histogram with 64 steps an octave: percentiles within 1 % -------------------- */
 
 struct hist {
     uint64_t count, sum, min, max;
+    uint64_t max_at; /* when the longest began */
     uint32_t bins[64 * 60];
 };
 
-void hist_add(struct hist *hist, uint64_t value);
+void hist_add(struct hist *hist, uint64_t value, uint64_t at);
 uint64_t hist_percentile(const struct hist *hist, unsigned percent);
 
-/* ---- the account --------------------------------------------------------------------------------
- */
+/* ---- the account --------------------------------------------------------------------------- */
 
+/*
+ * Two clocks. A CPU's figures are over the time that the CPU is covered (cover.c): outside of it
+ * events of the CPU are missing. What a thread does depends on every CPU, since any of them may
+ * wake or run it: threads' figures are over the time in which all CPUs are covered, which the
+ * common clock counts. It stands still while any CPU is not covered, and each time it stops or
+ * goes on a new epoch begins: what was known of a thread that doesn't run is then unknown.
+ */
 struct thread {
     int32_t pid, tid;
-    int state;                    /* -1: not known yet */
-    int cpu;                      /* it is current there, -1: nowhere */
-    uint64_t since;               /* when the state began */
-    uint64_t time[STATE_MAX + 2]; /* by state; RUNNING: as long as it is current on a CPU */
+    uint32_t index; /* in the order in which threads were met */
+    int state;      /* STATE_*; -1: not known */
+    int cpu;        /* it is current there, -1: nowhere that is known */
+    uint64_t since; /* common clock: when the state began */
+    uint32_t epoch; /* of the state */
+    /* The state's event came on a CPU of which it wasn't known what is current: that may be this
+     * thread, so the state counts from that CPU's next THRUNNING on. -1: it was known. */
+    int held;
+    uint32_t held_known;          /* which entry of its `known` that will be */
+    uint64_t time[STATE_MAX + 2]; /* common clock, by state; RUNNING: while current on a CPU */
     uint64_t runs;                /* times it became current */
-    uint64_t migrations;
+    uint64_t migrations;          /* of them on another CPU than before */
     int last_cpu;
+    uint32_t last_epoch; /* of last_cpu */
     bool destroyed;
     char name[64];
+    /* Messages received and not replied to: threads that this one works for, the newest first. */
+    struct thread *clients;
+    struct thread *server;        /* whose clients this one is among, NULL: nobody's */
+    struct thread *newer, *older; /* there */
+    uint32_t served_epoch;        /* of `server` */
+    uint64_t imposed;             /* common clock: how long others ran on its behalf */
 };
 
 struct process {
     int32_t pid, ppid;
     bool named, destroyed;
     char name[64];
+    uint64_t running; /* of all threads, from stat_finish() on */
 };
 
 struct pair { /* sender process -> receiver process */
@@ -81,11 +102,25 @@ struct pair { /* sender process -> receiver process */
     struct hist wait;    /* send to receive */
 };
 
-struct open_send { /* by sending thread */
-    struct pair *pair;
-    uint64_t sent;
+struct open_send {     /* by sending thread */
+    struct pair *pair; /* NULL: nothing is open */
+    struct thread *client;
+    uint64_t sent, received; /* 0: not yet */
+    uint32_t epoch;
     uint32_t rcvid;
-    int32_t to;
+    int32_t to, server_tid; /* 0: not known */
+};
+
+struct slow { /* one of the slowest messages */
+    int32_t pid, tid, to, to_tid;
+    uint64_t sent, received, replied;
+    bool error;
+};
+
+struct served { /* what a client thread had a server process do */
+    struct thread *client;
+    int32_t server;
+    uint64_t time; /* common clock: the server's threads ran for the client */
 };
 
 struct pulses {
@@ -94,7 +129,9 @@ struct pulses {
 };
 
 struct irq {
-    uint64_t count, time, max, handlers;
+    uint64_t count, timed, time, max, max_at,
+        handlers;                                /* timed: of which entry and exit were seen */
+    uint64_t counted[KEV_CPUS], taken[KEV_CPUS]; /* count and time on a CPU while covered */
 };
 
 struct call {
@@ -102,35 +139,74 @@ struct call {
 };
 
 struct cpu {
+    bool covered;
     struct thread *current;
+    /* A message was handed over here: the next thread of the process `handed_to` that is READY on
+     * this CPU has it. 0: none. `handed`: from whom, NULL: that is not known. */
+    struct thread *handed;
+    int32_t handed_to;
     uint64_t since;
-    uint64_t busy, idle, unknown;
-    uint64_t irq_time, events, control;
+    uint64_t common_since; /* the same by the common clock */
+    uint64_t *known;       /* common clock: when it became known what is current */
+    uint32_t nknown, known_room;
+    uint64_t busy, idle;
+    uint64_t unknown; /* covered, but what ran is not known */
+    uint64_t irq_time, events, events_covered, control;
     struct {
         uint32_t irq;
         uint64_t since;
     } irqs[STAT_IRQ_DEPTH];
     unsigned depth;
-    bool seen;
     uint64_t lost[KYMO_TRACE_REASONS][KEV_CLASSES];
+};
+
+/* A CPU is covered from here on, or no longer. */
+struct turn {
+    uint64_t time;
+    uint8_t cpu;
+    bool covered;
 };
 
 struct stat {
     struct kev *kev;
     bool cut; /* the file ends too early */
+    struct turn *turns;
+    size_t nturns, turn; /* the next one */
+    unsigned cpus_all, cpus_uncovered;
+    uint64_t common, common_at; /* the common clock, and when it was that */
+    uint64_t *epochs;           /* the common clock at the begin of each */
+    uint32_t epoch, epochs_room;
     uint64_t first, last;
     uint64_t events;   /* CONTROL ones not counted */
     uint64_t injected; /* events that no kernel made: in none of the counts */
     uint64_t lost;
     uint64_t by_class[KEV_CLASSES];
     uint64_t overflow;
-    struct map threads, processes, pairs, sends, receives, pulses;
+    struct map threads, processes, pairs, sends, receives, pulses, served;
+    struct slow slowest[STAT_SLOWEST];
+    unsigned nslowest;
     struct irq irqs[STAT_IRQS];
     struct call calls[STAT_CALLS];
     struct cpu cpus[KEV_CPUS];
 };
 
-struct stat *stat_new(struct kev *kev);                            /* NULL: out of memory */
+/* realloc() for an array of `room` elements, which are doubled; ends the program if there is no
+ * memory. */
+void *stat_grow(void *array, uint32_t *room, size_t bytes);
+struct stat *stat_new(struct kev *kev); /* NULL: out of memory */
+/* cover.c. The turns: before the first event. False: out of memory. */
+bool stat_cover(struct stat *stat);
+void stat_cover_until(struct stat *stat, uint64_t now); /* makes the turns up to an event */
+void stat_cover_end(struct stat *stat);
+uint64_t stat_common(const struct stat *stat, uint64_t now);
+/* True if all CPUs are covered now and were since this epoch began. */
+bool stat_known_since(const struct stat *stat, uint32_t epoch);
+bool stat_is_idle(const struct stat *stat, int32_t pid, int32_t tid);
+/* How long a CPU was covered, and a thread's state known, in cycles. */
+uint64_t stat_cpu_covered(const struct cpu *cpu);
+uint64_t stat_thread_covered(const struct stat *stat, const struct thread *thread);
+/* Of an idle thread all that its CPU's coverage says, not only while all CPUs are covered. */
+uint64_t stat_thread_running(const struct stat *stat, const struct thread *thread);
 void stat_event(struct stat *stat, const struct kev_event *event); /* account.c */
 void stat_finish(struct stat *stat);
 void stat_free(struct stat *stat); /* what it holds, not itself */
@@ -139,10 +215,24 @@ void stat_free(struct stat *stat); /* what it holds, not itself */
 struct thread *thread_get(struct stat *stat, int32_t pid, int32_t tid);
 struct process *process_get(struct stat *stat, int32_t pid);
 void thread_event(struct stat *stat, const struct kev_event *event);
+/* Takes a name, or what else an event says of a process. False: it is of neither kind. */
+bool thread_named(struct stat *stat, const struct kev_event *event);
 void threads_finish(struct stat *stat);
+/* What is current on a CPU has run until now. */
+void cpu_account(struct stat *stat, unsigned cpu, uint64_t now);
+/* What is current there is no longer known. */
+void cpu_forget(struct stat *stat, unsigned cpu, uint64_t now);
 const char *process_name(struct stat *stat, int32_t pid);
 /* messages.c */
 void message_event(struct stat *stat, const struct kev_event *event);
+/* A thread is READY or gone: a message of it that is still open has lost its reply. */
+void message_over(struct stat *stat, struct thread *thread, uint64_t now);
+/* serve.c */
+void serve_begin(struct stat *stat, struct thread *server, struct thread *client, uint64_t now);
+/* It has received a message of a client that is not known, and works for that one. */
+void serve_unknown(struct stat *stat, struct thread *server, uint64_t now);
+void serve_end(struct stat *stat, struct thread *client, uint64_t now);
+void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles);
 
 struct stat_style {
     bool bold;
@@ -166,7 +256,13 @@ const char *stat_doubt(const struct stat *stat);
 struct thread **threads_by_time(struct stat *stat, uint32_t *n);
 struct pair **pairs_by_count(struct stat *stat, uint32_t *n);
 struct pulses **pulses_by_pid(struct stat *stat, uint32_t *n);
+struct served **served_by_time(struct stat *stat, uint32_t *n);
 unsigned calls_by_count(const struct stat *stat, unsigned order[STAT_CALLS]);
+/* Of an interrupt: per second, and the share of a CPU's time, over what is covered. */
+double irq_rate(const struct stat *stat, const struct irq *irq);
+double irq_percent(const struct stat *stat, const struct irq *irq);
+/* Buffers that a ring overwrote before the first one that is here. */
+uint64_t stat_overwritten(const struct stat *stat);
 
 void json_show(FILE *to, struct stat *stat); /* json.c */
 

@@ -72,6 +72,32 @@ const char *stat_doubt(const struct stat *stat)
     return missing > 0 && stat->lost == 0 ? "buffers are missing" : NULL;
 }
 
+uint64_t stat_overwritten(const struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+    uint64_t buffers = 0;
+
+    for (unsigned i = 0; info->kymo && i < KEV_CPUS; i++) {
+        buffers += info->cpu[i].buffers > 0 && info->cpu[i].first_sequence > 0
+                       ? info->cpu[i].first_sequence - 1
+                       : 0;
+    }
+    return buffers;
+}
+
+/* Of all CPUs together, each over the time that it is covered. */
+static double event_rate(const struct stat *stat)
+{
+    double rate = 0;
+
+    for (unsigned i = 0; i < KEV_CPUS; i++) {
+        double seconds = stat_seconds(stat, stat_cpu_covered(&stat->cpus[i]));
+
+        rate += seconds > 0 ? (double)stat->cpus[i].events_covered / seconds : 0;
+    }
+    return rate;
+}
+
 static const char *attribute(const struct kev_info *info, const char *key)
 {
     for (unsigned i = 0; i < info->nattrs; i++) {
@@ -108,6 +134,19 @@ static void show_crash(FILE *to, const struct kev_info *info)
     fputc('\n', to);
 }
 
+/* Of which time the figures are, if it isn't all. */
+static void show_coverage(FILE *to, const struct stat *stat)
+{
+    uint64_t span = stat->last - stat->first;
+
+    if (!kev_info(stat->kev)->kymo) {
+        fputs("  another kernel's capture: events that are missing go unnoticed\n", to);
+    } else if (stat->common < span) {
+        fprintf(to, "  all CPUs are covered for %.6f s of it: threads and messages are over that\n",
+                stat_seconds(stat, stat->common));
+    }
+}
+
 static void show_head(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
@@ -125,16 +164,19 @@ static void show_head(FILE *to, struct stat *stat)
     fprintf(to, "%u CPU%s, trace clock %.6g MHz%s\n", info->ncpu, info->ncpu == 1 ? "" : "s",
             (double)info->cycles_per_sec / 1e6, info->clock_known ? "" : " (assumed)");
     fprintf(to, "  %.6f s, %" PRIu64 " events", seconds, stat->events);
-    if (seconds > 0) {
-        fprintf(to, " (%.0f/s)", (double)stat->events / seconds);
+    if (event_rate(stat) > 0) {
+        fprintf(to, " (%.0f/s)", event_rate(stat));
     }
     fprintf(to, " in %" PRIu64 " buffers, ", info->buffers);
-    if (stat->lost == 0) {
-        fputs("none lost", to);
-    } else {
+    if (stat->lost > 0) {
         fprintf(to, "%" PRIu64 " lost", stat->lost);
+    } else if (stat_overwritten(stat) > 0) {
+        fprintf(to, "%" PRIu64 " older buffers overwritten by the ring", stat_overwritten(stat));
+    } else {
+        fputs("none lost", to);
     }
     fprintf(to, "%s%s\n", doubt == NULL ? "" : ", but ", doubt == NULL ? "" : doubt);
+    show_coverage(to, stat);
     show_crash(to, info);
     if (stat->injected > 0) {
         fprintf(to, "  not among them: %" PRIu64 " of whoever saved it: names, and why it ended\n",
@@ -158,22 +200,34 @@ static uint64_t cpu_lost(const struct cpu *cpu)
     return lost;
 }
 
+/* "12.3 %", or "-" if nothing is known. */
+static void put_share(FILE *to, int columns, int digits, uint64_t part, uint64_t whole)
+{
+    if (whole == 0) {
+        fprintf(to, " %*s", columns, "-");
+    } else {
+        fprintf(to, " %*.*f %%", columns - 2, digits, stat_percent(part, whole));
+    }
+}
+
 static void show_cpus(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     const struct kev_info *info = kev_info(stat->kev);
 
-    text_title(to, style, "CPUs");
-    fprintf(to, "  %3s %8s %8s %10s %10s %8s %8s %10s\n", "cpu", "busy", "idle", "interrupt",
-            "events", "buffers", "missing", "lost");
+    text_title(to, style, "CPUs, over the time that each is covered");
+    fprintf(to, "  %3s %8s %8s %8s %8s %10s %10s %8s %8s %10s\n", "cpu", "covered", "busy", "idle",
+            "unknown", "interrupt", "events", "buffers", "missing", "lost");
     for (unsigned i = 0; i < info->ncpu && i < KEV_CPUS; i++) {
         const struct cpu *cpu = &stat->cpus[i];
-        uint64_t whole = cpu->busy + cpu->idle + cpu->unknown;
+        uint64_t covered = stat_cpu_covered(cpu);
 
-        fprintf(to,
-                "  %3u %6.1f %% %6.1f %% %8.2f %% %10" PRIu64 " %8" PRIu64 " %8" PRIu64
-                " %10" PRIu64 "\n",
-                i, stat_percent(cpu->busy, whole), stat_percent(cpu->idle, whole),
-                stat_percent(cpu->irq_time, stat->last - stat->first), cpu->events,
+        fprintf(to, "  %3u", i);
+        put_share(to, 8, 1, covered, stat->last - stat->first);
+        put_share(to, 8, 1, cpu->busy, covered);
+        put_share(to, 8, 1, cpu->idle, covered);
+        put_share(to, 8, 1, cpu->unknown, covered);
+        put_share(to, 10, 2, cpu->irq_time, covered);
+        fprintf(to, " %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 "\n", cpu->events,
                 info->cpu[i].buffers, info->cpu[i].missing, cpu_lost(cpu));
     }
 }

@@ -6,17 +6,43 @@
 
 #include "host/stat/stat.h"
 
+double irq_rate(const struct stat *stat, const struct irq *irq)
+{
+    double rate = 0;
+
+    for (unsigned i = 0; i < KEV_CPUS; i++) {
+        uint64_t covered = stat_cpu_covered(&stat->cpus[i]);
+
+        rate += covered > 0 ? (double)irq->counted[i] / stat_seconds(stat, covered) : 0;
+    }
+    return rate;
+}
+
+double irq_percent(const struct stat *stat, const struct irq *irq)
+{
+    double percent = 0;
+
+    for (unsigned i = 0; i < KEV_CPUS; i++) {
+        percent += stat_percent(irq->taken[i], stat_cpu_covered(&stat->cpus[i]));
+    }
+    return percent;
+}
+
 static void show_irq(FILE *to, struct stat *stat, unsigned line)
 {
     const struct irq *irq = &stat->irqs[line];
-    double seconds = stat_seconds(stat, stat->last - stat->first);
     const char *name = kev_irq_name(stat->kev, line);
     char mean[24], max[24];
 
-    fprintf(to, "  %5u %-16s %9" PRIu64 " %9.1f %9s %9s %9.3f %%\n", line, name == NULL ? "" : name,
-            irq->count, seconds > 0 ? (double)irq->count / seconds : 0.0,
-            text_time(stat, irq->count == 0 ? 0 : irq->time / irq->count, mean),
-            text_time(stat, irq->max, max), stat_percent(irq->time, stat->last - stat->first));
+    fprintf(to, "  %5u %-16s %9" PRIu64 " %9.1f", line, name == NULL ? "" : name, irq->count,
+            irq_rate(stat, irq));
+    if (irq->timed == 0) {
+        fprintf(to, " %9s\n", "-");
+        return;
+    }
+    fprintf(to, " %9s %9s %12.6f %9.3f %%\n", text_time(stat, irq->time / irq->timed, mean),
+            text_time(stat, irq->max, max), stat_seconds(stat, irq->max_at - stat->first),
+            irq_percent(stat, irq));
 }
 
 static void show_irqs(FILE *to, struct stat *stat, const struct stat_style *style)
@@ -29,8 +55,8 @@ static void show_irqs(FILE *to, struct stat *stat, const struct stat_style *styl
         }
         if (!title) {
             text_title(to, style, "Interrupts, time in their first part");
-            fprintf(to, "  %5s %-16s %9s %9s %9s %9s %11s\n", "line", "name", "count", "per s",
-                    "mean", "max", "of the time");
+            fprintf(to, "  %5s %-16s %9s %9s %9s %9s %12s %11s\n", "line", "name", "count", "per s",
+                    "mean", "max", "at s", "of the time");
             title = true;
         }
         show_irq(to, stat, line);
@@ -95,8 +121,14 @@ void text_losses(FILE *to, struct stat *stat, const struct stat_style *style)
     if (doubt != NULL) {
         fprintf(to, "  %s: there may be more\n", doubt);
     }
+    if (stat_overwritten(stat) > 0) {
+        fprintf(to,
+                "  the ring overwrote %" PRIu64 " buffers before the first ones that are here\n",
+                stat_overwritten(stat));
+    }
     if (stat->lost == 0) {
-        fprintf(to, "  no event was %s\n", doubt == NULL ? "lost" : "counted as lost");
+        fprintf(to, "  no event was %s%s\n", doubt == NULL ? "lost" : "counted as lost",
+                stat_overwritten(stat) > 0 ? " after those" : "");
     } else {
         fprintf(to, "  %3s %-10s %-14s %12s\n", "cpu", "class", "reason", "events");
         for (unsigned i = 0; i < KEV_CPUS; i++) {

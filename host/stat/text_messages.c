@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables of messages and pulses between processes.
+ * The tables of messages and pulses between processes, and of what servers do for clients.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "host/stat/stat.h"
 
 #define NAME_COLUMNS 20
+#define THREAD_COLUMNS 24
 
 /* Name and pid in NAME_COLUMNS: the name gives way. */
 static void show_process(FILE *to, struct stat *stat, int32_t pid)
@@ -41,7 +42,8 @@ static void show_pair(FILE *to, struct stat *stat, const struct pair *pair)
     for (unsigned i = 0; i < 3; i++) {
         fprintf(to, " %9s", text_time(stat, hist_percentile(&pair->latency, percents[i]), time));
     }
-    fprintf(to, " %9s\n", text_time(stat, pair->latency.max, time));
+    fprintf(to, " %9s %12.6f\n", text_time(stat, pair->latency.max, time),
+            stat_seconds(stat, pair->latency.max_at - stat->first));
 }
 
 static void show_rest(FILE *to, uint32_t n)
@@ -58,8 +60,8 @@ static void show_pairs(FILE *to, struct stat *stat, const struct stat_style *sty
 
     if (pairs != NULL && n > 0) {
         text_title(to, style, "Messages, from send to reply");
-        fprintf(to, "  %-*s    %-*s %9s %7s %9s %9s %9s %9s\n", NAME_COLUMNS, "sender",
-                NAME_COLUMNS, "receiver", "sent", "errors", "p50", "p90", "p99", "max");
+        fprintf(to, "  %-*s    %-*s %9s %7s %9s %9s %9s %9s %12s\n", NAME_COLUMNS, "sender",
+                NAME_COLUMNS, "receiver", "sent", "errors", "p50", "p90", "p99", "max", "at s");
         rows = style->all || n <= STAT_ROWS ? n : STAT_ROWS;
         for (uint32_t i = 0; i < rows; i++) {
             show_pair(to, stat, pairs[i]);
@@ -67,6 +69,70 @@ static void show_pairs(FILE *to, struct stat *stat, const struct stat_style *sty
         show_rest(to, n - rows);
     }
     free(pairs);
+}
+
+/* Name, pid and thread; a thread that is not known is not shown. */
+static void show_thread(FILE *to, struct stat *stat, int32_t pid, int32_t tid)
+{
+    char name[THREAD_COLUMNS + 1], number[24];
+    int room = tid > 0 ? snprintf(number, sizeof(number), " (%d/%d)", pid, tid)
+                       : snprintf(number, sizeof(number), " (%d)", pid);
+
+    snprintf(name, sizeof(name), "%.*s%s", THREAD_COLUMNS - room, process_name(stat, pid), number);
+    fprintf(to, "%-*s", THREAD_COLUMNS, name);
+}
+
+static void show_slowest(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    if (stat->nslowest == 0) {
+        return;
+    }
+    text_title(to, style, "Slowest messages");
+    fprintf(to, "  %-*s    %-*s %12s %9s %9s %9s\n", THREAD_COLUMNS, "client", THREAD_COLUMNS,
+            "server", "sent at s", "received", "replied", "in all");
+    for (unsigned i = 0; i < stat->nslowest; i++) {
+        const struct slow *slow = &stat->slowest[i];
+        char received[24] = "-", replied[24] = "-", all[24];
+
+        if (slow->received > 0) {
+            text_time(stat, slow->received - slow->sent, received);
+            text_time(stat, slow->replied - slow->received, replied);
+        }
+        fputs("  ", to);
+        show_thread(to, stat, slow->pid, slow->tid);
+        fputs(" -> ", to);
+        show_thread(to, stat, slow->to, slow->to_tid);
+        fprintf(to, " %12.6f %9s %9s %9s%s\n", stat_seconds(stat, slow->sent - stat->first),
+                received, replied, text_time(stat, slow->replied - slow->sent, all),
+                slow->error ? " error" : "");
+    }
+}
+
+static void show_served(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    uint32_t n, rows;
+    struct served **served = served_by_time(stat, &n);
+
+    if (served != NULL && n > 0) {
+        text_title(to, style, "Servers' CPU time, by the threads that caused it");
+        fprintf(to, "  %-*s    %-*s %9s %12s\n", THREAD_COLUMNS, "client", NAME_COLUMNS, "server",
+                "cpu time", "of server's");
+        rows = style->all || n <= STAT_ROWS ? n : STAT_ROWS;
+        for (uint32_t i = 0; i < rows; i++) {
+            const struct thread *client = served[i]->client;
+            const struct process *server = process_get(stat, served[i]->server);
+            char time[24];
+
+            fputs("  ", to);
+            show_thread(to, stat, client->pid, client->tid);
+            fputs(" -> ", to);
+            show_process(to, stat, served[i]->server);
+            fprintf(to, " %9s %10.2f %%\n", text_time(stat, served[i]->time, time),
+                    stat_percent(served[i]->time, server == NULL ? 0 : server->running));
+        }
+        show_rest(to, n - rows);
+    }
+    free(served);
 }
 
 static void show_pulses(FILE *to, struct stat *stat, const struct stat_style *style)
@@ -95,5 +161,7 @@ static void show_pulses(FILE *to, struct stat *stat, const struct stat_style *st
 void text_messages(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     show_pairs(to, stat, style);
+    show_slowest(to, stat, style);
+    show_served(to, stat, style);
     show_pulses(to, stat, style);
 }

@@ -15,7 +15,7 @@ static void show_name(FILE *to, struct stat *stat, const struct thread *thread)
 {
     char name[160];
 
-    if (thread->pid == STAT_IDLE_PID && kev_info(stat->kev)->kymo) {
+    if (stat_is_idle(stat, thread->pid, thread->tid) && kev_info(stat->kev)->kymo) {
         snprintf(name, sizeof(name), "(idle, CPU %d)", thread->tid - 1);
     } else if (thread->name[0] != '\0') {
         snprintf(name, sizeof(name), "%s/%s", process_name(stat, thread->pid), thread->name);
@@ -59,17 +59,23 @@ static void show_states(FILE *to, struct stat *stat, const struct thread *thread
 
 static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)
 {
-    uint64_t whole = stat->last - stat->first;
-    char time[24], ready[24] = "-";
+    uint64_t whole = stat_thread_covered(stat, thread);
+    uint64_t running = stat_thread_running(stat, thread);
+    bool idle = stat_is_idle(stat, thread->pid, thread->tid);
+    char time[24], share[24] = "-", ready[24] = "-";
 
-    if (thread->pid != STAT_IDLE_PID) {
+    if (whole > 0) {
+        snprintf(share, sizeof(share), "%.2f %%", stat_percent(running, whole));
+    }
+    if (whole > 0 && !idle) {
         snprintf(ready, sizeof(ready), "%.2f %%", stat_percent(thread->time[STATE_READY], whole));
     }
     fprintf(to, "  %8d %3d", thread->pid, thread->tid);
     show_name(to, stat, thread);
-    fprintf(to, " %9s %6.2f %% %8s %8" PRIu64, text_time(stat, thread->time[STATE_RUNNING], time),
-            stat_percent(thread->time[STATE_RUNNING], whole), ready, thread->runs);
-    if (thread->pid != STAT_IDLE_PID) {
+    fprintf(to, " %9s %6.1f %% %8s %8s %8" PRIu64 " %8" PRIu64, text_time(stat, running, time),
+            stat_percent(whole, stat->last - stat->first), share, ready, thread->runs,
+            thread->migrations);
+    if (!idle) {
         show_states(to, stat, thread, whole);
     }
     fputc('\n', to);
@@ -82,15 +88,15 @@ static void show_rest(FILE *to, struct stat *stat, struct thread **threads, uint
     char text[24];
 
     for (uint32_t i = 0; i < n; i++) {
-        time += threads[i]->time[STATE_RUNNING];
+        time += stat_thread_running(stat, threads[i]);
     }
     fprintf(to, "  %u more, together %s (--all shows them)\n", n, text_time(stat, time, text));
 }
 
 /* How many rows come before the CPUs' idle threads, which stand last. */
-static uint32_t idle_start(struct thread **threads, uint32_t n)
+static uint32_t idle_start(const struct stat *stat, struct thread **threads, uint32_t n)
 {
-    while (n > 0 && threads[n - 1]->pid == STAT_IDLE_PID) {
+    while (n > 0 && stat_is_idle(stat, threads[n - 1]->pid, threads[n - 1]->tid)) {
         n--;
     }
     return n;
@@ -105,10 +111,10 @@ void text_threads(FILE *to, struct stat *stat, const struct stat_style *style)
         free(threads);
         return;
     }
-    text_title(to, style, "Threads by CPU time");
-    fprintf(to, "  %8s %3s %-*s %9s %8s %8s %8s  %s\n", "pid", "tid", NAME_COLUMNS, "name",
-            "cpu time", "running", "ready", "runs", "blocked");
-    idle = idle_start(threads, n);
+    text_title(to, style, "Threads by CPU time, shares of the time that each is covered");
+    fprintf(to, "  %8s %3s %-*s %9s %8s %8s %8s %8s %8s  %s\n", "pid", "tid", NAME_COLUMNS, "name",
+            "cpu time", "covered", "running", "ready", "runs", "migrated", "blocked");
+    idle = idle_start(stat, threads, n);
     rows = style->all || idle <= STAT_ROWS ? idle : STAT_ROWS;
     for (uint32_t i = 0; i < n; i++) {
         if (i == rows && rows < idle) {

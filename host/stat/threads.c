@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads: who ran where how long, and how long each was in which state. A thread runs from its
- * THRUNNING on a CPU until the next THRUNNING there; a state it takes on while it is still current
- * (it has just blocked) begins when it leaves the CPU.
+ * THRUNNING on a CPU until the next THRUNNING there; a state that it takes on while it is still
+ * current (it has just blocked) begins when it leaves the CPU. Nothing is carried over a gap in the
+ * coverage (stat.h): what is not known is in no state's time. Proof: test/host/test_known.c.
  */
 #include <string.h>
 
@@ -33,9 +34,11 @@ struct thread *thread_get(struct stat *stat, int32_t pid, int32_t tid)
         }
         thread->pid = pid;
         thread->tid = tid;
+        thread->index = stat->threads.count;
         thread->state = -1;
         thread->cpu = -1;
         thread->last_cpu = -1;
+        thread->held = -1;
     }
     return thread;
 }
@@ -79,81 +82,200 @@ static uint64_t span(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* The CPU's current thread's time up to now. */
-static void cpu_account(struct cpu *cpu, uint64_t now)
+void cpu_account(struct stat *stat, unsigned on, uint64_t now)
 {
-    uint64_t time = span(cpu->since, now);
+    struct cpu *cpu = &stat->cpus[on];
+    uint64_t time = cpu->covered ? span(cpu->since, now) : 0;
+    uint64_t common = stat_common(stat, now);
+    struct thread *current = cpu->current;
 
-    if (cpu->current == NULL) {
-        cpu->unknown += cpu->seen ? time : 0;
+    if (current == NULL) {
+        cpu->unknown += time;
     } else {
-        cpu->current->time[STATE_RUNNING] += time;
-        if (cpu->current->pid == STAT_IDLE_PID) {
+        uint64_t ran = span(cpu->common_since, common);
+
+        current->time[STATE_RUNNING] += ran;
+        if (stat_is_idle(stat, current->pid, current->tid)) {
             cpu->idle += time;
         } else {
             cpu->busy += time;
         }
-    }
-    cpu->since = now;
-}
-
-static void cpu_leave(struct cpu *cpu, uint64_t now)
-{
-    struct thread *thread = cpu->current;
-
-    cpu_account(cpu, now);
-    cpu->current = NULL;
-    if (thread != NULL) {
-        thread->cpu = -1;
-        thread->since = now;
-        if (thread->state == STATE_RUNNING) {
-            thread->state = STATE_READY;
+        if (ran > 0 && current->clients != NULL) {
+            serve_ran(stat, current, ran);
         }
     }
+    cpu->since = now > cpu->since ? now : cpu->since;
+    cpu->common_since = common;
 }
 
-static void state_account(struct thread *thread, uint64_t now)
+void cpu_forget(struct stat *stat, unsigned on, uint64_t now)
 {
-    if (thread->cpu < 0 && thread->state >= 0) {
-        thread->time[thread->state] += span(thread->since, now);
+    struct cpu *cpu = &stat->cpus[on];
+    struct thread *thread = cpu->current;
+
+    cpu_account(stat, on, now);
+    cpu->current = NULL;
+    cpu->handed = NULL;
+    cpu->handed_to = 0;
+    if (thread != NULL) {
+        thread->cpu = -1;
+        thread->state = -1;
+        thread->last_epoch = stat->epoch;
     }
-    thread->since = now;
+}
+
+/* The thread that was current leaves its CPU for another one. Which state that it has since taken
+ * on is known if it was seen; a thread that leaves without is in a state that was not recorded. */
+static void cpu_leave(struct stat *stat, unsigned on, uint64_t now)
+{
+    struct thread *thread = stat->cpus[on].current;
+    int state = thread == NULL ? -1 : thread->state;
+
+    cpu_forget(stat, on, now);
+    if (thread != NULL && state != STATE_RUNNING && thread->epoch == stat->epoch) {
+        thread->state = state;
+    }
+    if (thread != NULL) {
+        thread->since = stat_common(stat, now);
+        thread->held = -1;
+    }
+}
+
+/* When a state began, at the latest. */
+static uint64_t state_since(const struct stat *stat, const struct thread *thread, uint64_t now)
+{
+    const struct cpu *cpu;
+
+    if (thread->held < 0) {
+        return thread->since;
+    }
+    cpu = &stat->cpus[thread->held];
+    if (cpu->nknown == thread->held_known) {
+        return now;
+    }
+    return cpu->known[thread->held_known] > thread->since ? cpu->known[thread->held_known]
+                                                          : thread->since;
+}
+
+/* Until now, or until the state was no longer known. */
+static void state_account(struct stat *stat, struct thread *thread, uint64_t now)
+{
+    uint64_t common = stat_common(stat, now);
+
+    if (thread->cpu >= 0) {
+        return;
+    }
+    if (thread->state >= 0) {
+        uint64_t until = thread->epoch == stat->epoch ? common : stat->epochs[thread->epoch + 1];
+
+        thread->time[thread->state] += span(state_since(stat, thread, common), until);
+        if (thread->epoch != stat->epoch) {
+            thread->state = -1;
+        }
+    }
+    thread->since = common;
+    if (thread->held >= 0 && stat->cpus[thread->held].nknown != thread->held_known) {
+        thread->held = -1;
+    }
+}
+
+static void thread_moves(struct stat *stat, struct thread *thread, unsigned on)
+{
+    bool seen = thread->last_cpu >= 0 && stat_known_since(stat, thread->last_epoch);
+
+    thread->runs++;
+    thread->migrations += seen && thread->last_cpu != (int)on;
+    thread->last_cpu = (int)on;
+    thread->last_epoch = stat->epoch;
+}
+
+static void cpu_known(struct stat *stat, struct cpu *cpu, uint64_t now)
+{
+    if (cpu->nknown == cpu->known_room) {
+        cpu->known = stat_grow(cpu->known, &cpu->known_room, sizeof(*cpu->known));
+    }
+    cpu->known[cpu->nknown++] = stat_common(stat, now);
 }
 
 static void thread_runs(struct stat *stat, struct thread *thread, unsigned on, uint64_t now)
 {
     struct cpu *cpu = &stat->cpus[on];
+    bool known = cpu->current != NULL;
 
     if (cpu->current != thread) {
         if (thread->cpu >= 0) {
-            cpu_leave(&stat->cpus[thread->cpu], now);
+            cpu_leave(stat, (unsigned)thread->cpu, now);
         }
-        cpu_leave(cpu, now);
-        state_account(thread, now);
-        thread->runs++;
-        thread->migrations += thread->last_cpu >= 0 && thread->last_cpu != (int)on;
-        thread->last_cpu = (int)on;
+        cpu_leave(stat, on, now);
+        state_account(stat, thread, now);
+        thread_moves(stat, thread, on);
+        if (!cpu->covered) { /* how long it runs is not known */
+            thread->state = -1;
+            return;
+        }
         thread->cpu = (int)on;
         cpu->current = thread;
-        cpu->seen = true;
+    }
+    if (!known) {
+        cpu_known(stat, cpu, now);
     }
     thread->state = STATE_RUNNING;
+    thread->held = -1;
+    thread->epoch = stat->epoch;
+}
+
+/* The thread of the server that has just been handed a message. */
+static void thread_handed(struct stat *stat, struct thread *thread, const struct kev_event *event,
+                          unsigned state)
+{
+    struct cpu *cpu = &stat->cpus[event->cpu];
+    struct thread *client = cpu->handed;
+    bool handed = cpu->handed_to != 0 && state == STATE_READY && thread->pid == cpu->handed_to;
+
+    cpu->handed = NULL;
+    cpu->handed_to = 0;
+    if (handed && client == NULL) {
+        serve_unknown(stat, thread, event->time);
+    } else if (handed) {
+        struct open_send *send = map_get(&stat->sends, thread_key(client->pid, client->tid));
+
+        serve_begin(stat, thread, client, event->time);
+        if (send != NULL && send->pair != NULL) {
+            send->server_tid = thread->tid;
+        }
+    }
 }
 
 static void thread_state(struct stat *stat, struct thread *thread, const struct kev_event *event,
                          unsigned state)
 {
+    thread_handed(stat, thread, event, state);
     if (state == STATE_RUNNING) {
         thread_runs(stat, thread, event->cpu, event->time);
         return;
     }
-    state_account(thread, event->time);
-    if (state == EVENT_DESTROY) {
-        thread->destroyed = true;
-        thread->state = -1;
-    } else if (state < EVENT_CREATE) {
-        thread->state = (int)state;
+    if (state == EVENT_CREATE && !thread->destroyed) {
+        return; /* of the dump of the state: the thread was there before */
     }
+    if (state == STATE_READY || state == STATE_DEAD || state >= EVENT_CREATE) {
+        message_over(stat, thread, event->time);
+    }
+    state_account(stat, thread, event->time);
+    if (state >= EVENT_CREATE) {
+        if (state == EVENT_CREATE && thread->cpu >= 0) {
+            cpu_forget(stat, (unsigned)thread->cpu, event->time);
+        }
+        thread->destroyed = state == EVENT_DESTROY;
+        thread->state = -1;
+    } else {
+        const struct cpu *cpu = &stat->cpus[event->cpu];
+        bool elsewhere = thread->state >= 0 && thread->held < 0; /* it is not current on that CPU */
+
+        thread->state = (int)state;
+        thread->held = cpu->current == NULL && !elsewhere ? event->cpu : -1;
+        thread->held_known = cpu->nknown;
+    }
+    thread->epoch = stat->epoch;
 }
 
 static void process_event(struct stat *stat, const struct kev_event *event, unsigned number)
@@ -171,25 +293,34 @@ static void process_event(struct stat *stat, const struct kev_event *event, unsi
     process->destroyed = number == EVENT_PROCDESTROY || number == EVENT_PROCDESTROY_NAME;
 }
 
+bool thread_named(struct stat *stat, const struct kev_event *event)
+{
+    unsigned number = event->number & ~TRACE_EVENT_64;
+    struct thread *thread;
+
+    if (number != EVENT_PROCTHREAD_NAME) {
+        if (number >= EVENT_PROCCREATE) {
+            process_event(stat, event, number);
+        }
+        return number >= EVENT_PROCCREATE;
+    }
+    thread = thread_get(stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
+    if (thread != NULL) {
+        text_take(thread->name, event, 2);
+    }
+    return true;
+}
+
 void thread_event(struct stat *stat, const struct kev_event *event)
 {
     unsigned number = event->number & ~TRACE_EVENT_64;
     struct thread *thread;
 
-    if (number != EVENT_PROCTHREAD_NAME && number >= EVENT_PROCCREATE) {
-        process_event(stat, event, number);
-        return;
-    }
-    if (number > EVENT_DESTROY && number != EVENT_PROCTHREAD_NAME) {
+    if (thread_named(stat, event) || number > EVENT_DESTROY) {
         return;
     }
     thread = thread_get(stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
-    if (thread == NULL) {
-        return;
-    }
-    if (number == EVENT_PROCTHREAD_NAME) {
-        text_take(thread->name, event, 2);
-    } else {
+    if (thread != NULL) {
         thread_state(stat, thread, event, number);
     }
 }
@@ -197,12 +328,16 @@ void thread_event(struct stat *stat, const struct kev_event *event)
 /* The end of the capture ends every state. */
 void threads_finish(struct stat *stat)
 {
-    for (unsigned i = 0; i < KEV_CPUS; i++) {
-        cpu_account(&stat->cpus[i], stat->last);
-    }
     for (uint32_t i = 0; i < stat->threads.slots; i++) {
-        if (stat->threads.values[i] != NULL) {
-            state_account(stat->threads.values[i], stat->last);
+        struct thread *thread = stat->threads.values[i];
+
+        if (thread != NULL) {
+            struct process *process = process_get(stat, thread->pid);
+
+            state_account(stat, thread, stat->last);
+            if (process != NULL) {
+                process->running += stat_thread_running(stat, thread);
+            }
         }
     }
 }

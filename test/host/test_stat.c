@@ -21,6 +21,12 @@ static void state(struct mk *mk, unsigned cpu, uint64_t after, unsigned state, u
     event2(mk, cpu, after, TRACE_CLASS_PR_TH, state, pid, 1);
 }
 
+/* A CPU is covered until its last event: here is one. */
+static void last(struct mk *mk, unsigned cpu, uint64_t after)
+{
+    event2(mk, cpu, after, TRACE_CLASS_USER, 1, 0, 0);
+}
+
 static struct stat *account(struct mk *mk)
 {
     struct kev_event event;
@@ -60,6 +66,7 @@ static void test_times(void **unused)
     state(mk, 1, 120, STATE_READY, 5); /* made ready by the other CPU */
     state(mk, 1, 30, STATE_RUNNING, 5);
     state(mk, 1, 10, STATE_READY, 6);
+    last(mk, 0, 60);
     stat = account(mk);
     five = thread_get(stat, 5, 1);
     six = thread_get(stat, 6, 1);
@@ -88,7 +95,7 @@ static void test_migration_overlap(void **unused)
     state(mk, 0, 300, STATE_RUNNING, STAT_IDLE_PID);
     stat = account(mk);
     assert_int_equal(thread_get(stat, 5, 1)->time[STATE_RUNNING], 150);
-    assert_int_equal(stat->cpus[0].unknown, 250);
+    assert_int_equal(stat->cpus[0].unknown, 251); /* and from BUFFER to the first event */
     done(stat, mk);
 }
 
@@ -109,6 +116,7 @@ static void test_messages(void **unused)
         event2(mk, 1, 5 * i, TRACE_CLASS_COMM, i == 7 ? 11 : 10, 1, 5);
         mk->cpu[0].now = mk->cpu[1].now;
     }
+    last(mk, 0, 1);
     stat = account(mk);
     pair = map_get(&stat->pairs, 5ull << 32 | 9);
     assert_non_null(pair);
@@ -131,14 +139,15 @@ static void test_histogram(void **unused)
     (void)unused;
     for (uint64_t value = 1; value < UINT64_MAX / 3; value = value * 3 + 1) {
         memset(&hist, 0, sizeof(hist));
-        hist_add(&hist, value);
-        hist_add(&hist, value * 2);
+        hist_add(&hist, value, 7);
+        hist_add(&hist, value * 2, 8);
         assert_true(hist_percentile(&hist, 50) >= value);
         assert_true(hist_percentile(&hist, 50) <= value + value / 64 + 1);
         assert_int_equal(hist_percentile(&hist, 100), hist.max);
+        assert_int_equal(hist.max_at, 8);
     }
-    hist_add(&hist, UINT64_MAX);
-    hist_add(&hist, 0);
+    hist_add(&hist, UINT64_MAX, 9);
+    hist_add(&hist, 0, 10);
     assert_true(hist_percentile(&hist, 100) == UINT64_MAX);
     assert_int_equal(hist_percentile(&hist, 1), 0);
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who has a server do what: a server thread that runs between receiving a message and its reply
+ * runs for the thread that sent it; if it has received several, for the last one. If that client is
+ * itself a server at work, its own client is charged as well, and so on. Times are by the common
+ * clock, and only for messages of which send and receive were seen.
+ */
+#include "host/stat/stat.h"
+
+/* The relations change: what runs has run for those of before. */
+static void all_account(struct stat *stat, uint64_t now)
+{
+    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
+        if (stat->cpus[cpu].current != NULL) {
+            cpu_account(stat, cpu, now);
+        }
+    }
+}
+
+static void unlink_client(struct thread *client)
+{
+    struct thread *server = client->server;
+
+    if (server == NULL) {
+        return;
+    }
+    if (client->newer != NULL) {
+        client->newer->older = client->older;
+    } else {
+        server->clients = client->older;
+    }
+    if (client->older != NULL) {
+        client->older->newer = client->newer;
+    }
+    client->server = client->newer = client->older = NULL;
+}
+
+void serve_begin(struct stat *stat, struct thread *server, struct thread *client, uint64_t now)
+{
+    if (stat->cpus_uncovered > 0 || server == client) {
+        return;
+    }
+    all_account(stat, now);
+    unlink_client(client);
+    client->server = server;
+    client->served_epoch = stat->epoch;
+    client->older = server->clients;
+    if (client->older != NULL) {
+        client->older->newer = client;
+    }
+    server->clients = client;
+}
+
+void serve_unknown(struct stat *stat, struct thread *server, uint64_t now)
+{
+    if (server->clients != NULL) {
+        all_account(stat, now);
+    }
+    while (server->clients != NULL) {
+        unlink_client(server->clients);
+    }
+}
+
+void serve_end(struct stat *stat, struct thread *client, uint64_t now)
+{
+    if (client->server != NULL) {
+        all_account(stat, now);
+        unlink_client(client);
+    }
+}
+
+/* The client that a thread works for, NULL: none that is known. */
+static struct thread *client_of(const struct stat *stat, const struct thread *server)
+{
+    while (server->clients != NULL && server->clients->served_epoch != stat->epoch) {
+        unlink_client(server->clients); /* of before a gap */
+    }
+    return server->clients;
+}
+
+static void charge(struct stat *stat, struct thread *client, int32_t server, uint64_t cycles)
+{
+    uint64_t key = (uint64_t)client->index << 32 | (uint32_t)server;
+    struct served *served = map_get(&stat->served, key);
+
+    client->imposed += cycles;
+    if (served == NULL) {
+        served = map_make(&stat->served, key);
+        if (served == NULL) {
+            stat->overflow++;
+            return;
+        }
+        served->client = client;
+        served->server = server;
+    }
+    served->time += cycles;
+}
+
+/* In a chain of A that works for B that works for C, both B and C are charged with A's time. */
+void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles)
+{
+    struct thread *client = client_of(stat, server);
+
+    for (unsigned depth = 0; client != NULL && depth < STAT_NESTED; depth++) {
+        if (client == server) { /* of a damaged file: a circle */
+            break;
+        }
+        charge(stat, client, server->pid, cycles);
+        client = client_of(stat, client);
+    }
+}
