@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "lib/capture/attributes.h"
+#include "tracelogger/filters.h"
 #include "tracelogger/sink.h"
 
-/* Only what a recovered capture has: RETAINED..., PANIC... */
-static bool tells_of_a_death(const char *key, size_t length)
+/* Numbered keys: of a recovered capture RETAINED..., PANIC...; FILTER... */
+static bool is_numbered(const char *key, size_t length)
 {
-    static const char *const begins[] = {"RETAINED", "PANIC"};
+    static const char *const begins[] = {"RETAINED", "PANIC", "FILTER"};
 
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
         if (length >= strlen(begins[i]) && memcmp(key, begins[i], strlen(begins[i])) == 0) {
@@ -35,7 +36,7 @@ bool header_has(const char *key, size_t length)
             return true;
         }
     }
-    return tells_of_a_death(key, length);
+    return is_numbered(key, length);
 }
 
 static int put(void *to, const void *data, size_t bytes)
@@ -65,5 +66,6 @@ int header_write_from(const struct options *options, const struct header_source 
 
 int header_write(const struct options *options)
 {
-    return header_write_from(options, &(struct header_source){NULL, NULL});
+    filters_set(options);
+    return header_write_from(options, &(struct header_source){NULL, filters_row});
 }

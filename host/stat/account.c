@@ -22,6 +22,7 @@ struct stat *stat_new(struct kev *kev)
     stat->receives = (struct map){.value_bytes = sizeof(struct open_send *), .most = STAT_OPEN};
     stat->pulses = (struct map){.value_bytes = sizeof(struct pulses), .most = STAT_THREADS};
     stat->served = (struct map){.value_bytes = sizeof(struct served), .most = STAT_SERVED};
+    filter_read(stat);
     if (!stat_cover(stat)) {
         stat_free(stat);
         free(stat);
@@ -131,6 +132,7 @@ void stat_event(struct stat *stat, const struct kev_event *event)
     switch (event->class) {
     case TRACE_CLASS_KER_CALL:
         call_event(stat, event);
+        filter_event(stat, event);
         break;
     case TRACE_CLASS_INT:
         interrupt_event(stat, event);

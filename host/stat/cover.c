@@ -42,7 +42,7 @@ static int turn_order(const void *a, const void *b)
 
 static bool cpu_cover(struct stat *stat, unsigned cpu)
 {
-    struct kev_cover cover = {.classes = COVER_CLASSES};
+    struct kev_cover cover = {.classes = COVER_CLASSES, .seams = stat->filter.pauses};
     struct kev_span *spans, whole = {0, UINT64_MAX};
     long n = kev_covered(stat->kev, cpu, &cover, &spans);
     bool good = true;
@@ -68,7 +68,7 @@ bool stat_cover(struct stat *stat)
     for (unsigned cpu = 0; cpu < info->ncpu && cpu < KEV_CPUS; cpu++) {
         if (all || info->cpu[cpu].buffers > 0) {
             stat->cpus_all++;
-            if (!cpu_cover(stat, cpu)) {
+            if (!stat->filter.gate && !cpu_cover(stat, cpu)) {
                 return false;
             }
         }
@@ -142,6 +142,14 @@ void stat_cover_until(struct stat *stat, uint64_t now)
         turn_make(stat, turn);
         stat->turn++;
     }
+}
+
+void stat_cover_stop(struct stat *stat, uint64_t now)
+{
+    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
+        turn_make(stat, &(struct turn){now, (uint8_t)cpu, false});
+    }
+    stat->nturns = stat->turn;
 }
 
 void stat_cover_end(struct stat *stat)

@@ -70,6 +70,32 @@ static void show_head(FILE *to, struct stat *stat)
             stat_doubt(stat) == NULL ? "true" : "false");
 }
 
+/* The filters: as they were at START. */
+static void show_recorded(FILE *to, struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+    const struct stat_filter *filter = &stat->filter;
+    const char *comma = "";
+
+    fputs("\"recorded\":{\"filters\":[", to);
+    for (unsigned i = 0; i < info->nattrs; i++) {
+        if (strncmp(info->attrs[i].key, "FILTER_", 7) == 0) {
+            fputs(comma, to);
+            string(to, info->attrs[i].value);
+            comma = ",";
+        }
+    }
+    fprintf(to, "],\"stated\":%s,\"gate\":%s,\"applications\":%s,\"changed_at_ns\":",
+            filter->stated ? "true" : "false", filter->gate ? "true" : "false",
+            filter->applications ? "true" : "false");
+    if (filter->changed) {
+        fprintf(to, "%" PRIu64, at_ns(stat, filter->changed_at));
+    } else {
+        fputs("null", to);
+    }
+    fputs("},\n", to);
+}
+
 static void show_classes(FILE *to, struct stat *stat)
 {
     const char *comma = "";
@@ -316,6 +342,7 @@ static void show_losses(FILE *to, struct stat *stat)
 void json_show(FILE *to, struct stat *stat)
 {
     show_head(to, stat);
+    show_recorded(to, stat);
     show_classes(to, stat);
     show_cpus(to, stat);
     show_threads(to, stat);

@@ -167,8 +167,20 @@ struct turn {
     bool covered;
 };
 
+/* What was recorded: filter.c. */
+struct stat_filter {
+    bool stated;       /* the header has FILTER_1 */
+    bool gate;         /* a D program stopped events */
+    bool applications; /* they set the filters */
+    bool pauses;       /* applications stop and start */
+    bool no_threads, no_interrupts;
+    bool changed; /* a command that may hide events was seen */
+    uint64_t changed_at;
+};
+
 struct stat {
     struct kev *kev;
+    struct stat_filter filter;
     bool cut; /* the file ends too early */
     struct turn *turns;
     size_t nturns, turn; /* the next one */
@@ -198,6 +210,13 @@ struct stat *stat_new(struct kev *kev); /* NULL: out of memory */
 bool stat_cover(struct stat *stat);
 void stat_cover_until(struct stat *stat, uint64_t now); /* makes the turns up to an event */
 void stat_cover_end(struct stat *stat);
+/* Nothing is covered from here on. */
+void stat_cover_stop(struct stat *stat, uint64_t now);
+/* filter.c. Before stat_cover(); each kernel call's entry; why figures may not hold, NULL: they do.
+ */
+void filter_read(struct stat *stat);
+void filter_event(struct stat *stat, const struct kev_event *event);
+const char *filter_doubt(const struct stat *stat);
 uint64_t stat_common(const struct stat *stat, uint64_t now);
 /* True if all CPUs are covered now and were since this epoch began. */
 bool stat_known_since(const struct stat *stat, uint32_t epoch);

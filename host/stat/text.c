@@ -134,11 +134,37 @@ static void show_crash(FILE *to, const struct kev_info *info)
     fputc('\n', to);
 }
 
+/* The filters as they were at START, and what that means for the figures. */
+static void show_filters(FILE *to, const struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+    const char *between = "  recorded: ";
+
+    for (unsigned i = 0; i < info->nattrs; i++) {
+        if (strncmp(info->attrs[i].key, "FILTER_", 7) == 0) {
+            fputs(between, to);
+            put_safe(to, info->attrs[i].value);
+            between = ", ";
+        }
+    }
+    fputs(stat->filter.stated ? "; as at the start\n" : "", to);
+    if (stat->filter.changed) {
+        fprintf(to, "  filters were changed at %.6f s: nothing is covered from there on\n",
+                stat_seconds(stat, stat->filter.changed_at - stat->first));
+    }
+    if (filter_doubt(stat) != NULL) {
+        fprintf(to, "  %s\n", filter_doubt(stat));
+    }
+}
+
 /* Of which time the figures are, if it isn't all. */
 static void show_coverage(FILE *to, const struct stat *stat)
 {
     uint64_t span = stat->last - stat->first;
 
+    if (stat->filter.gate) {
+        return;
+    }
     if (!kev_info(stat->kev)->kymo) {
         fputs("  another kernel's capture: events that are missing go unnoticed\n", to);
     } else if (stat->common < span) {
@@ -176,6 +202,7 @@ static void show_head(FILE *to, struct stat *stat)
         fputs("none lost", to);
     }
     fprintf(to, "%s%s\n", doubt == NULL ? "" : ", but ", doubt == NULL ? "" : doubt);
+    show_filters(to, stat);
     show_coverage(to, stat);
     show_crash(to, info);
     if (stat->injected > 0) {
@@ -226,7 +253,7 @@ static void show_cpus(FILE *to, struct stat *stat, const struct stat_style *styl
         put_share(to, 8, 1, cpu->busy, covered);
         put_share(to, 8, 1, cpu->idle, covered);
         put_share(to, 8, 1, cpu->unknown, covered);
-        put_share(to, 10, 2, cpu->irq_time, covered);
+        put_share(to, 10, 2, cpu->irq_time, stat->filter.no_interrupts ? 0 : covered);
         fprintf(to, " %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 "\n", cpu->events,
                 info->cpu[i].buffers, info->cpu[i].missing, cpu_lost(cpu));
     }

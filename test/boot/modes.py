@@ -152,7 +152,7 @@ def attributes_are_read_back(boot):
     """The last first, behind the system page's length and before the arguments."""
     with open(os.path.join(boot.dir, "A.kev"), "rb") as f:
         head = f.read(2000)
-    if b"TRACE__x::TRACE_note::two words, 3TRACE_first::1TRACE_TRACELOGGER_ARGS::" not in head:
+    if b"TRACE__x::TRACE_note::two words, 3TRACE_first::1TRACE_FILTER_1::all " not in head:
         return f"{head[:700]}"
     path = os.path.join(boot.dir, "A.kev")
     printed = subprocess.run([logger.KYMO, "print", path], capture_output=True, text=True).stdout

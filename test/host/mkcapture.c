@@ -82,7 +82,7 @@ static size_t page_make(const struct mk *mk, const char *more_events, uint8_t *p
     return at;
 }
 
-static void header_put(struct mk *mk, const char *more_events)
+static void header_put(struct mk *mk, const char *more_events, const char *filters)
 {
     uint8_t page[4096];
     char number[32];
@@ -102,6 +102,9 @@ static void header_put(struct mk *mk, const char *more_events)
     put_attr(mk, "SYSNAME", mk->foreign ? "QNX" : "Kymo");
     snprintf(number, sizeof(number), "%zu", len);
     put_attr(mk, "SYSPAGE_LEN", number);
+    if (filters != NULL) {
+        put_attr(mk, "FILTER_1", filters);
+    }
     put_attr(mk, "HEADER_END", "");
     put(mk, page, len);
     mk->slots_offset = mk->len;
@@ -122,7 +125,7 @@ struct mk *mk_new(const struct mk_options *options)
     for (unsigned i = 0; i < MK_CPUS; i++) {
         mk->cpu[i].now = options->start;
     }
-    header_put(mk, options->events);
+    header_put(mk, options->events, options->filters);
     return mk;
 }
 

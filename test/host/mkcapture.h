@@ -41,7 +41,8 @@ struct mk_options {
     bool foreign;
     uint64_t start; /* first time; near a wrap to test it */
     uint64_t seed;
-    const char *events; /* further lines of the event table, or NULL */
+    const char *events;  /* further lines of the event table, or NULL */
+    const char *filters; /* FILTER_1, or NULL */
 };
 
 struct mk *mk_new(const struct mk_options *options); /* header and system page written */

@@ -202,6 +202,28 @@ static void test_calls_and_losses(void **unused)
     done(stat, mk);
 }
 
+/* A process limits class THREAD while it is recorded: what runs from then on is not known. */
+static void test_filters_change(void **unused)
+{
+    struct mk *mk =
+        mk_new(&(struct mk_options){.ncpu = 1, .filters = "all classes without SYSTEM"});
+    struct stat *stat;
+
+    (void)unused;
+    state(mk, 0, 1, STATE_RUNNING, 5);
+    event2(mk, 0, 50, TRACE_CLASS_KER_CALL, 1, _NTO_TRACE_DELCLASS, _NTO_TRACE_USER);
+    event2(mk, 0, 50, TRACE_CLASS_KER_CALL, 1, _NTO_TRACE_SETCLASSPID, _NTO_TRACE_THREAD);
+    state(mk, 0, 900, STATE_RUNNING, 5);
+    state(mk, 0, 10, STATE_RUNNING, 6);
+    stat = account(mk);
+    assert_true(stat->filter.stated && stat->filter.changed && !stat->filter.gate);
+    assert_int_equal(stat->filter.changed_at - stat->first, 101);
+    assert_int_equal(thread_get(stat, 5, 1)->time[STATE_RUNNING], 100);
+    assert_int_equal(stat->cpus[0].busy, 100);
+    assert_int_equal(stat->common, 101);
+    done(stat, mk);
+}
+
 static void test_names(void **unused)
 {
     struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
@@ -221,10 +243,10 @@ static void test_names(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),      cmocka_unit_test(test_migration_overlap),
-        cmocka_unit_test(test_messages),   cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_interrupts), cmocka_unit_test(test_calls_and_losses),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_times),          cmocka_unit_test(test_migration_overlap),
+        cmocka_unit_test(test_messages),       cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_interrupts),     cmocka_unit_test(test_calls_and_losses),
+        cmocka_unit_test(test_filters_change), cmocka_unit_test(test_names),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);
 

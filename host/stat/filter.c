@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the capture's header says of the filters that were in force at START (FILTER_1 ...,
+ * docs/format.md §1), and what the capture shows of their change. Behind a gate, and from a change
+ * on that may hide events, nothing of threads, messages and interrupts is known but what was
+ * recorded: no CPU is covered. Proof: test/host/test_known.c, test/host/test_stat.c.
+ */
+#include <string.h>
+
+#include "host/stat/stat.h"
+#include "kernel/abi/sys/trace.h"
+
+#define CALL_TRACE_EVENT 1
+
+/* The values of older captures: their command line has what matters. */
+static bool args_have_gate(const char *args)
+{
+    const char *at = strstr(args, " -x");
+
+    return at != NULL && (at[3] == ' ' || at[3] != '\0');
+}
+
+void filter_read(struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+    struct stat_filter *filter = &stat->filter;
+
+    for (unsigned i = 0; i < info->nattrs; i++) {
+        const char *key = info->attrs[i].key, *value = info->attrs[i].value;
+
+        if (strncmp(key, "FILTER_", 7) == 0) {
+            filter->stated = true;
+            filter->gate |= strncmp(value, "gate ", 5) == 0;
+            filter->applications |= strcmp(value, "set by applications") == 0;
+            filter->pauses |= strcmp(value, "applications start and stop") == 0;
+            filter->no_interrupts |=
+                strncmp(value, "all classes without", 19) == 0 && strstr(value, " INT") != NULL;
+            filter->no_threads |=
+                strncmp(value, "all classes without", 19) == 0 && strstr(value, " THREAD") != NULL;
+        } else if (strcmp(key, "TRACELOGGER_ARGS") == 0) {
+            filter->gate |= args_have_gate(value);
+        }
+    }
+}
+
+/* Of an external class: figures but counts depend on it. */
+static bool class_matters(uint32_t class)
+{
+    switch (class) {
+    case _NTO_TRACE_THREAD:
+    case _NTO_TRACE_COMM:
+    case _NTO_TRACE_INT:
+    case _NTO_TRACE_INTENTER:
+    case _NTO_TRACE_INTEXIT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool command_hides(uint32_t command, uint32_t class)
+{
+    switch (command) {
+    case _NTO_TRACE_DELALLCLASSES:
+    case KYMO_TRACE_SETGATE:
+        return true;
+    case _NTO_TRACE_DELCLASS:
+    case _NTO_TRACE_DELEVENT:
+    case _NTO_TRACE_SETCLASSPID:
+    case _NTO_TRACE_SETCLASSTID:
+    case _NTO_TRACE_SETEVENTPID:
+    case _NTO_TRACE_SETEVENTTID:
+        return class_matters(class);
+    default:
+        return false;
+    }
+}
+
+void filter_event(struct stat *stat, const struct kev_event *event)
+{
+    bool wide = (event->number & TRACE_EVENT_64) != 0;
+    unsigned number = event->number & ~TRACE_EVENT_64;
+
+    if (!kev_info(stat->kev)->kymo || number != CALL_TRACE_EVENT || stat->filter.changed ||
+        !command_hides(kev_word(event, 0), kev_word(event, wide ? 2 : 1))) {
+        return;
+    }
+    stat->filter.changed = true;
+    stat->filter.changed_at = event->time;
+    stat_cover_stop(stat, event->time);
+}
+
+const char *filter_doubt(const struct stat *stat)
+{
+    const struct stat_filter *filter = &stat->filter;
+
+    if (filter->gate) {
+        return "a gate stopped events: times of CPUs, threads, messages and interrupts are not "
+               "known";
+    }
+    if (filter->applications) {
+        return "applications set the filters: the figures hold if all of THREAD, COMM and INT was "
+               "on";
+    }
+    return filter->stated || !kev_info(stat->kev)->kymo
+               ? NULL
+               : "the header does not say what was recorded: the figures hold if all was";
+}

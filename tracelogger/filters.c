@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is recorded, as attributes of the capture: FILTER_1 the classes, FILTER_2 their form, then
+ * the gate. It is so at START because capture.c has set it so and taken all limits to processes
+ * away; what another process changes later, the header can't say. With -d1 the applications set the
+ * filters, unless -E was given. Proof: test/tracelogger/filters_test.c.
+ */
+#include "tracelogger/filters.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct options *shown;
+
+void filters_set(const struct options *options)
+{
+    shown = options;
+}
+
+static void put_classes(char value[PANIC_VALUE])
+{
+    static const char *const names[FILTERS] = {[1] = "KERCALL", [2] = "INT",  [3] = "PROCESS",
+                                               [4] = "THREAD",  [6] = "COMM", [7] = "SYSTEM"};
+    const char *between = "without ";
+    int used;
+
+    if (shown->daemon && !shown->everything) {
+        snprintf(value, PANIC_VALUE, "set by applications");
+        return;
+    }
+    used = snprintf(value, PANIC_VALUE, "all classes");
+    for (unsigned i = 0; i < FILTERS; i++) {
+        if ((shown->without >> i & 1) && names[i]) {
+            used +=
+                snprintf(value + used, (size_t)(PANIC_VALUE - used), " %s%s", between, names[i]);
+            between = "";
+        }
+    }
+}
+
+bool filters_row(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
+{
+    snprintf(key, PANIC_KEY, "FILTER_%u", n + 1);
+    switch (n) {
+    case 0:
+        put_classes(value);
+        return true;
+    case 1:
+        snprintf(value, PANIC_VALUE, "%s",
+                 shown->wide                           ? "wide"
+                 : shown->daemon && !shown->everything ? "form set by applications"
+                                                       : "fast");
+        return true;
+    case 2:
+        if (shown->daemon) {
+            snprintf(value, PANIC_VALUE, "applications start and stop");
+        } else {
+            snprintf(value, PANIC_VALUE, "all processes and threads");
+        }
+        return true;
+    case 3:
+        if (shown->gate) {
+            snprintf(value, PANIC_VALUE, "gate %.60s", shown->gate);
+        }
+        return shown->gate != NULL;
+    default:
+        return false;
+    }
+}
