@@ -250,8 +250,8 @@ static void show_cpus(FILE *to, struct stat *stat, const struct stat_style *styl
 
         fprintf(to, "  %3u", i);
         put_share(to, 8, 1, covered, stat->last - stat->first);
-        put_share(to, 8, 1, cpu->busy, covered);
-        put_share(to, 8, 1, cpu->idle, covered);
+        put_share(to, 8, 1, cpu->busy, cpu->busy + cpu->idle > 0 ? covered : 0);
+        put_share(to, 8, 1, cpu->idle, cpu->busy + cpu->idle > 0 ? covered : 0);
         put_share(to, 8, 1, cpu->unknown, covered);
         put_share(to, 10, 2, cpu->irq_time, stat->filter.no_interrupts ? 0 : covered);
         fprintf(to, " %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 "\n", cpu->events,
