@@ -120,5 +120,7 @@ int main(int argc, char **argv)
         return kymo_usage(NULL, argv[1][0] == '-' ? "unknown option %s" : "there is no command %s",
                           argv[1]);
     }
-    return command->run(argc - 1, argv + 1);
+    int status = command->run(argc - 1, argv + 1);
+
+    return status == KYMO_OK ? kymo_stdout_end(status) : status;
 }

@@ -140,8 +140,10 @@ int main(int argc, char **argv)
     if (stop_now) {
         return stop_now - 1;
     }
-    sink_settings = (struct sink_settings){session.options.format, session.options.reclaim,
-                                           session.options.size};
+    sink_settings = (struct sink_settings){.format = session.options.format,
+                                           .force = session.options.force,
+                                           .reclaim = session.options.reclaim,
+                                           .size = session.options.size};
     if (session.options.recover || session.options.discard) {
         return recover_work(&session.options);
     }

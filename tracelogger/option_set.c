@@ -212,6 +212,12 @@ enum option_result option_format(struct options *options, const char *text)
     return flag(&options->format);
 }
 
+enum option_result option_force(struct options *options, const char *text)
+{
+    (void)text;
+    return flag(&options->force);
+}
+
 enum option_result option_security(struct options *options, const char *text)
 {
     (void)options;

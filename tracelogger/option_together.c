@@ -65,5 +65,8 @@ int option_together_agree(const struct options *options)
     if ((options->format || options->reclaim) && !begins(options->file, DISK_PREFIX)) {
         return refuse("--format and --reclaim are for a disk: -f block:NAME");
     }
+    if (options->force && !options->format) {
+        return refuse("--force is for --format");
+    }
     return 0;
 }

@@ -31,7 +31,7 @@ struct options {
     bool keep, reuse;                        /* -P, -R: of the kernel's buffers */
     const char *save, *remove;               /* --save, --remove: of memory objects */
     bool retain, recover, discard;           /* --retain, --recover, --discard */
-    bool format, reclaim;                    /* --format, --reclaim: of a disk */
+    bool format, force, reclaim;             /* --format, --force, --reclaim: of a disk */
     const char *attributes[ATTRIBUTES_MOST]; /* -A: KEY=VALUE */
     unsigned attribute_count;
     char args[128]; /* the command line, cut, for the capture's header */

@@ -43,6 +43,7 @@ extern const struct sink sink_host, sink_link, sink_block, sink_memory;
 /* Of the command line, for sinks that it concerns. */
 extern struct sink_settings {
     bool format;   /* --format */
+    bool force;    /* --force */
     bool reclaim;  /* --reclaim */
     uint64_t size; /* -S */
 } sink_settings;

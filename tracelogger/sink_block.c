@@ -84,16 +84,48 @@ static int disk_open(void)
     return 0;
 }
 
-static int log_open(void)
+/* A disk is made anew only if no capture is lost by it, or if it was asked for. */
+static int may_format(void)
 {
-    int result = sink_settings.format
-                     ? blocklog_format(&log, &disk, ClockCycles() ^ (uint64_t)time(NULL) << 32)
-                     : blocklog_open(&log, &disk);
+    int there = sink_settings.force ? 0 : blocklog_holds_captures(&log, &disk);
 
-    log.reclaims = sink_settings.reclaim;
-    if (result == -EILSEQ) {
+    if (there > 0) {
+        printf("tracelogger: captures are on the disk: kymo extract takes them off; --reclaim "
+               "gives up the oldest when it is full, --format --force all\n");
+        return -EEXIST;
+    }
+    return there;
+}
+
+/* Nothing says that the disk has a log; records may be there all the same. */
+static void say_no_log(int result)
+{
+    if (result == -EFBIG) {
+        printf("tracelogger: the block log on the disk is of a larger one: kymo extract takes its "
+               "captures off\n");
+    } else if (blocklog_holds_captures(&log, &disk) > 0) {
+        printf("tracelogger: the block log on the disk is damaged: kymo extract takes its captures "
+               "off\n");
+    } else {
         printf("tracelogger: no block log is on the disk: --format makes one, and what else is "
                "there is lost\n");
+    }
+}
+
+static int log_open(void)
+{
+    int result = sink_settings.format ? may_format() : 0;
+
+    if (result != 0) {
+        return result;
+    }
+    result = sink_settings.format
+                 ? blocklog_format(&log, &disk, ClockCycles() ^ (uint64_t)time(NULL) << 32)
+                 : blocklog_open(&log, &disk);
+
+    log.reclaims = sink_settings.reclaim;
+    if (result == -EILSEQ || result == -EFBIG) {
+        say_no_log(result);
     }
     return result;
 }
@@ -121,7 +153,9 @@ static int block_open(const char *name)
     }
     if (result != 0) {
         name_close(coid);
-        errno = result == -EILSEQ ? 0 : -result; /* log_open() has said it */
+        bool said = result == -EILSEQ || result == -EFBIG || result == -EEXIST;
+
+        errno = said ? 0 : -result; /* by log_open() */
         return -1;
     }
     return 0;

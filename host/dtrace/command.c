@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/kymo.h"
+
 enum { OPT_JSON = 256, OPT_HELP, OPT_ELF, OPT_COMPILE };
 
 static const char short_options[] = "+3:6:aAb:Bc:CD:eF"
@@ -261,7 +263,7 @@ static int take_option(struct command *c, int option, char *value)
         return 0;
     case OPT_HELP:
         command_usage(stdout);
-        exit(0);
+        exit(kymo_stdout_end(KYMO_OK));
     default:
         if (option != '?' && unsupported(option)) {
             return 1;

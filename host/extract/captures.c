@@ -72,17 +72,22 @@ int extract_list(struct blocklog *log, struct extract_list *list)
     struct blocklog_header header;
     int result = 0;
 
+    uint64_t gap = 0;
+
     *list = (struct extract_list){0};
     for (uint64_t at = log->oldest, frames; at < log->next && result == 0; at += frames) {
         result = blocklog_header(log, at, &header);
         frames = result == 0 ? blocklog_frames_of(&header) : 1;
         if (result == 0) {
+            size_t before = list->count;
+
             result = add(list, &header);
-        } else if (result == -ENOENT) {
-            list->absent++;
-            result = 0;
-        } else if (result == -EIO) {
-            list->unreadable++;
+            list->between = list->count > before && gap > list->between ? gap : list->between;
+            gap = 0;
+        } else if (result == -ENOENT || result == -EIO) {
+            list->absent += result == -ENOENT;
+            list->unreadable += result == -EIO;
+            gap++;
             result = 0;
         }
     }

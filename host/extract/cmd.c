@@ -18,7 +18,7 @@
 #include "host/output.h"
 
 static const char extract_help[] =
-    "Usage: kymo extract [--list] [--force] [-n NUMBER] [-o FILE | -d FOLDER] DISK\n"
+    "Usage: kymo extract [--list] [--scan] [--force] [-n NUMBER] [-o FILE | -d FOLDER] DISK\n"
     "       kymo extract --core IMAGE [--base ADDRESS] [--page CAPTURE] [--list]\n"
     "                    [--force] [-o FILE | -d FOLDER]\n"
     "\n"
@@ -33,6 +33,8 @@ static const char extract_help[] =
     "  -o FILE        where it goes (- is standard output); with -n, or if there is one\n"
     "  -d FOLDER      where the files go (default: here)\n"
     "  --force        replace files that are there; else what differs is refused\n"
+    "  --scan         look for records everywhere, not only where the log says that they are:\n"
+    "                 for a damaged disk, or a copy that left bad sectors out\n"
     "  -h, --help     this text\n"
     "\n"
     "With --core: the last moments of a machine that has died, its flight recorder, out of\n"
@@ -44,7 +46,7 @@ static const char extract_help[] =
     "\n"
     "Exit status: 0 all is there; 1 not all, or no such capture; 2 wrong usage.\n";
 
-enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE, OPTION_FORCE };
+enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE, OPTION_FORCE, OPTION_SCAN };
 
 static const struct option extract_options[] = {
     {"list", no_argument, NULL, 'l'},
@@ -52,18 +54,64 @@ static const struct option extract_options[] = {
     {"base", required_argument, NULL, OPTION_BASE},
     {"page", required_argument, NULL, OPTION_PAGE},
     {"force", no_argument, NULL, OPTION_FORCE},
+    {"scan", no_argument, NULL, OPTION_SCAN},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
+
+/* Frames of the log that the image doesn't reach. */
+static uint64_t frames_missing(const struct extract *extract)
+{
+    const struct blocklog_super *super = &extract->log.super;
+    uint64_t have = extract->disk.disk.sectors - extract->disk.missing, missing = 0;
+    uint64_t first = super->version < 3 ? BLOCKLOG_FIRST_OLD : BLOCKLOG_FIRST;
+    uint64_t stride = super->header_sectors + BLOCKLOG_DATA_SECTORS;
+
+    if (extract->disk.missing > 0) {
+        uint64_t there = have > first ? (have - first) / stride : 0;
+
+        missing = there < super->frames ? super->frames - there : 0;
+    }
+    return missing;
+}
+
+/* What of the disk isn't there, apart from what the captures themselves say. */
+static int account_for_the_disk(const struct extract *extract)
+{
+    const struct extract_list *found = &extract->found;
+    uint64_t missing = extract->scanned.records ? 0 : frames_missing(extract);
+    int status = missing > 0 ? KYMO_FAILURE : KYMO_OK;
+
+    if (extract->scanned.records > 0) {
+        kymo_error("%s: what says that it has a block log is damaged, or was not asked: a search "
+                   "has found %" PRIu64 " of its records",
+                   extract->path, extract->scanned.records);
+        if (extract->scanned.others > 0) {
+            kymo_error("%s: %" PRIu64 " records of earlier logs are passed over", extract->path,
+                       extract->scanned.others);
+        }
+    } else if (extract->disk.missing > 0) {
+        kymo_error("%s: INCOMPLETE: it ends %" PRIu64 " sectors before the disk did, with %" PRIu64
+                   " of %" PRIu64 " places for records",
+                   extract->path, extract->disk.missing, missing, extract->log.super.frames);
+    }
+    if (found->unreadable > missing) {
+        kymo_error("%s: %" PRIu64 " records can't be read: the disk is bad there", extract->path,
+                   found->unreadable);
+    }
+    if (found->between > BLOCKLOG_SPARE) {
+        kymo_error("%s: INCOMPLETE: %" PRIu64 " records between two captures are not there: "
+                   "there may have been a capture; --scan looks for them everywhere",
+                   extract->path, found->between);
+        status = KYMO_FAILURE;
+    }
+    return status;
+}
 
 static int choose(struct extract *extract)
 {
     size_t count = extract->found.count;
 
-    if (extract->found.unreadable > 0) {
-        kymo_error("%s: %" PRIu64 " records can't be read: the disk is bad there", extract->path,
-                   extract->found.unreadable);
-    }
     if (extract->list) {
         return extract_print_list(extract);
     }
@@ -82,28 +130,43 @@ static int choose(struct extract *extract)
 static int open_error(const char *path, int result)
 {
     if (result == -EILSEQ) {
-        kymo_error("%s: no block log is there: tracelogger --format makes one", path);
+        kymo_error("%s: no block log is there, nor any record of one", path);
     } else {
         kymo_error("%s: %s", path, strerror(-result));
     }
     return KYMO_FAILURE;
 }
 
+static int log_open(struct extract *extract)
+{
+    int result = extract->scan ? -EILSEQ : blocklog_open(&extract->log, &extract->disk.disk);
+
+    return result == -EILSEQ ? extract_scan(&extract->scanned, &extract->log, &extract->disk.disk)
+                             : result;
+}
+
 static int run(struct extract *extract)
 {
-    struct extract_disk disk;
-
-    if (extract_disk_open(&disk, extract->path) != 0) {
+    if (extract_disk_open(&extract->disk, extract->path) != 0) {
         return KYMO_FAILURE;
     }
     extract->log.progress = kymo_progress;
     extract->log.progress_what = (void *)(uintptr_t)extract->path;
-    int result = blocklog_open(&extract->log, &disk.disk);
+    int result = log_open(extract);
     result = result == 0 ? extract_list(&extract->log, &extract->found) : result;
     kymo_progress_end();
-    int status = result == 0 ? choose(extract) : open_error(extract->path, result);
+    int status;
+    if (result == 0) {
+        int disk = account_for_the_disk(extract);
+
+        status = choose(extract);
+        status = status == KYMO_OK ? disk : status;
+    } else {
+        status = open_error(extract->path, result);
+    }
     extract_list_free(&extract->found);
-    extract_disk_close(&disk);
+    extract_scan_free(&extract->scanned);
+    extract_disk_close(&extract->disk);
     return kymo_stdout_end(status);
 }
 
@@ -141,8 +204,8 @@ static bool take(int option, struct extract *extract, struct core_options *core)
 
 static int run_core(const struct extract *extract, struct core_options *core, int left)
 {
-    if (left > 0 || extract->number) {
-        return kymo_usage("extract", "extract: --core has neither a DISK nor -n");
+    if (left > 0 || extract->number || extract->scan) {
+        return kymo_usage("extract", "extract: --core has neither a DISK nor -n, --scan");
     }
     core->output = extract->output;
     core->folder = extract->folder;
@@ -185,6 +248,9 @@ static int extract_main(int argc, char **argv)
             break;
         case OPTION_FORCE:
             extract.force = true;
+            break;
+        case OPTION_SCAN:
+            extract.scan = true;
             break;
         case 'h':
             return kymo_help(&kymo_extract_command);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
-#include "lib/blocklog/layout.h"
+#include "lib/blocklog/blocklog.h"
 
 static int disk_read(void *context, uint64_t sector, void *data, uint32_t sectors)
 {
@@ -49,6 +49,18 @@ static int disk_flush(void *context)
     return 0;
 }
 
+/* A copy that broke off: what is missing can't be read, the rest is as it was. */
+static void take_size(struct extract_disk *disk)
+{
+    struct blocklog_super super;
+
+    if (disk_read(disk, 0, &super, 1) == 0 && blocklog_super_is_sound(&super) &&
+        super.sectors > disk->disk.sectors) {
+        disk->missing = super.sectors - disk->disk.sectors;
+        disk->disk.sectors = super.sectors;
+    }
+}
+
 static bool is_qcow2(int fd)
 {
     char magic[4];
@@ -79,6 +91,8 @@ int extract_disk_open(struct extract_disk *disk, const char *path)
                                         .read = disk_read,
                                         .write = disk_write,
                                         .flush = disk_flush};
+    disk->missing = 0;
+    take_size(disk);
     return 0;
 }
 

@@ -6,7 +6,8 @@
 #include "lib/blocklog/disk.h"
 
 struct extract_disk {
-    struct blocklog_disk disk;
+    struct blocklog_disk disk; /* as large as its first sector says that it was */
+    uint64_t missing;          /* sectors of it that the image doesn't have */
     int fd;
 };
 

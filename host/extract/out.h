@@ -4,12 +4,16 @@
 #define HOST_EXTRACT_OUT_H
 
 #include "host/extract/captures.h"
+#include "host/extract/disk.h"
+#include "host/extract/scan.h"
 
 struct extract {
     const char *path, *output, *folder;
-    bool list, force;
+    bool list, force, scan;
     size_t number; /* 0: all */
     struct blocklog log;
+    struct extract_disk disk;
+    struct extract_scan scanned;
     struct extract_list found;
 };
 

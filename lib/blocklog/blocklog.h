@@ -14,7 +14,8 @@
  *
  * One thread; no allocation. Functions return 0 or a negative errno: -EIO the medium, -ENODEV the
  * disk is gone, -ENOSPC the log is full, -EILSEQ no log is on the disk (or another version's),
- * -EINVAL wrong use. Proved by test/blocklog: cuts at every write, torn and reordered; faults.
+ * -EFBIG the log is of a larger disk, -EINVAL wrong use. Proved by test/blocklog: cuts at every
+ * write, torn and reordered; faults.
  */
 #ifndef LIB_BLOCKLOG_BLOCKLOG_H
 #define LIB_BLOCKLOG_BLOCKLOG_H
@@ -62,12 +63,20 @@ int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk);
 /* Record `sequence`, if it is between oldest and next: 0, -ENOENT it isn't there (passed over, or
  * its header is damaged), -EIO. */
 int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header);
+/* True if it is a record's header, of whatever log and place; the same of what says what a disk is.
+ */
+bool blocklog_header_is_sound(const struct blocklog_header *header);
+bool blocklog_super_is_sound(const struct blocklog_super *super);
 /* Frames that it takes: the next record may be so many further on. */
 uint32_t blocklog_frames_of(const struct blocklog_header *header);
 /* The data of its piece i, of that many, into room for BLOCKLOG_DATA_BYTES; *bytes of them.
  * -EBADMSG: damaged. */
 int blocklog_data(struct blocklog *log, const struct blocklog_header *header, unsigned i,
                   void *data, uint32_t *bytes);
+
+/* 1: captures are on the disk, or records are, though nothing says of which log; 0: none that are
+ * known of: the first frames of each layout are looked at. -ENODEV. The log isn't open then. */
+int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk);
 
 /* ---- the writer ------------------------------------------------------------------------------ */
 

@@ -40,16 +40,21 @@ static bool pieces_sound(const struct blocklog_header *header)
                                      slots == header->slots;
 }
 
-static bool sound(const struct blocklog_super *super, uint64_t frame,
-                  const struct blocklog_header *header)
+bool blocklog_header_is_sound(const struct blocklog_header *header)
 {
-    return header->magic == BLOCKLOG_HEADER_MAGIC && header->id == super->id &&
+    return header->magic == BLOCKLOG_HEADER_MAGIC &&
            header->crc == blocklog_crc(header, sizeof(*header) - sizeof(header->crc)) &&
-           header->sequence % super->frames == frame &&
            (header->sequence | header->offset) >> 62 == 0 && pieces_sound(header) &&
            header->oldest <= header->sequence && header->begin <= header->sequence &&
            header->kind >= BLOCKLOG_BEGIN && header->kind <= BLOCKLOG_RECLAIM &&
            header->name[BLOCKLOG_NAME - 1] == '\0';
+}
+
+static bool is_of(const struct blocklog_super *super, uint64_t frame,
+                  const struct blocklog_header *header)
+{
+    return blocklog_header_is_sound(header) && header->id == super->id &&
+           header->sequence % super->frames == frame;
 }
 
 int blocklog_frame_header(struct blocklog *log, uint64_t frame, struct blocklog_header *header)
@@ -60,7 +65,7 @@ int blocklog_frame_header(struct blocklog *log, uint64_t frame, struct blocklog_
     if (result != 0) {
         return result;
     }
-    return sound(&log->super, frame, header) ? 0 : -ENOENT;
+    return is_of(&log->super, frame, header) ? 0 : -ENOENT;
 }
 
 int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header)

@@ -9,6 +9,10 @@
 #include "lib/blocklog/internal.h"
 
 #define SECTORS_LEAST (BLOCKLOG_FRAMES_LEAST * BLOCKLOG_DATA_SECTORS)
+/* Frames that are looked at for records, from the first on, where a log begins: of the layout that
+ * the disk would be given, and of each other one. A slow disk must not take minutes. */
+#define LOOK_MOST 96u
+#define LOOK_OTHERS 8u
 
 /* Between the supers, and the bounds if there are any. */
 static uint64_t frames_most(const struct blocklog_super *super)
@@ -31,6 +35,16 @@ static void describe(const struct blocklog_disk *disk, uint64_t id, struct block
     super->crc = blocklog_crc(super, sizeof(*super) - sizeof(super->crc));
 }
 
+bool blocklog_super_is_sound(const struct blocklog_super *super)
+{
+    return memcmp(super->magic, BLOCKLOG_SUPER_MAGIC, sizeof(super->magic)) == 0 &&
+           super->version != 0 && super->version <= BLOCKLOG_VERSION &&
+           super->crc == blocklog_crc(super, sizeof(*super) - sizeof(super->crc)) &&
+           (super->header_sectors == 1 || super->header_sectors == 8) &&
+           super->sectors >= SECTORS_LEAST && super->frames >= BLOCKLOG_FRAMES_LEAST &&
+           super->frames <= frames_most(super);
+}
+
 static int super_read(const struct blocklog_disk *disk, uint64_t sector,
                       struct blocklog_super *super)
 {
@@ -39,15 +53,10 @@ static int super_read(const struct blocklog_disk *disk, uint64_t sector,
     if (result != 0) {
         return result;
     }
-    if (memcmp(super->magic, BLOCKLOG_SUPER_MAGIC, sizeof(super->magic)) != 0 ||
-        super->version == 0 || super->version > BLOCKLOG_VERSION ||
-        super->crc != blocklog_crc(super, sizeof(*super) - sizeof(super->crc))) {
+    if (!blocklog_super_is_sound(super)) {
         return -EILSEQ;
     }
-    bool fits = (super->header_sectors == 1 || super->header_sectors == 8) &&
-                super->sectors <= disk->sectors && super->sectors >= SECTORS_LEAST &&
-                super->frames >= BLOCKLOG_FRAMES_LEAST && super->frames <= frames_most(super);
-    return fits ? 0 : -EILSEQ;
+    return super->sectors <= disk->sectors ? 0 : -EFBIG;
 }
 
 /* No header that is on the disk may count: ids of one disk's logs ascend. */
@@ -58,7 +67,9 @@ static uint64_t id_after(const struct blocklog_disk *disk, uint64_t id)
     bool any = false;
 
     for (int i = 0; i < 2; i++) {
-        if (super_read(disk, sectors[i], &old) == 0 && (!any || old.id >= id)) {
+        int result = super_read(disk, sectors[i], &old);
+
+        if ((result == 0 || result == -EFBIG) && (!any || old.id >= id)) {
             id = old.id + 1;
             any = true;
         }
@@ -96,6 +107,54 @@ int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint
     return result == 0 ? disk->flush(disk->context) : result;
 }
 
+/* Where a frame of either version and either size of headers would be. */
+static uint64_t sector_of(unsigned layout, uint64_t frame)
+{
+    uint64_t first = layout & 1 ? BLOCKLOG_FIRST_OLD : BLOCKLOG_FIRST;
+
+    return first + frame * ((layout & 2 ? 8 : 1) + BLOCKLOG_DATA_SECTORS);
+}
+
+/* Nothing says what the disk is: records may be there all the same. */
+static int look_for_records(struct blocklog *log, const struct blocklog_disk *disk)
+{
+    unsigned own = disk->physical_bytes > BLOCKLOG_SECTOR ? 2 : 0;
+
+    for (unsigned layout = 0; layout < 4; layout++) {
+        for (uint64_t frame = 0; frame < (layout == own ? LOOK_MOST : LOOK_OTHERS); frame++) {
+            uint64_t sector = sector_of(layout, frame);
+            int result =
+                sector < disk->sectors ? disk->read(disk->context, sector, &log->header, 1) : -EIO;
+
+            if (result == -ENODEV) {
+                return result;
+            }
+            if (result == 0 && blocklog_header_is_sound(&log->header)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk)
+{
+    int result = blocklog_open(log, disk);
+
+    for (uint64_t at = log->oldest; result == 0 && at < log->next; at++) {
+        int there = blocklog_header(log, at, &log->header);
+
+        if (there == 0 && log->header.kind != BLOCKLOG_RECLAIM) {
+            return 1;
+        }
+        result = there == -ENODEV ? there : 0;
+    }
+    if (result == -EFBIG) {
+        return 1;
+    }
+    return result == -EILSEQ ? look_for_records(log, disk) : result;
+}
+
 int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk)
 {
     begin_at_0(log, disk);
@@ -104,8 +163,10 @@ int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk)
     }
     int result = super_read(disk, 0, &log->super);
 
-    if (result != 0 && result != -ENODEV && super_read(disk, disk->sectors - 1, &log->super) == 0) {
-        result = 0;
+    if (result != 0 && result != -ENODEV) {
+        int other = super_read(disk, disk->sectors - 1, &log->super);
+
+        result = other == 0 || (other != -EIO && result == -EIO) ? other : result;
     }
     return result == 0 ? blocklog_find_end(log) : result;
 }

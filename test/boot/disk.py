@@ -173,6 +173,34 @@ def somebody_elses_disk(board):
         disk.close()
 
 
+def a_disk_with_captures(board):
+    """It is not made anew unasked: whole, and with both ends damaged."""
+    disk = Disk(board, "kept")
+    try:
+        disk.record("--format -n 1", "one.kev")
+        disk.run("tracelogger --format -n 1 -f block:x.kev", "captures are on the disk")
+    finally:
+        disk.close()
+    expect(extract(disk.image, 1, disk.image + ".whole.kev").returncode == 0, "the whole disk")
+    with open(disk.image, "r+b") as f:
+        for at in 0, -SECTOR:
+            f.seek(at, os.SEEK_SET if at == 0 else os.SEEK_END)
+            f.write(bytes(SECTOR))
+    disk = Disk(board, "kept", again=True)
+    try:
+        disk.run("tracelogger -n 1 -f block:x.kev", "is damaged: kymo extract takes its captures")
+        disk.run("tracelogger --format -n 1 -f block:x.kev", "captures are on the disk")
+        expect("--format makes one" not in disk.printed(), "it advises what loses them")
+        done = kymo("extract", "--force", "-o", disk.image + ".kev", disk.image)
+        expect(done.returncode == 0 and "a search" in done.stderr, done.stderr)
+        disk.record("--format --force -n 1", "two.kev")
+    finally:
+        disk.close()
+    expect([c[4] for c in listed(disk.image)] == ["two.kev"], str(listed(disk.image)))
+    with open(disk.image + ".kev", "rb") as f, open(disk.image + ".whole.kev", "rb") as whole:
+        expect(f.read() == whole.read(), "other bytes")
+
+
 def expect_all_counted(image, number, said):
     """Each event is in the capture or counted there as lost, also what the disk did not take."""
     events, lost = map(int, SUMMARY.search(said).groups()[:2])
@@ -442,7 +470,8 @@ def judge_cuts(steps, size, image, whole):
     expect(most > 1000, "hardly anything was acknowledged")
 
 
-TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk, a_full_disk,
+TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk,
+         a_disk_with_captures, a_full_disk,
          a_full_disk_that_is_slow, the_disk_falls_silent, the_disk_is_pulled, a_bad_sector,
          a_bad_region, the_driver_dies, no_disk, power_cuts]
 

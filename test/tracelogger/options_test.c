@@ -199,7 +199,8 @@ static bool same(const struct options *a, const struct options *b)
            one.buffers == two.buffers && one.seconds == two.seconds &&
            one.kernel_buffers == two.kernel_buffers && one.flush_seconds == two.flush_seconds &&
            one.size == two.size && one.wide == two.wide && one.verbose == two.verbose &&
-           one.without == two.without && one.format == two.format && one.reclaim == two.reclaim;
+           one.without == two.without && one.format == two.format && one.force == two.force &&
+           one.reclaim == two.reclaim;
 }
 
 static void within_limits(const struct options *options)
@@ -326,12 +327,13 @@ static void t_together(void **unused)
         {"-c", "--format", "-v", "-f block:NAME"},
         {"-c", "--reclaim", "-fmemory:block:", "needs -S"},
         {"--reclaim", "-S1M", "-fmemory:x", "-f block:NAME"},
+        {"--force", "-c", "-fblock:x", "--force is for --format"},
     };
     static const char *const good[][3] = {
         {"--retain", "-k4", "-fblock:x"},   {"--retain", "-d1", "-xa.dif"},
         {"--recover", "-S1M", "-M"},        {"--recover", "--format", "-fblock:x"},
         {"--save=x", "--remove=x", "-fx"},  {"-P", "-R", "-fmemory:x"},
-        {"--reclaim", "-S1M", "-fblock:x"},
+        {"--reclaim", "-S1M", "-fblock:x"}, {"--force", "--format", "-fblock:x"},
     };
     struct options options;
     struct line line;

@@ -48,7 +48,8 @@ static bool run(enum sink_kind kind, const struct options *options)
                                         "block:same.kev", "block:same.kev"};
     struct capture capture = {.options = options};
 
-    sink_settings = (struct sink_settings){true, false, options->size ? options->size : ROOM};
+    sink_settings = (struct sink_settings){
+        .format = true, .force = true, .size = options->size ? options->size : ROOM};
     bool good = capture_buffers_map(&capture.buffers) == 0 && refused_open() == 0 &&
                 sink_open(names[kind]) == 0 && header_write(options) == 0;
 

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See scan.h. */
+#include "host/extract/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/link/crc32c.h"
+
+#define CHUNK 128u /* sectors read at once */
+#define NOWHERE UINT64_MAX
+/* Of a frame of the disk that is shown: one sector for the header. */
+#define FRAME (1 + BLOCKLOG_DATA_SECTORS)
+
+struct record {
+    uint64_t sequence, id, sector, oldest;
+    uint32_t pieces;
+    int layout; /* header_sectors; 0: it has no data that would say */
+};
+
+struct search {
+    const struct blocklog_disk *disk;
+    struct record *record;
+    size_t count, room;
+    struct blocklog_super super; /* the newest log's, wherever it was; frames 0: none */
+};
+
+static uint32_t crc(const void *data, size_t bytes)
+{
+    return ~crc32c_add(CRC32C_START, data, bytes);
+}
+
+/* Behind how many sectors the first piece's data begins: where its CRC is right. */
+static int layout_of(const struct blocklog_disk *disk, uint64_t sector,
+                     const struct blocklog_header *header)
+{
+    static uint8_t data[BLOCKLOG_DATA_BYTES];
+    uint32_t bytes = header->pieces ? header->piece[0].bytes : header->bytes;
+    uint32_t wanted = header->pieces ? header->piece[0].crc : header->data_crc;
+    uint32_t sectors = (bytes + BLOCKLOG_SECTOR - 1) / BLOCKLOG_SECTOR;
+
+    for (int layout = 1; bytes > 0 && layout <= 8; layout += 7) {
+        if (sector + (uint64_t)layout + sectors <= disk->sectors &&
+            disk->read(disk->context, sector + (uint64_t)layout, data, sectors) == 0 &&
+            crc(data, bytes) == wanted) {
+            return layout;
+        }
+    }
+    return 0;
+}
+
+static int add(struct search *search, uint64_t sector, const struct blocklog_header *header)
+{
+    if (search->count == search->room) {
+        size_t room = search->room ? 2 * search->room : 1024;
+        struct record *more = realloc(search->record, room * sizeof(*more));
+
+        if (!more) {
+            return -ENOMEM;
+        }
+        search->record = more;
+        search->room = room;
+    }
+    search->record[search->count++] =
+        (struct record){.sequence = header->sequence,
+                        .id = header->id,
+                        .sector = sector,
+                        .oldest = header->oldest,
+                        .pieces = blocklog_frames_of(header),
+                        .layout = layout_of(search->disk, sector, header)};
+    return 0;
+}
+
+static int look_at(struct search *search, uint64_t sector, const void *data)
+{
+    const struct blocklog_header *header = data;
+    const struct blocklog_super *super = data;
+
+    if (blocklog_super_is_sound(super) && super->id >= search->super.id) {
+        search->super = *super;
+    }
+    return blocklog_header_is_sound(header) ? add(search, sector, header) : 0;
+}
+
+/* Sector by sector where several at once can't be read. */
+static int look_through(struct search *search, struct blocklog *log)
+{
+    static _Alignas(8) uint8_t data[CHUNK][BLOCKLOG_SECTOR];
+    const struct blocklog_disk *disk = search->disk;
+    int result = 0;
+
+    for (uint64_t at = 0; at < disk->sectors && result == 0; at += CHUNK) {
+        uint32_t count = disk->sectors - at < CHUNK ? (uint32_t)(disk->sectors - at) : CHUNK;
+        bool all = disk->read(disk->context, at, data, count) == 0;
+
+        for (uint32_t i = 0; i < count && result == 0; i++) {
+            if (all || disk->read(disk->context, at + i, data[i], 1) == 0) {
+                result = look_at(search, at + i, data[i]);
+            }
+        }
+        if (log->progress) {
+            log->progress(log->progress_what, at, disk->sectors);
+        }
+    }
+    return result;
+}
+
+static int by_sequence(const void *a, const void *b)
+{
+    const struct record *one = a, *other = b;
+
+    return one->sequence != other->sequence ? (one->sequence < other->sequence ? -1 : 1)
+                                            : (one->sector < other->sector ? -1 : 1);
+}
+
+/* Only the newest log's: ids of one disk's logs ascend. */
+static void keep_newest_log(struct search *search, struct extract_scan *scan)
+{
+    uint64_t id = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < search->count; i++) {
+        id = search->record[i].id > id ? search->record[i].id : id;
+    }
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->record[i].id == id) {
+            search->record[kept++] = search->record[i];
+        }
+    }
+    scan->others = search->count - kept;
+    scan->records = kept;
+    search->count = kept;
+    search->super.id = id == search->super.id ? id : 0;
+    qsort(search->record, kept, sizeof(*search->record), by_sequence);
+}
+
+static uint32_t layout_of_all(const struct search *search)
+{
+    if (search->super.id) {
+        return search->super.header_sectors;
+    }
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->record[i].layout) {
+            return (uint32_t)search->record[i].layout;
+        }
+    }
+    return 1;
+}
+
+/* Frames of the log, as far as the records say: record n is in frame n % frames. 0: not known. */
+static uint64_t frames_of(const struct search *search, uint64_t stride)
+{
+    uint64_t common = 0, most = 0;
+
+    if (search->super.id) {
+        return search->super.frames;
+    }
+    for (size_t i = 0; i < search->count; i++) {
+        const struct record *record = &search->record[i];
+        uint64_t first = record->sector % stride == BLOCKLOG_FIRST_OLD % stride ? BLOCKLOG_FIRST_OLD
+                                                                                : BLOCKLOG_FIRST;
+        uint64_t frame = (record->sector - first) / stride;
+
+        if (record->sector < first || (record->sector - first) % stride != 0 ||
+            record->sequence < frame) {
+            return 0; /* it was moved */
+        }
+        most = frame > most ? frame : most;
+        for (uint64_t a = record->sequence - frame, rest; a != 0; a = rest) {
+            rest = common % a;
+            common = a;
+        }
+    }
+    uint64_t whole = search->disk->sectors / stride, first = most + 1;
+
+    /* A disk that is all here has as many as fit; else the fewest that the records allow. */
+    for (uint64_t frames = whole; frames >= first && frames + 2 > whole && common; frames--) {
+        if (common % frames == 0) {
+            return frames;
+        }
+    }
+    for (uint64_t frames = first; frames <= common && frames <= whole + BLOCKLOG_TOGETHER;
+         frames++) {
+        if (common % frames == 0) {
+            return frames;
+        }
+    }
+    return common > most ? common : 0;
+}
+
+/* ---- the disk that is shown ------------------------------------------------------------------ */
+
+/* place[]: the sector of a frame's beginning, times two, and 1 if a header is there. */
+static int show_sector(const struct extract_scan *scan, uint64_t sector, void *data)
+{
+    uint64_t in = sector - BLOCKLOG_FIRST, at = in % FRAME;
+    uint64_t place =
+        sector < BLOCKLOG_FIRST || in / FRAME >= scan->frames ? NOWHERE : scan->place[in / FRAME];
+
+    if (at == 0 && (place == NOWHERE || !(place & 1))) {
+        memset(data, 0, BLOCKLOG_SECTOR); /* no record is there */
+        return 0;
+    }
+    if (place == NOWHERE) {
+        return -EIO;
+    }
+    uint64_t real = place / 2 + (at == 0 ? 0 : scan->header_sectors + at - 1);
+
+    return real < scan->disk->sectors ? scan->disk->read(scan->disk->context, real, data, 1) : -EIO;
+}
+
+static int show(void *context, uint64_t sector, void *data, uint32_t sectors)
+{
+    int result = 0;
+
+    for (uint32_t i = 0; i < sectors && result == 0; i++) {
+        result = show_sector(context, sector + i, (uint8_t *)data + (size_t)i * BLOCKLOG_SECTOR);
+    }
+    return result;
+}
+
+static void place(struct extract_scan *scan, const struct search *search,
+                  const struct blocklog *log)
+{
+    uint64_t stride = scan->header_sectors + BLOCKLOG_DATA_SECTORS;
+    uint64_t laps = frames_of(search, stride);
+
+    for (size_t i = 0; i < search->count; i++) {
+        const struct record *record = &search->record[i];
+
+        for (uint32_t piece = 0; piece < record->pieces && record->sequence >= log->oldest;
+             piece++) {
+            uint64_t at = record->sector + piece * stride;
+            uint64_t frame = (record->sequence + piece) % scan->frames;
+
+            if (laps && record->sequence % laps + piece >= laps) {
+                at -= laps * stride; /* the log goes on at its first frame */
+            }
+            if (piece > 0 || scan->place[frame] == NOWHERE || !(scan->place[frame] & 1)) {
+                scan->place[frame] = at * 2 + (piece == 0);
+            }
+        }
+    }
+}
+
+static int show_log(struct extract_scan *scan, const struct search *search, struct blocklog *log)
+{
+    const struct record *newest = &search->record[search->count - 1];
+    uint64_t most = scan->disk->sectors / FRAME + BLOCKLOG_TOGETHER;
+
+    scan->header_sectors = layout_of_all(search);
+    scan->frames = search->super.id && search->super.frames > most ? search->super.frames : most;
+    scan->place = malloc(scan->frames * sizeof(*scan->place));
+    if (!scan->place) {
+        return -ENOMEM;
+    }
+    memset(scan->place, 0xff, scan->frames * sizeof(*scan->place));
+    log->next = newest->sequence + newest->pieces;
+    log->oldest = newest->oldest;
+    if (log->next - log->oldest > scan->frames) {
+        log->oldest = log->next - scan->frames;
+    }
+    place(scan, search, log);
+    scan->found = (struct blocklog_disk){.context = scan,
+                                         .sectors = BLOCKLOG_DISK(scan->frames, 1),
+                                         .physical_bytes = BLOCKLOG_SECTOR,
+                                         .read = show};
+    log->disk = &scan->found;
+    log->super = (struct blocklog_super){.version = BLOCKLOG_VERSION,
+                                         .header_sectors = 1,
+                                         .frames = scan->frames,
+                                         .id = newest->id,
+                                         .sectors = scan->found.sectors};
+    return 0;
+}
+
+int extract_scan(struct extract_scan *scan, struct blocklog *log, const struct blocklog_disk *disk)
+{
+    struct search search = {.disk = disk};
+
+    *scan = (struct extract_scan){.disk = disk};
+    int result = look_through(&search, log);
+
+    if (result == 0) {
+        keep_newest_log(&search, scan);
+        result = search.count == 0 ? -EILSEQ : show_log(scan, &search, log);
+    }
+    free(search.record);
+    return result;
+}
+
+void extract_scan_free(struct extract_scan *scan)
+{
+    free(scan->place);
+    scan->place = NULL;
+}
