@@ -51,7 +51,7 @@ check: ## all checks and tests; the last line says how many passed and failed
 	$(Q)scripts/check
 
 .PHONY: run
-run: ## boot BOARD=<board> IMAGE=<image> with the console here (^C ends it)
+run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
 	$(Q)scripts/setup.sh build
 	+$(Q)$(MAKE) -s --no-print-directory image host
 	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)

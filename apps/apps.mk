@@ -20,7 +20,7 @@ PROGRAMS += init console linkd shell pidin crash evstorm watchdog
 PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 
 init_SRCS := $(addprefix apps/init/,main.c children.c line.c options.c)
-console_SRCS := apps/console/main.c apps/console/input.c apps/console/listen.c \
+console_SRCS := apps/console/main.c apps/console/edit.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
 linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c console.c capture.c \
 	source.c $(LINK_LINE_$(BOARD))) $(addprefix lib/link/,link.c channel.c make.c window.c \
@@ -28,7 +28,7 @@ linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c console.c capture.
 USER_FLAGS += $(LINK_DEFS_$(BOARD))
 PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_$(BOARD))
-shell_SRCS := apps/shell/main.c
+shell_SRCS := apps/shell/main.c apps/shell/foreground.c
 pidin_SRCS := apps/pidin/main.c apps/pidin/print.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c
 evstorm_SRCS := apps/evstorm/main.c

@@ -4,7 +4,9 @@
  * (owner, time and inode are fixed), so equal inputs give equal images on every machine.
  *
  * Usage: mkcpio OUT NAME=FILE...     Runs on the build machine. Contents start at multiples of 4.
- * Read by kernel/cpio.c; refuses names without '=' and files over 4 GB.
+ * The names of all ELF files, a line each, are the contents of one more file, boot/programs, which
+ * the shell lists. Read by kernel/cpio.c; refuses names without '=', two files of one name, and
+ * files over 4 GB.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -57,7 +59,22 @@ static char *read_file(const char *path, size_t *bytes)
     return data;
 }
 
-static void write_member(FILE *out, unsigned inode, const char *spec)
+/* Appends the file's name to the list of programs if it is an ELF. */
+static void list_program(FILE *programs, const char *name, const char *data, size_t bytes)
+{
+    if (bytes >= 4 && memcmp(data, "\177ELF", 4) == 0) {
+        fprintf(programs, "%s\n", name);
+    }
+}
+
+static void write_file(FILE *out, unsigned inode, const char *name, const char *data, size_t bytes)
+{
+    write_header(out, inode, 0100644, bytes, name);
+    fwrite(data, 1, bytes, out);
+    pad(out, bytes);
+}
+
+static void write_member(FILE *out, unsigned inode, const char *spec, FILE *programs)
 {
     const char *path = strchr(spec, '=');
     char name[256];
@@ -69,22 +86,41 @@ static void write_member(FILE *out, unsigned inode, const char *spec)
     }
     snprintf(name, sizeof(name), "%.*s", (int)(path - spec), spec);
     data = read_file(path + 1, &bytes);
-    write_header(out, inode, 0100644, bytes, name);
-    fwrite(data, 1, bytes, out);
-    pad(out, bytes);
+    write_file(out, inode, name, data, bytes);
+    list_program(programs, name, data, bytes);
     free(data);
+}
+
+static void check_names(int count, char **specs)
+{
+    for (int i = 0; i < count; i++) {
+        size_t length = strcspn(specs[i], "=");
+
+        for (int j = 0; j < i; j++) {
+            if (strncmp(specs[i], specs[j], length) == 0 && specs[j][length] == '=') {
+                die("two files of one name", specs[i]);
+            }
+        }
+    }
 }
 
 int main(int argc, char **argv)
 {
     FILE *out = argc > 1 ? fopen(argv[1], "wb") : NULL;
+    char *names = NULL;
+    size_t bytes = 0;
+    FILE *programs = open_memstream(&names, &bytes);
 
     if (out == NULL) {
         die("usage: mkcpio OUT NAME=FILE...", argc > 1 ? argv[1] : "no output");
     }
+    check_names(argc - 2, argv + 2);
     for (int i = 2; i < argc; i++) {
-        write_member(out, (unsigned)i - 1, argv[i]);
+        write_member(out, (unsigned)i - 1, argv[i], programs);
     }
+    fclose(programs);
+    write_file(out, (unsigned)argc - 1, "boot/programs", names, bytes);
+    free(names);
     write_header(out, 0, 0, 0, "TRAILER!!!");
     if (ferror(out) || fclose(out) != 0) {
         die("can't write", argv[1]);

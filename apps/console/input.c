@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The console's line editing: backspace, ^U kills the line, ^D ends the file at a line's start, CR
- * is a newline. Finished lines wait in one buffer; input beyond it is dropped with a bell.
+ * See input.h. CR is a newline; ^D on an empty line ends the file once; ^C drops the line and
+ * all input that nobody has read, and then ends a line of the program that asked for ^C, if that is
+ * reading, or sends it a pulse.
  */
 #include "apps/console/input.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "apps/console/edit.h"
 
-#define LINE 256
+#define KEPT 4096
 #define READERS 8
-#define CTRL(c) ((c) - '@')
 
-static char line[LINE];  /* being edited */
-static size_t length;    /* of it */
-static char done[LINE];  /* finished, not read */
+static char done[KEPT];  /* finished, not read */
 static size_t ready;     /* bytes of it */
 static int end_of_files; /* ^D typed this often, not yet told */
 
 static struct {
-    int rcvid;
+    int rcvid, pid;
     size_t bytes;
 } readers[READERS];
 static size_t nreaders;
+
+/* Who gets ^C. */
+static int interrupts; /* connection to it, 0: nobody */
+static int interrupts_pid, interrupts_chid, interrupts_code;
 
 static size_t line_end(size_t most)
 {
@@ -60,56 +62,98 @@ static void serve(void)
     }
 }
 
-int input_read(int rcvid, size_t bytes)
+int input_read(int rcvid, int pid, size_t bytes)
 {
     if (nreaders == READERS) {
         return -EAGAIN;
     }
     readers[nreaders].rcvid = rcvid;
+    readers[nreaders].pid = pid;
     readers[nreaders].bytes = bytes;
     nreaders++;
     serve();
     return 0;
 }
 
-static void finish(void (*echo)(const char *text, size_t bytes))
+bool input_full(void)
 {
-    if (ready + length + 1 > LINE) {
+    return ready + EDIT_LINE_MOST + 1 > KEPT;
+}
+
+static void finish(edit_echo echo)
+{
+    size_t bytes;
+    const char *line = edit_line(&bytes);
+
+    if (ready + bytes + 1 > KEPT) {
         echo("\a", 1);
         return;
     }
-    memcpy(done + ready, line, length);
-    ready += length;
+    memcpy(done + ready, line, bytes);
+    ready += bytes;
     done[ready++] = '\n';
-    length = 0;
+    edit_begin();
     echo("\n", 1);
     serve();
 }
 
-static void erase(size_t count, void (*echo)(const char *text, size_t bytes))
+static void interrupts_end(void)
 {
-    for (; count > 0 && length > 0; count--, length--) {
-        echo("\b \b", 3);
+    if (interrupts > 0) {
+        ConnectDetach(interrupts);
+    }
+    interrupts = 0;
+}
+
+static void interrupt(edit_echo echo)
+{
+    edit_begin();
+    ready = 0;
+    end_of_files = 0;
+    echo("^C\n", 3);
+    if (interrupts == 0) {
+        return;
+    }
+    if (nreaders > 0 && readers[0].pid == interrupts_pid) {
+        done[ready++] = '\n';
+        serve();
+        ready = 0; /* if that reader is gone */
+    } else if (MsgSendPulse(interrupts, SIGEV_PULSE_PRIO_INHERIT, interrupts_code, 0) < 0) {
+        interrupts_end();
     }
 }
 
-void input_char(int c, void (*echo)(const char *text, size_t bytes))
+void input_char(int c, edit_echo echo)
 {
-    char text = (char)c;
-
-    if (c == '\r' || c == '\n') {
+    switch (edit_char(c, echo)) {
+    case EDIT_FINISHED:
         finish(echo);
-    } else if (c == '\b' || c == 0x7f) {
-        erase(1, echo);
-    } else if (c == CTRL('U')) {
-        erase(LINE, echo);
-    } else if (c == CTRL('D')) {
-        end_of_files += length == 0;
+        break;
+    case EDIT_INTERRUPT:
+        interrupt(echo);
+        break;
+    case EDIT_END:
+        end_of_files++;
         serve();
-    } else if (c >= ' ' && length < LINE - 1) {
-        line[length++] = text;
-        echo(&text, 1);
-    } else {
-        echo("\a", 1);
+        break;
+    case EDIT_MORE:
+        break;
     }
+}
+
+int input_interrupts(const struct console_listen *msg, const struct _msg_info *info)
+{
+    if (interrupts > 0 && info->pid == interrupts_pid && msg->chid == interrupts_chid) {
+        return 0;
+    }
+    int coid = ConnectAttach(0, info->pid, msg->chid, _NTO_SIDE_CHANNEL, 0);
+    if (coid < 0) {
+        return -errno;
+    }
+    interrupts_end();
+    interrupts = coid;
+    interrupts_pid = info->pid;
+    interrupts_chid = msg->chid;
+    interrupts_code = msg->code;
+    return 0;
 }

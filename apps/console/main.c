@@ -6,6 +6,7 @@
  * written as it comes, a newline as CR LF.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/dispatch.h>
@@ -23,6 +24,7 @@
 
 static volatile uint32_t *registers;
 static int interrupt_id;
+static bool held; /* the input is full: the interrupt stays masked */
 
 union message {
     struct _pulse pulse;
@@ -94,8 +96,48 @@ static void serve_listen(int rcvid, const union message *msg, const struct _msg_
         MsgError(rcvid, EINVAL);
     } else if (msg->io.head.type == CONSOLE_TYPE) {
         serve_type(rcvid, msg, info->msglen);
+    } else if (msg->io.head.type == CONSOLE_INTERRUPTS) {
+        int error = input_interrupts(&msg->listen.head, info);
+
+        if (error) {
+            MsgError(rcvid, -error);
+        } else {
+            MsgReply(rcvid, 0, NULL, 0);
+        }
     } else {
         listen_message(rcvid, &msg->listen.head, info);
+    }
+}
+
+/*
+ * Takes what the device has received. Acknowledged first: a character that comes after the last
+ * look raises the interrupt again. While the input is full the device keeps what comes, with its
+ * interrupt masked; under an emulator the sender then waits.
+ */
+static void receive(void)
+{
+    int c;
+
+    console_uart.acknowledge(registers);
+    while (!input_full() && (c = console_uart.get(registers)) >= 0) {
+        input_char(c, output);
+    }
+    held = input_full();
+}
+
+static void serve_interrupt(void)
+{
+    receive();
+    if (!held) {
+        InterruptUnmask(console_uart.interrupt, interrupt_id);
+    }
+}
+
+/* A reader has made room. */
+static void receive_again(void)
+{
+    if (held && !input_full()) {
+        serve_interrupt();
     }
 }
 
@@ -109,7 +151,8 @@ static void serve_message(int rcvid, const union message *msg, const struct _msg
         serve_write(rcvid, msg, received);
         return;
     case _IO_READ:
-        error = -input_read(rcvid, msg->io.head.bytes);
+        error = -input_read(rcvid, info->pid, msg->io.head.bytes);
+        receive_again();
         break;
     case _IO_STAT:
         serve_stat(rcvid);
@@ -120,6 +163,7 @@ static void serve_message(int rcvid, const union message *msg, const struct _msg
         return;
     case CONSOLE_LISTEN:
     case CONSOLE_TYPE:
+    case CONSOLE_INTERRUPTS:
         serve_listen(rcvid, msg, info);
         return;
     case _IO_LSEEK:
@@ -132,18 +176,6 @@ static void serve_message(int rcvid, const union message *msg, const struct _msg
     if (error) {
         MsgError(rcvid, error);
     }
-}
-
-/* Acknowledged first: a character that comes after the last look raises it again. */
-static void serve_interrupt(void)
-{
-    int c;
-
-    console_uart.acknowledge(registers);
-    while ((c = console_uart.get(registers)) >= 0) {
-        input_char(c, output);
-    }
-    InterruptUnmask(console_uart.interrupt, interrupt_id);
 }
 
 static void serve(int chid)
@@ -187,6 +219,9 @@ static int attach_device(int chid)
         return -1;
     }
     console_uart.start(registers);
+    /* What came before has raised no interrupt, and what a UART without a FIFO keeps lets no more
+     * in. */
+    receive();
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the console server does for linkd, which carries the console to a host, beside the messages
- * of sys/iomsg.h. Text has a position: bytes written on the console since it began.
+ * What the console server does for linkd, which carries the console to a host, and for the shell,
+ * beside the messages of sys/iomsg.h. Text has a position: bytes written on the console since it
+ * began.
  */
 #ifndef APPS_CONSOLE_PROTOCOL_H
 #define APPS_CONSOLE_PROTOCOL_H
@@ -16,6 +17,12 @@
 #define CONSOLE_LISTEN 0x4b31
 /* Bytes follow: as if typed. */
 #define CONSOLE_TYPE 0x4b32
+/*
+ * From now on ^C is the sender's: if the sender is reading, its read returns an empty line, else a
+ * pulse of code `code` is sent to channel `chid` of the sender, each time. The newest sender
+ * counts.
+ */
+#define CONSOLE_INTERRUPTS 0x4b33
 
 struct console_listen {
     uint16_t type; /* CONSOLE_* */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * shell: reads commands from its standard input and runs programs of the boot image. Needs the
- * ability spawn; what it starts has its abilities.
+ * ability spawn; what it starts has its abilities. The console edits the lines and has their
+ * history (apps/console/edit.h). Proved by test/boot/shell.py.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apps/shell/foreground.h"
 #include "lib/include/kymo.h"
 #include "lib/include/signal.h"
 
@@ -17,6 +19,7 @@
 #define WORDS 24
 
 static const char help[] =
+    "programs           the programs of this boot image\n"
     "pidin              processes and threads; info: what they hold; mem: memory objects\n"
     "run PROGRAM ...    start a program and wait; with & at the end: do not wait\n"
     "PROGRAM ...        the same\n"
@@ -24,10 +27,12 @@ static const char help[] =
     "trace start [...]  start tracelogger with these options, until trace stop\n"
     "trace stop         end it; the capture is then complete\n"
     "exit               leave the shell (the system goes on)\n"
-    "shutdown           end the machine\n"
+    "shutdown [STATUS]  end the machine, under an emulator with this exit status\n"
     "reset              begin anew: what is in retained memory stays\n"
     "panic              make the kernel panic\n"
-    "onpanic reset      what a panic does at its end; or: stop\n";
+    "onpanic reset      what a panic does at its end; or: stop\n"
+    "\n"
+    "^C ends the program that is waited for, or the line. Up and down: earlier lines.\n";
 
 static void show_status(const char *program, int status)
 {
@@ -48,6 +53,15 @@ static void reap(void)
     }
 }
 
+static void not_started(const char *program)
+{
+    if (errno == ENOENT) {
+        printf("%s: no such program in the boot image; `programs` lists them\n", program);
+    } else {
+        printf("%s: %s\n", program, errno == ENOEXEC ? "is not a program" : strerror(errno));
+    }
+}
+
 static void run(char **words, int count)
 {
     struct kymo_spawn_attr attr = {.ability = kymo_abilities()};
@@ -63,11 +77,27 @@ static void run(char **words, int count)
     }
     int pid = kymo_spawn(words[0], words, &attr);
     if (pid < 0) {
-        printf("%s: %s\n", words[0], strerror(errno));
+        not_started(words[0]);
     } else if (background) {
         printf("[%d]\n", pid);
-    } else if (ProcWait(pid, &status, 0) == pid) {
+    } else if (foreground_wait(pid, &status) == pid) {
         show_status(words[0], status);
+    }
+}
+
+/* The image builder (scripts/mkcpio.c) lists them in a file of the image. */
+static void list_programs(void)
+{
+    char text[256];
+    size_t at = 0;
+    long got;
+
+    while ((got = ImageRead("boot/programs", at, text, sizeof(text))) > 0) {
+        fwrite(text, 1, (size_t)got, stdout);
+        at += (size_t)got;
+    }
+    if (got < 0) {
+        printf("programs: %s\n", strerror(errno));
     }
 }
 
@@ -105,6 +135,18 @@ static void system_ctl(const char *word, int what, int value)
     }
 }
 
+static void shut_down(const char *text)
+{
+    char *end;
+    unsigned long status = text ? strtoul(text, &end, 10) : 0;
+
+    if (text && (*text < '0' || *text > '9' || *end || status > 255)) {
+        printf("shutdown [STATUS], 0 to 255\n");
+    } else {
+        system_ctl("shutdown", KYMO_SYSTEM_SHUTDOWN, (int)status);
+    }
+}
+
 static void on_panic(const char *text)
 {
     if (text && strcmp(text, "reset") == 0) {
@@ -120,7 +162,7 @@ static void on_panic(const char *text)
 static bool machine(char **words)
 {
     if (strcmp(words[0], "shutdown") == 0) {
-        system_ctl(words[0], KYMO_SYSTEM_SHUTDOWN, 0);
+        shut_down(words[1]);
     } else if (strcmp(words[0], "reset") == 0) {
         system_ctl(words[0], KYMO_SYSTEM_RESET, 0);
     } else if (strcmp(words[0], "panic") == 0) {
@@ -141,6 +183,8 @@ static bool command(char **words, int count)
     }
     if (strcmp(words[0], "help") == 0) {
         fputs(help, stdout);
+    } else if (strcmp(words[0], "programs") == 0) {
+        list_programs();
     } else if (strcmp(words[0], "kill") == 0) {
         send_signal(words);
     } else if (strcmp(words[0], "trace") == 0) {
@@ -172,9 +216,11 @@ int main(void)
     char *words[WORDS];
     bool more = true;
 
+    foreground_begin();
     printf("Kymo. `help` lists the commands.\n");
     while (more) {
         reap();
+        foreground_none();
         printf("$ ");
         fflush(stdout);
         if (!fgets(line, sizeof(line), stdin)) {

@@ -18,6 +18,7 @@
 #include "host/run/run.h"
 
 #define GRACE_SECONDS 2
+#define CTRL_BRACKET 0x1d
 
 static void child_exec(struct run *run, pid_t parent, const sigset_t *mask)
 {
@@ -105,6 +106,16 @@ static int child_wait(const struct run *run, pid_t pid, const sigset_t *signals)
     }
 }
 
+/* ^C is the guest's (its shell ends a program by it); the interrupt key is ^] meanwhile. */
+static void interrupt_key_set(const struct termios *modes)
+{
+    struct termios ours = *modes;
+
+    ours.c_cc[VINTR] = CTRL_BRACKET;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &ours);
+    kymo_error("^] ends the emulator; ^C goes to the board");
+}
+
 int run_child(struct run *run)
 {
     bool terminal = isatty(STDIN_FILENO);
@@ -122,6 +133,9 @@ int run_child(struct run *run)
     sigprocmask(SIG_BLOCK, &signals, &before);
     terminal =
         terminal && tcgetpgrp(STDIN_FILENO) == getpgrp() && tcgetattr(STDIN_FILENO, &modes) == 0;
+    if (terminal) {
+        interrupt_key_set(&modes);
+    }
     fflush(NULL);
     pid = fork();
     if (pid == 0) {

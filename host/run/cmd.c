@@ -17,7 +17,8 @@
 static const char run_help[] =
     "Usage: kymo run [options] [-- QEMU arguments]\n"
     "\n"
-    "Builds an image and boots it in QEMU, its console on this terminal. ^C ends it.\n"
+    "Builds an image and boots it in QEMU, its console on this terminal. ^] ends it,\n"
+    "^C goes to the board. A program of the start script that fails gives status 1.\n"
     "The exit status is the guest's; 124 if the time was up.\n"
     "\n"
     "  --board BOARD    virt-a64 (default), mps2-an386, or any other folder of boards/\n"

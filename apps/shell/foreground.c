@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See foreground.h. A program may itself ask the console for ^C (another shell does): each line and
+ * each wait asks for it again.
+ */
+#include "apps/shell/foreground.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/dispatch.h>
+
+#include "apps/console/protocol.h"
+#include "lib/include/kymo.h"
+#include "lib/include/signal.h"
+
+#define FAMILY_MOST 32 /* processes that one ^C ends */
+
+static atomic_int foreground; /* pid, 0: none is waited for */
+static int console = -1, chid = -1;
+
+static void ask_for_interrupts(void)
+{
+    const struct console_listen ask = {.type = CONSOLE_INTERRUPTS, .chid = chid};
+
+    if (console >= 0 && chid >= 0) {
+        MsgSend(console, &ask, sizeof(ask), NULL, 0);
+    }
+}
+
+static bool is_among(const int *family, int count, int pid)
+{
+    for (int i = 0; i < count; i++) {
+        if (family[i] == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The process and its descendants. A child may have a lower pid than its parent, so the list is
+ * gone through until nothing is added. */
+static int family_of(int pid, int *family)
+{
+    int count = 0, before;
+
+    family[count++] = pid;
+    do {
+        struct kymo_proc_info info;
+
+        before = count;
+        for (int at = 1; (at = ProcInfo(at, &info)) > 0 && count < FAMILY_MOST; at++) {
+            if (is_among(family, count, info.ppid) && !is_among(family, count, at)) {
+                family[count++] = at;
+            }
+        }
+    } while (count > before);
+    return count;
+}
+
+static void *take_interrupts(void *unused)
+{
+    struct _pulse pulse;
+
+    while (MsgReceivePulse(chid, &pulse, sizeof(pulse), NULL) == 0) {
+        int family[FAMILY_MOST];
+        int pid = atomic_load(&foreground);
+        int count = pid > 0 ? family_of(pid, family) : 0;
+
+        for (int i = 0; i < count; i++) {
+            kill(family[i], SIGINT);
+        }
+        if (count == 0) { /* it came between the prompt and the read, and took the line along */
+            printf("$ ");
+            fflush(stdout);
+        }
+    }
+    return unused;
+}
+
+void foreground_begin(void)
+{
+    pthread_t thread;
+
+    console = name_open("console", 0);
+    chid = ChannelCreate(0);
+    if (chid >= 0 && pthread_create(&thread, NULL, take_interrupts, NULL) != 0) {
+        ChannelDestroy(chid);
+        chid = -1;
+    }
+}
+
+void foreground_none(void)
+{
+    ask_for_interrupts();
+}
+
+int foreground_wait(int pid, int *status)
+{
+    atomic_store(&foreground, pid);
+    int ended = ProcWait(pid, status, 0);
+    atomic_store(&foreground, 0);
+    return ended;
+}
