@@ -5,9 +5,10 @@
  *
  * Usage: mkcpio OUT NAME=FILE...     Runs on the build machine. Contents start at multiples of 4.
  * The names of all ELF files, a line each, are the contents of one more file, boot/programs, which
- * the shell lists. Read by kernel/cpio.c; refuses names without '=', two files of one name, and
- * files over 4 GB.
+ * the shell lists. Read by kernel/cpio.c; refuses names without '=', different files of one name,
+ * and files over 4 GB. The same NAME=FILE twice is one file.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,17 +92,20 @@ static void write_member(FILE *out, unsigned inode, const char *spec, FILE *prog
     free(data);
 }
 
-static void check_names(int count, char **specs)
+/* True if the same was asked for before; another file of that name is refused. */
+static bool is_repeated(char **specs, int at)
 {
-    for (int i = 0; i < count; i++) {
-        size_t length = strcspn(specs[i], "=");
+    size_t length = strcspn(specs[at], "=");
 
-        for (int j = 0; j < i; j++) {
-            if (strncmp(specs[i], specs[j], length) == 0 && specs[j][length] == '=') {
-                die("two files of one name", specs[i]);
-            }
+    for (int i = 0; i < at; i++) {
+        if (strcmp(specs[i], specs[at]) == 0) {
+            return true;
+        }
+        if (strncmp(specs[i], specs[at], length) == 0 && specs[i][length] == '=') {
+            die("two files of one name", specs[at]);
         }
     }
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -114,9 +118,10 @@ int main(int argc, char **argv)
     if (out == NULL) {
         die("usage: mkcpio OUT NAME=FILE...", argc > 1 ? argv[1] : "no output");
     }
-    check_names(argc - 2, argv + 2);
     for (int i = 2; i < argc; i++) {
-        write_member(out, (unsigned)i - 1, argv[i], programs);
+        if (!is_repeated(argv + 2, i - 2)) {
+            write_member(out, (unsigned)i - 1, argv[i], programs);
+        }
     }
     fclose(programs);
     write_file(out, (unsigned)argc - 1, "boot/programs", names, bytes);
