@@ -24,7 +24,7 @@ export V
 #
 # Two makes that build would write the same files, so one waits for the other. These goals hold no
 # lock while they run: they start makes that do.
-UNLOCKED := demo check run gdb bench bench-long bench-host soak fuzz help list-unit list-boards
+UNLOCKED := demo check run app gdb bench bench-long bench-host soak fuzz help list-unit list-boards
 ifneq ($(if $(filter build,$(KYMO_LOCKS)),,$(filter-out $(UNLOCKED),$(or $(MAKECMDGOALS),all))),)
 
 .PHONY: locked-build $(or $(MAKECMDGOALS),all)
@@ -55,6 +55,13 @@ run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
 	$(Q)scripts/setup.sh build
 	+$(Q)$(MAKE) -s --no-print-directory image host
 	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
+
+.PHONY: app
+app: ## build the programs of the folder DIR=<folder> into a boot image for BOARD; DO=run boots it
+	$(if $(DIR),,$(error make app DIR=<folder of your program>: docs/app.md))
+	$(Q)scripts/setup.sh build
+	+$(Q)if [ -f "$(DIR)/Makefile" ]; then set --; else set -- -f "$(CURDIR)/scripts/app.mk"; fi; \
+		exec $(MAKE) --no-print-directory -C "$(DIR)" "$$@" KYMO="$(CURDIR)" BOARD=$(BOARD) $(DO)
 
 .PHONY: gdb
 gdb: ## the same, stopped at the first instruction, with gdb attached

@@ -229,6 +229,20 @@ $(B)/%.lst: $(B)/%.elf
 .PHONY: $(addprefix listing-,$(ALL_IMAGES))
 $(foreach i,$(ALL_IMAGES),$(eval listing-$(i): $(call image_at,$(i)).lst))
 
+# A boot image with programs from outside of the tree, for scripts/app.mk: APP_WITH are programs that
+# it wants; APP_IMAGE.cpio becomes APP_IMAGE.elf, whose image is called APP_NAME. The path may have
+# blanks, so it is no target.
+.PHONY: app-parts app-image
+app-parts: $(B)/lib/libkymo.a $(addprefix $(B)/stripped/,$(APP_WITH)) $(KERNEL_OBJS) $(FBT_OBJS) \
+		$(B)/kernel.elf $(addprefix $(B)/qemu.,args link disk)
+app-image: $(KERNEL_OBJS) $(FBT_OBJS) $(KERNEL_LD_DEPS) $(B)/kernel.elf
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -DIMAGE='"$(APP_IMAGE).cpio"' -DIMAGE_NAME='"$(APP_NAME)"' -c \
+		-o '$(APP_IMAGE).image.o' scripts/image.S
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack $(KERNEL_LDFLAGS) \
+		-o '$(APP_IMAGE).elf' $(KERNEL_OBJS) $(FBT_OBJS) '$(APP_IMAGE).image.o' -lgcc
+	$(Q)$(FBT_CHECK_$(D)) '$(APP_IMAGE).elf'
+	$(Q)scripts/same-layout $(B)/kernel.elf '$(APP_IMAGE).elf'
+
 # How to start the emulator: one argument a line, the program first, `-kernel <image>` to be added.
 $(B)/qemu.args: FORCE
 	@mkdir -p $(@D)

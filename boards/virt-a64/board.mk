@@ -10,6 +10,8 @@ CPU_FLAGS_KERNEL := -mcpu=cortex-a53 -mgeneral-regs-only -mno-outline-atomics -f
 	-fomit-frame-pointer
 CPU_FLAGS_USER := -mcpu=cortex-a53 -mno-outline-atomics -fno-omit-frame-pointer \
 	-ftls-model=local-exec -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables
+# This compiler is for programs of Linux: without -nostdinc a missing header would be found there.
+CPU_FLAGS_USER += -nostdinc -isystem $(shell $(CROSS)gcc -print-file-name=include)
 LIBC := picolibc
 CRC32C_SRC := lib/arch/aarch64/crc32c.c # Armv8.0 has it as an option, every Cortex-A has
 LIBCS := picolibc

@@ -93,7 +93,9 @@ static int value_use(struct run *run, int option)
         return name_ok(optarg) ? 0 : kymo_usage("run", "run: --board %s: not a board", optarg);
     case OPT_IMAGE:
         run->image = optarg;
-        return name_ok(optarg) ? 0 : kymo_usage("run", "run: --image %s: not an image", optarg);
+        return name_ok(optarg) || strchr(optarg, '/')
+                   ? 0
+                   : kymo_usage("run", "run: --image %s: not an image", optarg);
     case OPT_SMP:
         run->smp = optarg;
         return number_ok(optarg, KEV_CPUS, &value) && value > 0
