@@ -64,6 +64,11 @@ enum trace_found trace_ring_obtain(struct trace_ring *ring, bool reuse, uint32_t
         ring->overwritten++;
         return TRACE_FOUND_READY;
     }
+    /* All READY ones may have been taken, and given back, since the queue was found empty. */
+    if (reuse && ring_take_free(ring, index)) {
+        ring->run = 0;
+        return TRACE_FOUND_FREE;
+    }
     return TRACE_FOUND_NOTHING;
 }
 

@@ -56,10 +56,10 @@ static void *writer(void *reuse)
     for (unsigned i = 0; i < TURNS; i++) {
         enum trace_found found = trace_ring_obtain(&ring, *(bool *)reuse, &index);
 
-        if (found == TRACE_FOUND_NOTHING) {
+        while (found == TRACE_FOUND_NOTHING) {
             missed++;
             threads_yield("full");
-            continue;
+            found = trace_ring_obtain(&ring, *(bool *)reuse, &index);
         }
         overwritten += found == TRACE_FOUND_READY;
         trace_ring_begin(&ring, index);
@@ -112,22 +112,21 @@ static void run(bool reuse)
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     assert_int_equal(wrong, 0);
-    assert_int_equal(taken + overwritten + missed, TURNS);
+    assert_int_equal(taken + overwritten, TURNS);
 }
 
 static void a_buffer_is_taken_as_it_was_written(void **state)
 {
     (void)state;
     run(false);
-    assert_true(taken > TURNS / 100);
     assert_int_equal(overwritten, 0);
 }
 
+/* The taker has one buffer in hand at most, so there is always one that is FREE or READY (I8). */
 static void the_oldest_is_used_again_or_taken(void **state)
 {
     (void)state;
     run(true);
-    assert_true(taken > 0);
     assert_int_equal(missed, 0);
 }
 
