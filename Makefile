@@ -104,6 +104,20 @@ size: boards tools ## sizes of every kernel and program
 	$(Q)test/bench/d_size.py
 	$(Q)test/bench/d_ram.py
 
+PREFIX ?= /usr/local
+.PHONY: install
+install: host $(addprefix installed-,$(BOARDS)) ## install kymo and the images for people below PREFIX (/usr/local), with DESTDIR before it
+	$(Q)DESTDIR='$(DESTDIR)' scripts/install '$(PREFIX)' $(BOARDS)
+
+.PHONY: uninstall
+uninstall: ## remove what make install has installed there
+	$(Q)DESTDIR='$(DESTDIR)' scripts/install -u '$(PREFIX)'
+
+.PHONY: compile_commands.json
+compile_commands.json: ## write build/compile_commands.json, for clangd (which looks there)
+	$(Q)mkdir -p $(B)
+	$(Q)scripts/compile-commands $(BOARDS)
+
 .PHONY: docs
 docs: host-docs ## write the generated pages: docs/events.md, kercalls.md, dif.md, providers.md
 
@@ -134,6 +148,10 @@ boards: $(addprefix board-,$(BOARDS))
 .PHONY: $(addprefix board-,$(BOARDS))
 $(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo)
 	$(call board_make,$*,images)
+
+.PHONY: $(addprefix installed-,$(BOARDS))
+$(addprefix installed-,$(BOARDS)): installed-%: $(BOARD_TOOLS)
+	$(call board_make,$*,installed)
 
 # What `make run` and `make gdb` boot.
 .PHONY: image

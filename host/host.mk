@@ -26,8 +26,11 @@ HOST_CMD_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
 
 host: $(B)/kymo
 
+# The version is the one at the time of linking. A kymo that is in use is never seen half-written.
+host_link = $(Q)echo "const char kymo_version[] = \"$$(scripts/version)\";" >$@.version.c; \
+	$(HOST_CC) $(1) -o $@.new $@.version.c $^ -lm -lpthread -ldw -lelf && mv $@.new $@
 $(B)/kymo: $(HOST_OBJS)
-	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf
+	$(call host_link)
 
 # The compiler without a target, for boot images.
 $(B)/tools/mkd: $(B)/host/host/gen/mkd.o $(filter-out $(B)/host/host/main.o,$(HOST_OBJS))
@@ -47,7 +50,7 @@ $(HOST_OBJS) $(B)/host/host/gen/mkd.o $(B)/host/test/bench/kev2ctf.o: $(B)/host/
 # The same under the sanitizers, for test/d.
 HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS)
-	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lm -lpthread -ldw -lelf
+	$(call host_link,-fsanitize=address,undefined)
 
 $(HOST_ASAN_OBJS): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
 	@mkdir -p $(@D)

@@ -11,7 +11,7 @@
 
 #include "host/reader/kev.h"
 
-#define KYMO_VERSION "0.1"
+extern const char kymo_version[]; /* what scripts/version printed when kymo was linked */
 
 #define KYMO_OK 0
 #define KYMO_FAILURE 1

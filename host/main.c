@@ -106,7 +106,8 @@ int main(int argc, char **argv)
         return kymo_usage(NULL, "which command?");
     }
     if (strcmp(argv[1], "--version") == 0) {
-        puts("kymo " KYMO_VERSION);
+        printf("kymo %s
+", kymo_version);
         return kymo_stdout_end(KYMO_OK);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

@@ -274,11 +274,17 @@ $(foreach i,$(ALL_IMAGES),$(eval image-$(i): $(call image_at,$(i)).elf $(QEMU_FI
 image-%:
 	$(error no image $* for $(BOARD); there are: $(sort $(IMAGES)))
 
+# What `make install` installs.
+INSTALLED_PROGRAMS := $(sort $(foreach i,$(IMAGES),$($(i)_PROGRAMS)))
+.PHONY: installed
+installed: $(foreach i,$(IMAGES),$(call image_at,$(i)).elf) $(QEMU_FILES) \
+	$(addprefix $(B)/programs/,$(INSTALLED_PROGRAMS))
+
 .PHONY: list-images
 list-images:
 	@echo $(sort $(IMAGES))
 .PHONY: list-programs
 list-programs:
-	@echo $(sort $(foreach i,$(IMAGES),$($(i)_PROGRAMS)))
+	@echo $(INSTALLED_PROGRAMS)
 
 -include $(KERNEL_OBJS:.o=.d) $(USER_OBJS:.o=.d)

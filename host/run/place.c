@@ -2,7 +2,8 @@
 /*
  * QEMU's working directory. The guest opens `trace.kev` there by semihosting: with --capture it is
  * a fresh directory in which trace.kev points to the file asked for; else build/<board>, where an
- * old trace.kev is removed first, so that one is there afterwards only if this boot made it.
+ * old trace.kev is removed first, so that one is there afterwards only if this boot made it; of an
+ * installed kymo, the current directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -85,10 +86,31 @@ static void capture_path(const struct run *run, char path[PATH_MAX + 16])
     snprintf(path, PATH_MAX + 16, "%s/trace.kev", run->dir);
 }
 
+/* An installed kymo has no build folder: the guest's files are in the current directory, where
+ * nothing is replaced unasked. */
+static int current_place(struct run *run)
+{
+    char path[PATH_MAX + 16];
+
+    if (getcwd(run->dir, sizeof(run->dir)) == NULL) {
+        kymo_error("cannot find the current directory: %s", strerror(errno));
+        return -1;
+    }
+    capture_path(run, path);
+    if (access(path, F_OK) == 0) {
+        kymo_error("%s is there already: --capture FILE names another, or replaces it", path);
+        return -1;
+    }
+    return run_hold_path(run, run->dir, ": --capture FILE gives a run a folder of its own");
+}
+
 static int board_place(struct run *run)
 {
     char path[PATH_MAX + 16];
 
+    if (run->home.tree[0] == '\0') {
+        return current_place(run);
+    }
     if (snprintf(run->dir, sizeof(run->dir), "%.2000s/%.200s", run->home.boards, run->board) < 0) {
         return -1;
     }
