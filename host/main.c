@@ -106,8 +106,7 @@ int main(int argc, char **argv)
         return kymo_usage(NULL, "which command?");
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("kymo %s
-", kymo_version);
+        printf("kymo %s\n", kymo_version);
         return kymo_stdout_end(KYMO_OK);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

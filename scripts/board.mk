@@ -264,7 +264,7 @@ $(B)/images: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' $(sort $(IMAGES)) | cmp -s - $@ || printf '%s\n' $(sort $(IMAGES)) > $@
 
-QEMU_FILES := $(B)/qemu.args $(B)/qemu.link $(B)/qemu.disk $(B)/images
+QEMU_FILES := $(B)/qemu.args $(B)/qemu.link $(B)/qemu.disk $(if $(filter build/$(BOARD),$(B)),$(B)/images)
 .PHONY: images
 images: $(foreach i,$(IMAGES) $(TEST_IMAGES),$(call image_at,$(i)).elf) $(QEMU_FILES)
 

@@ -36,7 +36,7 @@ _kymo() {
     boards=$(_kymo_boards "$kymo")
     case $command,$before in
     run,--board)
-        _kymo_offer "$(cd "$boards" && ls -d -- */images 2>/dev/null | sed 's,/images,,')" "$word"
+        _kymo_offer "$(cd "$boards" && ls -d -- */demo.elf 2>/dev/null | sed 's,/.*,,')" "$word"
         ;;
     run,--image) _kymo_offer "$(cat "$boards/$board/images" 2>/dev/null)" "$word" ;;
     *)
