@@ -72,7 +72,8 @@ static void show_thread(FILE *to, struct stat *stat, const struct thread *thread
     }
     fprintf(to, "  %8d %3d", thread->pid, thread->tid);
     show_name(to, stat, thread);
-    fprintf(to, " %9s %6.1f %% %8s %8s %8" PRIu64 " %8" PRIu64, text_time(stat, running, time),
+    fprintf(to, " %9s %6.1f %% %8s %8s %8" PRIu64 " %8" PRIu64,
+            whole > 0 ? text_time(stat, running, time) : "-",
             stat_percent(whole, stat->last - stat->first), share, ready, thread->runs,
             thread->migrations);
     if (!idle) {
