@@ -46,6 +46,9 @@ bool output_stat_is_read(const struct stat *st);
 
 /* 0, or what output_open() would refuse, said. Nothing is opened. */
 int output_check(const char *path, enum output_policy policy);
+/* A file that is written to behind what it holds, as dtrace -o does; NULL and errno. One that is
+ * read is refused, which is said, too. */
+FILE *output_append(const char *path);
 /* Begins a file; "-" is standard output. 0 or a negative errno. A disk is refused: captures belong
  * in files. The policy's refusal advises --force, so a command that passes the first two has it. */
 int output_open(struct output *output, const char *path, enum output_policy policy);

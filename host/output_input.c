@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See output.h: which files the command reads. */
 #define _GNU_SOURCE 1 /* O_PATH */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "host/kymo.h"
 #include "host/output.h"
 
 /* Open as long as the process, so that no other file gets the number of one that is removed. */
@@ -57,6 +59,16 @@ bool output_is_read(const char *path)
     struct stat st;
 
     return stat(path, &st) == 0 && output_stat_is_read(&st);
+}
+
+FILE *output_append(const char *path)
+{
+    if (output_is_read(path)) {
+        kymo_error("%s: would be written to while it is read: give another file", path);
+        errno = EBUSY;
+        return NULL;
+    }
+    return fopen(path, "ae");
 }
 
 bool output_stdout_is_read(void)

@@ -3,6 +3,7 @@
  * Actions that the consumer does when it meets their records.
  */
 #include "host/dtrace/consume.h"
+#include "host/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static void failed(struct consumer *c, const struct epid_info *info)
 /* Nothing that a file holds is overwritten: output goes behind it. */
 static int open_file(const char *path)
 {
-    FILE *opened = fopen(path, "ae");
+    FILE *opened = output_append(path);
     int file = opened ? dup(fileno(opened)) : -1;
 
     if (opened) {

@@ -9,6 +9,8 @@
 #include "host/dtrace/replay.h"
 #include "host/dtrace/saved.h"
 #include "host/escape.h"
+#include "host/kymo.h"
+#include "host/output.h"
 #include "host/remote/target.h"
 
 #include <errno.h>
@@ -96,11 +98,16 @@ int command_replay(struct command *c)
     if (!alone(c)) {
         return 2;
     }
+    output_reads(c->capture);
+    if (!c->output && output_stdout_is_read()) {
+        kymo_error("%s: would be written to while it is read: give another file", c->capture);
+        return 1;
+    }
     struct replay *first = replay_read(c->capture);
     if (!first) {
         return 1;
     }
-    c->out = c->output ? fopen(c->output, "ae")
+    c->out = c->output ? output_append(c->output)
              : !c->destructive && isatty(STDOUT_FILENO)
                  ? escape_stream_open(&escaped, STDOUT_FILENO)
                  : stdout;

@@ -6,6 +6,7 @@
 #include "host/dtrace/command.h"
 #include "host/dtrace/saved.h"
 #include "host/kymo.h"
+#include "host/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,12 @@ static bool open_output(struct command *c)
     if (c->out) {
         return true;
     }
-    c->out = c->output ? fopen(c->output, "ae") : stdout;
+    for (unsigned i = 0; i < c->nsources; i++) {
+        if (c->sources[i].is_script) {
+            output_reads(c->sources[i].text);
+        }
+    }
+    c->out = c->output ? output_append(c->output) : stdout;
     if (!c->out) {
         fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
                 strerror(errno));

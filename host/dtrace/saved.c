@@ -7,6 +7,9 @@
  * program of the machine that wrote it.
  */
 #include "host/dtrace/saved.h"
+#include "host/kymo.h"
+#include "host/output.h"
+#include "host/output_path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -106,22 +109,44 @@ char *saved_strings(const struct command *c, size_t *size)
     return ok ? bytes : NULL;
 }
 
+/* Replaces a program that was compiled before; neither a script of this one nor a capture. */
+static int open_saved(const struct command *c, struct output *output)
+{
+    for (unsigned i = 0; i < c->nsources; i++) {
+        if (c->sources[i].is_script) {
+            output_reads(c->sources[i].text);
+        }
+    }
+    if (output_is_capture(c->compile_to)) {
+        kymo_error("%s: a capture is there: give another file", c->compile_to);
+        return -EEXIST;
+    }
+    return output_open(output, c->compile_to, OUTPUT_FORCE);
+}
+
 int saved_write(const struct command *c, const void *image, size_t size)
 {
-    FILE *file = fopen(c->compile_to, "we");
+    struct output output;
     size_t n = 0;
-    char *strings = saved_strings(c, &n);
-    bool ok =
-        file && strings && fwrite(image, 1, size, file) == size && fwrite(strings, 1, n, file) == n;
+    int result = open_saved(c, &output);
 
-    free(strings);
-    if (file && fclose(file) != 0) {
-        ok = false;
+    if (result == 0) {
+        char *strings = saved_strings(c, &n);
+
+        output_write(&output, image, size);
+        output_write(&output, strings, n);
+        if (strings) {
+            result = output_commit(&output);
+        } else {
+            output_abandon(&output);
+            result = -ENOENT;
+        }
+        free(strings);
     }
-    if (!ok) {
-        fprintf(stderr, "dtrace: failed to write '%s': %s\n", c->compile_to, strerror(errno));
+    if (result != 0) {
+        fprintf(stderr, "dtrace: failed to write '%s': %s\n", c->compile_to, strerror(-result));
     }
-    return !ok;
+    return result != 0;
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
