@@ -105,8 +105,8 @@ def listed(image):
     done = kymo("extract", "--list", image)
     expect(done.returncode == 0, done.stderr)
     return [(int(b), int(s), int(n), how, name) for b, s, n, how, name in
-            re.findall(r"^ *\d+  no clock {11} +(\d+) +(\d+) +(\d+)  (\w+) +(\S+)$", done.stdout,
-                       re.M)]
+            re.findall(r"^ *\d+  (?:no clock {11}|[\d-]{10} [\d:]{8}) +(\d+) +(\d+) +(\d+)  (\w+) "
+                       r"+(\S+)$", done.stdout, re.M)]
 
 
 def extract(image, number, path):

@@ -10,8 +10,8 @@ import kev
 KYMO = os.path.join(kev.ROOT, "build/kymo")
 DISK = ["-device", "virtio-blk-device,drive=disk", "-drive",
         "if=none,id=disk,format=raw,file=slain.img"]
-# What kymo extract adds to a name: board, log, record.
-IDENTITY = re.compile(r"(-(mps2-an386|virt-a64))?-[0-9a-f]{8}-\d+\.kev$")
+# What kymo extract adds to a name: board, date, log, record.
+IDENTITY = re.compile(r"(-(mps2-an386|virt-a64))?(-\d{8}T\d{6}Z)?-[0-9a-f]{8}-\d+\.kev$")
 LINE = re.compile(r"^SLAIN (\S+)\.kev given=(\d+) left=(\d+)$", re.M)
 
 
