@@ -138,6 +138,7 @@ struct kev {
     bool started;           /* info.start is known */
     bool extent_known;
     struct kev_span extent; /* cover.c: the first and the last event */
+    bool head_damaged;      /* recovering: what header and page say is not to be relied on */
 };
 
 /* error.c. Each returns -1. kev_fail: at `offset`, with the remedy if it is damage. */
@@ -154,7 +155,6 @@ void kev_note(struct kev *kev, uint64_t offset, const char *what);
 /* attr.c, syspage.c: the head of the file. */
 int kev_read_head(struct kev *kev, struct kev_error *error);
 int kev_read_syspage(struct kev *kev, struct kev_error *error);
-const char *kev_attr(const struct kev *kev, const char *key);
 
 /* table*.c */
 int kev_table_builtin(struct kev_table *table);

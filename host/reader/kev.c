@@ -12,6 +12,12 @@ const struct kev_info *kev_info(const struct kev *kev)
     return &kev->info;
 }
 
+const uint8_t *kev_page(const struct kev *kev, uint32_t *bytes)
+{
+    *bytes = kev->syspage_len;
+    return kev->syspage_len == 0 || kev->head_damaged ? NULL : kev->syspage;
+}
+
 const struct kev_damage *kev_damage(const struct kev *kev)
 {
     return &kev->damage;
@@ -121,6 +127,7 @@ static int head_recover(struct kev *kev, const struct kev_error *error)
 {
     kev_note(kev, error->offset, "the header or the system page is damaged");
     kev->damage.places++;
+    kev->head_damaged = true;
     kev->info.kymo = true;
     kev->info.clock_known = kev->info.cycles_per_sec != 0;
     if (!kev->info.clock_known) {

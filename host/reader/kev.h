@@ -141,6 +141,11 @@ bool kev_is_whole(const struct kev *kev);
 const struct kev_info *kev_info(const struct kev *kev);
 const struct kev_damage *kev_damage(const struct kev *kev);
 
+/* The system page's bytes as they stand in the file; NULL: they are damaged. */
+const uint8_t *kev_page(const struct kev *kev, uint32_t *bytes);
+/* The value of an attribute, its key without TRACE_; NULL: there is none. */
+const char *kev_attr(const struct kev *kev, const char *key);
+
 static inline uint32_t kev_word(const struct kev_event *event, unsigned i)
 {
     if (i >= event->nwords) {

@@ -121,6 +121,7 @@ struct mk *mk_new(const struct mk_options *options)
     mk->high_water = options->high_water == 0 ? TRACE_HIGH_WATER : options->high_water;
     mk->swapped = options->swapped;
     mk->foreign = options->foreign;
+    mk->lossy = options->lossy;
     mk->random = options->seed * 2 + 1;
     for (unsigned i = 0; i < MK_CPUS; i++) {
         mk->cpu[i].now = options->start;

@@ -27,6 +27,7 @@ struct mk {
     size_t len, room;
     bool swapped;
     bool foreign; /* no system page, TIME only where the test puts it */
+    bool lossy;   /* the workload loses buffers and events, and accounts for them */
     unsigned ncpu;
     unsigned high_water;
     size_t slots_offset;
@@ -39,6 +40,7 @@ struct mk_options {
     unsigned high_water; /* 0: TRACE_HIGH_WATER */
     bool swapped;
     bool foreign;
+    bool lossy;
     uint64_t start; /* first time; near a wrap to test it */
     uint64_t seed;
     const char *events;  /* further lines of the event table, or NULL */

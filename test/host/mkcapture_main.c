@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkcapture FILE CPUS EVENTS SEED [swapped|foreign]: writes a fabricated capture, the same bytes
- * for the same arguments.
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|lossy]: writes a fabricated capture, the same
+ * bytes for the same arguments.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +15,18 @@ int main(int argc, char **argv)
     struct mk *mk;
 
     if (argc < 5 || argc > 6) {
-        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign]\n", stderr);
+        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign|lossy]\n", stderr);
         return 2;
     }
     options.ncpu = (unsigned)atoi(argv[2]);
     options.seed = strtoull(argv[4], NULL, 0);
     options.swapped = argc == 6 && strcmp(argv[5], "swapped") == 0;
+    options.lossy = argc == 6 && strcmp(argv[5], "lossy") == 0;
     options.foreign = argc == 6 && strcmp(argv[5], "foreign") == 0;
     if (options.ncpu == 0 || options.ncpu > MK_CPUS) {
         return 2;
     }
+    options.high_water = options.lossy ? 100 : 0;
     mk = mk_new(&options);
     mk_workload(mk, (unsigned)strtoul(argv[3], NULL, 0));
     if (mk_save(mk, argv[1]) != 0) {

@@ -85,6 +85,19 @@ static void other(struct mk *mk, unsigned cpu)
     }
 }
 
+/* A buffer is overwritten, or some events find no room. */
+static void lose(struct mk *mk, unsigned cpu)
+{
+    if (mk_random(mk) % 3 == 0) {
+        mk_flush(mk, cpu);
+        mk_dropped(mk, cpu, 2, mk_random(mk) % 2 == 0 ? PR_TH : TRACE_CLASS_USER, 3);
+        return;
+    }
+    mk_lose_buffer(mk, cpu);
+    mk_dropped(mk, cpu, 1, TRACE_CLASS_KER_CALL, 70);
+    mk_dropped(mk, cpu, 1, PR_TH, 30);
+}
+
 void mk_workload(struct mk *mk, unsigned events)
 {
     for (unsigned cpu = 0; cpu < mk->ncpu; cpu++) {
@@ -92,6 +105,10 @@ void mk_workload(struct mk *mk, unsigned events)
     }
     for (unsigned n = 0; n < events; n += 10) {
         unsigned cpu = mk_random(mk) % mk->ncpu;
+
+        if (mk->lossy && mk_random(mk) % 20 == 0) {
+            lose(mk, cpu);
+        }
 
         switch (mk_random(mk) % 4) {
         case 0:
