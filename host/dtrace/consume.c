@@ -53,6 +53,40 @@ static void print_now(struct consumer *c, unsigned cpu, const uint8_t *record,
     }
 }
 
+/* Pending records are a binary heap, the oldest on top: a pass costs what it brings and what it
+ * prints, however many wait. */
+static bool is_older(const struct pending *a, const struct pending *b)
+{
+    return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+/* There is room. */
+static void push(struct consumer *c, struct pending p)
+{
+    size_t at = c->npending++;
+
+    for (; at > 0 && is_older(&p, &c->pending[(at - 1) / 2]); at = (at - 1) / 2) {
+        c->pending[at] = c->pending[(at - 1) / 2];
+    }
+    c->pending[at] = p;
+}
+
+static struct pending pop(struct consumer *c)
+{
+    struct pending top = c->pending[0], last = c->pending[--c->npending];
+    size_t at = 0, child;
+
+    for (; (child = 2 * at + 1) < c->npending; at = child) {
+        child += child + 1 < c->npending && is_older(&c->pending[child + 1], &c->pending[child]);
+        if (!is_older(&c->pending[child], &last)) {
+            break;
+        }
+        c->pending[at] = c->pending[child];
+    }
+    c->pending[at] = last;
+    return top;
+}
+
 static void keep(struct consumer *c, unsigned cpu, const uint8_t *record,
                  const struct epid_info *info, const struct epid_info *next)
 {
@@ -76,23 +110,13 @@ static void keep(struct consumer *c, unsigned cpu, const uint8_t *record,
     }
     memcpy(copy, record, info->desc.size);
     memcpy(&head, record, sizeof(head));
-    c->pending[c->npending++] = (struct pending){
-        .time = (uint64_t)head.time_high << 32 | head.time_low,
-        .order = c->order++,
-        .cpu = cpu,
-        .data = copy,
-        .size = info->desc.size,
-    };
-}
-
-static int compare_pending(const void *p, const void *q)
-{
-    const struct pending *a = p, *b = q;
-
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    return a->order < b->order ? -1 : a->order > b->order;
+    push(c, (struct pending){
+                .time = (uint64_t)head.time_high << 32 | head.time_low,
+                .order = c->order++,
+                .cpu = cpu,
+                .data = copy,
+                .size = info->desc.size,
+            });
 }
 
 /* Known since it was kept. */
@@ -105,28 +129,18 @@ static const struct epid_info *info_of(struct consumer *c, const struct pending 
 }
 
 /* The next record, if the same CPU made it. */
-static const struct epid_info *next_on_cpu(struct consumer *c, size_t n, unsigned cpu)
+static const struct epid_info *next_on_cpu(struct consumer *c, unsigned cpu)
 {
-    return n < c->npending && c->pending[n].cpu == cpu ? info_of(c, &c->pending[n]) : NULL;
+    return c->npending && c->pending[0].cpu == cpu ? info_of(c, &c->pending[0]) : NULL;
 }
 
 /* Prints what is not newer than `until`. */
 static void release(struct consumer *c, uint64_t until)
 {
-    size_t n = 0;
-
-    if (c->npending == 0) {
-        return;
-    }
-    qsort(c->pending, c->npending, sizeof(*c->pending), compare_pending);
-    while (n < c->npending && c->pending[n].time <= until) {
-        struct pending *p = &c->pending[n++];
-        print_now(c, p->cpu, p->data, info_of(c, p), next_on_cpu(c, n, p->cpu));
-        free(p->data);
-    }
-    c->npending -= n;
-    if (c->npending) {
-        memmove(c->pending, c->pending + n, c->npending * sizeof(*c->pending));
+    while (c->npending && c->pending[0].time <= until) {
+        struct pending p = pop(c);
+        print_now(c, p.cpu, p.data, info_of(c, &p), next_on_cpu(c, p.cpu));
+        free(p.data);
     }
 }
 

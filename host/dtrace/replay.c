@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Collecting D's events of a capture, by consumer: see replay.h. The file may say anything: an
- * event that can't be is counted and left out; all memory is bounded by the file's size.
+ * Collecting D's events of a capture, by consumer: see replay.h. The file may say anything, in any
+ * order: an event that can't be is counted and left out; memory is bounded by the file's size, and
+ * time by that of sorting its events. Tested by test/d_replay/many_test.c.
  */
 #include "host/dtrace/replay.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PASSES_MAX = 1 << 20, CONSUMERS_MAX = 256 };
+enum { CONSUMERS_MAX = 256 };
 
 struct reading {
     struct replay *first;
@@ -53,32 +54,29 @@ static struct replay *consumer(struct reading *in, uint32_t handle)
     return *link;
 }
 
-/* Passes come nearly in order. */
-static struct replay_pass *pass_of(struct reading *in, struct replay *r, uint32_t number)
+static struct replay_pass *add_pass(struct reading *in, struct replay *r, uint32_t number)
 {
-    size_t at = r->npasses;
-
-    while (at > 0 && r->passes[at - 1].number > number) {
-        at--;
-    }
-    if (at > 0 && r->passes[at - 1].number == number) {
-        return &r->passes[at - 1];
-    }
-    if (r->npasses == PASSES_MAX) {
-        return NULL;
-    }
-    struct replay_mark *marks = calloc(r->ncpus, sizeof(*marks));
     struct replay_pass *bigger = grown(in, r->passes, r->npasses, sizeof(*bigger));
-    if (!marks || !bigger) {
-        in->no_memory = true;
-        free(marks);
+
+    if (!bigger) {
         return NULL;
     }
     r->passes = bigger;
-    memmove(&r->passes[at + 1], &r->passes[at], (r->npasses - at) * sizeof(*r->passes));
-    r->passes[at] = (struct replay_pass){.number = number, .marks = marks};
-    r->npasses++;
-    return &r->passes[at];
+    bigger[r->npasses] = (struct replay_pass){.number = number, .order = r->npasses};
+    return &bigger[r->npasses++];
+}
+
+static struct replay_mark *add_mark(struct reading *in, struct replay *r, uint32_t pass,
+                                    uint32_t cpu)
+{
+    struct replay_mark *bigger = grown(in, r->marks, r->nmarks, sizeof(*bigger));
+
+    if (!bigger) {
+        return NULL;
+    }
+    r->marks = bigger;
+    bigger[r->nmarks] = (struct replay_mark){.pass = pass, .cpu = cpu, .order = r->nmarks};
+    return &bigger[r->nmarks++];
 }
 
 /* ---- events ------------------------------------------------------------------------------------
@@ -166,31 +164,33 @@ static bool taken(struct reading *in, struct replay *r, const struct kev_event *
 {
     const uint8_t *data;
     uint32_t bytes;
-    struct replay_pass *p =
-        rest(e, 4, sizeof(struct d_snap), &data, &bytes) ? pass_of(in, r, kev_word(e, 1)) : NULL;
 
-    if (p) {
-        struct replay_mark *m = &p->marks[e->cpu];
+    if (!rest(e, 4, sizeof(struct d_snap), &data, &bytes)) {
+        return false;
+    }
+    struct replay_mark *m = add_mark(in, r, kev_word(e, 1), e->cpu);
+    if (m) {
         m->taken = true;
         m->records = kev_word(e, 2);
         memcpy(&m->snap, data, sizeof(m->snap));
     }
-    return p != NULL;
+    return true;
 }
 
 static bool entries(struct reading *in, struct replay *r, const struct kev_event *e)
 {
     uint32_t cpu = kev_word(e, 2);
-    struct replay_pass *p =
-        e->nwords >= 6 && cpu < r->ncpus ? pass_of(in, r, kev_word(e, 1)) : NULL;
 
-    if (p) {
-        struct replay_mark *m = &p->marks[cpu];
+    if (e->nwords < 6 || cpu >= r->ncpus) {
+        return false;
+    }
+    struct replay_mark *m = add_mark(in, r, kev_word(e, 1), cpu);
+    if (m) {
         m->counted = true;
         m->entries = kev_word(e, 3);
         m->entry_drops = kev_word(e, 4) | (uint64_t)kev_word(e, 5) << 32;
     }
-    return p != NULL;
+    return true;
 }
 
 static bool status(struct reading *in, struct replay *r, const struct kev_event *e)
@@ -202,7 +202,7 @@ static bool status(struct reading *in, struct replay *r, const struct kev_event 
         cpus >> 16 >= r->ncpus) {
         return false;
     }
-    struct replay_pass *p = pass_of(in, r, kev_word(e, 1));
+    struct replay_pass *p = add_pass(in, r, kev_word(e, 1));
     if (p) {
         p->flags = kev_word(e, 2);
         p->told = true;
@@ -210,22 +210,17 @@ static bool status(struct reading *in, struct replay *r, const struct kev_event 
         r->begin_cpu = cpus & 0xffff;
         r->end_cpu = cpus >> 16;
     }
-    return p != NULL;
+    return true;
 }
 
 static bool process(struct reading *in, struct replay *r, const struct kev_event *e)
 {
-    struct replay_process to = {.pid = kev_word(e, 1)}, *bigger;
+    struct replay_process to = {.pid = kev_word(e, 1), .order = r->nprocesses}, *bigger;
     const uint8_t *data;
     uint32_t bytes;
 
     if (!rest(e, 4, sizeof(to.process), &data, &bytes)) {
         return false;
-    }
-    for (size_t i = 0; i < r->nprocesses; i++) {
-        if (r->processes[i].pid == to.pid) {
-            return true; /* the same each time */
-        }
     }
     bigger = grown(in, r->processes, r->nprocesses, sizeof(*bigger));
     if (bigger) {
@@ -254,27 +249,166 @@ static void take(struct reading *in, const struct kev_event *e)
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
-static int compare(const void *p, const void *q)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
-    const struct replay_record *a = p, *b = q;
-
-    if (a->pass != b->pass) {
-        return a->pass < b->pass ? -1 : 1;
-    }
-    if (a->cpu != b->cpu) {
-        return a->cpu < b->cpu ? -1 : 1;
-    }
-    return a->number < b->number ? -1 : a->number > b->number;
+    return a < b ? -1 : a > b;
 }
 
-static void sort(struct replay *r)
+static int compare_records(const void *p, const void *q)
 {
-    if (r->nrecords) {
-        qsort(r->records, r->nrecords, sizeof(*r->records), compare);
+    const struct replay_record *a = p, *b = q;
+    int by_pass = compare_numbers(a->pass, b->pass), by_cpu = compare_numbers(a->cpu, b->cpu);
+
+    return by_pass ? by_pass : by_cpu ? by_cpu : compare_numbers(a->number, b->number);
+}
+
+static int compare_marks(const void *p, const void *q)
+{
+    const struct replay_mark *a = p, *b = q;
+    int by_pass = compare_numbers(a->pass, b->pass), by_cpu = compare_numbers(a->cpu, b->cpu);
+
+    return by_pass ? by_pass : by_cpu ? by_cpu : compare_numbers(a->order, b->order);
+}
+
+static int compare_passes(const void *p, const void *q)
+{
+    const struct replay_pass *a = p, *b = q;
+    int by_number = compare_numbers(a->number, b->number);
+
+    return by_number ? by_number : compare_numbers(a->order, b->order);
+}
+
+static int compare_processes(const void *p, const void *q)
+{
+    const struct replay_process *a = p, *b = q;
+    int by_pid = compare_numbers(a->pid, b->pid);
+
+    return by_pid ? by_pid : compare_numbers(a->order, b->order);
+}
+
+static void sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    if (n) {
+        qsort(array, n, size, compare);
     }
-    if (r->nentries) {
-        qsort(r->entries, r->nentries, sizeof(*r->entries), compare);
+}
+
+/* One mark for each pass and CPU: what came later counts. */
+static void join_marks(struct replay *r)
+{
+    size_t n = 0;
+
+    sort(r->marks, r->nmarks, sizeof(*r->marks), compare_marks);
+    for (size_t i = 0; i < r->nmarks; i++) {
+        struct replay_mark *last = n ? &r->marks[n - 1] : NULL, m = r->marks[i];
+        if (!last || last->pass != m.pass || last->cpu != m.cpu) {
+            r->marks[n++] = m;
+        } else if (m.taken) {
+            last->taken = true;
+            last->records = m.records;
+            last->snap = m.snap;
+        } else {
+            last->counted = true;
+            last->entries = m.entries;
+            last->entry_drops = m.entry_drops;
+        }
     }
+    r->nmarks = n;
+}
+
+/* Several statuses of one pass: the last one counts. */
+static void join_statuses(struct replay *r)
+{
+    size_t n = 0;
+
+    sort(r->passes, r->npasses, sizeof(*r->passes), compare_passes);
+    for (size_t i = 0; i < r->npasses; i++) {
+        bool again = n && r->passes[n - 1].number == r->passes[i].number;
+        if (!again) {
+            r->passes[n++] = r->passes[i];
+        } else if (r->passes[i].told) {
+            r->passes[n - 1] = r->passes[i];
+        }
+    }
+    r->npasses = n;
+}
+
+/* One pass for each number that a status or a mark has, with its marks. */
+static bool join_passes(struct reading *in, struct replay *r)
+{
+    size_t mark = 0, told = 0;
+
+    for (size_t i = 0; i < r->nmarks; i++) {
+        if ((i == 0 || r->marks[i - 1].pass != r->marks[i].pass) &&
+            !add_pass(in, r, r->marks[i].pass)) {
+            return false;
+        }
+    }
+    join_statuses(r);
+    for (size_t i = 0; i < r->npasses; i++) {
+        struct replay_pass *p = &r->passes[i];
+        p->marks = r->marks + mark;
+        while (mark < r->nmarks && r->marks[mark].pass == p->number) {
+            mark++;
+            p->nmarks++;
+        }
+        told = p->told ? i + 1 : told;
+        p->last_told = told;
+    }
+    return true;
+}
+
+/* What is said of a process is the same each time. */
+static void join_processes(struct replay *r)
+{
+    size_t n = 0;
+
+    sort(r->processes, r->nprocesses, sizeof(*r->processes), compare_processes);
+    for (size_t i = 0; i < r->nprocesses; i++) {
+        if (n == 0 || r->processes[n - 1].pid != r->processes[i].pid) {
+            r->processes[n++] = r->processes[i];
+        }
+    }
+    r->nprocesses = n;
+}
+
+static bool sort_all(struct reading *in, struct replay *r)
+{
+    sort(r->records, r->nrecords, sizeof(*r->records), compare_records);
+    sort(r->entries, r->nentries, sizeof(*r->entries), compare_records);
+    join_marks(r);
+    join_processes(r);
+    return join_passes(in, r);
+}
+
+const struct replay_mark *replay_mark(const struct replay_pass *p, uint32_t cpu)
+{
+    size_t low = 0, high = p->nmarks;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (p->marks[mid].cpu < cpu) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < p->nmarks && p->marks[low].cpu == cpu ? &p->marks[low] : NULL;
+}
+
+const struct kymo_d_process *replay_process(const struct replay *r, uint32_t pid)
+{
+    size_t low = 0, high = r->nprocesses;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (r->processes[mid].pid < pid) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < r->nprocesses && r->processes[low].pid == pid ? &r->processes[low].process : NULL;
 }
 
 static bool read_events(struct reading *in, struct kev *kev)
@@ -358,8 +492,13 @@ struct replay *replay_read(const char *path)
         replay_free(in.first);
         return NULL;
     }
-    for (struct replay *r = in.first; r; r = r->next) {
-        sort(r);
+    for (struct replay *r = in.first; r && ok; r = r->next) {
+        ok = sort_all(&in, r);
+    }
+    if (!ok) {
+        fputs("dtrace: Not enough space\n", stderr);
+        replay_free(in.first);
+        return NULL;
     }
     return in.first;
 }
@@ -374,9 +513,7 @@ void replay_free(struct replay *r)
         for (size_t i = 0; i < r->nentries; i++) {
             free((void *)r->entries[i].data);
         }
-        for (size_t i = 0; i < r->npasses; i++) {
-            free(r->passes[i].marks);
-        }
+        free(r->marks);
         free(r->records);
         free(r->entries);
         free(r->passes);
@@ -414,7 +551,8 @@ void replay_report(const struct replay *r)
         return;
     }
     for (unsigned cpu = 0; cpu < r->ncpus; cpu++) {
-        if (!r->passes[r->npasses - 1].marks[cpu].taken) {
+        const struct replay_mark *m = replay_mark(&r->passes[r->npasses - 1], cpu);
+        if (!m || !m->taken) {
             fprintf(stderr, "dtrace: the capture does not say where the records of CPU %u end\n",
                     cpu);
         }

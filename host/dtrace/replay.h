@@ -3,8 +3,8 @@
  * D's records in a capture (-x log=1 put them there), read back: what each pass of a live consumer
  * would have taken from each CPU. The program is compiled anew from the notes and runs into a
  * target (replay_wire.c) that answers from the capture, so the live consumer's own code prints it,
- * and nothing that the file says is believed more than a target's answer. Tested by
- * test/boot/dlog.py.
+ * and nothing that the file says is believed more than a target's answer. Tested by test/d_replay
+ * and test/boot/dlog.py.
  */
 #ifndef HOST_DTRACE_REPLAY_H
 #define HOST_DTRACE_REPLAY_H
@@ -24,6 +24,8 @@ struct replay_record { /* also an aggregation's entry */
 };
 
 struct replay_mark { /* what one pass took from one CPU */
+    uint32_t pass, cpu;
+    size_t order; /* in the file */
     bool taken, counted;
     uint32_t records; /* made so far */
     uint32_t entries; /* of the snapshot */
@@ -33,13 +35,17 @@ struct replay_mark { /* what one pass took from one CPU */
 
 struct replay_pass {
     uint32_t number, flags;
-    bool told; /* it has its status */
+    size_t order;     /* in the file */
+    bool told;        /* it has its status */
+    size_t last_told; /* the newest pass up to this one that has one, plus 1; 0: none */
     struct d_status status;
-    struct replay_mark *marks; /* by CPU */
+    const struct replay_mark *marks; /* by CPU */
+    size_t nmarks;
 };
 
 struct replay_process {
     uint32_t pid;
+    size_t order; /* in the file */
     struct kymo_d_process process;
 };
 
@@ -54,7 +60,9 @@ struct replay { /* one consumer */
     size_t nrecords, nentries;
     struct replay_pass *passes; /* by number */
     size_t npasses;
-    struct replay_process *processes;
+    struct replay_mark *marks; /* by pass, then by CPU */
+    size_t nmarks;
+    struct replay_process *processes; /* by pid */
     size_t nprocesses;
     uint64_t damaged; /* events that can't be */
     unsigned ncpus;
@@ -70,6 +78,10 @@ struct replay { /* one consumer */
  */
 struct replay *replay_read(const char *path);
 void replay_free(struct replay *);
+/* What the pass took from the CPU; NULL: the capture doesn't say. */
+const struct replay_mark *replay_mark(const struct replay_pass *, uint32_t cpu);
+/* What is known of the process; NULL: nothing. */
+const struct kymo_d_process *replay_process(const struct replay *, uint32_t pid);
 /* What the program was compiled from; NULL: the notes are not all there, or make no sense. */
 const void *replay_saved(const struct replay *, size_t *bytes);
 /* Answers as the target did. The replay must live longer. */
@@ -88,6 +100,8 @@ struct replay_probes { /* struct kymo_d_probe and its strings, each in full */
 };
 /* Those of one answer to KYMO_D_PROBES, which must stay. False: no memory. */
 bool replay_probes_add(struct replay_probes *, const uint8_t *answer, size_t bytes);
+/* When all were added. */
+void replay_probes_sort(struct replay_probes *);
 /* What the target would answer to KYMO_D_PROBES with this description: its bytes, at most `room`;
  * 0: none. *after becomes the last one's id. */
 size_t replay_probes(const struct replay_probes *, const void *in, size_t in_bytes, uint32_t *after,

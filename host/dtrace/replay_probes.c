@@ -71,39 +71,55 @@ static uint32_t id_of(const uint8_t *probe)
     return head.id;
 }
 
-/* The one with the lowest id above `after`; NULL: none. */
-static const uint8_t *lowest(const struct replay_probes *p, uint32_t after,
-                             const char *const names[4])
+static int compare_ids(const void *p, const void *q)
 {
-    const uint8_t *found = NULL;
+    uint32_t a = id_of(*(const uint8_t *const *)p), b = id_of(*(const uint8_t *const *)q);
 
-    for (size_t i = 0; i < p->n; i++) {
-        const uint8_t *probe = p->probe[i];
-        if (id_of(probe) > after && (!found || id_of(probe) < id_of(found)) &&
-            matches(probe, names)) {
-            found = probe;
+    return a < b ? -1 : a > b;
+}
+
+void replay_probes_sort(struct replay_probes *p)
+{
+    if (p->n) {
+        qsort(p->probe, p->n, sizeof(*p->probe), compare_ids);
+    }
+}
+
+/* The first one with an id above `after`. */
+static size_t first_above(const struct replay_probes *p, uint32_t after)
+{
+    size_t low = 0, high = p->n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (id_of(p->probe[mid]) <= after) {
+            low = mid + 1;
+        } else {
+            high = mid;
         }
     }
-    return found;
+    return low;
 }
 
 size_t replay_probes(const struct replay_probes *p, const void *in, size_t in_bytes,
                      uint32_t *after, uint8_t *out, size_t room)
 {
     const char *names[4];
-    const uint8_t *probe;
     size_t at = 0;
 
     if (!take_names(in, in_bytes, names)) {
         return 0;
     }
-    while ((probe = lowest(p, *after, names)) != NULL) {
+    for (size_t i = first_above(p, *after); i < p->n; i++) {
         struct kymo_d_probe head;
-        memcpy(&head, probe, sizeof(head));
+        memcpy(&head, p->probe[i], sizeof(head));
+        if (head.id <= *after || !matches(p->probe[i], names)) {
+            continue; /* said twice, or another one */
+        }
         if (head.size > room - at) {
             break;
         }
-        memcpy(out + at, probe, head.size);
+        memcpy(out + at, p->probe[i], head.size);
         at += head.size;
         *after = head.id;
     }

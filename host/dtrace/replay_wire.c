@@ -21,14 +21,20 @@ struct answer { /* of the transcript */
     const uint8_t *in, *out;
 };
 
+struct size { /* of an EPID's records */
+    uint32_t epid, bytes;
+};
+
 struct replay_wire_state {
     struct wire base;
     struct replay *r;
     struct answer *answers;
     size_t nanswers;
     struct replay_probes probes; /* of answers without a description */
-    struct kymo_d_call call;     /* the answer that waits */
-    uint8_t *out;                /* its bytes */
+    struct size *sizes;          /* by EPID */
+    size_t nsizes;
+    struct kymo_d_call call; /* the answer that waits */
+    uint8_t *out;            /* its bytes */
     size_t out_room;
     bool waits;
 };
@@ -90,6 +96,7 @@ static bool find_probes(struct replay_wire_state *w)
             ok = replay_probes_add(&w->probes, a->out, a->answered.out_bytes);
         }
     }
+    replay_probes_sort(&w->probes);
     return ok;
 }
 
@@ -111,21 +118,43 @@ static const struct answer *find(const struct replay_wire_state *w, const struct
     return NULL;
 }
 
+static int compare_sizes(const void *p, const void *q)
+{
+    const struct size *a = p, *b = q;
+
+    return a->epid < b->epid ? -1 : a->epid > b->epid;
+}
+
+/* Each EPID's, once: records are many. False: no memory. */
+static bool find_sizes(struct replay_wire_state *w)
+{
+    w->sizes = calloc(w->nanswers + 1, sizeof(*w->sizes));
+    for (size_t i = 0; w->sizes && i < w->nanswers; i++) {
+        const struct answer *a = &w->answers[i];
+        struct d_epid_desc desc;
+
+        if (a->asked.command == KYMO_D_EPID && a->asked.in_bytes == 0 && !a->answered.result &&
+            a->answered.out_bytes >= sizeof(desc)) {
+            memcpy(&desc, a->out, sizeof(desc));
+            w->sizes[w->nsizes++] = (struct size){a->asked.id, desc.size};
+        }
+    }
+    if (w->nsizes) {
+        qsort(w->sizes, w->nsizes, sizeof(*w->sizes), compare_sizes);
+    }
+    return w->sizes != NULL;
+}
+
 /* 0: there is none such. */
 static uint32_t record_size(const struct replay_wire_state *w, const struct replay_record *record)
 {
-    struct kymo_d_call call = {.command = KYMO_D_EPID};
-    struct d_epid_desc desc;
+    struct size key;
 
-    memcpy(&call.id, record->data, sizeof(call.id));
-    const struct answer *a = find(w, &call, (const uint8_t *)"");
-    if (!a || a->answered.result || a->answered.out_bytes < sizeof(desc)) {
-        return 0;
-    }
-    memcpy(&desc, a->out, sizeof(desc));
-    return desc.size >= sizeof(struct d_record) && desc.size <= record->bytes &&
-                   record->bytes - desc.size <= PADDING_MAX
-               ? desc.size
+    memcpy(&key.epid, record->data, sizeof(key.epid));
+    const struct size *s = bsearch(&key, w->sizes, w->nsizes, sizeof(key), compare_sizes);
+    return s && s->bytes >= sizeof(struct d_record) && s->bytes <= record->bytes &&
+                   record->bytes - s->bytes <= PADDING_MAX
+               ? s->bytes
                : 0;
 }
 
@@ -201,24 +230,21 @@ static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32
     return ok;
 }
 
+static const struct replay_pass no_pass;
+
 static const struct replay_pass *now(const struct replay *r)
 {
-    static const struct replay_pass none;
-
-    return r->pass < r->npasses ? &r->passes[r->pass] : &none;
+    return r->pass < r->npasses ? &r->passes[r->pass] : &no_pass;
 }
 
 /* The last that was told, at this pass. */
 static const struct d_status *status(const struct replay *r)
 {
     static const struct d_status none;
+    size_t pass = r->pass < r->npasses ? r->pass + 1 : r->npasses;
+    size_t told = pass ? r->passes[pass - 1].last_told : 0;
 
-    for (size_t i = r->pass < r->npasses ? r->pass + 1 : r->npasses; i > 0; i--) {
-        if (r->passes[i - 1].told) {
-            return &r->passes[i - 1].status;
-        }
-    }
-    return &none;
+    return told ? &r->passes[told - 1].status : &none;
 }
 
 /* The first record of this CPU with a number of at least this. */
@@ -244,7 +270,7 @@ static uint32_t until(const struct replay *r, uint32_t cpu)
     size_t end = first_from(r, cpu + 1, 0);
     bool some = end > 0 && r->records[end - 1].cpu == cpu;
     uint32_t all = some ? r->records[end - 1].number + 1 : 0;
-    const struct replay_mark *m = r->pass < r->npasses ? &r->passes[r->pass].marks[cpu] : NULL;
+    const struct replay_mark *m = replay_mark(now(r), cpu);
     bool last = r->pass + 1 >= r->npasses;
 
     if (last) {
@@ -261,9 +287,9 @@ bool replay_overfull(const struct replay *r)
         for (size_t i = first_from(r, cpu, r->printed[cpu]);
              i < r->nrecords && r->records[i].cpu == cpu && r->records[i].number < end; i++) {
             bytes += r->records[i].bytes + 8;
-        }
-        if (bytes > REMOTE_BUFFER_MAX - 64) {
-            return true;
+            if (bytes > REMOTE_BUFFER_MAX - 64) {
+                return true;
+            }
         }
     }
     return false;
@@ -289,7 +315,7 @@ static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
 {
     struct replay *r = w->r;
     uint32_t cpu = w->call.cpu, end = until(r, cpu), lost = 0, next = r->printed[cpu];
-    const struct replay_mark *m = r->pass < r->npasses ? &r->passes[r->pass].marks[cpu] : NULL;
+    const struct replay_mark *m = replay_mark(now(r), cpu);
     struct d_snap snap = m && m->taken && !r->part ? m->snap : (struct d_snap){.taken = 1};
     size_t at = sizeof(snap);
 
@@ -322,23 +348,41 @@ static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
     return true;
 }
 
+/* The first entry of this CPU's snapshot. */
+static size_t first_entry(const struct replay *r, uint32_t pass, uint32_t cpu)
+{
+    size_t low = 0, high = r->nentries;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const struct replay_record *e = &r->entries[mid];
+        if (e->pass < pass || (e->pass == pass && e->cpu < cpu)) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
 static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
 {
     const struct replay *r = w->r;
     const struct replay_pass *p = now(r);
-    const struct replay_mark *m = p->marks && !r->part ? &p->marks[w->call.cpu] : NULL;
-    struct d_snap snap = {.drops = m ? m->entry_drops : 0};
+    const struct replay_mark *m = replay_mark(p, w->call.cpu);
+    bool any = p != &no_pass && !r->part;
+    struct d_snap snap = {.drops = any && m ? m->entry_drops : 0};
     uint32_t found = 0;
     size_t at = sizeof(snap);
 
     if (!make_room(w, room)) {
         return false;
     }
-    for (size_t i = 0; m && i < r->nentries; i++) {
+    for (size_t i = first_entry(r, p->number, w->call.cpu); any && i < r->nentries; i++) {
         const struct replay_record *e = &r->entries[i];
         struct d_agg_entry head;
         if (e->pass != p->number || e->cpu != w->call.cpu) {
-            continue;
+            break;
         }
         memcpy(&head, e->data, sizeof(head));
         if (head.size >= sizeof(head) && head.size % 8 == 0 && head.size <= e->bytes &&
@@ -348,7 +392,7 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
             found++;
         }
     }
-    if (m && m->counted && found < m->entries) {
+    if (any && m && m->counted && found < m->entries) {
         snap.drops += m->entries - found;
     }
     snap.size = at - sizeof(snap);
@@ -359,10 +403,10 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
 
 static bool answer_process(struct replay_wire_state *w)
 {
-    for (size_t i = 0; i < w->r->nprocesses; i++) {
-        if (w->r->processes[i].pid == w->call.id) {
-            return put(w, &w->r->processes[i].process, sizeof(w->r->processes[i].process));
-        }
+    const struct kymo_d_process *process = replay_process(w->r, w->call.id);
+
+    if (process) {
+        return put(w, process, sizeof(*process));
     }
     w->call.result = -THEIR_ESRCH;
     return true;
@@ -443,6 +487,7 @@ static const char *replay_reason(struct wire *wire)
 static void replay_close(struct wire *wire)
 {
     free(of(wire)->answers);
+    free(of(wire)->sizes);
     free(of(wire)->probes.probe);
     free(of(wire)->out);
     free(wire);
@@ -459,7 +504,8 @@ static void set_beginning(struct replay *r)
         if (first < r->nrecords && r->records[first].cpu == cpu) {
             r->printed[cpu] = r->records[first].number;
         } else if (r->npasses) {
-            r->printed[cpu] = r->passes[0].marks[cpu].records;
+            const struct replay_mark *m = replay_mark(&r->passes[0], cpu);
+            r->printed[cpu] = m ? m->records : 0;
         }
         if (r->printed[cpu]) {
             fprintf(stderr, "dtrace: the capture begins behind %u record%s of CPU %u\n",
@@ -483,7 +529,8 @@ struct wire *replay_wire(struct replay *r, const char **why)
     w->base.ops = &replay_ops;
     w->r = r;
     set_beginning(r);
-    if (!read_transcript(w, notes + saved, r->notes + r->total) || !find_probes(w)) {
+    if (!read_transcript(w, notes + saved, r->notes + r->total) || !find_probes(w) ||
+        !find_sizes(w)) {
         *why = "the capture's notes make no sense";
         replay_close(&w->base);
         return NULL;

@@ -22,6 +22,7 @@
 struct mk *logged_capture;
 void (*logged_change)(struct logged_strings *);
 uint32_t logged_handle = LOGGED_HANDLE;
+struct logged_bytes logged_newest_record, logged_newest_entry;
 
 enum { CPUS = 4, ROOM = 1 << 20 };
 
@@ -33,8 +34,16 @@ void logged_event(unsigned cpu, unsigned event, const uint32_t *words, unsigned 
 {
     uint32_t all[300] = {0};
 
+    struct logged_bytes *newest = event == D_LOG_RECORD  ? &logged_newest_record
+                                  : event == D_LOG_ENTRY ? &logged_newest_entry
+                                                         : NULL;
+
     memcpy(all, words, nwords * sizeof(*words));
     memcpy(all + nwords, bytes, n);
+    if (newest && bytes != newest->bytes && n <= sizeof(newest->bytes)) {
+        memcpy(newest->bytes, bytes, n);
+        newest->n = n;
+    }
     mk_event(logged_capture, cpu, 10, TRACE_CLASS_D, event, all, nwords + (unsigned)(n + 3) / 4);
 }
 

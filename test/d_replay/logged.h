@@ -39,6 +39,13 @@ int logged_record(const char *first, ...);
 /* The capture as a file; it is freed. */
 void logged_save(const char *path);
 
+/* The newest record and aggregation entry that were logged, to log more of their kind. */
+struct logged_bytes {
+    uint8_t bytes[512];
+    size_t n;
+};
+extern struct logged_bytes logged_newest_record, logged_newest_entry;
+
 /* One of D's events (trace/d/log_event.h) into the capture. */
 void logged_event(unsigned cpu, unsigned event, const uint32_t *words, unsigned nwords,
                   const void *bytes, size_t n);

@@ -3,7 +3,7 @@
 # the command with all its parts but for target_open(), which records (logged.c).
 
 D_REPLAY_TESTS := $(B)/unit/d_replay_attack
-UNIT_TESTS += $(D_REPLAY_TESTS)
+UNIT_TESTS += $(D_REPLAY_TESTS) $(B)/unit/d_replay_many
 D_REPLAY_OBJS := $(B)/unit/d_replay/logged.o $(B)/unit/d_replay/guard.o \
 	$(B)/unit/host.o/test/host/mkcapture.o $(B)/unit/host.o/test/host/mkworkload.o
 D_REPLAY_LIB := $(filter-out %/host/main.o %/host/target/target.o,$(HOST_ASAN_OBJS))
@@ -15,4 +15,18 @@ $(B)/unit/d_replay/%.o: test/d_replay/%.c
 $(D_REPLAY_TESTS): $(B)/unit/d_replay_%: $(B)/unit/d_replay/%_test.o $(D_REPLAY_OBJS) $(D_REPLAY_LIB)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf
 
--include $(wildcard $(B)/unit/d_replay/*.d)
+# Without sanitizers: the basic blocks that host/dtrace executes are counted.
+D_REPLAY_COUNTED := $(patsubst %.c,$(B)/unit/d_replay_counted/%.o,$(sort $(wildcard host/dtrace/*.c)))
+D_REPLAY_PLAIN := $(patsubst %.c,$(B)/unit/d_replay_counted/%.o,test/d_replay/many_test.c \
+	test/d_replay/logged.c test/host/mkcapture.c test/host/mkworkload.c)
+D_REPLAY_REST := $(filter-out %/host/main.o %/host/target/target.o $(B)/host/host/dtrace/%,$(HOST_OBJS))
+
+$(D_REPLAY_COUNTED): HOST_CMD_CFLAGS += -fsanitize-coverage=trace-pc
+$(D_REPLAY_COUNTED) $(D_REPLAY_PLAIN): $(B)/unit/d_replay_counted/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 -MMD -MP -c -o $@ $<
+
+$(B)/unit/d_replay_many: $(D_REPLAY_PLAIN) $(D_REPLAY_COUNTED) $(D_REPLAY_REST)
+	$(Q)$(HOST_CC) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf
+
+-include $(D_REPLAY_COUNTED:.o=.d) $(D_REPLAY_PLAIN:.o=.d) $(wildcard $(B)/unit/d_replay/*.d)
