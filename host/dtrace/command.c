@@ -4,14 +4,14 @@
  * 2 for usage. Tested by test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
+#include "host/kymo.h"
+#include "host/remote/target.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/kymo.h"
-
-enum { OPT_JSON = 256, OPT_HELP, OPT_ELF, OPT_COMPILE };
+enum { OPT_JSON = 256, OPT_HELP, OPT_ELF, OPT_COMPILE, OPT_TIMEOUT };
 
 static const char short_options[] = "+3:6:aAb:Bc:CD:eF"
                                     "f:GhHi:I:lL:m:n:o:p:P:qr:s:St:U:vVwx:X:Z";
@@ -20,7 +20,7 @@ const char command_help[] =
     "Usage: kymo dtrace [-aCeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
     "           [-L path] [-o output] [-p pid] [-r capture] [-s script]\n"
     "           [-t target] [-U name] [-x opt[=val]] [-X a|c|s|t] [--json] [--elf path]\n"
-    "           [--compile file]\n"
+    "           [--compile file] [--timeout seconds]\n"
     "           [-P provider[[predicate]action]] [-m [provider:]module[[predicate]action]]\n"
     "           [-f [[provider:]module:]func[[predicate]action]]\n"
     "           [-n [[[provider:]module:]func:]name[[predicate]action]]\n"
@@ -43,6 +43,7 @@ const char command_help[] =
     "  --json  one JSON object a record            -Z  allow descriptions that match nothing\n"
     "  --elf   an ELF of what the target runs, or a folder of them\n"
     "  --compile  write the compiled program to a file, for BOOT_D\n"
+    "  --timeout  how long to wait for a target that does not answer (120 seconds)\n"
     "  -r      print what programs have put into a capture, with -x log=1\n"
     "\n"
     "Targets: boot (the default: virt-a64, booted for it), self (this process), unix:PATH,\n"
@@ -163,6 +164,20 @@ static bool take_pid(struct command *c, const char *text)
     return true;
 }
 
+/* --timeout: how long a target may leave a request unanswered. */
+static bool take_timeout(const char *text)
+{
+    char *end;
+    long seconds = strtol(text, &end, 10);
+
+    if (*end || end == text || seconds < 1 || seconds > 86400) {
+        fprintf(stderr, "dtrace: --timeout takes 1 to 86400 seconds, not %s\n", text);
+        return false;
+    }
+    remote_patience((unsigned)seconds);
+    return true;
+}
+
 /* -P -m -f -n -i: a program's text, of which the letter says what a bare word means. */
 static bool take_program(struct command *c, int option, const char *text)
 {
@@ -261,6 +276,8 @@ static int take_option(struct command *c, int option, char *value)
     case OPT_ELF:
         command_add_elf(c, value);
         return 0;
+    case OPT_TIMEOUT:
+        return take_timeout(value) ? 0 : 2;
     case OPT_HELP:
         command_usage(stdout);
         exit(kymo_stdout_end(KYMO_OK));
@@ -280,6 +297,7 @@ int command_parse(struct command *c, int argc, char **argv)
                                           {"help", no_argument, NULL, OPT_HELP},
                                           {"elf", required_argument, NULL, OPT_ELF},
                                           {"compile", required_argument, NULL, OPT_COMPILE},
+                                          {"timeout", required_argument, NULL, OPT_TIMEOUT},
                                           {NULL, 0, NULL, 0}};
     int option, status;
 

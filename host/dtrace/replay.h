@@ -78,10 +78,6 @@ struct replay { /* one consumer */
  */
 struct replay *replay_read(const char *path);
 void replay_free(struct replay *);
-/* What the pass took from the CPU; NULL: the capture doesn't say. */
-const struct replay_mark *replay_mark(const struct replay_pass *, uint32_t cpu);
-/* What is known of the process; NULL: nothing. */
-const struct kymo_d_process *replay_process(const struct replay *, uint32_t pid);
 /* What the program was compiled from; NULL: the notes are not all there, or make no sense. */
 const void *replay_saved(const struct replay *, size_t *bytes);
 /* Answers as the target did. The replay must live longer. */
@@ -90,6 +86,22 @@ struct wire *replay_wire(struct replay *, const char **why);
 bool replay_overfull(const struct replay *);
 /* What was lost and has no place in a live reader's messages, on stderr. */
 void replay_report(const struct replay *);
+
+/* ---- replay_sort.c -----------------------------------------------------------------------------
+ */
+
+/* Sorts all that was collected, and joins what was said of one pass. False: no memory. */
+bool replay_sort(struct replay *);
+/* The newest status at the pass under way. */
+const struct d_status *replay_status(const struct replay *);
+/* The first record of this CPU with a number of at least this: its index. */
+size_t replay_first_record(const struct replay *, uint32_t cpu, uint32_t number);
+/* The first entry of this CPU's snapshot: its index. */
+size_t replay_first_entry(const struct replay *, uint32_t pass, uint32_t cpu);
+/* What the pass took from the CPU; NULL: the capture doesn't say. */
+const struct replay_mark *replay_mark(const struct replay_pass *, uint32_t cpu);
+/* What is known of the process; NULL: nothing. */
+const struct kymo_d_process *replay_process(const struct replay *, uint32_t pid);
 
 /* ---- replay_probes.c ---------------------------------------------------------------------------
  */

@@ -237,37 +237,10 @@ static const struct replay_pass *now(const struct replay *r)
     return r->pass < r->npasses ? &r->passes[r->pass] : &no_pass;
 }
 
-/* The last that was told, at this pass. */
-static const struct d_status *status(const struct replay *r)
-{
-    static const struct d_status none;
-    size_t pass = r->pass < r->npasses ? r->pass + 1 : r->npasses;
-    size_t told = pass ? r->passes[pass - 1].last_told : 0;
-
-    return told ? &r->passes[told - 1].status : &none;
-}
-
-/* The first record of this CPU with a number of at least this. */
-static size_t first_from(const struct replay *r, uint32_t cpu, uint32_t number)
-{
-    size_t low = 0, high = r->nrecords;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct replay_record *m = &r->records[mid];
-        if (m->cpu < cpu || (m->cpu == cpu && m->number < number)) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low;
-}
-
 /* Up to which number the pass under way took; behind the last pass: all there are. */
 static uint32_t until(const struct replay *r, uint32_t cpu)
 {
-    size_t end = first_from(r, cpu + 1, 0);
+    size_t end = replay_first_record(r, cpu + 1, 0);
     bool some = end > 0 && r->records[end - 1].cpu == cpu;
     uint32_t all = some ? r->records[end - 1].number + 1 : 0;
     const struct replay_mark *m = replay_mark(now(r), cpu);
@@ -284,7 +257,7 @@ bool replay_overfull(const struct replay *r)
     for (uint32_t cpu = 0; cpu < r->ncpus; cpu++) {
         uint32_t end = until(r, cpu);
         uint64_t bytes = 0;
-        for (size_t i = first_from(r, cpu, r->printed[cpu]);
+        for (size_t i = replay_first_record(r, cpu, r->printed[cpu]);
              i < r->nrecords && r->records[i].cpu == cpu && r->records[i].number < end; i++) {
             bytes += r->records[i].bytes + 8;
             if (bytes > REMOTE_BUFFER_MAX - 64) {
@@ -322,7 +295,7 @@ static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
     if (!make_room(w, room)) {
         return false;
     }
-    for (size_t i = first_from(r, cpu, next);
+    for (size_t i = replay_first_record(r, cpu, next);
          i < r->nrecords && r->records[i].cpu == cpu && r->records[i].number < end; i++) {
         if (r->records[i].number < next) {
             continue; /* twice the same number */
@@ -348,23 +321,6 @@ static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
     return true;
 }
 
-/* The first entry of this CPU's snapshot. */
-static size_t first_entry(const struct replay *r, uint32_t pass, uint32_t cpu)
-{
-    size_t low = 0, high = r->nentries;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct replay_record *e = &r->entries[mid];
-        if (e->pass < pass || (e->pass == pass && e->cpu < cpu)) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low;
-}
-
 static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
 {
     const struct replay *r = w->r;
@@ -378,7 +334,7 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
     if (!make_room(w, room)) {
         return false;
     }
-    for (size_t i = first_entry(r, p->number, w->call.cpu); any && i < r->nentries; i++) {
+    for (size_t i = replay_first_entry(r, p->number, w->call.cpu); any && i < r->nentries; i++) {
         const struct replay_record *e = &r->entries[i];
         struct d_agg_entry head;
         if (e->pass != p->number || e->cpu != w->call.cpu) {
@@ -429,7 +385,7 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
     case KYMO_D_DESTROY:
         return true;
     case KYMO_D_STATUS:
-        return put(w, status(w->r), sizeof(struct d_status));
+        return put(w, replay_status(w->r), sizeof(struct d_status));
     case KYMO_D_PROCESS:
         return answer_process(w);
     case KYMO_D_BUFFER:
@@ -500,7 +456,7 @@ static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_r
 static void set_beginning(struct replay *r)
 {
     for (uint32_t cpu = 0; r->ring && cpu < r->ncpus; cpu++) {
-        size_t first = first_from(r, cpu, 0);
+        size_t first = replay_first_record(r, cpu, 0);
         if (first < r->nrecords && r->records[first].cpu == cpu) {
             r->printed[cpu] = r->records[first].number;
         } else if (r->npasses) {

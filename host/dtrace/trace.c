@@ -7,6 +7,7 @@
 #include "host/dtrace/consume.h"
 #include "host/dtrace/log.h"
 #include "host/dtrace/replay.h"
+#include "host/remote/target.h"
 #include "trace/d/log_event.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@ static void catch_signals(void)
     /* Restarted: a write of output that waits for its reader would else be lost. */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
+    interrupted = 0;
+    remote_interrupts(&interrupted);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_DFL);

@@ -9,8 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { PATIENCE = 120 }; /* seconds: a link that is alive but doesn't answer */
+static unsigned patience = REMOTE_PATIENCE_S;
+static const volatile sig_atomic_t *interrupts;
+
+void remote_patience(unsigned seconds)
+{
+    patience = seconds;
+}
+
+void remote_interrupts(const volatile sig_atomic_t *counter)
+{
+    interrupts = counter;
+}
 
 /* The target's error as this machine numbers it: it has newlib's numbers. */
 static int error_here(int32_t theirs)
@@ -73,17 +85,63 @@ static bool make_room(struct remote *r, size_t bytes)
     return bigger != NULL;
 }
 
-/* Signals wake it, but a request that went is waited for: its answer would be the next one's. */
-static long receive(struct remote *r)
+static uint64_t now_ms(void)
 {
-    time_t until = time(NULL) + PATIENCE;
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool is_interrupted(uint64_t waited_ms)
+{
+    return interrupts && *interrupts >= (waited_ms < REMOTE_NOTICE_S * 1000 ? 2 : 1);
+}
+
+static void say_waiting(void)
+{
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr,
+                "dtrace: the target has not answered for %d s; waiting for up to %u s "
+                "(--timeout); ^C ends\n",
+                REMOTE_NOTICE_S, patience);
+    }
+}
+
+/* A request that went is waited for: its answer would be the next one's. -EAGAIN, or why not. */
+static long wait_for(struct remote *r)
+{
+    uint64_t began = now_ms(), waited = 0;
+    bool said = false;
     long bytes;
 
-    do {
-        bytes = r->wire->ops->receive(r->wire, r->message, r->room, 1000);
-    } while (bytes == -EAGAIN && time(NULL) < until);
+    for (;;) {
+        bytes = r->wire->ops->receive(r->wire, r->message, r->room, 500);
+        waited = now_ms() - began;
+        if (bytes != -EAGAIN || waited >= patience * 1000ull) {
+            return bytes;
+        }
+        if (is_interrupted(waited)) {
+            return -EINTR;
+        }
+        if (!said && waited >= REMOTE_NOTICE_S * 1000) {
+            said = true;
+            say_waiting();
+        }
+    }
+}
+
+static long receive(struct remote *r)
+{
+    char text[sizeof(r->gone)];
+    long bytes = wait_for(r);
+
+    if (bytes == -EINTR) {
+        return give_up(r, -EPIPE, "interrupted while the target did not answer");
+    }
     if (bytes == -EAGAIN) {
-        return give_up(r, -EPIPE, "the target doesn't answer");
+        snprintf(text, sizeof(text), "the target did not answer for %u s (--timeout)", patience);
+        return give_up(r, -EPIPE, text);
     }
     if (bytes == -EMSGSIZE) {
         return remote_nonsense(r, "more than there was room for");

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <sanitizer/common_interface_defs.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -34,12 +35,16 @@ struct tapped {
     struct wire *inner;
 };
 
-static unsigned answers;  /* of this run */
-static bool missed;       /* an answer, for it had gone away */
-static unsigned last;     /* answers that it gives before it goes away */
-static unsigned one_in;   /* how often one is spoilt */
-static uint32_t focus;    /* only those to this command, and only what they carry; 0: any */
-static uint32_t stranger; /* a probe that every record is said to be of; 0: the truth */
+static unsigned answers; /* of this run */
+static bool missed;      /* an answer, for it had gone away */
+static unsigned last;    /* answers that it gives before it goes away */
+static unsigned one_in;  /* how often one is spoilt */
+static uint32_t focus;   /* only those to this command, and only what they carry; 0: any */
+static uint32_t silent;  /* a command that is never answered; 0: none */
+static unsigned presses; /* of ^C, while it waits for that */
+static uint32_t asked;
+static const char *seconds; /* --timeout; NULL: as it is */
+static uint32_t stranger;   /* a probe that every record is said to be of; 0: the truth */
 
 static uint32_t command_of(const void *message)
 {
@@ -57,6 +62,10 @@ static int tapped_send(struct wire *wire, const void *message, size_t bytes)
         /* That its consumer is gone, a program doesn't hear at its end. */
         missed |= command_of(message) != KYMO_D_DESTROY;
         return -EPIPE;
+    }
+    asked = command_of(message);
+    if (silent && asked == silent) {
+        return 0;
     }
     return inner->ops->send(inner, message, bytes);
 }
@@ -130,6 +139,14 @@ static void name_stranger(uint8_t *message, long bytes)
 static long tapped_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
 {
     struct wire *inner = ((struct tapped *)wire)->inner;
+
+    if (silent && asked == silent) {
+        usleep(1000);
+        if (presses && presses--) {
+            raise(SIGINT);
+        }
+        return -EAGAIN;
+    }
     long bytes = inner->ops->receive(inner, message, room, timeout_ms);
 
     answers++;
@@ -208,6 +225,10 @@ static int run(unsigned program, const char *error_file)
     char *argv[12] = {"dtrace", "-o", "/dev/null"}; /* what follows is written to */
     int argc = 3, error = error_file ? open(error_file, O_RDWR | O_CREAT | O_TRUNC, 0600) : devnull;
 
+    if (seconds) {
+        argv[argc++] = strdup("--timeout");
+        argv[argc++] = strdup(seconds);
+    }
     for (unsigned i = 0; i < 6 && programs[program][i]; i++) {
         argv[argc++] = strdup(programs[program][i]);
     }
@@ -318,13 +339,47 @@ static void test_lost(void **state)
     unlink(file);
 }
 
+/* A link that is alive and a target that never answers: said, within the time that the user gives,
+ * and ended by ^C. */
+static void test_silent(void **state)
+{
+    static const uint32_t commands[] = {KYMO_D_INFO, KYMO_D_CREATE, KYMO_D_BUFFER, KYMO_D_EPID};
+    char file[PATH_MAX];
+
+    (void)state;
+    focus = 0;
+    last = one_in = NEVER;
+    close(temporary_file("hostile", file, sizeof(file)));
+    seconds = "1";
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        silent = commands[i];
+        assert_int_equal(run(0, file), 1);
+        assert_true(says(file, "the target did not answer for 1 s (--timeout)"));
+    }
+    seconds = "86400"; /* a test that waits for that hangs, and fails */
+    silent = KYMO_D_STATUS;
+    for (unsigned n = 1; n <= 2; n++) {
+        presses = n;
+        assert_int_equal(run(0, file), 1);
+        assert_true(says(file, "lost the target: interrupted while the target did not answer"));
+    }
+    silent = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        static const char *const wrong[] = {"0", "x", "-1", "86401"};
+        seconds = wrong[i];
+        assert_int_equal(run(0, file), 2);
+        assert_true(says(file, "--timeout takes 1 to 86400 seconds"));
+    }
+    seconds = NULL;
+    unlink(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_honest),
-        cmocka_unit_test(test_unknown_probes),
-        cmocka_unit_test(test_spoilt),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_honest), cmocka_unit_test(test_unknown_probes),
+        cmocka_unit_test(test_spoilt), cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_silent),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);
