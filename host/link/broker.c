@@ -22,6 +22,7 @@
 #define HELLO_MS 200
 #define MEET_MS 10000 /* to wait for the target's hello */
 #define ALONE_MS 2000 /* to wait for the first session */
+#define DOOR_MS 100   /* to look for a free descriptor again */
 
 static struct broker broker;
 static struct link_channel channels[CHANNELS];
@@ -53,6 +54,24 @@ static int clients(void)
     return count;
 }
 
+/* No descriptor is free for whoever waits at the door. Polled, the door would be ready all the
+ * time; so it is looked at again only when DOOR_MS have passed. */
+static void door_shut(int error)
+{
+    if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
+        broker.door_at = now() + DOOR_MS;
+        broker.door_shut = true;
+    }
+}
+
+static bool door_is_open(void)
+{
+    if (broker.door_shut && (int32_t)(now() - broker.door_at) >= 0) {
+        broker.door_shut = false;
+    }
+    return !broker.door_shut;
+}
+
 static void accept_all(void)
 {
     int fd;
@@ -73,6 +92,7 @@ static void accept_all(void)
                        sizeof(struct link_hello));
         }
     }
+    door_shut(errno);
 }
 
 /* What this end's hello says in the place of a build id: lib/link/hello.h. */
@@ -157,35 +177,48 @@ static bool work(void)
     return flows;
 }
 
+static short client_events(const struct client *client)
+{
+    bool room = !client->held && client->in_bytes < sizeof(client->in);
+
+    return (short)((room ? POLLIN : 0) | (client->out_end > 0 ? POLLOUT : 0));
+}
+
+/* Only what is open is polled: poll() refuses more entries than a process may have descriptors. */
 static void wait_and_read(bool flows)
 {
     struct pollfd fds[BROKER_CLIENTS + 2];
+    struct client *client[BROKER_CLIENTS + 2];
     uint32_t wait = link_wait(&broker.link, now());
+    bool door = door_is_open();
+    nfds_t n = 1;
 
-    fds[0] = (struct pollfd){.fd = broker.listener, .events = POLLIN};
-    fds[1] = (struct pollfd){.fd = broker.line, .events = flows ? POLLIN : POLLIN | POLLOUT};
+    wait = door || wait < DOOR_MS ? wait : DOOR_MS;
+    fds[0] = (struct pollfd){.fd = broker.line, .events = flows ? POLLIN : POLLIN | POLLOUT};
     for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
-        const struct client *client = &broker.client[i];
-        bool room = !client->held && client->in_bytes < sizeof(client->in);
-
-        fds[i + 2] = (struct pollfd){
-            .fd = client->fd,
-            .events = (short)((room ? POLLIN : 0) | (client->out_end > 0 ? POLLOUT : 0))};
+        if (broker.client[i].fd >= 0) {
+            client[n] = &broker.client[i];
+            fds[n++] = (struct pollfd){.fd = broker.client[i].fd,
+                                       .events = client_events(&broker.client[i])};
+        }
     }
-    if (poll(fds, BROKER_CLIENTS + 2, wait < 500 ? (int)wait : 500) < 0) {
+    nfds_t clients_end = n;
+    if (door) {
+        fds[n++] = (struct pollfd){.fd = broker.listener, .events = POLLIN};
+    }
+    if (poll(fds, n, wait < 500 ? (int)wait : 500) < 0) {
         return;
     }
-    if (fds[0].revents) {
-        accept_all();
-    }
-    if (fds[1].revents & (POLLIN | POLLHUP | POLLERR)) {
+    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) {
         line_in();
     }
-    for (unsigned i = 0; i < BROKER_CLIENTS; i++) {
-        if (broker.client[i].fd == fds[i + 2].fd && fds[i + 2].fd >= 0 &&
-            (fds[i + 2].revents & (POLLIN | POLLHUP | POLLERR))) {
-            client_readable(&broker, &broker.client[i]);
+    for (nfds_t i = 1; i < clients_end; i++) {
+        if (client[i]->fd == fds[i].fd && (fds[i].revents & (POLLIN | POLLHUP | POLLERR))) {
+            client_readable(&broker, client[i]);
         }
+    }
+    if (door && fds[clients_end].revents) {
+        accept_all();
     }
 }
 

@@ -34,7 +34,9 @@ struct broker {
     int listener, line;
     bool over; /* the link or the line is gone: tell all and end */
     bool was_up;
-    bool locked; /* nobody can start another before this one has ended */
+    bool door_shut;   /* no descriptor was free: nobody is let in before door_at */
+    uint32_t door_at; /* ms */
+    bool locked;      /* nobody can start another before this one has ended */
     char why[400];
     struct link link;
     struct client client[BROKER_CLIENTS];
