@@ -67,7 +67,7 @@ app: ## build the programs of the folder DIR=<folder> into a boot image for BOAR
 gdb: ## the same, stopped at the first instruction, with gdb attached
 	$(Q)scripts/setup.sh gdb
 	+$(Q)$(MAKE) -s --no-print-directory image host
-	$(Q)scripts/locked -n gdb-$(BOARD) scripts/gdb $(BOARD) $(IMAGE)
+	$(Q)scripts/locked -n gdb-$(BOARD) scripts/gdb $(BOARD) $(IMAGE) $(PROGRAM)
 
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json

@@ -121,7 +121,7 @@ run: $(O)/$(IMAGE).elf
 		--capture $(or $(CAPTURE),$(O)/trace.kev)
 
 gdb: $(O)/$(IMAGE).elf
-	$(Q)$(K)/scripts/gdb $(BOARD) $(CURDIR)/$(O)/$(IMAGE).elf $(PROGRAM)
+	$(Q)$(K)/scripts/gdb $(BOARD) '$(CURDIR)/$(O)/$(IMAGE).elf' $(PROGRAM)
 
 clean:
 	$(Q)rm -rf build
