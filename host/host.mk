@@ -51,7 +51,7 @@ $(HOST_OBJS) $(B)/host/host/gen/mkd.o $(B)/host/test/bench/kev2ctf.o: $(B)/host/
 # The same under the sanitizers, for test/d.
 HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS)
-	$(call host_link,-fsanitize=address,undefined)
+	$(call host_link,-fsanitize=address -fsanitize=undefined)
 
 $(HOST_ASAN_OBJS): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
 	@mkdir -p $(@D)
