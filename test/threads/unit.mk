@@ -2,14 +2,17 @@
 # CPUs that are threads of this machine, under a race detector: what QEMU on an x86 host can't show,
 # because that host keeps stores in order. A weaker memory order or a lock left out is a reported race.
 
-UNIT_THREADS := $(addprefix $(B)/unit/threads_,ring)
+UNIT_THREADS := $(addprefix $(B)/unit/threads_,ring dynvar)
 UNIT_TESTS += $(UNIT_THREADS)
 THREADS_FLAGS := $(HOST_CFLAGS) -O1 -D_GNU_SOURCE -include test/threads/yield.h \
 	-fsanitize=thread --param=tsan-distinguish-volatile=1
-THREADS_TRACE_FLAGS := -DTRACE_PORT_OPS_H='"trace/port/host.h"'
+THREADS_TRACE_FLAGS := -DTRACE_PORT_OPS_H='"trace/port/host.h"' \
+	-DD_PORT_OPS_H='"test/threads/d_ops.h"'
 
 $(B)/unit/threads_ring: test/threads/ring_test.c test/threads/volatile.c trace/ring.c
+$(B)/unit/threads_dynvar: test/threads/dynvar_test.c test/threads/volatile.c trace/d/dynvar.c \
+	trace/d/dynvar_memory.c
 
-$(UNIT_THREADS): $(wildcard test/threads/*.h trace/*.h trace/port/host.h)
+$(UNIT_THREADS): $(wildcard test/threads/*.h trace/*.h trace/d/*.h trace/port/host.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(THREADS_FLAGS) $(THREADS_TRACE_FLAGS) -o $@ $(filter %.c,$^) -lcmocka -lpthread

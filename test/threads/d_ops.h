@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The D machine's seam, its inlines, where a CPU is a thread. Nothing fires within a firing. */
+#ifndef TEST_THREADS_D_OPS_H
+#define TEST_THREADS_D_OPS_H
+
+#define D_PORT_ALIGN 0
+
+extern _Thread_local unsigned thread_cpu;
+
+static inline unsigned d_port_cpu(void)
+{
+    return thread_cpu;
+}
+static inline uintptr_t d_port_irq_save(void)
+{
+    return 0;
+}
+static inline void d_port_irq_restore(uintptr_t state)
+{
+    (void)state;
+}
+static inline uint64_t d_port_timestamp(void)
+{
+    return 1;
+}
+static inline uint32_t *d_port_predicate_cache(void)
+{
+    return NULL;
+}
+static inline uint64_t d_port_thread_key(void)
+{
+    return thread_cpu + 1;
+}
+
+#endif

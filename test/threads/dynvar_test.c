@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of dynamic variables (trace/d/dynvar.c) with CPUs that are threads, under a race
+ * detector: all of them make, find and free the same few variables of an associative array, and one
+ * calls the cleaner, which comes to each CPU between two of its firings. At the end each chunk is
+ * in exactly one place, and no variable is in the table twice.
+ *
+ * Red if the lock of a chain is left out, or the lock of the clean list.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+/* after these: */
+#include <cmocka.h>
+
+#include "trace/d/dynvar_table.h"
+#include "trace/d/consumer.h"
+#include "trace/d/port.h"
+
+#define CPUS 4
+#define TURNS 6000
+#define KEYS 3 /* fewer than CPUs: they meet */
+#define MEMORY 4096
+
+_Thread_local unsigned thread_cpu;
+
+static struct d_dynamic dynamic = {.size = 8, .scope = DIF_SCOPE_GLOBAL};
+static struct d_code code = {.dynamics = &dynamic, .key_bytes = 8, .datum_bytes = 8};
+static struct d_consumer consumer;
+
+/* ---- what a CPU is asked to do between two firings ---------------------------------------------
+ */
+
+static struct {
+    void (*fn)(void *arg);
+    void *arg;
+    uint32_t wanted; /* [a] */
+} calls[CPUS];
+static uint32_t ended; /* [a] CPUs that have done their turns */
+
+static void serve(void)
+{
+    if (__atomic_load_n(&calls[thread_cpu].wanted, __ATOMIC_ACQUIRE)) {
+        calls[thread_cpu].fn(calls[thread_cpu].arg);
+        __atomic_store_n(&calls[thread_cpu].wanted, 0, __ATOMIC_RELEASE);
+    }
+}
+
+void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
+{
+    if (cpu == thread_cpu) {
+        fn(arg);
+        return;
+    }
+    calls[cpu].fn = fn;
+    calls[cpu].arg = arg;
+    __atomic_store_n(&calls[cpu].wanted, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&calls[cpu].wanted, __ATOMIC_ACQUIRE)) {
+        threads_yield("cross-call");
+    }
+}
+
+void *d_port_alloc(size_t bytes)
+{
+    return calloc(1, bytes);
+}
+
+void d_port_free(void *block, size_t bytes)
+{
+    (void)bytes;
+    free(block);
+}
+
+/* No key of this test is a reference. */
+bool d_load_block(struct d_context *c, void *to, uint64_t address, size_t bytes, bool user)
+{
+    (void)c;
+    (void)to;
+    (void)address;
+    (void)bytes;
+    (void)user;
+    abort();
+}
+
+/* ---- the CPUs ----------------------------------------------------------------------------------
+ */
+
+static void *cpu_main(void *number)
+{
+    static struct d_context contexts[CPUS];
+    struct d_context *c = &contexts[(uintptr_t)number];
+    uint32_t random = (uint32_t)(uintptr_t)number + 1;
+
+    thread_cpu = (unsigned)(uintptr_t)number;
+    c->cpu = thread_cpu;
+    c->code = &code;
+    c->consumer = &consumer;
+    for (unsigned i = 0; i < TURNS; i++) {
+        random = random * 1664525u + 1013904223u;
+        c->keys[0] = (struct d_key){.value = random >> 8 & KEYS};
+        d_dynvar(c, &dynamic, 1,
+                 random >> 28 < 7    ? D_DYNVAR_ALLOCATE
+                 : random >> 28 < 13 ? D_DYNVAR_FREE
+                                     : D_DYNVAR_FIND);
+        serve();
+        if (thread_cpu == 0 && i % 8 == 0) {
+            d_dynvars_clean(&consumer.dynvars);
+        }
+        if (random >> 20 & 1) {
+            threads_yield("between firings");
+        }
+    }
+    __atomic_fetch_add(&ended, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) != CPUS) {
+        serve();
+        threads_yield("idle");
+    }
+    return NULL;
+}
+
+/* ---- where each chunk is ------------------------------------------------------------------------
+ */
+
+static uint32_t count_list(const struct d_dynvars *v, uint32_t link, uint8_t *seen)
+{
+    uint32_t n = 0;
+
+    for (; link; link = d_chunk_at(v, link)->next) {
+        assert_int_equal(seen[link], 0);
+        seen[link] = 1;
+        n++;
+    }
+    return n;
+}
+
+static void count_chunks(const struct d_dynvars *v)
+{
+    uint8_t *seen = calloc(v->nchunks + 1, 1);
+    uint32_t n = count_list(v, v->clean.first, seen) + count_list(v, v->rinsing.first, seen);
+    uint32_t in_table = 0;
+
+    for (uint32_t i = 0; i < v->nchains; i++) {
+        in_table += count_list(v, v->chains[i].first, seen);
+    }
+    for (uint32_t i = 0; i < CPUS; i++) {
+        n += count_list(v, v->cpus[i].free, seen) + count_list(v, v->cpus[i].dirty.first, seen);
+    }
+    assert_true(in_table <= KEYS + 1);
+    assert_int_equal(n + in_table, v->nchunks);
+    free(seen);
+}
+
+static void all_meet_at_the_same_variables(void **state)
+{
+    pthread_t threads[CPUS];
+
+    (void)state;
+    assert_true(d_dynvars_make(&consumer.dynvars, &code, MEMORY, CPUS));
+    for (uintptr_t i = 0; i < CPUS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, cpu_main, (void *)i), 0);
+    }
+    for (unsigned i = 0; i < CPUS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    count_chunks(&consumer.dynvars);
+    d_dynvars_free(&consumer.dynvars);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_meet_at_the_same_variables)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
