@@ -47,7 +47,7 @@ int cut_event(struct cut_file *file, const struct kev_event *event);
 int cut_dropped(struct cut_file *file, const struct kev_event *event);
 /* So many buffers are missing here: a gap in the sequence, behind what has been written. */
 int cut_gap(struct cut_file *file, unsigned cpu, uint32_t buffers);
-/* Begins the first buffer of a CPU at a time, if there is none yet. */
+/* Begins a buffer of a CPU at a time, whatever is in the one before. */
 int cut_begin(struct cut_file *file, unsigned cpu, uint64_t time);
 /* Behind all buffers, which it writes: what a CPU lost that may have been before the end. */
 void cut_flush(struct cut_file *file);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a cut begins with: names of the processes and threads that live then, and who runs, as
- * events that no kernel made (bit 16 of their headers). Each CPU's first buffer is begun, so that a
- * reader knows that it was there. Stamps are the last ones before the window, on the first CPU for
- * all names.
+ * events that no kernel made (bit 16 of their headers). They are in buffers of their own: what
+ * begins with such an event tells nothing of what its CPU did. Then each CPU's first buffer of the
+ * window is begun at the same time, so that a reader knows since when it was recorded. Stamps are
+ * the last ones before the window, on the first CPU for all names.
  */
 #include <string.h>
 
@@ -49,7 +50,7 @@ static int running_inject(struct cut_file *file, const struct kymo_select *selec
 {
     struct owner owner = owners_running(owners, cpu);
     uint32_t words[2] = {(uint32_t)owner.pid, (uint32_t)owner.tid};
-    struct kev_event event = {.time = time - 1,
+    struct kev_event event = {.time = time - 2,
                               .class = TRACE_CLASS_PR_TH,
                               .number = STATE_RUNNING,
                               .cpu = (uint8_t)cpu,
@@ -57,11 +58,14 @@ static int running_inject(struct cut_file *file, const struct kymo_select *selec
                               .nwords = 2,
                               .injected = true};
 
-    if (time == 0 || !owner.known || !kymo_select_kind(select, &event) ||
+    if (time < 2 || !owner.known || !kymo_select_kind(select, &event) ||
         !kymo_select_owner(select, &owner, owners)) {
-        return cut_begin(file, cpu, time == 0 ? 0 : time - 1);
+        return 0;
     }
-    return cut_event(file, &event);
+    if (cut_event(file, &event) != 0) {
+        return -1;
+    }
+    return 0;
 }
 
 static uint32_t names_count(const struct owners *owners)
@@ -79,10 +83,11 @@ int cut_prelude(struct cut_file *file, const struct kymo_select *select, const s
                 const struct owners *owners, uint64_t time)
 {
     uint32_t words[WORDS_MOST], at = 0, n = names_count(owners);
-    uint32_t skip = time > n ? 0 : n + 1 - (uint32_t)time; /* the last stamp is who runs' */
+    uint32_t skip = time >= n + 2 ? 0 : n + 2 - (uint32_t)time;
     struct kev_event event = {0};
     struct owner_name name;
 
+    skip = skip < n ? skip : n;
     while (event.cpu + 1u < KEV_CPUS && !cpu_is_in(select, kev, event.cpu)) {
         event.cpu++;
     }
@@ -90,14 +95,15 @@ int cut_prelude(struct cut_file *file, const struct kymo_select *select, const s
         if (i < skip) {
             continue;
         }
-        event.time = time - 1 - (n - i);
+        event.time = time - 2 - (n - i);
         name_event(&event, words, &name, file);
         if (cut_event(file, &event) != 0) {
             return -1;
         }
     }
     for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
-        if (cpu_is_in(select, kev, cpu) && running_inject(file, select, owners, cpu, time) != 0) {
+        if (cpu_is_in(select, kev, cpu) && (running_inject(file, select, owners, cpu, time) != 0 ||
+                                            cut_begin(file, cpu, time == 0 ? 0 : time - 1) != 0)) {
             return -1;
         }
     }

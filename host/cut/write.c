@@ -86,6 +86,10 @@ static void cut_attributes(struct cut_file *file, const struct kev *kev,
         attribute(file, "CUT_TO", "0x%016" PRIx64, select->end);
     }
     selection_attributes(file, origin->options);
+    /* Readers know what a gate means: what is not there may have happened. */
+    if (select->owned || select->nevents > 0 || !select->classes.any) {
+        attribute(file, "FILTER_CUT", "gate of kymo cut: see CUT_SELECT_1");
+    }
 }
 
 int cut_head(struct cut_file *file, const struct kev *kev, const struct cut_origin *origin)
@@ -190,8 +194,8 @@ static struct cut_buffer *room_make(struct cut_file *file, unsigned cpu, unsigne
 
 int cut_begin(struct cut_file *file, unsigned cpu, uint64_t time)
 {
-    if (file->cpu[cpu] != NULL && file->cpu[cpu]->sequence > 0) {
-        return 0;
+    if (file->cpu[cpu] != NULL) {
+        buffer_write(file, file->cpu[cpu]);
     }
     return room_make(file, cpu, 0, time) == NULL ? -1 : 0;
 }
