@@ -375,7 +375,8 @@ static void check_thread(const struct made *made, int n)
     const struct model_thread *t = &made->model->threads[n];
     const struct thread *thread =
         map_get(&made->stat->threads, (uint64_t)(uint32_t)t->pid << 32 | (uint32_t)t->tid);
-    uint64_t sum = 0, runs = 0;
+    uint64_t sum = 0, runs = 0, moves = 0;
+    int ran_on = -1;
 
     if (thread == NULL) {
         assert_int_equal(thread_least(made, n), 0);
@@ -398,8 +399,11 @@ static void check_thread(const struct made *made, int n)
     for (unsigned i = 0; i < made->model->nevents; i++) {
         const struct model_event *event = &made->model->events[i];
 
-        runs += made->kept[i] && event->class == TRACE_CLASS_PR_TH &&
-                event->number == STATE_RUNNING && event->words[1] == (uint32_t)t->tid;
+        if (made->kept[i] && event->words[1] == (uint32_t)t->tid && is_run(made, i, event->cpu)) {
+            runs++;
+            moves += ran_on >= 0 && ran_on != event->cpu;
+            ran_on = event->cpu;
+        }
     }
     if (sum < thread_least(made, n)) {
         print_message("thread %d/%d: %llu cycles known, of %llu at least\n", t->pid, t->tid,
@@ -407,6 +411,7 @@ static void check_thread(const struct made *made, int n)
     }
     assert_true(sum >= thread_least(made, n));
     assert_true(thread->runs <= runs);
+    assert_true(thread->migrations <= moves);
     if (n < (int)made->model->ncpu) {
         const struct cpu *cpu = &made->stat->cpus[n];
 
