@@ -112,6 +112,7 @@ bool kymo_report_damage(const struct kev *kev)
 {
     const struct kev_damage *damage = kev_damage(kev);
     const struct kev_info *info = kev_info(kev);
+    char more[80] = "";
 
     if (damage->first[0] == '\0') {
         /* Another kernel's: nothing is wrong with them, but they are not all there. */
@@ -126,11 +127,15 @@ bool kymo_report_damage(const struct kev *kev)
                    info->path, info->size);
         return false;
     }
+    if (damage->sums > 0) {
+        snprintf(more, sizeof(more), ", %" PRIu64 " buffers with a wrong sum (not passed over)",
+                 damage->sums);
+    }
     kymo_error("%s: recovered; passed over: %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64
                " slots, %" PRIu64 " incomplete events, %" PRIu64
-               " buffers out of order; first at byte %" PRIu64 ": %s",
+               " buffers out of order%s; first at byte %" PRIu64 ": %s",
                info->path, damage->bytes, damage->places, damage->slots, damage->events,
-               damage->sequences, damage->first_offset, damage->first);
+               damage->sequences, more, damage->first_offset, damage->first);
     return true;
 }
 

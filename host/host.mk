@@ -3,7 +3,7 @@
 # The host command build/kymo, and the generators of docs/. Included by the top Makefile; B and Q
 # are its. Adds to its goals `host` and `host-docs`, and has `host-docs-check`.
 
-HOST_READER_SRCS := $(sort $(wildcard host/reader/*.c))
+HOST_READER_SRCS := $(sort $(wildcard host/reader/*.c)) lib/capture/check.c
 # The D compiler; flex and bison write its lexer and parser.
 HOST_D_GEN := $(B)/gen/d
 HOST_D_SRCS := $(sort $(wildcard host/d/*.c)) $(HOST_D_GEN)/d_grammar.c $(HOST_D_GEN)/d_lexer.c
@@ -18,7 +18,7 @@ HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard 
              $(sort $(wildcard host/self/*.c)) $(HOST_REMOTE_SRCS) $(HOST_MACHINE_SRCS) \
              $(sort $(wildcard host/link/*.c)) $(sort $(wildcard lib/link/*.c)) \
              $(sort $(wildcard host/extract/*.c)) $(sort $(wildcard lib/blocklog/*.c)) \
-             $(sort $(wildcard lib/retain/*.c)) lib/panic/text.c
+             $(sort $(wildcard lib/retain/*.c)) lib/panic/text.c lib/capture/losses.c
 HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o)
 HOST_CC ?= cc
 HOST_CMD_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \

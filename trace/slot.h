@@ -68,5 +68,11 @@ _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 #define TRACE_CONTROL_TIME 1    /* d1 = high, d2 = low word of the 64-bit time */
 #define TRACE_CONTROL_BUFFER 2  /* d1 = sequence from 1, d2 = slots in the buffer */
 #define TRACE_CONTROL_DROPPED 8 /* d1 = reason << 8 | class, d2 = events lost */
+/* Likewise, written behind a buffer or at a capture's end by the program that writes the capture
+ * (lib/capture/check.h). */
+#define TRACE_CONTROL_BUFFER_END 4 /* d1 = d2 = TRACE_BUFFER_END_WORD */
+#define TRACE_CONTROL_CHECK 16     /* d1 = low, d2 = high word of the sum over the slots before */
+#define TRACE_CONTROL_END 17       /* d1 = buffers of this CPU, d2 = sequence of its last one */
+#define TRACE_BUFFER_END_WORD 0xe6e6e6e6u
 
 #endif

@@ -16,13 +16,12 @@
 struct capture {
     const struct options *options;
     struct capture_buffers buffers;
-    uint32_t written;                     /* buffers */
-    uint64_t slots;                       /* in them */
-    uint64_t unwritten;                   /* slots taken that the sink refused, in whole buffers */
-    uint64_t refused;                     /* events in them, where the sink went on */
-    uint32_t last_time[CAPTURE_CPUS_MAX]; /* of the last slot written, per CPU */
-    bool more;                            /* capture_drain() has left some */
-    bool cut;                             /* -S is reached: what comes is counted as lost */
+    uint32_t written;   /* buffers */
+    uint64_t slots;     /* in them */
+    uint64_t unwritten; /* slots taken that the sink refused, in whole buffers */
+    uint64_t refused;   /* events in them, where the sink went on */
+    bool more;          /* capture_drain() has left some */
+    bool cut;           /* -S is reached: what comes is counted as lost */
 };
 
 /* Gets the buffers and sets filters and mode. 0 or -1 (reported). */
@@ -35,12 +34,12 @@ int capture_fits(const struct capture *capture);
 int capture_drain(struct capture *capture, bool limited);
 /* After STOP: writes what was READY then. 0, -1 as above. */
 int capture_rest(struct capture *capture);
-/* After the last buffer: DROPPED slots for losses that found no buffer to stand in. 0 or -1. */
+/* After the last buffer, the capture's end: for each CPU DROPPED slots for losses that found no
+ * buffer to stand in, and the end mark. 0 or -1. */
 int capture_pending(struct capture *capture);
-/* DROPPED slots, behind what that CPU has written last: reason << 8 | class, and how many. 0, -1.
- */
-int capture_dropped(const struct capture *capture, uint32_t cpu, uint32_t reason_class,
-                    uint64_t events);
+/* DROPPED slots, behind what that CPU has written last: reason << 8 | class, and how many. The
+ * caller's group of them is closed by carry.c. 0, -1. */
+int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events);
 /* Ends the mapping and the buffers. */
 void capture_close(struct capture *capture);
 

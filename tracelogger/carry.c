@@ -15,7 +15,8 @@
 #include "tracelogger/refused.h"
 #include "tracelogger/sink.h"
 
-#define AT_ONCE 4   /* buffers, or SINK_TOGETHER, carried before pulses are looked at again */
+#define AT_ONCE 4 /* buffers, or SINK_TOGETHER, carried before pulses are looked at again */
+#define CAPTURE_GROUP_BYTES ((uint64_t)TRACE_BUFFER_BYTES + CAPTURE_TRAILER_BYTES)
 #define HELD_PART 4 /* of all buffers, so much at most is in hand */
 
 /* What is in hand. */
@@ -28,10 +29,13 @@ static int trouble(const char *what)
     return -1;
 }
 
-/* Room that -S keeps for the losses behind the last buffer: a slot for each CPU, reason, class. */
+/* Room that -S keeps for the capture's end: of each CPU the losses behind the last buffer, a slot
+ * for each reason and class, and the end mark. */
 static uint64_t reserve(void)
 {
-    return (uint64_t)kymo_cpus() * KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES * TRACE_SLOT_BYTES;
+    uint64_t slots = KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES + CAPTURE_END_SLOTS;
+
+    return kymo_cpus() * slots * TRACE_SLOT_BYTES;
 }
 
 /* What the header takes; before it is written, what it takes at least: the system page. */
@@ -49,8 +53,8 @@ int capture_fits(const struct capture *capture)
 {
     const struct options *options = capture->options;
     bool ring = options->mode == MODE_RING && !options->daemon;
-    uint64_t least =
-        header_bytes() + reserve() + (ring ? capture->buffers.bytes : TRACE_BUFFER_BYTES);
+    uint64_t buffers = capture->buffers.bytes / TRACE_BUFFER_BYTES;
+    uint64_t least = header_bytes() + reserve() + (ring ? buffers : 1) * CAPTURE_GROUP_BYTES;
 
     if (options->size == 0 || options->size >= least) {
         return 0;
@@ -67,9 +71,16 @@ static bool is_cut(struct capture *capture, uint32_t slots)
 {
     uint64_t size = capture->options->size;
 
-    capture->cut |=
-        size != 0 && sink_bytes() + (uint64_t)slots * TRACE_SLOT_BYTES + reserve() > size;
+    capture->cut |= size != 0 && sink_bytes() + (uint64_t)slots * TRACE_SLOT_BYTES +
+                                         CAPTURE_TRAILER_BYTES + reserve() >
+                                     size;
     return capture->cut;
+}
+
+static int put_slots(void *to, const void *slots, size_t bytes)
+{
+    (void)to;
+    return sink_slots(slots, bytes / TRACE_SLOT_BYTES);
 }
 
 /* What the sink has made of one: 0, or it is bad for all that follows. */
@@ -79,14 +90,14 @@ static int account(struct capture *capture, const struct sink_buffer *buffer)
     int result = buffer->result;
 
     if (result == 0) {
-        capture->last_time[buffer->cpu] = slots[buffer->count - 1].time;
         capture->written++;
         capture->slots += buffer->count;
     } else {
         capture->unwritten += buffer->count;
     }
     if (result > 0 &&
-        refused_account(capture, buffer->cpu, slots, buffer->count, result == SINK_FULL) != 0) {
+        (refused_account(capture, buffer->cpu, slots, buffer->count, result == SINK_FULL) != 0 ||
+         capture_losses_close(&sink_check, buffer->cpu, put_slots, NULL) != 0)) {
         return -1;
     }
     return result == SINK_LOST ? 0 : result;
@@ -194,39 +205,32 @@ int capture_rest(struct capture *capture)
     return carry_some(capture, 0, (uint32_t)(capture->buffers.bytes / TRACE_BUFFER_BYTES));
 }
 
-static int put_slots(void *to, const void *slots, size_t bytes)
+int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events)
 {
-    (void)to;
-    return sink_slots(slots, bytes / TRACE_SLOT_BYTES);
-}
-
-int capture_dropped(const struct capture *capture, uint32_t cpu, uint32_t reason_class,
-                    uint64_t events)
-{
-    return capture_losses_slots(cpu, capture->last_time[cpu], reason_class, events, put_slots,
-                                NULL);
+    return capture_losses_slots(&sink_check, cpu, reason_class, events, put_slots, NULL);
 }
 
 /* One CPU's losses, by reason and class: the kernel's, and of what the sink refused. */
-static int pending_slots(const struct capture *capture, uint32_t cpu, struct kymo_trace_loss *loss)
+static int pending_slots(uint32_t cpu, struct kymo_trace_loss *loss)
 {
     for (uint32_t reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
         for (uint32_t class = 0; class < KYMO_TRACE_CLASSES; class ++) {
             loss->pending[reason][class] += refused_later(cpu, reason, class);
         }
     }
-    return capture_losses_write(cpu, capture->last_time[cpu], loss, put_slots, NULL);
+    return capture_losses_end(&sink_check, cpu, loss, put_slots, NULL);
 }
 
 int capture_pending(struct capture *capture)
 {
+    (void)capture;
     static struct kymo_trace_loss loss;
 
     for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
         if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0) {
             return trouble("asking for losses");
         }
-        if (pending_slots(capture, cpu, &loss) != 0) {
+        if (pending_slots(cpu, &loss) != 0) {
             return -1;
         }
     }

@@ -55,6 +55,7 @@ int header_write_from(const struct options *options, const struct header_source 
         .now = sink_time(),
         .page = source->page,
         .rows = source->rows,
+        .check = &sink_check,
     };
     int result = capture_header_write(&header, put, NULL);
 

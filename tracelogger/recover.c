@@ -55,6 +55,19 @@ static long read_page(uint32_t offset, void *to, uint32_t bytes)
     return read_window(NULL, KYMO_RETAIN_PAGE + offset, to, n) == 0 ? (long)n : -1;
 }
 
+/* As many as the capture's page says: found's, or this system's if that is damaged. */
+static uint32_t page_cpus(void)
+{
+    struct kymo_syspage page = {0};
+
+    if (found->page_good) {
+        read_page(0, &page, sizeof(page));
+    } else {
+        SyspageRead(0, &page, sizeof(page));
+    }
+    return page.ncpu < CAPTURE_CHECK_CPUS ? page.ncpu : CAPTURE_CHECK_CPUS;
+}
+
 static unsigned taken_rows(void)
 {
     char key[RETAIN_TAKEN_KEY], value[RETAIN_TAKEN_VALUE];
@@ -103,12 +116,21 @@ static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
     return panic_text(&found->panic, n, key, value);
 }
 
+static int put_slots(void *to, const void *slots, size_t bytes)
+{
+    (void)to;
+    return sink_slots(slots, bytes / TRACE_SLOT_BYTES);
+}
+
 static int write_piece(const struct retain_piece *piece)
 {
     struct sink_buffer buffer = {piece->slots, piece->count, piece->cpu, 0};
 
     if (TRACE_GET_EVENT(piece->slots[0].header) != TRACE_CONTROL_BUFFER) {
-        return sink_slots(piece->slots, piece->count);
+        capture_check_add(&sink_check, piece->slots, piece->count);
+        return sink_slots(piece->slots, piece->count) == 0
+                   ? capture_losses_close(&sink_check, piece->cpu, put_slots, NULL)
+                   : -1;
     }
     sink_buffers(&buffer, 1);
     return buffer.result;
@@ -124,16 +146,21 @@ static int write_pieces(uint64_t *slots)
         }
         *slots += piece.count;
     }
+    for (uint32_t cpu = 0; cpu < page_cpus(); cpu++) {
+        if (capture_losses_end(&sink_check, cpu, NULL, put_slots, NULL) != 0) {
+            return -1;
+        }
+    }
     return 0;
 }
 
-/* Once through it, to know what is lost; how many slots there are. */
-static uint64_t count(void)
+/* Once through it, to know what is lost; how many slots there are. *groups: pieces of them. */
+static uint64_t count(uint64_t *groups)
 {
     struct retain_piece piece;
     uint64_t slots = 0;
 
-    while (retain_next(found, &piece)) {
+    for (*groups = 0; retain_next(found, &piece); ++*groups) {
         slots += piece.count;
     }
     lost = found->losses;
@@ -141,9 +168,10 @@ static uint64_t count(void)
 }
 
 /* -S, behind the header: all or nothing, for what isn't saved stays retained. */
-static int fits(const struct options *options, uint64_t slots)
+static int fits(const struct options *options, uint64_t slots, uint64_t groups)
 {
-    uint64_t least = sink_bytes() + slots * TRACE_SLOT_BYTES;
+    uint64_t ends = groups * CAPTURE_TRAILER_SLOTS + page_cpus() * CAPTURE_END_SLOTS;
+    uint64_t least = sink_bytes() + (slots + ends) * TRACE_SLOT_BYTES;
 
     if (options->size == 0 || options->size >= least) {
         return 0;
@@ -187,7 +215,7 @@ static void tell_of_d(void)
 static int save(const struct options *options)
 {
     const struct header_source source = {found->page_good ? read_page : NULL, rows};
-    uint64_t slots = 0, all = count();
+    uint64_t slots = 0, groups, all = count(&groups);
 
     retain_rewind(found);
     if (!found->page_good) {
@@ -196,7 +224,7 @@ static int save(const struct options *options)
     if (sink_open(options->file) != 0) {
         return stays(options, slots, all);
     }
-    if (header_write_from(options, &source) != 0 || fits(options, all) != 0 ||
+    if (header_write_from(options, &source) != 0 || fits(options, all, groups) != 0 ||
         write_pieces(&slots) != 0) {
         sink_abandon(slots == 0);
         return stays(options, slots, all);

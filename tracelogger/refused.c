@@ -22,14 +22,13 @@ int refused_open(void)
     return 0;
 }
 
-static int count(struct capture *capture, uint32_t cpu, uint32_t reason, uint32_t class,
-                 uint64_t events, bool later)
+static int count(uint32_t cpu, uint32_t reason, uint32_t class, uint64_t events, bool later)
 {
     if (later) {
         totals[cpu][reason % KYMO_TRACE_REASONS][class % KYMO_TRACE_CLASSES] += events;
         return 0;
     }
-    return capture_dropped(capture, cpu, reason << 8 | class, events);
+    return capture_dropped(cpu, reason << 8 | class, events);
 }
 
 int refused_account(struct capture *capture, uint32_t cpu, const struct trace_slot *slots,
@@ -46,12 +45,12 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
         if (class != TRACE_CLASS_CONTROL) {
             events[class] += structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB;
         } else if (TRACE_GET_EVENT(header) == TRACE_CONTROL_DROPPED) {
-            result = count(capture, cpu, slots[i].d1 >> 8, slots[i].d1 & 0xff, slots[i].d2, later);
+            result = count(cpu, slots[i].d1 >> 8, slots[i].d1 & 0xff, slots[i].d2, later);
         }
     }
     for (uint32_t class = 0; class < TRACE_CLASS_MAX && result == 0; class ++) {
         capture->refused += events[class];
-        result = count(capture, cpu, KYMO_DROP_UNWRITTEN, class, events[class], later);
+        result = count(cpu, KYMO_DROP_UNWRITTEN, class, events[class], later);
     }
     return result;
 }

@@ -12,6 +12,7 @@ static const struct sink *const sinks[] = {&sink_link, &sink_block, &sink_memory
                                            &sink_host}; /* the last takes any name */
 
 struct sink_settings sink_settings;
+struct capture_check sink_check;
 static const struct sink *sink; /* open */
 static const char *place;       /* as the user has named it */
 static uint64_t written;
@@ -99,14 +100,34 @@ static void all_buffers(struct sink_buffer *buffers, unsigned count)
     }
 }
 
+/* Behind a buffer that is stored. */
+static int trailer(const struct sink_buffer *buffer)
+{
+    struct trace_slot slots[CAPTURE_TRAILER_SLOTS];
+
+    capture_check_add(&sink_check, buffer->slots, buffer->count);
+    capture_check_close(&sink_check, buffer->cpu, slots);
+    if (!sink->adds_trailers) {
+        return sink_slots(slots, CAPTURE_TRAILER_SLOTS);
+    }
+    written += sizeof(slots);
+    return 0;
+}
+
 void sink_buffers(struct sink_buffer *buffers, unsigned count)
 {
-    if (!failed && sink && sink->buffers && count > 0) {
+    bool together = !failed && sink && sink->buffers && count > 0;
+
+    if (together) {
         all_buffers(buffers, count);
-        return;
     }
     for (unsigned i = 0; i < count; i++) {
-        buffers[i].result = failed || !sink ? -1 : one_buffer(&buffers[i]);
+        if (!together) {
+            buffers[i].result = failed || !sink ? -1 : one_buffer(&buffers[i]);
+        }
+        if (buffers[i].result == 0) {
+            buffers[i].result = trailer(&buffers[i]);
+        }
     }
 }
 

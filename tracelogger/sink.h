@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/capture/check.h"
+
 struct sink_buffer {
     const void *slots;
     size_t count;
@@ -30,6 +32,7 @@ struct sink {
     /* Several, where that is cheaper, at most SINK_TOGETHER; NULL: it isn't. */
     void (*buffers)(struct sink_buffer *buffers, unsigned count);
     uint64_t (*time)(void); /* seconds since 1970, as the other end knows them; NULL: it doesn't */
+    bool adds_trailers; /* `buffers` also sees to each buffer's CHECK and BUFFER_END */
     int (*close)(void);
     /* Ends what isn't whole, so that nobody takes it for a capture; `useless`: nothing but the
      * header was written. NULL: close() will do. */
@@ -48,13 +51,18 @@ extern struct sink_settings {
     uint64_t size; /* -S */
 } sink_settings;
 
+/* The sums of what is written. header_write() begins it, sink_buffers() goes on with it; whoever
+ * writes other slots adds them. */
+extern struct capture_check sink_check;
+
 int sink_open(const char *name);
 uint64_t sink_time(void); /* seconds since 1970, 0: this sink doesn't know */
 int sink_write(const void *data, size_t bytes);
 /* Slots: as above, but if they were written in part, says how many whole ones are in the file. */
 int sink_slots(const void *slots, size_t count);
-/* All of some buffers; the result of each: 0, -1 as above, or SINK_LOST: it isn't stored, the
- * capture goes on without; or SINK_FULL: nor will others be, but that they are lost can be written.
+/* All of some buffers, each with CHECK and BUFFER_END behind it; the result of each: 0, -1 as
+ * above, or SINK_LOST: it isn't stored, the capture goes on without; or SINK_FULL: nor will others
+ * be, but that they are lost can be written.
  */
 void sink_buffers(struct sink_buffer *buffers, unsigned count);
 unsigned sink_together(void); /* as many as are worth waiting for */

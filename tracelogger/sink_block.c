@@ -4,7 +4,8 @@
  * (diskd), as a block log (lib/blocklog, docs/format.md): what a write has returned is on the
  * medium. Buffers that are READY together are a record; what is smaller is put together. A buffer
  * that the medium refuses for good is lost, and only that; what comes when the disk is full is lost
- * and counted there, in places kept for that. `kymo extract` takes the captures off the disk.
+ * and counted there, in places kept for that. `kymo extract` takes the captures off the disk,
+ * and writes each buffer's CHECK and BUFFER_END, which its slots say: they take no place here.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -225,9 +226,12 @@ static void block_buffers(struct sink_buffer *buffers, unsigned count)
     bool bad = !full && append_small() != 0;
 
     for (unsigned i = 0; i < count; i++) {
-        pieces[i] = (struct blocklog_buffer){
-            buffers[i].slots, (uint32_t)(buffers[i].count * TRACE_SLOT_BYTES),
-            (uint32_t)buffers[i].count, (uint16_t)buffers[i].cpu, -ENOSPC};
+        pieces[i] = (struct blocklog_buffer){buffers[i].slots,
+                                             (uint32_t)(buffers[i].count * TRACE_SLOT_BYTES),
+                                             (uint32_t)buffers[i].count,
+                                             (uint16_t)buffers[i].cpu,
+                                             -ENOSPC,
+                                             BLOCKLOG_CHECKED};
     }
     if (!bad && !full) {
         blocklog_append_all(&log, pieces, count);
@@ -266,6 +270,7 @@ const struct sink sink_block = {
     .open = block_open,
     .write = block_write,
     .buffers = block_buffers,
+    .adds_trailers = true,
     .close = block_close,
     .abandon = block_abandon,
 };

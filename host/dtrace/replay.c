@@ -267,7 +267,7 @@ static bool read_events(struct reading *in, struct kev *kev)
     if (result == KEV_ERROR) {
         fprintf(stderr, "dtrace: %s\n", error.text);
     }
-    return result != KEV_ERROR || error.incomplete;
+    return result != KEV_ERROR || error.given;
 }
 
 /* A word of tracelogger's command line: does it say -r? */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/capture/check.h"
+
 static struct extract_capture *capture_new(struct extract_list *list, uint64_t begin)
 {
     struct extract_capture *more =
@@ -42,6 +44,22 @@ static bool is_new(const struct extract_capture *capture, const struct blocklog_
     return header->kind == BLOCKLOG_DATA && header->bytes > 0 && header->offset >= capture->size;
 }
 
+static bool is_checked(const struct blocklog_piece *piece)
+{
+    return (piece->flags & BLOCKLOG_CHECKED) != 0 && piece->bytes >= TRACE_SLOT_BYTES;
+}
+
+/* Of the trailers that belong behind a record's buffers. */
+static uint64_t trailer_bytes(const struct blocklog_header *header)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < header->pieces && i < BLOCKLOG_TOGETHER; i++) {
+        bytes += is_checked(&header->piece[i]) ? CAPTURE_TRAILER_BYTES : 0;
+    }
+    return bytes;
+}
+
 static int add(struct extract_list *list, const struct blocklog_header *header)
 {
     if (header->kind == BLOCKLOG_RECLAIM) {
@@ -62,6 +80,7 @@ static int add(struct extract_list *list, const struct blocklog_header *header)
     } else if (is_new(capture, header)) {
         capture->bytes += header->bytes;
         capture->slots += header->slots;
+        capture->trailers += trailer_bytes(header);
         capture->size = header->offset + header->bytes;
     }
     return 0;
@@ -153,10 +172,19 @@ static bool copy_of(struct reading *reading, uint64_t after, uint64_t offset, ui
     return false;
 }
 
+/* What the target would have written behind this buffer to a file. */
+static int take_trailer(struct reading *reading, const uint8_t *data, uint32_t bytes)
+{
+    struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
+
+    capture_check_buffer((const void *)data, bytes / TRACE_SLOT_BYTES, trailer);
+    return reading->take(reading->context, trailer, sizeof(trailer));
+}
+
 static int read_piece(struct reading *reading, const struct blocklog_header *header, unsigned i,
                       uint64_t *offset)
 {
-    static uint8_t data[BLOCKLOG_DATA_BYTES];
+    static _Alignas(8) uint8_t data[BLOCKLOG_DATA_BYTES];
     uint32_t bytes;
     int result = blocklog_data(reading->log, header, i, data, &bytes);
     uint64_t at = *offset;
@@ -178,7 +206,8 @@ static int read_piece(struct reading *reading, const struct blocklog_header *hea
     if (result == 0 && bytes > 0 && reading->take(reading->context, data, bytes) != 0) {
         return -1;
     }
-    return result;
+    return result == 0 && is_checked(&header->piece[i]) ? take_trailer(reading, data, bytes)
+                                                        : result;
 }
 
 int extract_read(struct blocklog *log, struct extract_capture *capture,

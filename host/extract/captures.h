@@ -16,6 +16,7 @@ struct extract_capture {
     uint64_t begin;        /* what its records call it */
     uint64_t time;         /* seconds since 1970, 0: not known */
     uint64_t bytes;        /* of it that are there */
+    uint64_t trailers;     /* bytes of CHECKs and BUFFER_ENDs, which the disk does not hold */
     uint64_t size;         /* that it had when it ended, or as far as is known */
     uint64_t slots;        /* that are there */
     uint64_t lost;         /* slots that the target says it could not write */
@@ -36,9 +37,9 @@ struct extract_list {
 /* 0, or -ENOMEM, -ENODEV. Then extract_list_free(). */
 int extract_list(struct blocklog *log, struct extract_list *list);
 void extract_list_free(struct extract_list *list);
-/* Gives the capture's bytes in order to `take`, which returns 0, or -1 to end; damaged records of
- * which there is no sound copy are left out and counted. 0, or -1: `take` has ended it, or a
- * negative errno of the disk's. */
+/* Gives the capture's bytes, each buffer's CHECK and BUFFER_END behind it, in order to `take`,
+ * which returns 0, or -1 to end; damaged records of which there is no sound copy are left out and
+ * counted. 0, or -1: `take` has ended it, or a negative errno of the disk's. */
 int extract_read(struct blocklog *log, struct extract_capture *capture,
                  int (*take)(void *context, const void *data, size_t bytes), void *context);
 

@@ -11,7 +11,23 @@
 #include "host/output.h"
 #include "kernel/abi/syspage.h"
 #include "lib/capture/attribute.h"
+#include "lib/capture/check.h"
+#include "lib/capture/losses.h"
 #include "lib/panic/text.h"
+
+static struct capture_check check;
+
+/* A part of the head. */
+static void put(FILE *file, const void *data, size_t bytes)
+{
+    capture_check_head(&check, data, bytes);
+    fwrite(data, 1, bytes, file);
+}
+
+static int put_slots(void *file, const void *slots, size_t bytes)
+{
+    return fwrite(slots, 1, bytes, file) == bytes ? 0 : -1;
+}
 
 static void attribute(FILE *file, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -23,7 +39,7 @@ static void attribute(FILE *file, const char *key, const char *format, ...)
     va_start(list, format);
     int bytes = capture_attribute(text, key, format, list);
     va_end(list);
-    fwrite(text, 1, (size_t)bytes, file);
+    put(file, text, (size_t)bytes);
 }
 
 static void panic_attributes(FILE *out, const struct retain *retain)
@@ -58,9 +74,17 @@ static void attributes(FILE *out, const struct retain *retain, const struct kymo
 #undef A
 }
 
-/* The page's texts may lack their NUL, though its CRC is right. */
-static void head(FILE *out, const struct retain *retain, const uint8_t *bytes, uint32_t size,
-                 const struct core_output *output)
+static void close_group(FILE *out, uint32_t cpu)
+{
+    struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
+
+    capture_check_close(&check, cpu, trailer);
+    put_slots(out, trailer, sizeof(trailer));
+}
+
+/* The page's texts may lack their NUL, though its CRC is right. Returns how many CPUs it names. */
+static uint32_t head(FILE *out, const struct retain *retain, const uint8_t *bytes, uint32_t size,
+                     const struct core_output *output)
 {
     char build_id[2 * CAPTURE_BUILD_ID_BYTES + 1] = "";
     struct kymo_syspage page;
@@ -73,8 +97,11 @@ static void head(FILE *out, const struct retain *retain, const uint8_t *bytes, u
     page.board[sizeof(page.board) - 1] = page.cpu_name[sizeof(page.cpu_name) - 1] =
         page.release[sizeof(page.release) - 1] = '\0';
     page.size = size;
+    capture_check_begin(&check);
     attributes(out, retain, &page, build_id, output);
-    fwrite(bytes, 1, size, out);
+    put(out, bytes, size);
+    close_group(out, 0);
+    return page.ncpu < CAPTURE_CHECK_CPUS ? page.ncpu : CAPTURE_CHECK_CPUS;
 }
 
 /* Once through it: the head says what was taken. */
@@ -94,6 +121,8 @@ static void pieces(FILE *out, struct retain *retain, struct core_output *output)
     retain_rewind(retain);
     while (retain_next(retain, &piece)) {
         fwrite(piece.slots, TRACE_SLOT_BYTES, piece.count, out);
+        capture_check_add(&check, piece.slots, piece.count);
+        close_group(out, piece.cpu);
         output->slots += piece.count;
     }
 }
@@ -103,8 +132,11 @@ static void write_to(FILE *out, struct core_window *window, struct core_output *
     const uint8_t *page = output->page ? output->page : window->memory.window + KYMO_RETAIN_PAGE;
 
     look(&window->retain);
-    head(out, &window->retain, page, window->retain.header.page_bytes, output);
+    uint32_t cpus = head(out, &window->retain, page, window->retain.header.page_bytes, output);
     pieces(out, &window->retain, output);
+    for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+        capture_losses_end(&check, cpu, NULL, put_slots, out);
+    }
 }
 
 int core_write(struct core_window *window, struct core_output *output)

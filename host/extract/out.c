@@ -48,8 +48,8 @@ static void list_line(const struct extract_capture *capture, size_t number)
 
     kymo_plain_name(capture->name, strlen(capture->name), name);
     printf("%3zu  %-19s  %12" PRIu64 "  %10" PRIu64 "  %10" PRIu64 "  %-5s  %s\n", number,
-           date(capture->time, when), capture->bytes, capture->slots, capture->lost, state(capture),
-           name);
+           date(capture->time, when), capture->bytes + capture->trailers, capture->slots,
+           capture->lost, state(capture), name);
 }
 
 int extract_print_list(const struct extract *extract)
@@ -118,7 +118,7 @@ static int write_capture(struct extract *extract, struct extract_capture *captur
     enum output_policy policy = extract->force    ? OUTPUT_FORCE
                                 : extract->output ? OUTPUT_NEW
                                                   : OUTPUT_LATER;
-    struct writing writing = {.total = capture->bytes, .path = path};
+    struct writing writing = {.total = capture->bytes + capture->trailers, .path = path};
 
     if (output_open(&writing.output, path, policy) != 0) {
         return KYMO_FAILURE;

@@ -10,6 +10,7 @@
 
 #include "host/reader/internal.h"
 #include "kernel/abi/sys/trace.h"
+#include "lib/capture/check.h"
 
 #define RESERVED_BITS \
     (~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK | \
@@ -35,6 +36,21 @@ static int room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
     return 0;
 }
 
+/* Over the slots as the writer saw them: in the other byte order each word is swapped, text too. */
+static uint64_t slots_sum(const struct kev *kev, const struct trace_slot *slots, uint32_t count)
+{
+    const uint32_t *words = (const uint32_t *)slots;
+    uint64_t sum = CAPTURE_SUM_FIRST;
+
+    if (!kev->info.swapped) {
+        return capture_sum_slots(sum, slots, count);
+    }
+    for (uint32_t i = 0; i < count * (TRACE_SLOT_BYTES / 4); i++) {
+        sum = capture_sum_word(sum, __builtin_bswap32(words[i]));
+    }
+    return sum;
+}
+
 static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
                       struct kev_error *error)
 {
@@ -51,6 +67,7 @@ static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_e
     if ((size_t)len != bytes) {
         return kev_fail(kev, error, entry->offset, "the file became shorter while it was read");
     }
+    lane->sum = entry->checked ? slots_sum(kev, lane->slots, entry->slots) : 0;
     for (uint32_t i = 0; kev->info.swapped && i < entry->slots; i++) {
         kev_slot_swap(kev, &lane->slots[i]);
     }
@@ -67,7 +84,8 @@ static bool is_control(uint32_t header, unsigned event)
 }
 
 /* What is wrong with a slot's header, NULL if nothing. */
-static const char *header_wrong(uint32_t header, uint32_t cpu_bits, uint32_t i)
+static const char *header_wrong(const struct kev *kev, uint32_t header, uint32_t cpu_bits,
+                                uint32_t i)
 {
     if ((header & TRACE_CPU_MASK) != cpu_bits) {
         return "a slot of another CPU inside the buffer";
@@ -77,6 +95,11 @@ static const char *header_wrong(uint32_t header, uint32_t cpu_bits, uint32_t i)
     }
     if (i > 0 && is_control(header, TRACE_CONTROL_BUFFER)) {
         return "a BUFFER slot inside the buffer";
+    }
+    if (kev->checked &&
+        (is_control(header, TRACE_CONTROL_CHECK) || is_control(header, TRACE_CONTROL_BUFFER_END) ||
+         is_control(header, TRACE_CONTROL_END))) {
+        return "a CHECK, BUFFER_END or END slot inside the buffer";
     }
     return NULL;
 }
@@ -116,6 +139,22 @@ static bool earlier_lies(const struct kev_lane *lane, uint32_t i, uint32_t last,
     return last > 1 && before != last && lane->times[i] >= lane->times[before];
 }
 
+/* An event of its own, at the time of the CPU's last one. BUFFER and TIME stand beside events. */
+static bool stamp_is_equal(struct kev_lane *lane, uint32_t i)
+{
+    uint32_t header = lane->slots[i].header, structure = TRACE_GET_STRUCT(header);
+    bool event = (structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB) &&
+                 !is_control(header, TRACE_CONTROL_BUFFER) &&
+                 !is_control(header, TRACE_CONTROL_TIME);
+    bool equal = event && lane->event_known && lane->times[i] == lane->event_time;
+
+    if (event) {
+        lane->event_known = true;
+        lane->event_time = lane->times[i];
+    }
+    return equal;
+}
+
 struct check {
     uint64_t high;
     uint64_t high_before;  /* that of slot `before` */
@@ -126,7 +165,7 @@ static int slot_check(struct kev *kev, struct kev_lane *lane, const struct kev_e
                       uint32_t i, struct check *check, struct kev_error *error)
 {
     const char *wrong =
-        header_wrong(lane->slots[i].header, (uint32_t)entry->cpu << TRACE_CPU_SHIFT, i);
+        header_wrong(kev, lane->slots[i].header, (uint32_t)entry->cpu << TRACE_CPU_SHIFT, i);
     uint64_t high = check->high;
 
     if (wrong != NULL) {
@@ -146,6 +185,9 @@ static int slot_check(struct kev *kev, struct kev_lane *lane, const struct kev_e
             lane->times[i] = slot_time(&lane->slots[i], &high);
         }
     }
+    if (kev->checked && stamp_is_equal(lane, i)) {
+        return slot_bad(kev, lane, entry, i, "an event has the time of the one before it", error);
+    }
     check->before = check->last;
     check->high_before = check->high;
     check->last = i;
@@ -153,10 +195,33 @@ static int slot_check(struct kev *kev, struct kev_lane *lane, const struct kev_e
     return 0;
 }
 
+/* The slots can be, each for itself: are they those that were written? */
+static int sum_check(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
+                     uint64_t slots_bad, struct kev_error *error)
+{
+    bool same =
+        lane->sum == entry->check && lane->slots[entry->slots - 1].time == entry->check_time;
+
+    if (!entry->checked || same || kev->damage.slots != slots_bad) {
+        return 0;
+    }
+    if (!kev->options.recover) {
+        return kev_fail(kev, error, entry->offset,
+                        "buffer %" PRIu32
+                        " of CPU %u is not as it was written: its sum is 0x%016" PRIx64
+                        ", CHECK has 0x%016" PRIx64,
+                        entry->sequence, entry->cpu, lane->sum, entry->check);
+    }
+    kev_note(kev, entry->offset, "a buffer is not as it was written: CHECK has another sum");
+    kev->damage.sums++;
+    return 0;
+}
+
 static int kymo_check(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
                       struct kev_error *error)
 {
     struct check check = {.high = entry->time >> 32, .high_before = entry->time >> 32};
+    uint64_t slots_bad = kev->damage.slots;
 
     lane->times[0] = entry->time;
     for (uint32_t i = 0; i < entry->slots; i++) {
@@ -164,7 +229,7 @@ static int kymo_check(struct kev *kev, struct kev_lane *lane, const struct kev_e
             return -1;
         }
     }
-    return 0;
+    return sum_check(kev, lane, entry, slots_bad, error);
 }
 
 /* DROPPED totals after the last buffer: they come last whatever their stamp says. */
@@ -172,7 +237,9 @@ static void tail_time(struct kev_lane *lane)
 {
     uint64_t time = (lane->last_time & ~0xffffffffull) | lane->slots[0].time;
 
-    lane->times[0] = time < lane->last_time ? lane->last_time : time;
+    for (uint32_t i = 0; i < lane->nslots; i++) {
+        lane->times[i] = time < lane->last_time ? lane->last_time : time;
+    }
 }
 
 int kev_buffer_load(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,

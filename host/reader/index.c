@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
+#include "lib/capture/check.h"
 
 #define PROGRESS_EVERY 4096
 
@@ -43,19 +44,24 @@ int kev_index_add(struct kev *kev, const struct kev_entry *entry, struct kev_err
 }
 
 /* Another buffer of this CPU: its sequence for the account of losses. */
-static void sequence_count(struct kev *kev, unsigned cpu, uint32_t sequence)
+static int sequence_count(struct kev *kev, const struct kev_entry *entry, struct kev_error *error)
 {
-    struct kev_cpu_info *info = &kev->info.cpu[cpu];
+    struct kev_cpu_info *info = &kev->info.cpu[entry->cpu];
+    uint32_t sequence = entry->sequence;
 
     if (info->buffers == 0) {
         info->first_sequence = sequence;
     } else if (sequence > info->last_sequence && sequence - info->last_sequence > 1) {
         info->gaps++;
         info->missing += sequence - info->last_sequence - 1;
+        if (kev_gap_add(kev, entry, error) != 0) {
+            return -1;
+        }
     }
     info->last_sequence = sequence;
     info->buffers++;
     kev->info.buffers++;
+    return kev_gap_look(kev, entry, error);
 }
 
 static int order_check(struct kev *kev, const struct kev_entry *entry, struct kev_error *error)
@@ -94,8 +100,9 @@ static uint64_t pair_time(const struct trace_slot pair[2])
     return high << 32 | pair[0].time;
 }
 
+/* `whole`: the file does not end inside it, so its trailer is there, too. */
 static int buffer_add(struct kev *kev, const struct trace_slot pair[2], uint64_t offset,
-                      uint32_t slots, struct kev_error *error)
+                      uint32_t slots, bool whole, struct kev_error *error)
 {
     struct kev_entry entry = {
         .offset = offset,
@@ -110,9 +117,15 @@ static int buffer_add(struct kev *kev, const struct trace_slot pair[2], uint64_t
     if (order_check(kev, &entry, error) != 0) {
         return -1;
     }
-    sequence_count(kev, entry.cpu, entry.sequence);
+    uint64_t end = offset + (uint64_t)slots * TRACE_SLOT_BYTES;
+    if (whole && kev->checked && kev_trailer_take(kev, &entry, end, error) != 0) {
+        return -1;
+    }
+    kev->index.end = whole && kev->checked ? kev->index.end : end;
+    if (sequence_count(kev, &entry, error) != 0) {
+        return -1;
+    }
     kev->index.last_time[entry.cpu] = entry.time;
-    kev->index.end = offset + (uint64_t)slots * TRACE_SLOT_BYTES;
     return kev_index_add(kev, &entry, error);
 }
 
@@ -127,6 +140,7 @@ static int tail_add(struct kev *kev, const struct trace_slot *slot, uint64_t off
         .kind = KEV_TAIL,
     };
 
+    kev_gap_account(kev, entry.cpu, kev_gap_events(slot));
     kev->index.end = offset + TRACE_SLOT_BYTES;
     return kev_index_add(kev, &entry, error);
 }
@@ -153,9 +167,10 @@ static int head_complain(struct kev *kev, const struct trace_slot pair[2], int h
 static int buffer_cut(struct kev *kev, const struct trace_slot pair[2], uint64_t at,
                       struct kev_error *error)
 {
-    uint32_t have = (uint32_t)((kev->file.size - at) / TRACE_SLOT_BYTES);
+    uint64_t room = (kev->file.size - at) / TRACE_SLOT_BYTES;
+    uint32_t have = room < pair[0].d2 ? (uint32_t)room : pair[0].d2;
 
-    if (!kev->options.follow && buffer_add(kev, pair, at, have, error) != 0) {
+    if (!kev->options.follow && buffer_add(kev, pair, at, have, false, error) != 0) {
         return -1;
     }
     return kev_fail_incomplete(kev, error, kev->file.size,
@@ -169,16 +184,36 @@ static int buffer_step(struct kev *kev, const struct trace_slot pair[2], uint64_
                        struct kev_error *error)
 {
     uint32_t slots = pair[0].d2;
-    bool whole = at + (uint64_t)slots * TRACE_SLOT_BYTES <= kev->file.size;
+    uint64_t trailer = kev->checked ? CAPTURE_TRAILER_BYTES : 0;
+    bool whole = at + (uint64_t)slots * TRACE_SLOT_BYTES + trailer <= kev->file.size;
 
     if (kev->options.recover && (whole || !kev->options.follow) &&
         kev_count_verify(kev, at, &slots, error) != 0) {
         return -1;
     }
-    if (at + (uint64_t)slots * TRACE_SLOT_BYTES > kev->file.size) {
+    uint64_t end = at + (uint64_t)slots * TRACE_SLOT_BYTES;
+    if (kev->options.recover && !kev->options.follow && end <= kev->file.size && !whole) {
+        kev_note(kev, end, "the file ends inside a buffer");
+        return buffer_add(kev, pair, at, slots, false, error);
+    }
+    if (end + trailer > kev->file.size) {
         return buffer_cut(kev, pair, at, error);
     }
-    return buffer_add(kev, pair, at, slots, error);
+    return buffer_add(kev, pair, at, slots, true, error);
+}
+
+/* Nothing belongs behind the end mark. Recovering: it is passed over. */
+static int behind_end(struct kev *kev, uint64_t at, struct kev_error *error)
+{
+    if (!kev->options.recover) {
+        return kev_fail(kev, error, at, "%" PRIu64 " bytes are behind the end mark",
+                        kev->file.size - at);
+    }
+    kev_note(kev, at, "bytes are behind the end mark");
+    kev->damage.places++;
+    kev->damage.bytes += kev->file.size - at;
+    kev->index.end = kev->file.size;
+    return 1;
 }
 
 /* One step at index.end. 1: went on, 0: the end, -1. */
@@ -190,6 +225,13 @@ static int index_step(struct kev *kev, struct kev_error *error)
 
     if (have < 0) {
         return have == -2 ? 0 : -1;
+    }
+    if (kev->info.ended) {
+        return behind_end(kev, at, error);
+    }
+    if (have >= 1 && kev->checked &&
+        (kev_slot_is_tail(kev, &pair[0]) || kev_slot_is_end(kev, &pair[0]))) {
+        return kev_group_take(kev, &pair[0], error) == 0 ? 1 : -1;
     }
     if (have >= 1 && kev_slot_is_tail(kev, &pair[0])) {
         return tail_add(kev, &pair[0], at, error) == 0 ? 1 : -1;
@@ -204,24 +246,41 @@ static int index_step(struct kev *kev, struct kev_error *error)
 }
 
 /* The end is too early: nothing wrong if more may come, else kev_next() tells at the end. */
-static int index_cut(struct kev *kev, const struct kev_error *error)
+static void index_cut(struct kev *kev, const struct kev_error *error)
 {
     if (!kev->options.follow) {
         kev->cut = *error;
     }
-    return 0;
+}
+
+/* The file's end, for now: it is the capture's unless it is followed. */
+static int index_ended(struct kev *kev, struct kev_error *error)
+{
+    if (kev->options.follow) {
+        return 0;
+    }
+    kev_end_check(kev);
+    return kev_gap_finish(kev, error);
 }
 
 int kev_index_kymo(struct kev *kev, struct kev_error *error)
 {
+    if (kev->checked && !kev->index.head_seen && kev_head_check(kev, error) != 0) {
+        if (!error->incomplete) {
+            return -1;
+        }
+        index_cut(kev, error);
+        return index_ended(kev, error);
+    }
     for (uint32_t steps = 1;; steps++) {
         int result = index_step(kev, error);
 
         if (result < 0 && error->incomplete) {
-            return index_cut(kev, error);
+            index_cut(kev, error);
+            return index_ended(kev, error);
         }
         if (result <= 0) {
-            return result;
+            return result < 0 ? -1 : index_ended(kev, error);
         }
         if (kev->options.progress != NULL && steps % PROGRESS_EVERY == 0) {
             kev->options.progress(kev->options.progress_arg, kev->index.end, kev->file.size);

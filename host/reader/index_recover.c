@@ -70,8 +70,22 @@ int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct k
     if (have < 0) {
         return -1;
     }
-    if (end == kev->file.size || (have == 2 && kev_pair_plausible(kev, pair)) ||
-        (have >= 1 && kev_slot_is_tail(kev, &pair[0]))) {
+    if (kev->check_unknown) {
+        kev->checked = kev->info.checked = have == 2 && kev_pair_is_trailer(pair);
+        kev->check_unknown = false;
+    }
+    if (kev->checked && have == 2 && kev_pair_is_trailer(pair)) {
+        return 0;
+    }
+    if (kev->checked && have == 2) { /* a damaged trailer, but the next group is behind it */
+        have = kev_pair_read(kev, end + PAIR_BYTES, pair, error);
+        if (have < 0) {
+            return -1;
+        }
+    }
+    if (end == kev->file.size || (kev->checked && end + PAIR_BYTES == kev->file.size) ||
+        (have == 2 && kev_pair_plausible(kev, pair)) ||
+        (have >= 1 && (kev_slot_is_tail(kev, &pair[0]) || kev_slot_is_end(kev, &pair[0])))) {
         return 0;
     }
     next = kev_resync(kev, offset + 2 * TRACE_SLOT_BYTES, error);
@@ -79,6 +93,10 @@ int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct k
         return -1;
     }
     fit = ((uint64_t)next - offset) / TRACE_SLOT_BYTES;
+    if (kev->checked && fit >= 4) { /* the next buffer begins behind this one's trailer */
+        have = kev_pair_read(kev, (uint64_t)next - PAIR_BYTES, pair, error);
+        fit -= have == 2 && kev_pair_is_trailer(pair) ? 2 : 0;
+    }
     if (fit < *slots || fit > kev->buffer_slots) {
         fit = fit < *slots ? fit : *slots;
     }

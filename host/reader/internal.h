@@ -51,10 +51,21 @@ struct kev_entry {
     uint64_t time; /* of its start; 0 if unknown */
     uint32_t slots;
     uint32_t sequence;
-    uint32_t next; /* of the same lane */
+    uint32_t next;       /* of the same lane */
+    uint32_t check_time; /* of CHECK and BUFFER_END */
+    uint64_t check;      /* the sum that CHECK has; for `slots` slots */
     uint8_t lane;
     uint8_t cpu;
     uint8_t kind;
+    bool checked; /* CHECK is there */
+};
+
+/* Gaps in one CPU's sequence that nothing accounts for so far. */
+struct kev_gaps {
+    struct kev_missing *gaps;
+    uint32_t count, room;
+    uint64_t buffers;   /* in them */
+    uint64_t accounted; /* events that DROPPED slots behind the first of them say */
 };
 
 struct kev_index {
@@ -62,6 +73,12 @@ struct kev_index {
     uint32_t count, room;
     uint64_t end; /* offset up to which the file is indexed */
     uint64_t last_time[KEV_CPUS];
+    /* Only if the format has CHECK. */
+    bool head_seen;
+    uint64_t all;   /* the sum over the CHECKs so far */
+    uint32_t ended; /* CPUs whose END is there */
+    struct kev_gaps gaps[KEV_CPUS];
+    struct kev_missing *missing; /* info.missing */
 };
 
 /* ---- joining combine events
@@ -96,6 +113,9 @@ struct kev_lane {
     bool ready;           /* head is valid */
     bool skipped;         /* slots before the next event were passed over */
     uint64_t last_time;
+    uint64_t event_time; /* of the last slot that begins an event, but BUFFER and TIME */
+    bool event_known;    /* there is one */
+    uint64_t sum;        /* over the slots loaded, if they have a CHECK */
     struct kev_event head;
     struct trace_slot *slots;
     uint64_t *times;
@@ -133,6 +153,10 @@ struct kev {
     bool refill;            /* lanes out of the heap may have something new */
     bool cut_given;         /* kev_next() has told about the cut */
     struct kev_error cut;   /* the file ends too early: text empty if it does not */
+    struct kev_error late;  /* something is missing in it; reported at the end, too */
+    bool checked;           /* the format has CHECK, BUFFER_END and END */
+    bool check_unknown;     /* recovering a damaged header: the first buffer tells `checked` */
+    uint64_t head_sum;      /* over attributes and system page */
     bool per_cpu;           /* a lane is a CPU; else lane 0 is the whole stream */
     uint64_t released;      /* what kev_hold() was given */
     bool started;           /* info.start is known */
@@ -155,6 +179,8 @@ void kev_note(struct kev *kev, uint64_t offset, const char *what);
 /* attr.c, syspage.c: the head of the file. */
 int kev_read_head(struct kev *kev, struct kev_error *error);
 int kev_read_syspage(struct kev *kev, struct kev_error *error);
+/* After both: whether the format has CHECK; the sum that the header's must have. */
+int kev_read_version(struct kev *kev, struct kev_error *error);
 
 /* table*.c */
 int kev_table_builtin(struct kev_table *table);
@@ -179,6 +205,25 @@ int kev_index_add(struct kev *kev, const struct kev_entry *entry, struct kev_err
 /* Reads the two slots at offset, in the host's byte order; returns how many are there, -1. */
 int kev_pair_read(struct kev *kev, uint64_t offset, struct trace_slot pair[2],
                   struct kev_error *error);
+/* index_group.c: CHECK, BUFFER_END, groups of DROPPED slots, the end mark. */
+int kev_head_check(struct kev *kev, struct kev_error *error);
+/* The trailer of the buffer in *entry, which ends at `end`; fills in its check. 0, -1. */
+int kev_trailer_take(struct kev *kev, struct kev_entry *entry, uint64_t end,
+                     struct kev_error *error);
+bool kev_pair_is_trailer(const struct trace_slot pair[2]);
+/* The group that begins with DROPPED or END at index.end. 0, -1. */
+int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_error *error);
+bool kev_slot_is_end(const struct kev *kev, const struct trace_slot *slot);
+/* The file's end is the capture's: what is missing. */
+void kev_end_check(struct kev *kev);
+/* index_gaps.c */
+int kev_gap_add(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
+/* How many events of lost buffers a DROPPED slot counts; then, that so many are accounted for. */
+uint32_t kev_gap_events(const struct trace_slot *dropped);
+void kev_gap_account(struct kev *kev, unsigned cpu, uint64_t events);
+int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
+int kev_gap_finish(struct kev *kev, struct kev_error *error);
+void kev_gap_free(struct kev *kev);
 bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot);
 int kev_skip_damage(struct kev *kev, struct kev_error *error);
 int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct kev_error *error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
+#include "lib/capture/check.h"
 
 const struct kev_info *kev_info(const struct kev *kev)
 {
@@ -51,6 +52,7 @@ void kev_close(struct kev *kev)
     }
     head_free(kev);
     free(kev->index.entries);
+    kev_gap_free(kev);
     kev_table_free(kev->table);
     kev_file_close(&kev->file);
     free(kev);
@@ -129,6 +131,8 @@ static int head_recover(struct kev *kev, const struct kev_error *error)
     kev->damage.places++;
     kev->head_damaged = true;
     kev->info.kymo = true;
+    kev->checked = kev->info.checked = false;
+    kev->check_unknown = kev->index.head_seen = true;
     kev->info.clock_known = kev->info.cycles_per_sec != 0;
     if (!kev->info.clock_known) {
         kev->info.cycles_per_sec = 1000000000u;
@@ -141,7 +145,9 @@ static int head_recover(struct kev *kev, const struct kev_error *error)
 
 static int head_try(struct kev *kev, struct kev_error *error)
 {
-    return kev_read_head(kev, error) == 0 ? kev_read_syspage(kev, error) : -1;
+    return kev_read_head(kev, error) == 0 && kev_read_syspage(kev, error) == 0
+               ? kev_read_version(kev, error)
+               : -1;
 }
 
 static int head_read(struct kev *kev, struct kev_error *error)
@@ -163,6 +169,7 @@ static int head_read(struct kev *kev, struct kev_error *error)
     kev->info.attrs = kev->attrs;
     kev->info.nattrs = kev->nattrs;
     kev->index.end = kev->slots_offset;
+    kev->index.all = CAPTURE_SUM_FIRST;
     return result;
 }
 
@@ -204,10 +211,14 @@ int kev_refresh(struct kev *kev, bool *ended, struct kev_error *error)
 {
     uint32_t before = kev->index.count;
 
-    if (kev_file_refresh(&kev->file, true, error) != 0 || kev_index(kev, error) != 0) {
+    if (kev_file_refresh(&kev->file, true, error) != 0) {
         return -1;
     }
     *ended = kev->file.spooled && kev->file.pipe < 0;
+    kev->options.follow &= !*ended; /* from now on an end that is too early is one */
+    if (kev_index(kev, error) != 0) {
+        return -1;
+    }
     kev->refill = true;
     return (int)(kev->index.count - before);
 }

@@ -4,11 +4,11 @@
  * docs/format.md; test/host proves it on fabricated, swapped and damaged files.
  *
  * A reader is used by one thread. It gives events merged by 64-bit time across CPUs, each whole
- * (combine events joined), with memory bounded by one buffer per CPU and some 48 bytes per buffer
+ * (combine events joined), with memory bounded by one buffer per CPU and some 64 bytes per buffer
  * of the file. A damaged file is an error that names the byte offset, unless `recover` is set:
  * then the sound part is given and kev_damage() counts the rest. A file that merely ends too early
- * is read to its last whole slot, then kev_next() says so by an error with `incomplete` set. No
- * input makes it crash or hang.
+ * is read to its last whole slot, then kev_next() says so by an error with `incomplete` set; so is
+ * one in which buffers are missing, with `given` set. No input makes it crash or hang.
  */
 #ifndef HOST_READER_KEV_H
 #define HOST_READER_KEV_H
@@ -27,6 +27,8 @@ struct kev;
 struct kev_error {
     bool incomplete;  /* the file ends too early: all before has been given; more may come if it is
                          being written */
+    bool given;       /* all events that can be read have been given before this error: the file
+                         ends too early, or something is missing in it (also if incomplete) */
     bool recoverable; /* with `recover` set there may be sound parts */
     uint64_t offset;
     char text[768]; /* whole message: file, offset, what */
@@ -66,6 +68,13 @@ struct kev_cpu_info {
     uint64_t missing; /* sequence numbers that are not there */
 };
 
+/* Buffers that are not there and that no DROPPED accounts for (docs/format.md §6). */
+struct kev_missing {
+    unsigned cpu;
+    uint32_t first, last; /* sequence numbers */
+    uint64_t offset;      /* of the buffer behind them */
+};
+
 struct kev_info {
     const char *path;
     bool kymo;    /* has Kymo's system page; else another kernel's capture */
@@ -85,6 +94,14 @@ struct kev_info {
     const struct kev_attr *attrs;
     unsigned nattrs;
     struct kev_cpu_info cpu[KEV_CPUS];
+    /* By CPU and sequence; complete once the file's end has been seen. kev_next() reports them by
+     * an error with `given` set, after the last event. */
+    const struct kev_missing *missing;
+    unsigned nmissing;
+    bool checked; /* the format has CHECK, BUFFER_END and END (1.02 and later) */
+    bool ended;   /* the end mark is there */
+    /* Of another kernel's capture: events with the same time as the one before on their CPU. */
+    uint64_t equal_stamps;
 };
 
 struct kev_damage {
@@ -93,6 +110,8 @@ struct kev_damage {
     uint64_t slots;        /* slots skipped inside buffers */
     uint64_t events;       /* combine events given up because a part is missing */
     uint64_t sequences;    /* buffers out of sequence or time */
+    uint64_t sums;         /* buffers whose sum is not the one in CHECK; their slots are given */
+    uint64_t unaccounted;  /* buffers missing that no DROPPED accounts for */
     uint64_t first_offset; /* of the first of all these */
     char first[160];       /* what it was */
 };

@@ -3,6 +3,9 @@
  * The merge: a heap of lanes, the one with the earliest event first (of equal times the lower CPU).
  * Each lane holds one buffer, so memory does not grow with the capture.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "host/reader/internal.h"
 
 static bool lane_before(const struct kev *kev, uint8_t a, uint8_t b)
@@ -102,14 +105,23 @@ static int heap_pop(struct kev *kev, struct kev_error *error)
     return 0;
 }
 
-/* No event: the end, or once the news that the file was cut short here. */
+/* No event: the end, or once the news that the file was cut short here, or lacks buffers, or both.
+ */
 static enum kev_result kev_ended(struct kev *kev, struct kev_error *error)
 {
-    if (kev->cut.text[0] == '\0' || kev->cut_given) {
+    bool cut = kev->cut.text[0] != '\0', late = kev->late.text[0] != '\0';
+
+    if ((!cut && !late) || kev->cut_given) {
         return KEV_END;
     }
     kev->cut_given = true;
-    *error = kev->cut;
+    *error = cut ? kev->cut : kev->late;
+    if (cut && late) {
+        size_t used = strlen(error->text);
+
+        snprintf(error->text + used, sizeof(error->text) - used, "; and %s",
+                 kev->late.text + strlen(kev->file.path) + 2);
+    }
     return KEV_ERROR;
 }
 

@@ -9,6 +9,7 @@
 
 #include "host/reader/internal.h"
 #include "kernel/abi/syspage.h"
+#include "lib/capture/check.h"
 
 _Static_assert(offsetof(struct kymo_syspage, board) == 48, "system page layout");
 _Static_assert(sizeof(struct kymo_syspage) == 216, "system page layout");
@@ -144,13 +145,46 @@ static bool sysname_is_kymo(const struct kev *kev)
     return name != NULL && strcasecmp(name, "kymo") == 0;
 }
 
+/* A Kymo capture whose header is damaged must not pass as another kernel's, which is believed
+ * anything: its name may have run into the next attribute, or the page's length may be lost. */
+static bool looks_like_kymo(struct kev *kev, struct kev_error *error)
+{
+    const char *name = kev_attr(kev, "SYSNAME");
+    uint8_t first[4] = {0};
+
+    return (name != NULL && strncasecmp(name, "kymo", 4) == 0) ||
+           (kev->syspage_len == 0 &&
+            kev_file_read(&kev->file, kev->slots_offset, first, 4, error) == 4 &&
+            memcmp(first, "KYMO", 4) == 0);
+}
+
+/* Over all bytes in front of the first slot. */
+static int head_sum(struct kev *kev, struct kev_error *error)
+{
+    uint8_t bytes[4096];
+    long len;
+
+    kev->head_sum = CAPTURE_SUM_FIRST;
+    for (uint64_t at = 0; at < kev->slots_offset; at += (uint64_t)len) {
+        uint64_t left = kev->slots_offset - at;
+
+        len = kev_file_read(&kev->file, at, bytes, left < sizeof(bytes) ? left : sizeof(bytes),
+                            error);
+        if (len <= 0) {
+            return -1;
+        }
+        kev->head_sum = capture_sum_bytes(kev->head_sum, bytes, (size_t)len);
+    }
+    return 0;
+}
+
 int kev_read_syspage(struct kev *kev, struct kev_error *error)
 {
     bool magic = kev->syspage_len >= sizeof(struct kymo_syspage) &&
                  PAGE_U32(kev, magic) == KYMO_SYSPAGE_MAGIC;
 
     page_defaults(kev);
-    kev->info.kymo = magic || sysname_is_kymo(kev);
+    kev->info.kymo = magic || looks_like_kymo(kev, error);
     if (!kev->info.kymo) {
         return 0;
     }
@@ -162,4 +196,20 @@ int kev_read_syspage(struct kev *kev, struct kev_error *error)
     }
     page_use(kev);
     return kev_table_text(kev, error);
+}
+
+/* A capture of Kymo's that has lost its version or its name must not pass as one without CHECK. */
+int kev_read_version(struct kev *kev, struct kev_error *error)
+{
+    const char *minor = kev_attr(kev, "VER_MINOR");
+
+    if (!kev->info.kymo) {
+        return 0;
+    }
+    if (minor == NULL || !sysname_is_kymo(kev)) {
+        return kev_fail(kev, error, 0, "the header lacks TRACE_%s",
+                        minor == NULL ? "VER_MINOR::" : "SYSNAME::Kymo");
+    }
+    kev->checked = kev->info.checked = atoi(minor) >= 2;
+    return kev->checked ? head_sum(kev, error) : 0;
 }

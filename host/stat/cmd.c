@@ -88,8 +88,9 @@ static enum read stat_read(struct stat *stat)
     if (result == KEV_ERROR) {
         kymo_report_error(&error);
         stat->cut = error.incomplete;
+        stat->missing = error.given && !error.incomplete;
     }
-    return result == KEV_END ? STAT_WHOLE : error.incomplete ? STAT_CUT : STAT_BROKEN;
+    return result == KEV_END ? STAT_WHOLE : error.given ? STAT_CUT : STAT_BROKEN;
 }
 
 static int stat_show(const struct request *request, struct stat *stat)

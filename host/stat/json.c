@@ -134,6 +134,20 @@ static void show_cpus(FILE *to, struct stat *stat)
     fputs("],\n", to);
 }
 
+/* Buffers that are not there, and that no DROPPED accounts for. */
+static void show_missing(FILE *to, struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+
+    fputs("\"missing\":[", to);
+    for (unsigned i = 0; i < info->nmissing; i++) {
+        fprintf(to, "%s{\"cpu\":%u,\"first\":%" PRIu32 ",\"last\":%" PRIu32 "}",
+                i == 0 ? "\n" : ",\n", info->missing[i].cpu, info->missing[i].first,
+                info->missing[i].last);
+    }
+    fputs("],\n", to);
+}
+
 static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)
 {
     bool idle = stat_is_idle(stat, thread->pid, thread->tid);
@@ -345,6 +359,7 @@ void json_show(FILE *to, struct stat *stat)
     show_recorded(to, stat);
     show_classes(to, stat);
     show_cpus(to, stat);
+    show_missing(to, stat);
     show_threads(to, stat);
     show_messages(to, stat);
     show_slowest(to, stat);

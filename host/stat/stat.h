@@ -188,6 +188,8 @@ struct stat {
     uint64_t common, common_at; /* the common clock, and when it was that */
     uint64_t *epochs;           /* the common clock at the begin of each */
     uint32_t epoch, epochs_room;
+    bool
+        missing; /* buffers are missing, or not those that were written (kev_next()'s last error) */
     uint64_t first, last;
     uint64_t events;   /* CONTROL ones not counted */
     uint64_t injected; /* events that no kernel made: in none of the counts */

@@ -66,8 +66,11 @@ const char *stat_doubt(const struct stat *stat)
     if (stat->cut) {
         return "the file is cut short";
     }
-    if (damage->places + damage->slots + damage->events + damage->sequences > 0) {
+    if (damage->places + damage->slots + damage->events + damage->sequences + damage->sums > 0) {
         return "parts of the file are damaged";
+    }
+    if (stat->missing || info->nmissing > 0) {
+        return "buffers are missing, or not those that were written";
     }
     return missing > 0 && stat->lost == 0 ? "buffers are missing" : NULL;
 }

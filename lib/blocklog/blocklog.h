@@ -35,6 +35,7 @@ struct blocklog_buffer {
     uint32_t bytes, slots;
     uint16_t cpu;
     int result;
+    uint16_t flags; /* of its piece */
 };
 
 struct blocklog {

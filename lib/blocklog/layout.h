@@ -68,8 +68,9 @@ struct blocklog_piece {
     uint32_t crc; /* CRC-32C of the data */
     uint16_t bytes, slots;
     uint16_t cpu; /* whose slots these are; 0 if none are */
-    uint16_t reserved;
+    uint16_t flags;
 };
+#define BLOCKLOG_CHECKED 1u /* CHECK and BUFFER_END belong behind it (lib/capture/check.h) */
 _Static_assert(sizeof(struct blocklog_piece) == 12, "layout");
 
 /* Of a record, in its first frame; further pieces are in the next frames, whose headers say

@@ -73,7 +73,8 @@ static void seal_pieces(struct blocklog_header *header, const struct blocklog_bu
             (struct blocklog_piece){.crc = blocklog_crc(buffers[i].data, buffers[i].bytes),
                                     .bytes = (uint16_t)buffers[i].bytes,
                                     .slots = (uint16_t)buffers[i].slots,
-                                    .cpu = buffers[i].cpu};
+                                    .cpu = buffers[i].cpu,
+                                    .flags = buffers[i].flags};
         header->bytes += buffers[i].bytes;
         header->slots += buffers[i].slots;
     }
@@ -212,14 +213,14 @@ static int append(struct blocklog *log, const struct blocklog_buffer *buffer, ui
 int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
                     uint16_t cpu)
 {
-    const struct blocklog_buffer buffer = {data, bytes, slots, cpu, 0};
+    const struct blocklog_buffer buffer = {data, bytes, slots, cpu, 0, 0};
 
     return append(log, &buffer, BLOCKLOG_SPARE);
 }
 
 int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes)
 {
-    const struct blocklog_buffer buffer = {data, bytes, 0, 0, 0};
+    const struct blocklog_buffer buffer = {data, bytes, 0, 0, 0, 0};
 
     return append(log, &buffer, BLOCKLOG_SPARE - BLOCKLOG_LAST);
 }

@@ -19,10 +19,12 @@ struct out {
     capture_put_t put;
     void *to;
     bool refused;
+    struct capture_check *check;
 };
 
 static void out(struct out *out, const void *data, size_t bytes)
 {
+    capture_check_head(out->check, data, bytes);
     out->refused = out->refused || out->put(out->to, data, bytes) != 0;
 }
 
@@ -112,10 +114,13 @@ static bool copy_page(long (*page)(uint32_t, void *, uint32_t), uint32_t size, s
 int capture_header_write(const struct capture_header *header, capture_put_t put, void *to)
 {
     long (*from)(uint32_t, void *, uint32_t) = header->page ? header->page : system_page;
-    struct out where = {put, to, false};
+    struct out where = {put, to, false, header->check};
     char build_id[2 * CAPTURE_BUILD_ID_BYTES + 1];
     uint8_t id[CAPTURE_BUILD_ID_BYTES];
+    struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
     struct kymo_syspage page;
+
+    capture_check_begin(header->check);
 
     if (from(0, &page, sizeof(page)) != (long)sizeof(page) || page.magic != KYMO_SYSPAGE_MAGIC ||
         page.size < sizeof(page)) {
@@ -131,5 +136,6 @@ int capture_header_write(const struct capture_header *header, capture_put_t put,
     if (!copy_page(from, page.size, &where)) {
         return 1;
     }
-    return where.refused ? -1 : 0;
+    capture_check_close(header->check, 0, trailer);
+    return where.refused || put(to, trailer, sizeof(trailer)) != 0 ? -1 : 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A capture's beginning, written by the system that records (docs/format.md §1, §2): text
- * attributes and the system page. One thread; no memory but the stack, about 1 KB.
+ * attributes, the system page, and CHECK and BUFFER_END for both. One thread; no memory but the
+ * stack, about 1 KB.
  */
 #ifndef LIB_CAPTURE_HEADER_H
 #define LIB_CAPTURE_HEADER_H
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/capture/check.h"
 #include "lib/capture/losses.h"
 #include "lib/panic/text.h"
 
@@ -23,6 +25,7 @@ struct capture_header {
     long (*page)(uint32_t offset, void *to, uint32_t bytes);
     /* Further attributes: row n. NULL: none. */
     bool (*rows)(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE]);
+    struct capture_check *check; /* begun here; the capture's groups are added to it */
 };
 
 /* 0; 1: the page can't be read, errno says why; -1: `put` has refused. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Behind a capture's last buffer: DROPPED slots for the losses that no buffer tells of. Written by
- * whoever carries the buffers, with its own account or the kernel's (QUERYLOSS).
+ * Behind a capture's last buffer: DROPPED slots for the losses that no buffer reports, and the
+ * capture's end mark. Written by the program that carries the buffers, with its own account or the
+ * kernel's (QUERYLOSS). The slots are added to the capture's account of sums (check.h).
  */
 #ifndef LIB_CAPTURE_LOSSES_H
 #define LIB_CAPTURE_LOSSES_H
@@ -10,16 +11,20 @@
 #include <stdint.h>
 
 #include "kernel/abi/sys/trace.h"
+#include "lib/capture/check.h"
 
 /* Where a capture's bytes go, in their order: 0, else it has refused them. */
 typedef int (*capture_put_t)(void *to, const void *data, size_t bytes);
 
-/* So many events, for reason << 8 | class; `time`: of the last slot of that CPU. Not 0: `put` has
- * refused. */
-int capture_losses_slots(uint32_t cpu, uint32_t time, uint32_t reason_class, uint64_t events,
-                         capture_put_t put, void *to);
-/* All that is pending in that CPU's account. */
-int capture_losses_write(uint32_t cpu, uint32_t time, const struct kymo_trace_loss *loss,
-                         capture_put_t put, void *to);
+/* DROPPED for so many events, of reason << 8 | class, behind that CPU's last slot. The group is not
+ * closed. Returns not 0 if `put` has refused. */
+int capture_losses_slots(struct capture_check *check, uint32_t cpu, uint32_t reason_class,
+                         uint64_t events, capture_put_t put, void *to);
+/* Closes the group of DROPPED slots at hand, if there is one. */
+int capture_losses_close(struct capture_check *check, uint32_t cpu, capture_put_t put, void *to);
+/* The capture's end of one CPU: DROPPED for all that is pending in its account (NULL: nothing is),
+ * END, CHECK, BUFFER_END. Called once for each CPU of the system page, in order. */
+int capture_losses_end(struct capture_check *check, uint32_t cpu,
+                       const struct kymo_trace_loss *loss, capture_put_t put, void *to);
 
 #endif

@@ -50,8 +50,12 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
         return;
     }
     if (tracelog_put(log, slots, taken->slots * TRACE_SLOT_BYTES) == 0) {
-        log->last_time[taken->cpu] = slots[taken->slots - 1].time;
+        struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
+
         log->account.buffers++;
+        capture_check_add(&log->check, slots, taken->slots);
+        capture_check_close(&log->check, taken->cpu, trailer);
+        tracelog_put(log, trailer, sizeof(trailer));
     } else {
         size_t whole = (size_t)(log->account.bytes - before) / TRACE_SLOT_BYTES;
 
@@ -89,7 +93,7 @@ void tracelog_settle(tracelog_instance_t *log)
     for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
         if (TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &log->loss) == 0) {
             add(&log->account, &log->loss);
-            capture_losses_write(cpu, log->last_time[cpu], &log->loss, tracelog_put, log);
+            capture_losses_end(&log->check, cpu, &log->loss, tracelog_put, log);
         }
     }
 }

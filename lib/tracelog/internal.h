@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "lib/capture/buffers.h"
+#include "lib/capture/check.h"
 #include "lib/include/sys/tracelog.h"
 
 /*
@@ -32,7 +33,7 @@ struct tracelog_instance {
     /* The recording thread's; the program's before it is made and when it has been joined */
     int error;   /* the writer's; after it nothing is written */
     int stopper; /* rcvid of who waits for the end, 0: nobody */
-    uint32_t last_time[CAPTURE_CPUS_MAX];
+    struct capture_check check;
     struct tracelog_account account;
     struct kymo_trace_loss loss;
 };

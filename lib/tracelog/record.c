@@ -96,7 +96,7 @@ static int begin(tracelog_instance_t *log)
 
     TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner);
     snprintf(args, sizeof(args), "%s%s (sys/tracelog.h)", owner.name, log->ring ? " -r" : "");
-    struct capture_header header = {.file = "-", .args = args};
+    struct capture_header header = {.file = "-", .args = args, .check = &log->check};
     int result = capture_header_write(&header, tracelog_put, log);
 
     return result > 0 ? EIO : log->error;
@@ -109,7 +109,6 @@ static int prepare(tracelog_instance_t *log)
 
     log->chid = log->coid = log->hook = log->names[0] = log->names[1] = -1;
     log->error = log->stopper = 0;
-    memset(log->last_time, 0, sizeof(log->last_time));
     memset(&log->account, 0, sizeof(log->account));
     if (open_channel(log) < 0 || open_buffers(log) < 0) {
         error = errno;

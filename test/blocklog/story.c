@@ -89,7 +89,7 @@ static void make(struct story *story, struct blocklog_buffer *buffer, unsigned i
     uint32_t bytes = some_bytes(story);
 
     story_bytes(seed, story->data[i], bytes);
-    *buffer = (struct blocklog_buffer){story->data[i], bytes, bytes / 16, 1, 0};
+    *buffer = (struct blocklog_buffer){story->data[i], bytes, bytes / 16, 1, 0, 0};
     told->seed[told->records] = seed;
     told->bytes[told->records] = bytes;
     told->acknowledged[told->records++] = false;

@@ -4,7 +4,7 @@
 
 BLOCKLOG_TESTS := $(patsubst test/blocklog/%_test.c,%,$(wildcard test/blocklog/*_test.c))
 BLOCKLOG_SRCS := test/blocklog/model.c test/blocklog/story.c $(sort $(wildcard lib/blocklog/*.c)) \
-	lib/link/crc32c.c host/extract/captures.c
+	lib/link/crc32c.c lib/capture/check.c host/extract/captures.c
 BLOCKLOG_OBJS := $(BLOCKLOG_SRCS:%.c=$(B)/unit-blocklog/%.o)
 UNIT_TESTS += $(BLOCKLOG_TESTS:%=$(B)/unit/blocklog_%)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What programs told of their events (test/boot/programs/truth.h), compared with the capture's
 print, value for value; and of the kernel calls' table, that nothing is left out."""
+import io
 import re
 import struct
 import subprocess
@@ -257,9 +258,8 @@ def places(trace, *options):
 def without_runners(trace, to):
     """The same capture, but that nobody can say who ran."""
     with open(trace, "rb") as f:
-        start = kev.slots_offset(f)
-        f.seek(0)
-        data = bytearray(f.read())
+        data = bytearray(kev.unchecked(f.read()))
+    start = kev.slots_offset(io.BytesIO(data))
     for at in range(start, len(data) - 15, 16):
         header, = struct.unpack_from("<I", data, at)
         if header & 0x7fff == 0x1001:

@@ -81,9 +81,7 @@ def marks(text):
 def events(path):
     """The numbers of each producer's events; every slot is looked at."""
     found, words = {}, None
-    with open(path, "rb") as f:
-        f.seek(kev.slots_offset(f))
-        data = f.read()
+    data = kev.slot_bytes(path)
     for header, _, d1, d2 in struct.iter_unpack("<4I", data):
         kind, cpu, number = header >> 30, header >> 24 & 63, header & 1023
         if header >> 10 & 31 != USER:
@@ -167,8 +165,7 @@ def round_of(machine, folder, number, begun, rng, cpus):
     reason, buffers, slots = said.search(text[at:]).groups()
     expect(re.fullmatch("a reset without a panic" if number % 2 else REASON, reason), reason)
     path = os.path.join(folder, "flight.kev")
-    with open(path, "rb") as f:
-        size = os.path.getsize(path) - kev.slots_offset(f)
+    size = len(kev.slot_bytes(path))
     expect(size == 16 * int(slots), f"{size} bytes for {slots} slots")
     expect("damaged" not in text[at:], "a damaged buffer")
     expect("first --recover or --discard" in text[at:], "a recording over one that is unclaimed")

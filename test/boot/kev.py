@@ -18,7 +18,34 @@ def slots_offset(f):
     return end + len("TRACE_HEADER_END::") + int(length.group(1))
 
 
-def raw_slots(path):
+FRAMING = {0x404, 0x410, 0x411}  # CONTROL events BUFFER_END, CHECK, END: around buffers, not in them
+
+
+def is_framing(header):
+    return header & 0xc0007fff in FRAMING
+
+
+def slot_bytes(path):
+    """All slots but the framing, as bytes."""
+    with open(path, "rb") as f:
+        f.seek(slots_offset(f))
+        data = f.read()
+    return b"".join(data[at:at + 16] for at in range(0, len(data), 16)
+                    if len(data) - at < 4 or not is_framing(struct.unpack_from("<I", data, at)[0]))
+
+
+def unchecked(data):
+    """The same capture as format 1.01: it may be changed then without being damaged."""
+    end = data.find(b"TRACE_HEADER_END::") + len("TRACE_HEADER_END::")
+    length = int(re.search(rb"TRACE_SYSPAGE_LEN::(\d+)", data)[1])
+    head = data[:end].replace(b"TRACE_VER_MINOR::02", b"TRACE_VER_MINOR::01")
+    slots = data[end + length:]
+    return head + data[end:end + length] + b"".join(
+        slots[at:at + 16] for at in range(0, len(slots), 16)
+        if len(slots) - at < 4 or not is_framing(struct.unpack_from("<I", slots, at)[0]))
+
+
+def raw_slots(path, framing=False):
     """(header, time, d1, d2) of all slots, from both ends of a big file."""
     with open(path, "rb") as f:
         start = slots_offset(f)
@@ -30,12 +57,14 @@ def raw_slots(path):
             pieces.append((last, size - last))
         for at, length in pieces:
             f.seek(start + at)
-            yield from struct.iter_unpack("<IIII", f.read(length // 16 * 16))
+            for slot in struct.iter_unpack("<IIII", f.read(length // 16 * 16)):
+                if framing or not is_framing(slot[0]):
+                    yield slot
 
 
-def slots(path):
+def slots(path, framing=False):
     """(class, event, d1, d2) of the slots that begin an event."""
-    for header, _, d1, d2 in raw_slots(path):
+    for header, _, d1, d2 in raw_slots(path, framing):
         if header >> 30 < 2:
             yield header >> 10 & 0x1f, header & 0x3ff, d1, d2
 
@@ -43,7 +72,7 @@ def slots(path):
 def fired(path):
     """The set of (class, event), the 64-bit forms counted as the plain ones."""
     found = set()
-    for cls, event, _, _ in slots(path):
+    for cls, event, _, _ in slots(path, framing=True):
         found.add((cls, event & ~512 if cls != CLASSES["USER"] else 0))
     return found
 

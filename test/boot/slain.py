@@ -36,6 +36,9 @@ def buffers(path):
     words = memoryview(data[:len(data) // 16 * 16]).cast("I")
     while at + 4 <= len(words):
         header, d1, d2 = words[at], words[at + 2], words[at + 3]
+        if kev.is_framing(header):
+            at += 4
+            continue
         if header >> 10 & 0x1f != 1 or header & 0x3ff != 2:
             return found if header & 0x3ff == 8 else f"no buffer at slot {at // 4}"
         if at + 4 * d2 > len(words):

@@ -30,9 +30,7 @@ class Event:
 
 def read(path):
     """All events, whole, by time."""
-    with open(path, "rb") as f:
-        f.seek(kev.slots_offset(f))
-        data = f.read()
+    data = kev.slot_bytes(path)
     events, high, last = [], {}, {}
     for header, low, d1, d2 in struct.iter_unpack("<IIII", data):
         cpu, kind = header >> 24 & 0x3f, header >> 30

@@ -74,9 +74,7 @@ class Machine(Disk):
 
 
 def slots_of(path):
-    with open(path, "rb") as f:
-        f.seek(kev.slots_offset(f))
-        return f.read()
+    return kev.slot_bytes(path)
 
 
 def whole(path, slots):

@@ -10,6 +10,7 @@
 
 #include "kernel/abi/syspage.h"
 
+#define SUM_FACTOR 0x9e3779b5u
 #define COMMON_EVENTS 4 /* slots left free for BUFFER, TIME and a DROPPED */
 
 static void put(struct mk *mk, const void *bytes, size_t len)
@@ -82,6 +83,25 @@ static size_t page_make(const struct mk *mk, const char *more_events, uint8_t *p
     return at;
 }
 
+/* CHECK and BUFFER_END (docs/format.md §4). */
+static void trailer_put(struct mk *mk, unsigned cpu, uint32_t time, uint64_t sum)
+{
+    uint32_t low = (uint32_t)sum, high = (uint32_t)(sum >> 32);
+
+    mk_slot(mk, &(struct trace_slot){(uint32_t)cpu << 24 | 1 << 10 | 16, time, low, high});
+    mk_slot(mk, &(struct trace_slot){(uint32_t)cpu << 24 | 1 << 10 | 4, time, 0xe6e6e6e6u,
+                                     0xe6e6e6e6u});
+    mk->all = (mk->all * SUM_FACTOR + low) * SUM_FACTOR + high;
+}
+
+static uint64_t slot_sum(uint64_t sum, const struct trace_slot *slot)
+{
+    sum = sum * SUM_FACTOR + slot->header;
+    sum = sum * SUM_FACTOR + slot->time;
+    sum = sum * SUM_FACTOR + slot->d1;
+    return sum * SUM_FACTOR + slot->d2;
+}
+
 static void header_put(struct mk *mk, const char *more_events, const char *filters)
 {
     uint8_t page[4096];
@@ -94,7 +114,7 @@ static void header_put(struct mk *mk, const char *more_events, const char *filte
     put_attr(mk, "HEADER_BEGIN", "");
     put_attr(mk, "FILE_NAME", "made.kev");
     put_attr(mk, "VER_MAJOR", "1");
-    put_attr(mk, "VER_MINOR", "01");
+    put_attr(mk, "VER_MINOR", mk->checked ? "02" : "01");
     put_attr(mk, mk->swapped ? "BIG_ENDIAN" : "LITTLE_ENDIAN", "TRUE");
     put_attr(mk, "CYCLES_PER_SEC", "1000000");
     snprintf(number, sizeof(number), "%u", mk->ncpu);
@@ -107,6 +127,14 @@ static void header_put(struct mk *mk, const char *more_events, const char *filte
     }
     put_attr(mk, "HEADER_END", "");
     put(mk, page, len);
+    if (mk->checked) {
+        uint64_t sum = 1;
+
+        for (size_t i = 0; i < mk->len; i++) {
+            sum = sum * SUM_FACTOR + mk->bytes[i];
+        }
+        trailer_put(mk, 0, 0, sum);
+    }
     mk->slots_offset = mk->len;
 }
 
@@ -122,6 +150,8 @@ struct mk *mk_new(const struct mk_options *options)
     mk->swapped = options->swapped;
     mk->foreign = options->foreign;
     mk->lossy = options->lossy;
+    mk->checked = options->checked;
+    mk->all = 1;
     mk->random = options->seed * 2 + 1;
     for (unsigned i = 0; i < MK_CPUS; i++) {
         mk->cpu[i].now = options->start;
@@ -245,6 +275,7 @@ void mk_dropped(struct mk *mk, unsigned cpu, unsigned reason, unsigned class, ui
 void mk_flush(struct mk *mk, unsigned cpu)
 {
     struct mk_cpu *c = &mk->cpu[cpu];
+    uint64_t sum = 1;
 
     if (c->slots == 0) {
         return;
@@ -252,8 +283,39 @@ void mk_flush(struct mk *mk, unsigned cpu)
     c->buffer[0].d2 = c->slots;
     for (unsigned i = 0; i < c->slots; i++) {
         mk_slot(mk, &c->buffer[i]);
+        sum = slot_sum(sum, &c->buffer[i]);
     }
+    c->last_time = c->buffer[c->slots - 1].time;
+    c->buffers++;
     c->slots = 0;
+    if (mk->checked) {
+        trailer_put(mk, cpu, c->last_time, sum);
+    }
+}
+
+void mk_tail(struct mk *mk, unsigned cpu, unsigned reason, unsigned class, uint32_t events)
+{
+    struct trace_slot slot = {(uint32_t)cpu << 24 | 1 << 10 | 8, mk->cpu[cpu].last_time,
+                              reason << 8 | class, events};
+
+    mk_slot(mk, &slot);
+    if (mk->checked) {
+        trailer_put(mk, cpu, slot.time, slot_sum(1, &slot));
+    }
+}
+
+void mk_end(struct mk *mk)
+{
+    for (unsigned cpu = 0; mk->checked && cpu < mk->ncpu; cpu++) {
+        struct mk_cpu *c = &mk->cpu[cpu];
+        struct trace_slot end = {(uint32_t)cpu << 24 | 1 << 10 | 17, c->last_time, c->buffers,
+                                 c->buffers == 0 ? 0 : c->sequence};
+        uint64_t sum = slot_sum(1, &end);
+
+        mk_slot(mk, &end);
+        sum = (sum * SUM_FACTOR + (uint32_t)mk->all) * SUM_FACTOR + (uint32_t)(mk->all >> 32);
+        trailer_put(mk, cpu, c->last_time, sum);
+    }
 }
 
 void mk_flush_all(struct mk *mk)

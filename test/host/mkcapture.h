@@ -16,8 +16,9 @@
 
 struct mk_cpu {
     uint32_t sequence;
-    uint64_t now;  /* 64-bit clock */
-    uint32_t high; /* of the last TIME */
+    uint64_t now;                /* 64-bit clock */
+    uint32_t high;               /* of the last TIME */
+    uint32_t buffers, last_time; /* in the file; of the last slot there */
     unsigned slots;
     struct trace_slot buffer[TRACE_BUFFER_SLOTS];
 };
@@ -28,6 +29,8 @@ struct mk {
     bool swapped;
     bool foreign; /* no system page, TIME only where the test puts it */
     bool lossy;   /* the workload loses buffers and events, and accounts for them */
+    bool checked; /* format 1.02: CHECK, BUFFER_END, mk_end() */
+    uint64_t all; /* the sum over the CHECKs so far */
     unsigned ncpu;
     unsigned high_water;
     size_t slots_offset;
@@ -41,6 +44,7 @@ struct mk_options {
     bool swapped;
     bool foreign;
     bool lossy;
+    bool checked;
     uint64_t start; /* first time; near a wrap to test it */
     uint64_t seed;
     const char *events;  /* further lines of the event table, or NULL */
@@ -58,7 +62,10 @@ void mk_string(struct mk *mk, unsigned cpu, uint64_t after, unsigned class, unsi
 void mk_dropped(struct mk *mk, unsigned cpu, unsigned reason, unsigned class, uint32_t events);
 void mk_flush(struct mk *mk, unsigned cpu); /* the CPU's buffer into the file */
 void mk_flush_all(struct mk *mk);
-void mk_lose_buffer(struct mk *mk, unsigned cpu);           /* a gap in the sequence */
+/* A group of DROPPED slots outside of buffers: reason and class, 1 event each or more. */
+void mk_tail(struct mk *mk, unsigned cpu, unsigned reason, unsigned class, uint32_t events);
+void mk_end(struct mk *mk);                       /* the end mark; only if it is checked */
+void mk_lose_buffer(struct mk *mk, unsigned cpu); /* a gap in the sequence */
 void mk_slot(struct mk *mk, const struct trace_slot *slot); /* raw, at the file's end */
 uint32_t mk_random(struct mk *mk);
 /* A workload of `events` events: threads that send, receive, reply, interrupts, names. */

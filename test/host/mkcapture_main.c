@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|lossy]: writes a fabricated capture, the same
- * bytes for the same arguments.
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy]: writes a fabricated capture, the same
+ * bytes for the same arguments; old: of format 1.01.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     struct mk *mk;
 
     if (argc < 5 || argc > 6) {
-        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign|lossy]\n", stderr);
+        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy]\n", stderr);
         return 2;
     }
     options.ncpu = (unsigned)atoi(argv[2]);
@@ -23,12 +23,14 @@ int main(int argc, char **argv)
     options.swapped = argc == 6 && strcmp(argv[5], "swapped") == 0;
     options.lossy = argc == 6 && strcmp(argv[5], "lossy") == 0;
     options.foreign = argc == 6 && strcmp(argv[5], "foreign") == 0;
+    options.checked = !options.foreign && (argc != 6 || strcmp(argv[5], "old") != 0);
     if (options.ncpu == 0 || options.ncpu > MK_CPUS) {
         return 2;
     }
     options.high_water = options.lossy ? 100 : 0;
     mk = mk_new(&options);
     mk_workload(mk, (unsigned)strtoul(argv[3], NULL, 0));
+    mk_end(mk);
     if (mk_save(mk, argv[1]) != 0) {
         perror(argv[1]);
         return 1;

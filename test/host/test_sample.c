@@ -236,8 +236,8 @@ static void test_versions(void **state)
 
     (void)state;
     assert_null(opens_with(minor, "VER_MINOR::01", 13));
-    assert_null(opens_with(minor, "VER_MINOR::02", 13));
-    assert_null(opens_with(minor, "VER_MINOX::01", 13));
+    assert_null(opens_with(minor, "VER_MINOR::02", 13)); /* it has no slots: cut, is said later */
+    assert_non_null(strstr(opens_with(minor, "VER_MINOX::01", 13), "lacks TRACE_VER_MINOR"));
     assert_null(opens_with(major, "VER_MAJOX::1", 12));
     assert_non_null(strstr(opens_with(minor, "VER_MINOR::00", 13), "format version 1.00 is not"));
     assert_non_null(strstr(opens_with(major, "VER_MAJOR::2", 12), "format version 2 is not"));

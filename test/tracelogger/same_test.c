@@ -86,7 +86,8 @@ static bool extract(struct result *result)
                 list.count == 1 && extract_read(&log, &list.capture[0], add, result) == 0;
 
     result->whole = good && list.capture[0].whole && list.capture[0].damaged == 0 &&
-                    list.capture[0].bytes == result->bytes && list.capture[0].lost == 0;
+                    list.capture[0].bytes + list.capture[0].trailers == result->bytes &&
+                    list.capture[0].lost == 0;
     return good;
 }
 

@@ -360,10 +360,13 @@ static void the_text_has_each_row_once(void **state)
     }
     assert_int_equal(strlen(trace_event_text), trace_event_text_len);
     assert_int_equal(trace_event_text[trace_event_text_len - 1], '\n');
-    assert_int_equal(lines, ROWS + 3);
+    assert_int_equal(lines, ROWS + 6);
     check_line("1 1 TIME H:msb,H:lsb =\n");
     check_line("1 2 BUFFER D:sequence,D:num_events =\n");
     check_line("1 8 DROPPED H:reason_class,D:events =\n");
+    check_line("1 4 BUFFER_END H:d1,H:d2 =\n");
+    check_line("1 16 CHECK H:sum_low,H:sum_high =\n");
+    check_line("1 17 END D:buffers,D:last =\n");
     for (unsigned i = 0; i < ROWS; i++) {
         snprintf(line, sizeof(line), "%u %u %s ", rows[i].class, rows[i].number, rows[i].name);
         put_list(line, rows[i].fast);

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The index's look at what makes a capture tamper-evident (docs/format.md §4): the sum over the
+ * header, CHECK and BUFFER_END behind each buffer, groups of DROPPED slots outside of buffers, and
+ * the end mark. The sum over a buffer's slots is compared when the buffer is loaded (buffer.c).
+ * Proof: test/host/test_check.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/reader/internal.h"
+#include "lib/capture/check.h"
+
+#define CONTROL(event) TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)
+#define GROUP_MOST 4096 /* slots of a group: more is damage */
+
+static bool is_control(const struct trace_slot *slot, unsigned event)
+{
+    return (slot->header & ~TRACE_CPU_MASK) == CONTROL(event);
+}
+
+bool kev_pair_is_trailer(const struct trace_slot pair[2])
+{
+    return is_control(&pair[0], TRACE_CONTROL_CHECK) &&
+           is_control(&pair[1], TRACE_CONTROL_BUFFER_END) &&
+           TRACE_GET_CPU(pair[0].header) == TRACE_GET_CPU(pair[1].header) &&
+           pair[0].time == pair[1].time && pair[1].d1 == TRACE_BUFFER_END_WORD &&
+           pair[1].d2 == TRACE_BUFFER_END_WORD;
+}
+
+bool kev_slot_is_end(const struct kev *kev, const struct trace_slot *slot)
+{
+    return is_control(slot, TRACE_CONTROL_END) && TRACE_GET_CPU(slot->header) < kev->info.ncpu;
+}
+
+static uint64_t check_value(const struct trace_slot *check)
+{
+    return (uint64_t)check->d2 << 32 | check->d1;
+}
+
+static void fold(struct kev *kev, const struct trace_slot *check)
+{
+    kev->index.all = capture_sum_word(kev->index.all, check->d1);
+    kev->index.all = capture_sum_word(kev->index.all, check->d2);
+}
+
+/* Recovering: the damage is noted, and 0 is returned. */
+static int group_bad(struct kev *kev, uint64_t offset, const char *what, struct kev_error *error)
+{
+    if (!kev->options.recover) {
+        return kev_fail(kev, error, offset, "%s", what);
+    }
+    kev_note(kev, offset, what);
+    kev->damage.places++;
+    return 0;
+}
+
+int kev_head_check(struct kev *kev, struct kev_error *error)
+{
+    uint64_t at = kev->index.end;
+    struct trace_slot pair[2];
+    int have = kev_pair_read(kev, at, pair, error);
+
+    if (have < 0) {
+        return -1;
+    }
+    if (have < 2) {
+        return kev_fail_incomplete(kev, error, kev->file.size,
+                                   "the file ends before CHECK and BUFFER_END of its header");
+    }
+    kev->index.head_seen = true;
+    if (!kev_pair_is_trailer(pair)) {
+        kev->check_unknown = kev->options.recover; /* perhaps only the version is damaged */
+        kev->checked = kev->info.checked = !kev->check_unknown;
+        return group_bad(kev, at, "CHECK and BUFFER_END of the header are not where it ends",
+                         error);
+    }
+    fold(kev, &pair[0]);
+    kev->index.end = at + sizeof(pair);
+    return check_value(&pair[0]) == kev->head_sum && TRACE_GET_CPU(pair[0].header) == 0 &&
+                   pair[0].time == 0
+               ? 0
+               : group_bad(kev, 0,
+                           "the header or the system page is damaged: CHECK has another sum",
+                           error);
+}
+
+/* Recovering, and what is behind the buffer is no trailer: whether the next group begins behind a
+ * damaged one. */
+static int trailer_lost(struct kev *kev, uint64_t end, struct kev_error *error)
+{
+    uint64_t behind = end + CAPTURE_TRAILER_BYTES;
+    struct trace_slot pair[2];
+    int have = kev_pair_read(kev, end, pair, error);
+
+    if (have < 0 || (have == 2 && kev_pair_plausible(kev, pair))) {
+        return have < 0 ? -1 : 0;
+    }
+    have = kev_pair_read(kev, behind, pair, error);
+    if (behind == kev->file.size || (have == 2 && kev_pair_plausible(kev, pair)) ||
+        (have >= 1 && (kev_slot_is_tail(kev, &pair[0]) || kev_slot_is_end(kev, &pair[0])))) {
+        kev->index.end = behind;
+    }
+    return have < 0 ? -1 : 0;
+}
+
+int kev_trailer_take(struct kev *kev, struct kev_entry *entry, uint64_t end,
+                     struct kev_error *error)
+{
+    struct trace_slot pair[2];
+    int have = kev_pair_read(kev, end, pair, error);
+
+    kev->index.end = end;
+    if (have < 0) {
+        return -1;
+    }
+    if (have == 2 && kev_pair_is_trailer(pair) && TRACE_GET_CPU(pair[0].header) == entry->cpu) {
+        entry->checked = true;
+        entry->check = check_value(&pair[0]);
+        entry->check_time = pair[0].time;
+        kev->index.end = end + sizeof(pair);
+        fold(kev, &pair[0]);
+        return 0;
+    }
+    if (!kev->options.recover) {
+        return kev_fail(kev, error, end,
+                        "buffer %" PRIu32 " of CPU %u ends here by its count of %" PRIu32
+                        " slots, but CHECK and BUFFER_END are not behind it",
+                        entry->sequence, entry->cpu, entry->slots);
+    }
+    kev_note(kev, end, "CHECK and BUFFER_END are not behind a buffer");
+    kev->damage.places++;
+    return trailer_lost(kev, end, error);
+}
+
+/* ---- groups of DROPPED slots, the end mark --------------------------------------------------- */
+
+struct group {
+    uint64_t at, sum;
+    uint32_t slots; /* DROPPED */
+    uint32_t time, cpu;
+    bool end;      /* END is there */
+    uint64_t lost; /* events of lost buffers */
+    struct trace_slot mark;
+};
+
+/* The next slot belongs to the group: DROPPED, or END as its last. */
+static bool group_goes_on(const struct group *group, const struct trace_slot *slot)
+{
+    return !group->end && TRACE_GET_CPU(slot->header) == group->cpu && slot->time == group->time &&
+           (is_control(slot, TRACE_CONTROL_DROPPED) || is_control(slot, TRACE_CONTROL_END));
+}
+
+/* 1: the group's trailer is in pair, 0: it is not there, -1. */
+static int group_read(struct kev *kev, struct group *group, struct trace_slot pair[2],
+                      struct kev_error *error)
+{
+    uint64_t at = group->at;
+    int have = kev_pair_read(kev, at, pair, error);
+
+    while (have > 0 && group_goes_on(group, &pair[0]) && group->slots < GROUP_MOST) {
+        group->end = is_control(&pair[0], TRACE_CONTROL_END);
+        group->slots += !group->end;
+        group->mark = pair[0];
+        group->sum = capture_sum_slots(group->sum, pair, 1);
+        at += TRACE_SLOT_BYTES;
+        group->lost += group->end ? 0 : kev_gap_events(&pair[0]);
+        have = kev_pair_read(kev, at, pair, error);
+    }
+    if (have < 0) {
+        return -1;
+    }
+    if (have < 2 && at + CAPTURE_TRAILER_BYTES > kev->file.size) {
+        return kev_fail_incomplete(kev, error, kev->file.size,
+                                   "the file ends inside a group of DROPPED slots or its end mark");
+    }
+    kev->index.end = at;
+    return kev_pair_is_trailer(pair) && TRACE_GET_CPU(pair[0].header) == group->cpu &&
+           pair[0].time == group->time;
+}
+
+static int tail_add(struct kev *kev, const struct group *group, struct kev_error *error)
+{
+    struct kev_entry entry = {
+        .offset = group->at,
+        .slots = group->slots,
+        .lane = (uint8_t)group->cpu,
+        .cpu = (uint8_t)group->cpu,
+        .kind = KEV_TAIL,
+    };
+
+    return group->slots == 0 ? 0 : kev_index_add(kev, &entry, error);
+}
+
+/* A fault that shows only at the end: all that is there is given first. The first one counts. */
+static void late(struct kev *kev, uint64_t offset, const char *what)
+{
+    if (kev->options.recover) {
+        kev_note(kev, offset, what);
+    } else if (kev->late.text[0] == '\0') {
+        kev_fail(kev, &kev->late, offset, "%s", what);
+        kev->late.given = true;
+        kev->late.recoverable = false;
+    }
+}
+
+/* What END says against what is here. */
+static void end_compare(struct kev *kev, const struct group *group, uint64_t sum, uint64_t check)
+{
+    const struct kev_cpu_info *info = &kev->info.cpu[group->cpu];
+    char text[240];
+
+    if (group->mark.d1 != info->buffers || group->mark.d2 != info->last_sequence) {
+        snprintf(text, sizeof(text),
+                 "the end mark of CPU %u counts %" PRIu32 " buffers, the last one number %" PRIu32
+                 "; here are %" PRIu64 ", the last one %" PRIu32,
+                 group->cpu, group->mark.d1, group->mark.d2, info->buffers, info->last_sequence);
+        late(kev, group->at, text);
+    } else if (sum != check) {
+        snprintf(text, sizeof(text),
+                 "the end mark of CPU %u has another sum than what is before it: buffers are "
+                 "missing, doubled or not in their places, or the mark is damaged",
+                 group->cpu);
+        late(kev, group->at, text);
+    }
+}
+
+static int end_take(struct kev *kev, const struct group *group, const struct trace_slot *check,
+                    struct kev_error *error)
+{
+    uint64_t sum = capture_sum_word(group->sum, (uint32_t)kev->index.all);
+
+    sum = capture_sum_word(sum, (uint32_t)(kev->index.all >> 32));
+    if (group->cpu != kev->index.ended) {
+        return group_bad(kev, group->at, "the end marks of the CPUs are not in their order", error);
+    }
+    end_compare(kev, group, sum, check_value(check));
+    kev->index.ended++;
+    kev->info.ended = kev->index.ended == kev->info.ncpu;
+    return 0;
+}
+
+int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_error *error)
+{
+    struct group group = {.at = kev->index.end,
+                          .sum = CAPTURE_SUM_FIRST,
+                          .time = first->time,
+                          .cpu = TRACE_GET_CPU(first->header)};
+    struct trace_slot pair[2];
+    int result = group_read(kev, &group, pair, error);
+    bool whole = result == 1;
+
+    if (result < 0) {
+        return -1;
+    }
+    if (!whole || (!group.end && check_value(&pair[0]) != group.sum)) {
+        result = group_bad(kev, group.at,
+                           whole ? "DROPPED slots are damaged: CHECK has another sum"
+                                 : "no CHECK and BUFFER_END are behind these DROPPED slots",
+                           error);
+    } else {
+        result = group.end ? end_take(kev, &group, &pair[0], error) : 0;
+    }
+    kev_gap_account(kev, group.cpu, group.lost);
+    if (whole) {
+        fold(kev, &pair[0]);
+        kev->index.end += sizeof(pair);
+    }
+    return result == 0 ? tail_add(kev, &group, error) : result;
+}
+
+void kev_end_check(struct kev *kev)
+{
+    if (!kev->checked || kev->info.ended || kev->cut.text[0] != '\0') {
+        return;
+    }
+    if (kev->options.recover) {
+        kev_note(kev, kev->file.size, "the end mark is not there: the capture was cut");
+        return;
+    }
+    kev_fail_incomplete(kev, &kev->cut, kev->file.size,
+                        "the file ends without an end mark: it was cut between two buffers, or who "
+                        "wrote it was ended before it was done");
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What stands behind each group of slots of a capture (docs/format.md §4): CHECK, a sum over the
+ * group, then BUFFER_END; and at the end of the capture the group with END. A group is a buffer, or
+ * DROPPED slots outside of any buffer. Every writer of captures uses these functions: the
+ * tracelogger, sys/tracelog.h, kymo extract. One thread; no allocation; any context.
+ *
+ * The sum is h = h * CAPTURE_SUM_FACTOR + word, modulo 2^64, over the 32-bit words. The factor is
+ * odd and h is wider than a word, so that a change of any single word and a swap of any two words
+ * change the sum for certain; other changes pass with a chance of about 1 in 2^64.
+ *
+ * Proof: test/host/test_check.c (every bit, every swap), test/tracelogger/same_test.c.
+ */
+#ifndef LIB_CAPTURE_CHECK_H
+#define LIB_CAPTURE_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/slot.h"
+
+#define CAPTURE_CHECK_CPUS 64
+#define CAPTURE_TRAILER_SLOTS 2 /* CHECK, BUFFER_END */
+#define CAPTURE_TRAILER_BYTES (CAPTURE_TRAILER_SLOTS * TRACE_SLOT_BYTES)
+#define CAPTURE_SUM_FIRST 1u /* h before the first word */
+#define CAPTURE_SUM_FACTOR 0x9e3779b5u
+
+struct capture_check {
+    uint64_t sum;   /* over the slots of the group at hand, so far */
+    uint32_t slots; /* of that group, so far */
+    uint64_t all;   /* over the values of all CHECKs so far */
+    struct {
+        uint32_t buffers; /* in the capture */
+        uint32_t last;    /* sequence of the last of them; 0: none */
+        uint32_t time;    /* of the last slot */
+    } cpu[CAPTURE_CHECK_CPUS];
+};
+
+/* The sum, continued over `count` slots. */
+uint64_t capture_sum_slots(uint64_t sum, const struct trace_slot *slots, size_t count);
+/* Likewise, over bytes; each is a word. */
+uint64_t capture_sum_bytes(uint64_t sum, const void *data, size_t bytes);
+static inline uint64_t capture_sum_word(uint64_t sum, uint32_t word)
+{
+    return sum * CAPTURE_SUM_FACTOR + word;
+}
+
+/* A new capture. */
+void capture_check_begin(struct capture_check *check);
+/* Bytes in front of the first slot: attributes and system page. They are a group, too, of CPU 0. */
+void capture_check_head(struct capture_check *check, const void *data, size_t bytes);
+/* The next slots of the group at hand: all of a buffer, or some of several DROPPED slots. */
+void capture_check_add(struct capture_check *check, const struct trace_slot *slots, size_t count);
+/* Ends the group at hand: what is to be written behind its last slot. */
+void capture_check_close(struct capture_check *check, uint32_t cpu,
+                         struct trace_slot trailer[CAPTURE_TRAILER_SLOTS]);
+/* Behind everything else, once for each CPU, in order: END of this CPU and the trailer. DROPPED
+ * slots that were added before belong to the same group. */
+#define CAPTURE_END_SLOTS (1 + CAPTURE_TRAILER_SLOTS)
+void capture_check_end(struct capture_check *check, uint32_t cpu,
+                       struct trace_slot end[CAPTURE_END_SLOTS]);
+/* The trailer of one whole buffer, without an account: what capture_check_close() would make. */
+void capture_check_buffer(const struct trace_slot *slots, size_t count,
+                          struct trace_slot trailer[CAPTURE_TRAILER_SLOTS]);
+
+#endif
