@@ -32,7 +32,7 @@ struct sink {
     /* Several, where that is cheaper, at most SINK_TOGETHER; NULL: it isn't. */
     void (*buffers)(struct sink_buffer *buffers, unsigned count);
     uint64_t (*time)(void); /* seconds since 1970, as the other end knows them; NULL: it doesn't */
-    bool adds_trailers; /* `buffers` also sees to each buffer's CHECK and BUFFER_END */
+    bool adds_trailers;     /* `buffers` also sees to each buffer's CHECK and BUFFER_END */
     int (*close)(void);
     /* Ends what isn't whole, so that nobody takes it for a capture; `useless`: nothing but the
      * header was written. NULL: close() will do. */

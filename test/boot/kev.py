@@ -18,7 +18,7 @@ def slots_offset(f):
     return end + len("TRACE_HEADER_END::") + int(length.group(1))
 
 
-FRAMING = {0x404, 0x410, 0x411}  # CONTROL events BUFFER_END, CHECK, END: around buffers, not in them
+FRAMING = {0x404, 0x410, 0x411}  # BUFFER_END, CHECK, END: around buffers, not in them
 
 
 def is_framing(header):

@@ -116,7 +116,9 @@ def the_killed_ones_is_readable_and_said_to_be_cut(boot):
     path = os.path.join(boot.dir, "killed.kev")
     numbers = logger.Capture(path).numbers
     done = subprocess.run([logger.KYMO, "print", path], capture_output=True, text=True)
-    if done.returncode != 1 or "without an end mark" not in done.stderr or numbers != list(range(len(numbers))) or not numbers:
+    if (done.returncode, "without an end mark" in done.stderr) != (1, True):
+        return f"status {done.returncode}: {done.stderr[:200]}"
+    if numbers != list(range(len(numbers))) or not numbers:
         return f"{len(numbers)} events; {done.stderr[:200]}"
     return None if len(numbers) < 9000 else "it was killed too late"
 
