@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy]: writes a fabricated capture, the same
- * bytes for the same arguments; old: of format 1.01.
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy]: writes a fabricated capture, the
+ * same bytes for the same arguments; old: of format 1.01.
  */
 #include <stdio.h>
 #include <stdlib.h>
