@@ -73,6 +73,7 @@ fi
 echo "Installing (this may take minutes):$missing"
 log=build/setup.log
 mkdir -p build
+rm -f $log # root may have written it
 export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086
 {
