@@ -36,6 +36,24 @@ def losses(events):
     return lost
 
 
+def losses_behind(events, options, found):
+    """DROPPED at the head of each CPU's first buffer behind the window, of the cut's CPUs."""
+    if "--to" not in options:
+        return collections.Counter()
+    end, heads, taken = int(options[options.index("--to") + 1], 16), {}, []
+    cpus = {e["cpu"] for e in found}
+    for e in events:
+        if int(e["cycles"], 16) < end or e["cpu"] not in cpus:
+            continue
+        if e["event"] == "BUFFER":
+            heads.setdefault(e["cpu"], True)
+        elif e["class"] != "CONTROL" and e["cpu"] in heads:
+            heads[e["cpu"]] = False
+        elif e["event"] == "DROPPED" and heads.get(e["cpu"]):
+            taken.append(e)
+    return losses(taken)
+
+
 def differs(what, given, wanted):
     if given == wanted:
         return
@@ -78,6 +96,8 @@ def check_one(kymo, path, out, events, options):
     inside = losses(wanted if timed else events_of(kymo, path, *[
         o for i, o in enumerate(options) if options[i - i % 2] in ("--from", "--to", "--cpu")]))
     kept = losses(found)
+    if "0x" in (options + ["--to", "0x"])[(options + ["--to"]).index("--to") + 1]:
+        inside += losses_behind(events, options, found)
     for key, count in inside.items():
         if kept[key] < count:
             raise Failed(f"{what}: lost {key}: {kept[key]} of {count} are told")

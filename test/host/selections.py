@@ -114,7 +114,8 @@ def choose(rng, events, ncpu):
     else:
         moment = 0
     if rng.random() < 0.5 and moment < end:
-        later = rng.randint(moment + 1, end + 9)
+        later = max(moment + 1, rng.choice([rng.randint(moment + 1, end + 9),
+                                            int(rng.choice(events)["cycles"], 16)]))
         options.extend(["--to", f"{later:#x}"])
         tests.append(lambda i, e: int(e["cycles"], 16) < later)
     if rng.random() < 0.3:
