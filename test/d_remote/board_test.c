@@ -209,7 +209,10 @@ static size_t compile(const char *options, const char *program)
     char file[PATH_MAX];
     int fd = temporary_file("image", file, sizeof(file));
 
+    close(fd);
     must_end(dtrace("--compile", file, options, program), 0);
+    /* It is another file now: what is written takes the place of the old one when it is whole. */
+    fd = open(file, O_RDONLY);
     ssize_t n = read(fd, image, sizeof(image));
     close(fd);
     unlink(file);
