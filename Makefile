@@ -119,7 +119,7 @@ compile_commands.json: ## write build/compile_commands.json, for clangd (which l
 	$(Q)scripts/compile-commands $(BOARDS)
 
 .PHONY: docs
-docs: host-docs ## write the generated pages: docs/events.md, kercalls.md, dif.md, providers.md
+docs: host-docs ## write the generated pages (docs/events.md, kercalls.md, dif.md, providers.md) and the pictures
 
 .PHONY: format
 format: ## run clang-format on every C file

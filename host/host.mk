@@ -77,6 +77,7 @@ HOST_DOCS := events kercalls dif providers
 
 host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md)
 	$(Q)for doc in $(HOST_DOCS); do $(B)/gen/gen_$${doc}_md >docs/$$doc.md || exit 1; done
+	$(Q)scripts/draw-pictures docs/pictures
 
 .PHONY: host-docs-check
 host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md)
