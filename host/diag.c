@@ -114,6 +114,11 @@ bool kymo_report_damage(const struct kev *kev)
     const struct kev_info *info = kev_info(kev);
     char more[80] = "";
 
+    if (info->equal_stamps > 0) {
+        kymo_error("%s: warning: %" PRIu64 " events have the time of the one before them on their "
+                   "CPU; which of them came first is not known",
+                   info->path, info->equal_stamps);
+    }
     if (damage->first[0] == '\0') {
         /* Another kernel's: nothing is wrong with them, but they are not all there. */
         if (damage->events > 0) {

@@ -8,6 +8,26 @@
 
 #define UNKNOWN UINT32_MAX
 
+/* An event of its own at the time of its CPU's last one; BUFFER and TIME stand beside events, and
+ * the slots of a combine event have one time. */
+static bool stamp_is_equal(struct kev_lane *lane, const struct trace_slot *slot, uint64_t time)
+{
+    unsigned cpu = TRACE_GET_CPU(slot->header), structure = TRACE_GET_STRUCT(slot->header);
+    unsigned event = TRACE_GET_EVENT(slot->header);
+    uint64_t bit = UINT64_C(1) << cpu;
+
+    if ((structure != TRACE_STRUCT_S && structure != TRACE_STRUCT_CB) ||
+        (TRACE_GET_CLASS(slot->header) == TRACE_CLASS_CONTROL &&
+         (event == TRACE_CONTROL_BUFFER || event == TRACE_CONTROL_TIME ||
+          event == TRACE_CONTROL_BUFFER_END))) {
+        return false;
+    }
+    bool equal = (lane->stamped & bit) != 0 && lane->stamp[cpu] == time;
+    lane->stamped |= bit;
+    lane->stamp[cpu] = time;
+    return equal;
+}
+
 static bool is_time(const struct trace_slot *slot)
 {
     return TRACE_GET_CLASS(slot->header) == TRACE_CLASS_CONTROL &&
@@ -46,5 +66,6 @@ void kev_stream_times(struct kev *kev, struct kev_lane *lane)
         }
         lane->low[cpu] = slot->time;
         lane->times[i] = (uint64_t)lane->msb[cpu] << 32 | slot->time;
+        kev->info.equal_stamps += stamp_is_equal(lane, slot, lane->times[i]);
     }
 }

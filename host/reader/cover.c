@@ -207,6 +207,7 @@ static void walk_end(struct walk *walk)
 {
     bool whole = kev_is_whole(walk->kev);
 
+    whole &= !walk->seams;
     if (walk->before == NULL && walk->reasons == 0 && whole) {
         walk->open = true;
         walk->from = walk->kev->extent.from;
@@ -221,10 +222,12 @@ static void walk_end(struct walk *walk)
     }
 }
 
+/* A capture of retained memory ends where the machine died, whatever its CPUs did until then. */
 bool kev_is_whole(const struct kev *kev)
 {
-    (void)kev;
-    return false;
+    return kev->info.ended && kev->cut.text[0] == '\0' && kev->late.text[0] == '\0' &&
+           kev->info.nmissing == 0 && kev->damage.first[0] == '\0' && !kev->head_damaged &&
+           kev_attr(kev, "RETAINED") == NULL;
 }
 
 /* First and last event of the whole capture that a kernel made. */

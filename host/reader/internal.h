@@ -113,9 +113,11 @@ struct kev_lane {
     bool ready;           /* head is valid */
     bool skipped;         /* slots before the next event were passed over */
     uint64_t last_time;
-    uint64_t event_time; /* of the last slot that begins an event, but BUFFER and TIME */
-    bool event_known;    /* there is one */
-    uint64_t sum;        /* over the slots loaded, if they have a CHECK */
+    uint64_t event_time;      /* of the last slot that begins an event, but BUFFER and TIME */
+    bool event_known;         /* there is one */
+    uint64_t stamped;         /* another kernel's: CPUs that have had an event, bit per CPU; */
+    uint64_t stamp[KEV_CPUS]; /* the last one's time */
+    uint64_t sum;             /* over the slots loaded, if they have a CHECK */
     struct kev_event head;
     struct trace_slot *slots;
     uint64_t *times;

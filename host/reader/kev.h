@@ -100,7 +100,8 @@ struct kev_info {
     unsigned nmissing;
     bool checked; /* the format has CHECK, BUFFER_END and END (1.02 and later) */
     bool ended;   /* the end mark is there */
-    /* Of another kernel's capture: events with the same time as the one before on their CPU. */
+    /* Of another kernel's capture: events with the same time as the one before on their CPU, of
+     * the slots that have been read so far. */
     uint64_t equal_stamps;
 };
 

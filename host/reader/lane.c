@@ -35,6 +35,8 @@ void kev_lane_rewind(struct kev_lane *lane)
     lane->last_time = 0;
     memset(lane->msb, 0xff, sizeof(lane->msb));
     memset(lane->low, 0, sizeof(lane->low));
+    lane->event_known = false;
+    lane->stamped = 0;
     kev_join_drop(&lane->join);
 }
 

@@ -137,6 +137,7 @@ void kev_rewind(struct kev *kev)
     kev->refill = true;
     kev->cut_given = false;
     kev->damage = kev->damage_opened;
+    kev->info.equal_stamps = 0;
 }
 
 enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_error *error)

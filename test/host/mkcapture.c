@@ -287,6 +287,7 @@ void mk_flush(struct mk *mk, unsigned cpu)
     }
     c->last_time = c->buffer[c->slots - 1].time;
     c->buffers++;
+    c->last_sequence = c->buffer[0].d1;
     c->slots = 0;
     if (mk->checked) {
         trailer_put(mk, cpu, c->last_time, sum);
@@ -309,7 +310,7 @@ void mk_end(struct mk *mk)
     for (unsigned cpu = 0; mk->checked && cpu < mk->ncpu; cpu++) {
         struct mk_cpu *c = &mk->cpu[cpu];
         struct trace_slot end = {(uint32_t)cpu << 24 | 1 << 10 | 17, c->last_time, c->buffers,
-                                 c->buffers == 0 ? 0 : c->sequence};
+                                 c->last_sequence};
         uint64_t sum = slot_sum(1, &end);
 
         mk_slot(mk, &end);

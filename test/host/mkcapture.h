@@ -19,6 +19,7 @@ struct mk_cpu {
     uint64_t now;                /* 64-bit clock */
     uint32_t high;               /* of the last TIME */
     uint32_t buffers, last_time; /* in the file; of the last slot there */
+    uint32_t last_sequence;      /* of the last one there */
     unsigned slots;
     struct trace_slot buffer[TRACE_BUFFER_SLOTS];
 };

@@ -343,6 +343,65 @@ static void test_foreign(void **state)
     mk_free(mk);
 }
 
+/* Events of one CPU with one time are counted, each time the capture is read. */
+static void test_foreign_equal_stamps(void **state)
+{
+    /* Equal: the fourth and the fifth to the first of CPU 0, and the last one; not BUFFER and TIME,
+     * the slots of one combine event, another CPU's, another high word's. */
+    static const struct trace_slot slots[] = {
+        {0x00001001, 0x100, 5, 1},
+        {0x00000402, 0x100, 33, 714},
+        {0x00000401, 0x100, 9, 0x100},
+        {0x00001001, 0x100, 5, 1},
+        {0x00001002, 0x100, 5, 1},
+        {0x01001001, 0x100, 5, 1},
+        {0x410010c0, 0x200, 1, 77},
+        {0xc10010c0, 0x200, 65, 0},
+        {0x00000401, 0x100, 10, 0x100},
+        {0x00001002, 0x100, 5, 1},
+        {0, 0x100, 0, 0},
+        {0x410010c0, 0x200, 1, 77},
+        {0xc10010c0, 0x200, 65, 0},
+        {0x00001002, 0x200, 5, 1},
+    };
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .foreign = true});
+    struct kev *kev;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+        mk_slot(mk, &slots[i]);
+    }
+    kev = support_open(mk, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(kev_info(kev)->equal_stamps, 0);
+        assert_false(support_read_all(kev).error);
+        assert_int_equal(kev_info(kev)->equal_stamps, 3);
+        kev_rewind(kev);
+    }
+    kev_close(kev);
+    mk_free(mk);
+}
+
+/* What is looked at of an event is forgotten with it: a CPU's only one does not repeat itself. */
+static void test_rewind_single(void **state)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .checked = true});
+    uint32_t words[2] = {1, 2};
+    struct kev *kev;
+
+    (void)state;
+    mk_event(mk, 0, 10, TRACE_CLASS_USER, 1, words, 2);
+    mk_flush_all(mk);
+    mk_end(mk);
+    kev = support_open(mk, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_false(support_read_all(kev).error);
+        kev_rewind(kev);
+    }
+    kev_close(kev);
+    mk_free(mk);
+}
+
 /* Per-CPU buffers of another kernel are merged by time. */
 static void test_foreign_per_cpu(void **state)
 {
@@ -547,6 +606,8 @@ int main(void)
         cmocka_unit_test(test_cpu_filter),
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_foreign_per_cpu),
+        cmocka_unit_test(test_foreign_equal_stamps),
+        cmocka_unit_test(test_rewind_single),
         cmocka_unit_test(test_follow),
         cmocka_unit_test(test_hold),
         cmocka_unit_test(test_rewind),
