@@ -8,11 +8,14 @@
  * several CPUs, interrupts masked), doesn't wait, and uses the pointer before it leaves. Entries
  * are published by their length: it is written last when an entry is filled, and zeroed first when
  * one goes. Then vm_remove() cross-calls every CPU before it frees the memory or lets another entry
- * move into the place: a CPU answers only when it is not in such a call, so by then nobody uses the
- * old entry. A reader that meets an entry while it moves finds it in one place or both.
+ * move into the place: a CPU answers only when it is not in such a call, so by then no CPU uses the
+ * old entry. An entry is in its new place before it leaves the old one, but a reader may pass the
+ * new place before that and the old one after; so what is not found is looked for again. A second
+ * time is enough: one call meets one removal at most, whose second cross-call waits for its end.
  * Where there is one CPU, nothing else runs in the kernel meanwhile.
  *
- * Tested by test/unit_kernel/memory_test.c.
+ * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
+ * test/threads/vm_test.c.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/cpu.h"
@@ -29,6 +32,28 @@ static inline void mapping_publish(struct mapping *m, size_t len)
     __atomic_store_n(&m->len, len, CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
 }
 
+/* Means nothing until the length is not 0. */
+static inline uintptr_t mapping_start(const struct mapping *m)
+{
+    return __atomic_load_n(&m->vaddr, __ATOMIC_RELAXED);
+}
+
+static inline void mapping_set_start(struct mapping *m, uintptr_t vaddr)
+{
+    __atomic_store_n(&m->vaddr, vaddr, __ATOMIC_RELAXED);
+}
+
+/* A reader that finds fewer entries finds in its new place what has moved. */
+static inline unsigned vm_count(const struct vm_space *space)
+{
+    return __atomic_load_n(&space->nmaps, CONFIG_CPUS > 1 ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED);
+}
+
+static inline void vm_set_count(struct vm_space *space, unsigned n)
+{
+    __atomic_store_n(&space->nmaps, n, CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
+}
+
 static inline bool mapping_allows(const struct mapping *m, unsigned prot)
 {
     return (m->flags & (prot | KYMO_MAP_DEVICE)) == prot;
@@ -39,18 +64,18 @@ static inline void *mapping_kva(const struct mapping *m, uintptr_t offset)
     return (char *)arch_phys_to_virt(m->phys) + offset;
 }
 
-/* The entry that addr lies in and that has all of prot; *room: bytes from addr to its end. */
+/* The entry that addr lies in; *room: bytes from addr to its end. */
 static inline const struct mapping *vm_lookup(const struct process *proc, uintptr_t addr,
-                                              unsigned prot, size_t *room)
+                                              size_t *room)
 {
     const struct mapping *m = proc->space.maps;
 
-    for (unsigned n = proc->space.nmaps; n > 0; n--, m++) {
+    for (unsigned n = vm_count(&proc->space); n > 0; n--, m++) {
         size_t len = mapping_len(m);
-        uintptr_t offset = addr - m->vaddr; /* wraps to something large below the mapping */
+        uintptr_t offset = addr - mapping_start(m); /* wraps to something large below the mapping */
         if (offset < len) {
             *room = len - offset;
-            return mapping_allows(m, prot) ? m : NULL;
+            return m;
         }
     }
     return NULL;
@@ -60,9 +85,12 @@ static __attribute__((noinline)) void *vm_search(const struct process *proc, uin
                                                  size_t *len, unsigned prot, bool whole)
 {
     size_t room;
-    const struct mapping *m = vm_lookup(proc, addr, prot, &room);
+    const struct mapping *m = vm_lookup(proc, addr, &room);
 
-    if (!m || (whole && *len > room)) {
+    if (CONFIG_CPUS > 1 && !m) { /* it may have moved: see the head of this file */
+        m = vm_lookup(proc, addr, &room);
+    }
+    if (!m || !mapping_allows(m, prot) || (whole && *len > room)) {
         return NULL;
     }
     if (*len > room) {
@@ -76,7 +104,7 @@ void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned pro
 {
     const struct mapping *m = proc->space.maps;
     size_t end = mapping_len(m);
-    uintptr_t offset = addr - m->vaddr;
+    uintptr_t offset = addr - mapping_start(m);
 
     if (offset < end && len <= end - offset && mapping_allows(m, prot)) {
         return mapping_kva(m, offset);
@@ -88,7 +116,7 @@ void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned p
 {
     const struct mapping *m = proc->space.maps;
     size_t end = mapping_len(m);
-    uintptr_t offset = addr - m->vaddr;
+    uintptr_t offset = addr - mapping_start(m);
 
     if (offset < end && *len <= end - offset && mapping_allows(m, prot)) {
         return mapping_kva(m, offset);
@@ -120,12 +148,12 @@ static void vm_append(struct process *proc, const struct mapping *m)
 {
     struct mapping *entry = &proc->space.maps[proc->space.nmaps];
 
-    entry->vaddr = m->vaddr;
+    mapping_set_start(entry, m->vaddr);
     entry->phys = m->phys;
     entry->flags = m->flags;
     entry->arch = m->arch;
     mapping_publish(entry, m->len);
-    proc->space.nmaps++;
+    vm_set_count(&proc->space, proc->space.nmaps + 1);
     vm_window_set(&proc->space);
     if (m->flags & MAPPING_OWNED) {
         proc->space.owned_bytes += m->len;
@@ -192,10 +220,19 @@ static void vm_nothing(void *arg)
     (void)arg;
 }
 
+/* A thread of the process may be in a NOLOCK call: one that is not the caller. */
+static bool vm_has_readers(const struct process *proc)
+{
+    const struct thread *current = arch_cpu()->current;
+    bool own = current && current->proc == proc;
+
+    return CONFIG_CPUS > 1 && proc->nthreads > (own ? 1u : 0u);
+}
+
 /* Returns when no CPU is in a NOLOCK call that began before this: see the head of this file. */
 static void vm_grace(const struct process *proc)
 {
-    if (CONFIG_CPUS > 1 && proc->nthreads > 1) {
+    if (vm_has_readers(proc)) {
         cpu_run_on_all(vm_nothing, NULL);
     }
 }
@@ -206,14 +243,14 @@ static void vm_close_gap(struct vm_space *space, struct mapping *m)
     struct mapping *last = &space->maps[space->nmaps - 1];
 
     if (m != last) {
-        m->vaddr = last->vaddr;
+        mapping_set_start(m, last->vaddr);
         m->phys = last->phys;
         m->flags = last->flags;
         m->arch = last->arch;
         mapping_publish(m, last->len);
     }
     mapping_publish(last, 0); /* the first entry is looked at even if there is none */
-    space->nmaps--;
+    vm_set_count(space, space->nmaps - 1);
 }
 
 void vm_remove(struct process *proc, struct mapping *m)

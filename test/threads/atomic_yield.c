@@ -4,7 +4,6 @@
  * it now and then (the linker's --wrap): so that other CPUs come between any two of them, also
  * where there are fewer processors than CPUs.
  */
-#include <sched.h>
 #include <stdint.h>
 
 static void yield_sometimes(void)
@@ -18,15 +17,18 @@ static void yield_sometimes(void)
 }
 
 #define WRAP(result, name, types, ...) \
-    result __real___tsan_atomic32_##name types; \
-    result __wrap___tsan_atomic32_##name types; \
-    result __wrap___tsan_atomic32_##name types \
+    result __real___tsan_atomic##name types; \
+    result __wrap___tsan_atomic##name types; \
+    result __wrap___tsan_atomic##name types \
     { \
         yield_sometimes(); \
-        return __real___tsan_atomic32_##name(__VA_ARGS__); \
+        return __real___tsan_atomic##name(__VA_ARGS__); \
     }
-WRAP(uint32_t, load, (const volatile void *at, int order), at, order)
-WRAP(void, store, (volatile void *at, uint32_t value, int order), at, value, order)
-WRAP(_Bool, compare_exchange_strong,
+#define WRAP_WORD(type, bits) \
+    WRAP(type, bits##_load, (const volatile void *at, int order), at, order) \
+    WRAP(void, bits##_store, (volatile void *at, type value, int order), at, value, order)
+WRAP_WORD(uint32_t, 32)
+WRAP_WORD(uint64_t, 64)
+WRAP(_Bool, 32_compare_exchange_strong,
      (volatile void *at, void *expected, uint32_t desired, int good, int bad), at, expected,
      desired, good, bad)

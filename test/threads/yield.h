@@ -4,8 +4,9 @@
 #ifndef TEST_THREADS_YIELD_H
 #define TEST_THREADS_YIELD_H
 
-#include <sched.h>
 #include <string.h>
+
+int sched_yield(void); /* <sched.h> has names that are the kernel's too */
 
 static inline void threads_yield(const char *where)
 {

@@ -3,9 +3,9 @@
 #ifndef TEST_UNIT_KERNEL_THREAD_OPS_H
 #define TEST_UNIT_KERNEL_THREAD_OPS_H
 
-#include <sched.h>
-
 #include "test/unit_kernel/fake_rest.h"
+
+int sched_yield(void); /* <sched.h> has names that are the kernel's too */
 
 extern _Thread_local struct cpu *thread_cpu;
 

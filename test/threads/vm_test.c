@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lookups of user memory without the kernel lock (kernel/vm.c) on CPUs that are threads, under a
+ * race detector, while another CPU maps and unmaps memory of the same process. A lookup of memory
+ * that stays mapped always finds it, wherever its entry moves to; what a lookup finds holds what
+ * was written to that mapping, until the CPU leaves the kernel.
+ *
+ * Red without either grace period of vm_remove(), with any order of a mapping's length relaxed,
+ * with the search not repeated, and with the graces left out for a process of one thread.
+ * The orders of the count of entries can't be seen here: an x86 host keeps them by itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+/* after these: */
+#include <cmocka.h>
+
+#include "kernel/cpu.h"
+#include "kernel/object.h"
+#include "kernel/process.h"
+#include "test/threads/cpus.h"
+
+#define TURNS 40000
+#define WORDS 16 /* of a mapping, each its number */
+#define LEN (WORDS * 8)
+#define BASE 0x100000ul
+#define MAPPINGS 5
+#define RW (KYMO_PROT_READ | KYMO_PROT_WRITE)
+
+_Thread_local struct cpu *thread_cpu;
+uint64_t fake_cycles;
+
+static struct process proc;
+static uint64_t memory[2 * MAPPINGS][WORDS]; /* a few more than there are mappings */
+static uint32_t changes[MAPPINGS];           /* [a] odd: it is mapped */
+static bool in_use[2 * MAPPINGS];            /* [k] */
+static uint64_t found, missed;               /* [a] */
+static uint32_t wrong;                       /* [a] */
+static uint32_t ended;                       /* [a] CPUs that have done their turns */
+
+static void expect(bool good)
+{
+    __atomic_fetch_or(&wrong, !good, __ATOMIC_RELAXED);
+}
+
+/* ---- what kernel/vm.c calls ----------------------------------------------------------------
+ */
+
+/* A CPU looks for itself, whenever it isn't in the kernel. */
+void arch_ipi(uint32_t which)
+{
+    (void)which;
+}
+
+int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
+{
+    (void)flags;
+    *rounded = len;
+    *align = 1;
+    return 0;
+}
+
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+{
+    (void)as;
+    (void)m;
+    return 0;
+}
+
+void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
+{
+    (void)as;
+    (void)m;
+}
+
+void arch_aspace_refresh(struct process *of)
+{
+    (void)of;
+}
+
+void arch_aspace_destroy(struct arch_aspace *as)
+{
+    (void)as;
+}
+
+void object_unmapped(paddr_t phys)
+{
+    (void)phys;
+}
+
+paddr_t phys_alloc(size_t len, size_t align)
+{
+    (void)len;
+    (void)align;
+    return 0;
+}
+
+/* Whoever has the memory next writes to it at once. */
+void phys_free(paddr_t phys, size_t len)
+{
+    memset((void *)phys, 0xdd, len);
+    in_use[(uint64_t(*)[WORDS])phys - memory] = false;
+}
+
+/* ---- the CPUs ------------------------------------------------------------------------------
+ */
+
+static uintptr_t address_of(unsigned i)
+{
+    return BASE + i * 2ul * LEN;
+}
+
+/* Kernel lock held. */
+static void map(unsigned i)
+{
+    unsigned free = 0;
+
+    while (in_use[free]) {
+        free++;
+    }
+    in_use[free] = true;
+    for (unsigned word = 0; word < WORDS; word++) {
+        memory[free][word] = i;
+    }
+    struct mapping m = {.vaddr = address_of(i),
+                        .len = LEN,
+                        .phys = (paddr_t)memory[free],
+                        .flags = RW | MAPPING_OWNED};
+    expect(vm_map(&proc, &m) == 0);
+    __atomic_fetch_add(&changes[i], 1, __ATOMIC_SEQ_CST);
+}
+
+/* Relaxed: it must not be what orders a lookup after what was mapped. */
+static uint32_t changes_now(unsigned i)
+{
+    return __atomic_load_n(&changes[i], __ATOMIC_RELAXED);
+}
+
+static void change(unsigned i)
+{
+    kernel_lock();
+    if (changes_now(i) % 2) {
+        __atomic_fetch_add(&changes[i], 1, __ATOMIC_SEQ_CST);
+        expect(vm_unmap(&proc, address_of(i), LEN) == 0);
+    } else {
+        map(i);
+    }
+    kernel_unlock();
+}
+
+/* A call without the lock: nothing of another CPU is served in it. */
+static void look(unsigned i, unsigned word)
+{
+    size_t len = 8;
+    uintptr_t addr = address_of(i) + word * 8ul;
+    uint32_t before = changes_now(i);
+    const uint64_t *at =
+        word % 2 ? vm_user_ptr(&proc, addr, 8, RW) : vm_user_span(&proc, addr, &len, RW);
+
+    if (at) {
+        expect(*at == i);
+        arch_spin_hint();
+        expect(*at == i && len == 8);
+        __atomic_fetch_add(&found, 1, __ATOMIC_RELAXED);
+    } else {
+        expect(before % 2 == 0 || changes_now(i) != before);
+        __atomic_fetch_add(&missed, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void cpu_main(unsigned number)
+{
+    uint32_t random = number + 1;
+
+    thread_cpu = &cpus[number];
+    for (unsigned n = 0; n < TURNS; n++) {
+        random = random * 1664525u + 1013904223u;
+        if (thread_cpu->id == 0 && n % 4 == 0) {
+            change((random >> 16) % MAPPINGS);
+        } else {
+            look((random >> 16) % MAPPINGS, random >> 28);
+        }
+        cpu_ipi();
+    }
+    __atomic_fetch_add(&ended, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) != CONFIG_CPUS) {
+        cpu_ipi();
+        arch_spin_hint();
+    }
+}
+
+/* CPU 0 unmaps for the process itself (current is one of its threads), or another process does. */
+static void run(struct thread *current, unsigned nthreads)
+{
+    thread_cpu = &cpus[0];
+    cpus_online = (1u << CONFIG_CPUS) - 1;
+    cpus[0].current = current;
+    proc.nthreads = nthreads;
+    found = missed = wrong = ended = 0;
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        cpus[n].id = n;
+    }
+    threads_run_cpus(CONFIG_CPUS, cpu_main);
+    assert_int_equal(wrong, 0);
+    assert_true(found > TURNS / 4 && missed > TURNS / 4);
+}
+
+static void another_thread_unmaps(void **state)
+{
+    static struct thread thread = {.proc = &proc};
+
+    (void)state;
+    run(&thread, 2);
+}
+
+static void another_process_unmaps(void **state)
+{
+    (void)state;
+    run(NULL, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_thread_unmaps),
+        cmocka_unit_test(another_process_unmaps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
