@@ -2,7 +2,7 @@
 # CPUs that are threads of this machine, under a race detector: what QEMU on an x86 host can't show,
 # because that host keeps stores in order. A weaker memory order or a lock left out is a reported race.
 
-UNIT_THREADS := $(addprefix $(B)/unit/threads_,ring dynvar speculate vm)
+UNIT_THREADS := $(addprefix $(B)/unit/threads_,ring dynvar speculate vm mutex)
 UNIT_TESTS += $(UNIT_THREADS)
 THREADS_FLAGS := $(HOST_CFLAGS) -O1 -D_GNU_SOURCE -include test/threads/yield.h \
 	-fsanitize=thread --param=tsan-distinguish-volatile=1
@@ -19,12 +19,21 @@ $(B)/unit/threads_speculate: test/threads/speculate_test.c test/threads/volatile
 	test/threads/atomic_yield.c trace/d/speculate.c trace/d/buffer.c
 $(B)/unit/threads_vm: test/threads/vm_test.c test/threads/cpus.c test/threads/volatile.c \
 	test/threads/atomic_yield.c kernel/vm.c kernel/cpu.c
-$(B)/unit/threads_speculate $(B)/unit/threads_vm: THREADS_LINK := $(THREADS_WRAP)
-$(B)/unit/threads_vm: THREADS_SEAM := -DKYMO_KERNEL -DCONFIG_CPUS=4 \
+$(B)/unit/threads_mutex: test/threads/mutex_test.c test/threads/cpus.c test/threads/volatile.c \
+	test/threads/atomic_yield.c kernel/sync_mutex.c kernel/sync.c kernel/cpu.c $(B)/unit/threads_lib_mutex.o
+$(addprefix $(B)/unit/threads_,speculate vm mutex): THREADS_LINK := $(THREADS_WRAP)
+$(B)/unit/threads_vm $(B)/unit/threads_mutex: THREADS_SEAM := -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/thread_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_kernel/fake_trace.h"'
+
+# Its types and names are those of this machine's library: the one's are kept out, the others changed.
+$(B)/unit/threads_lib_mutex.o: lib/mutex.c $(wildcard lib/*.h lib/include/*.h lib/include/sys/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(THREADS_FLAGS) -D_BITS_PTHREADTYPES_COMMON_H=1 -Ilib/include \
+		$(foreach f,init destroy lock trylock timedlock unlock,-Dpthread_mutex_$(f)=lib_mutex_$(f)) \
+		-c -o $@ $<
 
 $(UNIT_THREADS): $(wildcard test/threads/*.h trace/*.h trace/d/*.h trace/port/host.h kernel/*.h \
 	test/unit_kernel/*.h)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(THREADS_FLAGS) $(THREADS_SEAM) -o $@ $(filter %.c,$^) $(THREADS_LINK) -lcmocka -lpthread
+	$(Q)$(HOST_CC) $(THREADS_FLAGS) $(THREADS_SEAM) -o $@ $(filter %.c %.o,$^) $(THREADS_LINK) -lcmocka -lpthread
