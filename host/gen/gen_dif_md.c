@@ -67,58 +67,61 @@ static const char head[] =
     "\n"
     "Generated from `trace/d/opcodes.def` by `make docs`; change the table, not this page.\n"
     "\n"
-    "What the D compiler makes of a predicate or of an action's argument is a DIF object: "
+    "The D compiler translates a predicate or an action's argument into a DIF object: "
     "instructions\n"
     "of 32 bits, a table of 64-bit integers, one of strings, one of variables, and the type of "
     "the\n"
-    "result. The numbers are DTrace's published ones. The machine (`trace/d/`) validates every "
-    "object\n"
-    "when it is loaded and runs it when its probe fires; `kymo dtrace -S` shows it.\n"
+    "result. The numbers are those that DTrace published. The machine (`trace/d/`) validates "
+    "every\n"
+    "object when it is loaded, and runs it when its probe fires; `kymo dtrace -S` prints it.\n"
     "\n"
-    "There are eight registers of 64 bits. `r0` reads as 0 and can't be written; the others begin "
-    "as 0.\n"
-    "Arithmetic wraps; signed division is C's, toward 0, and the smallest number divided by -1 is\n"
-    "itself. Branches lead forward only, so every object ends. A comparison is remembered until "
-    "the\n"
-    "next; signed branches compare as C does, also where the difference of the two overflows.\n"
+    "There are eight registers of 64 bits. `r0` reads as 0 and can't be written; the others are 0 "
+    "at\n"
+    "the start. Arithmetic wraps; signed division is C's, toward 0, and the smallest number "
+    "divided\n"
+    "by -1 is itself. Branches lead forward only, so every object ends. The result of a comparison "
+    "is\n"
+    "kept until the next one; signed branches compare as C does, also where the difference "
+    "overflows.\n"
     "\n"
     "A fault ends the clause: its record is abandoned and the probe ERROR fires. Loads fault "
-    "unless the\n"
-    "memory is mapped, allowed and (on a board) aligned; stores go only to scratch that the clause "
-    "has\n"
-    "taken and to the program's own variables.\n"
+    "unless\n"
+    "the memory is mapped, allowed and (on a board) aligned; stores go only to scratch memory that "
+    "the\n"
+    "clause has allocated and to the program's own variables.\n"
     "\n"
     "## Instructions\n"
     "\n"
-    "`op` is the highest byte. Of registers, `r1` is in bits 16-23, `r2` in 8-15, `rd` or `rs` in "
-    "0-7; a\n"
-    "label is the index of an instruction, in bits 0-23; an index (of an integer, a string, a "
-    "variable,\n"
-    "a subroutine) is in bits 8-23, the array of `ldga` in 16-23, a push's type (0 a C datum, 1 a\n"
-    "string) in 16-23. What isn't used is 0.\n"
+    "`op` is the highest byte. Register `r1` is in bits 16-23, `r2` in 8-15, `rd` or `rs` in 0-7. "
+    "A\n"
+    "label is the index of an instruction, in bits 0-23. The index of an integer, a string, a "
+    "variable\n"
+    "or a subroutine is in bits 8-23. The array of `ldga` is in bits 16-23, and so is the type of "
+    "a\n"
+    "push (0 a C datum, 1 a string). Unused bits are 0.\n"
     "\n"
     "| op | name | operands | meaning |\n"
     "|---:|---|---|---|\n";
 
-static const char variables_head[] =
-    "\n"
-    "## Built-in variables\n"
-    "\n"
-    "A program's own begin at 0x500. Scalars are read by `ldgs`, arrays by `ldga`.\n"
-    "\n"
-    "| id | name | type | meaning |\n"
-    "|---:|---|---|---|\n";
+static const char variables_head[] = "\n"
+                                     "## Built-in variables\n"
+                                     "\n"
+                                     "The ids of a program's own variables begin at 0x500. Scalars "
+                                     "are read by `ldgs`, arrays by `ldga`.\n"
+                                     "\n"
+                                     "| id | name | type | meaning |\n"
+                                     "|---:|---|---|---|\n";
 
 static const char subroutines_head[] =
     "\n"
     "## Subroutines\n"
     "\n"
-    "Arguments are pushed from left to right. *Steps* is what a call counts in the static bound of "
+    "Arguments are pushed from left to right. *Steps* is the cost of a call in the static bound of "
     "a\n"
-    "clause (`kymo dtrace -e -v`), beside the instruction itself. Those without a prototype have "
-    "no\n"
-    "meaning on Kymo: to call one is an illegal operation. A small board may leave out `json`,\n"
-    "`strtoll` and `inet_*`.\n"
+    "clause (`kymo dtrace -e -v`), in addition to the instruction itself. Subroutines without a\n"
+    "prototype do not exist on Kymo: calling one is an illegal operation. A small board may leave "
+    "out\n"
+    "`json`, `strtoll` and `inet_*`.\n"
     "\n"
     "| number | prototype | steps | meaning |\n"
     "|---:|---|---|---|\n";
@@ -136,35 +139,45 @@ static const char *words_of(const char *const (*table)[2], size_t n, const char 
 
 static void print_op(const struct op *op)
 {
-    printf("| %u | `%s` | ", op->number, op->name);
-    gen_cell(words_of(operands, COUNT(operands), op->format));
-    fputs(" | ", stdout);
-    gen_cell(op->doc);
-    fputs(" |\n", stdout);
+    struct gen_row out = {0};
+
+    snprintf(gen_new_cell(&out), GEN_TEXT, "%u", op->number);
+    gen_code(&out, op->name);
+    gen_cell(&out, words_of(operands, COUNT(operands), op->format));
+    gen_cell(&out, op->doc);
+    gen_print(&out);
 }
 
 static void print_variable(const struct variable *v)
 {
+    struct gen_row out = {0};
     bool array = strcmp(v->kind, "ARRAY") == 0;
 
-    printf("| 0x%03x | `%s%s` | ", v->number, v->name, array ? "[]" : "");
-    gen_code(v->type);
-    fputs(" | ", stdout);
-    gen_cell(v->doc);
-    fputs(" |\n", stdout);
+    snprintf(gen_new_cell(&out), GEN_TEXT, "0x%03x", v->number);
+    snprintf(gen_new_cell(&out), GEN_TEXT, "`%s%s`", v->name, array ? "[]" : "");
+    gen_code(&out, v->type);
+    gen_cell(&out, v->doc);
+    gen_print(&out);
 }
 
 static void print_subroutine(const struct subroutine *s)
 {
+    struct gen_row out = {0};
     bool blank = s->result[0] == '\0' || s->result[strlen(s->result) - 1] == '*';
+    char *prototype;
 
-    printf("| %u | `%s%s%s", s->number, s->result, blank ? "" : " ", s->name);
-    if (s->result[0]) {
-        printf("(%s)", s->args);
+    snprintf(gen_new_cell(&out), GEN_TEXT, "%u", s->number);
+    prototype = gen_new_cell(&out);
+    snprintf(prototype, GEN_TEXT, "`%s%s%s", s->result, blank ? "" : " ", s->name);
+    if (s->result[0] != '\0') {
+        gen_append(prototype, "(");
+        gen_append(prototype, s->args);
+        gen_append(prototype, ")");
     }
-    printf("` | %s | ", s->result[0] ? words_of(costs, COUNT(costs), s->cost) : "-");
-    gen_cell(s->doc);
-    fputs(" |\n", stdout);
+    gen_append(prototype, "`");
+    gen_cell(&out, s->result[0] != '\0' ? words_of(costs, COUNT(costs), s->cost) : "-");
+    gen_cell(&out, s->doc);
+    gen_print(&out);
 }
 
 int main(void)

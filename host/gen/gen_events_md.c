@@ -40,11 +40,15 @@ static const struct {
     const char *about;
 } classes[] = {
     {"CONTROL", TRACE_CLASS_CONTROL,
-     "Written by the ring itself. They cannot be filtered out, and count as slots."},
-    {"INT", TRACE_CLASS_INT, "Interrupts: their first part, and the delivery to whoever attached."},
+     "The kernel's log and the writers of captures make these. No filter stops them, and they "
+     "count as slots."},
+    {"INT", TRACE_CLASS_INT,
+     "Interrupts: their first part in the kernel, and the delivery to attached processes."},
     {"PR_TH", TRACE_CLASS_PR_TH,
-     "Processes and threads. A thread's state is its event's number. Thread numbers start at 1."},
-    {"SYSTEM", TRACE_CLASS_SYSTEM, "Memory, names, places and functions of programs, logs."},
+     "Processes and threads. The number of a state event is the thread's state. Thread numbers "
+     "start at 1."},
+    {"SYSTEM", TRACE_CLASS_SYSTEM,
+     "Memory, names, code addresses and functions of programs, logs."},
     {"COMM", TRACE_CLASS_COMM,
      "Messages, pulses, signals. The sender is the thread that runs on "
      "the event's CPU."},
@@ -54,20 +58,23 @@ static const char head[] =
     "# Events\n"
     "\n"
     "Generated from `trace/events.def` by `make docs`; change the table, not this page. Kernel\n"
-    "calls' events are in [kercalls.md](kercalls.md), the bytes, and how `kymo print` shows\n"
-    "them, in [format.md](format.md).\n"
+    "calls' events are in [kercalls.md](kercalls.md); the bytes, and the lines of `kymo print`, "
+    "are\n"
+    "in [format.md](format.md).\n"
     "\n"
-    "*Number* is bits 0-9 of a slot's header; *external class* is what `TraceEvent()`'s commands\n"
-    "name. *Fast* and *wide* are the words of the two forms; an empty *wide* is the same as fast.\n"
+    "*Number* is bits 0-9 of a slot's header; *external class* is the class that the commands\n"
+    "of `TraceEvent()` take. *Fast* and *wide* are the words of the two forms; an empty *wide* is "
+    "the same as fast.\n"
     "Types: D decimal, H hexadecimal (one word each); E decimal, X hexadecimal (two words); P\n"
-    "pointer-sized (two words if the number has bit 9 set); N string.\n";
+    "pointer-sized (two words if the number has bit 9 set); N string. A row with an empty number\n"
+    "continues the row above it.\n";
 
 static const char tail[] =
     "\n"
     "## USER (class 6)\n"
     "\n"
     "All 1024 numbers are the program's own (`TraceEvent(_NTO_TRACE_INSERTSUSEREVENT, ...)` and\n"
-    "kin): two words, up to 256 bytes of words, or a string.\n"
+    "its siblings): two words, up to 256 bytes of words, or a string.\n"
     "\n"
     "## Reasons of DROPPED\n"
     "\n"
@@ -82,15 +89,22 @@ static const char tail[] =
 
 static void print_row(const struct row *row)
 {
-    printf("| %u | %s | ", row->number, row->name);
-    gen_code(row->fast);
-    fputs(" | ", stdout);
+    struct gen_row out = {0};
+    char number[16];
+
+    snprintf(number, sizeof(number), "%u", row->number);
+    gen_cell(&out, number);
+    gen_cell(&out, row->name);
+    gen_code(&out, row->fast);
     if (row->wide != NULL) {
-        gen_code(row->wide);
+        gen_code(&out, row->wide);
+    } else {
+        gen_cell(&out, "");
     }
-    printf(" | %s | `%s` | ", row->external, row->id);
-    gen_cell(row->doc);
-    fputs(" |\n", stdout);
+    gen_cell(&out, row->external);
+    gen_code(&out, row->id);
+    gen_cell(&out, row->doc);
+    gen_print(&out);
 }
 
 int main(void)

@@ -45,13 +45,11 @@ static const char errors_head[] =
     "\n"
     "## Errors\n"
     "\n"
-    "From `kernel/abi/errors.def`: all errors that a call may end with. Tests make each of them\n"
-    "happen, and fail on any other. The functions of `<sys/neutrino.h>` return -1 and set "
-    "`errno`,\n"
-    "their `_r` twins return the negative number. `MsgSend()`'s EIO stands for whatever a server\n"
-    "gives to `MsgError()`. ETIMEDOUT is only after `TimerTimeout()`, EINTR only for a thread "
-    "that\n"
-    "is cancelled.\n"
+    "From `kernel/abi/errors.def`: all errors that a call may end with. Tests cause each of them\n"
+    "and fail on any other. The functions of `<sys/neutrino.h>` return -1 and set `errno`; their\n"
+    "`_r` variants return the negative number. `MsgSend()`'s EIO stands for any error that a\n"
+    "server passes to `MsgError()`. Only `TimerTimeout()` leads to ETIMEDOUT, and only the\n"
+    "cancellation of a thread to EINTR.\n"
     "\n"
     "| call | errors |\n"
     "|---|---|\n";
@@ -60,48 +58,73 @@ static const char head[] =
     "# Kernel calls\n"
     "\n"
     "Generated from `kernel/abi/kercalls.def` by `make docs`; change the table, not this page.\n"
-    "Numbers below 100 are QNX 6.4's, 100 and above are Kymo's own.\n"
+    "Numbers below 100 are QNX 6.4's, 100 and above are Kymo's own. A row with an empty number\n"
+    "continues the row above it.\n"
     "\n"
-    "Arguments: `in`, `out`, `inout` point to memory of a fixed size that the call reads, writes, "
-    "or\n"
-    "both; `str` to a string; `msg` to a message or an iov array. The rest are values. *No lock*:\n"
-    "the call runs without the kernel lock and never blocks.\n"
+    "Arguments: `in`, `out` and `inout` point to memory of a fixed size that the call reads,\n"
+    "writes, or both; `str` points to a string, `msg` to a message or an iov array. The rest are\n"
+    "values. *No lock*: the call runs without the kernel lock and never blocks.\n"
     "\n"
-    "In the trace (class KER_CALL, number, +128 for the return, +256 where a long call lets "
-    "others\n"
-    "run or a wait is ended from outside: [format.md](format.md)) the enter event has these words, "
-    "fast or wide: `a0`... the arguments, `m0`... the first\n"
-    "words of the message sent, the rest (with a type as in [events.md](events.md); `E` and `X` "
-    "are\n"
-    "two words) what the arguments point to. The wide exit has the return value and these words,\n"
-    "`r0`... the first words of the message received, the rest what the call stored. The fast "
-    "exit\n"
-    "has the return value and the first of them, if it is one word. Of a call that failed each "
-    "has\n"
-    "-1 and the error's number.\n"
+    "| number | name | arguments | | meaning |\n"
+    "|---:|---|---|---|---|\n";
+
+static const char events_head[] =
     "\n"
-    "An event whose number has bit 9 set has a value that takes 64 bits: then all take two words.\n"
+    "## Events\n"
     "\n"
-    "| number | name | arguments | enter, fast | enter, wide | exit, wide | | meaning |\n"
-    "|---:|---|---|---|---|---|---|---|\n";
+    "In the trace (class KER_CALL) a call's entry has the call's number, its exit that number\n"
+    "+128, and INT +256: a long call lets others run, or a wait is ended from outside\n"
+    "([format.md](format.md)). The words of an entry, fast or wide, are: `a0` … the arguments,\n"
+    "`m0` … the first words of the message sent; the others, with a type as in\n"
+    "[events.md](events.md) (`E` and `X` are two words), are fields that the arguments point to.\n"
+    "The wide exit has the return value and these words: `r0` … the first words of the message\n"
+    "received; the others are fields that the call stored. The fast exit has the return value and\n"
+    "the first of these, if it is one word. If the call failed, both have -1 and the error's\n"
+    "number.\n"
+    "\n"
+    "If bit 9 of an event's number is set, one of its values needs 64 bits, and each value takes\n"
+    "two words.\n"
+    "\n"
+    "| number | name | enter, fast | enter, wide | exit, wide |\n"
+    "|---:|---|---|---|---|\n";
+
+static void print_call(const struct row *row)
+{
+    struct gen_row out = {0};
+    char number[16];
+
+    snprintf(number, sizeof(number), "%u", row->number);
+    gen_cell(&out, number);
+    gen_cell(&out, row->name);
+    gen_code(&out, row->args);
+    gen_cell(&out, strcmp(row->flags, "0") == 0 ? "" : row->flags);
+    gen_cell(&out, row->doc);
+    gen_print(&out);
+}
+
+static void print_event(const struct row *row)
+{
+    struct gen_row out = {0};
+    char number[16];
+
+    snprintf(number, sizeof(number), "%u", row->number);
+    gen_cell(&out, number);
+    gen_cell(&out, row->name);
+    gen_code(&out, row->enter);
+    gen_code(&out, row->enter_wide);
+    gen_code(&out, row->exit_wide);
+    gen_print(&out);
+}
 
 int main(void)
 {
     fputs(head, stdout);
     for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct row *row = &rows[i];
-
-        printf("| %u | %s | ", row->number, row->name);
-        gen_code(row->args);
-        fputs(" | ", stdout);
-        gen_code(row->enter);
-        fputs(" | ", stdout);
-        gen_code(row->enter_wide);
-        fputs(" | ", stdout);
-        gen_code(row->exit_wide);
-        printf(" | %s | ", strcmp(row->flags, "0") == 0 ? "" : row->flags);
-        gen_cell(row->doc);
-        fputs(" |\n", stdout);
+        print_call(&rows[i]);
+    }
+    fputs(events_head, stdout);
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        print_event(&rows[i]);
     }
     fputs(errors_head, stdout);
     for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {

@@ -91,29 +91,38 @@ static const struct probe probes[] = {
 };
 #define PROBES (sizeof(probes) / sizeof(*probes))
 
-static void print_arguments(const struct probe *p)
+static void print_arguments(struct gen_row *out, const struct probe *p)
 {
     const struct site *site = site_of(p->site);
+    char list[GEN_TEXT] = "";
 
     for (unsigned i = 0; p->types[i] != NULL; i++) {
         const char *name = p->words[i] == ONE && strcmp(p->provider, "sdt") != 0
                                ? "1"
                                : site->arguments[p->words[i]];
-        printf("%s`%s %s`", i ? "<br>" : "", p->types[i], name);
+
+        gen_append(list, i > 0 ? ", " : "");
+        gen_append(list, p->types[i]);
+        gen_append(list, " ");
+        gen_append(list, name);
     }
+    gen_code(out, list);
 }
 
 static void print_probe(const struct probe *p)
 {
-    printf("| ");
+    struct gen_row out = {0};
+
     if (p->function[0] != '\0') {
-        gen_code(p->function);
+        gen_code(&out, p->function);
+    } else {
+        gen_cell(&out, "");
     }
-    printf(" | `%s` | ", p->name);
-    print_arguments(p);
-    printf(" | `%s` | ", p->site);
-    gen_cell(p->doc);
-    fputs(" |\n", stdout);
+    gen_code(&out, p->name);
+    print_arguments(&out, p);
+    gen_code(&out, p->site);
+    gen_cell(&out, p->doc);
+    gen_print(&out);
 }
 
 /* ---- kernel calls ---- */
@@ -141,13 +150,21 @@ static const struct call calls[] = {
 
 static void print_call(const struct call *call)
 {
-    printf("| `%s` | ", call->name);
+    struct gen_row out = {0};
+    char list[GEN_TEXT] = "";
+
     for (unsigned i = 0; call->arguments[i] != NULL; i++) {
-        printf("%s`%s`", i ? ", " : "", call->arguments[i]);
+        gen_append(list, i > 0 ? ", " : "");
+        gen_append(list, call->arguments[i]);
     }
-    fputs(" | ", stdout);
-    gen_cell(call->doc);
-    fputs(" |\n", stdout);
+    gen_code(&out, call->name);
+    if (list[0] != '\0') {
+        gen_code(&out, list);
+    } else {
+        gen_cell(&out, "");
+    }
+    gen_cell(&out, call->doc);
+    gen_print(&out);
 }
 
 /* ---- the page ---- */
@@ -156,23 +173,21 @@ static const char head[] =
     "# Providers\n"
     "\n"
     "Generated from `trace/probes.def`, `trace/events.def`, `trace/sites.def` and\n"
-    "`kernel/abi/kercalls.def` by `make docs`; change the tables, not this page. The language is "
-    "in\n"
-    "[d.md](d.md), how a probe gets into the kernel in [probes.md](probes.md), `fbt` (every "
-    "function\n"
-    "of the kernel) in [fbt.md](fbt.md). Ready scripts, each with a sample of its output beside "
-    "it:\n"
-    "`host/scripts/`. `kymo dtrace -lv` lists what a running board has.\n"
+    "`kernel/abi/kercalls.def` by `make docs`; change the tables, not this page. The language is\n"
+    "described in [d.md](d.md), the way of a probe into the kernel in [probes.md](probes.md), and\n"
+    "`fbt` (every function of the kernel) in [fbt.md](fbt.md). `host/scripts/` has ready scripts,\n"
+    "each with a sample of its output. `kymo dtrace -lv` lists the probes of a running board.\n"
     "\n"
-    "A probe is `provider:module:function:name`. The module of all that is in the kernel is\n"
-    "`kernel`; a function stands here only where the probe has one. *Arguments* are `args[0]`,\n"
-    "`args[1]` … with their C types, and what the site calls them; `arg0` … are the same as "
-    "64-bit\n"
-    "integers. Processes are `pid_t`, threads `id_t`, numbered from 1 in their process. *Site* is\n"
-    "the row of the tables whose instruction is patched.\n"
+    "A probe is `provider:module:function:name`. The module of all probes of the kernel is\n"
+    "`kernel`; only some probes have a function. *Arguments* are `args[0]`, `args[1]` … with "
+    "their\n"
+    "C types and their names at the site; `arg0` … are the same values as 64-bit integers.\n"
+    "Processes are `pid_t`, threads `id_t`, numbered from 1 in their process. *Site* is the table\n"
+    "entry whose instruction is patched. A row with an empty name continues the row above it.\n"
     "\n"
-    "Every probe fires on the CPU where it happens. `pid`, `tid`, `execname` … are those of the\n"
-    "thread that runs there, which need not be the one that the arguments name.\n";
+    "Every probe fires on the CPU where the event happens. `pid`, `tid`, `execname` … are those "
+    "of\n"
+    "the thread that runs there, which need not be the thread that the arguments name.\n";
 
 static const char profile[] =
     "\n"
@@ -182,45 +197,39 @@ static const char profile[] =
     "|---|---|---|\n"
     "| `BEGIN` | | tracing starts; no other probe fires before it |\n"
     "| `END` | | tracing ends; no other probe fires after it |\n"
-    "| `ERROR` | `arg1` the enabling, `arg2` the action, `arg3` the offset of the instruction, "
-    "`arg4`"
-    " the kind, `arg5` the address | a clause was abandoned: a load that faulted, a division by 0 "
-    "… "
-    "|\n"
+    "| `ERROR` | `arg1` the enabling, `arg2` the action, | a clause was abandoned: |\n"
+    "| | `arg3` the instruction's offset, `arg4` the kind, `arg5` the address | a faulting load, a "
+    "division by 0 … |\n"
     "\n"
     "## profile\n"
     "\n"
-    "`profile-N` fires on every CPU, `tick-N` on the first. N is a rate per second, or an "
-    "interval\n"
+    "`profile-N` fires on every CPU, `tick-N` on the first. N is a rate per second, an interval\n"
     "with the suffix `ns`, `us`, `ms`, `s`, `m`, `h`, `d` (`nsec`, `usec`, `msec`, `sec`, `min`,\n"
-    "`hour`, `day`) or a rate with `hz`; at least 200 us. A rate that nobody has used yet is made\n"
-    "when a description names it exactly.\n"
+    "`hour`, `day`), or a rate with the suffix `hz`; the interval is at least 200 us. A probe "
+    "with\n"
+    "a new rate is created when a description names it exactly.\n"
     "\n"
     "| probe | arguments | meaning |\n"
     "|---|---|---|\n"
-    "| `profile-N` | `arg0` 0<br>`arg1` where the program goes on, 0 if the CPU is idle |"
-    " on every CPU |\n"
+    "| `profile-N` | `arg0` 0, `arg1` the program's address, 0 if the CPU is idle | on every CPU "
+    "|\n"
     "| `tick-N` | the same | on CPU 0 |\n"
     "\n"
-    "The kernel has no tick and isn't interrupted in its work: a timer runs only while the probe "
-    "is\n"
-    "enabled, and fires at the kernel's exit. So `arg0`, the kernel's address elsewhere, is always "
-    "0.\n";
+    "The kernel has no periodic tick and is not interrupted in its work: a timer runs only while\n"
+    "the probe is enabled, and the probe fires at the kernel's exit. So `arg0`, elsewhere the\n"
+    "kernel's address, is always 0.\n";
 
 static const char syscall_head[] =
     "\n"
     "## syscall\n"
     "\n"
-    "Two probes a kernel call, the call's name as function. `entry`: `uintptr_t args[0]` … "
-    "`args[5]`\n"
-    "are the call's arguments, `*` marks addresses in the caller's memory (`copyin()`,\n"
-    "`copyinstr()`); the library functions of QNX make these calls, so `MsgSend()` is `msg_sendv`\n"
-    "with lengths below 0 for one part. `return`: `intptr_t args[0]` and `args[1]` are the "
-    "result,\n"
-    "-1 with `errno`. It fires when the thread goes back to its program, however long the call\n"
-    "blocked it: in a call that hands the CPU over, other calls' probes fire between the two. A "
-    "call\n"
-    "that does not come back (a thread that ends) has no return. The calls themselves:\n"
+    "Each kernel call has two probes, with the call's name as function. `entry`: `uintptr_t\n"
+    "args[0]` … `args[5]` are the call's arguments; `*` marks addresses in the caller's memory\n"
+    "(`copyin()`, `copyinstr()`). QNX's library functions make these calls: `MsgSend()` is\n"
+    "`msg_sendv` with negative lengths for one part. `return`: `intptr_t args[0]` and `args[1]`\n"
+    "are the result, -1 with `errno`. It fires when the thread returns to its program, however\n"
+    "long the call blocked; if a call hands the CPU over, probes of other calls fire between the\n"
+    "two. A call that does not return (a thread that ends) has no `return`. The calls themselves:\n"
     "[kercalls.md](kercalls.md).\n"
     "\n"
     "| function | arguments | meaning |\n"
@@ -230,23 +239,22 @@ static const struct {
     const char *name, *about;
 } providers[] = {
     {"sched",
-     "The scheduler. A thread's state changes once, and several of these may be about it: "
-     "a thread\n"
-     "that is woken up and gets the CPU at once has `wakeup` and `on-cpu`. A thread that ends is "
-     "gone\n"
+     "The scheduler. Several probes may fire for one change of a thread's state: a thread that is\n"
+     "woken and gets the CPU at once has `wakeup` and `on-cpu`. A thread that ends no longer "
+     "exists\n"
      "when it leaves its CPU: `pid` is then the idle thread's, whose program is called `kymo`."},
     {"proc", "Processes and their threads."},
-    {"msg", "Messages and pulses. A rcvid here is the one that the server gets."},
-    {"intr", "Interrupts, as the kernel takes them: devices' and timers', not kernel calls."},
+    {"msg", "Messages and pulses. A rcvid is the one that the server gets."},
+    {"intr", "Interrupts of devices and timers as the kernel takes them, not kernel calls."},
     {"timer",
-     "The kernel's timers: programs', those of timeouts and sleeps, and D's own (`profile`)."},
+     "The kernel's timers: those of programs, of timeouts and sleeps, and of D (`profile`)."},
     {"lockstat",
-     "Waiting for locks: programs' mutexes, and the kernel's lock. A mutex that nobody\n"
-     "waits for never enters the kernel, so it is not seen."},
+     "Waiting for locks: programs' mutexes, and the kernel's lock. A mutex without waiters never\n"
+     "enters the kernel, so it has no probe."},
     {"sysinfo", "Counters: `args[0]` is 1."},
     {"sdt",
-     "Every row of the event table ([events.md](events.md)), with the arguments of the wider\n"
-     "form. Function: the event's class."},
+     "Every entry of the event table ([events.md](events.md)), with the arguments of the wider\n"
+     "form. The function is the event's class."},
 };
 
 int main(void)

@@ -68,22 +68,28 @@ def text_rows():
 
 def page():
     """Types and names of arguments, by probe, as docs/providers.md has them."""
-    found, provider = {}, None
+    found, provider, last = {}, None, None
     with open(os.path.join(ROOT, "docs/providers.md"), encoding="utf-8") as f:
         for line in f:
             heading = re.match(r"## (\w+)$", line)
             provider = heading.group(1) if heading else provider
-            cells = [c.strip() for c in line.split(" | ")]
-            if not line.startswith("|") or "---" in line or "`" not in cells[0] + cells[1]:
+            cells = [c.strip() for c in line.strip()[1:-1].split("|")]
+            if not line.startswith("|") or provider in ("dtrace", "profile", "fbt"):
                 continue
-            cells = [c.strip("| ") for c in line.strip().strip("|").split("|")]
+            if cells[0] == "" and (provider == "syscall" or cells[1] == ""):
+                new = last  # a row that continues the one above it
+            elif "`" in cells[0] + cells[1]:
+                new = cells[0].strip("`"), cells[1].strip("`")
+            else:
+                continue
+            last = new
             if provider == "syscall":
-                words = re.findall(r"\w+", cells[1])
-                found[provider, cells[0].strip("`"), "entry"] = [("uintptr_t", w) for w in words]
-                found[provider, cells[0].strip("`"), "return"] = [("intptr_t", "")] * 2
-            elif provider not in ("dtrace", "profile", "fbt") and len(cells) >= 4:
+                words = [("uintptr_t", w) for w in re.findall(r"\w+", cells[1])]
+                found.setdefault((provider, new[0], "entry"), []).extend(words)
+                found[provider, new[0], "return"] = [("intptr_t", "")] * 2
+            else:
                 args = re.findall(r"`(\w+) (\w+)`", cells[2])
-                found[provider, cells[0].strip("`"), cells[1].strip("`")] = args
+                found.setdefault((provider, *new), []).extend(args)
     found["profile", "", "profile-97"] = [("uintptr_t", ""), ("uintptr_t", "")]
     found["profile", "", "tick-97"] = [("uintptr_t", ""), ("uintptr_t", "")]
     return found

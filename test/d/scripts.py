@@ -134,6 +134,8 @@ def page():
             cells = [c.strip().strip("`") for c in line.split("|")[1:-1]]
             if not line.startswith("| ") or "---" in line or cells[0] in ("function", "probe"):
                 continue
+            if cells[0] == "" and (provider in ("syscall", "dtrace") or cells[1] == ""):
+                continue  # a row that continues the one above it
             if provider == "syscall":
                 found |= {(provider, cells[0], "entry"), (provider, cells[0], "return")}
             elif provider == "dtrace":
