@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,15 +83,23 @@ int kymo_bad_option(const char *command, int argc, char **argv, int result)
     return kymo_usage(command, "%s: unknown option %s", command, word);
 }
 
+/* True if standard output is a pipe or a socket that nobody reads any more. */
+static bool reader_is_gone(void)
+{
+    struct pollfd at = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&at, 1, 0) == 1 && (at.revents & POLLERR) != 0;
+}
+
 int kymo_stdout_end(int status)
 {
-    int error = ferror(stdout) ? EIO : 0;
+    int error = ferror(stdout) ? EIO : 0; /* an earlier write has failed: its errno is gone */
 
     errno = 0;
     if (fflush(stdout) != 0 && errno != 0) {
         error = errno;
     }
-    if (error == 0 || error == EPIPE) {
+    if (error == 0 || error == EPIPE || reader_is_gone()) {
         return status;
     }
     kymo_error("standard output: cannot write: %s", strerror(error));

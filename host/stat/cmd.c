@@ -2,7 +2,6 @@
 /*
  * kymo stat: what happened in a capture, on one screen or as JSON.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,11 +102,7 @@ static int stat_show(const struct request *request, struct stat *stat)
     } else {
         text_show(stdout, stat, &style);
     }
-    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE) {
-        kymo_error("standard output: cannot write: %s", strerror(errno));
-        return KYMO_FAILURE;
-    }
-    return KYMO_OK;
+    return kymo_stdout_end(KYMO_OK);
 }
 
 static int stat_capture(const struct request *request, struct kev *kev)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/escape.h"
 #include "host/stat/stat.h"
 
 double stat_seconds(const struct stat *stat, uint64_t cycles)
@@ -44,6 +45,19 @@ void text_title(FILE *to, const struct stat_style *style, const char *format, ..
     vfprintf(to, format, args);
     va_end(args);
     fprintf(to, "%s\n", style->bold ? "\033[0m" : "");
+}
+
+/* A file's name: its UTF-8 stays, what a terminal would obey does not. */
+static void put_path(FILE *to, const char *path)
+{
+    struct escape escape = {0};
+    size_t length = strlen(path);
+    char *text = malloc(ESCAPE_MOST(length));
+
+    if (text != NULL) {
+        fwrite(text, 1, escape_text(&escape, path, length, text), to);
+    }
+    free(text);
 }
 
 /* A string of the capture, safe for a terminal. */
@@ -183,7 +197,8 @@ static void show_head(FILE *to, struct stat *stat)
     uint64_t span = stat->last - stat->first;
     double seconds = stat_seconds(stat, span);
 
-    fprintf(to, "%s\n  ", info->path);
+    put_path(to, info->path);
+    fputs("\n  ", to);
     if (info->kymo) {
         put_safe(to, info->board);
         fputs(", ", to);
