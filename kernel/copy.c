@@ -35,7 +35,8 @@ int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len)
     }
     while (len > 0) {
         size_t n = len;
-        memcpy(to, vm_user_span(proc, src, &n, KYMO_PROT_READ), n);
+        const void *from = vm_user_span(proc, src, &n, KYMO_PROT_READ);
+        memcpy(to, from, n);
         to += n;
         src += n;
         len -= n;
@@ -57,7 +58,8 @@ int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len)
     }
     while (len > 0) {
         size_t n = len;
-        memcpy(vm_user_span(proc, dst, &n, KYMO_PROT_WRITE), from, n);
+        void *to = vm_user_span(proc, dst, &n, KYMO_PROT_WRITE);
+        memcpy(to, from, n);
         from += n;
         dst += n;
         len -= n;

@@ -40,7 +40,8 @@ WORK = os.path.join(ROOT, "build/plant")
 TREE = os.path.join(WORK, "tree")
 RESULT = os.path.join(WORK, "result.txt")
 BUILD_LIMIT = 1800  # seconds: hang detectors, not targets
-SUITE_LIMIT = 120
+SUITE_LIMIT = 900
+HANGS = 20  # times as long as without a fault, and then as many seconds
 Suite = collections.namedtuple("Suite", "name goals command")
 
 
@@ -126,7 +127,7 @@ def run(command, limit, log):
         process = subprocess.Popen(command, cwd=TREE, env=env, stdin=subprocess.DEVNULL, stdout=out,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            return process.wait(patience.seconds(limit))
+            return process.wait(limit)
         except subprocess.TimeoutExpired:
             return None
         finally:
@@ -137,28 +138,34 @@ def run(command, limit, log):
 
 
 def build(goals, log):
-    return run(["make", "-j", str(os.cpu_count()), *goals], BUILD_LIMIT, log) == 0
+    return run(["make", "-j", str(os.cpu_count()), *goals], patience.seconds(BUILD_LIMIT), log) == 0
 
 
-def is_green(suite, log):
-    return run(["sh", "-c", suite.command], SUITE_LIMIT, log) == 0
+def is_green(suite, limit, log):
+    return run(["sh", "-c", suite.command], limit, log) == 0
 
 
 def check_green(suites):
-    """Every suite without a fault: what is red then catches nothing. The names of red ones."""
+    """Every suite without a fault: what is red then catches nothing. How long each took that is
+    green, by name."""
+    spent = {}
     log = os.path.join(WORK, "no-fault.log")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(log)
     goals = sorted({goal for suite in suites for goal in suite.goals})
     if not build(goals, log):
         sys.exit(f"plant: the tree without a fault does not build: {log}")
-    return [suite.name for suite in suites if not is_green(suite, log)]
+    for suite in suites:
+        began = time.monotonic()
+        if is_green(suite, patience.seconds(SUITE_LIMIT), log):
+            spent[suite.name] = time.monotonic() - began
+    return spent
 
 
 # ---- rows ----------------------------------------------------------------------------------------
 
-def try_row(row, suites):
-    """Verdict and whether it is good."""
+def try_row(row, suites, spent):
+    """Verdict and whether it is good. A suite that hangs has noticed the fault, too."""
     log = os.path.join(WORK, f"row-{faults.identity(row)}.log")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(log)
@@ -167,11 +174,11 @@ def try_row(row, suites):
         for suite in suites:
             if not build(suite.goals, log):
                 return f"DOES NOT BUILD: {log}", False
-            if not is_green(suite, log):
-                spent = f"{suite.name} in {time.monotonic() - began:.0f} s"
+            if not is_green(suite, HANGS * (1 + spent[suite.name]), log):
+                caught = f"{suite.name} in {time.monotonic() - began:.0f} s"
                 if row.reason:
-                    return f"CAUGHT THOUGH EXPLAINED by {spent}", False
-                return f"caught by {spent}", True
+                    return f"CAUGHT THOUGH EXPLAINED by {caught}", False
+                return f"caught by {caught}", True
     if row.reason:
         return f"explained: {row.reason}", True
     return f"NOT CAUGHT: {log}", False
@@ -198,13 +205,14 @@ def keep_result(results, row, verdict):
 def run_rows(rows, commands):
     names = list(dict.fromkeys(name for row in rows for name in row.suites))
     suites = {name: find_suite(name, commands) for name in names}
-    red = check_green(suites.values())
+    spent = check_green(suites.values())
+    red = [name for name in suites if name not in spent]
     for name in red:
         print(f"FAILED: {name} is red without a fault: {WORK}/no-fault.log", flush=True)
     results, good = old_results(), 0
     for row in rows:
         print(name_of(row), end=": ", flush=True)
-        verdict, is_good = try_row(row, [suites[name] for name in row.suites if name not in red])
+        verdict, is_good = try_row(row, [suites[n] for n in row.suites if n in spent], spent)
         print(("" if is_good else "FAILED: ") + verdict, flush=True)
         keep_result(results, row, verdict)
         good += is_good

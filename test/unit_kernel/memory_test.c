@@ -186,9 +186,115 @@ static void test_copies(void **state)
     assert_int_equal(copy_in_string(&proc, text, 0x10f8, sizeof(text)), 19);
     assert_string_equal(text, "across two mappings");
     assert_int_equal(copy_in_string(&proc, text, 0x10f8, 19), -ENAMETOOLONG);
+    assert_int_equal(copy_out(&proc, 0x1200 - 8, "no NUL\n\n", 8), 0);
     assert_int_equal(copy_in_string(&proc, text, 0x1200 - 8, sizeof(text)), -EFAULT);
     assert_int_equal(copy_in_string(&proc, text, 0, sizeof(text)), -EFAULT);
     vm_process_gone(&proc);
+    free(ram);
+}
+
+/* ---- random mappings against a model that knows each byte ---- */
+
+#define SLOT 64u
+#define SLOTS 64u
+#define AREA 0x10000u
+
+static struct {
+    uint8_t prot[SLOTS];  /* 0: not mapped */
+    uint8_t first[SLOTS]; /* of the mapping that the slot is in */
+    uint8_t bytes[SLOTS * SLOT];
+} model;
+
+static bool model_allows(unsigned at, unsigned len, unsigned prot)
+{
+    bool allows = at + len <= sizeof(model.bytes);
+
+    for (unsigned i = at; allows && i < at + len; i++) {
+        allows = (model.prot[i / SLOT] & prot) == prot;
+    }
+    return allows;
+}
+
+static void random_map(void)
+{
+    unsigned first = random_below(SLOTS), n = 0, most = 1 + random_below(5);
+    unsigned prot = random_below(3) ? RW : KYMO_PROT_READ;
+
+    while (n < most && first + n < SLOTS && model.prot[first + n] == 0) {
+        n++;
+    }
+    if (n == 0 || proc.space.nmaps == CONFIG_MAPPINGS) {
+        return;
+    }
+    map(AREA + first * SLOT, n * SLOT, prot);
+    memset(&model.prot[first], (int)prot, n);
+    memset(&model.first[first], (int)first, n);
+    memset(&model.bytes[first * SLOT], 0, n * SLOT);
+}
+
+static void random_unmap(void)
+{
+    unsigned slot = random_below(SLOTS), first = model.first[slot];
+
+    if (model.prot[slot] == 0) {
+        assert_int_equal(vm_unmap(&proc, AREA + slot * SLOT, 0), -EINVAL);
+        return;
+    }
+    assert_int_equal(vm_unmap(&proc, AREA + first * SLOT, 0), 0);
+    for (unsigned i = first; i < SLOTS && model.first[i] == first; i++) {
+        model.prot[i] = 0;
+        model.first[i] = UINT8_MAX;
+    }
+}
+
+static void random_copy(void)
+{
+    unsigned at = random_below(SLOTS * SLOT), len = 1 + random_below(4 * SLOT);
+    uint8_t bytes[4 * SLOT];
+
+    if (random_below(2)) {
+        for (unsigned i = 0; i < len; i++) {
+            bytes[i] = (uint8_t)random_below(256);
+        }
+        bool allowed = model_allows(at, len, KYMO_PROT_WRITE);
+        assert_int_equal(copy_out(&proc, AREA + at, bytes, len), allowed ? 0 : -EFAULT);
+        if (allowed) {
+            memcpy(&model.bytes[at], bytes, len);
+        }
+        return;
+    }
+    bool allowed = model_allows(at, len, KYMO_PROT_READ);
+    assert_int_equal(copy_in(&proc, bytes, AREA + at, len), allowed ? 0 : -EFAULT);
+    if (allowed) {
+        assert_memory_equal(bytes, &model.bytes[at], len);
+    }
+}
+
+static void test_random_mappings(void **state)
+{
+    char *ram = malloc(RAM);
+
+    (void)state;
+    phys_init((paddr_t)ram, RAM);
+    memset(&proc, 0, sizeof(proc));
+    memset(model.first, UINT8_MAX, sizeof(model.first));
+    for (unsigned n = 0; n < 30000; n++) {
+        unsigned what = random_below(8), mapped = 0;
+
+        if (what == 0) {
+            random_map();
+        } else if (what == 1) {
+            random_unmap();
+        } else {
+            random_copy();
+        }
+        for (unsigned i = 0; i < SLOTS; i++) {
+            mapped += model.prot[i] ? SLOT : 0;
+        }
+        assert_int_equal(proc.space.owned_bytes, mapped);
+    }
+    vm_process_gone(&proc);
+    assert_int_equal(proc.space.owned_bytes, 0);
     free(ram);
 }
 
@@ -197,7 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pool),     cmocka_unit_test(test_phys),
         cmocka_unit_test(test_user_ptr), cmocka_unit_test(test_devices_and_failures),
-        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_copies),   cmocka_unit_test(test_random_mappings),
     };
 
     random_start();

@@ -60,7 +60,8 @@ static void start(unsigned ncpu)
         threads[i].proc = &proc;
         threads[i].tid = (int)i + 1;
         threads[i].state = STATE_RECEIVE;
-        threads[i].priority = threads[i].base_priority = 1 + random_below(5) * 60;
+        threads[i].priority = threads[i].base_priority =
+            (uint8_t)(1 + random_below(5) * 60 + random_below(2));
         threads[i].policy = random_below(2) ? SCHED_FIFO : SCHED_RR;
         threads[i].runmask = UINT32_MAX;
         list_init(&threads[i].ready);
@@ -271,6 +272,44 @@ static void test_round_robin(void **state)
     assert_int_equal(sched_run_cycles(&threads[0]) + sched_run_cycles(&threads[1]), fake_cycles);
 }
 
+/* The end of a quantum is when it is used up, not a cycle later. */
+static void test_quantum_ends(void **state)
+{
+    (void)state;
+    start(1);
+    threads[0].priority = threads[1].priority = 10;
+    threads[0].policy = threads[1].policy = SCHED_RR;
+    wake(&threads[0]);
+    wake(&threads[1]);
+    struct thread *first = sched_switch(&cpus[0], NULL);
+    fake_cycles = sched.quantum - 1;
+    sched_quantum(&cpus[0]);
+    assert_ptr_equal(sched_switch(&cpus[0], first), first);
+    fake_cycles++;
+    assert_int_equal(cpus[0].quantum_end, fake_cycles);
+    sched_quantum(&cpus[0]);
+    assert_ptr_not_equal(sched_switch(&cpus[0], first), first);
+}
+
+/* A thread that runs elsewhere has changed: that CPU is told, and only that one. */
+static void test_change_elsewhere(void **state)
+{
+    (void)state;
+    start(4);
+    threads[0].runmask = 1u << 2;
+    wake(&threads[0]);
+    leave_kernel();
+    assert_ptr_equal(cpus[2].current, &threads[0]);
+    fake_ipis = 0;
+    sched_changed(&threads[0]);
+    assert_true(cpus[2].trace.exit_work & WORK_RESCHED);
+    assert_int_equal(fake_ipis, 1u << 2);
+    threads[0].runmask = 1u << 3;
+    leave_kernel();
+    assert_null(cpus[2].current);
+    assert_ptr_equal(cpus[3].current, &threads[0]);
+}
+
 /* Time passes, with the quantum timer of each CPU; ran[] counts what each thread gets. */
 static void spin_all(unsigned ncpu, unsigned steps, uint64_t ran[THREADS])
 {
@@ -370,6 +409,8 @@ int main(void)
         cmocka_unit_test(test_fifo),
         cmocka_unit_test(test_preempted_first),
         cmocka_unit_test(test_round_robin),
+        cmocka_unit_test(test_quantum_ends),
+        cmocka_unit_test(test_change_elsewhere),
         cmocka_unit_test(test_no_needless_ipi),
         cmocka_unit_test(test_one_cpu),
         cmocka_unit_test(test_four_cpus),
