@@ -11,9 +11,10 @@ plant.py --list        the rows
 plant.py --check       only whether each row fits the sources exactly once; builds nothing
 
 The faults are planted in a copy of the tree, build/plant/tree, never in the tree itself. Before the
-first of them each suite has run without one; what is red then catches nothing. A row is "caught by SUITE", "explained"
-(the list has a reason why nothing notices it), or one of these, and then the exit status is 1: NOT
-CAUGHT, DOES NOT BUILD, or CAUGHT THOUGH EXPLAINED. faults.py has the form of the list.
+first of them each suite has run without one; what is red then catches nothing. A row is "caught by
+SUITE", "explained" (the list has a reason why nothing notices it), or one of these, and then the
+exit status is 1: NOT CAUGHT, DOES NOT BUILD, or CAUGHT THOUGH EXPLAINED. A suite that takes 20
+times as long as without a fault hangs: that is caught, too. faults.py has the form of the list.
 """
 import argparse
 import collections

@@ -291,6 +291,30 @@ static void test_quantum_ends(void **state)
     assert_ptr_not_equal(sched_switch(&cpus[0], first), first);
 }
 
+/* On one CPU a woken thread asks for a switch if its priority is above what runs, be it by one, and
+ * only then: whichever of the two wakes sees it. */
+static void test_wake_asks(void **state)
+{
+    (void)state;
+    for (int above = -1; above <= 1; above++) {
+        for (int general = 0; general < 2; general++) {
+            start(1);
+            threads[0].priority = 10;
+            threads[1].priority = (uint8_t)(10 + above);
+            wake(&threads[0]);
+            sched_switch(&cpus[0], NULL);
+            assert_false(cpus[0].resched);
+            if (general) {
+                thread_set_state(&threads[1], STATE_READY);
+                sched_ready(&threads[1]);
+            } else {
+                wake(&threads[1]);
+            }
+            assert_int_equal(cpus[0].resched, above > 0);
+        }
+    }
+}
+
 /* A thread that runs elsewhere has changed: that CPU is told, and only that one. */
 static void test_change_elsewhere(void **state)
 {
@@ -410,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_preempted_first),
         cmocka_unit_test(test_round_robin),
         cmocka_unit_test(test_quantum_ends),
+        cmocka_unit_test(test_wake_asks),
         cmocka_unit_test(test_change_elsewhere),
         cmocka_unit_test(test_no_needless_ipi),
         cmocka_unit_test(test_one_cpu),
