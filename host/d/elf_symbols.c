@@ -12,7 +12,7 @@ static bool is_wanted(const GElf_Sym *s, const char *name)
     unsigned kind = GELF_ST_TYPE(s->st_info);
 
     /* $a, $d, $t, $x mark code and data on ARM. */
-    return name && *name && *name != '$' && s->st_shndx != SHN_UNDEF &&
+    return name && *name && *name != '$' && s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
            (kind == STT_FUNC || kind == STT_OBJECT || kind == STT_NOTYPE);
 }
 
