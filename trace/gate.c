@@ -4,6 +4,7 @@
 
 #include "kernel/abi/errno.h"
 #include "trace/control.h"
+#include "trace/event_id.h"
 #include "trace/filter.h"
 
 uint32_t trace_gate_armed;
@@ -45,12 +46,18 @@ void trace_gate_close(void)
     }
 }
 
+/* Names: nothing else says whose the events are that pass. */
+static bool is_exempt(unsigned site)
+{
+    return site == TRACE_EV_proc_create_name || site == TRACE_EV_thread_name;
+}
+
 bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint64_t *words)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
     bool armed = __atomic_load_n(&trace_gate_armed, __ATOMIC_ACQUIRE);
-    bool stops = armed && cpu->on && !trace_port_passes(site, number, words);
+    bool stops = armed && cpu->on && !is_exempt(site) && !trace_port_passes(site, number, words);
 
     if (stops) {
         cpu->stopped[class]++;

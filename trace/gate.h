@@ -2,8 +2,9 @@
 /*
  * The log's gate: while it is armed, an event that the static filters let through is logged only if
  * the port's predicate holds for it (trace_port_passes()). What it stops is no loss: it was never
- * meant to be in the log, and has a counter of its own, by class. User events and records of D
- * aren't asked about, as their programs say themselves what they log; nor is a state dump.
+ * meant to be in the log, and has a counter of its own, by class. Not asked about are user events
+ * and records of D, as their programs say themselves what they log; names of processes and threads,
+ * without which nobody knows whose the other events are; and a state dump.
  *
  * Costs nothing while not armed: rows are asked where a site serves every enabling (trace/fire.c),
  * for armed turns all logged sites to that; states and kernel calls are asked on the way of their

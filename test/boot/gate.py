@@ -11,6 +11,7 @@ CONTROL, KER_CALL, PR_TH, USER, COMM = (kev.CLASSES[name] for name in
                                         ("CONTROL", "KER_CALL", "PR_TH", "USER", "COMM"))
 MSG_SENDV = kev.call_rows()["MSG_SENDV"]
 RUNNING, READY, SND_MESSAGE = 1, 2, 0
+PROCCREATE_NAME, PROCTHREAD_NAME = NAMES = 192, 320
 USERS = 100  # evstorm's
 TRIGGER, STORM = 400, 2000
 
@@ -48,7 +49,7 @@ def may_pass(cls, event, d1, d2):
     if cls == COMM:
         return event == SND_MESSAGE and d2 == 2
     if cls == PR_TH:
-        return event & 0x1ff in (RUNNING, READY) and d1 > 2
+        return event in NAMES or event & 0x1ff in (RUNNING, READY) and d1 > 2
     return cls in (USER, kev.CLASSES["INT"])
 
 
@@ -68,6 +69,10 @@ def wrong_in(path, events, stopped):
         if (during or cls != PR_TH and cls != kev.CLASSES["SYSTEM"]) and \
                 not may_pass(cls, event, d1, d2):
             return f"class {cls} event {event} ({d1:#x}, {d2:#x}) has passed"
+    ran = {d1 for cls, event, _, d1, _ in made if cls == PR_TH and event & 0x1ff == RUNNING}
+    named = {d2 for cls, event, _, _, d2 in made if cls == PR_TH and event == PROCCREATE_NAME}
+    if not ran <= named:
+        return f"processes {sorted(ran - named)} ran and have no names"
     kinds = {cls for cls, *_ in made}
     if not {KER_CALL, PR_TH} <= kinds:
         return f"only the classes {kinds}"

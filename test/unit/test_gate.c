@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The log's gate: what the port's predicate refuses is not in the log and counted apart, by class;
- * not asked while not armed, of statically filtered events, of a state dump, of user events, or
- * with tracing off; armed or not, what passes is recorded in the form that the filters say.
+ * not asked while not armed, of statically filtered events, of a state dump, of user events, of
+ * names, or with tracing off; armed or not, what passes is recorded in the form that the filters
+ * say.
  */
 #include "test/unit/look.h"
 
@@ -125,6 +126,27 @@ static void filtered_events_and_dumps_are_not_asked_about(void **state)
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     one_of_each();
     assert_int_equal(stopped(TRACE_CLASS_COMM) + stopped(TRACE_CLASS_PR_TH), 0);
+    end_tracing();
+}
+
+/* Whose the events are that pass is always known. */
+static void names_pass(void **state)
+{
+    (void)state;
+    begin();
+    gate("p.dif");
+    fake.refuses = true;
+    trace_user_simple(5, 6, 7); /* begins the buffer */
+    unsigned slots = look_active_slots(0);
+    trace_proc_create_name(1, 2, "name"); /* numbers and text: two slots */
+    trace_thread_name(2, 3, "name");
+    assert_int_equal(look_active_slots(0), slots + 4);
+    assert_int_equal(fake.asked, 0);
+    trace_proc_destroy(1, 2);
+    trace_thread_create(2, 3);
+    assert_int_equal(look_active_slots(0), slots + 4);
+    assert_int_equal(fake.asked, 2);
+    assert_int_equal(stopped(TRACE_CLASS_PR_TH), 2);
     end_tracing();
 }
 
@@ -327,6 +349,7 @@ int main(void)
         cmocka_unit_test(not_asked_unless_armed),
         cmocka_unit_test(refused_events_are_counted_apart),
         cmocka_unit_test(filtered_events_and_dumps_are_not_asked_about),
+        cmocka_unit_test(names_pass),
         cmocka_unit_test(forms_stay),
         cmocka_unit_test(predicates_have_the_words),
         cmocka_unit_test(setting_it),
