@@ -32,6 +32,7 @@ uint32_t fake_irq_masked = ~0u;
 bool fake_hook_detached;
 jmp_buf *fake_idle;
 void (*fake_before_cas)(volatile uint32_t *p);
+void (*fake_before_unmask)(unsigned irq);
 void (*fake_irq_window)(void);
 void (*fake_lock_window)(void);
 static bool passed; /* fake_lock_window() has been called since the lock was let go */
@@ -170,6 +171,9 @@ void arch_irq_mask(unsigned irq)
 
 void arch_irq_unmask(unsigned irq)
 {
+    if (fake_before_unmask) {
+        fake_before_unmask(irq);
+    }
     fake_irq_masked &= ~(1u << (irq & 31));
 }
 

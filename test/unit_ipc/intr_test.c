@@ -222,6 +222,50 @@ static void test_noted(void **state)
     assert_int_equal(pulse(t), -1);
 }
 
+static void not_now(unsigned line)
+{
+    broken("line %u is unmasked while it waits to be delivered", line);
+}
+
+static unsigned late_cpu;
+
+static void comes_late(unsigned line)
+{
+    unsigned self = fake_cpu;
+
+    fake_before_unmask = NULL;
+    fake_cpu = late_cpu;
+    intr_entry(line, 0, false);
+    fake_cpu = self;
+}
+
+/* It comes to a CPU again while the process serves its device and is about to unmask it: before the
+ * unmasking CPU looks for a note, so that the line is not even opened; or after, and is noted and
+ * masked there before this one unmasks it. */
+static void test_noted_again(void **state)
+{
+    (void)state;
+    uintptr_t id = (uintptr_t)attach_pulse(t, LINE, 1, 0);
+    for (unsigned n = 0; n < 2 * CONFIG_CPUS; n++) {
+        world_interrupt(0, LINE);
+        assert_int_equal(pulse(t), 1);
+        late_cpu = n / 2;
+        if (n % 2) {
+            comes_late(LINE);
+        }
+        fake_before_unmask = n % 2 ? not_now : comes_late;
+        world_enter(t, KER_INTERRUPT_UNMASK, (uintptr_t[6]){LINE, id});
+        assert_true(masked(LINE) && (n % 2 || !fake_before_unmask));
+        fake_before_unmask = NULL;
+        world_settle();
+        world_check();
+        assert_true(masked(LINE));
+        assert_int_equal(pulse(t), 1);
+        assert_int_equal(CALL(t, INTERRUPT_UNMASK, LINE, id), 0);
+        assert_false(masked(LINE));
+    }
+}
+
 /* The thread of a SIGEV_INTR ends: the next ones are lost, and the line stays masked. */
 static void test_thread_ends(void **state)
 {
@@ -364,9 +408,11 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_pulse),    CASE(test_coalesces), CASE(test_wait),        CASE(test_counts),
-        CASE(test_order),    CASE(test_noted),     CASE(test_thread_ends), CASE(test_process_ends),
-        CASE(test_unwanted), CASE(test_inherits),  CASE(test_trace_hook),  CASE(test_wrong),
+        CASE(test_pulse),       CASE(test_coalesces),   CASE(test_wait),
+        CASE(test_counts),      CASE(test_order),       CASE(test_noted),
+        CASE(test_noted_again), CASE(test_thread_ends), CASE(test_process_ends),
+        CASE(test_unwanted),    CASE(test_inherits),    CASE(test_trace_hook),
+        CASE(test_wrong),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }

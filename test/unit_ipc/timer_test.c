@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "kernel/abi/sys/ability.h"
+#include "kernel/cpu.h"
+#include "kernel/timer.h"
 
 #define MS 1000000u
 #define MONOTONIC CLOCK_MONOTONIC_KYMO
@@ -287,6 +289,50 @@ static void test_in_flight(void **state)
     CALL(t, CONNECT_ATTACH, 0, 0, 1, 0, 0);
     world_advance(5 * MS);
     assert_int_equal(pulse(), 3);
+}
+
+static struct timer_node nodes[CONFIG_CPUS];
+static uint64_t node_at; /* cycles */
+static uint32_t fired;   /* a bit for each CPU */
+
+static void node_fires(struct timer_node *node)
+{
+    assert_ptr_equal(node, &nodes[fake_cpu]);
+    assert_true(arch_cycles() >= node_at);
+    fired |= 1u << fake_cpu;
+}
+
+static void start_everywhere(void *unused)
+{
+    (void)unused;
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        if (!timer_node_running(&nodes[n])) {
+            timer_node_init(&nodes[n], node_fires);
+        }
+        timer_node_start_on(&nodes[n], &cpus[n], node_at);
+    }
+}
+
+/* One CPU starts timers of all, sooner and sooner: each CPU is interrupted, which may be idle or in
+ * user mode for as long as it likes, and sets its own hardware. */
+static void test_other_cpus(void **state)
+{
+    (void)state;
+    for (unsigned by = 0; by < CONFIG_CPUS; by++) {
+        for (unsigned sooner = 0; sooner < 3; sooner++) {
+            node_at = fake_now + clock_ns_to_cycles((10 - sooner) * MS);
+            fake_ipis = 0;
+            world_do(by, start_everywhere, NULL);
+            assert_int_equal(fake_ipis, ((1u << CONFIG_CPUS) - 1) & ~(1u << by));
+            world_settle();
+            for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+                assert_true(fake_timer_at[n] <= node_at); /* or the end of a quantum */
+            }
+        }
+        fired = 0;
+        world_advance(20 * MS);
+        assert_int_equal(fired, (1u << CONFIG_CPUS) - 1);
+    }
 }
 
 /* The same connection now leads to another channel: the queued pulse goes where it leads. */
@@ -575,15 +621,25 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_relative),      CASE(test_absolute),
-        CASE(test_clock_set),     CASE(test_clock_before_boot),
-        CASE(test_order),         CASE(test_periodic),
-        CASE(test_overruns),      CASE(test_in_flight),
-        CASE(test_moves),         CASE(test_none_and_signal),
-        CASE(test_alarm),         CASE(test_wrong),
-        CASE(test_every_state),   CASE(test_used_up),
-        CASE(test_sleep),         CASE(test_old),
-        CASE(test_timeout_wrong), CASE(test_ends),
+        CASE(test_relative),
+        CASE(test_absolute),
+        CASE(test_clock_set),
+        CASE(test_clock_before_boot),
+        CASE(test_order),
+        CASE(test_periodic),
+        CASE(test_overruns),
+        CASE(test_in_flight),
+        CASE(test_moves),
+        CASE(test_other_cpus),
+        CASE(test_none_and_signal),
+        CASE(test_alarm),
+        CASE(test_wrong),
+        CASE(test_every_state),
+        CASE(test_used_up),
+        CASE(test_sleep),
+        CASE(test_old),
+        CASE(test_timeout_wrong),
+        CASE(test_ends),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -28,6 +28,8 @@ extern bool fake_hook_detached;
 extern bool fake_events_off;
 extern jmp_buf *fake_idle;
 extern unsigned fake_events[FAKE_EVENTS];
+/* What other CPUs do just before a line is unmasked. */
+extern void (*fake_before_unmask)(unsigned irq);
 /* How often a kernel call ended with an error, and what hears of each. */
 extern unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
 extern void (*fake_result_hook)(const struct thread *t, int error);

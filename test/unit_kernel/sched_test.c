@@ -45,6 +45,7 @@ static void start(unsigned ncpu)
 {
     memset(&sched, 0, sizeof(sched));
     memset(cpus, 0, sizeof(cpus));
+    fake_ipis = 0;
     memset(threads, 0, sizeof(threads));
     cpus_online = (1u << ncpu) - 1;
     fake_cycles = 0;
@@ -78,22 +79,37 @@ static bool allowed(const struct thread *t, unsigned cpu)
     return t->runmask >> cpu & 1;
 }
 
+/* Its interrupt comes, or it was in the kernel and has asked itself. */
+static bool looks(const struct cpu *cpu)
+{
+    bool interrupted = fake_ipis >> cpu->id & 1;
+
+    fake_ipis &= ~(1u << cpu->id);
+    return cpu->resched || interrupted;
+}
+
+/* No CPU has work that it wasn't interrupted for: it would do that when it next happens to enter
+ * the kernel, if ever. */
+static void check_told(void)
+{
+    for (unsigned i = 0; i < CONFIG_CPUS; i++) {
+        assert_int_equal(cpus[i].trace.exit_work, 0);
+    }
+}
+
 /* This CPU leaves the kernel; then those that it has told. Bounded: each telling has a reason. */
 static void leave_kernel(void)
 {
     struct cpu *here = fake_cpu;
     unsigned rounds = 0;
 
+    here->resched |= !here->current || here->current->state != STATE_RUNNING;
     for (bool more = true; more;) {
         more = false;
         for (unsigned i = 0; i < CONFIG_CPUS; i++) {
             struct cpu *cpu = &cpus[i];
-            if (!cpu->resched && !cpu->trace.exit_work && !(cpu == here && rounds == 0)) {
-                continue;
-            }
-            if (cpu != here && rounds == 0) {
-                more = true; /* ours first: it has the lock */
-                continue;
+            if ((rounds == 0 && cpu != here) || !looks(cpu)) {
+                continue; /* ours first: it has the lock */
             }
             fake_cpu = cpu;
             cpu->trace.exit_work = 0;
@@ -106,6 +122,7 @@ static void leave_kernel(void)
         assert_true(++rounds < 100);
     }
     fake_cpu = here;
+    check_told();
 }
 
 static void check(unsigned ncpu)
@@ -166,6 +183,9 @@ static void step(unsigned ncpu)
             t->priority = (uint8_t)(1 + random_below(5) * 60);
             t->runmask = 1 + random_below((1u << ncpu) - 1);
             sched_ready(t);
+        } else if (t->state == STATE_RUNNING) { /* here, or on another CPU */
+            t->priority = (uint8_t)(1 + random_below(5) * 60);
+            sched_changed(t);
         }
     }
     leave_kernel();
@@ -409,6 +429,32 @@ static void test_round_robin_pinned(void **state)
     }
 }
 
+/* Another CPU makes the running thread the equal of one that waits for its CPU: they share it. */
+static void test_round_robin_changed(void **state)
+{
+    uint64_t ran[THREADS] = {0};
+
+    (void)state;
+    start(4);
+    for (unsigned i = 0; i < 2; i++) {
+        start_spinner(i, 1u << 2, 0);
+    }
+    struct thread *runs = cpus[2].current;
+    fake_cpu = &cpus[2];
+    runs->priority = 20;
+    sched_changed(runs);
+    leave_kernel();
+    spin_all(4, 20000, ran);
+    assert_int_equal(ran[runs - threads], 20000 * 100);
+    fake_cpu = &cpus[1];
+    runs->priority = 10;
+    sched_changed(runs);
+    assert_int_equal(fake_ipis, 1u << 2); /* at once, whatever sched_spread() tells later */
+    leave_kernel();
+    spin_all(4, 20000, ran);
+    assert_true(ran[0] > 20000 * 40 && ran[1] > 20000 * 40);
+}
+
 /* A thread that is woken by one which then blocks stays on its CPU: nobody is interrupted. */
 static void test_no_needless_ipi(void **state)
 {
@@ -441,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_four_cpus),
         cmocka_unit_test(test_round_robin_on_four),
         cmocka_unit_test(test_round_robin_pinned),
+        cmocka_unit_test(test_round_robin_changed),
     };
 
     random_start();
