@@ -57,7 +57,9 @@ static int attach_hook(void)
     return session.hook < 0 ? trouble("_NTO_HOOK_TRACE") : 0;
 }
 
-/* SIGINT and its like: the end of the recording, not of the process. */
+/* SIGINT and its like: the end of the recording, not of the process. From before anything is made
+ * that a signal should not leave half done; but while a sink waits for its other end, they end it
+ * all. */
 static int take_signals(void)
 {
     struct sigevent event;
@@ -98,13 +100,13 @@ static int begin(void)
     return control_start(session.coid, _NTO_TRACE_START);
 }
 
-static int open_all(void)
+static int open_all(bool waits)
 {
     /* Whether it fits, before a place is made for it, and when the header's size is known. */
     if (attach_hook() != 0 || gate_set(session.options.gate) != 0 ||
         capture_fits(&session.capture) != 0 || sink_open(session.options.file) != 0 ||
-        header_write(&session.options) != 0 || capture_fits(&session.capture) != 0 ||
-        take_signals() != 0) {
+        (waits && take_signals() != 0) || header_write(&session.options) != 0 ||
+        capture_fits(&session.capture) != 0) {
         return -1;
     }
     if (session.options.verbose) {
@@ -116,11 +118,13 @@ static int open_all(void)
 
 static int run(void)
 {
-    if (take_name() != 0 || keep_open(&session.options) != 0 ||
+    bool waits = sink_waits(session.options.file);
+
+    if (take_name() != 0 || (!waits && take_signals() != 0) || keep_open(&session.options) != 0 ||
         capture_open(&session.capture, &session.options) != 0) {
         return 1;
     }
-    if (open_all() != 0) {
+    if (open_all(waits) != 0) {
         sink_close();
         capture_close(&session.capture);
         return 1;

@@ -28,22 +28,34 @@ static int fail(const char *what, const char *why)
     return -1;
 }
 
-int sink_open(const char *name)
+static const struct sink *find(const char *name)
 {
     unsigned i = 0;
 
-    place = name;
     while (strncmp(name, sinks[i]->prefix, strlen(sinks[i]->prefix)) != 0) {
         i++;
     }
-    if (sinks[i]->open(name + strlen(sinks[i]->prefix)) != 0) {
+    return sinks[i];
+}
+
+bool sink_waits(const char *name)
+{
+    return find(name)->waits;
+}
+
+int sink_open(const char *name)
+{
+    const struct sink *named = find(name);
+
+    place = name;
+    if (named->open(name + strlen(named->prefix)) != 0) {
         if (errno != 0) {
             printf("tracelogger: %s: %s\n", name, strerror(errno));
         }
         failed = true;
         return -1;
     }
-    sink = sinks[i];
+    sink = named;
     return 0;
 }
 

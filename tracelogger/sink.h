@@ -32,6 +32,7 @@ struct sink {
     /* Several, where that is cheaper, at most SINK_TOGETHER; NULL: it isn't. */
     void (*buffers)(struct sink_buffer *buffers, unsigned count);
     uint64_t (*time)(void); /* seconds since 1970, as the other end knows them; NULL: it doesn't */
+    bool waits;             /* open() waits for the other end, and until then nothing is made */
     bool adds_trailers;     /* `buffers` also sees to each buffer's CHECK and BUFFER_END */
     int (*close)(void);
     /* Ends what isn't whole, so that nobody takes it for a capture; `useless`: nothing but the
@@ -55,6 +56,7 @@ extern struct sink_settings {
  * writes other slots adds them. */
 extern struct capture_check sink_check;
 
+bool sink_waits(const char *name); /* whether sink_open() does */
 int sink_open(const char *name);
 uint64_t sink_time(void); /* seconds since 1970, 0: this sink doesn't know */
 int sink_write(const void *data, size_t bytes);

@@ -77,6 +77,7 @@ static void link_abandon(bool useless)
 
 const struct sink sink_link = {
     .prefix = "link:",
+    .waits = true,
     .open = link_open,
     .write = link_write,
     .close = link_close,

@@ -51,6 +51,7 @@ $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(filter $(file <test/boot/images/$(i).start),$(filter-out victim,$(boot_programs)))))
 slain_D := test/boot/slain/slain.d
 slain-soak_D := $(slain_D)
+signalled_D := $(slain_D)
 slain-disk_D := $(slain_D)
 slain-disk-soak_D := $(slain_D)
 slain-link_D := $(slain_D)

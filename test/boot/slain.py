@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a tracelogger that was killed leaves: test/boot/programs/t_slain.c kills and says so."""
+"""What a tracelogger that was killed, or got another signal, leaves: test/boot/programs/t_slain.c kills and says so."""
 import os
 import re
 import subprocess
@@ -12,6 +12,7 @@ DISK = ["-device", "virtio-blk-device,drive=disk", "-drive",
         "if=none,id=disk,format=raw,file=slain.img"]
 # What kymo extract adds to a name: board, date, log, record.
 IDENTITY = re.compile(r"(-(mps2-an386|virt-a64))?(-\d{8}T\d{6}Z)?-[0-9a-f]{8}-\d+\.kev$")
+SIGNALLED = re.compile(r"^SIGNALLED (\S+\.kev) status=(\d+)$", re.M)
 LINE = re.compile(r"^SLAIN (\S+)\.kev given=(\d+) left=(\d+)$", re.M)
 
 
@@ -83,6 +84,27 @@ def what_was_given_back_is_on_the_disk(boot):
     paths = {IDENTITY.sub("", n): os.path.join(boot.dir, n)
              for n in os.listdir(boot.dir)}
     return judge(boot, lambda name: paths.get(name.removeprefix("block:")))
+
+
+def a_signal_leaves_nothing_or_a_whole_capture(boot):
+    """At whichever call of its start it came."""
+    lives = SIGNALLED.findall(boot.console)
+    wrong, none = [], 0
+    for name, status in lives:
+        path = os.path.join(boot.dir, name)
+        if status != "0":
+            none += 1
+            if os.path.exists(path):
+                wrong.append(f"{name}: status {status}, {os.path.getsize(path)} bytes")
+            continue
+        done = subprocess.run([KYMO, "stat", path], capture_output=True, text=True)
+        if done.returncode != 0 or done.stderr:
+            wrong.append(f"{name}: {done.stderr[-200:]}")
+        elif os.path.exists(path):
+            os.unlink(path)
+    if not 3 < none < len(lives) / 2:
+        wrong.append(f"{none} of {len(lives)} died of it")
+    return "; ".join(wrong[:5]) or None
 
 
 class Host:

@@ -440,6 +440,8 @@ SUITES = [
           prepare=slain.prepare, checks=[slain.what_was_given_back_is_in_the_capture]),
     Suite("slain-soak", "at each of them", "slain-soak", tests=2, soak=True, timeout=900,
           prepare=slain.prepare, checks=[slain.what_was_given_back_is_in_the_capture]),
+    Suite("signalled", "tracelogger gets a signal at each kernel call of its start", "signalled",
+          tests=3, checks=[slain.a_signal_leaves_nothing_or_a_whole_capture]),
     Suite("slain-disk", "the same with captures on a disk", "slain-disk", A64, "sleep", tests=2,
           prepare=slain.prepare, qemu=slain.DISK,
           checks=[slain.what_was_given_back_is_on_the_disk]),

@@ -5,6 +5,10 @@
  * is exact, another logger can start at once, and memory and what processes own are as before. A
  * line `SLAIN SINKn.kev given=G left=L` tells test/boot how many buffers it had given back, which
  * are in the capture therefore, and how many it left. Under icount every run is the same.
+ *
+ * `t_slain STEP/SIGNAL SINK [OPTION...]`: it gets that signal, which is to end the recording, at each
+ * of its first SIGNALLED calls and beyond them at every 16th. A line `SIGNALLED SINKn.kev status=S`
+ * tells how it ended: by the signal, and then there is no capture, or with status 0.
  */
 #include "test/boot/programs/dcalls.h"
 
@@ -22,17 +26,21 @@
 #define WORDS 12
 #define SENDS 150       /* messages to make events of */
 #define CALLS_MOST 5000 /* of a logger */
+#define KILL 9
+#define SIGNALLED 80 /* calls by which START is over */
+#define FURTHER 16
 
 static const char *sink;
 static char *words[WORDS];
 static char name[32];
 static unsigned step, word_count;
+static int signal_sent = KILL;
 static uint32_t handle; /* of slain.d */
 static uint64_t memory, objects;
 
 static void kill_at(unsigned n)
 {
-    const uintptr_t args[6] = {MARK, n};
+    const uintptr_t args[6] = {MARK, n, (uintptr_t)signal_sent};
 
     raw_call(0, args);
 }
@@ -208,10 +216,27 @@ static bool killed_at(unsigned n)
     return true;
 }
 
-static void t_killed(void)
+/* False: it has ended before its n-th call. */
+static bool signalled_at(unsigned n)
 {
-    unsigned n = step;
+    d_counts(handle);
+    EXPECT_EQ(d_faults(handle, NULL), 0);
+    snprintf(name, sizeof(name), "%s%u.kev", sink, n);
+    kill_at(n);
+    int status = live(name);
+    kill_at(0);
+    bool before = d_counts(handle).of[1] < n;
+    EXPECT(status == 0 || (!before && KYMO_STATUS_SIGNAL(status) == signal_sent));
+    if (status != 0) {
+        what_is_left(1);
+    }
+    as_before();
+    say("SIGNALLED %s status=%d", name, status);
+    return !before;
+}
 
+static void begin(void)
+{
     handle = d_create("slain.dif");
     d_do(handle, KYMO_D_GO);
     kill_at(0);
@@ -221,6 +246,25 @@ static void t_killed(void)
     sleep_ms(20);
     memory = d_memory();
     objects = d_objects();
+}
+
+static void t_signalled(void)
+{
+    unsigned n = step;
+
+    begin();
+    while (n < CALLS_MOST && check_failure()[0] == '\0' && signalled_at(n)) {
+        n += n < SIGNALLED ? step : FURTHER * step;
+    }
+    EXPECT(n > SIGNALLED && n < CALLS_MOST);
+    d_do(handle, KYMO_D_DESTROY);
+}
+
+static void t_killed(void)
+{
+    unsigned n = step;
+
+    begin();
     while (n < CALLS_MOST && check_failure()[0] == '\0' && killed_at(n)) {
         n += step;
     }
@@ -231,14 +275,17 @@ static void t_killed(void)
 
 int main(int argc, char **argv)
 {
-    static const struct check table[] = {{"killed at each of its calls", t_killed}};
+    static const struct check killed = {"killed at each of its calls", t_killed},
+                              signalled = {"a signal at each of its calls", t_signalled};
+    const char *number = strchr(argv[1], '/');
 
     step = (unsigned)atoi(argv[1]);
+    signal_sent = number ? atoi(number + 1) : KILL;
     sink = argv[2];
     words[0] = "tracelogger";
     word_count = 1;
     for (int i = 3; i < argc && word_count < WORDS - 3; i++) {
         words[word_count++] = argv[i];
     }
-    return check_run("slain", table, COUNT(table));
+    return check_run("slain", number ? &signalled : &killed, 1);
 }

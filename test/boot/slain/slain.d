@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ends the tracelogger at its n-th kernel call, which t_slain says by a NOP with arguments: 0x510
- * and n; 0: never. Counts its calls, the buffers that it gives back (0x20001001), each of which was
+ * Sends the tracelogger a signal at its n-th kernel call, which t_slain says by a NOP with arguments:
+ * 0x510, n and the signal; n 0: never. Counts its calls, the buffers that it gives back (0x20001001), each of which was
  * in the sink by then, and its tries to take one (0x20001000).
  */
 #pragma D option destructive
 
-int n, calls;
+int n, calls, signal;
 
-syscall::nop:entry /arg0 == 0x510/ { n = arg1; calls = 0; }
+syscall::nop:entry /arg0 == 0x510/ { n = arg1; signal = arg2; calls = 0; }
 syscall:::entry /execname == "tracelogger"/ { @ = count(); calls++; }
 syscall::trace_event:entry /execname == "tracelogger" && (uint32_t)arg0 == 0x20001001/
 {
@@ -18,4 +18,4 @@ syscall::trace_event:entry /execname == "tracelogger" && (uint32_t)arg0 == 0x200
 {
 	@taken = count();
 }
-syscall:::entry /execname == "tracelogger" && calls == n/ { raise(9); }
+syscall:::entry /execname == "tracelogger" && calls == n/ { raise(signal); }
