@@ -60,10 +60,20 @@ static void fill(struct trace_slot *slots, const struct kymo_trace_buffer *buffe
         slots[i] =
             (struct trace_slot){TRACE_HEADER(buffer->cpu, TRACE_STRUCT_S, class, event),
                                 (uint32_t)board.time++, (uint32_t)board_random(UINT32_MAX), i};
+        if (dropped) {
+            uint32_t of = 1 + (uint32_t)board_random(KYMO_TRACE_CLASSES - 1);
+
+            slots[i].d1 = (1 + (uint32_t)board_random(2)) << 8 | of;
+            board.made[buffer->cpu][of] += slots[i].d2;
+        } else {
+            board.made[buffer->cpu][class] += class != TRACE_CLASS_CONTROL;
+        }
     }
     slots[0].header =
         TRACE_HEADER(buffer->cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_BUFFER);
     slots[0].d2 = buffer->slots;
+    slots[1].header =
+        TRACE_HEADER(buffer->cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_TIME);
 }
 
 static int take(struct kymo_trace_buffer *buffer)
@@ -83,7 +93,7 @@ static int take(struct kymo_trace_buffer *buffer)
     return 0;
 }
 
-/* What the stream does not tell of: the same however often it is asked. */
+/* What the stream does not tell of: the same however often it is asked. Asked once by each CPU. */
 static void losses(uint32_t cpu, struct kymo_trace_loss *loss)
 {
     *loss = (struct kymo_trace_loss){0};
@@ -91,6 +101,10 @@ static void losses(uint32_t cpu, struct kymo_trace_loss *loss)
         loss->pending[reason][(reason * 5 + cpu) % KYMO_TRACE_CLASSES] = reason % 3 ? cpu * 7 : 0;
     }
     loss->pending[1][TRACE_CLASS_USER] = UINT64_C(0x100000005);
+    for (uint32_t i = 0; i < KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES; i++) {
+        board.made[cpu][i % KYMO_TRACE_CLASSES] +=
+            loss->pending[i / KYMO_TRACE_CLASSES][i % KYMO_TRACE_CLASSES];
+    }
 }
 
 int TraceEvent(int cmd, ...)

@@ -29,6 +29,7 @@ struct board {
     unsigned in_hand, at_once; /* taken and not given back; at most so many were */
     uint32_t sequence[64];
     uint64_t time;
+    uint64_t made[64][32]; /* of each CPU and class: in buffers taken, or lost */
     struct model disk;
     uint8_t *got; /* by the file, the link, the object */
     size_t bytes, room;

@@ -6,9 +6,9 @@
  * line `SLAIN SINKn.kev given=G left=L` tells test/boot how many buffers it had given back, which
  * are in the capture therefore, and how many it left. Under icount every run is the same.
  *
- * `t_slain STEP/SIGNAL SINK [OPTION...]`: it gets that signal, which is to end the recording, at each
- * of its first SIGNALLED calls and beyond them at every 16th. A line `SIGNALLED SINKn.kev status=S`
- * tells how it ended: by the signal, and then there is no capture, or with status 0.
+ * `t_slain STEP/SIGNAL SINK [OPTION...]`: it gets that signal, which is to end the recording, at
+ * each of its first SIGNALLED calls and beyond them at every 16th. A line `SIGNALLED SINKn.kev
+ * status=S` tells how it ended: by the signal, and then there is no capture, or with status 0.
  */
 #include "test/boot/programs/dcalls.h"
 
