@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a tracelogger that was killed, or got another signal, leaves: test/boot/programs/t_slain.c kills and says so."""
+"""What a tracelogger that was killed, or got another signal, leaves: test/boot/programs/t_slain.c
+ends it and says so."""
 import os
 import re
 import subprocess
