@@ -12,6 +12,7 @@
 #include "trace/slot.h"
 #include "tracelogger/capture.h"
 #include "tracelogger/lag.h"
+#include "tracelogger/need.h"
 #include "tracelogger/refused.h"
 #include "tracelogger/sink.h"
 
@@ -117,6 +118,7 @@ static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, 
         return 0;
     }
     lag_note(buffer, slots);
+    need_note(buffer, slots);
     buffers[(*count)++] = (struct sink_buffer){slots, buffer->slots, buffer->cpu, 0};
     return 0;
 }
@@ -167,12 +169,15 @@ static int carry(struct capture *capture, uint32_t limit)
         in_hand++;
     }
     if (in_hand == 0) {
+        need_idle(ClockCycles());
         return 0;
     }
+    need_busy(ClockCycles());
     int result = write_buffers(capture, in_hand);
     for (unsigned i = 0; i < in_hand; i++) {
         give(capture, &taken[i], &result);
     }
+    need_carried(ClockCycles(), in_hand);
     return result == 0 ? 1 : -1;
 }
 

@@ -7,6 +7,7 @@
 #include "kernel/abi/sys/trace.h"
 #include "lib/include/kymo.h"
 #include "trace/slot.h"
+#include "tracelogger/need.h"
 #include "tracelogger/sink.h"
 
 static const char *const class_names[KYMO_TRACE_CLASSES] = {
@@ -63,20 +64,20 @@ static void print_reasons(uint32_t cpu, const struct kymo_trace_loss *loss)
 }
 
 /*
- * Buffers with which this CPU would have lost nothing: all that it had and lost at once, as if the
- * logger had never caught up in between. A buffer that has no FREE one after it is used to its last
- * slot, any other to the high-water mark; and the logger's own events grow with what it writes.
- * Events that found no buffer at all are taken as long as the average one of the file.
+ * Buffers with which this CPU would have lost nothing: all that it had, and the most that would
+ * have waited beyond (need.h). A buffer that has no FREE one after it is used to its last slot, any
+ * other to the high-water mark; and the logger's own events grow with what it writes, and one CPU's
+ * backlog keeps it from another's.
  */
-static uint64_t buffers_needed(const struct capture *capture, const struct kymo_trace_loss *loss,
-                               uint64_t written_events)
+#define MARGIN 4
+static uint64_t buffers_needed(const struct capture *capture, uint32_t cpu,
+                               const struct kymo_trace_loss *loss, uint64_t written_events)
 {
     uint64_t had = capture->buffers.bytes / TRACE_BUFFER_BYTES / kymo_cpus();
-    uint64_t events = loss->lost_reason[KYMO_DROP_NOBUFFER];
-    uint64_t slots = (had + loss->buffers_overwritten) * TRACE_BUFFER_SLOTS;
+    uint64_t slots = had * TRACE_BUFFER_SLOTS;
 
-    slots += written_events ? events * capture->slots / written_events : events;
-    slots += slots / 8;
+    slots += need_slots(cpu, loss, capture->slots, written_events);
+    slots += slots / MARGIN;
     return (slots + TRACE_HIGH_WATER - 1) / TRACE_HIGH_WATER + 1;
 }
 
@@ -121,11 +122,11 @@ uint64_t report_needed(const struct capture *capture)
 
         written += loss ? loss->made - lost_of(loss) : 0;
     }
-    for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
+    for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
         const struct kymo_trace_loss *loss = account_of(cpu);
 
         if (loss && for_want_of_buffers(loss) != 0) {
-            uint64_t needed = buffers_needed(capture, loss, written);
+            uint64_t needed = buffers_needed(capture, cpu, loss, written);
 
             most = needed > most ? needed : most;
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The -k that tracelogger advises after losses is enough: a storm with a starved logger and two
- * buffers loses events; the same storm with the advised number loses none. And it starts nothing
+ * buffers loses events; the same storm with the advised number loses none; of several
+ * storms, between which the logger caught up, it is not the sum. And it starts nothing
  * while another process records.
  */
 #include "test/boot/programs/check.h"
@@ -15,6 +16,8 @@
 #define LOGGER_PRIORITY 5
 #define STORM_PRIORITY 9
 #define LEAST 2 /* buffers a CPU */
+#define STORMS 4
+#define PAUSE_MS 300
 
 static int start(const char *program, int priority, const char *a, const char *b, const char *c)
 {
@@ -53,8 +56,8 @@ static void stop(struct tracelogger_summary *summary)
     ConnectDetach(coid);
 }
 
-/* One storm with so many buffers a CPU. */
-static struct tracelogger_summary storm(unsigned buffers)
+/* So many storms, each after the logger has had time to catch up, with so many buffers a CPU. */
+static struct tracelogger_summary storm(unsigned times, unsigned buffers)
 {
     struct tracelogger_summary summary = {0};
     struct kymo_name name;
@@ -67,21 +70,35 @@ static struct tracelogger_summary storm(unsigned buffers)
         sleep_ms(1);
     }
     sleep_ms(50); /* START is over */
-    finish(start("evstorm", STORM_PRIORITY, "8", "3000", NULL));
+    for (unsigned i = 0; i < times; i++) {
+        finish(start("evstorm", STORM_PRIORITY, "8", "3000", NULL));
+        sleep_ms(PAUSE_MS);
+    }
     stop(&summary);
     finish(logger);
-    EXPECT(summary.events > 24000);
+    EXPECT(summary.events > times * 24000);
     return summary;
 }
 
 static void t_advice(void)
 {
-    struct tracelogger_summary summary = storm(LEAST);
+    struct tracelogger_summary summary = storm(1, LEAST);
 
     EXPECT(summary.lost > 0);
     EXPECT(summary.advice > LEAST);
     say("ADVICE -k %u", (unsigned)summary.advice);
-    EXPECT_EQ(storm(summary.advice).lost, 0);
+    EXPECT_EQ(storm(1, summary.advice).lost, 0);
+}
+
+/* What was lost in one storm needs no room any more when the next one comes. */
+static void t_storms(void)
+{
+    struct tracelogger_summary one = storm(1, LEAST), four = storm(STORMS, LEAST);
+
+    EXPECT(four.lost > 2 * one.lost);
+    EXPECT(four.advice > LEAST && four.advice <= one.advice + one.advice / 2);
+    say("ADVICE -k %u of one storm, -k %u of more", (unsigned)one.advice, (unsigned)four.advice);
+    EXPECT_EQ(storm(STORMS, four.advice).lost, 0);
 }
 
 /* Somebody else's recording is not touched. */
@@ -101,6 +118,7 @@ static void t_other(void)
 int main(void)
 {
     static const struct check table[] = {{"that many buffers are enough", t_advice},
+                                         {"and no more of several storms", t_storms},
                                          {"another process's recording", t_other}};
 
     return check_run("advice", table, COUNT(table));
