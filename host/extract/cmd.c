@@ -91,9 +91,10 @@ static int account_for_the_disk(const struct extract *extract)
                        extract->scanned.others);
         }
     } else if (extract->disk.missing > 0) {
-        kymo_error("%s: INCOMPLETE: it ends %" PRIu64 " sectors before the disk did, with %" PRIu64
-                   " of %" PRIu64 " places for records",
-                   extract->path, extract->disk.missing, missing, extract->log.super.frames);
+        kymo_error("%s: %sit ends %" PRIu64 " sector%s before the disk did: %" PRIu64 " of %" PRIu64
+                   " places for records are missing",
+                   extract->path, missing > 0 ? "INCOMPLETE: " : "", extract->disk.missing,
+                   extract->disk.missing == 1 ? "" : "s", missing, extract->log.super.frames);
     }
     if (found->unreadable > missing) {
         kymo_error("%s: %" PRIu64 " records can't be read: the disk is bad there", extract->path,

@@ -157,9 +157,11 @@ static int option_use(struct print *print, int option, int argc, char **argv)
         print->names = true;
         return 0;
     case OPT_JSON:
+        print->both_shapes |= print->shape == PRINT_CSV;
         print->shape = PRINT_JSON;
         return 0;
     case OPT_CSV:
+        print->both_shapes |= print->shape == PRINT_JSON;
         print->shape = PRINT_CSV;
         return 0;
     case OPT_FORCE:
@@ -175,6 +177,9 @@ static int options_check(struct print *print)
 {
     bool lines = print->shape == PRINT_LINES;
 
+    if (print->both_shapes) {
+        return kymo_usage("print", "print: either --json or --csv");
+    }
     if (!lines && (print->style.format != NULL || print->style.one_line || print->names ||
                    print->style.time != LINE_CYCLES || print->npaths > 0)) {
         return kymo_usage("print", "print: --json and --csv have columns of their own: without -p, "

@@ -18,6 +18,7 @@ struct print {
     bool verbose, follow, recover, names, force;
     bool owners_wanted; /* something of what is asked for needs to know whose an event is */
     enum print_shape shape;
+    bool both_shapes; /* --json and --csv */
     struct kymo_select select;
     struct kymo_when wait; /* --wait */
     struct line_style style;

@@ -224,7 +224,8 @@ static void show_head(FILE *to, struct stat *stat)
     show_coverage(to, stat);
     show_crash(to, info);
     if (stat->injected > 0) {
-        fprintf(to, "  not among them: %" PRIu64 " of whoever saved it: names, and why it ended\n",
+        fprintf(to,
+                "  besides, %" PRIu64 " events that were added afterwards: names, why it ended\n",
                 stat->injected);
     }
     if (stat->overflow > 0) {

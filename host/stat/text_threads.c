@@ -62,7 +62,7 @@ static void show_thread(FILE *to, struct stat *stat, const struct thread *thread
     uint64_t whole = stat_thread_covered(stat, thread);
     uint64_t running = stat_thread_running(stat, thread);
     bool idle = stat_is_idle(stat, thread->pid, thread->tid);
-    char time[24], share[24] = "-", ready[24] = "-";
+    char time[24], share[24] = "-", ready[24] = "-", migrated[24] = "-";
 
     if (whole > 0) {
         snprintf(share, sizeof(share), "%.2f %%", stat_percent(running, whole));
@@ -70,12 +70,14 @@ static void show_thread(FILE *to, struct stat *stat, const struct thread *thread
     if (whole > 0 && !idle) {
         snprintf(ready, sizeof(ready), "%.2f %%", stat_percent(thread->time[STATE_READY], whole));
     }
+    if (whole > 0) {
+        snprintf(migrated, sizeof(migrated), "%" PRIu64, thread->migrations);
+    }
     fprintf(to, "  %8d %3d", thread->pid, thread->tid);
     show_name(to, stat, thread);
-    fprintf(to, " %9s %6.1f %% %8s %8s %8" PRIu64 " %8" PRIu64,
+    fprintf(to, " %9s %6.1f %% %8s %8s %8" PRIu64 " %8s",
             whole > 0 ? text_time(stat, running, time) : "-",
-            stat_percent(whole, stat->last - stat->first), share, ready, thread->runs,
-            thread->migrations);
+            stat_percent(whole, stat->last - stat->first), share, ready, thread->runs, migrated);
     if (!idle) {
         show_states(to, stat, thread, whole);
     }
