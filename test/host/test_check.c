@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/capture/losses.h"
 #include "test/host/support.h"
 
 #define GROUPS_MOST 64
@@ -492,6 +493,42 @@ static void test_random(void **state)
     }
 }
 
+struct put {
+    struct trace_slot slots[16];
+    size_t count;
+};
+
+static int put(void *to, const void *data, size_t bytes)
+{
+    struct put *put = to;
+
+    memcpy(&put->slots[put->count], data, bytes);
+    put->count += bytes / sizeof(put->slots[0]);
+    return 0;
+}
+
+/* The account of losses behind a buffer is closed by a trailer, once, and only if there is one. */
+static void test_losses_are_closed(void **state)
+{
+    struct capture_check check;
+    struct put out = {.count = 0};
+
+    (void)state;
+    capture_check_begin(&check);
+    assert_int_equal(capture_losses_close(&check, 1, put, &out), 0);
+    assert_int_equal(out.count, 0);
+    assert_int_equal(capture_losses_slots(&check, 1, 0x203, UINT32_MAX + 5ull, put, &out), 0);
+    assert_int_equal(out.count, 2);
+    assert_int_equal(out.slots[0].d2, UINT32_MAX);
+    assert_int_equal(out.slots[1].d2, 5);
+    assert_int_equal(capture_losses_close(&check, 1, put, &out), 0);
+    assert_int_equal(out.count, 2 + CAPTURE_TRAILER_SLOTS);
+    assert_int_equal(TRACE_GET_EVENT(out.slots[2].header), TRACE_CONTROL_CHECK);
+    assert_int_equal(TRACE_GET_EVENT(out.slots[3].header), TRACE_CONTROL_BUFFER_END);
+    assert_int_equal(capture_losses_close(&check, 1, put, &out), 0);
+    assert_int_equal(out.count, 2 + CAPTURE_TRAILER_SLOTS);
+}
+
 static int clean(void **state)
 {
     (void)state;
@@ -513,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_equal_stamps),
         cmocka_unit_test(test_not_an_old_one),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_losses_are_closed),
     };
 
     return cmocka_run_group_tests(tests, NULL, clean);

@@ -32,6 +32,7 @@ int main(void)
         cmocka_unit_test(test_echo_while_up),
         cmocka_unit_test(test_old_session_is_refused),
         cmocka_unit_test(test_slow_channel_holds_nobody_up),
+        cmocka_unit_test(test_channels_take_turns),
         cmocka_unit_test(test_refusal),
         cmocka_unit_test(test_other_version),
         cmocka_unit_test(test_bye),

@@ -170,6 +170,33 @@ void test_slow_channel_holds_nobody_up(void **state)
     pair_free(pair);
 }
 
+/* Two that always have something to send share the line: neither waits for the other to end. */
+void test_channels_take_turns(void **state)
+{
+    struct pair *pair = pair_make(__func__);
+    uint32_t used[2];
+
+    (void)state;
+    pair_meet(pair);
+    unsigned channel[2] = {open_one(pair), open_one(pair)};
+    struct link *link = &pair->target.link;
+    for (unsigned i = 0; i < 2; i++) {
+        struct link_channel *c = &link->config.channel[channel[i]];
+
+        c->out_credit = c->out_used + 1000000; /* as if the host had room */
+        used[i] = c->out_used;
+        assert_int_equal(link_send(link, channel[i], 4000), 0);
+        pair->target.talk[channel[i]].sending = true;
+    }
+    for (unsigned frames = 0; frames < 4; frames++) {
+        assert_true(channels_make(link));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(link->config.channel[channel[i]].out_used > used[i]);
+    }
+    pair_free(pair);
+}
+
 void test_refusal(void **state)
 {
     struct pair *pair = pair_make(__func__);
@@ -396,6 +423,15 @@ void test_bad_config(void **state)
     (void)state;
     bad.window = 3;
     assert_int_equal(link_init(&pair->host.link, &bad, 0), -EINVAL);
+    bad = good;
+    bad.window = 128;
+    assert_int_equal(link_init(&pair->host.link, &bad, 0), -EINVAL);
+    uint8_t *memory = malloc(LINK_MEMORY(END_FRAME_MOST, 64));
+    bad = good;
+    bad.window = 64;
+    bad.memory = memory;
+    assert_int_equal(link_init(&pair->host.link, &bad, 0), 0);
+    free(memory);
     bad = good;
     bad.frame_most = LINK_FRAME_LEAST - 1;
     assert_int_equal(link_init(&pair->host.link, &bad, 0), -EINVAL);

@@ -43,6 +43,7 @@ void test_echo_of_ourselves(void **state);
 void test_echo_while_up(void **state);
 void test_old_session_is_refused(void **state);
 void test_slow_channel_holds_nobody_up(void **state);
+void test_channels_take_turns(void **state);
 void test_refusal(void **state);
 void test_other_version(void **state);
 void test_bye(void **state);

@@ -244,6 +244,32 @@ static void how_it_ends(void **state)
     end_tracing();
 }
 
+static unsigned calls;
+
+static void count_call(void)
+{
+    if (!trace_gate_armed) {
+        assert_non_null(fake.gate); /* a CPU may still be asking it */
+        calls++;
+    }
+}
+
+/* The predicate goes only when no CPU is inside it. */
+static void no_cpu_asks_what_is_gone(void **state)
+{
+    (void)state;
+    fake_boot(3);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    gate("p.dif");
+    fake.cross_called = count_call;
+    calls = 0;
+    trace_gate_close();
+    fake.cross_called = NULL;
+    assert_int_equal(calls, 3);
+    assert_null(fake.gate);
+    end_tracing();
+}
+
 /* By CPU; since ALLOCBUFFER. */
 static void counts_begin_with_the_buffers(void **state)
 {
@@ -354,6 +380,7 @@ int main(void)
         cmocka_unit_test(predicates_have_the_words),
         cmocka_unit_test(setting_it),
         cmocka_unit_test(how_it_ends),
+        cmocka_unit_test(no_cpu_asks_what_is_gone),
         cmocka_unit_test(counts_begin_with_the_buffers),
         cmocka_unit_test(a_trigger_is_told_once),
         cmocka_unit_test(its_own_cpu_tells_a_trigger),

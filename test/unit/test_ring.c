@@ -311,6 +311,30 @@ static void give_refuses_what_is_not_busy(void **state)
     check(&w);
 }
 
+/* Each READY one is looked at once, however long the ring has been overwriting. */
+static unsigned looked_at;
+
+static void count_looks(const char *where)
+{
+    looked_at += strcmp(where, "overwrite") == 0;
+}
+
+static void overwriting_costs_the_same(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 4);
+    fake.yield = count_looks;
+    for (unsigned n = 0; n < 1000; n++) {
+        looked_at = 0;
+        op_begin(&w, true);
+        op_close(&w);
+        assert_int_equal(looked_at, n < 4 ? 0 : 1);
+    }
+    fake.yield = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +342,7 @@ int main(void)
         cmocka_unit_test(long_random_sequences),
         cmocka_unit_test(sequences_go_on_for_ever),
         cmocka_unit_test(give_refuses_what_is_not_busy),
+        cmocka_unit_test(overwriting_costs_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
  * a run. And what is refused, what survives, and that sites are as before when nothing is limited.
  */
 #include "test/unit/look.h"
+#include "trace/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -448,11 +449,30 @@ static void the_gate_comes_last(void **unused)
     end();
 }
 
+/* An event of a process as a whole, or of a thread that isn't known, passes what limits a class to
+ * one of its threads. */
+static void no_thread_passes(void **state)
+{
+    const uint32_t limit[4] = {_NTO_TRACE_COMM, 5, 3};
+
+    (void)state;
+    begin(1);
+    assert_int_equal(command_words(OWNER, _NTO_TRACE_SETCLASSTID, limit), 0);
+    assert_true(trace_threads_row(_NTO_TRACE_COMM, 0, 5, 3));
+    assert_true(trace_threads_row(_NTO_TRACE_COMM, 0, 5, 0));
+    assert_false(trace_threads_row(_NTO_TRACE_COMM, 0, 5, 4));
+    assert_false(trace_threads_row(_NTO_TRACE_COMM, 0, 6, 0));
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(at_random),           cmocka_unit_test(refused),
-        cmocka_unit_test(they_stay),           cmocka_unit_test(only_limited_sites_ask),
+        cmocka_unit_test(no_thread_passes),
+        cmocka_unit_test(at_random),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(they_stay),
+        cmocka_unit_test(only_limited_sites_ask),
         cmocka_unit_test(the_gate_comes_last),
     };
 

@@ -154,6 +154,43 @@ static void test_clock_set(void **state)
     assert_int_equal(pulse(), 1);
 }
 
+/* A period doesn't follow the clock of the day; a hardware timer that comes too early is set again.
+ */
+static void test_period_and_clock_set(void **state)
+{
+    (void)state;
+    uintptr_t real = timer(0, 1);
+    set_realtime(10 * DAY);
+    assert_int_equal(set(real, TIMER_ABSTIME, 10 * DAY + 10 * MS, 10 * MS), 0);
+    set_realtime(20 * DAY);
+    world_advance(9 * MS);
+    assert_int_equal(pulse(), -1);
+    world_advance(2 * MS);
+    assert_int_equal(pulse(), 1);
+}
+
+static void too_early(void *arg)
+{
+    (void)arg;
+    timer_work(&cpus[fake_cpu]);
+}
+
+static void test_hardware_too_early(void **state)
+{
+    (void)state;
+    uintptr_t id = timer(MONOTONIC, 1);
+    assert_int_equal(set(id, 0, 10 * MS, 0), 0);
+    unsigned cpu = 0;
+    while (cpu < CONFIG_CPUS && list_empty(&cpus[cpu].timers)) {
+        cpu++;
+    }
+    assert_true(cpu < CONFIG_CPUS);
+    uint64_t at = fake_timer_at[cpu];
+    fake_timer_at[cpu] = UINT64_MAX; /* a one-shot that has fired */
+    world_do(cpu, too_early, NULL);
+    assert_int_equal(fake_timer_at[cpu], at);
+}
+
 /* Set to before the machine began, the day still comes. */
 static void test_clock_before_boot(void **state)
 {
@@ -625,6 +662,8 @@ int main(void)
         CASE(test_absolute),
         CASE(test_clock_set),
         CASE(test_clock_before_boot),
+        CASE(test_period_and_clock_set),
+        CASE(test_hardware_too_early),
         CASE(test_order),
         CASE(test_periodic),
         CASE(test_overruns),

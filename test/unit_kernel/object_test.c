@@ -208,6 +208,9 @@ static void test_sharing(void **state)
     assert_int_equal(map_of(2, b, R, 0), 0);
     assert_int_equal(at(2, (uintptr_t)pages[2]->map.vaddr)[4999], 77);
     assert_true(object_holds(objects[0].phys + 4999, 1));
+    assert_true(object_holds(objects[0].phys - 1, 2));
+    assert_false(object_holds(objects[0].phys - 1, 1));
+    assert_false(object_holds(objects[0].phys + objects[0].len, 1));
 }
 
 /* It goes with the last of name, opens and mappings, whichever that is. */
