@@ -24,6 +24,7 @@ const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {[0 ... TRACE_EV_COU
 volatile uint8_t trace_host_sites[TRACE_EV_COUNT];
 
 _Alignas(PAGE) uint8_t fake_window[FAKE_WINDOW];
+uint8_t fake_ram[FAKE_WINDOW];
 static struct trace_cpu *const all_cpus =
     (struct trace_cpu *)(void *)(fake_window + KYMO_RETAIN_LIVE);
 static struct block {
@@ -216,7 +217,10 @@ void trace_port_clear(void *at, size_t bytes)
 
 void trace_port_clean(const void *at, size_t bytes)
 {
-    assert_in_range((uintptr_t)at - (uintptr_t)fake_window, 0, FAKE_WINDOW - bytes);
+    size_t offset = (size_t)((uintptr_t)at - (uintptr_t)fake_window);
+
+    assert_in_range(offset, 0, FAKE_WINDOW - bytes);
+    memcpy(fake_ram + offset, at, bytes);
 }
 
 void trace_port_unmap_all(void *block, size_t bytes)

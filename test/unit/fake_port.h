@@ -54,6 +54,7 @@ struct fake {
 };
 extern struct fake fake;
 extern uint8_t fake_window[FAKE_WINDOW];
+extern uint8_t fake_ram[FAKE_WINDOW]; /* of the window, what was cleaned from the caches */
 
 /* Everything as at boot, on CPU 0 of `cpus`: no buffers, filters empty, all fast. Frees what a
  * failed test left. */

@@ -10,6 +10,7 @@
 
 uint8_t image[FAKE_WINDOW];
 struct retain found;
+unsigned marks_seen;
 static uint32_t random_state;
 
 uint32_t random_below(uint32_t n)
@@ -38,8 +39,35 @@ void put_header(void)
     header->crc = trace_crc(image + from, sizeof(*header) - from);
 }
 
+/* What a mark vouches for has left the caches, and the mark itself has: else the machine that stops
+ * without writing them back has neither. The mark of a buffer that is in use again vouches for
+ * nothing. */
+static void check_cleaned(void)
+{
+    const struct kymo_retain_ring *ring = &fake.ring;
+
+    for (uint32_t i = 0; i < ring->ncpu * ring->per_cpu; i++) {
+        const uint32_t *word =
+            (const void *)(fake_window + ring->words + i / ring->per_cpu * ring->table_step +
+                           i % ring->per_cpu * ring->word_step);
+        size_t at = ring->marks + i * sizeof(struct kymo_retain_mark);
+        const struct kymo_retain_mark *mark = (const void *)(fake_window + at);
+
+        if (mark->sequence != 0) {
+            assert_memory_equal(fake_ram + at, mark, sizeof(*mark));
+            marks_seen++;
+        }
+        if (mark->sequence != 0 && *word == TRACE_WORD(mark->sequence, TRACE_READY)) {
+            size_t data = ring->buffers + (size_t)i * ring->buffer_bytes;
+            assert_memory_equal(fake_ram + data, fake_window + data,
+                                mark->slots * TRACE_SLOT_BYTES);
+        }
+    }
+}
+
 void stop_the_machine(void)
 {
+    check_cleaned();
     memcpy(image, fake_window, sizeof(image));
     put_header();
 }

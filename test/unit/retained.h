@@ -12,6 +12,7 @@
 
 extern uint8_t image[FAKE_WINDOW];
 extern struct retain found;
+extern unsigned marks_seen; /* by stop_the_machine() in all, which checks that they were cleaned */
 
 /* The window as it is now becomes the image. */
 void stop_the_machine(void);

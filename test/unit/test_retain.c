@@ -733,6 +733,13 @@ static void refusals(void **state)
     end();
 }
 
+/* Of all that came before: each time that a machine stopped its marks were looked at. */
+static void marks_were_cleaned(void **state)
+{
+    (void)state;
+    assert_true(marks_seen > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -742,7 +749,7 @@ int main(void)
         cmocka_unit_test(taken_is_told),         cmocka_unit_test(damaged),
         cmocka_unit_test(another_layout),        cmocka_unit_test(random_memory),
         cmocka_unit_test(the_crash_is_an_event), cmocka_unit_test(notes_come_along),
-        cmocka_unit_test(damaged_notes),
+        cmocka_unit_test(damaged_notes),         cmocka_unit_test(marks_were_cleaned),
     };
 
     random_seed();

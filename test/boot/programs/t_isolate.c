@@ -105,16 +105,32 @@ static void t_data(void)
     EXPECT(memory_signal(outcome("data", NULL)));
 }
 
+/* At once: no switch to another process comes between. */
+static void t_unmapped(void)
+{
+    int mapped = outcome("mapped", NULL); /* the same without the unmapping */
+
+    EXPECT(KYMO_STATUS_EXITED(mapped));
+    EXPECT_EQ(KYMO_STATUS_CODE(mapped), 99);
+    EXPECT(memory_signal(outcome("unmapped-read", NULL)));
+    EXPECT(memory_signal(outcome("unmapped-write", NULL)));
+}
+
 static void t_abort(void)
 {
     EXPECT_EQ(KYMO_STATUS_SIGNAL(outcome("abort", NULL)), KYMO_SIGABRT);
 }
 
 static const struct check table[] = {
-    {"read outside", t_read},    {"write outside", t_write},
-    {"jump outside", t_jump},    {"another process's memory", t_other_process},
-    {"stack overflow", t_stack}, {"undefined instruction", t_undefined},
-    {"write to text", t_text},   {"execute data", t_data},
+    {"read outside", t_read},
+    {"write outside", t_write},
+    {"jump outside", t_jump},
+    {"another process's memory", t_other_process},
+    {"stack overflow", t_stack},
+    {"undefined instruction", t_undefined},
+    {"write to text", t_text},
+    {"execute data", t_data},
+    {"memory that was unmapped", t_unmapped},
     {"abort", t_abort},
 };
 

@@ -221,6 +221,43 @@ static void fault_object(uintptr_t unused)
     }
 }
 
+/* Memory that comes before another piece, is used and goes: then it is no process's. */
+static uintptr_t come_and_go(bool goes)
+{
+    struct kymo_map map[2];
+
+    for (unsigned i = 0; i < COUNT(map); i++) {
+        map[i] = (struct kymo_map){.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+        if (MemMap(&map[i]) != 0) {
+            exit(1);
+        }
+        touch_write((uintptr_t)map[i].vaddr);
+    }
+    if (goes && MemUnmap((void *)(uintptr_t)map[0].vaddr, (size_t)map[0].len) != 0) {
+        exit(2);
+    }
+    touch_write((uintptr_t)map[1].vaddr);
+    return (uintptr_t)map[0].vaddr;
+}
+
+static void fault_mapped(uintptr_t unused)
+{
+    (void)unused;
+    touch_write(come_and_go(false));
+}
+
+static void fault_unmapped_read(uintptr_t unused)
+{
+    (void)unused;
+    touch_read(come_and_go(true));
+}
+
+static void fault_unmapped_write(uintptr_t unused)
+{
+    (void)unused;
+    touch_write(come_and_go(true));
+}
+
 static void fault_abort(uintptr_t unused)
 {
     (void)unused;
@@ -245,9 +282,18 @@ static const struct {
     const char *name;
     void (*fault)(uintptr_t addr);
 } faults[] = {
-    {"read", touch_read},     {"write", touch_write},         {"jump", touch_jump},
-    {"stack", fault_stack},   {"undefined", fault_undefined}, {"text", fault_own_text},
-    {"data", fault_own_data}, {"abort", fault_abort},         {"object", fault_object},
+    {"read", touch_read},
+    {"write", touch_write},
+    {"jump", touch_jump},
+    {"stack", fault_stack},
+    {"undefined", fault_undefined},
+    {"text", fault_own_text},
+    {"data", fault_own_data},
+    {"abort", fault_abort},
+    {"object", fault_object},
+    {"mapped", fault_mapped},
+    {"unmapped-read", fault_unmapped_read},
+    {"unmapped-write", fault_unmapped_write},
 };
 
 int main(int argc, char **argv)
