@@ -168,16 +168,23 @@ static int carry(struct capture *capture, uint32_t limit)
            TraceEvent(KYMO_TRACE_TAKEBUFFER, &taken[in_hand]) >= 0) {
         in_hand++;
     }
+    bool timed = need_is_open();
     if (in_hand == 0) {
-        need_idle(ClockCycles());
+        if (timed) {
+            need_idle(ClockCycles());
+        }
         return 0;
     }
-    need_busy(ClockCycles());
+    if (timed) {
+        need_busy(ClockCycles());
+    }
     int result = write_buffers(capture, in_hand);
     for (unsigned i = 0; i < in_hand; i++) {
         give(capture, &taken[i], &result);
     }
-    need_carried(ClockCycles(), in_hand);
+    if (timed) {
+        need_carried(ClockCycles(), in_hand);
+    }
     return result == 0 ? 1 : -1;
 }
 

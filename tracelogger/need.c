@@ -2,8 +2,6 @@
 /* See need.h. Proof: test/tracelogger/need_test.c, test/boot/programs/t_advice.c. */
 #include "tracelogger/need.h"
 
-#include <stdbool.h>
-
 #include "lib/capture/buffers.h"
 
 #define AFTER_BUFFER_AND_TIME 2
@@ -20,6 +18,7 @@ static struct {
 static struct {
     bool idle;
     uint64_t since; /* it is idle, or at work */
+    uint64_t idled; /* cycles, that the backlog does not know of yet */
     uint64_t least; /* cycles for a buffer; 0: not known */
 } logger;
 
@@ -68,28 +67,49 @@ void need_note(const struct kymo_trace_buffer *taken, const struct trace_slot *s
     }
 }
 
+static uint64_t backlog(void)
+{
+    uint64_t all = 0;
+
+    for (uint32_t cpu = 0; cpu < CAPTURE_CPUS_MAX; cpu++) {
+        all += cpus[cpu].backlog;
+    }
+    return all;
+}
+
+bool need_is_open(void)
+{
+    return backlog() != 0;
+}
+
 void need_idle(uint64_t now)
 {
     logger.since = logger.idle ? logger.since : now;
     logger.idle = true;
 }
 
-void need_busy(uint64_t now)
+/* What it would have carried while it was idle; as soon as its speed is known. */
+static void carry_backlog(void)
 {
-    uint64_t slots = 0, all = 0;
+    uint64_t slots, all = backlog();
 
-    for (uint32_t cpu = 0; cpu < CAPTURE_CPUS_MAX; cpu++) {
-        all += cpus[cpu].backlog;
+    if (all == 0 || logger.least == 0) {
+        return;
     }
-    if (all != 0 && logger.idle && logger.least != 0) {
-        slots = (now - logger.since) / SLOWER(logger.least) * TRACE_BUFFER_SLOTS;
-    }
+    slots = logger.idled / SLOWER(logger.least) * TRACE_BUFFER_SLOTS;
     slots = slots < all ? slots : all;
     for (uint32_t cpu = 0; cpu < CAPTURE_CPUS_MAX && slots != 0; cpu++) {
         cpus[cpu].backlog -= cpus[cpu].backlog * slots / all; /* it takes them in turn */
     }
+    logger.idled = 0;
+}
+
+void need_busy(uint64_t now)
+{
+    logger.idled += logger.idle ? now - logger.since : 0;
     logger.idle = false;
     logger.since = now;
+    carry_backlog();
 }
 
 void need_carried(uint64_t now, unsigned buffers)
@@ -100,6 +120,7 @@ void need_carried(uint64_t now, unsigned buffers)
     if (logger.least == 0 || each < logger.least) {
         logger.least = each;
     }
+    carry_backlog();
 }
 
 uint64_t need_slots(uint32_t cpu, const struct kymo_trace_loss *loss, uint64_t slots,

@@ -8,6 +8,7 @@
 #ifndef TRACELOGGER_NEED_H
 #define TRACELOGGER_NEED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernel/abi/sys/trace.h"
@@ -15,6 +16,8 @@
 
 /* A buffer was taken. */
 void need_note(const struct kymo_trace_buffer *taken, const struct trace_slot *slots);
+/* There is a backlog: only then the logger's time matters, which is a kernel call each time. */
+bool need_is_open(void);
 /* At `now` nothing was READY; something is again; so many buffers were carried since. */
 void need_idle(uint64_t now);
 void need_busy(uint64_t now);

@@ -108,6 +108,7 @@ static uint64_t simulate(const struct run *run, unsigned buffers, bool feed)
 {
     uint64_t lost = 0, done = 0, random = run->random;
     uint32_t busy = CPUS, turn = 0;
+    bool timed = false; /* as carry.c does */
 
     memset(ready, 0, sizeof(ready));
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
@@ -119,7 +120,7 @@ static uint64_t simulate(const struct run *run, unsigned buffers, bool feed)
 
             ready[busy].busy = 0;
             busy = CPUS;
-            if (feed) {
+            if (feed && timed) {
                 need_carried(now, 1);
             }
         } else {
@@ -135,14 +136,17 @@ static uint64_t simulate(const struct run *run, unsigned buffers, bool feed)
             }
             busy = turn % CPUS;
             from->busy = 1;
-            if (feed) {
+            timed = need_is_open();
+            if (feed && timed) {
                 need_busy(done);
+            }
+            if (feed) {
                 note(busy, from->first);
             }
             from->first++;
             done += COST + below(&random, COST / 2);
         }
-        if (busy == CPUS && feed) {
+        if (busy == CPUS && feed && need_is_open()) {
             need_idle(done);
         }
     }

@@ -16,7 +16,7 @@
 #define LOGGER_PRIORITY 5
 #define STORM_PRIORITY 9
 #define LEAST 2 /* buffers a CPU */
-#define STORMS 4
+#define STORMS 6
 #define PAUSE_MS 300
 
 static int start(const char *program, int priority, const char *a, const char *b, const char *c)
@@ -90,15 +90,16 @@ static void t_advice(void)
     EXPECT_EQ(storm(1, summary.advice).lost, 0);
 }
 
-/* What was lost in one storm needs no room any more when the next one comes. */
+/* What was lost in one storm needs no room any more when the next one comes; but with as few
+ * buffers as here the logger hears of it only then, so it may be counted once more. */
 static void t_storms(void)
 {
-    struct tracelogger_summary one = storm(1, LEAST), four = storm(STORMS, LEAST);
+    struct tracelogger_summary one = storm(1, LEAST), many = storm(STORMS, LEAST);
 
-    EXPECT(four.lost > 2 * one.lost);
-    EXPECT(four.advice > LEAST && four.advice <= one.advice + one.advice / 2);
-    say("ADVICE -k %u of one storm, -k %u of more", (unsigned)one.advice, (unsigned)four.advice);
-    EXPECT_EQ(storm(STORMS, four.advice).lost, 0);
+    EXPECT(many.lost > 2 * one.lost);
+    EXPECT(many.advice > LEAST && many.advice <= 2 * one.advice);
+    say("ADVICE -k %u of one storm, -k %u of more", (unsigned)one.advice, (unsigned)many.advice);
+    EXPECT_EQ(storm(STORMS, many.advice).lost, 0);
 }
 
 /* Somebody else's recording is not touched. */
