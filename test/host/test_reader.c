@@ -25,6 +25,33 @@ static void test_empty(void **state)
     mk_free(mk);
 }
 
+/* Of equal times the lower CPU's event is first, whichever wrote its buffer first. */
+static void test_equal_times(void **state)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 4, .start = 0x500000000ull});
+    uint32_t words[2] = {7, 8};
+    struct kev_event event;
+    struct kev_error error;
+    unsigned last = 0, seen = 0;
+    uint64_t time = 0;
+
+    (void)state;
+    for (unsigned n = 0; n < 12; n++) {
+        mk_event(mk, 3 - n % 4, n % 4 ? 0 : 0x10, TRACE_CLASS_USER, 77, words, 2);
+    }
+    mk_flush_all(mk);
+    struct kev *kev = support_open(mk, NULL);
+    while (kev_next(kev, &event, &error) == KEV_EVENT) {
+        assert_true(event.time > time || (event.time == time && event.cpu >= last));
+        seen += event.time == time && event.cpu > last;
+        time = event.time;
+        last = event.cpu;
+    }
+    assert_true(seen > 0);
+    kev_close(kev);
+    mk_free(mk);
+}
+
 static void test_one_event(void **state)
 {
     struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .start = 0x500000000ull});
@@ -593,6 +620,7 @@ static void test_worked_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equal_times),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_one_event),
         cmocka_unit_test(test_wraps),

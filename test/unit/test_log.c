@@ -99,6 +99,26 @@ static void the_mark_switches_at_the_exit(void **state)
     }
 }
 
+/* The interrupt's value has eleven bits of the sequence. */
+static void sequences_in_interrupts(void **state)
+{
+    (void)state;
+    fake_boot(1);
+    start_tracing(3, _NTO_TRACE_SETLINEARMODE);
+    assert_int_equal(command1(KYMO_TRACE_SETHIGHWATER, 16), 0);
+    for (uint32_t sequence = 1; sequence <= 2100; sequence++) {
+        struct kymo_trace_buffer b;
+
+        insert(15);
+        fake_exit();
+        assert_int_equal(command_as(OWNER, KYMO_TRACE_TAKEBUFFER, 0, 0, &b), 0);
+        assert_int_equal(b.sequence, sequence);
+        assert_int_equal(fake.raised_value[0], b.index << 13 | (sequence & 0x7ff));
+        assert_int_equal(command1(KYMO_TRACE_GIVEBUFFER, b.index), 0);
+    }
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
 static void without_a_mark_a_buffer_is_used_up(void **state)
 {
     (void)state;
@@ -351,6 +371,7 @@ static void a_buffer_given_back_lets_the_mark_switch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sequences_in_interrupts),
         cmocka_unit_test(opens_with_buffer_and_time),
         cmocka_unit_test(the_mark_switches_at_the_exit),
         cmocka_unit_test(without_a_mark_a_buffer_is_used_up),
