@@ -18,7 +18,9 @@
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/sys/trace.h"
+#include "lib/capture/check.h"
 #include "test/bench/mark.h"
+#include "trace/crc32c.h"
 
 #if defined(__arm__)
 #define NULL_CALL() \
@@ -38,10 +40,13 @@ enum {
     INTERVAL_NULL,
     INTERVAL_MSG,
     INTERVAL_IRQ,
-    INTERVAL_EVENT, /* the first ROUNDS with the event off, the rest with it on */
+    INTERVAL_EVENT,   /* the first ROUNDS with the event off, the rest with it on */
+    INTERVAL_SUM = 6, /* guest_d.c has two; SUM_ROUNDS of each way to sum SUM_SLOTS slots */
 };
 
 #define NAME "bench"
+#define SUM_ROUNDS 5
+#define SUM_SLOTS 128
 #define ROUNDS 100
 #define EVENTS 1600 /* more than two buffers' high water, fewer than the buffers hold */
 #define BUFFERS 8
@@ -89,6 +94,47 @@ static int null_calls(void)
         NULL_CALL();
         CLOSE(INTERVAL_NULL);
     }
+    return 0;
+}
+
+/* ---- a sum over slots: CHECK's, and two that it might have been ------------------------------ */
+
+static __attribute__((noinline)) uint64_t fletcher(const struct trace_slot *slots, size_t count)
+{
+    uint32_t a = 0, b = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        b += a += slots[i].header;
+        b += a += slots[i].time;
+        b += a += slots[i].d1;
+        b += a += slots[i].d2;
+    }
+    return (uint64_t)b << 32 | a;
+}
+
+static uint64_t sum_once(unsigned way, const struct trace_slot *slots)
+{
+    switch (way) {
+    case 0:
+        return capture_sum_slots(CAPTURE_SUM_FIRST, slots, SUM_SLOTS);
+    case 1:
+        return fletcher(slots, SUM_SLOTS);
+    default:
+        return trace_crc(slots, SUM_SLOTS * sizeof(*slots));
+    }
+}
+
+static int sums(void)
+{
+    static struct trace_slot slots[SUM_SLOTS];
+    volatile uint64_t sum;
+
+    for (unsigned i = 0; i < 3 * SUM_ROUNDS; i++) {
+        OPEN(INTERVAL_SUM);
+        sum = sum_once(i / SUM_ROUNDS, slots);
+        CLOSE(INTERVAL_SUM);
+    }
+    (void)sum;
     return 0;
 }
 
@@ -253,5 +299,5 @@ int main(int argc, char **argv)
     if (argc >= 2 && strcmp(argv[1], "interrupts") == 0) {
         return interrupts();
     }
-    return null_calls() != 0 || round_trips() != 0 || events() != 0;
+    return null_calls() != 0 || sums() != 0 || round_trips() != 0 || events() != 0;
 }

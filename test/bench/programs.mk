@@ -2,7 +2,7 @@
 # The images of `make bench` and `make bench-host`.
 
 PROGRAMS += bench
-bench_SRCS := test/bench/guest.c
+bench_SRCS := test/bench/guest.c lib/capture/check.c trace/crc32c.c
 PROGRAMS += bench_d
 bench_d_SRCS := test/bench/guest_d.c
 TEST_IMAGES += bench
