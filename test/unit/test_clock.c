@@ -180,6 +180,54 @@ static void a_rollover_at_the_end_of_a_buffer(void **state)
     }
 }
 
+/* The call that trace/clock.h wants at least twice a wrap. */
+static void tick(void)
+{
+    uintptr_t irq = trace_port_irq_save();
+
+    trace_clock_wrapped(trace_port_cpu_at(0));
+    trace_port_irq_restore(irq);
+}
+
+/* The clock wraps, `events` events come, and only then the tick, which must not count that again.
+ */
+static void wrap_then_tick(uint64_t before, uint64_t behind, unsigned events)
+{
+    uint64_t times[8], first, now;
+    unsigned slots, n = events + 3;
+
+    begin_at(3 * WRAP - before, 0);
+    first = fake.clock[0];
+    insert_events(1);
+    fake.clock[0] += before + behind;
+    now = fake.clock[0];
+    insert_events(events);
+    tick();
+    insert_events(1);
+    tick(); /* and one more in the same wrap */
+    insert_events(1);
+    assert_int_equal(times_of_all(times, 8, &slots), n);
+    assert_in_range(times[0], first, first + 8);
+    for (unsigned i = 1; i < n; i++) {
+        assert_in_range(times[i], now, now + 8);
+        assert_true(times[i] > times[i - 1]);
+    }
+}
+
+static void a_late_tick(void **state)
+{
+    static const uint64_t spans[] = {1, 2, 3, 4, 10, 1000, WRAP / 4, WRAP / 2 - 10};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+        for (unsigned j = 0; j < sizeof(spans) / sizeof(spans[0]); j++) {
+            for (unsigned events = 0; events < 4; events++) {
+                wrap_then_tick(spans[i], spans[j], events);
+            }
+        }
+    }
+}
+
 /* Events, pauses of every length, ticks of every size: the recorded time is the clock's, or one
  * more than the last event's. */
 static void time_is_right_at_random(void **state)
@@ -245,6 +293,7 @@ int main(void)
         cmocka_unit_test(an_opening_does_not_straddle_a_rollover),
         cmocka_unit_test(a_combine_event_after_a_rollover),
         cmocka_unit_test(a_rollover_at_the_end_of_a_buffer),
+        cmocka_unit_test(a_late_tick),
         cmocka_unit_test(time_is_right_at_random),
         cmocka_unit_test(cpus_do_not_share_time),
     };

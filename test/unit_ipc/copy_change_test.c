@@ -14,6 +14,7 @@
 
 #include "kernel/abi/sys/ability.h"
 #include "kernel/cpu.h"
+#include "kernel/thread_end.h"
 
 static void enter(struct thread *t, unsigned number, uintptr_t a0, uintptr_t a1, uintptr_t a2)
 {
@@ -58,6 +59,20 @@ static void destroy_channel(void)
 static void second_receives(void)
 {
     world_enter(server2, KER_MSG_RECEIVEV, (uintptr_t[6]){1, AT(0x30), LEN(LONG), 0});
+}
+
+static void end_first(void *unused)
+{
+    (void)unused;
+    thread_end(server, 0);
+}
+
+static void second_receives_first_ends(void)
+{
+    unsigned cpu = (unsigned)world_cpu_of(server2);
+
+    second_receives();
+    world_do(cpu, end_first, NULL);
 }
 
 /* A long message whose receiver, or sender, meets something at each of its preemption points. */
@@ -145,6 +160,18 @@ static void second_waits(bool server_first, unsigned n)
     assert_memory_equal(world_at(server, AT(0x10)), world_at(client, AT(0x10)), LONG);
 }
 
+/* The receiver that waits gets the whole message, from its begin. */
+static void second_has_it(bool server_first, unsigned n)
+{
+    (void)server_first;
+    (void)n;
+    assert_int_equal(world_result(server2), client->rcvid);
+    assert_int_equal(client->state, STATE_REPLY);
+    assert_memory_equal(world_at(server2, AT(0x30)), world_at(client, AT(0x10)), LONG);
+    assert_int_equal(CALL(server2, MSG_REPLYV, (uintptr_t)client->rcvid, 7, 0, 0), 0);
+    assert_int_equal(world_result(client), 7);
+}
+
 static void test_client_killed(void **state)
 {
     (void)state;
@@ -191,6 +218,12 @@ static void test_second_receiver(void **state)
 {
     (void)state;
     each_window(second_receives, second_waits);
+}
+
+static void test_second_receiver_takes_over(void **state)
+{
+    (void)state;
+    each_window(second_receives_first_ends, second_has_it);
 }
 
 /* The receiver's parts change under the copy: the receiver may get an error, its client waits on.
@@ -390,14 +423,23 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_client_killed),      CASE(test_client_ends),
-        CASE(test_client_cancelled),   CASE(test_connection_closed),
-        CASE(test_server_thread_ends), CASE(test_server_killed),
-        CASE(test_channel_destroyed),  CASE(test_second_receiver),
-        CASE(test_parts_change),       CASE(test_parts_change_match),
-        CASE(test_reply_overtaken),    CASE(test_unmapped),
-        CASE(test_memory_of_another),  CASE(test_receive_timeout),
-        CASE(test_send_at_once),       CASE(test_send_at_once_given_back),
+        CASE(test_client_killed),
+        CASE(test_client_ends),
+        CASE(test_client_cancelled),
+        CASE(test_connection_closed),
+        CASE(test_server_thread_ends),
+        CASE(test_server_killed),
+        CASE(test_channel_destroyed),
+        CASE(test_second_receiver),
+        CASE(test_second_receiver_takes_over),
+        CASE(test_parts_change),
+        CASE(test_parts_change_match),
+        CASE(test_reply_overtaken),
+        CASE(test_unmapped),
+        CASE(test_memory_of_another),
+        CASE(test_receive_timeout),
+        CASE(test_send_at_once),
+        CASE(test_send_at_once_given_back),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }
