@@ -13,9 +13,14 @@ import patience  # noqa: E402
 
 
 def image_elf(build, name):
-    """Of a board's build folder: images that only tests boot have a folder of their own."""
-    path = os.path.join(build, "test-images", name + ".elf")
-    return path if os.path.exists(path) else os.path.join(build, name + ".elf")
+    """Of a board's build folder: images that only tests boot have a folder of their own. Ends the
+    test with a remedy if the image is not built."""
+    paths = [os.path.join(build, folder, name + ".elf") for folder in ("test-images", "")]
+    built = [path for path in paths if os.path.exists(path)]
+    if not built:
+        sys.exit(f"{os.path.basename(sys.argv[0])}: no {os.path.relpath(paths[0], ROOT)}: "
+                 "first run `make all tools`")
+    return built[0]
 
 
 def connect(path, alive=lambda: True, seconds=60):

@@ -178,6 +178,8 @@ def main():
         print(f"run.py: no {os.path.relpath(missing[0], ROOT)}: first run `make all tools`",
               file=sys.stderr)
         return 2
+    for s in chosen:
+        image_elf(Boot(args.board, s).build, s.image)  # ends here with a remedy if it is not built
     passed = failed = 0
     # A multi-threaded emulator wants the machine's CPUs: those boots run one at a time.
     single = [s for s in chosen if s.mode != "multi"]
