@@ -2,6 +2,7 @@
 """The boots that `make check` makes, and what is asked of each. run.py runs them."""
 import contextlib
 import datetime
+import json
 import os
 import re
 import subprocess
@@ -133,6 +134,23 @@ def the_logger_advises_that(boot):
                          re.M)
     if not needed or printed[:1] != [needed[1]]:
         return f"it prints {printed} and replies {needed and needed[1]}"
+    return None
+
+
+def the_size_limit_holds_and_all_is_counted(boot):
+    """-S with losses: what the kernel made is in the file or in DROPPED."""
+    path = os.path.join(boot.dir, "sized.kev")
+    made = re.search(r"^tracelogger: (\d+) events, (\d+) lost; .* in sized\.kev$", boot.console, re.M)
+    behind = re.search(r"-S 153600 is reached: .* and the (\d+) events behind it", boot.console)
+    status, out, err = run(KYMO, "stat", "--json", path)
+    if status != 0 or err or not made or not behind:
+        return f"kymo stat: {status}: {err[:200]}; the logger: {made and made[0]}, {behind}"
+    stat = json.loads(out)
+    there = sum(n for name, n in stat["classes"].items() if name != "CONTROL")
+    if os.path.getsize(path) > 153600 or int(made[2]) == 0 or int(behind[1]) == 0:
+        return f"{os.path.getsize(path)} bytes; {made[0]}; {behind[0]}"
+    if int(made[1]) != there + stat["lost"] or stat["lost"] != int(made[2]) + int(behind[1]):
+        return f"{made[0]}, {behind[1]} behind; {there} there, {stat['lost']} lost"
     return None
 
 
@@ -410,8 +428,8 @@ SUITES = [
           checks=[the_capture_can_be_read], coverage=True),
     Suite("ring", "a flight recorder: the newest events, dumped at the end", "ring",
           checks=[the_capture_can_be_read, all_that_ran_have_names], coverage=True),
-    Suite("advice", "the -k that is advised after losses is enough", "advice", tests=3,
-          checks=[the_logger_advises_that,
+    Suite("advice", "the -k that is advised after losses is enough", "advice", tests=4,
+          checks=[the_logger_advises_that, the_size_limit_holds_and_all_is_counted,
                   says(r"tracelogger: t_advice \(process \d+\) records already: it has to end, or "
                        r"to free its buffers")]),
     Suite("idle", "what the logger's own work adds to an idle system", "idle",

@@ -2,8 +2,8 @@
 /*
  * The -k that tracelogger advises after losses is enough: a storm with a starved logger and two
  * buffers loses events; the same storm with the advised number loses none; of several
- * storms, between which the logger caught up, it is not the sum. And it starts nothing
- * while another process records.
+ * storms, between which the logger caught up, it is not the sum. With losses a size limit holds.
+ * And it starts nothing while another process records.
  */
 #include "test/boot/programs/check.h"
 
@@ -102,6 +102,22 @@ static void t_storms(void)
     EXPECT_EQ(storm(STORMS, many.advice).lost, 0);
 }
 
+/* -S in the midst of losses: the logger ends by itself, and all is counted; test/boot looks. */
+static void t_sized(void)
+{
+    struct kymo_name name;
+    int logger = start("tracelogger", LOGGER_PRIORITY, "-ck2", "-S150k", "-fsized.kev");
+
+    for (int i = 0; i < 1000 && NameLookup("tracelogger", &name) < 0; i++) {
+        sleep_ms(1);
+    }
+    for (int i = 0; i < STORMS && NameLookup("tracelogger", &name) == 0; i++) {
+        finish(start("evstorm", STORM_PRIORITY, "8", "3000", NULL));
+        sleep_ms(1);
+    }
+    finish(logger);
+}
+
 /* Somebody else's recording is not touched. */
 static void t_other(void)
 {
@@ -120,6 +136,7 @@ int main(void)
 {
     static const struct check table[] = {{"that many buffers are enough", t_advice},
                                          {"and no more of several storms", t_storms},
+                                         {"a size limit with losses", t_sized},
                                          {"another process's recording", t_other}};
 
     return check_run("advice", table, COUNT(table));
