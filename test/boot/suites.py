@@ -140,7 +140,8 @@ def the_logger_advises_that(boot):
 def the_size_limit_holds_and_all_is_counted(boot):
     """-S with losses: what the kernel made is in the file or in DROPPED."""
     path = os.path.join(boot.dir, "sized.kev")
-    made = re.search(r"^tracelogger: (\d+) events, (\d+) lost; .* in sized\.kev$", boot.console, re.M)
+    made = re.search(r"^tracelogger: (\d+) events, (\d+) lost; .* in sized\.kev$", boot.console,
+                     re.M)
     behind = re.search(r"-S 153600 is reached: .* and the (\d+) events behind it", boot.console)
     status, out, err = run(KYMO, "stat", "--json", path)
     if status != 0 or err or not made or not behind:
