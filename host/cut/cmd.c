@@ -2,25 +2,24 @@
 /*
  * kymo cut: a selection of a capture's events as a capture. Only captures of Kymo's are cut: those
  * of other kernels promise too little about their buffers. Events go from the reader, merged by
- * time, to one buffer a CPU, so memory does not grow with the capture.
- *
- * Losses are kept: DROPPED slots inside the window, and of each CPU those at the head of the first
- * buffer behind it, which tell of losses that may have been in it. A gap of the sequence stays one,
- * with the DROPPED that accounts for it. What the selection leaves out is no loss; attributes
- * (CUT_...) say that the capture is a cut.
+ * time, to one buffer a CPU, so memory does not grow with the capture. What is lost and what is
+ * left out: take.c. Attributes (CUT_...) say that the capture is a cut.
  */
+#include <endian.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "host/cut/cut.h"
 #include "kernel/abi/sys/trace.h"
+#include "kernel/abi/syspage.h"
 
 #define PROGRESS_EVENTS 65536
-#define NAME_EVENT(number) \
-    ((number) == 192 || (number) == 320) /* PROCCREATE_NAME, PROCTHREAD_NAME */
-#define MAPNAME 8
 
 static const char cut_help[] =
     "Usage: kymo cut [options] FILE -o OUT.kev\n"
@@ -33,28 +32,6 @@ static const char cut_help[] =
     "  --recover      take what is sound of a damaged file\n"
     "\n" SELECT_HELP "\n"
     "  -h, --help     this text\n";
-
-/* What is known of a CPU's buffers of the original. */
-struct cut_cpu {
-    bool buffers; /* one has been seen: `sequence` is the last one's */
-    uint32_t sequence;
-    bool owes;    /* a gap inside the window, not yet accounted for */
-    bool behind;  /* a buffer has begun behind the window */
-    bool settled; /* nothing behind the window is of interest any more */
-};
-
-struct cut {
-    const char *input, *path;
-    bool force, recover, begun, ended;
-    struct kymo_select select;
-    char **options; /* of the selection, as they were given */
-    unsigned noptions;
-    struct owners *owners;
-    struct output output;
-    struct cut_file file;
-    struct cut_cpu cpu[KEV_CPUS];
-    int unnamed; /* names that found no room */
-};
 
 /* ---- options ---- */
 
@@ -132,152 +109,70 @@ static int options_parse(struct cut *cut, int argc, char **argv)
     return -1;
 }
 
-/* ---- the events ---- */
-
-static bool cpu_is_in(const struct cut *cut, unsigned cpu)
-{
-    return cut->select.cpus == 0 || (cut->select.cpus >> cpu & 1) != 0;
-}
-
-static bool is_control(const struct kev_event *event, unsigned number)
-{
-    return event->class == TRACE_CLASS_CONTROL && event->number == number;
-}
-
-/* Buffers missing before this one; counts it. */
-static uint32_t buffer_follow(struct cut_cpu *cpu, const struct kev_event *event)
-{
-    uint32_t sequence = kev_word(event, 0);
-    uint32_t gap = cpu->buffers && sequence > cpu->sequence ? sequence - cpu->sequence - 1 : 0;
-
-    cpu->buffers = true;
-    cpu->sequence = sequence;
-    return gap;
-}
-
-/* DROPPED that accounts for buffers that are missing: overwritten, or not written. */
-static bool is_gap_account(const struct kev_event *event)
-{
-    uint32_t reason = kev_word(event, 0) >> 8;
-
-    return reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN;
-}
-
-static int begin(struct cut *cut, const struct kev *kev, uint64_t time)
-{
-    cut->begun = true;
-    cut->unnamed = cut_prelude(&cut->file, &cut->select, kev, cut->owners, time);
-    return cut->unnamed < 0 ? -1 : 0;
-}
-
-static int control_inside(struct cut *cut, const struct kev_event *event, uint32_t gap)
-{
-    struct cut_cpu *cpu = &cut->cpu[event->cpu];
-
-    if (is_control(event, TRACE_CONTROL_DROPPED)) {
-        cpu->owes = cpu->owes && !is_gap_account(event);
-        return cut_dropped(&cut->file, event);
-    }
-    if (gap > 0) {
-        cpu->owes = true;
-        return cut_gap(&cut->file, event->cpu, gap);
-    }
-    return 0;
-}
-
-/* Names are kept even if they are not selected, as no events of the selection's. */
-static bool is_name(const struct kev_event *event)
-{
-    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
-
-    return (event->class == TRACE_CLASS_PR_TH && NAME_EVENT(number)) ||
-           (event->class == TRACE_CLASS_SYSTEM && number == MAPNAME);
-}
-
-static int event_inside(struct cut *cut, struct kev_event *event, const struct owner *owner,
-                        uint32_t gap)
-{
-    if (!cpu_is_in(cut, event->cpu)) {
-        return 0;
-    }
-    if (event->class == TRACE_CLASS_CONTROL) {
-        return control_inside(cut, event, gap);
-    }
-    if (!kymo_select_event(&cut->select, event, owner, cut->owners)) {
-        if (!is_name(event)) {
-            return 0;
-        }
-        event->injected = true;
-    }
-    return cut_event(&cut->file, event);
-}
-
-/* Behind the window. */
-static void event_behind(struct cut *cut, const struct kev_event *event)
-{
-    struct cut_cpu *cpu = &cut->cpu[event->cpu];
-
-    if (!cut->ended) {
-        cut->ended = true;
-        cut_flush(&cut->file);
-    }
-    if (!cpu_is_in(cut, event->cpu) || cpu->settled) {
-        return;
-    }
-    cpu->behind |= is_control(event, TRACE_CONTROL_BUFFER);
-    if (is_control(event, TRACE_CONTROL_DROPPED)) {
-        cpu->owes = cpu->owes && !is_gap_account(event);
-        cut_tail(&cut->file, event);
-    }
-    cpu->settled = cpu->behind && !cpu->owes && event->class != TRACE_CLASS_CONTROL;
-}
-
-static bool all_settled(const struct cut *cut, const struct kev *kev)
-{
-    for (unsigned cpu = 0; cpu < kev_info(kev)->ncpu; cpu++) {
-        if (cpu_is_in(cut, cpu) && !cut->cpu[cpu].settled) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* 0, or -1: no memory, said. */
-static int event_take(struct cut *cut, const struct kev *kev, struct kev_event *event)
-{
-    struct owner owner = owners_follow(cut->owners, event);
-    bool inside = kymo_select_time(&cut->select, event->time);
-    uint32_t gap = 0;
-
-    if (is_control(event, TRACE_CONTROL_BUFFER)) {
-        gap = buffer_follow(&cut->cpu[event->cpu], event);
-    }
-    if (event->time < cut->select.first) {
-        return 0;
-    }
-    if (!cut->begun && begin(cut, kev, inside ? event->time : cut->select.first) != 0) {
-        return -1;
-    }
-    if (inside) {
-        return event_inside(cut, event, &owner, gap);
-    }
-    event_behind(cut, event);
-    return 0;
-}
-
 /* ---- the command ---- */
 
-/* Names that only the capture's end tells. */
+/* Why events of the window may be missing, for the attributes: after names_learn(). */
+__attribute__((format(printf, 2, 3))) static void doubt(struct cut *cut, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(cut->origin.doubts[cut->origin.ndoubts++], sizeof(cut->origin.doubts[0]), format,
+              list);
+    va_end(list);
+}
+
+/* Behind the window each CPU must have a buffer, which tells of losses. */
+static bool ends_inside(const struct cut *cut, const struct kev *kev)
+{
+    for (unsigned cpu = 0; cpu < kev_info(kev)->ncpu; cpu++) {
+        if (cut_has_cpu(cut, cpu) && kymo_select_time(&cut->select, cut->cpu[cpu].last)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void doubts_find(struct cut *cut, const struct kev *kev, bool incomplete)
+{
+    const struct kev_damage *damage = kev_damage(kev);
+
+    if (incomplete && ends_inside(cut, kev)) {
+        doubt(cut, "the capture was cut short inside the window");
+    }
+    if (damage->first[0] != '\0') {
+        doubt(cut,
+              "recovered: passed over %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64 " slots",
+              damage->bytes, damage->places, damage->slots);
+        doubt(cut,
+              "%" PRIu64 " incomplete events, %" PRIu64 " buffers out of order, %" PRIu64
+              " wrong sums",
+              damage->events, damage->sequences, damage->sums);
+    }
+    if (kev_info(kev)->nmissing > 0) {
+        doubt(cut, "buffers are missing that no DROPPED accounts for");
+    }
+}
+
+/* Names that only the capture's end tells, and whether all of it can be read. */
 static int names_learn(struct cut *cut, struct kev *kev)
 {
     struct kev_event event;
     struct kev_error error;
+    enum kev_result result;
 
-    while (kev_next(kev, &event, &error) == KEV_EVENT) {
+    while ((result = kev_next(kev, &event, &error)) == KEV_EVENT) {
+        struct cut_cpu *cpu = &cut->cpu[event.cpu];
+
+        if (cut_is_buffer(&event) && event.time > cpu->last) {
+            cpu->last = event.time;
+        }
         owners_learn(cut->owners, &event);
+        cut_maps_learn(cut->maps, &event);
         kymo_select_learn(&cut->select, &event);
         kymo_progress((void *)"looking for names", event.offset, kev_info(kev)->size);
     }
+    doubts_find(cut, kev, result == KEV_ERROR && error.incomplete);
     owners_begin(cut->owners);
     kev_rewind(kev);
     return kymo_select_check_names(&cut->select, kev);
@@ -289,12 +184,10 @@ static int events_take(struct cut *cut, struct kev *kev, bool *damaged)
     enum kev_result result = KEV_END;
     struct kev_event event;
     struct kev_error error;
-    uint64_t n = 0, last = 0;
+    uint64_t n = 0;
 
-    while (!(cut->ended && all_settled(cut, kev)) &&
-           (result = kev_next(kev, &event, &error)) == KEV_EVENT) {
-        last = event.time;
-        if (event_take(cut, kev, &event) != 0) {
+    while (!cut_settled(cut, kev) && (result = kev_next(kev, &event, &error)) == KEV_EVENT) {
+        if (cut_take(cut, kev, &event) != 0) {
             *damaged = true;
             return KYMO_FAILURE;
         }
@@ -305,17 +198,18 @@ static int events_take(struct cut *cut, struct kev *kev, bool *damaged)
     kymo_progress_end();
     if (result == KEV_ERROR) {
         kymo_report_error(&error);
-        *damaged = !error.incomplete;
+        *damaged = !error.given;
     }
-    if (!cut->begun && begin(cut, kev, last > cut->select.first ? last : cut->select.first) != 0) {
+    if (cut_finish(cut, kev) != 0) {
         *damaged = true;
     }
-    cut_flush(&cut->file);
     return result == KEV_ERROR || *damaged ? KYMO_FAILURE : KYMO_OK;
 }
 
 static void report(const struct cut *cut)
 {
+    uint64_t left_out = 0;
+
     if (cut->file.events == 0) {
         kymo_error("%s: no event is in the selection", cut->path);
     }
@@ -323,11 +217,28 @@ static void report(const struct cut *cut)
         kymo_error("%s: %d names of processes and threads found no room before its first event",
                    cut->path, cut->unnamed);
     }
+    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
+        left_out += cut->cpu[cpu].left_out;
+    }
+    if (left_out > 0) {
+        kymo_error("%s: %" PRIu64 " events are left out, because they lie before earlier ones of "
+                   "their CPUs",
+                   cut->path, left_out);
+    }
+}
+
+/* Slots of a buffer: the reader has checked the page. */
+static uint32_t buffer_limit(const struct kev *kev)
+{
+    struct kymo_syspage page;
+    uint32_t bytes;
+
+    memcpy(&page, kev_page(kev, &bytes), offsetof(struct kymo_syspage, board));
+    return le32toh(page.buffer_slots);
 }
 
 static int cut_write(struct cut *cut, struct kev *kev)
 {
-    struct cut_origin origin = {cut->input, &cut->select, cut->options};
     bool damaged = false;
     int status;
 
@@ -336,7 +247,14 @@ static int cut_write(struct cut *cut, struct kev *kev)
         return KYMO_FAILURE;
     }
     cut->file.output = &cut->output;
-    cut_head(&cut->file, kev, &origin);
+    cut->file.limit = buffer_limit(kev);
+    cut->origin.file = cut->input;
+    cut->origin.select = &cut->select;
+    cut->origin.options = cut->options;
+    if (cut_head(&cut->file, kev, &cut->origin) != 0) {
+        output_abandon(&cut->output);
+        return KYMO_FAILURE;
+    }
     status = events_take(cut, kev, &damaged);
     if (!kymo_report_damage(kev)) {
         damaged = true;
@@ -352,21 +270,33 @@ static int cut_write(struct cut *cut, struct kev *kev)
     return status;
 }
 
+/* What a reader refuses without --recover is not made anew. */
+static bool header_is_sound(const struct kev *kev)
+{
+    const char *name = kev_attr(kev, "SYSNAME");
+    uint32_t len;
+
+    return kev_page(kev, &len) != NULL && name != NULL && strcasecmp(name, "kymo") == 0 &&
+           kev_attr(kev, "VER_MINOR") != NULL;
+}
+
 static int cut_capture(struct cut *cut, struct kev *kev)
 {
     const struct kev_info *info = kev_info(kev);
-    uint32_t len;
     int status;
 
-    if (!info->kymo || kev_page(kev, &len) == NULL) {
+    if (!info->kymo || !header_is_sound(kev)) {
         kymo_error(info->kymo ? "%s: its header or system page is damaged: it can't be cut"
                               : "%s: another kernel's capture: only those of Kymo's can be cut",
                    info->path);
         return KYMO_FAILURE;
     }
     cut->owners = owners_new(kev);
-    if (cut->owners == NULL) {
+    cut->maps = cut_maps_new();
+    if (cut->owners == NULL || cut->maps == NULL) {
         kymo_error("out of memory");
+        owners_free(cut->owners);
+        cut_maps_free(cut->maps);
         return KYMO_FAILURE;
     }
     status = kymo_select_bind(&cut->select, "cut", kev);
@@ -375,6 +305,7 @@ static int cut_capture(struct cut *cut, struct kev *kev)
     status = status == KYMO_OK ? cut_write(cut, kev) : status;
     cut_free(&cut->file);
     owners_free(cut->owners);
+    cut_maps_free(cut->maps);
     return status;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a cut begins with: names of the processes and threads that live then, and who runs, as
- * events that no kernel made (bit 16 of their headers). They are in buffers of their own: what
- * begins with such an event tells nothing of what its CPU did. Then each CPU's first buffer of the
- * window is begun at the same time, so that a reader knows since when it was recorded. Stamps are
- * the last ones before the window, on the first CPU for all names.
+ * What a cut begins with: names of the processes and threads that live then, where the texts of
+ * programs are, and who runs, as events that no kernel made (bit 16 of their headers). They are in
+ * buffers of their own: what begins with such an event tells nothing of what its CPU did. Then each
+ * CPU's first buffer of the window is begun, if the CPU was being recorded then: readers take the
+ * CPU's events for complete from there on. Stamps are the last ones before the window; all names
+ * are on the selection's first CPU.
  */
 #include <string.h>
 
@@ -45,12 +46,12 @@ static bool cpu_is_in(const struct kymo_select *select, const struct kev *kev, u
 }
 
 /* Who runs may be said if the cut has each change of it: all THRUNNING events of whom it has. */
-static int running_inject(struct cut_file *file, const struct kymo_select *select,
-                          const struct owners *owners, unsigned cpu, uint64_t time)
+static enum cut_result running_inject(struct cut_file *file, const struct cut_prelude *prelude,
+                                      unsigned cpu)
 {
-    struct owner owner = owners_running(owners, cpu);
+    struct owner owner = owners_running(prelude->owners, cpu);
     uint32_t words[2] = {(uint32_t)owner.pid, (uint32_t)owner.tid};
-    struct kev_event event = {.time = time - 2,
+    struct kev_event event = {.time = prelude->time - 2,
                               .class = TRACE_CLASS_PR_TH,
                               .number = STATE_RUNNING,
                               .cpu = (uint8_t)cpu,
@@ -58,54 +59,102 @@ static int running_inject(struct cut_file *file, const struct kymo_select *selec
                               .nwords = 2,
                               .injected = true};
 
-    if (time < 2 || !owner.known || !kymo_select_kind(select, &event) ||
-        !kymo_select_owner(select, &owner, owners)) {
-        return 0;
+    if (prelude->time < 2 || !owner.known || !kymo_select_kind(prelude->select, &event) ||
+        !kymo_select_owner(prelude->select, &owner, prelude->owners)) {
+        return CUT_TAKEN;
     }
-    if (cut_event(file, &event) != 0) {
-        return -1;
-    }
-    return 0;
+    return cut_event(file, &event);
 }
 
-static uint32_t names_count(const struct owners *owners)
+/* The names at hand, one after the other. */
+struct names {
+    uint32_t owner, map;
+    uint32_t words[WORDS_MOST];
+};
+
+static bool names_next(const struct cut_prelude *prelude, struct names *names,
+                       const struct cut_file *file, struct kev_event *event)
 {
     struct owner_name name;
-    uint32_t at = 0, n = 0;
 
-    while (owners_next_name(owners, &at, &name)) {
+    if (owners_next_name(prelude->owners, &names->owner, &name)) {
+        *event = (struct kev_event){0};
+        name_event(event, names->words, &name, file);
+        return true;
+    }
+    return cut_maps_next(prelude->maps, &names->map, event);
+}
+
+static uint32_t names_count(const struct cut_prelude *prelude, const struct cut_file *file)
+{
+    struct names names = {0};
+    struct kev_event event;
+    uint32_t n = 0;
+
+    while (names_next(prelude, &names, file, &event)) {
         n++;
     }
     return n;
 }
 
-int cut_prelude(struct cut_file *file, const struct kymo_select *select, const struct kev *kev,
-                const struct owners *owners, uint64_t time)
+/* On one CPU, one stamp each, the last one 3 before the window. */
+static int names_inject(struct cut_file *file, const struct cut_prelude *prelude, unsigned cpu)
 {
-    uint32_t words[WORDS_MOST], at = 0, n = names_count(owners);
-    uint32_t skip = time >= n + 2 ? 0 : n + 2 - (uint32_t)time;
-    struct kev_event event = {0};
-    struct owner_name name;
+    uint32_t n = names_count(prelude, file);
+    uint64_t room = prelude->time < 2 ? 0 : prelude->time - 2;
+    uint32_t skip = room >= n ? 0 : n - (uint32_t)room;
+    struct names names = {0};
+    struct kev_event event;
+    int unnamed = 0;
 
-    skip = skip < n ? skip : n;
-    while (event.cpu + 1u < KEV_CPUS && !cpu_is_in(select, kev, event.cpu)) {
-        event.cpu++;
+    for (uint32_t i = 0; names_next(prelude, &names, file, &event); i++) {
+        enum cut_result result = CUT_LEFT_OUT;
+
+        event.cpu = (uint8_t)cpu;
+        event.time = room - (n - i);
+        if (i >= skip) {
+            result = cut_event(file, &event);
+        }
+        if (result == CUT_NO_MEMORY) {
+            return -1;
+        }
+        unnamed += result == CUT_LEFT_OUT;
     }
-    for (uint32_t i = 0; owners_next_name(owners, &at, &name); i++) {
-        if (i < skip) {
+    return unnamed;
+}
+
+/* A CPU that was not being recorded when the window begins: a reader takes a first buffer of number
+ * 1 for one that the recording began with. */
+static int late_begin(struct cut_file *file, const struct cut_prelude *prelude, unsigned cpu)
+{
+    uint32_t first = kev_info(prelude->kev)->cpu[cpu].first_sequence;
+
+    return first < 2 ? 0 : cut_start(file, cpu, first);
+}
+
+int cut_prelude_write(struct cut_file *file, const struct cut_prelude *prelude)
+{
+    unsigned first = 0;
+    int unnamed;
+
+    while (first + 1u < KEV_CPUS && !cpu_is_in(prelude->select, prelude->kev, first)) {
+        first++;
+    }
+    unnamed = names_inject(file, prelude, first);
+    for (unsigned cpu = 0; cpu < KEV_CPUS && unnamed >= 0; cpu++) {
+        uint64_t begin = prelude->time == 0 ? 0 : prelude->time - 1;
+        int result = 0;
+
+        if (!cpu_is_in(prelude->select, prelude->kev, cpu)) {
             continue;
         }
-        event.time = time - 2 - (n - i);
-        name_event(&event, words, &name, file);
-        if (cut_event(file, &event) != 0) {
-            return -1;
+        if ((prelude->covered >> cpu & 1) == 0) {
+            result = late_begin(file, prelude, cpu);
+        } else if (running_inject(file, prelude, cpu) == CUT_NO_MEMORY ||
+                   cut_begin(file, cpu, begin) != 0) {
+            result = -1;
         }
+        unnamed = result == 0 ? unnamed : -1;
     }
-    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
-        if (cpu_is_in(select, kev, cpu) && (running_inject(file, select, owners, cpu, time) != 0 ||
-                                            cut_begin(file, cpu, time == 0 ? 0 : time - 1) != 0)) {
-            return -1;
-        }
-    }
-    return (int)skip;
+    return unnamed;
 }

@@ -1,125 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writing a cut. Buffers are filled with what is selected, up to the last slot, and numbered from
- * 1; a gap of the original is one here. Slots are held in this machine's byte order, the payload
- * too (its texts as well: as if the other machine had written them), and swapped on their way out.
+ * Writing the slots of a cut, in format 1.02 whatever the original's is. Where a buffer of the
+ * original begins, one of the cut does, so that a reader's account of what is covered is the same;
+ * buffers are numbered anew. Slots are held, and summed, in this machine's byte order, the payload
+ * too (texts as well: as if the other machine had written them), and swapped on their way out.
+ *
+ * Captures of format 1.01 may have two events of a CPU with the same stamp: the later one's is
+ * raised. A recovered one may have events that lie before their CPU's last one: they are left out
+ * and counted. So whatever the reader gives, stamps rise.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/cut/cut.h"
 #include "kernel/abi/sys/trace.h"
-#include "lib/capture/attribute.h"
+#include "lib/capture/losses.h"
 
 #define CONTROL(event) TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)
+#define HEAD_SLOTS 2             /* BUFFER, TIME */
+#define SEQUENCE_MOST (3u << 30) /* a gap that leads further is made smaller */
 
-static void put(struct cut_file *file, const void *bytes, size_t len)
+/* ---- bytes ---- */
+
+void cut_put(struct cut_file *file, const void *bytes, size_t len)
 {
     if (file->error == 0) {
         file->error = output_write(file->output, bytes, len);
     }
 }
 
-/* ---- the head ---- */
-
-static void attribute(struct cut_file *file, const char *key, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void attribute(struct cut_file *file, const char *key, const char *format, ...)
+/* A capture_put_t. A refusal is kept for output_commit(). */
+int cut_put_slots(void *to, const void *slots, size_t bytes)
 {
-    char text[CAPTURE_ATTRIBUTE_ROOM];
-    va_list list;
+    struct cut_file *file = to;
+    const uint32_t *words = slots;
+    uint32_t swapped[1024];
 
-    va_start(list, format);
-    put(file, text, (size_t)capture_attribute(text, key, format, list));
-    va_end(list);
-}
+    if (!file->swapped) {
+        cut_put(file, slots, bytes);
+        return 0;
+    }
+    for (size_t left = bytes / 4; left > 0;) {
+        size_t n = left < 1024 ? left : 1024;
 
-/* Options in as many attributes as they take. */
-static void selection_attributes(struct cut_file *file, char *const *options)
-{
-    char line[CAPTURE_VALUE_MOST + 1] = "", key[32];
-    unsigned n = 0;
-
-    for (; *options != NULL; options++) {
-        const char *word = *options;
-
-        while (*word != '\0') {
-            size_t used = strlen(line), len = strlen(word);
-            size_t room = sizeof(line) - 1 - used - (used > 0);
-
-            if (len > room && used > 0) {
-                snprintf(key, sizeof(key), "CUT_SELECT_%u", ++n);
-                attribute(file, key, "%s", line);
-                line[0] = '\0';
-                continue;
-            }
-            len = len < room ? len : room;
-            snprintf(line + used, sizeof(line) - used, "%s%.*s", used > 0 ? " " : "", (int)len,
-                     word);
-            word += len;
+        for (size_t i = 0; i < n; i++) {
+            swapped[i] = __builtin_bswap32(words[i]);
         }
+        cut_put(file, swapped, 4 * n);
+        words += n;
+        left -= n;
     }
-    if (line[0] != '\0') {
-        snprintf(key, sizeof(key), "CUT_SELECT_%u", ++n);
-        attribute(file, key, "%s", line);
-    }
-}
-
-static void cut_attributes(struct cut_file *file, const struct kev *kev,
-                           const struct cut_origin *origin)
-{
-    const struct kymo_select *select = origin->select;
-    const char *name = strrchr(origin->file, '/');
-    char plain[CAPTURE_VALUE_MOST + 1];
-
-    snprintf(plain, sizeof(plain), "%s", name == NULL ? origin->file : name + 1);
-    for (char *at = plain; *at != '\0'; at++) {
-        *at = *at >= ' ' && *at < 0x7f ? *at : '?';
-    }
-    attribute(file, "CUT_OF", "%s", plain);
-    attribute(file, "CUT_START", "0x%016" PRIx64, kev_info(kev)->start);
-    if (select->from.given) {
-        attribute(file, "CUT_FROM", "0x%016" PRIx64, select->first);
-    }
-    if (select->to.given) {
-        attribute(file, "CUT_TO", "0x%016" PRIx64, select->end);
-    }
-    selection_attributes(file, origin->options);
-    /* Readers know what a gate means: what is not there may have happened. */
-    if (select->owned || select->nevents > 0 || !select->classes.any) {
-        attribute(file, "FILTER_CUT", "gate of kymo cut: see CUT_SELECT_1");
-    }
-}
-
-int cut_head(struct cut_file *file, const struct kev *kev, const struct cut_origin *origin)
-{
-    const struct kev_info *info = kev_info(kev);
-    uint32_t len;
-    const uint8_t *page = kev_page(kev, &len);
-
-    file->swapped = info->swapped;
-    for (unsigned i = 0; i < info->nattrs; i++) {
-        const char *key = info->attrs[i].key, *value = info->attrs[i].value;
-
-        if (strcmp(key, "TRACELOGGER_ARGS") == 0) {
-            cut_attributes(file, kev, origin);
-        }
-        put(file, "TRACE_", 6);
-        if (strncmp(key, "CUT_", 4) == 0) { /* it was cut before */
-            put(file, "CUT_BEFORE_", 11);
-            key += 4;
-        }
-        put(file, key, strlen(key));
-        put(file, "::", 2);
-        value = strcmp(key, "VER_MINOR") == 0 ? "01" : value;
-        put(file, value, strlen(value));
-    }
-    if (kev_attr(kev, "TRACELOGGER_ARGS") == NULL) {
-        cut_attributes(file, kev, origin);
-    }
-    put(file, "TRACE_HEADER_END::", 18);
-    put(file, page, len);
     return 0;
 }
 
@@ -127,21 +57,16 @@ int cut_head(struct cut_file *file, const struct kev *kev, const struct cut_orig
 
 static void buffer_write(struct cut_file *file, struct cut_buffer *buffer)
 {
-    struct trace_slot out[TRACE_BUFFER_SLOTS];
+    struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
 
     if (buffer->slots == 0) {
         return;
     }
     buffer->slot[0].d2 = buffer->slots;
-    memcpy(out, buffer->slot, buffer->slots * sizeof(*out));
-    for (unsigned i = 0; file->swapped && i < buffer->slots; i++) {
-        out[i].header = __builtin_bswap32(out[i].header);
-        out[i].time = __builtin_bswap32(out[i].time);
-        out[i].d1 = __builtin_bswap32(out[i].d1);
-        out[i].d2 = __builtin_bswap32(out[i].d2);
-    }
-    put(file, out, buffer->slots * sizeof(*out));
-    file->buffers++;
+    capture_check_add(&file->check, buffer->slot, buffer->slots);
+    capture_check_close(&file->check, TRACE_GET_CPU(buffer->slot[0].header), trailer);
+    cut_put_slots(file, buffer->slot, buffer->slots * sizeof(*buffer->slot));
+    cut_put_slots(file, trailer, sizeof(trailer));
     buffer->slots = 0;
 }
 
@@ -161,7 +86,8 @@ static void time_add(struct cut_buffer *buffer, uint32_t cpu_bits, uint64_t time
 static struct cut_buffer *buffer_get(struct cut_file *file, unsigned cpu)
 {
     if (file->cpu[cpu] == NULL) {
-        file->cpu[cpu] = calloc(1, sizeof(*file->cpu[cpu]));
+        file->cpu[cpu] =
+            calloc(1, sizeof(*file->cpu[cpu]) + file->limit * sizeof(struct trace_slot));
     }
     if (file->cpu[cpu] == NULL) {
         kymo_error("out of memory");
@@ -169,36 +95,111 @@ static struct cut_buffer *buffer_get(struct cut_file *file, unsigned cpu)
     return file->cpu[cpu];
 }
 
-/* Makes room for n slots at a time: another buffer, or TIME. BUFFER and TIME share their stamp with
- * what follows. NULL: no memory. */
-static struct cut_buffer *room_make(struct cut_file *file, unsigned cpu, unsigned n, uint64_t time)
+/* A gap shows in the sequence from here on, and is owed an account. */
+static void gap_begin(struct cut_buffer *buffer)
 {
-    struct cut_buffer *buffer = buffer_get(file, cpu);
+    uint32_t room = buffer->sequence < SEQUENCE_MOST ? SEQUENCE_MOST - buffer->sequence : 1;
+    uint32_t gap = buffer->gap < room ? (uint32_t)buffer->gap : room;
+
+    buffer->sequence += gap;
+    buffer->owed += buffer->begun ? gap : 0; /* before the first one a reader sees none */
+    buffer->gap = buffer->told = 0;
+}
+
+static void buffer_begin(struct cut_buffer *buffer, unsigned cpu, uint64_t time)
+{
     uint32_t cpu_bits = (uint32_t)cpu << TRACE_CPU_SHIFT;
 
-    if (buffer == NULL) {
-        return NULL;
+    if (buffer->gap > 0) {
+        gap_begin(buffer);
     }
-    if (buffer->slots + n + 1 > TRACE_BUFFER_SLOTS) {
+    time = time > buffer->time ? time : buffer->time;
+    slot_add(buffer, CONTROL(TRACE_CONTROL_BUFFER) | cpu_bits, time, ++buffer->sequence, 0);
+    time_add(buffer, cpu_bits, time);
+    buffer->headed = buffer->begun = true;
+}
+
+/* Makes room for n slots at a time: another buffer, or TIME, which shares its stamp with what
+ * follows. There is room: n + HEAD_SLOTS is at most the limit. */
+static void room_make(struct cut_file *file, struct cut_buffer *buffer, unsigned cpu, unsigned n,
+                      uint64_t time)
+{
+    if (buffer->slots + n + 1 > file->limit) {
         buffer_write(file, buffer);
     }
     if (buffer->slots == 0) {
-        slot_add(buffer, CONTROL(TRACE_CONTROL_BUFFER) | cpu_bits, time, ++buffer->sequence, 0);
-        time_add(buffer, cpu_bits, time);
-        buffer->headed = true;
+        buffer_begin(buffer, cpu, time);
     } else if ((uint32_t)(time >> 32) != buffer->high) {
-        time_add(buffer, cpu_bits, time);
+        time_add(buffer, (uint32_t)cpu << TRACE_CPU_SHIFT, time);
+        buffer->headed = false;
     }
-    return buffer;
 }
 
 int cut_begin(struct cut_file *file, unsigned cpu, uint64_t time)
 {
-    if (file->cpu[cpu] != NULL) {
-        buffer_write(file, file->cpu[cpu]);
+    struct cut_buffer *buffer = buffer_get(file, cpu);
+
+    if (buffer == NULL) {
+        return -1;
     }
-    return room_make(file, cpu, 0, time) == NULL ? -1 : 0;
+    buffer_write(file, buffer);
+    buffer_begin(buffer, cpu, time);
+    return 0;
 }
+
+int cut_gap(struct cut_file *file, unsigned cpu, uint32_t buffers)
+{
+    struct cut_buffer *buffer = buffer_get(file, cpu);
+
+    if (buffer == NULL) {
+        return -1;
+    }
+    buffer_write(file, buffer);
+    buffer->gap += buffers;
+    return 0;
+}
+
+int cut_start(struct cut_file *file, unsigned cpu, uint32_t sequence)
+{
+    struct cut_buffer *buffer = buffer_get(file, cpu);
+
+    if (buffer == NULL) {
+        return -1;
+    }
+    if (!buffer->begun) {
+        buffer->sequence = (sequence < SEQUENCE_MOST ? sequence : SEQUENCE_MOST) - 1;
+    }
+    return 0;
+}
+
+/* DROPPED where a reader looks for an account of gaps: it takes one that comes behind the gap. */
+static void gap_account(struct cut_buffer *buffer, uint32_t reason_class, uint64_t events)
+{
+    uint32_t reason = reason_class >> 8;
+
+    if (reason != KYMO_DROP_OVERWRITTEN && reason != KYMO_DROP_UNWRITTEN) {
+        return;
+    }
+    if (buffer->owed == 0) {
+        buffer->told += buffer->gap > 0 ? events : 0;
+        return;
+    }
+    buffer->accounted += events;
+    if (buffer->accounted >= buffer->owed) {
+        buffer->owed = buffer->accounted = 0;
+    }
+}
+
+uint64_t cut_unaccounted(const struct cut_file *file, unsigned cpu)
+{
+    const struct cut_buffer *buffer = file->cpu[cpu];
+
+    return buffer == NULL ? 0
+                          : buffer->owed - buffer->accounted +
+                                (buffer->gap > buffer->told ? buffer->gap - buffer->told : 0);
+}
+
+/* ---- events ---- */
 
 static uint32_t event_header(const struct kev_event *event)
 {
@@ -214,56 +215,79 @@ static uint32_t event_word(const struct cut_file *file, const struct kev_event *
     return event->swapped && file->swapped ? __builtin_bswap32(word) : word;
 }
 
-int cut_event(struct cut_file *file, const struct kev_event *event)
+/* The stamp of the next event of a CPU; false: it can't be behind the last one. */
+static bool stamp_take(struct cut_buffer *buffer, uint64_t time, uint64_t *stamp)
 {
-    unsigned n = event->combined ? (event->nwords + 1) / 2 : 1;
-    struct cut_buffer *buffer = room_make(file, event->cpu, n, event->time);
-
-    if (buffer == NULL) {
-        return -1;
+    *stamp = time;
+    if (buffer->stamped) {
+        if (time < buffer->original || buffer->stamp == UINT64_MAX) {
+            return false;
+        }
+        *stamp = time > buffer->stamp ? time : buffer->stamp + 1;
     }
+    *stamp = *stamp > buffer->time ? *stamp : buffer->time;
+    buffer->stamped = true;
+    buffer->stamp = *stamp;
+    buffer->original = time;
+    return true;
+}
+
+static void event_add(struct cut_file *file, struct cut_buffer *buffer,
+                      const struct kev_event *event, unsigned n, uint64_t stamp)
+{
     for (unsigned i = 0; i < n; i++) {
         uint32_t structure = !event->combined ? TRACE_STRUCT_S
                              : i == 0         ? TRACE_STRUCT_CB
                              : i + 1 == n     ? TRACE_STRUCT_CE
                                               : TRACE_STRUCT_CC;
 
-        slot_add(buffer, event_header(event) | structure, event->time,
-                 event_word(file, event, 2 * i), event_word(file, event, 2 * i + 1));
+        slot_add(buffer, event_header(event) | structure, stamp, event_word(file, event, 2 * i),
+                 event_word(file, event, 2 * i + 1));
     }
+}
+
+enum cut_result cut_event(struct cut_file *file, const struct kev_event *event)
+{
+    unsigned n = event->combined ? (event->nwords + 1) / 2 : 1;
+    struct cut_buffer *buffer = buffer_get(file, event->cpu);
+    uint64_t stamp;
+
+    if (buffer == NULL) {
+        return CUT_NO_MEMORY;
+    }
+    if (n + HEAD_SLOTS > file->limit || !stamp_take(buffer, event->time, &stamp)) {
+        return CUT_LEFT_OUT;
+    }
+    room_make(file, buffer, event->cpu, n, stamp);
+    event_add(file, buffer, event, n, stamp);
     buffer->headed = false;
     file->events += !event->injected;
-    return 0;
+    return CUT_TAKEN;
 }
 
-int cut_dropped(struct cut_file *file, const struct kev_event *event)
+enum cut_result cut_dropped(struct cut_file *file, const struct kev_event *event)
 {
     struct cut_buffer *buffer = buffer_get(file, event->cpu);
+    bool headed;
+    uint64_t stamp;
 
     if (buffer == NULL) {
-        return -1;
+        return CUT_NO_MEMORY;
     }
-    if (!buffer->headed) {
+    if (HEAD_SLOTS + 1 > file->limit || !stamp_take(buffer, event->time, &stamp)) {
+        return CUT_LEFT_OUT;
+    }
+    headed = buffer->slots > 0 && buffer->headed && (uint32_t)(stamp >> 32) == buffer->high;
+    if (!headed) {
         buffer_write(file, buffer);
     }
-    buffer = room_make(file, event->cpu, 1, event->time);
-    if (buffer != NULL) {
-        slot_add(buffer, event_header(event), event->time, kev_word(event, 0), kev_word(event, 1));
-    }
-    return buffer == NULL ? -1 : 0;
+    room_make(file, buffer, event->cpu, 1, stamp);
+    event_add(file, buffer, event, 1, stamp);
+    gap_account(buffer, kev_word(event, 0), kev_word(event, 1));
+    return CUT_TAKEN;
 }
 
-int cut_gap(struct cut_file *file, unsigned cpu, uint32_t buffers)
-{
-    struct cut_buffer *buffer = buffer_get(file, cpu);
-
-    if (buffer == NULL) {
-        return -1;
-    }
-    buffer_write(file, buffer);
-    buffer->sequence += buffers;
-    return 0;
-}
+/* ---- the end ---- */
 
 void cut_flush(struct cut_file *file)
 {
@@ -274,19 +298,22 @@ void cut_flush(struct cut_file *file)
     }
 }
 
-void cut_tail(struct cut_file *file, const struct kev_event *event)
+void cut_tail(struct cut_file *file, unsigned cpu, uint32_t reason_class, uint64_t events)
 {
-    const struct cut_buffer *buffer = file->cpu[event->cpu];
-    struct trace_slot slot = {event_header(event), (uint32_t)(buffer == NULL ? 0 : buffer->time),
-                              kev_word(event, 0), kev_word(event, 1)};
-
-    if (file->swapped) {
-        slot.header = __builtin_bswap32(slot.header);
-        slot.time = __builtin_bswap32(slot.time);
-        slot.d1 = __builtin_bswap32(slot.d1);
-        slot.d2 = __builtin_bswap32(slot.d2);
+    if (file->cpu[cpu] != NULL) {
+        buffer_write(file, file->cpu[cpu]);
+        gap_account(file->cpu[cpu], reason_class, events);
     }
-    put(file, &slot, sizeof(slot));
+    capture_losses_slots(&file->check, cpu, reason_class, events, cut_put_slots, file);
+    capture_losses_close(&file->check, cpu, cut_put_slots, file);
+}
+
+void cut_end(struct cut_file *file, unsigned cpus)
+{
+    cut_flush(file);
+    for (unsigned cpu = 0; cpu < cpus; cpu++) {
+        capture_losses_end(&file->check, cpu, NULL, cut_put_slots, file);
+    }
 }
 
 void cut_free(struct cut_file *file)

@@ -33,6 +33,7 @@ void kev_lane_rewind(struct kev_lane *lane)
     lane->nslots = lane->at = 0;
     lane->ready = lane->skipped = false;
     lane->last_time = 0;
+    lane->event_known = false;
     memset(lane->msb, 0xff, sizeof(lane->msb));
     memset(lane->low, 0, sizeof(lane->low));
     lane->event_known = false;

@@ -101,11 +101,15 @@ static void control_event(struct stat *stat, const struct kev_event *event)
     }
 }
 
-/* Of a recovered capture: names are of use, the stamp is not. */
+/* Of a recovered capture and of a cut: names are of use, the stamp is not. A cut says who runs when
+ * it begins: that holds once the CPU is covered, if no event of the CPU comes first. */
 static void injected_event(struct stat *stat, const struct kev_event *event)
 {
     stat->injected++;
-    if (event->class == TRACE_CLASS_PR_TH) {
+    if (event->class == TRACE_CLASS_PR_TH && event->number == STATE_RUNNING) {
+        stat->cpus[event->cpu].told =
+            thread_get(stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
+    } else if (event->class == TRACE_CLASS_PR_TH) {
         thread_named(stat, event);
     }
 }
@@ -127,6 +131,7 @@ void stat_event(struct stat *stat, const struct kev_event *event)
         return;
     }
     stat->events++;
+    stat->cpus[event->cpu].told = NULL;
     stat->cpus[event->cpu].events++;
     stat->cpus[event->cpu].events_covered += stat->cpus[event->cpu].covered;
     switch (event->class) {

@@ -128,6 +128,10 @@ static void turn_make(struct stat *stat, const struct turn *turn)
         epoch_begin(stat, now);
     }
     stat->cpus_uncovered += turn->covered ? -1 : 1;
+    if (turn->covered) {
+        cpu_told(stat, turn->cpu, now);
+    }
+    cpu->told = NULL;
 }
 
 /* What begins at this time has begun, what ends then has not: the event belongs to both. */

@@ -141,6 +141,7 @@ struct call {
 struct cpu {
     bool covered;
     struct thread *current;
+    struct thread *told; /* current when it is covered next, as an injected THRUNNING says */
     /* A message was handed over here: the next thread of the process `handed_to` that is READY on
      * this CPU has it. 0: none. `handed`: from whom, NULL: that is not known. */
     struct thread *handed;
@@ -241,6 +242,8 @@ bool thread_named(struct stat *stat, const struct kev_event *event);
 void threads_finish(struct stat *stat);
 /* What is current on a CPU has run until now. */
 void cpu_account(struct stat *stat, unsigned cpu, uint64_t now);
+/* What the capture was told to be current there is, if nothing was: the CPU is covered from now. */
+void cpu_told(struct stat *stat, unsigned cpu, uint64_t now);
 /* What is current there is no longer known. */
 void cpu_forget(struct stat *stat, unsigned cpu, uint64_t now);
 const char *process_name(struct stat *stat, int32_t pid);

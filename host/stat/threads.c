@@ -197,6 +197,24 @@ static void cpu_known(struct stat *stat, struct cpu *cpu, uint64_t now)
     cpu->known[cpu->nknown++] = stat_common(stat, now);
 }
 
+void cpu_told(struct stat *stat, unsigned on, uint64_t now)
+{
+    struct cpu *cpu = &stat->cpus[on];
+    struct thread *thread = cpu->told;
+
+    if (thread == NULL || thread->cpu >= 0 || cpu->current != NULL) {
+        return;
+    }
+    state_account(stat, thread, now);
+    thread->cpu = (int)on;
+    thread->state = STATE_RUNNING;
+    thread->held = -1;
+    thread->epoch = thread->last_epoch = stat->epoch;
+    thread->last_cpu = (int)on;
+    cpu->current = thread;
+    cpu_known(stat, cpu, now);
+}
+
 static void thread_runs(struct stat *stat, struct thread *thread, unsigned on, uint64_t now)
 {
     struct cpu *cpu = &stat->cpus[on];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy]: writes a fabricated capture, the
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy...]: writes a fabricated capture, the
  * same bytes for the same arguments; old: of format 1.01.
  */
 #include <stdio.h>
@@ -9,21 +9,31 @@
 
 #include "test/host/mkcapture.h"
 
+static bool given(int argc, char **argv, const char *kind)
+{
+    bool is = false;
+
+    for (int i = 5; i < argc; i++) {
+        is |= strcmp(argv[i], kind) == 0;
+    }
+    return is;
+}
+
 int main(int argc, char **argv)
 {
     struct mk_options options = {.start = 0xfffff000u};
     struct mk *mk;
 
-    if (argc < 5 || argc > 6) {
-        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy]\n", stderr);
+    if (argc < 5) {
+        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy...]\n", stderr);
         return 2;
     }
     options.ncpu = (unsigned)atoi(argv[2]);
     options.seed = strtoull(argv[4], NULL, 0);
-    options.swapped = argc == 6 && strcmp(argv[5], "swapped") == 0;
-    options.lossy = argc == 6 && strcmp(argv[5], "lossy") == 0;
-    options.foreign = argc == 6 && strcmp(argv[5], "foreign") == 0;
-    options.checked = !options.foreign && (argc != 6 || strcmp(argv[5], "old") != 0);
+    options.swapped = given(argc, argv, "swapped");
+    options.lossy = given(argc, argv, "lossy");
+    options.foreign = given(argc, argv, "foreign");
+    options.checked = !options.foreign && !given(argc, argv, "old");
     if (options.ncpu == 0 || options.ncpu > MK_CPUS) {
         return 2;
     }

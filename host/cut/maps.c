@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The last MAPNAME of each process, which says where its program's text is: `kymo print --symbols`
+ * needs it for addresses in the window. Memory is bounded: MAPS_MOST processes; of more the texts
+ * are not known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cut/cut.h"
+
+#define MAPS_MOST 65536
+#define WORDS_MOST 64 /* of a MAPNAME: 6 and a text */
+#define BUCKETS (2 * MAPS_MOST)
+
+/* trace/events.def */
+enum {
+    PROCCREATE = 64,
+    PROCDESTROY = 128,
+    PROCDESTROY_NAME = 256,
+    MAPNAME = 8, /* class SYSTEM */
+};
+
+struct map {
+    int32_t pid;
+    bool told;              /* cut_maps_learn() has seen it begin, end or be mapped */
+    bool ended;             /* the process has */
+    struct kev_event event; /* words NULL: not known */
+};
+
+struct cut_maps {
+    struct map *maps;
+    uint32_t count, room;
+    uint32_t buckets[BUCKETS]; /* index + 1, 0: empty */
+};
+
+struct cut_maps *cut_maps_new(void)
+{
+    return calloc(1, sizeof(struct cut_maps));
+}
+
+static void map_forget(struct map *map)
+{
+    free((void *)(uintptr_t)map->event.words);
+    map->event.words = NULL;
+}
+
+void cut_maps_free(struct cut_maps *maps)
+{
+    for (uint32_t i = 0; maps != NULL && i < maps->count; i++) {
+        map_forget(&maps->maps[i]);
+    }
+    if (maps != NULL) {
+        free(maps->maps);
+    }
+    free(maps);
+}
+
+static struct map *map_get(struct cut_maps *maps, int32_t pid)
+{
+    uint32_t at = (uint32_t)(((uint32_t)pid * 0x9e3779b97f4a7c15ull) >> 40) & (BUCKETS - 1);
+    struct map *map;
+
+    for (; maps->buckets[at] != 0; at = (at + 1) & (BUCKETS - 1)) {
+        map = &maps->maps[maps->buckets[at] - 1];
+        if (map->pid == pid) {
+            return map;
+        }
+    }
+    if (maps->count == MAPS_MOST) {
+        return NULL;
+    }
+    if (maps->count == maps->room) {
+        uint32_t room = maps->room == 0 ? 64 : 2 * maps->room;
+
+        map = realloc(maps->maps, room * sizeof(*map));
+        if (map == NULL) {
+            return NULL;
+        }
+        maps->maps = map;
+        maps->room = room;
+    }
+    maps->maps[maps->count] = (struct map){.pid = pid};
+    maps->buckets[at] = ++maps->count;
+    return &maps->maps[maps->count - 1];
+}
+
+static void map_take(struct map *map, const struct kev_event *event)
+{
+    uint32_t *words = NULL;
+
+    map_forget(map);
+    if (event->nwords > 0 && event->nwords <= WORDS_MOST) {
+        words = malloc(event->nwords * sizeof(*words));
+    }
+    if (words != NULL) {
+        memcpy(words, event->words, event->nwords * sizeof(*words));
+        map->event = *event;
+        map->event.words = words;
+    }
+}
+
+enum change { NOTHING, MAPPED, BORN, GONE };
+
+static enum change change_of(const struct kev_event *event, int32_t *pid)
+{
+    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
+
+    if (event->class == TRACE_CLASS_SYSTEM && number == MAPNAME) {
+        *pid = (int32_t)kev_word(event, 0);
+        return MAPPED;
+    }
+    *pid = (int32_t)kev_word(event, 1);
+    if (event->class != TRACE_CLASS_PR_TH) {
+        return NOTHING;
+    }
+    return number == PROCCREATE                                  ? BORN
+           : number == PROCDESTROY || number == PROCDESTROY_NAME ? GONE
+                                                                 : NOTHING;
+}
+
+void cut_maps_learn(struct cut_maps *maps, const struct kev_event *event)
+{
+    int32_t pid;
+    enum change change = change_of(event, &pid);
+    struct map *map = change == NOTHING ? NULL : map_get(maps, pid);
+
+    if (map != NULL && !map->told && change == MAPPED) {
+        map_take(map, event);
+    }
+    if (map != NULL) {
+        map->told = true;
+    }
+}
+
+void cut_maps_follow(struct cut_maps *maps, const struct kev_event *event)
+{
+    int32_t pid;
+    enum change change = change_of(event, &pid);
+    struct map *map = change == NOTHING ? NULL : map_get(maps, pid);
+
+    if (map == NULL) {
+        return;
+    }
+    map->ended = change == GONE;
+    if (change == BORN) {
+        map_forget(map);
+    } else if (change == MAPPED) {
+        map_take(map, event);
+    }
+}
+
+bool cut_maps_next(const struct cut_maps *maps, uint32_t *at, struct kev_event *event)
+{
+    while (*at < maps->count) {
+        const struct map *map = &maps->maps[(*at)++];
+
+        if (!map->ended && map->event.words != NULL) {
+            *event = map->event;
+            event->injected = true;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which events of the original the cut has, and what it says of losses.
+ *
+ * Losses are kept: DROPPED slots inside the window, and of each CPU those at the head of the first
+ * buffer behind it, which tell of losses that may have been in it. A gap of the sequence stays one,
+ * with the DROPPED that accounts for it. What nothing accounts for in the original (buffers that
+ * are missing, slots that --recover passes over) is a gap with a DROPPED that counts the least that
+ * was lost, and an attribute (CUT_DOUBT_1) says so. What the selection leaves out is no loss.
+ */
+#include "host/cut/cut.h"
+#include "kernel/abi/sys/trace.h"
+
+#define NAME_EVENT(number) \
+    ((number) == 192 || (number) == 320) /* PROCCREATE_NAME, PROCTHREAD_NAME */
+#define MAPNAME 8
+/* Lost, but in no DROPPED slot of the original; of no class. */
+#define UNTOLD (KYMO_DROP_UNWRITTEN << 8)
+
+bool cut_has_cpu(const struct cut *cut, unsigned cpu)
+{
+    return cut->select.cpus == 0 || (cut->select.cpus >> cpu & 1) != 0;
+}
+
+static bool is_control(const struct kev_event *event, unsigned number)
+{
+    return event->class == TRACE_CLASS_CONTROL && event->number == number && !event->combined &&
+           !event->injected;
+}
+
+bool cut_is_buffer(const struct kev_event *event)
+{
+    return is_control(event, TRACE_CONTROL_BUFFER);
+}
+
+/* A buffer of the original begins. Returns how many are missing before it. */
+static uint32_t buffer_follow(struct cut_cpu *cpu, const struct kev_event *event)
+{
+    uint32_t sequence = kev_word(event, 0);
+    bool next = !cpu->buffers || sequence > cpu->sequence;
+    uint32_t gap = cpu->buffers && next ? sequence - cpu->sequence - 1 : 0;
+
+    cpu->buffers = true;
+    cpu->sequence = next ? sequence : cpu->sequence;
+    cpu->end = event->offset + (uint64_t)kev_word(event, 1) * TRACE_SLOT_BYTES;
+    cpu->head = true;
+    return gap;
+}
+
+/* CPUs that are being recorded: one of their buffers has begun, or their first one is the one that
+ * the recording began with. */
+static uint64_t cpus_covered(const struct cut *cut, const struct kev_info *info)
+{
+    uint64_t covered = 0;
+
+    for (unsigned cpu = 0; cpu < info->ncpu; cpu++) {
+        covered |= (uint64_t)(cut->cpu[cpu].buffers || info->cpu[cpu].first_sequence == 1) << cpu;
+    }
+    return covered;
+}
+
+/* The window begins at --from if the recording goes on since before then, else with the first event
+ * that is in it; if there is none, at its end. `event`: the first one that is not before it. */
+static uint64_t window_begin(const struct cut *cut, const struct kev_event *event)
+{
+    const struct kymo_select *select = &cut->select;
+
+    if (event == NULL || (select->from.given && cut->before)) {
+        return select->first;
+    }
+    return kymo_select_time(select, event->time) ? event->time : select->end;
+}
+
+/* NULL: no event is inside the window or behind it. 0, or -1: no memory, said. */
+static int begin(struct cut *cut, const struct kev *kev, const struct kev_event *event)
+{
+    struct cut_prelude prelude = {.select = &cut->select,
+                                  .kev = kev,
+                                  .owners = cut->owners,
+                                  .maps = cut->maps,
+                                  .time = window_begin(cut, event),
+                                  .covered = cpus_covered(cut, kev_info(kev))};
+
+    cut->begun = true;
+    cut->unnamed = cut_prelude_write(&cut->file, &prelude);
+    return cut->unnamed < 0 ? -1 : 0;
+}
+
+/* 0, or -1: no memory, said. */
+static int written(struct cut_cpu *cpu, enum cut_result result)
+{
+    cpu->left_out += result == CUT_LEFT_OUT;
+    return result == CUT_NO_MEMORY ? -1 : 0;
+}
+
+/* Where a reader looks for an account of missing buffers: at the head of a buffer or outside of
+ * buffers. Elsewhere it is a slot as any other. One whose time can't be is put outside, where slots
+ * have no time of their own. */
+static int dropped_inside(struct cut *cut, const struct kev_event *event)
+{
+    struct cut_cpu *cpu = &cut->cpu[event->cpu];
+    enum cut_result result = CUT_LEFT_OUT;
+
+    if (event->offset < cpu->end) {
+        result = cpu->head ? cut_dropped(&cut->file, event) : cut_event(&cut->file, event);
+    }
+    if (result == CUT_LEFT_OUT) {
+        cut_tail(&cut->file, event->cpu, kev_word(event, 0), kev_word(event, 1));
+    }
+    return result == CUT_NO_MEMORY ? -1 : 0;
+}
+
+static int control_inside(struct cut *cut, const struct kev_event *event)
+{
+    if (is_control(event, TRACE_CONTROL_DROPPED)) {
+        return dropped_inside(cut, event);
+    }
+    return cut_is_buffer(event) ? cut_begin(&cut->file, event->cpu, event->time) : 0;
+}
+
+/* So many buffers are missing before an event, or some of its CPU's slots. */
+static int gap_inside(struct cut *cut, const struct kev_event *event, uint32_t gap)
+{
+    if (gap == 0 && !event->gap) {
+        return 0;
+    }
+    return cut_gap(&cut->file, event->cpu, gap > 0 ? gap : 1);
+}
+
+/* Names are kept even if they are not selected, as no events of the selection's. */
+static bool is_name(const struct kev_event *event)
+{
+    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
+
+    return (event->class == TRACE_CLASS_PR_TH && NAME_EVENT(number)) ||
+           (event->class == TRACE_CLASS_SYSTEM && number == MAPNAME);
+}
+
+static int event_inside(struct cut *cut, struct kev_event *event, const struct owner *owner,
+                        uint32_t gap)
+{
+    bool in = cut_has_cpu(cut, event->cpu);
+
+    if (in && gap_inside(cut, event, gap) != 0) {
+        return -1;
+    }
+    if (event->class == TRACE_CLASS_CONTROL) {
+        return in ? control_inside(cut, event) : 0;
+    }
+    if (!in || !kymo_select_event(&cut->select, event, owner, cut->owners)) {
+        if (!is_name(event)) {
+            return 0;
+        }
+        event->injected = true;
+    }
+    return written(&cut->cpu[event->cpu], cut_event(&cut->file, event));
+}
+
+/* Behind the window. */
+static int event_behind(struct cut *cut, const struct kev_event *event, uint32_t gap)
+{
+    struct cut_cpu *cpu = &cut->cpu[event->cpu];
+
+    if (!cut->ended) {
+        cut->ended = true;
+        cut_flush(&cut->file);
+    }
+    if (!cut_has_cpu(cut, event->cpu) || cpu->settled) {
+        return 0;
+    }
+    cpu->behind |= cut_is_buffer(event);
+    if (gap > 0 && cut_gap(&cut->file, event->cpu, gap) != 0) { /* they may have been inside */
+        return -1;
+    }
+    if (is_control(event, TRACE_CONTROL_DROPPED)) {
+        cut_tail(&cut->file, event->cpu, kev_word(event, 0), kev_word(event, 1));
+    }
+    cpu->settled = cpu->behind && cut_unaccounted(&cut->file, event->cpu) == 0 &&
+                   event->class != TRACE_CLASS_CONTROL;
+    return 0;
+}
+
+bool cut_settled(const struct cut *cut, const struct kev *kev)
+{
+    for (unsigned cpu = 0; cpu < kev_info(kev)->ncpu; cpu++) {
+        if (cut_has_cpu(cut, cpu) && !cut->cpu[cpu].settled) {
+            return false;
+        }
+    }
+    return cut->ended;
+}
+
+int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event)
+{
+    bool before = event->time < cut->select.first;
+    struct owner owner;
+    uint32_t gap = 0;
+
+    if (!before && !cut->begun && begin(cut, kev, event) != 0) {
+        return -1;
+    }
+    owner = owners_follow(cut->owners, event);
+    cut_maps_follow(cut->maps, event);
+    cut->before |= before;
+    if (cut_is_buffer(event)) {
+        gap = buffer_follow(&cut->cpu[event->cpu], event);
+    } else if (event->class != TRACE_CLASS_CONTROL) {
+        cut->cpu[event->cpu].head = false;
+    }
+    if (before) {
+        return 0;
+    }
+    if (kymo_select_time(&cut->select, event->time)) {
+        return event_inside(cut, event, &owner, gap);
+    }
+    return event_behind(cut, event, gap);
+}
+
+/* What no DROPPED slot of the original counts. */
+static void untold_write(struct cut *cut, const struct kev *kev)
+{
+    for (unsigned cpu = 0; cpu < kev_info(kev)->ncpu; cpu++) {
+        uint64_t least = cut_unaccounted(&cut->file, cpu) + cut->cpu[cpu].left_out;
+
+        if (least > 0) {
+            cut_tail(&cut->file, cpu, UNTOLD, least);
+        }
+    }
+}
+
+int cut_finish(struct cut *cut, const struct kev *kev)
+{
+    int result = cut->begun ? 0 : begin(cut, kev, NULL);
+
+    cut_flush(&cut->file);
+    untold_write(cut, kev);
+    cut_end(&cut->file, kev_info(kev)->ncpu);
+    return result;
+}
