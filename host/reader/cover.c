@@ -222,12 +222,13 @@ static void walk_end(struct walk *walk)
     }
 }
 
-/* A capture of retained memory ends where the machine died, whatever its CPUs did until then. */
+/* A capture of retained memory ends where the machine died, whatever its CPUs did until then. The end
+ * mark of a cut says nothing of the recording's end. */
 bool kev_is_whole(const struct kev *kev)
 {
     return kev->info.ended && kev->cut.text[0] == '\0' && kev->late.text[0] == '\0' &&
            kev->info.nmissing == 0 && kev->damage.first[0] == '\0' && !kev->head_damaged &&
-           kev_attr(kev, "RETAINED") == NULL;
+           kev_attr(kev, "RETAINED") == NULL && kev_attr(kev, "CUT_OF") == NULL;
 }
 
 /* First and last event of the whole capture that a kernel made. */

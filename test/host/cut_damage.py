@@ -106,6 +106,7 @@ def main(kymo, mkcapture, folder, rounds="60"):
     seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
     rng = random.Random(seed)
     print(f"SEED={seed}")
+    os.makedirs(folder, exist_ok=True)
     path, bad, out = (os.path.join(folder, name) for name in ("sound.kev", "bad.kev", "bad-cut.kev"))
     written = 0
     for i in range(int(rounds)):

@@ -322,7 +322,7 @@ def check_equal_stamps(kymo, path, out):
     for at, end, _, _ in whole.buffers():
         for slot in range(at + 48, end, 16):
             before, this = whole.slot(slot - 16), whole.slot(slot)
-            if before[0] >> 30 == 0 and this[0] >> 30 == 0 and (before[0] >> 10 & 31) != 1:
+            if all(s[0] >> 30 == 0 and (s[0] >> 10 & 31) != 1 for s in (before, this)):
                 whole.data[slot + 4:slot + 8] = whole.data[slot - 12:slot - 8]
                 changed += 1
                 break
