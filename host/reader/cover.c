@@ -222,8 +222,8 @@ static void walk_end(struct walk *walk)
     }
 }
 
-/* A capture of retained memory ends where the machine died, whatever its CPUs did until then. The end
- * mark of a cut says nothing of the recording's end. */
+/* A capture of retained memory ends where the machine died, whatever its CPUs did until then. The
+ * end mark of a cut says nothing of the recording's end. */
 bool kev_is_whole(const struct kev *kev)
 {
     return kev->info.ended && kev->cut.text[0] == '\0' && kev->late.text[0] == '\0' &&

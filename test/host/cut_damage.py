@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """kymo cut of damaged captures: cut_damage.py KYMO MKCAPTURE FOLDER [ROUNDS]
 
-Random captures, damaged at random: changed bits, words and bytes, cut off, parts missing, doubled or
-moved, attributes and the system page too. With and without --recover: cut neither crashes nor hangs
+Random captures, damaged at random: changed bits, words and bytes, cut off, parts missing, doubled
+or moved, attributes and the system page too. With and without --recover: cut neither crashes nor hangs
 (KYMO is the one with the sanitizers); what it writes is a capture in which print and stat find
 nothing wrong. Prints the seed; SEED=n repeats."""
 import os
@@ -107,7 +107,8 @@ def main(kymo, mkcapture, folder, rounds="60"):
     rng = random.Random(seed)
     print(f"SEED={seed}")
     os.makedirs(folder, exist_ok=True)
-    path, bad, out = (os.path.join(folder, name) for name in ("sound.kev", "bad.kev", "bad-cut.kev"))
+    path, bad, out = (os.path.join(folder, name)
+                      for name in ("sound.kev", "bad.kev", "bad-cut.kev"))
     written = 0
     for i in range(int(rounds)):
         if i % 10 == 0:
