@@ -3,8 +3,8 @@
 """kymo cut of damaged captures: cut_damage.py KYMO MKCAPTURE FOLDER [ROUNDS]
 
 Random captures, damaged at random: changed bits, words and bytes, cut off, parts missing, doubled
-or moved, attributes and the system page too. With and without --recover: cut neither crashes nor hangs
-(KYMO is the one with the sanitizers); what it writes is a capture in which print and stat find
+or moved, attributes and the system page too. With and without --recover: cut neither crashes nor
+hangs (KYMO is the one with the sanitizers); what it writes is a capture in which print and stat find
 nothing wrong. Prints the seed; SEED=n repeats."""
 import os
 import random
