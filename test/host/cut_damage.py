@@ -4,8 +4,8 @@
 
 Random captures, damaged at random: changed bits, words and bytes, cut off, parts missing, doubled
 or moved, attributes and the system page too. With and without --recover: cut neither crashes nor
-hangs (KYMO is the one with the sanitizers); what it writes is a capture in which print and stat find
-nothing wrong. Prints the seed; SEED=n repeats."""
+hangs (KYMO is the one with the sanitizers); print and stat find nothing wrong with what it writes.
+Prints the seed; SEED=n repeats."""
 import os
 import random
 import subprocess
