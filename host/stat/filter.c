@@ -98,6 +98,9 @@ const char *filter_doubt(const struct stat *stat)
         return "a gate stopped events: times of CPUs, threads, messages and interrupts are not "
                "known";
     }
+    if (filter->no_threads) {
+        return "THREAD was not recorded: who ran, and who sent a message, is not known";
+    }
     if (filter->applications) {
         return "applications set the filters: the figures hold if all of THREAD, COMM and INT was "
                "on";

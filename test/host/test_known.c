@@ -557,10 +557,22 @@ static void check_whole(const struct made *made)
     }
 }
 
+/* What the recording left out without which figures are missing is said. */
+static void check_reason(const struct made *made)
+{
+    const char *filters = made->cut->filters ? made->cut->filters : "";
+    const char *reason = filter_doubt(made->stat) ? filter_doubt(made->stat) : "";
+
+    assert_int_equal(strstr(reason, "THREAD was not recorded") != NULL,
+                     strstr(filters, "THREAD") != NULL);
+    assert_int_equal(strstr(reason, "gate") != NULL, strstr(filters, "gate") != NULL);
+}
+
 static void check_all(const struct made *made)
 {
     uint64_t common = 0;
 
+    check_reason(made);
     check_coverage(made);
     check_whole(made);
     for (unsigned w = 0; w < made->nwindows; w++) {
