@@ -373,8 +373,8 @@ static void test_foreign(void **state)
 /* Events of one CPU with one time are counted, each time the capture is read. */
 static void test_foreign_equal_stamps(void **state)
 {
-    /* Equal: the fourth and the fifth to the first of CPU 0, and the last one; not BUFFER and TIME,
-     * the slots of one combine event, another CPU's, another high word's. */
+    /* Equal: of CPU 0 the fifth slot; of CPU 1 the second combine event, and the last one. Not
+     * BUFFER and TIME, the slots of one combine event, another CPU's, another high word's. */
     static const struct trace_slot slots[] = {
         {0x00001001, 0x100, 5, 1},
         {0x00000402, 0x100, 33, 714},
@@ -389,7 +389,7 @@ static void test_foreign_equal_stamps(void **state)
         {0, 0x100, 0, 0},
         {0x410010c0, 0x200, 1, 77},
         {0xc10010c0, 0x200, 65, 0},
-        {0x00001002, 0x200, 5, 1},
+        {0x01001002, 0x200, 5, 1},
     };
     struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .foreign = true});
     struct kev *kev;
