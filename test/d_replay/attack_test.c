@@ -500,10 +500,12 @@ static void test_generated(void **state)
     random_start();
     for (unsigned i = 0; i < n; i++) {
         put_file(script, "script.txt", bodies[random_below(2)], 0600);
-        logged_change = change_at_random;
-        assert_true(logged_record("-q", "-w", "-s", script, NULL) != 2);
+        bool honest = i % 8 == 0; /* so that the test knows that something is printed at all */
+
+        logged_change = honest ? NULL : change_at_random;
+        assert_true(logged_record("-q", "-s", script, honest ? NULL : "-w", NULL) != 2);
         logged_save(capture);
-        if (random_below(4) == 0) {
+        if (!honest && random_below(4) == 0) {
             damage();
         }
         struct guard_result r = replay(random_below(3) ? NULL : "--json", NULL);
@@ -511,7 +513,7 @@ static void test_generated(void **state)
         assert_in_range(r.status, 0, 3);
         printed += out[0] != '\0';
     }
-    assert_true(printed > n / 50);
+    assert_true(printed >= (n + 7) / 8);
     logged_change = NULL;
 }
 
