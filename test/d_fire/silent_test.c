@@ -40,6 +40,24 @@ static void test_one_that_asks_lives(void **state)
     assert_int_equal(target.nrecords, 1);
 }
 
+/* A host that reads a full buffer over a slow line has no time for another question meanwhile. */
+static void test_one_that_only_reads_lives(void **state)
+{
+    struct d_snap snap;
+
+    (void)state;
+    begin();
+    for (unsigned i = 0; i < 5; i++) {
+        pass(9ull * SECOND);
+        int error =
+            i % 2 ? d_aggregation_snap(target.consumer, 0, target.buffer, sizeof(target.buffer),
+                                       &snap)
+                  : d_buffer_snap(target.consumer, 0, target.buffer, sizeof(target.buffer), &snap);
+        assert_int_equal(error, 0);
+    }
+    assert_int_equal(status().state, D_STATE_ACTIVE);
+}
+
 static void test_ten_seconds_are_not_too_long(void **state)
 {
     (void)state;
@@ -132,9 +150,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
     const struct CMUnitTest tests[] = {
-        T(test_one_that_asks_lives),   T(test_ten_seconds_are_not_too_long),
-        T(test_nothing_is_left_of_it), T(test_stop_comes_too_late),
-        T(test_others_live),           T(test_one_that_never_began),
+        T(test_one_that_asks_lives),          T(test_one_that_only_reads_lives),
+        T(test_ten_seconds_are_not_too_long), T(test_nothing_is_left_of_it),
+        T(test_stop_comes_too_late),          T(test_others_live),
+        T(test_one_that_never_began),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,12 @@ static void set_state(struct d_consumer *c, enum d_state state)
     __atomic_store_n(&c->state, state, __ATOMIC_RELEASE);
 }
 
+/* Its process has asked for something: DEADMAN counts from now. */
+static __attribute__((noinline)) void note_alive(struct d_consumer *c)
+{
+    c->alive = d_port_timestamp();
+}
+
 static void nothing(void *arg)
 {
     (void)arg;
@@ -79,7 +85,7 @@ int d_consumer_create(const void *image, size_t size, unsigned flags, struct d_c
         d_port_free(c, sizeof(*c));
         return error;
     }
-    c->alive = d_port_timestamp();
+    note_alive(c);
     c->next = d_consumers;
     d_consumers = c;
     *created = c;
@@ -188,7 +194,7 @@ int d_consumer_go(struct d_consumer *c, unsigned *begin_cpu)
     if (error) {
         return error;
     }
-    c->alive = d_port_timestamp();
+    note_alive(c);
     set_state(c, D_STATE_WARMUP);
     *begin_cpu = fire_on(c, D_PROBE_BEGIN);
     __atomic_compare_exchange_n(&c->state, &warm, D_STATE_ACTIVE, false, __ATOMIC_ACQ_REL,
@@ -252,7 +258,7 @@ void d_consumer_status(struct d_consumer *c, struct d_status *s)
     s->speculations_unavailable = counter(&c->speculations.none);
     s->errors = counter(&c->errors);
     s->double_errors = counter(&c->double_errors);
-    c->alive = d_port_timestamp();
+    note_alive(c);
     for (uint32_t i = 0; c->cpus && i < c->ncpus; i++) {
         s->filled += c->cpus[i].principal.full;
         s->filled_drops += counter(&c->cpus[i].principal.filled_drops);
@@ -295,11 +301,12 @@ static void take_principal(void *arg)
     }
 }
 
-static __attribute__((noinline)) int check_taking(const struct d_consumer *c, unsigned cpu)
+static __attribute__((noinline)) int check_taking(struct d_consumer *c, unsigned cpu)
 {
     if (state_of(c) == D_STATE_KILLED) {
         return -ESHUTDOWN_;
     }
+    note_alive(c);
     return cpu < c->ncpus ? 0 : -D_EINVAL;
 }
 
