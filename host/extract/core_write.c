@@ -16,17 +16,19 @@
 #include "lib/panic/text.h"
 
 static struct capture_check check;
+static uint64_t written; /* bytes; a pipe can't say where it is */
+
+static int put_slots(void *file, const void *slots, size_t bytes)
+{
+    written += bytes;
+    return fwrite(slots, 1, bytes, file) == bytes ? 0 : -1;
+}
 
 /* A part of the head. */
 static void put(FILE *file, const void *data, size_t bytes)
 {
     capture_check_head(&check, data, bytes);
-    fwrite(data, 1, bytes, file);
-}
-
-static int put_slots(void *file, const void *slots, size_t bytes)
-{
-    return fwrite(slots, 1, bytes, file) == bytes ? 0 : -1;
+    put_slots(file, data, bytes);
 }
 
 static void attribute(FILE *file, const char *key, const char *format, ...)
@@ -98,6 +100,7 @@ static uint32_t head(FILE *out, const struct retain *retain, const uint8_t *byte
         page.release[sizeof(page.release) - 1] = '\0';
     page.size = size;
     capture_check_begin(&check);
+    written = 0;
     attributes(out, retain, &page, build_id, output);
     put(out, bytes, size);
     close_group(out, 0);
@@ -120,7 +123,7 @@ static void pieces(FILE *out, struct retain *retain, struct core_output *output)
 
     retain_rewind(retain);
     while (retain_next(retain, &piece)) {
-        fwrite(piece.slots, TRACE_SLOT_BYTES, piece.count, out);
+        put_slots(out, piece.slots, (size_t)piece.count * TRACE_SLOT_BYTES);
         capture_check_add(&check, piece.slots, piece.count);
         close_group(out, piece.cpu);
         output->slots += piece.count;
@@ -152,6 +155,6 @@ int core_write(struct core_window *window, struct core_output *output)
         return -1;
     }
     write_to(out, window, output);
-    output->bytes = strcmp(output->path, "-") == 0 ? 0 : (uint64_t)ftell(out);
+    output->bytes = written;
     return output_commit(&file) == 0 ? 0 : -1;
 }

@@ -7,6 +7,7 @@ import os
 import random
 import struct
 import subprocess
+import time
 import zlib
 
 import kev
@@ -186,11 +187,24 @@ def not_onto_itself(desk):
         raise AssertionError(f"a capture is replaced: {done.returncode}: {done.stderr[-300:]}")
     os.unlink(hard)
     os.unlink(soft)
+    into_a_pipe(desk)
     shorter(desk)
 
 
+def into_a_pipe(desk):
+    fifo = desk.image + ".fifo"
+    os.mkfifo(fifo)
+    reader = subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE)
+    done = subprocess.run([KYMO, "extract", "--core", desk.image, "-o", fifo],
+                          capture_output=True, text=True, timeout=patience.seconds(60))
+    size = len(reader.communicate(timeout=patience.seconds(60))[0])
+    os.unlink(fifo)
+    if done.returncode != 0 or not done.stdout.startswith(f"{fifo}: {size} bytes,"):
+        raise AssertionError(f"{size} bytes into a pipe: {done.returncode}: {done.stdout[:300]}")
+
+
 def shorter(desk):
-    """Once it is mapped. What is written waits for a reader of the FIFO."""
+    """Once it is mapped. What is written waits for a reader of the FIFO, if it comes to that."""
     fifo = desk.image + ".fifo"
     if os.path.exists(fifo):
         os.unlink(fifo)
@@ -202,9 +216,14 @@ def shorter(desk):
             if desk.image in maps.read():
                 break
     os.truncate(desk.image, 0)
-    with open(fifo, "rb") as f:
-        f.read()
-    said = job.communicate(timeout=60)[1]
+    # Without waiting for a writer: the job may have ended before it opens the FIFO.
+    with open(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK), "rb") as f:
+        until = time.monotonic() + patience.seconds(60)
+        while job.poll() is None and time.monotonic() < until:
+            f.read()
+            time.sleep(0.005)
+    job.kill()
+    said = job.communicate()[1]
     os.unlink(fifo)
     if job.returncode != 1 or "has become shorter" not in said:
         raise AssertionError(f"an image that becomes shorter: {job.returncode}: {said[-300:]}")

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True
 from guest import ROOT, connect, emulator, expect, image_elf, patience
 import kev
 import lived

@@ -11,6 +11,7 @@ import random
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
 from cuts import check_quiet
 from kev_file import Capture
 from selections import Failed

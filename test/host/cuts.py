@@ -16,6 +16,7 @@ import random
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
 from kev_file import Capture
 from selections import Failed, choose, run
 
