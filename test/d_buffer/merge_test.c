@@ -98,6 +98,52 @@ static void test_law(void **state)
     }
 }
 
+/* count, sum, min, max and avg of the values, as their definitions say. */
+static void check_numbers(const int64_t *values, unsigned n)
+{
+    uint64_t count = n, sum = 0, data[4];
+    int64_t least = INT64_MAX, most = INT64_MIN;
+
+    for (unsigned i = 0; i < n; i++) {
+        sum += (uint64_t)values[i];
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    const uint64_t wanted[][2] = {
+        [D_AGG_COUNT - D_AGG_COUNT] = {count},         [D_AGG_SUM - D_AGG_COUNT] = {sum},
+        [D_AGG_MIN - D_AGG_COUNT] = {(uint64_t)least}, [D_AGG_MAX - D_AGG_COUNT] = {(uint64_t)most},
+        [D_AGG_AVG - D_AGG_COUNT] = {count, sum},
+    };
+    for (size_t i = 0; i < 5; i++) {
+        struct d_aggregation agg = aggregation(&functions[i]);
+
+        d_agg_init(&agg, data);
+        for (unsigned k = 0; k < n; k++) {
+            d_agg_update(&agg, data, (uint64_t)values[k], 1);
+        }
+        assert_memory_equal(data, wanted[functions[i].kind - D_AGG_COUNT], agg.rec.size);
+    }
+}
+
+/* Of no value, of one, of several; of both signs, and of one sign only. */
+static void test_numbers(void **state)
+{
+    int64_t values[8];
+
+    (void)state;
+    for (unsigned round = 0; round < 3000; round++) {
+        unsigned n = round % 9;
+
+        for (unsigned i = 0; i < n; i++) {
+            values[i] = random_below(20) ? random_value() : INT64_MIN;
+            if (round % 3 && (values[i] < 0) != (round % 3 == 1)) {
+                values[i] = ~values[i];
+            }
+        }
+        check_numbers(values, n);
+    }
+}
+
 /* The bucket's label is the largest that is not above the value. */
 static void check_bucket(enum d_action_kind kind, uint64_t shape, int64_t value, unsigned bucket)
 {
@@ -126,6 +172,110 @@ static void test_buckets(void **state)
         uint64_t lq = functions[7].shape, llq = functions[9 + random_below(2)].shape;
         check_bucket(D_AGG_LQUANTIZE, lq, (int32_t)value, d_lquantize_bucket(lq, value));
         check_bucket(D_AGG_LLQUANTIZE, llq, value, d_llquantize_bucket(llq, value));
+    }
+}
+
+/* Each value that a bucket begins with, the one below it, the one above it: the bucket's number is
+ * the count of labels that are not above the value. */
+static void check_edges(enum d_action_kind kind, uint64_t shape, const __int128 *labels, unsigned n)
+{
+    assert_int_equal(graph_buckets(kind, shape), n + 1);
+    for (unsigned i = 0; i < n; i++) {
+        for (int by = -1; by <= 1; by++) {
+            __int128 value = labels[i] + by;
+            unsigned wanted = i + (by >= 0);
+
+            wanted += i + 1 < n && value >= labels[i + 1];
+            wanted -= i > 0 && value < labels[i - 1];
+            if (kind == D_AGG_LQUANTIZE && value >= INT32_MIN && value <= INT32_MAX) {
+                assert_int_equal(d_lquantize_bucket(shape, (int64_t)value), wanted);
+            } else if (kind == D_AGG_LLQUANTIZE && value <= INT64_MAX) {
+                assert_int_equal(d_llquantize_bucket(shape, (int64_t)value), wanted);
+            }
+        }
+    }
+}
+
+/* A label for each level, and one for what is above them. */
+static void lquantize_edges(void)
+{
+    static __int128 labels[1002];
+    uint32_t step = 1 + random_below(random_below(2) ? 3 : 60000);
+    unsigned levels = 1 + random_below(1000);
+    int32_t base =
+        (int32_t)(random_below(3) ? random_below(2000) - 1000 : random_below(UINT32_MAX));
+
+    for (unsigned i = 0; i <= levels; i++) {
+        labels[i] = (__int128)base + (__int128)i * step;
+    }
+    check_edges(D_AGG_LQUANTIZE, D_LQUANTIZE_ARG(step, levels, base), labels, levels + 1);
+}
+
+/* Each magnitude m, from factor^m to factor^(m+1), has nsteps buckets over its whole range from 0,
+ * or one for each value. The last label is that of what is above the highest. */
+static void llquantize_edges(void)
+{
+    static const struct {
+        unsigned factor, nsteps, most; /* most: magnitudes that fit 64 bits */
+    } rows[] = {{2, 2, 62},   {2, 4, 62},   {2, 8, 62},   {3, 9, 39},   {5, 5, 26},
+                {7, 7, 21},   {8, 4, 20},   {10, 10, 18}, {10, 20, 18}, {10, 100, 18},
+                {10, 50, 18}, {16, 16, 14}, {60, 120, 9}, {255, 255, 6}};
+    static __int128 labels[4000];
+    unsigned row = random_below(sizeof(rows) / sizeof(*rows)), n = 0;
+    uint64_t factor = rows[row].factor, nsteps = rows[row].nsteps;
+    unsigned low = random_below(rows[row].most), high = low;
+    __int128 here = 1;
+
+    high += random_below(rows[row].most + 1 - low);
+    for (unsigned m = 0; m <= high; m++, here *= factor) {
+        __int128 next = here * factor, width = next > nsteps ? next / nsteps : 1;
+
+        for (__int128 at = here; m >= low && at < next; at += width) {
+            assert_true(n < 3999);
+            labels[n++] = at;
+        }
+    }
+    labels[n++] = here;
+    check_edges(D_AGG_LLQUANTIZE, D_LLQUANTIZE_ARG(factor, low, high, nsteps), labels, n);
+}
+
+static void test_edges(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 300; round++) {
+        lquantize_edges();
+        llquantize_edges();
+    }
+}
+
+/* A distribution shows what isn't empty, and an empty row on either side where there is one. */
+static void test_range(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 3000; round++) {
+        const struct function *f = &functions[6 + random_below(4)];
+        int64_t counts[D_QUANTIZE_BUCKETS + 100] = {0};
+        unsigned n, first, last, least = UINT32_MAX, most = 0;
+
+        if (D_LQUANTIZE_LEVELS(f->shape) > 1000 && f->kind == D_AGG_LQUANTIZE) {
+            continue; /* as the others, with more buckets */
+        }
+        n = graph_buckets(f->kind, f->shape);
+        assert_true(n <= sizeof(counts) / sizeof(*counts));
+        for (unsigned i = random_below(4); i; i--) {
+            unsigned at = random_below(3) ? random_below(n) : random_below(2) ? 0 : n - 1;
+
+            counts[at] = random_below(2) ? 1 : -1;
+            least = at < least ? at : least;
+            most = at > most ? at : most;
+        }
+        graph_range(f->kind, f->shape, counts, &first, &last);
+        if (least == UINT32_MAX) {
+            assert_true(first < last && last < n); /* some rows, all of them empty */
+            continue;
+        }
+        assert_int_equal(first, least ? least - 1 : 0);
+        assert_int_equal(last, most + 1 < n ? most + 1 : n - 1);
     }
 }
 
@@ -259,12 +409,69 @@ static void test_rows(void **state)
     agg_free(&a);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* trunc() of n: what is left are the n highest values, or the -n lowest. */
+static void truncate_to(int64_t n, unsigned nrows)
+{
+    struct d_aggregation_info info = {.function = D_AGG_SUM, .nkeys = 1};
+    struct aggregation a = {.info = &info, .nrecs = 2, .normal = 1};
+    struct aggregation *list[1] = {&a};
+    struct agg_style style = {0};
+    uint64_t keep = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    int64_t values[64];
+    size_t left;
+
+    a.recs = malloc(2 * sizeof(*a.recs));
+    assert_non_null(a.recs);
+    a.recs[0] = (struct d_recdesc){.kind = D_ACT_DIFEXPR, .size = 4, .offset = 16};
+    a.recs[1] = (struct d_recdesc){.kind = D_AGG_SUM, .size = 8, .offset = 24};
+    for (uint32_t key = 0; key < nrows; key++) {
+        uint64_t entry[4] = {0};
+
+        values[key] = random_below(2) ? (int64_t)random_below(9) - 4 : random_value();
+        memcpy(&entry[2], &key, 4);
+        entry[3] = (uint64_t)values[key];
+        assert_true(agg_merge(&a, (const uint8_t *)entry, 0));
+    }
+    qsort(values, nrows, sizeof(*values), by_size);
+    agg_truncate(&a, n, &style);
+    keep = keep < nrows ? keep : nrows;
+    struct agg_row **rows = agg_join(list, 1, &style, &left);
+    assert_int_equal(left, keep);
+    assert_int_equal(a.nrows, keep);
+    for (size_t i = 0; i < left; i++) {
+        assert_int_equal((int64_t)rows[i]->value[0], values[n > 0 ? nrows - keep + i : i]);
+    }
+    free(rows);
+    agg_free(&a);
+}
+
+static void test_truncate(void **state)
+{
+    (void)state;
+    for (unsigned nrows = 0; nrows <= 20; nrows++) {
+        for (int n = -22; n <= 22; n++) {
+            truncate_to(n, nrows);
+        }
+        truncate_to(INT64_MAX, nrows);
+        truncate_to(INT64_MIN, nrows);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law),      cmocka_unit_test(test_buckets),
-        cmocka_unit_test(test_quantize), cmocka_unit_test(test_square),
-        cmocka_unit_test(test_carry),    cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_law),     cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_buckets), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_range),   cmocka_unit_test(test_quantize),
+        cmocka_unit_test(test_square),  cmocka_unit_test(test_carry),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_truncate),
     };
 
     random_start();

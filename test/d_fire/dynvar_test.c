@@ -6,6 +6,8 @@
 #include "test/d_fire/target.h"
 #include "trace/d/consumer.h"
 
+#include <stdio.h>
+
 static void begin(uint64_t dynvarsize)
 {
     image_option(&target.b, D_OPT_DYNVARSIZE, dynvarsize);
@@ -162,6 +164,102 @@ static void test_a_store_fetches_few(void **state)
     assert_int_equal(fetched, D_DYNVAR_BATCH);
 }
 
+enum { KEYS = 3, VARIABLES = 3 };
+
+/* By value, whose and under which key: an array of all threads, one of each thread, and a scalar of
+ * each thread, which has no key. */
+static const char *const stores[VARIABLES] = {
+    "var g global array value 8; ldgs arg0 r1; ldgs arg1 r2; pushtv r2; stgaa g r1; ret r1",
+    "var t thread array value 8; ldgs arg0 r1; ldgs arg1 r2; pushtv r2; sttaa t r1; ret r1",
+    "var s thread scalar value 8; ldgs arg0 r1; stts s r1; ret r1",
+};
+static const char *const loads[VARIABLES] = {
+    "var g global array value 8; ldgs arg1 r2; pushtv r2; ldgaa g r1; ret r1",
+    "var t thread array value 8; ldgs arg1 r2; pushtv r2; ldtaa t r1; ret r1",
+    "var s thread scalar value 8; ldts s r1; ret r1",
+};
+
+/* What one thread stores under a key every thread finds, or no other, as the scope says. */
+static void test_scopes(void **state)
+{
+    static const uint64_t threads[] = {1, 2, 1ull << 32 | 1, 2ull << 32 | 1};
+    enum { THREADS = sizeof(threads) / sizeof(*threads) };
+    uint64_t wanted[VARIABLES][THREADS][KEYS] = {0};
+    uint32_t seed = 5;
+
+    (void)state;
+    image_option(&target.b, D_OPT_DYNVARSIZE, 1 << 16);
+    for (unsigned i = 0; i < VARIABLES; i++) {
+        clause(target.probe[i], NULL);
+        action(D_ACT_DIFEXPR, stores[i]);
+    }
+    clause(target.probe[VARIABLES], NULL);
+    for (unsigned i = 0; i < VARIABLES; i++) {
+        action(D_ACT_DIFEXPR, loads[i]);
+    }
+    start();
+    for (unsigned n = 0; n < 3000; n++) {
+        seed = seed * 1103515245 + 12345;
+        unsigned variable = (seed >> 8) % VARIABLES, thread = (seed >> 12) % THREADS;
+        unsigned key = (seed >> 16) % KEYS;
+        uint64_t value = (seed >> 20) % 4 ? n + 1 : 0; /* 0: it is freed */
+
+        fake.thread = threads[thread];
+        d_fire(target.probe[variable], value, key, 0, 0, 0);
+        for (unsigned t = 0; t < THREADS; t++) {
+            for (unsigned k = 0; k < KEYS; k++) {
+                bool same = (variable == 0 || t == thread) && (variable == 2 || k == key);
+                wanted[variable][t][k] = same ? value : wanted[variable][t][k];
+            }
+        }
+        thread = (seed >> 24) % THREADS;
+        fake.thread = threads[thread];
+        take(0);
+        d_fire(target.probe[VARIABLES], 0, key, 0, 0, 0);
+        take(0);
+        assert_int_equal(target.nrecords, 1);
+        for (unsigned i = 0; i < VARIABLES; i++) {
+            assert_int_equal(datum(0, i), wanted[i][thread][key]);
+        }
+        d_machine_clean();
+    }
+    drops(0, 0, 0);
+}
+
+/* Of a variable's data every byte can be stored to, and no byte before or behind it: for each size,
+ * offset and width of a store. */
+static void test_stores_stay_within(void **state)
+{
+    static const char *const widths[] = {"stb", "sth", "stw", "stx"};
+
+    for (int size = 1; size <= 26; size++) {
+        assert_int_equal(target_close(state), 0);
+        assert_int_equal(target_open(state), 0);
+        for (unsigned i = 0; i < 4; i++) {
+            char text[256];
+
+            snprintf(text, sizeof(text),
+                     "var a global array ref %d; setx %d r1; allocs r1 r2; setx 3 r4; pushtv r4;"
+                     "stgaa a r2; ldgaa a r3; ldgs arg0 r5; add r3 r5 r3; %s r0 r3; ret r0",
+                     size, size, widths[i]);
+            clause(target.probe[i], NULL);
+            action(D_ACT_DIFEXPR, text);
+        }
+        start();
+        for (unsigned i = 0; i < 4; i++) {
+            int width = 1 << i;
+
+            for (int at = -4 * width; at <= size + 4 * width; at += width - at % width) {
+                uint64_t errors = status().errors;
+
+                take(0);
+                fire(i, (uint64_t)(int64_t)at);
+                assert_int_equal(status().errors - errors, at < 0 || at + width > size);
+            }
+        }
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
@@ -173,6 +271,8 @@ int main(void)
         T(test_all_come_back),
         T(test_all_cpus_share),
         T(test_a_store_fetches_few),
+        T(test_scopes),
+        T(test_stores_stay_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

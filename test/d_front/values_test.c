@@ -94,6 +94,123 @@ static void characters(void **state)
     EQUAL(4, value("sizeof('c')"));
 }
 
+/* ---- constant expressions -----------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    unsigned bits;
+    bool is_signed;
+} types[] = {{"int", 32, true},
+             {"unsigned int", 32, false},
+             {"long long", 64, true},
+             {"unsigned long long", 64, false}};
+static const char *const operators[] = {"+",  "-",  "*", "/", "%",  "&",  "|",  "^",  "<<",
+                                        ">>", "==", "<", ">", "<=", ">=", "!=", "&&", "||"};
+enum { TYPES = sizeof(types) / sizeof(*types), OPERATORS = sizeof(operators) / sizeof(*operators) };
+
+/* The number that a type makes of these bits. */
+static __int128 in_type(unsigned type, __int128 bits)
+{
+    uint64_t low = (uint64_t)bits;
+
+    if (types[type].bits == 32) {
+        return types[type].is_signed ? (__int128)(int32_t)low : (__int128)(uint32_t)low;
+    }
+    return types[type].is_signed ? (__int128)(int64_t)low : (__int128)low;
+}
+
+/* a op b with all the bits that it needs. False: it has no value. */
+static bool compute(const char *op, unsigned bits, __int128 a, __int128 b, __int128 *value)
+{
+    switch (op[0]) {
+    case '+':
+        *value = a + b;
+        return true;
+    case '-':
+        *value = a - b;
+        return true;
+    case '*':
+        *value = (__int128)((unsigned __int128)a * (unsigned __int128)b);
+        return true;
+    case '/':
+        *value = b ? a / b : 0;
+        return b != 0;
+    case '%':
+        *value = b ? a % b : 0;
+        return b != 0;
+    case '^':
+        *value = a ^ b;
+        return true;
+    case '&':
+        *value = op[1] ? a && b : a & b;
+        return true;
+    case '|':
+        *value = op[1] ? a || b : a | b;
+        return true;
+    case '=':
+        *value = a == b;
+        return true;
+    case '!':
+        *value = a != b;
+        return true;
+    }
+    if (op[0] == op[1]) { /* << and >>: by less than the bits of what is shifted */
+        if (b < 0 || b >= bits) {
+            return false;
+        }
+        *value = op[0] == '<' ? (__int128)((unsigned __int128)a << b) : a >> b;
+        return true;
+    }
+    *value = op[0] == '<' ? a < b || (op[1] && a == b) : a > b || (op[1] && a == b);
+    return true;
+}
+
+/* Each operator on each pair of values at which a type's range begins, ends or changes its sign, in
+ * each type: what C says, wrapped. */
+static void expressions(void **state)
+{
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     2,
+                                     31,
+                                     63,
+                                     0x7fffffff,
+                                     0x80000000,
+                                     0xffffffff,
+                                     INT64_MAX,
+                                     (uint64_t)1 << 63,
+                                     UINT64_MAX - 1,
+                                     UINT64_MAX};
+    enum { EDGES = sizeof(edges) / sizeof(*edges) };
+    unsigned checked = 0;
+
+    (void)state;
+    for (unsigned type = 0; type < TYPES; type++) {
+        for (unsigned i = 0; i < EDGES * EDGES * OPERATORS; i++) {
+            __int128 a = in_type(type, edges[i % EDGES]),
+                     b = in_type(type, edges[i / EDGES % EDGES]);
+            const char *op = operators[i / EDGES / EDGES];
+            bool compares = op[1] == '=' || (op[0] != op[1] && strchr("<>", op[0])) ||
+                            strchr("&|", op[1] ? op[0] : 'x');
+            __int128 wanted;
+
+            if (compute(op, types[type].bits, a, b, &wanted)) {
+                const char *name = types[type].name;
+                const char *text =
+                    d_sprintf(front.d, "((%s)%#llx %s (%s)%#llx) == (%s)%#llx", name,
+                              (unsigned long long)a, op, name, (unsigned long long)b,
+                              compares ? "int" : name, (unsigned long long)in_type(type, wanted));
+                if (value(text) != 1) {
+                    fail_msg("not true: %s", text);
+                }
+                checked++;
+            }
+        }
+    }
+    assert_true(checked > 8000);
+}
+
 static void strings(void **state)
 {
     static const struct {
@@ -230,6 +347,7 @@ int main(void)
         TEST(integers),
         cmocka_unit_test_setup_teardown(integers_arm, front_open_arm, front_close),
         TEST(characters),
+        TEST(expressions),
         TEST(strings),
         TEST(names),
         TEST(without_libraries),
