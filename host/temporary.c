@@ -3,13 +3,18 @@
 #define _GNU_SOURCE 1 /* memfd_create() */
 #include "host/temporary.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { HOLD_TRIES = 100 };
 
 const char *temporary_place(void)
 {
@@ -38,6 +43,94 @@ int temporary_directory(const char *what, char *path, size_t room)
 {
     return name(what, path, room) == 0 && mkdtemp(path) ? 0 : -1;
 }
+
+/* ---- directories that a killed process has left ---------------------------------------------- */
+
+/* Nothing that holds data: what is named in `files` is a link, a socket or an empty file. */
+static void remove_files(int folder, const char *const *files)
+{
+    struct stat st;
+
+    for (; *files; files++) {
+        if (fstatat(folder, *files, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            (!S_ISREG(st.st_mode) || st.st_size == 0)) {
+            unlinkat(folder, *files, 0);
+        }
+    }
+}
+
+/* A process that lives holds the lock of its directory. */
+static void remove_if_dead(int place, const char *name, const char *const *files)
+{
+    int folder = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (folder < 0) {
+        return;
+    }
+    if (fstat(folder, &st) == 0 && st.st_uid == geteuid() &&
+        flock(folder, LOCK_EX | LOCK_NB) == 0) {
+        remove_files(folder, files);
+        unlinkat(place, name, AT_REMOVEDIR);
+    }
+    close(folder);
+}
+
+static void remove_dead(const char *what, const char *const *files)
+{
+    DIR *place = opendir(temporary_place());
+    char prefix[NAME_MAX];
+    struct dirent *entry;
+    int length = snprintf(prefix, sizeof(prefix), "kymo-%s-", what);
+
+    while (place && (entry = readdir(place)) != NULL) {
+        if (strncmp(entry->d_name, prefix, (size_t)length) == 0 &&
+            strlen(entry->d_name) == (size_t)length + strlen("XXXXXX")) {
+            remove_if_dead(dirfd(place), entry->d_name, files);
+        }
+    }
+    if (place) {
+        closedir(place);
+    }
+}
+
+/* The directory's descriptor with its lock. -1: another process took it for a dead one's in the
+ * moment before it was locked. A file system without locks has no dead directories either:
+ * nobody can lock one to remove it. */
+static int hold(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat held, there;
+
+    if (folder >= 0 && (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+        fstat(folder, &held) == 0 && stat(path, &there) == 0 && held.st_ino == there.st_ino &&
+        held.st_dev == there.st_dev) {
+        return folder;
+    }
+    if (folder >= 0) {
+        close(folder);
+    }
+    return -1;
+}
+
+int temporary_directory_hold(const char *what, const char *const *files, char *path, size_t room)
+{
+    remove_dead(what, files);
+    for (int i = 0; i < HOLD_TRIES; i++) {
+        if (temporary_directory(what, path, room) != 0) {
+            return -1;
+        }
+        int folder = hold(path);
+        if (folder >= 0) {
+            return folder;
+        }
+        rmdir(path);
+    }
+    errno = EBUSY;
+    return -1;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
 
 int temporary_file(const char *what, char *path, size_t room)
 {

@@ -11,6 +11,13 @@ const char *temporary_place(void);
 /* Makes a directory kymo-WHAT-XXXXXX there, the caller's to remove; `path`: absolute. 0, or -1 and
  * errno. */
 int temporary_directory(const char *what, char *path, size_t room);
+/*
+ * Makes such a directory and holds it: returns a descriptor to be closed after the directory has
+ * been removed, or -1 and errno. First removes the directories of the same WHAT and user whose
+ * processes were killed, but from them only `files` (NULL ends the list): one with anything else
+ * in it stays. The descriptor has the lock that shows that the process lives; exec() closes it.
+ */
+int temporary_directory_hold(const char *what, const char *const *files, char *path, size_t room);
 /* The same for an open file with a name; -1 and errno. */
 int temporary_file(const char *what, char *path, size_t room);
 /* A file without a name, for reading and writing: gone when closed. -1 and errno. */

@@ -118,7 +118,7 @@ $(O)/$(IMAGE).elf: $(addprefix $(O)/programs/,$(PROGRAMS)) $(script) kymo-parts
 
 run: $(O)/$(IMAGE).elf
 	$(Q)$(K)/build/kymo run --board $(BOARD) --image ./$< $(if $(SMP),--smp $(SMP)) \
-		--capture $(or $(CAPTURE),$(O)/trace.kev)
+		--capture $(or $(CAPTURE),$(O)/trace.kev --force)
 
 gdb: $(O)/$(IMAGE).elf
 	$(Q)$(K)/scripts/gdb $(BOARD) '$(CURDIR)/$(O)/$(IMAGE).elf' $(PROGRAM)

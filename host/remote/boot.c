@@ -30,6 +30,7 @@ struct wire_of_boot {
     struct wire *link;
     struct run run;
     pid_t qemu;
+    int folder_held; /* temporary_directory_hold()'s */
     char folder[SOCKET_FOLDER], spec[SOCKET_FOLDER + sizeof("unix:/link")];
 };
 
@@ -57,6 +58,7 @@ static void remove_folder(const struct wire_of_boot *w)
 {
     unlink(w->spec + strlen("unix:"));
     rmdir(w->folder);
+    close(w->folder_held);
 }
 
 static void boot_close(struct wire *wire)
@@ -99,7 +101,10 @@ static void become_qemu(const struct wire_of_boot *w, pid_t parent)
 
 static bool make_folder(struct wire_of_boot *w)
 {
-    if (temporary_directory("dtrace", w->folder, sizeof(w->folder)) != 0) {
+    static const char *const files[] = {"link", "link.lock", NULL};
+
+    w->folder_held = temporary_directory_hold("dtrace", files, w->folder, sizeof(w->folder));
+    if (w->folder_held < 0) {
         w->folder[0] = '\0';
         return false;
     }

@@ -27,6 +27,7 @@ static const char run_help[] =
     "  --smp N          number of CPUs, where the board has several\n"
     "  --capture FILE   where the guest's trace.kev goes; else build/BOARD/trace.kev,\n"
     "                   or of an installed kymo ./trace.kev\n"
+    "  --force          replace FILE if it exists, once the run has made a capture\n"
     "  --link TARGET    put the board's link at unix:PATH or tcp:HOST:PORT, where\n"
     "                   kymo console, dtrace, capture find it\n"
     "  --disk FILE      the board's disk, a plain image: where `tracelogger -f block:`\n"
@@ -43,6 +44,7 @@ enum {
     OPT_IMAGE,
     OPT_SMP,
     OPT_CAPTURE,
+    OPT_FORCE,
     OPT_LINK,
     OPT_DISK,
     OPT_TIMEOUT,
@@ -56,6 +58,7 @@ static const struct option run_options[] = {
     {"image", required_argument, NULL, OPT_IMAGE},
     {"smp", required_argument, NULL, OPT_SMP},
     {"capture", required_argument, NULL, OPT_CAPTURE},
+    {"force", no_argument, NULL, OPT_FORCE},
     {"link", required_argument, NULL, OPT_LINK},
     {"disk", required_argument, NULL, OPT_DISK},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
@@ -126,6 +129,9 @@ static int value_use(struct run *run, int option)
 static int option_use(struct run *run, int option, int argc, char **argv)
 {
     switch (option) {
+    case OPT_FORCE:
+        run->force = true;
+        return 0;
     case OPT_ICOUNT:
         run->icount = true;
         return 0;
@@ -173,20 +179,16 @@ static int options_parse(struct run *run, int argc, char **argv)
 
 static int boot(struct run *run)
 {
-    int status = KYMO_FAILURE;
+    int status;
 
-    if (run_args(run) == 0 && run_place(run) == 0) {
-        if (run->gdb) {
-            kymo_error("waiting for a debugger: gdb-multiarch -ex 'target remote :1234' %s",
-                       run->elf);
-        }
-        status = run_child(run);
-        run_place_tell(run);
+    if (run_args(run) != 0 || run_place(run) != 0) {
+        return KYMO_FAILURE;
     }
-    run_place_remove(run);
-    run_release(run);
-    run_args_free(run);
-    return status;
+    if (run->gdb) {
+        kymo_error("waiting for a debugger: gdb-multiarch -ex 'target remote :1234' %s", run->elf);
+    }
+    status = run_child(run);
+    return run_place_finish(run) != 0 && status == 0 ? KYMO_FAILURE : status;
 }
 
 static int run_main(int argc, char **argv)
@@ -197,10 +199,14 @@ static int run_main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    if (run_find_home(&run) != 0 || run_build(&run) != 0) {
-        return KYMO_FAILURE;
+    status = KYMO_FAILURE;
+    if (run_find_home(&run) == 0 && run_place_capture(&run) == 0 && run_build(&run) == 0) {
+        status = boot(&run);
     }
-    return boot(&run);
+    run_place_remove(&run);
+    run_release(&run);
+    run_args_free(&run);
+    return status;
 }
 
 const struct kymo_command kymo_run_command = {

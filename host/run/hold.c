@@ -111,8 +111,38 @@ int run_hold_path(struct run *run, const char *path, const char *remedy)
     return 0;
 }
 
-/* ---- a link's socket
- * -----------------------------------------------------------------------------
+/* Whether the path still names the file that was locked: a run that ended may have removed it, or
+ * put another one in its place. */
+static bool is_still(int fd, const char *path)
+{
+    struct stat locked, there;
+
+    return fstat(fd, &locked) == 0 && stat(path, &there) == 0 && locked.st_dev == there.st_dev &&
+           locked.st_ino == there.st_ino;
+}
+
+int run_hold_file(struct run *run, const char *path, const char *shown, const char *remedy)
+{
+    for (;;) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+        if (fd < 0) {
+            kymo_error("%s: cannot write: %s", shown, strerror(errno));
+            return -1;
+        }
+        if (run_hold(run, fd, shown, remedy) != 0) {
+            close(fd);
+            return -1;
+        }
+        if (is_still(fd, path)) {
+            return 0;
+        }
+        run->holds--;
+        close(fd);
+    }
+}
+
+/* ---- a link's socket -------------------------------------------------------------------------
  *
  * QEMU removes whatever is at the path before it listens there, and a socket can't be locked: the
  * lock is on a file beside it, PATH.lock, which is removed while it is held.
@@ -141,42 +171,13 @@ static bool is_listening(const char *path)
     return found;
 }
 
-/* Whether the lock's path still names the file that was locked: a run that ended has removed it. */
-static bool is_still(int fd, const char *path)
-{
-    struct stat locked, there;
-
-    return fstat(fd, &locked) == 0 && stat(path, &there) == 0 && locked.st_dev == there.st_dev &&
-           locked.st_ino == there.st_ino;
-}
-
-static int link_lock(struct run *run)
-{
-    for (;;) {
-        int fd = open(run->link_lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-
-        if (fd < 0) {
-            kymo_error("%s: cannot make: %s", run->link_lock, strerror(errno));
-            return -1;
-        }
-        if (run_hold(run, fd, run->link_lock, ": --link with another path") != 0) {
-            close(fd);
-            return -1;
-        }
-        if (is_still(fd, run->link_lock)) {
-            return 0;
-        }
-        run->holds--;
-        close(fd);
-    }
-}
-
 int run_hold_link(struct run *run, const char *path)
 {
     struct stat there;
     int length = snprintf(run->link_lock, sizeof(run->link_lock), "%s.lock", path);
 
-    if (length >= (int)sizeof(run->link_lock) || link_lock(run) != 0) {
+    if (length >= (int)sizeof(run->link_lock) ||
+        run_hold_file(run, run->link_lock, run->link_lock, ": --link with another path") != 0) {
         run->link_lock[0] = '\0';
         return -1;
     }

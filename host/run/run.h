@@ -9,6 +9,7 @@
 
 #include "host/home.h"
 #include "host/kymo.h"
+#include "host/output.h"
 
 #define RUN_ARGS_MAX 256
 #define RUN_HOLDS 4
@@ -17,7 +18,7 @@
 struct run {
     const char *board, *image, *smp, *capture, *link, *disk;
     unsigned timeout; /* seconds, 0: none */
-    bool timeout_set, icount, gdb, no_build;
+    bool timeout_set, icount, gdb, no_build, force;
     bool quiet_build; /* what make says is shown only if it fails */
     char **extra;     /* QEMU arguments after -- */
     int nextra;
@@ -25,8 +26,13 @@ struct run {
     char elf[PATH_MAX];
     char *argv[RUN_ARGS_MAX + 1]; /* QEMU's, allocated */
     int argc;
-    char dir[PATH_MAX]; /* QEMU's working directory */
-    bool dir_is_temporary;
+    char dir[PATH_MAX];    /* QEMU's working directory */
+    int dir_held;          /* of a temporary one: its descriptor; 0: it is another one */
+    char target[PATH_MAX]; /* --capture: absolute, links followed */
+    bool target_is_ours;   /* no file was there before this run */
+    bool has_part;         /* --force: the guest writes `part`, which replaces FILE at the end */
+    struct output part;
+    bool set_aside;      /* an earlier trace.kev has become trace.old.kev */
     int held[RUN_HOLDS]; /* locked files */
     unsigned holds;
     char link_lock[PATH_MAX]; /* a file beside the link's socket; empty: none is held */
@@ -39,14 +45,19 @@ int run_build(struct run *run);
 /* args.c: QEMU's command line from build/<board>/qemu.args. */
 int run_args(struct run *run);
 void run_args_free(struct run *run);
-/* place.c: QEMU's working directory, where the guest's files appear. */
+/* place.c: QEMU's working directory, where the guest's files appear. run_place_capture() comes
+ * first: it refuses --capture FILE if FILE may not be written. 0, or -1 after a message. */
+int run_place_capture(struct run *run);
 int run_place(struct run *run);
-void run_place_tell(const struct run *run); /* the capture that the boot has left there */
+/* After the boot: puts the capture in its place and reports it. -1: it can't be put there. */
+int run_place_finish(struct run *run);
 void run_place_remove(struct run *run);
 /* hold.c: this run alone has the file from here on, or -1 after a message that names the process
  * that has it, with a remedy that begins with its punctuation. run_hold() keeps the descriptor. */
 int run_hold(struct run *run, int fd, const char *path, const char *remedy);
 int run_hold_path(struct run *run, const char *path, const char *remedy);
+/* The same for a file that is made if it isn't there; `shown`: its name in messages. */
+int run_hold_file(struct run *run, const char *path, const char *shown, const char *remedy);
 int run_hold_link(struct run *run, const char *path); /* of a unix socket, absolute */
 void run_release(struct run *run);
 /* child.c: starts QEMU, waits within the time; returns the exit status. */

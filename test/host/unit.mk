@@ -7,7 +7,7 @@ HOST_TEST_COMMON := test/host/mkcapture.c test/host/mkworkload.c test/host/suppo
 HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
 HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_TEST_NAMES := reader damage cut line format sample stat select output escape
-HOST_TEST_NAMES += when owner
+HOST_TEST_NAMES += when owner temporary
 HOST_TEST_NAMES += core store
 HOST_TEST_NAMES += check parts
 HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
