@@ -3,6 +3,7 @@
  * Keys that somebody chose so that they fall on one chain: drops, counted, not time.
  */
 #include "test/d_fire/target.h"
+#include "trace/d/hash.h"
 
 #include <string.h>
 
@@ -10,44 +11,49 @@ static const char value[] = "ldgs arg0 r1; ret r1";
 
 enum { SAME_HASH, SAME_CHAIN };
 
-/* The last step of a table's hash, from what is c before it. */
-static uint32_t last_dynamic(uint32_t c)
+static uint32_t hash_of(uint64_t key, uint32_t number)
 {
-    c *= 0x9e3779b1u;
-    return c ^ c >> 15;
+    struct d_hash hash = D_HASH_START;
+
+    d_hash_add(&hash, key);
+    return d_hash_end(&hash, number);
 }
 
-static uint32_t last_entry(uint32_t c)
+/* The n-th key of 8 bytes whose hash is 0: the second factor at the end of the hash becomes 0. That
+ * is, with x and y the first two factors, y + x * y is a constant; where x is even, a bit of y
+ * changes that one bit and those above it, so y is found from its lowest bit up. */
+static uint64_t key_of_hash_0(uint32_t n, uint32_t number)
 {
-    c *= 0x85ebca6bu;
-    return c ^ c >> 13;
-}
+    const struct d_hash start = D_HASH_START;
+    uint32_t x = 2 * n, y = 0, want = D_HASH_END.b ^ number;
 
-/* The n-th key of 8 bytes that brings c to 0, or to something that ends on the first chain. before:
- * what the hash is at its high word. */
-static uint64_t bad_key(uint32_t n, int how, uint32_t (*last)(uint32_t), uint32_t before)
-{
-    uint32_t c = 0;
-
-    for (uint32_t found = 0; how == SAME_CHAIN; c++) {
-        found += (last(c) & 0xfff) == 0;
-        if (found > n) {
-            break;
-        }
+    for (unsigned bit = 0; bit < 32; bit++) {
+        y |= ((y + x * y) ^ want) & 1u << bit;
     }
-    return (uint64_t)(before ^ c) << 32 | n;
+    uint64_t key = (uint64_t)(y ^ start.b) << 32 | (x ^ start.a);
+    assert_int_equal(hash_of(key, number), 0);
+    return key;
+}
+
+/* The n-th key that ends on the first chain. */
+static uint64_t key_of_chain_0(uint32_t n, uint32_t number)
+{
+    uint64_t key = 0;
+
+    for (uint32_t found = 0; found <= n; found += (hash_of(key, number) & 0xfff) == 0) {
+        key++;
+    }
+    return key;
 }
 
 static uint64_t bad_dynamic(uint32_t n, int how)
 {
-    return bad_key(n, how, last_dynamic, last_dynamic(n));
+    return how == SAME_HASH ? key_of_hash_0(n, 0) : key_of_chain_0(n, 0);
 }
 
-static uint64_t bad_entry(uint32_t n, int how) /* of the aggregation 1 */
+static uint64_t bad_entry(uint32_t n, int how)
 {
-    uint32_t before = (1 ^ n) * 0x9e3779b1u;
-
-    return bad_key(n, how, last_entry, before ^ before >> 15);
+    return how == SAME_HASH ? key_of_hash_0(n, 1) : key_of_chain_0(n, 1);
 }
 
 static void test_bad_variables(void **state)

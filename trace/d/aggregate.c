@@ -7,6 +7,7 @@
 
 #include "trace/d/chain.h"
 #include "trace/d/ecb.h"
+#include "trace/d/hash.h"
 
 #define ONES 0x0101010101010101u
 
@@ -25,24 +26,17 @@ static inline uint64_t word_at(const uint8_t *p, uint32_t left)
     return left < 8 ? word & (((uint64_t)1 << 8 * left) - 1) : word;
 }
 
-static inline uint32_t mix(uint32_t hash, uint64_t word)
-{
-    hash = (hash ^ (uint32_t)word) * 0x9e3779b1u;
-    hash = (hash ^ hash >> 15 ^ (uint32_t)(word >> 32)) * 0x85ebca6bu;
-    return hash ^ hash >> 13;
-}
-
 /* Strings are looked at only to the word that has their NUL: most are short, and their fields long.
  * What is behind the NUL in that word is 0. */
-static uint32_t hash_key(uint32_t hash, const struct d_action *key, const uint8_t *p)
+static inline void hash_key(struct d_hash *hash, const struct d_action *key, const uint8_t *p)
 {
     uint32_t left = key->rec.size;
 
     for (;; p += 8, left -= 8) { /* ends with the field */
         uint64_t word = word_at(p, left);
-        hash = mix(hash, word);
+        d_hash_add(hash, word);
         if (left <= 8 || (key->is_string && has_nul(word))) {
-            return hash;
+            return;
         }
     }
 }
@@ -50,12 +44,12 @@ static uint32_t hash_key(uint32_t hash, const struct d_action *key, const uint8_
 static uint32_t hash_keys(const struct d_aggregation *a, const uint8_t *entry)
 {
     const struct d_action *key = a->keys, *end = key + a->nkeys;
-    uint32_t hash = a->id;
+    struct d_hash hash = D_HASH_START;
 
     do {
-        hash = hash_key(hash, key, entry + key->rec.offset);
+        hash_key(&hash, key, entry + key->rec.offset);
     } while (++key < end);
-    return hash;
+    return d_hash_end(&hash, a->id);
 }
 
 static bool same_key(const struct d_action *key, const uint8_t *a, const uint8_t *b)

@@ -9,20 +9,24 @@
 #include "trace/d/consumer.h"
 #include "trace/d/counter.h"
 #include "trace/d/dynvar_table.h"
+#include "trace/d/hash.h"
 #include "trace/d/port.h"
 
 /* ---- the key that is looked for ----------------------------------------------------------------
  */
 
-static uint32_t hash_bytes(uint32_t hash, const uint8_t *p, uint32_t bytes)
+/* Both halves of the thread count: first threads of many processes have the same lower one. */
+static uint32_t hash_of(const struct d_chunk *w)
 {
-    for (uint32_t i = 0; i < bytes; i += 4) {
-        uint32_t word;
-        __builtin_memcpy(&word, p + i, 4);
-        hash = (hash ^ word) * 0x9e3779b1u;
-        hash ^= hash >> 15;
+    struct d_hash hash = D_HASH_START;
+
+    if (w->thread) {
+        d_hash_add(&hash, w->thread);
     }
-    return hash;
+    for (uint32_t i = 0; i < w->key_bytes / 8; i++) {
+        d_hash_add(&hash, w->keys[i]);
+    }
+    return d_hash_end(&hash, w->variable);
 }
 
 /* Copies a part of the key behind the others, padded with zeros. False: it doesn't fit or faulted.
@@ -57,10 +61,7 @@ static bool make_key(struct d_context *c, const struct d_dynvars *v, const struc
             return false;
         }
     }
-    /* Both halves of the thread: first threads of many processes have the same lower one. */
-    uint32_t who = (uint32_t)w->thread ^ (uint32_t)(w->thread >> 32) * 0x9e3779b1u;
-    uint32_t hash = (w->variable * 0xc2b2ae35u ^ who) * 0x85ebca6bu;
-    w->hash = hash_bytes(hash ^ hash >> 13, (const uint8_t *)w->keys, w->key_bytes);
+    w->hash = hash_of(w);
     return true;
 }
 
