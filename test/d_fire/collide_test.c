@@ -13,24 +13,33 @@ enum { SAME_HASH, SAME_CHAIN };
 
 static uint32_t hash_of(uint64_t key, uint32_t number)
 {
-    struct d_hash hash = D_HASH_START;
-
-    d_hash_add(&hash, key);
-    return d_hash_end(&hash, number);
+    return d_hash_end(d_hash_add(D_HASH_START, key), number);
 }
 
-/* The n-th key of 8 bytes whose hash is 0: the second factor at the end of the hash becomes 0. That
- * is, with x and y the first two factors, y + x * y is a constant; where x is even, a bit of y
- * changes that one bit and those above it, so y is found from its lowest bit up. */
+/* The high half that d_hash_add() leaves is `want`: it grows with that of the key. False: no key
+ * with this low half does that. */
+static bool high_half(uint32_t low, uint32_t want, uint64_t *key)
+{
+    uint32_t high = 0;
+
+    for (uint32_t bit = 1u << 31; bit; bit >>= 1) {
+        uint64_t word = (uint64_t)(high | bit) << 32 | low;
+        if (high + bit <= want && d_hash_add(0, word) >> 32 <= want) {
+            high |= bit;
+        }
+    }
+    *key = ((uint64_t)high << 32 | low) ^ D_HASH_START;
+    return d_hash_add(D_HASH_START, *key) >> 32 == want;
+}
+
+/* The n-th key of 8 bytes whose hash is 0, because the second factor at its end is. */
 static uint64_t key_of_hash_0(uint32_t n, uint32_t number)
 {
-    const struct d_hash start = D_HASH_START;
-    uint32_t x = 2 * n, y = 0, want = D_HASH_END.b ^ number;
+    uint64_t key = 0;
 
-    for (unsigned bit = 0; bit < 32; bit++) {
-        y |= ((y + x * y) ^ want) & 1u << bit;
+    for (uint32_t low = 0, found = 0; found <= n; low++) {
+        found += high_half(low, (uint32_t)(D_HASH_END >> 32) ^ number, &key);
     }
-    uint64_t key = (uint64_t)(y ^ start.b) << 32 | (x ^ start.a);
     assert_int_equal(hash_of(key, number), 0);
     return key;
 }

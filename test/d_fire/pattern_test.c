@@ -180,12 +180,12 @@ enum { MOST = 1 << 13 };
 
 static uint32_t hash_of(const struct pattern *p, const struct key *k)
 {
-    struct d_hash h = D_HASH_START;
+    uint64_t hash = D_HASH_START;
 
     for (unsigned i = 0; i < p->words; i++) {
-        d_hash_add(&h, k->word[i]);
+        hash = d_hash_add(hash, k->word[i]);
     }
-    return d_hash_end(&h, k->number + 1);
+    return d_hash_end(hash, k->number + 1);
 }
 
 /* Puts the keys into a table; how many find their chain full. */

@@ -28,15 +28,15 @@ static inline uint64_t word_at(const uint8_t *p, uint32_t left)
 
 /* Strings are looked at only to the word that has their NUL: most are short, and their fields long.
  * What is behind the NUL in that word is 0. */
-static inline void hash_key(struct d_hash *hash, const struct d_action *key, const uint8_t *p)
+static inline uint64_t hash_key(uint64_t hash, const struct d_action *key, const uint8_t *p)
 {
     uint32_t left = key->rec.size;
 
     for (;; p += 8, left -= 8) { /* ends with the field */
         uint64_t word = word_at(p, left);
-        d_hash_add(hash, word);
+        hash = d_hash_add(hash, word);
         if (left <= 8 || (key->is_string && has_nul(word))) {
-            return;
+            return hash;
         }
     }
 }
@@ -44,12 +44,12 @@ static inline void hash_key(struct d_hash *hash, const struct d_action *key, con
 static uint32_t hash_keys(const struct d_aggregation *a, const uint8_t *entry)
 {
     const struct d_action *key = a->keys, *end = key + a->nkeys;
-    struct d_hash hash = D_HASH_START;
+    uint64_t hash = D_HASH_START;
 
     do {
-        hash_key(&hash, key, entry + key->rec.offset);
+        hash = hash_key(hash, key, entry + key->rec.offset);
     } while (++key < end);
-    return d_hash_end(&hash, a->id);
+    return d_hash_end(hash, a->id);
 }
 
 static bool same_key(const struct d_action *key, const uint8_t *a, const uint8_t *b)

@@ -18,15 +18,15 @@
 /* Both halves of the thread count: first threads of many processes have the same lower one. */
 static uint32_t hash_of(const struct d_chunk *w)
 {
-    struct d_hash hash = D_HASH_START;
+    uint64_t hash = D_HASH_START;
 
     if (w->thread) {
-        d_hash_add(&hash, w->thread);
+        hash = d_hash_add(hash, w->thread);
     }
     for (uint32_t i = 0; i < w->key_bytes / 8; i++) {
-        d_hash_add(&hash, w->keys[i]);
+        hash = d_hash_add(hash, w->keys[i]);
     }
-    return d_hash_end(&hash, w->variable);
+    return d_hash_end(hash, w->variable);
 }
 
 /* Copies a part of the key behind the others, padded with zeros. False: it doesn't fit or faulted.

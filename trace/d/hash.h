@@ -13,29 +13,23 @@
 
 #include <stdint.h>
 
-struct d_hash {
-    uint32_t a, b;
-};
+/* Random numbers; not those of well-known hashes, whose values may be keys themselves. */
+#define D_HASH_START UINT64_C(0x6d0f3a97b5c91f4d)
+#define D_HASH_END UINT64_C(0x4c8e95a3e2b75d19)
 
-/* Odd random numbers; not those of well-known hashes, whose values may be keys themselves. */
-#define D_HASH_START ((struct d_hash){0xb5c91f4du, 0x6d0f3a97u})
-#define D_HASH_END ((struct d_hash){0xe2b75d19u, 0x4c8e95a3u})
-
-/* Both factors are added to the result: neither 0 nor any other factor hides all of the other one.
- */
-static inline void d_hash_add(struct d_hash *h, uint64_t word)
+/* With the halves a and b: (2^32 + a) * (b + 1) - 2^32, so that no value of the one half hides the
+ * other one. */
+static inline uint64_t d_hash_add(uint64_t hash, uint64_t word)
 {
-    uint32_t a = h->a ^ (uint32_t)word, b = h->b ^ (uint32_t)(word >> 32);
-    uint64_t product = (uint64_t)a * b;
-
-    h->a = a + (uint32_t)(product >> 32);
-    h->b = b + (uint32_t)product;
+    hash ^= word;
+    return hash + (uint64_t)(uint32_t)hash * (uint32_t)(hash >> 32);
 }
 
 /* number: of the aggregation or variable. */
-static inline uint32_t d_hash_end(const struct d_hash *h, uint32_t number)
+static inline uint32_t d_hash_end(uint64_t hash, uint32_t number)
 {
-    uint32_t a = h->a ^ D_HASH_END.a, b = h->b ^ D_HASH_END.b ^ number;
+    uint32_t a = (uint32_t)hash ^ (uint32_t)D_HASH_END;
+    uint32_t b = (uint32_t)(hash >> 32) ^ (uint32_t)(D_HASH_END >> 32) ^ number;
     uint64_t product = (uint64_t)a * b;
 
     return b ^ (uint32_t)product ^ (uint32_t)(product >> 32);
