@@ -167,7 +167,7 @@ listing: image ## disassemble IMAGE of BOARD, with its source, into build/BOARD/
 OTHER_LIBC := $(B)/mps2-an386-picolibc
 .PHONY: other-libc
 other-libc: $(BOARD_TOOLS) ## the Cortex-M test images with picolibc
-	$(call board_make,mps2-an386,LIBC=picolibc B=$(OTHER_LIBC) image-test image-libtest)
+	$(call board_make,mps2-an386,LIBC=picolibc B=$(OTHER_LIBC) image-test image-libtest image-qnx)
 
 # The benchmark's image without D in the kernel: what a message costs without it.
 .PHONY: without-d $(addprefix without-d-,$(BOARDS))

@@ -72,18 +72,28 @@ $(B)/gen/%: host/gen/%.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -MMD -MP -o $@ $<
 
-# The generated pages are committed. host-docs writes them, host-docs-check fails if they are old.
+# The generated pages and headers are committed. host-docs writes them, host-docs-check fails if they
+# are old.
 HOST_DOCS := events kercalls dif providers
+GEN_HEADERS := kercalls trace_names
 
-host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md)
+host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 	$(Q)for doc in $(HOST_DOCS); do $(B)/gen/gen_$${doc}_md >docs/$$doc.md || exit 1; done
+	$(Q)for header in $(GEN_HEADERS); do \
+	    $(B)/gen/gen_$${header}_h >kernel/abi/sys/$$header.h || exit 1; \
+	done
 	$(Q)scripts/draw-pictures docs/pictures
 
 .PHONY: host-docs-check
-host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md)
+host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 	$(Q)for doc in $(HOST_DOCS); do \
 	    $(B)/gen/gen_$${doc}_md | cmp - docs/$$doc.md || { \
 	        echo "docs/$$doc.md is old: run make docs" >&2; exit 1; }; \
 	done
+	$(Q)for header in $(GEN_HEADERS); do \
+	    $(B)/gen/gen_$${header}_h | cmp - kernel/abi/sys/$$header.h || { \
+	        echo "kernel/abi/sys/$$header.h is old: run make docs" >&2; exit 1; }; \
+	done
 
--include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d)
+-include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d) \
+	$(GEN_HEADERS:%=$(B)/gen/gen_%_h.d)

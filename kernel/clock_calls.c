@@ -36,9 +36,9 @@ static uint64_t process_cycles(const struct process *proc)
 /* 0, or -EINVAL: no such clock. */
 static int read_clock(uint32_t id, uint64_t *ns)
 {
-    if (id == CLOCK_REALTIME_KYMO || id == CLOCK_SOFTTIME) {
+    if (id == CLOCK_REALTIME || id == CLOCK_SOFTTIME) {
         *ns = clock_realtime_ns();
-    } else if (id == CLOCK_MONOTONIC_KYMO) {
+    } else if (id == CLOCK_MONOTONIC) {
         *ns = clock_now_ns();
     } else if ((id & ~CLOCK_VALUE) == CLOCK_OF_THREAD) {
         const struct thread *t = rcvid_thread(id & CLOCK_VALUE);
@@ -57,7 +57,7 @@ static int read_clock(uint32_t id, uint64_t *ns)
 /* 0, or why this process can't set this clock. */
 static int may_set(const struct process *proc, uint32_t id)
 {
-    if (id != CLOCK_REALTIME_KYMO && id != CLOCK_SOFTTIME) {
+    if (id != CLOCK_REALTIME && id != CLOCK_SOFTTIME) {
         return -EINVAL;
     }
     return process_able(proc, ABILITY_CLOCK) ? 0 : -EPERM;
@@ -84,7 +84,7 @@ long ker_clock_adjust(struct thread *self, const uintptr_t *args)
 {
     struct _clockadjust change = {0, 0};
     struct clock_adjustment now;
-    if (args[0] != CLOCK_REALTIME_KYMO && args[0] != CLOCK_SOFTTIME) {
+    if (args[0] != CLOCK_REALTIME && args[0] != CLOCK_SOFTTIME) {
         return -EINVAL;
     }
     if (args[1]) {
@@ -108,7 +108,7 @@ long ker_clock_adjust(struct thread *self, const uintptr_t *args)
 long ker_clock_period(struct thread *self, const uintptr_t *args)
 {
     const struct _clockperiod period = {.nsec = (uint32_t)clock_cycles_to_ns(1)};
-    if (args[0] != CLOCK_REALTIME_KYMO && args[0] != CLOCK_SOFTTIME) {
+    if (args[0] != CLOCK_REALTIME && args[0] != CLOCK_SOFTTIME) {
         return -EINVAL;
     }
     if (args[1]) {

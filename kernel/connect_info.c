@@ -7,6 +7,9 @@
  */
 #include "kernel/msg_impl.h"
 
+#define ABILITY(bit, name, text, doc) | ABILITY_##name
+#define ABILITY_EVERY (0 ABILITY_LIST(ABILITY))
+
 /* The connection with this coid or, like QNX, the next above it. */
 static struct connection *at_least(const struct process *proc, uint32_t coid)
 {
@@ -63,7 +66,12 @@ long ker_connect_client_info(struct thread *self, const uintptr_t *args)
     if (!client) {
         return -EINVAL;
     }
-    const struct _client_info info = {.pid = client->pid, .ability = client->ability};
+    uint32_t user = (client->ability & ABILITY_EVERY) == ABILITY_EVERY ? 0 : 1;
+    const struct _client_info info = {
+        .pid = client->pid,
+        .cred = {user, user, user, user, user, user, 0, {0}},
+        .ability = client->ability,
+    };
     return copy_out(self->proc, args[1], &info, sizeof(info));
 }
 

@@ -10,6 +10,13 @@
  */
 #include "kernel/msg_impl.h"
 
+static int16_t info_flags(const struct thread *client)
+{
+    unsigned flags = sizeof(uintptr_t) == 8 ? _NTO_MI_BITS_64 : 0;
+
+    return (int16_t)(flags | (client->flags & THREAD_UNBLOCK_SENT ? _NTO_MI_UNBLOCK_REQ : 0));
+}
+
 void msg_info_fill(struct _msg_info *info, const struct thread *client)
 {
     *info = (struct _msg_info){
@@ -22,6 +29,7 @@ void msg_info_fill(struct _msg_info *info, const struct thread *client)
         .srcmsglen = client->srcmsglen,
         .dstmsglen = client->dstmsglen,
         .priority = client->priority,
+        .flags = info_flags(client),
     };
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ThreadCtl: run mask and name of the calling thread, and signals that its process takes as pulses
- * (kernel/signal.c). Kernel lock held. Unknown commands: EINVAL. A mask without an online CPU:
- * EINVAL; a name of more than 15 bytes: ENAMETOOLONG; a sigevent that isn't a good pulse, or
- * SIGKILL: EINVAL, EBADF, EPERM.
+ * ThreadCtl: run mask and name of the calling thread, whether its process may drive devices, and
+ * signals that its process takes as pulses (kernel/signal.c). Kernel lock held. Unknown commands:
+ * EINVAL. A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG; a
+ * sigevent that isn't a good pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/unit_ipc and
+ * test/boot/programs/t_qnx.c.
  */
 #include "kernel/abi/errno.h"
+#include "kernel/abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"
@@ -21,6 +23,31 @@ static long ctl_runmask(struct thread *self, uint32_t mask)
     self->runmask = mask;
     sched_changed(self);
     return 0;
+}
+
+/* Stores the old mask only if the new one can be set. */
+static long ctl_runmask_exchange(struct thread *self, uintptr_t data)
+{
+    uint32_t mask, old = self->runmask;
+
+    if (copy_in(self->proc, &mask, data, sizeof(mask))) {
+        return -EFAULT;
+    }
+    if (mask != 0 && !(mask & cpus_online)) {
+        return -EINVAL;
+    }
+    if (copy_out(self->proc, data, &old, sizeof(old))) {
+        return -EFAULT;
+    }
+    return mask != 0 ? ctl_runmask(self, mask) : 0;
+}
+
+/* Programs never run privileged: asking for it succeeds for those that may drive devices. */
+static long ctl_io(const struct process *proc)
+{
+    bool able = process_able(proc, ABILITY_DEVICE) || process_able(proc, ABILITY_INTERRUPT);
+
+    return able ? 0 : -EPERM;
 }
 
 /* The buffer has the new name on the way in, and the old one on the way out if it can take it. */
@@ -80,6 +107,10 @@ static long ctl_signal_event(struct process *proc, uintptr_t data)
 long ker_thread_ctl(struct thread *self, const uintptr_t *args)
 {
     switch (args[0]) {
+    case _NTO_TCTL_IO:
+        return ctl_io(self->proc);
+    case _NTO_TCTL_RUNMASK_GET_AND_SET:
+        return ctl_runmask_exchange(self, args[1]);
     case _NTO_TCTL_RUNMASK:
         return ctl_runmask(self, (uint32_t)args[1]);
     case _NTO_TCTL_RUNMASK_GET:

@@ -71,7 +71,7 @@ static int when(const struct thread *self, const uintptr_t *args, uint64_t *at, 
     }
     uint64_t mono = clock_now_ns();
     if ((uint32_t)args[1] & TIMER_ABSTIME) {
-        *at = args[0] == CLOCK_MONOTONIC_KYMO ? ns : clock_monotonic_at(ns);
+        *at = args[0] == CLOCK_MONOTONIC ? ns : clock_monotonic_at(ns);
         *now = *at <= mono;
         return 0;
     }
@@ -84,7 +84,7 @@ static int check(const struct thread *self, const uintptr_t *args)
 {
     struct sigevent notify;
     uint32_t flags = (uint32_t)args[1];
-    if (args[0] > CLOCK_MONOTONIC_KYMO || (flags & ~(TIMEOUT_STATES | TIMER_ABSTIME))) {
+    if (args[0] > CLOCK_MONOTONIC || (flags & ~(TIMEOUT_STATES | TIMER_ABSTIME))) {
         return -EINVAL;
     }
     if (!args[2]) {

@@ -92,9 +92,9 @@ static void timer_free(struct timer *t)
 static void start(struct timer *t)
 {
     bool absolute = t->flags & TIMER_ABSTIME;
-    t->due_ns = !absolute                          ? clock_add(clock_now_ns(), t->set.nsec)
-                : t->clock == CLOCK_MONOTONIC_KYMO ? t->set.nsec
-                                                   : clock_monotonic_at(t->set.nsec);
+    t->due_ns = !absolute                     ? clock_add(clock_now_ns(), t->set.nsec)
+                : t->clock == CLOCK_MONOTONIC ? t->set.nsec
+                                              : clock_monotonic_at(t->set.nsec);
     t->period_ns = t->set.interval_nsec;
     if (t->period_ns != 0 && t->period_ns < TIMER_PERIOD_MIN_NS) {
         t->period_ns = TIMER_PERIOD_MIN_NS;
@@ -142,7 +142,7 @@ static int get_event(struct thread *self, uintptr_t from, struct sigevent *event
 long ker_timer_create(struct thread *self, const uintptr_t *args)
 {
     struct sigevent event;
-    if (args[0] > CLOCK_MONOTONIC_KYMO) {
+    if (args[0] > CLOCK_MONOTONIC) {
         return -EINVAL;
     }
     int r = get_event(self, args[1], &event);
@@ -204,7 +204,7 @@ long ker_timer_alarm(struct thread *self, const uintptr_t *args)
     struct timer *t = alarm_of(self->proc);
     struct _itimer setting;
     const struct _itimer old = t ? remaining(t) : (struct _itimer){0, 0};
-    if (args[0] > CLOCK_MONOTONIC_KYMO) {
+    if (args[0] > CLOCK_MONOTONIC) {
         return -EINVAL;
     }
     int r = exchange(self, args[1], args[2], &setting, &old);
@@ -276,7 +276,7 @@ void timer_clock_was_set(void)
     for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
         struct timer *t = &timers[i];
         if (t->proc && timer_node_running(&t->node) && (t->flags & TIMER_ABSTIME) &&
-            t->clock != CLOCK_MONOTONIC_KYMO && t->period_ns == 0) {
+            t->clock != CLOCK_MONOTONIC && t->period_ns == 0) {
             start(t);
         }
     }

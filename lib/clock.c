@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* POSIX clocks over ClockTime(). The C libraries number the clocks in their own way. */
+/*
+ * POSIX clocks over ClockTime(). A clockid_t is the kernel's number; lib/include/time.h sees to
+ * that. Proved by test/boot/programs/t_timer.c and, on the headers, test/headers/check.
+ */
 #include <errno.h>
 #include <sys/time.h>
 #include <time.h>
@@ -9,42 +12,61 @@
 
 #define NSEC UINT64_C(1000000000)
 
-/* POSIX's numbers as newlib and picolibc have them; their headers show them to a few targets only.
- */
-int kymo_clock_id(int posix)
+static void timespec_set(struct timespec *to, uint64_t ns)
 {
-    return posix == KYMO_POSIX_REALTIME    ? CLOCK_REALTIME_KYMO
-           : posix == KYMO_POSIX_MONOTONIC ? CLOCK_MONOTONIC_KYMO
-                                           : -1;
+    to->tv_sec = (time_t)(ns / NSEC);
+    to->tv_nsec = (long)(ns % NSEC);
+}
+
+/* The kernel's number of a clock: those of the caller's own CPU time have a name of their own. */
+static int clock_number(clockid_t clock)
+{
+    int tid = 0;
+
+    if (clock == CLOCK_PROCESS_CPUTIME_ID) {
+        return ClockId_r(0, 0);
+    }
+    if (clock == CLOCK_THREAD_CPUTIME_ID) {
+        ProcSelf_r(&tid, NULL);
+        return ClockId_r(0, tid);
+    }
+    return (int)clock;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     uint64_t ns;
-    int id = kymo_clock_id((int)clock);
 
-    if (id < 0) {
-        errno = EINVAL;
+    if (ClockTime(clock_number(clock), NULL, &ns) < 0) {
         return -1;
     }
-    if (ClockTime(id, NULL, &ns) < 0) {
+    timespec_set(now, ns);
+    return 0;
+}
+
+int clock_getres(clockid_t clock, struct timespec *result)
+{
+    struct _clockperiod period;
+    uint64_t now;
+
+    if (ClockTime(clock_number(clock), NULL, &now) < 0 ||
+        ClockPeriod(CLOCK_REALTIME, NULL, &period) < 0) {
         return -1;
     }
-    now->tv_sec = (time_t)(ns / NSEC);
-    now->tv_nsec = (long)(ns % NSEC);
+    if (result) {
+        timespec_set(result, period.nsec);
+    }
     return 0;
 }
 
 int clock_settime(clockid_t clock, const struct timespec *to)
 {
-    int id = kymo_clock_id((int)clock);
-
-    if (id != CLOCK_REALTIME_KYMO || !kymo_timespec_ok(to)) {
+    if (clock != CLOCK_REALTIME || !kymo_timespec_ok(to)) {
         errno = EINVAL;
         return -1;
     }
     uint64_t ns = kymo_timespec_ns(to);
-    return ClockTime(id, &ns, NULL) < 0 ? -1 : 0;
+    return ClockTime(CLOCK_REALTIME, &ns, NULL) < 0 ? -1 : 0;
 }
 
 bool kymo_timespec_ok(const struct timespec *ts)
@@ -64,7 +86,7 @@ int kymo_gettimeofday(struct timeval *now)
 {
     uint64_t ns;
 
-    if (ClockTime(CLOCK_REALTIME_KYMO, NULL, &ns) < 0) {
+    if (ClockTime(CLOCK_REALTIME, NULL, &ns) < 0) {
         return -1;
     }
     now->tv_sec = (time_t)(ns / NSEC);

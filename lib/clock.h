@@ -8,10 +8,6 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define KYMO_POSIX_REALTIME 1
-#define KYMO_POSIX_MONOTONIC 4
-
-int kymo_clock_id(int posix); /* the kernel's number, -1: no such clock */
 bool kymo_timespec_ok(const struct timespec *ts);
 uint64_t kymo_timespec_ns(const struct timespec *ts);
 int kymo_gettimeofday(struct timeval *now);

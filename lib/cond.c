@@ -13,13 +13,13 @@ int kymo_timeout_at(unsigned states, const struct timespec *until)
         return EINVAL;
     }
     uint64_t ns = kymo_timespec_ns(until);
-    int error = TimerTimeout_r(CLOCK_REALTIME_KYMO, states | TIMER_ABSTIME, NULL, &ns, NULL);
+    int error = TimerTimeout_r(CLOCK_REALTIME, states | TIMER_ABSTIME, NULL, &ns, NULL);
     return error < 0 ? -error : 0;
 }
 
 int pthread_condattr_init(pthread_condattr_t *attr)
 {
-    attr->clock = CLOCK_REALTIME_KYMO;
+    attr->clock = CLOCK_REALTIME;
     return 0;
 }
 

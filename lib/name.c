@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <sys/dispatch.h>. */
+/* <sys/dispatch.h>, and name_attach() with channel flags of the caller's choice. */
 #include "lib/include/sys/dispatch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "lib/include/kymo.h"
 #include "lib/include/sys/neutrino_r.h"
 
-static int register_channel(name_attach_t *attach, const char *path)
+static int register_channel(name_attach_t *attach, const char *path, unsigned channel_flags)
 {
-    attach->chid = ChannelCreate(_NTO_CHF_DISCONNECT | _NTO_CHF_COID_DISCONNECT);
+    attach->chid = ChannelCreate(channel_flags);
     if (attach->chid < 0) {
         return -1;
     }
@@ -23,6 +22,17 @@ static int register_channel(name_attach_t *attach, const char *path)
     return 0;
 }
 
+name_attach_t *kymo_name_attach(const char *path, unsigned channel_flags)
+{
+    name_attach_t *attach = calloc(1, sizeof(*attach));
+
+    if (attach && register_channel(attach, path, channel_flags) != 0) {
+        free(attach);
+        return NULL;
+    }
+    return attach;
+}
+
 name_attach_t *name_attach(dispatch_t *dpp, const char *path, unsigned flags)
 {
     (void)flags;
@@ -30,12 +40,8 @@ name_attach_t *name_attach(dispatch_t *dpp, const char *path, unsigned flags)
         errno = EINVAL;
         return NULL;
     }
-    name_attach_t *attach = calloc(1, sizeof(*attach));
-    if (attach && register_channel(attach, path) != 0) {
-        free(attach);
-        return NULL;
-    }
-    return attach;
+    return kymo_name_attach(path,
+                            _NTO_CHF_UNBLOCK | _NTO_CHF_DISCONNECT | _NTO_CHF_COID_DISCONNECT);
 }
 
 int name_detach(name_attach_t *attach, unsigned flags)

@@ -12,7 +12,7 @@
 
 static int sleep_ns(uint64_t ns)
 {
-    int error = TimerTimeout_r(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+    int error = TimerTimeout_r(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
 
     if (error < 0 && error != -ETIMEDOUT) {
         errno = -error;
@@ -33,6 +33,25 @@ int nanosleep(const struct timespec *wanted, struct timespec *left)
         left->tv_nsec = 0;
     }
     return sleep_ns(ns);
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
+                    struct timespec *left)
+{
+    bool absolute = (unsigned)flags == TIMER_ABSTIME;
+
+    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || (flags != 0 && !absolute) ||
+        !kymo_timespec_ok(wanted)) {
+        return EINVAL;
+    }
+    uint64_t ns = kymo_timespec_ns(wanted);
+    if (left && !absolute) {
+        left->tv_sec = 0;
+        left->tv_nsec = 0;
+    }
+    int error =
+        TimerTimeout_r((int)clock, _NTO_TIMEOUT_NANOSLEEP | (unsigned)flags, NULL, &ns, NULL);
+    return error < 0 && error != -ETIMEDOUT ? -error : 0;
 }
 
 int usleep(useconds_t us)

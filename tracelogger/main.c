@@ -36,7 +36,7 @@ static int trouble(const char *what)
 /* Before all else: of two loggers, only one gets the name. */
 static int take_name(void)
 {
-    session.name = name_attach(NULL, TRACELOGGER_LOCK, 0);
+    session.name = kymo_name_attach(TRACELOGGER_LOCK, KYMO_NAME_FLAGS);
     if (session.name) {
         session.coid = ConnectAttach(0, 0, session.name->chid, _NTO_SIDE_CHANNEL, 0);
         return session.coid < 0 ? trouble("connection") : 0;

@@ -13,6 +13,7 @@
 #include <sys/dispatch.h>
 
 #include "kernel/abi/sys/kymo.h"
+#include "lib/include/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/syspage.h"
 #include "lib/panic/text.h"
@@ -265,7 +266,7 @@ static int map_and_save(const struct options *options)
 /* One at a time: what one is saving another must not free. The name goes with the process. */
 static int take_name(void)
 {
-    if (name_attach(NULL, RECOVER_LOCK, 0)) {
+    if (kymo_name_attach(RECOVER_LOCK, KYMO_NAME_FLAGS)) {
         return 0;
     }
     if (errno != EEXIST) {

@@ -47,7 +47,7 @@ static int set_timer(int *timer, int code, uint64_t ns, uint64_t again)
     }
     SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, code, 0);
     if (*timer < 0) {
-        *timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+        *timer = TimerCreate(CLOCK_MONOTONIC, &event);
     }
     return *timer < 0 || TimerSettime(*timer, 0, &when, NULL) < 0 ? trouble("timer") : 0;
 }

@@ -42,7 +42,7 @@ static int link_open(const char *name)
         return -1;
     }
     printf("tracelogger: waits for a host: kymo capture -t TARGET\n");
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_SEND | _NTO_TIMEOUT_REPLY, NULL, &wait, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_SEND | _NTO_TIMEOUT_REPLY, NULL, &wait, NULL);
     if (send(LINKMSG_BEGIN, name, strlen(name)) < 0) {
         int error = errno;
 

@@ -16,7 +16,7 @@
 #include "apps/console/input.h"
 #include "apps/console/listen.h"
 #include "apps/console/uart.h"
-#include "kernel/abi/sys/kymo.h"
+#include "lib/include/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 
 #define PULSE_RX 1
@@ -227,7 +227,7 @@ static int attach_device(int chid)
 
 int main(void)
 {
-    name_attach_t *name = name_attach(NULL, "console", 0);
+    name_attach_t *name = kymo_name_attach("console", KYMO_NAME_FLAGS);
 
     if (!name || attach_device(name->chid) != 0) {
         printf("console: %s: %s\n", console_uart.name,

@@ -25,7 +25,7 @@ static uint32_t now_us(void)
 {
     uint64_t ns = 0;
 
-    ClockTime(CLOCK_MONOTONIC_KYMO, NULL, &ns);
+    ClockTime(CLOCK_MONOTONIC, NULL, &ns);
     return (uint32_t)(ns / 1000);
 }
 

@@ -30,7 +30,7 @@ static int start_timer(int chid)
     int coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
 
     SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_TICK, 0);
-    int timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+    int timer = TimerCreate(CLOCK_MONOTONIC, &event);
     return coid < 0 || timer < 0 ? -1 : TimerSettime(timer, 0, &every, NULL);
 }
 

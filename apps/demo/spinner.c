@@ -18,7 +18,7 @@ static uint64_t now(void)
 {
     uint64_t ns = 0;
 
-    ClockTime(CLOCK_MONOTONIC_KYMO, NULL, &ns);
+    ClockTime(CLOCK_MONOTONIC, NULL, &ns);
     return ns;
 }
 

@@ -14,7 +14,7 @@
 
 #include "apps/diskd/disk.h"
 #include "kernel/abi/sys/ability.h"
-#include "kernel/abi/sys/kymo.h"
+#include "lib/include/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 
 #define WAIT_SECONDS 30
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
         printf("diskd: %s: %s\n", disk.name, error == ENODEV ? "no such device" : strerror(error));
         return 1;
     }
-    name_attach_t *name = name_attach(NULL, DISKMSG_NAME, 0);
+    name_attach_t *name = kymo_name_attach(DISKMSG_NAME, KYMO_NAME_FLAGS);
     if (!name) {
         printf("diskd: %s: %s\n", DISKMSG_NAME, strerror(errno));
         return 1;

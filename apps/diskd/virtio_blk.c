@@ -109,7 +109,7 @@ static int wait_answer(void)
     uint64_t wait = disk.wait_ns;
 
     while (virtio_queue_waits(&queue)) {
-        TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
         if (InterruptWait(0, NULL) < 0 && errno == ETIMEDOUT) {
             gone = 1;
             return ENODEV;

@@ -13,7 +13,7 @@
 #include <sys/linkmsg.h>
 
 #include "apps/linkd/line.h"
-#include "kernel/abi/sys/kymo.h"
+#include "lib/include/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/syspage.h"
 #include "apps/linkd/linkd.h"
@@ -35,7 +35,7 @@ static uint32_t now(void)
 {
     uint64_t ns = 0;
 
-    ClockTime(CLOCK_MONOTONIC_KYMO, NULL, &ns);
+    ClockTime(CLOCK_MONOTONIC, NULL, &ns);
     return (uint32_t)(ns / 1000000);
 }
 
@@ -77,7 +77,7 @@ static int begin_link(void)
 static int begin(void)
 {
     struct sigevent event;
-    name_attach_t *name = name_attach(NULL, LINKMSG_NAME, 0);
+    name_attach_t *name = kymo_name_attach(LINKMSG_NAME, KYMO_NAME_FLAGS);
 
     if (!name) {
         return trouble(LINKMSG_NAME);
@@ -85,7 +85,7 @@ static int begin(void)
     linkd_chid = name->chid;
     linkd_coid = ConnectAttach(0, 0, linkd_chid, _NTO_SIDE_CHANNEL, 0);
     SIGEV_PULSE_INIT(&event, linkd_coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_TIME, 0);
-    timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+    timer = TimerCreate(CLOCK_MONOTONIC, &event);
     if (linkd_coid < 0 || timer < 0) {
         return trouble("timer");
     }

@@ -30,9 +30,9 @@ static void up(void *context)
     (void)context;
     memcpy(&seconds, link_peer(&linkd_link)->build_id, sizeof(seconds));
     if (seconds >= CLOCK_IS_SET && seconds < CLOCK_MOST &&
-        ClockTime(CLOCK_REALTIME_KYMO, NULL, &now_ns) == 0 && now_ns < CLOCK_IS_SET * NS_PER_S) {
+        ClockTime(CLOCK_REALTIME, NULL, &now_ns) == 0 && now_ns < CLOCK_IS_SET * NS_PER_S) {
         now_ns = seconds * NS_PER_S;
-        ClockTime(CLOCK_REALTIME_KYMO, &now_ns, NULL);
+        ClockTime(CLOCK_REALTIME, &now_ns, NULL);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "kernel/abi/sys/ability.h"
 #include "kernel/abi/sys/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
+#include "lib/include/sys/dispatch.h"
 
 /* How a program is started; a zero field means the caller's own or the default. */
 struct kymo_spawn_attr {
@@ -26,6 +27,14 @@ struct kymo_spawn_attr {
 int kymo_spawn(const char *program, char *const argv[], const struct kymo_spawn_attr *attr);
 /* Starts it and waits for its end; returns the status as ProcWait() gives it. */
 int kymo_run(const char *program, char *const argv[], const struct kymo_spawn_attr *attr);
+
+/*
+ * name_attach() whose channel has the given flags (_NTO_CHF_*). For a server that answers late and
+ * whose clients shall time out without it: without _NTO_CHF_UNBLOCK they leave at once.
+ * KYMO_NAME_FLAGS: name_attach()'s but for that one. NULL and errno as name_attach().
+ */
+#define KYMO_NAME_FLAGS (_NTO_CHF_DISCONNECT | _NTO_CHF_COID_DISCONNECT)
+name_attach_t *kymo_name_attach(const char *path, unsigned channel_flags);
 
 uint32_t kymo_abilities(void); /* ABILITY_* of this process */
 unsigned kymo_cpus(void);

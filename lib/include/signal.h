@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Signals as Kymo has them: all end the process, but those that it takes as pulses
- * (kymo_signal_pulse()), 0 only asks. Stands in for the C library's header, whose struct sigevent
- * and handlers do not exist here. 0, or -1 and errno.
+ * (kymo_signal_pulse()), 0 only asks. Stands in for the C library's header, whose handlers do not
+ * exist here; struct sigevent is the kernel's. 0, or -1 and errno.
  */
 #ifndef LIB_SIGNAL_H
 #define LIB_SIGNAL_H
 
 #include <sys/types.h>
+
+#include "kernel/abi/sys/neutrino.h" /* struct sigevent, union sigval */
 
 #define SIGHUP 1
 #define SIGINT 2

@@ -8,19 +8,45 @@
 
 #include_next <time.h>
 
-#ifndef CLOCK_MONOTONIC
-#define CLOCK_MONOTONIC ((clockid_t)4)
-#endif
-#undef TIMER_ABSTIME /* the kernel's value (sys/neutrino.h), spelled the same */
+/*
+ * The kernel's values (sys/neutrino.h), spelled the same, whatever the C library says: a clock is
+ * the same number for clock_gettime(), TimerTimeout() and the reader of a capture.
+ */
+#undef CLOCK_REALTIME
+#undef CLOCK_MONOTONIC
+#undef CLOCK_PROCESS_CPUTIME_ID
+#undef CLOCK_THREAD_CPUTIME_ID
+#undef TIMER_ABSTIME
+#define CLOCK_REALTIME 0
+#define CLOCK_MONOTONIC 2
+#define CLOCK_PROCESS_CPUTIME_ID 3 /* CPU time of the calling process, of the calling thread: */
+#define CLOCK_THREAD_CPUTIME_ID 4  /* only for clock_gettime() and clock_getres() */
 #define TIMER_ABSTIME 0x80000000u
 
-/* CLOCK_REALTIME, which begins in 1970 on a board without a clock, and CLOCK_MONOTONIC, since the
- * boot. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* CLOCK_REALTIME, which begins in 1970 on a board without a clock; CLOCK_MONOTONIC, since the boot;
+ * a clock of CPU time, also one that ClockId() returned. */
 int clock_gettime(clockid_t clock, struct timespec *now);
+/* The resolution of a clock. result may be NULL. */
+int clock_getres(clockid_t clock, struct timespec *result);
 /* CLOCK_REALTIME only. EPERM: needs ABILITY_CLOCK. */
 int clock_settime(clockid_t clock, const struct timespec *to);
-/* At least so long, by CLOCK_MONOTONIC. Nothing cuts it short: *left, if not NULL, is 0. A
+/* Sleeps at least so long, by CLOCK_MONOTONIC. Nothing cuts it short: *left, if not NULL, is 0. A
  * cancellation point. */
 int nanosleep(const struct timespec *wanted, struct timespec *left);
+/*
+ * Sleeps by CLOCK_REALTIME or CLOCK_MONOTONIC, with TIMER_ABSTIME in flags until that time of the
+ * clock. Returns 0 or the error's number, and leaves errno alone: EINVAL unknown clock or flag, or
+ * no time. A cancellation point.
+ */
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
+                    struct timespec *left);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

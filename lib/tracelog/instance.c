@@ -32,7 +32,7 @@ int tracelog_acquire(void)
     if (TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner) == 0 && !owner.gone) {
         return EEXIST;
     }
-    name_attach_t *name = acquired ? NULL : name_attach(NULL, NAME, 0);
+    name_attach_t *name = acquired ? NULL : kymo_name_attach(NAME, KYMO_NAME_FLAGS);
     if (!name) {
         return acquired ? EEXIST : errno;
     }

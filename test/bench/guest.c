@@ -235,7 +235,7 @@ static int pulses(int coid, int chid, int n)
 
 static void sleep_ns(uint64_t ns)
 {
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
 }
 
 /* TIME before an event: because the clock's interrupt has found that it wrapped, or before it has

@@ -170,6 +170,84 @@ static void states_have_their_numbers(void **state)
     assert_int_equal(n, sizeof(names) / sizeof(names[0]));
 }
 
+/* ---- documented names of events: what ADDEVENT takes ---- */
+
+static const struct {
+    unsigned value, class;
+    uint32_t qnx;
+    const char *row; /* NULL: Kymo has no such event */
+} documented[] = {
+    {_NTO_TRACE_THDEAD, _NTO_TRACE_THREAD, 1u << 0, "THDEAD"},
+    {_NTO_TRACE_THRUNNING, _NTO_TRACE_THREAD, 1u << 1, "THRUNNING"},
+    {_NTO_TRACE_THREADY, _NTO_TRACE_THREAD, 1u << 2, "THREADY"},
+    {_NTO_TRACE_THSTACK, _NTO_TRACE_THREAD, 1u << 7, NULL},
+    {_NTO_TRACE_THSEM, _NTO_TRACE_THREAD, 1u << 17, "THSEM"},
+    {_NTO_TRACE_THNET_REPLY, _NTO_TRACE_THREAD, 1u << 20, NULL},
+    {_NTO_TRACE_THCREATE, _NTO_TRACE_THREAD, 1u << 24, "THCREATE"},
+    {_NTO_TRACE_THDESTROY, _NTO_TRACE_THREAD, 1u << 25, "THDESTROY"},
+    {_NTO_TRACE_PROCCREATE, _NTO_TRACE_PROCESS, 1u << 0, NULL},
+    {_NTO_TRACE_PROCDESTROY, _NTO_TRACE_PROCESS, 1u << 1, "PROCDESTROY"},
+    {_NTO_TRACE_PROCCREATE_NAME, _NTO_TRACE_PROCESS, 1u << 2, "PROCCREATE_NAME"},
+    {_NTO_TRACE_PROCDESTROY_NAME, _NTO_TRACE_PROCESS, 1u << 3, NULL},
+    {_NTO_TRACE_PROCTHREAD_NAME, _NTO_TRACE_PROCESS, 1u << 4, "PROCTHREAD_NAME"},
+    {_NTO_TRACE_SYS_PATHMGR, _NTO_TRACE_SYSTEM, 2, "PATHMGR_OPEN"},
+    {_NTO_TRACE_SYS_APS_NAME, _NTO_TRACE_SYSTEM, 3, NULL},
+    {_NTO_TRACE_SYS_APS_BUDGETS, _NTO_TRACE_SYSTEM, 4, NULL},
+    {_NTO_TRACE_SYS_APS_BNKR, _NTO_TRACE_SYSTEM, 5, NULL},
+    {_NTO_TRACE_SYS_MMAP, _NTO_TRACE_SYSTEM, 6, "MMAP"},
+    {_NTO_TRACE_SYS_MUNMAP, _NTO_TRACE_SYSTEM, 7, "MUNMAP"},
+    {_NTO_TRACE_SYS_MAPNAME, _NTO_TRACE_SYSTEM, 8, "MAPNAME"},
+    {_NTO_TRACE_SYS_ADDRESS, _NTO_TRACE_SYSTEM, 9, "ADDRESS"},
+    {_NTO_TRACE_SYS_FUNC_ENTER, _NTO_TRACE_SYSTEM, 10, "FUNC_ENTER"},
+    {_NTO_TRACE_SYS_FUNC_EXIT, _NTO_TRACE_SYSTEM, 11, "FUNC_EXIT"},
+    {_NTO_TRACE_SYS_SLOG, _NTO_TRACE_SYSTEM, 12, "SLOG"},
+    {_NTO_TRACE_COMM_SMSG, _NTO_TRACE_COMM, 0, "SND_MESSAGE"},
+    {_NTO_TRACE_COMM_SPULSE, _NTO_TRACE_COMM, 1, "SND_PULSE"},
+    {_NTO_TRACE_COMM_RMSG, _NTO_TRACE_COMM, 2, "REC_MESSAGE"},
+    {_NTO_TRACE_COMM_RPULSE, _NTO_TRACE_COMM, 3, "REC_PULSE"},
+    {_NTO_TRACE_COMM_SPULSE_EXE, _NTO_TRACE_COMM, 4, "SND_PULSE_EXE"},
+    {_NTO_TRACE_COMM_SPULSE_DIS, _NTO_TRACE_COMM, 5, "SND_PULSE_DIS"},
+    {_NTO_TRACE_COMM_SPULSE_DEA, _NTO_TRACE_COMM, 6, "SND_PULSE_DEA"},
+    {_NTO_TRACE_COMM_SPULSE_UN, _NTO_TRACE_COMM, 7, "SND_PULSE_UN"},
+    {_NTO_TRACE_COMM_SPULSE_QUN, _NTO_TRACE_COMM, 8, NULL},
+    {_NTO_TRACE_COMM_SIGNAL, _NTO_TRACE_COMM, 9, "SIGNAL"},
+    {_NTO_TRACE_COMM_REPLY, _NTO_TRACE_COMM, 10, "REPLY_MESSAGE"},
+    {_NTO_TRACE_COMM_ERROR, _NTO_TRACE_COMM, 11, "MSG_ERROR"},
+};
+
+/* Each has QNX's value and selects its event and no other; those of other kernels select none. */
+static void documented_names_select_their_event(void **state)
+{
+    static const char *const names[TRACE_EV_ROWS] = {
+#define EVENT(name, CLASS, number, EXT, NAME, ...) #NAME,
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_CONTROL
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(documented) / sizeof(documented[0]); i++) {
+        unsigned selected = 0;
+
+        assert_int_equal(documented[i].value, documented[i].qnx);
+        for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
+            if (trace_filter_names(documented[i].class, documented[i].value, id)) {
+                assert_non_null(documented[i].row);
+                assert_string_equal(names[id], documented[i].row);
+                selected++;
+            }
+        }
+        assert_int_equal(selected, documented[i].row ? 1 : 0);
+    }
+    assert_int_equal(_NTO_TRACE_GETEVENT(0x02001001u), 1);
+    assert_int_equal(_NTO_TRACE_GETEVENT_C(0x02001001u), 4 << 10);
+    assert_int_equal(_NTO_TRACE_GETCPU(0x02001001u), 2);
+    assert_int_equal(_NTO_TRACE_INTLAST, 0xffffffffu);
+    assert_int_equal(_NTO_TRACE_USERLAST, 1023);
+    assert_int_equal(_NTO_TRACE_KERCALLLAST, 127);
+}
+
 /* ---- kernel calls of QNX 6.4 ---- */
 
 static const char *const calls[100] = {
@@ -262,6 +340,11 @@ static void kernel_calls_have_their_numbers(void **state)
 #include "kernel/abi/kercalls.def"
 #undef KERCALL
     assert_true(n >= 48);
+    assert_int_equal(__KER_TRACE_EVENT, 1);
+    assert_int_equal(__KER_MSG_SENDV, 11);
+    assert_int_equal(__KER_INTERRUPT_DETACH_FUNC, 56);
+    assert_int_equal(__KER_SYNC_MUTEX_REVIVE, 87);
+    assert_int_equal(__KER_SCHED_CTL, 92);
 }
 
 /* ---- TraceEvent() ---- */
@@ -366,6 +449,7 @@ int main(void)
         cmocka_unit_test(headers_in_the_buffer),
         cmocka_unit_test(events_have_their_numbers),
         cmocka_unit_test(states_have_their_numbers),
+        cmocka_unit_test(documented_names_select_their_event),
         cmocka_unit_test(kernel_calls_have_their_numbers),
         cmocka_unit_test(commands_have_their_numbers),
         cmocka_unit_test(external_classes_have_their_numbers),

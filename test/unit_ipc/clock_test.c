@@ -15,7 +15,7 @@
 
 #define MS 1000000ull
 #define DAY (86400000ull * MS)
-#define MONOTONIC CLOCK_MONOTONIC_KYMO
+#define MONOTONIC CLOCK_MONOTONIC
 
 static uint64_t hz = FAKE_HZ;
 static struct thread *t;

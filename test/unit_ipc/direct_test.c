@@ -260,7 +260,7 @@ static void disturb(struct thread *t, uintptr_t args[6])
     case 0:
     case 1:
     case 2:
-        args[0] = (uintptr_t)CLOCK_MONOTONIC_KYMO;
+        args[0] = (uintptr_t)CLOCK_MONOTONIC;
         args[1] = 1u << STATE_SEND | 1u << STATE_RECEIVE | 1u << STATE_REPLY;
         args[2] = args[4] = 0;
         args[3] = chance(30) ? 0 : IOVS;

@@ -335,8 +335,20 @@ static void test_unblock(void **state)
     const struct _pulse *p = world_at(server, AT(0));
     assert_int_equal(p->code, _PULSE_CODE_UNBLOCK);
     assert_int_equal(p->value.sival_int, rcvid);
+    const struct _msg_info *info = world_at(server, AT(0));
+    assert_int_equal(CALL(server, MSG_INFO, (uintptr_t)rcvid, AT(0)), 0);
+    assert_true(info->flags & _NTO_MI_UNBLOCK_REQ);
+    assert_int_equal(info->nd, ND_LOCAL_NODE);
+    assert_int_equal(info->pid, client->proc->pid);
+    assert_int_equal(info->tid, client->tid);
+    assert_int_equal(info->coid, client->connection->coid);
+    assert_int_equal(info->scoid, client->connection->scoid);
     CALL(server, MSG_ERROR, (uintptr_t)rcvid, EINTR);
     assert_int_equal(world_result(client), -EINTR);
+    /* The next message of the same thread has not asked for anything. */
+    send(client, 8, 8);
+    assert_int_equal(CALL(server, MSG_INFO, (uintptr_t)receive(server, 8), AT(0)), 0);
+    assert_false(info->flags & _NTO_MI_UNBLOCK_REQ);
 }
 
 static void test_connections(void **state)
@@ -356,7 +368,15 @@ static void test_connections(void **state)
     const struct _server_info *info = world_at(client, AT(0));
     int scoid = info->scoid;
     assert_int_equal(info->pid, pid);
+    assert_int_equal(info->nd, ND_LOCAL_NODE);
     assert_int_equal(CALL(server, CONNECT_CLIENT_INFO, (uintptr_t)scoid, AT(0), 0), 0);
+    const struct _client_info *who = world_at(server, AT(0));
+    assert_int_equal(who->pid, client->proc->pid);
+    assert_int_equal(who->cred.euid, 1);
+    client->proc->ability = UINT32_MAX;
+    assert_int_equal(CALL(server, CONNECT_CLIENT_INFO, (uintptr_t)scoid, AT(0), 0), 0);
+    assert_int_equal(who->cred.euid, 0);
+    client->proc->ability = 0;
     assert_int_equal(CALL(server, CONNECT_CLIENT_INFO, 3, AT(0), 0), -EINVAL);
     assert_int_equal(CALL(client, CONNECT_FLAGS, 0, 3, 1, 1), 0);
     assert_int_equal(CALL(client, CONNECT_FLAGS, 0, 3, 0, 0), 1);

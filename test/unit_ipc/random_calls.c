@@ -171,9 +171,10 @@ static void fill_thread_destroy(struct thread *t, uintptr_t *a)
 static void fill_thread_ctl(struct thread *t, uintptr_t *a)
 {
     struct _thread_name name = {(int32_t)pick(20) - 1, (int32_t)pick(20), (char *)AT(3)};
-    static const unsigned commands[] = {_NTO_TCTL_RUNMASK, _NTO_TCTL_NAME, _NTO_TCTL_RUNMASK_GET,
-                                        0};
-    a[0] = commands[pick(4)];
+    static const unsigned commands[] = {_NTO_TCTL_RUNMASK,     _NTO_TCTL_NAME,
+                                        _NTO_TCTL_RUNMASK_GET, _NTO_TCTL_RUNMASK_GET_AND_SET,
+                                        _NTO_TCTL_IO,          0};
+    a[0] = commands[pick(6)];
     a[1] = a[0] == _NTO_TCTL_RUNMASK ? pick(32) : arg_in(t, &name, sizeof(name));
 }
 

@@ -220,6 +220,18 @@ static void test_ctl(void **state)
     assert_int_equal(*mask, 8);
     assert_int_equal(CALL(a, THREAD_CTL, _NTO_TCTL_RUNMASK_GET, RO), -EFAULT);
     assert_int_equal(CALL(a, THREAD_CTL, 5, 0), -EINVAL);
+    *mask = 0x10;
+    assert_int_equal(CALL(a, THREAD_CTL, _NTO_TCTL_RUNMASK_GET_AND_SET, AT(1)), -EINVAL);
+    assert_int_equal(*mask, 0x10);
+    *mask = 0;
+    assert_int_equal(CALL(a, THREAD_CTL, _NTO_TCTL_RUNMASK_GET_AND_SET, AT(1)), 0);
+    assert_int_equal(*mask, 8);
+    *mask = 4;
+    assert_int_equal(CALL(a, THREAD_CTL, _NTO_TCTL_RUNMASK_GET_AND_SET, AT(1)), 0);
+    assert_int_equal(*mask, 8);
+    assert_int_equal(world_cpu_of(a), 2);
+    assert_int_equal(CALL(a, THREAD_CTL, _NTO_TCTL_RUNMASK_GET_AND_SET, RO), -EFAULT);
+    assert_int_equal(world_cpu_of(a), 2);
 }
 
 /* The last thread's end is its process's; a process ends whatever its threads do. */

@@ -17,7 +17,7 @@
 #include "kernel/timer.h"
 
 #define MS 1000000u
-#define MONOTONIC CLOCK_MONOTONIC_KYMO
+#define MONOTONIC CLOCK_MONOTONIC
 #define DAY (86400ull * 1000 * MS)
 
 static struct thread *t, *u;

@@ -33,7 +33,7 @@ typedef struct kymo_iov iov_t;
 
 /* ---- pulses and events ----------------------------------------------------------------------- */
 
-union sigval_kymo {
+union sigval {
     int sival_int;
     void *sival_ptr;
 };
@@ -44,7 +44,7 @@ struct _pulse {
     uint16_t subtype; /* _PULSE_SUBTYPE */
     int8_t code;      /* below 0: the kernel's, _PULSE_CODE_*; 0..127 the program's */
     uint8_t zero[3];
-    union sigval_kymo value;
+    union sigval value;
     int32_t scoid; /* server connection id of the sender, 0 if the kernel's */
 };
 #define _PULSE_TYPE 0
@@ -58,11 +58,14 @@ struct _pulse {
 
 /* struct sigevent, QNX's documented kinds that Kymo delivers. */
 struct sigevent {
-    int sigev_notify;              /* SIGEV_* */
-    int sigev_coid;                /* SIGEV_PULSE: connection to send on; SIGEV_SIGNAL: signal */
-    union sigval_kymo sigev_value; /* SIGEV_PULSE: value */
-    int16_t sigev_code;            /* SIGEV_PULSE: code 0..127 */
-    int16_t sigev_priority;        /* SIGEV_PULSE: 1..255, or SIGEV_PULSE_PRIO_INHERIT */
+    int sigev_notify; /* SIGEV_* */
+    union {
+        int sigev_coid;  /* SIGEV_PULSE: connection to send on */
+        int sigev_signo; /* SIGEV_SIGNAL and its kin: signal */
+    };
+    union sigval sigev_value; /* SIGEV_PULSE: value */
+    int16_t sigev_code;       /* SIGEV_PULSE: code 0..127 */
+    int16_t sigev_priority;   /* SIGEV_PULSE: 1..255, or SIGEV_PULSE_PRIO_INHERIT */
 };
 #define SIGEV_NONE 0
 #define SIGEV_SIGNAL 1
@@ -70,10 +73,20 @@ struct sigevent {
 #define SIGEV_UNBLOCK 5 /* only for TimerTimeout(): the blocked call returns ETIMEDOUT */
 #define SIGEV_INTR 6    /* wakes InterruptWait() of the thread that attached it */
 #define SIGEV_PULSE_PRIO_INHERIT (-1)
+/* value: an integer or a pointer; all of sigev_value is set. */
 #define SIGEV_PULSE_INIT(e, coid, prio, code, value) \
     ((e)->sigev_notify = SIGEV_PULSE, (e)->sigev_coid = (coid), \
      (e)->sigev_priority = (int16_t)(prio), (e)->sigev_code = (int16_t)(code), \
-     (e)->sigev_value.sival_int = (int)(value))
+     (e)->sigev_value.sival_ptr = (void *)(uintptr_t)(value))
+#define SIGEV_PULSE_INT_INIT(e, coid, prio, code, value) \
+    SIGEV_PULSE_INIT(e, coid, prio, code, (int)(value))
+#define SIGEV_PULSE_PTR_INIT(e, coid, prio, code, value) \
+    SIGEV_PULSE_INIT(e, coid, prio, code, value)
+/* A signal ends the process; there are no handlers, so code and value go into the trace only. */
+#define SIGEV_SIGNAL_INIT(e, signo) SIGEV_SIGNAL_CODE_INIT(e, signo, 0, 0)
+#define SIGEV_SIGNAL_CODE_INIT(e, signo, value, code) \
+    ((e)->sigev_notify = SIGEV_SIGNAL, (e)->sigev_signo = (signo), (e)->sigev_priority = 0, \
+     (e)->sigev_code = (int16_t)(code), (e)->sigev_value.sival_ptr = (void *)(uintptr_t)(value))
 #define SIGEV_INTR_INIT(e) ((e)->sigev_notify = SIGEV_INTR)
 #define SIGEV_UNBLOCK_INIT(e) ((e)->sigev_notify = SIGEV_UNBLOCK)
 #define SIGEV_NONE_INIT(e) ((e)->sigev_notify = SIGEV_NONE)
@@ -88,13 +101,16 @@ struct sigevent {
 #define _NTO_CHF_COID_DISCONNECT 0x0040 /* pulse when a server this process uses goes */
 #define _NTO_CHF_REPLY_LEN 0x0080       /* accepted */
 
+#define ND_LOCAL_NODE \
+    0 /* the only node: ConnectAttach(), SignalKill(); others are ESRCH, EINVAL \
+       */
 #define _NTO_SIDE_CHANNEL 0x40000000
 #define _NTO_COF_CLOEXEC 0x0001
 
 /* Written by MsgReceive() and MsgInfo(); 13 words in the trace's wide form. */
 struct _msg_info {
-    uint32_t nd;    /* node: always 0 */
-    uint32_t srcnd; /* 0 */
+    uint32_t nd;    /* node of the sender: ND_LOCAL_NODE */
+    uint32_t srcnd; /* ND_LOCAL_NODE */
     int32_t pid;    /* sender */
     int32_t tid;    /* sender, from 1 */
     int32_t chid;
@@ -104,21 +120,43 @@ struct _msg_info {
     uint32_t srcmsglen; /* bytes sent */
     uint32_t dstmsglen; /* bytes the sender takes in reply */
     int16_t priority;
-    int16_t flags;
+    int16_t flags; /* _NTO_MI_* */
     uint32_t reserved;
 };
+/* The sender's byte order and word size, of which here all are like the receiver's. */
+#define _NTO_MI_ENDIAN_BIG 0x0001
+#define _NTO_MI_ENDIAN_DIFF 0x0002
+/* MsgInfo(): the client wants to unblock, and an UNBLOCK pulse says so: _NTO_CHF_UNBLOCK. */
+#define _NTO_MI_UNBLOCK_REQ 0x0100
+#define _NTO_MI_NET_CRED_DIRTY 0x0200 /* never */
+#define _NTO_MI_BITS_64 0x1000        /* pointers of 64 bits */
+#define _NTO_MI_BITS_DIFF 0x2000      /* never */
 
 struct _server_info { /* ConnectServerInfo() */
-    int32_t pid;
+    uint32_t nd;      /* ND_LOCAL_NODE */
+    int32_t pid;      /* 0, as chid: the server is gone */
     int32_t chid;
     int32_t scoid;
-    uint32_t flags;
+    uint32_t flags; /* _NTO_COF_* */
+};
+
+/* There are no users: the ids are 0 for a process that has every ability, else 1. What a client may
+ * do is in its abilities. */
+#define KYMO_CRED_GROUPS 8
+struct _cred_info {
+    uint32_t ruid, euid, suid;
+    uint32_t rgid, egid, sgid;
+    uint32_t ngroups; /* 0 */
+    uint32_t grouplist[KYMO_CRED_GROUPS];
 };
 
 struct _client_info { /* ConnectClientInfo() */
+    uint32_t nd;      /* ND_LOCAL_NODE */
     int32_t pid;
-    uint32_t ability; /* abilities of the client */
+    int32_t sid; /* session: the same for all, 0 */
     uint32_t flags;
+    struct _cred_info cred;
+    uint32_t ability; /* Kymo: ABILITY_* of the client */
 };
 
 /* ---- threads and scheduling ------------------------------------------------------------------ */
@@ -156,7 +194,11 @@ struct _thread_attr {
 };
 #define KYMO_THREAD_DETACHED 0x01
 
-#define _NTO_TCTL_RUNMASK 4        /* data: uint32_t mask of CPUs, by value */
+#define _NTO_TCTL_IO 1      /* 0 with ABILITY_DEVICE or ABILITY_INTERRUPT, else EPERM */
+#define _NTO_TCTL_RUNMASK 4 /* data: uint32_t mask of CPUs, by value */
+#define _NTO_TCTL_RUNMASK_GET_AND_SET \
+    6                              /* data: uint32_t *: the new mask (0: only asks), the old \
+                                    */
 #define _NTO_TCTL_NAME 11          /* data: struct _thread_name * */
 #define _NTO_TCTL_RUNMASK_GET 100  /* Kymo: data: uint32_t * */
 #define _NTO_TCTL_SIGNAL_EVENT 101 /* Kymo: data: struct _signal_event * */
@@ -197,9 +239,10 @@ typedef struct kymo_sync {
 
 /* ---- clocks and timers ----------------------------------------------------------------------- */
 
-#define CLOCK_REALTIME_KYMO 0
+/* The C libraries have other numbers for these names: lib/include/time.h gives programs these. */
+#define CLOCK_REALTIME 0
 #define CLOCK_SOFTTIME 1
-#define CLOCK_MONOTONIC_KYMO 2
+#define CLOCK_MONOTONIC 2
 
 struct _clockperiod {
     uint32_t nsec;

@@ -21,6 +21,9 @@
 
 #include <stdint.h>
 
+#include "kernel/abi/sys/kercalls.h"
+#include "kernel/abi/sys/trace_names.h"
+
 #define _NTO_TRACE_CMD(args, number) (((args) << 28) | (number))
 #define _NTO_TRACE_GET_COUNT(cmd) (((cmd) >> 28) & 7)
 #define _NTO_TRACE_GET_FLAG(cmd) ((cmd)&0x0fffffff)
@@ -122,18 +125,23 @@
 #define _NTO_TRACE_INT_HANDLER_ENTER 15
 #define _NTO_TRACE_INT_HANDLER_EXIT 16
 
-/* Events of class SYSTEM (_NTO_TRACE_SYSTEM): the argument of ADDEVENT and its kin. Those from
- * SYS_ADDRESS on may be inserted by every program; all others, and other classes, take
- * ABILITY_TRACE. Of classes EMPTY and CONTROL, of D's, and where there is no such event: ENOTSUP.
+/*
+ * Events: sys/trace_names.h has their names, sys/kercalls.h those of the classes KERCALL*; both are
+ * generated. Events of class SYSTEM from SYS_ADDRESS on may be inserted by every program; all
+ * others, and other classes, take ABILITY_TRACE. Of classes EMPTY and CONTROL, of D's, and where
+ * there is no such event: ENOTSUP.
  */
-#define _NTO_TRACE_SYS_PATHMGR 2
-#define _NTO_TRACE_SYS_MMAP 6
-#define _NTO_TRACE_SYS_MUNMAP 7
-#define _NTO_TRACE_SYS_MAPNAME 8
-#define _NTO_TRACE_SYS_ADDRESS 9
-#define _NTO_TRACE_SYS_FUNC_ENTER 10
-#define _NTO_TRACE_SYS_FUNC_EXIT 11
-#define _NTO_TRACE_SYS_SLOG 12
+#define _NTO_TRACE_KERCALLFIRST 0
+#define _NTO_TRACE_KERCALLLAST 127
+#define _NTO_TRACE_INTFIRST 0 /* interrupts; those from 256 on, which no board has, are ENOTSUP */
+#define _NTO_TRACE_INTLAST 0xffffffffu
+#define _NTO_TRACE_USERFIRST 0
+#define _NTO_TRACE_USERLAST 0x3ff
+
+/* A slot's header taken apart: the class stays where it is in the header. */
+#define _NTO_TRACE_GETEVENT(header) ((header)&0x3ff)
+#define _NTO_TRACE_GETEVENT_C(header) ((header) & (0x1f << 10))
+#define _NTO_TRACE_GETCPU(header) (((header)&0x3f000000) >> 24)
 /* With an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
 #define _NTO_TRACE_EVENT64 512
 

@@ -15,8 +15,10 @@ typedef struct _name_attach {
 #define NAME_FLAG_DETACH_SAVEDPP 0x1
 
 /*
- * Makes a channel (_NTO_CHF_DISCONNECT | _NTO_CHF_COID_DISCONNECT) and registers it as `path`. At
- * most one per name: EEXIST. Free with name_detach(). EINVAL: dpp not NULL, or path empty.
+ * Makes a channel (_NTO_CHF_UNBLOCK | _NTO_CHF_DISCONNECT | _NTO_CHF_COID_DISCONNECT) and registers
+ * it as `path`. So a server that keeps a client waiting must answer it (MsgError()) when a pulse
+ * _PULSE_CODE_UNBLOCK names its rcvid: until then the client can't time out nor be cancelled.
+ * At most one per name: EEXIST. Free with name_detach(). EINVAL: dpp not NULL, or path empty.
  */
 name_attach_t *name_attach(dispatch_t *dpp, const char *path, unsigned flags);
 int name_detach(name_attach_t *attach, unsigned flags);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <sys/trace.h>, as QNX has it: TraceEvent()'s commands and classes, and helpers that write events
- * of one's own into the trace. docs/app.md shows how a program is traced.
+ * <sys/trace.h>, as QNX has it: TraceEvent() with its commands, classes and events, and helpers
+ * that write events of one's own into the trace. docs/app.md shows how a program is traced,
+ * docs/qnx.md what differs from QNX.
  *
- * They need no ability and cost one kernel call; while nothing is traced, or the event is filtered,
- * it goes nowhere and that is no error. Any thread, at any time; they take no lock and no memory
- * beside some 300 bytes of stack (those with a format: what vsnprintf() takes, too).
+ * The helpers need no ability and cost one kernel call; while nothing is traced, or the event is
+ * filtered, it goes nowhere and that is no error. Any thread, at any time; they take no lock and no
+ * memory beside some 300 bytes of stack (those with a format: what vsnprintf() takes, too).
  *
  * code: number of an event of class USER, 0..1023. Return 0, or -1 and errno: EINVAL a code above
  * 1023 or more than KYMO_TRACE_USER_COMBINE_MAX bytes, EFAULT a bad pointer. A text that is too
@@ -24,6 +25,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* As many arguments as the command has follow it. Returns what the command says, mostly 0; or -1
+ * and errno. kernel/abi/sys/trace.h lists the commands. */
+int TraceEvent(int cmd, ...);
 
 /* Two words. */
 int trace_logi(unsigned code, unsigned d1, unsigned d2);

@@ -14,7 +14,7 @@ static sync_t sem;
 
 static void limit(uint32_t states, uint64_t ns)
 {
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, states, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, states, NULL, &ns, NULL);
 }
 
 /* Too late: a receive, a semaphore, a condition variable (which comes with its mutex). */

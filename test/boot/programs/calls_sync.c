@@ -77,7 +77,7 @@ void calls_condvars(void)
     SyncMutexLock(&mutex);
     sync_t locked = {mutex.count, mutex.owner};
     truth_step();
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_CONDVAR, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_CONDVAR, NULL, &ns, NULL);
     int result = SyncCondvarWait(&sync, &mutex);
     int error = errno;
     EXPECT_EQ(SyncCondvarSignal(&sync, 1), 0);

@@ -39,7 +39,7 @@ void calls_timers(void)
 
     SIGEV_PULSE_INIT(&event, to.coid, 21, 3, 0x87654321);
     truth_step();
-    int id = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+    int id = TimerCreate(CLOCK_MONOTONIC, &event);
     EXPECT_EQ(TimerSettime(id, 0, &time, NULL), 0);
     int result = TimerInfo(0, id, 0, &info);
     EXPECT_EQ(TimerSettime(id, 0, &none, &old), 0);
@@ -60,8 +60,8 @@ void calls_timers(void)
     truth("KER_CALL:TIMER_DESTROY/71 id:%d", id);
 
     truth_step();
-    EXPECT_EQ(TimerAlarm(CLOCK_MONOTONIC_KYMO, &time, NULL), 0);
-    EXPECT_EQ(TimerAlarm(CLOCK_MONOTONIC_KYMO, &none, &old), 0);
+    EXPECT_EQ(TimerAlarm(CLOCK_MONOTONIC, &time, NULL), 0);
+    EXPECT_EQ(TimerAlarm(CLOCK_MONOTONIC, &none, &old), 0);
     truth("fast:KER_CALL:TIMER_ALARM/74 clock:2 nsec:0x%08x", (unsigned)LONG_NS);
     truth("wide:KER_CALL:TIMER_ALARM/74 clock:2 nsec:%llu interval_nsec:%llu", LONG_NS, EVERY_NS);
     truth("wide:KER_EXIT:TIMER_ALARM/74 ret_val:0 old_nsec:%llu old_interval_nsec:%llu",
@@ -81,13 +81,13 @@ void calls_timeouts(void)
     event.sigev_code = 7;
     event.sigev_priority = -8;
     truth_step();
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_SEM, &event, &ns, &left);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_SEM, &event, &ns, &left);
     truth("fast:KER_CALL:TIMER_TIMEOUT/75 flags:0x00020000 ntime_lsb:0x%08x", (unsigned)ns);
     strcpy(head, "KER_CALL:TIMER_TIMEOUT/75 clock:2 flags:0x00020000 nsec:4294967305");
     tell_event(head, &event);
     truth("wide:KER_EXIT:TIMER_TIMEOUT/75 ret_val:within:0:0 old_nsec:%llu",
           (unsigned long long)left);
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, 0, NULL, NULL, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, 0, NULL, NULL, NULL);
 }
 
 void calls_clocks(void)
@@ -99,10 +99,10 @@ void calls_clocks(void)
     const uintptr_t args[6] = {(uintptr_t)&cycles};
 
     truth_step();
-    EXPECT_EQ(ClockTime(CLOCK_REALTIME_KYMO, NULL, &now), 0);
-    EXPECT_EQ(ClockPeriod(CLOCK_REALTIME_KYMO, NULL, &period), 0);
-    EXPECT_EQ(ClockPeriod(CLOCK_REALTIME_KYMO, &bad, NULL), -1);
-    EXPECT_EQ(ClockAdjust(CLOCK_REALTIME_KYMO, NULL, &adjust), 0);
+    EXPECT_EQ(ClockTime(CLOCK_REALTIME, NULL, &now), 0);
+    EXPECT_EQ(ClockPeriod(CLOCK_REALTIME, NULL, &period), 0);
+    EXPECT_EQ(ClockPeriod(CLOCK_REALTIME, &bad, NULL), -1);
+    EXPECT_EQ(ClockAdjust(CLOCK_REALTIME, NULL, &adjust), 0);
     raw_call(117, args); /* CLOCK_CYCLES */
     truth("fast:KER_CALL:CLOCK_TIME/65 id:0 new_ns:0x00000000");
     truth("wide:KER_CALL:CLOCK_TIME/65 id:0 new_ns:0x00000000 nsec:0");

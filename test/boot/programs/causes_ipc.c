@@ -133,7 +133,7 @@ static void *impatient(void *unused)
 {
     uint64_t ns = MS;
 
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_REPLY, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_REPLY, NULL, &ns, NULL);
     MsgSend(to.coid, text, 1, NULL, 0);
     return unused;
 }

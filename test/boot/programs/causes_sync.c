@@ -107,7 +107,7 @@ void cause_timer(void)
     struct _itimer when = {now_ns() + 2 * MS, 0};
 
     SIGEV_PULSE_INIT(&event, to.coid, 10, 3, 33);
-    int timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+    int timer = TimerCreate(CLOCK_MONOTONIC, &event);
     fact("due", when.nsec);
     TimerSettime(timer, (int)TIMER_ABSTIME, &when, NULL);
     EXPECT_EQ(MsgReceivePulse(to.chid, &pulse, sizeof(pulse), NULL), 0);

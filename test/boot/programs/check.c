@@ -69,14 +69,14 @@ void sleep_ms(unsigned ms)
 {
     uint64_t ns = ms * MS;
 
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
 }
 
 uint64_t now_ns(void)
 {
     uint64_t now = 0;
 
-    ClockTime(CLOCK_MONOTONIC_KYMO, NULL, &now);
+    ClockTime(CLOCK_MONOTONIC, NULL, &now);
     return now;
 }
 

@@ -235,7 +235,7 @@ static void drain(void)
     uint64_t ns = 0;
 
     do {
-        TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
     } while (MsgReceivePulse(to.chid, &pulse, sizeof(pulse), NULL) == 0);
 }
 

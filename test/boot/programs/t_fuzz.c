@@ -86,7 +86,7 @@ static int child(unsigned seed)
         if (rare(number) && random32() % 64 != 0) {
             continue;
         }
-        TimerTimeout(CLOCK_MONOTONIC_KYMO, ~_NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+        TimerTimeout(CLOCK_MONOTONIC, ~_NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
         raw_call(number == 116 ? 0 : number, args); /* CONSOLE_WRITE would only make noise */
     }
     return 0;

@@ -93,7 +93,7 @@ static void t_pulse(void)
     id = InterruptAttachEvent(DEVICE_IRQ, &event, _NTO_INTR_FLAGS_TRK_MSK);
     EXPECT(id >= 0);
     device_fire();
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
     EXPECT_EQ(MsgReceivePulse(to.chid, &pulse, sizeof(pulse), NULL), 0);
     EXPECT_EQ(pulse.code, 7);
     EXPECT_EQ(pulse.value.sival_int, 77);
@@ -117,7 +117,7 @@ static void t_masked(void)
     EXPECT_EQ(InterruptMask(DEVICE_IRQ, id), 1);
     EXPECT_EQ(InterruptMask(DEVICE_IRQ, id), 2); /* counts */
     device_fire();
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_INTR, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &ns, NULL);
     EXPECT_ERR(InterruptWait(0, NULL), ETIMEDOUT);
     EXPECT_EQ(InterruptUnmask(DEVICE_IRQ, id), 1);
     EXPECT_EQ(InterruptUnmask(DEVICE_IRQ, id), 0);

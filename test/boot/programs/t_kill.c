@@ -33,7 +33,7 @@ static void limit(uint64_t *state)
 {
     uint64_t ns = next(state) % 200000;
 
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, ~_NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, ~_NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
 }
 
 static void serve(void)
@@ -218,7 +218,7 @@ static void t_running(void)
             EXPECT(pid[i] > 0);
         }
         uint64_t ns = next(&state) % (4 * MS);
-        TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
         for (int i = 0; i < TOGETHER; i++) {
             SignalKill(0, pid[i], 0, KYMO_SIGKILL, 0, 0); /* ESRCH: it has ended itself */
         }

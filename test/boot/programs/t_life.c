@@ -30,7 +30,7 @@ static void sleep_at_most(uint64_t most)
 {
     uint64_t ns = below((uint32_t)most);
 
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
 }
 
 /* What one may ask of a consumer in any state: done, or EINVAL, where the state doesn't allow it.

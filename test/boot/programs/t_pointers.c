@@ -52,7 +52,7 @@ static struct raw_result guarded(unsigned number, const uintptr_t args[6])
 {
     uint64_t ns = MS;
 
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, 0xffffffffu & ~_NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, 0xffffffffu & ~_NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
     return raw_call(number, args);
 }
 
@@ -162,7 +162,7 @@ static void t_text(void)
     uintptr_t args[6] = {1, (uintptr_t)t_edge & ~(uintptr_t)7};
 
     EXPECT_EQ(raw_call(103, args).error, EFAULT);
-    args[0] = CLOCK_MONOTONIC_KYMO;
+    args[0] = CLOCK_MONOTONIC;
     args[2] = args[1];
     args[1] = 0;
     EXPECT_EQ(raw_call(65, args).error, EFAULT);

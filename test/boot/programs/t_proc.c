@@ -234,7 +234,7 @@ static void t_server_dies(void)
     EXPECT_EQ(name.pid, pid);
     coid = ConnectAttach(0, name.pid, name.chid, _NTO_SIDE_CHANNEL, 0);
     EXPECT(coid > 0);
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_SEND, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_SEND, NULL, &ns, NULL);
     EXPECT_ERR(MsgSend(coid, &c, 1, &c, 1), ETIMEDOUT);
     kill_and_wait(pid);
     EXPECT_EQ(MsgReceivePulse(watch.chid, &pulse, sizeof(pulse), NULL), 0);

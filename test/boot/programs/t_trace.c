@@ -158,7 +158,7 @@ static void t_hook(void)
     EXPECT(id >= 0);
     EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
     insert(0, TRACE_HIGH_WATER);
-    TimerTimeout(CLOCK_MONOTONIC_KYMO, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
     EXPECT_EQ(MsgReceivePulse(to.chid, &pulse, sizeof(pulse), NULL), 0);
     EXPECT_EQ(pulse.value.sival_int & 0x7ff, 1); /* sequence; index in the bits above */
     EXPECT((unsigned)pulse.value.sival_int >> 13 < PER_CPU);

@@ -117,7 +117,7 @@ static void block_alarm(void)
 {
     const struct _itimer soon = {MS, 0};
 
-    TimerAlarm(CLOCK_MONOTONIC_KYMO, &soon, NULL);
+    TimerAlarm(CLOCK_MONOTONIC, &soon, NULL);
     sleep_ms(1000000);
 }
 
@@ -144,7 +144,7 @@ static void block_laden(void)
 
     NameAttach("victim", link.chid);
     SIGEV_PULSE_INIT(&event, link.coid, 10, 1, 1);
-    timer = TimerCreate(CLOCK_MONOTONIC_KYMO, &event);
+    timer = TimerCreate(CLOCK_MONOTONIC, &event);
     TimerSettime(timer, 0, &each, NULL);
     MemMap(&map);
     for (int i = 0; i < 5; i++) {
