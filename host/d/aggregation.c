@@ -4,13 +4,15 @@
  * distribution's shape for the rest of the program.
  */
 #include "host/d/back.h"
+#include "host/d/suggest.h"
 
 struct d_ident *d_agg_lookup(struct d_session *d, const struct d_node *n)
 {
     struct d_ident *ident = d_ident_lookup(d_session_agg_idents(d), n->text);
 
     if (!ident || !ident->aggregation) {
-        d_fail(d, n->place, "D_IDENT_UNDEF", "aggregation @%s is never assigned", n->text);
+        d_fail(d, n->place, "D_IDENT_UNDEF", "undefined aggregation: @%s%s", n->text,
+               d_suggest_aggregation(d, n->text));
     }
     return ident;
 }

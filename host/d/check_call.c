@@ -5,6 +5,7 @@
  * expect).
  */
 #include "host/d/back.h"
+#include "host/d/suggest.h"
 
 #include <string.h>
 
@@ -56,7 +57,8 @@ void d_check_call(struct d_session *d, struct d_node *n)
     n->ident = d_variable_lookup(d, NULL, n->text);
     if (!n->ident || (n->ident->kind != D_IDENT_FUNCTION && n->ident->kind != D_IDENT_ACTION &&
                       n->ident->kind != D_IDENT_AGGFUNC)) {
-        d_fail(d, n->place, "D_FUNC_UNDEF", "there is no function %s", n->text);
+        d_fail(d, n->place, "D_FUNC_UNDEF", "undefined function name: %s%s", n->text,
+               d_suggest_function(d, n->text));
     }
     if (n->ident->kind == D_IDENT_FUNCTION) {
         check_subroutine(d, n);

@@ -4,6 +4,7 @@
  * target.
  */
 #include "host/d/back.h"
+#include "host/d/suggest.h"
 
 #include <string.h>
 
@@ -121,8 +122,9 @@ void d_check_name(struct d_session *d, struct d_node *n)
         return;
     }
     if (!ident) {
-        d_fail(d, n->place, "D_IDENT_UNDEF", "%s%s%s: unknown variable", n->scope ? n->scope : "",
-               n->scope ? "->" : "", n->text);
+        d_fail(d, n->place, "D_IDENT_UNDEF", "failed to resolve %s%s%s: Unknown variable name%s",
+               n->scope ? n->scope : "", n->scope ? "->" : "", n->text,
+               d_suggest_variable(d, n->scope, n->text));
     }
     check_known_name(d, n, ident);
 }

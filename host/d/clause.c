@@ -4,6 +4,8 @@
  */
 #include "host/d/part.h"
 
+#include <string.h>
+
 static uint32_t add_info(struct d_session *d, const struct d_node *clause, const char *text)
 {
     struct d_back *back = d_session_back(d);
@@ -41,6 +43,56 @@ static void finish_info(struct d_session *d, const struct d_clause *c)
     info->statement_attributes.class[0] = a->class;
 }
 
+/* ---- the order of typing -----------------------------------------------------------------------
+ *
+ * A clause's actions are typed before its predicate, so that the predicate knows a variable that
+ * only the actions assign. This is done on a copy of the statements, and the objects that come of
+ * it are thrown away: what remains is the variables' types. Then predicate and actions are compiled
+ * in the order in which they run.
+ */
+struct trial {
+    struct d_session *session;
+    const struct d_clause *clause;
+    const struct d_node *body;
+};
+
+static void try_actions(void *arg)
+{
+    struct trial *t = arg;
+    struct d_session *d = t->session;
+    struct d_clause *scratch = d_alloc(d, sizeof(*scratch));
+    struct d_part *part = d_alloc(d, sizeof(*part));
+
+    *scratch = *t->clause;
+    scratch->program = d_program_new(d);
+    part->clause = scratch;
+    d_session_back(d)->clause = scratch;
+    d_part_statements(d, part, d_copy_list(d, t->body, NULL, NULL));
+}
+
+static bool is_undefined(const char *tag)
+{
+    return strcmp(tag, "D_IDENT_UNDEF") == 0 || strcmp(tag, "D_VAR_UNDEF") == 0;
+}
+
+/* Fails as the actions do, unless a variable is missing that the predicate may define. */
+static void type_actions(struct d_session *d, struct d_clause *c, const struct d_node *body)
+{
+    struct d_back *back = d_session_back(d), before = *back;
+    struct trial trial = {d, c, body};
+    bool typed = d_try(d, try_actions, &trial);
+
+    back->formats.n = before.formats.n;
+    back->datum_types.n = before.datum_types.n;
+    back->clause = before.clause;
+    back->depth = before.depth;
+    back->expansions = before.expansions;
+    back->conditions = before.conditions;
+    if (!typed && !is_undefined(d_caught_tag(d))) {
+        d_fail_again(d);
+    }
+}
+
 void d_clause_compile(struct d_session *d, struct d_program *program, struct d_node *clause,
                       const char *description)
 {
@@ -58,6 +110,9 @@ void d_clause_compile(struct d_session *d, struct d_program *program, struct d_n
     d_clause_probes(d, &c);
     d_session_back(d)->clause = &c;
     d_session_back(d)->expansions = 0;
+    if (clause->left) {
+        type_actions(d, &c, clause->body);
+    }
     if (ifs) {
         d_part_begin_conditional(d, &p, clause, ifs);
     } else {

@@ -3,6 +3,7 @@
  * The probes that a clause's descriptions match, and how stable what they name is.
  */
 #include "host/d/part.h"
+#include "host/d/suggest.h"
 
 #include <string.h>
 
@@ -62,20 +63,30 @@ static const char *description_text(struct d_session *d, const struct d_node *n)
     return d_sprintf(d, "%s:%s:%s:%s", n->provider, n->module, n->function, n->probe_name);
 }
 
+static unsigned each_match(const struct d_probe_source *probes, const struct d_node *n,
+                           struct match *m)
+{
+    return probes->each(probes->arg, n->provider, n->module, n->function, n->probe_name,
+                        n->probe_id, matched, m);
+}
+
 void d_clause_probes(struct d_session *d, struct d_clause *c)
 {
     const struct d_probe_source *probes = d_session_probes(d);
 
     for (struct d_node *n = c->probes; n; n = n->next) {
         struct match m = {d, c, n};
-        unsigned found = probes->each(probes->arg, n->provider, n->module, n->function,
-                                      n->probe_name, n->probe_id, matched, &m);
+        unsigned found = each_match(probes, n, &m);
+        if (found == 0 && d_probe_by_qnx_name(d, n)) {
+            found = each_match(probes, n, &m);
+        }
         c->program->matched += found;
         if (found == 0 && n->probe_id) {
             d_fail(d, n->place, "D_PDESC_INVAL", "there is no probe with id %u", n->probe_id);
         }
         if (found == 0 && !d_option(d, "zdefs")) {
-            d_fail(d, n->place, "D_PDESC_ZERO", "no probe matches %s", description_text(d, n));
+            d_fail(d, n->place, "D_PDESC_ZERO", "probe description %s does not match any probes%s",
+                   description_text(d, n), d_suggest_probe(d, n));
         }
     }
 }

@@ -44,6 +44,8 @@ struct d_node *d_copy(struct d_session *d, const struct d_node *n, const char *n
     copy->right = d_copy(d, n->right, name, with);
     copy->third = d_copy(d, n->third, name, with);
     copy->args = d_copy_list(d, n->args, name, with);
+    copy->body = d_copy_list(d, n->body, name, with);
+    copy->otherwise = d_copy_list(d, n->otherwise, name, with);
     return copy;
 }
 

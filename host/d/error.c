@@ -51,6 +51,34 @@ static const char *source_line(struct d_session *d, struct d_place place)
     return NULL;
 }
 
+bool d_try(struct d_session *d, void (*fn)(void *arg), void *arg)
+{
+    jmp_buf here, *outer = d->recover;
+    struct d_parse *parse = d->parse;
+
+    if (setjmp(here)) {
+        d->recover = outer;
+        d->parse = parse;
+        d->failed = false;
+        return false;
+    }
+    d->recover = &here;
+    fn(arg);
+    d->recover = outer;
+    return true;
+}
+
+const char *d_caught_tag(const struct d_session *d)
+{
+    return d->error.tag;
+}
+
+_Noreturn void d_fail_again(struct d_session *d)
+{
+    d->failed = true;
+    longjmp(*d->recover, 1);
+}
+
 _Noreturn void d_fail(struct d_session *d, struct d_place place, const char *tag,
                       const char *format, ...)
 {

@@ -37,6 +37,16 @@ struct d_ident *d_ident_lookup(const struct d_identhash *h, const char *name)
     return i;
 }
 
+void d_ident_each(const struct d_identhash *h, void (*fn)(void *arg, const struct d_ident *),
+                  void *arg)
+{
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        for (const struct d_ident *ident = h->buckets[i]; ident; ident = ident->next) {
+            fn(arg, ident);
+        }
+    }
+}
+
 /* A later one of the same name hides the earlier. */
 void d_ident_insert(struct d_session *d, struct d_identhash *h, struct d_ident *i)
 {

@@ -64,6 +64,8 @@ struct d_ident {
 struct d_identhash;
 struct d_identhash *d_identhash_new(struct d_session *);
 struct d_ident *d_ident_lookup(const struct d_identhash *, const char *name);
+void d_ident_each(const struct d_identhash *, void (*fn)(void *arg, const struct d_ident *),
+                  void *arg);
 struct d_ident *d_ident_add(struct d_session *, struct d_identhash *, const char *name,
                             enum d_ident_kind);
 

@@ -32,6 +32,12 @@ void *d_list_add(struct d_session *, struct d_array *, size_t size);
 _Noreturn void d_fail(struct d_session *, struct d_place, const char *tag, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Runs fn(arg); true if it did not fail. The compilation goes on in both cases. */
+bool d_try(struct d_session *, void (*fn)(void *arg), void *arg);
+/* The tag of the last error that d_try() caught; and a failure with that error. */
+const char *d_caught_tag(const struct d_session *);
+_Noreturn void d_fail_again(struct d_session *);
+
 /* ---- front: what the parser hands over ---------------------------------------------------------
  */
 

@@ -4,6 +4,7 @@
  * walks it by recursion.
  */
 #include "host/d/front.h"
+#include "host/d/suggest.h"
 #include "trace/d/dif.h"
 
 #include <string.h>
@@ -144,7 +145,10 @@ struct d_node *d_node_call(struct d_parse *p, struct d_place place, struct d_nod
         d_fail(p->session, place, "D_FUNC_IDENT", "what is called has no name");
     }
     if (function->scope || !is_function(p->session, function->text)) {
-        d_fail(p->session, place, "D_FUNC_UNDEF", "there is no function %s", function->text);
+        const char *suggestion =
+            function->scope ? "" : d_suggest_function(p->session, function->text);
+        d_fail(p->session, place, "D_FUNC_UNDEF", "undefined function name: %s%s", function->text,
+               suggestion);
     }
     n->text = function->text;
     return d_node_list(p, n, args);

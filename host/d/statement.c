@@ -3,6 +3,7 @@
  * One statement becomes actions: an aggregation, a call, or an expression for its effect.
  */
 #include "host/d/back.h"
+#include "host/d/suggest.h"
 
 static bool is_assignment_to_agg(const struct d_node *n)
 {
@@ -16,7 +17,8 @@ static void statement_agg(struct d_session *d, struct d_clause *c, struct d_node
         call->kind == D_NODE_CALL && call->text ? d_variable_lookup(d, NULL, call->text) : NULL;
 
     if (call->kind == D_NODE_CALL && !ident) {
-        d_fail(d, call->place, "D_FUNC_UNDEF", "there is no function %s", call->text);
+        d_fail(d, call->place, "D_FUNC_UNDEF", "undefined function name: %s%s", call->text,
+               call->text ? d_suggest_function(d, call->text) : "");
     }
     if (!ident || ident->kind != D_IDENT_AGGFUNC) {
         d_fail(d, n->place, "D_AGG_FUNC", "@%s must be assigned an aggregating function",

@@ -46,8 +46,10 @@ const char command_help[] =
     "  --timeout  how long to wait for a target that does not answer (120 seconds)\n"
     "  -r      print what programs have put into a capture, with -x log=1\n"
     "\n"
-    "Targets: boot (the default: virt-a64, booted for it), self (this process), unix:PATH,\n"
-    "tcp:HOST:PORT, /dev/tty...[@BAUD] (a board at the other end), elf:PATH (only to compile).\n";
+    "Targets: boot[:BOARD] (virt-a64 unless named, booted for it), self (this process), "
+    "unix:PATH,\n"
+    "tcp:HOST:PORT, /dev/tty...[@BAUD] (a board at the other end), elf:PATH (only to compile).\n"
+    "Without -t it is what KYMO_TARGET in the environment names, else boot.\n";
 
 void command_usage(FILE *out)
 {

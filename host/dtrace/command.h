@@ -30,7 +30,7 @@ struct setting { /* -x, -b, -D …, in order */
 };
 
 struct command {
-    const char *target_spec;
+    const char *target_spec; /* -t; NULL: the default */
     struct program_source *sources;
     unsigned nsources;
     const char **elves; /* --elf */
@@ -73,8 +73,8 @@ void command_argument(struct command *, const char *text);
 void command_add_elf(struct command *, const char *path);
 /* -l: the probes of the compiled programs; image NULL: all */
 int command_list(struct command *, const void *image);
-/* -v: stability of each clause, and its bounds */
-void command_report(struct command *, const struct program_source *);
+/* With -v: stability of each clause; and its bounds */
+void command_report(struct command *);
 void command_costs(struct command *, const void *image);
 /* False: a clause may take more than -x maxinsns allows; that was said. */
 bool command_affordable(struct command *, const void *image);
@@ -82,6 +82,7 @@ bool command_affordable(struct command *, const void *image);
 int command_open(struct command *);
 /* compile.c: all programs: 0, or the exit status. */
 int command_compile(struct command *);
+/* How many probes each program matches, unless with -q. */
 void command_say_matched(struct command *);
 bool command_any_matched(const struct command *);
 void *command_image(struct command *, size_t *size); /* freed by the caller */
@@ -94,6 +95,8 @@ int command_look_at_claim(struct command *);
 bool command_take_claim(struct command *, const void *image, size_t size);
 /* enable.c: enables the image, unless with -a, and makes the consumer ready: 0 or 1. */
 int command_enable(struct command *, struct consumer *, const void *image, size_t size);
+/* Once tracing is on and before its first record: what matched, which sizes the target lowered. */
+void command_say_enabled(struct command *, const struct consumer *);
 int command_fail(const char *what, const char *why); /* says it; 1 */
 /* Enables, consumes, ends: the exit status. With -a what is enabled already. */
 int command_trace(struct command *, const void *image, size_t size);

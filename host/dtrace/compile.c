@@ -136,12 +136,7 @@ bool command_allows(const struct command *c, const void *bytes)
 void command_say_matched(struct command *c)
 {
     for (unsigned i = 0; i < c->nsources; i++) {
-        if (!c->compile_only) {
-            say_matched(c, &c->sources[i]);
-        }
-        if (c->verbose) {
-            command_report(c, &c->sources[i]);
-        }
+        say_matched(c, &c->sources[i]);
     }
 }
 

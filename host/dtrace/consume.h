@@ -34,8 +34,10 @@ struct consumer {
     bool objects_known; /* what the target's process has mapped: the session was given it */
     unsigned ncpus, begin_cpu, end_cpu;
     uint64_t bufsize, aggsize;
-    uint8_t *buffer;     /* room for a principal buffer */
-    uint8_t *agg_buffer; /* room for an aggregation buffer */
+    struct d_sizes sizes;   /* that the target gave */
+    unsigned options_named; /* by advice that was given, a bit each: message.c */
+    uint8_t *buffer;        /* room for a principal buffer */
+    uint8_t *agg_buffer;    /* room for an aggregation buffer */
     struct epid_info **epids;
     uint32_t nepids;
     uint32_t *agg_variable; /* by aggregation id - 1: number of the @variable; 0: not asked yet */
@@ -99,6 +101,10 @@ void libact_system(struct consumer *, const struct d_format *, const struct prin
 void libact_freopen(struct consumer *, const struct epid_info *, const struct d_format *,
                     const struct print_value *, unsigned n);
 /* Messages on standard error (message.c). */
+enum { SIZE_TEXT = 24 };
+/* As an option's value, in the largest unit of which it is a multiple: "128m", "1536k", "1000".
+ * True: it has a unit. */
+bool message_size(char text[SIZE_TEXT], uint64_t size);
 void message_drops(struct consumer *, uint64_t n, const char *what, const char *tag, int cpu);
 void message_status(struct consumer *, const struct d_status *);
 void message_fault(struct consumer *, const uint8_t *record, const struct epid_info *);

@@ -6,6 +6,8 @@
 #include "host/dtrace/command.h"
 #include "host/dtrace/consume.h"
 
+#include <stdlib.h>
+
 /* What a record may fill by a width alone: as much as a format can say (host/d/printf_parse.c), but
  * of a program that is not the user's no more than a line of a wide terminal. */
 enum { WIDTH_MOST = 1000000, WIDTH_MOST_FOREIGN = 1024 };
@@ -14,20 +16,15 @@ enum { WIDTH_MOST = 1000000, WIDTH_MOST_FOREIGN = 1024 };
  * 196608000 is "196608000 bytes". What alignment takes away is not worth a note. */
 static void say_lowered(const char *what, uint64_t asked, uint64_t got)
 {
-    static const char units[] = " kmgtpe";
-    unsigned unit = 0;
+    char text[SIZE_TEXT];
 
     if (got == 0 || got >= asked || asked - got <= sizeof(uint64_t)) {
         return;
     }
-    while (unit < 6 && got >> 10 * (unit + 1)) {
-        unit++;
-    }
-    if (got & (((uint64_t)1 << 10 * unit) - 1)) {
-        fprintf(stderr, "dtrace: %s lowered to %llu bytes\n", what, (unsigned long long)got);
+    if (message_size(text, got) && strtoull(text, NULL, 10) < 1024) {
+        fprintf(stderr, "dtrace: %s lowered to %s\n", what, text);
     } else {
-        fprintf(stderr, "dtrace: %s lowered to %llu%c\n", what,
-                (unsigned long long)(got >> 10 * unit), units[unit]);
+        fprintf(stderr, "dtrace: %s lowered to %llu bytes\n", what, (unsigned long long)got);
     }
 }
 
@@ -62,11 +59,23 @@ static uint64_t room_for(uint64_t size)
     return size < (uint64_t)1 << 30 ? size : (uint64_t)1 << 30;
 }
 
+void command_say_enabled(struct command *c, const struct consumer *consumer)
+{
+    if (!c->claim) {
+        command_say_matched(c);
+    }
+    say_sizes(c->session, &consumer->sizes);
+    d_option_notes(c->session, stderr);
+    if (d_option_on(c->session, "destructive") && !d_option_on(c->session, "quiet")) {
+        fputs("dtrace: allowing destructive actions\n", stderr);
+    }
+}
+
 /* 0 or 1. */
 int command_enable(struct command *c, struct consumer *consumer, const void *image, size_t size)
 {
     struct d_refusal refusal;
-    struct d_sizes sizes;
+    struct d_sizes *sizes = &consumer->sizes;
     uint32_t matched;
     unsigned flags = d_option_on(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
 
@@ -81,16 +90,11 @@ int command_enable(struct command *c, struct consumer *consumer, const void *ima
     if (!c->claim && c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
         return refused(&refusal);
     }
-    c->target->ops->sizes(c->target, &sizes, &matched);
-    say_sizes(c->session, &sizes);
-    d_option_notes(c->session, stderr);
-    if (d_option_on(c->session, "destructive") && !d_option_on(c->session, "quiet")) {
-        fputs("dtrace: allowing destructive actions\n", stderr);
-    }
+    c->target->ops->sizes(c->target, sizes, &matched);
     consumer->target = c->target;
     consumer->session = c->session;
-    consumer->bufsize = sizes.bufsize > (1u << 16) ? room_for(sizes.bufsize) : 1u << 16;
-    consumer->aggsize = room_for(sizes.aggsize);
+    consumer->bufsize = sizes->bufsize > (1u << 16) ? room_for(sizes->bufsize) : 1u << 16;
+    consumer->aggsize = room_for(sizes->aggsize);
     consumer->json = c->json;
     consumer->acts = !c->foreign || c->destructive;
     consumer->printer.width_most = c->foreign ? WIDTH_MOST_FOREIGN : WIDTH_MOST;

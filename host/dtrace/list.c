@@ -107,7 +107,7 @@ int command_list(struct command *c, const void *data)
  */
 
 /* Of all clauses of the program the least. */
-void command_report(struct command *c, const struct program_source *s)
+static void report(struct command *c, const struct program_source *s)
 {
     struct d_attributes probes = {.name = {7}, .data = {7}, .class = {5}};
     struct d_attributes statements = probes;
@@ -131,6 +131,13 @@ void command_report(struct command *c, const struct program_source *s)
     print_attributes(c->out, "Minimum Statement Attributes", statements.name[0], statements.data[0],
                      statements.class[0]);
     putc('\n', c->out);
+}
+
+void command_report(struct command *c)
+{
+    for (unsigned i = 0; c->verbose && i < c->nsources; i++) {
+        report(c, &c->sources[i]);
+    }
 }
 
 /* The most that a clause can cost, on any of its probes. */

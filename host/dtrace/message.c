@@ -24,10 +24,80 @@ static void print_count(struct consumer *c, uint64_t n, const char *what, const 
     putc('\n', stderr);
 }
 
+bool message_size(char text[SIZE_TEXT], uint64_t size)
+{
+    static const char units[] = "kmgtpe";
+    unsigned unit = 0;
+
+    while (unit < 6 && size && (size & 0x3ff) == 0) {
+        size >>= 10;
+        unit++;
+    }
+    snprintf(text, SIZE_TEXT, "%" PRIu64 "%.*s", size, unit != 0, &units[unit - (unit != 0)]);
+    return unit != 0;
+}
+
+/* ---- which option helps ------------------------------------------------------------------------
+ */
+
+enum unit { BYTES, COUNT, RATE };
+
+static void advise(const char *option, enum unit unit, uint64_t now)
+{
+    char is[SIZE_TEXT], more[SIZE_TEXT];
+    uint64_t hz = now ? (1000000000u + now / 2) / now : 0; /* of a rate: ns between two */
+
+    if (unit == BYTES) {
+        message_size(is, now);
+        message_size(more, now * 2);
+    } else if (unit == COUNT) {
+        snprintf(is, sizeof(is), "%" PRIu64, now);
+        snprintf(more, sizeof(more), "%" PRIu64, now * 2);
+    } else if (hz > 0) {
+        snprintf(is, sizeof(is), "%" PRIu64 "hz", hz);
+        snprintf(more, sizeof(more), "%" PRIu64 "hz", hz * 2);
+    } else {
+        snprintf(is, sizeof(is), "%" PRIu64 "s", now / 1000000000u);
+        snprintf(more, sizeof(more), "1hz");
+    }
+    fprintf(stderr, "dtrace: %s is %s: -x %s=%s drops less\n", option, is, option, more);
+}
+
+/* Once for each option: the drops themselves are reported each time. */
+static void advise_once(struct consumer *c, const char *tag)
+{
+    const struct d_sizes *got = &c->sizes;
+    const struct {
+        const char *tag, *option;
+        enum unit unit;
+        uint64_t size; /* that the target gave; 0: the option's value counts */
+    } rows[] = {
+        {"DTRACEDROP_PRINCIPAL", "bufsize", BYTES, got->bufsize},
+        {"DTRACEDROP_AGGREGATION", "aggsize", BYTES, got->aggsize},
+        {"DTRACEDROP_DYNAMIC", "dynvarsize", BYTES, got->dynvarsize},
+        {"DTRACEDROP_SPEC", "specsize", BYTES, got->specsize},
+        {"DTRACEDROP_SPECUNAVAIL", "nspec", COUNT, 0},
+        {"DTRACEDROP_STKSTROVERFLOW", "jstackstrsize", BYTES, 0},
+        {"DTRACEDROP_DYNRINSE", "cleanrate", RATE, 0},
+        {"DTRACEDROP_DYNDIRTY", "cleanrate", RATE, 0},
+        {"DTRACEDROP_SPECBUSY", "cleanrate", RATE, 0},
+    };
+
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        unsigned bit = rows[i].unit == RATE ? 1u << 31 : 1u << i;
+        if (strcmp(rows[i].tag, tag) == 0 && !(c->options_named & bit)) {
+            c->options_named |= bit;
+            advise(rows[i].option, rows[i].unit,
+                   rows[i].size ? rows[i].size : d_option(c->session, rows[i].option));
+        }
+    }
+}
+
 void message_drops(struct consumer *c, uint64_t n, const char *what, const char *tag, int cpu)
 {
     if (n) {
         print_count(c, n, what, tag, cpu);
+        advise_once(c, tag);
     }
 }
 

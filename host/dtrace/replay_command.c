@@ -21,7 +21,7 @@
 static bool alone(const struct command *c)
 {
     bool ok = !c->nsources && !c->nargs && !c->list && !c->claim && !c->compile_only && !c->run &&
-              !c->pid && strcmp(c->target_spec, "boot") == 0;
+              !c->pid && !c->target_spec;
 
     for (unsigned i = 0; i < c->nsettings; i++) {
         ok = ok && (strcmp(c->settings[i].name, "destructive") == 0 ||

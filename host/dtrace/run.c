@@ -53,7 +53,7 @@ static int trace(struct command *c, const void *image, size_t size)
     if (c->claim) {
         return command_take_claim(c, image, size) ? command_trace(c, image, size) : 1;
     }
-    command_say_matched(c);
+    command_report(c);
     if (c->compile_only && !c->claim) {
         return only_compile(c, image, size);
     }
@@ -62,6 +62,7 @@ static int trace(struct command *c, const void *image, size_t size)
         return 1;
     }
     if (!command_any_matched(c) && !d_option_on(c->session, "zdefs")) {
+        command_say_matched(c);
         fprintf(stderr, "dtrace: no probes %s\n", c->nsources ? "matched" : "specified");
         return 1;
     }
@@ -111,8 +112,17 @@ static bool take_process(struct command *c)
     return !c->pid || !c->target->ops->is_here || command_grab(c);
 }
 
+/* -t, else KYMO_TARGET, else a board booted for it. */
+static const char *target_spec(const struct command *c)
+{
+    const char *wanted = c->target_spec ? c->target_spec : getenv("KYMO_TARGET");
+
+    return wanted && *wanted ? wanted : "boot";
+}
+
 int command_run(struct command *c)
 {
+    c->target_spec = target_spec(c);
     if (c->list || c->claim || strncmp(c->target_spec, "elf:", 4) == 0) {
         command_set(c, "zdefs", NULL, NULL);
     }
@@ -162,7 +172,7 @@ void command_clean_up(struct command *c)
 
 static int dtrace_run(int argc, char **argv)
 {
-    struct command c = {.target_spec = "boot", .run_gate = -1};
+    struct command c = {.run_gate = -1};
     int status = command_parse(&c, argc, argv);
 
     if (status == 0 && c.version) {

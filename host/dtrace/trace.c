@@ -140,6 +140,7 @@ static int consume(struct command *c, struct consumer *consumer)
     if (error) {
         return enabling_failed(error);
     }
+    command_say_enabled(c, consumer);
     command_release_child(c);
     error = c->claim && c->compile_only ? 0 : follow(c, consumer);
     if (interrupted && !c->json) {
@@ -192,6 +193,7 @@ static int consume_into_log(struct command *c, struct consumer *consumer)
     if (error) {
         return enabling_failed(error);
     }
+    command_say_enabled(c, consumer);
     error = follow_log(c, &s);
     error = error == -ECANCELED ? 0 : error; /* the last pass will say so */
     error = error ? error : log_stop(c, &consumer->end_cpu);
@@ -224,6 +226,9 @@ static int replay_passes(struct command *c, struct consumer *consumer)
     struct replay *r = c->replay;
     int error = c->target->ops->go(c->target, &consumer->begin_cpu);
 
+    if (!error) {
+        command_say_enabled(c, consumer);
+    }
     for (r->pass = 0; !error && r->pass + 1 < r->npasses; r->pass++) {
         error = replay_pass(r, consumer, false);
     }

@@ -2,7 +2,15 @@
 /* See cmd.h. */
 #include "host/link/cmd.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+const char *cmd_target(const char *given)
+{
+    const char *target = given ? given : getenv("KYMO_TARGET");
+
+    return target && *target ? target : NULL;
+}
 
 volatile sig_atomic_t cmd_interrupted;
 

@@ -8,6 +8,8 @@
 #include "host/kymo.h"
 #include "host/link/session.h"
 
+/* What -t names; without -t (NULL) what KYMO_TARGET does; NULL: neither is given. */
+const char *cmd_target(const char *given);
 /* The session and its channel, or a message and NULL. */
 struct channel *cmd_open(const char *spec, const char *service, struct session **session);
 /* After -EPIPE: says why; returns KYMO_FAILURE. */

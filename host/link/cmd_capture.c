@@ -17,14 +17,14 @@
 #define MESSAGE_MOST (LINK_MESSAGE_MOST)
 
 static const char capture_help[] =
-    "Usage: kymo capture -t TARGET [-o FILE [--force]] [-n COUNT]\n"
+    "Usage: kymo capture [-t TARGET] [-o FILE [--force]] [-n COUNT]\n"
     "\n"
     "Waits for captures that the target sends (tracelogger -f link:NAME) and stores\n"
     "them here, each under its NAME without the folders; if a file of that name is there,\n"
     "the date is added. The target is told that a capture is safe once it is on the disk.\n"
     "TARGET is unix:PATH, tcp:HOST:PORT or a serial line /dev/tty...[@BAUD].\n"
     "\n"
-    "  -t TARGET      where the target is\n"
+    "  -t TARGET      where the target is (default: KYMO_TARGET of the environment)\n"
     "  -o FILE        store it there, whatever its name (- is standard output)\n"
     "  --force        replace FILE if it is there\n"
     "  -n COUNT       end after so many captures (default 1; 0: when interrupted)\n"
@@ -122,9 +122,11 @@ static int capture_main(int argc, char **argv)
             return kymo_bad_option("capture", argc, argv, option);
         }
     }
+    capture.target = cmd_target(capture.target);
     if (capture.target == NULL || optind < argc) {
-        return capture.target == NULL ? kymo_usage("capture", "capture: which target? -t TARGET")
-                                      : kymo_usage("capture", "capture: what is %s?", argv[optind]);
+        return capture.target == NULL
+                   ? kymo_usage("capture", "capture: which target? -t TARGET or KYMO_TARGET")
+                   : kymo_usage("capture", "capture: what is %s?", argv[optind]);
     }
     if (capture.store.force && capture.store.output == NULL) {
         return kymo_usage("capture", "capture: --force is for -o FILE");

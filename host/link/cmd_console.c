@@ -18,14 +18,14 @@
 #define CTRL_BRACKET 0x1d
 
 static const char console_help[] =
-    "Usage: kymo console -t TARGET\n"
+    "Usage: kymo console [-t TARGET]\n"
     "\n"
     "Shows a target's console, from what it has kept on, and types what you type.\n"
     "^] ends it; so does the end of standard input, if that is not a terminal, a\n"
     "second after it.\n"
     "TARGET is unix:PATH, tcp:HOST:PORT or a serial line /dev/tty...[@BAUD].\n"
     "\n"
-    "  -t TARGET      where the target is\n"
+    "  -t TARGET      where the target is (default: KYMO_TARGET of the environment)\n"
     "  -h, --help     this text\n";
 
 static const struct option console_options[] = {
@@ -157,9 +157,11 @@ static int console_main(int argc, char **argv)
         }
         console.target = optarg;
     }
+    console.target = cmd_target(console.target);
     if (console.target == NULL || optind < argc) {
-        return console.target == NULL ? kymo_usage("console", "console: which target? -t TARGET")
-                                      : kymo_usage("console", "console: what is %s?", argv[optind]);
+        return console.target == NULL
+                   ? kymo_usage("console", "console: which target? -t TARGET or KYMO_TARGET")
+                   : kymo_usage("console", "console: what is %s?", argv[optind]);
     }
     cmd_catch_signals();
     return console_run(&console);

@@ -16,12 +16,12 @@
 #define MESSAGE_MOST (1024 * 1024)
 
 static const char link_help[] =
-    "Usage: kymo link -t TARGET [options]\n"
+    "Usage: kymo link [-t TARGET] [options]\n"
     "\n"
     "Says which target is at the other end of a link, and what the line carries.\n"
     "TARGET is unix:PATH, tcp:HOST:PORT or a serial line /dev/tty...[@BAUD].\n"
     "\n"
-    "  -t TARGET      where the target is\n"
+    "  -t TARGET      where the target is (default: KYMO_TARGET of the environment)\n"
     "  --bytes N      have so many bytes sent, check each, say how fast (default 0)\n"
     "  --seed N       of those bytes (default: the time)\n"
     "  -h, --help     this text\n";
@@ -159,8 +159,9 @@ static int link_main(int argc, char **argv)
             return kymo_bad_option("link", argc, argv, option);
         }
     }
+    m.target = cmd_target(m.target);
     if (m.target == NULL || optind < argc) {
-        return m.target == NULL ? kymo_usage("link", "link: which target? -t TARGET")
+        return m.target == NULL ? kymo_usage("link", "link: which target? -t TARGET or KYMO_TARGET")
                                 : kymo_usage("link", "link: what is %s?", argv[optind]);
     }
     cmd_catch_signals();

@@ -144,11 +144,14 @@ static bool wait_for_socket(struct wire_of_boot *w)
 }
 
 /* NULL, or why not. */
-static const char *boot(struct wire_of_boot *w)
+static const char *boot(struct wire_of_boot *w, const char *board)
 {
     struct run *run = &w->run;
 
-    run->board = "virt-a64";
+    run->board = board ? board : "virt-a64";
+    if (!run_name_ok(run->board)) {
+        return "this is no name of a board";
+    }
     run->image = "work";
     run->link = w->spec;
     run->quiet_build = true; /* it is no part of what is traced */
@@ -165,11 +168,11 @@ static const char *boot(struct wire_of_boot *w)
     return NULL;
 }
 
-struct wire *wire_boot(const char **why)
+struct wire *wire_boot(const char *board, const char **why)
 {
     struct wire_of_boot *w = calloc(1, sizeof(*w));
 
-    *why = w ? boot(w) : "Not enough space";
+    *why = w ? boot(w, board) : "Not enough space";
     if (!*why) {
         w->base.ops = &boot_ops;
         w->link = wire_link(w->spec, why);

@@ -28,6 +28,7 @@ struct wire {
 /* NULL: *why says why. */
 struct wire *wire_link(const char *spec, const char **why);
 struct wire *wire_loop(const char **why);
-struct wire *wire_boot(const char **why); /* to a board that is booted for it */
+/* To a board that is booted for it. board: NULL: virt-a64. */
+struct wire *wire_boot(const char *board, const char **why);
 
 #endif

@@ -15,6 +15,14 @@
 #include "host/run/run.h"
 #include "host/temporary.h"
 
+bool run_name_ok(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 0 && len < 64 && name[0] != '.' && name[0] != '-' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == len;
+}
+
 int run_find_home(struct run *run)
 {
     if (!home_find(&run->home)) {

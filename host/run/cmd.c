@@ -12,8 +12,6 @@
 #include "host/link/spec.h"
 #include "host/run/run.h"
 
-#define DEFAULT_TIMEOUT 600 /* seconds, when no one is at the terminal */
-
 static const char run_help[] =
     "Usage: kymo run [options] [-- QEMU arguments]\n"
     "\n"
@@ -32,8 +30,7 @@ static const char run_help[] =
     "                   kymo console, dtrace, capture find it\n"
     "  --disk FILE      the board's disk, a plain image: where `tracelogger -f block:`\n"
     "                   writes, and `kymo extract` reads\n"
-    "  --timeout S      end QEMU after S seconds, 0: never (default 600; never\n"
-    "                   when standard input is a terminal)\n"
+    "  --timeout S      end QEMU after S seconds, 0: never (the default)\n"
     "  --icount         count instructions as time: the same run every time\n"
     "  --gdb            wait for a debugger on localhost:1234\n"
     "  --no-build       boot what is there, do not run make\n"
@@ -69,15 +66,6 @@ static const struct option run_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* A name of a board or image: it becomes part of a path. */
-static bool name_ok(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len > 0 && len < 64 && name[0] != '.' && name[0] != '-' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == len;
-}
-
 static bool number_ok(const char *text, unsigned long most, unsigned long *value)
 {
     char *end;
@@ -94,10 +82,10 @@ static int value_use(struct run *run, int option)
     switch (option) {
     case OPT_BOARD:
         run->board = optarg;
-        return name_ok(optarg) ? 0 : kymo_usage("run", "run: --board %s: not a board", optarg);
+        return run_name_ok(optarg) ? 0 : kymo_usage("run", "run: --board %s: not a board", optarg);
     case OPT_IMAGE:
         run->image = optarg;
-        return name_ok(optarg) || strchr(optarg, '/')
+        return run_name_ok(optarg) || strchr(optarg, '/')
                    ? 0
                    : kymo_usage("run", "run: --image %s: not an image", optarg);
     case OPT_SMP:
@@ -118,7 +106,6 @@ static int value_use(struct run *run, int option)
             return kymo_usage("run", "run: --timeout %s: not a number of seconds", optarg);
         }
         run->timeout = (unsigned)value;
-        run->timeout_set = true;
         return 0;
     default:
         run->capture = optarg;
@@ -171,9 +158,6 @@ static int options_parse(struct run *run, int argc, char **argv)
     }
     run->extra = argv + optind;
     run->nextra = argc - optind;
-    if (!run->timeout_set) {
-        run->timeout = run->gdb || isatty(STDIN_FILENO) ? 0 : DEFAULT_TIMEOUT;
-    }
     return -1;
 }
 

@@ -18,7 +18,7 @@
 struct run {
     const char *board, *image, *smp, *capture, *link, *disk;
     unsigned timeout; /* seconds, 0: none */
-    bool timeout_set, icount, gdb, no_build, force;
+    bool icount, gdb, no_build, force;
     bool quiet_build; /* what make says is shown only if it fails */
     char **extra;     /* QEMU arguments after -- */
     int nextra;
@@ -42,6 +42,8 @@ struct run {
  * run->elf. 0, or -1 after a message. */
 int run_find_home(struct run *run);
 int run_build(struct run *run);
+/* A name that may be a board's or an image's: it becomes part of a path. */
+bool run_name_ok(const char *name);
 /* args.c: QEMU's command line from build/<board>/qemu.args. */
 int run_args(struct run *run);
 void run_args_free(struct run *run);

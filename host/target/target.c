@@ -35,9 +35,9 @@ static struct target *open_link(const char *spec, const char **why)
 
 static struct target *open_boot(const char *spec, const char **why)
 {
-    struct wire *wire = wire_boot(why);
+    const char *colon = strchr(spec, ':');
+    struct wire *wire = wire_boot(colon ? colon + 1 : NULL, why);
 
-    (void)spec;
     return wire ? remote_target_open(wire, false, why) : NULL;
 }
 
@@ -53,9 +53,9 @@ struct target *target_open(const char *spec, const char **why)
         bool prefix;
         struct target *(*open)(const char *spec, const char **why);
     } rows[] = {
-        {"self", false, open_self}, {"boot", false, open_boot}, {"loop", false, open_loop},
-        {"elf:", true, open_elf},   {"unix:", true, open_link}, {"tcp:", true, open_link},
-        {"/dev/", true, open_link},
+        {"self", false, open_self}, {"boot", false, open_boot}, {"boot:", true, open_boot},
+        {"loop", false, open_loop}, {"elf:", true, open_elf},   {"unix:", true, open_link},
+        {"tcp:", true, open_link},  {"/dev/", true, open_link},
 
     };
 
@@ -66,7 +66,7 @@ struct target *target_open(const char *spec, const char **why)
             return rows[i].open(spec, why);
         }
     }
-    *why = "no such target; there are: unix:PATH, tcp:HOST:PORT, /dev/tty...[@BAUD], boot, "
-           "elf:PATH, self";
+    *why = "no such target; there are: unix:PATH, tcp:HOST:PORT, /dev/tty...[@BAUD], "
+           "boot[:BOARD], elf:PATH, self";
     return NULL;
 }

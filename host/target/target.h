@@ -76,7 +76,7 @@ struct target {
     const struct target_ops *ops;
 };
 
-/* NULL: *why says it, until the next call. spec: "boot": a board
+/* NULL: *why says it, until the next call. spec: "boot", "boot:BOARD": a board
  * booted for it, and ended with it; "self"; unix:PATH, tcp:HOST:PORT, /dev/tty…[@BAUD]
  * (host/link/session.h); "loop": self behind the messages of the link, for tests; elf:PATH: none,
  * but programs can be compiled for it. */

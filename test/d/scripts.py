@@ -104,6 +104,7 @@ def judged(board, path, *words):
     status, out, err = board.dtrace("-s", path, *words)
     # A host that reads late loses records and says how many: no fault of the script's.
     err = re.sub(r"(?m)^dtrace: \d+ (aggregation )?drops? on CPU \d+\n", "", err)
+    err = re.sub(r"(?m)^dtrace: (bufsize|aggsize) is \w+: -x \1=\w+ drops less\n", "", err)
     heading = HEADINGS[os.path.basename(path)[:-2]]
     if status != 0:
         return f"status {status}: {err}", out
@@ -202,6 +203,39 @@ def types(board, _):
     return None, out
 
 
+# What people type for the probe that they mean; and QNX's names of kernel calls.
+MEANT = {
+    "sched:::oncpu": "sched:::on-cpu", "syscal::msg_sendv:entry": "syscall::msg_sendv:entry",
+    "syscall::msg_sendw:entry": "syscall::msg_sendv:entry", "msg:::recieve": "msg:::receive",
+    "syscall::msg_sendv:enter": "syscall::msg_sendv:entry", "procc:::creat": "proc:::create",
+    "oncpu": ":::on-cpu", "syscall::MsgSned:entry": None, "syscall::Msg*:start": None,
+}
+CALLS = {
+    "syscall::MsgSend:entry": "msg_sendv", "syscall::MsgSendv_r:entry": "msg_sendv",
+    "syscall::MsgSendnc:entry": "msg_sendvnc", "MsgSendPulse:entry": "msg_send_pulse",
+    "syscall::InterruptAttachEvent:": "interrupt_attach", "syscall::TraceEvent:return": "trace_event",
+    "syscall::MsgRe*:entry": "msg_readv msg_receivepulsev msg_receivev msg_replyv",
+    "syscall::MsgSend:entry,syscall::MsgReply:entry,syscall::name_attach:entry":
+        "msg_replyv msg_sendv name_attach",
+    "s*l::TimerSettime:entry": "timer_settime", "syscall::DtraceControl:entry": "dtrace",
+}
+
+
+def names(board, _):
+    for text, meant in MEANT.items():
+        status, _, err = board.dtrace("-en", text)
+        asked = re.findall(r"did you mean (\S+)\?", err)
+        if status != 1 or "does not match any probes" not in err or \
+                asked != ([meant] if meant else []):
+            return f"{text}: status {status}: {err}", err
+    for text, calls in CALLS.items():
+        status, out, err = board.dtrace("-ln", text)
+        found = sorted({line.split()[2] for line in out.splitlines()[1:]})
+        if status or err or found != calls.split():
+            return f"{text}: status {status}: {found} {err}", out
+    return None, ""
+
+
 def main():
     parser = argparse.ArgumentParser(description="the ready scripts and the providers on a board")
     parser.add_argument("--jobs", type=int, default=4)
@@ -213,7 +247,7 @@ def main():
     work, alone = [(script, path) for path in scripts], []
     if not options.samples:
         work += [(row, name) for name in provider_rows.ROWS]
-        work += [(listing, "docs/providers.md"), (types, "types of fbt")]
+        work += [(listing, "docs/providers.md"), (types, "types of fbt"), (names, "names that people type")]
         alone = [(balance, "entry and return of fbt")]
     failed, everything = 0, len(work) + len(alone)
     with Board(options.board) as board:

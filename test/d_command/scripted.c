@@ -190,13 +190,13 @@ static void give_back(struct redirected *r, char *to, size_t room)
 
 void scripted_run(const struct scripted_pass *passes, unsigned npasses, const char *first, ...)
 {
-    char *argv[16] = {strdup("dtrace"), strdup(first)};
+    char *argv[24] = {strdup("dtrace"), strdup(first)};
     const char *next;
     int argc = 2;
     va_list more;
 
     va_start(more, first);
-    while (argc < 15 && (next = va_arg(more, const char *)) != NULL) {
+    while (argc < 23 && (next = va_arg(more, const char *)) != NULL) {
         argv[argc++] = strdup(next); /* the command writes to them */
     }
     va_end(more);

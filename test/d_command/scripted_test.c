@@ -125,8 +125,10 @@ static void test_drops(void **state)
     (void)state;
     RUN(passes, "-Z");
     assert_string_equal(scripted.err, "dtrace: 1 drop on CPU 0\n"
+                                      "dtrace: bufsize is 4m: -x bufsize=8m drops less\n"
                                       "dtrace: 7 drops on CPU 2\n"
                                       "dtrace: 1 aggregation drop on CPU 2\n"
+                                      "dtrace: aggsize is 4m: -x aggsize=8m drops less\n"
                                       "dtrace: 2 drops on CPU 1\n");
 }
 
@@ -143,7 +145,9 @@ static void test_drops_that_add_up(void **state)
     RUN(passes, "-Z");
     assert_string_equal(scripted.err,
                         "dtrace: 3 dynamic variable drops\n"
+                        "dtrace: dynvarsize is 1m: -x dynvarsize=2m drops less\n"
                         "dtrace: 1 failed speculation (available buffer(s) still busy)\n"
+                        "dtrace: cleanrate is 101hz: -x cleanrate=202hz drops less\n"
                         "dtrace: 1 dynamic variable drop\n"
                         "dtrace: 2 failed speculations (available buffer(s) still busy)\n");
 }
@@ -172,12 +176,23 @@ static void test_every_kind_of_drop(void **state)
         "dtrace: [DTRACEDROP_SPECUNAVAIL] 1 failed speculation (no speculative buffer available)\n",
         "dtrace: [DTRACEDROP_STKSTROVERFLOW] 1 jstack()/ustack() string table overflow\n",
         "dtrace: [DTRACEDROP_DBLERROR] 1 error in ERROR probe enabling\n",
+        "dtrace: bufsize is 1000: -x bufsize=2000 drops less\n", /* no whole k */
+        "dtrace: aggsize is 4m: -x aggsize=8m drops less\n",
+        "dtrace: dynvarsize is 1536k: -x dynvarsize=3m drops less\n",
+        "dtrace: specsize is 512: -x specsize=1k drops less\n",
+        "dtrace: nspec is 3: -x nspec=6 drops less\n",
+        "dtrace: cleanrate is 60s: -x cleanrate=1hz drops less\n", /* once for all three */
+        "dtrace: jstackstrsize is 512: -x jstackstrsize=1k drops less\n",
     };
 
     (void)state;
-    RUN(passes, "-x", "droptags");
+    RUN(passes, "-x", "droptags", "-x", "bufsize=1000", "-x", "dynvarsize=1536k", "-x",
+        "specsize=512", "-x", "nspec=3", "-x", "cleanrate=60s");
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        if (!strstr(scripted.err, lines[i])) {
+            print_error("no %sin:\n%s", lines[i], scripted.err);
+        }
         assert_non_null(strstr(scripted.err, lines[i]));
         bytes += strlen(lines[i]);
     }
