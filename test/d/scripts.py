@@ -213,7 +213,8 @@ MEANT = {
 CALLS = {
     "syscall::MsgSend:entry": "msg_sendv", "syscall::MsgSendv_r:entry": "msg_sendv",
     "syscall::MsgSendnc:entry": "msg_sendvnc", "MsgSendPulse:entry": "msg_send_pulse",
-    "syscall::InterruptAttachEvent:": "interrupt_attach", "syscall::TraceEvent:return": "trace_event",
+    "syscall::InterruptAttachEvent:": "interrupt_attach",
+    "syscall::TraceEvent:return": "trace_event",
     "syscall::MsgRe*:entry": "msg_readv msg_receivepulsev msg_receivev msg_replyv",
     "syscall::MsgSend:entry,syscall::MsgReply:entry,syscall::name_attach:entry":
         "msg_replyv msg_sendv name_attach",
@@ -247,7 +248,8 @@ def main():
     work, alone = [(script, path) for path in scripts], []
     if not options.samples:
         work += [(row, name) for name in provider_rows.ROWS]
-        work += [(listing, "docs/providers.md"), (types, "types of fbt"), (names, "names that people type")]
+        work += [(listing, "docs/providers.md"), (types, "types of fbt"),
+                 (names, "names that people type")]
         alone = [(balance, "entry and return of fbt")]
     failed, everything = 0, len(work) + len(alone)
     with Board(options.board) as board:
