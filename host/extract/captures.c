@@ -125,7 +125,9 @@ struct reading {
     struct extract_capture *capture;
     int (*take)(void *context, const void *data, size_t bytes);
     void *context;
-    uint64_t offset; /* behind what was given or given up */
+    uint64_t offset;   /* behind what was given or given up */
+    uint64_t trailers; /* bytes of trailers up to there; where records are missing, at least */
+    uint32_t buffers[CAPTURE_CHECK_CPUS]; /* up to there */
 };
 
 static bool is_data_of(struct reading *reading, uint64_t at, struct blocklog_header *header)
@@ -172,13 +174,35 @@ static bool copy_of(struct reading *reading, uint64_t after, uint64_t offset, ui
     return false;
 }
 
-/* What the target would have written behind this buffer to a file. */
-static int take_trailer(struct reading *reading, const uint8_t *data, uint32_t bytes)
+/* What the target would have written behind this buffer to a file; the buffer began there at
+ * `at` and the trailers before it. */
+static int take_trailer(struct reading *reading, const struct blocklog_piece *piece,
+                        const uint8_t *data, uint32_t bytes, struct capture_place place)
 {
     struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
 
-    capture_check_buffer((const void *)data, bytes / TRACE_SLOT_BYTES, trailer);
+    capture_check_buffer((const void *)data, bytes / TRACE_SLOT_BYTES,
+                         piece->flags & BLOCKLOG_PLACED ? &place : NULL, trailer);
     return reading->take(reading->context, trailer, sizeof(trailer));
+}
+
+/* A piece of the capture begins at `at`. Before it there may be some that no record is left of:
+ * buffers, most of them. Returns the place of the buffer that it is. */
+static struct capture_place piece_begin(struct reading *reading, const struct blocklog_piece *piece,
+                                        uint64_t at)
+{
+    uint64_t lost = at - reading->offset;
+    uint32_t *buffers = &reading->buffers[piece->cpu % CAPTURE_CHECK_CPUS];
+
+    reading->trailers +=
+        (lost + BLOCKLOG_DATA_BYTES - 1) / BLOCKLOG_DATA_BYTES * CAPTURE_TRAILER_BYTES;
+    struct capture_place place = {capture_place_at(at + reading->trailers), *buffers + 1};
+
+    if (is_checked(piece)) {
+        ++*buffers;
+        reading->trailers += CAPTURE_TRAILER_BYTES;
+    }
+    return place;
 }
 
 static int read_piece(struct reading *reading, const struct blocklog_header *header, unsigned i,
@@ -193,6 +217,7 @@ static int read_piece(struct reading *reading, const struct blocklog_header *hea
     if (at < reading->offset) {
         return 0; /* it was there before */
     }
+    struct capture_place place = piece_begin(reading, &header->piece[i], at);
     reading->offset = *offset;
     if (result == -EBADMSG || result == -EIO) {
         uint64_t after = header->sequence + blocklog_frames_of(header);
@@ -206,14 +231,15 @@ static int read_piece(struct reading *reading, const struct blocklog_header *hea
     if (result == 0 && bytes > 0 && reading->take(reading->context, data, bytes) != 0) {
         return -1;
     }
-    return result == 0 && is_checked(&header->piece[i]) ? take_trailer(reading, data, bytes)
-                                                        : result;
+    return result == 0 && is_checked(&header->piece[i])
+               ? take_trailer(reading, &header->piece[i], data, bytes, place)
+               : result;
 }
 
 int extract_read(struct blocklog *log, struct extract_capture *capture,
                  int (*take)(void *context, const void *data, size_t bytes), void *context)
 {
-    struct reading reading = {log, capture, take, context, 0};
+    struct reading reading = {.log = log, .capture = capture, .take = take, .context = context};
     struct blocklog_header header;
     int result = 0;
 

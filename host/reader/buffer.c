@@ -37,10 +37,10 @@ static int room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
 }
 
 /* Over the slots as the writer saw them: in the other byte order each word is swapped, text too. */
-static uint64_t slots_sum(const struct kev *kev, const struct trace_slot *slots, uint32_t count)
+uint64_t kev_slots_sum(const struct kev *kev, uint64_t sum, const struct trace_slot *slots,
+                       uint32_t count)
 {
     const uint32_t *words = (const uint32_t *)slots;
-    uint64_t sum = CAPTURE_SUM_FIRST;
 
     if (!kev->info.swapped) {
         return capture_sum_slots(sum, slots, count);
@@ -67,7 +67,11 @@ static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_e
     if ((size_t)len != bytes) {
         return kev_fail(kev, error, entry->offset, "the file became shorter while it was read");
     }
-    lane->sum = entry->checked ? slots_sum(kev, lane->slots, entry->slots) : 0;
+    lane->sum =
+        entry->checked ? kev_slots_sum(kev, CAPTURE_SUM_FIRST, lane->slots, entry->slots) : 0;
+    if (kev->placed && entry->checked) {
+        lane->sum = capture_sum_place(lane->sum, entry->place);
+    }
     for (uint32_t i = 0; kev->info.swapped && i < entry->slots; i++) {
         kev_slot_swap(kev, &lane->slots[i]);
     }

@@ -44,7 +44,8 @@ int kev_index_add(struct kev *kev, const struct kev_entry *entry, struct kev_err
 }
 
 /* Another buffer of this CPU: its sequence for the account of losses. */
-static int sequence_count(struct kev *kev, const struct kev_entry *entry, struct kev_error *error)
+static int sequence_count(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
+                          struct kev_error *error)
 {
     struct kev_cpu_info *info = &kev->info.cpu[entry->cpu];
     uint32_t sequence = entry->sequence;
@@ -54,9 +55,9 @@ static int sequence_count(struct kev *kev, const struct kev_entry *entry, struct
     } else if (sequence > info->last_sequence && sequence - info->last_sequence > 1) {
         info->gaps++;
         info->missing += sequence - info->last_sequence - 1;
-        if (kev_gap_add(kev, entry, error) != 0) {
-            return -1;
-        }
+    }
+    if (kev_gap_add(kev, entry, gone, error) != 0) {
+        return -1;
     }
     info->last_sequence = sequence;
     info->buffers++;
@@ -118,11 +119,15 @@ static int buffer_add(struct kev *kev, const struct trace_slot pair[2], uint64_t
         return -1;
     }
     uint64_t end = offset + (uint64_t)slots * TRACE_SLOT_BYTES;
+    uint32_t gone = 0;
     if (whole && kev->checked && kev_trailer_take(kev, &entry, end, error) != 0) {
         return -1;
     }
+    if (entry.checked && kev_place_buffer(kev, &entry, &gone, error) != 0) {
+        return -1;
+    }
     kev->index.end = whole && kev->checked ? kev->index.end : end;
-    if (sequence_count(kev, &entry, error) != 0) {
+    if (sequence_count(kev, &entry, gone, error) != 0) {
         return -1;
     }
     kev->index.last_time[entry.cpu] = entry.time;

@@ -14,6 +14,7 @@
 
 #define CONTROL(event) TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)
 #define GROUP_MOST 4096 /* slots of a group: more is damage */
+#define GONE_MOST 65536 /* buffers missing before a group of DROPPED slots: more is damage */
 
 static bool is_control(const struct trace_slot *slot, unsigned event)
 {
@@ -73,17 +74,19 @@ int kev_head_check(struct kev *kev, struct kev_error *error)
     if (!kev_pair_is_trailer(pair)) {
         kev->check_unknown = kev->options.recover; /* perhaps only the version is damaged */
         kev->checked = kev->info.checked = !kev->check_unknown;
+        kev->place_unknown = kev->options.recover;
         return group_bad(kev, at, "CHECK and BUFFER_END of the header are not where it ends",
                          error);
     }
     fold(kev, &pair[0]);
     kev->index.end = at + sizeof(pair);
-    return check_value(&pair[0]) == kev->head_sum && TRACE_GET_CPU(pair[0].header) == 0 &&
-                   pair[0].time == 0
-               ? 0
-               : group_bad(kev, 0,
-                           "the header or the system page is damaged: CHECK has another sum",
-                           error);
+    if (check_value(&pair[0]) == kev->head_sum && TRACE_GET_CPU(pair[0].header) == 0 &&
+        pair[0].time == 0) {
+        return 0;
+    }
+    kev->place_unknown = kev->options.recover; /* perhaps only the version is damaged */
+    return group_bad(kev, 0, "the header or the system page is damaged: CHECK has another sum",
+                     error);
 }
 
 /* Recovering, and what is behind the buffer is no trailer: whether the next group begins behind a
@@ -193,8 +196,7 @@ static int tail_add(struct kev *kev, const struct group *group, struct kev_error
     return group->slots == 0 ? 0 : kev_index_add(kev, &entry, error);
 }
 
-/* A fault that shows only at the end: all that is there is given first. The first one counts. */
-static void late(struct kev *kev, uint64_t offset, const char *what)
+void kev_late(struct kev *kev, uint64_t offset, const char *what)
 {
     if (kev->options.recover) {
         kev_note(kev, offset, what);
@@ -206,9 +208,11 @@ static void late(struct kev *kev, uint64_t offset, const char *what)
 }
 
 /* What END says against what is here. */
-static void end_compare(struct kev *kev, const struct group *group, uint64_t sum, uint64_t check)
+static int end_compare(struct kev *kev, const struct group *group, uint64_t sum, uint64_t check,
+                       struct kev_error *error)
 {
     const struct kev_cpu_info *info = &kev->info.cpu[group->cpu];
+    int64_t gone = group->mark.d1 - (int64_t)info->buffers - kev->index.gaps[group->cpu].all;
     char text[240];
 
     if (group->mark.d1 != info->buffers || group->mark.d2 != info->last_sequence) {
@@ -216,14 +220,17 @@ static void end_compare(struct kev *kev, const struct group *group, uint64_t sum
                  "the end mark of CPU %u counts %" PRIu32 " buffers, the last one number %" PRIu32
                  "; here are %" PRIu64 ", the last one %" PRIu32,
                  group->cpu, group->mark.d1, group->mark.d2, info->buffers, info->last_sequence);
-        late(kev, group->at, text);
+        kev_late(kev, group->at, text);
     } else if (sum != check) {
         snprintf(text, sizeof(text),
                  "the end mark of CPU %u has another sum than what is before it: buffers are "
                  "missing, doubled or not in their places, or the mark is damaged",
                  group->cpu);
-        late(kev, group->at, text);
+        kev_late(kev, group->at, text);
     }
+    return kev->placed && sum != check && gone > 0 && gone <= group->mark.d2
+               ? kev_gap_ahead(kev, group->cpu, (uint32_t)gone, group->at, error)
+               : 0;
 }
 
 static int end_take(struct kev *kev, const struct group *group, const struct trace_slot *check,
@@ -235,10 +242,31 @@ static int end_take(struct kev *kev, const struct group *group, const struct tra
     if (group->cpu != kev->index.ended) {
         return group_bad(kev, group->at, "the end marks of the CPUs are not in their order", error);
     }
-    end_compare(kev, group, sum, check_value(check));
+    if (kev->placed) {
+        sum = capture_sum_place(
+            sum, (struct capture_place){capture_place_at(group->at), group->mark.d1});
+    }
+    if (end_compare(kev, group, sum, check_value(check), error) != 0) {
+        return -1;
+    }
     kev->index.ended++;
     kev->info.ended = kev->index.ended == kev->info.ncpu;
     return 0;
+}
+
+/* Continues the sum of DROPPED slots with their place. */
+static int dropped_place(struct kev *kev, struct group *group, uint64_t check,
+                         struct kev_error *error)
+{
+    struct kev_group looked = {
+        .cpu = group->cpu, .at = group->at, .most = GONE_MOST, .sum = group->sum, .check = check};
+    uint32_t gone = 0;
+
+    if (!kev->placed) {
+        return 0;
+    }
+    group->sum = capture_sum_place(group->sum, kev_place_look(kev, &looked, &gone));
+    return gone == 0 ? 0 : kev_gap_ahead(kev, group->cpu, gone, group->at, error);
 }
 
 int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_error *error)
@@ -252,6 +280,9 @@ int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_e
     bool whole = result == 1;
 
     if (result < 0) {
+        return -1;
+    }
+    if (whole && !group.end && dropped_place(kev, &group, check_value(&pair[0]), error) != 0) {
         return -1;
     }
     if (!whole || (!group.end && check_value(&pair[0]) != group.sum)) {

@@ -6,6 +6,7 @@
 #define HOST_READER_INTERNAL_H
 
 #include "host/reader/kev.h"
+#include "lib/capture/check.h"
 #include "trace/slot.h"
 
 #define KEV_NONE UINT32_MAX
@@ -51,21 +52,29 @@ struct kev_entry {
     uint64_t time; /* of its start; 0 if unknown */
     uint32_t slots;
     uint32_t sequence;
-    uint32_t next;       /* of the same lane */
-    uint32_t check_time; /* of CHECK and BUFFER_END */
-    uint64_t check;      /* the sum that CHECK has; for `slots` slots */
+    uint32_t next;              /* of the same lane */
+    uint32_t check_time;        /* of CHECK and BUFFER_END */
+    uint64_t check;             /* the sum that CHECK has; for `slots` slots */
+    struct capture_place place; /* that belongs to it, if the format has places */
     uint8_t lane;
     uint8_t cpu;
     uint8_t kind;
     bool checked; /* CHECK is there */
 };
 
-/* Gaps in one CPU's sequence that nothing accounts for so far. */
-struct kev_gaps {
-    struct kev_missing *gaps;
+struct kev_rows {
+    struct kev_missing *row;
     uint32_t count, room;
-    uint64_t buffers;   /* in them */
-    uint64_t accounted; /* events that DROPPED slots behind the first of them say */
+};
+
+/* What one CPU lacks. */
+struct kev_gaps {
+    struct kev_rows open; /* gaps in the sequence that nothing accounts for so far */
+    uint64_t buffers;     /* in them */
+    uint64_t accounted;   /* events that DROPPED slots behind the first of them say */
+    struct kev_rows gone; /* buffers that were in the file and are not */
+    uint32_t ahead;       /* of those, behind the last buffer that is here */
+    int64_t all;          /* of those, in all, less those that are here twice */
 };
 
 struct kev_index {
@@ -75,8 +84,10 @@ struct kev_index {
     uint64_t last_time[KEV_CPUS];
     /* Only if the format has CHECK. */
     bool head_seen;
-    uint64_t all;   /* the sum over the CHECKs so far */
-    uint32_t ended; /* CPUs whose END is there */
+    uint64_t all;     /* the sum over the CHECKs so far */
+    int64_t skew;     /* units of 16 bytes by which groups stood later when they were written */
+    uint64_t gone_at; /* where bytes are missing first */
+    uint32_t ended;   /* CPUs whose END is there */
     struct kev_gaps gaps[KEV_CPUS];
     struct kev_missing *missing; /* info.missing */
 };
@@ -157,6 +168,8 @@ struct kev {
     struct kev_error cut;   /* the file ends too early: text empty if it does not */
     struct kev_error late;  /* something is missing in it; reported at the end, too */
     bool checked;           /* the format has CHECK, BUFFER_END and END */
+    bool placed;            /* and sums are continued with their groups' places */
+    bool place_unknown;     /* recovering a damaged header: the first sound buffer tells `placed` */
     bool check_unknown;     /* recovering a damaged header: the first buffer tells `checked` */
     uint64_t head_sum;      /* over attributes and system page */
     bool per_cpu;           /* a lane is a CPU; else lane 0 is the whole stream */
@@ -212,14 +225,36 @@ int kev_head_check(struct kev *kev, struct kev_error *error);
 /* The trailer of the buffer in *entry, which ends at `end`; fills in its check. 0, -1. */
 int kev_trailer_take(struct kev *kev, struct kev_entry *entry, uint64_t end,
                      struct kev_error *error);
+/* index_place.c: where groups stood when they were written, and so what is missing before them. */
+struct kev_group {
+    unsigned cpu;
+    uint64_t at;      /* of its first slot */
+    uint32_t buffers; /* 1: it is a buffer, 0: DROPPED slots */
+    uint32_t most;    /* buffers of its CPU that may be missing right before it */
+    uint64_t sum;     /* over its words */
+    uint64_t check;   /* the sum that CHECK has */
+};
+/* The group's place: as its CHECK has it if the group is sound, else as it is here. *gone: so many
+ * of its CPU's buffers were right before it and are missing. */
+struct capture_place kev_place_look(struct kev *kev, const struct kev_group *group, uint32_t *gone);
+/* The same of the buffer in *entry, whose place is filled in. 0, -1. */
+int kev_place_buffer(struct kev *kev, struct kev_entry *entry, uint32_t *gone,
+                     struct kev_error *error);
 bool kev_pair_is_trailer(const struct trace_slot pair[2]);
 /* The group that begins with DROPPED or END at index.end. 0, -1. */
 int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_error *error);
 bool kev_slot_is_end(const struct kev *kev, const struct trace_slot *slot);
+/* A fault that shows only at the end: all that is there is given first. The first one counts. */
+void kev_late(struct kev *kev, uint64_t offset, const char *what);
 /* The file's end is the capture's: what is missing. */
 void kev_end_check(struct kev *kev);
 /* index_gaps.c */
-int kev_gap_add(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
+/* A buffer of a CPU comes: `gone` buffers before it were in the file and are not. */
+int kev_gap_add(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
+                struct kev_error *error);
+/* Likewise, but what comes at `offset` is no buffer. */
+int kev_gap_ahead(struct kev *kev, unsigned cpu, uint32_t gone, uint64_t offset,
+                  struct kev_error *error);
 /* How many events of lost buffers a DROPPED slot counts; then, that so many are accounted for. */
 uint32_t kev_gap_events(const struct trace_slot *dropped);
 void kev_gap_account(struct kev *kev, unsigned cpu, uint64_t events);
@@ -234,7 +269,10 @@ int64_t kev_resync(struct kev *kev, uint64_t offset, struct kev_error *error);
 bool kev_pair_plausible(const struct kev *kev, const struct trace_slot pair[2]);
 void kev_slot_swap(const struct kev *kev, struct trace_slot *slot);
 
-/* buffer.c: loads an entry's slots, computes their times, marks the damaged ones. */
+/* buffer.c: a sum continued over slots as the writer saw them; loads an entry's slots, computes
+ * their times, marks the damaged ones. */
+uint64_t kev_slots_sum(const struct kev *kev, uint64_t sum, const struct trace_slot *slots,
+                       uint32_t count);
 int kev_buffer_load(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
                     struct kev_error *error);
 /* buffer_stream.c */

@@ -68,11 +68,15 @@ struct kev_cpu_info {
     uint64_t missing; /* sequence numbers that are not there */
 };
 
-/* Buffers that are not there and that no DROPPED accounts for (docs/format.md §6). */
+/* Buffers that are not there (docs/format.md §6), though they were in the capture when it was
+ * written, or without a DROPPED that accounts for them. */
 struct kev_missing {
     unsigned cpu;
-    uint32_t first, last; /* sequence numbers */
-    uint64_t offset;      /* of the buffer behind them */
+    uint32_t first,
+        last;         /* sequence numbers; behind the CPU's last buffer only the least is known */
+    uint32_t buffers; /* of these: others may be accounted for */
+    uint64_t offset;  /* of what is behind them */
+    bool written;     /* known to have been in the capture */
 };
 
 struct kev_info {
@@ -98,6 +102,9 @@ struct kev_info {
      * an error with `given` set, after the last event. */
     const struct kev_missing *missing;
     unsigned nmissing;
+    /* Bytes that were in the capture before what is here was written, and are not now: buffers and
+     * DROPPED slots, of whatever CPU; known in format 1.03. */
+    uint64_t missing_bytes;
     bool checked; /* the format has CHECK, BUFFER_END and END (1.02 and later) */
     bool ended;   /* the end mark is there */
     /* Of another kernel's capture: events with the same time as the one before on their CPU, of
@@ -112,7 +119,7 @@ struct kev_damage {
     uint64_t events;       /* combine events given up because a part is missing */
     uint64_t sequences;    /* buffers out of sequence or time */
     uint64_t sums;         /* buffers whose sum is not the one in CHECK; their slots are given */
-    uint64_t unaccounted;  /* buffers missing that no DROPPED accounts for */
+    uint64_t unaccounted;  /* buffers in info.missing */
     uint64_t first_offset; /* of the first of all these */
     char first[160];       /* what it was */
 };

@@ -134,18 +134,21 @@ static void show_cpus(FILE *to, struct stat *stat)
     fputs("],\n", to);
 }
 
-/* Buffers that are not there, and that no DROPPED accounts for. */
+/* Buffers that are not there: they were in the capture, or no DROPPED accounts for them. */
 static void show_missing(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
 
     fputs("\"missing\":[", to);
     for (unsigned i = 0; i < info->nmissing; i++) {
-        fprintf(to, "%s{\"cpu\":%u,\"first\":%" PRIu32 ",\"last\":%" PRIu32 "}",
+        fprintf(to,
+                "%s{\"cpu\":%u,\"first\":%" PRIu32 ",\"last\":%" PRIu32 ",\"buffers\":%" PRIu32
+                ",\"written\":%s}",
                 i == 0 ? "\n" : ",\n", info->missing[i].cpu, info->missing[i].first,
-                info->missing[i].last);
+                info->missing[i].last, info->missing[i].buffers,
+                info->missing[i].written ? "true" : "false");
     }
-    fputs("],\n", to);
+    fprintf(to, "],\n\"missing_bytes\":%" PRIu64 ",\n", info->missing_bytes);
 }
 
 static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)

@@ -27,6 +27,15 @@ uint64_t capture_sum_bytes(uint64_t sum, const void *data, size_t bytes)
     return sum;
 }
 
+struct capture_place capture_place_find(uint64_t sum, uint64_t check)
+{
+    uint64_t words = check - sum * CAPTURE_SUM_FACTOR * CAPTURE_SUM_FACTOR;
+    uint64_t at = words / CAPTURE_SUM_FACTOR;
+
+    return (struct capture_place){at <= UINT32_MAX ? (uint32_t)at : UINT32_MAX,
+                                  (uint32_t)(words % CAPTURE_SUM_FACTOR)};
+}
+
 void capture_check_begin(struct capture_check *check)
 {
     memset(check, 0, sizeof(*check));
@@ -36,6 +45,7 @@ void capture_check_begin(struct capture_check *check)
 void capture_check_head(struct capture_check *check, const void *data, size_t bytes)
 {
     check->sum = capture_sum_bytes(check->sum, data, bytes);
+    check->head += bytes;
 }
 
 void capture_check_add(struct capture_check *check, const struct trace_slot *slots, size_t count)
@@ -63,7 +73,11 @@ static void trailer_make(uint32_t cpu, uint32_t time, uint64_t sum,
 void capture_check_close(struct capture_check *check, uint32_t cpu,
                          struct trace_slot trailer[CAPTURE_TRAILER_SLOTS])
 {
-    trailer_make(cpu, check->cpu[cpu].time, check->sum, trailer);
+    struct capture_place place = {capture_place_at(check->bytes), check->cpu[cpu].buffers};
+
+    trailer_make(cpu, check->cpu[cpu].time, capture_sum_place(check->sum, place), trailer);
+    check->bytes += check->head + (uint64_t)check->slots * TRACE_SLOT_BYTES + CAPTURE_TRAILER_BYTES;
+    check->head = 0;
     check->all = capture_sum_word(check->all, trailer[0].d1);
     check->all = capture_sum_word(check->all, trailer[0].d2);
     check->sum = CAPTURE_SUM_FIRST;
@@ -82,8 +96,11 @@ void capture_check_end(struct capture_check *check, uint32_t cpu,
 }
 
 void capture_check_buffer(const struct trace_slot *slots, size_t count,
+                          const struct capture_place *place,
                           struct trace_slot trailer[CAPTURE_TRAILER_SLOTS])
 {
+    uint64_t sum = capture_sum_slots(CAPTURE_SUM_FIRST, slots, count);
+
     trailer_make(TRACE_GET_CPU(slots[0].header), slots[count - 1].time,
-                 capture_sum_slots(CAPTURE_SUM_FIRST, slots, count), trailer);
+                 place ? capture_sum_place(sum, *place) : sum, trailer);
 }

@@ -5,6 +5,11 @@
  * DROPPED slots outside of any buffer. Every writer of captures uses these functions: the
  * tracelogger, sys/tracelog.h, kymo extract. One thread; no allocation; any context.
  *
+ * Behind its group's words the sum has two more, the group's place: where in the file the group
+ * begins, and how many buffers of its CPU are in the file up to the group's end. So each group
+ * alone says whether anything that was written before it is missing now, of its CPU or of any
+ * other, and the events that were lost before they were written do not hide it.
+ *
  * The sum is h = h * CAPTURE_SUM_FACTOR + word, modulo 2^64, over the 32-bit words. The factor is
  * odd and h is wider than a word, so that a change of any single word and a swap of any two words
  * change the sum for certain; other changes pass with a chance of about 1 in 2^64.
@@ -29,6 +34,8 @@ struct capture_check {
     uint64_t sum;   /* over the slots of the group at hand, so far */
     uint32_t slots; /* of that group, so far */
     uint64_t all;   /* over the values of all CHECKs so far */
+    uint64_t bytes; /* of the capture, up to the beginning of the group at hand */
+    uint64_t head;  /* bytes of that group that are no slots: attributes and system page */
     struct {
         uint32_t buffers; /* in the capture */
         uint32_t last;    /* sequence of the last of them; 0: none */
@@ -45,6 +52,24 @@ static inline uint64_t capture_sum_word(uint64_t sum, uint32_t word)
     return sum * CAPTURE_SUM_FACTOR + word;
 }
 
+/* Where a group stands: what its sum is continued with. */
+struct capture_place {
+    uint32_t at;      /* offset of its first byte in the file, in units of 16 bytes, rounded down */
+    uint32_t buffers; /* of its CPU in the file, this group included */
+};
+static inline uint64_t capture_sum_place(uint64_t sum, struct capture_place place)
+{
+    return capture_sum_word(capture_sum_word(sum, place.at), place.buffers);
+}
+static inline uint32_t capture_place_at(uint64_t offset)
+{
+    return (uint32_t)(offset / TRACE_SLOT_BYTES);
+}
+/* The place that a CHECK has, if the words of its group, whose sum is `sum`, are those that were
+ * written; else anything. Two words can be taken out of a sum again: the number of buffers is
+ * smaller than the factor. */
+struct capture_place capture_place_find(uint64_t sum, uint64_t check);
+
 /* A new capture. */
 void capture_check_begin(struct capture_check *check);
 /* Bytes in front of the first slot: attributes and system page. They are a group, too, of CPU 0. */
@@ -59,8 +84,10 @@ void capture_check_close(struct capture_check *check, uint32_t cpu,
 #define CAPTURE_END_SLOTS (1 + CAPTURE_TRAILER_SLOTS)
 void capture_check_end(struct capture_check *check, uint32_t cpu,
                        struct trace_slot end[CAPTURE_END_SLOTS]);
-/* The trailer of one whole buffer, without an account: what capture_check_close() would make. */
+/* The trailer of one whole buffer, without an account: what capture_check_close() would make.
+ * `place` NULL: as format 1.02 has it, without one. */
 void capture_check_buffer(const struct trace_slot *slots, size_t count,
+                          const struct capture_place *place,
                           struct trace_slot trailer[CAPTURE_TRAILER_SLOTS]);
 
 #endif

@@ -18,7 +18,7 @@ class Capture:
         at = self.data.index(b"TRACE_SYSPAGE_LEN::") + 19
         page = int(self.data[at:self.data.index(b"TRACE_", at)])
         self.order = ">" if b"TRACE_BIG_ENDIAN" in self.data[:head] else "<"
-        self.checked = b"VER_MINOR::02" in self.data[:head]
+        self.checked = b"VER_MINOR::01" not in self.data[:head]
         self.slots = head + page + (32 if self.checked else 0)
         self.groups = list(self._groups())
 

@@ -83,9 +83,12 @@ static size_t page_make(const struct mk *mk, const char *more_events, uint8_t *p
     return at;
 }
 
-/* CHECK and BUFFER_END (docs/format.md §4). */
-static void trailer_put(struct mk *mk, unsigned cpu, uint32_t time, uint64_t sum)
+/* CHECK and BUFFER_END (docs/format.md §4) of the group that begins at byte `at` of the file. */
+static void trailer_put(struct mk *mk, unsigned cpu, size_t at, uint32_t time, uint64_t sum)
 {
+    if (!mk->unplaced) {
+        sum = (sum * SUM_FACTOR + (uint32_t)(at / 16)) * SUM_FACTOR + mk->cpu[cpu].buffers;
+    }
     uint32_t low = (uint32_t)sum, high = (uint32_t)(sum >> 32);
 
     mk_slot(mk, &(struct trace_slot){(uint32_t)cpu << 24 | 1 << 10 | 16, time, low, high});
@@ -114,7 +117,7 @@ static void header_put(struct mk *mk, const char *more_events, const char *filte
     put_attr(mk, "HEADER_BEGIN", "");
     put_attr(mk, "FILE_NAME", "made.kev");
     put_attr(mk, "VER_MAJOR", "1");
-    put_attr(mk, "VER_MINOR", mk->checked ? "02" : "01");
+    put_attr(mk, "VER_MINOR", mk->unplaced ? "02" : mk->checked ? "03" : "01");
     put_attr(mk, mk->swapped ? "BIG_ENDIAN" : "LITTLE_ENDIAN", "TRUE");
     put_attr(mk, "CYCLES_PER_SEC", "1000000");
     snprintf(number, sizeof(number), "%u", mk->ncpu);
@@ -133,7 +136,7 @@ static void header_put(struct mk *mk, const char *more_events, const char *filte
         for (size_t i = 0; i < mk->len; i++) {
             sum = sum * SUM_FACTOR + mk->bytes[i];
         }
-        trailer_put(mk, 0, 0, sum);
+        trailer_put(mk, 0, 0, 0, sum);
     }
     mk->slots_offset = mk->len;
 }
@@ -151,6 +154,7 @@ struct mk *mk_new(const struct mk_options *options)
     mk->foreign = options->foreign;
     mk->lossy = options->lossy;
     mk->checked = options->checked;
+    mk->unplaced = options->unplaced;
     mk->all = 1;
     mk->random = options->seed * 2 + 1;
     for (unsigned i = 0; i < MK_CPUS; i++) {
@@ -276,6 +280,7 @@ void mk_flush(struct mk *mk, unsigned cpu)
 {
     struct mk_cpu *c = &mk->cpu[cpu];
     uint64_t sum = 1;
+    size_t at = mk->len;
 
     if (c->slots == 0) {
         return;
@@ -290,7 +295,7 @@ void mk_flush(struct mk *mk, unsigned cpu)
     c->last_sequence = c->buffer[0].d1;
     c->slots = 0;
     if (mk->checked) {
-        trailer_put(mk, cpu, c->last_time, sum);
+        trailer_put(mk, cpu, at, c->last_time, sum);
     }
 }
 
@@ -298,10 +303,11 @@ void mk_tail(struct mk *mk, unsigned cpu, unsigned reason, unsigned class, uint3
 {
     struct trace_slot slot = {(uint32_t)cpu << 24 | 1 << 10 | 8, mk->cpu[cpu].last_time,
                               reason << 8 | class, events};
+    size_t at = mk->len;
 
     mk_slot(mk, &slot);
     if (mk->checked) {
-        trailer_put(mk, cpu, slot.time, slot_sum(1, &slot));
+        trailer_put(mk, cpu, at, slot.time, slot_sum(1, &slot));
     }
 }
 
@@ -312,10 +318,11 @@ void mk_end(struct mk *mk)
         struct trace_slot end = {(uint32_t)cpu << 24 | 1 << 10 | 17, c->last_time, c->buffers,
                                  c->last_sequence};
         uint64_t sum = slot_sum(1, &end);
+        size_t at = mk->len;
 
         mk_slot(mk, &end);
         sum = (sum * SUM_FACTOR + (uint32_t)mk->all) * SUM_FACTOR + (uint32_t)(mk->all >> 32);
-        trailer_put(mk, cpu, c->last_time, sum);
+        trailer_put(mk, cpu, at, c->last_time, sum);
     }
 }
 
