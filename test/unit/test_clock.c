@@ -162,21 +162,33 @@ static void a_combine_event_after_a_rollover(void **state)
     assert_in_range(times[1], WRAP + 100, WRAP + 101);
 }
 
-/* TIME and the event that needs it go into the same buffer, even if it is almost full. */
+/* TIME and the event that needs it go into the same buffer, even if it is almost full; wherever the
+ * mark is, and whatever comes then. */
 static void a_rollover_at_the_end_of_a_buffer(void **state)
 {
+    static const unsigned marks[] = {16,
+                                     TRACE_HIGH_WATER,
+                                     TRACE_BUFFER_SLOTS - 4,
+                                     TRACE_BUFFER_SLOTS - 3,
+                                     TRACE_BUFFER_SLOTS - 2,
+                                     TRACE_BUFFER_SLOTS - 1,
+                                     TRACE_BUFFER_SLOTS};
     uint64_t times[1100];
     unsigned slots;
 
     (void)state;
-    for (unsigned left = 0; left < 4; left++) {
-        begin_at(WRAP - 100000, 0);
-        insert_events(TRACE_BUFFER_SLOTS - 2 - left);
+    for (unsigned i = 0; i < 2 * 7 * 7 * 7; i++) {
+        unsigned left = i % 7, more = i / 7 % 7, before = TRACE_BUFFER_SLOTS - 2 - left;
+
+        begin_at(WRAP - 100000, i / 343 * 3); /* events of one time, or of later and later ones */
+        assert_int_equal(command1(KYMO_TRACE_SETHIGHWATER, marks[i / 49 % 7]), 0);
+        insert_events(before);
         fake_pass(0, 200000);
         insert_events(1);
         assert_int_equal(look_count(0, TRACE_READY), left < 2);
-        assert_int_equal(times_of_all(times, 1100, &slots), TRACE_BUFFER_SLOTS - 2 - left + 1);
-        assert_in_range(times[TRACE_BUFFER_SLOTS - 2 - left], WRAP + 100000, WRAP + 100002);
+        insert_events(more);
+        assert_int_equal(times_of_all(times, 1100, &slots), before + 1 + more);
+        assert_in_range(times[before], WRAP + 100000, WRAP + 107000);
     }
 }
 
@@ -224,6 +236,58 @@ static void a_late_tick(void **state)
             for (unsigned events = 0; events < 4; events++) {
                 wrap_then_tick(spans[i], spans[j], events);
             }
+        }
+    }
+}
+
+/* Steps of the clock that end close to where something changes, or anywhere. */
+static uint64_t any_step(void)
+{
+    static const uint64_t steps[] = {1, 1000, WRAP / 8, WRAP / 4, WRAP / 2 - 100, WRAP / 2};
+    uint64_t to_wrap = WRAP - (uint32_t)fake.clock[0];
+
+    if (random_below(4) == 0) {
+        uint64_t to = to_wrap + random_below(40);
+
+        return to > 20 ? to - 20 : 1;
+    }
+    return random_below(2) ? steps[random_below(6)] : 1 + random_below(0xf0000000);
+}
+
+/* The tick comes at least twice a wrap, at any time, and events come at any time between: seldom,
+ * so that wraps and several ticks lie between two of them. The recorded time is the clock's. */
+static void ticks_and_seldom_events(void **state)
+{
+    static uint64_t times[400], now[400];
+    unsigned slots;
+
+    (void)state;
+    random_start();
+    for (unsigned round = 0; round < 200; round++) {
+        uint64_t next;
+
+        begin_at(WRAP * random_below(3) + random_below(UINT32_MAX) + 1, 0);
+        next = fake.clock[0] + 1 + random_below((uint32_t)(WRAP / 2) - 1);
+        for (unsigned n = 0; n < 400;) {
+            uint64_t step = any_step();
+
+            while (fake.clock[0] + step >= next) {
+                step -= next - fake.clock[0];
+                fake.clock[0] = next;
+                tick();
+                next += 1 + random_below((uint32_t)(WRAP / 2) - 1);
+            }
+            fake.clock[0] += step;
+            if (random_below(3) == 0) {
+                now[n++] = fake.clock[0];
+                insert_events(1);
+            }
+        }
+        assert_int_equal(times_of_all(times, 400, &slots), 400);
+        for (unsigned i = 0; i < 400; i++) {
+            uint64_t last = i ? times[i - 1] : 0;
+
+            assert_in_range(times[i], now[i], (now[i] > last ? now[i] : last) + 5);
         }
     }
 }
@@ -294,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_combine_event_after_a_rollover),
         cmocka_unit_test(a_rollover_at_the_end_of_a_buffer),
         cmocka_unit_test(a_late_tick),
+        cmocka_unit_test(ticks_and_seldom_events),
         cmocka_unit_test(time_is_right_at_random),
         cmocka_unit_test(cpus_do_not_share_time),
     };

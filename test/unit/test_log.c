@@ -99,6 +99,38 @@ static void the_mark_switches_at_the_exit(void **state)
     }
 }
 
+/* So does an event of several slots, from each distance to the mark: when it reaches the mark, the
+ * exit isn't asked for, and the next slot asks for it. */
+static void a_long_event_at_the_mark(void **state)
+{
+    static const unsigned marks[] = {40, 100, 715, 990};
+
+    (void)state;
+    for (unsigned m = 0; m < 4; m++) {
+        for (unsigned slots = 1; slots <= 33; slots += slots < 4 ? 1 : 29) {
+            for (unsigned before = 0; before <= slots + 1; before++) {
+                bool passes = before < slots;
+
+                fake_boot(1);
+                start_tracing(3, _NTO_TRACE_SETLINEARMODE);
+                assert_int_equal(command1(KYMO_TRACE_SETHIGHWATER, marks[m]), 0);
+                insert(marks[m] - 2 - before);
+                insert_long(slots);
+                assert_int_equal(fake_exit_wanted(0), passes);
+                for (unsigned left = passes ? 0 : before - slots; left > 0; left--) {
+                    insert(1);
+                    assert_false(fake_exit_wanted(0));
+                }
+                insert(!passes);
+                assert_true(fake_exit_wanted(0));
+                assert_int_equal(look_active_slots(0),
+                                 passes ? marks[m] - before + slots : marks[m] + 1);
+                assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+            }
+        }
+    }
+}
+
 /* The interrupt's value has eleven bits of the sequence. */
 static void sequences_in_interrupts(void **state)
 {
@@ -374,6 +406,7 @@ int main(void)
         cmocka_unit_test(sequences_in_interrupts),
         cmocka_unit_test(opens_with_buffer_and_time),
         cmocka_unit_test(the_mark_switches_at_the_exit),
+        cmocka_unit_test(a_long_event_at_the_mark),
         cmocka_unit_test(without_a_mark_a_buffer_is_used_up),
         cmocka_unit_test(nothing_is_lost_while_a_buffer_is_free),
         cmocka_unit_test(no_event_straddles),

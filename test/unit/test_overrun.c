@@ -392,6 +392,28 @@ static void ready_most_tells_the_demand(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
+/* Of `missed` slots that found no buffer: so many buffers more as have that many slots, those for
+ * BUFFER and TIME counted or not. */
+static void demand_of_what_is_missed(void **state)
+{
+    static const unsigned steps[] = {1, 1, 2, 500, 518, 1, 1, 1, 1, 1, 1020, 1, 1, 2, 5000};
+    unsigned missed = 0;
+
+    (void)state;
+    fake_boot(1);
+    start_tracing(3, _NTO_TRACE_SETLINEARMODE);
+    assert_int_equal(command(_NTO_TRACE_SKIPBUFFER), 0);
+    insert(3 * FULL);
+    for (unsigned i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+        insert(steps[i]);
+        missed += steps[i];
+        assert_in_range(loss_of(0).ready_most,
+                        3 + (missed + TRACE_BUFFER_SLOTS - 1) / TRACE_BUFFER_SLOTS,
+                        3 + (missed + FULL - 1) / FULL);
+    }
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +426,7 @@ int main(void)
         cmocka_unit_test(fill_uses_all_and_stops),
         cmocka_unit_test(fill_ends_at_the_first_misfit),
         cmocka_unit_test(ready_most_tells_the_demand),
+        cmocka_unit_test(demand_of_what_is_missed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,6 +266,78 @@ static void sealed_in_time(void **state)
     end();
 }
 
+/* The kernel's exit comes seldom, so that the writer overtakes seals under way, and the recording
+ * is stopped at times, so that buffers close when they are not full: a seal is put only on a buffer
+ * that is READY with the sequence that it vouches for. */
+static void overtaken_seals(void **state)
+{
+    const struct kymo_retain_mark *marks;
+    struct kymo_retain_mark before[5];
+    unsigned put = 0;
+
+    (void)state;
+    for (unsigned per_cpu = 2; per_cpu <= 4; per_cpu++) {
+        boot(per_cpu);
+        marks = (const void *)(fake_window + fake.ring.marks);
+        for (unsigned n = 0; n < 40000; n++) {
+            assert_int_equal(trace_user_simple(EVENT, n, 0), 0);
+            if (random_below(4000) == 0) {
+                assert_int_equal(command(_NTO_TRACE_STOP), 0);
+                assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
+            }
+            if (random_below(220)) {
+                continue;
+            }
+            memcpy(before, marks, per_cpu * sizeof(*marks));
+            trace_port_cpu()->exit_work = 1;
+            fake_exit();
+            for (unsigned i = 0; i < per_cpu; i++) {
+                if (memcmp(&before[i], &marks[i], sizeof(*marks)) != 0) {
+                    put++;
+                    assert_int_equal(ring_of(0)->buffers[i].word,
+                                     TRACE_WORD(marks[i].sequence, TRACE_READY));
+                }
+            }
+        }
+        assert_true(put > 0 && put < ring_of(0)->closed); /* of others the seal was given up */
+        end();
+    }
+}
+
+/* A buffer was begun, nothing is in it, and its CPU's cursor is still where it was: in another of
+ * its buffers, or in the kernel's data. Nothing is lost. Anywhere else it can't be: then the buffer
+ * is said to be lost. */
+static void begun_and_empty(void **state)
+{
+    uint32_t active = TRACE_WORD(3, TRACE_ACTIVE), buffers;
+
+    (void)state;
+    boot(3);
+    while (ring_of(0)->sequence < 2 || look_active_slots(0) < 300) {
+        make(0);
+    }
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(ring_of(0)->sequence, 2);
+    assert_int_equal(look_state(0, 2), TRACE_FREE);
+    stop_the_machine();
+    buffers = fake.ring.buffers;
+    memcpy(image + fake.ring.words + 2 * fake.ring.word_step, &active, sizeof(active));
+    for (unsigned i = 0; i < 3000; i++) {
+        uint32_t at = i % 2 ? KYMO_RETAIN_LIVE + 4 * random_below(KYMO_RETAIN_LIVE_BYTES / 4)
+                            : buffers + 16 * random_below(2 * TRACE_BUFFER_SLOTS + 1);
+        uint64_t cursor = (uintptr_t)fake_window + at;
+
+        memcpy(image + fake.ring.cpu[0].cursor, &cursor, sizeof(cursor));
+        check_all(3, false);
+        cursor += (uint64_t)FAKE_WINDOW << random_below(20);
+        memcpy(image + fake.ring.cpu[0].cursor, &cursor, sizeof(cursor));
+        assert_true(open_image());
+        account_for_all((struct account[CPUS]){{0}});
+        assert_int_equal(found.losses.unknown, 1);
+    }
+    end();
+}
+
 static void losses_come_along(void **state)
 {
     struct account accounts[CPUS];
@@ -408,6 +480,49 @@ static void damaged(void **state)
         }
         check_damaged();
     }
+    end();
+}
+
+/* What is found and what is said to be lost are what was made; or it is said that more is. */
+static void check_account(void)
+{
+    struct account accounts[CPUS];
+
+    assert_true(open_image());
+    account_for_all(accounts);
+    assert_true(found.losses.unknown > 0 || accounts[0].events + accounts[0].dropped == made[0]);
+}
+
+/* A bit of a seal is wrong, and its buffer is sound or is not: the seal's counts are believed only
+ * if all of it is right. */
+static void damaged_seal(void **state)
+{
+    enum { BITS = 8 * sizeof(struct kymo_retain_mark) };
+    unsigned said = 0;
+
+    (void)state;
+    boot(5);
+    while (ring_of(0)->sequence < 4 || look_active_slots(0) < TRACE_BUFFER_SLOTS * 3 / 4) {
+        make(0);
+        fake_exit();
+    }
+    assert_int_equal(sealed(), 3);
+    stop_the_machine();
+    check_account();
+    for (unsigned i = 0; i < 3 * BITS; i++) {
+        uint32_t number = i / BITS;
+        uint8_t *mark = image + fake.ring.marks + number * sizeof(struct kymo_retain_mark);
+        uint8_t *slot = image + fake.ring.buffers + number * TRACE_BUFFER_BYTES + 700 * 16;
+
+        mark[i % BITS / 8] ^= (uint8_t)(1u << i % 8);
+        check_account();
+        slot[3] ^= 4; /* its CPU: noticed without a seal, too */
+        check_account();
+        said += found.losses.unknown > 0;
+        slot[3] ^= 4;
+        mark[i % BITS / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    assert_true(said > BITS);
     end();
 }
 
@@ -743,13 +858,15 @@ static void marks_were_cleaned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_crc),          cmocka_unit_test(refusals),
-        cmocka_unit_test(sealed_in_time),        cmocka_unit_test(any_time),
-        cmocka_unit_test(in_the_middle),         cmocka_unit_test(losses_come_along),
-        cmocka_unit_test(taken_is_told),         cmocka_unit_test(damaged),
-        cmocka_unit_test(another_layout),        cmocka_unit_test(random_memory),
-        cmocka_unit_test(the_crash_is_an_event), cmocka_unit_test(notes_come_along),
-        cmocka_unit_test(damaged_notes),         cmocka_unit_test(marks_were_cleaned),
+        cmocka_unit_test(the_same_crc),       cmocka_unit_test(refusals),
+        cmocka_unit_test(sealed_in_time),     cmocka_unit_test(overtaken_seals),
+        cmocka_unit_test(begun_and_empty),    cmocka_unit_test(any_time),
+        cmocka_unit_test(in_the_middle),      cmocka_unit_test(losses_come_along),
+        cmocka_unit_test(taken_is_told),      cmocka_unit_test(damaged),
+        cmocka_unit_test(damaged_seal),       cmocka_unit_test(another_layout),
+        cmocka_unit_test(random_memory),      cmocka_unit_test(the_crash_is_an_event),
+        cmocka_unit_test(notes_come_along),   cmocka_unit_test(damaged_notes),
+        cmocka_unit_test(marks_were_cleaned),
     };
 
     random_seed();
