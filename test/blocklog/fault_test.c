@@ -260,6 +260,93 @@ static void test_second_copy(void **state)
     model_end(&model);
 }
 
+#define RECORD 64 /* bytes of a record, all of them its number */
+
+struct numbers {
+    unsigned last;
+    bool there[256];
+};
+
+/* For extract_read(): each record once, in order. */
+static int take_numbers(void *context, const void *data, size_t bytes)
+{
+    struct numbers *numbers = context;
+    const uint8_t *byte = data;
+
+    for (size_t i = 0; i < bytes; i++) {
+        assert_int_equal(byte[i], byte[i / RECORD * RECORD]);
+        if (i % RECORD == 0) {
+            assert_true(byte[i] > numbers->last);
+            numbers->last = byte[i];
+            numbers->there[byte[i]] = true;
+        }
+    }
+    return 0;
+}
+
+/* A capture fills the disk but for `room` frames. Then several buffers at once, of which an
+ * operation fails; what says of their loss has a place kept for it. *refused: by the full disk. */
+static void fill_and_fail(struct blocklog *log, struct model *model, struct numbers *said,
+                          uint64_t *refused)
+{
+    static uint8_t data[256][RECORD];
+    struct blocklog_buffer buffers[BLOCKLOG_TOGETHER];
+    uint64_t room = model_random(model, 8);
+    unsigned n = 1, count = 2 + (unsigned)model_random(model, 4);
+
+    for (unsigned i = 0; i < 256; i++) {
+        memset(data[i], (int)i, RECORD);
+    }
+    assert_int_equal(blocklog_begin(log, "x", 0), 0);
+    for (; blocklog_room(log) > room; n++) {
+        assert_int_equal(blocklog_append(log, data[n], RECORD, 4, 0), 0);
+        said->there[n] = true;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        buffers[i] = (struct blocklog_buffer){data[n + i], RECORD, 4, 0, 0, 0};
+    }
+    model->fail_at = (int64_t)model_random(model, count + 4);
+    model->fail_times = 1 + (int64_t)model_random(model, 3);
+    blocklog_append_all(log, buffers, count);
+    model->fail_times = 0;
+    for (unsigned i = 0; i < count; i++) {
+        said->there[n + i] = buffers[i].result == 0;
+        *refused += buffers[i].result == -ENOSPC;
+        blocklog_lose(log, buffers[i].result == 0 ? 0 : 4);
+    }
+    assert_int_equal(blocklog_append_last(log, data[255], RECORD), 0);
+    said->there[255] = true;
+    assert_int_equal(blocklog_end(log), 0);
+}
+
+static void test_full_and_failing(void **state)
+{
+    static struct blocklog log;
+    uint64_t refused = 0;
+
+    (void)state;
+    for (uint64_t round = 0; round < 400; round++) {
+        struct numbers said = {0}, found = {0};
+        struct extract_list list;
+        struct model model;
+
+        model_begin(&model, SECTORS, seed + round);
+        assert_int_equal(blocklog_format(&log, &model.disk, seed + round), 0);
+        fill_and_fail(&log, &model, &said, &refused);
+        assert_int_equal(blocklog_open(&log, &model.disk), 0);
+        assert_int_equal(extract_list(&log, &list), 0);
+        assert_int_equal(list.count, 1);
+        assert_int_equal(extract_read(&log, &list.capture[0], take_numbers, &found), 0);
+        assert_true(list.capture[0].whole && list.capture[0].damaged == 0);
+        for (unsigned i = 0; i < 256; i++) {
+            assert_true(found.there[i] || !said.there[i]);
+        }
+        extract_list_free(&list);
+        model_end(&model);
+    }
+    assert_true(refused > 20);
+}
+
 /* As version 1 wrote it: one piece, not in the table. */
 static void make_old(uint8_t *sector)
 {
@@ -377,7 +464,7 @@ int main(void)
         cmocka_unit_test(test_not_a_log),     cmocka_unit_test(test_format_again),
         cmocka_unit_test(test_large_sectors), cmocka_unit_test(test_unreadable_end),
         cmocka_unit_test(test_second_copy),   cmocka_unit_test(test_version_1),
-        cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_lies),          cmocka_unit_test(test_full_and_failing),
     };
     const char *text = getenv("SEED");
 

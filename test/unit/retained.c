@@ -80,6 +80,127 @@ bool open_image(void)
     return retain_open(&found, retain_memory_read, &memory) == 0;
 }
 
+/* ---- what is recorded ---- */
+
+uint32_t made[CPUS];
+
+void retained_freeze(void)
+{
+    struct kymo_retain_frozen *frozen =
+        (struct kymo_retain_frozen *)(void *)&image[KYMO_RETAIN_FROZEN];
+
+    memset(frozen, 0, sizeof(*frozen));
+    for (unsigned i = 0; i < fake.ring.ncpu; i++) {
+        memcpy(&frozen->cpu[i].cursor, &image[fake.ring.cpu[i].cursor], 8);
+        memcpy(frozen->cpu[i].pending, &image[fake.ring.cpu[i].pending],
+               sizeof(frozen->cpu[i].pending));
+    }
+    frozen->boots = 1;
+    frozen->crc = trace_crc(frozen->cpu, sizeof(frozen->cpu));
+    frozen->magic = KYMO_RETAIN_MAGIC;
+}
+
+/* Number n of a CPU: as one slot or several, its words all hang on n. */
+static void event(unsigned cpu, uint32_t n)
+{
+    uint32_t words[64];
+    unsigned count = n % 7 == 3 ? 2 + n % 60 : 2;
+
+    for (unsigned i = 0; i < count; i++) {
+        words[i] = n + i * SALT;
+    }
+    if (count == 2) {
+        trace_user_simple(EVENT + cpu, words[0], words[1]);
+    } else {
+        trace_user_combine(EVENT + cpu, words, count);
+    }
+}
+
+void retained_make(unsigned cpu)
+{
+    struct fake_where back = fake_on(cpu);
+
+    event(cpu, made[cpu] + 1);
+    made[cpu]++;
+    if (random_below(4) == 0) {
+        fake_exit();
+    }
+    fake_back(back);
+}
+
+void retained_boot(unsigned per_cpu)
+{
+    uint64_t paddr;
+
+    fake_boot(CPUS);
+    memset(made, 0, sizeof(made));
+    memset(fake_window + KYMO_RETAIN_FREE, 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE);
+    assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, per_cpu, 0, &paddr), 0);
+    assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
+    assert_int_equal(command(_NTO_TRACE_ADDALLCLASSES), 0);
+    assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
+}
+
+void retained_end(void)
+{
+    command(_NTO_TRACE_STOP);
+    command(_NTO_TRACE_DEALLOCBUFFER);
+    assert_int_equal(fake.blocks, 0);
+    assert_int_equal(fake.ring.per_cpu, 0);
+}
+
+static void check_word(struct retained_account *a, unsigned cpu, const struct trace_slot *slot,
+                       bool begin)
+{
+    uint32_t n = begin ? slot->d1 : a->open;
+    unsigned count = n % 7 == 3 ? 2 + n % 60 : 2;
+    uint32_t at = begin ? 0 : a->words;
+
+    if (begin) {
+        assert_in_range(n, 1, made[cpu] + 1);
+        assert_true(n > a->last);
+        a->first = a->first ? a->first : n;
+        a->last = n;
+        a->events++;
+        a->open = n;
+    }
+    assert_int_equal(slot->d1, n + at * SALT);
+    assert_int_equal(slot->d2, at + 1 < count ? n + (at + 1) * SALT : 0);
+    a->words = at + 2;
+}
+
+static void check_slot(struct retained_account *a, unsigned cpu, const struct trace_slot *slot)
+{
+    uint32_t structure = TRACE_GET_STRUCT(slot->header);
+    unsigned class = TRACE_GET_CLASS(slot->header), number = TRACE_GET_EVENT(slot->header);
+
+    assert_int_equal(TRACE_GET_CPU(slot->header), cpu);
+    if (class == TRACE_CLASS_CONTROL && number == TRACE_CONTROL_DROPPED) {
+        a->dropped += slot->d2;
+    } else if (class == TRACE_CLASS_USER) {
+        bool begin = structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB;
+
+        assert_int_equal(number, EVENT + cpu);
+        check_word(a, cpu, slot, begin);
+    } else {
+        assert_int_equal(class, TRACE_CLASS_CONTROL);
+    }
+}
+
+void retained_account(struct retained_account accounts[CPUS])
+{
+    struct retain_piece piece;
+
+    memset(accounts, 0, CPUS * sizeof(*accounts));
+    while (retain_next(&found, &piece)) {
+        assert_in_range(piece.cpu, 0, CPUS - 1);
+        assert_in_range(piece.count, 1, TRACE_BUFFER_SLOTS);
+        for (uint32_t i = 0; i < piece.count; i++) {
+            check_slot(&accounts[piece.cpu], piece.cpu, &piece.slots[i]);
+        }
+    }
+}
+
 void random_seed(void)
 {
     random_state = getenv("SEED") ? (uint32_t)strtoul(getenv("SEED"), NULL, 0) : 20261121;

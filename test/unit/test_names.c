@@ -12,7 +12,6 @@
 
 #include "trace/crc32c.h"
 
-#define CPUS 3
 #define TABLE ((struct kymo_retain_name *)(void *)&image[KYMO_RETAIN_NAMES])
 #define LONG_TEXT UINT64_C(0xffffff8000001000)
 

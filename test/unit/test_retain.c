@@ -17,147 +17,16 @@
 #include "trace/loss.h"
 #include "trace/retain.h"
 
-#define CPUS 3
-#define EVENT 5
-#define SALT 0x9e3779b9u
-
-static uint32_t made[CPUS]; /* events that were whole when they returned */
-
-/* What the next boot's kernel does first. */
-static void freeze(void)
-{
-    struct kymo_retain_frozen *frozen =
-        (struct kymo_retain_frozen *)(void *)&image[KYMO_RETAIN_FROZEN];
-
-    memset(frozen, 0, sizeof(*frozen));
-    for (unsigned i = 0; i < fake.ring.ncpu; i++) {
-        memcpy(&frozen->cpu[i].cursor, &image[fake.ring.cpu[i].cursor], 8);
-        memcpy(frozen->cpu[i].pending, &image[fake.ring.cpu[i].pending],
-               sizeof(frozen->cpu[i].pending));
-    }
-    frozen->boots = 1;
-    frozen->crc = trace_crc(frozen->cpu, sizeof(frozen->cpu));
-    frozen->magic = KYMO_RETAIN_MAGIC;
-}
-
-/* Number n of a CPU: as one slot or several, its words all hang on n. */
-static void event(unsigned cpu, uint32_t n)
-{
-    uint32_t words[64];
-    unsigned count = n % 7 == 3 ? 2 + n % 60 : 2;
-
-    for (unsigned i = 0; i < count; i++) {
-        words[i] = n + i * SALT;
-    }
-    if (count == 2) {
-        trace_user_simple(EVENT + cpu, words[0], words[1]);
-    } else {
-        trace_user_combine(EVENT + cpu, words, count);
-    }
-}
-
-static void make(unsigned cpu)
-{
-    struct fake_where back = fake_on(cpu);
-
-    event(cpu, made[cpu] + 1);
-    made[cpu]++;
-    if (random_below(4) == 0) {
-        fake_exit();
-    }
-    fake_back(back);
-}
-
-static void boot(unsigned per_cpu)
-{
-    uint64_t paddr;
-
-    fake_boot(CPUS);
-    memset(made, 0, sizeof(made));
-    memset(fake_window + KYMO_RETAIN_FREE, 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE);
-    assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, per_cpu, 0, &paddr), 0);
-    assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
-    assert_int_equal(command(_NTO_TRACE_ADDALLCLASSES), 0);
-    assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
-}
-
-static void end(void)
-{
-    command(_NTO_TRACE_STOP);
-    command(_NTO_TRACE_DEALLOCBUFFER);
-    assert_int_equal(fake.blocks, 0);
-    assert_int_equal(fake.ring.per_cpu, 0);
-}
-
-/* What was found of one CPU. */
-struct account {
-    uint32_t first, last, events;
-    uint64_t dropped;
-    uint64_t time;
-    uint32_t high, open, words; /* of a combine event under way: its number, words so far */
-};
-
-static void check_word(struct account *a, unsigned cpu, const struct trace_slot *slot, bool begin)
-{
-    uint32_t n = begin ? slot->d1 : a->open;
-    unsigned count = n % 7 == 3 ? 2 + n % 60 : 2;
-    uint32_t at = begin ? 0 : a->words;
-
-    if (begin) {
-        assert_in_range(n, 1, made[cpu] + 1);
-        assert_true(n > a->last);
-        a->first = a->first ? a->first : n;
-        a->last = n;
-        a->events++;
-        a->open = n;
-    }
-    assert_int_equal(slot->d1, n + at * SALT);
-    assert_int_equal(slot->d2, at + 1 < count ? n + (at + 1) * SALT : 0);
-    a->words = at + 2;
-}
-
-static void check_slot(struct account *a, unsigned cpu, const struct trace_slot *slot)
-{
-    uint32_t structure = TRACE_GET_STRUCT(slot->header);
-    unsigned class = TRACE_GET_CLASS(slot->header), number = TRACE_GET_EVENT(slot->header);
-
-    assert_int_equal(TRACE_GET_CPU(slot->header), cpu);
-    if (class == TRACE_CLASS_CONTROL && number == TRACE_CONTROL_DROPPED) {
-        a->dropped += slot->d2;
-    } else if (class == TRACE_CLASS_USER) {
-        bool begin = structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB;
-
-        assert_int_equal(number, EVENT + cpu);
-        check_word(a, cpu, slot, begin);
-    } else {
-        assert_int_equal(class, TRACE_CLASS_CONTROL);
-    }
-}
-
-static void account_for_all(struct account accounts[CPUS])
-{
-    struct retain_piece piece;
-
-    memset(accounts, 0, CPUS * sizeof(*accounts));
-    while (retain_next(&found, &piece)) {
-        assert_in_range(piece.cpu, 0, CPUS - 1);
-        assert_in_range(piece.count, 1, TRACE_BUFFER_SLOTS);
-        for (uint32_t i = 0; i < piece.count; i++) {
-            check_slot(&accounts[piece.cpu], piece.cpu, &piece.slots[i]);
-        }
-    }
-}
-
 /* Undamaged: everything without a gap up to the last event that was whole. */
 static void check_all(unsigned per_cpu, bool in_the_middle)
 {
-    struct account accounts[CPUS];
+    struct retained_account accounts[CPUS];
 
     assert_true(open_image());
-    account_for_all(accounts);
+    retained_account(accounts);
     assert_int_equal(found.losses.buffers, 0);
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-        const struct account *a = &accounts[cpu];
+        const struct retained_account *a = &accounts[cpu];
 
         assert_int_equal(a->dropped, 0);
         assert_int_equal(a->events, made[cpu] ? a->last - a->first + 1 : a->last);
@@ -174,9 +43,9 @@ static void any_time(void **state)
 {
     (void)state;
     for (unsigned per_cpu = 2; per_cpu <= 5; per_cpu++) {
-        boot(per_cpu);
+        retained_boot(per_cpu);
         for (unsigned n = 0; n < 30000; n++) {
-            make(random_below(16) ? 1 : random_below(CPUS));
+            retained_make(random_below(16) ? 1 : random_below(CPUS));
             if (random_below(400) == 0) {
                 fake_pass(random_below(CPUS), UINT64_C(0x70000000) << random_below(3));
             }
@@ -185,7 +54,7 @@ static void any_time(void **state)
                 check_all(per_cpu, false);
             }
         }
-        end();
+        retained_end();
     }
 }
 
@@ -210,28 +79,28 @@ static void maybe_stop_at(const char *where)
 static void in_the_middle(void **state)
 {
     (void)state;
-    boot(3);
+    retained_boot(3);
     fake.yield = maybe_stop_at;
     fake.clock_hook = maybe_stop;
     yields = stops = 0;
     stop_at = 1;
     while (stops < 150) {
-        make(random_below(CPUS));
+        retained_make(random_below(CPUS));
     }
     /* The turn from one buffer to the next: each point of it. */
     for (unsigned i = 0; i < 40; i++) {
         stop_at = UINT32_MAX;
         while (look_active_slots(0) < TRACE_BUFFER_SLOTS - 40) {
-            make(0);
+            retained_make(0);
         }
         stop_at = yields + 1 + i * 3;
         for (unsigned turned = stops; turned == stops;) {
-            make(0);
+            retained_make(0);
         }
     }
     fake.yield = NULL;
     fake.clock_hook = NULL;
-    end();
+    retained_end();
 }
 
 /* ---- seals ---- */
@@ -252,18 +121,18 @@ static unsigned sealed(void)
 static void sealed_in_time(void **state)
 {
     (void)state;
-    boot(4);
+    retained_boot(4);
     for (unsigned turn = 1; turn <= 20; turn++) {
         uint32_t sequence = ring_of(0)->sequence;
 
         while (ring_of(0)->sequence == sequence ||
                look_active_slots(0) < TRACE_BUFFER_SLOTS * 3 / 4) {
-            make(0);
+            retained_make(0);
             fake_exit();
         }
         assert_int_equal(sealed(), turn < 4 ? turn - 1 : 3);
     }
-    end();
+    retained_end();
 }
 
 /* The kernel's exit comes seldom, so that the writer overtakes seals under way, and the recording
@@ -277,7 +146,7 @@ static void overtaken_seals(void **state)
 
     (void)state;
     for (unsigned per_cpu = 2; per_cpu <= 4; per_cpu++) {
-        boot(per_cpu);
+        retained_boot(per_cpu);
         marks = (const void *)(fake_window + fake.ring.marks);
         for (unsigned n = 0; n < 40000; n++) {
             assert_int_equal(trace_user_simple(EVENT, n, 0), 0);
@@ -300,7 +169,7 @@ static void overtaken_seals(void **state)
             }
         }
         assert_true(put > 0 && put < ring_of(0)->closed); /* of others the seal was given up */
-        end();
+        retained_end();
     }
 }
 
@@ -312,9 +181,9 @@ static void begun_and_empty(void **state)
     uint32_t active = TRACE_WORD(3, TRACE_ACTIVE), buffers;
 
     (void)state;
-    boot(3);
+    retained_boot(3);
     while (ring_of(0)->sequence < 2 || look_active_slots(0) < 300) {
-        make(0);
+        retained_make(0);
     }
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_int_equal(ring_of(0)->sequence, 2);
@@ -332,40 +201,40 @@ static void begun_and_empty(void **state)
         cursor += (uint64_t)FAKE_WINDOW << random_below(20);
         memcpy(image + fake.ring.cpu[0].cursor, &cursor, sizeof(cursor));
         assert_true(open_image());
-        account_for_all((struct account[CPUS]){{0}});
+        retained_account((struct retained_account[CPUS]){{0}});
         assert_int_equal(found.losses.unknown, 1);
     }
-    end();
+    retained_end();
 }
 
 static void losses_come_along(void **state)
 {
-    struct account accounts[CPUS];
+    struct retained_account accounts[CPUS];
 
     (void)state;
-    boot(3);
-    make(1);
+    retained_boot(3);
+    retained_make(1);
     trace_loss_add(&trace_port_cpu_at(1)->loss, KYMO_DROP_RECURSIVE, TRACE_CLASS_COMM, 17);
     stop_the_machine();
     assert_true(open_image());
-    account_for_all(accounts);
+    retained_account(accounts);
     assert_int_equal(accounts[1].dropped, 17);
     assert_int_equal(found.losses.events, 17);
-    end();
+    retained_end();
 }
 
 /* What the process had taken is given all the same, and it is said which; what a
  * SETRINGMODE gave up is counted as lost, and isn't given. */
 static void taken_is_told(void **state)
 {
-    struct account accounts[CPUS];
+    struct retained_account accounts[CPUS];
     struct kymo_trace_buffer taken;
     char key[RETAIN_TAKEN_KEY], value[RETAIN_TAKEN_VALUE];
 
     (void)state;
-    boot(8);
+    retained_boot(8);
     while (ring_of(1)->sequence < 6) { /* the first three are sealed by then */
-        make(1);
+        retained_make(1);
     }
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     for (unsigned i = 0; i < 3; i++) {
@@ -384,15 +253,15 @@ static void taken_is_told(void **state)
     assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0); /* gives up what is READY */
     assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
     uint32_t given_up = made[1];
-    make(1);
+    retained_make(1);
     stop_the_machine();
     assert_true(open_image());
-    account_for_all(accounts);
+    retained_account(accounts);
     assert_int_equal(found.losses.buffers, 0);
     assert_int_equal(accounts[1].events + accounts[1].dropped, given_up + 1);
     assert_true(accounts[1].dropped > 0);
     assert_int_equal(found.taken[1].last, 3);
-    end();
+    retained_end();
 }
 
 /* ---- damage ---- */
@@ -441,14 +310,14 @@ static void damage(uint32_t kind)
 /* What is found was made, and in order (check_slot()); what is not found is said to be missing. */
 static void check_damaged(void)
 {
-    struct account accounts[CPUS];
+    struct retained_account accounts[CPUS];
 
     if (!open_image()) {
         return; /* the header: nothing is found */
     }
-    account_for_all(accounts);
+    retained_account(accounts);
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-        const struct account *a = &accounts[cpu];
+        const struct retained_account *a = &accounts[cpu];
 
         if (found.losses.unknown == 0 && a->events) {
             assert_true(a->last - a->first + 1 <= a->events + a->dropped);
@@ -462,34 +331,34 @@ static void damaged(void **state)
     unsigned rounds = getenv("ROUNDS") ? (unsigned)atoi(getenv("ROUNDS")) : 4000;
 
     (void)state;
-    boot(5);
+    retained_boot(5);
     for (unsigned i = 0; i < rounds; i++) {
         if (i % 500 == 0) {
             for (unsigned n = 0; n < 6000 + i; n++) {
-                make(random_below(CPUS));
+                retained_make(random_below(CPUS));
             }
         }
         memcpy(image + KYMO_RETAIN_LIVE, fake_window + KYMO_RETAIN_LIVE, 0x8000);
         memcpy(image + fake.ring.words, fake_window + fake.ring.words,
                FAKE_WINDOW / 2 - fake.ring.words);
         put_header();
-        freeze();
+        retained_freeze();
         memset(image + KYMO_RETAIN_LIVE, 0, 0x8000); /* another kernel's, zero or not */
         for (unsigned n = 1 + random_below(4), kind = random_below(8); n > 0; n--) {
             damage(kind);
         }
         check_damaged();
     }
-    end();
+    retained_end();
 }
 
 /* What is found and what is said to be lost are what was made; or it is said that more is. */
 static void check_account(void)
 {
-    struct account accounts[CPUS];
+    struct retained_account accounts[CPUS];
 
     assert_true(open_image());
-    account_for_all(accounts);
+    retained_account(accounts);
     assert_true(found.losses.unknown > 0 || accounts[0].events + accounts[0].dropped == made[0]);
 }
 
@@ -501,9 +370,9 @@ static void damaged_seal(void **state)
     unsigned said = 0;
 
     (void)state;
-    boot(5);
+    retained_boot(5);
     while (ring_of(0)->sequence < 4 || look_active_slots(0) < TRACE_BUFFER_SLOTS * 3 / 4) {
-        make(0);
+        retained_make(0);
         fake_exit();
     }
     assert_int_equal(sealed(), 3);
@@ -523,7 +392,7 @@ static void damaged_seal(void **state)
         mark[i % BITS / 8] ^= (uint8_t)(1u << i % 8);
     }
     assert_true(said > BITS);
-    end();
+    retained_end();
 }
 
 /* A header whose CRC is right and whose fields are anything: nothing is read outside the window,
@@ -534,20 +403,20 @@ static void another_layout(void **state)
     size_t from = offsetof(struct kymo_retain_header, boots);
 
     (void)state;
-    boot(2);
-    make(0);
+    retained_boot(2);
+    retained_make(0);
     for (unsigned i = 0; i < 3000; i++) {
-        struct account accounts[CPUS];
+        struct retained_account accounts[CPUS];
         uint32_t *words = (uint32_t *)(void *)&image[from];
 
         stop_the_machine();
         words[random_below((uint32_t)(sizeof(*header) - from) / 4)] ^= 1u << random_below(32);
         header->crc = trace_crc(image + from, sizeof(*header) - from);
         if (open_image() && header->ring.ncpu <= CPUS) {
-            account_for_all(accounts);
+            retained_account(accounts);
         }
     }
-    end();
+    retained_end();
 }
 
 static void random_memory(void **state)
@@ -684,9 +553,9 @@ static void notes_come_along(void **state)
     uint32_t have[IDS], at;
 
     (void)state;
-    boot(4);
+    retained_boot(4);
     for (unsigned n = 0; n < 3000; n++) {
-        make(random_below(CPUS));
+        retained_make(random_below(CPUS));
         if (n % 500 == 0) {
             /* A new high word is near. */
             fake_pass(0, UINT64_C(0x100000000) - (uint32_t)fake.clock[0] - random_below(60));
@@ -709,7 +578,7 @@ static void notes_come_along(void **state)
         check_notes(have);
         assert_int_equal(found.losses.notes, 1);
     }
-    end();
+    retained_end();
 }
 
 static void damaged_notes(void **state)
@@ -717,9 +586,9 @@ static void damaged_notes(void **state)
     uint32_t have[IDS], all;
 
     (void)state;
-    boot(2);
+    retained_boot(2);
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-        make(cpu);
+        retained_make(cpu);
     }
     for (unsigned i = 0; i < 2000; i++) {
         stop_the_machine();
@@ -753,7 +622,7 @@ static void damaged_notes(void **state)
         assert_true(found.losses.notes > 0);
     }
     memset(NOTES_AREA, 0, KYMO_RETAIN_NOTES_BYTES);
-    end();
+    retained_end();
 }
 
 /* ---- why it died ---- */
@@ -806,16 +675,16 @@ static void the_crash_is_an_event(void **state)
     (void)state;
     memset(long_text, 'x', sizeof(long_text) - 1);
     long_text[sizeof(long_text) - 1] = '\0';
-    boot(2);
+    retained_boot(2);
     stop_the_machine();
     check_crash("", 0, 1);
-    make(2);
+    retained_make(2);
     stop_the_machine();
     check_crash("it was late", 2, 0);
     check_crash("it was late", 2, fake.clock[2] + 100);
     check_crash("at the end of a wrap", 1, 0x4fffffffeull);
     check_crash(long_text, 2, UINT64_C(1) << 40);
-    end();
+    retained_end();
 }
 
 static void the_same_crc(void **state)
@@ -845,7 +714,7 @@ static void refusals(void **state)
     assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, 2, 0, &paddr), 0);
     assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, 2, 0, &paddr), -EEXIST);
     assert_int_equal(command_as((void *)0x2000, KYMO_TRACE_ALLOCRETAINED, 2, 0, &paddr), -EEXIST);
-    end();
+    retained_end();
 }
 
 /* Of all that came before: each time that a machine stopped its marks were looked at. */
