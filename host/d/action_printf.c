@@ -33,8 +33,9 @@ static void formatted(struct d_session *d, struct d_clause *c, struct d_node *ca
     const struct d_type **types = d_alloc(d, (n + 1) * sizeof(*types));
 
     d_printf_check(d, call, parsed, args);
-    for (struct d_node *arg = args; arg; arg = arg->next) {
-        types[i++] = arg->type;
+    for (struct d_node **arg = &args; *arg; arg = &(*arg)->next) {
+        *arg = d_recorded(d, *arg);
+        types[i++] = (*arg)->type;
     }
     struct d_format f = {
         .kind = kind, .text = call->args->text, .parsed = parsed, .types = types, .ntypes = n};

@@ -6,7 +6,7 @@
 
 void d_do_trace(struct d_session *d, struct d_clause *c, struct d_node *call)
 {
-    struct d_node *arg = call->args;
+    struct d_node *arg = d_recorded(d, call->args);
     enum d_type_kind kind = d_type_resolve(arg->type)->kind;
 
     bool is_void = kind == D_TYPE_VOID ||

@@ -91,7 +91,7 @@ static const struct d_type *key_type(struct d_session *d, const struct d_node *k
     if (t->kind == D_TYPE_INTEGER && t->bits && t->bits < t->size * 8) {
         return d_promote(d, key->type);
     }
-    return key->type;
+    return d_recorded_type(d, key);
 }
 
 static struct d_aggregation_info *first_use(struct d_session *d, struct d_ident *ident,

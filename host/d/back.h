@@ -90,6 +90,13 @@ void d_check_call(struct d_session *, struct d_node *);
 void d_check_size(struct d_session *, struct d_node *); /* sizeof, offsetof, stringof */
 void d_fold(struct d_session *, struct d_node *);
 int64_t d_normalize(const struct d_type *, uint64_t); /* as a register holds such a value */
+/* width.c. The register's value is one of the node's type; and one of `to` with the same bits. */
+bool d_node_is_exact(const struct d_node *);
+bool d_node_fits(const struct d_node *, const struct d_type *to);
+/* The type in which a value is recorded: its own, or 64 bits for products and left shifts; and the
+ * (checked) node in that type, with the same `next`. */
+const struct d_type *d_recorded_type(struct d_session *, const struct d_node *);
+struct d_node *d_recorded(struct d_session *, struct d_node *);
 /* Arguments against a signature. what: for the message. */
 void d_check_arguments(struct d_session *, const struct d_node *call, struct d_node *args,
                        const struct d_signature *, const char *what);

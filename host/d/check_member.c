@@ -70,7 +70,7 @@ static void fix_signature(struct d_session *d, struct d_ident *ident, const stru
         const struct d_type *t = d_type_resolve(keys->type);
         types[i++] = t->kind == D_TYPE_ARRAY && d_type_is_string_like(t)
                          ? d_type_basic(d, D_BASIC_STRING)
-                         : keys->type;
+                         : d_recorded_type(d, keys);
     }
     ident->signature.args = types;
     ident->signature.nargs = n;

@@ -51,20 +51,20 @@ int d_gen_variable(struct d_code *, struct d_node *);
 int d_gen_assign(struct d_code *, struct d_node *);
 int d_gen_step(struct d_code *, struct d_node *);
 int d_gen_translation(struct d_code *, struct d_node *);
-/* The value in reg, as a register holds it, from one type to another. */
-void d_gen_convert(struct d_code *, struct d_place, int reg, const struct d_type *from,
-                   const struct d_type *to);
-/* The value of the expression in another type; a constant is converted now. */
+/* The value of 64 bits in reg becomes one of that type. */
+void d_gen_convert(struct d_code *, struct d_place, int reg, const struct d_type *to);
+/* The same of the value of a node; nothing to do if it is one of that type already. */
+void d_gen_convert_node(struct d_code *, const struct d_node *, int reg, const struct d_type *to);
 /* Of a value of that type. */
 uint32_t d_gen_width(const struct d_type *);
 bool d_gen_is_signed(const struct d_type *);
 /* Cuts reg to so many bits and extends it again, by way of another register. */
 void d_gen_narrow(struct d_code *, struct d_place, int reg, uint32_t bits, bool sign);
-void d_gen_narrow_by(struct d_code *, int reg, uint32_t bits, bool sign, int shift);
 /* reg becomes 1 if the branch is taken, else 0. */
 void d_gen_flag(struct d_code *, enum dif_op taken, int reg);
 /* Bytes by which a pointer of that type goes on. */
 uint64_t d_gen_stride(const struct d_type *);
+/* The value of the expression in another type; a constant is converted now. */
 int d_gen_as(struct d_code *, struct d_node *, const struct d_type *to);
 void d_gen_operator(struct d_code *, int op, const struct d_type *, int a, int b);
 void d_gen_load(struct d_code *, struct d_node *, int reg);

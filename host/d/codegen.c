@@ -14,12 +14,10 @@ static int gen_ternary(struct d_code *c, struct d_node *n)
     d_branch(c, DIF_OP_be, otherwise);
     d_reg_free(c, reg);
     int a = d_gen(c, n->right);
-    d_gen_convert(c, n->place, a, n->right->type, n->type);
     d_branch(c, DIF_OP_ba, end);
     d_label_here(c, otherwise);
     d_reg_free(c, a);
     int b = d_gen(c, n->third);
-    d_gen_convert(c, n->place, b, n->third->type, n->type);
     if (b != a) {
         d_emit(c, DIF_RRR(DIF_OP_mov, b, 0, a));
         d_reg_free(c, b);
@@ -52,17 +50,13 @@ static int gen_unary(struct d_code *c, struct d_node *n)
         d_gen_flag(c, DIF_OP_be, reg);
         break;
     case '~':
-        d_gen_convert(c, n->place, reg, n->left->type, n->type);
         d_emit(c, DIF_RRR(DIF_OP_not, reg, 0, reg));
-        d_gen_narrow(c, n->place, reg, d_gen_width(n->type), d_gen_is_signed(n->type));
         break;
     case D_OP_MINUS:
-        d_gen_convert(c, n->place, reg, n->left->type, n->type);
         d_emit(c, DIF_RRR(DIF_OP_sub, 0, reg, reg));
-        d_gen_narrow(c, n->place, reg, d_gen_width(n->type), d_gen_is_signed(n->type));
         break;
     default: /* + */
-        d_gen_convert(c, n->place, reg, n->left->type, n->type);
+        break;
     }
     return reg;
 }
@@ -106,7 +100,7 @@ static int gen_cast(struct d_code *c, struct d_node *n)
     int reg = d_gen(c, n->left);
 
     if (n->kind == D_NODE_CAST) {
-        d_gen_convert(c, n->place, reg, n->left->type, n->type);
+        d_gen_convert_node(c, n->left, reg, n->type);
     }
     return reg;
 }

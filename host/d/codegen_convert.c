@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From checked trees to DIF: a value of one type as one of another. A register holds a value as its
- * type has it: signed ones extended by their sign to 64 bits, unsigned ones by zeros; strings,
- * structs and arrays as their address. Proof: test/d, test/d_random.
+ * From checked trees to DIF: a value of one type as one of another. What was
+ * loaded, cast or passed is extended to 64 bits, by its sign or by zeros; what was computed may be
+ * more than its type holds (width.c). Strings, structs and arrays are their address. Proof: test/d,
+ * test/d_random.
  */
 #include "host/d/code.h"
 
@@ -20,22 +21,14 @@ bool d_gen_is_signed(const struct d_type *type)
     return t->kind == D_TYPE_ENUM || (t->kind == D_TYPE_INTEGER && t->is_signed);
 }
 
-/* Cuts reg to so many bits and extends it again, by way of another register. */
-void d_gen_narrow_by(struct d_code *c, int reg, uint32_t bits, bool sign, int shift)
-{
-    if (bits == 0 || bits >= 64) {
-        return;
-    }
-    d_emit_int(c, 64 - bits, shift);
-    d_emit(c, DIF_RRR(DIF_OP_sll, reg, shift, reg));
-    d_emit(c, DIF_RRR(sign ? DIF_OP_sra : DIF_OP_srl, reg, shift, reg));
-}
-
-void d_gen_narrow(struct d_code *c, struct d_place place, int reg, uint32_t bits, bool sign)
+/* Cuts reg to so many bits and extends it again. */
+static void narrow(struct d_code *c, struct d_place place, int reg, uint32_t bits, bool sign)
 {
     if (bits > 0 && bits < 64) {
         int shift = d_reg(c, place);
-        d_gen_narrow_by(c, reg, bits, sign, shift);
+        d_emit_int(c, 64 - bits, shift);
+        d_emit(c, DIF_RRR(DIF_OP_sll, reg, shift, reg));
+        d_emit(c, DIF_RRR(sign ? DIF_OP_sra : DIF_OP_srl, reg, shift, reg));
         d_reg_free(c, shift);
     }
 }
@@ -53,22 +46,26 @@ void d_gen_flag(struct d_code *c, enum dif_op taken, int reg)
     d_label_here(c, end);
 }
 
-void d_gen_convert(struct d_code *c, struct d_place place, int reg, const struct d_type *from,
-                   const struct d_type *to)
+void d_gen_convert(struct d_code *c, struct d_place place, int reg, const struct d_type *to)
 {
-    if (!d_type_is_integer(to) || !(d_type_is_integer(from) || d_type_is_pointer(from))) {
+    if (!d_type_is_integer(to)) {
         return;
     }
-    if (d_type_resolve(to)->is_bool && !d_type_resolve(from)->is_bool) {
+    if (d_type_resolve(to)->is_bool) {
         d_emit(c, DIF_RRR(DIF_OP_tst, reg, 0, 0));
         d_gen_flag(c, DIF_OP_bne, reg);
         return;
     }
-    uint32_t had = d_gen_width(from), has = d_gen_width(to);
-    bool fits = has > had ? !(d_gen_is_signed(from) && !d_gen_is_signed(to))
-                          : has == had && d_gen_is_signed(from) == d_gen_is_signed(to);
-    if (!fits) {
-        d_gen_narrow(c, place, reg, has, d_gen_is_signed(to));
+    narrow(c, place, reg, d_gen_width(to), d_gen_is_signed(to));
+}
+
+void d_gen_convert_node(struct d_code *c, const struct d_node *n, int reg, const struct d_type *to)
+{
+    bool number = d_type_is_integer(n->type) || d_type_is_pointer(n->type);
+    bool done = d_type_resolve(to)->is_bool ? d_type_resolve(n->type)->is_bool : d_node_fits(n, to);
+
+    if (number && !done) {
+        d_gen_convert(c, n->place, reg, to);
     }
 }
 
@@ -82,6 +79,6 @@ int d_gen_as(struct d_code *c, struct d_node *n, const struct d_type *to)
         return reg;
     }
     int reg = d_gen(c, n);
-    d_gen_convert(c, n->place, reg, n->type, to);
+    d_gen_convert_node(c, n, reg, to);
     return reg;
 }

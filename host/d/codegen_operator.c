@@ -30,16 +30,10 @@ static enum dif_op arithmetic_op(int op, bool sign)
     }
 }
 
-/* a = a op b, both of this type already. b is of no use then. */
+/* a = a op b, in 64 bits. type: says whether it is signed. */
 void d_gen_operator(struct d_code *c, int op, const struct d_type *type, int a, int b)
 {
-    bool sign = d_gen_is_signed(type);
-    bool may_grow = op == '+' || op == '-' || op == '*' || op == D_OP_SHL || (op == '/' && sign);
-
-    d_emit(c, DIF_RRR(arithmetic_op(op, sign), a, b, a));
-    if (may_grow && d_type_is_integer(type)) {
-        d_gen_narrow_by(c, a, d_gen_width(type), sign, b);
-    }
+    d_emit(c, DIF_RRR(arithmetic_op(op, d_gen_is_signed(type)), a, b, a));
 }
 
 void d_gen_scale(struct d_code *c, struct d_place place, int reg, uint64_t by)
@@ -76,8 +70,7 @@ static int gen_comparison(struct d_code *c, struct d_node *n)
     bool numbers = d_type_is_arithmetic(n->left->type) && d_type_is_arithmetic(n->right->type);
     const struct d_type *common =
         numbers ? d_usual(c->session, n->left->type, n->right->type) : NULL;
-    int a = numbers ? d_gen_as(c, n->left, common) : d_gen(c, n->left);
-    int b = numbers ? d_gen_as(c, n->right, common) : d_gen(c, n->right);
+    int a = d_gen(c, n->left), b = d_gen(c, n->right);
     bool sign = strings || (numbers && d_gen_is_signed(common));
 
     d_emit(c, DIF_RRR(strings ? DIF_OP_scmp : DIF_OP_cmp, a, b, 0));
@@ -149,13 +142,10 @@ static int gen_pointer_sum(struct d_code *c, struct d_node *n)
 
 static int gen_arithmetic(struct d_code *c, struct d_node *n)
 {
-    bool shift = n->op == D_OP_SHL || n->op == D_OP_SHR;
-
     if (d_type_is_pointer(n->left->type) || d_type_is_pointer(n->right->type)) {
         return gen_pointer_sum(c, n);
     }
-    int a = d_gen_as(c, n->left, n->type);
-    int b = shift ? d_gen(c, n->right) : d_gen_as(c, n->right, n->type);
+    int a = d_gen(c, n->left), b = d_gen(c, n->right);
     d_gen_operator(c, n->op, n->type, a, b);
     d_reg_free(c, b);
     return a;

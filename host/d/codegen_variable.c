@@ -93,7 +93,7 @@ int d_gen_call(struct d_code *c, struct d_node *n)
     d_gen_push(c, n->args, n->ident->signature.args, n->ident->signature.nargs);
     int reg = d_reg(c, n->place);
     d_emit(c, DIF_INDEX(DIF_OP_call, n->ident->number, reg));
-    d_gen_convert(c, n->place, reg, d_type_basic(c->session, D_BASIC_INT64), n->type);
+    d_gen_convert(c, n->place, reg, n->type);
     return reg;
 }
 
@@ -126,7 +126,7 @@ static int gen_builtin_array(struct d_code *c, struct d_node *n)
     int index = d_gen(c, n->args);
 
     d_emit(c, DIF_RRR(DIF_OP_ldga, n->ident->number, index, index));
-    d_gen_convert(c, n->place, index, d_type_basic(c->session, D_BASIC_INT64), n->type);
+    d_gen_convert(c, n->place, index, n->type);
     return index;
 }
 
@@ -196,7 +196,7 @@ static uint64_t pointee_size(const struct d_type *type)
     return size ? size : 1;
 }
 
-/* value = value op right, in the type that C computes it in, then in the left one. */
+/* value = value op right, in 64 bits, then in the left one's type. */
 static void combine(struct d_code *c, struct d_node *n, int value)
 {
     const struct d_type *left = n->left->type, *right = n->right->type;
@@ -210,12 +210,8 @@ static void combine(struct d_code *c, struct d_node *n, int value)
     } else {
         const struct d_type *common =
             shift ? d_promote(c->session, left) : d_usual(c->session, left, right);
-        d_gen_convert(c, n->place, value, left, common);
-        if (!shift) {
-            d_gen_convert(c, n->place, by, right, common);
-        }
         d_gen_operator(c, op, common, value, by);
-        d_gen_convert(c, n->place, value, common, left);
+        d_gen_convert(c, n->place, value, left);
     }
     d_reg_free(c, by);
 }
@@ -256,7 +252,7 @@ int d_gen_step(struct d_code *c, struct d_node *n)
     int fresh = d_reg(c, n->place);
     d_emit_int(c, d_type_is_pointer(of->type) ? pointee_size(of->type) : 1, fresh);
     d_emit(c, DIF_RRR(down ? DIF_OP_sub : DIF_OP_add, old, fresh, fresh));
-    d_gen_convert(c, n->place, fresh, d_type_basic(c->session, D_BASIC_INT64), of->type);
+    d_gen_convert(c, n->place, fresh, of->type);
     if (address) {
         d_gen_store(c, of, fresh, address);
         d_reg_free(c, address);
@@ -283,11 +279,11 @@ static void gen_member(struct d_code *c, struct d_node *n, const struct d_member
         return;
     }
     d_set_type(&target, m->type);
-    int reg = d_gen(c, value), address = d_reg(c, n->place), offset = d_reg(c, n->place);
+    int reg = d_gen_as(c, value, m->type);
+    int address = d_reg(c, n->place), offset = d_reg(c, n->place);
     d_emit_int(c, m->bit_offset / 8, offset);
     d_emit(c, DIF_RRR(DIF_OP_add, base, offset, address));
     d_reg_free(c, offset);
-    d_gen_convert(c, n->place, reg, value->type, m->type);
     d_gen_store(c, &target, reg, address);
     d_reg_free(c, address);
     d_reg_free(c, reg);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Constant folding: an operator on integer constants becomes its value, computed as the machine
- * would in the result's type. Division by a constant 0 is an error here, whatever stands left of
- * it.
+ * would, in 64 bits. The result has the type that C gives it, or, if its value has no room there,
+ * that of a literal of its value. Division by a constant 0 is an error here, whatever stands left
+ * of it.
  */
 #include "host/d/back.h"
 
@@ -13,10 +14,8 @@ static bool is_constant(const struct d_node *n)
 
 static void become_int(struct d_node *n, uint64_t value)
 {
-    const struct d_type *type = n->type;
-
     n->kind = D_NODE_INT;
-    n->value = (uint64_t)d_normalize(type, value);
+    n->value = value;
     n->is_constant = true;
     n->left = n->right = n->third = NULL;
     n->op = 0;
@@ -27,6 +26,20 @@ static bool is_signed(const struct d_type *type)
     const struct d_type *t = d_type_resolve(type);
 
     return t->kind == D_TYPE_ENUM || (t->kind == D_TYPE_INTEGER && t->is_signed);
+}
+
+/* The result of an operation; type: what C computes it in. */
+static void become_result(struct d_session *d, struct d_node *n, uint64_t value,
+                          const struct d_type *type)
+{
+    static const enum d_basic wider[2][3] = {{D_BASIC_UINT, D_BASIC_ULONG, D_BASIC_ULLONG},
+                                             {D_BASIC_INT, D_BASIC_LONG, D_BASIC_LLONG}};
+
+    for (unsigned i = 0; i < 3 && (uint64_t)d_normalize(type, value) != value; i++) {
+        type = d_type_basic(d, wider[is_signed(type)][i]);
+    }
+    d_set_type(n, type);
+    become_int(n, value);
 }
 
 static uint64_t divide(int op, uint64_t a, uint64_t b, bool sign)
@@ -40,7 +53,7 @@ static uint64_t divide(int op, uint64_t a, uint64_t b, bool sign)
     return op == '/' ? a / b : a % b;
 }
 
-/* In the type of the operands after conversion, which is the result's but for comparisons. */
+/* sign: of the type of the operands after conversion. */
 static uint64_t arithmetic(int op, uint64_t a, uint64_t b, bool sign)
 {
     switch (op) {
@@ -84,6 +97,11 @@ static uint64_t arithmetic(int op, uint64_t a, uint64_t b, bool sign)
     }
 }
 
+static bool is_truth(int op)
+{
+    return d_operator_compares(op) || op == D_OP_ANDAND || op == D_OP_OROR || op == D_OP_XORXOR;
+}
+
 static void fold_binary(struct d_session *d, struct d_node *n)
 {
     struct d_node *l = n->left, *r = n->right;
@@ -96,12 +114,19 @@ static void fold_binary(struct d_session *d, struct d_node *n)
     }
     bool shift = n->op == D_OP_SHL || n->op == D_OP_SHR;
     const struct d_type *common = shift ? d_promote(d, l->type) : d_usual(d, l->type, r->type);
-    uint64_t a = (uint64_t)d_normalize(common, l->value);
-    uint64_t b = shift ? r->value : (uint64_t)d_normalize(common, r->value);
-    become_int(n, arithmetic(n->op, a, b, is_signed(common)));
+    uint64_t value = arithmetic(n->op, l->value, r->value, is_signed(common));
+    become_result(d, n, value, is_truth(n->op) ? n->type : common);
 }
 
-static void fold_unary(struct d_node *n)
+/* A negative constant without a sign is one of its type, as in C. */
+static void fold_minus(struct d_session *d, struct d_node *n, uint64_t value)
+{
+    bool sign = is_signed(n->type);
+
+    become_result(d, n, sign ? value : (uint64_t)d_normalize(n->type, value), n->type);
+}
+
+static void fold_unary(struct d_session *d, struct d_node *n)
 {
     uint64_t value = n->left->value;
 
@@ -116,7 +141,7 @@ static void fold_unary(struct d_node *n)
         become_int(n, value);
         break;
     case D_OP_MINUS:
-        become_int(n, 0 - value);
+        fold_minus(d, n, 0 - value);
         break;
     default:
         break;
@@ -131,12 +156,14 @@ void d_fold(struct d_session *d, struct d_node *n)
         break;
     case D_NODE_UNARY:
         if (is_constant(n->left)) {
-            fold_unary(n);
+            fold_unary(d, n);
         }
         break;
     case D_NODE_CAST:
         if (is_constant(n->left) && d_type_is_integer(n->type)) {
-            become_int(n, d_type_resolve(n->type)->is_bool ? n->left->value != 0 : n->left->value);
+            uint64_t value = n->left->value;
+            value = d_type_resolve(n->type)->is_bool ? value != 0 : value;
+            become_int(n, (uint64_t)d_normalize(n->type, value));
         }
         break;
     case D_NODE_TERNARY:

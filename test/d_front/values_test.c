@@ -167,7 +167,7 @@ static bool compute(const char *op, unsigned bits, __int128 a, __int128 b, __int
 }
 
 /* Each operator on each pair of values at which a type's range begins, ends or changes its sign, in
- * each type: what C says, wrapped. */
+ * each type: computed in 64 bits, with the sign of the type. */
 static void expressions(void **state)
 {
     static const uint64_t edges[] = {0,
@@ -197,10 +197,11 @@ static void expressions(void **state)
 
             if (compute(op, types[type].bits, a, b, &wanted)) {
                 const char *name = types[type].name;
-                const char *text =
-                    d_sprintf(front.d, "((%s)%#llx %s (%s)%#llx) == (%s)%#llx", name,
-                              (unsigned long long)a, op, name, (unsigned long long)b,
-                              compares ? "int" : name, (unsigned long long)in_type(type, wanted));
+                unsigned wide = types[type].is_signed ? 2 : 3;
+                const char *text = d_sprintf(front.d, "((%s)%#llx %s (%s)%#llx) == (%s)%#llx", name,
+                                             (unsigned long long)a, op, name, (unsigned long long)b,
+                                             compares ? "int" : types[wide].name,
+                                             (unsigned long long)in_type(wide, wanted));
                 if (value(text) != 1) {
                     fail_msg("not true: %s", text);
                 }
