@@ -260,8 +260,9 @@ def d_text(variables, statements):
     sets = "".join(f"{n} = {register(v):#x}ull; " for n, _, v in variables)
     lines.append(f"BEGIN {{ {sets}}}")
     for first, _, shown in statements:
-        lines.append(f"BEGIN {{ {first} this->size = sizeof({shown.d}); this->value = (long){shown.d};"
-                     f" printf(\"%d %d\\n\", this->size, this->value); }}")
+        lines.append(f"BEGIN {{ {first} this->size = sizeof({shown.d}); "
+                     f"this->value = (long){shown.d}; "
+                     f"printf(\"%d %d\\n\", this->size, this->value); }}")
         if "++" not in shown.d and "--" not in shown.d:
             lines.append(f"BEGIN {{ printf(\"%d\\n\", {shown.d}); }}")
     return "\n".join(lines + ["BEGIN { exit(0); }"]) + "\n"
@@ -297,7 +298,8 @@ def compare(options, seed, folder):
     got, wanted = done.stdout.decode().split("\n"), wanted.split("\n")
     bad = []
     if done.returncode or len(got) != len(wanted) + 1:  # quiet ends with a newline
-        bad = [f"status {done.returncode}, {len(got)} lines, not {len(wanted)}: {done.stderr.decode()}"]
+        bad = [f"status {done.returncode}, {len(got)} lines, not {len(wanted)}: "
+               f"{done.stderr.decode()}"]
     texts = [line for line in d_text(variables, statements).split("\n") if "printf" in line]
     for text, d, c in zip(texts, got, wanted):
         if d != c:
