@@ -58,6 +58,8 @@ uint32_t link_check(uint32_t key, const void *frame, size_t bytes);
 /* window.c: frames that are sent again until they are acknowledged. */
 void window_reset(struct link *link);
 bool window_has_room(const struct link *link);
+/* True if the next frame of the window was sent before: its ack is an old one. */
+bool window_repeats(const struct link *link);
 void window_put(struct link *link, uint8_t type, unsigned channel, const void *first, size_t nfirst,
                 const void *second, size_t nsecond);
 void window_ack(struct link *link, uint16_t ack, bool missing);

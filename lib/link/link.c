@@ -173,14 +173,16 @@ static void bye_out(struct link *link)
     link->hello_at = link->now;
 }
 
-/* Chooses the next frame for the line; none: line_left stays 0. */
+/* Chooses the next frame for the line; none: line_left stays 0. A frame that goes out again has
+ * the ack of its first time: if both ends had only such frames to send, neither would learn what
+ * the other one has received. */
 static void choose(struct link *link)
 {
     if (hello_is_time(link)) {
         hello_out(link);
     } else if (!link->up) {
         return;
-    } else if (link->nak_due) {
+    } else if (link->nak_due || (link->ack_due && window_repeats(link))) {
         ack_out(link);
     } else if (!window_next(link) &&
                !(window_has_room(link) && channels_make(link) && window_next(link))) {

@@ -135,7 +135,7 @@ struct link {
     uint32_t went_back; /* ms */
     uint32_t round_trip, patience;
     uint16_t timed;
-    bool timing;
+    bool timing, measured; /* measured: round_trip is one */
     uint32_t timed_at;
     uint32_t progress; /* ms: base moved, or the first frame after none was made */
     unsigned turn;     /* channel whose turn it is */

@@ -29,7 +29,7 @@ void window_reset(struct link *link)
 {
     link->base = link->next = link->cursor = link->sent_to = 0;
     link->gone_back = false;
-    link->timing = false;
+    link->timing = link->measured = false;
     link->round_trip = 0;
     link->patience = PATIENCE_START;
     if (link->line_is_window) {
@@ -45,6 +45,11 @@ bool window_has_room(const struct link *link)
         line_has_one && before(link->line_frame, link->base) ? link->line_frame : link->base;
 
     return (uint16_t)(link->next - oldest) < link->config.window;
+}
+
+bool window_repeats(const struct link *link)
+{
+    return before(link->cursor, link->sent_to);
 }
 
 void window_put(struct link *link, uint8_t type, unsigned channel, const void *first, size_t nfirst,
@@ -75,12 +80,13 @@ static void measure(struct link *link)
     uint32_t took = link->now - link->timed_at;
 
     link->timing = false;
-    link->round_trip = link->round_trip ? (3 * link->round_trip + took) / 4 : took;
+    link->round_trip = link->measured ? (3 * link->round_trip + took) / 4 : took;
+    link->measured = true;
 }
 
 static void set_patience(struct link *link)
 {
-    uint32_t ms = 4 * link->round_trip;
+    uint32_t ms = link->measured ? 4 * link->round_trip : PATIENCE_START;
 
     ms = ms < LINK_PATIENCE_LEAST ? LINK_PATIENCE_LEAST : ms;
     link->patience = ms < LINK_PATIENCE_MOST ? ms : LINK_PATIENCE_MOST;
@@ -100,7 +106,14 @@ static void advance(struct link *link, uint16_t ack)
     link->progress = link->now;
 }
 
-/* An ack of what was never sent is nobody's honest doing: it is not heard. */
+/*
+ * The ack of a frame that was sent more than once may answer any of the sendings, so it measures no
+ * round trip (Karn's rule), and patience stays where silence has doubled it to: for ever, on a line
+ * that loses most frames. But `missing` shows that frames were lost and that the line is no slower:
+ * then patience is that of the round trip last measured.
+ *
+ * An ack of frames that were never sent breaks the protocol, and is ignored.
+ */
 void window_ack(struct link *link, uint16_t ack, bool missing)
 {
     uint16_t moved = (uint16_t)(ack - link->base);
@@ -110,6 +123,9 @@ void window_ack(struct link *link, uint16_t ack, bool missing)
     }
     if (moved > 0) {
         advance(link, ack);
+    }
+    if (missing) {
+        set_patience(link);
     }
     if (missing && link->base != link->sent_to &&
         !(link->gone_back && link->now - link->went_back < link->round_trip)) {

@@ -40,6 +40,9 @@ int main(void)
         cmocka_unit_test(test_wrap_of_numbers),
         cmocka_unit_test(test_wrap_out_of_order),
         cmocka_unit_test(test_wrap_all_the_way),
+        cmocka_unit_test(test_patience_on_lossy_lines),
+        cmocka_unit_test(test_patience_on_a_line_that_slows_down),
+        cmocka_unit_test(test_ack_goes_before_what_is_sent_again),
         cmocka_unit_test(test_overhead),
         cmocka_unit_test(test_bad_config),
     };

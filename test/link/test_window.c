@@ -78,8 +78,7 @@ struct progress {
     unsigned since; /* ms */
 };
 
-/* Checks that frames are still acknowledged. The time to get round isn't bounded: on the worst line
- * below a full window gets one frame through in 2 s or so, and how often is left to the seed. */
+/* Checks that frames are still acknowledged. How fast is test_patience.c's. */
 static void check_progress(struct progress *progress, uint16_t base)
 {
     progress->since = base == progress->base ? progress->since + 1 : 0;

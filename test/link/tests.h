@@ -51,6 +51,9 @@ void test_hostile_frames(void **state);
 void test_wrap_of_numbers(void **state);
 void test_wrap_out_of_order(void **state);
 void test_wrap_all_the_way(void **state);
+void test_patience_on_lossy_lines(void **state);
+void test_patience_on_a_line_that_slows_down(void **state);
+void test_ack_goes_before_what_is_sent_again(void **state);
 void test_overhead(void **state);
 void test_bad_config(void **state);
 
