@@ -48,6 +48,8 @@ struct d_probe_source {
 struct d_session *d_session_new(const struct d_model *, const struct d_probe_source *);
 void d_session_free(struct d_session *);
 void d_session_target(struct d_session *, int32_t pid); /* $target; 0 before */
+/* $pid: the process that has the consumer, on the target; this one before. 0: none is known. */
+void d_session_consumer(struct d_session *, int32_t pid);
 /* Types and symbols of an ELF, as `name` (before the backquote); kernel: also without a name. */
 bool d_session_add_elf(struct d_session *, const char *path, const char *name, bool kernel);
 /* bias: where it is loaded, minus where it was linked. */

@@ -90,7 +90,8 @@ struct d_session {
     unsigned translators_depth; /* of the deepest member */
     struct d_back *back;
     uint32_t next_variable;
-    int32_t target; /* $target */
+    int32_t target;   /* $target */
+    int32_t consumer; /* $pid */
 
     struct d_error error;
     bool failed;

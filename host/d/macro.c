@@ -15,7 +15,7 @@ static int64_t process_number(const struct d_session *d, const char *name, size_
         const char *name;
         int64_t value;
     } numbers[] = {
-        {"pid", getpid()},     {"ppid", getppid()}, {"pgid", getpgid(0)}, {"sid", getsid(0)},
+        {"pid", d->consumer},  {"ppid", getppid()}, {"pgid", getpgid(0)}, {"sid", getsid(0)},
         {"uid", getuid()},     {"euid", geteuid()}, {"gid", getgid()},    {"egid", getegid()},
         {"target", d->target}, {"projid", 0},       {"taskid", 0},
     };

@@ -6,6 +6,7 @@
 #include "trace/d/dif.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { VARIABLES_MAX = 0xffff };
 
@@ -18,6 +19,7 @@ struct d_session *d_session_new(const struct d_model *model, const struct d_prob
     }
     d->model = model;
     d->probes = probes;
+    d->consumer = getpid();
     d->translators_end = &d->translators;
     d->elfs_end = &d->elfs;
     d->next_variable = DIF_VAR_OTHER_USER;
@@ -77,6 +79,11 @@ struct d_identhash *d_session_locals(struct d_session *d)
 struct d_identhash *d_session_agg_idents(struct d_session *d)
 {
     return d->aggregations;
+}
+
+void d_session_consumer(struct d_session *d, int32_t pid)
+{
+    d->consumer = pid;
 }
 
 uint32_t d_variable_number(struct d_session *d)

@@ -79,6 +79,9 @@ int command_open(struct command *c)
         return 1;
     }
     c->session = d_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
+    if (c->target->ops->consumer) {
+        d_session_consumer(c->session, c->target->ops->consumer(c->target));
+    }
     if (c->foreign) {
         d_session_distrust(c->session);
     }

@@ -50,6 +50,7 @@ struct remote {
     struct target_ops ops;
     struct wire *wire;
     struct kymo_d_info info;
+    int32_t consumer; /* the process there that has the consumer; 0: unknown */
     uint8_t *message; /* of the request, then of the answer */
     size_t room;
     char gone[120]; /* why nothing goes any more; "": it does */

@@ -92,6 +92,11 @@ static unsigned remote_cpus(struct target *t)
     return remote_of(t)->info.cpus;
 }
 
+static int32_t remote_consumer(struct target *t)
+{
+    return remote_of(t)->consumer;
+}
+
 static const struct d_probe_source *remote_probes(struct target *t)
 {
     return &remote_of(t)->source;
@@ -182,6 +187,7 @@ static const struct target_ops remote_ops = {
     .model = remote_model,
     .cpus = remote_cpus,
     .probes = remote_probes,
+    .consumer = remote_consumer,
     .create = remote_create,
     .sizes = remote_sizes,
     .go = remote_go,
@@ -221,9 +227,10 @@ static int ask_info(struct remote *r)
     if (i->cpus == 0 || i->cpus > REMOTE_CPUS_MAX ||
         (i->pointer_bytes != 4 && i->pointer_bytes != 8) ||
         !remote_text_ok(i->board, sizeof(i->board)) || i->strsize > 1 << 20 ||
-        i->bufsize > REMOTE_BUFFER_MAX || i->aggsize > REMOTE_BUFFER_MAX) {
+        call.id > INT32_MAX || i->bufsize > REMOTE_BUFFER_MAX || i->aggsize > REMOTE_BUFFER_MAX) {
         return remote_nonsense(r, "what it is");
     }
+    r->consumer = (int32_t)call.id;
     return 0;
 }
 

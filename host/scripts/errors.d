@@ -1,7 +1,8 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel calls that fail: by program, call and errno; and how many calls there were in all.
+ * Kernel calls that fail: by program, call and errno; and how many calls there were in all. Those of
+ * this script's own consumer don't count.
  *
  *   kymo dtrace -s errors.d [SECONDS]         default 1
  */
@@ -13,12 +14,13 @@
 inline int SECONDS = $1 ? $1 : 1;
 
 syscall:::return
+/pid != $pid/
 {
         @calls = count();
 }
 
 syscall:::return
-/args[0] == -1 && errno/
+/pid != $pid && args[0] == -1 && errno/
 {
         @[execname, probefunc, errno] = count();
 }

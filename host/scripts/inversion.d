@@ -16,7 +16,7 @@
 inline int SECONDS = $1 ? $1 : 1;
 
 sched:::change-pri
-/args[2] > args[3]/
+/args[0] != $pid && args[2] > args[3]/
 {
         @raised[execname, args[0], args[1], args[3], args[2]] = count();
         raised[args[0], args[1]] = timestamp;

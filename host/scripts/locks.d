@@ -15,6 +15,7 @@
 inline int SECONDS = $1 ? $1 : 1;
 
 lockstat:::block
+/pid != $pid/
 {
         blocked[args[0], args[1]] = timestamp;
         @times[execname] = count();

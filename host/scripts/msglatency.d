@@ -14,6 +14,7 @@
 inline int SECONDS = $1 ? $1 : 1;
 
 syscall::msg_sendv*:entry
+/pid != $pid/
 {
         self->sent = timestamp;
 }

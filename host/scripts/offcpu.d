@@ -26,7 +26,7 @@ sched:::sleep
 }
 
 sched:::on-cpu
-/self->left/
+/self->left && pid != $pid/
 {
         this->us = (timestamp - self->left) / 1000;
         @us[execname, self->why] = sum(this->us);

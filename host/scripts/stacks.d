@@ -15,7 +15,7 @@
 inline int SECONDS = $1 ? $1 : 1;
 
 profile-199
-/arg1/
+/arg1 && pid != $pid/
 {
         @[execname, ustack(5)] = count();
 }

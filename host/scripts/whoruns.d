@@ -15,12 +15,13 @@ inline int SECONDS = $1 ? $1 : 1;
 
 sched:::on-cpu
 {
+        others[cpu] = pid != $pid ? 1 : 2;
         since[cpu] = timestamp;
         name[cpu] = execname;
 }
 
 sched:::off-cpu
-/since[cpu]/
+/others[cpu] == 1/
 {
         @us[name[cpu], cpu] = sum((timestamp - since[cpu]) / 1000);
         @times[name[cpu], cpu] = count();

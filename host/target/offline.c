@@ -91,6 +91,13 @@ static bool offline_elves(struct target *t, struct d_session *session, const cha
     return d_session_add_elf(session, path, "kernel", true);
 }
 
+/* Of a program for the boot there is none. */
+static int32_t offline_consumer(struct target *t)
+{
+    (void)t;
+    return 0;
+}
+
 static void offline_close(struct target *t)
 {
     free(((struct offline *)t)->path);
@@ -102,6 +109,7 @@ static const struct target_ops offline_ops = {
     .close = offline_close,
     .model = offline_model,
     .probes = offline_probes,
+    .consumer = offline_consumer,
     .option_default = offline_option_default,
     .elves = offline_elves,
 };

@@ -17,6 +17,8 @@ struct target_ops {
     void (*close)(struct target *);
     const struct d_model *(*model)(struct target *);
     unsigned (*cpus)(struct target *);
+    /* The process there that has the consumer, the program's $pid; 0: unknown. NULL: this one. */
+    int32_t (*consumer)(struct target *);
     /* For the compiler and -l. */
     const struct d_probe_source *(*probes)(struct target *);
 

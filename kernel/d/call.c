@@ -138,6 +138,11 @@ void d_control_info(struct kymo_d_info *info)
     }
 }
 
+uint32_t d_control_pid(const void *owner)
+{
+    return (uint32_t)((const struct process *)owner)->pid;
+}
+
 /* Nothing stops a process here: see d_port_stop_process(). */
 int d_control_resume(int32_t pid)
 {

@@ -112,6 +112,8 @@ def judged(board, path, *words):
         return f"stderr: {err}", out
     if not re.search(heading, out, re.M):
         return f"no {heading}: {out[:400]!r}", out
+    if re.search(r"\blinkd\b", out):
+        return f"the consumer is in it: {out[:400]!r}", out
     if not re.search(r"\b[1-9]\d* *$", out, re.M):
         return f"no figure: {out[:400]!r}", out
     return None, out
@@ -231,10 +233,22 @@ def names(board, _):
             return f"{text}: status {status}: {err}", err
     for text, calls in CALLS.items():
         status, out, err = board.dtrace("-ln", text)
-        found = sorted({line.split()[2] for line in out.splitlines()[1:]})
+        found = sorted({line.split()[-2] for line in out.splitlines()[1:]})
         if status or err or found != calls.split():
             return f"{text}: status {status}: {found} {err}", out
     return None, ""
+
+
+def consumer(board, _):
+    """$pid is the board's linkd, which every ready script leaves out."""
+    status, out, err = board.dtrace("-qn", """
+        BEGIN { mine = $pid; }
+        syscall::dtrace:entry { calls++; }
+        syscall::dtrace:entry /pid != $pid || execname != "linkd"/ { wrong = pid; }
+        tick-300ms /calls > 2/ { printf("%d %d %d", wrong, mine == $pid, $pid > 1); exit(0); }""")
+    if status or err or out.strip() != "0 1 1":
+        return f"status {status}: {out}{err}", out
+    return None, out
 
 
 def main():
@@ -249,7 +263,7 @@ def main():
     if not options.samples:
         work += [(row, name) for name in provider_rows.ROWS]
         work += [(listing, "docs/providers.md"), (types, "types of fbt"),
-                 (names, "names that people type")]
+                 (names, "names that people type"), (consumer, "the consumer's pid")]
         alone = [(balance, "entry and return of fbt")]
     failed, everything = 0, len(work) + len(alone)
     with Board(options.board) as board:

@@ -143,6 +143,10 @@ static void test_refusals(void **state)
     assert_int_equal(simple(alice, KYMO_D_AGG, h, 0, 2), -ENOENT_);
     assert_int_equal(simple(alice, KYMO_D_RESUME, 0, 0, 5), -ESRCH_);
     assert_int_equal(simple(alice, KYMO_D_RESUME, 0, 0, 77), 0);
+    assert_int_equal(simple(alice, KYMO_D_INFO, 0, 0, 0), 0);
+    assert_int_equal(call.id, 'a'); /* who asks: target.c's pids */
+    assert_int_equal(simple(bob, KYMO_D_INFO, 0, 0, 0), 0);
+    assert_int_equal(call.id, 'b');
     assert_int_equal(simple(alice, KYMO_D_PROCESS, 0, 0, 5), -ESRCH_);
     assert_int_equal(simple(alice, KYMO_D_PROCESS, 0, 0, 77), 0);
     assert_int_equal(call.out_bytes, sizeof(struct kymo_d_process));

@@ -20,6 +20,7 @@ int d_control_tell(struct d_control_request *r)
 
     d_control_info(&info);
     d_control_put(r, 0, &info, sizeof(info));
+    r->call->id = d_control_pid(r->owner);
     return 0;
 }
 

@@ -31,7 +31,8 @@
 #define KYMO_D_OUT_MOST (4 * 1024 * 1024) /* bytes of an answer */
 
 enum kymo_d_command {
-    KYMO_D_INFO = 1, /* out: struct kymo_d_info */
+    KYMO_D_INFO =
+        1, /* out: struct kymo_d_info. Answers id: the caller's pid, the consumer's $pid */
     /* From the first probe with an id above call->id on, as many as find room and time: out: one
      * struct kymo_d_probe after the other, maybe none. Answers id: where to go on. in: nothing, or
      * a description as for PROVIDE, that they match. ENOENT: no more; EMSGSIZE: no room for one. */
