@@ -45,6 +45,9 @@ struct dif_type d_dif_type(const struct d_type *);
 
 int d_gen(struct d_code *, struct d_node *);
 int d_gen_address(struct d_code *, struct d_node *); /* of an lvalue in memory, or by reference */
+/* Of a member or an element; base: the register with the address of what it is in, which it takes.
+ */
+int d_gen_part_address(struct d_code *, struct d_node *, int base);
 int d_gen_binary(struct d_code *, struct d_node *);
 int d_gen_call(struct d_code *, struct d_node *);
 int d_gen_variable(struct d_code *, struct d_node *);

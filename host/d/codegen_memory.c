@@ -63,9 +63,10 @@ static void add_constant(struct d_code *c, struct d_place place, int reg, uint64
     }
 }
 
-static int gen_element_address(struct d_code *c, struct d_node *n)
+/* base: the address of the array. */
+static int gen_element_address(struct d_code *c, struct d_node *n, int base)
 {
-    int base = d_gen(c, n->left), index = d_gen(c, n->right);
+    int index = d_gen(c, n->right);
 
     d_gen_scale(c, n->place, index, d_gen_stride(n->left->type));
     d_emit(c, DIF_RRR(DIF_OP_add, base, index, base));
@@ -73,26 +74,32 @@ static int gen_element_address(struct d_code *c, struct d_node *n)
     return base;
 }
 
+int d_gen_part_address(struct d_code *c, struct d_node *n, int base)
+{
+    if (n->op == D_OP_INDEX) {
+        return gen_element_address(c, n, base);
+    }
+    add_constant(c, n->place, base, is_bit_field(n) ? bit_place(n).offset : n->bit_offset / 8);
+    return base;
+}
+
 int d_gen_address(struct d_code *c, struct d_node *n)
 {
-    int reg;
-
     /* An element of an associative array was an INDEX before it was checked. */
     switch (n->kind == D_NODE_IDENT ? 0 : n->op) {
     case D_OP_DEREF:
         return d_gen(c, n->left);
     case '.':
     case D_OP_ARROW:
-        reg = n->op == '.' ? d_gen_address(c, n->left) : d_gen(c, n->left);
-        add_constant(c, n->place, reg, is_bit_field(n) ? bit_place(n).offset : n->bit_offset / 8);
-        return reg;
+        return d_gen_part_address(c, n,
+                                  n->op == '.' ? d_gen_address(c, n->left) : d_gen(c, n->left));
     case D_OP_INDEX:
-        return gen_element_address(c, n);
+        return gen_element_address(c, n, d_gen(c, n->left));
     default:
         break;
     }
     if (n->kind == D_NODE_IDENT && n->ident->kind == D_IDENT_SYMBOL) {
-        reg = d_reg(c, n->place);
+        int reg = d_reg(c, n->place);
         d_emit_int(c, n->ident->address, reg);
         return reg;
     }

@@ -156,6 +156,40 @@ int d_gen_variable(struct d_code *c, struct d_node *n)
     return reg;
 }
 
+/* The address of an element, or of a thread's variable, for a store of a part of it: without a
+ * value it is created, of zeros. A load gives the address of zeros then; storing what a load gave
+ * leaves an element that is there alone. The keys stay pushed. */
+static int gen_created(struct d_code *c, struct d_node *n)
+{
+    const struct d_ident *ident = n->ident;
+
+    d_note_variable(c, ident, DIF_FLAG_REF | DIF_FLAG_MOD);
+    if (is_keyed(n)) {
+        push_keys(c, n);
+    }
+    int reg = d_reg(c, n->place);
+    d_emit(c, DIF_INDEX(access_op(ident, ACCESS_LOAD), ident->number, reg));
+    d_emit(c, DIF_INDEX(access_op(ident, ACCESS_STORE), ident->number, reg));
+    d_emit(c, DIF_INDEX(access_op(ident, ACCESS_LOAD), ident->number, reg));
+    return reg;
+}
+
+/* Where a value is stored that lies in something else. */
+static int gen_target(struct d_code *c, struct d_node *n)
+{
+    const struct d_node *of = n->left;
+    bool part =
+        n->kind == D_NODE_BINARY &&
+        (n->op == '.' || (n->op == D_OP_INDEX && d_type_resolve(of->type)->kind == D_TYPE_ARRAY));
+
+    if (part) {
+        return d_gen_part_address(c, n, gen_target(c, n->left));
+    }
+    bool dynamic = is_variable(n) && !(n->ident->flags & D_IDENT_BUILTIN) && n->is_ref &&
+                   (is_keyed(n) || n->ident->flags & D_IDENT_THREAD);
+    return dynamic ? gen_created(c, n) : d_gen_address(c, n);
+}
+
 static void store_variable(struct d_code *c, struct d_node *n, int value)
 {
     d_note_variable(c, n->ident, DIF_FLAG_MOD);
@@ -175,7 +209,7 @@ static int gen_plain(struct d_code *c, struct d_node *n)
     if (is_variable(n->left)) {
         store_variable(c, n->left, value);
     } else {
-        int address = d_gen_address(c, n->left);
+        int address = gen_target(c, n->left);
         d_gen_store(c, n->left, value, address);
         d_reg_free(c, address);
     }
@@ -227,7 +261,7 @@ int d_gen_assign(struct d_code *c, struct d_node *n)
         store_variable(c, n->left, value);
         return value;
     }
-    int address = d_gen_address(c, n->left), value = d_reg(c, n->place);
+    int address = gen_target(c, n->left), value = d_reg(c, n->place);
     d_emit(c, DIF_RRR(DIF_OP_mov, address, 0, value));
     d_gen_load(c, n->left, value);
     combine(c, n, value);
@@ -242,7 +276,7 @@ int d_gen_step(struct d_code *c, struct d_node *n)
     struct d_node *of = n->left;
     bool down = n->op == D_OP_PREDEC || n->op == D_OP_POSTDEC;
     bool post = n->op == D_OP_POSTINC || n->op == D_OP_POSTDEC;
-    int address = is_variable(of) ? 0 : d_gen_address(c, of);
+    int address = is_variable(of) ? 0 : gen_target(c, of);
     int old = is_variable(of) ? d_gen_variable(c, of) : d_reg(c, n->place);
 
     if (address) {

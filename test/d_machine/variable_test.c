@@ -293,6 +293,11 @@ static void test_array_strings(void **state)
                          "stgaa a r2; ldgaa a r3; setx 7 r4; setx 8 r5; add r3 r5 r5; stx r4 r5;"
                          "ldx r5 r6; ret r6"),
                      7);
+    /* Storing what a load gave creates the element, or leaves it alone. */
+    assert_int_equal(run("var a global array ref 16; setx 9 r1; pushtv r1; ldgaa a r2; stgaa a r2;"
+                         "ldgaa a r2; setx 7 r4; stx r4 r2; ldgaa a r3; stgaa a r3; ldgaa a r3;"
+                         "ldx r3 r5; setx 8 r6; add r3 r6 r3; ldx r3 r6; add r5 r6 r5; ret r5"),
+                     7);
     run_faults("var a global array ref 16; setx 16 r1; allocs r1 r2; pushtv r1; stgaa a r2;"
                "ldgaa a r3; add r3 r1 r3; stb r0 r3; ret r0",
                DIF_FAULT_BADADDR, 6, ANY_ADDRESS);

@@ -35,6 +35,9 @@ void d_dynamic_store(struct d_context *c, const struct d_dynamic *v, uint64_t va
     if (!data || c->fault.kind != DIF_FAULT_NONE) {
         return;
     }
+    if (v->ref && (uintptr_t)data == value) {
+        return; /* itself: the compiler has it created before it stores a part */
+    }
     if (!v->ref) {
         __builtin_memcpy(data, &value, sizeof(value));
     } else if (v->string) {
