@@ -22,8 +22,8 @@
  * must post by SyncSemPost(), because there is no bit that tells it of waiters.
  *
  * A thread that ends and owns a mutex that others wait for: the word becomes SYNC_OWNER_DEAD, they
- * get EINVAL, and so does everybody later, until SyncTypeCreate() or the program makes it new. If
- * nobody waits, the next SyncMutexLock() finds out. Proved by test/unit_ipc.
+ * get EINVAL, and so does everybody later, until SyncMutexRevive(), SyncTypeCreate() or the program
+ * makes it new. If nobody waits, the next SyncMutexLock() finds out. Proved by test/unit_ipc.
  */
 #include "kernel/sync_impl.h"
 

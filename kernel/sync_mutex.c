@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Mutexes: SyncMutexLock, SyncMutexUnlock, and priority inheritance to the owner. The protocol of
- * the owner word is at the head of sync.c. Kernel lock held.
+ * Mutexes: SyncMutexLock, SyncMutexUnlock, SyncMutexRevive, and priority inheritance to the owner.
+ * The protocol of the owner word is at the head of sync.c. Kernel lock held.
  *
  * Refuses memory that isn't the process's (EFAULT), unaligned or destroyed ones and owners that are
  * no threads (EINVAL), a mutex that the caller has (EDEADLK; recursive ones are counted in user
- * code), unlocking one that it hasn't (EPERM). Proved by test/unit_ipc.
+ * code), unlocking one that it hasn't (EPERM), reviving one whose owner lives (EINVAL). Proved by
+ * test/unit_ipc.
  */
 #include "kernel/msg_impl.h"
 #include "kernel/sync_impl.h"
@@ -70,11 +71,11 @@ static struct thread *owner_of(struct process *proc, uint32_t word)
     return t && t->state != STATE_DEAD ? t : NULL;
 }
 
-/* A free mutex becomes t's. Those who wait for it all the same (the program wrote 0 into the word)
- * now wait for t. */
-static bool take_free(struct thread *t, uintptr_t addr, sync_t *sync)
+/* A mutex that no living thread has becomes t's, if the word still is as it was. Threads that wait
+ * for it all the same (the program wrote the word) now wait for t. */
+static bool take_from(struct thread *t, uintptr_t addr, sync_t *sync, uint32_t word)
 {
-    if (!arch_cas32(&sync->owner, 0, (uint32_t)t->tid)) {
+    if (!arch_cas32(&sync->owner, word, (uint32_t)t->tid)) {
         return false;
     }
     bool odd = false;
@@ -91,7 +92,7 @@ enum sync_taken sync_mutex_take(struct thread *t, uintptr_t addr, sync_t *sync,
     for (int i = 0; i < SYNC_TRIES; i++) {
         uint32_t word = sync->owner;
         if (word == 0) {
-            if (take_free(t, addr, sync)) {
+            if (take_from(t, addr, sync, 0)) {
                 return SYNC_TAKEN;
             }
             continue;
@@ -147,6 +148,26 @@ long ker_sync_mutex_lock(struct thread *self, const uintptr_t *args)
         timeout_unused(self);
     }
     return r;
+}
+
+/* The dead owner's word: SYNC_OWNER_DEAD, or its tid if nobody has found out yet. */
+long ker_sync_mutex_revive(struct thread *self, const uintptr_t *args)
+{
+    long error;
+    sync_t *sync = sync_at(self->proc, args[0], &error);
+    if (!sync) {
+        return error;
+    }
+    uint32_t word = sync->owner;
+    bool a_tid = !(word & ~(SYNC_WAITING | SYNC_TID_MASK)) && (word & SYNC_TID_MASK);
+    if (word != SYNC_OWNER_DEAD && (!a_tid || owner_of(self->proc, word))) {
+        return -EINVAL;
+    }
+    if (!take_from(self, args[0], sync, word)) {
+        return -EINVAL;
+    }
+    sync->count &= ~SYNC_COUNT_DEPTH;
+    return 0;
 }
 
 /* Release: user code of another CPU may take a free mutex without the kernel, by its own

@@ -1,38 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <pthread.h>: condition variables and once. */
+/* <pthread.h>: condition variables and once. Proved by test/boot/programs/t_posix.c. */
 #include <errno.h>
 #include <pthread.h>
 
 #include "lib/clock.h"
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/mutex.h"
+#include "lib/thread.h"
 
-int kymo_timeout_at(unsigned states, const struct timespec *until)
+int kymo_timeout_at(unsigned states, clockid_t clock, const struct timespec *until)
 {
     if (!kymo_timespec_ok(until)) {
         return EINVAL;
     }
     uint64_t ns = kymo_timespec_ns(until);
-    int error = TimerTimeout_r(CLOCK_REALTIME, states | TIMER_ABSTIME, NULL, &ns, NULL);
+    int error = TimerTimeout_r((int)clock, states | TIMER_ABSTIME, NULL, &ns, NULL);
     return error < 0 ? -error : 0;
-}
-
-int pthread_condattr_init(pthread_condattr_t *attr)
-{
-    attr->clock = CLOCK_REALTIME;
-    return 0;
-}
-
-int pthread_condattr_destroy(pthread_condattr_t *attr)
-{
-    (void)attr;
-    return 0;
 }
 
 int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
 {
-    (void)attr;
-    cond->count = 0;
+    cond->count = attr ? attr->clock : CLOCK_REALTIME; /* the kernel leaves the word alone */
     cond->owner = SYNC_OWNER_COND;
     return 0;
 }
@@ -42,17 +30,31 @@ int pthread_cond_destroy(pthread_cond_t *cond)
     return -SyncDestroy_r(kymo_sync(cond));
 }
 
+/* What the lock of a robust mutex has to say goes before what the wait says. */
+static int robust_result(pthread_mutex_t *mutex, int error)
+{
+    if ((mutex->owner & ~SYNC_WAITING) == (uint32_t)kymo_self()->tid) {
+        int state = kymo_robust_got(mutex);
+
+        return state != 0 ? state : error;
+    }
+    if (error != EPERM && mutex->owner == SYNC_OWNER_DEAD) {
+        return kymo_robust_retry(mutex, NULL);
+    }
+    return error;
+}
+
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-    int error = SyncCondvarWait_r(kymo_sync(cond), kymo_sync(mutex));
+    int error = -SyncCondvarWait_r(kymo_sync(cond), kymo_sync(mutex));
 
-    return error < 0 ? -error : 0;
+    return mutex->count & SYNC_COUNT_ROBUST ? robust_result(mutex, error) : error;
 }
 
 int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                            const struct timespec *until)
 {
-    int error = kymo_timeout_at(_NTO_TIMEOUT_CONDVAR, until);
+    int error = kymo_timeout_at(_NTO_TIMEOUT_CONDVAR, (clockid_t)cond->count, until);
 
     return error != 0 ? error : pthread_cond_wait(cond, mutex);
 }

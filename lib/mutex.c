@@ -2,14 +2,13 @@
 /*
  * <pthread.h>: mutexes. Free -> owned and back is one compare-and-swap here; the kernel is called
  * only if another thread owns it or waits for it. It keeps the waiters and lends their priority.
+ * What is special about robust ones is in lib/robust.c. Proved by test/boot/programs/t_posix.c.
  */
 #include <errno.h>
 
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/mutex.h"
 #include "lib/thread.h"
-
-#define DEPTH_MASK (SYNC_COUNT_RECURSIVE - 1)
 
 static bool swap(pthread_mutex_t *mutex, uint32_t from, uint32_t to)
 {
@@ -22,12 +21,18 @@ static bool owned(const pthread_mutex_t *mutex, uint32_t tid)
     return (mutex->owner & ~SYNC_WAITING) == tid;
 }
 
+/* The caller has just got it. */
+static inline int got(pthread_mutex_t *mutex)
+{
+    return mutex->count & SYNC_COUNT_ROBUST ? kymo_robust_got(mutex) : 0;
+}
+
 static int again(pthread_mutex_t *mutex)
 {
     if (!(mutex->count & SYNC_COUNT_RECURSIVE)) {
         return EDEADLK;
     }
-    if ((mutex->count & DEPTH_MASK) == DEPTH_MASK) {
+    if ((mutex->count & SYNC_COUNT_DEPTH) == SYNC_COUNT_DEPTH) {
         return EAGAIN;
     }
     mutex->count++;
@@ -37,6 +42,7 @@ static int again(pthread_mutex_t *mutex)
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
 {
     mutex->count = attr && attr->recursive ? SYNC_COUNT_RECURSIVE : 0;
+    mutex->count |= attr && attr->robust ? SYNC_COUNT_ROBUST : 0;
     mutex->owner = SYNC_MUTEX_FREE;
     return 0;
 }
@@ -46,18 +52,29 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex)
     return swap(mutex, SYNC_MUTEX_FREE, SYNC_OWNER_DESTROYED) ? 0 : EBUSY;
 }
 
+/* Another thread has it, or nobody any more. until: NULL: for ever. */
+static int wait(pthread_mutex_t *mutex, const struct timespec *until)
+{
+    int error = SyncMutexLock_r(kymo_sync(mutex));
+
+    if (error == 0) {
+        return got(mutex);
+    }
+    return error == -EINVAL && (mutex->count & SYNC_COUNT_ROBUST) ? kymo_robust_retry(mutex, until)
+                                                                  : -error;
+}
+
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     uint32_t tid = (uint32_t)kymo_self()->tid;
 
     if (swap(mutex, SYNC_MUTEX_FREE, tid)) {
-        return 0;
+        return got(mutex);
     }
     if (owned(mutex, tid)) {
         return again(mutex);
     }
-    int error = SyncMutexLock_r(kymo_sync(mutex));
-    return error < 0 ? -error : 0;
+    return wait(mutex, NULL);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex)
@@ -65,12 +82,19 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
     uint32_t tid = (uint32_t)kymo_self()->tid;
 
     if (swap(mutex, SYNC_MUTEX_FREE, tid)) {
-        return 0;
+        return got(mutex);
     }
     if (owned(mutex, tid) && (mutex->count & SYNC_COUNT_RECURSIVE)) {
         return again(mutex);
     }
-    return mutex->owner == SYNC_OWNER_DESTROYED ? EINVAL : EBUSY;
+    if (mutex->owner == SYNC_OWNER_DESTROYED) {
+        return EINVAL;
+    }
+    if ((mutex->count & SYNC_COUNT_ROBUST) && SyncMutexRevive_r(kymo_sync(mutex)) == 0) {
+        mutex->count |= SYNC_COUNT_OWNER_DIED;
+        return kymo_robust_got(mutex);
+    }
+    return EBUSY;
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
@@ -83,11 +107,16 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     if (owned(mutex, (uint32_t)kymo_self()->tid)) {
         return EDEADLK;
     }
-    error = kymo_timeout_at(_NTO_TIMEOUT_MUTEX, until);
-    if (error != 0) {
-        return error;
+    error = kymo_timeout_at(_NTO_TIMEOUT_MUTEX, CLOCK_REALTIME, until);
+    return error != 0 ? error : wait(mutex, until);
+}
+
+int kymo_mutex_release(pthread_mutex_t *mutex)
+{
+    if (swap(mutex, (uint32_t)kymo_self()->tid, SYNC_MUTEX_FREE)) {
+        return 0;
     }
-    return -SyncMutexLock_r(kymo_sync(mutex));
+    return -SyncMutexUnlock_r(kymo_sync(mutex));
 }
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
@@ -97,9 +126,12 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
     if (!owned(mutex, tid)) {
         return EPERM;
     }
-    if (mutex->count & DEPTH_MASK) {
-        mutex->count--;
-        return 0;
+    if (mutex->count & (SYNC_COUNT_DEPTH | SYNC_COUNT_ROBUST)) {
+        if (mutex->count & SYNC_COUNT_DEPTH) {
+            mutex->count--;
+            return 0;
+        }
+        kymo_robust_leave(mutex);
     }
     if (swap(mutex, tid, SYNC_MUTEX_FREE)) {
         return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Recursive mutexes for the C libraries' own locks, and sync_t behind the POSIX types. */
+/* sync_t behind the POSIX types, time limits, and robust mutexes (lib/robust.c). */
 #ifndef LIB_MUTEX_H
 #define LIB_MUTEX_H
 
@@ -13,8 +13,22 @@ static inline sync_t *kymo_sync(struct kymo_sync_words *words)
 _Static_assert(sizeof(struct kymo_sync_words) == sizeof(sync_t), "sync_t layout");
 _Static_assert(offsetof(struct kymo_sync_words, owner) == offsetof(sync_t, owner), "sync_t layout");
 
-/* Arms an absolute CLOCK_REALTIME timeout for the calling thread's next block in `states`
+struct kymo_tcb;
+
+/* Arms an absolute timeout by this clock for the calling thread's next block in `states`
  * (_NTO_TIMEOUT_*): 0 or an errno. */
-int kymo_timeout_at(unsigned states, const struct timespec *until);
+int kymo_timeout_at(unsigned states, clockid_t clock, const struct timespec *until);
+
+/* Gives up a mutex that the caller owns once: 0, or an errno of the kernel's. */
+int kymo_mutex_release(pthread_mutex_t *mutex);
+/* The caller has just got a robust mutex: what its lock function returns. */
+int kymo_robust_got(pthread_mutex_t *mutex);
+/* SyncMutexLock() refused a robust mutex: takes it from an owner that has ended, or waits again, at
+ * most until then (NULL: for ever). What the lock function returns. */
+int kymo_robust_retry(pthread_mutex_t *mutex, const struct timespec *until);
+/* The caller is about to unlock a robust mutex. */
+void kymo_robust_leave(pthread_mutex_t *mutex);
+/* The ending thread's robust mutexes go to their next owners. */
+void kymo_robust_end(struct kymo_tcb *self);
 
 #endif

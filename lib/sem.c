@@ -47,7 +47,7 @@ int sem_trywait(sem_t *sem)
 
 int sem_timedwait(sem_t *sem, const struct timespec *until)
 {
-    int error = kymo_timeout_at(_NTO_TIMEOUT_SEM, until);
+    int error = kymo_timeout_at(_NTO_TIMEOUT_SEM, CLOCK_REALTIME, until);
 
     return error != 0 ? result(-error) : sem_wait(sem);
 }

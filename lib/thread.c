@@ -12,6 +12,7 @@
 #include "lib/include/kymo.h"
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/machine.h"
+#include "lib/mutex.h"
 #include "lib/thread.h"
 
 static void *entry(void *arg)
@@ -118,13 +119,37 @@ void pthread_exit(void *value)
 {
     struct kymo_tcb *self = kymo_self();
 
+    while (self->cleanup) {
+        kymo_cleanup_pop(1);
+    }
     kymo_keys_end(self);
+    kymo_robust_end(self);
     kymo_tls_end(self);
     kymo_threads_lock();
     self->ended = true;
     kymo_threads_unlock();
     for (;;) {
         ThreadDestroy_r(0, 0, value);
+    }
+}
+
+void kymo_cleanup_push(struct kymo_cleanup *cleanup)
+{
+    struct kymo_tcb *self = kymo_self();
+
+    cleanup->outer = self->cleanup;
+    self->cleanup = cleanup;
+}
+
+/* Out of the list before it runs: it may end the thread itself. */
+void kymo_cleanup_pop(int execute)
+{
+    struct kymo_tcb *self = kymo_self();
+    struct kymo_cleanup *cleanup = self->cleanup;
+
+    self->cleanup = cleanup->outer;
+    if (execute) {
+        cleanup->routine(cleanup->arg);
     }
 }
 

@@ -12,21 +12,27 @@
 
 #include "kernel/abi/sys/kymo.h"
 
-#define KYMO_KEYS 8 /* pthread_key_create() */
+#define KYMO_KEYS 8   /* pthread_key_create() */
+#define KYMO_ROBUST 8 /* robust mutexes that a thread has at once */
+
+struct kymo_cleanup;
+struct kymo_sync_words;
 
 struct kymo_tcb {
-    int tid;                /* [I] 0 until the thread itself has run */
-    bool detached;          /* [list] */
-    bool ended;             /* [list] in its last instructions, or gone */
-    void *stack;            /* [I] lowest address; NULL: the caller's own, not freed */
-    size_t stack_bytes;     /* [I] */
-    bool stack_mapped;      /* [I] by MemMap(), not malloc() */
-    void *block;            /* [I] what holds this struct; freed with it */
-    void *(*func)(void *);  /* [I] */
-    void *arg;              /* [I] */
-    void *value[KYMO_KEYS]; /* [own thread] */
-    struct kymo_tcb *next;  /* [list] all threads but the main one */
-};                          /* [list]: kymo_threads_lock() */
+    int tid;                      /* [I] 0 until the thread itself has run */
+    bool detached;                /* [list] */
+    bool ended;                   /* [list] in its last instructions, or gone */
+    void *stack;                  /* [I] lowest address; NULL: the caller's own, not freed */
+    size_t stack_bytes;           /* [I] */
+    bool stack_mapped;            /* [I] by MemMap(), not malloc() */
+    void *block;                  /* [I] what holds this struct; freed with it */
+    void *(*func)(void *);        /* [I] */
+    void *arg;                    /* [I] */
+    void *value[KYMO_KEYS];       /* [own thread] */
+    struct kymo_cleanup *cleanup; /* [own thread] pushed last; NULL: none */
+    struct kymo_sync_words *robust[KYMO_ROBUST]; /* [own thread] pthread_mutex_t; NULL: free */
+    struct kymo_tcb *next;                       /* [list] all threads but the main one */
+};                                               /* [list]: kymo_threads_lock() */
 
 /* ---- of the C library's port (lib/libc/<libc>/tls.c) ------------------------------------------
  */

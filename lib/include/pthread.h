@@ -2,10 +2,9 @@
 /*
  * POSIX threads, a subset over the kernel's Thread* and Sync* calls. Functions return 0 or an errno
  * value, as POSIX says, and leave errno alone; any thread may call them. Mutexes inherit priority;
- * an uncontended one never enters the kernel. Condition variables wait on CLOCK_REALTIME. A bad
- * pointer to a mutex or condition variable is EFAULT where the kernel sees it, else ends the
- * process. docs/app.md shows a use; proved by test/boot/programs/t_thread.c, the calls below by
- * test/unit_ipc.
+ * an uncontended one never enters the kernel. A bad pointer to a mutex or condition variable is
+ * EFAULT where the kernel sees it, else ends the process. docs/app.md shows a use; proved by
+ * test/boot/programs/t_thread.c and t_posix.c, the calls below by test/unit_ipc.
  */
 #ifndef LIB_PTHREAD_H
 #define LIB_PTHREAD_H
@@ -24,6 +23,14 @@
 #define PTHREAD_MUTEX_ERRORCHECK 0
 #define PTHREAD_MUTEX_RECURSIVE 1
 #define PTHREAD_MUTEX_DEFAULT 0
+#define PTHREAD_PRIO_INHERIT 0 /* the default, as in QNX */
+#define PTHREAD_PRIO_NONE 1
+#define PTHREAD_PRIO_PROTECT 2 /* ENOTSUP: there are no priority ceilings */
+#define PTHREAD_MUTEX_STALLED 0
+#define PTHREAD_MUTEX_ROBUST 1
+#define PTHREAD_PROCESS_PRIVATE 0
+#define PTHREAD_PROCESS_SHARED 1 /* ENOTSUP */
+#define PTHREAD_BARRIER_SERIAL_THREAD (-1)
 #define PTHREAD_CANCELED ((void *)-1)
 #define PTHREAD_KEYS_MAX 8
 
@@ -38,6 +45,10 @@
 #define PTHREAD_COND_INITIALIZER \
     { \
         0, SYNC_OWNER_COND \
+    }
+#define PTHREAD_RWLOCK_INITIALIZER \
+    { \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0 \
     }
 #define PTHREAD_ONCE_INIT \
     { \
@@ -61,17 +72,37 @@ int pthread_join(pthread_t thread, void **value);
 /* Its memory is freed when it has ended, by a later pthread_create(). ESRCH; EINVAL: it is already.
  */
 int pthread_detach(pthread_t thread);
-/* Runs the keys' destructors, then ends the calling thread. */
+/* Runs the clean-up handlers, the last pushed first, then the keys' destructors, and ends the
+ * calling thread. Robust mutexes that it still has go to their next owner with EOWNERDEAD. */
 void pthread_exit(void *value) __attribute__((noreturn));
 pthread_t pthread_self(void);
 int pthread_equal(pthread_t a, pthread_t b); /* not 0: they are the same */
 /*
  * The thread ends with PTHREAD_CANCELED at a cancellation point: at once if it waits there, else
  * when it next would. Such are all kernel calls that wait but the locking of a mutex and
- * MsgSendnc(). One that never waits isn't ended. The keys' destructors run, there are no clean-up
- * handlers; out of pthread_cond_wait() it comes with the mutex locked. ESRCH.
+ * MsgSendnc(). One that never waits isn't ended. The clean-up handlers and the keys' destructors
+ * run; out of pthread_cond_wait() it comes with the mutex locked. ESRCH.
  */
 int pthread_cancel(pthread_t thread);
+/*
+ * pthread_cleanup_push() opens a block that pthread_cleanup_pop() closes, in the same function. If
+ * the thread is cancelled or calls pthread_exit() in between, routine(arg) runs; execute: not 0:
+ * it runs at the end of the block, too. The block is not left by return, break or goto.
+ */
+struct kymo_cleanup {
+    void (*routine)(void *);
+    void *arg;
+    struct kymo_cleanup *outer;
+};
+void kymo_cleanup_push(struct kymo_cleanup *cleanup);
+void kymo_cleanup_pop(int execute);
+#define pthread_cleanup_push(routine, arg) \
+    { \
+        struct kymo_cleanup kymo_cleanup_ = {(routine), (arg), 0}; \
+        kymo_cleanup_push(&kymo_cleanup_);
+#define pthread_cleanup_pop(execute) \
+    kymo_cleanup_pop(execute); \
+    }
 /* The calling thread's only, else EINVAL. Cut to 15 characters. */
 int pthread_setname_np(pthread_t thread, const char *name);
 /* The base priority, 1..255, and SCHED_FIFO, SCHED_RR, SCHED_OTHER, or SCHED_NOCHANGE. ESRCH;
@@ -99,30 +130,54 @@ int pthread_attr_setrunmask_np(pthread_attr_t *attr, uint32_t cpus); /* a bit ea
 int pthread_mutexattr_init(pthread_mutexattr_t *attr);
 int pthread_mutexattr_destroy(pthread_mutexattr_t *attr);
 int pthread_mutexattr_settype(pthread_mutexattr_t *attr, int type); /* EINVAL: no such type */
+int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type);
+/* Every mutex lends priority; PTHREAD_PRIO_NONE is accepted and changes nothing. ENOTSUP:
+ * PTHREAD_PRIO_PROTECT; EINVAL. */
+int pthread_mutexattr_setprotocol(pthread_mutexattr_t *attr, int protocol);
+int pthread_mutexattr_getprotocol(const pthread_mutexattr_t *attr, int *protocol);
+int pthread_mutexattr_setrobust(pthread_mutexattr_t *attr, int robust); /* EINVAL */
+int pthread_mutexattr_getrobust(const pthread_mutexattr_t *attr, int *robust);
+/* ENOTSUP: PTHREAD_PROCESS_SHARED; EINVAL. The same for barriers, condition variables and
+ * read-write locks. */
+int pthread_mutexattr_setpshared(pthread_mutexattr_t *attr, int shared);
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
 /* EBUSY: it is locked, or not a mutex any more. */
 int pthread_mutex_destroy(pthread_mutex_t *mutex);
 /*
- * EDEADLK: the caller has it, and it isn't recursive; EAGAIN: locked 2^30 times; EINVAL: destroyed,
+ * EDEADLK: the caller has it, and it isn't recursive; EAGAIN: locked 2^27 times; EINVAL: destroyed,
  * or its owner ended with it while threads waited: pthread_mutex_init() makes it new. _trylock()
  * gives EBUSY whoever has it. _timedlock(), until a time of CLOCK_REALTIME: ETIMEDOUT.
+ *
+ * A robust mutex never stays with a thread that has ended. EOWNERDEAD: the owner ended with it, and
+ * the caller has it now and mends what it protects; without pthread_mutex_consistent() before the
+ * unlock it is lost: ENOTRECOVERABLE for everybody from then on. EAGAIN: the caller has
+ * KYMO_ROBUST_MAX robust ones already.
  */
 int pthread_mutex_lock(pthread_mutex_t *mutex);
 int pthread_mutex_trylock(pthread_mutex_t *mutex);
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until);
 int pthread_mutex_unlock(pthread_mutex_t *mutex); /* EPERM: the caller hasn't it */
+/* EINVAL: not robust, not the caller's, or nothing to mend. */
+int pthread_mutex_consistent(pthread_mutex_t *mutex);
+#define KYMO_ROBUST_MAX 8
 
 /* ---- condition variables -----------------------------------------------------------------------
  */
 
 int pthread_condattr_init(pthread_condattr_t *attr);
 int pthread_condattr_destroy(pthread_condattr_t *attr);
+/* What `until` of pthread_cond_timedwait() is a time of. EINVAL: neither CLOCK_REALTIME, the
+ * default, nor CLOCK_MONOTONIC. */
+int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock);
+int pthread_condattr_getclock(const pthread_condattr_t *attr, clockid_t *clock);
+int pthread_condattr_setpshared(pthread_condattr_t *attr, int shared);
 int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
 int pthread_cond_destroy(pthread_cond_t *cond); /* who waits gets EINVAL; EINVAL: it is already */
 /*
- * EPERM: the caller hasn't the mutex; ETIMEDOUT: `until`, of CLOCK_REALTIME, has come; EINVAL:
- * destroyed, or no time. Back with the mutex locked, but after EPERM, and maybe after EINVAL. There
- * may be wake-ups without a reason, as POSIX allows. A cancellation point.
+ * EPERM: the caller hasn't the mutex; ETIMEDOUT: `until`, of the condition variable's clock, has
+ * come; EINVAL: destroyed, or no time; of a robust mutex what its lock says. Back with the mutex
+ * locked, but after EPERM, and maybe after EINVAL. There may be wake-ups without a reason, as POSIX
+ * allows. A cancellation point.
  */
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
 int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
@@ -130,6 +185,43 @@ int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 /* The waiter of the highest priority, or all. EINVAL: not one, or destroyed. */
 int pthread_cond_signal(pthread_cond_t *cond);
 int pthread_cond_broadcast(pthread_cond_t *cond);
+
+/* ---- barriers ----------------------------------------------------------------------------------
+ */
+
+int pthread_barrierattr_init(pthread_barrierattr_t *attr);
+int pthread_barrierattr_destroy(pthread_barrierattr_t *attr);
+int pthread_barrierattr_setpshared(pthread_barrierattr_t *attr, int shared);
+/* So many threads pass together. EINVAL: 0. */
+int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
+                         unsigned count);
+/* Waits until all that have passed have left. EBUSY: threads wait to pass; EINVAL: destroyed. */
+int pthread_barrier_destroy(pthread_barrier_t *barrier);
+/* Waits until `count` threads are here: 0, and for one of them PTHREAD_BARRIER_SERIAL_THREAD. A
+ * cancellation point, unlike POSIX: a thread that is cancelled was never here. EINVAL: destroyed.
+ */
+int pthread_barrier_wait(pthread_barrier_t *barrier);
+
+/* ---- read-write locks --------------------------------------------------------------------------
+ */
+
+int pthread_rwlockattr_init(pthread_rwlockattr_t *attr);
+int pthread_rwlockattr_destroy(pthread_rwlockattr_t *attr);
+int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attr, int shared);
+int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr);
+int pthread_rwlock_destroy(pthread_rwlock_t *lock); /* EBUSY: somebody has it or waits for it */
+/*
+ * New readers wait while a writer waits, so a thread that reads must not lock it again. Waiting for
+ * it lends nobody priority. Cancellation points. EDEADLK: the caller has it to write. _try: EBUSY;
+ * _timed, until a time of CLOCK_REALTIME: ETIMEDOUT, EINVAL.
+ */
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock);
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until);
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+int pthread_rwlock_trywrlock(pthread_rwlock_t *lock);
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until);
+int pthread_rwlock_unlock(pthread_rwlock_t *lock); /* EPERM: another writes, or nobody has it */
 
 /* ---- once, and values of threads ---------------------------------------------------------------
  */

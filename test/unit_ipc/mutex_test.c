@@ -261,12 +261,54 @@ static void test_mutex_timeout(void **state)
     assert_int_equal(t[2]->state, STATE_MUTEX);
 }
 
+/* An owner's end leaves a mutex that one thread gets by reviving it; the others wait for that one,
+ * and lend it their priority. */
+static void test_revive(void **state)
+{
+    (void)state;
+    sync_t *sync = world_at(t[0], MUTEX(0));
+    static const uint32_t living[] = {0,
+                                      1,
+                                      2,
+                                      SYNC_WAITING | 1,
+                                      SYNC_OWNER_DESTROYED,
+                                      SYNC_OWNER_COND,
+                                      SYNC_OWNER_SEM,
+                                      0x10002,
+                                      SYNC_WAITING};
+    for (unsigned i = 0; i < sizeof(living) / sizeof(living[0]); i++) {
+        set_word(MUTEX(0), living[i]);
+        assert_int_equal(CALL(t[1], SYNC_MUTEX_REVIVE, MUTEX(0)), -EINVAL);
+        assert_int_equal(sync->owner, living[i]);
+    }
+    set_word(MUTEX(0), 0);
+    sync->count = SYNC_COUNT_RECURSIVE | SYNC_COUNT_ROBUST | 3;
+    assert_int_equal(lock(t[0], 0), 0);
+    assert_int_equal(lock(t[1], 0), BLOCKED);
+    assert_int_equal(lock(t[2], 0), BLOCKED);
+    CALL(t[0], THREAD_DESTROY, 0, 0, 0);
+    assert_int_equal(world_result(t[1]), -EINVAL);
+    assert_int_equal(world_result(t[2]), -EINVAL);
+    assert_int_equal(CALL(t[2], SYNC_MUTEX_REVIVE, MUTEX(0)), 0);
+    sync = world_at(t[2], MUTEX(0));
+    assert_int_equal(sync->owner, t[2]->tid);
+    assert_int_equal(sync->count, SYNC_COUNT_RECURSIVE | SYNC_COUNT_ROBUST);
+    assert_int_equal(CALL(t[1], SYNC_MUTEX_REVIVE, MUTEX(0)), -EINVAL);
+    assert_int_equal(lock(t[3], 0), BLOCKED);
+    assert_int_equal(t[2]->sync_priority, t[3]->priority);
+    assert_int_equal(unlock(t[2], 0), 0);
+    assert_int_equal(world_result(t[3]), 0);
+    /* Nobody has found out: the word still has the tid of a thread that is gone. */
+    set_word(MUTEX(0), 5555);
+    assert_int_equal(CALL(t[1], SYNC_MUTEX_REVIVE, MUTEX(0)), 0);
+}
+
 static void test_wrong(void **state)
 {
     (void)state;
-    static const unsigned numbers[] = {KER_SYNC_MUTEX_LOCK, KER_SYNC_MUTEX_UNLOCK,
-                                       KER_SYNC_SEM_POST,   KER_SYNC_SEM_WAIT,
-                                       KER_SYNC_DESTROY,    KER_SYNC_CONDVAR_SIGNAL};
+    static const unsigned numbers[] = {
+        KER_SYNC_MUTEX_LOCK, KER_SYNC_MUTEX_UNLOCK, KER_SYNC_MUTEX_REVIVE,  KER_SYNC_SEM_POST,
+        KER_SYNC_SEM_WAIT,   KER_SYNC_DESTROY,      KER_SYNC_CONDVAR_SIGNAL};
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         const uintptr_t bad[] = {NOWHERE, RO, RO - 4, 0, (uintptr_t)0 - 4};
         for (unsigned n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
@@ -365,11 +407,14 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_lock),           CASE(test_order),         CASE(test_order_changes),
-        CASE(test_chain),          CASE(test_chain_timeout), CASE(test_ring_timeout),
-        CASE(test_ring_destroyed), CASE(test_freed_by_hand), CASE(test_through_messages),
-        CASE(test_owner_ends),     CASE(test_mutex_timeout), CASE(test_wrong),
-        CASE(test_race_unlock),    CASE(test_race_lock),     CASE(test_race_long),
+        CASE(test_revive),        CASE(test_lock),
+        CASE(test_order),         CASE(test_order_changes),
+        CASE(test_chain),         CASE(test_chain_timeout),
+        CASE(test_ring_timeout),  CASE(test_ring_destroyed),
+        CASE(test_freed_by_hand), CASE(test_through_messages),
+        CASE(test_owner_ends),    CASE(test_mutex_timeout),
+        CASE(test_wrong),         CASE(test_race_unlock),
+        CASE(test_race_lock),     CASE(test_race_long),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -488,6 +488,7 @@ static const struct {
     ANY(SYNC_DESTROY, 1, sync_any),
     ANY(SYNC_MUTEX_LOCK, 20, mutex),
     IF(owns, SYNC_MUTEX_UNLOCK, 20, unlock, SYNC_MUTEX_LOCK),
+    ANY(SYNC_MUTEX_REVIVE, 6, mutex),
     IF(owns, SYNC_CONDVAR_WAIT, 10, cond_wait, SYNC_MUTEX_LOCK),
     ANY(SYNC_CONDVAR_SIGNAL, 10, cond_signal),
     ANY(SYNC_SEM_POST, 10, sem),

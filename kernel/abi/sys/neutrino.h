@@ -235,7 +235,13 @@ typedef struct kymo_sync {
 #define SYNC_SEM 1
 #define SYNC_COND 2
 #define SYNC_SEM_VALUE_MAX 0x7fffffff
-#define SYNC_COUNT_RECURSIVE 0x40000000 /* in count of a recursive mutex */
+/* In count of a mutex: flags, of which the kernel looks at none, and how often its owner has locked
+ * it beside the first time. */
+#define SYNC_COUNT_RECURSIVE 0x40000000
+#define SYNC_COUNT_ROBUST 0x20000000
+#define SYNC_COUNT_OWNER_DIED 0x10000000 /* robust, and not made consistent since */
+#define SYNC_COUNT_LOST 0x08000000       /* robust, and not recoverable */
+#define SYNC_COUNT_DEPTH 0x07ffffff
 
 /* ---- clocks and timers ----------------------------------------------------------------------- */
 
@@ -346,6 +352,8 @@ int SyncDestroy(sync_t *sync);
 int SyncCtl(int cmd, sync_t *sync, void *data);
 int SyncMutexLock(sync_t *sync);
 int SyncMutexUnlock(sync_t *sync);
+/* Makes a mutex whose owner has ended the caller's. EINVAL: its owner lives, or it has none. */
+int SyncMutexRevive(sync_t *sync);
 int SyncCondvarWait(sync_t *sync, sync_t *mutex);
 int SyncCondvarSignal(sync_t *sync, int broadcast);
 int SyncSemPost(sync_t *sync);

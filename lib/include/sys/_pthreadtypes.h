@@ -35,10 +35,37 @@ typedef struct kymo_sync_words pthread_cond_t;
 
 typedef struct {
     int recursive;
+    int protocol; /* PTHREAD_PRIO_* */
+    int robust;   /* PTHREAD_MUTEX_ROBUST or PTHREAD_MUTEX_STALLED */
 } pthread_mutexattr_t;
 typedef struct {
     int clock; /* CLOCK_REALTIME or CLOCK_MONOTONIC */
 } pthread_condattr_t;
+
+typedef struct {
+    int unused;
+} pthread_barrierattr_t;
+typedef struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t passed; /* the generation changed */
+    pthread_cond_t left;   /* the last thread of a generation has left */
+    unsigned needed;       /* [I] threads; 0: destroyed */
+    unsigned waiting;      /* [mutex] of this generation */
+    unsigned leaving;      /* [mutex] of earlier ones, still in pthread_barrier_wait() */
+    unsigned generation;   /* [mutex] */
+} pthread_barrier_t;
+
+typedef struct {
+    int unused;
+} pthread_rwlockattr_t;
+typedef struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t may_read, may_write;
+    int readers;         /* [mutex] that have it */
+    pthread_t writer;    /* [mutex] that has it; 0: none */
+    int waiting_readers; /* [mutex] */
+    int waiting_writers; /* [mutex] */
+} pthread_rwlock_t;
 typedef struct {
     pthread_mutex_t mutex;
     int done;

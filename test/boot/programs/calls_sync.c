@@ -23,6 +23,7 @@ void calls_mutexes(void)
     sync_t locked = {sync.count, sync.owner};
     EXPECT_EQ(SyncMutexUnlock(&sync), 0);
     sync_t free = {sync.count, sync.owner};
+    EXPECT_EQ(SyncMutexRevive(&sync), -1);
     EXPECT_EQ(SyncCtl(99, &sync, (void *)0x44), -1);
     EXPECT_EQ(SyncDestroy(&sync), 0);
     truth("fast:KER_CALL:SYNC_CREATE/78 type:0 sync:" TRUTH_P, TRUTH_PTR(&sync));
@@ -35,6 +36,9 @@ void calls_mutexes(void)
           (unsigned)locked.owner);
     tell("SYNC_MUTEX_UNLOCK/81", &sync, locked.count, locked.owner);
     EXPECT_EQ(locked.owner & SYNC_TID_MASK, (unsigned)self_tid());
+    truth("fast:KER_CALL:SYNC_MUTEX_REVIVE/87 sync:" TRUTH_P " owner:0x%08x", TRUTH_PTR(&sync),
+          (unsigned)free.owner);
+    tell("SYNC_MUTEX_REVIVE/87", &sync, free.count, free.owner);
     truth("fast:KER_CALL:SYNC_CTL/86 cmd:0x00000063 sync:" TRUTH_P, TRUTH_PTR(&sync));
     truth("wide:KER_CALL:SYNC_CTL/86 cmd:0x00000063 sync:" TRUTH_P
           " data:0x00000044 count:%d owner:0x%08x",

@@ -57,6 +57,7 @@ const struct every_call every_call[] = {
     {CALL_SYNC_DESTROY, {BAD}},
     {CALL_SYNC_MUTEX_LOCK, {BAD}},
     {CALL_SYNC_MUTEX_UNLOCK, {BAD}},
+    {CALL_SYNC_MUTEX_REVIVE, {BAD}},
     {CALL_SYNC_CONDVAR_WAIT, {BAD, BAD}},
     {CALL_SYNC_CONDVAR_SIGNAL, {BAD, 1}},
     {CALL_SYNC_SEM_POST, {BAD}},

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * <pthread.h>: read-write locks. The mutex protects the counts only and is never held for long; who
+ * can't have the lock waits on one of two condition variables. New readers wait while a writer
+ * waits, else writers could starve. An unlock wakes one writer if one waits, else all readers.
+ *
+ * Proved by test/boot/programs/t_posix.c.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr)
+{
+    (void)attr;
+    *lock = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER;
+    return 0;
+}
+
+int pthread_rwlock_destroy(pthread_rwlock_t *lock)
+{
+    int error = pthread_mutex_lock(&lock->mutex);
+
+    if (error != 0) {
+        return error;
+    }
+    bool used = lock->readers > 0 || lock->writer || lock->waiting_readers || lock->waiting_writers;
+    pthread_mutex_unlock(&lock->mutex);
+    if (used) {
+        return EBUSY;
+    }
+    pthread_cond_destroy(&lock->may_read);
+    pthread_cond_destroy(&lock->may_write);
+    return pthread_mutex_destroy(&lock->mutex);
+}
+
+static bool may_read(const pthread_rwlock_t *lock)
+{
+    return !lock->writer && lock->waiting_writers == 0;
+}
+
+static bool may_write(const pthread_rwlock_t *lock)
+{
+    return !lock->writer && lock->readers == 0;
+}
+
+/* Mutex locked: after a change for the better, those that can have it now. */
+static void wake(pthread_rwlock_t *lock)
+{
+    if (lock->waiting_writers > 0 && may_write(lock)) {
+        pthread_cond_signal(&lock->may_write);
+    } else if (lock->waiting_readers > 0 && may_read(lock)) {
+        pthread_cond_broadcast(&lock->may_read);
+    }
+}
+
+struct waiter {
+    pthread_rwlock_t *lock;
+    int *waiting;
+};
+
+/* Mutex locked. A writer that gives up may have kept readers out; a cancelled one may have been
+ * woken, and another must be instead. */
+static void give_up(const struct waiter *waiter)
+{
+    --*waiter->waiting;
+    wake(waiter->lock);
+}
+
+static void canceled(void *arg)
+{
+    const struct waiter *waiter = arg;
+
+    give_up(waiter);
+    pthread_mutex_unlock(&waiter->lock->mutex);
+}
+
+/* Mutex locked; until: NULL: for ever. 0, or an errno and the caller has not got it. */
+static int wait(pthread_rwlock_t *lock, bool write, const struct timespec *until)
+{
+    pthread_cond_t *cond = write ? &lock->may_write : &lock->may_read;
+    struct waiter waiter = {lock, write ? &lock->waiting_writers : &lock->waiting_readers};
+    int error = 0;
+
+    ++*waiter.waiting;
+    pthread_cleanup_push(canceled, &waiter);
+    while (error == 0 && !(write ? may_write(lock) : may_read(lock))) {
+        error = until ? pthread_cond_timedwait(cond, &lock->mutex, until)
+                      : pthread_cond_wait(cond, &lock->mutex);
+    }
+    pthread_cleanup_pop(0);
+    if (error != 0 && (write ? may_write(lock) : may_read(lock))) {
+        error = 0; /* the time is up, but it is free */
+    }
+    if (error != 0) {
+        give_up(&waiter);
+        return error;
+    }
+    --*waiter.waiting;
+    return 0;
+}
+
+static int take(pthread_rwlock_t *lock, bool write, bool try_only, const struct timespec *until)
+{
+    int error = pthread_mutex_lock(&lock->mutex);
+
+    if (error != 0) {
+        return error;
+    }
+    if (!(write ? may_write(lock) : may_read(lock))) {
+        error = try_only                         ? EBUSY
+                : lock->writer == pthread_self() ? EDEADLK
+                                                 : wait(lock, write, until);
+    }
+    if (error == 0 && write) {
+        lock->writer = pthread_self();
+    } else if (error == 0) {
+        lock->readers++;
+    }
+    pthread_mutex_unlock(&lock->mutex);
+    return error;
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+    return take(lock, false, false, NULL);
+}
+
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+    return take(lock, false, true, NULL);
+}
+
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    return take(lock, false, false, until);
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+    return take(lock, true, false, NULL);
+}
+
+int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    return take(lock, true, true, NULL);
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    return take(lock, true, false, until);
+}
+
+int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    int error = pthread_mutex_lock(&lock->mutex);
+
+    if (error != 0) {
+        return error;
+    }
+    if (lock->writer == pthread_self()) {
+        lock->writer = 0;
+    } else if (!lock->writer && lock->readers > 0) {
+        lock->readers--;
+    } else {
+        error = EPERM;
+    }
+    wake(lock);
+    pthread_mutex_unlock(&lock->mutex);
+    return error;
+}
