@@ -53,18 +53,29 @@ static void check_ternary(struct d_session *d, struct d_node *n)
     d_fold(d, n);
 }
 
+/* What alloca() and copyin() return: an address that may be a string's. */
+static bool is_untyped(const struct d_type *t)
+{
+    return t->kind == D_TYPE_POINTER && d_type_resolve(t->to)->kind == D_TYPE_VOID;
+}
+
 static void check_cast(struct d_session *d, struct d_node *n)
 {
     const struct d_type *to = d_type_resolve(n->type), *from;
     const struct d_type *wanted = n->type;
 
     from = d_type_resolve(d_check_expression(d, n->left));
+    if (d_type_is_struct(to) && d_type_same(to, from) && n->left->kind != D_NODE_XLATE) {
+        d_set_type(n, wanted);
+        return;
+    }
     bool scalar = d_type_is_scalar(to) || to->kind == D_TYPE_VOID;
     bool string = d_type_is_string(to);
     bool from_ok = d_type_is_scalar(from) || d_type_is_string(from) || d_type_is_pointer(from);
     from_ok = from_ok && !(n->left->kind == D_NODE_XLATE && from->kind == D_TYPE_POINTER);
     if (to->kind == D_TYPE_FLOAT || from->kind == D_TYPE_FLOAT || (!scalar && !string) ||
-        !from_ok || (string && !d_type_is_string_like(from) && !d_type_is_integer(from)) ||
+        !from_ok ||
+        (string && !d_type_is_string_like(from) && !d_type_is_integer(from) && !is_untyped(from)) ||
         (d_type_is_string(from) && !string && !d_type_is_pointer(to) && !d_type_is_integer(to))) {
         d_fail(d, n->place, "D_CAST_INVAL", "can't cast to this type");
     }

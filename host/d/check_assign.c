@@ -122,6 +122,12 @@ static _Noreturn void incompatible(struct d_session *d, const struct d_node *n)
            d_type_text(d, n->right->type, NULL), d_type_text(d, n->left->type, NULL));
 }
 
+/* Known as a pointer: not by this assignment. */
+static bool is_pointer(struct d_session *d, struct d_node *n)
+{
+    return !is_new(d, n) && d_type_resolve(d_check_expression(d, n))->kind == D_TYPE_POINTER;
+}
+
 /* Values that no variable can hold. */
 static void check_value(struct d_session *d, const struct d_node *n)
 {
@@ -136,7 +142,9 @@ static void check_value(struct d_session *d, const struct d_node *n)
         d_fail(d, n->place, "D_OP_INCOMPAT", "what stands right of %s is void",
                d_operator_text(n->op));
     }
-    if (t->kind == D_TYPE_FUNCTION || (t->kind == D_TYPE_ARRAY && !d_type_is_string_like(t))) {
+    /* An array becomes a pointer to its first element; what it is assigned to must be one. */
+    if (t->kind == D_TYPE_FUNCTION ||
+        (t->kind == D_TYPE_ARRAY && !d_type_is_string_like(t) && !is_pointer(d, n->left))) {
         d_fail(d, n->place, "D_OP_ARRFUN", "arrays and functions can't be assigned");
     }
 }
