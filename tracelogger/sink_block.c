@@ -231,7 +231,7 @@ static void block_buffers(struct sink_buffer *buffers, unsigned count)
                                              (uint32_t)buffers[i].count,
                                              (uint16_t)buffers[i].cpu,
                                              -ENOSPC,
-                                             BLOCKLOG_CHECKED | BLOCKLOG_PLACED};
+                                             BLOCKLOG_CHECKED};
     }
     if (!bad && !full) {
         blocklog_append_all(&log, pieces, count);

@@ -157,7 +157,7 @@ int cut_head(struct cut_file *file, const struct kev *kev, const struct cut_orig
         if (strcmp(key, "TRACELOGGER_ARGS") == 0) {
             cut_attributes(file, kev, origin);
         }
-        copy(file, key, strcmp(key, "VER_MINOR") == 0 ? "03" : value);
+        copy(file, key, strcmp(key, "VER_MINOR") == 0 ? "02" : value);
     }
     if (kev_attr(kev, "TRACELOGGER_ARGS") == NULL) {
         cut_attributes(file, kev, origin);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writing the slots of a cut, in format 1.03 whatever the original's is. Where a buffer of the
+ * Writing the slots of a cut, in format 1.02 whatever the original's is. Where a buffer of the
  * original begins, one of the cut does, so that a reader's account of what is covered is the same;
  * buffers are numbered anew. Slots are held, and summed, in this machine's byte order, the payload
  * too (texts as well: as if the other machine had written them), and swapped on their way out.

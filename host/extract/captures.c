@@ -176,13 +176,12 @@ static bool copy_of(struct reading *reading, uint64_t after, uint64_t offset, ui
 
 /* What the target would have written behind this buffer to a file; the buffer began there at
  * `at` and the trailers before it. */
-static int take_trailer(struct reading *reading, const struct blocklog_piece *piece,
-                        const uint8_t *data, uint32_t bytes, struct capture_place place)
+static int take_trailer(struct reading *reading, const uint8_t *data, uint32_t bytes,
+                        struct capture_place place)
 {
     struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
 
-    capture_check_buffer((const void *)data, bytes / TRACE_SLOT_BYTES,
-                         piece->flags & BLOCKLOG_PLACED ? &place : NULL, trailer);
+    capture_check_buffer((const void *)data, bytes / TRACE_SLOT_BYTES, place, trailer);
     return reading->take(reading->context, trailer, sizeof(trailer));
 }
 
@@ -231,9 +230,8 @@ static int read_piece(struct reading *reading, const struct blocklog_header *hea
     if (result == 0 && bytes > 0 && reading->take(reading->context, data, bytes) != 0) {
         return -1;
     }
-    return result == 0 && is_checked(&header->piece[i])
-               ? take_trailer(reading, &header->piece[i], data, bytes, place)
-               : result;
+    return result == 0 && is_checked(&header->piece[i]) ? take_trailer(reading, data, bytes, place)
+                                                        : result;
 }
 
 int extract_read(struct blocklog *log, struct extract_capture *capture,

@@ -67,9 +67,9 @@ static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_e
     if ((size_t)len != bytes) {
         return kev_fail(kev, error, entry->offset, "the file became shorter while it was read");
     }
-    lane->sum =
-        entry->checked ? kev_slots_sum(kev, CAPTURE_SUM_FIRST, lane->slots, entry->slots) : 0;
-    if (kev->placed && entry->checked) {
+    lane->sum = 0;
+    if (entry->checked) {
+        lane->sum = kev_slots_sum(kev, CAPTURE_SUM_FIRST, lane->slots, entry->slots);
         lane->sum = capture_sum_place(lane->sum, entry->place);
     }
     for (uint32_t i = 0; kev->info.swapped && i < entry->slots; i++) {

@@ -2,7 +2,7 @@
 /*
  * Buffers that a capture lacks (docs/format.md §6), by two accounts.
  *
- * In format 1.03 each group of slots says how many buffers of its CPU were in the file before it
+ * In format 1.02 each group of slots says how many buffers of its CPU were in the file before it
  * (index_place.c): those that are not here now are gone, whatever else was lost.
  *
  * The other gaps in a CPU's sequence numbers are buffers that never were in the file: each must be

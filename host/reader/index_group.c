@@ -74,7 +74,6 @@ int kev_head_check(struct kev *kev, struct kev_error *error)
     if (!kev_pair_is_trailer(pair)) {
         kev->check_unknown = kev->options.recover; /* perhaps only the version is damaged */
         kev->checked = kev->info.checked = !kev->check_unknown;
-        kev->place_unknown = kev->options.recover;
         return group_bad(kev, at, "CHECK and BUFFER_END of the header are not where it ends",
                          error);
     }
@@ -84,7 +83,6 @@ int kev_head_check(struct kev *kev, struct kev_error *error)
         pair[0].time == 0) {
         return 0;
     }
-    kev->place_unknown = kev->options.recover; /* perhaps only the version is damaged */
     return group_bad(kev, 0, "the header or the system page is damaged: CHECK has another sum",
                      error);
 }
@@ -228,7 +226,7 @@ static int end_compare(struct kev *kev, const struct group *group, uint64_t sum,
                  group->cpu);
         kev_late(kev, group->at, text);
     }
-    return kev->placed && sum != check && gone > 0 && gone <= group->mark.d2
+    return sum != check && gone > 0 && gone <= group->mark.d2
                ? kev_gap_ahead(kev, group->cpu, (uint32_t)gone, group->at, error)
                : 0;
 }
@@ -242,10 +240,8 @@ static int end_take(struct kev *kev, const struct group *group, const struct tra
     if (group->cpu != kev->index.ended) {
         return group_bad(kev, group->at, "the end marks of the CPUs are not in their order", error);
     }
-    if (kev->placed) {
-        sum = capture_sum_place(
-            sum, (struct capture_place){capture_place_at(group->at), group->mark.d1});
-    }
+    sum =
+        capture_sum_place(sum, (struct capture_place){capture_place_at(group->at), group->mark.d1});
     if (end_compare(kev, group, sum, check_value(check), error) != 0) {
         return -1;
     }
@@ -262,9 +258,6 @@ static int dropped_place(struct kev *kev, struct group *group, uint64_t check,
         .cpu = group->cpu, .at = group->at, .most = GONE_MOST, .sum = group->sum, .check = check};
     uint32_t gone = 0;
 
-    if (!kev->placed) {
-        return 0;
-    }
     group->sum = capture_sum_place(group->sum, kev_place_look(kev, &looked, &gone));
     return gone == 0 ? 0 : kev_gap_ahead(kev, group->cpu, gone, group->at, error);
 }

@@ -105,20 +105,9 @@ int kev_place_buffer(struct kev *kev, struct kev_entry *entry, uint32_t *gone,
                               .check = entry->check};
 
     *gone = 0;
-    if (!kev->placed && !kev->place_unknown) {
-        return 0;
-    }
     if (buffer_sum(kev, entry, &group.sum, error) != 0) {
         return -1;
     }
-    if (kev->place_unknown && group.sum == group.check) {
-        kev->placed = kev->place_unknown = false;
-        return 0;
-    }
     entry->place = kev_place_look(kev, &group, gone);
-    if (kev->place_unknown) {
-        kev->placed = capture_sum_place(group.sum, entry->place) == group.check;
-        kev->place_unknown = !kev->placed;
-    }
     return 0;
 }

@@ -168,8 +168,6 @@ struct kev {
     struct kev_error cut;   /* the file ends too early: text empty if it does not */
     struct kev_error late;  /* something is missing in it; reported at the end, too */
     bool checked;           /* the format has CHECK, BUFFER_END and END */
-    bool placed;            /* and sums are continued with their groups' places */
-    bool place_unknown;     /* recovering a damaged header: the first sound buffer tells `placed` */
     bool check_unknown;     /* recovering a damaged header: the first buffer tells `checked` */
     uint64_t head_sum;      /* over attributes and system page */
     bool per_cpu;           /* a lane is a CPU; else lane 0 is the whole stream */

@@ -132,7 +132,7 @@ static int head_recover(struct kev *kev, const struct kev_error *error)
     kev->head_damaged = true;
     kev->info.kymo = true;
     kev->checked = kev->info.checked = false;
-    kev->check_unknown = kev->place_unknown = kev->index.head_seen = true;
+    kev->check_unknown = kev->index.head_seen = true;
     kev->info.clock_known = kev->info.cycles_per_sec != 0;
     if (!kev->info.clock_known) {
         kev->info.cycles_per_sec = 1000000000u;

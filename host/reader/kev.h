@@ -103,7 +103,7 @@ struct kev_info {
     const struct kev_missing *missing;
     unsigned nmissing;
     /* Bytes that were in the capture before what is here was written, and are not now: buffers and
-     * DROPPED slots, of whatever CPU; known in format 1.03. */
+     * DROPPED slots, of whatever CPU; known in format 1.02. */
     uint64_t missing_bytes;
     bool checked; /* the format has CHECK, BUFFER_END and END (1.02 and later) */
     bool ended;   /* the end mark is there */

@@ -175,9 +175,7 @@ static int head_sum(struct kev *kev, struct kev_error *error)
         }
         kev->head_sum = capture_sum_bytes(kev->head_sum, bytes, (size_t)len);
     }
-    if (kev->placed) {
-        kev->head_sum = capture_sum_place(kev->head_sum, (struct capture_place){0});
-    }
+    kev->head_sum = capture_sum_place(kev->head_sum, (struct capture_place){0});
     return 0;
 }
 
@@ -214,6 +212,5 @@ int kev_read_version(struct kev *kev, struct kev_error *error)
                         minor == NULL ? "VER_MINOR::" : "SYSNAME::Kymo");
     }
     kev->checked = kev->info.checked = atoi(minor) >= 2;
-    kev->placed = atoi(minor) >= 3;
     return kev->checked ? head_sum(kev, error) : 0;
 }

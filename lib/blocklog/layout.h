@@ -71,7 +71,6 @@ struct blocklog_piece {
     uint16_t flags;
 };
 #define BLOCKLOG_CHECKED 1u /* CHECK and BUFFER_END belong behind it (lib/capture/check.h) */
-#define BLOCKLOG_PLACED 2u  /* CHECK's sum has the buffer's place: captures from 1.03 on */
 _Static_assert(sizeof(struct blocklog_piece) == 12, "layout");
 
 /* Of a record, in its first frame; further pieces are in the next frames, whose headers say

@@ -21,7 +21,7 @@
     A(FILE_NAME, "%s", file) \
     A(DATE, "%s", now) \
     A(VER_MAJOR, "1") \
-    A(VER_MINOR, "03") \
+    A(VER_MINOR, "02") \
     A(LITTLE_ENDIAN, "TRUE") \
     A(ENCODING, "16 byte events") \
     A(BOOT_DATE, "%s", boot) \

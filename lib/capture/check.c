@@ -95,12 +95,11 @@ void capture_check_end(struct capture_check *check, uint32_t cpu,
     capture_check_close(check, cpu, &end[1]);
 }
 
-void capture_check_buffer(const struct trace_slot *slots, size_t count,
-                          const struct capture_place *place,
+void capture_check_buffer(const struct trace_slot *slots, size_t count, struct capture_place place,
                           struct trace_slot trailer[CAPTURE_TRAILER_SLOTS])
 {
     uint64_t sum = capture_sum_slots(CAPTURE_SUM_FIRST, slots, count);
 
     trailer_make(TRACE_GET_CPU(slots[0].header), slots[count - 1].time,
-                 place ? capture_sum_place(sum, *place) : sum, trailer);
+                 capture_sum_place(sum, place), trailer);
 }

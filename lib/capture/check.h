@@ -84,10 +84,8 @@ void capture_check_close(struct capture_check *check, uint32_t cpu,
 #define CAPTURE_END_SLOTS (1 + CAPTURE_TRAILER_SLOTS)
 void capture_check_end(struct capture_check *check, uint32_t cpu,
                        struct trace_slot end[CAPTURE_END_SLOTS]);
-/* The trailer of one whole buffer, without an account: what capture_check_close() would make.
- * `place` NULL: as format 1.02 has it, without one. */
-void capture_check_buffer(const struct trace_slot *slots, size_t count,
-                          const struct capture_place *place,
+/* The trailer of one whole buffer, without an account: what capture_check_close() would make. */
+void capture_check_buffer(const struct trace_slot *slots, size_t count, struct capture_place place,
                           struct trace_slot trailer[CAPTURE_TRAILER_SLOTS]);
 
 #endif

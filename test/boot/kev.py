@@ -38,7 +38,7 @@ def unchecked(data):
     """The same capture as format 1.01: it may be changed then without being damaged."""
     end = data.find(b"TRACE_HEADER_END::") + len("TRACE_HEADER_END::")
     length = int(re.search(rb"TRACE_SYSPAGE_LEN::(\d+)", data)[1])
-    head = re.sub(rb"TRACE_VER_MINOR::0[23]", b"TRACE_VER_MINOR::01", data[:end])
+    head = data[:end].replace(b"TRACE_VER_MINOR::02", b"TRACE_VER_MINOR::01")
     slots = data[end + length:]
     return head + data[end:end + length] + b"".join(
         slots[at:at + 16] for at in range(0, len(slots), 16)

@@ -95,8 +95,8 @@ def check_sound(kymo, path, what):
             stamps[cpu] = time
     if any(sequence < 1 for sequence in sequences.values()):
         raise Failed(f"{what}: sequences {sequences}")
-    if b"TRACE_VER_MINOR::03" not in open(path, "rb").read(65536):
-        raise Failed(f"{what}: not of format 1.03")
+    if b"TRACE_VER_MINOR::02" not in open(path, "rb").read(65536):
+        raise Failed(f"{what}: not of format 1.02")
     return events
 
 

@@ -86,9 +86,7 @@ static size_t page_make(const struct mk *mk, const char *more_events, uint8_t *p
 /* CHECK and BUFFER_END (docs/format.md §4) of the group that begins at byte `at` of the file. */
 static void trailer_put(struct mk *mk, unsigned cpu, size_t at, uint32_t time, uint64_t sum)
 {
-    if (!mk->unplaced) {
-        sum = (sum * SUM_FACTOR + (uint32_t)(at / 16)) * SUM_FACTOR + mk->cpu[cpu].buffers;
-    }
+    sum = (sum * SUM_FACTOR + (uint32_t)(at / 16)) * SUM_FACTOR + mk->cpu[cpu].buffers;
     uint32_t low = (uint32_t)sum, high = (uint32_t)(sum >> 32);
 
     mk_slot(mk, &(struct trace_slot){(uint32_t)cpu << 24 | 1 << 10 | 16, time, low, high});
@@ -117,7 +115,7 @@ static void header_put(struct mk *mk, const char *more_events, const char *filte
     put_attr(mk, "HEADER_BEGIN", "");
     put_attr(mk, "FILE_NAME", "made.kev");
     put_attr(mk, "VER_MAJOR", "1");
-    put_attr(mk, "VER_MINOR", mk->unplaced ? "02" : mk->checked ? "03" : "01");
+    put_attr(mk, "VER_MINOR", mk->checked ? "02" : "01");
     put_attr(mk, mk->swapped ? "BIG_ENDIAN" : "LITTLE_ENDIAN", "TRUE");
     put_attr(mk, "CYCLES_PER_SEC", "1000000");
     snprintf(number, sizeof(number), "%u", mk->ncpu);
@@ -154,7 +152,6 @@ struct mk *mk_new(const struct mk_options *options)
     mk->foreign = options->foreign;
     mk->lossy = options->lossy;
     mk->checked = options->checked;
-    mk->unplaced = options->unplaced;
     mk->all = 1;
     mk->random = options->seed * 2 + 1;
     for (unsigned i = 0; i < MK_CPUS; i++) {

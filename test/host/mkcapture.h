@@ -28,11 +28,10 @@ struct mk {
     uint8_t *bytes;
     size_t len, room;
     bool swapped;
-    bool foreign;  /* no system page, TIME only where the test puts it */
-    bool lossy;    /* the workload loses buffers and events, and accounts for them */
-    bool checked;  /* format 1.03: CHECK, BUFFER_END, mk_end() */
-    bool unplaced; /* format 1.02: sums without their groups' places */
-    uint64_t all;  /* the sum over the CHECKs so far */
+    bool foreign; /* no system page, TIME only where the test puts it */
+    bool lossy;   /* the workload loses buffers and events, and accounts for them */
+    bool checked; /* format 1.02: CHECK, BUFFER_END, mk_end() */
+    uint64_t all; /* the sum over the CHECKs so far */
     unsigned ncpu;
     unsigned high_water;
     size_t slots_offset;
@@ -47,7 +46,6 @@ struct mk_options {
     bool foreign;
     bool lossy;
     bool checked;
-    bool unplaced;
     uint64_t start; /* first time; near a wrap to test it */
     uint64_t seed;
     const char *events;  /* further lines of the event table, or NULL */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whatever groups of slots are taken out of a capture of format 1.03, the reader tells exactly
+ * Whatever groups of slots are taken out of a capture of format 1.02, the reader tells exactly
  * what: beside losses that really happened, on the same CPU or another, and without the end mark.
  * Sound captures are never accused, wherever they end. The captures are drawn at random: KYMO_SEED
  * repeats them.
@@ -337,32 +337,6 @@ static void test_any_twice(void **state)
     assert_true(tried > 0);
 }
 
-/* Format 1.02 has no places: its captures are read, by the account of DROPPED alone. */
-static void test_older(void **state)
-{
-    const uint32_t words[2] = {1, 2};
-
-    (void)state;
-    for (unsigned lose = 0; lose < 2; lose++) {
-        struct mk_options options = {.ncpu = 1, .checked = true, .unplaced = true, .start = 5};
-        struct mk *mk = mk_new(&options);
-
-        for (unsigned i = 0; i < 5; i++) {
-            mk_event(mk, 0, 3, 6, 1, words, 2);
-            mk_flush(mk, 0);
-            if (i == 2 && lose) {
-                mk_lose_buffer(mk, 0);
-            }
-        }
-        mk_end(mk);
-        struct seen seen = read_bytes(mk->bytes, mk->len, false);
-        assert_int_equal(seen.error, lose);
-        assert_int_equal(seen.doubts, lose);
-        assert_int_equal(seen.bytes, 0);
-        mk_free(mk);
-    }
-}
-
 static int clean(void **state)
 {
     (void)state;
@@ -373,9 +347,10 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),    cmocka_unit_test(test_any_one),
-        cmocka_unit_test(test_any_runs), cmocka_unit_test(test_any_twice),
-        cmocka_unit_test(test_older),
+        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_any_one),
+        cmocka_unit_test(test_any_runs),
+        cmocka_unit_test(test_any_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, clean);
