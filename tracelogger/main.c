@@ -104,9 +104,9 @@ static int open_all(bool waits)
 {
     /* Whether it fits, before a place is made for it, and when the header's size is known. */
     if (attach_hook() != 0 || gate_set(session.options.gate) != 0 ||
-        capture_fits(&session.capture) != 0 || sink_open(session.options.file) != 0 ||
-        (waits && take_signals() != 0) || header_write(&session.options) != 0 ||
-        capture_fits(&session.capture) != 0) {
+        capture_fits(&session.capture) != 0 || sink_wait(session.options.file) != 0 ||
+        (waits && take_signals() != 0) || sink_open(session.options.file) != 0 ||
+        header_write(&session.options) != 0 || capture_fits(&session.capture) != 0) {
         return -1;
     }
     if (session.options.verbose) {

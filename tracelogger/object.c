@@ -93,7 +93,7 @@ static int copy(const uint8_t *from, uint64_t size, const char *to)
 {
     int result = 0;
 
-    if (sink_open(to) != 0) {
+    if (sink_wait(to) != 0 || sink_open(to) != 0) {
         return 1;
     }
     for (uint64_t at = 0; at < size && result == 0; at += PIECE) {

@@ -222,7 +222,7 @@ static int save(const struct options *options)
     if (!found->page_good) {
         printf("tracelogger: that boot's system page is damaged: the capture has this one's\n");
     }
-    if (sink_open(options->file) != 0) {
+    if (sink_wait(options->file) != 0 || sink_open(options->file) != 0) {
         return stays(options, slots, all);
     }
     if (header_write_from(options, &source) != 0 || fits(options, all, groups) != 0 ||

@@ -40,7 +40,21 @@ static const struct sink *find(const char *name)
 
 bool sink_waits(const char *name)
 {
-    return find(name)->waits;
+    return find(name)->wait != NULL;
+}
+
+static int open_failed(const char *name)
+{
+    if (errno != 0) {
+        printf("tracelogger: %s: %s\n", name, strerror(errno));
+    }
+    failed = true;
+    return -1;
+}
+
+int sink_wait(const char *name)
+{
+    return sink_waits(name) && find(name)->wait() != 0 ? open_failed(name) : 0;
 }
 
 int sink_open(const char *name)
@@ -49,11 +63,7 @@ int sink_open(const char *name)
 
     place = name;
     if (named->open(name + strlen(named->prefix)) != 0) {
-        if (errno != 0) {
-            printf("tracelogger: %s: %s\n", name, strerror(errno));
-        }
-        failed = true;
-        return -1;
+        return open_failed(name);
     }
     sink = named;
     return 0;

@@ -32,8 +32,10 @@ struct sink {
     /* Several, where that is cheaper, at most SINK_TOGETHER; NULL: it isn't. */
     void (*buffers)(struct sink_buffer *buffers, unsigned count);
     uint64_t (*time)(void); /* seconds since 1970, as the other end knows them; NULL: it doesn't */
-    bool waits;             /* open() waits for the other end, and until then nothing is made */
-    bool adds_trailers;     /* `buffers` also sees to each buffer's CHECK and BUFFER_END */
+    /* Waits for the other end, before open(); nothing is made by then. -1 as open(). NULL: there is
+     * nothing to wait for. */
+    int (*wait)(void);
+    bool adds_trailers; /* `buffers` also sees to each buffer's CHECK and BUFFER_END */
     int (*close)(void);
     /* Ends what isn't whole, so that nobody takes it for a capture; `useless`: nothing but the
      * header was written. NULL: close() will do. */
@@ -56,7 +58,8 @@ extern struct sink_settings {
  * writes other slots adds them. */
 extern struct capture_check sink_check;
 
-bool sink_waits(const char *name); /* whether sink_open() does */
+bool sink_waits(const char *name); /* whether there is an other end to wait for */
+int sink_wait(const char *name);   /* comes before sink_open() */
 int sink_open(const char *name);
 uint64_t sink_time(void); /* seconds since 1970, 0: this sink doesn't know */
 int sink_write(const void *data, size_t bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sink "link:NAME": the capture goes to linkd, and by the link to a host that runs `kymo
- * capture`. Opening waits for that host for half a minute; closing, until it has said that all is
- * stored.
+ * capture`. Before it is opened, the sink waits for that host for half a minute; closing waits
+ * until the host has said that all is stored.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,30 +27,55 @@ static long send(uint16_t type, const void *data, size_t bytes)
     return MsgSendvs(coid, parts, 2, NULL, 0);
 }
 
-static int link_open(const char *name)
+static int trouble(void)
+{
+    int error = errno;
+
+    name_close(coid);
+    errno = error;
+    return -1;
+}
+
+/* Waits with this message for half a minute. */
+static long send_timed(uint16_t type, const void *data, size_t bytes)
 {
     uint64_t wait = WAIT_NS;
 
-    name = *name ? name : "trace.kev";
-    if (strlen(name) > LINKMSG_PATH_MOST) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_SEND | _NTO_TIMEOUT_REPLY, NULL, &wait, NULL);
+    return send(type, data, bytes);
+}
+
+static int link_wait(void)
+{
     coid = name_open(LINKMSG_NAME, 0);
     if (coid < 0) {
         printf("tracelogger: no linkd runs\n");
+        errno = 0;
         return -1;
     }
-    printf("tracelogger: waits for a host: kymo capture -t TARGET\n");
-    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_SEND | _NTO_TIMEOUT_REPLY, NULL, &wait, NULL);
-    if (send(LINKMSG_BEGIN, name, strlen(name)) < 0) {
-        int error = errno;
+    long is_there = send(LINKMSG_ASK, NULL, 0);
+    if (is_there == 0) {
+        printf("tracelogger: waits for a host: kymo capture -t TARGET\n");
+        is_there = send_timed(LINKMSG_WAIT, NULL, 0);
+    }
+    return is_there < 0 ? trouble() : 0;
+}
 
-        name_close(coid);
-        errno = error;
-        return -1;
+static int link_open(const char *name)
+{
+    name = *name ? name : "trace.kev";
+    if (strlen(name) > LINKMSG_PATH_MOST) {
+        errno = ENAMETOOLONG;
+        return trouble();
     }
-    return 0;
+    if (send_timed(LINKMSG_BEGIN, name, strlen(name)) == 0) {
+        return 0;
+    }
+    if (errno == EAGAIN) {
+        printf("tracelogger: the host that waited for a capture is gone\n");
+        errno = 0;
+    }
+    return trouble();
 }
 
 static long link_write(const void *data, size_t bytes)
@@ -77,7 +102,7 @@ static void link_abandon(bool useless)
 
 const struct sink sink_link = {
     .prefix = "link:",
-    .waits = true,
+    .wait = link_wait,
     .open = link_open,
     .write = link_write,
     .close = link_close,

@@ -13,8 +13,8 @@
 #include "apps/linkd/linkd.h"
 #include "lib/link/service.h"
 
-/* BEGINNING: waits for a host. WRITING: between two messages of the program's, or amid one. ENDING:
- * waits for the host's word. FAILED: the program has not asked since. */
+/* BEGINNING: its name goes to the host. WRITING: between two messages of the program's, or amid
+ * one. ENDING: waits for the host's word. FAILED: the program has not asked since. */
 enum phase { NONE, BEGINNING, WRITING, ENDING, FAILED };
 
 static struct {
@@ -29,6 +29,12 @@ static struct {
     size_t size, at, offset;
     uint8_t piece[LINKD_FRAME_MOST];
 } capture = {.channel = -1};
+
+/* A program that waits for a host, before it begins a capture. */
+static struct {
+    int scoid;
+    int rcvid; /* 0: none */
+} waiter;
 
 static bool hosts[LINKD_CHANNELS]; /* channels open */
 static size_t told[LINKD_CHANNELS];
@@ -71,17 +77,31 @@ static void announce(uint32_t kind, size_t bytes)
     }
 }
 
-/* A capture that waits for a host, and a host that waits for one, find each other. */
-static void match(void)
+/* The channel of a host that takes a capture; -1: none is there. */
+static int host_find(void)
 {
-    struct _msg_info info;
-
-    for (unsigned i = 0; capture.phase == BEGINNING && capture.channel < 0 && i < LINKD_CHANNELS;
-         i++) {
-        if (hosts[i] && MsgInfo(capture.rcvid, &info) == 0) {
-            capture.channel = (int)i;
-            announce(LINK_CAPTURE_BEGIN, info.srcmsglen - sizeof(struct linkmsg));
+    for (int i = 0; i < LINKD_CHANNELS; i++) {
+        if (hosts[i]) {
+            return i;
         }
+    }
+    return -1;
+}
+
+static void ask(int rcvid, const struct _msg_info *info, bool waits)
+{
+    struct _msg_info other;
+    bool is_there = host_find() >= 0;
+
+    if (capture.phase != NONE) {
+        MsgError(rcvid, EBUSY);
+    } else if (is_there || !waits) {
+        MsgReply(rcvid, is_there, NULL, 0);
+    } else if (waiter.rcvid != 0 && MsgInfo(waiter.rcvid, &other) == 0) {
+        MsgError(rcvid, EBUSY);
+    } else {
+        waiter.scoid = info->scoid;
+        waiter.rcvid = rcvid;
     }
 }
 
@@ -96,12 +116,16 @@ static void begin(int rcvid, const struct _msg_info *info, const struct linkmsg 
         MsgError(rcvid, EINVAL);
         return;
     }
+    capture.channel = host_find();
+    if (capture.channel < 0) {
+        MsgError(rcvid, EAGAIN);
+        return;
+    }
     capture.phase = BEGINNING;
     capture.scoid = info->scoid;
     capture.rcvid = rcvid;
-    capture.channel = -1;
     capture.bytes = 0;
-    match();
+    announce(LINK_CAPTURE_BEGIN, msg->bytes);
 }
 
 /* A message of the program that has begun a capture. */
@@ -133,6 +157,8 @@ void capture_message(int rcvid, const struct _msg_info *info, const void *messag
         MsgError(rcvid, EINVAL);
     } else if (msg->type == LINKMSG_BEGIN) {
         begin(rcvid, info, msg);
+    } else if (msg->type == LINKMSG_ASK || msg->type == LINKMSG_WAIT) {
+        ask(rcvid, info, msg->type == LINKMSG_WAIT);
     } else if (msg->type != LINKMSG_DATA && msg->type != LINKMSG_END) {
         MsgError(rcvid, ENOSYS);
     } else if (capture.phase == NONE) {
@@ -147,6 +173,9 @@ void capture_disconnect(int scoid)
 {
     int channel = capture.channel;
 
+    if (waiter.rcvid != 0 && scoid == waiter.scoid) {
+        waiter.rcvid = 0;
+    }
     if (capture.phase == NONE || scoid != capture.scoid) {
         return;
     }
@@ -169,7 +198,12 @@ static long capture_open(unsigned channel)
 
 void capture_pulse(void)
 {
-    match();
+    int rcvid = waiter.rcvid;
+
+    if (rcvid != 0 && host_find() >= 0) {
+        waiter.rcvid = 0;
+        MsgReply(rcvid, 1, NULL, 0);
+    }
 }
 
 static void capture_closed(unsigned channel)

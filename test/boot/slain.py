@@ -92,7 +92,7 @@ def a_signal_leaves_nothing_or_a_whole_capture(boot):
     lives = SIGNALLED.findall(boot.console)
     wrong, none = [], 0
     for name, status in lives:
-        path = os.path.join(boot.dir, name)
+        path = os.path.join(boot.dir, name.removeprefix("link:"))
         if status != "0":
             none += 1
             if os.path.exists(path):
@@ -106,6 +106,14 @@ def a_signal_leaves_nothing_or_a_whole_capture(boot):
     if not 3 < none < len(lives) / 2:
         wrong.append(f"{none} of {len(lives)} died of it")
     return "; ".join(wrong[:5]) or None
+
+
+def a_signal_never_leaves_a_begun_capture_on_the_host(boot):
+    """Nor does the logger say that it waits while a host is there."""
+    with open(os.path.join(boot.dir, "host.txt"), errors="replace") as f:
+        begun = re.findall(r"^kymo: (term\d+\.kev: INCOMPLETE.*)$", f.read(), re.M)
+    waits = boot.console.partition("SIGNALLED")[2].count("waits for a host")
+    return "; ".join(begun) or (f"waits for a host {waits} times" if waits else None)
 
 
 class Host:

@@ -266,6 +266,9 @@ long MsgSendvs(int coid, const iov_t *siov, size_t sparts, void *rmsg, size_t rb
         abort();
     }
     board.ended = msg->type == LINKMSG_END;
+    if (msg->type == LINKMSG_ASK) {
+        return 1;
+    }
     return msg->type == LINKMSG_DATA ? store(GETIOVBASE(&siov[1]), msg->bytes) : 0;
 }
 

@@ -57,7 +57,8 @@ static bool run(enum sink_kind kind, const struct options *options)
     sink_settings = (struct sink_settings){
         .format = true, .force = true, .size = options->size ? options->size : ROOM};
     bool good = capture_buffers_map(&capture.buffers) == 0 && refused_open() == 0 &&
-                sink_open(names[kind]) == 0 && header_write(options) == 0;
+                sink_wait(names[kind]) == 0 && sink_open(names[kind]) == 0 &&
+                header_write(options) == 0;
 
     board.faults = kind == TO_FAILING_DISK;
     while (good && board.left > 0 && !capture.cut) {

@@ -5,7 +5,9 @@
  * as many DATA as it takes, END. One at a time; it belongs to the process that began it, and ends
  * with it.
  *
- *   BEGIN  the capture's name follows, no NUL. Waits until a host takes it. EBUSY: another one runs
+ *   ASK    status: 1 if a host is there that takes a capture, else 0. EBUSY: a capture runs
+ *   WAIT   the same, but waits until one is there; one program at a time. Nothing has begun by then
+ *   BEGIN  the capture's name follows, no NUL. EAGAIN: no host is there. EBUSY: another one runs
  *   DATA   bytes follow, at most LINKMSG_DATA_MOST. Status: as many; they are on their way
  *   END    waits until the host has said that all of it is stored
  *
@@ -20,6 +22,9 @@
 #define LINKMSG_BEGIN 0x4b21
 #define LINKMSG_DATA 0x4b22
 #define LINKMSG_END 0x4b23
+
+#define LINKMSG_ASK 0x4b24
+#define LINKMSG_WAIT 0x4b25
 
 #define LINKMSG_DATA_MOST (1024 * 1024)
 #define LINKMSG_PATH_MOST 200 /* bytes of a capture's name */

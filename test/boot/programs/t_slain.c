@@ -9,6 +9,7 @@
  * `t_slain STEP/SIGNAL SINK [OPTION...]`: it gets that signal, which is to end the recording, at
  * each of its first SIGNALLED calls and beyond them at every 16th. A line `SIGNALLED SINKn.kev
  * status=S` tells how it ended: by the signal, and then there is no capture, or with status 0.
+ * `STEP/SIGNALr`: the signal comes when the call returns, before the program goes on.
  */
 #include "test/boot/programs/dcalls.h"
 
@@ -29,12 +30,14 @@
 #define KILL 9
 #define SIGNALLED 80 /* calls by which START is over */
 #define FURTHER 16
+#define AT_RETURN 10000 /* slain.d's */
 
 static const char *sink;
 static char *words[WORDS];
 static char name[32];
 static unsigned step, word_count;
 static int signal_sent = KILL;
+static bool at_return;
 static uint32_t handle; /* of slain.d */
 static uint64_t memory, objects;
 
@@ -222,7 +225,7 @@ static bool signalled_at(unsigned n)
     d_counts(handle);
     EXPECT_EQ(d_faults(handle, NULL), 0);
     snprintf(name, sizeof(name), "%s%u.kev", sink, n);
-    kill_at(n);
+    kill_at(at_return ? n + AT_RETURN : n);
     int status = live(name);
     kill_at(0);
     bool before = d_counts(handle).of[1] < n;
@@ -281,6 +284,7 @@ int main(int argc, char **argv)
 
     step = (unsigned)atoi(argv[1]);
     signal_sent = number ? atoi(number + 1) : KILL;
+    at_return = number && number[strlen(number) - 1] == 'r';
     sink = argv[2];
     words[0] = "tracelogger";
     word_count = 1;
