@@ -45,6 +45,31 @@ int nanosleep(const struct timespec *wanted, struct timespec *left);
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
                     struct timespec *left);
 
+/*
+ * A timer of the process, disarmed, by CLOCK_REALTIME or CLOCK_MONOTONIC. event: SIGEV_PULSE,
+ * SIGEV_SIGNAL (ends the process), SIGEV_NONE; NULL: SIGALRM. EAGAIN: as many as there may be;
+ * EINVAL, EBADF, EPERM: the event is none.
+ */
+struct sigevent;
+int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer);
+int timer_delete(timer_t timer); /* EINVAL: no such timer, as for those below */
+/* it_value 0 disarms it. flags: 0, or TIMER_ABSTIME: it_value is a time of its clock. old may be
+ * NULL: what was left. */
+int timer_settime(timer_t timer, int flags, const struct itimerspec *to, struct itimerspec *old);
+int timer_gettime(timer_t timer, struct itimerspec *now);
+/* Expiries since timer_settime() that no pulse of their own told of. */
+int timer_getoverrun(timer_t timer);
+
+/*
+ * Spins, with the CPU, at least that long; for a few microseconds in a driver. 0, or EINVAL: no
+ * time. A count is a cycle of ClockCycles().
+ */
+int nanospin(const struct timespec *wanted);
+int nanospin_ns(unsigned long ns);
+void nanospin_count(unsigned long count);
+unsigned long nanospin_ns_to_count(unsigned long ns);
+int nanospin_calibrate(int disable); /* 0: there is nothing to do */
+
 #ifdef __cplusplus
 }
 #endif

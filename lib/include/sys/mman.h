@@ -9,6 +9,7 @@
 #define LIB_SYS_MMAN_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define PROT_NONE 0
@@ -43,6 +44,21 @@ int ftruncate(int fd, off_t size);
  * has no memory, or less; EBUSY: the process has it mapped; ENOMEM: no mapping is left.
  */
 void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+/*
+ * Registers of a device: `physical` is where they lie. prot as for mmap(), PROT_NOCACHE changes
+ * nothing: they are never cached. addr is not looked at. On an MPU a mapping's length is a power of
+ * two, and physical a multiple of it. EPERM: without the ability device, or a device that is the
+ * kernel's; EINVAL: no length, physical not aligned; ENOTSUP: MAP_FIXED; ENOMEM, EAGAIN: no mapping
+ * is left.
+ */
+#define PROT_NOCACHE 0x800
+#define MAP_DEVICE_FAILED ((uintptr_t)-1)
+void *mmap_device_memory(void *addr, size_t len, int prot, int flags, uint64_t physical);
+int munmap_device_memory(void *addr, size_t len);
+/* The same for in8() and its kin (<hw/inout.h>): ports are memory here. MAP_DEVICE_FAILED. */
+uintptr_t mmap_device_io(size_t len, uint64_t physical);
+int munmap_device_io(uintptr_t io, size_t len);
+
 /* Ends the whole mapping that begins at addr; len: not 0. EINVAL: there is none. */
 int munmap(void *addr, size_t len);
 

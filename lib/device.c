@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * <sys/mman.h>: a device's registers, by MemMap(). The first page's part before `physical` is
+ * mapped along with an MMU; munmap_device_memory() finds the mapping by its page again. Proved by
+ * test/boot/programs/t_port.c.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "kernel/abi/sys/kymo.h"
+
+#define PAGE (sizeof(void *) == 8 ? 4096u : 1u) /* an MPU has none */
+
+void *mmap_device_memory(void *addr, size_t len, int prot, int flags, uint64_t physical)
+{
+    uint64_t offset = physical % PAGE;
+    struct kymo_map map = {
+        .phys = physical - offset,
+        .len = len + offset,
+        .flags = KYMO_MAP_DEVICE | ((uint32_t)prot & ~(uint32_t)PROT_NOCACHE),
+    };
+
+    (void)addr;
+    if (len == 0 || (flags & MAP_FIXED) || (prot & ~(PROT_READ | PROT_WRITE | PROT_NOCACHE))) {
+        errno = flags & MAP_FIXED ? ENOTSUP : EINVAL;
+        return MAP_FAILED;
+    }
+    return MemMap(&map) < 0 ? MAP_FAILED : (void *)(uintptr_t)(map.vaddr + offset);
+}
+
+int munmap_device_memory(void *addr, size_t len)
+{
+    if (len == 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    return MemUnmap((void *)((uintptr_t)addr - (uintptr_t)addr % PAGE), 0);
+}
+
+uintptr_t mmap_device_io(size_t len, uint64_t physical)
+{
+    return (uintptr_t)mmap_device_memory(NULL, len, PROT_READ | PROT_WRITE, 0, physical);
+}
+
+int munmap_device_io(uintptr_t io, size_t len)
+{
+    return munmap_device_memory((void *)io, len);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Starting programs of the boot image by POSIX's names. All return 0 or the error's number, and
+ * leave errno alone. Any thread. Over ProcSpawn(); proved by test/boot/programs/t_port.c.
+ *
+ * A program has no file descriptors of its parent's but 0 to 2 of its own (the console), and no
+ * environment: file actions must be none, envp is not looked at.
+ */
+#ifndef LIB_SPAWN_H
+#define LIB_SPAWN_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/include/sys/_pthreadtypes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSIX_SPAWN_SETSCHEDPARAM 0x1 /* the attributes' priority */
+#define POSIX_SPAWN_SETSCHEDULER 0x2  /* their priority and policy */
+#define POSIX_SPAWN_EXPLICIT_CPU 0x4  /* their CPUs */
+
+typedef struct {
+    short flags; /* POSIX_SPAWN_* */
+    struct sched_param param;
+    int policy;
+    uint32_t runmask;
+    uint32_t ability; /* a subset of the caller's */
+    uint32_t stack, heap;
+} posix_spawnattr_t;
+typedef struct {
+    int unused;
+} posix_spawn_file_actions_t;
+
+/*
+ * path: a program of the boot image, with folders or without: its last part counts. attr NULL: the
+ * caller's priority, policy, CPUs and abilities, the default stack and heap. argv[0] NULL: just the
+ * program's name. pid may be NULL. ENOENT: no such program; ENOEXEC, ENOMEM, EAGAIN, EPERM (the
+ * ability spawn), E2BIG, ENAMETOOLONG, EINVAL: as kymo_spawn().
+ */
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+
+int posix_spawn_file_actions_init(posix_spawn_file_actions_t *actions);
+int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *actions);
+
+int posix_spawnattr_init(posix_spawnattr_t *attr);
+int posix_spawnattr_destroy(posix_spawnattr_t *attr);
+int posix_spawnattr_setflags(posix_spawnattr_t *attr, short flags); /* EINVAL */
+int posix_spawnattr_getflags(const posix_spawnattr_t *attr, short *flags);
+int posix_spawnattr_setschedparam(posix_spawnattr_t *attr, const struct sched_param *param);
+int posix_spawnattr_setschedpolicy(posix_spawnattr_t *attr, int policy); /* EINVAL */
+int posix_spawnattr_setrunmask(posix_spawnattr_t *attr, uint32_t cpus);
+int posix_spawnattr_setstackmax(posix_spawnattr_t *attr, uint32_t bytes);
+/* Kymo's: bytes of heap; abilities (ABILITY_*), at first all of the caller's. */
+int posix_spawnattr_setheap_np(posix_spawnattr_t *attr, uint32_t bytes);
+int posix_spawnattr_setability_np(posix_spawnattr_t *attr, uint32_t abilities);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
