@@ -166,7 +166,8 @@ typedef struct thread *(*kercall_way)(struct thread *self, unsigned number);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
-static const kercall_way ways[KERCALL_MAX] = {
+static kercall_way ways[KERCALL_MAX] = {
+    /* [k] written by kercall_use_direct() */
     [0 ... UNKNOWN] = kercall_locked,
 #define KERCALL(number, NAME, handler, flags, ...) \
     [number] = CONFIG_CPUS == 1    ? kercall_held \
@@ -179,6 +180,21 @@ static const kercall_way ways[KERCALL_MAX] = {
     [KER_MSG_REPLYV] = msg_direct_reply,
 };
 #pragma GCC diagnostic pop
+
+void kercall_use_direct(bool on)
+{
+    static const struct {
+        unsigned number;
+        kercall_way direct;
+    } calls[] = {{KER_MSG_SENDV, msg_direct_send},
+                 {KER_MSG_RECEIVEV, msg_direct_receive},
+                 {KER_MSG_REPLYV, msg_direct_reply}};
+    kercall_way general = CONFIG_CPUS == 1 ? kercall_held : kercall_locked;
+
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        __atomic_store_n(&ways[calls[i].number], on ? calls[i].direct : general, __ATOMIC_RELAXED);
+    }
+}
 
 static __attribute__((noinline)) struct thread *kernel_call_traced(struct thread *self,
                                                                    unsigned number)

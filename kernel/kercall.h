@@ -3,6 +3,7 @@
 #ifndef KERNEL_KERCALL_H
 #define KERNEL_KERCALL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernel/thread.h"
@@ -19,6 +20,10 @@ enum kercall_number {
 #undef KERCALL
 };
 
+/* Whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first: as they do
+ * unless function probes are enabled, because it runs none of the functions of the general path.
+ * Kernel lock held. */
+void kercall_use_direct(bool on);
 /* TRACE_EVENT's part under the lock. */
 long ker_trace_event_locked(struct thread *self, const uintptr_t *args);
 

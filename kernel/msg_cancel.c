@@ -12,8 +12,9 @@
  * and test/boot (death in every state).
  */
 #include "kernel/msg_impl.h"
+#include "kernel/visible.h"
 
-void msg_client_leave(struct thread *client)
+FBT_VISIBLE void msg_client_leave(struct thread *client)
 {
     if (client->state == STATE_SEND) {
         list_remove(&client->ready);

@@ -9,6 +9,7 @@
 #include "kernel/abi/errno.h"
 #include "kernel/msg_copy.h"
 #include "kernel/string.h"
+#include "kernel/visible.h"
 
 #define WORD_MASK (sizeof(uintptr_t) - 1)
 
@@ -162,8 +163,9 @@ static long copy_parts(const struct thread *dst, unsigned dst_arg, size_t dst_of
     return msg_cursor_copy(&to, &from, bytes);
 }
 
-long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
-              const struct thread *src, unsigned src_arg, size_t src_offset, size_t bytes)
+FBT_VISIBLE long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
+                          const struct thread *src, unsigned src_arg, size_t src_offset,
+                          size_t bytes)
 {
     if (bytes == 0) {
         return 0;

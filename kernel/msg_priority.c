@@ -9,11 +9,12 @@
  * anew. Kernel lock held. Proved by test/unit_ipc.
  */
 #include "kernel/msg_impl.h"
+#include "kernel/visible.h"
 
 static uint32_t arrivals;     /* [k] */
 static uint8_t inherit_depth; /* [k] */
 
-bool inherit_enter(void)
+FBT_VISIBLE bool inherit_enter(void)
 {
     if (inherit_depth >= CONFIG_INHERIT_DEPTH) {
         return false;
@@ -22,12 +23,12 @@ bool inherit_enter(void)
     return true;
 }
 
-void inherit_leave(void)
+FBT_VISIBLE void inherit_leave(void)
 {
     inherit_depth--;
 }
 
-void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority)
+FBT_VISIBLE void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority)
 {
     if (server->msg_priority >= priority || (ch->flags & _NTO_CHF_FIXED_PRIORITY) ||
         !inherit_enter()) {
@@ -40,7 +41,7 @@ void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority
     inherit_leave();
 }
 
-void msg_boost(struct channel *ch, uint8_t priority)
+FBT_VISIBLE void msg_boost(struct channel *ch, uint8_t priority)
 {
     if (ch->flags & _NTO_CHF_FIXED_PRIORITY) {
         return;
@@ -63,7 +64,7 @@ uint32_t msg_next_seq(void)
     return arrivals++;
 }
 
-void msg_insert_by_priority(struct list *head, struct thread *t)
+FBT_VISIBLE void msg_insert_by_priority(struct list *head, struct thread *t)
 {
     struct list *pos = head->prev; /* from the back: most have equal priorities */
     while (pos != head && list_entry(pos, struct thread, ready)->priority < t->priority) {

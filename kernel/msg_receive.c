@@ -13,8 +13,9 @@
  * queued). A sender whose memory is bad gets EFAULT, and the receiver goes on waiting.
  */
 #include "kernel/msg_impl.h"
+#include "kernel/visible.h"
 
-struct thread *msg_first_sender(const struct channel *ch)
+FBT_VISIBLE struct thread *msg_first_sender(const struct channel *ch)
 {
     list_for_each (pos, &ch->senders) {
         struct thread *t = list_entry(pos, struct thread, ready);
@@ -25,7 +26,7 @@ struct thread *msg_first_sender(const struct channel *ch)
     return NULL;
 }
 
-bool msg_put_info_slow(const struct thread *receiver, const struct thread *client)
+FBT_VISIBLE bool msg_put_info_slow(const struct thread *receiver, const struct thread *client)
 {
     struct _msg_info out;
     msg_info_fill(&out, client);
@@ -118,7 +119,7 @@ static void *plain_buffer(const struct thread *self)
 }
 
 /* Nothing is there: waits. */
-static long wait(struct thread *self, struct channel *ch)
+static FBT_VISIBLE long wait(struct thread *self, struct channel *ch)
 {
     uint8_t inherited = self->msg_priority;
     self->msg_priority = 0;
@@ -183,7 +184,7 @@ static __attribute__((noinline)) long failed(struct thread *self, long error)
     return error;
 }
 
-static inline long receive(struct thread *self, const uintptr_t *args, bool pulses)
+static FBT_VISIBLE long receive(struct thread *self, const uintptr_t *args, bool pulses)
 {
     struct channel *ch = msg_channel(self->proc, args[0]);
     if (!ch) {

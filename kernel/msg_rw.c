@@ -9,6 +9,7 @@
  * Long ones are copied in pieces, as in msg_reply.c. Proved by test/unit_ipc.
  */
 #include "kernel/msg_impl.h"
+#include "kernel/visible.h"
 
 static int16_t info_flags(const struct thread *client)
 {
@@ -17,7 +18,7 @@ static int16_t info_flags(const struct thread *client)
     return (int16_t)(flags | (client->flags & THREAD_UNBLOCK_SENT ? _NTO_MI_UNBLOCK_REQ : 0));
 }
 
-void msg_info_fill(struct _msg_info *info, const struct thread *client)
+FBT_VISIBLE void msg_info_fill(struct _msg_info *info, const struct thread *client)
 {
     *info = (struct _msg_info){
         .pid = client->proc->pid,

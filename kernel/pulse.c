@@ -11,6 +11,7 @@
  */
 #include "kernel/msg_impl.h"
 #include "kernel/pool.h"
+#include "kernel/visible.h"
 
 #define KERNEL_RESERVE (CONFIG_PULSES / 4)
 #define USER_PER_CHANNEL (CONFIG_PULSES / 2)
@@ -23,7 +24,7 @@ void pulse_init(void)
     pool_init(&pool, pulses, sizeof(pulses[0]), CONFIG_PULSES);
 }
 
-bool pulse_queued(const struct pulse *p)
+FBT_VISIBLE bool pulse_queued(const struct pulse *p)
 {
     return p->link.next && p->link.next != &p->link;
 }
@@ -97,7 +98,7 @@ static bool hand_over(struct channel *ch, const struct pulse *p)
     return false;
 }
 
-bool pulse_room(const struct channel *ch, bool of_user)
+FBT_VISIBLE bool pulse_room(const struct channel *ch, bool of_user)
 {
     if (!list_empty(&ch->receivers)) {
         return true;
@@ -127,7 +128,8 @@ int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int 
     return send(ch, &p);
 }
 
-int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid)
+FBT_VISIBLE int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value,
+                                int scoid)
 {
     const struct pulse p = {.priority = (uint8_t)priority,
                             .code = (int8_t)code,

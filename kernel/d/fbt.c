@@ -18,6 +18,7 @@
 #include "kernel/d/d.h"
 #include "kernel/d/fbt_slot.h"
 #include "kernel/d/fbt_table.h"
+#include "kernel/kercall.h"
 #include "trace/d/port.h"
 #include "trace/d/probe.h"
 
@@ -131,19 +132,30 @@ static int set(uint32_t probe, void *arg, bool on)
     return error;
 }
 
+static unsigned enabled; /* [k] probes */
+
 static void disable(uint32_t probe, void *arg)
 {
     set(probe, arg, false);
+    enabled--;
 }
 
 static int enable(uint32_t probe, void *arg)
 {
     int error = probe > UINT16_MAX ? -ENOSPC : set(probe, arg, true);
 
+    enabled++;
     if (error) {
         disable(probe, arg);
     }
     return error;
+}
+
+/* The fast path of messages has none of the functions that a probe may be in. */
+static void settle(void)
+{
+    kercall_use_direct(enabled == 0);
+    fbt_settle();
 }
 
 static void provide(const char *module, const char *function, const char *name);
@@ -152,7 +164,7 @@ static const struct d_provider provider = {.name = "fbt",
                                            .provide = provide,
                                            .enable = enable,
                                            .disable = disable,
-                                           .settle = fbt_settle};
+                                           .settle = settle};
 
 static void create(unsigned number, unsigned kind)
 {

@@ -188,6 +188,28 @@ def balance(board, _):
     return None, out
 
 
+# A thread's call that had not run its handler when the thread calls again was missed. Nothing else
+# is enabled: the events of a message would switch its fast path off.
+MESSAGES = """
+    self int call;
+    syscall:::entry /self->call > 0/ { @missed = count(); }
+    syscall::msg_sendv:entry { self->call = 1; @calls = count(); }
+    syscall::msg_receivev:entry { self->call = 1; @calls = count(); }
+    syscall::msg_replyv:entry { self->call = 1; @calls = count(); }
+    fbt::ker_msg_sendv:entry, fbt::ker_msg_receivev:entry, fbt::ker_msg_replyv:entry
+    { self->call = -1; }
+    tick-2s { exit(0); }
+    END { printa("calls %@d\\n", @calls); printa("missed %@d\\n", @missed); }"""
+
+
+def messages(board, _):
+    """Each message of the demo runs the functions that fbt probes."""
+    status, out, err = board.dtrace("-qn", MESSAGES)
+    if status != 0 or err or not re.fullmatch(r"\n?calls [1-9]\d*\n+", out):
+        return f"status {status}: {err}{out}", out
+    return None, out
+
+
 def types(board, _):
     """A function probe's arguments have the function's types; several functions have none."""
     want = ["const struct thread *", "unsigned int", "size_t", "const struct thread *",
@@ -264,7 +286,7 @@ def main():
         work += [(row, name) for name in provider_rows.ROWS]
         work += [(listing, "docs/providers.md"), (types, "types of fbt"),
                  (names, "names that people type"), (consumer, "the consumer's pid")]
-        alone = [(balance, "entry and return of fbt")]
+        alone = [(balance, "entry and return of fbt"), (messages, "each message in fbt")]
     failed, everything = 0, len(work) + len(alone)
     with Board(options.board) as board:
         os.environ["XDG_RUNTIME_DIR"] = board.dir  # a link's broker of its own

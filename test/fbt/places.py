@@ -9,7 +9,8 @@ instructions and jumps from objdump, which shares no code with host/fbt. For eac
 instruction of the right kind in the right function; nothing jumps into what is displaced; no two
 places touch; a pad is two NOPs that nothing reaches, used once. Then the other way: each return
 that objdump sees in a function with a return probe is a place, and each function of the kernel has
-a probe or a reason. Last: how many have one, which must not shrink.
+a probe or a reason. No function of the path of messages is inlined anywhere and called elsewhere:
+its probe would miss messages. Last: how many have one, which must not shrink.
 """
 import os
 import re
@@ -42,6 +43,32 @@ NEVER = re.compile(r"^(bl|blx|blr|tbb|tbh|it[te]*|svc|udf|bkpt|brk|hlt|eret|hvc|
 NEAR = re.compile(r"\bpc\b")
 NEAR_OK = re.compile(r"^(ldr r\d, \[pc, #\d+\]|add r\d, pc, #\d+)$")
 LITERAL = re.compile(r"^ldr(sw)? [xwqds]\d+, [0-9a-f]+ <")
+
+
+# Files of which each function that is called is always called.
+MESSAGES = re.compile(r"^(msg(?!_direct)\w*|pulse)\.c$")
+
+
+def inlined_copies(path):
+    """Functions of MESSAGES that have code of their own and inlined copies, from the DWARF."""
+    text = subprocess.run(["readelf", "-wi", path], capture_output=True, check=True,
+                          encoding="utf-8", errors="replace").stdout
+    entries, unit, found = {}, "", set()
+    for at, tag, body in re.findall(r"^ <[0-9a-f]+><([0-9a-f]+)>: Abbrev Number: \d+ \((\w+)\)\n"
+                                    r"((?:    <.*\n)*)", text, re.M):
+        fields = dict(re.findall(r"(DW_AT_\w+)\s*: (.*)", body))
+        if tag == "DW_TAG_compile_unit":
+            unit = os.path.basename(fields.get("DW_AT_name", "").split(": ")[-1].strip())
+        origin = re.match(r"<0x([0-9a-f]+)>", fields.get("DW_AT_abstract_origin", ""))
+        entries[at] = (tag, unit, fields, origin and origin.group(1))
+    own = {origin for tag, _, fields, origin in entries.values()
+           if tag == "DW_TAG_subprogram" and "DW_AT_low_pc" in fields}
+    for tag, _, _, origin in entries.values():
+        if tag == "DW_TAG_inlined_subroutine" and origin in own:
+            _, home, fields, _ = entries[origin]
+            if MESSAGES.match(home):
+                found.add(fields["DW_AT_name"].split(": ")[-1].strip())
+    return sorted(found)
 
 
 class Elf:
@@ -135,7 +162,7 @@ class Check:
     def __init__(self, board):
         self.board = board
         path = image_elf(os.path.join(ROOT, "build", board), "fbt")
-        self.elf, self.code = Elf(path), Code(board, path)
+        self.path, self.elf, self.code = path, Elf(path), Code(board, path)
         self.size = {(at, name): size for at, size, name in self.elf.functions}
         self.starts = {at for at, _, name in self.elf.functions if ".cold" not in name}
         self.ok, self.bad = 0, []
@@ -309,6 +336,7 @@ class Check:
         self.pins()
         self.all_returns(places)
         self.reasons(places)
+        self.bad += [f"{name} is inlined somewhere, too" for name in inlined_copies(self.path)]
         pads = sum(1 for p in places if p["pad"])
         tails = sum(p["tail"] for p in places)
         print(f"{self.board}: {len(places)} places, {pads} by a pad, {tails} jumps to a function; "

@@ -64,6 +64,72 @@ static void t_all(void)
     EXPECT(bytes > 1000);
 }
 
+enum { SENDS = 100, CALLS = 3, SERVER_PRIORITY = 12 };
+
+/* Messages of one part to a waiting server of higher priority: they take the fast path. */
+static void *serve_parts(void *arg)
+{
+    static uint32_t words[2];
+    const struct link *to = arg;
+    iov_t iov;
+
+    SETIOV(&iov, words, sizeof(words));
+    for (unsigned i = 0; i < SENDS; i++) {
+        int rcvid = MsgReceivev(to->chid, &iov, 1, NULL);
+        EXPECT_EQ(MsgReplyv(rcvid, 0, &iov, 1), 0);
+    }
+    return NULL;
+}
+
+static void send_parts(void)
+{
+    static uint32_t words[2];
+    struct link to = make_link(0);
+    int tid = start_thread(serve_parts, &to, SERVER_PRIORITY);
+    iov_t iov;
+
+    SETIOV(&iov, words, sizeof(words));
+    for (unsigned i = 0; i < SENDS; i++) {
+        EXPECT_EQ(MsgSendv(to.coid, &iov, 1, &iov, 1), 0);
+    }
+    join(tid);
+    drop_link(&to);
+}
+
+static struct counts count(const char *program)
+{
+    uint32_t handle = d_create(program);
+
+    d_do(handle, KYMO_D_GO);
+    send_parts();
+    d_do(handle, KYMO_D_STOP);
+    struct counts n = d_counts(handle);
+    d_do(handle, KYMO_D_DESTROY);
+    return n;
+}
+
+/* While nothing but fbt is enabled: no event says that the fast path must be left. */
+static void t_each_message(void)
+{
+    struct counts n = count("fbt_messages.dif");
+
+    for (unsigned call = 1; call <= CALLS; call++) {
+        EXPECT_EQ(n.of[call], SENDS);
+        EXPECT_EQ(n.of[CALLS + call], SENDS);
+    }
+}
+
+/* The event of a call's entry is one that the fast path makes, too: what it counts, fbt counts. */
+static void t_calls_and_functions(void)
+{
+    struct counts n = count("fbt_calls.dif");
+
+    for (unsigned call = 1; call <= CALLS; call++) {
+        EXPECT_EQ(n.of[call], SENDS);
+        EXPECT_EQ(n.of[CALLS + call], SENDS);
+    }
+}
+
 static volatile bool storm_over;
 
 static void *storm(void *arg)
@@ -113,10 +179,9 @@ static void t_memory_is_back(void)
 }
 
 static const struct check table[] = {
-    {"what entry and return say", t_values},
-    {"all at once", t_all},
-    {"on and off in a storm", t_on_and_off},
-    {"memory comes back", t_memory_is_back},
+    {"what entry and return say", t_values}, {"all at once", t_all},
+    {"each message", t_each_message},        {"calls and functions", t_calls_and_functions},
+    {"on and off in a storm", t_on_and_off}, {"memory comes back", t_memory_is_back},
 };
 
 static int hold(void)
