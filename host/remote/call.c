@@ -95,7 +95,7 @@ static uint64_t now_ms(void)
 
 static bool is_interrupted(uint64_t waited_ms)
 {
-    return interrupts && *interrupts >= (waited_ms < REMOTE_NOTICE_S * 1000 ? 2 : 1);
+    return interrupts && *interrupts >= (waited_ms < REMOTE_INTERRUPTED_S * 1000 ? 2 : 1);
 }
 
 static void say_waiting(void)
@@ -103,7 +103,7 @@ static void say_waiting(void)
     if (isatty(STDERR_FILENO)) {
         fprintf(stderr,
                 "dtrace: the target has not answered for %d s; waiting for up to %u s "
-                "(--timeout); ^C ends\n",
+                "(--timeout); ^C twice ends at once\n",
                 REMOTE_NOTICE_S, patience);
     }
 }

@@ -18,10 +18,11 @@ struct target *remote_target_open(struct wire *, bool is_here, const char **why)
 
 /* How long a target that is alive may leave a request unanswered: 120 s unless set. After
  * REMOTE_NOTICE_S a message on a terminal says so. */
-enum { REMOTE_PATIENCE_S = 120, REMOTE_NOTICE_S = 2 };
+enum { REMOTE_PATIENCE_S = 120, REMOTE_NOTICE_S = 2, REMOTE_INTERRUPTED_S = 10 };
 void remote_patience(unsigned seconds);
 /* A counter of interrupts (^C) to look at meanwhile: the first one ends the waiting once
- * REMOTE_NOTICE_S have passed, the second one at once. NULL: none. */
+ * REMOTE_INTERRUPTED_S have passed, as what is recorded is worth the time that a slow line takes;
+ * the second one at once. NULL: none. */
 void remote_interrupts(const volatile sig_atomic_t *);
 
 #endif
