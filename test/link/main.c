@@ -35,6 +35,7 @@ int main(void)
         cmocka_unit_test(test_channels_take_turns),
         cmocka_unit_test(test_refusal),
         cmocka_unit_test(test_other_version),
+        cmocka_unit_test(test_hello_of_every_length),
         cmocka_unit_test(test_bye),
         cmocka_unit_test(test_hostile_frames),
         cmocka_unit_test(test_wrap_of_numbers),
@@ -43,6 +44,8 @@ int main(void)
         cmocka_unit_test(test_patience_on_lossy_lines),
         cmocka_unit_test(test_patience_on_a_line_that_slows_down),
         cmocka_unit_test(test_ack_goes_before_what_is_sent_again),
+        cmocka_unit_test(test_one_loss_goes_once),
+        cmocka_unit_test(test_ahead_at_every_number),
         cmocka_unit_test(test_overhead),
         cmocka_unit_test(test_bad_config),
     };

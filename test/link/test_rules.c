@@ -252,6 +252,40 @@ void test_other_version(void **state)
     pair_free(pair);
 }
 
+/* A hello is heard only at its full length: a shorter or a longer one with the right check is not,
+ * whatever it says. */
+void test_hello_of_every_length(void **state)
+{
+    (void)state;
+    for (size_t bytes = 0; bytes <= 80; bytes++) {
+        struct pair *pair = pair_make(__func__);
+        uint8_t plain[6 + 80 + 4] = {LINK_HELLO}, image[LINK_LINE_MOST(80)];
+        struct link_hello hello = {.version = LINK_VERSION,
+                                   .role = LINK_HOST,
+                                   .flags = LINK_HELLO_UP,
+                                   .channels = 4,
+                                   .frame_most = 200,
+                                   .session = 77,
+                                   .peer = pair->target.link.session};
+        struct cobs_encoder encoder;
+
+        for (size_t i = 0; i < bytes; i++) {
+            plain[6 + i] = i < sizeof(hello) ? ((const uint8_t *)&hello)[i] : 1;
+        }
+        uint32_t check = link_check(0xffffffff, plain, 6 + bytes);
+        memcpy(plain + 6 + bytes, &check, 4);
+        cobs_begin(&encoder, image);
+        cobs_put(&encoder, plain, 6 + bytes + 4);
+        size_t length = cobs_end(&encoder);
+        image[length] = 0;
+        link_input(&pair->target.link, pair->now, image, length + 1);
+        assert_int_equal(link_stats(&pair->target.link)->frames_in, 1);
+        assert_int_equal(link_is_up(&pair->target.link), bytes == sizeof(hello));
+        assert_int_equal(pair->target.link.peer_session, bytes == sizeof(hello) ? 77 : 0);
+        pair_free(pair);
+    }
+}
+
 void test_bye(void **state)
 {
     struct pair *pair = pair_make(__func__);

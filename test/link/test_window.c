@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "lib/link/frame.h"
 #include "test/link/tests.h"
 
 static bool is_idle(const struct link *link)
@@ -190,6 +191,123 @@ void test_wrap_out_of_order(void **state)
     assert_true(up->disturbed > 100 && down->disturbed > 100);
     free(up);
     free(down);
+}
+
+/* ---- a long line -------------------------------------------------------------------------------
+ */
+
+enum { ON_WAY = 512 };
+
+struct way { /* frames arrive in order, so many ms after they were sent */
+    struct {
+        uint8_t byte[LINK_LINE_MOST(END_FRAME_MOST)];
+        size_t bytes;
+        uint32_t at;
+    } frame[ON_WAY];
+    unsigned first, n;
+    bool lose; /* the next frame that goes for the first time */
+};
+
+static void way_put(struct way *way, struct end *end, uint32_t at, uint32_t now)
+{
+    const uint8_t *bytes;
+    size_t count;
+
+    while ((count = link_output(&end->link, now, &bytes)) > 0) {
+        bool is_first =
+            end->link.line_is_window && (uint16_t)(end->link.line_frame + 1) == end->link.sent_to;
+
+        assert_true(way->n < ON_WAY);
+        if (way->lose && is_first) {
+            way->lose = false;
+        } else {
+            unsigned i = (way->first + way->n++) % ON_WAY;
+
+            memcpy(way->frame[i].byte, bytes, count);
+            way->frame[i].bytes = count;
+            way->frame[i].at = at;
+        }
+        link_output_done(&end->link, count);
+    }
+}
+
+static void way_take(struct way *way, struct end *end, uint32_t now)
+{
+    while (way->n > 0 && way->frame[way->first].at == now) {
+        link_input(&end->link, now, way->frame[way->first].byte, way->frame[way->first].bytes);
+        way->first = (way->first + 1) % ON_WAY;
+        way->n--;
+    }
+}
+
+static void long_line(struct pair *pair, struct way *up, struct way *down, uint32_t takes, int ms)
+{
+    for (; ms > 0; ms--) {
+        pair->now++;
+        end_act(&pair->host, false);
+        end_act(&pair->target, false);
+        way_put(down, &pair->host, pair->now + takes, pair->now);
+        way_put(up, &pair->target, pair->now + takes, pair->now);
+        way_take(down, &pair->target, pair->now);
+        way_take(up, &pair->host, pair->now);
+        check(pair);
+    }
+}
+
+/* The receiver asks for a lost frame again and again while the answer is on its way: a window goes
+ * again, once. And nothing goes twice while nothing is lost. */
+void test_one_loss_goes_once(void **state)
+{
+    struct way *up = calloc(1, sizeof(*up)), *down = calloc(1, sizeof(*down));
+
+    (void)state;
+    for (uint32_t takes = 20; takes <= 200; takes += 30) {
+        struct pair *pair = pair_at(__func__, shortly_before_wrap(), shortly_before_wrap());
+
+        long_line(pair, up, down, takes, 5000);
+        for (unsigned i = 0; i < 10; i++) {
+            uint32_t before = link_stats(&pair->target.link)->resent;
+
+            long_line(pair, up, down, takes, 1000);
+            assert_int_equal(link_stats(&pair->target.link)->resent, before);
+            up->lose = true;
+            long_line(pair, up, down, takes, 3000);
+            assert_false(up->lose);
+            assert_in_range(link_stats(&pair->target.link)->resent - before, 1, END_WINDOW);
+        }
+        up->n = down->n = 0;
+        pair_free(pair);
+    }
+    free(up);
+    free(down);
+}
+
+/* Whatever number the receiver expects: of a frame that is ahead it asks for the missing one, at
+ * once; of one that came before, it doesn't. */
+void test_ahead_at_every_number(void **state)
+{
+    struct pair *pair = pair_at(__func__, 0, 0);
+    struct link *link = &pair->target.link;
+
+    (void)state;
+    for (uint32_t expected = 0; expected < 65536; expected += 1 + random_below(50)) {
+        for (int by = -END_WINDOW; by <= END_WINDOW; by++) {
+            struct link_frame frame = {.type = LINK_CREDIT, .ack = link->base};
+            uint8_t image[LINK_LINE_MOST(4)], credit[4] = {0};
+
+            if (by == 0) {
+                continue;
+            }
+            frame.number = (uint16_t)(expected + (uint32_t)by);
+            link->expected = (uint16_t)expected;
+            link->nak_due = link->nak_made = false;
+            size_t bytes = link_encode(link->key_in, &frame, credit, 4, NULL, 0, image);
+            link_input(link, pair->now, image, bytes);
+            assert_int_equal(link->expected, expected);
+            assert_int_equal(link->nak_due, by > 0);
+        }
+    }
+    pair_free(pair);
 }
 
 /* ---- all the way -------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ void test_slow_channel_holds_nobody_up(void **state);
 void test_channels_take_turns(void **state);
 void test_refusal(void **state);
 void test_other_version(void **state);
+void test_hello_of_every_length(void **state);
 void test_bye(void **state);
 void test_hostile_frames(void **state);
 void test_wrap_of_numbers(void **state);
@@ -54,6 +55,8 @@ void test_wrap_all_the_way(void **state);
 void test_patience_on_lossy_lines(void **state);
 void test_patience_on_a_line_that_slows_down(void **state);
 void test_ack_goes_before_what_is_sent_again(void **state);
+void test_one_loss_goes_once(void **state);
+void test_ahead_at_every_number(void **state);
 void test_overhead(void **state);
 void test_bad_config(void **state);
 

@@ -76,6 +76,13 @@ static void fill(struct trace_slot *slots, const struct kymo_trace_buffer *buffe
         TRACE_HEADER(buffer->cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_TIME);
 }
 
+/* True if the disk never takes what begins with this slot. */
+static bool is_refused(const struct trace_slot *first)
+{
+    return board.refuses && TRACE_GET_CLASS(first->header) == TRACE_CLASS_CONTROL &&
+           TRACE_GET_EVENT(first->header) == TRACE_CONTROL_BUFFER && first->d1 % 8 == 0;
+}
+
 static int take(struct kymo_trace_buffer *buffer)
 {
     if (board.ready == 0) {
@@ -89,7 +96,9 @@ static int take(struct kymo_trace_buffer *buffer)
     uint32_t cpu = (uint32_t)board_random(board.cpus);
     *buffer = (struct kymo_trace_buffer){cpu, board.taken++ % BOARD_BUFFERS, ++board.sequence[cpu],
                                          2 + (uint32_t)board_random(TRACE_BUFFER_SLOTS - 1)};
-    fill((struct trace_slot *)(void *)(board.block + (size_t)buffer->index * BUFFER_BYTES), buffer);
+    struct trace_slot *slots = (void *)(board.block + (size_t)buffer->index * BUFFER_BYTES);
+    fill(slots, buffer);
+    board.refused += is_refused(slots) ? buffer->slots : 0;
     return 0;
 }
 
@@ -234,6 +243,8 @@ static long diskd(const struct diskmsg *msg, const void *out, void *in)
     }
     if (msg->type == DISKMSG_READ) {
         result = model->disk.read(model, msg->sector, in, msg->sectors);
+    } else if (msg->type == DISKMSG_WRITE && is_refused(out)) {
+        result = -EIO;
     } else if (msg->type == DISKMSG_WRITE) {
         result = model->disk.write(model, msg->sector, out, msg->sectors);
     } else if (msg->type == DISKMSG_FLUSH) {

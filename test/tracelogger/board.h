@@ -22,6 +22,8 @@ struct board {
     unsigned cpus;
     uint32_t page_bytes;
     bool faults;               /* now and then an operation of the disk fails, once */
+    bool refuses;              /* the disk takes one buffer of eight never, whatever the place */
+    uint64_t refused;          /* slots in those */
     uint8_t *block;            /* BOARD_BUFFERS */
     unsigned left;             /* buffers that will be READY */
     unsigned ready;            /* that are */
