@@ -226,6 +226,45 @@ static void test_second_receiver_takes_over(void **state)
     each_window(second_receives_first_ends, second_has_it);
 }
 
+/* The sender gives up in the middle, has something else to say and sends that to the same channel,
+ * where a second receiver waits: the message is that one's, though it can't go on before the first
+ * one, which has the CPU; and the first has lost its message and leaves this one alone. */
+static void sends_another(void)
+{
+    enter(client2, KER_THREAD_CANCEL, 1, 0x100, 0);
+    while (client->state != STATE_RUNNING) {
+        assert_true(world_step(0) | world_step(1) | world_step(2) | world_step(3));
+    }
+    fill(client, AT(0x10), LONG, 77);
+    world_enter(client, KER_MSG_SENDV, (uintptr_t[6]){0, AT(0x10), LEN(LONG), AT(0x20), LEN(LONG)});
+    assert_int_equal(server->state, STATE_RUNNING);
+    assert_int_equal(server2->state, STATE_READY);
+    assert_ptr_equal(client->server, server2);
+}
+
+static void test_sender_sends_another(void **state)
+{
+    for (unsigned n = 0; n < PIECES - 1; n++) {
+        teardown(state);
+        setup(state);
+        const uintptr_t cpu = (uintptr_t)1 << world_cpu_of(server2);
+        CALL(server2, THREAD_CTL, _NTO_TCTL_RUNMASK, cpu);
+        assert_int_equal(CALL(server2, MSG_RECEIVEV, 1, AT(0x30), LEN(LONG), 0), BLOCKED);
+        CALL(server, THREAD_CTL, _NTO_TCTL_RUNMASK, cpu);
+        assert_int_equal(receive(server, LONG),
+                         BLOCKED); /* the last one is the first to be served */
+        CALL(client, THREAD_CTL, _NTO_TCTL_RUNMASK, (uintptr_t)1 << world_cpu_of(client));
+        CALL(client2, THREAD_CTL, _NTO_TCTL_RUNMASK, (uintptr_t)1 << world_cpu_of(client2));
+        fill(client, AT(0x10), LONG, n);
+        at_window(n, sends_another);
+        send_long(client, LONG, LONG);
+        assert_true(windows > act_at);
+        world_check();
+        assert_int_equal(server->state, STATE_RECEIVE);
+        second_has_it(true, n);
+    }
+}
+
 /* The receiver's parts change under the copy: the receiver may get an error, its client waits on.
  */
 static void spoil_parts(void)
@@ -432,6 +471,7 @@ int main(void)
         CASE(test_channel_destroyed),
         CASE(test_second_receiver),
         CASE(test_second_receiver_takes_over),
+        CASE(test_sender_sends_another),
         CASE(test_parts_change),
         CASE(test_parts_change_match),
         CASE(test_reply_overtaken),

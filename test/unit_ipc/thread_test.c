@@ -234,6 +234,31 @@ static void test_ctl(void **state)
     assert_int_equal(world_cpu_of(a), 2);
 }
 
+/* Every place of the table can be had, whichever are taken, and no process more than there are
+ * places: a hundred times a few end, and others begin until there is no room. */
+static void test_process_table(void **state)
+{
+    (void)state;
+    uint32_t random = 3;
+    for (unsigned round = 0; round < 100; round++) {
+        unsigned there = 0;
+        for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+            random = random * 1103515245 + 12345;
+            if (process_in_slot(slot) && process_in_slot(slot) != a->proc && random >> 30) {
+                world_kill(process_in_slot(slot));
+            }
+            there += process_in_slot(slot) != NULL;
+        }
+        for (; there < CONFIG_PROCESSES - 1; there++) {
+            assert_int_equal(world_spawn(0, 0, 0, 1, DATA), 0);
+        }
+        assert_int_equal(world_spawn(0, 0, 0, 1, DATA), -EAGAIN);
+        for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+            assert_non_null(process_in_slot(slot));
+        }
+    }
+}
+
 /* The last thread's end is its process's; a process ends whatever its threads do. */
 static void test_last_thread(void **state)
 {
@@ -485,13 +510,27 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_create),        CASE(test_create_full), CASE(test_create_wrong),
-        CASE(test_join),          CASE(test_join_wrong),  CASE(test_join_timeout),
-        CASE(test_cancel),        CASE(test_ctl),         CASE(test_last_thread),
-        CASE(test_dying_creates), CASE(test_dying_calls), CASE(test_destroy_elsewhere),
-        CASE(test_wait),          CASE(test_wait_twice),  CASE(test_wait_fault),
-        CASE(test_wait_ends),     CASE(test_infos),       CASE(test_kill),
-        CASE(test_sched),         CASE(test_sched_idle),
+        CASE(test_create),
+        CASE(test_create_full),
+        CASE(test_create_wrong),
+        CASE(test_join),
+        CASE(test_join_wrong),
+        CASE(test_join_timeout),
+        CASE(test_cancel),
+        CASE(test_ctl),
+        CASE(test_process_table),
+        CASE(test_last_thread),
+        CASE(test_dying_creates),
+        CASE(test_dying_calls),
+        CASE(test_destroy_elsewhere),
+        CASE(test_wait),
+        CASE(test_wait_twice),
+        CASE(test_wait_fault),
+        CASE(test_wait_ends),
+        CASE(test_infos),
+        CASE(test_kill),
+        CASE(test_sched),
+        CASE(test_sched_idle),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -589,6 +589,7 @@ static void test_used_up(void **state)
 static void test_sleep(void **state)
 {
     (void)state;
+    const unsigned cut = fake_events[TRACE_EV_kercall_int];
     assert_int_equal(limit(t, 2, _NTO_TIMEOUT_NANOSLEEP, 0), -ETIMEDOUT);
     assert_int_equal(limit(t, 2, _NTO_TIMEOUT_NANOSLEEP, 10 * DAY), BLOCKED);
     assert_int_equal(t->state, STATE_NANOSLEEP);
@@ -599,14 +600,17 @@ static void test_sleep(void **state)
     assert_int_equal(limit(t, 2, _NTO_TIMEOUT_NANOSLEEP, UINT64_MAX), BLOCKED);
     world_advance(100 * DAY);
     assert_int_equal(world_result(t), BLOCKED);
+    assert_int_equal(fake_events[TRACE_EV_kercall_int], cut); /* its time is no interruption */
     CALL(u, THREAD_CANCEL, 1, 0x100);
     assert_int_equal(world_result(t), -EINTR);
+    assert_int_equal(fake_events[TRACE_EV_kercall_int], cut + 1);
     set_realtime(7 * DAY);
     assert_int_equal(limit(t, 0, _NTO_TIMEOUT_NANOSLEEP | TIMER_ABSTIME, 7 * DAY + MS), BLOCKED);
     world_advance(2 * MS);
     assert_int_equal(world_result(t), -ETIMEDOUT);
     /* NULL: no time at all */
     assert_int_equal(CALL(t, TIMER_TIMEOUT, 2, _NTO_TIMEOUT_NANOSLEEP, 0, 0, 0), -ETIMEDOUT);
+    assert_int_equal(fake_events[TRACE_EV_kercall_int], cut + 1);
 }
 
 /* The old limit, if no call has used it. */

@@ -126,6 +126,48 @@ static void test_relocated(void **state)
     assert_int_equal(blocks_out, 0);
 }
 
+/* Where a linked address is by now: in the segment that has it, else in the one that ends there. */
+static uint32_t moved(uint32_t text, uint32_t data, uint32_t value)
+{
+    uint32_t text_at = (uint32_t)job.segments[0].vaddr, data_at = (uint32_t)job.segments[1].vaddr;
+    uint32_t in_text = value - text, in_data = value - data;
+
+    if (in_text < MADE_TEXT_LEN) {
+        return text_at + in_text;
+    }
+    if (in_data <= MADE_DATA_LEN + MADE_BSS_LEN) {
+        return data_at + in_data;
+    }
+    return in_text == MADE_TEXT_LEN ? text_at + in_text : value;
+}
+
+/* Two segments that touch, or have one byte between them, in either order: every address from
+ * before the first to behind the second. */
+static void test_neighbours(void **state)
+{
+    enum { DATA_LEN = MADE_DATA_LEN + MADE_BSS_LEN };
+    struct made32 file;
+
+    (void)state;
+    fake_relocates = true;
+    for (unsigned n = 0; n < 4; n++) {
+        uint32_t gap = n / 2 * 4, text = MADE_TEXT, data = text + MADE_TEXT_LEN + gap;
+
+        text += n % 2 ? DATA_LEN + gap : 0;
+        data = n % 2 ? MADE_TEXT : data;
+        for (uint32_t value = MADE_TEXT - 4; value < MADE_TEXT + DATA_LEN + 80; value++) {
+            make_elf32(&file, text, data);
+            file.text[4] = value;
+            assert_int_equal(load(&file, sizeof(file), ARM, ELF_CLASS_32), 0);
+            assert_int_not_equal(job.segments[0].vaddr - text, job.segments[1].vaddr - data);
+            assert_int_equal(((uint32_t *)at(child.program.text, MADE_TEXT_LEN))[4],
+                             moved(text, data, value));
+            vm_process_gone(&child);
+        }
+    }
+    assert_int_equal(blocks_out, 0);
+}
+
 static void test_in_place(void **state)
 {
     struct made64 file;
@@ -194,9 +236,8 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relocated),
-        cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_relocated), cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_in_place),  cmocka_unit_test(test_refused),
         cmocka_unit_test(test_damaged),
     };
 
