@@ -5,7 +5,10 @@
  */
 #include "test/d_command/scripted.h"
 
+#include "host/dtrace/print.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* EPIDs 1 … 6 print their letters. */
@@ -390,6 +393,72 @@ static void test_prefix(void **state)
     scripted.probes = NULL;
 }
 
+/* ---- conversions -------------------------------------------------------------------------------
+ */
+
+/* A width that is an argument may be negative: against the C library. */
+enum { MOST = 20 }; /* columns; more is cut to that */
+
+static const char letters[] = "diuxXos";
+#define LETTERS (sizeof(letters) - 1)
+
+/* As C prints it, with a width within MOST. */
+static void as_c(char *to, size_t room, unsigned flags, char letter, int width, int precision,
+                 const void *value)
+{
+    static const char marks[] = "#0-+ ";
+    char format[20] = "%";
+    size_t n = 1;
+
+    for (unsigned i = 0; i < 5; i++) {
+        if (flags >> i & 1 && (letter != 's' || marks[i] == '-')) {
+            format[n++] = marks[i];
+        }
+    }
+    snprintf(format + n, sizeof(format) - n, "*.*%s%c", letter == 's' ? "" : "ll", letter);
+    width = width > MOST ? MOST : width < -MOST ? -MOST : width;
+    if (letter == 's') {
+        snprintf(to, room, format, width, precision, (const char *)value);
+    } else {
+        snprintf(to, room, format, width, precision, *(const long long *)value);
+    }
+}
+
+static void test_widths(void **state)
+{
+    static const int widths[] = {0,     1,        -1,        2,         7,          -7,       MOST,
+                                 -MOST, MOST + 1, -MOST - 1, INT32_MAX, -INT32_MAX, INT32_MIN};
+    static const long long values[] = {0, 5, -5, 123456789, INT64_MIN};
+    char *got = NULL, wanted[256];
+    size_t bytes;
+    FILE *out = open_memstream(&got, &bytes);
+    struct printer printer = {.out = out, .width_most = MOST, .pointer_bytes = 8};
+
+    (void)state;
+    assert_non_null(out);
+    for (unsigned i = 0; i < 32 * LETTERS * 13 * 4 * 5; i++) {
+        unsigned flags = i % 32;
+        char letter = letters[i / 32 % LETTERS];
+        int width = widths[i / 32 / LETTERS % 13], precision = (int)(i / 416 / LETTERS % 4) * 3 - 1;
+        const void *data =
+            letter == 's' ? (const void *)"abcdefgh" : &values[i / 1664 / LETTERS % 5];
+        struct d_conversion conversion = {.flags = flags | D_CONV_DYNWIDTH, .name = {letter}};
+        struct print_value value = {D_ACT_DIFEXPR, data, 8, NULL, 0};
+
+        rewind(out);
+        print_conversion(&printer, &conversion, width, precision, &value);
+        putc('\0', out);
+        fflush(out);
+        as_c(wanted, sizeof(wanted), flags, letter, width, precision, data);
+        if (strcmp(got, wanted) != 0) {
+            fail_msg("%%%c flags %u width %d precision %d: '%s', not '%s'", letter, flags, width,
+                     precision, got, wanted);
+        }
+    }
+    fclose(out);
+    free(got);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test(name)
@@ -411,6 +480,7 @@ int main(void)
         T(test_flow),
         T(test_flow_of_calls),
         T(test_prefix),
+        T(test_widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
