@@ -100,6 +100,27 @@ static struct aggregation *aggregation_of(struct consumer *c, uint32_t id)
     return &c->aggs[c->agg_variable[id - 1] - 1];
 }
 
+static bool is_of_process(uint16_t kind)
+{
+    return kind == D_ACT_USTACK || kind == D_ACT_JSTACK || kind == D_ACT_USYM ||
+           kind == D_ACT_UMOD || kind == D_ACT_UADDR;
+}
+
+/* An aggregation is printed at the end, when the processes of its keys are gone: the target knows
+ * their programs now. Each is asked for once. */
+static void ask_for_processes(struct consumer *c, const struct aggregation *a, const uint8_t *entry)
+{
+    const char *object;
+    uint64_t bias, pid;
+
+    for (uint32_t i = 0; c->target->ops->process && i + 1 < a->nrecs; i++) {
+        if (is_of_process(a->recs[i].kind) && a->recs[i].size >= sizeof(pid)) {
+            memcpy(&pid, entry + a->recs[i].offset, sizeof(pid));
+            c->target->ops->process(c->target, (int32_t)pid, &object, &bias);
+        }
+    }
+}
+
 static void merge_entries(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t size)
 {
     struct d_agg_entry entry;
@@ -111,6 +132,7 @@ static void merge_entries(struct consumer *c, unsigned cpu, const uint8_t *data,
             return;
         }
         if (a && entry.size >= agg_entry_size(a)) {
+            ask_for_processes(c, a, data + at);
             agg_merge(a, data + at, cpu);
         }
     }

@@ -30,7 +30,8 @@ static struct remote_process *ask_process(struct remote *r, int32_t pid)
     return p;
 }
 
-/* Asked once, when a stack of it is printed: if it is gone by then, its addresses have no names. */
+/* Asked once, when a record or an aggregation's key has an address of it. It may have ended: the
+ * target remembers the newest ones. */
 bool remote_process(struct target *t, int32_t pid, const char **object, uint64_t *bias)
 {
     struct remote *r = (struct remote *)t;

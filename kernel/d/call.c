@@ -106,9 +106,48 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
     return error;
 }
 
+/* ---- programs of processes ---------------------------------------------------------------------
+ *
+ * Addresses outlive their process: what is printed a while after a fault still has its program. The
+ * newest that ended while there were consumers are remembered; a host asks for each once, when it
+ * has an address of it.
+ */
+enum { GONE = 16 };
+
+static struct gone {
+    int32_t pid; /* 0: none */
+    struct kymo_d_process process;
+} gone[GONE];              /* [k] */
+static unsigned gone_next; /* [k] the oldest, which the next one replaces */
+
+static void describe_process(const struct process *proc, struct kymo_d_process *out)
+{
+    *out =
+        (struct kymo_d_process){.text = proc->program.text, .text_link = proc->program.text_link};
+    _Static_assert(sizeof(out->name) == sizeof(proc->name), "a process's name");
+    memcpy(out->name, proc->name, sizeof(out->name));
+}
+
 void d_process_gone(struct process *proc)
 {
+    if (d_consumers) {
+        gone[gone_next].pid = proc->pid;
+        describe_process(proc, &gone[gone_next].process);
+        gone_next = (gone_next + 1) % GONE;
+    }
     d_control_end(proc);
+}
+
+/* pids return only after very many others, but the newest one of a pid counts. */
+static const struct gone *find_gone(int32_t pid)
+{
+    for (unsigned i = 1; i <= GONE; i++) {
+        const struct gone *g = &gone[(gone_next + GONE - i) % GONE];
+        if (pid > 0 && g->pid == pid) {
+            return g;
+        }
+    }
+    return NULL;
 }
 
 /* ---- what the control asks of the kernel -------------------------------------------------------
@@ -153,15 +192,14 @@ int d_control_resume(int32_t pid)
 int d_control_process(int32_t pid, struct kymo_d_process *out)
 {
     const struct process *proc = process_find(pid);
+    const struct gone *g = proc ? NULL : find_gone(pid);
 
-    if (!proc) {
-        return -ESRCH;
+    if (proc) {
+        describe_process(proc, out);
+    } else if (g) {
+        *out = g->process;
     }
-    *out =
-        (struct kymo_d_process){.text = proc->program.text, .text_link = proc->program.text_link};
-    _Static_assert(sizeof(out->name) == sizeof(proc->name), "a process's name");
-    memcpy(out->name, proc->name, sizeof(out->name));
-    return 0;
+    return proc || g ? 0 : -ESRCH;
 }
 
 void kernel_d_init(void)

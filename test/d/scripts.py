@@ -273,6 +273,24 @@ def consumer(board, _):
     return None, out
 
 
+FAULTS = """
+    proc:::fault { ustack(2); usym(args[4]); umod(args[4]); @[ustack(2), usym(args[4])] = count();
+                   died = args[0]; }
+    proc:::exit /died && args[0] == died/ { gone++; died = 0; }
+    tick-100ms /gone/ { waited++; }
+    tick-100ms /waited == 20/ { exit(0); }"""
+
+
+def symbols(board, _):
+    """Names of a program that has ended: in records, and in keys that are printed much later."""
+    status, out, err = board.dtrace("-qn", FAULTS)
+    named = re.findall(r"crash`\w+(?:\+0x\w+)?", out)
+    if status or err or len(named) < 4 or re.search(r"^\s+0x[0-9a-f]+\s*$", out, re.M) or \
+            not re.search(r"^\s+crash`.*\n(.*\n)*\s+crash`.* +\d+$", out, re.M):
+        return f"status {status}: {out}{err}", out
+    return None, out
+
+
 def main():
     parser = argparse.ArgumentParser(description="the ready scripts and the providers on a board")
     parser.add_argument("--jobs", type=int, default=4)
@@ -285,7 +303,8 @@ def main():
     if not options.samples:
         work += [(row, name) for name in provider_rows.ROWS]
         work += [(listing, "docs/providers.md"), (types, "types of fbt"),
-                 (names, "names that people type"), (consumer, "the consumer's pid")]
+                 (names, "names that people type"), (consumer, "the consumer's pid"),
+                 (symbols, "names of a program that has ended")]
         alone = [(balance, "entry and return of fbt"), (messages, "each message in fbt")]
     failed, everything = 0, len(work) + len(alone)
     with Board(options.board) as board:

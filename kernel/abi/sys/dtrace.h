@@ -55,8 +55,10 @@ enum kymo_d_command {
     /* The consumer that the boot made from BOOT_D: it is the caller's now. Answers handle and id:
      * how many probes matched. ENOENT: there is none, or somebody has it. */
     KYMO_D_CLAIM,
-    KYMO_D_SIZES,   /* out: struct kymo_d_created, as CREATE gave it */
-    KYMO_D_PROCESS, /* id: a pid. out: struct kymo_d_process, for ustack(). ESRCH */
+    KYMO_D_SIZES, /* out: struct kymo_d_created, as CREATE gave it */
+    /* id: a pid. out: struct kymo_d_process, for ustack(): also of the newest processes that ended
+     * while there were consumers. ESRCH */
+    KYMO_D_PROCESS,
     /* What CLAIM would claim, which stays where it is. out: its program, as `kymo dtrace --compile`
      * wrote it. ENOENT as for CLAIM. */
     KYMO_D_LOOK,
