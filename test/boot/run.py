@@ -7,12 +7,14 @@ run.py [--jobs N] [--list] [--variant=V] [--icount | --threads] [--soak] BOARD [
 A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
 Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such line is one test, and
 so is every check. Everything of one boot is in build/check/boot/BOARD.SUITE/: console.txt,
-trace.kev, the command. --threads: only the boots whose CPUs are real threads; --icount: only the
-others. Without names, the suites of `make check` boot, with --soak those of `make soak`. The last
-line is `N passed, N failed`.
+trace.kev, the command; another run.py that wants the same folder is refused. --threads: only the
+boots whose CPUs are real threads; --icount: only the others. Without names, the suites of `make
+check` boot, with --soak those of `make soak`. The last line is `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
+import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -153,6 +155,37 @@ def report(board, suite, boot, results):
     return len(results) - len(bad), len(bad)
 
 
+def hold(path):
+    """Locks the folder's lock file until the returned file is closed. Ends this process if another
+    one has it, and names that one. The text is that of scripts/locked."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    lock = open(path + ".lock", "a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        holder = lock.read().strip() or "another process"
+        sys.exit(f"run.py: {os.path.relpath(path, ROOT)} is in use by {holder}: let it end first")
+    lock.truncate(0)
+    lock.write(f"process {os.getpid()} ({' '.join(sys.argv)})\n")
+    lock.flush()
+    return lock
+
+
+def unknown(args):
+    """What the command line asks for that isn't there, or None."""
+    if not any(args.board in s.boards for s in suites.SUITES):
+        return f"no board {args.board}; there are: " + \
+            " ".join(sorted({board for s in suites.SUITES for board in s.boards}))
+    for name in args.suites:
+        boards = [board for s in suites.SUITES if s.name == name for board in s.boards]
+        if not boards:
+            return f"no suite {name}; --list {args.board} names them"
+        if args.board not in boards:
+            return f"suite {name} is not for {args.board}, but for {' '.join(boards)}"
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser(description="boots images under QEMU and judges the outcome")
     parser.add_argument("--jobs", type=int, default=2)
@@ -164,6 +197,10 @@ def main():
     parser.add_argument("board")
     parser.add_argument("suites", nargs="*")
     args = parser.parse_args()
+    wrong = unknown(args)
+    if wrong:
+        print(f"run.py: {wrong}", file=sys.stderr)
+        return 2
     chosen = [s for s in suites.SUITES if args.board in s.boards
               and (s.name in args.suites if args.suites else s.soak == args.soak)
               and not (args.icount and s.mode == "multi")
@@ -180,6 +217,13 @@ def main():
         return 2
     for s in chosen:
         image_elf(Boot(args.board, s).build, s.image)  # ends here with a remedy if it is not built
+    with contextlib.ExitStack() as locks:
+        for s in chosen:
+            locks.enter_context(hold(Boot(args.board, s).dir))
+        return boot_all(args, chosen)
+
+
+def boot_all(args, chosen):
     passed = failed = 0
     # A multi-threaded emulator wants the machine's CPUs: those boots run one at a time.
     single = [s for s in chosen if s.mode != "multi"]
