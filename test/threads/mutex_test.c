@@ -170,6 +170,35 @@ int SyncMutexUnlock_r(sync_t *sync)
     return (int)r;
 }
 
+/* ---- robust mutexes: this one isn't ----------------------------------------------------------
+ */
+
+int kymo_robust_got(sync_t *sync);
+int kymo_robust_retry(sync_t *sync, const void *until);
+void kymo_robust_leave(sync_t *sync);
+
+int kymo_robust_got(sync_t *sync)
+{
+    (void)sync;
+    abort();
+}
+
+int kymo_robust_retry(sync_t *sync, const void *until)
+{
+    (void)until;
+    return kymo_robust_got(sync);
+}
+
+void kymo_robust_leave(sync_t *sync)
+{
+    kymo_robust_got(sync);
+}
+
+int SyncMutexRevive_r(sync_t *sync)
+{
+    return kymo_robust_got(sync);
+}
+
 /* ---- the CPUs ------------------------------------------------------------------------------
  */
 
