@@ -211,7 +211,6 @@ static int outcome(const struct blocklog_buffer *buffer)
     if (buffer->result == 0) {
         return 0;
     }
-    blocklog_lose(&log, buffer->slots);
     if (buffer->result == -ENOSPC) {
         return disk_is_full();
     }
@@ -232,6 +231,9 @@ static void block_buffers(struct sink_buffer *buffers, unsigned count)
                                              (uint16_t)buffers[i].cpu,
                                              -ENOSPC,
                                              BLOCKLOG_CHECKED};
+    }
+    for (unsigned i = 0; (bad || full) && i < count; i++) {
+        blocklog_lose(&log, pieces[i].slots);
     }
     if (!bad && !full) {
         blocklog_append_all(&log, pieces, count);

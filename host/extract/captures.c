@@ -125,8 +125,9 @@ struct reading {
     struct extract_capture *capture;
     int (*take)(void *context, const void *data, size_t bytes);
     void *context;
-    uint64_t offset;   /* behind what was given or given up */
-    uint64_t trailers; /* bytes of trailers up to there; where records are missing, at least */
+    uint64_t offset; /* behind what was given or given up */
+    uint64_t lost;   /* slots that the target had refused up to there: they have offsets, too */
+    uint64_t place;  /* where the next byte stood in the file that the target would have written */
     uint32_t buffers[CAPTURE_CHECK_CPUS]; /* up to there */
 };
 
@@ -185,21 +186,29 @@ static int take_trailer(struct reading *reading, const uint8_t *data, uint32_t b
     return reading->take(reading->context, trailer, sizeof(trailer));
 }
 
-/* A piece of the capture begins at `at`. Before it there may be some that no record is left of:
- * buffers, most of them. Returns the place of the buffer that it is. */
-static struct capture_place piece_begin(struct reading *reading, const struct blocklog_piece *piece,
-                                        uint64_t at)
+/* A piece of the capture begins at `at`, of so many bytes. Before it there may be some that no
+ * record is left of, buffers most of them, and some that the target refused and does not count.
+ * Returns the place of the buffer that the piece is. */
+static struct capture_place piece_begin(struct reading *reading,
+                                        const struct blocklog_header *header, unsigned i,
+                                        uint64_t at, uint32_t bytes)
 {
-    uint64_t lost = at - reading->offset;
+    const struct blocklog_piece *piece = &header->piece[i];
+    uint64_t hole = at - reading->offset;
+    uint64_t refused = (header->lost - reading->lost) * TRACE_SLOT_BYTES;
+    uint64_t gone = header->lost >= reading->lost && hole > refused ? hole - refused : 0;
     uint32_t *buffers = &reading->buffers[piece->cpu % CAPTURE_CHECK_CPUS];
 
-    reading->trailers +=
-        (lost + BLOCKLOG_DATA_BYTES - 1) / BLOCKLOG_DATA_BYTES * CAPTURE_TRAILER_BYTES;
-    struct capture_place place = {capture_place_at(at + reading->trailers), *buffers + 1};
+    reading->lost = header->lost > reading->lost ? header->lost : reading->lost;
+    reading->place +=
+        gone + (gone + BLOCKLOG_DATA_BYTES - 1) / BLOCKLOG_DATA_BYTES * CAPTURE_TRAILER_BYTES;
+    struct capture_place place = {capture_place_at(reading->place), *buffers + 1};
 
+    reading->offset = at + bytes;
+    reading->place += bytes;
     if (is_checked(piece)) {
         ++*buffers;
-        reading->trailers += CAPTURE_TRAILER_BYTES;
+        reading->place += CAPTURE_TRAILER_BYTES;
     }
     return place;
 }
@@ -216,8 +225,7 @@ static int read_piece(struct reading *reading, const struct blocklog_header *hea
     if (at < reading->offset) {
         return 0; /* it was there before */
     }
-    struct capture_place place = piece_begin(reading, &header->piece[i], at);
-    reading->offset = *offset;
+    struct capture_place place = piece_begin(reading, header, i, at, bytes);
     if (result == -EBADMSG || result == -EIO) {
         uint64_t after = header->sequence + blocklog_frames_of(header);
 

@@ -90,12 +90,13 @@ int blocklog_begin(struct blocklog *log, const char *name, uint64_t time);
 /* Its next bytes, at most BLOCKLOG_DATA_BYTES; 0: they are on the medium. */
 int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
                     uint16_t cpu);
-/* Several, as one record if that can be; at most BLOCKLOG_TOGETHER. Each has its result, as above.
- */
+/* Several, as one record if that can be; at most BLOCKLOG_TOGETHER. Each has its result, as above;
+ * the slots of those that fail count as lost from the next record on. */
 void blocklog_append_all(struct blocklog *log, struct blocklog_buffer *buffers, unsigned count);
 /* The same on a full disk: what must be said before the end. BLOCKLOG_LAST such have a place. */
 int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes);
-/* So many slots of the capture are lost: the next record says so. */
+/* So many more slots of the capture are lost, which were not given to the log: the next record says
+ * so. */
 void blocklog_lose(struct blocklog *log, uint64_t slots);
 int blocklog_end(struct blocklog *log);
 /* Frees the oldest capture that isn't being recorded. -ENOENT: there is none. */

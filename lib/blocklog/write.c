@@ -253,6 +253,7 @@ static void append_each(struct blocklog *log, struct blocklog_buffer *buffers, u
         uint64_t offset = log->offset;
 
         buffers[i].result = append(log, &buffers[i], BLOCKLOG_SPARE);
+        log->lost += buffers[i].result != 0 ? buffers[i].slots : 0;
         log->offset = log->may_be_there ? offset + buffers[i].bytes : log->offset;
     }
 }
@@ -268,6 +269,7 @@ void blocklog_append_all(struct blocklog *log, struct blocklog_buffer *buffers, 
     }
     for (unsigned i = 0; i < count; i++) {
         buffers[i].result = result;
+        log->lost += result != 0 ? buffers[i].slots : 0;
     }
 }
 

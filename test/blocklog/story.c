@@ -102,7 +102,6 @@ static bool account(struct story *story, const struct blocklog_buffer *buffer, u
     current(story)->acknowledged[record] = result == 0;
     story->acknowledged += result == 0;
     if (result != 0) {
-        blocklog_lose(&story->log, buffer->slots);
         story->failed += result == -EIO;
     }
     return result == 0 || result == -EIO || result == -ENOSPC;
