@@ -137,6 +137,35 @@ def captures_on_a_disk(board):
         expect(done.returncode == 0 and not done.stderr, done.stderr)
         expect(os.path.getsize(path) == size == found[number - 1][0], f"{size}: {found}")
         expect(events_of(path) == (events - lost, lost), f"{events_of(path)}, not {events}")
+    records_are_missing(disk.image)
+
+
+def records_are_missing(image):
+    """Each record of the first capture is made unreadable in its turn: extract reports it, and so does
+    who reads what came out, without the record of its end, too."""
+    with open(image, "rb") as file:
+        data = bytearray(file.read())
+    headers = [(frame_sector(frame) * SECTOR,
+                *struct.unpack_from("<4sH", data, frame_sector(frame) * SECTOR))
+               for frame in range((len(data) // SECTOR - FIRST - 9) // FRAME)]
+    kinds = [(at, kind) for at, magic, kind in headers if magic == b"Klog"]
+    end = next(i for i, (_, kind) in enumerate(kinds) if kind == 3)
+    records = [at for at, kind in kinds[2:end]]  # behind the capture's beginning and its header
+    expect(len(records) > 2, f"{len(records)} records")
+    damaged = image + ".missing"
+    for number, at in enumerate(records):
+        with open(damaged, "wb") as file:
+            copy = bytearray(data)
+            copy[at:at + SECTOR] = bytes(SECTOR)
+            if number % 2:
+                copy[kinds[end][0]:kinds[end][0] + SECTOR] = bytes(SECTOR)
+            file.write(copy)
+        done = extract(damaged, 1, damaged + ".kev")
+        expect(done.returncode == 1 or (at == records[-1] and number % 2), done.stderr)
+        said = kymo("print", "-n", damaged + ".kev")
+        expect(said.returncode == 1 and (at == records[-1] or "missing" in said.stderr),
+               f"record at {at}: {said.stderr}")
+    os.remove(damaged)
 
 
 def the_disk_after_a_reboot(board):
