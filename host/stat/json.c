@@ -45,6 +45,35 @@ static void key_string(FILE *to, const char *key, const char *text)
     string(to, text == NULL ? "" : text);
 }
 
+static void date(FILE *to, const struct stat *stat, const char *key, const char *attribute)
+{
+    struct tm when = {0};
+    char text[32] = "";
+
+    fprintf(to, "\"%s\":", key);
+    if (!stat_date(stat, attribute, &when)) {
+        fputs("null,", to);
+        return;
+    }
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &when);
+    fprintf(to, "\"%s%s\",", text, kev_info(stat->kev)->kymo ? "Z" : "");
+}
+
+/* When, and of which image; null or "": unknown. */
+static void show_origin(FILE *to, const struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+
+    date(to, stat, "date", "DATE");
+    date(to, stat, "boot_date", "BOOT_DATE");
+    key_string(to, "image", info->image);
+    fputs(",\"build_id\":\"", to);
+    for (unsigned i = 0; i < info->build_id_len; i++) {
+        fprintf(to, "%02x", info->build_id[i]);
+    }
+    fputs("\",\n", to);
+}
+
 static void show_head(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
@@ -57,8 +86,10 @@ static void show_head(FILE *to, struct stat *stat)
     key_string(to, "cpu_name", info->cpu_name);
     fputc(',', to);
     key_string(to, "release", info->release);
+    fputs(",\n", to);
+    show_origin(to, stat);
     fprintf(to,
-            ",\n\"kymo\":%s,\"ncpu\":%u,\"cycles_per_sec\":%" PRIu64 ",\"clock_known\":%s,"
+            "\"kymo\":%s,\"ncpu\":%u,\"cycles_per_sec\":%" PRIu64 ",\"clock_known\":%s,"
             "\"first_cycles\":%" PRIu64 ",\"last_cycles\":%" PRIu64 ",\"duration_ns\":%" PRIu64
             ",\"covered_ns\":%" PRIu64 ",\"overwritten_buffers\":%" PRIu64 ",\"events\":%" PRIu64
             ",\"lost\":%" PRIu64 ",\"buffers\":%" PRIu64 ",\"injected\":%" PRIu64

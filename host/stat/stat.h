@@ -8,6 +8,7 @@
 #define HOST_STAT_STAT_H
 
 #include <stdio.h>
+#include <time.h>
 
 #include "host/kymo.h"
 #include "kernel/abi/sys/states.h"
@@ -274,6 +275,8 @@ void text_title(FILE *to, const struct stat_style *style, const char *format, ..
 const char *text_time(const struct stat *stat, uint64_t cycles, char text[24]);
 double stat_percent(uint64_t part, uint64_t whole);
 double stat_seconds(const struct stat *stat, uint64_t cycles);
+/* An attribute that is a date; false: the board had no clock, or there is none. */
+bool stat_date(const struct stat *stat, const char *key, struct tm *date);
 /* Why the losses counted may not be all: NULL if they are. */
 const char *stat_doubt(const struct stat *stat);
 /* order.c: for the tables: arrays to be freed, most important first. */

@@ -140,6 +140,35 @@ static const char *attribute(const struct kev_info *info, const char *key)
     return NULL;
 }
 
+bool stat_date(const struct stat *stat, const char *key, struct tm *date)
+{
+    const char *text = attribute(kev_info(stat->kev), key);
+    const char *end = text == NULL ? NULL : strptime(text, "%a %b %d %H:%M:%S %Y", date);
+
+    return end != NULL && *end == '\0' && date->tm_year >= 100;
+}
+
+/* When it was recorded, and of which image: "unknown" is said of the date only. */
+static void show_origin(FILE *to, const struct stat *stat)
+{
+    const struct kev_info *info = kev_info(stat->kev);
+    struct tm date = {0};
+    char text[32] = "at a time that is unknown";
+
+    if (stat_date(stat, "DATE", &date)) {
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &date);
+    }
+    fprintf(to, "  recorded %s%s", text, info->kymo && date.tm_year >= 100 ? " UTC" : "");
+    if (info->image[0] != '\0') {
+        fputs(", image ", to);
+        put_safe(to, info->image);
+    }
+    for (unsigned i = 0; i < info->build_id_len; i++) {
+        fprintf(to, "%s%02x", i == 0 ? ", build id " : "", info->build_id[i]);
+    }
+    fputc('\n', to);
+}
+
 /* Of a capture that a reset has left behind: docs/flight.md. A reason that is longer than a row
  * goes on in PANIC_REASON_2. */
 static void show_crash(FILE *to, const struct kev_info *info)
@@ -222,6 +251,7 @@ static void show_head(FILE *to, struct stat *stat)
     }
     fprintf(to, "%u CPU%s, trace clock %.6g MHz%s\n", info->ncpu, info->ncpu == 1 ? "" : "s",
             (double)info->cycles_per_sec / 1e6, info->clock_known ? "" : " (assumed)");
+    show_origin(to, stat);
     fprintf(to, "  %.6f s, %" PRIu64 " events", seconds, stat->events);
     if (event_rate(stat) > 0) {
         fprintf(to, " (%.0f/s)", event_rate(stat));

@@ -141,8 +141,8 @@ def captures_on_a_disk(board):
 
 
 def records_are_missing(image):
-    """Each record of the first capture is made unreadable in its turn: extract reports it, and so does
-    who reads what came out, without the record of its end, too."""
+    """Each record of the first capture is made unreadable in its turn: extract reports it, and so
+    does kymo print of what came out, also if the record of the capture's end is not there."""
     with open(image, "rb") as file:
         data = bytearray(file.read())
     headers = [(frame_sector(frame) * SECTOR,

@@ -103,17 +103,20 @@ static uint64_t slot_sum(uint64_t sum, const struct trace_slot *slot)
     return sum * SUM_FACTOR + slot->d2;
 }
 
-static void header_put(struct mk *mk, const char *more_events, const char *filters)
+static void header_put(struct mk *mk, const struct mk_options *options)
 {
     uint8_t page[4096];
     char number[32];
-    size_t len = mk->foreign ? 64 : page_make(mk, more_events, page);
+    size_t len = mk->foreign ? 64 : page_make(mk, options->events, page);
 
     if (mk->foreign) {
         memset(page, '\n', len); /* must not be taken for text */
     }
     put_attr(mk, "HEADER_BEGIN", "");
     put_attr(mk, "FILE_NAME", "made.kev");
+    if (options->date != NULL) {
+        put_attr(mk, "DATE", options->date);
+    }
     put_attr(mk, "VER_MAJOR", "1");
     put_attr(mk, "VER_MINOR", mk->checked ? "02" : "01");
     put_attr(mk, mk->swapped ? "BIG_ENDIAN" : "LITTLE_ENDIAN", "TRUE");
@@ -123,8 +126,8 @@ static void header_put(struct mk *mk, const char *more_events, const char *filte
     put_attr(mk, "SYSNAME", mk->foreign ? "QNX" : "Kymo");
     snprintf(number, sizeof(number), "%zu", len);
     put_attr(mk, "SYSPAGE_LEN", number);
-    if (filters != NULL) {
-        put_attr(mk, "FILTER_1", filters);
+    if (options->filters != NULL) {
+        put_attr(mk, "FILTER_1", options->filters);
     }
     put_attr(mk, "HEADER_END", "");
     put(mk, page, len);
@@ -157,7 +160,7 @@ struct mk *mk_new(const struct mk_options *options)
     for (unsigned i = 0; i < MK_CPUS; i++) {
         mk->cpu[i].now = options->start;
     }
-    header_put(mk, options->events, options->filters);
+    header_put(mk, options);
     return mk;
 }
 

@@ -50,6 +50,7 @@ struct mk_options {
     uint64_t seed;
     const char *events;  /* further lines of the event table, or NULL */
     const char *filters; /* FILTER_1, or NULL */
+    const char *date;    /* DATE, or NULL */
 };
 
 struct mk *mk_new(const struct mk_options *options); /* header and system page written */

@@ -34,6 +34,7 @@ int main(int argc, char **argv)
     options.lossy = given(argc, argv, "lossy");
     options.foreign = given(argc, argv, "foreign");
     options.checked = !options.foreign && !given(argc, argv, "old");
+    options.date = options.checked ? "Fri Jan  2 03:04:05 2026" : NULL;
     if (options.ncpu == 0 || options.ncpu > MK_CPUS) {
         return 2;
     }

@@ -240,6 +240,40 @@ static void test_names(void **unused)
     done(stat, mk);
 }
 
+/* A board without a clock begins in 1970; whatever else isn't a date is none. */
+static void test_dates(void **unused)
+{
+    static const struct {
+        const char *text;
+        int year; /* 0: unknown */
+    } cases[] = {
+        {"Fri Jan  2 03:04:05 2026", 2026},
+        {"Sat Jan  1 00:00:00 2000", 2000},
+        {"Thu Jan  1 00:00:09 1970", 0},
+        {"Fri Dec 31 23:59:59 1999", 0},
+        {"Fri Jan  2 03:04:05 2026 x", 0},
+        {"Fri Jan  2 03:04 2026", 0},
+        {"-", 0},
+        {"", 0},
+        {"Fri Jan 99 03:04:05 2026", 0},
+        {"%s%n", 0},
+    };
+
+    (void)unused;
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .date = cases[i].text});
+
+        last(mk, 0, 5);
+        struct stat *stat = account(mk);
+        struct tm date = {0};
+        bool known = stat_date(stat, "DATE", &date);
+        assert_int_equal(known, cases[i].year != 0);
+        assert_true(!known || date.tm_year + 1900 == cases[i].year);
+        assert_false(stat_date(stat, "BOOT_DATE", &date));
+        done(stat, mk);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_messages),       cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_interrupts),     cmocka_unit_test(test_calls_and_losses),
         cmocka_unit_test(test_filters_change), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_dates),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);
 
