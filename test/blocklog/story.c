@@ -101,9 +101,8 @@ static bool account(struct story *story, const struct blocklog_buffer *buffer, u
 
     current(story)->acknowledged[record] = result == 0;
     story->acknowledged += result == 0;
-    if (result != 0) {
-        story->failed += result == -EIO;
-    }
+    current(story)->lost += result != 0 ? buffer->slots : 0;
+    story->failed += result == -EIO;
     return result == 0 || result == -EIO || result == -ENOSPC;
 }
 
@@ -215,6 +214,9 @@ static bool capture_holds(const struct story *story, struct blocklog *log,
     }
     if (told->ended && !found->whole) {
         return complain("has lost its end", i);
+    }
+    if (told->ended && found->lost != told->lost) {
+        return complain("does not say how many slots were lost", i);
     }
     int result = extract_read(log, found, take, &reading);
     bool good = result == 0 && found->damaged == 0 && same(told, &reading);

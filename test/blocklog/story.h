@@ -16,6 +16,7 @@ struct told {
     uint64_t begin;
     bool ended;
     unsigned records;
+    uint64_t lost; /* slots that were not acknowledged */
     uint64_t seed[STORY_RECORDS];
     uint32_t bytes[STORY_RECORDS];
     bool acknowledged[STORY_RECORDS];
