@@ -62,10 +62,8 @@ static void json_field(struct out *out, const struct kev_field *field)
         json_bytes(out, field->text, field->len);
         break;
     case 'D':
-        out_i64(out, field->wide ? (int64_t)field->value : (int32_t)field->value);
-        break;
     case 'E':
-        out_i64(out, (int64_t)field->value);
+        line_signed(out, field);
         break;
     case 'X':
     case 'P':

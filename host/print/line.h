@@ -49,6 +49,8 @@ void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
                  const struct line_style *style);
 void line_named(struct out *out, const char *name, const struct kev_field *fields, unsigned n,
                 const struct line_style *style);
+/* A field's value; line_signed(): of type D or E only. */
+void line_signed(struct out *out, const struct kev_field *field);
 void line_value(struct out *out, const struct kev_field *field);
 /* "(name)" behind field i if it is a pid or tid that has a name. */
 void line_id_name(struct out *out, const struct kev_field *fields, unsigned n, unsigned i,

@@ -19,14 +19,19 @@ static void value_tag(struct out *out, uint32_t value)
     out_char(out, ')');
 }
 
+void line_signed(struct out *out, const struct kev_field *field)
+{
+    bool narrow = field->arg->type == 'D' && !field->wide;
+
+    out_i64(out, narrow ? (int32_t)field->value : (int64_t)field->value);
+}
+
 void line_value(struct out *out, const struct kev_field *field)
 {
     switch (field->arg->type) {
     case 'D':
-        out_i64(out, field->wide ? (int64_t)field->value : (int32_t)field->value);
-        break;
     case 'E':
-        out_i64(out, (int64_t)field->value);
+        line_signed(out, field);
         break;
     case 'N':
         out_text(out, field->text, field->len);

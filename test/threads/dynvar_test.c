@@ -16,6 +16,7 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "test/threads/crosscall.h"
 #include "trace/d/dynvar_table.h"
 #include "trace/d/consumer.h"
 #include "trace/d/port.h"
@@ -25,42 +26,13 @@
 #define KEYS 3 /* fewer than CPUs: they meet */
 #define MEMORY 4096
 
-_Thread_local unsigned thread_cpu;
-
 static struct d_dynamic dynamic = {.size = 8, .scope = DIF_SCOPE_GLOBAL};
 static struct d_code code = {.dynamics = &dynamic, .key_bytes = 8, .datum_bytes = 8};
 static struct d_consumer consumer;
 
-/* ---- what a CPU is asked to do between two firings ---------------------------------------------
- */
-
-static struct {
-    void (*fn)(void *arg);
-    void *arg;
-    uint32_t wanted; /* [a] */
-} calls[CPUS];
-static uint32_t ended; /* [a] CPUs that have done their turns */
-
-static void serve(void)
-{
-    if (__atomic_load_n(&calls[thread_cpu].wanted, __ATOMIC_ACQUIRE)) {
-        calls[thread_cpu].fn(calls[thread_cpu].arg);
-        __atomic_store_n(&calls[thread_cpu].wanted, 0, __ATOMIC_RELEASE);
-    }
-}
-
 void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
-    if (cpu == thread_cpu) {
-        fn(arg);
-        return;
-    }
-    calls[cpu].fn = fn;
-    calls[cpu].arg = arg;
-    __atomic_store_n(&calls[cpu].wanted, 1, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&calls[cpu].wanted, __ATOMIC_ACQUIRE)) {
-        threads_yield("cross-call");
-    }
+    threads_run_on(cpu, fn, arg);
 }
 
 void *d_port_alloc(size_t bytes)
@@ -105,7 +77,7 @@ static void *cpu_main(void *number)
                  random >> 28 < 7    ? D_DYNVAR_ALLOCATE
                  : random >> 28 < 13 ? D_DYNVAR_FREE
                                      : D_DYNVAR_FIND);
-        serve();
+        threads_serve();
         if (thread_cpu == 0 && i % 8 == 0) {
             d_dynvars_clean(&consumer.dynvars);
         }
@@ -113,11 +85,7 @@ static void *cpu_main(void *number)
             threads_yield("between firings");
         }
     }
-    __atomic_fetch_add(&ended, 1, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) != CPUS) {
-        serve();
-        threads_yield("idle");
-    }
+    threads_serve_to_the_end(CPUS);
     return NULL;
 }
 

@@ -19,6 +19,7 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "test/threads/crosscall.h"
 #include "trace/d/port.h"
 #include "trace/d/speculate.h"
 
@@ -28,8 +29,6 @@
 #define BYTES 4096 /* of a buffer */
 #define MARK 0x80u /* speculate.c */
 #define STATE(word) ((word)&0x7fu)
-
-_Thread_local unsigned thread_cpu;
 
 struct record {
     struct d_record head;
@@ -46,7 +45,6 @@ static struct d_speculations all = {table, IDS, 0, 0};
 static uint32_t used[IDS];   /* [a] the id has a user */
 static uint32_t use_of[IDS]; /* [a] its uses so far */
 static uint32_t wrong;       /* [a] */
-static uint32_t ended;       /* [a] CPUs that have done their turns */
 static uint64_t cleaned;     /* by CPU 0: rounds */
 
 static struct side { /* [c] */
@@ -59,37 +57,6 @@ static struct side { /* [c] */
 static void expect(bool good)
 {
     __atomic_fetch_or(&wrong, !good, __ATOMIC_RELAXED);
-}
-
-/* ---- what a CPU is asked to do between two firings -----------------------------------------
- */
-
-static struct {
-    void (*fn)(void *arg);
-    void *arg;
-    uint32_t wanted; /* [a] */
-} calls[CPUS];
-
-static void serve(void)
-{
-    if (__atomic_load_n(&calls[thread_cpu].wanted, __ATOMIC_ACQUIRE)) {
-        calls[thread_cpu].fn(calls[thread_cpu].arg);
-        __atomic_store_n(&calls[thread_cpu].wanted, 0, __ATOMIC_RELEASE);
-    }
-}
-
-static void run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
-{
-    if (cpu == thread_cpu) {
-        fn(arg);
-        return;
-    }
-    calls[cpu].fn = fn;
-    calls[cpu].arg = arg;
-    __atomic_store_n(&calls[cpu].wanted, 1, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&calls[cpu].wanted, __ATOMIC_ACQUIRE)) {
-        threads_yield("cross-call");
-    }
 }
 
 /* ---- one CPU -------------------------------------------------------------------------------
@@ -176,7 +143,7 @@ static void clean(void)
         return;
     }
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-        run_on(cpu, clean_here, NULL);
+        threads_run_on(cpu, clean_here, NULL);
     }
     for (unsigned i = 0; i < IDS; i++) {
         if (__atomic_load_n(&table[i].state, __ATOMIC_RELAXED) & MARK) {
@@ -216,16 +183,12 @@ static void *cpu_main(void *number)
     for (unsigned i = 0; i < TURNS; i++) {
         random = random * 1664525u + 1013904223u;
         turn(&sides[thread_cpu], random >> 8);
-        serve();
+        threads_serve();
         if (thread_cpu == 0 && i % 8 == 0) {
             clean();
         }
     }
-    __atomic_fetch_add(&ended, 1, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) != CPUS) {
-        serve();
-        threads_yield("idle");
-    }
+    threads_serve_to_the_end(CPUS);
     return NULL;
 }
 
