@@ -18,14 +18,17 @@ import guest  # noqa: E402
 from guest import expect  # noqa: E402
 
 KYMO = os.path.join(guest.ROOT, "build/kymo")
-PATIENCE = 120  # seconds after which something has failed, not a measure
+PATIENCE = 60  # seconds after which something has failed, not a measure
 UP, DOWN, RIGHT, LEFT, CTRL_C = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x03"
 
 
 class Shell(guest.Guest):
     def says(self, pattern, after=0):
         """Waits for it; returns where it ends."""
-        self.wait_for(lambda: re.search(pattern, self.printed()[after:]), pattern, PATIENCE)
+        try:
+            self.wait_for(lambda: re.search(pattern, self.printed()[after:]), pattern, PATIENCE)
+        except AssertionError as never:
+            raise AssertionError(f"{never} in {self.printed()[after:][-2000:]!r}") from never
         return after + re.search(pattern, self.printed()[after:]).end()
 
     def answers(self, line, pattern):
@@ -35,7 +38,9 @@ class Shell(guest.Guest):
 
 
 def boot(board, image="shell", extra=()):
-    return Shell(board, image, extra, os.path.join(guest.ROOT, "build/check/shell", board))
+    shell = Shell(board, image, extra, os.path.join(guest.ROOT, "build/check/shell", board))
+    shell.says(r"\n\$ $")  # else the prompt comes behind what is typed
+    return shell
 
 
 def typed_at_once(board, lines):
