@@ -7,7 +7,7 @@ A row of the list, an empty line behind each; a line that begins with # is a com
     - node->at <= now                           the text that goes: once in that function
     + node->at < now                            what comes instead; no such line: nothing
     = unit-ipc_timer_test boot-virt-a64:timer   the suites to try, the cheapest first
-    ? reason                                    only if no suite can notice it: why
+    ? reason                                    only if nothing changes that is noticed: why
 
 Several lines of - or + are one text. How the text is spaced and broken into lines is not compared.
 The function `*` is the whole file. A suite is one of `make check`'s; behind a colon stand the
@@ -127,4 +127,7 @@ def check_rows(rows, root, suites):
             name, _, boots = suite.partition(":")
             if name not in suites or (boots and not name.startswith("boot-")):
                 wrong.append(f"row {row.number}: no suite {suite}: scripts/check --list")
+        if re.search(r"\bno tests?\b", row.reason):
+            wrong.append(f"row {row.number}: a fault that changes something wants a test, not an "
+                         f"explanation: {row.reason}")
     return wrong
