@@ -24,7 +24,7 @@ _Static_assert(SINK_TOGETHER <= BLOCKLOG_TOGETHER, "pieces of a record");
 static struct blocklog log;
 static int coid = -1;
 /* Bytes that are no buffer: the capture's header, DROPPED slots behind a buffer. */
-static uint8_t small[BLOCKLOG_DATA_BYTES];
+static _Alignas(8) uint8_t small[BLOCKLOG_DATA_BYTES];
 static uint32_t small_bytes;
 static bool full; /* only what is small is written now: what else there was */
 
@@ -85,10 +85,21 @@ static int disk_open(void)
     return 0;
 }
 
+/* A search that takes a while says so, once. */
+static void searching(void *said, uint64_t done, uint64_t sectors)
+{
+    if (done > 0 && !*(bool *)said) {
+        *(bool *)said = true;
+        printf("tracelogger: searching all %llu MB of the disk for captures; --format --force "
+               "does not\n",
+               (unsigned long long)(sectors / (1048576u / DISKMSG_SECTOR)));
+    }
+}
+
 /* A disk is made anew only if no capture is lost by it, or if it was asked for. */
 static int may_format(void)
 {
-    int there = sink_settings.force ? 0 : blocklog_holds_captures(&log, &disk);
+    int there = sink_settings.force ? 0 : blocklog_holds_captures(&log, &disk, small);
 
     if (there > 0) {
         printf("tracelogger: captures are on the disk: kymo extract takes them off; --reclaim "
@@ -104,7 +115,7 @@ static void say_no_log(int result)
     if (result == -EFBIG) {
         printf("tracelogger: the block log on the disk is of a larger one: kymo extract takes its "
                "captures off\n");
-    } else if (blocklog_holds_captures(&log, &disk) > 0) {
+    } else if (blocklog_holds_captures(&log, &disk, small) > 0) {
         printf("tracelogger: the block log on the disk is damaged: kymo extract takes its captures "
                "off\n");
     } else {
@@ -115,6 +126,10 @@ static void say_no_log(int result)
 
 static int log_open(void)
 {
+    static bool said;
+
+    log.progress = searching;
+    log.progress_what = &said;
     int result = sink_settings.format ? may_format() : 0;
 
     if (result != 0) {

@@ -75,9 +75,11 @@ uint32_t blocklog_frames_of(const struct blocklog_header *header);
 int blocklog_data(struct blocklog *log, const struct blocklog_header *header, unsigned i,
                   void *data, uint32_t *bytes);
 
-/* 1: captures are on the disk, or records are, though nothing says of which log; 0: none that are
- * known of: the first frames of each layout are looked at. -ENODEV. The log isn't open then. */
-int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk);
+/* 1: captures are on the disk, or, if nothing at its ends says that it has a log, a sound record or
+ * a sound sector that says so is anywhere on it; 0: none. -ENODEV. The log isn't open then. All of
+ * the disk is read unless something is found: log->progress and progress_what are set before.
+ * `room`: BLOCKLOG_DATA_BYTES, aligned for a header. */
+int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk, void *room);
 
 /* ---- the writer ------------------------------------------------------------------------------ */
 

@@ -9,10 +9,8 @@
 #include "lib/blocklog/internal.h"
 
 #define SECTORS_LEAST (BLOCKLOG_FRAMES_LEAST * BLOCKLOG_DATA_SECTORS)
-/* Frames that are looked at for records, from the first on, where a log begins: of the layout that
- * the disk would be given, and of each other one. A slow disk must not take minutes. */
-#define LOOK_MOST 96u
-#define LOOK_OTHERS 8u
+/* How often a search of a whole disk says where it is. */
+#define LOOK_PROGRESS (1024u * BLOCKLOG_DATA_SECTORS) /* sectors */
 
 /* Between the supers, and the bounds if there are any. */
 static uint64_t frames_most(const struct blocklog_super *super)
@@ -107,37 +105,43 @@ int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint
     return result == 0 ? disk->flush(disk->context) : result;
 }
 
-/* Where a frame of either version and either size of headers would be. */
-static uint64_t sector_of(unsigned layout, uint64_t frame)
+static bool is_of_a_log(const uint8_t *sector)
 {
-    uint64_t first = layout & 1 ? BLOCKLOG_FIRST_OLD : BLOCKLOG_FIRST;
-
-    return first + frame * ((layout & 2 ? 8 : 1) + BLOCKLOG_DATA_SECTORS);
+    return blocklog_header_is_sound((const void *)sector) ||
+           blocklog_super_is_sound((const void *)sector);
 }
 
-/* Nothing says what the disk is: records may be there all the same. */
-static int look_for_records(struct blocklog *log, const struct blocklog_disk *disk)
+/* Nothing says what the disk is: records may be there all the same, of whatever layout and wherever
+ * a copy has moved them. Sector by sector where several at once can't be read. */
+static int look_for_records(struct blocklog *log, const struct blocklog_disk *disk, uint8_t *room)
 {
-    unsigned own = disk->physical_bytes > BLOCKLOG_SECTOR ? 2 : 0;
+    for (uint64_t at = 0; at < disk->sectors; at += BLOCKLOG_DATA_SECTORS) {
+        uint64_t left = disk->sectors - at;
+        uint32_t count = left < BLOCKLOG_DATA_SECTORS ? (uint32_t)left : BLOCKLOG_DATA_SECTORS;
+        int result = disk->read(disk->context, at, room, count);
 
-    for (unsigned layout = 0; layout < 4; layout++) {
-        for (uint64_t frame = 0; frame < (layout == own ? LOOK_MOST : LOOK_OTHERS); frame++) {
-            uint64_t sector = sector_of(layout, frame);
-            int result =
-                sector < disk->sectors ? disk->read(disk->context, sector, &log->header, 1) : -EIO;
+        for (uint32_t i = 0; i < count && result != -ENODEV; i++) {
+            uint8_t *sector = room + (size_t)i * BLOCKLOG_SECTOR;
+            int one = result == 0 ? 0 : disk->read(disk->context, at + i, sector, 1);
 
-            if (result == -ENODEV) {
-                return result;
+            if (one == -ENODEV) {
+                return one;
             }
-            if (result == 0 && blocklog_header_is_sound(&log->header)) {
+            if (one == 0 && is_of_a_log(sector)) {
                 return 1;
             }
+        }
+        if (result == -ENODEV) {
+            return result;
+        }
+        if (log->progress && at % LOOK_PROGRESS == 0) {
+            log->progress(log->progress_what, at, disk->sectors);
         }
     }
     return 0;
 }
 
-int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk)
+int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk, void *room)
 {
     int result = blocklog_open(log, disk);
 
@@ -152,7 +156,7 @@ int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *di
     if (result == -EFBIG) {
         return 1;
     }
-    return result == -EILSEQ ? look_for_records(log, disk) : result;
+    return result == -EILSEQ ? look_for_records(log, disk, room) : result;
 }
 
 int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk)
