@@ -10,18 +10,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char built_in[] = "typedef unsigned int uid_t;\n"
-                               "typedef unsigned int gid_t;\n"
-                               "inline int DTRACEFLT_UNKNOWN = 0;\n"
-                               "inline int DTRACEFLT_BADADDR = 1;\n"
-                               "inline int DTRACEFLT_BADALIGN = 2;\n"
-                               "inline int DTRACEFLT_ILLOP = 3;\n"
-                               "inline int DTRACEFLT_DIVZERO = 4;\n"
-                               "inline int DTRACEFLT_NOSCRATCH = 5;\n"
-                               "inline int DTRACEFLT_KPRIV = 6;\n"
-                               "inline int DTRACEFLT_UPRIV = 7;\n"
-                               "inline int DTRACEFLT_TUPOFLOW = 8;\n"
-                               "inline int DTRACEFLT_BADSTACK = 9;\n";
+static const char built_in[] =
+    "typedef unsigned int uid_t;\n"
+    "typedef unsigned int gid_t;\n"
+    "inline int DTRACEFLT_UNKNOWN = 0;\n"
+    "inline int DTRACEFLT_BADADDR = 1;\n"
+    "inline int DTRACEFLT_BADALIGN = 2;\n"
+    "inline int DTRACEFLT_ILLOP = 3;\n"
+    "inline int DTRACEFLT_DIVZERO = 4;\n"
+    "inline int DTRACEFLT_NOSCRATCH = 5;\n"
+    "inline int DTRACEFLT_KPRIV = 6;\n"
+    "inline int DTRACEFLT_UPRIV = 7;\n"
+    "inline int DTRACEFLT_TUPOFLOW = 8;\n"
+    "inline int DTRACEFLT_BADSTACK = 9;\n"
+    /* Of the thread that runs; members that nothing knows are left out. */
+    "typedef struct psinfo {\n"
+    "    pid_t pr_pid, pr_ppid;\n"
+    "    uid_t pr_uid;\n"
+    "    gid_t pr_gid;\n"
+    "    string pr_fname, pr_psargs;\n"
+    "} psinfo_t;\n"
+    "typedef struct lwpsinfo {\n"
+    "    id_t pr_lwpid;\n"
+    "    char pr_state, pr_sname;\n"
+    "    int pr_onpro;\n"
+    "    uintptr_t pr_wchan;\n"
+    "} lwpsinfo_t;\n"
+    "enum _current { _CURRENT };\n"
+    "translator psinfo_t < enum _current c > {\n"
+    "    pr_pid = pid; pr_ppid = ppid; pr_uid = uid; pr_gid = gid;\n"
+    "    pr_fname = execname; pr_psargs = execargs;\n"
+    "};\n"
+    "translator lwpsinfo_t < enum _current c > {\n"
+    "    pr_lwpid = tid; pr_state = 6; pr_sname = 'O'; pr_onpro = cpu;\n"
+    "};\n"
+    "inline psinfo_t *curpsinfo =\n"
+    "    xlate <psinfo_t *> ((enum _current)_CURRENT);\n"
+    "inline lwpsinfo_t *curlwpsinfo =\n"
+    "    xlate <lwpsinfo_t *> ((enum _current)_CURRENT);\n";
 
 struct dependency {
     const char *name;

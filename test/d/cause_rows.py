@@ -33,9 +33,9 @@ fault = proc::fault               fault_child 1 11 16 ?ip
 fault = sysinfo::trap             1
 fault = sdt:SYSTEM:slog           1 1 starts('victim_terminated:_SIGSEGV')
 
-kill = proc::signal-send          15 7
+kill = proc::signal-send          15 7 killed P
 kill = sdt:COMM:comm_signal       15 7 0 killed P 0x1234 0 0 0 0
-alarm + proc::signal-send         14 0
+alarm + proc::signal-send         14 0 alarmed 0
 alarm + sdt:COMM:comm_signal      14 0 0 alarmed 0 ANY 0 0 0 0
 
 dump = sdt:PR_TH:thread_waitctx   dumper 1 priority-1 policy
