@@ -162,6 +162,26 @@ static int image_missing(const struct run *run)
     return -1;
 }
 
+/* The emulator would load anything else as it is and run it. */
+static int elf_check(const char *path, const char *shown)
+{
+    char magic[4] = "";
+    FILE *file = fopen(path, "re");
+    size_t n = file == NULL ? 0 : fread(magic, 1, sizeof(magic), file);
+    bool failed = file == NULL || ferror(file);
+
+    if (failed) {
+        kymo_error("%s: cannot read: %s", shown, strerror(errno));
+    } else if (n != sizeof(magic) || memcmp(magic, "\177ELF", sizeof(magic)) != 0) {
+        kymo_error("%s: not an ELF file, so it is no boot image", shown);
+        failed = true;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return failed ? -1 : 0;
+}
+
 /* A path: an image from outside of the tree (scripts/app.mk), which its own makefile builds. */
 static int image_by_path(struct run *run)
 {
@@ -169,7 +189,7 @@ static int image_by_path(struct run *run)
         kymo_error("%s: cannot read: %s", run->image, strerror(errno));
         return -1;
     }
-    return 0;
+    return elf_check(run->elf, run->image);
 }
 
 int run_build(struct run *run)

@@ -109,7 +109,12 @@ static int value_use(struct run *run, int option)
         return 0;
     default:
         run->capture = optarg;
-        return 0;
+        return *optarg && strcmp(optarg, "-") != 0
+                   ? 0
+                   : kymo_usage("run",
+                                "run: --capture %s: not a file; the console is on "
+                                "standard output",
+                                optarg);
     }
 }
 

@@ -85,7 +85,7 @@ int run_place_capture(struct run *run)
         run->target_is_ours = false;
         return -1;
     }
-    return output_check(run->target, policy) == 0 ? 0 : -1;
+    return output_check(run->capture, policy) == 0 ? 0 : -1;
 }
 
 /* Begins the file that is to replace the target, and makes that one the target. */
