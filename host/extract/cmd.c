@@ -18,7 +18,8 @@
 #include "host/output.h"
 
 static const char extract_help[] =
-    "Usage: kymo extract [--list] [--scan] [--force] [-n NUMBER] [-o FILE | -d FOLDER] DISK\n"
+    "Usage: kymo extract [--list] [--scan | --log NUMBER] [--force] [-n NUMBER]\n"
+    "                    [-o FILE | -d FOLDER] DISK\n"
     "       kymo extract --core IMAGE [--base ADDRESS] [--page CAPTURE] [--list]\n"
     "                    [--force] [-o FILE | -d FOLDER]\n"
     "\n"
@@ -35,6 +36,9 @@ static const char extract_help[] =
     "  --force        replace files that are there; else what differs is refused\n"
     "  --scan         look for records everywhere, not only where the log says that they are:\n"
     "                 for a damaged disk, or a copy that left bad sectors out\n"
+    "  --log NUMBER   likewise, of this log: a disk that was made anew (tracelogger\n"
+    "                 --format) has what was not written over since; 1 is the oldest,\n"
+    "                 --scan --list says which there are\n"
     "  -h, --help     this text\n"
     "\n"
     "With --core: the last moments of a machine that has died, its flight recorder, out of\n"
@@ -46,7 +50,7 @@ static const char extract_help[] =
     "\n"
     "Exit status: 0 all is there; 1 not all, or no such capture; 2 wrong usage.\n";
 
-enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE, OPTION_FORCE, OPTION_SCAN };
+enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE, OPTION_FORCE, OPTION_SCAN, OPTION_LOG };
 
 static const struct option extract_options[] = {
     {"list", no_argument, NULL, 'l'},
@@ -55,6 +59,7 @@ static const struct option extract_options[] = {
     {"page", required_argument, NULL, OPTION_PAGE},
     {"force", no_argument, NULL, OPTION_FORCE},
     {"scan", no_argument, NULL, OPTION_SCAN},
+    {"log", required_argument, NULL, OPTION_LOG},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -75,6 +80,18 @@ static uint64_t frames_missing(const struct extract *extract)
     return missing;
 }
 
+/* A disk that was made anew still has what the newer logs have not written over. */
+static void say_logs(const struct extract *extract)
+{
+    const struct extract_scan *scan = &extract->scanned;
+
+    for (size_t i = 0; i < scan->logs && scan->logs > 1; i++) {
+        kymo_error("%s: log %zu of %zu%s: %" PRIu64 " records%s; --log %zu", extract->path, i + 1,
+                   scan->logs, i + 1 == scan->logs ? ", the newest" : "", scan->log[i].records,
+                   i + 1 == scan->shown ? ", this one" : "", i + 1);
+    }
+}
+
 /* What of the disk isn't there, apart from what the captures themselves say. */
 static int account_for_the_disk(const struct extract *extract)
 {
@@ -86,10 +103,7 @@ static int account_for_the_disk(const struct extract *extract)
         kymo_error("%s: what says that it has a block log is damaged, or was not asked: a search "
                    "has found %" PRIu64 " of its records",
                    extract->path, extract->scanned.records);
-        if (extract->scanned.others > 0) {
-            kymo_error("%s: %" PRIu64 " records of earlier logs are passed over", extract->path,
-                       extract->scanned.others);
-        }
+        say_logs(extract);
     } else if (extract->disk.missing > 0) {
         kymo_error("%s: %sit ends %" PRIu64 " sector%s before the disk did: %" PRIu64 " of %" PRIu64
                    " places for records are missing",
@@ -102,8 +116,9 @@ static int account_for_the_disk(const struct extract *extract)
     }
     if (found->between > BLOCKLOG_SPARE) {
         kymo_error("%s: INCOMPLETE: %" PRIu64 " records between two captures are not there: "
-                   "there may have been a capture; --scan looks for them everywhere",
-                   extract->path, found->between);
+                   "there may have been a capture%s",
+                   extract->path, found->between,
+                   extract->scanned.records > 0 ? "" : "; --scan looks for them everywhere");
         status = KYMO_FAILURE;
     }
     return status;
@@ -128,10 +143,15 @@ static int choose(struct extract *extract)
     return extract_write(extract);
 }
 
-static int open_error(const char *path, int result)
+static int open_error(const struct extract *extract, int result)
 {
+    const char *path = extract->path;
+
     if (result == -EILSEQ) {
         kymo_error("%s: no block log is there, nor any record of one", path);
+    } else if (result == -ENOENT) {
+        kymo_error("%s: no log %zu: a search has found the records of %zu logs", path,
+                   extract->log_number, extract->scanned.logs);
     } else {
         kymo_error("%s: %s", path, strerror(-result));
     }
@@ -142,7 +162,8 @@ static int log_open(struct extract *extract)
 {
     int result = extract->scan ? -EILSEQ : blocklog_open(&extract->log, &extract->disk.disk);
 
-    return result == -EILSEQ ? extract_scan(&extract->scanned, &extract->log, &extract->disk.disk)
+    return result == -EILSEQ ? extract_scan(&extract->scanned, &extract->log, &extract->disk.disk,
+                                            extract->log_number)
                              : result;
 }
 
@@ -163,7 +184,7 @@ static int run(struct extract *extract)
         status = choose(extract);
         status = status == KYMO_OK ? disk : status;
     } else {
-        status = open_error(extract->path, result);
+        status = open_error(extract, result);
     }
     extract_list_free(&extract->found);
     extract_scan_free(&extract->scanned);
@@ -206,7 +227,7 @@ static bool take(int option, struct extract *extract, struct core_options *core)
 static int run_core(const struct extract *extract, struct core_options *core, int left)
 {
     if (left > 0 || extract->number || extract->scan) {
-        return kymo_usage("extract", "extract: --core has neither a DISK nor -n, --scan");
+        return kymo_usage("extract", "extract: --core has neither a DISK nor -n, --scan, --log");
     }
     core->output = extract->output;
     core->folder = extract->folder;
@@ -251,6 +272,12 @@ static int extract_main(int argc, char **argv)
             extract.force = true;
             break;
         case OPTION_SCAN:
+            extract.scan = true;
+            break;
+        case OPTION_LOG:
+            if (!number_parse(optarg, &extract.log_number)) {
+                return kymo_usage("extract", "extract: --log %s: not a log's number", optarg);
+            }
             extract.scan = true;
             break;
         case 'h':

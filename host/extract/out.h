@@ -10,7 +10,8 @@
 struct extract {
     const char *path, *output, *folder;
     bool list, force, scan;
-    size_t number; /* 0: all */
+    size_t number;     /* 0: all */
+    size_t log_number; /* of those that a search finds; 0: the newest */
     struct blocklog log;
     struct extract_disk disk;
     struct extract_scan scanned;

@@ -114,25 +114,42 @@ static int by_sequence(const void *a, const void *b)
                                             : (one->sector < other->sector ? -1 : 1);
 }
 
-/* Only the newest log's: ids of one disk's logs ascend. */
-static void keep_newest_log(struct search *search, struct extract_scan *scan)
+/* By the log, then by the number. */
+static int by_log(const void *a, const void *b)
 {
-    uint64_t id = 0;
-    size_t kept = 0;
+    const struct record *one = a, *other = b;
 
-    for (size_t i = 0; i < search->count; i++) {
-        id = search->record[i].id > id ? search->record[i].id : id;
+    return one->id != other->id ? (one->id < other->id ? -1 : 1) : by_sequence(a, b);
+}
+
+/* Which logs there are: ids of one disk's logs ascend. The records are sorted by log. */
+static int list_logs(const struct search *search, struct extract_scan *scan)
+{
+    scan->log = calloc(search->count ? search->count : 1, sizeof(*scan->log));
+    if (!scan->log) {
+        return -ENOMEM;
     }
     for (size_t i = 0; i < search->count; i++) {
-        if (search->record[i].id == id) {
-            search->record[kept++] = search->record[i];
+        if (i == 0 || search->record[i].id != search->record[i - 1].id) {
+            scan->log[scan->logs++].id = search->record[i].id;
         }
+        scan->log[scan->logs - 1].records++;
     }
-    scan->others = search->count - kept;
-    scan->records = kept;
-    search->count = kept;
-    search->super.id = id == search->super.id ? id : 0;
-    qsort(search->record, kept, sizeof(*search->record), by_sequence);
+    return 0;
+}
+
+/* Only the records of one log, which are a part of all. */
+static void keep_log(struct search *search, struct extract_scan *scan, size_t number)
+{
+    size_t before = 0;
+
+    scan->shown = number;
+    for (size_t i = 0; i + 1 < number; i++) {
+        before += scan->log[i].records;
+    }
+    search->count = scan->records = scan->log[number - 1].records;
+    memmove(search->record, search->record + before, search->count * sizeof(*search->record));
+    search->super.id = search->super.id == scan->log[number - 1].id ? search->super.id : 0;
 }
 
 static uint32_t layout_of_all(const struct search *search)
@@ -275,7 +292,8 @@ static int show_log(struct extract_scan *scan, const struct search *search, stru
     return 0;
 }
 
-int extract_scan(struct extract_scan *scan, struct blocklog *log, const struct blocklog_disk *disk)
+int extract_scan(struct extract_scan *scan, struct blocklog *log, const struct blocklog_disk *disk,
+                 size_t number)
 {
     struct search search = {.disk = disk};
 
@@ -283,8 +301,18 @@ int extract_scan(struct extract_scan *scan, struct blocklog *log, const struct b
     int result = look_through(&search, log);
 
     if (result == 0) {
-        keep_newest_log(&search, scan);
-        result = search.count == 0 ? -EILSEQ : show_log(scan, &search, log);
+        if (search.count > 0) {
+            qsort(search.record, search.count, sizeof(*search.record), by_log);
+        }
+        result = list_logs(&search, scan);
+    }
+    if (result == 0 && number > scan->logs) {
+        result = -ENOENT;
+    } else if (result == 0 && scan->logs == 0) {
+        result = -EILSEQ;
+    } else if (result == 0) {
+        keep_log(&search, scan, number > 0 ? number : scan->logs);
+        result = show_log(scan, &search, log);
     }
     free(search.record);
     return result;
@@ -293,5 +321,7 @@ int extract_scan(struct extract_scan *scan, struct blocklog *log, const struct b
 void extract_scan_free(struct extract_scan *scan)
 {
     free(scan->place);
+    free(scan->log);
     scan->place = NULL;
+    scan->log = NULL;
 }

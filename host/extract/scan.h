@@ -7,7 +7,13 @@
 #ifndef HOST_EXTRACT_SCAN_H
 #define HOST_EXTRACT_SCAN_H
 
+#include <stddef.h>
+
 #include "lib/blocklog/blocklog.h"
+
+struct extract_scan_log {
+    uint64_t id, records;
+};
 
 struct extract_scan {
     const struct blocklog_disk *disk; /* that was searched */
@@ -15,12 +21,16 @@ struct extract_scan {
     uint32_t header_sectors;
     uint64_t frames, *place; /* of each frame of `found`: sector on `disk`, and is it a header */
     uint64_t records;        /* of the log that is shown */
-    uint64_t others;         /* of earlier logs */
+    /* All logs of which records were found, the oldest first, and which one is shown, from 1. */
+    struct extract_scan_log *log;
+    size_t logs, shown;
 };
 
-/* 0 with log open, or -EILSEQ: no record is there; -ENOMEM. The log's progress is set before. Then
- * extract_scan_free(). */
-int extract_scan(struct extract_scan *scan, struct blocklog *log, const struct blocklog_disk *disk);
+/* Log `number` of those on the disk, from 1; 0: the newest one. 0 with log open, or -EILSEQ: no
+ * record is there; -ENOENT: there is no such log, scan->logs says how many there are; -ENOMEM. The
+ * log's progress is set before. Then extract_scan_free(). */
+int extract_scan(struct extract_scan *scan, struct blocklog *log, const struct blocklog_disk *disk,
+                 size_t number);
 void extract_scan_free(struct extract_scan *scan);
 
 #endif
