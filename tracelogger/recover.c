@@ -16,6 +16,7 @@
 #include "lib/include/kymo.h"
 #include "kernel/abi/sys/neutrino.h"
 #include "kernel/abi/syspage.h"
+#include "lib/capture/attributes.h"
 #include "lib/panic/text.h"
 #include "lib/retain/retain.h"
 #include "tracelogger/header.h"
@@ -104,7 +105,12 @@ static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
                  (unsigned)lost.buffers, (unsigned)lost.unknown);
         return true;
     }
-    n -= 2;
+    if (n == 2) {
+        snprintf(key, PANIC_KEY, "FILTER_1");
+        snprintf(value, PANIC_VALUE, "%s", CAPTURE_FILTERS_UNKNOWN);
+        return true;
+    }
+    n -= 3;
     if (n < taken_rows()) {
         return retain_taken_text(found, n, key, value);
     }

@@ -49,6 +49,7 @@ static void panic_attributes(FILE *out, const struct retain *retain)
     char key[PANIC_KEY], value[PANIC_VALUE];
 
     attribute(out, "RETAINED", "boot %u", (unsigned)retain->header.boots);
+    attribute(out, "FILTER_1", CAPTURE_FILTERS_UNKNOWN);
     for (unsigned n = 0; retain_taken_text(retain, n, key, value); n++) {
         attribute(out, key, "%s", value);
     }

@@ -29,7 +29,7 @@ void filter_read(struct stat *stat)
         const char *key = info->attrs[i].key, *value = info->attrs[i].value;
 
         if (strncmp(key, "FILTER_", 7) == 0) {
-            filter->stated = true;
+            filter->stated |= strncmp(value, "unknown", 7) != 0;
             filter->gate |= strncmp(value, "gate ", 5) == 0;
             filter->applications |= strcmp(value, "set by applications") == 0;
             filter->pauses |= strcmp(value, "applications start and stop") == 0;

@@ -208,7 +208,7 @@ static void show_filters(FILE *to, const struct stat *stat)
             between = ", ";
         }
     }
-    fputs(stat->filter.stated ? "; as at the start\n" : "", to);
+    fputs(stat->filter.stated ? "; as at the start\n" : between[0] == ',' ? "\n" : "", to);
     if (stat->filter.changed) {
         fprintf(to, "  filters were changed at %.6f s: nothing is covered from there on\n",
                 stat_seconds(stat, stat->filter.changed_at - stat->first));

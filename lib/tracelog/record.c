@@ -88,6 +88,20 @@ static int open_buffers(tracelog_instance_t *log)
                                                                                                 : 0;
 }
 
+/* The program has set the filters by TraceEvent() as it likes, and may change them. */
+static bool filter_row(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
+{
+    static const char *const rows[] = {"set by applications", "form set by applications",
+                                       "limits to processes set by applications"};
+
+    if (n >= sizeof(rows) / sizeof(rows[0])) {
+        return false;
+    }
+    snprintf(key, PANIC_KEY, "FILTER_%u", n + 1);
+    snprintf(value, PANIC_VALUE, "%s", rows[n]);
+    return true;
+}
+
 /* The capture's beginning; an errno. */
 static int begin(tracelog_instance_t *log)
 {
@@ -96,7 +110,8 @@ static int begin(tracelog_instance_t *log)
 
     TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner);
     snprintf(args, sizeof(args), "%s%s (sys/tracelog.h)", owner.name, log->ring ? " -r" : "");
-    struct capture_header header = {.file = "-", .args = args, .check = &log->check};
+    struct capture_header header = {
+        .file = "-", .args = args, .rows = filter_row, .check = &log->check};
     int result = capture_header_write(&header, tracelog_put, log);
 
     return result > 0 ? EIO : log->error;

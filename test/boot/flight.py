@@ -136,7 +136,7 @@ def tells_of_the_panic(path, reason):
     """The reason and registers in the header, the reason as the last event and in `kymo stat`."""
     printed = subprocess.run([KYMO, "print", "-v", path], capture_output=True, text=True).stdout
     for what in (f"TRACE_PANIC_REASON:: {reason}\n", "TRACE_PANIC_REGISTERS_1::",
-                 "TRACE_PANIC_WHERE::"):
+                 "TRACE_PANIC_WHERE::", "TRACE_FILTER_1:: unknown"):
         expect(what in printed, f"no {what}")
     expect(printed.count(reason) >= 2, "the reason is no event")
     stat = subprocess.run([KYMO, "stat", path], capture_output=True, text=True).stdout

@@ -67,6 +67,8 @@ def kymo_reads_a_programs_own_captures(boot):
         ring = " -r" if name == "library-ring" else ""
         if f"TRACE_TRACELOGGER_ARGS:: t_tracelog{ring} (sys/tracelog.h)" not in done.stdout:
             wrong.append(f"{name}: header")
+        if "TRACE_FILTER_1:: set by applications\n" not in done.stdout:
+            wrong.append(f"{name}: filters")
         cut = name in CUT  # what its writer refused, the end mark too, is not in the file
         if done.returncode != cut or cut != ("cut short" in done.stderr):
             wrong.append(f"{name}: {done.returncode} {done.stderr}")

@@ -240,6 +240,23 @@ static void test_names(void **unused)
     done(stat, mk);
 }
 
+/* A header that says that nobody knows says nothing. */
+static void test_filters_unknown(void **unused)
+{
+    static const char *const texts[] = {"unknown: they were set before a reset", "all classes"};
+
+    (void)unused;
+    for (unsigned i = 0; i < 2; i++) {
+        struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .filters = texts[i]});
+
+        last(mk, 0, 5);
+        struct stat *stat = account(mk);
+        assert_int_equal(stat->filter.stated, i == 1);
+        assert_int_equal(filter_doubt(stat) != NULL, i == 0);
+        done(stat, mk);
+    }
+}
+
 /* A board without a clock begins in 1970; whatever else isn't a date is none. */
 static void test_dates(void **unused)
 {
@@ -281,7 +298,7 @@ int main(void)
         cmocka_unit_test(test_messages),       cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_interrupts),     cmocka_unit_test(test_calls_and_losses),
         cmocka_unit_test(test_filters_change), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_dates),          cmocka_unit_test(test_filters_unknown),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);
 
