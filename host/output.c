@@ -425,6 +425,13 @@ bool output_is_same(struct output *output)
     return same;
 }
 
+void output_leave_part(struct output *output)
+{
+    free(output->part);
+    output->part = NULL;
+    release(output);
+}
+
 void output_abandon(struct output *output)
 {
     if (output->part) {

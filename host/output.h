@@ -68,6 +68,8 @@ int output_try_commit(struct output *output);
 int output_rename(struct output *output, const char *name);
 /* True if the file that has the output's name holds the same bytes. */
 bool output_is_same(struct output *output);
+/* Leaves what was written beside the file, as NAME.XXXXXX.part, and the file as it was. */
+void output_leave_part(struct output *output);
 /* Removes what was written. An output that isn't open is left alone. */
 void output_abandon(struct output *output);
 /* Removes the parts of all open outputs. May be called by a signal handler that ends the process.

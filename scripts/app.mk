@@ -117,8 +117,9 @@ $(O)/$(IMAGE).elf: $(addprefix $(O)/programs/,$(PROGRAMS)) $(script) kymo-parts
 	$(call board_make,app-image APP_NAME=$(IMAGE) "APP_IMAGE=$(CURDIR)/$(O)/$(IMAGE)")
 
 run: $(O)/$(IMAGE).elf
+	$(Q)[ -n '$(CAPTURE)' ] || [ ! -f $(O)/trace.kev ] || mv -f $(O)/trace.kev $(O)/trace.old.kev
 	$(Q)$(K)/build/kymo run --board $(BOARD) --image ./$< $(if $(SMP),--smp $(SMP)) \
-		--capture $(or $(CAPTURE),$(O)/trace.kev --force)
+		--capture $(or $(CAPTURE),$(O)/trace.kev)
 
 gdb: $(O)/$(IMAGE).elf
 	$(Q)$(K)/scripts/gdb $(BOARD) '$(CURDIR)/$(O)/$(IMAGE).elf' $(PROGRAM)

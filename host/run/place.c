@@ -5,8 +5,8 @@
  *
  *   --capture FILE          the directory is a temporary one, in which trace.kev is a link to FILE.
  *                           A FILE that holds something is refused;
- *   --capture FILE --force  the link leads to FILE.XXXXXX.part, which is renamed to FILE at the end
- *                           if there is something in it;
+ *   --capture FILE --force  the link leads to FILE.XXXXXX.part, which is renamed to FILE if it has
+ *                           its end mark, and stays as it is if the capture was cut short;
  *   neither                 the directory is build/<board>. An earlier trace.kev becomes
  *                           trace.old.kev, so that trace.kev is there afterwards only if this run
  *                           made it, and is removed once the new one has its end mark. A run that
@@ -141,33 +141,6 @@ static bool is_empty_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
 }
 
-static int capture_finish(struct run *run)
-{
-    bool empty = is_empty_file(run->target);
-
-    run->target_is_ours = false;
-    if (!run->has_part) {
-        if (empty) {
-            kymo_error("%s is empty: the guest wrote nothing to its trace.kev", run->capture);
-        }
-        return 0;
-    }
-    run->has_part = false;
-    if (empty) {
-        output_abandon(&run->part);
-        kymo_error("%s is as it was: the guest wrote nothing to its trace.kev", run->capture);
-        return 0;
-    }
-    return output_commit(&run->part) == 0 ? 0 : -1;
-}
-
-/* ---- the board's folder, or the current directory -------------------------------------------- */
-
-static void capture_path(const struct run *run, const char *name, char path[PATH_ROOM])
-{
-    snprintf(path, PATH_ROOM, "%s/%s", run->dir, name);
-}
-
 /* False if the capture was cut. What is no capture of this format is taken as it is. */
 static bool is_finished(const char *path)
 {
@@ -187,6 +160,52 @@ static bool is_finished(const char *path)
     return finished;
 }
 
+/* The path as seen from the current directory, if it is below it. */
+static const char *short_path(const char *path)
+{
+    char here[PATH_MAX];
+    size_t length;
+
+    if (getcwd(here, sizeof(here)) == NULL) {
+        return path;
+    }
+    length = strlen(here);
+    return strncmp(path, here, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+}
+
+static int capture_finish(struct run *run)
+{
+    bool empty = is_empty_file(run->target);
+
+    run->target_is_ours = false;
+    if (!run->has_part) {
+        if (empty) {
+            kymo_error("%s is empty: the guest wrote nothing to its trace.kev", run->capture);
+        }
+        return 0;
+    }
+    run->has_part = false;
+    if (empty) {
+        output_abandon(&run->part);
+        kymo_error("%s is as it was: the guest wrote nothing to its trace.kev", run->capture);
+        return 0;
+    }
+    if (!is_finished(run->target)) {
+        output_leave_part(&run->part);
+        kymo_error("%s is as it was: the new capture is cut short: %s", run->capture,
+                   short_path(run->target));
+        return 0;
+    }
+    return output_commit(&run->part) == 0 ? 0 : -1;
+}
+
+/* ---- the board's folder, or the current directory -------------------------------------------- */
+
+static void capture_path(const struct run *run, const char *name, char path[PATH_ROOM])
+{
+    snprintf(path, PATH_ROOM, "%s/%s", run->dir, name);
+}
+
 /* An earlier run's trace.kev becomes trace.old.kev, unless it is the unfinished one of a run that
  * was killed and a whole one is there already. */
 static int earlier_set_aside(struct run *run)
@@ -201,7 +220,8 @@ static int earlier_set_aside(struct run *run)
     if (rename(path, old) == 0) {
         run->set_aside = true;
     } else if (errno != ENOENT) {
-        kymo_error("%s: cannot rename it to trace.old.kev: %s", path, strerror(errno));
+        kymo_error("%s: cannot rename it to trace.old.kev: %s: --capture FILE names another", path,
+                   strerror(errno));
         return -1;
     }
     return 0;
@@ -237,19 +257,6 @@ static int board_place(struct run *run)
         return -1;
     }
     return earlier_set_aside(run);
-}
-
-/* The path as seen from the current directory, if it is below it. */
-static const char *short_path(const char *path)
-{
-    char here[PATH_MAX];
-    size_t length;
-
-    if (getcwd(here, sizeof(here)) == NULL) {
-        return path;
-    }
-    length = strlen(here);
-    return strncmp(path, here, length) == 0 && path[length] == '/' ? path + length + 1 : path;
 }
 
 static void board_finish(const struct run *run)

@@ -491,16 +491,34 @@ static void test_stream_and_in_place(void **state)
     assert_true(holds("b", "grows"));
 }
 
+static void test_leave_part(void **state)
+{
+    struct output output;
+    int before = parts();
+
+    (void)state;
+    make("a", "old");
+    assert_int_equal(output_open(&output, "a", OUTPUT_FORCE), 0);
+    assert_int_equal(output_write(&output, "half", 4), 0);
+    output_leave_part(&output);
+    output_remove_parts(); /* it is no open output's any more */
+    output_abandon(&output);
+    assert_true(holds("a", "old"));
+    assert_int_equal(parts(), before + 1);
+    assert_int_equal(system("test \"$(cat a.*.part)\" = half"), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_order),    TEST(test_mode),   TEST(test_each_call_fails),
-        TEST(test_no_flush), TEST(test_killed), TEST(test_signal),
-        TEST(test_policy),   TEST(test_inputs), TEST(test_standard_streams),
-        TEST(test_devices),  TEST(test_links),  TEST(test_taken),
-        TEST(test_same),     TEST(test_names),  TEST(test_stream_and_in_place),
+        TEST(test_order),      TEST(test_mode),   TEST(test_each_call_fails),
+        TEST(test_no_flush),   TEST(test_killed), TEST(test_signal),
+        TEST(test_policy),     TEST(test_inputs), TEST(test_standard_streams),
+        TEST(test_devices),    TEST(test_links),  TEST(test_taken),
+        TEST(test_same),       TEST(test_names),  TEST(test_stream_and_in_place),
+        TEST(test_leave_part),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
