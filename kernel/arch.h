@@ -127,6 +127,9 @@ void arch_aspace_destroy(struct arch_aspace *as); /* nothing is mapped any more 
 int arch_aspace_map(struct arch_aspace *as, struct mapping *m);
 /* Removes m everywhere before it returns (TLBs of all CPUs). Lock held. */
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m);
+/* m->flags has other rights: from the return on they hold on all CPUs, and until then each CPU has
+ * the old ones or the new ones. Lock held. */
+void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m);
 /* The process that runs on this CPU got or lost mappings: reload. Lock held. */
 void arch_aspace_refresh(struct process *proc);
 /* Text was written: make it visible to instruction fetch on every CPU. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MemMap, MemUnmap, LibWord. Kernel lock held.
+ * MemMap, MemUnmap, MemProtect, LibWord. Kernel lock held.
  *
  * New RAM is cleared before it is mapped, in pieces with a preemption point after each: until then
  * it is only in the caller's args[] (PIECE_*), and goes back if the caller dies.
@@ -201,6 +201,39 @@ long ker_mem_unmap(struct thread *self, const uintptr_t *args)
     }
     vm_remove(proc, m);
     return 0;
+}
+
+/* Only of RAM that the process has by MEM_MAP or as its stack and data, a whole mapping: not its
+ * program's text, a device, an object, the trace buffers. */
+static int protect_check(const struct process *proc, const struct mapping *m, const uintptr_t *args)
+{
+    uint32_t prot = (uint32_t)args[2];
+    size_t rounded, align;
+
+    if (!m || args[1] == 0 || args[1] > m->len || (prot & ~PROT_ALL) || !(prot & KYMO_PROT_READ) ||
+        (prot & (KYMO_PROT_WRITE | KYMO_PROT_EXEC)) == (KYMO_PROT_WRITE | KYMO_PROT_EXEC)) {
+        return -EINVAL;
+    }
+    if (arch_map_shape((size_t)args[1], m->flags, &rounded, &align) != 0 || rounded != m->len) {
+        return -EINVAL;
+    }
+    if ((m->flags & (KINDS & ~(uint32_t)KYMO_MAP_STACK)) ||
+        proc->program.text - m->vaddr < m->len) {
+        return -EACCES;
+    }
+    bool word_here = proc->lib_word && proc->lib_word - m->vaddr < m->len;
+    return word_here && !(prot & KYMO_PROT_WRITE) ? -EBUSY : 0;
+}
+
+long ker_mem_protect(struct thread *self, const uintptr_t *args)
+{
+    struct mapping *m = vm_find(self->proc, args[0], 0);
+    int error = protect_check(self->proc, m, args);
+
+    if (!error) {
+        vm_protect(self->proc, m, (unsigned)args[2]);
+    }
+    return error;
 }
 
 /*

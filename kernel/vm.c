@@ -253,6 +253,31 @@ static void vm_close_gap(struct vm_space *space, struct mapping *m)
     vm_set_count(space, space->nmaps - 1);
 }
 
+/* Buffers of blocked threads that were found in a mapping are found anew. */
+static void vm_forget_buffers(struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (proc->threads[i]) {
+            proc->threads[i]->buffer = NULL;
+            proc->threads[i]->plain = NULL;
+        }
+    }
+}
+
+void vm_protect(struct process *proc, struct mapping *m, unsigned prot)
+{
+    const unsigned rights = KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_PROT_EXEC;
+
+    m->flags = (m->flags & ~rights) | prot;
+    arch_aspace_protect(&proc->space.arch, m);
+    vm_window_set(&proc->space);
+    vm_forget_buffers(proc);
+    vm_grace(proc); /* no NOLOCK call writes by the old rights from here on */
+    if (prot & KYMO_PROT_EXEC) {
+        arch_text_sync(arch_phys_to_virt(m->phys), m->len);
+    }
+}
+
 void vm_remove(struct process *proc, struct mapping *m)
 {
     struct vm_space *space = &proc->space;
@@ -263,12 +288,7 @@ void vm_remove(struct process *proc, struct mapping *m)
     vm_grace(proc);
     vm_close_gap(space, m);
     vm_window_set(space);
-    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
-        if (proc->threads[i]) {
-            proc->threads[i]->buffer = NULL; /* it may have been in what goes */
-            proc->threads[i]->plain = NULL;
-        }
-    }
+    vm_forget_buffers(proc);
     vm_grace(proc); /* the entry that moved may be filled again from here on */
     vm_refresh(proc);
     trace_munmap(proc->pid, gone.vaddr, gone.len);

@@ -70,6 +70,8 @@ void phys_clear(paddr_t pa, size_t len);
 struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len);
 /* As vm_map(), for a mapping that ends: m is one of proc's. */
 void vm_remove(struct process *proc, struct mapping *m);
+/* Changes the rights of one of proc's mappings to prot (KYMO_PROT_*). */
+void vm_protect(struct process *proc, struct mapping *m, unsigned prot);
 /* PROC_SPAWN's and MEM_MAP's unfinished work, when their caller dies. */
 void mem_map_abandon(struct thread *t);
 

@@ -78,6 +78,11 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
     return MemMap(&map) < 0 ? MAP_FAILED : (void *)(uintptr_t)map.vaddr;
 }
 
+int mprotect(void *addr, size_t len, int prot)
+{
+    return prot == PROT_NONE ? invalid(ENOTSUP) : MemProtect(addr, len, (unsigned)prot);
+}
+
 int munmap(void *addr, size_t len)
 {
     return len == 0 ? invalid(EINVAL) : MemUnmap(addr, 0);

@@ -75,6 +75,18 @@ void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
     (void)m;
 }
 
+void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
+{
+    (void)as;
+    (void)m;
+}
+
+void arch_text_sync(const void *start, size_t len)
+{
+    (void)start;
+    (void)len;
+}
+
 void arch_aspace_refresh(struct process *of)
 {
     (void)of;

@@ -120,6 +120,18 @@ void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
     memset(arch_phys_to_virt(m->phys), 0xdb, m->len);
 }
 
+void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
+{
+    (void)as;
+    (void)m;
+}
+
+void arch_text_sync(const void *start, size_t len)
+{
+    (void)start;
+    (void)len;
+}
+
 void arch_aspace_refresh(struct process *proc)
 {
     (void)proc;
@@ -518,5 +530,6 @@ ABSENT(host_call)
 ABSENT(system_ctl)
 ABSENT(syspage_read)
 ABSENT(lib_word)
+ABSENT(mem_protect)
 ABSENT(console_write)
 ABSENT(console_read)

@@ -58,6 +58,12 @@ void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
     as->mapped--;
 }
 
+void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
+{
+    (void)as;
+    (void)m;
+}
+
 void arch_aspace_refresh(struct process *proc)
 {
     (void)proc;

@@ -181,6 +181,9 @@ int MemMap(struct kymo_map *map);
 /* len 0: the mapping that begins there. EINVAL: not exactly a mapping; EBUSY: it has the word of
  * LibWord(). */
 int MemUnmap(void *addr, size_t len);
+/* Sets KYMO_PROT_* of the mapping that begins at addr, all of it. EINVAL: no such mapping or
+ * rights; EACCES: not memory of the process's own; EBUSY: it has the word of LibWord(). */
+int MemProtect(void *addr, size_t len, unsigned prot);
 /* See <sys/mman.h>: shm_open(), close(), ftruncate(), shm_unlink(). */
 int ObjectOpen(const char *name, unsigned flags, unsigned mode); /* id */
 int ObjectClose(int id);

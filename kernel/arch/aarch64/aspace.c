@@ -106,6 +106,13 @@ void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
     a64_pages_drop(as, m->vaddr, m->len);
 }
 
+/* Rights may change in a valid entry, without breaking it first. The tables are there. */
+void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
+{
+    a64_pages_set(as, m);
+    a64_tlb_drop_range(as, m->vaddr, m->len);
+}
+
 /* Nothing is cached beside the TLB, which arch_aspace_unmap() keeps right. */
 void arch_aspace_refresh(struct process *proc)
 {

@@ -26,7 +26,7 @@ void a64_tlb_drop_space(const struct arch_aspace *as)
     a64_isb();
 }
 
-static void tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
+void a64_tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
 {
     if (len > TLB_PAGES_MAX * PAGE_SIZE) {
         a64_tlb_drop_space(as);
@@ -177,7 +177,7 @@ static void pages_clear(const struct arch_aspace *as, uintptr_t va, uintptr_t en
 void a64_pages_drop(const struct arch_aspace *as, uintptr_t va, size_t len)
 {
     pages_clear(as, va, va + len);
-    tlb_drop_range(as, va, len);
+    a64_tlb_drop_range(as, va, len);
 }
 
 int a64_pages_set(const struct arch_aspace *as, const struct mapping *m)

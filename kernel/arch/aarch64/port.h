@@ -65,6 +65,7 @@ bool a64_range_free(const struct arch_aspace *as, uintptr_t va, size_t len);
 uintptr_t a64_range_find(const struct arch_aspace *as, size_t len);
 int a64_pages_set(const struct arch_aspace *as, const struct mapping *m); /* 0 or -ENOMEM */
 void a64_pages_drop(const struct arch_aspace *as, uintptr_t va, size_t len);
+void a64_tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len);
 void a64_tables_free(const struct arch_aspace *as);
 
 /* ---- interrupts and faults: called by vectors.S ---- */

@@ -127,6 +127,12 @@ void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
     reload(as);
 }
 
+void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
+{
+    as->region[m->arch].rasr = attributes(m->len, m->flags);
+    reload(as);
+}
+
 /* Nothing to do: mapping and unmapping load at once. */
 void arch_aspace_refresh(struct process *proc)
 {

@@ -61,5 +61,12 @@ int munmap_device_io(uintptr_t io, size_t len);
 
 /* Ends the whole mapping that begins at addr; len: not 0. EINVAL: there is none. */
 int munmap(void *addr, size_t len);
+/*
+ * The rights of a whole mapping of MAP_ANONYMOUS: PROT_READ, with PROT_WRITE or PROT_EXEC. EINVAL:
+ * no mapping begins at addr or len is not its length; ENOTSUP: PROT_NONE; EACCES: a device, an
+ * object, or the program's text; EBUSY: the C library's data. A thread that does what it may not
+ * any more ends the process.
+ */
+int mprotect(void *addr, size_t len, int prot);
 
 #endif

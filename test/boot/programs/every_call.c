@@ -74,6 +74,7 @@ const struct every_call every_call[] = {
     {CALL_PROC_SELF, {0, 0}},
     {CALL_MEM_MAP, {BAD}},
     {CALL_MEM_UNMAP, {0x1000, 4096}},
+    {CALL_MEM_PROTECT, {0x1000, 4096, 1}},
     {CALL_NAME_ATTACH, {BAD, 1}},
     {CALL_NAME_DETACH, {9999}},
     {CALL_NAME_LOOKUP, {BAD, BAD}},

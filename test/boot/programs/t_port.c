@@ -7,6 +7,7 @@
 #include "test/boot/programs/check.h"
 
 #include <hw/inout.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/include/kymo.h"
+#include "lib/include/sys/neutrino_r.h"
 
 /* ---- timers ---------------------------------------------------------------------------------- */
 
@@ -123,11 +125,25 @@ static void t_spawn(void)
     EXPECT_ERR(waitpid(-1, NULL, 0x40), EINVAL);
 }
 
+/* Its end is the proof: it writes where it may not. */
+static void write_protected(void)
+{
+    volatile uint32_t *own =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
+
+    *own = 1;
+    mprotect((void *)own, 4096, PROT_READ);
+    *own = 2;
+}
+
 /* What a child does; its exit status. */
 static int child(const char *what)
 {
     if (strcmp(what, "sleep") == 0) {
         sleep_ms(100000);
+    }
+    if (strcmp(what, "write") == 0) {
+        write_protected();
     }
     if (strcmp(what, "self") == 0) {
         return kymo_abilities() == ABILITY_DEVICE ? own_priority() : 1;
@@ -190,6 +206,94 @@ static void t_device_again(void)
     EXPECT_ERR((long)mmap_device_memory(NULL, 4096, prot, 0, (uint64_t)0 - 4096), EPERM);
 }
 
+/* ---- rights of memory ------------------------------------------------------------------------ */
+
+static volatile uint32_t *memory;
+static volatile bool enough;
+
+static void *reads_on(void *unused)
+{
+    while (!enough) {
+        EXPECT_EQ(*memory, 0x1234);
+    }
+    return unused;
+}
+
+static void *receives(void *chid)
+{
+    return (void *)(intptr_t)-MsgReceive_r((int)(intptr_t)chid, (void *)memory, 64, NULL);
+}
+
+static void t_protect(void)
+{
+    const size_t bytes = 4096;
+    char one[] = "x";
+    void *result = NULL;
+
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
+    EXPECT(memory != MAP_FAILED);
+    void *at = (void *)memory;
+    *memory = 0x1234;
+    EXPECT_EQ(mprotect(at, bytes, PROT_READ), 0);
+    EXPECT_EQ(*memory, 0x1234);
+    EXPECT_ERR(ClockTime(CLOCK_MONOTONIC, NULL, at), EFAULT); /* nor does the kernel write there */
+    EXPECT_EQ(mprotect(at, bytes, PROT_READ | PROT_WRITE), 0);
+    EXPECT_EQ(ClockTime(CLOCK_MONOTONIC, NULL, at), 0);
+    *memory = 0x1234;
+
+    /* A thread that reads all the time on another CPU never finds the memory gone. */
+    enough = false;
+    int reader = start_thread(reads_on, NULL, 9);
+    for (int i = 0; i < 300; i++) {
+        EXPECT_EQ(mprotect(at, bytes, i % 2 ? PROT_READ | PROT_WRITE : PROT_READ), 0);
+    }
+    enough = true;
+    join(reader);
+
+    /* A message comes for a buffer that has become read-only meanwhile. */
+    to = make_link(0);
+    reader = start_thread(receives, (void *)(intptr_t)to.chid, 0);
+    wait_state(self_pid(), reader, STATE_RECEIVE);
+    EXPECT_EQ(mprotect(at, bytes, PROT_READ), 0);
+    uint64_t ns = 5 * MS;
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_SEND, NULL, &ns, NULL);
+    EXPECT_ERR(MsgSend(to.coid, one, 2, NULL, 0), ETIMEDOUT);
+    EXPECT_EQ(pthread_join(reader, &result), 0);
+    EXPECT_EQ((intptr_t)result, EFAULT);
+    EXPECT_EQ(*memory, 0x1234);
+    drop_link(&to);
+    EXPECT_EQ(munmap(at, bytes), 0);
+}
+
+static uint32_t in_data[2] = {1, 2};
+
+static void t_protect_refuses(void)
+{
+    char *argv[] = {"t_port", "child", "write", NULL};
+    char *own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
+    uintptr_t io = mmap_device_io(0x1000, DEVICE);
+    struct kymo_proc_info info;
+    int status = 0;
+    pid_t pid = 0;
+
+    EXPECT_ERR(mprotect(own, 4096, PROT_NONE), ENOTSUP);
+    EXPECT_ERR(mprotect(own, 4096, PROT_WRITE | PROT_EXEC | PROT_READ), EINVAL);
+    EXPECT_ERR(mprotect(own, 4096, 0x40), EINVAL);
+    EXPECT_ERR(mprotect(own, 0, PROT_READ), EINVAL);
+    EXPECT_ERR(mprotect(own, 8192, PROT_READ), EINVAL);
+    EXPECT_ERR(mprotect(own + 1024, 1024, PROT_READ), EINVAL);
+    EXPECT_ERR(mprotect((void *)(io & ~(uintptr_t)0xfff), 0x1000, PROT_READ), EACCES);
+    EXPECT_ERR(mprotect(NULL, 4096, PROT_READ), EINVAL);
+    EXPECT_ERR(mprotect(&in_data[1], 4, PROT_READ), EINVAL);
+    EXPECT_EQ(mprotect(own, 4096, PROT_READ | PROT_EXEC), 0);
+    EXPECT_EQ(munmap(own, 4096), 0);
+    EXPECT_EQ(munmap_device_io(io, 0x1000), 0);
+    EXPECT_EQ(posix_spawn(&pid, "t_port", NULL, NULL, argv, NULL), 0);
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    EXPECT_EQ(ProcInfo(self_pid(), &info), self_pid());
+}
+
 /* ---- short waits ----------------------------------------------------------------------------- */
 
 static void t_waits(void)
@@ -216,8 +320,12 @@ static void t_waits(void)
 }
 
 static const struct check table[] = {
-    {"timer", t_timer},       {"spawn", t_spawn},
-    {"device", t_device},     {"device, again and again", t_device_again},
+    {"timer", t_timer},
+    {"spawn", t_spawn},
+    {"device", t_device},
+    {"device, again and again", t_device_again},
+    {"rights of memory", t_protect},
+    {"rights of memory, refused", t_protect_refuses},
     {"short waits", t_waits},
 };
 
