@@ -43,10 +43,15 @@ static bool is_number(const struct print_value *v)
            (v->size == 1 || v->size == 2 || v->size == 4 || v->size == 8);
 }
 
+/* One and two bytes are signed if their type is, larger ones always: as dtrace(1M), which prints all
+ * small ones without a sign, but for that. */
 static long long key_number(const struct print_value *v)
 {
-    return v->size < 4 ? (long long)datum_unsigned(v->data, v->size)
-                       : (long long)datum_signed(v->data, v->size);
+    const struct d_type *t = v->type ? d_type_resolve(v->type) : NULL;
+    bool is_signed = v->size >= 4 || (t && (t->kind == D_TYPE_ENUM || t->is_signed));
+
+    return is_signed ? (long long)datum_signed(v->data, v->size)
+                     : (long long)datum_unsigned(v->data, v->size);
 }
 
 static void print_text_key(const struct printer *p, const struct print_value *v)
