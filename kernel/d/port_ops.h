@@ -7,7 +7,7 @@
 #include "kernel/thread.h"
 #include "kernel/timer.h"
 
-#define D_PORT_ALIGN 0 /* both CPUs load what is not aligned */
+#define D_PORT_ALIGN 1 /* as dtrace elsewhere on ARM, though the CPUs would load it */
 
 static inline unsigned d_port_cpu(void)
 {

@@ -49,6 +49,7 @@ static void find_strings(void)
     *c = (struct d_context){.code = &code, .consumer = &pair.consumer};
     for (unsigned i = 0; i < N_WINDOWS; i++) {
         d_context_clause(c, &pair.ecb, pair.args);
+        c->strtok = 0;
         pair.naive.string_at[i] = d_builtin(c, n_strings[i]);
         pair.naive.string_is[i] = (const char *)(uintptr_t)pair.naive.string_at[i];
     }
@@ -403,6 +404,7 @@ void pair_unload(void)
 void pair_clause(void)
 {
     d_context_clause(pair.context, &pair.ecb, pair.args);
+    pair.context->strtok = 0;
     memset(scratch_known, 0, pair.scratch_size);
     n_clause(&pair.naive);
 }

@@ -29,7 +29,8 @@ enum d_way {
     D_WAY_ALL,
 };
 
-enum { D_ECB_ASIDE = 16 }; /* so who neither logs nor retains is not asked whether he does */
+enum { D_ECB_FIRST = 1 << 15 }; /* its consumer has none before it on the probe */
+enum { D_ECB_ASIDE = 16 };      /* so who neither logs nor retains is not asked whether he does */
 
 struct d_ecb {
     struct d_ecb *next;               /* [a] of the same probe */
@@ -41,7 +42,8 @@ struct d_ecb {
     uint32_t epid;                    /* [I] */
     uint32_t clause;                  /* [I] of the image */
     uint32_t predicate_id;            /* [I] what a thread may remember; 0: can't be cached */
-    uint32_t states; /* [I] 1 << enum d_state: in which it runs; << D_ECB_ASIDE: by log.h */
+    uint32_t states; /* [I] 1 << enum d_state: in which it runs, and D_ECB_FIRST; << D_ECB_ASIDE: by
+                        log.h */
     uint32_t size;   /* [I] bytes of a record; 0: it records nothing */
     uint32_t align;  /* [I] 4 or 8 */
     enum d_way way;  /* [I] how it runs */

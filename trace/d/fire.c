@@ -220,6 +220,9 @@ static D_HOT void fire_ecb(const struct d_ecb *e, const uint64_t args[5])
         return;
     }
     d_context_clause(&here->context, e, args);
+    if (e->states & D_ECB_FIRST) {
+        here->context.strtok = 0;
+    }
     if (e->predicate && !predicate_holds(e, here)) {
         return;
     }

@@ -153,7 +153,6 @@ struct d_context {
     const struct d_ecb *ecb;
     const uint64_t *args; /* five */
     size_t scratch_used;  /* 0: where scratch is is not known yet */
-    uint64_t strtok;      /* where strtok() goes on; 0: nowhere */
     uint32_t present;     /* 1 << enum d_once: what is in once[] */
     uint32_t nwindows;
     struct d_fault fault;
@@ -165,6 +164,8 @@ struct d_context {
     struct d_region own[D_OWN_REGIONS]; /* needs no peek: the code's block, dynamic variables */
     uint32_t cpu;
     /* not set: see above */
+    uint64_t strtok; /* where strtok() goes on in this firing of the probe; 0: nowhere */
+    const struct d_ecb *strtok_ecb; /* that is in the scratch of this clause; NULL: it is not */
     uint32_t part;    /* after a fault of an aggregation: of which key; their number: its value */
     uint8_t *scratch; /* aligned to 8 */
     size_t scratch_size;
@@ -187,7 +188,6 @@ static inline void d_context_clause(struct d_context *c, const struct d_ecb *ecb
     c->args = args;
     c->fault.kind = DIF_FAULT_NONE;
     c->scratch_used = 0;
-    c->strtok = 0;
     c->present = 0;
     c->nwindows = 0;
 }

@@ -148,8 +148,12 @@ int d_probe_enable(struct d_probe *p, struct d_ecb *ecb)
         }
     }
     p->enabled++;
-    while (*link) {
-        link = &(*link)->next;
+    bool first = true;
+    for (; *link; link = &(*link)->next) {
+        first &= (*link)->consumer != ecb->consumer;
+    }
+    if (first) {
+        ecb->states |= (uint32_t)D_ECB_FIRST << (ecb->states >> D_ECB_ASIDE ? D_ECB_ASIDE : 0);
     }
     ecb->next = NULL;
     __atomic_store_n(&p->predicate_id, 0, __ATOMIC_RELEASE);

@@ -109,11 +109,12 @@ static bool separates(struct d_text *separators, size_t n, uint8_t byte)
     return i < n;
 }
 
-/* Goes on where it stopped if its first argument is NULL; at the end there is no more. */
+/* Goes on where it stopped if its first argument is NULL, also in a later clause of the firing; but
+ * what was in the scratch of an earlier clause is gone. At the end there is no more. */
 uint64_t d_subr_strtok(struct d_context *c)
 {
-    bool on = d_arg(c, 0) == 0;
-    uint64_t from = on ? c->strtok : d_arg(c, 0);
+    bool on = d_arg(c, 0) == 0, lost = c->strtok_ecb && c->strtok_ecb != c->ecb;
+    uint64_t from = on ? lost ? 0 : c->strtok : d_arg(c, 0);
     size_t end = on && from ? c->strtok_left : c->code->strsize, i = 0;
     struct d_writer w;
     struct d_text t, separators;
@@ -135,6 +136,7 @@ uint64_t d_subr_strtok(struct d_context *c)
         i++;
     }
     c->strtok = from + i;
+    c->strtok_ecb = from - (uintptr_t)c->scratch < c->scratch_used ? c->ecb : NULL;
     c->strtok_left = end - i;
     return d_writer_close(&w);
 }
