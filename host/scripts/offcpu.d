@@ -9,8 +9,6 @@
  */
 #pragma D option quiet
 #pragma D option defaultargs
-#pragma D option dynvarsize=16k
-#pragma D option aggsize=32k
 
 inline int SECONDS = $1 ? $1 : 1;
 

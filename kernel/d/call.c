@@ -153,6 +153,19 @@ static const struct gone *find_gone(int32_t pid)
 /* ---- what the control asks of the kernel -------------------------------------------------------
  */
 
+/* A size by default: the configured one, or more as far as there is memory: a 64th of what is free,
+ * for each CPU. No more than what a CPU of that width copies and empties in a moment. */
+static uint64_t size_for_memory(uint64_t least)
+{
+    uint64_t most = sizeof(void *) == 4 ? 32 << 10 : 256 << 10;
+    uint64_t share = phys_available() / 64 / arch_cpu_count(), size = least;
+
+    while (size * 2 <= share && size * 2 <= most) {
+        size *= 2;
+    }
+    return size;
+}
+
 void d_control_info(struct kymo_d_info *info)
 {
     const char *board = arch_board_name();
@@ -164,10 +177,10 @@ void d_control_info(struct kymo_d_info *info)
                                  .pointer_bytes = sizeof(void *),
                                  .machine = arch_elf_machine(),
                                  .held = d_heap_held(),
-                                 .bufsize = CONFIG_D_BUFSIZE,
-                                 .aggsize = CONFIG_D_AGGSIZE,
+                                 .bufsize = size_for_memory(CONFIG_D_BUFSIZE),
+                                 .aggsize = size_for_memory(CONFIG_D_AGGSIZE),
                                  .specsize = CONFIG_D_SPECSIZE,
-                                 .dynvarsize = CONFIG_D_DYNVARSIZE,
+                                 .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE),
                                  .strsize = CONFIG_D_STRSIZE,
                                  .memory = phys_available(),
                                  .clock_hz = arch_clock_hz()};
