@@ -105,6 +105,12 @@ static int stat_show(const struct request *request, struct stat *stat)
     return kymo_stdout_end(KYMO_OK);
 }
 
+/* Recovering found no buffer: then there are no figures, and kymo_report_damage() says so. */
+static bool is_hopeless(const struct kev *kev)
+{
+    return kev_info(kev)->buffers == 0 && kev_damage(kev)->first[0] != '\0';
+}
+
 static int stat_capture(const struct request *request, struct kev *kev)
 {
     struct stat *stat = stat_new(kev);
@@ -116,7 +122,7 @@ static int stat_capture(const struct request *request, struct kev *kev)
         return KYMO_FAILURE;
     }
     read = stat_read(stat);
-    if (read != STAT_BROKEN) {
+    if (read != STAT_BROKEN && !is_hopeless(kev)) {
         status = stat_show(request, stat);
     }
     status = read == STAT_WHOLE ? status : KYMO_FAILURE;
