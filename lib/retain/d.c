@@ -11,6 +11,10 @@
 #include "kernel/abi/retain_mark.h"
 #include "lib/retain/internal.h"
 
+/* Behind damage each word may begin a record as long as the tables say. They may say anything: once
+ * sums over so many times the window were wrong, what is left of each buffer counts as damaged. */
+#define WASTE_MOST 16
+
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
@@ -47,6 +51,11 @@ int retain_chunk_read(struct retain *retain, struct retain_chunk *chunk, uint32_
         bytes -= n;
     }
     return 0;
+}
+
+bool retain_is_hopeless(const struct retain *retain)
+{
+    return retain->wasted / WASTE_MOST >= retain->header.window;
 }
 
 static uint32_t crc_of(struct retain *retain, struct retain_chunk *chunk, uint32_t at,
@@ -315,8 +324,11 @@ static bool marked(struct retain *retain, uint32_t place, uint32_t size)
     const struct kymo_retain_d_cpu *cpu = &is->cpu[retain->cpu];
     uint32_t at = cpu->record_marks + place / is->record_least * 4, mark;
 
-    return retain_chunk_read(retain, &retain->d.marks, at, &mark, sizeof(mark)) == 0 &&
-           mark == mark_of(retain, cpu->records + place, place, size);
+    bool good = retain_chunk_read(retain, &retain->d.marks, at, &mark, sizeof(mark)) == 0 &&
+                mark == mark_of(retain, cpu->records + place, place, size);
+
+    retain->wasted += good ? 0 : size;
+    return good;
 }
 
 /* One word of what is damaged; a stretch of it is one record lost, as far as is known. */
@@ -330,7 +342,7 @@ static void pass_over(struct retain *retain)
     }
     d->damaged = true;
     /* What lacks a mark can't be found again behind damage. */
-    d->at = d->at >= d->tail ? d->until : d->at + 4;
+    d->at = d->at >= d->tail || retain_is_hopeless(retain) ? d->until : d->at + 4;
 }
 
 /* struct d_record: EPID, then the time, high word first. It never goes back. */

@@ -97,6 +97,7 @@ static bool good(struct retain *retain, uint32_t size, bool *undo)
         return false;
     }
     *undo = sum != mark && d->live.undo_at == place + 1 && undone == mark;
+    retain->wasted += sum == mark || *undo ? 0 : size;
     return sum == mark || *undo;
 }
 
@@ -121,7 +122,7 @@ uint32_t retain_d_entry(struct retain *retain, uint32_t *at, bool *undo)
             d->number++;
         }
         d->damaged = true;
-        d->at += 8;
+        d->at = retain_is_hopeless(retain) ? d->until : d->at + 8;
     }
     return 0;
 }

@@ -49,6 +49,8 @@ uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *tim
 /* Bytes of the window, through a part of it that is at hand. 0, -1. */
 int retain_chunk_read(struct retain *retain, struct retain_chunk *chunk, uint32_t offset, void *to,
                       uint32_t bytes);
+/* So much was summed up for nothing that what is left of a damaged buffer isn't searched. */
+bool retain_is_hopeless(const struct retain *retain);
 /* The directory's entry d.index, checked, is d.is. False: it isn't there, or can't be believed. */
 bool retain_d_open(struct retain *retain);
 /* Its records on this CPU, or entries; false: there are none, or what says where can't be. */

@@ -105,6 +105,7 @@ struct retain {
     bool notes_given;
     struct kymo_retain_note note;
     struct retain_d d;
+    uint64_t wasted; /* bytes of D's buffers that were summed up for nothing */
     struct kymo_retain_cpu state;
     bool state_known;
     uint32_t sequences[RETAIN_BUFFERS_MOST]; /* what each buffer may be; 0: nothing */

@@ -20,6 +20,7 @@ void retain_rewind(struct retain *retain)
     retain->programs = retain->records = retain->keys = 0;
     retain->losses = (struct retain_losses){0};
     retain->note_at = retain->note_done = 0;
+    retain->wasted = 0;
     retain->notes_given = false;
     memset(&retain->note, 0, sizeof(retain->note));
 }

@@ -607,6 +607,91 @@ static void only_aggregations(void **state)
     assert_int_equal(found.losses.notes, 1); /* nobody has said what describes it */
 }
 
+/* ---- hostile sizes: the work is bounded by the window's size ---- */
+
+enum { RECORDS_AT = 0x40000, RECORD_BYTES = 0x40000, RECORD_MARKS = 0x80000 };
+enum { ENTRIES_AT = 0x88000, ENTRY_BYTES = 0x18000, ENTRY_MARKS = 0xb8000 };
+enum { TABLES = 0xd0000, CURSORS = 0xd8000 };
+enum { LIVE = 0xda000, WORK_MOST = 80 };
+
+static uint64_t bytes_read;
+
+static int read_counted(void *arg, uint32_t offset, void *to, uint32_t bytes)
+{
+    bytes_read += bytes;
+    if (bytes_read / FAKE_WINDOW > WORK_MOST) {
+        fail_msg("more than %d times the window was read", WORK_MOST);
+    }
+    return retain_memory_read(arg, offset, to, bytes);
+}
+
+static void put_words(uint32_t at, const uint64_t *words, unsigned count)
+{
+    memcpy(image + at, words, count * sizeof(*words));
+}
+
+/* Each word begins what may be a record or an entry of these sizes, and no mark is right. */
+static void put_hostile(uint32_t record, uint32_t entry)
+{
+    struct kymo_retain_d d = {.magic = KYMO_RETAIN_MAGIC,
+                              .boots = 1,
+                              .ncpu = KYMO_RETAIN_CPUS,
+                              .tables = TABLES,
+                              .records = 1,
+                              .aggregations = 1,
+                              .record_bytes = RECORD_BYTES,
+                              .record_least = 64,
+                              .entry_bytes = ENTRY_BYTES,
+                              .entry_least = 64,
+                              .at = {0, 8, 16, 24, 32, 40, 48, 56}};
+    const uint64_t cursors[] = {RECORD_BYTES, 0, 0, 0, 0, (uintptr_t)fake_window + ENTRIES_AT,
+                                ENTRY_BYTES,  0};
+    struct kymo_retain_d_live live = {.entries_sealed = ENTRY_BYTES};
+    const uint32_t sizes[] = {record, entry};
+    size_t from = offsetof(struct kymo_retain_d, boots);
+
+    fake.is = NULL;
+    put_window(image);
+    memset(image + KYMO_RETAIN_FREE, 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE);
+    for (uint32_t at = RECORDS_AT; at < RECORDS_AT + RECORD_BYTES; at += 4) {
+        memcpy(image + at, &(uint32_t){1}, 4);
+    }
+    for (uint32_t at = ENTRIES_AT; at < ENTRY_MARKS; at += 4) {
+        memcpy(image + at, &(uint32_t){1}, 4);
+    }
+    memcpy(image + TABLES, sizes, sizeof(sizes));
+    memcpy(image + LIVE, &live, sizeof(live));
+    put_words(CURSORS, cursors, 8);
+    for (unsigned cpu = 0; cpu < KYMO_RETAIN_CPUS; cpu++) {
+        d.cpu[cpu] = (struct kymo_retain_d_cpu){RECORDS_AT,  RECORD_MARKS, ENTRIES_AT,
+                                                ENTRY_MARKS, LIVE,         CURSORS};
+    }
+    d.tables_crc = retain_crc(image + TABLES, sizeof(sizes));
+    d.crc = retain_crc((uint8_t *)&d + from, sizeof(d) - from);
+    for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
+        memcpy(image + KYMO_RETAIN_D + i * sizeof(d), &d, sizeof(d));
+    }
+}
+
+static void hostile_sizes(void **state)
+{
+    static const uint32_t sizes[] = {64, 1024, 0x4000, 0x10000};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct retain_memory memory = {image, FAKE_WINDOW};
+        struct retain_piece piece;
+
+        put_hostile(sizes[i] * 3, sizes[i]);
+        bytes_read = 0;
+        assert_int_equal(retain_open(&found, read_counted, &memory), 0);
+        while (retain_next(&found, &piece)) {
+        }
+        assert_true(found.losses.records > 0 && found.losses.keys > 0);
+        assert_int_equal(found.records + found.keys, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -618,6 +703,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(words_of_nothing, target_open, target_close),
         cmocka_unit_test_setup_teardown(damaged, target_open, target_close),
         cmocka_unit_test_setup_teardown(noise, target_open, target_close),
+        cmocka_unit_test(hostile_sizes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
