@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define D_PORT_ALIGN 0 /* as on the classic engine's x86: such loads just work */
+#define D_PORT_STOPS 1
 
 struct self_thread {
     unsigned cpu;        /* which CPU we are, or would be */

@@ -8,6 +8,7 @@
 #include "kernel/timer.h"
 
 #define D_PORT_ALIGN 1 /* as dtrace elsewhere on ARM, though the CPUs would load it */
+#define D_PORT_STOPS 0 /* the kernel knows no stopped processes */
 
 static inline unsigned d_port_cpu(void)
 {

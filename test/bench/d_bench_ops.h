@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define D_PORT_ALIGN 0
+#define D_PORT_STOPS 1
 
 extern uint64_t bench_clock;
 extern uint32_t bench_predicate_cache;

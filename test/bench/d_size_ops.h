@@ -7,6 +7,7 @@
 #define TEST_BENCH_D_SIZE_OPS_H
 
 #define D_PORT_ALIGN 0
+#define D_PORT_STOPS 1
 
 struct d_size_thread {
     uint64_t key;

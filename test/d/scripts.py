@@ -210,6 +210,14 @@ def messages(board, _):
     return None, out
 
 
+def stopping(board, _):
+    """A board can't stop a process, and says so."""
+    status, out, err = board.dtrace("-wn", "BEGIN { stop(); }")
+    if status != 1 or "stop(): this target can't stop a process" not in err:
+        return f"status {status}: {err}", out
+    return None, out
+
+
 def types(board, _):
     """A function probe's arguments have the function's types; several functions have none."""
     want = ["const struct thread *", "unsigned int", "size_t", "const struct thread *",
@@ -326,6 +334,7 @@ def main():
                  (names, "names that people type"), (consumer, "the consumer's pid"),
                  (symbols, "names of a program that has ended"),
                  (defaults, "sizes by default")]
+        work.append((stopping, "stop()"))
         alone = [(balance, "entry and return of fbt"), (messages, "each message in fbt")]
     failed, everything = 0, len(work) + len(alone)
     with Board(options.board) as board:

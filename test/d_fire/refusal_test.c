@@ -36,6 +36,19 @@ static void recording(uint64_t bufsize)
     image_option(&target.b, D_OPT_BUFSIZE, bufsize);
 }
 
+/* A target that knows no stopped processes says so, instead of doing nothing. */
+static void test_stop(void **state)
+{
+    (void)state;
+    for (unsigned can = 0; can < 2; can++) {
+        clause(target.probe[0], NULL);
+        action(D_ACT_STOP, NULL);
+        image_option(&target.b, D_OPT_DESTRUCTIVE, 1);
+        fake.cannot_stop = !can;
+        wants(can ? D_REASON_NONE : D_REASON_STOP);
+    }
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -196,8 +209,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
     const struct CMUnitTest tests[] = {
-        T(test_sizes),  T(test_end_reserve), T(test_records),  T(test_speculations),
-        T(test_probes), T(test_actions),     T(test_matching),
+        T(test_sizes),        T(test_stop),   T(test_end_reserve), T(test_records),
+        T(test_speculations), T(test_probes), T(test_actions),     T(test_matching),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

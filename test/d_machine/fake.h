@@ -30,6 +30,7 @@ struct fake_log { /* an event of d_port_log() */
 
 struct fake {
     int align;
+    bool cannot_stop; /* D_PORT_STOPS is 0 */
     unsigned cpu;
     uint64_t now, thread;
     uint32_t predicate_cache;

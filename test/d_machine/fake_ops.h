@@ -9,6 +9,7 @@
 #include "test/d_machine/fake.h"
 
 #define D_PORT_ALIGN (fake.align)
+#define D_PORT_STOPS (!fake.cannot_stop)
 
 static inline unsigned d_port_cpu(void)
 {

@@ -4,6 +4,7 @@
 #define TEST_THREADS_D_OPS_H
 
 #define D_PORT_ALIGN 0
+#define D_PORT_STOPS 1
 
 extern _Thread_local unsigned thread_cpu;
 

@@ -310,6 +310,9 @@ static enum d_reason note_actions(struct d_ecb *e, uint32_t offset)
     e->align = 4;
     for (uint32_t i = 0; i < e->nactions; i++) {
         const struct d_action *a = &e->actions[i];
+        if (a->kind == D_ACT_STOP && !D_PORT_STOPS) {
+            return D_REASON_STOP;
+        }
         if (a->kind == D_ACT_SPECULATE) {
             if (data || speculates) {
                 return D_REASON_LATE_SPECULATE;

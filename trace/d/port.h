@@ -35,6 +35,7 @@ void *d_port_alloc(size_t bytes); /* zeroed, aligned to 16; NULL: there is none.
 void d_port_free(void *block, size_t bytes);
 /* Whether a load that is not aligned to its size is a fault here: D_PORT_ALIGN, 0 or 1, a macro of
  * D_PORT_OPS_H. */
+/* Whether d_port_stop_process() can do that: D_PORT_STOPS, likewise. */
 /* Reads; false: it faulted and `to` is undefined. The machine has checked alignment for single
  * loads, and d_port_toxic(). user: of the current process, else of the kernel. */
 bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user);
