@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Parts of the reader by themselves, on generated data against the plainest definition: joining the
- * slots of combine events, splitting a payload into fields, and the time that is covered before
- * events were lost for the want of a buffer. KYMO_SEED=n repeats a run.
+ * slots of combine events, splitting a payload into fields, buffers that come twice, and the time
+ * that is covered before events were lost for the want of a buffer. KYMO_SEED=n repeats a run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -231,12 +231,61 @@ static void test_decode(void **state)
     mk_free(mk);
 }
 
-/* ---- covered time
- * -------------------------------------------------------------------------------- */
+/* ---- a buffer that stands there twice ----------------------------------------------------------
+ */
 
-#define NARROW \
-    12 /* slots at a buffer's end where an event of many slots may not have found room \
-        */
+/* A capture of three buffers of each of two CPUs, of which one stands there twice: right behind
+ * itself, or at the end. It is an error, and when recovering it is said. */
+static void twice_check(unsigned which, bool at_end)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2, .start = 5000});
+    struct kev_options none = {0}, recover = {.recover = true};
+    struct kev_error error;
+    size_t from = 0, len = 0;
+
+    for (unsigned i = 0; i < 6; i++) {
+        size_t begin = mk->len;
+
+        mk_event(mk, i % 2, 10, TRACE_CLASS_USER, 7, (uint32_t[]){i, 2}, 2);
+        mk_flush(mk, i % 2);
+        from = i == which ? begin : from;
+        len = i == which ? mk->len - begin : len;
+        for (size_t at = 0; i == (at_end ? 5 : which) && at < len; at += TRACE_SLOT_BYTES) {
+            struct trace_slot slot;
+
+            memcpy(&slot, mk->bytes + from + at, sizeof(slot));
+            mk_slot(mk, &slot);
+        }
+    }
+    struct kev *kev = kev_open(support_file(mk->bytes, mk->len), &none, &error);
+    struct support_read read = {.error = true, .why = error};
+    if (kev != NULL) {
+        read = support_read_all(kev);
+        kev_close(kev);
+    }
+    assert_true(read.error);
+    assert_non_null(strstr(read.why.text, " comes after buffer "));
+    kev = support_open(mk, &recover);
+    assert_false(support_read_all(kev).error);
+    assert_int_equal(kev_damage(kev)->sequences, 1);
+    kev_close(kev);
+    mk_free(mk);
+}
+
+static void test_buffer_twice(void **state)
+{
+    (void)state;
+    for (unsigned which = 0; which < 6; which++) {
+        twice_check(which, false);
+        twice_check(which, true);
+    }
+}
+
+/* ---- covered time -----------------------------------------------------------------------------
+ */
+
+/* Slots at a buffer's end where an event of many slots may not have found room. */
+#define NARROW 12
 
 /* A buffer is full to its last slot but one event, which was too long for the `left` slots behind
  * it; smaller ones filled those, and the next buffer tells of it. The covered time ends before. */
@@ -288,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_join),
         cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_buffer_twice),
         cmocka_unit_test(test_narrow_end),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);

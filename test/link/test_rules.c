@@ -97,8 +97,12 @@ void test_echo_while_up(void **state)
             uint8_t copy[LINK_LINE_MOST(END_FRAME_MOST)];
 
             memcpy(copy, bytes, count);
+            bool is_window = pair->host.link.line_is_window;
+
             link_input(&pair->host.link, pair->now, "", 1);
+            uint32_t good = link_stats(&pair->host.link)->frames_in;
             link_input(&pair->host.link, pair->now, copy, count);
+            assert_true(!is_window || link_stats(&pair->host.link)->frames_in == good);
         }
         pair_step(pair, false);
     }
