@@ -11,7 +11,6 @@
  */
 #include "kernel/msg_impl.h"
 #include "kernel/pool.h"
-#include "kernel/visible.h"
 
 #define KERNEL_RESERVE (CONFIG_PULSES / 4)
 #define USER_PER_CHANNEL (CONFIG_PULSES / 2)
@@ -24,7 +23,7 @@ void pulse_init(void)
     pool_init(&pool, pulses, sizeof(pulses[0]), CONFIG_PULSES);
 }
 
-FBT_VISIBLE bool pulse_queued(const struct pulse *p)
+bool pulse_queued(const struct pulse *p)
 {
     return p->link.next && p->link.next != &p->link;
 }
@@ -98,7 +97,7 @@ static bool hand_over(struct channel *ch, const struct pulse *p)
     return false;
 }
 
-FBT_VISIBLE bool pulse_room(const struct channel *ch, bool of_user)
+bool pulse_room(const struct channel *ch, bool of_user)
 {
     if (!list_empty(&ch->receivers)) {
         return true;
@@ -128,7 +127,7 @@ int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int 
     return send(ch, &p);
 }
 
-FBT_VISIBLE int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value,
+int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value,
                                 int scoid)
 {
     const struct pulse p = {.priority = (uint8_t)priority,

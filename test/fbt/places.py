@@ -46,7 +46,7 @@ LITERAL = re.compile(r"^ldr(sw)? [xwqds]\d+, [0-9a-f]+ <")
 
 
 # Files of which each function that is called is always called.
-MESSAGES = re.compile(r"^(msg(?!_direct)\w*|pulse)\.c$")
+MESSAGES = re.compile(r"^msg(?!_direct)\w*\.c$")
 
 
 def inlined_copies(path):
