@@ -127,8 +127,7 @@ int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int 
     return send(ch, &p);
 }
 
-int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value,
-                                int scoid)
+int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid)
 {
     const struct pulse p = {.priority = (uint8_t)priority,
                             .code = (int8_t)code,
