@@ -38,7 +38,7 @@ int d_control_boot(const void *image, size_t size, struct d_refusal *);
 
 /* Supplied by whoever links control.c. */
 void d_control_info(struct kymo_d_info *);
-uint32_t d_control_pid(const void *owner);                   /* the process; 0: it is none */
+uint32_t d_control_pid(const void *owner);                   /* never NULL; 0: no process */
 int d_control_resume(int32_t pid);                           /* 0, -ESRCH */
 int d_control_process(int32_t pid, struct kymo_d_process *); /* likewise */
 

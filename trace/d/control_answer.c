@@ -20,7 +20,8 @@ int d_control_tell(struct d_control_request *r)
 
     d_control_info(&info);
     d_control_put(r, 0, &info, sizeof(info));
-    r->call->id = d_control_pid(r->owner);
+    /* The boot, which describes its own program, is no process. */
+    r->call->id = r->owner ? d_control_pid(r->owner) : 0;
     return 0;
 }
 
