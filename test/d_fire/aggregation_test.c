@@ -4,6 +4,7 @@
  */
 #include "test/d_fire/target.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char value[] = "ldgs arg0 r1; ret r1";
@@ -165,6 +166,52 @@ static void test_keys(void **state)
     assert_true(entries > 100);
 }
 
+/* Leaves other bytes in all of both halves of the buffer. */
+static void soil(void)
+{
+    unsigned seed = 11;
+
+    for (unsigned half = 0; half < 2; half++) {
+        for (unsigned i = 0; i < 60; i++) {
+            seed = seed * 1103515245 + 12345;
+            d_fire(target.probe[1], (uint64_t)seed << 32 | ~seed, seed, 0, 0, 0);
+        }
+        assert_int_equal(d_aggregation_snap(target.consumer, 0, target.buffer,
+                                            sizeof(target.buffer), &target.snap),
+                         0);
+    }
+}
+
+/* A key of any size is its own bytes: those behind it, up to the value, are what was there. */
+static void test_key_sizes(void **state)
+{
+    static char key[24];
+    char of_size[64];
+
+    for (unsigned size = 1; size <= sizeof(key); size++) {
+        snprintf(of_size, sizeof(of_size), "result ref %u; ldgs arg1 r1; ret r1", size);
+        clause(target.probe[0], NULL);
+        action(D_ACT_DIFEXPR, of_size);
+        struct d_image_action *a = action(D_AGG_COUNT, NULL);
+        a->nkeys = a->uarg = 1;
+        clause(target.probe[1], NULL);
+        action(D_ACT_DIFEXPR, value);
+        action(D_ACT_DIFEXPR, "ldgs arg1 r1; ret r1");
+        a = action(D_AGG_COUNT, NULL);
+        a->nkeys = a->uarg = 2;
+        start();
+        fake_map(key, sizeof(key), true, false);
+        soil();
+        for (unsigned i = 0; i < 6; i++) {
+            memset(key, i % 2 ? 'a' : 'b', size);
+            d_fire(target.probe[0], 0, (uintptr_t)key, 0, 0, 0);
+        }
+        assert_int_equal(*aggregated(0, 1, key, size), 3);
+        target_close(state);
+        target_open(state);
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
@@ -172,6 +219,7 @@ int main(void)
         T(test_aggregations),
         T(test_aggregation_drops),
         T(test_keys),
+        T(test_key_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
