@@ -182,6 +182,17 @@ static void soil(void)
     }
 }
 
+static unsigned entries(void)
+{
+    struct d_agg_entry e;
+    unsigned n = 0;
+
+    for (size_t at = 0; at < target.snap.size; at += e.size, n++) {
+        memcpy(&e, target.buffer + at, sizeof(e));
+    }
+    return n;
+}
+
 /* A key of any size is its own bytes: those behind it, up to the value, are what was there. */
 static void test_key_sizes(void **state)
 {
@@ -202,11 +213,12 @@ static void test_key_sizes(void **state)
         start();
         fake_map(key, sizeof(key), true, false);
         soil();
-        for (unsigned i = 0; i < 6; i++) {
-            memset(key, i % 2 ? 'a' : 'b', size);
+        for (unsigned i = 0; i < 60; i++) {
+            memset(key, 'a' + i % 5, size);
             d_fire(target.probe[0], 0, (uintptr_t)key, 0, 0, 0);
         }
-        assert_int_equal(*aggregated(0, 1, key, size), 3);
+        assert_int_equal(*aggregated(0, 1, key, size), 12);
+        assert_int_equal(entries(), 5);
         target_close(state);
         target_open(state);
     }

@@ -140,9 +140,9 @@ void calls_memory(void)
     truth("fast:KER_EXIT:MEM_MAP/106 ret_val:0");
     truth("wide:KER_EXIT:MEM_MAP/106 ret_val:0 vaddr:0x%016llx len:0x%016llx phys:0x%016llx",
           (unsigned long long)map.vaddr, (unsigned long long)map.len, (unsigned long long)map.phys);
-    truth("fast:KER_CALL:MEM_PROTECT/125 addr:" TRUTH_P " prot:0x00000001", TRUTH_PTR(map.vaddr));
-    truth("wide:KER_CALL:MEM_PROTECT/125 addr:" TRUTH_P " len:0x%08x prot:0x00000001",
-          TRUTH_PTR(map.vaddr), (unsigned)map.len);
+    truth("fast:KER_CALL:MEM_PROTECT/125 addr:" TRUTH_P " prot:1", TRUTH_PTR(map.vaddr));
+    truth("wide:KER_CALL:MEM_PROTECT/125 addr:" TRUTH_P " len:%d prot:1", TRUTH_PTR(map.vaddr),
+          (int)map.len);
     truth("KER_EXIT:MEM_PROTECT/125 ret_val:0");
     truth("KER_CALL:MEM_UNMAP/107 addr:" TRUTH_P " len:%d", TRUTH_PTR(map.vaddr), (int)map.len);
     truth("SYSTEM :MUNMAP pid:%d addr:0x%016llx len:0x%016llx", self_pid(),
