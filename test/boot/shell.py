@@ -31,6 +31,10 @@ class Shell(guest.Guest):
             raise AssertionError(f"{never} in {self.printed()[after:][-2000:]!r}") from never
         return after + re.search(pattern, self.printed()[after:]).end()
 
+    def prompt(self):
+        """Waits for it, if nothing else prints: else it comes amid what is typed next."""
+        self.says(r"\n\$ $")
+
     def answers(self, line, pattern):
         start = len(self.printed())
         self.type(line + "\n")
@@ -39,7 +43,7 @@ class Shell(guest.Guest):
 
 def boot(board, image="shell", extra=()):
     shell = Shell(board, image, extra, os.path.join(guest.ROOT, "build/check/shell", board))
-    shell.says(r"\n\$ $")  # else the prompt comes behind what is typed
+    shell.prompt()
     return shell
 
 
@@ -130,6 +134,7 @@ def lines_are_edited(board):
 def interrupt_a_recording(shell):
     """Its capture is finished, if ^C comes when it records already."""
     for wait in range(1, 20):
+        shell.prompt()
         start = len(shell.printed())
         shell.type("tracelogger -c\n")
         shell.says(r"tracelogger -c\n", start)
@@ -153,10 +158,11 @@ def interrupt_ends_the_program_and_its_children(board):
             for name in "demo", "sensor", "spinner", "workers", "filter":
                 expect(not re.search(rf"\b{name}\b", listed), f"{name} still runs:\n{listed}")
         shell.answers("shell", r"`help` lists")
-        shell.answers("demo -r", r"\^?")
-        time.sleep(0.2)
+        shell.prompt()
+        at = shell.answers("demo -r", r"demo: all went well")
         shell.type(CTRL_C)
-        shell.answers("exit", r"\n\$ ")
+        at = shell.says(r"\ndemo: ended by signal 2\n\$ ", at)
+        shell.answers("exit", r"exit\n\$ ")
         interrupt_a_recording(shell)
         shell.answers("alive", r"\balive: no such program")
     finally:
