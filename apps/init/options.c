@@ -49,6 +49,7 @@ static const char *set_ability(char *value, struct line *line)
             return "no such ability";
         }
     }
+    line->exceeds |= line->attr.ability != UINT32_MAX && (line->attr.ability & ~kymo_abilities());
     line->attr.ability &= kymo_abilities();
     return NULL;
 }

@@ -29,6 +29,7 @@ struct line {
     bool background;
     bool may_fail;  /* status=any: its failure isn't the system's */
     bool bracketed; /* had [...] : then it can only be a program */
+    bool exceeds;   /* names an ability that this process lacks; attr is without it */
 };
 
 /* Parses one line, which it cuts up in place (words point into it). NULL, or what is wrong. */
