@@ -13,10 +13,7 @@
 #define CLOCK_MOST (UINT64_MAX / NS_PER_S)
 
 static const struct service *const services[] = {
-    &service_dtrace,
-    &service_console,
-    &service_capture,
-    &service_source,
+    &service_dtrace, &service_console, &service_capture, &service_source, &service_program,
 };
 
 static const struct service *service_of[LINKD_CHANNELS];

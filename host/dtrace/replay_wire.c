@@ -449,8 +449,8 @@ static void replay_close(struct wire *wire)
     free(wire);
 }
 
-static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason,
-                                           replay_close};
+static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason, replay_close,
+                                           NULL};
 
 /* A ring begins where its oldest record is. */
 static void set_beginning(struct replay *r)

@@ -142,6 +142,7 @@ static void remote_close(struct target *t)
     if (r->handle && !*r->gone) {
         remote_simple(r, KYMO_D_DESTROY, &call);
     }
+    remote_program_close(r);
     r->wire->ops->close(r->wire);
     remote_probes_free(r);
     remote_processes_free(r);
@@ -201,6 +202,9 @@ static const struct target_ops remote_ops = {
     .probe_names = remote_probe_names,
     .option_default = remote_option_default,
     .resume = remote_resume,
+    .program_start = remote_program_start,
+    .program_run = remote_program_run,
+    .program_ended = remote_program_ended,
     .look = remote_look,
     .claim = remote_claim,
     .log_start = remote_log_start,
