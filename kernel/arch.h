@@ -36,6 +36,7 @@ typedef uintptr_t paddr_t;
  * The port's ops.h must define, before anything else:
  *   struct arch_context   registers of a thread that is not running; first member of struct thread
  *   struct arch_aspace    what the MPU or MMU needs for one process
+ *   ARCH_CODE_HIGH        upper 32 bits of the kernel's code addresses; 0 on a 32-bit machine
  */
 #include ARCH_OPS_H
 

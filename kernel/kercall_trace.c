@@ -258,7 +258,7 @@ static bool entry_stopped(const struct thread *self, unsigned site, unsigned num
     const uintptr_t *a = self->args;
     const uint64_t words[6] = {a[0], a[1], a[2], a[3], a[4], a[5]};
 
-    return trace_gate_stops(TRACE_CLASS_KER_CALL, site, number, words);
+    return trace_gate_stops(trace_kercall_class(number), site, number, words);
 }
 
 static bool return_stopped(const struct thread *self, unsigned number)
@@ -266,7 +266,7 @@ static bool return_stopped(const struct thread *self, unsigned number)
     const uint64_t result = (uint64_t)(int64_t)self->result;
     const uint64_t words[6] = {result, result};
 
-    return trace_gate_stops(TRACE_CLASS_KER_CALL, TRACE_EV_kercall_exit, number, words);
+    return trace_gate_stops(trace_kercall_class(number), TRACE_EV_kercall_exit, number, words);
 }
 
 /* The fast form has two words, named or not. */

@@ -20,6 +20,7 @@ static const char *const class_names[KYMO_TRACE_CLASSES] = {
     [TRACE_CLASS_USER] = "USER",
     [TRACE_CLASS_COMM] = "COMM",
     [TRACE_CLASS_D] = "D",
+    [TRACE_CLASS_KYMO_CALL] = "KYMO_CALL",
 };
 
 static const char *const reason_names[KYMO_TRACE_REASONS] = {

@@ -148,7 +148,7 @@ def only_what_may_pass(path):
     passed = 0
     for header, _, _, _ in kev.raw_slots(path):
         cls, event = header >> 10 & 31, header & 511
-        if cls in (kev.CLASSES["KER_CALL"], kev.CLASSES["COMM"], kev.CLASSES["INT"]):
+        if kev.is_call(cls) or cls in (kev.CLASSES["COMM"], kev.CLASSES["INT"]):
             expect((cls, event) == EXIT, f"class {cls} event {event} has passed")
             passed += 1
     expect(passed > 400, f"only {passed} calls have passed")  # a mark is after 499

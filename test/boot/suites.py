@@ -383,6 +383,10 @@ SUITES = [
                   says(r"init: behind \(pid 7\) was ended by signal 11\n"),
                   says(r"init: waited \(pid 8\) exited with status 2\n"),
                   says(r"init: shutdown with status 1: (waited|behind) failed\n$")]),
+    Suite("servers", "wait in a start script does not wait for servers", "servers",
+          checks=[says(r"hello from short\n(?:.*\n)*hello from hello\n"
+                       r"  argument 1: all-but-servers\n"),
+                  says(r"argument 1: nothing-else\n$")]),
     Suite("traced", "the API suite, recorded wide: every row must fire", "traced", tests=100,
           timeout=240, qemu=["-rtc", "clock=vm"],
           checks=[the_capture_can_be_read, truth.the_capture_can_be_true], coverage=True),
@@ -413,7 +417,8 @@ SUITES = [
     Suite("crash-multi", "the same on 4 real threads", "crash", A64, "multi", cpus=4,
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("demo", "what `make demo` shows", "demo",
-          checks=[the_capture_can_be_read, truth.the_capture_can_be_true], coverage=True),
+          checks=[the_capture_can_be_read, truth.the_capture_can_be_true,
+                  truth.interrupts_have_addresses], coverage=True),
     Suite("repeat", "two runs under icount are the same to the byte", "golden",
           checks=[the_capture_can_be_read, it_says_when_and_what, two_runs_are_the_same],
           coverage=True),
@@ -514,10 +519,12 @@ def missing_rows(board):
     calls = kev.call_rows()
     no_exit = ("PROC_EXIT", "THREAD_DESTROY")
     for name, number in calls.items():
-        if (kev.CLASSES["KER_CALL"], number) not in found:
+        if (kev.call_class(number), number) not in found:
             missing.append(f"{name} enter")
-        if (kev.CLASSES["KER_CALL"], number + 128) not in found and name not in no_exit:
+        if (kev.call_class(number), number + 128) not in found and name not in no_exit:
             missing.append(f"{name} exit")
-    if not any(cls == kev.CLASSES["KER_CALL"] and 256 <= event < 384 for cls, event in found):
+    if not any(kev.is_call(cls) and 256 <= event < 384 for cls, event in found):
         missing.append("any KERCALL INT")
+    missing += [f"call {event} in class {cls}" for cls, event in sorted(found)
+                if kev.is_call(cls) and cls != kev.call_class(event)]
     return missing

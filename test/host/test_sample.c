@@ -242,7 +242,7 @@ static void test_versions(void **state)
     assert_non_null(strstr(opens_with(minor, "VER_MINOR::00", 13), "format version 1.00 is not"));
     assert_non_null(strstr(opens_with(major, "VER_MAJOR::2", 12), "format version 2 is not"));
     assert_non_null(strstr(opens_with(major, "VER_MAJOR::0", 12), "format version 0 is not"));
-    assert_non_null(strstr(opens_with(page, newer, 8), "system page version 3 is not known"));
+    assert_non_null(strstr(opens_with(page, newer, 8), "system page version 4 is not known"));
 }
 
 /* A page whose tables are empty, as if it were from before they were there: the reader's own. */

@@ -59,7 +59,7 @@ static long raw_expected(uint32_t header)
     if (header & 0x00fe8000u) {
         return -EINVAL;
     }
-    return header >> 30 == 0 && class >= TRACE_CLASS_KER_CALL && class <= 7 ? 0 : -ENOTSUP;
+    return header >> 30 == 0 && ((class >= 2 && class <= 7) || class == 13) ? 0 : -ENOTSUP;
 }
 
 static void raw_headers(void **unused)

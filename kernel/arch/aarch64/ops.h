@@ -18,6 +18,8 @@
 #include "kernel/arch/aarch64/offsets.h"
 #include "kernel/arch/aarch64/sysreg.h"
 
+#define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
+
 struct arch_context {
     uint64_t x[31];   /* [k] of a CTX_KIND_CALL context x2-x18 are of an earlier interruption */
     uint64_t sp;      /* [k] SP_EL0 */

@@ -16,6 +16,7 @@
 #include "kernel/arch/armv7m/offsets.h"
 
 #define ARMV7M_REGIONS 8
+#define ARCH_CODE_HIGH 0
 
 /* Legend: see kernel/cpu.h. */
 struct arch_context {
