@@ -18,7 +18,7 @@ enum { DEBT_MOST = 1000000 }; /* ns */
 
 struct profile_cpu {
     struct timer_node node;
-    uint32_t probe;  /* [I] */
+    const struct d_profile *profile; /* [I] */
     uint64_t cycles; /* [I] the interval */
     uint64_t at;     /* [k] cycles: when it was to fire */
 };
@@ -48,13 +48,9 @@ static void fire_now(const struct profile_cpu *here)
     const uint64_t words[] = {0, t ? arch_context_ip(t) : 0, 0, 0, 0};
     uintptr_t irq = arch_irq_save();
 
-    if (arch_cpu()->fired) {
-        d_probe_nested(d_probe_at(here->probe));
-    } else {
-        arch_cpu()->fired = words;
-        d_fire(here->probe, words[0], words[1], 0, 0, 0);
-        arch_cpu()->fired = NULL;
-    }
+    arch_cpu()->fired = words; /* the kernel's exit: no probe fires now */
+    d_profile_fire(here->profile, words);
+    arch_cpu()->fired = NULL;
     arch_irq_restore(irq);
 }
 
@@ -94,25 +90,30 @@ static int start(struct d_profile *p)
     struct profile_cpu *timers = d_port_alloc(count * sizeof(*timers));
 
     p->timers = timers;
-    if (!timers) {
-        return -ENOMEM;
+    for (unsigned n = 0; timers && n < count; n++) {
+        timers[n].profile = p;
+        timers[n].cycles = clock_ns_to_cycles(p->interval);
+        timer_node_init(&timers[n].node, fire);
     }
-    for (unsigned n = 0; n < count; n++) {
-        struct profile_cpu *there = &timers[n];
-        there->probe = p->probe;
-        there->cycles = clock_ns_to_cycles(p->interval);
-        timer_node_init(&there->node, fire);
-        if (cpus[n].online && (!p->tick || n == 0)) {
-            there->at = arch_cycles() + there->cycles;
-            timer_node_start_on(&there->node, &cpus[n], there->at);
-        }
+    return timers ? 0 : -ENOMEM;
+}
+
+static int run(struct d_profile *p, unsigned cpu, bool on)
+{
+    struct profile_cpu *there = (struct profile_cpu *)p->timers + cpu;
+
+    if (on && cpus[cpu].online) {
+        there->at = arch_cycles() + there->cycles;
+        timer_node_start_on(&there->node, &cpus[cpu], there->at);
+    } else {
+        timer_node_stop(&there->node);
     }
     return 0;
 }
 
 void d_profile_init(void)
 {
-    static const struct d_profile_target target = {start, stop};
+    static const struct d_profile_target target = {start, run, stop};
 
     d_profile_register(&target);
 }

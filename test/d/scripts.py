@@ -301,6 +301,21 @@ def defaults(board, _):
     return None, out
 
 
+def one_cpu(board, _):
+    """-x cpu=N: tick comes on that CPU, so that a script ends; what isn't there is refused."""
+    cpus = {"virt-a64": 4, "mps2-an386": 1}[board.name]
+    text = "tick-10ms { @[cpu] = count(); } profile-97 { @[cpu] = count(); } tick-300ms { exit(0); }"
+    for n in range(cpus):
+        status, out, err = board.dtrace("-x", f"cpu={n}", "-qn", text)
+        if status or err or not re.fullmatch(rf"\s*{n} +[1-9]\d*\s*", out):
+            return f"cpu={n}: status {status}: {out}{err}", out
+    status, out, err = board.dtrace("-x", f"cpu={cpus}", "-qn", text)
+    there = f"CPUs 0 to {cpus - 1}" if cpus > 1 else "only CPU 0"
+    if status != 1 or f"There is no such CPU: this target has {there}\n" not in err:
+        return f"cpu={cpus}: status {status}: {out}{err}", out
+    return None, out
+
+
 FAULTS = """
     proc:::fault { ustack(2); usym(args[4]); umod(args[4]); @[ustack(2), usym(args[4])] = count();
                    died = args[0]; }
@@ -333,7 +348,7 @@ def main():
         work += [(listing, "docs/providers.md"), (types, "types of fbt"),
                  (names, "names that people type"), (consumer, "the consumer's pid"),
                  (symbols, "names of a program that has ended"),
-                 (defaults, "sizes by default")]
+                 (defaults, "sizes by default"), (one_cpu, "-x cpu=N")]
         work.append((stopping, "stop()"))
         alone = [(balance, "entry and return of fbt"), (messages, "each message in fbt")]
     failed, everything = 0, len(work) + len(alone)

@@ -152,13 +152,9 @@ static void fire_own(void *arg)
 static unsigned fire_on(struct d_consumer *c, uint32_t probe)
 {
     struct fire_own f = {c, probe};
-    unsigned cpu = 0;
 
-    while (cpu + 1 < c->ncpus && !c->cpus[cpu].traced) {
-        cpu++;
-    }
-    d_port_run_on(cpu, fire_own, &f);
-    return cpu;
+    d_port_run_on(c->first_cpu, fire_own, &f);
+    return c->first_cpu;
 }
 
 static void disable_all(struct d_consumer *c)

@@ -273,6 +273,31 @@ static bool bare_speculations(struct d_consumer *c)
     return c->speculations.all || c->speculations.count == 0 || make_speculations(c, 0);
 }
 
+/* Names the CPUs that there are. */
+static int no_cpu(uint32_t ncpus, struct d_refusal *why)
+{
+    static const char one[] = "There is no such CPU: this target has only CPU 0";
+    static const char several[] = "There is no such CPU: this target has CPUs 0 to ";
+    int error = d_refuse(why, D_REASON_NO_CPU);
+    uint32_t last = ncpus - 1, scale = 1;
+
+    _Static_assert(sizeof(several) + 10 <= D_REFUSAL_TEXT, "the number fits, too");
+    if (last == 0) {
+        __builtin_memcpy(why->text, one, sizeof(one));
+        return error;
+    }
+    __builtin_memcpy(why->text, several, sizeof(several));
+    char *at = why->text + sizeof(several) - 1;
+    while (last / scale >= 10) {
+        scale *= 10;
+    }
+    for (; scale > 0; scale /= 10) {
+        *at++ = (char)('0' + last / scale % 10);
+    }
+    *at = '\0';
+    return error;
+}
+
 int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_refusal *why)
 {
     uint64_t only = d_image_option_value(image, D_OPT_CPU, UINT64_MAX);
@@ -286,8 +311,9 @@ int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_re
         c->cpus[i].traced = only == UINT64_MAX || only == i;
     }
     if (only != UINT64_MAX && only >= c->ncpus) {
-        return d_refuse(why, D_REASON_NO_CPU);
+        return no_cpu(c->ncpus, why);
     }
+    c->first_cpu = only == UINT64_MAX ? 0 : (unsigned)only;
     uint64_t nspec = d_image_option_value(image, D_OPT_NSPEC, 1);
     c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;
     c->sizes.bufsize = d_image_option_value(image, D_OPT_BUFSIZE, 0);
