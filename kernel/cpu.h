@@ -39,6 +39,9 @@ struct cpu {
     struct list timers;                         /* [k] struct timer by expiry */
     volatile uint32_t intr_pending[INTR_WORDS]; /* [c] lines noted by intr_entry(); any CPU looks */
     volatile uint32_t intr_words;               /* [c] which of these words are not 0 */
+    uint32_t intr_in_kernel[INTR_WORDS]; /* [c] for D: those of them that interrupted the kernel */
+    volatile uint32_t timer_came; /* [c] for D: the timer's interrupt whose work isn't done yet, as
+                                     number + 1 << 1 | whether the kernel was interrupted; 0: none */
     volatile uint32_t xcall_pending;            /* [a] a cross-call waits to be served */
     bool online;                                /* [I] after boot */
     bool locked;                                /* [c] this CPU holds the kernel lock */

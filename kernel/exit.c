@@ -31,6 +31,9 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
     if (work & WORK_TIMER) {
         sched_quantum(cpu);
         timer_work(cpu);
+        if (cpu->timer_came) {
+            intr_timer_done(cpu);
+        }
     }
     if (work & WORK_TRACE) {
         trace_kernel_exit();

@@ -108,14 +108,18 @@ ROWS = {
         sysinfo:::mutex { e = args[0]; }
         sysinfo:::nthreads { f = args[0]; }
         """, "a == 1 && b == 1 && c == 1 && d == 1 && e == 1 && f == 1"),
-    # A return is of the entry before it on this CPU.
+    # A return is of an entry of its line on this CPU, one of one; what a line causes is delivered
+    # between the two.
     "intr": ("""
-        intr:::entry { line[cpu] = args[0] + 1; a = 1; }
+        intr:::entry { open[cpu, args[0]]++; known[cpu, args[0]] = 1; a = 1; }
         intr:::entry /args[0] < 0 || args[0] > 1023/ { wrong = 1; }
-        intr:::return /line[cpu]/ { b = 1; }
-        intr:::return /line[cpu] && line[cpu] != args[0] + 1/ { wrong = 2; }
+        intr:::return /known[cpu, args[0]] && open[cpu, args[0]] == 0/ { wrong = 2; }
+        intr:::return /known[cpu, args[0]]/ { open[cpu, args[0]]--; b = 1; }
         intr:::return /args[1] != 0 && args[1] != 1/ { wrong = 3; }
-        """, "a && b"),
+        sdt:INT:int_handler_exit { c = 1; }
+        sdt:INT:int_handler_entry /known[cpu, args[1]] && open[cpu, args[1]] == 0/ { wrong = 4; }
+        sdt:INT:int_handler_exit /known[cpu, args[0]] && open[cpu, args[0]] == 0/ { wrong = 5; }
+        """, "a && b && c"),
     # A timer that fires was set, and isn't early.
     "timer": ("""
         timer:::arm { due[args[0]] = args[1]; a = 1; }

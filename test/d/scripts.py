@@ -36,7 +36,7 @@ LINES = {
 SLOW = patience.seconds(120)  # a hang detector
 # What a script's output has whatever the workload does, beside a figure.
 HEADINGS = {
-    "errors": r"^of \d+ calls$", "interrupts": r"ns in the kernel", "inversion": r"^BY +PID",
+    "errors": r"^of \d+ calls$", "interrupts": r"ns until what it woke was ready", "inversion": r"^BY +PID",
     "locks": r"^PROGRAM +WAITED", "msglatency": r"us from send to reply",
     "offcpu": r"^PROGRAM +STATE", "stacks": r"^ +\w+`\w+(\+0x\w+)?$", "whoruns": r"^PROGRAM +CPU",
 }
