@@ -166,6 +166,14 @@ const char *arch_irq_name(unsigned irq);
  * The interrupt calls intr_timer().
  */
 void arch_timer_set(uint64_t cycles);
+/*
+ * The sampling interrupt, for D's provider profile: it comes where all other interrupts are masked,
+ * too, but for a few instructions of the port. It calls kernel_sample(), and raises an ordinary
+ * interrupt of the same CPU, which calls intr_sample() as soon as the kernel lets interrupts in.
+ */
+bool arch_sample_able(void); /* whether there is one. After boot */
+/* As arch_timer_set(), for this CPU's sampling interrupt. It comes once. */
+void arch_sample_set(uint64_t cycles);
 uint64_t arch_clock_hz(void);
 uint64_t arch_clock_skew(void); /* bound across CPUs, in cycles */
 
@@ -236,6 +244,8 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
 /* Return addresses on this CPU's kernel stack from `from` on, innermost first; how many. None if
  * that is no address of a kernel stack. Any context, interrupts masked. */
 unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max);
+/* The same of words that were copied from a kernel stack. Any context. */
+unsigned arch_kernel_returns(const uintptr_t *words, unsigned n, uintptr_t *to, unsigned max);
 /*
  * Function probes (kernel/d/fbt.c), lock held; where the port has them (its folder probe/).
  * ARCH_PROBE_WORDS of code that calls kernel_probe_entry or _return, does what the `length` bytes
@@ -275,6 +285,10 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
  * the CPU was, 0 if idle. in_kernel: the kernel was interrupted (Cortex-M). */
 void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel);
 void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
+/* The sampling interrupt: the CPU was at ip. stack: it was in the kernel, and so many words were on
+ * the kernel's stack from there on; NULL: it ran a program. Own CPU, above every mask. */
+void kernel_sample(uintptr_t ip, const uintptr_t *stack, unsigned words);
+void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel);
 /* TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE and STOP, from any context, also
  * an interrupt's; others: -EPERM. args: what follows cmd; data stands for the one that is a
  * pointer. START and STOP happen when this CPU leaves the kernel. 0 or -errno: trace/interrupt.c.

@@ -28,6 +28,9 @@ static __attribute__((noinline)) void end_dying(struct cpu *cpu)
 
 static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
 {
+    if (work & WORK_SAMPLE) {
+        d_sample_now(cpu);
+    }
     if (work & WORK_TIMER) {
         sched_quantum(cpu);
         timer_work(cpu);

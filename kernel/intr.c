@@ -94,6 +94,15 @@ void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
     }
 }
 
+/* No thread is woken: its work is D's alone. */
+void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    trace_int_entry(irq, ip);
+    cpu_note(arch_cpu(), WORK_SAMPLE);
+    trace_int_exit(irq, in_kernel);
+    trace_site_int_done(irq, in_kernel);
+}
+
 void intr_timer_done(struct cpu *cpu)
 {
     uint32_t came = cpu->timer_came;

@@ -180,7 +180,10 @@ static void remote_describe(struct target *t, FILE *out)
     print_size(out, ", dynvarsize", i->dynvarsize);
     print_size(out, ", strsize", i->strsize);
     print_size(out, "\nMemory for consumers:", i->memory);
-    fputs("\n\n", out);
+    fprintf(out, "\nSamples of profile: %s\n\n",
+            i->features & KYMO_D_FEATURE_SAMPLES_KERNEL
+                ? "the kernel and programs, by an interrupt above the kernel's masks"
+                : "programs only, by a timer that the kernel masks (arg0 is 0; arg2: ns late)");
 }
 
 static const struct target_ops remote_ops = {

@@ -176,6 +176,7 @@ void d_control_info(struct kymo_d_info *info)
                                  .cpus = arch_cpu_count(),
                                  .pointer_bytes = sizeof(void *),
                                  .machine = arch_elf_machine(),
+                                 .features = arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0,
                                  .held = d_heap_held(),
                                  .bufsize = size_for_memory(CONFIG_D_BUFSIZE),
                                  .aggsize = size_for_memory(CONFIG_D_AGGSIZE),

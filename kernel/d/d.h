@@ -16,6 +16,7 @@ struct process;
 struct thread;
 
 void d_raise_now(const struct cpu *cpu); /* WORK_RAISE; kernel lock held */
+void d_sample_now(struct cpu *cpu);      /* WORK_SAMPLE; kernel lock held */
 bool d_log_dump(unsigned part);          /* trace/d/log.h */
 void d_clean_from_now_on(void);          /* after a consumer was made; kernel lock held */
 /* trace/d/log.h */

@@ -8,6 +8,7 @@
 
 #include "kernel/arch.h"
 #include "kernel/d/d.h"
+#include "kernel/d/sample.h"
 #include "kernel/process.h"
 #include "kernel/retain.h"
 #include "kernel/string.h"
@@ -33,11 +34,19 @@ static const struct thread *user_thread(bool user)
     return user ? cpu->current : NULL;
 }
 
+/* A sampled thread that is not the one which runs now: its process's memory may not be mapped. */
+static bool out_of_reach(bool user)
+{
+    const struct sample *s = arch_cpu()->sampled;
+
+    return user && (!arch_cpu()->current || (s && s->foreign));
+}
+
 bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user)
 {
     const struct thread *t = user_thread(user);
 
-    if (address > UINTPTR_MAX || (user && !t)) {
+    if (address > UINTPTR_MAX || out_of_reach(user)) {
         return false;
     }
     return arch_peek(to, (uintptr_t)address, bytes, t);
@@ -56,7 +65,8 @@ bool d_port_poke_user(uint64_t address, const void *from, size_t bytes)
 {
     const struct thread *t = user_thread(true);
 
-    return t && address <= UINTPTR_MAX && arch_poke((uintptr_t)address, from, bytes, t);
+    return !out_of_reach(true) && address <= UINTPTR_MAX &&
+           arch_poke((uintptr_t)address, from, bytes, t);
 }
 
 /* ---- the thread --------------------------------------------------------------------------------
@@ -67,6 +77,9 @@ uint64_t d_port_vtimestamp(void)
     const struct cpu *cpu = arch_cpu();
     const struct thread *t = d_port_thread();
 
+    if (cpu->sampled && cpu->sampled->elsewhere) {
+        return clock_cycles_to_ns(t->run_cycles);
+    }
     return clock_cycles_to_ns(t->run_cycles + (arch_cycles() - cpu->since));
 }
 
@@ -175,11 +188,24 @@ static void user_frames(struct frames *f)
     }
 }
 
+/* Of a sample: where the kernel was, and the return addresses that were on its stack. */
+static unsigned sampled_frames(const struct sample *s, uintptr_t ips[STACK_MOST])
+{
+    if (!s->in_kernel) {
+        return 0;
+    }
+    ips[0] = s->ip;
+    return 1 + arch_kernel_returns(s->stack, s->words, ips + 1, STACK_MOST - 1);
+}
+
 static void kernel_frames(struct frames *f)
 {
     uintptr_t ips[STACK_MOST];
-    const void *from = arch_cpu()->fired;
-    unsigned n = from ? arch_kernel_stack(from, ips, STACK_MOST) : 0;
+    const struct cpu *cpu = arch_cpu();
+    const void *from = cpu->fired;
+    unsigned n = cpu->sampled ? sampled_frames(cpu->sampled, ips)
+                 : from       ? arch_kernel_stack(from, ips, STACK_MOST)
+                              : 0;
 
     for (unsigned i = 0; i < n && f->n < f->max; i++) {
         if (!d_fbt_made(ips[i])) {

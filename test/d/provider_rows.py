@@ -116,9 +116,9 @@ ROWS = {
         intr:::return /known[cpu, args[0]] && open[cpu, args[0]] == 0/ { wrong = 2; }
         intr:::return /known[cpu, args[0]]/ { open[cpu, args[0]]--; b = 1; }
         intr:::return /args[1] != 0 && args[1] != 1/ { wrong = 3; }
-        sdt:INT:int_handler_exit { c = 1; }
-        sdt:INT:int_handler_entry /known[cpu, args[1]] && open[cpu, args[1]] == 0/ { wrong = 4; }
-        sdt:INT:int_handler_exit /known[cpu, args[0]] && open[cpu, args[0]] == 0/ { wrong = 5; }
+        sdt::INT:int_handler_exit { c = 1; }
+        sdt::INT:int_handler_entry /known[cpu, args[1]] && open[cpu, args[1]] == 0/ { wrong = 4; }
+        sdt::INT:int_handler_exit /known[cpu, args[0]] && open[cpu, args[0]] == 0/ { wrong = 5; }
         """, "a && b && c"),
     # A timer that fires was set, and isn't early.
     "timer": ("""
@@ -140,13 +140,20 @@ ROWS = {
         fbt::ker_msg_receivev:return /arg2 != 1 || arg1/ { wrong = 3; }
         fbt::timer_fire:entry /args[0]->cpu == cpu/ { e = 1; }
         """, "a && b && c && d && e"),
+    # A sample is of the kernel or of a program. idle()'s is of the kernel, and then nobody runs; a
+    # thread that is sampled in the kernel may wait or be gone when the probe fires, and is named.
     "profile": ("""
         profile-199 { seen[cpu] = 1; }
-        profile-199 /arg0/ { wrong = 1; }
+        profile-199 /(arg0 == 0) == (arg1 == 0)/ { wrong = 1; }
         profile-199 /arg1/ { a = 1; }
+        profile-199 /arg0/ { c = 1; }
+        profile-199 /arg0 && pid != 1/ { d = 1; }
+        profile-199 /arg1 && pid == 1/ { wrong = 3; }
+        profile-199 /arg0 && stackdepth == 0/ { wrong = 4; }
+        profile-199 /arg1 && stackdepth != 0/ { wrong = 5; }
         tick-10ms { b = 1; }
         tick-10ms /cpu != 0/ { wrong = 2; }
-        """, "a && b && seen[0]"),
+        """, "a && b && c && d && seen[0]"),
     "dtrace": ("""
         BEGIN { a = 1; }
         sched:::on-cpu /!a/ { wrong = 1; }

@@ -36,8 +36,8 @@ LINES = {
 SLOW = patience.seconds(120)  # a hang detector
 # What a script's output has whatever the workload does, beside a figure.
 HEADINGS = {
-    "errors": r"^of \d+ calls$", "interrupts": r"ns until what it woke was ready", "inversion": r"^BY +PID",
-    "locks": r"^PROGRAM +WAITED", "msglatency": r"us from send to reply",
+    "errors": r"^of \d+ calls$", "interrupts": r"ns until what it woke was ready",
+    "inversion": r"^BY +PID", "locks": r"^PROGRAM +WAITED", "msglatency": r"us from send to reply",
     "offcpu": r"^PROGRAM +STATE", "stacks": r"^ +\w+`\w+(\+0x\w+)?$", "whoruns": r"^PROGRAM +CPU",
 }
 
@@ -298,13 +298,16 @@ def defaults(board, _):
     least = {"virt-a64": 256, "mps2-an386": 32}[board.name]
     if status or not sizes or [int(n) for n in sizes.groups()] != 3 * [least]:
         return f"status {status}: {out[:300]}{err}", out
+    if not re.search(r"^Samples of profile: the kernel and programs, by an interrupt", out, re.M):
+        return f"no word of how profile samples: {out[:300]}", out
     return None, out
 
 
 def one_cpu(board, _):
     """-x cpu=N: tick comes on that CPU, so that a script ends; what isn't there is refused."""
     cpus = {"virt-a64": 4, "mps2-an386": 1}[board.name]
-    text = "tick-10ms { @[cpu] = count(); } profile-97 { @[cpu] = count(); } tick-300ms { exit(0); }"
+    text = """tick-10ms { @[cpu] = count(); } profile-97 { @[cpu] = count(); }
+              tick-300ms { exit(0); }"""
     for n in range(cpus):
         status, out, err = board.dtrace("-x", f"cpu={n}", "-qn", text)
         if status or err or not re.fullmatch(rf"\s*{n} +[1-9]\d*\s*", out):

@@ -238,8 +238,7 @@ static unsigned records_of(struct d_consumer *consumer, unsigned cpu)
 {
     struct d_snap snap;
 
-    assert_int_equal(
-        d_buffer_snap(consumer, cpu, target.buffer, sizeof(target.buffer), &snap), 0);
+    assert_int_equal(d_buffer_snap(consumer, cpu, target.buffer, sizeof(target.buffer), &snap), 0);
     return (unsigned)(snap.size / 24); /* header and one word of 8 bytes */
 }
 
@@ -356,7 +355,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_all, target_close)
     const struct CMUnitTest tests[] = {
-        T(test_intervals), T(test_units), T(test_where), T(test_timers), T(test_cpus), T(test_cpu_fails), T(test_most),
+        T(test_intervals), T(test_units),     T(test_where), T(test_timers),
+        T(test_cpus),      T(test_cpu_fails), T(test_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

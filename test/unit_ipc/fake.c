@@ -400,6 +400,11 @@ void d_raise_now(const struct cpu *cpu)
     (void)cpu;
 }
 
+void d_sample_now(struct cpu *cpu)
+{
+    (void)cpu;
+}
+
 void d_process_gone(struct process *proc)
 {
     (void)proc;

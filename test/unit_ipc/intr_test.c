@@ -495,11 +495,14 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_pulse),       CASE(test_coalesces),   CASE(test_wait),
-        CASE(test_counts),      CASE(test_order),       CASE(test_noted),
-        CASE(test_noted_again), CASE(test_thread_ends), CASE(test_process_ends),
-        CASE(test_unwanted),    CASE(test_inherits),    CASE(test_trace_hook),
-        CASE(test_wrong),       CASE(test_done_behind_wake), CASE(test_done_each),
+        CASE(test_pulse),        CASE(test_coalesces),
+        CASE(test_wait),         CASE(test_counts),
+        CASE(test_order),        CASE(test_noted),
+        CASE(test_noted_again),  CASE(test_thread_ends),
+        CASE(test_process_ends), CASE(test_unwanted),
+        CASE(test_inherits),     CASE(test_trace_hook),
+        CASE(test_wrong),        CASE(test_done_behind_wake),
+        CASE(test_done_each),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }

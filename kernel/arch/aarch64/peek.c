@@ -106,20 +106,27 @@ static bool stack_of(uintptr_t from, const uintptr_t **low, const uintptr_t **to
     return true;
 }
 
-/* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
- * can add lines that are not callers. After an overflow the lowest are the latest. */
-unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
+unsigned arch_kernel_returns(const uintptr_t *words, unsigned count, uintptr_t *to, unsigned max)
 {
-    const uintptr_t *low, *top;
     unsigned n = 0;
 
-    if (!stack_of((uintptr_t)from, &low, &top)) {
-        return 0;
-    }
-    for (const uintptr_t *p = from < (const void *)low ? low : from; n < max && p < top; p++) {
+    for (const uintptr_t *p = words; n < max && p < words + count; p++) {
         if (is_return(*p)) {
             to[n++] = *p;
         }
     }
     return n;
+}
+
+/* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
+ * can add lines that are not callers. After an overflow the lowest are the latest. */
+unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
+{
+    const uintptr_t *low, *top;
+
+    if (!stack_of((uintptr_t)from, &low, &top)) {
+        return 0;
+    }
+    const uintptr_t *words = from < (const void *)low ? low : from;
+    return arch_kernel_returns(words, (unsigned)(top - words), to, max);
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/arch/armv7m/board.h"
 #include "kernel/arch/armv7m/offsets.h"
 
 #define ARMV7M_REGIONS 8
@@ -76,13 +77,16 @@ static inline struct cpu *arch_cpu(void)
 static inline uintptr_t arch_irq_save(void)
 {
     uintptr_t state;
-    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(state)::"memory");
+    __asm__ volatile("mrs %0, basepri\n\tmsr basepri_max, %1"
+                     : "=&r"(state)
+                     : "r"(PRIORITY_IRQ)
+                     : "memory");
     return state;
 }
 
 static inline void arch_irq_restore(uintptr_t state)
 {
-    __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
+    __asm__ volatile("msr basepri, %0" ::"r"(state) : "memory");
 }
 
 static inline bool arch_spin_try(volatile uint32_t *lock)

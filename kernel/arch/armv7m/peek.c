@@ -70,20 +70,27 @@ static bool is_return(uintptr_t next)
     return bl || (code[1] & 0xff87) == 0x4780;
 }
 
-/* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
- * can add lines that are not callers. */
-unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
+unsigned arch_kernel_returns(const uintptr_t *words, unsigned count, uintptr_t *to, unsigned max)
 {
     unsigned n = 0;
 
-    if (!within((uintptr_t)from & ~(uintptr_t)3, 4, (uintptr_t)kernel_stack_top - KERNEL_STACK,
-                (uintptr_t)kernel_stack_top)) {
-        return 0;
-    }
-    for (const uint32_t *p = from; n < max && p < kernel_stack_top; p++) {
+    for (const uintptr_t *p = words; n < max && p < words + count; p++) {
         if ((*p & 1) && is_return(*p)) {
             to[n++] = *p & ~1u;
         }
     }
     return n;
+}
+
+/* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
+ * can add lines that are not callers. */
+unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
+{
+    const uintptr_t *words = from, *top = (const uintptr_t *)kernel_stack_top;
+
+    if (!within((uintptr_t)from & ~(uintptr_t)3, 4, (uintptr_t)kernel_stack_top - KERNEL_STACK,
+                (uintptr_t)kernel_stack_top)) {
+        return 0;
+    }
+    return arch_kernel_returns(words, (unsigned)(top - words), to, max);
 }

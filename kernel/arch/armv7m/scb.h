@@ -18,6 +18,7 @@
 
 #define NVIC_ISER(n) SCB(0xe000e100 + 4 * (n))
 #define NVIC_ICER(n) SCB(0xe000e180 + 4 * (n))
+#define NVIC_ISPR(n) SCB(0xe000e200 + 4 * (n))
 #define NVIC_ICPR(n) SCB(0xe000e280 + 4 * (n))
 #define NVIC_IPR(n) SCB(0xe000e400 + 4 * (n))
 

@@ -64,6 +64,18 @@ void d_raise_now(const struct cpu *cpu)
     (void)cpu;
 }
 
+void d_sample_now(struct cpu *cpu)
+{
+    (void)cpu;
+}
+
+void kernel_sample(uintptr_t ip, const uintptr_t *stack, unsigned words)
+{
+    (void)ip;
+    (void)stack;
+    (void)words;
+}
+
 void d_syscall_entry(const struct thread *self)
 {
     (void)self;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider `profile`, as far as it is the same on every target: profile-N[unit] fires on every
- * CPU that a consumer traces, tick-N[unit] on the first of them, no faster than D_PROFILE_INTERVAL_MIN. A rate that nobody has used yet
- * is made when a description names it exactly; it stays, so there are D_PROFILE_MOST at the most.
- * The target supplies the timers. Control context, under the control lock.
+ * CPU that a consumer traces, tick-N[unit] on the first of them, no faster than
+ * D_PROFILE_INTERVAL_MIN. A rate that nobody has used yet is made when a description names it
+ * exactly; it stays, so there are D_PROFILE_MOST at the most. The target supplies the timers.
+ * Control context, under the control lock.
  */
 #ifndef TRACE_D_PROVIDER_PROFILE_H
 #define TRACE_D_PROVIDER_PROFILE_H
@@ -27,7 +28,7 @@ struct d_profile {
  * CPUs for which run() has said so: at first on none.
  */
 struct d_profile_target {
-    int (*start)(struct d_profile *); /* 0 or a negative errno */
+    int (*start)(struct d_profile *);                      /* 0 or a negative errno */
     int (*run)(struct d_profile *, unsigned cpu, bool on); /* the same; off never fails */
     void (*stop)(struct d_profile *);
 };
