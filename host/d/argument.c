@@ -73,5 +73,5 @@ const char *d_session_argument_type(struct d_session *d, const struct d_probe_in
     const char *text = probes->argument_type(probes->arg, info->id, n);
     const struct d_type *type = text ? NULL : d_argument_type(d, info, n);
 
-    return type ? d_type_text(d, type, NULL) : text;
+    return type ? d_type_full_text(d, type) : text;
 }

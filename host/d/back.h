@@ -97,9 +97,26 @@ bool d_node_fits(const struct d_node *, const struct d_type *to);
  * (checked) node in that type, with the same `next`. */
 const struct d_type *d_recorded_type(struct d_session *, const struct d_node *);
 struct d_node *d_recorded(struct d_session *, struct d_node *);
-/* Arguments against a signature. what: for the message. */
+/* Arguments, or keys, against a signature. what: the name of what has them, for the message. */
+enum d_arg_kind { D_ARG_CALL, D_ARG_KEY };
 void d_check_arguments(struct d_session *, const struct d_node *call, struct d_node *args,
-                       const struct d_signature *, const char *what);
+                       const struct d_signature *, const char *what, enum d_arg_kind);
+
+/* ---- wording.c: parts of messages, in dtrace(1M)'s words ---------------------------------------
+ */
+
+/* The type of a checked node's value. */
+const char *d_value_text(struct d_session *, const struct d_node *);
+/* "prototype mismatch: 1 arg passed, 2 expected". unit: "arg" or "key". */
+const char *d_mismatch_text(struct d_session *, unsigned given, const char *unit, unsigned least,
+                            unsigned most);
+/* "index( )" or "array[ ]". */
+const char *d_what_text(struct d_session *, const char *what, enum d_arg_kind);
+/* "count", of a d_aggregating_function. */
+const char *d_agg_name(uint32_t function);
+/* An action or an aggregating function stands where a value is wanted. */
+_Noreturn void d_fail_context(struct d_session *, const struct d_node *call, struct d_place);
+
 unsigned d_list_length(const struct d_node *);
 /* The variable's id of a name in a scope, looked up or NULL. */
 struct d_ident *d_variable_lookup(struct d_session *, const char *scope, const char *name);

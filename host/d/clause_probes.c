@@ -82,7 +82,8 @@ void d_clause_probes(struct d_session *d, struct d_clause *c)
         }
         c->program->matched += found;
         if (found == 0 && n->probe_id) {
-            d_fail(d, n->place, "D_PDESC_INVAL", "there is no probe with id %u", n->probe_id);
+            d_fail(d, n->place, "D_PDESC_INVAL", "probe identifier %u does not match any probes",
+                   n->probe_id);
         }
         if (found == 0 && !d_option(d, "zdefs")) {
             d_fail(d, n->place, "D_PDESC_ZERO", "probe description %s does not match any probes%s",

@@ -81,6 +81,8 @@ const struct d_type *d_type_resolve(const struct d_type *);
 bool d_type_same(const struct d_type *, const struct d_type *);
 /* As D and C write it, with `name` (may be NULL) declared: "int (*f)(char *)". Session's memory. */
 const char *d_type_text(struct d_session *, const struct d_type *, const char *name);
+/* The same without a name, and with the parameters of functions, as messages show types. */
+const char *d_type_full_text(struct d_session *, const struct d_type *);
 const struct d_member *d_type_member(const struct d_type *, const char *name, uint64_t *bit_offset);
 
 bool d_type_is_integer(const struct d_type *); /* integers and enums, resolved */
