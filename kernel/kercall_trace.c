@@ -338,6 +338,19 @@ static __attribute__((noinline)) void exit_slow(struct thread *self, unsigned nu
     }
 }
 
+/* msg:::receive fires where the receiver goes on. The client may have ended meanwhile; its pid is
+ * known until another thread has its place. */
+static void trace_received(const struct thread *self)
+{
+    const uintptr_t rcvid = (uintptr_t)self->result;
+    const unsigned index = (unsigned)(rcvid & ((1u << THREAD_RCVID_BITS) - 1)) - 1;
+    const struct thread *client = thread_by_index(index);
+
+    client = client ? client : thread_ended_by_index(index);
+    bool same = client && client->generation == (uint16_t)(rcvid >> THREAD_RCVID_BITS);
+    trace_site_msg_receive((uint32_t)rcvid, same ? (uint32_t)client->pid : 0);
+}
+
 void kercall_trace_exit(struct thread *self)
 {
     unsigned number = self->call | TRACE_KERCALL_EXIT;
@@ -353,6 +366,9 @@ void kercall_trace_exit(struct thread *self)
         }
     }
     if (trace_bit(trace_site_probed, TRACE_EV_kercall_exit)) {
+        if (self->call == KER_MSG_RECEIVEV && self->result > 0) {
+            trace_received(self);
+        }
         d_syscall_return(self);
     }
     self->call = THREAD_CALL_NONE;

@@ -130,7 +130,7 @@ static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
 static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread *prev)
 {
     sched.idle_cpus |= 1u << cpu->id;
-    thread_set_state(cpu->idle, STATE_RUNNING);
+    thread_set_running(cpu->idle, prev);
     if (prev) {
         arch_switch(prev, NULL);
     }
@@ -160,7 +160,7 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
         return;
     }
     next->cpu = (uint8_t)cpu->id;
-    thread_set_state(next, STATE_RUNNING);
+    thread_set_running(next, prev);
     if (!prev) {
         arch_switch(NULL, next);
     }

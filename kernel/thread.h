@@ -138,6 +138,17 @@ static inline void thread_set_state_unseen(struct thread *t, enum thread_state s
 {
     t->state = (uint8_t)state;
 }
+/* next, which has this CPU now, runs. prev: the thread that left it, which a D probe there still
+ * sees as the one that runs; NULL: idleness, or a thread that has ended. */
+void thread_set_running_traced(struct thread *next, struct thread *prev);
+static inline void thread_set_running(struct thread *next, struct thread *prev)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
+        thread_set_running_traced(next, prev);
+        return;
+    }
+    next->state = STATE_RUNNING;
+}
 /*
  * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The
  * caller has put it in its queue and returns KER_BLOCKED. If a zero timeout forbids blocking it

@@ -49,6 +49,11 @@ struct d_program {
     size_t text_size;
 };
 
+struct d_probe_kind {
+    struct d_probe_info probe;
+    struct d_probe_kind *next;
+};
+
 /* The clause that is compiled: what has happened in it so far. */
 struct d_clause {
     struct d_program *program;
@@ -56,6 +61,7 @@ struct d_clause {
     uint32_t number;                  /* of the clause */
     const struct d_probe_info *probe; /* the first one that matches; NULL: none */
     bool many_kinds;                  /* others that match have another function or name */
+    struct d_probe_kind *kinds;       /* one of each provider and name that match */
     bool records, speculates, commits, aggregates, exits, destructive;
     struct d_attributes_short attributes; /* the least of all used */
     struct d_attributes probe_attributes;
@@ -136,6 +142,10 @@ void d_inline_expand(struct d_session *, struct d_node *, struct d_ident *, stru
 void d_xlate_check(struct d_session *, struct d_node *);
 /* `.m` or `->m` of a translation: becomes the member's expression. */
 void d_xlate_member(struct d_session *, struct d_node *);
+/* A (checked) XLATE to this type, a pointer, of a probe's words: a pid, and a tid or NULL; both
+ * NULL: of what runs. Fails if there is no translator. */
+struct d_node *d_xlate_argument(struct d_session *, struct d_place, const struct d_type *,
+                                struct d_node *const words[2]);
 /* The (checked) value of a member of a checked XLATE; NULL: the translator leaves it 0. */
 struct d_node *d_xlate_value(struct d_session *, const struct d_node *xlate,
                              const struct d_member *);

@@ -110,26 +110,66 @@ static void check_associative(struct d_session *d, struct d_node *n, struct d_id
     d_set_type(n, ident->type);
 }
 
-static const struct d_type *argument_type(struct d_session *d, const struct d_node *n)
+static void check_kinds(struct d_session *d, const struct d_node *n, const struct d_clause *clause,
+                        unsigned index)
+{
+    bool agree = !clause->many_kinds || strcmp(clause->probe->provider, "fbt") != 0;
+
+    for (const struct d_probe_kind *k = clause->kinds; k && agree; k = k->next) {
+        agree = d_arguments_agree(d, clause->probe, &k->probe, index);
+    }
+    if (!agree) {
+        d_fail(d, n->place, "D_ARGS_MULTI",
+               "args[ ] may not be referenced because probe description matches probes of "
+               "several kinds");
+    }
+}
+
+static void argument_of(struct d_session *d, const struct d_node *n, struct d_argument *a)
 {
     const struct d_clause *clause = d_session_back(d)->clause;
     int64_t index = (int64_t)n->args->value;
-    const struct d_type *type = NULL;
+    bool found = false;
 
     if (clause && clause->probe && index >= 0 && index <= UINT8_MAX) {
-        type = d_argument_type(d, clause->probe, (unsigned)index);
-        if (clause->many_kinds && strcmp(clause->probe->provider, "fbt") == 0) {
-            d_fail(d, n->place, "D_ARGS_MULTI",
-
-                   "args[ ] may not be referenced because probe description matches probes of "
-                   "several kinds");
-        }
+        check_kinds(d, n, clause, (unsigned)index);
+        found = d_argument_of(d, clause->probe, (unsigned)index, a);
     }
-    if (!type) {
+    if (!found) {
         d_fail(d, n->place, "D_ARGS_IDX", "index %lld is out of range for args[ ]",
                (long long)index);
     }
-    return type;
+}
+
+/* A word of the probe as element of args[]. */
+static struct d_node *argument_word(struct d_session *d, struct d_place place,
+                                    struct d_ident *ident, unsigned index,
+                                    const struct d_type *type)
+{
+    struct d_node *n = d_node_new(d, D_NODE_IDENT, place);
+
+    n->ident = ident;
+    n->args = d_node_int(d, place, index, d_type_basic(d, D_BASIC_INT));
+    d_set_type(n, type);
+    d_use(d, ident);
+    return n;
+}
+
+static void check_args(struct d_session *d, struct d_node *n, struct d_ident *ident)
+{
+    const struct d_type *pid = d_type_basic(d, D_BASIC_INT);
+    struct d_node *words[D_ARGUMENT_FROM] = {NULL, NULL};
+    struct d_argument a;
+
+    argument_of(d, n, &a);
+    if (!a.translated) {
+        d_become(n, argument_word(d, n->place, ident, a.from[0], a.type));
+        return;
+    }
+    for (unsigned i = 0; i < a.nfrom; i++) {
+        words[i] = argument_word(d, n->place, ident, a.from[i], pid);
+    }
+    d_become(n, d_xlate_argument(d, n->place, a.type, words));
 }
 
 /* args[n], regs[n], uregs[n] */
@@ -152,10 +192,13 @@ static void check_builtin_array(struct d_session *d, struct d_node *n, struct d_
                "\tprototype: integer constant\n\t argument: %s",
                d_value_text(d, n->args));
     }
-    const struct d_type *type = ident->number == DIF_VAR_args ? argument_type(d, n) : ident->type;
+    if (ident->number == DIF_VAR_args) {
+        check_args(d, n, ident);
+        return;
+    }
     n->kind = D_NODE_IDENT;
     n->ident = ident;
-    d_set_type(n, type);
+    d_set_type(n, ident->type);
     d_use(d, ident);
 }
 

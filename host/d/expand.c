@@ -229,6 +229,53 @@ void d_xlate_check(struct d_session *d, struct d_node *n)
     d_set_type(n, type);
 }
 
+/* `struct _lwp` of a pid and a tid, as if a translator had made it. */
+static struct d_node *lwp_of(struct d_session *d, struct d_place place, const struct d_type *lwp,
+                             struct d_node *const words[2])
+{
+    static const char *const names[] = {"pid", "tid"};
+    struct d_translator *t = d_alloc(d, sizeof(*t));
+    struct d_member_value **end = &t->members;
+
+    *t = (struct d_translator){.output = lwp, .place = place};
+    for (unsigned i = 0; i < 2; i++) {
+        struct d_member_value *m = d_alloc(d, sizeof(*m));
+        struct d_node *value =
+            words[i] ? words[i] : d_node_int(d, place, 0, d_type_basic(d, D_BASIC_INT));
+        *m = (struct d_member_value){.name = names[i], .value = value, .place = place};
+        *end = m;
+        end = &m->next;
+    }
+    struct d_node *n = d_node_new(d, D_NODE_XLATE, place);
+    n->translator = t;
+    n->is_cooked = true;
+    d_set_type(n, lwp);
+    return n;
+}
+
+struct d_node *d_xlate_argument(struct d_session *d, struct d_place place,
+                                const struct d_type *type, struct d_node *const words[2])
+{
+    const struct d_type *output = d_type_resolve(d_type_resolve(type)->to);
+    const struct d_type *lwp = d_type_lookup(d, NULL, "struct _lwp");
+    const struct d_type *current = d_type_lookup(d, NULL, "enum _current");
+    struct d_node *n = d_node_new(d, D_NODE_XLATE, place);
+
+    d_set_type(n, type);
+    if (!words[0] && current) {
+        n->left = d_node_int(d, place, 0, current);
+    } else if (words[0] && !words[1] && find(d, output, words[0]->type)) {
+        n->left = words[0];
+    } else if (words[0] && lwp) {
+        n->left = lwp_of(d, place, lwp, words);
+    } else {
+        d_fail(d, place, "D_XLATE_NONE", "there is no translator to %s",
+               d_type_text(d, output, NULL));
+    }
+    d_check_expression(d, n);
+    return n;
+}
+
 struct d_node *d_xlate_value(struct d_session *d, const struct d_node *xlate,
                              const struct d_member *member)
 {

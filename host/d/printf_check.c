@@ -72,7 +72,8 @@ static bool prints(const struct d_conversion *c, const struct d_type *type)
         return c->name[1] == 's' ? string : integer;
     }
     switch (c->name[0]) {
-    case 's':
+    case 's': /* of an enum: its enumerator's name */
+        return string || d_type_resolve(type)->kind == D_TYPE_ENUM;
     case 'S':
     case 'I':
         return string;

@@ -69,7 +69,10 @@ struct d_model {
     unsigned pointer, int_, long_, long_long, short_; /* bytes */
     unsigned long_long_align, double_align;
     bool char_signed, short_enums;
+    bool is_host; /* this process: errors have its numbers, not the boards' */
 };
+/* Of this process: as d_model_lp64 or d_model_lp64_arm, whichever this machine is. */
+extern const struct d_model d_model_self;
 extern const struct d_model d_model_lp64, d_model_lp64_arm, d_model_ilp32_arm;
 /* Of an ELF's e_machine: as its C compiler has it. */
 const struct d_model *d_model_of(unsigned machine);

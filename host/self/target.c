@@ -138,7 +138,7 @@ static void self_close(struct target *t)
 static const struct d_model *self_model(struct target *t)
 {
     (void)t;
-    return (char)-1 < 0 ? &d_model_lp64 : &d_model_lp64_arm;
+    return &d_model_self;
 }
 
 static unsigned self_cpus(struct target *t)

@@ -33,6 +33,9 @@ void d_syscall_init(void);
 void d_profile_init(void);
 void d_fbt_init(void);
 
+/* A provider listens on a trace site, or does no longer; each `true` has its `false`. Lock held. */
+void d_site_want(unsigned site, bool on);
+
 /* Bytes of the system's memory that D has, as far as 32 bits go. Lock held. */
 uint32_t d_heap_held(void);
 /* Whether code of a function's probe is there: no caller. */

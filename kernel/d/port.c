@@ -143,6 +143,134 @@ bool d_port_descends(int32_t pid)
     return pid == 0;
 }
 
+/* ---- any process and thread ---------------------------------------------------------------------
+ *
+ * Other CPUs may change both meanwhile: both are in tables that are never freed, ids are compared
+ * before and, where it matters, after a word is read.
+ */
+
+static const struct process *process_of(int32_t pid)
+{
+    const struct process *proc =
+        pid > 0 ? process_in_slot((unsigned)(pid - 1) % CONFIG_PROCESSES) : NULL;
+
+    return proc && proc->pid == pid ? proc : NULL;
+}
+
+/* The name stays in the table until another process takes the slot. */
+const char *d_port_pidname(int32_t pid)
+{
+    const struct process *proc = process_of(pid);
+
+    if (proc) {
+        return proc->name;
+    }
+    if (pid > 0 && process_ended_in_slot((unsigned)(pid - 1) % CONFIG_PROCESSES, &proc) == pid) {
+        return proc->name;
+    }
+    return "";
+}
+
+static const struct thread *thread_of(const struct process *proc, int32_t tid)
+{
+    const struct thread *t = NULL;
+    int i = tid > 0 ? tid - 1 : 0;
+
+    do {
+        t = i < CONFIG_THREADS_PER_PROCESS ? proc->threads[i] : NULL;
+    } while (!t && tid == 0 && ++i < CONFIG_THREADS_PER_PROCESS);
+    return tid >= 0 && t && t->pid == proc->pid ? t : NULL;
+}
+
+static uint64_t life_of(const struct thread *t)
+{
+    enum { SLEEPS = 1, RUNS_NEXT, ENDED, STOPPED, RUNS = 6 };
+
+    switch (t->state) {
+    case STATE_DEAD:
+        return ENDED;
+    case STATE_RUNNING:
+        return RUNS;
+    case STATE_READY:
+        return RUNS_NEXT;
+    case STATE_STOPPED:
+        return STOPPED;
+    default:
+        return SLEEPS;
+    }
+}
+
+static uint64_t waits_for(const struct thread *t)
+{
+    switch (t->state) {
+    case STATE_SEND:
+    case STATE_RECEIVE:
+    case STATE_REPLY:
+        return (uintptr_t)t->channel;
+    case STATE_MUTEX:
+    case STATE_CONDVAR:
+    case STATE_SEM:
+        return t->sync;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t flags_of(const struct thread *t)
+{
+    uint64_t life = life_of(t);
+
+    return (t->flags & THREAD_DETACHED ? D_LWP_DETACH : 0u) | (life == 1 ? D_LWP_ASLEEP : 0u) |
+           (life == 4 ? D_LWP_STOPPED : 0u);
+}
+
+static uint64_t thread_word(const struct thread *t, uint32_t word)
+{
+    switch (word) {
+    case D_LWPINFO_STATE:
+        return t->state;
+    case D_LWPINFO_LIFE:
+        return life_of(t);
+    case D_LWPINFO_PRIORITY:
+        return t->priority;
+    case D_LWPINFO_POLICY:
+        return t->policy;
+    case D_LWPINFO_CALL:
+        return t->call == THREAD_CALL_NONE ? 0 : t->call;
+    case D_LWPINFO_CPU:
+        return t->cpu;
+    case D_LWPINFO_WCHAN:
+        return waits_for(t);
+    case D_LWPINFO_FLAGS:
+        return flags_of(t);
+    default:
+        return 0;
+    }
+}
+
+uint64_t d_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
+{
+    const struct process *proc = process_of(pid);
+
+    if (!proc) {
+        return 0;
+    }
+    switch (word) {
+    case D_LWPINFO_PPID:
+        return (uint64_t)proc->ppid;
+    case D_LWPINFO_THREADS:
+        return proc->nthreads;
+    case D_LWPINFO_ADDRESS:
+        return (uintptr_t)proc;
+    default:
+        break;
+    }
+    const struct thread *t = thread_of(proc, tid);
+    uint64_t value = t ? thread_word(t, word) : 0;
+
+    return t && t->pid == pid ? value : 0;
+}
+
 const char *d_port_execname(void)
 {
     return d_port_thread()->proc->name;

@@ -76,6 +76,16 @@ goeson_PROGRAMS := init t_dies victim
 hangs_PROGRAMS := init t_dies
 discard_PROGRAMS := init tracelogger hello
 
+# The image `work` with inversions that nothing cures: test/d/scripts.py.
+PROGRAMS += uncured
+uncured_SRCS := test/boot/programs/uncured.c
+TEST_IMAGES += scripts
+scripts_PROGRAMS = $(work_PROGRAMS) uncured
+scripts_SCRIPT := $(B)/scripts.start
+$(scripts_SCRIPT): apps/images/work$(BOARD_CLASS_$(BOARD)).start
+	@mkdir -p $(@D)
+	$(Q)sed '/demo -r$$/i [pri=15 heap=64k] uncured &' $< > $@
+
 flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
