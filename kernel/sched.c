@@ -80,6 +80,10 @@ static __attribute__((noinline)) void wake_any(struct thread *t)
     if (t->timeout_states) {
         timeout_disarm(t);
     }
+    if (t->flags & THREAD_HELD) {
+        thread_set_state(t, STATE_STOPPED);
+        return;
+    }
     thread_set_state(t, STATE_READY);
     sched_ready(t);
 }

@@ -211,6 +211,9 @@ long thread_block_limited(struct thread *t, enum thread_state state)
         return error;
     }
     thread_set_state(t, state);
+    if (t->flags & THREAD_HELD) {
+        t->timeout_states |= TIMEOUT_STATE_HELD;
+    }
     timeout_arm(t, state);
     return KER_BLOCKED;
 }
