@@ -11,11 +11,13 @@
 
 /* The program that a process runs, for reports and for the rest of its loading. */
 struct program {
-    const uint8_t *elf;  /* [I] in the boot image */
-    size_t elf_len;      /* [I] */
-    uintptr_t text;      /* [I] first byte of the executable segment, as the process sees it */
-    size_t text_len;     /* [I] */
-    uintptr_t text_link; /* [I] where it was linked */
+    const uint8_t *elf;    /* [I] in the boot image */
+    size_t elf_len;        /* [I] */
+    uintptr_t text;        /* [I] first byte of the executable segment, as the process sees it */
+    size_t text_len;       /* [I] */
+    uintptr_t text_link;   /* [I] where it was linked */
+    const uint8_t *unwind; /* [I] its unwind table (kernel/abi/unwind.h) in the ELF, or NULL */
+    size_t unwind_len;     /* [I] */
 };
 
 struct process {

@@ -38,8 +38,9 @@ void d_site_want(unsigned site, bool on);
 
 /* Bytes of the system's memory that D has, as far as 32 bits go. Lock held. */
 uint32_t d_heap_held(void);
-/* Whether code of a function's probe is there: no caller. */
-bool d_fbt_made(uintptr_t ip);
+/* Is it in the slot of a function's probe? Then how far behind the slot's start, and where the
+ * instructions were that it has displaced. */
+bool d_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);
 
 /* Attributes of the kernel's providers: all Evolving but for module and function. */
 #define D_KERNEL_ATTRIBUTES \

@@ -12,6 +12,7 @@
 #include "kernel/process.h"
 #include "kernel/retain.h"
 #include "kernel/string.h"
+#include "kernel/unwind.h"
 #include "trace/d/control.h"
 #include "trace/log.h"
 #include "trace/trace.h"
@@ -309,36 +310,39 @@ static void found(uintptr_t ip, void *arg)
 static void user_frames(struct frames *f)
 {
     const struct thread *t = user_thread(true);
+    struct unwind_frame here;
 
-    if (t && f->max > 0) {
-        add_frame(f, arch_context_ip(t));
-        arch_backtrace(t, (int)f->max - 1, found, f);
+    if (t && f->max > 0 && arch_user_frame(t, &here)) {
+        add_frame(f, here.pc);
+        unwind_user(t, f->max - 1, found, f);
     }
 }
 
-/* Of a sample: where the kernel was, and the return addresses that were on its stack. */
-static unsigned sampled_frames(const struct sample *s, uintptr_t ips[STACK_MOST])
+/* Of a sample: where the kernel was, and its callers. */
+static unsigned sampled_frames(const struct sample *s, uintptr_t ips[STACK_MOST], unsigned max)
 {
-    if (!s->in_kernel) {
+    const struct unwind_frame from = {.pc = s->ip, .sp = s->sp, .lr = s->lr, .live = true};
+    const struct unwind_copy copy = {s->stack, s->sp, s->words};
+
+    if (!s->in_kernel || max == 0) {
         return 0;
     }
     ips[0] = s->ip;
-    return 1 + arch_kernel_returns(s->stack, s->words, ips + 1, STACK_MOST - 1);
+    return 1 + unwind_kernel_copy(&from, &copy, ips + 1, max - 1);
 }
 
 static void kernel_frames(struct frames *f)
 {
     uintptr_t ips[STACK_MOST];
     const struct cpu *cpu = arch_cpu();
-    const void *from = cpu->fired;
-    unsigned n = cpu->sampled ? sampled_frames(cpu->sampled, ips)
-                 : from       ? arch_kernel_stack(from, ips, STACK_MOST)
+    uintptr_t fired = (uintptr_t)cpu->fired;
+    unsigned most = f->max < STACK_MOST ? f->max : STACK_MOST;
+    unsigned n = cpu->sampled ? sampled_frames(cpu->sampled, ips, most)
+                 : fired      ? unwind_kernel(NULL, fired, ips, most)
                               : 0;
 
-    for (unsigned i = 0; i < n && f->n < f->max; i++) {
-        if (!d_fbt_made(ips[i])) {
-            add_frame(f, ips[i]);
-        }
+    for (unsigned i = 0; i < n; i++) {
+        add_frame(f, ips[i]);
     }
 }
 

@@ -172,7 +172,7 @@ static void substitute(struct timer_node *node)
     const struct thread *t = cpu->current;
 
     (void)node;
-    kernel_sample(t ? arch_context_ip(t) : 0, NULL, 0);
+    kernel_sample(t ? arch_context_ip(t) : 0, 0, NULL, 0);
     d_sample_now(cpu);
 }
 

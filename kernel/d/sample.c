@@ -13,7 +13,7 @@ struct sample d_samples[CONFIG_CPUS];
 
 /* The thread's fields are read here because it may have ended when the probes fire. A table entry
  * stays readable for ever. */
-void kernel_sample(uintptr_t ip, const uintptr_t *stack, unsigned words)
+void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words)
 {
     const struct cpu *cpu = arch_cpu();
     struct sample *s = &d_samples[cpu->id];
@@ -24,6 +24,8 @@ void kernel_sample(uintptr_t ip, const uintptr_t *stack, unsigned words)
     }
     s->at = arch_cycles();
     s->ip = ip;
+    s->sp = (uintptr_t)stack;
+    s->lr = lr;
     s->in_kernel = stack != NULL;
     s->thread = t;
     if (t) {

@@ -22,6 +22,7 @@ struct sample { /* [c] all of it; the sampling interrupt writes while `taken` is
     struct thread *thread; /* that had the CPU; NULL: idle */
     uint64_t at;           /* cycles */
     uintptr_t ip;
+    uintptr_t sp, lr;              /* in_kernel */
     unsigned words;                /* how many there are */
     uintptr_t stack[SAMPLE_WORDS]; /* from the kernel's stack pointer on */
 };

@@ -5,7 +5,7 @@ boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
 	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz t_storms \
 	t_slain t_console t_events t_calls t_object victim
-boot_programs += t_limits t_daemon t_signal t_gate t_gated t_tracelog t_sites t_qnx t_posix t_port t_samples
+boot_programs += t_stacks t_limits t_daemon t_signal t_gate t_gated t_tracelog t_sites t_qnx t_posix t_port t_samples
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
@@ -67,6 +67,7 @@ sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 events_PROGRAMS += t_inserts
 events-wide_PROGRAMS += t_inserts
 interrupt_PROGRAMS := init console t_interrupt
+stacks_PROGRAMS := init console linkd t_stacks $(DEMO_PROGRAMS)
 dies_D := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15,$(B)/dies/dies-$(n).d)
 PROGRAMS += t_dies
 t_dies_SRCS := $(addprefix test/boot/programs/,t_dies.c dcalls.c causes_process.c causes_ipc.c \

@@ -93,6 +93,12 @@ static inline uint64_t arch_cycles(void)
     return a64_read_sysreg(cntvct_el0);
 }
 
+static inline __attribute__((always_inline)) void arch_frame_here(uintptr_t *pc, uintptr_t *sp,
+                                                                  uintptr_t *fp)
+{
+    __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=&r"(*pc), "=&r"(*sp), "=r"(*fp));
+}
+
 static inline void *arch_phys_to_virt(uintptr_t pa)
 {
     return (void *)(pa + KERNEL_VIRT);

@@ -28,7 +28,13 @@ void arch_sample_taken(uintptr_t ip, const uintptr_t *stack)
 {
     a64_write_sysreg(cntp_ctl_el0, CTL_ENABLE | CTL_IMASK);
     a64_isb();
-    kernel_sample(ip, stack, stack ? (unsigned)((stack_top(stack) - (uintptr_t)stack) / 8) : 0);
+    if (stack) { /* x30 is where a64_fiq_in_kernel has saved it */
+        const uintptr_t *saved = stack - A64_FIQ_FRAME / 8;
+        kernel_sample(ip, saved[A64_FIQ_X30 / 8], stack,
+                      (unsigned)((stack_top(stack) - (uintptr_t)stack) / 8));
+    } else {
+        kernel_sample(ip, 0, NULL, 0);
+    }
 }
 
 void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack)

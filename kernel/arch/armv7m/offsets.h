@@ -31,6 +31,7 @@
 #define EXC_RETURN_THREAD 0xfffffffd /* to thread mode, process stack, no FP frame */
 #define EXC_RETURN_TO_THREAD 0x8
 #define EXC_RETURN_NO_FP 0x10
+#define EXC_RETURN_LEAST 0xffffffe0 /* no code is there */
 
 #define FRAME_PC 24
 #define FRAME_BYTES 32 /* r0-r3, r12, lr, pc, xPSR */

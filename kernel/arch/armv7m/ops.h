@@ -119,6 +119,13 @@ static inline uint64_t arch_cycles(void)
     return (uint64_t)high << 32 | low;
 }
 
+/* What an instruction reads as pc is 4 more than its address, and still in its function. */
+static inline __attribute__((always_inline)) void arch_frame_here(uintptr_t *pc, uintptr_t *sp,
+                                                                  uintptr_t *fp)
+{
+    __asm__ volatile("mov %0, pc\n\tmov %1, sp\n\tmov %2, r7" : "=&r"(*pc), "=&r"(*sp), "=r"(*fp));
+}
+
 static inline void *arch_phys_to_virt(uintptr_t pa)
 {
     return (void *)pa;

@@ -37,7 +37,14 @@ void arch_sample_taken(uintptr_t ip, const uintptr_t *stack)
     }
     sample_at = UINT64_MAX;
     armv7m_board_sample_after(0);
-    kernel_sample(ip, stack, stack ? (unsigned)((const uintptr_t *)kernel_stack_top - stack) : 0);
+    if (!stack) {
+        kernel_sample(ip, 0, NULL, 0);
+    } else {
+        const struct frame *frame = (const struct frame *)(const void *)stack - 1;
+        stack += frame->xpsr & XPSR_ALIGNED ? 1 : 0;
+        kernel_sample(ip, frame->lr, stack,
+                      (unsigned)((const uintptr_t *)kernel_stack_top - stack));
+    }
     NVIC_ISPR(CONFIG_SAMPLED_IRQ / 32) = LINE_BIT(CONFIG_SAMPLED_IRQ);
 }
 
