@@ -154,10 +154,11 @@ static const struct gone *find_gone(int32_t pid)
  */
 
 /* A size by default: the configured one, or more as far as there is memory: a 64th of what is free,
- * for each CPU. No more than what a CPU of that width copies and empties in a moment. */
-static uint64_t size_for_memory(uint64_t least)
+ * for each CPU. At most `small` on a CPU of 32 bits: what such a CPU copies in a moment. Keys and
+ * variables need more than records do, and only those in use are copied. */
+static uint64_t size_for_memory(uint64_t least, uint64_t small)
 {
-    uint64_t most = sizeof(void *) == 4 ? 32 << 10 : 256 << 10;
+    uint64_t most = sizeof(void *) == 4 ? small : 256 << 10;
     uint64_t share = phys_available() / 64 / arch_cpu_count(), size = least;
 
     while (size * 2 <= share && size * 2 <= most) {
@@ -178,10 +179,10 @@ void d_control_info(struct kymo_d_info *info)
                                  .machine = arch_elf_machine(),
                                  .features = arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0,
                                  .held = d_heap_held(),
-                                 .bufsize = size_for_memory(CONFIG_D_BUFSIZE),
-                                 .aggsize = size_for_memory(CONFIG_D_AGGSIZE),
+                                 .bufsize = size_for_memory(CONFIG_D_BUFSIZE, 64 << 10),
+                                 .aggsize = size_for_memory(CONFIG_D_AGGSIZE, 128 << 10),
                                  .specsize = CONFIG_D_SPECSIZE,
-                                 .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE),
+                                 .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE, 128 << 10),
                                  .strsize = CONFIG_D_STRSIZE,
                                  .memory = phys_available(),
                                  .clock_hz = arch_clock_hz()};

@@ -58,7 +58,8 @@ int32_t d_port_errno(void);
 uint32_t d_port_ipl(void);
 uint64_t d_port_curthread(void);
 bool d_port_descends(int32_t pid); /* the current process is pid, or descends from it */
-/* Name of a process, or of one that has ended, as far as it is known still; else "". */
+/* Name of a process, or of one that has ended, as far as it is known still; else "". NUL
+ * within D_PORT_NAME_MAX. */
 const char *d_port_pidname(int32_t pid);
 enum d_lwpinfo { /* trace/d/words.def */
 #define LWPINFO(number, name, doc) D_LWPINFO_##name = (number),

@@ -33,8 +33,8 @@ uint64_t d_subr_pidname(struct d_context *c)
     struct d_writer w;
 
     d_writer_open(&w, c, c->code->strsize - 1);
-    for (unsigned i = 0; i < D_PORT_NAME_MAX - 1 && name[i] != '\0'; i++) {
-        d_writer_put(&w, (uint8_t)name[i]);
+    for (; *name != '\0'; name++) { /* at most D_PORT_NAME_MAX */
+        d_writer_put(&w, (uint8_t)*name);
     }
     return d_writer_close(&w);
 }
