@@ -16,12 +16,13 @@ void a64_irq_init(void)
 }
 
 /* The sampling interrupt became the most urgent one between this CPU's IRQ and the look at the
- * controller: its FIQ will not come any more. */
+ * controller: its FIQ will not come any more. The stack of such a sample ends where it
+ * begins. */
 static __attribute__((noinline)) void sample_here(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     bool program = ip && !in_kernel;
 
-    arch_sample_taken(ip ? ip : (uintptr_t)arch_wait_for_interrupt,
+    arch_sample_taken(ip ? ip : (uintptr_t)arch_wait_for_interrupt, 0,
                       program ? NULL : __builtin_frame_address(0));
     intr_sample(irq, ip, in_kernel);
 }

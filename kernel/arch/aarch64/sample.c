@@ -24,17 +24,11 @@ static uintptr_t stack_top(const uintptr_t *stack)
     return first + ((uintptr_t)stack - first + bytes - 1) / bytes * bytes;
 }
 
-void arch_sample_taken(uintptr_t ip, const uintptr_t *stack)
+void arch_sample_taken(uintptr_t ip, uintptr_t lr, const uintptr_t *stack)
 {
     a64_write_sysreg(cntp_ctl_el0, CTL_ENABLE | CTL_IMASK);
     a64_isb();
-    if (stack) { /* x30 is where a64_fiq_in_kernel has saved it */
-        const uintptr_t *saved = stack - A64_FIQ_FRAME / 8;
-        kernel_sample(ip, saved[A64_FIQ_X30 / 8], stack,
-                      (unsigned)((stack_top(stack) - (uintptr_t)stack) / 8));
-    } else {
-        kernel_sample(ip, 0, NULL, 0);
-    }
+    kernel_sample(ip, lr, stack, stack ? (unsigned)((stack_top(stack) - (uintptr_t)stack) / 8) : 0);
 }
 
 void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack)
@@ -42,7 +36,9 @@ void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack)
     uint32_t token;
 
     if (a64_board_fiq_take(&token)) {
-        arch_sample_taken(ip, stack);
+        /* x30 is where a64_fiq_in_kernel has saved it. */
+        const uintptr_t *saved = stack - A64_FIQ_FRAME / 8;
+        arch_sample_taken(ip, saved[A64_FIQ_X30 / 8], stack);
         a64_board_irq_end(token);
         a64_board_sampled_raise();
     }
@@ -55,7 +51,7 @@ struct thread *a64_fiq_from_user(struct thread *self)
 
     if (a64_board_fiq_take(&token)) {
         uintptr_t ip = a64_context(self)->elr;
-        arch_sample_taken(ip, NULL);
+        arch_sample_taken(ip, 0, NULL);
         a64_board_irq_end(token);
         intr_sample(a64_board_irq_sample(), ip, false);
     }
