@@ -67,6 +67,7 @@ struct remote {
     uint32_t matched;
     struct remote_uses uses;
     struct d_sizes sizes;
+    uint64_t principal; /* the most that a principal buffer can have to read */
 
     uint8_t *transcript; /* requests and answers that a later reader needs: log.c */
     size_t ntranscript, transcript_room;

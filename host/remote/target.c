@@ -186,6 +186,11 @@ static void remote_describe(struct target *t, FILE *out)
                 : "programs only, by a timer that the kernel masks (arg0 is 0; arg2: ns late)");
 }
 
+static uint64_t remote_memory(struct target *t)
+{
+    return remote_of(t)->info.memory;
+}
+
 static const struct target_ops remote_ops = {
     .close = remote_close,
     .model = remote_model,
@@ -204,6 +209,7 @@ static const struct target_ops remote_ops = {
     .agg = remote_agg,
     .probe_names = remote_probe_names,
     .option_default = remote_option_default,
+    .memory = remote_memory,
     .resume = remote_resume,
     .program_start = remote_program_start,
     .program_run = remote_program_run,

@@ -41,6 +41,8 @@ struct target_ops {
     bool (*probe_names)(struct target *, uint32_t id, struct d_probe_info *);
     /* Options' defaults that differ on this target; D_OPTION_UNSET: it doesn't mind. */
     uint64_t (*option_default)(struct target *, const char *option);
+    /* Bytes that are free there for consumers; 0: unknown. NULL: it can't be known. */
+    uint64_t (*memory)(struct target *);
     /* Destructive actions that the consumer does for a process of the target. */
     int (*resume)(struct target *, int32_t pid);
     /* -c where !is_here. start: a line as in a start script becomes a process that is held: nothing

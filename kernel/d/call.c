@@ -57,12 +57,28 @@ static void block_free(void *block, size_t bytes)
     d_port_free(block, bytes + !bytes);
 }
 
+/* A buffer goes straight to where the caller wants it, if that is one piece of memory: a copy as
+ * large as that would be memory that may not be there. */
+static void *straight(struct process *proc, const struct kymo_d_call *call, uintptr_t out)
+{
+    bool takes = call->command == KYMO_D_BUFFER || call->command == KYMO_D_AGGREGATION;
+
+    return takes && out % 8 == 0
+               ? vm_user_ptr(proc, out, call->out_bytes, KYMO_PROT_READ | KYMO_PROT_WRITE)
+               : NULL;
+}
+
 /* With what goes in copied: room for what comes out, the call, and its answer. */
 static int call_with(struct process *proc, struct kymo_d_call *call, const void *in, uintptr_t out)
 {
     uint32_t room = call->out_bytes;
     int error;
-    void *to = block_of(proc, 0, room, &error);
+    void *to = straight(proc, call, out);
+
+    if (to) {
+        return d_control(proc, call, in, to);
+    }
+    to = block_of(proc, 0, room, &error);
 
     if (!to) {
         return error;
