@@ -36,6 +36,7 @@ COUNTS = 'syscall::trace_event:entry /execname == "evstorm"/ { @ = count(); }'
 COMES = """int n; syscall:::entry { @[probefunc] = count(); }
            syscall:::entry /n++ >= 20/ { exit(0); }"""
 STAYS = "syscall:::entry { @[probefunc] = count(); trace(arg0); } sched:::on-cpu { @on = count(); }"
+WALL = 'BEGIN { printf("%d\\n%Y", walltimestamp, walltimestamp); exit(0); }'
 SOAK = False
 
 
@@ -122,6 +123,18 @@ def silent_consumers_end(bench):
     status = silent.end(None)
     expect(status == 1 and "unresponsive" in silent.err, f"{status}: {silent.err}")
     expect(talks.end() == 0 and not talks.err, talks.err)
+
+
+# ---- the time of day ------------------------------------------------------------------------------
+
+def walltimestamp_is_the_hosts(bench):
+    """A board without a clock has the host's time of its first connection, and counts from there:
+    it is never before that time. The clock of virt-a64 counts seconds."""
+    expect(bench.wall.returncode == 0, bench.wall.stderr)
+    ns, date = bench.wall.stdout.split("\n")[:2]
+    met = bench.met if bench.board == "mps2-an386" else bench.met // 10**9 * 10**9
+    expect(met <= int(ns) < met + 86400 * 10**9, f"{ns}, not {met} or later")
+    expect(date.split()[0] == str(time.localtime(int(ns) / 1e9).tm_year), date)
 
 
 # ---- more than the line takes --------------------------------------------------------------------
@@ -359,7 +372,7 @@ def a_program_that_runs_goes_on(bench):
     expect(done.returncode == 0, done.stderr)
 
 
-TESTS = [a_program_from_its_first_instruction, the_end_of_a_program_is_told,
+TESTS = [walltimestamp_is_the_hosts, a_program_from_its_first_instruction, the_end_of_a_program_is_told,
          programs_that_do_not_start, a_held_program_does_not_stay, a_program_that_runs_goes_on,
          many_in_a_row, eight_at_once_killed_at_random, overload_of_a_good_line,
          overload_of_a_slow_line, interrupted_amid_output, output_over_a_bad_line,
@@ -377,6 +390,8 @@ def run(bench, test):
 
 def warm_up(bench):
     """The target makes all probes, and keeps them, when one is asked for that no probe has."""
+    bench.met = time.time_ns()
+    bench.wall = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-qn", WALL)
     comes(bench)
     done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-n", "no:such:probe:here")
     expect(done.returncode == 1, done.stdout)

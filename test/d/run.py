@@ -254,7 +254,6 @@ ONLY_HERE = [
     (r"--elf", None, "--elf names programs of this machine"),
     (r"-lv|-l -v", None, "what is listed of a board begins with what it is"),
     (None, r"(?s)alloca\(.*copy(in|out)", "a program's memory is not the user's there"),
-    (None, r"walltimestamp > timestamp", "a board without a battery begins in 1970"),
     (None, r"(tick|profile)-.*(args\[0\]|arg1)", "a timer's arguments hang on what runs"),
     (None, r"^profile:::tick-\* \{ \}", "who else traces has made more timers"),
     (None, r"tick-1ms.*trace\(arg", "a timer's arguments hang on what runs"),
