@@ -24,15 +24,15 @@ struct link_clock {
 _Static_assert(sizeof(struct link_clock) == 20, "layout on the link");
 
 struct link_hello {
-    uint8_t version;     /* LINK_VERSION: ends of different versions don't talk */
-    uint8_t role;        /* enum link_role */
-    uint8_t flags;       /* LINK_HELLO_* */
-    uint8_t channels;    /* this end can have: numbers below that */
-    uint16_t frame_most; /* bytes of a payload that this end takes */
-    uint16_t zero;       /* sent as 0, not looked at */
-    uint32_t session;    /* of the sender: new each time it begins again, not 0 */
-    uint32_t peer;       /* the receiver's session that this answers, 0: none seen */
-    char board[32];      /* target: the board's name, NUL-terminated; host: "" */
+    uint8_t version;      /* LINK_VERSION: ends of different versions don't talk */
+    uint8_t role;         /* enum link_role */
+    uint8_t flags;        /* LINK_HELLO_* */
+    uint8_t channels;     /* this end can have: numbers below that */
+    uint16_t frame_most;  /* bytes of a payload that this end takes */
+    uint16_t zero;        /* sent as 0, not looked at */
+    uint32_t session;     /* of the sender: new each time it begins again, not 0 */
+    uint32_t peer;        /* the receiver's session that this answers, 0: none seen */
+    char board[32];       /* target: the board's name, NUL-terminated; host: "" */
     uint8_t build_id[20]; /* target: of the kernel's ELF; host: struct link_clock */
 };
 _Static_assert(sizeof(struct link_hello) == 68, "layout on the link");
