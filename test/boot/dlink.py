@@ -125,7 +125,7 @@ def silent_consumers_end(bench):
     expect(talks.end() == 0 and not talks.err, talks.err)
 
 
-# ---- the time of day ------------------------------------------------------------------------------
+# ---- the time of day -----------------------------------------------------------------------------
 
 def walltimestamp_is_the_hosts(bench):
     """A board without a clock has the host's time of its first connection, and counts from there:
@@ -372,7 +372,8 @@ def a_program_that_runs_goes_on(bench):
     expect(done.returncode == 0, done.stderr)
 
 
-TESTS = [walltimestamp_is_the_hosts, a_program_from_its_first_instruction, the_end_of_a_program_is_told,
+TESTS = [walltimestamp_is_the_hosts,
+         a_program_from_its_first_instruction, the_end_of_a_program_is_told,
          programs_that_do_not_start, a_held_program_does_not_stay, a_program_that_runs_goes_on,
          many_in_a_row, eight_at_once_killed_at_random, overload_of_a_good_line,
          overload_of_a_slow_line, interrupted_amid_output, output_over_a_bad_line,
