@@ -165,7 +165,7 @@ static void check_plain(struct d_session *d, struct d_node *n)
     if (kind == D_TYPE_ARRAY || kind == D_TYPE_FUNCTION) {
         d_fail(d, n->place, "D_OP_ARRFUN",
                "operator %s may not be applied to operand of type \"%s\"", d_operator_text(n->op),
-               d_value_text(d, n->right));
+               d_value_text(d, n->left));
     }
     /* What char * points to becomes a string by a cast or by stringof() only. */
     bool text_at =
