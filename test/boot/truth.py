@@ -11,7 +11,7 @@ import subprocess
 import kev
 
 CONTROL, KER_CALL, INT, PR_TH, COMM, KYMO_CALL = 1, 2, 3, 4, 7, 13
-DEAD, RUNNING, READY, SEND, REPLY, NEW = 0, 1, 2, 4, 6, "new"
+DEAD, RUNNING, READY, STOPPED, SEND, REPLY, NEW = 0, 1, 2, 3, 4, 6, "new"
 MOVED = ((4, 6), (14, 13))  # by somebody else: SEND to REPLY, CONDVAR to MUTEX
 NOBODY = 0xffffffff
 # Calls that never return.
@@ -85,7 +85,8 @@ class Truth:
         if state == RUNNING:
             self.runs(e, thread, before)
         elif before not in (None, NEW, RUNNING, READY):  # who waits or is not started does nothing
-            self.expect(state in (READY, DEAD, before) or (before, state) in MOVED, e,
+            # STOPPED: its wait is over, and it is held.
+            self.expect(state in (READY, DEAD, STOPPED, before) or (before, state) in MOVED, e,
                         f"{thread} goes from state {before} to {state}")
         self.state[thread] = state
         if state == DEAD:
