@@ -310,10 +310,10 @@ void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
  * CPU, above every mask. */
 void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words);
 void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel);
-/* TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE and STOP, from any context, also
- * an interrupt's; others: -EPERM. args: what follows cmd; data stands for the one that is a
- * pointer. START and STOP happen when this CPU leaves the kernel. 0 or -errno: trace/interrupt.c.
- */
+/* TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE, STOP and FLUSHBUFFER, from any
+ * context, also an interrupt's; others: -EPERM. args: what follows cmd; data stands for the one
+ * that is a pointer. START, STOP and FLUSHBUFFER happen when this CPU leaves the kernel. Returns 0
+ * or -errno: trace/interrupt.c. */
 long kernel_trace_event(uint32_t cmd, const uint32_t args[4], const void *data);
 /* The interrupt that arch_ipi() raised: traces it and serves cross-calls. No lock. */
 void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel);

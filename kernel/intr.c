@@ -199,6 +199,11 @@ bool intr_raise_trace(unsigned ring, uint32_t value)
     return event_deliver(a->proc, a->thread, &event, &hook_pulses[ring]) == 0;
 }
 
+bool intr_trace_hooked(void)
+{
+    return intr_trace_hook != NULL;
+}
+
 bool intr_cancel(struct thread *t)
 {
     (void)t; /* INTR: in no queue; events that come later are counted in intr_pulses */

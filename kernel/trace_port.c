@@ -125,6 +125,11 @@ bool trace_port_raise(unsigned cpu, uint32_t value)
     return intr_raise_trace(cpu, value);
 }
 
+bool trace_port_hooked(void)
+{
+    return intr_trace_hooked();
+}
+
 void trace_port_buffer_freed(void)
 {
     trace_dump_wake();

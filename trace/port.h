@@ -93,6 +93,8 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
 /* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody
  * there. */
 bool trace_port_raise(unsigned cpu, uint32_t value);
+/* True if a process has attached to _NTO_HOOK_TRACE. Lock held. */
+bool trace_port_hooked(void);
 /* A buffer became FREE: wake the state dump if it waits. Lock held. */
 void trace_port_buffer_freed(void);
 /* Switches all sites of event `id`. */

@@ -166,7 +166,7 @@ static void advise(uint64_t needed)
 
 void report(const struct capture *capture, struct tracelogger_summary *summary)
 {
-    struct totals totals = {0};
+    struct totals totals = {.made = capture->refused_times};
 
     add_cpus(&totals);
     uint64_t needed = report_needed(capture);

@@ -49,6 +49,7 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
         log->error = EIO; /* the kernel gave what can't be */
         return;
     }
+    capture_idle_taken(&log->idle, taken, slots);
     if (tracelog_put(log, slots, taken->slots * TRACE_SLOT_BYTES) == 0) {
         struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
 
@@ -60,6 +61,16 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
         size_t whole = (size_t)(log->account.bytes - before) / TRACE_SLOT_BYTES;
 
         log->account.unwritten += events_ending_in(slots + whole, taken->slots - whole);
+    }
+}
+
+/* CPUs that have given nothing for a while; what they give then will be READY. */
+static void ask_idle(tracelog_instance_t *log)
+{
+    uint64_t due = capture_idle_due(&log->idle, kymo_cpus());
+
+    if (due != 0) {
+        TraceEvent((int)KYMO_TRACE_FLUSHCPUS, (uint32_t)due, (uint32_t)(due >> 32));
     }
 }
 
@@ -75,6 +86,7 @@ bool tracelog_carry(tracelog_instance_t *log)
         }
         write_buffer(log, &taken);
         TraceEvent((int)KYMO_TRACE_GIVEBUFFER, taken.index);
+        ask_idle(log);
     }
     return true;
 }

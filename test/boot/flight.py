@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 from guest import ROOT, connect, emulator, expect, image_elf, patience
 import kev
 import lived
+import merged
 
 KYMO = os.path.join(ROOT, "build/kymo")
 SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in flight.kev\n"
@@ -177,6 +178,7 @@ def round_of(machine, folder, number, begun, rng, cpus):
     # The ring has wrapped long ago: their names come from beside it.
     injected = lived.check(path, {"marks", "kymo"}, {f"producer {p}" for p in before})
     expect(injected >= 4 or number % 2, f"{injected} events are injected")
+    merged.check(path, ring=True)
     return check(path, before, cpus), int(buffers), at
 
 

@@ -171,7 +171,8 @@ class Truth:
         if kind == 1:
             self.call.pop(thread, None)
             self.known.add(thread)
-            self.dumped = self.dumped or call == TRACE_EVENT
+            # START alone was entered before anything was recorded.
+            self.dumped = self.dumped or (call == TRACE_EVENT and inside is None)
 
     def interrupt(self, e):
         self.expect(e.number != 513, e, "INT_ENTR is not QNX's")

@@ -405,6 +405,7 @@ static void commands_have_their_numbers(void **state)
         {KYMO_TRACE_QUERYLOSS, 3, 0x1004},
         {KYMO_TRACE_QUERYOWNER, 2, 0x1005},
         {KYMO_TRACE_CLRALLTHREADS, 1, 0x1006},
+        {KYMO_TRACE_FLUSHCPUS, 3, 0x1007},
     };
 
     (void)state;
