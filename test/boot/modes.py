@@ -271,7 +271,8 @@ CHECKS = [every_event_is_in_the_capture_or_counted, each_logger_ends_well,
           three_runs_are_one_capture, the_filters_are_the_applications,
           a_daemons_ring_is_written_at_each_stop, it_ends_by_itself, of_two_one_records,
           a_capture_without_a_run_is_empty, attributes_are_read_back, flushing_closes_quiet_buffers,
-          sizes_are_kept, no_cpu_is_silent_for_long, a_and_b_are_as_documented, one_saves_or_discards_at_a_time,
+          sizes_are_kept, no_cpu_is_silent_for_long, a_and_b_are_as_documented,
+          one_saves_or_discards_at_a_time,
           it_says_how_much_it_lost]
 # Without the last: a storm that goes on while the message is said makes it out of date.
 CHECKS_ON_THREADS = CHECKS[:-1]
