@@ -339,8 +339,7 @@ def one_cpu(board, _):
         if status or err or not re.fullmatch(rf"\s*{n} +[1-9]\d*\s*", out):
             return f"cpu={n}: status {status}: {out}{err}", out
     status, out, err = board.dtrace("-x", f"cpu={cpus}", "-qn", text)
-    there = f"CPUs 0 to {cpus - 1}" if cpus > 1 else "only CPU 0"
-    if status != 1 or f"There is no such CPU: this target has {there}\n" not in err:
+    if status != 1 or f"There is no such CPU: the last one is CPU {cpus - 1}\n" not in err:
         return f"cpu={cpus}: status {status}: {out}{err}", out
     return None, out
 

@@ -273,27 +273,19 @@ static bool bare_speculations(struct d_consumer *c)
     return c->speculations.all || c->speculations.count == 0 || make_speculations(c, 0);
 }
 
-/* Names the CPUs that there are. */
+/* Names the last CPU that there is. */
 static int no_cpu(uint32_t ncpus, struct d_refusal *why)
 {
-    static const char one[] = "There is no such CPU: this target has only CPU 0";
-    static const char several[] = "There is no such CPU: this target has CPUs 0 to ";
+    static const char text[] = "There is no such CPU: the last one is CPU ";
     int error = d_refuse(why, D_REASON_NO_CPU);
-    uint32_t last = ncpus - 1, scale = 1;
+    char *at = why->text + sizeof(text) - 1;
+    uint32_t last = ncpus - 1;
 
-    _Static_assert(sizeof(several) + 10 <= D_REFUSAL_TEXT, "the number fits, too");
-    if (last == 0) {
-        __builtin_memcpy(why->text, one, sizeof(one));
-        return error;
+    __builtin_memcpy(why->text, text, sizeof(text));
+    if (last >= 10) {
+        *at++ = (char)('0' + last / 10 % 10); /* a hundred of them: nowhere */
     }
-    __builtin_memcpy(why->text, several, sizeof(several));
-    char *at = why->text + sizeof(several) - 1;
-    while (last / scale >= 10) {
-        scale *= 10;
-    }
-    for (; scale > 0; scale /= 10) {
-        *at++ = (char)('0' + last / scale % 10);
-    }
+    *at++ = (char)('0' + last % 10);
     *at = '\0';
     return error;
 }
