@@ -81,6 +81,8 @@ def shares(pairs, kernel):
 
 def executed(board, folder):
     path = os.path.join(folder, "sums")
+    if not os.path.exists("build/bench/sums.so"):
+        raise AssertionError("no build/bench/sums.so: first run `make build/bench/sums.so`")
     elf, _ = boot(board, "samples-off", folder,
                   ["-plugin", os.path.join(ROOT, f"build/bench/sums.so,out={path}")])
     with open(path, "rb") as f:
