@@ -165,8 +165,9 @@ static unsigned most_in_hand(const struct capture *capture)
     return part >= together ? together : part > 0 ? (unsigned)part : 1;
 }
 
-/* --idle. No answer is awaited: what the CPUs give will be READY as any other buffer. A recording
- * that was stopped meanwhile refuses. */
+/* --idle. Asked when nothing is READY: a logger that is behind has no time to wait for the CPUs,
+ * and under -icount each takes a turn to answer. What they give will be READY as any other buffer.
+ * A recording that was stopped meanwhile refuses. */
 static void ask_idle(struct capture *capture)
 {
     uint64_t due = capture_idle_due(&capture->idle, kymo_cpus());
@@ -187,6 +188,9 @@ static int carry(struct capture *capture, uint32_t limit)
     }
     bool timed = need_is_open();
     if (in_hand == 0) {
+        if (limit == 0 || capture->counted < limit) {
+            ask_idle(capture);
+        }
         if (timed) {
             need_idle(ClockCycles());
         }
@@ -202,7 +206,6 @@ static int carry(struct capture *capture, uint32_t limit)
     if (timed) {
         need_carried(ClockCycles(), in_hand);
     }
-    ask_idle(capture);
     return result == 0 ? 1 : -1;
 }
 

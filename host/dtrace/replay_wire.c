@@ -37,6 +37,7 @@ struct replay_wire_state {
     uint8_t *out;            /* its bytes */
     size_t out_room;
     bool waits;
+    bool made; /* created, and not yet going: a buffer that is read now is empty */
 };
 
 static struct replay_wire_state *of(struct wire *wire)
@@ -226,6 +227,7 @@ static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32
     bool ok = put(w, a->out, a->answered.out_bytes);
     if (ok && w->call.command == KYMO_D_CREATE) {
         raise_sizes(w);
+        w->made = true;
     }
     return ok;
 }
@@ -321,6 +323,14 @@ static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
     return true;
 }
 
+/* As every target answers before GO: nothing has been recorded. */
+static bool answer_nothing(struct replay_wire_state *w)
+{
+    const struct d_snap snap = {0};
+
+    return put(w, &snap, sizeof(snap));
+}
+
 static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
 {
     const struct replay *r = w->r;
@@ -377,6 +387,7 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
     w->call.result = 0;
     switch (w->call.command) {
     case KYMO_D_GO:
+        w->made = false;
         w->call.cpu = w->r->begin_cpu;
         return true;
     case KYMO_D_STOP:
@@ -393,6 +404,9 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
         if (w->call.cpu >= w->r->ncpus || room < sizeof(struct d_snap)) {
             w->call.result = -THEIR_EINVAL;
             return true;
+        }
+        if (w->made) {
+            return answer_nothing(w);
         }
         return w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
                                                 : answer_aggregation(w, room);

@@ -64,7 +64,8 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
     }
 }
 
-/* CPUs that have given nothing for a while; what they give then will be READY. */
+/* CPUs that have given nothing for a while; what they give then will be READY. Asked when nothing
+ * else is READY: a logger that is behind has no time to wait for the CPUs. */
 static void ask_idle(tracelog_instance_t *log)
 {
     uint64_t due = capture_idle_due(&log->idle, kymo_cpus());
@@ -82,11 +83,11 @@ bool tracelog_carry(tracelog_instance_t *log)
 
     for (uint64_t i = 0; i < most; i++) {
         if (TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &taken) < 0) {
+            ask_idle(log);
             return false;
         }
         write_buffer(log, &taken);
         TraceEvent((int)KYMO_TRACE_GIVEBUFFER, taken.index);
-        ask_idle(log);
     }
     return true;
 }
