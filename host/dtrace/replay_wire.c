@@ -323,14 +323,6 @@ static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
     return true;
 }
 
-/* As every target answers before GO: nothing has been recorded. */
-static bool answer_nothing(struct replay_wire_state *w)
-{
-    const struct d_snap snap = {0};
-
-    return put(w, &snap, sizeof(snap));
-}
-
 static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
 {
     const struct replay *r = w->r;
@@ -405,11 +397,9 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
             w->call.result = -THEIR_EINVAL;
             return true;
         }
-        if (w->made) {
-            return answer_nothing(w);
-        }
-        return w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
-                                                : answer_aggregation(w, room);
+        return w->made ? put(w, &(struct d_snap){0}, sizeof(struct d_snap))
+               : w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
+                                                  : answer_aggregation(w, room);
     default:
         return by_transcript(w, in, room);
     }
