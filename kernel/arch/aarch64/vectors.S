@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every way into the kernel and the one way out. Interrupts are masked from entry to resume; FIQ,
- * which is the sampling interrupt (sample.c), only from entry until the exception's registers are
- * saved. The way out needs no mask: a FIQ repeats its last instructions (a64_resume_again).
+ * which is the sampling interrupt (sample.c), only while the registers of an exception are in use:
+ * from entry until they are saved, and from where ELR is loaded until eret.
  *
  * While a program runs, SP_EL1 is the top of this CPU's stack less 16 bytes, and [sp] is the
  * running thread. A kernel call saves only what the caller may expect to find again: x19-x30,
@@ -51,8 +51,28 @@ a64_vectors:
     mov w16, #ESR_SVC0
     cmp x17, x16
     ldr x16, [sp]
-    b.eq a64_entry_call
-    b a64_entry_fault
+    b.ne a64_entry_fault
+    /* x16: thread. The arguments first, beyond the reach of stp from x16. */
+    add x17, x16, #THREAD_ARGS
+    stp x0, x1, [x17]
+    stp x2, x3, [x17, #16]
+    stp x4, x5, [x17, #32]
+    stp x19, x20, [x16, #CTX_X(19)]
+    stp x21, x22, [x16, #CTX_X(21)]
+    stp x23, x24, [x16, #CTX_X(23)]
+    stp x25, x26, [x16, #CTX_X(25)]
+    stp x27, x28, [x16, #CTX_X(27)]
+    stp x29, x30, [x16, #CTX_X(29)]
+    mrs x9, sp_el0
+    mrs x10, elr_el1
+    mrs x11, spsr_el1
+    stp x9, xzr, [x16, #CTX_SP] /* and CTX_KIND_CALL */
+    stp x10, x11, [x16, #CTX_ELR]
+    msr daifclr, #DAIF_F
+    mov x0, x16
+    mov w1, w8
+    bl kernel_call
+    b a64_resume
 
     from_el0_full a64_entry_irq
     from_el0_full a64_entry_fiq
@@ -114,29 +134,6 @@ a64_entry_other:
     msr daifclr, #DAIF_F
     mrs x1, esr_el1
     bl a64_other_from_user
-    b a64_resume
-
-a64_entry_call:
-    /* x16: thread. The arguments first, beyond the reach of stp from x16. */
-    add x17, x16, #THREAD_ARGS
-    stp x0, x1, [x17]
-    stp x2, x3, [x17, #16]
-    stp x4, x5, [x17, #32]
-    stp x19, x20, [x16, #CTX_X(19)]
-    stp x21, x22, [x16, #CTX_X(21)]
-    stp x23, x24, [x16, #CTX_X(23)]
-    stp x25, x26, [x16, #CTX_X(25)]
-    stp x27, x28, [x16, #CTX_X(27)]
-    stp x29, x30, [x16, #CTX_X(29)]
-    mrs x9, sp_el0
-    mrs x10, elr_el1
-    mrs x11, spsr_el1
-    stp x9, xzr, [x16, #CTX_SP] /* and CTX_KIND_CALL */
-    stp x10, x11, [x16, #CTX_ELR]
-    msr daifclr, #DAIF_F
-    mov x0, x16
-    mov w1, w8
-    bl kernel_call
     /* falls through */
 
 /*
@@ -148,6 +145,7 @@ a64_resume:
     ldp x30, x18, [x0, #CTX_X(30)] /* and CTX_SP */
     str x0, [sp]
     msr sp_el0, x18
+    ldp x2, x3, [x0, #CTX_X(2)]
     ldp x4, x5, [x0, #CTX_X(4)]
     ldp x6, x7, [x0, #CTX_X(6)]
     ldp x8, x9, [x0, #CTX_X(8)]
@@ -161,20 +159,17 @@ a64_resume:
     ldp x24, x25, [x0, #CTX_X(24)]
     ldp x26, x27, [x0, #CTX_X(26)]
     ldp x28, x29, [x0, #CTX_X(28)]
-a64_resume_again:
-    ldp x2, x3, [x0, #CTX_ELR] /* and CTX_SPSR */
-    msr elr_el1, x2
-    msr spsr_el1, x3
-    ldp x2, x3, [x0, #CTX_X(2)]
+    msr daifset, #DAIF_F /* as late as can be: a sample that waits here is taken for a program's */
+    ldr x1, [x0, #CTX_ELR]
+    msr elr_el1, x1
+    ldr x1, [x0, #CTX_SPSR]
+    msr spsr_el1, x1
     ldp x0, x1, [x0, #CTX_X(0)]
     eret
-a64_resume_end:
 
 /*
  * FIQ in the kernel, wherever it is; its stack pointer is A64_FIQ_FRAME lower by now. All that a C
- * function may change is saved, and the FIQ's own ELR and SPSR. The values of a64_resume_again,
- * which the exception has overwritten, are loaded once more: whatever of these instructions was
- * interrupted, they run again from the first, with x0 from [sp].
+ * function may change is saved, and ELR and SPSR, which the exception has changed already.
  */
 a64_fiq_in_kernel:
     stp x0, x1, [sp]
@@ -193,14 +188,6 @@ a64_fiq_in_kernel:
     add x1, sp, #A64_FIQ_FRAME
     bl a64_fiq_from_kernel
     ldp x0, x1, [sp, #160]
-    adr x2, a64_resume_again
-    sub x3, x0, x2
-    cmp x3, #(a64_resume_end - a64_resume_again)
-    b.hs 1f
-    mov x0, x2
-    ldr x3, [sp, #A64_FIQ_FRAME]
-    str x3, [sp]
-1:
     msr elr_el1, x0
     msr spsr_el1, x1
     ldp x18, x30, [sp, #144]
