@@ -89,7 +89,7 @@ bench-host: ## kymo print and stat beside babeltrace2: events per second and the
 	$(Q)scripts/locked check test/bench/host_ratio.py
 
 .PHONY: soak
-soak: ## what takes too long for make check, in rounds for SOAK=<minutes> (default 10)
+soak: ## what takes too long for make check: one round, and more for SOAK=<minutes> (default 10)
 	$(Q)scripts/setup.sh check
 	$(Q)scripts/check --soak $(or $(SOAK),10)
 
