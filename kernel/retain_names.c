@@ -4,9 +4,11 @@
  * events that named its processes and threads. One place for each of the kernel's tables' (threads:
  * only those that have a name), written when something of it changes: some hundred instructions at
  * a process's birth, when it is loaded, and at its end. A reset in the middle of that leaves one
- * without a right CRC. Who has ended stays until the place is used anew: events of its are there.
+ * without a right CRC. Who has ended stays, because events of its are there: when its place is used
+ * anew, its entry moves to the spare places behind the tables', whose oldest entry then goes.
  *
- * Lock [k], or the boot. Proof: test/boot/flight.py, dies.py; the finder: test/unit/test_retain.c.
+ * Lock [k], or the boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
+ * finder: test/unit/test_names.c.
  */
 #include "kernel/abi/retain.h"
 #include "kernel/process.h"
@@ -14,7 +16,9 @@
 #include "kernel/string.h"
 #include "trace/crc32c.h"
 
-_Static_assert(CONFIG_PROCESSES + CONFIG_THREADS <= KYMO_RETAIN_NAMES_MOST &&
+#define SPARE_FIRST (CONFIG_PROCESSES + CONFIG_THREADS)
+
+_Static_assert(SPARE_FIRST + CONFIG_PROCESSES <= KYMO_RETAIN_NAMES_MOST &&
                    KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
                    KYMO_THREAD_NAME_MAX <= KYMO_RETAIN_NAME_MAX,
                "kernel/abi/retain.h");
@@ -22,6 +26,7 @@ _Static_assert(CONFIG_PROCESSES + CONFIG_THREADS <= KYMO_RETAIN_NAMES_MOST &&
 static struct {
     struct kymo_retain_name *table; /* [k] NULL: the window is not this boot's */
     uint32_t boots;                 /* [k] */
+    unsigned spare;                 /* [k] the spare place that is used next */
 } names;
 
 static void put(unsigned place, const struct kymo_retain_name *from)
@@ -37,6 +42,18 @@ static void put(unsigned place, const struct kymo_retain_name *from)
     arch_cache_clean(to, sizeof(*to));
 }
 
+/* Of a process or thread that is new, or has changed: who had the place before it is kept. */
+static void put_of(unsigned place, const struct kymo_retain_name *entry)
+{
+    const struct kymo_retain_name *before = &names.table[place];
+
+    if (before->ended != 0 && (before->pid != entry->pid || before->tid != entry->tid)) {
+        put(SPARE_FIRST + names.spare, before);
+        names.spare = (names.spare + 1) % (KYMO_RETAIN_NAMES_MOST - SPARE_FIRST);
+    }
+    put(place, entry);
+}
+
 void retain_process(const struct process *proc)
 {
     struct kymo_retain_name entry = {
@@ -49,7 +66,7 @@ void retain_process(const struct process *proc)
 
     if (names.table) {
         memcpy(entry.name, proc->name, sizeof(proc->name));
-        put((unsigned)(proc->pid - 1) % CONFIG_PROCESSES, &entry);
+        put_of((unsigned)(proc->pid - 1) % CONFIG_PROCESSES, &entry);
     }
 }
 
@@ -64,7 +81,7 @@ void retain_thread(const struct thread *t)
 
     if (names.table) {
         memcpy(entry.name, t->name, sizeof(t->name));
-        put(CONFIG_PROCESSES + t->index, &entry);
+        put_of(CONFIG_PROCESSES + t->index, &entry);
     }
 }
 
@@ -73,6 +90,7 @@ void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
     memset(table, 0, KYMO_RETAIN_NAMES_MOST * sizeof(*table));
     names.table = table;
     names.boots = boots;
+    names.spare = 0;
     for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
         const struct process *proc = process_in_slot(i);
 

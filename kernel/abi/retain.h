@@ -160,7 +160,7 @@ struct kymo_retain_name {
     uint64_t text_size; /* 0: not yet known */
     char name[KYMO_RETAIN_NAME_MAX];
 };
-#define KYMO_RETAIN_NAMES_MOST 128u
+#define KYMO_RETAIN_NAMES_MOST 160u
 _Static_assert(sizeof(struct kymo_retain_name) == 96 &&
                    KYMO_RETAIN_NAMES + KYMO_RETAIN_NAMES_MOST * sizeof(struct kymo_retain_name) <=
                        KYMO_RETAIN_FREE,

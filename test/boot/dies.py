@@ -33,6 +33,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -218,11 +219,17 @@ def deaths(board, folder, count, multi, report):
 WRITER = re.compile(r"(trace_emit_|trace_log_|log_|trace_ring_|trace_clock_|trace_loss_|"
                     r"trace_kercall|trace_retain|trace_user|trace_insert|log_and_probe)")
 HIT_SECONDS = 0.4
+AHEAD_SECONDS = 0.4
 SKIPS, STEPS = 3, 40  # at most: hits before the last one, instructions behind it
 
 
 def cut(stub, places, size):
-    """Stops somewhere in the log's functions; where."""
+    """Stops somewhere in the log's functions; where. Every other time after the ring has wrapped
+    and processes have come and gone."""
+    if places.random.randrange(2):
+        stub.go_on()
+        time.sleep(places.random.random() * AHEAD_SECONDS)
+        stub.stop()
     for _ in range(200):
         name, code = places.choose()
         hit = stub.run_to(code, size, HIT_SECONDS)

@@ -2,7 +2,7 @@
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
 UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,readers_test memory_test object_test loader_test sched_test \
-	string_test)
+	string_test retained_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/fake_ops.h"' \
@@ -18,6 +18,8 @@ $(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c object_calls.c 
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c spawn_block.c \
 	elf.c vm.c object.c cpu.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c sched_spread.c cpu.c) \
+	test/unit_kernel/fake.c
+$(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
 	test/unit_kernel/fake.c
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 

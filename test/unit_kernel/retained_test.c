@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/retain_names.c: who lives is in the table with a right CRC, and so are those that ended
+ * last, however often their places were used anew; at each instruction at which the machine could
+ * be reset, at most the entry that is being written is missing.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/abi/retain.h"
+#include "kernel/process.h"
+#include "kernel/retain.h"
+#include "test/unit_kernel/fake.h"
+#include "test/unit_kernel/random.h"
+#include "trace/crc32c.h"
+
+#define BIRTHS 2000
+/* Places are used anew in any order here: one that ended early may be moved late. */
+#define KEPT (KYMO_RETAIN_NAMES_MOST - 2 * CONFIG_PROCESSES - CONFIG_THREADS)
+#define BOOT 7
+
+static struct kymo_retain_name table[KYMO_RETAIN_NAMES_MOST];
+static struct process processes[CONFIG_PROCESSES];
+static int32_t ended[BIRTHS]; /* pids, in the order of their ends */
+static unsigned ends;
+static const struct process *changing;
+static bool begins; /* not all that live are in the table yet */
+
+struct process *process_in_slot(unsigned slot)
+{
+    return processes[slot].pid ? &processes[slot] : NULL;
+}
+
+struct thread *thread_by_index(unsigned index)
+{
+    (void)index;
+    return NULL;
+}
+
+static const struct kymo_retain_name *find(int32_t pid)
+{
+    for (unsigned i = 0; i < KYMO_RETAIN_NAMES_MOST; i++) {
+        const struct kymo_retain_name *name = &table[i];
+        const size_t from = offsetof(struct kymo_retain_name, boots);
+
+        if (name->magic == KYMO_RETAIN_MAGIC && name->pid == pid && name->boots == BOOT &&
+            name->crc == trace_crc((const char *)name + from, sizeof(*name) - from)) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+static void check_named(int32_t pid, bool over)
+{
+    const struct kymo_retain_name *name = find(pid);
+    char want[16];
+
+    snprintf(want, sizeof(want), "p%d", (int)pid);
+    if (!name) {
+        fail_msg("process %d has no name", (int)pid);
+        return;
+    }
+    assert_string_equal(name->name, want);
+    assert_int_equal(name->ended != 0, over);
+}
+
+static void check_all(unsigned kept)
+{
+    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
+        if (processes[i].pid && &processes[i] != changing) {
+            check_named(processes[i].pid, false);
+        }
+    }
+    for (unsigned i = ends > kept ? ends - kept : 0; i < ends; i++) {
+        check_named(ended[i], true);
+    }
+}
+
+/* An entry is whole in the memory: here a reset would find it. */
+void arch_cache_clean(const void *start, size_t len)
+{
+    assert_int_equal(len, sizeof(table[0]));
+    assert_true((const struct kymo_retain_name *)start >= table &&
+                (const struct kymo_retain_name *)start < table + KYMO_RETAIN_NAMES_MOST);
+    if (!begins) {
+        check_all(KEPT - 1);
+    }
+}
+
+static void birth(unsigned slot, unsigned generation)
+{
+    struct process *proc = &processes[slot];
+
+    memset(proc, 0, sizeof(*proc));
+    proc->pid = (int32_t)(slot + 1 + generation * CONFIG_PROCESSES);
+    proc->ppid = 1;
+    snprintf(proc->name, sizeof(proc->name), "p%d", (int)proc->pid);
+    changing = proc;
+    retain_process(proc);
+    proc->program.text_len = 100; /* it is loaded */
+    retain_process(proc);
+    changing = NULL;
+}
+
+static void end(unsigned slot)
+{
+    struct process *proc = &processes[slot];
+
+    proc->dying = true;
+    changing = proc;
+    retain_process(proc);
+    changing = NULL;
+    ended[ends++] = proc->pid;
+    proc->pid = 0;
+}
+
+static void those_that_ended_last_are_named(void **state)
+{
+    unsigned generation[CONFIG_PROCESSES] = {0};
+
+    (void)state;
+    random_start();
+    fake_cycles = 1000;
+    retain_names_begin(table, BOOT);
+    while (ends < BIRTHS) {
+        unsigned slot = random_below(CONFIG_PROCESSES);
+
+        fake_cycles++;
+        if (processes[slot].pid) {
+            end(slot);
+        } else {
+            birth(slot, generation[slot]++);
+        }
+        check_all(KEPT);
+    }
+}
+
+/* Another ring begins: who ended before it is in no event of its. */
+static void a_new_table_knows_who_lives(void **state)
+{
+    (void)state;
+    ends = 0;
+    memset(table, 0xff, sizeof(table));
+    begins = true;
+    retain_names_begin(table, BOOT);
+    begins = false;
+    check_all(0);
+    assert_null(find(ended[BIRTHS - 1]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_that_ended_last_are_named),
+        cmocka_unit_test(a_new_table_knows_who_lives),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
