@@ -36,8 +36,10 @@ class Machine:
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args:
             command = args.read().split() + emulator.cpu_arguments()
-        command += ["-qmp", "unix:qmp,server=on,wait=off", "-kernel",
-                    image_elf(build, image)]
+        # A guest that panics stands still, so that the next boot's capture does not replace the
+        # one that is being looked at.
+        command += ["-qmp", "unix:qmp,server=on,wait=off", "-action",
+                    "reboot=shutdown,shutdown=pause", "-kernel", image_elf(build, image)]
         self.path = os.path.join(folder, "console.txt")
         self.console = open(self.path, "wb")
         self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
@@ -51,10 +53,19 @@ class Machine:
         self.answers.readline()
         self.command("qmp_capabilities")
 
-    def command(self, name):
-        self.qmp.sendall((json.dumps({"execute": name}) + "\n").encode())
-        while "return" not in json.loads(self.answers.readline()):
-            pass
+    def command(self, name, **arguments):
+        self.qmp.sendall(json.dumps({"execute": name, "arguments": arguments}).encode() + b"\n")
+        while True:
+            answer = json.loads(self.answers.readline())
+            expect("error" not in answer, f"{name}: {answer}")
+            if "return" in answer:
+                return answer["return"]
+
+    def reset(self):
+        self.command("set-action", reboot="reset")
+        self.command("system_reset")
+        self.command("set-action", reboot="shutdown")
+        self.command("cont")
 
     def printed(self):
         with open(self.path, errors="replace", newline="") as f:
@@ -123,8 +134,7 @@ def reset(machine, begun, rng):
     machine.wait(lambda text: text[begun:].count("\nmark ") >= wanted, f"{wanted} marks")
     time.sleep(rng.random() / 50)
     machine.command("stop")
-    machine.command("system_reset")
-    machine.command("cont")
+    machine.reset()
 
 
 def said_at(said, text, begun):
@@ -158,6 +168,9 @@ def round_of(machine, folder, number, begun, rng, cpus):
     said = re.compile(SAVED % number)
     if number % 2:
         reset(machine, begun, rng)
+    else:
+        machine.wait(lambda _: machine.command("query-status")["status"] == "shutdown", "a panic")
+        machine.reset()
     machine.wait(lambda text: text[begun:].find("no earlier boot", said_at(said, text, begun)) >= 0,
                  "what was retained is saved")
     text = machine.printed()
