@@ -47,6 +47,9 @@ struct d_provider {
     /* First and last enabling of a probe. 0 or a negative errno. Control context. */
     int (*enable)(uint32_t probe, void *arg);
     void (*disable)(uint32_t probe, void *arg);
+    /* A probe that is enabled has one enabling more or less: d_probe_wanted() may answer otherwise.
+     * 0 or a negative errno (then the new enabling fails). Control context. NULL: nothing to do. */
+    int (*changed)(uint32_t probe, void *arg);
     /* Makes all of what enable() and disable() have prepared true at once. NULL: nothing to do. */
     void (*settle)(void);
     /* arg5 and beyond, of the firing under way; NULL: they read 0. */

@@ -8,7 +8,7 @@
  */
 #include "kernel/arch/aarch64/port.h"
 
-extern const char __kernel_start[], __text_end[], __kernel_end[];
+extern const char __kernel_start[], __kernel_end[];
 
 #define PAR_FAULT 1ul
 #define PAR_ATTR(par) ((par) >> 56)
@@ -81,45 +81,4 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
         bytes -= n;
     }
     return true;
-}
-
-/* The instruction that ends at address `next` of the kernel's text: BL or BLR. */
-static bool is_return(uintptr_t next)
-{
-    if ((next & 3) || next <= (uintptr_t)__kernel_start || next >= (uintptr_t)__text_end) {
-        return false;
-    }
-    uint32_t insn = *(const uint32_t *)(next - 4);
-    return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000;
-}
-
-/* Where the stack that `from` lies in, or on the guard below, begins and ends; false: in none. */
-static bool stack_of(uintptr_t from, const uintptr_t **low, const uintptr_t **top)
-{
-    size_t offset = from - (uintptr_t)a64_stacks, stack = offset / sizeof(a64_stacks[0]);
-
-    if (offset >= sizeof(a64_stacks) || (from & 7)) {
-        return false;
-    }
-    *low = (const uintptr_t *)(const void *)(a64_stacks[stack] + KERNEL_STACK_GUARD);
-    *top = (const uintptr_t *)(const void *)(a64_stacks + stack + 1);
-    return true;
-}
-
-/* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
- * can add lines that are not callers. After an overflow the lowest are the latest. */
-unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
-{
-    const uintptr_t *low, *top;
-    unsigned n = 0;
-
-    if (!stack_of((uintptr_t)from, &low, &top)) {
-        return 0;
-    }
-    for (const uintptr_t *p = from < (const void *)low ? low : from; n < max && p < top; p++) {
-        if (is_return(*p)) {
-            to[n++] = *p;
-        }
-    }
-    return n;
 }
