@@ -218,7 +218,7 @@ $(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) k
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $(MKUNWIND_SRCS) -lelf
 
 # The counting plugin: QEMU resolves the plugin functions when it loads it.
-$(B)/bench/%.so: test/bench/%.c
+$(B)/bench/%.so: test/bench/%.c test/bench/plugin.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -shared -fPIC -o $@ $<
 
