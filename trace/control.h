@@ -13,6 +13,7 @@ struct trace_state {
     bool dump_at_end;              /* [k] ring mode, started with its state */
     uint8_t policy;                /* [k] enum trace_policy, for all CPUs */
     bool overwrite;                /* [k] */
+    uint64_t visits;               /* [k] bit per CPU: to be visited at its next exit */
 };
 extern struct trace_state trace_state;
 

@@ -90,6 +90,8 @@ void trace_port_clear(void *at, size_t bytes); /* zeroes; may take long: lets in
 void trace_port_clean(const void *at, size_t bytes);
 /* Runs fn(arg) on every CPU, idle ones included; returns when all have. Not from an interrupt. */
 void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
+/* This CPU, or another one, calls trace_kernel_exit() soon. Lock held. Does not wait for it. */
+void trace_port_ask_exit(unsigned cpu);
 /* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody
  * there. */
 bool trace_port_raise(unsigned cpu, uint32_t value);

@@ -55,15 +55,6 @@ static void flush_here(void *arg)
     trace_log_flush(trace_port_cpu());
 }
 
-static void visit_here(void *arg)
-{
-    const uint64_t *cpus = arg;
-
-    if (*cpus >> trace_port_cpu()->id & 1) {
-        trace_log_visit(trace_port_cpu());
-    }
-}
-
 static void clear_here(void *arg)
 {
     (void)arg;
@@ -150,6 +141,16 @@ static void close_passed(struct trace_cpu *cpu)
     trace_port_irq_restore(irq);
 }
 
+/* Own CPU: FLUSHCPUS has asked for it. */
+static void visit(struct trace_cpu *cpu)
+{
+    uintptr_t irq = trace_port_irq_save();
+
+    trace_state.visits &= ~(UINT64_C(1) << cpu->id);
+    trace_log_visit(cpu);
+    trace_port_irq_restore(irq);
+}
+
 void trace_kernel_exit(void)
 {
     struct trace_cpu *cpu = trace_port_cpu();
@@ -157,6 +158,9 @@ void trace_kernel_exit(void)
     trace_interrupt_serve();
     if (!trace_state.log.block) {
         return;
+    }
+    if (trace_state.visits >> cpu->id & 1) {
+        visit(cpu);
     }
     close_passed(cpu);
     if (trace_state.log.retained) {
@@ -183,6 +187,7 @@ long trace_state_start(bool dump)
         return 0;
     }
     trace_state.running = true;
+    trace_state.visits = 0;
     trace_state.dump_at_end = dump && trace_state.policy == TRACE_RING;
     trace_trigger_reset();
     bool all = trace_port_cpu_count() > 1 && trace_port_hooked();
@@ -220,6 +225,8 @@ long trace_state_flush(void)
     return 0;
 }
 
+/* Nobody waits for them: a CPU that runs a program for long, or an emulator that lets its CPUs run
+ * in turn, would hold the logger. */
 long trace_state_visit(uint64_t cpus)
 {
     if (!trace_state.log.block) {
@@ -228,8 +235,12 @@ long trace_state_visit(uint64_t cpus)
     if (!trace_state.running || trace_state.policy != TRACE_LINEAR) {
         return -ECANCELED;
     }
-    trace_port_run_on_all(visit_here, &cpus);
-    raise_all();
+    for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
+        if (cpus >> cpu & 1) {
+            trace_state.visits |= UINT64_C(1) << cpu;
+            trace_port_ask_exit(cpu);
+        }
+    }
     return 0;
 }
 

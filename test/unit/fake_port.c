@@ -248,6 +248,14 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
     }
 }
 
+void trace_port_ask_exit(unsigned cpu)
+{
+    struct fake_where back = fake_on(cpu);
+
+    trace_kernel_exit();
+    fake_back(back);
+}
+
 bool trace_port_raise(unsigned cpu, uint32_t value)
 {
     assert_true(cpu < fake.cpus);
