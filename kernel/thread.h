@@ -211,7 +211,8 @@ void thread_hold(struct thread *t);
 long thread_hold_self(struct thread *self);
 /* Lets a held thread continue, however often it was held. */
 void thread_continue(struct thread *t);
-/* A held thread that was RUNNING has reached its CPU's kernel exit. */
+/* The thread that has this CPU, at the kernel's exit: if it was held while it was RUNNING, perhaps
+ * READY by now because it has given way, it stops. */
 void thread_stop_here(struct thread *t);
 /* Recomputes priority = max(base, msg, sync) and moves the thread in whatever queue it is in. */
 void thread_update_priority(struct thread *t);

@@ -52,8 +52,14 @@ long thread_hold_self(struct thread *self)
 
 void thread_stop_here(struct thread *t)
 {
-    if ((t->flags & THREAD_HELD) && t->state == STATE_RUNNING) {
+    if (!(t->flags & THREAD_HELD)) {
+        return;
+    }
+    if (t->state == STATE_RUNNING) {
         kercall_trace_preempted(t);
+        thread_set_state(t, STATE_STOPPED);
+    } else if (t->state == STATE_READY) { /* it has given way to an equal meanwhile */
+        sched_unready(t);
         thread_set_state(t, STATE_STOPPED);
     }
 }

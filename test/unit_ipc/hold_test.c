@@ -356,13 +356,37 @@ static void test_on_its_way(void **state)
     }
 }
 
+/* The same where another thread of its priority is READY: it gives way, and stops. */
+static void test_gives_way(void **state)
+{
+    (void)state;
+    struct thread *equal = world_thread(a, 10);
+    uint32_t cpu = 1u << world_cpu_of(b);
+    assert_int_equal(CALL(b, THREAD_CTL, _NTO_TCTL_RUNMASK, cpu), 0);
+    assert_int_equal(CALL(equal, THREAD_CTL, _NTO_TCTL_RUNMASK, cpu), 0);
+    if (b->state != STATE_RUNNING) {
+        assert_int_equal(CALL(equal, SCHED_YIELD, 0), 0);
+    }
+    assert_int_equal(b->state, STATE_RUNNING);
+    assert_int_equal(equal->state, STATE_READY);
+    world_enter(a, KER_THREAD_CTL, (uintptr_t[6]){_NTO_TCTL_ONE_THREAD_HOLD, 2});
+    world_enter(b, KER_SCHED_YIELD, (uintptr_t[6]){0});
+    world_settle();
+    world_check();
+    assert_int_equal(b->state, STATE_STOPPED);
+    assert_int_equal(CALL(equal, SCHED_YIELD, 0), 0);
+    assert_int_equal(equal->state, STATE_RUNNING);
+    cont(2);
+    assert_int_equal(b->state, STATE_READY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
-        T(running), T(ready),        T(wrong),   T(twice),      T(self),  T(all),
-        T(receive), T(receive_long), T(client),  T(pulse),      T(owner), T(mutex_waiter),
-        T(limit),   T(cancel),       T(destroy), T(on_its_way),
+        T(running), T(ready),        T(wrong),   T(twice),      T(self),      T(all),
+        T(receive), T(receive_long), T(client),  T(pulse),      T(owner),     T(mutex_waiter),
+        T(limit),   T(cancel),       T(destroy), T(on_its_way), T(gives_way),
 #undef T
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
