@@ -233,8 +233,8 @@ long arch_host_time(void); /* seconds since 1970 on the host */
 bool arch_device_allowed(paddr_t pa, size_t len);
 /*
  * Memory that may not be there, for D: false if the access would fault, reach a device, or memory
- * of another process than the running one. user: the running thread, whose process's memory it is;
- * NULL: the kernel's. Any context, interrupts masked.
+ * of another process than the running one. user: the running thread, whose process's memory it is,
+ * or with the kernel lock held any thread; NULL: the kernel's. Any context, interrupts masked.
  */
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user);
 bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);

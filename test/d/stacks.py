@@ -52,6 +52,11 @@ syscall:::entry, syscall:::return /calls++ % 16 == 0/
 {{ @["call", execname, ustack(40)] = count(); }}
 tick-{seconds}s {{ exit(0); }}
 """, """
+profile-1997 /arg0/ {{ @["left", execname, ustack(40)] = count(); }}
+sched:::on-cpu /execname != "idle" && ons++ % 16 == 0/
+{{ @["on-cpu", execname, ustack(40)] = count(); }}
+tick-{seconds}s {{ exit(0); }}
+""", """
 profile-499 /arg0/ {{ @["sample", "kernel", stack(40)] = count(); }}
 intr:::entry /interrupts++ % 4 == 0/ {{ @["intr", "kernel", stack(40)] = count(); }}
 syscall:::entry /calls++ % 64 == 0/ {{ @["call", "kernel", stack(40)] = count(); }}

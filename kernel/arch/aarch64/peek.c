@@ -2,10 +2,15 @@
 /*
  * Reads of memory that may not be there, for D: the MMU is asked first, page by page, so nothing
  * faults. What is not normal memory (device registers), or another process's, is refused. A
- * program's page is read through
- * the kernel's map of all RAM, because another CPU may unmap it at any moment. Any context,
- * interrupts masked. Proved by test/boot (suites d, faults).
+ * program's page is read through the kernel's map of all RAM, because another CPU may unmap it at
+ * any moment. Any context, interrupts masked.
+ *
+ * The MMU has the space of the thread that runs. A thread that a probe sees in its place, because
+ * it is about to run or had the CPU when a sample was taken, may be of another one: the list of
+ * its mappings is asked then. Kernel lock held. Proved by test/boot (suites d, faults) and
+ * test/d/stacks.py.
  */
+#include "kernel/abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
 extern const char __kernel_start[], __kernel_end[];
@@ -46,10 +51,22 @@ static size_t rest_of_page(uintptr_t va, size_t bytes)
     return bytes < rest ? bytes : rest;
 }
 
+static bool is_loaded(const struct thread *t)
+{
+    return a64_context(t)->ttbr0 == a64_read_sysreg(ttbr0_el1);
+}
+
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user)
 {
     char *out = to;
 
+    if (user && !is_loaded(user)) {
+        const void *from = kernel_user_ptr(user, address, bytes, KYMO_PROT_READ);
+        if (from) {
+            __builtin_memcpy(to, from, bytes);
+        }
+        return from != NULL;
+    }
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
         uint64_t pa = translate(address, user != NULL, false);
@@ -68,7 +85,13 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
 {
     const char *in = from;
 
-    (void)user;
+    if (!is_loaded(user)) {
+        void *to = kernel_user_ptr(user, address, bytes, KYMO_PROT_WRITE);
+        if (to) {
+            __builtin_memcpy(to, from, bytes);
+        }
+        return to != NULL;
+    }
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
         uint64_t pa = translate(address, true, true);
