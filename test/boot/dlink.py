@@ -308,6 +308,15 @@ def the_end_of_a_program_is_told(bench):
         expect(re.search(rf":BEGIN +{pid}$", done.stdout, re.M), done.stdout)
 
 
+def a_jump_to_0_has_callers(bench):
+    """The frame of 0 is the stack's first, not its end: the commonest wild jump."""
+    done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-c", "crash null_jump", "-qn",
+                      "proc:::fault { ustack(); @[ustack()] = count(); }")
+    stack = r"\s+0x0\n\s+crash`main\+0x\w+\n\s+crash`_start\+0x\w+\n"
+    expect(done.returncode == 0 and re.fullmatch(rf"{stack}\s+{stack}\s+1\s+", done.stdout),
+           done.stdout + done.stderr)
+
+
 def programs_that_do_not_start(bench):
     for run, said in [
             ("nosuch one", "No such program in the boot image, which has: init .* hello .*"),
@@ -374,6 +383,7 @@ def a_program_that_runs_goes_on(bench):
 
 TESTS = [walltimestamp_is_the_hosts,
          a_program_from_its_first_instruction, the_end_of_a_program_is_told,
+         a_jump_to_0_has_callers,
          programs_that_do_not_start, a_held_program_does_not_stay, a_program_that_runs_goes_on,
          many_in_a_row, eight_at_once_killed_at_random, overload_of_a_good_line,
          overload_of_a_slow_line, interrupted_amid_output, output_over_a_bad_line,
@@ -386,7 +396,8 @@ def run(bench, test):
     test(bench)
     wait_for_memory(bench, before)
     expect(bench.qemu.poll() is None, "the board has ended")
-    expect("terminated" not in bench.printed(), "a process died")
+    died = re.search(r"\((?!crash\))\S+\) terminated", bench.printed())
+    expect(not died, "a process died")
 
 
 def warm_up(bench):
