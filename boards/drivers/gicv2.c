@@ -68,6 +68,16 @@ static bool groups_init(unsigned fiq)
     return dist_read(GICD_IGROUPR) == group1;
 }
 
+/* Who ran before, or a reset that leaves them, may have been in the middle of an interrupt: what is
+ * active holds back all that is not more urgent. */
+static void forget_active(void)
+{
+    for (unsigned i = 0; i < 16; i += 4) {
+        mmio_write(gic_cpu_base + GICC_APR + i, 0);
+        mmio_write(gic_cpu_base + GICC_NSAPR + i, 0);
+    }
+}
+
 bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq)
 {
     /* Private lines read as targeting the reader. One CPU alone may read as 0. */
@@ -86,6 +96,7 @@ bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq)
                    (PRIORITY & ~(0xffu << shift)) | PRIORITY_FIQ << shift);
     }
     dist_write(GICD_ISENABLER, groups ? enabled : enabled & ~(1u << fiq));
+    forget_active();
     mmio_write(gic_cpu_base + GICC_PMR, 0xff);
     mmio_write(gic_cpu_base + GICC_BPR, 0);
     mmio_write(gic_cpu_base + GICC_CTLR,

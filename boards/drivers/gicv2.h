@@ -19,6 +19,8 @@
 #define GICC_IAR 0x0c
 #define GICC_EOIR 0x10
 #define GICC_HPPIR 0x18
+#define GICC_APR 0xd0   /* four words: active priorities, of group 0 where there are groups */
+#define GICC_NSAPR 0xe0 /* four words: of group 1 */
 
 extern uintptr_t gic_dist_base, gic_cpu_base; /* [I] */
 
