@@ -19,11 +19,13 @@
 #include "trace/d/port.h"
 
 static struct timer_node cleaner; /* [k] */
+static bool idle;                 /* [k] it comes late: whoever begins meanwhile needs it earlier */
 
 static void clean(struct timer_node *node)
 {
     uint64_t ns = d_machine_clean();
 
+    idle = ns >= D_CLEAN_IDLE;
     if (d_consumers) {
         timer_node_start(node, arch_cycles() + clock_ns_to_cycles(ns));
     }
@@ -31,7 +33,7 @@ static void clean(struct timer_node *node)
 
 void d_clean_from_now_on(void)
 {
-    if (d_consumers && !timer_node_running(&cleaner)) {
+    if (d_consumers && (idle || !timer_node_running(&cleaner))) {
         clean(&cleaner);
     }
 }

@@ -307,7 +307,7 @@ SUITES = [
     Suite("fbt-all-multi", "the same on 4 real threads", "fbtall", A64, "multi", cpus=4, tests=158,
           soak=True, timeout=240),
     Suite("life", "consumers of D come, go, are killed and fall silent: all is as before", "life",
-          cpus=1, tests=5),
+          cpus=1, tests=6),
     Suite("life-multi", "the same on 4 real threads", "life-multi", A64, "multi", cpus=4, tests=4,
           soak=True, timeout=240),
     Suite("life-soak", "more of the same", "life-soak", A64, "multi", cpus=4, tests=5,

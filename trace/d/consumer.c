@@ -11,12 +11,11 @@
 #include "trace/d/retained.h"
 
 enum { ESHUTDOWN_ = 108, ENOENT_ = 2 };
-#define DEADMAN 10000000000u   /* ns of silence */
-#define CLEAN_LEAST 200000u    /* ns: 5000 hz */
-#define CLEAN_SOON (1u << 20)  /* ns: while many chunks are freed */
-#define CLEAN_MANY 16          /* of the chunks: the part that are many */
-#define CLEAN_IDLE 1000000000u /* ns: nobody to clean for */
-#define CLEAN_USUAL 9900990u   /* ns: 101 hz */
+#define DEADMAN 10000000000u  /* ns of silence */
+#define CLEAN_LEAST 200000u   /* ns: 5000 hz */
+#define CLEAN_SOON (1u << 20) /* ns: while many chunks are freed */
+#define CLEAN_MANY 16         /* of the chunks: the part that are many */
+#define CLEAN_USUAL 9900990u  /* ns: 101 hz */
 
 struct d_consumer *d_consumers; /* [k] */
 
@@ -430,7 +429,7 @@ static void kill_silent(struct d_consumer *c)
 uint64_t d_machine_clean(void)
 {
     uint64_t now = d_port_timestamp();
-    uint32_t next = CLEAN_IDLE;
+    uint32_t next = D_CLEAN_IDLE;
 
     for (struct d_consumer *c = d_consumers; c; c = c->next) {
         uint32_t state = state_of(c);

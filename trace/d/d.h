@@ -201,7 +201,9 @@ int d_agg_describe(const struct d_consumer *, uint32_t id, struct d_agg_desc *,
                    struct d_recdesc *recs, uint32_t *nrecs);
 
 /* Call every so often (at most each 1/cleanrate): cleans speculations and dynamic variables, ends
- * consumers that are silent. Returns ns until it should be called again. */
+ * consumers that are silent. Returns ns until it should be called again, D_CLEAN_IDLE if there was
+ * nobody to clean for: earlier, then, when somebody begins. */
+#define D_CLEAN_IDLE 1000000000u
 uint64_t d_machine_clean(void);
 
 /* ---- bounds ------------------------------------------------------------------------------------
