@@ -167,8 +167,9 @@ entry armv7m_sampled_irq
     interrupt intr_sample
 
 /*
- * The sampling interrupt: arch_sample_taken(ip, stack), from above all masks. stack: of the kernel,
- * above the frame; NULL: a thread was interrupted. Its pc is 0 if its stack can't be read.
+ * The sampling interrupt: arch_sample_taken(ip, stack, EXC_RETURN), from above all masks. stack: of
+ * the kernel, above the frame's eight words; NULL: a thread was interrupted. Its pc is 0 if its
+ * stack can't be read.
  */
 entry armv7m_sample
     tst     lr, #EXC_RETURN_TO_THREAD
@@ -181,6 +182,7 @@ entry armv7m_sample
     b       arch_sample_taken
 2:  ldr     r0, [sp, #FRAME_PC]
     add     r1, sp, #FRAME_BYTES
+    mov     r2, lr
     b       arch_sample_taken
     fixup   0b, 1b
 

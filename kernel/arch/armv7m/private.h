@@ -39,7 +39,8 @@ struct thread *armv7m_boot(struct thread *self); /* NULL: not the boot code */
 void armv7m_mpu_init(void);
 void armv7m_systick_init(void);
 void armv7m_sample_init(void);
-void arch_sample_taken(uintptr_t ip, const uintptr_t *stack); /* sample.c, from entry.S */
+/* sample.c, from entry.S. */
+void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return);
 int armv7m_fp_save(uint32_t fp[16]); /* 1: the lazy frame could not be written */
 void armv7m_fp_load(const uint32_t fp[16]);
 void armv7m_fp_clear(const uint32_t zeros[32]);

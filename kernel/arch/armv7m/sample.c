@@ -27,7 +27,7 @@ static void arm(uint64_t now)
                                                       : (uint32_t)left);
 }
 
-void arch_sample_taken(uintptr_t ip, const uintptr_t *stack)
+void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return)
 {
     uint64_t now = arch_cycles();
 
@@ -41,6 +41,8 @@ void arch_sample_taken(uintptr_t ip, const uintptr_t *stack)
         kernel_sample(ip, 0, NULL, 0);
     } else {
         const struct frame *frame = (const struct frame *)(const void *)stack - 1;
+        /* The kernel uses the FPU where it changes a thread's: then its registers are there. */
+        stack += exc_return & EXC_RETURN_NO_FP ? 0 : FP_FRAME_BYTES / sizeof(*stack);
         stack += frame->xpsr & XPSR_ALIGNED ? 1 : 0;
         kernel_sample(ip, frame->lr, stack,
                       (unsigned)((const uintptr_t *)kernel_stack_top - stack));
