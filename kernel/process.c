@@ -129,22 +129,16 @@ static void process_free(struct process *proc)
     proc->pid = 0;
 }
 
-void process_disown(struct process *child)
-{
-    child->ppid = 0;
-    if (child->zombie) {
-        process_free(child);
-    } else if (child->held) {
-        process_end(child, KYMO_SIGKILL);
-    }
-}
-
+/* Its children have no parent any more; those that are only waiting to be asked for can go. */
 static void process_orphan_children(const struct process *parent)
 {
     for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
         struct process *child = &processes[i];
         if (child->pid && child->ppid == parent->pid) {
-            process_disown(child);
+            child->ppid = 0;
+            if (child->zombie) {
+                process_free(child);
+            }
         }
     }
 }

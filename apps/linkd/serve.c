@@ -13,7 +13,10 @@
 #define CLOCK_MOST (UINT64_MAX / NS_PER_S)
 
 static const struct service *const services[] = {
-    &service_dtrace, &service_console, &service_capture, &service_source, &service_program,
+    &service_dtrace,
+    &service_console,
+    &service_capture,
+    &service_source,
 };
 
 static const struct service *service_of[LINKD_CHANNELS];
@@ -22,14 +25,13 @@ static const struct service *service_of[LINKD_CHANNELS];
  * counting from its start. */
 static void up(void *context)
 {
-    struct link_clock host;
-    uint64_t now_ns;
+    uint64_t seconds, now_ns;
 
     (void)context;
-    memcpy(&host, link_peer(&linkd_link)->build_id, sizeof(host));
-    if (host.seconds >= CLOCK_IS_SET && host.seconds < CLOCK_MOST && host.ns < NS_PER_S &&
+    memcpy(&seconds, link_peer(&linkd_link)->build_id, sizeof(seconds));
+    if (seconds >= CLOCK_IS_SET && seconds < CLOCK_MOST &&
         ClockTime(CLOCK_REALTIME, NULL, &now_ns) == 0 && now_ns < CLOCK_IS_SET * NS_PER_S) {
-        now_ns = host.seconds * NS_PER_S + host.ns;
+        now_ns = seconds * NS_PER_S;
         ClockTime(CLOCK_REALTIME, &now_ns, NULL);
     }
 }

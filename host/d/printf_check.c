@@ -7,52 +7,10 @@
 
 #include <string.h>
 
-/* "conversion #1 (%d)" */
-static const char *conversion_text(struct d_session *d, const struct d_printf *parsed,
-                                   const struct d_conversion *c)
+static _Noreturn void fail(struct d_session *d, const struct d_node *call, const char *tag,
+                           const char *what, const struct d_conversion *c)
 {
-    unsigned number = 1;
-
-    for (const struct d_conversion *x = parsed->conversions; x < c; x++) {
-        number += x->name[0] != '\0';
-    }
-    return d_sprintf(d, "conversion #%u (%%%s)", number, c->name);
-}
-
-/* number: of the argument, the format being the first. */
-static _Noreturn void mismatch(struct d_session *d, const struct d_node *call, const char *tag,
-                               const char *prototype, const char *conversion, unsigned number,
-                               const char *type)
-{
-    d_fail(d, call->place, tag,
-           "%s( ) argument #%u is incompatible with %s prototype:\n"
-           "\tprototype: %s\n\t argument: %s",
-           call->text, number, conversion, prototype, type);
-}
-
-/* What a conversion prints. */
-static const char *prototype_text(const struct d_conversion *c)
-{
-    switch (c->name[0] == 'w' ? c->name[1] : c->name[0]) {
-    case 's':
-    case 'S':
-    case 'I':
-        return "char [] or string (or use stringof)";
-    case 'p':
-    case 'a':
-    case 'A':
-        return "pointer or integer";
-    case 'e':
-    case 'E':
-    case 'f':
-    case 'g':
-    case 'G':
-        return "float, double, or long double";
-    case 'k':
-        return "stack or ustack";
-    default:
-        return "char, short, int, long, or long long";
-    }
+    d_fail(d, call->place, tag, "%s(): %%%s: %s", call->text, c ? c->name : "", what);
 }
 
 static bool is_char_array(const struct d_type *type)
@@ -72,8 +30,7 @@ static bool prints(const struct d_conversion *c, const struct d_type *type)
         return c->name[1] == 's' ? string : integer;
     }
     switch (c->name[0]) {
-    case 's': /* of an enum: its enumerator's name */
-        return string || d_type_resolve(type)->kind == D_TYPE_ENUM;
+    case 's':
     case 'S':
     case 'I':
         return string;
@@ -109,51 +66,32 @@ static bool prints_argument(const struct d_conversion *c, const struct d_node *a
     return prints(c, arg->type);
 }
 
-static _Noreturn void missing(struct d_session *d, const struct d_node *call, const char *tag,
-                              const char *conversion, const char *what)
-{
-    d_fail(d, call->place, tag,
-           "%s( ) prototype mismatch: %s is missing a corresponding %s argument", call->text,
-           conversion, what);
-}
-
-/* The number of an argument of the call: the format is the first. */
-static unsigned number_of(const struct d_node *call, const struct d_node *arg)
-{
-    return d_list_length(call->args) - d_list_length(arg) + 1;
-}
-
 static struct d_node *take_dynamic(struct d_session *d, const struct d_node *call,
-                                   const char *conversion, struct d_node *arg, const char *what)
+                                   const struct d_conversion *c, struct d_node *arg)
 {
     if (!arg) {
-        missing(d, call, "D_PRINTF_DYN_PROTO", conversion, what);
+        fail(d, call, "D_PRINTF_DYN_PROTO", "* has no argument", c);
     }
     if (!d_type_is_integer(arg->type)) {
-        mismatch(d, call, "D_PRINTF_DYN_TYPE", "int", conversion, number_of(call, arg),
-                 d_value_text(d, arg));
+        fail(d, call, "D_PRINTF_DYN_TYPE", "* wants an integer", c);
     }
     return arg->next;
 }
 
 static struct d_node *take_value(struct d_session *d, const struct d_node *call,
-                                 const struct d_printf *parsed, const struct d_conversion *c,
-                                 struct d_node *arg)
+                                 const struct d_conversion *c, struct d_node *arg)
 {
-    const char *conversion = conversion_text(d, parsed, c);
-
     if (c->flags & D_CONV_DYNWIDTH) {
-        arg = take_dynamic(d, call, conversion, arg, "\"width\"");
+        arg = take_dynamic(d, call, c, arg);
     }
     if (c->flags & D_CONV_DYNPREC) {
-        arg = take_dynamic(d, call, conversion, arg, "\"prec\"");
+        arg = take_dynamic(d, call, c, arg);
     }
     if (!arg) {
-        missing(d, call, "D_PRINTF_ARG_PROTO", conversion, "value");
+        fail(d, call, "D_PRINTF_ARG_PROTO", "has no argument", c);
     }
     if (!prints_argument(c, arg)) {
-        mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion, number_of(call, arg),
-                 d_value_text(d, arg));
+        fail(d, call, "D_PRINTF_ARG_TYPE", "the argument has another type", c);
     }
     return arg->next;
 }
@@ -167,29 +105,25 @@ void d_printf_check(struct d_session *d, const struct d_node *call, struct d_pri
             continue;
         }
         if (c->flags & D_CONV_AGG) {
-            d_fail(d, call->place, "D_PRINTF_AGG_CONV", "%s( ) %s is only for use with printa( )",
-                   call->text, conversion_text(d, parsed, c));
+            fail(d, call, "D_PRINTF_AGG_CONV", "@ belongs into printa()", c);
         }
-        args = take_value(d, call, parsed, c, args);
+        args = take_value(d, call, c, args);
     }
     if (args) {
-        d_fail(d, call->place, "D_PRINTF_ARG_EXTRA",
-               "%s( ) prototype mismatch: only %u arguments required by this format string",
-               call->text, number_of(call, args) - 1);
+        d_fail(d, call->place, "D_PRINTF_ARG_EXTRA", "%s(): more arguments than conversions",
+               call->text);
     }
 }
 
 /* One conversion of printa(): takes up to three keys from *i on, if there are as many. */
-static void take_keys(struct d_session *d, const struct d_node *call, const struct d_printf *parsed,
-                      const struct d_conversion *c, const struct d_aggregation_info *agg,
-                      unsigned *i)
+static void take_keys(struct d_session *d, const struct d_node *call, const struct d_conversion *c,
+                      const struct d_aggregation_info *agg, unsigned *i)
 {
     unsigned dynamic = !!(c->flags & D_CONV_DYNWIDTH) + !!(c->flags & D_CONV_DYNPREC);
 
     for (; dynamic > 0 && *i < agg->nkeys; dynamic--, (*i)++) {
         if (!d_type_is_integer(agg->keys[*i])) {
-            mismatch(d, call, "D_PRINTF_DYN_TYPE", "int", conversion_text(d, parsed, c), *i + 1,
-                     d_type_full_text(d, agg->keys[*i]));
+            fail(d, call, "D_PRINTF_DYN_TYPE", "* wants an integer", c);
         }
     }
     if ((c->flags & D_CONV_AGG) || *i >= agg->nkeys) {
@@ -197,8 +131,7 @@ static void take_keys(struct d_session *d, const struct d_node *call, const stru
     }
     const struct d_type *key = agg->keys[(*i)++];
     if (!prints(c, key) && !prints_place(c, d_type_resolve(key)->kind)) {
-        mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion_text(d, parsed, c), *i,
-                 d_type_full_text(d, key));
+        fail(d, call, "D_PRINTF_ARG_TYPE", "the key has another type", c);
     }
 }
 
@@ -209,7 +142,7 @@ void d_printa_check(struct d_session *d, const struct d_node *call, const struct
 
     for (unsigned i = 0; i < parsed->n; i++) {
         if (parsed->conversions[i].name[0]) {
-            take_keys(d, call, parsed, &parsed->conversions[i], agg, &key);
+            take_keys(d, call, &parsed->conversions[i], agg, &key);
         }
     }
 }

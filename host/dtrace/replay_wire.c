@@ -37,7 +37,6 @@ struct replay_wire_state {
     uint8_t *out;            /* its bytes */
     size_t out_room;
     bool waits;
-    bool made; /* created, and not yet going: a buffer that is read now is empty */
 };
 
 static struct replay_wire_state *of(struct wire *wire)
@@ -227,7 +226,6 @@ static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32
     bool ok = put(w, a->out, a->answered.out_bytes);
     if (ok && w->call.command == KYMO_D_CREATE) {
         raise_sizes(w);
-        w->made = true;
     }
     return ok;
 }
@@ -379,7 +377,6 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
     w->call.result = 0;
     switch (w->call.command) {
     case KYMO_D_GO:
-        w->made = false;
         w->call.cpu = w->r->begin_cpu;
         return true;
     case KYMO_D_STOP:
@@ -397,9 +394,8 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
             w->call.result = -THEIR_EINVAL;
             return true;
         }
-        return w->made ? put(w, &(struct d_snap){0}, sizeof(struct d_snap))
-               : w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
-                                                  : answer_aggregation(w, room);
+        return w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
+                                                : answer_aggregation(w, room);
     default:
         return by_transcript(w, in, room);
     }
@@ -453,8 +449,8 @@ static void replay_close(struct wire *wire)
     free(wire);
 }
 
-static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason, replay_close,
-                                           NULL};
+static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason,
+                                           replay_close};
 
 /* A ring begins where its oldest record is. */
 static void set_beginning(struct replay *r)

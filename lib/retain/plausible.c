@@ -15,8 +15,7 @@ struct walk {
 
 static bool class_is_known(uint32_t class)
 {
-    return (class >= TRACE_CLASS_CONTROL && class <= TRACE_CLASS_COMM) || class == TRACE_CLASS_D ||
-           class == TRACE_CLASS_KYMO_CALL;
+    return (class >= TRACE_CLASS_CONTROL && class <= TRACE_CLASS_COMM) || class == TRACE_CLASS_D;
 }
 
 /* TIME and DROPPED; BUFFER stands at the beginning only. */
