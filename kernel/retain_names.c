@@ -5,7 +5,7 @@
  * only those that have a name), written when something of it changes: some hundred instructions at
  * a process's birth, when it is loaded, and at its end. A reset in the middle of that leaves one
  * without a right CRC. Who has ended stays, because events of its are there: when its place is used
- * anew, its entry moves to the spare places behind the tables', whose oldest entry then goes.
+ * anew, its entry moves to the spare places behind the tables', where the oldest move gives way.
  *
  * Lock [k], or the boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
  * finder: test/unit/test_names.c.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/retain_names.c: who lives is in the table with a right CRC, and so are those that ended
- * last, however often their places were used anew; at each instruction at which the machine could
- * be reset, at most the entry that is being written is missing.
+ * last, however often their places were used anew; behind each entry that is written, too, at most
+ * that of the process that changes is missing. Named threads are not tried here.
  */
 #include <stdarg.h>
 #include <stddef.h>
