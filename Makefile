@@ -141,7 +141,8 @@ help: ## this list
 	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 
 ##@ Boards
-BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt
+BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt \
+	$(B)/tools/mkunwind
 .PHONY: boards
 boards: $(addprefix board-,$(BOARDS))
 
@@ -211,8 +212,13 @@ $(B)/tools/%: test/tools/%.c kernel/abi/syspage.h trace/slot.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
+MKUNWIND_SRCS := $(wildcard host/unwind/*.c) host/fbt/elf.c host/fbt/text.c host/fbt/thumb.c host/fbt/a64.c
+$(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) kernel/abi/unwind.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $(MKUNWIND_SRCS) -lelf
+
 # The counting plugin: QEMU resolves the plugin functions when it loads it.
-$(B)/bench/%.so: test/bench/%.c
+$(B)/bench/%.so: test/bench/%.c test/bench/plugin.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -shared -fPIC -o $@ $<
 

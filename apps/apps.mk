@@ -23,7 +23,7 @@ init_SRCS := $(addprefix apps/init/,main.c children.c line.c options.c)
 console_SRCS := apps/console/main.c apps/console/edit.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
 linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c console.c capture.c \
-	source.c $(LINK_LINE_$(BOARD))) $(addprefix lib/link/,link.c channel.c make.c window.c \
+	source.c program.c $(LINK_LINE_$(BOARD))) apps/init/line.c apps/init/options.c $(addprefix lib/link/,link.c channel.c make.c window.c \
 	receive.c encode.c cobs.c) $(CRC32C_SRC) $(VIRTIO_$(BOARD))
 USER_FLAGS += $(LINK_DEFS_$(BOARD))
 PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
@@ -56,10 +56,10 @@ demo_SCRIPT := apps/images/demo.start
 shell_PROGRAMS := init console $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 shell_SCRIPT := apps/images/shell.start
 # A system that goes on until it is stopped, with the link to a host: what D looks at.
-live_PROGRAMS := init console linkd $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
+live_PROGRAMS := init console linkd hello $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 live_SCRIPT := apps/images/live$(BOARD_CLASS_$(BOARD)).start
 # The same with nobody at its console: what `kymo dtrace` boots.
-work_PROGRAMS := init console linkd $(DEMO_PROGRAMS)
+work_PROGRAMS := init console linkd hello $(DEMO_PROGRAMS)
 work_SCRIPT := apps/images/work$(BOARD_CLASS_$(BOARD)).start
 crash_PROGRAMS := init console crash pidin
 crash_SCRIPT := apps/images/crash.start

@@ -303,7 +303,7 @@ struct owner owners_follow(struct owners *owners, const struct kev_event *event)
         return (struct owner){
             .known = true, .pid = (int32_t)kev_word(event, 0), .tid = (int32_t)kev_word(event, 1)};
     }
-    if (cpu->dying && event->class == TRACE_CLASS_KER_CALL &&
+    if (cpu->dying && trace_class_is_call(event->class) &&
         (event->number & TRACE_KERCALL_INT) != 0) {
         return (struct owner){.known = true, .pid = cpu->dead_pid, .tid = cpu->dead_tid};
     }

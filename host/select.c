@@ -26,6 +26,7 @@ enum {
     CLASS_COMM = 1 << 10,
     CLASS_OTHER = 1 << 11,
     CLASS_D = 1 << 12,
+    CLASS_KYMO_CALL = 1 << 13,
 };
 
 static const struct {
@@ -45,6 +46,7 @@ static const struct {
     {"user", CLASS_USER},
     {"comm", CLASS_COMM},
     {"d", CLASS_D},
+    {"kymo_call", CLASS_KYMO_CALL},
     {"other", CLASS_OTHER | CLASS_D},
     {"ker_call", CLASS_ENTER},
     {"ker_exit", CLASS_EXIT},
@@ -152,6 +154,8 @@ bool kymo_class_wanted(const struct kymo_classes *classes, const struct kev_even
         return (classes->bits & CLASS_CONTROL) != 0;
     case TRACE_CLASS_KER_CALL:
         return (classes->bits & call_bits(event->number)) != 0;
+    case TRACE_CLASS_KYMO_CALL:
+        return (classes->bits & (call_bits(event->number) | CLASS_KYMO_CALL)) != 0;
     case TRACE_CLASS_INT:
         return (classes->bits & CLASS_INT) != 0;
     case TRACE_CLASS_PR_TH:

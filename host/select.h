@@ -68,8 +68,8 @@ enum {
     "  --to TIME      only events before then\n" \
     "  --cpu LIST     only these CPUs: 0,2-3\n" \
     "  --class LIST   only these classes: control, kercall (or kercallenter,\n" \
-    "                 kercallexit, kercallint), int, process, thread, vthread,\n" \
-    "                 system, user, comm, d, other\n" \
+    "                 kercallexit, kercallint; kymo_call: those that only Kymo has), int,\n" \
+    "                 process, thread, vthread, system, user, comm, d, other\n" \
     "  --event LIST   only these events: names (THRUNNING), patterns ('MSG_*'), with their\n" \
     "                 class where it matters (kercallexit:MSG_SENDV), numbers (user:100)\n" \
     "  --pid LIST     only events of these processes: 3,5-7\n" \

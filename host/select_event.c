@@ -33,7 +33,7 @@ static unsigned plain_number(unsigned class, unsigned number)
         return number;
     }
     number &= ~(unsigned)TRACE_EVENT_64;
-    return class == TRACE_CLASS_KER_CALL ? number & 127 : number;
+    return trace_class_is_call(class) ? number & 127 : number;
 }
 
 static bool pattern_fits(const struct pattern *pattern, const struct kev *kev,

@@ -36,6 +36,7 @@ typedef uintptr_t paddr_t;
  * The port's ops.h must define, before anything else:
  *   struct arch_context   registers of a thread that is not running; first member of struct thread
  *   struct arch_aspace    what the MPU or MMU needs for one process
+ *   ARCH_CODE_HIGH        upper 32 bits of the kernel's code addresses; 0 on a 32-bit machine
  */
 #include ARCH_OPS_H
 
@@ -98,11 +99,8 @@ uintptr_t arch_context_ip(const struct thread *t);
 uintptr_t arch_context_sp(const struct thread *t);
 /* Frees what the context holds outside the struct (FP state owned by a CPU). Lock held. */
 void arch_context_drop(struct thread *t);
-/* Prints the registers by kprintf, and walks the user stack: calls `found` for each return address,
- * at most max. Reads user memory only through vm_user_ptr(). */
+/* Prints the registers by kprintf. */
 void arch_context_print(const struct thread *t);
-void arch_backtrace(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
-                    void *arg);
 
 /* ---- address spaces [cpu] ---------------------------------------------------------------------
  */
@@ -165,6 +163,14 @@ const char *arch_irq_name(unsigned irq);
  * The interrupt calls intr_timer().
  */
 void arch_timer_set(uint64_t cycles);
+/*
+ * The sampling interrupt, for D's provider profile: it comes where all other interrupts are masked,
+ * too, but for a few instructions of the port. It calls kernel_sample(), and raises an ordinary
+ * interrupt of the same CPU, which calls intr_sample() as soon as the kernel lets interrupts in.
+ */
+bool arch_sample_able(void); /* whether there is one. After boot */
+/* As arch_timer_set(), for this CPU's sampling interrupt. It comes once. */
+void arch_sample_set(uint64_t cycles);
 uint64_t arch_clock_hz(void);
 uint64_t arch_clock_skew(void); /* bound across CPUs, in cycles */
 
@@ -227,14 +233,36 @@ long arch_host_time(void); /* seconds since 1970 on the host */
 bool arch_device_allowed(paddr_t pa, size_t len);
 /*
  * Memory that may not be there, for D: false if the access would fault, reach a device, or memory
- * of another process than the running one. user: the running thread, whose process's memory it is;
- * NULL: the kernel's. Any context, interrupts masked.
+ * of another process than the running one. user: the running thread, whose process's memory it is,
+ * or with the kernel lock held any thread; NULL: the kernel's. Any context, interrupts masked.
  */
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user);
 bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);
-/* Return addresses on this CPU's kernel stack from `from` on, innermost first; how many. None if
- * that is no address of a kernel stack. Any context, interrupts masked. */
-unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max);
+/* A place in a stack, for kernel/unwind.c. Any context, interrupts masked. */
+struct unwind_frame {
+    uintptr_t pc, sp, fp, lr;
+    bool live;    /* pc is executed next and lr is what is in the link register; else pc is a return
+                     address, and lr is not known */
+    bool to_user; /* an exception returns to user level here: fp is the thread's, lr EXC_RETURN */
+};
+/* Where a thread is that has entered the kernel on this CPU, or faulted there. False: not known,
+ * e.g. because its frame is lost with an overflow of its stack. */
+bool arch_user_frame(const struct thread *t, struct unwind_frame *f);
+/* The registers of the function that this is inlined in. */
+static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp);
+/* Makes a word that a stack holds an address of code; false: no call stands before that. user: it
+ * is in the program of this thread, which runs; NULL: in the kernel. */
+bool arch_return_address(uintptr_t *word, const struct thread *user);
+/* Does f->pc, a return address as it was stored, mean that an exception returns? Then f becomes
+ * what was interrupted (live), or to_user is set. */
+bool arch_exception_frame(struct unwind_frame *f);
+/* f->pc is so many bytes behind the start of a function probe's slot: f becomes what was probed,
+ * at `site`. */
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind);
+/* After an overflow, a fault has lost the registers: calls `found` for what looks like a return
+ * address on the stack. Stale words can add some that are not callers. */
+void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
+                         void *arg);
 /*
  * Function probes (kernel/d/fbt.c), lock held; where the port has them (its folder probe/).
  * ARCH_PROBE_WORDS of code that calls kernel_probe_entry or _return, does what the `length` bytes
@@ -270,14 +298,22 @@ struct arch_fault {
     const char *what; /* "write to", "read from", "jump to", "undefined instruction", … */
 };
 struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault);
+/* From an interrupt handler to where it will return to user level: what its functions have saved of
+ * the thread's registers. False: the stack can't be followed so far. */
+bool kernel_unwind_to_user(struct unwind_frame *out);
 /* First part of an interrupt: traces it, masks attached lines, notes the work. No lock. ip: where
  * the CPU was, 0 if idle. in_kernel: the kernel was interrupted (Cortex-M). */
 void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel);
 void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
-/* TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE and STOP, from any context, also
- * an interrupt's; others: -EPERM. args: what follows cmd; data stands for the one that is a
- * pointer. START and STOP happen when this CPU leaves the kernel. 0 or -errno: trace/interrupt.c.
- */
+/* The sampling interrupt: the CPU was at ip. stack: it was in the kernel, with lr in the link
+ * register, and so many words were on the kernel's stack from there on; NULL: it ran a program. Own
+ * CPU, above every mask. */
+void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words);
+void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel);
+/* TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE, STOP and FLUSHBUFFER, from any
+ * context, also an interrupt's; others: -EPERM. args: what follows cmd; data stands for the one
+ * that is a pointer. START, STOP and FLUSHBUFFER happen when this CPU leaves the kernel. Returns 0
+ * or -errno: trace/interrupt.c. */
 long kernel_trace_event(uint32_t cmd, const uint32_t args[4], const void *data);
 /* The interrupt that arch_ipi() raised: traces it and serves cross-calls. No lock. */
 void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel);

@@ -17,6 +17,7 @@
 #define WORK_INTR 0x02    /* intr_entry() noted interrupts to deliver */
 #define WORK_TIMER 0x04   /* this CPU's timer interrupt came */
 #define WORK_RAISE 0x10   /* a D program has raised a signal here: kernel/d/raise.c */
+#define WORK_SAMPLE 0x20  /* the sampling interrupt came, or is to be set: kernel/d/profile.c */
 #define WORK_TRACE 0x08   /* a trace buffer passed the high-water mark or was closed */
 
 /* Interrupt lines that programs can attach are below this. */
@@ -24,6 +25,8 @@
 #define CONFIG_IRQ_LINES 256
 #endif
 #define INTR_WORDS ((CONFIG_IRQ_LINES + 31) / 32)
+
+struct sample; /* kernel/d/sample.h */
 
 struct cpu {
     /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol. In it
@@ -39,12 +42,18 @@ struct cpu {
     struct list timers;                         /* [k] struct timer by expiry */
     volatile uint32_t intr_pending[INTR_WORDS]; /* [c] lines noted by intr_entry(); any CPU looks */
     volatile uint32_t intr_words;               /* [c] which of these words are not 0 */
-    volatile uint32_t xcall_pending;            /* [a] a cross-call waits to be served */
-    bool online;                                /* [I] after boot */
-    bool locked;                                /* [c] this CPU holds the kernel lock */
+    uint32_t intr_in_kernel[INTR_WORDS]; /* [c] for D: those of them that interrupted the kernel */
+    volatile uint32_t
+        timer_came; /* [c] for D: the timer's interrupt whose work isn't done yet, as
+                       number + 1 << 1 | whether the kernel was interrupted; 0: none */
+    volatile uint32_t xcall_pending; /* [a] a cross-call waits to be served */
+    bool online;                     /* [I] after boot */
+    bool locked;                     /* [c] this CPU holds the kernel lock */
     /* [c] the arguments of the D probe that fires here, in the frame of who fired it: there the
      * stack begins for stack(). NULL: none fires. */
     const uint64_t *fired;
+    const struct sample
+        *sampled; /* [c] what a profile probe that fires here is about; NULL: none */
 };
 
 extern struct cpu cpus[CONFIG_CPUS];

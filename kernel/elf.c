@@ -6,10 +6,12 @@
 #include "kernel/elf.h"
 
 #include "kernel/abi/errno.h"
+#include "kernel/abi/unwind.h"
 #include "kernel/string.h"
 
 #define ET_EXEC 2
 #define PT_LOAD 1
+#define SHT_PROGBITS 1
 #define SHT_NOBITS 8
 #define STT_FUNC 2
 
@@ -195,5 +197,20 @@ const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *s
             return symbol ? string_at(&strings, get32(symbol)) : NULL;
         }
     }
+    return NULL;
+}
+
+const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len)
+{
+    struct elf_section sec;
+
+    for (unsigned i = 0; elf_section(elf, i, &sec); i++) {
+        if (sec.type == SHT_PROGBITS && !(sec.flags & ELF_SHF_ALLOC) && sec.len >= 4 &&
+            get32(sec.data) == UNWIND_MAGIC) {
+            *len = sec.len;
+            return sec.data;
+        }
+    }
+    *len = 0;
     return NULL;
 }

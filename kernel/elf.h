@@ -63,6 +63,8 @@ bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *se
 /* Entry i of a REL or RELA section; false past its end. */
 bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_t i,
                struct elf_reloc *reloc);
+/* The section that begins with the magic number of an unwind table, or NULL; its length. */
+const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len);
 /* The function that covers addr, as linked: its name (in the file) or NULL, and its address. */
 const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *start);
 

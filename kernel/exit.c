@@ -17,20 +17,29 @@
 #include "kernel/thread_end.h"
 #include "trace/trace.h"
 
-static __attribute__((noinline)) void end_dying(struct cpu *cpu)
+/* Another CPU has ended the thread that runs here, or holds it. */
+static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)
 {
     struct thread *t = cpu->current;
 
     if (t && (t->flags & THREAD_DYING)) {
         thread_end_here(t);
+    } else if (t) {
+        thread_stop_here(t);
     }
 }
 
 static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
 {
+    if (work & WORK_SAMPLE) {
+        d_sample_now(cpu);
+    }
     if (work & WORK_TIMER) {
         sched_quantum(cpu);
         timer_work(cpu);
+        if (cpu->timer_came) {
+            intr_timer_done(cpu);
+        }
     }
     if (work & WORK_TRACE) {
         trace_kernel_exit();
@@ -40,7 +49,7 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
     }
     if (work & WORK_RESCHED) {
         cpu->resched = 1;
-        end_dying(cpu);
+        end_or_stop(cpu);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "kernel/elf.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
+#include "kernel/unwind.h"
 
 #define BACKTRACE_MOST 16
 #define SLOG_OPCODE 1
@@ -61,6 +62,7 @@ static void print_frame(uintptr_t ip, void *arg)
 static void report(const struct thread *t, const struct arch_fault *fault)
 {
     struct process *proc = t->proc;
+    struct unwind_frame here;
 
     kprintf("\nProcess %d (%s) terminated: %s, %s 0x%lx, thread %d\n", (int)proc->pid, proc->name,
             signal_name(fault->signo), fault->what, (unsigned long)fault->address, (int)t->tid);
@@ -68,8 +70,13 @@ static void report(const struct thread *t, const struct arch_fault *fault)
     print_function(proc, fault->ip & ~(uintptr_t)(arch_elf_relocates() ? 1 : 0));
     kprintf("\n");
     arch_context_print(t);
-    kprintf("  backtrace:\n");
-    arch_backtrace(t, BACKTRACE_MOST, print_frame, proc);
+    if (arch_user_frame(t, &here)) {
+        kprintf("  backtrace:\n");
+        unwind_user(t, BACKTRACE_MOST, print_frame, proc);
+    } else {
+        kprintf("  backtrace: the registers are lost; what looks like return addresses:\n");
+        arch_backtrace_lost(t, BACKTRACE_MOST, print_frame, proc);
+    }
 }
 
 /* Appends as much of s as there is room for. */

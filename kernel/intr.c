@@ -38,20 +38,49 @@ static inline void note(unsigned irq)
     arch_irq_mask(irq);
 }
 
+/* For D's intr:::return, which comes when the line's events have been delivered. False: nothing
+ * will be delivered for this interrupt alone. */
+static bool note_in_kernel(struct cpu *cpu, unsigned irq, bool in_kernel)
+{
+    uint32_t bit = 1u << (irq % 32);
+
+    if (irq >= INTR_LINES || (cpu->intr_pending[irq / 32] & bit)) {
+        return false;
+    }
+    uint32_t *word = &cpu->intr_in_kernel[irq / 32];
+    *word = in_kernel ? *word | bit : *word & ~bit;
+    return true;
+}
+
 static __attribute__((noinline)) void entry_traced(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     trace_int_entry(irq, ip);
+    bool delivered = note_in_kernel(arch_cpu(), irq, in_kernel);
     note(irq);
     trace_int_exit(irq, in_kernel);
+    if (!delivered) {
+        trace_site_int_done(irq, in_kernel);
+    }
 }
 
 void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel)
 {
-    if (TRACE_PORT_SITE_ON(TRACE_EV_int_entry) || TRACE_PORT_SITE_ON(TRACE_EV_int_exit)) {
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_entry) || TRACE_PORT_SITE_ON(TRACE_EV_int_exit) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
         entry_traced(irq, ip, in_kernel);
         return;
     }
     note(irq);
+}
+
+/* One that comes before the work of the one before it is done has nothing to do itself. */
+static __attribute__((noinline)) void note_timer(struct cpu *cpu, unsigned irq, bool in_kernel)
+{
+    if (cpu->timer_came) {
+        trace_site_int_done(irq, in_kernel);
+    } else {
+        cpu->timer_came = (irq + 1) << 1 | in_kernel;
+    }
 }
 
 void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
@@ -60,6 +89,26 @@ void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
     trace_int_entry(irq, ip);
     cpu_note(cpu, WORK_TIMER);
     trace_int_exit(irq, in_kernel);
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
+        note_timer(cpu, irq, in_kernel);
+    }
+}
+
+/* No thread is woken: its work is D's alone. */
+void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    trace_int_entry(irq, ip);
+    cpu_note(arch_cpu(), WORK_SAMPLE);
+    trace_int_exit(irq, in_kernel);
+    trace_site_int_done(irq, in_kernel);
+}
+
+void intr_timer_done(struct cpu *cpu)
+{
+    uint32_t came = cpu->timer_came;
+
+    cpu->timer_came = 0; /* one that has come since then has asked for this work again */
+    trace_site_int_done((came >> 1) - 1, came & 1);
 }
 
 void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel)
@@ -67,6 +116,7 @@ void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel)
     trace_int_entry(irq, ip);
     cpu_ipi();
     trace_int_exit(irq, in_kernel);
+    trace_site_int_done(irq, in_kernel);
 }
 
 static __attribute__((noinline)) void trace_delivered(const struct attachment *a)
@@ -99,7 +149,12 @@ static __attribute__((noinline)) void unwanted(uint32_t line)
     }
 }
 
-static inline void deliver_line(uint32_t line)
+static __attribute__((noinline)) void line_done(const struct cpu *cpu, uint32_t line)
+{
+    trace_site_int_done(line, cpu->intr_in_kernel[line / 32] >> (line % 32) & 1);
+}
+
+static inline void deliver_line(const struct cpu *cpu, uint32_t line)
 {
     struct attachment *a = intr_lines[line];
     if (!a) {
@@ -107,6 +162,9 @@ static inline void deliver_line(uint32_t line)
     }
     for (; a; a = a->next) {
         deliver(a);
+    }
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
+        line_done(cpu, line);
     }
 }
 
@@ -125,7 +183,7 @@ void intr_deliver(struct cpu *cpu)
     for (; words; words &= words - 1) {
         uint32_t w = INTR_WORDS > 1 ? (uint32_t)__builtin_ctz(words) : 0;
         for (uint32_t bits = take(&cpu->intr_pending[w]); bits; bits &= bits - 1) {
-            deliver_line(w * 32 + (uint32_t)__builtin_ctz(bits));
+            deliver_line(cpu, w * 32 + (uint32_t)__builtin_ctz(bits));
         }
     }
 }
@@ -139,6 +197,11 @@ bool intr_raise_trace(unsigned ring, uint32_t value)
     struct sigevent event = a->event;
     event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
     return event_deliver(a->proc, a->thread, &event, &hook_pulses[ring]) == 0;
+}
+
+bool intr_trace_hooked(void)
+{
+    return intr_trace_hook != NULL;
 }
 
 bool intr_cancel(struct thread *t)

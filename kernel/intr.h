@@ -11,9 +11,12 @@
 
 /* Kernel exit work: delivers the events of the lines noted by intr_entry(). Lock held. */
 void intr_deliver(struct cpu *cpu);
+/* The work of this CPU's timer interrupt is done. Lock held. */
+void intr_timer_done(struct cpu *cpu);
 /* Raises the synthetic interrupt: value = index << 13 | sequence & 0x7ff; ring: which CPU's. Lock
  * held. Returns false if nobody is attached. */
 bool intr_raise_trace(unsigned ring, uint32_t value);
+bool intr_trace_hooked(void);       /* True if a process is attached to it. Lock held. */
 bool intr_cancel(struct thread *t); /* INTR */
 /* SIGEV_INTR to this thread; NULL: -ESRCH. Its InterruptWait() set the result when it blocked. */
 static inline int intr_wake(struct thread *t)

@@ -258,7 +258,7 @@ static bool entry_stopped(const struct thread *self, unsigned site, unsigned num
     const uintptr_t *a = self->args;
     const uint64_t words[6] = {a[0], a[1], a[2], a[3], a[4], a[5]};
 
-    return trace_gate_stops(TRACE_CLASS_KER_CALL, site, number, words);
+    return trace_gate_stops(trace_kercall_class(number), site, number, words);
 }
 
 static bool return_stopped(const struct thread *self, unsigned number)
@@ -266,7 +266,7 @@ static bool return_stopped(const struct thread *self, unsigned number)
     const uint64_t result = (uint64_t)(int64_t)self->result;
     const uint64_t words[6] = {result, result};
 
-    return trace_gate_stops(TRACE_CLASS_KER_CALL, TRACE_EV_kercall_exit, number, words);
+    return trace_gate_stops(trace_kercall_class(number), TRACE_EV_kercall_exit, number, words);
 }
 
 /* The fast form has two words, named or not. */
@@ -338,6 +338,19 @@ static __attribute__((noinline)) void exit_slow(struct thread *self, unsigned nu
     }
 }
 
+/* msg:::receive fires where the receiver goes on. The client may have ended meanwhile; its pid is
+ * known until another thread has its place. */
+static void trace_received(const struct thread *self)
+{
+    const uintptr_t rcvid = (uintptr_t)self->result;
+    const unsigned index = (unsigned)(rcvid & ((1u << THREAD_RCVID_BITS) - 1)) - 1;
+    const struct thread *client = thread_by_index(index);
+
+    client = client ? client : thread_ended_by_index(index);
+    bool same = client && client->generation == (uint16_t)(rcvid >> THREAD_RCVID_BITS);
+    trace_site_msg_receive((uint32_t)rcvid, same ? (uint32_t)client->pid : 0);
+}
+
 void kercall_trace_exit(struct thread *self)
 {
     unsigned number = self->call | TRACE_KERCALL_EXIT;
@@ -353,6 +366,9 @@ void kercall_trace_exit(struct thread *self)
         }
     }
     if (trace_bit(trace_site_probed, TRACE_EV_kercall_exit)) {
+        if (self->call == KER_MSG_RECEIVEV && self->result > 0) {
+            trace_received(self);
+        }
         d_syscall_return(self);
     }
     self->call = THREAD_CALL_NONE;

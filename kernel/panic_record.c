@@ -8,6 +8,7 @@
 #include "kernel/process.h"
 #include "kernel/retain.h"
 #include "kernel/string.h"
+#include "kernel/unwind.h"
 
 static struct kymo_panic here;   /* while the retained memory has what an earlier boot left */
 static struct kymo_panic *begun; /* own CPU, but by an exception at any time */
@@ -26,15 +27,27 @@ static const char *const aarch64_names[] = {
 
 struct machine {
     const char *const *names;
-    unsigned count, sp, width;
+    unsigned count, pc, sp, lr, fp, width;
 };
 
 static struct machine this_machine(void)
 {
     if (arch_elf_machine() == KYMO_PANIC_MACHINE_ARM) {
-        return (struct machine){arm_names, KYMO_PANIC_ARM_COUNT, KYMO_PANIC_ARM_sp, 8};
+        return (struct machine){arm_names,
+                                KYMO_PANIC_ARM_COUNT,
+                                KYMO_PANIC_ARM_pc,
+                                KYMO_PANIC_ARM_sp,
+                                KYMO_PANIC_ARM_lr,
+                                KYMO_PANIC_ARM_r7,
+                                8};
     }
-    return (struct machine){aarch64_names, KYMO_PANIC_AARCH64_COUNT, KYMO_PANIC_AARCH64_sp, 16};
+    return (struct machine){aarch64_names,
+                            KYMO_PANIC_AARCH64_COUNT,
+                            KYMO_PANIC_AARCH64_pc,
+                            KYMO_PANIC_AARCH64_sp,
+                            KYMO_PANIC_AARCH64_x30,
+                            KYMO_PANIC_AARCH64_x29,
+                            16};
 }
 
 static void name_copy(char to[KYMO_PANIC_NAME], const char *from)
@@ -104,10 +117,17 @@ static void other_cpu(struct kymo_panic_cpu *to, const struct cpu *cpu, bool sto
 
 void panic_record_more(struct kymo_panic *record, const struct cpu *cpu, uint32_t stopped)
 {
-    uint64_t sp = record->registers[this_machine().sp];
+    const struct machine m = this_machine();
+    const uint64_t *r = record->registers;
     uintptr_t frames[KYMO_PANIC_FRAMES];
+    /* A call of kernel_panic() leaves the address behind it as pc. */
+    const struct unwind_frame from = {.pc = (uintptr_t)r[m.pc],
+                                      .sp = (uintptr_t)r[m.sp],
+                                      .lr = (uintptr_t)r[m.lr],
+                                      .fp = (uintptr_t)r[m.fp],
+                                      .live = record->kind != KYMO_PANIC_ASSERT};
 
-    record->nframes = arch_kernel_stack((const void *)(uintptr_t)sp, frames, KYMO_PANIC_FRAMES);
+    record->nframes = unwind_kernel(&from, 0, frames, KYMO_PANIC_FRAMES);
     for (unsigned i = 0; i < record->nframes; i++) {
         record->frames[i] = frames[i];
     }

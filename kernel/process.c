@@ -129,16 +129,22 @@ static void process_free(struct process *proc)
     proc->pid = 0;
 }
 
-/* Its children have no parent any more; those that are only waiting to be asked for can go. */
+void process_disown(struct process *child)
+{
+    child->ppid = 0;
+    if (child->zombie) {
+        process_free(child);
+    } else if (child->held) {
+        process_end(child, KYMO_SIGKILL);
+    }
+}
+
 static void process_orphan_children(const struct process *parent)
 {
     for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
         struct process *child = &processes[i];
         if (child->pid && child->ppid == parent->pid) {
-            child->ppid = 0;
-            if (child->zombie) {
-                process_free(child);
-            }
+            process_disown(child);
         }
     }
 }

@@ -11,11 +11,13 @@
 
 /* The program that a process runs, for reports and for the rest of its loading. */
 struct program {
-    const uint8_t *elf;  /* [I] in the boot image */
-    size_t elf_len;      /* [I] */
-    uintptr_t text;      /* [I] first byte of the executable segment, as the process sees it */
-    size_t text_len;     /* [I] */
-    uintptr_t text_link; /* [I] where it was linked */
+    const uint8_t *elf;    /* [I] in the boot image */
+    size_t elf_len;        /* [I] */
+    uintptr_t text;        /* [I] first byte of the executable segment, as the process sees it */
+    size_t text_len;       /* [I] */
+    uintptr_t text_link;   /* [I] where it was linked */
+    const uint8_t *unwind; /* [I] its unwind table (kernel/abi/unwind.h) in the ELF, or NULL */
+    size_t unwind_len;     /* [I] */
 };
 
 struct process {
@@ -31,6 +33,7 @@ struct process {
     bool dying;             /* [k] threads on other CPUs are still to leave */
     bool loading;           /* [k] being spawned: not found by its pid yet */
     bool zombie;            /* [k] ended, status not fetched */
+    bool held;              /* [k] its main thread has not started: KYMO_SPAWN_HOLD */
     int status;             /* [k] as ProcWait() gives it */
     uintptr_t lib_word;     /* [k] LibWord(), 0: none (Cortex-M) */
     uint32_t *lib_word_kva; /* [k] its kernel address, checked when registered */
@@ -66,11 +69,14 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
  * run on other CPUs end first; what is left then is done by the last of them.
  */
 void process_end(struct process *proc, int status);
-bool process_signal(struct process *proc, int signo); /* true: it has ended it */
+/* True: the signal has ended the process. SIGCONT starts a held one and ends none. */
+bool process_signal(struct process *proc, int signo);
 bool process_able(const struct process *proc, uint32_t ability);
 
 /* A thread of it ended and is out of threads[]; the last one ends the process too. */
 void process_thread_gone(struct process *proc);
+/* Has no parent any more. A zombie goes; one that is held ends, as nobody else would start it. */
+void process_disown(struct process *child);
 /* A zombie whose status has been fetched goes. */
 void process_forget(struct process *proc);
 /* The next one in the table, loading and dead ones included, for dumps: by slot, from 0. */

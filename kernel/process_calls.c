@@ -24,11 +24,16 @@ long ker_proc_wait(struct thread *self, const uintptr_t *args)
     int pid = (int)args[0];
     struct process *child = pid < 0 ? NULL : process_child(self->proc, pid);
 
-    if (pid < 0 || (args[2] & ~(uintptr_t)KYMO_WAIT_NOHANG)) {
+    if (pid < 0 || (args[2] & ~(uintptr_t)(KYMO_WAIT_NOHANG | KYMO_WAIT_DISOWN))) {
         return -EINVAL;
     }
     if (!child) {
         return -ECHILD;
+    }
+    if (args[2] & KYMO_WAIT_DISOWN) {
+        pid = child->pid;
+        process_disown(child);
+        return pid;
     }
     if (args[1] && !vm_user_ptr(self->proc, args[1], sizeof(int), KYMO_PROT_WRITE)) {
         return -EFAULT;

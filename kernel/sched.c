@@ -80,6 +80,10 @@ static __attribute__((noinline)) void wake_any(struct thread *t)
     if (t->timeout_states) {
         timeout_disarm(t);
     }
+    if (t->flags & THREAD_HELD) {
+        thread_set_state(t, STATE_STOPPED);
+        return;
+    }
     thread_set_state(t, STATE_READY);
     sched_ready(t);
 }
@@ -130,7 +134,7 @@ static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
 static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread *prev)
 {
     sched.idle_cpus |= 1u << cpu->id;
-    thread_set_state(cpu->idle, STATE_RUNNING);
+    thread_set_running(cpu->idle, prev);
     if (prev) {
         arch_switch(prev, NULL);
     }
@@ -160,7 +164,7 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
         return;
     }
     next->cpu = (uint8_t)cpu->id;
-    thread_set_state(next, STATE_RUNNING);
+    thread_set_running(next, prev);
     if (!prev) {
         arch_switch(NULL, next);
     }

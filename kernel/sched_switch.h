@@ -73,7 +73,7 @@ static inline void switch_between(struct cpu *cpu, struct thread *prev, struct t
                                   bool waits)
 {
     switch_accounts(cpu, prev, next, waits);
-    thread_set_state(next, STATE_RUNNING);
+    thread_set_running(next, prev);
     arch_switch(prev, next);
 }
 

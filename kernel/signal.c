@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * SignalKill in the small: there are no handlers, so a signal ends the process it is sent to,
- * unless that takes it as a pulse (ThreadCtl(_NTO_TCTL_SIGNAL_EVENT)); 0 only asks whether it is
- * there. Kernel lock held. Proof: test/boot/programs/t_signal.c.
+ * unless that takes it as a pulse (ThreadCtl(_NTO_TCTL_SIGNAL_EVENT)); SIGCONT only starts a
+ * process that is held (KYMO_SPAWN_HOLD); 0 only asks whether it is there. Kernel lock held. Proof:
+ * test/boot/programs/t_signal.c.
  *
  * pid 0 is the caller's own. EINVAL: a node but 0, or a number outside 0..56; ESRCH: no such
  * process, or thread if tid is not 0; EPERM: neither oneself nor a child without ABILITY_KILL, or
@@ -36,9 +37,22 @@ static bool is_told(struct process *proc, int signo)
     return event_deliver(proc, NULL, &event, NULL) == 0;
 }
 
+/* The main thread is the only one that a held process has. */
+static void start_held(struct process *proc)
+{
+    if (proc->held) {
+        proc->held = false;
+        thread_start(proc->threads[0]);
+    }
+}
+
 bool process_signal(struct process *proc, int signo)
 {
     if (is_told(proc, signo)) {
+        return false;
+    }
+    if (signo == KYMO_SIGCONT) {
+        start_held(proc);
         return false;
     }
     process_end(proc, signo);

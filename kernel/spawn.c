@@ -56,7 +56,8 @@ static bool args_well_formed(const struct kymo_spawn *s)
 
 static int request_check(const struct kymo_spawn *s)
 {
-    if (!has_nul(s->program, sizeof(s->program)) || !args_well_formed(s)) {
+    if (!has_nul(s->program, sizeof(s->program)) || !args_well_formed(s) ||
+        (s->flags & ~(uint32_t)KYMO_SPAWN_HOLD)) {
         return -EINVAL;
     }
     if (s->priority < 0 || s->priority > PRIORITY_MAX || s->policy < SCHED_NOCHANGE ||
@@ -130,6 +131,7 @@ static void job_note_thread(struct spawn_job *job, const struct thread *parent,
         .stackaddr = (void *)job->stack_low,
         .stacksize = job->stack_high - job->stack_low,
     };
+    job->child->held = s->flags & KYMO_SPAWN_HOLD;
 }
 
 static int job_fill(struct spawn_job *job, const struct thread *parent, const struct kymo_spawn *s)
@@ -172,8 +174,8 @@ static int job_begin(struct spawn_job **out, struct thread *caller, const struct
     return 0;
 }
 
-/* All is in place: it gets its thread, and runs. Not earlier, because some ports keep a part of a
- * thread's context on its stack. */
+/* All is in place: it gets its thread, and runs unless it is held. Not earlier, because some ports
+ * keep a part of a thread's context on its stack. */
 static int job_end(struct spawn_job *job)
 {
     struct process *child = job->child;
@@ -191,7 +193,9 @@ static int job_end(struct spawn_job *job)
     child->loading = false;
     trace_mapname((uint32_t)child->pid, child->program.text, child->program.text_len, child->name);
     retain_process(child);
-    thread_start(t);
+    if (!child->held) {
+        thread_start(t);
+    }
     return child->pid;
 }
 

@@ -244,6 +244,7 @@ static int note_program(struct spawn_job *job)
             program->text = s->vaddr;
             program->text_len = (size_t)s->elf.mem_len;
             program->text_link = (uintptr_t)s->elf.vaddr;
+            program->unwind = elf_unwind(&job->elf, &program->unwind_len);
             return 0;
         }
     }

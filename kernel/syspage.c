@@ -15,6 +15,7 @@
 #include "kernel/process.h"
 #include "kernel/string.h"
 #include "trace/event_text.h"
+#include "trace/port.h"
 #include "trace/slot.h"
 
 #define KYMO_RELEASE "kymo 1"
@@ -29,7 +30,22 @@ static const char states_text[] =
 #undef STATE
     ;
 
-enum { PART_HEADER, PART_BUILD_ID, PART_EVENTS, PART_KERCALLS, PART_STATES, PART_IRQS, PARTS };
+static const char errors_text[] =
+#define E(name, value) #value " " #name "\n"
+    KYMO_ERRNO_LIST(E)
+#undef E
+    ;
+
+enum {
+    PART_HEADER,
+    PART_BUILD_ID,
+    PART_EVENTS,
+    PART_KERCALLS,
+    PART_STATES,
+    PART_ERRORS,
+    PART_IRQS,
+    PARTS
+};
 
 static struct kymo_syspage page;
 static struct {
@@ -37,7 +53,7 @@ static struct {
     uint32_t len;
 } parts[PARTS];
 
-_Static_assert(sizeof(struct kymo_syspage) == 216, "layout of the system page");
+_Static_assert(sizeof(struct kymo_syspage) == 232, "layout of the system page");
 
 /* Writes "number name\n" of each line that has a name; returns the length. out NULL: only that. */
 static size_t irqs_text(char *out)
@@ -86,6 +102,7 @@ static void parts_init(void)
     part_set(PART_EVENTS, trace_event_text, trace_event_text_len);
     part_set(PART_KERCALLS, trace_kercall_text, trace_kercall_text_len);
     part_set(PART_STATES, states_text, sizeof(states_text) - 1);
+    part_set(PART_ERRORS, errors_text, sizeof(errors_text) - 1);
     if (irqs) {
         irqs_text(arch_phys_to_virt(irqs));
         part_set(PART_IRQS, arch_phys_to_virt(irqs), irqs_len);
@@ -130,6 +147,7 @@ static void header_init(void)
     page.skew_cycles = arch_clock_skew();
     page.word_bits = 8 * sizeof(void *);
     page.buffer_slots = TRACE_BUFFER_SLOTS;
+    page.code_high = TRACE_PORT_CODE_HIGH;
     page.boot_time = arch_wall_clock();
     copy_name(page.board, sizeof(page.board), arch_board_name());
     copy_name(page.cpu_name, sizeof(page.cpu_name), arch_cpu_name());
@@ -140,7 +158,12 @@ static void header_init(void)
 void syspage_init(void)
 {
     uint32_t *fields[PARTS] = {
-        NULL,           &page.build_id_off, &page.events_off, &page.kercalls_off, &page.states_off,
+        NULL,
+        &page.build_id_off,
+        &page.events_off,
+        &page.kercalls_off,
+        &page.states_off,
+        &page.errors_off,
         &page.irqs_off,
     };
 

@@ -155,6 +155,30 @@ void thread_set_state_traced(struct thread *t, enum thread_state state)
     t->state = (uint8_t)state;
 }
 
+/* sched:::off-cpu: fires as if prev had the CPU still. */
+static __attribute__((noinline)) void leave_cpu(const struct thread *next, struct thread *prev)
+{
+    uintptr_t irq = arch_irq_save();
+    struct cpu *cpu = arch_cpu();
+    struct thread *current = cpu->current;
+    const struct thread *left = prev ? prev : cpu->idle;
+
+    cpu->current = prev;
+    trace_site_cpu_switch((uint32_t)left->pid, (uint32_t)left->tid, left->priority,
+                          (uint32_t)next->pid, (uint32_t)next->tid);
+    cpu->current = current;
+    arch_irq_restore(irq);
+}
+
+/* The provider keeps the site thread_state on as long as it wants cpu_switch (kernel/d/sites.c). */
+void thread_set_running_traced(struct thread *next, struct thread *prev)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_cpu_switch)) {
+        leave_cpu(next, prev);
+    }
+    thread_set_state_traced(next, STATE_RUNNING);
+}
+
 /* States in which a thread of which ThreadCancel() was asked goes to its stub. */
 #define CANCEL_STATES \
     (1u << STATE_SEND | 1u << STATE_RECEIVE | 1u << STATE_REPLY | 1u << STATE_WAITTHREAD | \
@@ -187,6 +211,9 @@ long thread_block_limited(struct thread *t, enum thread_state state)
         return error;
     }
     thread_set_state(t, state);
+    if (t->flags & THREAD_HELD) {
+        t->timeout_states |= TIMEOUT_STATE_HELD;
+    }
     timeout_arm(t, state);
     return KER_BLOCKED;
 }

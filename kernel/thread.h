@@ -106,6 +106,11 @@ struct thread {
     0x20 /* its wait was ended from outside, which is to be traced before it resumes; with \
             THREAD_AGAIN, which is meant itself only if step is not 0 */
 
+#define THREAD_HELD 0x40 /* by ThreadCtl(): must not run until it is continued */
+/* In timeout_states of a thread that is held while it waits, or runs elsewhere: its wake leaves the
+ * common path. No state has this number. */
+#define TIMEOUT_STATE_HELD (1u << 31)
+
 void thread_init(void);
 /* 0 and *out, -EAGAIN if a table is full, or arch_context_init()'s error. State STOPPED: the caller
  * starts it by thread_wake(). Emits THCREATE. */
@@ -137,6 +142,17 @@ static inline void thread_set_state(struct thread *t, enum thread_state state)
 static inline void thread_set_state_unseen(struct thread *t, enum thread_state state)
 {
     t->state = (uint8_t)state;
+}
+/* next, which has this CPU now, runs. prev: the thread that left it, which a D probe there still
+ * sees as the one that runs; NULL: idleness, or a thread that has ended. */
+void thread_set_running_traced(struct thread *next, struct thread *prev);
+static inline void thread_set_running(struct thread *next, struct thread *prev)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
+        thread_set_running_traced(next, prev);
+        return;
+    }
+    next->state = STATE_RUNNING;
 }
 /*
  * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The
@@ -185,6 +201,19 @@ static inline void timeout_unused(struct thread *t)
 {
     t->timeout_states = 0;
 }
+/*
+ * Holds a thread (kernel/thread_hold.c). One that is READY becomes STOPPED; one that runs on
+ * another CPU does so at that CPU's next kernel exit; one that waits goes on waiting, and becomes
+ * STOPPED instead of READY when its wait ends. Nothing if it is held already.
+ */
+void thread_hold(struct thread *t);
+/* The caller is held: its call has returned 0 when it continues. Returns KER_BLOCKED. */
+long thread_hold_self(struct thread *self);
+/* Lets a held thread continue, however often it was held. */
+void thread_continue(struct thread *t);
+/* The thread that has this CPU, at the kernel's exit: if it was held while it was RUNNING, perhaps
+ * READY by now because it has given way, it stops. */
+void thread_stop_here(struct thread *t);
 /* Recomputes priority = max(base, msg, sync) and moves the thread in whatever queue it is in. */
 void thread_update_priority(struct thread *t);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ThreadCtl: run mask and name of the calling thread, whether its process may drive devices, and
- * signals that its process takes as pulses (kernel/signal.c). Kernel lock held. Unknown commands:
- * EINVAL. A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG; a
+ * ThreadCtl: run mask and name of the calling thread, whether its process may drive devices,
+ * holding threads of its process (kernel/thread_hold.c), and signals that its process takes as
+ * pulses (kernel/signal.c). Kernel lock held. Unknown commands: EINVAL; unknown threads: ESRCH. A
+ * mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG; a
  * sigevent that isn't a good pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/unit_ipc and
  * test/boot/programs/t_qnx.c.
  */
@@ -104,9 +105,44 @@ static long ctl_signal_event(struct process *proc, uintptr_t data)
     return 0;
 }
 
+static long ctl_one(struct thread *self, int tid, bool hold)
+{
+    struct thread *t = thread_find(self->proc, tid);
+
+    if (!t || t->state == STATE_DEAD) {
+        return -ESRCH;
+    }
+    if (!hold) {
+        thread_continue(t);
+        return 0;
+    }
+    if (t == self) {
+        return thread_hold_self(self);
+    }
+    thread_hold(t);
+    return 0;
+}
+
+/* All threads of the process but the caller. */
+static long ctl_others(struct thread *self, bool hold)
+{
+    for (int tid = 1; tid <= CONFIG_THREADS_PER_PROCESS; tid++) {
+        if (tid != self->tid && thread_find(self->proc, tid)) {
+            ctl_one(self, tid, hold);
+        }
+    }
+    return 0;
+}
+
 long ker_thread_ctl(struct thread *self, const uintptr_t *args)
 {
     switch (args[0]) {
+    case _NTO_TCTL_ONE_THREAD_HOLD:
+    case _NTO_TCTL_ONE_THREAD_CONT:
+        return ctl_one(self, (int)args[1], args[0] == _NTO_TCTL_ONE_THREAD_HOLD);
+    case _NTO_TCTL_THREADS_HOLD:
+    case _NTO_TCTL_THREADS_CONT:
+        return ctl_others(self, args[0] == _NTO_TCTL_THREADS_HOLD);
     case _NTO_TCTL_IO:
         return ctl_io(self->proc);
     case _NTO_TCTL_RUNMASK_GET_AND_SET:

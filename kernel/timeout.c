@@ -50,7 +50,7 @@ void timeout_arm(struct thread *t, unsigned state)
 void timeout_disarm(struct thread *t)
 {
     timer_node_stop(&t->timeout);
-    t->timeout_states = 0;
+    t->timeout_states &= TIMEOUT_STATE_HELD;
 }
 
 void timeout_moved(struct thread *t, unsigned state)

@@ -117,11 +117,22 @@ _Static_assert(offsetof(struct cpu, trace) == 0 &&
                    offsetof(struct cpu, current) == TRACE_PORT_THREAD &&
                    offsetof(struct thread, predicate_cache) == TRACE_PORT_REMEMBERED,
                "trace_port_remembered()");
+_Static_assert(ARCH_CODE_HIGH == TRACE_PORT_CODE_HIGH, "addresses of INT_ENTR");
 _Static_assert(WORK_TRACE == TRACE_PORT_EXIT_WORK, "TRACE_PORT_REQUEST_EXIT() sets it");
+
+void trace_port_ask_exit(unsigned cpu)
+{
+    cpu_request(&cpus[cpu], WORK_TRACE);
+}
 
 bool trace_port_raise(unsigned cpu, uint32_t value)
 {
     return intr_raise_trace(cpu, value);
+}
+
+bool trace_port_hooked(void)
+{
+    return intr_trace_hooked();
 }
 
 void trace_port_buffer_freed(void)

@@ -44,6 +44,7 @@ int kymo_spawn(const char *program, char *const argv[], const struct kymo_spawn_
         spawn.runmask = attr->runmask;
         spawn.stack_size = attr->stack_size;
         spawn.heap_size = attr->heap_size;
+        spawn.flags = attr->flags;
     }
     return pack_args(&spawn, program, argv) == 0 ? ProcSpawn(&spawn) : -1;
 }

@@ -68,8 +68,8 @@ $(B)/flags: FORCE
 .PHONY: FORCE
 FORCE:
 
-# What D's function probes (kernel/d/fbt.c) know of the functions: from a kernel that is linked
-# without this table. The table lies behind the code, so that all images have theirs at the same
+# What D's function probes (kernel/d/fbt.c) know of the functions, and kernel/unwind.c of their
+# stacks: from a kernel that is linked without these tables. The table lies behind the code, so that all images have theirs at the same
 # addresses; each is checked.
 FBT_OBJS_1 := $(B)/fbt_table.o
 FBT_OBJS := $(FBT_OBJS_$(D))
@@ -88,9 +88,10 @@ $(B)/fbt_first.elf: $(FBT_FIRST_OBJS) $(KERNEL_LD_DEPS)
 	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack \
 		-Wl,-Map=$(B)/fbt_first.map $(KERNEL_LDFLAGS) -o $@ $(FBT_FIRST_OBJS) -lgcc
 
-$(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt
+$(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt build/tools/mkunwind
 	$(call say,FBT)
 	$(Q)build/tools/mkfbt $< $(B)/fbt_first.map $(B) $@ $(B)/fbt.txt
+	$(Q)build/tools/mkunwind -c $< >> $@
 
 $(B)/fbt_table.o: $(B)/fbt_table.c $(B)/flags
 	$(call say,CC)
@@ -147,10 +148,11 @@ $(B)/programs/$(1): $(call program_objs,$(1)) $(B)/lib/libkymo.a
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
 
-# What goes into images: symbols (for crash reports) and relocations, but no DWARF.
-$(B)/stripped/%: $(B)/programs/%
+# What goes into images: symbols (for crash reports), relocations and the unwind table, but no DWARF.
+$(B)/stripped/%: $(B)/programs/% build/tools/mkunwind
 	@mkdir -p $(@D)
-	$(Q)$(OBJCOPY) --strip-debug $< $@
+	$(Q)build/tools/mkunwind $< $@.unwind
+	$(Q)$(OBJCOPY) --strip-debug --add-section .kymo_unwind=$@.unwind $< $@
 
 .PHONY: programs
 programs: $(addprefix $(B)/programs/,$(PROGRAMS))

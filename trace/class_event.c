@@ -4,10 +4,10 @@
  * Any context, no lock; data is in memory that the kernel may read, and read once.
  *
  * What a program tells of itself (SYSTEM's ADDRESS, FUNC_ENTER, FUNC_EXIT, SLOG) and class USER are
- * for everyone; other events of KER_CALL, INT, PR_TH, SYSTEM and COMM, which a reader believes to
- * be the kernel's, take the ability (-EPERM). -ENOTSUP: the ring's own class, D's, and numbers that
- * no event has; -EINVAL as in trace/user.c. One that is filtered or not being traced is no error.
- * Proof: test/unit/test_class.c; from a program: test/boot's t_trace.
+ * for everyone; other events of KER_CALL, KYMO_CALL, INT, PR_TH, SYSTEM and COMM, which a reader
+ * believes to be the kernel's, take the ability (-EPERM). -ENOTSUP: the ring's own class, D's, and
+ * numbers that no event has; -EINVAL as in trace/user.c. One that is filtered or not being traced
+ * is no error. Proof: test/unit/test_class.c; from a program: test/boot's t_trace.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/trace.h"
@@ -45,8 +45,10 @@ static bool row_on(unsigned id, const uint32_t *words, unsigned nwords)
 /* 1: an event of that number is on; 0: off; or -ENOTSUP. */
 static long class_on(uint32_t class, uint32_t number, const uint32_t *words, unsigned nwords)
 {
-    if (class == TRACE_CLASS_KER_CALL) {
-        return number < 3 * TRACE_KERCALLS ? trace_kercall_on(number) : -ENOTSUP;
+    if (trace_class_is_call(class)) {
+        return number < 3 * TRACE_KERCALLS && class == trace_kercall_class(number)
+                   ? trace_kercall_on(number)
+                   : -ENOTSUP;
     }
     for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
         if (rows[id].class == class && rows[id].number == number) {

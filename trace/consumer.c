@@ -81,10 +81,37 @@ void trace_consumer_free(struct trace_consumer *consumer)
     consumer->bytes = 0;
 }
 
+/* The CPU whose oldest READY buffer began first; the number of CPUs: none has one. */
+static unsigned first_begun(const struct trace_consumer *consumer)
+{
+    unsigned cpus = trace_port_cpu_count(), found = cpus;
+    uint64_t first = 0;
+
+    for (unsigned cpu = 0; cpu < cpus; cpu++) {
+        const struct trace_ring *ring = consumer->ring_of(cpu);
+        uint32_t local = trace_ring_oldest(ring);
+
+        if (local == TRACE_NONE) {
+            continue;
+        }
+        uint64_t begun = consumer->begun ? consumer->begun(ring, local) : 0;
+        if (found == cpus || begun < first) {
+            found = cpu;
+            first = begun;
+        }
+    }
+    return found;
+}
+
+/* A buffer that was READY may be in use again before it is taken. Then another CPU's turn has come,
+ * or no buffer is READY. */
 uint32_t trace_consumer_take(struct trace_consumer *consumer, unsigned *cpu, uint32_t *local)
 {
-    for (*cpu = 0; *cpu < trace_port_cpu_count(); ++*cpu) {
-        *local = trace_ring_take(consumer->ring_of(*cpu));
+    unsigned cpus = trace_port_cpu_count();
+
+    for (unsigned tries = 0; tries < cpus; tries++) {
+        *cpu = first_begun(consumer);
+        *local = *cpu < cpus ? trace_ring_take(consumer->ring_of(*cpu)) : TRACE_NONE;
         if (*local != TRACE_NONE) {
             return *cpu * consumer->per_cpu + *local;
         }

@@ -13,14 +13,17 @@
 
 struct trace_consumer {
     struct trace_ring *(*ring_of)(unsigned cpu); /* [I] */
-    void *block;                                 /* [k] all buffers, CPU by CPU; NULL: none */
-    void *tables;                                /* [k] all descriptors */
-    uint64_t paddr;                              /* [k] */
-    size_t bytes;                                /* [k] of the block */
-    size_t tables_bytes;                         /* [k] */
-    unsigned per_cpu;                            /* [k] buffers of each CPU */
-    bool retained;                               /* [k] in retained memory: trace/retain.h */
-    void *owner;                                 /* [k] its process; NULL: that is gone */
+    /* [I] when the content of a READY buffer began; NULL: unknown. Any value for one that its
+     * writer uses again meanwhile. */
+    uint64_t (*begun)(const struct trace_ring *ring, uint32_t index);
+    void *block;         /* [k] all buffers, CPU by CPU; NULL: none */
+    void *tables;        /* [k] all descriptors */
+    uint64_t paddr;      /* [k] */
+    size_t bytes;        /* [k] of the block */
+    size_t tables_bytes; /* [k] */
+    unsigned per_cpu;    /* [k] buffers of each CPU */
+    bool retained;       /* [k] in retained memory: trace/retain.h */
+    void *owner;         /* [k] its process; NULL: that is gone */
 };
 
 /* per_cpu buffers of buffer_bytes each for every CPU, zeroed, all FREE; in retained memory or
@@ -29,8 +32,8 @@ int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned 
                          unsigned buffer_bytes, bool retained);
 /* Unmaps the block everywhere and frees it. */
 void trace_consumer_free(struct trace_consumer *consumer);
-/* A READY buffer becomes BUSY: by CPU, then by sequence. Its index (cpu * per_cpu + i), or
- * TRACE_NONE. */
+/* A READY buffer becomes BUSY: the one that began first, of equal ones that of the lower CPU; on
+ * one CPU by sequence. Returns its index (cpu * per_cpu + i), or TRACE_NONE. */
 uint32_t trace_consumer_take(struct trace_consumer *consumer, unsigned *cpu, uint32_t *local);
 /* BUSY becomes FREE. 0 or -EINVAL. */
 int trace_consumer_give(struct trace_consumer *consumer, uint32_t index);

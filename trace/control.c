@@ -116,6 +116,8 @@ static long run_command(uint32_t cmd, const uint32_t args[4], void *data)
         return stop_command();
     case _NTO_TRACE_FLUSHBUFFER:
         return trace_state_flush();
+    case KYMO_TRACE_FLUSHCPUS:
+        return trace_state_visit((uint64_t)args[1] << 32 | args[0]);
     case _NTO_TRACE_QUERYEVENTS:
         return query_events();
     case KYMO_TRACE_QUERYLOSS:

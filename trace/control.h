@@ -13,12 +13,15 @@ struct trace_state {
     bool dump_at_end;              /* [k] ring mode, started with its state */
     uint8_t policy;                /* [k] enum trace_policy, for all CPUs */
     bool overwrite;                /* [k] */
+    uint64_t visits;               /* [k] bit per CPU: to be visited at its next exit */
 };
 extern struct trace_state trace_state;
 
 long trace_state_start(bool dump);
 long trace_state_stop(void); /* at once, no dump */
 long trace_state_flush(void);
+/* FLUSHCPUS: a bit for each CPU. */
+long trace_state_visit(uint64_t cpus);
 long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr, bool retained);
 void trace_state_dealloc(void);
 long trace_state_mode(enum trace_policy policy);

@@ -89,6 +89,7 @@
 #define TRACE_WORD_E 0
 #define TRACE_WORD_X 0
 #define TRACE_WORD_P 0
+#define TRACE_WORD_I 0
 #define TRACE_WORD_N 0
 #define TRACE_GATED_INT 1
 #define TRACE_GATED_PR_TH 0

@@ -31,6 +31,7 @@ enum trace_event_id {
 #define TRACE_TYPE_E uint64_t
 #define TRACE_TYPE_X uint64_t
 #define TRACE_TYPE_P uintptr_t
+#define TRACE_TYPE_I uintptr_t
 #define TRACE_TYPE_N const char *
 
 #endif

@@ -41,6 +41,28 @@ TRACE_INLINE void put_pointer(struct args *a, uintptr_t value)
     }
 }
 
+/*
+ * The address of an instruction, in one word where that is possible, so that the event has the form
+ * that QNX's readers know. A 64-bit kernel's addresses have the high half TRACE_PORT_CODE_HIGH, and
+ * its instructions are aligned: bit 0 of the word stands for that half. Other addresses with a high
+ * half, and odd ones, take two words as a pointer does.
+ */
+TRACE_INLINE bool code_fits(uint64_t value)
+{
+    return TRACE_PORT_CODE_HIGH == 0
+               ? value >> 32 == 0
+               : (value & 1) == 0 && (value >> 32 == 0 || value >> 32 == TRACE_PORT_CODE_HIGH);
+}
+
+TRACE_INLINE void put_code(struct args *a, uint64_t value)
+{
+    if (a->big) {
+        put64(a, value);
+    } else {
+        put32(a, (uint32_t)value | (value >> 32 != 0));
+    }
+}
+
 static unsigned text_bytes(const char *text)
 {
     unsigned n = 0;
@@ -75,6 +97,7 @@ TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
 #define PUT_E(name) put64(&a, name)
 #define PUT_X(name) put64(&a, name)
 #define PUT_P(name) put_pointer(&a, name)
+#define PUT_I(name) put_code(&a, name)
 #define PUT_N(name) a.text = (name)
 #define HIGH_A(type, name) HIGH_##type(name)
 #define HIGH_D(name) 0
@@ -82,6 +105,7 @@ TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
 #define HIGH_E(name) 0
 #define HIGH_X(name) 0
 #define HIGH_P(name) (uint64_t)(name)
+#define HIGH_I(name) (code_fits(name) ? 0 : UINT64_MAX)
 #define HIGH_N(name) 0
 
 #define PUT_LIST(...) TRACE_EACH(PUT_, TRACE_SEP_NONE, , __VA_ARGS__)

@@ -70,6 +70,7 @@
 #define TRACE_WORD64_E(name) (name)
 #define TRACE_WORD64_X(name) (name)
 #define TRACE_WORD64_P(name) (name)
+#define TRACE_WORD64_I(name) (name)
 #define TRACE_WORD64_N(name) (uintptr_t)(name)
 #define SITE(name, args, doc) SITE_(name, TRACE_LIST_##args)
 #define SITE_(name, ...) \

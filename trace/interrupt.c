@@ -5,9 +5,10 @@
  *
  * INSERT* write at once. START, STARTNOSTATE and STOP are noted and carried out when this CPU
  * leaves the kernel, because they patch sites and cross-call; of several notes the last one counts.
- * No thread is there to dump the state: START is STARTNOSTATE here, but for a ring, whose STOP by a
- * process dumps it. All other commands are refused with -EPERM, whatever they are.
- * Proof: test/unit/test_interrupt.c; on a board: test/boot/interrupt.
+ * FLUSHBUFFER is noted beside them and carried out behind them, on every CPU. No thread is there to
+ * dump the state: START is STARTNOSTATE here, but for a ring, whose STOP by a process dumps it. All
+ * other commands are refused with -EPERM, whatever they are. Proof: test/unit/test_interrupt.c; on
+ * a board: test/boot/interrupt.
  */
 #include "kernel/abi/errno.h"
 #include "kernel/abi/sys/trace.h"
@@ -15,19 +16,29 @@
 #include "trace/interrupt.h"
 
 static volatile uint32_t wanted; /* [a] a command; 0: none */
+static volatile uint32_t flush;  /* [a] FLUSHBUFFER, or 0 */
 
-static long note(uint32_t cmd)
+static long note(uint32_t cmd, volatile uint32_t *where)
 {
-    if (cmd != _NTO_TRACE_STOP && !trace_state.log.block) {
-        return -ECANCELED;
-    }
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
 
-    __atomic_store_n(&wanted, cmd, __ATOMIC_RELEASE);
+    __atomic_store_n(where, cmd, __ATOMIC_RELEASE);
     TRACE_PORT_REQUEST_EXIT(cpu);
     trace_port_irq_restore(irq);
     return 0;
+}
+
+/* The same answers as to a process. What has changed before the exit decides there once more. */
+static long note_flush(void)
+{
+    if (!trace_state.log.block) {
+        return -EFAULT;
+    }
+    if (trace_state.running && trace_state.policy == TRACE_RING) {
+        return -ECANCELED;
+    }
+    return note(_NTO_TRACE_FLUSHBUFFER, &flush);
 }
 
 /* Up to the NUL, or to one more than may be. */
@@ -71,8 +82,11 @@ long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
         return insert_data(cmd, args, data);
     case _NTO_TRACE_START:
     case _NTO_TRACE_STARTNOSTATE:
+        return trace_state.log.block ? note(cmd, &wanted) : -ECANCELED;
     case _NTO_TRACE_STOP:
-        return note(cmd);
+        return note(cmd, &wanted);
+    case _NTO_TRACE_FLUSHBUFFER:
+        return note_flush();
     default:
         return -EPERM;
     }
@@ -80,6 +94,8 @@ long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
 
 void trace_interrupt_serve(void)
 {
+    bool flushes = flush && __atomic_exchange_n(&flush, 0, __ATOMIC_ACQUIRE);
+
     switch (wanted ? __atomic_exchange_n(&wanted, 0, __ATOMIC_ACQUIRE) : 0) {
     case _NTO_TRACE_START:
         trace_state_start(true); /* the dump that it wants is nobody's to make */
@@ -92,5 +108,8 @@ void trace_interrupt_serve(void)
         break;
     default:
         break;
+    }
+    if (flushes) {
+        trace_state_flush();
     }
 }

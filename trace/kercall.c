@@ -56,7 +56,7 @@ TRACE_COLD static void kercall_long(unsigned number, const struct trace_values *
             out[n++] = (uint32_t)(v->value[i] >> 32);
         }
     }
-    trace_log_words(TRACE_CLASS_KER_CALL, number | (big ? TRACE_EVENT_64 : 0),
+    trace_log_words(trace_kercall_class(number), number | (big ? TRACE_EVENT_64 : 0),
                     &(struct trace_words){out, n, NULL, 0});
 }
 
@@ -64,7 +64,8 @@ void trace_kercall(unsigned number, const struct trace_values *v)
 {
     if (v->n == 2 && v->is_long == 0 && fits(v->value[0], v->is_signed & 1) &&
         fits(v->value[1], v->is_signed & 2)) {
-        trace_log2(TRACE_CLASS_KER_CALL, number, (uint32_t)v->value[0], (uint32_t)v->value[1]);
+        trace_log2(trace_kercall_class(number), number, (uint32_t)v->value[0],
+                   (uint32_t)v->value[1]);
     } else {
         kercall_long(number, v);
     }

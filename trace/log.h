@@ -80,6 +80,12 @@ void trace_log_start(struct trace_cpu *cpu);
 void trace_log_stop(struct trace_cpu *cpu);
 void trace_log_flush(struct trace_cpu *cpu);
 void trace_log_clear(struct trace_cpu *cpu);
+/* Likewise, behind trace_log_start(): opens this CPU's first buffer, if one is FREE, so that the
+ * capture has a TIME of this CPU; closes it under the linear policy. */
+void trace_log_first(struct trace_cpu *cpu);
+/* Own CPU, interrupts masked, while a linear recording runs: puts a TIME into the ACTIVE buffer and
+ * closes it, or opens and closes one. Does nothing if no FREE buffer would be left to go on in. */
+void trace_log_visit(struct trace_cpu *cpu);
 /* Own CPU: the ACTIVE buffer holds more than the high water. */
 bool trace_log_passed(const struct trace_cpu *cpu);
 

@@ -145,15 +145,56 @@ void trace_log_flush(struct trace_cpu *cpu)
     }
 }
 
-/* What is still pending goes into the stream if a FREE buffer is there for it. */
-void trace_log_stop(struct trace_cpu *cpu)
+/* A FREE buffer becomes ACTIVE. False: none is FREE. */
+static bool open_free(struct trace_cpu *cpu)
 {
     uint32_t index;
 
+    if (trace_ring_obtain(&cpu->ring, false, &index) != TRACE_FOUND_FREE) {
+        return false;
+    }
+    cpu->missed_slots = 0;
+    open_buffer(cpu, index);
+    return true;
+}
+
+void trace_log_first(struct trace_cpu *cpu)
+{
+    if (!cpu->end && open_free(cpu) && cpu->ring.policy == TRACE_LINEAR) {
+        close_buffer(cpu);
+    }
+    log_set_limit(cpu);
+}
+
+/* A TIME at the end of what the buffer has: until when the CPU has made nothing else. */
+static void put_time_now(struct trace_cpu *cpu)
+{
+    uint64_t stamp = trace_clock_stamp(cpu, 1);
+
+    cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
+}
+
+void trace_log_visit(struct trace_cpu *cpu)
+{
+    uint32_t least = cpu->end ? 1 : 2;
+
+    if (!cpu->on || cpu->busy || trace_ring_free(&cpu->ring) < least) {
+        return;
+    }
+    if (cpu->end && cpu->cursor < cpu->end) {
+        put_time_now(cpu);
+    }
+    if (cpu->end || open_free(cpu)) {
+        close_buffer(cpu);
+    }
+    log_set_limit(cpu);
+}
+
+/* What is still pending goes into the stream if a FREE buffer is there for it. */
+void trace_log_stop(struct trace_cpu *cpu)
+{
     trace_log_flush(cpu);
-    if (cpu->on && cpu->loss.reasons &&
-        trace_ring_obtain(&cpu->ring, false, &index) == TRACE_FOUND_FREE) {
-        open_buffer(cpu, index);
+    if (cpu->on && cpu->loss.reasons && open_free(cpu)) {
         close_buffer(cpu);
     }
     cpu->on = false;

@@ -83,10 +83,22 @@ static void unsettle(struct trace_cpu *cpu, uint32_t index, unsigned dropped_slo
     }
 }
 
+/* A reader of the capture finds the gap in the sequences, and wants at least one loss for each
+ * buffer: of a buffer without events its TIME is lost, one of class CONTROL. */
+static void lose_empty(struct trace_cpu *cpu, const struct trace_buffer *buffer)
+{
+    if (!buffer->dropped_slots && trace_buffer_events(buffer) == 0) {
+        trace_loss_add(&cpu->loss, KYMO_DROP_OVERWRITTEN, TRACE_CLASS_CONTROL, 1);
+    }
+}
+
 void trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
 {
     struct trace_buffer *buffer = &cpu->ring.buffers[index];
 
+    if (reason == KYMO_DROP_OVERWRITTEN) {
+        lose_empty(cpu, buffer);
+    }
     for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
         uint32_t events = buffer->count[class];
 

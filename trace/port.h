@@ -35,9 +35,11 @@ static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_
 static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq);
 /*
  * TRACE_PORT_HEADER(cpu, code): code with this CPU's number.
- * TRACE_PORT_REQUEST_EXIT(cpu): a buffer of this CPU passed the high-water mark or was closed: sets
- * TRACE_PORT_EXIT_WORK in cpu->exit_work and sees to it that this CPU's next kernel exit, which
- * calls trace_kernel_exit() for it, is soon. Any context, interrupts masked.
+ * TRACE_PORT_CODE_HIGH: the upper 32 bits of the kernel's code addresses, 0 on a 32-bit machine.
+ * Not 0 only where every instruction has an even address. TRACE_PORT_REQUEST_EXIT(cpu): a buffer of
+ * this CPU passed the high-water mark or was closed: sets TRACE_PORT_EXIT_WORK in cpu->exit_work
+ * and sees to it that this CPU's next kernel exit, which calls trace_kernel_exit() for it, is soon.
+ * Any context, interrupts masked.
  */
 /* What a trace site does: nothing, log its event, or serve every enabling, the log among them. */
 enum trace_site_mode { TRACE_SITE_OFF, TRACE_SITE_LOG, TRACE_SITE_ALL };
@@ -88,9 +90,13 @@ void trace_port_clear(void *at, size_t bytes); /* zeroes; may take long: lets in
 void trace_port_clean(const void *at, size_t bytes);
 /* Runs fn(arg) on every CPU, idle ones included; returns when all have. Not from an interrupt. */
 void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
+/* This CPU, or another one, calls trace_kernel_exit() soon. Lock held. Does not wait for it. */
+void trace_port_ask_exit(unsigned cpu);
 /* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody
  * there. */
 bool trace_port_raise(unsigned cpu, uint32_t value);
+/* True if a process has attached to _NTO_HOOK_TRACE. Lock held. */
+bool trace_port_hooked(void);
 /* A buffer became FREE: wake the state dump if it waits. Lock held. */
 void trace_port_buffer_freed(void);
 /* Switches all sites of event `id`. */

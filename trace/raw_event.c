@@ -27,7 +27,7 @@ long trace_raw_event(bool able, const uint32_t args[4])
         return -EINVAL;
     }
     if (TRACE_GET_STRUCT(header) != TRACE_STRUCT_S || class <= TRACE_CLASS_CONTROL ||
-        class > TRACE_CLASS_COMM) {
+        (class > TRACE_CLASS_COMM && class != TRACE_CLASS_KYMO_CALL)) {
         return -ENOTSUP;
     }
     trace_log_words(class, TRACE_GET_EVENT(header), &(struct trace_words){args + 2, 2, NULL, 0});

@@ -87,15 +87,34 @@ void trace_ring_close(struct trace_ring *ring)
     ring_close(ring);
 }
 
+/* The lowest sequence up to `last` that may be READY. */
+static uint32_t lowest_ready(const struct trace_ring *ring, uint32_t last)
+{
+    uint32_t s = ring->taken + 1;
+
+    return last + 1 - s > ring->count ? last + 1 - ring->count : s;
+}
+
+uint32_t trace_ring_oldest(const struct trace_ring *ring)
+{
+    uint32_t last = __atomic_load_n(&ring->sequence, __ATOMIC_ACQUIRE);
+
+    for (uint32_t s = lowest_ready(ring, last); s - 1 != last; s++) {
+        uint32_t i = *(volatile uint16_t *)&ring->by_sequence[s % ring->count];
+
+        if (__atomic_load_n(&ring->buffers[i].word, __ATOMIC_ACQUIRE) ==
+            TRACE_WORD(s, TRACE_READY)) {
+            return i;
+        }
+    }
+    return TRACE_NONE;
+}
+
 uint32_t trace_ring_take(struct trace_ring *ring)
 {
     uint32_t last = __atomic_load_n(&ring->sequence, __ATOMIC_ACQUIRE);
-    uint32_t s = ring->taken + 1;
 
-    if (last + 1 - s > ring->count) {
-        s = last + 1 - ring->count;
-    }
-    for (; s - 1 != last; s++) {
+    for (uint32_t s = lowest_ready(ring, last); s - 1 != last; s++) {
         uint32_t i = *(volatile uint16_t *)&ring->by_sequence[s % ring->count];
 
         TRACE_YIELD_POINT("take");

@@ -146,6 +146,9 @@ void trace_ring_close(struct trace_ring *ring);
 /* Writer: an overrun of this many more buffers: for ready_most. */
 void trace_ring_demand(struct trace_ring *ring, uint32_t more);
 
+/* Lock: the READY buffer with the lowest sequence, which stays READY; TRACE_NONE if none is. Its
+ * writer may use it again at any moment. */
+uint32_t trace_ring_oldest(const struct trace_ring *ring);
 /* Lock: the READY buffer with the lowest sequence becomes BUSY; TRACE_NONE if none is. */
 uint32_t trace_ring_take(struct trace_ring *ring);
 /* Lock: BUSY becomes FREE. 0, or -EINVAL if it isn't BUSY. */

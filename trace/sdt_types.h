@@ -10,6 +10,7 @@
 #define SDT_TYPE_E "uint64_t"
 #define SDT_TYPE_X "uint64_t"
 #define SDT_TYPE_P "uintptr_t"
+#define SDT_TYPE_I "uintptr_t"
 #define SDT_TYPE_N "string"
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef TRACE_SLOT_H
 #define TRACE_SLOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TRACE_SLOT_BYTES 16
@@ -15,6 +16,12 @@
 #define TRACE_HIGH_WATER 715 /* default: about 70 % */
 
 #define TRACE_TEXT_BYTES 128 /* most that a string takes, NUL included */
+
+/* A user event's string that would fit one slot takes two, because a simple event is two numbers to
+ * every reader. The second slot has these words: nothing else tells a short string from numbers. */
+#define TRACE_SHORT_TEXT_BYTES 8        /* with its NUL */
+#define TRACE_SHORT_TEXT_D1 0x5458544bu /* "KTXT" */
+#define TRACE_SHORT_TEXT_D2 0xaba7abb4u
 
 struct trace_slot {
     uint32_t header;
@@ -53,16 +60,33 @@ _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 #define TRACE_CLASS_SYSTEM 5
 #define TRACE_CLASS_USER 6
 #define TRACE_CLASS_COMM 7
-#define TRACE_CLASS_D 12   /* Kymo's own: D's records, trace/d/log_event.h */
-#define TRACE_CLASS_MAX 16 /* counters per class */
+#define TRACE_CLASS_D 12         /* Kymo's own: D's records, trace/d/log_event.h */
+#define TRACE_CLASS_KYMO_CALL 13 /* like KER_CALL, for the calls that only Kymo has */
+#define TRACE_CLASS_MAX 16       /* counters per class */
 
-/* KER_CALL: the event is the call's number plus one of these; any class: TRACE_EVENT_64 when a
- * value does not fit 32 bits: then every P (pointer-sized) word of the event takes two, low word
- * first. */
+/* KER_CALL and KYMO_CALL: the event is the call's number plus one of these; any class:
+ * TRACE_EVENT_64 when a value does not fit 32 bits: then every P (pointer-sized) word of the event
+ * takes two, low word first. */
 #define TRACE_KERCALL_ENTER 0
 #define TRACE_KERCALL_EXIT 128
 #define TRACE_KERCALL_INT 256
 #define TRACE_EVENT_64 512
+
+/* Kernel calls from this number on are Kymo's own. QNX 7 has other calls with these numbers, so
+ * their events have a class that QNX's readers skip. Captures whose system page is older than
+ * version 3 have them in class KER_CALL. */
+#define TRACE_KERCALL_OWN 100
+
+/* The class of a kernel call's event; number: with or without TRACE_KERCALL_EXIT or _INT. */
+static inline unsigned trace_kercall_class(unsigned number)
+{
+    return number % 128 < TRACE_KERCALL_OWN ? TRACE_CLASS_KER_CALL : TRACE_CLASS_KYMO_CALL;
+}
+
+static inline bool trace_class_is_call(unsigned class)
+{
+    return class == TRACE_CLASS_KER_CALL || class == TRACE_CLASS_KYMO_CALL;
+}
 
 /* CONTROL events, written by the ring itself. */
 #define TRACE_CONTROL_TIME 1    /* d1 = high, d2 = low word of the 64-bit time */

@@ -20,13 +20,27 @@ static struct trace_ring *log_ring(unsigned cpu)
     return &trace_port_cpu_at(cpu)->ring;
 }
 
-struct trace_state trace_state = {.log.ring_of = log_ring, .overwrite = true};
+/* By BUFFER's stamp, which has the high word of the TIME behind it. START's first buffers come
+ * before all others, even if the CPUs' clocks differ. */
+static uint64_t log_begun(const struct trace_ring *ring, uint32_t index)
+{
+    const volatile struct trace_slot *slot =
+        (const volatile struct trace_slot *)trace_ring_data(ring, index);
+    bool first = ring->policy == TRACE_LINEAR && slot[0].d1 == 1 && slot[0].d2 == 2;
+
+    return first ? 0 : (uint64_t)slot[1].d1 << 32 | slot[0].time;
+}
+
+struct trace_state trace_state = {.log = {.ring_of = log_ring, .begun = log_begun},
+                                  .overwrite = true};
 
 /* What the cross-calls run, interrupts masked. */
-static void start_here(void *arg)
+static void start_here(void *first)
 {
-    (void)arg;
     trace_log_start(trace_port_cpu());
+    if (first) {
+        trace_log_first(trace_port_cpu());
+    }
 }
 
 static void stop_here(void *arg)
@@ -127,6 +141,16 @@ static void close_passed(struct trace_cpu *cpu)
     trace_port_irq_restore(irq);
 }
 
+/* Own CPU: FLUSHCPUS has asked for it. */
+static void visit(struct trace_cpu *cpu)
+{
+    uintptr_t irq = trace_port_irq_save();
+
+    trace_state.visits &= ~(UINT64_C(1) << cpu->id);
+    trace_log_visit(cpu);
+    trace_port_irq_restore(irq);
+}
+
 void trace_kernel_exit(void)
 {
     struct trace_cpu *cpu = trace_port_cpu();
@@ -134,6 +158,9 @@ void trace_kernel_exit(void)
     trace_interrupt_serve();
     if (!trace_state.log.block) {
         return;
+    }
+    if (trace_state.visits >> cpu->id & 1) {
+        visit(cpu);
     }
     close_passed(cpu);
     if (trace_state.log.retained) {
@@ -145,8 +172,14 @@ void trace_kernel_exit(void)
     }
 }
 
+/*
+ * Readers that merge CPUs wait for a TIME of each one. So each CPU's first buffer is opened here,
+ * before any site is on, and is older than every other buffer. One CPU alone needs none, nor does a
+ * recording that nobody carries.
+ */
 long trace_state_start(bool dump)
 {
+    static char first;
     if (!trace_state.log.block) {
         return -ECANCELED;
     }
@@ -154,10 +187,15 @@ long trace_state_start(bool dump)
         return 0;
     }
     trace_state.running = true;
+    trace_state.visits = 0;
     trace_state.dump_at_end = dump && trace_state.policy == TRACE_RING;
     trace_trigger_reset();
-    trace_port_run_on_all(start_here, NULL);
+    bool all = trace_port_cpu_count() > 1 && trace_port_hooked();
+    trace_port_run_on_all(start_here, all ? &first : NULL);
     trace_filter_apply(true);
+    if (all && trace_state.policy == TRACE_LINEAR) {
+        raise_all();
+    }
     return dump ? TRACE_DUMP_WANTED : 0;
 }
 
@@ -184,6 +222,25 @@ long trace_state_flush(void)
     }
     trace_port_run_on_all(flush_here, NULL);
     raise_all();
+    return 0;
+}
+
+/* Nobody waits for them: a CPU that runs a program for long, or an emulator that lets its CPUs run
+ * in turn, would hold the logger. */
+long trace_state_visit(uint64_t cpus)
+{
+    if (!trace_state.log.block) {
+        return -EFAULT;
+    }
+    if (!trace_state.running || trace_state.policy != TRACE_LINEAR) {
+        return -ECANCELED;
+    }
+    for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
+        if (cpus >> cpu & 1) {
+            trace_state.visits |= UINT64_C(1) << cpu;
+            trace_port_ask_exit(cpu);
+        }
+    }
     return 0;
 }
 

@@ -38,6 +38,16 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
     return 0;
 }
 
+static void log_short(uint32_t event, const char *text, unsigned bytes)
+{
+    uint32_t words[4] = {0, 0, TRACE_SHORT_TEXT_D1, TRACE_SHORT_TEXT_D2};
+
+    for (unsigned i = 0; i < bytes; i++) {
+        words[i / 4] |= (uint32_t)(uint8_t)text[i] << (i % 4 * 8);
+    }
+    trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){words, 4, NULL, 0});
+}
+
 long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul)
 {
     unsigned bytes = 0;
@@ -51,6 +61,10 @@ long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul)
     while (bytes + 1 < len_with_nul && text[bytes]) {
         bytes++;
     }
-    trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){NULL, 0, text, bytes});
+    if (bytes < TRACE_SHORT_TEXT_BYTES) {
+        log_short(event, text, bytes);
+    } else {
+        trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){NULL, 0, text, bytes});
+    }
     return 0;
 }

@@ -138,6 +138,8 @@ int capture_open(struct capture *capture, const struct options *options)
         capture_close(capture);
         return -1;
     }
+    capture_idle_begin(&capture->idle, options->mode == MODE_RING ? 0 : options->idle_ms,
+                       kymo_cpus(), kymo_cycles_per_sec());
     if (set_filters(options) < 0 || set_mode(capture) < 0) {
         trouble("filters and mode");
         capture_close(capture);

@@ -11,17 +11,22 @@
 #include <stdint.h>
 
 #include "lib/capture/buffers.h"
+#include "lib/capture/idle.h"
 #include "tracelogger/options.h"
 
 struct capture {
     const struct options *options;
     struct capture_buffers buffers;
+    struct capture_idle idle;
     uint32_t written;   /* buffers */
+    uint32_t counted;   /* of those, by -n: not START's first ones, nor those that a CPU gave when
+                           it was asked (--idle) */
     uint64_t slots;     /* in them */
     uint64_t unwritten; /* slots taken that the sink refused, in whole buffers */
     uint64_t refused;   /* events in them, where the sink went on */
-    bool more;          /* capture_drain() has left some */
-    bool cut;           /* -S is reached: what comes is counted as lost */
+    uint64_t refused_times; /* of those, the TIMEs of buffers without events */
+    bool more;              /* capture_drain() has left some */
+    bool cut;               /* -S is reached: what comes is counted as lost */
 };
 
 /* Gets the buffers and sets filters and mode. 0 or -1 (reported). */

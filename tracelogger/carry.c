@@ -18,6 +18,9 @@
 
 #define AT_ONCE 4 /* buffers, or SINK_TOGETHER, carried before pulses are looked at again */
 #define CAPTURE_GROUP_BYTES ((uint64_t)TRACE_BUFFER_BYTES + CAPTURE_TRAILER_BYTES)
+#define FIRST_BYTES \
+    ((2 + CAPTURE_TRAILER_SLOTS) * (uint64_t)TRACE_SLOT_BYTES) /* START's buffer \
+                                                                */
 #define HELD_PART 4 /* of all buffers, so much at most is in hand */
 
 /* What is in hand. */
@@ -55,7 +58,8 @@ int capture_fits(const struct capture *capture)
     const struct options *options = capture->options;
     bool ring = options->mode == MODE_RING && !options->daemon;
     uint64_t buffers = capture->buffers.bytes / TRACE_BUFFER_BYTES;
-    uint64_t least = header_bytes() + reserve() + (ring ? buffers : 1) * CAPTURE_GROUP_BYTES;
+    uint64_t least = header_bytes() + reserve() + (ring ? buffers : 1) * CAPTURE_GROUP_BYTES +
+                     kymo_cpus() * FIRST_BYTES;
 
     if (options->size == 0 || options->size >= least) {
         return 0;
@@ -92,6 +96,7 @@ static int account(struct capture *capture, const struct sink_buffer *buffer)
 
     if (result == 0) {
         capture->written++;
+        capture->counted += !buffer->extra;
         capture->slots += buffer->count;
     } else {
         capture->unwritten += buffer->count;
@@ -117,9 +122,10 @@ static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, 
         refused_account(capture, buffer->cpu, slots, buffer->slots, true);
         return 0;
     }
+    bool extra = capture_idle_taken(&capture->idle, buffer, slots);
     lag_note(buffer, slots);
     need_note(buffer, slots);
-    buffers[(*count)++] = (struct sink_buffer){slots, buffer->slots, buffer->cpu, 0};
+    buffers[(*count)++] = (struct sink_buffer){slots, buffer->slots, buffer->cpu, 0, extra};
     return 0;
 }
 
@@ -159,17 +165,32 @@ static unsigned most_in_hand(const struct capture *capture)
     return part >= together ? together : part > 0 ? (unsigned)part : 1;
 }
 
+/* --idle. Asked when nothing is READY: a logger that is behind has no time to wait for the CPUs,
+ * and under -icount each takes a turn to answer. What they give will be READY as any other buffer.
+ * A recording that was stopped meanwhile refuses. */
+static void ask_idle(struct capture *capture)
+{
+    uint64_t due = capture_idle_due(&capture->idle, kymo_cpus());
+
+    if (due != 0) {
+        TraceEvent(KYMO_TRACE_FLUSHCPUS, (uint32_t)due, (uint32_t)(due >> 32));
+    }
+}
+
 /* Takes what is READY, up to so much and the limit: 1; none: 0; -1: something of it is lost. */
 static int carry(struct capture *capture, uint32_t limit)
 {
     unsigned most = most_in_hand(capture), in_hand = 0;
 
-    while (in_hand < most && (limit == 0 || capture->written + in_hand < limit) &&
+    while (in_hand < most && (limit == 0 || capture->counted + in_hand < limit) &&
            TraceEvent(KYMO_TRACE_TAKEBUFFER, &taken[in_hand]) >= 0) {
         in_hand++;
     }
     bool timed = need_is_open();
     if (in_hand == 0) {
+        if (limit == 0 || capture->counted < limit) {
+            ask_idle(capture);
+        }
         if (timed) {
             need_idle(ClockCycles());
         }

@@ -12,6 +12,7 @@
 #include "tracelogger/header.h"
 
 #define SECONDS_MOST 1000000
+#define IDLE_MS_MOST 1000000
 #define MORE_BUFFERS_MOST 65536
 #define KEY_MOST 24
 
@@ -98,6 +99,12 @@ enum option_result option_more_buffers(struct options *options, const char *text
 enum option_result option_flush(struct options *options, const char *text)
 {
     return if_good(option_number(text, SECONDS_MOST, &options->flush_seconds));
+}
+
+enum option_result option_idle(struct options *options, const char *text)
+{
+    options->idle_given = true;
+    return if_good(option_number(text, IDLE_MS_MOST, &options->idle_ms));
 }
 
 enum option_result option_size(struct options *options, const char *text)

@@ -55,6 +55,10 @@ int option_together_agree(const struct options *options)
     if (works_agree(options) != 0) {
         return -1;
     }
+    if (options->idle_given && options->mode == MODE_RING) {
+        return refuse("--idle asks CPUs for buffers while they are written, and a ring is written "
+                      "when it stops: leave out one of --idle and -r");
+    }
     if (options->retain && kept) {
         return refuse("--retain has memory of its own: leave out -P and -R");
     }

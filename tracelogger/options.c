@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/capture/idle.h"
 #include "lib/include/kymo.h"
 #include "tracelogger/option_set.h"
 
@@ -218,6 +219,7 @@ int options_parse(int argc, char **argv, struct options *options)
 {
     memset(options, 0, sizeof(*options));
     options->kernel_buffers = kymo_cpus() > 1 ? 8 : 32;
+    options->idle_ms = CAPTURE_IDLE_MS;
     join_args(argc, argv, options);
     int result = take_all(argc, argv, options);
 

@@ -20,6 +20,8 @@ struct options {
     uint32_t kernel_buffers;                 /* -k and -b: per CPU */
     uint32_t more_buffers;                   /* -b: of all CPUs */
     uint32_t flush_seconds;                  /* -D; 0: never */
+    uint32_t idle_ms;                        /* --idle; 0: never */
+    bool idle_given;                         /* it was */
     uint64_t size;                           /* -S: the most that is written; 0: no limit */
     bool wide;                               /* -w */
     unsigned verbose;                        /* -v, repeatable */

@@ -131,7 +131,7 @@ static int put_slots(void *to, const void *slots, size_t bytes)
 
 static int write_piece(const struct retain_piece *piece)
 {
-    struct sink_buffer buffer = {piece->slots, piece->count, piece->cpu, 0};
+    struct sink_buffer buffer = {.slots = piece->slots, .count = piece->count, .cpu = piece->cpu};
 
     if (TRACE_GET_EVENT(piece->slots[0].header) != TRACE_CONTROL_BUFFER) {
         capture_check_add(&sink_check, piece->slots, piece->count);

@@ -35,6 +35,9 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
                     size_t number, bool later)
 {
     uint64_t events[TRACE_CLASS_MAX] = {0};
+    /* The gap that the buffer leaves in the capture wants an account: of a buffer without events
+     * its TIME is lost, one of class CONTROL. Behind a capture's end there is no gap. */
+    bool empty = !later;
     int result = 0;
 
     for (size_t i = 0; i < number && result == 0; i++) {
@@ -42,12 +45,15 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
         uint32_t class = TRACE_GET_CLASS(header) % TRACE_CLASS_MAX;
         uint32_t structure = TRACE_GET_STRUCT(header);
 
+        empty &= class == TRACE_CLASS_CONTROL && TRACE_GET_EVENT(header) != TRACE_CONTROL_DROPPED;
         if (class != TRACE_CLASS_CONTROL) {
             events[class] += structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB;
         } else if (TRACE_GET_EVENT(header) == TRACE_CONTROL_DROPPED) {
             result = count(cpu, slots[i].d1 >> 8, slots[i].d1 & 0xff, slots[i].d2, later);
         }
     }
+    events[TRACE_CLASS_CONTROL] += empty;
+    capture->refused_times += empty;
     for (uint32_t class = 0; class < TRACE_CLASS_MAX && result == 0; class ++) {
         capture->refused += events[class];
         result = count(cpu, KYMO_DROP_UNWRITTEN, class, events[class], later);

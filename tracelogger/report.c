@@ -20,6 +20,7 @@ static const char *const class_names[KYMO_TRACE_CLASSES] = {
     [TRACE_CLASS_USER] = "USER",
     [TRACE_CLASS_COMM] = "COMM",
     [TRACE_CLASS_D] = "D",
+    [TRACE_CLASS_KYMO_CALL] = "KYMO_CALL",
 };
 
 static const char *const reason_names[KYMO_TRACE_REASONS] = {
@@ -165,7 +166,7 @@ static void advise(uint64_t needed)
 
 void report(const struct capture *capture, struct tracelogger_summary *summary)
 {
-    struct totals totals = {0};
+    struct totals totals = {.made = capture->refused_times};
 
     add_cpus(&totals);
     uint64_t needed = report_needed(capture);

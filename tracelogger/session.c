@@ -143,7 +143,7 @@ static void drain(void)
     if (session.capture.cut) {
         session_stop();
     }
-    if (limited && limit && session.capture.written >= limit) {
+    if (limited && limit && session.capture.counted >= limit) {
         session_stop();
     } else if (session.capture.more) {
         MsgSendPulse(session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0); /* after what waits */

@@ -18,6 +18,7 @@ struct sink_buffer {
     size_t count;
     uint32_t cpu;
     int result; /* 0, -1, SINK_LOST, SINK_FULL */
+    bool extra; /* the caller's: -n does not count it */
 };
 #define SINK_TOGETHER 16
 

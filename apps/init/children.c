@@ -12,6 +12,7 @@ static struct child {
     int pid; /* 0: this entry is free */
     const char *name;
     bool background, may_fail;
+    enum line_server server;
 } children[CHILDREN_MOST];
 
 static const char *first_failed;
@@ -36,8 +37,18 @@ int children_add(int pid, const struct line *line)
     *child = (struct child){.pid = pid,
                             .name = line->words[0],
                             .background = line->background,
+                            .server = line->server,
                             .may_fail = line->may_fail};
     return 0;
+}
+
+void children_named(int pid)
+{
+    struct child *child = child_find(pid);
+
+    if (child && child->server == SERVER_IF_NAMED) {
+        child->server = SERVER_YES;
+    }
 }
 
 static void child_report(const struct child *child, int status)
@@ -92,7 +103,7 @@ int children_wait(int pid)
 static bool background_runs(void)
 {
     for (const struct child *child = children; child < children + CHILDREN_MOST; child++) {
-        if (child->pid && child->background) {
+        if (child->pid && child->background && child->server != SERVER_YES) {
             return true;
         }
     }

@@ -12,6 +12,7 @@
 
 #include "apps/init/children.h"
 #include "apps/init/script.h"
+#include "lib/capture/protocol.h"
 
 #define SCRIPT_MAX 8192
 #define NAME_WAIT_MS 10000
@@ -46,13 +47,17 @@ static const char *run_program(struct line *line)
     return line->background || children_wait(pid) == 0 ? NULL : strerror(errno);
 }
 
-/* A program that should have attached the name may have failed: that is reported meanwhile. */
+/* A program that should have attached the name may have failed: that is reported meanwhile. Who has
+ * attached it is a server, but for a tracelogger, whose recording has an end. */
 static const char *wait_name(const char *name)
 {
     struct kymo_name found;
 
     for (int ms = 0; ms < NAME_WAIT_MS; ms += 10) {
         if (NameLookup(name, &found) == 0) {
+            if (strcmp(name, TRACELOGGER_NAME) != 0) {
+                children_named(found.pid);
+            }
             return NULL;
         }
         children_reap();

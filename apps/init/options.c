@@ -49,6 +49,7 @@ static const char *set_ability(char *value, struct line *line)
             return "no such ability";
         }
     }
+    line->exceeds |= line->attr.ability != UINT32_MAX && (line->attr.ability & ~kymo_abilities());
     line->attr.ability &= kymo_abilities();
     return NULL;
 }
@@ -100,12 +101,21 @@ static const char *set_status(char *value, struct line *line)
     return line->may_fail || strcmp(value, "0") == 0 ? NULL : "status is 0 or any";
 }
 
+static const char *set_server(char *value, struct line *line)
+{
+    bool yes = strcmp(value, "yes") == 0;
+
+    line->server = yes ? SERVER_YES : SERVER_NO;
+    return yes || strcmp(value, "no") == 0 ? NULL : "server is yes or no";
+}
+
 static const struct {
     const char *key;
     const char *(*set)(char *value, struct line *line);
 } settings[] = {
-    {"pri", set_priority},    {"policy", set_policy},   {"heap", set_heap}, {"stack", set_stack},
-    {"ability", set_ability}, {"runmask", set_runmask}, {"name", set_name}, {"status", set_status},
+    {"pri", set_priority}, {"policy", set_policy},   {"heap", set_heap},
+    {"stack", set_stack},  {"ability", set_ability}, {"runmask", set_runmask},
+    {"name", set_name},    {"status", set_status},   {"server", set_server},
 };
 
 static const char *set(const char *key, char *value, struct line *line)
@@ -115,7 +125,7 @@ static const char *set(const char *key, char *value, struct line *line)
             return settings[i].set(value, line);
         }
     }
-    return "no such option (pri policy heap stack ability runmask name status)";
+    return "no such option (pri policy heap stack ability runmask name status server)";
 }
 
 const char *options_parse(char *text, struct line *line)

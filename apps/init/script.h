@@ -6,9 +6,9 @@
  *   [pri=10 policy=rr heap=64k stack=8k ability=trace,host runmask=3 name=x] program arg "an arg" &
  *   waitname NAME     until a server has attached NAME
  *   sleep MS          milliseconds
- *   wait              until every program started with & has ended
+ *   wait              until every program started with & has ended, but for servers
  *   shutdown [STATUS] ends the machine
- *   (status=any in the brackets: the program may fail)
+ *   (status=any in the brackets: the program may fail; server=yes: `wait` doesn't wait for it)
  *   reset             begins anew
  *   onpanic reset     what a panic does at its end; or: stop
  */
@@ -21,14 +21,20 @@
 
 #define LINE_WORDS 32
 
+/* Whether `wait` leaves a program out. By default those are servers whose name a `waitname` of the
+ * script has found: a server runs for as long as the system does. */
+enum line_server { SERVER_IF_NAMED, SERVER_YES, SERVER_NO };
+
 struct line {
     struct kymo_spawn_attr attr;
     const char *name;              /* argv[0] to use instead of the program's, or NULL */
     const char *words[LINE_WORDS]; /* program or command, then arguments; NULL at the end */
     int nwords;                    /* 0: nothing on this line */
     bool background;
+    enum line_server server;
     bool may_fail;  /* status=any: its failure isn't the system's */
     bool bracketed; /* had [...] : then it can only be a program */
+    bool exceeds;   /* names an ability that this process lacks; attr is without it */
 };
 
 /* Parses one line, which it cuts up in place (words point into it). NULL, or what is wrong. */

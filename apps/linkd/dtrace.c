@@ -4,10 +4,15 @@
  * whose answer goes back. One request at a time on a channel. What a channel has created it alone
  * may name, and it goes with the channel. A request for whose bytes there is no memory is taken off
  * the line and answered ENOMEM.
+ *
+ * Memory for requests and answers comes from the heap, or from the system if the heap has no piece
+ * of that size. While a channel has a consumer it keeps the largest that an answer has had: a host
+ * that has fetched a buffer once, before it starts, can always fetch it again.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "apps/linkd/linkd.h"
 #include "kernel/abi/sys/dtrace.h"
@@ -16,10 +21,16 @@
 
 enum phase { IDLE, ASKED, ANSWERING };
 
+struct piece { /* of memory */
+    uint8_t *at;
+    size_t bytes;
+    bool mapped; /* not of the heap */
+};
+
 static struct agent {
     enum phase phase;
     struct kymo_d_call call;
-    uint8_t *in, *out;
+    struct piece in, out;
     size_t at; /* of the answer, fetched */
     uint32_t consumers[CONSUMERS];
 } agents[LINKD_CHANNELS];
@@ -41,11 +52,48 @@ static int consumer_find(const struct agent *agent, uint32_t handle)
     return -1;
 }
 
+static void piece_free(struct piece *p)
+{
+    if (p->mapped) {
+        munmap(p->at, p->bytes);
+    } else {
+        free(p->at);
+    }
+    *p = (struct piece){NULL, 0, false};
+}
+
+/* At least so many bytes; what was in it is lost. False: there is no memory, and nothing in p. */
+static bool piece_make(struct piece *p, size_t bytes)
+{
+    if (p->at && p->bytes >= bytes) {
+        return true;
+    }
+    piece_free(p);
+    p->at = malloc(bytes);
+    if (!p->at) {
+        void *mapped =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        p->mapped = mapped != MAP_FAILED;
+        p->at = p->mapped ? mapped : NULL;
+    }
+    p->bytes = p->at ? bytes : 0;
+    return p->at != NULL;
+}
+
 static void memory_free(struct agent *agent)
 {
-    free(agent->in);
-    free(agent->out);
-    agent->in = agent->out = NULL;
+    piece_free(&agent->in);
+    piece_free(&agent->out);
+}
+
+static bool has_consumer(const struct agent *agent)
+{
+    for (int i = 0; i < CONSUMERS; i++) {
+        if (agent->consumers[i]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void dtrace_closed(unsigned channel)
@@ -92,7 +140,7 @@ static void call_kernel(struct agent *agent)
 {
     uint32_t command = agent->call.command;
 
-    if (DtraceControl(&agent->call, agent->in, agent->out) < 0 && agent->call.result == 0) {
+    if (DtraceControl(&agent->call, agent->in.at, agent->out.at) < 0 && agent->call.result == 0) {
         agent->call.result = -errno; /* it did not come as far as to write the answer */
         agent->call.out_bytes = 0;
     }
@@ -105,8 +153,7 @@ static void answer(unsigned channel, struct agent *agent, int error)
 
     agent->call.result = 0;
     if (error == 0 && room > 0) {
-        agent->out = malloc(room);
-        error = agent->out ? 0 : -ENOMEM;
+        error = piece_make(&agent->out, room) ? 0 : -ENOMEM;
     }
     error = error ? error : allowed(agent);
     if (error == 0) {
@@ -116,8 +163,7 @@ static void answer(unsigned channel, struct agent *agent, int error)
         agent->call.result = error ? error : -EMSGSIZE;
         agent->call.out_bytes = 0;
     }
-    free(agent->in);
-    agent->in = NULL;
+    piece_free(&agent->in);
     agent->phase = ANSWERING;
     agent->at = 0;
     error = link_send(&linkd_link, channel, sizeof(agent->call) + agent->call.out_bytes);
@@ -135,7 +181,7 @@ static bool head_came(struct agent *agent, size_t total)
         return false;
     }
     if (agent->call.in_bytes > 0) {
-        agent->in = malloc(agent->call.in_bytes);
+        piece_make(&agent->in, agent->call.in_bytes);
     }
     return true;
 }
@@ -153,8 +199,8 @@ static int take(struct agent *agent, const uint8_t *bytes, size_t count, size_t 
             return -EMSGSIZE;
         }
     }
-    if (agent->in && count > part) {
-        memcpy(agent->in + (offset + part - head), bytes + part, count - part);
+    if (agent->in.at && count > part) {
+        memcpy(agent->in.at + (offset + part - head), bytes + part, count - part);
     }
     return 0;
 }
@@ -177,7 +223,7 @@ static void dtrace_data(unsigned channel, const uint8_t *bytes, size_t count, si
     }
     link_credit(&linkd_link, channel, link_cost(count, offset));
     if (offset + count == total) {
-        answer(channel, agent, agent->call.in_bytes > 0 && !agent->in ? -ENOMEM : 0);
+        answer(channel, agent, agent->call.in_bytes > 0 && !agent->in.at ? -ENOMEM : 0);
     }
 }
 
@@ -188,14 +234,16 @@ static size_t dtrace_fetch(unsigned channel, size_t most, const uint8_t **bytes)
     size_t count = most < end - agent->at ? most : end - agent->at;
 
     *bytes = agent->at < head ? (const uint8_t *)&agent->call + agent->at
-                              : agent->out + (agent->at - head);
+                              : agent->out.at + (agent->at - head);
     agent->at += count;
     return count;
 }
 
 static void dtrace_sent(unsigned channel)
 {
-    memory_free(&agents[channel]);
+    if (!has_consumer(&agents[channel])) {
+        memory_free(&agents[channel]);
+    }
     agents[channel].phase = IDLE;
 }
 

@@ -28,7 +28,8 @@ struct service {
     void (*closed)(unsigned channel); /* by the host or with the link; frees all of the channel's */
 };
 
-extern const struct service service_dtrace, service_console, service_capture, service_source;
+extern const struct service service_dtrace, service_console, service_capture, service_source,
+    service_program;
 
 /* serve.c: the calls of the protocol, given to the channel's service. */
 extern const struct link_user serve_user;

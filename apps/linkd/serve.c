@@ -13,10 +13,7 @@
 #define CLOCK_MOST (UINT64_MAX / NS_PER_S)
 
 static const struct service *const services[] = {
-    &service_dtrace,
-    &service_console,
-    &service_capture,
-    &service_source,
+    &service_dtrace, &service_console, &service_capture, &service_source, &service_program,
 };
 
 static const struct service *service_of[LINKD_CHANNELS];
@@ -25,13 +22,14 @@ static const struct service *service_of[LINKD_CHANNELS];
  * counting from its start. */
 static void up(void *context)
 {
-    uint64_t seconds, now_ns;
+    struct link_clock host;
+    uint64_t now_ns;
 
     (void)context;
-    memcpy(&seconds, link_peer(&linkd_link)->build_id, sizeof(seconds));
-    if (seconds >= CLOCK_IS_SET && seconds < CLOCK_MOST &&
+    memcpy(&host, link_peer(&linkd_link)->build_id, sizeof(host));
+    if (host.seconds >= CLOCK_IS_SET && host.seconds < CLOCK_MOST && host.ns < NS_PER_S &&
         ClockTime(CLOCK_REALTIME, NULL, &now_ns) == 0 && now_ns < CLOCK_IS_SET * NS_PER_S) {
-        now_ns = seconds * NS_PER_S;
+        now_ns = host.seconds * NS_PER_S + host.ns;
         ClockTime(CLOCK_REALTIME, &now_ns, NULL);
     }
 }

@@ -17,6 +17,10 @@ int cmsdk_uart_getc(uintptr_t base); /* -1: none */
 /* Makes the timer count down through all 32 bits for ever, without interrupts. */
 void cmsdk_timer_free_run(uintptr_t base);
 
+/* Raises the dual timer's interrupt once, after so many cycles of its clock; 0: not at all. What it
+ * had raised is taken back. */
+void cmsdk_dual_once(uintptr_t base, uint32_t cycles);
+
 /* As arch_watchdog_set(); hz: of its clock. */
 int cmsdk_watchdog_set(uintptr_t base, uint32_t hz, unsigned ms);
 

@@ -5,16 +5,21 @@
 
 #define GICD_CTLR 0x000
 #define GICD_TYPER 0x004
+#define GICD_IGROUPR 0x080
 #define GICD_ICPENDR 0x280
 #define GICD_IPRIORITYR 0x400
 #define GICD_ITARGETSR 0x800
-#define GICD_SGIR 0xf00
 #define GICD_PIDR2 0xfe8
 #define GICC_CTLR 0x00
 #define GICC_PMR 0x04
 #define GICC_BPR 0x08
 
 #define PRIORITY 0xa0a0a0a0u /* of four lines */
+#define PRIORITY_FIQ 0x40u
+#define CTLR_GROUP0 1u
+#define CTLR_GROUP1 2u
+#define GICC_CTLR_ACKCTL 4u /* GICC_IAR takes interrupts of both groups */
+#define GICC_CTLR_FIQEN 8u  /* those of group 0 are FIQs */
 #define FIRST_SPI 32
 
 uintptr_t gic_dist_base, gic_cpu_base;
@@ -44,16 +49,36 @@ unsigned gic_init(uintptr_t dist, uintptr_t cpu)
     for (unsigned i = FIRST_SPI; i < lines; i += 32) {
         dist_write(GICD_ICENABLER + i / 8, 0xffffffff);
         dist_write(GICD_ICPENDR + i / 8, 0xffffffff);
+        dist_write(GICD_IGROUPR + i / 8, 0xffffffff);
     }
     for (unsigned i = FIRST_SPI; i < lines; i += 4) {
         dist_write(GICD_IPRIORITYR + i, PRIORITY);
         dist_write(GICD_ITARGETSR + i, 0x01010101);
     }
-    dist_write(GICD_CTLR, 1);
+    dist_write(GICD_CTLR, CTLR_GROUP0 | CTLR_GROUP1);
     return lines;
 }
 
-void gic_cpu_init(unsigned n, uint32_t enabled)
+/* All private lines but one in group 1. False: the register reads as zero. */
+static bool groups_init(unsigned fiq)
+{
+    uint32_t group1 = ~(1u << fiq);
+
+    dist_write(GICD_IGROUPR, group1);
+    return dist_read(GICD_IGROUPR) == group1;
+}
+
+/* Who ran before, or a reset that leaves them, may have been in the middle of an interrupt: what is
+ * active holds back all that is not more urgent. */
+static void forget_active(void)
+{
+    for (unsigned i = 0; i < 16; i += 4) {
+        mmio_write(gic_cpu_base + GICC_APR + i, 0);
+        mmio_write(gic_cpu_base + GICC_NSAPR + i, 0);
+    }
+}
+
+bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq)
 {
     /* Private lines read as targeting the reader. One CPU alone may read as 0. */
     uint8_t self = (uint8_t)dist_read(GICD_ITARGETSR);
@@ -64,10 +89,20 @@ void gic_cpu_init(unsigned n, uint32_t enabled)
     for (unsigned i = 0; i < FIRST_SPI; i += 4) {
         dist_write(GICD_IPRIORITYR + i, PRIORITY);
     }
-    dist_write(GICD_ISENABLER, enabled);
+    bool groups = groups_init(fiq);
+    if (groups) {
+        uint32_t shift = fiq % 4 * 8;
+        dist_write(GICD_IPRIORITYR + fiq / 4 * 4,
+                   (PRIORITY & ~(0xffu << shift)) | PRIORITY_FIQ << shift);
+    }
+    dist_write(GICD_ISENABLER, groups ? enabled : enabled & ~(1u << fiq));
+    forget_active();
     mmio_write(gic_cpu_base + GICC_PMR, 0xff);
     mmio_write(gic_cpu_base + GICC_BPR, 0);
-    mmio_write(gic_cpu_base + GICC_CTLR, 1);
+    mmio_write(gic_cpu_base + GICC_CTLR,
+               groups ? CTLR_GROUP0 | CTLR_GROUP1 | GICC_CTLR_ACKCTL | GICC_CTLR_FIQEN
+                      : CTLR_GROUP0);
+    return groups;
 }
 
 void gic_send(uint32_t cpus, unsigned sgi)

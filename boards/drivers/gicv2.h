@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Arm Generic Interrupt Controller v2 (IHI 0048). One priority for all lines, so interrupts do not
- * preempt each other; shared lines go to CPU 0. At most 8 CPUs.
+ * preempt each other; shared lines go to CPU 0. At most 8 CPUs. One private line may be an FIQ: it
+ * is of group 0 and of a higher priority, all others are of group 1.
  */
 #ifndef BOARDS_DRIVERS_GICV2_H
 #define BOARDS_DRIVERS_GICV2_H
@@ -13,8 +14,13 @@
 
 #define GICD_ISENABLER 0x100
 #define GICD_ICENABLER 0x180
+#define GICD_SGIR 0xf00
+#define GICD_SGIR_SELF (2u << 24)
 #define GICC_IAR 0x0c
 #define GICC_EOIR 0x10
+#define GICC_HPPIR 0x18
+#define GICC_APR 0xd0   /* four words: active priorities, of group 0 where there are groups */
+#define GICC_NSAPR 0xe0 /* four words: of group 1 */
 
 extern uintptr_t gic_dist_base, gic_cpu_base; /* [I] */
 
@@ -22,8 +28,10 @@ extern uintptr_t gic_dist_base, gic_cpu_base; /* [I] */
 bool gic_is_v2(uintptr_t dist);
 /* dist, cpu: where the two register blocks are mapped. Once, by CPU 0. Returns how many lines. */
 unsigned gic_init(uintptr_t dist, uintptr_t cpu);
-/* On each CPU n: its private lines, of which `enabled` is a mask, and its interface. */
-void gic_cpu_init(unsigned n, uint32_t enabled);
+/* On each CPU n: its private lines, of which `enabled` is a mask, and its interface. fiq: of these
+ * the one that is signalled as FIQ. False: this GIC has no groups, or keeps them from us; the line
+ * is off then. */
+bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq);
 
 /* A line that gic_init() counted; any context. A CPU that sees the line masked, or open, has seen
  * what this one stored before, and this one sees afterwards what was stored before that. */
@@ -53,6 +61,16 @@ static inline unsigned gic_number(uint32_t token)
     return token & 0x3ff;
 }
 
+/* In FIQ: the same, if the line is the one that would be taken. */
+static inline bool gic_take_this(unsigned irq, uint32_t *token)
+{
+    if (gic_number(mmio_read(gic_cpu_base + GICC_HPPIR)) != irq) {
+        return false;
+    }
+    *token = gic_take();
+    return true;
+}
+
 static inline void gic_end(uint32_t token)
 {
     mmio_write(gic_cpu_base + GICC_EOIR, token);
@@ -60,5 +78,10 @@ static inline void gic_end(uint32_t token)
 
 /* Raises a software interrupt on a set of CPUs that have passed gic_cpu_init(). */
 void gic_send(uint32_t cpus, unsigned sgi);
+/* The same on this CPU. Any context, FIQ too. */
+static inline void gic_send_self(unsigned sgi)
+{
+    mmio_write(gic_dist_base + GICD_SGIR, GICD_SGIR_SELF | sgi);
+}
 
 #endif

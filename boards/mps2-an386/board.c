@@ -10,6 +10,7 @@
 #define UART0 0x40004000u
 #define UART_DIVISOR 16 /* QEMU has no baud rate; a real board sets 25 MHz / 115200 = 217 */
 #define TIMER0 0x40000000u
+#define DUAL_TIMER 0x40002000u
 #define WATCHDOG 0x40008000u
 #define WATCHDOG_HZ CONFIG_CLOCK_HZ
 
@@ -19,7 +20,6 @@
 #define PERIPHERALS_BYTES 0x10000000u
 #define PERIPHERAL_PAGE 0x1000u
 
-#define IRQ_TIMER0 8
 #define IRQ_SYSTICK 32 /* no line: the number under which the timer interrupt is traced */
 
 static const char *const irq_names[] = {
@@ -31,9 +31,9 @@ static const char *const irq_names[] = {
     [5] = "uart2_tx",
     [6] = "gpio0",
     [7] = "gpio1",
-    [8] = "timer0",
+    [CONFIG_SAMPLED_IRQ] = "sample",
     [9] = "timer1",
-    [10] = "dual",
+    [CONFIG_SAMPLE_IRQ] = "dual",
     [11] = "spi",
     [12] = "uart_ovf",
     [13] = "eth",
@@ -64,6 +64,11 @@ int arch_console_getc(void)
     return cmsdk_uart_getc(UART0);
 }
 
+void armv7m_board_sample_after(uint32_t cycles)
+{
+    cmsdk_dual_once(DUAL_TIMER, cycles);
+}
+
 int arch_watchdog_set(unsigned ms)
 {
     return cmsdk_watchdog_set(WATCHDOG, WATCHDOG_HZ, ms);
@@ -87,7 +92,7 @@ unsigned arch_irq_count(void)
 
 bool arch_irq_reserved(unsigned irq)
 {
-    return irq == IRQ_TIMER0 || irq >= CONFIG_IRQ_LINES;
+    return irq == CONFIG_SAMPLED_IRQ || irq == CONFIG_SAMPLE_IRQ || irq >= CONFIG_IRQ_LINES;
 }
 
 const char *arch_irq_name(unsigned irq)
@@ -107,11 +112,12 @@ void arch_boot_image(const void **start, size_t *len)
     *len = (size_t)(boot_image_end - boot_image_start);
 }
 
-/* Everything on the peripheral buses except the trace clock, and the watchdog, which would reset
- * the machine without the ability to. */
+/* Everything on the peripheral buses except the trace clock, the timer of the sampling interrupt,
+ * and the watchdog, which would reset the machine without the ability to. */
 bool arch_device_allowed(paddr_t pa, size_t len)
 {
     return range_inside(pa, len, PERIPHERALS, PERIPHERALS_BYTES) &&
            !ranges_overlap(pa, len, TIMER0, PERIPHERAL_PAGE) &&
+           !ranges_overlap(pa, len, DUAL_TIMER, PERIPHERAL_PAGE) &&
            !ranges_overlap(pa, len, WATCHDOG, PERIPHERAL_PAGE);
 }

@@ -13,17 +13,18 @@ LIBCS := newlib picolibc
 # D: a 16 KB buffer and short strings are enough to begin with.
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
+# The sampling interrupt is the dual timer's; the trace clock's own line is never raised by it.
 # The trace clock is TIMER0, a 25 MHz down counter: inverted it runs up. CONFIG_IRQ_LEVEL: lines
 # whose devices hold them high until they are served (all of the CMSDK's do).
 BOARD_DEFS := -DTRACE_CLOCK_REG=0x40000004u -DTRACE_CLOCK_INVERT=0xffffffffu \
 	-DCONFIG_CLOCK_HZ=25000000u -DCONFIG_SYSTICK_HZ=25000000u \
 	-DCONFIG_RETAIN_BASE=0x20200000u -DCONFIG_RETAIN_BYTES=0x200000u \
-	-DCONFIG_IRQ_LINES=32 -DCONFIG_IRQ_LEVEL=0xffffffffu -DCONFIG_CPUS=1 \
+	-DCONFIG_IRQ_LINES=32 -DCONFIG_IRQ_LEVEL=0xffffffffu -DCONFIG_SAMPLE_IRQ=10 -DCONFIG_SAMPLED_IRQ=8 -DCONFIG_CPUS=1 \
 	-DCONFIG_D_BUFSIZE=16384 -DCONFIG_D_AGGSIZE=8192 -DCONFIG_D_SPECSIZE=4096 \
 	-DCONFIG_D_DYNVARSIZE=8192 -DCONFIG_D_STRSIZE=64
 # Text is in RAM: trace sites are patched.
 BOARD_DRIVERS := boards/drivers/cmsdk_uart.c boards/drivers/cmsdk_timer.c \
-	boards/drivers/cmsdk_wdog.c \
+	boards/drivers/cmsdk_dual.c boards/drivers/cmsdk_wdog.c \
 	kernel/arch/armv7m/patch/ram.c
 
 KERNEL_LDSYMS := KERNEL_START=0 KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000 \

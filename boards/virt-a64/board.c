@@ -20,7 +20,9 @@
 #define FDT_BYTES_MAX 0x100000ul
 
 #define IRQ_IPI 0
+#define IRQ_SAMPLED 1
 #define IRQ_TIMER 27
+#define IRQ_SAMPLE 30 /* the physical timer's */
 #define FIRST_EXTERNAL 32
 #define REFUSED 2 /* status: not a machine that this kernel runs on */
 #define IRQ_LINES_MAX 256
@@ -39,6 +41,7 @@ const struct a64_region a64_board_devices[] = {{DEVICES, DEVICES_BYTES}, {0, 0}}
 
 static struct fdt_facts machine; /* [I] */
 static unsigned external_lines;  /* [I] */
+static bool samples;             /* [I] all CPUs' the same */
 
 static uintptr_t device(uintptr_t pa)
 {
@@ -106,7 +109,8 @@ void a64_board_irq_init(void)
 
 void a64_board_irq_cpu_init(unsigned n)
 {
-    gic_cpu_init(n, 1u << IRQ_TIMER | 1u << IRQ_IPI);
+    samples = gic_cpu_init(
+        n, 1u << IRQ_TIMER | 1u << IRQ_IPI | 1u << IRQ_SAMPLED | 1u << IRQ_SAMPLE, IRQ_SAMPLE);
 }
 
 struct a64_irq a64_board_irq_take(void)
@@ -129,6 +133,26 @@ unsigned a64_board_irq_timer(void)
 unsigned a64_board_irq_ipi(void)
 {
     return IRQ_IPI;
+}
+
+unsigned a64_board_irq_sample(void)
+{
+    return samples ? IRQ_SAMPLE : A64_IRQ_NONE;
+}
+
+bool a64_board_fiq_take(uint32_t *token)
+{
+    return gic_take_this(IRQ_SAMPLE, token);
+}
+
+unsigned a64_board_irq_sampled(void)
+{
+    return IRQ_SAMPLED;
+}
+
+void a64_board_sampled_raise(void)
+{
+    gic_send_self(IRQ_SAMPLED);
 }
 
 void arch_ipi(uint32_t cpus)
@@ -170,26 +194,48 @@ const char *arch_irq_name(unsigned irq)
 {
 #define VIRTIO(n) [FIRST_EXTERNAL + 16 + (n)] = "virtio" #n
     static const char *const names[] = {
-        [IRQ_IPI] = "ipi", [IRQ_TIMER] = "timer",
-        [33] = "uart0",    [34] = "rtc",
-        [35] = "pcie0",    [36] = "pcie1",
-        [37] = "pcie2",    [38] = "pcie3",
-        [39] = "gpio",     VIRTIO(0),
-        VIRTIO(1),         VIRTIO(2),
-        VIRTIO(3),         VIRTIO(4),
-        VIRTIO(5),         VIRTIO(6),
-        VIRTIO(7),         VIRTIO(8),
-        VIRTIO(9),         VIRTIO(10),
-        VIRTIO(11),        VIRTIO(12),
-        VIRTIO(13),        VIRTIO(14),
-        VIRTIO(15),        VIRTIO(16),
-        VIRTIO(17),        VIRTIO(18),
-        VIRTIO(19),        VIRTIO(20),
-        VIRTIO(21),        VIRTIO(22),
-        VIRTIO(23),        VIRTIO(24),
-        VIRTIO(25),        VIRTIO(26),
-        VIRTIO(27),        VIRTIO(28),
-        VIRTIO(29),        VIRTIO(30),
+        [IRQ_IPI] = "ipi",
+        [IRQ_SAMPLED] = "sampled",
+        [IRQ_TIMER] = "timer",
+        [IRQ_SAMPLE] = "sample",
+        [33] = "uart0",
+        [34] = "rtc",
+        [35] = "pcie0",
+        [36] = "pcie1",
+        [37] = "pcie2",
+        [38] = "pcie3",
+        [39] = "gpio",
+        VIRTIO(0),
+        VIRTIO(1),
+        VIRTIO(2),
+        VIRTIO(3),
+        VIRTIO(4),
+        VIRTIO(5),
+        VIRTIO(6),
+        VIRTIO(7),
+        VIRTIO(8),
+        VIRTIO(9),
+        VIRTIO(10),
+        VIRTIO(11),
+        VIRTIO(12),
+        VIRTIO(13),
+        VIRTIO(14),
+        VIRTIO(15),
+        VIRTIO(16),
+        VIRTIO(17),
+        VIRTIO(18),
+        VIRTIO(19),
+        VIRTIO(20),
+        VIRTIO(21),
+        VIRTIO(22),
+        VIRTIO(23),
+        VIRTIO(24),
+        VIRTIO(25),
+        VIRTIO(26),
+        VIRTIO(27),
+        VIRTIO(28),
+        VIRTIO(29),
+        VIRTIO(30),
         VIRTIO(31),
     };
 #undef VIRTIO

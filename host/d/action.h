@@ -48,6 +48,9 @@ void d_action_want_count(struct d_session *, const struct d_node *call, unsigned
 /* The value of a constant argument, at most INT32_MAX. */
 uint64_t d_action_constant(struct d_session *, const struct d_node *call, const struct d_node *arg,
                            const char *tag, bool zero_ok);
+/* The same, and names the argument, its type and the one that is wanted. */
+void d_action_want_type(struct d_session *, const struct d_node *call, const struct d_node *arg,
+                        bool ok, const char *tag, const char *prototype);
 bool d_action_is_address(const struct d_node *);
 
 /* ---- action_printf.c: the first argument as a format -------------------------------------------

@@ -9,7 +9,7 @@
 static const struct d_aggregation_info *agg_of(struct d_session *d, const struct d_node *call,
                                                const struct d_node *arg, const char *tag)
 {
-    d_action_want(d, call, arg && arg->kind == D_NODE_AGG, tag, "an aggregation is wanted");
+    d_action_want_type(d, call, arg, arg->kind == D_NODE_AGG, tag, "aggregation");
     return d_agg_lookup(d, arg)->aggregation;
 }
 
@@ -17,7 +17,7 @@ static bool same_keys(struct d_session *d, const struct d_node *call,
                       const struct d_aggregation_info *a, const struct d_aggregation_info *b)
 {
     d_action_want(d, call, a->nkeys == b->nkeys, "D_PRINTA_AGGKEY",
-                  "the aggregations have different numbers of keys");
+                  "aggregations have different numbers of keys");
     for (unsigned i = 0; i < a->nkeys; i++) {
         const struct d_type *x = d_type_resolve(a->keys[i]), *y = d_type_resolve(b->keys[i]);
         if (x->kind != y->kind || x->size != y->size) {
@@ -38,14 +38,15 @@ void d_do_printa(struct d_session *d, struct d_clause *c, struct d_node *call)
         f.text = aggs->text;
         f.parsed = d_action_parse(d, call);
         aggs = aggs->next;
-        d_action_want(d, call, aggs != NULL, "D_PRINTA_PROTO", "an aggregation is wanted");
+        d_action_want(d, call, aggs != NULL, "D_PRINTA_PROTO",
+                      "prototype mismatch: only 1 arg passed, aggregation expected");
     }
     uint32_t *numbers = d_alloc(d, d_list_length(aggs) * sizeof(*numbers));
     const struct d_aggregation_info *first = agg_of(d, call, aggs, "D_PRINTA_AGGARG");
     for (struct d_node *arg = aggs; arg; arg = arg->next) {
         const struct d_aggregation_info *a = agg_of(d, call, arg, "D_PRINTA_AGGARG");
         d_action_want(d, call, same_keys(d, call, first, a), "D_PRINTA_AGGPROTO",
-                      "the aggregations have keys of different types");
+                      "aggregations have keys of different types");
         numbers[f.naggregations++] = d_agg_lookup(d, arg)->number;
     }
     f.aggregations = numbers;
@@ -82,7 +83,8 @@ static void agg_action(struct d_session *d, struct d_clause *c, struct d_node *c
 
     agg_of(d, call, call->args, aggarg);
     if (value) {
-        d_action_want(d, call, d_type_is_scalar(value->type), scalar, "a number is wanted");
+        d_action_want(d, call, d_type_is_scalar(value->type), scalar,
+                      "argument #2 must be of scalar type");
         value = d_node_cast(d, value, d_type_basic(d, D_BASIC_INT64));
         d_check_expression(d, value);
     }
@@ -112,7 +114,7 @@ void d_do_denormalize(struct d_session *d, struct d_clause *c, struct d_node *ca
 void d_do_setopt(struct d_session *d, struct d_clause *c, struct d_node *call)
 {
     for (const struct d_node *arg = call->args; arg; arg = arg->next) {
-        d_action_want(d, call, d_node_is_string(arg), "D_PROTO_ARG", "strings are wanted");
+        d_action_want_type(d, call, arg, d_node_is_string(arg), "D_PROTO_ARG", "const char *");
     }
     libact(d, c, D_LIBACT_SETOPT, NULL, call->args);
 }

@@ -14,8 +14,8 @@ static void action_object(struct d_session *d, struct d_clause *c, uint16_t kind
 static void with_integer(struct d_session *d, struct d_clause *c, struct d_node *call,
                          uint16_t kind)
 {
-    d_action_want(d, call, d_type_is_integer(call->args->type), "D_PROTO_ARG",
-                  "an integer is wanted");
+    d_action_want_type(d, call, call->args, d_type_is_integer(call->args->type), "D_PROTO_ARG",
+                       "int");
     action_object(d, c, kind, call->args);
 }
 

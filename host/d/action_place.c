@@ -85,7 +85,8 @@ bool d_action_place(struct d_session *d, struct d_clause *c, struct d_node *call
     }
     d_action_want_count(d, call, 1, 1, "D_PROTO_LEN");
     d_action_check_args(d, call);
-    d_action_want(d, call, d_action_is_address(call->args), "D_PROTO_ARG", "an address is wanted");
+    d_action_want_type(d, call, call->args, d_action_is_address(call->args), "D_PROTO_ARG",
+                       "uintptr_t");
     uint32_t object = d_object_make(d, c->program, call->args, false);
     struct d_image_action *a = d_action_add(d, c, kind);
     a->object = object;

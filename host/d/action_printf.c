@@ -11,9 +11,10 @@ void d_action_check_text(struct d_session *d, const struct d_node *call, bool em
 {
     const struct d_node *text = call->args;
 
-    d_action_want(d, call, text->kind == D_NODE_STRING, "D_PRINTF_ARG_FMT",
-                  "the format must be a string constant");
-    d_action_want(d, call, text->text[0] || empty_ok, "D_PRINTF_FMT_EMPTY", "the format is empty");
+    d_action_want_type(d, call, text, text->kind == D_NODE_STRING, "D_PRINTF_ARG_FMT",
+                       "string constant");
+    d_action_want(d, call, text->text[0] || empty_ok, "D_PRINTF_FMT_EMPTY",
+                  "format string is empty");
 }
 
 struct d_printf *d_action_parse(struct d_session *d, const struct d_node *call)
@@ -66,6 +67,6 @@ void d_do_freopen(struct d_session *d, struct d_clause *c, struct d_node *call)
     d_action_destructive(d, c, call);
     d_action_check_text(d, call, true);
     d_action_want(d, call, strcmp(call->args->text, ".") != 0, "D_FREOPEN_INVALID",
-                  "\".\" can't be written");
+                  "argument #1 cannot be \".\"");
     formatted(d, c, call, D_ACT_FREOPEN);
 }

@@ -12,9 +12,9 @@ void d_do_trace(struct d_session *d, struct d_clause *c, struct d_node *call)
     bool is_void = kind == D_TYPE_VOID ||
                    (arg->kind == D_NODE_CALL && kind == D_TYPE_DYNAMIC && !d_is_place_call(arg));
 
-    d_action_want(d, call, !is_void, "D_TRACE_VOID", "void can't be traced");
+    d_action_want(d, call, !is_void, "D_TRACE_VOID", "may not be applied to a void expression");
     d_action_want(d, call, kind != D_TYPE_DYNAMIC, "D_PROTO_ARG",
-                  "an aggregation or action has no value");
+                  "may not be applied to a dynamic expression");
     d_action_datum(d, c, arg, d_action_format(d, D_ACT_DIFEXPR, 0, arg));
 }
 
@@ -23,9 +23,10 @@ void d_do_print(struct d_session *d, struct d_clause *c, struct d_node *call)
     struct d_node *arg = call->args;
     enum d_type_kind kind = d_type_resolve(arg->type)->kind;
 
-    d_action_want(d, call, kind != D_TYPE_VOID, "D_TRACE_VOID", "void can't be printed");
+    d_action_want(d, call, kind != D_TYPE_VOID, "D_TRACE_VOID",
+                  "may not be applied to a void expression");
     d_action_want(d, call, kind != D_TYPE_DYNAMIC, "D_PROTO_ARG",
-                  "an aggregation or action has no value");
+                  "may not be applied to a dynamic expression");
     uint32_t format = d_action_format(d, D_ACT_LIBACT, D_LIBACT_PRINT, arg);
     struct d_image_action *a = d_action_add(d, c, D_ACT_LIBACT);
     a->arg = D_LIBACT_PRINT;
@@ -37,10 +38,13 @@ void d_do_tracemem(struct d_session *d, struct d_clause *c, struct d_node *call)
 {
     struct d_node *size = call->args->next, *dynamic = size->next;
 
-    d_action_want(d, call, d_action_is_address(call->args), "D_PROTO_ARG", "an address is wanted");
+    d_action_want_type(d, call, call->args, d_action_is_address(call->args), "D_PROTO_ARG",
+                       "const void *");
     uint64_t bytes = d_action_constant(d, call, size, "D_TRACEMEM_SIZE", false);
-    d_action_want(d, call, !dynamic || d_type_is_integer(dynamic->type), "D_PROTO_ARG",
-                  "the size must be an integer");
+    if (dynamic) {
+        d_action_want_type(d, call, dynamic, d_type_is_integer(dynamic->type), "D_PROTO_ARG",
+                           "size_t");
+    }
     uint16_t kind = dynamic ? D_ACT_TRACEMEM_DYNSIZE : D_ACT_TRACEMEM;
     uint32_t format = d_action_format(d, kind, bytes, NULL);
     uint32_t object = d_object_make(d, c->program, call->args, false);
@@ -59,8 +63,8 @@ void d_do_exit(struct d_session *d, struct d_clause *c, struct d_node *call)
 {
     struct d_node *status = d_node_cast(d, call->args, d_type_basic(d, D_BASIC_INT));
 
-    d_action_want(d, call, d_type_is_integer(call->args->type), "D_PROTO_ARG",
-                  "an integer is wanted");
+    d_action_want_type(d, call, call->args, d_type_is_integer(call->args->type), "D_PROTO_ARG",
+                       "int");
     d_check_expression(d, status);
     uint32_t object = d_object_make(d, c->program, status, false);
     struct d_image_action *a = d_action_add(d, c, D_ACT_EXIT);

@@ -20,7 +20,7 @@ struct d_ident *d_agg_lookup(struct d_session *d, const struct d_node *n)
 _Noreturn void d_agg_fail(struct d_session *d, const struct d_node *call, const char *tag,
                           const char *what)
 {
-    d_fail(d, call->place, tag, "%s(): %s", call->text, what);
+    d_fail(d, call->place, tag, "%s( ) %s", call->text, what);
 }
 
 /* ---- the call ----------------------------------------------------------------------------------
@@ -34,13 +34,14 @@ static void check_function(struct d_session *d, struct d_node *call)
     unsigned n = d_list_length(call->args), f = call->ident->number - D_AGG_COUNT;
 
     if (n < counts[f].least || n > counts[f].most) {
-        d_agg_fail(d, call, "D_PROTO_LEN", "wrong number of arguments");
+        d_agg_fail(d, call, "D_PROTO_LEN",
+                   d_mismatch_text(d, n, "arg", counts[f].least, counts[f].most));
     }
     for (struct d_node *arg = call->args; arg; arg = arg->next) {
         d_check_expression(d, arg);
     }
     if (call->args && !d_type_is_scalar(call->args->type)) {
-        d_agg_fail(d, call, "D_AGG_SCALAR", "the value must be a number or a pointer");
+        d_agg_fail(d, call, "D_AGG_SCALAR", "argument #1 must be of scalar type");
     }
 }
 
@@ -57,7 +58,7 @@ static struct d_node *weight_of(struct d_session *d, struct d_node *call)
         arg = arg->next;
     }
     if (arg && !d_type_is_scalar(arg->type)) {
-        d_agg_fail(d, call, "D_PROTO_ARG", "the weight must be a number");
+        d_agg_fail(d, call, "D_PROTO_ARG", "increment value must be of scalar type");
     }
     return arg;
 }
@@ -65,15 +66,18 @@ static struct d_node *weight_of(struct d_session *d, struct d_node *call)
 /* ---- keys --------------------------------------------------------------------------------------
  */
 
-static void check_key(struct d_session *d, struct d_node *key)
+static void check_key(struct d_session *d, struct d_node *key, unsigned number)
 {
     switch (d_type_resolve(d_check_expression(d, key))->kind) {
     case D_TYPE_VOID:
     case D_TYPE_FUNCTION:
-        d_fail(d, key->place, "D_KEY_TYPE", "a key can't be of this type");
+        d_fail(d, key->place, "D_KEY_TYPE",
+               "%s expression may not be used as aggregation index: key #%u", d_value_text(d, key),
+               number);
     case D_TYPE_DYNAMIC:
         if (!d_is_place_call(key)) {
-            d_fail(d, key->place, "D_KEY_TYPE", "an aggregation or action can't be a key");
+            d_fail(d, key->place, "D_KEY_TYPE",
+                   "dynamic expression may not be used as aggregation index: key #%u", number);
         }
         break;
     default:
@@ -131,12 +135,15 @@ static void check_same_keys(struct d_session *d, const struct d_node *agg,
     unsigned i = 0;
 
     if (d_list_length(agg->args) != info->nkeys) {
-        d_fail(d, agg->place, "D_PROTO_LEN", "@%s has %u keys", agg->text, info->nkeys);
+        d_fail(d, agg->place, "D_PROTO_LEN", "@%s[ ] %s", agg->text,
+               d_mismatch_text(d, d_list_length(agg->args), "key", info->nkeys, info->nkeys));
     }
     for (const struct d_node *key = agg->args; key; key = key->next, i++) {
         if (!fits_key(d, key, info->keys[i])) {
-            d_fail(d, key->place, "D_PROTO_ARG", "key %u of @%s must be %s", i + 1, agg->text,
-                   d_type_text(d, info->keys[i], NULL));
+            d_fail(d, key->place, "D_PROTO_ARG",
+                   "@%s[ ] key #%u is incompatible with prototype:\n"
+                   "\tprototype: %s\n\t      key: %s",
+                   agg->text, i + 1, d_type_full_text(d, info->keys[i]), d_value_text(d, key));
         }
     }
 }
@@ -155,7 +162,9 @@ static struct d_aggregation_info *info_for(struct d_session *d, struct d_node *a
     }
     struct d_aggregation_info *info = ident->aggregation;
     if (info->function != call->ident->number) {
-        d_agg_fail(d, call, "D_AGG_REDEF", "the aggregation has another function already");
+        d_fail(d, call->place, "D_AGG_REDEF",
+               "aggregation redefined:\n\t current: @%s = %s( )\n\tprevious: @%s = %s( )",
+               agg->text, call->text, agg->text, d_agg_name(info->function));
     }
     check_same_keys(d, agg, info);
     d_agg_match_shape(d, call, info->shape, shape);
@@ -180,10 +189,10 @@ static void key_action(struct d_session *d, struct d_clause *c, struct d_node *k
 static void check_order(struct d_session *d, const struct d_clause *c, const struct d_node *agg)
 {
     if (c->speculates) {
-        d_fail(d, agg->place, "D_AGG_SPEC", "an aggregation may not follow speculate()");
+        d_fail(d, agg->place, "D_AGG_SPEC", "aggregating actions may not follow speculate( )");
     }
     if (c->commits) {
-        d_fail(d, agg->place, "D_AGG_COMM", "an aggregation may not follow commit()");
+        d_fail(d, agg->place, "D_AGG_COMM", "aggregating actions may not follow commit( )");
     }
 }
 
@@ -192,8 +201,9 @@ void d_aggregate(struct d_session *d, struct d_clause *c, struct d_node *agg, st
     unsigned i = 0;
 
     for (struct d_node *key = agg->args; key; key = key->next) {
-        check_key(d, key);
+        check_key(d, key, ++i);
     }
+    i = 0;
     check_function(d, call);
     check_order(d, c, agg);
     uint64_t shape = d_agg_shape(d, call);

@@ -13,11 +13,14 @@ static int64_t constant(struct d_session *d, const struct d_node *call, const st
 {
     bool is_step = strcmp(tag, "D_LQUANT_STEPTYPE") == 0;
 
-    if (d_type_is_string_like(arg->type) && !is_step) {
-        d_agg_fail(d, call, "D_PROTO_ARG", "integer constants are wanted");
-    }
     if (arg->kind != D_NODE_INT) {
-        d_agg_fail(d, call, tag, "an integer constant is wanted");
+        bool is_string = d_type_is_string_like(arg->type) && !is_step;
+        unsigned number = d_list_length(call->args->next) - d_list_length(arg) + 1;
+
+        d_agg_fail(
+            d, call, is_string ? "D_PROTO_ARG" : tag,
+            d_sprintf(d, "argument #%u must be %s", number,
+                      is_step ? "a non-zero positive integer constant" : "an integer constant"));
     }
     return (int64_t)arg->value;
 }
@@ -30,29 +33,34 @@ static uint64_t lquantize_shape(struct d_session *d, const struct d_node *call)
     int64_t limit = constant(d, call, limit_arg, "D_LQUANT_LIMTYPE"), step = 1;
 
     if (base < INT32_MIN || base > INT32_MAX) {
-        d_agg_fail(d, call, "D_LQUANT_BASEVAL", "the base must fit 32 bits");
+        d_agg_fail(d, call, "D_LQUANT_BASEVAL", "argument #1 must be a 32-bit quantity");
     }
     if (limit < INT32_MIN || limit > INT32_MAX) {
-        d_agg_fail(d, call, "D_LQUANT_LIMVAL", "the limit must fit 32 bits");
+        d_agg_fail(d, call, "D_LQUANT_LIMVAL", "argument #2 must be a 32-bit quantity");
     }
     if (base >= limit) {
-        d_agg_fail(d, call, "D_LQUANT_MISMATCH", "the base must be below the limit");
+        d_agg_fail(d, call, "D_LQUANT_MISMATCH",
+                   "base (argument #1) must be less than limit (argument #2)");
     }
     if (step_arg) {
         step = constant(d, call, step_arg, "D_LQUANT_STEPTYPE");
         if (step <= 0) {
-            d_agg_fail(d, call, "D_LQUANT_STEPTYPE", "the step must be positive");
+            d_agg_fail(d, call, "D_LQUANT_STEPTYPE",
+                       "argument #3 must be a non-zero positive integer constant");
         }
         if (step > UINT16_MAX) {
-            d_agg_fail(d, call, "D_LQUANT_STEPVAL", "the step must fit 16 bits");
+            d_agg_fail(d, call, "D_LQUANT_STEPVAL", "argument #3 must be a 16-bit quantity");
         }
     }
     int64_t levels = (limit - base) / step;
     if (levels == 0) {
-        d_agg_fail(d, call, "D_LQUANT_STEPLARGE", "the step leaves no level");
+        d_agg_fail(d, call, "D_LQUANT_STEPLARGE",
+                   "step (argument #3) too large: must have at least one quantization level");
     }
     if (levels > UINT16_MAX) {
-        d_agg_fail(d, call, "D_LQUANT_STEPSMALL", "the step makes more than 65535 levels");
+        d_agg_fail(d, call, "D_LQUANT_STEPSMALL",
+                   "step (argument #3) too small: number of quantization levels must be a 16-bit "
+                   "quantity");
     }
     return D_LQUANTIZE_ARG(step, levels, base);
 }
@@ -84,22 +92,27 @@ static void llquantize_check(struct d_session *d, const struct d_node *call, con
     int64_t factor = v[0], low = v[1], high = v[2], nsteps = v[3], power = factor;
 
     if (factor < 2) {
-        d_agg_fail(d, call, "D_LLQUANT_FACTORSMALL", "the factor must be 2 or more");
+        d_agg_fail(d, call, "D_LLQUANT_FACTORSMALL", "factor (argument #1) must be two or more");
     }
     if (high <= low) {
-        d_agg_fail(d, call, "D_LLQUANT_MAGRANGE", "the high magnitude must be above the low one");
+        d_agg_fail(d, call, "D_LLQUANT_MAGRANGE",
+                   "high magnitude (argument #3) must be greater than low magnitude (argument #2)");
     }
     if (nsteps < factor) {
-        d_agg_fail(d, call, "D_LLQUANT_FACTORNSTEPS", "there must be at least factor steps");
+        d_agg_fail(d, call, "D_LLQUANT_FACTORNSTEPS",
+                   "number of steps (argument #4) must be at least the factor (argument #1)");
     }
     while (power < nsteps) {
         power *= factor;
     }
     if (nsteps % factor != 0 || power % nsteps != 0) {
-        d_agg_fail(d, call, "D_LLQUANT_FACTOREVEN", "the factor must divide the steps evenly");
+        d_agg_fail(d, call, "D_LLQUANT_FACTOREVEN",
+                   "factor (argument #1) must divide the number of steps (argument #4) evenly");
     }
     if (!power_fits((uint64_t)factor, (uint64_t)high + 1)) {
-        d_agg_fail(d, call, "D_LLQUANT_MAGTOOBIG", "the high magnitude is beyond 64 bits");
+        d_agg_fail(d, call, "D_LLQUANT_MAGTOOBIG",
+                   "factor (argument #1) raised to the power of high magnitude (argument #3) "
+                   "overflows 64 bits");
     }
 }
 
@@ -111,7 +124,8 @@ static uint64_t llquantize_shape(struct d_session *d, const struct d_node *call)
     for (unsigned i = 0; i < 4; i++, arg = arg->next) {
         v[i] = constant(d, call, arg, llquantize_arguments[i].type);
         if (v[i] < 0 || v[i] > UINT16_MAX) {
-            d_agg_fail(d, call, llquantize_arguments[i].value, "must lie in 0 to 65535");
+            d_agg_fail(d, call, llquantize_arguments[i].value,
+                       d_sprintf(d, "argument #%u must be an unsigned 16-bit quantity", i + 1));
         }
     }
     llquantize_check(d, call, v);
@@ -136,13 +150,16 @@ static void match_lquantize(struct d_session *d, const struct d_node *call, uint
     int64_t limit_b = D_LQUANTIZE_BASE(b) + (int64_t)D_LQUANTIZE_STEP(b) * D_LQUANTIZE_LEVELS(b);
 
     if (D_LQUANTIZE_BASE(a) != D_LQUANTIZE_BASE(b)) {
-        d_agg_fail(d, call, "D_LQUANT_MATCHBASE", "the base differs from the first use's");
+        d_agg_fail(d, call, "D_LQUANT_MATCHBASE",
+                   "base (argument #1) doesn't match previous declaration");
     }
     if (limit_a != limit_b) {
-        d_agg_fail(d, call, "D_LQUANT_MATCHLIM", "the limit differs from the first use's");
+        d_agg_fail(d, call, "D_LQUANT_MATCHLIM",
+                   "limit (argument #2) doesn't match previous declaration");
     }
     if (a != b) {
-        d_agg_fail(d, call, "D_LQUANT_MATCHSTEP", "the step differs from the first use's");
+        d_agg_fail(d, call, "D_LQUANT_MATCHSTEP",
+                   "step (argument #3) doesn't match previous declaration");
     }
 }
 
@@ -152,7 +169,8 @@ static void match_llquantize(struct d_session *d, const struct d_node *call, uin
 
     for (unsigned i = 0; i < 4; i++) {
         if ((uint16_t)(a >> shifts[i]) != (uint16_t)(b >> shifts[i])) {
-            d_agg_fail(d, call, llquantize_arguments[i].match, "differs from the first use");
+            d_agg_fail(d, call, llquantize_arguments[i].match,
+                       d_sprintf(d, "argument #%u doesn't match previous declaration", i + 1));
         }
     }
 }

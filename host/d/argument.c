@@ -3,7 +3,8 @@
  * Types of args[]: what the target says of a probe; of a function probe, which says nothing, what
  * the DWARF of the kernel's ELF says of the function. Only as far as each parameter has a register
  * of its own, so that args[n] is argn with a type: a parameter of 64 bits on a 32-bit CPU, a float
- * or a struct ends the list. Tested by test/d/provider_rows.py (fbt).
+ * or a struct ends the list. The target also says which arguments an args[n] is made of, if it
+ * isn't argn: a psinfo_t of a pid. Tested by test/d/provider_rows.py.
  */
 #include "host/d/back.h"
 #include "host/d/front.h"
@@ -54,16 +55,63 @@ static const struct d_type *of_function(struct d_session *d, const struct d_prob
     return entry ? of_entry(d, function, n) : of_return(d, function, n);
 }
 
-const struct d_type *d_argument_type(struct d_session *d, const struct d_probe_info *info,
-                                     unsigned n)
+/* The numbers behind the `<` of a type's text, with commas between them. False: they are none. */
+static bool read_from(const char *at, struct d_argument *a)
+{
+    a->nfrom = 0;
+    while (*at) {
+        if (*at < '0' || *at > '9' || a->nfrom == D_ARGUMENT_FROM ||
+            (at[1] != '\0' && (at[1] != ',' || at[2] == '\0'))) {
+            return false;
+        }
+        a->from[a->nfrom++] = (unsigned)(*at - '0');
+        at += at[1] ? 2 : 1;
+    }
+    return true;
+}
+
+/* What the target says: see TYPES in trace/probes.def. */
+static bool of_text(struct d_session *d, const char *text, unsigned n, struct d_argument *a)
+{
+    const char *made = strchr(text, '<');
+
+    *a = (struct d_argument){.from = {n}, .nfrom = 1};
+    if (!made) {
+        a->type = d_type_lookup(d, NULL, text);
+        return a->type != NULL;
+    }
+    a->type = d_type_lookup(d, NULL, d_strndup(d, text, (size_t)(made - text)));
+    if (!a->type || !read_from(made + 1, a)) {
+        return false;
+    }
+    const struct d_type *t = d_type_resolve(a->type);
+    a->translated = t->kind == D_TYPE_POINTER && d_type_is_struct(d_type_resolve(t->to));
+    return a->translated || a->nfrom == 1;
+}
+
+bool d_argument_of(struct d_session *d, const struct d_probe_info *info, unsigned n,
+                   struct d_argument *a)
 {
     const struct d_probe_source *probes = d_session_probes(d);
     const char *text = probes->argument_type(probes->arg, info->id, n);
 
     if (!text && strcmp(info->provider, "fbt") == 0) {
-        return of_function(d, info, n);
+        *a = (struct d_argument){.type = of_function(d, info, n), .from = {n}, .nfrom = 1};
+        return a->type != NULL;
     }
-    return text ? d_type_lookup(d, NULL, text) : NULL;
+    return text && of_text(d, text, n, a);
+}
+
+/* Several probes agree on args[n] if the target says the same of it for each. */
+bool d_arguments_agree(struct d_session *d, const struct d_probe_info *x,
+                       const struct d_probe_info *y, unsigned n)
+{
+    const struct d_probe_source *probes = d_session_probes(d);
+    const char *a = probes->argument_type(probes->arg, x->id, n);
+    const char *first = a ? d_strdup(d, a) : NULL; /* the next answer may take its place */
+    const char *b = probes->argument_type(probes->arg, y->id, n);
+
+    return first && b ? strcmp(first, b) == 0 : first == b;
 }
 
 const char *d_session_argument_type(struct d_session *d, const struct d_probe_info *info,
@@ -71,7 +119,10 @@ const char *d_session_argument_type(struct d_session *d, const struct d_probe_in
 {
     const struct d_probe_source *probes = d_session_probes(d);
     const char *text = probes->argument_type(probes->arg, info->id, n);
-    const struct d_type *type = text ? NULL : d_argument_type(d, info, n);
+    struct d_argument a;
 
-    return type ? d_type_text(d, type, NULL) : text;
+    if (text) {
+        return d_strndup(d, text, strcspn(text, "<"));
+    }
+    return d_argument_of(d, info, n, &a) ? d_type_full_text(d, a.type) : NULL;
 }

@@ -49,6 +49,11 @@ struct d_program {
     size_t text_size;
 };
 
+struct d_probe_kind {
+    struct d_probe_info probe;
+    struct d_probe_kind *next;
+};
+
 /* The clause that is compiled: what has happened in it so far. */
 struct d_clause {
     struct d_program *program;
@@ -56,6 +61,7 @@ struct d_clause {
     uint32_t number;                  /* of the clause */
     const struct d_probe_info *probe; /* the first one that matches; NULL: none */
     bool many_kinds;                  /* others that match have another function or name */
+    struct d_probe_kind *kinds;       /* one of each provider and name that match */
     bool records, speculates, commits, aggregates, exits, destructive;
     struct d_attributes_short attributes; /* the least of all used */
     struct d_attributes probe_attributes;
@@ -97,9 +103,26 @@ bool d_node_fits(const struct d_node *, const struct d_type *to);
  * (checked) node in that type, with the same `next`. */
 const struct d_type *d_recorded_type(struct d_session *, const struct d_node *);
 struct d_node *d_recorded(struct d_session *, struct d_node *);
-/* Arguments against a signature. what: for the message. */
+/* Arguments, or keys, against a signature. what: the name of what has them, for the message. */
+enum d_arg_kind { D_ARG_CALL, D_ARG_KEY };
 void d_check_arguments(struct d_session *, const struct d_node *call, struct d_node *args,
-                       const struct d_signature *, const char *what);
+                       const struct d_signature *, const char *what, enum d_arg_kind);
+
+/* ---- wording.c: parts of messages, in dtrace(1M)'s words ---------------------------------------
+ */
+
+/* The type of a checked node's value. */
+const char *d_value_text(struct d_session *, const struct d_node *);
+/* "prototype mismatch: 1 arg passed, 2 expected". unit: "arg" or "key". */
+const char *d_mismatch_text(struct d_session *, unsigned given, const char *unit, unsigned least,
+                            unsigned most);
+/* "index( )" or "array[ ]". */
+const char *d_what_text(struct d_session *, const char *what, enum d_arg_kind);
+/* "count", of a d_aggregating_function. */
+const char *d_agg_name(uint32_t function);
+/* An action or an aggregating function stands where a value is wanted. */
+_Noreturn void d_fail_context(struct d_session *, const struct d_node *call, struct d_place);
+
 unsigned d_list_length(const struct d_node *);
 /* The variable's id of a name in a scope, looked up or NULL. */
 struct d_ident *d_variable_lookup(struct d_session *, const char *scope, const char *name);
@@ -119,6 +142,10 @@ void d_inline_expand(struct d_session *, struct d_node *, struct d_ident *, stru
 void d_xlate_check(struct d_session *, struct d_node *);
 /* `.m` or `->m` of a translation: becomes the member's expression. */
 void d_xlate_member(struct d_session *, struct d_node *);
+/* A (checked) XLATE to this type, a pointer, of a probe's words: a pid, and a tid or NULL; both
+ * NULL: of what runs. Fails if there is no translator. */
+struct d_node *d_xlate_argument(struct d_session *, struct d_place, const struct d_type *,
+                                struct d_node *const words[2]);
 /* The (checked) value of a member of a checked XLATE; NULL: the translator leaves it 0. */
 struct d_node *d_xlate_value(struct d_session *, const struct d_node *xlate,
                              const struct d_member *);

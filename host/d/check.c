@@ -24,7 +24,7 @@ static void refuse_action(struct d_session *d, struct d_node *n)
     if (n->kind == D_NODE_CALL && n->ident->kind == D_IDENT_ACTION) {
         d_action_try(d, n);
     }
-    d_fail(d, n->place, "D_OP_ACT", "?: can't choose between actions");
+    d_fail(d, n->place, "D_OP_ACT", "operator ?: may not be applied to actions");
 }
 
 static void check_ternary(struct d_session *d, struct d_node *n)
@@ -33,7 +33,7 @@ static void check_ternary(struct d_session *d, struct d_node *n)
 
     d_check_expression(d, n->left);
     if (!d_type_is_scalar(n->left->type)) {
-        d_fail(d, n->place, "D_OP_SCALAR", "the condition of ?: must be a number or a pointer");
+        d_fail(d, n->place, "D_OP_SCALAR", "operator ?: expression must be of scalar type");
     }
     l = d_check_expression(d, n->right);
     r = d_check_expression(d, n->third);
@@ -48,7 +48,7 @@ static void check_ternary(struct d_session *d, struct d_node *n)
     } else if (d_compatible(n->right, r)) {
         d_set_type(n, r);
     } else {
-        d_fail(d, n->place, "D_OP_INCOMPAT", "the two values of ?: have types that do not agree");
+        d_fail(d, n->place, "D_OP_INCOMPAT", "operator ?: operands must have compatible types");
     }
     d_fold(d, n);
 }
@@ -77,7 +77,8 @@ static void check_cast(struct d_session *d, struct d_node *n)
         !from_ok ||
         (string && !d_type_is_string_like(from) && !d_type_is_integer(from) && !is_untyped(from)) ||
         (d_type_is_string(from) && !string && !d_type_is_pointer(to) && !d_type_is_integer(to))) {
-        d_fail(d, n->place, "D_CAST_INVAL", "can't cast to this type");
+        d_fail(d, n->place, "D_CAST_INVAL", "invalid cast expression: \"%s\" to \"%s\"",
+               d_value_text(d, n->left), d_type_full_text(d, wanted));
     }
     d_set_type(n, wanted);
     n->is_lvalue = false;
@@ -96,7 +97,7 @@ static void check_comma(struct d_session *d, struct d_node *n)
 static void check_agg_use(struct d_session *d, struct d_node *n)
 {
     if (!d_agg_lookup(d, n)) {
-        d_fail(d, n->place, "D_IDENT_UNDEF", "aggregation @%s is never assigned", n->text);
+        d_fail(d, n->place, "D_IDENT_UNDEF", "undefined aggregation: @%s", n->text);
     }
     for (struct d_node *key = n->args; key; key = key->next) {
         d_check_expression(d, key);

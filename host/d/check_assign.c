@@ -76,7 +76,7 @@ static void declare(struct d_session *d, struct d_node *left, const struct d_typ
     if (!ident) {
         if (keyed && (scope_flags(name) & D_IDENT_LOCAL)) {
             d_fail(d, name->place, "D_ARR_LOCAL",
-                   "a this-> variable can't be an associative array");
+                   "local variable may not be an associative array: %s", name->text);
         }
         ident = new_variable(d, name, keyed ? D_IDENT_ARRAY : D_IDENT_SCALAR);
     }
@@ -107,19 +107,19 @@ void d_declare_number(struct d_session *d, struct d_node *n)
 static void check_writable(struct d_session *d, const struct d_node *n)
 {
     if (!n->left->is_lvalue) {
-        d_fail(d, n->place, "D_OP_LVAL", "what stands left of %s can't be assigned",
+        d_fail(d, n->place, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand",
                d_operator_text(n->op));
     }
     if (!n->left->is_writable) {
-        d_fail(d, n->place, "D_OP_WRITE", "what stands left of %s can only be read",
+        d_fail(d, n->place, "D_OP_WRITE", "operator %s can only be applied to a writable variable",
                d_operator_text(n->op));
     }
 }
 
 static _Noreturn void incompatible(struct d_session *d, const struct d_node *n)
 {
-    d_fail(d, n->place, "D_OP_INCOMPAT", "a value of type %s can't be assigned to %s",
-           d_type_text(d, n->right->type, NULL), d_type_text(d, n->left->type, NULL));
+    d_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
+           d_value_text(d, n->left), d_operator_text(n->op), d_value_text(d, n->right));
 }
 
 /* Known as a pointer: not by this assignment. */
@@ -135,17 +135,22 @@ static void check_value(struct d_session *d, const struct d_node *n)
 
     if (t->kind == D_TYPE_DYNAMIC || t->kind == D_TYPE_STACK || t->kind == D_TYPE_SYMADDR ||
         t->kind == D_TYPE_USYMADDR) {
-        d_fail(d, n->place, n->right->kind == D_NODE_AGG ? "D_OP_INCOMPAT" : "D_CG_EXPR",
-               "what stands right of %s has no value", d_operator_text(n->op));
+        if (n->right->kind != D_NODE_AGG) {
+            d_fail_context(d, n->right, n->place);
+        }
+        d_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
+               d_value_text(d, n->left), d_operator_text(n->op), d_value_text(d, n->right));
     }
     if (t->kind == D_TYPE_VOID) {
-        d_fail(d, n->place, "D_OP_INCOMPAT", "what stands right of %s is void",
-               d_operator_text(n->op));
+        d_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
+               d_value_text(d, n->left), d_operator_text(n->op), d_value_text(d, n->right));
     }
     /* An array becomes a pointer to its first element; what it is assigned to must be one. */
     if (t->kind == D_TYPE_FUNCTION ||
         (t->kind == D_TYPE_ARRAY && !d_type_is_string_like(t) && !is_pointer(d, n->left))) {
-        d_fail(d, n->place, "D_OP_ARRFUN", "arrays and functions can't be assigned");
+        d_fail(d, n->place, "D_OP_ARRFUN",
+               "operator %s may not be applied to operand of type \"%s\"", d_operator_text(n->op),
+               d_value_text(d, n->right));
     }
 }
 
@@ -158,7 +163,9 @@ static void check_plain(struct d_session *d, struct d_node *n)
     check_writable(d, n);
     enum d_type_kind kind = d_type_resolve(n->left->type)->kind;
     if (kind == D_TYPE_ARRAY || kind == D_TYPE_FUNCTION) {
-        d_fail(d, n->place, "D_OP_ARRFUN", "arrays and functions can't be assigned");
+        d_fail(d, n->place, "D_OP_ARRFUN",
+               "operator %s may not be applied to operand of type \"%s\"", d_operator_text(n->op),
+               d_value_text(d, n->left));
     }
     /* What char * points to becomes a string by a cast or by stringof() only. */
     bool text_at =
@@ -173,8 +180,9 @@ static void check_pointer_step(struct d_session *d, struct d_node *n)
     const struct d_type *to = d_type_resolve(d_type_resolve(n->left->type)->to);
 
     if (to->kind == D_TYPE_VOID || to->kind == D_TYPE_FUNCTION) {
-        d_fail(d, n->place, "D_OP_VFPTR", "%s on a pointer to void or to a function",
-               d_operator_text(n->op));
+        d_fail(d, n->place, "D_OP_VFPTR",
+               "operator %s may not be applied to operand of type \"%s\"", d_operator_text(n->op),
+               d_value_text(d, n->left));
     }
     if (!d_type_is_integer(n->right->type)) {
         incompatible(d, n);
@@ -188,12 +196,13 @@ static void check_compound(struct d_session *d, struct d_node *n)
 
     d_check_expression(d, n->right);
     if ((n->op == D_OP_DIV_SET || n->op == D_OP_MOD_SET) && d_node_is_null(n->right)) {
-        d_fail(d, n->place, "D_DIV_ZERO", "division by zero");
+        d_fail(d, n->place, "D_DIV_ZERO", "expression contains division by zero");
     }
     check_value(d, n);
     if (is_new(d, n->left)) {
         if (n->op != D_OP_ADD_SET) {
-            d_fail(d, n->place, "D_VAR_UNDEF", "%s has no value yet", assigned_name(n->left)->text);
+            d_fail(d, n->place, "D_VAR_UNDEF", "%s has not yet been declared or assigned",
+                   assigned_name(n->left)->text);
         }
         d_declare_number(d, n->left);
     }
@@ -208,14 +217,16 @@ static void check_compound(struct d_session *d, struct d_node *n)
         incompatible(d, n);
     }
     if (sum && !d_type_is_arithmetic(l)) {
-        d_fail(d, n->place, "D_OP_VFPTR", "what stands left of %s must have a size to step by",
-               d_operator_text(n->op));
+        d_fail(d, n->place, "D_OP_VFPTR",
+               "operator %s may not be applied to operand of type \"%s\"", d_operator_text(n->op),
+               d_value_text(d, n->left));
     }
     bool ok = arithmetic ? d_type_is_arithmetic(l) && d_type_is_arithmetic(r)
                          : d_type_is_integer(l) && d_type_is_integer(r);
     if (!ok) {
-        d_fail(d, n->place, arithmetic ? "D_OP_ARITH" : "D_OP_INT", "operands of %s must be %s",
-               d_operator_text(n->op), arithmetic ? "numbers" : "integers");
+        d_fail(d, n->place, arithmetic ? "D_OP_ARITH" : "D_OP_INT",
+               "operator %s requires operands of %s type", d_operator_text(n->op),
+               arithmetic ? "arithmetic" : "integral");
     }
 }
 
@@ -224,8 +235,11 @@ static void refuse_aggregation(struct d_session *d, const struct d_node *n)
 {
     if (n->left->kind == D_NODE_AGG ||
         (n->left->kind == D_NODE_BINARY && n->left->left->kind == D_NODE_AGG)) {
-        d_fail(d, n->place, n->left->kind == D_NODE_AGG ? "D_AGG_FUNC" : "D_AGG_MDIM",
-               "an aggregation is assigned an aggregating function, and as a statement");
+        if (n->left->kind != D_NODE_AGG) {
+            d_fail(d, n->place, "D_AGG_MDIM", "aggregation may have one tuple of keys only");
+        }
+        d_fail(d, n->place, "D_AGG_FUNC",
+               "@%s must be assigned an aggregating function, as a statement", n->left->text);
     }
 }
 

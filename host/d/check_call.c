@@ -23,18 +23,22 @@ static bool argument_fits(const struct d_node *arg, const struct d_type *wanted)
 }
 
 void d_check_arguments(struct d_session *d, const struct d_node *call, struct d_node *args,
-                       const struct d_signature *s, const char *what)
+                       const struct d_signature *s, const char *what, enum d_arg_kind kind)
 {
     unsigned n = d_list_length(args), i = 0;
 
     if (n > s->nargs || n < s->nargs - s->optional) {
-        d_fail(d, call->place, "D_PROTO_LEN", "%s takes %u argument%s, not %u", what,
-               n < s->nargs ? s->nargs - s->optional : s->nargs, s->nargs == 1 ? "" : "s", n);
+        d_fail(d, call->place, "D_PROTO_LEN", "%s %s", d_what_text(d, what, kind),
+               d_mismatch_text(d, n, kind == D_ARG_KEY ? "key" : "arg", s->nargs - s->optional,
+                               s->nargs));
     }
     for (struct d_node *arg = args; arg; arg = arg->next, i++) {
         if (!argument_fits(arg, s->args[i])) {
-            d_fail(d, arg->place, "D_PROTO_ARG", "argument %u of %s must be %s, not %s", i + 1,
-                   what, d_type_text(d, s->args[i], NULL), d_type_text(d, arg->type, NULL));
+            d_fail(d, arg->place, "D_PROTO_ARG",
+                   "%s %s #%u is incompatible with prototype:\n\tprototype: %s\n\t%9s: %s",
+                   d_what_text(d, what, kind), kind == D_ARG_KEY ? "key" : "argument", i + 1,
+                   d_type_full_text(d, s->args[i]), kind == D_ARG_KEY ? "key" : "argument",
+                   d_value_text(d, arg));
         }
     }
 }
@@ -44,7 +48,7 @@ static void check_subroutine(struct d_session *d, struct d_node *n)
     for (struct d_node *arg = n->args; arg; arg = arg->next) {
         d_check_expression(d, arg);
     }
-    d_check_arguments(d, n, n->args, &n->ident->signature, n->text);
+    d_check_arguments(d, n, n->args, &n->ident->signature, n->text, D_ARG_CALL);
     d_set_type(n, n->ident->signature.result);
     d_use(d, n->ident);
 }
@@ -52,7 +56,7 @@ static void check_subroutine(struct d_session *d, struct d_node *n)
 void d_check_call(struct d_session *d, struct d_node *n)
 {
     if (!n->text) {
-        d_fail(d, n->place, "D_FUNC_IDENT", "only a function's name can be called");
+        d_fail(d, n->place, "D_FUNC_IDENT", "function designator is not of function type");
     }
     n->ident = d_variable_lookup(d, NULL, n->text);
     if (!n->ident || (n->ident->kind != D_IDENT_FUNCTION && n->ident->kind != D_IDENT_ACTION &&

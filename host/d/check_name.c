@@ -62,7 +62,8 @@ static void check_symbol(struct d_session *d, struct d_node *n)
         return;
     }
     if (!d_symbol_lookup(d, n->scope, n->text, &address, &type) || !type) {
-        d_fail(d, n->place, "D_IDENT_UNDEF", "no symbol %s`%s is known", n->scope, n->text);
+        d_fail(d, n->place, "D_IDENT_UNDEF", "failed to resolve %s`%s: Unknown symbol name",
+               n->scope, n->text);
     }
     struct d_ident *ident = d_alloc(d, sizeof(*ident));
     *ident =
@@ -92,20 +93,22 @@ static void check_known_name(struct d_session *d, struct d_node *n, struct d_ide
         return;
     case D_IDENT_INLINE:
         if (ident->ninline_parameters) {
-            d_fail(d, n->place, "D_IDENT_BADREF", "inline %s wants its arguments in [ ]", n->text);
+            d_fail(d, n->place, "D_IDENT_BADREF",
+                   "inline %s may not be referenced without its arguments in [ ]", n->text);
         }
         d_inline_expand(d, n, ident, NULL);
         return;
     case D_IDENT_SCALAR:
     case D_IDENT_XLATOR:
         if (!ident->type) {
-            d_fail(d, n->place, "D_IDENT_UNDEF", "%s has no value yet", n->text);
+            d_fail(d, n->place, "D_IDENT_UNDEF", "%s has not yet been declared or assigned",
+                   n->text);
         }
         check_variable(n, ident);
         return;
     default:
-        d_fail(d, n->place, "D_IDENT_BADREF", "%s can't stand alone: it is %s", n->text,
-               ident->kind == D_IDENT_ARRAY ? "an array" : "a function");
+        d_fail(d, n->place, "D_IDENT_BADREF", "%s may not be referenced as a scalar: it is %s",
+               n->text, ident->kind == D_IDENT_ARRAY ? "an array" : "a function");
     }
 }
 

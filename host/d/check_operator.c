@@ -20,22 +20,23 @@ const char *d_operator_text(int op)
 
 static _Noreturn void incompatible(struct d_session *d, const struct d_node *n)
 {
-    d_fail(d, n->place, "D_OP_INCOMPAT", "operands of %s have types that do not agree: %s and %s",
-           d_operator_text(n->op), d_type_text(d, n->left->type, NULL),
-           d_type_text(d, n->right->type, NULL));
+    d_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
+           d_value_text(d, n->left), d_operator_text(n->op), d_value_text(d, n->right));
 }
 
 static void want_integers(struct d_session *d, const struct d_node *n)
 {
     if (!d_type_is_integer(n->left->type) || !d_type_is_integer(n->right->type)) {
-        d_fail(d, n->place, "D_OP_INT", "operands of %s must be integers", d_operator_text(n->op));
+        d_fail(d, n->place, "D_OP_INT", "operator %s requires operands of integral type",
+               d_operator_text(n->op));
     }
 }
 
 static void want_arithmetic(struct d_session *d, const struct d_node *n)
 {
     if (!d_type_is_arithmetic(n->left->type) || !d_type_is_arithmetic(n->right->type)) {
-        d_fail(d, n->place, "D_OP_ARITH", "operands of %s must be numbers", d_operator_text(n->op));
+        d_fail(d, n->place, "D_OP_ARITH", "operator %s requires operands of arithmetic type",
+               d_operator_text(n->op));
     }
 }
 
@@ -97,7 +98,7 @@ static void check_comparison(struct d_session *d, struct d_node *n)
 static void check_logic(struct d_session *d, struct d_node *n)
 {
     if (!d_type_is_scalar(n->left->type) || !d_type_is_scalar(n->right->type)) {
-        d_fail(d, n->place, "D_OP_SCALAR", "operands of %s must be numbers or pointers",
+        d_fail(d, n->place, "D_OP_SCALAR", "operator %s requires operands of scalar type",
                d_operator_text(n->op));
     }
     d_set_type(n, d_type_basic(d, D_BASIC_INT));
@@ -155,10 +156,10 @@ static void check_dereference(struct d_session *d, struct d_node *n)
         return;
     }
     if (!d_type_is_pointer(t)) {
-        d_fail(d, n->place, "D_DEREF_NONPTR", "* wants a pointer");
+        d_fail(d, n->place, "D_DEREF_NONPTR", "cannot dereference non-pointer type");
     }
     if (d_type_resolve(t->to)->kind == D_TYPE_VOID) {
-        d_fail(d, n->place, "D_DEREF_VOID", "* of a void pointer");
+        d_fail(d, n->place, "D_DEREF_VOID", "cannot dereference pointer to void");
     }
     d_set_type(n, t->to);
     n->is_lvalue = n->is_writable = true;
@@ -182,13 +183,13 @@ static void check_address(struct d_session *d, struct d_node *n)
     const struct d_node *of = n->left;
 
     if (is_variable(of) || of->kind == D_NODE_AGG) {
-        d_fail(d, n->place, "D_ADDROF_VAR", "& of a D variable");
+        d_fail(d, n->place, "D_ADDROF_VAR", "cannot take address of D variable");
     }
     if (!of->is_lvalue && d_type_resolve(of->type)->kind != D_TYPE_FUNCTION) {
-        d_fail(d, n->place, "D_ADDROF_LVAL", "& wants something that lies in memory");
+        d_fail(d, n->place, "D_ADDROF_LVAL", "unary & may only be applied to an lvalue");
     }
     if (is_bit_field(of)) {
-        d_fail(d, n->place, "D_ADDROF_BITFIELD", "& of a bit-field");
+        d_fail(d, n->place, "D_ADDROF_BITFIELD", "cannot take address of a bit-field");
     }
     d_set_type(n, d_type_pointer(d, of->type));
 }
@@ -200,13 +201,15 @@ static void check_step(struct d_session *d, struct d_node *n)
     d_declare_number(d, of);
     d_check_expression(d, of);
     if (!of->is_lvalue) {
-        d_fail(d, n->place, "D_OP_LVAL", "%s wants a variable", d_operator_text(n->op));
+        d_fail(d, n->place, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand",
+               d_operator_text(n->op));
     }
     if (!of->is_writable) {
-        d_fail(d, n->place, "D_OP_WRITE", "%s can't be written", d_operator_text(n->op));
+        d_fail(d, n->place, "D_OP_WRITE", "operator %s can only be applied to a writable variable",
+               d_operator_text(n->op));
     }
     if (!d_type_is_scalar(of->type)) {
-        d_fail(d, n->place, "D_OP_SCALAR", "%s wants a number or a pointer",
+        d_fail(d, n->place, "D_OP_SCALAR", "operator %s requires operand of scalar type",
                d_operator_text(n->op));
     }
     d_set_type(n, of->type);
@@ -221,27 +224,28 @@ void d_check_unary(struct d_session *d, struct d_node *n)
     if (n->op == D_OP_ADDRESS && n->left->kind == D_NODE_NAME) {
         struct d_ident *ident = d_variable_lookup(d, n->left->scope, n->left->text);
         if (ident && ident->kind == D_IDENT_ARRAY) {
-            d_fail(d, n->place, "D_ADDROF_VAR", "& of a D variable");
+            d_fail(d, n->place, "D_ADDROF_VAR", "cannot take address of D variable");
         }
     }
     const struct d_type *t = d_check_expression(d, n->left);
     switch (n->op) {
     case '!':
         if (!d_type_is_scalar(t)) {
-            d_fail(d, n->place, "D_OP_SCALAR", "! wants a number or a pointer");
+            d_fail(d, n->place, "D_OP_SCALAR", "operator ! requires operand of scalar type");
         }
         d_set_type(n, d_type_basic(d, D_BASIC_INT));
         break;
     case '~':
         if (!d_type_is_integer(t)) {
-            d_fail(d, n->place, "D_OP_INT", "~ wants an integer");
+            d_fail(d, n->place, "D_OP_INT", "operator ~ requires operand of integral type");
         }
         d_set_type(n, d_promote(d, t));
         break;
     case D_OP_PLUS:
     case D_OP_MINUS:
         if (!d_type_is_arithmetic(t)) {
-            d_fail(d, n->place, "D_OP_ARITH", "%s wants a number", d_operator_text(n->op));
+            d_fail(d, n->place, "D_OP_ARITH", "operator %s requires operand of arithmetic type",
+                   d_operator_text(n->op));
         }
         d_set_type(n, d_promote(d, t));
         break;

@@ -34,19 +34,38 @@ static void add_attributes(struct d_clause *c, const struct d_probe_info *info,
     }
 }
 
+static bool is_new_kind(const struct d_clause *c, const struct d_probe_info *info)
+{
+    const struct d_probe_kind *k = c->kinds;
+
+    while (k && (strcmp(k->probe.provider, info->provider) != 0 ||
+                 strcmp(k->probe.name, info->name) != 0)) {
+        k = k->next;
+    }
+    return !k;
+}
+
+static void add_kind(struct d_session *d, struct d_clause *c, const struct d_probe_info *info)
+{
+    struct d_probe_kind *k = d_alloc(d, sizeof(*k));
+
+    k->probe = *info;
+    k->probe.provider = d_strdup(d, info->provider);
+    k->probe.module = d_strdup(d, info->module);
+    k->probe.function = d_strdup(d, info->function);
+    k->probe.name = d_strdup(d, info->name);
+    k->next = c->kinds;
+    c->kinds = k;
+    c->probe = c->probe ? c->probe : &k->probe;
+}
+
 static bool matched(void *arg, const struct d_probe_info *info)
 {
     struct match *m = arg;
     struct d_probe_info given = d_session_stability(m->session, info);
 
-    if (!m->clause->probe) {
-        struct d_probe_info *first = d_alloc(m->session, sizeof(*first));
-        *first = *info;
-        first->provider = d_strdup(m->session, info->provider);
-        first->module = d_strdup(m->session, info->module);
-        first->function = d_strdup(m->session, info->function);
-        first->name = d_strdup(m->session, info->name);
-        m->clause->probe = first;
+    if (is_new_kind(m->clause, info)) {
+        add_kind(m->session, m->clause, info);
     }
     bool same = strcmp(m->clause->probe->function, info->function) == 0 &&
                 strcmp(m->clause->probe->name, info->name) == 0;
@@ -82,7 +101,8 @@ void d_clause_probes(struct d_session *d, struct d_clause *c)
         }
         c->program->matched += found;
         if (found == 0 && n->probe_id) {
-            d_fail(d, n->place, "D_PDESC_INVAL", "there is no probe with id %u", n->probe_id);
+            d_fail(d, n->place, "D_PDESC_INVAL", "probe identifier %u does not match any probes",
+                   n->probe_id);
         }
         if (found == 0 && !d_option(d, "zdefs")) {
             d_fail(d, n->place, "D_PDESC_ZERO", "probe description %s does not match any probes%s",

@@ -25,7 +25,7 @@ int d_reg(struct d_code *c, struct d_place place)
             return reg;
         }
     }
-    d_fail(c->session, place, "D_NOREG", "the expression needs more than %d registers", regs - 1);
+    d_fail(c->session, place, "D_NOREG", "Insufficient registers to generate code");
 }
 
 void d_reg_free(struct d_code *c, int reg)

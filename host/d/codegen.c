@@ -137,7 +137,8 @@ uint32_t d_object_make(struct d_session *d, struct d_program *p, struct d_node *
     struct dif_type result = {.kind = DIF_TYPE_CTF};
 
     if (d_type_resolve(n->type)->kind == D_TYPE_DYNAMIC) {
-        d_fail(d, n->place, "D_CG_EXPR", "an action or aggregation has no value");
+        d_fail(d, n->place, "D_CG_EXPR",
+               "dynamic expression may not be used in a D expression (D program context required)");
     }
     d_code_init(d, &c, n->place);
     int reg = d_gen(&c, n);

@@ -88,7 +88,8 @@ void d_gen_push(struct d_code *c, struct d_node *args, const struct d_type *cons
 int d_gen_call(struct d_code *c, struct d_node *n)
 {
     if (n->ident->kind != D_IDENT_FUNCTION) {
-        d_fail(c->session, n->place, "D_CG_EXPR", "%s() has no value", n->text);
+        d_fail(c->session, n->place, "D_CG_EXPR",
+               "%s( ) may not be called from a D expression (D program context required)", n->text);
     }
     d_gen_push(c, n->args, n->ident->signature.args, n->ident->signature.nargs);
     int reg = d_reg(c, n->place);

@@ -76,7 +76,7 @@ void d_source_parse(struct d_session *d, const struct d_source *s, const char *t
     d_yyparse(p);
     if (program) {
         if (p->items == 0 && !d->options.values[D_O_empty]) {
-            d_fail(d, p->place, "D_EMPTY", "the program has no clause and no declaration");
+            d_fail(d, p->place, "D_EMPTY", "empty D program translation unit");
         }
         d_pragmas_check_used(p);
         d_macros_check_used(p);

@@ -57,11 +57,12 @@ static uint64_t digits(struct d_parse *p, struct d_place place, const char **at,
          (*at)++) {
         unsigned digit = digit_of(**at);
         if (digit >= base) {
-            d_fail(p->session, place, "D_INT_DIGIT", "%c is no digit of an octal constant", **at);
+            d_fail(p->session, place, "D_INT_DIGIT", "invalid digit '%c' in octal constant", **at);
         }
         if (__builtin_mul_overflow(value, base, &value) ||
             __builtin_add_overflow(value, digit, &value)) {
-            d_fail(p->session, place, "D_INT_OFLOW", "the constant is over 64 bits");
+            d_fail(p->session, place, "D_INT_OFLOW",
+                   "integer constant cannot be represented in any built-in integral type");
         }
     }
     return value;
@@ -175,10 +176,10 @@ struct d_node *d_character_constant(struct d_parse *p, struct d_place place, con
     uint64_t number = 0;
 
     if (count == 0) {
-        d_fail(p->session, place, "D_CHR_NULL", "the character constant is empty");
+        d_fail(p->session, place, "D_CHR_NULL", "empty character constant");
     }
     if (count > MOST) {
-        d_fail(p->session, place, "D_CHR_OFLOW", "a character constant has at most 8 characters");
+        d_fail(p->session, place, "D_CHR_OFLOW", "character constant is too long");
     }
     for (size_t i = 0; i < count; i++) {
         number = number << 8 | (unsigned char)value[i];

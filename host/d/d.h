@@ -162,6 +162,7 @@ const struct d_type *d_session_datum_type(const struct d_session *, uint64_t uar
 struct d_symbol {
     const char *object, *name; /* name NULL: only the object is known */
     uint64_t offset;           /* of the address in the symbol */
+    uint64_t place;            /* and in the object, from where it begins */
 };
 bool d_symbol_at(struct d_session *, uint64_t address, bool user, struct d_symbol *);
 /* Where its text was linked: its executable segment. */

@@ -37,7 +37,8 @@ void d_spec_storage(struct d_parse *p, struct d_place place, enum d_storage stor
     struct d_specs *s = begin(p, place);
 
     if (s->storage != D_STORAGE_NONE) {
-        d_fail(p->session, place, "D_DECL_CLASS", "a declaration has one storage class only");
+        d_fail(p->session, place, "D_DECL_CLASS",
+               "only one storage class allowed in a declaration");
     }
     s->storage = storage;
 }
@@ -62,8 +63,7 @@ void d_spec_base(struct d_parse *p, struct d_place place, enum d_base base,
     struct d_specs *s = begin(p, place);
 
     if (s->base != D_BASE_NONE) {
-        d_fail(p->session, place, "D_DECL_COMBO",
-               "a declaration has one type only: is a ; missing?");
+        d_fail(p->session, place, "D_DECL_COMBO", "invalid type combination: is a ; missing?");
     }
     s->base = base;
     s->type = type;
@@ -88,16 +88,20 @@ static void check_flags(struct d_parse *p, const struct d_specs *s)
     unsigned sign = s->flags & (D_SPEC_SIGNED | D_SPEC_UNSIGNED), size = s->flags & D_SPEC_SIZES;
 
     if (s->base == D_BASE_CHAR && size) {
-        d_fail(p->session, s->place, "D_DECL_CHARATTR", "a char can't be short or long");
+        d_fail(p->session, s->place, "D_DECL_CHARATTR",
+               "invalid type declaration: char may not be short or long");
     }
     if (s->base == D_BASE_VOID && (size || sign)) {
-        d_fail(p->session, s->place, "D_DECL_VOIDATTR", "void can't be short, long or (un)signed");
+        d_fail(p->session, s->place, "D_DECL_VOIDATTR",
+               "invalid type declaration: attributes may not be used with void type");
     }
     if (sign && s->base > D_BASE_INT) {
-        d_fail(p->session, s->place, "D_DECL_SIGNINT", "only integers can be signed or unsigned");
+        d_fail(p->session, s->place, "D_DECL_SIGNINT",
+               "invalid type declaration: signed and unsigned may only be used with integer type");
     }
     if (size && s->base == D_BASE_TYPE) {
-        d_fail(p->session, s->place, "D_DECL_LONGINT", "only int and double can be short or long");
+        d_fail(p->session, s->place, "D_DECL_LONGINT",
+               "invalid type declaration: short and long may only be used with integer base type");
     }
 }
 

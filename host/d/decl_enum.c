@@ -13,13 +13,14 @@ static int64_t value_of(struct d_parse *p, struct d_place place, const char *nam
     if (value) {
         d_check_expression(p->session, value);
         if (value->kind != D_NODE_INT) {
-            d_fail(p->session, place, "D_DECL_ENCONST", "enumerator %s must be an integer constant",
-                   name);
+            d_fail(p->session, place, "D_DECL_ENCONST",
+                   "enumerator '%s' must be assigned to an integral constant expression", name);
         }
         p->scope->next_value = (int64_t)value->value;
     }
     if (p->scope->next_value > INT_MAX || p->scope->next_value < INT_MIN) {
-        d_fail(p->session, place, "D_DECL_ENOFLOW", "enumerator %s is beyond an int", name);
+        d_fail(p->session, place, "D_DECL_ENOFLOW", "enumerator '%s' value overflows INT_MAX",
+               name);
     }
     return p->scope->next_value++;
 }
@@ -64,7 +65,7 @@ void d_enumerator_add(struct d_parse *p, struct d_place place, const char *name,
         d_fail(d, place, "D_UNKNOWN", "there is an enumerator %s already", name);
     }
     if (d_ident_lookup(d->globals, name)) {
-        d_fail(d, place, "D_DECL_IDRED", "the name %s is taken", name);
+        d_fail(d, place, "D_DECL_IDRED", "identifier redeclared: %s", name);
     }
     keep(p, name, value);
     struct d_ident *i = d_ident_add(d, d->globals, name, D_IDENT_ENUMERATOR);

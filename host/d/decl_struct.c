@@ -40,8 +40,8 @@ static struct d_type *define_tag(struct d_parse *p, struct d_place place, enum d
         d_fail(p->session, place, "D_SYNTAX", "a tag that is defined can't have a `");
     }
     if (own && (own->kind != D_TYPE_FORWARD || own->completed || is_being_defined(p, own))) {
-        d_fail(p->session, place, "D_DECL_TYPERED", "%s is defined already",
-               d_type_text(p->session, own, NULL));
+        d_fail(p->session, place, "D_DECL_TYPERED", "type redeclared: %s",
+               d_type_full_text(p->session, own));
     }
     return own ? own : forward(p->session, kind, tag);
 }
@@ -126,7 +126,7 @@ static void add(struct d_parse *p, struct d_place place, const char *name,
     check_names(p, place, name, type);
     uint64_t at = d_layout_add(&s->layout, type, bits);
     if (s->layout.end > INT64_MAX / 8) {
-        d_fail(p->session, place, "D_DECL_ARRBIG", "the struct is too large");
+        d_fail(p->session, place, "D_DECL_ARRBIG", "type too large");
     }
     if (bits && !name) {
         return; /* an unnamed bit-field takes room, no more */
@@ -149,7 +149,7 @@ static void check_member(struct d_parse *p, struct d_place place, const char *na
     }
     if (t->kind == D_TYPE_FORWARD) {
         d_fail(p->session, place, "D_DECL_INCOMPLETE", "member %s is of an incomplete type: %s",
-               name ? name : "", d_type_text(p->session, type, NULL));
+               name ? name : "", d_type_full_text(p->session, type));
     }
     if (t->kind == D_TYPE_ARRAY && t->count == 0) {
         d_fail(p->session, place, "D_DECL_ARRNULL", "member %s has no size", name ? name : "");
@@ -164,10 +164,11 @@ static const struct d_type *bit_field(struct d_parse *p, struct d_place place,
     const struct d_type *t = d_type_resolve(type);
 
     if (t->kind != D_TYPE_INTEGER) {
-        d_fail(p->session, place, "D_DECL_BFTYPE", "a bit-field must be of an integer type");
+        d_fail(p->session, place, "D_DECL_BFTYPE",
+               "invalid type for bit-field: integer type required");
     }
     if (bits > t->size * 8) {
-        d_fail(p->session, place, "D_DECL_BFSIZE", "the bit-field is wider than its type");
+        d_fail(p->session, place, "D_DECL_BFSIZE", "bit-field too big for type");
     }
     struct d_type field = *t;
     field.bits = (uint32_t)bits;

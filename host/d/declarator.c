@@ -4,6 +4,8 @@
  */
 #include "host/d/type_name.h"
 
+#include <string.h>
+
 enum { DERIVATIONS_MAX = 256 };
 
 struct d_declarator *d_declarator_new(struct d_parse *p, struct d_place place, const char *name)
@@ -78,7 +80,8 @@ void d_parameters_add(struct d_parse *p, struct d_parameters *list, struct d_pla
     enum d_storage storage = p->scope->specs.storage;
 
     if (storage != D_STORAGE_NONE && storage != D_STORAGE_REGISTER) {
-        d_fail(p->session, place, "D_DECL_PARMCLASS", "a parameter can't have this storage class");
+        d_fail(p->session, place, "D_DECL_PARMCLASS",
+               "storage class not appropriate for function or associative array parameter");
     }
     x->type = adjusted(p->session, d_declared_type(p, r, NULL));
     x->name = r ? r->name : NULL;
@@ -96,7 +99,7 @@ static void check_void(struct d_parse *p, const struct d_parameter *x, bool keys
         d_fail(d, x->place, "D_DECL_PROTO_TYPE", "a key can't be void");
     }
     if (x->name) {
-        d_fail(d, x->place, "D_DECL_PROTO_NAME", "a void parameter can't have a name");
+        d_fail(d, x->place, "D_DECL_PROTO_NAME", "void parameter may not have a name");
     }
 }
 
@@ -117,14 +120,17 @@ static void check_parameters(struct d_parse *p, const struct d_parameters *list,
             any_void = true;
         }
         if (any_void && x != list->first) {
-            d_fail(p->session, x->place, "D_DECL_PROTO_VOID", "void must be the only parameter");
+            d_fail(p->session, x->place, "D_DECL_PROTO_VOID",
+                   "void must be sole parameter in a function declaration");
         }
     }
     if (keys && list->varargs) {
-        d_fail(p->session, place, "D_DECL_PROTO_VARARGS", "an array's keys can't vary in number");
+        d_fail(p->session, place, "D_DECL_PROTO_VARARGS",
+               "associative array prototype may not use a variable-length argument list");
     }
     if (any_void && list->varargs) {
-        d_fail(p->session, place, "D_DECL_PROTO_VOID", "void must be the only parameter");
+        d_fail(p->session, place, "D_DECL_PROTO_VOID",
+               "void must be sole parameter in a function declaration");
     }
 }
 
@@ -138,7 +144,10 @@ uint64_t d_positive_constant(struct d_parse *p, struct d_node *n, const char *ta
         n->kind == D_NODE_INT && d_type_resolve(type)->is_signed && (int64_t)n->value < 0;
 
     if (n->kind != D_NODE_INT || n->value == 0 || negative) {
-        d_fail(p->session, n->place, tag, "a positive integer constant is wanted");
+        d_fail(p->session, n->place, tag, "positive integral constant expression%s expected as %s",
+               strcmp(tag, "D_DECL_ARRSUB") == 0 ? " or tuple signature" : "",
+               strcmp(tag, "D_DECL_ARRSUB") == 0 ? "array declaration subscript"
+                                                 : "bit-field size");
     }
     return n->value;
 }
@@ -173,7 +182,7 @@ static const struct d_type *array(struct d_parse *p, const struct d_derivation *
     if (x->count) {
         count = d_positive_constant(p, x->count, "D_DECL_ARRSUB");
         if (count > UINT32_MAX || (element && count > INT64_MAX / element)) {
-            d_fail(p->session, x->place, "D_DECL_ARRBIG", "the array is too large");
+            d_fail(p->session, x->place, "D_DECL_ARRBIG", "array dimension too big");
         }
     }
     return d_type_array(p->session, of, count);

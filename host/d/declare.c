@@ -8,7 +8,7 @@
 
 static _Noreturn void taken(struct d_parse *p, const struct d_declarator *r)
 {
-    d_fail(p->session, r->place, "D_DECL_IDRED", "the name %s is taken", r->name);
+    d_fail(p->session, r->place, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
 }
 
 static bool is_visible(const struct d_session *d, const struct d_ident *i)
@@ -22,7 +22,8 @@ static void check_no_array_without_size(struct d_parse *p, const struct d_declar
     const struct d_type *t = d_type_resolve(type);
 
     if (t->kind == D_TYPE_ARRAY && t->count == 0) {
-        d_fail(p->session, r->place, "D_DECL_ARRNULL", "array %s has no size", r->name);
+        d_fail(p->session, r->place, "D_DECL_ARRNULL",
+               "array declaration requires array dimension or tuple signature: %s", r->name);
     }
 }
 
@@ -64,13 +65,13 @@ static void check_object(struct d_parse *p, const struct d_declarator *r, const 
     const struct d_type *t = d_type_resolve(type);
 
     if (t->kind == D_TYPE_VOID || t->kind == D_TYPE_FUNCTION) {
-        d_fail(p->session, r->place, "D_DECL_VOIDOBJ", "variable %s can't be %s", r->name,
-               t->kind == D_TYPE_VOID ? "void" : "a function");
+        d_fail(p->session, r->place, "D_DECL_VOIDOBJ", "cannot have %s object: %s",
+               t->kind == D_TYPE_VOID ? "void" : "function", r->name);
     }
     if (t->kind == D_TYPE_FORWARD || (d_type_is_struct(t) && t->size == 0)) {
         d_fail(p->session, r->place, "D_DECL_INCOMPLETE",
                "variable %s is of an incomplete type: %s", r->name,
-               d_type_text(p->session, type, NULL));
+               d_type_full_text(p->session, type));
     }
     check_no_array_without_size(p, r, type);
 }
@@ -148,7 +149,8 @@ static void declare_variable(struct d_parse *p, const struct d_declarator *r,
         taken(p, r);
     }
     if (keys && storage == D_STORAGE_THIS) {
-        d_fail(d, r->place, "D_DECL_LOCASSC", "this->%s can't be an associative array", r->name);
+        d_fail(d, r->place, "D_DECL_LOCASSC",
+               "associative array may not be declared as local variable: %s", r->name);
     }
     bool function = d_type_resolve(type)->kind == D_TYPE_FUNCTION;
     if (function && table == d->globals && !is_visible(d, old)) {
@@ -171,7 +173,8 @@ void d_declare(struct d_parse *p, const struct d_declarator *r)
     switch (storage) {
     case D_STORAGE_AUTO:
     case D_STORAGE_REGISTER:
-        d_fail(p->session, r->place, "D_DECL_BADCLASS", "D has no auto and register variables");
+        d_fail(p->session, r->place, "D_DECL_BADCLASS",
+               "specified storage class not appropriate in D: auto, register");
     case D_STORAGE_TYPEDEF:
         declare_type(p, r);
         break;
@@ -189,6 +192,6 @@ void d_declare_nothing(struct d_parse *p, struct d_place place)
 
     d_specs_type(p);
     if (!s->is_tag) {
-        d_fail(p->session, place, "D_DECL_USELESS", "the declaration declares nothing");
+        d_fail(p->session, place, "D_DECL_USELESS", "useless declaration");
     }
 }

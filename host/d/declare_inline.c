@@ -47,7 +47,7 @@ struct d_ident *d_inline_begin(struct d_parse *p, const struct d_declarator *r)
         d_fail(d, r->place, "D_DECL_SCOPE", "a declared name can't have a `: %s", r->name);
     }
     if ((old && old->version <= d_session_version(d)) || d_type_own(d, D_TYPE_TYPEDEF, r->name)) {
-        d_fail(d, r->place, "D_DECL_IDRED", "the name %s is taken", r->name);
+        d_fail(d, r->place, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
     }
     if (kind == D_TYPE_VOID || kind == D_TYPE_FUNCTION) {
         d_fail(d, r->place, "D_DECL_VOIDOBJ", "an inline can't be void or a function");

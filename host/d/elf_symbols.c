@@ -158,9 +158,12 @@ static bool has_address(const struct d_elf *e, uint64_t address)
 static struct d_symbol symbol_of(const struct d_elf *e, uint64_t linked)
 {
     const struct d_elf_symbol *s = symbol_at(e, linked);
+    const struct d_elf_segment *first = e->segments.data;
 
-    return (struct d_symbol){
-        .object = e->name, .name = s ? s->name : NULL, .offset = s ? linked - s->address : 0};
+    return (struct d_symbol){.object = e->name,
+                             .name = s ? s->name : NULL,
+                             .offset = s ? linked - s->address : 0,
+                             .place = linked - first->start};
 }
 
 bool d_symbol_at(struct d_session *d, uint64_t address, bool user, struct d_symbol *symbol)

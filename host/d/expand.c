@@ -35,14 +35,18 @@ static void check_inline_arguments(struct d_session *d, const struct d_node *n,
     unsigned given = d_list_length(args), i = 0;
 
     if (given != ident->ninline_parameters) {
-        d_fail(d, n->place, "D_PROTO_LEN", "inline %s takes %u arguments, not %u", ident->name,
-               ident->ninline_parameters, given);
+        d_fail(
+            d, n->place, "D_PROTO_LEN", "%s[ ] %s", ident->name,
+            d_mismatch_text(d, given, "arg", ident->ninline_parameters, ident->ninline_parameters));
     }
     for (; args; args = args->next, i++) {
         d_check_expression(d, args);
         if (!d_compatible(args, ident->inline_parameters[i]->type)) {
-            d_fail(d, args->place, "D_PROTO_ARG", "argument %u of inline %s must be %s", i + 1,
-                   ident->name, d_type_text(d, ident->inline_parameters[i]->type, NULL));
+            d_fail(d, args->place, "D_PROTO_ARG",
+                   "%s[ ] argument #%u is incompatible with prototype:\n"
+                   "\tprototype: %s\n\t argument: %s",
+                   ident->name, i + 1, d_type_full_text(d, ident->inline_parameters[i]->type),
+                   d_value_text(d, args));
         }
     }
 }
@@ -76,8 +80,9 @@ static struct d_node *as_declared(struct d_session *d, struct d_node *body, cons
     const struct d_type *from = d_check_expression(d, body);
 
     if (!d_compatible(body, i->type)) {
-        d_fail(d, body->place, "D_OP_INCOMPAT", "inline %s is a %s, its value is not", i->name,
-               d_type_text(d, i->type, NULL));
+        d_fail(d, body->place, "D_OP_INCOMPAT",
+               "inline %s definition uses incompatible types: \"%s\" = \"%s\"", i->name,
+               d_type_full_text(d, i->type), d_value_text(d, body));
     }
     if (d_type_is_struct(i->type) || d_type_is_string(i->type) || d_type_same(from, i->type)) {
         return body;
@@ -158,8 +163,9 @@ static struct d_node *translate(struct d_session *d, const struct d_translator *
     bool fits =
         d_compatible(value, type) || (d_type_is_string_like(type) && d_type_is_string_like(from));
     if (!fits) {
-        d_fail(d, m->place, "D_XLATE_INCOMPAT", "%s: a %s can't be translated to %s", m->name,
-               d_type_text(d, from, NULL), d_type_text(d, type, NULL));
+        d_fail(d, m->place, "D_XLATE_INCOMPAT",
+               "translator member %s definition uses incompatible types: \"%s\" = \"%s\"", m->name,
+               d_type_full_text(d, type), d_type_full_text(d, from));
     }
     if (d_type_is_arithmetic(type) && d_type_is_arithmetic(from) && !d_type_same(type, from)) {
         value = d_node_cast(d, value, type);
@@ -186,18 +192,20 @@ void d_translator_check(struct d_session *d, struct d_translator *t)
     struct d_translator *first;
 
     if (!d_type_is_struct(output)) {
-        d_fail(d, t->place, "D_XLATE_SOU", "a translator makes a struct or union that is known");
+        d_fail(d, t->place, "D_XLATE_SOU",
+               "translator output type must be a complete struct or union");
     }
     first = find(d, t->output, t->input);
     if (first && first != t) {
-        d_fail(d, t->place, "D_XLATE_REDECL", "there is a translator for this pair of types");
+        d_fail(d, t->place, "D_XLATE_REDECL",
+               "translator for this pair of types has already been declared");
     }
     for (struct d_member_value *m = t->members; m; m = m->next) {
         uint64_t bits = 0;
         const struct d_member *member = d_type_member(output, m->name, &bits);
         if (!member) {
-            d_fail(d, m->place, "D_XLATE_MEMB", "%s has no member %s",
-                   d_type_text(d, t->output, NULL), m->name);
+            d_fail(d, m->place, "D_XLATE_MEMB", "translator member %s is not a member of %s",
+                   m->name, d_type_full_text(d, t->output));
         }
         translate(d, t, m, member->type, stand_in(d, t));
     }
@@ -215,10 +223,57 @@ void d_xlate_check(struct d_session *d, struct d_node *n)
     input = d_check_expression(d, n->left);
     n->translator = find(d, output, input);
     if (!n->translator) {
-        d_fail(d, n->place, "D_XLATE_NONE", "there is no translator from %s to %s",
-               d_type_text(d, input, NULL), d_type_text(d, output, NULL));
+        d_fail(d, n->place, "D_XLATE_NONE", "cannot translate from \"%s\" to \"%s\"",
+               d_type_full_text(d, input), d_type_full_text(d, output));
     }
     d_set_type(n, type);
+}
+
+/* `struct _lwp` of a pid and a tid, as if a translator had made it. */
+static struct d_node *lwp_of(struct d_session *d, struct d_place place, const struct d_type *lwp,
+                             struct d_node *const words[2])
+{
+    static const char *const names[] = {"pid", "tid"};
+    struct d_translator *t = d_alloc(d, sizeof(*t));
+    struct d_member_value **end = &t->members;
+
+    *t = (struct d_translator){.output = lwp, .place = place};
+    for (unsigned i = 0; i < 2; i++) {
+        struct d_member_value *m = d_alloc(d, sizeof(*m));
+        struct d_node *value =
+            words[i] ? words[i] : d_node_int(d, place, 0, d_type_basic(d, D_BASIC_INT));
+        *m = (struct d_member_value){.name = names[i], .value = value, .place = place};
+        *end = m;
+        end = &m->next;
+    }
+    struct d_node *n = d_node_new(d, D_NODE_XLATE, place);
+    n->translator = t;
+    n->is_cooked = true;
+    d_set_type(n, lwp);
+    return n;
+}
+
+struct d_node *d_xlate_argument(struct d_session *d, struct d_place place,
+                                const struct d_type *type, struct d_node *const words[2])
+{
+    const struct d_type *output = d_type_resolve(d_type_resolve(type)->to);
+    const struct d_type *lwp = d_type_lookup(d, NULL, "struct _lwp");
+    const struct d_type *current = d_type_lookup(d, NULL, "enum _current");
+    struct d_node *n = d_node_new(d, D_NODE_XLATE, place);
+
+    d_set_type(n, type);
+    if (!words[0] && current) {
+        n->left = d_node_int(d, place, 0, current);
+    } else if (words[0] && !words[1] && find(d, output, words[0]->type)) {
+        n->left = words[0];
+    } else if (words[0] && lwp) {
+        n->left = lwp_of(d, place, lwp, words);
+    } else {
+        d_fail(d, place, "D_XLATE_NONE", "there is no translator to %s",
+               d_type_text(d, output, NULL));
+    }
+    d_check_expression(d, n);
+    return n;
 }
 
 struct d_node *d_xlate_value(struct d_session *d, const struct d_node *xlate,
@@ -239,11 +294,13 @@ void d_xlate_member(struct d_session *d, struct d_node *n)
     const struct d_member *member = d_type_member(output, n->text, &bits);
 
     if (pointer != (n->op == D_OP_ARROW)) {
-        d_fail(d, n->place, pointer ? "D_OP_SOU" : "D_OP_PTR", "use %s", pointer ? "->" : ".");
+        d_fail(d, n->place, pointer ? "D_OP_SOU" : "D_OP_PTR",
+               "operator %s must be applied to a %s", pointer ? "." : "->",
+               pointer ? "struct or union" : "pointer");
     }
     if (!member) {
-        d_fail(d, n->place, "D_TYPE_MEMBER", "%s has no member %s",
-               d_type_text(d, xlate->translator->output, NULL), n->text);
+        d_fail(d, n->place, "D_TYPE_MEMBER", "%s is not a member of %s", n->text,
+               d_type_full_text(d, xlate->translator->output));
     }
     struct d_place place = n->place;
     deeper(d, n, n->text);

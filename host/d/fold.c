@@ -107,7 +107,7 @@ static void fold_binary(struct d_session *d, struct d_node *n)
     struct d_node *l = n->left, *r = n->right;
 
     if ((n->op == '/' || n->op == '%') && is_constant(r) && r->value == 0) {
-        d_fail(d, n->place, "D_DIV_ZERO", "division by zero");
+        d_fail(d, n->place, "D_DIV_ZERO", "expression contains division by zero");
     }
     if (!is_constant(l) || !is_constant(r)) {
         return;

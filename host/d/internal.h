@@ -92,7 +92,18 @@ bool d_enumerator_lookup(struct d_session *, const char *object, const char *nam
 const struct d_model *d_session_model(const struct d_session *);
 const struct d_probe_source *d_session_probes(const struct d_session *);
 /* argument.c: type of the probe's args[n]; NULL: there is none, or it is not known. */
-const struct d_type *d_argument_type(struct d_session *, const struct d_probe_info *, unsigned n);
+enum { D_ARGUMENT_FROM = 2 };
+struct d_argument { /* args[n] of a probe */
+    const struct d_type *type;
+    bool translated; /* type is a pointer to a struct, which a translator makes */
+    unsigned nfrom;  /* of how many of the probe's arguments; 1 if it isn't translated */
+    unsigned from[D_ARGUMENT_FROM]; /* their numbers */
+};
+bool d_argument_of(struct d_session *, const struct d_probe_info *, unsigned n,
+                   struct d_argument *); /* false: the probe has no args[n] */
+/* Whether args[n] is the same of both probes. */
+bool d_arguments_agree(struct d_session *, const struct d_probe_info *, const struct d_probe_info *,
+                       unsigned n);
 /* Front: whether an @ as arg of `version=`: D version in force, major << 16 | minor << 8 as
  * 0x010d00 */
 unsigned d_session_version(const struct d_session *);

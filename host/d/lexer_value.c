@@ -38,7 +38,7 @@ int d_lex_macro(struct d_parse *p, union D_YYSTYPE *v, struct d_place place, con
 
     n -= 1 + as_string;
     if (!d_macro_value(p, name, n, &value)) {
-        d_fail(p->session, place, "D_MACRO_UNDEF", "%s has no value", text);
+        d_fail(p->session, place, "D_MACRO_UNDEF", "macro argument %s is not defined", text);
     }
     is_argument = isdigit((unsigned char)*name);
     enum d_macro_kind kind =
@@ -67,8 +67,9 @@ static void check_closed(struct d_parse *p, struct d_place place, const char *te
     if (n >= 2 && text[n - 1] == text[0] && backslashes % 2 == 0) {
         return;
     }
-    d_fail(p->session, place, p->at < p->end ? tag : "D_SYNTAX", "%s before the closing %c",
-           p->at < p->end ? "the line ends" : "the program ends", text[0]);
+    d_fail(p->session, place, p->at < p->end ? tag : "D_SYNTAX", "%s encountered in %s",
+           p->at < p->end ? "newline" : "end of file",
+           text[0] == '"' ? "string literal" : "character constant");
 }
 
 int d_lex_string(struct d_parse *p, union D_YYSTYPE *v, struct d_place place, const char *text,

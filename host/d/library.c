@@ -6,9 +6,27 @@
  */
 #include "host/d/pragma.h"
 
+#include <errno.h> /* this machine's, before the boards' */
+
+#include "kernel/abi/errno.h"
+#include "kernel/abi/sys/states.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What is built in, in this order. An enum is an int, so that it is recorded as one. */
+static const char states_text[] = "enum thread_state {"
+#define STATE(number, name, text, emitted) " STATE_" #name " = " #number ","
+    THREAD_STATE_LIST(STATE)
+#undef STATE
+        " _STATE_WIDE = 0x7fffffff };\n";
+
+static const char words_text[] =
+#define LWPINFO(number, name, doc) "inline int _LWP_" #name " = " #number ";\n"
+#include "trace/d/words.def"
+#undef LWPINFO
+    "";
 
 static const char built_in[] =
     "typedef unsigned int uid_t;\n"
@@ -23,31 +41,84 @@ static const char built_in[] =
     "inline int DTRACEFLT_UPRIV = 7;\n"
     "inline int DTRACEFLT_TUPOFLOW = 8;\n"
     "inline int DTRACEFLT_BADSTACK = 9;\n"
-    /* Of the thread that runs; members that nothing knows are left out. */
+    /* Processes and threads: see docs/d.md. */
     "typedef struct psinfo {\n"
     "    pid_t pr_pid, pr_ppid;\n"
     "    uid_t pr_uid;\n"
     "    gid_t pr_gid;\n"
     "    string pr_fname, pr_psargs;\n"
+    "    uintptr_t pr_addr;\n"
+    "    int pr_nlwp;\n"
     "} psinfo_t;\n"
     "typedef struct lwpsinfo {\n"
     "    id_t pr_lwpid;\n"
     "    char pr_state, pr_sname;\n"
-    "    int pr_onpro;\n"
+    "    int pr_flag, pr_syscall, pr_pri, pr_onpro;\n"
+    "    enum thread_state pr_kstate;\n"
+    "    string pr_clname;\n"
     "    uintptr_t pr_wchan;\n"
     "} lwpsinfo_t;\n"
+    "typedef struct cpuinfo { int cpu_id; } cpuinfo_t;\n"
+    "inline int SSLEEP = 1;\n"
+    "inline int SRUN = 2;\n"
+    "inline int SZOMB = 3;\n"
+    "inline int SSTOP = 4;\n"
+    "inline int SIDL = 5;\n"
+    "inline int SONPROC = 6;\n"
+    "inline int PR_DETACH = 1;\n"
+    "inline int PR_STOPPED = 2;\n"
+    "inline int PR_ASLEEP = 4;\n"
     "enum _current { _CURRENT };\n"
+    "struct _lwp { pid_t pid; id_t tid; };\n"
+    "translator struct _lwp < enum _current c > { pid = pid; tid = tid; };\n"
+    "translator psinfo_t < pid_t p > {\n"
+    "    pr_pid = p; pr_ppid = lwpinfo(p, 0, _LWP_PPID); pr_uid = uid; pr_gid = gid;\n"
+    "    pr_fname = pidname(p); pr_psargs = p == pid ? execargs : \"\";\n"
+    "    pr_addr = lwpinfo(p, 0, _LWP_ADDRESS); pr_nlwp = lwpinfo(p, 0, _LWP_THREADS);\n"
+    "};\n"
     "translator psinfo_t < enum _current c > {\n"
     "    pr_pid = pid; pr_ppid = ppid; pr_uid = uid; pr_gid = gid;\n"
     "    pr_fname = execname; pr_psargs = execargs;\n"
+    "    pr_addr = lwpinfo(pid, 0, _LWP_ADDRESS); pr_nlwp = lwpinfo(pid, 0, _LWP_THREADS);\n"
     "};\n"
-    "translator lwpsinfo_t < enum _current c > {\n"
-    "    pr_lwpid = tid; pr_state = 6; pr_sname = 'O'; pr_onpro = cpu;\n"
+    "translator lwpsinfo_t < struct _lwp t > {\n"
+    "    pr_lwpid = t.tid; pr_state = lwpinfo(t.pid, t.tid, _LWP_LIFE);\n"
+    "    pr_sname = \"ZSRZTIO\"[lwpinfo(t.pid, t.tid, _LWP_LIFE)];\n"
+    "    pr_flag = lwpinfo(t.pid, t.tid, _LWP_FLAGS);\n"
+    "    pr_syscall = lwpinfo(t.pid, t.tid, _LWP_CALL);\n"
+    "    pr_pri = lwpinfo(t.pid, t.tid, _LWP_PRIORITY);\n"
+    "    pr_clname = lwpinfo(t.pid, t.tid, _LWP_POLICY) == 1 ? \"FIFO\" : \"RR\";\n"
+    "    pr_onpro = lwpinfo(t.pid, t.tid, _LWP_CPU);\n"
+    "    pr_wchan = lwpinfo(t.pid, t.tid, _LWP_WCHAN);\n"
+    "    pr_kstate = lwpinfo(t.pid, t.tid, _LWP_STATE);\n"
     "};\n"
+    "translator cpuinfo_t < enum _current c > { cpu_id = cpu; };\n"
     "inline psinfo_t *curpsinfo =\n"
     "    xlate <psinfo_t *> ((enum _current)_CURRENT);\n"
     "inline lwpsinfo_t *curlwpsinfo =\n"
-    "    xlate <lwpsinfo_t *> ((enum _current)_CURRENT);\n";
+    "    xlate <lwpsinfo_t *> (xlate <struct _lwp> ((enum _current)_CURRENT));\n"
+    "inline cpuinfo_t *curcpu =\n"
+    "    xlate <cpuinfo_t *> ((enum _current)_CURRENT);\n";
+
+/* errno_t, whose enumerators are the target's errors. */
+static const char *errors_text(struct d_session *d)
+{
+    static const struct {
+        const char *name;
+        int board, host;
+    } errors[] = {
+#define E(name, value) {#name, value, name},
+        KYMO_ERRNO_LIST(E)
+#undef E
+    };
+    const char *text = "enum _errno { EOK = 0, ";
+
+    for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+        int value = d_session_model(d)->is_host ? errors[i].host : errors[i].board;
+        text = d_sprintf(d, "%s%s = %d, ", text, errors[i].name, value);
+    }
+    return d_sprintf(d, "%s_ERRNO_WIDE = 0x7fffffff };\ntypedef enum _errno errno_t;\n", text);
+}
 
 struct dependency {
     const char *name;
@@ -170,6 +241,18 @@ static struct library *find(const struct search *s, const char *name)
     return l;
 }
 
+/* What is built in. The variable errno has its type from there. */
+static void load_built_in(struct d_session *d)
+{
+    const char *errors = errors_text(d);
+
+    parse(d, "(built in)", errors, strlen(errors));
+    parse(d, "(built in)", states_text, sizeof(states_text) - 1);
+    parse(d, "(built in)", words_text, sizeof(words_text) - 1);
+    parse(d, "(built in)", built_in, sizeof(built_in) - 1);
+    d_ident_lookup(d_session_globals(d), "errno")->type = d_type_lookup(d, NULL, "errno_t");
+}
+
 /* False: it is left out. */
 static bool load(struct search *s, struct library *l)
 {
@@ -208,7 +291,7 @@ void d_libraries_load(struct d_session *d)
     if (d->options.texts[D_O_syslibdir]) {
         find_in(&s, d->options.texts[D_O_syslibdir]);
     } else {
-        parse(d, "(built in)", built_in, sizeof(built_in) - 1);
+        load_built_in(d);
     }
     for (const struct d_text_list *l = d->options.lists[D_O_libdir]; l; l = l->next) {
         find_in(&s, l->text);

@@ -85,7 +85,7 @@ void d_macros_check_used(struct d_parse *p)
     for (int i = 1; i < p->source->argc; i++) {
         if (!p->argument_used[i]) {
             d_fail(p->session, p->place, "D_MACRO_UNUSED",
-                   "argument %s is not used: there is no $%d", p->source->argv[i], i);
+                   "extraneous argument '%s' ($%d is not referenced)", p->source->argv[i], i);
         }
     }
 }

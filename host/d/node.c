@@ -142,7 +142,7 @@ struct d_node *d_node_call(struct d_parse *p, struct d_place place, struct d_nod
     struct d_node *n = d_node_new(p->session, D_NODE_CALL, place);
 
     if (function->kind != D_NODE_NAME) {
-        d_fail(p->session, place, "D_FUNC_IDENT", "what is called has no name");
+        d_fail(p->session, place, "D_FUNC_IDENT", "function designator is not of function type");
     }
     if (function->scope || !is_function(p->session, function->text)) {
         const char *suggestion =

@@ -44,7 +44,7 @@ uint32_t d_part_predicate(struct d_session *d, struct d_clause *c, struct d_node
     }
     d_check_expression(d, n);
     if (!d_type_is_scalar(n->type)) {
-        d_fail(d, n->place, "D_PRED_SCALAR", "a predicate must be a number or a pointer");
+        d_fail(d, n->place, "D_PRED_SCALAR", "predicate result must be of scalar type");
     }
     return d_object_make(d, c->program, n, false);
 }
@@ -162,7 +162,7 @@ void d_part_begin_conditional(struct d_session *d, struct d_part *p, struct d_no
         d_check_expression(d, clause->left);
         if (!d_type_is_scalar(clause->left->type)) {
             d_fail(d, clause->left->place, "D_PRED_SCALAR",
-                   "a predicate must be a number or a pointer");
+                   "predicate result must be of scalar type");
         }
         decide(d, p, clause->left, which);
         p->predicate = d_part_predicate(

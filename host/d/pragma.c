@@ -33,7 +33,8 @@ static void pragma_option(const struct d_pragma_line *at, const struct d_words *
     }
     const char *why = set_option(at->d, w->word[0]);
     if (why) {
-        d_fail(at->d, at->place, "D_PRAGMA_OPTSET", "option %s can't be set: %s", w->word[0], why);
+        d_fail(at->d, at->place, "D_PRAGMA_OPTSET", "failed to set option '%s': %s", w->word[0],
+               why);
     }
 }
 
@@ -67,7 +68,8 @@ static void pragma_depends_on(const struct d_pragma_line *at, const struct d_wor
         d_fail(at->d, at->place, "D_PRAGMA_INVAL", "one can't depend on a %s", w->word[0]);
     }
     if (at->p->program && !d_dependency_met(at->d, w->word[0], w->word[1])) {
-        d_fail(at->d, at->place, "D_PRAGMA_DEPEND", "there is no %s %s", w->word[0], w->word[1]);
+        d_fail(at->d, at->place, "D_PRAGMA_DEPEND", "program requires %s %s", w->word[0],
+               w->word[1]);
     }
 }
 
@@ -143,7 +145,7 @@ static void d_pragma(struct d_pragma_line *at, struct d_words *w, const char *te
         }
     }
     if (strcmp(at->name, "ident") != 0) {
-        d_fail(at->d, at->place, "D_PRAGMA_INVAL", "there is no #pragma D %s", at->name);
+        d_fail(at->d, at->place, "D_PRAGMA_INVAL", "invalid or unknown pragma: %s", at->name);
     }
 }
 
@@ -170,6 +172,7 @@ void d_directive(struct d_parse *p, struct d_place place, const char *line, size
             d_pragma(&at, &w, hash + 1, n);
         }
     } else if (strcmp(first, "ident") != 0) {
-        d_fail(p->session, place, "D_PRAGCTL_INVAL", "# %s needs the preprocessor (-C)", first);
+        d_fail(p->session, place, "D_PRAGCTL_INVAL",
+               "invalid control directive: #%s (-C runs the preprocessor)", first);
     }
 }

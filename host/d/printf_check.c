@@ -7,10 +7,52 @@
 
 #include <string.h>
 
-static _Noreturn void fail(struct d_session *d, const struct d_node *call, const char *tag,
-                           const char *what, const struct d_conversion *c)
+/* "conversion #1 (%d)" */
+static const char *conversion_text(struct d_session *d, const struct d_printf *parsed,
+                                   const struct d_conversion *c)
 {
-    d_fail(d, call->place, tag, "%s(): %%%s: %s", call->text, c ? c->name : "", what);
+    unsigned number = 1;
+
+    for (const struct d_conversion *x = parsed->conversions; x < c; x++) {
+        number += x->name[0] != '\0';
+    }
+    return d_sprintf(d, "conversion #%u (%%%s)", number, c->name);
+}
+
+/* number: of the argument, the format being the first. */
+static _Noreturn void mismatch(struct d_session *d, const struct d_node *call, const char *tag,
+                               const char *prototype, const char *conversion, unsigned number,
+                               const char *type)
+{
+    d_fail(d, call->place, tag,
+           "%s( ) argument #%u is incompatible with %s prototype:\n"
+           "\tprototype: %s\n\t argument: %s",
+           call->text, number, conversion, prototype, type);
+}
+
+/* What a conversion prints. */
+static const char *prototype_text(const struct d_conversion *c)
+{
+    switch (c->name[0] == 'w' ? c->name[1] : c->name[0]) {
+    case 's':
+    case 'S':
+    case 'I':
+        return "char [] or string (or use stringof)";
+    case 'p':
+    case 'a':
+    case 'A':
+        return "pointer or integer";
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'g':
+    case 'G':
+        return "float, double, or long double";
+    case 'k':
+        return "stack or ustack";
+    default:
+        return "char, short, int, long, or long long";
+    }
 }
 
 static bool is_char_array(const struct d_type *type)
@@ -30,7 +72,8 @@ static bool prints(const struct d_conversion *c, const struct d_type *type)
         return c->name[1] == 's' ? string : integer;
     }
     switch (c->name[0]) {
-    case 's':
+    case 's': /* of an enum: its enumerator's name */
+        return string || d_type_resolve(type)->kind == D_TYPE_ENUM;
     case 'S':
     case 'I':
         return string;
@@ -66,32 +109,51 @@ static bool prints_argument(const struct d_conversion *c, const struct d_node *a
     return prints(c, arg->type);
 }
 
+static _Noreturn void missing(struct d_session *d, const struct d_node *call, const char *tag,
+                              const char *conversion, const char *what)
+{
+    d_fail(d, call->place, tag,
+           "%s( ) prototype mismatch: %s is missing a corresponding %s argument", call->text,
+           conversion, what);
+}
+
+/* The number of an argument of the call: the format is the first. */
+static unsigned number_of(const struct d_node *call, const struct d_node *arg)
+{
+    return d_list_length(call->args) - d_list_length(arg) + 1;
+}
+
 static struct d_node *take_dynamic(struct d_session *d, const struct d_node *call,
-                                   const struct d_conversion *c, struct d_node *arg)
+                                   const char *conversion, struct d_node *arg, const char *what)
 {
     if (!arg) {
-        fail(d, call, "D_PRINTF_DYN_PROTO", "* has no argument", c);
+        missing(d, call, "D_PRINTF_DYN_PROTO", conversion, what);
     }
     if (!d_type_is_integer(arg->type)) {
-        fail(d, call, "D_PRINTF_DYN_TYPE", "* wants an integer", c);
+        mismatch(d, call, "D_PRINTF_DYN_TYPE", "int", conversion, number_of(call, arg),
+                 d_value_text(d, arg));
     }
     return arg->next;
 }
 
 static struct d_node *take_value(struct d_session *d, const struct d_node *call,
-                                 const struct d_conversion *c, struct d_node *arg)
+                                 const struct d_printf *parsed, const struct d_conversion *c,
+                                 struct d_node *arg)
 {
+    const char *conversion = conversion_text(d, parsed, c);
+
     if (c->flags & D_CONV_DYNWIDTH) {
-        arg = take_dynamic(d, call, c, arg);
+        arg = take_dynamic(d, call, conversion, arg, "\"width\"");
     }
     if (c->flags & D_CONV_DYNPREC) {
-        arg = take_dynamic(d, call, c, arg);
+        arg = take_dynamic(d, call, conversion, arg, "\"prec\"");
     }
     if (!arg) {
-        fail(d, call, "D_PRINTF_ARG_PROTO", "has no argument", c);
+        missing(d, call, "D_PRINTF_ARG_PROTO", conversion, "value");
     }
     if (!prints_argument(c, arg)) {
-        fail(d, call, "D_PRINTF_ARG_TYPE", "the argument has another type", c);
+        mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion, number_of(call, arg),
+                 d_value_text(d, arg));
     }
     return arg->next;
 }
@@ -105,25 +167,29 @@ void d_printf_check(struct d_session *d, const struct d_node *call, struct d_pri
             continue;
         }
         if (c->flags & D_CONV_AGG) {
-            fail(d, call, "D_PRINTF_AGG_CONV", "@ belongs into printa()", c);
+            d_fail(d, call->place, "D_PRINTF_AGG_CONV", "%s( ) %s is only for use with printa( )",
+                   call->text, conversion_text(d, parsed, c));
         }
-        args = take_value(d, call, c, args);
+        args = take_value(d, call, parsed, c, args);
     }
     if (args) {
-        d_fail(d, call->place, "D_PRINTF_ARG_EXTRA", "%s(): more arguments than conversions",
-               call->text);
+        d_fail(d, call->place, "D_PRINTF_ARG_EXTRA",
+               "%s( ) prototype mismatch: only %u arguments required by this format string",
+               call->text, number_of(call, args) - 1);
     }
 }
 
 /* One conversion of printa(): takes up to three keys from *i on, if there are as many. */
-static void take_keys(struct d_session *d, const struct d_node *call, const struct d_conversion *c,
-                      const struct d_aggregation_info *agg, unsigned *i)
+static void take_keys(struct d_session *d, const struct d_node *call, const struct d_printf *parsed,
+                      const struct d_conversion *c, const struct d_aggregation_info *agg,
+                      unsigned *i)
 {
     unsigned dynamic = !!(c->flags & D_CONV_DYNWIDTH) + !!(c->flags & D_CONV_DYNPREC);
 
     for (; dynamic > 0 && *i < agg->nkeys; dynamic--, (*i)++) {
         if (!d_type_is_integer(agg->keys[*i])) {
-            fail(d, call, "D_PRINTF_DYN_TYPE", "* wants an integer", c);
+            mismatch(d, call, "D_PRINTF_DYN_TYPE", "int", conversion_text(d, parsed, c), *i + 1,
+                     d_type_full_text(d, agg->keys[*i]));
         }
     }
     if ((c->flags & D_CONV_AGG) || *i >= agg->nkeys) {
@@ -131,7 +197,8 @@ static void take_keys(struct d_session *d, const struct d_node *call, const stru
     }
     const struct d_type *key = agg->keys[(*i)++];
     if (!prints(c, key) && !prints_place(c, d_type_resolve(key)->kind)) {
-        fail(d, call, "D_PRINTF_ARG_TYPE", "the key has another type", c);
+        mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion_text(d, parsed, c), *i,
+                 d_type_full_text(d, key));
     }
 }
 
@@ -142,7 +209,7 @@ void d_printa_check(struct d_session *d, const struct d_node *call, const struct
 
     for (unsigned i = 0; i < parsed->n; i++) {
         if (parsed->conversions[i].name[0]) {
-            take_keys(d, call, &parsed->conversions[i], agg, &key);
+            take_keys(d, call, parsed, &parsed->conversions[i], agg, &key);
         }
     }
 }

@@ -43,7 +43,7 @@ static void statement_call(struct d_session *d, struct d_clause *c, struct d_nod
     bool destructive =
         n->ident->number == DIF_SUBR_copyout || n->ident->number == DIF_SUBR_copyoutstr;
     if (destructive && c->speculates) {
-        d_fail(d, n->place, "D_ACT_SPEC", "%s() may not follow speculate()", n->text);
+        d_fail(d, n->place, "D_ACT_SPEC", "destructive actions may not follow speculate( )");
     }
     uint32_t object = d_object_make(d, c->program, n, true);
     d_action_add(d, c, D_ACT_DIFEXPR)->object = object;

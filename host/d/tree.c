@@ -66,7 +66,7 @@ static void print_head(struct d_session *d, const struct d_node *n)
         print_name(n);
     }
     if (n->type) {
-        fprintf(stderr, " (%s)", d_type_text(d, n->type, NULL));
+        fprintf(stderr, " (%s)", d_type_full_text(d, n->type));
     }
     putc('\n', stderr);
 }

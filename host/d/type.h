@@ -69,7 +69,10 @@ struct d_model {
     unsigned pointer, int_, long_, long_long, short_; /* bytes */
     unsigned long_long_align, double_align;
     bool char_signed, short_enums;
+    bool is_host; /* this process: errors have its numbers, not the boards' */
 };
+/* Of this process: as d_model_lp64 or d_model_lp64_arm, whichever this machine is. */
+extern const struct d_model d_model_self;
 extern const struct d_model d_model_lp64, d_model_lp64_arm, d_model_ilp32_arm;
 /* Of an ELF's e_machine: as its C compiler has it. */
 const struct d_model *d_model_of(unsigned machine);
@@ -81,6 +84,8 @@ const struct d_type *d_type_resolve(const struct d_type *);
 bool d_type_same(const struct d_type *, const struct d_type *);
 /* As D and C write it, with `name` (may be NULL) declared: "int (*f)(char *)". Session's memory. */
 const char *d_type_text(struct d_session *, const struct d_type *, const char *name);
+/* The same without a name, and with the parameters of functions, as messages show types. */
+const char *d_type_full_text(struct d_session *, const struct d_type *);
 const struct d_member *d_type_member(const struct d_type *, const char *name, uint64_t *bit_offset);
 
 bool d_type_is_integer(const struct d_type *); /* integers and enums, resolved */

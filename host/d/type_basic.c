@@ -13,6 +13,17 @@
         .double_align = 8, .char_signed = signed_ \
     }
 
+const struct d_model d_model_self = {
+    .pointer = 8,
+    .int_ = 4,
+    .long_ = 8,
+    .long_long = 8,
+    .short_ = 2,
+    .long_long_align = 8,
+    .double_align = 8,
+    .char_signed = (char)-1 < 0,
+    .is_host = true,
+};
 const struct d_model d_model_lp64 = LP64(true);
 const struct d_model d_model_lp64_arm = LP64(false);
 

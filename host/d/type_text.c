@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Types as text. A type without a name to declare is written as print() shows it: "int [3]",
- * "char *", "int (*)()"; such texts are kept, for they are asked for again and again.
+ * "char *", "int (*)()"; such texts are kept, for they are asked for again and again. Messages have
+ * the parameters of functions, too: "int (*)(int, char *)".
  */
 #include "host/d/front.h"
 
@@ -36,7 +37,7 @@ static const char *parameters_text(struct d_session *d, const struct d_type *t, 
     }
     for (unsigned i = 0; i < t->nmembers; i++) {
         text =
-            d_sprintf(d, "%s%s%s", text, i ? ", " : "", d_type_text(d, t->members[i].type, NULL));
+            d_sprintf(d, "%s%s%s", text, i ? ", " : "", around(d, t->members[i].type, "", named));
     }
     return t->varargs ? d_sprintf(d, "%s%s...", text, *text ? ", " : "") : text;
 }
@@ -103,6 +104,11 @@ static const char *kept_text(struct d_session *d, const struct d_type *t)
         *bucket = x;
     }
     return x->text;
+}
+
+const char *d_type_full_text(struct d_session *d, const struct d_type *t)
+{
+    return around(d, t, "", true);
 }
 
 const char *d_type_text(struct d_session *d, const struct d_type *t, const char *name)

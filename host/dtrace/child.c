@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -c and -p: a process that waits until tracing is on, and whose end ends tracing. The text of -c
- * is split at blanks, as dtrace(1M) does: there is no shell, no quoting. Tested by
- * test/d/rows/process.rows.
+ * -c and -p: a process that waits until tracing is on, and whose end ends tracing. On this machine
+ * the text of -c is split at blanks, as dtrace(1M) does: there is no shell, no quoting. On a board
+ * it is a line of a start script. Tested by test/d/rows/process.rows and test/boot/dlink.py.
  */
 #include "host/dtrace/command.h"
+#include "kernel/abi/sys/kymo.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,8 +99,26 @@ static bool start(struct command *c, char **words)
     return c->pid > 0 || failed_to_start(words[0], errno);
 }
 
+static bool start_there(struct command *c)
+{
+    char why[2300];
+    int32_t pid;
+
+    if (!c->target->ops->program_start) {
+        snprintf(why, sizeof(why), "the target starts no programs");
+    } else if (c->target->ops->program_start(c->target, c->run, &pid, why, sizeof(why)) == 0) {
+        c->pid = pid;
+        return true;
+    }
+    fprintf(stderr, "dtrace: failed to execute %s: %s\n", c->run, why);
+    return false;
+}
+
 bool command_start_child(struct command *c)
 {
+    if (!c->target->ops->is_here) {
+        return start_there(c);
+    }
     char *text = strdup(c->run);
     char **words = text ? split(text) : NULL;
     bool ok = start(c, words);
@@ -123,6 +142,12 @@ void command_release_child(struct command *c)
 {
     int error;
 
+    if (c->run && !c->target->ops->is_here) {
+        error = c->target->ops->program_run(c->target);
+        if (error) {
+            failed_to_start(c->run, -error);
+        }
+    }
     if (c->run_gate < 0) {
         return;
     }
@@ -146,12 +171,37 @@ void command_drop_child(struct command *c)
     }
 }
 
+/* A board's numbers of signals are QNX's. */
+static const char *signal_name(const struct command *c, int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } rows[] = {{KYMO_SIGILL, "ILL"},   {KYMO_SIGABRT, "ABRT"}, {KYMO_SIGFPE, "FPE"},
+                {KYMO_SIGKILL, "KILL"}, {KYMO_SIGBUS, "BUS"},   {KYMO_SIGSEGV, "SEGV"},
+                {KYMO_SIGTERM, "TERM"}, {KYMO_SIGCONT, "CONT"}, {SIGHUP, "HUP"},
+                {SIGINT, "INT"},        {SIGQUIT, "QUIT"},      {SIGTRAP, "TRAP"}};
+
+    if (c->target->ops->is_here) {
+        return sigabbrev_np(number);
+    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (rows[i].number == number) {
+            return rows[i].name;
+        }
+    }
+    return NULL;
+}
+
 static void say_ended(const struct command *c, int status)
 {
+    const char *name = WIFSIGNALED(status) ? signal_name(c, WTERMSIG(status)) : NULL;
+
     fflush(stdout);
-    if (WIFSIGNALED(status)) {
-        fprintf(stderr, "dtrace: pid %d terminated by SIG%s\n", (int)c->pid,
-                sigabbrev_np(WTERMSIG(status)));
+    if (name) {
+        fprintf(stderr, "dtrace: pid %d terminated by SIG%s\n", (int)c->pid, name);
+    } else if (WIFSIGNALED(status)) {
+        fprintf(stderr, "dtrace: pid %d terminated by signal %d\n", (int)c->pid, WTERMSIG(status));
     } else if (WEXITSTATUS(status)) {
         fprintf(stderr, "dtrace: pid %d exited with status %d\n", (int)c->pid, WEXITSTATUS(status));
     } else {
@@ -159,16 +209,25 @@ static void say_ended(const struct command *c, int status)
     }
 }
 
+/* A target that is gone can't say: what asks it next finds that out. */
+static bool is_over(struct command *c, int *status)
+{
+    if (!c->target->ops->is_here) {
+        return c->run && c->target->ops->program_ended(c->target, status) == 1;
+    }
+    return c->run ? waitpid(c->pid, status, WNOHANG) == c->pid
+                  : kill(c->pid, 0) != 0 && errno == ESRCH;
+}
+
 bool command_child_ended(struct command *c)
 {
     uint64_t quiet = c->session ? d_option(c->session, "quiet") : 0;
     int status = 0;
 
-    if (!c->pid || c->ended || !c->target->ops->is_here) {
+    if (!c->pid || c->ended) {
         return c->ended;
     }
-    c->ended = c->run ? waitpid(c->pid, &status, WNOHANG) == c->pid
-                      : kill(c->pid, 0) != 0 && errno == ESRCH;
+    c->ended = is_over(c, &status);
     if (c->ended && (quiet == 0 || quiet == D_OPTION_UNSET)) {
         say_ended(c, status);
     }

@@ -257,6 +257,11 @@ static bool take_word(struct command *c, int option, const char *value)
 /* 0, or the status to end with. */
 static int take_option(struct command *c, int option, char *value)
 {
+    if (option == 'c' && c->run) {
+        fprintf(stderr, "dtrace: -c %s: one command can be run, and -c %s was given\n", value,
+                c->run);
+        return 2;
+    }
     c->destructive |= option == 'w';
     c->compile_only |= option == OPT_COMPILE;
     if (take_program(c, option, value) || take_setting(c, option, value) || take_flag(c, option) ||

@@ -168,18 +168,31 @@ void module_text(const struct printer *p, uint64_t address, address_owner owner,
     }
 }
 
+uint64_t symbol_start(const struct printer *p, uint64_t address, address_owner owner, bool module)
+{
+    struct d_symbol symbol;
+
+    if (!find_symbol(p, address, owner, &symbol)) {
+        return address;
+    }
+    return address - (module ? symbol.place : symbol.offset);
+}
+
+bool stack_ends(const uint8_t *data, uint32_t frame, uint32_t frames)
+{
+    bool jumped = frame == 0 && frames > 1 && datum_unsigned(data + 8, 8) != 0;
+
+    return frame >= frames || (datum_unsigned(data + 8 * frame, 8) == 0 && !jumped);
+}
+
 static void print_frames(const struct printer *p, const uint8_t *data, uint32_t frames,
                          address_owner owner)
 {
     char text[512];
 
     putc('\n', p->out);
-    for (uint32_t i = 0; i < frames; i++) {
-        uint64_t pc = datum_unsigned(data + 8 * i, 8);
-        if (pc == 0) {
-            break;
-        }
-        symbol_text(p, pc, owner, text, sizeof(text));
+    for (uint32_t i = 0; !stack_ends(data, i, frames); i++) {
+        symbol_text(p, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
         fprintf(p->out, "%*s%s\n", (int)p->stack_indent, "", text);
     }
 }

@@ -121,7 +121,27 @@ static void ask_for_processes(struct consumer *c, const struct aggregation *a, c
     }
 }
 
-static void merge_entries(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t size)
+/* One row for a function, and for an object, whatever the addresses in it: as dtrace(1M). */
+static void name_keys(const struct consumer *c, const struct aggregation *a, uint8_t *entry)
+{
+    for (uint32_t i = 0; i + 1 < a->nrecs; i++) {
+        uint16_t kind = a->recs[i].kind;
+        bool module = kind == D_ACT_MOD || kind == D_ACT_UMOD;
+        bool user = kind == D_ACT_USYM || kind == D_ACT_UMOD;
+        uint8_t *at = entry + a->recs[i].offset;
+        uint64_t words[2];
+        size_t bytes = user ? sizeof(words) : sizeof(*words);
+
+        if ((module || user || kind == D_ACT_SYM) && a->recs[i].size >= bytes) {
+            memcpy(words, at, bytes);
+            address_owner owner = user ? (address_owner)words[0] : OF_KERNEL;
+            words[user] = symbol_start(&c->printer, words[user], owner, module);
+            memcpy(at, words, bytes);
+        }
+    }
+}
+
+static void merge_entries(struct consumer *c, unsigned cpu, uint8_t *data, uint64_t size)
 {
     struct d_agg_entry entry;
 
@@ -133,6 +153,7 @@ static void merge_entries(struct consumer *c, unsigned cpu, const uint8_t *data,
         }
         if (a && entry.size >= agg_entry_size(a)) {
             ask_for_processes(c, a, data + at);
+            name_keys(c, a, data + at);
             agg_merge(a, data + at, cpu);
         }
     }

@@ -6,6 +6,7 @@
 #include "host/dtrace/command.h"
 #include "host/dtrace/consume.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* What a record may fill by a width alone: as much as a format can say (host/d/printf_parse.c), but
@@ -43,9 +44,35 @@ int command_fail(const char *what, const char *why)
     return 1;
 }
 
-static int refused(const struct d_refusal *why)
+static void say_size(const char *before, const char *name, uint64_t size)
+{
+    char text[SIZE_TEXT];
+
+    message_size(text, size);
+    fprintf(stderr, "%s%s=%s", before, name, text);
+}
+
+/* What did not fit, and what there is. */
+static void say_asked(const struct command *c)
+{
+    static const char *const names[] = {"bufsize", "aggsize", "specsize", "dynvarsize"};
+    uint64_t memory = c->target->ops->memory ? c->target->ops->memory(c->target) : 0;
+
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        say_size(i ? ", " : "dtrace: asked for ", names[i], d_option(c->session, names[i]));
+    }
+    if (memory) {
+        say_size("; the target has ", "memory", memory);
+    }
+    fputs(": ask for less, or let bufresize=auto lower them\n", stderr);
+}
+
+static int refused(const struct command *c, const struct d_refusal *why)
 {
     command_fail("could not enable tracing", d_refusal_text(why));
+    if (why->error == -ENOMEM) {
+        say_asked(c);
+    }
     if (why->reason == D_REASON_OTHER_KERNEL) {
         fputs("dtrace: the target runs another kernel since: start the command again\n", stderr);
     }
@@ -88,7 +115,7 @@ int command_enable(struct command *c, struct consumer *consumer, const void *ima
                             "No anonymous tracing state (-a claims one)");
     }
     if (!c->claim && c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
-        return refused(&refusal);
+        return refused(c, &refusal);
     }
     c->target->ops->sizes(c->target, sizes, &matched);
     consumer->target = c->target;

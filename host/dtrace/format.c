@@ -85,6 +85,31 @@ static void print_string(const struct printer *p, const struct d_conversion *c, 
     print_padded(p, c, width, (const char *)v->data, n);
 }
 
+/* An enum under %s: the enumerator's name, or the number if none has it. */
+static void print_enumerator(const struct printer *p, const struct d_conversion *c, int width,
+                             int precision, const struct print_value *v)
+{
+    const struct d_type *t = d_type_resolve(v->type);
+    int64_t value = datum_signed(v->data, v->size);
+    char text[256];
+
+    snprintf(text, sizeof(text), "%lld", (long long)value);
+    for (unsigned i = 0; i < t->nenumerators; i++) {
+        if (t->enumerators[i].value == value) {
+            snprintf(text, sizeof(text), "%s", t->enumerators[i].name);
+            break;
+        }
+    }
+    size_t n = strlen(text);
+    print_padded(p, c, width, text,
+                 precision >= 0 && (size_t)precision < n ? (size_t)precision : n);
+}
+
+static bool is_enum(const struct print_value *v)
+{
+    return v->type && d_type_resolve(v->type)->kind == D_TYPE_ENUM;
+}
+
 /* One character as C would write it; bytes written. */
 static size_t escape(unsigned char ch, char *to)
 {
@@ -218,7 +243,7 @@ static void print_letter(const struct printer *p, const struct d_conversion *c, 
     switch (c->name[0]) {
     case 's':
     case 'I':
-        print_string(p, c, width, precision, v);
+        (is_enum(v) ? print_enumerator : print_string)(p, c, width, precision, v);
         break;
     case 'S':
         print_escaped(p, c, width, v->data, strnlen((const char *)v->data, v->size));

@@ -17,7 +17,7 @@ static void put_frames(struct consumer *c, const uint8_t *data, uint32_t n, addr
     char text[512];
 
     putc('[', c->printer.out);
-    for (uint32_t i = 0; i < n && datum_unsigned(data + 8 * i, 8); i++) {
+    for (uint32_t i = 0; !stack_ends(data, i, n); i++) {
         symbol_text(&c->printer, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
         fputs(i ? "," : "", c->printer.out);
         json_text(c->printer.out, text);

@@ -53,6 +53,11 @@ void print_address(const struct printer *, enum d_action_kind, const uint8_t *da
 void symbol_text(const struct printer *, uint64_t address, address_owner, char *to, size_t room);
 void module_text(const struct printer *, uint64_t address, address_owner, char *to, size_t room);
 
+/* Where the function or the object with this address begins; the address, if that is unknown. */
+uint64_t symbol_start(const struct printer *, uint64_t address, address_owner, bool module);
+/* At a frame of 0, unless it is the first and has callers: a jump to 0. */
+bool stack_ends(const uint8_t *data, uint32_t frame, uint32_t frames);
+
 /* A value of printf, in the order of its conversions. */
 struct print_value {
     enum d_action_kind kind; /* DIFEXPR, STACK, SYM … */

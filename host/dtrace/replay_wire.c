@@ -37,6 +37,7 @@ struct replay_wire_state {
     uint8_t *out;            /* its bytes */
     size_t out_room;
     bool waits;
+    bool made; /* created, and not yet going: a buffer that is read now is empty */
 };
 
 static struct replay_wire_state *of(struct wire *wire)
@@ -226,6 +227,7 @@ static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32
     bool ok = put(w, a->out, a->answered.out_bytes);
     if (ok && w->call.command == KYMO_D_CREATE) {
         raise_sizes(w);
+        w->made = true;
     }
     return ok;
 }
@@ -377,6 +379,7 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
     w->call.result = 0;
     switch (w->call.command) {
     case KYMO_D_GO:
+        w->made = false;
         w->call.cpu = w->r->begin_cpu;
         return true;
     case KYMO_D_STOP:
@@ -394,8 +397,9 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
             w->call.result = -THEIR_EINVAL;
             return true;
         }
-        return w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
-                                                : answer_aggregation(w, room);
+        return w->made ? put(w, &(struct d_snap){0}, sizeof(struct d_snap))
+               : w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
+                                                  : answer_aggregation(w, room);
     default:
         return by_transcript(w, in, room);
     }
@@ -449,8 +453,8 @@ static void replay_close(struct wire *wire)
     free(wire);
 }
 
-static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason,
-                                           replay_close};
+static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason, replay_close,
+                                           NULL};
 
 /* A ring begins where its oldest record is. */
 static void set_beginning(struct replay *r)

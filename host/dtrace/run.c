@@ -97,15 +97,9 @@ static bool say_gone(const struct command *c)
     return why != NULL;
 }
 
-/* -c and -p. A process of another machine can't be looked at. */
+/* -c and -p. Of a process of another machine nothing is known but its pid. */
 static bool take_process(struct command *c)
 {
-    if (c->run && !c->target->ops->is_here) {
-        fputs("dtrace: -c is not available: the command would run on this machine, not on the "
-              "target\n",
-              stderr);
-        return false;
-    }
     if (c->run) {
         return command_start_child(c);
     }

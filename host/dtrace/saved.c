@@ -101,6 +101,12 @@ char *saved_strings(const struct command *c, size_t *size)
     for (int i = 0; i < c->nargs; i++) {
         put(&s, "argument", c->args[i]);
     }
+    if (c->pid) {
+        char pid[16];
+
+        snprintf(pid, sizeof(pid), "%d", (int)c->pid);
+        put(&s, "target", pid);
+    }
     fclose(s.out);
     memcpy(bytes + offsetof(struct saved_head, strings), &s.n, sizeof(s.n));
     if (!ok) {
@@ -191,6 +197,16 @@ static void take_setting(struct command *c, const char *name, const char *value)
     c->settings[c->nsettings - 1].origin = D_FROM_CAPTURE;
 }
 
+/* $target. */
+static bool take_pid(struct command *c, const char *text)
+{
+    char *end;
+    long pid = strtol(text, &end, 10);
+
+    c->pid = (pid_t)pid;
+    return *end == '\0' && pid > 0 && pid <= INT32_MAX;
+}
+
 static bool take(struct command *c, struct reading *r, const char *name, const char *value)
 {
     static const char kinds[] = "Pmfni";
@@ -204,6 +220,8 @@ static bool take(struct command *c, struct reading *r, const char *name, const c
         command_source(c, true, D_SPEC_NAME, value)->contents = more;
     } else if (strcmp(name, "argument") == 0) {
         command_argument(c, value);
+    } else if (strcmp(name, "target") == 0) {
+        return take_pid(c, value);
     } else if (name[0] == '-' && name[1] && strchr(kinds, name[1]) && !name[2]) {
         command_source(c, false, (enum d_spec)(strchr(kinds, name[1]) - kinds), value);
     } else {

@@ -162,17 +162,19 @@ static int consume(struct command *c, struct consumer *consumer)
 /* ---- into the event log, and out of a capture --------------------------------------------------
  */
 
-/* Passes as follow() makes them, but it is the target that takes. */
+/* Passes as follow() makes them, but it is the target that takes. The end of -c's program is
+ * followed by one more. */
 static int follow_log(struct command *c, struct log_state *s)
 {
     struct consumer watching = {.last.state = D_STATE_ACTIVE};
     int error = 0;
 
-    while (!interrupted && !error && !consumer_is_over(&watching)) {
+    while (!interrupted && !error && !consumer_is_over(&watching) && !command_child_ended(c)) {
         error = log_pass(s);
         watching.last = s->status;
         uint64_t until = now() + next_pass(c->session), at = now();
-        while (!error && !consumer_is_over(&watching) && at < until && !interrupted) {
+        while (!error && !consumer_is_over(&watching) && at < until && !interrupted &&
+               !command_child_ended(c)) {
             c->target->ops->wait(c->target, until - at < 100000000u ? until - at : 100000000u);
             error = c->target->ops->status(c->target, &watching.last);
             at = now();
@@ -194,6 +196,7 @@ static int consume_into_log(struct command *c, struct consumer *consumer)
         return enabling_failed(error);
     }
     command_say_enabled(c, consumer);
+    command_release_child(c);
     error = follow_log(c, &s);
     error = error == -ECANCELED ? 0 : error; /* the last pass will say so */
     error = error ? error : log_stop(c, &consumer->end_cpu);

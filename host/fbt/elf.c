@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads a kernel's ELF for fbt: text, functions, data within text, places that are taken. */
+/* Reads a kernel's ELF for fbt, and a program's for host/unwind: text, functions, data within text,
+ * places that are taken. */
 #include <err.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -130,7 +131,7 @@ static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name
         *region = (struct region){s->st_value, name[1] == 'd'};
         return 1;
     }
-    if (in_text && GELF_ST_TYPE(s->st_info) == STT_FUNC && s->st_size > 0) {
+    if (in_text && GELF_ST_TYPE(s->st_info) == STT_FUNC && (s->st_size > 0 || r->k->labels)) {
         add_function(r->k, s, name);
     }
     return 0;
@@ -143,6 +144,22 @@ static void mark_data(struct fbt_text *t, struct region *regions, size_t n)
         uint64_t end = i + 1 < n ? regions[i + 1].at : t->base + t->size;
         for (uint64_t at = regions[i].at; regions[i].data && at < end; at += 2) {
             fbt_mark(t, at, FBT_MARK_DATA);
+        }
+    }
+}
+
+/* By address. */
+static void size_labels(struct fbt_kernel *k)
+{
+    uint64_t end = k->text.base + k->text.size;
+
+    for (size_t i = k->nfunctions; i > 0; i--) {
+        struct fbt_function *f = &k->functions[i - 1];
+        uint64_t next = i < k->nfunctions ? f[1].at : end;
+        if (f->size == 0 && i < k->nfunctions && next == f->at) {
+            f->size = f[1].size; /* another name of the same function */
+        } else if (f->size == 0) {
+            f->size = next - f->at;
         }
     }
 }
@@ -165,6 +182,7 @@ static void read_symbols(struct reading *r)
     mark_data(&r->k->text, regions, nregions);
     free(regions);
     qsort(r->k->functions, r->k->nfunctions, sizeof(*r->k->functions), functions_by_address);
+    size_labels(r->k);
 }
 
 /* ---- what others patch or know by its address --------------------------------------------------
@@ -185,17 +203,34 @@ static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end
     fbt_die("%s: no trace sites", r->path);
 }
 
+static void add_edge(struct fbt_kernel *k, uint64_t from, uint64_t to)
+{
+    k->edges = realloc(k->edges, (k->nedges + 1) * sizeof(*k->edges));
+    if (!k->edges) {
+        fbt_die("no memory");
+    }
+    k->edges[k->nedges++] = (struct fbt_edge){from, to};
+}
+
 /* Rows of `words`: the first is an instruction that others patch or know, what follows of those in
  * the text is where it leads. */
 static void read_pins(struct reading *r, uint64_t start, uint64_t end, unsigned words)
 {
-    const uint8_t *p = bytes_at(r, start, end);
+    const uint8_t *p = start < end ? bytes_at(r, start, end) : NULL; /* a program has none */
+    const struct fbt_text *t = &r->k->text;
+    uint64_t site = 0;
 
     for (unsigned n = 0; start + (n + 1) * r->word <= end; n++) {
         uint64_t value = 0;
         memcpy(&value, p + n * r->word, r->word);
-        fbt_mark(&r->k->text, value & ~(uint64_t)r->k->text.thumb,
+        value &= ~(uint64_t)t->thumb;
+        fbt_mark(&r->k->text, value,
                  n % words ? FBT_MARK_TARGET : FBT_MARK_PINNED | FBT_MARK_TARGET);
+        if (n % words == 0) {
+            site = value;
+        } else if (value >= t->base && value < t->base + t->size) {
+            add_edge(r->k, site, value);
+        }
     }
 }
 
@@ -276,6 +311,7 @@ void fbt_kernel_free(struct fbt_kernel *k)
         free((void *)k->functions[i].name);
     }
     free(k->functions);
+    free(k->edges);
     free((void *)k->text.bytes);
     free(k->text.marks);
     free(k->text.pads);

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A linked kernel as fbt needs it: its text with all marks, and its functions by address. */
+/* A linked kernel, or program, as fbt and host/unwind need it: its text with all marks, and its
+ * functions by address. */
 #ifndef HOST_FBT_KERNEL_H
 #define HOST_FBT_KERNEL_H
 
 #include "host/fbt/scan.h"
 
+/* A way that the code does not show: a site that is patched to jump, a fault that goes on there. */
+struct fbt_edge {
+    uint64_t from, to;
+};
+
 struct fbt_kernel {
     struct fbt_text text;
     struct fbt_function *functions;
     size_t nfunctions;
+    struct fbt_edge *edges;
+    size_t nedges;
     size_t slots_needed; /* fbt_kernel_scan() */
+    bool labels; /* set before it is read: functions without a size, too, up to the next one */
 };
 
 /* Reads it; on failure says why and exits. */

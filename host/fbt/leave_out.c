@@ -122,6 +122,14 @@ static bool is_named(const char *name, const char *wanted)
     return strncmp(name, wanted, n) == 0 && (name[n] == 0 || name[n] == '.');
 }
 
+/* Its name says that it is of the other architecture's port. */
+static bool is_others(const struct fbt_kernel *k, const char *name)
+{
+    const char *prefix = k->text.thumb ? "a64_" : "armv7m_";
+
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
 static void by_caller(struct fbt_kernel *k, const char *root, const char *reason)
 {
     struct closure c = {k, calloc(k->nfunctions, sizeof(bool)),
@@ -132,7 +140,7 @@ static void by_caller(struct fbt_kernel *k, const char *root, const char *reason
             add(&c, &k->functions[i]);
         }
     }
-    if (c.n == 0) {
+    if (c.n == 0 && !is_others(k, root)) {
         fbt_die("left_out.def: no function %s", root);
     }
     for (size_t done = 0; done < c.n; done++) {

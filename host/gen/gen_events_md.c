@@ -66,7 +66,9 @@ static const char head[] =
     "of `TraceEvent()` take. *Fast* and *wide* are the words of the two forms; an empty *wide* is "
     "the same as fast.\n"
     "Types: D decimal, H hexadecimal (one word each); E decimal, X hexadecimal (two words); P\n"
-    "pointer-sized (two words if the number has bit 9 set); N string. A row with an empty number\n"
+    "pointer-sized (two words if the number has bit 9 set); I address of an instruction: like P,\n"
+    "but a 64-bit kernel's own take one word ([format.md](format.md)); N string. A row with an\n"
+    "empty number\n"
     "continues the row above it.\n";
 
 static const char tail[] =

@@ -5,6 +5,9 @@
  * this prints, and test/d/scripts.py that a booted board has the page's probes and arguments.
  */
 #include "host/gen/gen.h"
+
+#include <stdbool.h>
+
 #include "trace/event_args.h"
 #include "trace/sdt_types.h"
 
@@ -50,8 +53,9 @@ static const struct site *site_of(const char *name)
 
 struct probe {
     const char *provider, *function, *name, *site;
-    const char *types[ARGUMENTS + 1];
+    const char *types[ARGUMENTS + 1]; /* of the words */
     unsigned words[ARGUMENTS + 1];
+    const char *typed[ARGUMENTS + 1]; /* TYPES of args[]; none: they are the words */
     const char *doc;
 };
 
@@ -59,18 +63,17 @@ struct probe {
 #define WORD_A(type, word) word,
 
 static const struct probe probes[] = {
+#define EACH_TYPE(...) TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define EACH_WORD(...) TRACE_EACH(WORD_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define LIST_TYPES(...) __VA_ARGS__
 #define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
-    PROBE_(prov, func, probe, id, doc, LIST_##args)
-#define PROBE_(prov, func, probe, id, doc, ...) \
-    {#prov, \
-     func, \
-     probe, \
-     #id, \
-     {TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)}, \
-     {TRACE_EACH(WORD_, TRACE_SEP_NONE, , __VA_ARGS__)}, \
-     doc},
+    PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, TYPES(NULL), doc)
+#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
+    {#prov,          func, probe, #id, {EACH_TYPE(LIST_##args)}, {EACH_WORD(LIST_##args)}, \
+     {LIST_##typed}, doc},
 #include "trace/probes.def"
 #undef PROBE
+#undef PROBE_TYPED
 #define IDENTITY \
     { \
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9 \
@@ -82,6 +85,7 @@ static const struct probe probes[] = {
      #site, \
      {TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))}, \
      IDENTITY, \
+     {NULL}, \
      doc},
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) SDT(id, id, CLASS, fast, wide, doc)
 #define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
@@ -91,22 +95,47 @@ static const struct probe probes[] = {
 };
 #define PROBES (sizeof(probes) / sizeof(*probes))
 
+static const char *word_name(const struct probe *p, unsigned word)
+{
+    bool one = word == ONE && strcmp(p->provider, "sdt") != 0;
+
+    return one ? "1" : site_of(p->site)->arguments[word];
+}
+
+static void append_item(char *cell, const char *type, size_t length, const char *name)
+{
+    char item[GEN_TEXT];
+
+    snprintf(item, sizeof(item), "%s`%.*s%s%s`", cell[0] != '\0' ? ", " : "", (int)length, type,
+             name[0] != '\0' ? " " : "", name);
+    gen_append(cell, item);
+}
+
+/* One that is translated has no name; the others have that of their word. */
+static void append_typed(char *cell, const struct probe *p)
+{
+    for (unsigned i = 0; p->typed[i] != NULL; i++) {
+        const char *type = p->typed[i];
+        size_t length = strcspn(type, "<");
+        unsigned word = type[length] == '<' ? (unsigned)(type[length + 1] - '0') : i;
+        bool made = type[length] == '<' && type[length - 1] == '*';
+
+        append_item(cell, type, length, made ? "" : word_name(p, p->words[word]));
+    }
+}
+
 static void print_arguments(struct gen_row *out, const struct probe *p)
 {
-    const struct site *site = site_of(p->site);
-    char list[GEN_TEXT] = "";
+    char *cell = gen_new_cell(out), words[GEN_TEXT] = "";
 
     for (unsigned i = 0; p->types[i] != NULL; i++) {
-        const char *name = p->words[i] == ONE && strcmp(p->provider, "sdt") != 0
-                               ? "1"
-                               : site->arguments[p->words[i]];
-
-        gen_append(list, i > 0 ? ", " : "");
-        gen_append(list, p->types[i]);
-        gen_append(list, " ");
-        gen_append(list, name);
+        append_item(words, p->types[i], strlen(p->types[i]), word_name(p, p->words[i]));
     }
-    gen_code(out, list);
+    if (p->typed[0] != NULL) {
+        append_typed(cell, p);
+        gen_append(cell, "; `arg0` …: ");
+    }
+    gen_append(cell, words[0] != '\0' ? words : "-");
 }
 
 static void print_probe(const struct probe *p)
@@ -181,7 +210,9 @@ static const char head[] =
     "A probe is `provider:module:function:name`. The module of all probes of the kernel is\n"
     "`kernel`; only some probes have a function. *Arguments* are `args[0]`, `args[1]` … with "
     "their\n"
-    "C types and their names at the site; `arg0` … are the same values as 64-bit integers.\n"
+    "C types and their names at the site; `arg0` … are the same values as 64-bit integers, but\n"
+    "where the table names them apart: there `args[]` has Solaris's structs first, which the\n"
+    "compiler makes of a pid and a tid ([d.md](d.md)), and Kymo's words behind them.\n"
     "Processes are `pid_t`, threads `id_t`, numbered from 1 in their process. *Site* is the table\n"
     "entry whose instruction is patched. A row with an empty name continues the row above it.\n"
     "\n"
@@ -203,21 +234,46 @@ static const char profile[] =
     "\n"
     "## profile\n"
     "\n"
-    "`profile-N` fires on every CPU, `tick-N` on the first. N is a rate per second, an interval\n"
-    "with the suffix `ns`, `us`, `ms`, `s`, `m`, `h`, `d` (`nsec`, `usec`, `msec`, `sec`, `min`,\n"
-    "`hour`, `day`), or a rate with the suffix `hz`; the interval is at least 200 us. A probe "
-    "with\n"
-    "a new rate is created when a description names it exactly.\n"
+    "`profile-N` fires on every CPU, `tick-N` on one: CPU 0, or CPU n with `-x cpu=n`. N is a "
+    "rate\n"
+    "per second, an interval with the suffix `ns`, `us`, `ms`, `s`, `m`, `h`, `d` (`nsec`, "
+    "`usec`,\n"
+    "`msec`, `sec`, `min`, `hour`, `day`), or a rate with the suffix `hz`; the interval is at "
+    "least\n"
+    "200 us. A probe with a new rate is created when a description names it exactly.\n"
     "\n"
     "| probe | arguments | meaning |\n"
     "|---|---|---|\n"
-    "| `profile-N` | `arg0` 0, `arg1` the program's address, 0 if the CPU is idle | on every CPU "
-    "|\n"
-    "| `tick-N` | the same | on CPU 0 |\n"
+    "| `profile-N` | `arg0` where the kernel was, `arg1` where the program was: one is 0; | on "
+    "every "
+    "CPU |\n"
+    "| | `arg2` by how many ns the sample is late, `arg3` how many were left out before it | |\n"
+    "| `tick-N` | the same | on one CPU |\n"
     "\n"
-    "The kernel has no periodic tick and is not interrupted in its work: a timer runs only while\n"
-    "the probe is enabled, and the probe fires at the kernel's exit. So `arg0`, elsewhere the\n"
-    "kernel's address, is always 0.\n";
+    "A timer runs only while a probe is enabled. Its interrupt comes where the kernel masks all\n"
+    "others: above BASEPRI on a Cortex-M, as FIQ on AArch64. It records where the CPU was, the "
+    "thread\n"
+    "and a piece of the kernel's stack, no more. The probe fires at the kernel's exit, and then "
+    "`pid`,\n"
+    "`tid`, `execname`, `stack()` and `ustack()` are those of the sample; `timestamp` is the "
+    "firing's.\n"
+    "A CPU that idles is in the kernel, in `arch_wait_for_interrupt`, and `pid` is 1; it is also 1 "
+    "if "
+    "the\n"
+    "thread has ended since. `copyin()` is a fault if another process runs by then.\n"
+    "\n"
+    "There is one sample at a time on a CPU. `arg3` counts the intervals without one: the kernel "
+    "had "
+    "not\n"
+    "been left yet, or clauses had taken more than half of the CPU. So `count()` plus `sum(arg3)` "
+    "is "
+    "the\n"
+    "time in intervals. `kymo dtrace -lv` says whether a machine has such an interrupt; without it "
+    "the\n"
+    "kernel's timer takes its place, `arg0` is 0, and a sample that came due in the kernel is "
+    "taken "
+    "where\n"
+    "the program goes on, `arg2` ns late.\n";
 
 static const char syscall_head[] =
     "\n"
@@ -240,11 +296,17 @@ static const struct {
 } providers[] = {
     {"sched",
      "The scheduler. Several probes may fire for one change of a thread's state: a thread that is\n"
-     "woken and gets the CPU at once has `wakeup` and `on-cpu`. A thread that ends no longer "
-     "exists\n"
-     "when it leaves its CPU: `pid` is then the idle thread's, whose program is called `kymo`."},
+     "woken and gets the CPU at once has `wakeup` and `on-cpu`. `off-cpu` fires as the last of "
+     "the\n"
+     "thread that leaves, when the next one is known; a thread that ends no longer exists then, "
+     "and\n"
+     "`pid` and `arg0` are the idle thread's, whose program is called `kymo`."},
     {"proc", "Processes and their threads."},
-    {"msg", "Messages and pulses. A rcvid is the one that the server gets."},
+    {"msg", "Messages and pulses. A rcvid is the one that the server gets. `send` fires in the "
+            "client when\n"
+            "the message is sent, `receive` in the server when its `MsgReceive()` returns with it: "
+            "a server\n"
+            "that ends before that has not received it."},
     {"intr", "Interrupts of devices and timers as the kernel takes them, not kernel calls."},
     {"timer",
      "The kernel's timers: those of programs, of timeouts and sleeps, and of D (`profile`)."},

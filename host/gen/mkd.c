@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mkd OUTPUT ARCH SCRIPT [OPTION=VALUE ...]: compiles a D script to an image for a target
- * that isn't there yet: for boot images (BOOT_D), boot tests and the benchmark. Every description
- * is taken to match a probe without typed arguments; the target finds out whether it does. The
+ * that isn't there yet: for boot images (BOOT_D), boot tests and the benchmark. The boards' own
+ * probes and the types of their args[] are known (host/target/board_probes.h); every other
+ * description is taken to match a probe without args[]: the target finds out whether it does. The
  * option kernel=FILE.elf: with that kernel's types and symbols, and for it alone.
  */
 #include <elf.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "host/d/d.h"
+#include "host/target/board_probes.h"
 
 /* Whatever it is, there is one. */
 static unsigned each(void *arg, const char *provider, const char *module, const char *function,
@@ -21,16 +23,17 @@ static unsigned each(void *arg, const char *provider, const char *module, const 
                                       name, {{0}, {0}, {0}}, {{0}, {0}, {0}}};
 
     (void)arg;
-    fn(fn_arg, &info);
-    return 1;
+    unsigned n = id ? 0 : board_probes_each(provider, module, function, name, fn, fn_arg);
+    if (n == 0) {
+        fn(fn_arg, &info);
+    }
+    return n > 0 ? n : 1;
 }
 
 static const char *argument_type(void *arg, uint32_t id, unsigned n)
 {
     (void)arg;
-    (void)id;
-    (void)n;
-    return NULL;
+    return board_probe_type(id, n);
 }
 
 static int complain(struct d_session *d)

@@ -95,8 +95,8 @@ static void accept_all(void)
     door_shut(errno);
 }
 
-/* What this end's hello says in the place of a build id: lib/link/hello.h. */
-static uint8_t wall_clock[sizeof(((struct link_hello *)0)->build_id)];
+/* What this end's hello says in the place of a build id. */
+static struct link_clock wall_clock;
 
 /* A plug that is pulled: the other end may have had something unread (a socket), and a terminal
  * that is gone fails as a device does. */
@@ -126,9 +126,11 @@ static bool line_out(void)
 {
     const uint8_t *bytes;
     size_t count;
-    uint64_t seconds = (uint64_t)time(NULL);
+    struct timespec time;
 
-    memcpy(wall_clock, &seconds, sizeof(seconds));
+    clock_gettime(CLOCK_REALTIME, &time);
+    wall_clock.seconds = (uint64_t)time.tv_sec;
+    wall_clock.ns = (uint32_t)time.tv_nsec;
     while (!broker.over && (count = link_output(&broker.link, now(), &bytes)) > 0) {
         ssize_t done = write(broker.line, bytes, count);
 
@@ -292,7 +294,7 @@ static void begin(void)
         .channels = CHANNELS,
         .role = LINK_HOST,
         .hello_ms = HELLO_MS,
-        .build_id = wall_clock,
+        .build_id = (const uint8_t *)&wall_clock,
         .seed = (uint32_t)getpid() * 2654435761u ^ (uint32_t)time(NULL) ^ now(),
     };
 

@@ -67,6 +67,7 @@ static void json_field(struct out *out, const struct kev_field *field)
         break;
     case 'X':
     case 'P':
+    case 'I':
         json_hex(out, field->value, field->wide ? 16 : 8);
         break;
     default:

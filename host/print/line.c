@@ -7,6 +7,17 @@
 #include "host/when.h"
 #include "trace/slot.h"
 
+/* traceprinter 6.x has the low word only. */
+static void line_start_low(struct out *out, const struct kev_event *event)
+{
+    char head[] = "t:0x01234567 CPU:00 ";
+
+    out_hex_digits(head + 4, (uint32_t)event->time);
+    head[17] = (char)('0' + event->cpu / 10);
+    head[18] = (char)('0' + event->cpu % 10);
+    out_bytes(out, head, sizeof(head) - 1);
+}
+
 static void line_start_cycles(struct out *out, const struct kev_event *event)
 {
     char head[] = "t:0x0123456789abcdef CPU:00 ";
@@ -65,7 +76,9 @@ static void line_start(struct out *out, const struct kev *kev, const struct kev_
 {
     int64_t ns;
 
-    if (style->time == LINE_CYCLES) {
+    if (style->dialect == LINE_QNX6) {
+        line_start_low(out, event);
+    } else if (style->time == LINE_CYCLES) {
         line_start_cycles(out, event);
     } else {
         ns = kymo_when_ns(event->time, style->first, kev_info(kev)->cycles_per_sec);
@@ -85,7 +98,8 @@ static void line_start(struct out *out, const struct kev *kev, const struct kev_
     }
 }
 
-static bool line_control(struct out *out, const struct kev_event *event)
+static bool line_control(struct out *out, const struct kev_event *event,
+                         const struct line_style *style)
 {
     if (!line_is_control(event)) {
         return false;
@@ -93,20 +107,31 @@ static bool line_control(struct out *out, const struct kev_event *event)
     out_str(out, event->number == TRACE_CONTROL_TIME     ? "CONTROL :TIME"
                  : event->number == TRACE_CONTROL_BUFFER ? "CONTROL: BUFFER"
                                                          : "CONTROL: DROPPED");
-    line_control_body(out, event);
+    line_control_body(out, event, style);
     return true;
 }
 
-static void line_call(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
-                      const struct line_style *style)
+const char *line_class_name(const struct kev_event *event)
+{
+    return kev_class_name(trace_class_is_call(event->class) ? TRACE_CLASS_KER_CALL : event->class);
+}
+
+static void line_call(struct out *out, const struct kev *kev, const struct kev_event *event,
+                      const struct kev_desc *desc, const struct line_style *style)
 {
     out_str(out, desc->kind == KEV_CALL_ENTER  ? "KER_CALL:"
                  : desc->kind == KEV_CALL_EXIT ? "KER_EXIT:"
                                                : "INT_CALL:");
-    out_str(out, desc->name);
-    out_char(out, '/');
-    out_u64(out, desc->number);
-    line_call_body(out, event, desc, style);
+    if (style->dialect != LINE_KYMO) {
+        char text[FORMAT_NAME_MAX];
+
+        out_bytes(out, text, line_call_text(text, sizeof(text), desc, style));
+    } else { /* the same, fast */
+        out_str(out, desc->name);
+        out_char(out, '/');
+        out_u64(out, desc->number);
+    }
+    line_call_body(out, kev, event, desc, style);
 }
 
 const char *line_group_name(const struct kev_event *event)
@@ -147,7 +172,7 @@ static void line_group(struct out *out, const struct kev_event *event, const str
 static void line_unknown(struct out *out, const struct kev_event *event,
                          const struct line_style *style)
 {
-    out_str(out, kev_class_name(event->class));
+    out_str(out, line_class_name(event));
     out_str(out, ":EVENT:");
     out_u64(out, event->number);
     line_words(out, event, style);
@@ -167,14 +192,14 @@ void line_event(struct out *out, const struct kev *kev, const struct kev_event *
         line_user(out, event, style);
         return;
     }
-    if (line_control(out, event)) {
+    if (line_control(out, event, style)) {
         return;
     }
     desc = kev_describe(kev, event->class, event->number);
     if (desc == NULL) {
         line_unknown(out, event, style);
     } else if (desc->kind != KEV_PLAIN) {
-        line_call(out, event, desc, style);
+        line_call(out, kev, event, desc, style);
     } else if (event->class != TRACE_CLASS_INT) {
         line_group(out, event, desc, style);
     } else if (!line_int(out, event, desc, style)) {

@@ -12,10 +12,13 @@
 #include "trace/slot.h"
 
 enum line_time { LINE_CYCLES, LINE_SECONDS, LINE_NS };
+/* Whose text it is (docs/format.md §10): Kymo's, or that of traceprinter 6.x, 7.x or 8.0. */
+enum line_dialect { LINE_KYMO, LINE_QNX6, LINE_QNX7, LINE_QNX8 };
 
 struct line_style {
     bool one_line;                 /* -n: all arguments on the event's line */
     enum line_time time;           /* --time */
+    enum line_dialect dialect;     /* --style */
     const struct owners *owners;   /* --names: names behind ids, and whose it is; NULL: none */
     struct owner owner;            /* whose the event is */
     const struct symbols *symbols; /* --symbols: names for addresses; NULL: none */
@@ -31,12 +34,20 @@ void line_event(struct out *out, const struct kev *kev, const struct kev_event *
 void line_seconds(struct out *out, int64_t ns);
 /* "THREAD  :" and the like; NULL: the class's name serves. */
 const char *line_group_name(const struct kev_event *event);
+/* The name of its class where nothing else is known of an event. Kymo's own kernel calls print like
+ * the other ones. */
+const char *line_class_name(const struct kev_event *event);
 /* line_body.c: all that follows an event's name, newline included. desc may be NULL. */
-void line_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
-               const struct line_style *style);
-void line_control_body(struct out *out, const struct kev_event *event);
-void line_call_body(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
-                    const struct line_style *style);
+void line_body(struct out *out, const struct kev *kev, const struct kev_event *event,
+               const struct kev_desc *desc, const struct line_style *style);
+void line_control_body(struct out *out, const struct kev_event *event,
+                       const struct line_style *style);
+/* A kernel call's name and number, "MSG_SENDV/11": at most FORMAT_NAME_MAX characters. Its length.
+ */
+size_t line_call_text(char *to, size_t room, const struct kev_desc *desc,
+                      const struct line_style *style);
+void line_call_body(struct out *out, const struct kev *kev, const struct kev_event *event,
+                    const struct kev_desc *desc, const struct line_style *style);
 /* Events that are neither calls nor interrupts: at most KEV_ARGS_MAX fields; how they are shown. */
 unsigned line_group_fields(const struct kev_event *event, const struct kev_desc *desc,
                            struct kev_field *fields);
@@ -49,6 +60,8 @@ void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
                  const struct line_style *style);
 void line_named(struct out *out, const char *name, const struct kev_field *fields, unsigned n,
                 const struct line_style *style);
+/* The type of a word of a message where it is printed as characters, too: no capture has it. */
+#define LINE_TYPE_MESSAGE 'M'
 /* A field's value; line_signed(): of type D or E only. */
 void line_signed(struct out *out, const struct kev_field *field);
 void line_value(struct out *out, const struct kev_field *field);

@@ -19,6 +19,22 @@ static void value_tag(struct out *out, uint32_t value)
     out_char(out, ')');
 }
 
+/* What can be printed of four characters, and all of them as a number. */
+static void value_message(struct out *out, const struct kev_field *field)
+{
+    out_char(out, '"');
+    for (unsigned i = 0; i < 4; i++) {
+        char c = (char)(field->value >> 8 * i);
+
+        if (c >= ' ' && c < 0x7f) {
+            out_char(out, c);
+        }
+    }
+    out_str(out, "\" (");
+    out_hex(out, field->value, field->value >> 32 != 0 ? 16 : 8);
+    out_char(out, ')');
+}
+
 void line_signed(struct out *out, const struct kev_field *field)
 {
     bool narrow = field->arg->type == 'D' && !field->wide;
@@ -38,6 +54,9 @@ void line_value(struct out *out, const struct kev_field *field)
         break;
     case 'S':
         value_tag(out, (uint32_t)field->value);
+        break;
+    case LINE_TYPE_MESSAGE:
+        value_message(out, field);
         break;
     case 'H':
         out_hex(out, field->value, field->value >> 32 != 0 ? 16 : 8);

@@ -19,12 +19,13 @@ static void names_control(struct format_event *to, const struct kev_event *event
                                                                 : "DROPPED");
 }
 
-static void names_call(struct format_event *to, const struct kev_desc *desc)
+static void names_call(struct format_event *to, const struct kev_desc *desc,
+                       const struct line_style *style)
 {
     name_is(to->class, desc->kind == KEV_CALL_ENTER  ? "KER_CALL"
                        : desc->kind == KEV_CALL_EXIT ? "KER_EXIT"
                                                      : "INT_CALL");
-    snprintf(to->number, FORMAT_NAME_MAX, "%s/%u", desc->name, desc->number);
+    line_call_text(to->number, FORMAT_NAME_MAX, desc, style);
 }
 
 static void names_int(struct format_event *to, const struct kev_event *event,
@@ -52,19 +53,19 @@ static void names_bare(struct format_event *to, const struct kev_event *event)
 {
     bool user = event->class == TRACE_CLASS_USER;
 
-    name_is(to->class, user ? "USREVENT" : kev_class_name(event->class));
+    name_is(to->class, user ? "USREVENT" : line_class_name(event));
     snprintf(to->number, FORMAT_NAME_MAX, "EVENT:%u", event->number);
 }
 
 static void names(struct format_event *to, const struct kev_event *event,
-                  const struct kev_desc *desc)
+                  const struct kev_desc *desc, const struct line_style *style)
 {
     if (line_is_control(event)) {
         names_control(to, event);
     } else if (desc == NULL || event->class == TRACE_CLASS_USER) {
         names_bare(to, event);
     } else if (desc->kind != KEV_PLAIN) {
-        names_call(to, desc);
+        names_call(to, desc, style);
     } else if (event->class != TRACE_CLASS_INT) {
         names_group(to, event, desc);
     } else if (line_int_known(event, desc)) {
@@ -95,7 +96,7 @@ void line_formatted(struct out *out, const struct kev *kev, const struct kev_eve
         .cpu = event->cpu,
         .ns = since_first(event->time, style->first, kev_info(kev)->cycles_per_sec)};
 
-    names(&to, event, desc);
+    names(&to, event, desc, style);
     format_print(out, style->format, &to);
-    line_body(out, event, desc, style);
+    line_body(out, kev, event, desc, style);
 }

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * User events, and events that nothing is known about. Nothing in a user event says whether it was
- * inserted as words or as a string: it is taken for a string if it is one beyond doubt.
+ * User events, and events that nothing is known about. A short string is marked as one
+ * (trace/slot.h). No field says of other user events whether they were inserted as words or as a
+ * string: they are taken for a string if they are one beyond doubt. Captures older than version 3
+ * of the system page have no marks.
  */
 #include "host/print/line.h"
 
-#define STRING_LEAST \
-    5 /* characters: a shorter one in a simple event may as well be two numbers \
-       */
+/* Characters: a shorter one in a simple event may as well be two numbers. */
+#define STRING_LEAST 5
 
 static bool printable(unsigned char c)
 {
     return (c >= ' ' && c < 0x7f) || c == '\t' || c == '\n';
+}
+
+static bool is_short_text(const struct kev_event *event)
+{
+    return event->nwords == 4 && kev_word(event, 2) == TRACE_SHORT_TEXT_D1 &&
+           kev_word(event, 3) == TRACE_SHORT_TEXT_D2 &&
+           memchr(event->words, '\0', TRACE_SHORT_TEXT_BYTES) != NULL;
 }
 
 /* A text, its NUL, and zeros up to the end of the slot. */
@@ -20,6 +28,10 @@ bool line_user_text(const struct kev_event *event, size_t *len)
     const char *text = (const char *)event->words;
     size_t bytes = 4 * (size_t)event->nwords;
 
+    if (is_short_text(event)) {
+        *len = strlen(text);
+        return true;
+    }
     *len = strnlen(text, bytes);
     if (*len < STRING_LEAST || *len >= bytes || bytes - *len > 8) {
         return false;

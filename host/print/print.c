@@ -33,6 +33,7 @@ static const char print_help[] =
     "  -v             also print the system page; count the events at the end\n"
     "  --time UNIT    times as cycles (the usual, hexadecimal), s (seconds since the start,\n"
     "                 with nine decimals) or ns (nanoseconds since the start)\n"
+    "  --style N      the text of QNX's traceprinter 6 (6.x), 7 (7.x) or 8 (8.0)\n"
     "  --names        whose each event is, and names behind the ids of processes and threads\n"
     "  --json         for programs: one JSON object a line\n"
     "  --csv          for programs: RFC 4180, with a line of names first\n"
@@ -57,11 +58,13 @@ enum {
     OPT_CSV,
     OPT_WAIT,
     OPT_FORCE,
+    OPT_STYLE,
 };
 
 static const struct option print_options[] = {
     SELECT_OPTIONS,
     {"time", required_argument, NULL, OPT_TIME},
+    {"style", required_argument, NULL, OPT_STYLE},
     {"names", no_argument, NULL, OPT_NAMES},
     {"json", no_argument, NULL, OPT_JSON},
     {"csv", no_argument, NULL, OPT_CSV},
@@ -100,6 +103,19 @@ static int option_time(struct print *print)
         }
     }
     return kymo_usage("print", "print: --time %s: one of cycles, s, ns", optarg);
+}
+
+static int option_style(struct print *print)
+{
+    static const char *const styles[] = {[LINE_QNX6] = "6", [LINE_QNX7] = "7", [LINE_QNX8] = "8"};
+
+    for (unsigned i = LINE_QNX6; i <= LINE_QNX8; i++) {
+        if (strcmp(styles[i], optarg) == 0) {
+            print->style.dialect = (enum line_dialect)i;
+            return 0;
+        }
+    }
+    return kymo_usage("print", "print: --style %s: one of 6, 7, 8", optarg);
 }
 
 static int option_wait(struct print *print)
@@ -151,6 +167,8 @@ static int option_use(struct print *print, int option, int argc, char **argv)
         return option_symbols(print);
     case OPT_TIME:
         return option_time(print);
+    case OPT_STYLE:
+        return option_style(print);
     case OPT_WAIT:
         return option_wait(print);
     case OPT_NAMES:
@@ -172,6 +190,24 @@ static int option_use(struct print *print, int option, int argc, char **argv)
     }
 }
 
+/* --style says what a line begins with, too; that of 7 and 8 is a format. -1: go on. */
+static int style_check(struct print *print)
+{
+    const char *bad;
+
+    if (print->shape != PRINT_LINES || print->names || print->style.time != LINE_CYCLES) {
+        return kymo_usage("print", "print: --style is the text of another program: without --json, "
+                                   "--csv, --names and --time");
+    }
+    if (print->style.format == NULL && print->style.dialect != LINE_QNX6) {
+        format_parse(&print->format, FORMAT_DEFAULT, &bad);
+        print->style.format = &print->format;
+    } else if (print->style.format != NULL && print->style.dialect == LINE_QNX6) {
+        return kymo_usage("print", "print: -p: traceprinter 6 has no format; --style 7 and 8 have");
+    }
+    return -1;
+}
+
 /* Options that make no sense together. -1: go on. */
 static int options_check(struct print *print)
 {
@@ -179,6 +215,9 @@ static int options_check(struct print *print)
 
     if (print->both_shapes) {
         return kymo_usage("print", "print: either --json or --csv");
+    }
+    if (print->style.dialect != LINE_KYMO && style_check(print) >= 0) {
+        return KYMO_USAGE;
     }
     if (!lines && (print->style.format != NULL || print->style.one_line || print->names ||
                    print->style.time != LINE_CYCLES || print->npaths > 0)) {

@@ -11,6 +11,7 @@ static const char *class_name(const struct kev_event *event)
 
     switch (event->class) {
     case TRACE_CLASS_KER_CALL:
+    case TRACE_CLASS_KYMO_CALL:
         return (number & TRACE_KERCALL_INT) != 0    ? "INT_CALL"
                : (number & TRACE_KERCALL_EXIT) != 0 ? "KER_EXIT"
                                                     : "KER_CALL";
@@ -26,8 +27,7 @@ static unsigned plain_number(const struct kev_event *event)
     if (event->class == TRACE_CLASS_USER) {
         return event->number;
     }
-    return event->number &
-           (event->class == TRACE_CLASS_KER_CALL ? 127u : ~(unsigned)TRACE_EVENT_64);
+    return event->number & (trace_class_is_call(event->class) ? 127u : ~(unsigned)TRACE_EVENT_64);
 }
 
 static void field_text(struct kev_field *field, const struct kev_arg *arg, const char *text)
@@ -56,19 +56,25 @@ static void dropped_fields(struct record *record, const struct kev_event *event)
     field_text(&record->fields[2], &args[2], known ? reasons[reason] : "unknown");
 }
 
-/* A kernel call that failed has one more argument, the error's number. */
-static void error_fields(struct record *record, const struct kev_event *event)
+/* A kernel call that failed has the error's number, and its name if the capture has that. */
+static void error_fields(struct record *record, const struct kev *kev,
+                         const struct kev_event *event)
 {
     static const struct kev_arg args[] = {{.type = 'D', .name = "ret_val"},
-                                          {.type = 'D', .name = "errno"}};
+                                          {.type = 'D', .name = "errno"},
+                                          {.type = 'N', .name = "error"}};
     unsigned at = record->fields[0].wide ? 2 : 1;
+    const char *name = kev_error_name(kev, kev_word(event, at));
 
     record->nfields = 2;
     record->fields[0] = (struct kev_field){.arg = &args[0], .value = UINT32_MAX};
     record->fields[1] = (struct kev_field){.arg = &args[1], .value = kev_word(event, at)};
+    if (name != NULL) {
+        field_text(&record->fields[record->nfields++], &args[2], name);
+    }
 }
 
-static void call_fields(struct record *record, const struct kev_event *event,
+static void call_fields(struct record *record, const struct kev *kev, const struct kev_event *event,
                         const struct kev_desc *desc)
 {
     const struct kev_field *first = &record->fields[0];
@@ -76,11 +82,11 @@ static void call_fields(struct record *record, const struct kev_event *event,
     record->nfields = desc->kind == KEV_CALL_INT ? 0 : kev_decode(event, desc, record->fields);
     if (desc->kind == KEV_CALL_EXIT && record->nfields > 0 &&
         first->value == (first->wide ? UINT64_MAX : UINT32_MAX)) {
-        error_fields(record, event);
+        error_fields(record, kev, event);
     }
 }
 
-static void args_fill(struct record *record, const struct kev_event *event,
+static void args_fill(struct record *record, const struct kev *kev, const struct kev_event *event,
                       const struct kev_desc *desc)
 {
     record->args = RECORD_FIELDS;
@@ -91,7 +97,7 @@ static void args_fill(struct record *record, const struct kev_event *event,
     } else if (desc == NULL || (event->class == TRACE_CLASS_INT && !line_int_known(event, desc))) {
         record->args = RECORD_WORDS;
     } else if (desc->kind != KEV_PLAIN) {
-        call_fields(record, event, desc);
+        call_fields(record, kev, event, desc);
     } else {
         record->nfields = line_group_fields(event, desc, record->fields);
     }
@@ -110,5 +116,5 @@ void record_fill(struct record *record, const struct kev *kev, const struct kev_
     record->process = owner->known ? owners_process(style->owners, owner->pid) : NULL;
     record->thread = owner->known ? owners_thread(style->owners, owner->pid, owner->tid) : NULL;
     record->nfields = 0;
-    args_fill(record, event, desc);
+    args_fill(record, kev, event, desc);
 }

@@ -15,7 +15,7 @@ static bool has_string(const struct kev_list *list)
 
 static unsigned arg_words(char type, bool pointers64, bool all64)
 {
-    if (type == 'E' || type == 'X' || all64 || (type == 'P' && pointers64)) {
+    if (type == 'E' || type == 'X' || all64 || ((type == 'P' || type == 'I') && pointers64)) {
         return 2;
     }
     return type == 'N' ? 0 : 1;
@@ -98,6 +98,9 @@ static void field_fill(const struct kev_event *event, struct kev_field *field, u
     field->value = kev_word(event, at);
     if (words == 2) {
         field->value |= (uint64_t)kev_word(event, at + 1) << 32;
+    } else if (field->arg->type == 'I' && event->code_high != 0 && (field->value & 1) != 0) {
+        field->wide = true;
+        field->value = (uint64_t)event->code_high << 32 | (field->value & ~1u);
     }
     field->text = NULL;
     field->len = 0;
@@ -111,7 +114,7 @@ unsigned kev_decode(const struct kev_event *event, const struct kev_desc *desc,
                     struct kev_field *fields)
 {
     bool sixty_four = (event->number & TRACE_EVENT_64) != 0 && event->class != TRACE_CLASS_USER;
-    bool all64 = sixty_four && event->class == TRACE_CLASS_KER_CALL;
+    bool all64 = sixty_four && trace_class_is_call(event->class);
     const struct kev_list *list = choose(event, desc, sixty_four, all64);
     unsigned at = 0, n = 0;
 

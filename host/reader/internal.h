@@ -15,6 +15,7 @@
 #define KEV_STATES 26
 #define KEV_CALLS 128
 #define KEV_IRQS 1024
+#define KEV_ERRORS 512
 
 /* ---- file.c: bytes at an offset, of a file or of a pipe (spooled)
  * --------------------------------
@@ -144,6 +145,7 @@ struct kev_table {
     const char *calls[KEV_CALLS];
     char *states[KEV_STATES];
     char *irqs[KEV_IRQS];
+    char *errors[KEV_ERRORS];
 };
 
 struct kev {
@@ -156,6 +158,8 @@ struct kev {
     uint8_t *syspage;
     uint32_t syspage_len;
     uint32_t buffer_slots;
+    bool own_calls_apart;  /* Kymo's own kernel calls have a class of their own: page version 3 */
+    uint32_t code_high;    /* upper half of the kernel's code addresses; 0: nothing to add */
     uint64_t slots_offset; /* where the slots start */
     struct kev_table *table;
     struct kev_index index;
@@ -203,8 +207,11 @@ char kev_call_word_type(unsigned number, const char *name);
 void kev_table_free(struct kev_table *table);
 struct kev_desc *kev_table_add(struct kev_table *table, unsigned class, unsigned number,
                                const char *name);
-int kev_table_call(struct kev_table *table, unsigned call, const char *name,
+/* The three events of a kernel call, in one of the two classes of calls. */
+int kev_table_call(struct kev_table *table, unsigned class, unsigned call, const char *name,
                    const struct kev_list lists[4]);
+/* Recovering a capture of unknown version: Kymo's own calls may be in either class. */
+int kev_table_own_calls_both(struct kev_table *table);
 /* After the last change of the table. */
 void kev_table_measure(struct kev_table *table);
 void kev_desc_measure(struct kev_desc *desc); /* decode.c */

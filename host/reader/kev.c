@@ -140,7 +140,7 @@ static int head_recover(struct kev *kev, const struct kev_error *error)
     kev->info.ncpu = kev->info.ncpu == 0 || kev->slots_offset == 0 ? KEV_CPUS : kev->info.ncpu;
     kev->info.word_bits = kev->info.word_bits == 0 ? 32 : kev->info.word_bits;
     kev->buffer_slots = kev->buffer_slots == 0 ? TRACE_BUFFER_SLOTS : kev->buffer_slots;
-    return 0;
+    return kev_table_own_calls_both(kev->table);
 }
 
 static int head_try(struct kev *kev, struct kev_error *error)

@@ -47,6 +47,7 @@ struct kev_event {
     uint64_t offset;       /* of its first slot in the file */
     const uint32_t *words; /* payload, valid until the next kev_next(); see kev_word() */
     uint32_t nwords;       /* even: slots hold two */
+    uint32_t code_high;    /* upper half of an address in a word of type I whose bit 0 is set */
     uint16_t number;       /* bits 0-9 of the header */
     uint8_t class;         /* internal class */
     uint8_t cpu;
@@ -185,7 +186,7 @@ static inline uint32_t kev_word(const struct kev_event *event, unsigned i)
  */
 
 struct kev_arg {
-    char type; /* D H E X P N S, see kernel/abi/syspage.h */
+    char type; /* D H E X P I N S, see kernel/abi/syspage.h */
     char name[22];
     uint8_t name_len; /* 0 in an argument that no table has */
 };
@@ -220,10 +221,12 @@ const struct kev_desc *kev_describe(const struct kev *kev, unsigned class, unsig
 /* Splits the payload into fields (at most KEV_ARGS_MAX); returns how many. */
 unsigned kev_decode(const struct kev_event *event, const struct kev_desc *desc,
                     struct kev_field *fields);
-/* Name of a kernel call, an interrupt line or a thread state; NULL if unknown. */
+/* Name of a kernel call, an interrupt line, a thread state or an error number; NULL if unknown.
+ * Error names come from the capture only: kernels number errors differently. */
 const char *kev_call_name(const struct kev *kev, unsigned call);
 const char *kev_irq_name(const struct kev *kev, unsigned irq);
 const char *kev_state_name(const struct kev *kev, unsigned state);
+const char *kev_error_name(const struct kev *kev, unsigned error);
 /* Internal class's name, "CLASS n" if unknown (static buffer). */
 const char *kev_class_name(unsigned class);
 

@@ -138,6 +138,7 @@ enum kev_result kev_lane_advance(struct kev *kev, struct kev_lane *lane, struct 
                 lane->last_time = lane->head.time;
                 lane->head.swapped = kev->info.swapped && lane->head.class != TRACE_CLASS_CONTROL;
                 lane->head.gap = lane->skipped;
+                lane->head.code_high = kev->code_high;
                 lane->skipped = false;
                 lane->ready = true;
                 return KEV_EVENT;

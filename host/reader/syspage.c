@@ -12,9 +12,10 @@
 #include "lib/capture/check.h"
 
 _Static_assert(offsetof(struct kymo_syspage, board) == 48, "system page layout");
-_Static_assert(sizeof(struct kymo_syspage) == 216, "system page layout");
+_Static_assert(sizeof(struct kymo_syspage) == 232, "system page layout");
 
 #define PAGE_BYTES_V1 offsetof(struct kymo_syspage, image)
+#define PAGE_BYTES_V2 offsetof(struct kymo_syspage, errors_off)
 
 #define DEFAULT_HZ 1000000000u
 
@@ -57,10 +58,11 @@ static int page_tables_check(struct kev *kev, struct kev_error *error)
     static const size_t tables[] = {
         offsetof(struct kymo_syspage, build_id_off), offsetof(struct kymo_syspage, events_off),
         offsetof(struct kymo_syspage, kercalls_off), offsetof(struct kymo_syspage, states_off),
-        offsetof(struct kymo_syspage, irqs_off),
+        offsetof(struct kymo_syspage, irqs_off),     offsetof(struct kymo_syspage, errors_off),
     };
+    unsigned n = sizeof(tables) / sizeof(tables[0]) - (PAGE_U32(kev, version) < 3);
 
-    for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+    for (unsigned i = 0; i < n; i++) {
         uint32_t off = page_u32(kev, tables[i]);
         uint32_t len = page_u32(kev, tables[i] + 4);
 
@@ -78,7 +80,9 @@ static int page_check(struct kev *kev, struct kev_error *error)
     uint64_t at = page_offset(kev);
 
     uint32_t version = PAGE_U32(kev, version);
-    size_t least = version == 1 ? PAGE_BYTES_V1 : sizeof(struct kymo_syspage);
+    size_t least = version == 1   ? PAGE_BYTES_V1
+                   : version == 2 ? PAGE_BYTES_V2
+                                  : sizeof(struct kymo_syspage);
 
     if (version == 0 || version > KYMO_SYSPAGE_VERSION) {
         return kev_fail(kev, error, at, "system page version %u is not known, only 1 to %d are",
@@ -122,6 +126,8 @@ static void page_use(struct kev *kev)
     info->build_id = kev->syspage + PAGE_U32(kev, build_id_off);
     info->build_id_len = PAGE_U32(kev, build_id_len);
     kev->buffer_slots = PAGE_U32(kev, buffer_slots);
+    kev->own_calls_apart = PAGE_U32(kev, version) >= 3;
+    kev->code_high = PAGE_U32(kev, version) >= 3 ? PAGE_U32(kev, code_high) : 0;
 }
 
 /* What holds when there is no system page to believe. */
@@ -181,8 +187,7 @@ static int head_sum(struct kev *kev, struct kev_error *error)
 
 int kev_read_syspage(struct kev *kev, struct kev_error *error)
 {
-    bool magic = kev->syspage_len >= sizeof(struct kymo_syspage) &&
-                 PAGE_U32(kev, magic) == KYMO_SYSPAGE_MAGIC;
+    bool magic = kev->syspage_len >= PAGE_BYTES_V1 && PAGE_U32(kev, magic) == KYMO_SYSPAGE_MAGIC;
 
     page_defaults(kev);
     kev->info.kymo = magic || looks_like_kymo(kev, error);

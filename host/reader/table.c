@@ -31,7 +31,7 @@ struct kev_desc *kev_table_add(struct kev_table *table, unsigned class, unsigned
 }
 
 /* The three events of a kernel call; lists: enter fast, enter wide, exit fast, exit wide. */
-int kev_table_call(struct kev_table *table, unsigned call, const char *name,
+int kev_table_call(struct kev_table *table, unsigned class, unsigned call, const char *name,
                    const struct kev_list lists[4])
 {
     static const struct {
@@ -45,8 +45,7 @@ int kev_table_call(struct kev_table *table, unsigned call, const char *name,
         return 0;
     }
     for (unsigned i = 0; i < 3; i++) {
-        struct kev_desc *desc =
-            kev_table_add(table, TRACE_CLASS_KER_CALL, forms[i].base + call, name);
+        struct kev_desc *desc = kev_table_add(table, class, forms[i].base + call, name);
 
         if (desc == NULL) {
             return -1;
@@ -58,7 +57,24 @@ int kev_table_call(struct kev_table *table, unsigned call, const char *name,
             desc->wide = lists[2 * i + 1];
         }
     }
-    table->calls[call] = table->desc[TRACE_CLASS_KER_CALL][call]->name;
+    table->calls[call] = table->desc[class][call]->name;
+    return 0;
+}
+
+int kev_table_own_calls_both(struct kev_table *table)
+{
+    for (unsigned number = 0; number < 3 * KEV_CALLS; number++) {
+        const struct kev_desc *own = table->desc[TRACE_CLASS_KYMO_CALL][number];
+
+        if (own == NULL || table->desc[TRACE_CLASS_KER_CALL][number] != NULL) {
+            continue;
+        }
+        struct kev_desc *desc = kev_table_add(table, TRACE_CLASS_KER_CALL, number, own->name);
+        if (desc == NULL) {
+            return -1;
+        }
+        *desc = *own;
+    }
     return 0;
 }
 
@@ -89,6 +105,9 @@ void kev_table_free(struct kev_table *table)
     for (unsigned i = 0; i < KEV_IRQS; i++) {
         free(table->irqs[i]);
     }
+    for (unsigned i = 0; i < KEV_ERRORS; i++) {
+        free(table->errors[i]);
+    }
     free(table);
 }
 
@@ -108,7 +127,13 @@ const struct kev_desc *kev_describe(const struct kev *kev, unsigned class, unsig
 
 const char *kev_call_name(const struct kev *kev, unsigned call)
 {
-    return call < KEV_CALLS ? kev->table->calls[call] : NULL;
+    /* Another kernel's calls with the numbers of Kymo's own have other names. */
+    return call < (kev->info.kymo ? KEV_CALLS : TRACE_KERCALL_OWN) ? kev->table->calls[call] : NULL;
+}
+
+const char *kev_error_name(const struct kev *kev, unsigned error)
+{
+    return error < KEV_ERRORS ? kev->table->errors[error] : NULL;
 }
 
 const char *kev_irq_name(const struct kev *kev, unsigned irq)
@@ -123,9 +148,9 @@ const char *kev_state_name(const struct kev *kev, unsigned state)
 
 const char *kev_class_name(unsigned class)
 {
-    static const char *const names[] = {"EMPTY",  "CONTROL", "KER_CALL", "INT",  "PR_TH",
-                                        "SYSTEM", "USER",    "COMM",     "QUIP", "SEC",
-                                        "QVM",    "PMU",     "D"};
+    static const char *const names[] = {"EMPTY",  "CONTROL", "KER_CALL", "INT",      "PR_TH",
+                                        "SYSTEM", "USER",    "COMM",     "QUIP",     "SEC",
+                                        "QVM",    "PMU",     "D",        "KYMO_CALL"};
     static char text[24];
 
     if (class < sizeof(names) / sizeof(names[0])) {

@@ -110,7 +110,8 @@ static int foreign_calls_add(struct kev_table *table)
         kev_list_parse(&lists[i], words, strlen(words));
     }
     for (unsigned i = 0; i < sizeof(foreign_calls) / sizeof(foreign_calls[0]); i++) {
-        if (kev_table_call(table, foreign_calls[i].number, foreign_calls[i].name, lists) != 0) {
+        if (kev_table_call(table, TRACE_CLASS_KER_CALL, foreign_calls[i].number,
+                           foreign_calls[i].name, lists) != 0) {
             return -1;
         }
     }

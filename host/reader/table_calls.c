@@ -179,7 +179,8 @@ int kev_table_calls_builtin(struct kev_table *table)
         lists[3].args[0] = (struct kev_arg){.type = 'D', .name = "ret_val"};
         words_add(&lists[3], &calls[i], calls[i].exit_wide);
         fast_exit(&lists[2], &lists[3]);
-        if (kev_table_call(table, calls[i].number, calls[i].name, lists) != 0) {
+        if (kev_table_call(table, trace_kercall_class(calls[i].number), calls[i].number,
+                           calls[i].name, lists) != 0) {
             return -1;
         }
     }

@@ -47,7 +47,7 @@ void kev_list_parse(struct kev_list *list, const char *text, size_t len)
         }
 
         if (stop - text > 2 && (text[1] == ':' || text[1] == ' ') &&
-            strchr("DHEXPNS", text[0]) != NULL) {
+            strchr("DHEXPINS", text[0]) != NULL) {
             struct kev_arg *arg = &list->args[list->n++];
             size_t name = (size_t)(stop - text) - 2;
 
@@ -106,7 +106,7 @@ static void field_name(const struct field *field, char name[40])
 }
 
 /* "class number NAME fast wide" */
-static bool event_line(struct kev_table *table, const struct field *f, unsigned n)
+static bool event_line(struct kev *kev, const struct field *f, unsigned n)
 {
     unsigned class, number;
     char name[40];
@@ -116,7 +116,7 @@ static bool event_line(struct kev_table *table, const struct field *f, unsigned 
         return false;
     }
     field_name(&f[2], name);
-    desc = kev_table_add(table, class, number, name);
+    desc = kev_table_add(kev->table, class, number, name);
     if (desc == NULL) {
         return false;
     }
@@ -138,7 +138,7 @@ static void call_types(struct kev_list *list, unsigned number)
 }
 
 /* "number NAME enter_fast enter_wide exit_fast exit_wide" */
-static bool call_line(struct kev_table *table, const struct field *f, unsigned n)
+static bool call_line(struct kev *kev, const struct field *f, unsigned n)
 {
     struct kev_list lists[4];
     unsigned number;
@@ -155,7 +155,9 @@ static bool call_line(struct kev_table *table, const struct field *f, unsigned n
         }
         call_types(&lists[i], number);
     }
-    return kev_table_call(table, number, name, lists) == 0;
+    return kev_table_call(kev->table,
+                          kev->own_calls_apart ? trace_kercall_class(number) : TRACE_CLASS_KER_CALL,
+                          number, name, lists) == 0;
 }
 
 static bool name_line(char **names, unsigned count, const struct field *f, unsigned n)
@@ -175,14 +177,19 @@ static bool name_line(char **names, unsigned count, const struct field *f, unsig
     return names[number] != NULL;
 }
 
-static bool state_line(struct kev_table *table, const struct field *f, unsigned n)
+static bool state_line(struct kev *kev, const struct field *f, unsigned n)
 {
-    return name_line(table->states, KEV_STATES, f, n);
+    return name_line(kev->table->states, KEV_STATES, f, n);
 }
 
-static bool irq_line(struct kev_table *table, const struct field *f, unsigned n)
+static bool irq_line(struct kev *kev, const struct field *f, unsigned n)
 {
-    return name_line(table->irqs, KEV_IRQS, f, n);
+    return name_line(kev->table->irqs, KEV_IRQS, f, n);
+}
+
+static bool error_line(struct kev *kev, const struct field *f, unsigned n)
+{
+    return name_line(kev->table->errors, KEV_ERRORS, f, n);
 }
 
 static uint32_t page_word(const struct kev *kev, size_t offset)
@@ -193,7 +200,7 @@ static uint32_t page_word(const struct kev *kev, size_t offset)
 }
 
 static int table_read(struct kev *kev, size_t where, unsigned want, const char *what,
-                      bool (*line)(struct kev_table *, const struct field *, unsigned),
+                      bool (*line)(struct kev *, const struct field *, unsigned),
                       struct kev_error *error)
 {
     const char *start = (const char *)kev->syspage + page_word(kev, where);
@@ -207,7 +214,7 @@ static int table_read(struct kev *kev, size_t where, unsigned want, const char *
         if (n == 0 || *at == '\0') {
             return 0;
         }
-        if (!line(kev->table, fields, n)) {
+        if (!line(kev, fields, n)) {
             uint64_t page = kev->slots_offset - kev->syspage_len;
 
             return kev_fail(kev, error, page + (uint64_t)(at - (const char *)kev->syspage),
@@ -225,5 +232,9 @@ int kev_table_text(struct kev *kev, struct kev_error *error)
         table_read(kev, offsetof(struct kymo_syspage, irqs_off), 2, "interrupt", irq_line, error)) {
         return -1;
     }
-    return 0;
+    if (page_word(kev, offsetof(struct kymo_syspage, version)) < 3) {
+        return 0;
+    }
+    return table_read(kev, offsetof(struct kymo_syspage, errors_off), 2, "error", error_line,
+                      error);
 }

@@ -81,7 +81,13 @@ static void boot_close(struct wire *wire)
     free(w);
 }
 
-static const struct wire_ops boot_ops = {boot_send, boot_receive, boot_reason, boot_close};
+static struct wire *boot_beside(struct wire *wire, const char *service, const char **why)
+{
+    return of(wire)->link->ops->beside(of(wire)->link, service, why);
+}
+
+static const struct wire_ops boot_ops = {boot_send, boot_receive, boot_reason, boot_close,
+                                         boot_beside};
 
 /* In the child. A ^C is for us, not for the board. */
 static void become_qemu(const struct wire_of_boot *w, pid_t parent)

@@ -24,8 +24,8 @@ void remote_interrupts(const volatile sig_atomic_t *counter)
     interrupts = counter;
 }
 
-/* The target's error as this machine numbers it: it has newlib's numbers. */
-static int error_here(int32_t theirs)
+/* The target has newlib's numbers. */
+int remote_error(int32_t theirs)
 {
     static const struct {
         int theirs, here;
@@ -108,15 +108,15 @@ static void say_waiting(void)
     }
 }
 
-/* A request that went is waited for: its answer would be the next one's. -EAGAIN, or why not. */
-static long wait_for(struct remote *r)
+/* A request that was sent is waited for: its answer would be taken for the next one's. */
+long remote_wait_for(struct wire *wire, void *message, size_t room)
 {
     uint64_t began = now_ms(), waited = 0;
     bool said = false;
     long bytes;
 
     for (;;) {
-        bytes = r->wire->ops->receive(r->wire, r->message, r->room, 500);
+        bytes = wire->ops->receive(wire, message, room, 500);
         waited = now_ms() - began;
         if (bytes != -EAGAIN || waited >= patience * 1000ull) {
             return bytes;
@@ -134,7 +134,7 @@ static long wait_for(struct remote *r)
 static long receive(struct remote *r)
 {
     char text[sizeof(r->gone)];
-    long bytes = wait_for(r);
+    long bytes = remote_wait_for(r->wire, r->message, r->room);
 
     if (bytes == -EINTR) {
         return give_up(r, -EPIPE, "interrupted while the target did not answer");
@@ -162,7 +162,7 @@ static int check(struct remote *r, const struct kymo_d_call *asked, const struct
         (call->result && call->out_bytes && call->command != KYMO_D_CREATE)) {
         return remote_nonsense(r, "the result");
     }
-    return call->result ? error_here(call->result) : 0;
+    return call->result ? remote_error(call->result) : 0;
 }
 
 int remote_call(struct remote *r, struct kymo_d_call *call, const void *in, const uint8_t **out)

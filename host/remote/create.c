@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SCRATCH_LEAST = 16 * 1024 };
+
 static void refuse(struct d_refusal *why, int error, const char *text)
 {
     *why = (struct d_refusal){.error = error, .object = UINT32_MAX, .offset = UINT32_MAX};
@@ -28,11 +30,17 @@ static uint64_t *option_of(struct d_image *image, uint32_t option)
     return NULL;
 }
 
+static bool may_lower(struct d_image *image)
+{
+    const uint64_t *resize = option_of(image, D_OPT_BUFRESIZE);
+
+    return !resize || *resize != D_RESIZE_MANUAL;
+}
+
 /* A buffer comes in one answer: it is halved till it fits one, as for memory that isn't there. */
 static bool lower(struct d_image *image, uint32_t option, bool used)
 {
     uint64_t *value = option_of(image, option);
-    const uint64_t *resize = option_of(image, D_OPT_BUFRESIZE);
 
     if (!value || *value <= REMOTE_BUFFER_MAX || !used) {
         return true;
@@ -40,7 +48,7 @@ static bool lower(struct d_image *image, uint32_t option, bool used)
     while (*value > REMOTE_BUFFER_MAX) {
         *value /= 2;
     }
-    return !resize || *resize != D_RESIZE_MANUAL;
+    return may_lower(image);
 }
 
 static bool keep_image(struct remote *r, const void *image, size_t size)
@@ -72,6 +80,21 @@ static int take_refusal(struct remote *r, int error, const uint8_t *out, uint32_
     return error;
 }
 
+/* Without records a principal buffer is only scratch (trace/d/memory.c): so much is enough. */
+static void keep_sizes(struct remote *r, const struct kymo_d_created *made)
+{
+    const uint64_t *strsize = option_of(r->image, D_OPT_STRSIZE);
+    uint64_t scratch = strsize && *strsize < UINT32_MAX ? *strsize * 32 : 256 * 32;
+
+    r->matched = made->matched;
+    r->sizes = (struct d_sizes){made->bufsize, made->aggsize, made->specsize, made->dynvarsize};
+    r->principal = made->bufsize;
+    scratch = scratch < SCRATCH_LEAST ? SCRATCH_LEAST : scratch;
+    if (!r->uses.records && scratch < made->bufsize) {
+        r->principal = scratch;
+    }
+}
+
 static int take_created(struct remote *r, const struct kymo_d_call *call, const uint8_t *out)
 {
     struct kymo_d_created made;
@@ -81,20 +104,83 @@ static int take_created(struct remote *r, const struct kymo_d_call *call, const 
     }
     memcpy(&made, out, sizeof(made));
     r->handle = call->handle;
-    r->matched = made.matched;
-    r->sizes = (struct d_sizes){made.bufsize, made.aggsize, made.specsize, made.dynvarsize};
+    keep_sizes(r, &made);
     return 0;
+}
+
+/* ---- whether the agent can read it out ---------------------------------------------------------
+ *
+ * The agent there needs memory for an answer as large as a buffer. It takes it here, before tracing
+ * begins, and keeps it: if it can't be had the buffers are lowered, or refused, like those that the
+ * machine itself has no memory for.
+ */
+
+enum { LEAST = 4096 };
+
+static int try_to_read(struct remote *r)
+{
+    uint64_t largest = r->principal;
+
+    if (r->uses.aggregates && r->sizes.aggsize > largest) {
+        largest = r->sizes.aggsize;
+    }
+    if (largest < LEAST) {
+        return 0;
+    }
+    struct kymo_d_call call = {.command = KYMO_D_BUFFER,
+                               .handle = r->handle,
+                               .out_bytes = (uint32_t)(largest + sizeof(struct d_snap))};
+    const uint8_t *out;
+    int error = remote_call(r, &call, NULL, &out);
+    return error == -ENOMEM || error == -EPIPE || error == -EPROTO ? error : 0;
+}
+
+/* Halves the larger one of the buffers; false: both are as small as can be. */
+static bool halve(struct remote *r)
+{
+    uint64_t buf = r->uses.records ? r->sizes.bufsize : 0;
+    uint64_t agg = r->uses.aggregates ? r->sizes.aggsize : 0;
+    uint64_t *value = option_of(r->image, buf >= agg ? D_OPT_BUFSIZE : D_OPT_AGGSIZE);
+
+    if (!value || (buf < LEAST && agg < LEAST)) {
+        return false;
+    }
+    *value = (buf >= agg ? buf : agg) / 2;
+    return true;
+}
+
+static int destroy(struct remote *r)
+{
+    struct kymo_d_call call = {.command = KYMO_D_DESTROY, .handle = r->handle};
+
+    r->handle = 0;
+    return remote_ask(r, &call, NULL, 0);
+}
+
+static int create(struct remote *r, struct kymo_d_call call, struct d_refusal *why)
+{
+    const uint8_t *out;
+    int error = remote_call(r, &call, r->image, &out);
+
+    if (error) {
+        error = take_refusal(r, error, out, call.out_bytes, why);
+    } else {
+        error = take_created(r, &call, out);
+    }
+    if (error == -EPROTO) {
+        refuse(why, error, r->gone);
+    }
+    return error;
 }
 
 int remote_create(struct target *t, const void *image, size_t size, unsigned flags,
                   struct d_refusal *why)
 {
     struct remote *r = remote_of(t);
-    struct kymo_d_call call = {.command = KYMO_D_CREATE,
-                               .flags = flags,
-                               .in_bytes = (uint32_t)size,
-                               .out_bytes = sizeof(*why)};
-    const uint8_t *out;
+    const struct kymo_d_call call = {.command = KYMO_D_CREATE,
+                                     .flags = flags,
+                                     .in_bytes = (uint32_t)size,
+                                     .out_bytes = sizeof(*why)};
 
     refuse(why, -ENOMEM, "Not enough space");
     if (r->handle || !keep_image(r, image, size)) {
@@ -108,16 +194,16 @@ int remote_create(struct target *t, const void *image, size_t size, unsigned fla
         !lower(r->image, D_OPT_AGGSIZE, r->uses.aggregates)) {
         return -ENOMEM;
     }
-    int error = remote_call(r, &call, r->image, &out);
-    if (error) {
-        error = take_refusal(r, error, out, call.out_bytes, why);
-    } else {
-        error = take_created(r, &call, out);
+    for (;;) {
+        int error = create(r, call, why);
+        if (error || (error = try_to_read(r)) == 0) {
+            return error;
+        }
+        refuse(why, error, *r->gone ? r->gone : "Not enough space");
+        if (error != -ENOMEM || (error = destroy(r)) != 0 || !may_lower(r->image) || !halve(r)) {
+            return error ? error : -ENOMEM;
+        }
     }
-    if (error == -EPROTO) {
-        refuse(why, error, r->gone);
-    }
-    return error;
 }
 
 /* ---- the boot's consumer ------------------------------------------------------------------------
@@ -142,8 +228,7 @@ static int ask_sizes(struct remote *r)
     int error = remote_ask(r, &call, &made, sizeof(made));
 
     if (!error) {
-        r->matched = made.matched;
-        r->sizes = (struct d_sizes){made.bufsize, made.aggsize, made.specsize, made.dynvarsize};
+        keep_sizes(r, &made);
     }
     return error;
 }

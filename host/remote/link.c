@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The wire to a target on the link: a channel of its service "dtrace".
+ * The wire to a target on the link: a channel of its service "dtrace", and beside it others of the
+ * same session.
  */
 #include "host/link/session.h"
 #include "host/remote/wire.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct wire_of_link {
     struct wire base;
     struct session *session;
     struct channel *channel;
+    bool beside; /* another wire has opened the session, and closes it */
 };
 
 static struct wire_of_link *of(struct wire *wire)
@@ -39,13 +42,35 @@ static void link_close(struct wire *wire)
     if (of(wire)->channel) {
         channel_close(of(wire)->channel);
     }
-    if (of(wire)->session) {
+    if (of(wire)->session && !of(wire)->beside) {
         session_close(of(wire)->session);
     }
     free(wire);
 }
 
-static const struct wire_ops link_ops = {link_send, link_receive, link_reason, link_close};
+static struct wire *link_beside(struct wire *wire, const char *service, const char **why);
+
+static const struct wire_ops link_ops = {link_send, link_receive, link_reason, link_close,
+                                         link_beside};
+
+static struct wire *link_beside(struct wire *wire, const char *service, const char **why)
+{
+    struct wire_of_link *w = calloc(1, sizeof(*w));
+
+    *why = "Not enough space";
+    if (!w) {
+        return NULL;
+    }
+    w->base.ops = &link_ops;
+    w->session = of(wire)->session;
+    w->beside = true;
+    w->channel = channel_open(w->session, service, why);
+    if (!w->channel) {
+        link_close(&w->base);
+        return NULL;
+    }
+    return &w->base;
+}
 
 struct wire *wire_link(const char *spec, const char **why)
 {

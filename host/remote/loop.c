@@ -84,7 +84,7 @@ static void loop_close(struct wire *wire)
     free(wire);
 }
 
-static const struct wire_ops loop_ops = {loop_send, loop_receive, loop_reason, loop_close};
+static const struct wire_ops loop_ops = {loop_send, loop_receive, loop_reason, loop_close, NULL};
 
 struct wire *wire_loop(const char **why)
 {

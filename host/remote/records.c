@@ -38,7 +38,7 @@ static int take(struct remote *r, uint32_t command, unsigned cpu, uint64_t size,
 
 int remote_buffer(struct target *t, unsigned cpu, void *to, size_t room, struct d_snap *snap)
 {
-    return take(remote_of(t), KYMO_D_BUFFER, cpu, remote_of(t)->sizes.bufsize, to, room, snap);
+    return take(remote_of(t), KYMO_D_BUFFER, cpu, remote_of(t)->principal, to, room, snap);
 }
 
 int remote_aggregation(struct target *t, unsigned cpu, void *to, size_t room, struct d_snap *snap)

@@ -49,6 +49,7 @@ struct remote {
     struct target base;
     struct target_ops ops;
     struct wire *wire;
+    struct wire *programs; /* the service that starts one; NULL: it was not asked */
     struct kymo_d_info info;
     int32_t consumer; /* the process there that has the consumer; 0: unknown */
     uint8_t *message; /* of the request, then of the answer */
@@ -66,6 +67,7 @@ struct remote {
     uint32_t matched;
     struct remote_uses uses;
     struct d_sizes sizes;
+    uint64_t principal; /* the most that a principal buffer can have to read */
 
     uint8_t *transcript; /* requests and answers that a later reader needs: log.c */
     size_t ntranscript, transcript_room;
@@ -86,6 +88,11 @@ static inline struct remote *remote_of(struct target *t)
 int remote_call(struct remote *, struct kymo_d_call *, const void *in, const uint8_t **out);
 /* The same for an answer of exactly `bytes`, which go to `to`. */
 int remote_ask(struct remote *, struct kymo_d_call *, void *to, size_t bytes);
+/* Waits for the next message of a wire: its bytes, or a negative errno. -EAGAIN: --timeout is over;
+ * -EINTR: the user does not wait. */
+long remote_wait_for(struct wire *, void *message, size_t room);
+/* The target's error, a negative number, as this machine numbers it. */
+int remote_error(int32_t theirs);
 /* -EPROTO: an answer that can't be. */
 int remote_nonsense(struct remote *, const char *what);
 /* Text without control characters, with a NUL within `room`. */
@@ -130,6 +137,14 @@ bool remote_elves(struct target *, struct d_session *, const char *const *paths,
                   bool quiet);
 bool remote_process(struct target *, int32_t pid, const char **object, uint64_t *bias);
 void remote_processes_free(struct remote *);
+
+/* ---- program.c: as in struct target_ops --------------------------------------------------------
+ */
+
+int remote_program_start(struct target *, const char *line, int32_t *pid, char *why, size_t room);
+int remote_program_run(struct target *);
+int remote_program_ended(struct target *, int *status);
+void remote_program_close(struct remote *);
 
 /* ---- log.c -------------------------------------------------------------------------------------
  */

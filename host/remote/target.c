@@ -142,6 +142,7 @@ static void remote_close(struct target *t)
     if (r->handle && !*r->gone) {
         remote_simple(r, KYMO_D_DESTROY, &call);
     }
+    remote_program_close(r);
     r->wire->ops->close(r->wire);
     remote_probes_free(r);
     remote_processes_free(r);
@@ -179,7 +180,15 @@ static void remote_describe(struct target *t, FILE *out)
     print_size(out, ", dynvarsize", i->dynvarsize);
     print_size(out, ", strsize", i->strsize);
     print_size(out, "\nMemory for consumers:", i->memory);
-    fputs("\n\n", out);
+    fprintf(out, "\nSamples of profile: %s\n\n",
+            i->features & KYMO_D_FEATURE_SAMPLES_KERNEL
+                ? "the kernel and programs, by an interrupt above the kernel's masks"
+                : "programs only, by a timer that the kernel masks (arg0 is 0; arg2: ns late)");
+}
+
+static uint64_t remote_memory(struct target *t)
+{
+    return remote_of(t)->info.memory;
 }
 
 static const struct target_ops remote_ops = {
@@ -200,7 +209,11 @@ static const struct target_ops remote_ops = {
     .agg = remote_agg,
     .probe_names = remote_probe_names,
     .option_default = remote_option_default,
+    .memory = remote_memory,
     .resume = remote_resume,
+    .program_start = remote_program_start,
+    .program_run = remote_program_run,
+    .program_ended = remote_program_ended,
     .look = remote_look,
     .claim = remote_claim,
     .log_start = remote_log_start,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What carries the messages of D's control call to a target and back: a channel of the link
- * (link.c), or a call within this process (loop.c), for the tests. One request at a time.
+ * What carries the messages of a service of a target, first of all D's control call: a channel of
+ * the link (link.c), or a call within this process (loop.c), for the tests. One request at a time.
  */
 #ifndef HOST_REMOTE_WIRE_H
 #define HOST_REMOTE_WIRE_H
@@ -19,6 +19,9 @@ struct wire_ops {
     /* Why the last -EPIPE. */
     const char *(*reason)(struct wire *);
     void (*close)(struct wire *);
+    /* Another service of the same target, to be closed before this one. NULL: *why says why. NULL
+     * itself: there is only D. */
+    struct wire *(*beside)(struct wire *, const char *service, const char **why);
 };
 
 struct wire {

@@ -31,7 +31,7 @@ tick-1s
 
 END
 {
-        printf("%-20s %-20s %5s %8s\n", "PROGRAM", "CALL", "ERRNO", "COUNT");
-        printa("%-20s %-20s %5d %@8d\n", @);
+        printf("%-20s %-20s %-12s %8s\n", "PROGRAM", "CALL", "ERRNO", "COUNT");
+        printa("%-20s %-20s %-12s %@8d\n", @);
         printa("of %@d calls\n", @calls);
 }

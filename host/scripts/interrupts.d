@@ -1,8 +1,8 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts: how many of each line on each CPU, and two histograms of nanoseconds: how long their
- * first part in the kernel took, and how long from an interrupt until the next thread runs.
+ * Interrupts: how many of each line on each CPU, and two histograms of nanoseconds: how long from an
+ * interrupt until the threads that it woke were ready, and until the next thread ran.
  *
  *   kymo dtrace -s interrupts.d [SECONDS]     default 1
  */
@@ -14,14 +14,16 @@ inline int SECONDS = $1 ? $1 : 1;
 intr:::entry
 {
         came[cpu] = timestamp;
+        entered[args[0], cpu] = timestamp;
         line[cpu] = args[0];
         @count[args[0], cpu] = count();
 }
 
 intr:::return
-/came[cpu]/
+/entered[args[0], cpu]/
 {
-        @first[args[0]] = quantize(timestamp - came[cpu]);
+        @ready[args[0]] = quantize(timestamp - entered[args[0], cpu]);
+        entered[args[0], cpu] = 0;
 }
 
 sched:::on-cpu
@@ -41,6 +43,6 @@ END
 {
         printf("%5s %3s %8s\n", "LINE", "CPU", "COUNT");
         printa("%5d %3d %@8d\n", @count);
-        printa("\nline %d: ns in the kernel%@d", @first);
+        printa("\nline %d: ns until what it woke was ready%@d", @ready);
         printa("\nline %d: ns until the next thread runs%@d", @next);
 }

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Off-CPU time: for what each program's threads waited, and how long, in microseconds. The state
- * says for what: 2 READY (could run, had no CPU), 4 SEND, 5 RECEIVE, 6 REPLY, 8 WAITTHREAD,
- * 12 NANOSLEEP, 13 MUTEX, 14 CONDVAR, 15 JOIN, 16 INTR, 17 SEM, as docs/events.md numbers them.
+ * says for what: STATE_READY (could run, had no CPU), STATE_REPLY, STATE_NANOSLEEP, STATE_SEM … as
+ * docs/events.md has them.
  *
  *   kymo dtrace -s offcpu.d [SECONDS]         default 1
  */
@@ -12,15 +12,20 @@
 
 inline int SECONDS = $1 ? $1 : 1;
 
-sched:::off-cpu
-{
-        self->left = timestamp;
-        self->why = 2;
-}
-
 sched:::sleep
 {
         self->why = args[3];
+}
+
+sched:::preempt
+{
+        self->why = STATE_READY;
+}
+
+sched:::off-cpu
+/self->why/
+{
+        self->left = timestamp;
 }
 
 sched:::on-cpu
@@ -32,6 +37,12 @@ sched:::on-cpu
         @times[execname, self->why] = count();
 }
 
+sched:::on-cpu
+{
+        self->left = 0;
+        self->why = 0;
+}
+
 tick-1s
 /++seconds >= SECONDS/
 {
@@ -40,6 +51,6 @@ tick-1s
 
 END
 {
-        printf("%-20s %5s %10s %10s %8s\n", "PROGRAM", "STATE", "US", "LONGEST", "TIMES");
-        printa("%-20s %5d %@10d %@10d %@8d\n", @us, @longest, @times);
+        printf("%-20s %-16s %10s %10s %8s\n", "PROGRAM", "STATE", "US", "LONGEST", "TIMES");
+        printa("%-20s %-16s %@10d %@10d %@8d\n", @us, @longest, @times);
 }

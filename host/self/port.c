@@ -136,6 +136,31 @@ bool d_port_descends(int32_t pid)
     return pid == 0;
 }
 
+/* Of the others nothing is known here. */
+const char *d_port_pidname(int32_t pid)
+{
+    return pid == getpid() ? program_invocation_short_name : "";
+}
+
+/* The thread that asks runs; of the others nothing is known here. */
+uint64_t d_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
+{
+    bool asks = pid == getpid() && (tid == 0 || tid == d_port_tid());
+
+    switch (word) {
+    case D_LWPINFO_STATE:
+        return asks ? 1 : 0;
+    case D_LWPINFO_LIFE:
+        return asks ? 6 : 0;
+    case D_LWPINFO_CPU:
+        return asks ? d_port_cpu() : 0;
+    case D_LWPINFO_PPID:
+        return pid == getpid() ? (uint64_t)getppid() : (uint64_t)parent_of(pid);
+    default:
+        return 0;
+    }
+}
+
 const char *d_port_execname(void)
 {
     return program_invocation_short_name;

@@ -9,13 +9,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-unsigned self_tick_cpu;
-
 static void fire(void *arg)
 {
-    const struct d_profile *p = arg;
+    const uint64_t args[5] = {(uintptr_t)fire};
+    uintptr_t irq = d_port_irq_save();
 
-    d_fire(p->probe, (uintptr_t)fire, 0, 0, 0, 0);
+    d_profile_fire(arg, args);
+    d_port_irq_restore(irq);
 }
 
 static void stop(struct d_profile *p)
@@ -33,24 +33,26 @@ static void stop(struct d_profile *p)
 
 static int start(struct d_profile *p)
 {
-    unsigned first = p->tick ? self_tick_cpu : 0;
-    unsigned last = p->tick ? self_tick_cpu : d_port_cpu_count() - 1;
-    struct self_timer **timers = calloc(SELF_CPUS_MAX, sizeof(*timers));
+    p->timers = calloc(SELF_CPUS_MAX, sizeof(struct self_timer *));
+    return p->timers ? 0 : -ENOMEM;
+}
 
-    p->timers = timers;
-    for (unsigned cpu = first; timers && cpu <= last; cpu++) {
-        timers[cpu] = self_timer_start(cpu, p->interval, fire, p);
-        if (!timers[cpu]) {
-            stop(p);
-            return -ENOMEM;
-        }
+static int run(struct d_profile *p, unsigned cpu, bool on)
+{
+    struct self_timer **timer = (struct self_timer **)p->timers + cpu;
+
+    if (!on) {
+        self_timer_stop(*timer);
+        *timer = NULL;
+        return 0;
     }
-    return timers ? 0 : -ENOMEM;
+    *timer = self_timer_start(cpu, p->interval, fire, p);
+    return *timer ? 0 : -ENOMEM;
 }
 
 void self_profile_init(void)
 {
-    static const struct d_profile_target target = {start, stop};
+    static const struct d_profile_target target = {start, run, stop};
 
     d_profile_register(&target);
 }

@@ -32,7 +32,5 @@ struct self_timer *self_timer_start(unsigned cpu, uint64_t interval, void (*fn)(
 void self_timer_stop(struct self_timer *);
 
 void self_profile_init(void);
-/* Where tick probes fire. */
-extern unsigned self_tick_cpu;
 
 #endif

@@ -26,19 +26,6 @@ static struct d_consumer *lock(struct target *t)
 /* ---- the consumer ------------------------------------------------------------------------------
  */
 
-/* tick fires where the consumer looks. */
-static void choose_tick_cpu(const void *image, size_t size)
-{
-    const struct d_image *i = image;
-    const struct d_image_option *options = (const void *)((const char *)image + i->options.offset);
-
-    for (uint32_t n = 0; size && n < i->options.count; n++) {
-        if (options[n].option == D_OPT_CPU && options[n].value < d_port_cpu_count()) {
-            self_tick_cpu = (unsigned)options[n].value;
-        }
-    }
-}
-
 static int self_create(struct target *t, const void *image, size_t size, unsigned flags,
                        struct d_refusal *why)
 {
@@ -48,7 +35,6 @@ static int self_create(struct target *t, const void *image, size_t size, unsigne
     int error =
         self->consumer ? -EBUSY : d_consumer_create(image, size, flags, &self->consumer, why);
     if (!error) {
-        choose_tick_cpu(image, size);
         self_cleaner_start();
     }
     self_unlock();
@@ -152,7 +138,7 @@ static void self_close(struct target *t)
 static const struct d_model *self_model(struct target *t)
 {
     (void)t;
-    return (char)-1 < 0 ? &d_model_lp64 : &d_model_lp64_arm;
+    return &d_model_self;
 }
 
 static unsigned self_cpus(struct target *t)
@@ -209,14 +195,8 @@ void self_control_start(void)
 
 int self_control(const void *owner, struct kymo_d_call *call, const void *in, void *out)
 {
-    bool creates = call->command == KYMO_D_CREATE;
-    uint32_t in_bytes = call->in_bytes;
-
     self_lock();
     int result = d_control(owner, call, in, out);
-    if (creates && result == 0) {
-        choose_tick_cpu(in, in_bytes);
-    }
     self_unlock();
     return result;
 }

@@ -79,8 +79,12 @@ static void call_event(struct stat *stat, const struct kev_event *event)
         break;
     case TRACE_KERCALL_EXIT:
         call->exit++;
-        call->errors +=
-            kev_word(event, 0) == UINT32_MAX && (!wide || kev_word(event, 1) == UINT32_MAX);
+        if (kev_word(event, 0) == UINT32_MAX && (!wide || kev_word(event, 1) == UINT32_MAX)) {
+            uint32_t error = kev_word(event, wide ? 2 : 1);
+
+            call->errors++;
+            call->by_error[error < STAT_ERRORS ? error : 0]++;
+        }
         break;
     default:
         call->interrupted++;
@@ -136,6 +140,7 @@ void stat_event(struct stat *stat, const struct kev_event *event)
     stat->cpus[event->cpu].events_covered += stat->cpus[event->cpu].covered;
     switch (event->class) {
     case TRACE_CLASS_KER_CALL:
+    case TRACE_CLASS_KYMO_CALL:
         call_event(stat, event);
         filter_event(stat, event);
         break;

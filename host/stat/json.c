@@ -347,6 +347,28 @@ static void show_irqs(FILE *to, struct stat *stat)
     fputs("],\n", to);
 }
 
+static void show_errors(FILE *to, struct stat *stat, const struct call *call)
+{
+    const char *comma = "";
+
+    fputs(",\"by_errno\":[", to);
+    for (unsigned error = 0; error < STAT_ERRORS; error++) {
+        if (call->by_error[error] > 0) {
+            const char *name = kev_error_name(stat->kev, error);
+
+            fprintf(to, "%s{\"errno\":%u,", comma, error);
+            if (name == NULL) {
+                fputs("\"error\":null", to);
+            } else {
+                key_string(to, "error", name);
+            }
+            fprintf(to, ",\"count\":%" PRIu64 "}", call->by_error[error]);
+            comma = ",";
+        }
+    }
+    fputs("]", to);
+}
+
 static void show_calls(FILE *to, struct stat *stat)
 {
     unsigned order[STAT_CALLS];
@@ -360,8 +382,10 @@ static void show_calls(FILE *to, struct stat *stat)
         key_string(to, "name", kev_call_name(stat->kev, order[i]));
         fprintf(to,
                 ",\"entered\":%" PRIu64 ",\"returned\":%" PRIu64 ",\"errors\":%" PRIu64
-                ",\"interrupted\":%" PRIu64 "}",
+                ",\"interrupted\":%" PRIu64,
                 call->enter, call->exit, call->errors, call->interrupted);
+        show_errors(to, stat, call);
+        fputs("}", to);
     }
     fputs("],\n", to);
 }

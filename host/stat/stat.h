@@ -20,6 +20,7 @@
 #define STAT_OPEN 65536
 #define STAT_IRQS 1024
 #define STAT_CALLS 128
+#define STAT_ERRORS 512 /* larger error numbers count as 0 */
 #define STAT_IRQ_DEPTH 16
 #define STAT_IDLE_PID 1
 #define STAT_ROWS 40 /* of a table, unless all are wanted */
@@ -137,6 +138,7 @@ struct irq {
 
 struct call {
     uint64_t enter, exit, interrupted, errors;
+    uint64_t by_error[STAT_ERRORS];
 };
 
 struct cpu {

@@ -86,10 +86,36 @@ static void show_calls(FILE *to, struct stat *stat, const struct stat_style *sty
     }
 }
 
+/* Only of captures that name their errors: other kernels number them differently. */
+static void show_errors(FILE *to, struct stat *stat, const struct stat_style *style)
+{
+    unsigned order[STAT_CALLS];
+    unsigned n = calls_by_count(stat, order);
+    bool title = false;
+
+    for (unsigned i = 0; i < n * STAT_ERRORS; i++) {
+        unsigned call = order[i / STAT_ERRORS], error = i % STAT_ERRORS;
+        const char *call_name = kev_call_name(stat->kev, call);
+        const char *error_name = kev_error_name(stat->kev, error);
+
+        if (stat->calls[call].by_error[error] == 0 || error_name == NULL) {
+            continue;
+        }
+        if (!title) {
+            text_title(to, style, "Errors of kernel calls");
+            fprintf(to, "  %-22s %-14s %5s %10s\n", "name", "error", "errno", "count");
+            title = true;
+        }
+        fprintf(to, "  %-22s %-14s %5u %10" PRIu64 "\n", call_name == NULL ? "" : call_name,
+                error_name, error, stat->calls[call].by_error[error]);
+    }
+}
+
 void text_calls(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     show_irqs(to, stat, style);
     show_calls(to, stat, style);
+    show_errors(to, stat, style);
 }
 
 static const char *const reasons[KYMO_TRACE_REASONS] = {[0] = "other",

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The target elf:PATH: a kernel that is not running, of which there is only its ELF. Programs can
- * be compiled for it (--compile, -e); no probe is known, so that any description is taken. The
- * types of args[] are known of function probes that are named in full: the ELF's DWARF has them
- * (host/d/argument.c). Tested by test/d_remote/board_test.c.
+ * be compiled for it (--compile, -e). The types of args[] are known of the probes that all boards
+ * have (board_probes.h) and of function probes that are named in full: the ELF's DWARF has them
+ * (host/d/argument.c). Any other description is taken as it is. Tested by
+ * test/d_remote/board_test.c.
  */
 #include "host/target/offline.h"
 
 #include "host/remote/elf_id.h"
+#include "host/target/board_probes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ struct offline {
 };
 
 /* Whether there is such a function the target finds out. */
-static unsigned one_function(void *arg, const char *provider, const char *module,
+static unsigned offline_each(void *arg, const char *provider, const char *module,
                              const char *function, const char *name, uint32_t id,
                              bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
 {
@@ -28,25 +30,24 @@ static unsigned one_function(void *arg, const char *provider, const char *module
     bool entry = strcmp(name, "entry") == 0, known = entry || strcmp(name, "return") == 0;
 
     (void)arg;
-    (void)id;
-    if (strcmp(provider, "fbt") != 0 || !known || !*function || strpbrk(function, "*?[\\")) {
-        return 0;
+    unsigned n = id ? 0 : board_probes_each(provider, module, function, name, fn, fn_arg);
+    if (n > 0 || strcmp(provider, "fbt") != 0 || !known || !*function ||
+        strpbrk(function, "*?[\\")) {
+        return n;
     }
     fn(fn_arg, &info);
     return 1;
 }
 
-static const char *no_argument(void *arg, uint32_t id, unsigned n)
+static const char *offline_argument(void *arg, uint32_t id, unsigned n)
 {
     (void)arg;
-    (void)id;
-    (void)n;
-    return NULL;
+    return board_probe_type(id, n);
 }
 
 static const struct d_probe_source *offline_probes(struct target *t)
 {
-    static const struct d_probe_source source = {one_function, no_argument, NULL};
+    static const struct d_probe_source source = {offline_each, offline_argument, NULL};
 
     (void)t;
     return &source;

@@ -41,8 +41,16 @@ struct target_ops {
     bool (*probe_names)(struct target *, uint32_t id, struct d_probe_info *);
     /* Options' defaults that differ on this target; D_OPTION_UNSET: it doesn't mind. */
     uint64_t (*option_default)(struct target *, const char *option);
+    /* Bytes that are free there for consumers; 0: unknown. NULL: it can't be known. */
+    uint64_t (*memory)(struct target *);
     /* Destructive actions that the consumer does for a process of the target. */
     int (*resume)(struct target *, int32_t pid);
+    /* -c where !is_here. start: a line as in a start script becomes a process that is held: nothing
+     * of it runs before `run`. -errno: `why` is what to say. It ends with the target's closing if
+     * it never ran. ended: 1 and how, 0: not yet. NULL: the target starts no programs. */
+    int (*program_start)(struct target *, const char *line, int32_t *pid, char *why, size_t room);
+    int (*program_run)(struct target *);
+    int (*program_ended)(struct target *, int *status); /* status: as ProcWait() gives it */
     /* What the boot's consumer runs: *file is what --compile wrote (malloc'ed). -ENOENT: there is
      * none, or somebody has it. NULL: the target has no such thing. */
     int (*look)(struct target *, void **file, size_t *size);

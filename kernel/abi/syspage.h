@@ -13,7 +13,9 @@
 #include <stdint.h>
 
 #define KYMO_SYSPAGE_MAGIC 0x4f4d594bu /* "KYMO" */
-#define KYMO_SYSPAGE_VERSION 2         /* 1: without the image's name, all else is the same */
+/* 1: without the image's name. 2: without the table of errors; Kymo's own kernel calls have their
+ * events in class KER_CALL (trace/slot.h). All else is the same. */
+#define KYMO_SYSPAGE_VERSION 3
 
 struct kymo_syspage {
     uint32_t magic;
@@ -34,13 +36,18 @@ struct kymo_syspage {
     uint32_t states_off, states_len;     /* text: "number name\n" */
     uint32_t irqs_off, irqs_len;         /* text: "number name\n" */
     char image[32];                      /* name of the boot image; from version 2 on */
+    uint32_t errors_off, errors_len;     /* text: "number name\n"; from version 3 on */
+    uint32_t code_high;                  /* upper half of the kernel's code addresses; likewise */
+    uint32_t reserved;                   /* 0 */
 };
 
 /*
  * events:   "class number NAME fast wide\n"; class is the internal number, fast and wide are
  *           comma-separated type:name lists ("-" if none; wide "=" if it is the same as fast).
  * kercalls: "number NAME enter_fast enter_wide exit_fast exit_wide\n", same lists.
- * Types: D dec32, H hex32, E dec64, X hex64, P pointer (word_bits), N string, S 4 chars + hex.
+ * errors:   what the error numbers of this kernel mean (kernel/abi/errno.h); QNX's differ.
+ * Types: D dec32, H hex32, E dec64, X hex64, P pointer (word_bits), I code address (a P; in one
+ * word with bit 0 set its upper half is code_high, if that isn't 0), N string, S 4 chars + hex.
  */
 
 #endif

@@ -19,11 +19,13 @@
 #include "trace/d/port.h"
 
 static struct timer_node cleaner; /* [k] */
+static bool idle;                 /* [k] it comes late: whoever begins meanwhile needs it earlier */
 
 static void clean(struct timer_node *node)
 {
     uint64_t ns = d_machine_clean();
 
+    idle = ns >= D_CLEAN_IDLE;
     if (d_consumers) {
         timer_node_start(node, arch_cycles() + clock_ns_to_cycles(ns));
     }
@@ -31,7 +33,7 @@ static void clean(struct timer_node *node)
 
 void d_clean_from_now_on(void)
 {
-    if (d_consumers && !timer_node_running(&cleaner)) {
+    if (d_consumers && (idle || !timer_node_running(&cleaner))) {
         clean(&cleaner);
     }
 }
@@ -57,12 +59,28 @@ static void block_free(void *block, size_t bytes)
     d_port_free(block, bytes + !bytes);
 }
 
+/* A buffer goes straight to where the caller wants it, if that is one piece of memory: a copy as
+ * large as that would be memory that may not be there. */
+static void *straight(struct process *proc, const struct kymo_d_call *call, uintptr_t out)
+{
+    bool takes = call->command == KYMO_D_BUFFER || call->command == KYMO_D_AGGREGATION;
+
+    return takes && out % 8 == 0
+               ? vm_user_ptr(proc, out, call->out_bytes, KYMO_PROT_READ | KYMO_PROT_WRITE)
+               : NULL;
+}
+
 /* With what goes in copied: room for what comes out, the call, and its answer. */
 static int call_with(struct process *proc, struct kymo_d_call *call, const void *in, uintptr_t out)
 {
     uint32_t room = call->out_bytes;
     int error;
-    void *to = block_of(proc, 0, room, &error);
+    void *to = straight(proc, call, out);
+
+    if (to) {
+        return d_control(proc, call, in, to);
+    }
+    to = block_of(proc, 0, room, &error);
 
     if (!to) {
         return error;
@@ -154,10 +172,11 @@ static const struct gone *find_gone(int32_t pid)
  */
 
 /* A size by default: the configured one, or more as far as there is memory: a 64th of what is free,
- * for each CPU. No more than what a CPU of that width copies and empties in a moment. */
-static uint64_t size_for_memory(uint64_t least)
+ * for each CPU. At most `small` on a CPU of 32 bits: what such a CPU copies in a moment. Keys and
+ * variables need more than records do, and only those in use are copied. */
+static uint64_t size_for_memory(uint64_t least, uint64_t small)
 {
-    uint64_t most = sizeof(void *) == 4 ? 32 << 10 : 256 << 10;
+    uint64_t most = sizeof(void *) == 4 ? small : 256 << 10;
     uint64_t share = phys_available() / 64 / arch_cpu_count(), size = least;
 
     while (size * 2 <= share && size * 2 <= most) {
@@ -176,11 +195,12 @@ void d_control_info(struct kymo_d_info *info)
                                  .cpus = arch_cpu_count(),
                                  .pointer_bytes = sizeof(void *),
                                  .machine = arch_elf_machine(),
+                                 .features = arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0,
                                  .held = d_heap_held(),
-                                 .bufsize = size_for_memory(CONFIG_D_BUFSIZE),
-                                 .aggsize = size_for_memory(CONFIG_D_AGGSIZE),
+                                 .bufsize = size_for_memory(CONFIG_D_BUFSIZE, 64 << 10),
+                                 .aggsize = size_for_memory(CONFIG_D_AGGSIZE, 128 << 10),
                                  .specsize = CONFIG_D_SPECSIZE,
-                                 .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE),
+                                 .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE, 128 << 10),
                                  .strsize = CONFIG_D_STRSIZE,
                                  .memory = phys_available(),
                                  .clock_hz = arch_clock_hz()};

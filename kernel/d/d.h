@@ -16,6 +16,7 @@ struct process;
 struct thread;
 
 void d_raise_now(const struct cpu *cpu); /* WORK_RAISE; kernel lock held */
+void d_sample_now(struct cpu *cpu);      /* WORK_SAMPLE; kernel lock held */
 bool d_log_dump(unsigned part);          /* trace/d/log.h */
 void d_clean_from_now_on(void);          /* after a consumer was made; kernel lock held */
 /* trace/d/log.h */
@@ -32,10 +33,14 @@ void d_syscall_init(void);
 void d_profile_init(void);
 void d_fbt_init(void);
 
+/* A provider listens on a trace site, or does no longer; each `true` has its `false`. Lock held. */
+void d_site_want(unsigned site, bool on);
+
 /* Bytes of the system's memory that D has, as far as 32 bits go. Lock held. */
 uint32_t d_heap_held(void);
-/* Whether code of a function's probe is there: no caller. */
-bool d_fbt_made(uintptr_t ip);
+/* Is it in the slot of a function's probe? Then how far behind the slot's start, and where the
+ * instructions were that it has displaced. */
+bool d_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);
 
 /* Attributes of the kernel's providers: all Evolving but for module and function. */
 #define D_KERNEL_ATTRIBUTES \

@@ -205,9 +205,16 @@ static void provide(const char *module, const char *function, const char *name)
     }
 }
 
-bool d_fbt_made(uintptr_t ip)
+bool d_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
 {
-    return ip >= (uintptr_t)fbt_slots && ip < (uintptr_t)fbt_slots_end;
+    const struct fbt_slot *slot = fbt_slot_of((const void *)ip);
+
+    if (ip < (uintptr_t)fbt_slots || ip >= (uintptr_t)fbt_slots_end) {
+        return false;
+    }
+    *site = fbt_slot_site(slot);
+    *behind = (unsigned)(ip - (uintptr_t)slot);
+    return true;
 }
 
 void d_fbt_init(void)

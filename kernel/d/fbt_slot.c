@@ -47,7 +47,7 @@ static enum state slot_state(const struct fbt_slot *slot)
     return slot->place >> 28 & 3;
 }
 
-static uintptr_t slot_site(const struct fbt_slot *slot)
+uintptr_t fbt_slot_site(const struct fbt_slot *slot)
 {
     return (uintptr_t)__kernel_start + (slot->place & 0x0fffffff);
 }
@@ -86,11 +86,11 @@ static const struct fbt_slot *slot_find(uintptr_t site)
 {
     const struct fbt_slot *slot = slot_behind(site);
 
-    if (slot && slot_site(slot) == site && slot_state(slot) != FREE) {
+    if (slot && fbt_slot_site(slot) == site && slot_state(slot) != FREE) {
         return slot;
     }
     for (uint32_t n = 1; n <= slots_used; n++) {
-        if (slot_state(slot_at(n)) == GOING_ON && slot_site(slot_at(n)) == site) {
+        if (slot_state(slot_at(n)) == GOING_ON && fbt_slot_site(slot_at(n)) == site) {
             return slot_at(n);
         }
     }
@@ -116,7 +116,7 @@ static void pad_clear(uintptr_t pad)
 
 static void patch(const struct fbt_slot *slot, bool on)
 {
-    uintptr_t site = slot_site(slot);
+    uintptr_t site = fbt_slot_site(slot);
     uint32_t insn = slot->original;
 
     if (slot->place & NARROW) {

@@ -38,6 +38,8 @@ static inline const struct fbt_slot *fbt_slot_of(const void *back)
     return (const struct fbt_slot *)fbt_slots + at / sizeof(struct fbt_slot);
 }
 
+/* Where the branch to it is: any context. */
+uintptr_t fbt_slot_site(const struct fbt_slot *);
 /* Asked for until fbt_settle(), which does it all at once. ENOSPC, ENOTSUP. */
 int fbt_place_on(uint32_t probe, const struct fbt_place *);
 void fbt_place_off(const struct fbt_place *);

@@ -32,6 +32,10 @@ extern const char fbt_names[];
  */
 extern const uint8_t fbt_code_id[20];
 
+/* The kernel's unwind table (kernel/abi/unwind.h), made from the same kernel: host/unwind. */
+extern const uint32_t kernel_unwind[];
+extern const unsigned kernel_unwind_words;
+
 /* Room for as many slots; in the text, so that a branch reaches them. */
 extern uint32_t fbt_slots[];
 extern const char fbt_slots_end[];

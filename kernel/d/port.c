@@ -8,9 +8,11 @@
 
 #include "kernel/arch.h"
 #include "kernel/d/d.h"
+#include "kernel/d/sample.h"
 #include "kernel/process.h"
 #include "kernel/retain.h"
 #include "kernel/string.h"
+#include "kernel/unwind.h"
 #include "trace/d/control.h"
 #include "trace/log.h"
 #include "trace/trace.h"
@@ -33,11 +35,19 @@ static const struct thread *user_thread(bool user)
     return user ? cpu->current : NULL;
 }
 
+/* A sampled thread that is not the one which runs now: its process's memory may not be mapped. */
+static bool out_of_reach(bool user)
+{
+    const struct sample *s = arch_cpu()->sampled;
+
+    return user && (!arch_cpu()->current || (s && s->foreign));
+}
+
 bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user)
 {
     const struct thread *t = user_thread(user);
 
-    if (address > UINTPTR_MAX || (user && !t)) {
+    if (address > UINTPTR_MAX || out_of_reach(user)) {
         return false;
     }
     return arch_peek(to, (uintptr_t)address, bytes, t);
@@ -56,7 +66,8 @@ bool d_port_poke_user(uint64_t address, const void *from, size_t bytes)
 {
     const struct thread *t = user_thread(true);
 
-    return t && address <= UINTPTR_MAX && arch_poke((uintptr_t)address, from, bytes, t);
+    return !out_of_reach(true) && address <= UINTPTR_MAX &&
+           arch_poke((uintptr_t)address, from, bytes, t);
 }
 
 /* ---- the thread --------------------------------------------------------------------------------
@@ -67,6 +78,9 @@ uint64_t d_port_vtimestamp(void)
     const struct cpu *cpu = arch_cpu();
     const struct thread *t = d_port_thread();
 
+    if (cpu->sampled && cpu->sampled->elsewhere) {
+        return clock_cycles_to_ns(t->run_cycles);
+    }
     return clock_cycles_to_ns(t->run_cycles + (arch_cycles() - cpu->since));
 }
 
@@ -130,6 +144,134 @@ bool d_port_descends(int32_t pid)
     return pid == 0;
 }
 
+/* ---- any process and thread ---------------------------------------------------------------------
+ *
+ * Other CPUs may change both meanwhile: both are in tables that are never freed, ids are compared
+ * before and, where it matters, after a word is read.
+ */
+
+static const struct process *process_of(int32_t pid)
+{
+    const struct process *proc =
+        pid > 0 ? process_in_slot((unsigned)(pid - 1) % CONFIG_PROCESSES) : NULL;
+
+    return proc && proc->pid == pid ? proc : NULL;
+}
+
+/* The name stays in the table until another process takes the slot. */
+const char *d_port_pidname(int32_t pid)
+{
+    const struct process *proc = process_of(pid);
+
+    if (proc) {
+        return proc->name;
+    }
+    if (pid > 0 && process_ended_in_slot((unsigned)(pid - 1) % CONFIG_PROCESSES, &proc) == pid) {
+        return proc->name;
+    }
+    return "";
+}
+
+static const struct thread *thread_of(const struct process *proc, int32_t tid)
+{
+    const struct thread *t = NULL;
+    int i = tid > 0 ? tid - 1 : 0;
+
+    do {
+        t = i < CONFIG_THREADS_PER_PROCESS ? proc->threads[i] : NULL;
+    } while (!t && tid == 0 && ++i < CONFIG_THREADS_PER_PROCESS);
+    return tid >= 0 && t && t->pid == proc->pid ? t : NULL;
+}
+
+static uint64_t life_of(const struct thread *t)
+{
+    enum { SLEEPS = 1, RUNS_NEXT, ENDED, STOPPED, RUNS = 6 };
+
+    switch (t->state) {
+    case STATE_DEAD:
+        return ENDED;
+    case STATE_RUNNING:
+        return RUNS;
+    case STATE_READY:
+        return RUNS_NEXT;
+    case STATE_STOPPED:
+        return STOPPED;
+    default:
+        return SLEEPS;
+    }
+}
+
+static uint64_t waits_for(const struct thread *t)
+{
+    switch (t->state) {
+    case STATE_SEND:
+    case STATE_RECEIVE:
+    case STATE_REPLY:
+        return (uintptr_t)t->channel;
+    case STATE_MUTEX:
+    case STATE_CONDVAR:
+    case STATE_SEM:
+        return t->sync;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t flags_of(const struct thread *t)
+{
+    uint64_t life = life_of(t);
+
+    return (t->flags & THREAD_DETACHED ? D_LWP_DETACH : 0u) | (life == 1 ? D_LWP_ASLEEP : 0u) |
+           (life == 4 ? D_LWP_STOPPED : 0u);
+}
+
+static uint64_t thread_word(const struct thread *t, uint32_t word)
+{
+    switch (word) {
+    case D_LWPINFO_STATE:
+        return t->state;
+    case D_LWPINFO_LIFE:
+        return life_of(t);
+    case D_LWPINFO_PRIORITY:
+        return t->priority;
+    case D_LWPINFO_POLICY:
+        return t->policy;
+    case D_LWPINFO_CALL:
+        return t->call == THREAD_CALL_NONE ? 0 : t->call;
+    case D_LWPINFO_CPU:
+        return t->cpu;
+    case D_LWPINFO_WCHAN:
+        return waits_for(t);
+    case D_LWPINFO_FLAGS:
+        return flags_of(t);
+    default:
+        return 0;
+    }
+}
+
+uint64_t d_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
+{
+    const struct process *proc = process_of(pid);
+
+    if (!proc) {
+        return 0;
+    }
+    switch (word) {
+    case D_LWPINFO_PPID:
+        return (uint64_t)proc->ppid;
+    case D_LWPINFO_THREADS:
+        return proc->nthreads;
+    case D_LWPINFO_ADDRESS:
+        return (uintptr_t)proc;
+    default:
+        break;
+    }
+    const struct thread *t = thread_of(proc, tid);
+    uint64_t value = t ? thread_word(t, word) : 0;
+
+    return t && t->pid == pid ? value : 0;
+}
+
 const char *d_port_execname(void)
 {
     return d_port_thread()->proc->name;
@@ -168,23 +310,39 @@ static void found(uintptr_t ip, void *arg)
 static void user_frames(struct frames *f)
 {
     const struct thread *t = user_thread(true);
+    struct unwind_frame here;
 
-    if (t && f->max > 0) {
-        add_frame(f, arch_context_ip(t));
-        arch_backtrace(t, (int)f->max - 1, found, f);
+    if (t && f->max > 0 && arch_user_frame(t, &here)) {
+        add_frame(f, here.pc);
+        unwind_user(t, f->max - 1, found, f);
     }
+}
+
+/* Of a sample: where the kernel was, and its callers. */
+static unsigned sampled_frames(const struct sample *s, uintptr_t ips[STACK_MOST], unsigned max)
+{
+    const struct unwind_frame from = {.pc = s->ip, .sp = s->sp, .lr = s->lr, .live = true};
+    const struct unwind_copy copy = {s->stack, s->sp, s->words};
+
+    if (!s->in_kernel || max == 0) {
+        return 0;
+    }
+    ips[0] = s->ip;
+    return 1 + unwind_kernel_copy(&from, &copy, ips + 1, max - 1);
 }
 
 static void kernel_frames(struct frames *f)
 {
     uintptr_t ips[STACK_MOST];
-    const void *from = arch_cpu()->fired;
-    unsigned n = from ? arch_kernel_stack(from, ips, STACK_MOST) : 0;
+    const struct cpu *cpu = arch_cpu();
+    uintptr_t fired = (uintptr_t)cpu->fired;
+    unsigned most = f->max < STACK_MOST ? f->max : STACK_MOST;
+    unsigned n = cpu->sampled ? sampled_frames(cpu->sampled, ips, most)
+                 : fired      ? unwind_kernel(NULL, fired, ips, most)
+                              : 0;
 
-    for (unsigned i = 0; i < n && f->n < f->max; i++) {
-        if (!d_fbt_made(ips[i])) {
-            add_frame(f, ips[i]);
-        }
+    for (unsigned i = 0; i < n; i++) {
+        add_frame(f, ips[i]);
     }
 }
 

@@ -21,7 +21,7 @@ enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
 
 struct row {
     const char *provider, *function, *name;
-    const char *types[ARGUMENTS]; /* NULL: no more */
+    const char *types[ARGUMENTS]; /* of args[]; NULL: no more */
     uint8_t words[ARGUMENTS];
     uint8_t site;
     uint32_t to, from; /* states; all ones: any */
@@ -61,20 +61,21 @@ static const struct row rows[] = {
 #undef EVENT
 #undef EVENT_STATE
 #undef EVENT_CONTROL
+#define EACH_TYPE(...) TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define EACH_WORD(...) TRACE_EACH(WORD_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define LIST_TYPES(...) __VA_ARGS__
+#define ROW(prov, func, probe, id, NEW, OLD) \
+    .provider = #prov, .function = (func), .name = (probe), .site = TRACE_EV_##id, .to = (NEW), \
+    .from = (OLD)
 #define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
-    PROBE_(prov, func, probe, id, NEW, OLD, LIST_##args)
-#define PROBE_(prov, func, probe, id, NEW, OLD, ...) \
-    {.provider = #prov, \
-     .function = func, \
-     .name = probe, \
-     .types = {TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)}, \
-     .words = {TRACE_EACH(WORD_, TRACE_SEP_NONE, , __VA_ARGS__)}, \
-     .site = TRACE_EV_##id, \
-     .to = (NEW), \
-     .from = (OLD)},
+    {ROW(prov, func, probe, id, NEW, OLD), .types = {EACH_TYPE(LIST_##args)}, \
+     .words = {EACH_WORD(LIST_##args)}},
+#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
+    {ROW(prov, func, probe, id, NEW, OLD), .types = {LIST_##typed}, \
+     .words = {EACH_WORD(LIST_##args)}},
 #include "trace/probes.def"
 #undef PROBE
-#undef PROBE_
+#undef PROBE_TYPED
 };
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 _Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "row.site");
@@ -158,7 +159,7 @@ static uint64_t argument(uint32_t probe, void *arg, unsigned n)
     (void)probe;
     const uint64_t *words = arch_cpu()->fired;
 
-    if (n >= ARGUMENTS || !l->row->types[n]) {
+    if (n >= ARGUMENTS || (n >= FIRST && !l->row->types[n])) {
         return 0;
     }
     return l->straight ? words[n] : word(words, l->row->words[n]);
@@ -179,6 +180,24 @@ static void set_skip(unsigned site)
     trace_port_skips[site] = l && !l->next ? &l->probe->predicate_id : &nobody;
 }
 
+/*
+ * Sites that fire in the cold part of another one, which must be on for it: a switch of threads in
+ * that of their states, a message that is received in that of the call's return. The provider
+ * syscall wants the latter too; so what is wanted is counted.
+ */
+static uint16_t wanted[TRACE_EV_COUNT]; /* [k] listeners, and sites that need it */
+
+void d_site_want(unsigned site, bool on)
+{
+    wanted[site] = (uint16_t)(on ? wanted[site] + 1 : wanted[site] - 1);
+    trace_site_probe(site, wanted[site] != 0);
+    if (site == TRACE_EV_cpu_switch) {
+        d_site_want(TRACE_EV_thread_state, on);
+    } else if (site == TRACE_EV_msg_receive) {
+        d_site_want(TRACE_EV_kercall_exit, on);
+    }
+}
+
 /* In the table's order: so a firing that stands on a listener while it is taken out and put in
  * again goes on to the same ones. */
 static int enable(uint32_t probe, void *arg)
@@ -193,7 +212,7 @@ static int enable(uint32_t probe, void *arg)
     __atomic_store_n(&l->next, *link, __ATOMIC_RELEASE);
     __atomic_store_n(link, l, __ATOMIC_RELEASE);
     set_skip(l->row->site);
-    trace_site_probe(l->row->site, true);
+    d_site_want(l->row->site, true);
     return 0;
 }
 
@@ -208,7 +227,7 @@ static void disable(uint32_t probe, void *arg)
     }
     __atomic_store_n(link, l->next, __ATOMIC_RELEASE);
     set_skip(l->row->site);
-    trace_site_probe(l->row->site, heads[l->row->site] != NULL);
+    d_site_want(l->row->site, false);
 }
 
 #define PROVIDER(n) \

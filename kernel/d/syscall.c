@@ -32,7 +32,6 @@ enum { CALLS = sizeof(calls) / sizeof(*calls) };
 
 static uint32_t probes[KERCALL_MAX][KINDS];  /* [I] by number; 0: none */
 static uint32_t on[KINDS][KERCALL_MAX / 32]; /* [a] */
-static unsigned enabled[KINDS];              /* [k] */
 
 static const uint8_t sites[KINDS] = {TRACE_EV_kercall_enter, TRACE_EV_kercall_exit};
 
@@ -90,8 +89,7 @@ static void set(void *arg, bool value)
     uint32_t bit = 1u << (number % 32);
 
     on[kind][number / 32] = value ? on[kind][number / 32] | bit : on[kind][number / 32] & ~bit;
-    enabled[kind] = value ? enabled[kind] + 1 : enabled[kind] - 1;
-    trace_site_probe(sites[kind], enabled[kind] != 0);
+    d_site_want(sites[kind], value);
 }
 
 static int enable(uint32_t probe, void *arg)

@@ -17,6 +17,7 @@ struct kymo_spawn_attr {
     uint32_t ability;
     uint32_t runmask;
     uint32_t stack_size, heap_size; /* bytes */
+    uint32_t flags;                 /* KYMO_SPAWN_* */
 };
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Signals as Kymo has them: all end the process, but those that it takes as pulses
- * (kymo_signal_pulse()), 0 only asks. Stands in for the C library's header, whose handlers do not
+ * (kymo_signal_pulse()), and SIGCONT, which starts a process that is held (KYMO_SPAWN_HOLD) and has
+ * no effect on others; 0 only asks. Stands in for the C library's header, whose handlers do not
  * exist here; struct sigevent is the kernel's. 0, or -1 and errno.
  */
 #ifndef LIB_SIGNAL_H
@@ -21,6 +22,7 @@
 #define SIGSEGV 11
 #define SIGALRM 14
 #define SIGTERM 15
+#define SIGCONT 25
 
 typedef int sig_atomic_t;
 

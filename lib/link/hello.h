@@ -15,19 +15,25 @@ enum link_role { LINK_HOST = 1, LINK_TARGET };
 
 #define LINK_HELLO_UP 1 /* the sender has this very session up: don't answer */
 
+/* The host's clock when it sent its hello: a board without a clock of the day takes it. */
+struct link_clock {
+    uint64_t seconds; /* since 1970; 0: unknown */
+    uint32_t ns;      /* below 1000000000; 0 from older hosts */
+    uint32_t zero[2];
+} __attribute__((packed));
+_Static_assert(sizeof(struct link_clock) == 20, "layout on the link");
+
 struct link_hello {
-    uint8_t version;     /* LINK_VERSION: ends of different versions don't talk */
-    uint8_t role;        /* enum link_role */
-    uint8_t flags;       /* LINK_HELLO_* */
-    uint8_t channels;    /* this end can have: numbers below that */
-    uint16_t frame_most; /* bytes of a payload that this end takes */
-    uint16_t zero;       /* sent as 0, not looked at */
-    uint32_t session;    /* of the sender: new each time it begins again, not 0 */
-    uint32_t peer;       /* the receiver's session that this answers, 0: none seen */
-    char board[32];      /* target: the board's name, NUL-terminated; host: "" */
-    /* Target: of the kernel's ELF. Host: the first 8 bytes are its clock, seconds since 1970, then
-     * 0: a board without a clock of the day takes it. 0 from older hosts: unknown. */
-    uint8_t build_id[20];
+    uint8_t version;      /* LINK_VERSION: ends of different versions don't talk */
+    uint8_t role;         /* enum link_role */
+    uint8_t flags;        /* LINK_HELLO_* */
+    uint8_t channels;     /* this end can have: numbers below that */
+    uint16_t frame_most;  /* bytes of a payload that this end takes */
+    uint16_t zero;        /* sent as 0, not looked at */
+    uint32_t session;     /* of the sender: new each time it begins again, not 0 */
+    uint32_t peer;        /* the receiver's session that this answers, 0: none seen */
+    char board[32];       /* target: the board's name, NUL-terminated; host: "" */
+    uint8_t build_id[20]; /* target: of the kernel's ELF; host: struct link_clock */
 };
 _Static_assert(sizeof(struct link_hello) == 68, "layout on the link");
 

@@ -9,6 +9,12 @@
 
 #define RETAIN_CONTROL(cpu, event) TRACE_HEADER(cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)
 
+/* The CPU whose turn it is. */
+static inline struct retain_walk *retain_here(struct retain *retain)
+{
+    return &retain->walk[retain->cpu];
+}
+
 uint32_t retain_crc(const void *data, size_t bytes);
 /* Goes on with a CRC; 0 begins. */
 uint32_t retain_crc_more(uint32_t crc, const void *data, size_t bytes);
@@ -21,6 +27,8 @@ uint32_t retain_plausible(const struct trace_slot *slots, uint32_t count, uint32
 uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time);
 /* What buffer i of the CPU may be: retain->sequences. */
 uint32_t retain_candidate(struct retain *retain, uint32_t i);
+/* Where buffer i of the CPU is in the window. */
+uint32_t retain_offset(const struct retain *retain, uint32_t i);
 /* Had the CPU's process taken buffer i, which is whole? */
 bool retain_is_taken(struct retain *retain, uint32_t i, uint32_t sequence);
 /* A buffer can't be saved; what its seal says was in it, NULL: nothing says that. */

@@ -62,7 +62,7 @@ static bool mark_of(struct retain *retain, uint32_t i, struct kymo_retain_mark *
            mark->slots <= TRACE_BUFFER_SLOTS;
 }
 
-static uint32_t offset_of(const struct retain *retain, uint32_t i)
+uint32_t retain_offset(const struct retain *retain, uint32_t i)
 {
     return retain->header.ring.buffers + number_of(retain, i) * TRACE_BUFFER_BYTES;
 }
@@ -73,7 +73,7 @@ uint32_t retain_candidate(struct retain *retain, uint32_t i)
     struct trace_slot first;
     uint32_t word = word_of(retain, i);
 
-    if (retain->read(retain->arg, offset_of(retain, i), &first, sizeof(first)) == 0 &&
+    if (retain->read(retain->arg, retain_offset(retain, i), &first, sizeof(first)) == 0 &&
         mark_of(retain, i, &mark) && first.d1 == mark.sequence) {
         return word == 0 && used_of(retain, i) == 0 ? 0 : mark.sequence;
     }
@@ -97,7 +97,8 @@ bool retain_is_taken(struct retain *retain, uint32_t i, uint32_t sequence)
 /* The slots that are in the ACTIVE buffer by its CPU's cursor; 0: it isn't there. */
 static uint32_t by_cursor(const struct retain *retain, uint32_t i)
 {
-    uint64_t cursor = retain->state.cursor - retain->header.base - offset_of(retain, i);
+    uint64_t cursor =
+        retain->walk[retain->cpu].state.cursor - retain->header.base - retain_offset(retain, i);
 
     return cursor % TRACE_SLOT_BYTES == 0 && cursor <= TRACE_BUFFER_BYTES
                ? (uint32_t)(cursor / TRACE_SLOT_BYTES)
@@ -109,7 +110,7 @@ void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark)
     retain->losses.buffers++;
     retain->losses.unknown += mark == NULL;
     for (unsigned class = 0; mark && class < KYMO_TRACE_CLASSES; class ++) {
-        retain->state.pending[KYMO_DROP_UNWRITTEN][class] += mark->events[class];
+        retain_here(retain)->state.pending[KYMO_DROP_UNWRITTEN][class] += mark->events[class];
     }
 }
 
@@ -145,7 +146,7 @@ static uint32_t by_word(struct retain *retain, uint32_t i, uint32_t word, uint64
     if (opened && first->d2 != 0) {
         return unsealed(retain, first->d2, sequence, time);
     }
-    if (count >= 2 || !retain->state_known) {
+    if (count >= 2 || !retain_here(retain)->state_known) {
         return unsealed(retain, opened ? count : 0, sequence, time);
     }
     return 0; /* there is nothing in it yet */
@@ -163,13 +164,14 @@ static bool is_sealed(const struct retain *retain, const struct kymo_retain_mark
 
 uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
 {
-    uint32_t sequence = retain->sequences[i], word = word_of(retain, i);
+    uint32_t sequence = retain_here(retain)->sequences[i], word = word_of(retain, i);
     bool same = STATE(word) != KYMO_RETAIN_FREE_BUFFER && SEQUENCE(word) == sequence;
     struct kymo_retain_mark mark;
     uint64_t before = *time;
 
-    retain->sequences[i] = 0;
-    if (retain->read(retain->arg, offset_of(retain, i), retain->slots, TRACE_BUFFER_BYTES) != 0) {
+    retain_here(retain)->sequences[i] = 0;
+    if (retain->read(retain->arg, retain_offset(retain, i), retain->slots, TRACE_BUFFER_BYTES) !=
+        0) {
         retain_give_up(retain, NULL);
         return 0;
     }
@@ -181,7 +183,7 @@ uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
     }
     *time = before;
     if (!same && STATE(word) != KYMO_RETAIN_FREE_BUFFER && SEQUENCE(word) > sequence) {
-        retain->sequences[i] = SEQUENCE(word); /* it was being used again */
+        retain_here(retain)->sequences[i] = SEQUENCE(word); /* it was being used again */
     } else {
         retain_give_up(retain, &mark);
     }

@@ -15,7 +15,8 @@ struct walk {
 
 static bool class_is_known(uint32_t class)
 {
-    return (class >= TRACE_CLASS_CONTROL && class <= TRACE_CLASS_COMM) || class == TRACE_CLASS_D;
+    return (class >= TRACE_CLASS_CONTROL && class <= TRACE_CLASS_COMM) || class == TRACE_CLASS_D ||
+           class == TRACE_CLASS_KYMO_CALL;
 }
 
 /* TIME and DROPPED; BUFFER stands at the beginning only. */

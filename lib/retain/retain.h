@@ -81,6 +81,17 @@ struct retain_taken {
     uint32_t here; /* of all those, how many are given out */
 };
 
+/* The walk through one CPU's buffers, and what comes behind them. */
+struct retain_walk {
+    uint32_t stage;
+    uint32_t last;  /* sequence of its last buffer */
+    uint32_t given; /* of its buffers */
+    bool state_known;
+    uint64_t time; /* stamp of its last slot; 0: it had no buffer */
+    struct kymo_retain_cpu state;
+    uint32_t sequences[RETAIN_BUFFERS_MOST]; /* what each buffer may be; 0: nothing */
+};
+
 struct retain {
     struct kymo_retain_header header;
     struct kymo_panic panic;
@@ -94,11 +105,11 @@ struct retain {
     retain_read_t read;
     void *arg;
     bool frozen;
-    uint32_t cpu, stage;
-    uint32_t last;               /* sequence of the CPU's last buffer */
-    uint32_t given;              /* of the CPU's buffers */
-    uint64_t time;               /* stamp of its last slot; 0: it had no buffer */
+    bool looked;  /* at the first buffers: what follows is known */
+    uint32_t cpu; /* whose turn it is */
+    struct retain_walk walk[KYMO_RETAIN_CPUS];
     uint64_t first_time;         /* the first stamp of all CPUs */
+    uint32_t first_cpu;          /* the first one that has buffers */
     uint32_t names_sequence;     /* of the buffer that says who lived; 0: there is none */
     uint32_t names_cpu;          /* whose it is */
     uint32_t note_at, note_done; /* notes of D's consumers: in their area; bytes given of these */
@@ -106,9 +117,6 @@ struct retain {
     struct kymo_retain_note note;
     struct retain_d d;
     uint64_t wasted; /* bytes of D's buffers that were summed up for nothing */
-    struct kymo_retain_cpu state;
-    bool state_known;
-    uint32_t sequences[RETAIN_BUFFERS_MOST]; /* what each buffer may be; 0: nothing */
     _Alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS]; /* and room for anything else */
 };
 
@@ -116,9 +124,10 @@ struct retain {
 int retain_open(struct retain *retain, retain_read_t read, void *arg);
 /* From the beginning. */
 void retain_rewind(struct retain *retain);
-/* CPU by CPU, by sequence; who lived, if a CPU's first buffers are overwritten, before its first;
- * the notes of D's consumers behind the first CPU's that has buffers, D's own buffers of that CPU;
- * the crash as an event behind its last. False: that was all. */
+/* The CPUs' buffers merged by the times at which they begin; of one CPU by sequence. Who lived, if
+ * a CPU's first buffers are overwritten, comes before all of them. Behind each CPU's last one come,
+ * merged likewise, D's own buffers of that CPU, behind the notes of D's consumers if it is the
+ * first CPU that has buffers; the crash as an event; its losses. False: that was all. */
 bool retain_next(struct retain *retain, struct retain_piece *piece);
 /* The same in words, for a capture's attributes: row n, from 0; false: there is none. */
 #define RETAIN_TAKEN_KEY 24

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From CPU to CPU, from buffer to buffer, oldest first; before the first of one whose ring has
- * wrapped who lived; behind a CPU's last one what it panicked of, if it did, and what is lost of
- * it. See retain.h.
+ * The walk through what is retained. Each CPU has a row of pieces: its buffers, oldest first; the
+ * notes of D's consumers, D's own buffers; what it panicked of, if it did; what is lost of it. The
+ * rows are merged by the time at which their next piece begins, as the ring's process writes a
+ * ring that was stopped. Before all of them, if a ring has wrapped, comes who lived. See retain.h.
  */
 #include <string.h>
 
 #include "lib/retain/internal.h"
 
-enum stage { LOOK, BEGIN, NAMES, BUFFERS, NOTES, PROGRAMS, CRASH, LOST };
+enum stage { NAMES, BUFFERS, NOTES, PROGRAMS, CRASH, LOST, END };
 
 #define DROPPED_MOST (KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES)
+#define NEVER UINT64_MAX
 
 void retain_rewind(struct retain *retain)
 {
-    retain->cpu = 0;
-    retain->stage = LOOK;
+    retain->looked = false;
     retain->buffers = 0;
     retain->programs = retain->records = retain->keys = 0;
     retain->losses = (struct retain_losses){0};
@@ -36,7 +37,7 @@ static bool cursor_possible(const struct retain *retain)
 {
     const struct kymo_retain_ring *ring = &retain->header.ring;
     uint64_t bytes = (uint64_t)ring->per_cpu * TRACE_BUFFER_BYTES;
-    uint64_t cursor = retain->state.cursor - retain->header.base;
+    uint64_t cursor = retain->walk[retain->cpu].state.cursor - retain->header.base;
 
     return cursor - KYMO_RETAIN_LIVE < KYMO_RETAIN_LIVE_BYTES ||
            cursor - (ring->buffers + retain->cpu * bytes) <= bytes;
@@ -44,72 +45,73 @@ static bool cursor_possible(const struct retain *retain)
 
 static void read_state(struct retain *retain)
 {
+    struct retain_walk *here = retain_here(retain);
     const struct kymo_retain_place *place = &retain->header.ring.cpu[retain->cpu];
     uint32_t frozen = KYMO_RETAIN_FROZEN + (uint32_t)offsetof(struct kymo_retain_frozen, cpu) +
-                      retain->cpu * (uint32_t)sizeof(retain->state);
+                      retain->cpu * (uint32_t)sizeof(here->state);
     int bad;
 
-    memset(&retain->state, 0, sizeof(retain->state));
     if (retain->frozen) {
-        bad = retain->read(retain->arg, frozen, &retain->state, sizeof(retain->state));
+        bad = retain->read(retain->arg, frozen, &here->state, sizeof(here->state));
     } else {
-        bad = retain->read(retain->arg, place->cursor, &retain->state.cursor,
+        bad = retain->read(retain->arg, place->cursor, &here->state.cursor,
                            retain->header.word_bits / 8) |
-              retain->read(retain->arg, place->pending, retain->state.pending,
-                           sizeof(retain->state.pending));
+              retain->read(retain->arg, place->pending, here->state.pending,
+                           sizeof(here->state.pending));
     }
-    retain->state_known = !bad && cursor_possible(retain);
-    if (!retain->state_known) {
-        memset(&retain->state, 0, sizeof(retain->state));
+    here->state_known = !bad && cursor_possible(retain);
+    if (!here->state_known) {
+        memset(&here->state, 0, sizeof(here->state));
     }
 }
 
 static void begin(struct retain *retain)
 {
-    retain->last = retain->given = 0;
-    retain->time = 0;
-    memset(&retain->state, 0, sizeof(retain->state));
+    struct retain_walk *here = retain_here(retain);
+
+    *here = (struct retain_walk){.stage = NAMES};
     if (retain->header.ring.per_cpu) {
         read_state(retain);
     }
     for (uint32_t i = 0; i < retain->header.ring.per_cpu; i++) {
-        retain->sequences[i] = retain_candidate(retain, i);
+        here->sequences[i] = retain_candidate(retain, i);
     }
 }
 
 /* The buffer with the lowest sequence above the last one's; -1: none. */
-static int lowest(const struct retain *retain)
+static int lowest(struct retain *retain)
 {
+    const struct retain_walk *here = retain_here(retain);
     int found = -1;
 
     for (uint32_t i = 0; i < retain->header.ring.per_cpu; i++) {
-        uint32_t s = retain->sequences[i];
+        uint32_t s = here->sequences[i];
 
-        if (s > retain->last && (found < 0 || s < retain->sequences[found])) {
+        if (s > here->last && (found < 0 || s < here->sequences[found])) {
             found = (int)i;
         }
     }
     return found;
 }
 
-static bool next_buffer(struct retain *retain, struct retain_piece *piece)
+/* The next buffer if it is good. A bad one is given up, and no piece. */
+static bool next_buffer(struct retain *retain, int i, struct retain_piece *piece)
 {
-    for (int i = lowest(retain); i >= 0; i = lowest(retain)) {
-        uint32_t sequence = retain->sequences[i];
-        uint32_t count = retain_judge(retain, (uint32_t)i, &retain->time);
+    struct retain_walk *here = retain_here(retain);
+    uint32_t sequence = here->sequences[i];
+    uint32_t count = retain_judge(retain, (uint32_t)i, &here->time);
 
-        if (count) {
-            retain->last = sequence;
-            retain->buffers++;
-            retain->given++;
-            if (retain_is_taken(retain, (uint32_t)i, sequence)) {
-                retain->taken[retain->cpu] = (struct retain_taken){sequence, retain->given};
-            }
-            *piece = (struct retain_piece){retain->cpu, count, retain->slots};
-            return true;
-        }
+    if (count == 0) {
+        return false;
     }
-    return false;
+    here->last = sequence;
+    retain->buffers++;
+    here->given++;
+    if (retain_is_taken(retain, (uint32_t)i, sequence)) {
+        retain->taken[retain->cpu] = (struct retain_taken){sequence, here->given};
+    }
+    *piece = (struct retain_piece){retain->cpu, count, retain->slots};
+    return true;
 }
 
 /* Once over the CPUs' first buffers: who lived is told before all of them, by a CPU that has a
@@ -120,21 +122,33 @@ static void look(struct retain *retain)
 
     retain->first_time = UINT64_MAX;
     retain->names_sequence = 0;
-    for (; retain->cpu < cpus(retain); retain->cpu++) {
+    retain->first_cpu = cpus(retain);
+    for (retain->cpu = 0; retain->cpu < cpus(retain); retain->cpu++) {
+        bool found = false;
+
         begin(retain);
-        if (!next_buffer(retain, &piece)) {
+        for (int i = lowest(retain); i >= 0 && !found; i = lowest(retain)) {
+            found = next_buffer(retain, i, &piece);
+        }
+        if (!found) {
             continue;
         }
         uint64_t time = (uint64_t)piece.slots[1].d1 << 32 | piece.slots[0].time;
         retain->first_time = time < retain->first_time ? time : retain->first_time;
+        if (retain->first_cpu == cpus(retain)) {
+            retain->first_cpu = retain->cpu;
+        }
         if (retain->names_sequence == 0) {
             retain->names_sequence = piece.slots[0].d1 - 1;
             retain->names_cpu = retain->cpu;
         }
     }
-    retain->cpu = 0;
     retain->buffers = 0;
     retain->losses = (struct retain_losses){0};
+    memset(retain->taken, 0, sizeof(retain->taken));
+    for (retain->cpu = 0; retain->cpu < cpus(retain); retain->cpu++) {
+        begin(retain);
+    }
 }
 
 static bool names(struct retain *retain, struct retain_piece *piece)
@@ -150,7 +164,7 @@ static bool names(struct retain *retain, struct retain_piece *piece)
 static void give_up_doubles(struct retain *retain)
 {
     for (uint32_t i = 0; i < retain->header.ring.per_cpu; i++) {
-        if (retain->sequences[i]) {
+        if (retain_here(retain)->sequences[i]) {
             retain_give_up(retain, NULL);
         }
     }
@@ -159,31 +173,41 @@ static void give_up_doubles(struct retain *retain)
 /* Without a buffer there is nothing to describe. */
 static bool notes(struct retain *retain, struct retain_piece *piece)
 {
-    if (retain->notes_given || retain->time == 0) {
+    struct retain_walk *here = retain_here(retain);
+
+    if (retain->notes_given || retain->cpu != retain->first_cpu || here->time == 0) {
         return false;
     }
-    uint32_t count = retain_notes_buffer(retain, retain->last + 1, &retain->time);
+    uint32_t count = retain_notes_buffer(retain, here->last + 1, &here->time);
     retain->notes_given = count == 0;
-    retain->last += count != 0;
+    here->last += count != 0;
     *piece = (struct retain_piece){retain->cpu, count, retain->slots};
     return count != 0;
 }
 
 static bool programs(struct retain *retain, struct retain_piece *piece)
 {
-    uint32_t count = retain_d_buffer(retain, retain->last + 1, &retain->time);
+    struct retain_walk *here = retain_here(retain);
+    uint32_t count = retain_d_buffer(retain, here->last + 1, &here->time);
 
-    retain->last += count != 0;
+    here->last += count != 0;
     *piece = (struct retain_piece){retain->cpu, count, retain->slots};
     return count != 0;
 }
 
+static bool is_the_panics(const struct retain *retain, uint32_t cpu)
+{
+    return retain->panicked && retain->panic.cpu == cpu;
+}
+
 static bool crash(struct retain *retain, struct retain_piece *piece)
 {
-    if (!retain->panicked || retain->panic.cpu != retain->cpu) {
+    struct retain_walk *here = retain_here(retain);
+
+    if (!is_the_panics(retain, retain->cpu)) {
         return false;
     }
-    uint32_t count = retain_panic_buffer(retain, retain->last + 1, &retain->time);
+    uint32_t count = retain_panic_buffer(retain, here->last + 1, &here->time);
     *piece = (struct retain_piece){retain->cpu, count, retain->slots};
     return count != 0;
 }
@@ -191,19 +215,20 @@ static bool crash(struct retain *retain, struct retain_piece *piece)
 /* A CPU without a slot has no time for its losses: they are told in losses only. */
 static bool lost(struct retain *retain, struct retain_piece *piece)
 {
+    const struct retain_walk *here = retain_here(retain);
     uint32_t n = 0;
 
     for (uint32_t k = 0; k < DROPPED_MOST; k++) {
         uint32_t reason = k / KYMO_TRACE_CLASSES, class = k % KYMO_TRACE_CLASSES;
-        uint64_t events = retain->state.pending[reason][class];
+        uint64_t events = here->state.pending[reason][class];
 
         retain->losses.events += events;
-        for (; events && reason && retain->time && n < TRACE_BUFFER_SLOTS; n++) {
+        for (; events && reason && here->time && n < TRACE_BUFFER_SLOTS; n++) {
             uint32_t part = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
 
             retain->slots[n] =
                 (struct trace_slot){RETAIN_CONTROL(retain->cpu, TRACE_CONTROL_DROPPED),
-                                    (uint32_t)retain->time, reason << 8 | class, part};
+                                    (uint32_t)here->time, reason << 8 | class, part};
             events -= part;
         }
     }
@@ -211,58 +236,119 @@ static bool lost(struct retain *retain, struct retain_piece *piece)
     return n != 0;
 }
 
+/* ---- the merge ---- */
+
+/* When a buffer begins, by its first two slots; if they are no BUFFER and TIME of that sequence,
+ * the end of the buffer before. It may be damaged: then it is the wrong time, and no piece. */
+static uint64_t buffer_begins(struct retain *retain, int i)
+{
+    const struct retain_walk *here = retain_here(retain);
+    struct trace_slot head[2];
+
+    if (retain->read(retain->arg, retain_offset(retain, (uint32_t)i), head, sizeof(head)) != 0 ||
+        head[0].header != RETAIN_CONTROL(retain->cpu, TRACE_CONTROL_BUFFER) ||
+        head[1].header != RETAIN_CONTROL(retain->cpu, TRACE_CONTROL_TIME) ||
+        head[0].d1 != here->sequences[i]) {
+        return here->time;
+    }
+    uint64_t begins = (uint64_t)head[1].d1 << 32 | head[0].time;
+    return begins > here->time ? begins : here->time;
+}
+
+/* When the next piece of the CPU at hand begins. NEVER: it has none. */
+static uint64_t next_begins(struct retain *retain)
+{
+    const struct retain_walk *here = retain_here(retain);
+    int i;
+
+    switch (here->stage) {
+    case NAMES:
+        return 0;
+    case BUFFERS:
+        i = lowest(retain);
+        return i < 0 ? here->time : buffer_begins(retain, i);
+    case CRASH:
+        return is_the_panics(retain, retain->cpu) && retain->panic.time > here->time
+                   ? retain->panic.time
+                   : here->time;
+    case END:
+        return NEVER;
+    default:
+        return here->time;
+    }
+}
+
+/* The CPU whose next piece begins first; false: none has another. D's own are made one CPU after
+ * the other: their stamps follow each other by one. */
+static bool choose(struct retain *retain)
+{
+    uint64_t first = NEVER;
+    uint32_t chosen = retain->cpu;
+
+    if (chosen < cpus(retain) && retain_here(retain)->stage == PROGRAMS) {
+        return true;
+    }
+    for (retain->cpu = 0; retain->cpu < cpus(retain); retain->cpu++) {
+        uint64_t begins = next_begins(retain);
+
+        if (begins < first) {
+            first = begins;
+            chosen = retain->cpu;
+        }
+    }
+    retain->cpu = chosen;
+    return first != NEVER;
+}
+
+/* A step of the CPU at hand: true if it gives a piece. */
+static bool step(struct retain *retain, struct retain_piece *piece)
+{
+    struct retain_walk *here = retain_here(retain);
+    int i;
+
+    switch (here->stage) {
+    case NAMES:
+        here->stage = BUFFERS;
+        return names(retain, piece);
+    case BUFFERS:
+        i = lowest(retain);
+        if (i >= 0) {
+            return next_buffer(retain, i, piece);
+        }
+        give_up_doubles(retain);
+        here->stage = NOTES;
+        return false;
+    case NOTES:
+        if (notes(retain, piece)) {
+            return true;
+        }
+        retain->d.index = retain->d.stage = retain->d.event = 0;
+        here->stage = PROGRAMS;
+        return false;
+    case PROGRAMS:
+        if (programs(retain, piece)) {
+            return true;
+        }
+        here->stage = CRASH;
+        return false;
+    case CRASH:
+        here->stage = LOST;
+        return crash(retain, piece);
+    default:
+        here->stage = END;
+        return lost(retain, piece);
+    }
+}
+
 bool retain_next(struct retain *retain, struct retain_piece *piece)
 {
-    while (retain->cpu < cpus(retain)) {
-        switch (retain->stage) {
-        case LOOK:
-            look(retain);
-            retain->stage = BEGIN;
-            break;
-        case BEGIN:
-            begin(retain);
-            retain->stage = NAMES;
-            break;
-        case NAMES:
-            retain->stage = BUFFERS;
-            if (names(retain, piece)) {
-                return true;
-            }
-            break;
-        case BUFFERS:
-            if (next_buffer(retain, piece)) {
-                return true;
-            }
-            give_up_doubles(retain);
-            retain->stage = NOTES;
-            break;
-        case NOTES:
-            if (notes(retain, piece)) {
-                return true;
-            }
-            retain->d.index = retain->d.stage = retain->d.event = 0;
-            retain->stage = PROGRAMS;
-            break;
-        case PROGRAMS:
-            if (programs(retain, piece)) {
-                return true;
-            }
-            retain->stage = CRASH;
-            break;
-        case CRASH:
-            retain->stage = LOST;
-            if (crash(retain, piece)) {
-                return true;
-            }
-            break;
-        default:
-            retain->stage = BEGIN;
-            if (lost(retain, piece)) {
-                retain->cpu++;
-                return true;
-            }
-            retain->cpu++;
-            break;
+    if (!retain->looked) {
+        look(retain);
+        retain->looked = true;
+    }
+    while (choose(retain)) {
+        if (step(retain, piece)) {
+            return true;
         }
     }
     return false;

@@ -49,6 +49,7 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
         log->error = EIO; /* the kernel gave what can't be */
         return;
     }
+    capture_idle_taken(&log->idle, taken, slots);
     if (tracelog_put(log, slots, taken->slots * TRACE_SLOT_BYTES) == 0) {
         struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
 
@@ -63,6 +64,17 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
     }
 }
 
+/* CPUs that have given nothing for a while; what they give then will be READY. Asked when nothing
+ * else is READY: a logger that is behind has no time to wait for the CPUs. */
+static void ask_idle(tracelog_instance_t *log)
+{
+    uint64_t due = capture_idle_due(&log->idle, kymo_cpus());
+
+    if (due != 0) {
+        TraceEvent((int)KYMO_TRACE_FLUSHCPUS, (uint32_t)due, (uint32_t)(due >> 32));
+    }
+}
+
 /* Gives back what is not written, too: START waits for buffers, and the account for its end. */
 bool tracelog_carry(tracelog_instance_t *log)
 {
@@ -71,6 +83,7 @@ bool tracelog_carry(tracelog_instance_t *log)
 
     for (uint64_t i = 0; i < most; i++) {
         if (TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &taken) < 0) {
+            ask_idle(log);
             return false;
         }
         write_buffer(log, &taken);

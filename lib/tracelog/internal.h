@@ -11,6 +11,7 @@
 
 #include "lib/capture/buffers.h"
 #include "lib/capture/check.h"
+#include "lib/capture/idle.h"
 #include "lib/include/sys/tracelog.h"
 
 /*
@@ -34,6 +35,7 @@ struct tracelog_instance {
     int error;   /* the writer's; after it nothing is written */
     int stopper; /* rcvid of who waits for the end, 0: nobody */
     struct capture_check check;
+    struct capture_idle idle;
     struct tracelog_account account;
     struct kymo_trace_loss loss;
 };

@@ -125,6 +125,8 @@ static int prepare(tracelog_instance_t *log)
     log->chid = log->coid = log->hook = log->names[0] = log->names[1] = -1;
     log->error = log->stopper = 0;
     memset(&log->account, 0, sizeof(log->account));
+    capture_idle_begin(&log->idle, log->ring ? 0 : CAPTURE_IDLE_MS, kymo_cpus(),
+                       kymo_cycles_per_sec());
     if (open_channel(log) < 0 || open_buffers(log) < 0) {
         error = errno;
     }

@@ -6,9 +6,6 @@
  * Markers: Thumb `dbg #n`, A64 `hint #0x70+n`; n even opens interval n/2, n odd closes it. For each
  * closed interval one record: u32 interval, u32 number of instructions, then their addresses (u64).
  * The markers themselves are not in it. Only one interval at a time, only on one CPU.
- *
- * Debian packages no qemu-plugin.h, so the prototypes of API version 1 used here are declared by
- * hand, as the API's documentation gives them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,27 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- QEMU plugin API, version 1 -------------------------------------------------------------- */
-
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-typedef void (*tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void (*insn_exec_cb)(unsigned int vcpu, void *userdata);
-typedef void (*exit_cb)(qemu_plugin_id_t id, void *userdata);
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_cb cb);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, insn_exec_cb cb,
-                                            int flags, void *userdata);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, exit_cb cb, void *userdata);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+#include "test/bench/plugin.h"
 
 int qemu_plugin_version = 1;
-int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
@@ -79,28 +58,6 @@ static void marked(unsigned int vcpu, void *number)
         write_interval();
         open_interval = -1;
     }
-}
-
-/* Number of the marker, or -1. */
-static int marker(const struct qemu_plugin_insn *insn)
-{
-    const uint8_t *data = qemu_plugin_insn_data(insn);
-    uint32_t word;
-
-    /* At a page's end QEMU 7.2 may hand 6 bytes for a 4-byte Thumb instruction. */
-    if (qemu_plugin_insn_size(insn) < 4) {
-        return -1;
-    }
-    memcpy(&word, data, sizeof(word));
-    if ((word & 0xfff0ffffu) == 0x80f0f3afu) { /* Thumb: f3af 80fn, two halfwords */
-        return (int)(word >> 16 & 0xf);
-    }
-    if ((word & 0xfffff01fu) == 0xd503201fu) { /* A64 hint #imm, imm in bits 11-5 */
-        uint32_t imm = word >> 5 & 0x7f;
-
-        return imm >= 0x70 ? (int)(imm - 0x70) : -1;
-    }
-    return -1;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)

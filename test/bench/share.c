@@ -15,24 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- QEMU plugin API, version 1: see count.c --------------------------------------------------
- */
-
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-typedef void (*tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void (*tb_exec_cb)(unsigned int vcpu, void *userdata);
-typedef void (*exit_cb)(qemu_plugin_id_t id, void *userdata);
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_cb cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, tb_exec_cb cb, int flags,
-                                          void *userdata);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, exit_cb cb, void *userdata);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+#include "test/bench/plugin.h"
 
 int qemu_plugin_version = 1;
-int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
 
 /* ---- counting -------------------------------------------------------------------------------- */
 

@@ -42,6 +42,7 @@ import damage  # noqa: E402
 import gdb  # noqa: E402
 import kev  # noqa: E402
 import lived  # noqa: E402
+import merged  # noqa: E402
 import panics  # noqa: E402
 import probes  # noqa: E402
 import windows  # noqa: E402
@@ -167,6 +168,7 @@ def check_core(machine):
         raise AssertionError(f"of an ELF core: {done.returncode}: {done.stderr[:300]}")
     if list(kev.raw_slots(path)) != list(kev.raw_slots(os.path.join(machine.dir, "last.kev"))):
         raise AssertionError("an ELF core gives another capture")
+    merged.check(path, ring=True)
     os.unlink(core)
 
 

@@ -36,6 +36,7 @@ COUNTS = 'syscall::trace_event:entry /execname == "evstorm"/ { @ = count(); }'
 COMES = """int n; syscall:::entry { @[probefunc] = count(); }
            syscall:::entry /n++ >= 20/ { exit(0); }"""
 STAYS = "syscall:::entry { @[probefunc] = count(); trace(arg0); } sched:::on-cpu { @on = count(); }"
+WALL = 'BEGIN { printf("%d\\n%Y", walltimestamp, walltimestamp); exit(0); }'
 SOAK = False
 
 
@@ -122,6 +123,18 @@ def silent_consumers_end(bench):
     status = silent.end(None)
     expect(status == 1 and "unresponsive" in silent.err, f"{status}: {silent.err}")
     expect(talks.end() == 0 and not talks.err, talks.err)
+
+
+# ---- the time of day -----------------------------------------------------------------------------
+
+def walltimestamp_is_the_hosts(bench):
+    """A board without a clock has the host's time of its first connection, and counts from there:
+    it is never before that time. The clock of virt-a64 counts seconds."""
+    expect(bench.wall.returncode == 0, bench.wall.stderr)
+    ns, date = bench.wall.stdout.split("\n")[:2]
+    met = bench.met if bench.board == "mps2-an386" else bench.met // 10**9 * 10**9
+    expect(met <= int(ns) < met + 86400 * 10**9, f"{ns}, not {met} or later")
+    expect(date.split()[0] == str(time.localtime(int(ns) / 1e9).tm_year), date)
 
 
 # ---- more than the line takes --------------------------------------------------------------------
@@ -249,7 +262,130 @@ def a_plug_pulled_from_consumers(bench):
         wait_for_memory(bench, before)
 
 
-TESTS = [many_in_a_row, eight_at_once_killed_at_random, overload_of_a_good_line,
+# ---- -c: programs of the target -----------------------------------------------------------------
+
+CALLS_OF_TARGET = 'syscall:::entry /pid == $target/ { printf("%s\\n", probefunc); }'
+CALLS_OF_HELLO = ('syscall:::entry /execname == "hello"/ { printf("%s\\n", probefunc); } '
+                  'syscall::proc_exit:entry /execname == "hello"/ { exit(0); }')
+
+
+def processes(bench, name, what="pidin"):
+    """Lines of pidin about programs of this name: one a thread; with info also of zombies."""
+    before = len(bench.printed())
+    bench.type(what + "\r")
+    bench.wait_for(lambda: "\n$ " in bench.printed()[before:].partition("pid ")[2], "pidin's end")
+    lines = bench.printed()[before:].splitlines()
+    return [line for line in lines if re.search(rf" {name}[ /]", line)]
+
+
+def a_program_from_its_first_instruction(bench):
+    """What -c sees of a program is what is seen of one that the shell starts under tracing."""
+    before = memory(bench)
+    watch = Consumer(bench, "unix:" + bench.raw, CALLS_OF_HELLO)
+    enabled_memory(bench, before, 1)
+    bench.type("hello one\r")
+    expect(watch.end(None) == 0, watch.err)
+    calls = watch.out.split()
+    expect(len(calls) > 5 and calls[-1] == "proc_exit", calls)
+    done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-c", 'hello "one"', "-n",
+                      CALLS_OF_TARGET, "-x", "quiet")
+    expect(done.returncode == 0 and done.stdout.split() == calls, f"{done.stdout} {done.stderr}")
+
+
+def the_end_of_a_program_is_told(bench):
+    dies = 'syscall::msg_sendv:entry /pid == $target/ { raise(9); } END { trace(7); }'
+    done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-w", "-c", "hello", "-n", dies)
+    expect(done.returncode == 0 and "terminated by SIGKILL\n" in done.stderr and
+           re.search(r":END +7$", done.stdout, re.M), done.stdout + done.stderr)
+    for run, said in [("hello", r"pid \d+ has exited"), ("crash nosuch", r"pid \d+ exited with "
+                                                         "status 2"),
+                      ("[pri=12 heap=32k] crash list", r"pid \d+ has exited")]:
+        done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-c", run, "-n",
+                          "BEGIN { printf(\"%d\", $target); } END { trace(7); }")
+        expect(done.returncode == 0 and re.search(r"^dtrace: " + said + "$", done.stderr, re.M) and
+               re.search(r":END +7$", done.stdout, re.M), f"{run}: {done.stdout} {done.stderr}")
+        pid = re.search(r"pid (\d+)", done.stderr).group(1)
+        expect(re.search(rf":BEGIN +{pid}$", done.stdout, re.M), done.stdout)
+
+
+def a_jump_to_0_has_callers(bench):
+    """The frame of 0 is the stack's first, not its end: the commonest wild jump."""
+    done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-c", "crash null_jump", "-qn",
+                      "proc:::fault { ustack(); @[ustack()] = count(); }")
+    stack = r"\s+0x0\n\s+crash`main\+0x\w+\n\s+crash`_start\+0x\w+\n"
+    expect(done.returncode == 0 and re.fullmatch(rf"{stack}\s+{stack}\s+1\s+", done.stdout),
+           done.stdout + done.stderr)
+
+
+def programs_that_do_not_start(bench):
+    for run, said in [
+            ("nosuch one", "No such program in the boot image, which has: init .* hello .*"),
+            ("start", "(Exec format error|No such program).*"), ("", "no program"),
+            ("hello &", "& has no meaning here"), ('hello "x', '" without its end'),
+            ("[pri=1000] hello", "pri is 1 to 255"), ("x" * 100, "File name too long"),
+            ("[ability=host] hello", "linkd may not start it: .*ability=spawn.*"),
+            ("hello " + "y" * 800, "the command is too long")]:
+        done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-c", run, "-n", "BEGIN { }")
+        expect(done.returncode == 1 and not done.stdout and
+               re.fullmatch(r"dtrace: failed to execute .*: " + said + "\n", done.stderr),
+               f"{run!r}: {done.returncode} {done.stdout} {done.stderr}")
+
+
+def a_held_program_does_not_stay(bench):
+    """Its host is killed, or its line cut, when it is held and the script does not come."""
+    fifo = os.path.join(bench.dir, "script")
+    if os.path.exists(fifo):
+        os.unlink(fifo)
+    os.mkfifo(fifo)
+    for way in ("killed", "cut", "wrong program", "nothing matches"):
+        line = bench.line()
+        ones = [bench.start("dtrace", "-t", "unix:" + line.path, "-c", "hello one", "-s", fifo)
+                for _ in range(2 if way in ("killed", "cut") else 1)]
+        bench.wait_for(lambda: len(processes(bench, "hello")) == len(ones), "held programs")
+        expect(all("STOPPED" in one for one in processes(bench, "hello")), "they are not held")
+        if way == "killed":
+            for one in ones:
+                one.kill()
+        elif way == "cut":
+            line.pull()
+        else:
+            with open(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK), "w") as script:
+                script.write("BEGIN { nosuch(); }" if way[0] == "w" else "a:b:c:d { }")
+        bench.wait_for(lambda: not processes(bench, "hello"), f"their end, {way}")
+        if way == "cut":  # whoever waits for the script now reads nothing
+            for one in ones:
+                one.kill()
+        for one in ones:
+            one.communicate(timeout=link.SLOW)
+        if way == "cut":
+            line.close()
+        else:
+            bench.unplug(line)
+    os.unlink(fifo)
+
+
+def a_program_that_runs_goes_on(bench):
+    """Two at once, each with its own $target; what goes on leaves no zombie."""
+    say = "BEGIN { printf(\"%d\\n\", $target); exit(0); }"
+    ones = [bench.start("dtrace", "-t", "unix:" + bench.raw, "-c",
+                        "[heap=32k] spinner 500", "-qn", say) for _ in range(2)]
+    pids = set()
+    for one in ones:
+        out, err = one.communicate(timeout=link.SLOW)
+        expect(one.returncode == 0 and not err, err)
+        pids.add(int(out.split()[0]))
+    expect(len(pids) == 2, pids)
+    bench.wait_for(lambda: not processes(bench, "spinner"), "the programs' end")
+    expect(not processes(bench, "spinner", "pidin info"), "zombies")
+    done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-c", "hello", "-qn", say)
+    expect(done.returncode == 0, done.stderr)
+
+
+TESTS = [walltimestamp_is_the_hosts,
+         a_program_from_its_first_instruction, the_end_of_a_program_is_told,
+         a_jump_to_0_has_callers,
+         programs_that_do_not_start, a_held_program_does_not_stay, a_program_that_runs_goes_on,
+         many_in_a_row, eight_at_once_killed_at_random, overload_of_a_good_line,
          overload_of_a_slow_line, interrupted_amid_output, output_over_a_bad_line,
          a_plug_pulled_from_consumers,
          silent_consumers_end]
@@ -260,7 +396,17 @@ def run(bench, test):
     test(bench)
     wait_for_memory(bench, before)
     expect(bench.qemu.poll() is None, "the board has ended")
-    expect("terminated" not in bench.printed(), "a process died")
+    died = re.search(r"\((?!crash\))\S+\) terminated", bench.printed())
+    expect(not died, "a process died")
+
+
+def warm_up(bench):
+    """The target makes all probes, and keeps them, when one is asked for that no probe has."""
+    bench.met = time.time_ns()
+    bench.wall = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-qn", WALL)
+    comes(bench)
+    done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-n", "no:such:probe:here")
+    expect(done.returncode == 1, done.stdout)
 
 
 def main():
@@ -270,7 +416,7 @@ def main():
     print(f"{words[0]}: KYMO_SEED={link.SEED}")
     bench = link.Bench(words[0])
     try:
-        comes(bench)
+        warm_up(bench)
         return run_tests(TESTS, words[1:], lambda test: run(bench, test))
     finally:
         bench.close()

@@ -233,6 +233,8 @@ PROGRAMS = [
         END { @lq = lquantize(7, 0, 10, 2); clear(@lq); trunc(@lq); @l2["a"] = count(); }
         tick-1 { print(`kernel_process->pid); exit(0); }"""],
     ["--json", "-n", 'BEGIN { trace(1); @["k"] = count(); printf("j %d", 5); exit(0); }'],
+    ["-c", "crash list", "-qn", """
+        syscall:::entry /pid == $target/ { n++; } END { printf("%d calls", n); }"""],
     ["-qn", """
         proc:::create /execname == "shell"/ { trace(execname); stack(2); ustack(); usym(ucaller);
         @[ustack(2)] = count(); exit(0); }"""],

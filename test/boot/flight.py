@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 from guest import ROOT, connect, emulator, expect, image_elf, patience
 import kev
 import lived
+import merged
 
 KYMO = os.path.join(ROOT, "build/kymo")
 SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in flight.kev\n"
@@ -158,7 +159,7 @@ def only_what_may_pass(path):
     passed = 0
     for header, _, _, _ in kev.raw_slots(path):
         cls, event = header >> 10 & 31, header & 511
-        if cls in (kev.CLASSES["KER_CALL"], kev.CLASSES["COMM"], kev.CLASSES["INT"]):
+        if kev.is_call(cls) or cls in (kev.CLASSES["COMM"], kev.CLASSES["INT"]):
             expect((cls, event) == EXIT, f"class {cls} event {event} has passed")
             passed += 1
     expect(passed > 400, f"only {passed} calls have passed")  # a mark is after 499
@@ -190,6 +191,7 @@ def round_of(machine, folder, number, begun, rng, cpus):
     # The ring has wrapped long ago: their names come from beside it.
     injected = lived.check(path, {"marks", "kymo"}, {f"producer {p}" for p in before})
     expect(injected >= 4 or number % 2, f"{injected} events are injected")
+    merged.check(path, ring=True)
     return check(path, before, cpus), int(buffers), at
 
 

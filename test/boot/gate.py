@@ -113,7 +113,7 @@ def a_trigger_stops_it(boot):
     numbers = users(boot, "at-once.kev")
     if numbers != list(range(len(numbers))) or not TRIGGER <= len(numbers) < STORM:
         return f"at-once: {len(numbers)} numbers, {numbers[:3]} to {numbers[-3:]}"
-    calls = sum(cls == KER_CALL for cls, *_ in kev.slots(os.path.join(boot.dir, "at-once.kev")))
+    calls = sum(kev.is_call(cls) for cls, *_ in kev.slots(os.path.join(boot.dir, "at-once.kev")))
     return None if calls > TRIGGER else f"at-once: {calls} calls"
 
 

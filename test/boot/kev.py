@@ -5,7 +5,9 @@ import re
 import struct
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CLASSES = {"CONTROL": 1, "KER_CALL": 2, "INT": 3, "PR_TH": 4, "SYSTEM": 5, "USER": 6, "COMM": 7}
+CLASSES = {"CONTROL": 1, "KER_CALL": 2, "INT": 3, "PR_TH": 4, "SYSTEM": 5, "USER": 6, "COMM": 7,
+           "KYMO_CALL": 13}
+OWN_CALLS = 100  # calls from this number on are Kymo's own, of class KYMO_CALL
 SCAN_BYTES = 8 << 20  # of each end of a capture
 
 
@@ -90,3 +92,11 @@ def call_rows():
     with open(os.path.join(ROOT, "kernel/abi/kercalls.def")) as f:
         text = f.read()
     return {name: int(n) for n, name in re.findall(r"^KERCALL\((\d+),\s*(\w+)", text, re.M)}
+
+
+def call_class(number):
+    return CLASSES["KER_CALL" if number & 127 < OWN_CALLS else "KYMO_CALL"]
+
+
+def is_call(cls):
+    return cls in (CLASSES["KER_CALL"], CLASSES["KYMO_CALL"])

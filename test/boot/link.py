@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from faulty import Line  # noqa: E402
 from guest import ROOT, Guest, connect, expect, patience, run_tests  # noqa: E402
+import merged  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
@@ -193,6 +194,7 @@ def a_capture_over_a_bad_line(bench):
     expect(stat.returncode == 0 and f" {events} events" in stat.stdout.replace(",", ""),
            stat.stdout[:300] + stat.stderr)
     expect(lost or "none lost" in stat.stdout, stat.stdout[:300])
+    merged.check(path)
 
 
 def a_plug_pulled_amid_a_capture(bench):

@@ -68,6 +68,8 @@ class Capture:
 
     @staticmethod
     def kind(cls, event):
+        if kev.is_call(cls):
+            return "KER_CALL"
         name = {number: name for name, number in kev.CLASSES.items()}.get(cls, "?")
         return name if name != "PR_TH" else "THREAD" if event & 0x1ff < 32 else "PROCESS"
 
@@ -232,7 +234,7 @@ def own_slots(path):
         if user[0] <= time <= user[-1]:
             buffers += cls == kev.CLASSES["CONTROL"] and event == 2
             own += not (cls == kev.CLASSES["USER"] or
-                        cls == kev.CLASSES["KER_CALL"] and running.get(cpu) == storm)
+                        kev.is_call(cls) and running.get(cpu) == storm)
     return own, buffers, len(user)
 
 

@@ -5,12 +5,12 @@ boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
 	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz t_storms \
 	t_slain t_console t_events t_calls t_object victim
-boot_programs += t_limits t_daemon t_signal t_gate t_gated t_tracelog t_sites t_qnx t_posix t_port
+boot_programs += t_stacks t_limits t_daemon t_signal t_gate t_gated t_tracelog t_sites t_qnx t_posix t_port t_samples
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
 t_gate_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
-$(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms t_sites,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
+$(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms t_sites t_samples,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 t_gated_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
 t_events_SRCS += $(addprefix test/boot/programs/,truth.c instrumented.c)
 t_calls_SRCS += $(addprefix test/boot/programs/,truth.c every_call.c calls_ipc.c calls_sync.c calls_time.c calls_cut.c \
@@ -67,6 +67,7 @@ sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 events_PROGRAMS += t_inserts
 events-wide_PROGRAMS += t_inserts
 interrupt_PROGRAMS := init console t_interrupt
+stacks_PROGRAMS := init console linkd t_stacks $(DEMO_PROGRAMS)
 dies_D := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15,$(B)/dies/dies-$(n).d)
 PROGRAMS += t_dies
 t_dies_SRCS := $(addprefix test/boot/programs/,t_dies.c dcalls.c causes_process.c causes_ipc.c \
@@ -76,9 +77,21 @@ goeson_PROGRAMS := init t_dies victim
 hangs_PROGRAMS := init t_dies
 discard_PROGRAMS := init tracelogger hello
 
+# The image `work` with inversions that nothing cures: test/d/scripts.py.
+PROGRAMS += uncured
+uncured_SRCS := test/boot/programs/uncured.c
+TEST_IMAGES += scripts
+scripts_PROGRAMS = $(work_PROGRAMS) uncured
+scripts_SCRIPT := $(B)/scripts.start
+$(scripts_SCRIPT): apps/images/work$(BOARD_CLASS_$(BOARD)).start
+	@mkdir -p $(@D)
+	$(Q)sed '/demo -r$$/i [pri=15 heap=64k] uncured &' $< > $@
+
 flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
+samples_D := $(wildcard test/boot/samples/*.d) test/boot/life/life_slow.d
+samples-off_D := $(samples_D)
 # What the control fuzz sets as gates, programs at random among them: test/boot/gate/gate_random.py.
 random_gates := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11,$(B)/gate/random-$(n).d)
 $(random_gates): $(B)/gate/random-%.d: test/boot/gate/gate_random.py

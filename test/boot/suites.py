@@ -16,6 +16,7 @@ import kev
 import library
 import logger
 import memory
+import merged
 import modes
 import slain
 import truth
@@ -306,7 +307,7 @@ SUITES = [
     Suite("fbt-all-multi", "the same on 4 real threads", "fbtall", A64, "multi", cpus=4, tests=158,
           soak=True, timeout=240),
     Suite("life", "consumers of D come, go, are killed and fall silent: all is as before", "life",
-          cpus=1, tests=5),
+          cpus=1, tests=6),
     Suite("life-multi", "the same on 4 real threads", "life-multi", A64, "multi", cpus=4, tests=4,
           soak=True, timeout=240),
     Suite("life-soak", "more of the same", "life-soak", A64, "multi", cpus=4, tests=5,
@@ -383,6 +384,10 @@ SUITES = [
                   says(r"init: behind \(pid 7\) was ended by signal 11\n"),
                   says(r"init: waited \(pid 8\) exited with status 2\n"),
                   says(r"init: shutdown with status 1: (waited|behind) failed\n$")]),
+    Suite("servers", "wait in a start script does not wait for servers", "servers",
+          checks=[says(r"hello from short\n(?:.*\n)*hello from hello\n"
+                       r"  argument 1: all-but-servers\n"),
+                  says(r"argument 1: nothing-else\n$")]),
     Suite("traced", "the API suite, recorded wide: every row must fire", "traced", tests=100,
           timeout=240, qemu=["-rtc", "clock=vm"],
           checks=[the_capture_can_be_read, truth.the_capture_can_be_true], coverage=True),
@@ -413,7 +418,9 @@ SUITES = [
     Suite("crash-multi", "the same on 4 real threads", "crash", A64, "multi", cpus=4,
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("demo", "what `make demo` shows", "demo",
-          checks=[the_capture_can_be_read, truth.the_capture_can_be_true], coverage=True),
+          checks=[the_capture_can_be_read, truth.the_capture_can_be_true,
+                  truth.interrupts_have_addresses, merged.other_readers_agree],
+          coverage=True),
     Suite("repeat", "two runs under icount are the same to the byte", "golden",
           checks=[the_capture_can_be_read, it_says_when_and_what, two_runs_are_the_same],
           coverage=True),
@@ -431,34 +438,38 @@ SUITES = [
     Suite("starved-m4", "10^6 events, the logger gets no CPU time", "starved-m4", M4, timeout=400,
           checks=[every_event_is_accounted_for, events_were_lost]),
     Suite("drops", "a little storm with a starved logger, kept: DROPPED can be read", "drops",
-          checks=[the_capture_can_be_read], coverage=True),
+          checks=[the_capture_can_be_read, merged.other_readers_agree], coverage=True),
     Suite("ring", "a flight recorder: the newest events, dumped at the end", "ring",
-          checks=[the_capture_can_be_read, all_that_ran_have_names], coverage=True),
+          checks=[the_capture_can_be_read, all_that_ran_have_names, merged.other_readers_agree],
+          coverage=True),
     Suite("advice", "the -k that is advised after losses is enough", "advice", tests=4,
           checks=[the_logger_advises_that, the_size_limit_holds_and_all_is_counted,
                   says(r"tracelogger: t_advice \(process \d+\) records already: it has to end, or "
                        r"to free its buffers")]),
     Suite("idle", "what the logger's own work adds to an idle system", "idle",
           checks=[logger.it_adds_less_than_a_tenth_of_a_buffer_per_buffer]),
-    Suite("options", "every option of tracelogger", "options", status=1, checks=logger.CHECKS),
+    Suite("options", "every option of tracelogger", "options", status=1,
+          checks=logger.CHECKS + [merged.other_readers_agree]),
     Suite("options-smp1", "the same on one CPU", "options", A64, cpus=1, status=1,
           checks=logger.CHECKS),
     Suite("modes", "tracelogger's modes, and options whose captures say whether they work",
-          "modes", tests=24, status=1, checks=modes.CHECKS + library.CHECKS),
+          "modes", tests=24, status=1,
+          checks=modes.CHECKS + library.CHECKS + [merged.other_readers_agree]),
     Suite("modes-multi", "the same on 4 real threads", "modes", A64, "multi", cpus=4, tests=24,
-          status=1, timeout=400, soak=True, checks=modes.CHECKS_ON_THREADS + library.CHECKS),
+          status=1, timeout=400, soak=True,
+          checks=modes.CHECKS_ON_THREADS + library.CHECKS + [merged.other_readers_agree]),
     Suite("gate", "only what a D program lets pass, until a D trigger stops it", "gate", tests=13,
-          status=1, checks=gate.CHECKS),
+          status=1, checks=gate.CHECKS + [merged.other_readers_agree]),
     Suite("gate-multi", "the gate on 4 real threads: what is made and what is stopped are exact",
           "gate", A64, "multi", cpus=4, tests=13, status=1,
           timeout=300, soak=True),
     Suite("memory", "captures in memory objects, buffers kept in one", "memory", tests=2, status=1,
-          checks=memory.CHECKS),
+          checks=memory.CHECKS + [merged.other_readers_agree]),
     Suite("killed", "tracelogger killed at work, other ones started", "killed", tests=2,
           checks=[the_first_one_is_sound, a_second_capture_works,
                   says("tracelogger: stopped a ring whose logger is gone")]),
     Suite("killed-multi", "the same on 4 real threads", "killed", A64, "multi", cpus=4, tests=2,
-          checks=[the_first_one_is_sound, a_second_capture_works,
+          checks=[the_first_one_is_sound, a_second_capture_works, merged.other_readers_agree,
                   says("tracelogger: stopped a ring whose logger is gone")]),
     Suite("slain", "tracelogger killed at its kernel calls, a sample of them", "slain", tests=2,
           prepare=slain.prepare, checks=[slain.what_was_given_back_is_in_the_capture]),
@@ -514,10 +525,12 @@ def missing_rows(board):
     calls = kev.call_rows()
     no_exit = ("PROC_EXIT", "THREAD_DESTROY")
     for name, number in calls.items():
-        if (kev.CLASSES["KER_CALL"], number) not in found:
+        if (kev.call_class(number), number) not in found:
             missing.append(f"{name} enter")
-        if (kev.CLASSES["KER_CALL"], number + 128) not in found and name not in no_exit:
+        if (kev.call_class(number), number + 128) not in found and name not in no_exit:
             missing.append(f"{name} exit")
-    if not any(cls == kev.CLASSES["KER_CALL"] and 256 <= event < 384 for cls, event in found):
+    if not any(kev.is_call(cls) and 256 <= event < 384 for cls, event in found):
         missing.append("any KERCALL INT")
+    missing += [f"call {event} in class {cls}" for cls, event in sorted(found)
+                if kev.is_call(cls) and cls != kev.call_class(event)]
     return missing

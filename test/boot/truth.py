@@ -6,11 +6,12 @@ somebody who isn't there. Only for captures that lost nothing."""
 import os
 import re
 import struct
+import subprocess
 
 import kev
 
-CONTROL, KER_CALL, INT, PR_TH, COMM = 1, 2, 3, 4, 7
-DEAD, RUNNING, READY, SEND, REPLY, NEW = 0, 1, 2, 4, 6, "new"
+CONTROL, KER_CALL, INT, PR_TH, COMM, KYMO_CALL = 1, 2, 3, 4, 7, 13
+DEAD, RUNNING, READY, STOPPED, SEND, REPLY, NEW = 0, 1, 2, 3, 4, 6, "new"
 MOVED = ((4, 6), (14, 13))  # by somebody else: SEND to REPLY, CONDVAR to MUTEX
 NOBODY = 0xffffffff
 # Calls that never return.
@@ -84,7 +85,8 @@ class Truth:
         if state == RUNNING:
             self.runs(e, thread, before)
         elif before not in (None, NEW, RUNNING, READY):  # who waits or is not started does nothing
-            self.expect(state in (READY, DEAD, before) or (before, state) in MOVED, e,
+            # STOPPED: its wait is over, and it is held.
+            self.expect(state in (READY, DEAD, STOPPED, before) or (before, state) in MOVED, e,
                         f"{thread} goes from state {before} to {state}")
         self.state[thread] = state
         if state == DEAD:
@@ -140,6 +142,7 @@ class Truth:
     # ---- calls: who calls is who runs there; who was ended in one has its INT behind THDEAD
 
     def ker_call(self, e):
+        self.expect(e.cls == kev.call_class(e.number), e, f"call {e.number} in class {e.cls}")
         call, kind, thread = e.number & 127, e.number >> 7 & 3, self.on.get(e.cpu)
         dead = self.dead.get(e.cpu)
         if kind == 2 and dead:
@@ -168,9 +171,11 @@ class Truth:
         if kind == 1:
             self.call.pop(thread, None)
             self.known.add(thread)
-            self.dumped = self.dumped or call == TRACE_EVENT
+            # START alone was entered before anything was recorded.
+            self.dumped = self.dumped or (call == TRACE_EVENT and inside is None)
 
     def interrupt(self, e):
+        self.expect(e.number != 513, e, "INT_ENTR is not QNX's")
         serving, line = self.interrupts.setdefault(e.cpu, []), e.words[0]
         if e.number & 511 == 1:
             serving.append(line)
@@ -214,7 +219,7 @@ class Truth:
 
     def follow(self, events):
         of_class = {PR_TH: self.pr_th, KER_CALL: self.ker_call, INT: self.interrupt,
-                    COMM: self.comm}
+                    COMM: self.comm, KYMO_CALL: self.ker_call}
         for e in events:
             self.expect(e.time > self.last.get(e.cpu, -1), e, "time stands still")
             self.expect((e.cls, e.number) != (CONTROL, 8), e, "events were lost")
@@ -229,6 +234,18 @@ def the_capture_can_be_true(boot):
     if truth.number < 1000 or not truth.dumped:
         return f"{truth.number} events, no dump"
     return "; ".join(truth.wrong) or None
+
+
+def interrupts_have_addresses(boot):
+    """Of programs and, as idle CPUs are interrupted in the kernel, of the kernel."""
+    done = subprocess.run([os.path.join(kev.ROOT, "build/kymo"), "print", "-n", "--event",
+                           "INT_ENTR", boot.trace], capture_output=True, text=True)
+    found = re.findall(r"INT_ENTR:.* IP:(0x\w+)$", done.stdout, re.M)
+    kernel = [ip for ip in found if re.fullmatch(r"0xffffff8040[0-9a-f]{6}", ip)]
+    bad = [ip for ip in found if len(ip) != 10 and ip not in kernel]
+    if bad or len(found) < 10 or (boot.board == "virt-a64") != (0 < len(kernel) < len(found)):
+        return f"{len(found)} interrupts, {len(kernel)} of the kernel; {bad[:3]}"
+    return None
 
 
 def who_waited_for_the_logger_is_recorded_whole(boot):

@@ -87,7 +87,7 @@ join = sdt:PR_TH:thread_join      P 1 priority policy
 sleep = sdt:PR_TH:thread_nanosleep P 1 priority policy
 sleep = sched::sleep              P 1 priority NANOSLEEP
 sleep = sched::wakeup             P 1 priority NANOSLEEP
-sleep + sched::off-cpu            P 1 priority
+sleep + sched::off-cpu            P 1 priority ANY ANY
 sleep + sched::on-cpu             P 1 priority
 sleep + sysinfo::pswitch          1
 

@@ -66,9 +66,19 @@ def text_rows():
             yield Row(words[0], words[1] == "=", tuple(words[2].split(":")), words[3:])
 
 
+Types = collections.namedtuple("Types", "args words typed")
+
+
+def of_cell(text):
+    """`T name`, … are args[] and the words at once; behind `arg0` … are the words alone."""
+    args, typed, words = text.partition("`arg0` …:")
+    return Types([a.strip("`") for a in re.findall(r"`[^`]+`", args)],
+                 re.findall(r"`([\w ]+) (\w+)`", words if typed else args), bool(typed))
+
+
 def page():
     """Types and names of arguments, by probe, as docs/providers.md has them."""
-    found, provider, last = {}, None, None
+    found, provider, last, cell = {}, None, None, {}
     with open(os.path.join(ROOT, "docs/providers.md"), encoding="utf-8") as f:
         for line in f:
             heading = re.match(r"## (\w+)$", line)
@@ -85,13 +95,14 @@ def page():
             last = new
             if provider == "syscall":
                 words = [("uintptr_t", w) for w in re.findall(r"\w+", cells[1])]
-                found.setdefault((provider, new[0], "entry"), []).extend(words)
-                found[provider, new[0], "return"] = [("intptr_t", "")] * 2
+                entry = found.setdefault((provider, new[0], "entry"), Types(None, [], False))
+                entry.words.extend(words)
+                found[provider, new[0], "return"] = Types(None, [("intptr_t", "")] * 2, False)
             else:
-                args = re.findall(r"`(\w+) (\w+)`", cells[2])
-                found.setdefault((provider, *new), []).extend(args)
-    found["profile", "", "profile-97"] = [("uintptr_t", ""), ("uintptr_t", "")]
-    found["profile", "", "tick-97"] = [("uintptr_t", ""), ("uintptr_t", "")]
+                cell[(provider, *new)] = cell.get((provider, *new), "") + " " + cells[2]
+    found.update((probe, of_cell(text)) for probe, text in cell.items())
+    for name in ("profile-97", "tick-97"):
+        found["profile", "", name] = Types(None, [("uintptr_t", "")] * 2, False)
     return found
 
 
@@ -102,7 +113,11 @@ def types_of(probe):
     """What -lv says: an entry has room for six words, whatever the call takes."""
     if probe[0] == "syscall" and probe[2] == "entry":
         return ["uintptr_t"] * 6
-    return [t for t, _ in TYPES[probe]]
+    types = TYPES[probe]
+    if types.args is None:
+        return [t for t, _ in types.words]
+    # A type that is translated has no name: `psinfo_t *`.
+    return [t if t.endswith("*") else t.rsplit(" ", 1)[0] for t in types.args]
 
 
 # ---- asking the board --------------------------------------------------------------------------
@@ -141,9 +156,13 @@ def values(probe):
     """How D prints the arguments of a probe: format and expressions."""
     formats = {"string": "[%s]"}
     signed = ("int", "int32_t", "pid_t", "id_t", "intptr_t")
-    texts = [formats.get(t, "%d" if t in signed else "%u") for t, _ in TYPES[probe]]
-    name = "arg{}" if probe[0] == "profile" else "args[{}]"  # they have no types
-    return " ".join(texts), "".join(", " + name.format(i) for i in range(len(texts)))
+    types = TYPES[probe]
+    texts = [formats.get(t, "%d" if t in signed else "%u") for t, _ in types.words]
+    # Those of profile have no types, and where args[] has others than the words, the words.
+    raw = probe[0] == "profile" or types.typed
+    names = [("stringof(arg{})" if t == "string" else "arg{}") if raw else "args[{}]"
+             for t, _ in types.words]
+    return " ".join(texts), "".join(", " + n.format(i) for i, n in enumerate(names))
 
 
 def any_of(steps):
@@ -243,7 +262,8 @@ def short(facts):
 def is_ours(probe, firing, facts):
     """Of the program or its children: by the arguments that are processes, else by who runs."""
     ours = [facts[name] for name in ("P", *CHILDREN) if name in facts]
-    at = [i for i, (t, name) in enumerate(TYPES[probe]) if t == "pid_t" or name in ("pid", "ppid")]
+    at = [i for i, (t, name) in enumerate(TYPES[probe].words)
+          if t == "pid_t" or name in ("pid", "ppid")]
     return any(firing.args[i] in ours for i in at) if at else firing.pid in ours
 
 
@@ -322,7 +342,7 @@ def calls_job(spec, step):
     returns = [f[2:] for f in one.firings.get((step, "R"), [])]
     for call in one.calls:
         name, args, value = names[int(call[1])], call[2:8], call[8]
-        count = len(TYPES["syscall", name, "entry"])
+        count = len(TYPES["syscall", name, "entry"].words)
         entry = any(e[0] == name and e[1:1 + count] == args[:count] for e in entries)
         results.append((f"syscall:{name}:entry", None if entry else
                         f"wanted {args}: {[e for e in entries if e[0] == name]}"))

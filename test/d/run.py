@@ -46,6 +46,8 @@ Error tags have tables, test/d/rows/*.tags, a row a line: what must come of comp
 
     D_SYNTAX | BEGIN { x = ; }
     ok -C | BEGIN { } ~~ END { }    more options before the bar; ~~ is a new line of the script
+    D_SYNTAX | BEGIN { ==> words    what the message must hold, each blank of it being any white
+                                    space: its words, then its place, script.d:LINE:COLUMN:
 """
 import argparse
 import concurrent.futures
@@ -73,6 +75,7 @@ class Row:
         self.part = self.raw = False
         self.only_self = self.only_here = self.only_lp64 = self.only_ilp32 = None
         self.alone = False
+        self.said = ""  # of the message of a tag
         self.others = {}  # ("out", "ilp32"): lines
         self.script, self.out, self.err = [], None, None
         self.files, self.after, self.programs = {}, {}, {}
@@ -138,13 +141,14 @@ def parse_tags(path):
         if line.startswith("#") or not line.strip():
             continue
         head, bar, script = line.rstrip("\n").partition(" | ")
+        script, _, said = script.partition(" ==> ")
         words = head.split()
         if not bar or not (words[0] == "ok" or words[0].startswith("D_")):
             sys.exit(f"{path}:{number}: no row: {line}")
         row = Row(" ".join(words) + " | " + script, f"{os.path.basename(path)}:{number}")
         row.args = " ".join(["-e", *words[1:]] + ([] if "%" in words else ["-s", "%"]))
         row.tag = None if words[0] == "ok" else words[0]
-        row.script = script.split(" ~~ ")
+        row.script, row.said = script.split(" ~~ "), said
         rows.append(row)
     return rows
 
@@ -183,6 +187,8 @@ def problem(row, done, folder):
     if row.tag:
         if done.returncode != 1 or f"[{row.tag}]" not in err:
             return f"tag {row.tag} wanted; status {done.returncode}\n{err}{out}"
+        if row.said not in " ".join(err.split()):
+            return f"standard error:\n{err}\nwanted: {row.said}"
         return None
     if done.returncode != row.status:
         return f"status {done.returncode}, not {row.status}\n{err}{out}"
@@ -248,7 +254,6 @@ ONLY_HERE = [
     (r"--elf", None, "--elf names programs of this machine"),
     (r"-lv|-l -v", None, "what is listed of a board begins with what it is"),
     (None, r"(?s)alloca\(.*copy(in|out)", "a program's memory is not the user's there"),
-    (None, r"walltimestamp > timestamp", "a board without a battery begins in 1970"),
     (None, r"(tick|profile)-.*(args\[0\]|arg1)", "a timer's arguments hang on what runs"),
     (None, r"^profile:::tick-\* \{ \}", "who else traces has made more timers"),
     (None, r"tick-1ms.*trace\(arg", "a timer's arguments hang on what runs"),

@@ -4,7 +4,8 @@
 
 scripts.py [--jobs N] [--samples] BOARD
 
-Boots the image `work`, the demo workload over and over, and runs over its link, several at once:
+Boots the image `scripts`, that is `work`, the demo workload over and over, with inversions that
+nothing cures (test/boot/programs/uncured.c), and runs over its link, several at once:
 every script for a second (status 0, nothing on stderr, its headings and figures on stdout), every
 program of provider_rows.py, whose probes must fire with the arguments that the workload gives them,
 the list of probes, which must be the one of docs/providers.md, and every function probe at once:
@@ -36,16 +37,17 @@ LINES = {
 SLOW = patience.seconds(120)  # a hang detector
 # What a script's output has whatever the workload does, beside a figure.
 HEADINGS = {
-    "errors": r"^of \d+ calls$", "interrupts": r"ns in the kernel", "inversion": r"^BY +PID",
-    "locks": r"^PROGRAM +WAITED", "msglatency": r"us from send to reply",
+    "errors": r"^of \d+ calls$", "interrupts": r"ns until what it woke was ready",
+    "inversion": r"^BY +RAISED", "locks": r"^PROGRAM +LOCK +WAITED",
+    "msglatency": r"us from send to reply",
     "offcpu": r"^PROGRAM +STATE", "stacks": r"^ +\w+`\w+(\+0x\w+)?$", "whoruns": r"^PROGRAM +CPU",
 }
 
 
 class Board:
-    def __init__(self, name):
+    def __init__(self, name, image="test-images/scripts", test="d-scripts"):
         # Relative, for a socket's path is short; all run in ROOT.
-        self.name, self.dir = name, f"build/check/d-scripts.{name}"
+        self.name, self.image, self.dir = name, image, f"build/check/{test}.{name}"
         self.spec = f"unix:{self.dir}/link"
         self.qemu = None
 
@@ -57,7 +59,7 @@ class Board:
         with open(f"build/{self.name}/qemu.args", encoding="utf-8") as f:
             command = f.read().split() + emulator.cpu_arguments()
         command += ["-chardev", f"socket,id=link,path={self.dir}/link,server=on,wait=off"]
-        command += LINES[self.name] + ["-kernel", f"build/{self.name}/work.elf"]
+        command += LINES[self.name] + ["-kernel", f"build/{self.name}/{self.image}.elf"]
         with open(f"{self.dir}/console.txt", "wb") as console:
             self.qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console,
                                          stderr=subprocess.STDOUT)
@@ -117,6 +119,30 @@ def judged(board, path, *words):
     if not re.search(r"\b[1-9]\d* *$", out, re.M):
         return f"no figure: {out[:400]!r}", out
     return None, out
+
+
+# What must be in a script's output as well, on this workload.
+SHOWN = {
+    "errors": [r" ETIMEDOUT +[1-9]"],
+    "inversion": [r"^\S+ +inversion +\d+ +11 +13 +[1-9]",
+                  r"^uncured +13 STATE_SEM +uncured +11 .* [1-9]\d*$",
+                  r"^uncured +13 STATE_REPLY +uncured +10 .* [1-9]\d*$"],
+    "locks": [r"^workers, mutex 0x|^inversion, mutex 0x", r"^uncured, semaphore 0x"],
+    "offcpu": [r"^client +STATE_REPLY", r"^\w+ +STATE_READY"],
+}
+
+
+def shown(board, _):
+    """What only some seconds of the workload have: every kind of inversion, of lock, of state."""
+    for name, patterns in SHOWN.items():
+        for seconds in ("4", "8", "16", "32"):
+            status, out, err = board.dtrace("-s", f"host/scripts/{name}.d", seconds)
+            missing = [p for p in patterns if not re.search(p, out, re.M)]
+            if status or not missing:
+                break
+        if status or missing:
+            return f"{name}.d: status {status}: no {missing}: {err}{out[-2000:]}", out
+    return None, ""
 
 
 def row(board, name):
@@ -295,9 +321,26 @@ def defaults(board, _):
         return f"status {status}: {out[-300:]}{err}", out
     status, out, err = board.dtrace("-lvn", "dtrace:::BEGIN")
     sizes = re.search(r"^Defaults: bufsize (\d+)k, aggsize (\d+)k, .*dynvarsize (\d+)k", out, re.M)
-    least = {"virt-a64": 256, "mps2-an386": 32}[board.name]
-    if status or not sizes or [int(n) for n in sizes.groups()] != 3 * [least]:
+    least = {"virt-a64": [256, 256, 256], "mps2-an386": [64, 128, 128]}[board.name]
+    if status or not sizes or [int(n) for n in sizes.groups()] != least:
         return f"status {status}: {out[:300]}{err}", out
+    if not re.search(r"^Samples of profile: the kernel and programs, by an interrupt", out, re.M):
+        return f"no word of how profile samples: {out[:300]}", out
+    return None, out
+
+
+def one_cpu(board, _):
+    """-x cpu=N: tick comes on that CPU, so that a script ends; what isn't there is refused."""
+    cpus = {"virt-a64": 4, "mps2-an386": 1}[board.name]
+    text = """tick-10ms { @[cpu] = count(); } profile-97 { @[cpu] = count(); }
+              tick-300ms { exit(0); }"""
+    for n in range(cpus):
+        status, out, err = board.dtrace("-x", f"cpu={n}", "-qn", text)
+        if status or err or not re.fullmatch(rf"\s*{n} +[1-9]\d*\s*", out):
+            return f"cpu={n}: status {status}: {out}{err}", out
+    status, out, err = board.dtrace("-x", f"cpu={cpus}", "-qn", text)
+    if status != 1 or f"There is no such CPU: the last one is CPU {cpus - 1}\n" not in err:
+        return f"cpu={cpus}: status {status}: {out}{err}", out
     return None, out
 
 
@@ -333,7 +376,8 @@ def main():
         work += [(listing, "docs/providers.md"), (types, "types of fbt"),
                  (names, "names that people type"), (consumer, "the consumer's pid"),
                  (symbols, "names of a program that has ended"),
-                 (defaults, "sizes by default")]
+                 (shown, "what the scripts show"),
+                 (defaults, "sizes by default"), (one_cpu, "-x cpu=N")]
         work.append((stopping, "stop()"))
         alone = [(balance, "entry and return of fbt"), (messages, "each message in fbt")]
     failed, everything = 0, len(work) + len(alone)

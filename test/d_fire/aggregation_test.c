@@ -193,7 +193,23 @@ static unsigned entries(void)
     return n;
 }
 
-/* A key of any size is its own bytes: those behind it, up to the value, are what was there. */
+/* What lies between a key and the value, where the reader merges entries by all of their bytes. */
+static void gaps_are_zero(unsigned size)
+{
+    struct d_recdesc recs[4];
+    struct d_agg_desc desc;
+    uint32_t nrecs = 4;
+
+    assert_int_equal(d_agg_describe(target.consumer, 1, &desc, recs, &nrecs), 0);
+    for (size_t at = 0; at < target.snap.size; at += desc.size) {
+        for (size_t i = recs[0].offset + size; i < recs[1].offset; i++) {
+            assert_int_equal(target.buffer[at + i], 0);
+        }
+    }
+}
+
+/* A key of any size is its own bytes: those behind it, up to the value, are zeros in an entry,
+ * whatever was there. */
 static void test_key_sizes(void **state)
 {
     static char key[24];
@@ -219,6 +235,7 @@ static void test_key_sizes(void **state)
         }
         assert_int_equal(*aggregated(0, 1, key, size), 12);
         assert_int_equal(entries(), 5);
+        gaps_are_zero(size);
         target_close(state);
         target_open(state);
     }

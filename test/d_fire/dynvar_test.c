@@ -146,6 +146,27 @@ static void test_all_cpus_share(void **state)
     drops(0, 0, 0);
 }
 
+/* Who frees all the time must not wait for the usual next time. */
+static void test_many_freed_are_cleaned_sooner(void **state)
+{
+    enum { MANY = 40, SOON = 1 << 20 };
+
+    (void)state;
+    begin(8192);
+    uint64_t usual = d_machine_clean();
+    store(1, 1);
+    store(1, 0);
+    assert_int_equal(d_machine_clean(), usual);
+    for (unsigned i = 0; i < MANY; i++) {
+        store(i, 1);
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        store(i, 0);
+    }
+    assert_int_equal(d_machine_clean(), SOON);
+    assert_int_equal(d_machine_clean(), usual);
+}
+
 /* A firing takes a few of the free ones for its CPU, however many there are: cost.c counts on it.
  */
 static void test_a_store_fetches_few(void **state)
@@ -269,6 +290,7 @@ int main(void)
         T(test_reading_and_zero_take_nothing),
         T(test_a_variable_is_used_again),
         T(test_all_come_back),
+        T(test_many_freed_are_cleaned_sooner),
         T(test_all_cpus_share),
         T(test_a_store_fetches_few),
         T(test_scopes),

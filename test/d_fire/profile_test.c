@@ -12,7 +12,7 @@
 
 static struct d_profile *started;
 static unsigned starts, stops;
-static int answer;
+static int answer, run_answer;
 
 static int start_timers(struct d_profile *p)
 {
@@ -21,13 +21,28 @@ static int start_timers(struct d_profile *p)
     return answer;
 }
 
+static uint64_t runs; /* CPUs on which the probe fires */
+
+static int run_timers(struct d_profile *p, unsigned cpu, bool on)
+{
+    assert_ptr_equal(p, started);
+    assert_true(cpu < FAKE_CPUS);
+    assert_int_equal(runs >> cpu & 1, !on);
+    if (on && run_answer) {
+        return run_answer;
+    }
+    runs ^= 1u << cpu;
+    return 0;
+}
+
 static void stop_timers(struct d_profile *p)
 {
+    runs = 0;
     assert_ptr_equal(p, started);
     stops++;
 }
 
-static const struct d_profile_target timers = {start_timers, stop_timers};
+static const struct d_profile_target timers = {start_timers, run_timers, stop_timers};
 
 static uint32_t probe_of(const char *name)
 {
@@ -188,6 +203,120 @@ static void test_timers(void **state)
     answer = 0;
 }
 
+/* ---- on which CPUs -----------------------------------------------------------------------------
+ */
+
+enum { ALL = -1, MANY = 6 };
+
+/* One more consumer of this probe, beside the target's. */
+static struct d_consumer *create(uint32_t probe, int cpu)
+{
+    struct d_consumer *consumer;
+
+    image_begin(&target.b);
+    clause(probe, NULL);
+    action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+    image_option(&target.b, D_OPT_BUFSIZE, 4096);
+    if (cpu != ALL) {
+        image_option(&target.b, D_OPT_CPU, (uint64_t)cpu);
+    }
+    const struct d_image *image = image_end(&target.b);
+    assert_int_equal(d_consumer_create(image, target.b.size, 0, &consumer, &target.refusal), 0);
+    return consumer;
+}
+
+static struct d_consumer *one_more(uint32_t probe, int cpu)
+{
+    struct d_consumer *consumer = create(probe, cpu);
+    unsigned begin;
+
+    assert_int_equal(d_consumer_go(consumer, &begin), 0);
+    return consumer;
+}
+
+static unsigned records_of(struct d_consumer *consumer, unsigned cpu)
+{
+    struct d_snap snap;
+
+    assert_int_equal(d_buffer_snap(consumer, cpu, target.buffer, sizeof(target.buffer), &snap), 0);
+    return (unsigned)(snap.size / 24); /* header and one word of 8 bytes */
+}
+
+static void fire_everywhere(void)
+{
+    static const uint64_t args[5];
+
+    for (fake.cpu = 0; fake.cpu < FAKE_CPUS; fake.cpu++) {
+        if (runs >> fake.cpu & 1) {
+            d_profile_fire(started, args);
+        }
+    }
+    fake.cpu = 0;
+}
+
+/* Consumers of any CPUs come and go: after each step the probe runs where they need it and nowhere
+ * else, and each gets a tick once and a profile once on each of its CPUs. */
+static void test_cpus(void **state)
+{
+    static const char *const names[] = {"tick-7", "profile-7"};
+    struct d_consumer *all[MANY] = {NULL};
+    int where[MANY];
+    uint32_t seed = 1;
+
+    (void)state;
+    for (unsigned step = 0; step < 400; step++) {
+        bool tick = step < 200;
+        d_probe_provide("profile", "", "", names[!tick]);
+        seed = seed * 1664525 + 1013904223;
+        unsigned i = (seed >> 16) % MANY;
+        if (all[i] || step % 200 > 200 - 2 * MANY) {
+            for (unsigned n = 0; n < MANY && !all[i]; n++) {
+                i = n;
+            }
+            if (all[i]) {
+                d_consumer_destroy(all[i]);
+                all[i] = NULL;
+            }
+        } else {
+            where[i] = (int)((seed >> 24) % (FAKE_CPUS + 1)) - 1;
+            all[i] = one_more(probe_of(names[!tick]), where[i]);
+        }
+        uint64_t want = 0;
+        for (unsigned n = 0; n < MANY; n++) {
+            if (all[n]) {
+                want |= where[n] != ALL ? 1u << where[n] : tick ? 1u : (1u << FAKE_CPUS) - 1;
+            }
+        }
+        assert_int_equal(runs, want);
+        fire_everywhere();
+        for (unsigned n = 0; n < MANY; n++) {
+            for (unsigned cpu = 0; all[n] && cpu < FAKE_CPUS; cpu++) {
+                bool there = where[n] == ALL ? !tick || cpu == 0 : (int)cpu == where[n];
+                assert_int_equal(records_of(all[n], cpu), there);
+            }
+        }
+    }
+}
+
+/* No timer is to be had for the second consumer's CPU: the first one's goes on. */
+static void test_cpu_fails(void **state)
+{
+    uint32_t id = listen("tick-9");
+    unsigned cpu;
+
+    (void)state;
+    assert_int_equal(runs, 1);
+    struct d_consumer *second = create(id, 1);
+    run_answer = -12;
+    assert_int_equal(d_consumer_go(second, &cpu), -12);
+    run_answer = 0;
+    assert_int_equal(runs, 1);
+    assert_int_equal(d_consumer_go(second, &cpu), 0);
+    assert_int_equal(runs, 3);
+    d_consumer_destroy(second);
+    assert_int_equal(runs, 1);
+}
+
 /* They stay, so there is a limit; those that there are can be had. */
 static void test_most(void **state)
 {
@@ -226,7 +355,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_all, target_close)
     const struct CMUnitTest tests[] = {
-        T(test_intervals), T(test_units), T(test_where), T(test_timers), T(test_most),
+        T(test_intervals), T(test_units),     T(test_where), T(test_timers),
+        T(test_cpus),      T(test_cpu_fails), T(test_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,8 @@ ROWS(test_cleanpath, {"cleanpath", {"s/foo/bar"}, "s/foo/bar"},
      {"cleanpath", {"s.."}, "s.."}, {"cleanpath", {"s/a/..b"}, "s/a/..b"},
      {"cleanpath", {"s/./a"}, "s/a"})
 
+ROWS(test_pidname, {"pidname", {"42"}, "sanswer"}, {"pidname", {"1"}, "skymo"},
+     {"pidname", {"2"}, "s"}, {"pidname", {"-1"}, "s"}, {"pidname", {"0x10000002a"}, "sanswer"})
 ROWS(test_lltostr, {"lltostr", {"0"}, "s0"}, {"lltostr", {"12345"}, "s12345"},
      {"lltostr", {"-12345"}, "s-12345"},
      {"lltostr", {"0x8000000000000000"}, "s-9223372036854775808"},
@@ -228,6 +230,12 @@ static void test_others(void **state)
     assert_int_equal(run("setx 42 r1; pushtv r1; call progenyof r1; ret r1"), 1);
     assert_int_equal(run("setx 2 r1; pushtv r1; call progenyof r1; ret r1"), 0);
     assert_int_equal(run("setx 0x100000001 r1; pushtv r1; call progenyof r1; ret r1"), 1);
+    assert_int_equal(run("setx 42 r1; pushtv r1; setx 3 r1; pushtv r1; setx 7 r1; pushtv r1;"
+                         "call lwpinfo r1; ret r1"),
+                     0x307);
+    assert_int_equal(run("setx 41 r1; pushtv r1; setx 3 r1; pushtv r1; setx 7 r1; pushtv r1;"
+                         "call lwpinfo r1; ret r1"),
+                     0);
 }
 
 /* strtok(), a call after the other in one clause; s: with what string to begin. */
@@ -420,12 +428,12 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_table),   T(test_strlen),   T(test_strjoin),        T(test_substr),
-        T(test_case),    T(test_strchr),   T(test_strstr),         T(test_index),
-        T(test_rindex),  T(test_basename), T(test_cleanpath),      T(test_lltostr),
-        T(test_strtoll), T(test_swap),     T(test_lltostr_faults), T(test_others),
-        T(test_strtok),  T(test_strsize),  T(test_no_scratch),     T(test_bad_strings),
-        T(test_inet),
+        T(test_table),       T(test_strlen),   T(test_strjoin),   T(test_substr),
+        T(test_case),        T(test_strchr),   T(test_strstr),    T(test_index),
+        T(test_rindex),      T(test_basename), T(test_cleanpath), T(test_lltostr),
+        T(test_pidname),     T(test_strtoll),  T(test_swap),      T(test_lltostr_faults),
+        T(test_others),      T(test_strtok),   T(test_strsize),   T(test_no_scratch),
+        T(test_bad_strings), T(test_inet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

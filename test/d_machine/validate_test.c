@@ -187,8 +187,8 @@ static void test_use(void **state)
 static void test_calls(void **state)
 {
     (void)state;
-    accepts("call 53 r1; call 1 r1; ret r1");
-    refuses("call 54 r1; ret r1", "no such subroutine", 0);
+    accepts("call 57 r1; call 1 r1; ret r1");
+    refuses("call 58 r1; ret r1", "no such subroutine", 0);
     refuses("call 0xffff r1; ret r1", "no such subroutine", 0);
     refuses("call strlen r8; ret r1", "no such register", 0);
 }

@@ -73,7 +73,7 @@ static bool operands_ok(const struct dif_object *o, uint32_t at)
     case DIF_FORMAT_STV:
         return variable_ok(o, i);
     case DIF_FORMAT_CALL:
-        return index <= 53;
+        return index <= 57;
     case DIF_FORMAT_PUSHR:
         return type == DIF_TYPE_CTF || type == DIF_TYPE_STRING;
     case DIF_FORMAT_PUSHV:

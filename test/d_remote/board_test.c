@@ -2,7 +2,8 @@
 /*
  * A target that says it runs an image of virt-a64 (which must be built): `kymo dtrace` finds the
  * kernel's ELF and the programs in its boot image, and names addresses by them; it refuses an ELF
- * of something else; and damage to the boot image touches no memory that isn't its own.
+ * of something else; and damage to the boot image, or to what its service "program" answers,
+ * touches no memory that isn't its own.
  */
 #include "host/kymo.h"
 #include "host/remote/elf_id.h"
@@ -11,8 +12,10 @@
 #include "host/self/target.h"
 #include "host/temporary.h"
 #include "kernel/abi/sys/dtrace.h"
+#include "lib/link/service.h"
 #include "test/unit_kernel/random.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -75,8 +78,82 @@ static void posing_close(struct wire *wire)
     free(t);
 }
 
-static const struct wire_ops posing_ops = {posing_send, posing_receive, posing_reason,
-                                           posing_close};
+/* The service "program": a program that has ended when it was asked for the third time, or,
+ * damaged, anything. */
+static bool damaged;
+static unsigned asked, ran; /* of the last program */
+static struct link_program request;
+
+static int program_send(struct wire *wire, const void *message, size_t bytes)
+{
+    (void)wire;
+    assert_in_range(bytes, sizeof(request), sizeof(request) + LINK_PROGRAM_LINE);
+    memcpy(&request, message, sizeof(request));
+    ran += request.kind == LINK_PROGRAM_RUN;
+    return damaged && random_below(20) == 0 ? -EPIPE : 0;
+}
+
+/* Half of the damaged answers are nearly right. */
+static size_t program_damage(struct link_program *answer, char *text, size_t room)
+{
+    size_t bytes = random_below(4) ? random_below(40) : random_below((uint32_t)room + 1);
+
+    for (size_t i = 0; i < bytes; i++) {
+        text[i] = (char)random_below(256);
+    }
+    if (random_below(2)) {
+        answer->result = -(int)random_below(8);
+    } else {
+        ((uint8_t *)answer)[random_below(sizeof(*answer))] ^= (uint8_t)(1u << random_below(8));
+    }
+    return bytes;
+}
+
+static long program_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
+{
+    struct link_program answer = {.kind = request.kind};
+    char *text = (char *)message + sizeof(answer);
+    size_t bytes = 0;
+
+    (void)wire;
+    (void)timeout_ms;
+    if (request.kind == LINK_PROGRAM_START) {
+        answer.pid = 4711;
+        asked = 0;
+    } else if (request.kind == LINK_PROGRAM_ENDED) {
+        answer.result = ++asked < 3 ? -EAGAIN : 0;
+        answer.status = asked < 3 ? 0 : 5 << 8;
+    }
+    if (damaged) {
+        bytes = program_damage(&answer, text, room - sizeof(answer));
+        if (random_below(10) == 0) {
+            return (long)random_below(sizeof(answer)) - 2;
+        }
+    }
+    memcpy(message, &answer, sizeof(answer));
+    return (long)(sizeof(answer) + bytes);
+}
+
+static void program_close(struct wire *wire)
+{
+    free(wire);
+}
+
+static struct wire *posing_beside(struct wire *wire, const char *service, const char **why)
+{
+    static const struct wire_ops ops = {program_send, program_receive, posing_reason, program_close,
+                                        NULL};
+    struct wire *w = malloc(sizeof(*w));
+
+    (void)wire;
+    (void)why;
+    assert_string_equal(service, "program");
+    w->ops = &ops;
+    return w;
+}
+
+static const struct wire_ops posing_ops = {posing_send, posing_receive, posing_reason, posing_close,
+                                           posing_beside};
 
 struct target *target_open(const char *spec, const char **why)
 {
@@ -197,6 +274,36 @@ static void test_wrong(void **state)
     must_end(dtrace("-n", "BEGIN { exit(0); }", NULL, NULL), 0);
     must_say("no ELF here has the target's build id ");
     build_id[3] ^= 1;
+}
+
+/* ---- -c ----------------------------------------------------------------------------------------
+ */
+
+static void test_program(void **state)
+{
+    (void)state;
+    ran = 0;
+    must_end(dtrace("-c", "any one", "-n", "BEGIN, END { trace($target); }"), 0);
+    must_say("4711");
+    must_say("dtrace: pid 4711 exited with status 5\n");
+    must_say(":END ");
+    assert_int_equal(ran, 1);
+    must_end(dtrace("-c", "any one", "-en", "BEGIN"), 0);
+    must_end(dtrace("-c", "any one", "-n", "no:such:probe:here"), 1);
+    assert_int_equal(ran, 1); /* neither of them has let it run */
+}
+
+/* Whatever is answered, it ends; a program that never does is ended by exit(). */
+static void test_program_damaged(void **state)
+{
+    (void)state;
+    damaged = true;
+    for (unsigned i = 0; i < 150; i++) {
+        int status = dtrace("-c", "any one", "-xstatusrate=1ms",
+                            "-n tick-1ms { trace(pid); } tick-20ms { exit(0); }");
+        assert_in_range(status, 0, 1);
+    }
+    damaged = false;
 }
 
 /* ---- what the boot traces ----------------------------------------------------------------------
@@ -324,9 +431,10 @@ static void test_damaged_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_wrong),         cmocka_unit_test(test_claim),
-        cmocka_unit_test(test_claim_damaged), cmocka_unit_test(test_damaged_image),
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_wrong),           cmocka_unit_test(test_program),
+        cmocka_unit_test(test_program_damaged), cmocka_unit_test(test_claim),
+        cmocka_unit_test(test_claim_damaged),   cmocka_unit_test(test_damaged_image),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

@@ -173,8 +173,8 @@ static void tapped_close(struct wire *wire)
     free(t);
 }
 
-static const struct wire_ops tapped_ops = {tapped_send, tapped_receive, tapped_reason,
-                                           tapped_close};
+static const struct wire_ops tapped_ops = {tapped_send, tapped_receive, tapped_reason, tapped_close,
+                                           NULL};
 
 struct target *target_open(const char *spec, const char **why)
 {

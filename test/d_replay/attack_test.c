@@ -312,7 +312,7 @@ static void test_pragma_for_the_next(void **state)
         int status = logged_record("-q", "-s", script, "-s", script2, NULL);
         logged_save(capture);
         if (status == 0) {
-            must_refuse("can't be set");
+            must_refuse("a program from a capture or a target can't");
         }
     }
 }

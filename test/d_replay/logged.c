@@ -301,7 +301,7 @@ static void recording_close(struct wire *wire)
 }
 
 static const struct wire_ops recording_ops = {recording_send, recording_receive, recording_reason,
-                                              recording_close};
+                                              recording_close, NULL};
 
 struct target *target_open(const char *spec, const char **why)
 {

@@ -10,7 +10,8 @@ instruction of the right kind in the right function; nothing jumps into what is 
 places touch; a pad is two NOPs that nothing reaches, used once. Then the other way: each return
 that objdump sees in a function with a return probe is a place, and each function of the kernel has
 a probe or a reason. No function of the path of messages is inlined anywhere and called elsewhere:
-its probe would miss messages. Last: how many have one, which must not shrink.
+its probe would miss messages. Nothing that the sampling interrupt calls has one. Last: how many
+have one, which must not shrink.
 """
 import os
 import re
@@ -45,6 +46,7 @@ NEAR_OK = re.compile(r"^(ldr r\d, \[pc, #\d+\]|add r\d, pc, #\d+)$")
 LITERAL = re.compile(r"^ldr(sw)? [xwqds]\d+, [0-9a-f]+ <")
 
 
+SAMPLING = {"thumb": "arch_sample_taken", "a64": "a64_fiq_from_kernel"}  # its interrupt, in C
 # Files of which each function that is called is always called.
 MESSAGES = re.compile(r"^msg(?!_direct)\w*\.c$")
 
@@ -328,6 +330,24 @@ class Check:
             other.place(p)
             self.expect(other.bad, p, "is wrong here, and nothing says so")
 
+    def sampling(self, places):
+        """The sampling interrupt comes between any two instructions, a firing's, too: no probe is
+        in what it calls."""
+        by_name = {name: (at, size) for at, size, name in self.elf.functions}
+        todo, called = [SAMPLING[self.code.kind]], set()
+        while todo:
+            name = todo.pop()
+            if name in called or name not in by_name:
+                continue
+            called.add(name)
+            at, size = by_name[name]
+            for insn in (self.code.insns.get(a) for a in range(at, at + size, 2)):
+                todo += re.findall(r"^b[lw.]*\S* [0-9a-f]+ <(\w+)>", insn[1]) if insn else []
+        p = {"name": SAMPLING[self.code.kind], "kind": "entry", "insn": 0}
+        self.expect(len(called) > 1, p, "calls nothing")
+        for name in sorted(called & {p["name"] for p in places}):
+            self.expect(False, {"name": name, "kind": "entry", "insn": 0}, "is called in a sample")
+
     def run(self):
         places = list(table(self.elf))
         for p in places:
@@ -336,6 +356,7 @@ class Check:
         self.pins()
         self.all_returns(places)
         self.reasons(places)
+        self.sampling(places)
         self.bad += [f"{name} is inlined somewhere, too" for name in inlined_copies(self.path)]
         pads = sum(1 for p in places if p["pad"])
         tails = sum(p["tail"] for p in places)

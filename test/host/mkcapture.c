@@ -42,7 +42,9 @@ static const char events_text[] = "4 1 THRUNNING D:pid,D:tid D:pid,D:tid,D:prior
 static const char calls_text[] =
     "11 MSG_SENDV P:coid,P:msg0 P:coid,P:sparts,P:rparts,P:msg0,P:msg1,P:msg2 P:ret_val,P:rmsg0 "
     "P:ret_val,P:rmsg0,P:rmsg1,P:rmsg2\n"
-    "90 SCHED_YIELD - - P:ret_val P:ret_val\n";
+    "90 SCHED_YIELD - - P:ret_val P:ret_val\n"
+    "108 NAME_ATTACH P:name,P:chid = P:ret_val =\n";
+static const char errors_text[] = "22 EINVAL\n116 ETIMEDOUT\n";
 static const char states_text[] = "0 THDEAD\n1 THRUNNING\n6 THREPLY\n";
 static const char irqs_text[] = "27 timer\n33 uart0\n";
 
@@ -54,12 +56,12 @@ static void table_put(uint8_t *page, uint32_t *at, uint32_t *off, uint32_t *len,
     *at += *len;
 }
 
-static size_t page_make(const struct mk *mk, const char *more_events, uint8_t *page)
+static size_t page_make(const struct mk *mk, const struct mk_options *options, uint8_t *page)
 {
     char events[2048];
     struct kymo_syspage head = {
         .magic = KYMO_SYSPAGE_MAGIC,
-        .version = KYMO_SYSPAGE_VERSION,
+        .version = options->page == 0 ? KYMO_SYSPAGE_VERSION : options->page,
         .ncpu = mk->ncpu,
         .cycles_per_sec = 1000000,
         .skew_cycles = 3,
@@ -70,16 +72,23 @@ static size_t page_make(const struct mk *mk, const char *more_events, uint8_t *p
         .release = "0.0",
         .image = "drawn",
     };
-    uint32_t at = sizeof(head);
+    uint32_t size = options->page == 0   ? sizeof(head)
+                    : options->page == 1 ? offsetof(struct kymo_syspage, image)
+                                         : offsetof(struct kymo_syspage, errors_off);
+    uint32_t at = size;
 
     table_put(page, &at, &head.build_id_off, &head.build_id_len, "\x12\x34\xab");
-    snprintf(events, sizeof(events), "%s%s", events_text, more_events == NULL ? "" : more_events);
+    snprintf(events, sizeof(events), "%s%s", events_text,
+             options->events == NULL ? "" : options->events);
     table_put(page, &at, &head.events_off, &head.events_len, events);
     table_put(page, &at, &head.kercalls_off, &head.kercalls_len, calls_text);
     table_put(page, &at, &head.states_off, &head.states_len, states_text);
     table_put(page, &at, &head.irqs_off, &head.irqs_len, irqs_text);
+    if (options->page == 0) {
+        table_put(page, &at, &head.errors_off, &head.errors_len, errors_text);
+    }
     head.size = at;
-    memcpy(page, &head, sizeof(head));
+    memcpy(page, &head, size);
     return at;
 }
 
@@ -107,7 +116,7 @@ static void header_put(struct mk *mk, const struct mk_options *options)
 {
     uint8_t page[4096];
     char number[32];
-    size_t len = mk->foreign ? 64 : page_make(mk, options->events, page);
+    size_t len = mk->foreign ? 64 : page_make(mk, options, page);
 
     if (mk->foreign) {
         memset(page, '\n', len); /* must not be taken for text */

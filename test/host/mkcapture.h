@@ -51,6 +51,7 @@ struct mk_options {
     const char *events;  /* further lines of the event table, or NULL */
     const char *filters; /* FILTER_1, or NULL */
     const char *date;    /* DATE, or NULL */
+    unsigned page;       /* version of the system page; 0: the newest */
 };
 
 struct mk *mk_new(const struct mk_options *options); /* header and system page written */

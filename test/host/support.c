@@ -116,6 +116,12 @@ char *support_print(struct kev *kev, bool one_line)
     return print_style(kev, (struct line_style){.one_line = one_line});
 }
 
+char *support_print_dialect(struct kev *kev, enum line_dialect dialect, const struct format *format)
+{
+    return print_style(kev,
+                       (struct line_style){.one_line = true, .dialect = dialect, .format = format});
+}
+
 char *support_print_format(struct kev *kev, const struct format *format)
 {
     return print_style(kev, (struct line_style){.format = format});

@@ -36,6 +36,9 @@ struct support_read support_read_all(struct kev *kev);
 char *support_print(struct kev *kev, bool one_line);
 /* With -p; every event is number 0 and the first one at time 0. */
 char *support_print_format(struct kev *kev, const struct format *format);
+/* With -n --style: a format for traceprinter 7 and 8, else NULL. */
+char *support_print_dialect(struct kev *kev, enum line_dialect dialect,
+                            const struct format *format);
 /* The seed of random tests: KYMO_SEED or the time; printed. */
 uint64_t support_seed(void);
 

@@ -217,7 +217,7 @@ static const struct head heads[] = {
      11 + 128,
      {0xffffffffu, 22},
      2,
-     "KER_EXIT        :MSG_SENDV/11       ret_val:-1, errno:22\n"},
+     "KER_EXIT        :MSG_SENDV/11       ret_val:-1, errno:22 (EINVAL)\n"},
     {TRACE_CLASS_KER_CALL, 90 + 256, {0}, 2, "INT_CALL        :SCHED_YIELD/90    \n"},
     {TRACE_CLASS_KER_CALL,
      127,

@@ -45,7 +45,10 @@ static void check(const struct expect *expect, bool one_line)
 }
 
 #define CALL TRACE_CLASS_KER_CALL
+#define OWN TRACE_CLASS_KYMO_CALL
 #define M1 0xffffffffu
+#define T1 0x5458544bu
+#define T2 0xaba7abb4u
 
 static const struct expect shapes[] = {
     {CALL, 90, {0}, 2, NULL, "KER_CALL:SCHED_YIELD/90\n"},
@@ -71,15 +74,28 @@ static const struct expect shapes[] = {
      "                      msg1:0x00000008\n"
      "                      msg2:0x00000009\n"},
     {CALL, 11 + 128, {5, 6}, 2, NULL, "KER_EXIT:MSG_SENDV/11 ret_val:5 rmsg0:0x00000006\n"},
-    {CALL, 11 + 128, {M1, 22}, 2, NULL, "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:22\n"},
+    {CALL, 11 + 128, {M1, 22}, 2, NULL, "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:22 (EINVAL)\n"},
+    {CALL, 11 + 128, {M1, 23}, 2, NULL, "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:23\n"},
+    {CALL, 11 + 128, {M1, M1}, 2, NULL, "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:-1\n"},
     {CALL,
      11 + 128 + 512,
      {M1, M1, 116, 0},
      4,
      NULL,
-     "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:116\n"},
-    {CALL, 108, {0x400010, 3}, 2, NULL, "KER_CALL:NAME_ATTACH/108 name:0x00400010 chid:3\n"},
-    {CALL, 108, {3, 0}, 2, NULL, "KER_CALL:NAME_ATTACH/108 name:0x00000003 chid:0\n"},
+     "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:116 (ETIMEDOUT)\n"},
+    {OWN, 108, {0x400010, 3}, 2, NULL, "KER_CALL:NAME_ATTACH/108 name:0x00400010 chid:3\n"},
+    {OWN, 108, {3, 0}, 2, NULL, "KER_CALL:NAME_ATTACH/108 name:0x00000003 chid:0\n"},
+    {OWN,
+     108 + 512,
+     {3, 0, 9, 1},
+     4,
+     NULL,
+     "KER_CALL:NAME_ATTACH/108 name:0x0000000000000003 chid:4294967305\n"},
+    {OWN, 108 + 128, {M1, 22}, 2, NULL, "KER_EXIT:NAME_ATTACH/108 ret_val:-1, errno:22 (EINVAL)\n"},
+    {OWN, 108 + 256, {0}, 2, NULL, "INT_CALL:NAME_ATTACH/108\n"},
+    {OWN, 127, {1, 2}, 2, NULL, "KER_CALL:EVENT:127 d0:0x00000001 d1:0x00000002\n"},
+    /* QNX 7 has another call of that number. */
+    {CALL, 108, {3, 0}, 2, NULL, "KER_CALL:EVENT:108 d0:0x00000003 d1:0x00000000\n"},
     {CALL, 22, {1, 2}, 2, NULL, "KER_CALL:MSG_KEYDATA/22 d1:0x00000001 d2:0x00000002\n"},
     {TRACE_CLASS_PR_TH, 27, {5, 1}, 2, NULL, "VTHREAD :VTHRUNNING    pid:5 tid:1\n"},
     {TRACE_CLASS_PR_TH, 64, {1, 5}, 2, NULL, "PROCESS :PROCCREATE    ppid:1 pid:5\n"},
@@ -172,6 +188,28 @@ static const struct expect shapes[] = {
      "                      d4:0x00000005 d5:0x00000000\n"},
     {TRACE_CLASS_USER, 3, {0}, 0, "hello world", "USREVENT:EVENT:3 STR:\"hello world\"\n"},
     {TRACE_CLASS_USER, 3, {0}, 0, "hello", "USREVENT:EVENT:3 STR:\"hello\"\n"},
+    /* Short strings are marked, whatever is in them; without the mark they are numbers. */
+    {TRACE_CLASS_USER, 3, {0, 0, T1, T2}, 4, NULL, "USREVENT:EVENT:3 STR:\"\"\n"},
+    {TRACE_CLASS_USER, 3, {0x61, 0, T1, T2}, 4, NULL, "USREVENT:EVENT:3 STR:\"a\"\n"},
+    {TRACE_CLASS_USER, 3, {0x1b, 0, T1, T2}, 4, NULL, "USREVENT:EVENT:3 STR:\"\\x1b\"\n"},
+    {TRACE_CLASS_USER,
+     3,
+     {0x64636261, 0x676665, T1, T2},
+     4,
+     NULL,
+     "USREVENT:EVENT:3 STR:\"abcdefg\"\n"},
+    {TRACE_CLASS_USER,
+     3,
+     {0x64636261, 0x68676665, T1, T2},
+     4,
+     NULL,
+     "USREVENT:EVENT:3, d0:0x64636261 d1:0x68676665 d2:0x5458544b d3:0xaba7abb4\n"},
+    {TRACE_CLASS_USER,
+     3,
+     {0x61, 0, T1, 0},
+     4,
+     NULL,
+     "USREVENT:EVENT:3, d0:0x00000061 d1:0x00000000 d2:0x5458544b d3:0x00000000\n"},
     {TRACE_CLASS_USER,
      3,
      {0x61616161, 0},
@@ -245,6 +283,155 @@ static void test_one_line(void **state)
     }
 }
 
+struct dialect {
+    unsigned class, event;
+    uint32_t words[8];
+    unsigned nwords;
+    const char *six, *seven, *eight; /* behind time and CPU; NULL: as the one before */
+};
+
+/* What --style changes: the message's words, numbers of calls, sequences; errors have no names. */
+static const struct dialect dialects[] = {
+    {CALL,
+     11,
+     {3, 0x64636261u},
+     2,
+     "KER_CALL:MSG_SENDV/11 coid:0x00000003 msg:\"abcd\" (0x64636261)\n",
+     "KER_CALL        :MSG_SENDV/11       coid:0x00000003 msg:\"abcd\" (0x64636261)\n",
+     "KER_CALL        :MSG_SENDV/11       coid:0x00000003 msg[0]:\"abcd\" (0x64636261)\n"},
+    {CALL,
+     11,
+     {3, 0xfffffff0u, 1, 0x22075c41u, 0, 0x1b7f80ffu},
+     6,
+     "KER_CALL:MSG_SENDV/11 coid:0x00000003 sparts:-16 rparts:1 msg[0]:\"A\\\"\" (0x22075c41) "
+     "msg[1]:\"\" (0x00000000) msg[2]:\"\" (0x1b7f80ff)\n",
+     "KER_CALL        :MSG_SENDV/11       coid:0x00000003 sparts:-16 rparts:1 "
+     "msg[0]:\"A\\\"\" (0x22075c41) msg[1]:\"\" (0x00000000) msg[2]:\"\" (0x1b7f80ff)\n",
+     NULL},
+    {CALL,
+     11 + 128,
+     {5, 0x40116},
+     2,
+     "KER_EXIT:MSG_SENDV/11 ret_val:5 rmsg:\"\" (0x00040116)\n",
+     "KER_EXIT        :MSG_SENDV/11       ret_val:5 rmsg:\"\" (0x00040116)\n",
+     "KER_EXIT        :MSG_SENDV/11       ret_val:5 rmsg[0]:\"\" (0x00040116)\n"},
+    {CALL,
+     11 + 512,
+     {3, 0, 0x64636261u, 1},
+     4,
+     "KER_CALL:MSG_SENDV/11 coid:0x00000003 msg:\"abcd\" (0x0000000164636261)\n",
+     "KER_CALL        :MSG_SENDV/11       coid:0x00000003 msg:\"abcd\" (0x0000000164636261)\n",
+     "KER_CALL        :MSG_SENDV/11       coid:0x00000003 msg[0]:\"abcd\" (0x0000000164636261)\n"},
+    {CALL,
+     15,
+     {3, 0xfffffff0u, 7, 0x64636261u, 8, 9},
+     6,
+     "KER_CALL:MSG_REPLYV/15 rcvid:0x00000003 sparts:-16 status:7 smsg[0]:\"abcd\" (0x64636261) "
+     "smsg[1]:\"\" (0x00000008) smsg[2]:\"\" (0x00000009)\n",
+     "KER_CALL        :MSG_REPLYV/15      rcvid:0x00000003 sparts:-16 status:7 "
+     "smsg[0]:\"abcd\" (0x64636261) smsg[1]:\"\" (0x00000008) smsg[2]:\"\" (0x00000009)\n",
+     NULL},
+    {CALL,
+     11 + 128,
+     {M1, 22},
+     2,
+     "KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:22\n",
+     "KER_EXIT        :MSG_SENDV/11       ret_val:-1, errno:22\n",
+     NULL},
+    {CALL,
+     1,
+     {10, 0},
+     2,
+     "KER_CALL:TRACE_EVENT/01 cmd:0x0000000a a1:0x00000000\n",
+     "KER_CALL        :TRACE_EVENT/01     cmd:0x0000000a a1:0x00000000\n",
+     NULL},
+    {CALL,
+     1 + 256,
+     {0},
+     2,
+     "INT_CALL:KER_TRACE_EVENT/1\n",
+     "INT_CALL        :KER_TRACE_EVENT/1 \n",
+     NULL},
+    {TRACE_CLASS_PR_TH,
+     1,
+     {5, 1, 10, 2},
+     4,
+     "THREAD  :THRUNNING     pid:5 tid:1 priority:10 policy:2\n",
+     "THREAD          :THRUNNING          pid:5 tid:1 priority:10 policy:2\n",
+     NULL},
+    {TRACE_CLASS_INT,
+     1,
+     {27, 0x2d8b18},
+     2,
+     "INT_ENTR:0x0000001b (27)       IP:0x002d8b18\n",
+     "INT_ENTR        :0x0000001b (27)    IP:0x002d8b18\n",
+     NULL},
+    {TRACE_CLASS_USER,
+     7,
+     {0x6c6c6568, 0x6f},
+     2,
+     "USREVENT:EVENT:7 STR:\"hello\"\n",
+     "USREVENT        :EVENT:7            STR:\"hello\"\n",
+     NULL},
+};
+
+static void check_dialect(const struct dialect *row, enum line_dialect dialect,
+                          const char *expected)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .start = UINT64_C(0x1234567890)});
+    struct format format;
+    const char *bad,
+        *head = dialect == LINE_QNX6 ? "t:0x34567892 CPU:00 " : "t:0x1234567892 CPU:00 ";
+
+    assert_int_equal(format_parse(&format, FORMAT_DEFAULT, &bad), 0);
+    mk_event(mk, 0, 1, row->class, row->event, row->words, row->nwords);
+    mk_flush_all(mk);
+    struct kev *kev = support_open(mk, NULL);
+    char *text = support_print_dialect(kev, dialect, dialect == LINE_QNX6 ? NULL : &format);
+    const char *line = strchr(strchr(text, '\n') + 1, '\n') + 1;
+
+    assert_memory_equal(line, head, strlen(head));
+    assert_string_equal(line + strlen(head), expected);
+    free(text);
+    kev_close(kev);
+    mk_free(mk);
+}
+
+static void test_dialects(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++) {
+        const struct dialect *row = &dialects[i];
+
+        check_dialect(row, LINE_QNX6, row->six);
+        check_dialect(row, LINE_QNX7, row->seven);
+        check_dialect(row, LINE_QNX8, row->eight == NULL ? row->seven : row->eight);
+    }
+}
+
+/* Of sequences traceprinter 6 shows 11 bits. */
+static void test_dialect_sequence(void **state)
+{
+    static const uint32_t words[] = {0x1805, 3};
+    const struct kev_event buffer = {
+        .class = TRACE_CLASS_CONTROL, .number = 2, .words = words, .nwords = 2};
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    struct kev *kev = support_open(mk, NULL);
+
+    (void)state;
+    for (unsigned dialect = LINE_KYMO; dialect <= LINE_QNX8; dialect++) {
+        struct line_style style = {.dialect = (enum line_dialect)dialect};
+        struct out *out = calloc(1, sizeof(*out));
+
+        line_event(out, kev, &buffer, &style);
+        assert_non_null(strstr(out->bytes, dialect == LINE_QNX6 ? " sequence = 5, num_events = 3\n"
+                                                                : " sequence = 6149, "));
+        free(out);
+    }
+    kev_close(kev);
+    mk_free(mk);
+}
+
 /* Every row of the event table: as many fields as the form has, whatever the form. */
 static void test_every_row(void **state)
 {
@@ -277,8 +464,8 @@ static void test_every_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_one_line),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_one_line),
+        cmocka_unit_test(test_dialects),  cmocka_unit_test(test_dialect_sequence),
         cmocka_unit_test(test_every_row),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);

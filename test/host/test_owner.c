@@ -13,6 +13,7 @@
 
 #define PR_TH TRACE_CLASS_PR_TH
 #define CALL TRACE_CLASS_KER_CALL
+#define OWN TRACE_CLASS_KYMO_CALL
 #define USER TRACE_CLASS_USER
 #define UNKNOWN (-2)
 
@@ -167,7 +168,7 @@ static void test_damage(void **state)
 }
 
 /* An INT_CALL between THDEAD and THDESTROY is of the thread that is ended there. */
-static void test_ended_by_another(void **state)
+static void ended_by_another(bool own)
 {
     struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
     struct kev_options options = {0};
@@ -177,11 +178,10 @@ static void test_ended_by_another(void **state)
     struct kev *kev;
     unsigned calls = 0;
 
-    (void)state;
     event(mk, 0, PR_TH, STATE_RUNNING, 5, 1);
     event(mk, 0, PR_TH, STATE_DEAD, 8, 3);
-    event(mk, 0, CALL, 11 + TRACE_KERCALL_INT, 0, 0); /* of 8.3 */
-    event(mk, 0, CALL, 90, 0, 0);                     /* of 5.1 */
+    event(mk, 0, own ? OWN : CALL, (own ? 102 : 11) + TRACE_KERCALL_INT, 0, 0); /* of 8.3 */
+    event(mk, 0, CALL, 90, 0, 0);                                               /* of 5.1 */
     event(mk, 0, PR_TH, 25, 8, 3);
     event(mk, 0, CALL, 11 + TRACE_KERCALL_INT, 0, 0); /* of 5.1 */
     mk_flush_all(mk);
@@ -190,7 +190,7 @@ static void test_ended_by_another(void **state)
     while (kev_next(kev, &event_, &error) == KEV_EVENT) {
         struct owner owner = owners_follow(owners, &event_);
 
-        if (event_.class == CALL) {
+        if (trace_class_is_call(event_.class)) {
             assert_true(owner.known);
             assert_int_equal(owner.pid, calls == 0 ? 8 : 5);
             assert_int_equal(owner.tid, calls == 0 ? 3 : 1);
@@ -201,6 +201,13 @@ static void test_ended_by_another(void **state)
     owners_free(owners);
     kev_close(kev);
     mk_free(mk);
+}
+
+static void test_ended_by_another(void **state)
+{
+    (void)state;
+    ended_by_another(false);
+    ended_by_another(true);
 }
 
 static void expect_name(const struct owners *owners, int pid, const char *wanted)

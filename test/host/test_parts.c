@@ -137,9 +137,10 @@ static unsigned words_of(const struct kev_arg *arg, const struct kev_event *even
     case 'X':
         return 2;
     case 'P':
+    case 'I':
         return wide ? 2 : 1;
     default:
-        return wide && event->class == TRACE_CLASS_KER_CALL ? 2 : 1;
+        return wide && (event->class == 2 || event->class == 13) ? 2 : 1; /* calls */
     }
 }
 
@@ -166,8 +167,14 @@ static void fields_check(const struct kev_event *event, const struct kev_list *l
             assert_int_equal(fields[i].len, length);
         } else {
             uint64_t high = words == 2 ? event->words[at + 1] : 0;
+            uint32_t low = event->words[at];
 
-            assert_int_equal(fields[i].value, high << 32 | event->words[at]);
+            if (words == 1 && list->args[i].type == 'I' && event->code_high != 0 && low % 2 == 1) {
+                high = event->code_high;
+                low -= 1;
+            }
+            assert_true(fields[i].value == (high << 32 | low));
+            assert_int_equal(fields[i].wide, words == 2 || high != 0);
             assert_null(fields[i].text);
         }
         at += words;
@@ -186,6 +193,7 @@ static void decode_check(const struct kev_desc *desc, unsigned class, unsigned n
                               .number = (uint16_t)number,
                               .words = words,
                               .nwords = nwords,
+                              .code_high = below(2) ? 0xffffff80u : 0,
                               .combined = nwords > 2};
 
     assert_non_null(words);

@@ -598,7 +598,78 @@ static void test_tables(void **state)
     assert_string_equal(kev_state_name(kev, 6), "THREPLY");
     assert_string_equal(kev_state_name(kev, 7), "THSTACK");
     assert_string_equal(kev_call_name(kev, 100), "PROC_SPAWN");
+    assert_string_equal(kev_describe(kev, TRACE_CLASS_KYMO_CALL, 100 + 128)->name, "PROC_SPAWN");
+    assert_string_equal(kev_error_name(kev, 22), "EINVAL");
+    assert_null(kev_error_name(kev, 23));
+    assert_null(kev_error_name(kev, UINT32_MAX));
     assert_null(kev_describe(kev, 15, 1000));
+    kev_close(kev);
+    mk_free(mk);
+}
+
+/* Before version 3 of the system page Kymo's own calls were in class KER_CALL, and errors had no
+ * names. */
+static void test_own_calls(void **state)
+{
+    (void)state;
+    for (unsigned page = 0; page <= 2; page++) {
+        struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .page = page});
+        struct kev *kev = support_open(mk, NULL);
+        const struct kev_desc *as_qnx = kev_describe(kev, TRACE_CLASS_KER_CALL, 108 + 128);
+        const struct kev_desc *own = kev_describe(kev, TRACE_CLASS_KYMO_CALL, 108 + 128);
+
+        assert_string_equal((page == 0 ? own : as_qnx)->name, "NAME_ATTACH");
+        assert_int_equal((page == 0 ? own : as_qnx)->kind, KEV_CALL_EXIT);
+        assert_true(page != 0 || as_qnx == NULL);
+        assert_string_equal(kev_call_name(kev, 108), "NAME_ATTACH");
+        assert_true((kev_error_name(kev, 22) != NULL) == (page == 0));
+        kev_close(kev);
+        mk_free(mk);
+    }
+}
+
+/* A system page that can't be read: nobody knows which class they are in. */
+static void test_own_calls_recovered(void **state)
+{
+    struct kev_options options = {.recover = true};
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    uint8_t *page = memmem(mk->bytes, mk->len, "KYMO", 4);
+
+    (void)state;
+    page[4] = 99;
+    mk_event(mk, 0, 1, TRACE_CLASS_USER, 1, (const uint32_t[]){1, 2}, 2);
+    mk_flush_all(mk);
+    struct kev *kev = support_open(mk, &options);
+
+    for (unsigned kind = 0; kind < 3; kind++) {
+        const struct kev_desc *desc = kev_describe(kev, TRACE_CLASS_KER_CALL, 108 + 128 * kind);
+
+        assert_string_equal(desc->name, "NAME_ATTACH");
+        assert_int_equal(desc->number, 108);
+        assert_int_equal(desc->kind, KEV_CALL_ENTER + kind);
+        assert_string_equal(kev_describe(kev, TRACE_CLASS_KYMO_CALL, 108 + 128 * kind)->name,
+                            "NAME_ATTACH");
+    }
+    assert_null(kev_describe(kev, TRACE_CLASS_KER_CALL, 127));
+    kev_close(kev);
+    mk_free(mk);
+}
+
+/* Another kernel's calls with these numbers aren't Kymo's. */
+static void test_own_calls_foreign(void **state)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .foreign = true});
+    struct kev *kev = support_open(mk, NULL);
+
+    (void)state;
+    for (unsigned call = 100; call < 128; call++) {
+        for (unsigned kind = 0; kind < 3; kind++) {
+            assert_null(kev_describe(kev, TRACE_CLASS_KER_CALL, call + 128 * kind));
+        }
+        assert_null(kev_call_name(kev, call));
+    }
+    assert_string_equal(kev_call_name(kev, 11), "MSG_SENDV");
+    assert_null(kev_error_name(kev, 22));
     kev_close(kev);
     mk_free(mk);
 }
@@ -640,6 +711,9 @@ int main(void)
         cmocka_unit_test(test_hold),
         cmocka_unit_test(test_rewind),
         cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_own_calls),
+        cmocka_unit_test(test_own_calls_recovered),
+        cmocka_unit_test(test_own_calls_foreign),
         cmocka_unit_test(test_worked_values),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,7 +242,41 @@ static void test_versions(void **state)
     assert_non_null(strstr(opens_with(minor, "VER_MINOR::00", 13), "format version 1.00 is not"));
     assert_non_null(strstr(opens_with(major, "VER_MAJOR::2", 12), "format version 2 is not"));
     assert_non_null(strstr(opens_with(major, "VER_MAJOR::0", 12), "format version 0 is not"));
-    assert_non_null(strstr(opens_with(page, newer, 8), "system page version 3 is not known"));
+    assert_non_null(strstr(opens_with(page, newer, 8), "system page version 4 is not known"));
+}
+
+/* Each table of a page, of each version, may end with the page and not behind it. */
+static void test_tables_outside(void **state)
+{
+    static const size_t fields[] = {
+        offsetof(struct kymo_syspage, build_id_off), offsetof(struct kymo_syspage, events_off),
+        offsetof(struct kymo_syspage, kercalls_off), offsetof(struct kymo_syspage, states_off),
+        offsetof(struct kymo_syspage, irqs_off),     offsetof(struct kymo_syspage, errors_off)};
+    static const uint32_t magic = KYMO_SYSPAGE_MAGIC;
+
+    (void)state;
+    for (unsigned i = 0; i < 3 * 6 * 3; i++) {
+        unsigned version = i % 3, field = i / 3 % 6, how = i / 18;
+        struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .page = version});
+        uint8_t *page = memmem(mk->bytes, mk->len, &magic, 4);
+        uint32_t place[2] = {0, 0}, size = (uint32_t)(mk->bytes + mk->len - page);
+        struct kev_options options = {0};
+        struct kev_error error = {0};
+
+        place[0] = how == 0 ? size : how == 1 ? size + 1 : 0;
+        place[1] = how == 2 ? size + 1 : 0;
+        if (field < 5 || version == 0) {
+            memcpy(page + fields[field], place, sizeof(place));
+        }
+        struct kev *kev = kev_open(support_file(mk->bytes, mk->len), &options, &error);
+        assert_int_equal(kev != NULL, how == 0 || (field == 5 && version != 0));
+        if (kev == NULL) {
+            assert_non_null(strstr(error.text, "lies outside it"));
+        } else {
+            kev_close(kev);
+        }
+        mk_free(mk);
+    }
 }
 
 /* A page whose tables are empty, as if it were from before they were there: the reader's own. */
@@ -277,7 +311,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_manual),     cmocka_unit_test(test_lines),
         cmocka_unit_test(test_unbalanced), cmocka_unit_test(test_many_open),
-        cmocka_unit_test(test_versions),   cmocka_unit_test(test_no_tables),
+        cmocka_unit_test(test_versions),   cmocka_unit_test(test_tables_outside),
+        cmocka_unit_test(test_no_tables),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -62,6 +62,18 @@ static void test_classes(void **state)
     assert_true(wanted("system", TRACE_CLASS_SYSTEM, 6));
     assert_true(wanted("control", TRACE_CLASS_CONTROL, 8));
     assert_true(wanted("other", 9, 8));
+    for (unsigned kind = 0; kind < 3; kind++) {
+        static const char *const names[] = {"kercallenter", "KER_EXIT", "int_call"};
+
+        assert_true(wanted("kercall", TRACE_CLASS_KYMO_CALL, 108 + 128 * kind));
+        assert_true(wanted("Kymo_Call", TRACE_CLASS_KYMO_CALL, 108 + 128 * kind + 512));
+        assert_false(wanted("kymo_call", TRACE_CLASS_KER_CALL, 11 + 128 * kind));
+        for (unsigned name = 0; name < 3; name++) {
+            assert_int_equal(wanted(names[name], TRACE_CLASS_KYMO_CALL, 108 + 128 * kind),
+                             name == kind);
+        }
+    }
+    assert_false(wanted("other", TRACE_CLASS_KYMO_CALL, 108));
     assert_true(wanted("other", TRACE_CLASS_D, 2));
     assert_true(wanted("d", TRACE_CLASS_D, 2));
     assert_false(wanted("d", 9, 2));
@@ -125,6 +137,12 @@ static void test_events(void **state)
     assert_false(has("kercallenter:MSG_SENDV", TRACE_CLASS_KER_CALL, 11 + 128));
     assert_true(has("KER_EXIT:MSG_*", TRACE_CLASS_KER_CALL, 11 + 128));
     assert_true(has("kercall:11", TRACE_CLASS_KER_CALL, 11 + 256));
+    assert_true(has("NAME_ATTACH", TRACE_CLASS_KYMO_CALL, 108));
+    assert_true(has("KER_EXIT:NAME_*", TRACE_CLASS_KYMO_CALL, 108 + 128 + 512));
+    assert_false(has("KER_EXIT:NAME_*", TRACE_CLASS_KYMO_CALL, 108));
+    assert_true(has("kercall:108", TRACE_CLASS_KYMO_CALL, 108 + 256));
+    assert_true(has("kymo_call:*", TRACE_CLASS_KYMO_CALL, 108 + 128));
+    assert_false(has("kymo_call:*", TRACE_CLASS_KER_CALL, 11));
     assert_true(has("USER:100", TRACE_CLASS_USER, 100));
     assert_false(has("USER:100", TRACE_CLASS_USER, 100 + 512)); /* 612: another event */
     assert_true(has("user:612", TRACE_CLASS_USER, 612));

@@ -186,6 +186,8 @@ static void test_calls_and_losses(void **unused)
     wide[1] = 0;
     mk_event(mk, 0, 1, TRACE_CLASS_KER_CALL, 11 + 128 + 512, wide, 4); /* 0xffffffff is no error */
     event2(mk, 0, 1, TRACE_CLASS_KER_CALL, 11 + 256, 0, 0);
+    event2(mk, 0, 1, TRACE_CLASS_KYMO_CALL, 108 + 128, UINT32_MAX, 600);
+    event2(mk, 0, 1, TRACE_CLASS_KYMO_CALL, 108 + 256, 0, 0);
     mk_dropped(mk, 0, KYMO_DROP_OVERWRITTEN, TRACE_CLASS_KER_CALL, 1000);
     mk_flush_all(mk);
     mk_slot(mk,
@@ -195,10 +197,15 @@ static void test_calls_and_losses(void **unused)
     assert_int_equal(stat->calls[11].exit, 3);
     assert_int_equal(stat->calls[11].errors, 2);
     assert_int_equal(stat->calls[11].interrupted, 1);
+    assert_int_equal(stat->calls[11].by_error[22], 2);
+    assert_int_equal(stat->calls[108].exit, 1);
+    assert_int_equal(stat->calls[108].interrupted, 1);
+    assert_int_equal(stat->calls[108].by_error[0], 1); /* no table has a number that large */
+    assert_int_equal(stat->by_class[TRACE_CLASS_KYMO_CALL], 2);
     assert_int_equal(stat->lost, 1050);
     assert_int_equal(stat->cpus[0].lost[1][TRACE_CLASS_KER_CALL], 1000);
     assert_int_equal(stat->cpus[1].lost[2][TRACE_CLASS_USER], 50);
-    assert_int_equal(stat->events, 5);
+    assert_int_equal(stat->events, 7);
     done(stat, mk);
 }
 

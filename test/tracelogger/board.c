@@ -94,11 +94,14 @@ static int take(struct kymo_trace_buffer *buffer)
     board.in_hand++;
     board.at_once = board.in_hand > board.at_once ? board.in_hand : board.at_once;
     uint32_t cpu = (uint32_t)board_random(board.cpus);
+    uint32_t slots_most = board_random(4) ? TRACE_BUFFER_SLOTS - 1 : 1; /* some have no events */
     *buffer = (struct kymo_trace_buffer){cpu, board.taken++ % BOARD_BUFFERS, ++board.sequence[cpu],
-                                         2 + (uint32_t)board_random(TRACE_BUFFER_SLOTS - 1)};
+                                         2 + (uint32_t)board_random(slots_most)};
     struct trace_slot *slots = (void *)(board.block + (size_t)buffer->index * BUFFER_BYTES);
     fill(slots, buffer);
     board.refused += is_refused(slots) ? buffer->slots : 0;
+    /* Without events, its TIME is what is lost. */
+    board.made[cpu][TRACE_CLASS_CONTROL] += is_refused(slots) && buffer->slots == 2;
     return 0;
 }
 

@@ -198,9 +198,9 @@ static bool same(const struct options *a, const struct options *b)
     return one.mode == two.mode && one.daemon == two.daemon && one.everything == two.everything &&
            one.buffers == two.buffers && one.seconds == two.seconds &&
            one.kernel_buffers == two.kernel_buffers && one.flush_seconds == two.flush_seconds &&
-           one.size == two.size && one.wide == two.wide && one.verbose == two.verbose &&
-           one.without == two.without && one.format == two.format && one.force == two.force &&
-           one.reclaim == two.reclaim;
+           one.idle_ms == two.idle_ms && one.size == two.size && one.wide == two.wide &&
+           one.verbose == two.verbose && one.without == two.without && one.format == two.format &&
+           one.force == two.force && one.reclaim == two.reclaim;
 }
 
 static void within_limits(const struct options *options)
@@ -306,6 +306,7 @@ static void t_defaults(void **unused)
         line_add(&line, "", cases[i].b);
         assert_int_equal(line_parse(&line, &options), 0);
         assert_int_equal(options.buffers, cases[i].buffers);
+        assert_int_equal(options.idle_ms, 100);
         assert_int_equal(options.kernel_buffers, cases[i].kernel_buffers);
     }
 }
@@ -328,12 +329,15 @@ static void t_together(void **unused)
         {"-c", "--reclaim", "-fmemory:block:", "needs -S"},
         {"--reclaim", "-S1M", "-fmemory:x", "-f block:NAME"},
         {"--force", "-c", "-fblock:x", "--force is for --format"},
+        {"--idle=5", "-r", "-v", "one of --idle and -r"},
+        {"--retain", "--idle=0", "-v", "one of --idle and -r"},
     };
     static const char *const good[][3] = {
         {"--retain", "-k4", "-fblock:x"},   {"--retain", "-d1", "-xa.dif"},
         {"--recover", "-S1M", "-M"},        {"--recover", "--format", "-fblock:x"},
         {"--save=x", "--remove=x", "-fx"},  {"-P", "-R", "-fmemory:x"},
         {"--reclaim", "-S1M", "-fblock:x"}, {"--force", "--format", "-fblock:x"},
+        {"--idle=0", "-d1", "-D1"},         {"--idle", "1000000", "-c"},
     };
     struct options options;
     struct line line;

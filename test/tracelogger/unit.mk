@@ -40,3 +40,9 @@ $(B)/unit-same/%.o: %.c
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SAME_FLAGS) -idirafter lib/include -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -MMD -MP -c -o $@ $<
 -include $(SAME_OBJS:.o=.d)
+
+UNIT_TESTS += $(B)/unit/tracelogger_idle
+$(B)/unit/tracelogger_idle: test/tracelogger/idle_test.c lib/capture/idle.c lib/capture/idle.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-o $@ $(filter %.c,$^) -lcmocka

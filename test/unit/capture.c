@@ -28,7 +28,8 @@ static void put_page(FILE *f)
                                 .ncpu = fake.cpus,
                                 .cycles_per_sec = 1000000000,
                                 .word_bits = 64,
-                                .buffer_slots = TRACE_BUFFER_SLOTS};
+                                .buffer_slots = TRACE_BUFFER_SLOTS,
+                                .code_high = TRACE_PORT_CODE_HIGH};
 
     page.events_off = sizeof(page);
     page.events_len = trace_event_text_len;

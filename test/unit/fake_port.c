@@ -42,7 +42,8 @@ static void free_blocks(void)
 
 void fake_boot(unsigned count)
 {
-    struct trace_ring *(*ring_of)(unsigned cpu) = trace_state.log.ring_of;
+    struct trace_consumer log = {.ring_of = trace_state.log.ring_of,
+                                 .begun = trace_state.log.begun};
 
     free_blocks();
     fake = (struct fake){.cpus = count, .tick = 1, .hook = true, .contiguous = 64 << 20};
@@ -50,7 +51,7 @@ void fake_boot(unsigned count)
     trace_filter_apply(false);
     memset(&trace_filter, 0, sizeof(trace_filter));
     trace_threads_clear();
-    trace_state = (struct trace_state){.log.ring_of = ring_of};
+    trace_state = (struct trace_state){.log = log};
     trace_init();
     for (unsigned cpu = 0; cpu < FAKE_CPUS; cpu++) {
         trace_cpu_init(&all_cpus[cpu], cpu);
@@ -247,6 +248,14 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
     }
 }
 
+void trace_port_ask_exit(unsigned cpu)
+{
+    struct fake_where back = fake_on(cpu);
+
+    trace_kernel_exit();
+    fake_back(back);
+}
+
 bool trace_port_raise(unsigned cpu, uint32_t value)
 {
     assert_true(cpu < fake.cpus);
@@ -254,6 +263,11 @@ bool trace_port_raise(unsigned cpu, uint32_t value)
     fake.raised[cpu]++;
     fake.raised_value[cpu] = value;
     return fake.hook;
+}
+
+bool trace_port_hooked(void)
+{
+    return fake.hooked;
 }
 
 void trace_port_buffer_freed(void)

@@ -30,6 +30,7 @@ struct fake {
     uint32_t tick; /* added to a CPU's clock each time that it is read */
     unsigned clock_reads;
     bool hook;                        /* somebody has attached to _NTO_HOOK_TRACE */
+    bool hooked;                      /* what trace_port_hooked() says: START begins every CPU */
     unsigned raised[FAKE_CPUS];       /* how often */
     uint32_t raised_value[FAKE_CPUS]; /* the last value */
     unsigned freed_told;              /* calls of trace_port_buffer_freed() */

@@ -54,6 +54,12 @@ static uint64_t pointer(unsigned cpu, uint32_t serial, unsigned i)
     return high << 32 | mix(cpu, serial, i);
 }
 
+/* An instruction's: an odd one would take two words. */
+static uint64_t even_pointer(unsigned cpu, uint32_t serial, unsigned i)
+{
+    return pointer(cpu, serial, i) & ~UINT64_C(1);
+}
+
 static unsigned words_of(unsigned cpu, uint32_t serial, enum kind kind)
 {
     uint32_t r = mix(cpu, serial, 98);
@@ -203,9 +209,9 @@ void event_expect(unsigned cpu, uint32_t serial, enum kind kind, bool wide, stru
     case KIND_INTERRUPT:
         e->number = 1 | (is_big(cpu, serial) ? 512 : 0);
         put32(e, serial + 256);
-        put32(e, (uint32_t)pointer(cpu, serial, 1));
+        put32(e, (uint32_t)even_pointer(cpu, serial, 1));
         if (is_big(cpu, serial)) {
-            put32(e, (uint32_t)(pointer(cpu, serial, 1) >> 32));
+            put32(e, (uint32_t)(even_pointer(cpu, serial, 1) >> 32));
         }
         break;
     default:
@@ -274,7 +280,7 @@ static void emit_hook(unsigned cpu, uint32_t serial, enum kind kind)
                    text);
         break;
     default:
-        trace_int_entry(serial + 256, pointer(cpu, serial, 1));
+        trace_int_entry(serial + 256, (uintptr_t)even_pointer(cpu, serial, 1));
         break;
     }
 }

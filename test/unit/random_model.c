@@ -203,8 +203,12 @@ uint64_t model_lost(unsigned cpu)
 /* Per class: made = there + taken + lost (+ recycled, which is counted for all classes at once). */
 static void check_classes(unsigned cpu, const struct kymo_trace_loss *loss, const struct content *c)
 {
-    const struct model_cpu *m = &model[cpu];
+    struct model_cpu *m = &model[cpu];
     uint64_t recycled = 0, made = 0;
+
+    /* TIME of buffers without events that were overwritten: no more than buffers were. */
+    m->made_of[TRACE_CLASS_CONTROL] = loss->lost[TRACE_CLASS_CONTROL];
+    assert_true(loss->lost[TRACE_CLASS_CONTROL] <= loss->buffers_overwritten);
 
     for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
         uint64_t found = c->events[class] + m->taken_of[class] + loss->lost[class];

@@ -190,15 +190,25 @@ static void check_slot(struct retained_account *a, unsigned cpu, const struct tr
 void retained_account(struct retained_account accounts[CPUS])
 {
     struct retain_piece piece;
+    uint64_t before = 0;
+    bool merged = true;
 
     memset(accounts, 0, CPUS * sizeof(*accounts));
     while (retain_next(&found, &piece)) {
+        if (TRACE_GET_EVENT(piece.slots[0].header) == TRACE_CONTROL_BUFFER) {
+            uint64_t begins = (uint64_t)piece.slots[1].d1 << 32 | piece.slots[0].time;
+
+            merged &= begins >= before;
+            before = begins;
+        }
         assert_in_range(piece.cpu, 0, CPUS - 1);
         assert_in_range(piece.count, 1, TRACE_BUFFER_SLOTS);
         for (uint32_t i = 0; i < piece.count; i++) {
             check_slot(&accounts[piece.cpu], piece.cpu, &piece.slots[i]);
         }
     }
+    /* Where a buffer is damaged, its time may be, by which the CPUs are merged. */
+    assert_true(merged || found.losses.buffers);
 }
 
 void random_seed(void)

@@ -42,7 +42,8 @@ struct retained_account {
     uint64_t time;
     uint32_t high, open, words; /* of a combine event under way: its number, words so far */
 };
-/* Reads all that is found: fails the test if anything of it was not made, or is not in order. */
+/* Reads all that is found: fails the test if anything of it was not made, or is not in order, or
+ * the CPUs' buffers are not merged by time. */
 void retained_account(struct retained_account accounts[CPUS]);
 
 /* From $SEED, which is printed. */

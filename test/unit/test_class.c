@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SYSTEM TRACE_CLASS_SYSTEM
+#define KYMO_CALL TRACE_CLASS_KYMO_CALL
 #define MOST (KYMO_TRACE_USER_COMBINE_MAX / 4)
 
 static const struct row {
@@ -147,6 +148,16 @@ static void kernel_calls(void **state)
     check_event(TRACE_CLASS_KER_CALL, 11 + 128, (const uint32_t[]){1, 2}, 2);
     assert_int_equal(trace_class_simple(true, TRACE_CLASS_KER_CALL, 11 | 512, 1, 2), 0);
     check_event(TRACE_CLASS_KER_CALL, 11 | 512, (const uint32_t[]){1, 0, 2, 0}, 4);
+    /* Kymo's own have a class of their own, and no call is in both. */
+    for (unsigned kind = 0; kind < 3; kind++) {
+        assert_int_equal(trace_class_simple(false, KYMO_CALL, 108 + 128 * kind, 1, 2), -EPERM);
+        assert_int_equal(trace_class_simple(true, KYMO_CALL, 108 + 128 * kind, 1, 2), 0);
+        check_event(KYMO_CALL, 108 + 128 * kind, (const uint32_t[]){1, 2}, 2);
+        assert_int_equal(trace_class_simple(true, KYMO_CALL, 99 + 128 * kind, 1, 2), -ENOTSUP);
+        assert_int_equal(trace_class_simple(true, TRACE_CLASS_KER_CALL, 100 + 128 * kind, 1, 2),
+                         -ENOTSUP);
+    }
+    assert_int_equal(trace_class_simple(true, KYMO_CALL, 3 * 128 + 108, 1, 2), -ENOTSUP);
     end_tracing();
 }
 

@@ -108,6 +108,7 @@ static const struct row {
     KYMO_POINTER(QUERYLOSS, ARGS(0), P, 0, 0, 0, 0, 0, 0),
     KYMO_POINTER(QUERYOWNER, ARGS(0), P, F, 0, 0, 0, 0, 0),
     KYMO(CLRALLTHREADS, ARGS(0), P, 0, 0, 0, 0, 0, 0),
+    KYMO(FLUSHCPUS, ARGS(1), P, F, C, 0, C, 0, C),
     KYMO_POINTER(SETGATE, ARGS(0), P, 0, 0, 0, P, P, 0),
     KYMO_POINTER(QUERYSTOPPED, ARGS(0), P, 0, 0, 0, 0, 0, 0),
     KYMO_POINTER(ALLOCRETAINED, ARGS(2), P, 0, X, X, X, X, 0),

@@ -54,6 +54,7 @@ static const uint32_t all_commands[] = {
     KYMO_TRACE_QUERYLOSS,
     KYMO_TRACE_QUERYOWNER,
     KYMO_TRACE_CLRALLTHREADS,
+    KYMO_TRACE_FLUSHCPUS,
 };
 #define COMMANDS (sizeof(all_commands) / sizeof(all_commands[0]))
 
@@ -368,7 +369,7 @@ static void a_mode_command_clears(void **state)
 
 /* ---- taking and giving ---- */
 
-static void taken_by_cpu_and_sequence(void **state)
+static void taken_by_time_and_sequence(void **state)
 {
     (void)state;
     fake_boot(2);
@@ -379,13 +380,15 @@ static void taken_by_cpu_and_sequence(void **state)
         insert_events(5 + i);
         fake_back(back);
         assert_int_equal(command(_NTO_TRACE_FLUSHBUFFER), 0);
+        fake_pass(0, 100);
+        fake_pass(1, 100);
     }
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(take_as(OWNER), 0);
-        assert_int_equal(look_taken.cpu, i / 2);
-        assert_int_equal(look_taken.sequence, 1 + i % 2);
-        assert_int_equal(look_taken.index, i / 2 * 4 + i % 2);
-        assert_int_equal(look_taken.slots, 2 + 5 + (i == 0 ? 1 : i == 1 ? 3 : i == 2 ? 0 : 2));
+        assert_int_equal(look_taken.cpu, 1 - i % 2);
+        assert_int_equal(look_taken.sequence, 1 + i / 2);
+        assert_int_equal(look_taken.index, (1 - i % 2) * 4 + i / 2);
+        assert_int_equal(look_taken.slots, 2 + 5 + i);
     }
     assert_int_equal(take_as(OWNER), -EAGAIN);
     for (unsigned i = 4; i > 0; i--) { /* given back in any order, each once */
@@ -413,7 +416,7 @@ int main(void)
         cmocka_unit_test(a_ring_dumps_again),
         cmocka_unit_test(modes_need_a_stop),
         cmocka_unit_test(a_mode_command_clears),
-        cmocka_unit_test(taken_by_cpu_and_sequence),
+        cmocka_unit_test(taken_by_time_and_sequence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static long raw_expected(uint32_t header)
     if (header & 0x00fe8000u) {
         return -EINVAL;
     }
-    return header >> 30 == 0 && class >= TRACE_CLASS_KER_CALL && class <= 7 ? 0 : -ENOTSUP;
+    return header >> 30 == 0 && ((class >= 2 && class <= 7) || class == 13) ? 0 : -ENOTSUP;
 }
 
 static void raw_headers(void **unused)
@@ -116,7 +116,8 @@ static bool allowed(uint32_t cmd)
                                    _NTO_TRACE_INSERTCCLASSEVENT,
                                    _NTO_TRACE_START,
                                    _NTO_TRACE_STARTNOSTATE,
-                                   _NTO_TRACE_STOP};
+                                   _NTO_TRACE_STOP,
+                                   _NTO_TRACE_FLUSHBUFFER};
     bool is = false;
 
     for (unsigned i = 0; i < sizeof(may) / sizeof(may[0]); i++) {
@@ -264,6 +265,92 @@ static void a_ring_tells_its_state_at_the_end(void **unused)
     end_tracing();
 }
 
+/* ---- FLUSHBUFFER ---- */
+
+/* At this CPU's exit, on every CPU, however little is in the buffers; once. */
+static void a_flush_happens_at_the_exit(void **unused)
+{
+    struct fake_where back;
+
+    (void)unused;
+    begin(_NTO_TRACE_SETLINEARMODE);
+    for (unsigned cpu = 0; cpu < 2; cpu++) {
+        back = fake_on(cpu);
+        insert_events(3 + cpu);
+        fake_back(back);
+    }
+    assert_int_equal(from_interrupt(_NTO_TRACE_FLUSHBUFFER, none, NULL), 0);
+    insert_events(1); /* the interrupt goes on: in the same buffer */
+    assert_int_equal(look_active_slots(0), 6);
+    back = fake_on(1); /* another CPU's exit has nothing to do with it */
+    fake_exit();
+    fake_back(back);
+    assert_int_equal(look_active_slots(0), 6);
+    assert_true(fake_exit_wanted(0));
+    fake_exit();
+    for (unsigned cpu = 0; cpu < 2; cpu++) {
+        assert_int_equal(look_active_slots(cpu), 0);
+        assert_int_equal(look_count(cpu, TRACE_READY), 1);
+        assert_int_equal(fake.raised[cpu], 1);
+    }
+    insert_events(1);
+    fake_exit();
+    assert_int_equal(look_active_slots(0), 3);
+    end_tracing();
+}
+
+/* The chapter's case: an interrupt with more events than a buffer has left. */
+static void a_flush_in_a_long_interrupt(void **unused)
+{
+    struct tally tally = {.last = 0};
+
+    (void)unused;
+    begin(_NTO_TRACE_SETLINEARMODE);
+    insert_events(700);
+    uintptr_t irq = trace_port_irq_save();
+    for (unsigned i = 0; i < 2000; i++) {
+        assert_int_equal(trace_user_simple(7, i, 0), 0);
+        assert_int_equal(i % 300 ? 0 : trace_interrupt(_NTO_TRACE_FLUSHBUFFER, none, NULL), 0);
+    }
+    trace_port_irq_restore(irq);
+    fake_exit();
+    assert_int_equal(look_active_slots(0), 0);
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    take_all(&tally);
+    assert_int_equal(tally.events[TRACE_CLASS_USER], 2700);
+    end_tracing();
+}
+
+/* Beside START and STOP, in any order; and what has changed before the exit. */
+static void a_flush_beside_others(void **unused)
+{
+    (void)unused;
+    begin(_NTO_TRACE_SETLINEARMODE);
+    insert_events(1);
+    assert_int_equal(from_interrupt(_NTO_TRACE_FLUSHBUFFER, none, NULL), 0);
+    assert_int_equal(from_interrupt(_NTO_TRACE_STOP, none, NULL), 0);
+    fake_exit();
+    assert_false(trace_running());
+    assert_int_equal(find(), 1);
+    assert_int_equal(from_interrupt(_NTO_TRACE_START, none, NULL), 0);
+    assert_int_equal(from_interrupt(_NTO_TRACE_FLUSHBUFFER, none, NULL), 0);
+    fake_exit();
+    assert_true(trace_running());
+    insert_events(2);
+    assert_int_equal(from_interrupt(_NTO_TRACE_FLUSHBUFFER, none, NULL), 0);
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
+    assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
+    insert_events(2);
+    fake_exit();                               /* a ring runs: not flushed */
+    assert_int_equal(look_active_slots(0), 5); /* DROPPED, for what SETRINGMODE discards */
+    assert_int_equal(from_interrupt(_NTO_TRACE_FLUSHBUFFER, none, NULL), -ECANCELED);
+    assert_false(fake_exit_wanted(0));
+    end_tracing();
+    assert_int_equal(from_interrupt(_NTO_TRACE_FLUSHBUFFER, none, NULL), -EFAULT);
+    assert_false(fake_exit_wanted(0));
+}
+
 static void without_buffers(void **unused)
 {
     (void)unused;
@@ -286,10 +373,17 @@ static void without_buffers(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(raw_headers),         cmocka_unit_test(raw_needs_the_ability_and_a_start),
-        cmocka_unit_test(the_rest_is_refused), cmocka_unit_test(inserts),
-        cmocka_unit_test(wrong_inserts),       cmocka_unit_test(they_happen_at_the_exit),
-        cmocka_unit_test(the_last_one_counts), cmocka_unit_test(a_ring_tells_its_state_at_the_end),
+        cmocka_unit_test(raw_headers),
+        cmocka_unit_test(raw_needs_the_ability_and_a_start),
+        cmocka_unit_test(the_rest_is_refused),
+        cmocka_unit_test(inserts),
+        cmocka_unit_test(wrong_inserts),
+        cmocka_unit_test(they_happen_at_the_exit),
+        cmocka_unit_test(the_last_one_counts),
+        cmocka_unit_test(a_ring_tells_its_state_at_the_end),
+        cmocka_unit_test(a_flush_happens_at_the_exit),
+        cmocka_unit_test(a_flush_in_a_long_interrupt),
+        cmocka_unit_test(a_flush_beside_others),
         cmocka_unit_test(without_buffers),
     };
 

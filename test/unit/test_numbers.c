@@ -25,6 +25,11 @@ static void worked_headers(void **state)
     assert_int_equal(TRACE_HEADER(0, 0, TRACE_CLASS_KER_CALL, 11), 0x0000080b);
     assert_int_equal(TRACE_HEADER(0, 0, TRACE_CLASS_KER_CALL, 11 | TRACE_KERCALL_EXIT), 0x0000088b);
     assert_int_equal(TRACE_HEADER(0, 0, TRACE_CLASS_KER_CALL, 11 | TRACE_KERCALL_INT), 0x0000090b);
+    assert_int_equal(TRACE_HEADER(0, 0, trace_kercall_class(99), 99), 0x00000863);
+    assert_int_equal(TRACE_HEADER(0, 0, trace_kercall_class(100), 100), 0x00003464);
+    assert_int_equal(TRACE_HEADER(0, 0, trace_kercall_class(100 | 128), 100 | 128), 0x000034e4);
+    assert_int_equal(TRACE_HEADER(0, 0, trace_kercall_class(127 | 256), 127 | 256), 0x0000357f);
+    assert_int_equal(TRACE_HEADER(0, 0, trace_kercall_class(99 | 256), 99 | 256), 0x00000963);
     assert_int_equal(TRACE_HEADER(0, 0, TRACE_CLASS_CONTROL, TRACE_CONTROL_TIME), 0x00000401);
     assert_int_equal(TRACE_HEADER(0, 0, TRACE_CLASS_CONTROL, TRACE_CONTROL_BUFFER), 0x00000402);
     assert_int_equal(TRACE_HEADER(1, TRACE_STRUCT_CB, TRACE_CLASS_PR_TH, 192), 0x410010c0);
@@ -400,6 +405,7 @@ static void commands_have_their_numbers(void **state)
         {KYMO_TRACE_QUERYLOSS, 3, 0x1004},
         {KYMO_TRACE_QUERYOWNER, 2, 0x1005},
         {KYMO_TRACE_CLRALLTHREADS, 1, 0x1006},
+        {KYMO_TRACE_FLUSHCPUS, 3, 0x1007},
     };
 
     (void)state;

@@ -21,6 +21,7 @@ static struct {
     bool overwrite, running, wide, locked;
     unsigned depth;               /* of yields */
     int stopping;                 /* CPU at which a STOP has arrived; -1: none is under way */
+    int starting;                 /* likewise, a START */
     unsigned take_chance;         /* of 100: how eager the taker is */
     uint32_t held[FAKE_CPUS * 8]; /* BUSY buffers */
     unsigned nheld;
@@ -34,6 +35,9 @@ static uint64_t lost_because[KYMO_TRACE_REASONS], recycled; /* in all rounds */
 /* Does tracing run on the CPU, for events of this kind? A STOP goes from CPU to CPU. */
 static bool is_on(unsigned cpu, enum kind kind)
 {
+    if (world.starting >= 0) {
+        return !kind_has_site(kind) && (int)cpu <= world.starting;
+    }
     if (world.stopping >= 0) {
         return !kind_has_site(kind) && (int)cpu > world.stopping;
     }
@@ -196,9 +200,17 @@ static void stop(void)
     world.running = false;
 }
 
+static void start_reached(void)
+{
+    world.starting = (int)trace_host_cpu;
+}
+
 static void start(void)
 {
+    fake.cross_called = start_reached;
     assert_int_equal(locked_command(_NTO_TRACE_STARTNOSTATE, 0), 0);
+    fake.cross_called = NULL;
+    world.starting = -1;
     world.running = true;
 }
 
@@ -210,6 +222,17 @@ static void flush(void)
     for (unsigned cpu = 0; cpu < fake.cpus && !refused; cpu++) {
         assert_true(world.running || look_count(cpu, TRACE_ACTIVE) == 0);
     }
+}
+
+/* Any CPUs, also some that there are not. No event is lost by it: model_check() would find it. */
+static void flush_cpus(void)
+{
+    bool refused = !world.running || world.mode != _NTO_TRACE_SETLINEARMODE;
+
+    world.locked = true;
+    long result = command_as(OWNER, KYMO_TRACE_FLUSHCPUS, random_below(1u << 16), 0, NULL);
+    world.locked = false;
+    assert_int_equal(result, refused ? -ECANCELED : 0);
 }
 
 static void note_policy(void)
@@ -323,7 +346,7 @@ static void events(unsigned cpu)
 
 static void command_of_any_kind(unsigned cpu)
 {
-    switch (random_below(10)) {
+    switch (random_below(11)) {
     case 0:
         stop();
         break;
@@ -350,6 +373,9 @@ static void command_of_any_kind(unsigned cpu)
         break;
     case 8:
         flush();
+        break;
+    case 9:
+        flush_cpus();
         break;
     default:
         pass_time(cpu);
@@ -436,7 +462,8 @@ static void add_up(void)
 static void one_round(unsigned cpus)
 {
     fake_boot(cpus);
-    world.stopping = -1;
+    fake.hooked = random_below(2);
+    world.stopping = world.starting = -1;
     world.running = world.wide = false;
     world.take_chance = random_below(3) * 15;
     begin(2 + random_below(4));

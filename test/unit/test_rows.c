@@ -16,6 +16,7 @@
 /* ---- values: from the argument's name, so the fast and the wide form must agree ---- */
 
 static bool big;         /* pointers have a high half */
+static uint64_t kernels; /* instructions: the upper half of the address, 0 or the kernel's */
 static const char *text; /* of string arguments */
 
 static uint64_t value64(const char *name)
@@ -41,6 +42,8 @@ static uint64_t value_of(char type, const char *name)
         return value;
     case 'P':
         return big ? value : (uint32_t)value;
+    case 'I':
+        return big ? value : kernels << 32 | ((uint32_t)value & ~1u);
     default:
         return (uint32_t)value;
     }
@@ -52,6 +55,7 @@ static uint64_t value_of(char type, const char *name)
 #define GIVE_E(name) value_of('E', name)
 #define GIVE_X(name) value_of('X', name)
 #define GIVE_P(name) (uintptr_t) value_of('P', name)
+#define GIVE_I(name) (uintptr_t) value_of('I', name)
 #define GIVE_N(name) text
 
 /* ---- rows ---- */
@@ -117,7 +121,8 @@ static bool has_type(const struct arg *args, char type)
 
 static void check_field(const struct kev_field *field, const struct arg *arg)
 {
-    bool wide = arg->type == 'E' || arg->type == 'X' || (arg->type == 'P' && big);
+    bool wide = arg->type == 'E' || arg->type == 'X' || (arg->type == 'P' && big) ||
+                (arg->type == 'I' && (big || kernels));
 
     assert_string_equal(field->arg->name, arg->name);
     assert_int_equal(field->arg->type, arg->type);
@@ -141,7 +146,8 @@ static void check_event(struct kev *kev, const struct row *row, const struct arg
     assert_true(capture_next(kev, &event));
     assert_int_equal(event.cpu, cpu);
     assert_int_equal(event.class, row->class);
-    assert_int_equal(event.number, row->number | (big && has_type(args, 'P') ? 512 : 0));
+    assert_int_equal(event.number,
+                     row->number | (big && (has_type(args, 'P') || has_type(args, 'I')) ? 512 : 0));
     const struct kev_desc *desc = kev_describe(kev, event.class, event.number);
     assert_non_null(desc);
     assert_string_equal(desc->name, row->name);
@@ -175,12 +181,14 @@ static void every_row_comes_back(void **state)
     (void)state;
     text = "a name";
     for (unsigned i = 0; i < ROWS; i++) {
-        for (unsigned form = 0; form < 4; form++) {
+        for (unsigned form = 0; form < 8; form++) {
             big = form & 1;
-            round_trip(&rows[i], form >> 1, i % 4);
+            kernels = form & 4 ? TRACE_PORT_CODE_HIGH : 0;
+            round_trip(&rows[i], form >> 1 & 1, i % 4);
         }
     }
     big = false;
+    kernels = 0;
 }
 
 /* Strings of every length that matters: to the word, to the slot, to the cut at 127 bytes. */
@@ -197,6 +205,37 @@ static void strings_of_every_length(void **state)
             if (has_type(rows[i].wide, 'N')) {
                 round_trip(&rows[i], true, 0);
             }
+        }
+    }
+}
+
+/* What readers of QNX's know of an interrupt: one slot, its number, the low half of the address. No
+ * address is lost: what does not fit that form takes another one. */
+static void an_interrupts_address(void **state)
+{
+    static const uint32_t highs[] = {0, TRACE_PORT_CODE_HIGH, 1, 0x7fffffff, UINT32_MAX};
+    static const uint32_t lows[] = {0, 4, 5, 1, 0x40a00124, 0x80000000, UINT32_MAX - 1, UINT32_MAX};
+    struct kev_field fields[KEV_ARGS_MAX];
+    struct kev_event event;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(highs) / sizeof(highs[0]); i++) {
+        for (unsigned j = 0; j < sizeof(lows) / sizeof(lows[0]); j++) {
+            uint64_t ip = (uint64_t)highs[i] << 32 | lows[j];
+            bool simple = i < 2 && lows[j] % 2 == 0;
+
+            fake_boot(1);
+            start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+            trace_int_entry(33, (uintptr_t)ip);
+            struct kev *kev = capture_open();
+            assert_true(capture_next(kev, &event));
+            assert_int_equal(event.number, simple ? 1 : 1 | 512);
+            assert_int_equal(event.combined, !simple);
+            assert_int_equal(kev_word(&event, 0), 33);
+            assert_int_equal(kev_word(&event, 1) & ~1u, lows[j] & ~1u);
+            assert_int_equal(kev_decode(&event, kev_describe(kev, 3, event.number), fields), 2);
+            assert_true(fields[1].value == ip);
+            kev_close(kev);
         }
     }
 }
@@ -384,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_comes_back),
         cmocka_unit_test(strings_of_every_length),
+        cmocka_unit_test(an_interrupts_address),
         cmocka_unit_test(all_rows_in_one_capture),
         cmocka_unit_test(a_row_that_is_off_makes_nothing),
         cmocka_unit_test(a_probe_gets_every_word),

@@ -29,6 +29,7 @@ static struct who about; /* the thread that THREAD events tell of */
 #define GIVE_X(name) 5
 #define GIVE_E(name) 5
 #define GIVE_P(name) 5
+#define GIVE_I(name) 4
 #define GIVE_N(name) "text"
 #define STATE_WORDS(fast, wide) about.pid, about.tid, 10, 1
 #include "test/unit/fire_rows.inc.h"
@@ -63,7 +64,8 @@ static void list_events(void)
 #undef EVENT
 #undef EVENT_CONTROL
     for (unsigned number = 0; number < 3 * 128; number++) {
-        add_event(NULL, _NTO_TRACE_KERCALLENTER + number / 128, TRACE_CLASS_KER_CALL, number);
+        add_event(NULL, _NTO_TRACE_KERCALLENTER + number / 128, number % 128 < 100 ? 2 : 13,
+                  number);
         events[nevents - 1].event = number % 128;
     }
 }

@@ -4,7 +4,7 @@
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c
 UNIT_TRACE_NAMES := ring interleave log overrun clock rows calls numbers filter user class control \
-	owner gate threads interrupt commands random retain names
+	owner first gate threads interrupt commands random retain names
 UNIT_TRACE32_NAMES := log clock random
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)
 UNIT_TESTS += $(UNIT_TRACE)

@@ -56,10 +56,13 @@ int ProcWait(int pid, int *status, int options)
     return -1;
 }
 
+static enum line_server server; /* of those that start() starts */
+
 static int start(const char *name, int status, bool background, bool may_fail)
 {
     static int next = 3;
-    struct line line = {.words = {name}, .background = background, .may_fail = may_fail};
+    struct line line = {
+        .words = {name}, .background = background, .may_fail = may_fail, .server = server};
 
     if (children_add(next, &line) != 0) {
         return -1;
@@ -107,6 +110,55 @@ static void test_as_many_as_there_may_be(void **state)
     assert_int_equal(children_wait_any(), 0);
 }
 
+static bool runs(int pid)
+{
+    for (int i = 0; i < running; i++) {
+        if (kernel[i].pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Servers are not waited for, whatever they are started as, however many there are, and where they
+ * are among the others. A name that somebody else has makes nobody a server. */
+static void test_servers(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 8; named++) {
+        int pids[9];
+
+        for (int i = 0; i < 9; i++) {
+            server = (enum line_server)(i % 3);
+            pids[i] = start("server", 0, true, false);
+        }
+        server = SERVER_IF_NAMED;
+        children_named(4711);
+        children_named(0);
+        for (int i = 0; i < 9; i++) {
+            if (named >> i / 3 & 1) {
+                children_named(pids[i]);
+            }
+        }
+        assert_int_equal(children_wait_background(), 0); /* a server may end meanwhile, too */
+        for (int i = 0; i < 9; i++) {
+            enum line_server said = (enum line_server)(i % 3);
+            bool serves = said == SERVER_YES || (said == SERVER_IF_NAMED && named >> i / 3 & 1);
+
+            assert_true(serves || !runs(pids[i]));
+        }
+        server = SERVER_YES;
+        int last = start("last", 0, true, false), before = running;
+        server = SERVER_IF_NAMED;
+        assert_int_equal(children_wait_background(), 0);
+        assert_int_equal(running, before);
+        assert_int_equal(children_wait(last), 0); /* a line without & is waited for in any case */
+        while (running > 0) {
+            assert_int_equal(children_wait_any(), 0);
+        }
+    }
+}
+
 /* A wait for one ends when that one has ended, and not before; those in the background are waited
  * for, however many others have been seen to end. SEED=n repeats. */
 static void test_random(void **state)
@@ -143,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_failure),
         cmocka_unit_test(test_as_many_as_there_may_be),
+        cmocka_unit_test(test_servers),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

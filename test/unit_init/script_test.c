@@ -100,6 +100,13 @@ static void test_options(void **state)
     assert_true(line.may_fail && line.background);
     assert_null(parse("[status=any status=0] prog"));
     assert_false(line.may_fail);
+    assert_int_equal(line.server, SERVER_IF_NAMED);
+    assert_null(parse("[server=yes] prog &"));
+    assert_int_equal(line.server, SERVER_YES);
+    assert_null(parse("[server=yes server=no] prog &"));
+    assert_int_equal(line.server, SERVER_NO);
+    assert_string_equal(parse("[server=maybe] prog &"), "server is yes or no");
+    assert_string_equal(parse("[server=] prog &"), "server is yes or no");
     assert_null(parse("[heap=4095m] prog"));
     assert_int_equal(line.attr.heap_size, 4095u << 20);
     assert_null(parse("[ability=all] prog")); /* never more than init's own */
@@ -119,7 +126,8 @@ static void test_mistakes(void **state)
         {"[pri=1]", "no program"},
         {"[pri=1 prog", "[ without ]"},
         {"[pri] prog", "an option is key=value"},
-        {"[colour=red] prog", "no such option (pri policy heap stack ability runmask name status)"},
+        {"[colour=red] prog",
+         "no such option (pri policy heap stack ability runmask name status server)"},
         {"[status=1] prog", "status is 0 or any"},
         {"[status=] prog", "status is 0 or any"},
         {"[pri=0] prog", "pri is 1 to 255"},

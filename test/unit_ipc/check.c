@@ -120,6 +120,23 @@ static void check_blocked(const struct thread *t)
     }
 }
 
+/* A thread that is held runs nowhere, but for what its CPU has not seen yet; and its wake will see
+ * that it is held. */
+static void check_held(const struct thread *t)
+{
+    const bool held = t->flags & THREAD_HELD;
+    const bool waits = t->state != STATE_STOPPED && t->state != STATE_RUNNING;
+    if (!held && t->state == STATE_STOPPED && !t->proc->loading) {
+        broken("thread %d of %d has stopped, and nobody holds it", t->tid, t->proc->pid);
+    }
+    if (held && (t->state == STATE_READY || (t->state == STATE_RUNNING && world_settled()))) {
+        broken("thread %d of %d is in state %u and is held", t->tid, t->proc->pid, t->state);
+    }
+    if (held && waits && (!(t->timeout_states & TIMEOUT_STATE_HELD) || t->plain)) {
+        broken("thread %d of %d in state %u will not stop", t->tid, t->proc->pid, t->state);
+    }
+}
+
 static uint8_t max(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
@@ -132,6 +149,7 @@ static void check_thread(const struct thread *t)
         return;
     }
     check_blocked(t);
+    check_held(t);
     if (t->priority != max(t->base_priority, max(t->msg_priority, t->sync_priority))) {
         broken("thread %d of %d: priority %u of %u, %u, %u", t->tid, t->proc->pid, t->priority,
                t->base_priority, t->msg_priority, t->sync_priority);
@@ -154,8 +172,9 @@ static void check_thread(const struct thread *t)
     }
     /* From CONDVAR, cut, it comes with its mutex, for which it may have to wait. */
     bool cut = (t->flags & THREAD_CUT) != 0 && t->state == STATE_MUTEX && t->step == 0;
+    bool held = (t->flags & (THREAD_HELD | THREAD_DYING)) == THREAD_HELD;
     if (world_settled() && (t->flags & (THREAD_DYING | THREAD_AGAIN)) != 0 &&
-        t->state != STATE_READY && !cut) {
+        t->state != STATE_READY && !cut && !held) {
         broken("thread %d of %d in state %u: flags %#x", t->tid, t->proc->pid, t->state, t->flags);
     }
     if ((t->state == STATE_RUNNING || t->state == STATE_READY) && timer_node_running(&t->timeout)) {

@@ -38,6 +38,7 @@ void (*fake_lock_window)(void);
 static bool passed; /* fake_lock_window() has been called since the lock was let go */
 unsigned fake_events[FAKE_EVENTS];
 unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
+void (*fake_site)(unsigned id, const uint64_t *words);
 void (*fake_result_hook)(const struct thread *t, int error);
 
 struct cpu *fake_this_cpu(void)
@@ -379,9 +380,11 @@ uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];
 
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
-    (void)words;
     if (id < TRACE_EV_EVENTS) {
         broken("site %u is probed", id);
+    }
+    if (fake_site) {
+        fake_site(id, words);
     }
 }
 
@@ -393,6 +396,11 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
 }
 
 void d_raise_now(const struct cpu *cpu)
+{
+    (void)cpu;
+}
+
+void d_sample_now(struct cpu *cpu)
 {
     (void)cpu;
 }

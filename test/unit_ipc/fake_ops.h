@@ -41,6 +41,11 @@ static inline struct cpu *arch_cpu(void)
 {
     return fake_this_cpu();
 }
+static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp)
+{
+    *pc = *sp = *fp = 0;
+}
+
 static inline uintptr_t arch_irq_save(void)
 {
     return 0;

@@ -404,15 +404,105 @@ static void test_wrong(void **state)
     assert_true(masked(LINE));
 }
 
+/* ---- int_done: D's intr:::return ---------------------------------------------------------------
+ */
+
+static unsigned done[64], done_in_kernel, not_woken;
+
+static void count_done(unsigned id, const uint64_t *words)
+{
+    if (id == TRACE_EV_int_done) {
+        assert_true(words[0] < 64 && words[1] < 2);
+        done[words[0]]++;
+        done_in_kernel += words[1] != 0;
+        not_woken += t->state == STATE_INTR;
+    }
+}
+
+static void count_begin(void)
+{
+    memset(done, 0, sizeof(done));
+    done_in_kernel = not_woken = 0;
+    fake_site = count_done;
+}
+
+/* It is not there before the thread is READY, and there once. */
+static void test_done_behind_wake(void **state)
+{
+    (void)state;
+    attach_intr(t, LINE, 0);
+    for (unsigned n = 0; n < 2 * CONFIG_CPUS; n++) {
+        bool in_kernel = n % 2;
+        assert_int_equal(CALL(t, INTERRUPT_WAIT, 0, 0), BLOCKED);
+        count_begin();
+        fake_cpu = n / 2;
+        intr_entry(LINE, 0, in_kernel);
+        assert_int_equal(done[LINE], 0);
+        world_settle();
+        fake_site = NULL;
+        assert_int_equal(done[LINE], 1);
+        assert_int_equal(done_in_kernel, in_kernel);
+        assert_int_equal(not_woken, 0);
+        assert_int_equal(world_result(t), 0);
+        CALL(t, INTERRUPT_UNMASK, LINE, ANY);
+    }
+}
+
+/* Lines that nobody has attached, that come again before they are delivered, that there are not,
+ * the timer's and the other CPUs', several at once: as many returns as entries, none early. */
+static void test_done_each(void **state)
+{
+    static const unsigned lines[] = {0, LINE, 31, 32, 40, FAKE_TIMER_IRQ};
+    unsigned came[64], seed = 7;
+
+    (void)state;
+    attach_pulse(t, LINE, 3, 0);
+    for (unsigned round = 0; round < 500; round++) {
+        memset(came, 0, sizeof(came));
+        count_begin();
+        fake_cpu = round % CONFIG_CPUS;
+        for (unsigned n = seed >> 28; n > 0; n--) {
+            seed = seed * 1664525 + 1013904223;
+            unsigned line = lines[(seed >> 16) % 6];
+            bool in_kernel = seed >> 30 & 1;
+            came[line]++;
+            if (line == FAKE_TIMER_IRQ) {
+                intr_timer(line, 0, in_kernel);
+            } else if (line == 0) {
+                intr_ipi(line, 0, in_kernel);
+            } else {
+                intr_entry(line, 0, in_kernel);
+            }
+            for (unsigned l = 0; l < 64; l++) {
+                assert_true(done[l] <= came[l]);
+            }
+        }
+        if (came[LINE]) {
+            assert_int_equal(done[LINE], came[LINE] - 1);
+        }
+        if (came[FAKE_TIMER_IRQ]) {
+            assert_int_equal(done[FAKE_TIMER_IRQ], came[FAKE_TIMER_IRQ] - 1);
+        }
+        world_settle();
+        fake_site = NULL;
+        assert_memory_equal(done, came, sizeof(came));
+        seed = seed * 1664525 + 1013904223;
+        CALL(t, INTERRUPT_UNMASK, LINE, ANY);
+    }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_pulse),       CASE(test_coalesces),   CASE(test_wait),
-        CASE(test_counts),      CASE(test_order),       CASE(test_noted),
-        CASE(test_noted_again), CASE(test_thread_ends), CASE(test_process_ends),
-        CASE(test_unwanted),    CASE(test_inherits),    CASE(test_trace_hook),
-        CASE(test_wrong),
+        CASE(test_pulse),        CASE(test_coalesces),
+        CASE(test_wait),         CASE(test_counts),
+        CASE(test_order),        CASE(test_noted),
+        CASE(test_noted_again),  CASE(test_thread_ends),
+        CASE(test_process_ends), CASE(test_unwanted),
+        CASE(test_inherits),     CASE(test_trace_hook),
+        CASE(test_wrong),        CASE(test_done_behind_wake),
+        CASE(test_done_each),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -174,6 +174,14 @@ static void fill_thread_ctl(struct thread *t, uintptr_t *a)
     static const unsigned commands[] = {_NTO_TCTL_RUNMASK,     _NTO_TCTL_NAME,
                                         _NTO_TCTL_RUNMASK_GET, _NTO_TCTL_RUNMASK_GET_AND_SET,
                                         _NTO_TCTL_IO,          0};
+    static const unsigned holds[] = {_NTO_TCTL_ONE_THREAD_HOLD, _NTO_TCTL_ONE_THREAD_CONT,
+                                     _NTO_TCTL_THREADS_CONT, _NTO_TCTL_THREADS_CONT,
+                                     _NTO_TCTL_THREADS_HOLD};
+    if (chance(60)) {
+        a[0] = holds[pick(chance(90) ? 3 : 5)];
+        a[1] = pick(8);
+        return;
+    }
     a[0] = commands[pick(6)];
     a[1] = a[0] == _NTO_TCTL_RUNMASK ? pick(32) : arg_in(t, &name, sizeof(name));
 }

@@ -28,6 +28,7 @@ extern bool fake_hook_detached;
 extern bool fake_events_off;
 extern jmp_buf *fake_idle;
 extern unsigned fake_events[FAKE_EVENTS];
+extern void (*fake_site)(unsigned id, const uint64_t *words); /* sites without an event; or NULL */
 /* What other CPUs do just before a line is unmasked. */
 extern void (*fake_before_unmask)(unsigned irq);
 /* How often a kernel call ended with an error, and what hears of each. */

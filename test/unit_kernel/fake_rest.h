@@ -21,6 +21,11 @@ extern uint64_t fake_cycles;
 extern struct thread *fake_running[]; /* by CPU: what arch_switch() was told */
 void fake_switch(struct thread *prev, struct thread *next);
 
+static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp)
+{
+    *pc = *sp = *fp = 0;
+}
+
 static inline uintptr_t arch_irq_save(void)
 {
     return 0;

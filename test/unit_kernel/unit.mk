@@ -2,7 +2,7 @@
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
 UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,readers_test memory_test object_test loader_test sched_test \
-	string_test retained_test)
+	string_test retained_test unwind_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/fake_ops.h"' \
@@ -21,6 +21,7 @@ $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c sche
 	test/unit_kernel/fake.c
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
 	test/unit_kernel/fake.c
+$(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c)
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 
 $(UNIT_KERNEL): $(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h)

@@ -79,19 +79,24 @@ static bool same_keys(const struct d_aggregation *a, const uint8_t *x, const uin
     return true;
 }
 
-/* What leaves the machine: strings with zeros to the end of their field. */
-static void finish_strings(const struct d_aggregation *a, uint8_t *entry)
+/* What leaves the machine, and is merged there by all bytes of the keys: zeros behind strings, and
+ * where nothing is because of the alignment of what follows. */
+static void finish_keys(const struct d_aggregation *a, uint8_t *entry)
 {
+    uint32_t at = sizeof(struct d_agg_entry);
+
     for (uint32_t i = 0; i < a->nkeys; i++) {
-        uint8_t *p = entry + a->keys[i].rec.offset;
-        uint32_t n = 0, size = a->keys[i].rec.size;
-        while (n < size && p[n]) {
-            n++;
-        }
+        uint32_t n = a->keys[i].rec.offset, end = n + a->keys[i].rec.size;
+        __builtin_memset(entry + at, 0, n - at);
+        at = end;
         if (a->keys[i].is_string) {
-            __builtin_memset(p + n, 0, size - n);
+            while (n < end && entry[n]) {
+                n++;
+            }
+            at = n;
         }
     }
+    __builtin_memset(entry + at, 0, a->value - at);
 }
 
 static bool chain_full(const struct d_aggbuf *b, uint32_t at, uint32_t hash)
@@ -117,7 +122,7 @@ insert(struct d_aggbuf *b, const struct d_aggregation *a, uint8_t *entry, uint32
         b->drops++;
         return NULL;
     }
-    finish_strings(a, entry);
+    finish_keys(a, entry);
     *fresh = (struct d_agg_entry){a->id, a->size, hash, *head};
     *head = (uint32_t)b->used + 1;
     b->used += a->size;

@@ -11,10 +11,11 @@
 #include "trace/d/retained.h"
 
 enum { ESHUTDOWN_ = 108, ENOENT_ = 2 };
-#define DEADMAN 10000000000u   /* ns of silence */
-#define CLEAN_LEAST 200000u    /* ns: 5000 hz */
-#define CLEAN_IDLE 1000000000u /* ns: nobody to clean for */
-#define CLEAN_USUAL 9900990u   /* ns: 101 hz */
+#define DEADMAN 10000000000u  /* ns of silence */
+#define CLEAN_LEAST 200000u   /* ns: 5000 hz */
+#define CLEAN_SOON (1u << 20) /* ns: while many chunks are freed */
+#define CLEAN_MANY 16         /* of the chunks: the part that are many */
+#define CLEAN_USUAL 9900990u  /* ns: 101 hz */
 
 struct d_consumer *d_consumers; /* [k] */
 
@@ -152,13 +153,9 @@ static void fire_own(void *arg)
 static unsigned fire_on(struct d_consumer *c, uint32_t probe)
 {
     struct fire_own f = {c, probe};
-    unsigned cpu = 0;
 
-    while (cpu + 1 < c->ncpus && !c->cpus[cpu].traced) {
-        cpu++;
-    }
-    d_port_run_on(cpu, fire_own, &f);
-    return cpu;
+    d_port_run_on(c->first_cpu, fire_own, &f);
+    return c->first_cpu;
 }
 
 static void disable_all(struct d_consumer *c)
@@ -431,7 +428,8 @@ static void kill_silent(struct d_consumer *c)
 
 uint64_t d_machine_clean(void)
 {
-    uint64_t next = CLEAN_IDLE, now = d_port_timestamp();
+    uint64_t now = d_port_timestamp();
+    uint32_t next = D_CLEAN_IDLE;
 
     for (struct d_consumer *c = d_consumers; c; c = c->next) {
         uint32_t state = state_of(c);
@@ -444,7 +442,11 @@ uint64_t d_machine_clean(void)
             continue;
         }
         clean(c);
-        next = c->clean_interval < next ? c->clean_interval : next;
+        /* Many chunks that were freed since the last cleaning may soon be all that there are. */
+        if (c->dynvars.rinsing.count > c->dynvars.nchunks / CLEAN_MANY && next > CLEAN_SOON) {
+            next = CLEAN_SOON;
+        }
+        next = c->clean_interval < next ? (uint32_t)c->clean_interval : next;
     }
     return next < CLEAN_LEAST ? CLEAN_LEAST : next;
 }

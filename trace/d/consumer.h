@@ -41,9 +41,10 @@ struct d_consumer {
     uint32_t log_id;                /* [I] who it is there */
     struct d_kept *kept;            /* [I] what is beside these buffers; NULL: nothing */
     unsigned begin_cpu, end_cpu;    /* [k] where BEGIN and END fired */
-    struct d_block notes;           /* [k] the host's, for the log; none: at NULL */
-    uint64_t clean_interval;        /* [I] ns */
-    struct d_code code;             /* [I] */
+    unsigned first_cpu;      /* [I] the first that is traced: BEGIN, END and tick fire there */
+    struct d_block notes;    /* [k] the host's, for the log; none: at NULL */
+    uint64_t clean_interval; /* [I] ns */
+    struct d_code code;      /* [I] */
     struct d_speculations speculations;
     struct d_dynvars dynvars;
     struct d_ecb *ecbs;          /* [I] by EPID - 1 */

@@ -47,6 +47,9 @@ struct d_provider {
     /* First and last enabling of a probe. 0 or a negative errno. Control context. */
     int (*enable)(uint32_t probe, void *arg);
     void (*disable)(uint32_t probe, void *arg);
+    /* A probe that is enabled has one enabling more or less: d_probe_wanted() may answer otherwise.
+     * 0 or a negative errno (then the new enabling fails). Control context. NULL: nothing to do. */
+    int (*changed)(uint32_t probe, void *arg);
     /* Makes all of what enable() and disable() have prepared true at once. NULL: nothing to do. */
     void (*settle)(void);
     /* arg5 and beyond, of the firing under way; NULL: they read 0. */
@@ -198,7 +201,9 @@ int d_agg_describe(const struct d_consumer *, uint32_t id, struct d_agg_desc *,
                    struct d_recdesc *recs, uint32_t *nrecs);
 
 /* Call every so often (at most each 1/cleanrate): cleans speculations and dynamic variables, ends
- * consumers that are silent. Returns ns until it should be called again. */
+ * consumers that are silent. Returns ns until it should be called again, D_CLEAN_IDLE if there was
+ * nobody to clean for: earlier, then, when somebody begins. */
+#define D_CLEAN_IDLE 1000000000u
 uint64_t d_machine_clean(void);
 
 /* ---- bounds ------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ enum {
     DIF_REGS = 8,       /* r0-r7; r0 reads as 0 and can't be written */
     DIF_TUPLE_REGS = 8, /* data pushed at a time */
     DIF_OP_MAX = 79,
-    DIF_SUBR_MAX = 53,
+    DIF_SUBR_MAX = 57,
     DIF_VAR_ARRAY_MAX = 0xff,   /* array variables: 0 to this */
     DIF_VAR_ARRAY_USER = 0x80,  /* a program's own begin here */
     DIF_VAR_OTHER_USER = 0x500, /* a program's own scalars and associative arrays begin here */

@@ -271,6 +271,18 @@ void d_probe_fire(const struct d_probe *p, const uint64_t args[5])
     fire_all(p, args);
 }
 
+void d_probe_fire_once(const struct d_probe *p, const uint64_t args[5])
+{
+    const struct d_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
+    unsigned cpu = d_port_cpu();
+
+    for (; e; e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
+        if (e->consumer->first_cpu == cpu) {
+            d_ecb_fire(e, args);
+        }
+    }
+}
+
 void d_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
             uint64_t arg4)
 {

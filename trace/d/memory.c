@@ -273,6 +273,23 @@ static bool bare_speculations(struct d_consumer *c)
     return c->speculations.all || c->speculations.count == 0 || make_speculations(c, 0);
 }
 
+/* Names the last CPU that there is. */
+static int no_cpu(uint32_t ncpus, struct d_refusal *why)
+{
+    static const char text[] = "There is no such CPU: the last one is CPU ";
+    int error = d_refuse(why, D_REASON_NO_CPU);
+    char *at = why->text + sizeof(text) - 1;
+    uint32_t last = ncpus - 1;
+
+    __builtin_memcpy(why->text, text, sizeof(text));
+    if (last >= 10) {
+        *at++ = (char)('0' + last / 10 % 10); /* a hundred of them: nowhere */
+    }
+    *at++ = (char)('0' + last % 10);
+    *at = '\0';
+    return error;
+}
+
 int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_refusal *why)
 {
     uint64_t only = d_image_option_value(image, D_OPT_CPU, UINT64_MAX);
@@ -286,8 +303,9 @@ int d_memory_make(struct d_consumer *c, const struct d_image *image, struct d_re
         c->cpus[i].traced = only == UINT64_MAX || only == i;
     }
     if (only != UINT64_MAX && only >= c->ncpus) {
-        return d_refuse(why, D_REASON_NO_CPU);
+        return no_cpu(c->ncpus, why);
     }
+    c->first_cpu = only == UINT64_MAX ? 0 : (unsigned)only;
     uint64_t nspec = d_image_option_value(image, D_OPT_NSPEC, 1);
     c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;
     c->sizes.bufsize = d_image_option_value(image, D_OPT_BUFSIZE, 0);

@@ -58,6 +58,18 @@ int32_t d_port_errno(void);
 uint32_t d_port_ipl(void);
 uint64_t d_port_curthread(void);
 bool d_port_descends(int32_t pid); /* the current process is pid, or descends from it */
+/* Name of a process, or of one that has ended, as far as it is known still; else "". NUL
+ * within D_PORT_NAME_MAX. */
+const char *d_port_pidname(int32_t pid);
+enum d_lwpinfo { /* trace/d/words.def */
+#define LWPINFO(number, name, doc) D_LWPINFO_##name = (number),
+#include "trace/d/words.def"
+#undef LWPINFO
+};
+enum { D_LWP_DETACH = 0x1, D_LWP_STOPPED = 0x2, D_LWP_ASLEEP = 0x4 }; /* D_LWPINFO_FLAGS */
+/* A word of a thread or its process; tid 0: the process's first thread. 0 if there is no such
+ * process, thread or word. */
+uint64_t d_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word);
 const char *d_port_execname(void); /* NUL within D_PORT_NAME_MAX; stays for this firing */
 const char *d_port_execargs(void); /* likewise; "" if unknown */
 enum { D_PORT_DEPTH_MOST = 128 };  /* frames that the machine has counted, or passed by, at most */

@@ -5,6 +5,7 @@
  */
 #include "trace/d/probe.h"
 
+#include "trace/d/consumer.h"
 #include "trace/d/ecb.h"
 #include "trace/d/port.h"
 
@@ -159,7 +160,11 @@ int d_probe_enable(struct d_probe *p, struct d_ecb *ecb)
     __atomic_store_n(&p->predicate_id, 0, __ATOMIC_RELEASE);
     __atomic_store_n(link, ecb, __ATOMIC_RELEASE);
     predicate_update(p);
-    return 0;
+    int error = p->provider->changed ? p->provider->changed(p->id, p->arg) : 0;
+    if (error) {
+        d_probe_disable(p, ecb);
+    }
+    return error;
 }
 
 void d_probe_disable(struct d_probe *p, struct d_ecb *ecb)
@@ -174,9 +179,23 @@ void d_probe_disable(struct d_probe *p, struct d_ecb *ecb)
     }
     __atomic_store_n(link, ecb->next, __ATOMIC_RELEASE);
     predicate_update(p);
-    if (--p->enabled == 0 && p->provider->disable) {
+    if (--p->enabled > 0) {
+        if (p->provider->changed) {
+            p->provider->changed(p->id, p->arg);
+        }
+    } else if (p->provider->disable) {
         p->provider->disable(p->id, p->arg);
     }
+}
+
+bool d_probe_wanted(const struct d_probe *p, unsigned cpu, bool once)
+{
+    const struct d_ecb *e = p->ecbs;
+
+    while (e && !(once ? e->consumer->first_cpu == cpu : e->consumer->cpus[cpu].traced)) {
+        e = e->next;
+    }
+    return e != NULL;
 }
 
 void d_probes_settle(void)

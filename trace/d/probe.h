@@ -38,6 +38,10 @@ static inline struct d_probe *d_probe_at(uint32_t id)
  * caller waits for firings under way before it frees the ECB. */
 int d_probe_enable(struct d_probe *, struct d_ecb *);
 void d_probe_disable(struct d_probe *, struct d_ecb *);
+/* Whether an enabling of the probe needs it to fire on this CPU. once: the probe fires on one CPU
+ * for each consumer, on the first one that the consumer traces (d_probe_fire_once()), not on all
+ * that it traces. Control context. */
+bool d_probe_wanted(const struct d_probe *, unsigned cpu, bool once);
 /* After many of them. */
 void d_probes_settle(void);
 
@@ -51,6 +55,8 @@ static inline bool d_probe_skips(const struct d_probe *p)
 /* What d_fire() does of a probe that the thread doesn't skip, with nothing else firing on this CPU:
  * the caller has called d_port_irq_save(). */
 void d_probe_fire(const struct d_probe *, const uint64_t args[5]);
+/* The same for the consumers whose first traced CPU is this one. */
+void d_probe_fire_once(const struct d_probe *, const uint64_t args[5]);
 /* Instead of that, if a firing is under way on this CPU: counts what is lost. (nested.c) */
 __attribute__((cold)) void d_probe_nested(const struct d_probe *);
 

@@ -23,6 +23,8 @@ extern const struct d_subr d_subrs[];
     ROW(copyinstr, 1, copyinstr) \
     ROW(speculation, 0, speculation) \
     ROW(progenyof, 1, progenyof) \
+    ROW(pidname, 1, pidname) \
+    ROW(lwpinfo, 3, lwpinfo) \
     ROW(strlen, 1, strlen) \
     ROW(alloca, 1, alloca) \
     ROW(bcopy, 3, bcopy) \
@@ -88,6 +90,8 @@ uint64_t d_subr_memref(struct d_context *);
 uint64_t d_subr_rand(struct d_context *);
 uint64_t d_subr_speculation(struct d_context *);
 uint64_t d_subr_progenyof(struct d_context *);
+uint64_t d_subr_pidname(struct d_context *);
+uint64_t d_subr_lwpinfo(struct d_context *);
 uint64_t d_subr_swap16(struct d_context *);
 uint64_t d_subr_swap32(struct d_context *);
 uint64_t d_subr_swap64(struct d_context *);

@@ -26,6 +26,26 @@ uint64_t d_subr_progenyof(struct d_context *c)
     return d_port_descends((int32_t)(uint32_t)d_arg(c, 0));
 }
 
+/* The name is copied: the process may end, and another take its place, while the clause runs. */
+uint64_t d_subr_pidname(struct d_context *c)
+{
+    const char *name = d_port_pidname((int32_t)(uint32_t)d_arg(c, 0));
+    struct d_writer w;
+
+    d_writer_open(&w, c, c->code->strsize - 1);
+    for (; *name != '\0'; name++) { /* at most D_PORT_NAME_MAX */
+        d_writer_put(&w, (uint8_t)*name);
+    }
+    return d_writer_close(&w);
+}
+
+uint64_t d_subr_lwpinfo(struct d_context *c)
+{
+    int32_t pid = (int32_t)(uint32_t)d_arg(c, 0), tid = (int32_t)(uint32_t)d_arg(c, 1);
+
+    return d_port_lwpinfo(pid, tid, (uint32_t)d_arg(c, 2));
+}
+
 uint64_t d_subr_swap16(struct d_context *c)
 {
     return __builtin_bswap16((uint16_t)d_arg(c, 0));

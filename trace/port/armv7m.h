@@ -11,6 +11,8 @@
 #define TRACE_PORT_IRQ_BITS 16 /* of what it may be; so that MOVT puts a constant above it */
 #define TRACE_PORT_HEADER(cpu, code) (code) /* one CPU, number 0 */
 
+#define TRACE_PORT_CODE_HIGH 0u
+
 #define TRACE_PORT_EXIT_WORK 8u
 /* One CPU, interrupts masked: plain. The store pends PendSV. */
 #define TRACE_PORT_REQUEST_EXIT(cpu) \

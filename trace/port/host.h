@@ -13,6 +13,8 @@
 #define TRACE_PORT_IRQ_BITS 8
 #define TRACE_PORT_HEADER(cpu, code) ((uint32_t)(cpu)->cpu_bits | (code))
 
+#define TRACE_PORT_CODE_HIGH 0xffffff80u /* as on AArch64 */
+
 #define TRACE_PORT_EXIT_WORK 8u
 #define TRACE_PORT_REQUEST_EXIT(cpu) ((cpu)->exit_work |= TRACE_PORT_EXIT_WORK)
 

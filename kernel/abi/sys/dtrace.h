@@ -83,11 +83,14 @@ struct kymo_d_call {
 };
 _Static_assert(sizeof(struct kymo_d_call) == 32, "layout on the link");
 
+#define KYMO_D_FEATURE_SAMPLES_KERNEL 1u /* profile's samples are taken in the kernel, too */
+
 struct kymo_d_info {
     uint32_t version;       /* KYMO_D_VERSION */
     uint32_t cpus;          /* numbers below that */
     uint32_t pointer_bytes; /* 4 or 8 */
-    uint32_t machine;       /* ELF e_machine */
+    uint16_t machine;       /* ELF e_machine */
+    uint16_t features;      /* KYMO_D_FEATURE_* */
     uint8_t build_id[20];   /* of the kernel's ELF */
     uint32_t held;          /* bytes that D has of the system's memory: probes, all consumers */
     char board[32];

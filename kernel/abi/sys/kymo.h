@@ -22,19 +22,25 @@ struct kymo_spawn {              /* ProcSpawn() */
     uint32_t runmask;            /* CPUs; 0: all */
     uint32_t stack_size;         /* main thread's; 0: the default (4 KB on Cortex-M, 64 KB else) */
     uint32_t heap_size;          /* 0: the default (16 KB on Cortex-M, 1 MB else) */
+    uint32_t flags;              /* KYMO_SPAWN_* */
     uint32_t argc;
     uint32_t arg_bytes; /* length of args: argc strings, each ended by NUL */
     char args[KYMO_ARG_MAX];
 };
+
+/* The process is whole but executes nothing until it gets SIGCONT. It ends with its parent. */
+#define KYMO_SPAWN_HOLD 1
 
 /* Status of an ended process, as ProcWait() stores it. */
 #define KYMO_STATUS_EXITED(s) (((s)&0x7f) == 0)
 #define KYMO_STATUS_CODE(s) (((s) >> 8) & 0xff)
 #define KYMO_STATUS_SIGNAL(s) ((s)&0x7f)
 #define KYMO_WAIT_NOHANG 1
+#define KYMO_WAIT_DISOWN 0x100 /* does not wait: the caller is no longer its parent */
 
-/* Signals: QNX's numbers. All end the process (there are no handlers); 0 only asks whether it is.
- */
+/* Signals: QNX's numbers. All end the process (there are no handlers), but SIGCONT: that starts a
+ * process that is held (KYMO_SPAWN_HOLD), and has no effect on any other. 0 only asks whether the
+ * process is there. */
 #define KYMO_SIGILL 4
 #define KYMO_SIGABRT 6
 #define KYMO_SIGFPE 8
@@ -42,6 +48,7 @@ struct kymo_spawn {              /* ProcSpawn() */
 #define KYMO_SIGBUS 10
 #define KYMO_SIGSEGV 11
 #define KYMO_SIGTERM 15
+#define KYMO_SIGCONT 25
 
 /*
  * Where a program finds what it starts with. The main thread is entered at the ELF's entry point
@@ -168,7 +175,8 @@ struct kymo_name { /* NameLookup(): out */
 int ProcSpawn(const struct kymo_spawn *spawn);
 void ProcExit(int status) __attribute__((noreturn)); /* 0..255 */
 /* Waits for the end of a child, pid 0: of any; returns its pid. KYMO_WAIT_NOHANG: 0 if none has
- * ended. ECHILD: there is no such child; EINTR: cancelled. */
+ * ended. KYMO_WAIT_DISOWN: the child, which may have ended, goes on without a parent, and nobody is
+ * told of its end; one that is held ends. ECHILD: there is no such child; EINTR: cancelled. */
 int ProcWait(int pid, int *status, int options);
 /* The process with the lowest pid >= pid; of a process (0: the caller's) the thread with the lowest
  * tid >= tid: returns which it is. ESRCH: there is none. */

@@ -194,14 +194,18 @@ struct _thread_attr {
 };
 #define KYMO_THREAD_DETACHED 0x01
 
-#define _NTO_TCTL_IO 1      /* 0 with ABILITY_DEVICE or ABILITY_INTERRUPT, else EPERM */
-#define _NTO_TCTL_RUNMASK 4 /* data: uint32_t mask of CPUs, by value */
+#define _NTO_TCTL_IO 1           /* 0 with ABILITY_DEVICE or ABILITY_INTERRUPT, else EPERM */
+#define _NTO_TCTL_THREADS_HOLD 2 /* the process's other threads stop; data: NULL */
+#define _NTO_TCTL_THREADS_CONT 3 /* they continue */
+#define _NTO_TCTL_RUNMASK 4      /* data: uint32_t mask of CPUs, by value */
 #define _NTO_TCTL_RUNMASK_GET_AND_SET \
-    6                              /* data: uint32_t *: the new mask (0: only asks), the old \
-                                    */
-#define _NTO_TCTL_NAME 11          /* data: struct _thread_name * */
-#define _NTO_TCTL_RUNMASK_GET 100  /* Kymo: data: uint32_t * */
-#define _NTO_TCTL_SIGNAL_EVENT 101 /* Kymo: data: struct _signal_event * */
+    6                               /* data: uint32_t *: the new mask (0: only asks), the old \
+                                     */
+#define _NTO_TCTL_ONE_THREAD_HOLD 8 /* one thread stops; data: its tid, by value */
+#define _NTO_TCTL_ONE_THREAD_CONT 9 /* it continues */
+#define _NTO_TCTL_NAME 11           /* data: struct _thread_name * */
+#define _NTO_TCTL_RUNMASK_GET 100   /* Kymo: data: uint32_t * */
+#define _NTO_TCTL_SIGNAL_EVENT 101  /* Kymo: data: struct _signal_event * */
 /* Signals (bit 1 << number) of which the process hears by a pulse, whose value is the number,
  * instead of being ended; none: all end it again. Never KYMO_SIGKILL (EINVAL). */
 struct _signal_event {

@@ -34,7 +34,8 @@
 
 /*
  * What Kymo means by the states whose QNX meaning does not fit exactly:
- *   STOPPED     created, not yet allowed to run (a spawned process being loaded)
+ *   STOPPED     created, not yet allowed to run (a spawned process being loaded), or held by
+ *               ThreadCtl(_NTO_TCTL_ONE_THREAD_HOLD) and not waiting for anything else
  *   WAITTHREAD  in ProcWait(), until a child process ends
  *   WAITCTX     in TraceEvent(START), until a trace buffer is FREE for the state dump
  */

@@ -89,6 +89,9 @@
 #define KYMO_TRACE_QUERYLOSS _NTO_TRACE_CMD(3, 0x1004)     /* cpu, struct kymo_trace_loss * */
 #define KYMO_TRACE_QUERYOWNER _NTO_TRACE_CMD(2, 0x1005)    /* struct kymo_trace_owner * */
 #define KYMO_TRACE_CLRALLTHREADS _NTO_TRACE_CMD(1, 0x1006) /* as CLR* of every class and event */
+/* CPUs 0 to 31 and 32 to 63, a bit for each: their buffers are closed if others are FREE; a CPU
+ * without one gives an empty one. ECANCELED: no linear recording runs. */
+#define KYMO_TRACE_FLUSHCPUS _NTO_TRACE_CMD(3, 0x1007)
 /* Retained memory (kernel/abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER there: also
  * EBUSY, ENODEV. The others are about what an earlier boot left: ENOENT: nothing. */
 #define KYMO_TRACE_ALLOCRETAINED _NTO_TRACE_CMD(3, 0x1020) /* count per CPU, uint64_t *paddr */

@@ -43,5 +43,15 @@ void a64_board_irq_end(uint32_t token);
 /* Numbers of the virtual timer's interrupt and of the one that arch_ipi() raises. */
 unsigned a64_board_irq_timer(void);
 unsigned a64_board_irq_ipi(void);
+/*
+ * The sampling interrupt, on each CPU: the physical timer's, as FIQ, more urgent than all others.
+ * Its number, or A64_IRQ_NONE: this controller signals no FIQ. After a64_board_irq_cpu_init().
+ */
+unsigned a64_board_irq_sample(void);
+/* Takes it in its FIQ; false: it is not (any more) what is most urgent. */
+bool a64_board_fiq_take(uint32_t *token);
+/* The interrupt that comes behind a sample: its number; raises it on this CPU. */
+unsigned a64_board_irq_sampled(void);
+void a64_board_sampled_raise(void);
 
 #endif

@@ -91,35 +91,3 @@ void arch_context_print(const struct thread *t)
     kprintf("%s  sp  %p  pc  %p  psr %x\n", column % 4 ? "\n" : "", (void *)ctx->sp,
             (void *)ctx->elr, (unsigned)ctx->spsr);
 }
-
-static bool is_text(const struct thread *t, uintptr_t address)
-{
-    return address >= 4 && kernel_user_ptr(t, address - 4, 4, KYMO_PROT_EXEC);
-}
-
-/*
- * Frame records: [fp] is the caller's record, [fp + 8] the return address. A leaf, such as the stub
- * of a kernel call, has none; then x30 is the return address and is not in the first record.
- */
-void arch_backtrace(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
-                    void *arg)
-{
-    uintptr_t fp = a64_context(t)->x[29];
-    uintptr_t lr = a64_context(t)->x[30];
-    const uintptr_t *record = kernel_user_ptr(t, fp, 16, KYMO_PROT_READ);
-    int n = 0;
-
-    if (n < max && is_text(t, lr) && (!record || record[1] != lr)) {
-        found(lr, arg);
-        n++;
-    }
-    while (n < max && record && (fp & 7) == 0 && is_text(t, record[1])) {
-        found(record[1], arg);
-        n++;
-        if (record[0] <= fp) {
-            break;
-        }
-        fp = record[0];
-        record = kernel_user_ptr(t, fp, 16, KYMO_PROT_READ);
-    }
-}

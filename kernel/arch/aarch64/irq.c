@@ -5,13 +5,26 @@
  */
 #include "kernel/arch/aarch64/port.h"
 
-static unsigned timer, ipi; /* [I] */
+static unsigned timer, ipi, sampled; /* [I] */
 
 void a64_irq_init(void)
 {
     a64_board_irq_init();
     timer = a64_board_irq_timer();
     ipi = a64_board_irq_ipi();
+    sampled = a64_board_irq_sampled();
+}
+
+/* The sampling interrupt became the most urgent one between this CPU's IRQ and the look at the
+ * controller: its FIQ will not come any more. The stack of such a sample ends where it
+ * begins. */
+static __attribute__((noinline)) void sample_here(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    bool program = ip && !in_kernel;
+
+    arch_sample_taken(ip ? ip : (uintptr_t)arch_wait_for_interrupt, 0,
+                      program ? NULL : __builtin_frame_address(0));
+    intr_sample(irq, ip, in_kernel);
 }
 
 static inline bool irq_serve(uintptr_t ip, bool in_kernel)
@@ -26,6 +39,10 @@ static inline bool irq_serve(uintptr_t ip, bool in_kernel)
         intr_timer(irq.number, ip, in_kernel);
     } else if (irq.number == ipi) {
         intr_ipi(irq.number, ip, in_kernel);
+    } else if (irq.number == sampled) {
+        intr_sample(irq.number, ip, in_kernel);
+    } else if (irq.number == a64_board_irq_sample()) {
+        sample_here(irq.number, ip, in_kernel);
     } else {
         intr_entry(irq.number, ip, in_kernel);
     }

@@ -39,6 +39,10 @@
 
 #define A64_PROBE_FRAME 176 /* what a function probe saves: probe/calls.S */
 
+#define A64_FIQ_FRAME 176 /* what FIQ in the kernel saves: vectors.S */
+#define A64_FIQ_X30 152   /* where x30 is in it */
+#define DAIF_F 1          /* of daifset and daifclr */
+
 #define SPSR_EL0 0x0 /* EL0t, nothing masked */
 #define ESR_SVC0 0x56000000
 

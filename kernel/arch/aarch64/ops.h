@@ -18,6 +18,8 @@
 #include "kernel/arch/aarch64/offsets.h"
 #include "kernel/arch/aarch64/sysreg.h"
 
+#define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
+
 struct arch_context {
     uint64_t x[31];   /* [k] of a CTX_KIND_CALL context x2-x18 are of an earlier interruption */
     uint64_t sp;      /* [k] SP_EL0 */
@@ -89,6 +91,12 @@ static inline void arch_spin_hint(void)
 static inline uint64_t arch_cycles(void)
 {
     return a64_read_sysreg(cntvct_el0);
+}
+
+static inline __attribute__((always_inline)) void arch_frame_here(uintptr_t *pc, uintptr_t *sp,
+                                                                  uintptr_t *fp)
+{
+    __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=&r"(*pc), "=&r"(*sp), "=r"(*fp));
 }
 
 static inline void *arch_phys_to_virt(uintptr_t pa)

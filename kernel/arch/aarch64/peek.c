@@ -2,13 +2,18 @@
 /*
  * Reads of memory that may not be there, for D: the MMU is asked first, page by page, so nothing
  * faults. What is not normal memory (device registers), or another process's, is refused. A
- * program's page is read through
- * the kernel's map of all RAM, because another CPU may unmap it at any moment. Any context,
- * interrupts masked. Proved by test/boot (suites d, faults).
+ * program's page is read through the kernel's map of all RAM, because another CPU may unmap it at
+ * any moment. Any context, interrupts masked.
+ *
+ * The MMU has the space of the thread that runs. A thread that a probe sees in its place, because
+ * it is about to run or had the CPU when a sample was taken, may be of another one: the list of
+ * its mappings is asked then. Kernel lock held. Proved by test/boot (suites d, faults) and
+ * test/d/stacks.py.
  */
+#include "kernel/abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
-extern const char __kernel_start[], __text_end[], __kernel_end[];
+extern const char __kernel_start[], __kernel_end[];
 
 #define PAR_FAULT 1ul
 #define PAR_ATTR(par) ((par) >> 56)
@@ -46,10 +51,22 @@ static size_t rest_of_page(uintptr_t va, size_t bytes)
     return bytes < rest ? bytes : rest;
 }
 
+static bool is_loaded(const struct thread *t)
+{
+    return a64_context(t)->ttbr0 == a64_read_sysreg(ttbr0_el1);
+}
+
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user)
 {
     char *out = to;
 
+    if (user && !is_loaded(user)) {
+        const void *from = kernel_user_ptr(user, address, bytes, KYMO_PROT_READ);
+        if (from) {
+            __builtin_memcpy(to, from, bytes);
+        }
+        return from != NULL;
+    }
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
         uint64_t pa = translate(address, user != NULL, false);
@@ -68,7 +85,13 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
 {
     const char *in = from;
 
-    (void)user;
+    if (!is_loaded(user)) {
+        void *to = kernel_user_ptr(user, address, bytes, KYMO_PROT_WRITE);
+        if (to) {
+            __builtin_memcpy(to, from, bytes);
+        }
+        return to != NULL;
+    }
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
         uint64_t pa = translate(address, true, true);
@@ -81,45 +104,4 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
         bytes -= n;
     }
     return true;
-}
-
-/* The instruction that ends at address `next` of the kernel's text: BL or BLR. */
-static bool is_return(uintptr_t next)
-{
-    if ((next & 3) || next <= (uintptr_t)__kernel_start || next >= (uintptr_t)__text_end) {
-        return false;
-    }
-    uint32_t insn = *(const uint32_t *)(next - 4);
-    return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000;
-}
-
-/* Where the stack that `from` lies in, or on the guard below, begins and ends; false: in none. */
-static bool stack_of(uintptr_t from, const uintptr_t **low, const uintptr_t **top)
-{
-    size_t offset = from - (uintptr_t)a64_stacks, stack = offset / sizeof(a64_stacks[0]);
-
-    if (offset >= sizeof(a64_stacks) || (from & 7)) {
-        return false;
-    }
-    *low = (const uintptr_t *)(const void *)(a64_stacks[stack] + KERNEL_STACK_GUARD);
-    *top = (const uintptr_t *)(const void *)(a64_stacks + stack + 1);
-    return true;
-}
-
-/* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
- * can add lines that are not callers. After an overflow the lowest are the latest. */
-unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
-{
-    const uintptr_t *low, *top;
-    unsigned n = 0;
-
-    if (!stack_of((uintptr_t)from, &low, &top)) {
-        return 0;
-    }
-    for (const uintptr_t *p = from < (const void *)low ? low : from; n < max && p < top; p++) {
-        if (is_return(*p)) {
-            to[n++] = *p;
-        }
-    }
-    return n;
 }

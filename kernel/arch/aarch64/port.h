@@ -82,8 +82,14 @@ void a64_registers(uint64_t *registers, const struct a64_fatal_frame *frame, uin
                    uint64_t psr);
 void a64_fatal(const struct a64_fatal_frame *frame, unsigned vector) __attribute__((noreturn));
 void a64_fp_load(struct arch_context *ctx);
-void a64_irq_init(void);    /* CPU 0, once */
-void a64_timer_quiet(void); /* holds the timer's level down until arch_timer_set() */
+/* sample.c. stack: the stack pointer that FIQ has found. */
+struct thread *a64_fiq_from_user(struct thread *self);
+void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack);
+/* One that comes while interrupts are taken from the controller. stack NULL: a program's. */
+void arch_sample_taken(uintptr_t ip, uintptr_t lr, const uintptr_t *stack);
+void a64_sample_cpu_init(void); /* each CPU */
+void a64_irq_init(void);        /* CPU 0, once */
+void a64_timer_quiet(void);     /* holds the timer's level down until arch_timer_set() */
 
 /* ---- firmware and debugger ---- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every way into the kernel and the one way out. Interrupts are masked from entry to resume.
+ * Every way into the kernel and the one way out. Interrupts are masked from entry to resume; FIQ,
+ * which is the sampling interrupt (sample.c), only while the registers of an exception are in use:
+ * from entry until they are saved, and from where ELR is loaded until eret.
  *
  * While a program runs, SP_EL1 is the top of this CPU's stack less 16 bytes, and [sp] is the
  * running thread. A kernel call saves only what the caller may expect to find again: x19-x30,
@@ -38,7 +40,9 @@ a64_vectors:
     from_el1 3
     from_el1 4
     from_el1 5
-    from_el1 6
+    .balign 128 /* FIQ */
+    sub sp, sp, #A64_FIQ_FRAME
+    b a64_fiq_in_kernel
     from_el1 7
 
     .balign 128 /* EL0, synchronous */
@@ -64,13 +68,14 @@ a64_vectors:
     mrs x11, spsr_el1
     stp x9, xzr, [x16, #CTX_SP] /* and CTX_KIND_CALL */
     stp x10, x11, [x16, #CTX_ELR]
+    msr daifclr, #DAIF_F
     mov x0, x16
     mov w1, w8
     bl kernel_call
     b a64_resume
 
     from_el0_full a64_entry_irq
-    from_el0_full a64_entry_other /* FIQ */
+    from_el0_full a64_entry_fiq
     from_el0_full a64_entry_other /* SError */
     .rept 4 /* AArch32 programs: cannot be */
     from_el0_full a64_entry_other
@@ -107,11 +112,18 @@ a64_vectors:
 
 a64_entry_irq:
     save_full
+    msr daifclr, #DAIF_F
     bl a64_irq_from_user
+    b a64_resume
+
+a64_entry_fiq:
+    save_full
+    bl a64_fiq_from_user /* with FIQ masked until it has been taken from the controller */
     b a64_resume
 
 a64_entry_fault:
     save_full
+    msr daifclr, #DAIF_F
     mrs x1, esr_el1
     mrs x2, far_el1
     bl a64_fault_from_user
@@ -119,6 +131,7 @@ a64_entry_fault:
 
 a64_entry_other:
     save_full
+    msr daifclr, #DAIF_F
     mrs x1, esr_el1
     bl a64_other_from_user
     /* falls through */
@@ -129,11 +142,8 @@ a64_entry_other:
  */
     .global a64_resume
 a64_resume:
-    ldp x16, x17, [x0, #CTX_ELR] /* and CTX_SPSR */
     ldp x30, x18, [x0, #CTX_X(30)] /* and CTX_SP */
     str x0, [sp]
-    msr elr_el1, x16
-    msr spsr_el1, x17
     msr sp_el0, x18
     ldp x2, x3, [x0, #CTX_X(2)]
     ldp x4, x5, [x0, #CTX_X(4)]
@@ -149,7 +159,48 @@ a64_resume:
     ldp x24, x25, [x0, #CTX_X(24)]
     ldp x26, x27, [x0, #CTX_X(26)]
     ldp x28, x29, [x0, #CTX_X(28)]
+    msr daifset, #DAIF_F /* as late as can be: a sample that waits here is taken for a program's */
+    ldr x1, [x0, #CTX_ELR]
+    msr elr_el1, x1
+    ldr x1, [x0, #CTX_SPSR]
+    msr spsr_el1, x1
     ldp x0, x1, [x0, #CTX_X(0)]
+    eret
+
+/*
+ * FIQ in the kernel, wherever it is; its stack pointer is A64_FIQ_FRAME lower by now. All that a C
+ * function may change is saved, and ELR and SPSR, which the exception has changed already.
+ */
+a64_fiq_in_kernel:
+    stp x0, x1, [sp]
+    stp x2, x3, [sp, #16]
+    stp x4, x5, [sp, #32]
+    stp x6, x7, [sp, #48]
+    stp x8, x9, [sp, #64]
+    stp x10, x11, [sp, #80]
+    stp x12, x13, [sp, #96]
+    stp x14, x15, [sp, #112]
+    stp x16, x17, [sp, #128]
+    stp x18, x30, [sp, #144]
+    mrs x0, elr_el1
+    mrs x1, spsr_el1
+    stp x0, x1, [sp, #160]
+    add x1, sp, #A64_FIQ_FRAME
+    bl a64_fiq_from_kernel
+    ldp x0, x1, [sp, #160]
+    msr elr_el1, x0
+    msr spsr_el1, x1
+    ldp x18, x30, [sp, #144]
+    ldp x16, x17, [sp, #128]
+    ldp x14, x15, [sp, #112]
+    ldp x12, x13, [sp, #96]
+    ldp x10, x11, [sp, #80]
+    ldp x8, x9, [sp, #64]
+    ldp x6, x7, [sp, #48]
+    ldp x4, x5, [sp, #32]
+    ldp x2, x3, [sp, #16]
+    ldp x0, x1, [sp]
+    add sp, sp, #A64_FIQ_FRAME
     eret
 
 /*

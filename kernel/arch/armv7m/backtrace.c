@@ -1,69 +1,160 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: backtrace of a user thread by scanning its stack for return addresses: there is no frame
- * pointer. A word counts if it is odd, lies in text of the process, and the instruction before it
- * is a call. Stale words can add lines that are not callers. Kernel lock held.
+ * ARMv7-M: what kernel/unwind.c has to know of this CPU: where a thread is, what a return address
+ * is, how an exception returns. Any context, interrupts masked.
+ *
+ * And what is left of a thread whose frame the CPU could not store, because its stack has
+ * overflowed: its stack is scanned for words that look like return addresses. Kernel lock held.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/armv7m/scb.h"
 
 #define SCAN_WORDS 2048
 #define OVERFLOW_BYTES 1024 /* how far below its stack a thread that has overflowed it may be */
+#define IPSR_FIRST_INTERRUPT 15
+#define IPSR_NMI 2
+#define R7 3 /* in r4_r11 */
 
-/* The instruction that ends at address `next`: BL, or BLX of a register. */
-static bool call_before(const struct thread *t, uintptr_t next)
+extern const char __kernel_start[], __text_end[];
+
+static uint32_t exception_number(void)
 {
-    const uint16_t *code = kernel_user_ptr(t, next - 4, 4, KYMO_PROT_EXEC);
-    if (!code) {
+    uint32_t ipsr;
+    __asm__("mrs %0, ipsr" : "=r"(ipsr));
+    return ipsr & 0x1ff;
+}
+
+static uint32_t process_sp(void)
+{
+    uint32_t psp;
+    __asm__ volatile("mrs %0, psp" : "=r"(psp));
+    return psp;
+}
+
+/* The handler of an interrupt runs, which stores nothing in the thread's context. */
+static bool in_interrupt(const struct thread *t)
+{
+    uint32_t exception = exception_number();
+
+    return armv7m_port.saved == &context_of(t)->kind &&
+           (exception >= IPSR_FIRST_INTERRUPT || exception == IPSR_NMI);
+}
+
+/* What the CPU has stored at psp. */
+static bool frame_at(const struct thread *t, uint32_t psp, uint32_t exc_return,
+                     struct unwind_frame *f)
+{
+    struct frame stored;
+
+    if ((psp & 3) != 0 || !arch_peek(&stored, psp, sizeof(stored), t)) {
         return false;
     }
+    f->pc = stored.pc & ~1u;
+    f->lr = stored.lr;
+    f->sp = psp + sizeof(stored) + ((exc_return & EXC_RETURN_NO_FP) ? 0 : FP_FRAME_BYTES) +
+            ((stored.xpsr & XPSR_ALIGNED) ? 4 : 0);
+    f->live = true;
+    return true;
+}
+
+bool arch_user_frame(const struct thread *t, struct unwind_frame *f)
+{
+    const struct arch_context *ctx = context_of(t);
+
+    /* What the interrupt has interrupted is the thread, or a kernel entry that has not saved it
+     * yet, whose way back still leads to the thread; else the kernel, which has saved it. */
+    if (in_interrupt(t)) {
+        if (kernel_unwind_to_user(f)) {
+            return frame_at(t, process_sp(), (uint32_t)f->lr, f);
+        }
+        if (ICSR & ICSR_RETTOBASE) {
+            return false;
+        }
+    }
+    f->fp = ctx->r4_r11[R7];
+    return ctx->kind != CTX_KIND_BAD_FRAME && frame_at(t, ctx->psp, ctx->exc_return, f);
+}
+
+bool arch_exception_frame(struct unwind_frame *f)
+{
+    uint32_t exc_return = (uint32_t)f->pc;
+
+    if (exc_return < EXC_RETURN_LEAST) {
+        return false;
+    }
+    if (exc_return & EXC_RETURN_TO_THREAD) {
+        f->to_user = true;
+        f->lr = exc_return;
+    } else {
+        frame_at(NULL, (uint32_t)f->sp, exc_return, f);
+    }
+    return true;
+}
+
+/* push {r0, lr} is what the slot has done; of a return, behind what stood before it. */
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
+{
+    uint32_t pushed[2];
+
+    if (!arch_peek(pushed, f->sp, sizeof(pushed), NULL)) {
+        return false;
+    }
+    f->pc = site + behind - PROBE_CALL_BYTES;
+    f->lr = pushed[1];
+    f->sp += sizeof(pushed);
+    f->live = true;
+    return true;
+}
+
+/* Two half words of code. The kernel's may lie where D must not look, in the first KB. */
+static bool read_code(uint16_t code[2], uintptr_t at, const struct thread *user)
+{
+    if (user) {
+        return arch_peek(code, at, 4, user);
+    }
+    if (at < (uintptr_t)__kernel_start || at > (uintptr_t)__text_end - 4) {
+        return false;
+    }
+    __builtin_memcpy(code, (const void *)at, 4);
+    return true;
+}
+
+/* The instruction that ends at `next`: BL, or BLX of a register. */
+bool arch_return_address(uintptr_t *word, const struct thread *user)
+{
+    uintptr_t next = *word & ~(uintptr_t)1;
+    uint16_t code[2];
+
+    if (!(*word & 1) || next < sizeof(code) || !read_code(code, next - sizeof(code), user)) {
+        return false;
+    }
+    *word = next;
     bool bl = (code[0] & 0xf800) == 0xf000 && (code[1] & 0xd000) == 0xd000;
     return bl || (code[1] & 0xff87) == 0x4780;
 }
 
-static bool return_address(const struct thread *t, uint32_t word)
-{
-    return (word & 1) != 0 && word > 4 && call_before(t, word & ~1u);
-}
+/* ---- a lost frame ------------------------------------------------------------------------------
+ */
 
-struct scan {
-    const struct thread *t;
-    uintptr_t from; /* first word of the stack to look at */
-    uint32_t lr;    /* seen already; 0: none. Its own copy on the stack is not told again. */
-};
-
-/* After a stack overflow there is no frame, but the whole stack is full of what led there. */
-static struct scan scan_from(const struct thread *t)
+void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
+                         void *arg)
 {
-    const struct frame *f = context_frame(t, KYMO_PROT_READ);
-    struct scan scan = {.t = t, .from = arch_context_sp(t)};
-    if (f) {
-        scan.lr = return_address(t, f->lr) ? f->lr : 0;
-        return scan;
-    }
-    uintptr_t low, high;
-    kernel_thread_stack(t, &low, &high);
-    scan.from = low - scan.from <= OVERFLOW_BYTES ? low : 0;
-    return scan;
-}
-
-void arch_backtrace(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
-                    void *arg)
-{
-    struct scan scan = scan_from(t);
+    uintptr_t low, high, psp = context_of(t)->psp;
     int n = 0;
-    if (scan.lr != 0 && max > 0) {
-        found(scan.lr & ~1u, arg);
-        n++;
+
+    kernel_thread_stack(t, &low, &high);
+    if (low - psp > OVERFLOW_BYTES) {
+        return;
     }
     for (unsigned i = 0; i < SCAN_WORDS && n < max; i++) {
-        const uint32_t *word = kernel_user_ptr(t, scan.from + 4 * i, 4, KYMO_PROT_READ);
-        if (!word) {
+        const uint32_t *at = kernel_user_ptr(t, low + 4 * i, 4, KYMO_PROT_READ);
+        if (!at) {
             break;
         }
-        if (*word == scan.lr) {
-            scan.lr = 0;
-        } else if (return_address(t, *word)) {
-            found(*word & ~1u, arg);
+        uintptr_t word = *at;
+        if (kernel_user_ptr(t, (word & ~1u) - 4, 4, KYMO_PROT_EXEC) &&
+            arch_return_address(&word, t)) {
+            found(word, arg);
             n++;
         }
     }

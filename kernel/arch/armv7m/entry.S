@@ -162,6 +162,30 @@ entry armv7m_irq
 entry armv7m_systick
     interrupt armv7m_systick_entered
 
+/* What the sampling interrupt raises: sample.c. */
+entry armv7m_sampled_irq
+    interrupt intr_sample
+
+/*
+ * The sampling interrupt: arch_sample_taken(ip, stack, EXC_RETURN), from above all masks. stack: of
+ * the kernel, above the frame's eight words; NULL: a thread was interrupted. Its pc is 0 if its
+ * stack can't be read.
+ */
+entry armv7m_sample
+    tst     lr, #EXC_RETURN_TO_THREAD
+    beq     2f
+    mrs     r0, psp
+    movs    r1, #0
+0:  ldrt    r0, [r0, #FRAME_PC]
+    b       arch_sample_taken
+1:  movs    r0, #0
+    b       arch_sample_taken
+2:  ldr     r0, [sp, #FRAME_PC]
+    add     r1, sp, #FRAME_BYTES
+    mov     r2, lr
+    b       arch_sample_taken
+    fixup   0b, 1b
+
 /*
  * int armv7m_fp_save(uint32_t fp[16]): s16-s31. The first FP instruction in the kernel also stores
  * s0-s15 in the thread's frame (lazy stacking): that may fault. Returns 1 if it did.
@@ -226,8 +250,16 @@ armv7m_vectors:
     .word   kernel_stack_top, _start, armv7m_nmi, armv7m_hardfault
     .word   armv7m_fault, armv7m_fault, armv7m_fault, 0, 0, 0, 0
     .word   armv7m_svc, armv7m_hardfault, 0, armv7m_pendsv, armv7m_systick
+    .set    line, 0 /* of the board; two are the sampling interrupt's */
     .rept   CONFIG_IRQ_LINES
+    .if     line == CONFIG_SAMPLE_IRQ
+    .word   armv7m_sample
+    .elseif line == CONFIG_SAMPLED_IRQ
+    .word   armv7m_sampled_irq
+    .else
     .word   armv7m_irq
+    .endif
+    .set    line, line + 1
     .endr
 
     .section .stack, "aw", %nobits

@@ -111,6 +111,9 @@ struct thread *armv7m_thread_fault(struct thread *self)
     }
     /* After a stacking error what is there is not a frame: perhaps the thread's own data. */
     struct arch_fault fault = {.ip = (status & STACKING) ? 0 : arch_context_ip(self)};
+    if (status & STACKING) {
+        context_of(self)->kind = CTX_KIND_BAD_FRAME;
+    }
     const struct reason *r = reason_of(status);
     fault.signo = r->signo;
     fault.address = fault_address(status, context_of(self), fault.ip, mmfar, bfar);

@@ -16,11 +16,14 @@
 #define CTX_KIND_BAD_FRAME 2   /* its exception frame can't be used: the process dies at resume */
 
 /*
- * Three levels; only the top three bits count, as on silicon. Interrupts are open in the kernel.
+ * Four levels; only the top three bits count, as on silicon. Interrupts are open in the kernel.
+ * The kernel masks them by BASEPRI, which leaves the sampling interrupt open (sample.c); PRIMASK is
+ * for what even that must not interrupt: the log's writer, waiting, and sample.c itself.
  * Faults of threads run the kernel like calls do and exclude them: a thread can't call and fault at
  * once, and what it had pended is cleared. They are above calls so that a stacking error of a call
  * is handled before the call reads the frame.
  */
+#define PRIORITY_SAMPLE 0x40
 #define PRIORITY_IRQ 0x80
 #define PRIORITY_FAULT 0xc0
 #define PRIORITY_KERNEL 0xe0
@@ -28,9 +31,11 @@
 #define EXC_RETURN_THREAD 0xfffffffd /* to thread mode, process stack, no FP frame */
 #define EXC_RETURN_TO_THREAD 0x8
 #define EXC_RETURN_NO_FP 0x10
+#define EXC_RETURN_LEAST 0xffffffe0 /* no code is there */
 
 #define FRAME_PC 24
-#define PORT_IDLE 8 /* struct armv7m_port */
+#define FRAME_BYTES 32 /* r0-r3, r12, lr, pc, xPSR */
+#define PORT_IDLE 8    /* struct armv7m_port */
 #define KERNEL_STACK 8192
 
 #endif

@@ -13,9 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/arch/armv7m/board.h"
 #include "kernel/arch/armv7m/offsets.h"
 
 #define ARMV7M_REGIONS 8
+#define ARCH_CODE_HIGH 0
 
 /* Legend: see kernel/cpu.h. */
 struct arch_context {
@@ -75,13 +77,16 @@ static inline struct cpu *arch_cpu(void)
 static inline uintptr_t arch_irq_save(void)
 {
     uintptr_t state;
-    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(state)::"memory");
+    __asm__ volatile("mrs %0, basepri\n\tmsr basepri_max, %1"
+                     : "=&r"(state)
+                     : "r"(PRIORITY_IRQ)
+                     : "memory");
     return state;
 }
 
 static inline void arch_irq_restore(uintptr_t state)
 {
-    __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
+    __asm__ volatile("msr basepri, %0" ::"r"(state) : "memory");
 }
 
 static inline bool arch_spin_try(volatile uint32_t *lock)
@@ -112,6 +117,13 @@ static inline uint64_t arch_cycles(void)
     uint32_t low = *(volatile uint32_t *)TRACE_CLOCK_REG ^ TRACE_CLOCK_INVERT;
     uint32_t high = (half + (~low >> 31)) >> 1;
     return (uint64_t)high << 32 | low;
+}
+
+/* What an instruction reads as pc is 4 more than its address, and still in its function. */
+static inline __attribute__((always_inline)) void arch_frame_here(uintptr_t *pc, uintptr_t *sp,
+                                                                  uintptr_t *fp)
+{
+    __asm__ volatile("mov %0, pc\n\tmov %1, sp\n\tmov %2, r7" : "=&r"(*pc), "=&r"(*sp), "=r"(*fp));
 }
 
 static inline void *arch_phys_to_virt(uintptr_t pa)

@@ -9,8 +9,7 @@
 
 #define VECTORS_BYTES 0x400 /* toxic, as address 0 is */
 
-extern const char __kernel_start[], __text_end[], __rodata_end[], __data_at[], __kernel_end[];
-extern const uint32_t kernel_stack_top[];
+extern const char __kernel_start[], __rodata_end[], __data_at[], __kernel_end[];
 
 static bool within(uintptr_t address, size_t bytes, uintptr_t from, uintptr_t to)
 {
@@ -53,37 +52,4 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
         __builtin_memcpy(to, from, bytes);
     }
     return to != NULL;
-}
-
-/* The instruction that ends at address `next` of the kernel's text: BL, or BLX of a register. */
-static bool is_return(uintptr_t next)
-{
-    uint16_t code[2];
-
-    next &= ~(uintptr_t)1;
-    if (!within(next - 4, sizeof(code), (uintptr_t)__kernel_start + VECTORS_BYTES,
-                (uintptr_t)__text_end)) {
-        return false;
-    }
-    __builtin_memcpy(code, (const void *)(next - 4), sizeof(code));
-    bool bl = (code[0] & 0xf800) == 0xf000 && (code[1] & 0xd000) == 0xd000;
-    return bl || (code[1] & 0xff87) == 0x4780;
-}
-
-/* There is no frame pointer: what looks like a return address on the kernel's stack. Stale words
- * can add lines that are not callers. */
-unsigned arch_kernel_stack(const void *from, uintptr_t *to, unsigned max)
-{
-    unsigned n = 0;
-
-    if (!within((uintptr_t)from & ~(uintptr_t)3, 4, (uintptr_t)kernel_stack_top - KERNEL_STACK,
-                (uintptr_t)kernel_stack_top)) {
-        return 0;
-    }
-    for (const uint32_t *p = from; n < max && p < kernel_stack_top; p++) {
-        if ((*p & 1) && is_return(*p)) {
-            to[n++] = *p & ~1u;
-        }
-    }
-    return n;
 }

@@ -18,7 +18,10 @@ struct frame {
 #define XPSR_THUMB (1u << 24)
 #define XPSR_IT_ICI 0x0600fc00u /* a restarted multiple transfer, or an IT block */
 #define XPSR_ALIGNED (1u << 9)  /* the CPU left a word free above the frame */
-#define FP_FRAME_BYTES 72       /* s0-s15, FPSCR and a word, above the frame */
+_Static_assert(sizeof(struct frame) == FRAME_BYTES && offsetof(struct frame, pc) == FRAME_PC,
+               "offsets.h");
+#define PROBE_CALL_BYTES 6 /* of a function probe's slot: push, bl */
+#define FP_FRAME_BYTES 72  /* s0-s15, FPSCR and a word, above the frame */
 
 static inline struct arch_context *context_of(const struct thread *t)
 {
@@ -35,6 +38,9 @@ void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
 struct thread *armv7m_boot(struct thread *self); /* NULL: not the boot code */
 void armv7m_mpu_init(void);
 void armv7m_systick_init(void);
+void armv7m_sample_init(void);
+/* sample.c, from entry.S. */
+void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return);
 int armv7m_fp_save(uint32_t fp[16]); /* 1: the lazy frame could not be written */
 void armv7m_fp_load(const uint32_t fp[16]);
 void armv7m_fp_clear(const uint32_t zeros[32]);

@@ -18,6 +18,7 @@
 
 #define NVIC_ISER(n) SCB(0xe000e100 + 4 * (n))
 #define NVIC_ICER(n) SCB(0xe000e180 + 4 * (n))
+#define NVIC_ISPR(n) SCB(0xe000e200 + 4 * (n))
 #define NVIC_ICPR(n) SCB(0xe000e280 + 4 * (n))
 #define NVIC_IPR(n) SCB(0xe000e400 + 4 * (n))
 
@@ -26,6 +27,7 @@
 #define ICSR_PENDSVSET (1u << 28)
 #define ICSR_PENDSVCLR (1u << 27)
 #define ICSR_PENDSTSET (1u << 26)
+#define ICSR_RETTOBASE (1u << 11) /* no other exception is active */
 #define VTOR SCB(0xe000ed08)
 #define AIRCR SCB(0xe000ed0c)
 #define AIRCR_KEY 0x05fa0000u

@@ -53,6 +53,7 @@ void armv7m_start(void)
     arch_board_init();
     armv7m_mpu_init();
     armv7m_systick_init();
+    armv7m_sample_init();
     armv7m_port.saved = &boot_context.kind;
     SHCSR |= SHCSR_MEMFAULTPENDED;
     __asm__ volatile("dsb\n\tcpsie i\n\tisb" ::: "memory");

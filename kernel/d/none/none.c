@@ -2,6 +2,7 @@
 /* The kernel without D (make D=0): the calls that the rest of it makes. */
 #include "kernel/abi/errno.h"
 #include "kernel/d/d.h"
+#include "kernel/d/fbt_table.h"
 #include "kernel/d/syscall.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
@@ -64,6 +65,19 @@ void d_raise_now(const struct cpu *cpu)
     (void)cpu;
 }
 
+void d_sample_now(struct cpu *cpu)
+{
+    (void)cpu;
+}
+
+void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words)
+{
+    (void)ip;
+    (void)lr;
+    (void)stack;
+    (void)words;
+}
+
 void d_syscall_entry(const struct thread *self)
 {
     (void)self;
@@ -95,4 +109,15 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
     (void)number;
     (void)words;
     return true;
+}
+
+const uint32_t kernel_unwind[] = {0};
+const unsigned kernel_unwind_words = 0;
+
+bool d_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
+{
+    (void)ip;
+    (void)site;
+    (void)behind;
+    return false;
 }

@@ -5,8 +5,9 @@
  * of intr_timer() through here (--wrap). test/boot/programs/t_interrupt.c looks at what comes.
  *
  * While there are buffers: at its 4th interrupt it starts the trace, then it inserts an event of
- * each kind in each, and at the 12th after the start it stops. User event 900: d1 is a count; 901:
- * the answers to calls that may not be made here.
+ * each kind in each, in one it asks for a flush and inserts another one, and at the 12th after the
+ * start it stops. User event 900: d1 is a count; 901: the answers to calls that may not be made
+ * here; 904: the answer to the flush.
  */
 #include <stddef.h>
 
@@ -15,6 +16,7 @@
 #include "trace/slot.h"
 
 #define START_AT 4
+#define FLUSH_AT 8
 #define STOP_AT 16
 
 void __real_intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
@@ -36,10 +38,19 @@ static void insert(void)
                        NULL);
 }
 
+/* A long interrupt: the flush is done behind it. */
+static void flush(void)
+{
+    long r = kernel_trace_event(_NTO_TRACE_FLUSHBUFFER, (const uint32_t[4]){0}, NULL);
+
+    kernel_trace_event(_NTO_TRACE_INSERTSUSEREVENT, (const uint32_t[4]){904, count, (uint32_t)-r},
+                       NULL);
+}
+
 /* What it must not: each answer is an event. */
 static void refused(void)
 {
-    static const uint32_t commands[] = {_NTO_TRACE_FLUSHBUFFER, _NTO_TRACE_DEALLOCBUFFER,
+    static const uint32_t commands[] = {_NTO_TRACE_QUERYEVENTS, _NTO_TRACE_DEALLOCBUFFER,
                                         _NTO_TRACE_DELALLCLASSES, KYMO_TRACE_TAKEBUFFER,
                                         0xffffffff};
 
@@ -60,6 +71,9 @@ void __wrap_intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
         }
     } else if (count < STOP_AT) {
         insert();
+        if (count == FLUSH_AT) {
+            flush();
+        }
         if (++count == STOP_AT) {
             refused();
             kernel_trace_event(_NTO_TRACE_STOP, none, NULL);

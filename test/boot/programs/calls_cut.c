@@ -37,11 +37,11 @@ void calls_too_late(void)
     limit(_NTO_TIMEOUT_CONDVAR, 1 * MS);
     EXPECT_ERR(SyncCondvarWait(&cond, &mutex), ETIMEDOUT);
     truth("INT_CALL:MSG_RECEIVEV/14");
-    truth("KER_EXIT:MSG_RECEIVEV/14 ret_val:-1, errno:%d", ETIMEDOUT);
+    truth("KER_EXIT:MSG_RECEIVEV/14 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(ETIMEDOUT));
     truth("INT_CALL:SYNC_SEM_WAIT/85");
-    truth("KER_EXIT:SYNC_SEM_WAIT/85 ret_val:-1, errno:%d", ETIMEDOUT);
+    truth("KER_EXIT:SYNC_SEM_WAIT/85 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(ETIMEDOUT));
     truth("INT_CALL:SYNC_CONDVAR_WAIT/82");
-    truth("KER_EXIT:SYNC_CONDVAR_WAIT/82 ret_val:-1, errno:%d", ETIMEDOUT);
+    truth("KER_EXIT:SYNC_CONDVAR_WAIT/82 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(ETIMEDOUT));
     SyncMutexUnlock(&mutex);
     ChannelDestroy(chid);
 }
@@ -58,9 +58,9 @@ void calls_in_time(void)
     EXPECT_EQ(SyncSemWait(&sem, 0), 0);
     limit(_NTO_TIMEOUT_SEM, 0);
     EXPECT_ERR(SyncSemWait(&sem, 0), ETIMEDOUT);
-    truth("KER_EXIT:TIMER_TIMEOUT/75 ret_val:-1, errno:%d", ETIMEDOUT);
+    truth("KER_EXIT:TIMER_TIMEOUT/75 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(ETIMEDOUT));
     truth("KER_EXIT:SYNC_SEM_WAIT/85 ret_val:0");
-    truth("KER_EXIT:SYNC_SEM_WAIT/85 ret_val:-1, errno:%d", ETIMEDOUT);
+    truth("KER_EXIT:SYNC_SEM_WAIT/85 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(ETIMEDOUT));
     truth("never INT_CALL:TIMER_TIMEOUT/75");
     truth("never INT_CALL:SYNC_SEM_WAIT/85");
 }
@@ -96,7 +96,7 @@ void calls_cancelled(void)
     EXPECT_EQ(ThreadJoin(tid, &status), 0);
     EXPECT_EQ((uintptr_t)status, 78);
     truth("INT_CALL:SYNC_SEM_WAIT/85");
-    truth("KER_EXIT:SYNC_SEM_WAIT/85 ret_val:-1, errno:%d", EINTR);
+    truth("KER_EXIT:SYNC_SEM_WAIT/85 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(EINTR));
     truth("never INT_CALL:THREAD_DESTROY/47"); /* its own */
 
     tid = waiter();
@@ -106,7 +106,7 @@ void calls_cancelled(void)
     truth("fast:THREAD :THDEAD pid:%d tid:%d", self_pid(), tid);
     truth("INT_CALL:SYNC_SEM_WAIT/85");
     truth("THREAD :THDESTROY pid:%d tid:%d", self_pid(), tid);
-    truth("never KER_EXIT:SYNC_SEM_WAIT/85 ret_val:-1, errno:%d", EINTR);
+    truth("never KER_EXIT:SYNC_SEM_WAIT/85 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(EINTR));
 }
 
 /* A process that is killed: all its threads' calls. */

@@ -119,7 +119,7 @@ void calls_messages(void)
     truth("KER_CALL:MSG_ERROR/13 rcvid:0x%08x error:%d", (unsigned)served.rcvid, EIO);
     truth("COMM :MSG_ERROR tid:%d pid:%d", self_tid(), self_pid());
     truth("KER_EXIT:MSG_ERROR/13 ret_val:0");
-    truth("KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:%d", EIO);
+    truth("KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(EIO));
     drop_link(&to);
 }
 
@@ -167,7 +167,7 @@ void calls_pulses(void)
     truth("wide:KER_CALL:MSG_DELIVER_EVENT/21 rcvid:0x2fffffff sigev_notify:4 sigev_coid:%d "
           "sigev_value:0x8000cafe sigev_code:9 sigev_priority:-1",
           to.coid);
-    truth("KER_EXIT:MSG_DELIVER_EVENT/21 ret_val:-1, errno:%d", errno);
+    truth("KER_EXIT:MSG_DELIVER_EVENT/21 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(errno));
     drop_link(&to);
 }
 

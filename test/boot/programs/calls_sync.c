@@ -92,7 +92,7 @@ void calls_condvars(void)
           " count:%d owner:0x%08x mutex_count:%d mutex_owner:0x%08x",
           TRUTH_PTR(&sync), TRUTH_PTR(&mutex), (int)sync.count, (unsigned)sync.owner,
           (int)locked.count, (unsigned)locked.owner);
-    truth("KER_EXIT:SYNC_CONDVAR_WAIT/82 ret_val:-1, errno:%d", error);
+    truth("KER_EXIT:SYNC_CONDVAR_WAIT/82 ret_val:-1, errno:" TRUTH_E, TRUTH_ERROR(error));
     truth("fast:KER_CALL:SYNC_CONDVAR_SIGNAL/83 sync:" TRUTH_P " all:1", TRUTH_PTR(&sync));
     truth("wide:KER_CALL:SYNC_CONDVAR_SIGNAL/83 sync:" TRUTH_P " all:1 count:%d owner:0x%08x",
           TRUTH_PTR(&sync), (int)sync.count, (unsigned)sync.owner);

@@ -17,6 +17,7 @@
 #define STORM_PRIORITY 9
 #define LEAST 2 /* buffers a CPU */
 #define STORMS 6
+#define SIZED_STORMS 30 /* each leaves two whole buffers at most: -S is reached long before */
 #define PAUSE_MS 300
 
 static int start(const char *program, int priority, const char *a, const char *b, const char *c)
@@ -111,9 +112,15 @@ static void t_sized(void)
     for (int i = 0; i < 1000 && NameLookup("tracelogger", &name) < 0; i++) {
         sleep_ms(1);
     }
-    for (int i = 0; i < STORMS && NameLookup("tracelogger", &name) == 0; i++) {
+    for (int i = 0; i < SIZED_STORMS && NameLookup("tracelogger", &name) == 0; i++) {
         finish(start("evstorm", STORM_PRIORITY, "8", "3000", NULL));
         sleep_ms(1);
+    }
+    if (NameLookup("tracelogger", &name) == 0) {
+        struct tracelogger_summary summary;
+
+        check_fail(__FILE__, __LINE__, "the limit is not reached");
+        stop(&summary);
     }
     finish(logger);
 }

@@ -129,6 +129,15 @@ static void t_again(void)
     EXPECT(runs >= 16);
 }
 
+/* Some 700 ms of events on one CPU, a buffer of them every 20 ms. */
+static void t_paced(void)
+{
+    for (uint32_t i = 0; i < 350; i++) {
+        insert(INSIDE, 70);
+        sleep_ms(2);
+    }
+}
+
 /* From somebody who may, to who records. */
 static void signal_owner(int signal)
 {
@@ -162,9 +171,10 @@ static void t_recovers(void)
 int main(int argc, char **argv)
 {
     static const struct check table[] = {
-        {"runs", t_runs},         {"plain", t_plain},  {"ring", t_ring},     {"filters", t_filters},
-        {"start", t_start},       {"stop", t_stop},    {"signal", t_signal}, {"again", t_again},
-        {"recovers", t_recovers}, {"killed", t_killed}};
+        {"runs", t_runs},       {"plain", t_plain}, {"ring", t_ring},
+        {"filters", t_filters}, {"start", t_start}, {"stop", t_stop},
+        {"signal", t_signal},   {"again", t_again}, {"recovers", t_recovers},
+        {"killed", t_killed},   {"paced", t_paced}};
 
     for (unsigned i = 0; argc == 2 && i < COUNT(table); i++) {
         if (strcmp(argv[1], table[i].name) == 0) {

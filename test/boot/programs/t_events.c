@@ -43,6 +43,16 @@ static void texts(void)
 
     memset(longest, 'y', sizeof(longest));
     longest[sizeof(longest) - 1] = '\0';
+    for (unsigned len = 0; len < 9; len++) {
+        const char *text = &"abcdefgh"[8 - len];
+
+        truth_step();
+        EXPECT_EQ(trace_logf(39, "%s", text), 0);
+        truth("USREVENT:EVENT:39 STR:\"%s\"", text);
+    }
+    truth_step();
+    EXPECT_EQ(trace_logf(38, "%c", '\033'), 0);
+    truth("USREVENT:EVENT:38 STR:\"\\x1b\"");
     truth_step();
     EXPECT_EQ(trace_logf(40, "%s=%d%%", "load", 97), 0);
     truth("USREVENT:EVENT:40 STR:\"load=97%%\"");
@@ -91,6 +101,7 @@ static void classes(void)
     truth("USREVENT:EVENT:60, d0:0x00000007 d1:0x00000002");
     EXPECT_ERR(trace_logbc(TRACE_CLASS_PR_TH, STATE_READY, data, 8), EPERM);
     EXPECT_ERR(trace_logbc(TRACE_CLASS_KER_CALL, 11, data, 8), EPERM);
+    EXPECT_ERR(trace_logbc(TRACE_CLASS_KYMO_CALL, 108, data, 8), EPERM);
     EXPECT_ERR(trace_logbc(TRACE_CLASS_SYSTEM, _NTO_TRACE_SYS_MMAP, data, 8), EPERM);
     EXPECT_ERR(trace_logbc(TRACE_CLASS_COMM, 0, data, 8), EPERM);
     EXPECT_ERR(trace_logbc(TRACE_CLASS_CONTROL, TRACE_CONTROL_TIME, data, 8), ENOTSUP);

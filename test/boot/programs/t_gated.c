@@ -78,7 +78,7 @@ static void count_buffer(const struct kymo_trace_buffer *b)
 
     for (unsigned i = 0; i < b->slots; i++) {
         unsigned structure = TRACE_GET_STRUCT(slot[i].header);
-        sum.taken += TRACE_GET_CLASS(slot[i].header) == TRACE_CLASS_KER_CALL &&
+        sum.taken += trace_class_is_call(TRACE_GET_CLASS(slot[i].header)) &&
                      structure != TRACE_STRUCT_CC && structure != TRACE_STRUCT_CE;
     }
 }

@@ -20,8 +20,10 @@ static void slots(void)
     truth_step();
     EXPECT_EQ(raw(SLOT(TRACE_CLASS_COMM, 3), 0x40000001, 77), 0);
     truth("COMM :REC_PULSE scoid:0x40000001 pid:77");
-    EXPECT_EQ(raw(SLOT(TRACE_CLASS_INT, 1), 33, 0xabcdef), 0);
-    truth("INT_ENTR:0x00000021 (33) IP:0x00abcdef");
+    EXPECT_EQ(raw(SLOT(TRACE_CLASS_INT, 1), 33, 0xabcdee), 0);
+    truth("INT_ENTR:0x00000021 (33) IP:0x00abcdee");
+    EXPECT_EQ(raw(SLOT(TRACE_CLASS_KYMO_CALL, 108), 3, 4), 0);
+    truth("KER_CALL:NAME_ATTACH/108 name:0x00000003 chid:4");
     EXPECT_EQ(raw(SLOT(TRACE_CLASS_PR_TH, 6), 78, 2), 0);
     truth("THREAD :THREPLY pid:78 tid:2");
     EXPECT_EQ(raw(SLOT(TRACE_CLASS_USER, 61), 1, 2), 0);

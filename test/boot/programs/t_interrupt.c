@@ -6,12 +6,12 @@
  */
 #include "test/boot/programs/tracing.h"
 
-#define FIRST 4 /* START_AT, STOP_AT of timer.c */
+#define FIRST 4 /* START_AT, FLUSH_AT, STOP_AT of timer.c */
+#define FLUSH 8
 #define LAST 16
 
 static struct {
-    unsigned counts, strings, combines, comms, raws, refused, own;
-    uint32_t last;
+    unsigned counts, strings, combines, comms, raws, refused, flushes, own;
 } seen;
 
 static void look_at_user(const struct trace_slot *slot)
@@ -32,6 +32,12 @@ static void look_at_user(const struct trace_slot *slot)
         break;
     case 903:
         seen.strings += structure == TRACE_STRUCT_CB && memcmp(&slot->d1, "an inter", 8) == 0;
+        break;
+    case 904: /* the last one of its buffer that the interrupts have made */
+        EXPECT_EQ(slot->d1, FLUSH);
+        EXPECT_EQ(slot->d2, 0);
+        EXPECT_EQ(seen.counts, FLUSH - FIRST + 1);
+        seen.flushes++;
         break;
     default:
         seen.own++;
@@ -78,6 +84,7 @@ static void t_interrupt(void)
     struct kymo_map map = {.flags = KYMO_MAP_TRACE | KYMO_PROT_READ};
     struct kymo_trace_buffer b;
     uint64_t made = 0;
+    uint32_t buffers = 0;
 
     sleep_ms(20); /* interrupts without buffers: nothing is started */
     open_buffers();
@@ -88,6 +95,8 @@ static void t_interrupt(void)
     while (TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &b) == 0) {
         look((const struct trace_slot *)(uintptr_t)map.vaddr + (size_t)b.index * TRACE_BUFFER_SLOTS,
              b.slots);
+        EXPECT_EQ(b.sequence, ++buffers);
+        EXPECT(buffers > 1 || seen.counts == FLUSH - FIRST + 1);
         EXPECT_EQ(TraceEvent((int)KYMO_TRACE_GIVEBUFFER, b.index), 0);
     }
     EXPECT_EQ(seen.counts, LAST - FIRST);
@@ -96,6 +105,8 @@ static void t_interrupt(void)
     EXPECT_EQ(seen.comms, LAST - FIRST);
     EXPECT_EQ(seen.raws, LAST - FIRST); /* though the class is off */
     EXPECT_EQ(seen.refused, 5);
+    EXPECT_EQ(seen.flushes, 1);
+    EXPECT_EQ(buffers, 2);
     EXPECT(seen.own > 0);
     made = loss().made;
     EXPECT(made >= 5 * (LAST - FIRST) + 5 + seen.own);

@@ -251,10 +251,38 @@ static void t_slow_ticks(void)
     d_do(handle, KYMO_D_DESTROY);
 }
 
+static uint64_t dynamic_drops(uint32_t handle)
+{
+    struct kymo_d_call call = {.handle = handle};
+
+    EXPECT_EQ(d_call(&call, KYMO_D_STATUS, 0, sizeof(d_out)), 0);
+    return d_out[4] + d_out[5] + d_out[6];
+}
+
+/* While all consumers have stopped nothing is cleaned; one that begins then does not wait for it.
+ */
+static void t_beside_a_stopped_one(void)
+{
+    uint32_t stopped = d_create("life_calls.dif");
+
+    d_do(stopped, KYMO_D_GO);
+    d_do(stopped, KYMO_D_STOP);
+    sleep_ms(50);
+    uint32_t handle = d_create("life_cleans.dif");
+    d_do(handle, KYMO_D_GO);
+    for (unsigned i = 0; i < 15; i++) {
+        d_talk(20);
+        sleep_ms(30);
+    }
+    EXPECT_EQ(dynamic_drops(handle), 0);
+    d_do(handle, KYMO_D_DESTROY);
+    d_do(stopped, KYMO_D_DESTROY);
+}
+
 static const struct check table[] = {
     {"a thousand in a row", t_in_a_row}, {"eight at once, killed", t_killed},
     {"slow ticks", t_slow_ticks},        {"rates without end", t_rates},
-    {"silent ones end", t_silent},
+    {"silent ones end", t_silent},       {"beside a stopped one", t_beside_a_stopped_one},
 };
 
 int main(int argc, char **argv)

@@ -134,7 +134,7 @@ static void count(const struct trace_slot *slot, struct who running)
     } else if (i < WORKERS && what_of(slot->header) < WHATS) {
         seen.of[i][what_of(slot->header)]++;
     } else if (i == WORKERS) {
-        seen.calls_of_others += class == TRACE_CLASS_KER_CALL;
+        seen.calls_of_others += trace_class_is_call(class);
         seen.comm_of_others += class == TRACE_CLASS_COMM;
         seen.lookups_of_others += what_of(slot->header) == LOOKUP;
     }

@@ -154,11 +154,10 @@ static int child(const char *what)
 /* ---- a device's registers -------------------------------------------------------------------- */
 
 #define WITH_MMU (sizeof(void *) == 8)
-#define DEVICE (WITH_MMU ? 0x09030000u : 0x40002000u) /* PL061 GPIO; CMSDK's dual timer */
+#define DEVICE (WITH_MMU ? 0x09030000u : 0x40001000u) /* PL061 GPIO; CMSDK's timer 1 */
 #define ID_REGISTER 0xfe0u
-#define ID_IS (WITH_MMU ? 0x61u : 0x23u)
-#define PLAIN_REGISTER \
-    (WITH_MMU ? 0x400u : 0x18u) /* direction; the load of the timer's next round */
+#define ID_IS (WITH_MMU ? 0x61u : 0x22u)
+#define PLAIN_REGISTER (WITH_MMU ? 0x400u : 0x08u) /* direction; the timer's next round */
 
 static void t_device(void)
 {

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/include/kymo.h"
+
 #define OFTEN 20 /* more than there are processes; with laden ones more than timers, names, … */
 
 static struct link to;
@@ -52,6 +54,122 @@ static void t_nohang(void)
     kill_and_wait(pid);
 }
 
+static int spawn_held(const char *a, const char *b)
+{
+    struct kymo_spawn_attr attr = {.flags = KYMO_SPAWN_HOLD};
+    char *argv[] = {"victim", (char *)a, (char *)b, NULL};
+    int pid = kymo_spawn("victim", argv, &attr);
+
+    EXPECT(pid > 0);
+    return pid;
+}
+
+/* A held process executes nothing, whatever others do to it, until it gets SIGCONT. */
+static void t_held(void)
+{
+    struct kymo_thread_info info = {0};
+    struct sched_param_kymo param = {.sched_priority = 9};
+    int pid = spawn_held(NULL, NULL), status = -1;
+
+    sleep_ms(20);
+    EXPECT_EQ(SchedSet(pid, 1, SCHED_RR, &param), 0);
+    EXPECT_EQ(SignalKill(0, pid, 0, 0, 0, 0), 0);
+    sleep_ms(5);
+    EXPECT_EQ(ThreadInfo(pid, 1, &info), 1);
+    EXPECT_EQ(info.state, STATE_STOPPED);
+    EXPECT_EQ(info.run_ns, 0);
+    EXPECT_EQ(info.priority, 9);
+    EXPECT_EQ(ProcWait(pid, &status, KYMO_WAIT_NOHANG), 0);
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGCONT, 0, 0), 0);
+    EXPECT_EQ(KYMO_STATUS_CODE(wait_for(pid)), 99);
+}
+
+/* SIGCONT is nothing to one that runs, also a second one. */
+static void t_continued_twice(void)
+{
+    int pid = spawn_held("block", "nanosleep");
+
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGCONT, 0, 0), 0);
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGCONT, 0, 0), 0);
+    wait_state(pid, 1, STATE_NANOSLEEP);
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGCONT, 0, 0), 0);
+    EXPECT_EQ(SignalKill(0, self_pid(), 0, KYMO_SIGCONT, 0, 0), 0);
+    wait_state(pid, 1, STATE_NANOSLEEP);
+    kill_and_wait(pid);
+}
+
+static void t_killed_held(void)
+{
+    for (int i = 0; i < OFTEN; i++) {
+        kill_and_wait(spawn_held("block", "nanosleep"));
+    }
+}
+
+static unsigned processes(void)
+{
+    struct kymo_proc_info info = {0};
+    unsigned n = 0;
+
+    for (int at = 1; ProcInfo(at, &info) > 0; at = info.pid + 1) {
+        n++;
+    }
+    return n;
+}
+
+/* What is killed may run on another CPU still. */
+static void wait_processes(unsigned wanted)
+{
+    for (int ms = 0; ms < 2000 && processes() != wanted; ms++) {
+        sleep_ms(1);
+    }
+    EXPECT_EQ(processes(), wanted);
+}
+
+/* What is held ends with its parent, which alone would start it; what was continued goes on. */
+static void t_parent_of_held_dies(void)
+{
+    unsigned before = processes();
+    struct kymo_proc_info info = {0};
+    int pid = spawn("victim", ABILITY_SPAWN, 0, "block", "parent_of_held", NULL), left = 0;
+
+    EXPECT(pid > 0);
+    wait_state(pid, 1, STATE_NANOSLEEP);
+    EXPECT_EQ(processes(), before + 3);
+    kill_and_wait(pid);
+    EXPECT_EQ(processes(), before + 1);
+    for (int at = 1; ProcInfo(at, &info) > 0; at = info.pid + 1) {
+        left = info.ppid == 0 && strcmp(info.name, "victim") == 0 ? info.pid : left;
+    }
+    EXPECT(wait_state(left, 1, STATE_NANOSLEEP));
+    EXPECT_EQ(SignalKill(0, left, 0, KYMO_SIGKILL, 0, 0), 0);
+    wait_processes(before);
+}
+
+/* A child that is disowned goes on, one that is held or has ended goes; none is a child again. */
+static void t_disowned(void)
+{
+    unsigned before = processes();
+    int held = spawn_held("block", "nanosleep"), ends = spawn("victim", 0, 0, NULL, NULL, NULL);
+    int pid = spawn("victim", 0, 0, "block", "nanosleep", NULL);
+    struct kymo_proc_info info = {0};
+
+    wait_state(pid, 1, STATE_NANOSLEEP);
+    for (int ms = 0; ms < 2000 && ProcInfo(ends, &info) == ends && info.nthreads; ms++) {
+        sleep_ms(1);
+    }
+    EXPECT_EQ(processes(), before + 3); /* a zombie among them */
+    EXPECT_EQ(ProcWait(held, NULL, KYMO_WAIT_DISOWN), held);
+    EXPECT_EQ(ProcWait(ends, NULL, KYMO_WAIT_DISOWN | KYMO_WAIT_NOHANG), ends);
+    EXPECT_EQ(processes(), before + 1);
+    EXPECT_EQ(ProcWait(pid, NULL, KYMO_WAIT_DISOWN), pid);
+    EXPECT_EQ(processes(), before + 1);
+    EXPECT_ERR(ProcWait(pid, NULL, KYMO_WAIT_DISOWN), ECHILD);
+    EXPECT_ERR(ProcWait(0, NULL, KYMO_WAIT_NOHANG), ECHILD);
+    EXPECT_ERR(ProcWait(0, NULL, 2), EINVAL);
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGKILL, 0, 0), 0);
+    wait_processes(before);
+}
+
 static void t_spawn_errors(void)
 {
     struct kymo_spawn s = {0};
@@ -66,6 +184,9 @@ static void t_spawn_errors(void)
     EXPECT(errno == EINVAL || errno == ENAMETOOLONG);
     memset(&s, 0, sizeof(s));
     strcpy(s.program, "victim");
+    s.flags = 2; /* no such flag */
+    EXPECT_ERR(ProcSpawn(&s), EINVAL);
+    s.flags = 0;
     s.argc = 9;
     s.arg_bytes = 3; /* not 9 strings */
     EXPECT_ERR(ProcSpawn(&s), EINVAL);
@@ -293,6 +414,11 @@ static const struct check table[] = {
     {"account before", t_before},
     {"exit status", t_exit_status},
     {"wait without blocking", t_nohang},
+    {"held until it is continued", t_held},
+    {"continued twice", t_continued_twice},
+    {"killed while held", t_killed_held},
+    {"a held child's parent dies", t_parent_of_held_dies},
+    {"disowned", t_disowned},
     {"spawn errors", t_spawn_errors},
     {"kill errors", t_kill_errors},
     {"killed in RECEIVE", t_receive},

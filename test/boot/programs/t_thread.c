@@ -313,6 +313,95 @@ static void t_errno(void)
     }
 }
 
+static volatile unsigned counted;
+
+static void *counts(void *unused)
+{
+    for (;;) {
+        counted++;
+        SchedYield();
+    }
+    return unused;
+}
+
+static int hold(int tid, bool on)
+{
+    int cmd = on ? _NTO_TCTL_ONE_THREAD_HOLD : _NTO_TCTL_ONE_THREAD_CONT;
+
+    return ThreadCtl(cmd, (void *)(intptr_t)tid);
+}
+
+/* Until a thread has done something: a held one that has not, hangs the test. */
+static void see_turns(void)
+{
+    unsigned before = counted;
+
+    while (counted - before < 3) {
+        sleep_ms(1);
+    }
+}
+
+/* A busy thread of this priority makes no turn while it is held; on another CPU, too. */
+static void t_hold(void)
+{
+    int tid = start_thread(counts, NULL, 0);
+
+    for (int i = 0; i < 5; i++) {
+        see_turns();
+        EXPECT_EQ(hold(tid, true), 0);
+        sleep_ms(1); /* on another CPU it may still be on its way out */
+        unsigned before = counted;
+        sleep_ms(3);
+        EXPECT_EQ(counted, before);
+        EXPECT_EQ(hold(tid, true), 0);
+        EXPECT_EQ(hold(tid, false), 0);
+    }
+    see_turns();
+    EXPECT_EQ(ThreadCtl(_NTO_TCTL_THREADS_HOLD, NULL), 0);
+    sleep_ms(1);
+    unsigned before = counted;
+    sleep_ms(3);
+    EXPECT_EQ(counted, before);
+    EXPECT_EQ(ThreadCtl(_NTO_TCTL_THREADS_CONT, NULL), 0);
+    see_turns();
+    EXPECT_EQ(hold(tid, true), 0);
+    EXPECT_EQ(ThreadDestroy(tid, 0, NULL), 0);
+    join(tid);
+    EXPECT_ERR(hold(tid, true), ESRCH);
+    EXPECT_ERR(hold(0, true), ESRCH);
+    EXPECT_ERR(hold(tid, false), ESRCH);
+}
+
+static void *holds_itself(void *unused)
+{
+    stage = 1;
+    EXPECT_EQ(hold(self_tid(), true), 0);
+    stage = 2;
+    return unused;
+}
+
+/* By itself, and while it waits: what it waits for happens, and it stops behind it. */
+static void t_hold_waiting(void)
+{
+    fresh();
+    int tid = start_thread(holds_itself, NULL, 0);
+    while (stage == 0) {
+        sleep_ms(1);
+    }
+    sleep_ms(2);
+    EXPECT_EQ(stage, 1);
+    EXPECT_EQ(hold(tid, false), 0);
+    join(tid);
+    EXPECT_EQ(stage, 2);
+    tid = start_thread(waits, NULL, 0);
+    sleep_ms(2);
+    EXPECT_EQ(hold(tid, true), 0);
+    EXPECT_EQ(SyncSemPost(&sem), 0);
+    sleep_ms(2);
+    EXPECT_EQ(hold(tid, false), 0);
+    join(tid);
+}
+
 static const struct check table[] = {
     {"join", t_join},
     {"two joiners", t_join_twice},
@@ -322,6 +411,8 @@ static const struct check table[] = {
     {"limit", t_limit},
     {"name", t_name},
     {"run mask", t_runmask},
+    {"hold", t_hold},
+    {"hold while waiting", t_hold_waiting},
     {"scheduling", t_sched},
     {"round robin", t_round_robin},
     {"errno and malloc per thread", t_errno},

@@ -5,11 +5,25 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "kernel/abi/errno.h"
 #include "lib/include/sys/trace.h"
 #include "test/boot/programs/check.h"
 
 static unsigned step;
 static char line[512];
+
+const char *truth_error_name(int error)
+{
+    switch (error) {
+#define E(name, value) \
+    case value: \
+        return #name;
+        KYMO_ERRNO_LIST(E)
+#undef E
+    default:
+        return "?";
+    }
+}
 
 void truth_step(void)
 {

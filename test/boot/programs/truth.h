@@ -25,4 +25,9 @@ void truth_begin(const char *program);
 #define TRUTH_P "0x%08lx"
 #define TRUTH_PTR(p) ((unsigned long)(uintptr_t)(p))
 
+/* How an errno is printed, with its name. */
+#define TRUTH_E "%d (%s)"
+#define TRUTH_ERROR(error) (error), truth_error_name(error)
+const char *truth_error_name(int error);
+
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "lib/include/kymo.h"
 #include "trace/slot.h"
 
 #define SURVIVED 99
@@ -131,6 +132,18 @@ static void block_spawning(void)
             ProcWait(pid, &status, 0);
         }
     }
+}
+
+/* With two children that are held: one of them never starts. */
+static void block_parent_of_held(void)
+{
+    struct kymo_spawn_attr attr = {.flags = KYMO_SPAWN_HOLD};
+    char *argv[] = {"victim", "block", "nanosleep", NULL};
+    int first = kymo_spawn("victim", argv, &attr);
+
+    kymo_spawn("victim", argv, &attr);
+    SignalKill(0, first, 0, KYMO_SIGCONT, 0, 0);
+    sleep_ms(1000000);
 }
 
 /* Holds one of everything when it dies. */
@@ -275,7 +288,7 @@ static const struct {
     {"intr", block_intr},       {"waitthread", block_waitthread},
     {"running", block_running}, {"laden", block_laden},
     {"waitctx", block_waitctx}, {"spawning", block_spawning},
-    {"alarm", block_alarm},
+    {"alarm", block_alarm},     {"parent_of_held", block_parent_of_held},
 };
 
 static const struct {

@@ -6,6 +6,7 @@
 #include "trace/d/provider/profile.h"
 
 #include "trace/d/port.h"
+#include "trace/d/probe.h"
 #include "trace/d/provider/rate.h"
 
 static const struct d_profile_target *target; /* [I] */
@@ -14,14 +15,46 @@ static unsigned count;                        /* [k] */
 
 static int enable(uint32_t probe, void *arg)
 {
+    struct d_profile *p = arg;
+
     (void)probe;
-    return target->start(arg);
+    p->cpus = 0;
+    return target->start(p);
 }
 
 static void disable(uint32_t probe, void *arg)
 {
     (void)probe;
     target->stop(arg);
+}
+
+/* On the CPUs that a consumer needs and nowhere else: `-x cpu=N` makes a tick come on CPU N. */
+static int changed(uint32_t probe, void *arg)
+{
+    struct d_profile *p = arg;
+
+    for (unsigned cpu = 0; cpu < d_port_cpu_count(); cpu++) {
+        bool wanted = d_probe_wanted(d_probe_at(probe), cpu, p->tick);
+        if (wanted != (p->cpus >> cpu & 1)) {
+            int error = target->run(p, cpu, wanted);
+            if (error) {
+                return error;
+            }
+            p->cpus ^= 1ull << cpu;
+        }
+    }
+    return 0;
+}
+
+void d_profile_fire(const struct d_profile *p, const uint64_t args[5])
+{
+    const struct d_probe *probe = d_probe_at(p->probe);
+
+    if (p->tick) {
+        d_probe_fire_once(probe, args);
+    } else if (!d_probe_skips(probe)) {
+        d_probe_fire(probe, args);
+    }
 }
 
 static void provide(const char *module, const char *function, const char *name);
@@ -35,6 +68,7 @@ static const struct d_provider provider = {
     .provide = provide,
     .enable = enable,
     .disable = disable,
+    .changed = changed,
 };
 
 /* What follows the prefix; NULL: the text doesn't begin so. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider `profile`, as far as it is the same on every target: profile-N[unit] fires on every
- * CPU, tick-N[unit] on one, no faster than D_PROFILE_INTERVAL_MIN. A rate that nobody has used yet
- * is made when a description names it exactly; it stays, so there are D_PROFILE_MOST at the most.
- * The target supplies the timers. Control context, under the control lock.
+ * CPU that a consumer traces, tick-N[unit] on the first of them, no faster than
+ * D_PROFILE_INTERVAL_MIN. A rate that nobody has used yet is made when a description names it
+ * exactly; it stays, so there are D_PROFILE_MOST at the most. The target supplies the timers.
+ * Control context, under the control lock.
  */
 #ifndef TRACE_D_PROVIDER_PROFILE_H
 #define TRACE_D_PROVIDER_PROFILE_H
@@ -16,16 +17,24 @@ struct d_profile {
     struct d_profile *next;         /* [k] all of them */
     uint64_t interval;              /* [I] ns */
     uint32_t probe;                 /* [I] */
-    bool tick;                      /* [I] one CPU only */
+    bool tick;                      /* [I] on one CPU for each consumer: the first that it traces */
     void *timers;                   /* [k] the target's, from start() to stop() */
+    uint64_t cpus;                  /* [k] where the target fires it: a mask */
     char name[D_PROFILE_NAME_MOST]; /* [I] */
 };
 
-/* From start() to stop() the target fires the probe at its interval. */
+/*
+ * From start() to stop() the target fires the probe at its interval, by d_profile_fire(), on the
+ * CPUs for which run() has said so: at first on none.
+ */
 struct d_profile_target {
-    int (*start)(struct d_profile *); /* 0 or a negative errno */
+    int (*start)(struct d_profile *);                      /* 0 or a negative errno */
+    int (*run)(struct d_profile *, unsigned cpu, bool on); /* the same; off never fails */
     void (*stop)(struct d_profile *);
 };
+
+/* Fires on this CPU, with nothing else firing on it: as d_probe_fire(). */
+void d_profile_fire(const struct d_profile *, const uint64_t args[5]);
 
 void d_profile_register(const struct d_profile_target *);
 

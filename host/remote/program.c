@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * -c on a board: the link's service "program" (lib/link/service.h) starts a program of its image,
+ * held, and lets it run when tracing is on. An answer is checked like those of D's control call.
+ * Tests: test/boot/dlink.py, test/d_remote/board_test.c.
+ */
+#include "host/remote/remote.h"
+#include "lib/link/service.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct answer {
+    struct link_program head;
+    char text[LINK_PROGRAM_TEXT + 1];
+    size_t text_bytes;
+};
+
+static int failed(char *why, size_t room, int error, const char *text)
+{
+    if (why) {
+        snprintf(why, room, "%s", text);
+    }
+    return error;
+}
+
+static int receive(struct remote *r, uint32_t kind, struct answer *a, char *why, size_t room)
+{
+    char message[sizeof(a->head) + LINK_PROGRAM_TEXT];
+    long bytes = remote_wait_for(r->programs, message, sizeof(message));
+
+    if (bytes == -EINTR || bytes == -EAGAIN) {
+        return failed(why, room, -EPIPE, "the target did not answer");
+    }
+    if (bytes < 0 && bytes != -EMSGSIZE) {
+        return failed(why, room, -EPIPE, r->programs->ops->reason(r->programs));
+    }
+    if (bytes < (long)sizeof(a->head)) {
+        return failed(why, room, -EPROTO, "the target's answer makes no sense");
+    }
+    memcpy(&a->head, message, sizeof(a->head));
+    a->text_bytes = (size_t)bytes - sizeof(a->head);
+    memcpy(a->text, message + sizeof(a->head), a->text_bytes);
+    a->text[a->text_bytes] = '\0';
+    if (a->head.kind != kind || a->head.result > 0 || a->head.result < -4095) {
+        return failed(why, room, -EPROTO, "the target's answer makes no sense");
+    }
+    return 0;
+}
+
+/* 0, or why there is no answer. The target's result is in the answer. */
+static int ask(struct remote *r, uint32_t kind, const char *line, struct answer *a, char *why,
+               size_t room)
+{
+    char message[sizeof(struct link_program) + LINK_PROGRAM_LINE];
+    const struct link_program head = {.kind = kind};
+    size_t bytes = strlen(line);
+
+    if (bytes > LINK_PROGRAM_LINE) {
+        return failed(why, room, -E2BIG, "the command is too long");
+    }
+    memcpy(message, &head, sizeof(head));
+    memcpy(message + sizeof(head), line, bytes);
+    if (r->programs->ops->send(r->programs, message, sizeof(head) + bytes) != 0) {
+        return failed(why, room, -EPIPE, r->programs->ops->reason(r->programs));
+    }
+    return receive(r, kind, a, why, room);
+}
+
+/* Names, one a line, become one line. Other bytes than a name's come from no target of ours. */
+static void join_lines(char *text)
+{
+    size_t length = strlen(text);
+
+    for (size_t i = 0; i < length; i++) {
+        text[i] = isgraph((unsigned char)text[i]) ? text[i] : ' ';
+    }
+    while (length && text[length - 1] == ' ') {
+        text[--length] = '\0';
+    }
+}
+
+static int not_started(struct answer *a, char *why, size_t room)
+{
+    int error = remote_error(a->head.result);
+
+    join_lines(a->text);
+    if (error == -ENOENT && *a->text) {
+        snprintf(why, room, "No such program in the boot image, which has: %s", a->text);
+    } else if (error == -EPERM) {
+        snprintf(why, room,
+                 "linkd may not start it: its line in the start script needs ability=spawn and the "
+                 "abilities that the program is to have");
+    } else {
+        snprintf(why, room, "%s", *a->text ? a->text : strerror(-error));
+    }
+    return error;
+}
+
+int remote_program_start(struct target *t, const char *line, int32_t *pid, char *why, size_t room)
+{
+    struct remote *r = remote_of(t);
+    struct answer a;
+    const char *reason = "the target starts no programs";
+
+    if (!r->programs && r->wire->ops->beside) {
+        r->programs = r->wire->ops->beside(r->wire, "program", &reason);
+    }
+    if (!r->programs) {
+        return failed(why, room, -ENOSYS, reason);
+    }
+    int error = ask(r, LINK_PROGRAM_START, line, &a, why, room);
+    if (error) {
+        return error;
+    }
+    if (a.head.result) {
+        return not_started(&a, why, room);
+    }
+    if (a.head.pid < 1) {
+        return failed(why, room, -EPROTO, "the target's answer makes no sense");
+    }
+    *pid = a.head.pid;
+    return 0;
+}
+
+int remote_program_run(struct target *t)
+{
+    struct answer a;
+    int error = ask(remote_of(t), LINK_PROGRAM_RUN, "", &a, NULL, 0);
+
+    return error ? error : a.head.result ? remote_error(a.head.result) : 0;
+}
+
+/* Somebody else may have ended it and taken its status: that is an end, too. */
+int remote_program_ended(struct target *t, int *status)
+{
+    struct answer a;
+    int error = ask(remote_of(t), LINK_PROGRAM_ENDED, "", &a, NULL, 0);
+
+    error = error ? error : a.head.result ? remote_error(a.head.result) : 0;
+    *status = error ? 0 : a.head.status;
+    return error == -EAGAIN ? 0 : error && error != -ESRCH ? error : 1;
+}
+
+void remote_program_close(struct remote *r)
+{
+    if (r->programs) {
+        r->programs->ops->close(r->programs);
+    }
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See board_probes.h. The tables are those that kernel/d/sites.c and kernel/d/syscall.c use. */
+#include "host/target/board_probes.h"
+
+#include "trace/event_args.h"
+#include "trace/sdt_types.h"
+
+#include <string.h>
+
+enum { ARGUMENTS = 10 };
+
+struct row {
+    const char *provider, *function, *name;
+    const char *types[ARGUMENTS]; /* NULL: no more */
+};
+
+#define TYPE_A(type, word) #type,
+#define LIST_ARGS(...) __VA_ARGS__
+#define LIST_TYPES(...) __VA_ARGS__
+#define EACH_TYPE(...) TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define SDT_TYPES(fast, wide) TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))
+#define WORDS "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t"
+
+static const struct row rows[] = {
+#define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
+    {"sdt", #CLASS, #id, {SDT_TYPES(fast, wide)}},
+#define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
+    {"sdt", #CLASS, #id, {SDT_TYPES(fast, wide)}},
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_STATE
+#undef EVENT_CONTROL
+#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
+    {#prov, func, probe, {EACH_TYPE(LIST_##args)}},
+#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
+    {#prov, func, probe, {LIST_##typed}},
+#include "trace/probes.def"
+#undef PROBE
+#undef PROBE_TYPED
+#define KERCALL(number, NAME, handler, ...) \
+    {"syscall", #handler, "entry", {WORDS}}, \
+        {"syscall", #handler, "return", {"intptr_t", "intptr_t"}},
+#include "kernel/abi/kercalls.def"
+#undef KERCALL
+};
+enum { ROWS = sizeof(rows) / sizeof(*rows) };
+
+unsigned board_probes_each(const char *provider, const char *module, const char *function,
+                           const char *name, bool (*fn)(void *arg, const struct d_probe_info *),
+                           void *arg)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < ROWS && d_glob(module, "kernel"); i++) {
+        const struct row *r = &rows[i];
+        const struct d_probe_info info = {.id = i + 1,
+                                          .provider = r->provider,
+                                          .module = "kernel",
+                                          .function = r->function,
+                                          .name = r->name};
+        if (d_glob(provider, r->provider) && d_glob(function, r->function) &&
+            d_glob(name, r->name)) {
+            n++;
+            if (!fn(arg, &info)) {
+                break;
+            }
+        }
+    }
+    return n;
+}
+
+const char *board_probe_type(uint32_t id, unsigned n)
+{
+    return id >= 1 && id <= ROWS && n < ARGUMENTS ? rows[id - 1].types[n] : NULL;
+}

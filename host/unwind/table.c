@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The states of a text's instructions as a table: kernel/abi/unwind.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/unwind/unwind.h"
+#include "kernel/abi/unwind.h"
+
+struct rule {
+    uint32_t cfa, places;
+};
+
+struct making {
+    struct rule *rules;
+    uint32_t *rows;
+    size_t nrules, nrows;
+};
+
+/* False: it has no number in a table. */
+static bool place_number(const struct unwind_place *p, bool is_fp, uint32_t *out)
+{
+    if (p->where == UNWIND_AT_HOME) {
+        *out = UNWIND_IN_REGISTER;
+        return true;
+    }
+    bool fits = p->where == UNWIND_AT_STACK && p->at % 4 == 0 && p->at != 0 &&
+                p->at / 4 > INT16_MIN && p->at / 4 < UNWIND_LOST;
+    *out = fits ? (uint16_t)(int16_t)(p->at / 4) : UNWIND_LOST;
+    return fits || is_fp;
+}
+
+/*
+ * Rule 0, of code that nothing reaches, says that nothing is known. Where programs keep a frame
+ * pointer (by_fp) it is preferred: a stack pointer that a caller has lost does no harm then.
+ */
+static struct rule rule_of(const struct unwind_state *s, bool by_fp)
+{
+    const struct rule unknown = {UINT32_MAX, 0};
+    bool fp_counts = s->fp_known && (by_fp || !s->sp_known), known = s->sp_known || s->fp_known;
+    int cfa = fp_counts ? s->fp : s->sp;
+    uint32_t ra, fp;
+
+    if (!s->reached || !place_number(&s->ra, false, &ra)) {
+        return unknown;
+    }
+    place_number(&s->fp_saved, true, &fp);
+    if (!known && ra == UNWIND_IN_REGISTER && fp == UNWIND_IN_REGISTER) {
+        return (struct rule){UNWIND_NO_CFA, 0};
+    }
+    if (!known || cfa < 0 || cfa % 4) {
+        return unknown;
+    }
+    return (struct rule){(uint32_t)cfa | (fp_counts ? UNWIND_BY_FP : 0), ra | fp << 16};
+}
+
+static uint32_t number_of(struct making *m, struct rule rule)
+{
+    for (size_t i = 0; i < m->nrules; i++) {
+        if (m->rules[i].cfa == rule.cfa && m->rules[i].places == rule.places) {
+            return (uint32_t)i;
+        }
+    }
+    if (m->nrules == UNWIND_RULES_MOST) {
+        return 0;
+    }
+    m->rules[m->nrules] = rule;
+    return (uint32_t)m->nrules++;
+}
+
+static void add_row(struct making *m, uint64_t offset, uint32_t rule)
+{
+    if (m->nrows > 0 && (m->rows[m->nrows - 1] & (UNWIND_RULES_MOST - 1)) == rule) {
+        return;
+    }
+    m->rows[m->nrows++] = (uint32_t)(offset / 2) << UNWIND_RULE_BITS | rule;
+}
+
+static void add_function(struct making *m, const struct fbt_kernel *k,
+                         const struct fbt_function *fn, const struct unwind_state *states,
+                         uint64_t base, uint64_t *done)
+{
+    const struct fbt_text *t = &k->text;
+
+    for (uint64_t at = fn->at; at < fn->at + fn->size && at < t->base + t->size;) {
+        struct fbt_insn i = fbt_decode_at(t, at);
+        bool code = !fbt_marked(t, at, FBT_MARK_DATA) && at >= *done;
+        if (code) {
+            add_row(m, at - base, number_of(m, rule_of(&states[(at - t->base) / 2], !t->thumb)));
+            *done = at + i.length;
+        }
+        at += i.length;
+    }
+}
+
+/* Behind a function: code that belongs to none, of which nothing is known; not only padding. */
+static bool is_code(const struct fbt_kernel *k, uint64_t from, uint64_t to)
+{
+    static const uint8_t thumb[] = {0x00, 0xbf}, a64[] = {0x1f, 0x20, 0x03, 0xd5}, none[4];
+    const struct fbt_text *t = &k->text;
+    size_t width = t->thumb ? 2 : 4;
+
+    for (uint64_t at = from; at + width <= to; at += width) {
+        const uint8_t *b = t->bytes + (at - t->base);
+        if (!fbt_marked(t, at, FBT_MARK_DATA) && memcmp(b, t->thumb ? thumb : a64, width) != 0 &&
+            memcmp(b, none, width) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ends what the function's last row says, if there is code before the next one. */
+static void add_gap(struct making *m, const struct fbt_kernel *k, size_t i, uint64_t base)
+{
+    const struct fbt_function *fn = &k->functions[i];
+    uint64_t end = fn->at + fn->size, text_end = k->text.base + k->text.size;
+    uint64_t next = i + 1 < k->nfunctions ? fn[1].at : text_end;
+
+    if (end < next && next <= text_end && is_code(k, end, next)) {
+        add_row(m, end - base, 0);
+    }
+}
+
+static void pack(struct unwind_table *table, const struct making *m, uint64_t text_bytes)
+{
+    uint32_t *w;
+
+    table->nwords = UNWIND_HEADER_WORDS + 2 * m->nrules + m->nrows;
+    w = table->words = calloc(table->nwords, sizeof(*w));
+    if (!w) {
+        fbt_die("no memory");
+    }
+    *w++ = UNWIND_MAGIC;
+    *w++ = (uint32_t)text_bytes;
+    *w++ = (uint32_t)m->nrules;
+    *w++ = (uint32_t)m->nrows;
+    for (size_t i = 0; i < m->nrules; i++) {
+        *w++ = m->rules[i].cfa;
+        *w++ = m->rules[i].places;
+    }
+    for (size_t i = 0; i < m->nrows; i++) {
+        *w++ = m->rows[i];
+    }
+}
+
+void unwind_table_make(struct unwind_table *table, const struct fbt_kernel *k,
+                       const struct unwind_state *states, uint64_t base)
+{
+    size_t halves = k->text.size / 2 + 2;
+    struct making m = {.rules = calloc(UNWIND_RULES_MOST, sizeof(*m.rules)),
+                       .rows = calloc(halves, sizeof(*m.rows))};
+    uint64_t end = k->text.base + k->text.size, done = base;
+
+    if (!m.rules || !m.rows) {
+        fbt_die("no memory");
+    }
+    if (k->text.base < base || end - base > UNWIND_TEXT_MOST) {
+        fbt_die("the text is too large for an unwind table");
+    }
+    m.rules[m.nrules++] = rule_of(&(const struct unwind_state){.reached = false}, false);
+    for (size_t i = 0; i < k->nfunctions; i++) {
+        add_function(&m, k, &k->functions[i], states, base, &done);
+        add_gap(&m, k, i, base);
+    }
+    add_row(&m, end - base, 0);
+    pack(table, &m, end - base);
+    free(m.rules);
+    free(m.rows);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The maker of unwind tables (kernel/abi/unwind.h): follows every path through each function of an
+ * ELF file and notes what its instructions do to the stack pointer, the frame pointer and the
+ * return address. It needs no debug information, so the functions of C libraries and assembler are
+ * covered too. Tested by test/unwind: against the compiler's own tables, and with random code.
+ */
+#ifndef HOST_UNWIND_UNWIND_H
+#define HOST_UNWIND_UNWIND_H
+
+#include "host/fbt/kernel.h"
+
+/* Where a value of the caller is. */
+enum unwind_where {
+    UNWIND_AT_HOME,  /* in its register */
+    UNWIND_AT_STACK, /* `at` bytes from the CFA */
+    UNWIND_NOWHERE,
+};
+
+struct unwind_place {
+    enum unwind_where where;
+    int at;
+};
+
+/* Before an instruction is executed. */
+struct unwind_state {
+    bool reached;
+    bool sp_known, fp_known;
+    int sp, fp;                       /* the CFA minus the register */
+    struct unwind_place ra, fp_saved; /* the return address, the caller's frame pointer */
+    int constant_of;                  /* a register whose value is known, -1: none */
+    int64_t constant;
+};
+
+/* What the instruction at `address` does to the state; branches and calls do nothing here. */
+void unwind_thumb_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
+void unwind_a64_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
+
+/* Parts of effects. */
+void unwind_moves_sp(struct unwind_state *, int64_t down);
+void unwind_store(struct unwind_state *, bool is_ra, bool is_fp, int at);
+void unwind_load(struct unwind_state *, bool is_ra, bool is_fp, int at);
+/* What both know. True: that is less than `to` knew before. */
+bool unwind_join(struct unwind_state *to, const struct unwind_state *from);
+
+/* States of all instructions, one for each half word of the text; the caller frees them. */
+struct unwind_state *unwind_flow(const struct fbt_kernel *);
+
+struct unwind_table {
+    uint32_t *words;
+    size_t nwords;
+};
+/* Offsets in the rows count from `base`. */
+void unwind_table_make(struct unwind_table *, const struct fbt_kernel *,
+                       const struct unwind_state *states, uint64_t base);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * AArch64: what kernel/unwind.c has to know of this CPU: where a thread is and what a return
+ * address is. The kernel is interrupted by samples only, which fire no probe: no exception's
+ * frame is on its stack. Any context, interrupts masked.
+ */
+#include "kernel/arch/aarch64/port.h"
+
+extern const char __kernel_start[], __text_end[];
+
+bool arch_user_frame(const struct thread *t, struct unwind_frame *f)
+{
+    const struct arch_context *ctx = a64_context(t);
+
+    f->pc = ctx->elr;
+    f->sp = ctx->sp;
+    f->fp = ctx->x[29];
+    f->lr = ctx->x[30];
+    f->live = true;
+    return true;
+}
+
+bool arch_exception_frame(struct unwind_frame *f)
+{
+    (void)f;
+    return false;
+}
+
+/* x0 and x30 lie at the start of what the slot has pushed. */
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
+{
+    uintptr_t pushed[2];
+
+    (void)behind;
+    if (!arch_peek(pushed, f->sp, sizeof(pushed), NULL)) {
+        return false;
+    }
+    f->pc = site;
+    f->lr = pushed[1];
+    f->sp += A64_PROBE_FRAME;
+    f->live = true;
+    return true;
+}
+
+/* The instruction that ends there: BL or BLR. */
+bool arch_return_address(uintptr_t *word, const struct thread *user)
+{
+    uint32_t insn;
+    bool inside = user || (*word > (uintptr_t)__kernel_start && *word <= (uintptr_t)__text_end);
+
+    if (!inside || (*word & 3) || *word < sizeof(insn) ||
+        !arch_peek(&insn, *word - sizeof(insn), sizeof(insn), user)) {
+        return false;
+    }
+    return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000;
+}
+
+/* An exception stores nothing on the program's stack: no frame is ever lost. */
+void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
+                         void *arg)
+{
+    (void)t;
+    (void)max;
+    (void)found;
+    (void)arg;
+}

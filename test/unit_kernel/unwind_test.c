@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/unwind.c: a stack by a table made by hand; then random tables, random stacks and random
+ * damage, under AddressSanitizer: nothing outside of the table is read, the stack pointer only
+ * rises, every walk ends. SEED=n repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/abi/unwind.h"
+#include "kernel/d/d.h"
+#include "kernel/d/fbt_table.h"
+#include "kernel/process.h"
+#include "kernel/unwind.h"
+#include "test/unit_kernel/random.h"
+
+#define TEXT 0x10000u
+#define STACK 0x40000u
+#define CALLS 0x2000u /* below it, in the text, each address is behind a call */
+
+/* ---- the port ----------------------------------------------------------------------------------
+ */
+
+static uint32_t stack[1024];
+static struct unwind_frame start;
+
+static unsigned loads;
+
+const uint32_t kernel_unwind[] = {0};
+const unsigned kernel_unwind_words = 0;
+const char __kernel_start[1];
+
+bool arch_user_frame(const struct thread *t, struct unwind_frame *f)
+{
+    (void)t;
+    *f = start;
+    return true;
+}
+
+/* The words of the stack are 32 bits wide, as on the smaller CPU. */
+bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user)
+{
+    uintptr_t offset = address - STACK;
+
+    assert_non_null(user);
+    loads++;
+    if (offset >= sizeof(stack) || bytes > sizeof(stack) - offset) {
+        return false;
+    }
+    memcpy(to, (char *)stack + offset, bytes);
+    return true;
+}
+
+bool arch_return_address(uintptr_t *word, const struct thread *user)
+{
+    assert_non_null(user);
+    return *word >= TEXT && *word < TEXT + CALLS;
+}
+
+bool arch_exception_frame(struct unwind_frame *f)
+{
+    (void)f;
+    return false;
+}
+
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
+{
+    (void)f;
+    (void)site;
+    (void)behind;
+    return false;
+}
+
+bool d_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
+{
+    (void)ip;
+    (void)site;
+    (void)behind;
+    return false;
+}
+
+/* ---- a table -----------------------------------------------------------------------------------
+ */
+
+static struct process proc;
+static struct thread thread = {.proc = &proc};
+static uintptr_t seen[64];
+static unsigned nseen;
+
+static void found(uintptr_t ip, void *arg)
+{
+    assert_ptr_equal(arg, &thread);
+    assert_true(nseen < 64);
+    seen[nseen++] = ip;
+}
+
+/* A copy of exactly its size, so that a read behind it is noticed. */
+static void walk(const uint32_t *table, size_t bytes, unsigned max)
+{
+    uint8_t *copy = malloc(bytes + !bytes);
+
+    memcpy(copy, table, bytes);
+    proc.program.unwind = copy;
+    proc.program.unwind_len = bytes;
+    proc.program.text = TEXT;
+    nseen = loads = 0;
+
+    unwind_user(&thread, max, found, &thread);
+    free(copy);
+    assert_true(nseen <= max);
+}
+
+#define ROW(offset, rule) (((offset) / 2) << UNWIND_RULE_BITS | (rule))
+#define PLACES(ra, fp) ((uint32_t)(uint16_t)(ra) | (uint32_t)(uint16_t)(fp) << 16)
+
+/* Words that hold an address are as wide as this machine's. */
+enum { WORD = sizeof(uintptr_t), W = WORD / 4 };
+
+static void put(uintptr_t at, uintptr_t value)
+{
+    memcpy((char *)stack + (at - STACK), &value, sizeof(value));
+}
+
+/* leaf at 0x000, middle at 0x100 (frame of 4 words), by_fp at 0x200, first at 0x300 */
+static const uint32_t by_hand[] = {
+    UNWIND_MAGIC,
+    0x400,
+    5,
+    7,
+    UINT32_MAX,
+    0, /* 0: nothing is known */
+    0,
+    PLACES(0, 0), /* 1: a leaf */
+    4 * WORD,
+    PLACES(-W, -2 * W), /* 2: lr and fp are saved below the CFA */
+    UNWIND_BY_FP | 2 * WORD,
+    PLACES(-W, -2 * W), /* 3: the stack pointer is anywhere below */
+    4 * WORD,
+    PLACES(0, 0), /* 4: a frame, but the return address still in its register */
+    ROW(0x000, 1),
+    ROW(0x100, 1),
+    ROW(0x102, 4),
+    ROW(0x104, 2),
+    ROW(0x200, 1),
+    ROW(0x204, 3),
+    ROW(0x300, 0),
+};
+
+static void test_by_hand(void **state)
+{
+    (void)state;
+    const uintptr_t sp = STACK + 0x100, fp = STACK + 0x300;
+
+    memset(stack, 0, sizeof(stack));
+    put(sp + 3 * WORD, TEXT + 0x210); /* middle's frame: back into by_fp */
+    put(sp + 2 * WORD, fp);
+    put(fp + WORD, TEXT + 0x310); /* by_fp's: back into first */
+    put(fp, 0x1234);
+    start = (struct unwind_frame){
+        .pc = TEXT + 0x10, .sp = sp, .lr = TEXT + 0x110, .live = true, .fp = 77};
+    walk(by_hand, sizeof(by_hand), 10);
+    assert_int_equal(nseen, 3);
+    assert_int_equal(seen[0], TEXT + 0x110);
+    assert_int_equal(seen[1], TEXT + 0x210);
+    assert_int_equal(seen[2], TEXT + 0x310);
+    walk(by_hand, sizeof(by_hand), 2);
+    assert_int_equal(nseen, 2);
+    /* at the first instruction of middle, between making its frame and saving lr, and behind */
+    for (unsigned at = 0; at < 3; at++) {
+        start.pc = TEXT + 0x100 + 2 * at;
+        start.sp = at ? sp : sp + 4 * WORD;
+        start.lr = TEXT + 0x210;
+        start.fp = at == 2 ? 77 : fp;
+        walk(by_hand, sizeof(by_hand), 10);
+        assert_int_equal(nseen, 2);
+        assert_int_equal(seen[0], TEXT + 0x210);
+        assert_int_equal(seen[1], TEXT + 0x310);
+    }
+    /* a return address that is the end of by_fp's last call belongs to it, not to first */
+    start.pc = TEXT + 0x10;
+    start.sp = sp;
+    start.lr = TEXT + 0x300;
+    start.fp = fp;
+    walk(by_hand, sizeof(by_hand), 10);
+    assert_int_equal(nseen, 2);
+    /* a call through a bad pointer; a return address that is none; a stack that can't be read */
+    start.pc = 0;
+    start.lr = TEXT + 0x110;
+    walk(by_hand, sizeof(by_hand), 10);
+    assert_int_equal(nseen, 3);
+    start.lr = TEXT + CALLS + 4;
+    walk(by_hand, sizeof(by_hand), 10);
+    assert_int_equal(nseen, 0);
+    start.lr = TEXT + 0x110;
+    start.sp = 0x10;
+    walk(by_hand, sizeof(by_hand), 10);
+    assert_int_equal(nseen, 1);
+}
+
+/* No table, or a damaged head, is a stack without callers. */
+static void test_no_table(void **state)
+{
+    (void)state;
+    uint32_t table[sizeof(by_hand) / 4];
+
+    start = (struct unwind_frame){.pc = TEXT + 0x10, .sp = STACK, .lr = TEXT + 0x110, .live = true};
+    for (size_t bytes = 0; bytes < sizeof(by_hand); bytes++) {
+        walk(by_hand, bytes, 10);
+        assert_int_equal(nseen, 0);
+    }
+    for (unsigned word = 0; word < 4; word++) {
+        memcpy(table, by_hand, sizeof(table));
+        table[word] = word == 1 ? 0 : UINT32_MAX; /* without text, pc is no code: lr counts */
+        walk(table, sizeof(table), 10);
+        assert_int_equal(nseen, word == 1);
+    }
+}
+
+/* ---- random tables -----------------------------------------------------------------------------
+ */
+
+static uint32_t random_place(void)
+{
+    int words = (int)random_below(30) - 28;
+
+    return random_below(20) ? (uint16_t)(int16_t)(words * W) : random_below(0x10000);
+}
+
+static size_t random_table(uint32_t *table, size_t words)
+{
+    uint32_t nrules = 1 + random_below(20), nrows = random_below(200), at = 4;
+
+    table[0] = UNWIND_MAGIC;
+    table[1] = 0x4000;
+    table[2] = nrules;
+    table[3] = nrows;
+    for (uint32_t i = 0; i < nrules; i++) {
+        table[at++] =
+            (random_below(9) ? WORD : 4) * random_below(30) | (random_below(4) ? 0 : UNWIND_BY_FP);
+        table[at++] = random_place() | random_place() << 16;
+    }
+    for (uint32_t i = 0, offset = 0; i < nrows; i++) {
+        offset += 2 * random_below(100);
+        table[at++] = ROW(offset, random_below(random_below(20) ? nrules : 2048));
+    }
+    for (unsigned i = random_below(2); i > 0; i--) { /* damage */
+        table[random_below((uint32_t)at)] = random_below(UINT32_MAX);
+    }
+    assert_true(at <= words);
+    return random_below(20) ? at : random_below((uint32_t)at);
+}
+
+static void random_stack(void)
+{
+    for (unsigned i = 0; i < sizeof(stack) / 4; i++) {
+        stack[i] = random_below(3) ? TEXT + random_below(CALLS) : STACK + random_below(4096);
+    }
+    for (unsigned i = 0; W == 2 && i + 1 < sizeof(stack) / 4; i += 2) {
+        stack[i + 1] = random_below(20) ? 0 : stack[i + 1];
+    }
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    static uint32_t table[1024];
+    unsigned frames = 0;
+
+    random_start();
+    for (unsigned round = 0; round < 20000; round++) {
+        size_t words = random_table(table, sizeof(table) / 4);
+        if (round % 16 == 0) {
+            random_stack();
+        }
+        start = (struct unwind_frame){.pc = TEXT + random_below(0x4400),
+                                      .sp = STACK + 8 * random_below(512),
+                                      .fp = STACK + 8 * random_below(512),
+                                      .lr = TEXT + random_below(CALLS),
+                                      .live = random_below(8) != 0};
+        walk(table, 4 * words, 64);
+        frames += nseen;
+        assert_true(loads <= 2 * 65);
+    }
+    printf("%u frames\n", frames);
+    assert_true(frames > 10000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_no_table),
+        cmocka_unit_test(test_random),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
