@@ -88,11 +88,43 @@ static int host_find(void)
     return -1;
 }
 
+/* The program has gone, perhaps amid a message: the host sees its channel close. */
+void capture_disconnect(int scoid)
+{
+    int channel = capture.channel;
+
+    if (waiter.rcvid != 0 && scoid == waiter.scoid) {
+        waiter.rcvid = 0;
+    }
+    if (capture.phase == NONE || scoid != capture.scoid) {
+        return;
+    }
+    capture.phase = NONE;
+    capture.rcvid = 0;
+    capture.channel = -1;
+    if (channel >= 0) {
+        hosts[channel] = false;
+        serve_close((unsigned)channel, -ECANCELED);
+    }
+}
+
+/* The pulse that says so may still wait behind this program's message, which has a higher priority.
+ */
+static void forget_one_that_has_gone(void)
+{
+    struct _client_info info;
+
+    if (capture.phase != NONE && ConnectClientInfo(capture.scoid, &info, 0) < 0) {
+        capture_disconnect(capture.scoid);
+    }
+}
+
 static void ask(int rcvid, const struct _msg_info *info, bool waits)
 {
     struct _msg_info other;
-    bool is_there = host_find() >= 0;
 
+    forget_one_that_has_gone();
+    bool is_there = host_find() >= 0;
     if (capture.phase != NONE) {
         MsgError(rcvid, EBUSY);
     } else if (is_there || !waits) {
@@ -107,6 +139,7 @@ static void ask(int rcvid, const struct _msg_info *info, bool waits)
 
 static void begin(int rcvid, const struct _msg_info *info, const struct linkmsg *msg)
 {
+    forget_one_that_has_gone();
     if (capture.phase != NONE) {
         MsgError(rcvid, EBUSY);
         return;
@@ -165,26 +198,6 @@ void capture_message(int rcvid, const struct _msg_info *info, const void *messag
         MsgError(rcvid, EPIPE);
     } else {
         go_on(rcvid, info, msg);
-    }
-}
-
-/* The program has gone, perhaps amid a message: the host sees its channel close. */
-void capture_disconnect(int scoid)
-{
-    int channel = capture.channel;
-
-    if (waiter.rcvid != 0 && scoid == waiter.scoid) {
-        waiter.rcvid = 0;
-    }
-    if (capture.phase == NONE || scoid != capture.scoid) {
-        return;
-    }
-    capture.phase = NONE;
-    capture.rcvid = 0;
-    capture.channel = -1;
-    if (channel >= 0) {
-        hosts[channel] = false;
-        serve_close((unsigned)channel, -ECANCELED);
     }
 }
 

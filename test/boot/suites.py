@@ -483,7 +483,7 @@ SUITES = [
     Suite("slain-disk-soak", "the same at each of them", "slain-disk-soak", A64, "sleep", tests=2,
           soak=True, timeout=900, prepare=slain.prepare, qemu=slain.DISK,
           checks=[slain.what_was_given_back_is_on_the_disk]),
-    Suite("slain-link", "the same with captures over the link", "slain-link", A64, "sleep", tests=3,
+    Suite("slain-link", "the same with captures over the link", "slain-link", A64, "sleep", tests=4,
           timeout=240, link=True, beside=slain.Host,
           checks=[slain.what_was_given_back_is_on_the_host,
                   slain.a_signal_leaves_nothing_or_a_whole_capture,
