@@ -208,12 +208,12 @@ $(B)/tools/%: scripts/%.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
-$(B)/tools/%: test/tools/%.c kernel/abi/syspage.h trace/slot.h
+$(B)/tools/%: test/tools/%.c abi/syspage.h trace/slot.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
 MKUNWIND_SRCS := $(wildcard host/unwind/*.c) host/fbt/elf.c host/fbt/text.c host/fbt/thumb.c host/fbt/a64.c
-$(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) kernel/abi/unwind.h
+$(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) abi/unwind.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $(MKUNWIND_SRCS) -lelf
 

@@ -80,7 +80,7 @@ GEN_HEADERS := kercalls trace_names
 host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 	$(Q)for doc in $(HOST_DOCS); do $(B)/gen/gen_$${doc}_md >docs/$$doc.md || exit 1; done
 	$(Q)for header in $(GEN_HEADERS); do \
-	    $(B)/gen/gen_$${header}_h >kernel/abi/sys/$$header.h || exit 1; \
+	    $(B)/gen/gen_$${header}_h >abi/sys/$$header.h || exit 1; \
 	done
 	$(Q)scripts/draw-pictures docs/pictures
 
@@ -91,8 +91,8 @@ host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%
 	        echo "docs/$$doc.md is old: run make docs" >&2; exit 1; }; \
 	done
 	$(Q)for header in $(GEN_HEADERS); do \
-	    $(B)/gen/gen_$${header}_h | cmp - kernel/abi/sys/$$header.h || { \
-	        echo "kernel/abi/sys/$$header.h is old: run make docs" >&2; exit 1; }; \
+	    $(B)/gen/gen_$${header}_h | cmp - abi/sys/$$header.h || { \
+	        echo "abi/sys/$$header.h is old: run make docs" >&2; exit 1; }; \
 	done
 
 -include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d) \

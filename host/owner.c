@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 #include "trace/slot.h"
 
 #define BUCKETS (2 * OWNER_NAMES) /* a power of two */

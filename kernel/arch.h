@@ -354,7 +354,7 @@ void phys_free(paddr_t pa, size_t len);
  * The kernel itself is wrong: kernel/panic.c. Any context, any lock. kernel_panic() is the port's
  * [cpu]: it saves the registers for arch_panic_registers(), all else as they were, and goes on in
  * kernel_panicked(). kernel_panic_at() is for exceptions and watchdogs: kind and the order of the
- * registers are kernel/abi/sys/panic.h's.
+ * registers are abi/sys/panic.h's.
  */
 void kernel_panic(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void kernel_panicked(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));

@@ -10,8 +10,8 @@
  * ABILITY_CLOCK (EPERM), setting what can't be set (EINVAL; the period: ENOTSUP), bad memory
  * (EFAULT). Proved by test/unit_ipc.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/clock_impl.h"
 #include "kernel/msg_impl.h"
 #include "kernel/sched.h"

@@ -8,8 +8,8 @@
  */
 #include "kernel/console.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
 

@@ -4,7 +4,7 @@
  * -EFAULT if any byte is not the process's own with the right to it; then nothing has been copied.
  * Tested by test/unit_kernel/memory_test.c and test/boot's wrong-argument runs.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
 

@@ -8,13 +8,13 @@
  */
 #include "kernel/cpu.h"
 
-#include "kernel/abi/retain.h"
+#include "abi/retain.h"
 #include "trace/hook.h"
 
 /* In the retained memory, which start-up code does not clear: retain_boot() does, when it has what
  * the kernel before this one has left here. */
 struct cpu cpus[CONFIG_CPUS] __attribute__((section(".bss.retained")));
-_Static_assert(sizeof(cpus) <= KYMO_RETAIN_LIVE_BYTES, "kernel/abi/retain.h");
+_Static_assert(sizeof(cpus) <= KYMO_RETAIN_LIVE_BYTES, "abi/retain.h");
 volatile uint32_t cpus_online;
 volatile uint32_t kernel_lock_word;
 volatile uint32_t kernel_lock_waiters;

@@ -5,8 +5,8 @@
  */
 #include "kernel/elf.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/unwind.h"
+#include "abi/errno.h"
+#include "abi/unwind.h"
 #include "kernel/string.h"
 
 #define ET_EXEC 2

@@ -7,7 +7,7 @@
  * are as linked. It reads user memory through vm_user_ptr() only.
  */
 #include "kernel/exit.h"
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/elf.h"
 #include "kernel/process.h"
 #include "kernel/string.h"

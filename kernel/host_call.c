@@ -7,8 +7,8 @@
  * ENAMETOOLONG: 128 bytes or more; EFAULT; EBADF: not a handle of the caller's; EMFILE: too many
  * open; else what the board's semihosting answers (ENOSYS: there is none).
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
 

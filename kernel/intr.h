@@ -5,7 +5,7 @@
 #ifndef KERNEL_INTR_H
 #define KERNEL_INTR_H
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/cpu.h"
 #include "kernel/msg.h"
 

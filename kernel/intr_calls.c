@@ -12,7 +12,7 @@
  * SIGEV_INTR (EINVAL), other hooks (ENOTSUP), a second trace hook (EBUSY), a full table (EAGAIN),
  * bad memory (EFAULT). Proved by test/unit_ipc.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/intr_impl.h"
 #include "kernel/msg_impl.h"
 

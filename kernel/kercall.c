@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The way in of a kernel call: dispatch by the table kernel/abi/kercalls.def. Called by the ports'
+ * The way in of a kernel call: dispatch by the table abi/kercalls.def. Called by the ports'
  * entry code; takes the kernel lock (but for NOLOCK calls) and leaves with it let go.
  *
  * A number without a call is ENOSYS. The common way (a result at once, nothing waiting on this CPU)
@@ -8,7 +8,7 @@
  */
 #include "kernel/kercall.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/exit.h"
 #include "kernel/kercall_trace.h"
 #include "kernel/msg_direct.h"
@@ -32,13 +32,13 @@ static long ker_unknown(struct thread *self, const uintptr_t *args)
 static const kercall_handler handlers[KERCALL_MAX] = {
     [0 ... UNKNOWN] = ker_unknown,
 #define KERCALL(number, NAME, handler, ...) [number] = ker_##handler,
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 };
 
 #define KERCALL(number, NAME, handler, flags, ...) \
     _Static_assert((number) < UNKNOWN && (flags) <= NOLOCK, "kernel call " #NAME);
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 
 #pragma GCC diagnostic pop
@@ -173,7 +173,7 @@ static kercall_way ways[KERCALL_MAX] = {
     [number] = CONFIG_CPUS == 1    ? kercall_held \
                : (flags) == NOLOCK ? kercall_unlocked \
                                    : kercall_locked,
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
     [KER_MSG_SENDV] = msg_direct_send,
     [KER_MSG_RECEIVEV] = msg_direct_receive,

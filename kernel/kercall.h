@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Handlers of the kernel calls, and the dispatch table generated from kernel/abi/kercalls.def. */
+/* Handlers of the kernel calls, and the dispatch table generated from abi/kercalls.def. */
 #ifndef KERNEL_KERCALL_H
 #define KERNEL_KERCALL_H
 
@@ -10,13 +10,13 @@
 
 #define KERCALL(number, NAME, handler, ...) \
     long ker_##handler(struct thread *self, const uintptr_t *args);
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 
 #define KERCALL_MAX 128
 enum kercall_number {
 #define KERCALL(number, NAME, ...) KER_##NAME = number,
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 };
 

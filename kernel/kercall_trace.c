@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words of KERCALL events, from the table kernel/abi/kercalls.def. Reached only while such a
+ * The words of KERCALL events, from the table abi/kercalls.def. Reached only while such a
  * site is on; with or without the kernel lock (NOLOCK calls), on the CPU where the thread runs.
  *
  * The exit event is written when the thread goes back to user mode, however long it was blocked,
@@ -13,9 +13,9 @@
  */
 #include "kernel/kercall_trace.h"
 
-#include "kernel/abi/sys/dtrace.h"
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/dtrace.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 #include "kernel/d/syscall.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
@@ -129,7 +129,7 @@ struct kercall_words {
                        sizeof(enter_wide_##NAME) <= (KERCALL_WORDS + 1) * sizeof(struct word) && \
                        sizeof(exit_wide_##NAME) <= KERCALL_WORDS * sizeof(struct word), \
                    "words of " #NAME);
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 _Static_assert(KERCALL_WORDS == TRACE_KERCALL_VALUES, "an event has room for them");
 
@@ -146,7 +146,7 @@ _Static_assert(KERCALL_WORDS == TRACE_KERCALL_VALUES, "an event has room for the
 static const struct kercall_words table[KERCALL_MAX] = {
 #define KERCALL(number, NAME, handler, flags, arguments, ...) \
     [number] = {enter_##NAME, enter_wide_##NAME, exit_wide_##NAME, arguments},
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 };
 

@@ -10,8 +10,8 @@
  * the ability, or a device that is the kernel's; ENXIO: no trace buffers; EBUSY: the mapping has
  * the process's library word; ENOMEM, EAGAIN.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/object.h"
 #include "kernel/process.h"

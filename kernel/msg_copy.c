@@ -6,7 +6,7 @@
  * (MSG_FAULT_*), more than KYMO_IOV_MAX parts or more than MSG_BYTES_MAX bytes (-EOVERFLOW).
  * Proved by test/unit_ipc (copies against a byte-wise model, random and hostile parts).
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/msg_copy.h"
 #include "kernel/string.h"
 #include "kernel/visible.h"

@@ -12,7 +12,7 @@
 #ifndef KERNEL_MSG_COPY_H
 #define KERNEL_MSG_COPY_H
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/process.h"
 
 /* Answers of the copies beside a number of bytes: whose memory was bad. */

@@ -6,8 +6,8 @@
 #ifndef KERNEL_MSG_IMPL_H
 #define KERNEL_MSG_IMPL_H
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/msg_copy.h"

@@ -6,7 +6,7 @@
  * EEXIST: the name is taken; EINVAL: empty, or (detach) not one of the caller's; EBADF: no such
  * channel of the caller's; EAGAIN: table full; ENOENT; ENAMETOOLONG; EFAULT.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/string.h"

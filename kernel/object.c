@@ -11,7 +11,7 @@
  */
 #include "kernel/object.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/object_table.h"
 #include "kernel/process.h"
 

@@ -10,8 +10,8 @@
  * ENOMEM; EBUSY: it has less memory, or, of giving that back, it is mapped or traced into;
  * ENAMETOOLONG; EFAULT. Tested by test/unit_kernel/object_test.c, test/boot/programs/t_object.c.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/object_table.h"
 #include "kernel/process.h"

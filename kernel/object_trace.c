@@ -4,7 +4,7 @@
  * itself while they are there; without name and users it goes when they are freed. Tested by
  * test/unit_kernel/object_test.c and test/boot (suite memory).
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/object_table.h"
 #include "kernel/process.h"
 

@@ -13,8 +13,8 @@
  */
 #include "kernel/panic.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/panic.h"
+#include "abi/errno.h"
+#include "abi/sys/panic.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/panic_record.h"

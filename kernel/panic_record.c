@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The record that a panic leaves behind (kernel/abi/sys/panic.h), made and printed. In a panic
+ * The record that a panic leaves behind (abi/sys/panic.h), made and printed. In a panic
  * only: one CPU, interrupts masked, any lock. Whatever it reads may be what is broken.
  */
 #include "kernel/panic_record.h"

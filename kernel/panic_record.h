@@ -3,7 +3,7 @@
 #ifndef KERNEL_PANIC_RECORD_H
 #define KERNEL_PANIC_RECORD_H
 
-#include "kernel/abi/sys/panic.h"
+#include "abi/sys/panic.h"
 #include "kernel/cpu.h"
 
 /* The record, in retained memory where there is some, with what is certain but the reason's text.

@@ -9,7 +9,7 @@
  */
 #include "kernel/process.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/retain.h"

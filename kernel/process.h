@@ -16,7 +16,7 @@ struct program {
     uintptr_t text;        /* [I] first byte of the executable segment, as the process sees it */
     size_t text_len;       /* [I] */
     uintptr_t text_link;   /* [I] where it was linked */
-    const uint8_t *unwind; /* [I] its unwind table (kernel/abi/unwind.h) in the ELF, or NULL */
+    const uint8_t *unwind; /* [I] its unwind table (abi/unwind.h) in the ELF, or NULL */
     size_t unwind_len;     /* [I] */
 };
 

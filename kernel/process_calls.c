@@ -7,7 +7,7 @@
  * when another thread got the last one), unknown options and negative pids (EINVAL), bad memory
  * (EFAULT). Proved by test/unit_ipc and test/boot.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/sched.h"

@@ -3,17 +3,17 @@
  * The retained memory: finds at boot what an earlier kernel has left, keeps it untouched until
  * somebody has saved it or does without, else makes the window this boot's own, so that the next
  * one finds this one's recording and panic. Nothing that is found is believed without its CRC, and
- * nothing of it is a pointer that the kernel follows. Layout: kernel/abi/retain.h.
+ * nothing of it is a pointer that the kernel follows. Layout: abi/retain.h.
  *
  * Lock [k], but for the boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing
  * is found, EINVAL, EFAULT. Proof: test/boot/flight.py; the finder: test/unit/test_retain.c.
  */
 #include "kernel/retain.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/retain.h"
-#include "kernel/abi/sys/ability.h"
-#include "kernel/abi/sys/panic.h"
+#include "abi/errno.h"
+#include "abi/retain.h"
+#include "abi/sys/ability.h"
+#include "abi/sys/panic.h"
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
 #include "kernel/kercall.h"
@@ -24,8 +24,8 @@
 #include "trace/port.h"
 
 _Static_assert(sizeof(struct kymo_panic) <= sizeof(((struct kymo_retain_panic *)0)->record),
-               "kernel/abi/retain.h");
-_Static_assert(CONFIG_CPUS <= KYMO_RETAIN_CPUS, "kernel/abi/retain.h");
+               "abi/retain.h");
+_Static_assert(CONFIG_CPUS <= KYMO_RETAIN_CPUS, "abi/retain.h");
 
 static struct {
     uint32_t boots;                /* [I] */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Retained memory (kernel/abi/retain.h, docs/flight.md): what the kernel does with its window. */
+/* Retained memory (abi/retain.h, docs/flight.md): what the kernel does with its window. */
 #ifndef KERNEL_RETAIN_H
 #define KERNEL_RETAIN_H
 

@@ -10,7 +10,7 @@
  * Lock [k], or the boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
  * finder: test/unit/test_names.c.
  */
-#include "kernel/abi/retain.h"
+#include "abi/retain.h"
 #include "kernel/process.h"
 #include "kernel/retain.h"
 #include "kernel/string.h"
@@ -21,7 +21,7 @@
 _Static_assert(SPARE_FIRST + CONFIG_PROCESSES <= KYMO_RETAIN_NAMES_MOST &&
                    KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
                    KYMO_THREAD_NAME_MAX <= KYMO_RETAIN_NAME_MAX,
-               "kernel/abi/retain.h");
+               "abi/retain.h");
 
 static struct {
     struct kymo_retain_name *table; /* [k] NULL: the window is not this boot's */

@@ -7,7 +7,7 @@
  *
  * Lock [k], or the boot. Proof: test/boot/dlog.py; the finder: test/unit/test_retain.c.
  */
-#include "kernel/abi/retain.h"
+#include "abi/retain.h"
 #include "kernel/arch.h"
 #include "kernel/d/d.h"
 #include "kernel/retain.h"
@@ -18,7 +18,7 @@
 _Static_assert(KYMO_RETAIN_NOTES_EVENT == D_LOG_NOTES &&
                    KYMO_RETAIN_NOTES_PART == D_LOG_NOTES_PART &&
                    KYMO_RETAIN_NOTES_MOST == D_LOG_NOTES_MAX,
-               "kernel/abi/retain.h");
+               "abi/retain.h");
 
 /* Left to say of which ones there is no room. */
 #define RESERVE 1024u

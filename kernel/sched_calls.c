@@ -7,8 +7,8 @@
  * by nobody; priorities above 63 need it too. Documented in docs/kercalls.md; wrong arguments:
  * test/boot.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
 #include "kernel/sched.h"

@@ -9,8 +9,8 @@
  * process, or thread if tid is not 0; EPERM: neither oneself nor a child without ABILITY_KILL, or
  * the kernel itself.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"

@@ -13,8 +13,8 @@
  */
 #include "kernel/spawn.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/cpio.h"
 #include "kernel/cpu.h"
 #include "kernel/kercall.h"

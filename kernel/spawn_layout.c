@@ -10,7 +10,7 @@
  * Refuses with -ENOEXEC segments that overlap, are writable and executable, or are too many, and an
  * entry point outside the text; with -ENOMEM or -EAGAIN what vm_map() refuses.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/spawn.h"
 
 #define LINE 32 /* kept of a segment's linked address when it is relocated */

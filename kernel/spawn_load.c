@@ -7,7 +7,7 @@
  * A relocation adds, to a word that holds an address in one of the segments, what that segment
  * moved by. Of the linker's relocations only those of allocated sections count.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/spawn.h"
 #include "kernel/string.h"
 

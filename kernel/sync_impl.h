@@ -3,7 +3,7 @@
 #ifndef KERNEL_SYNC_IMPL_H
 #define KERNEL_SYNC_IMPL_H
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 

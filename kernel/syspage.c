@@ -4,12 +4,12 @@
  *
  * It is never in memory as a whole: its parts are the struct, the build id and the tables, which
  * are constants but for the names of the interrupts, and a read goes through those it meets.
- * Layout: kernel/abi/syspage.h, docs/format.md.
+ * Layout: abi/syspage.h, docs/format.md.
  */
 #include "kernel/syspage.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/syspage.h"
+#include "abi/errno.h"
+#include "abi/syspage.h"
 #include "kernel/cpu.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Builds the system page (kernel/abi/syspage.h). Boot, after all CPUs are up. */
+/* Builds the system page (abi/syspage.h). Boot, after all CPUs are up. */
 #ifndef KERNEL_SYSPAGE_H
 #define KERNEL_SYSPAGE_H
 

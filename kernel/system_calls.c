@@ -3,8 +3,8 @@
  * ImageRead, ConsoleWrite, SystemCtl. Kernel lock held. Everybody may read the boot image and write
  * to the console; SystemCtl needs ABILITY_RESET. A negative answer writes nothing.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/console.h"
 #include "kernel/cpio.h"
 #include "kernel/kercall.h"

@@ -5,7 +5,7 @@
  */
 #include "kernel/thread.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/pool.h"

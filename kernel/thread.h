@@ -5,9 +5,9 @@
 #ifndef KERNEL_THREAD_H
 #define KERNEL_THREAD_H
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/states.h"
 #include "kernel/arch.h"
 #include "kernel/list.h"
 #include "kernel/timer.h"

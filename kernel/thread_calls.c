@@ -8,8 +8,8 @@
  * joining oneself (EDEADLK), a detached thread (EINVAL), one that another joins (EBUSY).
  * Proved by test/unit_ipc and test/boot.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/cpu.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"

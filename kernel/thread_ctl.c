@@ -7,8 +7,8 @@
  * sigevent that isn't a good pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/unit_ipc and
  * test/boot/programs/t_qnx.c.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"

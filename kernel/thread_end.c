@@ -9,7 +9,7 @@
  */
 #include "kernel/thread_end.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/intr.h"
 #include "kernel/kercall.h"
 #include "kernel/kercall_trace.h"

@@ -11,7 +11,7 @@
  * path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread with a time limit leaves
  * that path anyway. Proved by test/unit_ipc (thread_test, random_test) and test/boot's t_thread.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/cpu.h"
 #include "kernel/kercall_trace.h"
 #include "kernel/sched.h"

@@ -13,7 +13,7 @@
  * Kernel lock held. Refuses unknown clocks, states and events (EINVAL), bad memory (EFAULT).
  * Proved by test/unit_ipc.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/clock_impl.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"

@@ -14,7 +14,7 @@
  * connection), a full table (EAGAIN), unknown processes (ESRCH), bad memory (EFAULT).
  * Proved by test/unit_ipc.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/clock_impl.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"

@@ -5,9 +5,9 @@
  * What each command means, and most errors, are trace/control.c's. Here: EFAULT for bad pointers,
  * EINVAL for user events with more than 256 bytes.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "abi/sys/trace.h"
 #include "kernel/kercall.h"
 #include "kernel/object.h"
 #include "kernel/process.h"

@@ -16,8 +16,8 @@
  */
 #include "kernel/trace_dump.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
 #include "kernel/kercall.h"

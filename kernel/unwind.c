@@ -14,7 +14,7 @@
  */
 #include "kernel/unwind.h"
 
-#include "kernel/abi/unwind.h"
+#include "abi/unwind.h"
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
 #include "kernel/d/fbt_table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks by the unwind tables (kernel/abi/unwind.h): each caller is exact, or the stack ends. Any
+ * Stacks by the unwind tables (abi/unwind.h): each caller is exact, or the stack ends. Any
  * context, no lock; bounded by `max` frames and by the rows of a table. See unwind.c.
  */
 #ifndef KERNEL_UNWIND_H

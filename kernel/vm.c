@@ -17,7 +17,7 @@
  * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
  * test/threads/vm_test.c.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/cpu.h"
 #include "kernel/object.h"
 #include "kernel/process.h"

@@ -9,7 +9,7 @@
 #ifndef KERNEL_VM_H
 #define KERNEL_VM_H
 
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 #include "kernel/arch.h"
 
 struct process;

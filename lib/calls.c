@@ -2,12 +2,12 @@
 /*
  * The kernel calls as C functions, generated from sys/calls.def: each sets errno, its `_r` twin
  * returns -errno. Callable from any thread; the twins also before the C library is set up.
- * What each call does and refuses: kernel/abi/kercalls.def, docs/kercalls.md.
+ * What each call does and refuses: abi/kercalls.def, docs/kercalls.md.
  */
 #include <errno.h>
 #include <stdarg.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/kercall.h"
 

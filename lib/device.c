@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 
 #define PAGE (sizeof(void *) == 8 ? 4096u : 1u) /* an MPU has none */
 

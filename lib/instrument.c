@@ -3,7 +3,7 @@
  * What the compiler calls in files that are compiled with -finstrument-functions. A file of its
  * own, so that a program may have its own ones. Any context; errno stays as it was.
  */
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/include/sys/trace.h"
 

@@ -9,7 +9,7 @@
  */
 #include <errno.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/include/sys/iomsg.h"
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/libc/syscalls.h"

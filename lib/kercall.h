@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The raw kernel calls, one assembler stub a row of kernel/abi/kercalls.def: kymo_raw_<NAME>()
+ * The raw kernel calls, one assembler stub a row of abi/kercalls.def: kymo_raw_<NAME>()
  * takes machine words and returns the pair (value, errno). Used inside lib/ only; programs call the
  * functions of sys/neutrino.h and sys/kymo.h. Also included by lib/arch/<cpu>/svc.S.
  */
@@ -27,7 +27,7 @@
 #define A(...) KYMO_WORDS(KYMO_COUNT(__VA_ARGS__))
 #define KYMO_DECLARE(NAME, ...) kymo_pair kymo_raw_##NAME(__VA_ARGS__);
 #define KERCALL(number, NAME, handler, flags, args, ...) KYMO_DECLARE(NAME, args)
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 #undef KYMO_DECLARE
 #undef A

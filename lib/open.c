@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/include/sys/iomsg.h"
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/libc/syscalls.h"

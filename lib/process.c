@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* POSIX calls about processes. There are no signal handlers: a signal ends the process it is for.
  */
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 #include "lib/libc/syscalls.h"
 #include "lib/startup.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 #include "lib/startup.h"
 
 static int pack_args(struct kymo_spawn *spawn, const char *program, char *const argv[])

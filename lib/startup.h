@@ -3,7 +3,7 @@
 #ifndef LIB_STARTUP_H
 #define LIB_STARTUP_H
 
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 
 extern struct kymo_startup *kymo_startup;
 /* lib/io.c: connects fds 0-2 to the server "console", if there is one. */

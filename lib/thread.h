@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 
 #define KYMO_KEYS 8   /* pthread_key_create() */
 #define KYMO_ROBUST 8 /* robust mutexes that a thread has at once */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 #define MOST KYMO_TRACE_USER_COMBINE_MAX
 

@@ -4,7 +4,7 @@
  * machine words. Contexts as in <sys/trace.h>; also before the C library is set up, and errno
  * stays as it was where the compiler makes the call. Proof: test/boot's t_events.
  */
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/include/sys/trace.h"
 
 #define UNTRACED __attribute__((no_instrument_function))

@@ -59,7 +59,7 @@ theirs := $(filter-out $(PROGRAMS),init $(WITH))
 tree_make = +$(Q)cd $(K) && scripts/locked -q build $(MAKE) -s --no-print-directory $(1)
 board_make = $(call tree_make,-f scripts/board.mk BOARD=$(BOARD) LIBC=$(LIBC) B=$(KB) $(1))
 app_flags := -std=gnu11 -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' $(CPU_FLAGS_USER) \
-	-I$(K)/lib/include -I$(K)/kernel/abi -idirafter $(K)
+	-I$(K)/lib/include -I$(K)/abi -idirafter $(K)
 
 .PHONY: all run gdb clean
 all: $(O)/$(IMAGE).elf

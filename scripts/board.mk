@@ -109,7 +109,7 @@ kernel-objs: $(KERNEL_OBJS)
 
 # ---- user programs -------------------------------------------------------------------------------
 
-USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) -Ilib/include -Ikernel/abi
+USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) -Ilib/include -Iabi
 PROGRAMS :=
 IMAGES := # for people: offered by name
 TEST_IMAGES := # in a folder of their own

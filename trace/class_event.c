@@ -9,8 +9,8 @@
  * numbers that no event has; -EINVAL as in trace/user.c. One that is filtered or not being traced
  * is no error. Proof: test/unit/test_class.c; from a program: test/boot's t_trace.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
 #include "trace/hook.h"
 #include "trace/threads.h"
 #include "trace/trace.h"

@@ -2,7 +2,7 @@
 /* Consumers: who owns buffers, and which. See trace/consumer.h. */
 #include "trace/consumer.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/port.h"
 #include "trace/retain.h"
 

@@ -6,8 +6,8 @@
  * (yet); one that can't (0, negative), or a negative tid, is -EINVAL.
  * Proof: test/unit/test_threads.c.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
 #include "trace/filter.h"
 #include "trace/threads.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The tables as text, put together by the preprocessor. See trace/event_text.h; format in
- * kernel/abi/syspage.h. Proof: test/unit/test_rows.c, test_calls.c.
+ * abi/syspage.h. Proof: test/unit/test_rows.c, test_calls.c.
  */
 #include "trace/event_text.h"
 
@@ -80,7 +80,7 @@ const char trace_kercall_text[] =
 #define KERCALL(number, NAME, handler, FLAGS, args, enter, enterw, exitw, doc) \
 #number " " #NAME " " WORDS(CTX_##args, LIST_##enter) " " WORDS( \
         CTX_##args, LIST_##enterw) " " EXIT_FAST(LIST_##exitw) " " EXIT_WIDE(LIST_##exitw) "\n"
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
     ;
 const unsigned trace_kercall_text_len = sizeof(trace_kercall_text) - 1;

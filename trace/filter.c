@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
 #include "trace/gate.h"
 #include "trace/port.h"
 #include "trace/threads.h"

@@ -4,7 +4,7 @@
  * D's probes on the site, with all arguments of the row's wider form as 64-bit words. One function
  * trace_fire_<name>() a row of events.def. Any context. Proof: test/unit/test_rows.c.
  */
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "trace/filter.h"
 #include "trace/gate.h"
 #include "trace/hook.h"

@@ -2,7 +2,7 @@
 /* See gate.h. */
 #include "trace/gate.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/control.h"
 #include "trace/event_id.h"
 #include "trace/filter.h"

@@ -86,7 +86,7 @@
 #undef SITE
 #undef SITE_
 
-/* For the log alone. state: STATE_* of kernel/abi/sys/states.h. */
+/* For the log alone. state: STATE_* of abi/sys/states.h. */
 TRACE_COLD void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
                                         uint32_t priority, uint32_t policy);
 TRACE_INLINE void trace_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,

@@ -10,8 +10,8 @@
  * other commands are refused with -EPERM, whatever they are. Proof: test/unit/test_interrupt.c; on
  * a board: test/boot/interrupt.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
 #include "trace/control.h"
 #include "trace/interrupt.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * KERCALL events, whose table is kernel/abi/kercalls.def: the kernel collects the words, guarded by
+ * KERCALL events, whose table is abi/kercalls.def: the kernel collects the words, guarded by
  * the sites TRACE_EV_kercall_*. Any context, no lock. Proof: test/unit/test_calls.c.
  */
 #include "trace/filter.h"

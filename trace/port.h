@@ -77,7 +77,7 @@ void *trace_port_alloc(size_t bytes, uint64_t *paddr);
 void trace_port_free(void *block, size_t bytes);
 /* The block is about to be freed: unmap it from every process that has it mapped. */
 void trace_port_unmap_all(void *block, size_t bytes);
-/* Retained memory (kernel/abi/retain.h): 0, -EBUSY while an earlier boot's recording is in it,
+/* Retained memory (abi/retain.h): 0, -EBUSY while an earlier boot's recording is in it,
  * -ENODEV: this board has none. */
 int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr);
 /* A ring is in it now, or, NULL, is no more: the window's header. */

@@ -9,8 +9,8 @@
  * itself (EMPTY, CONTROL) and those that this kernel has not. Proof:
  * test/unit/test_interrupt.c.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
 #include "trace/log.h"
 #include "trace/trace.h"
 

@@ -2,8 +2,8 @@
 /* The event log in retained memory. See retain.h. */
 #include "trace/retain.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/retain.h"
+#include "abi/errno.h"
+#include "abi/retain.h"
 #include "trace/crc32c.h"
 #include "trace/log_impl.h"
 #include "trace/loss.h"

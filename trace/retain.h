@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's buffers in retained memory (kernel/abi/retain.h): where they and their tables go,
+ * The event log's buffers in retained memory (abi/retain.h): where they and their tables go,
  * and the seals of closed ones. The writer knows nothing of it: it puts slots and moves its cursor
  * as ever, and all that a reader needs after a reset lies in the window because everything does.
  *

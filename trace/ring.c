@@ -3,7 +3,7 @@
  * The states of one CPU's buffers. See trace/ring.h for contexts and locks, docs/ring.md for why no
  * step can lose or tear a buffer; proof: test/unit/test_ring.c, test_interleave.c.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/ring_writer.h"
 
 static size_t align8(size_t n)

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 
 enum trace_buffer_state { TRACE_FREE, TRACE_ACTIVE, TRACE_READY, TRACE_BUSY };

@@ -5,7 +5,7 @@
  * Order matters: STOP patches the sites off first, then each CPU closes its buffer, so that no
  * event passes a site and finds no account. Proof: test/unit/test_control.c.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/control.h"
 #include "trace/filter.h"
 #include "trace/interrupt.h"

@@ -2,8 +2,8 @@
 /* Static filters by process and thread. See trace/threads.h. */
 #include "trace/threads.h"
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
 #include "trace/filter.h"
 #include "trace/port.h"
 

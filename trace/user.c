@@ -5,8 +5,8 @@
  * with -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An event
  * that is filtered or not being traced is no error. Proof: test/unit/test_user.c.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
 #include "trace/filter.h"
 #include "trace/log.h"
 #include "trace/trace.h"

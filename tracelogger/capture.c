@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/include/kymo.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 #include "tracelogger/keep.h"
 #include "tracelogger/owner.h"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/trace.h"
-#include "kernel/abi/syspage.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/trace.h"
+#include "abi/syspage.h"
 #include "lib/capture/losses.h"
 #include "lib/include/kymo.h"
 #include "trace/slot.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/trace.h"
 
 static pthread_t thread;
 static struct {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "lib/include/kymo.h"
 #include "tracelogger/report.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/trace.h"
 #include "lib/include/kymo.h"
 #include "trace/slot.h"
 #include "tracelogger/object.h"

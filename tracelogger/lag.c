@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/include/kymo.h"
 #include "tracelogger/report.h"
 

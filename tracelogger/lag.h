@@ -8,7 +8,7 @@
 #ifndef TRACELOGGER_LAG_H
 #define TRACELOGGER_LAG_H
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 #include "tracelogger/capture.h"
 

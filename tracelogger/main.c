@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/dispatch.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/trace.h"
 #include "lib/include/kymo.h"
 #include "tracelogger/capture.h"
 #include "tracelogger/control.h"

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/trace.h"
 
 /* False: nobody has buffers. */
 static bool ask(struct kymo_trace_owner *owner)

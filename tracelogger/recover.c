@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/dispatch.h>
 
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 #include "lib/include/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/syspage.h"
+#include "abi/sys/neutrino.h"
+#include "abi/syspage.h"
 #include "lib/capture/attributes.h"
 #include "lib/panic/text.h"
 #include "lib/retain/retain.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "lib/include/kymo.h"
 
 typedef uint64_t counts[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES];

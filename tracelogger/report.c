@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "lib/include/kymo.h"
 #include "trace/slot.h"
 #include "tracelogger/need.h"

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/trace.h"
 #include "tracelogger/control.h"
 #include "tracelogger/lag.h"
 #include "tracelogger/owner.h"

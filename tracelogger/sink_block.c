@@ -14,7 +14,7 @@
 #include <sys/dispatch.h>
 #include <time.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/blocklog/blocklog.h"
 #include "tracelogger/sink.h"
 #include "trace/slot.h"

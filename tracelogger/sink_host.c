@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 #include "tracelogger/sink.h"
 
 #define CREATE 1

@@ -10,7 +10,7 @@
 #include <sys/dispatch.h>
 #include <sys/linkmsg.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "tracelogger/sink.h"
 
 #define WAIT_NS UINT64_C(30000000000)

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/ability.h"
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/ability.h"
+#include "abi/sys/kymo.h"
 #include "tracelogger/object.h"
 #include "tracelogger/sink.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/dispatch.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/capture/protocol.h"
 
 int main(int argc, char **argv)

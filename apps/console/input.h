@@ -12,7 +12,7 @@
 
 #include "apps/console/edit.h"
 #include "apps/console/protocol.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 /* A character came; echo is called for what the user is to see. */
 void input_char(int c, edit_echo echo);

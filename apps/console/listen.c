@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 
 #define RING 2048 /* bytes kept, a power of 2 */
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "apps/console/protocol.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 /* The text is about to be on the console. */
 void listen_text(const char *text, size_t bytes);

@@ -17,7 +17,7 @@
 #include "apps/console/listen.h"
 #include "apps/console/uart.h"
 #include "lib/include/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 #define PULSE_RX 1
 #define CHUNK 256

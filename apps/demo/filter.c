@@ -9,7 +9,7 @@
 #include <sys/dispatch.h>
 
 #include "apps/demo/demo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 #define WINDOW 16
 

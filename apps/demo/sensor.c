@@ -9,7 +9,7 @@
 #include <sys/trace.h>
 
 #include "apps/demo/demo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 #define PULSE_TICK 1
 #define PERIOD (UINT64_C(1000000000) / SENSOR_HZ)

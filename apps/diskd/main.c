@@ -13,9 +13,9 @@
 #include <sys/dispatch.h>
 
 #include "apps/diskd/disk.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "lib/include/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 #define WAIT_SECONDS 30
 #define WAIT_MOST 3600

@@ -9,8 +9,8 @@
 
 #include "apps/diskd/disk.h"
 #include "apps/virtio/virtio.h"
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 
 #define VIRTIO_BLOCK 2
 #define FEATURE_READ_ONLY (1u << 5)

@@ -19,7 +19,7 @@
 
 #include "lib/include/kymo.h"
 #include "lib/include/sys/neutrino_r.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 #define PRODUCERS 15 /* one less than a process may have threads */
 

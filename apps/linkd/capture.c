@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/linkmsg.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "apps/linkd/linkd.h"
 #include "lib/link/service.h"
 

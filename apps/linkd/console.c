@@ -10,7 +10,7 @@
 #include <sys/dispatch.h>
 
 #include "apps/console/protocol.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "apps/linkd/linkd.h"
 #include "lib/link/service.h"
 

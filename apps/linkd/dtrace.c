@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 
 #include "apps/linkd/linkd.h"
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 
 #define CONSUMERS 4 /* of a channel */
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "apps/linkd/line.h"
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 
 #define REGISTERS 0x40005000u
 #define BYTES 0x1000u

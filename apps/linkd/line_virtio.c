@@ -15,8 +15,8 @@
 
 #include "apps/linkd/line.h"
 #include "apps/virtio/virtio.h"
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 
 #define VIRTIO_CONSOLE 3
 #define FEATURE_MULTIPORT 2u

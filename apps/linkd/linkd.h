@@ -6,7 +6,7 @@
 #ifndef APPS_LINKD_LINKD_H
 #define APPS_LINKD_LINKD_H
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/link/link.h"
 
 #define LINKD_CHANNELS 16

@@ -14,8 +14,8 @@
 
 #include "apps/linkd/line.h"
 #include "lib/include/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/syspage.h"
+#include "abi/sys/neutrino.h"
+#include "abi/syspage.h"
 #include "apps/linkd/linkd.h"
 
 /* The board's makefile says how much memory frames get: apps/apps.mk. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "apps/linkd/linkd.h"
 
 #define NS_PER_S UINT64_C(1000000000)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "apps/linkd/linkd.h"
 #include "lib/link/service.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 
 #define BLOCKED_ON 24
 #define CPU_TIME 32

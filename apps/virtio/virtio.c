@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 
 /* QEMU virt's transports. */
 #define TRANSPORTS 0x0a000000u

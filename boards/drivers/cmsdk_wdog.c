@@ -9,7 +9,7 @@
  */
 #include "boards/board.h"
 #include "boards/drivers/cmsdk.h"
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 
 #define WDOG_LOAD 0x00
 #define WDOG_CONTROL 0x08

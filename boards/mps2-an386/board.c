@@ -5,7 +5,7 @@
  */
 #include "boards/board.h"
 #include "boards/drivers/cmsdk.h"
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 
 #define UART0 0x40004000u
 #define UART_DIVISOR 16 /* QEMU has no baud rate; a real board sets 25 MHz / 115200 = 217 */

@@ -7,7 +7,7 @@
 #include "boards/drivers/fdt.h"
 #include "boards/drivers/gicv2.h"
 #include "boards/drivers/pl011.h"
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 
 #define DEVICES 0x08000000ul /* interrupt controller, UART, RTC, GPIO, virtio */
 #define DEVICES_BYTES 0x02800000ul

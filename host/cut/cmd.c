@@ -16,8 +16,8 @@
 #include <strings.h>
 
 #include "host/cut/cut.h"
-#include "kernel/abi/sys/trace.h"
-#include "kernel/abi/syspage.h"
+#include "abi/sys/trace.h"
+#include "abi/syspage.h"
 
 #define PROGRESS_EVENTS 65536
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "host/cut/cut.h"
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 
 #define PROCCREATE_NAME 192
 #define PROCTHREAD_NAME 320

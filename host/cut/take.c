@@ -9,7 +9,7 @@
  * was lost, and an attribute (CUT_DOUBT_1) says so. What the selection leaves out is no loss.
  */
 #include "host/cut/cut.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 #define NAME_EVENT(number) \
     ((number) == 192 || (number) == 320) /* PROCCREATE_NAME, PROCTHREAD_NAME */

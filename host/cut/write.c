@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "host/cut/cut.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "lib/capture/losses.h"
 
 #define CONTROL(event) TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)

@@ -8,8 +8,8 @@
 
 #include <errno.h> /* this machine's, before the boards' */
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/states.h"
+#include "abi/errno.h"
+#include "abi/sys/states.h"
 
 #include <dirent.h>
 #include <stdlib.h>

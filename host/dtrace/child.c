@@ -5,7 +5,7 @@
  * it is a line of a start script. Tested by test/d/rows/process.rows and test/boot/dlink.py.
  */
 #include "host/dtrace/command.h"
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #define HOST_DTRACE_REPLAY_H
 
 #include "host/remote/wire.h"
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 #include "trace/d/d.h"
 
 #include <stdio.h>

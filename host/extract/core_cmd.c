@@ -11,7 +11,7 @@
 #include "host/extract/core_page.h"
 #include "host/kymo.h"
 #include "host/output.h"
-#include "kernel/abi/syspage.h"
+#include "abi/syspage.h"
 #include "lib/panic/text.h"
 
 struct run {

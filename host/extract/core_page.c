@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/kymo.h"
-#include "kernel/abi/syspage.h"
+#include "abi/syspage.h"
 #include "lib/link/crc32c.h"
 
 #define HEAD_MOST (2 * 65536u) /* attributes and system page, both as large as may be */

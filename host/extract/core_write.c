@@ -9,7 +9,7 @@
 
 #include "host/extract/core.h"
 #include "host/output.h"
-#include "kernel/abi/syspage.h"
+#include "abi/syspage.h"
 #include "lib/capture/attribute.h"
 #include "lib/capture/check.h"
 #include "lib/capture/losses.h"

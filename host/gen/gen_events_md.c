@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "host/gen/gen.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 
 struct row {

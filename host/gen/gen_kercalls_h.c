@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints kernel/abi/sys/kercalls.h: the numbers of kernel calls under QNX's names, from
- * kernel/abi/kercalls.def and, for calls that Kymo does not have, host/reader/foreign_events.def.
+ * Prints abi/sys/kercalls.h: the numbers of kernel calls under QNX's names, from
+ * abi/kercalls.def and, for calls that Kymo does not have, host/reader/foreign_events.def.
  * Run by `make docs`; the build checks that the committed header is what this prints. Proved by
  * test/unit/test_numbers.c.
  */
@@ -12,7 +12,7 @@ static const struct {
     const char *name;
 } calls[] = {
 #define KERCALL(number, NAME, ...) {number, #NAME},
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 #define FOREIGN_CALL(number, NAME) {number, #NAME},
 #include "host/reader/foreign_events.def"
@@ -26,7 +26,7 @@ int main(void)
         "/* SPDX-License-Identifier: BSD-2-Clause */\n"
         "/*\n"
         " * The kernel calls' numbers under QNX's names: the argument of ADDEVENT and its kin for\n"
-        " * the classes KERCALL*. Generated from kernel/abi/kercalls.def by `make docs`\n"
+        " * the classes KERCALL*. Generated from abi/kercalls.def by `make docs`\n"
         " * (host/gen/gen_kercalls_h.c), with the calls that only QNX has.\n"
         " */\n"
         "#ifndef KERNEL_ABI_SYS_KERCALLS_H\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints docs/kercalls.md from kernel/abi/kercalls.def and errors.def. Run by `make docs`; the
+ * Prints docs/kercalls.md from abi/kercalls.def and errors.def. Run by `make docs`; the
  * build checks that the committed page is what this prints.
  */
 #include "host/gen/gen.h"
@@ -30,7 +30,7 @@ struct row {
     {number, #name, TEXT(flags), args, enter, enter_wide, exit_wide, doc},
 /* clang-format off */
 static const struct row rows[] = {
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 };
 /* clang-format on */
 
@@ -38,14 +38,14 @@ static const struct {
     const char *call, *errors;
 } errors[] = {
 #define ERRORS(name, ...) {#name, #__VA_ARGS__},
-#include "kernel/abi/errors.def"
+#include "abi/errors.def"
 };
 
 static const char errors_head[] =
     "\n"
     "## Errors\n"
     "\n"
-    "From `kernel/abi/errors.def`: all errors that a call may end with. Tests cause each of them\n"
+    "From `abi/errors.def`: all errors that a call may end with. Tests cause each of them\n"
     "and fail on any other. The functions of `<sys/neutrino.h>` return -1 and set `errno`; their\n"
     "`_r` variants return the negative number. `MsgSend()`'s EIO stands for any error that a\n"
     "server passes to `MsgError()`. Only `TimerTimeout()` leads to ETIMEDOUT, and only the\n"
@@ -57,7 +57,7 @@ static const char errors_head[] =
 static const char head[] =
     "# Kernel calls\n"
     "\n"
-    "Generated from `kernel/abi/kercalls.def` by `make docs`; change the table, not this page.\n"
+    "Generated from `abi/kercalls.def` by `make docs`; change the table, not this page.\n"
     "Numbers below 100 are QNX 6.4's, 100 and above are Kymo's own. A row with an empty number\n"
     "continues the row above it.\n"
     "\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Prints docs/providers.md from trace/probes.def, trace/events.def, trace/sites.def and
- * kernel/abi/kercalls.def. Run by `make docs`; the build checks that the committed page is what
+ * abi/kercalls.def. Run by `make docs`; the build checks that the committed page is what
  * this prints, and test/d/scripts.py that a booted board has the page's probes and arguments.
  */
 #include "host/gen/gen.h"
@@ -174,7 +174,7 @@ struct call {
 static const struct call calls[] = {
 #define KERCALL(number, NAME, handler, flags, args, enter, wide, exit, doc) \
     {#handler, {CALL_LIST_##args}, doc},
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 };
 
 static void print_call(const struct call *call)
@@ -202,7 +202,7 @@ static const char head[] =
     "# Providers\n"
     "\n"
     "Generated from `trace/probes.def`, `trace/events.def`, `trace/sites.def` and\n"
-    "`kernel/abi/kercalls.def` by `make docs`; change the tables, not this page. The language is\n"
+    "`abi/kercalls.def` by `make docs`; change the tables, not this page. The language is\n"
     "described in [d.md](d.md), the way of a probe into the kernel in [probes.md](probes.md), and\n"
     "`fbt` (every function of the kernel) in [fbt.md](fbt.md). `host/scripts/` has ready scripts,\n"
     "each with a sample of its output. `kymo dtrace -lv` lists the probes of a running board.\n"

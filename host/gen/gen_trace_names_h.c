@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints kernel/abi/sys/trace_names.h: QNX's documented names of events, as ADDEVENT and its kin
- * take them, from trace/events.def, kernel/abi/sys/states.h and, for names that a ported program
+ * Prints abi/sys/trace_names.h: QNX's documented names of events, as ADDEVENT and its kin
+ * take them, from trace/events.def, abi/sys/states.h and, for names that a ported program
  * may mention though Kymo has no such event, host/reader/foreign_events.def. Run by `make docs`;
  * the build checks that the committed header is what this prints. Fails on a COMM event that has no
  * documented name here. Proved by test/unit/test_numbers.c.
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 
 struct event {
     const char *class;

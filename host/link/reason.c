@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 
 static const struct {
     int target, host;

@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 #include "host/print/line.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 
 enum {
 #define KERCALL(number, NAME, ...) CALL_##NAME = (number),
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 };
 

@@ -3,7 +3,7 @@
  * Lines of class INT: each of its events has a shape of its own.
  */
 #include "host/print/line.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "trace/slot.h"
 
 static void int_field(struct out *out, const char *name, const struct kev_field *field)

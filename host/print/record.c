@@ -3,7 +3,7 @@
 #include "host/print/record.h"
 
 #include "host/when.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 static const char *class_name(const struct kev_event *event)
 {

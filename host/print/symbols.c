@@ -15,7 +15,7 @@
 #include "host/d/type.h"
 #include "host/remote/elf_id.h"
 #include "host/remote/elves.h"
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 #include "trace/slot.h"
 
 #define NAME_MOST 64

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "lib/capture/check.h"
 
 #define RESERVED_BITS \

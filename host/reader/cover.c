@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 /* An event that found no room may have been followed by smaller ones that did: only the last slots
  * of a buffer are so narrow that an event of the classes asked for may not have fitted. */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 #define HEAD_SLOTS 2
 

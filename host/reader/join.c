@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 static uint32_t key_of(uint32_t header)
 {

@@ -186,7 +186,7 @@ static inline uint32_t kev_word(const struct kev_event *event, unsigned i)
  */
 
 struct kev_arg {
-    char type; /* D H E X P I N S, see kernel/abi/syspage.h */
+    char type; /* D H E X P I N S, see abi/syspage.h */
     char name[22];
     uint8_t name_len; /* 0 in an argument that no table has */
 };

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "host/reader/internal.h"
-#include "kernel/abi/syspage.h"
+#include "abi/syspage.h"
 #include "lib/capture/check.h"
 
 _Static_assert(offsetof(struct kymo_syspage, board) == 48, "system page layout");

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 
 #define VTHREAD_BASE 26
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel calls' events, compiled in from kernel/abi/kercalls.def. The names of the words come
+ * The kernel calls' events, compiled in from abi/kercalls.def. The names of the words come
  * from the argument lists: `a0` is the first argument's name, `m0` a word of the message sent, `r0`
  * of the one received; others have their type and name.
  */
@@ -40,7 +40,7 @@ struct builtin_call {
 
 /* clang-format off */
 static const struct builtin_call calls[] = {
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 };
 /* clang-format on */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables that a Kymo capture carries in its system page, as text (kernel/abi/syspage.h). They
+ * The tables that a Kymo capture carries in its system page, as text (abi/syspage.h). They
  * replace the compiled-in rows: an old capture stays readable. Lines that make no sense are
  * damage: each is bounded and checked.
  */
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
-#include "kernel/abi/syspage.h"
+#include "abi/syspage.h"
 
 #define FIELDS_MAX 8
 

@@ -4,7 +4,7 @@
  */
 #include "host/remote/remote.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

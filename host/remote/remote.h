@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A target that is reached by messages: the requests and answers of kernel/abi/sys/dtrace.h over a
+ * A target that is reached by messages: the requests and answers of abi/sys/dtrace.h over a
  * wire (wire.h). Nothing that an answer says is believed before it was checked: a target that lies
  * ends the session with a message, nothing more. Internal to host/remote. Proved by test/d_remote
  * and by test/d/run.py --target loop.
@@ -10,7 +10,7 @@
 
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 
 enum {
     REMOTE_CPUS_MAX = 64,

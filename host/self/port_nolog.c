@@ -3,7 +3,7 @@
  * -x log=1 and -x retain are refused. For the target `self`, and for `make bench`. */
 #include "trace/d/port.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 
 bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
                 size_t size)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/stat/stat.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 #define CALL_TRACE_EVENT 1
 

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "host/kymo.h"
-#include "kernel/abi/sys/states.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/states.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 
 #define STAT_THREADS 65536

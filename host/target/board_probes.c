@@ -41,7 +41,7 @@ static const struct row rows[] = {
 #define KERCALL(number, NAME, handler, ...) \
     {"syscall", #handler, "entry", {WORDS}}, \
         {"syscall", #handler, "return", {"intptr_t", "intptr_t"}},
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 };
 enum { ROWS = sizeof(rows) / sizeof(*rows) };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkunwind: the unwind table (kernel/abi/unwind.h) of a linked program or kernel.
+ * mkunwind: the unwind table (abi/unwind.h) of a linked program or kernel.
  *
  *   mkunwind PROGRAM TABLE   writes the table as it goes into the program's ELF in a boot image
  *   mkunwind -c KERNEL       prints it as C, for the kernel

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The states of a text's instructions as a table: kernel/abi/unwind.h. */
+/* The states of a text's instructions as a table: abi/unwind.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/unwind/unwind.h"
-#include "kernel/abi/unwind.h"
+#include "abi/unwind.h"
 
 struct rule {
     uint32_t cfa, places;

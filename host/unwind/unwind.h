@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The maker of unwind tables (kernel/abi/unwind.h): follows every path through each function of an
+ * The maker of unwind tables (abi/unwind.h): follows every path through each function of an
  * ELF file and notes what its instructions do to the stack pointer, the frame pointer and the
  * return address. It needs no debug information, so the functions of C libraries and assembler are
  * covered too. Tested by test/unwind: against the compiler's own tables, and with random code.

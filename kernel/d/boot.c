@@ -5,7 +5,7 @@
  * One that retains begins when what an earlier boot has left is saved.
  * Tested by test/boot/dlog.py.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/arch.h"
 #include "kernel/cpio.h"
 #include "kernel/d/d.h"

@@ -2,13 +2,13 @@
 /*
  * DtraceControl(): trace/d/control.c behind a copy in and a copy out. Kernel lock held, which is
  * the machine's control lock. What the caller gives is the machine's own copy while it looks at it:
- * another thread of the caller can't change it meanwhile. Errors: kernel/abi/sys/dtrace.h.
+ * another thread of the caller can't change it meanwhile. Errors: abi/sys/dtrace.h.
  *
  * The machine's cleaning runs on a timer while there are consumers, the event log's gate included.
  * Tested by test/boot's suites d and gate.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/d/d.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"

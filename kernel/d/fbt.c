@@ -13,7 +13,7 @@
  * Enabling: kernel lock. Firing: any context; a function that D's own work calls does not fire.
  * Tested by test/boot's suite fbt; the table's maker by test/fbt.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"
 #include "kernel/d/fbt_slot.h"

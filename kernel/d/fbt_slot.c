@@ -5,7 +5,7 @@
  */
 #include "kernel/d/fbt_slot.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/cpu.h"
 #include "kernel/string.h"
 

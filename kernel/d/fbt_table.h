@@ -32,7 +32,7 @@ extern const char fbt_names[];
  */
 extern const uint8_t fbt_code_id[20];
 
-/* The kernel's unwind table (kernel/abi/unwind.h), made from the same kernel: host/unwind. */
+/* The kernel's unwind table (abi/unwind.h), made from the same kernel: host/unwind. */
 extern const uint32_t kernel_unwind[];
 extern const unsigned kernel_unwind_words;
 

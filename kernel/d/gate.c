@@ -13,7 +13,7 @@
  */
 #include "kernel/d/gate.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/cpio.h"
 #include "kernel/cpu.h"
 #include "kernel/d/d.h"

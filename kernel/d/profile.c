@@ -10,7 +10,7 @@
  *
  * Kernel lock. Tested by test/boot's suites d, life and samples.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/d/d.h"
 #include "kernel/d/sample.h"
 #include "kernel/process.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Retained memory for D (kernel/abi/retain.h): consumers whose buffers outlive the kernel. Their
+ * Retained memory for D (abi/retain.h): consumers whose buffers outlive the kernel. Their
  * blocks lie below each other from the window's end on, where the event log's ring does not reach;
  * a directory at a fixed place says which consumers there are.
  *
  * Kernel lock held, or the boot. Refuses: -EBUSY while an earlier boot's data is in the window.
  * Proof: test/boot/dretain.py.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/retain.h"
+#include "abi/errno.h"
+#include "abi/retain.h"
 #include "kernel/d/d.h"
 #include "kernel/retain.h"
 #include "kernel/string.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider `syscall`: entry and return of every kernel call of kernel/abi/kercalls.def, on the
+ * The provider `syscall`: entry and return of every kernel call of abi/kercalls.def, on the
  * sites of the KERCALL events. Entry: arg0 … arg5 the call's arguments. Return: arg0 and arg1 the
  * result, errno in errno; it fires when the thread goes back to its program, however long the call
  * blocked it.
@@ -25,7 +25,7 @@ static const struct call {
     const char *name;
 } calls[] = {
 #define KERCALL(number, NAME, handler, ...) {number, #handler},
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 };
 enum { CALLS = sizeof(calls) / sizeof(*calls) };

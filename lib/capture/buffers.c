@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 
 int capture_buffers_map(struct capture_buffers *buffers)
 {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 
 #define CAPTURE_CPUS_MAX 64 /* that a slot's header can name */

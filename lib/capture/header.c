@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/syspage.h"
+#include "abi/sys/kymo.h"
+#include "abi/syspage.h"
 #include "lib/capture/attribute.h"
 
 #define CHUNK 256

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "lib/capture/buffers.h"
 
 #define CAPTURE_IDLE_MS 100 /* by default */

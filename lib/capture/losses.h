@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "lib/capture/check.h"
 
 /* Where a capture's bytes go, in their order: 0, else it has refused them. */

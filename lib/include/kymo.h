@@ -5,9 +5,9 @@
 #ifndef LIB_KYMO_H
 #define LIB_KYMO_H
 
-#include "kernel/abi/sys/ability.h"
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/ability.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 #include "lib/include/sys/dispatch.h"
 
 /* How a program is started; a zero field means the caller's own or the default. */

@@ -3,7 +3,7 @@
 #ifndef LIB_SCHED_H
 #define LIB_SCHED_H
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/include/sys/_pthreadtypes.h"
 
 /* To the end of the queue of its priority. 0. */

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "kernel/abi/sys/neutrino.h" /* struct sigevent, union sigval */
+#include "abi/sys/neutrino.h" /* struct sigevent, union sigval */
 
 #define SIGHUP 1
 #define SIGINT 2

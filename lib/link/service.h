@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The messages of the link's services but "dtrace", which has kernel/abi/sys/dtrace.h. Layouts of
+ * The messages of the link's services but "dtrace", which has abi/sys/dtrace.h. Layouts of
  * the wire, little-endian; docs/link.md has the rules.
  */
 #ifndef LIB_LINK_SERVICE_H
@@ -14,7 +14,7 @@
 /* "capture": each message begins with this. */
 struct link_capture {
     uint32_t kind;  /* enum link_capture_kind */
-    int32_t result; /* STORED: 0, or a negative errno of kernel/abi/errno.h */
+    int32_t result; /* STORED: 0, or a negative errno of abi/errno.h */
     uint64_t bytes; /* END, STORED: of the whole capture */
 };
 _Static_assert(sizeof(struct link_capture) == 16, "layout on the link");
@@ -29,7 +29,7 @@ enum link_capture_kind {
 /* "program": a request and its answer each begin with this. A channel starts one program. */
 struct link_program {
     uint32_t kind;  /* enum link_program_kind, the same in the answer */
-    int32_t result; /* answer: 0, or a negative errno of kernel/abi/errno.h */
+    int32_t result; /* answer: 0, or a negative errno of abi/errno.h */
     int32_t pid;    /* answer to START */
     int32_t status; /* answer to ENDED: as ProcWait() gives it */
 };

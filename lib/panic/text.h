@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "kernel/abi/sys/panic.h"
+#include "abi/sys/panic.h"
 
 #define PANIC_KEY 24
 #define PANIC_VALUE 72 /* with the NUL: old readers look through a window of 100 bytes */

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "kernel/abi/retain_mark.h"
+#include "abi/retain_mark.h"
 #include "lib/retain/internal.h"
 
 /* Behind damage each word may begin a record as long as the tables say. They may say anything: once

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "kernel/abi/retain_mark.h"
+#include "abi/retain_mark.h"
 #include "lib/retain/internal.h"
 
 bool retain_d_entries(struct retain *retain)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who lived (kernel/abi/retain.h, struct kymo_retain_name), as the events of a state dump: a
+ * Who lived (abi/retain.h, struct kymo_retain_name), as the events of a state dump: a
  * process's name and where its text was, a thread's name. One buffer before all others. No kernel
  * made these events: their headers say so by _NTO_TRACE_PROCESS_INJECTED. Only entries whose CRC is
  * right are given; it is counted how many are not.

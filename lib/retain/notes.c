@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What describes D's records (kernel/abi/retain.h, struct kymo_retain_note), as the events that the
+ * What describes D's records (abi/retain.h, struct kymo_retain_note), as the events that the
  * kernel logs when a ring is stopped: whole buffers behind the last one of the first CPU that has
  * any. Only notes whose CRC is right are given; of others it is counted that they were there.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is in a window of retained memory (kernel/abi/retain.h, docs/flight.md), as the pieces of a
+ * What is in a window of retained memory (abi/retain.h, docs/flight.md), as the pieces of a
  * capture: the tracelogger's at the next boot, kymo extract's from an image of the memory. It gets
  * the bytes by a function and believes none of them: a buffer counts if its seal is right, or, if
  * it had none yet, as far as its slots can follow each other. What must be given up is counted, and
@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/abi/retain.h"
-#include "kernel/abi/sys/panic.h"
+#include "abi/retain.h"
+#include "abi/sys/panic.h"
 #include "trace/slot.h"
 
 #define RETAIN_BUFFERS_MOST 1024 /* of one CPU */

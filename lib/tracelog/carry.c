@@ -2,7 +2,7 @@
 /* See internal.h: all that calls the writer, and what it has taken. */
 #include <errno.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/capture/losses.h"
 #include "lib/include/kymo.h"
 #include "lib/tracelog/internal.h"

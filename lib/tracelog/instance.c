@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/dispatch.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/include/kymo.h"
 #include "lib/tracelog/internal.h"
 

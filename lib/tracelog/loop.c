@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 #include "lib/capture/protocol.h"
 #include "lib/include/kymo.h"
 #include "lib/tracelog/internal.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 #include "lib/capture/header.h"
 #include "lib/capture/protocol.h"
 #include "lib/include/kymo.h"

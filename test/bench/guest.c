@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/dispatch.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/trace.h"
 #include "lib/capture/check.h"
 #include "test/bench/mark.h"
 #include "trace/crc32c.h"

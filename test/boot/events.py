@@ -73,7 +73,7 @@ def is_line(told, seen):
 
 def expanded():
     """kercalls.def with its groups of fields in place."""
-    with open(kev.ROOT + "/kernel/abi/kercalls.def") as f:
+    with open(kev.ROOT + "/abi/kercalls.def") as f:
         text = f.read()
     for name, body in re.findall(r"^#define (\w+_)\(n\) \\\n((?:.*\\\n)*.*)$", text, re.M):
         body = body.replace("\\\n", " ")

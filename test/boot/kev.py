@@ -88,8 +88,8 @@ def event_rows():
 
 
 def call_rows():
-    """NAME -> number of kernel/abi/kercalls.def."""
-    with open(os.path.join(ROOT, "kernel/abi/kercalls.def")) as f:
+    """NAME -> number of abi/kercalls.def."""
+    with open(os.path.join(ROOT, "abi/kercalls.def")) as f:
         text = f.read()
     return {name: int(n) for n, name in re.findall(r"^KERCALL\((\d+),\s*(\w+)", text, re.M)}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The retained memory of a machine that has stopped, read from its bytes by a second hand: what
-must be in the capture that is made of it. Knows kernel/abi/retain.h, and nothing of lib/retain."""
+must be in the capture that is made of it. Knows abi/retain.h, and nothing of lib/retain."""
 import struct
 
 HEADER = "<6I3Q2I"  # up to the ring

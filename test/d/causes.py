@@ -326,7 +326,7 @@ def race_job(spec, probe, rows):
 
 
 def call_names():
-    path = os.path.join(ROOT, "kernel/abi/kercalls.def")
+    path = os.path.join(ROOT, "abi/kercalls.def")
     with open(path, encoding="utf-8") as f:
         return {int(n): name for n, name in re.findall(r"^KERCALL\((\d+), +\w+, +(\w+),", f.read(),
                                                        re.M)}

@@ -2,7 +2,7 @@
 /* See fake.h. */
 #include "test/d_machine/fake.h"
 
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 #include "trace/d/port.h"
 
 #include <assert.h>

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/abi/retain.h"
+#include "abi/retain.h"
 
 enum { FAKE_MAPS = 8, FAKE_CPUS = 2, FAKE_ELEMENTS = 32, FAKE_LOG = 64 };
 enum { FAKE_WINDOW = 1 << 20, FAKE_KEPT = 32 }; /* retained memory; blocks in it */
@@ -59,7 +59,7 @@ struct fake {
     struct kymo_retain_d *is; /* whom d_port_retained_put() was told of last; NULL: nobody */
 };
 extern struct fake fake;
-/* As a board's: kernel/abi/retain.h. What a test does not put there is never written. */
+/* As a board's: abi/retain.h. What a test does not put there is never written. */
 extern _Alignas(64) uint8_t fake_window[FAKE_WINDOW];
 
 void fake_reset(void);

@@ -11,7 +11,7 @@
 #include "host/remote/wire.h"
 #include "host/self/target.h"
 #include "host/temporary.h"
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 #include "lib/link/service.h"
 #include "test/unit_kernel/random.h"
 

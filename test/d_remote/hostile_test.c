@@ -10,7 +10,7 @@
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
 #include "host/temporary.h"
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 #include "test/unit_kernel/random.h"
 
 #include <errno.h>

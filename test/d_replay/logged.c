@@ -6,7 +6,7 @@
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
 #include "host/target/target.h"
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 #include "trace/d/log_event.h"
 #include "trace/d/notes.h"
 #include "trace/d/action.h"

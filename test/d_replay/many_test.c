@@ -8,7 +8,7 @@
 #include "test/d_replay/logged.h"
 #include "trace/d/log_event.h"
 #include "trace/d/d.h"
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

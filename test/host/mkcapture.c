@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/abi/syspage.h"
+#include "abi/syspage.h"
 
 #define SUM_FACTOR 0x9e3779b5u
 #define COMMON_EVENTS 4 /* slots left free for BUFFER, TIME and a DROPPED */

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 #include "test/host/mkcapture.h"
 
 #define PR_TH TRACE_CLASS_PR_TH

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "host/reader/kev.h"
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 #include "test/host/mkcapture.h"
 
 #define MODEL_CPUS 4

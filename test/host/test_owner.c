@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "host/owner.h"
-#include "kernel/abi/sys/states.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/states.h"
+#include "abi/sys/trace.h"
 #include "test/host/support.h"
 
 #define PR_TH TRACE_CLASS_PR_TH

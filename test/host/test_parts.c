@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/reader/internal.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "test/host/support.h"
 
 static uint64_t seed;

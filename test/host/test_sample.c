@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "host/temporary.h"
-#include "kernel/abi/syspage.h"
+#include "abi/syspage.h"
 #include "test/host/support.h"
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))

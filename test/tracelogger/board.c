@@ -11,10 +11,10 @@
 #include <sys/linkmsg.h>
 #include <time.h>
 
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/trace.h"
-#include "kernel/abi/syspage.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/trace.h"
+#include "abi/syspage.h"
 #include "lib/include/kymo.h"
 #include "trace/slot.h"
 #include "tracelogger/lag.h"

@@ -34,7 +34,7 @@ SAME_OBJS := $(SAME_SRCS:%.c=$(B)/unit-same/%.o)
 $(B)/unit/tracelogger_same: $(SAME_OBJS)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lcmocka
-$(filter-out %_test.o,$(SAME_OBJS)): SAME_FLAGS := -include kernel/abi/sys/neutrino.h
+$(filter-out %_test.o,$(SAME_OBJS)): SAME_FLAGS := -include abi/sys/neutrino.h
 $(B)/unit-same/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SAME_FLAGS) -idirafter lib/include -fsanitize=address,undefined \

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/abi/syspage.h"
+#include "abi/syspage.h"
 #include "trace/event_text.h"
 
 static void put_head(FILE *f, unsigned page_bytes)

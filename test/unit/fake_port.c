@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "trace/control.h"
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/filter.h"
 #include "trace/threads.h"
 #include "trace/gate.h"

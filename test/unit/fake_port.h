@@ -15,8 +15,8 @@
 /* after these: */
 #include <cmocka.h>
 
-#include "kernel/abi/retain.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/retain.h"
+#include "abi/sys/trace.h"
 #include "trace/trace.h"
 
 #define FAKE_CPUS 4

@@ -8,7 +8,7 @@
 #define TEST_UNIT_LOOK_H
 
 #include "test/unit/fake_port.h"
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 
 #define OWNER ((void *)0x1000)
 #define WORDS_MAX 2048

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/states.h"
 #include "trace/hook.h"
 #include "trace/log.h"
 

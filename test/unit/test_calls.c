@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every kernel call of kernel/abi/kercalls.def: its enter, exit and interrupted events, with the
+ * Every kernel call of abi/kercalls.def: its enter, exit and interrupted events, with the
  * words that the table names, fast and wide, 32-bit and 64-bit, come back from the host's reader
  * with the call's and the words' names, decoded by the table text that a capture carries. Which
  * words the kernel puts there is test/boot's to prove (suite "traced").
@@ -111,7 +111,7 @@ struct call {
 static const struct call calls[] = {
 #define KERCALL(number, NAME, handler, flags, arguments, enter, enter_wide, exit_wide, doc) \
     {number, #NAME, arguments, LIST(enter), LIST(enter_wide), LIST(exit_wide)},
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))

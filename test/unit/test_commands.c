@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent() as a table: every command word of kernel/abi/sys/trace.h, with right arguments, for
+ * TraceEvent() as a table: every command word of abi/sys/trace.h, with right arguments, for
  * each who and when: without the ability, without buffers, the buffers' owner, somebody else, the
  * owner gone; tracing stopped and running. That the table is whole, docs/ring.md's and the
  * meddler's too, is read out of the header. What the kernel itself answers (it copies, or needs no
@@ -252,7 +252,7 @@ static void every_command_has_a_row(void **unused)
 {
     char line[256], name[64];
     unsigned commands = 0;
-    FILE *header = fopen("kernel/abi/sys/trace.h", "r");
+    FILE *header = fopen("abi/sys/trace.h", "r");
 
     (void)unused;
     assert_non_null(header);

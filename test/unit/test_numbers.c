@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/states.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/states.h"
 #include "trace/hook.h"
 
 /* ---- slots ---- */
@@ -342,7 +342,7 @@ static void kernel_calls_have_their_numbers(void **state)
         assert_string_equal(calls[number % 100], #NAME); \
         n++; \
     }
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
     assert_true(n >= 48);
     assert_int_equal(__KER_TRACE_EVENT, 1);

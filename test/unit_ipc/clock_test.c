@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "kernel/clock_impl.h"
 #include "test/unit_kernel/random.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "kernel/cpu.h"
 #include "kernel/thread_end.h"
 

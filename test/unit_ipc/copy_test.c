@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "kernel/cpu.h"
 #include "test/unit_kernel/random.h"
 

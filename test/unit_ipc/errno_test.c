@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every error of every kernel call (kernel/abi/errors.def): one row each of a call that must end
+ * Every error of every kernel call (abi/errors.def): one row each of a call that must end
  * with it. A pair that no row has seen fails the test.
  */
 #include "test/unit_ipc/world.h"
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 
 /* Who calls. SERVER has channel 1, on which PARTNER waits for a reply. CLIENT's connections: 0 to
  * it, 1 to a process that ended, 2 to a channel that did. ABLE may all. */
@@ -442,7 +442,7 @@ static void test_all_seen(void **state)
         int errors[12];
     } all[] = {
 #define ERRORS(NAME, ...) {#NAME, KER_##NAME, {__VA_ARGS__}},
-#include "kernel/abi/errors.def"
+#include "abi/errors.def"
 #undef ERRORS
     };
     unsigned missing = 0;

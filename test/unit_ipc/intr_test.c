@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "kernel/intr.h"
 
 #define LINE 5

@@ -2,7 +2,7 @@
 /* See long_message.h. */
 #include "test/unit_ipc/long_message.h"
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "kernel/cpu.h"
 
 struct thread *server, *server2, *client, *client2;

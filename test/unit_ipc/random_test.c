@@ -17,7 +17,7 @@
 #include <cmocka.h>
 #include <sanitizer/common_interface_defs.h>
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "kernel/cpu.h"
 #include "test/unit_ipc/random_calls.h"
 
@@ -56,7 +56,7 @@ static void check_error(const struct thread *t, int error)
         int errors[12];
     } rows[] = {
 #define ERRORS(NAME, ...) {KER_##NAME, {__VA_ARGS__}},
-#include "kernel/abi/errors.def"
+#include "abi/errors.def"
 #undef ERRORS
     };
     for (unsigned i = 0; error && i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 
 /* ---- condition variables ------------------------------------------------------------------------
  */

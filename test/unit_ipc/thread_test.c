@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "kernel/cpu.h"
 
 #define STUB 0x12340u

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/kercall.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"

@@ -2,7 +2,7 @@
 /* The functions of a fake port. Mappings are granules of 64 bytes at any address. */
 #include "test/unit_kernel/fake.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/trace_dump.h"
 #include "trace/trace.h"
 

@@ -8,7 +8,7 @@
 
 #include "test/unit_kernel/fake.h"
 #include "test/unit_kernel/random.h"
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/pool.h"
 
 #define RAM (1u << 20)

@@ -8,8 +8,8 @@
 
 #include "test/unit_kernel/fake.h"
 #include "test/unit_kernel/random.h"
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/kercall.h"
 #include "kernel/object_table.h"
 

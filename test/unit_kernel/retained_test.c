@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/retain.h"
+#include "abi/retain.h"
 #include "kernel/process.h"
 #include "kernel/retain.h"
 #include "test/unit_kernel/fake.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/abi/unwind.h"
+#include "abi/unwind.h"
 #include "kernel/d/d.h"
 #include "kernel/d/fbt_table.h"
 #include "kernel/process.h"

@@ -5,7 +5,7 @@
  */
 #include "trace/d/control_answer.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/d/port.h"
 
 /* The consumers by place; a handle is the place + 1, and above it how often places were taken. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D's control call: the commands of kernel/abi/sys/dtrace.h, on the calls of trace/d/d.h. The
+ * D's control call: the commands of abi/sys/dtrace.h, on the calls of trace/d/d.h. The
  * kernel call DtraceControl() is d_control() behind a copy in and a copy out; the host's test
  * server is the same behind a socket. What a call says is believed nowhere else.
  *
@@ -12,7 +12,7 @@
 #ifndef TRACE_D_CONTROL_H
 #define TRACE_D_CONTROL_H
 
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 #include "trace/d/d.h"
 
 enum {

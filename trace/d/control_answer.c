@@ -4,7 +4,7 @@
  */
 #include "trace/d/control_answer.h"
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/d/port.h"
 #include "trace/d/retained.h"
 

@@ -6,7 +6,7 @@
  *
  * Control context. Tested by test/boot/dretain.py.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/d/control_answer.h"
 #include "trace/d/notes.h"
 #include "trace/d/port.h"

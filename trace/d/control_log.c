@@ -4,8 +4,8 @@
  * and notes. An event of a pass that finds no room is missing; the reader knows what to expect.
  * Control context.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/errno.h"
+#include "abi/sys/dtrace.h"
 #include "trace/d/log.h"
 #include "trace/d/port.h"
 

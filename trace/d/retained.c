@@ -5,7 +5,7 @@
  */
 #include "trace/d/retained.h"
 
-#include "kernel/abi/retain_mark.h"
+#include "abi/retain_mark.h"
 #include "trace/d/port.h"
 
 static inline void in_order(void)

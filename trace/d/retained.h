@@ -2,7 +2,7 @@
 /*
  * A consumer whose buffers lie in retained memory (-x retain): what is beside them there, so that
  * after a crash at any instruction a reader of the window (lib/retain/d*.c) knows which records and
- * which entries of aggregations are whole. Layout: kernel/abi/retain.h. Others pay nothing: its
+ * which entries of aggregations are whole. Layout: abi/retain.h. Others pay nothing: its
  * clauses run as those that log (log.h), its aggregations have kinds of their own.
  *
  * Tested by test/d_fire/retain_test.c and, on the boards, by test/boot/dretain.py.
@@ -10,7 +10,7 @@
 #ifndef TRACE_D_RETAINED_H
 #define TRACE_D_RETAINED_H
 
-#include "kernel/abi/retain.h"
+#include "abi/retain.h"
 #include "trace/d/consumer.h"
 
 struct d_kept_cpu {

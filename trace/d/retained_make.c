@@ -4,7 +4,7 @@
  * struct d_kept, the sizes of its records and entries, and for each CPU what the firings write.
  * Control context.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "trace/d/image_check.h"
 #include "trace/d/log_event.h"
 #include "trace/d/port.h"

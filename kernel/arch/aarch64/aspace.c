@@ -5,8 +5,8 @@
  * [USER_LOW, USER_HIGH), what is mapped already, and memory both writable and executable.
  * Proved by test/boot (isolation).
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/kymo.h"
+#include "abi/errno.h"
+#include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
 #define ASIDS 256 /* 8 bits; 0 is the empty space's */

@@ -2,8 +2,8 @@
 /*
  * Contexts of threads that are not running: made, changed, dropped and shown. Kernel lock held.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/kymo.h"
+#include "abi/errno.h"
+#include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
 _Static_assert(offsetof(struct arch_context, sp) == CTX_SP, "entry code");

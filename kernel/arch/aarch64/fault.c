@@ -3,7 +3,7 @@
  * Exceptions other than kernel calls and interrupts. Of a program: first use of FP, else a fault
  * that ends it, in words. Of the kernel: registers and a panic. Proved by test/boot (isolation).
  */
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
 enum { /* exception classes, ESR_EL1 bits 31-26 */

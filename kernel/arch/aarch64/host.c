@@ -3,7 +3,7 @@
  * Host files through semihosting (an emulator or a debug probe). Kernel context; the caller has
  * checked every pointer and bounds lengths. Where nobody answers: -ENOSYS.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/arch/aarch64/port.h"
 
 #define SYS_OPEN 0x01

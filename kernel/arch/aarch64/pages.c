@@ -4,8 +4,8 @@
  * the TLBs. Kernel lock held. Called by aspace.c only. A page that is set was clear before, so only
  * clearing needs the TLBs told. Refused: nothing, aspace.c has checked. Proved by test/boot.
  */
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/kymo.h"
+#include "abi/errno.h"
+#include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
 #define GUARD PAGE_SIZE /* unmapped, on both sides of what the kernel places */

@@ -10,7 +10,7 @@
  * its mappings is asked then. Kernel lock held. Proved by test/boot (suites d, faults) and
  * test/d/stacks.py.
  */
-#include "kernel/abi/sys/kymo.h"
+#include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
 extern const char __kernel_start[], __kernel_end[];

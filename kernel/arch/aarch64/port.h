@@ -3,7 +3,7 @@
 #ifndef KERNEL_ARCH_AARCH64_PORT_H
 #define KERNEL_ARCH_AARCH64_PORT_H
 
-#include "kernel/abi/sys/panic.h"
+#include "abi/sys/panic.h"
 #include "kernel/arch.h"
 
 /* ---- boot.S, from the linker script and back ---- */
@@ -77,7 +77,7 @@ struct a64_fatal_frame {
 struct thread *a64_irq_from_user(struct thread *self);
 struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t far);
 struct thread *a64_other_from_user(struct thread *self, uint64_t esr);
-/* registers.c: in the order of kernel/abi/sys/panic.h, esr and far 0. */
+/* registers.c: in the order of abi/sys/panic.h, esr and far 0. */
 void a64_registers(uint64_t *registers, const struct a64_fatal_frame *frame, uint64_t pc,
                    uint64_t psr);
 void a64_fatal(const struct a64_fatal_frame *frame, unsigned vector) __attribute__((noreturn));

@@ -3,7 +3,7 @@
  * Firmware calls (PSCI): other CPUs, power off, reset; and the shutdown that tells an emulator an
  * exit status. Kernel context. Proved by the SMP boots of both EL1 and EL2 starts.
  */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/arch/aarch64/port.h"
 
 #define SYS_EXIT_EXTENDED 0x20

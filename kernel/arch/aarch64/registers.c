@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* AArch64: registers for a panic, in the order of kernel/abi/sys/panic.h. Any context. */
+/* AArch64: registers for a panic, in the order of abi/sys/panic.h. Any context. */
 #include "kernel/arch/aarch64/port.h"
 
 /* kernel_panic() in vectors.S, by its CPU; x16 and x17 are not kept. */

@@ -3,9 +3,9 @@
 #ifndef ARMV7M_PRIVATE_H
 #define ARMV7M_PRIVATE_H
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/panic.h"
-#include "kernel/abi/sys/kymo.h"
+#include "abi/errno.h"
+#include "abi/sys/panic.h"
+#include "abi/sys/kymo.h"
 #include "kernel/arch.h"
 
 /* Interrupts that are no line of the NVIC get the number behind the last line. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: registers for a panic, in the order of kernel/abi/sys/panic.h; and the NMI, which is the
+ * ARMv7-M: registers for a panic, in the order of abi/sys/panic.h; and the NMI, which is the
  * watchdog's: nobody has set it back, so the kernel hangs, or the process that should. Any context.
  */
 #include "kernel/arch/armv7m/private.h"

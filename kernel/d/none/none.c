@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kernel without D (make D=0): the calls that the rest of it makes. */
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "kernel/d/d.h"
 #include "kernel/d/fbt_table.h"
 #include "kernel/d/syscall.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel-call stubs of AArch64, generated from kernel/abi/kercalls.def: number in x8, arguments in
+ * Kernel-call stubs of AArch64, generated from abi/kercalls.def: number in x8, arguments in
  * x0-x5, `svc #0`; the kernel answers in x0 (value) and x1 (errno) and changes nothing else.
  */
 #include "lib/kercall.h"
@@ -20,6 +20,6 @@ kymo_raw_\name:
         .endm
 
 #define KERCALL(number, NAME, ...) kymo_stub number, NAME
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 
         .section .note.GNU-stack, "", %progbits

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel-call stubs of ARMv7-M, generated from kernel/abi/kercalls.def: number in r12, arguments in
+ * Kernel-call stubs of ARMv7-M, generated from abi/kercalls.def: number in r12, arguments in
  * r0-r3, r4, r5, `svc 0`; the kernel answers in r0 (value) and r1 (errno) and changes nothing else.
  * Calls with up to four arguments cost three instructions.
  */
@@ -39,5 +39,5 @@ kymo_raw_\name:
 
 #define A(...) KYMO_COUNT(__VA_ARGS__)
 #define KERCALL(number, NAME, handler, flags, args, ...) kymo_stub number, NAME, args
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 

@@ -3,7 +3,7 @@
 #ifndef LIB_SYS_NETMGR_H
 #define LIB_SYS_NETMGR_H
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 #define ND_NODE_CMP(a, b) ((int)((a) - (b))) /* 0: the same node */
 

@@ -6,9 +6,9 @@
 #ifndef LIB_SYS_NEUTRINO_R_H
 #define LIB_SYS_NEUTRINO_R_H
 
-#include "kernel/abi/sys/dtrace.h"
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/dtrace.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 
 #define CALL(type, name, NAME, parameters, ...) type name##_r parameters;
 #include "lib/include/sys/calls.def"

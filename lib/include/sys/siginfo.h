@@ -4,6 +4,6 @@
 #ifndef LIB_SYS_SIGINFO_H
 #define LIB_SYS_SIGINFO_H
 
-#include "kernel/abi/sys/neutrino.h"
+#include "abi/sys/neutrino.h"
 
 #endif

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 
 #ifdef __cplusplus
@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* As many arguments as the command has follow it. Returns what the command says, mostly 0; or -1
- * and errno. kernel/abi/sys/trace.h lists the commands. */
+ * and errno. abi/sys/trace.h lists the commands. */
 int TraceEvent(int cmd, ...);
 
 /* Two words. */

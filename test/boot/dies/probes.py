@@ -25,7 +25,7 @@ NOT_CALLED = ("nop", "thread_cancel", "system_ctl", "host_call")
 
 
 def calls():
-    with open(os.path.join(ROOT, "kernel/abi/kercalls.def"), encoding="utf-8") as f:
+    with open(os.path.join(ROOT, "abi/kercalls.def"), encoding="utf-8") as f:
         return [c for c in re.findall(r"^KERCALL\(\d+, +\w+, +(\w+),", f.read(), re.M)
                 if c not in NOT_CALLED]
 

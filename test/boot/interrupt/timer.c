@@ -11,7 +11,7 @@
  */
 #include <stddef.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 #include "kernel/arch.h"
 #include "trace/slot.h"
 

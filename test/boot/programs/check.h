@@ -14,12 +14,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernel/abi/errno.h"
-#include "kernel/abi/sys/ability.h"
-#include "kernel/abi/sys/kymo.h"
-#include "kernel/abi/sys/neutrino.h"
-#include "kernel/abi/sys/states.h"
-#include "kernel/abi/sys/trace.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/states.h"
+#include "abi/sys/trace.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MS 1000000ull /* nanoseconds */

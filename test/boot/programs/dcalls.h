@@ -9,7 +9,7 @@
 
 #include "test/boot/programs/check.h"
 
-#include "kernel/abi/sys/dtrace.h"
+#include "abi/sys/dtrace.h"
 
 #define IN_BYTES 16384
 #define OUT_BYTES 49152

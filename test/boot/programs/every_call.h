@@ -11,7 +11,7 @@
 enum {
 #define KERCALL(number, name, handler, flags, args, enter, enterw, exitw, doc) \
     CALL_##name = (number),
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 #undef KERCALL
 };
 

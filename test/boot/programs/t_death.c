@@ -5,7 +5,7 @@
  */
 #include "test/boot/programs/check.h"
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 static void kill_and_wait(int pid)
 {

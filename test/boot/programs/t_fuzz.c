@@ -14,7 +14,7 @@
 
 #define KERCALL(number, ...) number,
 static const uint8_t numbers[] = {
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 };
 
 static uint64_t state;

@@ -25,7 +25,7 @@ struct row {
     }
 #define KERCALL(number, NAME, handler, flags, args, ...) {number, #NAME, args},
 static const struct row rows[] = {
-#include "kernel/abi/kercalls.def"
+#include "abi/kercalls.def"
 };
 
 #if defined(__arm__)

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "kernel/abi/errno.h"
+#include "abi/errno.h"
 #include "lib/include/sys/trace.h"
 #include "test/boot/programs/check.h"
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/abi/sys/trace.h"
+#include "abi/sys/trace.h"
 
 #define KYMO_RETAIN_MAGIC 0x5254594bu /* "KYTR" */
 #define KYMO_RETAIN_VERSION 3
@@ -116,7 +116,7 @@ _Static_assert(sizeof(struct kymo_retain_mark) == 80, "layout of the retained me
 struct kymo_retain_panic {
     uint32_t magic;       /* KYMO_RETAIN_MAGIC */
     uint32_t crc;         /* CRC-32C of record, all of it */
-    uint64_t record[127]; /* begins with struct kymo_panic (kernel/abi/sys/panic.h), then zeros */
+    uint64_t record[127]; /* begins with struct kymo_panic (abi/sys/panic.h), then zeros */
 };
 _Static_assert(offsetof(struct kymo_retain_panic, record) == 8 &&
                    sizeof(struct kymo_retain_panic) == 1024,
@@ -172,7 +172,7 @@ _Static_assert(sizeof(struct kymo_retain_name) == 96 &&
  * there: 0.
  *
  * Nothing is trusted for lying where it does. What the machine writes while it runs has marks
- * (kernel/abi/retain_mark.h): each record one, made after its buffer's cursor was moved over it,
+ * (abi/retain_mark.h): each record one, made after its buffer's cursor was moved over it,
  * and each entry of an aggregation, which is changed with the old words put aside. So whatever
  * instruction was the last one, records up to the newest whole one are known, and each key has the
  * value from before or behind the firing that was cut off.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel calls' numbers under QNX's names: the argument of ADDEVENT and its kin for
- * the classes KERCALL*. Generated from kernel/abi/kercalls.def by `make docs`
+ * the classes KERCALL*. Generated from abi/kercalls.def by `make docs`
  * (host/gen/gen_kercalls_h.c), with the calls that only QNX has.
  */
 #ifndef KERNEL_ABI_SYS_KERCALLS_H

@@ -45,7 +45,7 @@ struct kymo_syspage {
  * events:   "class number NAME fast wide\n"; class is the internal number, fast and wide are
  *           comma-separated type:name lists ("-" if none; wide "=" if it is the same as fast).
  * kercalls: "number NAME enter_fast enter_wide exit_fast exit_wide\n", same lists.
- * errors:   what the error numbers of this kernel mean (kernel/abi/errno.h); QNX's differ.
+ * errors:   what the error numbers of this kernel mean (abi/errno.h); QNX's differ.
  * Types: D dec32, H hex32, E dec64, X hex64, P pointer (word_bits), I code address (a P; in one
  * word with bit 0 set its upper half is code_high, if that isn't 0), N string, S 4 chars + hex.
  */

@@ -5,7 +5,7 @@
  * The values are those of newlib and picolibc (which agree), so that a user program's <errno.h> and
  * the kernel's answers are the same numbers; lib/errno_check.c asserts it for every name here.
  * The kernel itself includes this file and never a C library's. In a user program <errno.h> finds
- * this file first (it is compiled with -Ikernel/abi): it then stands for the C library's.
+ * this file first (it is compiled with -Iabi): it then stands for the C library's.
  */
 #ifndef KERNEL_ABI_ERRNO_H
 #define KERNEL_ABI_ERRNO_H

@@ -77,7 +77,7 @@ struct kymo_d_call {
     uint32_t command;        /* enum kymo_d_command */
     uint32_t handle;         /* consumer, not 0 */
     uint32_t cpu, id, flags; /* as the command says, else 0 */
-    int32_t result;          /* answer: 0 or a negative errno, as kernel/abi/errno.h numbers them */
+    int32_t result;          /* answer: 0 or a negative errno, as abi/errno.h numbers them */
     uint32_t in_bytes;       /* that go with the request */
     uint32_t out_bytes;      /* request: room for the answer; answer: its bytes */
 };

@@ -209,7 +209,7 @@ long ImageRead(const char *name, size_t offset, void *buffer, size_t bytes);
  * ENAMETOOLONG: a path of 128 bytes or more; ENOSYS: the board has no semihosting. */
 long HostCall(int op, const void *a, size_t b, int c);
 int SystemCtl(int what, int value); /* EPERM: without ABILITY_RESET */
-/* Bytes of the system page (kernel/abi/syspage.h): how many, 0 at the end. */
+/* Bytes of the system page (abi/syspage.h): how many, 0 at the end. */
 long SyspageRead(size_t offset, void *buffer, size_t bytes);
 /* Cortex-M: see struct _thread_attr.tls. The word's value at this call becomes the calling thread's
  * tls: the main thread has had none so far. */

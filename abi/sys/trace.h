@@ -21,8 +21,8 @@
 
 #include <stdint.h>
 
-#include "kernel/abi/sys/kercalls.h"
-#include "kernel/abi/sys/trace_names.h"
+#include "abi/sys/kercalls.h"
+#include "abi/sys/trace_names.h"
 
 #define _NTO_TRACE_CMD(args, number) (((args) << 28) | (number))
 #define _NTO_TRACE_GET_COUNT(cmd) (((cmd) >> 28) & 7)
@@ -92,7 +92,7 @@
 /* CPUs 0 to 31 and 32 to 63, a bit for each: their buffers are closed if others are FREE; a CPU
  * without one gives an empty one. ECANCELED: no linear recording runs. */
 #define KYMO_TRACE_FLUSHCPUS _NTO_TRACE_CMD(3, 0x1007)
-/* Retained memory (kernel/abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER there: also
+/* Retained memory (abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER there: also
  * EBUSY, ENODEV. The others are about what an earlier boot left: ENOENT: nothing. */
 #define KYMO_TRACE_ALLOCRETAINED _NTO_TRACE_CMD(3, 0x1020) /* count per CPU, uint64_t *paddr */
 #define KYMO_TRACE_QUERYRETAINED _NTO_TRACE_CMD(2, 0x1021) /* struct kymo_retained * */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The marks of what D has in retained memory (kernel/abi/retain.h): a sum over the 8-byte words of
+ * The marks of what D has in retained memory (abi/retain.h): a sum over the 8-byte words of
  * a record or entry, each mixed with where it stands. One word that is another changes it for sure,
  * more of them all but surely, and who changes one word need not look at the others. No CRC, as it
  * is made while a probe fires: some seven instructions a word.

@@ -7,8 +7,8 @@
  *
  * Every call returns -1 and sets errno on failure unless it says otherwise; its `_r` twin returns
  * the negative errno instead. All calls may be made from any thread, never from an interrupt.
- * Numbers, arguments and traced words of each call: kernel/abi/kercalls.def; the errors it may end
- * with: kernel/abi/errors.def. Both are in docs/kercalls.md.
+ * Numbers, arguments and traced words of each call: abi/kercalls.def; the errors it may end
+ * with: abi/errors.def. Both are in docs/kercalls.md.
  */
 #ifndef KERNEL_ABI_SYS_NEUTRINO_H
 #define KERNEL_ABI_SYS_NEUTRINO_H
