@@ -123,9 +123,10 @@ _Static_assert(offsetof(struct kymo_retain_panic, record) == 8 &&
                "layout of the retained memory");
 
 /*
- * What describes the records of one of D's consumers in the event log (trace/d/log_event.h,
- * D_LOG_NOTES): the ring may have overwritten it. Behind it its bytes, then, at the next multiple
- * of 8, the next one, to the first without the magic or the area's end. Each id is there once.
+ * What describes the records of one of D's consumers in the event log (trace/dtrace/log_event.h,
+ * DTRACE_LOG_NOTES): the ring may have overwritten it. Behind it its bytes, then, at the next
+ * multiple of 8, the next one, to the first without the magic or the area's end. Each id is there
+ * once.
  */
 struct kymo_retain_note {
     uint32_t magic;    /* KYMO_RETAIN_MAGIC */
@@ -137,7 +138,7 @@ struct kymo_retain_note {
     uint32_t data_crc; /* CRC-32C of these */
     uint32_t zero;
 };
-/* As trace/d/log_event.h has them, and its event. */
+/* As trace/dtrace/log_event.h has them, and its event. */
 #define KYMO_RETAIN_NOTES_EVENT 1
 #define KYMO_RETAIN_NOTES_PART 480
 #define KYMO_RETAIN_NOTES_MOST 0x20000 /* bytes of one consumer's */
@@ -188,10 +189,11 @@ struct kymo_retain_d_cpu {
 
 /* Where, behind `cursors`, the machine has what it moves: words of word_bits, counters of 64. */
 struct kymo_retain_d_fields {
-    uint32_t offset, oldest, end; /* as struct d_buffer: [oldest, end) if end, then [0, offset) */
-    uint32_t drops, errors;       /* counters: records without room, faults */
-    uint32_t entries, used;       /* the half in use, as the kernel's address; its bytes */
-    uint32_t entry_drops;         /* counter */
+    uint32_t offset, oldest,
+        end;                /* as struct dtrace_buffer: [oldest, end) if end, then [0, offset) */
+    uint32_t drops, errors; /* counters: records without room, faults */
+    uint32_t entries, used; /* the half in use, as the kernel's address; its bytes */
+    uint32_t entry_drops;   /* counter */
 };
 
 /* What is written beside the buffers, by the CPU whose they are. */
@@ -212,7 +214,7 @@ struct kymo_retain_d {
     uint32_t boots; /* the header's */
     uint32_t id;    /* in the capture: the consumer's handle */
     uint32_t ncpu;
-    uint32_t notes;       /* what describes it: D_LOG_NOTES */
+    uint32_t notes;       /* what describes it: DTRACE_LOG_NOTES */
     uint32_t notes_bytes; /* 0: nothing */
     uint32_t notes_crc;   /* CRC-32C */
     uint32_t tables;      /* uint32_t record_size[records], by EPID - 1, 0: it makes none;

@@ -88,8 +88,7 @@ size_t escape_text(struct escape *e, const char *text, size_t n, char *to)
     return used;
 }
 
-/* ---- a stream ----------------------------------------------------------------------------------
- */
+/* ---- a stream ---------------------------------------------------------------------- */
 
 static bool write_all(int fd, const char *bytes, size_t n)
 {

@@ -6,10 +6,10 @@
 HOST_READER_SRCS := $(sort $(wildcard host/reader/*.c)) lib/capture/check.c
 # The D compiler; flex and bison write its lexer and parser.
 HOST_D_GEN := $(B)/gen/d
-HOST_D_SRCS := $(sort $(wildcard host/d/*.c)) $(HOST_D_GEN)/d_grammar.c $(HOST_D_GEN)/d_lexer.c
+HOST_D_SRCS := $(sort $(wildcard host/dt/*.c)) $(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_lexer.c
 # The D machine inside the command: its target `self`. subr_none.c is for boards.
-HOST_MACHINE_SRCS := $(filter-out trace/d/subr_none.c,$(sort $(wildcard trace/d/*.c \
-	trace/d/provider/*.c)))
+HOST_MACHINE_SRCS := $(filter-out trace/dtrace/subr_none.c,$(sort $(wildcard trace/dtrace/*.c \
+	trace/dtrace/provider/*.c)))
 HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/cut/*.c)) \
@@ -23,7 +23,7 @@ HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o)
 HOST_CC ?= cc
 HOST_CMD_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
                    -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
-                   -DD_PORT_OPS_H='"host/self/port_ops.h"'
+                   -DDTRACE_PORT_OPS_H='"host/self/port_ops.h"'
 
 host: $(B)/kymo
 
@@ -53,20 +53,20 @@ HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS)
 	$(call host_link,-fsanitize=address -fsanitize=undefined)
 
-$(HOST_ASAN_OBJS): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
+$(HOST_ASAN_OBJS): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 	    -fno-omit-frame-pointer -MMD -MP -c -o $@ $<
 
-$(HOST_D_GEN)/d_grammar.c $(HOST_D_GEN)/d_grammar.h &: host/d/grammar.y
+$(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_grammar.h &: host/dt/grammar.y
 	@mkdir -p $(@D)
-	$(Q)bison -Wall -Wno-yacc --header=$(HOST_D_GEN)/d_grammar.h -o $(HOST_D_GEN)/d_grammar.c $<
+	$(Q)bison -Wall -Wno-yacc --header=$(HOST_D_GEN)/dt_grammar.h -o $(HOST_D_GEN)/dt_grammar.c $<
 
-$(HOST_D_GEN)/d_lexer.c: host/d/lexer.l
+$(HOST_D_GEN)/dt_lexer.c: host/dt/lexer.l
 	@mkdir -p $(@D)
 	$(Q)flex -o $@ $<
 
-$(HOST_D_SRCS:%.c=$(B)/host/%.o): | $(HOST_D_GEN)/d_grammar.h
+$(HOST_D_SRCS:%.c=$(B)/host/%.o): | $(HOST_D_GEN)/dt_grammar.h
 
 $(B)/gen/%: host/gen/%.c
 	@mkdir -p $(@D)

@@ -17,7 +17,7 @@
 
 #define PART_SUFFIX ".XXXXXX.part"
 
-/* ---- a signal that ends the command ---------------------------------------------------------- */
+/* ---- a signal that ends the command ------------------------------------------------ */
 
 static struct output *open_outputs;
 
@@ -68,7 +68,7 @@ static void list_remove(struct output *output)
     }
 }
 
-/* ---- opening --------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------- */
 
 static int fail(const struct output *output, int error)
 {
@@ -263,7 +263,7 @@ int output_check(const char *path, enum output_policy policy)
     return stat(path, &st) == 0 ? refuse_existing(&output, path, &st, policy) : 0;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------- */
 
 int output_write(struct output *output, const void *data, size_t bytes)
 {
@@ -293,7 +293,7 @@ FILE *output_stream(struct output *output)
     return output->stream;
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------- */
 
 /* What has no medium to flush to has nothing to lose. */
 static int flush_to_medium(int fd)

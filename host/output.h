@@ -72,8 +72,8 @@ bool output_is_same(struct output *output);
 void output_leave_part(struct output *output);
 /* Removes what was written. An output that isn't open is left alone. */
 void output_abandon(struct output *output);
-/* Removes the parts of all open outputs. May be called by a signal handler that ends the process.
- */
+/* Removes the parts of all open outputs. May be called by a signal handler that ends
+ * the process. */
 void output_remove_parts(void);
 
 #endif

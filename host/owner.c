@@ -73,7 +73,7 @@ void owners_free(struct owners *owners)
     free(owners);
 }
 
-/* ---- entries ---- */
+/* ---- entries ----------------------------------------------------------------------- */
 
 static uint32_t bucket_of(const struct owners *owners, int32_t pid, int32_t tid)
 {
@@ -140,7 +140,7 @@ char *owners_told(const struct kev_event *event)
     return tells ? event_text(event) : NULL;
 }
 
-/* ---- what an event says of a name ---- */
+/* ---- what an event says of a name -------------------------------------------------- */
 
 enum change { NOTHING, BORN, NAMED, GONE };
 
@@ -247,7 +247,7 @@ static void name_follow(struct owners *owners, const struct kev_event *event, un
     entry->ppid = tid == OWNER_NONE ? (int32_t)kev_word(event, 0) : 0;
 }
 
-/* ---- who runs ---- */
+/* ---- who runs ---------------------------------------------------------------------- */
 
 static bool is_thread(const struct kev_event *event, unsigned number)
 {

@@ -41,8 +41,8 @@ void owners_begin(struct owners *owners);
 /* Every event of the capture, in order. Returns whose it is. */
 struct owner owners_follow(struct owners *owners, const struct kev_event *event);
 
-/* The name that an event of a process's birth or end tells, for free(); NULL: none, or no memory.
- */
+/* The name that an event of a process's birth or end tells, for free(); NULL: none, or
+ * no memory. */
 char *owners_told(const struct kev_event *event);
 
 /* Names as they are after the event last followed, NULL if unknown. Bytes of the capture: they may

@@ -173,7 +173,7 @@ bool kymo_class_wanted(const struct kymo_classes *classes, const struct kev_even
     }
 }
 
-/* ---- a selection ---- */
+/* ---- a selection ------------------------------------------------------------------- */
 
 void kymo_select_init(struct kymo_select *select)
 {

@@ -53,7 +53,7 @@ static bool pattern_fits(const struct pattern *pattern, const struct kev *kev,
     return fnmatch(pattern->name, desc == NULL ? digits : desc->name, FNM_CASEFOLD) == 0;
 }
 
-/* ---- names that nobody has ---- */
+/* ---- names that nobody has --------------------------------------------------------- */
 
 /* How many characters to insert, delete, replace or swap; any case. */
 static unsigned distance(const char *a, const char *b)
@@ -147,7 +147,7 @@ static void near_find(const struct pattern *pattern, const struct kev *kev, char
     }
 }
 
-/* ---- the list ---- */
+/* ---- the list ---------------------------------------------------------------------- */
 
 /* The item at `text` of `len` characters. */
 static int pattern_parse(struct pattern *pattern, const char *command, const char *text, size_t len)

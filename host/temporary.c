@@ -44,7 +44,7 @@ int temporary_directory(const char *what, char *path, size_t room)
     return name(what, path, room) == 0 && mkdtemp(path) ? 0 : -1;
 }
 
-/* ---- directories that a killed process has left ---------------------------------------------- */
+/* ---- directories that a killed process has left ------------------------------------ */
 
 /* Nothing that holds data: what is named in `files` is a link, a socket or an empty file. */
 static void remove_files(int folder, const char *const *files)
@@ -130,7 +130,7 @@ int temporary_directory_hold(const char *what, const char *const *files, char *p
     return -1;
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------- */
 
 int temporary_file(const char *what, char *path, size_t room)
 {

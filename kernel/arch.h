@@ -40,8 +40,7 @@ typedef uintptr_t paddr_t;
  */
 #include ARCH_OPS_H
 
-/* ---- inlines of ops.h [cpu] -------------------------------------------------------------------
- */
+/* ---- inlines of ops.h [cpu] -------------------------------------------------------- */
 
 #define ARCH_PROBE_WORDS 6 /* of a function probe's slot */
 #define ARCH_SITE_BYTES 4  /* of a trace site */
@@ -56,8 +55,8 @@ static inline bool arch_spin_try(volatile uint32_t *lock);
 static inline void arch_spin_release(volatile uint32_t *lock);
 /* In a spin loop: lets other CPUs run (also under emulators that run CPUs in turn). */
 static inline void arch_spin_hint(void);
-/* The trace clock: 64 bits, monotonic on each CPU. Units: cycles of arch_clock_hz(). Any context.
- */
+/* The trace clock: 64 bits, monotonic on each CPU. Units: cycles of arch_clock_hz().
+ * Any context. */
 static inline uint64_t arch_cycles(void);
 /* High 64 bits of the product. */
 static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b);
@@ -78,8 +77,7 @@ static inline void arch_switch_integer(struct thread *prev, struct thread *next)
  * swapped. */
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 
-/* ---- contexts [cpu] ---------------------------------------------------------------------------
- */
+/* ---- contexts [cpu] ---------------------------------------------------------------- */
 
 /*
  * Prepares a new thread: on resume it runs func(arg) at user level with the given stack (high is
@@ -102,8 +100,7 @@ void arch_context_drop(struct thread *t);
 /* Prints the registers by kprintf. */
 void arch_context_print(const struct thread *t);
 
-/* ---- address spaces [cpu] ---------------------------------------------------------------------
- */
+/* ---- address spaces [cpu] ---------------------------------------------------------- */
 
 /* A piece of a process's address space: contiguous in physical memory, too. See kernel/vm.h. */
 struct mapping {
@@ -133,8 +130,7 @@ void arch_aspace_refresh(struct process *proc);
 /* Text was written: make it visible to instruction fetch on every CPU. */
 void arch_text_sync(const void *start, size_t len);
 
-/* ---- ELF [cpu] --------------------------------------------------------------------------------
- */
+/* ---- ELF [cpu] --------------------------------------------------------------------- */
 
 #define ELF_RELOCATE_WORD 1      /* add the segment's displacement to the 32-bit word */
 uint16_t arch_elf_machine(void); /* e_machine accepted */
@@ -144,8 +140,7 @@ uint8_t arch_elf_class(void);    /* 1: 32-bit, 2: 64-bit */
 bool arch_elf_relocates(void);
 int arch_elf_reloc_kind(unsigned r_type);
 
-/* ---- interrupts and timer ---------------------------------------------------------------------
- */
+/* ---- interrupts and timer ---------------------------------------------------------- */
 
 /* External interrupt lines: 0..arch_irq_count()-1, the controller's own numbers. [board] */
 unsigned arch_irq_count(void);
@@ -174,8 +169,7 @@ void arch_sample_set(uint64_t cycles);
 uint64_t arch_clock_hz(void);
 uint64_t arch_clock_skew(void); /* bound across CPUs, in cycles */
 
-/* ---- CPUs -------------------------------------------------------------------------------------
- */
+/* ---- CPUs -------------------------------------------------------------------------- */
 
 /* Starts CPU n; it ends in kernel_cpu_main(n). 0 or a negative errno. [cpu] */
 int arch_cpu_start(unsigned n);
@@ -195,15 +189,14 @@ void arch_irq_window(void);
  * in an interrupt (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work. */
 static inline void arch_request_exit(void);
 
-/* ---- board ------------------------------------------------------------------------------------
- */
+/* ---- board ------------------------------------------------------------------------- */
 
 /* First of all at boot, called by the port's start-up code: console and clock. [board] */
 void arch_board_init(void);
 void arch_console_putc(char c); /* polled, works from any context [board] */
 int arch_console_getc(void);    /* -1: none; used by the panic prompt only [board] */
-/* Seconds since 1970 by the board's clock of the day, read at boot; 0: the board has none. [board]
- */
+/* Seconds since 1970 by the board's clock of the day, read at boot; 0: the board has
+ * none. [board] */
 uint64_t arch_wall_clock(void);
 const char *arch_board_name(void);
 const char *arch_cpu_name(void);
@@ -264,7 +257,7 @@ bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind);
 void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
                          void *arg);
 /*
- * Function probes (kernel/d/fbt.c), lock held; where the port has them (its folder probe/).
+ * Function probes (kernel/dtrace/fbt.c), lock held; where the port has them (its folder probe/).
  * ARCH_PROBE_WORDS of code that calls kernel_probe_entry or _return, does what the `length` bytes
  * at `site` do (the last instruction of them is the return, if `returns`) and goes on behind them.
  * They will be at `slot`. false: that can't be done.
@@ -281,8 +274,7 @@ void arch_text_write(uintptr_t at, const void *from, size_t bytes);
  * caller does arch_text_sync(), and calls all other CPUs if they are to find it there at once. */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on);
 
-/* ---- what the port calls ----------------------------------------------------------------------
- */
+/* ---- what the port calls ----------------------------------------------------------- */
 
 /*
  * Each takes the interrupted thread, whose context is saved (NULL: the CPU was idle or booting),

@@ -31,7 +31,8 @@
 #define CONFIG_CONNECTIONS_PER_PROCESS 16 /* each of the fd and the side-channel range */
 #endif
 /* D's defaults: bytes per CPU (of each of two buffers), per CPU, per speculation and CPU, of all
- * variables, of a string. Of bufsize, aggsize and dynvarsize it is the least: kernel/d/call.c. */
+ * variables, of a string. Of bufsize, aggsize and dynvarsize it is the
+ * least: kernel/dtrace/call.c. */
 #ifndef CONFIG_D_BUFSIZE
 #define CONFIG_D_BUFSIZE (256 * 1024)
 #endif

@@ -16,8 +16,8 @@
 #define WORK_RESCHED 0x01 /* another thread may have to run here */
 #define WORK_INTR 0x02    /* intr_entry() noted interrupts to deliver */
 #define WORK_TIMER 0x04   /* this CPU's timer interrupt came */
-#define WORK_RAISE 0x10   /* a D program has raised a signal here: kernel/d/raise.c */
-#define WORK_SAMPLE 0x20  /* the sampling interrupt came, or is to be set: kernel/d/profile.c */
+#define WORK_RAISE 0x10   /* a D program has raised a signal here: kernel/dtrace/raise.c */
+#define WORK_SAMPLE 0x20  /* the sampling interrupt came, or is to be set: dtrace/profile.c */
 #define WORK_TRACE 0x08   /* a trace buffer passed the high-water mark or was closed */
 
 /* Interrupt lines that programs can attach are below this. */
@@ -26,7 +26,7 @@
 #endif
 #define INTR_WORDS ((CONFIG_IRQ_LINES + 31) / 32)
 
-struct sample; /* kernel/d/sample.h */
+struct sample; /* kernel/dtrace/sample.h */
 
 struct cpu {
     /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol. In it
@@ -43,8 +43,7 @@ struct cpu {
     volatile uint32_t intr_pending[INTR_WORDS]; /* [c] lines noted by intr_entry(); any CPU looks */
     volatile uint32_t intr_words;               /* [c] which of these words are not 0 */
     uint32_t intr_in_kernel[INTR_WORDS]; /* [c] for D: those of them that interrupted the kernel */
-    volatile uint32_t
-        timer_came; /* [c] for D: the timer's interrupt whose work isn't done yet, as
+    volatile uint32_t timer_came; /* [c] for D: the timer's interrupt whose work isn't done yet, as
                        number + 1 << 1 | whether the kernel was interrupted; 0: none */
     volatile uint32_t xcall_pending; /* [a] a cross-call waits to be served */
     bool online;                     /* [I] after boot */

@@ -10,7 +10,7 @@
  */
 #include "kernel/exit.h"
 
-#include "kernel/d/d.h"
+#include "kernel/dtrace/dtrace.h"
 #include "kernel/intr.h"
 #include "kernel/kercall_trace.h"
 #include "kernel/sched.h"
@@ -32,7 +32,7 @@ static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)
 static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
 {
     if (work & WORK_SAMPLE) {
-        d_sample_now(cpu);
+        dtrace_sample_now(cpu);
     }
     if (work & WORK_TIMER) {
         sched_quantum(cpu);
@@ -45,7 +45,7 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
         trace_kernel_exit();
     }
     if (work & WORK_RAISE) {
-        d_raise_now(cpu);
+        dtrace_raise_now(cpu);
     }
     if (work & WORK_RESCHED) {
         cpu->resched = 1;

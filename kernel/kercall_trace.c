@@ -16,7 +16,7 @@
 #include "abi/sys/dtrace.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
-#include "kernel/d/syscall.h"
+#include "kernel/dtrace/syscall.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
@@ -252,7 +252,7 @@ static bool is_logged(unsigned site, unsigned number)
     return trace_bit(trace_site_logged, site) && trace_kercall_on(number);
 }
 
-/* The gate's predicates have what syscall:::entry and :::return have (kernel/d/syscall.c). */
+/* The gate's predicates have what syscall:::entry and :::return have (kernel/dtrace/syscall.c). */
 static bool entry_stopped(const struct thread *self, unsigned site, unsigned number)
 {
     const uintptr_t *a = self->args;
@@ -303,7 +303,7 @@ void kercall_trace_enter(struct thread *self)
         }
     }
     if (trace_bit(trace_site_probed, TRACE_EV_kercall_enter)) {
-        d_syscall_entry(self);
+        dtrace_syscall_entry(self);
     }
 }
 
@@ -369,7 +369,7 @@ void kercall_trace_exit(struct thread *self)
         if (self->call == KER_MSG_RECEIVEV && self->result > 0) {
             trace_received(self);
         }
-        d_syscall_return(self);
+        dtrace_syscall_return(self);
     }
     self->call = THREAD_CALL_NONE;
 }

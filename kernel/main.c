@@ -3,7 +3,7 @@
  * Boot: kernel_main() on CPU 0, kernel_cpu_main() on the others, called by the ports on the CPUs'
  * kernel stacks. Both end in the exit of the kernel, which returns the first thread to run.
  */
-#include "kernel/d/d.h"
+#include "kernel/dtrace/dtrace.h"
 #include "kernel/exit.h"
 #include "kernel/msg.h"
 #include "kernel/process.h"

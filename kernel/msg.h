@@ -49,8 +49,8 @@ struct connection *connection_find(struct process *proc, int coid);
 bool pulse_room(const struct channel *ch, bool of_user);
 /* Queues or delivers a pulse from the kernel. 0, or -EAGAIN if none is free. */
 int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
-/* The same with a pulse of the caller's own: coalesces (a queued one just takes the newest value).
- */
+/* The same with a pulse of the caller's own: coalesces (a queued one just takes the
+ * newest value). */
 void pulse_send_prealloc(struct channel *ch, struct pulse *p);
 
 bool pulse_queued(const struct pulse *p);

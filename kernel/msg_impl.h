@@ -19,8 +19,7 @@
 #define CONFIG_INHERIT_DEPTH 8
 #endif
 
-/* ---- rcvid: names a thread; index + 1 in the table, generation of that place above it ----------
- */
+/* ---- rcvid: names a thread; index + 1 in the table, generation of that place above it ---- */
 
 #define RCVID_INDEX_MASK ((1u << THREAD_RCVID_BITS) - 1)
 _Static_assert(CONFIG_THREADS < (1 << THREAD_RCVID_BITS) - 1, "rcvid");
@@ -52,8 +51,7 @@ static inline struct thread *rcvid_client(const struct thread *server, uintptr_t
     return c->channel->proc == server->proc ? c : NULL;
 }
 
-/* ---- buffers that a blocked thread's arguments name --------------------------------------------
- */
+/* ---- buffers that a blocked thread's arguments name -------------------------------- */
 
 #define SEND_ARG_SMSG 1
 #define SEND_ARG_RMSG 3
@@ -61,8 +59,7 @@ static inline struct thread *rcvid_client(const struct thread *server, uintptr_t
 #define RECEIVE_ARG_INFO 3
 #define REPLY_ARG_SMSG 2
 
-/* ---- lookups -----------------------------------------------------------------------------------
- */
+/* ---- lookups ----------------------------------------------------------------------- */
 
 static inline struct channel *msg_channel(const struct process *proc, uintptr_t chid)
 {
@@ -80,8 +77,7 @@ static inline struct connection *msg_connection(const struct process *proc, uint
     return coid < CONFIG_CONNECTIONS_PER_PROCESS ? proc->side[coid] : NULL;
 }
 
-/* ---- priorities (msg_priority.c) ---------------------------------------------------------------
- */
+/* ---- priorities (msg_priority.c) --------------------------------------------------- */
 
 /* A server takes this priority from what it received (0: nothing), for as long as it serves it. */
 static inline void msg_inherit(struct thread *server, const struct channel *ch, uint8_t priority)
@@ -115,8 +111,7 @@ void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority
 bool inherit_enter(void);
 void inherit_leave(void);
 
-/* ---- queues ------------------------------------------------------------------------------------
- */
+/* ---- queues ------------------------------------------------------------------------ */
 
 /* Puts a thread in a list of threads (by their ready node), after those of its priority. */
 void msg_insert_by_priority(struct list *head, struct thread *t);
@@ -150,8 +145,7 @@ static inline void msg_insert_receiver(struct channel *ch, struct thread *t)
 /* Brings waiting senders to waiting receivers, after a change made that possible. */
 void msg_match(struct channel *ch);
 
-/* ---- a message reaches its receiver (msg.c, msg_receive.c) -------------------------------------
- */
+/* ---- a message reaches its receiver (msg.c, msg_receive.c) ------------------------- */
 
 /* Writes the receiver's msg_info, if it asked for it. False: its memory is bad. */
 bool msg_put_info_slow(const struct thread *receiver, const struct thread *client);
@@ -169,8 +163,7 @@ static inline void trace_receive(const struct thread *client, const struct chann
 /* A waiting receiver begins to copy this sender's message itself, by its call made again. */
 void msg_start_pieces(struct thread *receiver, struct thread *client);
 
-/* ---- ends --------------------------------------------------------------------------------------
- */
+/* ---- ends -------------------------------------------------------------------------- */
 
 /* A thread in SEND or REPLY leaves its queue. */
 void msg_client_leave(struct thread *client);
@@ -179,8 +172,7 @@ void msg_client_fail(struct thread *client, int error);
 /* A thread in RECEIVE: its call ends with this errno. */
 void msg_receiver_fail(struct thread *receiver, int error);
 
-/* ---- pulses ------------------------------------------------------------------------------------
- */
+/* ---- pulses ------------------------------------------------------------------------ */
 
 /* A program's pulse: has a limit per channel and leaves a reserve for the kernel's own. */
 int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
@@ -191,8 +183,7 @@ void pulse_discard_all(struct channel *ch);
 void pulse_init(void);
 void connection_init(void);
 
-/* ---- connections and channels ------------------------------------------------------------------
- */
+/* ---- connections and channels ------------------------------------------------------ */
 
 /* Its server's channel is gone. dead: so is the server. Sends the COIDDEATH pulse. */
 void connection_lost(struct connection *conn, bool dead);

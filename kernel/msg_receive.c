@@ -82,8 +82,8 @@ static void to_reply(struct thread *client)
     timeout_moved(client, STATE_REPLY);
 }
 
-/* Copies (on) the message of a sender in the queue. 0: that sender's memory was bad, try another.
- */
+/* Copies (on) the message of a sender in the queue. 0: that sender's memory was bad,
+ * try another. */
 static long take(struct thread *self, struct channel *ch, struct thread *client)
 {
     size_t total = self->dstmsglen < client->srcmsglen ? self->dstmsglen : client->srcmsglen;
@@ -172,8 +172,7 @@ static __attribute__((noinline)) long take_first(struct thread *self, struct cha
 }
 
 /* The call ends. What it was in the middle of copying (its parts are no good any more) is
- * another's.
- */
+ * another's. */
 static __attribute__((noinline)) long failed(struct thread *self, long error)
 {
     if (self->xfer) {

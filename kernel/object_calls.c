@@ -183,8 +183,8 @@ static long clear_piece(struct thread *self, struct object *object)
     return KER_AGAIN;
 }
 
-/* Within the memory it has: how much of it means something. What is written there stays as it is.
- */
+/* Within the memory it has: how much of it means something. What is written there stays as
+ * it is. */
 static int set_size(struct object *object, size_t size)
 {
     if (size > object->len) {

@@ -6,8 +6,8 @@
 #include "abi/sys/panic.h"
 #include "kernel/cpu.h"
 
-/* The record, in retained memory where there is some, with what is certain but the reason's text.
- */
+/* The record, in retained memory where there is some, with what is certain but the
+ * reason's text. */
 struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
                                       const uint64_t *registers);
 /* That record, when the panic has run into another one; NULL: it wasn't that far. */

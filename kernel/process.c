@@ -172,8 +172,8 @@ static bool waits_for(const struct thread *t, const struct process *child)
            ((int)t->args[0] == 0 || (int)t->args[0] == child->pid);
 }
 
-/* Answers a thread of the parent that waits for this child. False: none does, or it can't take it.
- */
+/* Answers a thread of the parent that waits for this child. False: none does, or it can't
+ * take it. */
 static bool process_reap(struct process *parent, const struct process *child)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -211,7 +211,7 @@ static void process_finish(struct process *proc)
     intr_process_gone(proc);
     name_process_gone(proc);
     trace_process_gone(proc);
-    d_process_gone(proc);
+    dtrace_process_gone(proc);
     host_process_gone(proc);
     channel_process_gone(proc);
     connection_process_gone(proc);

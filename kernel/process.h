@@ -90,7 +90,7 @@ void timer_process_gone(struct process *proc);
 void intr_process_gone(struct process *proc);
 void name_process_gone(struct process *proc);
 void trace_process_gone(struct process *proc);
-void d_process_gone(struct process *proc);
+void dtrace_process_gone(struct process *proc);
 void channel_process_gone(struct process *proc);
 void connection_process_gone(struct process *proc);
 void vm_process_gone(struct process *proc);

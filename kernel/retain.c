@@ -15,7 +15,7 @@
 #include "abi/sys/ability.h"
 #include "abi/sys/panic.h"
 #include "kernel/cpu.h"
-#include "kernel/d/d.h"
+#include "kernel/dtrace/dtrace.h"
 #include "kernel/kercall.h"
 #include "kernel/process.h"
 #include "kernel/string.h"
@@ -67,7 +67,7 @@ static bool panic_good(void)
 
 static bool has_recording(void)
 {
-    return HEADER->ring.per_cpu || d_retained_found(at(0), HEADER->boots);
+    return HEADER->ring.per_cpu || dtrace_retained_found(at(0), HEADER->boots);
 }
 
 static bool frozen_good(void)
@@ -76,8 +76,8 @@ static bool frozen_good(void)
            FROZEN->crc == trace_crc(FROZEN->cpu, sizeof(FROZEN->cpu));
 }
 
-/* From the old kernel's data, wherever in it that was; another build's may be elsewhere than ours.
- */
+/* From the old kernel's data, wherever in it that was; another build's may be elsewhere
+ * than ours. */
 static void save(void *to, uint32_t offset, size_t bytes)
 {
     if (offset >= KYMO_RETAIN_LIVE && offset <= KYMO_RETAIN_LIVE + KYMO_RETAIN_LIVE_BYTES - bytes) {
@@ -164,7 +164,7 @@ static void begin(void)
     retain.ring_end = 0;
     retain_notes_begin(at(KYMO_RETAIN_NOTES), retain.boots);
     retain_names_begin(at(KYMO_RETAIN_NAMES), retain.boots);
-    d_retained_begin(at(0));
+    dtrace_retained_begin(at(0));
     put_header(NULL);
 }
 
@@ -205,7 +205,7 @@ void retain_seal(void)
     }
 }
 
-/* ---- the ring: trace/port.h ---- */
+/* ---- the ring: trace/port.h -------------------------------------------------------- */
 
 int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr)
 {
@@ -213,7 +213,7 @@ int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr)
         return -EBUSY;
     }
     *window = at(0);
-    *bytes = d_retained_ceiling();
+    *bytes = dtrace_retained_ceiling();
     *paddr = CONFIG_RETAIN_BASE;
     return 0;
 }
@@ -232,7 +232,7 @@ int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots)
     return retain.mine ? 0 : -EBUSY;
 }
 
-/* ---- TraceEvent() ---- */
+/* ---- TraceEvent() ------------------------------------------------------------------ */
 
 static long query(struct thread *self, uintptr_t where)
 {
@@ -276,7 +276,7 @@ long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args)
             return -ENOENT;
         }
         begin();
-        d_boot_again();
+        dtrace_boot_again();
         return 0;
     }
 }

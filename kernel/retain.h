@@ -34,11 +34,11 @@ void retain_names_begin(struct kymo_retain_name *table, uint32_t boots);
 /* Where D may have its part: the window, from `floor` on free of the ring. -EBUSY: it is not this
  * boot's. Lock held, or the boot. */
 int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);
-/* kernel/d/retained.c: the ring must end below this; D's consumers of that boot are in the window;
- * the window is this boot's from now on. */
-uint32_t d_retained_ceiling(void);
-bool d_retained_found(const uint8_t *window, uint32_t boots);
-void d_retained_begin(uint8_t *window);
+/* kernel/dtrace/retained.c: the ring must end below this; D's consumers of that boot are in the
+ * window; the window is this boot's from now on. */
+uint32_t dtrace_retained_ceiling(void);
+bool dtrace_retained_found(const uint8_t *window, uint32_t boots);
+void dtrace_retained_begin(uint8_t *window);
 /* TraceEvent(KYMO_TRACE_*RETAINED). Lock held. */
 long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args);
 

@@ -9,15 +9,15 @@
  */
 #include "abi/retain.h"
 #include "kernel/arch.h"
-#include "kernel/d/d.h"
+#include "kernel/dtrace/dtrace.h"
 #include "kernel/retain.h"
 #include "kernel/string.h"
 #include "trace/crc32c.h"
-#include "trace/d/log_event.h"
+#include "trace/dtrace/log_event.h"
 
-_Static_assert(KYMO_RETAIN_NOTES_EVENT == D_LOG_NOTES &&
-                   KYMO_RETAIN_NOTES_PART == D_LOG_NOTES_PART &&
-                   KYMO_RETAIN_NOTES_MOST == D_LOG_NOTES_MAX,
+_Static_assert(KYMO_RETAIN_NOTES_EVENT == DTRACE_LOG_NOTES &&
+                   KYMO_RETAIN_NOTES_PART == DTRACE_LOG_NOTES_PART &&
+                   KYMO_RETAIN_NOTES_MOST == DTRACE_LOG_NOTES_MAX,
                "abi/retain.h");
 
 /* Left to say of which ones there is no room. */
@@ -69,7 +69,7 @@ static void put_all(void)
 
     notes.used = 0;
     put_end(0);
-    for (unsigned i = 0; d_log_notes_of(i, &id, &bytes, &n); i++) {
+    for (unsigned i = 0; dtrace_log_notes_of(i, &id, &bytes, &n); i++) {
         if (n > KYMO_RETAIN_NOTES_BYTES || !put(id, n, bytes, n)) {
             put(id, n, bytes, 0);
         }

@@ -16,8 +16,8 @@ void sched_init(void);
 void sched_ready(struct thread *t);
 void sched_unready(struct thread *t); /* takes it out of its queue */
 /* The thread that this CPU should run now; `self` (may be NULL) is what it ran and still could, if
- * its state is RUNNING. Returns NULL for idle. Does the switch: states, accounting, arch_switch().
- */
+ * its state is RUNNING. Returns NULL for idle. Does the switch: states,
+ * accounting, arch_switch(). */
 static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self);
 void sched_give_way(struct thread *t);
 /* Its priority, runmask or policy changed while RUNNING or READY. */

@@ -106,8 +106,7 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
     return next;
 }
 
-/* ---- for msg_direct.c: no event of these is on --------------------------------------------------
- */
+/* ---- for msg_direct.c: no event of these is on ------------------------------------- */
 
 /* Will sched_switch() choose t, if it is `latest` with this priority and the CPU's thread waits? */
 static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, uint8_t priority)

@@ -170,7 +170,8 @@ static __attribute__((noinline)) void leave_cpu(const struct thread *next, struc
     arch_irq_restore(irq);
 }
 
-/* The provider keeps the site thread_state on as long as it wants cpu_switch (kernel/d/sites.c). */
+/* The provider keeps the site thread_state on as long as it wants cpu_switch
+ * (kernel/dtrace/sites.c). */
 void thread_set_running_traced(struct thread *next, struct thread *prev)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_cpu_switch)) {

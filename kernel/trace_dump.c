@@ -8,8 +8,9 @@
  * processes that ended while it ran are in it, too, as far as the kernel still has their names: the
  * events that told them may be overwritten. Before each part it
  * waits (WAITCTX) until a buffer is free to go on into. It ends early, with success, when tracing
- * has been stopped. Behind the processes come the notes of D's consumers that log (trace/d/log.h).
- * step: the slot of the next process, plus 1; from CONFIG_PROCESSES + 2 on a piece of the notes.
+ * has been stopped. Behind the processes come the notes of D's consumers that log
+ * (trace/dtrace/log.h). step: the slot of the next process, plus 1; from CONFIG_PROCESSES + 2 on a
+ * piece of the notes.
  *
  * What runs on the CPUs is told at the end by each CPU itself, in a cross-call, because a RUNNING
  * event belongs to the CPU that it was recorded on.
@@ -19,7 +20,7 @@
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
 #include "kernel/cpu.h"
-#include "kernel/d/d.h"
+#include "kernel/dtrace/dtrace.h"
 #include "kernel/kercall.h"
 #include "trace/threads.h"
 #include "trace/trace.h"
@@ -165,7 +166,7 @@ long trace_dump_go_on(struct thread *self)
         }
     }
     unsigned part = self->step > CONFIG_PROCESSES + 1 ? self->step - CONFIG_PROCESSES - 2 : 0;
-    if (d_log_dump(part)) {
+    if (dtrace_log_dump(part)) {
         self->step = CONFIG_PROCESSES + 3 + part;
         return KER_AGAIN;
     }

@@ -16,8 +16,8 @@
 
 #include "abi/unwind.h"
 #include "kernel/cpu.h"
-#include "kernel/d/d.h"
-#include "kernel/d/fbt_table.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/fbt_table.h"
 #include "kernel/process.h"
 
 enum { KERNEL_FRAMES = 96 }; /* D's own and those of nested interrupts included */
@@ -161,8 +161,7 @@ static bool step(const struct text *text, struct unwind_frame *f)
     return true;
 }
 
-/* ---- a thread ----------------------------------------------------------------------------------
- */
+/* ---- a thread ---------------------------------------------------------------------- */
 
 void unwind_user(const struct thread *t, unsigned max, unwind_found found, void *arg)
 {
@@ -177,8 +176,7 @@ void unwind_user(const struct thread *t, unsigned max, unwind_found found, void 
     }
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------
- */
+/* ---- the kernel -------------------------------------------------------------------- */
 
 struct kernel_walk {
     struct text text;
@@ -213,7 +211,7 @@ static bool kernel_step(struct kernel_walk *w)
     if (!arch_return_address(&w->f.pc, NULL)) {
         return false;
     }
-    if (d_fbt_site(w->f.pc, &site, &behind)) {
+    if (dtrace_fbt_site(w->f.pc, &site, &behind)) {
         return arch_probe_frame(&w->f, site, behind);
     }
     add(w, w->f.pc);
@@ -258,7 +256,7 @@ unsigned unwind_kernel_copy(const struct unwind_frame *from, const struct unwind
     }
     text.copy = copy;
     while (n < max && step(&text, &f) && arch_return_address(&f.pc, NULL) &&
-           !d_fbt_site(f.pc, &site, &behind)) {
+           !dtrace_fbt_site(f.pc, &site, &behind)) {
         to[n++] = f.pc;
     }
     return n;

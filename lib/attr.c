@@ -77,8 +77,7 @@ int pthread_attr_setrunmask_np(pthread_attr_t *attr, uint32_t cpus)
     return 0;
 }
 
-/* ---- of objects that threads wait for ---------------------------------------------------------
- */
+/* ---- of objects that threads wait for ---------------------------------------------- */
 
 /* Between processes nothing is shared: sync_t is its process's own. */
 static int shared_check(int shared)

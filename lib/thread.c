@@ -41,8 +41,8 @@ static int stack_map(struct kymo_tcb *tcb, size_t bytes)
     return 0;
 }
 
-/* Mapped where that gives a guard page; on the heap else, and when the table of mappings is full.
- */
+/* Mapped where that gives a guard page; on the heap else, and when the table of mappings
+ * is full. */
 static int stack_new(struct kymo_tcb *tcb, const pthread_attr_t *attr)
 {
     size_t bytes = attr->stacksize ? attr->stacksize : KYMO_THREAD_STACK;

@@ -34,8 +34,7 @@ struct kymo_tcb {
     struct kymo_tcb *next;                       /* [list] all threads but the main one */
 };                                               /* [list]: kymo_threads_lock() */
 
-/* ---- of the C library's port (lib/libc/<libc>/tls.c) ------------------------------------------
- */
+/* ---- of the C library's port (lib/libc/<libc>/tls.c) ------------------------------- */
 
 /* The calling thread's block. */
 struct kymo_tcb *kymo_self(void);
@@ -49,8 +48,7 @@ void kymo_tls_end(struct kymo_tcb *self);
 /* Once, before main(), after the constructors' environment is there: stdio. */
 void kymo_libc_start(void);
 
-/* ---- lib/thread.c, thread_reap.c, key.c --------------------------------------------------------
- */
+/* ---- lib/thread.c, thread_reap.c, key.c -------------------------------------------- */
 
 void kymo_threads_lock(void);
 void kymo_threads_unlock(void);

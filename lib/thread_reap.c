@@ -40,8 +40,8 @@ void kymo_thread_free(struct kymo_tcb *tcb)
     free(tcb->block);
 }
 
-/* List locked. Takes out of the list the thread `tid`, or with 0 any detached one that has ended.
- */
+/* List locked. Takes out of the list the thread `tid`, or with 0 any detached one that
+ * has ended. */
 static struct kymo_tcb *take(int tid)
 {
     for (struct kymo_tcb **at = &threads; *at; at = &(*at)->next) {

@@ -38,16 +38,16 @@ AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # Without D (D=0): to tell what it costs.
 D ?= 1
-D_SRCS_1 := $(filter-out trace/d/subr_none.c,$(wildcard kernel/d/*.c trace/d/*.c trace/d/provider/*.c \
+D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
-D_SRCS_0 := kernel/d/none/none.c
+D_SRCS_0 := kernel/dtrace/none/none.c
 KERNEL_SRCS := $(sort $(wildcard kernel/*.c trace/*.c kernel/arch/$(ARCH)/*.c \
 	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS) \
 	$(D_SRCS_$(D))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
-	-DD_PORT_OPS_H='"kernel/d/port_ops.h"'
+	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"'
 
 $(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/%.o: %.c $(B)/flags
@@ -68,15 +68,15 @@ $(B)/flags: FORCE
 .PHONY: FORCE
 FORCE:
 
-# What D's function probes (kernel/d/fbt.c) know of the functions, and kernel/unwind.c of their
+# What D's function probes (kernel/dtrace/fbt.c) know of the functions, and kernel/unwind.c of their
 # stacks: from a kernel that is linked without these tables. The table lies behind the code, so that all images have theirs at the same
 # addresses; each is checked.
 FBT_OBJS_1 := $(B)/fbt_table.o
 FBT_OBJS := $(FBT_OBJS_$(D))
-FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/d/none/fbt_table.o $(B)/fbt_first.image.o
+FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/dtrace/none/fbt_table.o $(B)/fbt_first.image.o
 FBT_CHECK_1 = build/tools/mkfbt --check $(B)/fbt_first.elf
 FBT_CHECK_0 = true
-$(B)/kernel/d/none/fbt_table.o $(FBT_OBJS_1): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(B)/kernel/dtrace/none/fbt_table.o $(FBT_OBJS_1): EXTRA_FLAGS = $(KERNEL_FLAGS)
 
 $(B)/fbt_first.image.o: scripts/image.S
 	@mkdir -p $(@D)
@@ -192,7 +192,7 @@ $(B)/boot_d_of/%.dif: %.d $(B)/kernel.elf build/kymo
 # What an image must agree with, unless it has objects of its own in its kernel.
 KERNEL_ELF_1 := $(B)/kernel.elf
 kernel_elf = $(if $($(1)_KERNEL_OBJS),,$(KERNEL_ELF_$(D)))
-fbt_objs = $(if $($(1)_KERNEL_OBJS),$(FBT_OBJS_1:%/fbt_table.o=%/kernel/d/none/fbt_table.o),$(FBT_OBJS))
+fbt_objs = $(if $($(1)_KERNEL_OBJS),$(FBT_OBJS_1:%/fbt_table.o=%/kernel/dtrace/none/fbt_table.o),$(FBT_OBJS))
 
 image_at = $(B)/$(if $(filter $(1),$(IMAGES)),,test-images/)$(1)
 

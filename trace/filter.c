@@ -46,7 +46,7 @@ static void set_bits(uint32_t *bits, unsigned first, unsigned count, bool value)
     }
 }
 
-/* ---- rows ---- */
+/* ---- rows -------------------------------------------------------------------------- */
 
 /* The external event of a row, as a mask or number. */
 static bool row_matches(const struct row *row, uint32_t event)
@@ -102,7 +102,7 @@ static unsigned set_rows(enum trace_filter_set set, unsigned class, const uint32
     return named;
 }
 
-/* ---- classes whose events are ranges ---- */
+/* ---- classes whose events are ranges ----------------------------------------------- */
 
 static int set_kercalls(enum trace_filter_set set, unsigned kind, const uint32_t *event, bool value)
 {
@@ -234,7 +234,7 @@ void trace_filter_all(enum trace_filter_set set, bool value)
     trace_filter_slow();
 }
 
-/* ---- sites ---- */
+/* ---- sites ------------------------------------------------------------------------- */
 
 static bool any_kercall(unsigned kind)
 {

@@ -58,8 +58,8 @@ static void check_mark(struct trace_cpu *cpu, unsigned slots)
     }
 }
 
-/* The slots at the cursor with their time set in the first, or NULL if the event is not recorded.
- */
+/* The slots at the cursor with their time set in the first, or NULL if the event is
+ * not recorded. */
 static struct trace_slot *reserve(struct trace_cpu *cpu, unsigned class, unsigned slots)
 {
     if (cpu->busy) {

@@ -16,8 +16,7 @@
 struct kymo_trace_refusal;
 struct trace_cpu; /* trace/ring.h: one CPU's state of the event log, fast-path fields first */
 
-/* ---- inlines, defined in TRACE_PORT_OPS_H -----------------------------------------------------
- */
+/* ---- inlines, defined in TRACE_PORT_OPS_H ------------------------------------------ */
 
 /* This CPU's struct trace_cpu. On the target it is the first member of the kernel's struct cpu. */
 static inline struct trace_cpu *trace_port_cpu(void);
@@ -54,22 +53,21 @@ enum trace_site_mode { TRACE_SITE_OFF, TRACE_SITE_LOG, TRACE_SITE_ALL };
 #ifndef TRACE_YIELD_POINT
 #define TRACE_YIELD_POINT(where) ((void)0)
 #endif
-/* What the thread on this CPU remembers (trace/d/port.h, d_port_predicate_cache()); 0: there is
- * none. */
+/* What the thread on this CPU remembers (trace/dtrace/port.h, dtrace_port_predicate_cache()); 0:
+ * there is none. */
 static inline uint32_t trace_port_remembered(void);
 /* Compare-and-swap with acquire and release order; true if swapped. */
 static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 
 #include TRACE_PORT_OPS_H
 
-/* ---- functions --------------------------------------------------------------------------------
- */
+/* ---- functions --------------------------------------------------------------------- */
 
 unsigned trace_port_cpu_count(void);
 struct trace_cpu *trace_port_cpu_at(unsigned cpu);
 uint64_t trace_port_clock_hz(void);
-/* pid << 32 | tid of the thread that runs on this CPU; the idle thread's if none does. Any context.
- */
+/* pid << 32 | tid of the thread that runs on this CPU; the idle thread's if none does.
+ * Any context. */
 uint64_t trace_port_thread(void);
 /* Contiguous zeroed memory, aligned so that it can be mapped into a process; NULL if it can't be
  * contiguous. paddr: its physical address. */

@@ -60,7 +60,7 @@ _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 #define TRACE_CLASS_SYSTEM 5
 #define TRACE_CLASS_USER 6
 #define TRACE_CLASS_COMM 7
-#define TRACE_CLASS_D 12         /* Kymo's own: D's records, trace/d/log_event.h */
+#define TRACE_CLASS_D 12         /* Kymo's own: D's records, trace/dtrace/log_event.h */
 #define TRACE_CLASS_KYMO_CALL 13 /* like KER_CALL, for the calls that only Kymo has */
 #define TRACE_CLASS_MAX 16       /* counters per class */
 

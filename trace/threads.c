@@ -27,7 +27,7 @@ static void set(volatile trace_thread_t *at, trace_thread_t value)
     trace_port_irq_restore(irq);
 }
 
-/* ---- setting ---- */
+/* ---- setting ----------------------------------------------------------------------- */
 
 static bool is_kercall(unsigned class)
 {
@@ -120,7 +120,7 @@ void trace_threads_clear(void)
     clear(only.row, TRACE_EV_ROWS);
 }
 
-/* ---- asking ---- */
+/* ---- asking ------------------------------------------------------------------------ */
 
 static unsigned class_of_kercall(unsigned number)
 {

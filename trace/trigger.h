@@ -16,8 +16,8 @@ struct trace_cpu;
 void trace_trigger(void);
 /* ALLOCBUFFER and START: there was none yet. Kernel lock. */
 void trace_trigger_reset(void);
-/* This CPU's exit from the kernel: whether the hook must be raised for what fired here, true once.
- */
+/* This CPU's exit from the kernel: whether the hook must be raised for what fired here,
+ * true once. */
 bool trace_trigger_tell(const struct trace_cpu *);
 bool trace_trigger_fired(void);
 

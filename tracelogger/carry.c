@@ -18,9 +18,8 @@
 
 #define AT_ONCE 4 /* buffers, or SINK_TOGETHER, carried before pulses are looked at again */
 #define CAPTURE_GROUP_BYTES ((uint64_t)TRACE_BUFFER_BYTES + CAPTURE_TRAILER_BYTES)
-#define FIRST_BYTES \
-    ((2 + CAPTURE_TRAILER_SLOTS) * (uint64_t)TRACE_SLOT_BYTES) /* START's buffer \
-                                                                */
+/* START's buffer. */
+#define FIRST_BYTES ((2 + CAPTURE_TRAILER_SLOTS) * (uint64_t)TRACE_SLOT_BYTES)
 #define HELD_PART 4 /* of all buffers, so much at most is in hand */
 
 /* What is in hand. */

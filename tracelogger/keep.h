@@ -11,8 +11,7 @@
 #include "tracelogger/options.h"
 
 /* Before the buffers are allocated. With -R how many there are is what was kept. 0 or -1
- * (reported).
- */
+ * (reported). */
 int keep_open(struct options *options);
 /* ALLOCBUFFER, there or anywhere: as TraceEvent(). */
 long keep_alloc(unsigned count, uint64_t *paddr);

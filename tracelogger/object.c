@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See object.h. Saving needs no recording and disturbs none: an object is read through a mapping.
- */
+/* See object.h. Saving needs no recording and disturbs none: an object is read through
+ * a mapping. */
 #include "tracelogger/object.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options about memory objects: see option_set.h. A capture in memory needs to know its size.
- */
+/* The options about memory objects: see option_set.h. A capture in memory needs to know
+ * its size. */
 #include <stdio.h>
 #include <string.h>
 

@@ -68,8 +68,7 @@ int sink_write(const void *data, size_t bytes);
 int sink_slots(const void *slots, size_t count);
 /* All of some buffers, each with CHECK and BUFFER_END behind it; the result of each: 0, -1 as
  * above, or SINK_LOST: it isn't stored, the capture goes on without; or SINK_FULL: nor will others
- * be, but that they are lost can be written.
- */
+ * be, but that they are lost can be written. */
 void sink_buffers(struct sink_buffer *buffers, unsigned count);
 unsigned sink_together(void); /* as many as are worth waiting for */
 int sink_close(void);

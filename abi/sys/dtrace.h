@@ -4,7 +4,8 @@
  * of the link's service "dtrace" (docs/link.md): struct kymo_d_call and `in_bytes` bytes go to the
  * target, the same struct and `out_bytes` bytes come back. So a link's agent passes them on without
  * looking into them, and what a host sends is checked in one place, the kernel. All structures are
- * the same on 32 and 64 bits, little-endian; those named d_ are of trace/d/d.h and trace/d/image.h.
+ * the same on 32 and 64 bits, little-endian; those named d_ are of trace/dtrace/dtrace.h and
+ * trace/dtrace/image.h.
  *
  * int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
  *
@@ -38,16 +39,17 @@ enum kymo_d_command {
      * a description as for PROVIDE, that they match. ENOENT: no more; EMSGSIZE: no room for one. */
     KYMO_D_PROBES,
     KYMO_D_PROVIDE, /* in: provider, module, function, name, each with its NUL: globs, see d.h */
-    /* in: a struct d_image; flags: enum d_create_flags. out: struct kymo_d_created, and on any
-     * error but EBADF, EMSGSIZE, EFAULT struct d_refusal. Answers call->handle. */
+    /* in: a struct dtrace_image; flags: enum dtrace_create_flags. out: struct kymo_d_created, and
+     * on any error but EBADF, EMSGSIZE, EFAULT struct dtrace_refusal. Answers call->handle. */
     KYMO_D_CREATE,
     KYMO_D_GO,          /* answers cpu: where BEGIN fired */
     KYMO_D_STOP,        /* answers cpu: where END fired */
-    KYMO_D_OVER,        /* answers id: 1 if d_consumer_over(), else 0. Not a sign of life */
-    KYMO_D_STATUS,      /* out: struct d_status. A sign of life */
-    KYMO_D_BUFFER,      /* of cpu: out: struct d_snap, then its bytes */
+    KYMO_D_OVER,        /* answers id: 1 if dtrace_consumer_over(), else 0. Not a sign of life */
+    KYMO_D_STATUS,      /* out: struct dtrace_status. A sign of life */
+    KYMO_D_BUFFER,      /* of cpu: out: struct dtrace_snap, then its bytes */
     KYMO_D_AGGREGATION, /* of cpu: the same */
-    /* Of id: out: struct d_epid_desc or struct d_agg_desc, 4 bytes, its struct d_recdesc. ENOENT */
+    /* Of id: out: struct dtrace_epid_desc or struct dtrace_agg_desc, 4 bytes, its struct
+       dtrace_recdesc. ENOENT */
     KYMO_D_EPID,
     KYMO_D_AGG,
     KYMO_D_RESUME, /* id: a process that stop() stopped. ESRCH */
@@ -62,14 +64,15 @@ enum kymo_d_command {
     /* What CLAIM would claim, which stays where it is. out: its program, as `kymo dtrace --compile`
      * wrote it. ENOENT as for CLAIM. */
     KYMO_D_LOOK,
-    /* Of a consumer that logs (D_CREATE_LOG): in, unless none: notes that go into the event log
-     * with its records, at most D_LOG_NOTES_MAX bytes, kept until the next ones. They are logged
-     * from call->id on, as far as there is room: answers id: where to go on. ECANCELED: no log
-     * runs. */
+    /* Of a consumer that logs (DTRACE_CREATE_LOG): in, unless none: notes that go into the event
+     * log with its records, at most DTRACE_LOG_NOTES_MAX bytes, kept until the next ones. They are
+     * logged from call->id on, as far as there is room: answers id: where to go on. ECANCELED: no
+     * log runs. */
     KYMO_D_NOTES,
     /* Of such a consumer: logs what a reader would take now. id: the pass, flags: enum
-     * d_log_pass_flags. out: struct d_status. Answers id: 1, or 0: some of it found no room. A sign
-     * of life. ECANCELED as for NOTES; EAGAIN: it has no room now, and nothing was taken. */
+     * dtrace_log_pass_flags. out: struct dtrace_status. Answers id: 1, or 0: some of it found no
+     * room. A sign of life. ECANCELED as for NOTES; EAGAIN: it has no room now, and nothing was
+     * taken. */
     KYMO_D_PASS,
 };
 
@@ -106,7 +109,7 @@ struct kymo_d_probe {
     uint8_t arguments; /* C types that follow the names: args[0] … */
     uint8_t pad;
     uint32_t id;
-    uint8_t name[5], data[5], class[5]; /* struct d_attributes */
+    uint8_t name[5], data[5], class[5]; /* struct dtrace_attributes */
     uint8_t pad1;
     /* provider, module, function, name, then the arguments' types, each with its NUL. */
     char strings[];
@@ -114,7 +117,7 @@ struct kymo_d_probe {
 _Static_assert(sizeof(struct kymo_d_probe) == 24, "layout on the link");
 
 struct kymo_d_created {
-    uint64_t bufsize, aggsize, specsize, dynvarsize; /* struct d_sizes */
+    uint64_t bufsize, aggsize, specsize, dynvarsize; /* struct dtrace_sizes */
     uint32_t matched;                                /* enablings made */
     uint32_t pad;
 };

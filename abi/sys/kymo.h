@@ -12,7 +12,7 @@
 #define KYMO_NAME_MAX 48 /* program names, registered names; with the NUL */
 #define KYMO_ARG_MAX 512 /* bytes of all argument strings of a program, NULs included */
 
-/* ---- processes ------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------- */
 
 struct kymo_spawn {              /* ProcSpawn() */
     char program[KYMO_NAME_MAX]; /* file in the boot image */
@@ -92,7 +92,7 @@ struct kymo_thread_info { /* ThreadInfo(pid, tid, …) */
     char name[16];
 };
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------ */
 
 #define KYMO_PROT_READ 1
 #define KYMO_PROT_WRITE 2
@@ -109,8 +109,7 @@ struct kymo_map {            /* MemMap(): in and out */
     uint32_t reserved;
 };
 
-/* ---- memory objects: lib/include/sys/mman.h is the usual way to them ---------------------------
- */
+/* ---- memory objects: lib/include/sys/mman.h is the usual way to them --------------- */
 
 #define KYMO_OBJECT_WRITE 1     /* ObjectOpen(): to write, too */
 #define KYMO_OBJECT_CREATE 2    /* if there is none; needs ABILITY_MEMORY */
@@ -130,15 +129,14 @@ struct kymo_object_info {     /* ObjectInfo() */
     char name[KYMO_NAME_MAX];
 };
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------- */
 
 struct kymo_name { /* NameLookup(): out */
     int32_t pid;
     int32_t chid;
 };
 
-/* ---- host files (semihosting), needs ABILITY_HOST ---------------------------------------------
- */
+/* ---- host files (semihosting), needs ABILITY_HOST ---------------------------------- */
 
 #define KYMO_HOST_OPEN \
     1 /* a: path (bytes in b, no NUL inside), c: 0 read 1 create/truncate 2 append */
@@ -148,7 +146,7 @@ struct kymo_name { /* NameLookup(): out */
 #define KYMO_HOST_EXIT 4  /* c: exit status of the emulator; needs ABILITY_RESET too */
 #define KYMO_HOST_TIME 5  /* returns the host's seconds since 1970 */
 
-/* ---- system ---------------------------------------------------------------------------------- */
+/* ---- system ------------------------------------------------------------------------ */
 
 /* value: exit status for the emulator, where there is one; 0: that of KYMO_SYSTEM_STATUS */
 #define KYMO_SYSTEM_SHUTDOWN 1

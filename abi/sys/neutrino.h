@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- input/output vectors -------------------------------------------------------------------- */
+/* ---- input/output vectors ---------------------------------------------------------- */
 
 /* One part of a message in the caller's memory. */
 struct kymo_iov {
@@ -31,7 +31,7 @@ typedef struct kymo_iov iov_t;
 /* Most parts one call accepts; more is EOVERFLOW. */
 #define KYMO_IOV_MAX 64
 
-/* ---- pulses and events ----------------------------------------------------------------------- */
+/* ---- pulses and events ------------------------------------------------------------- */
 
 union sigval {
     int sival_int;
@@ -91,7 +91,7 @@ struct sigevent {
 #define SIGEV_UNBLOCK_INIT(e) ((e)->sigev_notify = SIGEV_UNBLOCK)
 #define SIGEV_NONE_INIT(e) ((e)->sigev_notify = SIGEV_NONE)
 
-/* ---- channels and connections ---------------------------------------------------------------- */
+/* ---- channels and connections ------------------------------------------------------ */
 
 #define _NTO_CHF_FIXED_PRIORITY 0x0001  /* receivers don't take the sender's priority */
 #define _NTO_CHF_UNBLOCK 0x0002         /* pulse when a REPLY-blocked client wants to leave */
@@ -101,9 +101,8 @@ struct sigevent {
 #define _NTO_CHF_COID_DISCONNECT 0x0040 /* pulse when a server this process uses goes */
 #define _NTO_CHF_REPLY_LEN 0x0080       /* accepted */
 
-#define ND_LOCAL_NODE \
-    0 /* the only node: ConnectAttach(), SignalKill(); others are ESRCH, EINVAL \
-       */
+/* The only node; ConnectAttach() and SignalKill() refuse any other (ESRCH, EINVAL). */
+#define ND_LOCAL_NODE 0
 #define _NTO_SIDE_CHANNEL 0x40000000
 #define _NTO_COF_CLOEXEC 0x0001
 
@@ -159,7 +158,7 @@ struct _client_info { /* ConnectClientInfo() */
     uint32_t ability; /* Kymo: ABILITY_* of the client */
 };
 
-/* ---- threads and scheduling ------------------------------------------------------------------ */
+/* ---- threads and scheduling -------------------------------------------------------- */
 
 #define SCHED_NOCHANGE 0
 #define SCHED_FIFO 1
@@ -198,9 +197,8 @@ struct _thread_attr {
 #define _NTO_TCTL_THREADS_HOLD 2 /* the process's other threads stop; data: NULL */
 #define _NTO_TCTL_THREADS_CONT 3 /* they continue */
 #define _NTO_TCTL_RUNMASK 4      /* data: uint32_t mask of CPUs, by value */
-#define _NTO_TCTL_RUNMASK_GET_AND_SET \
-    6                               /* data: uint32_t *: the new mask (0: only asks), the old \
-                                     */
+/* data: uint32_t *: the new mask (0: only asks), the old one on return */
+#define _NTO_TCTL_RUNMASK_GET_AND_SET 6
 #define _NTO_TCTL_ONE_THREAD_HOLD 8 /* one thread stops; data: its tid, by value */
 #define _NTO_TCTL_ONE_THREAD_CONT 9 /* it continues */
 #define _NTO_TCTL_NAME 11           /* data: struct _thread_name * */
@@ -219,7 +217,7 @@ struct _thread_name {
 };
 #define KYMO_THREAD_NAME_MAX 16
 
-/* ---- synchronisation ------------------------------------------------------------------------- */
+/* ---- synchronisation --------------------------------------------------------------- */
 
 /*
  * In user memory. A mutex that nobody waits for is locked and unlocked by a compare-and-swap of
@@ -247,7 +245,7 @@ typedef struct kymo_sync {
 #define SYNC_COUNT_LOST 0x08000000       /* robust, and not recoverable */
 #define SYNC_COUNT_DEPTH 0x07ffffff
 
-/* ---- clocks and timers ----------------------------------------------------------------------- */
+/* ---- clocks and timers ------------------------------------------------------------- */
 
 /* The C libraries have other numbers for these names: lib/include/time.h gives programs these. */
 #define CLOCK_REALTIME 0
@@ -292,7 +290,7 @@ struct _timer_info {
 #define _NTO_TIMEOUT_INTR (1u << 16)
 #define _NTO_TIMEOUT_SEM (1u << 17)
 
-/* ---- interrupts ------------------------------------------------------------------------------ */
+/* ---- interrupts -------------------------------------------------------------------- */
 
 #define _NTO_INTR_CLASS_EXTERNAL 0x00000000u
 #define _NTO_INTR_CLASS_SYNTHETIC 0x7fff0000u
@@ -303,8 +301,7 @@ struct _timer_info {
 #define _NTO_INTR_FLAGS_END 0x01
 #define _NTO_INTR_FLAGS_PROCESS 0x04
 
-/* ---- the calls --------------------------------------------------------------------------------
- */
+/* ---- the calls --------------------------------------------------------------------- */
 #ifndef KYMO_KERNEL /* the kernel sees the types only */
 
 int ChannelCreate(unsigned flags);

@@ -72,8 +72,8 @@
 /* class (internal number), event, d1, d2; and class, event, ptr, number of 32-bit words */
 #define _NTO_TRACE_INSERTSCLASSEVENT _NTO_TRACE_CMD(5, 42)
 #define _NTO_TRACE_INSERTCCLASSEVENT _NTO_TRACE_CMD(5, 43)
-/* QNX 8.0's, which take the place of the hook there. Here ENOTSUP; docs/ring.md says what to use.
- */
+/* QNX 8.0's, which take the place of the hook there. Here ENOTSUP; docs/ring.md says what
+ * to use. */
 #define _NTO_TRACE_SETBUFFER _NTO_TRACE_CMD(3, 44)
 #define _NTO_TRACE_LOGGER_ATTACH _NTO_TRACE_CMD(3, 45)
 #define _NTO_TRACE_WAITBUFFER _NTO_TRACE_CMD(2, 46)
@@ -148,9 +148,8 @@
 /* With an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
 #define _NTO_TRACE_EVENT64 512
 
-#define KYMO_TRACE_USER_COMBINE_MAX \
-    256 /* bytes of a user combine or string event; more: EINVAL \
-         */
+/* Bytes of a user combine or string event at most; more: EINVAL. */
+#define KYMO_TRACE_USER_COMBINE_MAX 256
 
 /* TAKEBUFFER's answer: one READY buffer, now BUSY and the caller's until GIVEBUFFER. */
 struct kymo_trace_buffer {
@@ -226,9 +225,9 @@ struct kymo_trace_loss {
  * matches no probe, EINVAL no program for a gate or for this machine.
  */
 struct kymo_trace_refusal {
-    uint32_t reason; /* enum kymo_gate_reason, or below 1000 a number of trace/d/reasons.def */
+    uint32_t reason; /* enum kymo_gate_reason, or below 1000 a number of trace/dtrace/reasons.def */
     uint32_t clause; /* which one, from 0, of a gate's own reasons */
-    char text[120];  /* D_REFUSAL_TEXT: of the reason, for a person; "": errno says all */
+    char text[120];  /* DTRACE_REFUSAL_TEXT: of the reason, for a person; "": errno says all */
 };
 
 #define KYMO_GATE_REASON_LIST(R) \

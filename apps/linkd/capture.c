@@ -108,8 +108,8 @@ void capture_disconnect(int scoid)
     }
 }
 
-/* The pulse that says so may still wait behind this program's message, which has a higher priority.
- */
+/* The pulse that says so may still wait behind this program's message, which has a
+ * higher priority. */
 static void forget_one_that_has_gone(void)
 {
     struct _client_info info;

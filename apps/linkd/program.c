@@ -46,8 +46,7 @@ static void program_closed(unsigned channel)
     free(s);
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests ---------------------------------------------------------------------- */
 
 /* The names are a file of the image, which scripts/mkcpio.c makes. */
 static void list_programs(struct starter *s)
@@ -137,8 +136,7 @@ static int answer_to(struct starter *s)
     return kind == LINK_PROGRAM_RUN ? run(s) : kind == LINK_PROGRAM_ENDED ? ended(s) : -EINVAL;
 }
 
-/* ---- the channel -------------------------------------------------------------------------------
- */
+/* ---- the channel ------------------------------------------------------------------- */
 
 static void give_up(unsigned channel, int error)
 {

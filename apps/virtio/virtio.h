@@ -46,8 +46,8 @@ struct virtio_queue {
 
 /* The first device of this kind; false: there is none, or errno says what is wrong. */
 bool virtio_find(struct virtio_device *device, uint32_t kind);
-/* Up to the features: it must have `needed`; `wanted` are taken if it has them. false: it refuses.
- */
+/* Up to the features: it must have `needed`; `wanted` are taken if it has them. false:
+ * it refuses. */
 bool virtio_begin(struct virtio_device *device, uint32_t needed, uint32_t wanted);
 void virtio_ready(struct virtio_device *device);
 /* Reads and acknowledges why it interrupted. */
@@ -65,8 +65,7 @@ void virtio_queue_notify(struct virtio_queue *queue);
 /* Has the device buffers that it has not returned? */
 bool virtio_queue_waits(const struct virtio_queue *queue);
 
-/* ---- a queue of requests, one at a time; its buffer_bytes are 0 --------------------------------
- */
+/* ---- a queue of requests, one at a time; its buffer_bytes are 0 -------------------- */
 
 struct virtio_part {
     uint64_t phys;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Device tree reader: see fdt.h. No recursion, no memory; the loop ends with the structure block.
- */
+/* Device tree reader: see fdt.h. No recursion, no memory; the loop ends with the
+ * structure block. */
 #include "boards/drivers/fdt.h"
 
 #define MAGIC 0xd00dfeedu

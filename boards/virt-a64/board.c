@@ -94,7 +94,7 @@ unsigned arch_cpu_count(void)
     return machine.cpus;
 }
 
-/* ---- interrupts ---- */
+/* ---- interrupts -------------------------------------------------------------------- */
 
 void a64_board_irq_init(void)
 {
@@ -242,7 +242,7 @@ const char *arch_irq_name(unsigned irq)
     return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
 }
 
-/* ---- console, memory, names ---- */
+/* ---- console, memory, names -------------------------------------------------------- */
 
 void arch_console_putc(char c)
 {

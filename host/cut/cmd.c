@@ -33,7 +33,7 @@ static const char cut_help[] =
     "\n" SELECT_HELP "\n"
     "  -h, --help     this text\n";
 
-/* ---- options ---- */
+/* ---- options ----------------------------------------------------------------------- */
 
 enum { OPT_FORCE = 256, OPT_RECOVER };
 
@@ -109,7 +109,7 @@ static int options_parse(struct cut *cut, int argc, char **argv)
     return -1;
 }
 
-/* ---- the command ---- */
+/* ---- the command ------------------------------------------------------------------- */
 
 /* Why events of the window may be missing, for the attributes: after names_learn(). */
 __attribute__((format(printf, 2, 3))) static void doubt(struct cut *cut, const char *format, ...)

@@ -12,7 +12,7 @@
 #include "lib/capture/check.h"
 #include "trace/slot.h"
 
-/* ---- write.c: the slots ---- */
+/* ---- write.c: the slots ------------------------------------------------------------ */
 
 struct cut_buffer {
     uint32_t sequence; /* of the last buffer begun */
@@ -70,7 +70,7 @@ void cut_flush(struct cut_file *file);
 void cut_end(struct cut_file *file, unsigned cpus);
 void cut_free(struct cut_file *file);
 
-/* ---- head.c ---- */
+/* ---- head.c ------------------------------------------------------------------------ */
 
 #define CUT_DOUBTS 4
 
@@ -86,7 +86,7 @@ struct cut_origin {
 /* Attributes and system page. 0, or -1: they don't fit a header, said. */
 int cut_head(struct cut_file *file, const struct kev *kev, const struct cut_origin *origin);
 
-/* ---- maps.c: where programs' texts are ---- */
+/* ---- maps.c: where programs' texts are --------------------------------------------- */
 
 struct cut_maps;
 
@@ -101,7 +101,7 @@ void cut_maps_follow(struct cut_maps *maps, const struct kev_event *event);
  * more. Words are valid until the next call of another function. */
 bool cut_maps_next(const struct cut_maps *maps, uint32_t *at, struct kev_event *event);
 
-/* ---- prelude.c: what was before the window and is needed to read it ---- */
+/* ---- prelude.c: what was before the window and is needed to read it ---------------- */
 
 struct cut_prelude {
     const struct kymo_select *select;
@@ -117,7 +117,7 @@ struct cut_prelude {
  * before it, or -1: no memory, said. */
 int cut_prelude_write(struct cut_file *file, const struct cut_prelude *prelude);
 
-/* ---- take.c: which events go where ---- */
+/* ---- take.c: which events go where ------------------------------------------------- */
 
 /* What is known of a CPU's buffers of the original. */
 struct cut_cpu {

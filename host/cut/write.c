@@ -20,7 +20,7 @@
 #define HEAD_SLOTS 2             /* BUFFER, TIME */
 #define SEQUENCE_MOST (3u << 30) /* a gap that leads further is made smaller */
 
-/* ---- bytes ---- */
+/* ---- bytes ------------------------------------------------------------------------- */
 
 void cut_put(struct cut_file *file, const void *bytes, size_t len)
 {
@@ -53,7 +53,7 @@ int cut_put_slots(void *to, const void *slots, size_t bytes)
     return 0;
 }
 
-/* ---- buffers ---- */
+/* ---- buffers ----------------------------------------------------------------------- */
 
 static void buffer_write(struct cut_file *file, struct cut_buffer *buffer)
 {
@@ -199,7 +199,7 @@ uint64_t cut_unaccounted(const struct cut_file *file, unsigned cpu)
                                 (buffer->gap > buffer->told ? buffer->gap - buffer->told : 0);
 }
 
-/* ---- events ---- */
+/* ---- events ------------------------------------------------------------------------ */
 
 static uint32_t event_header(const struct kev_event *event)
 {
@@ -287,7 +287,7 @@ enum cut_result cut_dropped(struct cut_file *file, const struct kev_event *event
     return CUT_TAKEN;
 }
 
-/* ---- the end ---- */
+/* ---- the end ----------------------------------------------------------------------- */
 
 void cut_flush(struct cut_file *file)
 {

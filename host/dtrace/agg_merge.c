@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_AT = sizeof(struct d_agg_entry) };
+enum { KEYS_AT = sizeof(struct dtrace_agg_entry) };
 
 static size_t value_offset(const struct aggregation *a)
 {
@@ -42,18 +42,18 @@ static void add_128(uint64_t *to, const uint64_t *from)
     to[1] += from[1] + (to[0] < from[0]);
 }
 
-void agg_merge_value(enum d_action_kind kind, uint64_t *to, const uint64_t *from, size_t words)
+void agg_merge_value(enum dtrace_action_kind kind, uint64_t *to, const uint64_t *from, size_t words)
 {
-    size_t first = kind == D_AGG_LQUANTIZE || kind == D_AGG_LLQUANTIZE;
+    size_t first = kind == DTRACE_AGG_LQUANTIZE || kind == DTRACE_AGG_LLQUANTIZE;
 
     switch (kind) {
-    case D_AGG_MIN:
+    case DTRACE_AGG_MIN:
         to[0] = (int64_t)from[0] < (int64_t)to[0] ? from[0] : to[0];
         break;
-    case D_AGG_MAX:
+    case DTRACE_AGG_MAX:
         to[0] = (int64_t)from[0] > (int64_t)to[0] ? from[0] : to[0];
         break;
-    case D_AGG_STDDEV:
+    case DTRACE_AGG_STDDEV:
         to[0] += from[0];
         to[1] += from[1];
         add_128(&to[2], &from[2]);
@@ -157,7 +157,8 @@ static void free_row(const struct aggregation *a, struct agg_row *row)
 
 static void clear_row(const struct aggregation *a, struct agg_row *row)
 {
-    size_t shape = a->info->function == D_AGG_LQUANTIZE || a->info->function == D_AGG_LLQUANTIZE;
+    size_t shape =
+        a->info->function == DTRACE_AGG_LQUANTIZE || a->info->function == DTRACE_AGG_LLQUANTIZE;
     size_t bytes = (value_words(a) - shape) * 8;
 
     memset(row->value + shape, 0, bytes);

@@ -25,7 +25,7 @@ static void range_of(const struct aggregation *a, struct agg_row *const *rows, s
     unsigned buckets = graph_buckets(a->info->function, a->info->shape);
     unsigned low = buckets, high = 0;
 
-    if (a->info->function == D_AGG_LQUANTIZE) {
+    if (a->info->function == DTRACE_AGG_LQUANTIZE) {
         *pack = (struct pack){.first = 0, .last = buckets - 1};
         return;
     }
@@ -38,13 +38,13 @@ static void range_of(const struct aggregation *a, struct agg_row *const *rows, s
         }
     }
     if (low == buckets) {
-        low = high = D_QUANTIZE_ZERO;
+        low = high = DTRACE_QUANTIZE_ZERO;
     }
-    pack->first = low > 0 && low != D_QUANTIZE_ZERO ? low - 1 : low;
+    pack->first = low > 0 && low != DTRACE_QUANTIZE_ZERO ? low - 1 : low;
     pack->last = high + 1 < buckets ? high + 1 : high;
 }
 
-static int key_width(const struct d_recdesc *r)
+static int key_width(const struct dtrace_recdesc *r)
 {
     return r->size == 1 ? 3 : r->size == 2 ? 5 : r->size == 4 ? 8 : 16;
 }
@@ -52,7 +52,7 @@ static int key_width(const struct d_recdesc *r)
 static void print_heading(const struct printer *p, const struct aggregation *a,
                           const struct pack *pack)
 {
-    bool linear = a->info->function == D_AGG_LQUANTIZE;
+    bool linear = a->info->function == DTRACE_AGG_LQUANTIZE;
     char low[32], high[32];
     int width = 0;
 
@@ -89,7 +89,7 @@ static void print_keys(const struct printer *p, const struct aggregation *a,
                        const struct agg_row *row)
 {
     for (unsigned k = 0; k < a->info->nkeys; k++) {
-        const struct d_recdesc *r = &a->recs[k];
+        const struct dtrace_recdesc *r = &a->recs[k];
         const uint8_t *data = row->data + r->offset;
         if (r->size == 1 || r->size == 2 || r->size == 4 || r->size == 8) {
             fprintf(p->out, " %*lld", key_width(r),
@@ -107,7 +107,7 @@ static void print_row(const struct printer *p, const struct aggregation *a,
     const int64_t *counts = graph_counts(a->info->function, row->value);
     unsigned buckets = graph_buckets(a->info->function, a->info->shape);
     struct graph_scale scale = graph_scale_of(counts, buckets, p->style.zoom, false);
-    bool linear = a->info->function == D_AGG_LQUANTIZE;
+    bool linear = a->info->function == DTRACE_AGG_LQUANTIZE;
     char low[32], high[32];
     uint64_t total = 0;
 

@@ -10,7 +10,7 @@
 
 static bool is_distribution(const struct aggregation *a)
 {
-    return a->info->function >= D_AGG_QUANTIZE;
+    return a->info->function >= DTRACE_AGG_QUANTIZE;
 }
 
 static unsigned key_count(const struct aggregation *a)
@@ -21,7 +21,7 @@ static unsigned key_count(const struct aggregation *a)
 static struct print_value key_value(const struct aggregation *a, const struct agg_row *row,
                                     unsigned k)
 {
-    const struct d_recdesc *r = &a->recs[k];
+    const struct dtrace_recdesc *r = &a->recs[k];
 
     return (struct print_value){
         .kind = r->kind,
@@ -39,7 +39,7 @@ static int key_width(uint32_t size)
 
 static bool is_number(const struct print_value *v)
 {
-    return v->kind == D_ACT_DIFEXPR &&
+    return v->kind == DTRACE_ACT_DIFEXPR &&
            (v->size == 1 || v->size == 2 || v->size == 4 || v->size == 8);
 }
 
@@ -47,8 +47,8 @@ static bool is_number(const struct print_value *v)
  * all small ones without a sign, but for that. */
 static long long key_number(const struct print_value *v)
 {
-    const struct d_type *t = v->type ? d_type_resolve(v->type) : NULL;
-    bool is_signed = v->size >= 4 || (t && (t->kind == D_TYPE_ENUM || t->is_signed));
+    const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
+    bool is_signed = v->size >= 4 || (t && (t->kind == DT_TYPE_ENUM || t->is_signed));
 
     return is_signed ? (long long)datum_signed(v->data, v->size)
                      : (long long)datum_unsigned(v->data, v->size);
@@ -80,18 +80,18 @@ void print_narrow_text(const struct printer *p, const uint8_t *data, uint32_t si
 static void print_key(const struct printer *p, const struct print_value *v)
 {
     switch (v->kind) {
-    case D_ACT_STACK:
+    case DTRACE_ACT_STACK:
         print_stack(p, v->data, v->size / 8);
         return;
-    case D_ACT_USTACK:
-    case D_ACT_JSTACK:
+    case DTRACE_ACT_USTACK:
+    case DTRACE_ACT_JSTACK:
         print_ustack(p, v->data, (uint32_t)v->arg);
         return;
-    case D_ACT_SYM:
-    case D_ACT_MOD:
-    case D_ACT_USYM:
-    case D_ACT_UMOD:
-    case D_ACT_UADDR:
+    case DTRACE_ACT_SYM:
+    case DTRACE_ACT_MOD:
+    case DTRACE_ACT_USYM:
+    case DTRACE_ACT_UMOD:
+    case DTRACE_ACT_UADDR:
         fputs("  ", p->out);
         print_address(p, v->kind, v->data, 50);
         return;
@@ -123,7 +123,7 @@ static void print_value(const struct printer *p, const struct aggregation *a,
 {
     if (is_distribution(a)) {
         print_distribution(p, a, row);
-    } else if (a->info->function == D_AGG_COUNT) {
+    } else if (a->info->function == DTRACE_AGG_COUNT) {
         fprintf(p->out, " %16llu", row ? (unsigned long long)agg_number(a, row, true) : 0);
     } else {
         fprintf(p->out, " %16lld", row ? (long long)agg_number(a, row, true) : 0);
@@ -159,8 +159,7 @@ static void print_default_row(const struct printer *p, struct aggregation *const
     }
 }
 
-/* ---- a format ----------------------------------------------------------------------------------
- */
+/* ---- a format ---------------------------------------------------------------------- */
 
 struct row_format {
     const struct printer *p;
@@ -170,7 +169,7 @@ struct row_format {
     const struct agg_row *row;
 };
 
-static void print_agg_conversion(struct row_format *f, const struct d_conversion *c, int width,
+static void print_agg_conversion(struct row_format *f, const struct dt_conversion *c, int width,
                                  int precision)
 {
     const struct aggregation *a = f->aggs[f->next_agg];
@@ -185,11 +184,12 @@ static void print_agg_conversion(struct row_format *f, const struct d_conversion
     }
     int64_t number = row ? agg_number(a, row, true) : 0;
     struct print_value v = {
-        .kind = D_ACT_DIFEXPR,
+        .kind = DTRACE_ACT_DIFEXPR,
         .data = (const uint8_t *)&number,
         .size = 8,
-        .type = d_type_basic(f->p->session,
-                             a->info->function == D_AGG_COUNT ? D_BASIC_UINT64 : D_BASIC_INT64),
+        .type =
+            dt_type_basic(f->p->session,
+                          a->info->function == DTRACE_AGG_COUNT ? DT_BASIC_UINT64 : DT_BASIC_INT64),
     };
     print_conversion(f->p, c, width, precision, &v);
 }
@@ -211,19 +211,19 @@ static int dynamic(struct row_format *f, bool wanted, int otherwise)
     return wanted && next_key(f, &v) ? (int)key_number(&v) : otherwise;
 }
 
-static void print_format_row(struct row_format *f, const struct d_printf *format)
+static void print_format_row(struct row_format *f, const struct dt_printf *format)
 {
     struct print_value v;
 
     for (unsigned i = 0; i < format->n; i++) {
-        const struct d_conversion *c = &format->conversions[i];
+        const struct dt_conversion *c = &format->conversions[i];
         fwrite(c->before, 1, c->before_size, f->p->out);
         if (!c->name[0]) {
             continue;
         }
-        int width = dynamic(f, c->flags & D_CONV_DYNWIDTH, c->width);
-        int precision = dynamic(f, c->flags & D_CONV_DYNPREC, c->precision);
-        if (c->flags & D_CONV_AGG) {
+        int width = dynamic(f, c->flags & DT_CONV_DYNWIDTH, c->width);
+        int precision = dynamic(f, c->flags & DT_CONV_DYNPREC, c->precision);
+        if (c->flags & DT_CONV_AGG) {
             print_agg_conversion(f, c, width, precision);
         } else if (next_key(f, &v)) {
             print_conversion(f->p, c, width, precision, &v);
@@ -231,14 +231,14 @@ static void print_format_row(struct row_format *f, const struct d_printf *format
     }
 }
 
-/* ---- agghist: rows as bars of one graph --------------------------------------------------------
- */
+/* ---- agghist: rows as bars of one graph -------------------------------------------- */
 
 static bool can_hist(const struct aggregation *a)
 {
-    enum d_action_kind kind = a->info->function;
+    enum dtrace_action_kind kind = a->info->function;
 
-    return kind == D_AGG_COUNT || kind == D_AGG_SUM || kind == D_AGG_AVG || kind == D_AGG_STDDEV;
+    return kind == DTRACE_AGG_COUNT || kind == DTRACE_AGG_SUM || kind == DTRACE_AGG_AVG ||
+           kind == DTRACE_AGG_STDDEV;
 }
 
 static int hist_key_width(const struct aggregation *a, unsigned k)
@@ -288,14 +288,13 @@ static void print_hist(const struct printer *p, const struct aggregation *a,
 
 static bool can_pack(const struct aggregation *a)
 {
-    return a->info->function == D_AGG_QUANTIZE || a->info->function == D_AGG_LQUANTIZE;
+    return a->info->function == DTRACE_AGG_QUANTIZE || a->info->function == DTRACE_AGG_LQUANTIZE;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it --------------------------------------------------------------------- */
 
 void print_aggregations(const struct printer *p, struct aggregation *const *aggs, unsigned naggs,
-                        const struct d_printf *format)
+                        const struct dt_printf *format)
 {
     size_t n;
     struct agg_row **groups = agg_join(aggs, naggs, &p->style, &n);

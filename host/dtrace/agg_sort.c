@@ -54,7 +54,7 @@ static int64_t deviation(const uint64_t *value, uint64_t normal)
 
 static int64_t distribution_sum(const struct aggregation *a, const struct agg_row *row)
 {
-    enum d_action_kind kind = a->info->function;
+    enum dtrace_action_kind kind = a->info->function;
     const int64_t *counts = graph_counts(kind, row->value);
     uint64_t sum = 0;
 
@@ -69,17 +69,17 @@ int64_t agg_number(const struct aggregation *a, const struct agg_row *row, bool 
     uint64_t normal = normalized ? a->normal : 1;
 
     switch (a->info->function) {
-    case D_AGG_AVG:
+    case DTRACE_AGG_AVG:
         return row->value[0] == 0
                    ? 0
                    : agg_divide((int64_t)row->value[1], normal) / (int64_t)row->value[0];
-    case D_AGG_STDDEV:
+    case DTRACE_AGG_STDDEV:
         return deviation(row->value, normal);
-    case D_AGG_QUANTIZE:
-    case D_AGG_LQUANTIZE:
-    case D_AGG_LLQUANTIZE:
+    case DTRACE_AGG_QUANTIZE:
+    case DTRACE_AGG_LQUANTIZE:
+    case DTRACE_AGG_LLQUANTIZE:
         return distribution_sum(a, row);
-    case D_AGG_COUNT:
+    case DTRACE_AGG_COUNT:
         return (int64_t)(row->value[0] / normal);
     default:
         return agg_divide((int64_t)row->value[0], normal);
@@ -95,9 +95,9 @@ static int compare_numbers(int64_t x, int64_t y)
 static int compare_zero(const struct aggregation *a, const struct agg_row *x,
                         const struct agg_row *y)
 {
-    enum d_action_kind kind = a->info->function;
+    enum dtrace_action_kind kind = a->info->function;
 
-    if (kind < D_AGG_QUANTIZE) {
+    if (kind < DTRACE_AGG_QUANTIZE) {
         return 0;
     }
     for (unsigned i = 0; i < graph_buckets(kind, a->info->shape); i++) {
@@ -114,7 +114,7 @@ static int compare_values(const struct aggregation *a, const struct agg_row *x,
                           const struct agg_row *y)
 {
     int64_t p = x ? agg_number(a, x, false) : 0, q = y ? agg_number(a, y, false) : 0;
-    int by_number = a->info->function == D_AGG_COUNT
+    int by_number = a->info->function == DTRACE_AGG_COUNT
                         ? ((uint64_t)p > (uint64_t)q) - ((uint64_t)p < (uint64_t)q)
                         : compare_numbers(p, q);
 
@@ -129,7 +129,7 @@ static uint64_t key_number(const uint8_t *p, uint32_t size)
     return value;
 }
 
-static int compare_key(const struct d_recdesc *r, const uint8_t *x, const uint8_t *y)
+static int compare_key(const struct dtrace_recdesc *r, const uint8_t *x, const uint8_t *y)
 {
     if (r->size == 1 || r->size == 2 || r->size == 4 || r->size == 8) {
         uint64_t p = key_number(x + r->offset, r->size), q = key_number(y + r->offset, r->size);
@@ -196,8 +196,8 @@ static int compare_groups(const void *p, const void *q, void *arg)
     return o->reverse ? -c : c;
 }
 
-/* Adjacent entries with the same key become one group. groups is sorted by key; returns how many.
- */
+/* Adjacent entries with the same key become one group. groups is sorted by key; returns
+ * how many. */
 static size_t join_equal(const struct order *o, struct agg_row **groups, size_t n)
 {
     size_t kept = 0;

@@ -6,9 +6,9 @@
 #ifndef HOST_DTRACE_AGGREGATION_H
 #define HOST_DTRACE_AGGREGATION_H
 
-#include "host/d/d.h"
+#include "host/dt/dt.h"
 
-/* One key's row. data: a whole entry as the machine made it (struct d_agg_entry, keys, value),
+/* One key's row. data: a whole entry as the machine made it (struct dtrace_agg_entry, keys, value),
  * string keys zero behind their NUL; so keys compare as bytes. */
 struct agg_row {
     struct agg_row *next; /* in its hash chain */
@@ -19,8 +19,8 @@ struct agg_row {
 };
 
 struct aggregation {
-    const struct d_aggregation_info *info;
-    struct d_recdesc *recs; /* the keys', then the value's; NULL: nothing came yet */
+    const struct dt_aggregation_info *info;
+    struct dtrace_recdesc *recs; /* the keys', then the value's; NULL: nothing came yet */
     uint32_t nrecs;
     struct agg_row **chains;
     size_t nchains, nrows;
@@ -40,7 +40,7 @@ struct agg_style {
 size_t agg_entry_size(const struct aggregation *);
 /* Folds an entry of a CPU into the aggregation's row with the same key. False: no memory. */
 bool agg_merge(struct aggregation *, const uint8_t *entry, unsigned cpu);
-void agg_merge_value(enum d_action_kind, uint64_t *to, const uint64_t *from, size_t words);
+void agg_merge_value(enum dtrace_action_kind, uint64_t *to, const uint64_t *from, size_t words);
 void agg_clear(struct aggregation *);
 void agg_remove_all(struct aggregation *);
 /* Keeps the n rows with the highest values, or the -n lowest. */

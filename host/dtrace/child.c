@@ -31,8 +31,8 @@ static char **split(char *text)
     return words;
 }
 
-/* In the child: waits for the gate to open, then becomes the command; what fails goes to `report`.
- */
+/* In the child: waits for the gate to open, then becomes the command; what fails goes
+ * to `report`. */
 static void become(int gate, int report, char **words)
 {
     char go;
@@ -221,14 +221,14 @@ static bool is_over(struct command *c, int *status)
 
 bool command_child_ended(struct command *c)
 {
-    uint64_t quiet = c->session ? d_option(c->session, "quiet") : 0;
+    uint64_t quiet = c->session ? dtrace_option(c->session, "quiet") : 0;
     int status = 0;
 
     if (!c->pid || c->ended) {
         return c->ended;
     }
     c->ended = is_over(c, &status);
-    if (c->ended && (quiet == 0 || quiet == D_OPTION_UNSET)) {
+    if (c->ended && (quiet == 0 || quiet == DT_OPTION_UNSET)) {
         say_ended(c, status);
     }
     return c->ended;

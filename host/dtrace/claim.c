@@ -32,7 +32,7 @@ int command_look_at_claim(struct command *c)
         say_claim_failed(error);
     } else if (!c->nsources) {
         c->foreign = true;
-        d_session_distrust(c->session);
+        dt_session_distrust(c->session);
         if (!saved_read(c, c->claimed, size)) {
             fputs("dtrace: the boot's program came without its source: give it with -s\n", stderr);
             error = -EINVAL;
@@ -48,13 +48,13 @@ int command_look_at_claim(struct command *c)
 /* What records mean is known only if the source is the one of the program that runs. */
 static bool is_claimed(struct command *c, const void *image, size_t size)
 {
-    const struct d_image *claimed = c->claimed;
+    const struct dtrace_image *claimed = c->claimed;
 
     if (claimed->size != size || memcmp(claimed, image, size) != 0) {
         fputs("dtrace: what the boot traces is another program than this\n", stderr);
         return false;
     }
-    if (d_option_on(c->session, "destructive") && !c->destructive) {
+    if (dt_option_on(c->session, "destructive") && !c->destructive) {
         fputs("dtrace: the boot's program may be destructive on this machine: -w allows it\n",
               stderr);
         return false;

@@ -70,7 +70,7 @@ static void *grow(void *array, unsigned n, size_t size)
 void command_set(struct command *c, const char *name, const char *value, const char *shown)
 {
     c->settings = grow(c->settings, c->nsettings, sizeof(*c->settings));
-    c->settings[c->nsettings++] = (struct setting){name, value, shown, D_FROM_COMMAND};
+    c->settings[c->nsettings++] = (struct setting){name, value, shown, DT_FROM_COMMAND};
 }
 
 /* "opt=value" or "opt" */
@@ -84,7 +84,7 @@ static void add_assignment(struct command *c, char *text)
     command_set(c, text, equals, NULL);
 }
 
-struct program_source *command_source(struct command *c, bool is_script, enum d_spec spec,
+struct program_source *command_source(struct command *c, bool is_script, enum dt_spec spec,
                                       const char *text)
 {
     char *name = strdup(text);
@@ -184,8 +184,8 @@ static bool take_timeout(const char *text)
 static bool take_program(struct command *c, int option, const char *text)
 {
     static const char kinds[] = "Pmfni";
-    static const enum d_spec specs[] = {D_SPEC_PROVIDER, D_SPEC_MODULE, D_SPEC_FUNCTION,
-                                        D_SPEC_NAME, D_SPEC_ID};
+    static const enum dt_spec specs[] = {DT_SPEC_PROVIDER, DT_SPEC_MODULE, DT_SPEC_FUNCTION,
+                                         DT_SPEC_NAME, DT_SPEC_ID};
     const char *kind = option < 128 ? strchr(kinds, option) : NULL;
 
     if (kind) {
@@ -273,7 +273,7 @@ static int take_option(struct command *c, int option, char *value)
     case '6':
         return take_model(c, option, value);
     case 's':
-        command_source(c, true, D_SPEC_NAME, value);
+        command_source(c, true, DT_SPEC_NAME, value);
         return 0;
     case 'p':
         return take_pid(c, value) ? 0 : 1;

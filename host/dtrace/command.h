@@ -5,7 +5,7 @@
 #ifndef HOST_DTRACE_COMMAND_H
 #define HOST_DTRACE_COMMAND_H
 
-#include "host/d/d.h"
+#include "host/dt/dt.h"
 #include "host/target/target.h"
 
 #include <sys/types.h>
@@ -13,12 +13,12 @@
 /* One -n, -P, -m, -f, -i or -s. */
 struct program_source {
     bool is_script;
-    enum d_spec spec;
+    enum dt_spec spec;
     const char *text;     /* the description, or the script's path */
     const char *contents; /* of the script; NULL: they are in the file */
     const char *name;     /* the same as messages show it: up to the first { / or ; */
     const char **argv;    /* $0, $1 … */
-    struct d_program *program;
+    struct dt_program *program;
 };
 
 struct consumer;
@@ -26,7 +26,7 @@ struct consumer;
 struct setting { /* -x, -b, -D …, in order */
     const char *name, *value;
     const char *shown; /* as an error message names it: "-x NAME", "-b VALUE" */
-    enum d_option_origin origin;
+    enum dt_option_origin origin;
 };
 
 struct command {
@@ -55,11 +55,10 @@ struct command {
     int run_report;  /* -c: read from, why it could not start */
     FILE *out;       /* standard output, or -o's file */
     struct target *target;
-    struct d_session *session;
+    struct dt_session *session;
 };
 
-/* ---- its parts ---------------------------------------------------------------------------------
- */
+/* ---- its parts --------------------------------------------------------------------- */
 
 /* 0, or the exit status with which to end now. */
 int command_parse(struct command *, int argc, char **argv);
@@ -67,7 +66,7 @@ void command_usage(FILE *);
 extern const char command_help[];
 /* As -x name=value does. shown: see struct setting. */
 void command_set(struct command *, const char *name, const char *value, const char *shown);
-struct program_source *command_source(struct command *, bool is_script, enum d_spec,
+struct program_source *command_source(struct command *, bool is_script, enum dt_spec,
                                       const char *text);
 void command_argument(struct command *, const char *text);
 void command_add_elf(struct command *, const char *path);

@@ -5,14 +5,14 @@
  */
 #include "host/dtrace/command.h"
 
-#include "trace/d/action.h"
-#include "trace/d/image_check.h"
+#include "trace/dtrace/action.h"
+#include "trace/dtrace/image_check.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 /* The line and a caret under the column. */
-static void show_place(const struct d_error *e)
+static void show_place(const struct dt_error *e)
 {
     if (!e->source_line || e->column == 0) {
         return;
@@ -27,8 +27,8 @@ static void show_place(const struct d_error *e)
 
 static void show_error(const struct command *c, const struct program_source *s)
 {
-    const struct d_error *e = d_session_error(c->session);
-    bool tags = d_option_on(c->session, "errtags") && e->tag && *e->tag;
+    const struct dt_error *e = dt_session_error(c->session);
+    bool tags = dt_option_on(c->session, "errtags") && e->tag && *e->tag;
 
     if (s->is_script && !s->contents && access(s->text, R_OK) != 0) {
         fprintf(stderr, "dtrace: %s\n", e->text);
@@ -52,7 +52,7 @@ static void show_error(const struct command *c, const struct program_source *s)
 static int compile(struct command *c, struct program_source *s)
 {
     const char **argv = calloc((size_t)c->nargs + 2, sizeof(*argv));
-    struct d_source source = {
+    struct dt_source source = {
         .text = s->is_script ? s->contents : s->text,
         .file = s->is_script ? s->text : NULL,
         .spec = s->spec,
@@ -66,7 +66,7 @@ static int compile(struct command *c, struct program_source *s)
     for (int i = 0; i < c->nargs; i++) {
         argv[i + 1] = c->args[i];
     }
-    s->program = d_compile(c->session, &source);
+    s->program = dt_compile(c->session, &source);
     if (!s->program) {
         show_error(c, s);
         return 1;
@@ -76,9 +76,9 @@ static int compile(struct command *c, struct program_source *s)
 
 static void say_matched(const struct command *c, const struct program_source *s)
 {
-    unsigned n = d_program_matched(s->program);
+    unsigned n = dt_program_matched(s->program);
 
-    if (!d_option_on(c->session, "quiet") && !c->json) {
+    if (!dt_option_on(c->session, "quiet") && !c->json) {
         fprintf(stderr, "dtrace: %s '%s' matched %u probe%s\n",
                 s->is_script ? "script" : "description", s->name, n, n == 1 ? "" : "s");
     }
@@ -91,37 +91,38 @@ int command_compile(struct command *c)
         if (status) {
             return status;
         }
-        if (c->disassemble || d_option_on(c->session, "verbose")) {
-            d_program_disassemble(c->sources[i].program, stderr);
+        if (c->disassemble || dt_option_on(c->session, "verbose")) {
+            dt_program_disassemble(c->sources[i].program, stderr);
         }
     }
     return 0;
 }
 
-/* The function that does something to this machine's files or programs; NULL: the action does not.
- */
-static const char *acting(const struct d_image_action *a)
+/* The function that does something to this machine's files or programs; NULL: the action
+ * does not. */
+static const char *acting(const struct dtrace_image_action *a)
 {
     switch (a->kind) {
-    case D_ACT_SYSTEM:
+    case DTRACE_ACT_SYSTEM:
         return "system()";
-    case D_ACT_FREOPEN:
+    case DTRACE_ACT_FREOPEN:
         return "freopen()";
-    case D_ACT_LIBACT:
-        return a->arg == D_LIBACT_FTRUNCATE ? "ftruncate()" : NULL;
+    case DTRACE_ACT_LIBACT:
+        return a->arg == DTRACE_LIBACT_FTRUNCATE ? "ftruncate()" : NULL;
     default:
-        return D_ACT_IS_DESTRUCTIVE(a->kind) ? "a destructive action" : NULL;
+        return DTRACE_ACT_IS_DESTRUCTIVE(a->kind) ? "a destructive action" : NULL;
     }
 }
 
 bool command_allows(const struct command *c, const void *bytes)
 {
-    const struct d_image *image = bytes;
+    const struct dtrace_image *image = bytes;
 
     if (!c->foreign || c->destructive || !image) {
         return true;
     }
-    const struct d_image_action *a = D_IMAGE_TABLE(image, actions, struct d_image_action);
+    const struct dtrace_image_action *a =
+        DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action);
     for (uint32_t i = 0; i < image->actions.count; i++) {
         if (acting(&a[i])) {
             fprintf(stderr,
@@ -145,20 +146,20 @@ bool command_any_matched(const struct command *c)
     unsigned n = 0;
 
     for (unsigned i = 0; i < c->nsources; i++) {
-        n += d_program_matched(c->sources[i].program);
+        n += dt_program_matched(c->sources[i].program);
     }
     return n != 0;
 }
 
 void *command_image(struct command *c, size_t *size)
 {
-    struct d_program **programs = calloc(c->nsources + 1u, sizeof(*programs));
+    struct dt_program **programs = calloc(c->nsources + 1u, sizeof(*programs));
     void *image;
 
     for (unsigned i = 0; i < c->nsources; i++) {
         programs[i] = c->sources[i].program;
     }
-    image = d_image_make(c->session, programs, c->nsources, size);
+    image = dt_image_make(c->session, programs, c->nsources, size);
     free(programs);
     return image;
 }

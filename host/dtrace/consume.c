@@ -26,7 +26,8 @@ static void walk(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t
             continue;
         }
         next = consumer_epid(c, epid);
-        if (!next || next->desc.size < sizeof(struct d_record) || next->desc.size > size - at) {
+        if (!next || next->desc.size < sizeof(struct dtrace_record) ||
+            next->desc.size > size - at) {
             break;
         }
         if (record) {
@@ -44,7 +45,7 @@ static void walk(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t
 static void print_now(struct consumer *c, unsigned cpu, const uint8_t *record,
                       const struct epid_info *info, const struct epid_info *next)
 {
-    if (info->desc.clause == D_CLAUSE_FAULT) {
+    if (info->desc.clause == DTRACE_CLAUSE_FAULT) {
         message_fault(c, record, info);
     } else if (c->json) {
         record_json(c, cpu, record, info);
@@ -90,7 +91,7 @@ static struct pending pop(struct consumer *c)
 static void keep(struct consumer *c, unsigned cpu, const uint8_t *record,
                  const struct epid_info *info, const struct epid_info *next)
 {
-    struct d_record head;
+    struct dtrace_record head;
 
     (void)next;
     if (c->npending == c->pending_room) {
@@ -146,7 +147,7 @@ static void release(struct consumer *c, uint64_t until)
 
 static int take_buffer(struct consumer *c, unsigned cpu, uint64_t *oldest)
 {
-    struct d_snap snap;
+    struct dtrace_snap snap;
     int error = c->target->ops->buffer(c->target, cpu, c->buffer, c->bufsize, &snap);
 
     if (error) {
@@ -187,16 +188,16 @@ static int take_records(struct consumer *c, bool last)
 
 bool consumer_is_over(const struct consumer *c)
 {
-    return c->last.exited || c->last.filled || c->last.state >= D_STATE_DRAINING;
+    return c->last.exited || c->last.filled || c->last.state >= DTRACE_STATE_DRAINING;
 }
 
 /* The option says how often, without one: each time. Times are those for which a pass was meant,
  * not those at which it came to be. */
 static bool is_due(struct consumer *c, const char *option, uint64_t *due)
 {
-    uint64_t interval = d_option(c->session, option);
+    uint64_t interval = dtrace_option(c->session, option);
 
-    if (interval == D_OPTION_UNSET || interval == 0) {
+    if (interval == DT_OPTION_UNSET || interval == 0) {
         return true;
     }
     if (c->at < *due) {
@@ -219,8 +220,8 @@ void consumer_flush(struct consumer *c)
 
 int consumer_pass(struct consumer *c, bool last)
 {
-    bool running_ring = !last && d_option(c->session, "bufpolicy") != D_POLICY_SWITCH;
-    struct d_status status;
+    bool running_ring = !last && dtrace_option(c->session, "bufpolicy") != DTRACE_POLICY_SWITCH;
+    struct dtrace_status status;
     int error = c->target->ops->status(c->target, &status);
 
     if (error) {

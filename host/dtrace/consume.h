@@ -10,9 +10,9 @@
 
 /* What an EPID means, asked once. */
 struct epid_info {
-    struct d_epid_desc desc;
-    struct d_recdesc *recs;
-    struct d_probe_info probe;
+    struct dtrace_epid_desc desc;
+    struct dtrace_recdesc *recs;
+    struct dt_probe_info probe;
 };
 
 /* A record that waits for its turn (temporal). */
@@ -25,7 +25,7 @@ struct pending {
 
 struct consumer {
     struct target *target;
-    struct d_session *session;
+    struct dt_session *session;
     struct printer printer;
     const char *output_path; /* NULL: standard output */
     bool json, flowindent, temporal, heading_done, drop_tags;
@@ -34,17 +34,17 @@ struct consumer {
     bool objects_known; /* what the target's process has mapped: the session was given it */
     unsigned ncpus, begin_cpu, end_cpu;
     uint64_t bufsize, aggsize;
-    struct d_sizes sizes;   /* that the target gave */
-    unsigned options_named; /* by advice that was given, a bit each: message.c */
-    uint8_t *buffer;        /* room for a principal buffer */
-    uint8_t *agg_buffer;    /* room for an aggregation buffer */
+    struct dtrace_sizes sizes; /* that the target gave */
+    unsigned options_named;    /* by advice that was given, a bit each: message.c */
+    uint8_t *buffer;           /* room for a principal buffer */
+    uint8_t *agg_buffer;       /* room for an aggregation buffer */
     struct epid_info **epids;
     uint32_t nepids;
     uint32_t *agg_variable; /* by aggregation id - 1: number of the @variable; 0: not asked yet */
     uint32_t nagg_ids;
     struct aggregation *aggs; /* by number - 1 */
     unsigned naggs;
-    struct d_status last;         /* what was already reported */
+    struct dtrace_status last;    /* what was already reported */
     uint64_t at;                  /* when this pass was due, ns */
     uint64_t agg_due, switch_due; /* when to take them next; 0: now */
     struct pending *pending;
@@ -72,8 +72,7 @@ bool consumer_is_over(const struct consumer *);
 /* At the end: aggregations that no printa() named. */
 void consumer_finish(struct consumer *);
 
-/* ---- its parts ---------------------------------------------------------------------------------
- */
+/* ---- its parts --------------------------------------------------------------------- */
 
 const struct epid_info *consumer_epid(struct consumer *, uint32_t epid);
 struct aggregation *consumer_aggregation(struct consumer *, uint32_t number);
@@ -85,20 +84,20 @@ void record_print(struct consumer *, unsigned cpu, const uint8_t *data, const st
 unsigned record_values(struct consumer *, const struct epid_info *, uint32_t i,
                        const uint8_t *record, struct print_value *values);
 /* What tracemem() shows of its bytes: its third argument, of the values, may be less. */
-uint32_t record_tracemem_bytes(const struct d_recdesc *, const struct print_value *values,
+uint32_t record_tracemem_bytes(const struct dtrace_recdesc *, const struct print_value *values,
                                unsigned n);
 void record_exit(struct consumer *, const uint8_t *data);
 /* The same as JSON (json.c, json_aggregation.c). */
 void record_json(struct consumer *, unsigned cpu, const uint8_t *data, const struct epid_info *);
 void aggregation_json(struct consumer *, struct aggregation *);
 /* One datum; a key of an aggregation too. */
-void datum_json(struct consumer *, const struct d_recdesc *, const uint8_t *base);
+void datum_json(struct consumer *, const struct dtrace_recdesc *, const uint8_t *base);
 /* clear(), trunc(), setopt() … (libact.c). values: the data that follow. */
-void libact_do(struct consumer *, const struct epid_info *, const struct d_format *,
+void libact_do(struct consumer *, const struct epid_info *, const struct dt_format *,
                const struct print_value *values, unsigned nvalues);
-void libact_system(struct consumer *, const struct d_format *, const struct print_value *,
+void libact_system(struct consumer *, const struct dt_format *, const struct print_value *,
                    unsigned n);
-void libact_freopen(struct consumer *, const struct epid_info *, const struct d_format *,
+void libact_freopen(struct consumer *, const struct epid_info *, const struct dt_format *,
                     const struct print_value *, unsigned n);
 /* Messages on standard error (message.c). */
 enum { SIZE_TEXT = 24 };
@@ -106,7 +105,7 @@ enum { SIZE_TEXT = 24 };
  * True: it has a unit. */
 bool message_size(char text[SIZE_TEXT], uint64_t size);
 void message_drops(struct consumer *, uint64_t n, const char *what, const char *tag, int cpu);
-void message_status(struct consumer *, const struct d_status *);
+void message_status(struct consumer *, const struct dtrace_status *);
 void message_fault(struct consumer *, const uint8_t *record, const struct epid_info *);
 
 #endif

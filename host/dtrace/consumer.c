@@ -21,14 +21,14 @@ static uint8_t *make_room(uint64_t *size)
 bool consumer_init(struct consumer *c)
 {
     c->ncpus = c->target->ops->cpus(c->target);
-    c->naggs = d_session_aggregations(c->session);
+    c->naggs = dt_session_aggregations(c->session);
     c->aggs = calloc(c->naggs + 1, sizeof(*c->aggs));
     c->buffer = make_room(&c->bufsize);
     c->agg_buffer = make_room(&c->aggsize);
     for (unsigned i = 0; c->aggs && i < c->naggs; i++) {
-        c->aggs[i].info = d_session_aggregation(c->session, i + 1);
+        c->aggs[i].info = dt_session_aggregation(c->session, i + 1);
         c->aggs[i].normal = 1;
-        c->aggs[i].ncpus = c->json && d_option(c->session, "aggpercpu") ? c->ncpus : 0;
+        c->aggs[i].ncpus = c->json && dtrace_option(c->session, "aggpercpu") ? c->ncpus : 0;
     }
     consumer_options(c);
     return c->aggs && c->buffer && c->agg_buffer;
@@ -58,9 +58,9 @@ void consumer_free(struct consumer *c)
 
 static uint64_t number(const struct consumer *c, const char *name, uint64_t otherwise)
 {
-    uint64_t value = d_option(c->session, name);
+    uint64_t value = dtrace_option(c->session, name);
 
-    return value == D_OPTION_UNSET ? otherwise : value;
+    return value == DT_OPTION_UNSET ? otherwise : value;
 }
 
 static bool terminal_has_utf8(void)
@@ -91,19 +91,19 @@ static void objects_of(void *arg)
 void consumer_options(struct consumer *c)
 {
     struct agg_style *s = &c->printer.style;
-    uint64_t encoding = d_option(c->session, "encoding"); /* 0 ascii, 1 utf8 */
+    uint64_t encoding = dtrace_option(c->session, "encoding"); /* 0 ascii, 1 utf8 */
 
-    s->quiet = d_option_on(c->session, "quiet");
-    s->hist = d_option_on(c->session, "agghist");
-    s->pack = d_option_on(c->session, "aggpack");
-    s->zoom = d_option_on(c->session, "aggzoom");
-    s->sort_key = d_option_on(c->session, "aggsortkey");
-    s->sort_reverse = d_option_on(c->session, "aggsortrev");
+    s->quiet = dt_option_on(c->session, "quiet");
+    s->hist = dt_option_on(c->session, "agghist");
+    s->pack = dt_option_on(c->session, "aggpack");
+    s->zoom = dt_option_on(c->session, "aggzoom");
+    s->sort_key = dt_option_on(c->session, "aggsortkey");
+    s->sort_reverse = dt_option_on(c->session, "aggsortrev");
     s->sort_key_position = number(c, "aggsortkeypos", 0);
     s->sort_position = number(c, "aggsortpos", 0);
     s->utf8 = encoding == 1;
-    s->pack_utf8 = encoding == D_OPTION_UNSET ? terminal_has_utf8() : s->utf8;
-    c->printer.raw_bytes = d_option_on(c->session, "rawbytes");
+    s->pack_utf8 = encoding == DT_OPTION_UNSET ? terminal_has_utf8() : s->utf8;
+    c->printer.raw_bytes = dt_option_on(c->session, "rawbytes");
     uint64_t indent = number(c, "stackindent", 14), most = (uint64_t)c->printer.width_most;
     c->printer.stack_indent = (unsigned)(indent < most ? indent : most);
     c->printer.session = c->session;
@@ -112,6 +112,6 @@ void consumer_options(struct consumer *c)
     c->printer.objects = c->target->ops->objects ? objects_of : NULL;
     c->printer.objects_arg = c;
     c->printer.pointer_bytes = c->target->ops->model(c->target)->pointer;
-    c->flowindent = d_option_on(c->session, "flowindent");
-    c->drop_tags = d_option_on(c->session, "droptags");
+    c->flowindent = dt_option_on(c->session, "flowindent");
+    c->drop_tags = dt_option_on(c->session, "droptags");
 }

@@ -98,7 +98,7 @@ void print_dump(const struct printer *p, const uint8_t *data, uint32_t size)
 
 /* A string type makes no difference: what is printable is printed as text, an empty one dumped. */
 void print_datum(const struct printer *p, const uint8_t *data, uint32_t size,
-                 const struct d_type *type)
+                 const struct dt_type *type)
 {
     uint32_t text;
 
@@ -116,33 +116,33 @@ void print_datum(const struct printer *p, const uint8_t *data, uint32_t size,
 }
 
 /* In the one process that there is: its kernel and its program are the same. */
-static bool is_mapped(const struct printer *p, uint64_t address, struct d_symbol *symbol)
+static bool is_mapped(const struct printer *p, uint64_t address, struct dt_symbol *symbol)
 {
     if (!p->objects) {
         return false;
     }
     p->objects(p->objects_arg);
-    return d_symbol_at(p->session, address, true, symbol);
+    return dt_symbol_at(p->session, address, true, symbol);
 }
 
 static bool find_symbol(const struct printer *p, uint64_t address, address_owner owner,
-                        struct d_symbol *symbol)
+                        struct dt_symbol *symbol)
 {
     const char *object;
     uint64_t bias;
 
     if (owner == OF_KERNEL || !p->process) {
-        return d_symbol_at(p->session, address, owner != OF_KERNEL, symbol) ||
+        return dt_symbol_at(p->session, address, owner != OF_KERNEL, symbol) ||
                is_mapped(p, address, symbol);
     }
     return p->process(p->process_arg, (int32_t)owner, &object, &bias) &&
-           d_symbol_in(p->session, object, address - bias, symbol);
+           dt_symbol_in(p->session, object, address - bias, symbol);
 }
 
 void symbol_text(const struct printer *p, uint64_t address, address_owner owner, char *to,
                  size_t room)
 {
-    struct d_symbol symbol;
+    struct dt_symbol symbol;
 
     if (!find_symbol(p, address, owner, &symbol)) {
         snprintf(to, room, "0x%llx", (unsigned long long)address);
@@ -159,7 +159,7 @@ void symbol_text(const struct printer *p, uint64_t address, address_owner owner,
 void module_text(const struct printer *p, uint64_t address, address_owner owner, char *to,
                  size_t room)
 {
-    struct d_symbol symbol;
+    struct dt_symbol symbol;
 
     if (find_symbol(p, address, owner, &symbol)) {
         snprintf(to, room, "%s", symbol.object);
@@ -170,7 +170,7 @@ void module_text(const struct printer *p, uint64_t address, address_owner owner,
 
 uint64_t symbol_start(const struct printer *p, uint64_t address, address_owner owner, bool module)
 {
-    struct d_symbol symbol;
+    struct dt_symbol symbol;
 
     if (!find_symbol(p, address, owner, &symbol)) {
         return address;
@@ -208,18 +208,19 @@ void print_ustack(const struct printer *p, const uint8_t *data, uint32_t frames)
 }
 
 /* The user kinds have the pid before the address. */
-void print_address(const struct printer *p, enum d_action_kind kind, const uint8_t *data, int width)
+void print_address(const struct printer *p, enum dtrace_action_kind kind, const uint8_t *data,
+                   int width)
 {
-    bool user = kind == D_ACT_USYM || kind == D_ACT_UMOD || kind == D_ACT_UADDR;
+    bool user = kind == DTRACE_ACT_USYM || kind == DTRACE_ACT_UMOD || kind == DTRACE_ACT_UADDR;
     uint64_t address = datum_unsigned(data + (user ? 8 : 0), 8);
     address_owner owner = user ? (address_owner)datum_unsigned(data, 8) : OF_KERNEL;
     char text[512], *plus;
 
-    if (kind == D_ACT_MOD || kind == D_ACT_UMOD) {
+    if (kind == DTRACE_ACT_MOD || kind == DTRACE_ACT_UMOD) {
         module_text(p, address, owner, text, sizeof(text));
     } else {
         symbol_text(p, address, owner, text, sizeof(text));
-        plus = kind == D_ACT_UADDR ? NULL : strstr(text, "+0x");
+        plus = kind == DTRACE_ACT_UADDR ? NULL : strstr(text, "+0x");
         if (plus) {
             *plus = '\0';
         }

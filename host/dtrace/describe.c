@@ -66,7 +66,7 @@ struct aggregation *consumer_aggregation(struct consumer *c, uint32_t number)
 /* The @variable that an aggregation id belongs to; the first one says what its rows look like. */
 static struct aggregation *aggregation_of(struct consumer *c, uint32_t id)
 {
-    struct d_agg_desc desc;
+    struct dtrace_agg_desc desc;
 
     if (id == 0 || id > 1u << 20) {
         return NULL;
@@ -81,7 +81,7 @@ static struct aggregation *aggregation_of(struct consumer *c, uint32_t id)
         c->nagg_ids = id;
     }
     if (!c->agg_variable[id - 1]) {
-        struct d_recdesc *recs = calloc(RECS_MAX, sizeof(*recs));
+        struct dtrace_recdesc *recs = calloc(RECS_MAX, sizeof(*recs));
         uint32_t n = RECS_MAX;
         if (!recs || c->target->ops->agg(c->target, id, &desc, recs, &n) != 0 || n > RECS_MAX ||
             desc.variable == 0 || desc.variable > c->naggs) {
@@ -102,8 +102,8 @@ static struct aggregation *aggregation_of(struct consumer *c, uint32_t id)
 
 static bool is_of_process(uint16_t kind)
 {
-    return kind == D_ACT_USTACK || kind == D_ACT_JSTACK || kind == D_ACT_USYM ||
-           kind == D_ACT_UMOD || kind == D_ACT_UADDR;
+    return kind == DTRACE_ACT_USTACK || kind == DTRACE_ACT_JSTACK || kind == DTRACE_ACT_USYM ||
+           kind == DTRACE_ACT_UMOD || kind == DTRACE_ACT_UADDR;
 }
 
 /* An aggregation is printed at the end, when the processes of its keys are gone: the target knows
@@ -126,13 +126,13 @@ static void name_keys(const struct consumer *c, const struct aggregation *a, uin
 {
     for (uint32_t i = 0; i + 1 < a->nrecs; i++) {
         uint16_t kind = a->recs[i].kind;
-        bool module = kind == D_ACT_MOD || kind == D_ACT_UMOD;
-        bool user = kind == D_ACT_USYM || kind == D_ACT_UMOD;
+        bool module = kind == DTRACE_ACT_MOD || kind == DTRACE_ACT_UMOD;
+        bool user = kind == DTRACE_ACT_USYM || kind == DTRACE_ACT_UMOD;
         uint8_t *at = entry + a->recs[i].offset;
         uint64_t words[2];
         size_t bytes = user ? sizeof(words) : sizeof(*words);
 
-        if ((module || user || kind == D_ACT_SYM) && a->recs[i].size >= bytes) {
+        if ((module || user || kind == DTRACE_ACT_SYM) && a->recs[i].size >= bytes) {
             memcpy(words, at, bytes);
             address_owner owner = user ? (address_owner)words[0] : OF_KERNEL;
             words[user] = symbol_start(&c->printer, words[user], owner, module);
@@ -143,7 +143,7 @@ static void name_keys(const struct consumer *c, const struct aggregation *a, uin
 
 static void merge_entries(struct consumer *c, unsigned cpu, uint8_t *data, uint64_t size)
 {
-    struct d_agg_entry entry;
+    struct dtrace_agg_entry entry;
 
     for (uint64_t at = 0; at + sizeof(entry) <= size; at += entry.size) {
         memcpy(&entry, data + at, sizeof(entry));
@@ -161,7 +161,7 @@ static void merge_entries(struct consumer *c, unsigned cpu, uint8_t *data, uint6
 
 int consumer_aggregate(struct consumer *c, unsigned cpu)
 {
-    struct d_snap snap;
+    struct dtrace_snap snap;
     int error = c->target->ops->aggregation(c->target, cpu, c->agg_buffer, c->aggsize, &snap);
 
     if (!error) {

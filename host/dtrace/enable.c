@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What a record may fill by a width alone: as much as a format can say (host/d/printf_parse.c), but
- * of a program that is not the user's no more than a line of a wide terminal. */
+/* What a record may fill by a width alone: as much as a format can say (host/dt/printf_parse.c),
+ * but of a program that is not the user's no more than a line of a wide terminal. */
 enum { WIDTH_MOST = 1000000, WIDTH_MOST_FOREIGN = 1024 };
 
 /* In the largest unit that is not larger than it, if it is a multiple of that: 134217728 is "128m",
@@ -29,12 +29,12 @@ static void say_lowered(const char *what, uint64_t asked, uint64_t got)
     }
 }
 
-static void say_sizes(const struct d_session *d, const struct d_sizes *sizes)
+static void say_sizes(const struct dt_session *d, const struct dtrace_sizes *sizes)
 {
-    say_lowered("buffer size", d_option(d, "bufsize") & ~(uint64_t)7, sizes->bufsize);
-    say_lowered("aggregation size", d_option(d, "aggsize") & ~(uint64_t)7, sizes->aggsize);
-    say_lowered("speculation size", d_option(d, "specsize") & ~(uint64_t)7, sizes->specsize);
-    say_lowered("dynamic variable size", d_option(d, "dynvarsize") & ~(uint64_t)7,
+    say_lowered("buffer size", dtrace_option(d, "bufsize") & ~(uint64_t)7, sizes->bufsize);
+    say_lowered("aggregation size", dtrace_option(d, "aggsize") & ~(uint64_t)7, sizes->aggsize);
+    say_lowered("speculation size", dtrace_option(d, "specsize") & ~(uint64_t)7, sizes->specsize);
+    say_lowered("dynamic variable size", dtrace_option(d, "dynvarsize") & ~(uint64_t)7,
                 sizes->dynvarsize);
 }
 
@@ -59,7 +59,7 @@ static void say_asked(const struct command *c)
     uint64_t memory = c->target->ops->memory ? c->target->ops->memory(c->target) : 0;
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        say_size(i ? ", " : "dtrace: asked for ", names[i], d_option(c->session, names[i]));
+        say_size(i ? ", " : "dtrace: asked for ", names[i], dtrace_option(c->session, names[i]));
     }
     if (memory) {
         say_size("; the target has ", "memory", memory);
@@ -67,20 +67,20 @@ static void say_asked(const struct command *c)
     fputs(": ask for less, or let bufresize=auto lower them\n", stderr);
 }
 
-static int refused(const struct command *c, const struct d_refusal *why)
+static int refused(const struct command *c, const struct dtrace_refusal *why)
 {
-    command_fail("could not enable tracing", d_refusal_text(why));
+    command_fail("could not enable tracing", dtrace_refusal_text(why));
     if (why->error == -ENOMEM) {
         say_asked(c);
     }
-    if (why->reason == D_REASON_OTHER_KERNEL) {
+    if (why->reason == DTRACE_REASON_OTHER_KERNEL) {
         fputs("dtrace: the target runs another kernel since: start the command again\n", stderr);
     }
     return 1;
 }
 
-/* No target has a larger buffer in one piece; such a size is of one that the program doesn't use.
- */
+/* No target has a larger buffer in one piece; such a size is of one that the program
+ * doesn't use. */
 static uint64_t room_for(uint64_t size)
 {
     return size < (uint64_t)1 << 30 ? size : (uint64_t)1 << 30;
@@ -92,8 +92,8 @@ void command_say_enabled(struct command *c, const struct consumer *consumer)
         command_say_matched(c);
     }
     say_sizes(c->session, &consumer->sizes);
-    d_option_notes(c->session, stderr);
-    if (d_option_on(c->session, "destructive") && !d_option_on(c->session, "quiet")) {
+    dt_option_notes(c->session, stderr);
+    if (dt_option_on(c->session, "destructive") && !dt_option_on(c->session, "quiet")) {
         fputs("dtrace: allowing destructive actions\n", stderr);
     }
 }
@@ -101,16 +101,16 @@ void command_say_enabled(struct command *c, const struct consumer *consumer)
 /* 0 or 1. */
 int command_enable(struct command *c, struct consumer *consumer, const void *image, size_t size)
 {
-    struct d_refusal refusal;
-    struct d_sizes *sizes = &consumer->sizes;
+    struct dtrace_refusal refusal;
+    struct dtrace_sizes *sizes = &consumer->sizes;
     uint32_t matched;
-    unsigned flags = d_option_on(c->session, "zdefs") ? D_CREATE_ZERO_OK : 0;
+    unsigned flags = dt_option_on(c->session, "zdefs") ? DTRACE_CREATE_ZERO_OK : 0;
 
-    flags |= d_option_on(c->session, "log") ? D_CREATE_LOG : 0;
-    if (d_option_on(c->session, "log") && d_option_on(c->session, "retain")) {
+    flags |= dt_option_on(c->session, "log") ? DTRACE_CREATE_LOG : 0;
+    if (dt_option_on(c->session, "log") && dt_option_on(c->session, "retain")) {
         return command_fail("could not enable tracing", "log=1 or retain, not both");
     }
-    if (!c->claim && d_option_on(c->session, "grabanon")) {
+    if (!c->claim && dt_option_on(c->session, "grabanon")) {
         return command_fail("could not enable tracing",
                             "No anonymous tracing state (-a claims one)");
     }
@@ -125,9 +125,9 @@ int command_enable(struct command *c, struct consumer *consumer, const void *ima
     consumer->json = c->json;
     consumer->acts = !c->foreign || c->destructive;
     consumer->printer.width_most = c->foreign ? WIDTH_MOST_FOREIGN : WIDTH_MOST;
-    consumer->retains = d_option_on(c->session, "retain");
-    consumer->temporal =
-        d_option_on(c->session, "temporal") && d_option(c->session, "bufpolicy") == D_POLICY_SWITCH;
+    consumer->retains = dt_option_on(c->session, "retain");
+    consumer->temporal = dt_option_on(c->session, "temporal") &&
+                         dtrace_option(c->session, "bufpolicy") == DTRACE_POLICY_SWITCH;
     if (!consumer_init(consumer)) {
         return command_fail("could not enable tracing", "Not enough space");
     }

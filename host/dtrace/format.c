@@ -11,13 +11,13 @@
 #include <time.h>
 
 /* "%#0-+ '" and the length that every integer is printed with, then the letter. */
-static void c_format(char *to, const struct d_conversion *c, const char *length, char letter)
+static void c_format(char *to, const struct dt_conversion *c, const char *length, char letter)
 {
     static const struct {
         unsigned flag;
         char text;
-    } flags[] = {{D_CONV_ALT, '#'},  {D_CONV_ZERO, '0'},  {D_CONV_LEFT, '-'},
-                 {D_CONV_PLUS, '+'}, {D_CONV_SPACE, ' '}, {D_CONV_GROUP, '\''}};
+    } flags[] = {{DT_CONV_ALT, '#'},  {DT_CONV_ZERO, '0'},  {DT_CONV_LEFT, '-'},
+                 {DT_CONV_PLUS, '+'}, {DT_CONV_SPACE, ' '}, {DT_CONV_GROUP, '\''}};
 
     *to++ = '%';
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
@@ -37,12 +37,12 @@ static void c_format(char *to, const struct d_conversion *c, const char *length,
 
 static bool is_signed(const struct print_value *v)
 {
-    const struct d_type *t = v->type ? d_type_resolve(v->type) : NULL;
+    const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
 
-    return !t || t->kind == D_TYPE_ENUM || (t->kind == D_TYPE_INTEGER && t->is_signed);
+    return !t || t->kind == DT_TYPE_ENUM || (t->kind == DT_TYPE_INTEGER && t->is_signed);
 }
 
-static void print_integer(const struct printer *p, const struct d_conversion *c, int width,
+static void print_integer(const struct printer *p, const struct dt_conversion *c, int width,
                           int precision, const struct print_value *v)
 {
     char format[24], letter = c->name[0];
@@ -59,11 +59,11 @@ static void print_integer(const struct printer *p, const struct d_conversion *c,
     fprintf(p->out, format, width, precision, value);
 }
 
-static void print_padded(const struct printer *p, const struct d_conversion *c, int width,
+static void print_padded(const struct printer *p, const struct dt_conversion *c, int width,
                          const char *text, size_t n)
 {
     size_t columns = width > 0 ? (size_t)width : 0;
-    bool left = c->flags & D_CONV_LEFT;
+    bool left = c->flags & DT_CONV_LEFT;
 
     for (size_t i = n; i < columns && !left; i++) {
         putc(' ', p->out);
@@ -74,7 +74,7 @@ static void print_padded(const struct printer *p, const struct d_conversion *c, 
     }
 }
 
-static void print_string(const struct printer *p, const struct d_conversion *c, int width,
+static void print_string(const struct printer *p, const struct dt_conversion *c, int width,
                          int precision, const struct print_value *v)
 {
     size_t n = strnlen((const char *)v->data, v->size);
@@ -86,10 +86,10 @@ static void print_string(const struct printer *p, const struct d_conversion *c, 
 }
 
 /* An enum under %s: the enumerator's name, or the number if none has it. */
-static void print_enumerator(const struct printer *p, const struct d_conversion *c, int width,
+static void print_enumerator(const struct printer *p, const struct dt_conversion *c, int width,
                              int precision, const struct print_value *v)
 {
-    const struct d_type *t = d_type_resolve(v->type);
+    const struct dt_type *t = dt_type_resolve(v->type);
     int64_t value = datum_signed(v->data, v->size);
     char text[256];
 
@@ -107,7 +107,7 @@ static void print_enumerator(const struct printer *p, const struct d_conversion 
 
 static bool is_enum(const struct print_value *v)
 {
-    return v->type && d_type_resolve(v->type)->kind == D_TYPE_ENUM;
+    return v->type && dt_type_resolve(v->type)->kind == DT_TYPE_ENUM;
 }
 
 /* One character as C would write it; bytes written. */
@@ -128,7 +128,7 @@ static size_t escape(unsigned char ch, char *to)
     return (size_t)sprintf(to, ch ? "\\%03o" : "\\0", ch);
 }
 
-static void print_escaped(const struct printer *p, const struct d_conversion *c, int width,
+static void print_escaped(const struct printer *p, const struct dt_conversion *c, int width,
                           const uint8_t *data, size_t n)
 {
     char text[4 * 1024 + 8];
@@ -140,7 +140,7 @@ static void print_escaped(const struct printer *p, const struct d_conversion *c,
     print_padded(p, c, width, text, used);
 }
 
-static void print_character(const struct printer *p, const struct d_conversion *c, int width,
+static void print_character(const struct printer *p, const struct dt_conversion *c, int width,
                             const struct print_value *v)
 {
     char text = (char)datum_unsigned(v->data, v->size);
@@ -153,7 +153,7 @@ static void print_character(const struct printer *p, const struct d_conversion *
     }
 }
 
-static void print_time(const struct printer *p, const struct d_conversion *c, int width,
+static void print_time(const struct printer *p, const struct dt_conversion *c, int width,
                        const struct print_value *v)
 {
     time_t seconds = (time_t)(datum_unsigned(v->data, v->size) / 1000000000u);
@@ -168,7 +168,7 @@ static void print_time(const struct printer *p, const struct d_conversion *c, in
 }
 
 /* Of a key that sym() or usym() made, too. */
-static void print_symbol(const struct printer *p, const struct d_conversion *c, int width,
+static void print_symbol(const struct printer *p, const struct dt_conversion *c, int width,
                          const struct print_value *v)
 {
     address_owner owner = c->name[0] == 'A' ? 0 : OF_KERNEL; /* of which process isn't known */
@@ -178,7 +178,7 @@ static void print_symbol(const struct printer *p, const struct d_conversion *c, 
     print_padded(p, c, width, text, strlen(text));
 }
 
-static void print_port(const struct printer *p, const struct d_conversion *c, int width,
+static void print_port(const struct printer *p, const struct dt_conversion *c, int width,
                        const struct print_value *v)
 {
     unsigned port = (unsigned)datum_unsigned(v->data, v->size) & 0xffff;
@@ -190,7 +190,7 @@ static void print_port(const struct printer *p, const struct d_conversion *c, in
                  strlen(service ? service->s_name : text));
 }
 
-static void print_float(const struct printer *p, const struct d_conversion *c, int width,
+static void print_float(const struct printer *p, const struct dt_conversion *c, int width,
                         int precision, const struct print_value *v)
 {
     char format[24];
@@ -211,18 +211,18 @@ static void print_float(const struct printer *p, const struct d_conversion *c, i
 static bool print_place(const struct printer *p, int width, const struct print_value *v)
 {
     switch (v->kind) {
-    case D_ACT_STACK:
+    case DTRACE_ACT_STACK:
         print_stack(p, v->data, v->size / 8);
         return true;
-    case D_ACT_USTACK:
-    case D_ACT_JSTACK:
+    case DTRACE_ACT_USTACK:
+    case DTRACE_ACT_JSTACK:
         print_ustack(p, v->data, (uint32_t)v->arg);
         return true;
-    case D_ACT_SYM:
-    case D_ACT_MOD:
-    case D_ACT_USYM:
-    case D_ACT_UMOD:
-    case D_ACT_UADDR:
+    case DTRACE_ACT_SYM:
+    case DTRACE_ACT_MOD:
+    case DTRACE_ACT_USYM:
+    case DTRACE_ACT_UMOD:
+    case DTRACE_ACT_UADDR:
         print_address(p, v->kind, v->data, width);
         return true;
     default:
@@ -232,12 +232,12 @@ static bool print_place(const struct printer *p, int width, const struct print_v
 
 static bool is_text(const struct print_value *v)
 {
-    const struct d_type *t = v->type ? d_type_resolve(v->type) : NULL;
+    const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
 
-    return t && d_type_is_string_like(t) && t->kind != D_TYPE_POINTER;
+    return t && dt_type_is_string_like(t) && t->kind != DT_TYPE_POINTER;
 }
 
-static void print_letter(const struct printer *p, const struct d_conversion *c, int width,
+static void print_letter(const struct printer *p, const struct dt_conversion *c, int width,
                          int precision, const struct print_value *v)
 {
     switch (c->name[0]) {
@@ -275,16 +275,16 @@ static void print_letter(const struct printer *p, const struct d_conversion *c, 
     }
 }
 
-void print_conversion(const struct printer *p, const struct d_conversion *c, int width,
+void print_conversion(const struct printer *p, const struct dt_conversion *c, int width,
                       int precision, const struct print_value *v)
 {
-    struct d_conversion conversion = *c;
+    struct dt_conversion conversion = *c;
 
-    if (c->flags & D_CONV_POINTER_WIDTH) {
+    if (c->flags & DT_CONV_POINTER_WIDTH) {
         width = (int)p->pointer_bytes * 2;
     }
-    if (width < 0 && c->flags & D_CONV_DYNWIDTH) {
-        conversion.flags |= D_CONV_LEFT;
+    if (width < 0 && c->flags & DT_CONV_DYNWIDTH) {
+        conversion.flags |= DT_CONV_LEFT;
         width = width > -p->width_most ? -width : p->width_most;
     }
     width = width < 0 ? 0 : width < p->width_most ? width : p->width_most;
@@ -295,7 +295,7 @@ void print_conversion(const struct printer *p, const struct d_conversion *c, int
         conversion.name[0] = c->name[1];
         conversion.name[1] = '\0';
     }
-    if (print_place(p, conversion.flags & D_CONV_LEFT ? width : 0, v)) {
+    if (print_place(p, conversion.flags & DT_CONV_LEFT ? width : 0, v)) {
         return;
     }
     if (is_text(v) && !strchr("sSI", conversion.name[0])) {
@@ -315,19 +315,19 @@ static int dynamic(const struct print_value *values, unsigned n, unsigned *next,
     return (int)datum_signed(v->data, v->size);
 }
 
-void print_format(const struct printer *p, const struct d_printf *format,
+void print_format(const struct printer *p, const struct dt_printf *format,
                   const struct print_value *values, unsigned nvalues)
 {
     unsigned next = 0;
 
     for (unsigned i = 0; i < format->n; i++) {
-        const struct d_conversion *c = &format->conversions[i];
+        const struct dt_conversion *c = &format->conversions[i];
         fwrite(c->before, 1, c->before_size, p->out);
         if (!c->name[0]) {
             continue;
         }
-        int width = dynamic(values, nvalues, &next, c->flags & D_CONV_DYNWIDTH, c->width);
-        int precision = dynamic(values, nvalues, &next, c->flags & D_CONV_DYNPREC, c->precision);
+        int width = dynamic(values, nvalues, &next, c->flags & DT_CONV_DYNWIDTH, c->width);
+        int precision = dynamic(values, nvalues, &next, c->flags & DT_CONV_DYNPREC, c->precision);
         if (next < nvalues) {
             print_conversion(p, c, width, precision, &values[next++]);
         }

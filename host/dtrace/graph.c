@@ -5,41 +5,41 @@
 #include "host/dtrace/graph.h"
 #include "host/dtrace/aggregation.h"
 
-#include "trace/d/aggregate.h"
+#include "trace/dtrace/aggregate.h"
 
 #include <math.h>
 
 enum { COLUMNS = 40 };
 
-unsigned graph_buckets(enum d_action_kind kind, uint64_t shape)
+unsigned graph_buckets(enum dtrace_action_kind kind, uint64_t shape)
 {
     switch (kind) {
-    case D_AGG_LQUANTIZE:
-        return D_LQUANTIZE_LEVELS(shape) + 2u;
-    case D_AGG_LLQUANTIZE:
-        return d_llquantize_buckets(shape);
+    case DTRACE_AGG_LQUANTIZE:
+        return DTRACE_LQUANTIZE_LEVELS(shape) + 2u;
+    case DTRACE_AGG_LLQUANTIZE:
+        return dtrace_llquantize_buckets(shape);
     default:
-        return D_QUANTIZE_BUCKETS;
+        return DTRACE_QUANTIZE_BUCKETS;
     }
 }
 
-const int64_t *graph_counts(enum d_action_kind kind, const uint64_t *value)
+const int64_t *graph_counts(enum dtrace_action_kind kind, const uint64_t *value)
 {
-    return (const int64_t *)value + (kind != D_AGG_QUANTIZE);
+    return (const int64_t *)value + (kind != DTRACE_AGG_QUANTIZE);
 }
 
 static int64_t quantize_value(unsigned bucket)
 {
-    if (bucket == D_QUANTIZE_ZERO) {
+    if (bucket == DTRACE_QUANTIZE_ZERO) {
         return 0;
     }
-    return bucket < D_QUANTIZE_ZERO ? -((int64_t)1 << (D_QUANTIZE_ZERO - 1 - bucket))
-                                    : (int64_t)1 << (bucket - D_QUANTIZE_ZERO - 1);
+    return bucket < DTRACE_QUANTIZE_ZERO ? -((int64_t)1 << (DTRACE_QUANTIZE_ZERO - 1 - bucket))
+                                         : (int64_t)1 << (bucket - DTRACE_QUANTIZE_ZERO - 1);
 }
 
 static int64_t lquantize_value(uint64_t shape, unsigned bucket)
 {
-    return D_LQUANTIZE_BASE(shape) + ((int64_t)bucket - 1) * D_LQUANTIZE_STEP(shape);
+    return DTRACE_LQUANTIZE_BASE(shape) + ((int64_t)bucket - 1) * DTRACE_LQUANTIZE_STEP(shape);
 }
 
 static int64_t power(int64_t base, unsigned exponent)
@@ -55,11 +55,11 @@ static int64_t power(int64_t base, unsigned exponent)
 /* The least value of a bucket above the one for what lies below the range. */
 static int64_t llquantize_value(uint64_t shape, unsigned bucket)
 {
-    int64_t factor = D_LLQUANTIZE_FACTOR(shape), nsteps = D_LLQUANTIZE_NSTEPS(shape);
-    int64_t here = power(factor, D_LLQUANTIZE_LOW(shape));
+    int64_t factor = DTRACE_LLQUANTIZE_FACTOR(shape), nsteps = DTRACE_LLQUANTIZE_NSTEPS(shape);
+    int64_t here = power(factor, DTRACE_LLQUANTIZE_LOW(shape));
     unsigned n = bucket - 1;
 
-    for (unsigned m = D_LLQUANTIZE_LOW(shape); m <= D_LLQUANTIZE_HIGH(shape); m++) {
+    for (unsigned m = DTRACE_LLQUANTIZE_LOW(shape); m <= DTRACE_LLQUANTIZE_HIGH(shape); m++) {
         uint64_t next = (uint64_t)here * (uint64_t)factor;
         int64_t width = next > (uint64_t)nsteps ? (int64_t)(next / (uint64_t)nsteps) : 1;
         unsigned steps = (unsigned)((next - (uint64_t)here) / (uint64_t)width);
@@ -72,47 +72,49 @@ static int64_t llquantize_value(uint64_t shape, unsigned bucket)
     return here;
 }
 
-void graph_label(enum d_action_kind kind, uint64_t shape, unsigned bucket, char *to, size_t room)
+void graph_label(enum dtrace_action_kind kind, uint64_t shape, unsigned bucket, char *to,
+                 size_t room)
 {
     unsigned last = graph_buckets(kind, shape) - 1;
     const char *sign = "";
     int64_t value;
 
-    if (kind == D_AGG_QUANTIZE) {
+    if (kind == DTRACE_AGG_QUANTIZE) {
         value = quantize_value(bucket);
     } else if (bucket == 0) {
         sign = "< ";
-        value = kind == D_AGG_LQUANTIZE ? D_LQUANTIZE_BASE(shape) : llquantize_value(shape, 1);
+        value = kind == DTRACE_AGG_LQUANTIZE ? DTRACE_LQUANTIZE_BASE(shape)
+                                             : llquantize_value(shape, 1);
     } else {
         sign = bucket == last ? ">= " : "";
-        value = kind == D_AGG_LQUANTIZE ? lquantize_value(shape, bucket)
-                                        : llquantize_value(shape, bucket);
+        value = kind == DTRACE_AGG_LQUANTIZE ? lquantize_value(shape, bucket)
+                                             : llquantize_value(shape, bucket);
     }
     snprintf(to, room, "%s%lld", sign, (long long)value);
 }
 
-int64_t graph_bucket_value(enum d_action_kind kind, uint64_t shape, unsigned bucket)
+int64_t graph_bucket_value(enum dtrace_action_kind kind, uint64_t shape, unsigned bucket)
 {
-    if (kind == D_AGG_QUANTIZE) {
+    if (kind == DTRACE_AGG_QUANTIZE) {
         return quantize_value(bucket);
     }
-    if (kind == D_AGG_LQUANTIZE) {
+    if (kind == DTRACE_AGG_LQUANTIZE) {
         if (bucket == 0) {
-            return (int64_t)D_LQUANTIZE_BASE(shape) - 1;
+            return (int64_t)DTRACE_LQUANTIZE_BASE(shape) - 1;
         }
         return lquantize_value(shape, bucket) + (bucket == graph_buckets(kind, shape) - 1);
     }
     return bucket == 0 ? llquantize_value(shape, 1) - 1 : llquantize_value(shape, bucket);
 }
 
-static void empty_range(enum d_action_kind kind, unsigned *first, unsigned *last)
+static void empty_range(enum dtrace_action_kind kind, unsigned *first, unsigned *last)
 {
-    *first = kind == D_AGG_QUANTIZE ? D_QUANTIZE_ZERO - 1 : 0;
-    *last = *first + (kind == D_AGG_LLQUANTIZE ? 1 : 2);
+    *first = kind == DTRACE_AGG_QUANTIZE ? DTRACE_QUANTIZE_ZERO - 1 : 0;
+    *last = *first + (kind == DTRACE_AGG_LLQUANTIZE ? 1 : 2);
 }
 
-void graph_range(enum d_action_kind kind, uint64_t shape, const int64_t *counts, unsigned *first,
-                 unsigned *last)
+void graph_range(enum dtrace_action_kind kind, uint64_t shape, const int64_t *counts,
+                 unsigned *first, unsigned *last)
 {
     unsigned n = graph_buckets(kind, shape), low = 0, high = n;
 
@@ -204,8 +206,8 @@ void graph_bar(const struct graph_scale *scale, int64_t count, FILE *out)
     }
 }
 
-void graph_print(enum d_action_kind kind, uint64_t shape, const uint64_t *value, uint64_t normal,
-                 bool zoom, bool utf8, FILE *out)
+void graph_print(enum dtrace_action_kind kind, uint64_t shape, const uint64_t *value,
+                 uint64_t normal, bool zoom, bool utf8, FILE *out)
 {
     const int64_t *counts = graph_counts(kind, value);
     unsigned first, last, n = graph_buckets(kind, shape);

@@ -27,8 +27,8 @@ static void put_frames(struct consumer *c, const uint8_t *data, uint32_t n, addr
 
 static void put_address(struct consumer *c, uint16_t kind, const uint8_t *data)
 {
-    bool user = kind == D_ACT_USYM || kind == D_ACT_UMOD || kind == D_ACT_UADDR;
-    bool module = kind == D_ACT_UMOD || kind == D_ACT_MOD;
+    bool user = kind == DTRACE_ACT_USYM || kind == DTRACE_ACT_UMOD || kind == DTRACE_ACT_UADDR;
+    bool module = kind == DTRACE_ACT_UMOD || kind == DTRACE_ACT_MOD;
     uint64_t address = datum_unsigned(data + (user ? 8 : 0), 8);
     address_owner owner = user ? (address_owner)datum_unsigned(data, 8) : OF_KERNEL;
     char text[512];
@@ -37,74 +37,74 @@ static void put_address(struct consumer *c, uint16_t kind, const uint8_t *data)
     json_text(c->printer.out, text);
 }
 
-void datum_json(struct consumer *c, const struct d_recdesc *r, const uint8_t *base)
+void datum_json(struct consumer *c, const struct dtrace_recdesc *r, const uint8_t *base)
 {
     const uint8_t *data = base + r->offset;
 
     switch (r->kind) {
-    case D_ACT_STACK:
+    case DTRACE_ACT_STACK:
         put_frames(c, data, r->size / 8, OF_KERNEL);
         break;
-    case D_ACT_USTACK:
-    case D_ACT_JSTACK:
+    case DTRACE_ACT_USTACK:
+    case DTRACE_ACT_JSTACK:
         put_frames(c, data + 8, (uint32_t)r->arg, (address_owner)datum_unsigned(data, 8));
         break;
-    case D_ACT_SYM:
-    case D_ACT_MOD:
-    case D_ACT_USYM:
-    case D_ACT_UMOD:
-    case D_ACT_UADDR:
+    case DTRACE_ACT_SYM:
+    case DTRACE_ACT_MOD:
+    case DTRACE_ACT_USYM:
+    case DTRACE_ACT_UMOD:
+    case DTRACE_ACT_UADDR:
         put_address(c, r->kind, data);
         break;
     default:
-        json_value(c->printer.out, data, r->size, d_session_datum_type(c->session, r->uarg));
+        json_value(c->printer.out, data, r->size, dt_session_datum_type(c->session, r->uarg));
     }
 }
 
-static const char *place_name(const struct d_recdesc *r)
+static const char *place_name(const struct dtrace_recdesc *r)
 {
     switch (r->kind) {
-    case D_ACT_TRACEMEM:
-    case D_ACT_TRACEMEM_DYNSIZE:
+    case DTRACE_ACT_TRACEMEM:
+    case DTRACE_ACT_TRACEMEM_DYNSIZE:
         return "tracemem";
-    case D_ACT_STACK:
+    case DTRACE_ACT_STACK:
         return "stack";
-    case D_ACT_USTACK:
+    case DTRACE_ACT_USTACK:
         return "ustack";
-    case D_ACT_JSTACK:
+    case DTRACE_ACT_JSTACK:
         return "jstack";
-    case D_ACT_SYM:
+    case DTRACE_ACT_SYM:
         return "sym";
-    case D_ACT_MOD:
+    case DTRACE_ACT_MOD:
         return "mod";
-    case D_ACT_USYM:
+    case DTRACE_ACT_USYM:
         return "usym";
-    case D_ACT_UMOD:
+    case DTRACE_ACT_UMOD:
         return "umod";
-    case D_ACT_UADDR:
+    case DTRACE_ACT_UADDR:
         return "uaddr";
     default:
         return "trace";
     }
 }
 
-static const char *action_name(const struct d_recdesc *r)
+static const char *action_name(const struct dtrace_recdesc *r)
 {
     static const char *const libacts[] = {"",      "clear",  "normalize", "denormalize",
                                           "trunc", "setopt", "ftruncate", "print"};
 
     switch (r->kind) {
-    case D_ACT_EXIT:
+    case DTRACE_ACT_EXIT:
         return "exit";
-    case D_ACT_PRINTF:
+    case DTRACE_ACT_PRINTF:
         return "printf";
-    case D_ACT_PRINTA:
+    case DTRACE_ACT_PRINTA:
         return "printa";
-    case D_ACT_SYSTEM:
+    case DTRACE_ACT_SYSTEM:
         return "system";
-    case D_ACT_FREOPEN:
+    case DTRACE_ACT_FREOPEN:
         return "freopen";
-    case D_ACT_LIBACT:
+    case DTRACE_ACT_LIBACT:
         return r->arg < sizeof(libacts) / sizeof(*libacts) ? libacts[r->arg] : "";
     default:
         return place_name(r);
@@ -112,7 +112,7 @@ static const char *action_name(const struct d_recdesc *r)
 }
 
 /* printf's result as text beside its values. */
-static void put_printf(struct consumer *c, const struct d_format *f, struct print_value *values,
+static void put_printf(struct consumer *c, const struct dt_format *f, struct print_value *values,
                        unsigned n)
 {
     struct printer p = c->printer;
@@ -129,7 +129,7 @@ static void put_printf(struct consumer *c, const struct d_format *f, struct prin
     free(text);
 }
 
-static void put_names(struct consumer *c, const struct d_format *f)
+static void put_names(struct consumer *c, const struct dt_format *f)
 {
     fputs(",\"aggregations\":[", c->printer.out);
     for (unsigned k = 0; k < f->naggregations; k++) {
@@ -142,18 +142,18 @@ static void put_names(struct consumer *c, const struct d_format *f)
 static unsigned put_action(struct consumer *c, const struct epid_info *info, uint32_t i,
                            const uint8_t *record, struct print_value *values)
 {
-    const struct d_recdesc *r = &info->recs[i];
-    const struct d_format *f = d_session_format(c->session, r->format);
+    const struct dtrace_recdesc *r = &info->recs[i];
+    const struct dt_format *f = dt_session_format(c->session, r->format);
     unsigned n = record_values(c, info, i, record, values);
 
     fprintf(c->printer.out, "%s{\"action\":\"%s\"", i ? "," : "", action_name(r));
-    if (r->kind == D_ACT_TRACEMEM || r->kind == D_ACT_TRACEMEM_DYNSIZE) {
+    if (r->kind == DTRACE_ACT_TRACEMEM || r->kind == DTRACE_ACT_TRACEMEM_DYNSIZE) {
         fputs(",\"value\":", c->printer.out);
         json_hex(c->printer.out, record + r->offset, record_tracemem_bytes(r, values, n));
     } else if (r->size) {
         fputs(",\"value\":", c->printer.out);
         datum_json(c, r, record);
-    } else if (r->kind == D_ACT_PRINTA) {
+    } else if (r->kind == DTRACE_ACT_PRINTA) {
         put_names(c, f);
     }
     for (unsigned k = 0; k < n; k++) {
@@ -161,11 +161,11 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
         datum_json(c, &info->recs[i + 1 + k], record);
     }
     fputs(n ? "]" : "", c->printer.out);
-    if (r->kind == D_ACT_PRINTF) {
+    if (r->kind == DTRACE_ACT_PRINTF) {
         put_printf(c, f, values, n);
     }
     putc('}', c->printer.out);
-    if (r->kind == D_ACT_EXIT) {
+    if (r->kind == DTRACE_ACT_EXIT) {
         record_exit(c, record + r->offset);
     }
     return n;
@@ -175,16 +175,16 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
 static void side_effects(struct consumer *c, const struct epid_info *info, uint32_t i,
                          struct print_value *values, unsigned n)
 {
-    const struct d_recdesc *r = &info->recs[i];
-    const struct d_format *f = d_session_format(c->session, r->format);
+    const struct dtrace_recdesc *r = &info->recs[i];
+    const struct dt_format *f = dt_session_format(c->session, r->format);
 
-    if (r->kind == D_ACT_LIBACT && r->arg != D_LIBACT_PRINT) {
+    if (r->kind == DTRACE_ACT_LIBACT && r->arg != DTRACE_LIBACT_PRINT) {
         libact_do(c, info, f, values, n);
-    } else if (r->kind == D_ACT_SYSTEM) {
+    } else if (r->kind == DTRACE_ACT_SYSTEM) {
         libact_system(c, f, values, n);
-    } else if (r->kind == D_ACT_FREOPEN) {
+    } else if (r->kind == DTRACE_ACT_FREOPEN) {
         libact_freopen(c, info, f, values, n);
-    } else if (r->kind == D_ACT_PRINTA) {
+    } else if (r->kind == DTRACE_ACT_PRINTA) {
         for (unsigned k = 0; k < f->naggregations; k++) {
             struct aggregation *a = consumer_aggregation(c, f->aggregations[k]);
             a->printed = true;
@@ -196,7 +196,7 @@ static void side_effects(struct consumer *c, const struct epid_info *info, uint3
 void record_json(struct consumer *c, unsigned cpu, const uint8_t *data,
                  const struct epid_info *info)
 {
-    struct d_record head;
+    struct dtrace_record head;
 
     memcpy(&head, data, sizeof(head));
     struct print_value *values = calloc(info->desc.nrecs + 1, sizeof(*values));

@@ -8,18 +8,18 @@
 
 #include <stdlib.h>
 
-static const char *function_name(enum d_action_kind kind)
+static const char *function_name(enum dtrace_action_kind kind)
 {
     static const char *const names[] = {"count",  "min",      "max",       "avg",       "sum",
                                         "stddev", "quantize", "lquantize", "llquantize"};
 
-    return names[kind - D_AGG_COUNT];
+    return names[kind - DTRACE_AGG_COUNT];
 }
 
 static void put_distribution(struct consumer *c, const struct aggregation *a,
                              const struct agg_row *row)
 {
-    enum d_action_kind kind = a->info->function;
+    enum dtrace_action_kind kind = a->info->function;
     const int64_t *counts = graph_counts(kind, row->value);
     bool any = false;
     char label[32];
@@ -40,9 +40,9 @@ static void put_distribution(struct consumer *c, const struct aggregation *a,
 static void put_aggregate(struct consumer *c, const struct aggregation *a,
                           const struct agg_row *row)
 {
-    if (a->info->function >= D_AGG_QUANTIZE) {
+    if (a->info->function >= DTRACE_AGG_QUANTIZE) {
         put_distribution(c, a, row);
-    } else if (a->info->function == D_AGG_COUNT) {
+    } else if (a->info->function == DTRACE_AGG_COUNT) {
         fprintf(c->printer.out, "%llu", (unsigned long long)agg_number(a, row, true));
     } else {
         fprintf(c->printer.out, "%lld", (long long)agg_number(a, row, true));
@@ -70,9 +70,9 @@ static void put_row(struct consumer *c, const struct aggregation *a, const struc
 {
     fputs("{\"key\":[", c->printer.out);
     for (unsigned k = 0; k < a->info->nkeys; k++) {
-        const struct d_recdesc *r = &a->recs[k];
+        const struct dtrace_recdesc *r = &a->recs[k];
         fputs(k ? "," : "", c->printer.out);
-        if (r->kind == D_ACT_DIFEXPR) {
+        if (r->kind == DTRACE_ACT_DIFEXPR) {
             json_value(c->printer.out, row->data + r->offset, r->size, a->info->keys[k]);
         } else {
             datum_json(c, r, row->data);

@@ -38,22 +38,22 @@ void json_hex(FILE *out, const uint8_t *data, uint32_t size)
     putc('"', out);
 }
 
-static void put_number(FILE *out, const struct d_type *t, uint64_t value)
+static void put_number(FILE *out, const struct dt_type *t, uint64_t value)
 {
     uint32_t unused = 64 - (t && t->bits && t->bits < 64 ? t->bits : 64);
 
-    if (t && t->kind == D_TYPE_INTEGER && t->is_signed) {
+    if (t && t->kind == DT_TYPE_INTEGER && t->is_signed) {
         fprintf(out, "%lld", (long long)((int64_t)(value << unused) >> unused));
     } else {
         fprintf(out, "%llu", (unsigned long long)value);
     }
 }
 
-static void put_members(FILE *out, const struct d_type *t, const uint8_t *data, bool *any)
+static void put_members(FILE *out, const struct dt_type *t, const uint8_t *data, bool *any)
 {
     for (unsigned i = 0; i < t->nmembers; i++) {
-        const struct d_member *m = &t->members[i];
-        const struct d_type *type = d_type_resolve(m->type);
+        const struct dt_member *m = &t->members[i];
+        const struct dt_type *type = dt_type_resolve(m->type);
         const uint8_t *at = data + m->bit_offset / 8;
 
         if (!m->name) {
@@ -72,9 +72,9 @@ static void put_members(FILE *out, const struct d_type *t, const uint8_t *data, 
     }
 }
 
-static void put_array(FILE *out, const struct d_type *t, const uint8_t *data)
+static void put_array(FILE *out, const struct dt_type *t, const uint8_t *data)
 {
-    const struct d_type *element = d_type_resolve(t->to);
+    const struct dt_type *element = dt_type_resolve(t->to);
 
     putc('[', out);
     for (uint64_t i = 0; i < t->count; i++) {
@@ -84,9 +84,9 @@ static void put_array(FILE *out, const struct d_type *t, const uint8_t *data)
     putc(']', out);
 }
 
-static void put_scalar(FILE *out, const uint8_t *data, uint32_t size, const struct d_type *t)
+static void put_scalar(FILE *out, const uint8_t *data, uint32_t size, const struct dt_type *t)
 {
-    bool is_signed = !t || t->kind == D_TYPE_ENUM || (t->kind == D_TYPE_INTEGER && t->is_signed);
+    bool is_signed = !t || t->kind == DT_TYPE_ENUM || (t->kind == DT_TYPE_INTEGER && t->is_signed);
 
     if (size != 1 && size != 2 && size != 4 && size != 8) {
         json_hex(out, data, size);
@@ -97,18 +97,18 @@ static void put_scalar(FILE *out, const uint8_t *data, uint32_t size, const stru
     }
 }
 
-void json_value(FILE *out, const uint8_t *data, uint32_t size, const struct d_type *type)
+void json_value(FILE *out, const uint8_t *data, uint32_t size, const struct dt_type *type)
 {
-    const struct d_type *t = type ? d_type_resolve(type) : NULL;
+    const struct dt_type *t = type ? dt_type_resolve(type) : NULL;
     bool any = false;
 
-    if (t && d_type_is_string_like(t) && t->kind != D_TYPE_POINTER) {
+    if (t && dt_type_is_string_like(t) && t->kind != DT_TYPE_POINTER) {
         json_bytes(out, (const char *)data, strnlen((const char *)data, size));
-    } else if (t && d_type_is_struct(t) && t->size == size) {
+    } else if (t && dt_type_is_struct(t) && t->size == size) {
         putc('{', out);
         put_members(out, t, data, &any);
         putc('}', out);
-    } else if (t && t->kind == D_TYPE_ARRAY && t->size == size) {
+    } else if (t && t->kind == DT_TYPE_ARRAY && t->size == size) {
         put_array(out, t, data);
     } else {
         put_scalar(out, data, size, t);

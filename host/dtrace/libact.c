@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* A format as a string: malloc'ed. */
-static char *formatted(struct consumer *c, const struct d_format *f,
+static char *formatted(struct consumer *c, const struct dt_format *f,
                        const struct print_value *values, unsigned n)
 {
     struct printer p = c->printer;
@@ -27,7 +27,7 @@ static char *formatted(struct consumer *c, const struct d_format *f,
     return text;
 }
 
-void libact_system(struct consumer *c, const struct d_format *f, const struct print_value *values,
+void libact_system(struct consumer *c, const struct dt_format *f, const struct print_value *values,
                    unsigned n)
 {
     char *command = c->acts ? formatted(c, f, values, n) : NULL;
@@ -61,7 +61,7 @@ static int open_file(const char *path)
 }
 
 /* The new file takes the old one's place; "" is where output went at first. */
-void libact_freopen(struct consumer *c, const struct epid_info *info, const struct d_format *f,
+void libact_freopen(struct consumer *c, const struct epid_info *info, const struct dt_format *f,
                     const struct print_value *values, unsigned n)
 {
     static int first = -1;
@@ -113,7 +113,7 @@ static void do_setopt(struct consumer *c, const struct epid_info *info,
     if (n > 1) {
         text_of(&values[1], value, sizeof(value));
     }
-    const char *why = d_option_set(c->session, name, value, D_FROM_SETOPT);
+    const char *why = dt_option_set(c->session, name, value, DT_FROM_SETOPT);
     if (why) {
         failed(c, info);
         fprintf(stderr, "couldn't set option \"%s\" to \"%s\": %s\n", name, value, why);
@@ -126,33 +126,33 @@ static int64_t number_of(const struct print_value *values, unsigned n)
     return n ? datum_signed(values[0].data, values[0].size) : 0;
 }
 
-void libact_do(struct consumer *c, const struct epid_info *info, const struct d_format *f,
+void libact_do(struct consumer *c, const struct epid_info *info, const struct dt_format *f,
                const struct print_value *values, unsigned n)
 {
     struct aggregation *a = f->naggregations ? consumer_aggregation(c, f->aggregations[0]) : NULL;
 
     switch (f->arg) {
-    case D_LIBACT_CLEAR:
+    case DTRACE_LIBACT_CLEAR:
         agg_clear(a);
         break;
-    case D_LIBACT_NORMALIZE:
+    case DTRACE_LIBACT_NORMALIZE:
         a->normal = number_of(values, n) ? (uint64_t)number_of(values, n) : 1;
         break;
-    case D_LIBACT_DENORMALIZE:
+    case DTRACE_LIBACT_DENORMALIZE:
         a->normal = 1;
         break;
-    case D_LIBACT_TRUNC:
+    case DTRACE_LIBACT_TRUNC:
         agg_truncate(a, number_of(values, n), &c->printer.style);
         break;
-    case D_LIBACT_SETOPT:
+    case DTRACE_LIBACT_SETOPT:
         if (n) {
             do_setopt(c, info, values, n);
         }
         break;
-    case D_LIBACT_FTRUNCATE:
+    case DTRACE_LIBACT_FTRUNCATE:
         do_ftruncate(c);
         break;
-    case D_LIBACT_PRINT:
+    case DTRACE_LIBACT_PRINT:
         if (n && values[0].type) {
             print_typed(&c->printer, values[0].type, values[0].data);
         }

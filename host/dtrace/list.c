@@ -19,7 +19,7 @@ static void print_attributes(FILE *out, const char *title, uint8_t name, uint8_t
 }
 
 /* Of the parts that the probe's name has: a module and a function may be empty. */
-static uint8_t least(const uint8_t values[5], const struct d_probe_info *info)
+static uint8_t least(const uint8_t values[5], const struct dt_probe_info *info)
 {
     uint8_t low = values[3] < values[0] ? values[3] : values[0];
 
@@ -27,22 +27,22 @@ static uint8_t least(const uint8_t values[5], const struct d_probe_info *info)
     return *info->function && values[2] < low ? values[2] : low;
 }
 
-static void print_arguments(const struct command *c, const struct d_probe_info *info)
+static void print_arguments(const struct command *c, const struct dt_probe_info *info)
 {
     unsigned n = 0;
     const char *type;
 
     fputs("\tArgument Types\n", c->out);
-    while ((type = d_session_argument_type(c->session, info, n)) != NULL) {
+    while ((type = dt_session_argument_type(c->session, info, n)) != NULL) {
         fprintf(c->out, "\t\targs[%u]: %s\n", n++, type);
     }
     fputs(n ? "\n" : "\t\tNone\n\n", c->out);
 }
 
-static void print_verbose(const struct command *c, const struct d_probe_info *info)
+static void print_verbose(const struct command *c, const struct dt_probe_info *info)
 {
-    struct d_probe_info given = d_session_stability(c->session, info);
-    const struct d_attributes *a = &given.attributes, *b = &given.argument_attributes;
+    struct dt_probe_info given = dt_session_stability(c->session, info);
+    const struct dtrace_attributes *a = &given.attributes, *b = &given.argument_attributes;
 
     putc('\n', c->out);
     print_attributes(c->out, "Probe Description Attributes", least(a->name, info),
@@ -53,7 +53,7 @@ static void print_verbose(const struct command *c, const struct d_probe_info *in
     print_arguments(c, info);
 }
 
-static bool list_probe(void *arg, const struct d_probe_info *info)
+static bool list_probe(void *arg, const struct dt_probe_info *info)
 {
     const struct command *c = arg;
 
@@ -65,9 +65,10 @@ static bool list_probe(void *arg, const struct d_probe_info *info)
     return true;
 }
 
-static int list_ecb(struct command *c, const struct d_image *image, const struct d_image_ecb *e)
+static int list_ecb(struct command *c, const struct dtrace_image *image,
+                    const struct dtrace_image_ecb *e)
 {
-    const struct d_probe_source *probes = c->target->ops->probes(c->target);
+    const struct dt_probe_source *probes = c->target->ops->probes(c->target);
     const char *strings = (const char *)image + image->strings.offset;
     const char *provider = strings + e->provider, *module = strings + e->module;
     const char *function = strings + e->function, *name = strings + e->name;
@@ -82,8 +83,8 @@ static int list_ecb(struct command *c, const struct d_image *image, const struct
 
 int command_list(struct command *c, const void *data)
 {
-    const struct d_probe_source *probes = c->target->ops->probes(c->target);
-    const struct d_image *image = data;
+    const struct dt_probe_source *probes = c->target->ops->probes(c->target);
+    const struct dtrace_image *image = data;
     int status = 0;
 
     if (c->verbose && c->target->ops->describe) {
@@ -94,28 +95,28 @@ int command_list(struct command *c, const void *data)
         probes->each(probes->arg, "", "", "", "", 0, list_probe, c);
         return 0;
     }
-    const struct d_image_ecb *ecbs = (const void *)((const char *)data + image->ecbs.offset);
+    const struct dtrace_image_ecb *ecbs = (const void *)((const char *)data + image->ecbs.offset);
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
-        if (ecbs[i].clause != D_CLAUSE_FAULT && !(ecbs[i].flags & D_ECB_PART)) {
+        if (ecbs[i].clause != DTRACE_CLAUSE_FAULT && !(ecbs[i].flags & DTRACE_ECB_PART)) {
             status |= list_ecb(c, image, &ecbs[i]);
         }
     }
     return status;
 }
 
-/* ---- -v with an enabling -----------------------------------------------------------------------
- */
+/* ---- -v with an
+ * enabling ----------------------------------------------------------------------- */
 
 /* Of all clauses of the program the least. */
 static void report(struct command *c, const struct program_source *s)
 {
-    struct d_attributes probes = {.name = {7}, .data = {7}, .class = {5}};
-    struct d_attributes statements = probes;
+    struct dtrace_attributes probes = {.name = {7}, .data = {7}, .class = {5}};
+    struct dtrace_attributes statements = probes;
 
-    for (unsigned i = 0; i < d_session_clauses(c->session); i++) {
-        const struct d_clause_info *info = d_session_clause(c->session, i);
-        const struct d_attributes *a = &info->description_attributes;
-        const struct d_attributes *b = &info->statement_attributes;
+    for (unsigned i = 0; i < dt_session_clauses(c->session); i++) {
+        const struct dt_clause_info *info = dt_session_clause(c->session, i);
+        const struct dtrace_attributes *a = &info->description_attributes;
+        const struct dtrace_attributes *b = &info->statement_attributes;
         probes.name[0] = a->name[0] < probes.name[0] ? a->name[0] : probes.name[0];
         probes.data[0] = a->data[0] < probes.data[0] ? a->data[0] : probes.data[0];
         probes.class[0] = a->class[0] < probes.class[0] ? a->class[0] : probes.class[0];
@@ -141,14 +142,14 @@ void command_report(struct command *c)
 }
 
 /* The most that a clause can cost, on any of its probes. */
-static struct d_cost cost_of(const struct command *c, const void *image,
-                             const struct d_clause_info *info)
+static struct dtrace_cost cost_of(const struct command *c, const void *image,
+                                  const struct dt_clause_info *info)
 {
-    uint32_t strsize = (uint32_t)d_option(c->session, "strsize");
-    struct d_cost cost = {0};
+    uint32_t strsize = (uint32_t)dtrace_option(c->session, "strsize");
+    struct dtrace_cost cost = {0};
 
     for (uint32_t e = 0; e < info->necbs; e++) {
-        struct d_cost one = d_ecb_cost(image, info->first_ecb + e, strsize);
+        struct dtrace_cost one = dtrace_ecb_cost(image, info->first_ecb + e, strsize);
         cost.steps = one.steps > cost.steps ? one.steps : cost.steps;
         cost.record = one.record > cost.record ? one.record : cost.record;
     }
@@ -157,9 +158,9 @@ static struct d_cost cost_of(const struct command *c, const void *image,
 
 void command_costs(struct command *c, const void *image)
 {
-    for (unsigned i = 0; i < d_session_clauses(c->session); i++) {
-        const struct d_clause_info *info = d_session_clause(c->session, i);
-        struct d_cost cost = cost_of(c, image, info);
+    for (unsigned i = 0; i < dt_session_clauses(c->session); i++) {
+        const struct dt_clause_info *info = dt_session_clause(c->session, i);
+        struct dtrace_cost cost = cost_of(c, image, info);
         fprintf(c->out,
                 "Clause at line %u (%s): at most %llu DIF instructions, %u bytes recorded\n",
                 info->line, info->description, (unsigned long long)cost.steps, cost.record);
@@ -168,12 +169,12 @@ void command_costs(struct command *c, const void *image)
 
 bool command_affordable(struct command *c, const void *image)
 {
-    uint64_t most = d_option(c->session, "maxinsns");
+    uint64_t most = dtrace_option(c->session, "maxinsns");
 
-    for (unsigned i = 0; i < d_session_clauses(c->session); i++) {
-        const struct d_clause_info *info = d_session_clause(c->session, i);
-        struct d_cost cost = cost_of(c, image, info);
-        if (most != D_OPTION_UNSET && cost.steps > most) {
+    for (unsigned i = 0; i < dt_session_clauses(c->session); i++) {
+        const struct dt_clause_info *info = dt_session_clause(c->session, i);
+        struct dtrace_cost cost = cost_of(c, image, info);
+        if (most != DT_OPTION_UNSET && cost.steps > most) {
             fprintf(stderr,
                     "dtrace: could not enable tracing: clause at line %u (%s) may take %llu DIF "
                     "instructions, maxinsns allows %llu\n",

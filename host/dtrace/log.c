@@ -8,7 +8,7 @@
 #include "host/dtrace/log.h"
 
 #include "host/dtrace/saved.h"
-#include "trace/d/log_event.h"
+#include "trace/dtrace/log_event.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ int log_start(struct command *c)
     size_t bytes;
     char *saved;
 
-    if (d_option(c->session, "bufpolicy") != D_POLICY_SWITCH) {
+    if (dtrace_option(c->session, "bufpolicy") != DTRACE_POLICY_SWITCH) {
         fputs("dtrace: log=1 needs bufpolicy=switch\n", stderr);
         return -EINVAL;
     }
@@ -108,7 +108,7 @@ int log_stop(struct command *c, unsigned *end_cpu)
 
 int log_finish(struct command *c, struct log_state *s, bool interrupted)
 {
-    int error = last_pass(s, D_LOG_LAST | (interrupted ? D_LOG_INTERRUPTED : 0));
+    int error = last_pass(s, DTRACE_LOG_LAST | (interrupted ? DTRACE_LOG_INTERRUPTED : 0));
     if (error == -ECANCELED) {
         fputs("dtrace: log=1: the event log has ended before the program\n", stderr);
         return 0;

@@ -9,7 +9,7 @@
 struct log_state {
     struct target *target;
     uint32_t pass;
-    struct d_status status; /* at the last pass */
+    struct dtrace_status status; /* at the last pass */
 };
 
 /* Between create and go: what a reader must know goes first. 0, or a negative errno after a

@@ -37,8 +37,7 @@ bool message_size(char text[SIZE_TEXT], uint64_t size)
     return unit != 0;
 }
 
-/* ---- which option helps ------------------------------------------------------------------------
- */
+/* ---- which option helps ------------------------------------------------------------ */
 
 enum unit { BYTES, COUNT, RATE };
 
@@ -66,7 +65,7 @@ static void advise(const char *option, enum unit unit, uint64_t now)
 /* Once for each option: the drops themselves are reported each time. */
 static void advise_once(struct consumer *c, const char *tag)
 {
-    const struct d_sizes *got = &c->sizes;
+    const struct dtrace_sizes *got = &c->sizes;
     const struct {
         const char *tag, *option;
         enum unit unit;
@@ -88,7 +87,7 @@ static void advise_once(struct consumer *c, const char *tag)
         if (strcmp(rows[i].tag, tag) == 0 && !(c->options_named & bit)) {
             c->options_named |= bit;
             advise(rows[i].option, rows[i].unit,
-                   rows[i].size ? rows[i].size : d_option(c->session, rows[i].option));
+                   rows[i].size ? rows[i].size : dtrace_option(c->session, rows[i].option));
         }
     }
 }
@@ -101,7 +100,7 @@ void message_drops(struct consumer *c, uint64_t n, const char *what, const char 
     }
 }
 
-void message_status(struct consumer *c, const struct d_status *s)
+void message_status(struct consumer *c, const struct dtrace_status *s)
 {
     const struct {
         uint64_t now, before;
@@ -147,7 +146,7 @@ static bool has_address(uint64_t fault)
     return fault == DIF_FAULT_BADADDR || fault == DIF_FAULT_BADALIGN || fault == DIF_FAULT_BADSTACK;
 }
 
-/* record: of the clause D_CLAUSE_FAULT: arg1 … arg5 of ERROR. */
+/* record: of the clause DTRACE_CLAUSE_FAULT: arg1 … arg5 of ERROR. */
 void message_fault(struct consumer *c, const uint8_t *record, const struct epid_info *info)
 {
     uint64_t v[5] = {0};

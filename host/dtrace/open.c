@@ -26,7 +26,7 @@ static int apply_settings(struct command *c)
 {
     for (unsigned i = 0; i < c->nsettings; i++) {
         const struct setting *s = &c->settings[i];
-        const char *why = d_option_set(c->session, s->name, s->value, s->origin);
+        const char *why = dt_option_set(c->session, s->name, s->value, s->origin);
         if (why && s->shown) {
             fprintf(stderr, "dtrace: failed to set %s %s: %s\n", s->shown, s->value, why);
         } else if (why) {
@@ -47,8 +47,8 @@ static void apply_target_defaults(struct command *c)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         uint64_t value = c->target->ops->option_default(c->target, names[i]);
-        if (value != D_OPTION_UNSET) {
-            d_option_put(c->session, names[i], value);
+        if (value != DT_OPTION_UNSET) {
+            dt_option_put(c->session, names[i], value);
         }
     }
 }
@@ -61,7 +61,7 @@ static bool add_elves(struct command *c)
         return command_add_elves_here(c);
     }
     return ops->elves(c->target, c->session, c->elves, c->nelves,
-                      d_option_on(c->session, "quiet") || c->json);
+                      dt_option_on(c->session, "quiet") || c->json);
 }
 
 int command_open(struct command *c)
@@ -78,12 +78,13 @@ int command_open(struct command *c)
         fprintf(stderr, "dtrace: -%u is not available: the target has %u bits\n", c->bits, bits);
         return 1;
     }
-    c->session = d_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
+    c->session =
+        dt_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
     if (c->target->ops->consumer) {
-        d_session_consumer(c->session, c->target->ops->consumer(c->target));
+        dt_session_consumer(c->session, c->target->ops->consumer(c->target));
     }
     if (c->foreign) {
-        d_session_distrust(c->session);
+        dt_session_distrust(c->session);
     }
     apply_target_defaults(c);
     return apply_settings(c) ? 1 : !add_elves(c);

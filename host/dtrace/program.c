@@ -69,7 +69,7 @@ static bool loaded_at(pid_t pid, const char *path, uint64_t *address)
 
 void command_add_program(struct command *c, const char *path)
 {
-    d_session_add_elf(c->session, path, base_name(path), false);
+    dt_session_add_elf(c->session, path, base_name(path), false);
 }
 
 void command_add_process(struct command *c)
@@ -84,14 +84,14 @@ void command_add_process(struct command *c)
     }
     path[n] = '\0';
     bool known = linked_at(link, &linked) && loaded_at(c->pid, path, &loaded);
-    d_session_add_elf_at(c->session, link, base_name(path), false, known ? loaded - linked : 0);
+    dt_session_add_elf_at(c->session, link, base_name(path), false, known ? loaded - linked : 0);
 }
 
 bool command_add_elves_here(struct command *c)
 {
     for (unsigned i = 0; i < c->nelves; i++) {
         errno = 0;
-        if (!d_session_add_elf(c->session, c->elves[i], base_name(c->elves[i]), false)) {
+        if (!dt_session_add_elf(c->session, c->elves[i], base_name(c->elves[i]), false)) {
             fprintf(stderr, "dtrace: failed to read %s: %s\n", c->elves[i],
                     errno ? strerror(errno) : "it is no ELF");
             return false;

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- flowindent --------------------------------------------------------------------------------
- */
+/* ---- flowindent -------------------------------------------------------------------- */
 
 static bool ends_with(const char *name, const char *what)
 {
@@ -84,17 +83,16 @@ static void print_prefix(struct consumer *c, unsigned cpu, const struct epid_inf
     fprintf(c->printer.out, "%3u %6u %32s ", cpu, info->probe.id, name);
 }
 
-/* ---- data --------------------------------------------------------------------------------------
- */
+/* ---- data -------------------------------------------------------------------------- */
 
-static struct print_value value_of(struct consumer *c, const struct d_recdesc *r,
+static struct print_value value_of(struct consumer *c, const struct dtrace_recdesc *r,
                                    const uint8_t *record)
 {
     return (struct print_value){
         .kind = r->kind,
         .data = record + r->offset,
         .size = r->size,
-        .type = d_session_datum_type(c->session, r->uarg),
+        .type = dt_session_datum_type(c->session, r->uarg),
         .arg = r->arg,
     };
 }
@@ -112,7 +110,7 @@ unsigned record_values(struct consumer *c, const struct epid_info *info, uint32_
     return n;
 }
 
-static void print_printa(struct consumer *c, const struct d_format *f)
+static void print_printa(struct consumer *c, const struct dt_format *f)
 {
     struct aggregation **aggs = calloc(f->naggregations, sizeof(*aggs));
 
@@ -135,12 +133,12 @@ void record_exit(struct consumer *c, const uint8_t *data)
     c->status_set = true;
 }
 
-uint32_t record_tracemem_bytes(const struct d_recdesc *r, const struct print_value *values,
+uint32_t record_tracemem_bytes(const struct dtrace_recdesc *r, const struct print_value *values,
                                unsigned n)
 {
     uint32_t size = r->size;
 
-    if (r->kind == D_ACT_TRACEMEM_DYNSIZE && n) {
+    if (r->kind == DTRACE_ACT_TRACEMEM_DYNSIZE && n) {
         int64_t wanted = datum_signed(values[0].data, values[0].size);
         size = wanted > 0 && wanted < size ? (uint32_t)wanted : size;
     }
@@ -150,27 +148,27 @@ uint32_t record_tracemem_bytes(const struct d_recdesc *r, const struct print_val
 /* Whether the data behind an action of the kind are its values. */
 static bool takes_values(uint16_t kind)
 {
-    return kind == D_ACT_PRINTF || kind == D_ACT_LIBACT || kind == D_ACT_SYSTEM ||
-           kind == D_ACT_FREOPEN || kind == D_ACT_TRACEMEM_DYNSIZE;
+    return kind == DTRACE_ACT_PRINTF || kind == DTRACE_ACT_LIBACT || kind == DTRACE_ACT_SYSTEM ||
+           kind == DTRACE_ACT_FREOPEN || kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
 }
 
 static void print_with_values(struct consumer *c, const struct epid_info *info,
-                              const struct d_recdesc *r, const uint8_t *record,
+                              const struct dtrace_recdesc *r, const uint8_t *record,
                               struct print_value *values, unsigned n)
 {
-    const struct d_format *f = d_session_format(c->session, r->format);
+    const struct dt_format *f = dt_session_format(c->session, r->format);
 
     switch (r->kind) {
-    case D_ACT_PRINTF:
+    case DTRACE_ACT_PRINTF:
         print_format(&c->printer, f->parsed, values, n);
         break;
-    case D_ACT_LIBACT:
+    case DTRACE_ACT_LIBACT:
         libact_do(c, info, f, values, n);
         break;
-    case D_ACT_SYSTEM:
+    case DTRACE_ACT_SYSTEM:
         libact_system(c, f, values, n);
         break;
-    case D_ACT_FREOPEN:
+    case DTRACE_ACT_FREOPEN:
         libact_freopen(c, info, f, values, n);
         break;
     default:
@@ -178,37 +176,37 @@ static void print_with_values(struct consumer *c, const struct epid_info *info,
     }
 }
 
-static void print_alone(struct consumer *c, const struct d_recdesc *r, const uint8_t *record)
+static void print_alone(struct consumer *c, const struct dtrace_recdesc *r, const uint8_t *record)
 {
     const uint8_t *data = record + r->offset;
 
     switch (r->kind) {
-    case D_ACT_EXIT:
+    case DTRACE_ACT_EXIT:
         record_exit(c, data);
         break;
-    case D_ACT_PRINTA:
-        print_printa(c, d_session_format(c->session, r->format));
+    case DTRACE_ACT_PRINTA:
+        print_printa(c, dt_session_format(c->session, r->format));
         break;
-    case D_ACT_TRACEMEM:
+    case DTRACE_ACT_TRACEMEM:
         print_dump(&c->printer, data, r->size);
         break;
-    case D_ACT_STACK:
+    case DTRACE_ACT_STACK:
         print_stack(&c->printer, data, r->size / 8);
         break;
-    case D_ACT_USTACK:
-    case D_ACT_JSTACK:
+    case DTRACE_ACT_USTACK:
+    case DTRACE_ACT_JSTACK:
         print_ustack(&c->printer, data, (uint32_t)r->arg);
         break;
-    case D_ACT_SYM:
-    case D_ACT_MOD:
-    case D_ACT_USYM:
-    case D_ACT_UMOD:
-    case D_ACT_UADDR:
+    case DTRACE_ACT_SYM:
+    case DTRACE_ACT_MOD:
+    case DTRACE_ACT_USYM:
+    case DTRACE_ACT_UMOD:
+    case DTRACE_ACT_UADDR:
         fputs("  ", c->printer.out);
         print_address(&c->printer, r->kind, data, 50);
         break;
     default:
-        print_datum(&c->printer, data, r->size, d_session_datum_type(c->session, r->uarg));
+        print_datum(&c->printer, data, r->size, dt_session_datum_type(c->session, r->uarg));
     }
 }
 
@@ -216,7 +214,7 @@ static void print_alone(struct consumer *c, const struct d_recdesc *r, const uin
 static unsigned print_action(struct consumer *c, const struct epid_info *info, uint32_t i,
                              const uint8_t *record, struct print_value *values)
 {
-    const struct d_recdesc *r = &info->recs[i];
+    const struct dtrace_recdesc *r = &info->recs[i];
     unsigned n = 0;
 
     if (takes_values(r->kind)) {

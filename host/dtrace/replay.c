@@ -7,8 +7,8 @@
 #include "host/dtrace/replay.h"
 
 #include "host/reader/kev.h"
-#include "trace/d/notes.h"
-#include "trace/d/log_event.h"
+#include "trace/dtrace/notes.h"
+#include "trace/dtrace/log_event.h"
 #include "trace/slot.h"
 
 #include <stdlib.h>
@@ -22,8 +22,7 @@ struct reading {
     bool ring, no_memory;
 };
 
-/* ---- growing -----------------------------------------------------------------------------------
- */
+/* ---- growing ----------------------------------------------------------------------- */
 
 /* Room for one more, at 0, 1, 3, 7 … elements. */
 static void *grown(struct reading *in, void *array, size_t n, size_t size)
@@ -79,8 +78,7 @@ static struct replay_mark *add_mark(struct reading *in, struct replay *r, uint32
     return &bigger[r->nmarks++];
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ------------------------------------------------------------------------ */
 
 /* What is behind the words: false: less than `least`. */
 static bool rest(const struct kev_event *e, unsigned words, uint32_t least, const uint8_t **data,
@@ -99,11 +97,11 @@ static bool notes(struct reading *in, struct replay *r, const struct kev_event *
     uint32_t total = kev_word(e, 1), from = kev_word(e, 2), bytes;
     const uint8_t *data;
 
-    if (!rest(e, 3, 1, &data, &bytes) || total > D_LOG_NOTES_MAX || from >= total ||
+    if (!rest(e, 3, 1, &data, &bytes) || total > DTRACE_LOG_NOTES_MAX || from >= total ||
         (r->notes && r->total != total)) {
         return false;
     }
-    bytes = bytes < D_LOG_NOTES_PART ? bytes : D_LOG_NOTES_PART;
+    bytes = bytes < DTRACE_LOG_NOTES_PART ? bytes : DTRACE_LOG_NOTES_PART;
     bytes = bytes < total - from ? bytes : total - from;
     if (!r->notes) {
         r->notes = calloc(1, total);
@@ -147,7 +145,7 @@ static bool record(struct reading *in, struct replay *r, const struct kev_event 
 {
     struct replay_record to = {.number = kev_word(e, 1), .cpu = e->cpu};
 
-    return rest(e, 2, sizeof(struct d_record), &to.data, &to.bytes) &&
+    return rest(e, 2, sizeof(struct dtrace_record), &to.data, &to.bytes) &&
            keep(in, &r->records, &r->nrecords, &to);
 }
 
@@ -156,7 +154,7 @@ static bool entry(struct reading *in, struct replay *r, const struct kev_event *
     struct replay_record to = {
         .pass = kev_word(e, 1), .cpu = kev_word(e, 2), .number = kev_word(e, 3)};
 
-    return to.cpu < r->ncpus && rest(e, 4, sizeof(struct d_agg_entry), &to.data, &to.bytes) &&
+    return to.cpu < r->ncpus && rest(e, 4, sizeof(struct dtrace_agg_entry), &to.data, &to.bytes) &&
            keep(in, &r->entries, &r->nentries, &to);
 }
 
@@ -165,7 +163,7 @@ static bool taken(struct reading *in, struct replay *r, const struct kev_event *
     const uint8_t *data;
     uint32_t bytes;
 
-    if (!rest(e, 4, sizeof(struct d_snap), &data, &bytes)) {
+    if (!rest(e, 4, sizeof(struct dtrace_snap), &data, &bytes)) {
         return false;
     }
     struct replay_mark *m = add_mark(in, r, kev_word(e, 1), e->cpu);
@@ -198,7 +196,7 @@ static bool status(struct reading *in, struct replay *r, const struct kev_event 
     uint32_t cpus = kev_word(e, 3), bytes;
     const uint8_t *data;
 
-    if (!rest(e, 4, sizeof(struct d_status), &data, &bytes) || (cpus & 0xffff) >= r->ncpus ||
+    if (!rest(e, 4, sizeof(struct dtrace_status), &data, &bytes) || (cpus & 0xffff) >= r->ncpus ||
         cpus >> 16 >= r->ncpus) {
         return false;
     }
@@ -234,9 +232,10 @@ static bool process(struct reading *in, struct replay *r, const struct kev_event
 static void take(struct reading *in, const struct kev_event *e)
 {
     static bool (*const kinds[])(struct reading *, struct replay *, const struct kev_event *) = {
-        [D_LOG_NOTES] = notes,     [D_LOG_RECORD] = record,   [D_LOG_TAKEN] = taken,
-        [D_LOG_ENTRY] = entry,     [D_LOG_ENTRIES] = entries, [D_LOG_STATUS] = status,
-        [D_LOG_PROCESS] = process,
+        [DTRACE_LOG_NOTES] = notes,     [DTRACE_LOG_RECORD] = record,
+        [DTRACE_LOG_TAKEN] = taken,     [DTRACE_LOG_ENTRY] = entry,
+        [DTRACE_LOG_ENTRIES] = entries, [DTRACE_LOG_STATUS] = status,
+        [DTRACE_LOG_PROCESS] = process,
     };
     struct replay *r = e->nwords ? consumer(in, kev_word(e, 0)) : NULL;
     bool known = e->number < sizeof(kinds) / sizeof(*kinds) && kinds[e->number];
@@ -246,8 +245,7 @@ static void take(struct reading *in, const struct kev_event *e)
     }
 }
 
-/* ---- the file ----------------------------------------------------------------------------------
- */
+/* ---- the file ---------------------------------------------------------------------- */
 
 static bool read_events(struct reading *in, struct kev *kev)
 {
@@ -384,7 +382,7 @@ void replay_report(const struct replay *r)
         fprintf(stderr, "dtrace: %llu damaged event%s of D left out\n",
                 (unsigned long long)r->damaged, r->damaged == 1 ? "" : "s");
     }
-    if (!r->npasses || !(r->passes[r->npasses - 1].flags & D_LOG_LAST)) {
+    if (!r->npasses || !(r->passes[r->npasses - 1].flags & DTRACE_LOG_LAST)) {
         fputs("dtrace: the capture ends before the program\n", stderr);
         return;
     }

@@ -11,7 +11,7 @@
 
 #include "host/remote/wire.h"
 #include "abi/sys/dtrace.h"
-#include "trace/d/d.h"
+#include "trace/dtrace/dtrace.h"
 
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ struct replay_mark { /* what one pass took from one CPU */
     uint32_t records; /* made so far */
     uint32_t entries; /* of the snapshot */
     uint64_t entry_drops;
-    struct d_snap snap;
+    struct dtrace_snap snap;
 };
 
 struct replay_pass {
@@ -38,7 +38,7 @@ struct replay_pass {
     size_t order;     /* in the file */
     bool told;        /* it has its status */
     size_t last_told; /* the newest pass up to this one that has one, plus 1; 0: none */
-    struct d_status status;
+    struct dtrace_status status;
     const struct replay_mark *marks; /* by CPU */
     size_t nmarks;
 };
@@ -74,8 +74,8 @@ struct replay { /* one consumer */
 };
 
 /* The consumers of a capture, in the order in which they appear. NULL after a message: there is
- * none, or the file can't be read. What can be read of a file that is cut off is taken, and said.
- */
+ * none, or the file can't be read. What can be read of a file that is cut off is taken,
+ * and said. */
 struct replay *replay_read(const char *path);
 void replay_free(struct replay *);
 /* What the program was compiled from; NULL: the notes are not all there, or make no sense. */
@@ -87,13 +87,12 @@ bool replay_overfull(const struct replay *);
 /* What was lost and has no place in a live reader's messages, on stderr. */
 void replay_report(const struct replay *);
 
-/* ---- replay_sort.c -----------------------------------------------------------------------------
- */
+/* ---- replay_sort.c ----------------------------------------------------------------- */
 
 /* Sorts all that was collected, and joins what was said of one pass. False: no memory. */
 bool replay_sort(struct replay *);
 /* The newest status at the pass under way. */
-const struct d_status *replay_status(const struct replay *);
+const struct dtrace_status *replay_status(const struct replay *);
 /* The first record of this CPU with a number of at least this: its index. */
 size_t replay_first_record(const struct replay *, uint32_t cpu, uint32_t number);
 /* The first entry of this CPU's snapshot: its index. */
@@ -103,8 +102,7 @@ const struct replay_mark *replay_mark(const struct replay_pass *, uint32_t cpu);
 /* What is known of the process; NULL: nothing. */
 const struct kymo_d_process *replay_process(const struct replay *, uint32_t pid);
 
-/* ---- replay_probes.c ---------------------------------------------------------------------------
- */
+/* ---- replay_probes.c --------------------------------------------------------------- */
 
 struct replay_probes { /* struct kymo_d_probe and its strings, each in full */
     const uint8_t **probe;

@@ -59,8 +59,8 @@ static bool matches(const uint8_t *probe, const char *const names[4])
         own[i] = at;
         at = nul + 1;
     }
-    return d_glob(names[0], own[0]) && d_glob(names[1], own[1]) && d_glob(names[2], own[2]) &&
-           d_glob(names[3], own[3]);
+    return dtrace_glob(names[0], own[0]) && dtrace_glob(names[1], own[1]) &&
+           dtrace_glob(names[2], own[2]) && dtrace_glob(names[3], own[3]);
 }
 
 static uint32_t id_of(const uint8_t *probe)

@@ -174,9 +174,9 @@ const struct kymo_d_process *replay_process(const struct replay *r, uint32_t pid
     return low < r->nprocesses && r->processes[low].pid == pid ? &r->processes[low].process : NULL;
 }
 
-const struct d_status *replay_status(const struct replay *r)
+const struct dtrace_status *replay_status(const struct replay *r)
 {
-    static const struct d_status none;
+    static const struct dtrace_status none;
     size_t pass = r->pass < r->npasses ? r->pass + 1 : r->npasses;
     size_t told = pass ? r->passes[pass - 1].last_told : 0;
 

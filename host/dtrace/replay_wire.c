@@ -5,9 +5,9 @@
  * A record that is missing is a drop of its CPU, an aggregation's entry one of the aggregation.
  */
 #include "host/dtrace/replay.h"
-#include "trace/d/notes.h"
+#include "trace/dtrace/notes.h"
 #include "host/remote/remote.h"
-#include "trace/d/log_event.h"
+#include "trace/dtrace/log_event.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,8 +45,7 @@ static struct replay_wire_state *of(struct wire *wire)
     return (struct replay_wire_state *)wire;
 }
 
-/* ---- the transcript ----------------------------------------------------------------------------
- */
+/* ---- the transcript ---------------------------------------------------------------- */
 
 static bool take_bytes(const uint8_t **at, const uint8_t *end, const uint8_t **bytes, uint32_t n)
 {
@@ -132,7 +131,7 @@ static bool find_sizes(struct replay_wire_state *w)
     w->sizes = calloc(w->nanswers + 1, sizeof(*w->sizes));
     for (size_t i = 0; w->sizes && i < w->nanswers; i++) {
         const struct answer *a = &w->answers[i];
-        struct d_epid_desc desc;
+        struct dtrace_epid_desc desc;
 
         if (a->asked.command == KYMO_D_EPID && a->asked.in_bytes == 0 && !a->answered.result &&
             a->answered.out_bytes >= sizeof(desc)) {
@@ -153,14 +152,13 @@ static uint32_t record_size(const struct replay_wire_state *w, const struct repl
 
     memcpy(&key.epid, record->data, sizeof(key.epid));
     const struct size *s = bsearch(&key, w->sizes, w->nsizes, sizeof(key), compare_sizes);
-    return s && s->bytes >= sizeof(struct d_record) && s->bytes <= record->bytes &&
+    return s && s->bytes >= sizeof(struct dtrace_record) && s->bytes <= record->bytes &&
                    record->bytes - s->bytes <= PADDING_MAX
                ? s->bytes
                : 0;
 }
 
-/* ---- answering ---------------------------------------------------------------------------------
- */
+/* ---- answering --------------------------------------------------------------------- */
 
 static bool make_room(struct replay_wire_state *w, size_t bytes)
 {
@@ -291,7 +289,8 @@ static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
     struct replay *r = w->r;
     uint32_t cpu = w->call.cpu, end = until(r, cpu), lost = 0, next = r->printed[cpu];
     const struct replay_mark *m = replay_mark(now(r), cpu);
-    struct d_snap snap = m && m->taken && !r->part ? m->snap : (struct d_snap){.taken = 1};
+    struct dtrace_snap snap =
+        m && m->taken && !r->part ? m->snap : (struct dtrace_snap){.taken = 1};
     size_t at = sizeof(snap);
 
     if (!make_room(w, room)) {
@@ -329,7 +328,7 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
     const struct replay_pass *p = now(r);
     const struct replay_mark *m = replay_mark(p, w->call.cpu);
     bool any = p != &no_pass && !r->part;
-    struct d_snap snap = {.drops = any && m ? m->entry_drops : 0};
+    struct dtrace_snap snap = {.drops = any && m ? m->entry_drops : 0};
     uint32_t found = 0;
     size_t at = sizeof(snap);
 
@@ -338,7 +337,7 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
     }
     for (size_t i = replay_first_entry(r, p->number, w->call.cpu); any && i < r->nentries; i++) {
         const struct replay_record *e = &r->entries[i];
-        struct d_agg_entry head;
+        struct dtrace_agg_entry head;
         if (e->pass != p->number || e->cpu != w->call.cpu) {
             break;
         }
@@ -388,16 +387,16 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
     case KYMO_D_DESTROY:
         return true;
     case KYMO_D_STATUS:
-        return put(w, replay_status(w->r), sizeof(struct d_status));
+        return put(w, replay_status(w->r), sizeof(struct dtrace_status));
     case KYMO_D_PROCESS:
         return answer_process(w);
     case KYMO_D_BUFFER:
     case KYMO_D_AGGREGATION:
-        if (w->call.cpu >= w->r->ncpus || room < sizeof(struct d_snap)) {
+        if (w->call.cpu >= w->r->ncpus || room < sizeof(struct dtrace_snap)) {
             w->call.result = -THEIR_EINVAL;
             return true;
         }
-        return w->made ? put(w, &(struct d_snap){0}, sizeof(struct d_snap))
+        return w->made ? put(w, &(struct dtrace_snap){0}, sizeof(struct dtrace_snap))
                : w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
                                                   : answer_aggregation(w, room);
     default:
@@ -405,8 +404,7 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
     }
 }
 
-/* ---- the wire ----------------------------------------------------------------------------------
- */
+/* ---- the wire ---------------------------------------------------------------------- */
 
 static int replay_send(struct wire *wire, const void *message, size_t bytes)
 {

@@ -30,8 +30,8 @@ static bool open_output(struct command *c)
     return c->out != NULL;
 }
 
-/* ---- -a ----------------------------------------------------------------------------------------
- */
+/* ---- -a
+ * ---------------------------------------------------------------------------------------- */
 
 static int only_compile(struct command *c, const void *image, size_t size)
 {
@@ -46,7 +46,7 @@ static int only_compile(struct command *c, const void *image, size_t size)
 
 static int trace(struct command *c, const void *image, size_t size)
 {
-    if (d_option_on(c->session, "log") && (c->claim || c->compile_to)) {
+    if (dt_option_on(c->session, "log") && (c->claim || c->compile_to)) {
         fputs("dtrace: log=1 is not for what the boot traces\n", stderr);
         return 1;
     }
@@ -61,7 +61,7 @@ static int trace(struct command *c, const void *image, size_t size)
         fputs("dtrace: this target is only an ELF: --compile or -e\n", stderr);
         return 1;
     }
-    if (!command_any_matched(c) && !d_option_on(c->session, "zdefs")) {
+    if (!command_any_matched(c) && !dt_option_on(c->session, "zdefs")) {
         command_say_matched(c);
         fprintf(stderr, "dtrace: no probes %s\n", c->nsources ? "matched" : "specified");
         return 1;
@@ -127,7 +127,7 @@ int command_run(struct command *c)
     if (!take_process(c) || (c->claim && command_look_at_claim(c))) {
         return say_gone(c) || true;
     }
-    d_session_target(c->session, c->pid);
+    dt_session_target(c->session, c->pid);
     status = compile_and_run(c);
     command_drop_child(c);
     return say_gone(c) ? 1 : status;
@@ -148,7 +148,7 @@ static int close_output(const struct command *c, int status)
 void command_clean_up(struct command *c)
 {
     if (c->session) {
-        d_session_free(c->session);
+        dt_session_free(c->session);
     }
     if (c->target) {
         c->target->ops->close(c->target);

@@ -23,8 +23,7 @@ struct saved_head {
     uint32_t strings;
 };
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing ----------------------------------------------------------------------- */
 
 struct strings {
     FILE *out;
@@ -55,7 +54,7 @@ static bool put_source(struct strings *s, const struct program_source *p)
 {
     static const char *const names[] = {"-P", "-m", "-f", "-n", "-i"};
     size_t size;
-    const char *compiled = d_program_text(p->program, &size);
+    const char *compiled = dt_program_text(p->program, &size);
     char *text = strndup(compiled, size);
 
     if (text && p->is_script) {
@@ -71,7 +70,7 @@ static bool put_source(struct strings *s, const struct program_source *p)
 /* destructive and libdir are kept: whoever reads them is told what to give, -w or -L. */
 static bool is_kept(const char *option)
 {
-    return !d_option_is_users(option) || strcmp(option, "destructive") == 0 ||
+    return !dt_option_is_users(option) || strcmp(option, "destructive") == 0 ||
            strcmp(option, "libdir") == 0;
 }
 
@@ -155,8 +154,7 @@ int saved_write(const struct command *c, const void *image, size_t size)
     return result != 0;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------------------- */
 
 struct reading {
     const char *at, *end;
@@ -189,12 +187,12 @@ static void take_setting(struct command *c, const char *name, const char *value)
 {
     for (unsigned i = 0; i < c->nsettings; i++) {
         if (strcmp(name, "libdir") == 0 && strcmp(c->settings[i].name, name) == 0 &&
-            c->settings[i].origin == D_FROM_COMMAND) {
+            c->settings[i].origin == DT_FROM_COMMAND) {
             return;
         }
     }
     command_set(c, name, value, NULL);
-    c->settings[c->nsettings - 1].origin = D_FROM_CAPTURE;
+    c->settings[c->nsettings - 1].origin = DT_FROM_CAPTURE;
 }
 
 /* $target. */
@@ -217,13 +215,13 @@ static bool take(struct command *c, struct reading *r, const char *name, const c
     } else if (strcmp(name, "set") == 0 && (more = next_of(r, "value")) != NULL) {
         take_setting(c, value, more);
     } else if (strcmp(name, "-s") == 0 && (more = next_of(r, "text")) != NULL) {
-        command_source(c, true, D_SPEC_NAME, value)->contents = more;
+        command_source(c, true, DT_SPEC_NAME, value)->contents = more;
     } else if (strcmp(name, "argument") == 0) {
         command_argument(c, value);
     } else if (strcmp(name, "target") == 0) {
         return take_pid(c, value);
     } else if (name[0] == '-' && name[1] && strchr(kinds, name[1]) && !name[2]) {
-        command_source(c, false, (enum d_spec)(strchr(kinds, name[1]) - kinds), value);
+        command_source(c, false, (enum dt_spec)(strchr(kinds, name[1]) - kinds), value);
     } else {
         return false;
     }
@@ -232,7 +230,7 @@ static bool take(struct command *c, struct reading *r, const char *name, const c
 
 bool saved_read(struct command *c, const void *bytes, size_t size)
 {
-    const struct d_image *image = bytes;
+    const struct dtrace_image *image = bytes;
 
     return size >= sizeof(*image) && image->size <= size &&
            saved_read_strings(c, (const char *)bytes + image->size, size - image->size);
@@ -262,20 +260,22 @@ bool saved_read_strings(struct command *c, const void *bytes, size_t size)
 
 bool saved_options(struct command *c, const void *bytes, size_t size)
 {
-    const struct d_image *image = bytes;
-    const struct d_image_option *o = (const void *)((const char *)bytes + image->options.offset);
+    const struct dtrace_image *image = bytes;
+    const struct dtrace_image_option *o =
+        (const void *)((const char *)bytes + image->options.offset);
 
-    if (size < sizeof(*image) || image->magic != D_IMAGE_MAGIC || image->size > size ||
+    if (size < sizeof(*image) || image->magic != DTRACE_IMAGE_MAGIC || image->size > size ||
         image->options.offset % 8 || image->options.offset > size ||
         image->options.count > (size - image->options.offset) / sizeof(*o)) {
         return false;
     }
     for (uint32_t i = 0; i < image->options.count; i++) {
-        const char *name = d_image_option_name(o[i].option);
-        if (!name || (o[i].option == D_OPT_STRSIZE && (o[i].value == 0 || o[i].value > 1u << 20))) {
+        const char *name = dt_image_option_name(o[i].option);
+        if (!name ||
+            (o[i].option == DTRACE_OPT_STRSIZE && (o[i].value == 0 || o[i].value > 1u << 20))) {
             return false;
         }
-        d_option_put(c->session, name, o[i].value);
+        dt_option_put(c->session, name, o[i].value);
     }
     return true;
 }

@@ -12,7 +12,7 @@
 /* 0, or 1 after a message. */
 int saved_write(const struct command *, const void *image, size_t size);
 /* Takes over settings, sources and arguments from a file's bytes, which must stay. The settings are
- * marked as not the user's (D_FROM_CAPTURE). False: it is not such a file. */
+ * marked as not the user's (DT_FROM_CAPTURE). False: it is not such a file. */
 bool saved_read(struct command *, const void *bytes, size_t size);
 
 /* What stands behind the image, alone: for a capture (replay.h). The sources are compiled.

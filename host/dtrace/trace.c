@@ -8,7 +8,7 @@
 #include "host/dtrace/log.h"
 #include "host/dtrace/replay.h"
 #include "host/remote/target.h"
-#include "trace/d/log_event.h"
+#include "trace/dtrace/log_event.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -37,8 +37,7 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_DFL);
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------
- */
+/* ---- the loop ---------------------------------------------------------------------- */
 
 static uint64_t now(void)
 {
@@ -48,14 +47,14 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t rate(const struct d_session *d, const char *name)
+static uint64_t rate(const struct dt_session *d, const char *name)
 {
-    uint64_t ns = d_option(d, name);
+    uint64_t ns = dtrace_option(d, name);
 
-    return ns == D_OPTION_UNSET || ns == 0 ? 1000000000u : ns;
+    return ns == DT_OPTION_UNSET || ns == 0 ? 1000000000u : ns;
 }
 
-static uint64_t next_pass(const struct d_session *d)
+static uint64_t next_pass(const struct dt_session *d)
 {
     uint64_t a = rate(d, "switchrate"), b = rate(d, "statusrate"), c = rate(d, "aggrate");
 
@@ -94,7 +93,7 @@ static int follow(struct command *c, struct consumer *consumer)
         while (at < due && !interrupted) {
             uint64_t slice = due - at < 100000000u ? due - at : 100000000u;
             c->target->ops->wait(c->target, slice);
-            struct d_status status;
+            struct dtrace_status status;
             if (c->target->ops->status(c->target, &status) != 0 || status.exited || status.filled ||
                 command_child_ended(c)) {
                 consumer->agg_due = consumer->switch_due = 0;
@@ -159,14 +158,13 @@ static int consume(struct command *c, struct consumer *consumer)
     return status_of(consumer);
 }
 
-/* ---- into the event log, and out of a capture --------------------------------------------------
- */
+/* ---- into the event log, and out of a capture -------------------------------------- */
 
 /* Passes as follow() makes them, but it is the target that takes. The end of -c's program is
  * followed by one more. */
 static int follow_log(struct command *c, struct log_state *s)
 {
-    struct consumer watching = {.last.state = D_STATE_ACTIVE};
+    struct consumer watching = {.last.state = DTRACE_STATE_ACTIVE};
     int error = 0;
 
     while (!interrupted && !error && !consumer_is_over(&watching) && !command_child_ended(c)) {
@@ -235,7 +233,7 @@ static int replay_passes(struct command *c, struct consumer *consumer)
     for (r->pass = 0; !error && r->pass + 1 < r->npasses; r->pass++) {
         error = replay_pass(r, consumer, false);
     }
-    if (r->npasses && r->passes[r->npasses - 1].flags & D_LOG_INTERRUPTED && !c->json) {
+    if (r->npasses && r->passes[r->npasses - 1].flags & DTRACE_LOG_INTERRUPTED && !c->json) {
         putc('\n', consumer->printer.out);
     }
     error = error ? error : c->target->ops->stop(c->target, &consumer->end_cpu);
@@ -256,9 +254,9 @@ int command_trace(struct command *c, const void *image, size_t size)
     catch_signals();
     status = command_enable(c, &consumer, image, size);
     if (!status) {
-        status = c->replay                        ? replay_passes(c, &consumer)
-                 : d_option_on(c->session, "log") ? consume_into_log(c, &consumer)
-                                                  : consume(c, &consumer);
+        status = c->replay                         ? replay_passes(c, &consumer)
+                 : dt_option_on(c->session, "log") ? consume_into_log(c, &consumer)
+                                                   : consume(c, &consumer);
     }
     command_drop_child(c);
     consumer_free(&consumer);

@@ -9,7 +9,7 @@
 
 enum { INDENT = 4, DEPTH_MAX = 32 };
 
-static void print_value(const struct printer *p, const struct d_type *type, const uint8_t *data,
+static void print_value(const struct printer *p, const struct dt_type *type, const uint8_t *data,
                         unsigned depth, bool member);
 
 static void indent(const struct printer *p, unsigned depth)
@@ -37,7 +37,7 @@ static void print_number(const struct printer *p, uint64_t value)
     }
 }
 
-static void print_enum(const struct printer *p, const struct d_type *t, const uint8_t *data)
+static void print_enum(const struct printer *p, const struct dt_type *t, const uint8_t *data)
 {
     int64_t value = datum_signed(data, (uint32_t)t->size);
 
@@ -62,17 +62,17 @@ static bool is_text(const uint8_t *data, uint64_t n)
 }
 
 /* Plain char is text even where it has no sign. */
-static bool is_character(const struct d_type *t)
+static bool is_character(const struct dt_type *t)
 {
-    return t->kind == D_TYPE_INTEGER && t->size == 1 &&
+    return t->kind == DT_TYPE_INTEGER && t->size == 1 &&
            (t->is_signed || (t->name && strcmp(t->name, "char") == 0));
 }
 
-static void print_elements(const struct printer *p, const struct d_type *t, const uint8_t *data,
+static void print_elements(const struct printer *p, const struct dt_type *t, const uint8_t *data,
                            unsigned depth)
 {
-    const struct d_type *element = d_type_resolve(t->to);
-    bool lines = d_type_is_struct(element);
+    const struct dt_type *element = dt_type_resolve(t->to);
+    bool lines = dt_type_is_struct(element);
 
     fputs("[ ", p->out);
     for (uint64_t i = 0; i < t->count; i++) {
@@ -80,7 +80,7 @@ static void print_elements(const struct printer *p, const struct d_type *t, cons
         if (lines) {
             putc('\n', p->out);
             indent(p, depth + 1);
-            fprintf(p->out, "%s ", d_type_text(p->session, t->to, NULL));
+            fprintf(p->out, "%s ", dt_type_text(p->session, t->to, NULL));
         }
         print_value(p, t->to, data + i * element->size, depth + 1, false);
     }
@@ -93,10 +93,10 @@ static void print_elements(const struct printer *p, const struct d_type *t, cons
     }
 }
 
-static void print_array(const struct printer *p, const struct d_type *t, const uint8_t *data,
+static void print_array(const struct printer *p, const struct dt_type *t, const uint8_t *data,
                         unsigned depth, bool member)
 {
-    bool text = is_character(d_type_resolve(t->to)) && is_text(data, t->count);
+    bool text = is_character(dt_type_resolve(t->to)) && is_text(data, t->count);
 
     if (!text) {
         print_elements(p, t, data, depth);
@@ -122,7 +122,7 @@ static void print_string(const struct printer *p, const uint8_t *data, uint64_t 
     fputs(" ]", p->out);
 }
 
-uint64_t datum_bit_field(const struct d_type *t, const uint8_t *data, uint64_t bit_offset)
+uint64_t datum_bit_field(const struct dt_type *t, const uint8_t *data, uint64_t bit_offset)
 {
     uint64_t value = 0;
 
@@ -133,18 +133,18 @@ uint64_t datum_bit_field(const struct d_type *t, const uint8_t *data, uint64_t b
     return value;
 }
 
-bool datum_is_bit_field(const struct d_type *t)
+bool datum_is_bit_field(const struct dt_type *t)
 {
-    return t->kind == D_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
+    return t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
 }
 
 /* "int [3] a", "char *s", "int (*)() g": the type, then the name. */
-static void print_declaration(const struct printer *p, const struct d_member *m)
+static void print_declaration(const struct printer *p, const struct dt_member *m)
 {
-    const struct d_type *t = d_type_resolve(m->type);
-    bool anonymous = d_type_is_struct(t) && !t->name && m->type == t;
-    const char *text = anonymous ? (t->kind == D_TYPE_UNION ? "union" : "struct")
-                                 : d_type_text(p->session, m->type, NULL);
+    const struct dt_type *t = dt_type_resolve(m->type);
+    bool anonymous = dt_type_is_struct(t) && !t->name && m->type == t;
+    const char *text = anonymous ? (t->kind == DT_TYPE_UNION ? "union" : "struct")
+                                 : dt_type_text(p->session, m->type, NULL);
     size_t n = strlen(text);
 
     fputs(text, p->out);
@@ -159,10 +159,10 @@ static void print_declaration(const struct printer *p, const struct d_member *m)
     fputs(" = ", p->out);
 }
 
-static void print_member(const struct printer *p, const struct d_member *m, const uint8_t *data,
+static void print_member(const struct printer *p, const struct dt_member *m, const uint8_t *data,
                          unsigned depth)
 {
-    const struct d_type *t = d_type_resolve(m->type);
+    const struct dt_type *t = dt_type_resolve(m->type);
 
     indent(p, depth);
     print_declaration(p, m);
@@ -174,7 +174,7 @@ static void print_member(const struct printer *p, const struct d_member *m, cons
     putc('\n', p->out);
 }
 
-static void print_struct(const struct printer *p, const struct d_type *t, const uint8_t *data,
+static void print_struct(const struct printer *p, const struct dt_type *t, const uint8_t *data,
                          unsigned depth)
 {
     fputs("{\n", p->out);
@@ -185,27 +185,27 @@ static void print_struct(const struct printer *p, const struct d_type *t, const 
     putc('}', p->out);
 }
 
-static void print_value(const struct printer *p, const struct d_type *type, const uint8_t *data,
+static void print_value(const struct printer *p, const struct dt_type *type, const uint8_t *data,
                         unsigned depth, bool member)
 {
-    const struct d_type *t = d_type_resolve(type);
+    const struct dt_type *t = dt_type_resolve(type);
 
     if (depth > DEPTH_MAX) {
         fputs("...", p->out);
         return;
     }
     switch (t->kind) {
-    case D_TYPE_STRUCT:
-    case D_TYPE_UNION:
+    case DT_TYPE_STRUCT:
+    case DT_TYPE_UNION:
         print_struct(p, t, data, depth);
         break;
-    case D_TYPE_ARRAY:
+    case DT_TYPE_ARRAY:
         print_array(p, t, data, depth, member);
         break;
-    case D_TYPE_STRING:
+    case DT_TYPE_STRING:
         print_string(p, data, t->size);
         break;
-    case D_TYPE_ENUM:
+    case DT_TYPE_ENUM:
         print_enum(p, t, data);
         break;
     default:
@@ -217,12 +217,12 @@ static void print_value(const struct printer *p, const struct d_type *type, cons
     }
 }
 
-void print_typed(const struct printer *p, const struct d_type *type, const uint8_t *data)
+void print_typed(const struct printer *p, const struct dt_type *type, const uint8_t *data)
 {
-    const struct d_type *t = d_type_resolve(type);
-    bool braces = d_type_is_struct(t);
+    const struct dt_type *t = dt_type_resolve(type);
+    bool braces = dt_type_is_struct(t);
 
-    fprintf(p->out, "%s ", d_type_text(p->session, type, NULL));
+    fprintf(p->out, "%s ", dt_type_text(p->session, type, NULL));
     print_value(p, type, data, 0, false);
     if (!braces) {
         putc('\n', p->out);

@@ -37,8 +37,8 @@ static struct extract_capture *capture_of(struct extract_list *list,
     return last;
 }
 
-/* A record that was written twice, because its first frame's acknowledgement failed, counts once.
- */
+/* A record that was written twice, because its first frame's acknowledgement failed,
+ * counts once. */
 static bool is_new(const struct extract_capture *capture, const struct blocklog_header *header)
 {
     return header->kind == BLOCKLOG_DATA && header->bytes > 0 && header->offset >= capture->size;

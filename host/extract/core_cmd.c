@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kymo extract --core: what is found, what is said, what is written. See core.h, docs/recovery.md.
- */
+/* kymo extract --core: what is found, what is said, what is written. See
+ * core.h, docs/recovery.md. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -143,8 +143,7 @@ static int write_capture(struct extract *extract, struct extract_capture *captur
     return account(capture, path);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ------------------------------------------------------------------------- */
 
 struct beginning {
     char text[4096];

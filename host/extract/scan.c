@@ -206,7 +206,7 @@ static uint64_t frames_of(const struct search *search, uint64_t stride)
     return common > most ? common : 0;
 }
 
-/* ---- the disk that is shown ------------------------------------------------------------------ */
+/* ---- the disk that is shown -------------------------------------------------------- */
 
 /* place[]: the sector of a frame's beginning, times two, and 1 if a header is there. */
 static int show_sector(const struct extract_scan *scan, uint64_t sector, void *data)

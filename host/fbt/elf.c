@@ -76,8 +76,7 @@ static void read_sections(struct reading *r)
     }
 }
 
-/* ---- symbols -----------------------------------------------------------------------------------
- */
+/* ---- symbols ----------------------------------------------------------------------- */
 
 struct region {
     uint64_t at;
@@ -185,8 +184,7 @@ static void read_symbols(struct reading *r)
     size_labels(r->k);
 }
 
-/* ---- what others patch or know by its address --------------------------------------------------
- */
+/* ---- what others patch or know by its address -------------------------------------- */
 
 static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end)
 {
@@ -234,8 +232,7 @@ static void read_pins(struct reading *r, uint64_t start, uint64_t end, unsigned 
     }
 }
 
-/* ---- pads --------------------------------------------------------------------------------------
- */
+/* ---- pads -------------------------------------------------------------------------- */
 
 enum { NOP = 0xbf00 };
 

@@ -22,8 +22,7 @@ static const struct rule roots[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
 
-/* ---- by object ---------------------------------------------------------------------------------
- */
+/* ---- by object --------------------------------------------------------------------- */
 
 static const char *reason_of_object(const char *path, const char *folder)
 {
@@ -80,8 +79,7 @@ static void by_object(struct fbt_kernel *k, const char *map, const char *folder)
     fclose(f);
 }
 
-/* ---- by who calls it ---------------------------------------------------------------------------
- */
+/* ---- by who calls it --------------------------------------------------------------- */
 
 struct closure {
     struct fbt_kernel *k;

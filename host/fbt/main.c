@@ -14,7 +14,7 @@
 #include "host/remote/elf_id.h"
 
 enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
-/* kernel/d/fbt_table.h */
+/* kernel/dtrace/fbt_table.h */
 enum { BEFORE = 14, TAIL = 16, HOP = 17, HOP_BITS = 11 };
 
 static int by_name(const void *a, const void *b)
@@ -118,7 +118,7 @@ static void write_table(const struct fbt_kernel *k, const char *kernel, const ch
     if (!out || !list) {
         err(1, "%s", path);
     }
-    fprintf(out, "/* Made by mkfbt. */\n#include \"kernel/d/fbt_table.h\"\n");
+    fprintf(out, "/* Made by mkfbt. */\n#include \"kernel/dtrace/fbt_table.h\"\n");
     print_functions(out, k, list, n);
     print_returns(out, list, n);
     print_id(out, kernel);

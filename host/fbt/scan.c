@@ -7,8 +7,7 @@
  */
 #include "host/fbt/scan.h"
 
-/* ---- a function --------------------------------------------------------------------------------
- */
+/* ---- a function -------------------------------------------------------------------- */
 
 struct walk {
     const struct fbt_text *t;
@@ -33,8 +32,7 @@ static bool pinned(const struct fbt_text *t, uint64_t at)
     return fbt_marked(t, at, FBT_MARK_PINNED);
 }
 
-/* ---- entry -------------------------------------------------------------------------------------
- */
+/* ---- entry ------------------------------------------------------------------------- */
 
 /* How many jumps through a register the function has that may be tail calls; a computed goto looks
  * the same, but never comes alone. */
@@ -136,8 +134,7 @@ static void scan_entry(const struct fbt_text *t, struct fbt_function *f)
     }
 }
 
-/* ---- returns -----------------------------------------------------------------------------------
- */
+/* ---- returns ----------------------------------------------------------------------- */
 
 static const char *return_wrong(const struct walk *w)
 {

@@ -23,8 +23,7 @@ static void go_to(struct fbt_insn *out, enum fbt_kind kind, uint64_t address, in
     out->target = address + 4 + (uint64_t)offset;
 }
 
-/* ---- 16 bits -----------------------------------------------------------------------------------
- */
+/* ---- 16 bits ----------------------------------------------------------------------- */
 
 /* ADD, CMP, MOV of high registers, BX, BLX. */
 static enum fbt_kind high_registers(uint32_t h)
@@ -79,8 +78,7 @@ static void narrow(struct fbt_insn *out, uint32_t h, uint64_t address)
     }
 }
 
-/* ---- 32 bits -----------------------------------------------------------------------------------
- */
+/* ---- 32 bits ----------------------------------------------------------------------- */
 
 /* B.W, BL: the offset of encodings T4 and T1. */
 static int64_t wide_offset(uint32_t a, uint32_t b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints docs/dif.md from trace/d/opcodes.def. Run by `make docs`; the build checks that the
+ * Prints docs/dif.md from trace/dtrace/opcodes.def. Run by `make docs`; the build checks that the
  * committed page is what this prints.
  */
 #include "host/gen/gen.h"
@@ -13,7 +13,7 @@ static const struct op {
     const char *name, *format, *doc;
 } ops[] = {
 #define DIF_OP(number, name, format, doc) {number, #name, #format, doc},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 static const struct variable {
@@ -21,7 +21,7 @@ static const struct variable {
     const char *name, *kind, *type, *doc;
 } variables[] = {
 #define DIF_VAR(number, name, kind, type, doc) {number, #name, #kind, type, doc},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 static const struct subroutine {
@@ -29,7 +29,7 @@ static const struct subroutine {
     const char *name, *result, *args, *cost, *doc;
 } subroutines[] = {
 #define DIF_SUBR(number, name, result, args, cost, doc) {number, #name, result, args, #cost, doc},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 /* clang-format on */
 
@@ -65,13 +65,13 @@ static const char *const costs[][2] = {
 static const char head[] =
     "# DIF, D's intermediate format\n"
     "\n"
-    "Generated from `trace/d/opcodes.def` by `make docs`; change the table, not this page.\n"
+    "Generated from `trace/dtrace/opcodes.def` by `make docs`; change the table, not this page.\n"
     "\n"
     "The D compiler translates a predicate or an action's argument into a DIF object: "
     "instructions\n"
     "of 32 bits, a table of 64-bit integers, one of strings, one of variables, and the type of "
     "the\n"
-    "result. The numbers are those that DTrace published. The machine (`trace/d/`) validates "
+    "result. The numbers are those that DTrace published. The machine (`trace/dtrace/`) validates "
     "every\n"
     "object when it is loaded, and runs it when its probe fires; `kymo dtrace -S` prints it.\n"
     "\n"

@@ -13,7 +13,7 @@
 
 enum { ARGUMENTS = 10, ONE = 6, CALL_ARGUMENTS = 6 };
 
-/* ---- the sites: what their arguments are called ---- */
+/* ---- the sites: what their arguments are called ------------------------------------ */
 
 struct site {
     const char *name;
@@ -49,7 +49,7 @@ static const struct site *site_of(const char *name)
     return s;
 }
 
-/* ---- probes ---- */
+/* ---- probes ------------------------------------------------------------------------ */
 
 struct probe {
     const char *provider, *function, *name, *site;
@@ -154,7 +154,7 @@ static void print_probe(const struct probe *p)
     gen_print(&out);
 }
 
-/* ---- kernel calls ---- */
+/* ---- kernel calls ------------------------------------------------------------------ */
 
 struct call {
     const char *name;
@@ -196,7 +196,7 @@ static void print_call(const struct call *call)
     gen_print(&out);
 }
 
-/* ---- the page ---- */
+/* ---- the page ---------------------------------------------------------------------- */
 
 static const char head[] =
     "# Providers\n"

@@ -33,8 +33,8 @@ static const struct event foreign[] = {
 #include "host/reader/foreign_events.def"
 };
 
-/* QNX's names that are not the printed ones: behind _NTO_TRACE_, with the class where they have it.
- */
+/* QNX's names that are not the printed ones: behind _NTO_TRACE_, with the class where they
+ * have it. */
 static const struct {
     const char *printed, *name;
 } renamed[] = {

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/d/d.h"
+#include "host/dt/dt.h"
 #include "host/target/board_probes.h"
 
 /* Whatever it is, there is one. */
 static unsigned each(void *arg, const char *provider, const char *module, const char *function,
                      const char *name, uint32_t id,
-                     bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+                     bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
-    const struct d_probe_info info = {id,   provider,        module,         function,
-                                      name, {{0}, {0}, {0}}, {{0}, {0}, {0}}};
+    const struct dt_probe_info info = {id,   provider,        module,         function,
+                                       name, {{0}, {0}, {0}}, {{0}, {0}, {0}}};
 
     (void)arg;
     unsigned n = id ? 0 : board_probes_each(provider, module, function, name, fn, fn_arg);
@@ -36,9 +36,9 @@ static const char *argument_type(void *arg, uint32_t id, unsigned n)
     return board_probe_type(id, n);
 }
 
-static int complain(struct d_session *d)
+static int complain(struct dt_session *d)
 {
-    const struct d_error *e = d_session_error(d);
+    const struct dt_error *e = dt_session_error(d);
 
     fprintf(stderr, "mkd: %s:%u: %s\n", e->file ? e->file : "?", e->line, e->text);
     return 1;
@@ -55,7 +55,7 @@ static int save(const char *path, const void *image, size_t size)
     return 0;
 }
 
-static bool set_options(struct d_session *d, char **options)
+static bool set_options(struct dt_session *d, char **options)
 {
     for (; *options; options++) {
         char *value = strchr(*options, '=');
@@ -63,8 +63,8 @@ static bool set_options(struct d_session *d, char **options)
             *value++ = '\0';
         }
         bool kernel = strcmp(*options, "kernel") == 0 && value;
-        const char *why = kernel ? d_session_add_elf(d, value, "kernel", true) ? NULL : "no ELF"
-                                 : d_option_set(d, *options, value, D_FROM_COMMAND);
+        const char *why = kernel ? dt_session_add_elf(d, value, "kernel", true) ? NULL : "no ELF"
+                                 : dt_option_set(d, *options, value, DT_FROM_COMMAND);
         if (why) {
             fprintf(stderr, "mkd: option %s: %s\n", *options, why);
             return false;
@@ -74,7 +74,7 @@ static bool set_options(struct d_session *d, char **options)
 }
 
 /* A port of kernel/arch; NULL: there is none of that name. */
-static const struct d_model *model_of(const char *arch)
+static const struct dt_model *model_of(const char *arch)
 {
     static const struct {
         const char *arch;
@@ -83,7 +83,7 @@ static const struct d_model *model_of(const char *arch)
 
     for (unsigned i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
         if (strcmp(arch, machines[i].arch) == 0) {
-            return d_model_of(machines[i].machine);
+            return dt_model_of(machines[i].machine);
         }
     }
     return NULL;
@@ -91,27 +91,27 @@ static const struct d_model *model_of(const char *arch)
 
 int main(int argc, char **argv)
 {
-    const struct d_probe_source probes = {each, argument_type, NULL};
-    struct d_source source = {.spec = D_SPEC_NAME};
+    const struct dt_probe_source probes = {each, argument_type, NULL};
+    struct dt_source source = {.spec = DT_SPEC_NAME};
     size_t size;
 
-    const struct d_model *model = argc < 4 ? NULL : model_of(argv[2]);
+    const struct dt_model *model = argc < 4 ? NULL : model_of(argv[2]);
     if (!model) {
         fputs("usage: mkd OUTPUT armv7m|aarch64|x86_64 SCRIPT [OPTION=VALUE ...]\n", stderr);
         return 2;
     }
-    struct d_session *d = d_session_new(model, &probes);
+    struct dt_session *d = dt_session_new(model, &probes);
     if (!set_options(d, argv + 4)) {
         return 1;
     }
     source.file = argv[3];
-    struct d_program *program = d_compile(d, &source);
+    struct dt_program *program = dt_compile(d, &source);
     if (!program) {
         return complain(d);
     }
-    void *image = d_image_make(d, &program, 1, &size);
+    void *image = dt_image_make(d, &program, 1, &size);
     int status = image ? save(argv[1], image, size) : complain(d);
     free(image);
-    d_session_free(d);
+    dt_session_free(d);
     return status;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Error numbers on the link are the target's (abi/errno.h); here are both ways of telling.
- */
+/* Error numbers on the link are the target's (abi/errno.h); here are both ways of telling. */
 #ifndef HOST_LINK_REASON_H
 #define HOST_LINK_REASON_H
 

@@ -32,8 +32,8 @@ void session_close(struct session *session);
 /* The target's services: "dtrace", "console", "capture". NULL: *why says why, as session_open(). */
 struct channel *channel_open(struct session *session, const char *service, const char **why);
 
-/* A whole message. 0, -EPIPE: the link or the channel is gone; -EMSGSIZE: above LINK_MESSAGE_MOST.
- */
+/* A whole message. 0, -EPIPE: the link or the channel is gone; -EMSGSIZE:
+ * above LINK_MESSAGE_MOST. */
 int channel_send(struct channel *channel, const void *message, size_t bytes);
 
 /*

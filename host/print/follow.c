@@ -130,7 +130,7 @@ static void wait_a_little(void)
     poll(NULL, 0, POLL_MS);
 }
 
-/* ---- how long events wait for CPUs that have nothing new ---- */
+/* ---- how long events wait for CPUs that have nothing new --------------------------- */
 
 struct waiting {
     uint64_t limit;        /* milliseconds */

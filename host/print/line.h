@@ -42,8 +42,8 @@ void line_body(struct out *out, const struct kev *kev, const struct kev_event *e
                const struct kev_desc *desc, const struct line_style *style);
 void line_control_body(struct out *out, const struct kev_event *event,
                        const struct line_style *style);
-/* A kernel call's name and number, "MSG_SENDV/11": at most FORMAT_NAME_MAX characters. Its length.
- */
+/* A kernel call's name and number, "MSG_SENDV/11": at most FORMAT_NAME_MAX characters.
+ * Its length. */
 size_t line_call_text(char *to, size_t room, const struct kev_desc *desc,
                       const struct line_style *style);
 void line_call_body(struct out *out, const struct kev *kev, const struct kev_event *event,

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/d/d.h"
-#include "host/d/type.h"
+#include "host/dt/dt.h"
+#include "host/dt/type.h"
 #include "host/remote/elf_id.h"
 #include "host/remote/elves.h"
 #include "abi/sys/states.h"
@@ -33,7 +33,7 @@ struct text {
 
 struct symbols {
     const struct kev *kev;
-    struct d_session *session;
+    struct dt_session *session;
     struct text *texts; /* the newest last */
     unsigned ntexts;
     uint32_t runs[KEV_CPUS]; /* pid; 0: not known */
@@ -54,7 +54,8 @@ struct symbols *symbols_new(const struct kev *kev, const char *const *paths, uns
         elves.build_id = info->build_id;
     }
     symbols->kev = kev;
-    symbols->session = d_session_new(d_model_of(info->word_bits == 32 ? EM_ARM : EM_AARCH64), NULL);
+    symbols->session =
+        dt_session_new(dt_model_of(info->word_bits == 32 ? EM_ARM : EM_AARCH64), NULL);
     if (!elves_add(&elves, symbols->session, paths, n, false)) {
         symbols_free(symbols);
         return NULL;
@@ -65,13 +66,13 @@ struct symbols *symbols_new(const struct kev *kev, const char *const *paths, uns
 void symbols_free(struct symbols *symbols)
 {
     if (symbols != NULL) {
-        d_session_free(symbols->session);
+        dt_session_free(symbols->session);
         free(symbols->texts);
         free(symbols);
     }
 }
 
-/* ---- what is where ---- */
+/* ---- what is where ----------------------------------------------------------------- */
 
 /* Room for one more, at 0, 1, 3, 7 … of them. */
 static struct text *text_new(struct symbols *symbols)
@@ -134,7 +135,7 @@ void symbols_follow(struct symbols *symbols, const struct kev_event *event)
     symbols_learn(symbols, event);
 }
 
-/* ---- names ---- */
+/* ---- names ------------------------------------------------------------------------- */
 
 bool symbols_apply(const struct kev_event *event)
 {
@@ -144,26 +145,26 @@ bool symbols_apply(const struct kev_event *event)
 }
 
 static bool find(const struct symbols *symbols, const struct text *text, uint64_t address,
-                 struct d_symbol *symbol)
+                 struct dt_symbol *symbol)
 {
     uint64_t linked;
 
     return address - text->start < text->bytes &&
-           d_object_text(symbols->session, text->name, &linked) &&
-           d_symbol_in(symbols->session, text->name, address - text->start + linked, symbol) &&
+           dt_object_text(symbols->session, text->name, &linked) &&
+           dt_symbol_in(symbols->session, text->name, address - text->start + linked, symbol) &&
            symbol->name != NULL;
 }
 
-static bool same(const struct d_symbol *a, const struct d_symbol *b)
+static bool same(const struct dt_symbol *a, const struct dt_symbol *b)
 {
     return strcmp(a->object, b->object) == 0 && strcmp(a->name, b->name) == 0 &&
            a->offset == b->offset;
 }
 
 /* What all programs that have the address make of it. */
-static bool find_any(const struct symbols *symbols, uint64_t address, struct d_symbol *symbol)
+static bool find_any(const struct symbols *symbols, uint64_t address, struct dt_symbol *symbol)
 {
-    struct d_symbol other;
+    struct dt_symbol other;
     bool found = false;
 
     for (unsigned i = 0; i < symbols->ntexts; i++) {
@@ -185,7 +186,7 @@ void symbols_put(const struct symbols *symbols, struct out *out, uint64_t addres
 {
     uint32_t pid = symbols->runs[symbols->cpu];
     const struct text *text = pid == 0 ? NULL : text_of(symbols, pid);
-    struct d_symbol symbol;
+    struct dt_symbol symbol;
 
     if (kev_info(symbols->kev)->word_bits == 32) {
         address &= ~(uint64_t)1; /* a Thumb function's */

@@ -135,7 +135,7 @@ int kev_trailer_take(struct kev *kev, struct kev_entry *entry, uint64_t end,
     return trailer_lost(kev, end, error);
 }
 
-/* ---- groups of DROPPED slots, the end mark --------------------------------------------------- */
+/* ---- groups of DROPPED slots, the end mark ----------------------------------------- */
 
 struct group {
     uint64_t at, sum;

@@ -17,9 +17,7 @@
 #define KEV_IRQS 1024
 #define KEV_ERRORS 512
 
-/* ---- file.c: bytes at an offset, of a file or of a pipe (spooled)
- * --------------------------------
- */
+/* ---- file.c: bytes at an offset, of a file or of a pipe (spooled) ------------------ */
 
 struct kev_file {
     int fd;       /* what is read at offsets: the file, or the spool */
@@ -39,8 +37,7 @@ int kev_file_wait(struct kev_file *file, struct kev_error *error);
 long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
                    struct kev_error *error);
 
-/* ---- the index: where the buffers are ----------------------------------------------------------
- */
+/* ---- the index: where the buffers are ---------------------------------------------- */
 
 enum kev_entry_kind {
     KEV_BUFFER, /* starts with BUFFER and TIME */
@@ -93,9 +90,7 @@ struct kev_index {
     struct kev_missing *missing; /* info.missing */
 };
 
-/* ---- joining combine events
- * -----------------------------------------------------------------------
- */
+/* ---- joining combine events -------------------------------------------------------- */
 
 struct kev_open {
     uint32_t header; /* without the structure bits; key with time */
@@ -115,8 +110,7 @@ struct kev_join {
 
 enum kev_joined { KEV_JOIN_BROKEN = -1, KEV_JOIN_MORE = 0, KEV_JOIN_EVENT = 1 };
 
-/* ---- one lane: a CPU's buffers in order (or the whole stream of another kernel) -----------------
- */
+/* ---- one lane: a CPU's buffers in order (or the whole stream of another kernel) ---- */
 
 struct kev_lane {
     uint32_t first, last; /* entries of the index; KEV_NONE: none */

@@ -151,8 +151,8 @@ int kev_refresh(struct kev *kev, bool *ended, struct kev_error *error);
  * before byte `released`: a later one may have to come after an event that is still to be written.
  * At first nothing is held. */
 void kev_hold(struct kev *kev, uint64_t released);
-/* Starts again with the first event; kev_damage() with what opening has found. Not while following.
- */
+/* Starts again with the first event; kev_damage() with what opening has found. Not
+ * while following. */
 void kev_rewind(struct kev *kev);
 
 /*
@@ -182,8 +182,7 @@ static inline uint32_t kev_word(const struct kev_event *event, unsigned i)
     return event->swapped ? __builtin_bswap32(event->words[i]) : event->words[i];
 }
 
-/* ---- what events mean ---------------------------------------------------------------------------
- */
+/* ---- what events mean -------------------------------------------------------------- */
 
 struct kev_arg {
     char type; /* D H E X P I N S, see abi/syspage.h */

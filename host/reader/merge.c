@@ -105,8 +105,8 @@ static int heap_pop(struct kev *kev, struct kev_error *error)
     return 0;
 }
 
-/* No event: the end, or once the news that the file was cut short here, or lacks buffers, or both.
- */
+/* No event: the end, or once the news that the file was cut short here, or lacks buffers,
+ * or both. */
 static enum kev_result kev_ended(struct kev *kev, struct kev_error *error)
 {
     bool cut = kev->cut.text[0] != '\0', late = kev->late.text[0] != '\0';

@@ -4,7 +4,7 @@
  * target, or an answer, has no room for is halved, or refused, as there. Proof: test/d_remote.
  */
 #include "host/remote/remote.h"
-#include "trace/d/image_check.h"
+#include "trace/dtrace/image_check.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 
 enum { SCRATCH_LEAST = 16 * 1024 };
 
-static void refuse(struct d_refusal *why, int error, const char *text)
+static void refuse(struct dtrace_refusal *why, int error, const char *text)
 {
-    *why = (struct d_refusal){.error = error, .object = UINT32_MAX, .offset = UINT32_MAX};
+    *why = (struct dtrace_refusal){.error = error, .object = UINT32_MAX, .offset = UINT32_MAX};
     snprintf(why->text, sizeof(why->text), "%s", text);
 }
 
-static uint64_t *option_of(struct d_image *image, uint32_t option)
+static uint64_t *option_of(struct dtrace_image *image, uint32_t option)
 {
-    struct d_image_option *o = (void *)((char *)image + image->options.offset);
+    struct dtrace_image_option *o = (void *)((char *)image + image->options.offset);
 
     for (uint32_t i = 0; i < image->options.count; i++) {
         if (o[i].option == option) {
@@ -30,15 +30,15 @@ static uint64_t *option_of(struct d_image *image, uint32_t option)
     return NULL;
 }
 
-static bool may_lower(struct d_image *image)
+static bool may_lower(struct dtrace_image *image)
 {
-    const uint64_t *resize = option_of(image, D_OPT_BUFRESIZE);
+    const uint64_t *resize = option_of(image, DTRACE_OPT_BUFRESIZE);
 
-    return !resize || *resize != D_RESIZE_MANUAL;
+    return !resize || *resize != DTRACE_RESIZE_MANUAL;
 }
 
 /* A buffer comes in one answer: it is halved till it fits one, as for memory that isn't there. */
-static bool lower(struct d_image *image, uint32_t option, bool used)
+static bool lower(struct dtrace_image *image, uint32_t option, bool used)
 {
     uint64_t *value = option_of(image, option);
 
@@ -64,9 +64,9 @@ static bool keep_image(struct remote *r, const void *image, size_t size)
 }
 
 static int take_refusal(struct remote *r, int error, const uint8_t *out, uint32_t bytes,
-                        struct d_refusal *why)
+                        struct dtrace_refusal *why)
 {
-    struct d_refusal theirs;
+    struct dtrace_refusal theirs;
 
     if (*r->gone || bytes != sizeof(theirs)) {
         refuse(why, error, *r->gone ? r->gone : strerror(-error));
@@ -80,14 +80,15 @@ static int take_refusal(struct remote *r, int error, const uint8_t *out, uint32_
     return error;
 }
 
-/* Without records a principal buffer is only scratch (trace/d/memory.c): so much is enough. */
+/* Without records a principal buffer is only scratch (trace/dtrace/memory.c): so much is enough. */
 static void keep_sizes(struct remote *r, const struct kymo_d_created *made)
 {
-    const uint64_t *strsize = option_of(r->image, D_OPT_STRSIZE);
+    const uint64_t *strsize = option_of(r->image, DTRACE_OPT_STRSIZE);
     uint64_t scratch = strsize && *strsize < UINT32_MAX ? *strsize * 32 : 256 * 32;
 
     r->matched = made->matched;
-    r->sizes = (struct d_sizes){made->bufsize, made->aggsize, made->specsize, made->dynvarsize};
+    r->sizes =
+        (struct dtrace_sizes){made->bufsize, made->aggsize, made->specsize, made->dynvarsize};
     r->principal = made->bufsize;
     scratch = scratch < SCRATCH_LEAST ? SCRATCH_LEAST : scratch;
     if (!r->uses.records && scratch < made->bufsize) {
@@ -112,8 +113,7 @@ static int take_created(struct remote *r, const struct kymo_d_call *call, const 
  *
  * The agent there needs memory for an answer as large as a buffer. It takes it here, before tracing
  * begins, and keeps it: if it can't be had the buffers are lowered, or refused, like those that the
- * machine itself has no memory for.
- */
+ * machine itself has no memory for. */
 
 enum { LEAST = 4096 };
 
@@ -129,7 +129,7 @@ static int try_to_read(struct remote *r)
     }
     struct kymo_d_call call = {.command = KYMO_D_BUFFER,
                                .handle = r->handle,
-                               .out_bytes = (uint32_t)(largest + sizeof(struct d_snap))};
+                               .out_bytes = (uint32_t)(largest + sizeof(struct dtrace_snap))};
     const uint8_t *out;
     int error = remote_call(r, &call, NULL, &out);
     return error == -ENOMEM || error == -EPIPE || error == -EPROTO ? error : 0;
@@ -140,7 +140,7 @@ static bool halve(struct remote *r)
 {
     uint64_t buf = r->uses.records ? r->sizes.bufsize : 0;
     uint64_t agg = r->uses.aggregates ? r->sizes.aggsize : 0;
-    uint64_t *value = option_of(r->image, buf >= agg ? D_OPT_BUFSIZE : D_OPT_AGGSIZE);
+    uint64_t *value = option_of(r->image, buf >= agg ? DTRACE_OPT_BUFSIZE : DTRACE_OPT_AGGSIZE);
 
     if (!value || (buf < LEAST && agg < LEAST)) {
         return false;
@@ -157,7 +157,7 @@ static int destroy(struct remote *r)
     return remote_ask(r, &call, NULL, 0);
 }
 
-static int create(struct remote *r, struct kymo_d_call call, struct d_refusal *why)
+static int create(struct remote *r, struct kymo_d_call call, struct dtrace_refusal *why)
 {
     const uint8_t *out;
     int error = remote_call(r, &call, r->image, &out);
@@ -174,7 +174,7 @@ static int create(struct remote *r, struct kymo_d_call call, struct d_refusal *w
 }
 
 int remote_create(struct target *t, const void *image, size_t size, unsigned flags,
-                  struct d_refusal *why)
+                  struct dtrace_refusal *why)
 {
     struct remote *r = remote_of(t);
     const struct kymo_d_call call = {.command = KYMO_D_CREATE,
@@ -190,8 +190,8 @@ int remote_create(struct target *t, const void *image, size_t size, unsigned fla
         refuse(why, -E2BIG, "the program is too large for the link");
         return -E2BIG;
     }
-    if (!lower(r->image, D_OPT_BUFSIZE, r->uses.records) ||
-        !lower(r->image, D_OPT_AGGSIZE, r->uses.aggregates)) {
+    if (!lower(r->image, DTRACE_OPT_BUFSIZE, r->uses.records) ||
+        !lower(r->image, DTRACE_OPT_AGGSIZE, r->uses.aggregates)) {
         return -ENOMEM;
     }
     for (;;) {
@@ -206,8 +206,7 @@ int remote_create(struct target *t, const void *image, size_t size, unsigned fla
     }
 }
 
-/* ---- the boot's consumer ------------------------------------------------------------------------
- */
+/* ---- the boot's consumer ----------------------------------------------------------- */
 
 /* How large its file is isn't known, and a small board's agent has not much room. */
 static int ask_file(struct remote *r, struct kymo_d_call *call, const uint8_t **out)
@@ -243,7 +242,7 @@ int remote_look(struct target *t, void **file, size_t *size)
     if (error) {
         return error;
     }
-    if (call.out_bytes < sizeof(struct d_image)) {
+    if (call.out_bytes < sizeof(struct dtrace_image)) {
         return remote_nonsense(r, "the boot's program");
     }
     *size = call.out_bytes;
@@ -271,7 +270,7 @@ int remote_claim(struct target *t, const void *image, size_t size)
     return ask_sizes(r);
 }
 
-int remote_sizes(struct target *t, struct d_sizes *sizes, uint32_t *matched)
+int remote_sizes(struct target *t, struct dtrace_sizes *sizes, uint32_t *matched)
 {
     *sizes = remote_of(t)->sizes;
     *matched = remote_of(t)->matched;

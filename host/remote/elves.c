@@ -5,7 +5,7 @@
  */
 #include "host/remote/elves.h"
 
-#include "host/d/d.h"
+#include "host/dt/dt.h"
 #include "host/home.h"
 #include "host/remote/elf_id.h"
 
@@ -31,8 +31,7 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* ---- the kernel's ------------------------------------------------------------------------------
- */
+/* ---- the kernel's ------------------------------------------------------------------ */
 
 static bool is_kernels(const struct elves *e, const char *path)
 {
@@ -60,11 +59,10 @@ static char *find_kernel(const struct elves *e, const char *const *paths, unsign
     return found;
 }
 
-/* ---- programs ----------------------------------------------------------------------------------
- */
+/* ---- programs ---------------------------------------------------------------------- */
 
 struct programs {
-    struct d_session *session;
+    struct dt_session *session;
     const char *const *paths; /* the user's */
     unsigned npaths;
     bool *used;         /* by path */
@@ -104,7 +102,7 @@ static bool find_program(const struct programs *p, const char *name, const struc
 }
 
 /* The boot image's own copy, as a file. */
-static void add_from_memory(struct d_session *session, const char *name, const void *data,
+static void add_from_memory(struct dt_session *session, const char *name, const void *data,
                             size_t bytes)
 {
     int fd = memfd_create("kymo-program", MFD_CLOEXEC);
@@ -112,7 +110,7 @@ static void add_from_memory(struct d_session *session, const char *name, const v
 
     if (fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes) {
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        d_session_add_elf(session, path, name, false);
+        dt_session_add_elf(session, path, name, false);
     }
     if (fd >= 0) {
         close(fd); /* the session has opened it anew */
@@ -128,7 +126,7 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
 
     if (elf && elf_kind(elf) == ELF_K_ELF) {
         if (elf_id_of(elf, &id) && find_program(p, name, &id, path)) {
-            d_session_add_elf(p->session, path, name, false);
+            dt_session_add_elf(p->session, path, name, false);
         } else {
             add_from_memory(p->session, name, data, bytes);
         }
@@ -136,8 +134,7 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
     elf_end(elf);
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
- */
+/* ---- all of them ------------------------------------------------------------------- */
 
 /* What the user named but nobody on the target has. */
 static bool refuse(const struct elves *e, const char *path)
@@ -160,11 +157,11 @@ static bool refuse(const struct elves *e, const char *path)
     return false;
 }
 
-static bool add_all(const struct elves *e, struct d_session *session, const char *kernel,
+static bool add_all(const struct elves *e, struct dt_session *session, const char *kernel,
                     const char *const *paths, unsigned n)
 {
     struct programs p = {session, paths, n, calloc(n + 1u, sizeof(bool)), kernel};
-    bool ok = p.used && d_session_add_elf(session, kernel, "kernel", true);
+    bool ok = p.used && dt_session_add_elf(session, kernel, "kernel", true);
 
     if (ok) {
         elf_boot_image(kernel, add_program, &p);
@@ -176,7 +173,7 @@ static bool add_all(const struct elves *e, struct d_session *session, const char
     return ok;
 }
 
-bool elves_add(const struct elves *e, struct d_session *session, const char *const *paths,
+bool elves_add(const struct elves *e, struct dt_session *session, const char *const *paths,
                unsigned n, bool quiet)
 {
     char *kernel = has_id(e) ? find_kernel(e, paths, n) : NULL, id[ELF_ID_TEXT];

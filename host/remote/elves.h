@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct d_session;
+struct dt_session;
 
 struct elves {
     const uint8_t *build_id; /* ELF_ID_BYTES */
@@ -21,7 +21,7 @@ struct elves {
 /* To the session: from files and folders that the user named, then from the source tree that this
  * program lies in. False: a file that was named is none of them, which has been said. That there is
  * no ELF at all is said too, unless it is to be quiet. */
-bool elves_add(const struct elves *, struct d_session *, const char *const *paths, unsigned n,
+bool elves_add(const struct elves *, struct dt_session *, const char *const *paths, unsigned n,
                bool quiet);
 
 #endif

@@ -4,9 +4,9 @@
  * puts the records there, and at each pass what a live consumer would take. -x retain: the notes go
  * into retained memory, where the consumer's buffers are.
  */
-#include "trace/d/notes.h"
+#include "trace/dtrace/notes.h"
 #include "host/remote/remote.h"
-#include "trace/d/log_event.h"
+#include "trace/dtrace/log_event.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,7 @@
 
 enum { TRIES = 200, NAP = 20000000 }; /* ns: the log's buffers are being carried away */
 
-/* ---- the transcript ----------------------------------------------------------------------------
- */
+/* ---- the transcript ---------------------------------------------------------------- */
 
 static bool append(struct remote *r, const void *bytes, size_t n)
 {
@@ -43,7 +42,7 @@ static bool describes(uint32_t command)
 void remote_transcribe(struct remote *r, const struct kymo_d_call *asked, const void *in,
                        const struct kymo_d_call *answer, const void *out)
 {
-    if (!describes(asked->command) || r->ntranscript > D_LOG_NOTES_MAX) {
+    if (!describes(asked->command) || r->ntranscript > DTRACE_LOG_NOTES_MAX) {
         return;
     }
     size_t before = r->ntranscript;
@@ -57,9 +56,9 @@ void remote_transcribe(struct remote *r, const struct kymo_d_call *asked, const 
 static int ask_descriptions(struct target *t)
 {
     enum { MOST = 4096 };
-    struct d_recdesc *recs = calloc(MOST, sizeof(*recs));
-    struct d_epid_desc epid;
-    struct d_agg_desc agg;
+    struct dtrace_recdesc *recs = calloc(MOST, sizeof(*recs));
+    struct dtrace_epid_desc epid;
+    struct dtrace_agg_desc agg;
     uint32_t n;
     int error = recs ? 0 : -ENOMEM;
 
@@ -67,7 +66,7 @@ static int ask_descriptions(struct target *t)
         n = MOST;
         error = t->ops->epid(t, id, &epid, recs, &n);
         if (!error) {
-            struct d_probe_info info;
+            struct dt_probe_info info;
             t->ops->probe_names(t, epid.probe, &info);
         }
     }
@@ -80,8 +79,7 @@ static int ask_descriptions(struct target *t)
     return error == -ENOENT ? 0 : error;
 }
 
-/* ---- sending them ------------------------------------------------------------------------------
- */
+/* ---- sending them ------------------------------------------------------------------ */
 
 /* Has them logged, waiting for room; notes: with `bytes` of them to keep. */
 static int log_notes(struct remote *r, const void *notes, uint32_t bytes, uint32_t total)
@@ -111,7 +109,7 @@ static uint8_t *make_notes(struct target *t, const void *saved, size_t bytes, in
 
     *error = ask_descriptions(t);
     size_t total = sizeof(struct notes_head) + bytes + r->ntranscript;
-    if (*error || total > D_LOG_NOTES_MAX) {
+    if (*error || total > DTRACE_LOG_NOTES_MAX) {
         *error = *error ? *error : -E2BIG;
         return NULL;
     }
@@ -158,13 +156,13 @@ int remote_retain(struct target *t, const void *saved, size_t bytes)
     return error;
 }
 
-int remote_log_pass(struct target *t, uint32_t pass, unsigned flags, struct d_status *status)
+int remote_log_pass(struct target *t, uint32_t pass, unsigned flags, struct dtrace_status *status)
 {
     struct remote *r = (struct remote *)t;
     struct kymo_d_call call = {
         .command = KYMO_D_PASS, .handle = r->handle, .id = pass, .flags = flags};
 
-    call.flags |= r->uses.addresses ? D_LOG_PROCESSES : 0;
+    call.flags |= r->uses.addresses ? DTRACE_LOG_PROCESSES : 0;
     int error = remote_ask(r, &call, status, sizeof(*status));
     return error ? error : call.id != 0;
 }

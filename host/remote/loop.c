@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The wire to this process: requests go to D's control call (trace/d/control.c) over the machine of
- * `self`, as a board's kernel would serve them. For the tests: `-t loop` must print what `-t self`
- * prints. in and out are copies of the exact size, so that a sanitizer sees who goes beyond.
+ * The wire to this process: requests go to D's control call (trace/dtrace/control.c) over the
+ * machine of `self`, as a board's kernel would serve them. For the tests: `-t loop` must print what
+ * `-t self` prints. in and out are copies of the exact size, so that a sanitizer sees who goes
+ * beyond.
  */
 #include "host/remote/wire.h"
 #include "host/self/target.h"
-#include "trace/d/control.h"
+#include "trace/dtrace/control.h"
 
 #include <errno.h>
 #include <stdlib.h>

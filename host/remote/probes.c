@@ -16,13 +16,13 @@ static const struct remote_probe *known(const struct remote *r, uint32_t id)
     return id && id <= r->nprobes ? r->probes[id - 1] : NULL;
 }
 
-/* ---- what an answer says of one probe ----------------------------------------------------------
- */
+/* ---- what an answer says of one probe ---------------------------------------------- */
 
 static bool attributes_ok(const struct kymo_d_probe *head)
 {
     for (unsigned i = 0; i < 5; i++) {
-        if (head->name[i] > D_STANDARD || head->data[i] > D_STANDARD || head->class[i] > D_COMMON) {
+        if (head->name[i] > DTRACE_STANDARD || head->data[i] > DTRACE_STANDARD ||
+            head->class[i] > DTRACE_COMMON) {
             return false;
         }
     }
@@ -119,8 +119,7 @@ static bool add_id(struct remote_query *q, uint32_t id)
     return bigger != NULL;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking ------------------------------------------------------------------------ */
 
 /* One answer to PROBES: its ids lie above *last, which becomes the last one. */
 static int take_batch(struct remote *r, struct remote_query *q, const uint8_t *out, uint32_t bytes,
@@ -225,12 +224,11 @@ static const struct remote_probe *probe(struct remote *r, uint32_t id)
     return known(r, id);
 }
 
-/* ---- for the compiler and -l -------------------------------------------------------------------
- */
+/* ---- for the compiler and -l ------------------------------------------------------- */
 
 static unsigned each(void *arg, const char *provider, const char *module, const char *function,
                      const char *name, uint32_t id,
-                     bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+                     bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
     const char *const pattern[4] = {provider, module, function, name};
     struct remote *r = arg;
@@ -256,7 +254,7 @@ static const char *argument_type(void *arg, uint32_t id, unsigned n)
     return p && n < p->ntypes ? p->types[n] : NULL;
 }
 
-bool remote_probe_names(struct target *t, uint32_t id, struct d_probe_info *info)
+bool remote_probe_names(struct target *t, uint32_t id, struct dt_probe_info *info)
 {
     const struct remote_probe *p = probe((struct remote *)t, id);
 
@@ -268,7 +266,7 @@ bool remote_probe_names(struct target *t, uint32_t id, struct d_probe_info *info
 
 void remote_probes_init(struct remote *r)
 {
-    r->source = (struct d_probe_source){each, argument_type, r};
+    r->source = (struct dt_probe_source){each, argument_type, r};
 }
 
 void remote_probes_free(struct remote *r)

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-bool remote_elves(struct target *t, struct d_session *session, const char *const *paths, unsigned n,
-                  bool quiet)
+bool remote_elves(struct target *t, struct dt_session *session, const char *const *paths,
+                  unsigned n, bool quiet)
 {
     const struct remote *r = (struct remote *)t;
     const struct elves elves = {r->info.build_id, r->info.board, "dtrace", "the target", "--elf"};

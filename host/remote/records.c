@@ -12,7 +12,7 @@
 /* size: of the buffer there, which is the most that can come. What is larger doesn't exist: the
  * program has no use for it. */
 static int take(struct remote *r, uint32_t command, unsigned cpu, uint64_t size, void *to,
-                size_t room, struct d_snap *snap)
+                size_t room, struct dtrace_snap *snap)
 {
     struct kymo_d_call call = {.command = command, .handle = r->handle, .cpu = cpu};
     const uint8_t *out;
@@ -36,28 +36,28 @@ static int take(struct remote *r, uint32_t command, unsigned cpu, uint64_t size,
     return 0;
 }
 
-int remote_buffer(struct target *t, unsigned cpu, void *to, size_t room, struct d_snap *snap)
+int remote_buffer(struct target *t, unsigned cpu, void *to, size_t room, struct dtrace_snap *snap)
 {
     return take(remote_of(t), KYMO_D_BUFFER, cpu, remote_of(t)->principal, to, room, snap);
 }
 
-int remote_aggregation(struct target *t, unsigned cpu, void *to, size_t room, struct d_snap *snap)
+int remote_aggregation(struct target *t, unsigned cpu, void *to, size_t room,
+                       struct dtrace_snap *snap)
 {
     if (!remote_of(t)->uses.aggregates) {
-        *snap = (struct d_snap){0};
+        *snap = (struct dtrace_snap){0};
         return 0;
     }
     return take(remote_of(t), KYMO_D_AGGREGATION, cpu, remote_of(t)->sizes.aggsize, to, room, snap);
 }
 
-/* ---- descriptions ------------------------------------------------------------------------------
- */
+/* ---- descriptions ------------------------------------------------------------------ */
 
 enum { HEAD = 24 };
 
 /* head: 20 bytes, whose last four are how many records follow. */
 static int describe(struct remote *r, uint32_t command, uint32_t id, void *head,
-                    struct d_recdesc *recs, uint32_t *nrecs)
+                    struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
     struct kymo_d_call call = {.command = command,
                                .handle = r->handle,
@@ -84,8 +84,8 @@ static int describe(struct remote *r, uint32_t command, uint32_t id, void *head,
     return 0;
 }
 
-int remote_epid(struct target *t, uint32_t epid, struct d_epid_desc *desc, struct d_recdesc *recs,
-                uint32_t *nrecs)
+int remote_epid(struct target *t, uint32_t epid, struct dtrace_epid_desc *desc,
+                struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
     uint32_t room = *nrecs;
     int error = describe(remote_of(t), KYMO_D_EPID, epid, desc, recs, nrecs);
@@ -96,8 +96,8 @@ int remote_epid(struct target *t, uint32_t epid, struct d_epid_desc *desc, struc
     return error;
 }
 
-int remote_agg(struct target *t, uint32_t id, struct d_agg_desc *desc, struct d_recdesc *recs,
-               uint32_t *nrecs)
+int remote_agg(struct target *t, uint32_t id, struct dtrace_agg_desc *desc,
+               struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
     uint32_t room = *nrecs;
     int error = describe(remote_of(t), KYMO_D_AGG, id, desc, recs, nrecs);

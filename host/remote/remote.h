@@ -20,7 +20,7 @@ enum {
 };
 
 struct remote_probe {
-    struct d_probe_info info;
+    struct dt_probe_info info;
     char **types; /* of args[0] … */
     unsigned ntypes;
 };
@@ -56,17 +56,17 @@ struct remote {
     size_t room;
     char gone[120]; /* why nothing goes any more; "": it does */
 
-    struct d_probe_source source;
+    struct dt_probe_source source;
     struct remote_probe **probes; /* by id - 1; NULL: not asked yet */
     uint32_t nprobes;             /* room in probes */
     struct remote_query *queries;
     struct remote_process *processes;
 
-    uint32_t handle;       /* of the consumer; 0: there is none */
-    struct d_image *image; /* its program, a copy: what descriptions are checked against */
+    uint32_t handle;            /* of the consumer; 0: there is none */
+    struct dtrace_image *image; /* its program, a copy: what descriptions are checked against */
     uint32_t matched;
     struct remote_uses uses;
-    struct d_sizes sizes;
+    struct dtrace_sizes sizes;
     uint64_t principal; /* the most that a principal buffer can have to read */
 
     uint8_t *transcript; /* requests and answers that a later reader needs: log.c */
@@ -79,8 +79,7 @@ static inline struct remote *remote_of(struct target *t)
     return (struct remote *)t;
 }
 
-/* ---- call.c ------------------------------------------------------------------------------------
- */
+/* ---- call.c ------------------------------------------------------------------------ */
 
 /* Sends a request (in: call->in_bytes) and waits for its answer. 0 or a negative errno of this
  * machine; *out: the answer's call->out_bytes, until the next call. -EPIPE: the target is gone;
@@ -98,71 +97,65 @@ int remote_nonsense(struct remote *, const char *what);
 /* Text without control characters, with a NUL within `room`. */
 bool remote_text_ok(const char *, size_t room);
 
-/* ---- target.c ----------------------------------------------------------------------------------
- */
+/* ---- target.c ---------------------------------------------------------------------- */
 
 /* A request about the consumer, without an answer but the head's. */
 int remote_simple(struct remote *, uint32_t command, struct kymo_d_call *);
 
-/* ---- create.c: as in struct target_ops ---------------------------------------------------------
- */
+/* ---- create.c: as in struct target_ops --------------------------------------------- */
 
 int remote_create(struct target *, const void *image, size_t size, unsigned flags,
-                  struct d_refusal *why);
+                  struct dtrace_refusal *why);
 int remote_look(struct target *, void **file, size_t *size);
 int remote_claim(struct target *, const void *image, size_t size);
-int remote_sizes(struct target *, struct d_sizes *sizes, uint32_t *matched);
+int remote_sizes(struct target *, struct dtrace_sizes *sizes, uint32_t *matched);
 
-/* ---- records.c: as in struct target_ops --------------------------------------------------------
- */
+/* ---- records.c: as in struct target_ops -------------------------------------------- */
 
-int remote_buffer(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
-int remote_aggregation(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
-int remote_epid(struct target *, uint32_t epid, struct d_epid_desc *, struct d_recdesc *recs,
-                uint32_t *nrecs);
-int remote_agg(struct target *, uint32_t id, struct d_agg_desc *, struct d_recdesc *recs,
+int remote_buffer(struct target *, unsigned cpu, void *to, size_t room, struct dtrace_snap *);
+int remote_aggregation(struct target *, unsigned cpu, void *to, size_t room, struct dtrace_snap *);
+int remote_epid(struct target *, uint32_t epid, struct dtrace_epid_desc *,
+                struct dtrace_recdesc *recs, uint32_t *nrecs);
+int remote_agg(struct target *, uint32_t id, struct dtrace_agg_desc *, struct dtrace_recdesc *recs,
                uint32_t *nrecs);
 
-/* ---- probes.c ----------------------------------------------------------------------------------
- */
+/* ---- probes.c ---------------------------------------------------------------------- */
 
 void remote_probes_init(struct remote *);
 void remote_probes_free(struct remote *);
-bool remote_probe_names(struct target *, uint32_t id, struct d_probe_info *);
+bool remote_probe_names(struct target *, uint32_t id, struct dt_probe_info *);
 
-/* ---- elves.c: as in struct target_ops ----------------------------------------------------------
- */
+/* ---- elves.c: as in struct target_ops ---------------------------------------------- */
 
-bool remote_elves(struct target *, struct d_session *, const char *const *paths, unsigned n,
+bool remote_elves(struct target *, struct dt_session *, const char *const *paths, unsigned n,
                   bool quiet);
 bool remote_process(struct target *, int32_t pid, const char **object, uint64_t *bias);
 void remote_processes_free(struct remote *);
 
-/* ---- program.c: as in struct target_ops --------------------------------------------------------
- */
+/* ---- program.c: as in struct target_ops -------------------------------------------- */
 
 int remote_program_start(struct target *, const char *line, int32_t *pid, char *why, size_t room);
 int remote_program_run(struct target *);
 int remote_program_ended(struct target *, int *status);
 void remote_program_close(struct remote *);
 
-/* ---- log.c -------------------------------------------------------------------------------------
- */
+/* ---- log.c ------------------------------------------------------------------------- */
 
 /* Keeps a request and its answer, if it is of those that describe the target and the program. */
 void remote_transcribe(struct remote *, const struct kymo_d_call *asked, const void *in,
                        const struct kymo_d_call *answer, const void *out);
 int remote_log_start(struct target *, const void *saved, size_t bytes);
-int remote_log_pass(struct target *, uint32_t pass, unsigned flags, struct d_status *);
+int remote_log_pass(struct target *, uint32_t pass, unsigned flags, struct dtrace_status *);
 int remote_log_end(struct target *);
 int remote_retain(struct target *, const void *saved, size_t bytes);
 
-/* ---- describe.c --------------------------------------------------------------------------------
- */
+/* ---- describe.c -------------------------------------------------------------------- */
 
-struct remote_uses remote_image_uses(const struct d_image *);
+struct remote_uses remote_image_uses(const struct dtrace_image *);
 /* Whether a description is one that the program's image makes. */
-bool remote_epid_fits(const struct d_image *, const struct d_epid_desc *, const struct d_recdesc *);
-bool remote_agg_fits(const struct d_image *, const struct d_agg_desc *, const struct d_recdesc *);
+bool remote_epid_fits(const struct dtrace_image *, const struct dtrace_epid_desc *,
+                      const struct dtrace_recdesc *);
+bool remote_agg_fits(const struct dtrace_image *, const struct dtrace_agg_desc *,
+                     const struct dtrace_recdesc *);
 
 #endif

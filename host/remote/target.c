@@ -4,7 +4,7 @@
  */
 #include "host/remote/remote.h"
 #include "host/self/target.h"
-#include "trace/d/image_check.h"
+#include "trace/dtrace/image_check.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +19,7 @@ int remote_simple(struct remote *r, uint32_t command, struct kymo_d_call *call)
     return remote_ask(r, call, NULL, 0);
 }
 
-/* ---- start, stop, watch ------------------------------------------------------------------------
- */
+/* ---- start, stop, watch ------------------------------------------------------------ */
 
 static int take_cpu(struct remote *r, uint32_t command, unsigned *cpu)
 {
@@ -67,7 +66,7 @@ static void remote_wait(struct target *t, uint64_t ns)
     }
 }
 
-static int remote_status(struct target *t, struct d_status *status)
+static int remote_status(struct target *t, struct dtrace_status *status)
 {
     struct remote *r = remote_of(t);
     struct kymo_d_call call = {.command = KYMO_D_STATUS, .handle = r->handle};
@@ -79,12 +78,11 @@ static int remote_status(struct target *t, struct d_status *status)
     return error;
 }
 
-/* ---- the target itself -------------------------------------------------------------------------
- */
+/* ---- the target itself ------------------------------------------------------------- */
 
-static const struct d_model *remote_model(struct target *t)
+static const struct dt_model *remote_model(struct target *t)
 {
-    return d_model_of(remote_of(t)->info.machine);
+    return dt_model_of(remote_of(t)->info.machine);
 }
 
 static unsigned remote_cpus(struct target *t)
@@ -97,7 +95,7 @@ static int32_t remote_consumer(struct target *t)
     return remote_of(t)->consumer;
 }
 
-static const struct d_probe_source *remote_probes(struct target *t)
+static const struct dt_probe_source *remote_probes(struct target *t)
 {
     return &remote_of(t)->source;
 }
@@ -119,7 +117,7 @@ static uint64_t remote_option_default(struct target *t, const char *option)
             return rows[n].value;
         }
     }
-    return D_OPTION_UNSET;
+    return DT_OPTION_UNSET;
 }
 
 static int remote_resume(struct target *t, int32_t pid)

@@ -12,8 +12,7 @@
 struct wire;
 
 /* is_here: as in struct target_ops. The wire is the target's from now on, also if it fails. NULL:
- * *why says why, until the next call.
- */
+ * *why says why, until the next call. */
 struct target *remote_target_open(struct wire *, bool is_here, const char **why);
 
 /* How long a target that is alive may leave a request unanswered: 120 s unless set. After

@@ -122,8 +122,8 @@ static void boards_list(const struct home *home, char *text, size_t room)
     }
 }
 
-/* <board>/images has the names of the board's images for people, one a line; a blank before each.
- */
+/* <board>/images has the names of the board's images for people, one a line; a blank
+ * before each. */
 static bool images_list(const struct run *run, char *text, size_t room)
 {
     char path[PATH_MAX];

@@ -199,7 +199,7 @@ static int capture_finish(struct run *run)
     return output_commit(&run->part) == 0 ? 0 : -1;
 }
 
-/* ---- the board's folder, or the current directory -------------------------------------------- */
+/* ---- the board's folder, or the current directory ---------------------------------- */
 
 static void capture_path(const struct run *run, const char *name, char path[PATH_ROOM])
 {
@@ -280,7 +280,7 @@ static void board_finish(const struct run *run)
     }
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- both -------------------------------------------------------------------------- */
 
 int run_place(struct run *run)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What D's control call (trace/d/control.c) says of this process: for the server that offers self's
- * machine to others, as a board offers its own (test/d_remote).
+ * What D's control call (trace/dtrace/control.c) says of this process: for the server that offers
+ * self's machine to others, as a board offers its own (test/d_remote).
  */
 #include "host/self/self.h"
-#include "trace/d/control.h"
+#include "trace/dtrace/control.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-void d_control_info(struct kymo_d_info *info)
+void dtrace_control_info(struct kymo_d_info *info)
 {
-    info->cpus = d_port_cpu_count();
+    info->cpus = dtrace_port_cpu_count();
     info->pointer_bytes = sizeof(void *);
     info->machine = EM_X86_64;
     strcpy(info->board, "self");
@@ -29,20 +29,20 @@ void d_control_info(struct kymo_d_info *info)
     info->clock_hz = 1000000000;
 }
 
-uint32_t d_control_pid(const void *owner)
+uint32_t dtrace_control_pid(const void *owner)
 {
     (void)owner;
     return (uint32_t)getpid();
 }
 
-int d_control_resume(int32_t pid)
+int dtrace_control_resume(int32_t pid)
 {
     return kill(pid, SIGCONT) == 0 ? 0 : -errno;
 }
 
 /* This process is the only one of which clauses see user addresses. */
-int d_control_process(int32_t pid, struct kymo_d_process *process)
+int dtrace_control_process(int32_t pid, struct kymo_d_process *process)
 {
-    snprintf(process->name, sizeof(process->name), "%s", d_port_execname());
+    snprintf(process->name, sizeof(process->name), "%s", dtrace_port_execname());
     return pid == getpid() ? 0 : -ESRCH;
 }

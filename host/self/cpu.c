@@ -17,13 +17,13 @@ void self_cpus_init(void)
     cpu_count = online < 1 ? 1 : online > SELF_CPUS_MAX ? SELF_CPUS_MAX : (unsigned)online;
 }
 
-unsigned d_port_cpu_count(void)
+unsigned dtrace_port_cpu_count(void)
 {
     return cpu_count;
 }
 
 /* The caller holds no CPU, or this one already. */
-void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
+void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
     unsigned before = self_thread.cpu;
 
@@ -31,9 +31,9 @@ void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
         self_thread.cpu = cpu;
         self_thread.outside = __builtin_return_address(0);
     }
-    uintptr_t state = d_port_irq_save();
+    uintptr_t state = dtrace_port_irq_save();
     fn(arg);
-    d_port_irq_restore(state);
+    dtrace_port_irq_restore(state);
     self_thread.cpu = before;
 }
 

@@ -25,7 +25,7 @@ static void *cleaner(void *arg)
 {
     for (;;) {
         self_lock();
-        uint64_t ns = d_machine_clean();
+        uint64_t ns = dtrace_machine_clean();
         self_unlock();
         struct timespec pause = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
         nanosleep(&pause, NULL);
@@ -56,7 +56,7 @@ static void init(void)
 {
     self_cpus_init();
     self_port_init();
-    d_machine_init();
+    dtrace_machine_init();
     self_profile_init();
 }
 

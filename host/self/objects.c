@@ -23,15 +23,15 @@ static int add(struct dl_phdr_info *info, size_t size, void *session)
 
     (void)size;
     if (!path || !*path) {
-        d_session_add_elf_at(session, "/proc/self/exe", program_invocation_short_name, false,
-                             info->dlpi_addr);
+        dt_session_add_elf_at(session, "/proc/self/exe", program_invocation_short_name, false,
+                              info->dlpi_addr);
     } else if (*path == '/') {
-        d_session_add_elf_at(session, path, base_name(path), false, info->dlpi_addr);
+        dt_session_add_elf_at(session, path, base_name(path), false, info->dlpi_addr);
     }
     return 0;
 }
 
-void self_objects(struct target *t, struct d_session *session)
+void self_objects(struct target *t, struct dt_session *session)
 {
     (void)t;
     dl_iterate_phdr(add, session);

@@ -29,7 +29,7 @@ static bool peek_file(void *to, uint64_t address, size_t bytes)
 }
 
 /* Keeps errno: a clause must not change what its own process sees. */
-bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user)
+bool dtrace_port_peek(void *to, uint64_t address, size_t bytes, bool user)
 {
     struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
     int saved = errno;
@@ -44,13 +44,13 @@ bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user)
     return ok;
 }
 
-bool d_port_toxic(uint64_t address, size_t bytes, bool user)
+bool dtrace_port_toxic(uint64_t address, size_t bytes, bool user)
 {
     (void)user;
     return address < 4096 || address + bytes < address;
 }
 
-bool d_port_poke_user(uint64_t address, const void *from, size_t bytes)
+bool dtrace_port_poke_user(uint64_t address, const void *from, size_t bytes)
 {
     struct iovec here = {(void *)(uintptr_t)from, bytes};
     struct iovec there = {(void *)(uintptr_t)address, bytes};

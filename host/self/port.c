@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a clause sees of this process, and what it may do to it. Called by the machine while a probe
- * fires, from any thread; nothing here allocates but d_port_alloc().
+ * fires, from any thread; nothing here allocates but dtrace_port_alloc().
  */
 #include "host/self/self.h"
 
@@ -19,7 +19,7 @@
 /* More than this in one piece is refused, as a board would: sizes are then halved, or an error. */
 #define ALLOC_MAX ((size_t)256 << 20)
 
-void *d_port_alloc(size_t bytes)
+void *dtrace_port_alloc(size_t bytes)
 {
     void *block;
 
@@ -32,7 +32,7 @@ void *d_port_alloc(size_t bytes)
     return block == MAP_FAILED ? NULL : block;
 }
 
-void d_port_free(void *block, size_t bytes)
+void dtrace_port_free(void *block, size_t bytes)
 {
     if (block) {
         munmap(block, bytes + !bytes);
@@ -47,22 +47,22 @@ static uint64_t nanoseconds(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t d_port_vtimestamp(void)
+uint64_t dtrace_port_vtimestamp(void)
 {
     return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
-uint64_t d_port_walltimestamp(void)
+uint64_t dtrace_port_walltimestamp(void)
 {
     return nanoseconds(CLOCK_REALTIME);
 }
 
-int32_t d_port_pid(void)
+int32_t dtrace_port_pid(void)
 {
     return getpid();
 }
 
-int32_t d_port_tid(void)
+int32_t dtrace_port_tid(void)
 {
     static _Thread_local int32_t tid;
 
@@ -72,32 +72,32 @@ int32_t d_port_tid(void)
     return tid;
 }
 
-int32_t d_port_ppid(void)
+int32_t dtrace_port_ppid(void)
 {
     return getppid();
 }
 
-uint32_t d_port_uid(void)
+uint32_t dtrace_port_uid(void)
 {
     return getuid();
 }
 
-uint32_t d_port_gid(void)
+uint32_t dtrace_port_gid(void)
 {
     return getgid();
 }
 
-int32_t d_port_errno(void)
+int32_t dtrace_port_errno(void)
 {
     return errno;
 }
 
-uint32_t d_port_ipl(void)
+uint32_t dtrace_port_ipl(void)
 {
     return 0;
 }
 
-uint64_t d_port_curthread(void)
+uint64_t dtrace_port_curthread(void)
 {
     return (uintptr_t)&self_thread;
 }
@@ -123,7 +123,7 @@ static int32_t parent_of(int32_t pid)
     return parent;
 }
 
-bool d_port_descends(int32_t pid)
+bool dtrace_port_descends(int32_t pid)
 {
     int32_t ancestor = getpid();
 
@@ -137,31 +137,31 @@ bool d_port_descends(int32_t pid)
 }
 
 /* Of the others nothing is known here. */
-const char *d_port_pidname(int32_t pid)
+const char *dtrace_port_pidname(int32_t pid)
 {
     return pid == getpid() ? program_invocation_short_name : "";
 }
 
 /* The thread that asks runs; of the others nothing is known here. */
-uint64_t d_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
+uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
 {
-    bool asks = pid == getpid() && (tid == 0 || tid == d_port_tid());
+    bool asks = pid == getpid() && (tid == 0 || tid == dtrace_port_tid());
 
     switch (word) {
-    case D_LWPINFO_STATE:
+    case DTRACE_LWPINFO_STATE:
         return asks ? 1 : 0;
-    case D_LWPINFO_LIFE:
+    case DTRACE_LWPINFO_LIFE:
         return asks ? 6 : 0;
-    case D_LWPINFO_CPU:
-        return asks ? d_port_cpu() : 0;
-    case D_LWPINFO_PPID:
+    case DTRACE_LWPINFO_CPU:
+        return asks ? dtrace_port_cpu() : 0;
+    case DTRACE_LWPINFO_PPID:
         return pid == getpid() ? (uint64_t)getppid() : (uint64_t)parent_of(pid);
     default:
         return 0;
     }
 }
 
-const char *d_port_execname(void)
+const char *dtrace_port_execname(void)
 {
     return program_invocation_short_name;
 }
@@ -182,19 +182,19 @@ void self_port_init(void)
     }
 }
 
-const char *d_port_execargs(void)
+const char *dtrace_port_execargs(void)
 {
     return arguments;
 }
 
-uint64_t d_port_caller(bool user)
+uint64_t dtrace_port_caller(bool user)
 {
     uint64_t frames[2] = {0, 0};
 
-    return d_port_stack(user, frames, 2) == 2 ? frames[1] : 0;
+    return dtrace_port_stack(user, frames, 2) == 2 ? frames[1] : 0;
 }
 
-uint64_t d_port_register(bool user, unsigned n, bool *exists)
+uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
 {
     (void)user;
     (void)n;
@@ -214,10 +214,10 @@ static int outermost(void *const *frames, int n)
 }
 
 /* From the firing's thread: user and kernel are the same here. */
-unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
+unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)
 {
-    void *frames[D_PORT_DEPTH_MOST];
-    int n = backtrace(frames, D_PORT_DEPTH_MOST);
+    void *frames[DTRACE_PORT_DEPTH_MOST];
+    int n = backtrace(frames, DTRACE_PORT_DEPTH_MOST);
     unsigned stored = 0;
 
     (void)user;
@@ -230,7 +230,7 @@ unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
 }
 
 /* xorshift64*: good enough for sampling, and no lock. */
-uint64_t d_port_random(void)
+uint64_t dtrace_port_random(void)
 {
     static _Thread_local uint64_t state;
 
@@ -243,17 +243,17 @@ uint64_t d_port_random(void)
     return state * 0x2545f4914f6cdd1du;
 }
 
-void d_port_stop_process(void)
+void dtrace_port_stop_process(void)
 {
     kill(getpid(), SIGSTOP);
 }
 
-bool d_port_raise(int signal)
+bool dtrace_port_raise(int signal)
 {
     return kill(getpid(), signal) == 0;
 }
 
-void d_port_panic(void)
+void dtrace_port_panic(void)
 {
     static const char text[] = "kymo: panic() was called by a D program\n";
 
@@ -264,7 +264,7 @@ void d_port_panic(void)
 }
 
 /* Programs for it are compiled by this process. */
-bool d_port_is_kernel(const uint8_t *id, char *text)
+bool dtrace_port_is_kernel(const uint8_t *id, char *text)
 {
     (void)id;
     (void)text;
@@ -272,19 +272,19 @@ bool d_port_is_kernel(const uint8_t *id, char *text)
 }
 
 /* No event log runs here. */
-void d_port_logstop(void)
+void dtrace_port_logstop(void)
 {
 }
 
 /* Nobody debugs `self` as a kernel: a breakpoint without a debugger goes on. */
-void d_port_breakpoint(void)
+void dtrace_port_breakpoint(void)
 {
 }
 
-void d_port_chill(uint64_t ns)
+void dtrace_port_chill(uint64_t ns)
 {
-    uint64_t until = d_port_timestamp() + ns;
+    uint64_t until = dtrace_port_timestamp() + ns;
 
-    while (d_port_timestamp() < until) {
+    while (dtrace_port_timestamp() < until) {
     }
 }

@@ -2,7 +2,7 @@
 /*
  * The D machine's seam on the target `self`, its inlines. A "CPU" of self is a lock: who holds it
  * is that CPU and nothing else fires there meanwhile. Timer threads become their CPU while they
- * fire; the control thread becomes one in d_port_run_on(). cpu.c has the rest.
+ * fire; the control thread becomes one in dtrace_port_run_on(). cpu.c has the rest.
  */
 #ifndef HOST_SELF_PORT_OPS_H
 #define HOST_SELF_PORT_OPS_H
@@ -10,12 +10,12 @@
 #include <sched.h>
 #include <time.h>
 
-#define D_PORT_ALIGN 0 /* as on the classic engine's x86: such loads just work */
-#define D_PORT_STOPS 1
+#define DTRACE_PORT_ALIGN 0 /* as on the classic engine's x86: such loads just work */
+#define DTRACE_PORT_STOPS 1
 
 struct self_thread {
     unsigned cpu;        /* which CPU we are, or would be */
-    unsigned depth;      /* of d_port_irq_save(): above 0 we hold the CPU's lock */
+    unsigned depth;      /* of dtrace_port_irq_save(): above 0 we hold the CPU's lock */
     const void *outside; /* where the machine was entered: stacks begin there */
     uint32_t predicate_cache;
     uint64_t key; /* 0: none given yet */
@@ -24,12 +24,12 @@ extern _Thread_local struct self_thread self_thread;
 extern unsigned char self_cpu_lock[];
 uint64_t self_thread_new_key(void);
 
-static inline unsigned d_port_cpu(void)
+static inline unsigned dtrace_port_cpu(void)
 {
     return self_thread.cpu;
 }
 
-static inline uintptr_t d_port_irq_save(void)
+static inline uintptr_t dtrace_port_irq_save(void)
 {
     if (self_thread.depth++ == 0) {
         while (__atomic_exchange_n(&self_cpu_lock[self_thread.cpu], 1, __ATOMIC_ACQUIRE)) {
@@ -39,7 +39,7 @@ static inline uintptr_t d_port_irq_save(void)
     return 0;
 }
 
-static inline void d_port_irq_restore(uintptr_t state)
+static inline void dtrace_port_irq_restore(uintptr_t state)
 {
     (void)state;
     if (--self_thread.depth == 0) {
@@ -47,7 +47,7 @@ static inline void d_port_irq_restore(uintptr_t state)
     }
 }
 
-static inline uint64_t d_port_timestamp(void)
+static inline uint64_t dtrace_port_timestamp(void)
 {
     struct timespec now;
 
@@ -55,12 +55,12 @@ static inline uint64_t d_port_timestamp(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static inline uint32_t *d_port_predicate_cache(void)
+static inline uint32_t *dtrace_port_predicate_cache(void)
 {
     return &self_thread.predicate_cache;
 }
 
-static inline uint64_t d_port_thread_key(void)
+static inline uint64_t dtrace_port_thread_key(void)
 {
     if (self_thread.key == 0) {
         self_thread.key = self_thread_new_key();

@@ -5,11 +5,11 @@
 #include "host/self/self.h"
 #include "host/self/target.h"
 
-static struct d_probe_info info_of(const struct d_probe_names *names)
+static struct dt_probe_info info_of(const struct dtrace_probe_names *names)
 {
-    const struct d_attributes *attributes = &names->provider->attributes;
+    const struct dtrace_attributes *attributes = &names->provider->attributes;
 
-    return (struct d_probe_info){
+    return (struct dt_probe_info){
         .id = names->id,
         .provider = names->provider->name,
         .module = names->module,
@@ -20,30 +20,32 @@ static struct d_probe_info info_of(const struct d_probe_names *names)
     };
 }
 
-static bool matches(const struct d_probe_names *names, const char *const pattern[4], uint32_t id)
+static bool matches(const struct dtrace_probe_names *names, const char *const pattern[4],
+                    uint32_t id)
 {
     if (id) {
         return names->id == id;
     }
-    return d_glob(pattern[0], names->provider->name) && d_glob(pattern[1], names->module) &&
-           d_glob(pattern[2], names->function) && d_glob(pattern[3], names->name);
+    return dtrace_glob(pattern[0], names->provider->name) &&
+           dtrace_glob(pattern[1], names->module) && dtrace_glob(pattern[2], names->function) &&
+           dtrace_glob(pattern[3], names->name);
 }
 
 static unsigned each_probe(void *arg, const char *provider, const char *module,
                            const char *function, const char *name, uint32_t id,
-                           bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+                           bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
     const char *const pattern[4] = {provider, module, function, name};
-    struct d_probe_names names = {.id = 0};
+    struct dtrace_probe_names names = {.id = 0};
     unsigned calls = 0;
 
     (void)arg;
     self_lock();
     if (!id) {
-        d_probe_provide(provider, module, function, name);
+        dtrace_probe_provide(provider, module, function, name);
     }
-    while (d_probe_next(names.id, &names)) {
-        struct d_probe_info info = info_of(&names);
+    while (dtrace_probe_next(names.id, &names)) {
+        struct dt_probe_info info = info_of(&names);
         if (matches(&names, pattern, id)) {
             calls++;
             if (!fn(fn_arg, &info)) {
@@ -63,22 +65,22 @@ static const char *no_argument_type(void *arg, uint32_t id, unsigned n)
     return NULL;
 }
 
-static const struct d_probe_source probe_source = {each_probe, no_argument_type, NULL};
+static const struct dt_probe_source probe_source = {each_probe, no_argument_type, NULL};
 
-const struct d_probe_source *self_probes(struct target *t)
+const struct dt_probe_source *self_probes(struct target *t)
 {
     (void)t;
     return &probe_source;
 }
 
-bool self_probe_names(struct target *t, uint32_t id, struct d_probe_info *info)
+bool self_probe_names(struct target *t, uint32_t id, struct dt_probe_info *info)
 {
-    struct d_probe_names names;
+    struct dtrace_probe_names names;
     bool found;
 
     (void)t;
     self_lock();
-    found = id && d_probe_next(id - 1, &names) && names.id == id;
+    found = id && dtrace_probe_next(id - 1, &names) && names.id == id;
     if (found) {
         *info = info_of(&names);
     }

@@ -4,7 +4,7 @@
  * 0: `self` is traced from inside. Control context.
  */
 #include "host/self/self.h"
-#include "trace/d/provider/profile.h"
+#include "trace/dtrace/provider/profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 static void fire(void *arg)
 {
     const uint64_t args[5] = {(uintptr_t)fire};
-    uintptr_t irq = d_port_irq_save();
+    uintptr_t irq = dtrace_port_irq_save();
 
-    d_profile_fire(arg, args);
-    d_port_irq_restore(irq);
+    dtrace_profile_fire(arg, args);
+    dtrace_port_irq_restore(irq);
 }
 
-static void stop(struct d_profile *p)
+static void stop(struct dtrace_profile *p)
 {
     struct self_timer **timers = p->timers;
 
@@ -31,13 +31,13 @@ static void stop(struct d_profile *p)
     p->timers = NULL;
 }
 
-static int start(struct d_profile *p)
+static int start(struct dtrace_profile *p)
 {
     p->timers = calloc(SELF_CPUS_MAX, sizeof(struct self_timer *));
     return p->timers ? 0 : -ENOMEM;
 }
 
-static int run(struct d_profile *p, unsigned cpu, bool on)
+static int run(struct dtrace_profile *p, unsigned cpu, bool on)
 {
     struct self_timer **timer = (struct self_timer **)p->timers + cpu;
 
@@ -52,7 +52,7 @@ static int run(struct d_profile *p, unsigned cpu, bool on)
 
 void self_profile_init(void)
 {
-    static const struct d_profile_target target = {start, run, stop};
+    static const struct dtrace_profile_target target = {start, run, stop};
 
-    d_profile_register(&target);
+    dtrace_profile_register(&target);
 }

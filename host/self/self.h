@@ -8,8 +8,8 @@
 #ifndef HOST_SELF_SELF_H
 #define HOST_SELF_SELF_H
 
-#include "trace/d/d.h"
-#include "trace/d/port.h"
+#include "trace/dtrace/dtrace.h"
+#include "trace/dtrace/port.h"
 
 enum { SELF_CPUS_MAX = 8 };
 

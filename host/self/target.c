@@ -4,7 +4,7 @@
  */
 #include "host/self/self.h"
 #include "host/self/target.h"
-#include "trace/d/control.h"
+#include "trace/dtrace/control.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,26 +14,25 @@
 
 struct self_target {
     struct target base;
-    struct d_consumer *consumer;
+    struct dtrace_consumer *consumer;
 };
 
-static struct d_consumer *lock(struct target *t)
+static struct dtrace_consumer *lock(struct target *t)
 {
     self_lock();
     return ((struct self_target *)t)->consumer;
 }
 
-/* ---- the consumer ------------------------------------------------------------------------------
- */
+/* ---- the consumer ------------------------------------------------------------------ */
 
 static int self_create(struct target *t, const void *image, size_t size, unsigned flags,
-                       struct d_refusal *why)
+                       struct dtrace_refusal *why)
 {
     struct self_target *self = (struct self_target *)t;
 
     lock(t);
     int error =
-        self->consumer ? -EBUSY : d_consumer_create(image, size, flags, &self->consumer, why);
+        self->consumer ? -EBUSY : dtrace_consumer_create(image, size, flags, &self->consumer, why);
     if (!error) {
         self_cleaner_start();
     }
@@ -41,19 +40,19 @@ static int self_create(struct target *t, const void *image, size_t size, unsigne
     return error;
 }
 
-static int self_sizes(struct target *t, struct d_sizes *sizes, uint32_t *matched)
+static int self_sizes(struct target *t, struct dtrace_sizes *sizes, uint32_t *matched)
 {
-    struct d_consumer *consumer = lock(t);
+    struct dtrace_consumer *consumer = lock(t);
 
-    d_consumer_sizes(consumer, sizes);
-    *matched = d_consumer_matched(consumer);
+    dtrace_consumer_sizes(consumer, sizes);
+    *matched = dtrace_consumer_matched(consumer);
     self_unlock();
     return 0;
 }
 
 static int self_go(struct target *t, unsigned *begin_cpu)
 {
-    int error = d_consumer_go(lock(t), begin_cpu);
+    int error = dtrace_consumer_go(lock(t), begin_cpu);
 
     self_unlock();
     return error;
@@ -61,7 +60,7 @@ static int self_go(struct target *t, unsigned *begin_cpu)
 
 static int self_stop(struct target *t, unsigned *end_cpu)
 {
-    d_consumer_stop(lock(t), end_cpu);
+    dtrace_consumer_stop(lock(t), end_cpu);
     self_unlock();
     return 0;
 }
@@ -69,11 +68,11 @@ static int self_stop(struct target *t, unsigned *end_cpu)
 /* Naps, and looks: the machine has nobody to wake. */
 static void self_wait(struct target *t, uint64_t ns)
 {
-    uint64_t until = d_port_timestamp() + ns;
+    uint64_t until = dtrace_port_timestamp() + ns;
     struct timespec nap = {0, 2000000};
 
-    while (d_port_timestamp() < until) {
-        uint32_t exited = d_consumer_over(lock(t));
+    while (dtrace_port_timestamp() < until) {
+        uint32_t exited = dtrace_consumer_over(lock(t));
         self_unlock();
         if (exited || nanosleep(&nap, NULL) != 0) {
             return;
@@ -81,43 +80,44 @@ static void self_wait(struct target *t, uint64_t ns)
     }
 }
 
-static int self_status(struct target *t, struct d_status *status)
+static int self_status(struct target *t, struct dtrace_status *status)
 {
-    d_consumer_status(lock(t), status);
+    dtrace_consumer_status(lock(t), status);
     self_unlock();
-    return status->state == D_STATE_KILLED ? -ESHUTDOWN : 0;
+    return status->state == DTRACE_STATE_KILLED ? -ESHUTDOWN : 0;
 }
 
-static int self_buffer(struct target *t, unsigned cpu, void *to, size_t room, struct d_snap *snap)
+static int self_buffer(struct target *t, unsigned cpu, void *to, size_t room,
+                       struct dtrace_snap *snap)
 {
-    int error = d_buffer_snap(lock(t), cpu, to, room, snap);
+    int error = dtrace_buffer_snap(lock(t), cpu, to, room, snap);
 
     self_unlock();
     return error;
 }
 
 static int self_aggregation(struct target *t, unsigned cpu, void *to, size_t room,
-                            struct d_snap *snap)
+                            struct dtrace_snap *snap)
 {
-    int error = d_aggregation_snap(lock(t), cpu, to, room, snap);
+    int error = dtrace_aggregation_snap(lock(t), cpu, to, room, snap);
 
     self_unlock();
     return error;
 }
 
-static int self_epid(struct target *t, uint32_t epid, struct d_epid_desc *desc,
-                     struct d_recdesc *recs, uint32_t *nrecs)
+static int self_epid(struct target *t, uint32_t epid, struct dtrace_epid_desc *desc,
+                     struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
-    int error = d_epid_describe(lock(t), epid, desc, recs, nrecs);
+    int error = dtrace_epid_describe(lock(t), epid, desc, recs, nrecs);
 
     self_unlock();
     return error;
 }
 
-static int self_agg(struct target *t, uint32_t id, struct d_agg_desc *desc, struct d_recdesc *recs,
-                    uint32_t *nrecs)
+static int self_agg(struct target *t, uint32_t id, struct dtrace_agg_desc *desc,
+                    struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
-    int error = d_agg_describe(lock(t), id, desc, recs, nrecs);
+    int error = dtrace_agg_describe(lock(t), id, desc, recs, nrecs);
 
     self_unlock();
     return error;
@@ -129,29 +129,29 @@ static void self_close(struct target *t)
 
     lock(t);
     if (self->consumer) {
-        d_consumer_destroy(self->consumer);
+        dtrace_consumer_destroy(self->consumer);
     }
     self_unlock();
     free(self);
 }
 
-static const struct d_model *self_model(struct target *t)
+static const struct dt_model *self_model(struct target *t)
 {
     (void)t;
-    return &d_model_self;
+    return &dt_model_self;
 }
 
 static unsigned self_cpus(struct target *t)
 {
     (void)t;
-    return d_port_cpu_count();
+    return dtrace_port_cpu_count();
 }
 
 static uint64_t self_option_default(struct target *t, const char *option)
 {
     (void)t;
     (void)option;
-    return D_OPTION_UNSET;
+    return DT_OPTION_UNSET;
 }
 
 static int self_resume(struct target *t, int32_t pid)
@@ -182,8 +182,7 @@ static const struct target_ops self_ops = {
     .objects = self_objects,
 };
 
-/* ---- D's control call --------------------------------------------------------------------------
- */
+/* ---- D's control call -------------------------------------------------------------- */
 
 void self_control_start(void)
 {
@@ -196,15 +195,15 @@ void self_control_start(void)
 int self_control(const void *owner, struct kymo_d_call *call, const void *in, void *out)
 {
     self_lock();
-    int result = d_control(owner, call, in, out);
+    int result = dtrace_control(owner, call, in, out);
     self_unlock();
     return result;
 }
 
-int self_control_boot(const void *image, size_t size, struct d_refusal *why)
+int self_control_boot(const void *image, size_t size, struct dtrace_refusal *why)
 {
     self_lock();
-    int error = d_control_boot(image, size, why);
+    int error = dtrace_control_boot(image, size, why);
     self_unlock();
     return error;
 }
@@ -212,7 +211,7 @@ int self_control_boot(const void *image, size_t size, struct d_refusal *why)
 void self_control_end(const void *owner)
 {
     self_lock();
-    d_control_end(owner);
+    dtrace_control_end(owner);
     self_unlock();
 }
 

@@ -12,17 +12,17 @@ struct kymo_d_call;
 struct target *self_target_open(void); /* NULL: no memory */
 
 /* Gives a session what is mapped in this process: target.h's objects(). */
-void self_objects(struct target *, struct d_session *);
+void self_objects(struct target *, struct dt_session *);
 
 /* probes.c: target.h's probes() and probe_names(). */
-const struct d_probe_source *self_probes(struct target *);
-bool self_probe_names(struct target *, uint32_t id, struct d_probe_info *);
+const struct dt_probe_source *self_probes(struct target *);
+bool self_probe_names(struct target *, uint32_t id, struct dt_probe_info *);
 
-/* The same machine behind D's control call (trace/d/control.h), for those who put messages to it:
- * first start, then calls of any thread; end takes away what an owner has. */
+/* The same machine behind D's control call (trace/dtrace/control.h), for those who put messages to
+ * it: first start, then calls of any thread; end takes away what an owner has. */
 void self_control_start(void);
 int self_control(const void *owner, struct kymo_d_call *, const void *in, void *out);
 void self_control_end(const void *owner);
-int self_control_boot(const void *image, size_t size, struct d_refusal *);
+int self_control_boot(const void *image, size_t size, struct dtrace_refusal *);
 
 #endif

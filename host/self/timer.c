@@ -55,7 +55,7 @@ static void fire_unlocked(struct timer_cpu *t, struct self_timer *timer, uint64_
     }
     t->firing = timer;
     pthread_mutex_unlock(&t->lock);
-    d_port_run_on(timer->cpu, fire, timer);
+    dtrace_port_run_on(timer->cpu, fire, timer);
     pthread_mutex_lock(&t->lock);
     t->firing = NULL;
     pthread_cond_broadcast(&t->changed);
@@ -69,7 +69,7 @@ static void *timer_thread(void *arg)
     pthread_mutex_lock(&t->lock);
     for (;;) {
         struct self_timer *timer = earliest(t);
-        uint64_t now = d_port_timestamp();
+        uint64_t now = dtrace_port_timestamp();
 
         if (!timer) {
             pthread_cond_wait(&t->changed, &t->lock);
@@ -116,7 +116,8 @@ struct self_timer *self_timer_start(unsigned cpu, uint64_t interval, void (*fn)(
         return NULL;
     }
     pthread_mutex_lock(&t->lock);
-    *timer = (struct self_timer){t->timers, d_port_timestamp() + interval, interval, cpu, fn, arg};
+    *timer =
+        (struct self_timer){t->timers, dtrace_port_timestamp() + interval, interval, cpu, fn, arg};
     t->timers = timer;
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);

@@ -28,7 +28,7 @@
 #define STAT_SERVED 16384 /* pairs of a client thread and a server process */
 #define STAT_NESTED 16    /* servers that work for servers */
 
-/* ---- map.c: u64 -> memory of a fixed size, zeroed when added -------------------------------- */
+/* ---- map.c: u64 -> memory of a fixed size, zeroed when added ----------------------- */
 
 struct map {
     size_t value_bytes;
@@ -44,7 +44,7 @@ void map_free(struct map *map);
 /* All values, in an array to be freed; *n of them. */
 void **map_values(const struct map *map, uint32_t *n);
 
-/* ---- hist.c: a histogram with 64 steps an octave: percentiles within 1 % -------------------- */
+/* ---- hist.c: a histogram with 64 steps an octave: percentiles within 1 % ----------- */
 
 struct hist {
     uint64_t count, sum, min, max;
@@ -55,7 +55,7 @@ struct hist {
 void hist_add(struct hist *hist, uint64_t value, uint64_t at);
 uint64_t hist_percentile(const struct hist *hist, unsigned percent);
 
-/* ---- the account --------------------------------------------------------------------------- */
+/* ---- the account ------------------------------------------------------------------- */
 
 /*
  * Two clocks. A CPU's figures are over the time that the CPU is covered (cover.c): outside of it
@@ -218,8 +218,8 @@ void stat_cover_until(struct stat *stat, uint64_t now); /* makes the turns up to
 void stat_cover_end(struct stat *stat);
 /* Nothing is covered from here on. */
 void stat_cover_stop(struct stat *stat, uint64_t now);
-/* filter.c. Before stat_cover(); each kernel call's entry; why figures may not hold, NULL: they do.
- */
+/* filter.c. Before stat_cover(); each kernel call's entry; why figures may not hold, NULL:
+ * they do. */
 void filter_read(struct stat *stat);
 void filter_event(struct stat *stat, const struct kev_event *event);
 const char *filter_doubt(const struct stat *stat);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See board_probes.h. The tables are those that kernel/d/sites.c and kernel/d/syscall.c use. */
+/* See board_probes.h. The tables are those that kernel/dtrace/sites.c and kernel/dtrace/syscall.c
+ * use. */
 #include "host/target/board_probes.h"
 
 #include "trace/event_args.h"
@@ -47,20 +48,20 @@ static const struct row rows[] = {
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
 unsigned board_probes_each(const char *provider, const char *module, const char *function,
-                           const char *name, bool (*fn)(void *arg, const struct d_probe_info *),
+                           const char *name, bool (*fn)(void *arg, const struct dt_probe_info *),
                            void *arg)
 {
     unsigned n = 0;
 
-    for (uint32_t i = 0; i < ROWS && d_glob(module, "kernel"); i++) {
+    for (uint32_t i = 0; i < ROWS && dtrace_glob(module, "kernel"); i++) {
         const struct row *r = &rows[i];
-        const struct d_probe_info info = {.id = i + 1,
-                                          .provider = r->provider,
-                                          .module = "kernel",
-                                          .function = r->function,
-                                          .name = r->name};
-        if (d_glob(provider, r->provider) && d_glob(function, r->function) &&
-            d_glob(name, r->name)) {
+        const struct dt_probe_info info = {.id = i + 1,
+                                           .provider = r->provider,
+                                           .module = "kernel",
+                                           .function = r->function,
+                                           .name = r->name};
+        if (dtrace_glob(provider, r->provider) && dtrace_glob(function, r->function) &&
+            dtrace_glob(name, r->name)) {
             n++;
             if (!fn(arg, &info)) {
                 break;

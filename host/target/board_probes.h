@@ -2,17 +2,17 @@
 /*
  * The probes that every board has, with the types of their args[], for programs that are compiled
  * for a board that isn't there: those of trace/probes.def, of sdt and of syscall. Not those that a
- * target makes or finds: profile, fbt, pid. A struct d_probe_source in all but the probes that are
+ * target makes or finds: profile, fbt, pid. A struct dt_probe_source in all but the probes that are
  * missing. Tested by test/d_remote/board_test.c; against the boards by test/d/scripts.py.
  */
 #ifndef HOST_TARGET_BOARD_PROBES_H
 #define HOST_TARGET_BOARD_PROBES_H
 
-#include "host/d/d.h"
+#include "host/dt/dt.h"
 
 /* Calls fn for each probe that the description matches until it returns false; how many match. */
 unsigned board_probes_each(const char *provider, const char *module, const char *function,
-                           const char *name, bool (*fn)(void *arg, const struct d_probe_info *),
+                           const char *name, bool (*fn)(void *arg, const struct dt_probe_info *),
                            void *arg);
 /* Of a probe that fn was called with; NULL: it has no args[n]. */
 const char *board_probe_type(uint32_t id, unsigned n);

@@ -3,7 +3,7 @@
  * The target elf:PATH: a kernel that is not running, of which there is only its ELF. Programs can
  * be compiled for it (--compile, -e). The types of args[] are known of the probes that all boards
  * have (board_probes.h) and of function probes that are named in full: the ELF's DWARF has them
- * (host/d/argument.c). Any other description is taken as it is. Tested by
+ * (host/dt/argument.c). Any other description is taken as it is. Tested by
  * test/d_remote/board_test.c.
  */
 #include "host/target/offline.h"
@@ -17,15 +17,15 @@
 struct offline {
     struct target base;
     char *path;
-    const struct d_model *model;
+    const struct dt_model *model;
 };
 
 /* Whether there is such a function the target finds out. */
 static unsigned offline_each(void *arg, const char *provider, const char *module,
                              const char *function, const char *name, uint32_t id,
-                             bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+                             bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
-    const struct d_probe_info info = {
+    const struct dt_probe_info info = {
         .provider = provider, .module = module, .function = function, .name = name};
     bool entry = strcmp(name, "entry") == 0, known = entry || strcmp(name, "return") == 0;
 
@@ -45,15 +45,15 @@ static const char *offline_argument(void *arg, uint32_t id, unsigned n)
     return board_probe_type(id, n);
 }
 
-static const struct d_probe_source *offline_probes(struct target *t)
+static const struct dt_probe_source *offline_probes(struct target *t)
 {
-    static const struct d_probe_source source = {offline_each, offline_argument, NULL};
+    static const struct dt_probe_source source = {offline_each, offline_argument, NULL};
 
     (void)t;
     return &source;
 }
 
-static const struct d_model *offline_model(struct target *t)
+static const struct dt_model *offline_model(struct target *t)
 {
     return ((struct offline *)t)->model;
 }
@@ -76,10 +76,10 @@ static uint64_t offline_option_default(struct target *t, const char *option)
             return small ? table[i].small : table[i].large;
         }
     }
-    return D_OPTION_UNSET;
+    return DT_OPTION_UNSET;
 }
 
-static bool offline_elves(struct target *t, struct d_session *session, const char *const *paths,
+static bool offline_elves(struct target *t, struct dt_session *session, const char *const *paths,
                           unsigned n, bool quiet)
 {
     const char *path = ((struct offline *)t)->path;
@@ -89,7 +89,7 @@ static bool offline_elves(struct target *t, struct d_session *session, const cha
         fprintf(stderr, "dtrace: --elf %s: the target is an ELF already\n", paths[0]);
         return false;
     }
-    return d_session_add_elf(session, path, "kernel", true);
+    return dt_session_add_elf(session, path, "kernel", true);
 }
 
 /* Of a program for the boot there is none. */
@@ -127,6 +127,6 @@ struct target *offline_target_open(const char *path, const char **why)
     }
     t->base.ops = &offline_ops;
     t->path = strdup(path);
-    t->model = d_model_of(id.machine);
+    t->model = dt_model_of(id.machine);
     return &t->base;
 }

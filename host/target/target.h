@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What `kymo dtrace` traces: the seam between the command and a target. `self` (host/self) is this
- * process, with the machine of trace/d inside it; a board is reached over a link. All calls come
- * from one thread and may block. Negative results are -errno; -ESHUTDOWN: the consumer was killed
- * for being silent; -EPIPE: the target is gone.
+ * process, with the machine of trace/dtrace inside it; a board is reached over a link. All calls
+ * come from one thread and may block. Negative results are -errno; -ESHUTDOWN: the consumer was
+ * killed for being silent; -EPIPE: the target is gone.
  */
 #ifndef HOST_TARGET_TARGET_H
 #define HOST_TARGET_TARGET_H
 
-#include "host/d/d.h"
+#include "host/dt/dt.h"
 
 struct target;
 
 struct target_ops {
     bool is_here; /* its processes are this machine's: -c, -p */
     void (*close)(struct target *);
-    const struct d_model *(*model)(struct target *);
+    const struct dt_model *(*model)(struct target *);
     unsigned (*cpus)(struct target *);
     /* The process there that has the consumer, the program's $pid; 0: unknown. NULL: this one. */
     int32_t (*consumer)(struct target *);
     /* For the compiler and -l. */
-    const struct d_probe_source *(*probes)(struct target *);
+    const struct dt_probe_source *(*probes)(struct target *);
 
-    /* One consumer per open target; see trace/d/d.h for what each does. */
+    /* One consumer per open target; see trace/dtrace/dtrace.h for what each does. */
     int (*create)(struct target *, const void *image, size_t size, unsigned flags,
-                  struct d_refusal *);
-    int (*sizes)(struct target *, struct d_sizes *, uint32_t *matched);
+                  struct dtrace_refusal *);
+    int (*sizes)(struct target *, struct dtrace_sizes *, uint32_t *matched);
     int (*go)(struct target *, unsigned *begin_cpu);
     int (*stop)(struct target *, unsigned *end_cpu);
     /* Sleeps at most so long, less if the consumer called exit(), filled up or was killed, or a
      * signal came. */
     void (*wait)(struct target *, uint64_t ns);
-    int (*status)(struct target *, struct d_status *);
-    int (*buffer)(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
-    int (*aggregation)(struct target *, unsigned cpu, void *to, size_t room, struct d_snap *);
-    int (*epid)(struct target *, uint32_t epid, struct d_epid_desc *, struct d_recdesc *,
+    int (*status)(struct target *, struct dtrace_status *);
+    int (*buffer)(struct target *, unsigned cpu, void *to, size_t room, struct dtrace_snap *);
+    int (*aggregation)(struct target *, unsigned cpu, void *to, size_t room, struct dtrace_snap *);
+    int (*epid)(struct target *, uint32_t epid, struct dtrace_epid_desc *, struct dtrace_recdesc *,
                 uint32_t *nrecs);
-    int (*agg)(struct target *, uint32_t id, struct d_agg_desc *, struct d_recdesc *,
+    int (*agg)(struct target *, uint32_t id, struct dtrace_agg_desc *, struct dtrace_recdesc *,
                uint32_t *nrecs);
-    bool (*probe_names)(struct target *, uint32_t id, struct d_probe_info *);
-    /* Options' defaults that differ on this target; D_OPTION_UNSET: it doesn't mind. */
+    bool (*probe_names)(struct target *, uint32_t id, struct dt_probe_info *);
+    /* Options' defaults that differ on this target; DT_OPTION_UNSET: it doesn't mind. */
     uint64_t (*option_default)(struct target *, const char *option);
     /* Bytes that are free there for consumers; 0: unknown. NULL: it can't be known. */
     uint64_t (*memory)(struct target *);
@@ -60,7 +60,7 @@ struct target_ops {
      * what is to be said of the probes, is too much. saved: what the program was compiled from. */
     int (*log_start)(struct target *, const void *saved, size_t bytes); /* before go */
     /* 1; 0: some of it found no room; -EAGAIN: nothing did, and nothing was taken. */
-    int (*log_pass)(struct target *, uint32_t pass, unsigned flags, struct d_status *);
+    int (*log_pass)(struct target *, uint32_t pass, unsigned flags, struct dtrace_status *);
     int (*log_end)(struct target *); /* before stop: what describes the records, again */
     /* -x retain, before go: what describes the records lies beside them. NULL: the target has no
      * retained memory. -E2BIG as above; -ENOSPC: it has no room for this. */
@@ -72,14 +72,14 @@ struct target_ops {
     const char *(*gone)(struct target *);
     /* Gives the session the ELFs of what the target runs; paths: where the user says they are.
      * False after a message: one of those is of something else. NULL: the target has none. */
-    bool (*elves)(struct target *, struct d_session *, const char *const *paths, unsigned n,
+    bool (*elves)(struct target *, struct dt_session *, const char *const *paths, unsigned n,
                   bool quiet);
     /* Which of these ELFs a process runs, and its load bias; false: unknown. NULL: there is but one
      * process. */
     bool (*process)(struct target *, int32_t pid, const char **object, uint64_t *bias);
     /* Gives the session what is mapped in the one process that there is, when the first address is
      * to be named that no ELF of the session has. NULL: it has all. */
-    void (*objects)(struct target *, struct d_session *);
+    void (*objects)(struct target *, struct dt_session *);
 };
 
 struct target {

@@ -24,8 +24,8 @@ static void one_of_stack(struct unwind_state *s, unsigned reg, bool load, int at
     }
 }
 
-/* `offset` is the address's; `back`: added to the stack pointer, by a pre-index before the access.
- */
+/* `offset` is the address's; `back`: added to the stack pointer, by a pre-index before
+ * the access. */
 static void at_stack(struct unwind_state *s, unsigned first, unsigned second, bool load,
                      int64_t offset, int64_t back)
 {

@@ -181,8 +181,7 @@ static void each_of_table(struct flow *f, uint64_t table, unsigned size,
     }
 }
 
-/* ---- which functions return --------------------------------------------------------------------
- */
+/* ---- which functions return -------------------------------------------------------- */
 
 static void visit(struct flow *f, uint64_t to, const struct unwind_state *s)
 {
@@ -244,8 +243,7 @@ static void find_returns(struct flow *f)
     }
 }
 
-/* ---- states ------------------------------------------------------------------------------------
- */
+/* ---- states ------------------------------------------------------------------------ */
 
 static void reach(struct flow *f, uint64_t at, const struct unwind_state *s)
 {

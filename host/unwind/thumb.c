@@ -67,8 +67,7 @@ static void pop(struct unwind_state *s, uint32_t list)
     s->constant_of = -1;
 }
 
-/* ---- 16 bits -----------------------------------------------------------------------------------
- */
+/* ---- 16 bits ----------------------------------------------------------------------- */
 
 static void moves_to(struct unwind_state *s, unsigned d, unsigned m)
 {
@@ -117,8 +116,7 @@ static void narrow(struct unwind_state *s, const struct fbt_text *t, uint64_t ad
     }
 }
 
-/* ---- 32 bits -----------------------------------------------------------------------------------
- */
+/* ---- 32 bits ----------------------------------------------------------------------- */
 
 /* The constant that a modified immediate stands for. */
 static uint32_t expanded(uint32_t a, uint32_t b)

@@ -57,15 +57,15 @@ struct blocklog {
     uint8_t bounce[BLOCKLOG_SECTOR];
 };
 
-/* ---- both ends ------------------------------------------------------------------------------- */
+/* ---- both ends --------------------------------------------------------------------- */
 
 /* Reads what the disk is and finds the newest record. progress and progress_what are set before. */
 int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk);
 /* Record `sequence`, if it is between oldest and next: 0, -ENOENT it isn't there (passed over, or
  * its header is damaged), -EIO. */
 int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header);
-/* True if it is a record's header, of whatever log and place; the same of what says what a disk is.
- */
+/* True if it is a record's header, of whatever log and place; the same of what says what a
+ * disk is. */
 bool blocklog_header_is_sound(const struct blocklog_header *header);
 bool blocklog_super_is_sound(const struct blocklog_super *super);
 /* Frames that it takes: the next record may be so many further on. */
@@ -81,7 +81,7 @@ int blocklog_data(struct blocklog *log, const struct blocklog_header *header, un
  * `room`: BLOCKLOG_DATA_BYTES, aligned for a header. */
 int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk, void *room);
 
-/* ---- the writer ------------------------------------------------------------------------------ */
+/* ---- the writer -------------------------------------------------------------------- */
 
 /* Makes an empty log of the disk and opens it: no header that is there can count, so none is read.
  * Its id: the one after the log's that is there, or `id` if there

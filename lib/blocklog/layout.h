@@ -74,8 +74,7 @@ struct blocklog_piece {
 _Static_assert(sizeof(struct blocklog_piece) == 12, "layout");
 
 /* Of a record, in its first frame; further pieces are in the next frames, whose headers say
- * nothing.
- */
+ * nothing. */
 struct blocklog_header {
     uint32_t magic;
     uint16_t kind;

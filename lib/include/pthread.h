@@ -55,8 +55,7 @@
         PTHREAD_MUTEX_INITIALIZER, 0 \
     }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads ----------------------------------------------------------------------- */
 
 /*
  * attr NULL: joinable, the creator's priority, policy and CPUs, a stack of the default size (4 KB
@@ -69,8 +68,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(
  * point. ESRCH: no such thread; EDEADLK: the caller; EINVAL: it is detached; EBUSY: another thread
  * waits for it. */
 int pthread_join(pthread_t thread, void **value);
-/* Its memory is freed when it has ended, by a later pthread_create(). ESRCH; EINVAL: it is already.
- */
+/* Its memory is freed when it has ended, by a later pthread_create(). ESRCH; EINVAL: it
+ * is already. */
 int pthread_detach(pthread_t thread);
 /* Runs the clean-up handlers, the last pushed first, then the keys' destructors, and ends the
  * calling thread. Robust mutexes that it still has go to their next owner with EOWNERDEAD. */
@@ -124,8 +123,7 @@ int pthread_attr_setstacksize(pthread_attr_t *attr, size_t bytes);
 int pthread_attr_setstack(pthread_attr_t *attr, void *low, size_t bytes);
 int pthread_attr_setrunmask_np(pthread_attr_t *attr, uint32_t cpus); /* a bit each; 0: creator's */
 
-/* ---- mutexes -----------------------------------------------------------------------------------
- */
+/* ---- mutexes ----------------------------------------------------------------------- */
 
 int pthread_mutexattr_init(pthread_mutexattr_t *attr);
 int pthread_mutexattr_destroy(pthread_mutexattr_t *attr);
@@ -161,8 +159,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex); /* EPERM: the caller hasn't it
 int pthread_mutex_consistent(pthread_mutex_t *mutex);
 #define KYMO_ROBUST_MAX 8
 
-/* ---- condition variables -----------------------------------------------------------------------
- */
+/* ---- condition variables ----------------------------------------------------------- */
 
 int pthread_condattr_init(pthread_condattr_t *attr);
 int pthread_condattr_destroy(pthread_condattr_t *attr);
@@ -186,8 +183,7 @@ int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 int pthread_cond_signal(pthread_cond_t *cond);
 int pthread_cond_broadcast(pthread_cond_t *cond);
 
-/* ---- barriers ----------------------------------------------------------------------------------
- */
+/* ---- barriers ---------------------------------------------------------------------- */
 
 int pthread_barrierattr_init(pthread_barrierattr_t *attr);
 int pthread_barrierattr_destroy(pthread_barrierattr_t *attr);
@@ -198,12 +194,11 @@ int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t
 /* Waits until all that have passed have left. EBUSY: threads wait to pass; EINVAL: destroyed. */
 int pthread_barrier_destroy(pthread_barrier_t *barrier);
 /* Waits until `count` threads are here: 0, and for one of them PTHREAD_BARRIER_SERIAL_THREAD. A
- * cancellation point, unlike POSIX: a thread that is cancelled was never here. EINVAL: destroyed.
- */
+ * cancellation point, unlike POSIX: a thread that is cancelled was never here.
+ * EINVAL: destroyed. */
 int pthread_barrier_wait(pthread_barrier_t *barrier);
 
-/* ---- read-write locks --------------------------------------------------------------------------
- */
+/* ---- read-write locks -------------------------------------------------------------- */
 
 int pthread_rwlockattr_init(pthread_rwlockattr_t *attr);
 int pthread_rwlockattr_destroy(pthread_rwlockattr_t *attr);
@@ -223,8 +218,7 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *lock);
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until);
 int pthread_rwlock_unlock(pthread_rwlock_t *lock); /* EPERM: another writes, or nobody has it */
 
-/* ---- once, and values of threads ---------------------------------------------------------------
- */
+/* ---- once, and values of threads --------------------------------------------------- */
 
 /* Returns when init() has run. EDEADLK: from within it. */
 int pthread_once(pthread_once_t *once, void (*init)(void));

@@ -3,7 +3,7 @@
  * D's own buffers in a window of retained memory: which consumers there are, and which of their
  * records are whole. A record counts if its mark is right; the newest, which have none yet, if they
  * are no more than one firing makes, and end where the cursor says. Behind damage the next one that
- * has its mark is looked for. Entries of aggregations: d_entries.c. Proof:
+ * has its mark is looked for. Entries of aggregations: dtrace_entries.c. Proof:
  * test/d_fire/retain_test.c.
  */
 #include <string.h>
@@ -15,8 +15,7 @@
  * sums over so many times the window were wrong, what is left of each buffer counts as damaged. */
 #define WASTE_MOST 16
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------------------- */
 
 static int load(struct retain *retain, struct retain_chunk *chunk, uint32_t offset)
 {
@@ -76,8 +75,7 @@ static uint32_t crc_of(struct retain *retain, struct retain_chunk *chunk, uint32
     return crc;
 }
 
-/* ---- who is there ------------------------------------------------------------------------------
- */
+/* ---- who is there ------------------------------------------------------------------ */
 
 static bool inside(const struct retain *retain, uint64_t offset, uint64_t bytes)
 {
@@ -155,8 +153,7 @@ bool retain_d_open(struct retain *retain)
     return true;
 }
 
-/* ---- this CPU's --------------------------------------------------------------------------------
- */
+/* ---- this CPU's -------------------------------------------------------------------- */
 
 static uint64_t word(struct retain *retain, uint32_t field, uint32_t bytes)
 {
@@ -192,8 +189,7 @@ static bool read_live(struct retain *retain)
            retain->read(retain->arg, cpu->live, &retain->d.live, sizeof(retain->d.live)) == 0;
 }
 
-/* ---- records -----------------------------------------------------------------------------------
- */
+/* ---- records ----------------------------------------------------------------------- */
 
 static uint32_t size_of(struct retain *retain, uint32_t epid)
 {
@@ -237,7 +233,7 @@ static bool reaches(struct retain *retain, uint32_t from, uint32_t until)
     return true;
 }
 
-/* What trace/d/buffer.c's cursors say: [oldest, end) if it has wrapped, then [0, offset). */
+/* What trace/dtrace/buffer.c's cursors say: [oldest, end) if it has wrapped, then [0, offset). */
 struct cursors {
     uint32_t offset, oldest, end;
     bool wrapped;
@@ -345,7 +341,7 @@ static void pass_over(struct retain *retain)
     d->at = d->at >= d->tail || retain_is_hopeless(retain) ? d->until : d->at + 4;
 }
 
-/* struct d_record: EPID, then the time, high word first. It never goes back. */
+/* struct dtrace_record: EPID, then the time, high word first. It never goes back. */
 static uint64_t time_of(struct retain *retain)
 {
     const struct retain_d *d = &retain->d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What D's retained consumers had, as the events that one with log=1 leaves in a capture
- * (trace/d/log_event.h): its notes, a status, the records of each CPU, what the entries of its
+ * (trace/dtrace/log_event.h): its notes, a status, the records of each CPU, what the entries of its
  * aggregations were, and where all this ends. One pass; nothing says that it is the last, for the
  * program did not end. In whole buffers behind the CPU's last one.
  */
@@ -11,7 +11,7 @@
 
 enum stage { BEGIN, NOTES, STATUS, RECORDS, TAKEN, ENTRIES, COUNTED };
 enum { PASS = 1 };
-/* trace/d/log_event.h, of which the tracelogger knows nothing. */
+/* trace/dtrace/log_event.h, of which the tracelogger knows nothing. */
 enum { EVENT_RECORD = 2, EVENT_TAKEN, EVENT_ENTRY, EVENT_ENTRIES, EVENT_STATUS };
 enum { STATUS_BYTES = 104, SNAP_BYTES = 40 };
 
@@ -30,8 +30,7 @@ uint32_t retain_put_event(struct trace_slot *slot, uint32_t cpu, uint32_t time, 
     return count;
 }
 
-/* ---- one event ---------------------------------------------------------------------------------
- */
+/* ---- one event --------------------------------------------------------------------- */
 
 /* It waits, with these words in front and `bytes` behind them. False: it is too long for any. */
 static bool wait(struct retain_d *d, uint32_t event, uint32_t nwords, uint32_t bytes)
@@ -85,7 +84,7 @@ static bool record(struct retain *retain)
 static bool taken(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
-    /* struct d_snap: size, oldest, drops, errors, taken */
+    /* struct dtrace_snap: size, oldest, drops, errors, taken */
     uint64_t snap[5] = {0, 0, retain_d_counter(retain, d->is.at.drops),
                         retain_d_counter(retain, d->is.at.errors), 1};
 
@@ -131,8 +130,7 @@ static bool counted(struct retain *retain)
     return true;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
- */
+/* ---- all of them ------------------------------------------------------------------- */
 
 static void next_stage(struct retain *retain, enum stage stage, bool skip)
 {

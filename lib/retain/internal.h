@@ -46,13 +46,13 @@ uint32_t retain_names_buffer(struct retain *retain);
 /* The slots of the next buffer with notes of D's consumers, likewise; 0: that was all. */
 uint32_t retain_notes_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
 
-/* ---- D's own buffers (d*.c) ---- */
+/* ---- D's own buffers (d*.c) -------------------------------------------------------- */
 
-#define RETAIN_D_LEAST 12 /* bytes of a record: struct d_record */
-#define RETAIN_D_ENTRY 16 /* of an entry's head: struct d_agg_entry */
+#define RETAIN_D_LEAST 12 /* bytes of a record: struct dtrace_record */
+#define RETAIN_D_ENTRY 16 /* of an entry's head: struct dtrace_agg_entry */
 
-/* The slots of the next buffer with what D's retained consumers had on this CPU; 0: that was all.
- */
+/* The slots of the next buffer with what D's retained consumers had on this CPU; 0: that
+ * was all. */
 uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
 /* Bytes of the window, through a part of it that is at hand. 0, -1. */
 int retain_chunk_read(struct retain *retain, struct retain_chunk *chunk, uint32_t offset, void *to,

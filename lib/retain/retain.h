@@ -101,7 +101,7 @@ struct retain {
     struct retain_taken taken[KYMO_RETAIN_CPUS]; /* once retain_next() has said that that was all */
     uint32_t programs, records, keys;            /* D's own, likewise */
     struct retain_losses losses;
-    /* ---- the walk's own ---- */
+    /* ---- the walk's own ------------------------------------------------------------ */
     retain_read_t read;
     void *arg;
     bool frozen;

@@ -236,7 +236,7 @@ static bool lost(struct retain *retain, struct retain_piece *piece)
     return n != 0;
 }
 
-/* ---- the merge ---- */
+/* ---- the merge --------------------------------------------------------------------- */
 
 /* When a buffer begins, by its first two slots; if they are no BUFFER and TIME of that sequence,
  * the end of the buffer before. It may be damaged: then it is the wrong time, and no piece. */

@@ -21,7 +21,7 @@ bool tracelog_records(void)
     return recording != NULL;
 }
 
-/* ---- its beginning --------------------------------------------------------------------------- */
+/* ---- its beginning ----------------------------------------------------------------- */
 
 static long allocate(const tracelog_instance_t *log)
 {
@@ -138,7 +138,7 @@ static int prepare(tracelog_instance_t *log)
     return error;
 }
 
-/* ---- what the program calls ------------------------------------------------------------------ */
+/* ---- what the program calls -------------------------------------------------------- */
 
 static int join(tracelog_instance_t *log)
 {

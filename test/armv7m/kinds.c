@@ -88,7 +88,7 @@ static void sp_odd(void)
                          : "r0", "r1", "r2", "r3", "r12", "memory");
 }
 
-/* ---- a thread that waits, and what others of its process do to its frame --------------------- */
+/* ---- a thread that waits, and what others of its process do to its frame ----------- */
 
 #define STACK 4096
 static sync_t door;
@@ -147,7 +147,7 @@ static void frame_unmapped(void)
     SyncSemPost(&door);
 }
 
-/* ---- instructions ---------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------ */
 
 static void privileged_registers(void)
 {

@@ -18,7 +18,7 @@
 
 int qemu_plugin_version = 1;
 
-/* ---- recording ------------------------------------------------------------------------------- */
+/* ---- recording --------------------------------------------------------------------- */
 
 #define MOST 200000u /* instructions of one interval; more are counted, not kept */
 

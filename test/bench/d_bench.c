@@ -5,7 +5,7 @@
  * clause is written out in DIF, as the compiler makes it.
  */
 #include "test/d_machine/builder.h"
-#include "trace/d/d.h"
+#include "trace/dtrace/dtrace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void insn(unsigned n)
     }
     uint32_t object = image_object(&b, strcat(text, "ret r0"));
     image_ecb(&b, 0);
-    image_action(&b, D_ACT_DIFEXPR, object);
+    image_action(&b, DTRACE_ACT_DIFEXPR, object);
 }
 
 static void empty(unsigned n)
@@ -40,14 +40,14 @@ static void trace(unsigned n)
     (void)n;
     uint32_t object = image_object(&b, "ldgs arg0 r1; ret r1");
     image_ecb(&b, 0);
-    image_action(&b, D_ACT_DIFEXPR, object);
+    image_action(&b, DTRACE_ACT_DIFEXPR, object);
 }
 
 static void count(unsigned n)
 {
     (void)n;
     image_ecb(&b, 0);
-    image_action(&b, D_AGG_COUNT, 0)->uarg = 1;
+    image_action(&b, DTRACE_AGG_COUNT, 0)->uarg = 1;
 }
 
 static void count_execname(unsigned n)
@@ -55,8 +55,8 @@ static void count_execname(unsigned n)
     (void)n;
     uint32_t object = image_object(&b, "result string; ldgs execname r1; ret r1");
     image_ecb(&b, 0);
-    image_action(&b, D_ACT_DIFEXPR, object);
-    struct d_image_action *a = image_action(&b, D_AGG_COUNT, 0);
+    image_action(&b, DTRACE_ACT_DIFEXPR, object);
+    struct dtrace_image_action *a = image_action(&b, DTRACE_AGG_COUNT, 0);
     a->uarg = 1;
     a->nkeys = 1;
 }
@@ -89,12 +89,12 @@ static const struct {
 } cases[] = {{"dif_insn", insn},
              {"d_empty", empty},
              {"d_trace", trace},
-             {"d_count", count},
+             {"dtrace_count", count},
              {"d_count_execname", count_execname},
              {"d_pred_false", pred_false},
              {"d_pred_cached", pred_cached}};
 
-static const struct d_provider provider = {.name = "bench"};
+static const struct dtrace_provider provider = {.name = "bench"};
 
 static void die(const char *what)
 {
@@ -102,15 +102,15 @@ static void die(const char *what)
     exit(1);
 }
 
-static struct d_consumer *enable(const char *name, unsigned n, uint32_t probe)
+static struct dtrace_consumer *enable(const char *name, unsigned n, uint32_t probe)
 {
-    struct d_consumer *consumer = NULL;
-    struct d_refusal refusal;
+    struct dtrace_consumer *consumer = NULL;
+    struct dtrace_refusal refusal;
     unsigned cpu;
 
     image_begin(&b);
-    image_option(&b, D_OPT_BUFSIZE, 1 << 20);
-    image_option(&b, D_OPT_AGGSIZE, 1 << 20);
+    image_option(&b, DTRACE_OPT_BUFSIZE, 1 << 20);
+    image_option(&b, DTRACE_OPT_AGGSIZE, 1 << 20);
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         if (strcmp(cases[i].name, name) == 0) {
             cases[i].build(n);
@@ -121,10 +121,10 @@ static struct d_consumer *enable(const char *name, unsigned n, uint32_t probe)
     }
     b.ecbs[0].probe = probe;
     const void *image = image_end(&b);
-    if (d_consumer_create(image, b.size, 0, &consumer, &refusal) != 0) {
-        die(d_refusal_text(&refusal));
+    if (dtrace_consumer_create(image, b.size, 0, &consumer, &refusal) != 0) {
+        die(dtrace_refusal_text(&refusal));
     }
-    d_consumer_go(consumer, &cpu);
+    dtrace_consumer_go(consumer, &cpu);
     return consumer;
 }
 
@@ -133,17 +133,17 @@ int main(int argc, char **argv)
     if (argc < 3) {
         die("usage: d_bench CASE FIRINGS [N]");
     }
-    d_machine_init();
-    d_provider_register(&provider);
-    uint32_t probe = d_probe_create(&provider, "m", "f", "n", NULL);
-    struct d_consumer *c = enable(argv[1], argc > 3 ? (unsigned)atoi(argv[3]) : 0, probe);
-    struct d_status status;
+    dtrace_machine_init();
+    dtrace_provider_register(&provider);
+    uint32_t probe = dtrace_probe_create(&provider, "m", "f", "n", NULL);
+    struct dtrace_consumer *c = enable(argv[1], argc > 3 ? (unsigned)atoi(argv[3]) : 0, probe);
+    struct dtrace_status status;
 
     for (int i = 0; i < atoi(argv[2]); i++) {
-        d_fire(probe, 7, 0, 0, 0, 0);
+        dtrace_fire(probe, 7, 0, 0, 0, 0);
     }
-    d_consumer_status(c, &status);
-    if (status.errors || status.state != D_STATE_ACTIVE) {
+    dtrace_consumer_status(c, &status);
+    if (status.errors || status.state != DTRACE_STATE_ACTIVE) {
         die("the clause faulted");
     }
     return 0;

@@ -2,7 +2,7 @@
 /*
  * The rest of the seam of d_bench: answers that cost next to nothing.
  */
-#include "trace/d/port.h"
+#include "trace/dtrace/port.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,37 +10,37 @@
 uint64_t bench_clock = 1;
 uint32_t bench_predicate_cache;
 
-unsigned d_port_cpu_count(void)
+unsigned dtrace_port_cpu_count(void)
 {
     return 1;
 }
 
-void *d_port_alloc(size_t bytes)
+void *dtrace_port_alloc(size_t bytes)
 {
     return calloc(1, bytes);
 }
 
-void d_port_free(void *block, size_t bytes)
+void dtrace_port_free(void *block, size_t bytes)
 {
     (void)bytes;
     free(block);
 }
 
-bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user)
+bool dtrace_port_peek(void *to, uint64_t address, size_t bytes, bool user)
 {
     (void)user;
     memcpy(to, (const void *)(uintptr_t)address, bytes);
     return true;
 }
 
-bool d_port_toxic(uint64_t address, size_t bytes, bool user)
+bool dtrace_port_toxic(uint64_t address, size_t bytes, bool user)
 {
     (void)bytes;
     (void)user;
     return address < 4096;
 }
 
-bool d_port_poke_user(uint64_t address, const void *from, size_t bytes)
+bool dtrace_port_poke_user(uint64_t address, const void *from, size_t bytes)
 {
     (void)address;
     (void)from;
@@ -53,47 +53,47 @@ bool d_port_poke_user(uint64_t address, const void *from, size_t bytes)
     { \
         return value; \
     }
-ANSWER(uint64_t, d_port_vtimestamp, 1)
-ANSWER(uint64_t, d_port_walltimestamp, 1)
-ANSWER(int32_t, d_port_pid, 42)
-ANSWER(int32_t, d_port_tid, 43)
-ANSWER(int32_t, d_port_ppid, 41)
-ANSWER(uint32_t, d_port_uid, 0)
-ANSWER(uint32_t, d_port_gid, 0)
-ANSWER(int32_t, d_port_errno, 0)
-ANSWER(uint32_t, d_port_ipl, 0)
-ANSWER(uint64_t, d_port_curthread, 1)
-ANSWER(const char *, d_port_execname, "sixers")
-ANSWER(const char *, d_port_execargs, "")
-ANSWER(uint64_t, d_port_random, 4)
+ANSWER(uint64_t, dtrace_port_vtimestamp, 1)
+ANSWER(uint64_t, dtrace_port_walltimestamp, 1)
+ANSWER(int32_t, dtrace_port_pid, 42)
+ANSWER(int32_t, dtrace_port_tid, 43)
+ANSWER(int32_t, dtrace_port_ppid, 41)
+ANSWER(uint32_t, dtrace_port_uid, 0)
+ANSWER(uint32_t, dtrace_port_gid, 0)
+ANSWER(int32_t, dtrace_port_errno, 0)
+ANSWER(uint32_t, dtrace_port_ipl, 0)
+ANSWER(uint64_t, dtrace_port_curthread, 1)
+ANSWER(const char *, dtrace_port_execname, "sixers")
+ANSWER(const char *, dtrace_port_execargs, "")
+ANSWER(uint64_t, dtrace_port_random, 4)
 
-bool d_port_descends(int32_t pid)
+bool dtrace_port_descends(int32_t pid)
 {
     return pid == 42;
 }
 
-const char *d_port_pidname(int32_t pid)
+const char *dtrace_port_pidname(int32_t pid)
 {
     return pid == 42 ? "answer" : pid == 1 ? "kymo" : "";
 }
 
-uint64_t d_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
+uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
 {
     return pid == 42 ? (uint64_t)(uint32_t)tid << 8 | word : 0;
 }
 
-uint64_t d_port_caller(bool user)
+uint64_t dtrace_port_caller(bool user)
 {
     return user;
 }
 
-uint64_t d_port_register(bool user, unsigned n, bool *exists)
+uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
 {
     *exists = false;
     return n + user;
 }
 
-unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
+unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)
 {
     (void)user;
     (void)to;
@@ -101,41 +101,41 @@ unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
     return 0;
 }
 
-void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
+void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
     (void)cpu;
     fn(arg);
 }
 
-void d_port_stop_process(void)
+void dtrace_port_stop_process(void)
 {
 }
 
-bool d_port_raise(int signal)
+bool dtrace_port_raise(int signal)
 {
     return signal == 0;
 }
 
-void d_port_panic(void)
+void dtrace_port_panic(void)
 {
 }
 
-bool d_port_is_kernel(const uint8_t *id, char *text)
+bool dtrace_port_is_kernel(const uint8_t *id, char *text)
 {
     (void)id;
     (void)text;
     return true;
 }
 
-void d_port_logstop(void)
+void dtrace_port_logstop(void)
 {
 }
 
-void d_port_breakpoint(void)
+void dtrace_port_breakpoint(void)
 {
 }
 
-void d_port_chill(uint64_t ns)
+void dtrace_port_chill(uint64_t ns)
 {
     bench_clock += ns;
 }

@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BOARD = "mps2-an386"
 LIMIT = 65536
-FOLDERS = ["trace/d", "kernel/d", "kernel/arch/armv7m/probe"]
+FOLDERS = ["trace/dtrace", "kernel/dtrace", "kernel/arch/armv7m/probe"]
 
 
 def static():

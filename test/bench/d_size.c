@@ -3,20 +3,20 @@
  * Sizes of the D machine's structures on a small board, as sizes of symbols: d_size.py reads them.
  * Nothing of it runs.
  */
-#include "trace/d/consumer.h"
+#include "trace/dtrace/consumer.h"
 
 #define SIZE(name, type) char size_##name[sizeof(type)]
 
-SIZE(consumer, struct d_consumer);
-SIZE(cpu, struct d_consumer_cpu);
-SIZE(ecb, struct d_ecb);
-SIZE(shape, struct d_shape);
-SIZE(action, struct d_action);
-SIZE(aggregation, struct d_aggregation);
-SIZE(object, struct d_object);
-SIZE(insn, struct d_insn);
-SIZE(speculation, struct d_speculation);
-SIZE(buffer, struct d_buffer);
-SIZE(chunk, struct d_chunk);
-SIZE(chain, struct d_chain);
-SIZE(probe, struct d_probe);
+SIZE(consumer, struct dtrace_consumer);
+SIZE(cpu, struct dtrace_consumer_cpu);
+SIZE(ecb, struct dtrace_ecb);
+SIZE(shape, struct dtrace_shape);
+SIZE(action, struct dtrace_action);
+SIZE(aggregation, struct dtrace_aggregation);
+SIZE(object, struct dtrace_object);
+SIZE(insn, struct dtrace_insn);
+SIZE(speculation, struct dtrace_speculation);
+SIZE(buffer, struct dtrace_buffer);
+SIZE(chunk, struct dtrace_chunk);
+SIZE(chain, struct dtrace_chain);
+SIZE(probe, struct dtrace_probe);

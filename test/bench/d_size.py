@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The D machine on a small board: its text for Cortex-M4 at -Os, and the memory of its consumers.
 
-d_text_m4       what every board has: trace/d with subr_none.c, without the control call, the log,
+d_text_m4       what every board has: trace/dtrace with subr_none.c, without the control call, the log,
                 and what retained memory needs
 d_text_m4_full  with all subroutines and destructive actions
 
@@ -16,7 +16,7 @@ import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLAGS = ["-std=gnu11", "-Os", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft", "-ffreestanding",
-         "-ffunction-sections", "-I.", '-DD_PORT_OPS_H="test/bench/d_size_ops.h"']
+         "-ffunction-sections", "-I.", '-DDTRACE_PORT_OPS_H="test/bench/d_size_ops.h"']
 LIMITS = {"d_text_m4": 25088, "d_text_m4_full": 32768}
 FULL = {"destructive", "inet", "json", "strtoll", "subr_extra", "subr_path", "subr_search"}
 LEAST = {"subr_none"}
@@ -42,7 +42,7 @@ def text_of(source):
 
 def measure():
     """{figure: bytes}"""
-    sources = sorted(glob.glob("trace/d/*.c", root_dir=ROOT))
+    sources = sorted(glob.glob("trace/dtrace/*.c", root_dir=ROOT))
     sizes = {os.path.basename(s)[:-2]: text_of(s) for s in sources}
     missing = (FULL | LEAST | HOST) - sizes.keys()
     assert not missing, missing

@@ -6,8 +6,8 @@
 #ifndef TEST_BENCH_D_SIZE_OPS_H
 #define TEST_BENCH_D_SIZE_OPS_H
 
-#define D_PORT_ALIGN 0
-#define D_PORT_STOPS 1
+#define DTRACE_PORT_ALIGN 0
+#define DTRACE_PORT_STOPS 1
 
 struct d_size_thread {
     uint64_t key;
@@ -16,12 +16,12 @@ struct d_size_thread {
 extern struct d_size_thread *d_size_thread;
 uint64_t d_size_clock(void);
 
-static inline unsigned d_port_cpu(void)
+static inline unsigned dtrace_port_cpu(void)
 {
     return 0;
 }
 
-static inline uintptr_t d_port_irq_save(void)
+static inline uintptr_t dtrace_port_irq_save(void)
 {
     uintptr_t state;
 
@@ -29,22 +29,22 @@ static inline uintptr_t d_port_irq_save(void)
     return state;
 }
 
-static inline void d_port_irq_restore(uintptr_t state)
+static inline void dtrace_port_irq_restore(uintptr_t state)
 {
     __asm__ volatile("msr primask, %0" : : "r"(state) : "memory");
 }
 
-static inline uint64_t d_port_timestamp(void)
+static inline uint64_t dtrace_port_timestamp(void)
 {
     return d_size_clock();
 }
 
-static inline uint32_t *d_port_predicate_cache(void)
+static inline uint32_t *dtrace_port_predicate_cache(void)
 {
     return &d_size_thread->predicate_cache;
 }
 
-static inline uint64_t d_port_thread_key(void)
+static inline uint64_t dtrace_port_thread_key(void)
 {
     return d_size_thread->key;
 }

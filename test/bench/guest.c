@@ -97,7 +97,7 @@ static int null_calls(void)
     return 0;
 }
 
-/* ---- a sum over slots: CHECK's, and two that it might have been ------------------------------ */
+/* ---- a sum over slots: CHECK's, and two that it might have been -------------------- */
 
 static __attribute__((noinline)) uint64_t fletcher(const struct trace_slot *slots, size_t count)
 {
@@ -160,8 +160,7 @@ static int round_trips(void)
     return 0;
 }
 
-/* ---- interrupt to thread: the spinner opens, this thread closes -------------------------------
- */
+/* ---- interrupt to thread: the spinner opens, this thread closes -------------------- */
 
 static volatile uint32_t *regs;
 
@@ -215,8 +214,7 @@ static int interrupts(void)
     return 0;
 }
 
-/* ---- one event: a pulse sent to nobody is exactly one COMM event ------------------------------
- */
+/* ---- one event: a pulse sent to nobody is exactly one COMM event ------------------- */
 
 static int pulses(int coid, int chid, int n)
 {

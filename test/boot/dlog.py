@@ -20,7 +20,7 @@ from guest import ROOT, connect, emulator, image_elf, patience  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SLOW = patience.seconds(120)  # a hang detector
-D, RECORD, TAKEN, BEGIN = 12, 2, 3, 1  # class, events (trace/d/log_event.h), structure
+D, RECORD, TAKEN, BEGIN = 12, 2, 3, 1  # class, events (trace/dtrace/log_event.h), structure
 
 
 def expect(condition, what):
@@ -147,7 +147,7 @@ def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
         expect(done.returncode == 1 and "no anonymous tracing state" in done.stderr, told(done))
 
 
-IMAGE = re.compile(rb"\xffkyD\x02\x00[\x04\x08]")  # trace/d/image.h
+IMAGE = re.compile(rb"\xffkyD\x02\x00[\x04\x08]")  # trace/dtrace/image.h
 # What is changed in the boot's program: where, to what; what the console says of it.
 REFUSED = {
     "version": (4, b"\x07", "no program of this version"),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything D has a name for is in a row of test/d/rows: what a table gains, a row must show.
 
-The tables: trace/d/opcodes.def (variables, subroutines), host/d/actions.def, host/d/options.def,
-the error tags in host/d, printf's conversions, the letters of the command's options, the texts of
+The tables: trace/dtrace/opcodes.def (variables, subroutines), host/dt/actions.def, host/dt/options.def,
+the error tags in host/dt, printf's conversions, the letters of the command's options, the texts of
 drops and faults. The manual page has every option. Prints what is missing. The last line is
 `N passed, N failed`.
 """
@@ -48,7 +48,7 @@ def table(path, macro):
 def tags():
     """In the compiler's sources."""
     found = set()
-    for path in glob.glob(os.path.join(ROOT, "host/d/*.[chly]")):
+    for path in glob.glob(os.path.join(ROOT, "host/dt/*.[chly]")):
         found |= set(re.findall(r'"(D_[A-Z]\w+)"', source(os.path.relpath(path, ROOT))))
     return sorted(found)
 
@@ -70,16 +70,16 @@ def checks():
     printed = "\n".join("\n".join((r.out or []) + (r.err or [])) for r in found)
     printed += "".join(source(os.path.relpath(p, ROOT))
                        for p in glob.glob(os.path.join(ROOT, "test/d_command/*_test.c")))
-    conversions = re.search(r'known\[\] = "(\w+)"', source("host/d/printf_parse.c")).group(1)
+    conversions = re.search(r'known\[\] = "(\w+)"', source("host/dt/printf_parse.c")).group(1)
     conversion = r"%[-#0+ '?@]*[0-9*]*(\.[0-9*]*)?@?[hlL]*NAME"
     # Some need probes that self hasn't.
     tagged = {r.tag for r in found} | set(re.findall(r'"(D_\w+)"', source("test/d/scripts.py")))
-    yield "variables", without_row(table("trace/d/opcodes.def", "DIF_VAR"), r"\bNAME\b", text)
-    yield "subroutines", without_row(table("trace/d/opcodes.def", "DIF_SUBR"), r"\bNAME\(", text)
-    yield "actions", without_row(table("host/d/actions.def", "ACTION"), r"\bNAME\(", text)
-    yield "aggregating functions", without_row(table("host/d/actions.def", "AGGREGATING"),
+    yield "variables", without_row(table("trace/dtrace/opcodes.def", "DIF_VAR"), r"\bNAME\b", text)
+    yield "subroutines", without_row(table("trace/dtrace/opcodes.def", "DIF_SUBR"), r"\bNAME\(", text)
+    yield "actions", without_row(table("host/dt/actions.def", "ACTION"), r"\bNAME\(", text)
+    yield "aggregating functions", without_row(table("host/dt/actions.def", "AGGREGATING"),
                                                r"@\w*(\[[^=]*)? = NAME\(", text)
-    yield "options", without_row(table("host/d/options.def", "OPTION"),
+    yield "options", without_row(table("host/dt/options.def", "OPTION"),
                                  r"(-x ?|option |setopt\(\")NAME\b", text)
     yield "error tags", [t for t in tags() if t not in tagged]
     yield "conversions", without_row([*conversions, "wc", "ws", "%", "@d"], conversion, text)
@@ -95,7 +95,7 @@ def checks():
 def undocumented():
     """Options of all kinds that the manual page doesn't have."""
     page = source("docs/man/kymo-dtrace.1").replace("\\fR", " ").replace("\\fP", " ")
-    names = table("host/d/options.def", "OPTION")
+    names = table("host/dt/options.def", "OPTION")
     longs = re.findall(r'{"(\w+)", (?:no|required)_argument', source("host/dtrace/command.c"))
     return (without_row(names, r"(?<![\w-])NAME(?!\w)", page) +
             without_row(longs, r"\\-\\-NAME\b", page) + without_row(letters(), r"\\-\w*NAME", page))

@@ -4,7 +4,7 @@
  * records of several shapes, aborts, snaps, in buffers of all small sizes, under each policy; the
  * bytes, their order and every count must agree. Guard bytes stand on both sides of each half.
  */
-#include "trace/d/buffer.h"
+#include "trace/dtrace/buffer.h"
 
 #include "test/unit_kernel/random.h"
 
@@ -18,15 +18,16 @@
 
 enum { GUARD = 64, MAX_SIZE = 512, SHAPES = 6, MAX_RECORDS = 4096 };
 
-static const struct d_shape table[SHAPES] = {{12, 4}, {16, 4}, {24, 8}, {20, 4}, {40, 8}, {132, 4}};
-static const struct d_shapes shapes = {table, SHAPES};
+static const struct dtrace_shape table[SHAPES] = {{12, 4}, {16, 4}, {24, 8},
+                                                  {20, 4}, {40, 8}, {132, 4}};
+static const struct dtrace_shapes shapes = {table, SHAPES};
 
 struct record {
     uint32_t epid, serial;
 };
 
 struct world {
-    struct d_buffer buffer;
+    struct dtrace_buffer buffer;
     uint8_t *halves[2];
     struct record model[MAX_RECORDS]; /* what should be in the buffer, oldest first */
     size_t n, drops, filled;
@@ -49,16 +50,16 @@ static void check_guards(const uint8_t *block, size_t size)
     }
 }
 
-static void start(struct world *w, enum d_policy policy, size_t size, size_t reserve)
+static void start(struct world *w, enum dtrace_policy policy, size_t size, size_t reserve)
 {
     memset(w, 0, sizeof(*w));
     w->halves[0] = guarded(size);
     w->halves[1] = guarded(size);
-    w->buffer = (struct d_buffer){.active = w->halves[0] + GUARD,
-                                  .spare = w->halves[1] + GUARD,
-                                  .size = size,
-                                  .reserve = reserve,
-                                  .policy = policy};
+    w->buffer = (struct dtrace_buffer){.active = w->halves[0] + GUARD,
+                                       .spare = w->halves[1] + GUARD,
+                                       .size = size,
+                                       .reserve = reserve,
+                                       .policy = policy};
 }
 
 static void finish(struct world *w)
@@ -91,7 +92,7 @@ static size_t laid_out(const struct record *r, size_t n)
     size_t at = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct d_shape *s = &table[r[i].epid - 1];
+        const struct dtrace_shape *s = &table[r[i].epid - 1];
         at = ((at + s->align - 1) & ~(size_t)(s->align - 1)) + s->size;
     }
     return at;
@@ -122,12 +123,12 @@ static void check_records(const uint8_t *data, size_t size, const struct record 
     assert_int_equal(seen, n);
 }
 
-/* One clause: reserves, writes, and commits unless it is aborted. True: it was there for a while.
- */
+/* One clause: reserves, writes, and commits unless it is aborted. True: it was there for
+ * a while. */
 static bool record(struct world *w, uint32_t epid, uint32_t serial, bool aborts, bool at_end)
 {
-    const struct d_shape *s = &table[epid - 1];
-    uint8_t *to = d_buffer_reserve(&w->buffer, &shapes, s->size, s->align, at_end);
+    const struct dtrace_shape *s = &table[epid - 1];
+    uint8_t *to = dtrace_buffer_reserve(&w->buffer, &shapes, s->size, s->align, at_end);
 
     if (!to) {
         return false;
@@ -135,7 +136,7 @@ static bool record(struct world *w, uint32_t epid, uint32_t serial, bool aborts,
     assert_int_equal((size_t)(to - w->buffer.active) % s->align, 0);
     fill(to, epid, serial);
     if (!aborts) {
-        d_buffer_commit(&w->buffer, to, s->size);
+        dtrace_buffer_commit(&w->buffer, to, s->size);
         w->model[w->n++] = (struct record){epid, serial};
     }
     return true;
@@ -152,7 +153,7 @@ static void test_switch(void **state)
     for (unsigned round = 0; round < 400; round++) {
         struct world w;
         size_t drops = 0;
-        start(&w, D_POLICY_SWITCH, 8 * (1 + random_below(MAX_SIZE / 8)), 0);
+        start(&w, DTRACE_POLICY_SWITCH, 8 * (1 + random_below(MAX_SIZE / 8)), 0);
         for (uint32_t serial = 1; serial < 300; serial++) {
             uint32_t epid = random_epid();
             struct record next = {epid, serial};
@@ -163,7 +164,7 @@ static void test_switch(void **state)
             assert_int_equal(w.buffer.drops, drops);
             if (random_below(20) == 0) {
                 size_t size;
-                const uint8_t *read = d_buffer_swap(&w.buffer, &size);
+                const uint8_t *read = dtrace_buffer_swap(&w.buffer, &size);
                 check_records(read, size, w.model, w.n);
                 w.n = 0;
             }
@@ -181,7 +182,7 @@ static void test_fill(void **state)
         bool full = false;
         size_t reserve = random_below((uint32_t)size);
         uint8_t copy[MAX_SIZE];
-        start(&w, D_POLICY_FILL, size, reserve);
+        start(&w, DTRACE_POLICY_FILL, size, reserve);
         for (uint32_t serial = 1; serial < 100; serial++) {
             uint32_t epid = random_epid();
             struct record next = {epid, serial};
@@ -199,7 +200,7 @@ static void test_fill(void **state)
         w.model[w.n] = (struct record){1, 1000}; /* END may use what was kept for it */
         bool fits = laid_out(w.model, w.n + 1) <= size;
         assert_int_equal(record(&w, 1, 1000, false, true), fits);
-        check_records(copy, d_buffer_copy(&w.buffer, copy), w.model, w.n);
+        check_records(copy, dtrace_buffer_copy(&w.buffer, copy), w.model, w.n);
         finish(&w);
     }
 }
@@ -208,7 +209,7 @@ static void test_fill(void **state)
 static void check_ring(struct world *w, uint32_t largest)
 {
     uint8_t copy[2 * MAX_SIZE];
-    size_t size = d_buffer_copy(&w->buffer, copy), kept = 0;
+    size_t size = dtrace_buffer_copy(&w->buffer, copy), kept = 0;
 
     for (size_t at = 0; at < size;) {
         uint32_t epid;
@@ -230,7 +231,7 @@ static void test_ring(void **state)
     (void)state;
     for (unsigned round = 0; round < 400; round++) {
         struct world w;
-        start(&w, D_POLICY_RING, 8 * (1 + random_below(MAX_SIZE / 8)), 0);
+        start(&w, DTRACE_POLICY_RING, 8 * (1 + random_below(MAX_SIZE / 8)), 0);
         size_t drops = 0;
         for (uint32_t serial = 1; serial < 600; serial++) {
             uint32_t epid = random_epid();
@@ -251,11 +252,11 @@ static void test_ring_exact(void **state)
     for (size_t size = 16; size <= MAX_SIZE; size += 8) {
         struct world w;
         uint8_t copy[MAX_SIZE];
-        start(&w, D_POLICY_RING, size, 0);
+        start(&w, DTRACE_POLICY_RING, size, 0);
         for (uint32_t serial = 1; serial < 200; serial++) {
             assert_true(record(&w, 2, serial, false, false));
             size_t fit = size / 16, kept = w.n < fit ? w.n : fit;
-            check_records(copy, d_buffer_copy(&w.buffer, copy), w.model + w.n - kept, kept);
+            check_records(copy, dtrace_buffer_copy(&w.buffer, copy), w.model + w.n - kept, kept);
         }
         finish(&w);
     }
@@ -267,12 +268,12 @@ static void test_scratch(void **state)
     for (size_t after = 0; after < 200; after++) {
         struct world w;
         size_t size;
-        start(&w, D_POLICY_SWITCH, 128, 0);
-        uint8_t *scratch = d_buffer_scratch(&w.buffer, after, &size);
+        start(&w, DTRACE_POLICY_SWITCH, 128, 0);
+        uint8_t *scratch = dtrace_buffer_scratch(&w.buffer, after, &size);
         assert_true(size == 0 || (size_t)(scratch - w.buffer.active) >= after);
         assert_true(size == 0 || (size_t)(scratch - w.buffer.active) + size == 128);
-        w.buffer.policy = D_POLICY_RING;
-        assert_ptr_equal(d_buffer_scratch(&w.buffer, after, &size), w.buffer.spare);
+        w.buffer.policy = DTRACE_POLICY_RING;
+        assert_ptr_equal(dtrace_buffer_scratch(&w.buffer, after, &size), w.buffer.spare);
         assert_int_equal(size, 128);
         finish(&w);
     }

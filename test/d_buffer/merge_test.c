@@ -5,7 +5,7 @@
  */
 #include "host/dtrace/aggregation.h"
 #include "host/dtrace/graph.h"
-#include "trace/d/aggregate.h"
+#include "trace/dtrace/aggregate.h"
 
 #include "test/unit_kernel/random.h"
 
@@ -18,7 +18,8 @@
 #include <string.h>
 
 /* Of kinds that only a machine makes. */
-void d_kept_update(const struct d_aggregation *a, uint64_t *data, uint64_t value, uint64_t weight)
+void dtrace_kept_update(const struct dtrace_aggregation *a, uint64_t *data, uint64_t value,
+                        uint64_t weight)
 {
     (void)data;
     (void)value;
@@ -27,7 +28,7 @@ void d_kept_update(const struct d_aggregation *a, uint64_t *data, uint64_t value
 }
 
 /* The sorter's and merger's one need of the compiler. */
-bool d_type_is_integer(const struct d_type *type)
+bool dt_type_is_integer(const struct dt_type *type)
 {
     return type != NULL;
 }
@@ -35,20 +36,20 @@ bool d_type_is_integer(const struct d_type *type)
 enum { VALUES = 200, WORDS = 70000 };
 
 static const struct function {
-    enum d_action_kind kind;
+    enum dtrace_action_kind kind;
     uint64_t shape;
 } functions[] = {
-    {D_AGG_COUNT, 0},
-    {D_AGG_SUM, 0},
-    {D_AGG_MIN, 0},
-    {D_AGG_MAX, 0},
-    {D_AGG_AVG, 0},
-    {D_AGG_STDDEV, 0},
-    {D_AGG_QUANTIZE, 0},
-    {D_AGG_LQUANTIZE, D_LQUANTIZE_ARG(10, 20, -100)},
-    {D_AGG_LQUANTIZE, D_LQUANTIZE_ARG(1, 65535, INT32_MIN)},
-    {D_AGG_LLQUANTIZE, D_LLQUANTIZE_ARG(10, 0, 6, 20)},
-    {D_AGG_LLQUANTIZE, D_LLQUANTIZE_ARG(2, 3, 62, 4)},
+    {DTRACE_AGG_COUNT, 0},
+    {DTRACE_AGG_SUM, 0},
+    {DTRACE_AGG_MIN, 0},
+    {DTRACE_AGG_MAX, 0},
+    {DTRACE_AGG_AVG, 0},
+    {DTRACE_AGG_STDDEV, 0},
+    {DTRACE_AGG_QUANTIZE, 0},
+    {DTRACE_AGG_LQUANTIZE, DTRACE_LQUANTIZE_ARG(10, 20, -100)},
+    {DTRACE_AGG_LQUANTIZE, DTRACE_LQUANTIZE_ARG(1, 65535, INT32_MIN)},
+    {DTRACE_AGG_LLQUANTIZE, DTRACE_LLQUANTIZE_ARG(10, 0, 6, 20)},
+    {DTRACE_AGG_LLQUANTIZE, DTRACE_LLQUANTIZE_ARG(2, 3, 62, 4)},
 };
 
 static int64_t random_value(void)
@@ -58,12 +59,12 @@ static int64_t random_value(void)
     return (int64_t)(bits >> random_below(64)) * (random_below(2) ? 1 : -1);
 }
 
-static struct d_aggregation aggregation(const struct function *f)
+static struct dtrace_aggregation aggregation(const struct function *f)
 {
-    return (struct d_aggregation){
+    return (struct dtrace_aggregation){
         .kind = (uint16_t)f->kind,
         .shape = f->shape,
-        .rec = {.size = d_agg_value_size((uint16_t)f->kind, f->shape)},
+        .rec = {.size = dtrace_agg_value_size((uint16_t)f->kind, f->shape)},
     };
 }
 
@@ -72,7 +73,7 @@ static void test_law(void **state)
     static uint64_t whole[WORDS], a[WORDS], b[WORDS];
 
     (void)state;
-    for (unsigned kind = D_AGG_COUNT; kind <= D_AGG_LLQUANTIZE; kind++) {
+    for (unsigned kind = DTRACE_AGG_COUNT; kind <= DTRACE_AGG_LLQUANTIZE; kind++) {
         unsigned rows = 0; /* of every function there is */
         for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
             rows += functions[i].kind == kind;
@@ -80,17 +81,17 @@ static void test_law(void **state)
         assert_true(rows > 0);
     }
     for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-        struct d_aggregation agg = aggregation(&functions[i]);
+        struct dtrace_aggregation agg = aggregation(&functions[i]);
         size_t words = agg.rec.size / 8;
         assert_true(words <= WORDS);
         for (unsigned round = 0; round < 20; round++) {
-            d_agg_init(&agg, whole);
-            d_agg_init(&agg, a);
-            d_agg_init(&agg, b);
+            dtrace_agg_init(&agg, whole);
+            dtrace_agg_init(&agg, a);
+            dtrace_agg_init(&agg, b);
             for (unsigned n = random_below(VALUES); n; n--) {
                 uint64_t value = (uint64_t)random_value(), weight = (uint64_t)(random_value() % 9);
-                d_agg_update(&agg, whole, value, weight);
-                d_agg_update(&agg, random_below(2) ? a : b, value, weight);
+                dtrace_agg_update(&agg, whole, value, weight);
+                dtrace_agg_update(&agg, random_below(2) ? a : b, value, weight);
             }
             agg_merge_value(functions[i].kind, a, b, words);
             assert_memory_equal(a, whole, words * 8);
@@ -110,18 +111,20 @@ static void check_numbers(const int64_t *values, unsigned n)
         most = values[i] > most ? values[i] : most;
     }
     const uint64_t wanted[][2] = {
-        [D_AGG_COUNT - D_AGG_COUNT] = {count},         [D_AGG_SUM - D_AGG_COUNT] = {sum},
-        [D_AGG_MIN - D_AGG_COUNT] = {(uint64_t)least}, [D_AGG_MAX - D_AGG_COUNT] = {(uint64_t)most},
-        [D_AGG_AVG - D_AGG_COUNT] = {count, sum},
+        [DTRACE_AGG_COUNT - DTRACE_AGG_COUNT] = {count},
+        [DTRACE_AGG_SUM - DTRACE_AGG_COUNT] = {sum},
+        [DTRACE_AGG_MIN - DTRACE_AGG_COUNT] = {(uint64_t)least},
+        [DTRACE_AGG_MAX - DTRACE_AGG_COUNT] = {(uint64_t)most},
+        [DTRACE_AGG_AVG - DTRACE_AGG_COUNT] = {count, sum},
     };
     for (size_t i = 0; i < 5; i++) {
-        struct d_aggregation agg = aggregation(&functions[i]);
+        struct dtrace_aggregation agg = aggregation(&functions[i]);
 
-        d_agg_init(&agg, data);
+        dtrace_agg_init(&agg, data);
         for (unsigned k = 0; k < n; k++) {
-            d_agg_update(&agg, data, (uint64_t)values[k], 1);
+            dtrace_agg_update(&agg, data, (uint64_t)values[k], 1);
         }
-        assert_memory_equal(data, wanted[functions[i].kind - D_AGG_COUNT], agg.rec.size);
+        assert_memory_equal(data, wanted[functions[i].kind - DTRACE_AGG_COUNT], agg.rec.size);
     }
 }
 
@@ -145,7 +148,8 @@ static void test_numbers(void **state)
 }
 
 /* The bucket's label is the largest that is not above the value. */
-static void check_bucket(enum d_action_kind kind, uint64_t shape, int64_t value, unsigned bucket)
+static void check_bucket(enum dtrace_action_kind kind, uint64_t shape, int64_t value,
+                         unsigned bucket)
 {
     unsigned last = graph_buckets(kind, shape) - 1;
 
@@ -155,7 +159,7 @@ static void check_bucket(enum d_action_kind kind, uint64_t shape, int64_t value,
         return;
     }
     int64_t label = graph_bucket_value(kind, shape, bucket);
-    if (kind == D_AGG_LQUANTIZE && bucket == last) {
+    if (kind == DTRACE_AGG_LQUANTIZE && bucket == last) {
         label--;
     }
     assert_true(label <= value);
@@ -170,14 +174,15 @@ static void test_buckets(void **state)
     for (unsigned n = 0; n < 200000; n++) {
         int64_t value = random_value();
         uint64_t lq = functions[7].shape, llq = functions[9 + random_below(2)].shape;
-        check_bucket(D_AGG_LQUANTIZE, lq, (int32_t)value, d_lquantize_bucket(lq, value));
-        check_bucket(D_AGG_LLQUANTIZE, llq, value, d_llquantize_bucket(llq, value));
+        check_bucket(DTRACE_AGG_LQUANTIZE, lq, (int32_t)value, dtrace_lquantize_bucket(lq, value));
+        check_bucket(DTRACE_AGG_LLQUANTIZE, llq, value, dtrace_llquantize_bucket(llq, value));
     }
 }
 
 /* Each value that a bucket begins with, the one below it, the one above it: the bucket's number is
  * the count of labels that are not above the value. */
-static void check_edges(enum d_action_kind kind, uint64_t shape, const __int128 *labels, unsigned n)
+static void check_edges(enum dtrace_action_kind kind, uint64_t shape, const __int128 *labels,
+                        unsigned n)
 {
     assert_int_equal(graph_buckets(kind, shape), n + 1);
     for (unsigned i = 0; i < n; i++) {
@@ -187,10 +192,10 @@ static void check_edges(enum d_action_kind kind, uint64_t shape, const __int128 
 
             wanted += i + 1 < n && value >= labels[i + 1];
             wanted -= i > 0 && value < labels[i - 1];
-            if (kind == D_AGG_LQUANTIZE && value >= INT32_MIN && value <= INT32_MAX) {
-                assert_int_equal(d_lquantize_bucket(shape, (int64_t)value), wanted);
-            } else if (kind == D_AGG_LLQUANTIZE && value <= INT64_MAX) {
-                assert_int_equal(d_llquantize_bucket(shape, (int64_t)value), wanted);
+            if (kind == DTRACE_AGG_LQUANTIZE && value >= INT32_MIN && value <= INT32_MAX) {
+                assert_int_equal(dtrace_lquantize_bucket(shape, (int64_t)value), wanted);
+            } else if (kind == DTRACE_AGG_LLQUANTIZE && value <= INT64_MAX) {
+                assert_int_equal(dtrace_llquantize_bucket(shape, (int64_t)value), wanted);
             }
         }
     }
@@ -208,7 +213,7 @@ static void lquantize_edges(void)
     for (unsigned i = 0; i <= levels; i++) {
         labels[i] = (__int128)base + (__int128)i * step;
     }
-    check_edges(D_AGG_LQUANTIZE, D_LQUANTIZE_ARG(step, levels, base), labels, levels + 1);
+    check_edges(DTRACE_AGG_LQUANTIZE, DTRACE_LQUANTIZE_ARG(step, levels, base), labels, levels + 1);
 }
 
 /* Each magnitude m, from factor^m to factor^(m+1), has nsteps buckets over its whole range from 0,
@@ -236,7 +241,7 @@ static void llquantize_edges(void)
         }
     }
     labels[n++] = here;
-    check_edges(D_AGG_LLQUANTIZE, D_LLQUANTIZE_ARG(factor, low, high, nsteps), labels, n);
+    check_edges(DTRACE_AGG_LLQUANTIZE, DTRACE_LLQUANTIZE_ARG(factor, low, high, nsteps), labels, n);
 }
 
 static void test_edges(void **state)
@@ -254,10 +259,10 @@ static void test_range(void **state)
     (void)state;
     for (unsigned round = 0; round < 3000; round++) {
         const struct function *f = &functions[6 + random_below(4)];
-        int64_t counts[D_QUANTIZE_BUCKETS + 100] = {0};
+        int64_t counts[DTRACE_QUANTIZE_BUCKETS + 100] = {0};
         unsigned n, first, last, least = UINT32_MAX, most = 0;
 
-        if (D_LQUANTIZE_LEVELS(f->shape) > 1000 && f->kind == D_AGG_LQUANTIZE) {
+        if (DTRACE_LQUANTIZE_LEVELS(f->shape) > 1000 && f->kind == DTRACE_AGG_LQUANTIZE) {
             continue; /* as the others, with more buckets */
         }
         n = graph_buckets(f->kind, f->shape);
@@ -282,12 +287,12 @@ static void test_range(void **state)
 static void test_quantize(void **state)
 {
     (void)state;
-    assert_int_equal(d_quantize_bucket(0), D_QUANTIZE_ZERO);
-    assert_int_equal(d_quantize_bucket(INT64_MIN), 0);
-    assert_int_equal(d_quantize_bucket(INT64_MAX), D_QUANTIZE_BUCKETS - 1);
+    assert_int_equal(dtrace_quantize_bucket(0), DTRACE_QUANTIZE_ZERO);
+    assert_int_equal(dtrace_quantize_bucket(INT64_MIN), 0);
+    assert_int_equal(dtrace_quantize_bucket(INT64_MAX), DTRACE_QUANTIZE_BUCKETS - 1);
     for (unsigned n = 0; n < 100000; n++) {
         int64_t value = random_value();
-        int64_t label = graph_bucket_value(D_AGG_QUANTIZE, 0, d_quantize_bucket(value));
+        int64_t label = graph_bucket_value(DTRACE_AGG_QUANTIZE, 0, dtrace_quantize_bucket(value));
         uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
         uint64_t low = label < 0 ? 0 - (uint64_t)label : (uint64_t)label;
         assert_true((value < 0) == (label < 0) && low <= size &&
@@ -297,7 +302,7 @@ static void test_quantize(void **state)
 
 static void test_square(void **state)
 {
-    struct d_aggregation agg = aggregation(&functions[5]);
+    struct dtrace_aggregation agg = aggregation(&functions[5]);
 
     (void)state;
     for (unsigned n = 0; n < 10000; n++) {
@@ -307,7 +312,7 @@ static void test_square(void **state)
             int64_t value = random_value();
             __int128 wide = value;
             sum += (unsigned __int128)(wide * wide);
-            d_agg_update(&agg, data, (uint64_t)value, 1);
+            dtrace_agg_update(&agg, data, (uint64_t)value, 1);
         }
         assert_true(data[2] == (uint64_t)sum && data[3] == (uint64_t)(sum >> 64));
     }
@@ -337,7 +342,7 @@ static void test_carry(void **state)
         0x7fffffffffffffff,
         INT64_MIN,
     };
-    struct d_aggregation agg = aggregation(&functions[5]);
+    struct dtrace_aggregation agg = aggregation(&functions[5]);
     unsigned n = sizeof(values) / sizeof(*values), carried = 0;
 
     (void)state;
@@ -346,12 +351,12 @@ static void test_carry(void **state)
         unsigned __int128 sum = (unsigned __int128)(one * one) + (unsigned __int128)(other * other);
         uint64_t whole[4] = {0}, a[4] = {0}, b[4] = {0};
 
-        d_agg_update(&agg, whole, (uint64_t)one, 1);
-        d_agg_update(&agg, whole, (uint64_t)other, 1);
-        d_agg_update(&agg, a, (uint64_t)one, 1);
-        d_agg_update(&agg, b, (uint64_t)other, 1);
+        dtrace_agg_update(&agg, whole, (uint64_t)one, 1);
+        dtrace_agg_update(&agg, whole, (uint64_t)other, 1);
+        dtrace_agg_update(&agg, a, (uint64_t)one, 1);
+        dtrace_agg_update(&agg, b, (uint64_t)other, 1);
         carried += whole[2] < a[2];
-        agg_merge_value(D_AGG_STDDEV, a, b, 4);
+        agg_merge_value(DTRACE_AGG_STDDEV, a, b, 4);
         assert_true(whole[2] == (uint64_t)sum && whole[3] == (uint64_t)(sum >> 64));
         assert_memory_equal(a, whole, sizeof(whole));
     }
@@ -373,9 +378,9 @@ static int64_t shares_sum(const struct agg_row *row)
 /* Rows of several snapshots of three CPUs, merged and sorted, against counting. */
 static void test_rows(void **state)
 {
-    struct d_aggregation_info info = {.function = D_AGG_SUM, .nkeys = 1};
-    struct d_recdesc recs[2] = {{.kind = D_ACT_DIFEXPR, .size = 4, .offset = 16},
-                                {.kind = D_AGG_SUM, .size = 8, .offset = 24}};
+    struct dt_aggregation_info info = {.function = DTRACE_AGG_SUM, .nkeys = 1};
+    struct dtrace_recdesc recs[2] = {{.kind = DTRACE_ACT_DIFEXPR, .size = 4, .offset = 16},
+                                     {.kind = DTRACE_AGG_SUM, .size = 8, .offset = 24}};
     struct aggregation a = {.info = &info, .nrecs = 2, .normal = 1, .ncpus = CPUS};
     struct aggregation *list[1] = {&a};
     struct agg_style style = {0};
@@ -419,7 +424,7 @@ static int by_size(const void *a, const void *b)
 /* trunc() of n: what is left are the n highest values, or the -n lowest. */
 static void truncate_to(int64_t n, unsigned nrows)
 {
-    struct d_aggregation_info info = {.function = D_AGG_SUM, .nkeys = 1};
+    struct dt_aggregation_info info = {.function = DTRACE_AGG_SUM, .nkeys = 1};
     struct aggregation a = {.info = &info, .nrecs = 2, .normal = 1};
     struct aggregation *list[1] = {&a};
     struct agg_style style = {0};
@@ -429,8 +434,8 @@ static void truncate_to(int64_t n, unsigned nrows)
 
     a.recs = malloc(2 * sizeof(*a.recs));
     assert_non_null(a.recs);
-    a.recs[0] = (struct d_recdesc){.kind = D_ACT_DIFEXPR, .size = 4, .offset = 16};
-    a.recs[1] = (struct d_recdesc){.kind = D_AGG_SUM, .size = 8, .offset = 24};
+    a.recs[0] = (struct dtrace_recdesc){.kind = DTRACE_ACT_DIFEXPR, .size = 4, .offset = 16};
+    a.recs[1] = (struct dtrace_recdesc){.kind = DTRACE_AGG_SUM, .size = 8, .offset = 24};
     for (uint32_t key = 0; key < nrows; key++) {
         uint64_t entry[4] = {0};
 

@@ -50,22 +50,23 @@ static void do_not_wait(struct target *t, uint64_t ns)
     usleep(100);
 }
 
-static int status(struct target *t, struct d_status *s)
+static int status(struct target *t, struct dtrace_status *s)
 {
     (void)t;
     *s = now()->status;
-    s->state = s->state ? s->state : D_STATE_ACTIVE;
+    s->state = s->state ? s->state : DTRACE_STATE_ACTIVE;
     return now()->error;
 }
 
 /* CPU 0's aggregations are the first thing of a pass, the last CPU's records the last. */
-static int aggregation(struct target *t, unsigned cpu, void *to, size_t room, struct d_snap *snap)
+static int aggregation(struct target *t, unsigned cpu, void *to, size_t room,
+                       struct dtrace_snap *snap)
 {
     (void)t;
     (void)to;
     (void)room;
     scripted.aggregations += cpu == 0;
-    *snap = (struct d_snap){.drops = now()->aggregation_drops[cpu]};
+    *snap = (struct dtrace_snap){.drops = now()->aggregation_drops[cpu]};
     return 0;
 }
 
@@ -74,14 +75,14 @@ static unsigned asked; /* CPUs, in this pass */
 /* Bytes, 0 if they have no room. */
 static size_t put(struct target *t, const struct scripted_record *r, char *to, size_t room)
 {
-    struct d_record head = {r->epid, (uint32_t)(r->time >> 32), (uint32_t)r->time};
-    struct d_epid_desc desc = {.size = sizeof(head)};
-    struct d_recdesc recs[5];
+    struct dtrace_record head = {r->epid, (uint32_t)(r->time >> 32), (uint32_t)r->time};
+    struct dtrace_epid_desc desc = {.size = sizeof(head)};
+    struct dtrace_recdesc recs[5];
     uint32_t n = r->fault[0] ? 5 : 0;
 
     if (n) {
         assert_int_equal(self_ops->epid(t, r->epid, &desc, recs, &n), 0);
-        assert_int_equal(desc.clause, D_CLAUSE_FAULT);
+        assert_int_equal(desc.clause, DTRACE_CLAUSE_FAULT);
     }
     if (desc.size > room) {
         return 0;
@@ -94,12 +95,12 @@ static size_t put(struct target *t, const struct scripted_record *r, char *to, s
     return desc.size;
 }
 
-static int buffer(struct target *t, unsigned cpu, void *to, size_t room, struct d_snap *snap)
+static int buffer(struct target *t, unsigned cpu, void *to, size_t room, struct dtrace_snap *snap)
 {
     const struct scripted_pass *p = now();
     size_t n = 0;
 
-    *snap = (struct d_snap){.taken = p->taken[cpu], .drops = p->drops[cpu]};
+    *snap = (struct dtrace_snap){.taken = p->taken[cpu], .drops = p->drops[cpu]};
     for (const struct scripted_record *r = p->records; r->epid && scripted.pass < scripted.npasses;
          r++) {
         if (r->cpu == cpu) {
@@ -113,8 +114,8 @@ static int buffer(struct target *t, unsigned cpu, void *to, size_t room, struct 
     return 0;
 }
 
-static int epid(struct target *t, uint32_t number, struct d_epid_desc *desc, struct d_recdesc *recs,
-                uint32_t *n)
+static int epid(struct target *t, uint32_t number, struct dtrace_epid_desc *desc,
+                struct dtrace_recdesc *recs, uint32_t *n)
 {
     int error = self_ops->epid(t, number, desc, recs, n);
 
@@ -124,7 +125,7 @@ static int epid(struct target *t, uint32_t number, struct d_epid_desc *desc, str
     return error;
 }
 
-static bool probe_names(struct target *t, uint32_t id, struct d_probe_info *info)
+static bool probe_names(struct target *t, uint32_t id, struct dt_probe_info *info)
 {
     const struct scripted_probe *p = scripted.probes;
 
@@ -134,7 +135,7 @@ static bool probe_names(struct target *t, uint32_t id, struct d_probe_info *info
     while (p->id != id) {
         p++;
     }
-    *info = (struct d_probe_info){
+    *info = (struct dt_probe_info){
         .id = id, .provider = p->provider, .module = "", .function = p->function, .name = p->name};
     return true;
 }
@@ -160,8 +161,7 @@ struct target *target_open(const char *spec, const char **why)
     return t;
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running ----------------------------------------------------------------------- */
 
 struct redirected {
     int fd, saved;

@@ -31,7 +31,7 @@ struct scripted_pass {
     struct scripted_record records[RECORDS];
     uint64_t taken[CPUS]; /* when each buffer was taken */
     uint64_t drops[CPUS], aggregation_drops[CPUS];
-    struct d_status status;
+    struct dtrace_status status;
     int error; /* what asking for the status gives */
 };
 

@@ -300,8 +300,7 @@ static void test_dropped_exit(void **state)
     assert_int_equal(scripted.status, 5);
 }
 
-/* ---- flowindent --------------------------------------------------------------------------------
- */
+/* ---- flowindent -------------------------------------------------------------------- */
 
 #define LINE(text, data) "  0 " text data "\n"
 #define HEADING "CPU FUNCTION                                 \n"
@@ -314,8 +313,8 @@ static const struct scripted_pass flow[] = {
     {.records = {{0}}},
 };
 
-/* An entry is an arrow and indents what follows; its other clauses don't. So does a return, last.
- */
+/* An entry is an arrow and indents what follows; its other clauses don't. So does a
+ * return, last. */
 static void test_flow(void **state)
 {
     static const struct scripted_probe probes[] = {
@@ -393,8 +392,7 @@ static void test_prefix(void **state)
     scripted.probes = NULL;
 }
 
-/* ---- conversions -------------------------------------------------------------------------------
- */
+/* ---- conversions ------------------------------------------------------------------- */
 
 /* A width that is an argument may be negative: against the C library. */
 enum { MOST = 20 }; /* columns; more is cut to that */
@@ -442,8 +440,8 @@ static void test_widths(void **state)
         int width = widths[i / 32 / LETTERS % 13], precision = (int)(i / 416 / LETTERS % 4) * 3 - 1;
         const void *data =
             letter == 's' ? (const void *)"abcdefgh" : &values[i / 1664 / LETTERS % 5];
-        struct d_conversion conversion = {.flags = flags | D_CONV_DYNWIDTH, .name = {letter}};
-        struct print_value value = {D_ACT_DIFEXPR, data, 8, NULL, 0};
+        struct dt_conversion conversion = {.flags = flags | DT_CONV_DYNWIDTH, .name = {letter}};
+        struct print_value value = {DTRACE_ACT_DIFEXPR, data, 8, NULL, 0};
 
         rewind(out);
         print_conversion(&printer, &conversion, width, precision, &value);

@@ -17,12 +17,12 @@ static void test_aggregations(void **state)
 
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, text);
-    action(D_ACT_DIFEXPR, value);
-    struct d_image_action *a = action(D_AGG_COUNT, NULL);
+    action(DTRACE_ACT_DIFEXPR, text);
+    action(DTRACE_ACT_DIFEXPR, value);
+    struct dtrace_image_action *a = action(DTRACE_AGG_COUNT, NULL);
     a->nkeys = 2;
     a->uarg = 1;
-    action(D_AGG_SUM, value)->uarg = 2;
+    action(DTRACE_AGG_SUM, value)->uarg = 2;
     start();
     for (uint64_t i = 0; i < 10; i++) {
         fire(0, i % 3);
@@ -56,10 +56,10 @@ static void test_aggregation_drops(void **state)
     unsigned got = 0;
 
     (void)state;
-    image_option(&target.b, D_OPT_AGGSIZE, 128); /* four entries of 32 bytes */
+    image_option(&target.b, DTRACE_OPT_AGGSIZE, 128); /* four entries of 32 bytes */
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, value);
-    struct d_image_action *a = action(D_AGG_COUNT, NULL);
+    action(DTRACE_ACT_DIFEXPR, value);
+    struct dtrace_image_action *a = action(DTRACE_AGG_COUNT, NULL);
     a->nkeys = 1;
     a->uarg = 1;
     start();
@@ -94,14 +94,14 @@ static void make_names(void)
 
 static void count_keys(void)
 {
-    struct d_image_action *a;
+    struct dtrace_image_action *a;
 
-    image_option(&target.b, D_OPT_AGGSIZE, 1 << 15);
+    image_option(&target.b, DTRACE_OPT_AGGSIZE, 1 << 15);
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "result value 2; ldgs arg0 r1; ret r1");
-    action(D_ACT_DIFEXPR, "result string; ldgs execname r1; ret r1");
-    action(D_ACT_DIFEXPR, "result string; ldgs arg1 r1; ret r1");
-    a = action(D_AGG_COUNT, NULL);
+    action(DTRACE_ACT_DIFEXPR, "result value 2; ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result string; ldgs execname r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result string; ldgs arg1 r1; ret r1");
+    a = action(DTRACE_AGG_COUNT, NULL);
     a->nkeys = 3;
     a->uarg = 1;
     start();
@@ -119,12 +119,12 @@ static void fire_keys(void)
         unsigned n = (seed >> 16) % NAMES, k = (seed >> 24) % KINDS;
         memcpy(name, names[n], sizeof(name));
         counts[n][k]++;
-        d_fire(target.probe[0], k, (uintptr_t)name, 0, 0, 0);
+        dtrace_fire(target.probe[0], k, (uintptr_t)name, 0, 0, 0);
     }
 }
 
 /* An entry has the count of its keys, which had no other. */
-static void check_entry(const uint8_t *e, const struct d_recdesc *recs)
+static void check_entry(const uint8_t *e, const struct dtrace_recdesc *recs)
 {
     uint16_t k;
     uint64_t count;
@@ -144,8 +144,8 @@ static void check_entry(const uint8_t *e, const struct d_recdesc *recs)
 /* Keys that differ in one byte, or in where they end, or only behind another key: each is one. */
 static void test_keys(void **state)
 {
-    struct d_recdesc recs[16];
-    struct d_agg_desc desc;
+    struct dtrace_recdesc recs[16];
+    struct dtrace_agg_desc desc;
     uint32_t nrecs = 16;
     unsigned entries = 0;
 
@@ -153,10 +153,10 @@ static void test_keys(void **state)
     make_names();
     count_keys();
     fire_keys();
-    assert_int_equal(
-        d_aggregation_snap(target.consumer, 0, target.buffer, sizeof(target.buffer), &target.snap),
-        0);
-    assert_int_equal(d_agg_describe(target.consumer, 1, &desc, recs, &nrecs), 0);
+    assert_int_equal(dtrace_aggregation_snap(target.consumer, 0, target.buffer,
+                                             sizeof(target.buffer), &target.snap),
+                     0);
+    assert_int_equal(dtrace_agg_describe(target.consumer, 1, &desc, recs, &nrecs), 0);
     for (size_t at = 0; at < target.snap.size; at += desc.size, entries++) {
         check_entry(target.buffer + at, recs);
     }
@@ -174,17 +174,17 @@ static void soil(void)
     for (unsigned half = 0; half < 2; half++) {
         for (unsigned i = 0; i < 60; i++) {
             seed = seed * 1103515245 + 12345;
-            d_fire(target.probe[1], (uint64_t)seed << 32 | ~seed, seed, 0, 0, 0);
+            dtrace_fire(target.probe[1], (uint64_t)seed << 32 | ~seed, seed, 0, 0, 0);
         }
-        assert_int_equal(d_aggregation_snap(target.consumer, 0, target.buffer,
-                                            sizeof(target.buffer), &target.snap),
+        assert_int_equal(dtrace_aggregation_snap(target.consumer, 0, target.buffer,
+                                                 sizeof(target.buffer), &target.snap),
                          0);
     }
 }
 
 static unsigned entries(void)
 {
-    struct d_agg_entry e;
+    struct dtrace_agg_entry e;
     unsigned n = 0;
 
     for (size_t at = 0; at < target.snap.size; at += e.size, n++) {
@@ -196,11 +196,11 @@ static unsigned entries(void)
 /* What lies between a key and the value, where the reader merges entries by all of their bytes. */
 static void gaps_are_zero(unsigned size)
 {
-    struct d_recdesc recs[4];
-    struct d_agg_desc desc;
+    struct dtrace_recdesc recs[4];
+    struct dtrace_agg_desc desc;
     uint32_t nrecs = 4;
 
-    assert_int_equal(d_agg_describe(target.consumer, 1, &desc, recs, &nrecs), 0);
+    assert_int_equal(dtrace_agg_describe(target.consumer, 1, &desc, recs, &nrecs), 0);
     for (size_t at = 0; at < target.snap.size; at += desc.size) {
         for (size_t i = recs[0].offset + size; i < recs[1].offset; i++) {
             assert_int_equal(target.buffer[at + i], 0);
@@ -218,20 +218,20 @@ static void test_key_sizes(void **state)
     for (unsigned size = 1; size <= sizeof(key); size++) {
         snprintf(of_size, sizeof(of_size), "result ref %u; ldgs arg1 r1; ret r1", size);
         clause(target.probe[0], NULL);
-        action(D_ACT_DIFEXPR, of_size);
-        struct d_image_action *a = action(D_AGG_COUNT, NULL);
+        action(DTRACE_ACT_DIFEXPR, of_size);
+        struct dtrace_image_action *a = action(DTRACE_AGG_COUNT, NULL);
         a->nkeys = a->uarg = 1;
         clause(target.probe[1], NULL);
-        action(D_ACT_DIFEXPR, value);
-        action(D_ACT_DIFEXPR, "ldgs arg1 r1; ret r1");
-        a = action(D_AGG_COUNT, NULL);
+        action(DTRACE_ACT_DIFEXPR, value);
+        action(DTRACE_ACT_DIFEXPR, "ldgs arg1 r1; ret r1");
+        a = action(DTRACE_AGG_COUNT, NULL);
         a->nkeys = a->uarg = 2;
         start();
         fake_map(key, sizeof(key), true, false);
         soil();
         for (unsigned i = 0; i < 60; i++) {
             memset(key, 'a' + i % 5, size);
-            d_fire(target.probe[0], 0, (uintptr_t)key, 0, 0, 0);
+            dtrace_fire(target.probe[0], 0, (uintptr_t)key, 0, 0, 0);
         }
         assert_int_equal(*aggregated(0, 1, key, size), 12);
         assert_int_equal(entries(), 5);

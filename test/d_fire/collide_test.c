@@ -3,7 +3,7 @@
  * Keys that somebody chose so that they fall on one chain: drops, counted, not time.
  */
 #include "test/d_fire/target.h"
-#include "trace/d/hash.h"
+#include "trace/dtrace/hash.h"
 
 #include <string.h>
 
@@ -13,23 +13,23 @@ enum { SAME_HASH, SAME_CHAIN };
 
 static uint32_t hash_of(uint64_t key, uint32_t number)
 {
-    return d_hash_end(d_hash_add(D_HASH_START, key), number);
+    return dtrace_hash_end(dtrace_hash_add(DTRACE_HASH_START, key), number);
 }
 
-/* The high half that d_hash_add() leaves is `want`: it grows with that of the key. False: no key
- * with this low half does that. */
+/* The high half that dtrace_hash_add() leaves is `want`: it grows with that of the key. False: no
+ * key with this low half does that. */
 static bool high_half(uint32_t low, uint32_t want, uint64_t *key)
 {
     uint32_t high = 0;
 
     for (uint32_t bit = 1u << 31; bit; bit >>= 1) {
         uint64_t word = (uint64_t)(high | bit) << 32 | low;
-        if (high + bit <= want && d_hash_add(0, word) >> 32 <= want) {
+        if (high + bit <= want && dtrace_hash_add(0, word) >> 32 <= want) {
             high |= bit;
         }
     }
-    *key = ((uint64_t)high << 32 | low) ^ D_HASH_START;
-    return d_hash_add(D_HASH_START, *key) >> 32 == want;
+    *key = ((uint64_t)high << 32 | low) ^ DTRACE_HASH_START;
+    return dtrace_hash_add(DTRACE_HASH_START, *key) >> 32 == want;
 }
 
 /* The n-th key of 8 bytes whose hash is 0, because the second factor at its end is. */
@@ -38,7 +38,7 @@ static uint64_t key_of_hash_0(uint32_t n, uint32_t number)
     uint64_t key = 0;
 
     for (uint32_t low = 0, found = 0; found <= n; low++) {
-        found += high_half(low, (uint32_t)(D_HASH_END >> 32) ^ number, &key);
+        found += high_half(low, (uint32_t)(DTRACE_HASH_END >> 32) ^ number, &key);
     }
     assert_int_equal(hash_of(key, number), 0);
     return key;
@@ -74,9 +74,9 @@ static void test_bad_variables(void **state)
 
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, store);
+    action(DTRACE_ACT_DIFEXPR, store);
     clause(target.probe[1], NULL);
-    action(D_ACT_DIFEXPR, load);
+    action(DTRACE_ACT_DIFEXPR, load);
     start();
     for (unsigned i = 0; i < 10; i++) {
         fire(0, bad_dynamic(i, SAME_HASH));
@@ -97,8 +97,8 @@ static void test_bad_entries(void **state)
 {
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, value);
-    action(D_AGG_COUNT, NULL)->nkeys = 1;
+    action(DTRACE_ACT_DIFEXPR, value);
+    action(DTRACE_AGG_COUNT, NULL)->nkeys = 1;
     start();
     for (unsigned i = 0; i < 20; i++) {
         fire(0, bad_entry(i % 10, SAME_HASH));

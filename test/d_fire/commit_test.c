@@ -14,15 +14,15 @@ static void test_speculation(void **state)
 
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_SPECULATE, id);
-    action(D_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_SPECULATE, id);
+    action(DTRACE_ACT_DIFEXPR, value);
     clause(target.probe[2], NULL);
-    action(D_ACT_COMMIT, id);
+    action(DTRACE_ACT_COMMIT, id);
     clause(target.probe[3], NULL);
-    action(D_ACT_DISCARD, id);
-    image_option(&target.b, D_OPT_NSPEC, 2);
+    action(DTRACE_ACT_DISCARD, id);
+    image_option(&target.b, DTRACE_OPT_NSPEC, 2);
     start();
     fire(0, 0);
     take(0);
@@ -55,12 +55,12 @@ static void test_commit_time(void **state)
 
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_SPECULATE, one);
-    action(D_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_SPECULATE, one);
+    action(DTRACE_ACT_DIFEXPR, value);
     clause(target.probe[2], NULL);
-    action(D_ACT_COMMIT, one);
+    action(DTRACE_ACT_COMMIT, one);
     start();
     fire(0, 0);
     fire(1, 5);
@@ -76,7 +76,7 @@ static void test_commit_time(void **state)
     assert_int_equal(target.nrecords, 1);
     assert_int_equal(datum(0, 0), 5);
     assert_true(target.records[0].time > before);
-    d_machine_clean();
+    dtrace_machine_clean();
     take(1);
     assert_int_equal(target.nrecords, 1);
     assert_int_equal(datum(0, 0), 6);
@@ -96,18 +96,18 @@ static void test_commit_scratch(void **state)
 
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result value 4; call speculation r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_SPECULATE, one);
-    action(D_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_SPECULATE, one);
+    action(DTRACE_ACT_DIFEXPR, value);
     clause(target.probe[2], NULL); /* p = alloca(64); commit(1); *p = -1; */
-    action(D_ACT_DIFEXPR, make);
-    action(D_ACT_COMMIT, one);
-    action(D_ACT_DIFEXPR, store);
+    action(DTRACE_ACT_DIFEXPR, make);
+    action(DTRACE_ACT_COMMIT, one);
+    action(DTRACE_ACT_DIFEXPR, store);
     clause(target.probe[3], NULL); /* commit(1); p = alloca(64); *p = -1; */
-    action(D_ACT_COMMIT, one);
-    action(D_ACT_DIFEXPR, make);
-    action(D_ACT_DIFEXPR, store);
+    action(DTRACE_ACT_COMMIT, one);
+    action(DTRACE_ACT_DIFEXPR, make);
+    action(DTRACE_ACT_DIFEXPR, store);
     start();
     for (unsigned probe = 2; probe < 4; probe++) {
         fire(0, 0);
@@ -119,7 +119,7 @@ static void test_commit_scratch(void **state)
         assert_int_equal(target.nrecords, 3);
         assert_int_equal(datum(1, 0), 77);
         assert_int_equal(datum(2, 0), 78);
-        d_machine_clean();
+        dtrace_machine_clean();
     }
 }
 
@@ -132,15 +132,16 @@ static void test_commit_refused(void **state)
         clause(target.probe[0], NULL);
         for (unsigned i = 0; i < 2; i++) {
             if (i == first) {
-                action(D_ACT_PRINTF, NULL);
+                action(DTRACE_ACT_PRINTF, NULL);
             } else {
-                action(D_ACT_COMMIT, "result value 4; setx 1 r1; ret r1");
+                action(DTRACE_ACT_COMMIT, "result value 4; setx 1 r1; ret r1");
             }
         }
-        image_option(&target.b, D_OPT_BUFSIZE, 4096);
-        const struct d_image *image = image_end(&target.b);
+        image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
+        const struct dtrace_image *image = image_end(&target.b);
         assert_int_equal(
-            d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal), -22);
+            dtrace_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal),
+            -22);
         target.consumer = NULL;
     }
 }
@@ -151,9 +152,9 @@ static void test_speculation_fault(void **state)
     (void)state;
     error_clause();
     clause(target.probe[0], NULL);
-    action(D_ACT_COMMIT, "result value 4; ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_COMMIT, "result value 4; ldgs arg0 r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_DISCARD, "result value 4; ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_DISCARD, "result value 4; ldgs arg0 r1; ret r1");
     start();
     fire(0, 9);
     fire(1, (uint64_t)-1);

@@ -6,8 +6,8 @@
  */
 #include "test/d_fire/target.h"
 #include "test/unit_kernel/random.h"
-#include "trace/d/consumer.h"
-#include "trace/d/control.h"
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/control.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ static int control(const void *owner, const void *in, uint32_t in_bytes, uint32_
     memset(out, 0xa5, sizeof(out));
     call.in_bytes = in_bytes;
     call.out_bytes = room;
-    int result = d_control(owner, &call, in, out);
+    int result = dtrace_control(owner, &call, in, out);
     assert_int_equal(result, call.result);
     assert_true(result <= 0);
     assert_true(call.out_bytes <= room);
@@ -41,21 +41,21 @@ static int simple(const void *owner, uint32_t command, uint32_t handle, uint32_t
 }
 
 /* p0 { trace(arg0); @ = count(); } */
-static const struct d_image *program(void)
+static const struct dtrace_image *program(void)
 {
     image_begin(&target.b);
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
-    action(D_AGG_COUNT, NULL);
-    image_option(&target.b, D_OPT_BUFSIZE, 4096);
-    image_option(&target.b, D_OPT_AGGSIZE, 4096);
-    image_option(&target.b, D_OPT_DYNVARSIZE, 4096);
+    action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+    action(DTRACE_AGG_COUNT, NULL);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
+    image_option(&target.b, DTRACE_OPT_AGGSIZE, 4096);
+    image_option(&target.b, DTRACE_OPT_DYNVARSIZE, 4096);
     return image_end(&target.b);
 }
 
 static uint32_t create(const void *owner)
 {
-    const struct d_image *image = program();
+    const struct dtrace_image *image = program();
 
     call = (struct kymo_d_call){.command = KYMO_D_CREATE};
     assert_int_equal(control(owner, image, image->size, ROOM), 0);
@@ -68,26 +68,26 @@ static int control_open(void **state)
 {
     int error = target_open(state);
 
-    assert_int_equal(d_control_count(), 0);
+    assert_int_equal(dtrace_control_count(), 0);
     return error;
 }
 
 static int control_close(void **state)
 {
     (void)state;
-    d_control_end(alice);
-    d_control_end(bob);
-    assert_int_equal(d_control_count(), 0);
+    dtrace_control_end(alice);
+    dtrace_control_end(bob);
+    assert_int_equal(dtrace_control_count(), 0);
     return 0;
 }
 
 static void test_life(void **state)
 {
     struct kymo_d_created made;
-    struct d_status s;
-    struct d_snap snap;
-    struct d_epid_desc epid;
-    struct d_agg_desc agg;
+    struct dtrace_status s;
+    struct dtrace_snap snap;
+    struct dtrace_epid_desc epid;
+    struct dtrace_agg_desc agg;
 
     (void)state;
     uint32_t h = create(alice);
@@ -96,7 +96,7 @@ static void test_life(void **state)
     assert_int_equal(made.matched, 1);
     assert_int_equal(simple(alice, KYMO_D_STATUS, h, 0, 0), 0);
     memcpy(&s, out, sizeof(s));
-    assert_int_equal(s.state, D_STATE_INACTIVE);
+    assert_int_equal(s.state, DTRACE_STATE_INACTIVE);
     assert_int_equal(simple(alice, KYMO_D_GO, h, 0, 0), 0);
     assert_int_equal(simple(alice, KYMO_D_GO, h, 0, 0), -EINVAL_); /* once */
     fire(0, 42);
@@ -127,7 +127,7 @@ static void test_life(void **state)
 static void test_refusals(void **state)
 {
     uint32_t h = create(alice);
-    struct d_refusal why;
+    struct dtrace_refusal why;
 
     (void)state;
     assert_int_equal(simple(alice, 0, 0, 0, 0), -EINVAL_);
@@ -154,7 +154,7 @@ static void test_refusals(void **state)
     call = (struct kymo_d_call){.command = KYMO_D_STATUS, .handle = h};
     assert_int_equal(control(alice, out, 8, ROOM), -EMSGSIZE_);
     call = (struct kymo_d_call){.command = KYMO_D_STATUS, .handle = h};
-    assert_int_equal(control(alice, NULL, 0, sizeof(struct d_status) - 1), -EMSGSIZE_);
+    assert_int_equal(control(alice, NULL, 0, sizeof(struct dtrace_status) - 1), -EMSGSIZE_);
     call = (struct kymo_d_call){.command = KYMO_D_BUFFER, .handle = h};
     assert_int_equal(control(alice, NULL, 0, 4096), -EINVAL_); /* the head has no room beside it */
     call = (struct kymo_d_call){.command = KYMO_D_EPID, .handle = h, .id = 1};
@@ -166,30 +166,31 @@ static void test_refusals(void **state)
     assert_int_equal(call.out_bytes, sizeof(why));
     memcpy(&why, out, sizeof(why));
     assert_int_equal(why.error, -EINVAL_);
-    assert_true(why.reason != D_REASON_NONE);
-    assert_int_equal(d_control_count(), 1);
+    assert_true(why.reason != DTRACE_REASON_NONE);
+    assert_int_equal(dtrace_control_count(), 1);
 }
 
 static void test_too_many(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < D_CONTROL_CONSUMERS; i++) {
+    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
         create(i % 2 ? alice : bob);
     }
-    const struct d_image *image = program();
+    const struct dtrace_image *image = program();
     call = (struct kymo_d_call){.command = KYMO_D_CREATE};
     assert_int_equal(control(alice, image, image->size, ROOM), -EAGAIN_);
-    assert_int_equal(call.out_bytes, sizeof(struct d_refusal));
-    assert_int_equal(((const struct d_refusal *)(const void *)out)->reason, D_REASON_CONSUMERS);
-    d_control_end(bob);
-    assert_int_equal(d_control_count(), D_CONTROL_CONSUMERS / 2);
+    assert_int_equal(call.out_bytes, sizeof(struct dtrace_refusal));
+    assert_int_equal(((const struct dtrace_refusal *)(const void *)out)->reason,
+                     DTRACE_REASON_CONSUMERS);
+    dtrace_control_end(bob);
+    assert_int_equal(dtrace_control_count(), DTRACE_CONTROL_CONSUMERS / 2);
     create(alice);
 }
 
 /* Batches of any room, one after the other, are all probes once. */
 static void test_probes(void **state)
 {
-    struct d_probe_names names;
+    struct dtrace_probe_names names;
 
     (void)state;
     for (uint32_t room = sizeof(struct kymo_d_probe); room < 400; room += 5) {
@@ -209,7 +210,7 @@ static void test_probes(void **state)
                 struct kymo_d_probe p;
                 memcpy(&p, out + at, sizeof(p));
                 assert_true(p.size % 8 == 0 && at + p.size <= call.out_bytes);
-                assert_true(d_probe_next(id, &names) && names.id == p.id);
+                assert_true(dtrace_probe_next(id, &names) && names.id == p.id);
                 assert_string_equal((char *)out + at + sizeof(p), names.provider->name);
                 id = p.id;
                 seen++;
@@ -254,7 +255,7 @@ static void test_provide(void **state)
         {3, -EINVAL_, "\0\0\0"},          {5, -EINVAL_, "\0\0\0\0"},
         {11, -EINVAL_, "test\0m\0f\0p9"}, {0, -EMSGSIZE_, ""},
     };
-    static char big[D_CONTROL_NAMES_MAX + 8];
+    static char big[DTRACE_CONTROL_NAMES_MAX + 8];
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -275,7 +276,7 @@ static void test_killed(void **state)
     (void)state;
     assert_int_equal(simple(alice, KYMO_D_GO, h, 0, 0), 0);
     fake.now += 11000000000;
-    d_machine_clean();
+    dtrace_machine_clean();
     for (uint32_t command = KYMO_D_GO; command <= KYMO_D_AGG; command++) {
         int wanted = command == KYMO_D_OVER ? 0 : -ESHUTDOWN_;
         assert_int_equal(simple(alice, command, h, 0, command >= KYMO_D_EPID), wanted);
@@ -288,17 +289,17 @@ static void test_killed(void **state)
 /* The boot's consumer: nobody's until it is claimed, once; silence doesn't end it before. */
 static void test_claim(void **state)
 {
-    struct d_refusal why;
+    struct dtrace_refusal why;
     static _Alignas(8) uint8_t image[IMAGE_ROOM];
 
     (void)state;
     program();
     memcpy(image, target.b.bytes, target.b.size);
     target.b.size += 8; /* what is behind the image is nobody's business */
-    assert_int_equal(d_control_boot(image, target.b.size, &why), 0);
+    assert_int_equal(dtrace_control_boot(image, target.b.size, &why), 0);
     fire(0, 9);
     fake.now += 11000000000;
-    d_machine_clean();
+    dtrace_machine_clean();
     call = (struct kymo_d_call){.command = KYMO_D_LOOK};
     assert_int_equal(control(alice, NULL, 0, (uint32_t)target.b.size - 1), -EMSGSIZE_);
     for (unsigned i = 0; i < 3; i++) { /* who looks takes nothing */
@@ -319,9 +320,9 @@ static void test_claim(void **state)
     assert_int_equal(simple(bob, KYMO_D_LOOK, 0, 0, 0), -ENOENT_);
     assert_int_equal(simple(bob, KYMO_D_CLAIM, 0, 0, 0), -ENOENT_);
     assert_int_equal(simple(alice, KYMO_D_BUFFER, h, 0, 0), 0);
-    assert_int_equal(call.out_bytes, sizeof(struct d_snap) + 24);
+    assert_int_equal(call.out_bytes, sizeof(struct dtrace_snap) + 24);
     fake.now += 11000000000;
-    d_machine_clean();
+    dtrace_machine_clean();
     assert_int_equal(simple(alice, KYMO_D_STATUS, h, 0, 0), -ESHUTDOWN_);
 }
 
@@ -342,7 +343,7 @@ static void one_at_random(uint32_t *handles)
     };
     if (command == KYMO_D_CREATE || command == KYMO_D_PROVIDE) {
         in = program();
-        in_bytes = ((const struct d_image *)in)->size;
+        in_bytes = ((const struct dtrace_image *)in)->size;
         if (random_below(3) == 0) {
             ((uint8_t *)target.b.bytes)[random_below(in_bytes)] ^= 1u << random_below(8);
         }
@@ -370,15 +371,15 @@ static void test_random(void **state)
         fire(random_below(PROBES), i);
         if (random_below(500) == 0) {
             fake.now += 6000000000;
-            d_machine_clean();
+            dtrace_machine_clean();
         }
         if (random_below(300) == 0) {
-            d_control_end(random_below(2) ? alice : bob);
+            dtrace_control_end(random_below(2) ? alice : bob);
         }
-        assert_true(d_control_count() <= D_CONTROL_CONSUMERS);
+        assert_true(dtrace_control_count() <= DTRACE_CONTROL_CONSUMERS);
     }
-    d_control_end(alice);
-    d_control_end(bob);
+    dtrace_control_end(alice);
+    dtrace_control_end(bob);
     assert_int_equal(fake.allocated, before);
 }
 

@@ -4,17 +4,17 @@
  * given back waits dirty, then rinsing, and each kind of want is counted as what it is.
  */
 #include "test/d_fire/target.h"
-#include "trace/d/consumer.h"
+#include "trace/dtrace/consumer.h"
 
 #include <stdio.h>
 
 static void begin(uint64_t dynvarsize)
 {
-    image_option(&target.b, D_OPT_DYNVARSIZE, dynvarsize);
+    image_option(&target.b, DTRACE_OPT_DYNVARSIZE, dynvarsize);
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "var x thread scalar value 8; ldgs arg0 r1; stts x r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "var x thread scalar value 8; ldgs arg0 r1; stts x r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_DIFEXPR, "var x thread scalar value 8; ldts x r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "var x thread scalar value 8; ldts x r1; ret r1");
     start();
 }
 
@@ -35,7 +35,7 @@ static uint64_t load(uint64_t thread)
 
 static void drops(uint64_t none, uint64_t dirty, uint64_t rinsing)
 {
-    struct d_status s = status();
+    struct dtrace_status s = status();
 
     assert_int_equal(s.dynamic_drops, none);
     assert_int_equal(s.dynamic_dirty_drops, dirty);
@@ -63,10 +63,10 @@ static void test_from_free_to_clean(void **state)
     store(7, 0);
     store(8, 6);
     drops(1, 1, 0);
-    d_machine_clean();
+    dtrace_machine_clean();
     store(8, 6);
     drops(1, 1, 1);
-    d_machine_clean();
+    dtrace_machine_clean();
     store(8, 6);
     drops(1, 1, 1);
     assert_int_equal(load(8), 6);
@@ -111,8 +111,8 @@ static void test_all_come_back(void **state)
             assert_int_equal(load(100 * round + i), i + 1);
             store(100 * round + i, 0);
         }
-        d_machine_clean();
-        d_machine_clean();
+        dtrace_machine_clean();
+        dtrace_machine_clean();
     }
     drops(0, 0, 0);
 }
@@ -136,9 +136,9 @@ static void test_all_cpus_share(void **state)
             store(i, 0);
         }
         fake.cpu = 0;
-        d_machine_clean();
+        dtrace_machine_clean();
         kept += target.consumer->dynvars.rinsing.count == VARIABLES;
-        d_machine_clean();
+        dtrace_machine_clean();
         take(0);
         take(1);
     }
@@ -153,25 +153,25 @@ static void test_many_freed_are_cleaned_sooner(void **state)
 
     (void)state;
     begin(8192);
-    uint64_t usual = d_machine_clean();
+    uint64_t usual = dtrace_machine_clean();
     store(1, 1);
     store(1, 0);
-    assert_int_equal(d_machine_clean(), usual);
+    assert_int_equal(dtrace_machine_clean(), usual);
     for (unsigned i = 0; i < MANY; i++) {
         store(i, 1);
     }
     for (unsigned i = 0; i < MANY; i++) {
         store(i, 0);
     }
-    assert_int_equal(d_machine_clean(), SOON);
-    assert_int_equal(d_machine_clean(), usual);
+    assert_int_equal(dtrace_machine_clean(), SOON);
+    assert_int_equal(dtrace_machine_clean(), usual);
 }
 
-/* A firing takes a few of the free ones for its CPU, however many there are: cost.c counts on it.
- */
+/* A firing takes a few of the free ones for its CPU, however many there are: cost.c counts
+ * on it. */
 static void test_a_store_fetches_few(void **state)
 {
-    struct d_dynvars *v;
+    struct dtrace_dynvars *v;
     unsigned fetched = 1;
 
     (void)state;
@@ -180,9 +180,10 @@ static void test_a_store_fetches_few(void **state)
     assert_true(v->nchunks > 1000);
     store(7, 5);
     for (uint32_t link = v->cpus[0].free; link; fetched++) {
-        link = ((const struct d_chunk *)(v->chunks + (size_t)(link - 1) * v->chunk_bytes))->next;
+        link =
+            ((const struct dtrace_chunk *)(v->chunks + (size_t)(link - 1) * v->chunk_bytes))->next;
     }
-    assert_int_equal(fetched, D_DYNVAR_BATCH);
+    assert_int_equal(fetched, DTRACE_DYNVAR_BATCH);
 }
 
 enum { KEYS = 3, VARIABLES = 3 };
@@ -209,14 +210,14 @@ static void test_scopes(void **state)
     uint32_t seed = 5;
 
     (void)state;
-    image_option(&target.b, D_OPT_DYNVARSIZE, 1 << 16);
+    image_option(&target.b, DTRACE_OPT_DYNVARSIZE, 1 << 16);
     for (unsigned i = 0; i < VARIABLES; i++) {
         clause(target.probe[i], NULL);
-        action(D_ACT_DIFEXPR, stores[i]);
+        action(DTRACE_ACT_DIFEXPR, stores[i]);
     }
     clause(target.probe[VARIABLES], NULL);
     for (unsigned i = 0; i < VARIABLES; i++) {
-        action(D_ACT_DIFEXPR, loads[i]);
+        action(DTRACE_ACT_DIFEXPR, loads[i]);
     }
     start();
     for (unsigned n = 0; n < 3000; n++) {
@@ -226,7 +227,7 @@ static void test_scopes(void **state)
         uint64_t value = (seed >> 20) % 4 ? n + 1 : 0; /* 0: it is freed */
 
         fake.thread = threads[thread];
-        d_fire(target.probe[variable], value, key, 0, 0, 0);
+        dtrace_fire(target.probe[variable], value, key, 0, 0, 0);
         for (unsigned t = 0; t < THREADS; t++) {
             for (unsigned k = 0; k < KEYS; k++) {
                 bool same = (variable == 0 || t == thread) && (variable == 2 || k == key);
@@ -236,13 +237,13 @@ static void test_scopes(void **state)
         thread = (seed >> 24) % THREADS;
         fake.thread = threads[thread];
         take(0);
-        d_fire(target.probe[VARIABLES], 0, key, 0, 0, 0);
+        dtrace_fire(target.probe[VARIABLES], 0, key, 0, 0, 0);
         take(0);
         assert_int_equal(target.nrecords, 1);
         for (unsigned i = 0; i < VARIABLES; i++) {
             assert_int_equal(datum(0, i), wanted[i][thread][key]);
         }
-        d_machine_clean();
+        dtrace_machine_clean();
     }
     drops(0, 0, 0);
 }
@@ -264,7 +265,7 @@ static void test_stores_stay_within(void **state)
                      "stgaa a r2; ldgaa a r3; ldgs arg0 r5; add r3 r5 r3; %s r0 r3; ret r0",
                      size, size, widths[i]);
             clause(target.probe[i], NULL);
-            action(D_ACT_DIFEXPR, text);
+            action(DTRACE_ACT_DIFEXPR, text);
         }
         start();
         for (unsigned i = 0; i < 4; i++) {

@@ -15,8 +15,8 @@ static void test_fault(void **state)
     (void)state;
     error_clause();
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, value);
-    action(D_ACT_DIFEXPR, load_arg0);
+    action(DTRACE_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_DIFEXPR, load_arg0);
     clause(target.probe[0], NULL); /* later clauses run */
     start();
     fire(0, 64);
@@ -47,9 +47,9 @@ static void test_fault_in_copy(void **state)
     (void)state;
     error_clause();
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "result string; ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result string; ldgs arg0 r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_DIFEXPR, "result ref 8; ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result ref 8; ldgs arg0 r1; ret r1");
     start();
     fire(0, 0);
     fire(1, 0x7000);
@@ -63,10 +63,10 @@ static void test_fault_in_error(void **state)
 {
     (void)state;
     clause(ERROR_, NULL);
-    action(D_ACT_DIFEXPR, load_arg0); /* arg0 is 0 */
+    action(DTRACE_ACT_DIFEXPR, load_arg0); /* arg0 is 0 */
     clause(ERROR_, NULL);
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, load_arg0);
+    action(DTRACE_ACT_DIFEXPR, load_arg0);
     start();
     fire(0, 64);
     take(0);
@@ -81,9 +81,9 @@ static void test_fault_leaves(void **state)
 {
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_AGG_COUNT, NULL)->uarg = 1;
-    action(D_ACT_DIFEXPR, load_arg0)->uarg = 0;
-    struct d_image_action *a = action(D_AGG_SUM, value);
+    action(DTRACE_AGG_COUNT, NULL)->uarg = 1;
+    action(DTRACE_ACT_DIFEXPR, load_arg0)->uarg = 0;
+    struct dtrace_image_action *a = action(DTRACE_AGG_SUM, value);
     a->uarg = 2;
     a->nkeys = 1;
     start();

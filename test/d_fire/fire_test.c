@@ -16,10 +16,10 @@ static void test_record(void **state)
 {
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "result value 1; ldgs arg1 r1; ret r1");
-    action(D_ACT_DIFEXPR, value);
-    action(D_ACT_DIFEXPR, text);
-    action(D_ACT_DIFEXPR, "result value 4; ldgs id r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result value 1; ldgs arg1 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_DIFEXPR, text);
+    action(DTRACE_ACT_DIFEXPR, "result value 4; ldgs id r1; ret r1");
     start();
     fake.now = 0x123456789abc;
     fire(0, 0x1122334455667788);
@@ -53,9 +53,9 @@ static void test_time(void **state)
     (void)state;
     clause(target.probe[0], "var t global scalar value 8; ldgs timestamp r1; stgs t r1; ret r1");
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "var t global scalar value 8; result value 8; ldgs t r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "var t global scalar value 8; result value 8; ldgs t r1; ret r1");
     clause(target.probe[0], "ldgs timestamp r1; ret r1");
-    action(D_ACT_DIFEXPR, "result value 8; ldgs timestamp r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "result value 8; ldgs timestamp r1; ret r1");
     start();
     fire(0, 1);
     take(0);
@@ -71,12 +71,13 @@ static void test_nothing(void **state)
     (void)state;
     clause(target.probe[0], NULL); /* { } */
     clause(target.probe[1], NULL); /* { x = arg0; } */
-    action(D_ACT_DIFEXPR, "var x global scalar value 8; result value 0; ldgs arg0 r1; stgs x r1;"
-                          "ret r1");
+    action(DTRACE_ACT_DIFEXPR,
+           "var x global scalar value 8; result value 0; ldgs arg0 r1; stgs x r1;"
+           "ret r1");
     clause(target.probe[2], NULL);
-    action(D_ACT_DIFEXPR, "var x global scalar value 8; ldgs x r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "var x global scalar value 8; ldgs x r1; ret r1");
     clause(target.probe[3], NULL);
-    action(D_ACT_PRINTF, NULL);
+    action(DTRACE_ACT_PRINTF, NULL);
     start();
     fire(0, 1);
     fire(1, 99);
@@ -84,20 +85,20 @@ static void test_nothing(void **state)
     fire(3, 3);
     take(0);
     assert_int_equal(target.nrecords, 3);
-    assert_int_equal(target.records[0].size, sizeof(struct d_record));
+    assert_int_equal(target.records[0].size, sizeof(struct dtrace_record));
     assert_int_equal(target.records[1].epid, 3);
     assert_int_equal(datum(1, 0), 99);
-    assert_int_equal(target.records[2].size, sizeof(struct d_record));
+    assert_int_equal(target.records[2].size, sizeof(struct dtrace_record));
 }
 
 static void test_predicate(void **state)
 {
     (void)state;
     clause(target.probe[0], value);
-    action(D_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_DIFEXPR, value);
     clause(target.probe[0], "ldgs arg0 r1; setx 3 r2; cmp r1 r2; setx 1 r3; be l; mov r0 r3;"
                             "l: ret r3");
-    action(D_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_DIFEXPR, value);
     start();
     for (uint64_t i = 0; i < 5; i++) {
         fire(0, i);
@@ -116,8 +117,9 @@ static void test_cached(void **state)
     (void)state;
     clause(target.probe[0], "var t thread scalar value 8; ldts t r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_DIFEXPR, "var t thread scalar value 8; result value 0; ldgs arg0 r1; stts t r1;"
-                          "ret r1");
+    action(DTRACE_ACT_DIFEXPR,
+           "var t thread scalar value 8; result value 0; ldgs arg0 r1; stts t r1;"
+           "ret r1");
     start();
     fire(0, 1);
     assert_int_not_equal(fake.predicate_cache, 0);
@@ -151,11 +153,11 @@ static void test_cached_beside(void **state)
 static void test_no_room(void **state)
 {
     (void)state;
-    image_option(&target.b, D_OPT_BUFSIZE, 64);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 64);
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, text); /* 44 bytes */
+    action(DTRACE_ACT_DIFEXPR, text); /* 44 bytes */
     clause(target.probe[1], NULL);
-    action(D_ACT_DIFEXPR, "result value 4; ldgs arg0 r1; ret r1"); /* 16 bytes */
+    action(DTRACE_ACT_DIFEXPR, "result value 4; ldgs arg0 r1; ret r1"); /* 16 bytes */
     start();
     fire(0, 1);
     fire(0, 2);
@@ -177,22 +179,23 @@ static void test_exit_without_room(void **state)
     unsigned cpu;
 
     (void)state;
-    for (unsigned policy = D_POLICY_SWITCH; policy <= D_POLICY_RING; policy++) {
-        image_option(&target.b, D_OPT_BUFSIZE, 16);
-        image_option(&target.b, D_OPT_BUFPOLICY, policy);
+    for (unsigned policy = DTRACE_POLICY_SWITCH; policy <= DTRACE_POLICY_RING; policy++) {
+        image_option(&target.b, DTRACE_OPT_BUFSIZE, 16);
+        image_option(&target.b, DTRACE_OPT_BUFPOLICY, policy);
         clause(target.probe[0], NULL);
-        action(D_ACT_DIFEXPR, "var x global scalar value 8; result value 4; setx 1 r1; stgs x r1;"
-                              "ret r1");
-        action(D_ACT_EXIT, "result value 4; setx 3 r1; ret r1");
+        action(DTRACE_ACT_DIFEXPR,
+               "var x global scalar value 8; result value 4; setx 1 r1; stgs x r1;"
+               "ret r1");
+        action(DTRACE_ACT_EXIT, "result value 4; setx 3 r1; ret r1");
         clause(target.probe[1], NULL);
         start();
         fire(0, 0);
         assert_int_equal(status().exited, 1);
         assert_int_equal(status().exit_status, 3);
         assert_int_equal(status().exit_dropped, 1);
-        assert_int_equal(status().state, D_STATE_DRAINING);
+        assert_int_equal(status().state, DTRACE_STATE_DRAINING);
         fire(1, 0); /* nothing fires any more */
-        d_consumer_stop(target.consumer, &cpu);
+        dtrace_consumer_stop(target.consumer, &cpu);
         take(0);
         assert_int_equal(target.nrecords, 0);
         assert_int_equal(target.snap.drops, 1);
@@ -206,8 +209,8 @@ static void test_exit_fault_without_room(void **state)
 {
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_EXIT, "result value 4; setx 1 r1; udiv r1 r0 r1; ret r1");
-    action(D_ACT_TRACEMEM, value)->arg = 5000;
+    action(DTRACE_ACT_EXIT, "result value 4; setx 1 r1; udiv r1 r0 r1; ret r1");
+    action(DTRACE_ACT_TRACEMEM, value)->arg = 5000;
     start();
     fire(0, 1);
     assert_int_equal(status().exited, 0);
@@ -223,9 +226,9 @@ static void test_exit(void **state)
     (void)state;
     clause(BEGIN_, NULL);
     clause(target.probe[0], NULL);
-    action(D_ACT_EXIT, "result value 4; ldgs arg0 r1; ret r1");
-    action(D_ACT_DIFEXPR, value);  /* the clause finishes */
-    clause(target.probe[0], NULL); /* no later one runs */
+    action(DTRACE_ACT_EXIT, "result value 4; ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, value); /* the clause finishes */
+    clause(target.probe[0], NULL);     /* no later one runs */
     clause(END_, NULL);
     clause(END_, NULL);
     start();
@@ -233,7 +236,7 @@ static void test_exit(void **state)
     fire(0, 9);
     assert_int_equal(status().exit_status, -2);
     assert_int_equal(status().exit_dropped, 0);
-    d_consumer_stop(target.consumer, &cpu);
+    dtrace_consumer_stop(target.consumer, &cpu);
     fire(0, 10);
     take(0);
     assert_int_equal(target.nrecords, 4);
@@ -250,15 +253,15 @@ static void test_impossible_sizes(void **state)
 {
     (void)state;
     clause(target.probe[1], NULL);
-    action(D_ACT_SPECULATE, "result value 4; setx 1 r1; ret r1");
-    action(D_ACT_DIFEXPR, value);
-    image_option(&target.b, D_OPT_BUFSIZE, 4096);
-    image_option(&target.b, D_OPT_SPECSIZE, (uint64_t)1 << 60);
-    image_option(&target.b, D_OPT_NSPEC, 65536);
-    image_option(&target.b, D_OPT_BUFRESIZE, D_RESIZE_MANUAL);
-    const struct d_image *image = image_end(&target.b);
-    assert_int_equal(d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal),
-                     -12);
+    action(DTRACE_ACT_SPECULATE, "result value 4; setx 1 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, value);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
+    image_option(&target.b, DTRACE_OPT_SPECSIZE, (uint64_t)1 << 60);
+    image_option(&target.b, DTRACE_OPT_NSPEC, 65536);
+    image_option(&target.b, DTRACE_OPT_BUFRESIZE, DTRACE_RESIZE_MANUAL);
+    const struct dtrace_image *image = image_end(&target.b);
+    assert_int_equal(
+        dtrace_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal), -12);
     target.consumer = NULL;
 }
 
@@ -269,10 +272,10 @@ static void test_tracemem(void **state)
     (void)state;
     error_clause();
     clause(target.probe[0], NULL);
-    action(D_ACT_TRACEMEM, value)->arg = 8;
+    action(DTRACE_ACT_TRACEMEM, value)->arg = 8;
     clause(target.probe[1], NULL);
-    action(D_ACT_TRACEMEM_DYNSIZE, value)->arg = 6;
-    action(D_ACT_DIFEXPR, "setx 3 r1; ret r1");
+    action(DTRACE_ACT_TRACEMEM_DYNSIZE, value)->arg = 6;
+    action(DTRACE_ACT_DIFEXPR, "setx 3 r1; ret r1");
     start();
     fake_map(memory, 7, true, false);
     fire(1, (uintptr_t)memory);
@@ -289,11 +292,11 @@ static void test_destructive(void **state)
 {
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_STOP, NULL);
-    action(D_ACT_RAISE, value);
-    action(D_ACT_BREAKPOINT, NULL);
-    action(D_ACT_PANIC, NULL);
-    action(D_ACT_LOGSTOP, NULL);
+    action(DTRACE_ACT_STOP, NULL);
+    action(DTRACE_ACT_RAISE, value);
+    action(DTRACE_ACT_BREAKPOINT, NULL);
+    action(DTRACE_ACT_PANIC, NULL);
+    action(DTRACE_ACT_LOGSTOP, NULL);
     start();
     fire(0, 9);
     assert_int_equal(fake.logstops, 1);
@@ -309,8 +312,8 @@ static void test_stacks(void **state)
 
     (void)state;
     clause(target.probe[0], NULL);
-    action(D_ACT_STACK, NULL)->arg = 5;
-    action(D_ACT_USTACK, NULL)->arg = 2;
+    action(DTRACE_ACT_STACK, NULL)->arg = 5;
+    action(DTRACE_ACT_USTACK, NULL)->arg = 2;
     start();
     fire(0, 9);
     take(0);
@@ -330,8 +333,8 @@ static void test_scratch(void **state)
     clause(target.probe[0],
            "var p global scalar value 8; setx 16 r1; pushtv r1; call alloca r2; ldgs arg0 r3;"
            "stx r3 r2; stgs p r2; setx 1 r1; ret r1");
-    action(D_ACT_DIFEXPR, value);
-    action(D_ACT_DIFEXPR, "var p global scalar value 8; ldgs p r1; ldx r1 r2; ret r2");
+    action(DTRACE_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_DIFEXPR, "var p global scalar value 8; ldgs p r1; ldx r1 r2; ret r2");
     start();
     for (uint64_t i = 0; i < 20; i++) {
         fire(0, 1000 + i);
@@ -356,11 +359,11 @@ static void test_element_bounds(void **state)
              "%s result value 0; setx 8 r1; allocs r1 r2; stgaa a r2; setx 32 r1; allocs r1 r2;"
              "stgaa b r2; ret r0",
              vars);
-    action(D_ACT_DIFEXPR, store);
+    action(DTRACE_ACT_DIFEXPR, store);
     clause(target.probe[1], NULL); /* a[…][arg0] = 1 */
     snprintf(store, sizeof(store),
              "%s result value 0; ldgs arg0 r1; ldgaa a r2; add r1 r2 r2; stb r1 r2; ret r0", vars);
-    action(D_ACT_DIFEXPR, store);
+    action(DTRACE_ACT_DIFEXPR, store);
     start();
     fire(0, 0);
     for (unsigned i = 0; i < 40; i++) {

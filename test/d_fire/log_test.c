@@ -4,8 +4,8 @@
  * number that is missing; passes say what a live reader would have taken.
  */
 #include "test/d_fire/target.h"
-#include "trace/d/control.h"
-#include "trace/d/log.h"
+#include "trace/dtrace/control.h"
+#include "trace/dtrace/log.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static int control(uint32_t command, uint32_t handle, uint32_t id, uint32_t flag
                                 .flags = flags,
                                 .in_bytes = in_bytes,
                                 .out_bytes = sizeof(out)};
-    return d_control(owner, &call, in, out);
+    return dtrace_control(owner, &call, in, out);
 }
 
 /* p0 { trace(arg0); @ = count(); }, p1 { } */
@@ -30,15 +30,15 @@ static uint32_t create(void)
 {
     image_begin(&target.b);
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
-    action(D_AGG_COUNT, NULL);
+    action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+    action(DTRACE_AGG_COUNT, NULL);
     clause(target.probe[1], NULL);
-    image_option(&target.b, D_OPT_BUFSIZE, 4096);
-    image_option(&target.b, D_OPT_AGGSIZE, 4096);
-    image_option(&target.b, D_OPT_DYNVARSIZE, 4096);
-    const struct d_image *image = image_end(&target.b);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
+    image_option(&target.b, DTRACE_OPT_AGGSIZE, 4096);
+    image_option(&target.b, DTRACE_OPT_DYNVARSIZE, 4096);
+    const struct dtrace_image *image = image_end(&target.b);
 
-    assert_int_equal(control(KYMO_D_CREATE, 0, 0, D_CREATE_LOG, image, image->size), 0);
+    assert_int_equal(control(KYMO_D_CREATE, 0, 0, DTRACE_CREATE_LOG, image, image->size), 0);
     return call.handle;
 }
 
@@ -67,7 +67,7 @@ static void test_records(void **state)
     fire(0, 7);
     assert_int_equal(fake.nlog, 3);
     for (unsigned i = 0; i < 3; i++) {
-        const struct fake_log *e = logged(i, D_LOG_RECORD);
+        const struct fake_log *e = logged(i, DTRACE_LOG_RECORD);
         assert_int_equal(e->words[0], h);
         assert_int_equal(e->words[1], i == 2 ? 2 : 0);
         assert_int_equal(e->cpu, i == 1);
@@ -76,14 +76,15 @@ static void test_records(void **state)
         assert_int_equal(i == 1 ? 0 : e->bytes[16], i == 1 ? 0 : i == 0 ? 5 : 7);
     }
     assert_int_equal(control(KYMO_D_BUFFER, h, 0, 0, NULL, 0), 0);
-    assert_int_equal(((struct d_snap *)(void *)out)->size, 0); /* nothing is left for the link */
+    assert_int_equal(((struct dtrace_snap *)(void *)out)->size,
+                     0); /* nothing is left for the link */
     control(KYMO_D_DESTROY, h, 0, 0, NULL, 0);
 }
 
 static void test_pass(void **state)
 {
     uint32_t h = create();
-    struct d_snap snap;
+    struct dtrace_snap snap;
 
     (void)state;
     assert_int_equal(control(KYMO_D_PASS, h, 1, 0, NULL, 0), -140); /* no log runs */
@@ -95,19 +96,19 @@ static void test_pass(void **state)
     assert_int_equal(control(KYMO_D_PASS, h, 8, 0, NULL, 0), -11); /* no room: nothing is taken */
     assert_int_equal(fake.nlog, 2);
     fake.log_kept = 0;
-    assert_int_equal(control(KYMO_D_PASS, h, 9, D_LOG_LAST, NULL, 0), 0);
-    assert_int_equal(call.out_bytes, sizeof(struct d_status));
+    assert_int_equal(control(KYMO_D_PASS, h, 9, DTRACE_LOG_LAST, NULL, 0), 0);
+    assert_int_equal(call.out_bytes, sizeof(struct dtrace_status));
     assert_int_equal(fake.nlog, 8);
-    assert_int_equal(logged(2, D_LOG_STATUS)->words[1], 9);
-    assert_int_equal(fake.log[2].words[2], D_LOG_LAST);
-    assert_int_equal(fake.log[2].size, sizeof(struct d_status));
-    assert_int_equal(logged(3, D_LOG_ENTRY)->words[2], 0); /* CPU 0, its first entry */
+    assert_int_equal(logged(2, DTRACE_LOG_STATUS)->words[1], 9);
+    assert_int_equal(fake.log[2].words[2], DTRACE_LOG_LAST);
+    assert_int_equal(fake.log[2].size, sizeof(struct dtrace_status));
+    assert_int_equal(logged(3, DTRACE_LOG_ENTRY)->words[2], 0); /* CPU 0, its first entry */
     assert_int_equal(fake.log[3].words[3], 0);
     assert_int_equal(fake.log[3].bytes[16], 2); /* the count */
-    assert_int_equal(logged(4, D_LOG_ENTRIES)->words[3], 1);
-    assert_int_equal(logged(5, D_LOG_ENTRIES)->words[3], 0);
+    assert_int_equal(logged(4, DTRACE_LOG_ENTRIES)->words[3], 1);
+    assert_int_equal(logged(5, DTRACE_LOG_ENTRIES)->words[3], 0);
     for (unsigned cpu = 0; cpu < 2; cpu++) {
-        const struct fake_log *e = logged(6 + cpu, D_LOG_TAKEN);
+        const struct fake_log *e = logged(6 + cpu, DTRACE_LOG_TAKEN);
         assert_int_equal(e->cpu, cpu);
         assert_int_equal(e->words[1], 9);
         assert_int_equal(e->words[2], cpu ? 0 : 2);
@@ -122,7 +123,7 @@ static void test_pass(void **state)
 static void test_notes(void **state)
 {
     static _Alignas(8) uint8_t notes[5000];
-    uint32_t h = create(), parts = (sizeof(notes) - 1) / D_LOG_NOTES_PART + 1;
+    uint32_t h = create(), parts = (sizeof(notes) - 1) / DTRACE_LOG_NOTES_PART + 1;
 
     (void)state;
     for (unsigned i = 0; i < sizeof(notes); i++) {
@@ -132,26 +133,26 @@ static void test_notes(void **state)
     fake.logging = true;
     fake.nlog = FAKE_LOG - 3;
     assert_int_equal(control(KYMO_D_NOTES, h, 0, 0, notes, sizeof(notes)), 0);
-    assert_int_equal(call.id, 3 * D_LOG_NOTES_PART);
+    assert_int_equal(call.id, 3 * DTRACE_LOG_NOTES_PART);
     fake.nlog = 0;
     assert_int_equal(control(KYMO_D_NOTES, h, call.id, 0, NULL, 0), 0);
     assert_int_equal(call.id, sizeof(notes));
     assert_int_equal(fake.nlog, parts - 3);
     fake.nlog = 0;
     unsigned part = 0;
-    while (d_log_dump(part)) {
+    while (dtrace_log_dump(part)) {
         part++;
     }
     assert_int_equal(part, (parts + 3) / 4);
     assert_int_equal(fake.nlog, parts);
     for (unsigned i = 0; i < parts; i++) {
-        const struct fake_log *e = logged(i, D_LOG_NOTES);
+        const struct fake_log *e = logged(i, DTRACE_LOG_NOTES);
         assert_int_equal(e->words[1], sizeof(notes));
-        assert_int_equal(e->words[2], i * D_LOG_NOTES_PART);
+        assert_int_equal(e->words[2], i * DTRACE_LOG_NOTES_PART);
         assert_memory_equal(e->bytes, notes + e->words[2], e->size);
     }
     control(KYMO_D_DESTROY, h, 0, 0, NULL, 0);
-    assert_false(d_log_dump(0));
+    assert_false(dtrace_log_dump(0));
 }
 
 static void test_refusals(void **state)
@@ -161,7 +162,7 @@ static void test_refusals(void **state)
     (void)state;
     h = create();
     fake.logging = true;
-    static _Alignas(8) uint8_t notes[D_LOG_NOTES_MAX + 8];
+    static _Alignas(8) uint8_t notes[DTRACE_LOG_NOTES_MAX + 8];
     assert_int_equal(control(KYMO_D_NOTES, h, 0, 0, notes, sizeof(notes)), -122);
     assert_int_equal(control(KYMO_D_PASS, h, 0, 8, NULL, 0), -22);
     assert_int_equal(control(KYMO_D_NOTES, h, UINT32_MAX, 0, NULL, 0), 0);

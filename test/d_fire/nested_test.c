@@ -2,10 +2,10 @@
 /*
  * A probe that fires inside of a clause: nothing of the clause under way is spoilt, and each clause
  * that could not run is a drop of the CPU where that was. The test is the kernel here: it knows
- * that a firing is under way, and then calls d_probe_nested().
+ * that a firing is under way, and then calls dtrace_probe_nested().
  */
 #include "test/d_fire/target.h"
-#include "trace/d/consumer.h"
+#include "trace/dtrace/consumer.h"
 
 static const char value[] = "ldgs arg0 r1; ret r1";
 
@@ -16,14 +16,14 @@ static uint64_t argument(uint32_t probe, void *arg, unsigned n)
 {
     (void)arg;
     if (probe == outer) {
-        d_probe_nested(d_probe_at(inner[0]));
-        d_probe_nested(d_probe_at(inner[1]));
-        d_probe_nested(d_probe_at(outer));
+        dtrace_probe_nested(dtrace_probe_at(inner[0]));
+        dtrace_probe_nested(dtrace_probe_at(inner[1]));
+        dtrace_probe_nested(dtrace_probe_at(outer));
     }
     return n;
 }
 
-static const struct d_provider provider = {.name = "nesting", .argument = argument};
+static const struct dtrace_provider provider = {.name = "nesting", .argument = argument};
 
 static int open_nested(void **state)
 {
@@ -31,12 +31,12 @@ static int open_nested(void **state)
 
     target_open(state);
     if (!made) {
-        d_provider_register(&provider);
+        dtrace_provider_register(&provider);
     }
     made = true;
-    outer = d_probe_create(&provider, "", "", "outer", NULL);
-    inner[0] = d_probe_create(&provider, "", "", "one", NULL);
-    inner[1] = d_probe_create(&provider, "", "", "two", NULL);
+    outer = dtrace_probe_create(&provider, "", "", "outer", NULL);
+    inner[0] = dtrace_probe_create(&provider, "", "", "one", NULL);
+    inner[1] = dtrace_probe_create(&provider, "", "", "two", NULL);
     return 0;
 }
 
@@ -44,16 +44,17 @@ static void test_the_clause_goes_on(void **state)
 {
     (void)state;
     clause(outer, NULL);
-    action(D_ACT_DIFEXPR, "result string; ldgs arg6 r1; pushtv r1; call lltostr r2; ldgs arg7 r1;"
-                          "ret r2");
-    action(D_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_DIFEXPR,
+           "result string; ldgs arg6 r1; pushtv r1; call lltostr r2; ldgs arg7 r1;"
+           "ret r2");
+    action(DTRACE_ACT_DIFEXPR, value);
     clause(inner[0], NULL);
-    action(D_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_DIFEXPR, value);
     clause(inner[0], "ret r0"); /* nobody can tell whether it would have recorded */
-    action(D_ACT_DIFEXPR, value);
+    action(DTRACE_ACT_DIFEXPR, value);
     start();
-    d_fire(outer, 5, 0, 0, 0, 0);
-    d_fire(inner[0], 6, 0, 0, 0, 0);
+    dtrace_fire(outer, 5, 0, 0, 0, 0);
+    dtrace_fire(inner[0], 6, 0, 0, 0, 0);
     take(0);
     assert_int_equal(target.nrecords, 2);
     assert_string_equal(datum_text(0, 0), "6");
@@ -73,24 +74,24 @@ static void test_where(void **state)
 
     (void)state;
     clause(inner[0], NULL);
-    action(D_ACT_DIFEXPR, value);
-    image_option(&target.b, D_OPT_BUFSIZE, 24);
-    d_probe_nested(d_probe_at(inner[0])); /* nobody is there yet */
+    action(DTRACE_ACT_DIFEXPR, value);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 24);
+    dtrace_probe_nested(dtrace_probe_at(inner[0])); /* nobody is there yet */
     start();
     fake.cpu = 1;
-    d_probe_nested(d_probe_at(inner[0]));
+    dtrace_probe_nested(dtrace_probe_at(inner[0]));
     for (unsigned i = 0; i < 3; i++) {
-        d_fire(inner[0], i, 0, 0, 0, 0);
+        dtrace_fire(inner[0], i, 0, 0, 0, 0);
     }
-    d_probe_nested(d_probe_at(inner[1]));
+    dtrace_probe_nested(dtrace_probe_at(inner[1]));
     fake.cpu = 0;
     take(0);
     assert_int_equal(target.snap.drops, 0);
     take(1);
     assert_int_equal(target.snap.drops, 1 + 2);
     assert_int_equal(target.nrecords, 1);
-    d_consumer_stop(target.consumer, &cpu);
-    d_probe_nested(d_probe_at(inner[0]));
+    dtrace_consumer_stop(target.consumer, &cpu);
+    dtrace_probe_nested(dtrace_probe_at(inner[0]));
     take(0);
     assert_int_equal(target.snap.drops, 0);
 }
@@ -99,13 +100,13 @@ static void test_a_cpu_that_is_not_traced(void **state)
 {
     (void)state;
     clause(inner[0], NULL);
-    action(D_ACT_DIFEXPR, value);
-    image_option(&target.b, D_OPT_CPU, 1);
+    action(DTRACE_ACT_DIFEXPR, value);
+    image_option(&target.b, DTRACE_OPT_CPU, 1);
     start();
-    d_probe_nested(d_probe_at(inner[0]));
+    dtrace_probe_nested(dtrace_probe_at(inner[0]));
     assert_int_equal(target.consumer->cpus[0].principal.drops, 0);
     fake.cpu = 1;
-    d_probe_nested(d_probe_at(inner[0]));
+    dtrace_probe_nested(dtrace_probe_at(inner[0]));
     fake.cpu = 0;
     assert_int_equal(target.consumer->cpus[1].principal.drops, 1);
 }

@@ -7,9 +7,9 @@
  * some against the machine.
  */
 #include "test/d_fire/target.h"
-#include "trace/d/chain.h"
-#include "trace/d/consumer.h"
-#include "trace/d/hash.h"
+#include "trace/dtrace/chain.h"
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,7 @@ static uint64_t draw(uint64_t below)
     return below ? seed % below : seed;
 }
 
-/* ---- patterns ----------------------------------------------------------------------------------
- */
+/* ---- patterns ---------------------------------------------------------------------- */
 
 enum { WORDS = 3 };
 
@@ -173,19 +172,18 @@ static const char *text_of(const struct pattern *p)
     return text;
 }
 
-/* ---- the hash alone ----------------------------------------------------------------------------
- */
+/* ---- the hash alone ---------------------------------------------------------------- */
 
 enum { MOST = 1 << 13 };
 
 static uint32_t hash_of(const struct pattern *p, const struct key *k)
 {
-    uint64_t hash = D_HASH_START;
+    uint64_t hash = DTRACE_HASH_START;
 
     for (unsigned i = 0; i < p->words; i++) {
-        hash = d_hash_add(hash, k->word[i]);
+        hash = dtrace_hash_add(hash, k->word[i]);
     }
-    return d_hash_end(hash, k->number + 1);
+    return dtrace_hash_end(hash, k->number + 1);
 }
 
 /* Puts the keys into a table; how many find their chain full. */
@@ -198,11 +196,11 @@ static uint32_t losses(const uint32_t *hashes, uint32_t n, uint32_t chains, uint
     memset(first, 0, sizeof(*first) * chains);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t chain = hashes[i] & (chains - 1);
-        struct d_chain_room room = {0, 0};
+        struct dtrace_chain_room room = {0, 0};
         for (uint32_t at = first[chain]; at; at = next[at - 1]) {
-            d_chain_pass(&room, hashes[at - 1] == hashes[i]);
+            dtrace_chain_pass(&room, hashes[at - 1] == hashes[i]);
         }
-        if (d_chain_full(&room, longest)) {
+        if (dtrace_chain_full(&room, longest)) {
             lost++;
             continue;
         }
@@ -233,8 +231,8 @@ static void test_the_hash(void **state)
             hashes[i] = hash_of(&p, &k);
         }
         uint32_t dynamic = chains * 4 / 5 < n ? chains * 4 / 5 : n;
-        uint32_t lost = losses(hashes, n, room / 4, D_CHAIN_ENTRIES);
-        lost += losses(hashes, dynamic, chains, D_CHAIN_DYNAMIC);
+        uint32_t lost = losses(hashes, n, room / 4, DTRACE_CHAIN_ENTRIES);
+        lost += losses(hashes, dynamic, chains, DTRACE_CHAIN_DYNAMIC);
         if (lost) {
             fail_msg("%u of %u keys lost: %s", lost, n, text_of(&p));
         }
@@ -242,8 +240,7 @@ static void test_the_hash(void **state)
     }
 }
 
-/* ---- the machine -------------------------------------------------------------------------------
- */
+/* ---- the machine ------------------------------------------------------------------- */
 
 enum { NUMBERS = 8, PATTERNS = 40 };
 
@@ -261,7 +258,7 @@ static void fire_key(const struct pattern *p, uint32_t n, uint32_t all)
 {
     struct key k = key_of(p, n, all);
 
-    d_fire(target.probe[0], k.word[0], k.word[1], k.word[2], 100 + k.number, 0);
+    dtrace_fire(target.probe[0], k.word[0], k.word[1], k.word[2], 100 + k.number, 0);
 }
 
 static void aggregations(const struct pattern *p)
@@ -277,9 +274,9 @@ static void aggregations(const struct pattern *p)
     for (unsigned i = 0; i < p->numbers; i++) {
         clause(target.probe[0], predicate(i));
         for (unsigned k = 0; k < p->words; k++) {
-            image_action(&target.b, D_ACT_DIFEXPR, made[k]);
+            image_action(&target.b, DTRACE_ACT_DIFEXPR, made[k]);
         }
-        struct d_image_action *a = action(D_AGG_COUNT, NULL);
+        struct dtrace_image_action *a = action(DTRACE_AGG_COUNT, NULL);
         a->nkeys = (uint16_t)p->words;
         a->uarg = i + 1;
     }
@@ -291,7 +288,7 @@ static uint32_t entries(void)
     uint32_t found = 0;
 
     for (size_t at = 0; at < target.snap.size; found++) {
-        struct d_agg_entry e;
+        struct dtrace_agg_entry e;
         uint64_t count;
         memcpy(&e, target.buffer + at, sizeof(e));
         memcpy(&count, target.buffer + at + e.size - sizeof(count), sizeof(count));
@@ -307,7 +304,7 @@ static void try_aggregations(const struct pattern *p, uint32_t size)
     static struct key keys[MOST];
 
     target_open(&state);
-    image_option(&target.b, D_OPT_AGGSIZE, size);
+    image_option(&target.b, DTRACE_OPT_AGGSIZE, size);
     aggregations(p);
     start();
     uint32_t n = size * 4 / 5 / (24 + 8 * p->words);
@@ -315,8 +312,8 @@ static void try_aggregations(const struct pattern *p, uint32_t size)
         for (uint32_t i = 0; i < 2 * n; i++) {
             fire_key(p, i % n, n);
         }
-        assert_int_equal(d_aggregation_snap(target.consumer, 0, target.buffer,
-                                            sizeof(target.buffer), &target.snap),
+        assert_int_equal(dtrace_aggregation_snap(target.consumer, 0, target.buffer,
+                                                 sizeof(target.buffer), &target.snap),
                          0);
         if (target.snap.drops) {
             fail_msg("%u drops of %u keys: %s", (unsigned)target.snap.drops, n, text_of(p));
@@ -339,7 +336,7 @@ static void variables(const struct pattern *p)
         snprintf(text + strlen(text), sizeof(text) - strlen(text),
                  "setx 1 r2; stgaa v%u r2; ret r0", i);
         clause(target.probe[0], predicate(i));
-        action(D_ACT_DIFEXPR, text);
+        action(DTRACE_ACT_DIFEXPR, text);
     }
 }
 
@@ -349,7 +346,7 @@ static void try_variables(const struct pattern *p, uint32_t size)
     static struct key keys[MOST];
 
     target_open(&state);
-    image_option(&target.b, D_OPT_DYNVARSIZE, size);
+    image_option(&target.b, DTRACE_OPT_DYNVARSIZE, size);
     variables(p);
     start();
     uint32_t n = target.consumer->dynvars.nchunks * 4 / 5;

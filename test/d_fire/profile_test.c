@@ -4,17 +4,17 @@
  * their timers run from the first enabling to the last.
  */
 #include "test/d_fire/target.h"
-#include "trace/d/provider/profile.h"
-#include "trace/d/provider/rate.h"
+#include "trace/dtrace/provider/profile.h"
+#include "trace/dtrace/provider/rate.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static struct d_profile *started;
+static struct dtrace_profile *started;
 static unsigned starts, stops;
 static int answer, run_answer;
 
-static int start_timers(struct d_profile *p)
+static int start_timers(struct dtrace_profile *p)
 {
     starts++;
     started = p;
@@ -23,7 +23,7 @@ static int start_timers(struct d_profile *p)
 
 static uint64_t runs; /* CPUs on which the probe fires */
 
-static int run_timers(struct d_profile *p, unsigned cpu, bool on)
+static int run_timers(struct dtrace_profile *p, unsigned cpu, bool on)
 {
     assert_ptr_equal(p, started);
     assert_true(cpu < FAKE_CPUS);
@@ -35,20 +35,20 @@ static int run_timers(struct d_profile *p, unsigned cpu, bool on)
     return 0;
 }
 
-static void stop_timers(struct d_profile *p)
+static void stop_timers(struct dtrace_profile *p)
 {
     runs = 0;
     assert_ptr_equal(p, started);
     stops++;
 }
 
-static const struct d_profile_target timers = {start_timers, run_timers, stop_timers};
+static const struct dtrace_profile_target timers = {start_timers, run_timers, stop_timers};
 
 static uint32_t probe_of(const char *name)
 {
-    struct d_probe_names p = {0};
+    struct dtrace_probe_names p = {0};
 
-    while (d_probe_next(p.id, &p)) {
+    while (dtrace_probe_next(p.id, &p)) {
         if (strcmp(p.provider->name, "profile") == 0 && strcmp(p.name, name) == 0) {
             assert_string_equal(p.module, "");
             assert_string_equal(p.function, "");
@@ -63,11 +63,11 @@ static uint32_t listen(const char *name)
 {
     uint32_t id;
 
-    d_probe_provide("profile", "", "", name);
+    dtrace_probe_provide("profile", "", "", name);
     id = probe_of(name);
     if (id) {
         clause(id, NULL);
-        action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+        action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
         start();
     }
     return id;
@@ -156,24 +156,25 @@ static void test_units(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 8; i++) {
-        assert_true(d_rate_interval(7, pairs[i][0], &a) && d_rate_interval(7, pairs[i][1], &b));
+        assert_true(dtrace_rate_interval(7, pairs[i][0], &a) &&
+                    dtrace_rate_interval(7, pairs[i][1], &b));
         assert_int_equal(a, b);
-        assert_true(d_rate_interval(0, pairs[i][0], &a));
+        assert_true(dtrace_rate_interval(0, pairs[i][0], &a));
         assert_int_equal(a, 0);
-        assert_int_equal(d_rate_interval(UINT64_MAX, pairs[i][0], &a), i < 2);
+        assert_int_equal(dtrace_rate_interval(UINT64_MAX, pairs[i][0], &a), i < 2);
     }
-    assert_false(d_rate_interval(1, "n", &a) || d_rate_interval(1, "hzz", &a));
+    assert_false(dtrace_rate_interval(1, "n", &a) || dtrace_rate_interval(1, "hzz", &a));
 }
 
 static void test_where(void **state)
 {
     (void)state;
-    d_probe_provide("profile", "m", "", "tick-17");
-    d_probe_provide("profile", "", "f", "tick-17");
-    d_probe_provide("profil", "", "", "tick-17");
+    dtrace_probe_provide("profile", "m", "", "tick-17");
+    dtrace_probe_provide("profile", "", "f", "tick-17");
+    dtrace_probe_provide("profil", "", "", "tick-17");
     assert_int_equal(probe_of("tick-17"), 0);
-    d_probe_provide("prof*", "", "", "tick-17");
-    d_probe_provide("", "", "", "tick-17");
+    dtrace_probe_provide("prof*", "", "", "tick-17");
+    dtrace_probe_provide("", "", "", "tick-17");
     assert_int_not_equal(probe_of("tick-17"), 0);
     assert_int_not_equal(probe_of("tick-5000"), 0); /* a usual one */
     assert_int_equal(started ? started->probe == probe_of("tick-17") : 0, 0);
@@ -187,7 +188,7 @@ static void test_timers(void **state)
     uint32_t id = listen("tick-33");
     assert_int_equal(starts, before + 1);
     assert_int_equal(started->probe, id);
-    d_fire(id, 5, 0, 0, 0, 0);
+    dtrace_fire(id, 5, 0, 0, 0, 0);
     take(0);
     assert_int_equal(target.nrecords, 1);
     target_close(NULL);
@@ -196,49 +197,50 @@ static void test_timers(void **state)
     clause(id, NULL);
     start();
     unsigned cpu;
-    d_consumer_stop(target.consumer, &cpu);
+    dtrace_consumer_stop(target.consumer, &cpu);
     answer = -12; /* no timer is to be had */
     assert_int_equal(stops, starts);
-    assert_int_equal(d_consumer_go(target.consumer, &cpu), -12);
+    assert_int_equal(dtrace_consumer_go(target.consumer, &cpu), -12);
     answer = 0;
 }
 
-/* ---- on which CPUs -----------------------------------------------------------------------------
- */
+/* ---- on which CPUs ----------------------------------------------------------------- */
 
 enum { ALL = -1, MANY = 6 };
 
 /* One more consumer of this probe, beside the target's. */
-static struct d_consumer *create(uint32_t probe, int cpu)
+static struct dtrace_consumer *create(uint32_t probe, int cpu)
 {
-    struct d_consumer *consumer;
+    struct dtrace_consumer *consumer;
 
     image_begin(&target.b);
     clause(probe, NULL);
-    action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
-    image_option(&target.b, D_OPT_BUFSIZE, 4096);
+    action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
     if (cpu != ALL) {
-        image_option(&target.b, D_OPT_CPU, (uint64_t)cpu);
+        image_option(&target.b, DTRACE_OPT_CPU, (uint64_t)cpu);
     }
-    const struct d_image *image = image_end(&target.b);
-    assert_int_equal(d_consumer_create(image, target.b.size, 0, &consumer, &target.refusal), 0);
+    const struct dtrace_image *image = image_end(&target.b);
+    assert_int_equal(dtrace_consumer_create(image, target.b.size, 0, &consumer, &target.refusal),
+                     0);
     return consumer;
 }
 
-static struct d_consumer *one_more(uint32_t probe, int cpu)
+static struct dtrace_consumer *one_more(uint32_t probe, int cpu)
 {
-    struct d_consumer *consumer = create(probe, cpu);
+    struct dtrace_consumer *consumer = create(probe, cpu);
     unsigned begin;
 
-    assert_int_equal(d_consumer_go(consumer, &begin), 0);
+    assert_int_equal(dtrace_consumer_go(consumer, &begin), 0);
     return consumer;
 }
 
-static unsigned records_of(struct d_consumer *consumer, unsigned cpu)
+static unsigned records_of(struct dtrace_consumer *consumer, unsigned cpu)
 {
-    struct d_snap snap;
+    struct dtrace_snap snap;
 
-    assert_int_equal(d_buffer_snap(consumer, cpu, target.buffer, sizeof(target.buffer), &snap), 0);
+    assert_int_equal(dtrace_buffer_snap(consumer, cpu, target.buffer, sizeof(target.buffer), &snap),
+                     0);
     return (unsigned)(snap.size / 24); /* header and one word of 8 bytes */
 }
 
@@ -248,7 +250,7 @@ static void fire_everywhere(void)
 
     for (fake.cpu = 0; fake.cpu < FAKE_CPUS; fake.cpu++) {
         if (runs >> fake.cpu & 1) {
-            d_profile_fire(started, args);
+            dtrace_profile_fire(started, args);
         }
     }
     fake.cpu = 0;
@@ -259,14 +261,14 @@ static void fire_everywhere(void)
 static void test_cpus(void **state)
 {
     static const char *const names[] = {"tick-7", "profile-7"};
-    struct d_consumer *all[MANY] = {NULL};
+    struct dtrace_consumer *all[MANY] = {NULL};
     int where[MANY];
     uint32_t seed = 1;
 
     (void)state;
     for (unsigned step = 0; step < 400; step++) {
         bool tick = step < 200;
-        d_probe_provide("profile", "", "", names[!tick]);
+        dtrace_probe_provide("profile", "", "", names[!tick]);
         seed = seed * 1664525 + 1013904223;
         unsigned i = (seed >> 16) % MANY;
         if (all[i] || step % 200 > 200 - 2 * MANY) {
@@ -274,7 +276,7 @@ static void test_cpus(void **state)
                 i = n;
             }
             if (all[i]) {
-                d_consumer_destroy(all[i]);
+                dtrace_consumer_destroy(all[i]);
                 all[i] = NULL;
             }
         } else {
@@ -306,14 +308,14 @@ static void test_cpu_fails(void **state)
 
     (void)state;
     assert_int_equal(runs, 1);
-    struct d_consumer *second = create(id, 1);
+    struct dtrace_consumer *second = create(id, 1);
     run_answer = -12;
-    assert_int_equal(d_consumer_go(second, &cpu), -12);
+    assert_int_equal(dtrace_consumer_go(second, &cpu), -12);
     run_answer = 0;
     assert_int_equal(runs, 1);
-    assert_int_equal(d_consumer_go(second, &cpu), 0);
+    assert_int_equal(dtrace_consumer_go(second, &cpu), 0);
     assert_int_equal(runs, 3);
-    d_consumer_destroy(second);
+    dtrace_consumer_destroy(second);
     assert_int_equal(runs, 1);
 }
 
@@ -324,18 +326,18 @@ static void test_most(void **state)
     unsigned made = 0;
 
     (void)state;
-    for (unsigned i = 0; i < 3 * D_PROFILE_MOST; i++) {
+    for (unsigned i = 0; i < 3 * DTRACE_PROFILE_MOST; i++) {
         snprintf(name, sizeof(name), "tick-%uus", 1000 + i);
-        d_probe_provide("profile", "", "", name);
+        dtrace_probe_provide("profile", "", "", name);
         made += probe_of(name) != 0;
     }
-    assert_true(made > 0 && made < D_PROFILE_MOST);
+    assert_true(made > 0 && made < DTRACE_PROFILE_MOST);
     unsigned all = 0;
-    struct d_probe_names p = {0};
-    while (d_probe_next(p.id, &p)) {
+    struct dtrace_probe_names p = {0};
+    while (dtrace_probe_next(p.id, &p)) {
         all += strcmp(p.provider->name, "profile") == 0;
     }
-    assert_int_equal(all, D_PROFILE_MOST);
+    assert_int_equal(all, DTRACE_PROFILE_MOST);
     assert_int_not_equal(listen("tick-1000us"), 0);
 }
 
@@ -344,8 +346,8 @@ static int open_all(void **state)
     static bool done;
 
     if (!done) {
-        d_machine_init();
-        d_profile_register(&timers);
+        dtrace_machine_init();
+        dtrace_profile_register(&timers);
         done = true;
     }
     return target_open(state);

@@ -11,15 +11,15 @@
 static const char value[] = "ldgs arg0 r1; ret r1";
 static const char one[] = "result value 4; setx 1 r1; ret r1";
 
-/* The program as it is; D_REASON_NONE: it is made. The next program begins. */
-static void wants(enum d_reason reason)
+/* The program as it is; DTRACE_REASON_NONE: it is made. The next program begins. */
+static void wants(enum dtrace_reason reason)
 {
-    const struct d_image *image = image_end(&target.b);
-    int error = d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal);
+    const struct dtrace_image *image = image_end(&target.b);
+    int error = dtrace_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal);
 
-    if ((error ? target.refusal.reason : D_REASON_NONE) != reason) {
+    if ((error ? target.refusal.reason : DTRACE_REASON_NONE) != reason) {
         fail_msg("wanted %u, got %d: %s", reason, error,
-                 error ? d_refusal_text(&target.refusal) : "made");
+                 error ? dtrace_refusal_text(&target.refusal) : "made");
     }
     if (error) {
         assert_int_equal(error, target.refusal.error);
@@ -32,8 +32,8 @@ static void wants(enum d_reason reason)
 static void recording(uint64_t bufsize)
 {
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, value);
-    image_option(&target.b, D_OPT_BUFSIZE, bufsize);
+    action(DTRACE_ACT_DIFEXPR, value);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, bufsize);
 }
 
 /* A target that knows no stopped processes says so, instead of doing nothing. */
@@ -42,10 +42,10 @@ static void test_stop(void **state)
     (void)state;
     for (unsigned can = 0; can < 2; can++) {
         clause(target.probe[0], NULL);
-        action(D_ACT_STOP, NULL);
-        image_option(&target.b, D_OPT_DESTRUCTIVE, 1);
+        action(DTRACE_ACT_STOP, NULL);
+        image_option(&target.b, DTRACE_OPT_DESTRUCTIVE, 1);
         fake.cannot_stop = !can;
-        wants(can ? D_REASON_NONE : D_REASON_STOP);
+        wants(can ? DTRACE_REASON_NONE : DTRACE_REASON_STOP);
     }
 }
 
@@ -53,23 +53,24 @@ static void test_sizes(void **state)
 {
     (void)state;
     recording(0);
-    wants(D_REASON_NO_BUFFER);
+    wants(DTRACE_REASON_NO_BUFFER);
     recording(7);
-    wants(D_REASON_NO_BUFFER);
+    wants(DTRACE_REASON_NO_BUFFER);
     recording(8); /* a record more than that is a drop */
-    wants(D_REASON_NONE);
+    wants(DTRACE_REASON_NONE);
     for (unsigned manual = 0; manual < 2; manual++) {
         recording((uint64_t)1 << 40);
         fake.alloc_limit = 1 << 20;
-        image_option(&target.b, D_OPT_BUFRESIZE, manual ? D_RESIZE_MANUAL : D_RESIZE_AUTO);
-        wants(manual ? D_REASON_NO_SPACE : D_REASON_NONE);
+        image_option(&target.b, DTRACE_OPT_BUFRESIZE,
+                     manual ? DTRACE_RESIZE_MANUAL : DTRACE_RESIZE_AUTO);
+        wants(manual ? DTRACE_REASON_NO_SPACE : DTRACE_REASON_NONE);
     }
     recording(4096);
-    image_option(&target.b, D_OPT_CPU, FAKE_CPUS);
-    wants(D_REASON_NO_CPU);
+    image_option(&target.b, DTRACE_OPT_CPU, FAKE_CPUS);
+    wants(DTRACE_REASON_NO_CPU);
     recording(4096);
-    image_option(&target.b, D_OPT_CPU, FAKE_CPUS - 1);
-    wants(D_REASON_NONE);
+    image_option(&target.b, DTRACE_OPT_CPU, FAKE_CPUS - 1);
+    wants(DTRACE_REASON_NONE);
 }
 
 /* fill keeps room for END's records: header, value, and the worst of their alignment. */
@@ -77,13 +78,13 @@ static void test_end_reserve(void **state)
 {
     (void)state;
     for (uint64_t size = 8; size < 64; size += 8) {
-        for (unsigned policy = D_POLICY_SWITCH; policy <= D_POLICY_RING; policy++) {
+        for (unsigned policy = DTRACE_POLICY_SWITCH; policy <= DTRACE_POLICY_RING; policy++) {
             clause(END_, NULL);
-            action(D_ACT_DIFEXPR, value);
-            image_option(&target.b, D_OPT_BUFSIZE, size);
-            image_option(&target.b, D_OPT_BUFPOLICY, policy);
-            bool too_large = policy == D_POLICY_FILL && size < 24 + 4;
-            wants(too_large ? D_REASON_END_RESERVE : D_REASON_NONE);
+            action(DTRACE_ACT_DIFEXPR, value);
+            image_option(&target.b, DTRACE_OPT_BUFSIZE, size);
+            image_option(&target.b, DTRACE_OPT_BUFPOLICY, policy);
+            bool too_large = policy == DTRACE_POLICY_FILL && size < 24 + 4;
+            wants(too_large ? DTRACE_REASON_END_RESERVE : DTRACE_REASON_NONE);
         }
     }
 }
@@ -94,30 +95,32 @@ static void test_records(void **state)
     for (unsigned n = 1; n < 3; n++) {
         recording(4096);
         for (unsigned i = 0; i < n; i++) {
-            action(D_ACT_TRACEMEM, value)->arg = 3u << 28;
+            action(DTRACE_ACT_TRACEMEM, value)->arg = 3u << 28;
         }
-        wants(n == 1 ? D_REASON_NONE : D_REASON_RECORD_SIZE);
+        wants(n == 1 ? DTRACE_REASON_NONE : DTRACE_REASON_RECORD_SIZE);
     }
 }
 
 static void test_speculations(void **state)
 {
-    static const uint16_t kinds[] = {D_ACT_SPECULATE, D_ACT_COMMIT};
+    static const uint16_t kinds[] = {DTRACE_ACT_SPECULATE, DTRACE_ACT_COMMIT};
 
     (void)state;
     for (unsigned i = 0; i < 4; i++) {
         bool first = i % 2;
         clause(target.probe[0], NULL);
-        image_option(&target.b, D_OPT_BUFSIZE, 4096);
-        image_option(&target.b, D_OPT_SPECSIZE, 4096);
+        image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
+        image_option(&target.b, DTRACE_OPT_SPECSIZE, 4096);
         if (first) {
-            action(D_ACT_DIFEXPR, value);
+            action(DTRACE_ACT_DIFEXPR, value);
         }
         action(kinds[i / 2], one);
         if (!first) {
-            action(D_ACT_DIFEXPR, value);
+            action(DTRACE_ACT_DIFEXPR, value);
         }
-        wants(i / 2 ? D_REASON_COMMIT_DATA : first ? D_REASON_LATE_SPECULATE : D_REASON_NONE);
+        wants(i / 2   ? DTRACE_REASON_COMMIT_DATA
+              : first ? DTRACE_REASON_LATE_SPECULATE
+                      : DTRACE_REASON_NONE);
     }
 }
 
@@ -126,46 +129,46 @@ static void test_probes(void **state)
     (void)state;
     recording(4096);
     target.b.ecbs[0].probe = 60000;
-    wants(D_REASON_NO_PROBE);
+    wants(DTRACE_REASON_NO_PROBE);
 }
 
-enum { HEAD = sizeof(struct d_image) };
+enum { HEAD = sizeof(struct dtrace_image) };
 
 /* So many actions that one probe's would do, but the clause is on all. */
 static void test_actions(void **state)
 {
-    struct d_probe_names p = {0};
+    struct dtrace_probe_names p = {0};
     uint32_t probes = 0;
 
     (void)state;
-    while (d_probe_next(p.id, &p)) {
+    while (dtrace_probe_next(p.id, &p)) {
         probes++;
     }
-    for (uint32_t n = D_ACTIONS_MAX / probes; n <= D_ACTIONS_MAX / probes + 1; n++) {
-        size_t size = sizeof(struct d_image) + sizeof(struct d_image_ecb) +
-                      n * sizeof(struct d_image_action) + 8;
-        struct d_image *image = calloc(1, size);
-        *image = (struct d_image){.magic = D_IMAGE_MAGIC,
-                                  .version = D_IMAGE_VERSION,
-                                  .pointer_bytes = sizeof(void *),
-                                  .dif_version = DIF_VERSION,
-                                  .size = (uint32_t)size,
-                                  .options = {HEAD, 0},
-                                  .ecbs = {HEAD, 1},
-                                  .actions = {HEAD + sizeof(struct d_image_ecb), n},
-                                  .objects = {HEAD, 0},
-                                  .variables = {HEAD, 0},
-                                  .text = {HEAD, 0},
-                                  .ints = {HEAD, 0},
-                                  .strings = {(uint32_t)size - 8, 1}};
-        ((struct d_image_ecb *)(image + 1))->nactions = n;
-        int error = d_consumer_create(image, size, 0, &target.consumer, &target.refusal);
-        assert_int_equal(error != 0, n > D_ACTIONS_MAX / probes);
+    for (uint32_t n = DTRACE_ACTIONS_MAX / probes; n <= DTRACE_ACTIONS_MAX / probes + 1; n++) {
+        size_t size = sizeof(struct dtrace_image) + sizeof(struct dtrace_image_ecb) +
+                      n * sizeof(struct dtrace_image_action) + 8;
+        struct dtrace_image *image = calloc(1, size);
+        *image = (struct dtrace_image){.magic = DTRACE_IMAGE_MAGIC,
+                                       .version = DTRACE_IMAGE_VERSION,
+                                       .pointer_bytes = sizeof(void *),
+                                       .dif_version = DIF_VERSION,
+                                       .size = (uint32_t)size,
+                                       .options = {HEAD, 0},
+                                       .ecbs = {HEAD, 1},
+                                       .actions = {HEAD + sizeof(struct dtrace_image_ecb), n},
+                                       .objects = {HEAD, 0},
+                                       .variables = {HEAD, 0},
+                                       .text = {HEAD, 0},
+                                       .ints = {HEAD, 0},
+                                       .strings = {(uint32_t)size - 8, 1}};
+        ((struct dtrace_image_ecb *)(image + 1))->nactions = n;
+        int error = dtrace_consumer_create(image, size, 0, &target.consumer, &target.refusal);
+        assert_int_equal(error != 0, n > DTRACE_ACTIONS_MAX / probes);
         if (error) {
-            assert_int_equal(target.refusal.reason, D_REASON_ENABLING_ACTIONS);
+            assert_int_equal(target.refusal.reason, DTRACE_REASON_ENABLING_ACTIONS);
             target.consumer = NULL;
         } else {
-            d_consumer_destroy(target.consumer);
+            dtrace_consumer_destroy(target.consumer);
             target.consumer = NULL;
         }
         free(image);
@@ -176,31 +179,32 @@ static void test_actions(void **state)
 static void test_matching(void **state)
 {
     enum { LETTERS = 7 << 20 };
-    size_t size = sizeof(struct d_image) + sizeof(struct d_image_ecb) + LETTERS + 8;
-    struct d_image *image = calloc(1, size);
+    size_t size = sizeof(struct dtrace_image) + sizeof(struct dtrace_image_ecb) + LETTERS + 8;
+    struct dtrace_image *image = calloc(1, size);
 
     (void)state;
-    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
-                              .version = D_IMAGE_VERSION,
-                              .pointer_bytes = sizeof(void *),
-                              .dif_version = DIF_VERSION,
-                              .size = (uint32_t)size,
-                              .options = {HEAD, 0},
-                              .ecbs = {HEAD, 1},
-                              .actions = {HEAD, 0},
-                              .objects = {HEAD, 0},
-                              .variables = {HEAD, 0},
-                              .text = {HEAD, 0},
-                              .ints = {HEAD, 0},
-                              .strings = {HEAD + sizeof(struct d_image_ecb), LETTERS}};
-    char *set =
-        (char *)image + HEAD + sizeof(struct d_image_ecb); /* [aaa…]: no name has such a letter */
-    ((struct d_image_ecb *)(image + 1))->name = 1;
+    *image = (struct dtrace_image){.magic = DTRACE_IMAGE_MAGIC,
+                                   .version = DTRACE_IMAGE_VERSION,
+                                   .pointer_bytes = sizeof(void *),
+                                   .dif_version = DIF_VERSION,
+                                   .size = (uint32_t)size,
+                                   .options = {HEAD, 0},
+                                   .ecbs = {HEAD, 1},
+                                   .actions = {HEAD, 0},
+                                   .objects = {HEAD, 0},
+                                   .variables = {HEAD, 0},
+                                   .text = {HEAD, 0},
+                                   .ints = {HEAD, 0},
+                                   .strings = {HEAD + sizeof(struct dtrace_image_ecb), LETTERS}};
+    char *set = (char *)image + HEAD +
+                sizeof(struct dtrace_image_ecb); /* [aaa…]: no name has such a letter */
+    ((struct dtrace_image_ecb *)(image + 1))->name = 1;
     memset(set + 1, '~', LETTERS - 2);
     set[1] = '[';
     set[LETTERS - 2] = ']';
-    assert_int_equal(d_consumer_create(image, size, 0, &target.consumer, &target.refusal) < 0, 1);
-    assert_int_equal(target.refusal.reason, D_REASON_MATCHING);
+    assert_int_equal(dtrace_consumer_create(image, size, 0, &target.consumer, &target.refusal) < 0,
+                     1);
+    assert_int_equal(target.refusal.reason, DTRACE_REASON_MATCHING);
     target.consumer = NULL;
     free(image);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers in retained memory (trace/d/retained*.c), and what lib/retain finds in the window: after
- * any instruction of a firing all records up to the newest whole one, and each aggregation's entry
- * as before or behind that firing; then the same with damage of each part: no record and no value
- * that was never there, and what is missing is told. A failure prints its seed; SEED=n repeats it,
- * ROUNDS=n makes more.
+ * Buffers in retained memory (trace/dtrace/retained*.c), and what lib/retain finds in the window:
+ * after any instruction of a firing all records up to the newest whole one, and each aggregation's
+ * entry as before or behind that firing; then the same with damage of each part: no record and no
+ * value that was never there, and what is missing is told. A failure prints its seed; SEED=n
+ * repeats it, ROUNDS=n makes more.
  *
  * The instructions are those of this machine: the trap flag stops behind each (x86-64).
  */
 #include "test/d_fire/target.h"
 #include "lib/retain/internal.h"
-#include "trace/d/consumer.h"
-#include "trace/d/log_event.h"
-#include "trace/d/retained.h"
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/log_event.h"
+#include "trace/dtrace/retained.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -33,31 +33,30 @@ static uint32_t below(uint32_t n)
     return random_state % n;
 }
 
-/* ---- what must be there ------------------------------------------------------------------------
- */
+/* ---- what must be there ------------------------------------------------------------ */
 
 static struct {
     uint32_t made[FAKE_CPUS];                     /* records; number n says n */
-    uint64_t value[FAKE_CPUS][AGGS][KEYS][WORDS]; /* as d_agg_update() makes them */
+    uint64_t value[FAKE_CPUS][AGGS][KEYS][WORDS]; /* as dtrace_agg_update() makes them */
     uint64_t next[FAKE_CPUS][AGGS][KEYS][WORDS];  /* behind the firing under way */
     bool there[FAKE_CPUS][AGGS][KEYS], comes[FAKE_CPUS][AGGS][KEYS];
     bool firing;
     unsigned cpu;
 } model;
 
-static const uint16_t kinds[AGGS] = {D_AGG_COUNT, D_AGG_SUM, D_AGG_AVG, D_AGG_STDDEV,
-                                     D_AGG_QUANTIZE};
+static const uint16_t kinds[AGGS] = {DTRACE_AGG_COUNT, DTRACE_AGG_SUM, DTRACE_AGG_AVG,
+                                     DTRACE_AGG_STDDEV, DTRACE_AGG_QUANTIZE};
 static const uint32_t value_words[AGGS] = {1, 1, 2, 4, 127};
 
 static void add(unsigned cpu, uint32_t key, uint64_t value)
 {
     for (unsigned i = 0; i < AGGS; i++) {
-        struct d_aggregation a = {.kind = kinds[i], .rec.size = value_words[i] * 8};
+        struct dtrace_aggregation a = {.kind = kinds[i], .rec.size = value_words[i] * 8};
         unsigned k = i == 2 ? 0 : key; /* the average has no key */
         if (!model.there[cpu][i][k]) {
-            d_agg_init(&a, model.next[cpu][i][k]);
+            dtrace_agg_init(&a, model.next[cpu][i][k]);
         }
-        d_agg_update(&a, model.next[cpu][i][k], value, 1);
+        dtrace_agg_update(&a, model.next[cpu][i][k], value, 1);
         model.comes[cpu][i][k] = true;
     }
 }
@@ -69,36 +68,35 @@ static void is_over(void)
     model.firing = false;
 }
 
-/* ---- the consumer ------------------------------------------------------------------------------
- */
+/* ---- the consumer ------------------------------------------------------------------ */
 
 static void aggregate(uint16_t kind, bool key)
 {
     if (key) {
-        action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+        action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
     }
-    action(kind, kind == D_AGG_COUNT ? NULL : "ldgs arg1 r1; ret r1")->nkeys = key;
+    action(kind, kind == DTRACE_AGG_COUNT ? NULL : "ldgs arg1 r1; ret r1")->nkeys = key;
 }
 
 /* p0 { trace(arg0); trace(arg1); } p1 { trace(arg0); } p2: all aggregations. */
 static void build(uint32_t bufsize)
 {
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
-    action(D_ACT_DIFEXPR, "ldgs arg1 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "ldgs arg1 r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
     clause(target.probe[2], NULL);
     for (unsigned i = 0; i < AGGS; i++) {
         aggregate(kinds[i], i != 2);
     }
-    image_option(&target.b, D_OPT_RETAIN, 1);
-    image_option(&target.b, D_OPT_BUFPOLICY, D_POLICY_RING);
-    image_option(&target.b, D_OPT_BUFSIZE, bufsize);
-    image_option(&target.b, D_OPT_AGGSIZE, 16384);
+    image_option(&target.b, DTRACE_OPT_RETAIN, 1);
+    image_option(&target.b, DTRACE_OPT_BUFPOLICY, DTRACE_POLICY_RING);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, bufsize);
+    image_option(&target.b, DTRACE_OPT_AGGSIZE, 16384);
 }
 
-/* What a kernel makes of its window (kernel/retain.c, kernel/d/retained.c). */
+/* What a kernel makes of its window (kernel/retain.c, kernel/dtrace/retained.c). */
 static void put_window(uint8_t *window)
 {
     struct kymo_retain_header *header = (void *)window;
@@ -138,7 +136,7 @@ static void begin_with(uint32_t bufsize)
     memset(fake_window + KYMO_RETAIN_FREE, 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE);
     build(bufsize);
     start();
-    assert_int_equal(d_kept_notes(target.consumer, some_notes, sizeof(some_notes)), 0);
+    assert_int_equal(dtrace_kept_notes(target.consumer, some_notes, sizeof(some_notes)), 0);
     put_window(fake_window);
 }
 
@@ -153,7 +151,7 @@ static void record_on(unsigned cpu)
 
     fake.cpu = model.cpu = cpu;
     model.firing = true;
-    d_fire(target.probe[n % 3 == 0], n, ~n, 0, 0, 0);
+    dtrace_fire(target.probe[n % 3 == 0], n, ~n, 0, 0, 0);
     model.made[cpu]++;
     is_over();
 }
@@ -163,12 +161,11 @@ static void aggregate_on(unsigned cpu, uint32_t key, uint64_t value)
     fake.cpu = model.cpu = cpu;
     add(cpu, key, value);
     model.firing = true;
-    d_fire(target.probe[2], key, value, 0, 0, 0);
+    dtrace_fire(target.probe[2], key, value, 0, 0, 0);
     is_over();
 }
 
-/* ---- what is there -----------------------------------------------------------------------------
- */
+/* ---- what is there ----------------------------------------------------------------- */
 
 struct seen {
     uint32_t first, last, records, made; /* of one CPU */
@@ -192,7 +189,7 @@ static uint64_t u64(const uint32_t *words, unsigned at)
     return words[at] | (uint64_t)words[at + 1] << 32;
 }
 
-/* words: id, number, then struct d_record and data: at 12 bytes padding to 16. */
+/* words: id, number, then struct dtrace_record and data: at 12 bytes padding to 16. */
 static void see_record(unsigned cpu, const uint32_t *w, unsigned n)
 {
     struct seen *s = &seen[cpu];
@@ -236,27 +233,27 @@ static void see_entry(const uint32_t *w, unsigned n)
 static void see(unsigned cpu, unsigned number, const uint32_t *w, unsigned n)
 {
     switch (number) {
-    case D_LOG_NOTES:
+    case DTRACE_LOG_NOTES:
         WANT(w[1] == sizeof(some_notes) && w[2] < sizeof(some_notes));
-        for (unsigned i = 0; i < D_LOG_NOTES_PART && w[2] + i < sizeof(some_notes); i++) {
+        for (unsigned i = 0; i < DTRACE_LOG_NOTES_PART && w[2] + i < sizeof(some_notes); i++) {
             notes_seen[w[2] + i] = ((const uint8_t *)&w[3])[i];
             nnotes++;
         }
         break;
-    case D_LOG_RECORD:
+    case DTRACE_LOG_RECORD:
         see_record(cpu, w, n);
         break;
-    case D_LOG_TAKEN:
+    case DTRACE_LOG_TAKEN:
         seen[cpu].made = w[2];
         break;
-    case D_LOG_ENTRY:
+    case DTRACE_LOG_ENTRY:
         see_entry(w, n);
         break;
-    case D_LOG_ENTRIES:
+    case DTRACE_LOG_ENTRIES:
         seen[w[2] % FAKE_CPUS].counted = w[3];
         break;
     default:
-        WANT(number == D_LOG_STATUS);
+        WANT(number == DTRACE_LOG_STATUS);
     }
 }
 
@@ -316,8 +313,7 @@ static void look_for_all(void)
     }
 }
 
-/* ---- after any instruction ---------------------------------------------------------------------
- */
+/* ---- after any instruction --------------------------------------------------------- */
 
 static volatile unsigned steps, looks;
 
@@ -393,8 +389,7 @@ static void small_rings(void **state)
     }
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ------------------------------------------------------------------------ */
 
 struct part {
     uint32_t at, bytes;
@@ -528,12 +523,11 @@ static void noise(void **state)
     }
 }
 
-/* ---- its life ----------------------------------------------------------------------------------
- */
+/* ---- its life ---------------------------------------------------------------------- */
 
 static void life(void **state)
 {
-    struct d_snap snap;
+    struct dtrace_snap snap;
     unsigned cpu;
     size_t before = fake.allocated;
 
@@ -543,12 +537,13 @@ static void life(void **state)
     aggregate_on(1, 2, 3);
     /* As a ring's records, its aggregations are taken when it has stopped. */
     assert_int_equal(
-        d_aggregation_snap(target.consumer, 1, target.buffer, sizeof(target.buffer), &snap), -22);
-    d_consumer_stop(target.consumer, &cpu);
+        dtrace_aggregation_snap(target.consumer, 1, target.buffer, sizeof(target.buffer), &snap),
+        -22);
+    dtrace_consumer_stop(target.consumer, &cpu);
     take(0);
     assert_int_equal(target.nrecords, 1);
     assert_int_equal(aggregated(1, 2, &(uint64_t){2}, 8)[0], 3);
-    d_consumer_destroy(target.consumer);
+    dtrace_consumer_destroy(target.consumer);
     target.consumer = NULL;
     assert_null(fake.is);
     assert_int_equal(fake.allocated, before);
@@ -559,11 +554,11 @@ static void life(void **state)
 
 static void refused_with(uint32_t reason)
 {
-    const struct d_image *made = image_end(&target.b);
-    struct d_consumer *c;
+    const struct dtrace_image *made = image_end(&target.b);
+    struct dtrace_consumer *c;
     size_t before = fake.allocated;
 
-    assert_true(d_consumer_create(made, target.b.size, 0, &c, &target.refusal) < 0);
+    assert_true(dtrace_consumer_create(made, target.b.size, 0, &c, &target.refusal) < 0);
     assert_int_equal(target.refusal.reason, reason);
     assert_int_equal(fake.allocated, before);
     for (unsigned i = 0; i < FAKE_KEPT; i++) {
@@ -576,15 +571,15 @@ static void refusals(void **state)
     (void)state;
     build(USUAL);
     fake.retaining = -16;
-    refused_with(D_REASON_RETAIN_TAKEN);
+    refused_with(DTRACE_REASON_RETAIN_TAKEN);
     fake.retaining = -19;
-    refused_with(D_REASON_RETAIN_NONE);
+    refused_with(DTRACE_REASON_RETAIN_NONE);
     fake.retaining = 0;
     fake.directory_full = true;
-    refused_with(D_REASON_RETAIN_SPACE);
+    refused_with(DTRACE_REASON_RETAIN_SPACE);
     fake.directory_full = false;
-    target.b.options[1].value = D_POLICY_SWITCH;
-    refused_with(D_REASON_RETAIN_POLICY);
+    target.b.options[1].value = DTRACE_POLICY_SWITCH;
+    refused_with(DTRACE_REASON_RETAIN_POLICY);
 }
 
 /* Without records any policy will do. */
@@ -596,8 +591,8 @@ static void only_aggregations(void **state)
     for (unsigned i = 0; i < AGGS; i++) {
         aggregate(kinds[i], i != 2);
     }
-    image_option(&target.b, D_OPT_RETAIN, 1);
-    image_option(&target.b, D_OPT_AGGSIZE, 16384);
+    image_option(&target.b, DTRACE_OPT_RETAIN, 1);
+    image_option(&target.b, DTRACE_OPT_AGGSIZE, 16384);
     start();
     put_window(fake_window);
     aggregate_on(1, 3, 17);
@@ -607,7 +602,7 @@ static void only_aggregations(void **state)
     assert_int_equal(found.losses.notes, 1); /* nobody has said what describes it */
 }
 
-/* ---- hostile sizes: the work is bounded by the window's size ---- */
+/* ---- hostile sizes: the work is bounded by the window's size ----------------------- */
 
 enum { RECORDS_AT = 0x40000, RECORD_BYTES = 0x40000, RECORD_MARKS = 0x80000 };
 enum { ENTRIES_AT = 0x88000, ENTRY_BYTES = 0x18000, ENTRY_MARKS = 0xb8000 };

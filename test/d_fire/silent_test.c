@@ -12,7 +12,7 @@ enum { SECOND = 1000000000 };
 static void trace_on_probe(void)
 {
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
 }
 
 static void begin(void)
@@ -24,7 +24,7 @@ static void begin(void)
 static void pass(uint64_t ns)
 {
     fake.now += ns;
-    d_machine_clean();
+    dtrace_machine_clean();
 }
 
 static void test_one_that_asks_lives(void **state)
@@ -33,7 +33,7 @@ static void test_one_that_asks_lives(void **state)
     begin();
     for (unsigned i = 0; i < 5; i++) {
         pass(9ull * SECOND);
-        assert_int_equal(status().state, D_STATE_ACTIVE);
+        assert_int_equal(status().state, DTRACE_STATE_ACTIVE);
     }
     fire(0, 7);
     take(0);
@@ -43,19 +43,19 @@ static void test_one_that_asks_lives(void **state)
 /* A host that reads a full buffer over a slow line has no time for another question meanwhile. */
 static void test_one_that_only_reads_lives(void **state)
 {
-    struct d_snap snap;
+    struct dtrace_snap snap;
 
     (void)state;
     begin();
     for (unsigned i = 0; i < 5; i++) {
         pass(9ull * SECOND);
-        int error =
-            i % 2 ? d_aggregation_snap(target.consumer, 0, target.buffer, sizeof(target.buffer),
-                                       &snap)
-                  : d_buffer_snap(target.consumer, 0, target.buffer, sizeof(target.buffer), &snap);
+        int error = i % 2 ? dtrace_aggregation_snap(target.consumer, 0, target.buffer,
+                                                    sizeof(target.buffer), &snap)
+                          : dtrace_buffer_snap(target.consumer, 0, target.buffer,
+                                               sizeof(target.buffer), &snap);
         assert_int_equal(error, 0);
     }
-    assert_int_equal(status().state, D_STATE_ACTIVE);
+    assert_int_equal(status().state, DTRACE_STATE_ACTIVE);
 }
 
 static void test_ten_seconds_are_not_too_long(void **state)
@@ -63,17 +63,17 @@ static void test_ten_seconds_are_not_too_long(void **state)
     (void)state;
     begin();
     pass(10ull * SECOND - 1000);
-    assert_int_equal(status().state, D_STATE_ACTIVE);
+    assert_int_equal(status().state, DTRACE_STATE_ACTIVE);
     pass(10ull * SECOND + 1000);
-    assert_int_equal(status().state, D_STATE_KILLED);
+    assert_int_equal(status().state, DTRACE_STATE_KILLED);
 }
 
 static void test_nothing_is_left_of_it(void **state)
 {
-    struct d_snap snap;
-    struct d_epid_desc desc;
-    struct d_agg_desc agg;
-    struct d_recdesc recs[4];
+    struct dtrace_snap snap;
+    struct dtrace_epid_desc desc;
+    struct dtrace_agg_desc agg;
+    struct dtrace_recdesc recs[4];
     uint32_t n = 4;
 
     (void)state;
@@ -85,15 +85,16 @@ static void test_nothing_is_left_of_it(void **state)
     assert_true(fake.allocated < living);
     assert_true(fake.allocated - before < 4096); /* but what answers */
     fire(0, 8);
-    assert_int_equal(status().state, D_STATE_KILLED);
-    assert_int_equal(d_buffer_snap(target.consumer, 0, target.buffer, sizeof(target.buffer), &snap),
-                     -ESHUTDOWN);
+    assert_int_equal(status().state, DTRACE_STATE_KILLED);
     assert_int_equal(
-        d_aggregation_snap(target.consumer, 0, target.buffer, sizeof(target.buffer), &snap),
+        dtrace_buffer_snap(target.consumer, 0, target.buffer, sizeof(target.buffer), &snap),
         -ESHUTDOWN);
-    assert_int_equal(d_epid_describe(target.consumer, 1, &desc, recs, &n), -ENOENT);
-    assert_int_equal(d_agg_describe(target.consumer, 1, &agg, recs, &n), -ENOENT);
-    d_consumer_destroy(target.consumer);
+    assert_int_equal(
+        dtrace_aggregation_snap(target.consumer, 0, target.buffer, sizeof(target.buffer), &snap),
+        -ESHUTDOWN);
+    assert_int_equal(dtrace_epid_describe(target.consumer, 1, &desc, recs, &n), -ENOENT);
+    assert_int_equal(dtrace_agg_describe(target.consumer, 1, &agg, recs, &n), -ENOENT);
+    dtrace_consumer_destroy(target.consumer);
     target.consumer = NULL;
     assert_int_equal(fake.allocated, before);
 }
@@ -105,32 +106,32 @@ static void test_stop_comes_too_late(void **state)
     (void)state;
     begin();
     pass(11ull * SECOND);
-    d_consumer_stop(target.consumer, &cpu);
-    assert_int_equal(status().state, D_STATE_KILLED);
+    dtrace_consumer_stop(target.consumer, &cpu);
+    assert_int_equal(status().state, DTRACE_STATE_KILLED);
 }
 
 static void test_others_live(void **state)
 {
-    struct d_consumer *other = NULL;
-    struct d_status s;
+    struct dtrace_consumer *other = NULL;
+    struct dtrace_status s;
     unsigned cpu;
 
     (void)state;
     begin();
-    const struct d_image *image = target.b.bytes;
-    assert_int_equal(d_consumer_create(image, target.b.size, 0, &other, &target.refusal), 0);
-    assert_int_equal(d_consumer_go(other, &cpu), 0);
+    const struct dtrace_image *image = target.b.bytes;
+    assert_int_equal(dtrace_consumer_create(image, target.b.size, 0, &other, &target.refusal), 0);
+    assert_int_equal(dtrace_consumer_go(other, &cpu), 0);
     pass(9ull * SECOND);
-    d_consumer_status(other, &s);
+    dtrace_consumer_status(other, &s);
     pass(2ull * SECOND);
-    d_consumer_status(other, &s);
-    assert_int_equal(s.state, D_STATE_ACTIVE);
-    assert_int_equal(status().state, D_STATE_KILLED);
+    dtrace_consumer_status(other, &s);
+    assert_int_equal(s.state, DTRACE_STATE_ACTIVE);
+    assert_int_equal(status().state, DTRACE_STATE_KILLED);
     fire(0, 1);
-    struct d_snap snap;
-    assert_int_equal(d_buffer_snap(other, 0, target.buffer, sizeof(target.buffer), &snap), 0);
+    struct dtrace_snap snap;
+    assert_int_equal(dtrace_buffer_snap(other, 0, target.buffer, sizeof(target.buffer), &snap), 0);
     assert_true(snap.size > 0);
-    d_consumer_destroy(other);
+    dtrace_consumer_destroy(other);
 }
 
 /* Before it starts nobody is lost by its silence. */
@@ -138,12 +139,12 @@ static void test_one_that_never_began(void **state)
 {
     (void)state;
     trace_on_probe();
-    image_option(&target.b, D_OPT_BUFSIZE, 4096);
-    const struct d_image *image = image_end(&target.b);
-    assert_int_equal(d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal),
-                     0);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
+    const struct dtrace_image *image = image_end(&target.b);
+    assert_int_equal(
+        dtrace_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal), 0);
     pass(100ull * SECOND);
-    assert_int_equal(status().state, D_STATE_INACTIVE);
+    assert_int_equal(status().state, DTRACE_STATE_INACTIVE);
 }
 
 int main(void)

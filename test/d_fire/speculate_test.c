@@ -18,7 +18,7 @@ static struct {
     unsigned n[FAKE_CPUS];
     uint64_t data[FAKE_CPUS][ROOM];
 } spec[SPECS];
-static struct d_status want;
+static struct dtrace_status want;
 static uint64_t out[FAKE_CPUS][SPECS * ROOM]; /* to come out of each CPU's buffer */
 static unsigned nout[FAKE_CPUS];
 
@@ -30,16 +30,16 @@ static void begin(void)
     memset(&want, 0, sizeof(want));
     memset(nout, 0, sizeof(nout));
     clause(target.probe[0], NULL);
-    action(D_ACT_DIFEXPR, "call speculation r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "call speculation r1; ret r1");
     clause(target.probe[1], NULL);
-    action(D_ACT_SPECULATE, id);
-    action(D_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
+    action(DTRACE_ACT_SPECULATE, id);
+    action(DTRACE_ACT_DIFEXPR, "ldgs arg0 r1; ret r1");
     clause(target.probe[2], NULL);
-    action(D_ACT_COMMIT, id);
+    action(DTRACE_ACT_COMMIT, id);
     clause(target.probe[3], NULL);
-    action(D_ACT_DISCARD, id);
-    image_option(&target.b, D_OPT_NSPEC, SPECS);
-    image_option(&target.b, D_OPT_SPECSIZE, ROOM * RECORD);
+    action(DTRACE_ACT_DISCARD, id);
+    image_option(&target.b, DTRACE_OPT_NSPEC, SPECS);
+    image_option(&target.b, DTRACE_OPT_SPECSIZE, ROOM * RECORD);
     start();
 }
 
@@ -56,8 +56,7 @@ static void move_out(unsigned id, unsigned cpu)
     spec[id].n[cpu] = 0;
 }
 
-/* ---- the model ---------------------------------------------------------------------------------
- */
+/* ---- the model --------------------------------------------------------------------- */
 
 static uint64_t model_new(void)
 {
@@ -118,12 +117,11 @@ static void model_clean(void)
     }
 }
 
-/* ---- both --------------------------------------------------------------------------------------
- */
+/* ---- both -------------------------------------------------------------------------- */
 
 static void check(void)
 {
-    struct d_status s = status();
+    struct dtrace_status s = status();
 
     for (unsigned cpu = 0; cpu < FAKE_CPUS; cpu++) {
         take(cpu);
@@ -149,17 +147,17 @@ static void step(uint64_t value)
     fake.cpu = cpu;
     if (what < 20) {
         come_out(cpu, model_new());
-        d_fire(target.probe[0], value, id, 0, 0, 0);
+        dtrace_fire(target.probe[0], value, id, 0, 0, 0);
     } else if (what < 70) {
         model_speculate(id, cpu, value);
-        d_fire(target.probe[1], value, id, 0, 0, 0);
+        dtrace_fire(target.probe[1], value, id, 0, 0, 0);
     } else if (what < 90) {
         bool commit = what < 80;
         model_end(id, cpu, commit);
-        d_fire(target.probe[commit ? 2 : 3], value, id, 0, 0, 0);
+        dtrace_fire(target.probe[commit ? 2 : 3], value, id, 0, 0, 0);
     } else {
         model_clean();
-        d_machine_clean();
+        dtrace_machine_clean();
     }
     fake.cpu = 0;
 }

@@ -2,7 +2,7 @@
 /* See target.h. */
 #include "test/d_fire/target.h"
 
-#include "trace/d/control.h"
+#include "trace/dtrace/control.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -23,7 +23,8 @@ static void disable(uint32_t probe, void *arg)
     (void)arg;
 }
 
-static const struct d_provider provider = {.name = "test", .enable = enable, .disable = disable};
+static const struct dtrace_provider provider = {
+    .name = "test", .enable = enable, .disable = disable};
 
 int target_open(void **state)
 {
@@ -34,14 +35,14 @@ int target_open(void **state)
     fake_reset();
     fake.execname = "a.out";
     if (!made) {
-        d_machine_init();
-        d_provider_register(&provider);
+        dtrace_machine_init();
+        dtrace_provider_register(&provider);
     }
     made = true;
     for (unsigned i = 0; i < PROBES; i++) {
         char name[8];
         snprintf(name, sizeof(name), "p%u", i);
-        target.probe[i] = d_probe_create(&provider, "m", "f", name, NULL);
+        target.probe[i] = dtrace_probe_create(&provider, "m", "f", name, NULL);
     }
     image_begin(&target.b);
     return 0;
@@ -51,28 +52,28 @@ int target_close(void **state)
 {
     (void)state;
     if (target.consumer) {
-        d_consumer_destroy(target.consumer);
+        dtrace_consumer_destroy(target.consumer);
     }
     return 0;
 }
 
-struct d_image_ecb *clause(uint32_t probe, const char *predicate)
+struct dtrace_image_ecb *clause(uint32_t probe, const char *predicate)
 {
     uint32_t object = predicate ? image_object(&target.b, predicate) : 0;
-    struct d_image_ecb *e = image_ecb(&target.b, object);
+    struct dtrace_image_ecb *e = image_ecb(&target.b, object);
 
     e->probe = probe;
     return e;
 }
 
-struct d_image_action *action(uint16_t kind, const char *text)
+struct dtrace_image_action *action(uint16_t kind, const char *text)
 {
     uint32_t object = text ? image_object(&target.b, text) : 0;
 
     return image_action(&target.b, kind, object);
 }
 
-static void default_option(enum d_option option, uint64_t value)
+static void default_option(enum dtrace_option option, uint64_t value)
 {
     for (unsigned i = 0; i < target.b.noptions; i++) {
         if (target.b.options[i].option == option) {
@@ -86,30 +87,30 @@ void start(void)
 {
     unsigned cpu;
 
-    default_option(D_OPT_BUFSIZE, 4096);
-    default_option(D_OPT_AGGSIZE, 4096);
-    default_option(D_OPT_SPECSIZE, 1024);
-    default_option(D_OPT_DYNVARSIZE, 4096);
-    default_option(D_OPT_STRSIZE, 32);
-    default_option(D_OPT_DESTRUCTIVE, 1);
-    const struct d_image *image = image_end(&target.b);
-    if (d_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal) != 0) {
-        fail_msg("refused: %s", d_refusal_text(&target.refusal));
+    default_option(DTRACE_OPT_BUFSIZE, 4096);
+    default_option(DTRACE_OPT_AGGSIZE, 4096);
+    default_option(DTRACE_OPT_SPECSIZE, 1024);
+    default_option(DTRACE_OPT_DYNVARSIZE, 4096);
+    default_option(DTRACE_OPT_STRSIZE, 32);
+    default_option(DTRACE_OPT_DESTRUCTIVE, 1);
+    const struct dtrace_image *image = image_end(&target.b);
+    if (dtrace_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal) != 0) {
+        fail_msg("refused: %s", dtrace_refusal_text(&target.refusal));
     }
-    assert_int_equal(d_consumer_go(target.consumer, &cpu), 0);
+    assert_int_equal(dtrace_consumer_go(target.consumer, &cpu), 0);
 }
 
 void fire(unsigned probe, uint64_t arg0)
 {
-    d_fire(target.probe[probe], arg0, 11, 12, 13, 14);
+    dtrace_fire(target.probe[probe], arg0, 11, 12, 13, 14);
 }
 
-static struct d_epid_desc describe(uint32_t epid, struct d_recdesc *recs, uint32_t *nrecs)
+static struct dtrace_epid_desc describe(uint32_t epid, struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
-    struct d_epid_desc e;
+    struct dtrace_epid_desc e;
 
     *nrecs = 16;
-    assert_int_equal(d_epid_describe(target.consumer, epid, &e, recs, nrecs), 0);
+    assert_int_equal(dtrace_epid_describe(target.consumer, epid, &e, recs, nrecs), 0);
     return e;
 }
 
@@ -118,12 +119,13 @@ void take(unsigned cpu)
     size_t at = 0;
 
     memset(target.buffer, 0xdd, sizeof(target.buffer));
-    assert_int_equal(
-        d_buffer_snap(target.consumer, cpu, target.buffer, sizeof(target.buffer), &target.snap), 0);
+    assert_int_equal(dtrace_buffer_snap(target.consumer, cpu, target.buffer, sizeof(target.buffer),
+                                        &target.snap),
+                     0);
     target.nrecords = 0;
     while (at < target.snap.size) {
-        struct d_record head;
-        struct d_recdesc recs[16];
+        struct dtrace_record head;
+        struct dtrace_recdesc recs[16];
         uint32_t nrecs;
         memcpy(&head, target.buffer + at, 4);
         if (head.epid == 0) {
@@ -142,7 +144,7 @@ void take(unsigned cpu)
 
 uint64_t datum(unsigned record, unsigned recdesc)
 {
-    struct d_recdesc recs[16];
+    struct dtrace_recdesc recs[16];
     uint32_t nrecs;
     uint64_t value = 0;
 
@@ -157,7 +159,7 @@ uint64_t datum(unsigned record, unsigned recdesc)
 const char *datum_text(unsigned record, unsigned recdesc)
 {
     static char text[256];
-    struct d_recdesc recs[16];
+    struct dtrace_recdesc recs[16];
     uint32_t nrecs;
 
     assert_true(record < target.nrecords);
@@ -171,28 +173,28 @@ const char *datum_text(unsigned record, unsigned recdesc)
     return text;
 }
 
-struct d_status status(void)
+struct dtrace_status status(void)
 {
-    struct d_status s;
+    struct dtrace_status s;
 
-    d_consumer_status(target.consumer, &s);
+    dtrace_consumer_status(target.consumer, &s);
     return s;
 }
 
 const uint64_t *aggregated(unsigned cpu, uint32_t id, const void *key, size_t key_size)
 {
     static uint64_t value[256];
-    struct d_recdesc recs[16];
+    struct dtrace_recdesc recs[16];
     uint32_t nrecs = 16;
-    struct d_agg_desc desc;
+    struct dtrace_agg_desc desc;
     bool found = false;
 
-    assert_int_equal(d_aggregation_snap(target.consumer, cpu, target.buffer, sizeof(target.buffer),
-                                        &target.snap),
+    assert_int_equal(dtrace_aggregation_snap(target.consumer, cpu, target.buffer,
+                                             sizeof(target.buffer), &target.snap),
                      0);
-    assert_int_equal(d_agg_describe(target.consumer, id, &desc, recs, &nrecs), 0);
+    assert_int_equal(dtrace_agg_describe(target.consumer, id, &desc, recs, &nrecs), 0);
     for (size_t at = 0; at < target.snap.size;) {
-        struct d_agg_entry e;
+        struct dtrace_agg_entry e;
         memcpy(&e, target.buffer + at, sizeof(e));
         if (e.id == id &&
             (!key || memcmp(target.buffer + at + recs[0].offset, key, key_size) == 0)) {
@@ -205,26 +207,25 @@ const uint64_t *aggregated(unsigned cpu, uint32_t id, const void *key, size_t ke
     return found ? value : NULL;
 }
 
-/* ---- what control.c needs ----------------------------------------------------------------------
- */
+/* ---- what control.c needs ---------------------------------------------------------- */
 
-void d_control_info(struct kymo_d_info *info)
+void dtrace_control_info(struct kymo_d_info *info)
 {
     info->cpus = FAKE_CPUS;
     info->pointer_bytes = sizeof(void *);
 }
 
-uint32_t d_control_pid(const void *owner)
+uint32_t dtrace_control_pid(const void *owner)
 {
     return (uint32_t)((const char *)owner)[0]; /* the owners are texts */
 }
 
-int d_control_resume(int32_t pid)
+int dtrace_control_resume(int32_t pid)
 {
     return pid == 77 ? 0 : -3;
 }
 
-int d_control_process(int32_t pid, struct kymo_d_process *process)
+int dtrace_control_process(int32_t pid, struct kymo_d_process *process)
 {
     strcpy(process->name, "a.out");
     process->text = 0x1000;
@@ -238,7 +239,7 @@ void error_clause(void)
     for (unsigned i = 1; i <= 5; i++) {
         char object[64];
         snprintf(object, sizeof(object), "ldgs arg%u r1; ret r1", i);
-        action(D_ACT_DIFEXPR, object);
+        action(DTRACE_ACT_DIFEXPR, object);
     }
 }
 

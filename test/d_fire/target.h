@@ -8,7 +8,7 @@
 
 #include "test/d_machine/builder.h"
 #include "test/d_machine/fake.h"
-#include "trace/d/d.h"
+#include "trace/dtrace/dtrace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,10 +28,10 @@ struct record {
 struct target {
     struct image_builder b;
     uint32_t probe[PROBES]; /* of the provider `test`: test:m:f:p0 … */
-    struct d_consumer *consumer;
-    struct d_refusal refusal;
+    struct dtrace_consumer *consumer;
+    struct dtrace_refusal refusal;
     uint8_t buffer[1 << 16];
-    struct d_snap snap;
+    struct dtrace_snap snap;
     struct record records[RECORDS];
     unsigned nrecords;
 };
@@ -40,9 +40,9 @@ extern struct target target;
 int target_open(void **state);
 int target_close(void **state);
 /* An ECB on this probe. predicate: its text; NULL: none. */
-struct d_image_ecb *clause(uint32_t probe, const char *predicate);
+struct dtrace_image_ecb *clause(uint32_t probe, const char *predicate);
 /* An action of the clause before, whose object is this text; NULL: none. */
-struct d_image_action *action(uint16_t kind, const char *text);
+struct dtrace_image_action *action(uint16_t kind, const char *text);
 /* bufsize and aggsize are 4096 if the test gave none. */
 void start(void);
 void fire(unsigned probe, uint64_t arg0);
@@ -53,7 +53,7 @@ const char *datum_text(unsigned record, unsigned recdesc);
 /* An ECB on ERROR that records what it is told; and what it recorded. */
 void error_clause(void);
 void expect_error(unsigned record, const uint64_t want[5]);
-struct d_status status(void);
+struct dtrace_status status(void);
 /* The value words of the aggregation `id` with this key (NULL: none), on this CPU, which is taken;
  * NULL: there is no such entry. */
 const uint64_t *aggregated(unsigned cpu, uint32_t id, const void *key, size_t key_size);

@@ -17,10 +17,9 @@ static char temporary[PATH_MAX];
 static const char *files[32];
 static unsigned nfiles, nvalues;
 
-/* ---- probes ------------------------------------------------------------------------------------
- */
+/* ---- probes ------------------------------------------------------------------------ */
 
-static const struct d_probe_info probes[] = {
+static const struct dt_probe_info probes[] = {
     {.id = 1, .provider = "dtrace", .module = "", .function = "", .name = "BEGIN"},
     {.id = 2, .provider = "dtrace", .module = "", .function = "", .name = "END"},
     {.id = 3, .provider = "dtrace", .module = "", .function = "", .name = "ERROR"},
@@ -29,16 +28,16 @@ static const struct d_probe_info probes[] = {
 
 static unsigned each(void *arg, const char *provider, const char *module, const char *function,
                      const char *name, uint32_t id,
-                     bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+                     bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
     unsigned n = 0;
 
     (void)arg;
     for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++) {
-        const struct d_probe_info *p = &probes[i];
+        const struct dt_probe_info *p = &probes[i];
         bool matches = id ? p->id == id
-                          : d_glob(provider, p->provider) && d_glob(module, p->module) &&
-                                d_glob(function, p->function) && d_glob(name, p->name);
+                          : dtrace_glob(provider, p->provider) && dtrace_glob(module, p->module) &&
+                                dtrace_glob(function, p->function) && dtrace_glob(name, p->name);
         if (matches) {
             n++;
             if (!fn(fn_arg, p)) {
@@ -57,14 +56,13 @@ static const char *argument_type(void *arg, uint32_t id, unsigned n)
     return NULL;
 }
 
-static const struct d_probe_source source = {each, argument_type, NULL};
+static const struct dt_probe_source source = {each, argument_type, NULL};
 
-/* ---- the session -------------------------------------------------------------------------------
- */
+/* ---- the session ------------------------------------------------------------------- */
 
-int front_open_model(const struct d_model *model)
+int front_open_model(const struct dt_model *model)
 {
-    front = (struct front){.d = d_session_new(model, &source), .argv = {"test.d"}, .argc = 1};
+    front = (struct front){.d = dt_session_new(model, &source), .argv = {"test.d"}, .argc = 1};
     nvalues = 0;
     return 0;
 }
@@ -72,19 +70,19 @@ int front_open_model(const struct d_model *model)
 int front_open(void **state)
 {
     (void)state;
-    return front_open_model(&d_model_lp64);
+    return front_open_model(&dt_model_lp64);
 }
 
 int front_open_arm(void **state)
 {
     (void)state;
-    return front_open_model(&d_model_ilp32_arm);
+    return front_open_model(&dt_model_ilp32_arm);
 }
 
 int front_close(void **state)
 {
     (void)state;
-    d_session_free(front.d);
+    dt_session_free(front.d);
     while (nfiles > 0) {
         unlink(files[--nfiles]);
         free((char *)files[nfiles]);
@@ -96,39 +94,39 @@ int front_close(void **state)
     return 0;
 }
 
-static struct d_program *compile(const char *text, const char *file, bool is_description)
+static struct dt_program *compile(const char *text, const char *file, bool is_description)
 {
-    struct d_source s = {
+    struct dt_source s = {
         .text = text,
         .file = file,
-        .spec = D_SPEC_NAME,
+        .spec = DT_SPEC_NAME,
         .is_description = is_description,
         .argc = front.argc,
         .argv = front.argv,
     };
 
-    return d_compile(front.d, &s);
+    return dt_compile(front.d, &s);
 }
 
-struct d_program *script(const char *text)
+struct dt_program *script(const char *text)
 {
     return compile(text, "test.d", false);
 }
 
-struct d_program *description(const char *text)
+struct dt_program *description(const char *text)
 {
     return compile(text, NULL, true);
 }
 
 const char *tag_of(const char *text)
 {
-    return script(text) ? "ok" : d_session_error(front.d)->tag;
+    return script(text) ? "ok" : dt_session_error(front.d)->tag;
 }
 
 void compiles(const char *text)
 {
     if (!script(text)) {
-        const struct d_error *e = d_session_error(front.d);
+        const struct dt_error *e = dt_session_error(front.d);
         fail_msg("%s\n[%s] %u:%u: %s", text, e->tag, e->line, e->column, e->text);
     }
 }
@@ -136,18 +134,17 @@ void compiles(const char *text)
 void fails_at(const char *text, const char *tag, unsigned line, unsigned column)
 {
     SAME(tag, tag_of(text));
-    const struct d_error *e = d_session_error(front.d);
+    const struct dt_error *e = dt_session_error(front.d);
     if (e->line != line || e->column != column) {
         fail_msg("%s\n[%s] is at %u:%u, not %u:%u", text, tag, e->line, e->column, line, column);
     }
 }
 
-/* ---- what it knows -----------------------------------------------------------------------------
- */
+/* ---- what it knows ----------------------------------------------------------------- */
 
-const struct d_type *type(const char *name)
+const struct dt_type *type(const char *name)
 {
-    const struct d_type *t = d_type_lookup(front.d, NULL, name);
+    const struct dt_type *t = dt_type_lookup(front.d, NULL, name);
 
     if (!t) {
         fail_msg("there is no type %s", name);
@@ -165,9 +162,9 @@ int64_t value(const char *expression)
     return global(text)->value;
 }
 
-struct d_ident *global(const char *name)
+struct dt_ident *global(const char *name)
 {
-    struct d_ident *i = d_ident_lookup(d_session_globals(front.d), name);
+    struct dt_ident *i = dt_ident_lookup(dt_session_globals(front.d), name);
 
     if (!i) {
         fail_msg("there is no %s", name);
@@ -175,8 +172,7 @@ struct d_ident *global(const char *name)
     return i;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------- */
 
 const char *directory(void)
 {

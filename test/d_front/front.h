@@ -6,7 +6,7 @@
 #ifndef TEST_D_FRONT_FRONT_H
 #define TEST_D_FRONT_FRONT_H
 
-#include "host/d/internal.h"
+#include "host/dt/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 struct front {
-    struct d_session *d;
+    struct dt_session *d;
     const char *argv[8]; /* $0 … */
     int argc;
 };
@@ -22,22 +22,22 @@ extern struct front front;
 
 int front_open(void **state); /* LP64; a test's setup */
 int front_open_arm(void **state);
-int front_open_model(const struct d_model *);
+int front_open_model(const struct dt_model *);
 int front_close(void **state);
 
 /* As a script, whose path is "test.d": NULL if it doesn't compile. */
-struct d_program *script(const char *text);
+struct dt_program *script(const char *text);
 /* As `-n text`. */
-struct d_program *description(const char *text);
+struct dt_program *description(const char *text);
 void compiles(const char *text);
 /* The tag of the error, "ok" if there is none. */
 const char *tag_of(const char *text);
 /* The script's error has this tag and place. */
 void fails_at(const char *text, const char *tag, unsigned line, unsigned column);
-const struct d_type *type(const char *name); /* must be known */
-int64_t value(const char *expression);       /* an integer constant's */
+const struct dt_type *type(const char *name); /* must be known */
+int64_t value(const char *expression);        /* an integer constant's */
 /* A global, which must be there. */
-struct d_ident *global(const char *name);
+struct dt_ident *global(const char *name);
 /* Writes a file below a temporary directory, which front_close() removes; its path. */
 const char *file_write(const char *name, const char *text);
 const char *directory(void);

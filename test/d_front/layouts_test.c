@@ -33,7 +33,7 @@ static void use(const char *file, bool is_arm)
     } else {
         front_open(NULL);
     }
-    if (!d_session_add_elf(front.d, file, "prog", true)) {
+    if (!dt_session_add_elf(front.d, file, "prog", true)) {
         fail_msg("%s can't be read", file);
     }
     elf_version(EV_CURRENT);
@@ -52,12 +52,12 @@ static void done(void)
 /* The bytes that a symbol starts with, in the file. */
 static const unsigned char *bytes_of(const char *symbol, size_t size)
 {
-    const struct d_type *type;
+    const struct dt_type *type;
     uint64_t address;
     Elf_Scn *section = NULL;
     GElf_Shdr header;
 
-    if (!d_symbol_lookup(front.d, "prog", symbol, &address, &type)) {
+    if (!dt_symbol_lookup(front.d, "prog", symbol, &address, &type)) {
         fail_msg("no symbol %s", symbol);
     }
     while ((section = elf_nextscn(elf, section)) != NULL) {
@@ -83,9 +83,9 @@ static void expressions(void)
     for (uint32_t i = 0; i < count; i++) {
         struct expected e;
         memcpy(&e, table + i * sizeof(e), sizeof(e));
-        const char *text = d_sprintf(front.d, "inline int64_t v%u = %s;", i, e.expression);
+        const char *text = dt_sprintf(front.d, "inline int64_t v%u = %s;", i, e.expression);
         if (!script(text)) {
-            print_error("%s: %s\n", e.expression, d_session_error(front.d)->text);
+            print_error("%s: %s\n", e.expression, dt_session_error(front.d)->text);
             wrong++;
         } else if ((uint64_t)value(e.expression) != e.value) {
             print_error("%s: D %lld, the compiler %lld\n", e.expression,
@@ -97,14 +97,14 @@ static void expressions(void)
 }
 
 /* bits_X has all bits of X set, and no other. */
-static void bit_field(const struct d_type *bits, const char *name)
+static void bit_field(const struct dt_type *bits, const char *name)
 {
     uint64_t offset;
-    const struct d_member *m = d_type_member(bits, name, &offset);
-    const unsigned char *bytes = bytes_of(d_sprintf(front.d, "bits_%s", name), bits->size);
+    const struct dt_member *m = dt_type_member(bits, name, &offset);
+    const unsigned char *bytes = bytes_of(dt_sprintf(front.d, "bits_%s", name), bits->size);
 
     assert_non_null(m);
-    const struct d_type *t = d_type_resolve(m->type);
+    const struct dt_type *t = dt_type_resolve(m->type);
     uint64_t width = t->bits ? t->bits : t->size * 8;
     for (uint64_t bit = 0; bit < bits->size * 8; bit++) {
         bool set = bytes[bit / 8] >> bit % 8 & 1, wanted = bit >= offset && bit < offset + width;
@@ -120,7 +120,7 @@ static void bit_field(const struct d_type *bits, const char *name)
 static void bit_fields(void)
 {
     static const char names[] = "abcdefghijklmno";
-    const struct d_type *bits = d_type_resolve(type("struct prog`bits"));
+    const struct dt_type *bits = dt_type_resolve(type("struct prog`bits"));
 
     for (const char *at = names; *at; at++) {
         const char name[] = {*at, '\0'};

@@ -12,7 +12,7 @@ static const char bad_value[] = "Invalid value for specified option";
 
 static const char *set(const char *name, const char *text)
 {
-    const char *why = d_option_set(front.d, name, text, D_FROM_COMMAND);
+    const char *why = dt_option_set(front.d, name, text, DT_FROM_COMMAND);
 
     return why ? why : "ok";
 }
@@ -22,7 +22,7 @@ static uint64_t after(const char *name, const char *text)
     if (strcmp(set(name, text), "ok") != 0) {
         fail_msg("%s=%s is refused", name, text);
     }
-    return d_option(front.d, name);
+    return dtrace_option(front.d, name);
 }
 
 static void sizes(void **state)
@@ -56,7 +56,7 @@ static void sizes(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         SAME(bad_value, set("bufsize", bad[i]));
     }
-    EQUAL(1, d_option(front.d, "bufsize"));
+    EQUAL(1, dtrace_option(front.d, "bufsize"));
 }
 
 static void rates(void **state)
@@ -96,7 +96,7 @@ static void check_note(const char *name, const char *text, uint64_t ns, const ch
     front_open(NULL);
     EQUAL(ns, after(name, text));
     assert_non_null(f);
-    d_option_notes(front.d, f);
+    dt_option_notes(front.d, f);
     fputc('\0', f);
     fclose(f);
     SAME(expected, notes);
@@ -148,16 +148,16 @@ static void flags_and_numbers(void **state)
 static void words(void **state)
 {
     (void)state;
-    EQUAL(D_POLICY_SWITCH, after("bufpolicy", "switch"));
-    EQUAL(D_POLICY_FILL, after("bufpolicy", "fill"));
-    EQUAL(D_POLICY_RING, after("bufpolicy", "ring"));
-    EQUAL(D_RESIZE_MANUAL, after("bufresize", "manual"));
-    EQUAL(D_RESIZE_AUTO, after("bufresize", "auto"));
+    EQUAL(DTRACE_POLICY_SWITCH, after("bufpolicy", "switch"));
+    EQUAL(DTRACE_POLICY_FILL, after("bufpolicy", "fill"));
+    EQUAL(DTRACE_POLICY_RING, after("bufpolicy", "ring"));
+    EQUAL(DTRACE_RESIZE_MANUAL, after("bufresize", "manual"));
+    EQUAL(DTRACE_RESIZE_AUTO, after("bufresize", "auto"));
     SAME(bad_value, set("bufpolicy", "rings"));
     SAME(bad_value, set("bufpolicy", NULL));
     SAME(bad_value, set("bufresize", "1"));
     SAME("ok", set("encoding", "utf8"));
-    SAME("utf8", d_option_text(front.d, "encoding"));
+    SAME("utf8", dt_option_text(front.d, "encoding"));
     SAME("ok", set("encoding", "ascii"));
     SAME(bad_value, set("encoding", "latin1"));
     SAME("ok", set("stdc", "a"));
@@ -172,12 +172,12 @@ static void words(void **state)
     SAME("ok", set("zdefs", NULL));
     SAME(bad_value, set("zdefs", "1"));
     SAME("ok", set("libdir", "/nowhere"));
-    SAME("/nowhere", d_option_text(front.d, "libdir"));
+    SAME("/nowhere", dt_option_text(front.d, "libdir"));
     SAME(bad_value, set("libdir", NULL));
     SAME(bad_name, set("nosuch", "1"));
     SAME(bad_name, set("", NULL));
-    EQUAL(D_OPTION_UNSET, d_option(front.d, "nosuch"));
-    assert_null(d_option_text(front.d, "nosuch"));
+    EQUAL(DT_OPTION_UNSET, dtrace_option(front.d, "nosuch"));
+    assert_null(dt_option_text(front.d, "nosuch"));
 }
 
 static void versions(void **state)
@@ -186,9 +186,9 @@ static void versions(void **state)
                                       "1.13.0.0", "x",  "",    "1.x"};
 
     (void)state;
-    EQUAL(0x010d00, d_session_version(front.d));
+    EQUAL(0x010d00, dt_session_version(front.d));
     EQUAL(0x010000, after("version", "1.0"));
-    EQUAL(0x010000, d_session_version(front.d));
+    EQUAL(0x010000, dt_session_version(front.d));
     EQUAL(0x010602, after("version", "1.6.2"));
     EQUAL(0x010d00, after("version", "1.13"));
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -211,9 +211,9 @@ static void defaults(void **state)
         {"strsize", 256},
         {"bufpolicy", 0},
         {"bufresize", 0},
-        {"cpu", D_OPTION_UNSET},
+        {"cpu", DT_OPTION_UNSET},
         {"switchrate", 1000000000},
-        {"aggrate", D_OPTION_UNSET}, /* as often as records: printa() shows what is so then */
+        {"aggrate", DT_OPTION_UNSET}, /* as often as records: printa() shows what is so then */
         {"statusrate", 1000000000},
         {"cleanrate", 9900990},
         {"stackframes", 20},
@@ -231,17 +231,16 @@ static void defaults(void **state)
         {"defaultargs", 0},
         {"errtags", 0},
         {"droptags", 0},
-        {"maxinsns", D_OPTION_UNSET},
+        {"maxinsns", DT_OPTION_UNSET},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        EQUAL(rows[i].value, d_option(front.d, rows[i].name));
+        EQUAL(rows[i].value, dtrace_option(front.d, rows[i].name));
     }
 }
 
-/* ---- where each may be set ---------------------------------------------------------------------
- */
+/* ---- where each may be set --------------------------------------------------------- */
 
 static void only_on_the_command_line(void **state)
 {
@@ -252,7 +251,7 @@ static void only_on_the_command_line(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         SAME("D_PRAGMA_OPTSET",
-             tag_of(d_sprintf(front.d, "#pragma D option %s\nBEGIN{}", names[i])));
+             tag_of(dt_sprintf(front.d, "#pragma D option %s\nBEGIN{}", names[i])));
     }
     SAME("ok", set("define", "x"));
     SAME("ok", set("cpphdrs", NULL));
@@ -274,7 +273,7 @@ static void in_a_script(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         front_open(NULL);
-        compiles(d_sprintf(front.d, "#pragma D option %s\nBEGIN{}", names[i]));
+        compiles(dt_sprintf(front.d, "#pragma D option %s\nBEGIN{}", names[i]));
         front_close(NULL);
     }
 }
@@ -284,13 +283,13 @@ static void pragmas_anywhere(void **state)
 {
     (void)state;
     compiles("BEGIN {\n#pragma D option strsize=77\n trace(1); }\n#pragma D option nspec=9\n");
-    EQUAL(77, d_option(front.d, "strsize"));
-    EQUAL(9, d_option(front.d, "nspec"));
+    EQUAL(77, dtrace_option(front.d, "strsize"));
+    EQUAL(9, dtrace_option(front.d, "nspec"));
     compiles("nosuch:::x {}\n  #\tpragma  D   option   zdefs  \n");
     compiles("int s[2];\n#pragma D option nspec=4\nBEGIN{}\n#pragma D option nspec=5\n");
-    EQUAL(5, d_option(front.d, "nspec"));
+    EQUAL(5, dtrace_option(front.d, "nspec"));
     compiles("/*\n#pragma D option nspec=6\n*/ BEGIN { x = \"#pragma D option nspec=7\"; }");
-    EQUAL(5, d_option(front.d, "nspec"));
+    EQUAL(5, dtrace_option(front.d, "nspec"));
     compiles("string t; enum { SIZE = sizeof(t) }; BEGIN{}\n#pragma D option strsize=33\n");
     EQUAL(33, global("SIZE")->value);
 }
@@ -298,14 +297,14 @@ static void pragmas_anywhere(void **state)
 static void by_setopt(void **state)
 {
     (void)state;
-    assert_null(d_option_set(front.d, "quiet", "1", D_FROM_SETOPT));
-    assert_null(d_option_set(front.d, "switchrate", "5hz", D_FROM_SETOPT));
+    assert_null(dt_option_set(front.d, "quiet", "1", DT_FROM_SETOPT));
+    assert_null(dt_option_set(front.d, "switchrate", "5hz", DT_FROM_SETOPT));
     SAME("Operation illegal when tracing is active",
-         d_option_set(front.d, "bufsize", "4k", D_FROM_SETOPT));
+         dt_option_set(front.d, "bufsize", "4k", DT_FROM_SETOPT));
     SAME("Operation illegal when tracing is active",
-         d_option_set(front.d, "zdefs", "1", D_FROM_SETOPT));
-    SAME(bad_name, d_option_set(front.d, "nosuch", "1", D_FROM_SETOPT));
-    SAME(bad_value, d_option_set(front.d, "quiet", "please", D_FROM_SETOPT));
+         dt_option_set(front.d, "zdefs", "1", DT_FROM_SETOPT));
+    SAME(bad_name, dt_option_set(front.d, "nosuch", "1", DT_FROM_SETOPT));
+    SAME(bad_value, dt_option_set(front.d, "quiet", "please", DT_FROM_SETOPT));
 }
 
 /* pspec: a word is a probe description even if it is a type's name. */

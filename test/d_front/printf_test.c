@@ -2,23 +2,23 @@
 /*
  * printf formats taken apart.
  */
-#include "host/d/printf.h"
+#include "host/dt/printf.h"
 #include "test/d_front/front.h"
 
 #include <string.h>
 
-static struct d_printf *parse(const char *format)
+static struct dt_printf *parse(const char *format)
 {
     const char *why = NULL;
-    struct d_printf *f = d_printf_parse(front.d, format, &why);
+    struct dt_printf *f = dt_printf_parse(front.d, format, &why);
 
     assert_int_equal(f == NULL, why != NULL);
     return f;
 }
 
-static struct d_conversion only(const char *format)
+static struct dt_conversion only(const char *format)
 {
-    struct d_printf *f = parse(format);
+    struct dt_printf *f = parse(format);
 
     if (!f || f->n != 1) {
         fail_msg("%s: not one conversion", format);
@@ -30,7 +30,7 @@ static void texts(void **state)
 {
     (void)state;
     EQUAL(0, parse("")->n);
-    struct d_printf *f = parse("a%%b%dc%%%% %sx");
+    struct dt_printf *f = parse("a%%b%dc%%%% %sx");
     EQUAL(3, f->n);
     EQUAL(3, f->conversions[0].before_size);
     assert_memory_equal(f->conversions[0].before, "a%b", 3);
@@ -55,25 +55,25 @@ static void flags(void **state)
     } rows[] = {
         {"%d", 0, -1, -1, "", "d"},
         {"%5d", 0, 5, -1, "", "d"},
-        {"%-5d", D_CONV_LEFT, 5, -1, "", "d"},
-        {"%05d", D_CONV_ZERO, 5, -1, "", "d"},
+        {"%-5d", DT_CONV_LEFT, 5, -1, "", "d"},
+        {"%05d", DT_CONV_ZERO, 5, -1, "", "d"},
         {"%50d", 0, 50, -1, "", "d"},
         {"%.3s", 0, -1, 3, "", "s"},
         {"%.s", 0, -1, 0, "", "s"},
         {"%10.03s", 0, 10, 3, "", "s"},
-        {"%#x", D_CONV_ALT, -1, -1, "", "x"},
+        {"%#x", DT_CONV_ALT, -1, -1, "", "x"},
         {"%+ '#-0d",
-         D_CONV_PLUS | D_CONV_SPACE | D_CONV_GROUP | D_CONV_ALT | D_CONV_LEFT | D_CONV_ZERO, -1, -1,
-         "", "d"},
-        {"%*d", D_CONV_DYNWIDTH, -1, -1, "", "d"},
-        {"%.*d", D_CONV_DYNPREC, -1, -1, "", "d"},
-        {"%*.*d", D_CONV_DYNWIDTH | D_CONV_DYNPREC, -1, -1, "", "d"},
-        {"%?p", D_CONV_POINTER_WIDTH, -1, -1, "", "p"},
-        {"%0?x", D_CONV_POINTER_WIDTH | D_CONV_ZERO, -1, -1, "", "x"},
-        {"%@d", D_CONV_AGG, -1, -1, "", "d"},
-        {"%@5d", D_CONV_AGG, 5, -1, "", "d"},
-        {"%5@d", D_CONV_AGG, 5, -1, "", "d"},
-        {"%-@8u", D_CONV_AGG | D_CONV_LEFT, 8, -1, "", "u"},
+         DT_CONV_PLUS | DT_CONV_SPACE | DT_CONV_GROUP | DT_CONV_ALT | DT_CONV_LEFT | DT_CONV_ZERO,
+         -1, -1, "", "d"},
+        {"%*d", DT_CONV_DYNWIDTH, -1, -1, "", "d"},
+        {"%.*d", DT_CONV_DYNPREC, -1, -1, "", "d"},
+        {"%*.*d", DT_CONV_DYNWIDTH | DT_CONV_DYNPREC, -1, -1, "", "d"},
+        {"%?p", DT_CONV_POINTER_WIDTH, -1, -1, "", "p"},
+        {"%0?x", DT_CONV_POINTER_WIDTH | DT_CONV_ZERO, -1, -1, "", "x"},
+        {"%@d", DT_CONV_AGG, -1, -1, "", "d"},
+        {"%@5d", DT_CONV_AGG, 5, -1, "", "d"},
+        {"%5@d", DT_CONV_AGG, 5, -1, "", "d"},
+        {"%-@8u", DT_CONV_AGG | DT_CONV_LEFT, 8, -1, "", "u"},
         {"%hd", 0, -1, -1, "h", "d"},
         {"%ld", 0, -1, -1, "l", "d"},
         {"%llx", 0, -1, -1, "ll", "x"},
@@ -84,7 +84,7 @@ static void flags(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct d_conversion c = only(rows[i].format);
+        struct dt_conversion c = only(rows[i].format);
         EQUAL(rows[i].flags, c.flags);
         EQUAL(rows[i].width, c.width);
         EQUAL(rows[i].precision, c.precision);
@@ -102,7 +102,7 @@ static void names(void **state)
         char format[] = {'%', (char)c, '\0'};
         const char *why;
         bool lone = strchr("#0-+ '*.?@hlLw123456789", c) != NULL;
-        struct d_printf *f = d_printf_parse(front.d, format, &why);
+        struct dt_printf *f = dt_printf_parse(front.d, format, &why);
         assert_int_equal(f != NULL, c == '%' || (!lone && strchr(known, c)));
     }
 }

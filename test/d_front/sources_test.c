@@ -6,17 +6,18 @@
 
 #include <string.h>
 
-static struct d_program *file(const char *path)
+static struct dt_program *file(const char *path)
 {
-    struct d_source s = {.file = path, .spec = D_SPEC_NAME, .argc = front.argc, .argv = front.argv};
+    struct dt_source s = {
+        .file = path, .spec = DT_SPEC_NAME, .argc = front.argc, .argv = front.argv};
 
-    return d_compile(front.d, &s);
+    return dt_compile(front.d, &s);
 }
 
 static void file_compiles(const char *path)
 {
     if (!file(path)) {
-        const struct d_error *e = d_session_error(front.d);
+        const struct dt_error *e = dt_session_error(front.d);
         fail_msg("%s:%u: [%s] %s", e->file, e->line, e->tag, e->text);
     }
 }
@@ -24,7 +25,7 @@ static void file_compiles(const char *path)
 static void file_fails(const char *path, const char *tag, const char *in, unsigned line)
 {
     assert_null(file(path));
-    const struct d_error *e = d_session_error(front.d);
+    const struct dt_error *e = dt_session_error(front.d);
     SAME(tag, e->tag);
     EQUAL(line, e->line);
     if (in) {
@@ -34,7 +35,7 @@ static void file_fails(const char *path, const char *tag, const char *in, unsign
 
 static void set(const char *name, const char *text)
 {
-    assert_null(d_option_set(front.d, name, text, D_FROM_COMMAND));
+    assert_null(dt_option_set(front.d, name, text, DT_FROM_COMMAND));
 }
 
 static void files(void **state)
@@ -43,9 +44,9 @@ static void files(void **state)
     file_compiles(file_write("a.d", "#!/usr/sbin/dtrace -qs\nBEGIN { x = 1; }"));
     const char *bad = file_write("b.d", "BEGIN {\n  x = ; }\n");
     file_fails(bad, "D_SYNTAX", bad, 2);
-    SAME("  x = ; }", d_session_error(front.d)->source_line);
+    SAME("  x = ; }", dt_session_error(front.d)->source_line);
     file_fails("/nowhere/at/all.d", "", "/nowhere/at/all.d", 0);
-    assert_non_null(strstr(d_session_error(front.d)->text, "/nowhere/at/all.d"));
+    assert_non_null(strstr(dt_session_error(front.d)->text, "/nowhere/at/all.d"));
     file_fails(directory(), "", NULL, 0);
 }
 
@@ -53,27 +54,27 @@ static void files(void **state)
 static void specs(void **state)
 {
     static const struct {
-        enum d_spec spec;
+        enum dt_spec spec;
         const char *text, *tag;
     } rows[] = {
-        {D_SPEC_PROVIDER, "dtrace", "ok"},
-        {D_SPEC_PROVIDER, "BEGIN", "D_PDESC_ZERO"},
-        {D_SPEC_PROVIDER, "dtrace:x", "D_PDESC_INVAL"},
-        {D_SPEC_MODULE, "dtrace:", "ok"},
-        {D_SPEC_FUNCTION, "dtrace::", "ok"},
-        {D_SPEC_FUNCTION, "a:b:c:d", "D_PDESC_INVAL"},
-        {D_SPEC_NAME, "BEGIN", "ok"},
-        {D_SPEC_NAME, "dtrace:::BEGIN { trace(1) }", "ok"},
-        {D_SPEC_ID, "1", "ok"},
-        {D_SPEC_ID, "1 /pid == 1/ { trace(1) }", "ok"},
-        {D_SPEC_ID, "9", "D_PDESC_INVAL"},
+        {DT_SPEC_PROVIDER, "dtrace", "ok"},
+        {DT_SPEC_PROVIDER, "BEGIN", "D_PDESC_ZERO"},
+        {DT_SPEC_PROVIDER, "dtrace:x", "D_PDESC_INVAL"},
+        {DT_SPEC_MODULE, "dtrace:", "ok"},
+        {DT_SPEC_FUNCTION, "dtrace::", "ok"},
+        {DT_SPEC_FUNCTION, "a:b:c:d", "D_PDESC_INVAL"},
+        {DT_SPEC_NAME, "BEGIN", "ok"},
+        {DT_SPEC_NAME, "dtrace:::BEGIN { trace(1) }", "ok"},
+        {DT_SPEC_ID, "1", "ok"},
+        {DT_SPEC_ID, "1 /pid == 1/ { trace(1) }", "ok"},
+        {DT_SPEC_ID, "9", "D_PDESC_INVAL"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct d_source s = {.text = rows[i].text, .spec = rows[i].spec, .is_description = true};
-        bool ok = d_compile(front.d, &s) != NULL;
-        SAME(rows[i].tag, ok ? "ok" : d_session_error(front.d)->tag);
+        struct dt_source s = {.text = rows[i].text, .spec = rows[i].spec, .is_description = true};
+        bool ok = dt_compile(front.d, &s) != NULL;
+        SAME(rows[i].tag, ok ? "ok" : dt_session_error(front.d)->tag);
     }
 }
 
@@ -81,14 +82,13 @@ static void clause_texts(void **state)
 {
     (void)state;
     compiles("BEGIN,  /* x */ dtrace:::END /1/ {}\n/* y */ 1{}");
-    EQUAL(2, d_session_clauses(front.d));
-    SAME("BEGIN,  /* x */ dtrace:::END", d_session_clause(front.d, 0)->description);
-    SAME("1", d_session_clause(front.d, 1)->description);
-    EQUAL(2, d_session_clause(front.d, 1)->line);
+    EQUAL(2, dt_session_clauses(front.d));
+    SAME("BEGIN,  /* x */ dtrace:::END", dt_session_clause(front.d, 0)->description);
+    SAME("1", dt_session_clause(front.d, 1)->description);
+    EQUAL(2, dt_session_clause(front.d, 1)->line);
 }
 
-/* ---- the preprocessor --------------------------------------------------------------------------
- */
+/* ---- the preprocessor -------------------------------------------------------------- */
 
 static void preprocessor_works(void **state)
 {
@@ -109,7 +109,7 @@ static void preprocessor_works(void **state)
                                     "extern int sym; BEGIN { self->x = $pid; y = `sym; }\n"));
     EQUAL(11, global("SUM")->value);
     EQUAL(5, global("HEAD")->value);
-    EQUAL(1, d_option(front.d, "quiet"));
+    EQUAL(1, dtrace_option(front.d, "quiet"));
 }
 
 static void preprocessor_places(void **state)
@@ -123,15 +123,15 @@ static void preprocessor_places(void **state)
     file_fails(file_write("b.d", "#include \"head.h\"\nBEGIN{}\n"), "D_SYNTAX", head, 3);
     const char *c = file_write("c.d", "#include \"nowhere.h\"\nBEGIN{}\n");
     file_fails(c, "", NULL, 0);
-    SAME("Preprocessor failed to process input program", d_session_error(front.d)->text);
+    SAME("Preprocessor failed to process input program", dt_session_error(front.d)->text);
     set("cpppath", "/nowhere/cpp");
     file_fails(a, "", NULL, 0);
-    struct d_source s = {.text = "BEGIN { x = nosuch; }", .spec = D_SPEC_NAME};
+    struct dt_source s = {.text = "BEGIN { x = nosuch; }", .spec = DT_SPEC_NAME};
     set("cpppath", "cpp");
-    assert_null(d_compile(front.d, &s));
-    SAME("D_IDENT_UNDEF", d_session_error(front.d)->tag);
-    assert_null(d_session_error(front.d)->file);
-    EQUAL(1, d_session_error(front.d)->line);
+    assert_null(dt_compile(front.d, &s));
+    SAME("D_IDENT_UNDEF", dt_session_error(front.d)->tag);
+    assert_null(dt_session_error(front.d)->file);
+    EQUAL(1, dt_session_error(front.d)->line);
 }
 
 static void preprocessor_options(void **state)
@@ -152,8 +152,7 @@ static void preprocessor_options(void **state)
     EQUAL(3, global("INC")->value);
 }
 
-/* ---- libraries ---------------------------------------------------------------------------------
- */
+/* ---- libraries --------------------------------------------------------------------- */
 
 static void libraries(void **state)
 {
@@ -168,7 +167,7 @@ static void libraries(void **state)
     set("libdir", directory());
     set("libdir", "/nowhere");
     compiles("struct lib l; BEGIN { trace(m); l.x = uid; }");
-    EQUAL(D_PRIVATE, global("z")->attributes.name);
+    EQUAL(DTRACE_PRIVATE, global("z")->attributes.name);
     SAME("D_IDENT_UNDEF", tag_of("BEGIN { trace(none); }"));
 }
 
@@ -178,7 +177,7 @@ static void bad_library(const char *name, const char *text, const char *tag)
     const char *path = file_write(name, text);
     set("libdir", directory());
     SAME(tag, tag_of("BEGIN{}"));
-    SAME(path, d_session_error(front.d)->file);
+    SAME(path, dt_session_error(front.d)->file);
     front_close(NULL);
 }
 

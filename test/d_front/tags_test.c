@@ -20,7 +20,7 @@ static void check_rows(const struct row *rows, size_t n)
         front_open(NULL);
         const char *tag = tag_of(rows[i].text);
         if (strcmp(tag, rows[i].tag) != 0) {
-            const struct d_error *e = d_session_error(front.d);
+            const struct dt_error *e = dt_session_error(front.d);
             print_error("%s, not %s%s%s:\n%s\n\n", tag, rows[i].tag, e ? ": " : "",
                         e ? e->text : "", rows[i].text);
             wrong++;
@@ -386,8 +386,7 @@ static void statements(void **state)
     CHECK(rows);
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ------------------------------------------------------------------------ */
 
 static void places(void **state)
 {
@@ -401,10 +400,10 @@ static void places(void **state)
     fails_at("BEGIN {\n  trace(1);\n", "D_SYNTAX", 3, 1);
     fails_at("BEGIN\n  ,nosuch {}", "D_PDESC_ZERO", 2, 4);
     fails_at("# 70 \"other.d\"\nBEGIN { x = y; }", "D_IDENT_UNDEF", 70, 13);
-    SAME("other.d", d_session_error(front.d)->file);
-    SAME("BEGIN { x = y; }", d_session_error(front.d)->source_line);
+    SAME("other.d", dt_session_error(front.d)->file);
+    SAME("BEGIN { x = y; }", dt_session_error(front.d)->source_line);
     fails_at("int a;\n\tint *a;", "D_DECL_IDRED", 2, 7);
-    SAME("\tint *a;", d_session_error(front.d)->source_line);
+    SAME("\tint *a;", dt_session_error(front.d)->source_line);
 }
 
 static void of_descriptions(void **state)
@@ -416,8 +415,8 @@ static void of_descriptions(void **state)
     assert_non_null(description("int x; BEGIN { x = 1 }"));
     assert_null(description("BEGIN /1/"));
     assert_null(description("nosuch"));
-    SAME("D_PDESC_ZERO", d_session_error(front.d)->tag);
-    assert_null(d_session_error(front.d)->file);
+    SAME("D_PDESC_ZERO", dt_session_error(front.d)->tag);
+    assert_null(dt_session_error(front.d)->file);
 }
 
 /* What would nest the compiler's own recursion too deeply is an error, not a crash. */
@@ -468,9 +467,9 @@ static void deep_inlines(void **state)
                  "translator struct s <int i> { x = i + 1; };");
         const char *tag = "ok";
         for (unsigned i = 1; i < 5 && strcmp(tag, "ok") == 0; i++) {
-            const char *value = d_sprintf(front.d, parts[kind], i - 1, i - 1);
-            tag = tag_of(d_sprintf(front.d, "inline int a%u = %s%s; inline int f%u[int a] = %s%s;",
-                                   i, value, sum, i, value, sum));
+            const char *value = dt_sprintf(front.d, parts[kind], i - 1, i - 1);
+            tag = tag_of(dt_sprintf(front.d, "inline int a%u = %s%s; inline int f%u[int a] = %s%s;",
+                                    i, value, sum, i, value, sum));
         }
         SAME("D_SYNTAX", tag);
         front_close(NULL);
@@ -482,9 +481,9 @@ static void session_goes_on(void **state)
 {
     (void)state;
     SAME("D_SYNTAX", tag_of("BEGIN {"));
-    assert_non_null(d_session_error(front.d));
+    assert_non_null(dt_session_error(front.d));
     compiles("BEGIN { trace(1); }");
-    assert_null(d_session_error(front.d));
+    assert_null(dt_session_error(front.d));
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 
 static uint64_t size_of(const char *name)
 {
-    return d_type_resolve(type(name))->size;
+    return dt_type_resolve(type(name))->size;
 }
 
 /* The byte where a member begins. */
@@ -16,7 +16,7 @@ static uint64_t at(const char *name, const char *member)
 {
     uint64_t bits = 0;
 
-    assert_non_null(d_type_member(type(name), member, &bits));
+    assert_non_null(dt_type_member(type(name), member, &bits));
     return bits / 8;
 }
 
@@ -65,8 +65,8 @@ static void basics_lp64(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(integers) / sizeof(*integers); i++) {
-        const struct d_type *t = d_type_resolve(type(integers[i].name));
-        EQUAL(D_TYPE_INTEGER, t->kind);
+        const struct dt_type *t = dt_type_resolve(type(integers[i].name));
+        EQUAL(DT_TYPE_INTEGER, t->kind);
         EQUAL(integers[i].size, t->size);
         EQUAL(integers[i].size * 8, t->bits);
         EQUAL(integers[i].is_signed, t->is_signed);
@@ -75,18 +75,18 @@ static void basics_lp64(void **state)
     EQUAL(8, size_of("double"));
     EQUAL(16, size_of("long double"));
     EQUAL(256, size_of("string"));
-    assert_null(d_option_set(front.d, "strsize", "64", D_FROM_COMMAND));
+    assert_null(dt_option_set(front.d, "strsize", "64", DT_FROM_COMMAND));
     EQUAL(64, size_of("string"));
-    assert_null(d_type_lookup(front.d, NULL, "uid_t"));
+    assert_null(dt_type_lookup(front.d, NULL, "uid_t"));
     compiles("BEGIN{}"); /* loads the library */
     EQUAL(4, size_of("uid_t"));
     EQUAL(4, size_of("gid_t"));
-    assert_null(d_type_lookup(front.d, NULL, "nosuch"));
-    assert_null(d_type_lookup(front.d, NULL, "long short"));
-    assert_null(d_type_lookup(front.d, NULL, "int int"));
-    assert_null(d_type_lookup(front.d, NULL, "struct"));
-    assert_null(d_type_lookup(front.d, NULL, ""));
-    assert_null(d_type_lookup(front.d, NULL, "*"));
+    assert_null(dt_type_lookup(front.d, NULL, "nosuch"));
+    assert_null(dt_type_lookup(front.d, NULL, "long short"));
+    assert_null(dt_type_lookup(front.d, NULL, "int int"));
+    assert_null(dt_type_lookup(front.d, NULL, "struct"));
+    assert_null(dt_type_lookup(front.d, NULL, ""));
+    assert_null(dt_type_lookup(front.d, NULL, "*"));
 }
 
 static void basics_arm(void **state)
@@ -97,8 +97,8 @@ static void basics_arm(void **state)
     EQUAL(4, size_of("size_t"));
     EQUAL(4, size_of("void *"));
     EQUAL(8, size_of("int64_t"));
-    EQUAL(false, d_type_resolve(type("char"))->is_signed);
-    EQUAL(true, d_type_resolve(type("int8_t"))->is_signed);
+    EQUAL(false, dt_type_resolve(type("char"))->is_signed);
+    EQUAL(true, dt_type_resolve(type("int8_t"))->is_signed);
     compiles("struct s { char c; long long l; void *p; char d; };");
     EQUAL(8, at("struct s", "l"));
     EQUAL(16, at("struct s", "p"));
@@ -146,7 +146,7 @@ static void layouts(void **state)
     EQUAL(0, global("A")->value);
     EQUAL(5, global("B")->value);
     EQUAL(6, global("C")->value);
-    EQUAL(3, d_type_resolve(type("enum e"))->nenumerators);
+    EQUAL(3, dt_type_resolve(type("enum e"))->nenumerators);
 }
 
 /* The rules of the classic engine, which are not C's. */
@@ -179,12 +179,12 @@ static void bit_fields(void **state)
     EQUAL(4, size_of("struct g"));
     EQUAL(3, size_of("union u"));
     EQUAL(2, at("struct h", "a"));
-    const struct d_member *m = d_type_member(type("struct a"), "x", &bits);
-    EQUAL(12, d_type_resolve(m->type)->bits);
-    EQUAL(4, d_type_resolve(m->type)->size);
-    EQUAL(true, d_type_resolve(m->type)->is_signed);
-    assert_null(d_type_member(type("struct a"), "nosuch", &bits));
-    assert_null(d_type_member(type("int"), "x", &bits));
+    const struct dt_member *m = dt_type_member(type("struct a"), "x", &bits);
+    EQUAL(12, dt_type_resolve(m->type)->bits);
+    EQUAL(4, dt_type_resolve(m->type)->size);
+    EQUAL(true, dt_type_resolve(m->type)->is_signed);
+    assert_null(dt_type_member(type("struct a"), "nosuch", &bits));
+    assert_null(dt_type_member(type("int"), "x", &bits));
 }
 
 static void texts(void **state)
@@ -221,11 +221,11 @@ static void texts(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         front_open(NULL);
-        compiles(d_sprintf(front.d, "%s;", rows[i].declaration));
-        const struct d_type *t = global("v")->type;
-        SAME(rows[i].without, d_type_text(front.d, t, NULL));
-        SAME(rows[i].with, d_type_text(front.d, t, "v"));
-        assert_ptr_equal(d_type_text(front.d, t, NULL), d_type_text(front.d, t, NULL));
+        compiles(dt_sprintf(front.d, "%s;", rows[i].declaration));
+        const struct dt_type *t = global("v")->type;
+        SAME(rows[i].without, dt_type_text(front.d, t, NULL));
+        SAME(rows[i].with, dt_type_text(front.d, t, "v"));
+        assert_ptr_equal(dt_type_text(front.d, t, NULL), dt_type_text(front.d, t, NULL));
         front_close(NULL);
     }
 }
@@ -240,9 +240,9 @@ static void texts_name_types(void **state)
     (void)state;
     compiles("struct s { int x; };");
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        SAME(names[i], d_type_text(front.d, type(names[i]), NULL));
+        SAME(names[i], dt_type_text(front.d, type(names[i]), NULL));
     }
-    assert_ptr_equal(d_type_resolve(type("D`struct s")), d_type_resolve(type("struct D`s")));
+    assert_ptr_equal(dt_type_resolve(type("D`struct s")), dt_type_resolve(type("struct D`s")));
 }
 
 static void sameness(void **state)
@@ -281,7 +281,7 @@ static void sameness(void **state)
              "typedef int (*fp_t)(char *); typedef int (*fp2_t)(char *c);"
              "typedef int (*fp3_t)(int); enum e { A };");
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (d_type_same(type(rows[i].a), type(rows[i].b)) != rows[i].same) {
+        if (dt_type_same(type(rows[i].a), type(rows[i].b)) != rows[i].same) {
             fail_msg("%s and %s", rows[i].a, rows[i].b);
         }
     }
@@ -292,25 +292,25 @@ static void declared_names(void **state)
     (void)state;
     compiles("int x; self string s; this char c; int a[int, string]; self int b[uint64_t];"
              "typedef struct { int q; } t_t; t_t t; extern int e;");
-    EQUAL(D_IDENT_SCALAR, global("x")->kind);
-    EQUAL(D_IDENT_WRITE | D_IDENT_DECLARED, global("x")->flags);
-    EQUAL(D_IDENT_ARRAY, global("a")->kind);
+    EQUAL(DT_IDENT_SCALAR, global("x")->kind);
+    EQUAL(DT_IDENT_WRITE | DT_IDENT_DECLARED, global("x")->flags);
+    EQUAL(DT_IDENT_ARRAY, global("a")->kind);
     EQUAL(2, global("a")->signature.nargs);
     EQUAL(true, global("a")->signature.fixed);
-    SAME("string", d_type_text(front.d, global("a")->signature.args[1], NULL));
-    struct d_ident *s = d_ident_lookup(d_session_threads(front.d), "s");
-    EQUAL(D_IDENT_THREAD | D_IDENT_WRITE | D_IDENT_DECLARED, s->flags);
-    struct d_ident *c = d_ident_lookup(d_session_locals(front.d), "c");
-    EQUAL(D_IDENT_LOCAL | D_IDENT_WRITE | D_IDENT_DECLARED, c->flags);
+    SAME("string", dt_type_text(front.d, global("a")->signature.args[1], NULL));
+    struct dt_ident *s = dt_ident_lookup(dt_session_threads(front.d), "s");
+    EQUAL(DT_IDENT_THREAD | DT_IDENT_WRITE | DT_IDENT_DECLARED, s->flags);
+    struct dt_ident *c = dt_ident_lookup(dt_session_locals(front.d), "c");
+    EQUAL(DT_IDENT_LOCAL | DT_IDENT_WRITE | DT_IDENT_DECLARED, c->flags);
     assert_true(global("x")->number >= 0x500);
     assert_true(s->number != c->number && c->number != global("x")->number);
-    SAME("t_t", d_type_text(front.d, global("t")->type, NULL));
+    SAME("t_t", dt_type_text(front.d, global("t")->type, NULL));
     uint64_t address = 1;
-    const struct d_type *e = NULL;
-    assert_true(d_symbol_lookup(front.d, "", "e", &address, &e));
+    const struct dt_type *e = NULL;
+    assert_true(dt_symbol_lookup(front.d, "", "e", &address, &e));
     EQUAL(0, address);
-    SAME("int", d_type_text(front.d, e, NULL));
-    assert_false(d_symbol_lookup(front.d, "", "x", &address, &e));
+    SAME("int", dt_type_text(front.d, e, NULL));
+    assert_false(dt_symbol_lookup(front.d, "", "x", &address, &e));
 }
 
 static void uses_in_expressions(void **state)
@@ -328,8 +328,8 @@ static void uses_in_expressions(void **state)
     EQUAL(255, value("(unsigned char)-1"));
     EQUAL(3, value("(int)(char)3"));
     compiles("int a[sizeof(t)]; int b[sizeof(int [2]) + (int)1];");
-    EQUAL(20, d_type_resolve(global("a")->type)->count);
-    EQUAL(9, d_type_resolve(global("b")->type)->count);
+    EQUAL(20, dt_type_resolve(global("a")->type)->count);
+    EQUAL(9, dt_type_resolve(global("b")->type)->count);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, front_open, front_close)

@@ -8,10 +8,10 @@ UNIT_TESTS += $(D_FRONT_TESTS)
 D_FRONT_FLAGS := $(HOST_CFLAGS) -O1 -I$(HOST_D_GEN) -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 # The compiler's objects are those of build/kymo-asan.
-D_FRONT_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_D_SRCS) trace/d/glob.c \
-	trace/d/provider/rate.c host/temporary.c) $(B)/unit/d_front/test/d_front/front.o
+D_FRONT_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_D_SRCS) trace/dtrace/glob.c \
+	trace/dtrace/provider/rate.c host/temporary.c) $(B)/unit/d_front/test/d_front/front.o
 
-$(B)/unit/d_front/%.o: %.c | $(HOST_D_GEN)/d_grammar.h
+$(B)/unit/d_front/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(D_FRONT_FLAGS) -MMD -MP -c -o $@ $<
 

@@ -8,23 +8,23 @@
 #include <unistd.h>
 
 /* An inline's body is the constant as it was written. */
-static const struct d_node *node(const char *text)
+static const struct dt_node *node(const char *text)
 {
     static unsigned n;
 
     n++;
     compiles(
-        d_sprintf(front.d, "inline %s node%u = %s;", *text == '"' ? "string" : "long", n, text));
-    return global(d_sprintf(front.d, "node%u", n))->inline_body;
+        dt_sprintf(front.d, "inline %s node%u = %s;", *text == '"' ? "string" : "long", n, text));
+    return global(dt_sprintf(front.d, "node%u", n))->inline_body;
 }
 
 static void check(const char *text, uint64_t value, const char *type)
 {
-    const struct d_node *n = node(text);
+    const struct dt_node *n = node(text);
 
-    EQUAL(D_NODE_INT, n->kind);
+    EQUAL(DT_NODE_INT, n->kind);
     EQUAL(value, n->value);
-    SAME(type, d_type_text(front.d, n->type, NULL));
+    SAME(type, dt_type_text(front.d, n->type, NULL));
 }
 
 static void integers(void **state)
@@ -94,8 +94,7 @@ static void characters(void **state)
     EQUAL(4, value("sizeof('c')"));
 }
 
-/* ---- constant expressions -----------------------------------------------------------------------
- */
+/* ---- constant expressions ---------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -198,10 +197,10 @@ static void expressions(void **state)
             if (compute(op, types[type].bits, a, b, &wanted)) {
                 const char *name = types[type].name;
                 unsigned wide = types[type].is_signed ? 2 : 3;
-                const char *text = d_sprintf(front.d, "((%s)%#llx %s (%s)%#llx) == (%s)%#llx", name,
-                                             (unsigned long long)a, op, name, (unsigned long long)b,
-                                             compares ? "int" : types[wide].name,
-                                             (unsigned long long)in_type(wide, wanted));
+                const char *text = dt_sprintf(
+                    front.d, "((%s)%#llx %s (%s)%#llx) == (%s)%#llx", name, (unsigned long long)a,
+                    op, name, (unsigned long long)b, compares ? "int" : types[wide].name,
+                    (unsigned long long)in_type(wide, wanted));
                 if (value(text) != 1) {
                     fail_msg("not true: %s", text);
                 }
@@ -228,8 +227,8 @@ static void strings(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct d_node *n = node(rows[i].text);
-        EQUAL(D_NODE_STRING, n->kind);
+        const struct dt_node *n = node(rows[i].text);
+        EQUAL(DT_NODE_STRING, n->kind);
         SAME(rows[i].meaning, n->text);
     }
     EQUAL(3, value("sizeof(\"hi\")"));
@@ -256,15 +255,14 @@ static void names(void **state)
 static void without_libraries(void **state)
 {
     (void)state;
-    assert_null(d_option_set(front.d, "nolibs", NULL, D_FROM_COMMAND));
+    assert_null(dt_option_set(front.d, "nolibs", NULL, DT_FROM_COMMAND));
     SAME("D_IDENT_UNDEF", tag_of("BEGIN { x = DTRACEFLT_BADADDR; }"));
     SAME("D_SYNTAX", tag_of("uid_t x;"));
     EQUAL(0, value("NULL"));
     compiles("pid_t x; BEGIN { x = 1; }");
 }
 
-/* ---- macro variables ---------------------------------------------------------------------------
- */
+/* ---- macro variables --------------------------------------------------------------- */
 
 static void arguments(void **state)
 {
@@ -274,7 +272,7 @@ static void arguments(void **state)
     for (int i = 0; i < 7; i++) {
         front.argv[front.argc++] = given[i];
     }
-    assert_null(d_option_set(front.d, "argref", NULL, D_FROM_COMMAND));
+    assert_null(dt_option_set(front.d, "argref", NULL, DT_FROM_COMMAND));
     check("$1", 12, "int");
     check("$2", 16, "int");
     check("$3", (uint64_t)-5, "int");
@@ -333,7 +331,7 @@ static void of_the_process(void **state)
     check("$pgid", (uint64_t)getpgid(0), "int");
     check("$sid", (uint64_t)getsid(0), "int");
     check("$target", 0, "int");
-    d_session_target(front.d, 4711);
+    dt_session_target(front.d, 4711);
     check("$target", 4711, "int");
     SAME("4711", ((void)compiles("inline string t = $$target;"), global("t")->inline_body->text));
     SAME("D_MACRO_UNDEF", tag_of("BEGIN { x = $nosuch; }"));

@@ -14,7 +14,7 @@ static const struct {
     const char *name, *format;
 } ops[DIF_OP_MAX + 1] = {
 #define DIF_OP(number, name, format, doc) [number] = {#name, #format},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 static const struct {
@@ -22,12 +22,12 @@ static const struct {
     const char *name;
 } builtins[] = {
 #define DIF_VAR(number, name, kind, type, doc) {number, #name},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 static const char *const subrs[DIF_SUBR_MAX + 1] = {
 #define DIF_SUBR(number, name, result, args, cost, doc) [number] = #name,
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 struct state {

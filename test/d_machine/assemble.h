@@ -20,7 +20,7 @@
 #ifndef TEST_D_MACHINE_ASSEMBLE_H
 #define TEST_D_MACHINE_ASSEMBLE_H
 
-#include "trace/d/dif.h"
+#include "trace/dtrace/dif.h"
 
 enum { ASM_TEXT = 512, ASM_INTS = 128, ASM_STRINGS = 8192, ASM_VARS = 32 };
 

@@ -22,35 +22,35 @@ uint32_t image_object(struct image_builder *b, const char *text)
     return ++b->nobjects;
 }
 
-struct d_image_ecb *image_ecb(struct image_builder *b, uint32_t predicate)
+struct dtrace_image_ecb *image_ecb(struct image_builder *b, uint32_t predicate)
 {
-    struct d_image_ecb *e = &b->ecbs[b->necbs++];
+    struct dtrace_image_ecb *e = &b->ecbs[b->necbs++];
 
-    *e = (struct d_image_ecb){.predicate = predicate, .first_action = b->nactions};
+    *e = (struct dtrace_image_ecb){.predicate = predicate, .first_action = b->nactions};
     return e;
 }
 
-struct d_image_action *image_action(struct image_builder *b, uint16_t kind, uint32_t object)
+struct dtrace_image_action *image_action(struct image_builder *b, uint16_t kind, uint32_t object)
 {
-    struct d_image_action *a = &b->actions[b->nactions++];
+    struct dtrace_image_action *a = &b->actions[b->nactions++];
 
-    *a = (struct d_image_action){.kind = kind, .object = object};
+    *a = (struct dtrace_image_action){.kind = kind, .object = object};
     b->ecbs[b->necbs - 1].nactions++;
     return a;
 }
 
-void image_option(struct image_builder *b, enum d_option option, uint64_t value)
+void image_option(struct image_builder *b, enum dtrace_option option, uint64_t value)
 {
-    b->options[b->noptions++] = (struct d_image_option){option, 0, value};
+    b->options[b->noptions++] = (struct dtrace_image_option){option, 0, value};
 }
 
-static uint8_t *put(struct image_builder *b, struct d_image_table *table, const void *from,
+static uint8_t *put(struct image_builder *b, struct dtrace_image_table *table, const void *from,
                     uint32_t count, size_t element)
 {
     uint8_t *to = (uint8_t *)b->bytes + b->size;
 
     assert(b->size + count * element + 8 <= IMAGE_ROOM);
-    *table = (struct d_image_table){(uint32_t)b->size, count};
+    *table = (struct dtrace_image_table){(uint32_t)b->size, count};
     if (from) {
         memcpy(to, from, count * element);
     }
@@ -59,27 +59,28 @@ static uint8_t *put(struct image_builder *b, struct d_image_table *table, const 
 }
 
 /* One after the other, each object's part of a table behind the one's before. */
-struct d_image *image_end(struct image_builder *b)
+struct dtrace_image *image_end(struct image_builder *b)
 {
-    struct d_image *image = b->bytes;
-    struct d_image_object *objects;
+    struct dtrace_image *image = b->bytes;
+    struct dtrace_image_object *objects;
     uint32_t ntext = 0, nints = 0, nstrings = 1, nvars = 0;
 
     memset(b->bytes, 0, IMAGE_ROOM);
-    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
-                              .version = D_IMAGE_VERSION,
-                              .pointer_bytes = sizeof(void *),
-                              .dif_version = DIF_VERSION};
+    *image = (struct dtrace_image){.magic = DTRACE_IMAGE_MAGIC,
+                                   .version = DTRACE_IMAGE_VERSION,
+                                   .pointer_bytes = sizeof(void *),
+                                   .dif_version = DIF_VERSION};
     b->size = sizeof(*image);
     put(b, &image->options, b->options, b->noptions, sizeof(b->options[0]));
     put(b, &image->ecbs, b->ecbs, b->necbs, sizeof(b->ecbs[0]));
     put(b, &image->actions, b->actions, b->nactions, sizeof(b->actions[0]));
-    objects = (struct d_image_object *)put(b, &image->objects, NULL, b->nobjects, sizeof(*objects));
+    objects =
+        (struct dtrace_image_object *)put(b, &image->objects, NULL, b->nobjects, sizeof(*objects));
     for (uint32_t i = 0; i < b->nobjects; i++) {
         const struct dif_object *o = &b->objects[i].object;
         objects[i] =
-            (struct d_image_object){ntext,           o->ntext, nints,    o->nints, nstrings,
-                                    o->strings_size, nvars,    o->nvars, o->result};
+            (struct dtrace_image_object){ntext,           o->ntext, nints,    o->nints, nstrings,
+                                         o->strings_size, nvars,    o->nvars, o->result};
         ntext += o->ntext;
         nints += o->nints;
         nstrings += o->strings_size;

@@ -73,7 +73,7 @@ static void test_all(void **state)
         const char *name, *kind;
     } all[] = {
 #define DIF_VAR(number, name, kind, type, doc) {#name, #kind},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
     };
 
     (void)state;
@@ -150,8 +150,8 @@ static void test_once(void **state)
     world_run(0);
     world_load("ldgs timestamp r1; ret r1", NULL);
     uint64_t now = world_run(0);
-    assert_int_equal(world.context.once[D_ONCE_TIMESTAMP], now);
-    assert_true(world.context.present >> D_ONCE_TIMESTAMP & 1);
+    assert_int_equal(world.context.once[DTRACE_ONCE_TIMESTAMP], now);
+    assert_true(world.context.present >> DTRACE_ONCE_TIMESTAMP & 1);
 }
 
 static void test_arrays(void **state)

@@ -5,12 +5,12 @@
  */
 #include "test/d_machine/world.h"
 
-#include "trace/d/cost.h"
+#include "trace/dtrace/cost.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct d_cost_limits limits = {
+static const struct dtrace_cost_limits limits = {
     .strsize = 100, .scratch = 1000, .element = 50, .nspec = 3};
 
 static uint64_t steps(const char *text)
@@ -18,7 +18,7 @@ static uint64_t steps(const char *text)
     static struct asm_object o;
 
     assemble(&o, text);
-    return d_cost_object(&o.object, &limits);
+    return dtrace_cost_object(&o.object, &limits);
 }
 
 static void test_paths(void **state)
@@ -67,7 +67,7 @@ static void test_random_paths(void **state)
                 op == DIF_OP_be || op == DIF_OP_ba ? DIF_BRANCH(op, label) : DIF_RRR(op, 0, 0, 0);
         }
         text[23] = DIF_RRR(DIF_OP_ret, 0, 0, 0);
-        assert_int_equal(d_cost_object(&o, &limits), longest(&o, 0));
+        assert_int_equal(dtrace_cost_object(&o, &limits), longest(&o, 0));
     }
 }
 
@@ -133,13 +133,13 @@ static void test_costs(void **state)
 
 enum { AGG = 2 * 48 + 160 }; /* an aggregation's chain, and its function */
 
-static struct d_cost cost_of(uint32_t ecb)
+static struct dtrace_cost cost_of(uint32_t ecb)
 {
-    struct d_image *image = image_end(&world.image);
-    struct d_refusal refusal;
+    struct dtrace_image *image = image_end(&world.image);
+    struct dtrace_refusal refusal;
 
-    assert_int_equal(d_image_check(image, world.image.size, &refusal), 0);
-    return d_ecb_cost(image, ecb, 100);
+    assert_int_equal(dtrace_image_check(image, world.image.size, &refusal), 0);
+    return dtrace_ecb_cost(image, ecb, 100);
 }
 
 static void test_clauses(void **state)
@@ -154,30 +154,30 @@ static void test_clauses(void **state)
     uint32_t nothing = image_object(b, "result value 0; ret r0");
     image_ecb(b, 0);     /* 0: { } */
     image_ecb(b, three); /* 1: a value behind a predicate */
-    image_action(b, D_ACT_DIFEXPR, three);
+    image_action(b, DTRACE_ACT_DIFEXPR, three);
     image_ecb(b, 0); /* 2: exit */
-    image_action(b, D_ACT_EXIT, byte);
+    image_action(b, DTRACE_ACT_EXIT, byte);
     image_ecb(b, 0); /* 3: a byte, a value at 16, a string */
-    image_action(b, D_ACT_DIFEXPR, byte);
-    image_action(b, D_ACT_DIFEXPR, three);
-    image_action(b, D_ACT_DIFEXPR, text);
+    image_action(b, DTRACE_ACT_DIFEXPR, byte);
+    image_action(b, DTRACE_ACT_DIFEXPR, three);
+    image_action(b, DTRACE_ACT_DIFEXPR, text);
     image_ecb(b, 0); /* 4: an aggregation alone */
-    image_action(b, D_ACT_DIFEXPR, text);
-    image_action(b, D_ACT_DIFEXPR, three);
-    image_action(b, D_AGG_SUM, three)->nkeys = 2;
+    image_action(b, DTRACE_ACT_DIFEXPR, text);
+    image_action(b, DTRACE_ACT_DIFEXPR, three);
+    image_action(b, DTRACE_AGG_SUM, three)->nkeys = 2;
     image_ecb(b, 0); /* 5: only an assignment */
-    image_action(b, D_ACT_DIFEXPR, nothing);
+    image_action(b, DTRACE_ACT_DIFEXPR, nothing);
     image_ecb(b, 0); /* 6: a key is no datum, what is before it is */
-    image_action(b, D_ACT_DIFEXPR, text);
-    image_action(b, D_ACT_DIFEXPR, three);
-    image_action(b, D_AGG_SUM, three)->nkeys = 1;
-    image_action(b, D_ACT_DIFEXPR, byte);
+    image_action(b, DTRACE_ACT_DIFEXPR, text);
+    image_action(b, DTRACE_ACT_DIFEXPR, three);
+    image_action(b, DTRACE_AGG_SUM, three)->nkeys = 1;
+    image_action(b, DTRACE_ACT_DIFEXPR, byte);
     image_ecb(b, 0); /* 7: printf without arguments */
-    image_action(b, D_ACT_PRINTF, 0);
+    image_action(b, DTRACE_ACT_PRINTF, 0);
     image_ecb(b, 0); /* 8: commit */
-    image_action(b, D_ACT_COMMIT, three);
-    image_option(b, D_OPT_SPECSIZE, 2048);
-    static const struct d_cost want[] = {
+    image_action(b, DTRACE_ACT_COMMIT, three);
+    image_option(b, DTRACE_OPT_SPECSIZE, 2048);
+    static const struct dtrace_cost want[] = {
         {0, 12},
         {3 + 3 + 9, 24},
         {1 + 5, 16},
@@ -189,7 +189,7 @@ static void test_clauses(void **state)
         {3 + 1 + 2048, 0},
     };
     for (uint32_t e = 0; e < sizeof(want) / sizeof(want[0]); e++) {
-        struct d_cost got = cost_of(e);
+        struct dtrace_cost got = cost_of(e);
         if (got.steps != want[e].steps || got.record != want[e].record) {
             fail_msg("clause %u: %llu steps, %u bytes", e, (unsigned long long)got.steps,
                      got.record);
@@ -204,10 +204,10 @@ static void test_limits(void **state)
 
     (void)state;
     image_begin(b);
-    image_option(b, D_OPT_BUFSIZE, 512);
+    image_option(b, DTRACE_OPT_BUFSIZE, 512);
     uint32_t object = image_object(b, "result value 0; allocs r1 r2; ret r0");
     image_ecb(b, 0);
-    image_action(b, D_ACT_DIFEXPR, object);
+    image_action(b, DTRACE_ACT_DIFEXPR, object);
     assert_int_equal(cost_of(0).steps, 2 + 512 + 1);
     b->options[0].value = UINT64_MAX;
     assert_int_equal(cost_of(0).steps, UINT64_MAX);
@@ -215,7 +215,7 @@ static void test_limits(void **state)
     object = image_object(b, "ret r0");
     image_ecb(b, 0);
     for (unsigned i = 0; i < 8; i++) {
-        image_action(b, D_ACT_TRACEMEM, object)->arg = UINT64_MAX;
+        image_action(b, DTRACE_ACT_TRACEMEM, object)->arg = UINT64_MAX;
     }
     assert_int_equal(cost_of(0).record, UINT32_MAX);
 }

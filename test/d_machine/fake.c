@@ -3,7 +3,7 @@
 #include "test/d_machine/fake.h"
 
 #include "abi/sys/dtrace.h"
-#include "trace/d/port.h"
+#include "trace/dtrace/port.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ void fake_toxic(const void *memory, size_t size)
     add_map(memory, size, true, true, true);
 }
 
-void *d_port_alloc(size_t bytes)
+void *dtrace_port_alloc(size_t bytes)
 {
     fake.allocs++;
     if (fake.alloc_limit && fake.allocated + bytes > fake.alloc_limit) {
@@ -45,18 +45,17 @@ void *d_port_alloc(size_t bytes)
     return calloc(1, bytes);
 }
 
-/* ---- retained memory ---------------------------------------------------------------------------
- */
+/* ---- retained memory --------------------------------------------------------------- */
 
 _Alignas(64) uint8_t fake_window[FAKE_WINDOW];
 
-int d_port_retaining(void)
+int dtrace_port_retaining(void)
 {
     return fake.retaining;
 }
 
 /* From the end on, each below the lowest one that is there. */
-void *d_port_retain(size_t bytes)
+void *dtrace_port_retain(size_t bytes)
 {
     uint32_t lowest = FAKE_WINDOW, n = FAKE_KEPT;
 
@@ -72,12 +71,12 @@ void *d_port_retain(size_t bytes)
     return memset(fake_window + fake.kept[n].at, 0, bytes);
 }
 
-uint32_t d_port_retained_at(const void *block)
+uint32_t dtrace_port_retained_at(const void *block)
 {
     return (uint32_t)((const uint8_t *)block - fake_window);
 }
 
-int d_port_retained_put(struct kymo_retain_d *is)
+int dtrace_port_retained_put(struct kymo_retain_d *is)
 {
     if (fake.directory_full) {
         return -28;
@@ -87,7 +86,7 @@ int d_port_retained_put(struct kymo_retain_d *is)
     return 0;
 }
 
-void d_port_retained_drop(const struct kymo_retain_d *is)
+void dtrace_port_retained_drop(const struct kymo_retain_d *is)
 {
     fake.is = fake.is == is ? NULL : fake.is;
 }
@@ -104,7 +103,7 @@ static bool free_kept(const void *block)
     return false;
 }
 
-void d_port_free(void *block, size_t bytes)
+void dtrace_port_free(void *block, size_t bytes)
 {
     if (free_kept(block)) {
         return;
@@ -118,7 +117,7 @@ static bool overlaps(const struct fake_map *m, uint64_t address, size_t bytes)
     return address < m->address + m->size && m->address < address + bytes;
 }
 
-bool d_port_toxic(uint64_t address, size_t bytes, bool user)
+bool dtrace_port_toxic(uint64_t address, size_t bytes, bool user)
 {
     (void)user;
     for (unsigned i = 0; i < fake.nmaps; i++) {
@@ -140,10 +139,10 @@ static bool mapped(uint64_t address, size_t bytes, bool user)
     return false;
 }
 
-bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user)
+bool dtrace_port_peek(void *to, uint64_t address, size_t bytes, bool user)
 {
     fake.peeks++;
-    fake.toxic_read += d_port_toxic(address, bytes, user);
+    fake.toxic_read += dtrace_port_toxic(address, bytes, user);
     if (!mapped(address, bytes, user)) {
         memset(to, 0xee, bytes); /* undefined */
         return false;
@@ -152,7 +151,7 @@ bool d_port_peek(void *to, uint64_t address, size_t bytes, bool user)
     return true;
 }
 
-bool d_port_poke_user(uint64_t address, const void *from, size_t bytes)
+bool dtrace_port_poke_user(uint64_t address, const void *from, size_t bytes)
 {
     if (!mapped(address, bytes, true)) {
         return false;
@@ -161,22 +160,22 @@ bool d_port_poke_user(uint64_t address, const void *from, size_t bytes)
     return true;
 }
 
-unsigned d_port_cpu_count(void)
+unsigned dtrace_port_cpu_count(void)
 {
     return FAKE_CPUS;
 }
 
-uint64_t d_port_vtimestamp(void)
+uint64_t dtrace_port_vtimestamp(void)
 {
     return 100 + fake.lookups++;
 }
 
-uint64_t d_port_walltimestamp(void)
+uint64_t dtrace_port_walltimestamp(void)
 {
     return 200 + fake.lookups++;
 }
 
-unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
+unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)
 {
     unsigned depth = (user ? 5 : 3) + (to ? 0 : fake.lookups++);
 
@@ -186,88 +185,88 @@ unsigned d_port_stack(bool user, uint64_t *to, unsigned max)
     return depth < max ? depth : max;
 }
 
-uint64_t d_port_caller(bool user)
+uint64_t dtrace_port_caller(bool user)
 {
     return user ? 0x2222 : 0x1111;
 }
 
-uint64_t d_port_register(bool user, unsigned n, bool *exists)
+uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
 {
     *exists = n < 4;
     return (user ? 0x200 : 0x100) + n;
 }
 
-int32_t d_port_pid(void)
+int32_t dtrace_port_pid(void)
 {
     return 42;
 }
 
-int32_t d_port_tid(void)
+int32_t dtrace_port_tid(void)
 {
     return -3; /* so that its sign shows */
 }
 
-int32_t d_port_ppid(void)
+int32_t dtrace_port_ppid(void)
 {
     return 41;
 }
 
-uint32_t d_port_uid(void)
+uint32_t dtrace_port_uid(void)
 {
     return 0xfffffffe;
 }
 
-uint32_t d_port_gid(void)
+uint32_t dtrace_port_gid(void)
 {
     return 12;
 }
 
-int32_t d_port_errno(void)
+int32_t dtrace_port_errno(void)
 {
     return 2;
 }
 
-uint32_t d_port_ipl(void)
+uint32_t dtrace_port_ipl(void)
 {
     return 1;
 }
 
-uint64_t d_port_curthread(void)
+uint64_t dtrace_port_curthread(void)
 {
     return 0xabcd;
 }
 
-bool d_port_descends(int32_t pid)
+bool dtrace_port_descends(int32_t pid)
 {
     return pid == 42 || pid == 1;
 }
 
-const char *d_port_pidname(int32_t pid)
+const char *dtrace_port_pidname(int32_t pid)
 {
     return pid == 42 ? "answer" : pid == 1 ? "kymo" : "";
 }
 
-uint64_t d_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
+uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
 {
     return pid == 42 ? (uint64_t)(uint32_t)tid << 8 | word : 0;
 }
 
-const char *d_port_execname(void)
+const char *dtrace_port_execname(void)
 {
     return fake.execname;
 }
 
-const char *d_port_execargs(void)
+const char *dtrace_port_execargs(void)
 {
     return "kymo-test -v";
 }
 
-uint64_t d_port_random(void)
+uint64_t dtrace_port_random(void)
 {
     return fake.random;
 }
 
-void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
+void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
     unsigned before = fake.cpu;
 
@@ -276,18 +275,18 @@ void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
     fake.cpu = before;
 }
 
-void d_port_stop_process(void)
+void dtrace_port_stop_process(void)
 {
     fake.stops++;
 }
 
-bool d_port_raise(int signal)
+bool dtrace_port_raise(int signal)
 {
     fake.raised = signal;
     return true;
 }
 
-bool d_port_is_kernel(const uint8_t *id, char *text)
+bool dtrace_port_is_kernel(const uint8_t *id, char *text)
 {
     if (text) {
         strcpy(text, "another");
@@ -295,31 +294,30 @@ bool d_port_is_kernel(const uint8_t *id, char *text)
     return memcmp(id, fake.kernel, sizeof(fake.kernel)) == 0;
 }
 
-void d_port_logstop(void)
+void dtrace_port_logstop(void)
 {
     fake.logstops++;
 }
 
-void d_port_panic(void)
+void dtrace_port_panic(void)
 {
     fake.panics++;
 }
 
-void d_port_breakpoint(void)
+void dtrace_port_breakpoint(void)
 {
     fake.breakpoints++;
 }
 
-void d_port_chill(uint64_t ns)
+void dtrace_port_chill(uint64_t ns)
 {
     fake.now += ns;
 }
 
-/* ---- the event log -----------------------------------------------------------------------------
- */
+/* ---- the event log ----------------------------------------------------------------- */
 
-bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
-                size_t size)
+bool dtrace_port_log(unsigned number, const uint32_t *words, unsigned nwords, const void *bytes,
+                     size_t size)
 {
     struct fake_log *to = &fake.log[fake.nlog];
 
@@ -333,24 +331,24 @@ bool d_port_log(unsigned number, const uint32_t *words, unsigned nwords, const v
     return true;
 }
 
-void d_port_notes(uint32_t id, const void *bytes, uint32_t n)
+void dtrace_port_notes(uint32_t id, const void *bytes, uint32_t n)
 {
     (void)id;
     (void)bytes;
     (void)n;
 }
 
-bool d_port_logging(void)
+bool dtrace_port_logging(void)
 {
     return fake.logging;
 }
 
-bool d_port_log_room(void)
+bool dtrace_port_log_room(void)
 {
     return fake.nlog < FAKE_LOG - fake.log_kept;
 }
 
-int32_t d_port_next_process(int32_t after, struct kymo_d_process *process)
+int32_t dtrace_port_next_process(int32_t after, struct kymo_d_process *process)
 {
     memset(process, 0, sizeof(*process));
     return after < 77 ? 77 : 0;

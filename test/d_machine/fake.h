@@ -21,7 +21,7 @@ struct fake_map {
     bool toxic;        /* nobody may try */
 };
 
-struct fake_log { /* an event of d_port_log() */
+struct fake_log { /* an event of dtrace_port_log() */
     unsigned number, cpu;
     uint32_t words[6];
     size_t size;
@@ -30,33 +30,33 @@ struct fake_log { /* an event of d_port_log() */
 
 struct fake {
     int align;
-    bool cannot_stop; /* D_PORT_STOPS is 0 */
+    bool cannot_stop; /* DTRACE_PORT_STOPS is 0 */
     unsigned cpu;
     uint64_t now, thread;
     uint32_t predicate_cache;
     struct fake_map maps[FAKE_MAPS];
     unsigned nmaps;
-    unsigned peeks;      /* d_port_peek() calls */
+    unsigned peeks;      /* dtrace_port_peek() calls */
     unsigned toxic_read; /* peeks into toxic memory: must stay 0 */
     size_t allocated;    /* bytes */
-    unsigned allocs;     /* d_port_alloc() calls */
+    unsigned allocs;     /* dtrace_port_alloc() calls */
     size_t alloc_limit;  /* 0: none */
     unsigned lookups;    /* of vtimestamp, walltimestamp and stacks */
     uint64_t random;
     unsigned speculations, elements_max;
     unsigned stops, panics, breakpoints, logstops;
-    uint8_t kernel[20]; /* this one's: what d_image.kernel must be */
+    uint8_t kernel[20]; /* this one's: what dtrace_image.kernel must be */
     int raised;
     const char *execname;
     bool logging;
     struct fake_log log[FAKE_LOG]; /* full: what comes is refused */
     unsigned nlog, log_kept;       /* below that many places there is no room */
-    int retaining;                 /* what d_port_retaining() answers */
-    bool directory_full;           /* d_port_retained_put() finds no place */
+    int retaining;                 /* what dtrace_port_retaining() answers */
+    bool directory_full;           /* dtrace_port_retained_put() finds no place */
     struct {
         uint32_t at, bytes;
     } kept[FAKE_KEPT];        /* blocks of retained memory; at 0: none */
-    struct kymo_retain_d *is; /* whom d_port_retained_put() was told of last; NULL: nobody */
+    struct kymo_retain_d *is; /* whom dtrace_port_retained_put() was told of last; NULL: nobody */
 };
 extern struct fake fake;
 /* As a board's: abi/retain.h. What a test does not put there is never written. */

@@ -6,8 +6,8 @@
 #include "test/d_machine/fake_dynvar.h"
 
 #include "test/d_machine/fake.h"
-#include "trace/d/machine.h"
-#include "trace/d/speculate.h"
+#include "trace/dtrace/machine.h"
+#include "trace/dtrace/speculate.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct element {
     uint64_t thread; /* 0: global */
     uint16_t id;
     unsigned nkeys;
-    struct d_key keys[DIF_TUPLE_REGS];
+    struct dtrace_key keys[DIF_TUPLE_REGS];
     uint8_t *key_data[DIF_TUPLE_REGS]; /* by reference */
     size_t size;
 };
@@ -41,32 +41,32 @@ static void element_free(struct element *e)
 uint8_t *fake_scratch;
 size_t fake_scratch_size;
 
-void d_scratch_find(struct d_context *c)
+void dtrace_scratch_find(struct dtrace_context *c)
 {
     c->scratch = fake_scratch;
     c->scratch_size = fake_scratch_size;
 }
 
-uint32_t d_speculation_new(struct d_speculations *all)
+uint32_t dtrace_speculation_new(struct dtrace_speculations *all)
 {
     (void)all;
     return ++fake.speculations;
 }
 
-static bool same_key(struct d_context *c, const struct d_key *key, const struct d_key *old,
-                     const uint8_t *data)
+static bool same_key(struct dtrace_context *c, const struct dtrace_key *key,
+                     const struct dtrace_key *old, const uint8_t *data)
 {
     uint8_t now[DIF_STATIC_VAR_MAX];
 
     if (!key->ref) {
         return key->value == old->value;
     }
-    return key->size == old->size && d_load_block(c, now, key->value, key->size, false) &&
+    return key->size == old->size && dtrace_load_block(c, now, key->value, key->size, false) &&
            memcmp(now, data, key->size) == 0;
 }
 
-static bool same_element(struct d_context *c, const struct element *e, const struct d_dynamic *v,
-                         unsigned nkeys)
+static bool same_element(struct dtrace_context *c, const struct element *e,
+                         const struct dtrace_dynamic *v, unsigned nkeys)
 {
     uint64_t thread = v->scope == DIF_SCOPE_THREAD ? fake.thread : 0;
     bool same = e->used && e->id == v->id && e->thread == thread && e->nkeys == nkeys;
@@ -77,8 +77,8 @@ static bool same_element(struct d_context *c, const struct element *e, const str
     return same;
 }
 
-static uint8_t *element_make(struct d_context *c, struct element *e, const struct d_dynamic *v,
-                             unsigned nkeys)
+static uint8_t *element_make(struct dtrace_context *c, struct element *e,
+                             const struct dtrace_dynamic *v, unsigned nkeys)
 {
     e->used = true;
     e->id = v->id;
@@ -91,36 +91,36 @@ static uint8_t *element_make(struct d_context *c, struct element *e, const struc
         e->keys[i] = c->keys[i];
         if (c->keys[i].ref) {
             e->key_data[i] = calloc(1, c->keys[i].size + 1);
-            d_load_block(c, e->key_data[i], c->keys[i].value, c->keys[i].size, false);
+            dtrace_load_block(c, e->key_data[i], c->keys[i].value, c->keys[i].size, false);
         }
     }
     return data_of(e);
 }
 
-uint8_t *d_dynvar(struct d_context *c, const struct d_dynamic *v, unsigned nkeys,
-                  enum d_dynvar_how how)
+uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *v, unsigned nkeys,
+                       enum dtrace_dynvar_how how)
 {
     struct element *free_one = NULL;
 
     for (unsigned i = 0; i < fake.elements_max; i++) {
         struct element *e = &elements[i];
         if (same_element(c, e, v, nkeys)) {
-            if (how == D_DYNVAR_FREE) {
+            if (how == DTRACE_DYNVAR_FREE) {
                 element_free(e);
             }
-            return how == D_DYNVAR_FREE ? NULL : data_of(e);
+            return how == DTRACE_DYNVAR_FREE ? NULL : data_of(e);
         }
         if (!e->used && !free_one) {
             free_one = e;
         }
     }
-    if (how != D_DYNVAR_ALLOCATE || !free_one || c->fault.kind != DIF_FAULT_NONE) {
+    if (how != DTRACE_DYNVAR_ALLOCATE || !free_one || c->fault.kind != DIF_FAULT_NONE) {
         return NULL;
     }
     return element_make(c, free_one, v, nkeys);
 }
 
-bool d_dynvar_holds(struct d_context *c, uintptr_t address, size_t bytes)
+bool dtrace_dynvar_holds(struct dtrace_context *c, uintptr_t address, size_t bytes)
 {
     (void)c;
     for (unsigned i = 0; i < FAKE_ELEMENTS; i++) {

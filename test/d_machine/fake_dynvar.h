@@ -8,7 +8,7 @@
 enum { FAKE_DATUM = 1024 };
 extern uint64_t fake_dynamic[FAKE_ELEMENTS][FAKE_DATUM / 8]; /* where data of variables are */
 
-/* What d_scratch_find() says. On the heap, so that ASan guards it. */
+/* What dtrace_scratch_find() says. On the heap, so that ASan guards it. */
 extern uint8_t *fake_scratch;
 extern size_t fake_scratch_size;
 

@@ -8,35 +8,35 @@
 
 #include "test/d_machine/fake.h"
 
-#define D_PORT_ALIGN (fake.align)
-#define D_PORT_STOPS (!fake.cannot_stop)
+#define DTRACE_PORT_ALIGN (fake.align)
+#define DTRACE_PORT_STOPS (!fake.cannot_stop)
 
-static inline unsigned d_port_cpu(void)
+static inline unsigned dtrace_port_cpu(void)
 {
     return fake.cpu;
 }
 
-static inline uintptr_t d_port_irq_save(void)
+static inline uintptr_t dtrace_port_irq_save(void)
 {
     return 0;
 }
 
-static inline void d_port_irq_restore(uintptr_t state)
+static inline void dtrace_port_irq_restore(uintptr_t state)
 {
     (void)state;
 }
 
-static inline uint64_t d_port_timestamp(void)
+static inline uint64_t dtrace_port_timestamp(void)
 {
     return fake.now += 1000;
 }
 
-static inline uint32_t *d_port_predicate_cache(void)
+static inline uint32_t *dtrace_port_predicate_cache(void)
 {
     return &fake.predicate_cache;
 }
 
-static inline uint64_t d_port_thread_key(void)
+static inline uint64_t dtrace_port_thread_key(void)
 {
     return fake.thread;
 }

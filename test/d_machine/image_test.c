@@ -17,8 +17,8 @@ static struct image_builder *b = &world.image;
 static void build(void)
 {
     image_begin(b);
-    image_option(b, D_OPT_STRSIZE, 32);
-    image_option(b, D_OPT_DESTRUCTIVE, 1);
+    image_option(b, DTRACE_OPT_STRSIZE, 32);
+    image_option(b, DTRACE_OPT_DESTRUCTIVE, 1);
     uint32_t predicate = image_object(b, "ldgs pid r1; setx 42 r2; cmp r1 r2; setx 1 r3; be l;"
                                          "mov r0 r3; l: ret r3");
     uint32_t value = image_object(
@@ -32,30 +32,30 @@ static void build(void)
         "stgs g r2; ldgs g r4; ldx r4 r5; pushtv r5; call lltostr r6; sets \"!\" r7; flushts;"
         "pushtr string r0 r6; pushtr string r0 r7; call strjoin r1; ret r1");
     image_ecb(b, predicate);
-    image_action(b, D_ACT_DIFEXPR, value);
-    image_action(b, D_ACT_DIFEXPR, text);
+    image_action(b, DTRACE_ACT_DIFEXPR, value);
+    image_action(b, DTRACE_ACT_DIFEXPR, text);
     image_ecb(b, 0);
-    image_action(b, D_ACT_DIFEXPR, text);
-    image_action(b, D_ACT_STACK, 0)->arg = 20;
-    struct d_image_action *a = image_action(b, D_AGG_QUANTIZE, value);
+    image_action(b, DTRACE_ACT_DIFEXPR, text);
+    image_action(b, DTRACE_ACT_STACK, 0)->arg = 20;
+    struct dtrace_image_action *a = image_action(b, DTRACE_AGG_QUANTIZE, value);
     a->nkeys = 2;
     a->weight = value;
-    image_action(b, D_ACT_EXIT, value);
+    image_action(b, DTRACE_ACT_EXIT, value);
 }
 
 static void refused(int error, const char *reason)
 {
-    struct d_refusal refusal;
-    int got = d_image_check(b->bytes, b->size, &refusal);
+    struct dtrace_refusal refusal;
+    int got = dtrace_image_check(b->bytes, b->size, &refusal);
 
-    if (got != error || (error && !strstr(d_refusal_text(&refusal), reason))) {
+    if (got != error || (error && !strstr(dtrace_refusal_text(&refusal), reason))) {
         fail_msg("wanted %d (%s), got %d (%s)", error, reason, got,
-                 got ? d_refusal_text(&refusal) : "");
+                 got ? dtrace_refusal_text(&refusal) : "");
     }
     assert_true(got == 0 || refusal.error == got);
 }
 
-#define IMAGE ((struct d_image *)b->bytes)
+#define IMAGE ((struct dtrace_image *)b->bytes)
 #define TABLE(table, type) ((type *)((char *)b->bytes + IMAGE->table.offset))
 /* Builds, breaks, expects. */
 #define BREAKS(change, reason) \
@@ -72,8 +72,8 @@ static void test_good(void **state)
     build();
     image_end(b);
     refused(0, "");
-    assert_int_equal(d_image_option_value(IMAGE, D_OPT_STRSIZE, 9), 32);
-    assert_int_equal(d_image_option_value(IMAGE, D_OPT_CPU, 9), 9);
+    assert_int_equal(dtrace_image_option_value(IMAGE, DTRACE_OPT_STRSIZE, 9), 32);
+    assert_int_equal(dtrace_image_option_value(IMAGE, DTRACE_OPT_CPU, 9), 9);
     image_begin(b); /* nothing at all */
     image_end(b);
     refused(0, "");
@@ -81,7 +81,7 @@ static void test_good(void **state)
 
 static void test_header(void **state)
 {
-    struct d_refusal refusal;
+    struct dtrace_refusal refusal;
 
     (void)state;
     BREAKS(IMAGE->magic++, "of this version");
@@ -97,13 +97,13 @@ static void test_header(void **state)
     for (size_t n = 0; n < b->size; n++) { /* ASan: it reads no further */
         void *copy = malloc(n ? n : 1);
         memcpy(copy, b->bytes, n);
-        assert_int_equal(d_image_check(copy, n, &refusal), -EINVAL);
+        assert_int_equal(dtrace_image_check(copy, n, &refusal), -EINVAL);
         free(copy);
     }
-    assert_int_equal(d_image_check((char *)b->bytes + 4, b->size, &refusal), -EINVAL);
-    assert_int_equal(refusal.reason, D_REASON_CUT_OFF);
-    assert_int_equal(d_image_check(b->bytes, D_IMAGE_MAX + 1u, &refusal), -E2BIG);
-    assert_int_equal(refusal.reason, D_REASON_PROGRAM_SIZE);
+    assert_int_equal(dtrace_image_check((char *)b->bytes + 4, b->size, &refusal), -EINVAL);
+    assert_int_equal(refusal.reason, DTRACE_REASON_CUT_OFF);
+    assert_int_equal(dtrace_image_check(b->bytes, DTRACE_IMAGE_MAX + 1u, &refusal), -E2BIG);
+    assert_int_equal(refusal.reason, DTRACE_REASON_PROGRAM_SIZE);
 }
 
 static void test_tables(void **state)
@@ -111,7 +111,7 @@ static void test_tables(void **state)
     (void)state;
     for (unsigned t = 0; t < 8; t++) {
         image_begin(b);
-        struct d_image_table *tables = &IMAGE->options;
+        struct dtrace_image_table *tables = &IMAGE->options;
         BREAKS(tables[t].offset += 4, "table is not in");
         BREAKS(tables[t].offset = 72, "table is not in");
         BREAKS(tables[t].offset = IMAGE->size + 8, "table is not in");
@@ -125,20 +125,20 @@ static void test_tables(void **state)
 static void test_options(void **state)
 {
     (void)state;
-    BREAKS(TABLE(options, struct d_image_option)->option = 0, "unknown option");
-    BREAKS(TABLE(options, struct d_image_option)->option = D_OPT_MAX, "unknown option");
-    BREAKS(TABLE(options, struct d_image_option)->pad = 1, "unknown option");
-    BREAKS(TABLE(options, struct d_image_option)->value = 0, "out of range"); /* strsize */
-    BREAKS(TABLE(options, struct d_image_option)->value = 1ull << 31, "out of range");
-    BREAKS((TABLE(options, struct d_image_option)->option = D_OPT_BUFPOLICY,
-            TABLE(options, struct d_image_option)->value = 3),
+    BREAKS(TABLE(options, struct dtrace_image_option)->option = 0, "unknown option");
+    BREAKS(TABLE(options, struct dtrace_image_option)->option = DTRACE_OPT_MAX, "unknown option");
+    BREAKS(TABLE(options, struct dtrace_image_option)->pad = 1, "unknown option");
+    BREAKS(TABLE(options, struct dtrace_image_option)->value = 0, "out of range"); /* strsize */
+    BREAKS(TABLE(options, struct dtrace_image_option)->value = 1ull << 31, "out of range");
+    BREAKS((TABLE(options, struct dtrace_image_option)->option = DTRACE_OPT_BUFPOLICY,
+            TABLE(options, struct dtrace_image_option)->value = 3),
            "out of range");
-    BREAKS((TABLE(options, struct d_image_option)->option = D_OPT_BUFRESIZE,
-            TABLE(options, struct d_image_option)->value = 2),
+    BREAKS((TABLE(options, struct dtrace_image_option)->option = DTRACE_OPT_BUFRESIZE,
+            TABLE(options, struct dtrace_image_option)->value = 2),
            "out of range");
-    BREAKS(TABLE(options, struct d_image_option)[1].value = 2, "out of range");
+    BREAKS(TABLE(options, struct dtrace_image_option)[1].value = 2, "out of range");
     build();
-    image_option(b, D_OPT_BUFSIZE, UINT64_MAX);
+    image_option(b, DTRACE_OPT_BUFSIZE, UINT64_MAX);
     image_end(b);
     refused(0, "");
 }
@@ -146,66 +146,71 @@ static void test_options(void **state)
 static void test_objects(void **state)
 {
     (void)state;
-    BREAKS(TABLE(objects, struct d_image_object)->ntext = IMAGE->text.count + 1,
+    BREAKS(TABLE(objects, struct dtrace_image_object)->ntext = IMAGE->text.count + 1,
            "object is not in");
-    BREAKS(TABLE(objects, struct d_image_object)->first_text = IMAGE->text.count, "object is not");
-    BREAKS(TABLE(objects, struct d_image_object)->first_text = UINT32_MAX, "object is not in");
-    BREAKS(TABLE(objects, struct d_image_object)->nints = UINT32_MAX, "object is not in");
-    BREAKS(TABLE(objects, struct d_image_object)->first_int = UINT32_MAX, "object is not in");
-    BREAKS(TABLE(objects, struct d_image_object)->strings_size = UINT32_MAX, "object is not in");
-    BREAKS(TABLE(objects, struct d_image_object)->first_string = UINT32_MAX, "object is not in");
-    BREAKS(TABLE(objects, struct d_image_object)->nvars = UINT32_MAX, "object is not in");
-    BREAKS(TABLE(objects, struct d_image_object)->first_var = UINT32_MAX, "object is not in");
-    BREAKS(TABLE(objects, struct d_image_object)[2].ntext = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct dtrace_image_object)->first_text = IMAGE->text.count,
+           "object is not");
+    BREAKS(TABLE(objects, struct dtrace_image_object)->first_text = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct dtrace_image_object)->nints = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct dtrace_image_object)->first_int = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct dtrace_image_object)->strings_size = UINT32_MAX,
+           "object is not in");
+    BREAKS(TABLE(objects, struct dtrace_image_object)->first_string = UINT32_MAX,
+           "object is not in");
+    BREAKS(TABLE(objects, struct dtrace_image_object)->nvars = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct dtrace_image_object)->first_var = UINT32_MAX, "object is not in");
+    BREAKS(TABLE(objects, struct dtrace_image_object)[2].ntext = UINT32_MAX, "object is not in");
 }
 
 static void test_ecbs(void **state)
 {
     (void)state;
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->provider = IMAGE->strings.count,
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->provider = IMAGE->strings.count,
            "a description is not");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->module = UINT32_MAX, "a description is not");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->function = UINT32_MAX, "a description is not");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->name = UINT32_MAX, "a description is not");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->nactions = 7, "clause's actions");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->first_action = UINT32_MAX, "clause's actions");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->flags = 2, "clause's actions");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = 4, "predicate that is no value");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = UINT32_MAX, "predicate that is no value");
-    BREAKS(TABLE(ecbs, struct d_image_ecb)->predicate = 3, "predicate that is no value");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->module = UINT32_MAX, "a description is not");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->function = UINT32_MAX, "a description is not");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->name = UINT32_MAX, "a description is not");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->nactions = 7, "clause's actions");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->first_action = UINT32_MAX, "clause's actions");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->flags = 2, "clause's actions");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->predicate = 4, "predicate that is no value");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->predicate = UINT32_MAX,
+           "predicate that is no value");
+    BREAKS(TABLE(ecbs, struct dtrace_image_ecb)->predicate = 3, "predicate that is no value");
 }
 
 /* An image of objects that share all they have: so much text, so many variables in each's part. */
-static struct d_image *large(uint32_t objects, uint32_t ntext, uint32_t vars_each, size_t *size)
+static struct dtrace_image *large(uint32_t objects, uint32_t ntext, uint32_t vars_each,
+                                  size_t *size)
 {
-    uint32_t object_bytes = objects * (uint32_t)sizeof(struct d_image_object);
+    uint32_t object_bytes = objects * (uint32_t)sizeof(struct dtrace_image_object);
     uint32_t var_bytes = objects * vars_each * (uint32_t)sizeof(struct dif_variable);
-    enum { HEAD = sizeof(struct d_image) };
+    enum { HEAD = sizeof(struct dtrace_image) };
     uint32_t vars = HEAD + object_bytes, text = vars + ((var_bytes + 7) & ~7u);
     uint32_t strings = text + ((ntext * 4 + 7) & ~7u);
 
     *size = strings + 8;
-    struct d_image *image = calloc(1, *size);
-    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
-                              .version = D_IMAGE_VERSION,
-                              .pointer_bytes = sizeof(void *),
-                              .dif_version = DIF_VERSION,
-                              .size = (uint32_t)*size,
-                              .options = {HEAD, 0},
-                              .ecbs = {HEAD, 0},
-                              .actions = {HEAD, 0},
-                              .objects = {HEAD, objects},
-                              .variables = {vars, objects * vars_each},
-                              .text = {text, ntext},
-                              .ints = {HEAD, 0},
-                              .strings = {strings, 1}};
-    struct d_image_object *o = (void *)((char *)image + HEAD);
+    struct dtrace_image *image = calloc(1, *size);
+    *image = (struct dtrace_image){.magic = DTRACE_IMAGE_MAGIC,
+                                   .version = DTRACE_IMAGE_VERSION,
+                                   .pointer_bytes = sizeof(void *),
+                                   .dif_version = DIF_VERSION,
+                                   .size = (uint32_t)*size,
+                                   .options = {HEAD, 0},
+                                   .ecbs = {HEAD, 0},
+                                   .actions = {HEAD, 0},
+                                   .objects = {HEAD, objects},
+                                   .variables = {vars, objects * vars_each},
+                                   .text = {text, ntext},
+                                   .ints = {HEAD, 0},
+                                   .strings = {strings, 1}};
+    struct dtrace_image_object *o = (void *)((char *)image + HEAD);
     for (uint32_t i = 0; i < objects; i++) {
-        o[i] = (struct d_image_object){.ntext = ntext,
-                                       .strings_size = 1,
-                                       .first_var = i * vars_each,
-                                       .nvars = vars_each,
-                                       .result = {.size = 8}};
+        o[i] = (struct dtrace_image_object){.ntext = ntext,
+                                            .strings_size = 1,
+                                            .first_var = i * vars_each,
+                                            .nvars = vars_each,
+                                            .result = {.size = 8}};
     }
     dif_insn *insn = (void *)((char *)image + text);
     for (uint32_t i = 0; i < ntext; i++) {
@@ -217,16 +222,16 @@ static struct d_image *large(uint32_t objects, uint32_t ntext, uint32_t vars_eac
 /* Objects may share text: each counts with all of it. */
 static void test_large_objects(void **state)
 {
-    enum { TEXT = 60000, MOST = D_IMAGE_MAX / (TEXT * 4 + 1) };
-    struct d_refusal refusal;
+    enum { TEXT = 60000, MOST = DTRACE_IMAGE_MAX / (TEXT * 4 + 1) };
+    struct dtrace_refusal refusal;
     size_t size;
 
     (void)state;
     for (uint32_t n = MOST; n <= MOST + 1; n++) {
-        struct d_image *image = large(n, TEXT, 0, &size);
-        int error = d_image_check(image, size, &refusal);
+        struct dtrace_image *image = large(n, TEXT, 0, &size);
+        int error = dtrace_image_check(image, size, &refusal);
         assert_int_equal(error, n > MOST ? -E2BIG : 0);
-        assert_true(!error || refusal.reason == D_REASON_OBJECTS_SIZE);
+        assert_true(!error || refusal.reason == DTRACE_REASON_OBJECTS_SIZE);
         free(image);
     }
 }
@@ -235,13 +240,13 @@ static void test_large_objects(void **state)
 static void test_many_variables(void **state)
 {
     enum { OBJECTS = 8, EACH = 8500 };
-    struct d_refusal refusal;
-    struct d_code code;
+    struct dtrace_refusal refusal;
+    struct dtrace_code code;
     size_t size;
 
     (void)state;
     for (unsigned more = 0; more < 2; more++) {
-        struct d_image *image = large(OBJECTS, 1, EACH, &size);
+        struct dtrace_image *image = large(OBJECTS, 1, EACH, &size);
         struct dif_variable *v = (void *)((char *)image + image->variables.offset);
         for (uint32_t i = 0; i < OBJECTS * EACH; i++) {
             uint32_t n = i < 65536 + more ? i : 0; /* the rest are the first one again */
@@ -250,58 +255,59 @@ static void test_many_variables(void **state)
                                          .scope = n < 60000 ? DIF_SCOPE_GLOBAL : DIF_SCOPE_THREAD,
                                          .type = {.size = 8}};
         }
-        assert_int_equal(d_image_check(image, size, &refusal), 0);
-        int error = d_code_load(&code, image, 32, &refusal);
+        assert_int_equal(dtrace_image_check(image, size, &refusal), 0);
+        int error = dtrace_code_load(&code, image, 32, &refusal);
         assert_int_equal(error, more ? -EINVAL : 0);
         if (error) {
-            assert_int_equal(refusal.reason, D_REASON_VARIABLES);
+            assert_int_equal(refusal.reason, DTRACE_REASON_VARIABLES);
         } else {
-            d_code_unload(&code);
+            dtrace_code_unload(&code);
         }
         free(image);
     }
 }
 
-/* ---- actions -----------------------------------------------------------------------------------
- */
+/* ---- actions ----------------------------------------------------------------------- */
 
 /* A clause of keys, then this action. Objects: 1 a value, 2 a string. */
-static void with_action(struct d_image_action a, unsigned keys, int error, const char *reason)
+static void with_action(struct dtrace_image_action a, unsigned keys, int error, const char *reason)
 {
     image_begin(b);
     image_object(b, "ret r0");
     image_object(b, "result string; sets \"a\" r1; ret r1");
     image_ecb(b, 0);
     while (keys--) {
-        image_action(b, D_ACT_DIFEXPR, 2);
+        image_action(b, DTRACE_ACT_DIFEXPR, 2);
     }
     *image_action(b, 0, 0) = a;
     if (error == 0) {
-        image_option(b, D_OPT_DESTRUCTIVE, 1);
+        image_option(b, DTRACE_OPT_DESTRUCTIVE, 1);
     }
     image_end(b);
     refused(error, reason);
 }
 
 #define ACTION(...) \
-    (struct d_image_action) \
+    (struct dtrace_image_action) \
     { \
         __VA_ARGS__ \
     }
 
 static void test_kinds(void **state)
 {
-    static const uint16_t values[] = {D_ACT_EXIT,   D_ACT_TRACEMEM, D_ACT_TRACEMEM_DYNSIZE,
-                                      D_ACT_PRINTM, D_ACT_USYM,     D_ACT_UMOD,
-                                      D_ACT_UADDR,  D_ACT_RAISE,    D_ACT_SYM,
-                                      D_ACT_MOD,    D_ACT_CHILL,    D_ACT_SPECULATE,
-                                      D_ACT_COMMIT, D_ACT_DISCARD,  D_AGG_MIN,
-                                      D_AGG_MAX,    D_AGG_AVG,      D_AGG_SUM,
-                                      D_AGG_STDDEV, D_AGG_QUANTIZE};
-    static const uint16_t nothings[] = {D_ACT_NONE,   D_ACT_STACK, D_ACT_USTACK,
-                                        D_ACT_JSTACK, D_ACT_STOP,  D_ACT_BREAKPOINT,
-                                        D_ACT_PANIC,  D_AGG_COUNT, D_ACT_LOGSTOP};
-    static const uint16_t maybes[] = {D_ACT_PRINTF, D_ACT_PRINTA, D_ACT_SYSTEM, D_ACT_FREOPEN};
+    static const uint16_t values[] = {
+        DTRACE_ACT_EXIT,   DTRACE_ACT_TRACEMEM, DTRACE_ACT_TRACEMEM_DYNSIZE,
+        DTRACE_ACT_PRINTM, DTRACE_ACT_USYM,     DTRACE_ACT_UMOD,
+        DTRACE_ACT_UADDR,  DTRACE_ACT_RAISE,    DTRACE_ACT_SYM,
+        DTRACE_ACT_MOD,    DTRACE_ACT_CHILL,    DTRACE_ACT_SPECULATE,
+        DTRACE_ACT_COMMIT, DTRACE_ACT_DISCARD,  DTRACE_AGG_MIN,
+        DTRACE_AGG_MAX,    DTRACE_AGG_AVG,      DTRACE_AGG_SUM,
+        DTRACE_AGG_STDDEV, DTRACE_AGG_QUANTIZE};
+    static const uint16_t nothings[] = {DTRACE_ACT_NONE,   DTRACE_ACT_STACK, DTRACE_ACT_USTACK,
+                                        DTRACE_ACT_JSTACK, DTRACE_ACT_STOP,  DTRACE_ACT_BREAKPOINT,
+                                        DTRACE_ACT_PANIC,  DTRACE_AGG_COUNT, DTRACE_ACT_LOGSTOP};
+    static const uint16_t maybes[] = {DTRACE_ACT_PRINTF, DTRACE_ACT_PRINTA, DTRACE_ACT_SYSTEM,
+                                      DTRACE_ACT_FREOPEN};
     unsigned known = 0;
 
     (void)state;
@@ -321,11 +327,11 @@ static void test_kinds(void **state)
         }
         with_action(ACTION(.kind = maybes[i], .object = 3), 0, -EINVAL, "without the object");
     }
-    with_action(ACTION(.kind = D_ACT_DIFEXPR, .object = 2), 0, 0, "");
-    with_action(ACTION(.kind = D_ACT_DIFEXPR), 0, -EINVAL, "without the object");
+    with_action(ACTION(.kind = DTRACE_ACT_DIFEXPR, .object = 2), 0, 0, "");
+    with_action(ACTION(.kind = DTRACE_ACT_DIFEXPR), 0, -EINVAL, "without the object");
     for (uint32_t libact = 0; libact < 10; libact++) {
-        bool ok = D_LIBACT_CLEAR <= libact && libact <= D_LIBACT_PRINT;
-        with_action(ACTION(.kind = D_ACT_LIBACT, .arg = libact), 0, ok ? 0 : -EINVAL,
+        bool ok = DTRACE_LIBACT_CLEAR <= libact && libact <= DTRACE_LIBACT_PRINT;
+        with_action(ACTION(.kind = DTRACE_ACT_LIBACT, .arg = libact), 0, ok ? 0 : -EINVAL,
                     "action of the consumer");
     }
     /* Whatever else there is a number for. */
@@ -334,10 +340,10 @@ static void test_kinds(void **state)
         image_begin(b);
         image_ecb(b, 0);
         image_action(b, (uint16_t)kind, 0);
-        struct d_refusal refusal;
+        struct dtrace_refusal refusal;
         image_end(b);
-        unknown += d_image_check(b->bytes, b->size, &refusal) == -EINVAL &&
-                   strcmp(d_refusal_text(&refusal), "an unknown action") == 0;
+        unknown += dtrace_image_check(b->bytes, b->size, &refusal) == -EINVAL &&
+                   strcmp(dtrace_refusal_text(&refusal), "an unknown action") == 0;
         kind += kind == 0x1000 ? 0xe000 : 0;
     }
     assert_int_equal(unknown,
@@ -346,84 +352,89 @@ static void test_kinds(void **state)
 
 static void test_destructive(void **state)
 {
-    static const uint16_t kinds[] = {D_ACT_STOP, D_ACT_SYSTEM, D_ACT_FREOPEN, D_ACT_BREAKPOINT,
-                                     D_ACT_PANIC};
+    static const uint16_t kinds[] = {DTRACE_ACT_STOP, DTRACE_ACT_SYSTEM, DTRACE_ACT_FREOPEN,
+                                     DTRACE_ACT_BREAKPOINT, DTRACE_ACT_PANIC};
 
     (void)state;
     for (unsigned i = 0; i < sizeof(kinds) / 2; i++) {
         with_action(ACTION(.kind = kinds[i]), 0, -EPERM, "Destructive actions not allowed");
     }
-    with_action(ACTION(.kind = D_ACT_RAISE, .object = 1), 0, -EPERM, "not allowed");
-    with_action(ACTION(.kind = D_ACT_CHILL, .object = 1), 0, -EPERM, "not allowed");
+    with_action(ACTION(.kind = DTRACE_ACT_RAISE, .object = 1), 0, -EPERM, "not allowed");
+    with_action(ACTION(.kind = DTRACE_ACT_CHILL, .object = 1), 0, -EPERM, "not allowed");
     /* And copyout(), which is in an object. */
     for (unsigned allowed = 0; allowed < 2; allowed++) {
-        struct d_code code;
-        struct d_refusal refusal;
+        struct dtrace_code code;
+        struct dtrace_refusal refusal;
         image_begin(b);
-        image_option(b, D_OPT_DESTRUCTIVE, allowed);
+        image_option(b, DTRACE_OPT_DESTRUCTIVE, allowed);
         image_object(b, "ret r0");
         image_object(b, "pushtv r0; pushtv r0; pushtv r0; call copyout r1; ret r0");
-        struct d_image *image = image_end(b);
+        struct dtrace_image *image = image_end(b);
         refused(0, "");
-        int error = d_code_load(&code, image, 64, &refusal);
+        int error = dtrace_code_load(&code, image, 64, &refusal);
         assert_int_equal(error, allowed ? 0 : -EPERM);
         if (allowed) {
-            assert_int_equal(code.objects[0].flags & D_OBJECT_DESTRUCTIVE, 0);
-            assert_int_equal(code.objects[1].flags & D_OBJECT_DESTRUCTIVE, D_OBJECT_DESTRUCTIVE);
-            d_code_unload(&code);
+            assert_int_equal(code.objects[0].flags & DTRACE_OBJECT_DESTRUCTIVE, 0);
+            assert_int_equal(code.objects[1].flags & DTRACE_OBJECT_DESTRUCTIVE,
+                             DTRACE_OBJECT_DESTRUCTIVE);
+            dtrace_code_unload(&code);
         } else {
             assert_int_equal(refusal.object, 1);
-            assert_string_equal(d_refusal_text(&refusal), "Destructive actions not allowed");
+            assert_string_equal(dtrace_refusal_text(&refusal), "Destructive actions not allowed");
         }
     }
 }
 
 static void test_aggregations(void **state)
 {
-    const uint64_t lq = D_LQUANTIZE_ARG(1, 10, 0), llq = D_LLQUANTIZE_ARG(10, 0, 6, 20);
+    const uint64_t lq = DTRACE_LQUANTIZE_ARG(1, 10, 0), llq = DTRACE_LLQUANTIZE_ARG(10, 0, 6, 20);
     static const uint64_t bad_llq[] = {
-        D_LLQUANTIZE_ARG(0, 0, 6, 20),   D_LLQUANTIZE_ARG(1, 0, 6, 20),
-        D_LLQUANTIZE_ARG(10, 6, 6, 20),  D_LLQUANTIZE_ARG(10, 7, 6, 20),
-        D_LLQUANTIZE_ARG(10, 0, 6, 5),   D_LLQUANTIZE_ARG(10, 0, 6, 25),
-        D_LLQUANTIZE_ARG(10, 0, 6, 0),   D_LLQUANTIZE_ARG(10, 0, 19, 20),
-        D_LLQUANTIZE_ARG(2, 0, 65535, 2)};
+        DTRACE_LLQUANTIZE_ARG(0, 0, 6, 20),   DTRACE_LLQUANTIZE_ARG(1, 0, 6, 20),
+        DTRACE_LLQUANTIZE_ARG(10, 6, 6, 20),  DTRACE_LLQUANTIZE_ARG(10, 7, 6, 20),
+        DTRACE_LLQUANTIZE_ARG(10, 0, 6, 5),   DTRACE_LLQUANTIZE_ARG(10, 0, 6, 25),
+        DTRACE_LLQUANTIZE_ARG(10, 0, 6, 0),   DTRACE_LLQUANTIZE_ARG(10, 0, 19, 20),
+        DTRACE_LLQUANTIZE_ARG(2, 0, 65535, 2)};
 
     (void)state;
-    with_action(ACTION(.kind = D_AGG_LQUANTIZE, .object = 1, .arg = lq), 0, 0, "");
-    with_action(ACTION(.kind = D_AGG_LLQUANTIZE, .object = 1, .arg = llq), 0, 0, "");
+    with_action(ACTION(.kind = DTRACE_AGG_LQUANTIZE, .object = 1, .arg = lq), 0, 0, "");
+    with_action(ACTION(.kind = DTRACE_AGG_LLQUANTIZE, .object = 1, .arg = llq), 0, 0, "");
+    with_action(ACTION(.kind = DTRACE_AGG_LLQUANTIZE, .object = 1,
+                       .arg = DTRACE_LLQUANTIZE_ARG(10, 0, 18, 20)),
+                0, 0, "");
     with_action(
-        ACTION(.kind = D_AGG_LLQUANTIZE, .object = 1, .arg = D_LLQUANTIZE_ARG(10, 0, 18, 20)), 0, 0,
-        "");
-    with_action(ACTION(.kind = D_AGG_LQUANTIZE, .object = 1, .arg = D_LQUANTIZE_ARG(0, 10, 0)), 0,
-                -EINVAL, "impossible shape");
-    with_action(ACTION(.kind = D_AGG_LQUANTIZE, .object = 1, .arg = D_LQUANTIZE_ARG(1, 0, 0)), 0,
-                -EINVAL, "impossible shape");
+        ACTION(.kind = DTRACE_AGG_LQUANTIZE, .object = 1, .arg = DTRACE_LQUANTIZE_ARG(0, 10, 0)), 0,
+        -EINVAL, "impossible shape");
+    with_action(
+        ACTION(.kind = DTRACE_AGG_LQUANTIZE, .object = 1, .arg = DTRACE_LQUANTIZE_ARG(1, 0, 0)), 0,
+        -EINVAL, "impossible shape");
     for (unsigned i = 0; i < sizeof(bad_llq) / 8; i++) {
-        with_action(ACTION(.kind = D_AGG_LLQUANTIZE, .object = 1, .arg = bad_llq[i]), 0, -EINVAL,
-                    "impossible shape");
+        with_action(ACTION(.kind = DTRACE_AGG_LLQUANTIZE, .object = 1, .arg = bad_llq[i]), 0,
+                    -EINVAL, "impossible shape");
     }
-    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .arg = 1), 0, -EINVAL, "impossible shape");
-    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .nkeys = 2), 2, 0, "");
-    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .nkeys = 2), 1, -EINVAL, "without its keys");
-    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .nkeys = 65535), 1, -EINVAL,
+    with_action(ACTION(.kind = DTRACE_AGG_SUM, .object = 1, .arg = 1), 0, -EINVAL,
+                "impossible shape");
+    with_action(ACTION(.kind = DTRACE_AGG_SUM, .object = 1, .nkeys = 2), 2, 0, "");
+    with_action(ACTION(.kind = DTRACE_AGG_SUM, .object = 1, .nkeys = 2), 1, -EINVAL,
                 "without its keys");
-    with_action(ACTION(.kind = D_AGG_QUANTIZE, .object = 1, .weight = 1), 0, 0, "");
-    with_action(ACTION(.kind = D_AGG_QUANTIZE, .object = 1, .weight = 2), 0, -EINVAL,
+    with_action(ACTION(.kind = DTRACE_AGG_SUM, .object = 1, .nkeys = 65535), 1, -EINVAL,
+                "without its keys");
+    with_action(ACTION(.kind = DTRACE_AGG_QUANTIZE, .object = 1, .weight = 1), 0, 0, "");
+    with_action(ACTION(.kind = DTRACE_AGG_QUANTIZE, .object = 1, .weight = 2), 0, -EINVAL,
                 "weight that is no value");
-    with_action(ACTION(.kind = D_AGG_QUANTIZE, .object = 1, .weight = 3), 0, -EINVAL,
+    with_action(ACTION(.kind = DTRACE_AGG_QUANTIZE, .object = 1, .weight = 3), 0, -EINVAL,
                 "weight that is no value");
-    with_action(ACTION(.kind = D_AGG_SUM, .object = 1, .weight = 1), 0, -EINVAL,
+    with_action(ACTION(.kind = DTRACE_AGG_SUM, .object = 1, .weight = 1), 0, -EINVAL,
                 "where there is none");
-    with_action(ACTION(.kind = D_ACT_EXIT, .object = 1, .weight = 1), 0, -EINVAL,
+    with_action(ACTION(.kind = DTRACE_ACT_EXIT, .object = 1, .weight = 1), 0, -EINVAL,
                 "what doesn't aggregate");
-    with_action(ACTION(.kind = D_ACT_EXIT, .object = 1, .nkeys = 1), 1, -EINVAL,
+    with_action(ACTION(.kind = DTRACE_ACT_EXIT, .object = 1, .nkeys = 1), 1, -EINVAL,
                 "what doesn't aggregate");
     /* A key must be one. */
     image_begin(b);
     image_object(b, "ret r0");
     image_ecb(b, 0);
-    image_action(b, D_ACT_EXIT, 1);
-    image_action(b, D_AGG_SUM, 1)->nkeys = 1;
+    image_action(b, DTRACE_ACT_EXIT, 1);
+    image_action(b, DTRACE_AGG_SUM, 1)->nkeys = 1;
     image_end(b);
     refused(-EINVAL, "without its keys");
 }
@@ -431,29 +442,29 @@ static void test_aggregations(void **state)
 static void test_bytes(void **state)
 {
     static const struct {
-        struct d_image_action action;
+        struct dtrace_image_action action;
         uint32_t bytes, align;
     } table[] = {
-        {{.kind = D_ACT_DIFEXPR, .object = 1}, 8, 8},
-        {{.kind = D_ACT_DIFEXPR, .object = 2}, 50, 1},
-        {{.kind = D_ACT_DIFEXPR, .object = 3}, 2, 2},
-        {{.kind = D_ACT_DIFEXPR, .object = 4}, 12, 4},
-        {{.kind = D_ACT_PRINTF}, 0, 1},
-        {{.kind = D_ACT_PRINTF, .object = 1}, 8, 8},
-        {{.kind = D_ACT_EXIT, .object = 1}, 4, 4},
-        {{.kind = D_ACT_STACK, .arg = 20}, 160, 8},
-        {{.kind = D_ACT_STACK, .arg = UINT32_MAX}, 1 << 30, 8},
-        {{.kind = D_ACT_USTACK, .arg = 3 | 100ull << 32}, 132, 8},
-        {{.kind = D_ACT_USTACK, .arg = UINT64_MAX}, 1 << 30, 8},
-        {{.kind = D_ACT_SYM, .object = 1}, 8, 8},
-        {{.kind = D_ACT_UADDR, .object = 1}, 16, 8},
-        {{.kind = D_ACT_TRACEMEM, .object = 1, .arg = 33}, 33, 1},
-        {{.kind = D_ACT_TRACEMEM, .object = 1, .arg = UINT64_MAX}, 1 << 30, 1},
-        {{.kind = D_ACT_SPECULATE, .object = 1}, 0, 1},
-        {{.kind = D_ACT_COMMIT, .object = 1}, 0, 1},
-        {{.kind = D_ACT_RAISE, .object = 1}, 0, 1},
-        {{.kind = D_ACT_STOP}, 0, 1},
-        {{.kind = D_AGG_SUM, .object = 1}, 0, 1},
+        {{.kind = DTRACE_ACT_DIFEXPR, .object = 1}, 8, 8},
+        {{.kind = DTRACE_ACT_DIFEXPR, .object = 2}, 50, 1},
+        {{.kind = DTRACE_ACT_DIFEXPR, .object = 3}, 2, 2},
+        {{.kind = DTRACE_ACT_DIFEXPR, .object = 4}, 12, 4},
+        {{.kind = DTRACE_ACT_PRINTF}, 0, 1},
+        {{.kind = DTRACE_ACT_PRINTF, .object = 1}, 8, 8},
+        {{.kind = DTRACE_ACT_EXIT, .object = 1}, 4, 4},
+        {{.kind = DTRACE_ACT_STACK, .arg = 20}, 160, 8},
+        {{.kind = DTRACE_ACT_STACK, .arg = UINT32_MAX}, 1 << 30, 8},
+        {{.kind = DTRACE_ACT_USTACK, .arg = 3 | 100ull << 32}, 132, 8},
+        {{.kind = DTRACE_ACT_USTACK, .arg = UINT64_MAX}, 1 << 30, 8},
+        {{.kind = DTRACE_ACT_SYM, .object = 1}, 8, 8},
+        {{.kind = DTRACE_ACT_UADDR, .object = 1}, 16, 8},
+        {{.kind = DTRACE_ACT_TRACEMEM, .object = 1, .arg = 33}, 33, 1},
+        {{.kind = DTRACE_ACT_TRACEMEM, .object = 1, .arg = UINT64_MAX}, 1 << 30, 1},
+        {{.kind = DTRACE_ACT_SPECULATE, .object = 1}, 0, 1},
+        {{.kind = DTRACE_ACT_COMMIT, .object = 1}, 0, 1},
+        {{.kind = DTRACE_ACT_RAISE, .object = 1}, 0, 1},
+        {{.kind = DTRACE_ACT_STOP}, 0, 1},
+        {{.kind = DTRACE_AGG_SUM, .object = 1}, 0, 1},
     };
 
     (void)state;
@@ -462,31 +473,30 @@ static void test_bytes(void **state)
     image_object(b, "result string; ret r0");
     image_object(b, "result value 2; ret r0");
     image_object(b, "result ref 12; ret r0");
-    struct d_image *image = image_end(b);
+    struct dtrace_image *image = image_end(b);
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        uint32_t align, bytes = d_action_bytes(image, &table[i].action, 50, &align);
+        uint32_t align, bytes = dtrace_action_bytes(image, &table[i].action, 50, &align);
         assert_int_equal(bytes, table[i].bytes);
         assert_int_equal(align, table[i].align);
     }
 }
 
-/* ---- loading -----------------------------------------------------------------------------------
- */
+/* ---- loading ----------------------------------------------------------------------- */
 
 static void load_refused(const char *one, const char *two, int error, const char *reason,
                          uint32_t object, uint32_t offset)
 {
-    struct d_code code;
-    struct d_refusal refusal;
+    struct dtrace_code code;
+    struct dtrace_refusal refusal;
 
     image_begin(b);
     image_object(b, one);
     image_object(b, two);
-    struct d_image *image = image_end(b);
+    struct dtrace_image *image = image_end(b);
     refused(0, "");
     size_t before = fake.allocated;
-    assert_int_equal(d_code_load(&code, image, 64, &refusal), error);
-    assert_non_null(strstr(d_refusal_text(&refusal), reason));
+    assert_int_equal(dtrace_code_load(&code, image, 64, &refusal), error);
+    assert_non_null(strstr(dtrace_refusal_text(&refusal), reason));
     assert_int_equal(refusal.object, object);
     assert_int_equal(refusal.offset, offset);
     assert_int_equal(fake.allocated, before);
@@ -579,7 +589,7 @@ static void test_cacheable(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         world_load(table[i].text, NULL);
-        bool got = world.code.objects[0].flags & D_OBJECT_CACHEABLE;
+        bool got = world.code.objects[0].flags & DTRACE_OBJECT_CACHEABLE;
         if (got != table[i].cacheable) {
             fail_msg("%s: %d", table[i].text, got);
         }
@@ -589,30 +599,30 @@ static void test_cacheable(void **state)
 /* Nothing of the image is needed afterwards, and all that was taken is given back. */
 static void test_memory(void **state)
 {
-    struct d_code code;
-    struct d_refusal refusal;
+    struct dtrace_code code;
+    struct dtrace_refusal refusal;
     size_t most;
 
     (void)state;
     build();
-    struct d_image *image = image_end(b);
-    assert_int_equal(d_code_load(&code, image, 32, &refusal), 0);
+    struct dtrace_image *image = image_end(b);
+    assert_int_equal(dtrace_code_load(&code, image, 32, &refusal), 0);
     memset(b->bytes, 0xee, IMAGE_ROOM);
     most = fake.allocated;
-    d_context_init(&world.context, &code, NULL, NULL, 0,
-                   (struct d_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
+    dtrace_context_init(&world.context, &code, NULL, NULL, 0,
+                        (struct dtrace_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
     world_clause();
-    assert_int_equal(d_run(&world.context, &code.objects[0]), 1);
-    assert_int_equal(d_run(&world.context, &code.objects[1]), 3);
-    const char *s = (const char *)(uintptr_t)d_run(&world.context, &code.objects[2]);
+    assert_int_equal(dtrace_run(&world.context, &code.objects[0]), 1);
+    assert_int_equal(dtrace_run(&world.context, &code.objects[1]), 3);
+    const char *s = (const char *)(uintptr_t)dtrace_run(&world.context, &code.objects[2]);
     assert_string_equal(s, "7!");
-    d_code_unload(&code);
+    dtrace_code_unload(&code);
     assert_int_equal(fake.allocated, 0);
     for (fake.alloc_limit = 1; fake.alloc_limit < 2 * most; fake.alloc_limit += 16) {
         build();
-        int error = d_code_load(&code, image_end(b), 32, &refusal);
+        int error = dtrace_code_load(&code, image_end(b), 32, &refusal);
         if (error == 0) {
-            d_code_unload(&code);
+            dtrace_code_unload(&code);
         } else {
             assert_int_equal(error, -ENOMEM);
         }
@@ -620,10 +630,9 @@ static void test_memory(void **state)
     }
 }
 
-/* ---- flipped bits ------------------------------------------------------------------------------
- */
+/* ---- flipped bits ------------------------------------------------------------------ */
 
-static void run_all(struct d_code *code)
+static void run_all(struct dtrace_code *code)
 {
     uint8_t *guard = malloc(512 + 16), *before = fake_scratch;
     size_t before_size = fake_scratch_size;
@@ -631,11 +640,11 @@ static void run_all(struct d_code *code)
     memset(guard, 0x5c, 512 + 16);
     fake_scratch = guard + 8;
     fake_scratch_size = 512;
-    d_context_init(&world.context, code, NULL, NULL, 0,
-                   (struct d_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
+    dtrace_context_init(&world.context, code, NULL, NULL, 0,
+                        (struct dtrace_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
     for (uint32_t i = 0; i < code->nobjects; i++) {
         world_clause();
-        uint64_t value = d_run(&world.context, &code->objects[i]);
+        uint64_t value = dtrace_run(&world.context, &code->objects[i]);
         assert_true(world.context.fault.kind == DIF_FAULT_NONE || value == 0);
         assert_true(world.context.fault.kind >= DIF_FAULT_NONE &&
                     world.context.fault.kind <= DIF_FAULT_BADSTACK);
@@ -652,30 +661,30 @@ static void run_all(struct d_code *code)
 /* Loads and runs what is in the image; whether it was accepted. */
 static bool try_image(void)
 {
-    struct d_refusal refusal;
-    struct d_code code;
+    struct dtrace_refusal refusal;
+    struct dtrace_code code;
     void *copy = malloc(b->size); /* exact, for ASan */
     bool ok = false;
 
     memcpy(copy, b->bytes, b->size);
-    if (d_image_check(copy, b->size, &refusal) == 0) {
-        const struct d_image *image = copy;
-        uint64_t strsize = d_image_option_value(image, D_OPT_STRSIZE, 32);
+    if (dtrace_image_check(copy, b->size, &refusal) == 0) {
+        const struct dtrace_image *image = copy;
+        uint64_t strsize = dtrace_image_option_value(image, DTRACE_OPT_STRSIZE, 32);
         fake.alloc_limit = 64 << 20;
-        ok = d_code_load(&code, image, (uint32_t)strsize, &refusal) == 0;
+        ok = dtrace_code_load(&code, image, (uint32_t)strsize, &refusal) == 0;
         for (uint32_t e = 0; ok && e < image->ecbs.count; e++) {
-            struct d_cost cost = d_ecb_cost(image, e, 32);
-            const struct d_image_ecb *ecbs = (void *)((char *)copy + image->ecbs.offset);
+            struct dtrace_cost cost = dtrace_ecb_cost(image, e, 32);
+            const struct dtrace_image_ecb *ecbs = (void *)((char *)copy + image->ecbs.offset);
             assert_true(cost.steps >= ecbs[e].nactions);
         }
         if (ok) {
             run_all(&code);
-            d_code_unload(&code);
+            dtrace_code_unload(&code);
         } else {
-            assert_true(d_refusal_text(&refusal)[0] != '\0' && refusal.error < 0);
+            assert_true(dtrace_refusal_text(&refusal)[0] != '\0' && refusal.error < 0);
         }
     } else {
-        assert_true(d_refusal_text(&refusal)[0] != '\0' && refusal.error < 0);
+        assert_true(dtrace_refusal_text(&refusal)[0] != '\0' && refusal.error < 0);
     }
     free(copy);
     return ok;
@@ -725,10 +734,10 @@ static void test_flips(void **state)
     (void)state;
     for (unsigned n = 0; n < sizeof(corpus) / sizeof(corpus[0]); n++) {
         image_begin(b);
-        image_option(b, D_OPT_STRSIZE, 32);
+        image_option(b, DTRACE_OPT_STRSIZE, 32);
         uint32_t object = image_object(b, corpus[n]);
         image_ecb(b, 0);
-        image_action(b, D_ACT_DIFEXPR, object);
+        image_action(b, DTRACE_ACT_DIFEXPR, object);
         image_end(b);
         assert_true(try_image());
         uint8_t *bytes = b->bytes;

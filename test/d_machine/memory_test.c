@@ -5,7 +5,7 @@
  */
 #include "test/d_machine/world.h"
 
-#include "trace/d/text.h"
+#include "trace/dtrace/text.h"
 
 #include <string.h>
 
@@ -38,30 +38,30 @@ static void faults(enum dif_fault kind, uint64_t address)
 
 static void test_own(void **state)
 {
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
     uint64_t constant = world_run(0);
 
     (void)state;
-    assert_int_equal(d_load(c, constant, 1), 'a');
-    assert_int_equal(d_load_own(c, constant + 1, 1), ' ');
-    uint8_t *p = d_scratch(c, 8);
+    assert_int_equal(dtrace_load(c, constant, 1), 'a');
+    assert_int_equal(dtrace_load_own(c, constant + 1, 1), ' ');
+    uint8_t *p = dtrace_scratch(c, 8);
     memset(p, 7, 8);
-    assert_int_equal(d_load(c, (uintptr_t)p, 8), 0x0707070707070707);
+    assert_int_equal(dtrace_load(c, (uintptr_t)p, 8), 0x0707070707070707);
     assert_int_equal(fake.peeks, 0);
-    assert_ptr_equal(d_own(c, (uintptr_t)p, 8), p);
-    assert_null(d_own(c, (uintptr_t)p, 9)); /* what isn't taken isn't ours */
-    assert_null(d_own(c, (uintptr_t)p - 1, 1));
-    assert_null(d_own(c, (uintptr_t)p + 8, 1));
-    assert_null(d_own(c, (uintptr_t)p, SIZE_MAX));
-    assert_null(d_own(c, 0, 1));
-    d_load(c, (uintptr_t)p + 8, 1);
+    assert_ptr_equal(dtrace_own(c, (uintptr_t)p, 8), p);
+    assert_null(dtrace_own(c, (uintptr_t)p, 9)); /* what isn't taken isn't ours */
+    assert_null(dtrace_own(c, (uintptr_t)p - 1, 1));
+    assert_null(dtrace_own(c, (uintptr_t)p + 8, 1));
+    assert_null(dtrace_own(c, (uintptr_t)p, SIZE_MAX));
+    assert_null(dtrace_own(c, 0, 1));
+    dtrace_load(c, (uintptr_t)p + 8, 1);
     faults(DIF_FAULT_BADADDR, (uintptr_t)p + 8);
 }
 
 static void test_alignment(void **state)
 {
-    struct d_context *c = &world.context;
-    uint8_t *p = d_scratch(c, 32);
+    struct dtrace_context *c = &world.context;
+    uint8_t *p = dtrace_scratch(c, 32);
 
     (void)state;
     fake_map(memory, SIZE, true, true);
@@ -74,11 +74,11 @@ static void test_alignment(void **state)
                 for (unsigned i = 0; i < 4; i++) {
                     c->fault.kind = DIF_FAULT_NONE;
                     if (i < 2) {
-                        d_load(c, all[i], bytes);
+                        dtrace_load(c, all[i], bytes);
                     } else if (i == 2) {
-                        d_load_user(c, all[0], bytes);
+                        dtrace_load_user(c, all[0], bytes);
                     } else {
-                        d_load_own(c, all[1], bytes);
+                        dtrace_load_own(c, all[1], bytes);
                     }
                     assert_int_equal(c->fault.kind, bad ? DIF_FAULT_BADALIGN : DIF_FAULT_NONE);
                     assert_true(!bad || c->fault.address == all[i == 2 ? 0 : i == 3 ? 1 : i]);
@@ -90,23 +90,23 @@ static void test_alignment(void **state)
 
 static void test_user_and_kernel(void **state)
 {
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
 
     (void)state;
     fake_map(memory, 8, true, false);
     fake_map(memory + 8, 8, false, true);
-    assert_int_equal(d_load(c, (uintptr_t)memory, 1), 1);
-    assert_int_equal(d_load_user(c, (uintptr_t)memory + 8, 1), 9);
+    assert_int_equal(dtrace_load(c, (uintptr_t)memory, 1), 1);
+    assert_int_equal(dtrace_load_user(c, (uintptr_t)memory + 8, 1), 9);
     assert_int_equal(c->fault.kind, DIF_FAULT_NONE);
-    assert_int_equal(d_load_user(c, (uintptr_t)memory, 1), 0);
+    assert_int_equal(dtrace_load_user(c, (uintptr_t)memory, 1), 0);
     faults(DIF_FAULT_BADADDR, (uintptr_t)memory);
     c->fault.kind = DIF_FAULT_NONE;
-    assert_int_equal(d_load(c, (uintptr_t)memory + 8, 1), 0);
+    assert_int_equal(dtrace_load(c, (uintptr_t)memory + 8, 1), 0);
     faults(DIF_FAULT_BADADDR, (uintptr_t)memory + 8);
     /* Our own memory is not the process's. */
     c->fault.kind = DIF_FAULT_NONE;
-    uint8_t *p = d_scratch(c, 8);
-    d_load_user(c, (uintptr_t)p, 1);
+    uint8_t *p = dtrace_scratch(c, 8);
+    dtrace_load_user(c, (uintptr_t)p, 1);
     faults(DIF_FAULT_BADADDR, (uintptr_t)p);
 }
 
@@ -114,13 +114,13 @@ static void test_nowhere(void **state)
 {
     static const uint64_t addresses[] = {
         0, 1, 64, 4095, 0x4000, INT64_MIN, UINT64_MAX - 7, UINT64_MAX - 3, UINT64_MAX};
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
 
     (void)state;
     for (unsigned i = 0; i < 2 * sizeof(addresses) / sizeof(addresses[0]); i++) {
         uint64_t address = addresses[i / 2];
         c->fault.kind = DIF_FAULT_NONE;
-        assert_int_equal(i % 2 ? d_load(c, address, 8) : d_load_user(c, address, 8), 0);
+        assert_int_equal(i % 2 ? dtrace_load(c, address, 8) : dtrace_load_user(c, address, 8), 0);
         faults(DIF_FAULT_BADADDR, address);
     }
 }
@@ -128,19 +128,19 @@ static void test_nowhere(void **state)
 /* The first fault of a clause stands. */
 static void test_first(void **state)
 {
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
 
     (void)state;
-    d_load(c, 16, 1);
-    d_load(c, 32, 1);
-    d_fault(c, DIF_FAULT_ILLOP, 0);
+    dtrace_load(c, 16, 1);
+    dtrace_load(c, 32, 1);
+    dtrace_fault(c, DIF_FAULT_ILLOP, 0);
     faults(DIF_FAULT_BADADDR, 16);
 }
 
 /* With `good` bytes mapped from `start` on, the rest missing or toxic. */
 static void check_block(unsigned start, unsigned bytes, unsigned good, bool toxic, bool user)
 {
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
     uint8_t to[SIZE];
     bool whole = good >= bytes;
 
@@ -151,7 +151,7 @@ static void check_block(unsigned start, unsigned bytes, unsigned good, bool toxi
         fake_toxic(memory + start + good, SIZE - start - good);
     }
     memset(to, 0, sizeof(to));
-    assert_int_equal(d_load_block(c, to, (uintptr_t)memory + start, bytes, user), whole);
+    assert_int_equal(dtrace_load_block(c, to, (uintptr_t)memory + start, bytes, user), whole);
     assert_memory_equal(to, memory + start, whole ? bytes : good);
     if (!whole) {
         faults(DIF_FAULT_BADADDR, (uintptr_t)memory + start + good);
@@ -172,30 +172,30 @@ static void test_blocks(void **state)
         }
     }
     again();
-    assert_true(d_load_block(&world.context, NULL, 0, 0, false)); /* nothing can't fault */
+    assert_true(dtrace_load_block(&world.context, NULL, 0, 0, false)); /* nothing can't fault */
 }
 
 /* From our own memory into what follows it, which is another's. */
 static void test_block_leaves(void **state)
 {
-    struct d_context *c = &world.context;
-    uint8_t *p = d_scratch(c, 24);
+    struct dtrace_context *c = &world.context;
+    uint8_t *p = dtrace_scratch(c, 24);
     uint8_t to[40];
 
     (void)state;
     memset(p, 3, 24);
-    assert_false(d_load_block(c, to, (uintptr_t)p, 25, false));
+    assert_false(dtrace_load_block(c, to, (uintptr_t)p, 25, false));
     faults(DIF_FAULT_BADADDR, (uintptr_t)p + 24);
     c->fault.kind = DIF_FAULT_NONE;
     fake_map(p + 24, 100, true, false);
-    assert_true(d_load_block(c, to, (uintptr_t)p, 40, false));
+    assert_true(dtrace_load_block(c, to, (uintptr_t)p, 40, false));
     assert_memory_equal(to, p, 40);
 }
 
 /* A string in other memory: with a NUL at `end`, good bytes, a limit. */
 static void check_string(unsigned start, unsigned end, unsigned good, unsigned limit, bool user)
 {
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
     char to[SIZE];
     unsigned want = end < limit ? end : limit;
     bool fault = good < (end < limit ? end + 1 : limit);
@@ -205,7 +205,7 @@ static void check_string(unsigned start, unsigned end, unsigned good, unsigned l
     memory[start + end] = 0;
     fake_map(memory, start + good, !user, user);
     memset(to, 1, sizeof(to));
-    size_t n = d_load_string(c, to, (uintptr_t)memory + start, limit, user);
+    size_t n = dtrace_load_string(c, to, (uintptr_t)memory + start, limit, user);
     assert_int_equal(n, fault ? good : want);
     assert_memory_equal(to, memory + start, n);
     assert_int_equal(to[limit], 1);
@@ -218,7 +218,7 @@ static void check_string(unsigned start, unsigned end, unsigned good, unsigned l
     }
     if (!user) {
         c->fault.kind = DIF_FAULT_NONE;
-        assert_int_equal(d_text_length(c, (uintptr_t)memory + start, limit), n);
+        assert_int_equal(dtrace_text_length(c, (uintptr_t)memory + start, limit), n);
         assert_int_equal(c->fault.kind, fault ? DIF_FAULT_BADADDR : DIF_FAULT_NONE);
     }
 }
@@ -244,7 +244,7 @@ static int sign(int n)
 
 static void test_compare(void **state)
 {
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
     char *a = (char *)memory, *b = (char *)memory + 48;
 
     (void)state;
@@ -256,30 +256,31 @@ static void test_compare(void **state)
             b[differs] = 'n';
             int want = sign(strncmp(a, b, limit));
             c->fault.kind = DIF_FAULT_NONE;
-            assert_int_equal(sign(d_text_compare(c, (uintptr_t)a, (uintptr_t)b, limit)), want);
-            assert_int_equal(sign(d_text_compare(c, (uintptr_t)b, (uintptr_t)a, limit)), -want);
+            assert_int_equal(sign(dtrace_text_compare(c, (uintptr_t)a, (uintptr_t)b, limit)), want);
+            assert_int_equal(sign(dtrace_text_compare(c, (uintptr_t)b, (uintptr_t)a, limit)),
+                             -want);
             assert_int_equal(c->fault.kind, DIF_FAULT_NONE);
         }
     }
-    assert_int_equal(d_text_compare(c, (uintptr_t)a, (uintptr_t)a, 30), 0);
+    assert_int_equal(dtrace_text_compare(c, (uintptr_t)a, (uintptr_t)a, 30), 0);
 }
 
 static void test_writer(void **state)
 {
-    struct d_context *c = &world.context;
-    struct d_writer w;
+    struct dtrace_context *c = &world.context;
+    struct dtrace_writer w;
 
     (void)state;
     for (unsigned room = 0; room < 24; room++) {
         for (unsigned n = 0; n < 24; n++) {
             world_scratch(room); /* ASan guards it */
             again();
-            d_writer_open(&w, c, 16);
+            dtrace_writer_open(&w, c, 16);
             for (unsigned i = 0; i < n; i++) {
-                d_writer_put(&w, (uint8_t)('a' + i));
+                dtrace_writer_put(&w, (uint8_t)('a' + i));
             }
             unsigned length = n < 16 ? n : 16;
-            const char *s = (const char *)(uintptr_t)d_writer_close(&w);
+            const char *s = (const char *)(uintptr_t)dtrace_writer_close(&w);
             if (length < room) {
                 assert_int_equal(strlen(s), length);
                 assert_memory_equal(s, "abcdefghijklmnop", length);
@@ -296,44 +297,44 @@ static void test_writer(void **state)
 
 static void test_scratch(void **state)
 {
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
 
     (void)state;
     world_scratch(20);
     again();
-    uint8_t *p = d_scratch(c, 3);
+    uint8_t *p = dtrace_scratch(c, 3);
     assert_ptr_equal(p, fake_scratch);
-    assert_ptr_equal(d_scratch(c, 0), p + 8);
-    assert_ptr_equal(d_scratch(c, 5), p + 8);
-    assert_ptr_equal(d_scratch(c, 4), p + 16);
-    assert_null(d_scratch(c, 0)); /* 24 is behind the end */
+    assert_ptr_equal(dtrace_scratch(c, 0), p + 8);
+    assert_ptr_equal(dtrace_scratch(c, 5), p + 8);
+    assert_ptr_equal(dtrace_scratch(c, 4), p + 16);
+    assert_null(dtrace_scratch(c, 0)); /* 24 is behind the end */
     faults(DIF_FAULT_NOSCRATCH, 0);
     again();
-    assert_null(d_scratch(c, 21));
-    assert_null(d_scratch(c, UINT64_MAX));
-    assert_non_null(d_scratch(c, 20));
+    assert_null(dtrace_scratch(c, 21));
+    assert_null(dtrace_scratch(c, UINT64_MAX));
+    assert_non_null(dtrace_scratch(c, 20));
     world_scratch(WORLD_SCRATCH);
 }
 
 static void test_storable(void **state)
 {
-    struct d_context *c = &world.context;
+    struct dtrace_context *c = &world.context;
 
     (void)state;
-    uint8_t *p = d_scratch(c, 16);
+    uint8_t *p = dtrace_scratch(c, 16);
     for (int at = -8; at < 24; at++) {
         for (unsigned bytes = 1; bytes <= 16; bytes++) {
             bool inside = at >= 0 && at + (int)bytes <= 16;
             uint64_t address = (uintptr_t)p + (uint64_t)(int64_t)at;
             c->fault.kind = DIF_FAULT_NONE;
-            assert_ptr_equal(d_storable(c, address, bytes), inside ? p + at : NULL);
+            assert_ptr_equal(dtrace_storable(c, address, bytes), inside ? p + at : NULL);
             assert_int_equal(c->fault.kind, inside ? DIF_FAULT_NONE : DIF_FAULT_BADADDR);
             c->fault.kind = DIF_FAULT_NONE;
-            assert_ptr_equal(d_storable_scratch(c, address, bytes), inside ? p + at : NULL);
+            assert_ptr_equal(dtrace_storable_scratch(c, address, bytes), inside ? p + at : NULL);
         }
     }
-    assert_null(d_storable(c, (uintptr_t)p, UINT64_MAX));
-    assert_null(d_storable(c, (uintptr_t)p + 8, UINT64_MAX - 4));
+    assert_null(dtrace_storable(c, (uintptr_t)p, UINT64_MAX));
+    assert_null(dtrace_storable(c, (uintptr_t)p + 8, UINT64_MAX - 4));
 }
 
 int main(void)

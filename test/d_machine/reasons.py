@@ -16,7 +16,7 @@ def read(path):
 
 
 def main():
-    reasons = re.findall(r'^D_REASON\((\w+), \d+, "(.*)"\)', read("trace/d/reasons.def"), re.M)
+    reasons = re.findall(r'^D_REASON\((\w+), \d+, "(.*)"\)', read("trace/dtrace/reasons.def"), re.M)
     tests = "".join(map(read, glob.glob("test/d_machine/*_test.c") +
                             glob.glob("test/d_fire/*_test.c")))
     expected = {t for t in re.findall(r'"((?:[^"\\\n]|\\.)*)"', tests) if len(t) >= LEAST}

@@ -104,7 +104,7 @@ static void test_arithmetic(void **state)
         const char *name, *format;
     } ops[] = {
 #define DIF_OP(number, name, format, doc) [number] = {#name, #format},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
     };
 
     (void)state;
@@ -411,13 +411,13 @@ static void test_eval(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         world_load(table[i].text, NULL);
-        const struct d_object *o = &world.code.objects[0];
-        assert_int_equal(!!(o->flags & D_OBJECT_ARG), table[i].short_way);
+        const struct dtrace_object *o = &world.code.objects[0];
+        assert_int_equal(!!(o->flags & DTRACE_OBJECT_ARG), table[i].short_way);
         assert_int_equal(world_run(0), table[i].value);
-        assert_int_equal(d_eval(&world.context, o), table[i].value);
+        assert_int_equal(dtrace_eval(&world.context, o), table[i].value);
         bool builtin =
             strstr(table[i].text, "id r1; ret r1") || strstr(table[i].text, "arg5 r1; ret");
-        assert_int_equal(!!(o->flags & D_OBJECT_BUILTIN), builtin);
+        assert_int_equal(!!(o->flags & DTRACE_OBJECT_BUILTIN), builtin);
     }
 }
 

@@ -128,7 +128,7 @@ static void test_copyinstr(void **state)
                  table[i].size);
         s = run_there(text);
         no_fault();
-        got[d_load_string(&world.context, got, s, 64, false)] = '\0';
+        got[dtrace_load_string(&world.context, got, s, 64, false)] = '\0';
         assert_string_equal(got, table[i].want);
     }
     fake.nmaps = 0;

@@ -5,8 +5,8 @@
  */
 #include "test/d_machine/world.h"
 
-#include "trace/d/run.h"
-#include "trace/d/subr.h"
+#include "trace/dtrace/run.h"
+#include "trace/dtrace/subr.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const struct {
     const char *name, *result, *args;
 } subrs[DIF_SUBR_MAX + 1] = {
 #define DIF_SUBR(number, name, result, args, cost, doc) [number] = {#name, result, args},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 /* Arguments that may not be left out: those before the first [. */
@@ -37,7 +37,7 @@ static void test_table(void **state)
 
     (void)state;
     for (uint32_t i = 0; i <= DIF_SUBR_MAX; i++) {
-        struct d_subr s = d_subrs[d_subr_find(i)];
+        struct dtrace_subr s = dtrace_subrs[dtrace_subr_find(i)];
         assert_int_equal(s.run != NULL, subrs[i].result[0] != '\0');
         assert_int_equal(s.least, least_of(subrs[i].args));
         /* One argument too few. */
@@ -264,7 +264,7 @@ static const char *tokens(const char *s, const char *separators)
             assert_fault(DIF_FAULT_BADADDR, 3, 0);
             return all;
         }
-        word[d_load_string(&world.context, word, token, 64, false)] = '\0';
+        word[dtrace_load_string(&world.context, word, token, 64, false)] = '\0';
         strcat(strcat(all, word), "|");
     }
     fail_msg("it doesn't end");

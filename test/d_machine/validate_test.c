@@ -15,7 +15,7 @@ static void accepts(const char *text)
     uint32_t offset = 0;
 
     assemble(&o, text);
-    const char *reason = d_reason_text(d_validate(&o.object, &offset));
+    const char *reason = dtrace_reason_text(dtrace_validate(&o.object, &offset));
     if (reason) {
         fail_msg("refused: %s at %d: %s", reason, (int)offset, text);
     }
@@ -25,7 +25,7 @@ static void accepts(const char *text)
 static void refused(const char *reason, uint32_t at)
 {
     uint32_t offset = 0;
-    const char *got = d_reason_text(d_validate(&o.object, &offset));
+    const char *got = dtrace_reason_text(dtrace_validate(&o.object, &offset));
 
     if (!got || !strstr(got, reason) || offset != at) {
         fail_msg("wanted: %s at %d, got: %s at %d", reason, (int)at, got ? got : "accepted",
@@ -128,7 +128,7 @@ static void test_tables(void **state)
     assemble(&o, "ret r0");
     o.object.strings_size = 0;
     uint32_t offset;
-    assert_int_equal(d_validate(&o.object, &offset), D_REASON_NONE); /* none at all */
+    assert_int_equal(dtrace_validate(&o.object, &offset), DTRACE_REASON_NONE); /* none at all */
     assemble(&o, "sets \"abc\" r1; ret r0");
     o.strings[4] = 'd';
     refused("end with a NUL", UINT32_MAX);
@@ -211,7 +211,7 @@ static void with_result(struct dif_type t, const char *reason)
     if (reason) {
         refused(reason, UINT32_MAX);
     } else {
-        assert_int_equal(d_validate(&o.object, &offset), D_REASON_NONE);
+        assert_int_equal(dtrace_validate(&o.object, &offset), DTRACE_REASON_NONE);
     }
 }
 
@@ -242,7 +242,7 @@ static void with_variable(struct dif_variable v, const char *reason)
     if (reason) {
         refused(reason, UINT32_MAX);
     } else {
-        assert_int_equal(d_validate(&o.object, &offset), D_REASON_NONE);
+        assert_int_equal(dtrace_validate(&o.object, &offset), DTRACE_REASON_NONE);
     }
 }
 
@@ -300,12 +300,11 @@ static void test_builtins_declared(void **state)
     with_variable(v, "built-in variable is declared as something else");
 }
 
-/* ---- every value of every field ----------------------------------------------------------------
- */
+/* ---- every value of every field ---------------------------------------------------- */
 
 static const char *const formats[256] = {
 #define DIF_OP(number, name, format, doc) [number] = #format,
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 /* Which of x (must be 0), r (a register), w (one that is written), t (ctf or string), c (ctf),
@@ -362,7 +361,7 @@ static void test_every_field(void **state)
             assemble(&o, "nop; ret r0");
             o.text[0] = op << 24 | others[0] << 16 | others[1] << 8 | others[2];
             assert_int_equal(o.text[0] >> shift & 255, value);
-            bool accepted = d_validate(&o.object, &offset) == D_REASON_NONE;
+            bool accepted = dtrace_validate(&o.object, &offset) == DTRACE_REASON_NONE;
             if (bytes) {
                 assert_int_equal(accepted, byte_ok(bytes[i / 256], value));
                 checked++;

@@ -107,9 +107,9 @@ static void test_strsize(void **state)
 /* A string that has its own size, and that is the largest there may be. */
 static void test_sizes(void **state)
 {
-    struct d_refusal refusal;
+    struct dtrace_refusal refusal;
     struct image_builder *b = &world.image;
-    struct d_code code;
+    struct dtrace_code code;
 
     (void)state;
     world_strsize(4);
@@ -119,14 +119,14 @@ static void test_sizes(void **state)
     for (unsigned i = 0; i < 2; i++) {
         image_begin(b);
         image_object(b, "var s global scalar string; ret r0");
-        struct d_image *image = image_end(b);
-        assert_int_equal(d_image_check(image, b->size, &refusal), 0);
+        struct dtrace_image *image = image_end(b);
+        assert_int_equal(dtrace_image_check(image, b->size, &refusal), 0);
         if (i == 0) {
-            assert_int_equal(d_code_load(&code, image, DIF_STATIC_VAR_MAX, &refusal), 0);
-            d_code_unload(&code);
+            assert_int_equal(dtrace_code_load(&code, image, DIF_STATIC_VAR_MAX, &refusal), 0);
+            dtrace_code_unload(&code);
         } else {
-            assert_int_equal(d_code_load(&code, image, DIF_STATIC_VAR_MAX + 1, &refusal), -22);
-            assert_string_equal(d_refusal_text(&refusal), "a variable is too large");
+            assert_int_equal(dtrace_code_load(&code, image, DIF_STATIC_VAR_MAX + 1, &refusal), -22);
+            assert_string_equal(dtrace_refusal_text(&refusal), "a variable is too large");
             assert_int_equal(refusal.object, 0);
         }
     }
@@ -180,7 +180,7 @@ static void test_partial(void **state)
         world_run(0);
         assert_fault(DIF_FAULT_BADADDR, 1, (uintptr_t)memory + n);
         uint64_t s = world_run(1);
-        size_t length = d_load_string(&world.context, got, s, 64, false);
+        size_t length = dtrace_load_string(&world.context, got, s, 64, false);
         assert_int_equal(length, n);
         assert_memory_equal(got, memory, n);
     }
@@ -188,7 +188,7 @@ static void test_partial(void **state)
 
 static void test_cpus(void **state)
 {
-    struct d_context other;
+    struct dtrace_context other;
 
     (void)state;
     world_load("var l local scalar value 8; var s local scalar string; setx 5 r1; stls l r1;"
@@ -196,10 +196,10 @@ static void test_cpus(void **state)
                "var l local scalar value 8; ldls l r1; ret r1",
                "var s local scalar string; ldls s r1; ldub r1 r1; ret r1", NULL);
     world_run(0);
-    d_context_init(&other, &world.code, NULL, NULL, 1, (struct d_region){0, 0});
-    d_context_clause(&other, &world.ecb, world.args);
-    assert_int_equal(d_run(&other, &world.code.objects[1]), 0);
-    assert_int_equal(d_run(&other, &world.code.objects[2]), 0);
+    dtrace_context_init(&other, &world.code, NULL, NULL, 1, (struct dtrace_region){0, 0});
+    dtrace_context_clause(&other, &world.ecb, world.args);
+    assert_int_equal(dtrace_run(&other, &world.code.objects[1]), 0);
+    assert_int_equal(dtrace_run(&other, &world.code.objects[2]), 0);
     assert_int_equal(world_run(1), 5);
     assert_int_equal(world_run(2), 'h');
 }

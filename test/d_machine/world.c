@@ -22,10 +22,10 @@ int world_open(void **state)
     memset(&world, 0, sizeof(world));
     fake_reset();
     fake_dynvar_reset();
-    world.provider = (struct d_provider){.name = "prov", .argument = sixth};
-    world.probe = (struct d_probe){
+    world.provider = (struct dtrace_provider){.name = "prov", .argument = sixth};
+    world.probe = (struct dtrace_probe){
         .provider = &world.provider, .module = "mod", .function = "func", .name = "name", .id = 17};
-    world.ecb = (struct d_ecb){.probe = &world.probe, .epid = 5};
+    world.ecb = (struct dtrace_ecb){.probe = &world.probe, .epid = 5};
     world.strsize = 64;
     world_scratch(WORLD_SCRATCH);
     return 0;
@@ -34,7 +34,7 @@ int world_open(void **state)
 static void unload(void)
 {
     if (world.loaded) {
-        d_code_unload(&world.code);
+        dtrace_code_unload(&world.code);
     }
     world.loaded = false;
 }
@@ -65,16 +65,16 @@ void world_scratch(size_t size)
 
 static void load(void)
 {
-    struct d_image *image = image_end(&world.image);
+    struct dtrace_image *image = image_end(&world.image);
 
-    if (d_image_check(image, world.image.size, &world.refusal) ||
-        d_code_load(&world.code, image, world.strsize, &world.refusal)) {
-        fail_msg("refused: %s (object %d, instruction %d)", d_refusal_text(&world.refusal),
+    if (dtrace_image_check(image, world.image.size, &world.refusal) ||
+        dtrace_code_load(&world.code, image, world.strsize, &world.refusal)) {
+        fail_msg("refused: %s (object %d, instruction %d)", dtrace_refusal_text(&world.refusal),
                  (int)world.refusal.object, (int)world.refusal.offset);
     }
     world.loaded = true;
-    d_context_init(&world.context, &world.code, NULL, NULL, 0,
-                   (struct d_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
+    dtrace_context_init(&world.context, &world.code, NULL, NULL, 0,
+                        (struct dtrace_region){(uintptr_t)fake_dynamic, sizeof(fake_dynamic)});
     for (unsigned i = 0; i < 5; i++) {
         world.args[i] = 10 + i;
     }
@@ -86,7 +86,7 @@ void world_load(const char *text, ...)
 
     unload();
     image_begin(&world.image);
-    image_option(&world.image, D_OPT_DESTRUCTIVE, 1);
+    image_option(&world.image, DTRACE_OPT_DESTRUCTIVE, 1);
     va_start(more, text);
     for (; text; text = va_arg(more, const char *)) {
         image_object(&world.image, text);
@@ -97,14 +97,14 @@ void world_load(const char *text, ...)
 
 void world_clause(void)
 {
-    d_context_clause(&world.context, &world.ecb, world.args);
+    dtrace_context_clause(&world.context, &world.ecb, world.args);
     world.context.strtok = 0; /* each is a firing */
 }
 
 uint64_t world_go_on(unsigned object)
 {
     assert(world.loaded && object < world.code.nobjects);
-    return d_run(&world.context, &world.code.objects[object]);
+    return dtrace_run(&world.context, &world.code.objects[object]);
 }
 
 uint64_t world_run(unsigned object)
@@ -132,7 +132,7 @@ const char *run_string(const char *text)
     if (address == 0) {
         return NULL;
     }
-    size_t n = d_load_string(&world.context, buffer, address, world.strsize, false);
+    size_t n = dtrace_load_string(&world.context, buffer, address, world.strsize, false);
     buffer[n] = '\0';
     assert_int_equal(world.context.fault.kind, DIF_FAULT_NONE);
     return buffer;

@@ -7,7 +7,7 @@
 
 #include "test/d_machine/builder.h"
 #include "test/d_machine/fake_dynvar.h"
-#include "trace/d/ecb.h"
+#include "trace/dtrace/ecb.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,13 +18,13 @@ enum { WORLD_SCRATCH = 4096 };
 
 struct world {
     struct image_builder image;
-    struct d_code code;
-    struct d_context context;
-    struct d_refusal refusal;
-    struct d_probe probe;
-    struct d_ecb ecb;
+    struct dtrace_code code;
+    struct dtrace_context context;
+    struct dtrace_refusal refusal;
+    struct dtrace_probe probe;
+    struct dtrace_ecb ecb;
     uint64_t args[5];
-    struct d_provider provider;
+    struct dtrace_provider provider;
     uint32_t strsize;
     bool loaded;
 };

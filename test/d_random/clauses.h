@@ -8,8 +8,8 @@
 enum { CLAUSES_BUFFER = 700 }; /* bufsize of the tame ones */
 
 /* Data and aggregations only, of which a model knows what they record. */
-struct d_image *clauses_make(uint32_t probe);
+struct dtrace_image *clauses_make(uint32_t probe);
 /* All actions, sizes and policies. */
-struct d_image *clauses_make_wild(uint32_t probe);
+struct dtrace_image *clauses_make_wild(uint32_t probe);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Included before each file of trace/d in these tests: what it copies, compares and zeroes counts
- * by the byte.
+ * Included before each file of trace/dtrace in these tests: what it copies, compares and zeroes
+ * counts by the byte.
  */
 #ifndef TEST_D_RANDOM_COUNTED_H
 #define TEST_D_RANDOM_COUNTED_H

@@ -11,19 +11,19 @@
 
 static const uint8_t formats[DIF_OP_MAX + 1] = {
 #define DIF_OP(number, name, format, doc) [number] = DIF_FORMAT_##format,
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 static const uint16_t builtins[] = {
 #define DIF_VAR(number, name, kind, type, doc) (number),
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 static const struct {
     const char *result, *args;
 } subrs[] = {
 #define DIF_SUBR(number, name, result, args, cost, doc) [number] = {result, args},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 /* What a register likely holds. */
@@ -36,8 +36,7 @@ static struct {
     uint8_t holds[DIF_REGS];
 } g;
 
-/* ---- registers and constants -------------------------------------------------------------------
- */
+/* ---- registers and constants ------------------------------------------------------- */
 
 static void emit(dif_insn i)
 {
@@ -115,8 +114,7 @@ static uint32_t load_constant(enum holds what)
     return rd;
 }
 
-/* ---- strings -----------------------------------------------------------------------------------
- */
+/* ---- strings ----------------------------------------------------------------------- */
 
 static void letters(char *to, const char *set, uint32_t length)
 {
@@ -194,8 +192,7 @@ static uint32_t load_string(void)
     return rd;
 }
 
-/* ---- variables ---------------------------------------------------------------------------------
- */
+/* ---- variables --------------------------------------------------------------------- */
 
 static struct dif_type random_type(bool may_be_value)
 {
@@ -273,8 +270,7 @@ static void builtin(void)
     }
 }
 
-/* ---- pushes and calls --------------------------------------------------------------------------
- */
+/* ---- pushes and calls -------------------------------------------------------------- */
 
 static uint32_t have(enum holds what)
 {
@@ -346,8 +342,7 @@ static void call(void)
     emit(DIF_INDEX(DIF_OP_call, number_of, target(what)));
 }
 
-/* ---- instructions ------------------------------------------------------------------------------
- */
+/* ---- instructions ------------------------------------------------------------------ */
 
 static uint32_t op_of(enum dif_format format)
 {
@@ -532,8 +527,7 @@ void p_object(struct program *p, uint32_t n, unsigned length)
     o->object.ntext = g.n;
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ------------------------------------------------------------------------ */
 
 static void damage_instruction(dif_insn *i)
 {

@@ -150,8 +150,7 @@ static uint64_t allocate(struct naive *n, uint64_t bytes)
     return at;
 }
 
-/* ---- loads and stores by name ------------------------------------------------------------------
- */
+/* ---- loads and stores by name ------------------------------------------------------ */
 
 /* [u|r]ld[s|u][b|h|w], …ldx, st… */
 static unsigned bytes_of(const char *name)
@@ -176,12 +175,11 @@ static uint64_t load(struct naive *n, const char *name, uint64_t address)
     return n_load(n, address, bytes_of(name), sign, name[0]);
 }
 
-/* ---- one instruction ---------------------------------------------------------------------------
- */
+/* ---- one instruction --------------------------------------------------------------- */
 
 const struct n_op n_ops[256] = {
 #define DIF_OP(number, name, format, doc) [number] = {DIF_FORMAT_##format, #name},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 /* ldgs, ldts, ldls, ldgaa … : by their third letter, and arrays end in aa. */

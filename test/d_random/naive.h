@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A second interpreter of DIF, for the tests: written from opcodes.def and the documentation in the
- * simplest way, with no code of trace/d/ in it. It runs on copies of the memory that the machine
- * runs on: an address means the same to both. naive.c is the instructions, naive_memory.c loads and
- * stores, naive_variable.c variables, naive_subr.c and naive_json.c the subroutines, naive_valid.c
- * the rules for what may be loaded.
+ * simplest way, with no code of trace/dtrace/ in it. It runs on copies of the memory that the
+ * machine runs on: an address means the same to both. naive.c is the instructions, naive_memory.c
+ * loads and stores, naive_variable.c variables, naive_subr.c and naive_json.c the subroutines,
+ * naive_valid.c the rules for what may be loaded.
  *
  * Some bytes it can't know (the machine's own tables beside the variables, what lay in scratch
  * before): who reads them makes `unknown` true, and the program proves nothing from there on.
@@ -12,7 +12,7 @@
 #ifndef TEST_D_RANDOM_NAIVE_H
 #define TEST_D_RANDOM_NAIVE_H
 
-#include "trace/d/dif.h"
+#include "trace/dtrace/dif.h"
 
 enum { N_MAPS = 4, N_WINDOWS = 8, N_VARS = 16, N_ELEMENTS = 16, N_KEYS = 8, N_ONCE = 8 };
 

@@ -156,8 +156,7 @@ size_t n_text(struct naive *n, uint64_t address, size_t limit, bool user, uint8_
     return i;
 }
 
-/* ---- stores ------------------------------------------------------------------------------------
- */
+/* ---- stores ------------------------------------------------------------------------ */
 
 static const struct n_region *region_of(const struct naive *n, uint64_t address)
 {
@@ -269,8 +268,7 @@ void n_assign(struct naive *n, const struct n_var *v, uint64_t at, uint64_t from
     }
 }
 
-/* ---- scratch -----------------------------------------------------------------------------------
- */
+/* ---- scratch ----------------------------------------------------------------------- */
 
 static size_t begin(const struct naive *n)
 {

@@ -40,8 +40,7 @@ static uint64_t cut(struct naive *n, const uint8_t *text, size_t length)
     return n_string(n, text, length < n->strsize ? length : n->strsize - 1);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------ */
 
 static uint64_t copyin(struct naive *n, uint64_t from, uint64_t bytes)
 {
@@ -118,8 +117,7 @@ static uint64_t memref(struct naive *n)
     return at;
 }
 
-/* ---- strings -----------------------------------------------------------------------------------
- */
+/* ---- strings ----------------------------------------------------------------------- */
 
 static uint64_t strjoin(struct naive *n)
 {
@@ -278,8 +276,7 @@ static uint64_t strtok_(struct naive *n)
     return cut(n, token, length);
 }
 
-/* ---- paths -------------------------------------------------------------------------------------
- */
+/* ---- paths ------------------------------------------------------------------------- */
 
 static size_t without_slashes(const uint8_t *path, size_t length)
 {
@@ -366,8 +363,7 @@ static uint64_t cleanpath(struct naive *n)
     return at ? n_string(n, (const uint8_t *)k.out, strlen(k.out)) : 0;
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers ----------------------------------------------------------------------- */
 
 static uint64_t lltostr(struct naive *n)
 {
@@ -437,8 +433,7 @@ static uint64_t swap(uint64_t value, unsigned bytes)
     return swapped;
 }
 
-/* ---- addresses of the network ------------------------------------------------------------------
- */
+/* ---- addresses of the network ------------------------------------------------------ */
 
 static void text_v4(char *to, const uint8_t *a)
 {
@@ -502,14 +497,13 @@ static uint64_t inet(struct naive *n, uint64_t family, uint64_t from)
     return n_string(n, (const uint8_t *)text, strlen(text));
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all --------------------------------------------------------------------------- */
 
 static const struct {
     const char *result, *args;
 } subrs[DIF_SUBR_MAX + 1] = {
 #define DIF_SUBR(number, name, result, args, cost, doc) [number] = {result, args},
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
 };
 
 /* How many arguments it must have: optional ones stand in brackets. */

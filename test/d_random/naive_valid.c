@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Each format by its fields: 1 r1, 2 r2, d rd, D rd that must not be r0, x anything, 0 must be 0.
- */
+/* Each format by its fields: 1 r1, 2 r2, d rd, D rd that must not be r0, x anything, 0 must
+ * be 0. */
 static const char *const fields[] = {
     [DIF_FORMAT_RRR] = "12D",   [DIF_FORMAT_RR] = "10D",     [DIF_FORMAT_CMP] = "120",
     [DIF_FORMAT_TST] = "100",   [DIF_FORMAT_BRANCH] = "xxx", [DIF_FORMAT_LOAD] = "10D",

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- built-in ----------------------------------------------------------------------------------
- */
+/* ---- built-in ---------------------------------------------------------------------- */
 
 const uint16_t n_strings[N_WINDOWS] = {
     DIF_VAR_probeprov, DIF_VAR_probemod, DIF_VAR_probefunc, DIF_VAR_probename,
@@ -133,8 +132,7 @@ static void write_value(struct naive *n, uint64_t at, uint64_t value)
     }
 }
 
-/* ---- elements ----------------------------------------------------------------------------------
- */
+/* ---- elements ---------------------------------------------------------------------- */
 
 /* The key that was pushed, its bytes read. False: it is too large, or faulted. */
 static bool read_key(struct naive *n, const struct n_var *v, struct n_element *e)
@@ -252,8 +250,7 @@ static void assign_element(struct naive *n, const struct n_var *v, uint64_t valu
     free_key(&wanted);
 }
 
-/* ---- a program's own ---------------------------------------------------------------------------
- */
+/* ---- a program's own --------------------------------------------------------------- */
 
 static const struct n_var *var(const struct naive *n, uint8_t scope, uint8_t kind, uint16_t id)
 {

@@ -5,7 +5,7 @@
 #include "test/d_random/pair.h"
 
 #include "test/d_machine/fake.h"
-#include "trace/d/cost.h"
+#include "trace/dtrace/cost.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include <string.h>
 
 struct pair pair;
-static struct d_consumer_cpu cpus[FAKE_CPUS];
-static struct d_speculation speculations[2];
+static struct dtrace_consumer_cpu cpus[FAKE_CPUS];
+static struct dtrace_speculation speculations[2];
 enum { BIG = 8 << 20 };
 static uint8_t *scratch;
 static uint8_t *map[N_MAPS]; /* on the heap, so that ASan guards them; the copies follow */
@@ -37,42 +37,41 @@ static uint64_t sixth(uint32_t probe, void *arg, unsigned n)
     return 1000 + n;
 }
 
-/* ---- the world ---------------------------------------------------------------------------------
- */
+/* ---- the world --------------------------------------------------------------------- */
 
 /* Where the machine has the strings that are its own. */
 static void find_strings(void)
 {
-    static struct d_code code = {.strsize = 64};
-    struct d_context *c = pair.context;
+    static struct dtrace_code code = {.strsize = 64};
+    struct dtrace_context *c = pair.context;
 
-    *c = (struct d_context){.code = &code, .consumer = &pair.consumer};
+    *c = (struct dtrace_context){.code = &code, .consumer = &pair.consumer};
     for (unsigned i = 0; i < N_WINDOWS; i++) {
-        d_context_clause(c, &pair.ecb, pair.args);
+        dtrace_context_clause(c, &pair.ecb, pair.args);
         c->strtok = 0;
-        pair.naive.string_at[i] = d_builtin(c, n_strings[i]);
+        pair.naive.string_at[i] = dtrace_builtin(c, n_strings[i]);
         pair.naive.string_is[i] = (const char *)(uintptr_t)pair.naive.string_at[i];
     }
 }
 
 void pair_init(void)
 {
-    static struct d_probe probe;
+    static struct dtrace_probe probe;
 
-    pair.provider = (struct d_provider){.name = "prov", .argument = sixth};
-    probe = (struct d_probe){
+    pair.provider = (struct dtrace_provider){.name = "prov", .argument = sixth};
+    probe = (struct dtrace_probe){
         .provider = &pair.provider, .module = "mod", .function = "func", .name = "name", .id = 17};
     pair_init_on(&probe);
 }
 
-void pair_init_on(struct d_probe *probe)
+void pair_init_on(struct dtrace_probe *probe)
 {
     fake_reset();
     pair.probe = probe;
     pair.context = &cpus[0].context;
-    pair.consumer = (struct d_consumer){.cpus = cpus, .ncpus = FAKE_CPUS};
-    pair.consumer.speculations = (struct d_speculations){.all = speculations, .count = 2};
-    pair.ecb = (struct d_ecb){.probe = probe, .epid = 5, .consumer = &pair.consumer};
+    pair.consumer = (struct dtrace_consumer){.cpus = cpus, .ncpus = FAKE_CPUS};
+    pair.consumer.speculations = (struct dtrace_speculations){.all = speculations, .count = 2};
+    pair.ecb = (struct dtrace_ecb){.probe = probe, .epid = 5, .consumer = &pair.consumer};
     find_strings();
     for (unsigned i = 0; i < N_MAPS; i++) {
         map[i] = malloc(PAIR_MAP);
@@ -158,19 +157,20 @@ void pair_world(void)
     for (unsigned i = 0; i < 5; i++) {
         pair.args[i] = random_arg();
     }
-    cpus[0].principal = (struct d_buffer){
-        .policy = D_POLICY_FILL, .active = scratch, .spare = scratch, .size = pair.scratch_size};
+    cpus[0].principal = (struct dtrace_buffer){.policy = DTRACE_POLICY_FILL,
+                                               .active = scratch,
+                                               .spare = scratch,
+                                               .size = pair.scratch_size};
 }
 
-/* ---- loading -----------------------------------------------------------------------------------
- */
+/* ---- loading ----------------------------------------------------------------------- */
 
 static void find_vars(struct naive *n);
 
 void pair_copy(struct naive *n, uint64_t scratch_at, size_t scratch_size)
 {
-    const struct d_code *code = &pair.consumer.code;
-    const struct d_dynvars *v = &pair.consumer.dynvars;
+    const struct dtrace_code *code = &pair.consumer.code;
+    const struct dtrace_dynvars *v = &pair.consumer.dynvars;
 
     assert(code->block_bytes <= sizeof(block_copy));
     memcpy(block_copy, code->block, code->block_bytes);
@@ -220,7 +220,7 @@ void pair_copy_fake(struct naive *n)
 /* The place of a variable, as an instruction that uses it was decoded; 0: none does. */
 static uint64_t place_of(const struct dif_variable *v)
 {
-    const struct d_code *code = &pair.consumer.code;
+    const struct dtrace_code *code = &pair.consumer.code;
     bool global = v->scope == DIF_SCOPE_GLOBAL;
     uint8_t load = global ? DIF_OP_ldgs : DIF_OP_ldls, store = global ? DIF_OP_stgs : DIF_OP_stls;
 
@@ -232,7 +232,7 @@ static uint64_t place_of(const struct dif_variable *v)
             if ((op != load && op != store) || DIF_INSN_INDEX(o->text[i]) != v->id) {
                 continue;
             }
-            const struct d_static *s = &(global ? code->globals : code->locals)[index];
+            const struct dtrace_static *s = &(global ? code->globals : code->locals)[index];
             return (uintptr_t)area + (v->type.ref ? s->offset : index * 8);
         }
     }
@@ -258,7 +258,8 @@ static void add_var(struct naive *n, const struct n_var *v)
 }
 
 /* One that no instruction uses has a place all the same, and may be stored to through a pointer. */
-static void add_unused(struct naive *n, const struct d_static *all, uint32_t count, uint8_t *area)
+static void add_unused(struct naive *n, const struct dtrace_static *all, uint32_t count,
+                       uint8_t *area)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct n_var v = {.ref = true,
@@ -278,7 +279,7 @@ static void add_unused(struct naive *n, const struct d_static *all, uint32_t cou
 
 static void find_vars(struct naive *n)
 {
-    const struct d_code *code = &pair.consumer.code;
+    const struct dtrace_code *code = &pair.consumer.code;
 
     n->nvars = 0;
     for (uint32_t i = 0; i < pair.program.nobjects; i++) {
@@ -358,36 +359,36 @@ static bool should_load(void)
 
 static bool load(void)
 {
-    struct d_image *image;
+    struct dtrace_image *image;
 
     pair.image.noptions = 0;
     pair.image.necbs = 0;
     pair.image.nactions = 0;
-    p_option(&pair.image, D_OPT_DESTRUCTIVE, 1);
+    p_option(&pair.image, DTRACE_OPT_DESTRUCTIVE, 1);
     image = p_image(&pair.image, &pair.program);
-    return d_image_check(image, pair.image.size, &pair.refusal) == 0 &&
-           d_code_load(&pair.consumer.code, image, pair.strsize, &pair.refusal) == 0;
+    return dtrace_image_check(image, pair.image.size, &pair.refusal) == 0 &&
+           dtrace_code_load(&pair.consumer.code, image, pair.strsize, &pair.refusal) == 0;
 }
 
 bool pair_load(void)
 {
     bool should = should_load(), does = load();
-    struct d_dynvars *v = &pair.consumer.dynvars;
+    struct dtrace_dynvars *v = &pair.consumer.dynvars;
 
     pair.wrong[0] = '\0';
     if (should != does) {
         WRONG(does ? "loaded what should be refused" : "refused: %s (object %u, instruction %u)",
-              d_refusal_text(&pair.refusal), pair.refusal.object, pair.refusal.offset);
+              dtrace_refusal_text(&pair.refusal), pair.refusal.object, pair.refusal.offset);
     }
     if (!does) {
         return false;
     }
-    *v = (struct d_dynvars){0};
-    assert(d_dynvars_make(v, &pair.consumer.code, r_below(800), FAKE_CPUS));
+    *v = (struct dtrace_dynvars){0};
+    assert(dtrace_dynvars_make(v, &pair.consumer.code, r_below(800), FAKE_CPUS));
     v->batch = 1; /* so that they are taken in order */
-    struct d_region dynamic = {(uintptr_t)v->chunks, (size_t)v->nchunks * v->chunk_bytes};
-    d_context_init(pair.context, &pair.consumer.code, &pair.consumer, &pair.consumer.speculations,
-                   0, dynamic);
+    struct dtrace_region dynamic = {(uintptr_t)v->chunks, (size_t)v->nchunks * v->chunk_bytes};
+    dtrace_context_init(pair.context, &pair.consumer.code, &pair.consumer,
+                        &pair.consumer.speculations, 0, dynamic);
     pair_copy_fake(&pair.naive);
     pair_copy(&pair.naive, (uintptr_t)scratch, pair.scratch_size);
     pair_clause();
@@ -397,20 +398,19 @@ bool pair_load(void)
 void pair_unload(void)
 {
     n_forget(&pair.naive);
-    d_dynvars_free(&pair.consumer.dynvars);
-    d_code_unload(&pair.consumer.code);
+    dtrace_dynvars_free(&pair.consumer.dynvars);
+    dtrace_code_unload(&pair.consumer.code);
 }
 
 void pair_clause(void)
 {
-    d_context_clause(pair.context, &pair.ecb, pair.args);
+    dtrace_context_clause(pair.context, &pair.ecb, pair.args);
     pair.context->strtok = 0;
     memset(scratch_known, 0, pair.scratch_size);
     n_clause(&pair.naive);
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing --------------------------------------------------------------------- */
 
 static void compare_bytes(const char *what, const struct n_region *r)
 {
@@ -426,7 +426,7 @@ static void compare_bytes(const char *what, const struct n_region *r)
 void pair_compare_memory(void)
 {
     struct naive *n = &pair.naive;
-    const struct d_dynvars *v = &pair.consumer.dynvars;
+    const struct dtrace_dynvars *v = &pair.consumer.dynvars;
 
     if (memcmp((void *)(uintptr_t)n->block.base, n->block.bytes, n->block.size)) {
         compare_bytes("the block", &n->block);
@@ -449,7 +449,7 @@ void pair_compare_memory(void)
 static void compare(uint64_t value, uint64_t naive)
 {
     const struct naive *n = &pair.naive;
-    const struct d_context *c = pair.context;
+    const struct dtrace_context *c = pair.context;
 
     if (c->fault.kind != n->fault ||
         (n->fault != DIF_FAULT_NONE &&
@@ -474,13 +474,13 @@ static void compare(uint64_t value, uint64_t naive)
 /* Every program ends within the bound that is known beforehand. */
 static void check_cost(const struct dif_object *o, uint64_t work)
 {
-    struct d_cost_limits limits = {pair.strsize, pair.scratch_size, 8, 2};
+    struct dtrace_cost_limits limits = {pair.strsize, pair.scratch_size, 8, 2};
 
     for (uint32_t i = 0; i < pair.consumer.code.ndynamics; i++) {
         uint32_t size = pair.consumer.code.dynamics[i].size;
         limits.element = size > limits.element ? size : limits.element;
     }
-    uint64_t steps = d_cost_object(o, &limits);
+    uint64_t steps = dtrace_cost_object(o, &limits);
     if ((double)work / (double)steps > pair.dearest) {
         pair.dearest = (double)work / (double)steps;
         pair.most_work = work;
@@ -496,9 +496,10 @@ bool pair_run(uint32_t object)
 {
     struct naive *n = &pair.naive;
     struct dif_object o = pair.program.objects[object].object;
-    const struct d_object *real = &pair.consumer.code.objects[object];
+    const struct dtrace_object *real = &pair.consumer.code.objects[object];
     uint64_t before = counted;
-    uint64_t value = r_chance(50) ? d_run(pair.context, real) : d_eval(pair.context, real);
+    uint64_t value =
+        r_chance(50) ? dtrace_run(pair.context, real) : dtrace_eval(pair.context, real);
     uint64_t work = counted - before;
 
     check_cost(&o, work);

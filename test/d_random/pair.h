@@ -7,19 +7,19 @@
 
 #include "test/d_random/naive.h"
 #include "test/d_random/program.h"
-#include "trace/d/consumer.h"
+#include "trace/dtrace/consumer.h"
 
 enum { PAIR_SCRATCH = 4096, PAIR_MAP = 160 };
 
 struct pair {
     struct program program;
     struct p_image image;
-    struct d_refusal refusal;
-    struct d_consumer consumer; /* as far as an object needs one */
-    struct d_probe *probe;
-    struct d_provider provider;
-    struct d_ecb ecb;
-    struct d_context *context;
+    struct dtrace_refusal refusal;
+    struct dtrace_consumer consumer; /* as far as an object needs one */
+    struct dtrace_probe *probe;
+    struct dtrace_provider provider;
+    struct dtrace_ecb ecb;
+    struct dtrace_context *context;
     struct naive naive;
     uint32_t strsize;
     size_t scratch_size;
@@ -34,7 +34,7 @@ extern struct pair pair;
 enum { PAIR_WORK_STEP = 32 };
 
 void pair_init(void);
-void pair_init_on(struct d_probe *); /* what programs see of a probe is this one's */
+void pair_init_on(struct dtrace_probe *); /* what programs see of a probe is this one's */
 /* The world of the next program, by chance; its addresses are in pair.program. */
 void pair_world(void);
 /* Loads pair.program; false: it is refused, and both agree that it is. */
@@ -49,6 +49,6 @@ bool pair_run(uint32_t object);
 void pair_copy(struct naive *, uint64_t scratch, size_t scratch_size);
 void pair_copy_fake(struct naive *);
 void pair_compare_memory(void);
-extern uint64_t counted; /* basic blocks and bytes of trace/d */
+extern uint64_t counted; /* basic blocks and bytes of trace/dtrace */
 
 #endif

@@ -34,19 +34,19 @@ bool r_chance(unsigned percent)
     return r_below(100) < percent;
 }
 
-void p_option(struct p_image *image, enum d_option option, uint64_t value)
+void p_option(struct p_image *image, enum dtrace_option option, uint64_t value)
 {
-    image->options[image->noptions++] = (struct d_image_option){option, 0, value};
+    image->options[image->noptions++] = (struct dtrace_image_option){option, 0, value};
 }
 
-static uint8_t *put(struct p_image *p, struct d_image_table *table, const void *from,
+static uint8_t *put(struct p_image *p, struct dtrace_image_table *table, const void *from,
                     uint32_t count, size_t element)
 {
     uint8_t *to = p->bytes + p->size;
     size_t bytes = count * element, padded = (bytes + 7) & ~(size_t)7;
 
     assert(p->size + padded <= P_ROOM);
-    *table = (struct d_image_table){(uint32_t)p->size, count};
+    *table = (struct dtrace_image_table){(uint32_t)p->size, count};
     if (from) {
         memcpy(to, from, bytes);
     }
@@ -55,17 +55,17 @@ static uint8_t *put(struct p_image *p, struct d_image_table *table, const void *
     return to;
 }
 
-static void put_objects(struct p_image *p, struct d_image *image, const struct program *from)
+static void put_objects(struct p_image *p, struct dtrace_image *image, const struct program *from)
 {
-    struct d_image_object *objects;
+    struct dtrace_image_object *objects;
     uint32_t ntext = 0, nints = 0, nstrings = 1, nvars = 0;
 
     objects = (void *)put(p, &image->objects, NULL, from->nobjects, sizeof(*objects));
     for (uint32_t i = 0; i < from->nobjects; i++) {
         const struct dif_object *o = &from->objects[i].object;
         objects[i] =
-            (struct d_image_object){ntext,           o->ntext, nints,    o->nints, nstrings,
-                                    o->strings_size, nvars,    o->nvars, o->result};
+            (struct dtrace_image_object){ntext,           o->ntext, nints,    o->nints, nstrings,
+                                         o->strings_size, nvars,    o->nvars, o->result};
         ntext += o->ntext;
         nints += o->nints;
         nstrings += o->strings_size;
@@ -86,14 +86,14 @@ static void put_objects(struct p_image *p, struct d_image *image, const struct p
     }
 }
 
-struct d_image *p_image(struct p_image *p, const struct program *from)
+struct dtrace_image *p_image(struct p_image *p, const struct program *from)
 {
-    struct d_image *image = (void *)p->bytes;
+    struct dtrace_image *image = (void *)p->bytes;
 
-    *image = (struct d_image){.magic = D_IMAGE_MAGIC,
-                              .version = D_IMAGE_VERSION,
-                              .pointer_bytes = sizeof(void *),
-                              .dif_version = DIF_VERSION};
+    *image = (struct dtrace_image){.magic = DTRACE_IMAGE_MAGIC,
+                                   .version = DTRACE_IMAGE_VERSION,
+                                   .pointer_bytes = sizeof(void *),
+                                   .dif_version = DIF_VERSION};
     p->size = sizeof(*image);
     put(p, &image->options, p->options, p->noptions, sizeof(p->options[0]));
     put(p, &image->ecbs, p->ecbs, p->necbs, sizeof(p->ecbs[0]));
@@ -103,8 +103,7 @@ struct d_image *p_image(struct p_image *p, const struct program *from)
     return image;
 }
 
-/* ---- for who repeats one program ----------------------------------------------------------------
- */
+/* ---- for who repeats one program --------------------------------------------------- */
 
 static void show_constant(const struct dif_object *o, dif_insn i)
 {
@@ -123,7 +122,7 @@ static void show_object(uint32_t n, const struct dif_object *o)
 {
     static const char *const names[256] = {
 #define DIF_OP(number, name, format, doc) [number] = #name,
-#include "trace/d/opcodes.def"
+#include "trace/dtrace/opcodes.def"
     };
 
     for (uint32_t i = 0; i < o->nvars; i++) {

@@ -6,12 +6,11 @@
 #ifndef TEST_D_RANDOM_PROGRAM_H
 #define TEST_D_RANDOM_PROGRAM_H
 
-#include "trace/d/image.h"
+#include "trace/dtrace/image.h"
 
 enum { P_OBJECTS = 12, P_TEXT = 96, P_INTS = 24, P_STRINGS = 640, P_VARS = 8, P_ROOM = 1 << 15 };
 
-/* ---- chance ------------------------------------------------------------------------------------
- */
+/* ---- chance ------------------------------------------------------------------------ */
 
 void r_seed(uint64_t);
 uint64_t r_next(void);
@@ -19,8 +18,7 @@ uint32_t r_below(uint32_t n); /* n > 0 */
 bool r_chance(unsigned percent);
 #define R_PICK(array) ((array)[r_below(sizeof(array) / sizeof((array)[0]))])
 
-/* ---- programs ----------------------------------------------------------------------------------
- */
+/* ---- programs ---------------------------------------------------------------------- */
 
 struct p_object {
     dif_insn text[P_TEXT];
@@ -53,12 +51,12 @@ void p_show(const struct program *); /* prints it, for who repeats one */
 struct p_image {
     _Alignas(16) uint8_t bytes[P_ROOM];
     size_t size;
-    struct d_image_option options[12];
-    struct d_image_ecb ecbs[8];
-    struct d_image_action actions[40];
+    struct dtrace_image_option options[12];
+    struct dtrace_image_ecb ecbs[8];
+    struct dtrace_image_action actions[40];
     uint32_t noptions, necbs, nactions;
 };
-void p_option(struct p_image *, enum d_option, uint64_t value);
-struct d_image *p_image(struct p_image *, const struct program *);
+void p_option(struct p_image *, enum dtrace_option, uint64_t value);
+struct dtrace_image *p_image(struct p_image *, const struct program *);
 
 #endif

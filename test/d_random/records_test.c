@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random clauses on the whole machine: what they record and aggregate is what the naive interpreter
- * says, byte for byte, and no firing costs more than d_ecb_cost() says. And images with one bit
- * flipped: refused, or run without harm, within the bound too. And wild ones, of all actions under
- * all policies, likewise: what they record other tests know. STEPS images (a tenth of what
+ * says, byte for byte, and no firing costs more than dtrace_ecb_cost() says. And images with one
+ * bit flipped: refused, or run without harm, within the bound too. And wild ones, of all actions
+ * under all policies, likewise: what they record other tests know. STEPS images (a tenth of what
  * interpreter_test.c does) from SEED, as there.
  */
 #include "test/d_machine/fake.h"
@@ -55,11 +55,10 @@ static struct {
     uint64_t records, entries;
 } counts;
 
-static struct d_consumer *consumer;
+static struct dtrace_consumer *consumer;
 static uint32_t probe;
 
-/* ---- the model ---------------------------------------------------------------------------------
- */
+/* ---- the model --------------------------------------------------------------------- */
 
 static uint64_t evaluate(uint32_t number)
 {
@@ -100,7 +99,7 @@ static struct entry *entry_of(uint32_t id, const uint8_t *key, size_t size, uint
     }
     struct entry *e = &model.entries[model.nentries++];
     *e = (struct entry){.id = id, .key_size = size};
-    e->value[0] = kind == D_AGG_MIN ? INT64_MAX : kind == D_AGG_MAX ? INT64_MIN : 0;
+    e->value[0] = kind == DTRACE_AGG_MIN ? INT64_MAX : kind == DTRACE_AGG_MAX ? INT64_MIN : 0;
     memcpy(e->key, key, size);
     return e;
 }
@@ -108,16 +107,16 @@ static struct entry *entry_of(uint32_t id, const uint8_t *key, size_t size, uint
 static void fold(struct entry *e, uint16_t kind, int64_t v)
 {
     switch (kind) {
-    case D_AGG_COUNT:
+    case DTRACE_AGG_COUNT:
         e->value[0]++;
         break;
-    case D_AGG_SUM:
+    case DTRACE_AGG_SUM:
         e->value[0] = (int64_t)((uint64_t)e->value[0] + (uint64_t)v);
         break;
-    case D_AGG_MIN:
+    case DTRACE_AGG_MIN:
         e->value[0] = v < e->value[0] ? v : e->value[0];
         break;
-    case D_AGG_MAX:
+    case DTRACE_AGG_MAX:
         e->value[0] = v > e->value[0] ? v : e->value[0];
         break;
     default:
@@ -126,7 +125,7 @@ static void fold(struct entry *e, uint16_t kind, int64_t v)
     }
 }
 
-static void run_aggregation(const struct d_image_action *a, uint32_t id)
+static void run_aggregation(const struct dtrace_image_action *a, uint32_t id)
 {
     uint8_t key[DATA];
     size_t size = 0;
@@ -146,12 +145,12 @@ static void run_aggregation(const struct d_image_action *a, uint32_t id)
     }
 }
 
-static bool is_key(const struct d_image_ecb *e, uint32_t n)
+static bool is_key(const struct dtrace_image_ecb *e, uint32_t n)
 {
-    const struct d_image_action *all = pair.image.actions + e->first_action;
+    const struct dtrace_image_action *all = pair.image.actions + e->first_action;
 
     for (uint32_t i = n + 1; i < e->nactions; i++) {
-        if (D_ACT_IS_AGG(all[i].kind)) {
+        if (DTRACE_ACT_IS_AGG(all[i].kind)) {
             return n + all[i].nkeys >= i;
         }
     }
@@ -159,12 +158,12 @@ static bool is_key(const struct d_image_ecb *e, uint32_t n)
 }
 
 /* All actions; false: a fault. aggs: ids used up before this clause. */
-static bool run_actions(const struct d_image_ecb *e, struct record *r, uint32_t aggs)
+static bool run_actions(const struct dtrace_image_ecb *e, struct record *r, uint32_t aggs)
 {
-    const struct d_image_action *all = pair.image.actions + e->first_action;
+    const struct dtrace_image_action *all = pair.image.actions + e->first_action;
 
     for (uint32_t i = 0; i < e->nactions; i++) {
-        if (D_ACT_IS_AGG(all[i].kind)) {
+        if (DTRACE_ACT_IS_AGG(all[i].kind)) {
             run_aggregation(&all[i], ++aggs);
         } else if (!is_key(e, i)) {
             r->size += datum(all[i].object, r->data + r->size);
@@ -178,8 +177,8 @@ static bool run_actions(const struct d_image_ecb *e, struct record *r, uint32_t 
 
 static void run_clause(uint32_t n, uint32_t aggs)
 {
-    const struct d_image_ecb *e = &pair.image.ecbs[n];
-    const struct d_ecb *real = &consumer->ecbs[n];
+    const struct dtrace_image_ecb *e = &pair.image.ecbs[n];
+    const struct dtrace_ecb *real = &consumer->ecbs[n];
     struct naive *v = &pair.naive;
     size_t start = (model.offset + real->align - 1) & ~(size_t)(real->align - 1);
     size_t scratch = (model.offset + 8 + real->size + 7) & ~(size_t)7;
@@ -217,27 +216,26 @@ static void run_model(void)
     pair.naive.now = fake.now;
     pair.naive.lookups = fake.lookups;
     for (uint32_t n = 0; n < pair.image.necbs; n++) {
-        const struct d_image_ecb *e = &pair.image.ecbs[n];
+        const struct dtrace_image_ecb *e = &pair.image.ecbs[n];
         run_clause(n, aggs);
         for (uint32_t i = 0; i < e->nactions; i++) {
-            aggs += D_ACT_IS_AGG(pair.image.actions[e->first_action + i].kind);
+            aggs += DTRACE_ACT_IS_AGG(pair.image.actions[e->first_action + i].kind);
         }
     }
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing --------------------------------------------------------------------- */
 
 static void compare_record(const struct record *r, const uint8_t *at)
 {
-    struct d_epid_desc desc;
-    struct d_recdesc recs[40];
-    struct d_record head;
+    struct dtrace_epid_desc desc;
+    struct dtrace_recdesc recs[40];
+    struct dtrace_record head;
     uint32_t nrecs = 40;
     size_t done = 0;
 
     memcpy(&head, at, sizeof(head));
-    d_epid_describe(consumer, r->epid, &desc, recs, &nrecs);
+    dtrace_epid_describe(consumer, r->epid, &desc, recs, &nrecs);
     if (head.epid != r->epid || ((uint64_t)head.time_high << 32 | head.time_low) != r->time) {
         WRONG("a record of EPID %u, naive %u", head.epid, r->epid);
         return;
@@ -256,11 +254,11 @@ static void compare_record(const struct record *r, const uint8_t *at)
 static void compare_records(void)
 {
     static uint8_t buffer[BUFFER];
-    struct d_snap snap;
+    struct dtrace_snap snap;
     size_t at = 0;
     unsigned n = 0;
 
-    d_buffer_snap(consumer, 0, buffer, sizeof(buffer), &snap);
+    dtrace_buffer_snap(consumer, 0, buffer, sizeof(buffer), &snap);
     while (at < snap.size && n < model.nrecords && !pair.wrong[0]) {
         uint32_t epid;
         memcpy(&epid, buffer + at, 4);
@@ -279,9 +277,9 @@ static void compare_records(void)
     counts.records += n;
 }
 
-static const struct entry *find_entry(const struct d_agg_entry *real, const uint8_t *at)
+static const struct entry *find_entry(const struct dtrace_agg_entry *real, const uint8_t *at)
 {
-    const struct d_aggregation *a = &consumer->aggs[real->id - 1];
+    const struct dtrace_aggregation *a = &consumer->aggs[real->id - 1];
 
     for (unsigned i = 0; i < model.nentries; i++) {
         const struct entry *e = &model.entries[i];
@@ -301,16 +299,16 @@ static const struct entry *find_entry(const struct d_agg_entry *real, const uint
 static void compare_entries(void)
 {
     static uint8_t buffer[8192];
-    struct d_snap snap;
+    struct dtrace_snap snap;
     unsigned n = 0;
 
-    if (d_aggregation_snap(consumer, 0, buffer, sizeof(buffer), &snap) != 0 || snap.drops) {
+    if (dtrace_aggregation_snap(consumer, 0, buffer, sizeof(buffer), &snap) != 0 || snap.drops) {
         return; /* no aggregation, or too much for one */
     }
     for (size_t at = 0; at < snap.size && !pair.wrong[0]; n++) {
-        struct d_agg_entry real;
+        struct dtrace_agg_entry real;
         memcpy(&real, buffer + at, sizeof(real));
-        const struct d_aggregation *a = &consumer->aggs[real.id - 1];
+        const struct dtrace_aggregation *a = &consumer->aggs[real.id - 1];
         const struct entry *e = find_entry(&real, buffer + at);
         if (!e || memcmp(buffer + at + a->value, e->value, a->rec.size) != 0) {
             WRONG("an entry of aggregation %u differs", real.id);
@@ -323,8 +321,7 @@ static void compare_entries(void)
     counts.entries += n;
 }
 
-/* ---- guards ------------------------------------------------------------------------------------
- */
+/* ---- guards ------------------------------------------------------------------------ */
 
 enum { GUARD = 0x5a, GUARDED = 4096 }; /* bytes of each region, from its beginning */
 
@@ -332,9 +329,9 @@ enum { GUARD = 0x5a, GUARDED = 4096 }; /* bytes of each region, from its beginni
 static void each_guard(void (*with)(const char *what, uint8_t *at, size_t bytes))
 {
     for (unsigned cpu = 0; cpu < FAKE_CPUS; cpu++) {
-        struct d_consumer_cpu *c = &consumer->cpus[cpu];
+        struct dtrace_consumer_cpu *c = &consumer->cpus[cpu];
         bool here = cpu == fake.cpu;
-        if (c->principal.active && (!here || c->principal.policy == D_POLICY_SWITCH)) {
+        if (c->principal.active && (!here || c->principal.policy == DTRACE_POLICY_SWITCH)) {
             with("the other half of a buffer", c->principal.spare, c->principal.size);
         }
         if (c->principal.active && !here) {
@@ -362,31 +359,30 @@ static void check_guard(const char *what, uint8_t *at, size_t bytes)
     }
 }
 
-/* ---- one image ---------------------------------------------------------------------------------
- */
+/* ---- one image --------------------------------------------------------------------- */
 
 /* Each clause that faults makes ERROR's run. */
-static bool is_on_error(const struct d_image *image, uint32_t ecb)
+static bool is_on_error(const struct dtrace_image *image, uint32_t ecb)
 {
     const char *base = (const char *)image;
-    const struct d_image_ecb *all = (const void *)(base + image->ecbs.offset);
+    const struct dtrace_image_ecb *all = (const void *)(base + image->ecbs.offset);
 
-    return d_glob(base + image->strings.offset + all[ecb].name, "ERROR");
+    return dtrace_glob(base + image->strings.offset + all[ecb].name, "ERROR");
 }
 
-static void fire(const struct d_image *image)
+static void fire(const struct dtrace_image *image)
 {
     uint64_t before = counted, steps = 0, *a = pair.args;
 
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
-        struct d_cost cost = d_ecb_cost(image, i, (uint32_t)consumer->code.strsize);
+        struct dtrace_cost cost = dtrace_ecb_cost(image, i, (uint32_t)consumer->code.strsize);
         uint64_t times = is_on_error(image, i) ? image->ecbs.count : 1;
         uint64_t more = (cost.steps + cost.record + 8) * times;
         steps = cost.steps > UINT32_MAX || steps + more < steps ? UINT64_MAX : steps + more;
     }
     unsigned allocs = fake.allocs;
     before = counted;
-    d_fire(probe, a[0], a[1], a[2], a[3], a[4]);
+    dtrace_fire(probe, a[0], a[1], a[2], a[3], a[4]);
     if ((counted - before) / PAIR_WORK_STEP > steps) {
         WRONG("%" PRIu64 " blocks and bytes for %" PRIu64 " steps", counted - before, steps);
     }
@@ -399,27 +395,27 @@ static void fire(const struct d_image *image)
 }
 
 /* Nothing of it is ever read before it is written. */
-static void fire_guarded(const struct d_image *image)
+static void fire_guarded(const struct dtrace_image *image)
 {
     each_guard(put_guard);
     fire(image);
     each_guard(check_guard);
 }
 
-static bool create(const struct d_image *image, size_t size)
+static bool create(const struct dtrace_image *image, size_t size)
 {
     unsigned cpu;
 
-    if (d_consumer_create(image, size, 0, &consumer, &pair.refusal) != 0) {
+    if (dtrace_consumer_create(image, size, 0, &consumer, &pair.refusal) != 0) {
         counts.refused++;
         return false;
     }
-    d_consumer_go(consumer, &cpu);
+    dtrace_consumer_go(consumer, &cpu);
     return true;
 }
 
 /* As many firings as the model has room for. */
-static void check_against_model(const struct d_image *image)
+static void check_against_model(const struct dtrace_image *image)
 {
     pair.consumer.code = consumer->code;
     pair.consumer.dynvars = consumer->dynvars;
@@ -446,7 +442,7 @@ static void check_against_model(const struct d_image *image)
     counts.ran++;
 }
 
-static void check_flipped(struct d_image *image)
+static void check_flipped(struct dtrace_image *image)
 {
     uint32_t bit = r_below((uint32_t)pair.image.size * 8);
 
@@ -461,16 +457,16 @@ static void check_flipped(struct d_image *image)
         fire_guarded(image);
     }
     counts.flipped_ran++;
-    d_consumer_destroy(consumer);
+    dtrace_consumer_destroy(consumer);
 }
 
 static void show(void)
 {
     for (uint32_t i = 0; i < pair.image.necbs; i++) {
-        const struct d_image_ecb *e = &pair.image.ecbs[i];
+        const struct dtrace_image_ecb *e = &pair.image.ecbs[i];
         printf("clause %u: predicate %u;", i, e->predicate);
         for (uint32_t n = 0; n < e->nactions; n++) {
-            const struct d_image_action *a = &pair.image.actions[e->first_action + n];
+            const struct dtrace_image_action *a = &pair.image.actions[e->first_action + n];
             printf(" %x of object %u, %u keys;", a->kind, a->object, a->nkeys);
         }
         printf("\n");
@@ -478,16 +474,15 @@ static void show(void)
     p_show(&pair.program);
 }
 
-/* ---- wild ones ---------------------------------------------------------------------------------
- */
+/* ---- wild ones --------------------------------------------------------------------- */
 
 /* Between firings it is read and cleaned, as it would be. */
 static void check_wild(void)
 {
     static uint8_t taken[1 << 12];
-    struct d_image *image = clauses_make_wild(probe);
+    struct dtrace_image *image = clauses_make_wild(probe);
     unsigned refused = counts.refused;
-    struct d_snap snap;
+    struct dtrace_snap snap;
 
     if (getenv("SHOW")) {
         printf("then a wild one\n");
@@ -504,19 +499,18 @@ static void check_wild(void)
         fake.cpu = r_below(FAKE_CPUS);
         fire(image);
         if (r_chance(30)) {
-            d_buffer_snap(consumer, fake.cpu, taken, sizeof(taken), &snap);
+            dtrace_buffer_snap(consumer, fake.cpu, taken, sizeof(taken), &snap);
         }
         if (r_chance(30)) {
-            d_machine_clean();
+            dtrace_machine_clean();
         }
     }
     fake.cpu = 0;
     counts.wild_ran++;
-    d_consumer_destroy(consumer);
+    dtrace_consumer_destroy(consumer);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all --------------------------------------------------------------------------- */
 
 static bool one(uint64_t seed)
 {
@@ -524,15 +518,15 @@ static bool one(uint64_t seed)
     pair_world();
     pair.wrong[0] = '\0';
     fake.predicate_cache = 0;
-    struct d_image *image = clauses_make(probe);
+    struct dtrace_image *image = clauses_make(probe);
     if (getenv("SHOW")) {
         show();
     }
     if (create(image, pair.image.size)) {
         check_against_model(image);
-        d_consumer_destroy(consumer);
+        dtrace_consumer_destroy(consumer);
     } else {
-        WRONG("refused: %s", d_refusal_text(&pair.refusal));
+        WRONG("refused: %s", dtrace_refusal_text(&pair.refusal));
     }
     if (!pair.wrong[0]) {
         check_flipped(image);
@@ -563,14 +557,14 @@ static uint64_t sixth(uint32_t id, void *arg, unsigned n)
 
 int main(void)
 {
-    static const struct d_provider provider = {.name = "prov", .argument = sixth};
+    static const struct dtrace_provider provider = {.name = "prov", .argument = sixth};
     uint64_t seed = number("SEED", 1), steps = number("STEPS", STEPS);
 
     steps = steps > 1 ? steps / SHARE : 1;
-    d_machine_init();
-    d_provider_register(&provider);
-    probe = d_probe_create(&provider, "mod", "func", "name", NULL);
-    pair_init_on(d_probe_at(probe));
+    dtrace_machine_init();
+    dtrace_provider_register(&provider);
+    probe = dtrace_probe_create(&provider, "mod", "func", "name", NULL);
+    pair_init_on(dtrace_probe_at(probe));
     fake.alloc_limit = MEMORY;
     for (uint64_t i = 0; i < steps && one(seed + i * (steps > 1 ? 0x632be59bd9b4e019u : 0)); i++) {
     }

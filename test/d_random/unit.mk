@@ -3,13 +3,13 @@
 # there are many.
 
 #
-# What the machine does is counted: -fsanitize-coverage=trace-pc has every basic block of trace/d
+# What the machine does is counted: -fsanitize-coverage=trace-pc has every basic block of trace/dtrace
 # tell, counted.h has its copies tell.
 
 D_RANDOM_FLAGS := $(D_MACHINE_FLAGS) -O2
 D_RANDOM_OBJS := $(patsubst %.c,$(B)/unit/d_random/%.o,$(filter-out %/subr_none.c \
-	trace/d/control%,$(wildcard \
-	trace/d/*.c)) test/d_machine/fake.c $(filter-out %_test.c,$(wildcard test/d_random/*.c)))
+	trace/dtrace/control%,$(wildcard \
+	trace/dtrace/*.c)) test/d_machine/fake.c $(filter-out %_test.c,$(wildcard test/d_random/*.c)))
 D_RANDOM_TESTS := $(addprefix $(B)/unit/d_random_,$(patsubst test/d_random/%_test.c,%,$(sort \
 	$(wildcard test/d_random/*_test.c))))
 UNIT_TESTS += $(D_RANDOM_TESTS)
@@ -18,7 +18,7 @@ $(B)/unit/d_random/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(D_RANDOM_FLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/unit/d_random/trace/d/%.o: D_RANDOM_FLAGS += -fsanitize-coverage=trace-pc \
+$(B)/unit/d_random/trace/dtrace/%.o: D_RANDOM_FLAGS += -fsanitize-coverage=trace-pc \
 	-include test/d_random/counted.h
 
 $(D_RANDOM_TESTS): $(B)/unit/d_random_%: $(B)/unit/d_random/test/d_random/%_test.o $(D_RANDOM_OBJS)

@@ -165,8 +165,7 @@ struct target *target_open(const char *spec, const char **why)
     return remote_target_open(&t->base, false, why);
 }
 
-/* ---- running it --------------------------------------------------------------------------------
- */
+/* ---- running it -------------------------------------------------------------------- */
 
 static char output[65536];
 
@@ -232,8 +231,7 @@ static int start(void **state)
     return 0;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------
- */
+/* ---- tests ------------------------------------------------------------------------- */
 
 static void test_names(void **state)
 {
@@ -276,8 +274,8 @@ static void test_wrong(void **state)
     build_id[3] ^= 1;
 }
 
-/* ---- -c ----------------------------------------------------------------------------------------
- */
+/* ---- -c
+ * ---------------------------------------------------------------------------------------- */
 
 static void test_program(void **state)
 {
@@ -306,8 +304,7 @@ static void test_program_damaged(void **state)
     damaged = false;
 }
 
-/* ---- what the boot traces ----------------------------------------------------------------------
- */
+/* ---- what the boot traces ---------------------------------------------------------- */
 
 static _Alignas(8) char image[65536]; /* stays: the machine's, as if it were in the kernel's ELF */
 
@@ -329,7 +326,7 @@ static size_t compile(const char *options, const char *program)
 
 static void boot(size_t size)
 {
-    struct d_refusal why;
+    struct dtrace_refusal why;
 
     if (self_control_boot(image, size, &why) != 0) {
         fail_msg("%s", why.text);
@@ -373,7 +370,7 @@ static void test_claim_damaged(void **state)
     (void)state;
     memcpy(whole, image, n);
     for (unsigned i = 0; i < 200; i++) {
-        const struct d_image *head = (void *)image;
+        const struct dtrace_image *head = (void *)image;
         memcpy(image, whole, n);
         for (unsigned k = 0; k < 1 + random_below(3); k++) {
             image[head->size + random_below((uint32_t)n - head->size)] ^= 1u << random_below(8);
@@ -384,8 +381,7 @@ static void test_claim_damaged(void **state)
     }
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ------------------------------------------------------------------------ */
 
 static void count(void *arg, const char *name, const void *data, size_t bytes)
 {

@@ -129,7 +129,7 @@ static long spoil(uint8_t *message, long bytes, size_t room)
 /* An answer to EPID with a probe that there isn't: nobody can say its name. */
 static void name_stranger(uint8_t *message, long bytes)
 {
-    size_t at = sizeof(struct kymo_d_call) + offsetof(struct d_epid_desc, probe);
+    size_t at = sizeof(struct kymo_d_call) + offsetof(struct dtrace_epid_desc, probe);
 
     if (stranger && command_of(message) == KYMO_D_EPID && (size_t)bytes >= at + sizeof(stranger)) {
         memcpy(message + at, &stranger, sizeof(stranger));
@@ -188,8 +188,7 @@ struct target *target_open(const char *spec, const char **why)
     return remote_target_open(&t->base, true, why);
 }
 
-/* ---- programs that have all kinds of records ---------------------------------------------------
- */
+/* ---- programs that have all kinds of records --------------------------------------- */
 
 static const char *const programs[][6] = {
     {"-n",

@@ -26,8 +26,7 @@ static char folder[600], capture[700], script[700], script2[700], header[700], l
 static char out[65536], err[65536];
 static int out_file, err_file;
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------- */
 
 static void put_file(char *path, const char *name, const char *text, unsigned mode)
 {
@@ -66,8 +65,7 @@ static int remove_files(void **state)
     return rmdir(folder);
 }
 
-/* ---- reading a capture under guard -------------------------------------------------------------
- */
+/* ---- reading a capture under guard ------------------------------------------------- */
 
 struct reading {
     const char *argv[8];
@@ -135,8 +133,7 @@ static void must_print(const char *text)
     }
 }
 
-/* ---- rows: actions -----------------------------------------------------------------------------
- */
+/* ---- rows: actions ----------------------------------------------------------------- */
 
 static void record_script(const char *text)
 {
@@ -212,12 +209,11 @@ static void test_option_forgotten(void **state)
     must_refuse("-w");
 }
 
-/* ---- rows: options -----------------------------------------------------------------------------
- */
+/* ---- rows: options ----------------------------------------------------------------- */
 
 static const char *const option_names[] = {
 #define OPTION(name, kind, when, initial, who) #name,
-#include "host/d/options.def"
+#include "host/dt/options.def"
 };
 enum { OPTIONS = sizeof(option_names) / sizeof(*option_names) };
 
@@ -334,8 +330,7 @@ static void test_library(void **state)
     assert_int_equal(result.status, 0);
 }
 
-/* ---- what makes -r take for ever, or write for ever --------------------------------------------
- */
+/* ---- what makes -r take for ever, or write for ever -------------------------------- */
 
 static void test_widths(void **state)
 {
@@ -359,8 +354,7 @@ static void test_widths(void **state)
     }
 }
 
-/* ---- a terminal --------------------------------------------------------------------------------
- */
+/* ---- a terminal -------------------------------------------------------------------- */
 
 static int read_on_terminal(void *arg)
 {
@@ -395,8 +389,7 @@ static void test_terminal(void **state)
     must_print("a\033[31m"); /* into a file it goes as it is */
 }
 
-/* ---- the generator -----------------------------------------------------------------------------
- */
+/* ---- the generator ----------------------------------------------------------------- */
 
 static const char *const bodies[] = {
     "BEGIN { printf(\"%s %d\\n\", execname, pid); exit(0); }",

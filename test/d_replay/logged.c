@@ -7,9 +7,9 @@
 #include "host/remote/wire.h"
 #include "host/target/target.h"
 #include "abi/sys/dtrace.h"
-#include "trace/d/log_event.h"
-#include "trace/d/notes.h"
-#include "trace/d/action.h"
+#include "trace/dtrace/log_event.h"
+#include "trace/dtrace/notes.h"
+#include "trace/dtrace/action.h"
 #include "trace/slot.h"
 
 #include <fcntl.h>
@@ -26,17 +26,16 @@ struct logged_bytes logged_newest_record, logged_newest_entry;
 
 enum { CPUS = 4, ROOM = 1 << 20 };
 
-/* ---- the capture -------------------------------------------------------------------------------
- */
+/* ---- the capture ------------------------------------------------------------------- */
 
 void logged_event(unsigned cpu, unsigned event, const uint32_t *words, unsigned nwords,
                   const void *bytes, size_t n)
 {
     uint32_t all[300] = {0};
 
-    struct logged_bytes *newest = event == D_LOG_RECORD  ? &logged_newest_record
-                                  : event == D_LOG_ENTRY ? &logged_newest_entry
-                                                         : NULL;
+    struct logged_bytes *newest = event == DTRACE_LOG_RECORD  ? &logged_newest_record
+                                  : event == DTRACE_LOG_ENTRY ? &logged_newest_entry
+                                                              : NULL;
 
     memcpy(all, words, nwords * sizeof(*words));
     memcpy(all + nwords, bytes, n);
@@ -49,9 +48,9 @@ void logged_event(unsigned cpu, unsigned event, const uint32_t *words, unsigned 
 
 static void log_notes(const uint8_t *notes, uint32_t total)
 {
-    for (uint32_t at = 0; at < total; at += D_LOG_NOTES_PART) {
-        uint32_t n = total - at < D_LOG_NOTES_PART ? total - at : D_LOG_NOTES_PART;
-        logged_event(0, D_LOG_NOTES, (uint32_t[]){logged_handle, total, at}, 3, notes + at, n);
+    for (uint32_t at = 0; at < total; at += DTRACE_LOG_NOTES_PART) {
+        uint32_t n = total - at < DTRACE_LOG_NOTES_PART ? total - at : DTRACE_LOG_NOTES_PART;
+        logged_event(0, DTRACE_LOG_NOTES, (uint32_t[]){logged_handle, total, at}, 3, notes + at, n);
     }
 }
 
@@ -66,8 +65,7 @@ void logged_save(const char *path)
     logged_capture = NULL;
 }
 
-/* ---- what the program was compiled from --------------------------------------------------------
- */
+/* ---- what the program was compiled from -------------------------------------------- */
 
 struct saved_head { /* host/dtrace/saved.c */
     uint32_t magic, strings;
@@ -123,8 +121,7 @@ static uint8_t *changed(const uint8_t *notes, uint32_t *bytes)
     return to;
 }
 
-/* ---- the wire: a board's kernel in front of `loop` ---------------------------------------------
- */
+/* ---- the wire: a board's kernel in front of `loop` --------------------------------- */
 
 struct recording {
     struct wire base;
@@ -133,7 +130,7 @@ struct recording {
     uint32_t nnotes, made[CPUS];
     uint32_t handle, begin_cpu, end_cpu;
     struct kymo_d_call answer; /* of the wire itself, if `waits` */
-    uint8_t out[64 + sizeof(struct d_status)];
+    uint8_t out[64 + sizeof(struct dtrace_status)];
     bool waits;
 };
 
@@ -158,7 +155,7 @@ static uint32_t ask(struct recording *r, uint32_t command, uint32_t cpu, uint32_
 
 static uint32_t record_size(struct recording *r, const uint8_t *record)
 {
-    struct d_epid_desc desc;
+    struct dtrace_epid_desc desc;
     uint32_t epid;
     uint8_t *keep = r->room;
 
@@ -175,38 +172,39 @@ static void log_records(struct recording *r, uint32_t pass, uint32_t cpu)
 {
     const uint8_t *data = r->room + sizeof(struct kymo_d_call);
     uint32_t size, epid, bytes = ask(r, KYMO_D_BUFFER, cpu, 0, ROOM / 2);
-    struct d_snap snap = {0};
+    struct dtrace_snap snap = {0};
 
     memcpy(&snap, data, sizeof(snap));
     for (uint32_t at = sizeof(snap); at + 4 <= bytes; at += size) {
         size = record_size(r, data + at);
         memcpy(&epid, data + at, sizeof(epid));
         if (epid) {
-            logged_event(cpu, D_LOG_RECORD, (uint32_t[]){logged_handle, r->made[cpu]++}, 2,
+            logged_event(cpu, DTRACE_LOG_RECORD, (uint32_t[]){logged_handle, r->made[cpu]++}, 2,
                          data + at, size);
         }
     }
-    logged_event(cpu, D_LOG_TAKEN, (uint32_t[]){logged_handle, pass, r->made[cpu], 0}, 4, &snap,
-                 sizeof(snap));
+    logged_event(cpu, DTRACE_LOG_TAKEN, (uint32_t[]){logged_handle, pass, r->made[cpu], 0}, 4,
+                 &snap, sizeof(snap));
 }
 
 static void log_entries(struct recording *r, uint32_t pass, uint32_t cpu)
 {
     const uint8_t *data = r->room + sizeof(struct kymo_d_call);
     uint32_t n = 0, bytes = ask(r, KYMO_D_AGGREGATION, cpu, 0, ROOM / 2);
-    struct d_agg_entry e;
+    struct dtrace_agg_entry e;
 
-    for (uint32_t at = sizeof(struct d_snap); at + sizeof(e) <= bytes; at += e.size) {
+    for (uint32_t at = sizeof(struct dtrace_snap); at + sizeof(e) <= bytes; at += e.size) {
         memcpy(&e, data + at, sizeof(e));
-        logged_event(cpu, D_LOG_ENTRY, (uint32_t[]){logged_handle, pass, cpu, n++}, 4, data + at,
-                     e.size);
+        logged_event(cpu, DTRACE_LOG_ENTRY, (uint32_t[]){logged_handle, pass, cpu, n++}, 4,
+                     data + at, e.size);
     }
-    logged_event(cpu, D_LOG_ENTRIES, (uint32_t[]){logged_handle, pass, cpu, n, 0, 0}, 6, "", 0);
+    logged_event(cpu, DTRACE_LOG_ENTRIES, (uint32_t[]){logged_handle, pass, cpu, n, 0, 0}, 6, "",
+                 0);
 }
 
 static void log_pass(struct recording *r, struct kymo_d_call *call)
 {
-    struct d_status status;
+    struct dtrace_status status;
 
     for (uint32_t cpu = 0; cpu < logged_capture->ncpu; cpu++) {
         log_entries(r, call->id, cpu);
@@ -214,9 +212,9 @@ static void log_pass(struct recording *r, struct kymo_d_call *call)
     }
     ask(r, KYMO_D_STATUS, 0, 0, sizeof(status));
     memcpy(&status, r->room + sizeof(*call), sizeof(status));
-    logged_event(0, D_LOG_STATUS,
+    logged_event(0, DTRACE_LOG_STATUS,
                  (uint32_t[]){logged_handle, call->id,
-                              call->flags & (D_LOG_LAST | D_LOG_INTERRUPTED),
+                              call->flags & (DTRACE_LOG_LAST | DTRACE_LOG_INTERRUPTED),
                               r->begin_cpu | r->end_cpu << 16},
                  4, &status, sizeof(status));
     memcpy(r->out, &status, sizeof(status));
@@ -254,7 +252,7 @@ static int recording_send(struct wire *wire, const void *message, size_t bytes)
     r->answer = call;
     if (call.command == KYMO_D_CREATE) {
         memcpy(&call, message, sizeof(call));
-        call.flags &= ~(uint32_t)D_CREATE_LOG;
+        call.flags &= ~(uint32_t)DTRACE_CREATE_LOG;
         memcpy(copy, &call, sizeof(call));
     }
     int error = r->waits ? 0 : r->inner->ops->send(r->inner, copy, bytes);
@@ -314,8 +312,7 @@ struct target *target_open(const char *spec, const char **why)
     return remote_target_open(&r->base, false, why);
 }
 
-/* ---- running it --------------------------------------------------------------------------------
- */
+/* ---- running it -------------------------------------------------------------------- */
 
 static int redirected(int fd, const char *path)
 {

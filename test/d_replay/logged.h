@@ -2,7 +2,8 @@
 /*
  * Captures with a program's records in them (-x log=1), made without a board: `kymo dtrace` runs a
  * program on the machine of this process, and the wire to it does with notes and records what a
- * board's kernel does (trace/d/log.c). What the notes hold can be changed on the way. One thread.
+ * board's kernel does (trace/dtrace/log.c). What the notes hold can be changed on the way. One
+ * thread.
  */
 #ifndef TEST_D_REPLAY_LOGGED_H
 #define TEST_D_REPLAY_LOGGED_H
@@ -46,7 +47,7 @@ struct logged_bytes {
 };
 extern struct logged_bytes logged_newest_record, logged_newest_entry;
 
-/* One of D's events (trace/d/log_event.h) into the capture. */
+/* One of D's events (trace/dtrace/log_event.h) into the capture. */
 void logged_event(unsigned cpu, unsigned event, const uint32_t *words, unsigned nwords,
                   const void *bytes, size_t n);
 

@@ -6,8 +6,8 @@
  */
 #include "host/temporary.h"
 #include "test/d_replay/logged.h"
-#include "trace/d/log_event.h"
-#include "trace/d/d.h"
+#include "trace/dtrace/log_event.h"
+#include "trace/dtrace/dtrace.h"
 #include "abi/sys/dtrace.h"
 
 #include <setjmp.h>
@@ -55,47 +55,46 @@ static int replay(void)
     return logged_dtrace(2, argv, out, err);
 }
 
-/* ---- work --------------------------------------------------------------------------------------
- */
+/* ---- work -------------------------------------------------------------------------- */
 
 enum { FIRST_PASS = 1000 };
 
 /* Of pass `pass`: what a kernel logs, whose bytes come from the program's own. */
 static void log_status(uint32_t pass)
 {
-    struct d_status status = {.state = D_STATE_ACTIVE};
+    struct dtrace_status status = {.state = DTRACE_STATE_ACTIVE};
 
-    logged_event(0, D_LOG_STATUS, (uint32_t[]){logged_handle, pass, 0, 0}, 4, &status,
+    logged_event(0, DTRACE_LOG_STATUS, (uint32_t[]){logged_handle, pass, 0, 0}, 4, &status,
                  sizeof(status));
 }
 
 static void log_taken(uint32_t pass, uint32_t records, uint64_t taken)
 {
-    struct d_snap snap = {.taken = taken};
+    struct dtrace_snap snap = {.taken = taken};
 
-    logged_event(0, D_LOG_TAKEN, (uint32_t[]){logged_handle, pass, records, 0}, 4, &snap,
+    logged_event(0, DTRACE_LOG_TAKEN, (uint32_t[]){logged_handle, pass, records, 0}, 4, &snap,
                  sizeof(snap));
 }
 
 static void log_record(uint32_t number, uint64_t time)
 {
-    struct d_record head;
+    struct dtrace_record head;
 
     memcpy(&head, logged_newest_record.bytes, sizeof(head));
     head.time_high = (uint32_t)(time >> 32);
     head.time_low = (uint32_t)time;
     memcpy(logged_newest_record.bytes, &head, sizeof(head));
-    logged_event(0, D_LOG_RECORD, (uint32_t[]){logged_handle, number}, 2,
+    logged_event(0, DTRACE_LOG_RECORD, (uint32_t[]){logged_handle, number}, 2,
                  logged_newest_record.bytes, logged_newest_record.n);
 }
 
 static void log_entries(uint32_t pass, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        logged_event(0, D_LOG_ENTRY, (uint32_t[]){logged_handle, pass, 0, i}, 4,
+        logged_event(0, DTRACE_LOG_ENTRY, (uint32_t[]){logged_handle, pass, 0, i}, 4,
                      logged_newest_entry.bytes, logged_newest_entry.n);
     }
-    logged_event(0, D_LOG_ENTRIES, (uint32_t[]){logged_handle, pass, 0, n, 0, 0}, 6, "", 0);
+    logged_event(0, DTRACE_LOG_ENTRIES, (uint32_t[]){logged_handle, pass, 0, n, 0, 0}, 6, "", 0);
 }
 
 static void snapshots(uint32_t n)
@@ -153,8 +152,8 @@ static void processes(uint32_t n)
     struct kymo_d_process process = {.name = "p"};
 
     for (uint32_t i = 0; i < n; i++) {
-        logged_event(0, D_LOG_PROCESS, (uint32_t[]){logged_handle, 1 + i * 7919, 0, 0}, 4, &process,
-                     sizeof(process));
+        logged_event(0, DTRACE_LOG_PROCESS, (uint32_t[]){logged_handle, 1 + i * 7919, 0, 0}, 4,
+                     &process, sizeof(process));
     }
 }
 
@@ -199,8 +198,7 @@ static void test_work(void **state)
     }
 }
 
-/* ---- several programs --------------------------------------------------------------------------
- */
+/* ---- several programs -------------------------------------------------------------- */
 
 static int replay_two(const char *first, const char *second)
 {

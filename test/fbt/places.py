@@ -138,7 +138,7 @@ class Code:
 
 
 def table(elf):
-    """The places as kernel/d/fbt.c reads them."""
+    """The places as kernel/dtrace/fbt.c reads them."""
     start, at = elf.symbols["__kernel_start"], elf.symbols["fbt_functions"]
     count = struct.unpack("<I", elf.at(elf.symbols["fbt_function_count"], 4))[0]
     for i in range(count):

@@ -111,8 +111,7 @@ static void t_golden(void **state)
     }
 }
 
-/* ---- functions ---------------------------------------------------------------------------------
- */
+/* ---- functions --------------------------------------------------------------------- */
 
 enum { HALVES_MAX = 64 };
 
@@ -258,8 +257,7 @@ static void t_tail_calls(void **state)
     assert_int_equal(f.nreturns, 0);
 }
 
-/* ---- random code -------------------------------------------------------------------------------
- */
+/* ---- random code ------------------------------------------------------------------- */
 
 /* Each is used once, and near enough for 16 bits. */
 static void check_pads(const struct fbt_function *f, const struct fbt_text *t)

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/d/d.h"
-#include "trace/d/machine.h"
+#include "host/dt/dt.h"
+#include "trace/dtrace/machine.h"
 
-static const struct d_probe_info probes[] = {
+static const struct dt_probe_info probes[] = {
     {.id = 1, .provider = "dtrace", .module = "", .function = "", .name = "BEGIN"},
     {.id = 2, .provider = "dtrace", .module = "", .function = "", .name = "END"},
     {.id = 3, .provider = "dtrace", .module = "", .function = "", .name = "ERROR"},
@@ -22,16 +22,16 @@ static const struct d_probe_info probes[] = {
 
 static unsigned each(void *arg, const char *provider, const char *module, const char *function,
                      const char *name, uint32_t id,
-                     bool (*fn)(void *fn_arg, const struct d_probe_info *), void *fn_arg)
+                     bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
     unsigned n = 0;
 
     (void)arg;
     for (size_t i = 0; i < sizeof(probes) / sizeof(*probes); i++) {
-        const struct d_probe_info *p = &probes[i];
+        const struct dt_probe_info *p = &probes[i];
         bool matches = id ? p->id == id
-                          : d_glob(provider, p->provider) && d_glob(module, "") &&
-                                d_glob(function, "") && d_glob(name, p->name);
+                          : dtrace_glob(provider, p->provider) && dtrace_glob(module, "") &&
+                                dtrace_glob(function, "") && dtrace_glob(name, p->name);
         n += matches;
         if (matches && !fn(fn_arg, p)) {
             break;
@@ -47,8 +47,7 @@ static const char *argument_type(void *arg, uint32_t id, unsigned n)
     return n == 0 ? "int" : NULL;
 }
 
-/* ---- what a target would say -------------------------------------------------------------------
- */
+/* ---- what a target would say ------------------------------------------------------- */
 
 static _Noreturn void refused(const char *why)
 {
@@ -57,21 +56,21 @@ static _Noreturn void refused(const char *why)
 }
 
 /* Every program is for the kernel that there isn't. */
-bool d_port_is_kernel(const uint8_t *id, char *text)
+bool dtrace_port_is_kernel(const uint8_t *id, char *text)
 {
     (void)id;
     (void)text;
     return true;
 }
 
-static const void *table(const struct d_image *image, struct d_image_table t)
+static const void *table(const struct dtrace_image *image, struct dtrace_image_table t)
 {
     return (const char *)image + t.offset;
 }
 
-static void check_objects(const struct d_image *image)
+static void check_objects(const struct dtrace_image *image)
 {
-    const struct d_image_object *o = table(image, image->objects);
+    const struct dtrace_image_object *o = table(image, image->objects);
 
     for (uint32_t i = 0; i < image->objects.count; i++) {
         struct dif_object object = {
@@ -86,7 +85,7 @@ static void check_objects(const struct d_image *image)
             .result = o[i].result,
         };
         uint32_t at;
-        const char *why = d_reason_text(d_validate(&object, &at));
+        const char *why = dtrace_reason_text(dtrace_validate(&object, &at));
         if (why) {
             refused(why);
         }
@@ -94,19 +93,19 @@ static void check_objects(const struct d_image *image)
 }
 
 /* Sizes may be more than a target has; nothing else may be wrong. */
-static void check_program(struct d_session *d, struct d_program *p)
+static void check_program(struct dt_session *d, struct dt_program *p)
 {
     static FILE *nowhere;
-    struct d_refusal refusal;
+    struct dtrace_refusal refusal;
     size_t size;
 
     nowhere = nowhere ? nowhere : fopen("/dev/null", "w");
-    d_program_disassemble(p, nowhere);
-    void *image = d_image_make(d, &p, 1, &size);
-    if (d_image_check(image, size, &refusal) != 0) {
-        if (!strstr(d_refusal_text(&refusal), "option's value") &&
-            !strstr(d_refusal_text(&refusal), "too")) {
-            refused(d_refusal_text(&refusal));
+    dt_program_disassemble(p, nowhere);
+    void *image = dt_image_make(d, &p, 1, &size);
+    if (dtrace_image_check(image, size, &refusal) != 0) {
+        if (!strstr(dtrace_refusal_text(&refusal), "option's value") &&
+            !strstr(dtrace_refusal_text(&refusal), "too")) {
+            refused(dtrace_refusal_text(&refusal));
         }
     } else {
         check_objects(image);
@@ -117,21 +116,21 @@ static void check_program(struct d_session *d, struct d_program *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct d_probe_source source = {each, argument_type, NULL};
+    static const struct dt_probe_source source = {each, argument_type, NULL};
     static const char *const arguments[] = {"fuzz.d", "12", "word"};
-    struct d_session *d = d_session_new(&d_model_lp64, &source);
+    struct dt_session *d = dt_session_new(&dt_model_lp64, &source);
     char *text = malloc(n + 1);
 
     memcpy(text, data, n);
     text[n] = '\0';
-    d_option_set(d, "argref", NULL, D_FROM_COMMAND);
-    d_option_set(d, "destructive", NULL, D_FROM_COMMAND);
-    struct d_source s = {.text = text, .spec = D_SPEC_NAME, .argc = 3, .argv = arguments};
-    struct d_program *p = d_compile(d, &s);
+    dt_option_set(d, "argref", NULL, DT_FROM_COMMAND);
+    dt_option_set(d, "destructive", NULL, DT_FROM_COMMAND);
+    struct dt_source s = {.text = text, .spec = DT_SPEC_NAME, .argc = 3, .argv = arguments};
+    struct dt_program *p = dt_compile(d, &s);
     if (p) {
         check_program(d, p);
     }
-    d_session_free(d);
+    dt_session_free(d);
     free(text);
     return 0;
 }

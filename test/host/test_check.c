@@ -299,7 +299,7 @@ static void test_every_cut(void **state)
     mk_free(made.mk);
 }
 
-/* ---- gaps ------------------------------------------------------------------------------------ */
+/* ---- gaps -------------------------------------------------------------------------- */
 
 /* Two CPUs; `lose` of CPU 1's buffers from number 3 on are missing. */
 static struct mk *gap_begin(bool checked, unsigned lose)
@@ -397,7 +397,7 @@ static void test_dropped_elsewhere(void **state)
     gap_is(&seen, 3, 3);
 }
 
-/* ---- stamps, versions ------------------------------------------------------------------------ */
+/* ---- stamps, versions -------------------------------------------------------------- */
 
 static void test_equal_stamps(void **state)
 {
@@ -447,7 +447,7 @@ static void test_not_an_old_one(void **state)
     mk_free(made.mk);
 }
 
-/* ---- at random ------------------------------------------------------------------------------- */
+/* ---- at random --------------------------------------------------------------------- */
 
 static void change(struct mk *mk, size_t *where)
 {

@@ -60,8 +60,8 @@ static const struct cut cuts[] = {
 struct made {
     const struct model *model;
     const struct cut *cut;
-    bool checked; /* format 1.02: the end mark tells that nothing is missing behind the last buffer
-                   */
+    bool checked; /* format 1.02: the end mark tells that nothing is missing behind the
+                   * last buffer */
     uint64_t random;
     struct mk *mk;
     bool *kept; /* by event */
@@ -80,7 +80,7 @@ static unsigned chance(struct made *made)
     return (uint32_t)(made->random >> 33) % 100;
 }
 
-/* ---- the capture -------------------------------------------------------------------------- */
+/* ---- the capture ------------------------------------------------------------------- */
 
 static void slot(struct made *made, unsigned cpu, uint64_t time, unsigned class, unsigned number,
                  uint32_t a, uint32_t b)
@@ -204,7 +204,7 @@ static void cpu_make(struct made *made, unsigned cpu)
     rest_tell(made, cpu);
 }
 
-/* ---- the account -------------------------------------------------------------------------- */
+/* ---- the account ------------------------------------------------------------------- */
 
 /* The times in which no CPU is uncovered, from the turns. */
 static void windows_find(struct made *made)
@@ -278,7 +278,7 @@ static void made_free(struct made *made)
     free(made);
 }
 
-/* ---- what must hold ----------------------------------------------------------------------- */
+/* ---- what must hold ---------------------------------------------------------------- */
 
 static int window_of(const struct made *made, uint64_t time)
 {

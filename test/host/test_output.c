@@ -19,7 +19,7 @@
 #include "host/temporary.h"
 #include "test/host/support.h"
 
-/* ---- the system, as it is or as a test wants it ---------------------------------------------- */
+/* ---- the system, as it is or as a test wants it ------------------------------------ */
 
 static char calls[64];    /* a letter each: w write, f flush a file, F a folder, r rename, l link */
 static int fails_at = -1; /* this call fails with `failure`; */
@@ -89,7 +89,7 @@ int __wrap_linkat(int a, const char *from, int b, const char *to, int flags)
     return call('l') ? -1 : __real_linkat(a, from, b, to, flags);
 }
 
-/* ---- a folder to work in --------------------------------------------------------------------- */
+/* ---- a folder to work in ----------------------------------------------------------- */
 
 static char place[PATH_MAX];
 
@@ -154,7 +154,7 @@ static int put(const char *path, const char *text, enum output_policy policy)
     return result;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------- */
 
 static void test_order(void **state)
 {

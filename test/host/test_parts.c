@@ -19,8 +19,7 @@ static uint32_t below(uint32_t n)
     return (uint32_t)((seed >> 33) % n);
 }
 
-/* ---- joining: any number of events at once, of several CPUs, with the same times and numbers ----
- */
+/* ---- joining: any number of events at once, of several CPUs, with the same times and numbers ---- */
 
 #define AT_ONCE 12
 
@@ -122,8 +121,7 @@ static void test_join(void **state)
     kev_join_free(&join);
 }
 
-/* ---- a payload as fields ------------------------------------------------------------------------
- */
+/* ---- a payload as fields ----------------------------------------------------------- */
 
 /* Words of an argument, 0: a text, which takes the rest. */
 static unsigned words_of(const struct kev_arg *arg, const struct kev_event *event)
@@ -239,8 +237,7 @@ static void test_decode(void **state)
     mk_free(mk);
 }
 
-/* ---- a buffer that stands there twice ----------------------------------------------------------
- */
+/* ---- a buffer that stands there twice ---------------------------------------------- */
 
 /* A capture of three buffers of each of two CPUs, of which one stands there twice: right behind
  * itself, or at the end. It is an error, and when recovering it is said. */
@@ -289,8 +286,7 @@ static void test_buffer_twice(void **state)
     }
 }
 
-/* ---- covered time -----------------------------------------------------------------------------
- */
+/* ---- covered time ------------------------------------------------------------------ */
 
 /* Slots at a buffer's end where an event of many slots may not have found room. */
 #define NARROW 12

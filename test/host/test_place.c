@@ -134,7 +134,7 @@ static struct made make(uint64_t seed, unsigned groups, bool swapped)
     return made;
 }
 
-/* ---- what is there, without the groups that are gone ---- */
+/* ---- what is there, without the groups that are gone ------------------------------- */
 
 static size_t copy_rest(const struct made *made, size_t end, uint8_t *to)
 {
@@ -245,7 +245,7 @@ static void compare(const struct made *made, bool end, bool recover, uint64_t se
     free(bytes);
 }
 
-/* ---- the properties ---- */
+/* ---- the properties ---------------------------------------------------------------- */
 
 static void test_sound(void **state)
 {

@@ -207,8 +207,8 @@ static void test_many_open(void **state)
            200);
 }
 
-/* Opens mk's capture with its `from` replaced by `to`, of the same length: NULL, or what is wrong.
- */
+/* Opens mk's capture with its `from` replaced by `to`, of the same length: NULL, or what
+ * is wrong. */
 static const char *opens_with(const void *from, const void *to, size_t len)
 {
     static struct kev_error error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A line between two ends, in virtual time: bytes come out in order, later, and not all unharmed.
- */
+/* A line between two ends, in virtual time: bytes come out in order, later, and not
+ * all unharmed. */
 #ifndef TEST_LINK_LINE_H
 #define TEST_LINK_LINE_H
 

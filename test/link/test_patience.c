@@ -61,8 +61,8 @@ static uint32_t frames(const struct pair *pair, bool resent)
     return resent ? host->resent + target->resent : host->frames_out + target->frames_out;
 }
 
-/* What is not lost is not sent again for long, however much longer than before a round trip takes.
- */
+/* What is not lost is not sent again for long, however much longer than before a round
+ * trip takes. */
 void test_patience_on_a_line_that_slows_down(void **state)
 {
     (void)state;

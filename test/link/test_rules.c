@@ -80,8 +80,8 @@ void test_echo_of_ourselves(void **state)
     pair_free(pair);
 }
 
-/* The same while it is up and talks: a frame of ours with the number that we expect is not theirs.
- */
+/* The same while it is up and talks: a frame of ours with the number that we expect is
+ * not theirs. */
 void test_echo_while_up(void **state)
 {
     struct pair *pair = pair_make(__func__);
@@ -304,8 +304,7 @@ void test_bye(void **state)
     pair_free(pair);
 }
 
-/* ---- an enemy who knows the session: right checks, right numbers, senseless contents ------------
- */
+/* ---- an enemy who knows the session: right checks, right numbers, senseless contents ---- */
 
 /* Mostly what would be right where the target is; at times not. */
 static uint8_t enemy_type(const struct link_channel *channel)
@@ -419,8 +418,8 @@ void test_hostile_frames(void **state)
     pair_free(pair);
 }
 
-/* What docs/link.md says of a line of 115200 baud: 240 bytes a frame, above 90 % are the message's.
- */
+/* What docs/link.md says of a line of 115200 baud: 240 bytes a frame, above 90 % are
+ * the message's. */
 void test_overhead(void **state)
 {
     struct pair *pair = pair_make(__func__);

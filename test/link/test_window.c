@@ -119,8 +119,7 @@ void test_wrap_of_numbers(void **state)
          (struct line_faults){.drop = 30, .flip = 60, .twice = 30, .garbage = 30, .most = 200}, 6);
 }
 
-/* ---- frames out of order -----------------------------------------------------------------------
- */
+/* ---- frames out of order ----------------------------------------------------------- */
 
 enum { AIR = 12 };
 
@@ -193,8 +192,7 @@ void test_wrap_out_of_order(void **state)
     free(down);
 }
 
-/* ---- a long line -------------------------------------------------------------------------------
- */
+/* ---- a long line ------------------------------------------------------------------- */
 
 enum { ON_WAY = 512 };
 
@@ -310,8 +308,7 @@ void test_ahead_at_every_number(void **state)
     pair_free(pair);
 }
 
-/* ---- all the way -------------------------------------------------------------------------------
- */
+/* ---- all the way ------------------------------------------------------------------- */
 
 /* Without touching the numbers: more than 65536 frames each way. */
 void test_wrap_all_the_way(void **state)

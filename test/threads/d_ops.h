@@ -3,32 +3,32 @@
 #ifndef TEST_THREADS_D_OPS_H
 #define TEST_THREADS_D_OPS_H
 
-#define D_PORT_ALIGN 0
-#define D_PORT_STOPS 1
+#define DTRACE_PORT_ALIGN 0
+#define DTRACE_PORT_STOPS 1
 
 extern _Thread_local unsigned thread_cpu;
 
-static inline unsigned d_port_cpu(void)
+static inline unsigned dtrace_port_cpu(void)
 {
     return thread_cpu;
 }
-static inline uintptr_t d_port_irq_save(void)
+static inline uintptr_t dtrace_port_irq_save(void)
 {
     return 0;
 }
-static inline void d_port_irq_restore(uintptr_t state)
+static inline void dtrace_port_irq_restore(uintptr_t state)
 {
     (void)state;
 }
-static inline uint64_t d_port_timestamp(void)
+static inline uint64_t dtrace_port_timestamp(void)
 {
     return 1;
 }
-static inline uint32_t *d_port_predicate_cache(void)
+static inline uint32_t *dtrace_port_predicate_cache(void)
 {
     return NULL;
 }
-static inline uint64_t d_port_thread_key(void)
+static inline uint64_t dtrace_port_thread_key(void)
 {
     return thread_cpu + 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of dynamic variables (trace/d/dynvar.c) with CPUs that are threads, under a race
+ * The table of dynamic variables (trace/dtrace/dynvar.c) with CPUs that are threads, under a race
  * detector: all of them make, find and free the same few variables of an associative array, and one
  * calls the cleaner, which comes to each CPU between two of its firings. At the end each chunk is
  * in exactly one place, and no variable is in the table twice.
@@ -17,37 +17,38 @@
 #include <cmocka.h>
 
 #include "test/threads/crosscall.h"
-#include "trace/d/dynvar_table.h"
-#include "trace/d/consumer.h"
-#include "trace/d/port.h"
+#include "trace/dtrace/dynvar_table.h"
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/port.h"
 
 #define CPUS 4
 #define TURNS 6000
 #define KEYS 3 /* fewer than CPUs: they meet */
 #define MEMORY 4096
 
-static struct d_dynamic dynamic = {.size = 8, .scope = DIF_SCOPE_GLOBAL};
-static struct d_code code = {.dynamics = &dynamic, .key_bytes = 8, .datum_bytes = 8};
-static struct d_consumer consumer;
+static struct dtrace_dynamic dynamic = {.size = 8, .scope = DIF_SCOPE_GLOBAL};
+static struct dtrace_code code = {.dynamics = &dynamic, .key_bytes = 8, .datum_bytes = 8};
+static struct dtrace_consumer consumer;
 
-void d_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
+void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
     threads_run_on(cpu, fn, arg);
 }
 
-void *d_port_alloc(size_t bytes)
+void *dtrace_port_alloc(size_t bytes)
 {
     return calloc(1, bytes);
 }
 
-void d_port_free(void *block, size_t bytes)
+void dtrace_port_free(void *block, size_t bytes)
 {
     (void)bytes;
     free(block);
 }
 
 /* No key of this test is a reference. */
-bool d_load_block(struct d_context *c, void *to, uint64_t address, size_t bytes, bool user)
+bool dtrace_load_block(struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
+                       bool user)
 {
     (void)c;
     (void)to;
@@ -57,13 +58,12 @@ bool d_load_block(struct d_context *c, void *to, uint64_t address, size_t bytes,
     abort();
 }
 
-/* ---- the CPUs ----------------------------------------------------------------------------------
- */
+/* ---- the CPUs ---------------------------------------------------------------------- */
 
 static void *cpu_main(void *number)
 {
-    static struct d_context contexts[CPUS];
-    struct d_context *c = &contexts[(uintptr_t)number];
+    static struct dtrace_context contexts[CPUS];
+    struct dtrace_context *c = &contexts[(uintptr_t)number];
     uint32_t random = (uint32_t)(uintptr_t)number + 1;
 
     thread_cpu = (unsigned)(uintptr_t)number;
@@ -72,14 +72,14 @@ static void *cpu_main(void *number)
     c->consumer = &consumer;
     for (unsigned i = 0; i < TURNS; i++) {
         random = random * 1664525u + 1013904223u;
-        c->keys[0] = (struct d_key){.value = random >> 8 & KEYS};
-        d_dynvar(c, &dynamic, 1,
-                 random >> 28 < 7    ? D_DYNVAR_ALLOCATE
-                 : random >> 28 < 13 ? D_DYNVAR_FREE
-                                     : D_DYNVAR_FIND);
+        c->keys[0] = (struct dtrace_key){.value = random >> 8 & KEYS};
+        dtrace_dynvar(c, &dynamic, 1,
+                      random >> 28 < 7    ? DTRACE_DYNVAR_ALLOCATE
+                      : random >> 28 < 13 ? DTRACE_DYNVAR_FREE
+                                          : DTRACE_DYNVAR_FIND);
         threads_serve();
         if (thread_cpu == 0 && i % 8 == 0) {
-            d_dynvars_clean(&consumer.dynvars);
+            dtrace_dynvars_clean(&consumer.dynvars);
         }
         if (random >> 20 & 1) {
             threads_yield("between firings");
@@ -89,14 +89,13 @@ static void *cpu_main(void *number)
     return NULL;
 }
 
-/* ---- where each chunk is ------------------------------------------------------------------------
- */
+/* ---- where each chunk is ----------------------------------------------------------- */
 
-static uint32_t count_list(const struct d_dynvars *v, uint32_t link, uint8_t *seen)
+static uint32_t count_list(const struct dtrace_dynvars *v, uint32_t link, uint8_t *seen)
 {
     uint32_t n = 0;
 
-    for (; link; link = d_chunk_at(v, link)->next) {
+    for (; link; link = dtrace_chunk_at(v, link)->next) {
         assert_int_equal(seen[link], 0);
         seen[link] = 1;
         n++;
@@ -104,7 +103,7 @@ static uint32_t count_list(const struct d_dynvars *v, uint32_t link, uint8_t *se
     return n;
 }
 
-static void count_chunks(const struct d_dynvars *v)
+static void count_chunks(const struct dtrace_dynvars *v)
 {
     uint8_t *seen = calloc(v->nchunks + 1, 1);
     uint32_t n = count_list(v, v->clean.first, seen) + count_list(v, v->rinsing.first, seen);
@@ -126,7 +125,7 @@ static void all_meet_at_the_same_variables(void **state)
     pthread_t threads[CPUS];
 
     (void)state;
-    assert_true(d_dynvars_make(&consumer.dynvars, &code, MEMORY, CPUS));
+    assert_true(dtrace_dynvars_make(&consumer.dynvars, &code, MEMORY, CPUS));
     for (uintptr_t i = 0; i < CPUS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, cpu_main, (void *)i), 0);
     }
@@ -134,7 +133,7 @@ static void all_meet_at_the_same_variables(void **state)
         pthread_join(threads[i], NULL);
     }
     count_chunks(&consumer.dynvars);
-    d_dynvars_free(&consumer.dynvars);
+    dtrace_dynvars_free(&consumer.dynvars);
 }
 
 int main(void)

@@ -65,8 +65,7 @@ int kymo_timeout_at(unsigned states, const void *until)
     abort();
 }
 
-/* ---- what the kernel's part calls ----------------------------------------------------------
- */
+/* ---- what the kernel's part calls -------------------------------------------------- */
 
 void arch_ipi(uint32_t which)
 {
@@ -114,8 +113,7 @@ void inherit_leave(void)
 {
 }
 
-/* ---- kernel calls --------------------------------------------------------------------------
- */
+/* ---- kernel calls ------------------------------------------------------------------ */
 
 static uint32_t random_own(void)
 {
@@ -170,8 +168,7 @@ int SyncMutexUnlock_r(sync_t *sync)
     return (int)r;
 }
 
-/* ---- robust mutexes: this one isn't ----------------------------------------------------------
- */
+/* ---- robust mutexes: this one isn't ------------------------------------------------ */
 
 int kymo_robust_got(sync_t *sync);
 int kymo_robust_retry(sync_t *sync, const void *until);
@@ -199,8 +196,7 @@ int SyncMutexRevive_r(sync_t *sync)
     return kymo_robust_got(sync);
 }
 
-/* ---- the CPUs ------------------------------------------------------------------------------
- */
+/* ---- the CPUs ---------------------------------------------------------------------- */
 
 static void own(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Speculations (trace/d/speculate.c) with CPUs that are threads, under a race detector: all of them
- * speculate into, commit and discard the same few, and one cleans, which comes to each CPU between
- * two of its firings. An id has one user at a time; no record is in a buffer for two uses of an id;
- * what one CPU has committed is committed on all; each record is committed, discarded, or still
- * where it was recorded.
+ * Speculations (trace/dtrace/speculate.c) with CPUs that are threads, under a race detector: all of
+ * them speculate into, commit and discard the same few, and one cleans, which comes to each CPU
+ * between two of its firings. An id has one user at a time; no record is in a buffer for two uses
+ * of an id; what one CPU has committed is committed on all; each record is committed, discarded, or
+ * still where it was recorded.
  *
  * Red if a change of a state is no compare-and-swap, if the cleaner frees what it has not marked,
  * or if it leaves a CPU out. The states publish no plain data, since each CPU alone touches its
@@ -20,8 +20,8 @@
 #include <cmocka.h>
 
 #include "test/threads/crosscall.h"
-#include "trace/d/port.h"
-#include "trace/d/speculate.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/speculate.h"
 
 #define CPUS 4
 #define TURNS 30000
@@ -31,16 +31,16 @@
 #define STATE(word) ((word)&0x7fu)
 
 struct record {
-    struct d_record head;
+    struct dtrace_record head;
     uint32_t id, use, number;
 };
 
-static const struct d_shape shape = {sizeof(struct record), 4};
-static const struct d_shapes shapes = {&shape, 1};
-static struct d_buffer buffers[IDS][CPUS];
-static struct d_speculation table[IDS] = {
+static const struct dtrace_shape shape = {sizeof(struct record), 4};
+static const struct dtrace_shapes shapes = {&shape, 1};
+static struct dtrace_buffer buffers[IDS][CPUS];
+static struct dtrace_speculation table[IDS] = {
     {.buffers = buffers[0]}, {.buffers = buffers[1]}, {.buffers = buffers[2]}};
-static struct d_speculations all = {table, IDS, 0, 0};
+static struct dtrace_speculations all = {table, IDS, 0, 0};
 
 static uint32_t used[IDS];   /* [a] the id has a user */
 static uint32_t use_of[IDS]; /* [a] its uses so far */
@@ -48,7 +48,7 @@ static uint32_t wrong;       /* [a] */
 static uint64_t cleaned;     /* by CPU 0: rounds */
 
 static struct side { /* [c] */
-    struct d_buffer principal;
+    struct dtrace_buffer principal;
     uint8_t memory[IDS + 1][BYTES];
     bool committed[IDS]; /* by this CPU, and not cleaned since */
     uint64_t recorded, dropped, moved, discarded;
@@ -59,8 +59,7 @@ static void expect(bool good)
     __atomic_fetch_or(&wrong, !good, __ATOMIC_RELAXED);
 }
 
-/* ---- one CPU -------------------------------------------------------------------------------
- */
+/* ---- one CPU ----------------------------------------------------------------------- */
 
 static uint32_t use_now(uint32_t index)
 {
@@ -71,7 +70,7 @@ static uint32_t use_now(uint32_t index)
 static size_t drain(struct side *own)
 {
     size_t size;
-    const struct record *record = (const void *)d_buffer_swap(&own->principal, &size);
+    const struct record *record = (const void *)dtrace_buffer_swap(&own->principal, &size);
     size_t n = size / sizeof(*record);
 
     expect(size % sizeof(*record) == 0);
@@ -84,7 +83,7 @@ static size_t drain(struct side *own)
 
 static void speculate_new(void)
 {
-    uint32_t id = d_speculation_new(&all);
+    uint32_t id = dtrace_speculation_new(&all);
 
     if (id) {
         expect(__atomic_exchange_n(&used[id - 1], 1, __ATOMIC_RELAXED) == 0);
@@ -93,13 +92,13 @@ static void speculate_new(void)
 
 static void record_to(struct side *own, uint32_t id)
 {
-    struct d_buffer *to = d_speculation_buffer(&all, id, thread_cpu);
-    uint8_t *room = to ? d_buffer_reserve(to, &shapes, shape.size, shape.align, false) : NULL;
+    struct dtrace_buffer *to = dtrace_speculation_buffer(&all, id, thread_cpu);
+    uint8_t *room = to ? dtrace_buffer_reserve(to, &shapes, shape.size, shape.align, false) : NULL;
     struct record record = {{1, 0, 0}, id, use_now(id - 1), (uint32_t)own->recorded};
 
     if (room) {
         memcpy(room, &record, sizeof(record));
-        d_buffer_commit(to, room, sizeof(record));
+        dtrace_buffer_commit(to, room, sizeof(record));
         own->recorded++;
     } else {
         own->dropped += to != NULL;
@@ -110,7 +109,7 @@ static void commit(struct side *own, uint32_t id)
 {
     size_t before = buffers[id - 1][thread_cpu].offset / sizeof(struct record);
 
-    expect(d_speculation_commit(&all, id, thread_cpu, &own->principal, &shapes));
+    expect(dtrace_speculation_commit(&all, id, thread_cpu, &own->principal, &shapes));
     size_t n = drain(own);
     expect(n == 0 || n == before);
     if (n) {
@@ -126,20 +125,20 @@ static void clean_here(void *unused)
     for (unsigned i = 0; i < IDS; i++) {
         uint32_t word = __atomic_load_n(&table[i].state, __ATOMIC_RELAXED);
         if (word & MARK) {
-            expect(!own->committed[i] || STATE(word) == D_SPEC_COMMITTING);
+            expect(!own->committed[i] || STATE(word) == DTRACE_SPEC_COMMITTING);
             own->committed[i] = false;
-            own->discarded += STATE(word) == D_SPEC_DISCARDING
+            own->discarded += STATE(word) == DTRACE_SPEC_DISCARDING
                                   ? buffers[i][thread_cpu].offset / sizeof(struct record)
                                   : 0;
         }
     }
-    d_speculation_clean_cpu(&all, thread_cpu, &own->principal, &shapes);
+    dtrace_speculation_clean_cpu(&all, thread_cpu, &own->principal, &shapes);
     drain(own);
 }
 
 static void clean(void)
 {
-    if (!d_speculation_clean_begin(&all)) {
+    if (!dtrace_speculation_clean_begin(&all)) {
         return;
     }
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
@@ -151,7 +150,7 @@ static void clean(void)
             __atomic_store_n(&used[i], 0, __ATOMIC_RELAXED);
         }
     }
-    d_speculation_clean_end(&all);
+    dtrace_speculation_clean_end(&all);
     cleaned++;
 }
 
@@ -168,7 +167,7 @@ static void turn(struct side *own, uint32_t random)
         commit(own, id);
         break;
     case 3:
-        expect(d_speculation_discard(&all, id));
+        expect(dtrace_speculation_discard(&all, id));
         break;
     default:
         record_to(own, id);
@@ -192,18 +191,18 @@ static void *cpu_main(void *number)
     return NULL;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------
- */
+/* ---- all of them ------------------------------------------------------------------- */
 
 static void make(void)
 {
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-        sides[cpu].principal = (struct d_buffer){.size = IDS * BYTES, .policy = D_POLICY_SWITCH};
+        sides[cpu].principal =
+            (struct dtrace_buffer){.size = IDS * BYTES, .policy = DTRACE_POLICY_SWITCH};
         sides[cpu].principal.active = malloc(IDS * BYTES);
         sides[cpu].principal.spare = malloc(IDS * BYTES);
         for (unsigned i = 0; i < IDS; i++) {
-            buffers[i][cpu] = (struct d_buffer){
-                .active = sides[cpu].memory[i], .size = BYTES, .policy = D_POLICY_SWITCH};
+            buffers[i][cpu] = (struct dtrace_buffer){
+                .active = sides[cpu].memory[i], .size = BYTES, .policy = DTRACE_POLICY_SWITCH};
         }
     }
 }

@@ -7,16 +7,16 @@ UNIT_TESTS += $(UNIT_THREADS)
 THREADS_FLAGS := $(HOST_CFLAGS) -O1 -D_GNU_SOURCE -include test/threads/yield.h \
 	-fsanitize=thread --param=tsan-distinguish-volatile=1
 THREADS_SEAM := -DTRACE_PORT_OPS_H='"trace/port/host.h"' \
-	-DD_PORT_OPS_H='"test/threads/d_ops.h"'
+	-DDTRACE_PORT_OPS_H='"test/threads/d_ops.h"'
 THREADS_COMMA := ,
 THREADS_WRAP := $(addprefix -Wl$(THREADS_COMMA)--wrap=__tsan_atomic,32_load 32_store 64_load 64_store \
 	32_compare_exchange_strong)
 
 $(B)/unit/threads_ring: test/threads/ring_test.c test/threads/volatile.c trace/ring.c
-$(B)/unit/threads_dynvar: test/threads/dynvar_test.c test/threads/crosscall.c test/threads/volatile.c trace/d/dynvar.c \
-	trace/d/dynvar_memory.c
+$(B)/unit/threads_dynvar: test/threads/dynvar_test.c test/threads/crosscall.c test/threads/volatile.c trace/dtrace/dynvar.c \
+	trace/dtrace/dynvar_memory.c
 $(B)/unit/threads_speculate: test/threads/speculate_test.c test/threads/crosscall.c test/threads/volatile.c \
-	test/threads/atomic_yield.c trace/d/speculate.c trace/d/buffer.c
+	test/threads/atomic_yield.c trace/dtrace/speculate.c trace/dtrace/buffer.c
 $(B)/unit/threads_vm: test/threads/vm_test.c test/threads/cpus.c test/threads/volatile.c \
 	test/threads/atomic_yield.c kernel/vm.c kernel/cpu.c
 $(B)/unit/threads_mutex: test/threads/mutex_test.c test/threads/cpus.c test/threads/volatile.c \
@@ -33,7 +33,7 @@ $(B)/unit/threads_lib_mutex.o: lib/mutex.c $(wildcard lib/*.h lib/include/*.h li
 		$(foreach f,init destroy lock trylock timedlock unlock,-Dpthread_mutex_$(f)=lib_mutex_$(f)) \
 		-c -o $@ $<
 
-$(UNIT_THREADS): $(wildcard test/threads/*.h trace/*.h trace/d/*.h trace/port/host.h kernel/*.h \
+$(UNIT_THREADS): $(wildcard test/threads/*.h trace/*.h trace/dtrace/*.h trace/port/host.h kernel/*.h \
 	test/unit_kernel/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(THREADS_FLAGS) $(THREADS_SEAM) -o $@ $(filter %.c %.o,$^) $(THREADS_LINK) -lcmocka -lpthread

@@ -45,8 +45,7 @@ static void expect(bool good)
     __atomic_fetch_or(&wrong, !good, __ATOMIC_RELAXED);
 }
 
-/* ---- what kernel/vm.c calls ----------------------------------------------------------------
- */
+/* ---- what kernel/vm.c calls -------------------------------------------------------- */
 
 /* A CPU looks for itself, whenever it isn't in the kernel. */
 void arch_ipi(uint32_t which)
@@ -116,8 +115,7 @@ void phys_free(paddr_t phys, size_t len)
     in_use[(uint64_t(*)[WORDS])phys - memory] = false;
 }
 
-/* ---- the CPUs ------------------------------------------------------------------------------
- */
+/* ---- the CPUs ---------------------------------------------------------------------- */
 
 static uintptr_t address_of(unsigned i)
 {

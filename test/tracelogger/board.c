@@ -48,7 +48,7 @@ void board_begin(uint64_t seed, uint8_t *got, size_t room)
     board.disk.disk.physical_bytes = seed % 2 ? 512 : 4096;
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------ */
+/* ---- the kernel -------------------------------------------------------------------- */
 
 static void fill(struct trace_slot *slots, const struct kymo_trace_buffer *buffer)
 {
@@ -184,7 +184,7 @@ void lag_note(const struct kymo_trace_buffer *taken, const struct trace_slot *sl
     }
 }
 
-/* ---- what is written ------------------------------------------------------------------------- */
+/* ---- what is written --------------------------------------------------------------- */
 
 static long store(const void *data, size_t bytes)
 {

@@ -156,7 +156,7 @@ static uint64_t first_seed(void)
     return seed;
 }
 
-/* ---- nothing is lost without a trace, whatever -S is ---- */
+/* ---- nothing is lost without a trace, whatever -S is ------------------------------- */
 
 /* What is behind a text. */
 static const uint8_t *find(const uint8_t *in, size_t bytes, const char *text)

@@ -119,7 +119,7 @@ void fake_yield(const char *where)
     }
 }
 
-/* ---- the seam ---- */
+/* ---- the seam ---------------------------------------------------------------------- */
 
 uint64_t trace_host_clock(void)
 {

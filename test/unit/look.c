@@ -78,7 +78,7 @@ unsigned look_active_slots(unsigned cpu)
     return (unsigned)slots;
 }
 
-/* ---- slots ---- */
+/* ---- slots ------------------------------------------------------------------------- */
 
 static uint64_t slot_time(struct scan *scan, const struct trace_slot *slot)
 {
@@ -166,7 +166,7 @@ bool scan_next(struct scan *scan)
     return true;
 }
 
-/* ---- sums ---- */
+/* ---- sums -------------------------------------------------------------------------- */
 
 static void tally_event(struct tally *tally, const struct seen *e)
 {

@@ -40,7 +40,7 @@ unsigned kind_class(enum kind kind)
     return classes[kind];
 }
 
-/* ---- the parts of an event that vary in size ---- */
+/* ---- the parts of an event that vary in size --------------------------------------- */
 
 static bool is_big(unsigned cpu, uint32_t serial)
 {
@@ -91,7 +91,7 @@ static unsigned make_text(unsigned cpu, uint32_t serial, unsigned most, char *te
     return len;
 }
 
-/* ---- expected ---- */
+/* ---- expected ---------------------------------------------------------------------- */
 
 static void put32(struct event *e, uint32_t value)
 {
@@ -223,7 +223,7 @@ void event_expect(unsigned cpu, uint32_t serial, enum kind kind, bool wide, stru
     }
 }
 
-/* ---- made ---- */
+/* ---- made -------------------------------------------------------------------------- */
 
 static void emit_words(unsigned cpu, uint32_t serial, enum kind kind)
 {
@@ -302,7 +302,7 @@ void event_emit(unsigned cpu, uint32_t serial, enum kind kind, bool wide)
     }
 }
 
-/* ---- found ---- */
+/* ---- found ------------------------------------------------------------------------- */
 
 enum kind event_recognise(const struct seen *seen, uint32_t *serial)
 {

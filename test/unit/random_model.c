@@ -39,7 +39,7 @@ uint32_t model_made(unsigned cpu, enum kind kind, bool wide)
     return serial;
 }
 
-/* ---- reading a buffer ---- */
+/* ---- reading a buffer -------------------------------------------------------------- */
 
 static void read_event(unsigned cpu, const struct seen *seen, struct content *c)
 {
@@ -150,7 +150,7 @@ uint64_t model_in_buffers(unsigned cpu)
     return events;
 }
 
-/* ---- taking ---- */
+/* ---- taking ------------------------------------------------------------------------ */
 
 void model_taken(const struct kymo_trace_buffer *b)
 {
@@ -187,7 +187,7 @@ static void check_busy(unsigned cpu)
     }
 }
 
-/* ---- the account ---- */
+/* ---- the account ------------------------------------------------------------------- */
 
 uint64_t model_lost(unsigned cpu)
 {

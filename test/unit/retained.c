@@ -80,7 +80,7 @@ bool open_image(void)
     return retain_open(&found, retain_memory_read, &memory) == 0;
 }
 
-/* ---- what is recorded ---- */
+/* ---- what is recorded -------------------------------------------------------------- */
 
 uint32_t made[CPUS];
 

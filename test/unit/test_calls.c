@@ -137,7 +137,7 @@ static bool is_long(const struct word *word)
     return word->type == 'E' || word->type == 'X';
 }
 
-/* ---- there and back ---- */
+/* ---- there and back ---------------------------------------------------------------- */
 
 static bool big;
 

@@ -201,8 +201,8 @@ static void tick(void)
     trace_port_irq_restore(irq);
 }
 
-/* The clock wraps, `events` events come, and only then the tick, which must not count that again.
- */
+/* The clock wraps, `events` events come, and only then the tick, which must not count
+ * that again. */
 static void wrap_then_tick(uint64_t before, uint64_t behind, unsigned events)
 {
     uint64_t times[8], first, now;

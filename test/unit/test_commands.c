@@ -120,7 +120,7 @@ static const struct row {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* ---- who and when ---- */
+/* ---- who and when ------------------------------------------------------------------ */
 
 static uint64_t data[512];
 
@@ -185,7 +185,7 @@ static void answers_want_a_place(void **unused)
     }
 }
 
-/* ---- the tables are whole ---- */
+/* ---- the tables are whole ---------------------------------------------------------- */
 
 static bool in_table(const char *name)
 {

@@ -58,7 +58,7 @@ static const uint32_t all_commands[] = {
 };
 #define COMMANDS (sizeof(all_commands) / sizeof(all_commands[0]))
 
-/* ---- who may ---- */
+/* ---- who may ----------------------------------------------------------------------- */
 
 static void without_the_ability_only_questions(void **state)
 {
@@ -108,7 +108,7 @@ static void the_owner_owns(void **state)
     end_tracing();
 }
 
-/* ---- without buffers, with wrong arguments ---- */
+/* ---- without buffers, with wrong arguments ----------------------------------------- */
 
 static void without_buffers(void **state)
 {
@@ -198,7 +198,7 @@ static void unknown_commands(void **state)
     assert_int_equal(fake.allocs, 0);
 }
 
-/* ---- buffers ---- */
+/* ---- buffers ----------------------------------------------------------------------- */
 
 static void buffers_are_one_zeroed_block(void **state)
 {
@@ -276,7 +276,7 @@ static void freed_at_work(void **state)
     }
 }
 
-/* ---- start, stop, modes ---- */
+/* ---- start, stop, modes ------------------------------------------------------------ */
 
 static void start_and_stop(void **state)
 {
@@ -367,7 +367,7 @@ static void a_mode_command_clears(void **state)
     end_tracing();
 }
 
-/* ---- taking and giving ---- */
+/* ---- taking and giving ------------------------------------------------------------- */
 
 static void taken_by_time_and_sequence(void **state)
 {

@@ -11,7 +11,7 @@
 #include "trace/filter.h"
 #include "trace/hook.h"
 
-/* ---- firing everything ---- */
+/* ---- firing everything ------------------------------------------------------------- */
 
 struct fired {
     uint32_t header; /* class and number */
@@ -134,7 +134,7 @@ static long del_event(unsigned class, uint32_t event)
     return command_as(OWNER, _NTO_TRACE_DELEVENT, class, event, NULL);
 }
 
-/* ---- classes ---- */
+/* ---- classes ----------------------------------------------------------------------- */
 
 /* Does the external class, or the pseudo class, hold that of the row? */
 static bool in_class(unsigned class, unsigned of_row)
@@ -203,7 +203,7 @@ static void all_but_one_class(void **state)
     end_tracing();
 }
 
-/* ---- events ---- */
+/* ---- events ------------------------------------------------------------------------ */
 
 /* Adds one event, sees that nothing else is on, and takes it away. */
 static void check_event(unsigned class, uint32_t event, unsigned in_slot_class, unsigned number)
@@ -306,7 +306,7 @@ static void an_interrupt_is_itself(void **state)
     end_tracing();
 }
 
-/* ---- fast and wide ---- */
+/* ---- fast and wide ----------------------------------------------------------------- */
 
 static void wide_class_by_class(void **state)
 {
@@ -352,7 +352,7 @@ static void wide_event_by_event(void **state)
     end_tracing();
 }
 
-/* ---- refused ---- */
+/* ---- refused ----------------------------------------------------------------------- */
 
 static void unknown_ones_are_refused(void **state)
 {
@@ -389,7 +389,7 @@ static void unknown_ones_are_refused(void **state)
     end_tracing();
 }
 
-/* ---- sites ---- */
+/* ---- sites ------------------------------------------------------------------------- */
 
 static void sites_are_patched_only_while_it_runs(void **state)
 {

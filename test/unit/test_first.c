@@ -51,7 +51,7 @@ static int next(void)
     return (int)taken.cpu;
 }
 
-/* ---- START ---- */
+/* ---- START ------------------------------------------------------------------------- */
 
 /* Also when CPU 0 has filled others before anything is taken. */
 static void every_cpu_gives_a_first_buffer(void **unused)
@@ -166,7 +166,7 @@ static void it_tells_of_losses(void **unused)
     end_tracing();
 }
 
-/* ---- FLUSHCPUS ---- */
+/* ---- FLUSHCPUS --------------------------------------------------------------------- */
 
 static void the_asked_ones_give(void **unused)
 {
@@ -233,7 +233,7 @@ static void it_leaves_a_buffer(void **unused)
     }
 }
 
-/* ---- the order of taking ---- */
+/* ---- the order of taking ----------------------------------------------------------- */
 
 static void buffers_are_taken_by_time(void **unused)
 {
@@ -280,7 +280,7 @@ static void buffers_are_taken_by_time(void **unused)
     }
 }
 
-/* ---- overwritten buffers ---- */
+/* ---- overwritten buffers ----------------------------------------------------------- */
 
 /* As a capture's reader counts: of one CPU, in the order of the sequence. */
 struct gaps {

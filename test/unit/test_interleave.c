@@ -55,7 +55,7 @@ static void switch_point(const char *where)
     }
 }
 
-/* ---- the two sides ---- */
+/* ---- the two sides ----------------------------------------------------------------- */
 
 static void write_round(void)
 {
@@ -114,7 +114,7 @@ static void taker(void)
     swapcontext(&run.context[TAKER], &run.back);
 }
 
-/* ---- schedules ---- */
+/* ---- schedules --------------------------------------------------------------------- */
 
 static void start(enum who who, void (*body)(void))
 {

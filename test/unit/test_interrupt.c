@@ -50,7 +50,7 @@ static unsigned find(void)
     return n;
 }
 
-/* ---- INSERTEVENT ---- */
+/* ---- INSERTEVENT ------------------------------------------------------------------- */
 
 static long raw_expected(uint32_t header)
 {
@@ -104,7 +104,7 @@ static void raw_needs_the_ability_and_a_start(void **unused)
     end_tracing();
 }
 
-/* ---- from an interrupt ---- */
+/* ---- from an interrupt ------------------------------------------------------------- */
 
 static bool allowed(uint32_t cmd)
 {
@@ -199,7 +199,7 @@ static void wrong_inserts(void **unused)
     end_tracing();
 }
 
-/* ---- START and STOP ---- */
+/* ---- START and STOP ---------------------------------------------------------------- */
 
 static void they_happen_at_the_exit(void **unused)
 {
@@ -265,7 +265,7 @@ static void a_ring_tells_its_state_at_the_end(void **unused)
     end_tracing();
 }
 
-/* ---- FLUSHBUFFER ---- */
+/* ---- FLUSHBUFFER ------------------------------------------------------------------- */
 
 /* At this CPU's exit, on every CPU, however little is in the buffers; once. */
 static void a_flush_happens_at_the_exit(void **unused)

@@ -284,7 +284,7 @@ static void all_pending_and_the_largest_fit(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
-/* ---- events within events ---- */
+/* ---- events within events ---------------------------------------------------------- */
 
 static unsigned nested;
 
@@ -325,7 +325,7 @@ static void an_event_within_an_event_is_counted(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
-/* ---- stop and flush ---- */
+/* ---- stop and flush ---------------------------------------------------------------- */
 
 static void stopped_nothing_is_made(void **state)
 {

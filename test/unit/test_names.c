@@ -72,7 +72,7 @@ static void end(void)
 
 static const unsigned wrapped[CPUS] = {10, 5000, 5000};
 
-/* ---- what comes out ---- */
+/* ---- what comes out ---------------------------------------------------------------- */
 
 #define GIVEN_MOST (2 * KYMO_RETAIN_NAMES_MOST)
 

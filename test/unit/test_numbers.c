@@ -12,7 +12,7 @@
 #include "abi/sys/states.h"
 #include "trace/hook.h"
 
-/* ---- slots ---- */
+/* ---- slots ------------------------------------------------------------------------- */
 
 static void worked_headers(void **state)
 {
@@ -175,7 +175,7 @@ static void states_have_their_numbers(void **state)
     assert_int_equal(n, sizeof(names) / sizeof(names[0]));
 }
 
-/* ---- documented names of events: what ADDEVENT takes ---- */
+/* ---- documented names of events: what ADDEVENT takes ------------------------------- */
 
 static const struct {
     unsigned value, class;
@@ -253,7 +253,7 @@ static void documented_names_select_their_event(void **state)
     assert_int_equal(_NTO_TRACE_KERCALLLAST, 127);
 }
 
-/* ---- kernel calls of QNX 6.4 ---- */
+/* ---- kernel calls of QNX 6.4 ------------------------------------------------------- */
 
 static const char *const calls[100] = {
     [0] = "NOP",
@@ -352,7 +352,7 @@ static void kernel_calls_have_their_numbers(void **state)
     assert_int_equal(__KER_SCHED_CTL, 92);
 }
 
-/* ---- TraceEvent() ---- */
+/* ---- TraceEvent() ------------------------------------------------------------------ */
 
 struct number {
     uint32_t is;

@@ -187,7 +187,7 @@ static void every_policy_with_every_arrangement(void **state)
     assert_int_equal(arrangements, 4 * (3 + 6 + 10 + 15 + 21));
 }
 
-/* ---- skip: from no buffer to one again ---- */
+/* ---- skip: from no buffer to one again --------------------------------------------- */
 
 static void skip_tells_in_the_next_buffer(void **state)
 {
@@ -234,7 +234,7 @@ static void skip_and_overwrite_in_turn(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
-/* ---- a loss can't be lost ---- */
+/* ---- a loss can't be lost ---------------------------------------------------------- */
 
 static void what_a_lost_buffer_told_is_told_again(void **state)
 {
@@ -372,7 +372,7 @@ static void fill_ends_at_the_first_misfit(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
-/* ---- what QUERYLOSS says would have been enough ---- */
+/* ---- what QUERYLOSS says would have been enough ------------------------------------ */
 
 static void ready_most_tells_the_demand(void **state)
 {

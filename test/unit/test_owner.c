@@ -12,7 +12,7 @@
 #define OTHER ((void *)0x2000)
 #define FULL (TRACE_BUFFER_SLOTS - 2)
 
-/* ---- who it is ---- */
+/* ---- who it is --------------------------------------------------------------------- */
 
 static void check_owner(int32_t pid, bool gone, bool running, unsigned per_cpu)
 {
@@ -69,7 +69,7 @@ static void a_long_name_is_cut(void **state)
     end_tracing();
 }
 
-/* ---- the owner's death ---- */
+/* ---- the owner's death ------------------------------------------------------------- */
 
 static void death_of_the_owner_in_linear_mode(void **state)
 {
@@ -171,7 +171,7 @@ static void nobody_listens(void **state)
     end_tracing();
 }
 
-/* ---- the state dump's questions ---- */
+/* ---- the state dump's questions ---------------------------------------------------- */
 
 static void room_for_a_dump(void **state)
 {
@@ -210,7 +210,7 @@ static void room_for_a_dump(void **state)
     end_tracing();
 }
 
-/* ---- two consumers ---- */
+/* ---- two consumers ----------------------------------------------------------------- */
 
 static struct trace_ring second_rings[FAKE_CPUS];
 

@@ -30,7 +30,7 @@ static struct {
 static unsigned long yields, nested_events, between_events, between_takes;
 static uint64_t lost_because[KYMO_TRACE_REASONS], recycled; /* in all rounds */
 
-/* ---- events ---- */
+/* ---- events ------------------------------------------------------------------------ */
 
 /* Does tracing run on the CPU, for events of this kind? A STOP goes from CPU to CPU. */
 static bool is_on(unsigned cpu, enum kind kind)
@@ -80,7 +80,7 @@ static void checked_event(enum kind kind)
     }
 }
 
-/* ---- the taker ---- */
+/* ---- the taker --------------------------------------------------------------------- */
 
 static void take(void)
 {
@@ -109,7 +109,7 @@ static void give(void)
     }
 }
 
-/* ---- what comes between ---- */
+/* ---- what comes between ------------------------------------------------------------ */
 
 static unsigned masked[FAKE_CPUS]; /* how many suspended operations mask interrupts there */
 
@@ -175,7 +175,7 @@ static void come_between(const char *where)
     world.depth--;
 }
 
-/* ---- commands ---- */
+/* ---- commands ---------------------------------------------------------------------- */
 
 static long locked_command(uint32_t cmd, uint32_t arg)
 {
@@ -314,7 +314,7 @@ static void pass_time(unsigned cpu)
     fake.tick = random_below(3);
 }
 
-/* ---- one operation ---- */
+/* ---- one operation ----------------------------------------------------------------- */
 
 static void kernel_exit(unsigned cpu)
 {
@@ -408,7 +408,7 @@ static void operate(void)
     fake_back(back);
 }
 
-/* ---- rounds ---- */
+/* ---- rounds ------------------------------------------------------------------------ */
 
 static void begin(unsigned per_cpu)
 {

@@ -13,7 +13,7 @@
 
 #include "lib/link/crc32c.h"
 #include "trace/crc32c.h"
-#include "trace/d/log_event.h"
+#include "trace/dtrace/log_event.h"
 #include "trace/loss.h"
 #include "trace/retain.h"
 
@@ -103,7 +103,7 @@ static void in_the_middle(void **state)
     retained_end();
 }
 
-/* ---- seals ---- */
+/* ---- seals ------------------------------------------------------------------------- */
 
 static unsigned sealed(void)
 {
@@ -264,7 +264,7 @@ static void taken_is_told(void **state)
     retained_end();
 }
 
-/* ---- damage ---- */
+/* ---- damage ------------------------------------------------------------------------ */
 
 static bool in_payload_without_seal(uint32_t offset)
 {
@@ -432,12 +432,12 @@ static void random_memory(void **state)
     }
 }
 
-/* ---- what describes D's records ---- */
+/* ---- what describes D's records ---------------------------------------------------- */
 
 #define NOTES_AREA (&image[KYMO_RETAIN_NOTES])
 #define IDS 4
 
-static uint8_t note_bytes[D_LOG_NOTES_MAX];
+static uint8_t note_bytes[DTRACE_LOG_NOTES_MAX];
 static struct {
     uint32_t total;
     unsigned seed; /* of its bytes */
@@ -475,7 +475,7 @@ static void check_notes_event(const struct trace_slot *slot, uint32_t count, uin
 {
     const uint8_t *data = note_bytes;
     uint32_t id = slot[0].d1, total = slot[0].d2, from = slot[1].d1;
-    uint32_t n = total - from < D_LOG_NOTES_PART ? total - from : D_LOG_NOTES_PART;
+    uint32_t n = total - from < DTRACE_LOG_NOTES_PART ? total - from : DTRACE_LOG_NOTES_PART;
 
     for (uint32_t i = 0; i < count; i++) {
         memcpy(&note_bytes[i * 8], &slot[i].d1, 8);
@@ -501,7 +501,7 @@ static void check_notes_buffer(const struct retain_piece *piece, uint32_t have[I
                      piece->count);
     for (uint32_t i = 2, n; i < piece->count; i += n) {
         assert_int_equal(TRACE_GET_STRUCT(slots[i].header), TRACE_STRUCT_CB);
-        assert_int_equal(TRACE_GET_EVENT(slots[i].header), D_LOG_NOTES);
+        assert_int_equal(TRACE_GET_EVENT(slots[i].header), DTRACE_LOG_NOTES);
         for (n = 1; TRACE_GET_STRUCT(slots[i + n - 1].header) != TRACE_STRUCT_CE; n++) {
             assert_true(i + n < piece->count);
         }
@@ -542,7 +542,7 @@ static uint32_t put_some_notes(void)
 
     memset(wanted, 0, sizeof(wanted));
     at = put_note(at, 0, 1, 1, 2);
-    at = put_note(at, 1, 20 * D_LOG_NOTES_PART, 20 * D_LOG_NOTES_PART, 3);
+    at = put_note(at, 1, 20 * DTRACE_LOG_NOTES_PART, 20 * DTRACE_LOG_NOTES_PART, 3);
     at = put_note(at, 2, 16501, 16501, 4);
     memset(NOTES_AREA + at, 0, sizeof(struct kymo_retain_note));
     return at;
@@ -625,7 +625,7 @@ static void damaged_notes(void **state)
     retained_end();
 }
 
-/* ---- why it died ---- */
+/* ---- why it died ------------------------------------------------------------------- */
 
 static void put_panic(const char *reason, uint32_t cpu, uint64_t time)
 {

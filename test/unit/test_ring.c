@@ -98,7 +98,7 @@ static void check(const struct world *w)
     assert_int_equal(w->ring.active == TRACE_NONE, model_count(m, TRACE_ACTIVE) == 0);
 }
 
-/* ---- operations: false if it makes no sense now ---- */
+/* ---- operations: false if it makes no sense now ------------------------------------ */
 
 static bool op_begin(struct world *w, bool reuse)
 {
@@ -211,7 +211,7 @@ static bool operate(struct world *w, unsigned op)
     }
 }
 
-/* ---- tests ---- */
+/* ---- tests ------------------------------------------------------------------------- */
 
 static unsigned sequences;
 

@@ -58,7 +58,7 @@ static uint64_t value_of(char type, const char *name)
 #define GIVE_I(name) (uintptr_t) value_of('I', name)
 #define GIVE_N(name) text
 
-/* ---- rows ---- */
+/* ---- rows -------------------------------------------------------------------------- */
 
 struct arg {
     char type;
@@ -117,7 +117,7 @@ static bool has_type(const struct arg *args, char type)
     return false;
 }
 
-/* ---- there and back ---- */
+/* ---- there and back ---------------------------------------------------------------- */
 
 static void check_field(const struct kev_field *field, const struct arg *arg)
 {
@@ -285,7 +285,7 @@ static void a_row_that_is_off_makes_nothing(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
-/* ---- D ---- */
+/* ---- D ----------------------------------------------------------------------------- */
 
 enum { WORDS = 5 };
 

@@ -16,7 +16,7 @@
 #include "trace/gate.h"
 #include "trace/hook.h"
 
-/* ---- everything that can happen ---- */
+/* ---- everything that can happen ---------------------------------------------------- */
 
 struct who {
     uint32_t pid, tid;
@@ -86,7 +86,7 @@ static void fire_call(unsigned number)
     }
 }
 
-/* ---- the model ---- */
+/* ---- the model --------------------------------------------------------------------- */
 
 #define LIMITABLE \
     (1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << _NTO_TRACE_THREAD | 1u << _NTO_TRACE_VTHREAD | \
@@ -145,7 +145,7 @@ static bool expected(unsigned i, struct who here)
     return may(of_class[events[i].class], who) && may(of_event[i], who);
 }
 
-/* ---- both ---- */
+/* ---- both -------------------------------------------------------------------------- */
 
 static void fire(const struct event *e)
 {
@@ -218,7 +218,7 @@ static void end(void)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
-/* ---- random ---- */
+/* ---- random ------------------------------------------------------------------------ */
 
 static uint32_t state = 1;
 
@@ -320,7 +320,7 @@ static void at_random(void **unused)
     }
 }
 
-/* ---- by name ---- */
+/* ---- by name ----------------------------------------------------------------------- */
 
 /* The event is refused if the class can't be limited, whatever the pid; a pid that none can have
  * is. */

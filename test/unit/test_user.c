@@ -89,8 +89,8 @@ static void strings_of_every_length(void **state)
     end_tracing();
 }
 
-/* The length says how much may be read: a NUL before that ends the string, none behind it counts.
- */
+/* The length says how much may be read: a NUL before that ends the string, none behind
+ * it counts. */
 static void a_string_ends_at_its_nul(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* world_check(): CPUs, timers, interrupt lines, and that every object in use belongs to somebody.
- */
+/* world_check(): CPUs, timers, interrupt lines, and that every object in use belongs
+ * to somebody. */
 #include "kernel/intr_impl.h"
 #include "test/unit_ipc/check.h"
 

@@ -42,8 +42,7 @@ static uint64_t random_64(void)
            random_below(64);
 }
 
-/* ---- conversions --------------------------------------------------------------------------------
- */
+/* ---- conversions ------------------------------------------------------------------- */
 
 static void check_floor(uint64_t result, uint64_t x, uint64_t n, uint64_t d)
 {
@@ -101,8 +100,7 @@ static void test_divide(void **state)
     }
 }
 
-/* ---- clocks -------------------------------------------------------------------------------------
- */
+/* ---- clocks ------------------------------------------------------------------------ */
 
 static uint64_t get(uintptr_t clock)
 {
@@ -181,8 +179,7 @@ static void test_wrong(void **state)
     assert_int_equal(CALL(t, CLOCK_CYCLES, RO - 4), -EFAULT);
 }
 
-/* ---- slow adjustment ----------------------------------------------------------------------------
- */
+/* ---- slow adjustment --------------------------------------------------------------- */
 
 static void adjust(uint32_t ticks, int32_t ns)
 {
@@ -226,8 +223,7 @@ static void test_adjust(void **state)
     assert_int_equal(ticks_left(), 0);
 }
 
-/* ---- CPU time -----------------------------------------------------------------------------------
- */
+/* ---- CPU time ---------------------------------------------------------------------- */
 
 static void test_cpu_time(void **state)
 {

@@ -265,8 +265,8 @@ static void test_sender_sends_another(void **state)
     }
 }
 
-/* The receiver's parts change under the copy: the receiver may get an error, its client waits on.
- */
+/* The receiver's parts change under the copy: the receiver may get an error, its client
+ * waits on. */
 static void spoil_parts(void)
 {
     iov_t *iov = world_at(server, AT(4));

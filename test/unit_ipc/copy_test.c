@@ -19,8 +19,7 @@
 
 #define NONE SIZE_MAX
 
-/* ---- against a model ----------------------------------------------------------------------------
- */
+/* ---- against a model --------------------------------------------------------------- */
 
 struct buffer {
     uintptr_t args[2];
@@ -206,7 +205,7 @@ static void test_two_mappings(void **state)
     assert_memory_equal(world_at(server, AT(0x10) + 56), world_at(client, second), 256);
 }
 
-/* ---- lengths --------------------------------------------------------------------------------- */
+/* ---- lengths ----------------------------------------------------------------------- */
 
 static void test_lengths(void **state)
 {
@@ -275,8 +274,7 @@ static void test_many_parts(void **state)
     }
 }
 
-/* ---- memory that isn't there ------------------------------------------------------------------
- */
+/* ---- memory that isn't there ------------------------------------------------------- */
 
 /* The message's memory ends at byte k: the sender hears it, the receiver goes on waiting. */
 static void test_source_ends(void **state)
@@ -327,8 +325,7 @@ static void test_destination_ends(void **state)
     }
 }
 
-/* ---- between two pieces -------------------------------------------------------------------------
- */
+/* ---- between two pieces ------------------------------------------------------------ */
 
 static int boot(void **state)
 {

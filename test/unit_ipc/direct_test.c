@@ -53,8 +53,7 @@ static void where(void)
             last.number, last.args[0], last.args[1], last.args[2], last.args[3], last.args[4]);
 }
 
-/* ---- the two ways ------------------------------------------------------------------------------
- */
+/* ---- the two ways ------------------------------------------------------------------ */
 
 static void regions_begin(void)
 {
@@ -171,8 +170,7 @@ static void both_ways(struct thread *t, unsigned number, const uintptr_t args[6]
     calls++;
 }
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------------------- */
 
 static size_t some_bytes(void)
 {
@@ -312,8 +310,7 @@ static void step(struct thread *t)
     both_ways(t, last.number, args);
 }
 
-/* ---- episodes ----------------------------------------------------------------------------------
- */
+/* ---- episodes ---------------------------------------------------------------------- */
 
 /* A channel, and connections to all channels that there are, of both kinds. */
 static void connect(void *thread)

@@ -86,8 +86,7 @@ void fake_result(const struct thread *t, int error)
     }
 }
 
-/* ---- memory: granules of 256 bytes; a process's mappings follow each other without a gap --------
- */
+/* ---- memory: granules of 256 bytes; a process's mappings follow each other without a gap ---- */
 
 int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
 {
@@ -138,7 +137,7 @@ void arch_aspace_refresh(struct process *proc)
     (void)proc;
 }
 
-/* ---- threads, interrupts, time -------------------------------------------------------------- */
+/* ---- threads, interrupts, time ----------------------------------------------------- */
 
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t low,
                       uintptr_t high, uintptr_t ret, uintptr_t tls)
@@ -232,8 +231,7 @@ void arch_wait_for_interrupt(struct cpu *cpu)
     }
 }
 
-/* ---- pools that poison what is free -----------------------------------------------------------
- */
+/* ---- pools that poison what is free ------------------------------------------------ */
 
 static struct pool *pools[8];
 static unsigned npools;
@@ -325,7 +323,7 @@ unsigned fake_pools_used(void)
     return n;
 }
 
-/* ---- messages -------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------- */
 
 void broken(const char *fmt, ...)
 {
@@ -354,8 +352,7 @@ void kernel_panic(const char *fmt, ...)
     abort();
 }
 
-/* ---- parts that are not there ------------------------------------------------------------------
- */
+/* ---- parts that are not there ------------------------------------------------------ */
 
 #define FAKE_EMIT_0(name, fast, wide) \
     void trace_emit_##name(TRACE_PARAMS(fast, wide)) \
@@ -395,17 +392,17 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
     return -ENOSYS;
 }
 
-void d_raise_now(const struct cpu *cpu)
+void dtrace_raise_now(const struct cpu *cpu)
 {
     (void)cpu;
 }
 
-void d_sample_now(struct cpu *cpu)
+void dtrace_sample_now(struct cpu *cpu)
 {
     (void)cpu;
 }
 
-void d_process_gone(struct process *proc)
+void dtrace_process_gone(struct process *proc)
 {
     (void)proc;
 }

@@ -131,8 +131,7 @@ static void test_all(void **state)
     assert_int_equal(b->state, STATE_RUNNING);
 }
 
-/* ---- in messages -------------------------------------------------------------------------------
- */
+/* ---- in messages ------------------------------------------------------------------- */
 
 static struct thread *client;
 static uintptr_t chid, coid;
@@ -147,8 +146,8 @@ static void connect(int priority)
 #define SEND() CALL(client, MSG_SENDV, coid, AT(1), LEN(8), AT(2), LEN(8))
 #define RECEIVE() CALL(b, MSG_RECEIVEV, chid, AT(1), LEN(8), 0)
 
-/* Held in RECEIVE: the message arrives, its receiver stops with it, the client waits for a reply.
- */
+/* Held in RECEIVE: the message arrives, its receiver stops with it, the client waits for
+ * a reply. */
 static void test_receive(void **state)
 {
     (void)state;
@@ -220,8 +219,7 @@ static void test_pulse(void **state)
     assert_int_equal(world_result(b), 0);
 }
 
-/* ---- at a mutex --------------------------------------------------------------------------------
- */
+/* ---- at a mutex -------------------------------------------------------------------- */
 
 /* The owner is held: the one that waits lends it its priority, and waits on. */
 static void test_owner(void **state)
@@ -258,8 +256,7 @@ static void test_mutex_waiter(void **state)
     assert_int_equal(world_result(c), 0);
 }
 
-/* ---- limits and ends ---------------------------------------------------------------------------
- */
+/* ---- limits and ends --------------------------------------------------------------- */
 
 static void test_limit(void **state)
 {
@@ -323,8 +320,7 @@ static void test_destroy(void **state)
     assert_null(process_find(pid));
 }
 
-/* ---- between two CPUs --------------------------------------------------------------------------
- */
+/* ---- between two CPUs -------------------------------------------------------------- */
 
 /* Held while it runs on another CPU, on its way into a call: whatever the call does, it stops. */
 static void test_on_its_way(void **state)

@@ -195,8 +195,8 @@ static void test_order(void **state)
     assert_int_equal(pulse(t), -1);
 }
 
-/* It came to a CPU that has not delivered it yet; another opens the line meanwhile, or lets it go.
- */
+/* It came to a CPU that has not delivered it yet; another opens the line meanwhile, or lets
+ * it go. */
 static void test_noted(void **state)
 {
     (void)state;
@@ -404,8 +404,7 @@ static void test_wrong(void **state)
     assert_true(masked(LINE));
 }
 
-/* ---- int_done: D's intr:::return ---------------------------------------------------------------
- */
+/* ---- int_done: D's intr:::return --------------------------------------------------- */
 
 static unsigned done[64], done_in_kernel, not_woken;
 

@@ -84,8 +84,7 @@ static void expect(int code, int value)
     assert_int_equal(pulse()->value.sival_int, value);
 }
 
-/* ---- programs' pulses ---------------------------------------------------------------------------
- */
+/* ---- programs' pulses -------------------------------------------------------------- */
 
 static void test_order(void **state)
 {
@@ -207,8 +206,7 @@ static void test_flood(void **state)
     assert_int_equal(fake_pool_used(CONFIG_PULSES), 0);
 }
 
-/* ---- the kernel's own ---------------------------------------------------------------------------
- */
+/* ---- the kernel's own -------------------------------------------------------------- */
 
 static void test_disconnect(void **state)
 {
@@ -348,8 +346,7 @@ static void test_current(void **state)
     assert_int_equal(server->priority, 40);
 }
 
-/* ---- MsgDeliverEvent() --------------------------------------------------------------------------
- */
+/* ---- MsgDeliverEvent() ------------------------------------------------------------- */
 
 static long deliver(struct thread *from, uintptr_t rcvid, const struct sigevent *event)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Random arguments of a kernel call that this thread makes: mostly right, always wrong sometimes.
- */
+/* Random arguments of a kernel call that this thread makes: mostly right, always
+ * wrong sometimes. */
 #ifndef TEST_UNIT_IPC_RANDOM_ARGS_H
 #define TEST_UNIT_IPC_RANDOM_ARGS_H
 

@@ -361,8 +361,7 @@ static void fill_memory(struct thread *t, uintptr_t *a)
     }
 }
 
-/* ---- which calls make sense now ---------------------------------------------------------------
- */
+/* ---- which calls make sense now ---------------------------------------------------- */
 
 static bool channel_anywhere(const struct thread *t)
 {

@@ -46,8 +46,7 @@ static void where(void)
     }
 }
 
-/* ---- what must be true beside check.c ---------------------------------------------------------
- */
+/* ---- what must be true beside check.c ---------------------------------------------- */
 
 static void check_error(const struct thread *t, int error)
 {
@@ -99,8 +98,7 @@ static void check_all(void)
     }
 }
 
-/* ---- steps --------------------------------------------------------------------------------------
- */
+/* ---- steps ------------------------------------------------------------------------- */
 
 static void step(void);
 
@@ -182,8 +180,8 @@ static void begin(unsigned cpu)
                 DATA);
 }
 
-/* Nobody runs here. If nobody does at all, and no timer will change that, somebody must come or go.
- */
+/* Nobody runs here. If nobody does at all, and no timer will change that, somebody must come
+ * or go. */
 static void idle(unsigned cpu)
 {
     struct process *proc = any_process();

@@ -14,8 +14,7 @@
 
 #include "abi/sys/ability.h"
 
-/* ---- condition variables ------------------------------------------------------------------------
- */
+/* ---- condition variables ----------------------------------------------------------- */
 
 static long wait_condvar(struct thread *thread)
 {
@@ -159,8 +158,7 @@ static void test_condvar_wrong(void **state)
     assert_int_equal(CALL(t[2], SYNC_CONDVAR_SIGNAL, CONDVAR, 0), -EINVAL);
 }
 
-/* ---- semaphores --------------------------------------------------------------------------------
- */
+/* ---- semaphores -------------------------------------------------------------------- */
 
 static void test_semaphore(void **state)
 {

@@ -84,8 +84,7 @@ static void set_realtime(uint64_t ns)
     assert_int_equal(CALL(t, CLOCK_TIME, 0, AT(7), 0), 0);
 }
 
-/* ---- when ---------------------------------------------------------------------------------------
- */
+/* ---- when -------------------------------------------------------------------------- */
 
 /* Never early, and at most 1 us late. */
 static void test_relative(void **state)
@@ -154,8 +153,8 @@ static void test_clock_set(void **state)
     assert_int_equal(pulse(), 1);
 }
 
-/* A period doesn't follow the clock of the day; a hardware timer that comes too early is set again.
- */
+/* A period doesn't follow the clock of the day; a hardware timer that comes too early is
+ * set again. */
 static void test_period_and_clock_set(void **state)
 {
     (void)state;
@@ -233,8 +232,7 @@ static void test_order(void **state)
     assert_int_equal(timer(MONOTONIC, 1), ids[3]);
 }
 
-/* ---- periods ------------------------------------------------------------------------------------
- */
+/* ---- periods ----------------------------------------------------------------------- */
 
 /* No drift: after a million periods it is where it should be. */
 static void test_periodic(void **state)
@@ -387,8 +385,7 @@ static void test_moves(void **state)
     assert_int_equal(CALL(t, MSG_RECEIVEPULSEV, 2, AT(6), LEN(64), 0), 0);
 }
 
-/* ---- what else they do --------------------------------------------------------------------------
- */
+/* ---- what else they do ------------------------------------------------------------- */
 
 static void test_none_and_signal(void **state)
 {
@@ -479,8 +476,7 @@ static void test_wrong(void **state)
     assert_int_equal(info(id, 0)->itime.nsec, 0);
 }
 
-/* ---- TimerTimeout() -----------------------------------------------------------------------------
- */
+/* ---- TimerTimeout() ---------------------------------------------------------------- */
 
 static long limit(struct thread *who, uintptr_t clock, uintptr_t flags, uint64_t ns)
 {

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "kernel/cpu.h"
-#include "trace/d/buffer.h"
+#include "trace/dtrace/buffer.h"
 
 #define TURNS 20000
 #define HALF 512 /* bytes: it overflows now and then */
@@ -25,7 +25,7 @@ _Thread_local struct cpu *thread_cpu;
 uint64_t fake_cycles;
 
 static struct side {
-    struct d_buffer buffer; /* [c] */
+    struct dtrace_buffer buffer; /* [c] */
     uint64_t halves[2][HALF / 8];
     uint64_t recorded, missed; /* [c] */
     uint64_t visits;           /* [c] */
@@ -48,13 +48,13 @@ static void expect(bool good)
 
 static void record(struct side *own)
 {
-    static const struct d_shapes none;
-    uint8_t *to = d_buffer_reserve(&own->buffer, &none, 8, 8, false);
+    static const struct dtrace_shapes none;
+    uint8_t *to = dtrace_buffer_reserve(&own->buffer, &none, 8, 8, false);
 
     if (to) {
         own->recorded++;
         *(uint64_t *)(void *)to = own->recorded;
-        d_buffer_commit(&own->buffer, to, 8);
+        dtrace_buffer_commit(&own->buffer, to, 8);
     } else {
         own->missed++;
     }
@@ -71,7 +71,7 @@ static void take_here(void *arg)
     struct side *own = &sides[arch_cpu()->id];
 
     arch_spin_hint();
-    t->read = d_buffer_swap(&own->buffer, &t->size);
+    t->read = dtrace_buffer_swap(&own->buffer, &t->size);
     own->buffer.drops = 0;
 }
 
@@ -143,10 +143,10 @@ static void begin(void)
     cpus_online = (1u << CONFIG_CPUS) - 1;
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         cpus[n].id = n;
-        sides[n].buffer = (struct d_buffer){.active = (uint8_t *)sides[n].halves[0],
-                                            .spare = (uint8_t *)sides[n].halves[1],
-                                            .size = HALF,
-                                            .policy = D_POLICY_SWITCH};
+        sides[n].buffer = (struct dtrace_buffer){.active = (uint8_t *)sides[n].halves[0],
+                                                 .spare = (uint8_t *)sides[n].halves[1],
+                                                 .size = HALF,
+                                                 .policy = DTRACE_POLICY_SWITCH};
     }
 }
 

@@ -21,7 +21,7 @@
 #define AARCH64 183
 #define DAMAGED 20000
 
-/* ---- RAM from the heap ---- */
+/* ---- RAM from the heap ------------------------------------------------------------- */
 
 static int blocks_out;
 

@@ -193,7 +193,7 @@ static void test_copies(void **state)
     free(ram);
 }
 
-/* ---- random mappings against a model that knows each byte ---- */
+/* ---- random mappings against a model that knows each byte -------------------------- */
 
 #define SLOT 64u
 #define SLOTS 64u

@@ -22,7 +22,7 @@ static struct process proc = {.pid = 2};
 static struct thread threads[THREADS], idles[CONFIG_CPUS];
 static unsigned arrival[THREADS], arrivals; /* when it became READY, behind its equals */
 
-/* ---- what the scheduler uses ---- */
+/* ---- what the scheduler uses ------------------------------------------------------- */
 
 uint64_t clock_ns_to_cycles(uint64_t ns)
 {

@@ -32,7 +32,7 @@ $(UNIT_KERNEL): $(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h)
 UNIT_TESTS += $(B)/unit/kernel_crosscall_test
 UNIT_THREADS_FLAGS := $(subst fake_ops.h,thread_ops.h,$(filter-out -fsanitize=% -fno-sanitize%,$(UNIT_KERNEL_FLAGS))) \
 	-D_GNU_SOURCE -fsanitize=thread
-$(B)/unit/kernel_crosscall_test: test/unit_kernel/crosscall_test.c kernel/cpu.c trace/d/buffer.c \
-	$(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h trace/d/*.h)
+$(B)/unit/kernel_crosscall_test: test/unit_kernel/crosscall_test.c kernel/cpu.c trace/dtrace/buffer.c \
+	$(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h trace/dtrace/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_THREADS_FLAGS) -o $@ $(filter %.c,$^) -lcmocka -lpthread

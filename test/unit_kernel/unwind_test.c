@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "abi/unwind.h"
-#include "kernel/d/d.h"
-#include "kernel/d/fbt_table.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/fbt_table.h"
 #include "kernel/process.h"
 #include "kernel/unwind.h"
 #include "test/unit_kernel/random.h"
@@ -22,8 +22,7 @@
 #define STACK 0x40000u
 #define CALLS 0x2000u /* below it, in the text, each address is behind a call */
 
-/* ---- the port ----------------------------------------------------------------------------------
- */
+/* ---- the port ---------------------------------------------------------------------- */
 
 static uint32_t stack[1024];
 static struct unwind_frame start;
@@ -75,7 +74,7 @@ bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
     return false;
 }
 
-bool d_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
+bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
 {
     (void)ip;
     (void)site;
@@ -83,8 +82,7 @@ bool d_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
     return false;
 }
 
-/* ---- a table -----------------------------------------------------------------------------------
- */
+/* ---- a table ----------------------------------------------------------------------- */
 
 static struct process proc;
 static struct thread thread = {.proc = &proc};
@@ -220,8 +218,7 @@ static void test_no_table(void **state)
     }
 }
 
-/* ---- random tables -----------------------------------------------------------------------------
- */
+/* ---- random tables ----------------------------------------------------------------- */
 
 static uint32_t random_place(void)
 {

@@ -17,7 +17,7 @@ struct a64_region {
     size_t len;
 };
 
-/* ---- the board supplies ---- */
+/* ---- the board supplies ------------------------------------------------------------ */
 
 /* Physical addresses of the devices that the kernel itself drives; ends with len 0. */
 extern const struct a64_region a64_board_devices[];

@@ -6,7 +6,7 @@
 #include "abi/sys/panic.h"
 #include "kernel/arch.h"
 
-/* ---- boot.S, from the linker script and back ---- */
+/* ---- boot.S, from the linker script and back --------------------------------------- */
 
 extern uint64_t a64_boot_l1[512];   /* boot map */
 extern uint64_t a64_kernel_l1;      /* [I] final map, physical */
@@ -30,7 +30,7 @@ static inline struct arch_aspace *a64_aspace(const struct thread *t)
     return (struct arch_aspace *)kernel_thread_process(t);
 }
 
-/* ---- mmu.c, aspace.c ---- */
+/* ---- mmu.c, aspace.c --------------------------------------------------------------- */
 
 /* Page and block attributes */
 #define PTE_VALID 1ul
@@ -68,7 +68,7 @@ void a64_pages_drop(const struct arch_aspace *as, uintptr_t va, size_t len);
 void a64_tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len);
 void a64_tables_free(const struct arch_aspace *as);
 
-/* ---- interrupts and faults: called by vectors.S ---- */
+/* ---- interrupts and faults: called by vectors.S ------------------------------------ */
 
 struct a64_fatal_frame {
     uint64_t x[31];
@@ -91,7 +91,7 @@ void a64_sample_cpu_init(void); /* each CPU */
 void a64_irq_init(void);        /* CPU 0, once */
 void a64_timer_quiet(void);     /* holds the timer's level down until arch_timer_set() */
 
-/* ---- firmware and debugger ---- */
+/* ---- firmware and debugger --------------------------------------------------------- */
 
 extern char a64_emergency_stacks[A64_MAX_CPUS][EMERGENCY_STACK_SIZE];
 

@@ -133,8 +133,7 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
     return bl || (code[1] & 0xff87) == 0x4780;
 }
 
-/* ---- a lost frame ------------------------------------------------------------------------------
- */
+/* ---- a lost frame ------------------------------------------------------------------ */
 
 void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
                          void *arg)

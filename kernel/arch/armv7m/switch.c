@@ -15,8 +15,8 @@ struct armv7m_port armv7m_port;
 
 static const uint32_t zeros[32];
 
-/* A FP instruction in the kernel marks the kernel as a user of FP: interrupts would stack it all.
- */
+/* A FP instruction in the kernel marks the kernel as a user of FP: interrupts would stack
+ * it all. */
 static void kernel_without_fp(void)
 {
     uint32_t control;

@@ -10,9 +10,8 @@
 
 #include <stdint.h>
 
-#define _IO_BASE \
-    0x100 /* types from here to _IO_MAX are the system's; a program's lie elsewhere \
-           */
+/* Types from here to _IO_MAX are the system's; a program's lie elsewhere. */
+#define _IO_BASE 0x100
 #define _IO_CONNECT 0x100 /* open(): value = the open flags; first message on a connection */
 #define _IO_READ 0x101    /* bytes = wanted; status = got, 0 at the end of the file */
 #define _IO_WRITE 0x102   /* bytes = that follow the header; status = taken */

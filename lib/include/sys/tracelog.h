@@ -65,8 +65,8 @@ typedef ssize_t (*tracelog_write_t)(void *cookie, const char *data, size_t bytes
 /* Makes the calling process the one that records by this header. EPERM: it lacks the abilities;
  * EEXIST: there is one, this one too, or a tracelogger records; ENOMEM. */
 int tracelog_acquire(void);
-/* Gives that up. EBUSY: a recording of this process has not been waited for; EPERM: not acquired.
- */
+/* Gives that up. EBUSY: a recording of this process has not been waited for; EPERM:
+ * not acquired. */
 int tracelog_release(void);
 
 /* A description of a recording: 8 buffers per CPU, 32 if there is one CPU, linear, no writer.

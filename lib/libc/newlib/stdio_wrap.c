@@ -11,8 +11,8 @@
 
 #include "lib/stdio_lock.h"
 
-/* A FILE that is only a buffer (snprintf) has _file -1 and belongs to one caller. NULL: fflush().
- */
+/* A FILE that is only a buffer (snprintf) has _file -1 and belongs to one caller.
+ * NULL: fflush(). */
 static int file_of(FILE *fp)
 {
     return fp ? fp->_file : -1;

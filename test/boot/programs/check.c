@@ -63,7 +63,7 @@ int check_run(const char *suite, const struct check *table, unsigned n)
     return bad != 0;
 }
 
-/* ---- time and threads ------------------------------------------------------------------------ */
+/* ---- time and threads -------------------------------------------------------------- */
 
 void sleep_ms(unsigned ms)
 {
@@ -148,7 +148,7 @@ unsigned cpu_count(void)
     return kymo_cpus();
 }
 
-/* ---- channels and processes ------------------------------------------------------------------ */
+/* ---- channels and processes -------------------------------------------------------- */
 
 struct link make_link(unsigned flags)
 {

@@ -30,7 +30,7 @@ static size_t load(const char *name)
     return n > 0 ? (size_t)n : 0;
 }
 
-uint32_t d_try(const char *name)
+uint32_t dt_try(const char *name)
 {
     struct kymo_d_call call = {0};
     int r = d_call(&call, KYMO_D_CREATE, load(name), sizeof(d_out));
@@ -40,7 +40,7 @@ uint32_t d_try(const char *name)
 
 uint32_t d_create(const char *name)
 {
-    uint32_t handle = d_try(name);
+    uint32_t handle = dt_try(name);
 
     if (!handle) {
         check_fail(name, 0, "refused: errno %d, reason %u", errno,
@@ -86,8 +86,7 @@ uint64_t d_faults(uint32_t handle, uint64_t *twice)
     return d_out[STATUS_BYTES / 8 - 2];
 }
 
-/* ---- something to trace ------------------------------------------------------------------------
- */
+/* ---- something to trace ------------------------------------------------------------ */
 
 struct server {
     int chid;
@@ -120,8 +119,7 @@ void d_talk(unsigned sends)
     drop_link(&to);
 }
 
-/* ---- counts ----------------------------------------------------------------------------------
- */
+/* ---- counts ------------------------------------------------------------------------ */
 
 struct entry { /* of an aggregation; then the keys, and last a count's value */
     uint32_t id, size, hash, next;
@@ -171,8 +169,7 @@ uint64_t d_count_of(uint32_t handle, uint32_t variable)
     return d_counts(handle).of[variable];
 }
 
-/* ---- the world ---------------------------------------------------------------------------------
- */
+/* ---- the world --------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
 {
@@ -250,7 +247,7 @@ static void all_places(void)
     for (unsigned i = 0; i < CONSUMERS; i++) {
         handles[i] = d_create("range.dif");
     }
-    EXPECT_EQ(d_try("range.dif"), 0);
+    EXPECT_EQ(dt_try("range.dif"), 0);
     EXPECT_EQ(errno, EAGAIN);
     for (unsigned i = 0; i < CONSUMERS; i++) {
         d_do(handles[i], KYMO_D_DESTROY);

@@ -13,9 +13,9 @@
 
 #define IN_BYTES 16384
 #define OUT_BYTES 49152
-#define SNAP_BYTES 40    /* struct d_snap: size, oldest, drops, errors, taken */
-#define STATUS_BYTES 104 /* struct d_status */
-#define CONSUMERS 16     /* D_CONTROL_CONSUMERS */
+#define SNAP_BYTES 40    /* struct dtrace_snap: size, oldest, drops, errors, taken */
+#define STATUS_BYTES 104 /* struct dtrace_status */
+#define CONSUMERS 16     /* DTRACE_CONTROL_CONSUMERS */
 
 extern uint64_t d_in[IN_BYTES / 8], d_out[OUT_BYTES / 8];
 
@@ -23,9 +23,9 @@ extern uint64_t d_in[IN_BYTES / 8], d_out[OUT_BYTES / 8];
 int d_call(struct kymo_d_call *call, unsigned command, size_t in_bytes, size_t out_bytes);
 /* A command of a consumer that has no bytes either way, expected to succeed. */
 void d_do(uint32_t handle, unsigned command);
-/* A consumer of this program of the boot image. d_try: 0 if it can't be, and errno. */
+/* A consumer of this program of the boot image. dt_try: 0 if it can't be, and errno. */
 uint32_t d_create(const char *name);
-uint32_t d_try(const char *name);
+uint32_t dt_try(const char *name);
 /* The same, 0x12345678 in the program being this address. */
 uint32_t d_create_at(const char *name, uint64_t address);
 /* Takes a CPU's buffer or aggregation: the bytes behind the head, which are in d_out[5] on. */

@@ -41,7 +41,7 @@ static void make_events(unsigned n)
     }
 }
 
-/* ---- what may be answered ---- */
+/* ---- what may be answered ---------------------------------------------------------- */
 
 static bool one_of(int error, const int *errors)
 {
@@ -63,7 +63,7 @@ void meddle_check(const char *name, long result, const int *errors)
     }
 }
 
-/* ---- commands ---- */
+/* ---- commands ---------------------------------------------------------------------- */
 
 static void filter(void)
 {

@@ -11,7 +11,7 @@
 #include "lib/include/kymo.h"
 #include "trace/slot.h"
 
-/* ---- buffers ---- */
+/* ---- buffers ----------------------------------------------------------------------- */
 
 static bool allocated(const char *name, long result)
 {
@@ -74,7 +74,7 @@ void allocate(void)
     }
 }
 
-/* ---- the gate ---- */
+/* ---- the gate ---------------------------------------------------------------------- */
 
 void gate(void)
 {
@@ -96,7 +96,7 @@ void gate(void)
     EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, cpu_count(), &stopped), EINVAL);
 }
 
-/* ---- an earlier boot ---- */
+/* ---- an earlier boot --------------------------------------------------------------- */
 
 void retained(void)
 {
@@ -109,7 +109,7 @@ void retained(void)
     EXPECT_ERR(TraceEvent((int)KYMO_TRACE_DROPRETAINED), ENOENT);
 }
 
-/* ---- insertions ---- */
+/* ---- insertions -------------------------------------------------------------------- */
 
 #define EVENT_FROM 64 /* below are those that t_control looks at */
 
@@ -128,7 +128,7 @@ void inserted(void)
           EINVAL);
 }
 
-/* ---- every command ---- */
+/* ---- every command ----------------------------------------------------------------- */
 
 enum who {
     ABLE,  /* EPERM for all others */

@@ -37,7 +37,7 @@ static int command(unsigned cmd)
     return TraceEvent((int)cmd);
 }
 
-/* ---- what this process reads ---- */
+/* ---- what this process reads ------------------------------------------------------- */
 
 static const struct trace_slot *block;
 static struct account {
@@ -142,7 +142,7 @@ static void open_log(void)
     EXPECT_EQ(command(_NTO_TRACE_SETLINEARMODE), 0);
 }
 
-/* ---- the meddlers ---- */
+/* ---- the meddlers ------------------------------------------------------------------ */
 
 static void bear(unsigned i)
 {
@@ -246,7 +246,7 @@ static void end_all(void)
     reap(false);
 }
 
-/* ---- after a round ---- */
+/* ---- after a round ----------------------------------------------------------------- */
 
 static void remove_objects(void)
 {

@@ -171,8 +171,8 @@ static uint32_t held(void)
     return ((const struct kymo_d_info *)d_out)->held;
 }
 
-/* Before anything else has made memory: test/bench/d_ram.py adds the static part and has a limit.
- */
+/* Before anything else has made memory: test/bench/d_ram.py adds the static part and has
+ * a limit. */
 static void t_weight(void)
 {
     static const char functions[] = "fbt\0kernel\0\0";

@@ -9,7 +9,7 @@
  */
 #include "test/boot/programs/dcalls.h"
 
-#include "trace/d/image.h"
+#include "trace/dtrace/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +33,7 @@ static uint32_t below(uint32_t n)
     return d_random(&state) % n;
 }
 
-/* ---- a caller ---------------------------------------------------------------------------------
- */
+/* ---- a caller ---------------------------------------------------------------------- */
 
 static uint32_t telling(void)
 {
@@ -204,7 +203,7 @@ static int child(bool may)
     return check_run(may ? "dfuzz-may" : "dfuzz-not", table, 1);
 }
 
-/* ---- the parent ------------------------------------------------------------------------------ */
+/* ---- the parent -------------------------------------------------------------------- */
 
 /* What is made once and stays: probes of functions and of rates, as many as there can be. */
 static void make_what_stays(void)
@@ -256,30 +255,29 @@ static void t_not(void)
     run_children(false);
 }
 
-/* ---- the longest call --------------------------------------------------------------------------
- */
+/* ---- the longest call -------------------------------------------------------------- */
 
 /* So many descriptions, without actions, whose function is this pattern. */
 static size_t describe(uint8_t *at, unsigned n, const char *pattern, size_t bytes)
 {
-    struct d_image *i = (void *)at;
-    struct d_image_ecb *ecb = (void *)(at + sizeof(*i));
+    struct dtrace_image *i = (void *)at;
+    struct dtrace_image_ecb *ecb = (void *)(at + sizeof(*i));
     uint32_t strings = (uint32_t)(sizeof(*i) + n * sizeof(*ecb));
-    const struct d_image_table none = {sizeof(*i), 0};
+    const struct dtrace_image_table none = {sizeof(*i), 0};
 
     memset(at, 0, strings);
-    *i = (struct d_image){.magic = D_IMAGE_MAGIC,
-                          .version = D_IMAGE_VERSION,
-                          .pointer_bytes = sizeof(void *),
-                          .dif_version = DIF_VERSION,
-                          .options = none,
-                          .ecbs = {sizeof(*i), n},
-                          .actions = none,
-                          .objects = none,
-                          .variables = none,
-                          .text = none,
-                          .ints = none,
-                          .strings = {strings, (uint32_t)bytes + 2}};
+    *i = (struct dtrace_image){.magic = DTRACE_IMAGE_MAGIC,
+                               .version = DTRACE_IMAGE_VERSION,
+                               .pointer_bytes = sizeof(void *),
+                               .dif_version = DIF_VERSION,
+                               .options = none,
+                               .ecbs = {sizeof(*i), n},
+                               .actions = none,
+                               .objects = none,
+                               .variables = none,
+                               .text = none,
+                               .ints = none,
+                               .strings = {strings, (uint32_t)bytes + 2}};
     i->size = (strings + (uint32_t)bytes + 2 + 7) & ~7u;
     memcpy(at + strings + 1, pattern, bytes);
     at[strings + 1 + bytes] = '\0';

@@ -71,8 +71,7 @@ static void child_end(void)
     drop_link(&served);
 }
 
-/* ---- every probe -------------------------------------------------------------------------------
- */
+/* ---- every probe ------------------------------------------------------------------- */
 
 static void *answers(void *arg)
 {
@@ -156,8 +155,7 @@ static void t_every_probe(void)
     d_do(well, KYMO_D_DESTROY);
 }
 
-/* ---- addresses ---------------------------------------------------------------------------------
- */
+/* ---- addresses --------------------------------------------------------------------- */
 
 /* Whether a nop's clause that reads there faults; if not, it has recorded that many bytes. */
 static bool reads(const char *program, uint64_t address, uint32_t bytes)

@@ -66,7 +66,7 @@ static void only_kills(void)
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDEVENT, _NTO_TRACE_KERCALL, SIGNAL_KILL), 0);
 }
 
-/* ---- the account ---- */
+/* ---- the account ------------------------------------------------------------------- */
 
 static struct {
     uint64_t made, stopped, lost, recycled, taken;
@@ -109,7 +109,7 @@ static void account(bool read)
     }
 }
 
-/* ---- tests ---- */
+/* ---- tests ------------------------------------------------------------------------- */
 
 static void changes(unsigned mode)
 {

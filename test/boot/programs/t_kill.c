@@ -22,7 +22,7 @@ static uint32_t next(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-/* ---- a child --------------------------------------------------------------------------------- */
+/* ---- a child ----------------------------------------------------------------------- */
 
 static struct link own;
 static int parent;
@@ -165,7 +165,7 @@ static int child(uint64_t seed, const char *to)
     return 0;
 }
 
-/* ---- the parent ------------------------------------------------------------------------------ */
+/* ---- the parent -------------------------------------------------------------------- */
 
 static struct link served;
 static uint64_t state = 1;

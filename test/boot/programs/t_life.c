@@ -33,8 +33,8 @@ static void sleep_at_most(uint64_t most)
     TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
 }
 
-/* What one may ask of a consumer in any state: done, or EINVAL, where the state doesn't allow it.
- */
+/* What one may ask of a consumer in any state: done, or EINVAL, where the state doesn't
+ * allow it. */
 static void ask(uint32_t handle)
 {
     static const uint8_t commands[] = {KYMO_D_OVER,   KYMO_D_STATUS,      KYMO_D_STATUS,
@@ -70,7 +70,7 @@ static void some_time(uint32_t handle)
 
 static uint32_t born(void)
 {
-    uint32_t handle = d_try(programs[below(COUNT(programs))]);
+    uint32_t handle = dt_try(programs[below(COUNT(programs))]);
     struct kymo_d_call call = {.handle = handle};
 
     if (!handle) {
@@ -81,8 +81,7 @@ static uint32_t born(void)
     return handle;
 }
 
-/* ---- in a row ----------------------------------------------------------------------------------
- */
+/* ---- in a row ---------------------------------------------------------------------- */
 
 /* What is made once and stays: probes of rates and functions that nobody has named before. */
 static void each_once(void)
@@ -107,8 +106,7 @@ static void t_in_a_row(void)
     d_world_is(&before);
 }
 
-/* ---- killed ------------------------------------------------------------------------------------
- */
+/* ---- killed ------------------------------------------------------------------------ */
 
 static int child(void)
 {
@@ -167,8 +165,7 @@ static void t_killed(void)
     d_world_is(&before);
 }
 
-/* ---- silent ------------------------------------------------------------------------------------
- */
+/* ---- silent ------------------------------------------------------------------------ */
 
 /* After 10 s without a word it is ended, its memory free, and its sites are off; one that says
  * something goes on. One that has not begun yet is not waited for. */
@@ -200,8 +197,7 @@ static void t_silent(void)
     d_world_is(&before);
 }
 
-/* ---- rates -------------------------------------------------------------------------------------
- */
+/* ---- rates ------------------------------------------------------------------------- */
 
 static uint64_t memory(void)
 {
@@ -259,8 +255,8 @@ static uint64_t dynamic_drops(uint32_t handle)
     return d_out[4] + d_out[5] + d_out[6];
 }
 
-/* While all consumers have stopped nothing is cleaned; one that begins then does not wait for it.
- */
+/* While all consumers have stopped nothing is cleaned; one that begins then does not wait
+ * for it. */
 static void t_beside_a_stopped_one(void)
 {
     uint32_t stopped = d_create("life_calls.dif");

@@ -40,7 +40,7 @@ static struct {
     unsigned events; /* all but CONTROL */
 } seen;
 
-/* ---- the workers ---- */
+/* ---- the workers ------------------------------------------------------------------- */
 
 static int server_pid, server_chid; /* 0: this process's own */
 
@@ -88,7 +88,7 @@ static int other_process(char **argv)
     return check_failure()[0] != '\0';
 }
 
-/* ---- looking ---- */
+/* ---- looking ----------------------------------------------------------------------- */
 
 static unsigned worker_of(struct who who)
 {
@@ -181,7 +181,7 @@ static void look_at_all(void)
     EXPECT_EQ(made, seen.events);
 }
 
-/* ---- a capture ---- */
+/* ---- a capture --------------------------------------------------------------------- */
 
 /* False: it is somebody else's, who is left alone. */
 static bool open_log(void)
@@ -304,7 +304,7 @@ static void expect_all_of(unsigned who)
     EXPECT_EQ(seen.lookups_of_others, 0);
 }
 
-/* ---- the tests ---- */
+/* ---- the tests --------------------------------------------------------------------- */
 
 static int limit_class(unsigned class, unsigned i, bool thread)
 {

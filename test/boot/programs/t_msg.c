@@ -185,7 +185,7 @@ static void t_inherits(void)
     with_server(5, inherits);
 }
 
-/* ---- vectors --------------------------------------------------------------------------------- */
+/* ---- vectors ----------------------------------------------------------------------- */
 
 #define LONG_BYTES 10000 /* more than one copy chunk on every board */
 static unsigned char *out_bytes, *in_bytes;

@@ -141,8 +141,8 @@ static void t_dump_waits(void)
     close_buffers();
 }
 
-/* With a mark of 16 the dump needs several buffers, taken while it goes on: it has all processes.
- */
+/* With a mark of 16 the dump needs several buffers, taken while it goes on: it has
+ * all processes. */
 static void t_dump_spans(void)
 {
     struct kymo_thread_info info;

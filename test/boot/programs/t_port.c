@@ -18,7 +18,7 @@
 #include "lib/include/kymo.h"
 #include "lib/include/sys/neutrino_r.h"
 
-/* ---- timers ---------------------------------------------------------------------------------- */
+/* ---- timers ------------------------------------------------------------------------ */
 
 static struct link to;
 
@@ -79,7 +79,7 @@ static void t_timer(void)
     drop_link(&to);
 }
 
-/* ---- programs -------------------------------------------------------------------------------- */
+/* ---- programs ---------------------------------------------------------------------- */
 
 static void t_spawn(void)
 {
@@ -151,7 +151,7 @@ static int child(const char *what)
     return *what - '0';
 }
 
-/* ---- a device's registers -------------------------------------------------------------------- */
+/* ---- a device's registers ---------------------------------------------------------- */
 
 #define WITH_MMU (sizeof(void *) == 8)
 #define DEVICE (WITH_MMU ? 0x09030000u : 0x40001000u) /* PL061 GPIO; CMSDK's timer 1 */
@@ -205,7 +205,7 @@ static void t_device_again(void)
     EXPECT_ERR((long)mmap_device_memory(NULL, 4096, prot, 0, (uint64_t)0 - 4096), EPERM);
 }
 
-/* ---- rights of memory ------------------------------------------------------------------------ */
+/* ---- rights of memory -------------------------------------------------------------- */
 
 static volatile uint32_t *memory;
 static volatile bool enough;
@@ -293,7 +293,7 @@ static void t_protect_refuses(void)
     EXPECT_EQ(ProcInfo(self_pid(), &info), self_pid());
 }
 
-/* ---- short waits ----------------------------------------------------------------------------- */
+/* ---- short waits ------------------------------------------------------------------- */
 
 static void t_waits(void)
 {

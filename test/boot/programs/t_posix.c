@@ -39,7 +39,7 @@ static pthread_t begin(void *(*func)(void *), void *arg)
     return tid;
 }
 
-/* ---- barriers -------------------------------------------------------------------------------- */
+/* ---- barriers ---------------------------------------------------------------------- */
 
 #define ROUNDS 200
 
@@ -133,7 +133,7 @@ static void t_barrier_canceled(void)
     EXPECT_EQ(pthread_barrier_destroy(&barrier), 0);
 }
 
-/* ---- read-write locks ------------------------------------------------------------------------ */
+/* ---- read-write locks -------------------------------------------------------------- */
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static volatile int reading, writing;
@@ -255,7 +255,7 @@ static void t_rwlock_rules(void)
     EXPECT_EQ(pthread_rwlock_unlock(&lock), EPERM);
 }
 
-/* ---- condition variables, clean-up ----------------------------------------------------------- */
+/* ---- condition variables, clean-up ------------------------------------------------- */
 
 static void t_condattr(void)
 {
@@ -341,7 +341,7 @@ static void t_cleanup(void)
     }
 }
 
-/* ---- mutex attributes, robust mutexes -------------------------------------------------------- */
+/* ---- mutex attributes, robust mutexes ---------------------------------------------- */
 
 static pthread_mutex_t robust;
 static volatile int state_of_it;

@@ -201,7 +201,7 @@ static void t_spawn_errors(void)
     EXPECT_ERR(ProcSpawn(&s), ENOMEM);
 }
 
-/* ---- death while blocked --------------------------------------------------------------------- */
+/* ---- death while blocked ----------------------------------------------------------- */
 
 static int start_victim(const char *state, uint32_t ability)
 {
@@ -338,7 +338,7 @@ static void t_waitthread(void)
     sleep_ms(5);
 }
 
-/* ---- the other side of a death --------------------------------------------------------------- */
+/* ---- the other side of a death ----------------------------------------------------- */
 
 static void t_server_dies(void)
 {

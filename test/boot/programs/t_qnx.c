@@ -14,7 +14,7 @@
 
 #include "lib/include/sys/iomsg.h"
 
-/* ---- clocks ---------------------------------------------------------------------------------- */
+/* ---- clocks ------------------------------------------------------------------------ */
 
 _Static_assert(CLOCK_REALTIME == 0 && CLOCK_MONOTONIC == 2, "one number for libc and kernel");
 _Static_assert(TIMER_ABSTIME == 0x80000000u, "the kernel's");
@@ -108,7 +108,7 @@ static void t_nanosleep(void)
     EXPECT_EQ(errno, 0);
 }
 
-/* ---- names of events ------------------------------------------------------------------------- */
+/* ---- names of events --------------------------------------------------------------- */
 
 static void t_event_names(void)
 {
@@ -141,7 +141,7 @@ static void t_event_names(void)
     }
 }
 
-/* ---- servers --------------------------------------------------------------------------------- */
+/* ---- servers ----------------------------------------------------------------------- */
 
 static int client_error;
 
@@ -241,7 +241,7 @@ static void t_events(void)
     EXPECT(_IO_BASE <= _IO_CONNECT && _IO_CONNECT < _IO_MAX && EOK == 0);
 }
 
-/* ---- drivers --------------------------------------------------------------------------------- */
+/* ---- drivers ----------------------------------------------------------------------- */
 
 static void t_thread_ctl(void)
 {

@@ -18,8 +18,7 @@ static volatile unsigned turns;
 static uint32_t seed = 1;
 static char text[8192];
 
-/* ---- work ---------------------------------------------------------------------------------------
- */
+/* ---- work -------------------------------------------------------------------------- */
 
 /* Of a length that nothing else has a rhythm with. */
 static void spin(unsigned most)
@@ -78,8 +77,7 @@ static void *work(void *unused)
     return unused;
 }
 
-/* ---- samples ------------------------------------------------------------------------------------
- */
+/* ---- samples ----------------------------------------------------------------------- */
 
 static struct place {
     uint32_t count, kind;
@@ -177,8 +175,7 @@ static void t_off(void)
     all_kinds(false);
 }
 
-/* ---- the account --------------------------------------------------------------------------------
- */
+/* ---- the account ------------------------------------------------------------------- */
 
 /* However long the kernel is busy, and however slow other clauses are: what fired and what was left
  * out is as much as the time has intervals. */

@@ -103,8 +103,7 @@ static int live(const char *file)
     return status;
 }
 
-/* ---- what it leaves ---------------------------------------------------------------------------
- */
+/* ---- what it leaves ---------------------------------------------------------------- */
 
 static const struct trace_slot *block;
 
@@ -189,8 +188,7 @@ static void as_before(void)
     EXPECT_EQ(d_objects(), objects);
 }
 
-/* ---- lives -------------------------------------------------------------------------------------
- */
+/* ---- lives ------------------------------------------------------------------------- */
 
 static bool killed_at(unsigned n)
 {

@@ -58,8 +58,7 @@ static void join_calls(void)
     }
 }
 
-/* ---- the log ----------------------------------------------------------------------------------
- */
+/* ---- the log ----------------------------------------------------------------------- */
 
 static const struct trace_slot *block;
 static uint64_t recorded[CPUS_MOST], dropped[CPUS_MOST];
@@ -131,8 +130,7 @@ static uint64_t told_of(unsigned cpu)
     return recorded[cpu] + dropped[cpu] + pending(cpu);
 }
 
-/* ---- storms -----------------------------------------------------------------------------------
- */
+/* ---- storms ------------------------------------------------------------------------ */
 
 static void d_comes_and_goes(void)
 {

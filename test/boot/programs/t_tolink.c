@@ -41,8 +41,7 @@ static int begin_waiting(int coid, const char *name)
     return result;
 }
 
-/* ---- the first program -------------------------------------------------------------------------
- */
+/* ---- the first program ------------------------------------------------------------- */
 
 /* Begins a capture, says so and goes, linkd having a pulse of low priority in hand. */
 static int first(int pid, int chid)
@@ -56,8 +55,7 @@ static int first(int pid, int chid)
     return MsgSendPulse(link, PRIORITY_LOW, PULSE_UNKNOWN, 0) < 0;
 }
 
-/* ---- the next one ------------------------------------------------------------------------------
- */
+/* ---- the next one ------------------------------------------------------------------ */
 
 static void *hog(void *until)
 {

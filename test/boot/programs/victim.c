@@ -94,8 +94,8 @@ static void block_running(void)
     }
 }
 
-/* START finds no buffer for its state dump, and nobody takes one. No event but that may open one.
- */
+/* START finds no buffer for its state dump, and nobody takes one. No event but that may
+ * open one. */
 static void block_waitctx(void)
 {
     uint64_t paddr;
@@ -168,7 +168,7 @@ static void block_laden(void)
     sleep_ms(1000000);
 }
 
-/* ---- faults ---------------------------------------------------------------------------------- */
+/* ---- faults ------------------------------------------------------------------------ */
 
 static void touch_read(uintptr_t addr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of function probes (kernel/d/fbt.c). Kernel lock held. A slot:
+ * The code of function probes (kernel/dtrace/fbt.c). Kernel lock held. A slot:
  *
  *     stp x0, x30, [sp, #-A64_PROBE_FRAME]!
  *     bl  a64_probe_entry, or _return

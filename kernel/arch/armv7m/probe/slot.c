@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of function probes (kernel/d/fbt.c), where text is RAM. Kernel lock held. A slot:
+ * The code of function probes (kernel/dtrace/fbt.c), where text is RAM. Kernel lock held. A slot:
  *
  *     push {r0, lr}
  *     bl   armv7m_probe_entry

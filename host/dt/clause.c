@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Clauses: their probe descriptions, predicate and statements become ECBs of the program.
+ */
+#include "host/dt/part.h"
+
+#include <string.h>
+
+static uint32_t add_info(struct dt_session *d, const struct dt_node *clause, const char *text)
+{
+    struct dt_back *back = dt_session_back(d);
+    struct dt_clause_info *info = dt_list_add(d, &back->clauses, sizeof(*info));
+
+    info->description = text;
+    info->line = clause->place.line;
+    return back->clauses.n - 1;
+}
+
+/* -x amin: what a clause uses must be at least as stable. */
+static void check_minimum(struct dt_session *d, const struct dt_clause *c, const struct dt_node *n)
+{
+    uint64_t least = dtrace_option(d, "amin");
+    uint64_t name = least >> 16 & 0xff, data = least >> 8 & 0xff, class = least & 0xff;
+    const struct dtrace_attributes *p = &c->probe_attributes;
+    const struct dt_attributes_short *a = &c->attributes;
+
+    if (least != DT_OPTION_UNSET &&
+        (a->name < name || a->data < data || a->class < class || p->name[0] < name ||
+         p->data[0] < data || p->class[0] < class)) {
+        dt_fail(d, n->place, "D_ATTR_MIN", "attributes are less than the predefined minimum");
+    }
+}
+
+static void finish_info(struct dt_session *d, const struct dt_clause *c)
+{
+    struct dt_clause_info *info = dt_session_back(d)->clauses.data;
+    const struct dt_attributes_short *a = &c->attributes;
+
+    info += c->number;
+    info->description_attributes = c->probe_attributes;
+    info->statement_attributes.name[0] = a->name;
+    info->statement_attributes.data[0] = a->data;
+    info->statement_attributes.class[0] = a->class;
+}
+
+/* ---- the order of typing -----------------------------------------------------------------------
+ *
+ * A clause's actions are typed before its predicate, so that the predicate knows a variable that
+ * only the actions assign. This is done on a copy of the statements, and the objects that come of
+ * it are thrown away: what remains is the variables' types. Then predicate and actions are compiled
+ * in the order in which they run. */
+struct trial {
+    struct dt_session *session;
+    const struct dt_clause *clause;
+    const struct dt_node *body;
+};
+
+static void try_actions(void *arg)
+{
+    struct trial *t = arg;
+    struct dt_session *d = t->session;
+    struct dt_clause *scratch = dt_alloc(d, sizeof(*scratch));
+    struct dt_part *part = dt_alloc(d, sizeof(*part));
+
+    *scratch = *t->clause;
+    scratch->program = dt_program_new(d);
+    part->clause = scratch;
+    dt_session_back(d)->clause = scratch;
+    dt_part_statements(d, part, dt_copy_list(d, t->body, NULL, NULL));
+}
+
+static bool is_undefined(const char *tag)
+{
+    return strcmp(tag, "D_IDENT_UNDEF") == 0 || strcmp(tag, "D_VAR_UNDEF") == 0;
+}
+
+/* Fails as the actions do, unless a variable is missing that the predicate may define. */
+static void type_actions(struct dt_session *d, struct dt_clause *c, const struct dt_node *body)
+{
+    struct dt_back *back = dt_session_back(d), before = *back;
+    struct trial trial = {d, c, body};
+    bool typed = dt_try(d, try_actions, &trial);
+
+    back->formats.n = before.formats.n;
+    back->datum_types.n = before.datum_types.n;
+    back->clause = before.clause;
+    back->depth = before.depth;
+    back->expansions = before.expansions;
+    back->conditions = before.conditions;
+    if (!typed && !is_undefined(dt_caught_tag(d))) {
+        dt_fail_again(d);
+    }
+}
+
+void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct dt_node *clause,
+                       const char *description)
+{
+    struct dt_clause c = {
+        .program = program,
+        .probes = clause->probes,
+        .number = add_info(d, clause, description),
+        .attributes = {DTRACE_STABLE, DTRACE_STABLE, DTRACE_COMMON},
+        .probe_attributes = {.name = {DTRACE_STANDARD},
+                             .data = {DTRACE_STANDARD},
+                             .class = {DTRACE_COMMON}},
+    };
+    struct dt_part p = {.clause = &c, .first_action = program->actions.n};
+    unsigned ifs = dt_count_ifs(clause->body);
+
+    dt_tree_show(d, clause, 0);
+    dt_clause_probes(d, &c);
+    dt_session_back(d)->clause = &c;
+    dt_session_back(d)->expansions = 0;
+    if (clause->left) {
+        type_actions(d, &c, clause->body);
+    }
+    if (ifs) {
+        dt_part_begin_conditional(d, &p, clause, ifs);
+    } else {
+        p.predicate = dt_part_predicate(d, &c, clause->left);
+    }
+    dt_part_statements(d, &p, clause->body);
+    if (!p.any || dt_part_has_actions(&p)) {
+        dt_part_end(d, &p);
+    }
+    check_minimum(d, &c, clause);
+    finish_info(d, &c);
+    dt_tree_show(d, clause, 1);
+    dt_session_back(d)->clause = NULL;
+}
+
+struct dt_program *dt_program_new(struct dt_session *d)
+{
+    struct dt_program *p = dt_alloc(d, sizeof(*p));
+
+    p->session = d;
+    return p;
+}
+
+unsigned dt_program_matched(const struct dt_program *p)
+{
+    return p->matched;
+}
+
+const char *dt_program_text(const struct dt_program *p, size_t *size)
+{
+    *size = p->text_size;
+    return p->text;
+}
+
+struct dt_back *dt_back_new(struct dt_session *d)
+{
+    return dt_alloc(d, sizeof(struct dt_back));
+}
+
+void dt_back_forget(struct dt_session *d)
+{
+    dt_session_back(d)->clause = NULL;
+    dt_session_back(d)->depth = 0;
+}

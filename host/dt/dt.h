@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The D compiler, as the command and its tests use it. A session holds everything: options, types,
+ * identifiers, programs; nothing is global, so that many can be at work in one process.
+ *
+ *   struct dt_session *d = dt_session_new(&dt_model_lp64);
+ *   dt_option_set(d, "strsize", "64", DT_FROM_COMMAND);
+ *   struct dt_program *p = dt_compile(d, &source);     NULL: dt_session_error(d)
+ *   image = dt_program_image(p, &size);               what goes to the target
+ */
+#ifndef HOST_DT_D_H
+#define HOST_DT_D_H
+
+#include "host/dt/type.h"
+#include "trace/dtrace/dtrace.h"
+
+#include <stdio.h>
+
+struct dt_program;
+
+/* An error of the compiler: `[tag] line N: text`. tag without the leading "D_" is never NULL. */
+struct dt_error {
+    const char *tag;       /* "D_SYNTAX"; "": the text is all (a file can't be read, cpp failed) */
+    const char *file;      /* NULL: a description of the command line */
+    unsigned line, column; /* from 1; 0: unknown */
+    const char *source_line; /* the line's text, for the caret; NULL: unknown */
+    const char *text;
+};
+
+/* What the compiler asks of the target while it compiles: does a description match, what are the
+ * types of a probe's arguments. The command supplies it from its target. */
+struct dt_probe_info {
+    uint32_t id;
+    const char *provider, *module, *function, *name;
+    struct dtrace_attributes attributes, argument_attributes;
+};
+struct dt_probe_source {
+    /* Calls fn for each probe that the description matches (after providers created what it asks
+     * for) until fn returns false; the number of calls. */
+    unsigned (*each)(void *arg, const char *provider, const char *module, const char *function,
+                     const char *name, uint32_t id,
+                     bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg);
+    /* C type of the probe's args[n]; NULL: there is none. */
+    const char *(*argument_type)(void *arg, uint32_t id, unsigned n);
+    void *arg;
+};
+
+struct dt_session *dt_session_new(const struct dt_model *, const struct dt_probe_source *);
+void dt_session_free(struct dt_session *);
+void dt_session_target(struct dt_session *, int32_t pid); /* $target; 0 before */
+/* $pid: the process that has the consumer, on the target; this one before. 0: none is known. */
+void dt_session_consumer(struct dt_session *, int32_t pid);
+/* Types and symbols of an ELF, as `name` (before the backquote); kernel: also without a name. */
+bool dt_session_add_elf(struct dt_session *, const char *path, const char *name, bool kernel);
+/* bias: where it is loaded, minus where it was linked. */
+bool dt_session_add_elf_at(struct dt_session *, const char *path, const char *name, bool kernel,
+                           uint64_t bias);
+/* The probe with the attributes that `#pragma D attributes … provider` gives it. */
+struct dt_probe_info dt_session_stability(const struct dt_session *, const struct dt_probe_info *);
+const struct dt_error *dt_session_error(const struct dt_session *);
+/* C type of the probe's args[n]: the source's, or of a function probe the ELF's; NULL: none. */
+const char *dt_session_argument_type(struct dt_session *, const struct dt_probe_info *, unsigned n);
+
+/* What a source without colons means: -P, -m, -f, -n, -i. A script is DT_SPEC_NAME with
+ * pspec off. */
+enum dt_spec { DT_SPEC_PROVIDER, DT_SPEC_MODULE, DT_SPEC_FUNCTION, DT_SPEC_NAME, DT_SPEC_ID };
+
+struct dt_source {
+    const char *text; /* NUL-terminated; NULL: read `file` */
+    const char *file; /* the script's path, also in messages; NULL: from the command line */
+    enum dt_spec spec;
+    bool is_description; /* -n and the like: a bare description, or with predicate and actions */
+    int argc;            /* $0 (the script's path or the text's name), $1 … */
+    const char *const *argv;
+};
+
+struct dt_program *dt_compile(struct dt_session *, const struct dt_source *);
+
+/* ---- options: by pragma, by -x ----------------------------------------------------- */
+
+/* DT_FROM_CAPTURE: of a program that came in a capture or from a target, as its own command line
+ * had it. */
+enum dt_option_origin { DT_FROM_COMMAND, DT_FROM_PRAGMA, DT_FROM_SETOPT, DT_FROM_CAPTURE };
+/* From here on the sources are not the user's: their pragmas may only set options that shape output
+ * (ANYONE in host/dt/options.def), so that compiling them runs no program and reads no file. */
+void dt_session_distrust(struct dt_session *);
+/* Whether only the user may set the option; true: there is no such option. */
+bool dt_option_is_users(const char *name);
+/* NULL, or why not: "Invalid option name", "Invalid value for specified option", and for setopt()
+ * "Operation illegal when tracing is active". value NULL: "name" alone. */
+const char *dt_option_set(struct dt_session *, const char *name, const char *value,
+                          enum dt_option_origin);
+/* The same with the value as dtrace_option() gives it; unknown names are left alone. */
+void dt_option_put(struct dt_session *, const char *name, uint64_t value);
+/* The value: bytes, ns, flag, count, an enumeration; DT_OPTION_UNSET if it was not set and has no
+ * default. Names and kinds: host/dt/options.def. */
+#define DT_OPTION_UNSET UINT64_MAX
+uint64_t dtrace_option(const struct dt_session *, const char *name);
+bool dt_option_on(const struct dt_session *, const char *name); /* set, and not to 0 */
+/* "dtrace: cleaning rate reduced to 5000 hz": a line for each value that dtrace_option() had to
+ * limit. */
+void dt_option_notes(const struct dt_session *, FILE *);
+const char *dt_option_text(const struct dt_session *, const char *name); /* of text options; NULL */
+
+/* ---- programs: all of a session's programs make one image -------------------------- */
+
+/* The image of these programs under the session's options. malloc'ed. */
+void *dt_image_make(struct dt_session *, struct dt_program *const *, unsigned nprograms,
+                    size_t *size);
+/* The name of an option of the image (enum dtrace_option); NULL: there is no such one. */
+const char *dt_image_option_name(uint32_t option);
+/* Clauses with their texts, by dtrace_image_ecb.clause. */
+struct dt_clause_info {
+    const char *description; /* as written, or as -v prints it */
+    unsigned line;
+    struct dtrace_attributes description_attributes, statement_attributes;
+    uint32_t first_ecb, necbs; /* of the image: one for each description of its list */
+};
+unsigned dt_session_clauses(const struct dt_session *);
+const struct dt_clause_info *dt_session_clause(const struct dt_session *, uint32_t clause);
+/* Clauses times probes, when it was compiled. */
+unsigned dt_program_matched(const struct dt_program *);
+/* What was compiled: the source's text, with -C what the preprocessor made of it. *size bytes,
+ * which live as long as the session. */
+const char *dt_program_text(const struct dt_program *, size_t *size);
+/* -S: every object of a program, in order. */
+void dt_program_disassemble(const struct dt_program *, FILE *);
+
+/* ---- what records mean: by dtrace_recdesc.format and .uarg ------------------------- */
+
+/* What the consumer needs of an action beyond its bytes: numbered from 1 in dtrace_recdesc.format.
+ * All records of one action (printf and its arguments) bear the same number. */
+struct dt_format {
+    enum dtrace_action_kind kind;       /* PRINTF, PRINTA, SYSTEM, FREOPEN, LIBACT … */
+    uint64_t arg;                       /* LIBACT: enum dtrace_libact */
+    const char *text;                   /* printf's format string; NULL: none (printa(@)) */
+    struct dt_printf *parsed;           /* host/dt/printf.h; NULL: none */
+    const struct dt_type *const *types; /* of the arguments, in order */
+    unsigned ntypes;
+    const uint32_t *aggregations; /* printa, clear, trunc …: the @variables' numbers */
+    unsigned naggregations;
+};
+const struct dt_format *dt_session_format(const struct dt_session *, uint32_t number);
+
+struct dt_aggregation_info { /* an @variable: numbered from 1, in order of first appearance */
+    const char *name;        /* "" for the unnamed one */
+    enum dtrace_action_kind function;
+    uint64_t shape; /* lquantize's, llquantize's arg */
+    const struct dt_type *const *keys;
+    unsigned nkeys;
+};
+unsigned dt_session_aggregations(const struct dt_session *);
+const struct dt_aggregation_info *dt_session_aggregation(const struct dt_session *,
+                                                         uint32_t number);
+
+/* The type of a datum that trace(), print() recorded, by dtrace_recdesc.uarg; NULL: none. */
+const struct dt_type *dt_session_datum_type(const struct dt_session *, uint64_t uarg);
+
+/* ---- symbols ----------------------------------------------------------------------- */
+
+struct dt_symbol {
+    const char *object, *name; /* name NULL: only the object is known */
+    uint64_t offset;           /* of the address in the symbol */
+    uint64_t place;            /* and in the object, from where it begins */
+};
+bool dt_symbol_at(struct dt_session *, uint64_t address, bool user, struct dt_symbol *);
+/* Where its text was linked: its executable segment. */
+bool dt_object_text(const struct dt_session *, const char *object, uint64_t *start);
+/* In the program `object`, as it was linked. */
+bool dt_symbol_in(struct dt_session *, const char *object, uint64_t address, struct dt_symbol *);
+
+#endif

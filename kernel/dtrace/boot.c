@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * BOOT_D: the boot image's program boot.dif is at work before the first process is. Boot, on one
+ * CPU. One that is refused costs a message on the console, which says what to do; the boot goes on.
+ * One that retains begins when what an earlier boot has left is saved.
+ * Tested by test/boot/dlog.py.
+ */
+#include "abi/errno.h"
+#include "kernel/arch.h"
+#include "kernel/cpio.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/string.h"
+#include "trace/dtrace/control.h"
+#include "trace/dtrace/port.h"
+
+static const char *remedy(int error)
+{
+    switch (error) {
+    case -ENOMEM:
+    case -E2BIG:
+    case -ENOSPC:
+        return "smaller sizes (#pragma D option bufsize, aggsize, dynvarsize), fewer probes";
+    case -EPERM:
+        return "#pragma D option destructive";
+    default:
+        return "compile it anew: make image BOOT_D=file.d";
+    }
+}
+
+/* A part of the program that is at fault: both numbers as `kymo dtrace -S` has them. */
+static void say_where(const struct dtrace_refusal *why)
+{
+    if (why->object != UINT32_MAX) {
+        kprintf(" (object %u", (unsigned)why->object);
+        if (why->offset != UINT32_MAX) {
+            kprintf(", instruction %u", (unsigned)why->offset);
+        }
+        kprintf(")");
+    }
+}
+
+static void refused(int error, const struct dtrace_refusal *why)
+{
+    kprintf("boot.dif is refused: %s", dtrace_refusal_text(why));
+    say_where(why);
+    kprintf("\nboot.dif: nothing is traced by it. What helps: %s\n", remedy(error));
+}
+
+static void *image; /* [k] aligned, and kept for who claims it */
+static bool waits;  /* [k] for retained memory */
+
+void dtrace_boot_program(void)
+{
+    struct dtrace_refusal why = {
+        .reason = DTRACE_REASON_NO_SPACE, .object = UINT32_MAX, .offset = UINT32_MAX};
+    struct cpio_file file;
+    const void *archive;
+    size_t bytes;
+
+    arch_boot_image(&archive, &bytes);
+    if (!cpio_find(archive, bytes, "boot.dif", &file)) {
+        return;
+    }
+    int error = -ENOMEM;
+
+    image = image ? image : dtrace_port_alloc(file.len);
+    if (image) {
+        memcpy(image, file.data, file.len);
+        error = dtrace_control_boot(image, file.len, &why);
+    }
+    waits = error == -EBUSY;
+    if (waits) {
+        kprintf("boot.dif: waits until what is retained is saved\n");
+    } else if (error) {
+        refused(error, &why);
+    }
+}
+
+void dtrace_boot_again(void)
+{
+    if (waits) {
+        dtrace_boot_program();
+        dtrace_clean_from_now_on();
+    }
+}

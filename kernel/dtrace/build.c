@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which programs of D are this kernel's: those that were compiled with its types, symbols and
+ * probes, or with no kernel's. A kernel and its boot image are one file, whose build id hangs on
+ * the programs in the image: so what counts is the id of the kernel as it was linked first
+ * (fbt_code_id), the same in all images of one build. Control context. Tested by test/boot/gate.py
+ * and dlog.py.
+ */
+#include "kernel/arch.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/fbt_table.h"
+#include "kernel/string.h"
+#include "kernel/syspage.h"
+#include "trace/dtrace/image.h"
+#include "trace/dtrace/port.h"
+
+static const uint8_t none[DTRACE_KERNEL_ID_BYTES];
+
+/* A kernel without that table is linked once. */
+static const uint8_t *own_id(void)
+{
+    const uint8_t *id = fbt_code_id;
+
+    if (memcmp(id, none, sizeof(none)) == 0 && syspage_build_id(&id) < sizeof(none)) {
+        return none;
+    }
+    return id;
+}
+
+static char *put_text(char *to, const char *text)
+{
+    while (*text) {
+        *to++ = *text++;
+    }
+    return to;
+}
+
+static char *put_id(char *to, const uint8_t *id)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (unsigned i = 0; i < DTRACE_KERNEL_ID_BYTES; i++) {
+        *to++ = digits[id[i] >> 4];
+        *to++ = digits[id[i] & 15];
+    }
+    return to;
+}
+
+bool dtrace_port_is_kernel(const uint8_t *id, char *text)
+{
+    const uint8_t *own = own_id();
+
+    if (text) {
+        text = put_id(put_text(text, "compiled for the kernel "), id);
+        *put_id(put_text(text, ", this one is "), own) = '\0';
+    }
+    return memcmp(id, none, sizeof(none)) == 0 || memcmp(id, own, sizeof(none)) == 0;
+}
+
+_Static_assert(sizeof("compiled for the kernel , this one is ") + 4 * DTRACE_KERNEL_ID_BYTES <=
+                   DTRACE_REFUSAL_TEXT,
+               "both have room");

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * DtraceControl(): trace/dtrace/control.c behind a copy in and a copy out. Kernel lock held, which
+ * is the machine's control lock. What the caller gives is the machine's own copy while it looks at
+ * it: another thread of the caller can't change it meanwhile. Errors: abi/sys/dtrace.h.
+ *
+ * The machine's cleaning runs on a timer while there are consumers, the event log's gate included.
+ * Tested by test/boot's suites d and gate.
+ */
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/kercall.h"
+#include "kernel/process.h"
+#include "kernel/string.h"
+#include "kernel/syspage.h"
+#include "trace/dtrace/control.h"
+#include "trace/dtrace/log.h"
+#include "trace/dtrace/port.h"
+
+static struct timer_node cleaner; /* [k] */
+static bool idle;                 /* [k] it comes late: whoever begins meanwhile needs it earlier */
+
+static void clean(struct timer_node *node)
+{
+    uint64_t ns = dtrace_machine_clean();
+
+    idle = ns >= DTRACE_CLEAN_IDLE;
+    if (dtrace_consumers) {
+        timer_node_start(node, arch_cycles() + clock_ns_to_cycles(ns));
+    }
+}
+
+void dtrace_clean_from_now_on(void)
+{
+    if (dtrace_consumers && (idle || !timer_node_running(&cleaner))) {
+        clean(&cleaner);
+    }
+}
+
+/* The caller's bytes, copied. NULL: *error says why. Nothing to copy is a block too. */
+static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *error)
+{
+    void *block = dtrace_port_alloc(bytes + !bytes);
+
+    *error = block ? 0 : -ENOMEM;
+    if (block && bytes > 0 && from) {
+        *error = copy_in(proc, block, from, bytes);
+    }
+    if (*error && block) {
+        dtrace_port_free(block, bytes + !bytes);
+        block = NULL;
+    }
+    return block;
+}
+
+static void block_free(void *block, size_t bytes)
+{
+    dtrace_port_free(block, bytes + !bytes);
+}
+
+/* A buffer goes straight to where the caller wants it, if that is one piece of memory: a copy as
+ * large as that would be memory that may not be there. */
+static void *straight(struct process *proc, const struct kymo_d_call *call, uintptr_t out)
+{
+    bool takes = call->command == KYMO_D_BUFFER || call->command == KYMO_D_AGGREGATION;
+
+    return takes && out % 8 == 0
+               ? vm_user_ptr(proc, out, call->out_bytes, KYMO_PROT_READ | KYMO_PROT_WRITE)
+               : NULL;
+}
+
+/* With what goes in copied: room for what comes out, the call, and its answer. */
+static int call_with(struct process *proc, struct kymo_d_call *call, const void *in, uintptr_t out)
+{
+    uint32_t room = call->out_bytes;
+    int error;
+    void *to = straight(proc, call, out);
+
+    if (to) {
+        return dtrace_control(proc, call, in, to);
+    }
+    to = block_of(proc, 0, room, &error);
+
+    if (!to) {
+        return error;
+    }
+    int result = dtrace_control(proc, call, in, to);
+    if (call->out_bytes > 0) {
+        error = copy_out(proc, out, to, call->out_bytes);
+    }
+    block_free(to, room);
+    return error ? error : result;
+}
+
+long ker_dtrace(struct thread *self, const uintptr_t *args)
+{
+    struct process *proc = self->proc;
+    struct kymo_d_call call;
+    int error;
+
+    if (!process_able(proc, ABILITY_TRACE)) {
+        return -EPERM;
+    }
+    if (copy_in(proc, &call, args[0], sizeof(call))) {
+        return -EFAULT;
+    }
+    if (call.in_bytes > KYMO_D_IN_MOST || call.out_bytes > KYMO_D_OUT_MOST) {
+        return -EMSGSIZE;
+    }
+    if (!vm_user_ok(proc, args[0], sizeof(call), KYMO_PROT_WRITE) ||
+        !vm_user_ok(proc, args[2], call.out_bytes, KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    size_t in_bytes = call.in_bytes;
+    void *in = block_of(proc, args[1], in_bytes, &error);
+    if (!in) {
+        return error;
+    }
+    error = call_with(proc, &call, in, args[2]);
+    block_free(in, in_bytes);
+    dtrace_clean_from_now_on();
+    copy_out(proc, args[0], &call, sizeof(call));
+    return error;
+}
+
+/* ---- programs of processes ---------------------------------------------------------------------
+ *
+ * Addresses outlive their process: what is printed a while after a fault still has its program. The
+ * newest that ended while there were consumers are remembered; a host asks for each once, when it
+ * has an address of it. */
+enum { GONE = 16 };
+
+static struct gone {
+    int32_t pid; /* 0: none */
+    struct kymo_d_process process;
+} gone[GONE];              /* [k] */
+static unsigned gone_next; /* [k] the oldest, which the next one replaces */
+
+static void describe_process(const struct process *proc, struct kymo_d_process *out)
+{
+    *out =
+        (struct kymo_d_process){.text = proc->program.text, .text_link = proc->program.text_link};
+    _Static_assert(sizeof(out->name) == sizeof(proc->name), "a process's name");
+    memcpy(out->name, proc->name, sizeof(out->name));
+}
+
+void dtrace_process_gone(struct process *proc)
+{
+    if (dtrace_consumers) {
+        gone[gone_next].pid = proc->pid;
+        describe_process(proc, &gone[gone_next].process);
+        gone_next = (gone_next + 1) % GONE;
+    }
+    dtrace_control_end(proc);
+}
+
+/* pids return only after very many others, but the newest one of a pid counts. */
+static const struct gone *find_gone(int32_t pid)
+{
+    for (unsigned i = 1; i <= GONE; i++) {
+        const struct gone *g = &gone[(gone_next + GONE - i) % GONE];
+        if (pid > 0 && g->pid == pid) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
+/* ---- what the control asks of the kernel ------------------------------------------- */
+
+/* A size by default: the configured one, or more as far as there is memory: a 64th of what is free,
+ * for each CPU. At most `small` on a CPU of 32 bits: what such a CPU copies in a moment. Keys and
+ * variables need more than records do, and only those in use are copied. */
+static uint64_t size_for_memory(uint64_t least, uint64_t small)
+{
+    uint64_t most = sizeof(void *) == 4 ? small : 256 << 10;
+    uint64_t share = phys_available() / 64 / arch_cpu_count(), size = least;
+
+    while (size * 2 <= share && size * 2 <= most) {
+        size *= 2;
+    }
+    return size;
+}
+
+void dtrace_control_info(struct kymo_d_info *info)
+{
+    const char *board = arch_board_name();
+    const uint8_t *id;
+    size_t bytes = syspage_build_id(&id);
+
+    *info = (struct kymo_d_info){.version = KYMO_D_VERSION,
+                                 .cpus = arch_cpu_count(),
+                                 .pointer_bytes = sizeof(void *),
+                                 .machine = arch_elf_machine(),
+                                 .features = arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0,
+                                 .held = dtrace_heap_held(),
+                                 .bufsize = size_for_memory(CONFIG_D_BUFSIZE, 64 << 10),
+                                 .aggsize = size_for_memory(CONFIG_D_AGGSIZE, 128 << 10),
+                                 .specsize = CONFIG_D_SPECSIZE,
+                                 .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE, 128 << 10),
+                                 .strsize = CONFIG_D_STRSIZE,
+                                 .memory = phys_available(),
+                                 .clock_hz = arch_clock_hz()};
+    memcpy(info->build_id, id, bytes < sizeof(info->build_id) ? bytes : sizeof(info->build_id));
+    for (unsigned i = 0; board[i] && i < sizeof(info->board) - 1; i++) {
+        info->board[i] = board[i];
+    }
+}
+
+uint32_t dtrace_control_pid(const void *owner)
+{
+    return (uint32_t)((const struct process *)owner)->pid;
+}
+
+/* Nothing stops a process here: see dtrace_port_stop_process(). */
+int dtrace_control_resume(int32_t pid)
+{
+    (void)pid;
+    return -ESRCH;
+}
+
+int dtrace_control_process(int32_t pid, struct kymo_d_process *out)
+{
+    const struct process *proc = process_find(pid);
+    const struct gone *g = proc ? NULL : find_gone(pid);
+
+    if (proc) {
+        describe_process(proc, out);
+    } else if (g) {
+        *out = g->process;
+    }
+    return proc || g ? 0 : -ESRCH;
+}
+
+void kernel_d_init(void)
+{
+    timer_node_init(&cleaner, clean);
+    dtrace_machine_init();
+    dtrace_sites_init();
+    dtrace_syscall_init();
+    dtrace_profile_init();
+    dtrace_fbt_init();
+    dtrace_boot_program();
+    dtrace_clean_from_now_on();
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * D in the kernel: what the files of this folder and the rest of the kernel know of each other. The
+ * machine is trace/dtrace; here are its seam (port.c, heap.c), its control (call.c) and the
+ * providers.
+ */
+#ifndef KERNEL_DTRACE_D_H
+#define KERNEL_DTRACE_D_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/dtrace/dtrace.h"
+
+struct cpu;
+struct process;
+struct thread;
+
+void dtrace_raise_now(const struct cpu *cpu); /* WORK_RAISE; kernel lock held */
+void dtrace_sample_now(struct cpu *cpu);      /* WORK_SAMPLE; kernel lock held */
+bool dtrace_log_dump(unsigned part);          /* trace/dtrace/log.h */
+void dtrace_clean_from_now_on(void);          /* after a consumer was made; kernel lock held */
+/* trace/dtrace/log.h */
+bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
+void dtrace_boot_again(void); /* retained memory is free: what BOOT_D wanted of it. Lock held */
+/* It was retained memory, and is freed. Lock held. */
+bool dtrace_retained_free(void *block);
+void kernel_d_init(void);       /* boot, when timers and the heap are there */
+void dtrace_boot_program(void); /* its last step: boot.c */
+
+/* Providers: each registers itself and its probes. Boot. */
+void dtrace_sites_init(void);
+void dtrace_syscall_init(void);
+void dtrace_profile_init(void);
+void dtrace_fbt_init(void);
+
+/* A provider listens on a trace site, or does no longer; each `true` has its `false`. Lock held. */
+void dtrace_site_want(unsigned site, bool on);
+
+/* Bytes of the system's memory that D has, as far as 32 bits go. Lock held. */
+uint32_t dtrace_heap_held(void);
+/* Is it in the slot of a function's probe? Then how far behind the slot's start, and where the
+ * instructions were that it has displaced. */
+bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);
+
+/* Attributes of the kernel's providers: all Evolving but for module and function. */
+#define DTRACE_KERNEL_ATTRIBUTES \
+    { \
+        .name = {DTRACE_EVOLVING, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_EVOLVING, \
+                 DTRACE_EVOLVING}, \
+        .data = {DTRACE_EVOLVING, DTRACE_PRIVATE, DTRACE_UNKNOWN, DTRACE_EVOLVING, \
+                 DTRACE_EVOLVING}, \
+        .class = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON, DTRACE_COMMON}, \
+    }
+
+#endif

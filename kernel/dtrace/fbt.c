@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider `fbt`: entry and return of nearly every function of the kernel. Entry: arg0 … arg4
+ * are what is in the argument registers (and on the stack, where there are fewer than five).
+ * Return: arg0 is where in the function it returns, arg1 the value; arg2 is 1 if it returns by a
+ * jump to another function, whose value is not known yet: arg1 is 0.
+ *
+ * The functions are in a table made when the kernel is linked (fbt_table.h). Nothing is there of a
+ * probe until it is enabled: then the first instruction of the function, or each of its returns, is
+ * replaced by a branch to a slot, which calls D, does what was displaced and goes on behind it.
+ * docs/fbt.md has more.
+ *
+ * Enabling: kernel lock. Firing: any context; a function that D's own work calls does not fire.
+ * Tested by test/boot's suite fbt; the table's maker by test/fbt.
+ */
+#include "abi/errno.h"
+#include "kernel/cpu.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/fbt_slot.h"
+#include "kernel/dtrace/fbt_table.h"
+#include "kernel/kercall.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/probe.h"
+
+enum { ENTRY, RETURN, KINDS };
+static const char *const kind_names[KINDS] = {"entry", "return"};
+
+extern const char __kernel_start[];
+
+static uint32_t created[KINDS][64]; /* [k] bits: by number in the table */
+
+/* ---- firing ------------------------------------------------------------------------ */
+
+/* Inside of a firing, in a function that D's own work calls, it is a drop. */
+static inline void fire(const struct fbt_slot *slot, const uintptr_t *regs, const uint64_t args[5])
+{
+    uintptr_t irq = arch_irq_save();
+    const struct dtrace_probe *probe = dtrace_probe_at(slot->probe);
+    struct cpu *cpu = arch_cpu();
+
+    if (cpu->fired) {
+        dtrace_probe_nested(probe);
+    } else if (!dtrace_probe_skips(probe)) {
+        cpu->fired = (const void *)regs;
+        dtrace_probe_fire(probe, args);
+        cpu->fired = NULL;
+    }
+    arch_irq_restore(irq);
+}
+
+void kernel_probe_entry(const void *back, const uintptr_t *regs)
+{
+    fire(fbt_slot_of(back), regs,
+         (const uint64_t[]){arch_probe_argument(regs, 0), arch_probe_argument(regs, 1),
+                            arch_probe_argument(regs, 2), arch_probe_argument(regs, 3),
+                            arch_probe_argument(regs, 4)});
+}
+
+void kernel_probe_return(const void *back, const uintptr_t *regs)
+{
+    const struct fbt_slot *slot = fbt_slot_of(back);
+    unsigned tail = slot->offset & FBT_TAIL;
+    uintptr_t value = tail ? 0 : arch_probe_argument(regs, 0);
+
+    fire(slot, regs, (const uint64_t[]){slot->offset - tail, value, tail, 0, 0});
+}
+
+/* ---- probes ------------------------------------------------------------------------ */
+
+/* arg of a probe: number of its first function, and kind. */
+static void *make_arg(unsigned number, unsigned kind)
+{
+    return (void *)(uintptr_t)(number << 1 | kind);
+}
+
+static struct fbt_place entry_of(const struct fbt_function *f)
+{
+    uintptr_t at = (uintptr_t)__kernel_start + f->at;
+
+    return (struct fbt_place){at, f->pad ? at + (uintptr_t)(intptr_t)f->pad : 0, f->entry, 0,
+                              false};
+}
+
+static struct fbt_place return_of(const struct fbt_function *f, unsigned n)
+{
+    uint32_t packed = fbt_returns[f->returns + n];
+    unsigned offset = (packed & 0x3fff) << 1, before = (packed >> 14 & 3) << 1;
+    unsigned tail = packed >> 16 & FBT_TAIL, hop = packed >> 17 & 0x7ff;
+    uintptr_t at = (uintptr_t)__kernel_start + f->at + offset - before;
+    uintptr_t pad = at + (uintptr_t)(((intptr_t)(hop ^ 0x400) - 0x400) * 2);
+
+    return (struct fbt_place){at, hop ? pad : 0,
+                              before ? before + 2
+                              : hop  ? 2
+                                     : 4,
+                              offset | tail, true};
+}
+
+static unsigned places_of(const struct fbt_function *f, unsigned kind)
+{
+    return kind == RETURN ? f->nreturns : f->entry > 0;
+}
+
+static int function_set(const struct fbt_function *f, uint32_t probe, unsigned kind, bool on)
+{
+    int error = 0;
+
+    for (unsigned n = 0; n < places_of(f, kind) && !error; n++) {
+        struct fbt_place p = kind == RETURN ? return_of(f, n) : entry_of(f);
+        if (on) {
+            error = fbt_place_on(probe, &p);
+        } else {
+            fbt_place_off(&p);
+        }
+    }
+    return error;
+}
+
+/* All functions of the probe's name. */
+static int set(uint32_t probe, void *arg, bool on)
+{
+    unsigned first = (unsigned)((uintptr_t)arg >> 1), kind = (uintptr_t)arg & 1;
+    int error = 0;
+
+    for (unsigned i = first;
+         i < fbt_function_count && !error && fbt_functions[i].name == fbt_functions[first].name;
+         i++) {
+        error = function_set(&fbt_functions[i], probe, kind, on);
+    }
+    return error;
+}
+
+static unsigned enabled; /* [k] probes */
+
+static void disable(uint32_t probe, void *arg)
+{
+    set(probe, arg, false);
+    enabled--;
+}
+
+static int enable(uint32_t probe, void *arg)
+{
+    int error = probe > UINT16_MAX ? -ENOSPC : set(probe, arg, true);
+
+    enabled++;
+    if (error) {
+        disable(probe, arg);
+    }
+    return error;
+}
+
+/* The fast path of messages has none of the functions that a probe may be in. */
+static void settle(void)
+{
+    kercall_use_direct(enabled == 0);
+    fbt_settle();
+}
+
+static void provide(const char *module, const char *function, const char *name);
+static const struct dtrace_provider provider = {.name = "fbt",
+                                                .attributes = DTRACE_KERNEL_ATTRIBUTES,
+                                                .provide = provide,
+                                                .enable = enable,
+                                                .disable = disable,
+                                                .settle = settle};
+
+static void create(unsigned number, unsigned kind)
+{
+    uint32_t bit = 1u << number % 32, *word = &created[kind][number / 32];
+
+    if (!(*word & bit) &&
+        dtrace_probe_add(&provider, "kernel", &fbt_names[fbt_functions[number].name],
+                         kind_names[kind], make_arg(number, kind))) {
+        *word |= bit;
+    }
+}
+
+/* The functions of a name from the first one on: do they have this probe? */
+static bool has(unsigned first, unsigned kind)
+{
+    bool found = false;
+
+    for (unsigned i = first;
+         i < fbt_function_count && fbt_functions[i].name == fbt_functions[first].name; i++) {
+        found |= places_of(&fbt_functions[i], kind) > 0;
+    }
+    return found;
+}
+
+/* Probes are made when somebody asks for them: there are many, and most are never asked for. */
+static void provide(const char *module, const char *function, const char *name)
+{
+    if (!dtrace_glob(module, "kernel")) {
+        return;
+    }
+    for (unsigned i = 0; i < fbt_function_count; i++) {
+        bool first = i == 0 || fbt_functions[i].name != fbt_functions[i - 1].name;
+        for (unsigned kind = 0; kind < KINDS && first; kind++) {
+            if (dtrace_glob(name, kind_names[kind]) && has(i, kind) &&
+                dtrace_glob(function, &fbt_names[fbt_functions[i].name])) {
+                create(i, kind);
+            }
+        }
+    }
+}
+
+bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
+{
+    const struct fbt_slot *slot = fbt_slot_of((const void *)ip);
+
+    if (ip < (uintptr_t)fbt_slots || ip >= (uintptr_t)fbt_slots_end) {
+        return false;
+    }
+    *site = fbt_slot_site(slot);
+    *behind = (unsigned)(ip - (uintptr_t)slot);
+    return true;
+}
+
+void dtrace_fbt_init(void)
+{
+    if (fbt_function_count <= sizeof(created[0]) * 8) {
+        dtrace_provider_register(&provider);
+    }
+}

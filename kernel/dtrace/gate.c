@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The event log's gate (trace/gate.h) by a D program of the boot image: a consumer that is made but
+ * never put on its probes. Its clauses are on probes of sdt and syscall and have no actions; they
+ * say which events may pass: those on whose probe a clause has no predicate or one that holds, or
+ * fails in a fault: a fault keeps no event from the log. So does one inside of a clause of D's. A
+ * kernel call's INT event goes as its entry does. A clause may call logstop(): the event passes,
+ * and is the log's trigger (trace/trigger.h), but for a fault. With the option cpu the clauses are
+ * that CPU's, as they always are; of the others nothing passes.
+ *
+ * Setting: kernel lock. Asking: own CPU, interrupts masked, no lock: the clauses are found by the
+ * event's key, and stand while the gate is armed. Tested by test/boot/gate.py.
+ */
+#include "kernel/dtrace/gate.h"
+
+#include "abi/errno.h"
+#include "kernel/cpio.h"
+#include "kernel/cpu.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/kercall.h"
+#include "kernel/string.h"
+#include "trace/dtrace/consumer.h"
+#include "trace/gate.h"
+#include "trace/trigger.h"
+
+/* A key for each site, each state, and each kernel call's entry and return. */
+enum {
+    STATES = 32,
+    FIRST_STATE = TRACE_EV_COUNT,
+    FIRST_ENTRY = FIRST_STATE + STATES,
+    FIRST_RETURN = FIRST_ENTRY + KERCALL_MAX,
+    KEYS = FIRST_RETURN + KERCALL_MAX
+};
+
+static struct {
+    struct dtrace_consumer *consumer; /* [k] changes only while nobody asks */
+    struct dtrace_block
+        clauses; /* [k] likewise: of each key its first ECB; then as ecb.next says */
+} gate;
+
+static unsigned key_of(unsigned site, unsigned number)
+{
+    switch (site) {
+    case TRACE_EV_thread_state:
+        return FIRST_STATE + number % STATES;
+    case TRACE_EV_kercall_enter:
+    case TRACE_EV_kercall_int:
+        return FIRST_ENTRY + number % KERCALL_MAX;
+    case TRACE_EV_kercall_exit:
+        return FIRST_RETURN + number % KERCALL_MAX;
+    default:
+        return site;
+    }
+}
+
+/* ---- asking ------------------------------------------------------------------------ */
+
+static bool holds(const struct dtrace_ecb *e, const uint64_t *words)
+{
+    struct dtrace_consumer_cpu *here = &e->consumer->cpus[arch_cpu()->trace.id];
+    struct dtrace_context *x = &here->context;
+
+    if (!e->predicate || !here->traced) {
+        return here->traced;
+    }
+    dtrace_context_clause(x, e, words);
+    return dtrace_eval(x, e->predicate) || x->fault.kind != DIF_FAULT_NONE;
+}
+
+static void trigger(const struct dtrace_ecb *e)
+{
+    const struct dtrace_context *x = &e->consumer->cpus[arch_cpu()->trace.id].context;
+
+    if (e->nactions > 0 && (!e->predicate || x->fault.kind == DIF_FAULT_NONE)) {
+        trace_trigger();
+    }
+}
+
+bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
+{
+    struct dtrace_ecb *const *clauses = gate.clauses.at;
+    bool passes = false;
+
+    if (arch_cpu()->fired) {
+        return true;
+    }
+    arch_cpu()->fired = words;
+    for (const struct dtrace_ecb *e = clauses[key_of(site, number)]; e; e = e->next) {
+        if ((!passes || e->nactions > 0) && holds(e, words)) {
+            passes = true;
+            trigger(e);
+        }
+    }
+    arch_cpu()->fired = NULL;
+    return passes;
+}
+
+/* ---- setting ----------------------------------------------------------------------- */
+
+static void tell(struct kymo_trace_refusal *why, const char *text)
+{
+    for (size_t i = 0; text[i] && i < sizeof(why->text) - 1; i++) {
+        why->text[i] = text[i];
+    }
+}
+
+static int refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason reason)
+{
+    static const char *const texts[] = {
+#define R(number, name, text) [number - KYMO_GATE_PROBE] = (text),
+        KYMO_GATE_REASON_LIST(R)
+#undef R
+    };
+
+    why->reason = reason;
+    tell(why, texts[reason - KYMO_GATE_PROBE]);
+    return -EINVAL;
+}
+
+/* Where its events find it. Every program has a clause for faults beside its own. */
+static int place(struct dtrace_ecb *e, struct kymo_trace_refusal *why)
+{
+    struct dtrace_ecb **clauses = gate.clauses.at;
+    unsigned site, number;
+
+    if (e->clause == DTRACE_CLAUSE_FAULT) {
+        return 0;
+    }
+    why->clause = e->clause;
+    if (!dtrace_sites_event(e->probe, &site, &number) &&
+        !dtrace_syscall_event(e->probe, &site, &number)) {
+        return refuse(why, KYMO_GATE_PROBE);
+    }
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        if (e->actions[i].kind != DTRACE_ACT_LOGSTOP) {
+            return refuse(why, KYMO_GATE_ACTION);
+        }
+    }
+    e->next = clauses[key_of(site, number)];
+    clauses[key_of(site, number)] = e;
+    return 0;
+}
+
+/* The log's owner need not be one who may write to other processes. */
+static int only_looks(const struct dtrace_code *code, struct kymo_trace_refusal *why)
+{
+    for (uint32_t i = 0; i < code->nobjects; i++) {
+        if (code->objects[i].flags & DTRACE_OBJECT_DESTRUCTIVE) {
+            return refuse(why, KYMO_GATE_WRITES);
+        }
+    }
+    return 0;
+}
+
+static void close(void)
+{
+    if (gate.consumer) {
+        dtrace_consumer_destroy(gate.consumer);
+    }
+    dtrace_block_free(&gate.clauses);
+    gate.consumer = NULL;
+}
+
+static int place_all(struct kymo_trace_refusal *why)
+{
+    struct dtrace_consumer *c = gate.consumer;
+    int error = only_looks(&c->code, why);
+
+    if (!error && !dtrace_block_make(&gate.clauses, KEYS * sizeof(struct dtrace_ecb *))) {
+        error = -ENOMEM;
+    }
+    for (uint32_t i = c->necbs; i > 0 && !error; i--) {
+        error = place(&c->ecbs[i - 1], why);
+    }
+    if (error) {
+        close();
+    } else if (c->code.ndynamics > 0) {
+        dtrace_clean_from_now_on(); /* what predicates have let go of is to be had again */
+    }
+    return error;
+}
+
+/* Of a file the program: behind it `kymo dtrace --compile` puts its source. */
+static size_t program_bytes(const struct cpio_file *file, const struct dtrace_image *image)
+{
+    return file->len >= sizeof(*image) && image->size < file->len ? image->size : file->len;
+}
+
+/* The image lies in the archive as it comes: the machine wants it aligned. */
+static int create(const struct cpio_file *file, struct kymo_trace_refusal *why)
+{
+    struct dtrace_block copy = {NULL, 0};
+    struct dtrace_refusal refusal = {0};
+
+    if (!dtrace_block_make(&copy, file->len + 1)) {
+        return -ENOMEM;
+    }
+    memcpy(copy.at, file->data, file->len);
+    int error =
+        dtrace_consumer_create(copy.at, program_bytes(file, copy.at), 0, &gate.consumer, &refusal);
+    dtrace_block_free(&copy);
+    if (error) {
+        gate.consumer = NULL;
+        why->reason = refusal.reason;
+        tell(why, dtrace_refusal_text(&refusal));
+    }
+    return error;
+}
+
+int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
+{
+    struct cpio_file file;
+    const void *archive;
+    size_t bytes;
+
+    if (!name) {
+        close();
+        return 0;
+    }
+    arch_boot_image(&archive, &bytes);
+    if (!cpio_find(archive, bytes, name, &file)) {
+        return -ENOENT;
+    }
+    int error = create(&file, why);
+    return error ? error : place_all(why);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The D machine's memory: whole granules from the system's, and small blocks cut out of chunks of a
+ * page. A chunk goes back when its last block does, so that after a consumer all is as before.
+ * Kernel lock held. Tested by test/boot's suite d.
+ */
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/string.h"
+#include "kernel/vm.h"
+#include "trace/dtrace/port.h"
+
+#define CHUNK 4096u
+#define SMALL_MOST 1024u /* larger blocks are granules of their own */
+#define SMALL_LEAST 16u
+#define CLASSES 7 /* powers of two from SMALL_LEAST to SMALL_MOST */
+#define ALIGN 16u
+
+/* At the start of a chunk, which is aligned to its size. */
+struct chunk {
+    struct list link;   /* [k] chunks of this class with a free block */
+    struct block *free; /* [k] */
+    unsigned used;      /* [k] blocks */
+} __attribute__((aligned(16)));
+struct block {
+    struct block *next;
+};
+
+static struct list classes[CLASSES]; /* [k] {0}: not used yet */
+static size_t held;                  /* [k] bytes of the system's */
+
+static void *take(size_t bytes, size_t align)
+{
+    paddr_t pa = phys_alloc(bytes, align);
+
+    held += pa ? bytes : 0;
+    return pa ? arch_phys_to_virt(pa) : NULL;
+}
+
+static void give(void *at, size_t bytes)
+{
+    held -= bytes;
+    phys_free(arch_virt_to_phys(at), bytes);
+}
+
+uint32_t dtrace_heap_held(void)
+{
+    return held < UINT32_MAX ? (uint32_t)held : UINT32_MAX;
+}
+
+static unsigned class_of(size_t bytes)
+{
+    unsigned class = 0;
+
+    while ((SMALL_LEAST << class) < bytes) {
+        class ++;
+    }
+    return class;
+}
+
+static struct chunk *chunk_make(unsigned class)
+{
+    struct chunk *chunk = take(CHUNK, CHUNK);
+    size_t size = SMALL_LEAST << class;
+
+    if (!chunk) {
+        return NULL;
+    }
+    for (size_t at = CHUNK - size; at >= sizeof(*chunk); at -= size) {
+        struct block *block = (struct block *)((char *)chunk + at);
+        block->next = chunk->free;
+        chunk->free = block;
+    }
+    list_push_back(&classes[class], &chunk->link);
+    return chunk;
+}
+
+static void *small_alloc(unsigned class)
+{
+    struct list *list = &classes[class];
+
+    if (!list->next) {
+        list_init(list);
+    }
+    struct chunk *chunk =
+        list_empty(list) ? chunk_make(class) : list_entry(list->next, struct chunk, link);
+    if (!chunk) {
+        return NULL;
+    }
+    struct block *block = chunk->free;
+    chunk->free = block->next;
+    chunk->used++;
+    if (!chunk->free) {
+        list_remove(&chunk->link);
+    }
+    memset(block, 0, SMALL_LEAST << class);
+    return block;
+}
+
+static void small_free(void *at, unsigned class)
+{
+    struct chunk *chunk = (struct chunk *)((uintptr_t)at & ~(uintptr_t)(CHUNK - 1));
+    struct block *block = at;
+
+    if (!chunk->free) {
+        list_push_back(&classes[class], &chunk->link);
+    }
+    block->next = chunk->free;
+    chunk->free = block;
+    if (--chunk->used == 0) {
+        list_remove(&chunk->link);
+        give(chunk, CHUNK);
+    }
+}
+
+void *dtrace_port_alloc(size_t bytes)
+{
+    if (bytes <= SMALL_MOST) {
+        return small_alloc(class_of(bytes));
+    }
+    return take(bytes, ALIGN);
+}
+
+void dtrace_port_free(void *block, size_t bytes)
+{
+    if (!block) {
+        return;
+    }
+    if (dtrace_retained_free(block)) {
+        return;
+    }
+    if (bytes <= SMALL_MOST) {
+        small_free(block, class_of(bytes));
+    } else {
+        give(block, bytes);
+    }
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* No functions: what the kernel is linked with to find out where they are. */
+#include "kernel/dtrace/fbt_table.h"
+
+const struct fbt_function fbt_functions[] FBT_TABLE = {{0}};
+const unsigned fbt_function_count = 0;
+const uint32_t fbt_returns[] FBT_TABLE = {0};
+const char fbt_names[] FBT_TABLE = "";
+const uint8_t fbt_code_id[20] FBT_TABLE = {0};
+const uint32_t kernel_unwind[] FBT_TABLE = {0};
+const unsigned kernel_unwind_words = 0;
+FBT_SLOTS(0)

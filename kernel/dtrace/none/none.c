@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel without D (make D=0): the calls that the rest of it makes. */
+#include "abi/errno.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/fbt_table.h"
+#include "kernel/dtrace/syscall.h"
+#include "kernel/kercall.h"
+#include "kernel/process.h"
+#include "kernel/retain.h"
+
+long ker_dtrace(struct thread *self, const uintptr_t *args)
+{
+    (void)self;
+    (void)args;
+    return -ENOSYS;
+}
+
+void kernel_d_init(void)
+{
+}
+
+bool dtrace_log_dump(unsigned part)
+{
+    (void)part;
+    return false;
+}
+
+bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n)
+{
+    (void)i;
+    (void)id;
+    (void)bytes;
+    (void)n;
+    return false;
+}
+
+void dtrace_boot_again(void)
+{
+}
+
+uint32_t dtrace_retained_ceiling(void)
+{
+    return CONFIG_RETAIN_BYTES;
+}
+
+bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
+{
+    (void)window;
+    (void)boots;
+    return false;
+}
+
+void dtrace_retained_begin(uint8_t *window)
+{
+    (void)window;
+}
+
+void dtrace_process_gone(struct process *proc)
+{
+    (void)proc;
+}
+
+void dtrace_raise_now(const struct cpu *cpu)
+{
+    (void)cpu;
+}
+
+void dtrace_sample_now(struct cpu *cpu)
+{
+    (void)cpu;
+}
+
+void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words)
+{
+    (void)ip;
+    (void)lr;
+    (void)stack;
+    (void)words;
+}
+
+void dtrace_syscall_entry(const struct thread *self)
+{
+    (void)self;
+}
+
+void dtrace_syscall_return(const struct thread *self)
+{
+    (void)self;
+}
+
+static const uint32_t nobody;
+const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {[0 ... TRACE_EV_COUNT - 1] = &nobody};
+
+void trace_port_fire(unsigned id, const uint64_t *words)
+{
+    (void)id;
+    (void)words;
+}
+
+int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
+{
+    (void)why;
+    return name ? -ENOSYS : 0;
+}
+
+bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
+{
+    (void)site;
+    (void)number;
+    (void)words;
+    return true;
+}
+
+const uint32_t kernel_unwind[] = {0};
+const unsigned kernel_unwind_words = 0;
+
+bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
+{
+    (void)ip;
+    (void)site;
+    (void)behind;
+    return false;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The D machine's seam in the kernel, its inlines: see trace/dtrace/port.h; the rest is
+ * in port.c. */
+#ifndef KERNEL_DTRACE_PORT_OPS_H
+#define KERNEL_DTRACE_PORT_OPS_H
+
+#include "kernel/cpu.h"
+#include "kernel/thread.h"
+#include "kernel/timer.h"
+
+#define DTRACE_PORT_ALIGN 1 /* as dtrace elsewhere on ARM, though the CPUs would load it */
+#define DTRACE_PORT_STOPS 0 /* the kernel knows no stopped processes */
+
+static inline unsigned dtrace_port_cpu(void)
+{
+    return CONFIG_CPUS == 1 ? 0 : arch_cpu()->id;
+}
+
+static inline uintptr_t dtrace_port_irq_save(void)
+{
+    return arch_irq_save();
+}
+
+static inline void dtrace_port_irq_restore(uintptr_t state)
+{
+    arch_irq_restore(state);
+}
+
+static inline uint64_t dtrace_port_timestamp(void)
+{
+    return clock_now_ns();
+}
+
+/* The thread on this CPU, or what stands for idleness. */
+static inline struct thread *dtrace_port_thread(void)
+{
+    struct cpu *cpu = arch_cpu();
+
+    return cpu->current ? cpu->current : cpu->idle;
+}
+
+static inline uint32_t *dtrace_port_predicate_cache(void)
+{
+    return &dtrace_port_thread()->predicate_cache;
+}
+
+/* struct process is not known here. */
+static inline uint32_t dtrace_port_thread_pid(const struct thread *t)
+{
+    return (uint32_t)t->pid;
+}
+
+/* Ids come again late, and then with another generation of the thread's slot. */
+static inline uint64_t dtrace_port_thread_key(void)
+{
+    const struct thread *t = dtrace_port_thread();
+
+    return (uint64_t)dtrace_port_thread_pid(t) << 32 | (uint32_t)t->generation << 16 |
+           (uint16_t)t->tid;
+}
+
+#endif

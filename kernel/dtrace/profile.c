@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider `profile` (trace/dtrace/provider/profile.h) in the kernel. The kernel has no tick:
+ * only while a probe is enabled on a CPU does that CPU's sampling interrupt come, once, at the time
+ * of the probe that is due first. It records where the CPU was (sample.c); the probes fire at the
+ * kernel's exit, and then the interrupt is set again. So it can't come faster than probes fire.
+ *
+ * Where a CPU has no such interrupt (arch_sample_able()), a timer of the kernel takes its place,
+ * which never interrupts the kernel: arg0 is 0, and arg2 says how late the sample is.
+ *
+ * Kernel lock. Tested by test/boot's suites d, life and samples.
+ */
+#include "abi/errno.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/sample.h"
+#include "kernel/process.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/probe.h"
+#include "trace/dtrace/provider/profile.h"
+
+enum { DEBT_MOST = 1000000 }; /* ns */
+
+/* A probe on a CPU. */
+struct profile_cpu {
+    struct profile_cpu *next;             /* [k] of those that run on this CPU */
+    const struct dtrace_profile *profile; /* [I] */
+    uint64_t cycles;                      /* [I] the interval */
+    uint64_t at;                          /* [k] cycles: when the next sample is due */
+    uint64_t missed;                      /* [k] samples left out since the last one */
+    bool served;                          /* [k] it has fired for this sample */
+};
+
+static struct profile_cpu *running[CONFIG_CPUS];   /* [k] */
+static struct timer_node substitutes[CONFIG_CPUS]; /* [k] of the sampling interrupt */
+static uint64_t paid_until[CONFIG_CPUS];           /* [c] cycles */
+
+/* ---- when -------------------------------------------------------------------------- */
+
+/* Firings may take half of this CPU's time, however slow the clauses are: so much that was not yet
+ * paid for by leaving the CPU alone may add up. */
+static void pay(uint64_t from, uint64_t to)
+{
+    uint64_t *paid = &paid_until[dtrace_port_cpu()];
+
+    *paid = (*paid > from ? *paid : from) + 2 * (to - from);
+}
+
+static uint64_t earliest_allowed(void)
+{
+    uint64_t paid = paid_until[dtrace_port_cpu()], most = clock_ns_to_cycles(DEBT_MOST);
+
+    return paid > most ? paid - most : 0;
+}
+
+/* Sets this CPU's sampling interrupt for the probe that is due first. */
+static void set_next(const struct cpu *cpu)
+{
+    uint64_t at = UINT64_MAX, allowed = earliest_allowed();
+
+    for (const struct profile_cpu *p = running[cpu->id]; p; p = p->next) {
+        at = p->at < at ? p->at : at;
+    }
+    at = at < allowed ? allowed : at;
+    if (arch_sample_able()) {
+        arch_sample_set(at);
+    } else if (at == UINT64_MAX) {
+        timer_node_stop(&substitutes[cpu->id]);
+    } else {
+        timer_node_start(&substitutes[cpu->id], at);
+    }
+}
+
+/* Intervals that ended up to then without a sample of their own. */
+static void skip_missed(struct profile_cpu *p, uint64_t then)
+{
+    while (p->at + p->cycles <= then) {
+        p->at += p->cycles;
+        p->missed++;
+    }
+}
+
+/* ---- firing ------------------------------------------------------------------------ */
+
+/* The thread that had the CPU, if it still lives; else the idle thread stands for it. */
+static struct thread *thread_of(const struct sample *s)
+{
+    struct thread *t = s->thread;
+    bool lives = t && t->pid == s->pid && t->tid == s->tid && t->generation == s->generation &&
+                 t->state != STATE_DEAD;
+
+    return lives ? t : NULL;
+}
+
+/* The clauses see the sampled thread as the one that runs. Nothing else looks at it meanwhile: the
+ * kernel lock is held and interrupts are masked. */
+static void fire_now(struct cpu *cpu, const struct dtrace_profile *profile, struct sample *s,
+                     const uint64_t words[5])
+{
+    uintptr_t irq = arch_irq_save();
+    struct thread *current = cpu->current;
+
+    cpu->current = thread_of(s);
+    s->elsewhere = cpu->current != current;
+    s->foreign = s->elsewhere && !(current && cpu->current && cpu->current->proc == current->proc);
+    cpu->sampled = s;
+    cpu->fired = words;
+    dtrace_profile_fire(profile, words);
+    cpu->fired = NULL;
+    cpu->sampled = NULL;
+    cpu->current = current;
+    arch_irq_restore(irq);
+}
+
+static void fire(struct cpu *cpu, struct profile_cpu *p, struct sample *s)
+{
+    skip_missed(p, s->at);
+    uint64_t late = s->at > p->at ? s->at - p->at : 0;
+    const uint64_t words[5] = {s->in_kernel ? s->ip : 0, s->in_kernel ? 0 : s->ip,
+                               clock_cycles_to_ns(late), p->missed};
+    p->missed = 0;
+    p->served = true;
+    fire_now(cpu, p->profile, s, words);
+}
+
+static void fire_due(struct cpu *cpu, struct sample *s, uint64_t until)
+{
+    for (struct profile_cpu *p = running[cpu->id]; p; p = p->next) {
+        if (p->at <= until && !p->served) {
+            fire(cpu, p, s);
+        }
+    }
+}
+
+/* A probe that becomes due while others fire has the same sample: the next one would only find the
+ * CPU here. */
+static void fire_all(struct cpu *cpu, struct sample *s)
+{
+    uint64_t from = arch_cycles();
+
+    for (struct profile_cpu *p = running[cpu->id]; p; p = p->next) {
+        p->served = false;
+    }
+    fire_due(cpu, s, s->at);
+    fire_due(cpu, s, arch_cycles());
+    uint64_t now = arch_cycles();
+    for (struct profile_cpu *p = running[cpu->id]; p; p = p->next) {
+        if (p->served) {
+            skip_missed(p, now);
+            p->at += p->cycles;
+        }
+    }
+    pay(from, now);
+}
+
+void dtrace_sample_now(struct cpu *cpu)
+{
+    struct sample *s = &dtrace_samples[cpu->id];
+
+    if (s->taken) {
+        fire_all(cpu, s);
+        s->taken = false;
+    }
+    set_next(cpu);
+}
+
+/* In place of the sampling interrupt, at the kernel's exit. */
+static void substitute(struct timer_node *node)
+{
+    struct cpu *cpu = arch_cpu();
+    const struct thread *t = cpu->current;
+
+    (void)node;
+    kernel_sample(t ? arch_context_ip(t) : 0, 0, NULL, 0);
+    dtrace_sample_now(cpu);
+}
+
+/* ---- on and off -------------------------------------------------------------------- */
+
+static void run_off(struct profile_cpu *p, unsigned cpu)
+{
+    struct profile_cpu **link = &running[cpu];
+
+    while (*link && *link != p) {
+        link = &(*link)->next;
+    }
+    if (*link) {
+        *link = p->next;
+    }
+}
+
+static int run(struct dtrace_profile *profile, unsigned cpu, bool on)
+{
+    struct profile_cpu *p = (struct profile_cpu *)profile->timers + cpu;
+
+    run_off(p, cpu);
+    if (on && cpus[cpu].online) {
+        p->at = arch_cycles() + p->cycles;
+        p->missed = 0;
+        p->next = running[cpu];
+        running[cpu] = p;
+    }
+    if (CONFIG_CPUS == 1 || cpu == dtrace_port_cpu()) {
+        set_next(arch_cpu());
+    } else if (cpus[cpu].online) {
+        cpu_request(&cpus[cpu], WORK_SAMPLE);
+    }
+    return 0;
+}
+
+/* An interrupt that is still set finds nothing to fire. */
+static void stop(struct dtrace_profile *profile)
+{
+    unsigned count = arch_cpu_count();
+    struct profile_cpu *all = profile->timers;
+
+    for (unsigned n = 0; n < count; n++) {
+        run_off(&all[n], n);
+    }
+    set_next(arch_cpu());
+    dtrace_port_free(all, count * sizeof(*all));
+    profile->timers = NULL;
+}
+
+static int start(struct dtrace_profile *profile)
+{
+    unsigned count = arch_cpu_count();
+    struct profile_cpu *all = dtrace_port_alloc(count * sizeof(*all));
+
+    profile->timers = all;
+    for (unsigned n = 0; all && n < count; n++) {
+        all[n].profile = profile;
+        all[n].cycles = clock_ns_to_cycles(profile->interval);
+    }
+    return all ? 0 : -ENOMEM;
+}
+
+void dtrace_profile_init(void)
+{
+    static const struct dtrace_profile_target target = {start, run, stop};
+
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        timer_node_init(&substitutes[n], substitute);
+    }
+    dtrace_profile_register(&target);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Retained memory for D (abi/retain.h): consumers whose buffers outlive the kernel. Their
+ * blocks lie below each other from the window's end on, where the event log's ring does not reach;
+ * a directory at a fixed place says which consumers there are.
+ *
+ * Kernel lock held, or the boot. Refuses: -EBUSY while an earlier boot's data is in the window.
+ * Proof: test/boot/dretain.py.
+ */
+#include "abi/errno.h"
+#include "abi/retain.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/retain.h"
+#include "kernel/string.h"
+#include "trace/crc32c.h"
+#include "trace/dtrace/port.h"
+
+#define ALIGN 64u
+#define BLOCKS (KYMO_RETAIN_D_MOST * (2 * CONFIG_CPUS + 4))
+
+static struct {
+    struct {
+        uint32_t at, bytes; /* [k] offset in the window; bytes 0: none */
+    } block[BLOCKS];
+    uint32_t ids; /* [k] given so far */
+} retained;
+
+/* ---- blocks ------------------------------------------------------------------------ */
+
+uint32_t dtrace_retained_ceiling(void)
+{
+    uint32_t ceiling = CONFIG_RETAIN_BYTES;
+
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        if (retained.block[i].bytes && retained.block[i].at < ceiling) {
+            ceiling = retained.block[i].at;
+        }
+    }
+    return ceiling;
+}
+
+/* The block that reaches into [at, at + bytes), or -1. */
+static int in_the_way(uint32_t at, uint32_t bytes)
+{
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        uint32_t from = retained.block[i].at, n = retained.block[i].bytes;
+        if (n && from < at + bytes && at < from + n) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* The highest place for it; 0: none. Each turn goes below another block. */
+static uint32_t place_for(uint32_t bytes, uint32_t floor)
+{
+    uint32_t end = CONFIG_RETAIN_BYTES;
+
+    for (unsigned turns = 0; turns <= BLOCKS && bytes <= end && end - bytes >= floor; turns++) {
+        int other = in_the_way(end - bytes, bytes);
+        if (other < 0) {
+            return end - bytes;
+        }
+        end = retained.block[other].at;
+    }
+    return 0;
+}
+
+static int free_block(void)
+{
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        if (!retained.block[i].bytes) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+int dtrace_port_retaining(void)
+{
+    uint8_t *window;
+    uint32_t floor, boots;
+
+    return retain_window(&window, &floor, &boots);
+}
+
+void *dtrace_port_retain(size_t bytes)
+{
+    uint8_t *window;
+    uint32_t floor, boots;
+    int n = free_block();
+
+    if (retain_window(&window, &floor, &boots) || n < 0 || bytes == 0 ||
+        bytes > CONFIG_RETAIN_BYTES) {
+        return NULL;
+    }
+    uint32_t rounded = ((uint32_t)bytes + ALIGN - 1) & ~(ALIGN - 1);
+    uint32_t at = place_for(rounded, floor);
+    if (!at) {
+        return NULL;
+    }
+    retained.block[n].at = at;
+    retained.block[n].bytes = rounded;
+    memset(window + at, 0, rounded);
+    return window + at;
+}
+
+bool dtrace_retained_free(void *block)
+{
+    uint32_t at = dtrace_port_retained_at(block);
+
+    for (unsigned i = 0; i < BLOCKS && at < CONFIG_RETAIN_BYTES; i++) {
+        if (retained.block[i].bytes && retained.block[i].at == at) {
+            retained.block[i].bytes = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t dtrace_port_retained_at(const void *block)
+{
+    uint8_t *window;
+    uint32_t floor, boots;
+    uintptr_t at;
+
+    retain_window(&window, &floor, &boots);
+    at = (uintptr_t)block - (uintptr_t)window;
+    return at < CONFIG_RETAIN_BYTES ? (uint32_t)at : UINT32_MAX;
+}
+
+/* ---- the directory ----------------------------------------------------------------- */
+
+static struct kymo_retain_d *entry(uint8_t *window, unsigned i)
+{
+    return (struct kymo_retain_d *)(void *)(window + KYMO_RETAIN_D) + i;
+}
+
+static uint32_t crc_of(const struct kymo_retain_d *d)
+{
+    return trace_crc(&d->boots, sizeof(*d) - offsetof(struct kymo_retain_d, boots));
+}
+
+static void forget(struct kymo_retain_d *d)
+{
+    *(volatile uint32_t *)&d->magic = 0;
+    arch_cache_clean(d, sizeof(*d));
+}
+
+bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
+{
+    for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
+        const struct kymo_retain_d *d = entry((uint8_t *)(uintptr_t)window, i);
+        if (d->magic == KYMO_RETAIN_MAGIC && d->boots == boots && d->crc == crc_of(d)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void dtrace_retained_begin(uint8_t *window)
+{
+    for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
+        forget(entry(window, i));
+    }
+}
+
+/* Its place, or a free one; NULL: there is none. */
+static struct kymo_retain_d *place_of(uint8_t *window, const struct kymo_retain_d *is)
+{
+    struct kymo_retain_d *place = NULL;
+
+    for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
+        struct kymo_retain_d *d = entry(window, i);
+        if (is->id && d->magic == KYMO_RETAIN_MAGIC && d->id == is->id) {
+            return d;
+        }
+        place = !place && d->magic != KYMO_RETAIN_MAGIC ? d : place;
+    }
+    return is->id ? NULL : place;
+}
+
+/* A reset in the middle finds none, or the whole. */
+int dtrace_port_retained_put(struct kymo_retain_d *is)
+{
+    uint8_t *window;
+    uint32_t floor;
+    struct kymo_retain_d now = *is;
+    int error = retain_window(&window, &floor, &now.boots);
+    struct kymo_retain_d *to = error ? NULL : place_of(window, is);
+
+    if (!to) {
+        return error ? error : -ENOSPC;
+    }
+    /* No handle of the log's is such a number: trace/dtrace/control.c. */
+    now.id = is->id ? is->id : ++retained.ids << 8 | 0xff;
+    now.magic = 0;
+    now.tables_crc =
+        trace_crc(window + is->tables, (is->records + is->aggregations) * sizeof(uint32_t));
+    now.notes_crc = trace_crc(window + is->notes, is->notes_bytes);
+    now.crc = crc_of(&now);
+    forget(to);
+    *to = now;
+    arch_cache_clean(to, sizeof(*to));
+    *(volatile uint32_t *)&to->magic = KYMO_RETAIN_MAGIC;
+    arch_cache_clean(to, sizeof(*to));
+    is->id = now.id;
+    return 0;
+}
+
+void dtrace_port_retained_drop(const struct kymo_retain_d *is)
+{
+    uint8_t *window;
+    uint32_t floor, boots;
+
+    if (is->id && retain_window(&window, &floor, &boots) == 0) {
+        struct kymo_retain_d *d = place_of(window, is);
+        if (d) {
+            forget(d);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The providers whose probes are trace sites: sdt (every row of trace/events.def) and those of
+ * trace/probes.def. A site that D listens on calls trace_port_fire() (trace/fire.c, trace/hook.h),
+ * which goes through the enabled probes on it.
+ *
+ * Enabling: kernel lock. Firing: any context, no lock: a list of listeners is changed by one store,
+ * and listeners are static: who stands on one that is taken out goes on from it.
+ * Tested by test/boot's suite d.
+ */
+#include "kernel/cpu.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/gate.h"
+#include "kernel/thread.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/probe.h"
+#include "trace/filter.h"
+#include "trace/sdt_types.h"
+
+enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
+
+struct row {
+    const char *provider, *function, *name;
+    const char *types[ARGUMENTS]; /* of args[]; NULL: no more */
+    uint8_t words[ARGUMENTS];
+    uint8_t site;
+    uint32_t to, from; /* states; all ones: any */
+};
+
+#define COUNT_A(type, word) +1
+#define TYPE_A(type, word) #type,
+#define WORD_A(type, word) word,
+#define LIST_ARGS(...) __VA_ARGS__
+#define IDENTITY \
+    { \
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9 \
+    }
+#define ALL 0xffffffffu
+
+static const struct row rows[] = {
+#define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
+    {.provider = "sdt", \
+     .function = #CLASS, \
+     .name = #id, \
+     .types = {TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))}, \
+     .words = IDENTITY, \
+     .site = TRACE_EV_##id, \
+     .to = ALL, \
+     .from = ALL},
+#define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
+    {.provider = "sdt", \
+     .function = #CLASS, \
+     .name = #id, \
+     .types = {TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))}, \
+     .words = IDENTITY, \
+     .site = TRACE_EV_thread_state, \
+     .to = 1u << (number), \
+     .from = ALL},
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_STATE
+#undef EVENT_CONTROL
+#define EACH_TYPE(...) TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define EACH_WORD(...) TRACE_EACH(WORD_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define LIST_TYPES(...) __VA_ARGS__
+#define ROW(prov, func, probe, id, NEW, OLD) \
+    .provider = #prov, .function = (func), .name = (probe), .site = TRACE_EV_##id, .to = (NEW), \
+    .from = (OLD)
+#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
+    {ROW(prov, func, probe, id, NEW, OLD), .types = {EACH_TYPE(LIST_##args)}, \
+     .words = {EACH_WORD(LIST_##args)}},
+#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
+    {ROW(prov, func, probe, id, NEW, OLD), .types = {LIST_##typed}, \
+     .words = {EACH_WORD(LIST_##args)}},
+#include "trace/probes.def"
+#undef PROBE
+#undef PROBE_TYPED
+};
+enum { ROWS = sizeof(rows) / sizeof(*rows) };
+_Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "row.site");
+
+struct listener {
+    struct listener *volatile next;   /* [a] */
+    const struct row *row;            /* [I] */
+    const struct dtrace_probe *probe; /* [I] */
+    bool always;                      /* [I] whatever the states are */
+    bool straight; /* [I] its arguments are the site's, whatever the states are */
+};
+static struct listener listeners[ROWS];                 /* [k] */
+static struct listener *volatile heads[TRACE_EV_COUNT]; /* [a] */
+static const uint32_t nobody;
+const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {
+    [0 ... TRACE_EV_COUNT - 1] = &nobody}; /* [a] predicate_id of the only probe there; else 0 */
+
+/* Word 6 of rows that only count: 1. */
+static inline uint64_t word(const uint64_t *words, unsigned n)
+{
+    return n == ONE ? 1 : words[n];
+}
+
+static inline bool matches(const struct row *row, const uint64_t *words)
+{
+    return (row->to >> words[4] & 1) && (row->from >> words[5] & 1);
+}
+
+static __attribute__((noinline)) void fire_mapped(const struct listener *l, const uint64_t *words)
+{
+    const uint8_t *w = l->row->words;
+    uint64_t args[FIRST];
+
+    if (!l->always && !matches(l->row, words)) {
+        return;
+    }
+    for (unsigned i = 0; i < FIRST; i++) {
+        args[i] = word(words, w[i]);
+    }
+    dtrace_probe_fire(l->probe, args);
+}
+
+/* A site inside of a clause: in a function that D calls, or on the way of panic(). */
+static __attribute__((noinline, cold)) void fire_nested(unsigned id)
+{
+    for (const struct listener *l = heads[id]; l; l = l->next) {
+        dtrace_probe_nested(l->probe);
+    }
+}
+
+void trace_port_fire(unsigned id, const uint64_t *words)
+{
+    uintptr_t irq = arch_irq_save();
+    const struct listener *l = heads[id];
+
+    if (__builtin_expect(arch_cpu()->fired != NULL, 0)) {
+        fire_nested(id);
+        arch_irq_restore(irq);
+        return;
+    }
+    arch_cpu()->fired = words;
+    while (l) {
+        const struct listener *next = l->next;
+        if (dtrace_probe_skips(l->probe)) {
+            /* it is not for this thread */
+        } else if (l->straight) {
+            dtrace_probe_fire(l->probe, words);
+        } else {
+            fire_mapped(l, words);
+        }
+        l = next;
+    }
+    arch_cpu()->fired = NULL;
+    arch_irq_restore(irq);
+}
+
+static uint64_t argument(uint32_t probe, void *arg, unsigned n)
+{
+    const struct listener *l = arg;
+
+    (void)probe;
+    const uint64_t *words = arch_cpu()->fired;
+
+    if (n >= ARGUMENTS || (n >= FIRST && !l->row->types[n])) {
+        return 0;
+    }
+    return l->straight ? words[n] : word(words, l->row->words[n]);
+}
+
+static const char *argument_type(uint32_t probe, void *arg, unsigned n)
+{
+    const struct listener *l = arg;
+
+    (void)probe;
+    return n < ARGUMENTS ? l->row->types[n] : NULL;
+}
+
+static void set_skip(unsigned site)
+{
+    const struct listener *l = heads[site];
+
+    trace_port_skips[site] = l && !l->next ? &l->probe->predicate_id : &nobody;
+}
+
+/*
+ * Sites that fire in the cold part of another one, which must be on for it: a switch of threads in
+ * that of their states, a message that is received in that of the call's return. The provider
+ * syscall wants the latter too; so what is wanted is counted.
+ */
+static uint16_t wanted[TRACE_EV_COUNT]; /* [k] listeners, and sites that need it */
+
+void dtrace_site_want(unsigned site, bool on)
+{
+    wanted[site] = (uint16_t)(on ? wanted[site] + 1 : wanted[site] - 1);
+    trace_site_probe(site, wanted[site] != 0);
+    if (site == TRACE_EV_cpu_switch) {
+        dtrace_site_want(TRACE_EV_thread_state, on);
+    } else if (site == TRACE_EV_msg_receive) {
+        dtrace_site_want(TRACE_EV_kercall_exit, on);
+    }
+}
+
+/* In the table's order: so a firing that stands on a listener while it is taken out and put in
+ * again goes on to the same ones. */
+static int enable(uint32_t probe, void *arg)
+{
+    struct listener *l = arg;
+    struct listener *volatile *link = &heads[l->row->site];
+
+    (void)probe;
+    while (*link && *link < l) {
+        link = &(*link)->next;
+    }
+    __atomic_store_n(&l->next, *link, __ATOMIC_RELEASE);
+    __atomic_store_n(link, l, __ATOMIC_RELEASE);
+    set_skip(l->row->site);
+    dtrace_site_want(l->row->site, true);
+    return 0;
+}
+
+static void disable(uint32_t probe, void *arg)
+{
+    struct listener *l = arg;
+    struct listener *volatile *link = &heads[l->row->site];
+
+    (void)probe;
+    while (*link != l) {
+        link = &(*link)->next;
+    }
+    __atomic_store_n(link, l->next, __ATOMIC_RELEASE);
+    set_skip(l->row->site);
+    dtrace_site_want(l->row->site, false);
+}
+
+#define PROVIDER(n) \
+    { \
+        .name = #n, .attributes = DTRACE_KERNEL_ATTRIBUTES, .enable = enable, .disable = disable, \
+        .settle = trace_sites_settle, .argument = argument, .argument_type = argument_type \
+    }
+static const struct dtrace_provider providers[] = {
+    PROVIDER(sdt),  PROVIDER(sched), PROVIDER(proc),     PROVIDER(msg),
+    PROVIDER(intr), PROVIDER(timer), PROVIDER(lockstat), PROVIDER(sysinfo),
+};
+enum { PROVIDERS = sizeof(providers) / sizeof(*providers) };
+
+static bool same(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+static bool is_straight(const struct row *row)
+{
+    unsigned i = 0;
+
+    while (i < FIRST && row->words[i] == i) {
+        i++;
+    }
+    return i == FIRST;
+}
+
+static void listener_make(struct listener *l, const struct row *row,
+                          const struct dtrace_provider *provider)
+{
+    l->row = row;
+    l->always = (row->to & row->from) == ALL;
+    l->straight = l->always && is_straight(row);
+    l->probe = dtrace_probe_at(dtrace_probe_add(provider, "kernel", row->function, row->name, l));
+}
+
+/* The log's events are sdt's probes. */
+bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsigned *number)
+{
+    const struct listener *l = probe->arg;
+
+    if (probe->provider != &providers[0]) {
+        return false;
+    }
+    *site = l->row->site;
+    *number = (unsigned)__builtin_ctz(l->row->to);
+    return true;
+}
+
+void dtrace_sites_init(void)
+{
+    for (unsigned p = 0; p < PROVIDERS; p++) {
+        dtrace_provider_register(&providers[p]);
+        for (unsigned i = 0; i < ROWS; i++) {
+            if (same(rows[i].provider, providers[p].name)) {
+                listener_make(&listeners[i], &rows[i], &providers[p]);
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider `syscall`: entry and return of every kernel call of abi/kercalls.def, on the
+ * sites of the KERCALL events. Entry: arg0 … arg5 the call's arguments. Return: arg0 and arg1 the
+ * result, errno in errno; it fires when the thread goes back to its program, however long the call
+ * blocked it.
+ *
+ * Enabling: kernel lock. Firing: on the thread's CPU, with or without the lock. Tested by
+ * test/boot's suite d.
+ */
+#include "kernel/dtrace/syscall.h"
+
+#include "kernel/cpu.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/gate.h"
+#include "kernel/kercall.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/probe.h"
+#include "trace/filter.h"
+
+enum { ENTRY, RETURN, KINDS, ARGUMENTS = 6 };
+
+static const struct call {
+    uint8_t number;
+    const char *name;
+} calls[] = {
+#define KERCALL(number, NAME, handler, ...) {number, #handler},
+#include "abi/kercalls.def"
+#undef KERCALL
+};
+enum { CALLS = sizeof(calls) / sizeof(*calls) };
+
+static uint32_t probes[KERCALL_MAX][KINDS];  /* [I] by number; 0: none */
+static uint32_t on[KINDS][KERCALL_MAX / 32]; /* [a] */
+
+static const uint8_t sites[KINDS] = {TRACE_EV_kercall_enter, TRACE_EV_kercall_exit};
+
+static inline bool is_on(unsigned kind, unsigned number)
+{
+    return number < KERCALL_MAX && (on[kind][number / 32] >> (number % 32) & 1);
+}
+
+static void fire(uint32_t probe, const uint64_t *words)
+{
+    uintptr_t irq = arch_irq_save();
+    const struct dtrace_probe *p = dtrace_probe_at(probe);
+
+    if (arch_cpu()->fired) {
+        dtrace_probe_nested(p);
+    } else if (!dtrace_probe_skips(p)) {
+        arch_cpu()->fired = words;
+        dtrace_probe_fire(p, words);
+        arch_cpu()->fired = NULL;
+    }
+    arch_irq_restore(irq);
+}
+
+void dtrace_syscall_entry(const struct thread *self)
+{
+    const uintptr_t *a = self->args;
+
+    if (is_on(ENTRY, self->call)) {
+        fire(probes[self->call][ENTRY], (const uint64_t[]){a[0], a[1], a[2], a[3], a[4], a[5]});
+    }
+}
+
+void dtrace_syscall_return(const struct thread *self)
+{
+    if (is_on(RETURN, self->call)) {
+        const uint64_t result = (uint64_t)(int64_t)self->result;
+        fire(probes[self->call][RETURN], (const uint64_t[]){result, result, 0, 0, 0, 0});
+    }
+}
+
+/* arg of the probe: kind and number. */
+static unsigned kind_of(void *arg)
+{
+    return (unsigned)((uintptr_t)arg >> 8);
+}
+
+static unsigned number_of(void *arg)
+{
+    return (unsigned)((uintptr_t)arg & 0xff);
+}
+
+static void set(void *arg, bool value)
+{
+    unsigned kind = kind_of(arg), number = number_of(arg);
+    uint32_t bit = 1u << (number % 32);
+
+    on[kind][number / 32] = value ? on[kind][number / 32] | bit : on[kind][number / 32] & ~bit;
+    dtrace_site_want(sites[kind], value);
+}
+
+static int enable(uint32_t probe, void *arg)
+{
+    (void)probe;
+    set(arg, true);
+    return 0;
+}
+
+static void disable(uint32_t probe, void *arg)
+{
+    (void)probe;
+    set(arg, false);
+}
+
+static uint64_t argument(uint32_t probe, void *arg, unsigned n)
+{
+    const uint64_t *words = arch_cpu()->fired;
+
+    (void)probe;
+    (void)arg;
+    return words && n < ARGUMENTS ? words[n] : 0;
+}
+
+static const char *argument_type(uint32_t probe, void *arg, unsigned n)
+{
+    (void)probe;
+    if (kind_of(arg) == RETURN) {
+        return n < 2 ? "intptr_t" : NULL;
+    }
+    return n < ARGUMENTS ? "uintptr_t" : NULL;
+}
+
+static const struct dtrace_provider provider = {.name = "syscall",
+                                                .attributes = DTRACE_KERNEL_ATTRIBUTES,
+                                                .enable = enable,
+                                                .disable = disable,
+                                                .settle = trace_sites_settle,
+                                                .argument = argument,
+                                                .argument_type = argument_type};
+
+bool dtrace_syscall_event(const struct dtrace_probe *probe, unsigned *site, unsigned *number)
+{
+    if (probe->provider != &provider) {
+        return false;
+    }
+    *site = sites[kind_of(probe->arg)];
+    *number = number_of(probe->arg);
+    return true;
+}
+
+void dtrace_syscall_init(void)
+{
+    static const char *const names[KINDS] = {"entry", "return"};
+
+    dtrace_provider_register(&provider);
+    for (unsigned i = 0; i < CALLS; i++) {
+        for (unsigned kind = 0; kind < KINDS; kind++) {
+            probes[calls[i].number][kind] =
+                dtrace_probe_add(&provider, "kernel", calls[i].name, names[kind],
+                                 (void *)(uintptr_t)(kind << 8 | calls[i].number));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What actions do: the data they record, and all that isn't recording. A fault is left in the
+ * context; what was written of a record by then is never committed. Of a firing. Tested by
+ * test/d_fire.
+ */
+#include "trace/dtrace/fire.h"
+#include "trace/dtrace/port.h"
+
+/* ---- what an action records -------------------------------------------------------- */
+
+/* The string that is the object's value: its length. A built-in one is copied from where it is. A
+ * fault of the copy is none of an instruction. */
+static __attribute__((noinline)) uint32_t
+eval_string(struct dtrace_context *c, const struct dtrace_object *o, uint8_t *to, uint32_t size)
+{
+    uint64_t address;
+
+    if (o->flags & DTRACE_OBJECT_BUILTIN) {
+        uint32_t n = dtrace_builtin_copy(c, o->text->index, to, size);
+        if (n != (uint32_t)DTRACE_NO_STRING) {
+            return n;
+        }
+    }
+    address = dtrace_eval(c, o);
+    if (c->fault.kind != DIF_FAULT_NONE) {
+        return 0;
+    }
+    c->fault.offset = UINT32_MAX;
+    return (uint32_t)dtrace_load_string(c, (char *)to, address, size, false);
+}
+
+static void store_stack(bool user, uint8_t *to, uint32_t frames)
+{
+    unsigned n = dtrace_port_stack(user, (uint64_t *)(void *)to, frames);
+
+    __builtin_memset(to + n * 8, 0, (frames - n) * 8);
+}
+
+/* The pid, the frames, then room for names, which the consumer finds itself. */
+static void store_ustack(const struct dtrace_action *a, uint8_t *to)
+{
+    uint32_t frames = (uint32_t)a->arg;
+    uint32_t used = (frames + 1) * 8;
+
+    dtrace_store_value(to, (uint32_t)dtrace_port_pid(), 8);
+    store_stack(true, to + 8, frames);
+    __builtin_memset(to + used, 0, a->rec.size - used);
+}
+
+/* Its datum at `to`. Stacks need no object; all others have one. */
+static void store_datum(struct dtrace_context *c, const struct dtrace_action *a, uint8_t *to)
+{
+    if (a->kind == DTRACE_ACT_STACK) {
+        store_stack(false, to, (uint32_t)a->arg);
+        return;
+    }
+    if (a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) {
+        store_ustack(a, to);
+        return;
+    }
+    if (a->is_string) { /* behind its NUL its field is zero */
+        uint32_t n = eval_string(c, a->object, to, a->rec.size);
+        __builtin_memset(to + n, 0, a->rec.size - n);
+        return;
+    }
+    uint64_t value = dtrace_eval(c, a->object);
+    if (c->fault.kind != DIF_FAULT_NONE) {
+        return;
+    }
+    c->fault.offset = UINT32_MAX; /* a fault from here on is none of an instruction */
+    if (a->is_block) {
+        dtrace_load_block(c, to, value, a->rec.size, false);
+    } else if (a->rec.size == 16) { /* usym and the like */
+        dtrace_store_value(to, (uint32_t)dtrace_port_pid(), 8);
+        dtrace_store_value(to + 8, value, 8);
+    } else {
+        dtrace_store_value(to, value, a->rec.size);
+    }
+}
+
+/* Of a string only what tells keys apart: the rest of its field is zeroed when it is new. */
+static void store_string_key(struct dtrace_context *c, const struct dtrace_action *key, uint8_t *to)
+{
+    const struct dtrace_object *o = key->object;
+    uint32_t n = (uint32_t)DTRACE_NO_STRING, size = key->rec.size;
+
+    if (o->flags & DTRACE_OBJECT_BUILTIN) {
+        n = dtrace_builtin_copy(c, o->text->index, to, size);
+    }
+    if (n == (uint32_t)DTRACE_NO_STRING) {
+        n = eval_string(c, o, to, size);
+    }
+    if (n + 8 <= size) {
+        __builtin_memset(to + n, 0, 8);
+    } else {
+        __builtin_memset(to + n, 0, size - n);
+    }
+}
+
+/* False: a fault. */
+static inline bool store_keys(struct dtrace_context *c, const struct dtrace_aggregation *agg,
+                              uint8_t *entry)
+{
+    const struct dtrace_action *key = agg->keys, *end = key + agg->nkeys;
+
+    for (; key < end; key++) {
+        uint8_t *to = entry + key->rec.offset;
+        if (key->is_string) {
+            store_string_key(c, key, to);
+        } else if (key->is_plain) {
+            dtrace_store_value(to, dtrace_eval(c, key->object), key->rec.size);
+        } else {
+            store_datum(c, key, to);
+        }
+        if (c->fault.kind != DIF_FAULT_NONE) {
+            c->part = (uint32_t)(key - agg->keys);
+            return false;
+        }
+    }
+    return true;
+}
+
+static __attribute__((noinline)) void aggregate_value(struct dtrace_consumer_cpu *here,
+                                                      const struct dtrace_action *a, uint8_t *entry)
+{
+    struct dtrace_context *c = &here->context;
+    uint64_t value = dtrace_eval(c, a->object), weight = 1;
+
+    if (a->weight && c->fault.kind == DIF_FAULT_NONE) {
+        weight = dtrace_eval(c, a->weight);
+    }
+    if (c->fault.kind != DIF_FAULT_NONE) {
+        c->part = a->agg->nkeys;
+        return;
+    }
+    uint64_t *data = dtrace_agg_find(&here->agg, a->agg, entry);
+    if (data) {
+        dtrace_agg_update(a->agg, data, value, weight);
+    }
+}
+
+/* Only count() has no value. */
+void dtrace_act_aggregate(struct dtrace_consumer_cpu *here, const struct dtrace_action *a)
+{
+    const struct dtrace_aggregation *agg = a->agg;
+    uint8_t *entry = dtrace_agg_entry(&here->agg);
+
+    if (!entry) {
+        here->agg.drops++;
+    } else if (store_keys(&here->context, agg, entry)) {
+        if (a->object) {
+            aggregate_value(here, a, entry);
+            return;
+        }
+        uint64_t *data = dtrace_agg_find(&here->agg, agg, entry);
+        if (data) {
+            ++*data;
+        }
+    }
+}
+
+/* ---- actions that do something else ------------------------------------------------ */
+
+/* From here on the record belongs to a speculation. False: the clause is abandoned. */
+static bool speculate(struct firing *f, uint64_t id)
+{
+    const struct dtrace_ecb *e = f->ecb;
+    struct dtrace_consumer *c = e->consumer;
+
+    f->buffer = dtrace_speculation_buffer(&c->speculations, id, f->here->context.cpu);
+    if (!f->buffer) {
+        return false;
+    }
+    f->record = dtrace_buffer_reserve(f->buffer, &c->shapes, e->size, e->align, false);
+    if (!f->record) {
+        f->here->speculative_drops++;
+    }
+    return f->record != NULL;
+}
+
+static void illegal_unless(struct firing *f, bool ok)
+{
+    if (!ok) {
+        dtrace_fault(&f->here->context, DIF_FAULT_ILLOP, 0);
+    }
+}
+
+/* The records come to lie where this clause's scratch was: what it made there is gone. */
+static void commit(struct firing *f, uint64_t id)
+{
+    struct dtrace_context *x = &f->here->context;
+    struct dtrace_consumer *c = f->ecb->consumer;
+    struct dtrace_buffer *to = &f->here->principal;
+
+    illegal_unless(f, dtrace_speculation_commit(&c->speculations, id, x->cpu, to, &c->shapes));
+    x->scratch_used = 0;
+    x->strtok = 0;
+}
+
+static bool act_otherwise(struct firing *f, const struct dtrace_action *a)
+{
+    struct dtrace_context *x = &f->here->context;
+    struct dtrace_consumer *c = f->ecb->consumer;
+    uint64_t value = a->object ? dtrace_eval(x, a->object) : 0;
+
+    if (x->fault.kind != DIF_FAULT_NONE) {
+        return true;
+    }
+    x->fault.offset = UINT32_MAX; /* a fault from here on is none of an instruction */
+    switch (a->kind) {
+    case DTRACE_ACT_SPECULATE:
+        return speculate(f, value);
+    case DTRACE_ACT_COMMIT:
+        commit(f, value);
+        break;
+    case DTRACE_ACT_DISCARD:
+        illegal_unless(f, dtrace_speculation_discard(&c->speculations, value));
+        break;
+    case DTRACE_ACT_LOGSTOP:
+        dtrace_port_logstop();
+        break;
+    case DTRACE_ACT_EXIT:
+        dtrace_store_value(f->record + a->rec.offset, value, 4);
+        dtrace_consumer_exit(c, (int32_t)value, false);
+        break;
+    default: /* else a statement, or what the consumer does */
+        if (DTRACE_ACT_IS_DESTRUCTIVE(a->kind)) {
+            dtrace_act_destructive(f, a->kind, value);
+        }
+    }
+    return true;
+}
+
+bool dtrace_act(struct firing *f, const struct dtrace_action *a)
+{
+    if (a->rec.size && a->kind != DTRACE_ACT_EXIT) {
+        store_datum(&f->here->context, a, f->record + a->rec.offset);
+        return true;
+    }
+    return act_otherwise(f, a);
+}

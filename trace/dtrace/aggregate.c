@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The aggregation buffer's hash table. A key is written where a new entry would lie; if it is there
+ * already, the old entry takes the value. Tested by test/d_fire.
+ */
+#include "trace/dtrace/aggregate.h"
+
+#include "trace/dtrace/chain.h"
+#include "trace/dtrace/ecb.h"
+#include "trace/dtrace/hash.h"
+
+#define ONES 0x0101010101010101u
+
+/* Whether one of its bytes is 0. */
+static bool has_nul(uint64_t word)
+{
+    return (word - ONES) & ~word & (ONES << 7);
+}
+
+/* Of a field: 8 bytes, or what is left of it. What is behind a key is still in its entry. */
+static inline uint64_t word_at(const uint8_t *p, uint32_t left)
+{
+    uint64_t word;
+
+    __builtin_memcpy(&word, p, sizeof(word));
+    return left < 8 ? word & (((uint64_t)1 << 8 * left) - 1) : word;
+}
+
+/* Strings are looked at only to the word that has their NUL: most are short, and their fields long.
+ * What is behind the NUL in that word is 0. */
+static inline uint64_t hash_key(uint64_t hash, const struct dtrace_action *key, const uint8_t *p)
+{
+    uint32_t left = key->rec.size;
+
+    for (;; p += 8, left -= 8) { /* ends with the field */
+        uint64_t word = word_at(p, left);
+        hash = dtrace_hash_add(hash, word);
+        if (left <= 8 || (key->is_string && has_nul(word))) {
+            return hash;
+        }
+    }
+}
+
+static uint32_t hash_keys(const struct dtrace_aggregation *a, const uint8_t *entry)
+{
+    const struct dtrace_action *key = a->keys, *end = key + a->nkeys;
+    uint64_t hash = DTRACE_HASH_START;
+
+    do {
+        hash = hash_key(hash, key, entry + key->rec.offset);
+    } while (++key < end);
+    return dtrace_hash_end(hash, a->id);
+}
+
+static bool same_key(const struct dtrace_action *key, const uint8_t *a, const uint8_t *b)
+{
+    uint32_t left = key->rec.size;
+
+    for (;; a += 8, b += 8, left -= 8) { /* ends with the field */
+        uint64_t word = word_at(a, left);
+        if (word != word_at(b, left)) {
+            return false;
+        }
+        if (left <= 8 || (key->is_string && has_nul(word))) {
+            return true;
+        }
+    }
+}
+
+static bool same_keys(const struct dtrace_aggregation *a, const uint8_t *x, const uint8_t *y)
+{
+    const struct dtrace_action *key = a->keys, *end = key + a->nkeys;
+
+    do {
+        if (!same_key(key, x + key->rec.offset, y + key->rec.offset)) {
+            return false;
+        }
+    } while (++key < end);
+    return true;
+}
+
+/* What leaves the machine, and is merged there by all bytes of the keys: zeros behind strings, and
+ * where nothing is because of the alignment of what follows. */
+static void finish_keys(const struct dtrace_aggregation *a, uint8_t *entry)
+{
+    uint32_t at = sizeof(struct dtrace_agg_entry);
+
+    for (uint32_t i = 0; i < a->nkeys; i++) {
+        uint32_t n = a->keys[i].rec.offset, end = n + a->keys[i].rec.size;
+        __builtin_memset(entry + at, 0, n - at);
+        at = end;
+        if (a->keys[i].is_string) {
+            while (n < end && entry[n]) {
+                n++;
+            }
+            at = n;
+        }
+    }
+    __builtin_memset(entry + at, 0, a->value - at);
+}
+
+static bool chain_full(const struct dtrace_aggbuf *b, uint32_t at, uint32_t hash)
+{
+    struct dtrace_chain_room room = {0, 0};
+
+    while (at) {
+        const struct dtrace_agg_entry *old = (const struct dtrace_agg_entry *)(b->active + at - 1);
+        dtrace_chain_pass(&room, old->hash == hash);
+        at = old->next;
+    }
+    return dtrace_chain_full(&room, DTRACE_CHAIN_ENTRIES);
+}
+
+/* The new entry becomes part of the buffer; NULL: no room, counted. */
+static __attribute__((noinline)) struct dtrace_agg_entry *
+insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *entry, uint32_t hash)
+{
+    struct dtrace_agg_entry *fresh = (struct dtrace_agg_entry *)entry;
+    uint32_t *head = &b->heads[hash & (b->chains - 1)];
+
+    if (b->used + a->size > b->limit || chain_full(b, *head, hash)) {
+        b->drops++;
+        return NULL;
+    }
+    finish_keys(a, entry);
+    *fresh = (struct dtrace_agg_entry){a->id, a->size, hash, *head};
+    *head = (uint32_t)b->used + 1;
+    b->used += a->size;
+    dtrace_agg_init(a, (uint64_t *)(entry + a->value));
+    return fresh;
+}
+
+static inline struct dtrace_agg_entry *find_keys(struct dtrace_aggbuf *b,
+                                                 const struct dtrace_aggregation *a, uint8_t *entry)
+{
+    uint32_t hash = hash_keys(a, entry);
+
+    for (uint32_t at = b->heads[hash & (b->chains - 1)]; at;) {
+        struct dtrace_agg_entry *old = (struct dtrace_agg_entry *)(b->active + at - 1);
+        if (old->hash == hash && old->id == a->id && same_keys(a, (uint8_t *)old, entry)) {
+            return old;
+        }
+        at = old->next;
+    }
+    return insert(b, a, entry, hash);
+}
+
+/* Without keys there is one entry. */
+static inline struct dtrace_agg_entry *find_only(struct dtrace_aggbuf *b,
+                                                 const struct dtrace_aggregation *a, uint8_t *entry)
+{
+    for (uint32_t at = b->heads[a->id & (b->chains - 1)]; at;) {
+        struct dtrace_agg_entry *old = (struct dtrace_agg_entry *)(b->active + at - 1);
+        if (old->id == a->id) {
+            return old;
+        }
+        at = old->next;
+    }
+    return insert(b, a, entry, a->id);
+}
+
+uint64_t *dtrace_agg_find(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a,
+                          uint8_t *entry)
+{
+    struct dtrace_agg_entry *e = a->nkeys ? find_keys(b, a, entry) : find_only(b, a, entry);
+
+    return e ? (uint64_t *)((uint8_t *)e + a->value) : NULL;
+}
+
+void dtrace_agg_ready(struct dtrace_aggbuf *b)
+{
+    __builtin_memset(b->spare_heads, 0, sizeof(*b->heads) * b->chains);
+}
+
+const uint8_t *dtrace_agg_swap(struct dtrace_aggbuf *b, size_t *size)
+{
+    uint8_t *read = b->active;
+    uint32_t *heads = b->heads;
+
+    *size = b->used;
+    b->active = b->spare;
+    b->spare = read;
+    b->used = 0;
+    b->heads = b->spare_heads;
+    b->spare_heads = heads;
+    return read;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The three policies of a principal buffer. Under ring the records lie in [oldest, offset), or,
+ * once it has wrapped, in [oldest, end) and [0, offset) with offset <= oldest.
+ */
+#include "trace/dtrace/buffer.h"
+
+static size_t align_up(size_t n, uint32_t align)
+{
+    return (n + align - 1) & ~(size_t)(align - 1);
+}
+
+/* Zeroes what alignment leaves between records: EPID 0. */
+static uint8_t *record_at(struct dtrace_buffer *b, size_t from, size_t start)
+{
+    __builtin_memset(b->active + from, 0, start - from);
+    return b->active + start;
+}
+
+/* The first record that doesn't fit ends it; but one that never could is just a drop. */
+static uint8_t *reserve_fill(struct dtrace_buffer *b, size_t size, uint32_t align, bool at_end)
+{
+    size_t limit = b->size - (at_end ? 0 : b->reserve);
+    size_t start = align_up(b->offset, align);
+
+    if (size > limit) {
+        b->drops++;
+        return NULL;
+    }
+    if ((b->full && !at_end) || start > limit || size > limit - start) {
+        b->full = true;
+        b->filled_drops++;
+        return NULL;
+    }
+    return record_at(b, b->offset, start);
+}
+
+/* Bytes from this record, or gap, to what follows it. */
+static size_t step(const struct dtrace_buffer *b, const struct dtrace_shapes *shapes, size_t at)
+{
+    uint32_t epid;
+
+    __builtin_memcpy(&epid, b->active + at, sizeof(epid));
+    return epid == 0 || epid > shapes->count ? sizeof(epid) : shapes->shape[epid - 1].size;
+}
+
+/* Forgets the oldest records that lie below `until`. At most one step for each 4 bytes. */
+static void forget(struct dtrace_buffer *b, const struct dtrace_shapes *shapes, size_t until)
+{
+    while (b->oldest < until && b->oldest < b->end) {
+        b->oldest += step(b, shapes, b->oldest);
+    }
+    if (b->oldest >= b->end) { /* nothing is left of the time before the wrap */
+        b->oldest = 0;
+        b->end = 0;
+    }
+}
+
+/* In retained memory any store may be the last one: what lies between two must be found. */
+static inline void in_order(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes *shapes,
+                             size_t size, uint32_t align)
+{
+    size_t from = b->offset, start = align_up(from, align);
+
+    if (size > b->size) {
+        b->drops++;
+        return NULL;
+    }
+    if (start > b->size || size > b->size - start) {
+        if (b->end) { /* what was left of the lap before goes: only the newest lap remains */
+            b->oldest = 0;
+        }
+        in_order();
+        b->end = b->offset;
+        in_order();
+        b->offset = from = start = 0;
+        b->laps++;
+    }
+    if (b->end) {
+        forget(b, shapes, start + size);
+    }
+    return record_at(b, from, start);
+}
+
+/* What isn't just the next bytes of the active half. */
+uint8_t *dtrace_buffer_reserve_else(struct dtrace_buffer *b, const struct dtrace_shapes *shapes,
+                                    size_t size, uint32_t align, bool at_end)
+{
+    switch (b->policy) {
+    case DTRACE_POLICY_FILL:
+        return reserve_fill(b, size, align, at_end);
+    case DTRACE_POLICY_RING:
+        return reserve_ring(b, shapes, size, align);
+    default: /* switch has no room */
+        b->drops++;
+        return NULL;
+    }
+}
+
+uint8_t *dtrace_buffer_scratch(const struct dtrace_buffer *b, size_t after, size_t *size)
+{
+    size_t start = b->policy == DTRACE_POLICY_SWITCH ? align_up(after, 8) : 0;
+
+    if (start >= b->size) {
+        *size = 0;
+        return b->active;
+    }
+    *size = b->size - start;
+    return (b->policy == DTRACE_POLICY_SWITCH ? b->active : b->spare) + start;
+}
+
+const uint8_t *dtrace_buffer_swap(struct dtrace_buffer *b, size_t *size)
+{
+    uint8_t *read = b->active;
+
+    *size = b->offset;
+    b->active = b->spare;
+    b->spare = read;
+    b->offset = 0;
+    return read;
+}
+
+size_t dtrace_buffer_copy(const struct dtrace_buffer *b, uint8_t *to)
+{
+    size_t old = b->end ? b->end - b->oldest : 0;
+
+    __builtin_memcpy(to, b->active + b->oldest, old);
+    __builtin_memcpy(to + old, b->active, b->offset);
+    return old + b->offset;
+}

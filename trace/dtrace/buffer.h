@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A principal buffer: what one CPU records for one consumer, under its policy. Records are
+ * reserved, filled in place and committed by one store; nothing of one that is not committed is
+ * ever seen. On its own CPU with nothing else firing there. Tested by test/d_buffer against a naive
+ * model.
+ */
+#ifndef TRACE_DTRACE_BUFFER_H
+#define TRACE_DTRACE_BUFFER_H
+
+#include "trace/dtrace/image.h"
+
+/* How a record with some EPID lies in a buffer. */
+struct dtrace_shape {
+    uint32_t size;  /* bytes, header included */
+    uint32_t align; /* 4 or 8 */
+};
+struct dtrace_shapes {
+    const struct dtrace_shape *shape; /* [I] by EPID - 1 */
+    uint32_t count;
+};
+
+struct dtrace_buffer {
+    uint8_t *active; /* [c] NULL: this CPU records nothing */
+    uint8_t *spare;  /* [c] switch: the half that is not recorded to; else scratch */
+    size_t size;     /* [I] bytes of each */
+    size_t reserve;  /* [I] fill: bytes kept for END */
+    size_t offset;   /* [c] behind the last record */
+    size_t oldest;   /* [c] ring: the oldest record */
+    size_t end;      /* [c] ring: behind the last record before the wrap; 0: not wrapped */
+    enum dtrace_policy policy; /* [I] */
+    bool full;                 /* [c] fill: a record did not fit */
+    uint16_t laps;             /* [c] ring: how often it has wrapped, modulo 2^16 */
+    uint64_t drops;            /* [c] records without room, since the last snap */
+    uint64_t filled_drops;     /* [c] fill: records that came when it was full */
+    uint64_t errors;           /* [c] faults, since the last snap */
+};
+
+/* Room for a record of `size` bytes at `align` (4 or 8), what is before it filled with EPID 0.
+ * NULL: there is none, and that is counted. at_end: END's clauses may use what fill keeps
+ * for them. */
+uint8_t *dtrace_buffer_reserve_else(struct dtrace_buffer *, const struct dtrace_shapes *,
+                                    size_t size, uint32_t align, bool at_end);
+/* The same where that is all: the next bytes of the active half, under switch. NULL: it isn't, and
+ * nothing was counted. Records are of whole words, so that what is before one is a word
+ * or nothing. */
+static inline uint8_t *dtrace_buffer_next(struct dtrace_buffer *b, size_t size, uint32_t align)
+{
+    size_t gap = b->offset & (align - 4), start = b->offset + gap;
+
+    if (b->policy != DTRACE_POLICY_SWITCH || start + size > b->size) {
+        return NULL;
+    }
+    if (gap) {
+        __builtin_memset(b->active + b->offset, 0, 4);
+    }
+    return b->active + start;
+}
+static inline uint8_t *dtrace_buffer_reserve(struct dtrace_buffer *b,
+                                             const struct dtrace_shapes *shapes, size_t size,
+                                             uint32_t align, bool at_end)
+{
+    uint8_t *record = dtrace_buffer_next(b, size, align);
+
+    return record ? record : dtrace_buffer_reserve_else(b, shapes, size, align, at_end);
+}
+static inline void dtrace_buffer_commit(struct dtrace_buffer *b, const uint8_t *record, size_t size)
+{
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* in retained memory it may be the last store */
+    b->offset = (size_t)(record - b->active) + size;
+}
+
+/* Where a clause may put what it makes on the way, if `after` bytes are taken: the tail under
+ * switch. Aligned to 8. */
+uint8_t *dtrace_buffer_scratch(const struct dtrace_buffer *, size_t after, size_t *size);
+
+/* Swaps the halves (switch); returns the one to read and its bytes. */
+const uint8_t *dtrace_buffer_swap(struct dtrace_buffer *, size_t *size);
+/* fill, ring: copies all records, oldest first; bytes. */
+size_t dtrace_buffer_copy(const struct dtrace_buffer *, uint8_t *to);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The built-in variables. What may change while a clause runs is looked up once. Strings are given
+ * where they are; the clause may read them through a window. Of a firing. Tested by
+ * test/d_machine/builtin_test.c.
+ */
+#include "trace/dtrace/ecb.h"
+#include "trace/dtrace/hot.h"
+#include "trace/dtrace/port.h"
+
+enum { FIRED_ARGS = 5, ARGS_MAX = 256 };
+
+static DTRACE_HOT uint64_t look_up(enum dtrace_once which)
+{
+    switch (which) {
+    case DTRACE_ONCE_TIMESTAMP:
+        return dtrace_port_timestamp();
+    case DTRACE_ONCE_VTIMESTAMP:
+        return dtrace_port_vtimestamp();
+    case DTRACE_ONCE_WALLTIMESTAMP:
+        return dtrace_port_walltimestamp();
+    case DTRACE_ONCE_STACKDEPTH:
+        return dtrace_port_stack(false, NULL, DTRACE_PORT_DEPTH_MOST);
+    case DTRACE_ONCE_USTACKDEPTH:
+        return dtrace_port_stack(true, NULL, DTRACE_PORT_DEPTH_MOST);
+    case DTRACE_ONCE_CALLER:
+        return dtrace_port_caller(false);
+    case DTRACE_ONCE_UCALLER:
+        return dtrace_port_caller(true);
+    default:
+        return dtrace_port_ipl();
+    }
+}
+
+static DTRACE_HOT uint64_t once(struct dtrace_context *c, enum dtrace_once which)
+{
+    if (!(c->present & 1u << which)) {
+        c->present |= 1u << which;
+        c->once[which] = look_up(which);
+    }
+    return c->once[which];
+}
+
+/* Opens a window on a string, as far as anyone may read it. There are as many windows as built-in
+ * strings. */
+static uint64_t string(struct dtrace_context *c, const char *s)
+{
+    size_t size = 0;
+
+    for (uint32_t i = 0; i < c->nwindows; i++) {
+        if (c->windows[i].base == (uintptr_t)s) {
+            return (uintptr_t)s;
+        }
+    }
+    while (size < c->code->strsize && s[size++]) {
+    }
+    if (c->nwindows < DTRACE_WINDOWS) {
+        c->windows[c->nwindows++] = (struct dtrace_region){(uintptr_t)s, size};
+    }
+    return (uintptr_t)s;
+}
+
+static DTRACE_HOT uint64_t argument(const struct dtrace_context *c, unsigned n)
+{
+    const struct dtrace_probe *probe = c->ecb->probe;
+
+    if (n < FIRED_ARGS) {
+        return c->args[n];
+    }
+    return probe->provider->argument ? probe->provider->argument(probe->id, probe->arg, n) : 0;
+}
+
+static uint64_t illegal(struct dtrace_context *c)
+{
+    dtrace_fault(c, DIF_FAULT_ILLOP, 0);
+    return 0;
+}
+
+/* NULL: it is none. */
+static DTRACE_HOT const char *string_of(const struct dtrace_context *c, uint32_t variable)
+{
+    const struct dtrace_probe *probe = c->ecb->probe;
+
+    switch (variable) {
+    case DIF_VAR_probeprov:
+        return probe->provider->name;
+    case DIF_VAR_probemod:
+        return probe->module;
+    case DIF_VAR_probefunc:
+        return probe->function;
+    case DIF_VAR_probename:
+        return probe->name;
+    case DIF_VAR_execname:
+        return dtrace_port_execname();
+    case DIF_VAR_execargs:
+        return dtrace_port_execargs();
+    case DIF_VAR_zonename:
+        return "global";
+    case DIF_VAR_jailname:
+        return "";
+    default:
+        return NULL;
+    }
+}
+
+uint32_t dtrace_builtin_copy(struct dtrace_context *c, uint32_t variable, uint8_t *to,
+                             uint32_t size)
+{
+    const char *from = string_of(c, variable);
+    uint8_t *p = to, *end = to + size;
+
+    if (!from) {
+        return (uint32_t)DTRACE_NO_STRING;
+    }
+    while (*from && p < end) {
+        *p++ = (uint8_t)*from++;
+    }
+    return (uint32_t)(p - to);
+}
+
+static uint64_t string_or_illegal(struct dtrace_context *c, uint32_t variable)
+{
+    const char *s = string_of(c, variable);
+
+    return s ? string(c, s) : illegal(c);
+}
+
+/* One switch, and so one jump: this is on the way of most clauses. */
+uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
+{
+    switch (variable) {
+    case DIF_VAR_curthread:
+        return dtrace_port_curthread();
+    case DIF_VAR_timestamp:
+        return once(c, DTRACE_ONCE_TIMESTAMP);
+    case DIF_VAR_vtimestamp:
+        return once(c, DTRACE_ONCE_VTIMESTAMP);
+    case DIF_VAR_ipl:
+        return once(c, DTRACE_ONCE_IPL);
+    case DIF_VAR_epid:
+        return c->ecb->epid;
+    case DIF_VAR_id:
+        return c->ecb->probe->id;
+    case DIF_VAR_arg0:
+    case DIF_VAR_arg1:
+    case DIF_VAR_arg2:
+    case DIF_VAR_arg3:
+    case DIF_VAR_arg4:
+    case DIF_VAR_arg5:
+    case DIF_VAR_arg6:
+    case DIF_VAR_arg7:
+    case DIF_VAR_arg8:
+    case DIF_VAR_arg9:
+        return argument(c, variable - DIF_VAR_arg0);
+    case DIF_VAR_stackdepth:
+        return once(c, DTRACE_ONCE_STACKDEPTH);
+    case DIF_VAR_caller:
+        return once(c, DTRACE_ONCE_CALLER);
+    case DIF_VAR_pid:
+        return (uint64_t)dtrace_port_pid();
+    case DIF_VAR_tid:
+        return (uint64_t)dtrace_port_tid();
+    case DIF_VAR_walltimestamp:
+        return once(c, DTRACE_ONCE_WALLTIMESTAMP);
+    case DIF_VAR_ustackdepth:
+        return once(c, DTRACE_ONCE_USTACKDEPTH);
+    case DIF_VAR_ucaller:
+        return once(c, DTRACE_ONCE_UCALLER);
+    case DIF_VAR_ppid:
+        return (uint64_t)dtrace_port_ppid();
+    case DIF_VAR_uid:
+        return dtrace_port_uid();
+    case DIF_VAR_gid:
+        return dtrace_port_gid();
+    case DIF_VAR_errno:
+        return (uint64_t)dtrace_port_errno();
+    case DIF_VAR_jid:
+        return 0;
+    case DIF_VAR_cpu:
+        return c->cpu;
+    default:
+        return string_or_illegal(c, variable);
+    }
+}
+
+uint64_t dtrace_builtin_array(struct dtrace_context *c, uint32_t variable, uint64_t index)
+{
+    bool exists = false;
+    uint64_t value = 0;
+
+    if (index >= ARGS_MAX) {
+        return illegal(c);
+    }
+    switch (variable) {
+    case DIF_VAR_args:
+        return argument(c, (unsigned)index);
+    case DIF_VAR_regs:
+    case DIF_VAR_uregs:
+        value = dtrace_port_register(variable == DIF_VAR_uregs, (unsigned)index, &exists);
+        break;
+    }
+    return exists ? value : illegal(c);
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of a consumer: d.h says what each call does. Control context, under the control lock.
+ */
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/counter.h"
+
+#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/log.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/retained.h"
+
+enum { ESHUTDOWN_ = 108, ENOENT_ = 2 };
+#define DEADMAN 10000000000u  /* ns of silence */
+#define CLEAN_LEAST 200000u   /* ns: 5000 hz */
+#define CLEAN_SOON (1u << 20) /* ns: while many chunks are freed */
+#define CLEAN_MANY 16         /* of the chunks: the part that are many */
+#define CLEAN_USUAL 9900990u  /* ns: 101 hz */
+
+struct dtrace_consumer *dtrace_consumers; /* [k] */
+
+static uint32_t state_of(const struct dtrace_consumer *c)
+{
+    return __atomic_load_n(&c->state, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(struct dtrace_consumer *c, enum dtrace_state state)
+{
+    __atomic_store_n(&c->state, state, __ATOMIC_RELEASE);
+}
+
+/* Its process has asked for something: DEADMAN counts from now. */
+static __attribute__((noinline)) void note_alive(struct dtrace_consumer *c)
+{
+    c->alive = dtrace_port_timestamp();
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* When it returns, whatever fired before has ended. */
+static void wait_for_firings(void)
+{
+    for (unsigned cpu = 0; cpu < dtrace_port_cpu_count(); cpu++) {
+        dtrace_port_run_on(cpu, nothing, NULL);
+    }
+}
+
+/* ---- creation ---------------------------------------------------------------------- */
+
+static int make(struct dtrace_consumer *c, const struct dtrace_image *image, size_t size,
+                unsigned flags, struct dtrace_refusal *why)
+{
+    int error = dtrace_image_check(image, size, why);
+
+    if (error) {
+        return error;
+    }
+    uint64_t strsize = dtrace_image_option_value(image, DTRACE_OPT_STRSIZE, 256);
+    c->logs = flags & DTRACE_CREATE_LOG;
+    error = dtrace_code_load(&c->code, image, strsize > UINT32_MAX ? UINT32_MAX : (uint32_t)strsize,
+                             why);
+    error = error ? error : dtrace_kept_begin(c, image, why);
+    error = error ? error : dtrace_ecbs_make(c, image, flags, why);
+    error = error ? error : dtrace_memory_make(c, image, why);
+    error = error ? error : dtrace_kept_make(c, why);
+    c->clean_interval = dtrace_image_option_value(image, DTRACE_OPT_CLEANRATE, CLEAN_USUAL);
+    return error;
+}
+
+int dtrace_consumer_create(const void *image, size_t size, unsigned flags,
+                           struct dtrace_consumer **created, struct dtrace_refusal *why)
+{
+    struct dtrace_consumer *c = dtrace_port_alloc(sizeof(*c));
+
+    *why = (struct dtrace_refusal){.object = UINT32_MAX, .offset = UINT32_MAX};
+    if (!c) {
+        return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
+    }
+    int error = make(c, image, size, flags, why);
+    if (error) {
+        dtrace_memory_free(c);
+        dtrace_port_free(c, sizeof(*c));
+        return error;
+    }
+    note_alive(c);
+    c->next = dtrace_consumers;
+    dtrace_consumers = c;
+    *created = c;
+    return 0;
+}
+
+void dtrace_consumer_sizes(const struct dtrace_consumer *c, struct dtrace_sizes *sizes)
+{
+    *sizes = c->sizes;
+}
+
+uint32_t dtrace_consumer_matched(const struct dtrace_consumer *c)
+{
+    return c->matched;
+}
+
+/* ---- cleaning ---------------------------------------------------------------------- */
+
+static void clean_speculations(void *arg)
+{
+    struct dtrace_consumer *c = arg;
+    unsigned cpu = dtrace_port_cpu();
+
+    dtrace_speculation_clean_cpu(&c->speculations, cpu, &c->cpus[cpu].principal, &c->shapes);
+    if (c->kept) {
+        dtrace_kept_records(c, &c->cpus[cpu]);
+    }
+}
+
+static void clean(struct dtrace_consumer *c)
+{
+    if (dtrace_speculation_clean_begin(&c->speculations)) {
+        for (uint32_t cpu = 0; cpu < c->ncpus; cpu++) {
+            dtrace_port_run_on(cpu, clean_speculations, c);
+        }
+        dtrace_speculation_clean_end(&c->speculations);
+    }
+    dtrace_dynvars_clean(&c->dynvars);
+}
+
+/* ---- start and stop ---------------------------------------------------------------- */
+
+struct fire_own {
+    struct dtrace_consumer *c;
+    uint32_t probe;
+};
+
+/* BEGIN or END, for this consumer only. */
+static void fire_own(void *arg)
+{
+    const struct fire_own *f = arg;
+    static const uint64_t no_args[5];
+
+    for (uint32_t i = 0; i < f->c->necbs; i++) {
+        if (f->c->ecbs[i].probe->id == f->probe) {
+            dtrace_ecb_fire(&f->c->ecbs[i], no_args);
+        }
+    }
+}
+
+/* A clause of BEGIN that calls exit() is the last one that runs; END's all run. */
+static unsigned fire_on(struct dtrace_consumer *c, uint32_t probe)
+{
+    struct fire_own f = {c, probe};
+
+    dtrace_port_run_on(c->first_cpu, fire_own, &f);
+    return c->first_cpu;
+}
+
+static void disable_all(struct dtrace_consumer *c)
+{
+    while (c->enabled) {
+        struct dtrace_ecb *e = &c->ecbs[--c->enabled];
+        dtrace_probe_disable(e->probe, e);
+    }
+    dtrace_probes_settle();
+    wait_for_firings();
+}
+
+static int enable_all(struct dtrace_consumer *c)
+{
+    while (c->enabled < c->necbs) {
+        struct dtrace_ecb *e = &c->ecbs[c->enabled];
+        int error = dtrace_probe_enable(e->probe, e);
+        if (error) {
+            disable_all(c);
+            return error;
+        }
+        c->enabled++;
+    }
+    dtrace_probes_settle();
+    return 0;
+}
+
+int dtrace_consumer_go(struct dtrace_consumer *c, unsigned *begin_cpu)
+{
+    uint32_t warm = DTRACE_STATE_WARMUP;
+    int error = enable_all(c);
+
+    if (error) {
+        return error;
+    }
+    note_alive(c);
+    set_state(c, DTRACE_STATE_WARMUP);
+    *begin_cpu = fire_on(c, DTRACE_PROBE_BEGIN);
+    __atomic_compare_exchange_n(&c->state, &warm, DTRACE_STATE_ACTIVE, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
+    return 0;
+}
+
+void dtrace_consumer_stop(struct dtrace_consumer *c, unsigned *end_cpu)
+{
+    *end_cpu = 0;
+    if (state_of(c) == DTRACE_STATE_INACTIVE || state_of(c) >= DTRACE_STATE_STOPPED) {
+        return;
+    }
+    set_state(c, DTRACE_STATE_COOLDOWN);
+    wait_for_firings();
+    *end_cpu = fire_on(c, DTRACE_PROBE_END);
+    disable_all(c);
+    clean(c); /* what was committed on one CPU may still lie on others */
+    set_state(c, DTRACE_STATE_STOPPED);
+}
+
+void dtrace_consumer_destroy(struct dtrace_consumer *c)
+{
+    struct dtrace_consumer **link = &dtrace_consumers;
+
+    if (state_of(c) != DTRACE_STATE_KILLED) {
+        set_state(c, DTRACE_STATE_STOPPED);
+        if (c->enabled) { /* else it has been stopped, and waiting is over */
+            disable_all(c);
+        }
+        dtrace_memory_free(c);
+    }
+    while (*link && *link != c) {
+        link = &(*link)->next;
+    }
+    if (*link) {
+        *link = c->next;
+    }
+    dtrace_port_free(c, sizeof(*c));
+}
+
+/* ---- what it says of itself -------------------------------------------------------- */
+
+static __attribute__((noinline)) uint64_t counter(const uint64_t *p)
+{
+    return dtrace_counter(p);
+}
+
+void dtrace_consumer_status(struct dtrace_consumer *c, struct dtrace_status *s)
+{
+    __builtin_memset(s, 0, sizeof(*s));
+    s->state = state_of(c);
+    s->exited = __atomic_load_n(&c->exited, __ATOMIC_ACQUIRE);
+    s->exit_status = c->exit_status;
+    s->exit_dropped = c->exit_dropped;
+    s->dynamic_drops = counter(&c->dynvars.drops);
+    s->dynamic_rinsing_drops = counter(&c->dynvars.rinsing_drops);
+    s->dynamic_dirty_drops = counter(&c->dynvars.dirty_drops);
+    s->speculations_busy = counter(&c->speculations.busy);
+    s->speculations_unavailable = counter(&c->speculations.none);
+    s->errors = counter(&c->errors);
+    s->double_errors = counter(&c->double_errors);
+    note_alive(c);
+    for (uint32_t i = 0; c->cpus && i < c->ncpus; i++) {
+        s->filled += c->cpus[i].principal.full;
+        s->filled_drops += counter(&c->cpus[i].principal.filled_drops);
+        s->speculative_drops += counter(&c->cpus[i].speculative_drops);
+    }
+}
+
+bool dtrace_consumer_over(const struct dtrace_consumer *c)
+{
+    bool over =
+        __atomic_load_n(&c->exited, __ATOMIC_ACQUIRE) || state_of(c) >= DTRACE_STATE_DRAINING;
+
+    for (uint32_t i = 0; c->cpus && i < c->ncpus; i++) {
+        over |= c->cpus[i].principal.full;
+    }
+    return over;
+}
+
+/* ---- taking ------------------------------------------------------------------------ */
+
+struct taking {
+    struct dtrace_consumer_cpu *cpu;
+    struct dtrace_snap *snap;
+    const uint8_t *read;
+    size_t size;
+};
+
+static void take_principal(void *arg)
+{
+    struct taking *t = arg;
+    struct dtrace_buffer *b = &t->cpu->principal;
+
+    t->snap->taken = dtrace_port_timestamp();
+    t->snap->drops = b->drops;
+    t->snap->errors = b->errors;
+    b->drops = 0;
+    b->errors = 0;
+    if (b->policy == DTRACE_POLICY_SWITCH && b->active) {
+        t->read = dtrace_buffer_swap(b, &t->size);
+    }
+}
+
+static __attribute__((noinline)) int check_taking(struct dtrace_consumer *c, unsigned cpu)
+{
+    if (state_of(c) == DTRACE_STATE_KILLED) {
+        return -ESHUTDOWN_;
+    }
+    note_alive(c);
+    return cpu < c->ncpus ? 0 : -DTRACE_EINVAL;
+}
+
+int dtrace_buffer_snap(struct dtrace_consumer *c, unsigned cpu, void *to, size_t room,
+                       struct dtrace_snap *snap)
+{
+    int error = check_taking(c, cpu);
+
+    *snap = (struct dtrace_snap){0};
+    if (error || !c->cpus[cpu].traced) {
+        return error;
+    }
+    struct dtrace_buffer *b = &c->cpus[cpu].principal;
+    struct taking t = {.cpu = &c->cpus[cpu], .snap = snap};
+    if (room < b->size ||
+        (b->policy == DTRACE_POLICY_RING && state_of(c) != DTRACE_STATE_STOPPED)) {
+        return -DTRACE_EINVAL;
+    }
+    dtrace_port_run_on(cpu, take_principal, &t);
+    if (t.read) {
+        __builtin_memcpy(to, t.read, t.size);
+        snap->size = t.size;
+    } else if (b->policy != DTRACE_POLICY_SWITCH && b->active &&
+               state_of(c) == DTRACE_STATE_STOPPED) {
+        snap->size = dtrace_buffer_copy(b, to);
+        b->offset = b->oldest = b->end = 0;
+    }
+    return 0;
+}
+
+static void take_aggregation(void *arg)
+{
+    struct taking *t = arg;
+    struct dtrace_aggbuf *b = &t->cpu->agg;
+
+    t->snap->taken = dtrace_port_timestamp();
+    t->snap->drops = b->drops;
+    b->drops = 0;
+    if (b->active) {
+        t->read = dtrace_agg_swap(b, &t->size);
+    }
+}
+
+int dtrace_aggregation_take(struct dtrace_consumer *c, unsigned cpu, size_t room,
+                            const uint8_t **read, struct dtrace_snap *snap)
+{
+    int error = check_taking(c, cpu);
+
+    *snap = (struct dtrace_snap){0};
+    *read = NULL;
+    if (error || !c->cpus[cpu].traced) {
+        return error;
+    }
+    struct taking t = {.cpu = &c->cpus[cpu], .snap = snap};
+    if (room < c->cpus[cpu].agg.limit || (c->retains && state_of(c) != DTRACE_STATE_STOPPED)) {
+        return -DTRACE_EINVAL;
+    }
+    if (c->cpus[cpu].agg.active) {
+        dtrace_agg_ready(&c->cpus[cpu].agg);
+    }
+    dtrace_port_run_on(cpu, take_aggregation, &t);
+    *read = t.read;
+    snap->size = t.size;
+    return 0;
+}
+
+/* ---- descriptions ------------------------------------------------------------------ */
+
+static void add_rec(struct dtrace_recdesc *recs, uint32_t room, uint32_t *n,
+                    const struct dtrace_recdesc *r)
+{
+    if (*n < room) {
+        recs[*n] = *r;
+    }
+    ++*n;
+}
+
+int dtrace_epid_describe(const struct dtrace_consumer *c, uint32_t epid,
+                         struct dtrace_epid_desc *desc, struct dtrace_recdesc *recs,
+                         uint32_t *nrecs)
+{
+    uint32_t n = 0;
+
+    if (epid == 0 || epid > c->necbs) {
+        return -ENOENT_;
+    }
+    const struct dtrace_ecb *e = &c->ecbs[epid - 1];
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        if (e->actions[i].described) {
+            add_rec(recs, *nrecs, &n, &e->actions[i].rec);
+        }
+    }
+    *desc = (struct dtrace_epid_desc){epid, e->probe->id, e->clause, e->size, n};
+    *nrecs = n;
+    return 0;
+}
+
+int dtrace_agg_describe(const struct dtrace_consumer *c, uint32_t id, struct dtrace_agg_desc *desc,
+                        struct dtrace_recdesc *recs, uint32_t *nrecs)
+{
+    uint32_t n = 0;
+
+    if (id == 0 || id > c->naggs) {
+        return -ENOENT_;
+    }
+    const struct dtrace_aggregation *a = &c->aggs[id - 1];
+    for (uint32_t i = 0; i < a->nkeys; i++) {
+        add_rec(recs, *nrecs, &n, &a->keys[i].rec);
+    }
+    add_rec(recs, *nrecs, &n, &a->rec);
+    *desc = (struct dtrace_agg_desc){a->id, a->epid, a->variable, a->size, n};
+    *nrecs = n;
+    return 0;
+}
+
+/* ---- the cleaner ------------------------------------------------------------------- */
+
+/* Silent for too long: nobody will take what it records. */
+static void kill_silent(struct dtrace_consumer *c)
+{
+    set_state(c, DTRACE_STATE_KILLED);
+    disable_all(c);
+    dtrace_memory_free(c);
+}
+
+uint64_t dtrace_machine_clean(void)
+{
+    uint64_t now = dtrace_port_timestamp();
+    uint32_t next = DTRACE_CLEAN_IDLE;
+
+    for (struct dtrace_consumer *c = dtrace_consumers; c; c = c->next) {
+        uint32_t state = state_of(c);
+        if (state == DTRACE_STATE_KILLED || state == DTRACE_STATE_STOPPED) {
+            continue;
+        }
+        bool silent = now > c->alive && now - c->alive > DEADMAN && !c->unattended;
+        if (state != DTRACE_STATE_INACTIVE && silent) {
+            kill_silent(c);
+            continue;
+        }
+        clean(c);
+        /* Many chunks that were freed since the last cleaning may soon be all that there are. */
+        if (c->dynvars.rinsing.count > c->dynvars.nchunks / CLEAN_MANY && next > CLEAN_SOON) {
+            next = CLEAN_SOON;
+        }
+        next = c->clean_interval < next ? (uint32_t)c->clean_interval : next;
+    }
+    return next < CLEAN_LEAST ? CLEAN_LEAST : next;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A consumer inside the machine: its program, its ECBs, its memory per CPU, its state.
+ */
+#ifndef TRACE_DTRACE_CONSUMER_H
+#define TRACE_DTRACE_CONSUMER_H
+
+#include "trace/dtrace/buffer.h"
+#include "trace/dtrace/dynvar.h"
+#include "trace/dtrace/ecb.h"
+#include "trace/dtrace/speculate.h"
+
+struct dtrace_block { /* from dtrace_port_alloc() */
+    void *at;
+    size_t bytes;
+};
+
+struct dtrace_consumer_cpu {
+    struct dtrace_context context;  /* [c] first: a firing has both in one register */
+    struct dtrace_buffer principal; /* [c] active NULL: this CPU is not traced */
+    struct dtrace_aggbuf agg;       /* [c] */
+    struct dtrace_block principal_block, agg_block; /* [I] */
+    uint64_t chill_since, chilled;                  /* [c] ns: of this second */
+    uint64_t speculative_drops;                     /* [c] */
+    uint32_t logged;                                /* [c] records made, with DTRACE_CREATE_LOG */
+    bool traced;                                    /* [I] */
+};
+
+struct dtrace_consumer {
+    uint32_t state;                   /* [a] enum dtrace_state */
+    struct dtrace_consumer_cpu *cpus; /* [I] */
+    struct dtrace_consumer *next;     /* [k] all that live */
+    uint32_t exited;                  /* [a] exit() was called */
+    int32_t exit_status;              /* [a] */
+    uint32_t exit_dropped;            /* [a] its record had no room */
+    uint64_t errors, double_errors;   /* [a] */
+    uint64_t alive;                   /* [k] ns: when it last asked for its status */
+    bool unattended;                  /* [k] the boot's, not claimed yet: may be silent */
+    bool logs;                        /* [I] its records go to the event log */
+    bool retains;                     /* [I] its buffers are in retained memory */
+    uint32_t log_id;                  /* [I] who it is there */
+    struct dtrace_kept *kept;         /* [I] what is beside these buffers; NULL: nothing */
+    unsigned begin_cpu, end_cpu;      /* [k] where BEGIN and END fired */
+    unsigned first_cpu;        /* [I] the first that is traced: BEGIN, END and tick fire there */
+    struct dtrace_block notes; /* [k] the host's, for the log; none: at NULL */
+    uint64_t clean_interval;   /* [I] ns */
+    struct dtrace_code code;   /* [I] */
+    struct dtrace_speculations speculations;
+    struct dtrace_dynvars dynvars;
+    struct dtrace_ecb *ecbs;          /* [I] by EPID - 1 */
+    struct dtrace_shape *shape_table; /* [I] by EPID - 1 */
+    struct dtrace_shapes shapes;      /* [I] */
+    struct dtrace_action *actions;    /* [I] of all ECBs, keys too */
+    struct dtrace_aggregation *aggs;  /* [I] by id - 1 */
+    uint32_t necbs, nactions, naggs, matched;
+    uint32_t enabled;                                     /* [k] ECBs that are on their probes */
+    struct dtrace_sizes sizes;                            /* [I] */
+    uint32_t ncpus;                                       /* [I] */
+    struct dtrace_block ecb_block, cpu_block, spec_block; /* [I] */
+};
+
+/* The consumer's tables from its checked image (enable.c). 0 or a negative errno. */
+int dtrace_ecbs_make(struct dtrace_consumer *, const struct dtrace_image *, unsigned flags,
+                     struct dtrace_refusal *);
+/* Its buffers, speculations and dynamic variables (memory.c). */
+int dtrace_memory_make(struct dtrace_consumer *, const struct dtrace_image *,
+                       struct dtrace_refusal *);
+void dtrace_memory_free(struct dtrace_consumer *);
+bool dtrace_block_make(struct dtrace_block *, size_t bytes);
+/* Of what must outlive the machine, if the consumer retains. */
+bool dtrace_block_make_kept(const struct dtrace_consumer *, struct dtrace_block *, size_t bytes);
+void dtrace_block_free(struct dtrace_block *);
+
+/* One ECB fires (fire.c), on this CPU with nothing else firing. */
+void dtrace_ecb_fire(const struct dtrace_ecb *, const uint64_t args[5]);
+/* Stops recording: exit() ran (fire.c). */
+void dtrace_consumer_exit(struct dtrace_consumer *, int32_t status, bool dropped);
+
+#endif

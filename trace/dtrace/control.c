@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * D's control call, see control.h: which commands there are, what each may say, whose consumers are
+ * whose. What a command answers is in control_answer.c.
+ */
+#include "trace/dtrace/control_answer.h"
+
+#include "abi/errno.h"
+#include "trace/dtrace/port.h"
+
+/* The consumers by place; a handle is the place + 1, and above it how often places were taken. */
+static struct dtrace_control_place places[DTRACE_CONTROL_CONSUMERS];
+static uint32_t taken;
+static struct dtrace_control_program boot_program;
+
+_Static_assert(DTRACE_CONTROL_CONSUMERS < 256, "the place is in the low byte of the handle");
+
+static struct dtrace_control_place *place_new(const void *owner)
+{
+    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
+        if (!places[i].consumer) {
+            places[i].owner = owner;
+            places[i].handle = ++taken << 8 | (i + 1);
+            return &places[i];
+        }
+    }
+    return NULL;
+}
+
+static struct dtrace_control_place *place_of(const void *owner, uint32_t handle)
+{
+    unsigned i = (handle & 0xff) - 1;
+    struct dtrace_control_place *p = i < DTRACE_CONTROL_CONSUMERS ? &places[i] : NULL;
+
+    return p && p->consumer && p->handle == handle && p->owner == owner ? p : NULL;
+}
+
+static void place_free(struct dtrace_control_place *p)
+{
+    dtrace_consumer_destroy(p->consumer);
+    p->consumer = NULL;
+}
+
+void dtrace_control_end(const void *owner)
+{
+    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
+        if (places[i].consumer && places[i].owner == owner) {
+            place_free(&places[i]);
+        }
+    }
+}
+
+unsigned dtrace_control_count(void)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
+        n += places[i].consumer != NULL;
+    }
+    return n;
+}
+
+/* ---- consumers come and go --------------------------------------------------------- */
+
+static int create(struct dtrace_control_request *r)
+{
+    struct dtrace_refusal why = {.object = UINT32_MAX, .offset = UINT32_MAX};
+    struct dtrace_control_place *p = place_new(r->owner);
+    int error =
+        p ? dtrace_consumer_create(r->in, r->call->in_bytes, r->call->flags, &p->consumer, &why)
+          : dtrace_refuse(&why, DTRACE_REASON_CONSUMERS);
+
+    if (error) {
+        dtrace_control_put(r, 0, &why, sizeof(why));
+        return error;
+    }
+    r->place = p;
+    p->consumer->log_id = p->handle;
+    r->call->handle = p->handle;
+    return dtrace_control_sizes(r);
+}
+
+static int destroy(struct dtrace_control_request *r)
+{
+    place_free(r->place);
+    return 0;
+}
+
+/* The boot's consumer belongs to nobody, whose address is this one. */
+static struct dtrace_control_place *boot_place(void)
+{
+    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
+        if (places[i].consumer && places[i].owner == &boot_program) {
+            return &places[i];
+        }
+    }
+    return NULL;
+}
+
+/* Who claims has looked whether he can read what it records: a claim can't be taken back. */
+static int look(struct dtrace_control_request *r)
+{
+    if (!boot_place()) {
+        return -ENOENT;
+    }
+    if (r->room < boot_program.bytes) {
+        return -EMSGSIZE;
+    }
+    dtrace_control_put(r, 0, boot_program.image, boot_program.bytes);
+    return 0;
+}
+
+static int claim(struct dtrace_control_request *r)
+{
+    struct dtrace_control_place *p = boot_place();
+
+    if (!p) {
+        return -ENOENT;
+    }
+    p->owner = r->owner;
+    p->consumer->unattended = false;
+    p->consumer->alive = dtrace_port_timestamp();
+    r->call->handle = p->handle;
+    r->call->id = dtrace_consumer_matched(p->consumer);
+    return 0;
+}
+
+int dtrace_control_boot(const void *image, size_t size, struct dtrace_refusal *why)
+{
+    struct dtrace_control_place *p = boot_place();
+    unsigned cpu;
+    const struct dtrace_image *i = image;
+    size_t own = size >= sizeof(*i) && i->size < size ? i->size : size;
+
+    if (p) {
+        place_free(p);
+    }
+    p = place_new(&boot_program);
+    int error =
+        p ? dtrace_consumer_create(image, own, DTRACE_CREATE_ZERO_OK, &p->consumer, why) : -EAGAIN;
+
+    if (error) {
+        return error;
+    }
+    boot_program = (struct dtrace_control_program){image, (uint32_t)size};
+    p->consumer->unattended = true;
+    error = p->consumer->kept ? dtrace_control_describe(p, &boot_program) : 0;
+    error = error ? error : dtrace_consumer_go(p->consumer, &cpu);
+    if (error) {
+        place_free(p);
+    }
+    return error;
+}
+
+/* ---- the commands ------------------------------------------------------------------ */
+
+enum uses { /* what of struct kymo_d_call a command reads; all else is 0 */
+            HANDLE = 1,
+            CPU = 2,
+            ID = 4,
+            FLAGS = 8,
+            IN = 16,
+            DEAD = 32, /* it is for killed consumers too */
+            MAYBE_IN = 64,
+            LOGS = 128, /* it is for consumers that log */
+            PASS_FLAGS = 256,
+};
+
+static const struct command {
+    int (*run)(struct dtrace_control_request *);
+    uint16_t uses;     /* enum uses */
+    uint8_t out_least; /* bytes of room that it needs at least */
+} commands[] = {
+    [KYMO_D_INFO] = {dtrace_control_tell, 0, sizeof(struct kymo_d_info)},
+    [KYMO_D_PROBES] = {dtrace_control_probes, ID | MAYBE_IN, sizeof(struct kymo_d_probe)},
+    [KYMO_D_PROVIDE] = {dtrace_control_provide, IN, 0},
+    [KYMO_D_CREATE] = {create, FLAGS | IN, sizeof(struct dtrace_refusal)},
+    [KYMO_D_GO] = {dtrace_control_go, HANDLE, 0},
+    [KYMO_D_STOP] = {dtrace_control_stop, HANDLE, 0},
+    [KYMO_D_OVER] = {dtrace_control_over, HANDLE | DEAD, 0},
+    [KYMO_D_STATUS] = {dtrace_control_status, HANDLE, sizeof(struct dtrace_status)},
+    [KYMO_D_BUFFER] = {dtrace_control_buffer, HANDLE | CPU, sizeof(struct dtrace_snap)},
+    [KYMO_D_AGGREGATION] = {dtrace_control_aggregation, HANDLE | CPU, sizeof(struct dtrace_snap)},
+    [KYMO_D_EPID] = {dtrace_control_epid, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
+    [KYMO_D_AGG] = {dtrace_control_agg, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
+    [KYMO_D_RESUME] = {dtrace_control_wake, ID, 0},
+    [KYMO_D_DESTROY] = {destroy, HANDLE | DEAD, 0},
+    [KYMO_D_CLAIM] = {claim, 0, 0},
+    [KYMO_D_SIZES] = {dtrace_control_sizes, HANDLE, sizeof(struct kymo_d_created)},
+    [KYMO_D_PROCESS] = {dtrace_control_whois, ID, sizeof(struct kymo_d_process)},
+    [KYMO_D_LOOK] = {look, 0, 0},
+    [KYMO_D_NOTES] = {dtrace_control_notes, HANDLE | ID | MAYBE_IN | LOGS, 0},
+    [KYMO_D_PASS] = {dtrace_control_pass, HANDLE | ID | PASS_FLAGS | LOGS,
+                     sizeof(struct dtrace_status)},
+};
+_Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct dtrace_refusal), "CREATE's room");
+
+static uint32_t flags_of(const struct command *c)
+{
+    return c->uses & FLAGS        ? (uint32_t)DTRACE_CREATE_ZERO_OK | (uint32_t)DTRACE_CREATE_LOG
+           : c->uses & PASS_FLAGS ? (uint32_t)DTRACE_LOG_PASS_FLAGS
+                                  : 0;
+}
+
+static int check(const struct dtrace_control_request *r, const struct command *c)
+{
+    const struct kymo_d_call *call = r->call;
+
+    if ((call->handle && !(c->uses & HANDLE)) || (call->cpu && !(c->uses & CPU)) ||
+        (call->id && !(c->uses & ID)) || (call->flags & ~flags_of(c))) {
+        return -EINVAL;
+    }
+    if ((call->in_bytes != 0 && !(c->uses & (IN | MAYBE_IN))) ||
+        (call->in_bytes == 0 && c->uses & IN) || call->in_bytes > KYMO_D_IN_MOST ||
+        r->room < c->out_least || r->room > KYMO_D_OUT_MOST) {
+        return -EMSGSIZE;
+    }
+    return ((uintptr_t)r->in | (uintptr_t)r->out) % 8 ? -EINVAL : 0;
+}
+
+/* Notes are also for those that retain. */
+static bool may_log(const struct command *c, const struct dtrace_consumer *consumer)
+{
+    return !(c->uses & LOGS) || consumer->logs ||
+           (consumer->kept && c->run == dtrace_control_notes);
+}
+
+static int run(struct dtrace_control_request *r)
+{
+    const struct command *c = &commands[r->call->command];
+    int error = check(r, c);
+
+    if (error || !(c->uses & HANDLE)) {
+        return error ? error : c->run(r);
+    }
+    r->place = place_of(r->owner, r->call->handle);
+    if (!r->place) {
+        return -EBADF;
+    }
+    if (!may_log(c, r->place->consumer)) {
+        return -EINVAL;
+    }
+    r->state = __atomic_load_n(&r->place->consumer->state, __ATOMIC_ACQUIRE);
+    return r->state == DTRACE_STATE_KILLED && !(c->uses & DEAD) ? -KYMO_D_ESHUTDOWN : c->run(r);
+}
+
+int dtrace_control(const void *owner, struct kymo_d_call *call, const void *in, void *out)
+{
+    struct dtrace_control_request r = {
+        .owner = owner, .call = call, .in = in, .out = out, .room = call->out_bytes};
+    bool known = call->command - 1 < sizeof(commands) / sizeof(*commands) - 1;
+
+    call->out_bytes = 0;
+    call->result = known ? run(&r) : -EINVAL;
+    call->in_bytes = 0;
+    return call->result;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inside of dtrace_control(): a request under way, and what control_answer.c answers.
+ */
+#ifndef TRACE_DTRACE_CONTROL_ANSWER_H
+#define TRACE_DTRACE_CONTROL_ANSWER_H
+
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/control.h"
+#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/log.h"
+
+struct dtrace_control_place {         /* of one consumer */
+    struct dtrace_consumer *consumer; /* [k] NULL: the place is free */
+    const void *owner;                /* [k] */
+    uint32_t handle;                  /* [k] */
+};
+
+struct dtrace_control_program {
+    const void *image;
+    uint32_t bytes;
+};
+
+struct dtrace_control_request { /* checked: what its command does not use is 0, out has the least
+                                   room */
+    const void *owner;
+    struct kymo_d_call *call;
+    const void *in;
+    uint8_t *out;
+    uint32_t room;  /* bytes at out */
+    uint32_t state; /* of the consumer, if the command has one: enum dtrace_state */
+    struct dtrace_control_place *place; /* likewise */
+};
+
+/* A description of an EPID or aggregation, then 4 bytes, then its struct dtrace_recdesc. */
+enum { DTRACE_CONTROL_DESC_BYTES = 24 };
+
+/* Puts bytes at `at` of the answer, which then ends behind them. The caller knows that there is
+ * room. */
+void dtrace_control_put(struct dtrace_control_request *, uint32_t at, const void *from,
+                        uint32_t bytes);
+
+int dtrace_control_tell(struct dtrace_control_request *);
+int dtrace_control_probes(struct dtrace_control_request *);
+int dtrace_control_provide(struct dtrace_control_request *);
+int dtrace_control_sizes(struct dtrace_control_request *);
+int dtrace_control_go(struct dtrace_control_request *);
+int dtrace_control_stop(struct dtrace_control_request *);
+int dtrace_control_over(struct dtrace_control_request *);
+int dtrace_control_status(struct dtrace_control_request *);
+int dtrace_control_buffer(struct dtrace_control_request *);
+int dtrace_control_aggregation(struct dtrace_control_request *);
+int dtrace_control_epid(struct dtrace_control_request *);
+int dtrace_control_agg(struct dtrace_control_request *);
+int dtrace_control_whois(struct dtrace_control_request *);
+int dtrace_control_wake(struct dtrace_control_request *);
+int dtrace_control_notes(struct dtrace_control_request *);
+/* control_boot.c: what describes the boot's consumer, for its retained memory. */
+int dtrace_control_describe(struct dtrace_control_place *, const struct dtrace_control_program *);
+int dtrace_control_pass(struct dtrace_control_request *);
+
+#endif

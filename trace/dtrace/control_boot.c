@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The notes (notes.h) of the boot's consumer, whose buffers are in retained memory: no host is
+ * there yet to make them, so the machine asks itself what a host would ask, and writes down what it
+ * answers. A reader compiles the program's source again and knows the probes that are here.
+ *
+ * Control context. Tested by test/boot/dretain.py.
+ */
+#include "abi/errno.h"
+#include "trace/dtrace/control_answer.h"
+#include "trace/dtrace/notes.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/retained.h"
+
+enum { ANSWER_ROOM = 16 * 1024 };
+
+struct describing {
+    struct dtrace_control_place *place;
+    uint8_t *notes;
+    uint32_t used, room;
+    uint8_t *answer; /* ANSWER_ROOM */
+    int error;
+};
+
+static void put(struct describing *d, const void *bytes, uint32_t n)
+{
+    if (n > d->room - d->used) {
+        d->error = -ENOSPC;
+        return;
+    }
+    __builtin_memcpy(d->notes + d->used, bytes, n);
+    d->used += n;
+}
+
+/* Of an answer to PROBES the first one: of the probe that was asked for. */
+static void only_first(struct kymo_d_call *call, const uint8_t *answer)
+{
+    const struct kymo_d_probe *probe = (const void *)answer;
+
+    if (call->out_bytes >= sizeof(*probe)) {
+        call->out_bytes = probe->size;
+        call->id = probe->id;
+    }
+}
+
+/* A request and its answer. False: it has none, as there is no such thing. */
+static bool ask(struct describing *d, uint32_t command, uint32_t id,
+                int (*answer)(struct dtrace_control_request *))
+{
+    const struct kymo_d_call asked = {.command = command, .id = id};
+    struct kymo_d_call call = asked;
+    struct dtrace_control_request r = {
+        .call = &call, .out = d->answer, .room = ANSWER_ROOM, .place = d->place};
+
+    call.result = answer(&r);
+    if (call.result || d->error) {
+        d->error = d->error || call.result == -ENOENT ? d->error : call.result;
+        return false;
+    }
+    if (command == KYMO_D_PROBES) {
+        only_first(&call, d->answer);
+    }
+    put(d, &asked, sizeof(asked));
+    put(d, &call, sizeof(call));
+    put(d, d->answer, call.out_bytes);
+    return true;
+}
+
+static int created(struct dtrace_control_request *r)
+{
+    r->call->handle = r->place->handle;
+    return dtrace_control_sizes(r);
+}
+
+static void ask_all(struct describing *d)
+{
+    uint32_t known = 0; /* probes, by id, of which nothing is asked twice in a row */
+
+    ask(d, KYMO_D_INFO, 0, dtrace_control_tell);
+    ask(d, KYMO_D_CREATE, 0, created);
+    for (uint32_t id = 1; ask(d, KYMO_D_EPID, id, dtrace_control_epid); id++) {
+        uint32_t probe = d->place->consumer->ecbs[id - 1].probe->id;
+        if (probe != known) {
+            ask(d, KYMO_D_PROBES, probe - 1, dtrace_control_probes);
+            known = probe;
+        }
+    }
+    for (uint32_t id = 1; ask(d, KYMO_D_AGG, id, dtrace_control_agg); id++) {
+    }
+}
+
+/* Behind the image is what it was compiled from. */
+static void describe(struct describing *d, const struct dtrace_control_program *program)
+{
+    const struct dtrace_image *image = program->image;
+    struct notes_head head = {NOTES_MAGIC, 1, program->bytes - image->size, 0};
+
+    put(d, &head, sizeof(head));
+    put(d, (const uint8_t *)image + image->size, head.saved);
+    ask_all(d);
+    d->error = d->error ? d->error : dtrace_kept_notes(d->place->consumer, d->notes, d->used);
+}
+
+int dtrace_control_describe(struct dtrace_control_place *p,
+                            const struct dtrace_control_program *program)
+{
+    struct dtrace_block notes, answer;
+    int error = -ENOMEM;
+
+    if (dtrace_block_make(&notes, DTRACE_LOG_NOTES_MAX)) {
+        if (dtrace_block_make(&answer, ANSWER_ROOM)) {
+            struct describing d = {
+                .place = p, .notes = notes.at, .room = DTRACE_LOG_NOTES_MAX, .answer = answer.at};
+            describe(&d, program);
+            error = d.error;
+            dtrace_block_free(&answer);
+        }
+        dtrace_block_free(&notes);
+    }
+    return error;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The most steps that an object can take. Branches go forward only, so one pass from the top finds
+ * the longest path. A step is an instruction, or a byte that is read, copied, compared or zeroed
+ * for it; a subroutine has those that its COST in opcodes.def says. A size that isn't known here
+ * counts as all of scratch, which bounds it when it runs. A look into the table of dynamic
+ * variables walks a chain twice at most, whose length is bounded (chain.h), and compares few keys.
+ * What else the port does counts one step; so does waiting for another CPU that is in the same
+ * chain.
+ *
+ * Control context. Tested by test/d_machine/cost_test.c; that no program takes longer, by
+ * test/d_random, which counts what runs.
+ */
+#include "trace/dtrace/cost.h"
+
+#include "trace/dtrace/chain.h"
+#include "trace/dtrace/dynvar.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/validate.h"
+
+enum { OUT_MAX = 64 * 1024 }; /* copyout() copies no more */
+
+enum { DIGITS_MOST = 128 }; /* of a number or an address as text */
+
+enum cost { CONST, DIGITS, NSPEC, STR, STR2, STRSTR, SIZE };
+static const struct {
+    enum cost cost;
+    const char *arguments;
+} subrs[DIF_SUBR_MAX + 1] = {
+#define DIF_SUBR(number, name, result, args, cost, doc) [number] = {cost, args},
+#include "trace/dtrace/opcodes.def"
+};
+
+uint64_t dtrace_cost_plus(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Before an instruction, by the worst path to it. */
+struct node {
+    uint64_t steps;
+    uint64_t keys; /* bytes pushed */
+    bool reached, target;
+};
+
+struct pass {
+    const struct dif_object *object;
+    const struct dtrace_cost_limits *limits;
+    struct node *nodes;
+    uint64_t value[DIF_REGS]; /* constants, as far as they are known here */
+    uint64_t pushed[DIF_TUPLE_REGS];
+    bool known[DIF_REGS], pushed_known[DIF_TUPLE_REGS];
+    uint32_t npushed;
+    bool lost; /* what was pushed isn't known until it is forgotten */
+};
+
+static uint64_t size_of(const struct pass *p, uint32_t reg, uint64_t most)
+{
+    return p->known[reg] ? least(p->value[reg], most) : most;
+}
+
+/* Which argument is the size: the one whose type begins with "size_t". */
+static uint32_t size_argument(const char *arguments)
+{
+    uint32_t n = 0;
+
+    while (*arguments && *arguments != 's') {
+        n += *arguments++ == ',';
+    }
+    return n;
+}
+
+static uint64_t subr_size(const struct pass *p, uint32_t subr)
+{
+    uint32_t n = size_argument(subrs[subr].arguments);
+    bool out = subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr;
+    uint64_t most = out ? OUT_MAX : p->limits->scratch;
+
+    return !p->lost && n < p->npushed && p->pushed_known[n] ? least(p->pushed[n], most) : most;
+}
+
+static uint64_t subr_steps(const struct pass *p, uint32_t subr)
+{
+    uint64_t strsize = p->limits->strsize;
+
+    switch (subrs[subr].cost) {
+    case DIGITS:
+        return DIGITS_MOST;
+    case NSPEC:
+        return p->limits->nspec;
+    case STR:
+        return strsize;
+    case STR2:
+        return 2 * strsize;
+    case STRSTR:
+        return strsize * strsize;
+    case SIZE:
+        return subr_size(p, subr);
+    default:
+        return 0;
+    }
+}
+
+/* Bytes of a program's own variable, if storing copies it. */
+static uint64_t variable_bytes(const struct pass *p, uint32_t id)
+{
+    const struct dif_object *o = p->object;
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < o->nvars; i++) {
+        const struct dif_variable *v = &o->vars[i];
+        uint64_t size = v->type.kind == DIF_TYPE_STRING ? p->limits->strsize : v->type.size;
+        if (v->id == id && v->type.ref && size > bytes) {
+            bytes = size;
+        }
+    }
+    return bytes;
+}
+
+static uint64_t push_bytes(const struct pass *p, dif_insn i)
+{
+    if (DIF_INSN_OP(i) == DIF_OP_pushtv) {
+        return 8;
+    }
+    if (DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_STRING) {
+        return size_of(p, DIF_INSN_R2(i), DIF_STATIC_VAR_MAX);
+    }
+    uint64_t size = size_of(p, DIF_INSN_R2(i), p->limits->strsize);
+    return size ? size : p->limits->strsize; /* 0: as long as a string may be */
+}
+
+/* A look for a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
+ * hash, and copied if it is new. */
+static uint64_t look_up(uint64_t key)
+{
+    return (uint64_t)2 * DTRACE_CHAIN_DYNAMIC + (DTRACE_CHAIN_ALIKE + 4) * key;
+}
+
+/* A new one is taken from those that are free, of which a few are fetched; zeroed, then filled. */
+static uint64_t store_dynamic(const struct pass *p, uint32_t id, uint64_t key)
+{
+    return look_up(key) + DTRACE_DYNVAR_BATCH + 2 * variable_bytes(p, id);
+}
+
+/* A builtin string is measured, frames are counted. */
+static uint64_t builtin_steps(const struct pass *p, uint32_t id)
+{
+    switch (id) {
+    case DIF_VAR_probeprov:
+    case DIF_VAR_probemod:
+    case DIF_VAR_probefunc:
+    case DIF_VAR_probename:
+    case DIF_VAR_execname:
+    case DIF_VAR_execargs:
+    case DIF_VAR_zonename:
+    case DIF_VAR_jailname:
+        return p->limits->strsize;
+    case DIF_VAR_stackdepth:
+    case DIF_VAR_ustackdepth:
+    case DIF_VAR_caller:
+    case DIF_VAR_ucaller:
+        return DTRACE_PORT_DEPTH_MOST;
+    default:
+        return 0;
+    }
+}
+
+/* Steps of an instruction beyond the one that it is. */
+static uint64_t extra_steps(const struct pass *p, dif_insn i, const struct node *node)
+{
+    uint64_t most = p->limits->scratch + DIF_STATIC_VAR_MAX + p->limits->element;
+
+    switch (DIF_INSN_OP(i)) {
+    case DIF_OP_scmp:
+        return p->limits->strsize;
+    case DIF_OP_pushtr:
+        return DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING ? push_bytes(p, i) : 0;
+    case DIF_OP_call:
+        return subr_steps(p, DIF_INSN_INDEX(i));
+    case DIF_OP_allocs:
+        return size_of(p, DIF_INSN_R1(i), p->limits->scratch);
+    case DIF_OP_copys:
+        return size_of(p, DIF_INSN_R2(i), most);
+    case DIF_OP_ldgs:
+        return builtin_steps(p, DIF_INSN_INDEX(i));
+    case DIF_OP_stgs:
+    case DIF_OP_stls:
+        return variable_bytes(p, DIF_INSN_INDEX(i));
+    case DIF_OP_ldts:
+        return look_up(0);
+    case DIF_OP_stts:
+        return store_dynamic(p, DIF_INSN_INDEX(i), 0);
+    case DIF_OP_ldgaa:
+    case DIF_OP_ldtaa:
+        return look_up(node->keys);
+    case DIF_OP_stgaa:
+    case DIF_OP_sttaa:
+        return store_dynamic(p, DIF_INSN_INDEX(i), node->keys);
+    default:
+        return 0;
+    }
+}
+
+static void reach(struct node *to, uint64_t steps, uint64_t keys)
+{
+    to->reached = true;
+    to->steps = steps > to->steps ? steps : to->steps;
+    to->keys = keys > to->keys ? keys : to->keys;
+}
+
+static void push(struct pass *p, dif_insn i)
+{
+    if (p->npushed < DIF_TUPLE_REGS) {
+        p->pushed[p->npushed] = p->value[DIF_INSN_RD(i)];
+        p->pushed_known[p->npushed++] = p->known[DIF_INSN_RD(i)];
+    }
+}
+
+/* What the instruction makes known, or no longer so. */
+static void learn(struct pass *p, dif_insn i)
+{
+    switch (DIF_INSN_OP(i)) {
+    case DIF_OP_setx:
+        p->value[DIF_INSN_RD(i)] = p->object->ints[DIF_INSN_INDEX(i)];
+        p->known[DIF_INSN_RD(i)] = true;
+        break;
+    case DIF_OP_pushtr:
+    case DIF_OP_pushtv:
+        push(p, i);
+        break;
+    case DIF_OP_popts:
+        p->npushed -= p->npushed > 0;
+        break;
+    case DIF_OP_flushts:
+        p->npushed = 0;
+        p->lost = false;
+        break;
+    default:
+        if (dtrace_format_writes(dtrace_formats[DIF_INSN_OP(i)])) {
+            p->known[DIF_INSN_RD(i)] = false;
+        }
+    }
+}
+
+/* Where paths meet nothing is known. */
+static void forget(struct pass *p)
+{
+    for (unsigned i = 1; i < DIF_REGS; i++) {
+        p->known[i] = false;
+    }
+    p->lost = true;
+}
+
+static uint64_t one(struct pass *p, uint32_t at)
+{
+    const struct node *node = &p->nodes[at];
+    dif_insn i = p->object->text[at];
+    uint64_t keys = node->keys;
+
+    if (node->target) {
+        forget(p);
+    }
+    uint64_t steps = dtrace_cost_plus(node->steps, dtrace_cost_plus(1, extra_steps(p, i, node)));
+    if (DIF_INSN_OP(i) == DIF_OP_pushtr || DIF_INSN_OP(i) == DIF_OP_pushtv) {
+        keys += push_bytes(p, i);
+    } else if (DIF_INSN_OP(i) == DIF_OP_flushts) {
+        keys = 0;
+    }
+    learn(p, i);
+    if (dtrace_formats[DIF_INSN_OP(i)] == DIF_FORMAT_BRANCH) {
+        reach(&p->nodes[DIF_INSN_LABEL(i)], steps, keys);
+        p->nodes[DIF_INSN_LABEL(i)].target = true;
+    }
+    if (DIF_INSN_OP(i) != DIF_OP_ba && DIF_INSN_OP(i) != DIF_OP_ret) {
+        reach(&p->nodes[at + 1], steps, keys);
+    }
+    return steps;
+}
+
+uint64_t dtrace_cost_object(const struct dif_object *o, const struct dtrace_cost_limits *limits)
+{
+    struct pass p = {.object = o, .limits = limits, .known = {true}};
+    size_t bytes = o->ntext * sizeof(*p.nodes);
+    uint64_t most = 0;
+    uint32_t offset;
+
+    p.nodes = dtrace_validate(o, &offset) ? NULL : dtrace_port_alloc(bytes);
+    if (!p.nodes) {
+        return UINT64_MAX;
+    }
+    p.nodes[0].reached = true;
+    for (uint32_t at = 0; at < o->ntext; at++) {
+        uint64_t steps = p.nodes[at].reached ? one(&p, at) : 0;
+        most = steps > most ? steps : most;
+    }
+    dtrace_port_free(p.nodes, bytes);
+    return most;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Valid instructions made into the interpreter's, and what is seen of an object by looking at all
+ * of them. Control context. Tested by test/d_machine/image_test.c.
+ */
+#include "trace/dtrace/code.h"
+#include "trace/dtrace/run.h"
+#include "trace/dtrace/validate.h"
+
+/* Opcodes of variables that are not a thread's: scope, and the own one for a value; the next own
+ * one is for a reference. 0: none, its index says all. */
+static const struct {
+    uint8_t op, scope, own;
+} variable_ops[] = {
+    {DIF_OP_ldgs, DIF_SCOPE_GLOBAL, DTRACE_RUN_ldgs_value},
+    {DIF_OP_stgs, DIF_SCOPE_GLOBAL, DTRACE_RUN_stgs_value},
+    {DIF_OP_ldls, DIF_SCOPE_LOCAL, DTRACE_RUN_ldls_value},
+    {DIF_OP_stls, DIF_SCOPE_LOCAL, DTRACE_RUN_stls_value},
+    {DIF_OP_ldgaa, DIF_SCOPE_GLOBAL, 0},
+    {DIF_OP_stgaa, DIF_SCOPE_GLOBAL, 0},
+};
+_Static_assert(DTRACE_RUN_ldgs_ref == DTRACE_RUN_ldgs_value + 1 &&
+                   DTRACE_RUN_stgs_ref == DTRACE_RUN_stgs_value + 1 &&
+                   DTRACE_RUN_ldls_ref == DTRACE_RUN_ldls_value + 1 &&
+                   DTRACE_RUN_stls_ref == DTRACE_RUN_stls_value + 1,
+               "variable_ops[]");
+
+static void decode_variable(const struct dtrace_places *p, uint16_t id, struct dtrace_insn *to)
+{
+    uint8_t scope = DIF_SCOPE_THREAD, own = 0;
+
+    to->index = id;
+    if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
+        to->op = DTRACE_RUN_ldgs_arg;
+        to->index = id - DIF_VAR_arg0;
+    }
+    if (id < DIF_VAR_OTHER_USER) {
+        return;
+    }
+    for (unsigned n = 0; n < sizeof(variable_ops) / sizeof(*variable_ops); n++) {
+        if (variable_ops[n].op == to->op) {
+            scope = variable_ops[n].scope;
+            own = variable_ops[n].own;
+        }
+    }
+    const struct dtrace_place *place = dtrace_places_find(p, scope, id);
+    to->index = place->place;
+    if (own) {
+        to->op = own + (place->variable->type.ref != 0);
+    }
+}
+
+/* Loads come in sevens: sb, sh, sw, ub, uh, uw, x. */
+static uint8_t width_of(uint8_t op)
+{
+    static const uint8_t loads[] = {
+        1 | DTRACE_SIGNED, 2 | DTRACE_SIGNED, 4 | DTRACE_SIGNED, 1, 2, 4, 8};
+
+    if (op >= DIF_OP_uldsb) {
+        return loads[(op - DIF_OP_uldsb) % sizeof(loads)];
+    }
+    return op >= DIF_OP_stb ? (uint8_t)(1 << (op - DIF_OP_stb)) : loads[op - DIF_OP_ldsb];
+}
+
+_Static_assert(DIF_OP_ldx - DIF_OP_ldsb == 6 && DIF_OP_rldsb - DIF_OP_uldsb == 7 &&
+                   DIF_OP_stx - DIF_OP_stb == 3,
+               "their order is the table's");
+
+static void decode_one(const struct dtrace_places *p, dif_insn i, struct dtrace_insn *to)
+{
+    to->op = (uint8_t)DIF_INSN_OP(i);
+    to->rd = DIF_INSN_RD(i);
+    to->r1 = DIF_INSN_R1(i);
+    to->r2 = DIF_INSN_R2(i);
+    switch (dtrace_formats[to->op]) {
+    case DIF_FORMAT_LDV:
+    case DIF_FORMAT_STV:
+        decode_variable(p, DIF_INSN_INDEX(i), to);
+        break;
+    case DIF_FORMAT_BRANCH: /* an object has at most 64 K instructions */
+        to->index = (uint16_t)DIF_INSN_LABEL(i);
+        break;
+    case DIF_FORMAT_SETX:
+    case DIF_FORMAT_SETS:
+        to->index = DIF_INSN_INDEX(i);
+        break;
+    case DIF_FORMAT_CALL:
+        to->index = (uint16_t)dtrace_subr_find(DIF_INSN_INDEX(i));
+        break;
+    case DIF_FORMAT_LOAD:
+    case DIF_FORMAT_STORE:
+        to->r2 = width_of(to->op);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A branch to `ret` might as well return, and so might a move before it: what most predicates that
+ * are false end with. */
+static dif_insn shortened(const struct dif_object *o, const dif_insn *at)
+{
+    bool moves = DIF_INSN_OP(*at) == DIF_OP_mov;
+    dif_insn next = at[moves]; /* the last one is `ret` */
+    dif_insn target = DIF_INSN_OP(next) == DIF_OP_ba ? o->text[DIF_INSN_LABEL(next)] : next;
+
+    if (DIF_INSN_OP(target) != DIF_OP_ret) {
+        return *at;
+    }
+    if (!moves) {
+        return target;
+    }
+    return DIF_INSN_RD(target) == DIF_INSN_RD(*at) ? (uint32_t)DIF_OP_ret << 24 | DIF_INSN_R1(*at)
+                                                   : *at;
+}
+
+void dtrace_decode(const struct dif_object *o, const struct dtrace_places *p,
+                   struct dtrace_insn *to)
+{
+    for (uint32_t i = 0; i < o->ntext; i++) {
+        decode_one(p, shortened(o, &o->text[i]), &to[i]);
+    }
+}
+
+static bool thread_constant(uint32_t variable)
+{
+    return variable == DIF_VAR_curthread || variable == DIF_VAR_pid || variable == DIF_VAR_tid ||
+           variable == DIF_VAR_execname || variable == DIF_VAR_zonename;
+}
+
+/* Whether this instruction's result hangs on no more than the thread. What a thread-local variable
+ * is assigned makes the thread look again. */
+static bool cacheable(dif_insn i)
+{
+    uint32_t op = DIF_INSN_OP(i);
+
+    switch (dtrace_formats[op]) {
+    case DIF_FORMAT_LDV:
+        return op == DIF_OP_ldts || (op == DIF_OP_ldgs && thread_constant(DIF_INSN_INDEX(i)));
+    case DIF_FORMAT_RRR:
+    case DIF_FORMAT_RR:
+        return op != DIF_OP_allocs;
+    case DIF_FORMAT_CMP:
+    case DIF_FORMAT_TST:
+    case DIF_FORMAT_BRANCH:
+    case DIF_FORMAT_RET:
+    case DIF_FORMAT_NONE:
+    case DIF_FORMAT_SETX:
+    case DIF_FORMAT_SETS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Only what can't fault: the short way knows no instruction. */
+static uint32_t short_way(const struct dif_object *o)
+{
+    uint32_t id = DIF_INSN_INDEX(o->text[0]);
+
+    if (o->ntext != 2 || DIF_INSN_OP(o->text[0]) != DIF_OP_ldgs ||
+        DIF_INSN_RD(o->text[0]) != DIF_INSN_RD(o->text[1])) {
+        return 0;
+    }
+    if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
+        return DTRACE_OBJECT_ARG;
+    }
+    return (DIF_VAR_curthread <= id && id <= DIF_VAR_jailname) || id == DIF_VAR_cpu
+               ? DTRACE_OBJECT_BUILTIN
+               : 0;
+}
+
+uint32_t dtrace_decode_flags(const struct dif_object *o)
+{
+    uint32_t flags = DTRACE_OBJECT_CACHEABLE | short_way(o);
+
+    for (uint32_t i = 0; i < o->ntext; i++) {
+        uint32_t subr = DIF_INSN_INDEX(o->text[i]);
+        if (!cacheable(o->text[i])) {
+            flags &= ~(uint32_t)DTRACE_OBJECT_CACHEABLE;
+        }
+        if (DIF_INSN_OP(o->text[i]) == DIF_OP_call &&
+            (subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr)) {
+            flags |= DTRACE_OBJECT_DESTRUCTIVE;
+        }
+    }
+    return flags;
+}
+
+/* What is known of registers and of what was pushed, reading from top to bottom. */
+struct scan {
+    uint32_t value[DIF_REGS]; /* 0: not known, or too large */
+    uint32_t pushed[DIF_TUPLE_REGS];
+    uint32_t npushed, most;
+};
+
+static void scan_push(struct scan *s, uint32_t bytes)
+{
+    if (s->npushed < DIF_TUPLE_REGS) {
+        s->pushed[s->npushed++] = bytes > DIF_STATIC_VAR_MAX ? 0 : (bytes + 7) & ~7u;
+    }
+}
+
+static void scan_access(struct scan *s)
+{
+    uint32_t bytes = 0;
+
+    for (uint32_t i = 0; i < s->npushed; i++) {
+        bytes += s->pushed[i];
+    }
+    s->most = bytes > s->most ? bytes : s->most;
+}
+
+static void scan_one(struct scan *s, const struct dif_object *o, dif_insn i, uint32_t strsize)
+{
+    uint32_t size = s->value[DIF_INSN_R2(i) % DIF_REGS], rd = DIF_INSN_RD(i) % DIF_REGS;
+
+    switch (DIF_INSN_OP(i)) {
+    case DIF_OP_setx:
+        s->value[rd] = (uint32_t)o->ints[DIF_INSN_INDEX(i)];
+        s->value[rd] = o->ints[DIF_INSN_INDEX(i)] >> 32 ? 0 : s->value[rd];
+        break;
+    case DIF_OP_flushts:
+        s->npushed = 0;
+        break;
+    case DIF_OP_popts:
+        s->npushed -= s->npushed > 0;
+        break;
+    case DIF_OP_pushtv:
+        scan_push(s, 8);
+        break;
+    case DIF_OP_pushtr:
+        if (DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING) {
+            size = size && size < strsize ? size : strsize;
+        }
+        scan_push(s, size);
+        break;
+    case DIF_OP_ldgaa:
+    case DIF_OP_ldtaa:
+    case DIF_OP_stgaa:
+    case DIF_OP_sttaa:
+        scan_access(s);
+        break;
+    }
+    if (DIF_INSN_OP(i) != DIF_OP_setx && dtrace_format_writes(dtrace_formats[DIF_INSN_OP(i)])) {
+        s->value[rd] = 0;
+    }
+}
+
+uint32_t dtrace_decode_key_bytes(const struct dif_object *o, uint32_t strsize)
+{
+    struct scan s = {.most = 0};
+
+    for (uint32_t i = 0; i < o->ntext; i++) {
+        scan_one(&s, o, o->text[i], strsize);
+    }
+    return s.most;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From a checked image to ECBs: which probes its descriptions match, what their records look like.
+ * Control context, under the control lock. Refuses what a compiler never makes: data recorded
+ * before speculate(), or beside commit().
+ */
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/port.h"
+
+enum { HEADER = sizeof(struct dtrace_record), ENTRY = sizeof(struct dtrace_agg_entry) };
+
+/* A record, or an aggregation's entry, of more than this can't be: such a program is refused. */
+enum { RECORD_MAX = 1 << 30 };
+/* Steps that all descriptions may take to find their probes, or 200 million instructions: some
+ * fifty times what a long script takes. */
+enum { MATCH_MAX = 4 << 20 };
+
+struct maker {
+    struct dtrace_consumer *c;
+    const struct dtrace_image *image;
+    struct dtrace_refusal *why;
+    unsigned flags;
+};
+
+#define TABLE(m, table, type) DTRACE_IMAGE_TABLE((m)->image, table, type)
+
+static const char *text(const struct maker *m, uint32_t offset)
+{
+    return TABLE(m, strings, char) + offset;
+}
+
+static bool matches(const struct maker *m, const struct dtrace_image_ecb *e,
+                    const struct dtrace_probe *p)
+{
+    if (e->probe) {
+        return e->probe == p->id;
+    }
+    return dtrace_glob(text(m, e->provider), p->provider->name) &&
+           dtrace_glob(text(m, e->module), p->module) &&
+           dtrace_glob(text(m, e->function), p->function) && dtrace_glob(text(m, e->name), p->name);
+}
+
+/* ---- counting ---------------------------------------------------------------------- */
+
+static uint32_t count_matches(const struct maker *m, const struct dtrace_image_ecb *e)
+{
+    uint32_t n = 0;
+
+    for (uint32_t id = 1; id <= dtrace_probe_count; id++) {
+        n += matches(m, e, dtrace_probe_at(id));
+    }
+    return n;
+}
+
+static uint32_t count_aggregating(const struct maker *m, const struct dtrace_image_ecb *e)
+{
+    const struct dtrace_image_action *a =
+        TABLE(m, actions, struct dtrace_image_action) + e->first_action;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        n += DTRACE_ACT_IS_AGG(a[i].kind);
+    }
+    return n;
+}
+
+/* How many ECBs, actions and aggregations there will be. */
+static int count_all(struct maker *m)
+{
+    const struct dtrace_image_ecb *e = TABLE(m, ecbs, struct dtrace_image_ecb);
+    struct dtrace_consumer *c = m->c;
+
+    for (uint32_t i = 0; i < m->image->ecbs.count; i++, e++) {
+        if (!e->probe) {
+            dtrace_probe_provide(text(m, e->provider), text(m, e->module), text(m, e->function),
+                                 text(m, e->name));
+        }
+        uint32_t n = count_matches(m, e);
+        if (n == 0 && !(m->flags & DTRACE_CREATE_ZERO_OK)) {
+            return dtrace_refuse(m->why, DTRACE_REASON_NO_PROBE);
+        }
+        c->necbs += n;
+        c->nactions += n * e->nactions;
+        c->naggs += n * count_aggregating(m, e);
+        c->matched += e->flags & DTRACE_ECB_PART ? 0 : n;
+        if (c->nactions > DTRACE_ACTIONS_MAX || c->necbs > DTRACE_ACTIONS_MAX ||
+            dtrace_glob_work.spent > MATCH_MAX) {
+            return dtrace_refuse(m->why, DTRACE_REASON_ENABLING_ACTIONS);
+        }
+    }
+    return 0;
+}
+
+static bool allocate(struct dtrace_consumer *c)
+{
+    size_t ecbs = sizeof(struct dtrace_ecb) * c->necbs,
+           shapes = sizeof(struct dtrace_shape) * c->necbs;
+    size_t actions = sizeof(struct dtrace_action) * c->nactions;
+    size_t aggs = sizeof(struct dtrace_aggregation) * c->naggs;
+
+    if (!dtrace_block_make(&c->ecb_block, ecbs + actions + aggs + shapes + 1)) {
+        return false;
+    }
+    c->ecbs = c->ecb_block.at;
+    c->actions = (void *)((char *)c->ecbs + ecbs);
+    c->aggs = (void *)((char *)c->actions + actions);
+    c->shape_table = (void *)((char *)c->aggs + aggs);
+    c->shapes = (struct dtrace_shapes){c->shape_table, c->necbs};
+    return true;
+}
+
+/* ---- actions ----------------------------------------------------------------------- */
+
+static const struct dtrace_object *object(const struct maker *m, uint32_t number)
+{
+    return number ? &m->c->code.objects[number - 1] : NULL;
+}
+
+/* Of size 0, but the consumer must hear of it. */
+static bool is_described(uint16_t kind)
+{
+    return kind == DTRACE_ACT_PRINTF || kind == DTRACE_ACT_PRINTA || kind == DTRACE_ACT_LIBACT ||
+           kind == DTRACE_ACT_SYSTEM || kind == DTRACE_ACT_FREOPEN;
+}
+
+static uint32_t align_up(uint32_t n, uint32_t align)
+{
+    return (n + align - 1) & ~(align - 1);
+}
+
+/* The memory was zeroed; fields are set one by one, as whole structs take more text. */
+static void describe(struct dtrace_recdesc *rec, const struct dtrace_image_action *from,
+                     uint32_t offset, uint32_t bytes, uint32_t align)
+{
+    rec->kind = from->kind;
+    rec->alignment = (uint16_t)align;
+    rec->size = bytes;
+    rec->offset = offset;
+    rec->format = from->format;
+    rec->arg = from->arg;
+    rec->uarg = from->uarg;
+}
+
+static void make_action(const struct maker *m, const struct dtrace_image_action *from,
+                        struct dtrace_action *to, uint32_t *offset)
+{
+    uint32_t align = 1, bytes = dtrace_action_bytes(m->image, from, m->c->code.strsize, &align);
+    uint16_t kind = from->kind;
+
+    to->kind = kind;
+    to->object = object(m, from->object);
+    to->weight = object(m, from->weight);
+    to->arg = from->arg;
+    to->described = bytes || is_described(kind);
+    to->is_block = kind == DTRACE_ACT_TRACEMEM || kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
+    if (to->object && kind == DTRACE_ACT_DIFEXPR) {
+        to->is_string = to->object->result.kind == DIF_TYPE_STRING;
+        to->is_block = to->object->result.ref && !to->is_string;
+        to->is_plain = bytes && !to->object->result.ref;
+    }
+    if (bytes) {
+        *offset = align_up(*offset, align);
+    }
+    describe(&to->rec, from, *offset, bytes, align);
+    *offset += *offset > RECORD_MAX ? 0 : bytes; /* too large is enough */
+}
+
+/* The keys moved to an aggregation of their own, which the action then has. */
+static __attribute__((noinline)) bool
+make_aggregation(const struct maker *m, const struct dtrace_image_action *from,
+                 struct dtrace_action *to, struct dtrace_action *keys,
+                 struct dtrace_aggregation *agg, uint32_t epid)
+{
+    const struct dtrace_image_action *key = from - from->nkeys;
+    uint32_t value = dtrace_agg_value_size(from->kind, from->arg);
+    uint32_t offset = ENTRY;
+
+    for (uint32_t i = 0; i < from->nkeys; i++) {
+        make_action(m, &key[i], &keys[i], &offset);
+    }
+    offset = align_up(offset, 8);
+    agg->id = (uint32_t)(agg - m->c->aggs) + 1;
+    agg->epid = epid;
+    agg->variable = (uint32_t)from->uarg;
+    agg->kind = from->kind;
+    agg->nkeys = from->nkeys;
+    agg->value = offset;
+    agg->size = offset + value;
+    agg->shape = from->arg;
+    agg->keys = keys;
+    describe(&agg->rec, from, offset, value, 8);
+    to->kind = from->kind;
+    to->object = object(m, from->object);
+    to->weight = object(m, from->weight);
+    to->agg = agg;
+    return offset <= RECORD_MAX;
+}
+
+/* What the actions are used up to. */
+struct used {
+    uint32_t ecbs, actions, aggs;
+};
+
+static bool is_key(const struct dtrace_image_action *a, uint32_t i, uint32_t n)
+{
+    for (uint32_t k = i + 1; k < n; k++) {
+        if (DTRACE_ACT_IS_AGG(a[k].kind) && k - i <= a[k].nkeys) {
+            return true;
+        }
+        if (DTRACE_ACT_IS_AGG(a[k].kind)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Keys lie at the end of the ECB's actions, so that the others follow each other. False:
+ * too large. */
+static bool make_actions(const struct maker *m, const struct dtrace_image_ecb *from,
+                         struct dtrace_ecb *e, struct used *used, uint32_t *offset)
+{
+    bool fits = true;
+    const struct dtrace_image_action *a =
+        TABLE(m, actions, struct dtrace_image_action) + from->first_action;
+    struct dtrace_action *keys = &m->c->actions[used->actions + from->nactions];
+
+    e->actions = &m->c->actions[used->actions];
+    for (uint32_t i = 0; i < from->nactions; i++) {
+        struct dtrace_action *to = &e->actions[e->nactions];
+        if (is_key(a, i, from->nactions)) {
+            continue;
+        }
+        if (DTRACE_ACT_IS_AGG(a[i].kind)) {
+            keys -= a[i].nkeys;
+            fits &= make_aggregation(m, &a[i], to, keys, &m->c->aggs[used->aggs++], e->epid);
+        } else {
+            make_action(m, &a[i], to, offset);
+        }
+        e->nactions++;
+    }
+    used->actions += from->nactions;
+    return fits && *offset <= RECORD_MAX;
+}
+
+/* ---- ECBs -------------------------------------------------------------------------- */
+
+static uint32_t states_of(uint32_t probe)
+{
+    switch (probe) {
+    case DTRACE_PROBE_BEGIN:
+        return 1u << DTRACE_STATE_WARMUP;
+    case DTRACE_PROBE_END:
+        return 1u << DTRACE_STATE_COOLDOWN;
+    case DTRACE_PROBE_ERROR:
+        return UINT16_MAX; /* fired by a fault, in whatever state */
+    default:
+        return 1u << DTRACE_STATE_ACTIVE;
+    }
+}
+
+/* Whether an action is only the sign under which its values, the actions behind it, belong
+ * together: it has no number of its own. */
+static bool is_sign(const struct dtrace_ecb *e, uint32_t i)
+{
+    const struct dtrace_action *a = &e->actions[i];
+    uint32_t values = 0;
+
+    while (values < 2 && i + values + 1 < e->nactions && a->rec.format &&
+           a[values + 1].rec.format == a->rec.format) {
+        values++;
+    }
+    switch (a->kind) {
+    case DTRACE_ACT_PRINTF:
+    case DTRACE_ACT_SYSTEM:
+    case DTRACE_ACT_FREOPEN:
+        return values > 0;
+    case DTRACE_ACT_LIBACT:
+        return values > (a->arg != DTRACE_LIBACT_PRINT);
+    default:
+        return false;
+    }
+}
+
+/* Each value and each key has a number for itself. The classic compiler records the number of an
+ * aggregation's variable as if it were its first key. */
+static void number_actions(struct dtrace_ecb *e)
+{
+    uint32_t number = 1;
+
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        struct dtrace_action *a = &e->actions[i];
+        a->number = number + (a->agg != NULL);
+        number += a->agg ? a->agg->nkeys + 2 : !is_sign(e, i);
+    }
+}
+
+static uint32_t next_predicate_id(void)
+{
+    static uint32_t last;
+
+    return ++last ? last : ++last;
+}
+
+/* offset: behind the last datum. A clause without actions records that it fired; one with actions
+ * only if one of them does. Refused: an order that a compiler would not have made. */
+static enum dtrace_reason note_actions(struct dtrace_ecb *e, uint32_t offset)
+{
+    bool commits = false, data = false, speculates = false;
+
+    e->align = 4;
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        const struct dtrace_action *a = &e->actions[i];
+        if (a->kind == DTRACE_ACT_STOP && !DTRACE_PORT_STOPS) {
+            return DTRACE_REASON_STOP;
+        }
+        if (a->kind == DTRACE_ACT_SPECULATE) {
+            if (data || speculates) {
+                return DTRACE_REASON_LATE_SPECULATE;
+            }
+            speculates = true;
+        }
+        commits |= a->kind == DTRACE_ACT_COMMIT;
+        e->exits |= a->kind == DTRACE_ACT_EXIT;
+        data |= a->described;
+        if (commits && (data || speculates)) {
+            return DTRACE_REASON_COMMIT_DATA;
+        }
+        if (a->rec.size && a->rec.alignment == 8) {
+            e->align = 8;
+        }
+    }
+    bool records = data || speculates || e->nactions == 0;
+    e->speculates = speculates;
+    e->size = records ? align_up(offset, 4) : 0;
+    e->reserves = records && !speculates;
+    return DTRACE_REASON_NONE;
+}
+
+static enum dtrace_way way_of(const struct dtrace_ecb *e)
+{
+    if (e->nactions == 0) {
+        return DTRACE_WAY_EMPTY;
+    }
+    return e->nactions == 1 && e->actions[0].agg ? DTRACE_WAY_AGGREGATES : DTRACE_WAY_ALL;
+}
+
+static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
+                    struct dtrace_probe *probe, struct used *used)
+{
+    struct dtrace_ecb *e = &m->c->ecbs[used->ecbs++];
+    uint32_t offset = HEADER;
+
+    e->probe = probe;
+    e->consumer = m->c;
+    e->predicate = object(m, from->predicate);
+    e->epid = used->ecbs;
+    e->clause = from->clause;
+    e->states = states_of(probe->id) << (m->c->logs | m->c->retains ? DTRACE_ECB_ASIDE : 0);
+    if (e->predicate && e->predicate->flags & DTRACE_OBJECT_CACHEABLE) {
+        e->predicate_id = next_predicate_id();
+    }
+    if (!make_actions(m, from, e, used, &offset)) {
+        return dtrace_refuse(m->why, DTRACE_REASON_RECORD_SIZE);
+    }
+    enum dtrace_reason wrong = note_actions(e, offset);
+    number_actions(e);
+    e->way = way_of(e);
+    m->c->shape_table[e->epid - 1] = (struct dtrace_shape){e->size, e->align};
+    return wrong ? dtrace_refuse(m->why, wrong) : 0;
+}
+
+static int make_all(struct dtrace_consumer *c, const struct dtrace_image *image, unsigned flags,
+                    struct dtrace_refusal *why)
+{
+    struct maker m = {c, image, why, flags};
+    const struct dtrace_image_ecb *from = TABLE(&m, ecbs, struct dtrace_image_ecb);
+    struct used used = {0};
+    int error = count_all(&m);
+
+    if (error) {
+        return error;
+    }
+    if (!allocate(c)) {
+        return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
+    }
+    for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
+        for (uint32_t id = 1; id <= dtrace_probe_count && !error && used.ecbs < c->necbs; id++) {
+            if (matches(&m, &from[i], dtrace_probe_at(id))) {
+                error = make_ecb(&m, &from[i], dtrace_probe_at(id), &used);
+            }
+        }
+    }
+    return error;
+}
+
+int dtrace_ecbs_make(struct dtrace_consumer *c, const struct dtrace_image *image, unsigned flags,
+                     struct dtrace_refusal *why)
+{
+    dtrace_glob_work = (struct dtrace_glob_work){0, MATCH_MAX};
+    int error = make_all(c, image, flags, why);
+    bool too_long = dtrace_glob_work.spent > MATCH_MAX;
+
+    dtrace_glob_work.most = UINT32_MAX;
+    return too_long ? dtrace_refuse(why, DTRACE_REASON_MATCHING) : error;
+}

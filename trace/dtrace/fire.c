@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A probe fires: every ECB on it whose consumer is in the right state looks at its predicate, finds
+ * room, runs its actions and commits its record. A fault abandons the record and fires ERROR. What
+ * most clauses do is straight here, all else in act.c. Own CPU, nothing else firing on it; no lock,
+ * no allocation, bounded time. Tested by test/d_fire; instructions counted by test/bench.
+ */
+#include "trace/dtrace/counter.h"
+#include "trace/dtrace/fire.h"
+#include "trace/dtrace/hot.h"
+#include "trace/dtrace/log.h"
+#include "trace/dtrace/port.h"
+
+enum { HEADER = sizeof(struct dtrace_record) };
+
+/* ---- leaving ----------------------------------------------------------------------- */
+
+void dtrace_consumer_exit(struct dtrace_consumer *c, int32_t status, bool dropped)
+{
+    uint32_t from = DTRACE_STATE_ACTIVE;
+
+    c->exit_status = status;
+    __atomic_fetch_or(&c->exit_dropped, dropped, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->exited, 1, __ATOMIC_RELEASE);
+    if (!__atomic_compare_exchange_n(&c->state, &from, DTRACE_STATE_DRAINING, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+        from == DTRACE_STATE_WARMUP) {
+        __atomic_compare_exchange_n(&c->state, &from, DTRACE_STATE_DRAINING, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    }
+}
+
+/* ---- faults ------------------------------------------------------------------------ */
+
+enum { CPUS = 64 };
+static uint64_t error_address[CPUS]; /* [c] while ERROR fires */
+
+uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
+{
+    (void)arg;
+    return n == 5 && probe == DTRACE_PROBE_ERROR ? error_address[dtrace_port_cpu() % CPUS] : 0;
+}
+
+/* ERROR, for this consumer only. The context is free again: its clause is over. action: its number
+ * from 1; 0: the predicate. */
+static __attribute__((noinline)) void report(const struct dtrace_ecb *from,
+                                             struct dtrace_consumer_cpu *here, uint64_t action)
+{
+    struct dtrace_fault fault = here->context.fault;
+    struct dtrace_consumer *c = from->consumer;
+    uint64_t offset = fault.offset == UINT32_MAX ? UINT64_MAX : fault.offset;
+    const uint64_t args[5] = {0, from->epid, action, offset, (uint64_t)fault.kind};
+
+    here->principal.errors++;
+    dtrace_count(&c->errors);
+    if (from->probe->id == DTRACE_PROBE_ERROR) {
+        dtrace_count(&c->double_errors);
+        return;
+    }
+    error_address[dtrace_port_cpu() % CPUS] = fault.address;
+    for (const struct dtrace_ecb *e = dtrace_probe_at(DTRACE_PROBE_ERROR)->ecbs; e; e = e->next) {
+        if (e->consumer == c) {
+            dtrace_ecb_fire(e, args);
+        }
+    }
+}
+
+/* action: counted from 0. */
+static __attribute__((noinline)) void
+report_action(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here, uint32_t action)
+{
+    const struct dtrace_action *a = &e->actions[action];
+
+    report(e, here, a->number + (a->agg ? here->context.part : 0));
+}
+
+/* There was no room for its record, but a clause that calls exit() ends tracing all the same. */
+static __attribute__((noinline)) void exit_without_room(const struct dtrace_ecb *e,
+                                                        struct dtrace_consumer_cpu *here)
+{
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        const struct dtrace_action *a = &e->actions[i];
+        int32_t status =
+            a->kind == DTRACE_ACT_EXIT ? (int32_t)dtrace_eval(&here->context, a->object) : 0;
+        if (here->context.fault.kind != DIF_FAULT_NONE) {
+            report_action(e, here, i);
+            return;
+        }
+        if (a->kind == DTRACE_ACT_EXIT) {
+            dtrace_consumer_exit(e->consumer, status, true);
+        }
+    }
+}
+
+/* ---- a clause ---------------------------------------------------------------------- */
+
+/* The time of a clause is looked up once. */
+static DTRACE_HOT void commit(const struct dtrace_ecb *e, const struct dtrace_context *x,
+                              struct dtrace_buffer *b, uint8_t *record)
+{
+    bool known = x->present >> DTRACE_ONCE_TIMESTAMP & 1;
+    uint64_t now = known ? x->once[DTRACE_ONCE_TIMESTAMP] : dtrace_port_timestamp();
+    struct dtrace_record *head = (void *)record;
+
+    head->epid = e->epid;
+    head->time_high = (uint32_t)(now >> 32);
+    head->time_low = (uint32_t)now;
+    dtrace_buffer_commit(b, record, e->size);
+}
+
+/* The actions from this one on, of any kind. */
+static __attribute__((noinline)) void run_others(const struct dtrace_ecb *e,
+                                                 struct dtrace_consumer_cpu *here, uint8_t *record,
+                                                 uint32_t i)
+{
+    struct firing f = {e, here, &here->principal, record};
+
+    for (; i < e->nactions; i++) {
+        const struct dtrace_action *a = &e->actions[i];
+        if (a->agg) {
+            dtrace_act_aggregate(here, a);
+        } else if (!dtrace_act(&f, a)) {
+            return;
+        }
+        if (here->context.fault.kind != DIF_FAULT_NONE) {
+            report_action(e, here, i);
+            return;
+        }
+    }
+    if (f.record) {
+        commit(e, &here->context, f.buffer, f.record);
+    }
+}
+
+/* What is not just the next bytes of the buffer; NULL: no room, and the clause is over. */
+static __attribute__((noinline)) uint8_t *reserve_else(const struct dtrace_ecb *e,
+                                                       struct dtrace_consumer_cpu *here)
+{
+    uint8_t *record = dtrace_buffer_reserve_else(&here->principal, &e->consumer->shapes, e->size,
+                                                 e->align, e->probe->id == DTRACE_PROBE_END);
+
+    if (!record && e->exits) {
+        exit_without_room(e, here);
+    }
+    return record;
+}
+
+static inline uint8_t *reserve(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
+{
+    uint8_t *record = dtrace_buffer_next(&here->principal, e->size, e->align);
+
+    return record ? record : reserve_else(e, here);
+}
+
+/* Values recorded and aggregated: the loop that most clauses never leave. */
+static __attribute__((noinline)) void run_actions(const struct dtrace_ecb *e,
+                                                  struct dtrace_consumer_cpu *here)
+{
+    struct dtrace_context *x = &here->context;
+    uint8_t *record = NULL;
+
+    if (e->reserves && !(record = reserve(e, here))) {
+        return;
+    }
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        const struct dtrace_action *a = &e->actions[i];
+        if (a->is_plain) {
+            dtrace_store_value(record + a->rec.offset, dtrace_eval(x, a->object), a->rec.size);
+        } else if (a->agg) {
+            dtrace_act_aggregate(here, a);
+        } else {
+            run_others(e, here, record, i);
+            return;
+        }
+        if (x->fault.kind != DIF_FAULT_NONE) {
+            report_action(e, here, i);
+            return;
+        }
+    }
+    if (record) {
+        commit(e, &here->context, &here->principal, record);
+    }
+}
+
+static inline void record_firing(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
+{
+    uint8_t *record = reserve(e, here);
+
+    if (record) {
+        commit(e, &here->context, &here->principal, record);
+    }
+}
+
+/* A predicate that hangs on the thread alone is false for it for ever. */
+static inline bool predicate_holds(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
+{
+    uint64_t value = dtrace_eval(&here->context, e->predicate);
+
+    if (value) {
+        return true;
+    }
+    if (here->context.fault.kind != DIF_FAULT_NONE) {
+        report(e, here, 0);
+    } else if (e->predicate_id) {
+        *dtrace_port_predicate_cache() = e->predicate_id;
+    }
+    return false;
+}
+
+static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[5])
+{
+    struct dtrace_consumer *c = e->consumer;
+    struct dtrace_consumer_cpu *here = &c->cpus[dtrace_port_cpu()];
+
+    if (!(e->states >> __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
+        if (e->states >> DTRACE_ECB_ASIDE) {
+            dtrace_log_fire(e, here, args);
+        }
+        return;
+    }
+    dtrace_context_clause(&here->context, e, args);
+    if (e->states & DTRACE_ECB_FIRST) {
+        here->context.strtok = 0;
+    }
+    if (e->predicate && !predicate_holds(e, here)) {
+        return;
+    }
+    if (e->way == DTRACE_WAY_EMPTY) {
+        record_firing(e, here);
+    } else if (e->way == DTRACE_WAY_ALL) {
+        run_actions(e, here);
+    } else {
+        dtrace_act_aggregate(here, e->actions);
+        if (here->context.fault.kind != DIF_FAULT_NONE) {
+            report_action(e, here, 0);
+        }
+    }
+}
+
+void dtrace_ecb_fire(const struct dtrace_ecb *e, const uint64_t args[5])
+{
+    fire_ecb(e, args);
+}
+
+static __attribute__((noinline)) void fire_more(const struct dtrace_ecb *e, const uint64_t args[5])
+{
+    do {
+        dtrace_ecb_fire(e, args);
+        e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE);
+    } while (e);
+}
+
+/* Nearly always there is one. */
+static DTRACE_HOT void fire_all(const struct dtrace_probe *p, const uint64_t args[5])
+{
+    const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
+
+    if (!e) {
+        return;
+    }
+    fire_ecb(e, args);
+    e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE);
+    if (e) {
+        fire_more(e, args);
+    }
+}
+
+void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
+{
+    fire_all(p, args);
+}
+
+void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])
+{
+    const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
+    unsigned cpu = dtrace_port_cpu();
+
+    for (; e; e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
+        if (e->consumer->first_cpu == cpu) {
+            dtrace_ecb_fire(e, args);
+        }
+    }
+}
+
+void dtrace_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
+                 uint64_t arg4)
+{
+    const struct dtrace_probe *p = dtrace_probe_at(probe);
+
+    if (!dtrace_probe_skips(p)) {
+        uintptr_t irq = dtrace_port_irq_save();
+        fire_all(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
+        dtrace_port_irq_restore(irq);
+    }
+}
+
+/* Under switch the tail behind the record, whether it has its room yet or not. */
+void dtrace_scratch_find(struct dtrace_context *x)
+{
+    const struct dtrace_ecb *e = x->ecb;
+    const struct dtrace_buffer *b = &e->consumer->cpus[x->cpu].principal;
+
+    x->scratch = dtrace_buffer_scratch(b, b->offset + 8 + e->size, &x->scratch_size);
+}

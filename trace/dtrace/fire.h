@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inside of a firing: between fire.c, which runs a clause, and act.c, which has what its actions
+ * do. Of a firing.
+ */
+#ifndef TRACE_DTRACE_FIRE_H
+#define TRACE_DTRACE_FIRE_H
+
+#include "trace/dtrace/consumer.h"
+
+/* A clause under way that does more than record values and aggregate. */
+struct firing {
+    const struct dtrace_ecb *ecb;
+    struct dtrace_consumer_cpu *here;
+    struct dtrace_buffer *buffer; /* where its record goes */
+    uint8_t *record;              /* NULL: none reserved */
+};
+
+/* Runs an action of any kind but an aggregating one. False: the clause is abandoned, without a
+ * fault. */
+bool dtrace_act(struct firing *, const struct dtrace_action *);
+/* destructive.c; subr_none.c: an illegal operation, unless the consumer does it. */
+void dtrace_act_destructive(struct firing *, uint16_t kind, uint64_t value);
+void dtrace_act_aggregate(struct dtrace_consumer_cpu *, const struct dtrace_action *);
+
+static inline void dtrace_store_value(uint8_t *to, uint64_t value, uint32_t size)
+{
+    if (size == 8) {
+        __builtin_memcpy(to, &value, 8);
+    } else if (size == 4) {
+        __builtin_memcpy(to, &value, 4);
+    } else if (size == 2) {
+        __builtin_memcpy(to, &value, 2);
+    } else {
+        *to = (uint8_t)value;
+    }
+}
+
+#endif

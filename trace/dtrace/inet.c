@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * inet_ntop(), inet_ntoa(), inet_ntoa6(): network addresses as text. IPv6 as usual: small letters,
+ * the longest run of zeros as ::, IPv4 addresses inside with dots. Of a firing. Tested by
+ * test/d_machine/subr_test.c.
+ */
+#include "trace/dtrace/subr.h"
+
+enum { GROUPS = 8, TEXT_MAX = 45 };
+
+static void put_number(struct dtrace_writer *w, uint32_t value, uint32_t base)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t text[8];
+    unsigned n = 0;
+
+    do {
+        text[n++] = (uint8_t)digits[value % base];
+        value /= base;
+    } while (value);
+    while (n > 0) {
+        dtrace_writer_put(w, text[--n]);
+    }
+}
+
+static void put_v4(struct dtrace_writer *w, const uint8_t *address)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        if (i > 0) {
+            dtrace_writer_put(w, '.');
+        }
+        put_number(w, address[i], 10);
+    }
+}
+
+/* The longest run of zero groups, the first of equal ones. */
+static unsigned longest_run(const uint16_t *group, unsigned ngroups, unsigned *length)
+{
+    unsigned first = 0, run = 0;
+
+    *length = 0;
+    for (unsigned i = 0; i < ngroups; i++) {
+        run = group[i] == 0 ? run + 1 : 0;
+        if (run > *length) {
+            *length = run;
+            first = i + 1 - run;
+        }
+    }
+    return first;
+}
+
+static void put_groups(struct dtrace_writer *w, const uint16_t *group, unsigned ngroups)
+{
+    unsigned length, first = longest_run(group, ngroups, &length);
+
+    for (unsigned i = 0; i < ngroups; i++) {
+        if (length > 0 && i == first) {
+            dtrace_writer_put(w, ':');
+            dtrace_writer_put(w, ':');
+            i += length - 1;
+            continue;
+        }
+        if (i > 0 && !(length > 0 && i == first + length)) {
+            dtrace_writer_put(w, ':');
+        }
+        put_number(w, group[i], 16);
+    }
+}
+
+/* ::ffff:a.b.c.d, and ::a.b.c.d unless that is :: or ::1. */
+static bool holds_v4(const uint16_t *group)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        if (group[i]) {
+            return false;
+        }
+    }
+    return group[5] == 0xffff || (group[5] == 0 && (group[6] != 0 || group[7] > 1));
+}
+
+static void put_v6(struct dtrace_writer *w, const uint8_t *address)
+{
+    uint16_t group[GROUPS];
+
+    for (unsigned i = 0; i < GROUPS; i++) {
+        group[i] = (uint16_t)(address[2 * i] << 8 | address[2 * i + 1]);
+    }
+    if (!holds_v4(group)) {
+        put_groups(w, group, GROUPS);
+        return;
+    }
+    put_groups(w, group, GROUPS - 2);
+    if (group[5]) {
+        dtrace_writer_put(w, ':');
+    }
+    put_v4(w, address + 12);
+}
+
+static uint64_t to_text(struct dtrace_context *c, uint64_t from, bool v6)
+{
+    uint8_t address[16];
+    struct dtrace_writer w;
+
+    if (!dtrace_load_block(c, address, from, v6 ? 16 : 4, false)) {
+        return 0;
+    }
+    dtrace_writer_open(&w, c, TEXT_MAX);
+    (v6 ? put_v6 : put_v4)(&w, address);
+    return dtrace_writer_close(&w);
+}
+
+uint64_t dtrace_subr_inet_ntop(struct dtrace_context *c)
+{
+    switch (dtrace_arg(c, 0)) {
+    case 2: /* AF_INET everywhere */
+        return to_text(c, dtrace_arg(c, 1), false);
+    case 10: /* AF_INET6 of Linux, of Solaris, of FreeBSD */
+    case 26:
+    case 28:
+        return to_text(c, dtrace_arg(c, 1), true);
+    default:
+        return dtrace_illegal(c);
+    }
+}
+
+uint64_t dtrace_subr_inet_ntoa(struct dtrace_context *c)
+{
+    return to_text(c, dtrace_arg(c, 0), false);
+}
+
+uint64_t dtrace_subr_inet_ntoa6(struct dtrace_context *c)
+{
+    return to_text(c, dtrace_arg(c, 0), true);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * json(): one element of a JSON text. The text is read once, from the front, and only as far as the
+ * element goes; what is skipped is checked for its brackets and strings alone. No recursion: a
+ * container that isn't wanted is skipped by counting, one that is wanted is entered for good. Of a
+ * firing. Tested by test/d_machine/json_test.c.
+ */
+#include "trace/dtrace/subr.h"
+
+/* Text and selector, each up to a limit. Beyond it they read as ended. */
+struct json {
+    struct dtrace_text text, selector;
+    size_t at, end, selector_end;
+    size_t element, element_end; /* of the selector: what is looked for now */
+};
+
+static uint8_t here(struct json *j)
+{
+    return j->at < j->end ? dtrace_text_byte(&j->text, j->at) : 0;
+}
+
+static uint8_t selected(struct json *j, size_t at)
+{
+    return at < j->selector_end ? dtrace_text_byte(&j->selector, at) : 0;
+}
+
+static bool is_blank(uint8_t byte)
+{
+    return byte == ' ' || (9 <= byte && byte <= 13);
+}
+
+static bool is_digit(uint8_t byte)
+{
+    return '0' <= byte && byte <= '9';
+}
+
+static bool is_hex(uint8_t byte)
+{
+    return is_digit(byte) || ('a' <= (byte | 32) && (byte | 32) <= 'f');
+}
+
+/* The next byte that is no blank. */
+static uint8_t skip_blanks(struct json *j)
+{
+    while (is_blank(here(j))) {
+        j->at++;
+    }
+    return here(j);
+}
+
+/* Takes this byte, after blanks; false: it is another. */
+static bool take(struct json *j, uint8_t byte)
+{
+    if (skip_blanks(j) != byte) {
+        return false;
+    }
+    j->at++;
+    return true;
+}
+
+/* Behind the backslash: what may follow it, \u with four digits. */
+static bool skip_escape(struct json *j)
+{
+    static const char plain[] = "\"\\/bfnrt";
+    uint8_t byte = here(j);
+
+    j->at++;
+    for (unsigned i = 0; i < sizeof(plain) - 1; i++) {
+        if (byte == (uint8_t)plain[i]) {
+            return true;
+        }
+    }
+    for (unsigned i = 0; i < 4 && byte == 'u'; i++, j->at++) {
+        if (!is_hex(here(j))) {
+            return false;
+        }
+    }
+    return byte == 'u';
+}
+
+/* From behind the opening quote to behind the closing one. No control character may be inside. */
+static bool skip_string(struct json *j)
+{
+    for (;;) { /* ends with the text */
+        uint8_t byte = here(j);
+        if (byte < ' ') {
+            return false;
+        }
+        j->at++;
+        if (byte == '"') {
+            return true;
+        }
+        if (byte == '\\' && !skip_escape(j)) {
+            return false;
+        }
+    }
+}
+
+static bool skip_digits(struct json *j)
+{
+    size_t first = j->at;
+
+    while (is_digit(here(j))) {
+        j->at++;
+    }
+    return j->at > first;
+}
+
+static bool skip_number(struct json *j)
+{
+    j->at += here(j) == '-';
+    if (!skip_digits(j)) {
+        return false;
+    }
+    if (here(j) == '.') {
+        j->at++;
+        if (!skip_digits(j)) {
+            return false;
+        }
+    }
+    if ((here(j) | 32) == 'e') {
+        j->at++;
+        j->at += here(j) == '+' || here(j) == '-';
+        return skip_digits(j);
+    }
+    return true;
+}
+
+/* true, false, null. */
+static bool skip_word(struct json *j)
+{
+    static const char words[] = "true\0false\0null\0";
+    const char *word = words;
+
+    while (*word && here(j) != (uint8_t)*word) {
+        word += 5 + (*word == 'f');
+    }
+    for (const char *p = word; *p; p++, j->at++) {
+        if (here(j) != (uint8_t)*p) {
+            return false;
+        }
+    }
+    return *word != 0;
+}
+
+/* From the opening bracket to behind the one that closes it. */
+static bool skip_container(struct json *j)
+{
+    size_t depth = 0;
+
+    do {
+        uint8_t byte = here(j);
+        if (byte == 0) {
+            return false;
+        }
+        j->at++;
+        if (byte == '"' && !skip_string(j)) {
+            return false;
+        }
+        depth += byte == '{' || byte == '[';
+        depth -= byte == '}' || byte == ']';
+    } while (depth > 0);
+    return true;
+}
+
+/* A value, and what may follow one. */
+static bool skip_value(struct json *j)
+{
+    uint8_t byte = here(j);
+    bool ok;
+
+    if (byte == '"') {
+        j->at++;
+        ok = skip_string(j);
+    } else if (byte == '{' || byte == '[') {
+        ok = skip_container(j);
+    } else {
+        ok = byte == '-' || is_digit(byte) ? skip_number(j) : skip_word(j);
+    }
+    byte = here(j);
+    return ok && (is_blank(byte) || byte == ',' || byte == '}' || byte == ']');
+}
+
+static void begin_element(struct json *j, size_t at)
+{
+    j->element = at;
+    for (;; at++) { /* ends with the selector */
+        uint8_t byte = selected(j, at);
+        if (byte == 0 || byte == '.' || byte == '[' || byte == ']') {
+            j->element_end = at;
+            return;
+        }
+    }
+}
+
+/* Goes on to the next element of the selector; false: this was the last. */
+static bool next_element(struct json *j)
+{
+    size_t at = j->element_end;
+
+    while (selected(j, at) == ']') {
+        at++;
+    }
+    if (selected(j, at) == 0) {
+        return false;
+    }
+    begin_element(j, at + 1);
+    return true;
+}
+
+/* Whether the element is what lies in the text from `first` to `last`. */
+static bool element_is(struct json *j, size_t first, size_t last)
+{
+    if (j->element_end - j->element != last - first) {
+        return false;
+    }
+    for (size_t i = 0; i < last - first; i++) {
+        if (selected(j, j->element + i) != dtrace_text_byte(&j->text, first + i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Behind a {: to the value of the member that the element names. */
+static bool find_member(struct json *j)
+{
+    while (take(j, '"')) { /* ends with the text */
+        size_t first = j->at;
+        if (!skip_string(j)) {
+            return false;
+        }
+        bool found = element_is(j, first, j->at - 1);
+        if (!take(j, ':')) {
+            return false;
+        }
+        skip_blanks(j);
+        if (found) {
+            return true;
+        }
+        if (!skip_value(j) || !take(j, ',')) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* The element as an index; false: it is none. */
+static bool element_index(struct json *j, uint64_t *index)
+{
+    *index = 0;
+    for (size_t at = j->element; at < j->element_end; at++) {
+        if (!is_digit(selected(j, at))) {
+            return false;
+        }
+        *index = *index * 10 + (selected(j, at) - '0');
+    }
+    return j->element_end > j->element;
+}
+
+/* Behind a [: to the value that the element counts. */
+static bool find_index(struct json *j)
+{
+    uint64_t index;
+
+    if (!element_index(j, &index)) {
+        return false;
+    }
+    for (skip_blanks(j); index > 0; index--) { /* ends with the text */
+        if (!skip_value(j) || !take(j, ',')) {
+            return false;
+        }
+        skip_blanks(j);
+    }
+    return here(j) != ']';
+}
+
+/* To the value that the whole selector names. */
+static bool find(struct json *j)
+{
+    begin_element(j, selected(j, 0) == '[');
+    do {
+        bool found = take(j, '{') ? find_member(j) : take(j, '[') && find_index(j);
+        if (!found) {
+            return false;
+        }
+    } while (next_element(j));
+    return true;
+}
+
+uint64_t dtrace_subr_json(struct dtrace_context *c)
+{
+    struct json j = {.end = c->code->strsize, .selector_end = dtrace_arg_length(c, 1)};
+    struct dtrace_writer w;
+
+    dtrace_text_open(&j.text, c, dtrace_arg(c, 0), false);
+    dtrace_text_open(&j.selector, c, dtrace_arg(c, 1), false);
+    dtrace_writer_open(&w, c, c->code->strsize - 1);
+    if (!find(&j)) {
+        return 0;
+    }
+    size_t first = j.at;
+    if (!skip_value(&j)) {
+        return 0;
+    }
+    size_t quote = dtrace_text_byte(&j.text, first) == '"';
+    for (size_t at = first + quote, last = j.at - quote; at < last; at++) {
+        dtrace_writer_put(&w, dtrace_text_byte(&j.text, at));
+    }
+    return dtrace_writer_close(&w);
+}

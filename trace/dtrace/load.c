@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loads that can't hurt. What is the machine's own is read at once; all else must be aligned (where
+ * the port wants that), not toxic, and is read by the port's peek. Of a firing. Tested by
+ * test/d_machine/memory_test.c.
+ */
+#include "trace/dtrace/machine.h"
+
+#include "trace/dtrace/port.h"
+
+void dtrace_fault(struct dtrace_context *c, enum dif_fault kind, uint64_t address)
+{
+    if (c->fault.kind == DIF_FAULT_NONE) {
+        c->fault.kind = kind;
+        c->fault.address = address;
+    }
+}
+
+static bool within(const struct dtrace_region *r, uintptr_t address, size_t bytes)
+{
+    uintptr_t at = address - r->base;
+
+    return at < r->size && bytes <= r->size - at;
+}
+
+const uint8_t *dtrace_own(const struct dtrace_context *c, uint64_t address64, size_t bytes)
+{
+    uintptr_t address = (uintptr_t)address64;
+    struct dtrace_region scratch = {(uintptr_t)c->scratch, c->scratch_used};
+    bool found = within(&scratch, address, bytes);
+
+    for (unsigned i = 0; i < DTRACE_OWN_REGIONS && !found; i++) {
+        found = within(&c->own[i], address, bytes);
+    }
+    for (uint32_t i = 0; i < c->nwindows && !found; i++) {
+        found = within(&c->windows[i], address, bytes);
+    }
+    return found && address == address64 ? (const uint8_t *)address : NULL;
+}
+
+static uint64_t value_at(const uint8_t *p, unsigned bytes)
+{
+    uint64_t value = 0;
+
+    __builtin_memcpy(&value, p, bytes); /* little-endian, as all of Kymo */
+    return value;
+}
+
+/* Reads what isn't ours, or refuses. */
+static bool peek(void *to, uint64_t address, size_t bytes, bool user)
+{
+    if ((uintptr_t)address != address || address + (bytes - 1) < address) {
+        return false;
+    }
+    return !dtrace_port_toxic(address, bytes, user) && dtrace_port_peek(to, address, bytes, user);
+}
+
+static bool misaligned(struct dtrace_context *c, uint64_t address, unsigned bytes)
+{
+    if (!DTRACE_PORT_ALIGN || (address & (bytes - 1)) == 0) {
+        return false;
+    }
+    dtrace_fault(c, DIF_FAULT_BADALIGN, address);
+    return true;
+}
+
+static uint64_t peek_value(struct dtrace_context *c, uint64_t address, unsigned bytes, bool user)
+{
+    uint64_t value = 0;
+
+    if (!peek(&value, address, bytes, user)) {
+        dtrace_fault(c, DIF_FAULT_BADADDR, address);
+        return 0;
+    }
+    return value;
+}
+
+uint64_t dtrace_load(struct dtrace_context *c, uint64_t address, unsigned bytes)
+{
+    if (misaligned(c, address, bytes)) {
+        return 0;
+    }
+    const uint8_t *p = dtrace_own(c, address, bytes);
+    return p ? value_at(p, bytes) : peek_value(c, address, bytes, false);
+}
+
+uint64_t dtrace_load_user(struct dtrace_context *c, uint64_t address, unsigned bytes)
+{
+    return misaligned(c, address, bytes) ? 0 : peek_value(c, address, bytes, true);
+}
+
+uint64_t dtrace_load_own(struct dtrace_context *c, uint64_t address, unsigned bytes)
+{
+    if (misaligned(c, address, bytes)) {
+        return 0;
+    }
+    const uint8_t *p = dtrace_own(c, address, bytes);
+    if (!p) {
+        dtrace_fault(c, DIF_FAULT_KPRIV, address);
+        return 0;
+    }
+    return value_at(p, bytes);
+}
+
+/* All of it at once; false: it isn't to be had so. */
+static bool get(const struct dtrace_context *c, void *to, uint64_t address, size_t bytes, bool user)
+{
+    const uint8_t *p = user ? NULL : dtrace_own(c, address, bytes);
+
+    if (p) {
+        __builtin_memmove(to, p, bytes);
+        return true;
+    }
+    return peek(to, address, bytes, user);
+}
+
+/* If a block can't be had whole, it is tried in pieces that end at a multiple of 16, and one of
+ * those by bytes: so the fault is at the byte that has it. */
+bool dtrace_load_block(struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
+                       bool user)
+{
+    uint8_t *out = to;
+
+    if (bytes == 0 || get(c, to, address, bytes, user)) {
+        return true;
+    }
+    while (bytes > 0) {
+        size_t piece = 16 - (address & 15);
+        piece = piece < bytes ? piece : bytes;
+        if (!get(c, out, address, piece, user)) {
+            piece = 1;
+            if (!get(c, out, address, 1, user)) {
+                dtrace_fault(c, DIF_FAULT_BADADDR, address);
+                return false;
+            }
+        }
+        out += piece;
+        address += piece;
+        bytes -= piece;
+    }
+    return true;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A consumer's memory: principal and aggregation buffers per CPU, speculations, dynamic variables.
+ * A size that can't be had is halved until it can (bufresize=auto) or refused (manual). Control
+ * context.
+ */
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/retained.h"
+
+enum { SCRATCH_LEAST = 16 * 1024 };
+
+bool dtrace_block_make(struct dtrace_block *b, size_t bytes)
+{
+    b->at = dtrace_port_alloc(bytes);
+    b->bytes = b->at ? bytes : 0;
+    return b->at != NULL;
+}
+
+void dtrace_block_free(struct dtrace_block *b)
+{
+    if (b->at) {
+        dtrace_port_free(b->at, b->bytes);
+    }
+    *b = (struct dtrace_block){0};
+}
+
+/* ---- what the program needs -------------------------------------------------------- */
+
+struct needs {
+    bool records, speculates;
+    uint64_t end; /* fill: what END's clauses may need, each record at its worst alignment */
+};
+
+static struct needs needs_of(const struct dtrace_consumer *c)
+{
+    struct needs needs = {0};
+
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        const struct dtrace_ecb *e = &c->ecbs[i];
+        needs.records |= e->size && e->clause != DTRACE_CLAUSE_FAULT;
+        needs.speculates |= e->speculates;
+        if (e->probe->id == DTRACE_PROBE_END && e->size) {
+            needs.end += e->size + (e->align - 4);
+        }
+    }
+    return needs;
+}
+
+struct entries {
+    uint32_t smallest, largest;
+};
+
+static struct entries entries_of(const struct dtrace_consumer *c)
+{
+    struct entries e = {UINT32_MAX, 0};
+
+    for (uint32_t i = 0; i < c->naggs; i++) {
+        e.largest = c->aggs[i].size > e.largest ? c->aggs[i].size : e.largest;
+        e.smallest = c->aggs[i].size < e.smallest ? c->aggs[i].size : e.smallest;
+    }
+    return e;
+}
+
+/* ---- sizes ------------------------------------------------------------------------- */
+
+/* Memory under way. */
+struct making {
+    struct dtrace_consumer *c;
+    bool may_halve;
+    struct dtrace_block copies[2]; /* of what is read out: see make_resized() */
+    unsigned ncopies;
+};
+
+/* Tries make() with the size, halved as long as that is allowed and there is some left. With
+ * undo(): who reads it out needs room for a copy of it, which is taken too while the rest
+ * is made. */
+static bool make_resized(struct making *m, uint64_t *size,
+                         bool (*make)(struct dtrace_consumer *, size_t size),
+                         void (*undo)(struct dtrace_consumer *))
+{
+    for (;; *size /= 2) {
+        *size &= ~(uint64_t)7;
+        if (*size <= SIZE_MAX / 8 && make(m->c, (size_t)*size)) {
+            if (!undo || dtrace_block_make(&m->copies[m->ncopies],
+                                           (size_t)*size + sizeof(struct dtrace_snap))) {
+                m->ncopies += undo != NULL;
+                return true;
+            }
+            undo(m->c);
+        }
+        if (!m->may_halve || *size < 16) {
+            return false;
+        }
+    }
+}
+
+static void free_principal(struct dtrace_consumer *c)
+{
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        dtrace_block_free(&c->cpus[i].principal_block);
+    }
+}
+
+static bool make_principal(struct dtrace_consumer *c, size_t size)
+{
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        struct dtrace_consumer_cpu *cpu = &c->cpus[i];
+        if (!cpu->traced) {
+            continue;
+        }
+        if (!dtrace_block_make_kept(c, &cpu->principal_block, size * 2)) {
+            free_principal(c);
+            return false;
+        }
+        cpu->principal.active = cpu->principal_block.at;
+        cpu->principal.spare = cpu->principal.active + size;
+        cpu->principal.size = size;
+    }
+    return true;
+}
+
+static void free_aggs(struct dtrace_consumer *c)
+{
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        dtrace_block_free(&c->cpus[i].agg_block);
+    }
+}
+
+/* One for every 4 entries that there can be: chain.h. */
+static uint32_t chains_for(size_t entries)
+{
+    uint32_t chains = 8;
+
+    while (chains < entries / 4 && chains < 1u << 26) {
+        chains *= 2;
+    }
+    return chains;
+}
+
+/* Behind the entries is room for one that turns out not to be new. */
+static bool make_agg(struct dtrace_consumer *c, size_t size)
+{
+    struct entries e = entries_of(c);
+    uint32_t chains = chains_for(size / e.smallest);
+
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        struct dtrace_consumer_cpu *cpu = &c->cpus[i];
+        size_t half = size + e.largest;
+        if (!cpu->traced) {
+            continue;
+        }
+        size_t bytes = half * 2 + (size_t)chains * 2 * sizeof(uint32_t);
+        if (!dtrace_block_make_kept(c, &cpu->agg_block, bytes)) {
+            free_aggs(c);
+            return false;
+        }
+        cpu->agg.active = cpu->agg_block.at;
+        cpu->agg.spare = cpu->agg.active + half;
+        cpu->agg.heads = (void *)(cpu->agg.spare + half);
+        cpu->agg.spare_heads = cpu->agg.heads + chains;
+        cpu->agg.chains = chains;
+        cpu->agg.limit = size;
+    }
+    return true;
+}
+
+static bool make_speculations(struct dtrace_consumer *c, size_t size)
+{
+    uint32_t n = c->speculations.count, nbuffers = c->ncpus * n;
+    size_t head = sizeof(struct dtrace_speculation) * n,
+           table = sizeof(struct dtrace_buffer) * nbuffers;
+
+    if ((n && size > SIZE_MAX / 2 / nbuffers) ||
+        !dtrace_block_make(&c->spec_block, head + table + size * nbuffers + 1)) {
+        return false;
+    }
+    struct dtrace_buffer *buffers = (void *)((char *)c->spec_block.at + head);
+    uint8_t *data = (uint8_t *)buffers + table;
+    c->speculations.all = c->spec_block.at;
+    for (uint32_t i = 0; i < n; i++) {
+        c->speculations.all[i].buffers = &buffers[i * c->ncpus];
+        for (uint32_t cpu = 0; cpu < c->ncpus; cpu++, data += size) {
+            buffers[i * c->ncpus + cpu] = (struct dtrace_buffer){.active = data, .size = size};
+        }
+    }
+    return true;
+}
+
+static bool make_dynvars(struct dtrace_consumer *c, size_t size)
+{
+    return dtrace_dynvars_make(&c->dynvars, &c->code, size, c->ncpus);
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+static int no_memory(struct dtrace_refusal *why)
+{
+    return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
+}
+
+/* Without records a principal buffer is only scratch. */
+static uint64_t scratch_size(const struct dtrace_consumer *c, uint64_t bufsize)
+{
+    uint64_t wanted = (uint64_t)c->code.strsize * 32;
+
+    wanted = wanted < SCRATCH_LEAST ? SCRATCH_LEAST : wanted;
+    return bufsize < wanted ? bufsize : wanted;
+}
+
+static int set_policy(struct dtrace_consumer *c, uint64_t policy, uint64_t end,
+                      struct dtrace_refusal *why)
+{
+    uint64_t reserve = policy == DTRACE_POLICY_FILL ? end : 0;
+
+    if (reserve > c->sizes.bufsize) {
+        return dtrace_refuse(why, DTRACE_REASON_END_RESERVE);
+    }
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        c->cpus[i].principal.policy = (enum dtrace_policy)policy;
+        c->cpus[i].principal.reserve = (size_t)reserve;
+    }
+    return 0;
+}
+
+static bool make_parts(struct making *m, uint64_t *principal, bool speculates)
+{
+    struct dtrace_consumer *c = m->c;
+    struct dtrace_sizes *s = &c->sizes;
+
+    return (*principal == 0 || make_resized(m, principal, make_principal, free_principal)) &&
+           (c->naggs == 0 || s->aggsize == 0 ||
+            make_resized(m, &s->aggsize, make_agg, free_aggs)) &&
+           (!speculates || make_resized(m, &s->specsize, make_speculations, NULL)) &&
+           make_resized(m, &s->dynvarsize, make_dynvars, NULL);
+}
+
+static int make_all(struct dtrace_consumer *c, const struct dtrace_image *image,
+                    struct dtrace_refusal *why)
+{
+    struct making m = {.c = c};
+    struct needs needs = needs_of(c);
+    uint64_t scratch = needs.records ? 0 : scratch_size(c, c->sizes.bufsize);
+
+    if (needs.records && c->sizes.bufsize < 8) {
+        return dtrace_refuse(why, DTRACE_REASON_NO_BUFFER);
+    }
+    m.may_halve = dtrace_image_option_value(image, DTRACE_OPT_BUFRESIZE, DTRACE_RESIZE_AUTO) ==
+                  DTRACE_RESIZE_AUTO;
+    bool ok = make_parts(&m, needs.records ? &c->sizes.bufsize : &scratch, needs.speculates);
+    dtrace_block_free(&m.copies[0]);
+    dtrace_block_free(&m.copies[1]);
+    if (!ok) {
+        return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
+    }
+    return set_policy(c,
+                      dtrace_image_option_value(image, DTRACE_OPT_BUFPOLICY, DTRACE_POLICY_SWITCH),
+                      needs.end, why);
+}
+
+static void make_contexts(struct dtrace_consumer *c)
+{
+    struct dtrace_region dynamic = {(uintptr_t)c->dynvars.chunks,
+                                    (uint64_t)c->dynvars.chunk_bytes * c->dynvars.nchunks};
+
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        dtrace_context_init(&c->cpus[i].context, &c->code, c, &c->speculations, i, dynamic);
+    }
+}
+
+/* speculation() works without a buffer too, as long as nobody speculates. */
+static bool bare_speculations(struct dtrace_consumer *c)
+{
+    return c->speculations.all || c->speculations.count == 0 || make_speculations(c, 0);
+}
+
+/* Names the last CPU that there is. */
+static int no_cpu(uint32_t ncpus, struct dtrace_refusal *why)
+{
+    static const char text[] = "There is no such CPU: the last one is CPU ";
+    int error = dtrace_refuse(why, DTRACE_REASON_NO_CPU);
+    char *at = why->text + sizeof(text) - 1;
+    uint32_t last = ncpus - 1;
+
+    __builtin_memcpy(why->text, text, sizeof(text));
+    if (last >= 10) {
+        *at++ = (char)('0' + last / 10 % 10); /* a hundred of them: nowhere */
+    }
+    *at++ = (char)('0' + last % 10);
+    *at = '\0';
+    return error;
+}
+
+int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *image,
+                       struct dtrace_refusal *why)
+{
+    uint64_t only = dtrace_image_option_value(image, DTRACE_OPT_CPU, UINT64_MAX);
+
+    c->ncpus = dtrace_port_cpu_count();
+    if (!dtrace_block_make_kept(c, &c->cpu_block, sizeof(*c->cpus) * c->ncpus)) {
+        return no_memory(why);
+    }
+    c->cpus = c->cpu_block.at;
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        c->cpus[i].traced = only == UINT64_MAX || only == i;
+    }
+    if (only != UINT64_MAX && only >= c->ncpus) {
+        return no_cpu(c->ncpus, why);
+    }
+    c->first_cpu = only == UINT64_MAX ? 0 : (unsigned)only;
+    uint64_t nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1);
+    c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;
+    c->sizes.bufsize = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, 0);
+    c->sizes.aggsize = dtrace_image_option_value(image, DTRACE_OPT_AGGSIZE, 0);
+    c->sizes.specsize = dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, 0);
+    c->sizes.dynvarsize = dtrace_image_option_value(image, DTRACE_OPT_DYNVARSIZE, 0);
+    int error = make_all(c, image, why);
+    if (!error && !bare_speculations(c)) {
+        error = no_memory(why);
+    }
+    if (!error) {
+        make_contexts(c);
+    }
+    return error;
+}
+
+void dtrace_memory_free(struct dtrace_consumer *c)
+{
+    dtrace_kept_free(c);
+    if (c->cpus) {
+        free_principal(c);
+        free_aggs(c);
+    }
+    dtrace_dynvars_free(&c->dynvars);
+    dtrace_block_free(&c->notes);
+    dtrace_block_free(&c->spec_block);
+    dtrace_block_free(&c->cpu_block);
+    dtrace_block_free(&c->ecb_block);
+    dtrace_code_unload(&c->code);
+    c->cpus = NULL;
+    c->ecbs = NULL;
+    c->necbs = c->naggs = 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A probe that fires inside of a clause on the same CPU, in a function that the machine or its port
+ * calls. Its clauses can't run: contexts and buffers are in use. Each is a drop. Own CPU, masked
+ * interrupts, in the midst of a firing; but not between any two of its instructions (an NMI): that
+ * would count wrongly. Tested by test/d_fire.
+ */
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/port.h"
+
+void dtrace_probe_nested(const struct dtrace_probe *p)
+{
+    unsigned cpu = dtrace_port_cpu();
+
+    for (const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE); e;
+         e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
+        struct dtrace_consumer_cpu *here = &e->consumer->cpus[cpu];
+        uint32_t state = __atomic_load_n(&e->consumer->state, __ATOMIC_ACQUIRE);
+        here->principal.drops += here->traced && (e->states >> state & 1);
+    }
+}

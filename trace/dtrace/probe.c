@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of probes, and the provider `dtrace`, whose three probes the machine fires itself.
+ * Control lock held, but for dtrace_probe_at().
+ */
+#include "trace/dtrace/probe.h"
+
+#include "trace/dtrace/consumer.h"
+#include "trace/dtrace/ecb.h"
+#include "trace/dtrace/port.h"
+
+enum { PROVIDERS_MAX = 32 };
+
+struct dtrace_probe *dtrace_probe_chunks[DTRACE_PROBE_CHUNKS];
+uint32_t dtrace_probe_count;
+static const struct dtrace_provider *providers[PROVIDERS_MAX];
+static unsigned provider_count;
+
+void dtrace_provider_register(const struct dtrace_provider *provider)
+{
+    if (provider_count < PROVIDERS_MAX) {
+        providers[provider_count++] = provider;
+    }
+}
+
+/* Bytes of a name, its NUL included. */
+static size_t name_bytes(const char *s)
+{
+    size_t n = 0;
+
+    while (s[n++]) {
+    }
+    return n;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    for (; *a && *a == *b; a++) {
+        b++;
+    }
+    return *a == *b;
+}
+
+static bool same_probe(const struct dtrace_probe *p, const struct dtrace_provider *provider,
+                       const char *module, const char *function, const char *name)
+{
+    return p->provider == provider && same_name(p->module, module) &&
+           same_name(p->function, function) && same_name(p->name, name);
+}
+
+static struct dtrace_probe *new_probe(void)
+{
+    struct dtrace_probe **chunk = &dtrace_probe_chunks[dtrace_probe_count / DTRACE_PROBE_CHUNK];
+
+    if (dtrace_probe_count == DTRACE_PROBE_CHUNK * DTRACE_PROBE_CHUNKS) {
+        return NULL;
+    }
+    if (!*chunk) {
+        *chunk = dtrace_port_alloc(sizeof(**chunk) * DTRACE_PROBE_CHUNK);
+    }
+    return *chunk ? &(*chunk)[dtrace_probe_count % DTRACE_PROBE_CHUNK] : NULL;
+}
+
+uint32_t dtrace_probe_add(const struct dtrace_provider *provider, const char *module,
+                          const char *function, const char *name, void *arg)
+{
+    struct dtrace_probe *p = new_probe();
+
+    if (!p) {
+        return 0;
+    }
+    *p = (struct dtrace_probe){.provider = provider,
+                               .module = module,
+                               .function = function,
+                               .name = name,
+                               .arg = arg,
+                               .id = ++dtrace_probe_count};
+    return p->id;
+}
+
+static const char *copy_name(char **at, const char *name)
+{
+    char *copy = *at;
+
+    __builtin_memcpy(copy, name, name_bytes(name));
+    *at += name_bytes(name);
+    return copy;
+}
+
+/* The three names copied into one block; it lives as long as the probe: for ever. */
+static bool copy_names(const char *names[3])
+{
+    char *at =
+        dtrace_port_alloc(name_bytes(names[0]) + name_bytes(names[1]) + name_bytes(names[2]));
+
+    for (unsigned i = 0; at && i < 3; i++) {
+        names[i] = copy_name(&at, names[i]);
+    }
+    return at != NULL;
+}
+
+uint32_t dtrace_probe_create(const struct dtrace_provider *provider, const char *module,
+                             const char *function, const char *name, void *arg)
+{
+    for (uint32_t id = 1; id <= dtrace_probe_count; id++) {
+        if (same_probe(dtrace_probe_at(id), provider, module, function, name)) {
+            return id;
+        }
+    }
+    const char *names[3] = {module, function, name};
+    return copy_names(names) ? dtrace_probe_add(provider, names[0], names[1], names[2], arg) : 0;
+}
+
+bool dtrace_probe_next(uint32_t after, struct dtrace_probe_names *names)
+{
+    if (after >= dtrace_probe_count) {
+        return false;
+    }
+    const struct dtrace_probe *p = dtrace_probe_at(after + 1);
+    *names = (struct dtrace_probe_names){p->id, p->provider, p->module, p->function, p->name};
+    return true;
+}
+
+void dtrace_probe_provide(const char *provider, const char *module, const char *function,
+                          const char *name)
+{
+    for (unsigned i = 0; i < provider_count; i++) {
+        if (providers[i]->provide && dtrace_glob(provider, providers[i]->name)) {
+            providers[i]->provide(module, function, name);
+        }
+    }
+}
+
+/* A thread may skip the probe only if the one predicate that it remembers is all there is. */
+static void predicate_update(struct dtrace_probe *p)
+{
+    const struct dtrace_ecb *only = p->ecbs && !p->ecbs->next ? p->ecbs : NULL;
+
+    __atomic_store_n(&p->predicate_id, only ? only->predicate_id : 0, __ATOMIC_RELEASE);
+}
+
+int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
+{
+    struct dtrace_ecb **link = &p->ecbs;
+
+    if (p->enabled == 0 && p->provider->enable) {
+        int error = p->provider->enable(p->id, p->arg);
+        if (error) {
+            return error;
+        }
+    }
+    p->enabled++;
+    bool first = true;
+    for (; *link; link = &(*link)->next) {
+        first &= (*link)->consumer != ecb->consumer;
+    }
+    if (first) {
+        ecb->states |= (uint32_t)DTRACE_ECB_FIRST
+                       << (ecb->states >> DTRACE_ECB_ASIDE ? DTRACE_ECB_ASIDE : 0);
+    }
+    ecb->next = NULL;
+    __atomic_store_n(&p->predicate_id, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(link, ecb, __ATOMIC_RELEASE);
+    predicate_update(p);
+    int error = p->provider->changed ? p->provider->changed(p->id, p->arg) : 0;
+    if (error) {
+        dtrace_probe_disable(p, ecb);
+    }
+    return error;
+}
+
+void dtrace_probe_disable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
+{
+    struct dtrace_ecb **link = &p->ecbs;
+
+    while (*link && *link != ecb) {
+        link = &(*link)->next;
+    }
+    if (!*link) {
+        return;
+    }
+    __atomic_store_n(link, ecb->next, __ATOMIC_RELEASE);
+    predicate_update(p);
+    if (--p->enabled > 0) {
+        if (p->provider->changed) {
+            p->provider->changed(p->id, p->arg);
+        }
+    } else if (p->provider->disable) {
+        p->provider->disable(p->id, p->arg);
+    }
+}
+
+bool dtrace_probe_wanted(const struct dtrace_probe *p, unsigned cpu, bool once)
+{
+    const struct dtrace_ecb *e = p->ecbs;
+
+    while (e && !(once ? e->consumer->first_cpu == cpu : e->consumer->cpus[cpu].traced)) {
+        e = e->next;
+    }
+    return e != NULL;
+}
+
+void dtrace_probes_settle(void)
+{
+    for (unsigned i = 0; i < provider_count; i++) {
+        if (providers[i]->settle) {
+            providers[i]->settle();
+        }
+    }
+}
+
+/* Stable in all its names; common to all architectures. */
+static const struct dtrace_provider dtrace_provider = {
+    .name = "dtrace",
+    .argument = dtrace_error_argument,
+    .attributes =
+        {.name = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE, DTRACE_STABLE},
+         .data = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE, DTRACE_STABLE},
+         .class = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON, DTRACE_COMMON}},
+};
+
+void dtrace_machine_init(void)
+{
+    static bool done;
+
+    if (!done) {
+        done = true;
+        dtrace_provider_register(&dtrace_provider);
+        dtrace_probe_create(&dtrace_provider, "", "", "BEGIN", NULL);
+        dtrace_probe_create(&dtrace_provider, "", "", "END", NULL);
+        dtrace_probe_create(&dtrace_provider, "", "", "ERROR", NULL);
+    }
+}

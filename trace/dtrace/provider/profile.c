@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider `profile`: its probes' names and which of them there are. See profile.h. Tested by
+ * test/d_fire/profile_test.c, on the targets by test/d/run.py and test/boot's suite d.
+ */
+#include "trace/dtrace/provider/profile.h"
+
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/probe.h"
+#include "trace/dtrace/provider/rate.h"
+
+static const struct dtrace_profile_target *target; /* [I] */
+static struct dtrace_profile *profiles;            /* [k] */
+static unsigned count;                             /* [k] */
+
+static int enable(uint32_t probe, void *arg)
+{
+    struct dtrace_profile *p = arg;
+
+    (void)probe;
+    p->cpus = 0;
+    return target->start(p);
+}
+
+static void disable(uint32_t probe, void *arg)
+{
+    (void)probe;
+    target->stop(arg);
+}
+
+/* On the CPUs that a consumer needs and nowhere else: `-x cpu=N` makes a tick come on CPU N. */
+static int changed(uint32_t probe, void *arg)
+{
+    struct dtrace_profile *p = arg;
+
+    for (unsigned cpu = 0; cpu < dtrace_port_cpu_count(); cpu++) {
+        bool wanted = dtrace_probe_wanted(dtrace_probe_at(probe), cpu, p->tick);
+        if (wanted != (p->cpus >> cpu & 1)) {
+            int error = target->run(p, cpu, wanted);
+            if (error) {
+                return error;
+            }
+            p->cpus ^= 1ull << cpu;
+        }
+    }
+    return 0;
+}
+
+void dtrace_profile_fire(const struct dtrace_profile *p, const uint64_t args[5])
+{
+    const struct dtrace_probe *probe = dtrace_probe_at(p->probe);
+
+    if (p->tick) {
+        dtrace_probe_fire_once(probe, args);
+    } else if (!dtrace_probe_skips(probe)) {
+        dtrace_probe_fire(probe, args);
+    }
+}
+
+static void provide(const char *module, const char *function, const char *name);
+
+/* Evolving, for all but what has no meaning; the class is common. */
+static const struct dtrace_provider provider = {
+    .name = "profile",
+    .attributes = {.name = {DTRACE_EVOLVING, DTRACE_UNSTABLE, DTRACE_PRIVATE, DTRACE_EVOLVING,
+                            DTRACE_EVOLVING},
+                   .data = {DTRACE_EVOLVING, DTRACE_UNSTABLE, DTRACE_PRIVATE, DTRACE_EVOLVING,
+                            DTRACE_EVOLVING},
+                   .class = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON,
+                             DTRACE_COMMON}},
+    .provide = provide,
+    .enable = enable,
+    .disable = disable,
+    .changed = changed,
+};
+
+/* What follows the prefix; NULL: the text doesn't begin so. */
+static const char *behind(const char *text, const char *prefix)
+{
+    while (*prefix && *text == *prefix) {
+        text++;
+        prefix++;
+    }
+    return *prefix ? NULL : text;
+}
+
+/* "10ms" is 10000000 ns. 0: it is no rate. */
+static uint64_t interval_of(const char *text)
+{
+    uint64_t n = 0, ns = 0;
+
+    if (*text < '0' || *text > '9') {
+        return 0;
+    }
+    for (; '0' <= *text && *text <= '9'; text++) {
+        n = n * 10 + (unsigned)(*text - '0');
+        if (n > INT64_MAX / 10) {
+            return 0;
+        }
+    }
+    return dtrace_rate_interval(n, text, &ns) ? ns : 0;
+}
+
+static bool is_known(const char *name)
+{
+    for (const struct dtrace_profile *p = profiles; p; p = p->next) {
+        const char *rest = behind(name, p->name);
+        if (rest && *rest == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* It lives for ever, as its probe does. */
+static void add(const char *name, bool tick, uint64_t interval)
+{
+    struct dtrace_profile *p = dtrace_port_alloc(sizeof(*p));
+
+    if (!p) {
+        return;
+    }
+    p->interval = interval;
+    p->tick = tick;
+    for (unsigned i = 0; name[i]; i++) { /* it fits, and memory is zeroed */
+        p->name[i] = name[i];
+    }
+    p->probe = dtrace_probe_add(&provider, "", "", p->name, p);
+    if (p->probe == 0) {
+        dtrace_port_free(p, sizeof(*p));
+        return;
+    }
+    p->next = profiles;
+    profiles = p;
+    count++;
+}
+
+static void create(const char *name)
+{
+    const char *tick = behind(name, "tick-"), *profile = behind(name, "profile-");
+    uint64_t interval = tick ? interval_of(tick) : profile ? interval_of(profile) : 0;
+
+    if (interval >= DTRACE_PROFILE_INTERVAL_MIN && interval <= INT64_MAX &&
+        count < DTRACE_PROFILE_MOST && __builtin_strlen(name) < DTRACE_PROFILE_NAME_MOST &&
+        !is_known(name)) {
+        add(name, tick != NULL, interval);
+    }
+}
+
+static void provide(const char *module, const char *function, const char *name)
+{
+    if (*module == '\0' && *function == '\0') {
+        create(name);
+    }
+}
+
+void dtrace_profile_register(const struct dtrace_profile_target *of)
+{
+    static const char *const usual[] = {
+        "profile-97",   "profile-199",  "profile-499", "profile-997", "profile-1999",
+        "profile-4001", "profile-4999", "tick-1",      "tick-10",     "tick-100",
+        "tick-500",     "tick-1000",    "tick-5000",
+    };
+
+    target = of;
+    dtrace_provider_register(&provider);
+    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+        create(usual[i]);
+    }
+}

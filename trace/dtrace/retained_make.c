@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is beside a consumer's buffers in retained memory: see retained.h. All of it in one block:
+ * struct dtrace_kept, the sizes of its records and entries, and for each CPU what the firings
+ * write. Control context.
+ */
+#include "abi/errno.h"
+#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/log_event.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/retained.h"
+
+/* lib/retain/d_events.c, which does not include them. */
+_Static_assert(DTRACE_LOG_RECORD == 2 && DTRACE_LOG_TAKEN == 3 && DTRACE_LOG_ENTRY == 4 &&
+                   DTRACE_LOG_ENTRIES == 5 && DTRACE_LOG_STATUS == 6 &&
+                   sizeof(struct dtrace_status) == 104 && sizeof(struct dtrace_snap) == 40 &&
+                   sizeof(struct dtrace_record) == 12 && sizeof(struct dtrace_agg_entry) == 16,
+               "what lib/retain makes of a window");
+
+static uint32_t rounded(size_t bytes)
+{
+    return (uint32_t)((bytes + 7) & ~(size_t)7);
+}
+
+/* ---- sizes ------------------------------------------------------------------------- */
+
+static uint32_t least_record(const struct dtrace_consumer *c)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        least = c->ecbs[i].size && c->ecbs[i].size < least ? c->ecbs[i].size : least;
+    }
+    return least;
+}
+
+static uint32_t least_entry(const struct dtrace_consumer *c)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < c->naggs; i++) {
+        least = c->aggs[i].size < least ? c->aggs[i].size : least;
+    }
+    return least;
+}
+
+/* It has records that say something: every program has those of faults. */
+static bool records(const struct dtrace_consumer *c)
+{
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        if (c->ecbs[i].size && c->ecbs[i].clause != DTRACE_CLAUSE_FAULT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The CPUs are alike, but for those that are not traced. */
+static const struct dtrace_consumer_cpu *traced(const struct dtrace_consumer *c)
+{
+    uint32_t i = 0;
+
+    while (i + 1 < c->ncpus && !c->cpus[i].traced) {
+        i++;
+    }
+    return &c->cpus[i];
+}
+
+/* ---- the block --------------------------------------------------------------------- */
+
+struct shares { /* bytes */
+    uint32_t tables, record_marks, entry_marks, all;
+};
+
+static struct shares shares_of(const struct dtrace_consumer *c, const struct kymo_retain_d *is)
+{
+    struct shares s = {.tables = rounded((size_t)(c->necbs + c->naggs) * sizeof(uint32_t))};
+
+    s.record_marks = rounded((is->record_bytes / is->record_least + 1) * sizeof(uint32_t));
+    s.entry_marks = rounded((2 * is->entry_bytes / is->entry_least + 1) * sizeof(uint32_t));
+    s.all =
+        rounded(sizeof(struct dtrace_kept)) + s.tables +
+        c->ncpus * ((uint32_t)sizeof(struct kymo_retain_d_live) + s.record_marks + s.entry_marks);
+    return s;
+}
+
+static struct kymo_retain_d_fields fields(void)
+{
+#define AT(member) (uint32_t) offsetof(struct dtrace_consumer_cpu, member)
+    return (struct kymo_retain_d_fields){
+        .offset = AT(principal.offset),
+        .oldest = AT(principal.oldest),
+        .end = AT(principal.end),
+        .drops = AT(principal.drops),
+        .errors = AT(principal.errors),
+        .entries = AT(agg.active),
+        .used = AT(agg.used),
+        .entry_drops = AT(agg.drops),
+    };
+#undef AT
+}
+
+/* All but where things are. */
+static struct kymo_retain_d begin(const struct dtrace_consumer *c)
+{
+    const struct dtrace_consumer_cpu *cpu = traced(c);
+    bool ring = cpu->principal.policy == DTRACE_POLICY_RING;
+
+    return (struct kymo_retain_d){
+        .ncpu = c->ncpus,
+        .records = c->necbs,
+        .aggregations = c->naggs,
+        .record_bytes = ring ? (uint32_t)cpu->principal.size : 0,
+        .record_least = least_record(c),
+        .entry_bytes = cpu->agg.active ? (uint32_t)(cpu->agg.spare - cpu->agg.active) : 0,
+        .entry_least = least_entry(c),
+        .at = fields(),
+    };
+}
+
+static void put_tables(const struct dtrace_consumer *c, struct kymo_retain_d *is, uint32_t *to)
+{
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        to[i] = c->ecbs[i].size;
+    }
+    for (uint32_t i = 0; i < c->naggs; i++) {
+        to[c->necbs + i] = c->aggs[i].size;
+    }
+    is->tables = dtrace_port_retained_at(to);
+}
+
+static uint8_t *put_cpu(const struct dtrace_consumer *c, uint32_t i, const struct shares *s,
+                        uint8_t *at)
+{
+    const struct dtrace_consumer_cpu *cpu = &c->cpus[i];
+    struct dtrace_kept_cpu *k = &c->kept->cpu[i];
+    struct kymo_retain_d_cpu *to = &c->kept->is.cpu[i];
+
+    k->live = (void *)at;
+    k->live->unsealed = ~k->live->sealed;
+    at += sizeof(*k->live);
+    to->live = dtrace_port_retained_at(k->live);
+    to->cursors = dtrace_port_retained_at(cpu);
+    if (cpu->principal.active && c->kept->is.record_bytes) {
+        k->record_marks = (void *)at;
+        to->records = dtrace_port_retained_at(cpu->principal.active);
+        to->record_marks = dtrace_port_retained_at(at);
+    }
+    at += s->record_marks;
+    if (cpu->agg.active) {
+        k->entry_marks = (void *)at;
+        k->entries = cpu->agg.active;
+        to->entries = dtrace_port_retained_at(cpu->agg.active);
+        to->entry_marks = dtrace_port_retained_at(at);
+    }
+    return at + s->entry_marks;
+}
+
+/* ---- aggregations are updated another way ------------------------------------------ */
+
+/* count() has no value, and would be counted without being asked. */
+static const struct dtrace_insn first_argument;
+static const struct dtrace_object a_value = {.text = &first_argument, .flags = DTRACE_OBJECT_ARG};
+
+static void keep_aggregations(struct dtrace_consumer *c)
+{
+    for (uint32_t i = 0; i < c->naggs; i++) {
+        c->aggs[i].kind |= DTRACE_AGG_KEPT;
+        c->aggs[i].kept = c->kept;
+    }
+    for (uint32_t i = 0; i < c->nactions; i++) {
+        if (c->actions[i].agg && !c->actions[i].object) {
+            c->actions[i].object = &a_value;
+        }
+    }
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+static int make(struct dtrace_consumer *c, const struct kymo_retain_d *is)
+{
+    struct shares s = shares_of(c, is);
+    struct dtrace_block block;
+
+    if (!dtrace_block_make_kept(c, &block, s.all)) {
+        return -ENOSPC;
+    }
+    c->kept = block.at;
+    c->kept->block = block;
+    c->kept->is = *is;
+    uint8_t *at = (uint8_t *)block.at + rounded(sizeof(*c->kept));
+    put_tables(c, &c->kept->is, (void *)at);
+    at += s.tables;
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        if (c->cpus[i].traced) {
+            at = put_cpu(c, i, &s, at);
+        }
+    }
+    keep_aggregations(c);
+    return dtrace_port_retained_put(&c->kept->is);
+}
+
+bool dtrace_block_make_kept(const struct dtrace_consumer *c, struct dtrace_block *b, size_t bytes)
+{
+    if (!c->retains) {
+        return dtrace_block_make(b, bytes);
+    }
+    b->at = dtrace_port_retain(bytes);
+    b->bytes = b->at ? bytes : 0;
+    return b->at != NULL;
+}
+
+int dtrace_kept_begin(struct dtrace_consumer *c, const struct dtrace_image *image,
+                      struct dtrace_refusal *why)
+{
+    c->retains = dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0) != 0;
+    int error = c->retains ? dtrace_port_retaining() : 0;
+
+    return !error            ? 0
+           : error == -EBUSY ? dtrace_refuse(why, DTRACE_REASON_RETAIN_TAKEN)
+                             : dtrace_refuse(why, DTRACE_REASON_RETAIN_NONE);
+}
+
+int dtrace_kept_make(struct dtrace_consumer *c, struct dtrace_refusal *why)
+{
+    if (!c->retains) {
+        return 0;
+    }
+    struct kymo_retain_d is = begin(c);
+    if (records(c) && is.record_bytes == 0) {
+        return dtrace_refuse(why, DTRACE_REASON_RETAIN_POLICY);
+    }
+    return c->ncpus > KYMO_RETAIN_CPUS || make(c, &is) != 0
+               ? dtrace_refuse(why, DTRACE_REASON_RETAIN_SPACE)
+               : 0;
+}
+
+void dtrace_kept_free(struct dtrace_consumer *c)
+{
+    if (!c->kept) {
+        return;
+    }
+    struct dtrace_block block = c->kept->block, notes = c->kept->notes;
+
+    dtrace_port_retained_drop(&c->kept->is);
+    c->kept = NULL;
+    dtrace_block_free(&notes);
+    dtrace_block_free(&block);
+}
+
+int dtrace_kept_notes(struct dtrace_consumer *c, const void *bytes, uint32_t n)
+{
+    struct dtrace_kept *kept = c->kept;
+    struct dtrace_block made;
+
+    if (!dtrace_block_make_kept(c, &made, n)) {
+        return -ENOSPC;
+    }
+    __builtin_memcpy(made.at, bytes, n);
+    kept->is.notes = dtrace_port_retained_at(made.at);
+    kept->is.notes_bytes = n;
+    int error = dtrace_port_retained_put(&kept->is);
+    dtrace_block_free(&kept->notes);
+    kept->notes = made;
+    return error;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What loading makes of some instructions, so that running them is quick: the interpreter's own
+ * opcodes, above the published ones. Between code.c and run.c.
+ */
+#ifndef TRACE_DTRACE_RUN_H
+#define TRACE_DTRACE_RUN_H
+
+#include "trace/dtrace/machine.h"
+
+/* name, meaning of the index */
+#define DTRACE_RUN_OPS(OP) \
+    OP(ldgs_arg)   /* ldgs of arg0-arg4: index of args[] */ \
+    OP(ldgs_value) /* ldgs of a global: word of the area */ \
+    OP(ldgs_ref)   /* … by reference: number in dtrace_code.globals */ \
+    OP(stgs_value) \
+    OP(stgs_ref) \
+    OP(ldls_value) /* the same of clause-locals */ \
+    OP(ldls_ref) \
+    OP(stls_value) \
+    OP(stls_ref)
+/* ldts, stts, ldgaa, stgaa, ldtaa, sttaa: index is a number in dtrace_code.dynamics */
+
+/* r2 of a pre-decoded load or store: bytes, and whether their sign is extended. */
+enum { DTRACE_SIGNED = 0x80 };
+
+enum dtrace_run_op {
+    DTRACE_RUN_FIRST = DIF_OP_MAX,
+#define OP(name) DTRACE_RUN_##name,
+    DTRACE_RUN_OPS(OP)
+#undef OP
+        DTRACE_RUN_COUNT
+};
+
+/* Where a subroutine is in the table of those that there are; and running it on what was pushed. */
+uint32_t dtrace_subr_find(uint32_t number);
+uint64_t dtrace_subr(struct dtrace_context *, uint32_t index);
+
+#endif

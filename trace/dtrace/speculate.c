@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The states of speculations, and moving their records. See speculate.h. Transitions are one
+ * compare-and-swap each; whoever loses looks again, at most once per CPU.
+ *
+ * All accesses to a state are relaxed, because a state publishes nothing: each CPU alone reads and
+ * writes its buffers, also when they are cleaned. The cross-calls of the cleaner order its marks
+ * before the visits, and the visits before the state becomes INACTIVE. Tested with CPUs that are
+ * threads by test/threads/speculate_test.c.
+ */
+#include "trace/dtrace/counter.h"
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/speculate.h"
+
+#define STATE(word) ((word)&0x7f)
+#define MARK 0x80u /* the cleaner has seen it */
+
+static uint32_t look(const struct dtrace_speculation *s)
+{
+    return __atomic_load_n(&s->state, __ATOMIC_RELAXED);
+}
+
+static bool change(struct dtrace_speculation *s, uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+}
+
+uint32_t dtrace_speculation_new(struct dtrace_speculations *all)
+{
+    bool waiting = false;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        uint32_t word = look(&all->all[i]);
+        if (word == DTRACE_SPEC_INACTIVE && change(&all->all[i], word, DTRACE_SPEC_ACTIVE)) {
+            return i + 1;
+        }
+        waiting |= STATE(word) >= DTRACE_SPEC_COMMITTING;
+    }
+    dtrace_count(waiting ? &all->busy : &all->none);
+    return 0;
+}
+
+struct dtrace_buffer *dtrace_speculation_buffer(struct dtrace_speculations *all, uint64_t id,
+                                                unsigned cpu)
+{
+    if (id == 0 || id > all->count) {
+        return NULL;
+    }
+    struct dtrace_speculation *s = &all->all[id - 1];
+    for (;;) {
+        uint32_t word = look(s), next = DTRACE_SPEC_ONE | cpu << 8;
+        if (STATE(word) == DTRACE_SPEC_MANY || word == next) {
+            return &s->buffers[cpu];
+        }
+        if (STATE(word) == DTRACE_SPEC_ONE) {
+            next = DTRACE_SPEC_MANY;
+        } else if (STATE(word) != DTRACE_SPEC_ACTIVE) {
+            return NULL;
+        }
+        if (change(s, word, next)) {
+            return &s->buffers[cpu];
+        }
+    }
+}
+
+/* Each record that finds no room in the principal buffer is a drop there. Its time becomes that of
+ * now: what was taken of that buffer before has none that is later (dtrace_snap.taken). */
+static void move_records(struct dtrace_buffer *from, struct dtrace_buffer *to,
+                         const struct dtrace_shapes *shapes)
+{
+    uint64_t now = dtrace_port_timestamp();
+
+    for (size_t at = 0; at < from->offset;) {
+        uint32_t epid;
+        __builtin_memcpy(&epid, from->active + at, sizeof(epid));
+        if (epid == 0 || epid > shapes->count) {
+            at += sizeof(epid);
+            continue;
+        }
+        const struct dtrace_shape *shape = &shapes->shape[epid - 1];
+        uint8_t *record = dtrace_buffer_reserve(to, shapes, shape->size, shape->align, false);
+        if (record) {
+            struct dtrace_record head = {epid, (uint32_t)(now >> 32), (uint32_t)now};
+            __builtin_memcpy(record, from->active + at, shape->size);
+            __builtin_memcpy(record, &head, sizeof(head));
+            dtrace_buffer_commit(to, record, shape->size);
+        }
+        at += shape->size;
+    }
+    from->offset = 0;
+}
+
+/* From any state in which it is in use to `to`; false: it is not in use. */
+static bool finish(struct dtrace_speculation *s, uint32_t to)
+{
+    uint32_t word = look(s);
+
+    while (STATE(word) >= DTRACE_SPEC_ACTIVE && STATE(word) <= DTRACE_SPEC_MANY) {
+        if (change(s, word, to)) {
+            return true;
+        }
+        word = look(s);
+    }
+    return false;
+}
+
+bool dtrace_speculation_commit(struct dtrace_speculations *all, uint64_t id, unsigned cpu,
+                               struct dtrace_buffer *to, const struct dtrace_shapes *shapes)
+{
+    if (id == 0) {
+        return true;
+    }
+    if (id > all->count) {
+        return false;
+    }
+    struct dtrace_speculation *s = &all->all[id - 1];
+    if (finish(s, DTRACE_SPEC_COMMITTING)) {
+        move_records(&s->buffers[cpu], to, shapes);
+    }
+    return true;
+}
+
+bool dtrace_speculation_discard(struct dtrace_speculations *all, uint64_t id)
+{
+    if (id != 0 && id <= all->count) {
+        finish(&all->all[id - 1], DTRACE_SPEC_DISCARDING);
+    }
+    return id <= all->count;
+}
+
+bool dtrace_speculation_clean_begin(struct dtrace_speculations *all)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        uint32_t word = look(&all->all[i]);
+        if (STATE(word) >= DTRACE_SPEC_COMMITTING) {
+            any |= change(&all->all[i], word, word | MARK);
+        }
+    }
+    return any;
+}
+
+void dtrace_speculation_clean_cpu(struct dtrace_speculations *all, unsigned cpu,
+                                  struct dtrace_buffer *to, const struct dtrace_shapes *shapes)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct dtrace_speculation *s = &all->all[i];
+        uint32_t word = look(s);
+        if (word == (DTRACE_SPEC_COMMITTING | MARK)) {
+            move_records(&s->buffers[cpu], to, shapes);
+        } else if (word == (DTRACE_SPEC_DISCARDING | MARK)) {
+            s->buffers[cpu].offset = 0;
+        }
+    }
+}
+
+void dtrace_speculation_clean_end(struct dtrace_speculations *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (look(&all->all[i]) & MARK) {
+            __atomic_store_n(&all->all[i].state, DTRACE_SPEC_INACTIVE, __ATOMIC_RELAXED);
+        }
+    }
+}

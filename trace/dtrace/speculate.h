@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Speculations: records set aside until the program knows whether it wants them. Each has a buffer
+ * per CPU. Ids are 1 to nspec. Tested by test/d_buffer.
+ *
+ *   INACTIVE -speculation()-> ACTIVE -speculate()-> ONE -on another CPU-> MANY
+ *   ACTIVE, ONE, MANY -commit()-> COMMITTING, -discard()-> DISCARDING
+ *   COMMITTING, DISCARDING -cleaning-> INACTIVE
+ *
+ * The CPU that commits moves its own records at once; the others' are moved by the cleaner, on
+ * their CPUs. Until then the id can't be had again.
+ */
+#ifndef TRACE_DTRACE_SPECULATE_H
+#define TRACE_DTRACE_SPECULATE_H
+
+#include "trace/dtrace/buffer.h"
+
+enum dtrace_speculation_state {
+    DTRACE_SPEC_INACTIVE,
+    DTRACE_SPEC_ACTIVE,
+    DTRACE_SPEC_ONE, /* the CPU is in the bits above */
+    DTRACE_SPEC_MANY,
+    DTRACE_SPEC_COMMITTING,
+    DTRACE_SPEC_DISCARDING,
+};
+
+struct dtrace_speculation {
+    uint32_t state;                /* [a] state | cleaner's mark << 7 | cpu << 8 */
+    struct dtrace_buffer *buffers; /* [c] by CPU; policy SWITCH, no spare */
+};
+
+struct dtrace_speculations {
+    struct dtrace_speculation *all; /* [I] */
+    uint32_t count;                 /* [I] nspec */
+    uint64_t busy, none; /* [a] speculation() found none free: all wait for the cleaner / not */
+};
+
+uint32_t dtrace_speculation_new(struct dtrace_speculations *);
+/* The buffer that this CPU's records go to; NULL: the clause is to be abandoned. */
+struct dtrace_buffer *dtrace_speculation_buffer(struct dtrace_speculations *, uint64_t id,
+                                                unsigned cpu);
+/* False: there is no such id. */
+bool dtrace_speculation_commit(struct dtrace_speculations *, uint64_t id, unsigned cpu,
+                               struct dtrace_buffer *to, const struct dtrace_shapes *);
+bool dtrace_speculation_discard(struct dtrace_speculations *, uint64_t id);
+
+/* The cleaner: marks what is to be cleaned (false: nothing), does that on each CPU, then frees it.
+ * What is committed meanwhile waits for the next time. */
+bool dtrace_speculation_clean_begin(struct dtrace_speculations *);
+void dtrace_speculation_clean_cpu(struct dtrace_speculations *, unsigned cpu,
+                                  struct dtrace_buffer *to, const struct dtrace_shapes *);
+void dtrace_speculation_clean_end(struct dtrace_speculations *);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subroutines by their numbers. Solaris' and FreeBSD's own have no meaning here and are an illegal
+ * operation; so is a call with too few arguments. That the table agrees with opcodes.def is proved
+ * by test/d_machine/subr_test.c.
+ */
+#include "trace/dtrace/run.h"
+#include "trace/dtrace/subr.h"
+
+/* Control context, when a program is loaded. */
+uint32_t dtrace_subr_find(uint32_t number)
+{
+    uint32_t i = 0;
+
+    while (dtrace_subrs[i].run && dtrace_subrs[i].number != number) {
+        i++;
+    }
+    return i;
+}
+
+uint64_t dtrace_illegal(struct dtrace_context *c)
+{
+    dtrace_fault(c, DIF_FAULT_ILLOP, 0);
+    return 0;
+}
+
+uint64_t dtrace_subr(struct dtrace_context *c, uint32_t i)
+{
+    const struct dtrace_subr *s = &dtrace_subrs[i];
+
+    return s->run && c->nkeys >= s->least ? s->run(c) : dtrace_illegal(c);
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The subroutines, where there is room for all of them. See subr.h.
+ */
+#include "trace/dtrace/subr.h"
+
+const struct dtrace_subr dtrace_subrs[] = {DTRACE_SUBRS_LEAST(DTRACE_SUBR_ROW)
+                                               DTRACE_SUBRS_MORE(DTRACE_SUBR_ROW){NULL, 0, 0}};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * For a board that is short of flash, or must not be touched: in place of subr_extra.c and what
+ * that needs, and of destructive.c. What isn't there is an illegal operation. See subr.h.
+ */
+#include "trace/dtrace/fire.h"
+#include "trace/dtrace/subr.h"
+
+const struct dtrace_subr dtrace_subrs[] = {DTRACE_SUBRS_LEAST(DTRACE_SUBR_ROW){NULL, 0, 0}};
+
+void dtrace_act_destructive(struct firing *f, uint16_t kind, uint64_t value)
+{
+    (void)value;
+    if (kind != DTRACE_ACT_SYSTEM && kind != DTRACE_ACT_FREOPEN) {
+        dtrace_illegal(&f->here->context);
+    }
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subroutines about numbers and ids. Of a firing. Tested by test/d_machine/subr_test.c.
+ */
+#include "trace/dtrace/subr.h"
+
+#include "trace/dtrace/port.h"
+#include "trace/dtrace/speculate.h"
+
+enum { DIGITS_MAX = 64 + 2 }; /* of base 2, and a prefix */
+
+/* An int. */
+uint64_t dtrace_subr_rand(struct dtrace_context *c)
+{
+    (void)c;
+    return (uint64_t)(int32_t)(uint32_t)dtrace_port_random();
+}
+
+uint64_t dtrace_subr_speculation(struct dtrace_context *c)
+{
+    return dtrace_speculation_new(c->speculations);
+}
+
+uint64_t dtrace_subr_progenyof(struct dtrace_context *c)
+{
+    return dtrace_port_descends((int32_t)(uint32_t)dtrace_arg(c, 0));
+}
+
+/* The name is copied: the process may end, and another take its place, while the clause runs. */
+uint64_t dtrace_subr_pidname(struct dtrace_context *c)
+{
+    const char *name = dtrace_port_pidname((int32_t)(uint32_t)dtrace_arg(c, 0));
+    struct dtrace_writer w;
+
+    dtrace_writer_open(&w, c, c->code->strsize - 1);
+    for (; *name != '\0'; name++) { /* at most DTRACE_PORT_NAME_MAX */
+        dtrace_writer_put(&w, (uint8_t)*name);
+    }
+    return dtrace_writer_close(&w);
+}
+
+uint64_t dtrace_subr_lwpinfo(struct dtrace_context *c)
+{
+    int32_t pid = (int32_t)(uint32_t)dtrace_arg(c, 0), tid = (int32_t)(uint32_t)dtrace_arg(c, 1);
+
+    return dtrace_port_lwpinfo(pid, tid, (uint32_t)dtrace_arg(c, 2));
+}
+
+uint64_t dtrace_subr_swap16(struct dtrace_context *c)
+{
+    return __builtin_bswap16((uint16_t)dtrace_arg(c, 0));
+}
+
+uint64_t dtrace_subr_swap32(struct dtrace_context *c)
+{
+    return __builtin_bswap32((uint32_t)dtrace_arg(c, 0));
+}
+
+uint64_t dtrace_subr_swap64(struct dtrace_context *c)
+{
+    return __builtin_bswap64(dtrace_arg(c, 0));
+}
+
+/* Digits to the left of `to`; where they begin. No digit for 0. */
+static uint8_t *put_digits(uint8_t *to, uint64_t value, uint32_t base)
+{
+    for (; value != 0; value /= base) {
+        uint8_t digit = (uint8_t)(value % base);
+        *--to = digit + (digit < 10 ? '0' : 'a' - 10);
+    }
+    return to;
+}
+
+/* A sign in base 10, 0x in base 16, a leading 0 in base 8. */
+uint64_t dtrace_subr_lltostr(struct dtrace_context *c)
+{
+    uint64_t value = dtrace_arg(c, 0), base = dtrace_arg_or(c, 1, 10);
+    bool negative = base == 10 && (int64_t)value < 0;
+    uint8_t text[DIGITS_MAX], *end = text + sizeof(text);
+    struct dtrace_writer w;
+
+    if (base < 2 || base > 36) {
+        return dtrace_illegal(c);
+    }
+    uint8_t *p = put_digits(end, negative ? 0 - value : value, (uint32_t)base);
+    if (value == 0 || base == 8) {
+        *--p = '0';
+    }
+    if (negative) {
+        *--p = '-';
+    }
+    if (base == 16) {
+        *--p = 'x';
+        *--p = '0';
+    }
+    dtrace_writer_open(&w, c, DIGITS_MAX);
+    while (p < end) {
+        dtrace_writer_put(&w, *p++);
+    }
+    return dtrace_writer_close(&w);
+}

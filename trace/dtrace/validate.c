@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whether an object may be loaded. The interpreter relies on every one of these rules and checks
+ * none again:
+ *
+ *   every opcode is known and is not the compiler's own; reserved fields are 0
+ *   registers are r0-r7; none that is written, or stored through, is r0
+ *   labels lead forward, within the object; its last instruction is ret
+ *   constants and strings are in their tables; the strings end with a NUL
+ *   only a program's own variables are stored; each it uses is declared, as what it is used for
+ *   subroutines exist; what is pushed is a value, or a string or datum by reference
+ *   variables and result are of a known kind and size (validate_variable.c)
+ *
+ * Control context. Each rule has its test in test/d_machine/validate_test.c.
+ */
+#include "trace/dtrace/validate.h"
+
+const uint8_t dtrace_formats[DIF_OP_MAX + 1] = {
+#define DIF_OP(number, name, format, doc) [number] = DIF_FORMAT_##format,
+#include "trace/dtrace/opcodes.def"
+};
+
+/* Where variables of these instructions live. */
+static enum dtrace_reason check_use(const struct dif_object *o, dif_insn i)
+{
+    enum dif_scope scope = DIF_SCOPE_GLOBAL;
+    enum dif_var_kind kind = DIF_KIND_SCALAR;
+
+    switch (DIF_INSN_OP(i)) {
+    case DIF_OP_ldtaa:
+    case DIF_OP_sttaa:
+        kind = DIF_KIND_ARRAY;
+        scope = DIF_SCOPE_THREAD;
+        break;
+    case DIF_OP_ldgaa:
+    case DIF_OP_stgaa:
+        kind = DIF_KIND_ARRAY;
+        break;
+    case DIF_OP_ldts:
+    case DIF_OP_stts:
+        scope = DIF_SCOPE_THREAD;
+        break;
+    case DIF_OP_ldls:
+    case DIF_OP_stls:
+        scope = DIF_SCOPE_LOCAL;
+        break;
+    }
+    return dtrace_validate_use(o, DIF_INSN_INDEX(i), scope, kind);
+}
+
+static enum dtrace_reason check_variable(const struct dif_object *o, dif_insn i, bool stores)
+{
+    uint32_t id = DIF_INSN_INDEX(i);
+
+    if (id <= DIF_VAR_ARRAY_MAX) {
+        return DTRACE_REASON_ARRAY_NUMBER;
+    }
+    if (id < DIF_VAR_OTHER_USER) {
+        if (stores) {
+            return DTRACE_REASON_BUILTIN_STORED;
+        }
+        if (DIF_INSN_OP(i) != DIF_OP_ldgs) {
+            return DTRACE_REASON_BUILTIN_LOADED;
+        }
+        return DTRACE_REASON_NONE;
+    }
+    return check_use(o, i);
+}
+
+static enum dtrace_reason check_branch(const struct dif_object *o, uint32_t at)
+{
+    uint32_t label = DIF_INSN_LABEL(o->text[at]);
+
+    if (label >= o->ntext) {
+        return DTRACE_REASON_BRANCH_OUT;
+    }
+    return label <= at ? DTRACE_REASON_BACKWARD : DTRACE_REASON_NONE;
+}
+
+/* Which fields are registers, which must be 0, and whether rd is written: by format. */
+enum { R1 = 1, R2 = 2, RD = 4, WRITES = 8, NO_R1 = 16, NO_R2 = 32, NO_RD = 64 };
+static const uint8_t fields[] = {
+    [DIF_FORMAT_RRR] = R1 | R2 | RD | WRITES,
+    [DIF_FORMAT_RR] = R1 | NO_R2 | RD | WRITES,
+    [DIF_FORMAT_CMP] = R1 | R2 | NO_RD,
+    [DIF_FORMAT_TST] = R1 | NO_R2 | NO_RD,
+    [DIF_FORMAT_BRANCH] = 0,
+    [DIF_FORMAT_LOAD] = R1 | NO_R2 | RD | WRITES,
+    [DIF_FORMAT_STORE] = R1 | NO_R2 | RD | WRITES,
+    [DIF_FORMAT_RET] = NO_R1 | NO_R2 | RD,
+    [DIF_FORMAT_NONE] = NO_R1 | NO_R2 | NO_RD,
+    [DIF_FORMAT_SETX] = RD | WRITES,
+    [DIF_FORMAT_SETS] = RD | WRITES,
+    [DIF_FORMAT_LDA] = R2 | RD | WRITES,
+    [DIF_FORMAT_LDV] = RD | WRITES,
+    [DIF_FORMAT_STV] = RD,
+    [DIF_FORMAT_CALL] = RD | WRITES,
+    [DIF_FORMAT_PUSHR] = R2 | RD,
+    [DIF_FORMAT_PUSHV] = R2 | RD,
+    [DIF_FORMAT_COPY] = R1 | R2 | RD | WRITES,
+    [DIF_FORMAT_XLATE] = 0,
+};
+
+static enum dtrace_reason check_fields(dif_insn i, uint8_t has)
+{
+    uint32_t r1 = DIF_INSN_R1(i), r2 = DIF_INSN_R2(i), rd = DIF_INSN_RD(i);
+
+    if ((has & NO_R1 && r1) || (has & NO_R2 && r2) || (has & NO_RD && rd)) {
+        return DTRACE_REASON_RESERVED;
+    }
+    if ((has & R1 && r1 >= DIF_REGS) || (has & R2 && r2 >= DIF_REGS) ||
+        (has & RD && rd >= DIF_REGS)) {
+        return DTRACE_REASON_REGISTER;
+    }
+    return has & WRITES && rd == 0 ? DTRACE_REASON_R0 : DTRACE_REASON_NONE;
+}
+
+static enum dtrace_reason check_operand(const struct dif_object *o, uint32_t at,
+                                        enum dif_format format)
+{
+    dif_insn i = o->text[at];
+
+    switch (format) {
+    case DIF_FORMAT_BRANCH:
+        return check_branch(o, at);
+    case DIF_FORMAT_SETX:
+        return DIF_INSN_INDEX(i) >= o->nints ? DTRACE_REASON_INTEGER : DTRACE_REASON_NONE;
+    case DIF_FORMAT_SETS:
+        return DIF_INSN_INDEX(i) >= o->strings_size ? DTRACE_REASON_STRING : DTRACE_REASON_NONE;
+    case DIF_FORMAT_LDV:
+    case DIF_FORMAT_STV:
+        return check_variable(o, i, format == DIF_FORMAT_STV);
+    case DIF_FORMAT_CALL:
+        return DIF_INSN_INDEX(i) > DIF_SUBR_MAX ? DTRACE_REASON_SUBROUTINE : DTRACE_REASON_NONE;
+    case DIF_FORMAT_PUSHR:
+        return DIF_INSN_PUSH_TYPE(i) > DIF_TYPE_STRING ? DTRACE_REASON_PUSH_TYPE
+                                                       : DTRACE_REASON_NONE;
+    case DIF_FORMAT_PUSHV:
+        return DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_CTF ? DTRACE_REASON_PUSH_VALUE
+                                                     : DTRACE_REASON_NONE;
+    case DIF_FORMAT_XLATE:
+        return DTRACE_REASON_TRANSLATOR;
+    default:
+        return DTRACE_REASON_NONE;
+    }
+}
+
+static enum dtrace_reason check_instruction(const struct dif_object *o, uint32_t at)
+{
+    uint32_t op = DIF_INSN_OP(o->text[at]);
+    enum dif_format format = op <= DIF_OP_MAX ? dtrace_formats[op] : DIF_FORMAT_BAD;
+
+    if (format == DIF_FORMAT_BAD) {
+        return DTRACE_REASON_OPCODE;
+    }
+    enum dtrace_reason reason = check_fields(o->text[at], fields[format]);
+    return reason ? reason : check_operand(o, at, format);
+}
+
+static enum dtrace_reason check_tables(const struct dif_object *o)
+{
+    uint64_t bytes = (uint64_t)o->ntext * sizeof(*o->text) + (uint64_t)o->nints * sizeof(*o->ints) +
+                     (uint64_t)o->nvars * sizeof(*o->vars) + o->strings_size;
+
+    if (bytes > DIF_OBJECT_MAX) {
+        return DTRACE_REASON_OBJECT_SIZE;
+    }
+    if (o->ntext == 0) {
+        return DTRACE_REASON_EMPTY;
+    }
+    if (o->strings_size && (o->strings[0] || o->strings[o->strings_size - 1])) {
+        return DTRACE_REASON_OBJECT_STRINGS;
+    }
+    return dtrace_validate_result(&o->result);
+}
+
+enum dtrace_reason dtrace_validate(const struct dif_object *o, uint32_t *offset)
+{
+    enum dtrace_reason reason = check_tables(o);
+
+    *offset = UINT32_MAX;
+    for (uint32_t v = 0; v < o->nvars && !reason; v++) {
+        reason = dtrace_validate_variable(o, &o->vars[v]);
+    }
+    for (uint32_t at = 0; at < o->ntext && !reason; at++) {
+        *offset = at;
+        reason = check_instruction(o, at);
+    }
+    if (!reason && DIF_INSN_OP(o->text[o->ntext - 1]) != DIF_OP_ret) {
+        reason = DTRACE_REASON_NO_RET;
+    }
+    return reason;
+}
