@@ -2,9 +2,9 @@
 /*
  * The retained memory: a window of RAM at a place that a board fixes, which no start-up code clears
  * and no loader writes to, so that what a kernel left in it is there after a warm reset. The kernel
- * (kernel/retain.c) writes it; who reads it (lib/retain: the tracelogger at the next boot, kymo
- * extract from an image of the memory) may find anything at all there and believes nothing that it
- * has not checked. docs/flight.md tells the whole story.
+ * (kernel/observe/retain.c) writes it; who reads it (lib/retain: the tracelogger at the next boot,
+ * kymo extract from an image of the memory) may find anything at all there and believes nothing
+ * that it has not checked. docs/flight.md tells the whole story.
  *
  * Little-endian; offsets are from the window's beginning. A reader needs no ELF: the header says
  * where everything is, and a copy of the system page what it means.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The unwind table: how to find a function's caller from any of its instructions. host/unwind makes
- * one for the kernel and one for each program; kernel/unwind.c reads them. 32-bit words, in the
- * byte order of the target:
+ * one for the kernel and one for each program; kernel/observe/unwind.c reads them. 32-bit words, in
+ * the byte order of the target:
  *
  *   UNWIND_MAGIC, bytes of the text, number of rules, number of rows
  *   the rules, two words each; rule 0 says that the caller can't be found

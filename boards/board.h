@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What boards and their kernel-side drivers share: linker symbols, register access, and the
- * drivers' interfaces. The kernel sees none of this: a board answers it through kernel/arch.h
+ * drivers' interfaces. The kernel sees none of this: a board answers it through kernel/arch/arch.h
  * ("[board]").
  *
  * Drivers here have no state beyond constants of the board; all may be called from any context.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/arch.h"
+#include "kernel/arch/arch.h"
 
 /* ldscripts/kernel.ld and scripts/image.S */
 extern char __kernel_start[], __kernel_end[];

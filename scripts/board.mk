@@ -41,7 +41,9 @@ D ?= 1
 D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/dtrace/none/none.c
-KERNEL_SRCS := $(sort $(wildcard kernel/*.c trace/*.c kernel/arch/$(ARCH)/*.c \
+# Each room's sources; kernel/dtrace/ and kernel/arch/ are chosen apart.
+KERNEL_ROOMS := base mem proc thread time sync ipc program observe entry
+KERNEL_SRCS := $(sort $(wildcard $(KERNEL_ROOMS:%=kernel/%/*.c) trace/*.c kernel/arch/$(ARCH)/*.c \
 	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS) \
 	$(D_SRCS_$(D))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
@@ -68,7 +70,7 @@ $(B)/flags: FORCE
 .PHONY: FORCE
 FORCE:
 
-# What D's function probes (kernel/dtrace/fbt.c) know of the functions, and kernel/unwind.c of their
+# What D's function probes (kernel/dtrace/fbt.c) know of the functions, and kernel/observe/unwind.c of their
 # stacks: from a kernel that is linked without these tables. The table lies behind the code, so that all images have theirs at the same
 # addresses; each is checked.
 FBT_OBJS_1 := $(B)/fbt_table.o

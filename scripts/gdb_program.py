@@ -51,7 +51,7 @@ def sections(job):
 
 
 def job_of(process):
-    jobs = gdb.parse_and_eval("'kernel/spawn.c'::jobs")
+    jobs = gdb.parse_and_eval("'kernel/program/spawn.c'::jobs")
     for i in range(jobs.type.range()[1] + 1):
         if jobs[i]["elf"]["base"] == process["program"]["elf"]:
             return jobs[i]

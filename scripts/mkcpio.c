@@ -5,8 +5,8 @@
  *
  * Usage: mkcpio OUT NAME=FILE...     Runs on the build machine. Contents start at multiples of 4.
  * The names of all ELF files, a line each, are the contents of one more file, boot/programs, which
- * the shell lists. Read by kernel/cpio.c; refuses names without '=', different files of one name,
- * and files over 4 GB. The same NAME=FILE twice is one file.
+ * the shell lists. Read by kernel/program/cpio.c; refuses names without '=', different files of one
+ * name, and files over 4 GB. The same NAME=FILE twice is one file.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The seam under trace/: what the trace code needs from whatever it runs in. The kernel supplies it
- * (kernel/trace_port.c and trace/port/<cpu>.h), so do the host tests (trace/port/host.h,
+ * (kernel/observe/trace_port.c and trace/port/<cpu>.h), so do the host tests (trace/port/host.h,
  * test/unit). trace/ knows no kernel header.
  */
 #ifndef TRACE_PORT_H

@@ -75,7 +75,8 @@ void trace_owner_gone(void *owner);
 /* The hook's owner detached: linear tracing stops. Kernel context. */
 void trace_hook_detached(void);
 
-/* State dump (kernel/trace_dump.c writes it with the hooks between begin and end, on this CPU). */
+/* State dump (kernel/observe/trace_dump.c writes it with the hooks between begin and end, on this
+ * CPU). */
 bool trace_dump_room(
     void); /* false: no FREE buffer to go on into: wait for trace_port_buffer_freed() */
 bool trace_running(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the kernel leaves behind when it dies: why, who ran, the registers of where it happened,
- * what the other CPUs did. kernel/panic.c writes it into the retained memory; the next boot's
- * tracelogger and `kymo extract --core` find it there and make text of it (lib/panic). Also the
- * names of the registers: the order of `registers`, by the ELF machine.
+ * what the other CPUs did. kernel/observe/panic.c writes it into the retained memory; the next
+ * boot's tracelogger and `kymo extract --core` find it there and make text of it (lib/panic). Also
+ * the names of the registers: the order of `registers`, by the ELF machine.
  *
  * Little-endian, fixed offsets, the same on 32- and 64-bit CPUs; nothing in it is a pointer that a
  * reader may follow. Who reads it trusts no field: it may be memory that anything has run over.

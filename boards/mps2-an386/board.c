@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MPS2+ AN386: what kernel/arch.h asks of the board. Addresses are those of Arm DAI 0386; README.md
- * has the map. Any context unless kernel/arch.h says otherwise. Proved by the boot tests.
+ * MPS2+ AN386: what kernel/arch/arch.h asks of the board. Addresses are those of Arm DAI 0386;
+ * README.md has the map. Any context unless kernel/arch/arch.h says otherwise. Proved by the boot
+ * tests.
  */
 #include "boards/board.h"
 #include "boards/drivers/cmsdk.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * QEMU's `virt` machine: what kernel/arch.h and the AArch64 port ask of the board. README.md has
- * the map. RAM and CPUs come from the device tree; without one, from board.mk. Proved by the boots.
+ * QEMU's `virt` machine: what kernel/arch/arch.h and the AArch64 port ask of the board. README.md
+ * has the map. RAM and CPUs come from the device tree; without one, from board.mk. Proved by the
+ * boots.
  */
 #include "boards/board.h"
 #include "boards/drivers/fdt.h"

@@ -6,10 +6,10 @@
  * Tested by test/boot/dlog.py.
  */
 #include "abi/errno.h"
-#include "kernel/arch.h"
-#include "kernel/cpio.h"
+#include "kernel/arch/arch.h"
+#include "kernel/program/cpio.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/string.h"
+#include "kernel/base/string.h"
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/port.h"
 

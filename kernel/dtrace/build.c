@@ -6,11 +6,11 @@
  * (fbt_code_id), the same in all images of one build. Control context. Tested by test/boot/gate.py
  * and dlog.py.
  */
-#include "kernel/arch.h"
+#include "kernel/arch/arch.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
-#include "kernel/string.h"
-#include "kernel/syspage.h"
+#include "kernel/base/string.h"
+#include "kernel/entry/syspage.h"
 #include "trace/dtrace/image.h"
 #include "trace/dtrace/port.h"
 

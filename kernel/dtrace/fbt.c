@@ -14,11 +14,11 @@
  * Tested by test/boot's suite fbt; the table's maker by test/fbt.
  */
 #include "abi/errno.h"
-#include "kernel/cpu.h"
+#include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_slot.h"
 #include "kernel/dtrace/fbt_table.h"
-#include "kernel/kercall.h"
+#include "kernel/entry/kercall.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 

@@ -6,8 +6,8 @@
 #include "kernel/dtrace/fbt_slot.h"
 
 #include "abi/errno.h"
-#include "kernel/cpu.h"
-#include "kernel/string.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/base/string.h"
 
 /* The branch has 16 bits and goes to a pad, which goes on to the slot. */
 #define NARROW (1u << 31)

@@ -5,8 +5,8 @@
  * Kernel lock held. Tested by test/boot's suite d.
  */
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/string.h"
-#include "kernel/vm.h"
+#include "kernel/base/string.h"
+#include "kernel/mem/vm.h"
 #include "trace/dtrace/port.h"
 
 #define CHUNK 4096u

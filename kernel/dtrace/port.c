@@ -6,13 +6,13 @@
  */
 #include "trace/dtrace/port.h"
 
-#include "kernel/arch.h"
+#include "kernel/arch/arch.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
-#include "kernel/process.h"
-#include "kernel/retain.h"
-#include "kernel/string.h"
-#include "kernel/unwind.h"
+#include "kernel/proc/process.h"
+#include "kernel/observe/retain.h"
+#include "kernel/base/string.h"
+#include "kernel/observe/unwind.h"
 #include "trace/dtrace/control.h"
 #include "trace/log.h"
 #include "trace/trace.h"

@@ -4,9 +4,9 @@
 #ifndef KERNEL_DTRACE_PORT_OPS_H
 #define KERNEL_DTRACE_PORT_OPS_H
 
-#include "kernel/cpu.h"
-#include "kernel/thread.h"
-#include "kernel/timer.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/thread/thread.h"
+#include "kernel/time/timer.h"
 
 #define DTRACE_PORT_ALIGN 1 /* as dtrace elsewhere on ARM, though the CPUs would load it */
 #define DTRACE_PORT_STOPS 0 /* the kernel knows no stopped processes */

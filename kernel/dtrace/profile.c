@@ -13,7 +13,7 @@
 #include "abi/errno.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
-#include "kernel/process.h"
+#include "kernel/proc/process.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/dtrace/provider/profile.h"

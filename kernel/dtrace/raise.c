@@ -5,9 +5,9 @@
  * can be taken, so it only notes it; of several before the exit the last counts. Refused: a number
  * that is no signal, the kernel's own process. Proved by test/boot's suites "slain".
  */
-#include "kernel/cpu.h"
+#include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/process.h"
+#include "kernel/proc/process.h"
 #include "trace/dtrace/port.h"
 
 #define SIGNAL_MAX 56

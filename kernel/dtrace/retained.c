@@ -10,8 +10,8 @@
 #include "abi/errno.h"
 #include "abi/retain.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/retain.h"
-#include "kernel/string.h"
+#include "kernel/observe/retain.h"
+#include "kernel/base/string.h"
 #include "trace/crc32c.h"
 #include "trace/dtrace/port.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples for the provider profile: where this CPU was when its sampling interrupt came, which is
- * above all masks (kernel/arch.h). sample.c records it; profile.c fires the probes at the kernel's
- * exit and then lets the next one come. So there is at most one sample on a CPU at a time.
+ * above all masks (kernel/arch/arch.h). sample.c records it; profile.c fires the probes at the
+ * kernel's exit and then lets the next one come. So there is at most one sample on a CPU at a time.
  */
 #ifndef KERNEL_DTRACE_SAMPLE_H
 #define KERNEL_DTRACE_SAMPLE_H
 
-#include "kernel/cpu.h"
-#include "kernel/thread.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/thread/thread.h"
 
 enum { SAMPLE_WORDS = 64 }; /* of the kernel's stack that are kept */
 

@@ -8,10 +8,10 @@
  * and listeners are static: who stands on one that is taken out goes on from it.
  * Tested by test/boot's suite d.
  */
-#include "kernel/cpu.h"
+#include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/gate.h"
-#include "kernel/thread.h"
+#include "kernel/thread/thread.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/filter.h"

@@ -10,10 +10,10 @@
  */
 #include "kernel/dtrace/syscall.h"
 
-#include "kernel/cpu.h"
+#include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/gate.h"
-#include "kernel/kercall.h"
+#include "kernel/entry/kercall.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/filter.h"

@@ -96,7 +96,7 @@ static void build(uint32_t bufsize)
     image_option(&target.b, DTRACE_OPT_AGGSIZE, 16384);
 }
 
-/* What a kernel makes of its window (kernel/retain.c, kernel/dtrace/retained.c). */
+/* What a kernel makes of its window (kernel/observe/retain.c, kernel/dtrace/retained.c). */
 static void put_window(uint8_t *window)
 {
     struct kymo_retain_header *header = (void *)window;

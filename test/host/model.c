@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The simulated system: see model.h. Its kernel makes events in the order in which Kymo's does
- * (kernel/msg.c, kernel/sched.c): a state's event comes while the thread is still current, the
- * receive of a message that is handed over stands on the sender's CPU before the receiver is READY.
+ * (kernel/ipc/msg.c, kernel/thread/sched.c): a state's event comes while the thread is still
+ * current, the receive of a message that is handed over stands on the sender's CPU before the
+ * receiver is READY.
  */
 #include "test/host/model.h"
 

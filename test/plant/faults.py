@@ -3,7 +3,7 @@
 
 A row of the list, an empty line behind each; a line that begins with # is a comment:
 
-    kernel/timer.c timer_work: off by one       file, function, class of the fault
+    kernel/time/timer.c timer_work: off by one       file, function, class of the fault
     - node->at <= now                           the text that goes: once in that function
     + node->at < now                            what comes instead; no such line: nothing
     = unit-ipc_timer_test boot-virt-a64:timer   the suites to try, the cheapest first

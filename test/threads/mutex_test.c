@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The word of a mutex, between user code (lib/mutex.c) and the kernel (kernel/sync_mutex.c), on
- * CPUs that are threads, under a race detector. All lock the same mutex, some give up waiting; what
- * the mutex protects is plain data. No lock is had twice, none is lost, and all that was written
- * under it is seen by the next owner, however the mutex came to that one.
+ * The word of a mutex, between user code (lib/mutex.c) and the kernel (kernel/sync/sync_mutex.c),
+ * on CPUs that are threads, under a race detector. All lock the same mutex, some give up waiting;
+ * what the mutex protects is plain data. No lock is had twice, none is lost, and all that was
+ * written under it is seen by the next owner, however the mutex came to that one.
  *
  * Red if a swap of lib/mutex.c or the kernel's store of the word is relaxed, if the kernel sets
  * SYNC_WAITING by a plain store, or if it frees a mutex for which a thread waits (a thread then
@@ -17,9 +17,9 @@
 /* after these: */
 #include <cmocka.h>
 
-#include "kernel/cpu.h"
-#include "kernel/msg_impl.h"
-#include "kernel/sync_impl.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/ipc/msg_impl.h"
+#include "kernel/sync/sync_impl.h"
 #include "lib/thread.h"
 #include "test/threads/cpus.h"
 

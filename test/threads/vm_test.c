@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lookups of user memory without the kernel lock (kernel/vm.c) on CPUs that are threads, under a
- * race detector, while another CPU maps and unmaps memory of the same process. A lookup of memory
+ * Lookups of user memory without the kernel lock (kernel/mem/vm.c) on CPUs that are threads, under
+ * a race detector, while another CPU maps and unmaps memory of the same process. A lookup of memory
  * that stays mapped always finds it, wherever its entry moves to; what a lookup finds holds what
  * was written to that mapping, until the CPU leaves the kernel.
  *
@@ -17,9 +17,9 @@
 /* after these: */
 #include <cmocka.h>
 
-#include "kernel/cpu.h"
-#include "kernel/object.h"
-#include "kernel/process.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/mem/object.h"
+#include "kernel/proc/process.h"
 #include "test/threads/cpus.h"
 
 #define TURNS 40000
@@ -45,7 +45,7 @@ static void expect(bool good)
     __atomic_fetch_or(&wrong, !good, __ATOMIC_RELAXED);
 }
 
-/* ---- what kernel/vm.c calls -------------------------------------------------------- */
+/* ---- what kernel/mem/vm.c calls ---------------------------------------------------- */
 
 /* A CPU looks for itself, whenever it isn't in the kernel. */
 void arch_ipi(uint32_t which)

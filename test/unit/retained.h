@@ -16,7 +16,7 @@ extern unsigned marks_seen; /* by stop_the_machine() in all, which checks that t
 
 /* The window as it is now becomes the image. */
 void stop_the_machine(void);
-/* A header in the image, as a kernel makes it (kernel/retain.c), for what the trace has
+/* A header in the image, as a kernel makes it (kernel/observe/retain.c), for what the trace has
  * put there. */
 void put_header(void);
 bool open_image(void);

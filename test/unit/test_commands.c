@@ -41,7 +41,7 @@ static const struct row {
     uint32_t args[4];
     long answer[WHENS];
     bool pointer; /* its answer goes to one: none is EFAULT */
-    bool kernel;  /* kernel/trace_calls.c has it */
+    bool kernel;  /* kernel/observe/trace_calls.c has it */
 } rows[] = {
 /* clang-format off */
 #define ROW(name, args, ...) {#name, _NTO_TRACE_##name, args, {__VA_ARGS__}, false, false}

@@ -15,7 +15,7 @@
 #define TABLE ((struct kymo_retain_name *)(void *)&image[KYMO_RETAIN_NAMES])
 #define LONG_TEXT UINT64_C(0xffffff8000001000)
 
-/* As kernel/retain_names.c and kernel/retain.c. */
+/* As kernel/observe/retain_names.c and kernel/observe/retain.c. */
 static void seal_entry(struct kymo_retain_name *name)
 {
     size_t from = offsetof(struct kymo_retain_name, boots);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The functions of the fake port, and stand-ins for the parts of the kernel that are not linked
- * (programs, names, tracing, host files). kernel/pool.c is replaced by one that poisons what is
- * free, so that AddressSanitizer sees any use of it.
+ * (programs, names, tracing, host files). kernel/base/pool.c is replaced by one that poisons what
+ * is free, so that AddressSanitizer sees any use of it.
  */
 #include <sanitizer/asan_interface.h>
 #include <stdarg.h>
@@ -11,14 +11,14 @@
 #include <string.h>
 
 #include "abi/errno.h"
-#include "kernel/cpu.h"
-#include "kernel/kercall.h"
-#include "kernel/kercall_trace.h"
-#include "kernel/pool.h"
-#include "kernel/process.h"
-#include "kernel/retain.h"
-#include "kernel/spawn.h"
-#include "kernel/trace_dump.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/entry/kercall_trace.h"
+#include "kernel/base/pool.h"
+#include "kernel/proc/process.h"
+#include "kernel/observe/retain.h"
+#include "kernel/program/spawn.h"
+#include "kernel/observe/trace_dump.h"
 #include "test/unit_ipc/world.h"
 #include "trace/trace.h"
 

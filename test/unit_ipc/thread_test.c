@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "abi/sys/ability.h"
-#include "kernel/cpu.h"
+#include "kernel/thread/cpu.h"
 
 #define STUB 0x12340u
 

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "abi/sys/ability.h"
-#include "kernel/cpu.h"
-#include "kernel/timer.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/time/timer.h"
 
 #define MS 1000000u
 #define MONOTONIC CLOCK_MONOTONIC

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-#include "kernel/exit.h"
-#include "kernel/intr_impl.h"
-#include "kernel/sched.h"
-#include "kernel/thread_end.h"
+#include "kernel/entry/exit.h"
+#include "kernel/entry/intr_impl.h"
+#include "kernel/thread/sched.h"
+#include "kernel/thread/thread_end.h"
 
 #define RAM_BYTES (4u << 20)
 

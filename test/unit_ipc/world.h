@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "abi/errno.h"
-#include "kernel/kercall.h"
-#include "kernel/msg.h"
-#include "kernel/process.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/proc/process.h"
 
 #define FAKE_GRANULE 256u
 #define FAKE_VADDR ((uintptr_t)0x10000)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cross-calls (kernel/cpu.c) between CPUs that are threads, under a race detector: each CPU records
- * numbers into D's buffer of its own, takes the buffers of the others under the kernel lock, and
- * has all CPUs visited, while they do the same, spin for the lock, or do nothing. Every number is
- * taken once, in order; a visit comes to each CPU once; and nothing that one CPU does for another
- * is unordered with what that one does itself. Whoever waits for ever is found by the suite's time.
+ * Cross-calls (kernel/thread/cpu.c) between CPUs that are threads, under a race detector: each CPU
+ * records numbers into D's buffer of its own, takes the buffers of the others under the kernel
+ * lock, and has all CPUs visited, while they do the same, spin for the lock, or do nothing. Every
+ * number is taken once, in order; a visit comes to each CPU once; and nothing that one CPU does for
+ * another is unordered with what that one does itself. Whoever waits for ever is found by the
+ * suite's time.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,7 +16,7 @@
 /* after these: */
 #include <cmocka.h>
 
-#include "kernel/cpu.h"
+#include "kernel/thread/cpu.h"
 #include "trace/dtrace/buffer.h"
 
 #define TURNS 20000

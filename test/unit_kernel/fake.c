@@ -3,7 +3,7 @@
 #include "test/unit_kernel/fake.h"
 
 #include "abi/errno.h"
-#include "kernel/trace_dump.h"
+#include "kernel/observe/trace_dump.h"
 #include "trace/trace.h"
 
 struct cpu *fake_cpu = &cpus[0];

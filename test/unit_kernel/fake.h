@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/cpu.h"
-#include "kernel/process.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/proc/process.h"
 
 #define FAKE_GRANULE 64u
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program loader (kernel/spawn_layout.c, spawn_load.c, spawn_block.c) with sound and damaged
- * programs, relocated and not. Each piece of RAM is a heap block of its own, so that the address
- * sanitizer sees every write outside.
+ * The program loader (kernel/program/spawn_layout.c, spawn_load.c, spawn_block.c) with sound and
+ * damaged programs, relocated and not. Each piece of RAM is a heap block of its own, so that the
+ * address sanitizer sees every write outside.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #undef EM_ARM
 #undef EM_AARCH64
 #include "test/unit_kernel/fake.h"
-#include "kernel/spawn.h"
+#include "kernel/program/spawn.h"
 
 #define ARM 40
 #define AARCH64 183

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pools, physical memory, mappings and copies: kernel/pool.c, phys.c, vm.c, copy.c. */
+/* Pools, physical memory, mappings and copies: kernel/base/pool.c, phys.c, vm.c, copy.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "test/unit_kernel/fake.h"
 #include "test/unit_kernel/random.h"
 #include "abi/errno.h"
-#include "kernel/pool.h"
+#include "kernel/base/pool.h"
 
 #define RAM (1u << 20)
 #define RW (KYMO_PROT_READ | KYMO_PROT_WRITE)

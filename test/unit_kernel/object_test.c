@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory objects: kernel/object.c, object_calls.c and the mapping of them by mem_calls.c. */
+/* Memory objects: kernel/mem/object.c, object_calls.c and the mapping of them by mem_calls.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "test/unit_kernel/random.h"
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
-#include "kernel/kercall.h"
-#include "kernel/object_table.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/mem/object_table.h"
 
 #define RAM (1u << 20)
 #define PROCESSES 4

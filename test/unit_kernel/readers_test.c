@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's readers of untrusted files: cpio (kernel/cpio.c) and ELF (kernel/elf.c), with sound
- * files and with thousands of damaged ones. A file is a heap block of its exact length, so that the
- * address sanitizer sees every read outside.
+ * The kernel's readers of untrusted files: cpio (kernel/program/cpio.c) and ELF
+ * (kernel/program/elf.c), with sound files and with thousands of damaged ones. A file is a heap
+ * block of its exact length, so that the address sanitizer sees every read outside.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 #include "test/unit_kernel/elf_make.h" /* first: the kernel's headers use other names */
 #include "test/unit_kernel/random.h"
-#include "kernel/cpio.h"
-#include "kernel/elf.h"
+#include "kernel/program/cpio.h"
+#include "kernel/program/elf.h"
 
 #define DAMAGED 20000
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/retain_names.c: who lives is in the table with a right CRC, and so are those that ended
- * last, however often their places were used anew; behind each entry that is written, too, at most
- * that of the process that changes is missing. Named threads are not tried here.
+ * kernel/observe/retain_names.c: who lives is in the table with a right CRC, and so are those that
+ * ended last, however often their places were used anew; behind each entry that is written, too, at
+ * most that of the process that changes is missing. Named threads are not tried here.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "abi/retain.h"
-#include "kernel/process.h"
-#include "kernel/retain.h"
+#include "kernel/proc/process.h"
+#include "kernel/observe/retain.h"
 #include "test/unit_kernel/fake.h"
 #include "test/unit_kernel/random.h"
 #include "trace/crc32c.h"

@@ -13,7 +13,7 @@
 
 #include "test/unit_kernel/fake.h"
 #include "test/unit_kernel/random.h"
-#include "kernel/sched_impl.h"
+#include "kernel/thread/sched_impl.h"
 
 #define THREADS 12
 #define STEPS 30000

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's memcpy() and kin (kernel/string.c, here under other names) against the host's. */
+/* The kernel's memcpy() and kin (kernel/base/string.c, here under other names) against the
+ * host's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@ UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DTRACE_PORT_OPS_H='"test/unit_kernel/fake_trace.h"' \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
-unit_kernel = test/unit_kernel/$(1)_test.c $(addprefix kernel/,$(2))
+unit_kernel = test/unit_kernel/$(1)_test.c $(foreach f,$(2),$(wildcard kernel/*/$(f)))
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
 $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
 	test/unit_kernel/fake.c
@@ -24,7 +24,7 @@ $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c
 $(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c)
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 
-$(UNIT_KERNEL): $(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h)
+$(UNIT_KERNEL): $(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_KERNEL_FLAGS) -o $@ $(filter %.c,$^) -lcmocka
 
@@ -32,7 +32,7 @@ $(UNIT_KERNEL): $(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h)
 UNIT_TESTS += $(B)/unit/kernel_crosscall_test
 UNIT_THREADS_FLAGS := $(subst fake_ops.h,thread_ops.h,$(filter-out -fsanitize=% -fno-sanitize%,$(UNIT_KERNEL_FLAGS))) \
 	-D_GNU_SOURCE -fsanitize=thread
-$(B)/unit/kernel_crosscall_test: test/unit_kernel/crosscall_test.c kernel/cpu.c trace/dtrace/buffer.c \
-	$(wildcard test/unit_kernel/*.h kernel/*.h trace/*.h trace/dtrace/*.h)
+$(B)/unit/kernel_crosscall_test: test/unit_kernel/crosscall_test.c kernel/thread/cpu.c trace/dtrace/buffer.c \
+	$(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h trace/dtrace/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_THREADS_FLAGS) -o $@ $(filter %.c,$^) -lcmocka -lpthread

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/unwind.c: a stack by a table made by hand; then random tables, random stacks and random
- * damage, under AddressSanitizer: nothing outside of the table is read, the stack pointer only
- * rises, every walk ends. SEED=n repeats a run.
+ * kernel/observe/unwind.c: a stack by a table made by hand; then random tables, random stacks and
+ * random damage, under AddressSanitizer: nothing outside of the table is read, the stack pointer
+ * only rises, every walk ends. SEED=n repeats a run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include "abi/unwind.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
-#include "kernel/process.h"
-#include "kernel/unwind.h"
+#include "kernel/proc/process.h"
+#include "kernel/observe/unwind.h"
 #include "test/unit_kernel/random.h"
 
 #define TEXT 0x10000u

@@ -5,7 +5,8 @@
  * and what the current thread remembers. The port's header includes it at its end and gives, as
  * text of the assembler, TRACE_PORT_NOP, TRACE_PORT_WORD and TRACE_PORT_WORD_ALIGN; and
  * TRACE_PORT_THREAD, TRACE_PORT_REMEMBERED: bytes from struct cpu to the pointer to its thread, and
- * from that to the word; asserted by kernel/trace_port.c. See trace/port.h for the contracts.
+ * from that to the word; asserted by kernel/observe/trace_port.c. See trace/port.h for the
+ * contracts.
  */
 #ifndef TRACE_PORT_PATCHED_H
 #define TRACE_PORT_PATCHED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: what kernel/unwind.c has to know of this CPU: where a thread is and what a return
- * address is. The kernel is interrupted by samples only, which fire no probe: no exception's
+ * AArch64: what kernel/observe/unwind.c has to know of this CPU: where a thread is and what a
+ * return address is. The kernel is interrupted by samples only, which fire no probe: no exception's
  * frame is on its stack. Any context, interrupts masked.
  */
 #include "kernel/arch/aarch64/port.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What this CPU port needs of a board beside kernel/arch.h, and offers it. Boards get it through
- * kernel/arch.h. All of it is for set-up on one CPU, or for the CPU's own interrupts (masked).
+ * What this CPU port needs of a board beside kernel/arch/arch.h, and offers it. Boards get it
+ * through kernel/arch/arch.h. All of it is for set-up on one CPU, or for the CPU's own interrupts
+ * (masked).
  */
 #ifndef KERNEL_ARCH_AARCH64_BOARD_H
 #define KERNEL_ARCH_AARCH64_BOARD_H

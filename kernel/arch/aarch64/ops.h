@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: the structs and inlines that kernel/arch.h asks of a port. Included by kernel/arch.h
- * only, before its prototypes.
+ * AArch64: the structs and inlines that kernel/arch/arch.h asks of a port. Included by
+ * kernel/arch/arch.h only, before its prototypes.
  *
  * Interrupts are masked from entry to exit, so masking them again costs nothing. TPIDR_EL1 is this
  * CPU's struct cpu. struct arch_context is the first member of struct thread, which is all that

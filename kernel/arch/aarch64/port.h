@@ -4,7 +4,7 @@
 #define KERNEL_ARCH_AARCH64_PORT_H
 
 #include "abi/sys/panic.h"
-#include "kernel/arch.h"
+#include "kernel/arch/arch.h"
 
 /* ---- boot.S, from the linker script and back --------------------------------------- */
 

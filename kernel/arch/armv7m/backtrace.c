@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: what kernel/unwind.c has to know of this CPU: where a thread is, what a return address
- * is, how an exception returns. Any context, interrupts masked.
+ * ARMv7-M: what kernel/observe/unwind.c has to know of this CPU: where a thread is, what a return
+ * address is, how an exception returns. Any context, interrupts masked.
  *
  * And what is left of a thread whose frame the CPU could not store, because its stack has
  * overflowed: its stack is scanned for words that look like return addresses. Kernel lock held.

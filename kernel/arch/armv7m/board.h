@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What this CPU port needs of a board beside kernel/arch.h. Boards get it through kernel/arch.h.
+ * What this CPU port needs of a board beside kernel/arch/arch.h. Boards get it through
+ * kernel/arch/arch.h.
  *
  * A timer for the sampling interrupt, and two lines of the NVIC (board.mk): CONFIG_SAMPLE_IRQ is
  * the timer's, CONFIG_SAMPLED_IRQ one that no device raises. The timer counts cycles of the trace

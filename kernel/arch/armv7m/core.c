@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the CPU itself: there is one; its name; reset. What kernel/arch.h asks for several CPUs
- * is refused or empty.
+ * ARMv7-M: the CPU itself: there is one; its name; reset. What kernel/arch/arch.h asks for several
+ * CPUs is refused or empty.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"

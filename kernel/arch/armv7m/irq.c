@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the NVIC's lines, and waiting for them. Any context unless kernel/arch.h says otherwise.
- * All lines have one priority, above the kernel: their first part does not nest.
+ * ARMv7-M: the NVIC's lines, and waiting for them. Any context unless kernel/arch/arch.h says
+ * otherwise. All lines have one priority, above the kernel: their first part does not nest.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"

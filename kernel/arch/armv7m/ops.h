@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the inlines and types that kernel/arch.h asks for. Included by kernel/arch.h only.
+ * ARMv7-M: the inlines and types that kernel/arch/arch.h asks for. Included by kernel/arch/arch.h
+ * only.
  *
  * A thread that is not running has r0-r3, r12, lr, pc and xPSR in the exception frame on its own
  * stack, and the rest here. The frame is the thread's own memory: it is never trusted. The way back
@@ -19,7 +20,7 @@
 #define ARMV7M_REGIONS 8
 #define ARCH_CODE_HIGH 0
 
-/* Legend: see kernel/cpu.h. */
+/* Legend: see kernel/thread/cpu.h. */
 struct arch_context {
     uint32_t fp[16];            /* [k] s16-s31, if exc_return says that there is an FP frame */
     struct arch_aspace *aspace; /* [I] of its process */
@@ -167,7 +168,7 @@ static inline void arch_switch_integer(struct thread *prev, struct thread *next)
 }
 
 /* Changes the running thread: FP registers, library word, MPU. Integer registers are moved by
- * entry.S. struct thread begins with its context (asserted in kernel/port.c). */
+ * entry.S. struct thread begins with its context (asserted in kernel/observe/port.c). */
 static inline void arch_switch(struct thread *prev, struct thread *next)
 {
     if (__builtin_expect(!arch_fp_unused(prev, next), 0)) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ARMv7-M: what the files of this folder share. Contexts as in kernel/arch.h. */
+/* ARMv7-M: what the files of this folder share. Contexts as in kernel/arch/arch.h. */
 #ifndef ARMV7M_PRIVATE_H
 #define ARMV7M_PRIVATE_H
 
 #include "abi/errno.h"
 #include "abi/sys/panic.h"
 #include "abi/sys/kymo.h"
-#include "kernel/arch.h"
+#include "kernel/arch/arch.h"
 
 /* Interrupts that are no line of the NVIC get the number behind the last line. */
 #define IRQ_SYSTICK CONFIG_IRQ_LINES

@@ -4,9 +4,9 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/dtrace/syscall.h"
-#include "kernel/kercall.h"
-#include "kernel/process.h"
-#include "kernel/retain.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/proc/process.h"
+#include "kernel/observe/retain.h"
 
 long ker_dtrace(struct thread *self, const uintptr_t *args)
 {

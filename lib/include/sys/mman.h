@@ -2,8 +2,8 @@
 /*
  * Memory objects by their POSIX names: docs/app.md says what differs. An object has one size, all
  * of it is mapped at once, and a process has it mapped once at a time. Any thread. -1 (mmap:
- * MAP_FAILED) and errno on failure; EBADF: not a descriptor of shm_open(). Over kernel/object.c;
- * proved by test/boot/programs/t_object.c.
+ * MAP_FAILED) and errno on failure; EBADF: not a descriptor of shm_open(). Over
+ * kernel/mem/object.c; proved by test/boot/programs/t_object.c.
  */
 #ifndef LIB_SYS_MMAN_H
 #define LIB_SYS_MMAN_H

@@ -4,8 +4,8 @@
  * others execute meanwhile. They make calls without end, through the site that D's probe is put on
  * and taken off; of the calls that D counts, each CPU makes one while the probe is on.
  *
- * Without the second writing in kernel/trace_port.c QEMU 7.2 fails it in about one round of four:
- * then no CPU counts anything, though the branch is in the text.
+ * Without the second writing in kernel/observe/trace_port.c QEMU 7.2 fails it in about one round of
+ * four: then no CPU counts anything, though the branch is in the text.
  */
 #include "test/boot/programs/dcalls.h"
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sizes of the kernel's fixed tables. A board's board.mk may set any of them with -D; nothing in
+ * the kernel grows at run time, so "full" is an errno (EAGAIN) and never a surprise.
+ */
+#ifndef KERNEL_BASE_CONFIG_H
+#define KERNEL_BASE_CONFIG_H
+
+#ifndef CONFIG_CPUS
+#define CONFIG_CPUS 1 /* most CPUs; 1 leaves the spin lock and cross-calls empty */
+#endif
+#ifndef CONFIG_PROCESSES
+#define CONFIG_PROCESSES 16
+#endif
+#ifndef CONFIG_THREADS
+#define CONFIG_THREADS 48
+#endif
+#ifndef CONFIG_THREADS_PER_PROCESS
+#define CONFIG_THREADS_PER_PROCESS 16
+#endif
+#ifndef CONFIG_CHANNELS
+#define CONFIG_CHANNELS 32
+#endif
+#ifndef CONFIG_CHANNELS_PER_PROCESS
+#define CONFIG_CHANNELS_PER_PROCESS 8
+#endif
+#ifndef CONFIG_CONNECTIONS
+#define CONFIG_CONNECTIONS 96
+#endif
+#ifndef CONFIG_CONNECTIONS_PER_PROCESS
+#define CONFIG_CONNECTIONS_PER_PROCESS 16 /* each of the fd and the side-channel range */
+#endif
+/* D's defaults: bytes per CPU (of each of two buffers), per CPU, per speculation and CPU, of all
+ * variables, of a string. Of bufsize, aggsize and dynvarsize it is the
+ * least: kernel/dtrace/call.c. */
+#ifndef CONFIG_D_BUFSIZE
+#define CONFIG_D_BUFSIZE (256 * 1024)
+#endif
+#ifndef CONFIG_D_AGGSIZE
+#define CONFIG_D_AGGSIZE (256 * 1024)
+#endif
+#ifndef CONFIG_D_SPECSIZE
+#define CONFIG_D_SPECSIZE (32 * 1024)
+#endif
+#ifndef CONFIG_D_DYNVARSIZE
+#define CONFIG_D_DYNVARSIZE (256 * 1024)
+#endif
+#ifndef CONFIG_D_STRSIZE
+#define CONFIG_D_STRSIZE 256
+#endif
+#ifndef CONFIG_PULSES
+#define CONFIG_PULSES 128 /* queued pulses in the whole system, beside the preallocated ones */
+#endif
+#ifndef CONFIG_TIMERS
+#define CONFIG_TIMERS 32
+#endif
+#ifndef CONFIG_INTERRUPT_ATTACHMENTS
+#define CONFIG_INTERRUPT_ATTACHMENTS 16
+#endif
+#ifndef CONFIG_NAMES
+#define CONFIG_NAMES 16
+#endif
+#ifndef CONFIG_OBJECTS
+#define CONFIG_OBJECTS 8 /* memory objects, at most 127 */
+#endif
+#ifndef CONFIG_OBJECTS_PER_PROCESS
+#define CONFIG_OBJECTS_PER_PROCESS 8 /* that it has open */
+#endif
+#ifndef CONFIG_MAPPINGS
+#define CONFIG_MAPPINGS 12 /* per process */
+#endif
+#ifndef CONFIG_RR_QUANTUM_MS
+#define CONFIG_RR_QUANTUM_MS 4
+#endif
+#ifndef CONFIG_COPY_CHUNK
+#define CONFIG_COPY_CHUNK 4096 /* bytes copied between two preemption points */
+#endif
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fixed pools of kernel objects: a free list through the objects of a static array. Lock held.
+ * The object's first pointer-sized word is the free link while it is free; pool_alloc() zeroes the
+ * object.
+ */
+#ifndef KERNEL_BASE_POOL_H
+#define KERNEL_BASE_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pool {
+    void *free;     /* [k] */
+    size_t size;    /* [I] of an object */
+    unsigned count; /* [I] objects in all */
+    unsigned used;  /* [k] */
+};
+
+void pool_init(struct pool *pool, void *objects, size_t size, unsigned count);
+void *pool_alloc(struct pool *pool); /* NULL: none left */
+void pool_free(struct pool *pool, void *object);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory and string functions that the kernel has (the compiler calls the first four by
+ * itself). Any context, no lock. Standard meanings; kernel/base/string.c.
+ */
+#ifndef KERNEL_BASE_STRING_H
+#define KERNEL_BASE_STRING_H
+
+#include <stddef.h>
+
+void *memcpy(void *restrict dst, const void *restrict src, size_t len);
+void *memmove(void *dst, const void *src, size_t len);
+void *memset(void *dst, int value, size_t len);
+int memcmp(const void *a, const void *b, size_t len);
+size_t strlen(const char *s);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t len);
+
+#endif

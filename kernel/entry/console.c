@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel and ConsoleWrite() print: on the board's console at once, and kept, the newest of
+ * it, for ConsoleRead(), by which the console server shows it to a host far away. Writing: any
+ * context, no lock (text of two CPUs may mix, also as it is kept). ConsoleRead(): kernel lock held;
+ * EPERM without ABILITY_DEVICE: the text tells of other processes. After a panic nobody reads any
+ * more: the board's own console is the place. Tested by test/boot's suite console.
+ */
+#include "kernel/base/console.h"
+
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/proc/process.h"
+
+#define KEPT 1024u /* bytes, a power of 2 */
+#define PIECE 128u /* of one ConsoleRead() */
+
+static char kept[KEPT];
+static uint32_t printed; /* [a] bytes so far */
+
+void console_put(char c)
+{
+    if (c == '\n') {
+        arch_console_putc('\r');
+    }
+    arch_console_putc(c);
+    kept[__atomic_fetch_add(&printed, 1, __ATOMIC_RELAXED) % KEPT] = c;
+}
+
+long ker_console_read(struct thread *self, const uintptr_t *args)
+{
+    uint32_t end = __atomic_load_n(&printed, __ATOMIC_RELAXED);
+    uint32_t oldest = end > KEPT ? end - KEPT : 0, count = 0;
+    uint64_t position;
+    char piece[PIECE];
+
+    if (!process_able(self->proc, ABILITY_DEVICE)) {
+        return -EPERM;
+    }
+    if (copy_in(self->proc, &position, args[2], sizeof(position))) {
+        return -EFAULT;
+    }
+    uint32_t at = position < oldest || position > end ? oldest : (uint32_t)position;
+    while (count < PIECE && count < args[1] && at != end) {
+        piece[count++] = kept[at++ % KEPT];
+    }
+    position = at;
+    if (copy_out(self->proc, args[0], piece, count) ||
+        copy_out(self->proc, args[2], &position, sizeof(position))) {
+        return -EFAULT;
+    }
+    return (long)count;
+}

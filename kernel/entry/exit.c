@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The way out of the kernel: does what interrupts and other CPUs left to do, gives the CPU to the
+ * thread that should have it, continues calls that went only part of their way (KER_AGAIN), and
+ * idles. Called by the ports after interrupts (kernel_exit) and by the other ways in.
+ *
+ * Where interrupts are open in the kernel, one that comes after the last look at
+ * cpu->trace.exit_work has made the port come here again; where they are masked, it waits and comes
+ * as soon as the thread runs.
+ */
+#include "kernel/entry/exit.h"
+
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/entry/intr.h"
+#include "kernel/entry/kercall_trace.h"
+#include "kernel/thread/sched.h"
+#include "kernel/thread/thread_end.h"
+#include "trace/trace.h"
+
+/* Another CPU has ended the thread that runs here, or holds it. */
+static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)
+{
+    struct thread *t = cpu->current;
+
+    if (t && (t->flags & THREAD_DYING)) {
+        thread_end_here(t);
+    } else if (t) {
+        thread_stop_here(t);
+    }
+}
+
+static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
+{
+    if (work & WORK_SAMPLE) {
+        dtrace_sample_now(cpu);
+    }
+    if (work & WORK_TIMER) {
+        sched_quantum(cpu);
+        timer_work(cpu);
+        if (cpu->timer_came) {
+            intr_timer_done(cpu);
+        }
+    }
+    if (work & WORK_TRACE) {
+        trace_kernel_exit();
+    }
+    if (work & WORK_RAISE) {
+        dtrace_raise_now(cpu);
+    }
+    if (work & WORK_RESCHED) {
+        cpu->resched = 1;
+        end_or_stop(cpu);
+    }
+}
+
+/* Interrupts first: they are why the others wait. */
+static inline void do_work(struct cpu *cpu)
+{
+    uint32_t work = __atomic_exchange_n(&cpu->trace.exit_work, 0,
+                                        CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED);
+
+    if (work & WORK_INTR) {
+        intr_deliver(cpu);
+    }
+    if (work & ~WORK_INTR) {
+        other_work(cpu, work);
+    }
+}
+
+/* A preemption point of a long call, then its next part. */
+static __attribute__((noinline)) void call_again(struct thread *t)
+{
+    t->flags &= (uint8_t)~THREAD_AGAIN;
+    long result = kercall_invoke(t);
+    if (result == KER_GONE) {
+        return;
+    }
+    if (result != KER_AGAIN) {
+        t->step = 0;
+    }
+    if (result > KER_BLOCKED) {
+        kercall_finish(t, result);
+    } else {
+        kercall_special(t, result);
+    }
+}
+
+/* Its wait was ended from outside; then its call ends, or goes on, as it would have. */
+static __attribute__((noinline)) void tell_cut(struct thread *t)
+{
+    t->flags &= (uint8_t)~THREAD_CUT;
+    if (t->step == 0) {
+        t->flags &= (uint8_t)~THREAD_AGAIN;
+    }
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
+        kercall_trace_cut(t);
+    }
+}
+
+/* Lets interrupts, and CPUs that wait for the lock, in between two parts of a long call. */
+static __attribute__((noinline)) void breathe(void)
+{
+    arch_irq_window();
+    if (CONFIG_CPUS > 1 && kernel_lock_waiters) {
+        kernel_lock_pass();
+    }
+}
+
+static __attribute__((noinline)) void idle(struct cpu *cpu)
+{
+    kernel_unlock();
+    arch_wait_for_interrupt(cpu);
+    kernel_lock();
+}
+
+/* Gives the CPU to the thread that should have it. */
+static inline struct thread *choose(struct cpu *cpu)
+{
+    struct thread *t = cpu->current;
+
+    if (cpu->trace.exit_work) {
+        do_work(cpu);
+        t = cpu->current;
+    }
+    return cpu->resched || !t ? sched_switch(cpu, t) : t;
+}
+
+/* No thread that could be resumed at once: t is in a long call, or there is none (NULL). */
+static __attribute__((noinline)) void go_on(struct cpu *cpu, struct thread *t)
+{
+    if (!t) {
+        idle(cpu);
+        return;
+    }
+    if (t->flags & THREAD_CUT) {
+        tell_cut(t);
+        return;
+    }
+    breathe();
+    if (choose(cpu) == t && (t->flags & THREAD_AGAIN)) {
+        call_again(t);
+    }
+}
+
+static inline struct thread *leave(struct cpu *cpu)
+{
+    for (;;) {
+        struct thread *t = choose(cpu);
+
+        if (__builtin_expect(!t || (t->flags & THREAD_AGAIN), 0)) {
+            go_on(cpu, t);
+            continue;
+        }
+        if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+            kercall_trace_exit(t);
+        }
+        if (!(cpu->trace.exit_work | cpu->resched)) {
+            kernel_unlock();
+            return t;
+        }
+    }
+}
+
+struct thread *exit_locked(struct cpu *cpu)
+{
+    return leave(cpu);
+}
+
+struct thread *kernel_exit(struct thread *self)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (self) {
+        if (!(cpu->trace.exit_work | cpu->resched)) {
+            return self;
+        }
+        self->call = THREAD_CALL_NONE; /* it was interrupted in user mode */
+    }
+    kernel_lock();
+    return leave(cpu);
+}

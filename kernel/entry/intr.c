@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Interrupts: from the line to the attached process's event.
+ *
+ * First part, intr_entry(): from any context, no lock, at most about 40 instructions: masks the
+ * line, notes it for this CPU, asks for the kernel's exit. Second part, intr_deliver(): there, lock
+ * held: an event for each attachment. The line stays masked, counted by each attachment, until each
+ * process has called InterruptUnmask(): a driver serves its device first, so a level-triggered line
+ * can't come again meanwhile. A line that comes and that nobody has attached stays masked, and is
+ * reported once.
+ *
+ * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring.
+ * Proved by test/unit_ipc, test/boot, and `make bench` (irq_thread).
+ */
+#include "kernel/entry/intr.h"
+
+#include "kernel/entry/intr_impl.h"
+#include "kernel/ipc/msg_impl.h"
+#include "trace/trace.h"
+
+struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS];
+struct attachment *intr_lines[INTR_LINES];
+struct attachment *intr_trace_hook;
+static struct pulse hook_pulses[CONFIG_CPUS]; /* [k] one per ring */
+static uint32_t reported[INTR_WORDS];         /* [k] lines that nobody wanted */
+
+/* Noted first, then masked: see intr_settle(). */
+static inline void note(unsigned irq)
+{
+    struct cpu *cpu = arch_cpu();
+    if (irq < INTR_LINES) {
+        cpu->intr_pending[irq / 32] |= 1u << (irq % 32);
+        if (INTR_WORDS > 1) {
+            cpu->intr_words |= 1u << (irq / 32);
+        }
+        cpu_note(cpu, WORK_INTR);
+    }
+    arch_irq_mask(irq);
+}
+
+/* For D's intr:::return, which comes when the line's events have been delivered. False: nothing
+ * will be delivered for this interrupt alone. */
+static bool note_in_kernel(struct cpu *cpu, unsigned irq, bool in_kernel)
+{
+    uint32_t bit = 1u << (irq % 32);
+
+    if (irq >= INTR_LINES || (cpu->intr_pending[irq / 32] & bit)) {
+        return false;
+    }
+    uint32_t *word = &cpu->intr_in_kernel[irq / 32];
+    *word = in_kernel ? *word | bit : *word & ~bit;
+    return true;
+}
+
+static __attribute__((noinline)) void entry_traced(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    trace_int_entry(irq, ip);
+    bool delivered = note_in_kernel(arch_cpu(), irq, in_kernel);
+    note(irq);
+    trace_int_exit(irq, in_kernel);
+    if (!delivered) {
+        trace_site_int_done(irq, in_kernel);
+    }
+}
+
+void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_entry) || TRACE_PORT_SITE_ON(TRACE_EV_int_exit) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
+        entry_traced(irq, ip, in_kernel);
+        return;
+    }
+    note(irq);
+}
+
+/* One that comes before the work of the one before it is done has nothing to do itself. */
+static __attribute__((noinline)) void note_timer(struct cpu *cpu, unsigned irq, bool in_kernel)
+{
+    if (cpu->timer_came) {
+        trace_site_int_done(irq, in_kernel);
+    } else {
+        cpu->timer_came = (irq + 1) << 1 | in_kernel;
+    }
+}
+
+void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    struct cpu *cpu = arch_cpu();
+    trace_int_entry(irq, ip);
+    cpu_note(cpu, WORK_TIMER);
+    trace_int_exit(irq, in_kernel);
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
+        note_timer(cpu, irq, in_kernel);
+    }
+}
+
+/* No thread is woken: its work is D's alone. */
+void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    trace_int_entry(irq, ip);
+    cpu_note(arch_cpu(), WORK_SAMPLE);
+    trace_int_exit(irq, in_kernel);
+    trace_site_int_done(irq, in_kernel);
+}
+
+void intr_timer_done(struct cpu *cpu)
+{
+    uint32_t came = cpu->timer_came;
+
+    cpu->timer_came = 0; /* one that has come since then has asked for this work again */
+    trace_site_int_done((came >> 1) - 1, came & 1);
+}
+
+void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel)
+{
+    trace_int_entry(irq, ip);
+    cpu_ipi();
+    trace_int_exit(irq, in_kernel);
+    trace_site_int_done(irq, in_kernel);
+}
+
+static __attribute__((noinline)) void trace_delivered(const struct attachment *a)
+{
+    const struct sigevent *e = &a->event;
+    trace_int_handler_exit(a->line, (uint32_t)e->sigev_notify, (uint32_t)e->sigev_coid,
+                           (uint32_t)e->sigev_code, (uint32_t)e->sigev_value.sival_int);
+}
+
+static inline void deliver(struct attachment *a)
+{
+    trace_int_handler_entry((uint32_t)a->proc->pid, a->line, 0, 0);
+    a->masked++;
+    if (a->event.sigev_notify == SIGEV_INTR) {
+        intr_wake(a->thread);
+    } else {
+        event_deliver(a->proc, NULL, &a->event, &a->pulse);
+    }
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_handler_exit)) {
+        trace_delivered(a);
+    }
+}
+
+static __attribute__((noinline)) void unwanted(uint32_t line)
+{
+    uint32_t bit = 1u << (line % 32);
+    if (!(reported[line / 32] & bit)) {
+        reported[line / 32] |= bit;
+        kprintf("interrupt %u: nobody is attached; it stays masked\n", (unsigned)line);
+    }
+}
+
+static __attribute__((noinline)) void line_done(const struct cpu *cpu, uint32_t line)
+{
+    trace_site_int_done(line, cpu->intr_in_kernel[line / 32] >> (line % 32) & 1);
+}
+
+static inline void deliver_line(const struct cpu *cpu, uint32_t line)
+{
+    struct attachment *a = intr_lines[line];
+    if (!a) {
+        unwanted(line);
+    }
+    for (; a; a = a->next) {
+        deliver(a);
+    }
+    if (TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
+        line_done(cpu, line);
+    }
+}
+
+static inline uint32_t take(volatile uint32_t *word)
+{
+    uintptr_t state = arch_irq_save();
+    uint32_t bits = *word;
+    *word = 0;
+    arch_irq_restore(state);
+    return bits;
+}
+
+void intr_deliver(struct cpu *cpu)
+{
+    uint32_t words = INTR_WORDS > 1 ? take(&cpu->intr_words) : 1;
+    for (; words; words &= words - 1) {
+        uint32_t w = INTR_WORDS > 1 ? (uint32_t)__builtin_ctz(words) : 0;
+        for (uint32_t bits = take(&cpu->intr_pending[w]); bits; bits &= bits - 1) {
+            deliver_line(cpu, w * 32 + (uint32_t)__builtin_ctz(bits));
+        }
+    }
+}
+
+bool intr_raise_trace(unsigned ring, uint32_t value)
+{
+    struct attachment *a = intr_trace_hook;
+    if (!a || ring >= CONFIG_CPUS) {
+        return false;
+    }
+    struct sigevent event = a->event;
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
+    return event_deliver(a->proc, a->thread, &event, &hook_pulses[ring]) == 0;
+}
+
+bool intr_trace_hooked(void)
+{
+    return intr_trace_hook != NULL;
+}
+
+bool intr_cancel(struct thread *t)
+{
+    (void)t; /* INTR: in no queue; events that come later are counted in intr_pulses */
+    return true;
+}
+
+/* Has it come somewhere and waits to be delivered? */
+static bool noted(uint32_t line)
+{
+    bool any = false;
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        any |= cpus[n].intr_pending[line / 32] >> (line % 32) & 1;
+    }
+    return any;
+}
+
+/* One that has come stays masked: its delivery counts that. If it comes while this CPU unmasks it,
+ * either the note is seen here and it is masked again, or its own CPU, which notes before it masks,
+ * masks it after this one has unmasked it. */
+void intr_settle(uint32_t line)
+{
+    bool unmask = intr_lines[line] && !noted(line);
+    for (const struct attachment *a = intr_lines[line]; a; a = a->next) {
+        unmask = unmask && a->masked == 0;
+    }
+    if (unmask) {
+        arch_irq_unmask(line);
+    }
+    if (!unmask || noted(line)) {
+        arch_irq_mask(line);
+    }
+}
+
+static void unlink(struct attachment *a)
+{
+    struct attachment **at = &intr_lines[a->line];
+    while (*at != a) {
+        at = &(*at)->next;
+    }
+    *at = a->next;
+}
+
+void intr_detach(struct attachment *a)
+{
+    pulse_unqueue(&a->pulse);
+    a->proc = NULL;
+    if (a != intr_trace_hook) {
+        unlink(a);
+        intr_settle(a->line);
+        return;
+    }
+    intr_trace_hook = NULL;
+    for (unsigned i = 0; i < CONFIG_CPUS; i++) {
+        pulse_unqueue(&hook_pulses[i]);
+    }
+    trace_hook_detached();
+}
+
+void intr_thread_gone(const struct thread *t)
+{
+    for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
+        if (intr_table[i].thread == t) {
+            intr_table[i].thread = NULL;
+        }
+    }
+}
+
+void intr_process_gone(struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
+        if (intr_table[i].proc == proc) {
+            intr_detach(&intr_table[i]);
+        }
+    }
+}

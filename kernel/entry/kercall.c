@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The way in of a kernel call: dispatch by the table abi/kercalls.def. Called by the ports'
+ * entry code; takes the kernel lock (but for NOLOCK calls) and leaves with it let go.
+ *
+ * A number without a call is ENOSYS. The common way (a result at once, nothing waiting on this CPU)
+ * is kept short: see docs/design.md for its budget, and test/bench.
+ */
+#include "kernel/entry/kercall.h"
+
+#include "abi/errno.h"
+#include "kernel/entry/exit.h"
+#include "kernel/entry/kercall_trace.h"
+#include "kernel/ipc/msg_direct.h"
+#include "kernel/thread/sched.h"
+
+#define UNKNOWN (KERCALL_MAX - 1)
+#define NOLOCK 1
+
+typedef long (*kercall_handler)(struct thread *self, const uintptr_t *args);
+
+static long ker_unknown(struct thread *self, const uintptr_t *args)
+{
+    (void)self;
+    (void)args;
+    return -ENOSYS;
+}
+
+/* Designated twice on purpose: the range is the default, the rows of the table override it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const kercall_handler handlers[KERCALL_MAX] = {
+    [0 ... UNKNOWN] = ker_unknown,
+#define KERCALL(number, NAME, handler, ...) [number] = ker_##handler,
+#include "abi/kercalls.def"
+#undef KERCALL
+};
+
+#define KERCALL(number, NAME, handler, flags, ...) \
+    _Static_assert((number) < UNKNOWN && (flags) <= NOLOCK, "kernel call " #NAME);
+#include "abi/kercalls.def"
+#undef KERCALL
+
+#pragma GCC diagnostic pop
+
+long ker_nop(struct thread *self, const uintptr_t *args)
+{
+    (void)self;
+    (void)args;
+    return 0;
+}
+
+/* The next part of a call that returned KER_AGAIN: the lock is held already. */
+long kercall_invoke(struct thread *self)
+{
+    long result = handlers[self->call](self, self->args);
+
+    return result == KER_LOCK ? ker_trace_event_locked(self, self->args) : result;
+}
+
+/* Results that are none. Rare but for KER_BLOCKED. */
+void kercall_special(struct thread *self, long result)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (result == KER_LOCK) {
+        result = ker_trace_event_locked(self, self->args);
+        if (result > KER_BLOCKED) {
+            kercall_finish(self, result);
+            return;
+        }
+    }
+    if (result == KER_AGAIN) {
+        self->flags |= THREAD_AGAIN;
+    }
+    if (result != KER_STATUS) {
+        cpu->resched = 1; /* it blocked, ended, or gives others a chance */
+    }
+}
+
+/* On with self if nothing else waits. Lock held. */
+static inline struct thread *kercall_leave(struct thread *self)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        kercall_trace_exit(self);
+    }
+    if (__builtin_expect(cpu->trace.exit_work | cpu->resched, 0)) {
+        return exit_locked(cpu);
+    }
+    kernel_unlock();
+    return self;
+}
+
+/* self waits: on with the next thread, if it has nothing else to do in the kernel. Work goes first:
+ * it may be that self is to end. */
+static __attribute__((noinline)) struct thread *kercall_blocked(struct thread *self)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (__builtin_expect(cpu->trace.exit_work, 0)) {
+        cpu->resched = 1;
+        return exit_locked(cpu);
+    }
+    struct thread *next = sched_switch(cpu, self);
+    if (!next || (next->flags & THREAD_AGAIN) || cpu->trace.exit_work) {
+        return exit_locked(cpu);
+    }
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        return exit_locked(cpu);
+    }
+    kernel_unlock();
+    return next;
+}
+
+static inline struct thread *kercall_result(struct thread *self, long result)
+{
+    if (__builtin_expect(result > KER_BLOCKED, 1)) {
+        kercall_finish(self, result);
+        return kercall_leave(self);
+    }
+    if (result == KER_BLOCKED) {
+        return kercall_blocked(self);
+    }
+    kercall_special(self, result);
+    return exit_locked(arch_cpu());
+}
+
+/* A call that needs no lock: takes it only if it turns out to, or if there is work at the exit. */
+static struct thread *kercall_unlocked(struct thread *self, unsigned number)
+{
+    self->step = 0;
+    long result = handlers[number](self, self->args);
+
+    if (result <= KER_BLOCKED) {
+        kernel_lock();
+        return kercall_result(self, result);
+    }
+    kercall_finish(self, result);
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        kercall_trace_exit(self);
+    }
+    if (__builtin_expect(arch_cpu()->trace.exit_work, 0)) {
+        kernel_lock();
+        return exit_locked(arch_cpu());
+    }
+    return self;
+}
+
+struct thread *kercall_held(struct thread *self, unsigned number)
+{
+    self->step = 0;
+    return kercall_result(self, handlers[number](self, self->args));
+}
+
+struct thread *kercall_locked(struct thread *self, unsigned number)
+{
+    self->step = 0;
+    kernel_lock();
+    return kercall_result(self, handlers[number](self, self->args));
+}
+
+/* How a call of each number begins. */
+typedef struct thread *(*kercall_way)(struct thread *self, unsigned number);
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static kercall_way ways[KERCALL_MAX] = {
+    /* [k] written by kercall_use_direct() */
+    [0 ... UNKNOWN] = kercall_locked,
+#define KERCALL(number, NAME, handler, flags, ...) \
+    [number] = CONFIG_CPUS == 1    ? kercall_held \
+               : (flags) == NOLOCK ? kercall_unlocked \
+                                   : kercall_locked,
+#include "abi/kercalls.def"
+#undef KERCALL
+    [KER_MSG_SENDV] = msg_direct_send,
+    [KER_MSG_RECEIVEV] = msg_direct_receive,
+    [KER_MSG_REPLYV] = msg_direct_reply,
+};
+#pragma GCC diagnostic pop
+
+void kercall_use_direct(bool on)
+{
+    static const struct {
+        unsigned number;
+        kercall_way direct;
+    } calls[] = {{KER_MSG_SENDV, msg_direct_send},
+                 {KER_MSG_RECEIVEV, msg_direct_receive},
+                 {KER_MSG_REPLYV, msg_direct_reply}};
+    kercall_way general = CONFIG_CPUS == 1 ? kercall_held : kercall_locked;
+
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        __atomic_store_n(&ways[calls[i].number], on ? calls[i].direct : general, __ATOMIC_RELAXED);
+    }
+}
+
+static __attribute__((noinline)) struct thread *kernel_call_traced(struct thread *self,
+                                                                   unsigned number)
+{
+    kercall_trace_enter(self);
+    return ways[number](self, number);
+}
+
+struct thread *kernel_call(struct thread *self, unsigned number)
+{
+    if (number > UNKNOWN) {
+        number = UNKNOWN;
+    }
+    self->call = (uint8_t)number;
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter)) {
+        return kernel_call_traced(self, number);
+    }
+    return ways[number](self, number);
+}

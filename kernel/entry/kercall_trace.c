@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The words of KERCALL events, from the table abi/kercalls.def. Reached only while such a
+ * site is on; with or without the kernel lock (NOLOCK calls), on the CPU where the thread runs.
+ *
+ * The exit event is written when the thread goes back to user mode, however long it was blocked,
+ * because the event itself has no thread: a reader takes the one that runs on that CPU. So does the
+ * INT event of a wait that was ended from outside; a thread's that is ended itself stands behind
+ * its THDEAD event. Words of messages and structures that the caller has not, or has no right to,
+ * are 0; they are read when the event is made, so another thread of the caller may have changed
+ * them since. Proof: test/boot's suites events and events-wide, where a program tells what each
+ * must be.
+ */
+#include "kernel/entry/kercall_trace.h"
+
+#include "abi/sys/dtrace.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "kernel/dtrace/syscall.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/proc/process.h"
+#include "kernel/base/string.h"
+#include "trace/event_args.h"
+#include "trace/gate.h"
+#include "trace/trace.h"
+
+/* Codes of a word: a0..a5 an argument; m0.. of the outgoing message; r0.. of the reply; FIELD and
+ * the number of an argument: from the memory that it points to. NONE ends a list. */
+enum code { NONE, a0, a1, a2, a3, a4, a5, m0, m1, m2, r0, r1, r2, owner, FIELD };
+/* Codes of an argument: what its value is. */
+enum argument { VALUE, POINTER, MSG_smsg, MSG_rmsg };
+
+/* size: bytes of a field, and how they are taken. */
+#define BYTES 15
+#define SIGNED 64
+#define LONG 128
+struct word {
+    uint8_t code, offset, size;
+};
+
+struct kercall_words {
+    const struct word *enter, *enter_wide, *exit_wide;
+    uint8_t arguments[6]; /* enum argument */
+};
+
+#define WORD_a0 \
+    { \
+        a0, 0, 0 \
+    }
+#define WORD_a1 \
+    { \
+        a1, 0, 0 \
+    }
+#define WORD_a2 \
+    { \
+        a2, 0, 0 \
+    }
+#define WORD_a3 \
+    { \
+        a3, 0, 0 \
+    }
+#define WORD_a4 \
+    { \
+        a4, 0, 0 \
+    }
+#define WORD_a5 \
+    { \
+        a5, 0, 0 \
+    }
+#define WORD_m0 \
+    { \
+        m0, 0, 0 \
+    }
+#define WORD_m1 \
+    { \
+        m1, 0, 0 \
+    }
+#define WORD_m2 \
+    { \
+        m2, 0, 0 \
+    }
+#define WORD_r0 \
+    { \
+        r0, 0, 0 \
+    }
+#define WORD_r1 \
+    { \
+        r1, 0, 0 \
+    }
+#define WORD_r2 \
+    { \
+        r2, 0, 0 \
+    }
+#define WORD_owner \
+    { \
+        owner, 0, 0 \
+    }
+#define WORD_F(n, structure, member, type, name) \
+    { \
+        FIELD + (n), offsetof(structure, member), SIZE_##type(sizeof(((structure *)0)->member)) \
+    }
+#define WORD_W(n, c_type, type, name) \
+    { \
+        FIELD + (n), 0, SIZE_##type(sizeof(c_type)) \
+    }
+#define SIZE_D(bytes) (((bytes) < 4 ? (bytes) : 4) | SIGNED)
+#define SIZE_H(bytes) ((bytes) < 4 ? (bytes) : 4)
+#define SIZE_P(bytes) (bytes)
+#define SIZE_E(bytes) ((bytes) | SIGNED | LONG)
+#define SIZE_X(bytes) ((bytes) | LONG)
+
+/* The lists of each call, ended by NONE. */
+#define ENTER(...) __VA_ARGS__
+#define ENTERW(...) __VA_ARGS__
+#define EXITW(...) __VA_ARGS__
+#define LIST(...) LIST_(__VA_ARGS__)
+#define LIST_(...) \
+    { \
+        TRACE_EACH(WORD_, TRACE_SEP_COMMA, , __VA_ARGS__) __VA_OPT__(, ) \
+        { \
+            NONE, 0, 0 \
+        } \
+    }
+#define KERCALL(number, NAME, handler, flags, arguments, enter, enter_wide, exit_wide, doc) \
+    static const struct word enter_##NAME[] = LIST(enter); \
+    static const struct word enter_wide_##NAME[] = LIST(enter_wide); \
+    static const struct word exit_wide_##NAME[] = LIST(exit_wide); \
+    _Static_assert(sizeof(enter_##NAME) <= 3 * sizeof(struct word) && \
+                       sizeof(enter_wide_##NAME) <= (KERCALL_WORDS + 1) * sizeof(struct word) && \
+                       sizeof(exit_wide_##NAME) <= KERCALL_WORDS * sizeof(struct word), \
+                   "words of " #NAME);
+#include "abi/kercalls.def"
+#undef KERCALL
+_Static_assert(KERCALL_WORDS == TRACE_KERCALL_VALUES, "an event has room for them");
+
+#define A(...) \
+    { \
+        __VA_ARGS__ \
+    }
+#define VAL(name) VALUE
+#define IN(name, bytes) POINTER
+#define OUT(name, bytes) POINTER
+#define INOUT(name, bytes) POINTER
+#define STR(name) POINTER
+#define MSG(name) MSG_##name
+static const struct kercall_words table[KERCALL_MAX] = {
+#define KERCALL(number, NAME, handler, flags, arguments, ...) \
+    [number] = {enter_##NAME, enter_wide_##NAME, exit_wide_##NAME, arguments},
+#include "abi/kercalls.def"
+#undef KERCALL
+};
+
+/* Up to three words of the caller's message, whose address is args[at] and whose length, in parts
+ * or, negative, in bytes, is args[at + 1]. Of several parts only the first counts. */
+static void message_words(struct thread *self, unsigned at, uintptr_t words[3])
+{
+    uintptr_t addr = self->args[at];
+    intptr_t parts = (intptr_t)self->args[at + 1];
+    size_t len = parts < 0 ? (size_t)-parts : 0;
+    uint32_t word;
+
+    if (parts > 0) {
+        struct kymo_iov iov;
+        const void *first = vm_user_ptr(self->proc, addr, sizeof(iov), KYMO_PROT_READ);
+        if (!first) {
+            return;
+        }
+        memcpy(&iov, first, sizeof(iov));
+        addr = (uintptr_t)iov.iov_base;
+        len = iov.iov_len;
+    }
+    for (unsigned i = 0; i < 3 && len >= sizeof(word); i++, len -= sizeof(word)) {
+        const void *p =
+            vm_user_ptr(self->proc, addr + i * sizeof(word), sizeof(word), KYMO_PROT_READ);
+        if (!p) {
+            return;
+        }
+        memcpy(&word, p, sizeof(word));
+        words[i] = word;
+    }
+}
+
+static void find_message(struct thread *self, enum argument kind, uintptr_t words[3])
+{
+    for (unsigned i = 0; i < 5; i++) {
+        if (table[self->call].arguments[i] == kind) {
+            message_words(self, i, words);
+        }
+    }
+}
+
+/* A field in the caller's memory; 0 if it isn't the caller's. */
+static uint64_t field_value(struct thread *self, const struct word *word)
+{
+    uintptr_t at = self->args[word->code - FIELD];
+    size_t bytes = word->size & BYTES;
+    const void *from =
+        at == 0 ? NULL : vm_user_ptr(self->proc, at + word->offset, bytes, KYMO_PROT_READ);
+    unsigned rest = 64 - 8 * (unsigned)bytes;
+    uint64_t value = 0;
+
+    if (from) {
+        memcpy(&value, from, bytes);
+    }
+    return word->size & SIGNED ? (uint64_t)((int64_t)(value << rest) >> rest) : value;
+}
+
+static void add_field(struct thread *self, const struct word *word, struct trace_values *v)
+{
+    v->is_long |= (uint32_t)((word->size & LONG) != 0) << v->n;
+    v->is_signed |= (uint32_t)((word->size & SIGNED) != 0) << v->n;
+    v->value[v->n] = field_value(self, word);
+}
+
+static void add_argument(struct thread *self, unsigned i, struct trace_values *v)
+{
+    bool value = table[self->call].arguments[i] == VALUE;
+
+    v->is_signed |= (uint32_t)value << v->n;
+    v->value[v->n] = value ? (uint64_t)(intptr_t)self->args[i] : self->args[i];
+}
+
+/* Adds the words of a list; NULL: there is no such call. */
+static void collect(struct thread *self, const struct word *word, struct trace_values *v)
+{
+    uintptr_t message[3] = {0, 0, 0};
+    bool found = false;
+
+    for (; word && word->code != NONE; word++) {
+        if (word->code >= FIELD) {
+            if (found && self->result == 0) {
+                return; /* a pulse: there is nothing about its sender */
+            }
+            add_field(self, word, v);
+        } else if (word->code == owner) {
+            v->value[v->n] = (uint32_t)self->proc->pid;
+        } else if (word->code <= a5) {
+            add_argument(self, word->code - a0, v);
+        } else {
+            if (!found) {
+                find_message(self, word->code >= r0 ? MSG_rmsg : MSG_smsg, message);
+                found = true;
+            }
+            v->value[v->n] = message[(word->code - m0) % 3];
+        }
+        v->n++;
+    }
+}
+
+static bool is_logged(unsigned site, unsigned number)
+{
+    return trace_bit(trace_site_logged, site) && trace_kercall_on(number);
+}
+
+/* The gate's predicates have what syscall:::entry and :::return have (kernel/dtrace/syscall.c). */
+static bool entry_stopped(const struct thread *self, unsigned site, unsigned number)
+{
+    const uintptr_t *a = self->args;
+    const uint64_t words[6] = {a[0], a[1], a[2], a[3], a[4], a[5]};
+
+    return trace_gate_stops(trace_kercall_class(number), site, number, words);
+}
+
+static bool return_stopped(const struct thread *self, unsigned number)
+{
+    const uint64_t result = (uint64_t)(int64_t)self->result;
+    const uint64_t words[6] = {result, result};
+
+    return trace_gate_stops(trace_kercall_class(number), TRACE_EV_kercall_exit, number, words);
+}
+
+/* The fast form has two words, named or not. */
+static void trace_enter(struct thread *self, unsigned number, const struct word *list, bool wide)
+{
+    struct trace_values v;
+
+    v.is_long = v.is_signed = v.n = 0;
+    v.value[0] = v.value[1] = 0;
+    collect(self, list, &v);
+    v.n = wide ? v.n : 2;
+    trace_kercall(number, &v);
+}
+
+static __attribute__((noinline)) void enter_slow(struct thread *self, unsigned number)
+{
+    const struct kercall_words *row = &table[self->call];
+    bool wide = trace_kercall_wide(number);
+
+    if (!entry_stopped(self, TRACE_EV_kercall_enter, number)) {
+        trace_enter(self, number, wide ? row->enter_wide : row->enter, wide);
+    }
+}
+
+void kercall_trace_enter(struct thread *self)
+{
+    unsigned number = self->call | TRACE_KERCALL_ENTER;
+
+    if (is_logged(TRACE_EV_kercall_enter, number)) {
+        if (trace_kercall_slow(number)) {
+            enter_slow(self, number);
+        } else {
+            trace_enter(self, number, table[self->call].enter, false);
+        }
+    }
+    if (trace_bit(trace_site_probed, TRACE_EV_kercall_enter)) {
+        dtrace_syscall_entry(self);
+    }
+}
+
+/* The value returned, then errno if the call failed, else the words of the list: in the fast form
+ * the first, if it is one word. */
+static void exit_words(struct thread *self, bool wide, struct trace_values *v)
+{
+    const struct word *list = table[self->call].exit_wide;
+    v->value[0] = (uint64_t)(int64_t)self->result;
+    v->value[1] = (uint64_t)self->result_error;
+    v->is_signed = 1;
+    v->is_long = 0;
+    v->n = 1;
+    if (list && !self->result_error && (wide || !(list->size & LONG))) {
+        collect(self, wide ? list : (const struct word[]){*list, {NONE, 0, 0}}, v);
+    }
+    v->n = wide && !self->result_error ? v->n : 2;
+}
+
+static void trace_exit(struct thread *self, unsigned number, bool wide)
+{
+    struct trace_values v;
+
+    exit_words(self, wide, &v);
+    trace_kercall(number, &v);
+}
+
+static __attribute__((noinline)) void exit_slow(struct thread *self, unsigned number)
+{
+    if (!return_stopped(self, number)) {
+        trace_exit(self, number, trace_kercall_wide(number));
+    }
+}
+
+/* msg:::receive fires where the receiver goes on. The client may have ended meanwhile; its pid is
+ * known until another thread has its place. */
+static void trace_received(const struct thread *self)
+{
+    const uintptr_t rcvid = (uintptr_t)self->result;
+    const unsigned index = (unsigned)(rcvid & ((1u << THREAD_RCVID_BITS) - 1)) - 1;
+    const struct thread *client = thread_by_index(index);
+
+    client = client ? client : thread_ended_by_index(index);
+    bool same = client && client->generation == (uint16_t)(rcvid >> THREAD_RCVID_BITS);
+    trace_site_msg_receive((uint32_t)rcvid, same ? (uint32_t)client->pid : 0);
+}
+
+void kercall_trace_exit(struct thread *self)
+{
+    unsigned number = self->call | TRACE_KERCALL_EXIT;
+
+    if (self->call == THREAD_CALL_NONE) {
+        return;
+    }
+    if (is_logged(TRACE_EV_kercall_exit, number)) {
+        if (trace_kercall_slow(number)) {
+            exit_slow(self, number);
+        } else {
+            trace_exit(self, number, false);
+        }
+    }
+    if (trace_bit(trace_site_probed, TRACE_EV_kercall_exit)) {
+        if (self->call == KER_MSG_RECEIVEV && self->result > 0) {
+            trace_received(self);
+        }
+        dtrace_syscall_return(self);
+    }
+    self->call = THREAD_CALL_NONE;
+}
+
+static void trace_int(const struct thread *t, uint32_t step)
+{
+    unsigned number = t->call | TRACE_KERCALL_INT;
+    const struct trace_values words = {.value = {step, 0}, .n = 2};
+
+    if (trace_kercall_of(number, (uint32_t)t->pid, (uint32_t)t->tid) &&
+        !entry_stopped(t, TRACE_EV_kercall_int, number)) {
+        trace_kercall(number, &words);
+    }
+}
+
+/* A long call loses the CPU at a preemption point: how far it is, in steps of its own. */
+void kercall_trace_int(struct thread *self)
+{
+    trace_int(self, self->step);
+}
+
+/* 0, 0: also a long call's, which would have gone on. */
+void kercall_trace_cut(struct thread *t)
+{
+    if (t->call != THREAD_CALL_NONE) {
+        trace_int(t, 0);
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* KERCALL events: cold parts of their sites (TRACE_EV_kercall_*). kernel/entry/kercall_trace.c. */
+#ifndef KERNEL_ENTRY_KERCALL_TRACE_H
+#define KERNEL_ENTRY_KERCALL_TRACE_H
+
+#include "kernel/thread/thread.h"
+#include "trace/hook.h"
+
+void kercall_trace_enter(struct thread *self);
+/* The thread goes back to user mode: does nothing if it was in no call. */
+void kercall_trace_exit(struct thread *self);
+void kercall_trace_int(struct thread *self);
+/* Its call ends without having done what it was for: a timeout, a cancellation, or, just behind its
+ * THDEAD event, its own end. Does nothing if it is in no call. */
+void kercall_trace_cut(struct thread *t);
+
+/* Records the INT event of a long call (KER_AGAIN) whose thread loses the CPU at a preemption
+ * point. t is RUNNING on this CPU and about to become READY: the event is still its own. */
+static inline void kercall_trace_preempted(struct thread *t)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
+        if ((t->flags & (THREAD_AGAIN | THREAD_CUT)) == THREAD_AGAIN) {
+            kercall_trace_int(t);
+        }
+    }
+}
+
+#endif

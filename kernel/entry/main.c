@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Boot: kernel_main() on CPU 0, kernel_cpu_main() on the others, called by the ports on the CPUs'
+ * kernel stacks. Both end in the exit of the kernel, which returns the first thread to run.
+ */
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/entry/exit.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/proc/process.h"
+#include "kernel/observe/retain.h"
+#include "kernel/thread/sched.h"
+#include "kernel/entry/syspage.h"
+#include "kernel/thread/thread_end.h"
+#include "trace/trace.h"
+
+#define CPU_START_TRIES 20000000u
+
+static void cpu_init(unsigned n)
+{
+    struct cpu *cpu = &cpus[n];
+
+    cpu->id = n;
+    cpu->timer_at = UINT64_MAX;
+    cpu->quantum_end = UINT64_MAX;
+    list_init(&cpu->timers);
+    cpu->idle = thread_create_idle(kernel_process, n);
+}
+
+static void cpu_online(struct cpu *cpu)
+{
+    cpu->since = arch_cycles();
+    cpu->online = true;
+    __atomic_fetch_or(&cpus_online, 1u << cpu->id, __ATOMIC_RELEASE);
+}
+
+/* Starts the other CPUs, one after the other. One that does not come is left out. */
+static void start_cpus(void)
+{
+    for (unsigned n = 1; n < arch_cpu_count(); n++) {
+        int error = arch_cpu_start(n);
+        unsigned tries = CPU_START_TRIES;
+        while (!error && !(cpus_online >> n & 1) && --tries) {
+            arch_spin_hint();
+        }
+        if (error || !tries) {
+            kprintf("CPU %u does not start (%d)\n", n, -error);
+        }
+    }
+}
+
+static void init_modules(void)
+{
+    paddr_t ram;
+    size_t ram_len;
+
+    arch_ram(&ram, &ram_len);
+    phys_init(ram, ram_len);
+    thread_init();
+    process_init();
+    for (unsigned n = 0; n < arch_cpu_count(); n++) {
+        cpu_init(n);
+    }
+    trace_init();
+    trace_cpu_init(&cpus[0].trace, 0);
+    timer_init();
+    sched_init();
+    channel_init();
+    sync_init();
+}
+
+struct thread *kernel_main(void)
+{
+    struct cpu *cpu = &cpus[0];
+
+    init_modules();
+    cpu_online(cpu);
+    start_cpus();
+    syspage_init();
+    retain_start();
+    kprintf("kymo on %s, %u CPU(s), %lu KB free\n", arch_board_name(), cpu_online_count(),
+            (unsigned long)(phys_available() / 1024));
+    kernel_lock();
+    kernel_d_init();
+    int error = spawn_first();
+    if (error < 0) {
+        kernel_panic("init can't be started: error %d", -error);
+    }
+    return exit_locked(cpu);
+}
+
+struct thread *kernel_cpu_main(unsigned n)
+{
+    struct cpu *cpu = &cpus[n];
+
+    trace_cpu_init(&cpu->trace, n);
+    cpu_online(cpu);
+    kernel_lock();
+    return exit_locked(cpu);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Channels: where a process receives. ChannelCreate, ChannelDestroy, and the ends of both sides.
+ *
+ * Kernel lock held. Refuses unknown flags (EINVAL), a full table (EAGAIN), chids that aren't the
+ * caller's (EINVAL). Destroying one wakes everybody: receivers and clients with ESRCH; connections
+ * to it stay, useless (EBADF), until their owners detach them. Proved by test/unit_ipc.
+ */
+#include "kernel/ipc/msg_impl.h"
+#include "kernel/base/pool.h"
+
+#define CHANNEL_FLAGS \
+    (_NTO_CHF_FIXED_PRIORITY | _NTO_CHF_UNBLOCK | _NTO_CHF_THREAD_DEATH | _NTO_CHF_DISCONNECT | \
+     _NTO_CHF_SENDER_LEN | _NTO_CHF_COID_DISCONNECT | _NTO_CHF_REPLY_LEN)
+
+static struct channel channels[CONFIG_CHANNELS];
+static struct pool pool;
+
+void channel_init(void)
+{
+    pool_init(&pool, channels, sizeof(channels[0]), CONFIG_CHANNELS);
+    pulse_init();
+    connection_init();
+}
+
+struct channel *channel_find(struct process *proc, int chid)
+{
+    return msg_channel(proc, (uintptr_t)chid);
+}
+
+long ker_channel_create(struct thread *self, const uintptr_t *args)
+{
+    struct process *proc = self->proc;
+    unsigned i = 0;
+    if (args[0] & ~(uintptr_t)CHANNEL_FLAGS) {
+        return -EINVAL;
+    }
+    while (i < CONFIG_CHANNELS_PER_PROCESS && proc->channels[i]) {
+        i++;
+    }
+    struct channel *ch = i < CONFIG_CHANNELS_PER_PROCESS ? pool_alloc(&pool) : NULL;
+    if (!ch) {
+        return -EAGAIN;
+    }
+    ch->proc = proc;
+    ch->chid = (int32_t)i + 1;
+    ch->flags = (uint32_t)args[0];
+    list_init(&ch->senders);
+    list_init(&ch->receivers);
+    list_init(&ch->pulses);
+    list_init(&ch->connections);
+    proc->channels[i] = ch;
+    return ch->chid;
+}
+
+/* Everybody who is blocked on it. */
+static void wake_all(struct channel *ch)
+{
+    while (!list_empty(&ch->receivers)) {
+        msg_receiver_fail(list_entry(ch->receivers.next, struct thread, ready), ESRCH);
+    }
+    while (!list_empty(&ch->senders)) {
+        msg_client_fail(list_entry(ch->senders.next, struct thread, ready), ESRCH);
+    }
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        struct thread *t = thread_by_index(i);
+        if (t && t->state == STATE_REPLY && t->channel == ch) {
+            msg_client_fail(t, ESRCH);
+        }
+    }
+}
+
+static void destroy(struct channel *ch, bool dead)
+{
+    struct process *proc = ch->proc;
+    proc->channels[ch->chid - 1] = NULL;
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (proc->threads[i] && proc->threads[i]->serving == ch) {
+            proc->threads[i]->serving = NULL;
+        }
+    }
+    wake_all(ch);
+    pulse_discard_all(ch);
+    while (!list_empty(&ch->connections)) {
+        connection_lost(list_entry(ch->connections.next, struct connection, link), dead);
+    }
+    pool_free(&pool, ch);
+}
+
+long ker_channel_destroy(struct thread *self, const uintptr_t *args)
+{
+    struct channel *ch = msg_channel(self->proc, args[0]);
+    if (!ch) {
+        return -EINVAL;
+    }
+    destroy(ch, false);
+    return 0;
+}
+
+void channel_process_gone(struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        if (proc->channels[i]) {
+            destroy(proc->channels[i], true);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections: ConnectAttach, ConnectDetach, and their ends. (connect_info.c answers questions.)
+ *
+ * All connections of one process to one channel share a scoid, the name that the server knows the
+ * client by. It is never an fd or a side-channel id, and is not used again soon, so a server may
+ * call ConnectDetach(scoid) after a DISCONNECT pulse as on QNX: nothing is left to do.
+ *
+ * Kernel lock held. Refuses unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full
+ * table of the process (EMFILE) or of the system (EAGAIN). Detaching ends sends in progress through
+ * the connection with EBADF. Proved by test/unit_ipc.
+ */
+#include "kernel/ipc/msg_impl.h"
+#include "kernel/base/pool.h"
+
+#define PRIORITY_KERNEL_PULSE 10 /* DISCONNECT and COIDDEATH have no sending thread */
+#define SCOID_FLAG 0x20000000u   /* tells scoids from coids */
+#define SCOID_MASK 0x1fffffffu
+
+static struct connection connections[CONFIG_CONNECTIONS];
+static struct pool pool;
+static uint32_t scoids; /* [k] given out so far */
+
+void connection_init(void)
+{
+    pool_init(&pool, connections, sizeof(connections[0]), CONFIG_CONNECTIONS);
+}
+
+struct connection *connection_find(struct process *proc, int coid)
+{
+    return msg_connection(proc, (uintptr_t)coid);
+}
+
+/* Another connection of proc to the same channel, or NULL. */
+static struct connection *sibling(const struct process *proc, const struct channel *ch)
+{
+    list_for_each (pos, &ch->connections) {
+        struct connection *conn = list_entry(pos, struct connection, link);
+        if (conn->proc == proc) {
+            return conn;
+        }
+    }
+    return NULL;
+}
+
+static bool scoid_used(int32_t scoid)
+{
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS; i++) {
+        if (connections[i].proc && connections[i].scoid == scoid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int32_t new_scoid(void)
+{
+    int32_t scoid;
+    do { /* at most CONFIG_CONNECTIONS are in use */
+        scoids++;
+        scoid = (int32_t)(SCOID_FLAG | (scoids & SCOID_MASK));
+    } while (scoids > SCOID_MASK && scoid_used(scoid));
+    return scoid;
+}
+
+/* The lowest free slot from `first` on, or NULL. */
+static struct connection **free_slot(struct connection **table, uint32_t first)
+{
+    for (uint32_t i = first; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        if (!table[i]) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+static struct channel *target(struct thread *self, const uintptr_t *args)
+{
+    struct process *server = process_self_or(self->proc, (int)args[1]);
+    return args[0] == 0 && server ? msg_channel(server, args[2]) : NULL;
+}
+
+long ker_connect_attach(struct thread *self, const uintptr_t *args)
+{
+    struct process *proc = self->proc;
+    uint32_t index = (uint32_t)args[3];
+    uint32_t base = index & _NTO_SIDE_CHANNEL;
+    struct connection **table = base ? proc->side : proc->fds;
+    struct channel *ch = target(self, args);
+    if (!ch) {
+        return -ESRCH;
+    }
+    if ((args[4] & ~(uintptr_t)_NTO_COF_CLOEXEC) || (index & 0x80000000u)) {
+        return -EINVAL;
+    }
+    struct connection **slot = free_slot(table, index - base);
+    if (!slot) {
+        return -EMFILE;
+    }
+    struct connection *conn = pool_alloc(&pool);
+    if (!conn) {
+        return -EAGAIN;
+    }
+    struct connection *other = sibling(proc, ch);
+    conn->proc = proc;
+    conn->channel = ch;
+    conn->coid = (int32_t)(base + (uint32_t)(slot - table));
+    conn->scoid = other ? other->scoid : new_scoid();
+    conn->flags = (uint32_t)args[4];
+    list_push_back(&ch->connections, &conn->link);
+    *slot = conn;
+    return conn->coid;
+}
+
+/* Sends in progress through a connection that is being closed. */
+static void fail_users(struct connection *conn)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = conn->proc->threads[i];
+        if (t && (t->state == STATE_SEND || t->state == STATE_REPLY) && t->connection == conn) {
+            msg_client_fail(t, EBADF);
+        }
+    }
+}
+
+/* The server hears that the client's last connection is gone. */
+static void tell_server(struct channel *ch, const struct connection *conn)
+{
+    if (!(ch->flags & _NTO_CHF_DISCONNECT) || ch->proc->dying || sibling(conn->proc, ch) ||
+        !pulse_room(ch, false)) {
+        return;
+    }
+    trace_comm_snd_pulse_dis((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
+    pulse_send(ch, PRIORITY_KERNEL_PULSE, _PULSE_CODE_DISCONNECT, 0, conn->scoid);
+}
+
+static void detach(struct connection *conn)
+{
+    struct channel *ch = conn->channel;
+    struct process *proc = conn->proc;
+    fail_users(conn);
+    if (conn->coid & _NTO_SIDE_CHANNEL) {
+        proc->side[conn->coid - _NTO_SIDE_CHANNEL] = NULL;
+    } else {
+        proc->fds[conn->coid] = NULL;
+    }
+    if (ch) {
+        list_remove(&conn->link);
+        tell_server(ch, conn);
+    }
+    conn->proc = NULL;
+    pool_free(&pool, conn);
+}
+
+long ker_connect_detach(struct thread *self, const uintptr_t *args)
+{
+    struct connection *conn = msg_connection(self->proc, args[0]);
+    if (!conn) {
+        return ((uint32_t)args[0] & ~SCOID_MASK) == SCOID_FLAG ? 0 : -EINVAL;
+    }
+    detach(conn);
+    return 0;
+}
+
+/* The first channel of a process that wants to hear of lost servers, or NULL. */
+static struct channel *death_channel(const struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        if (proc->channels[i] && (proc->channels[i]->flags & _NTO_CHF_COID_DISCONNECT)) {
+            return proc->channels[i];
+        }
+    }
+    return NULL;
+}
+
+void connection_lost(struct connection *conn, bool dead)
+{
+    struct channel *tell = conn->proc->dying ? NULL : death_channel(conn->proc);
+    list_remove(&conn->link);
+    conn->channel = NULL;
+    conn->flags |= dead ? CONNECTION_DEAD : 0;
+    if (tell && pulse_room(tell, false)) {
+        trace_comm_snd_pulse_dea((uint32_t)conn->scoid, (uint32_t)tell->proc->pid);
+        pulse_send(tell, PRIORITY_KERNEL_PULSE, _PULSE_CODE_COIDDEATH, (uintptr_t)conn->coid, 0);
+    }
+}
+
+void connection_process_gone(struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        if (proc->fds[i]) {
+            detach(proc->fds[i]);
+        }
+        if (proc->side[i]) {
+            detach(proc->side[i]);
+        }
+    }
+}

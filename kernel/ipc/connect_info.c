@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Questions about connections: ConnectServerInfo, ConnectClientInfo, ConnectFlags.
+ *
+ * Kernel lock held. Refuses unknown pids (ESRCH), coids and scoids (EINVAL), flags but CLOEXEC
+ * (EINVAL), other processes' flags (EPERM), bad memory (EFAULT). Proved by test/unit_ipc.
+ */
+#include "kernel/ipc/msg_impl.h"
+
+#define ABILITY(bit, name, text, doc) | ABILITY_##name
+#define ABILITY_EVERY (0 ABILITY_LIST(ABILITY))
+
+/* The connection with this coid or, like QNX, the next above it. */
+static struct connection *at_least(const struct process *proc, uint32_t coid)
+{
+    uint32_t base = coid & _NTO_SIDE_CHANNEL;
+    struct connection *const *table = base ? proc->side : proc->fds;
+    for (uint32_t i = coid - base; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        if (table[i]) {
+            return table[i];
+        }
+    }
+    return NULL;
+}
+
+long ker_connect_server_info(struct thread *self, const uintptr_t *args)
+{
+    struct process *proc = process_self_or(self->proc, (int)args[0]);
+    if (!proc) {
+        return -ESRCH;
+    }
+    const struct connection *conn = at_least(proc, (uint32_t)args[1]);
+    if (!conn) {
+        return -EINVAL;
+    }
+    struct _server_info info = {.scoid = conn->scoid, .flags = conn->flags & _NTO_COF_CLOEXEC};
+    if (conn->channel) {
+        info.pid = conn->channel->proc->pid;
+        info.chid = conn->channel->chid;
+    }
+    int r = copy_out(self->proc, args[2], &info, sizeof(info));
+    return r != 0 ? r : conn->coid;
+}
+
+/* The process behind an scoid of one of the server's channels, or NULL. */
+static const struct process *client_of(const struct process *server, int32_t scoid)
+{
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        const struct channel *ch = server->channels[i];
+        if (!ch) {
+            continue;
+        }
+        list_for_each (pos, &ch->connections) {
+            const struct connection *conn = list_entry(pos, struct connection, link);
+            if (conn->scoid == scoid) {
+                return conn->proc;
+            }
+        }
+    }
+    return NULL;
+}
+
+long ker_connect_client_info(struct thread *self, const uintptr_t *args)
+{
+    const struct process *client = client_of(self->proc, (int32_t)args[0]);
+    if (!client) {
+        return -EINVAL;
+    }
+    uint32_t user = (client->ability & ABILITY_EVERY) == ABILITY_EVERY ? 0 : 1;
+    const struct _client_info info = {
+        .pid = client->pid,
+        .cred = {user, user, user, user, user, user, 0, {0}},
+        .ability = client->ability,
+    };
+    return copy_out(self->proc, args[1], &info, sizeof(info));
+}
+
+long ker_connect_flags(struct thread *self, const uintptr_t *args)
+{
+    uint32_t mask = (uint32_t)args[2], bits = (uint32_t)args[3];
+    struct process *proc = process_self_or(self->proc, (int)args[0]);
+    if (!proc) {
+        return -ESRCH;
+    }
+    struct connection *conn = msg_connection(proc, args[1]);
+    if (!conn || ((mask | bits) & ~(uint32_t)_NTO_COF_CLOEXEC)) {
+        return -EINVAL;
+    }
+    if (proc != self->proc && mask != 0) {
+        return -EPERM;
+    }
+    uint32_t old = conn->flags & _NTO_COF_CLOEXEC;
+    conn->flags = (conn->flags & ~mask) | (bits & mask);
+    return (long)old;
+}

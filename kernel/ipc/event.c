@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sigevents: what a timer, an interrupt or a server delivers to a process. Kernel lock held.
+ *
+ * event_check() when one is registered; event_deliver() looks its connection up again each time,
+ * so that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends
+ * the process: Kymo has no signal handlers. Proved by test/unit_ipc.
+ */
+#include "kernel/entry/intr.h"
+#include "kernel/ipc/msg_impl.h"
+
+#define SIGNAL_MAX 63
+
+static int check_pulse(struct process *proc, const struct sigevent *event)
+{
+    int priority = event->sigev_priority;
+    if (event->sigev_code < _PULSE_CODE_MINAVAIL || event->sigev_code > _PULSE_CODE_MAXAVAIL ||
+        (priority != SIGEV_PULSE_PRIO_INHERIT &&
+         (priority < PRIORITY_MIN || priority > PRIORITY_MAX))) {
+        return -EINVAL;
+    }
+    if (priority > PRIORITY_UNPRIVILEGED_MAX && !process_able(proc, ABILITY_PRIORITY)) {
+        return -EPERM;
+    }
+    return msg_connection(proc, (uintptr_t)event->sigev_coid) ? 0 : -EBADF;
+}
+
+int event_check(struct process *proc, const struct sigevent *event, uint32_t kinds)
+{
+    unsigned kind = (unsigned)event->sigev_notify;
+    if (kind > 31 || !(kinds & EVENT_KIND(kind))) {
+        return -EINVAL;
+    }
+    if (kind == SIGEV_PULSE) {
+        return check_pulse(proc, event);
+    }
+    if (kind == SIGEV_SIGNAL && (event->sigev_coid < 1 || event->sigev_coid > SIGNAL_MAX)) {
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* Priority of a pulse that says "inherit": there is no sender but the kernel, so the thread on
+ * whose behalf it is. */
+static int priority_of(const struct process *proc, const struct sigevent *event)
+{
+    if (event->sigev_priority != SIGEV_PULSE_PRIO_INHERIT) {
+        return event->sigev_priority;
+    }
+    return proc->threads[0] ? proc->threads[0]->base_priority : PRIORITY_MIN;
+}
+
+static int deliver_pulse(struct process *proc, const struct sigevent *event, struct pulse *prealloc)
+{
+    struct connection *conn = msg_connection(proc, (uintptr_t)event->sigev_coid);
+    if (!conn || !conn->channel) {
+        return conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF;
+    }
+    struct channel *ch = conn->channel;
+    int priority = priority_of(proc, event);
+    uintptr_t value = (uintptr_t)event->sigev_value.sival_ptr;
+    if (!prealloc && !pulse_room(ch, true)) {
+        return -EAGAIN;
+    }
+    trace_comm_snd_pulse_exe((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
+    if (!prealloc) {
+        return pulse_send_user(ch, priority, event->sigev_code, value, conn->scoid);
+    }
+    prealloc->priority = pulse_queued(prealloc) ? prealloc->priority : (uint8_t)priority;
+    prealloc->code = (int8_t)event->sigev_code;
+    prealloc->value = value;
+    prealloc->scoid = conn->scoid;
+    pulse_send_prealloc(ch, prealloc);
+    return 0;
+}
+
+static int deliver_signal(struct process *proc, const struct sigevent *event)
+{
+    trace_comm_signal((uint32_t)event->sigev_coid, 0, 0, (uint32_t)proc->pid, 0,
+                      (uint32_t)event->sigev_value.sival_int, 0, 0, 0, 0);
+    process_end(proc, event->sigev_coid);
+    return 0;
+}
+
+int event_deliver(struct process *proc, struct thread *intr_thread, const struct sigevent *event,
+                  struct pulse *prealloc)
+{
+    switch (event->sigev_notify) {
+    case SIGEV_NONE:
+        return 0;
+    case SIGEV_PULSE:
+        return deliver_pulse(proc, event, prealloc);
+    case SIGEV_INTR:
+        return intr_wake(intr_thread);
+    case SIGEV_SIGNAL:
+        return deliver_signal(proc, event);
+    default:
+        return -EINVAL;
+    }
+}
+
+/* Is one of this client's connections to one of the server's channels? */
+static bool connected(const struct process *client, const struct process *server)
+{
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        const struct connection *f = client->fds[i];
+        const struct connection *s = client->side[i];
+        if ((f && f->channel && f->channel->proc == server) ||
+            (s && s->channel && s->channel->proc == server)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * MsgDeliverEvent(): the event that a client handed over in a message, also after the reply. So the
+ * rcvid here is good as long as that client thread lives and its process is connected to the
+ * caller's (ESRCH). A signal, which would end the client, needs ABILITY_KILL: the kernel can't know
+ * that the client asked for it.
+ */
+long ker_msg_deliver_event(struct thread *self, const uintptr_t *args)
+{
+    struct thread *client = rcvid_thread(args[0]);
+    struct sigevent event;
+    if (!client || client->proc->dying || !connected(client->proc, self->proc)) {
+        return -ESRCH;
+    }
+    if (copy_in(self->proc, &event, args[1], sizeof(event)) != 0) {
+        return -EFAULT;
+    }
+    int r =
+        event_check(client->proc, &event,
+                    EVENT_KIND(SIGEV_NONE) | EVENT_KIND(SIGEV_PULSE) | EVENT_KIND(SIGEV_SIGNAL));
+    if (r != 0) {
+        return r;
+    }
+    if (event.sigev_notify == SIGEV_SIGNAL && !process_able(self->proc, ABILITY_KILL)) {
+        return -EPERM;
+    }
+    bool suicide = event.sigev_notify == SIGEV_SIGNAL && client->proc == self->proc;
+    r = event_deliver(client->proc, client, &event, NULL);
+    return suicide ? KER_GONE : r;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MsgSend: a message goes from its sender to a receiver. (msg_receive.c has the other side,
+ * msg_reply.c the answers, msg_cancel.c what happens when either ends.)
+ *
+ * A message is copied once, from the sender's buffers to the receiver's, by whichever of the two
+ * arrives second: here if a receiver waits and the message is at most CONFIG_COPY_CHUNK bytes. A
+ * longer one is copied by the receiver, in pieces between which the kernel does other work; till it
+ * is complete the sender stays in SEND with `server` set, so that either side may end at any point.
+ *
+ * Kernel lock held. Refuses unknown connections (EBADF), those whose server ended (ESRCH), too many
+ * parts or bytes (EOVERFLOW) and memory that isn't the sender's (EFAULT, at the latest when it is
+ * used). The round trip is counted by `make bench` (msg_rt_8); proved by test/unit_ipc.
+ */
+#include "kernel/ipc/msg_impl.h"
+
+#define TRY_NEXT 1L /* this receiver's own memory was bad: its call ended, take another */
+
+static inline void trace_send(const struct thread *self, const struct channel *ch)
+{
+    trace_comm_snd_message((uint32_t)self->rcvid, (uint32_t)ch->proc->pid);
+}
+
+/* Nobody can take it now: wait in the channel's queue, and make its servers run as high. */
+static __attribute__((noinline)) long queue(struct thread *self, struct channel *ch)
+{
+    self->server = NULL;
+    trace_send(self, ch);
+    long r = thread_block(self, STATE_SEND);
+    if (r != KER_BLOCKED) {
+        return r;
+    }
+    self->queue_seq = msg_next_seq();
+    msg_insert_by_priority(&ch->senders, self);
+    msg_boost(ch, self->priority);
+    return r;
+}
+
+/* A long message: the receiver copies it, as a call of its own that goes on in pieces. A sender
+ * that would not wait at all doesn't, unless the receiver gives it back: see timeout_moved(). */
+static long hand_over_long(struct thread *self, struct channel *ch, struct thread *receiver)
+{
+    uint32_t states = self->timeout_states;
+    if (self->timeout_now) {
+        self->timeout_states = states & ~(uint32_t)_NTO_TIMEOUT_SEND;
+    }
+    long r = queue(self, ch);
+    if (r == KER_BLOCKED) {
+        self->timeout_states = states;
+        msg_start_pieces(receiver, self);
+    }
+    return r;
+}
+
+static __attribute__((noinline)) long fault(struct thread *receiver, long whose)
+{
+    if (whose == MSG_FAULT_SRC) {
+        return -EFAULT;
+    }
+    msg_receiver_fail(receiver, EFAULT);
+    return TRY_NEXT;
+}
+
+/* A receiver waits: copies the message to it and lets it run; the sender waits for the reply.
+ * from: where the message is, if the window has it. */
+static inline long hand_over(struct thread *self, const struct vm_window *w, uintptr_t from,
+                             struct channel *ch, struct thread *receiver)
+{
+    size_t n = self->srcmsglen;
+    n = receiver->dstmsglen < n ? receiver->dstmsglen : n;
+    long copied = (long)n;
+    if (!msg_copy_small(receiver->buffer, w, from, n)) {
+        if (n > CONFIG_COPY_CHUNK) {
+            return hand_over_long(self, ch, receiver);
+        }
+        copied = msg_copy(receiver, RECEIVE_ARG_RMSG, 0, self, SEND_ARG_SMSG, 0, n);
+    }
+    self->msglen = (uint32_t)copied;
+    if (copied < 0 || !msg_put_info(receiver, self)) {
+        return fault(receiver, copied);
+    }
+    trace_send(self, ch);
+    long r = thread_block(self, STATE_REPLY);
+    if (r != KER_BLOCKED) {
+        return r;
+    }
+    self->server = receiver;
+    msg_inherit_waiting(receiver, ch, self->priority);
+    trace_receive(self, ch);
+    list_unlink(&receiver->ready);
+    thread_wake(receiver, self->rcvid, 0);
+    return r;
+}
+
+/* To the first receiver that has a good buffer, or into the queue. */
+static inline long send(struct thread *self, const struct vm_window *w, uintptr_t from,
+                        struct channel *ch)
+{
+    long r;
+    do { /* each round ends a receiver's call */
+        struct thread *receiver = msg_first_receiver(ch);
+        r = receiver ? hand_over(self, w, from, ch, receiver) : queue(self, ch);
+    } while (r == TRY_NEXT);
+    return r;
+}
+
+static __attribute__((noinline)) long refused(struct thread *self, long error)
+{
+    timeout_unused(self);
+    return error;
+}
+
+long ker_msg_sendv(struct thread *self, const uintptr_t *args)
+{
+    struct connection *conn = msg_connection(self->proc, args[0]);
+    if (!conn || !conn->channel) {
+        return refused(self, conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF);
+    }
+    struct channel *ch = conn->channel;
+    const struct vm_window w = self->proc->space.window;
+    uintptr_t from, to;
+    long s = msg_resolve(self, &w, SEND_ARG_SMSG, &from);
+    long r = msg_resolve(self, &w, SEND_ARG_RMSG, &to);
+    if (__builtin_expect((s | r) < 0, 0)) {
+        return refused(self, s < 0 ? s : r);
+    }
+    self->connection = conn;
+    self->channel = ch;
+    self->srcmsglen = (uint32_t)s;
+    self->dstmsglen = (uint32_t)r;
+    self->buffer = msg_window_find(&w, to);
+    r = send(self, &w, from, ch);
+    return __builtin_expect(r == KER_BLOCKED, 1) ? r : refused(self, r);
+}
+
+long ker_msg_sendvnc(struct thread *self, const uintptr_t *args)
+{
+    return ker_msg_sendv(self, args);
+}

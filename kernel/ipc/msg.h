@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Channels, connections, messages and pulses. Kernel lock held.
+ */
+#ifndef KERNEL_IPC_MSG_H
+#define KERNEL_IPC_MSG_H
+
+#include "kernel/proc/process.h"
+
+struct pulse {
+    struct list link; /* [k] in channel->pulses, by priority; self-linked or {0}: not queued */
+    struct channel *channel; /* [k] where it is queued */
+    uint32_t seq;            /* [k] order of arrival, against senders of the same priority */
+    bool of_user;            /* [k] counted in channel->user_pulses */
+    uint8_t priority;        /* [k] */
+    int8_t code;             /* [k] */
+    bool preallocated;       /* [I] belongs to an attachment: not freed when received */
+    int32_t scoid;           /* [k] */
+    uintptr_t value;         /* [k] */
+};
+
+struct channel {
+    struct process *proc;    /* [I] owner */
+    int32_t chid;            /* [I] from 1 in its process */
+    uint32_t flags;          /* [I] _NTO_CHF_* */
+    struct list senders;     /* [k] threads in SEND, by priority */
+    struct list receivers;   /* [k] threads in RECEIVE, LIFO within priority */
+    struct list pulses;      /* [k] */
+    uint32_t user_pulses;    /* [k] queued ones that programs sent; has a limit */
+    struct list connections; /* [k] that lead here */
+};
+
+struct connection {
+    struct list link;        /* [k] in channel->connections */
+    struct process *proc;    /* [I] client that owns it; NULL: free */
+    struct channel *channel; /* [k] NULL: the server is gone */
+    int32_t coid, scoid;     /* [I] */
+    uint32_t flags;          /* [k] _NTO_COF_*, CONNECTION_* */
+};
+#define CONNECTION_DEAD 0x80000000u /* its server ended: ESRCH; else a lost channel is EBADF */
+
+void channel_init(void);
+struct channel *channel_find(struct process *proc, int chid);
+struct connection *connection_find(struct process *proc, int coid);
+
+/* Whether a pulse would be taken now: asked before it is sent, so that the trace, where the sending
+ * comes before the receipt, tells of no pulse that was refused. (But for a receiver with a bad
+ * buffer.) */
+bool pulse_room(const struct channel *ch, bool of_user);
+/* Queues or delivers a pulse from the kernel. 0, or -EAGAIN if none is free. */
+int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
+/* The same with a pulse of the caller's own: coalesces (a queued one just takes the
+ * newest value). */
+void pulse_send_prealloc(struct channel *ch, struct pulse *p);
+
+bool pulse_queued(const struct pulse *p);
+void pulse_unqueue(struct pulse *p); /* a pulse of the caller's own goes away; not queued is fine */
+
+/* Delivers a sigevent to process proc. event must be checked by event_check(). prealloc may be
+ * NULL. */
+int event_check(struct process *proc, const struct sigevent *event,
+                uint32_t kinds); /* 0, -EINVAL, -EBADF */
+int event_deliver(struct process *proc, struct thread *intr_thread, const struct sigevent *event,
+                  struct pulse *prealloc);
+#define EVENT_KIND(k) (1u << (k))
+
+bool msg_cancel(struct thread *t, bool force);  /* SEND, RECEIVE, REPLY */
+void msg_thread_gone(struct thread *t);         /* a server thread ended: its clients in REPLY */
+bool sync_cancel(struct thread *t, bool force); /* MUTEX, CONDVAR, SEM */
+void sync_requeue(struct thread *t);            /* priority of a waiter changed */
+void msg_requeue(struct thread *t);
+void sync_thread_gone(struct thread *t); /* an owner ended */
+void sync_init(void);
+/* A thread in CONDVAR times out or is cancelled: it returns this errno with its mutex. */
+void sync_cond_leave(struct thread *t, int error);
+
+#endif

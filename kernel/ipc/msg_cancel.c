@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Message passing when somebody leaves: timeouts, kills, ends of threads. Kernel lock held.
+ *
+ * Who may vanish in which state, and what then happens:
+ *   client in SEND    leaves the queue; a receiver in the middle of copying finds it gone.
+ *   client in REPLY   leaves; its rcvid is ESRCH from then on. With _NTO_CHF_UNBLOCK and no force
+ * it stays, and the server gets an UNBLOCK pulse, once. receiver          leaves its queue. server
+ * thread     clients that it had received stay in REPLY (another thread of its process may answer
+ * them); the message it was copying goes back to the queue. channel, process  channel.c: clients
+ * get ESRCH.     connection: connect.c: clients get EBADF. Proved by test/unit_ipc (random kills)
+ * and test/boot (death in every state).
+ */
+#include "kernel/ipc/msg_impl.h"
+#include "kernel/base/visible.h"
+
+FBT_VISIBLE void msg_client_leave(struct thread *client)
+{
+    if (client->state == STATE_SEND) {
+        list_remove(&client->ready);
+    }
+    client->server = NULL;
+    client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
+}
+
+void msg_client_fail(struct thread *client, int error)
+{
+    msg_client_leave(client);
+    thread_wake(client, -1, error);
+}
+
+void msg_receiver_fail(struct thread *receiver, int error)
+{
+    list_remove(&receiver->ready);
+    trace_comm_rec_message(~0u, ~0u);
+    thread_wake(receiver, -1, error);
+}
+
+/* Tells the server that this client wants to leave. False: it can't be told, let it go at once. */
+static bool ask_server(struct thread *client)
+{
+    struct channel *ch = client->channel;
+    if (!(ch->flags & _NTO_CHF_UNBLOCK) || ch->proc->dying) {
+        return false;
+    }
+    if (!(client->flags & THREAD_UNBLOCK_SENT)) {
+        int scoid = client->connection->scoid;
+        if (!pulse_room(ch, false)) {
+            return false;
+        }
+        trace_comm_snd_pulse_un((uint32_t)scoid, (uint32_t)ch->proc->pid);
+        if (pulse_send(ch, client->priority, _PULSE_CODE_UNBLOCK, (uintptr_t)client->rcvid,
+                       scoid) != 0) {
+            return false;
+        }
+        client->flags |= THREAD_UNBLOCK_SENT;
+    }
+    return true;
+}
+
+bool msg_cancel(struct thread *t, bool force)
+{
+    if (t->state == STATE_RECEIVE) {
+        list_remove(&t->ready);
+        trace_comm_rec_message(~0u, ~0u);
+        return true;
+    }
+    if (t->state == STATE_REPLY && !force && ask_server(t)) {
+        return false;
+    }
+    msg_client_leave(t);
+    return true;
+}
+
+/* Messages that t was copying go back to the channel's queue. */
+static void give_back(struct channel *ch, const struct thread *t)
+{
+    bool any = false;
+    list_for_each (pos, &ch->senders) {
+        struct thread *client = list_entry(pos, struct thread, ready);
+        if (client->server == t) {
+            client->server = NULL;
+            timeout_moved(client, STATE_SEND);
+            any = true;
+        }
+    }
+    if (any) {
+        msg_match(ch);
+    }
+}
+
+void msg_thread_gone(struct thread *t)
+{
+    struct process *proc = t->proc;
+    t->xfer = 0;
+    t->serving = NULL;
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        struct thread *client = thread_by_index(i);
+        if (client && client->state == STATE_REPLY && client->server == t) {
+            client->server = NULL;
+        }
+    }
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        if (proc->channels[i]) {
+            give_back(proc->channels[i], t);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Walking and copying the message buffers of processes: the general forms behind msg_copy.h.
+ *
+ * Called with the kernel lock held. Refuses buffers that are not the process's memory
+ * (MSG_FAULT_*), more than KYMO_IOV_MAX parts or more than MSG_BYTES_MAX bytes (-EOVERFLOW).
+ * Proved by test/unit_ipc (copies against a byte-wise model, random and hostile parts).
+ */
+#include "abi/errno.h"
+#include "kernel/ipc/msg_copy.h"
+#include "kernel/base/string.h"
+#include "kernel/base/visible.h"
+
+#define WORD_MASK (sizeof(uintptr_t) - 1)
+
+/* The array of parts as a kernel pointer, or NULL. It must be aligned, like any array in C. */
+static const iov_t *parts_of(const struct thread *t, unsigned arg)
+{
+    uintptr_t base = t->args[arg], parts = t->args[arg + 1];
+    if (base & WORD_MASK) {
+        return NULL;
+    }
+    return vm_user_ptr(t->proc, base, (size_t)parts * sizeof(iov_t), KYMO_PROT_READ);
+}
+
+/* A single part that is not in the process's first mapping. */
+long msg_resolve_slow(struct thread *t, unsigned arg)
+{
+    const volatile iov_t *iov = parts_of(t, arg);
+    if (!iov) {
+        return -EFAULT;
+    }
+    uintptr_t base = (uintptr_t)iov->iov_base;
+    size_t bytes = iov->iov_len;
+    t->args[arg] = base;
+    t->args[arg + 1] = (uintptr_t)0 - bytes;
+    return bytes <= MSG_BYTES_MAX ? (long)bytes : -EOVERFLOW;
+}
+
+long msg_length_parts(const struct thread *t, unsigned arg)
+{
+    uintptr_t parts = t->args[arg + 1];
+    if (parts > KYMO_IOV_MAX) {
+        return -EOVERFLOW;
+    }
+    const volatile iov_t *iov = parts_of(t, arg);
+    if (!iov) {
+        return -EFAULT;
+    }
+    size_t sum = 0;
+    for (uintptr_t i = 0; i < parts; i++) {
+        size_t len = iov[i].iov_len;
+        if (len > MSG_BYTES_MAX - sum) {
+            return -EOVERFLOW;
+        }
+        sum += len;
+    }
+    return (long)sum;
+}
+
+/* Makes the next part that has bytes the current one; false at the end. */
+static bool next_part(struct msg_cursor *c)
+{
+    while (c->left == 0) {
+        if (c->parts == 0) {
+            return false;
+        }
+        const volatile iov_t *iov = c->next;
+        c->addr = (uintptr_t)iov->iov_base;
+        c->left = iov->iov_len;
+        c->next++;
+        c->parts--;
+    }
+    return true;
+}
+
+static void skip(struct msg_cursor *c, size_t bytes)
+{
+    while (bytes > 0 && next_part(c)) {
+        size_t n = bytes < c->left ? bytes : c->left;
+        c->addr += n;
+        c->left -= n;
+        bytes -= n;
+    }
+}
+
+int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, size_t offset,
+                    unsigned prot)
+{
+    long parts = (long)t->args[arg + 1];
+    *c = (struct msg_cursor){.proc = t->proc, .prot = prot};
+    if (parts < 0) {
+        c->addr = t->args[arg];
+        c->left = (size_t)0 - (size_t)parts;
+    } else if (parts > 0) {
+        c->next = parts <= KYMO_IOV_MAX ? parts_of(t, arg) : NULL;
+        c->parts = (unsigned)parts;
+        if (!c->next) {
+            return -EFAULT;
+        }
+    }
+    skip(c, offset);
+    return 0;
+}
+
+/*
+ * Kernel pointer to the next bytes of the cursor, at most *len, which is cut to what is contiguous.
+ * NULL: *len is 0 at the end of the buffer, else a fault.
+ */
+static char *cursor_span(struct msg_cursor *c, size_t *len)
+{
+    if (!next_part(c)) {
+        *len = 0;
+        return NULL;
+    }
+    size_t want = *len < c->left ? *len : c->left;
+    *len = want;
+    char *p = vm_user_span(c->proc, c->addr, len, c->prot);
+    if (!p) {
+        *len = want; /* not 0: that would be the end */
+    }
+    return p;
+}
+
+static void cursor_move(struct msg_cursor *c, size_t bytes)
+{
+    c->addr += bytes;
+    c->left -= bytes;
+}
+
+long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
+{
+    size_t done = 0;
+    while (done < max) {
+        size_t n = max - done;
+        const char *from = cursor_span(src, &n);
+        if (!from) {
+            return n == 0 ? (long)done : MSG_FAULT_SRC;
+        }
+        char *to = cursor_span(dst, &n);
+        if (!to) {
+            return n == 0 ? (long)done : MSG_FAULT_DST;
+        }
+        memmove(to, from, n);
+        cursor_move(src, n);
+        cursor_move(dst, n);
+        done += n;
+    }
+    return (long)done;
+}
+
+/* The same where one of the buffers is not one piece of memory. */
+static long copy_parts(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
+                       const struct thread *src, unsigned src_arg, size_t src_offset, size_t bytes)
+{
+    struct msg_cursor to, from;
+    if (msg_cursor_open(&from, src, src_arg, src_offset, KYMO_PROT_READ) != 0) {
+        return MSG_FAULT_SRC;
+    }
+    if (msg_cursor_open(&to, dst, dst_arg, dst_offset, KYMO_PROT_WRITE) != 0) {
+        return MSG_FAULT_DST;
+    }
+    return msg_cursor_copy(&to, &from, bytes);
+}
+
+FBT_VISIBLE long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
+                          const struct thread *src, unsigned src_arg, size_t src_offset,
+                          size_t bytes)
+{
+    if (bytes == 0) {
+        return 0;
+    }
+    if ((long)(dst->args[dst_arg + 1] & src->args[src_arg + 1]) < 0) {
+        const void *from =
+            vm_user_ptr(src->proc, src->args[src_arg] + src_offset, bytes, KYMO_PROT_READ);
+        void *to = vm_user_ptr(dst->proc, dst->args[dst_arg] + dst_offset, bytes, KYMO_PROT_WRITE);
+        if (from && to) {
+            memmove(to, from, bytes);
+            return (long)bytes;
+        }
+    }
+    return copy_parts(dst, dst_arg, dst_offset, src, src_arg, src_offset, bytes);
+}
+
+long msg_copy_piece(struct thread *runner, const struct thread *dst, unsigned dst_arg,
+                    size_t dst_offset, const struct thread *src, unsigned src_arg,
+                    size_t src_offset, size_t total)
+{
+    size_t piece = total > runner->step ? total - runner->step : 0; /* parts may have changed */
+    if (piece > CONFIG_COPY_CHUNK) {
+        piece = CONFIG_COPY_CHUNK;
+    }
+    long n = msg_copy(dst, dst_arg, dst_offset + runner->step, src, src_arg,
+                      src_offset + runner->step, piece);
+    if (n < 0) {
+        return n;
+    }
+    runner->step += (uint32_t)n;
+    return runner->step < total && (size_t)n == piece ? KER_AGAIN : 0;
+}
+
+long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes)
+{
+    struct msg_cursor to;
+    if (msg_cursor_open(&to, dst, arg, 0, KYMO_PROT_WRITE) != 0) {
+        return MSG_FAULT_DST;
+    }
+    size_t done = 0;
+    while (done < bytes) {
+        size_t n = bytes - done;
+        char *p = cursor_span(&to, &n);
+        if (!p) {
+            return n == 0 ? (long)done : MSG_FAULT_DST;
+        }
+        memmove(p, (const char *)from + done, n);
+        cursor_move(&to, n);
+        done += n;
+    }
+    return (long)done;
+}

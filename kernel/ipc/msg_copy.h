@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Message buffers of processes and copying between them. Kernel lock held.
+ *
+ * A kernel call names a buffer by two words: an address and `parts`. Negative parts are one buffer
+ * of -parts bytes at the address; others are the number of iov_t at it, at most KYMO_IOV_MAX. So
+ * here a buffer is a thread in such a call and the index of the first of these two arguments.
+ * User memory is reached only through vm_user_ptr() and vm_user_span(), checked in the process that
+ * the buffer belongs to, at the moment of use; each iov_t is read once, so that another thread that
+ * changes it meanwhile hurts only its own process.
+ */
+#ifndef KERNEL_IPC_MSG_COPY_H
+#define KERNEL_IPC_MSG_COPY_H
+
+#include "abi/errno.h"
+#include "kernel/proc/process.h"
+
+/* Answers of the copies beside a number of bytes: whose memory was bad. */
+#define MSG_FAULT_SRC (-1L)
+#define MSG_FAULT_DST (-2L)
+/* Messages up to here are copied by words in line. */
+#define MSG_SMALL VM_WINDOW
+/* Most bytes of a message: lengths are int in QNX's interface. */
+#define MSG_BYTES_MAX 0x7fffffffu
+
+/* A place in a buffer; what is before it has been copied. */
+struct msg_cursor {
+    struct process *proc;
+    const iov_t *next; /* following parts, checked kernel pointer */
+    unsigned parts;    /* how many */
+    unsigned prot;     /* KYMO_PROT_READ or _WRITE */
+    uintptr_t addr;    /* rest of the current part */
+    size_t left;
+};
+
+/* Bytes in a buffer: -EOVERFLOW too many parts or bytes, -EFAULT the parts can't be read. */
+long msg_length_parts(const struct thread *t, unsigned arg);
+/* 0, or -EFAULT: the parts can't be read. offset: bytes to skip. */
+int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, size_t offset,
+                    unsigned prot);
+/* Copies at most max bytes: how many, or MSG_FAULT_*. Moves both cursors. */
+long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max);
+/* From kernel memory, as much as fits: bytes, or MSG_FAULT_DST. */
+long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes);
+
+/* Are MSG_SMALL bytes at addr found? Then msg_window_ptr() is where they are. */
+static inline bool msg_window_has(const struct vm_window *w, uintptr_t addr)
+{
+    return __builtin_expect(addr - w->base < w->room, 1);
+}
+
+static inline void *msg_window_ptr(const struct vm_window *w, uintptr_t addr)
+{
+    return (void *)(addr + w->delta);
+}
+
+_Static_assert(sizeof(iov_t) <= MSG_SMALL, "found in the window");
+long msg_resolve_slow(struct thread *t, unsigned arg);
+
+/*
+ * The length of the buffer that t's current call names by args[arg] and args[arg + 1], or a
+ * negative errno. One part becomes a direct buffer there, so that it is read once and all later
+ * uses are short. *addr: where it begins; nothing that the window has if it is of several parts.
+ */
+static inline long msg_resolve(struct thread *t, const struct vm_window *w, unsigned arg,
+                               uintptr_t *addr)
+{
+    uintptr_t base = t->args[arg];
+    long parts = (long)t->args[arg + 1];
+    uintptr_t bytes = (uintptr_t)0 - (uintptr_t)parts;
+    *addr = base;
+    if (__builtin_expect(parts == 1, 1)) {
+        if (!msg_window_has(w, base) || (base & (sizeof(uintptr_t) - 1)) != 0) {
+            *addr = w->base - 1;
+            return msg_resolve_slow(t, arg);
+        }
+        const volatile iov_t *iov = msg_window_ptr(w, base);
+        *addr = (uintptr_t)iov->iov_base;
+        bytes = iov->iov_len;
+        t->args[arg] = *addr;
+        t->args[arg + 1] = (uintptr_t)0 - bytes;
+    } else if (parts > 1) {
+        *addr = w->base - 1;
+        return msg_length_parts(t, arg);
+    }
+    return bytes <= MSG_BYTES_MAX ? (long)bytes : -EOVERFLOW;
+}
+
+/* The first MSG_SMALL bytes of a resolved buffer as a kernel pointer, or NULL. */
+static inline void *msg_window_find(const struct vm_window *w, uintptr_t addr)
+{
+    return msg_window_has(w, addr) ? msg_window_ptr(w, addr) : NULL;
+}
+
+/* Copies a few whole words. */
+static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
+{
+    while (bytes > 0) {
+        bytes -= 4;
+        uint32_t word = *(const uint32_t *)((const char *)src + bytes);
+        __asm__("" : "+r"(word)); /* or the loop becomes a call of memcpy() */
+        *(uint32_t *)((char *)dst + bytes) = word;
+    }
+}
+
+/* Copies a few whole words to a kernel pointer (may be NULL) from an address that the window may
+ * have. False: it isn't such a case, nothing is done. The caller knows that both have the bytes. */
+static inline bool msg_copy_small(void *dst, const struct vm_window *w, uintptr_t addr,
+                                  size_t bytes)
+{
+    if (!dst || !msg_window_has(w, addr) || bytes > MSG_SMALL ||
+        (((uintptr_t)dst | addr | bytes) & 3) != 0) {
+        return false;
+    }
+    msg_copy_words(dst, msg_window_ptr(w, addr), bytes);
+    return true;
+}
+
+/*
+ * Copies `bytes` (which both buffers have, from their offsets on) at once: returns how many, fewer
+ * only if the parts were changed meanwhile, or MSG_FAULT_*. The caller keeps bytes within a chunk.
+ */
+long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
+              const struct thread *src, unsigned src_arg, size_t src_offset, size_t bytes);
+
+/*
+ * One piece of a transfer of `total` bytes that `runner`'s call makes: runner->step says how far it
+ * is. Returns 0 when all is done, KER_AGAIN, or MSG_FAULT_*. Offsets as for the first byte.
+ */
+long msg_copy_piece(struct thread *runner, const struct thread *dst, unsigned dst_arg,
+                    size_t dst_offset, const struct thread *src, unsigned src_arg,
+                    size_t src_offset, size_t total);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The short way of a message: MsgSendv, MsgReceivev and MsgReplyv as they are called nearly always,
+ * from the call to the thread that goes on. Such a call begins here (kernel/entry/kercall.c).
+ *
+ * The long way (msg.c, msg_receive.c, msg_reply.c, and the scheduler) is the truth: a function here
+ * does exactly what it would do, or finds out that it can't before it has changed anything, and
+ * then takes it. The short way is for one part of at most MSG_SMALL bytes, whole words, in the
+ * process's window; for a partner that waits with such a buffer and without a time limit; and for
+ * the switch from who waits to who was woken last, with nothing else to do on this CPU, and no FP
+ * registers to move. While one of the events is on that the long way would make, it is taken: here
+ * are no events.
+ *
+ * Takes the kernel lock, or leaves that to the long way if another CPU has it. Proved by
+ * test/unit_ipc/direct_test.c, where each call goes both ways and all memory is compared; counted
+ * by `make bench` (msg_rt_8).
+ */
+#include "kernel/ipc/msg_direct.h"
+
+#include "kernel/entry/exit.h"
+#include "kernel/ipc/msg_impl.h"
+#include "kernel/thread/sched.h"
+
+#define UNEVEN(bits) (((bits)&3) != 0)
+/* Not 0: the address, or one of several put together by |, can't be that of an iov_t. */
+#define UNALIGNED(bits) ((bits) & (sizeof(uintptr_t) - 1))
+
+/* A message of one part: its bytes. */
+struct part {
+    uintptr_t base;
+    size_t bytes;
+};
+
+/* The part at an aligned address. False: it, or what it names, is not in the window. */
+static inline bool part_read(const struct vm_window *w, uintptr_t addr, struct part *p)
+{
+    if (!msg_window_has(w, addr)) {
+        return false;
+    }
+    const volatile iov_t *iov = msg_window_ptr(w, addr);
+    p->base = (uintptr_t)iov->iov_base;
+    p->bytes = iov->iov_len;
+    return msg_window_has(w, p->base);
+}
+
+/* As msg_resolve() does. */
+static inline void part_keep(uintptr_t *arg, const struct part *p)
+{
+    arg[0] = p->base;
+    arg[1] = (uintptr_t)0 - p->bytes;
+}
+
+/* Not 0: self can't just wait, or something else is to be done on this CPU. */
+static inline uintptr_t hindrance(const struct cpu *cpu, const struct thread *self)
+{
+    return self->timeout_states | self->canstub | cpu->trace.exit_work;
+}
+
+static inline void begin_reply_wait(struct thread *self, struct connection *conn,
+                                    struct channel *ch, struct thread *receiver)
+{
+    self->connection = conn;
+    self->channel = ch;
+    self->server = receiver;
+    receiver->msg_priority = self->priority;
+    list_unlink(&receiver->ready);
+    arch_context_set_result(receiver, self->rcvid, 0);
+}
+
+/* To a receiver that waits: NULL, or the receiver, which runs. */
+static inline struct thread *send_to(struct thread *self, struct connection *conn,
+                                     struct channel *ch, struct thread *receiver)
+{
+    const struct vm_window w = self->proc->space.window;
+    struct cpu *cpu = arch_cpu();
+    void *buffer = receiver->plain;
+    struct part s, r;
+
+    if (hindrance(cpu, self) | (uintptr_t)sched.latest | (ch->flags & _NTO_CHF_FIXED_PRIORITY) |
+        (self->args[SEND_ARG_SMSG + 1] ^ 1) | (self->args[SEND_ARG_RMSG + 1] ^ 1) |
+        UNALIGNED(self->args[SEND_ARG_SMSG] | self->args[SEND_ARG_RMSG])) {
+        return NULL;
+    }
+    if (!buffer || !part_read(&w, self->args[SEND_ARG_SMSG], &s) || s.bytes > MSG_SMALL ||
+        !part_read(&w, self->args[SEND_ARG_RMSG], &r) || r.bytes > MSG_BYTES_MAX) {
+        return NULL;
+    }
+    size_t n = s.bytes < receiver->dstmsglen ? s.bytes : receiver->dstmsglen;
+    uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
+    if (UNEVEN(s.base | n) || !sched_chosen(cpu, receiver, priority) ||
+        !arch_fp_unused(self, receiver)) {
+        return NULL;
+    }
+    msg_copy_words(buffer, msg_window_ptr(&w, s.base), n);
+    part_keep(&self->args[SEND_ARG_SMSG], &s);
+    part_keep(&self->args[SEND_ARG_RMSG], &r);
+    self->srcmsglen = (uint32_t)s.bytes;
+    self->dstmsglen = (uint32_t)r.bytes;
+    self->msglen = (uint32_t)n;
+    self->buffer = msg_window_ptr(&w, r.base);
+    receiver->priority = priority;
+    begin_reply_wait(self, conn, ch, receiver);
+    sched_hand_over(cpu, self, STATE_REPLY, receiver);
+    return receiver;
+}
+
+static inline struct thread *send(struct thread *self)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_comm_rec_message) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        return NULL;
+    }
+    struct connection *conn = msg_connection(self->proc, self->args[0]);
+    if (!conn || !conn->channel) {
+        return NULL;
+    }
+    struct channel *ch = conn->channel;
+    struct list *first = ch->receivers.next;
+    if (first == &ch->receivers) {
+        return NULL;
+    }
+    return send_to(self, conn, ch, list_entry(first, struct thread, ready));
+}
+
+static inline bool reply_to(struct thread *self, struct thread *client)
+{
+    const struct vm_window w = self->proc->space.window;
+    const struct cpu *cpu = arch_cpu();
+    uint8_t *buffer = client->buffer;
+    struct part s;
+
+    if (client->timeout_states | cpu->trace.exit_work | (self->args[REPLY_ARG_SMSG + 1] ^ 1) |
+        UNALIGNED(self->args[REPLY_ARG_SMSG])) {
+        return false;
+    }
+    if (!buffer || !part_read(&w, self->args[REPLY_ARG_SMSG], &s) || s.bytes > MSG_SMALL) {
+        return false;
+    }
+    size_t n = s.bytes < client->dstmsglen ? s.bytes : client->dstmsglen;
+    if (UNEVEN(s.base | n | (uintptr_t)buffer) || !sched_waits(cpu, self, client)) {
+        return false;
+    }
+    msg_copy_words(buffer, msg_window_ptr(&w, s.base), n);
+    part_keep(&self->args[REPLY_ARG_SMSG], &s);
+    client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
+    arch_context_set_result(client, (long)self->args[1], 0);
+    arch_context_set_result(self, 0, 0);
+    sched_wake_waiting(client);
+    return true;
+}
+
+static inline bool reply(struct thread *self)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_comm_reply_message) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        return false;
+    }
+    struct thread *client = rcvid_client(self, self->args[0]);
+    return client && reply_to(self, client);
+}
+
+/* What it served is done: it has its own priority again. */
+static inline void uninherit(struct thread *self)
+{
+    uint8_t inherited = self->msg_priority;
+
+    self->msg_priority = 0;
+    if (inherited != 0 && inherited == self->priority) {
+        uint8_t base = self->base_priority, sync = self->sync_priority;
+        self->priority = base > sync ? base : sync;
+    }
+}
+
+/* Nothing is queued, and next was woken last: NULL, or next, which runs. */
+static inline struct thread *wait(struct thread *self, struct channel *ch, struct thread *next)
+{
+    const struct vm_window w = self->proc->space.window;
+    struct cpu *cpu = arch_cpu();
+    struct part r;
+
+    if (hindrance(cpu, self) | (uint32_t)self->xfer | (next->flags & THREAD_AGAIN) |
+        (self->args[RECEIVE_ARG_RMSG + 1] ^ 1) | UNALIGNED(self->args[RECEIVE_ARG_RMSG])) {
+        return NULL;
+    }
+    if (!part_read(&w, self->args[RECEIVE_ARG_RMSG], &r) || r.bytes > MSG_BYTES_MAX ||
+        !sched_chosen(cpu, next, next->priority) || !arch_fp_unused(self, next)) {
+        return NULL;
+    }
+    part_keep(&self->args[RECEIVE_ARG_RMSG], &r);
+    self->serving = ch;
+    self->channel = ch;
+    self->dstmsglen = (uint32_t)r.bytes;
+    self->buffer = msg_window_ptr(&w, r.base);
+    self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN(r.base) ? NULL : self->buffer;
+    uninherit(self);
+    msg_insert_receiver(ch, self);
+    sched.latest = NULL;
+    sched_hand_over(cpu, self, STATE_RECEIVE, next);
+    return next;
+}
+
+static inline struct thread *receive(struct thread *self)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||
+        TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        return NULL;
+    }
+    struct channel *ch = msg_channel(self->proc, self->args[0]);
+    struct thread *next = sched.latest;
+    if (!ch || !next || !list_empty(&ch->senders) || !list_empty(&ch->pulses)) {
+        return NULL;
+    }
+    return wait(self, ch, next);
+}
+
+static inline bool lock(void)
+{
+    return CONFIG_CPUS == 1 || arch_spin_try(&kernel_lock_word);
+}
+
+/* Other CPUs are told of threads that are left over. */
+static __attribute__((noinline)) struct thread *leave_spreading(struct thread *next)
+{
+    sched_spread(arch_cpu());
+    kernel_unlock();
+    return next;
+}
+
+static inline struct thread *leave(struct thread *self, unsigned number, struct thread *next)
+{
+    if (!next) {
+        return kercall_held(self, number);
+    }
+    if (CONFIG_CPUS > 1 && sched.above && several_cpus()) {
+        return leave_spreading(next);
+    }
+    kernel_unlock();
+    return next;
+}
+
+struct thread *msg_direct_send(struct thread *self, unsigned number)
+{
+    return lock() ? leave(self, number, send(self)) : kercall_locked(self, number);
+}
+
+struct thread *msg_direct_receive(struct thread *self, unsigned number)
+{
+    return lock() ? leave(self, number, receive(self)) : kercall_locked(self, number);
+}
+
+struct thread *msg_direct_reply(struct thread *self, unsigned number)
+{
+    if (!lock()) {
+        return kercall_locked(self, number);
+    }
+    if (!reply(self)) {
+        return kercall_held(self, number);
+    }
+    kernel_unlock();
+    return self;
+}

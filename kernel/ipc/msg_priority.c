@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Priority inheritance through messages, and the priority-ordered queues of channels.
+ *
+ * A server takes the priority of what it received until it receives again; while it is busy, a
+ * higher client that queues raises every server thread that last received from that channel; and a
+ * client that is raised while it waits hands that on to where it waits; but a server that waits in
+ * MsgReceive() has nothing inherited. Raising never lowers: the next MsgReceive() sets the priority
+ * anew. Kernel lock held. Proved by test/unit_ipc.
+ */
+#include "kernel/ipc/msg_impl.h"
+#include "kernel/base/visible.h"
+
+static uint32_t arrivals;     /* [k] */
+static uint8_t inherit_depth; /* [k] */
+
+FBT_VISIBLE bool inherit_enter(void)
+{
+    if (inherit_depth >= CONFIG_INHERIT_DEPTH) {
+        return false;
+    }
+    inherit_depth++;
+    return true;
+}
+
+FBT_VISIBLE void inherit_leave(void)
+{
+    inherit_depth--;
+}
+
+FBT_VISIBLE void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority)
+{
+    if (server->msg_priority >= priority || (ch->flags & _NTO_CHF_FIXED_PRIORITY) ||
+        !inherit_enter()) {
+        return;
+    }
+    server->msg_priority = priority;
+    if (priority > server->priority) {
+        thread_update_priority(server);
+    }
+    inherit_leave();
+}
+
+FBT_VISIBLE void msg_boost(struct channel *ch, uint8_t priority)
+{
+    if (ch->flags & _NTO_CHF_FIXED_PRIORITY) {
+        return;
+    }
+    uint32_t left = ch->proc->nthreads; /* not more than that are alive */
+    for (unsigned i = 0; left > 0 && i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *s = ch->proc->threads[i];
+        if (!s || s->state == STATE_DEAD) {
+            continue;
+        }
+        left--;
+        if (s->serving == ch && s->state != STATE_RECEIVE) {
+            msg_raise(s, ch, priority);
+        }
+    }
+}
+
+uint32_t msg_next_seq(void)
+{
+    return arrivals++;
+}
+
+FBT_VISIBLE void msg_insert_by_priority(struct list *head, struct thread *t)
+{
+    struct list *pos = head->prev; /* from the back: most have equal priorities */
+    while (pos != head && list_entry(pos, struct thread, ready)->priority < t->priority) {
+        pos = pos->prev;
+    }
+    list_insert_before(pos->next, &t->ready);
+}
+
+/* The priority of a thread in SEND, RECEIVE or REPLY has changed (thread_update_priority() calls
+ * this). */
+void msg_requeue(struct thread *t)
+{
+    struct channel *ch = t->channel;
+    if (t->state == STATE_SEND) {
+        list_remove(&t->ready);
+        msg_insert_by_priority(&ch->senders, t);
+        msg_boost(ch, t->priority);
+    } else if (t->state == STATE_RECEIVE) {
+        list_remove(&t->ready);
+        msg_insert_by_priority(&ch->receivers, t);
+    } else if (t->state == STATE_REPLY && t->server && t->server->state != STATE_RECEIVE) {
+        msg_raise(t->server, ch, t->priority);
+    }
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of channels: NameAttach, NameDetach, NameLookup. Kernel lock held. A fixed table, searched
+ * from the front; names go with their process.
+ *
+ * EEXIST: the name is taken; EINVAL: empty, or (detach) not one of the caller's; EBADF: no such
+ * channel of the caller's; EAGAIN: table full; ENOENT; ENAMETOOLONG; EFAULT.
+ */
+#include "abi/errno.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/base/string.h"
+
+static struct {
+    struct process *proc; /* [k] NULL: free */
+    int32_t chid;         /* [k] */
+    char name[KYMO_NAME_MAX];
+} names[CONFIG_NAMES];
+
+static int name_find(const char *name)
+{
+    for (int i = 0; i < CONFIG_NAMES; i++) {
+        if (names[i].proc && strcmp(names[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -ENOENT;
+}
+
+static int name_free_entry(void)
+{
+    for (int i = 0; i < CONFIG_NAMES; i++) {
+        if (!names[i].proc) {
+            return i;
+        }
+    }
+    return -EAGAIN;
+}
+
+long ker_name_attach(struct thread *self, const uintptr_t *args)
+{
+    char name[KYMO_NAME_MAX];
+    long len = copy_in_string(self->proc, name, args[0], sizeof(name));
+
+    if (len <= 0) {
+        return len ? len : -EINVAL;
+    }
+    if (!channel_find(self->proc, (int)args[1])) {
+        return -EBADF;
+    }
+    if (name_find(name) >= 0) {
+        return -EEXIST;
+    }
+    int i = name_free_entry();
+    if (i < 0) {
+        return i;
+    }
+    names[i].proc = self->proc;
+    names[i].chid = (int32_t)args[1];
+    memcpy(names[i].name, name, (size_t)len + 1);
+    return i + 1;
+}
+
+long ker_name_detach(struct thread *self, const uintptr_t *args)
+{
+    size_t i = args[0] - 1;
+
+    if (i >= CONFIG_NAMES || names[i].proc != self->proc) {
+        return -EINVAL;
+    }
+    names[i].proc = NULL;
+    return 0;
+}
+
+long ker_name_lookup(struct thread *self, const uintptr_t *args)
+{
+    char name[KYMO_NAME_MAX];
+    long len = copy_in_string(self->proc, name, args[0], sizeof(name));
+
+    if (len < 0) {
+        return len;
+    }
+    trace_pathmgr_open((uint32_t)self->proc->pid, (uint32_t)self->tid, name);
+    int i = name_find(name);
+    if (i < 0) {
+        return i;
+    }
+    struct kymo_name found = {names[i].proc->pid, names[i].chid};
+    return copy_out(self->proc, args[1], &found, sizeof(found));
+}
+
+void name_process_gone(struct process *proc)
+{
+    for (int i = 0; i < CONFIG_NAMES; i++) {
+        if (names[i].proc == proc) {
+            names[i].proc = NULL;
+        }
+    }
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pulses: small messages that nobody waits for. Kernel lock held.
+ *
+ * A pulse goes straight into a waiting receiver's buffer, else into the channel's queue, by
+ * priority. Queued ones come from one pool of CONFIG_PULSES; a program's pulses may take at most
+ * USER_PER_CHANNEL of them on one channel and leave KERNEL_RESERVE in all (EAGAIN), so that a
+ * program that floods a channel can't make the kernel's own (UNBLOCK, DISCONNECT, COIDDEATH,
+ * THREADDEATH) be lost. Timers and interrupts bring their own pulse, which coalesces.
+ * Proved by test/unit_ipc.
+ */
+#include "kernel/ipc/msg_impl.h"
+#include "kernel/base/pool.h"
+
+#define KERNEL_RESERVE (CONFIG_PULSES / 4)
+#define USER_PER_CHANNEL (CONFIG_PULSES / 2)
+
+static struct pulse pulses[CONFIG_PULSES];
+static struct pool pool;
+
+void pulse_init(void)
+{
+    pool_init(&pool, pulses, sizeof(pulses[0]), CONFIG_PULSES);
+}
+
+bool pulse_queued(const struct pulse *p)
+{
+    return p->link.next && p->link.next != &p->link;
+}
+
+static void dequeue(struct pulse *p)
+{
+    list_remove(&p->link);
+    p->channel->user_pulses -= p->of_user;
+    p->channel = NULL;
+}
+
+void pulse_unqueue(struct pulse *p)
+{
+    if (pulse_queued(p)) {
+        dequeue(p);
+    }
+}
+
+/* A received pulse, or one whose channel goes. */
+static void release(struct pulse *p)
+{
+    dequeue(p);
+    if (!p->preallocated) {
+        pool_free(&pool, p);
+    }
+}
+
+static void enqueue(struct channel *ch, struct pulse *p)
+{
+    struct list *pos = ch->pulses.prev;
+    while (pos != &ch->pulses && list_entry(pos, struct pulse, link)->priority < p->priority) {
+        pos = pos->prev;
+    }
+    list_insert_before(pos->next, &p->link);
+    p->channel = ch;
+    p->seq = msg_next_seq();
+    ch->user_pulses += p->of_user;
+    msg_boost(ch, p->priority);
+}
+
+/* Into a receiver's buffer, as much as fits. False: its memory is bad. */
+static bool put(const struct thread *receiver, const struct pulse *p)
+{
+    struct _pulse out = {.type = _PULSE_TYPE, .subtype = _PULSE_SUBTYPE};
+    out.code = p->code;
+    out.value.sival_ptr = (void *)p->value;
+    out.scoid = p->scoid;
+    return msg_put(receiver, RECEIVE_ARG_RMSG, &out, sizeof(out)) >= 0;
+}
+
+/* The receiver has it in its buffer. */
+static void received(struct thread *receiver, struct channel *ch, const struct pulse *p)
+{
+    msg_inherit(receiver, ch, p->priority);
+    trace_comm_rec_pulse((uint32_t)p->scoid, (uint32_t)ch->proc->pid);
+}
+
+/* To a waiting receiver, if there is one with a good buffer. */
+static bool hand_over(struct channel *ch, const struct pulse *p)
+{
+    while (!list_empty(&ch->receivers)) { /* each round ends a receiver's call */
+        struct thread *r = list_entry(ch->receivers.next, struct thread, ready);
+        if (put(r, p)) {
+            received(r, ch, p);
+            list_remove(&r->ready);
+            thread_wake(r, 0, 0);
+            return true;
+        }
+        msg_receiver_fail(r, EFAULT);
+    }
+    return false;
+}
+
+bool pulse_room(const struct channel *ch, bool of_user)
+{
+    if (!list_empty(&ch->receivers)) {
+        return true;
+    }
+    return of_user ? ch->user_pulses < USER_PER_CHANNEL && pool.count - pool.used > KERNEL_RESERVE
+                   : pool.used < pool.count;
+}
+
+static int send(struct channel *ch, const struct pulse *p)
+{
+    if (hand_over(ch, p)) {
+        return 0;
+    }
+    struct pulse *queued = pulse_room(ch, p->of_user) ? pool_alloc(&pool) : NULL;
+    if (!queued) {
+        return -EAGAIN;
+    }
+    *queued = *p;
+    enqueue(ch, queued);
+    return 0;
+}
+
+int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid)
+{
+    const struct pulse p = {
+        .priority = (uint8_t)priority, .code = (int8_t)code, .value = value, .scoid = scoid};
+    return send(ch, &p);
+}
+
+int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid)
+{
+    const struct pulse p = {.priority = (uint8_t)priority,
+                            .code = (int8_t)code,
+                            .value = value,
+                            .scoid = scoid,
+                            .of_user = true};
+    return send(ch, &p);
+}
+
+void pulse_send_prealloc(struct channel *ch, struct pulse *p)
+{
+    if (pulse_queued(p)) {
+        if (p->channel == ch) {
+            return; /* it has the newest value already: the caller wrote it there */
+        }
+        dequeue(p);
+    }
+    p->preallocated = true;
+    if (!hand_over(ch, p)) {
+        enqueue(ch, p);
+    }
+}
+
+long pulse_receive(struct thread *self, struct channel *ch)
+{
+    struct pulse *p = msg_first_pulse(ch);
+    if (!put(self, p)) {
+        return -EFAULT;
+    }
+    received(self, ch, p);
+    release(p);
+    return 0;
+}
+
+void pulse_discard_all(struct channel *ch)
+{
+    while (!list_empty(&ch->pulses)) {
+        release(msg_first_pulse(ch));
+    }
+}
+
+long ker_msg_send_pulse(struct thread *self, const uintptr_t *args)
+{
+    struct connection *conn = msg_connection(self->proc, args[0]);
+    int32_t priority = (int32_t)args[1];
+    int32_t code = (int32_t)args[2];
+    if (!conn || !conn->channel) {
+        return conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF;
+    }
+    priority = priority == SIGEV_PULSE_PRIO_INHERIT ? self->priority : priority;
+    if (priority < PRIORITY_MIN || priority > PRIORITY_MAX || code < _PULSE_CODE_MINAVAIL ||
+        code > _PULSE_CODE_MAXAVAIL) {
+        return -EINVAL;
+    }
+    if (priority > PRIORITY_UNPRIVILEGED_MAX && priority > self->priority &&
+        !process_able(self->proc, ABILITY_PRIORITY)) {
+        return -EPERM;
+    }
+    if (!pulse_room(conn->channel, true)) {
+        return -EAGAIN;
+    }
+    trace_comm_snd_pulse((uint32_t)conn->scoid, (uint32_t)conn->channel->proc->pid);
+    return pulse_send_user(conn->channel, priority, code, args[3], conn->scoid);
+}

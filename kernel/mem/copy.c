@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Copies between the kernel and user memory, which may span several mappings. Kernel lock held.
+ * -EFAULT if any byte is not the process's own with the right to it; then nothing has been copied.
+ * Tested by test/unit_kernel/memory_test.c and test/boot's wrong-argument runs.
+ */
+#include "abi/errno.h"
+#include "kernel/proc/process.h"
+#include "kernel/base/string.h"
+
+bool vm_user_ok(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
+{
+    while (len > 0) {
+        size_t n = len;
+        if (!vm_user_span(proc, addr, &n, prot)) {
+            return false;
+        }
+        addr += n;
+        len -= n;
+    }
+    return true;
+}
+
+int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len)
+{
+    const void *whole = vm_user_ptr(proc, src, len, KYMO_PROT_READ);
+    char *to = dst;
+
+    if (whole) {
+        memcpy(dst, whole, len);
+        return 0;
+    }
+    if (!vm_user_ok(proc, src, len, KYMO_PROT_READ)) {
+        return -EFAULT;
+    }
+    while (len > 0) {
+        size_t n = len;
+        const void *from = vm_user_span(proc, src, &n, KYMO_PROT_READ);
+        memcpy(to, from, n);
+        to += n;
+        src += n;
+        len -= n;
+    }
+    return 0;
+}
+
+int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len)
+{
+    void *whole = vm_user_ptr(proc, dst, len, KYMO_PROT_WRITE);
+    const char *from = src;
+
+    if (whole) {
+        memcpy(whole, src, len);
+        return 0;
+    }
+    if (!vm_user_ok(proc, dst, len, KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    while (len > 0) {
+        size_t n = len;
+        void *to = vm_user_span(proc, dst, &n, KYMO_PROT_WRITE);
+        memcpy(to, from, n);
+        from += n;
+        dst += n;
+        len -= n;
+    }
+    return 0;
+}
+
+long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        size_t n = size - done;
+        const char *from = vm_user_span(proc, src + done, &n, KYMO_PROT_READ);
+        if (!from) {
+            return -EFAULT;
+        }
+        for (; n > 0; n--) {
+            char c = *from++;
+            dst[done] = c;
+            if (c == '\0') {
+                return (long)done;
+            }
+            done++;
+        }
+    }
+    return -ENAMETOOLONG;
+}

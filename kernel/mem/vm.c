@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory of processes: the list of mappings of a process, which is also how the kernel translates
+ * its addresses. Kernel lock held, but for vm_user_ptr() and vm_user_span() of the caller's own
+ * process from a NOLOCK call.
+ *
+ * Why those need no lock. Such a call runs with its CPU's kernel entered (and, where there are
+ * several CPUs, interrupts masked), doesn't wait, and uses the pointer before it leaves. Entries
+ * are published by their length: it is written last when an entry is filled, and zeroed first when
+ * one goes. Then vm_remove() cross-calls every CPU before it frees the memory or lets another entry
+ * move into the place: a CPU answers only when it is not in such a call, so by then no CPU uses the
+ * old entry. An entry is in its new place before it leaves the old one, but a reader may pass the
+ * new place before that and the old one after; so what is not found is looked for again. A second
+ * time is enough: one call meets one removal at most, whose second cross-call waits for its end.
+ * Where there is one CPU, nothing else runs in the kernel meanwhile.
+ *
+ * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
+ * test/threads/vm_test.c.
+ */
+#include "abi/errno.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/mem/object.h"
+#include "kernel/proc/process.h"
+
+static inline size_t mapping_len(const struct mapping *m)
+{
+    return CONFIG_CPUS > 1 ? __atomic_load_n(&m->len, __ATOMIC_ACQUIRE) : m->len;
+}
+
+static inline void mapping_publish(struct mapping *m, size_t len)
+{
+    __atomic_store_n(&m->len, len, CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
+}
+
+/* Means nothing until the length is not 0. */
+static inline uintptr_t mapping_start(const struct mapping *m)
+{
+    return __atomic_load_n(&m->vaddr, __ATOMIC_RELAXED);
+}
+
+static inline void mapping_set_start(struct mapping *m, uintptr_t vaddr)
+{
+    __atomic_store_n(&m->vaddr, vaddr, __ATOMIC_RELAXED);
+}
+
+/* A reader that finds fewer entries finds in its new place what has moved. */
+static inline unsigned vm_count(const struct vm_space *space)
+{
+    return __atomic_load_n(&space->nmaps, CONFIG_CPUS > 1 ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED);
+}
+
+static inline void vm_set_count(struct vm_space *space, unsigned n)
+{
+    __atomic_store_n(&space->nmaps, n, CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
+}
+
+static inline bool mapping_allows(const struct mapping *m, unsigned prot)
+{
+    return (m->flags & (prot | KYMO_MAP_DEVICE)) == prot;
+}
+
+static inline void *mapping_kva(const struct mapping *m, uintptr_t offset)
+{
+    return (char *)arch_phys_to_virt(m->phys) + offset;
+}
+
+/* The entry that addr lies in; *room: bytes from addr to its end. */
+static inline const struct mapping *vm_lookup(const struct process *proc, uintptr_t addr,
+                                              size_t *room)
+{
+    const struct mapping *m = proc->space.maps;
+
+    for (unsigned n = vm_count(&proc->space); n > 0; n--, m++) {
+        size_t len = mapping_len(m);
+        uintptr_t offset = addr - mapping_start(m); /* wraps to something large below the mapping */
+        if (offset < len) {
+            *room = len - offset;
+            return m;
+        }
+    }
+    return NULL;
+}
+
+static __attribute__((noinline)) void *vm_search(const struct process *proc, uintptr_t addr,
+                                                 size_t *len, unsigned prot, bool whole)
+{
+    size_t room;
+    const struct mapping *m = vm_lookup(proc, addr, &room);
+
+    if (CONFIG_CPUS > 1 && !m) { /* it may have moved: see the head of this file */
+        m = vm_lookup(proc, addr, &room);
+    }
+    if (!m || !mapping_allows(m, prot) || (whole && *len > room)) {
+        return NULL;
+    }
+    if (*len > room) {
+        *len = room;
+    }
+    return mapping_kva(m, addr - m->vaddr);
+}
+
+/* Both try the first mapping, which is a stack or all that is written, by themselves. */
+void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
+{
+    const struct mapping *m = proc->space.maps;
+    size_t end = mapping_len(m);
+    uintptr_t offset = addr - mapping_start(m);
+
+    if (offset < end && len <= end - offset && mapping_allows(m, prot)) {
+        return mapping_kva(m, offset);
+    }
+    return vm_search(proc, addr, &len, prot, true);
+}
+
+void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned prot)
+{
+    const struct mapping *m = proc->space.maps;
+    size_t end = mapping_len(m);
+    uintptr_t offset = addr - mapping_start(m);
+
+    if (offset < end && *len <= end - offset && mapping_allows(m, prot)) {
+        return mapping_kva(m, offset);
+    }
+    return vm_search(proc, addr, len, prot, false);
+}
+
+static void vm_refresh(struct process *proc)
+{
+    struct thread *current = arch_cpu()->current;
+
+    if (current && current->proc == proc) {
+        arch_aspace_refresh(proc);
+    }
+}
+
+/* maps[0] has changed, or may have. */
+static void vm_window_set(struct vm_space *space)
+{
+    const struct mapping *m = space->maps;
+    bool plain = m->len >= VM_WINDOW && mapping_allows(m, KYMO_PROT_READ | KYMO_PROT_WRITE);
+
+    space->window.base = m->vaddr;
+    space->window.room = plain ? m->len - (VM_WINDOW - 1) : 0;
+    space->window.delta = (uintptr_t)arch_phys_to_virt(m->phys) - m->vaddr;
+}
+
+static void vm_append(struct process *proc, const struct mapping *m)
+{
+    struct mapping *entry = &proc->space.maps[proc->space.nmaps];
+
+    mapping_set_start(entry, m->vaddr);
+    entry->phys = m->phys;
+    entry->flags = m->flags;
+    entry->arch = m->arch;
+    mapping_publish(entry, m->len);
+    vm_set_count(&proc->space, proc->space.nmaps + 1);
+    vm_window_set(&proc->space);
+    if (m->flags & MAPPING_OWNED) {
+        proc->space.owned_bytes += m->len;
+    }
+    trace_mmap(proc->pid, m->vaddr, m->len, m->flags & 0xff, m->flags & 7, -1, 0, m->phys, "");
+}
+
+/* Gives m memory if it has none. *owned: RAM taken here, to be given back on failure. */
+static int vm_back(struct mapping *m, paddr_t *owned)
+{
+    size_t rounded, align;
+    int error = arch_map_shape(m->len, m->flags, &rounded, &align);
+
+    *owned = 0;
+    if (error) {
+        return error;
+    }
+    if (m->phys || (m->flags & KYMO_MAP_DEVICE)) {
+        m->len = rounded;
+        return (m->phys & (align - 1)) ? -EINVAL : 0;
+    }
+    m->len = rounded;
+    m->phys = *owned = phys_alloc(rounded, align);
+    m->flags |= MAPPING_OWNED;
+    return m->phys ? 0 : -ENOMEM;
+}
+
+int vm_map(struct process *proc, struct mapping *m)
+{
+    paddr_t owned;
+
+    if (proc->space.nmaps == CONFIG_MAPPINGS) {
+        return -EAGAIN;
+    }
+    int error = vm_back(m, &owned);
+    if (!error) {
+        m->arch = 0;
+        error = arch_aspace_map(&proc->space.arch, m);
+    }
+    if (error) {
+        if (owned) {
+            phys_free(owned, m->len);
+        }
+        return error;
+    }
+    vm_append(proc, m);
+    vm_refresh(proc);
+    return 0;
+}
+
+struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len)
+{
+    for (unsigned i = 0; i < proc->space.nmaps; i++) {
+        struct mapping *m = &proc->space.maps[i];
+        if (m->vaddr == vaddr && (m->len == len || len == 0)) {
+            return m;
+        }
+    }
+    return NULL;
+}
+
+static void vm_nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* A thread of the process may be in a NOLOCK call: one that is not the caller. */
+static bool vm_has_readers(const struct process *proc)
+{
+    const struct thread *current = arch_cpu()->current;
+    bool own = current && current->proc == proc;
+
+    return CONFIG_CPUS > 1 && proc->nthreads > (own ? 1u : 0u);
+}
+
+/* Returns when no CPU is in a NOLOCK call that began before this: see the head of this file. */
+static void vm_grace(const struct process *proc)
+{
+    if (vm_has_readers(proc)) {
+        cpu_run_on_all(vm_nothing, NULL);
+    }
+}
+
+/* The last entry moves into the place of m, which no reader sees any more. */
+static void vm_close_gap(struct vm_space *space, struct mapping *m)
+{
+    struct mapping *last = &space->maps[space->nmaps - 1];
+
+    if (m != last) {
+        mapping_set_start(m, last->vaddr);
+        m->phys = last->phys;
+        m->flags = last->flags;
+        m->arch = last->arch;
+        mapping_publish(m, last->len);
+    }
+    mapping_publish(last, 0); /* the first entry is looked at even if there is none */
+    vm_set_count(space, space->nmaps - 1);
+}
+
+/* Buffers of blocked threads that were found in a mapping are found anew. */
+static void vm_forget_buffers(struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (proc->threads[i]) {
+            proc->threads[i]->buffer = NULL;
+            proc->threads[i]->plain = NULL;
+        }
+    }
+}
+
+void vm_protect(struct process *proc, struct mapping *m, unsigned prot)
+{
+    const unsigned rights = KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_PROT_EXEC;
+
+    m->flags = (m->flags & ~rights) | prot;
+    arch_aspace_protect(&proc->space.arch, m);
+    vm_window_set(&proc->space);
+    vm_forget_buffers(proc);
+    vm_grace(proc); /* no NOLOCK call writes by the old rights from here on */
+    if (prot & KYMO_PROT_EXEC) {
+        arch_text_sync(arch_phys_to_virt(m->phys), m->len);
+    }
+}
+
+void vm_remove(struct process *proc, struct mapping *m)
+{
+    struct vm_space *space = &proc->space;
+    struct mapping gone = *m;
+
+    arch_aspace_unmap(&space->arch, m);
+    mapping_publish(m, 0);
+    vm_grace(proc);
+    vm_close_gap(space, m);
+    vm_window_set(space);
+    vm_forget_buffers(proc);
+    vm_grace(proc); /* the entry that moved may be filled again from here on */
+    vm_refresh(proc);
+    trace_munmap(proc->pid, gone.vaddr, gone.len);
+    if (gone.flags & MAPPING_OWNED) {
+        space->owned_bytes -= gone.len;
+        phys_free(gone.phys, gone.len);
+    }
+    if (gone.flags & KYMO_MAP_OBJECT) {
+        object_unmapped(gone.phys);
+    }
+}
+
+int vm_unmap(struct process *proc, uintptr_t vaddr, size_t len)
+{
+    struct mapping *m = vm_find(proc, vaddr, len);
+
+    if (!m) {
+        return -EINVAL;
+    }
+    vm_remove(proc, m);
+    return 0;
+}
+
+void vm_process_gone(struct process *proc)
+{
+    struct vm_space *space = &proc->space;
+
+    proc->lib_word_kva = NULL;
+    while (space->nmaps > 0) {
+        vm_remove(proc, &space->maps[space->nmaps - 1]);
+    }
+    arch_aspace_destroy(&space->arch);
+}

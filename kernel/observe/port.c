@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a CPU port may ask of the portable kernel without knowing its objects. Kernel lock held,
+ * except kernel_work_pending() and kernel_ram_of_others(). Contracts: kernel/arch/arch.h. The
+ * asserts are what the ports' assembler relies on.
+ */
+#include "kernel/thread/cpu.h"
+#include "kernel/mem/object.h"
+#include "kernel/proc/process.h"
+#include "trace/trace.h"
+
+_Static_assert(offsetof(struct thread, ctx) == 0, "the context comes first");
+_Static_assert(offsetof(struct thread, args) == sizeof(struct arch_context), "then the arguments");
+_Static_assert(offsetof(struct process, space.arch) == 0, "the port's part comes first");
+_Static_assert(offsetof(struct cpu, trace) == 0, "trace/port/ finds it there");
+
+struct process *kernel_thread_process(const struct thread *t)
+{
+    return t->proc;
+}
+
+void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsigned prot)
+{
+    return vm_user_ptr(t->proc, addr, len, prot);
+}
+
+/* It has a mapping of this kind with any of these bytes. */
+static bool has_part_of(const struct process *proc, uint32_t kind, paddr_t pa, size_t bytes)
+{
+    const struct mapping *m = proc->space.maps;
+
+    for (unsigned n = proc->space.nmaps; n > 0; n--, m++) {
+        if ((m->flags & kind) && m->phys < pa + bytes && pa < m->phys + m->len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool kernel_ram_of_others(paddr_t pa, size_t bytes)
+{
+    const struct thread *t = arch_cpu()->current;
+
+    if (object_holds(pa, bytes) && !(t && has_part_of(t->proc, KYMO_MAP_OBJECT, pa, bytes))) {
+        return true;
+    }
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+        const struct process *proc = process_in_slot(slot);
+        if (proc && !(t && t->proc == proc) && has_part_of(proc, MAPPING_OWNED, pa, bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void kernel_thread_stack(const struct thread *t, uintptr_t *low, uintptr_t *high)
+{
+    *low = t->stack_low;
+    *high = t->stack_high;
+}
+
+uint32_t **kernel_lib_word(const struct thread *t)
+{
+    return &t->proc->lib_word_kva;
+}
+
+bool kernel_work_pending(const struct cpu *cpu)
+{
+    return cpu->trace.exit_work != 0;
+}
+
+struct cpu *kernel_cpu_at(unsigned n)
+{
+    return &cpus[n];
+}
+
+void kernel_clock_extended(void)
+{
+    trace_clock_wrapped(&arch_cpu()->trace);
+}

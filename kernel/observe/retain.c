@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The retained memory: finds at boot what an earlier kernel has left, keeps it untouched until
+ * somebody has saved it or does without, else makes the window this boot's own, so that the next
+ * one finds this one's recording and panic. Nothing that is found is believed without its CRC, and
+ * nothing of it is a pointer that the kernel follows. Layout: abi/retain.h.
+ *
+ * Lock [k], but for the boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing
+ * is found, EINVAL, EFAULT. Proof: test/boot/flight.py; the finder: test/unit/test_retain.c.
+ */
+#include "kernel/observe/retain.h"
+
+#include "abi/errno.h"
+#include "abi/retain.h"
+#include "abi/sys/ability.h"
+#include "abi/sys/panic.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/proc/process.h"
+#include "kernel/base/string.h"
+#include "kernel/entry/syspage.h"
+#include "trace/crc32c.h"
+#include "trace/port.h"
+
+_Static_assert(sizeof(struct kymo_panic) <= sizeof(((struct kymo_retain_panic *)0)->record),
+               "abi/retain.h");
+_Static_assert(CONFIG_CPUS <= KYMO_RETAIN_CPUS, "abi/retain.h");
+
+static struct {
+    uint32_t boots;                /* [I] */
+    uint32_t found;                /* [k] the boot whose data is here; 0: it is this boot's */
+    bool mine;                     /* [k] the window has this boot's header */
+    uint32_t page_bytes, page_crc; /* [I] */
+    uint32_t ring_end;             /* [k] the ring's, of this boot; 0: there is none */
+} retain;
+
+static void *at(uint32_t offset)
+{
+    return (uint8_t *)arch_phys_to_virt(CONFIG_RETAIN_BASE) + offset;
+}
+
+#define HEADER ((struct kymo_retain_header *)at(KYMO_RETAIN_HEADER))
+#define PANIC ((struct kymo_retain_panic *)at(KYMO_RETAIN_PANIC))
+#define BOOTS ((struct kymo_retain_boots *)at(KYMO_RETAIN_BOOTS))
+#define FROZEN ((struct kymo_retain_frozen *)at(KYMO_RETAIN_FROZEN))
+
+static uint32_t header_crc(const struct kymo_retain_header *header)
+{
+    return trace_crc(&header->boots, sizeof(*header) - offsetof(struct kymo_retain_header, boots));
+}
+
+static bool header_good(void)
+{
+    const struct kymo_retain_header *header = HEADER;
+
+    return header->magic == KYMO_RETAIN_MAGIC && header->version == KYMO_RETAIN_VERSION &&
+           header->bytes == sizeof(*header) && header->physical == CONFIG_RETAIN_BASE &&
+           header->boots != 0 && header->crc == header_crc(header);
+}
+
+static bool panic_good(void)
+{
+    return PANIC->magic == KYMO_RETAIN_MAGIC &&
+           PANIC->crc == trace_crc(PANIC->record, sizeof(PANIC->record));
+}
+
+static bool has_recording(void)
+{
+    return HEADER->ring.per_cpu || dtrace_retained_found(at(0), HEADER->boots);
+}
+
+static bool frozen_good(void)
+{
+    return FROZEN->magic == KYMO_RETAIN_MAGIC && FROZEN->boots == HEADER->boots &&
+           FROZEN->crc == trace_crc(FROZEN->cpu, sizeof(FROZEN->cpu));
+}
+
+/* From the old kernel's data, wherever in it that was; another build's may be elsewhere
+ * than ours. */
+static void save(void *to, uint32_t offset, size_t bytes)
+{
+    if (offset >= KYMO_RETAIN_LIVE && offset <= KYMO_RETAIN_LIVE + KYMO_RETAIN_LIVE_BYTES - bytes) {
+        memcpy(to, at(offset), bytes);
+    }
+}
+
+static void freeze(void)
+{
+    const struct kymo_retain_header *header = HEADER;
+    struct kymo_retain_frozen *frozen = FROZEN;
+
+    memset(frozen, 0, sizeof(*frozen));
+    for (unsigned i = 0; i < KYMO_RETAIN_CPUS && i < header->ring.ncpu; i++) {
+        const struct kymo_retain_place *place = &header->ring.cpu[i];
+
+        save(&frozen->cpu[i].cursor, place->cursor, header->word_bits == 64 ? 8 : 4);
+        save(frozen->cpu[i].pending, place->pending, sizeof(frozen->cpu[i].pending));
+    }
+    frozen->boots = header->boots;
+    frozen->crc = trace_crc(frozen->cpu, sizeof(frozen->cpu));
+    frozen->magic = KYMO_RETAIN_MAGIC;
+    arch_cache_clean(frozen, sizeof(*frozen));
+}
+
+static void count_boots(void)
+{
+    struct kymo_retain_boots *boots = BOOTS;
+    bool good = boots->magic == KYMO_RETAIN_MAGIC &&
+                boots->crc == trace_crc(&boots->boots, sizeof(boots->boots));
+
+    retain.boots = good && boots->boots + 1 != 0 ? boots->boots + 1 : 1;
+    *boots = (struct kymo_retain_boots){KYMO_RETAIN_MAGIC, retain.boots,
+                                        trace_crc(&retain.boots, sizeof(retain.boots)), 0};
+    arch_cache_clean(boots, sizeof(*boots));
+}
+
+void retain_boot(void)
+{
+    if (header_good() && (has_recording() || panic_good())) {
+        retain.found = HEADER->boots;
+        if (!frozen_good()) {
+            freeze();
+        }
+    }
+    count_boots();
+    memset(cpus, 0, sizeof(cpus));
+}
+
+/* A reset in the middle of this finds no header, or a whole one. */
+static void put_header(const struct kymo_retain_ring *ring)
+{
+    struct kymo_retain_header *header = HEADER;
+
+    *(volatile uint32_t *)&header->magic = 0;
+    header->version = KYMO_RETAIN_VERSION;
+    header->bytes = sizeof(*header);
+    header->boots = retain.boots;
+    header->word_bits = 8 * sizeof(void *);
+    header->physical = CONFIG_RETAIN_BASE;
+    header->base = (uintptr_t)at(0);
+    header->window = CONFIG_RETAIN_BYTES;
+    header->page_bytes = retain.page_bytes;
+    header->page_crc = retain.page_crc;
+    header->ring = ring ? *ring : (struct kymo_retain_ring){0};
+    header->crc = header_crc(header);
+    *(volatile uint32_t *)&header->magic = KYMO_RETAIN_MAGIC;
+    arch_cache_clean(header, sizeof(*header));
+}
+
+/* The window is this boot's. */
+static void begin(void)
+{
+    void *page = at(KYMO_RETAIN_PAGE);
+
+    HEADER->magic = 0;
+    memset(PANIC, 0, sizeof(*PANIC));
+    memset(FROZEN, 0, sizeof(*FROZEN));
+    retain.page_bytes = (uint32_t)syspage_copy(page, KYMO_RETAIN_PAGE_BYTES);
+    retain.page_crc = trace_crc(page, retain.page_bytes);
+    arch_cache_clean(page, retain.page_bytes);
+    retain.found = 0;
+    retain.mine = true;
+    retain.ring_end = 0;
+    retain_notes_begin(at(KYMO_RETAIN_NOTES), retain.boots);
+    retain_names_begin(at(KYMO_RETAIN_NAMES), retain.boots);
+    dtrace_retained_begin(at(0));
+    put_header(NULL);
+}
+
+static const char *reason(void)
+{
+    struct kymo_panic *record = (struct kymo_panic *)(void *)PANIC->record;
+
+    if (!panic_good()) {
+        return "a reset without a panic";
+    }
+    record->reason[sizeof(record->reason) - 1] = '\0';
+    return record->reason;
+}
+
+void retain_start(void)
+{
+    if (!retain.found) {
+        begin();
+        return;
+    }
+    kprintf("boot %u: boot %u ended with: %s\n", (unsigned)retain.boots, (unsigned)retain.found,
+            reason());
+    kprintf("%s retained: tracelogger --recover saves it\n",
+            has_recording() ? "its recording is" : "its last words are");
+}
+
+struct kymo_panic *retain_panic(void)
+{
+    return retain.mine ? (struct kymo_panic *)(void *)PANIC->record : NULL;
+}
+
+void retain_seal(void)
+{
+    if (retain.mine) {
+        PANIC->crc = trace_crc(PANIC->record, sizeof(PANIC->record));
+        PANIC->magic = KYMO_RETAIN_MAGIC;
+        arch_cache_clean(at(0), CONFIG_RETAIN_BYTES);
+    }
+}
+
+/* ---- the ring: trace/port.h -------------------------------------------------------- */
+
+int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr)
+{
+    if (!retain.mine) {
+        return -EBUSY;
+    }
+    *window = at(0);
+    *bytes = dtrace_retained_ceiling();
+    *paddr = CONFIG_RETAIN_BASE;
+    return 0;
+}
+
+void trace_port_retained_ring(const struct kymo_retain_ring *ring)
+{
+    retain.ring_end = ring ? ring->buffers + ring->ncpu * ring->per_cpu * ring->buffer_bytes : 0;
+    put_header(ring);
+}
+
+int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots)
+{
+    *window = at(0);
+    *floor = retain.ring_end ? retain.ring_end : KYMO_RETAIN_FREE;
+    *boots = retain.boots;
+    return retain.mine ? 0 : -EBUSY;
+}
+
+/* ---- TraceEvent() ------------------------------------------------------------------ */
+
+static long query(struct thread *self, uintptr_t where)
+{
+    struct kymo_retained out = {.bytes = CONFIG_RETAIN_BYTES, .boots = retain.boots};
+
+    if (retain.found) {
+        out.found = retain.found;
+        out.ring = HEADER->ring.per_cpu;
+        out.panic = panic_good();
+    }
+    return copy_out(self->proc, where, &out, sizeof(out));
+}
+
+/* What this kernel has in the window is none of an earlier one's. */
+static long read_some(struct thread *self, size_t offset, uintptr_t to, size_t bytes)
+{
+    size_t live_end = KYMO_RETAIN_LIVE + KYMO_RETAIN_LIVE_BYTES;
+
+    if (!retain.found) {
+        return -ENOENT;
+    }
+    if (bytes > KYMO_TRACE_READ_MOST || offset > CONFIG_RETAIN_BYTES - bytes ||
+        (offset < live_end && offset + bytes > KYMO_RETAIN_LIVE)) {
+        return -EINVAL;
+    }
+    return copy_out(self->proc, to, at((uint32_t)offset), bytes);
+}
+
+long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args)
+{
+    if (!process_able(self->proc, ABILITY_TRACE)) {
+        return -EPERM;
+    }
+    switch (cmd) {
+    case KYMO_TRACE_QUERYRETAINED:
+        return query(self, args[1]);
+    case KYMO_TRACE_READRETAINED:
+        return read_some(self, args[1], args[2], args[3]);
+    default: /* KYMO_TRACE_DROPRETAINED */
+        if (!retain.found) {
+            return -ENOENT;
+        }
+        begin();
+        dtrace_boot_again();
+        return 0;
+    }
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TraceEvent(). An event of two words goes to the log without the kernel lock, because it has no
+ * pointer; everything else takes the lock (KER_LOCK), under which a checked pointer stays good.
+ * What each command means, and most errors, are trace/control.c's. Here: EFAULT for bad pointers,
+ * EINVAL for user events with more than 256 bytes.
+ */
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "abi/sys/trace.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/mem/object.h"
+#include "kernel/proc/process.h"
+#include "kernel/observe/retain.h"
+#include "kernel/observe/trace_dump.h"
+#include "trace/trace.h"
+
+_Static_assert(KYMO_TRACE_NAME_MAX == KYMO_NAME_MAX, "QUERYOWNER's name");
+
+long ker_trace_event(struct thread *self, const uintptr_t *args)
+{
+    if (self->step == 0 && (uint32_t)args[0] == _NTO_TRACE_INSERTSUSEREVENT) {
+        return trace_user_simple((uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3]);
+    }
+    if (self->step == 0 && (uint32_t)args[0] == _NTO_TRACE_INSERTSCLASSEVENT) {
+        return trace_class_simple(process_able(self->proc, ABILITY_TRACE), (uint32_t)args[1],
+                                  (uint32_t)args[2], args[3], args[4]);
+    }
+    if (self->step == 0 && (uint32_t)args[0] == _NTO_TRACE_INSERTEVENT) {
+        return trace_raw_event(process_able(self->proc, ABILITY_TRACE),
+                               (const uint32_t[4]){(uint32_t)args[1], (uint32_t)args[2],
+                                                   (uint32_t)args[3], (uint32_t)args[4]});
+    }
+    return KER_LOCK;
+}
+
+long kernel_trace_event(uint32_t cmd, const uint32_t args[4], const void *data)
+{
+    return trace_interrupt(cmd, args, data);
+}
+
+/* at: the argument that points to the words; their number follows. */
+static long insert_combine(struct thread *self, const uintptr_t *args, unsigned at)
+{
+    uint32_t words[KYMO_TRACE_USER_COMBINE_MAX / sizeof(uint32_t)];
+    size_t n = args[at + 1];
+
+    if (n > sizeof(words) / sizeof(words[0])) {
+        return -EINVAL;
+    }
+    if (n && copy_in(self->proc, words, args[at], n * sizeof(words[0]))) {
+        return -EFAULT;
+    }
+    if (at == 2) {
+        return trace_user_combine((uint32_t)args[1], words, (unsigned)n);
+    }
+    return trace_class_combine(process_able(self->proc, ABILITY_TRACE), (uint32_t)args[1],
+                               (uint32_t)args[2], words, (unsigned)n);
+}
+
+static long insert_string(struct thread *self, const uintptr_t *args)
+{
+    char text[KYMO_TRACE_USER_COMBINE_MAX];
+    long len = copy_in_string(self->proc, text, args[2], sizeof(text));
+
+    if (len < 0) {
+        return len == -ENAMETOOLONG ? -EINVAL : len;
+    }
+    return trace_user_string((uint32_t)args[1], text, (unsigned)len + 1);
+}
+
+/* Where a command's answer goes: which argument points there, and how big it is. */
+static size_t answer_of(uint32_t cmd, const uintptr_t *args, uintptr_t *where)
+{
+    switch (cmd) {
+    case _NTO_TRACE_ALLOCBUFFER:
+    case KYMO_TRACE_ALLOCRETAINED:
+        *where = args[2];
+        return sizeof(uint64_t);
+    case KYMO_TRACE_TAKEBUFFER:
+        *where = args[1];
+        return sizeof(struct kymo_trace_buffer);
+    case KYMO_TRACE_QUERYLOSS:
+        *where = args[2];
+        return sizeof(struct kymo_trace_loss);
+    case KYMO_TRACE_QUERYSTOPPED:
+        *where = args[2];
+        return sizeof(struct kymo_trace_stopped);
+    case KYMO_TRACE_QUERYOWNER:
+        *where = args[1];
+        return sizeof(struct kymo_trace_owner);
+    default:
+        *where = 0;
+        return 0;
+    }
+}
+
+static struct trace_caller caller(const struct thread *self)
+{
+    return (struct trace_caller){self->proc, self->proc->pid, self->tid,
+                                 process_able(self->proc, ABILITY_TRACE), self->proc->name};
+}
+
+static long set_gate(struct thread *self, const uintptr_t *args)
+{
+    static const uint32_t none[4];
+    struct trace_caller who = caller(self);
+    struct trace_gate_request request = {.why = {0}};
+    char name[KYMO_NAME_MAX];
+    long error = args[1] && who.able ? copy_in_string(self->proc, name, args[1], sizeof(name)) : 0;
+
+    if (error < 0) {
+        return error;
+    }
+    if (who.able && !vm_user_ptr(self->proc, args[2], sizeof(request.why), KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    request.name = args[1] ? name : NULL;
+    error = trace_control(&who, KYMO_TRACE_SETGATE, none, &request);
+    if (who.able) {
+        copy_out(self->proc, args[2], &request.why, sizeof(request.why));
+    }
+    return error;
+}
+
+static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
+{
+    static union { /* [k] not on the stack: the account is large */
+        uint64_t paddr;
+        struct kymo_trace_buffer buffer;
+        struct kymo_trace_loss loss;
+        struct kymo_trace_owner owner;
+        struct kymo_trace_stopped stopped;
+    } answer;
+    struct trace_caller who = caller(self);
+    uint32_t words[4] = {(uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3],
+                         (uint32_t)args[4]};
+    uintptr_t where;
+    size_t size = answer_of(cmd, args, &where);
+
+    /* Who may not is told so, not that the pointer is bad. */
+    if (size && who.able && !vm_user_ptr(self->proc, where, size, KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    long result = trace_control(&who, cmd, words, size ? &answer : NULL);
+    if (result >= 0 && size) {
+        copy_out(self->proc, where, &answer, size);
+    }
+    trace_dump_wake(); /* the command may have stopped what a dump waits for */
+    return result;
+}
+
+/* The rest is ALLOCBUFFER's; where a block lies is the port's affair. */
+static long alloc_object(struct thread *self, const uintptr_t *args)
+{
+    const uintptr_t words[5] = {_NTO_TRACE_ALLOCBUFFER, args[1], args[2]};
+    size_t count = args[1];
+
+    if (!process_able(self->proc, ABILITY_TRACE)) {
+        return -EPERM;
+    }
+    if (count < 2 || count > 1024) {
+        return -EINVAL;
+    }
+    long result = object_offer(self->proc, args[3], count * arch_cpu_count() * TRACE_BUFFER_BYTES);
+    if (result == 0) {
+        result = control(self, _NTO_TRACE_ALLOCBUFFER, words);
+        object_offer_end();
+    }
+    return result;
+}
+
+long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
+{
+    uint32_t cmd = (uint32_t)args[0];
+
+    if (self->step) {
+        return trace_dump_go_on(self);
+    }
+    switch (cmd) {
+    case _NTO_TRACE_INSERTCUSEREVENT:
+        return insert_combine(self, args, 2);
+    case _NTO_TRACE_INSERTCCLASSEVENT:
+        return insert_combine(self, args, 3);
+    case _NTO_TRACE_INSERTUSRSTREVENT:
+        return insert_string(self, args);
+    case KYMO_TRACE_ALLOCOBJECT:
+        return alloc_object(self, args);
+    case KYMO_TRACE_QUERYRETAINED:
+    case KYMO_TRACE_READRETAINED:
+    case KYMO_TRACE_DROPRETAINED:
+        return retain_command(self, cmd, args);
+    case KYMO_TRACE_SETGATE:
+        return set_gate(self, args);
+    default:
+        break;
+    }
+    long result = control(self, cmd, args);
+    if (result == TRACE_DUMP_WANTED || result == TRACE_DUMP_THEN_STOP) {
+        return trace_dump_begin(self, result == TRACE_DUMP_THEN_STOP);
+    }
+    return result;
+}
+
+void trace_process_gone(struct process *proc)
+{
+    trace_owner_gone(proc);
+    trace_dump_wake();
+}

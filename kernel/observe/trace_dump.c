@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state dump at the start of tracing (ring captures: also at their end): what there is, told in
+ * the events that would have told it when it came to be. Kernel lock held.
+ *
+ * It goes on as KER_AGAIN parts of the TRACE_EVENT call, one process a part, so it can be preempted
+ * between two processes; a process that is created meanwhile tells of itself. At a ring's end the
+ * processes that ended while it ran are in it, too, as far as the kernel still has their names: the
+ * events that told them may be overwritten. Before each part it
+ * waits (WAITCTX) until a buffer is free to go on into. It ends early, with success, when tracing
+ * has been stopped. Behind the processes come the notes of D's consumers that log
+ * (trace/dtrace/log.h). step: the slot of the next process, plus 1; from CONFIG_PROCESSES + 2 on a
+ * piece of the notes.
+ *
+ * What runs on the CPUs is told at the end by each CPU itself, in a cross-call, because a RUNNING
+ * event belongs to the CPU that it was recorded on.
+ */
+#include "kernel/observe/trace_dump.h"
+
+#include "abi/errno.h"
+#include "abi/sys/trace.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/entry/kercall.h"
+#include "trace/threads.h"
+#include "trace/trace.h"
+
+#define THEN_STOP 5 /* args[] of a TRACE_EVENT that the call itself doesn't use */
+
+static struct list waiting; /* [k] threads in WAITCTX; {0}: nobody ever waited */
+static uint64_t started;    /* [k] trace clock at the last START */
+
+static void dump_state(uint32_t state, const struct thread *t)
+{
+    uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
+
+    if (trace_bit(trace_site_logged, TRACE_EV_thread_state) &&
+        trace_threads_state(state, pid, tid)) {
+        trace_dump_thread_state(state, pid, tid, t->priority, t->policy);
+    }
+}
+
+static void dump_thread(const struct thread *t)
+{
+    uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
+
+    if (trace_threads_row(_NTO_TRACE_THREAD, TRACE_EV_thread_create, pid, tid)) {
+        TRACE_DUMP(thread_create, pid, tid);
+    }
+    if (t->state != STATE_RUNNING) {
+        dump_state(t->state, t);
+    }
+    if (t->name[0]) {
+        TRACE_DUMP(thread_name, pid, tid, t->name);
+    }
+}
+
+static void dump_process_name(const struct process *proc, uint32_t pid)
+{
+    TRACE_DUMP(proc_create_name, (uint32_t)proc->ppid, pid, proc->name);
+    if (proc->program.text_len && trace_threads_row(_NTO_TRACE_SYSTEM, TRACE_EV_mapname, pid, 0)) {
+        TRACE_DUMP(mapname, pid, proc->program.text, proc->program.text_len, proc->name);
+    }
+}
+
+/* Names of its threads that are gone. */
+static void dump_ended_threads(uint32_t pid)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        const struct thread *t = thread_ended_by_index(i);
+
+        if (t && (uint32_t)t->pid == pid && t->name[0]) {
+            TRACE_DUMP(thread_name, pid, (uint32_t)t->tid, t->name);
+        }
+    }
+}
+
+static void dump_ended_process(const struct process *proc, uint32_t pid)
+{
+    dump_process_name(proc, pid);
+    dump_ended_threads(pid);
+    TRACE_DUMP(proc_destroy, (uint32_t)proc->ppid, pid);
+}
+
+static void dump_process(const struct process *proc, bool at_end)
+{
+    dump_process_name(proc, (uint32_t)proc->pid);
+    if (at_end) {
+        dump_ended_threads((uint32_t)proc->pid);
+    }
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (proc->threads[i]) {
+            dump_thread(proc->threads[i]);
+        }
+    }
+}
+
+static void dump_running(void *arg)
+{
+    const struct cpu *cpu = arch_cpu();
+    const struct thread *t = cpu->current ? cpu->current : cpu->idle;
+
+    (void)arg;
+    dump_state(STATE_RUNNING, t);
+}
+
+static long dump_end(struct thread *self)
+{
+    cpu_run_on_all(dump_running, NULL);
+    return self->args[THEN_STOP] ? trace_stop_now() : 0;
+}
+
+static long dump_wait(struct thread *self)
+{
+    long result = thread_block(self, STATE_WAITCTX);
+
+    if (result == KER_BLOCKED) {
+        if (!waiting.next) {
+            list_init(&waiting);
+        }
+        list_push_back(&waiting, &self->ready);
+        self->flags |= THREAD_AGAIN; /* when it is woken it looks again */
+    }
+    return result;
+}
+
+long trace_dump_begin(struct thread *self, bool then_stop)
+{
+    self->args[THEN_STOP] = then_stop;
+    self->step = 1;
+    if (!then_stop) {
+        started = arch_cycles();
+    }
+    return KER_AGAIN;
+}
+
+/* Whether there was anything to tell. */
+static bool dump_slot(unsigned slot, bool at_end)
+{
+    const struct process *proc = process_in_slot(slot);
+
+    if (proc && !proc->zombie) {
+        dump_process(proc, at_end);
+        return true;
+    }
+    int32_t pid = at_end ? process_ended_in_slot(slot, &proc) : 0;
+    if (pid == 0 || proc->ended < started) {
+        return false;
+    }
+    dump_ended_process(proc, (uint32_t)pid);
+    return true;
+}
+
+long trace_dump_go_on(struct thread *self)
+{
+    if (!trace_running()) {
+        return 0;
+    }
+    if (!trace_dump_room()) {
+        return dump_wait(self);
+    }
+    for (unsigned slot = self->step - 1; slot < CONFIG_PROCESSES; slot++) {
+        if (dump_slot(slot, self->args[THEN_STOP] != 0)) {
+            self->step = slot + 2;
+            return KER_AGAIN;
+        }
+    }
+    unsigned part = self->step > CONFIG_PROCESSES + 1 ? self->step - CONFIG_PROCESSES - 2 : 0;
+    if (dtrace_log_dump(part)) {
+        self->step = CONFIG_PROCESSES + 3 + part;
+        return KER_AGAIN;
+    }
+    return dump_end(self);
+}
+
+void trace_dump_wake(void)
+{
+    while (waiting.next && !list_empty(&waiting)) {
+        struct thread *t = list_entry(waiting.next, struct thread, ready);
+        list_remove(&t->ready);
+        thread_wake(t, 0, 0);
+    }
+}
+
+void trace_dump_cancel(struct thread *t)
+{
+    list_remove(&t->ready);
+    t->flags &= (uint8_t)~THREAD_AGAIN;
+}

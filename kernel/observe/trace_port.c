@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What trace/ needs of the kernel: the functions of trace/port.h. Kernel lock held, but for
+ * the queries, which may be called in any context.
+ */
+#include "kernel/entry/intr.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/mem/object.h"
+#include "kernel/base/string.h"
+#include "kernel/observe/trace_dump.h"
+#include "trace/filter.h"
+#include "trace/trace.h"
+
+/* As the trace sites record themselves: trace/port/<cpu>.h. */
+struct trace_site {
+    uintptr_t at, log, all, id; /* log, all: where it goes to in these modes */
+};
+extern const struct trace_site __trace_sites_start[], __trace_sites_end[];
+extern const char __kernel_start[], __text_end[];
+
+unsigned trace_port_cpu_count(void)
+{
+    return arch_cpu_count();
+}
+
+struct trace_cpu *trace_port_cpu_at(unsigned cpu)
+{
+    return &cpus[cpu].trace;
+}
+
+uint64_t trace_port_clock_hz(void)
+{
+    return arch_clock_hz();
+}
+
+uint64_t trace_port_thread(void)
+{
+    const struct cpu *cpu = arch_cpu();
+    const struct thread *t = cpu->current ? cpu->current : cpu->idle;
+
+    return (uint64_t)(uint32_t)t->proc->pid << 32 | (uint32_t)t->tid;
+}
+
+void *trace_port_alloc(size_t bytes, uint64_t *paddr)
+{
+    size_t rounded, align;
+
+    if (arch_map_shape(bytes, KYMO_PROT_READ | KYMO_MAP_TRACE, &rounded, &align)) {
+        return NULL;
+    }
+    paddr_t pa = object_trace_begin(rounded);
+    if (pa) {
+        phys_clear(pa, rounded);
+    } else {
+        pa = phys_alloc(rounded, align);
+    }
+    if (!pa) {
+        return NULL;
+    }
+    *paddr = pa;
+    return arch_phys_to_virt(pa);
+}
+
+void trace_port_free(void *block, size_t bytes)
+{
+    size_t rounded, align;
+
+    arch_map_shape(bytes, KYMO_PROT_READ | KYMO_MAP_TRACE, &rounded, &align);
+    if (object_trace_end(arch_virt_to_phys(block))) {
+        return;
+    }
+    phys_free(arch_virt_to_phys(block), rounded);
+}
+
+bool trace_port_shape(size_t bytes, size_t *rounded, size_t *align)
+{
+    return arch_map_shape(bytes, KYMO_PROT_READ | KYMO_MAP_TRACE, rounded, align) == 0;
+}
+
+void trace_port_clear(void *at, size_t bytes)
+{
+    phys_clear(arch_virt_to_phys(at), bytes);
+}
+
+void trace_port_clean(const void *at, size_t bytes)
+{
+    arch_cache_clean(at, bytes);
+}
+
+static void unmap_from(struct process *proc, paddr_t pa)
+{
+    for (unsigned i = proc->space.nmaps; i > 0; i--) {
+        struct mapping *m = &proc->space.maps[i - 1];
+        if (m->phys == pa && (m->flags & KYMO_MAP_TRACE)) {
+            vm_remove(proc, m);
+        }
+    }
+}
+
+void trace_port_unmap_all(void *block, size_t bytes)
+{
+    (void)bytes;
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+        struct process *proc = process_in_slot(slot);
+        if (proc) {
+            unmap_from(proc, arch_virt_to_phys(block));
+        }
+    }
+}
+
+void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
+{
+    cpu_run_on_all(fn, arg);
+}
+
+_Static_assert(offsetof(struct cpu, trace) == 0 &&
+                   offsetof(struct cpu, current) == TRACE_PORT_THREAD &&
+                   offsetof(struct thread, predicate_cache) == TRACE_PORT_REMEMBERED,
+               "trace_port_remembered()");
+_Static_assert(ARCH_CODE_HIGH == TRACE_PORT_CODE_HIGH, "addresses of INT_ENTR");
+_Static_assert(WORK_TRACE == TRACE_PORT_EXIT_WORK, "TRACE_PORT_REQUEST_EXIT() sets it");
+
+void trace_port_ask_exit(unsigned cpu)
+{
+    cpu_request(&cpus[cpu], WORK_TRACE);
+}
+
+bool trace_port_raise(unsigned cpu, uint32_t value)
+{
+    return intr_raise_trace(cpu, value);
+}
+
+bool trace_port_hooked(void)
+{
+    return intr_trace_hooked();
+}
+
+void trace_port_buffer_freed(void)
+{
+    trace_dump_wake();
+}
+
+static uint32_t patched[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] since the last sync */
+
+void trace_port_site_set(unsigned id, enum trace_site_mode mode)
+{
+    patched[id / 32] |= 1u << id % 32;
+    for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
+        if (site->id == id) {
+            arch_site_patch(site->at, mode == TRACE_SITE_ALL ? site->all : site->log,
+                            mode != TRACE_SITE_OFF);
+        }
+    }
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* The same words once more. */
+static void write_again(void)
+{
+    for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
+        if (trace_bit(patched, (unsigned)site->id)) {
+            arch_text_write(site->at, (const void *)site->at, ARCH_SITE_BYTES);
+        }
+    }
+}
+
+/*
+ * A CPU that has been called back executes what is written now. The second writing is for machines
+ * that translate code: QEMU keeps a translation that another CPU began before the text was written
+ * and finished after it (seen with 7.2), and from then on every CPU executes the old text. None is
+ * in the making any more when all have been called, and writing throws away those that were made.
+ * Proved by suite sites-multi.
+ */
+void trace_port_sites_sync(void)
+{
+    arch_text_sync(__kernel_start, (size_t)(__text_end - __kernel_start));
+    if (CONFIG_CPUS > 1 && cpu_online_count() > 1) {
+        cpu_run_on_all(nothing, NULL);
+        write_again();
+    }
+    memset(patched, 0, sizeof(patched));
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stacks by the unwind tables: see unwind.h. A table is part of the kernel, or lies in the ELF of a
+ * program in the boot image; it is made by host/unwind and not trusted: nothing outside of it is
+ * read. Neither is a program's stack: what it holds can only make the stack shorter or send it
+ * through other functions of the same program, upwards in memory and behind calls.
+ *
+ * The stack ends where the table says that the caller is unknown (first functions, exception
+ * entries, functions that move the stack pointer by what they compute), at a return address that
+ * is not behind a call, and at memory that can't be read.
+ *
+ * Proved by test/unwind (the tables against the compiler's), test/unit_kernel (damaged ones) and
+ * test/boot's suite stacks.
+ */
+#include "kernel/observe/unwind.h"
+
+#include "abi/unwind.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/fbt_table.h"
+#include "kernel/proc/process.h"
+
+enum { KERNEL_FRAMES = 96 }; /* D's own and those of nested interrupts included */
+
+extern const char __kernel_start[];
+
+/* The table of a text, and where that text is. */
+struct text {
+    const uint8_t *table;
+    uintptr_t start, bytes;
+    uint32_t nrules, nrows;
+    const struct thread *user;      /* whose memory the stack is; NULL: the kernel's */
+    const struct unwind_copy *copy; /* of the stack; NULL: it is there */
+};
+
+static uint32_t word_at(const uint8_t *table, size_t n)
+{
+    uint32_t word;
+
+    __builtin_memcpy(&word, table + n * sizeof(word), sizeof(word));
+    return word;
+}
+
+static bool text_open(struct text *text, const void *table, size_t len, uintptr_t start)
+{
+    const size_t words = len / sizeof(uint32_t);
+
+    if (words < UNWIND_HEADER_WORDS || word_at(table, 0) != UNWIND_MAGIC) {
+        return false;
+    }
+    text->table = table;
+    text->start = start;
+    text->bytes = word_at(table, 1);
+    text->nrules = word_at(table, 2);
+    text->nrows = word_at(table, 3);
+    return text->nrules <= UNWIND_RULES_MOST && text->nrows <= words - UNWIND_HEADER_WORDS &&
+           2 * text->nrules <= words - UNWIND_HEADER_WORDS - text->nrows;
+}
+
+static bool text_of_kernel(struct text *text)
+{
+    text->user = NULL;
+    text->copy = NULL;
+    return text_open(text, kernel_unwind, kernel_unwind_words * sizeof(uint32_t),
+                     (uintptr_t)__kernel_start);
+}
+
+static bool text_of_thread(struct text *text, const struct thread *t)
+{
+    const struct program *program = &t->proc->program;
+
+    text->user = t;
+    text->copy = NULL;
+    return program->unwind && text_open(text, program->unwind, program->unwind_len, program->text);
+}
+
+/* The rule that holds `offset` bytes behind the text's start; 0: none. */
+static uint32_t rule_at(const struct text *text, uintptr_t offset)
+{
+    const uint8_t *rows = text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules);
+    uint32_t key = (uint32_t)(offset / 2), low = 0, high = text->nrows;
+
+    while (low < high) { /* the last row that begins at key or below is before `high` */
+        uint32_t middle = low + (high - low) / 2;
+        if (word_at(rows, middle) >> UNWIND_RULE_BITS <= key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    uint32_t rule = low ? word_at(rows, low - 1) & (UNWIND_RULES_MOST - 1) : 0;
+    return rule < text->nrules ? rule : 0;
+}
+
+static bool load(const struct text *text, uintptr_t cfa, int16_t words, uintptr_t *out)
+{
+    uintptr_t at = cfa + (uintptr_t)(intptr_t)words * 4;
+
+    if (at % sizeof(*out) != 0) {
+        return false;
+    }
+    if (text->copy) {
+        uintptr_t n = (at - text->copy->at) / sizeof(*out);
+        *out = n < text->copy->count ? text->copy->words[n] : 0;
+        return n < text->copy->count;
+    }
+    return arch_peek(out, at, sizeof(*out), text->user);
+}
+
+/* Makes f, whose instruction has this rule, its caller. False: the caller can't be found. */
+static bool apply(const struct text *text, uint32_t rule, struct unwind_frame *f)
+{
+    uint32_t cfa_word = word_at(text->table, UNWIND_HEADER_WORDS + 2 * rule);
+    uint32_t places = word_at(text->table, UNWIND_HEADER_WORDS + 2 * rule + 1);
+    int16_t ra = (int16_t)(places & 0xffff), fp = (int16_t)(places >> 16);
+
+    if (cfa_word == UNWIND_NO_CFA) {
+        f->pc = f->lr;
+        f->sp = 0; /* a caller with a frame pointer needs none */
+        bool live = f->live;
+        f->live = false;
+        return live;
+    }
+    uintptr_t base = cfa_word & UNWIND_BY_FP ? f->fp : f->sp;
+    uintptr_t cfa = base + (cfa_word & ~UNWIND_BY_FP), back = f->lr;
+
+    /* A function of the kernel may save what it must in its caller's frame: a64_probe_entry. */
+    if (cfa < f->sp || cfa < base || (cfa == f->sp && !f->live && text->user)) {
+        return false;
+    }
+    if (ra == UNWIND_IN_REGISTER ? !f->live : !load(text, cfa, ra, &back)) {
+        return false;
+    }
+    if (fp != UNWIND_IN_REGISTER && (fp == UNWIND_LOST || !load(text, cfa, fp, &f->fp))) {
+        f->fp = 0; /* no stack pointer is below it */
+    }
+    f->pc = back;
+    f->sp = cfa;
+    f->live = false;
+    return true;
+}
+
+/*
+ * One step up. A jump to what is no code, by a call through a bad pointer, has changed nothing but
+ * the link register. A return address belongs to the instruction before it, which may be the last
+ * one of its function.
+ */
+static bool step(const struct text *text, struct unwind_frame *f)
+{
+    uintptr_t offset = f->pc - (f->live ? 0 : 1) - text->start;
+
+    if (offset < text->bytes) {
+        uint32_t rule = rule_at(text, offset);
+        return rule && apply(text, rule, f);
+    }
+    if (!f->live) {
+        return false;
+    }
+    f->pc = f->lr;
+    f->live = false;
+    return true;
+}
+
+/* ---- a thread ---------------------------------------------------------------------- */
+
+void unwind_user(const struct thread *t, unsigned max, unwind_found found, void *arg)
+{
+    struct unwind_frame f;
+    struct text text;
+
+    if (!text_of_thread(&text, t) || !arch_user_frame(t, &f)) {
+        return;
+    }
+    for (unsigned n = 0; n < max && step(&text, &f) && arch_return_address(&f.pc, t); n++) {
+        found(f.pc, arg);
+    }
+}
+
+/* ---- the kernel -------------------------------------------------------------------- */
+
+struct kernel_walk {
+    struct text text;
+    struct unwind_frame f;
+    uintptr_t above;
+    uintptr_t *to;
+    unsigned n, max;
+};
+
+static void add(struct kernel_walk *w, uintptr_t ip)
+{
+    if (w->n < w->max && w->f.sp > w->above) {
+        w->to[w->n++] = ip;
+    }
+}
+
+/* True: to the next frame. The frame of a function probe is none: the probed function is next. */
+static bool kernel_step(struct kernel_walk *w)
+{
+    uintptr_t site;
+    unsigned behind;
+
+    if (!step(&w->text, &w->f)) {
+        return false;
+    }
+    if (arch_exception_frame(&w->f)) {
+        if (w->f.live) {
+            add(w, w->f.pc);
+        }
+        return w->f.live;
+    }
+    if (!arch_return_address(&w->f.pc, NULL)) {
+        return false;
+    }
+    if (dtrace_fbt_site(w->f.pc, &site, &behind)) {
+        return arch_probe_frame(&w->f, site, behind);
+    }
+    add(w, w->f.pc);
+    return true;
+}
+
+/* Inlined: the frame that it begins at must be there for as long as it is walked from. */
+static inline __attribute__((always_inline)) bool kernel_begin(struct kernel_walk *w,
+                                                               const struct unwind_frame *from)
+{
+    if (from) {
+        w->f = *from;
+    } else {
+        arch_frame_here(&w->f.pc, &w->f.sp, &w->f.fp);
+        w->f.live = true;
+    }
+    return text_of_kernel(&w->text);
+}
+
+__attribute__((noinline)) unsigned unwind_kernel(const struct unwind_frame *from, uintptr_t above,
+                                                 uintptr_t *to, unsigned max)
+{
+    struct kernel_walk w = {.above = above, .to = to, .max = max};
+
+    if (kernel_begin(&w, from)) {
+        for (unsigned i = 0; i < KERNEL_FRAMES && w.n < max && kernel_step(&w); i++) {
+        }
+    }
+    return w.n;
+}
+
+unsigned unwind_kernel_copy(const struct unwind_frame *from, const struct unwind_copy *copy,
+                            uintptr_t *to, unsigned max)
+{
+    struct unwind_frame f = *from;
+    struct text text;
+    uintptr_t site;
+    unsigned n = 0, behind;
+
+    if (!text_of_kernel(&text)) {
+        return 0;
+    }
+    text.copy = copy;
+    while (n < max && step(&text, &f) && arch_return_address(&f.pc, NULL) &&
+           !dtrace_fbt_site(f.pc, &site, &behind)) {
+        to[n++] = f.pc;
+    }
+    return n;
+}
+
+__attribute__((noinline)) bool kernel_unwind_to_user(struct unwind_frame *out)
+{
+    struct kernel_walk w = {.above = UINTPTR_MAX};
+
+    if (kernel_begin(&w, NULL)) {
+        for (unsigned i = 0; i < KERNEL_FRAMES && kernel_step(&w); i++) {
+        }
+    }
+    *out = w.f;
+    return w.f.to_user;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes: the table, ids, birth and death. Kernel lock held.
+ *
+ * A process ends in two steps, because its threads may run on other CPUs: process_end() ends or
+ * marks all threads, and the last thread to go (process_thread_gone) takes the rest apart. What is
+ * left is a zombie until its parent asks, or nothing if there is no parent that could.
+ * Proved by test/boot: death in every blocked state, zombies, orphans.
+ */
+#include "kernel/proc/process.h"
+
+#include "abi/errno.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/observe/retain.h"
+#include "kernel/base/string.h"
+#include "kernel/thread/thread_end.h"
+
+#define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
+
+static struct process processes[CONFIG_PROCESSES]; /* pid 0: free */
+static int32_t generations[CONFIG_PROCESSES];      /* [k] times that the slot was used */
+static unsigned next_slot;                         /* [k] where the search for a free one begins */
+
+struct process *kernel_process = &processes[0];
+
+void process_init(void)
+{
+    struct process *proc = kernel_process;
+
+    proc->pid = 1;
+    memcpy(proc->name, "kymo", sizeof("kymo"));
+    list_init(&proc->sync_waiters);
+    list_init(&proc->link);
+    next_slot = 1;
+}
+
+struct process *process_in_slot(unsigned slot)
+{
+    return slot < CONFIG_PROCESSES && processes[slot].pid ? &processes[slot] : NULL;
+}
+
+int32_t process_ended_in_slot(unsigned slot, const struct process **out)
+{
+    const struct process *proc = &processes[slot];
+
+    if (slot >= CONFIG_PROCESSES || proc->ended == 0) {
+        return 0;
+    }
+    *out = proc;
+    return proc->pid ? proc->pid : proc->ended_pid;
+}
+
+struct process *process_find(int pid)
+{
+    if (pid < 1) {
+        return NULL;
+    }
+    struct process *proc = &processes[(unsigned)(pid - 1) % CONFIG_PROCESSES];
+    return proc->pid == pid && !proc->dying && !proc->loading ? proc : NULL;
+}
+
+struct process *process_self_or(struct process *self, int pid)
+{
+    return pid == 0 ? self : process_find(pid);
+}
+
+struct process *process_at_least(int pid)
+{
+    struct process *best = NULL;
+
+    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
+        struct process *proc = &processes[i];
+        if (proc->pid && proc->pid >= pid && !proc->loading && (!best || proc->pid < best->pid)) {
+            best = proc;
+        }
+    }
+    return best;
+}
+
+bool process_able(const struct process *proc, uint32_t ability)
+{
+    return (proc->ability & ability) == ability;
+}
+
+static int free_slot(void)
+{
+    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
+        unsigned slot = (next_slot + i) % CONFIG_PROCESSES;
+        if (processes[slot].pid == 0) {
+            next_slot = slot + 1;
+            return (int)slot;
+        }
+    }
+    return -EAGAIN;
+}
+
+int process_create(const char *name, int ppid, uint32_t ability, struct process **out)
+{
+    int slot = free_slot();
+
+    if (slot < 0) {
+        return slot;
+    }
+    struct process *proc = &processes[slot];
+    memset(proc, 0, sizeof(*proc));
+    int error = arch_aspace_create(&proc->space.arch);
+    if (error) {
+        return error;
+    }
+    proc->pid = slot + 1 + generations[slot] * CONFIG_PROCESSES;
+    generations[slot] = (generations[slot] + 1) % GENERATIONS;
+    proc->ppid = ppid;
+    proc->ability = ability;
+    list_init(&proc->sync_waiters);
+    list_init(&proc->link);
+    for (size_t i = 0; i < sizeof(proc->name) - 1 && name[i]; i++) {
+        proc->name[i] = name[i];
+    }
+    trace_proc_create_name(ppid, proc->pid, proc->name);
+    retain_process(proc);
+    *out = proc;
+    return 0;
+}
+
+static void process_free(struct process *proc)
+{
+    proc->ended_pid = proc->pid;
+    proc->pid = 0;
+}
+
+void process_disown(struct process *child)
+{
+    child->ppid = 0;
+    if (child->zombie) {
+        process_free(child);
+    } else if (child->held) {
+        process_end(child, KYMO_SIGKILL);
+    }
+}
+
+static void process_orphan_children(const struct process *parent)
+{
+    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
+        struct process *child = &processes[i];
+        if (child->pid && child->ppid == parent->pid) {
+            process_disown(child);
+        }
+    }
+}
+
+/* A child with this pid, or any (0). Zombies first. */
+struct process *process_child(const struct process *parent, int pid)
+{
+    struct process *found = NULL;
+
+    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
+        struct process *p = &processes[i];
+        if (p->pid && !p->loading && p->ppid == parent->pid && (pid == 0 || p->pid == pid)) {
+            if (p->zombie) {
+                return p;
+            }
+            found = p;
+        }
+    }
+    return found;
+}
+
+static bool waits_for(const struct thread *t, const struct process *child)
+{
+    return t && t->state == STATE_WAITTHREAD &&
+           ((int)t->args[0] == 0 || (int)t->args[0] == child->pid);
+}
+
+/* Answers a thread of the parent that waits for this child. False: none does, or it can't
+ * take it. */
+static bool process_reap(struct process *parent, const struct process *child)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = parent->threads[i];
+        if (!waits_for(t, child)) {
+            continue;
+        }
+        uintptr_t out = t->args[1];
+        if (out && copy_out(parent, out, &child->status, sizeof(child->status))) {
+            thread_wake(t, -1, EFAULT);
+            continue;
+        }
+        thread_wake(t, child->pid, 0);
+        return true;
+    }
+    return false;
+}
+
+/* Other threads of the parent that wait for a child, when none is left that they could get. */
+static void process_wake_childless(struct process *parent)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = parent->threads[i];
+        if (t && t->state == STATE_WAITTHREAD && !process_child(parent, (int)t->args[0])) {
+            thread_wake(t, -1, ECHILD);
+        }
+    }
+}
+
+/* No thread is left: gives back all that the process held. */
+static void process_finish(struct process *proc)
+{
+    proc->dying = true;
+    timer_process_gone(proc);
+    intr_process_gone(proc);
+    name_process_gone(proc);
+    trace_process_gone(proc);
+    dtrace_process_gone(proc);
+    host_process_gone(proc);
+    channel_process_gone(proc);
+    connection_process_gone(proc);
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (proc->threads[i]) {
+            thread_free(proc->threads[i]);
+        }
+    }
+    vm_process_gone(proc);
+    object_process_gone(proc);
+    trace_proc_destroy(proc->ppid, proc->pid);
+    proc->ended = arch_cycles();
+    retain_process(proc);
+    process_orphan_children(proc);
+
+    struct process *parent = process_find(proc->ppid);
+    if (parent && !process_reap(parent, proc)) {
+        proc->zombie = true;
+        return;
+    }
+    process_free(proc);
+    if (parent) {
+        process_wake_childless(parent);
+    }
+}
+
+void process_thread_gone(struct process *proc)
+{
+    if (--proc->nthreads == 0) {
+        process_finish(proc);
+    }
+}
+
+void process_end(struct process *proc, int status)
+{
+    if (proc->dying) {
+        return;
+    }
+    proc->dying = true;
+    proc->status = status;
+    if (proc->nthreads == 0) { /* it was still being loaded */
+        process_finish(proc);
+        return;
+    }
+    /* The last one takes the process with it: nothing of it is touched after that. */
+    for (unsigned i = 0, left = proc->nthreads; left > 0 && i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = proc->threads[i];
+        if (t && t->state != STATE_DEAD) {
+            left--;
+            thread_end(t, 0);
+        }
+    }
+}
+
+/* ProcWait() found a zombie: its status has been fetched. */
+void process_forget(struct process *proc)
+{
+    process_free(proc);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads ELF files; see elf.h. Fields are copied out byte by byte order, because nothing in the file
+ * need be aligned. Tested by test/unit_kernel/readers_test.c with random damage.
+ */
+#include "kernel/program/elf.h"
+
+#include "abi/errno.h"
+#include "abi/unwind.h"
+#include "kernel/base/string.h"
+
+#define ET_EXEC 2
+#define PT_LOAD 1
+#define SHT_PROGBITS 1
+#define SHT_NOBITS 8
+#define STT_FUNC 2
+
+static uint16_t get16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+    return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16;
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+    return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
+}
+
+/* A field whose place and width depend on the class: off32 and 4 bytes, or off64 and 8. */
+static uint64_t get_word(const struct elf_image *elf, const uint8_t *p, unsigned off32,
+                         unsigned off64)
+{
+    return elf->class == ELF_CLASS_32 ? get32(p + off32) : get64(p + off64);
+}
+
+static uint32_t get_half_word(const struct elf_image *elf, const uint8_t *p, unsigned off32,
+                              unsigned off64)
+{
+    return get32(p + (elf->class == ELF_CLASS_32 ? off32 : off64));
+}
+
+/* The bytes [offset, offset + len) of the file, or NULL. */
+static const uint8_t *bytes_at(const struct elf_image *elf, uint64_t offset, uint64_t len)
+{
+    return offset <= elf->len && len <= elf->len - offset ? elf->base + offset : NULL;
+}
+
+int elf_open(struct elf_image *elf, const uint8_t *base, size_t len, uint16_t machine,
+             uint8_t class)
+{
+    static const uint8_t magic[4] = {0x7f, 'E', 'L', 'F'};
+    size_t header = class == ELF_CLASS_32 ? 52 : 64;
+
+    elf->base = base;
+    elf->len = len;
+    elf->class = class;
+    elf->machine = machine;
+    if (len < header || memcmp(base, magic, sizeof(magic)) != 0 || base[4] != class ||
+        base[5] != 1 || get16(base + 16) != ET_EXEC || get16(base + 18) != machine) {
+        return -ENOEXEC;
+    }
+    const uint8_t *counts = base + (class == ELF_CLASS_32 ? 42 : 54); /* e_phentsize */
+    elf->entry = get_word(elf, base, 24, 24);
+    elf->phoff = get_word(elf, base, 28, 32);
+    elf->shoff = get_word(elf, base, 32, 40);
+    elf->phnum = get16(counts + 2);
+    elf->shnum = get16(counts + 6);
+    if (get16(counts) != (class == ELF_CLASS_32 ? 32 : 56)) {
+        return -ENOEXEC;
+    }
+    if (elf->shnum && get16(counts + 4) != (class == ELF_CLASS_32 ? 40 : 64)) {
+        elf->shnum = 0; /* only symbols and relocations are lost */
+    }
+    return 0;
+}
+
+int elf_segment(const struct elf_image *elf, unsigned i, struct elf_segment *seg)
+{
+    size_t size = elf->class == ELF_CLASS_32 ? 32 : 56;
+    const uint8_t *p = NULL;
+
+    if (i < elf->phnum && elf->phoff <= elf->len) {
+        p = bytes_at(elf, elf->phoff + (uint64_t)i * size, size);
+    }
+    if (!p) {
+        return -ENOEXEC;
+    }
+    if (get32(p) != PT_LOAD) {
+        return 0;
+    }
+    uint64_t file_len = get_word(elf, p, 16, 32);
+    seg->vaddr = get_word(elf, p, 8, 16);
+    seg->mem_len = get_word(elf, p, 20, 40);
+    seg->flags = get_half_word(elf, p, 24, 4);
+    seg->align = get_word(elf, p, 28, 48);
+    seg->data = bytes_at(elf, get_word(elf, p, 4, 8), file_len);
+    seg->file_len = (size_t)file_len;
+    if (!seg->data || file_len > seg->mem_len || seg->mem_len > UINT32_MAX ||
+        seg->vaddr > UINT64_MAX - seg->mem_len) {
+        return -ENOEXEC;
+    }
+    return seg->mem_len ? 1 : 0;
+}
+
+bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *sec)
+{
+    size_t size = elf->class == ELF_CLASS_32 ? 40 : 64;
+    const uint8_t *p = NULL;
+
+    if (i < elf->shnum && elf->shoff <= elf->len) {
+        p = bytes_at(elf, elf->shoff + (uint64_t)i * size, size);
+    }
+    if (!p) {
+        return false;
+    }
+    uint64_t len = get_word(elf, p, 20, 32);
+    uint64_t entry_len = get_word(elf, p, 36, 56);
+    sec->type = get32(p + 4);
+    sec->flags = get_word(elf, p, 8, 8);
+    sec->data = sec->type == SHT_NOBITS ? NULL : bytes_at(elf, get_word(elf, p, 16, 24), len);
+    sec->len = sec->data ? (size_t)len : 0;
+    sec->link = get_half_word(elf, p, 24, 40);
+    sec->info = get_half_word(elf, p, 28, 44);
+    sec->entry_len = entry_len && entry_len <= UINT32_MAX ? (size_t)entry_len : 1;
+    return true;
+}
+
+/* Entry i of a table whose entries have at least `size` bytes, or NULL. */
+static const uint8_t *table_entry(const struct elf_section *sec, size_t i, size_t size)
+{
+    if (sec->entry_len < size || i >= sec->len / sec->entry_len) {
+        return NULL;
+    }
+    return sec->data + i * sec->entry_len;
+}
+
+bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_t i,
+               struct elf_reloc *reloc)
+{
+    const uint8_t *p = table_entry(sec, i, elf->class == ELF_CLASS_32 ? 8 : 16);
+
+    if (!p) {
+        return false;
+    }
+    uint64_t info = get_word(elf, p, 4, 8);
+    reloc->offset = get_word(elf, p, 0, 0);
+    reloc->type = (unsigned)(elf->class == ELF_CLASS_32 ? info & 0xff : info & 0xffffffff);
+    return true;
+}
+
+/* A name in a string table, if it ends inside the table; else NULL. */
+static const char *string_at(const struct elf_section *strings, uint32_t at)
+{
+    if (!strings->data || at >= strings->len) {
+        return NULL;
+    }
+    const char *s = (const char *)strings->data + at;
+    for (size_t room = strings->len - at; room > 0; room--) {
+        if (s[strings->len - at - room] == '\0') {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/* The symbol table's nearest function at or below addr. */
+static const uint8_t *nearest_symbol(const struct elf_image *elf, const struct elf_section *table,
+                                     uint64_t addr, uint64_t *start)
+{
+    const uint8_t *best = NULL, *p;
+    bool is32 = elf->class == ELF_CLASS_32;
+
+    for (size_t i = 0; (p = table_entry(table, i, is32 ? 16 : 24)); i++) {
+        uint64_t value = get_word(elf, p, 4, 8);
+        if (elf->machine == ELF_MACHINE_ARM) {
+            value &= ~1ull; /* the Thumb bit */
+        }
+        if ((p[is32 ? 12 : 4] & 0xf) == STT_FUNC && value <= addr && (!best || value >= *start)) {
+            best = p;
+            *start = value;
+        }
+    }
+    return best;
+}
+
+const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *start)
+{
+    struct elf_section table, strings;
+
+    for (unsigned i = 0; elf_section(elf, i, &table); i++) {
+        if (table.type == ELF_SHT_SYMTAB && elf_section(elf, table.link, &strings)) {
+            const uint8_t *symbol = nearest_symbol(elf, &table, addr, start);
+            return symbol ? string_at(&strings, get32(symbol)) : NULL;
+        }
+    }
+    return NULL;
+}
+
+const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len)
+{
+    struct elf_section sec;
+
+    for (unsigned i = 0; elf_section(elf, i, &sec); i++) {
+        if (sec.type == SHT_PROGBITS && !(sec.flags & ELF_SHF_ALLOC) && sec.len >= 4 &&
+            get32(sec.data) == UNWIND_MAGIC) {
+            *len = sec.len;
+            return sec.data;
+        }
+    }
+    *len = 0;
+    return NULL;
+}

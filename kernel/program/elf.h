@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads ELF files in memory: little-endian, 32 or 64 bits. Any context, no lock. Treats the file as
+ * untrusted: whatever it holds, nothing outside it is read, and all loops end.
+ */
+#ifndef KERNEL_PROGRAM_ELF_H
+#define KERNEL_PROGRAM_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_image {
+    const uint8_t *base;
+    size_t len;
+    uint8_t class; /* ELF_CLASS_* */
+    uint16_t machine;
+    uint64_t entry;
+    uint64_t phoff, shoff;
+    uint16_t phnum, shnum;
+};
+#define ELF_CLASS_32 1
+#define ELF_CLASS_64 2
+#define ELF_MACHINE_ARM 40
+
+struct elf_segment { /* of type PT_LOAD; file bytes are inside the file, file_len <= mem_len */
+    uint64_t vaddr;
+    uint64_t mem_len;
+    const uint8_t *data;
+    size_t file_len;
+    uint32_t flags; /* ELF_PF_* */
+    uint64_t align;
+};
+#define ELF_PF_X 1
+#define ELF_PF_W 2
+#define ELF_PF_R 4
+
+struct elf_section {
+    uint32_t type; /* ELF_SHT_* */
+    uint64_t flags;
+    const uint8_t *data; /* NULL: no bytes in the file, or not inside it */
+    size_t len;
+    uint32_t link, info;
+    size_t entry_len; /* at least 1 */
+};
+#define ELF_SHT_SYMTAB 2
+#define ELF_SHT_STRTAB 3
+#define ELF_SHT_RELA 4
+#define ELF_SHT_REL 9
+#define ELF_SHF_ALLOC 2
+
+struct elf_reloc {
+    uint64_t offset; /* address, as linked */
+    unsigned type;
+};
+
+/* 0, or -ENOEXEC: no ELF executable of this machine and class. */
+int elf_open(struct elf_image *elf, const uint8_t *base, size_t len, uint16_t machine,
+             uint8_t class);
+/* Program header i: 1 a loadable segment (in *seg), 0 another kind, -ENOEXEC damaged. */
+int elf_segment(const struct elf_image *elf, unsigned i, struct elf_segment *seg);
+bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *sec);
+/* Entry i of a REL or RELA section; false past its end. */
+bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_t i,
+               struct elf_reloc *reloc);
+/* The section that begins with the magic number of an unwind table, or NULL; its length. */
+const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len);
+/* The function that covers addr, as linked: its name (in the file) or NULL, and its address. */
+const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *start);
+
+#endif

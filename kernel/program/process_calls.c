@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ProcExit, ProcWait, ProcSelf, ProcInfo, ThreadInfo. Kernel lock held. Everybody may ask about
+ * everybody; only a parent may wait.
+ *
+ * Refuses unknown processes and threads (ESRCH), waiting when there is no such child (ECHILD: also
+ * when another thread got the last one), unknown options and negative pids (EINVAL), bad memory
+ * (EFAULT). Proved by test/unit_ipc and test/boot.
+ */
+#include "abi/errno.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/thread/sched.h"
+#include "kernel/base/string.h"
+
+long ker_proc_exit(struct thread *self, const uintptr_t *args)
+{
+    process_end(self->proc, (int)(args[0] & 0xff) << 8);
+    return KER_GONE;
+}
+
+long ker_proc_wait(struct thread *self, const uintptr_t *args)
+{
+    int pid = (int)args[0];
+    struct process *child = pid < 0 ? NULL : process_child(self->proc, pid);
+
+    if (pid < 0 || (args[2] & ~(uintptr_t)(KYMO_WAIT_NOHANG | KYMO_WAIT_DISOWN))) {
+        return -EINVAL;
+    }
+    if (!child) {
+        return -ECHILD;
+    }
+    if (args[2] & KYMO_WAIT_DISOWN) {
+        pid = child->pid;
+        process_disown(child);
+        return pid;
+    }
+    if (args[1] && !vm_user_ptr(self->proc, args[1], sizeof(int), KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    if (child->zombie) {
+        pid = child->pid;
+        if (args[1]) {
+            copy_out(self->proc, args[1], &child->status, sizeof(child->status));
+        }
+        process_forget(child);
+        return pid;
+    }
+    return args[2] & KYMO_WAIT_NOHANG ? 0 : thread_block(self, STATE_WAITTHREAD);
+}
+
+long ker_proc_self(struct thread *self, const uintptr_t *args)
+{
+    if ((args[0] && copy_out(self->proc, args[0], &self->tid, sizeof(self->tid))) ||
+        (args[1] && copy_out(self->proc, args[1], &self->proc->ppid, sizeof(int32_t)))) {
+        return -EFAULT;
+    }
+    return self->proc->pid;
+}
+
+static unsigned count_used(void *const *entries, unsigned n)
+{
+    unsigned used = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        used += entries[i] != NULL;
+    }
+    return used;
+}
+
+long ker_proc_info(struct thread *self, const uintptr_t *args)
+{
+    struct process *p = process_at_least((int)args[0]);
+    struct kymo_proc_info info = {0};
+
+    if (!p) {
+        return -ESRCH;
+    }
+    info.pid = p->pid;
+    info.ppid = p->ppid;
+    info.status_or_zero = p->zombie ? p->status : 0;
+    info.ability = p->ability;
+    info.nthreads = p->nthreads;
+    info.nchannels = count_used((void *const *)p->channels, CONFIG_CHANNELS_PER_PROCESS);
+    info.nconnections = count_used((void *const *)p->fds, CONFIG_CONNECTIONS_PER_PROCESS) +
+                        count_used((void *const *)p->side, CONFIG_CONNECTIONS_PER_PROCESS);
+    info.nmaps = p->space.nmaps;
+    info.ntimers = timer_count(p);
+    info.memory = p->space.owned_bytes;
+    memcpy(info.name, p->name, sizeof(info.name));
+    return copy_out(self->proc, args[1], &info, sizeof(info)) ? -EFAULT : p->pid;
+}
+
+static uint64_t thread_blocked_on(const struct thread *t)
+{
+    switch (t->state) {
+    case STATE_SEND:
+    case STATE_REPLY:
+        return t->channel ? (uint64_t)t->channel->proc->pid << 32 | (uint32_t)t->channel->chid : 0;
+    case STATE_RECEIVE:
+        return t->channel ? (uint64_t)t->channel->chid : 0;
+    case STATE_MUTEX:
+    case STATE_CONDVAR:
+    case STATE_SEM:
+        return t->sync;
+    case STATE_JOIN:
+        return t->args[0];
+    default:
+        return 0;
+    }
+}
+
+static struct thread *thread_at_least(const struct process *p, int tid)
+{
+    for (int i = tid > 1 ? tid : 1; i <= CONFIG_THREADS_PER_PROCESS; i++) {
+        if (p->threads[i - 1]) {
+            return p->threads[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static void thread_fill_info(const struct thread *t, struct kymo_thread_info *info)
+{
+    info->pid = t->proc->pid;
+    info->tid = t->tid;
+    info->state = t->state;
+    info->priority = t->priority;
+    info->base_priority = t->base_priority;
+    info->policy = t->policy;
+    info->cpu = t->cpu;
+    info->runmask = t->runmask;
+    info->run_ns = clock_cycles_to_ns(sched_run_cycles(t));
+    info->blocked_on = thread_blocked_on(t);
+    memcpy(info->name, t->name, sizeof(info->name));
+    if (t->proc != kernel_process && t->state != STATE_DEAD) {
+        uintptr_t sp = arch_context_sp(t);
+        info->ip = arch_context_ip(t);
+        info->stack_used_or_zero =
+            sp > t->stack_low && sp <= t->stack_high ? t->stack_high - sp : 0;
+    }
+}
+
+long ker_thread_info(struct thread *self, const uintptr_t *args)
+{
+    struct process *p = process_self_or(self->proc, (int)args[0]);
+    struct thread *t = p ? thread_at_least(p, (int)args[1]) : NULL;
+    struct kymo_thread_info info = {0};
+
+    if (!t) {
+        return -ESRCH;
+    }
+    thread_fill_info(t, &info);
+    return copy_out(self->proc, args[2], &info, sizeof(info)) ? -EFAULT : t->tid;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SignalKill in the small: there are no handlers, so a signal ends the process it is sent to,
+ * unless that takes it as a pulse (ThreadCtl(_NTO_TCTL_SIGNAL_EVENT)); SIGCONT only starts a
+ * process that is held (KYMO_SPAWN_HOLD); 0 only asks whether it is there. Kernel lock held. Proof:
+ * test/boot/programs/t_signal.c.
+ *
+ * pid 0 is the caller's own. EINVAL: a node but 0, or a number outside 0..56; ESRCH: no such
+ * process, or thread if tid is not 0; EPERM: neither oneself nor a child without ABILITY_KILL, or
+ * the kernel itself.
+ */
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/proc/process.h"
+
+#define SIGNAL_MAX 56
+
+static bool may_kill(const struct process *from, const struct process *to)
+{
+    if (to == kernel_process) {
+        return false;
+    }
+    return to == from || to->ppid == from->pid || process_able(from, ABILITY_KILL);
+}
+
+/* A pulse that finds no room or no channel any more is no way to hear of it: false, it ends. */
+static bool is_told(struct process *proc, int signo)
+{
+    struct sigevent event = proc->signal_event;
+
+    if (!(proc->signals >> signo & 1)) {
+        return false;
+    }
+    event.sigev_value.sival_int = signo;
+    return event_deliver(proc, NULL, &event, NULL) == 0;
+}
+
+/* The main thread is the only one that a held process has. */
+static void start_held(struct process *proc)
+{
+    if (proc->held) {
+        proc->held = false;
+        thread_start(proc->threads[0]);
+    }
+}
+
+bool process_signal(struct process *proc, int signo)
+{
+    if (is_told(proc, signo)) {
+        return false;
+    }
+    if (signo == KYMO_SIGCONT) {
+        start_held(proc);
+        return false;
+    }
+    process_end(proc, signo);
+    return true;
+}
+
+long ker_signal_kill(struct thread *self, const uintptr_t *args)
+{
+    int tid = (int)args[2], signo = (int)args[3];
+
+    if (args[0] != 0 || signo < 0 || signo > SIGNAL_MAX) {
+        return -EINVAL;
+    }
+    struct process *proc = process_self_or(self->proc, (int)args[1]);
+    if (!proc || (tid != 0 && !thread_find(proc, tid))) {
+        return -ESRCH;
+    }
+    if (!may_kill(self->proc, proc)) {
+        return -EPERM;
+    }
+    if (signo == 0) {
+        return 0;
+    }
+    trace_comm_signal(signo, (int)args[4], 0, (uint32_t)proc->pid, (uint32_t)self->proc->pid,
+                      (uint32_t)args[5], 0, 0, 0, 0);
+    bool own = proc == self->proc;
+    return process_signal(proc, signo) && own ? KER_GONE : 0;
+}

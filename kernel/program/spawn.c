@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ProcSpawn(): a program of the boot image becomes a process. Kernel lock held.
+ *
+ * First the whole request is checked and all memory is taken, so that what can fail has failed; the
+ * arguments are copied at once, so that the caller can change nothing later. Then the contents are
+ * loaded in pieces (spawn_load.c), with a preemption point (KER_AGAIN) after each. If the caller
+ * dies in between, the half-made process goes too.
+ *
+ * ENOENT: no such program. ENOEXEC: not one for this machine. ENOMEM, EAGAIN: no room. EPERM:
+ * without ABILITY_SPAWN, or more abilities or priority than the caller may give. EINVAL: the rest.
+ * Proved by test/unit_kernel (the readers) and test/boot.
+ */
+#include "kernel/program/spawn.h"
+
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "kernel/program/cpio.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/observe/retain.h"
+#include "kernel/base/string.h"
+#include "kernel/thread/thread_end.h"
+
+#define STACK_DEFAULT (sizeof(void *) == 4 ? 4096u : 65536u)
+#define HEAP_DEFAULT (sizeof(void *) == 4 ? 16384u : 1048576u)
+#define STACK_MIN 512u
+#define SIZE_MAX_ASKED 0x40000000u
+#define SPAWN_JOBS 2 /* at the same time; one more is EAGAIN */
+
+static struct spawn_job jobs[SPAWN_JOBS];
+
+static bool has_nul(const char *s, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (s[i] == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Exactly argc strings, each ended by NUL, fill the argument bytes. */
+static bool args_well_formed(const struct kymo_spawn *s)
+{
+    uint32_t strings = 0;
+
+    if (s->arg_bytes > KYMO_ARG_MAX || (s->arg_bytes && s->args[s->arg_bytes - 1] != '\0')) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->arg_bytes; i++) {
+        strings += s->args[i] == '\0';
+    }
+    return strings == s->argc;
+}
+
+static int request_check(const struct kymo_spawn *s)
+{
+    if (!has_nul(s->program, sizeof(s->program)) || !args_well_formed(s) ||
+        (s->flags & ~(uint32_t)KYMO_SPAWN_HOLD)) {
+        return -EINVAL;
+    }
+    if (s->priority < 0 || s->priority > PRIORITY_MAX || s->policy < SCHED_NOCHANGE ||
+        s->policy > SCHED_OTHER) {
+        return -EINVAL;
+    }
+    if ((s->stack_size && s->stack_size < STACK_MIN) || s->stack_size > SIZE_MAX_ASKED ||
+        s->heap_size > SIZE_MAX_ASKED) {
+        return -EINVAL;
+    }
+    return s->runmask && !(s->runmask & cpus_online) ? -EINVAL : 0;
+}
+
+static int request_allowed(const struct thread *self, const struct kymo_spawn *s)
+{
+    const struct process *proc = self->proc;
+
+    if (!process_able(proc, ABILITY_SPAWN) || !process_able(proc, s->ability)) {
+        return -EPERM;
+    }
+    if (s->priority > PRIORITY_UNPRIVILEGED_MAX && s->priority > self->base_priority &&
+        !process_able(proc, ABILITY_PRIORITY)) {
+        return -EPERM;
+    }
+    return 0;
+}
+
+static int program_open(struct elf_image *elf, const char *name)
+{
+    struct cpio_file file;
+    const void *image;
+    size_t len;
+
+    arch_boot_image(&image, &len);
+    if (!name[0] || !cpio_find(image, len, name, &file)) {
+        return -ENOENT;
+    }
+    return elf_open(elf, file.data, file.len, arch_elf_machine(), arch_elf_class());
+}
+
+static struct spawn_job *job_new(void)
+{
+    for (unsigned i = 0; i < SPAWN_JOBS; i++) {
+        if (!jobs[i].child) {
+            memset(&jobs[i], 0, sizeof(jobs[i]));
+            return &jobs[i];
+        }
+    }
+    return NULL;
+}
+
+/* Nobody was told of the child yet, so nobody is told of its end. */
+static void job_drop(struct spawn_job *job)
+{
+    struct process *child = job->child;
+
+    job->child = NULL;
+    job->caller = NULL;
+    child->ppid = 0;
+    process_end(child, 0);
+}
+
+/* Remembers what the main thread will be like: from the request, else as its parent. */
+static void job_note_thread(struct spawn_job *job, const struct thread *parent,
+                            const struct kymo_spawn *s)
+{
+    job->attr = (struct _thread_attr){
+        .priority = s->priority ? s->priority : parent->base_priority,
+        .policy = s->policy ? s->policy : parent->policy,
+        .runmask = s->runmask ? s->runmask : UINT32_MAX,
+        .stackaddr = (void *)job->stack_low,
+        .stacksize = job->stack_high - job->stack_low,
+    };
+    job->child->held = s->flags & KYMO_SPAWN_HOLD;
+}
+
+static int job_fill(struct spawn_job *job, const struct thread *parent, const struct kymo_spawn *s)
+{
+    job->stack_size = s->stack_size ? s->stack_size : STACK_DEFAULT;
+    job->heap_size = s->heap_size ? s->heap_size : HEAP_DEFAULT;
+    job->block_size = spawn_block_size(s);
+    int error = spawn_layout(job);
+    if (!error) {
+        spawn_block_write(job, s);
+        job_note_thread(job, parent, s);
+    }
+    return error;
+}
+
+/* Takes everything that the new process needs. On failure nothing is left of it. */
+static int job_begin(struct spawn_job **out, struct thread *caller, const struct thread *parent,
+                     const struct kymo_spawn *s)
+{
+    struct spawn_job *job = job_new();
+
+    if (!job) {
+        return -EAGAIN;
+    }
+    int error = program_open(&job->elf, s->program);
+    if (!error) {
+        error = process_create(s->program, parent->proc->pid, s->ability, &job->child);
+    }
+    if (error) {
+        return error; /* job->child is NULL: it is still free */
+    }
+    job->caller = caller;
+    job->child->loading = true;
+    error = job_fill(job, parent, s);
+    if (error) {
+        job_drop(job);
+        return error;
+    }
+    *out = job;
+    return 0;
+}
+
+/* All is in place: it gets its thread, and runs unless it is held. Not earlier, because some ports
+ * keep a part of a thread's context on its stack. */
+static int job_end(struct spawn_job *job)
+{
+    struct process *child = job->child;
+    struct thread *t;
+    int error = thread_create(child, kernel_process->threads[0], spawn_placed(job, job->elf.entry),
+                              job->block, &job->attr, &t);
+
+    if (error) {
+        job_drop(job);
+        return error;
+    }
+    t->flags |= THREAD_MAIN;
+    job->child = NULL;
+    job->caller = NULL;
+    child->loading = false;
+    trace_mapname((uint32_t)child->pid, child->program.text, child->program.text_len, child->name);
+    retain_process(child);
+    if (!child->held) {
+        thread_start(t);
+    }
+    return child->pid;
+}
+
+static long job_step(struct spawn_job *job)
+{
+    int result = spawn_load_step(job);
+
+    if (result > 0) {
+        return KER_AGAIN;
+    }
+    if (result < 0) {
+        job_drop(job);
+        return result;
+    }
+    return job_end(job);
+}
+
+static struct spawn_job *job_of_caller(const struct thread *t)
+{
+    for (unsigned i = 0; i < SPAWN_JOBS; i++) {
+        if (jobs[i].child && jobs[i].caller == t) {
+            return &jobs[i];
+        }
+    }
+    return NULL;
+}
+
+static long spawn_begin(struct thread *self, uintptr_t request)
+{
+    struct kymo_spawn spawn;
+    struct spawn_job *job;
+
+    if (copy_in(self->proc, &spawn, request, sizeof(spawn))) {
+        return -EFAULT;
+    }
+    int error = request_check(&spawn);
+    if (!error) {
+        error = request_allowed(self, &spawn);
+    }
+    if (!error) {
+        error = job_begin(&job, self, self, &spawn);
+    }
+    self->step = 1;
+    return error ? error : KER_AGAIN;
+}
+
+long ker_proc_spawn(struct thread *self, const uintptr_t *args)
+{
+    if (self->step == 0) {
+        return spawn_begin(self, args[0]);
+    }
+    struct spawn_job *job = job_of_caller(self);
+    return job ? job_step(job) : -EAGAIN;
+}
+
+void spawn_abandon(struct thread *t)
+{
+    struct spawn_job *job = job_of_caller(t);
+
+    if (job) {
+        job_drop(job);
+    }
+}
+
+int spawn_first(void)
+{
+    static const struct kymo_spawn init = {
+#define ABILITY(bit, name, text, doc) | 1u << (bit)
+        .ability = 0 ABILITY_LIST(ABILITY),
+#undef ABILITY
+        .program = "init",
+        .priority = 10,
+        .policy = SCHED_RR,
+        .argc = 1,
+        .arg_bytes = sizeof("init"),
+        .args = "init",
+    };
+    struct spawn_job *job;
+    long result = job_begin(&job, NULL, kernel_process->threads[0], &init);
+
+    if (result == 0) {
+        do {
+            result = job_step(job);
+        } while (result == KER_AGAIN);
+    }
+    return (int)result;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a new program's parts go. Kernel lock held.
+ *
+ * Where programs are relocated (an MPU): one piece of RAM [stack | startup block | data | bss |
+ * heap], so a stack that grows too far leaves it, and one for each segment that is not written.
+ * Else: stack with the startup block at its top, the segments where they were linked, heap.
+ * In both the memory that is written is mapped first, because the mappings are searched in order.
+ *
+ * Refuses with -ENOEXEC segments that overlap, are writable and executable, or are too many, and an
+ * entry point outside the text; with -ENOMEM or -EAGAIN what vm_map() refuses.
+ */
+#include "abi/errno.h"
+#include "kernel/program/spawn.h"
+
+#define LINE 32 /* kept of a segment's linked address when it is relocated */
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) & ~(to - 1);
+}
+
+static void to_clear(struct spawn_job *job, uint8_t *from, uint8_t *to)
+{
+    if (to > from) {
+        job->clears[job->nclears++] = (struct spawn_clear){from, (size_t)(to - from)};
+    }
+}
+
+/* Takes RAM and maps it; not cleared. */
+static int place(struct spawn_job *job, size_t len, unsigned flags, uintptr_t vaddr,
+                 struct mapping *m)
+{
+    size_t rounded, align;
+    int error = arch_map_shape(len, flags, &rounded, &align);
+
+    if (error) {
+        return error;
+    }
+    *m = (struct mapping){.vaddr = vaddr, .len = rounded, .flags = flags | MAPPING_OWNED};
+    m->phys = phys_alloc_raw(rounded, align);
+    if (!m->phys) {
+        return -ENOMEM;
+    }
+    error = vm_map(job->child, m);
+    if (error) {
+        phys_free(m->phys, rounded);
+    }
+    return error;
+}
+
+static unsigned segment_prot(const struct spawn_segment *s)
+{
+    return KYMO_PROT_READ | (s->elf.flags & ELF_PF_W ? KYMO_PROT_WRITE : 0) |
+           (s->elf.flags & ELF_PF_X ? KYMO_PROT_EXEC : 0);
+}
+
+/* Reads the program headers. */
+static int find_segments(struct spawn_job *job)
+{
+    for (unsigned i = 0; i < job->elf.phnum; i++) {
+        struct elf_segment segment;
+        int kind = elf_segment(&job->elf, i, &segment);
+        if (kind == 0) {
+            continue;
+        }
+        bool both = (segment.flags & ELF_PF_W) && (segment.flags & ELF_PF_X);
+        if (kind < 0 || both || job->nsegments == SPAWN_SEGMENTS) {
+            return -ENOEXEC;
+        }
+        job->segments[job->nsegments++].elf = segment;
+    }
+    return job->nsegments ? 0 : -ENOEXEC;
+}
+
+/* A piece of RAM for one segment: where it was linked if `fixed`, else anywhere. */
+static int place_segment(struct spawn_job *job, struct spawn_segment *s, bool fixed)
+{
+    struct mapping m;
+    size_t align, rounded;
+    int error = arch_map_shape(1, segment_prot(s), &rounded, &align);
+
+    if (error) {
+        return error;
+    }
+    size_t lead = (size_t)s->elf.vaddr & ((fixed ? rounded : LINE) - 1);
+    uintptr_t vaddr = fixed ? (uintptr_t)s->elf.vaddr - lead : 0;
+    if (fixed && (vaddr == 0 || s->elf.vaddr > UINT32_MAX - s->elf.mem_len)) {
+        return -ENOEXEC;
+    }
+    error = place(job, lead + (size_t)s->elf.mem_len, segment_prot(s), vaddr, &m);
+    if (error) {
+        return error == -EINVAL ? -ENOEXEC : error;
+    }
+    uint8_t *kva = arch_phys_to_virt(m.phys);
+    s->vaddr = m.vaddr + lead;
+    s->kva = kva + lead;
+    to_clear(job, kva, s->kva);
+    to_clear(job, s->kva + s->elf.file_len, kva + m.len);
+    return 0;
+}
+
+static int place_segments(struct spawn_job *job, bool writable, bool fixed)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < job->nsegments && !error; i++) {
+        struct spawn_segment *s = &job->segments[i];
+        if (!(s->elf.flags & ELF_PF_W) == !writable) {
+            error = place_segment(job, s, fixed);
+        }
+    }
+    return error;
+}
+
+/* The only segment that is written, or NULL; *several if there are more. */
+static struct spawn_segment *written_segment(struct spawn_job *job, bool *several)
+{
+    struct spawn_segment *found = NULL;
+
+    *several = false;
+    for (unsigned i = 0; i < job->nsegments; i++) {
+        if (job->segments[i].elf.flags & ELF_PF_W) {
+            *several = *several || found;
+            found = &job->segments[i];
+        }
+    }
+    return found;
+}
+
+/* [stack | startup block | data | bss | heap] */
+static int place_writable_together(struct spawn_job *job)
+{
+    bool several;
+    struct spawn_segment *data = written_segment(job, &several);
+    size_t stack = round_up(job->stack_size, LINE);
+    size_t data_at = stack + job->block_size, data_end = data_at;
+    struct mapping m;
+
+    if (several) {
+        return -ENOEXEC;
+    }
+    if (data) {
+        data_at += (size_t)data->elf.vaddr & (LINE - 1);
+        data_end = data_at + (size_t)data->elf.mem_len;
+    }
+    size_t heap_at = round_up(data_end, 16);
+    if (heap_at < stack || heap_at + job->heap_size < heap_at) {
+        return -ENOMEM;
+    }
+    int error = place(job, heap_at + job->heap_size, KYMO_PROT_READ | KYMO_PROT_WRITE, 0, &m);
+    if (error) {
+        return error;
+    }
+    uint8_t *kva = arch_phys_to_virt(m.phys);
+    job->stack_low = m.vaddr;
+    job->stack_high = job->block = m.vaddr + stack;
+    job->block_kva = kva + stack;
+    job->heap_low = m.vaddr + heap_at;
+    job->heap_high = m.vaddr + m.len;
+    to_clear(job, kva, job->block_kva);
+    to_clear(job, job->block_kva + job->block_size, kva + data_at);
+    if (data) {
+        data->vaddr = m.vaddr + data_at;
+        data->kva = kva + data_at;
+        data_at += data->elf.file_len;
+    }
+    to_clear(job, kva + data_at, kva + m.len);
+    return 0;
+}
+
+/* The startup block at the top. */
+static int place_stack(struct spawn_job *job)
+{
+    struct mapping m;
+    int error = place(job, (size_t)job->stack_size + job->block_size,
+                      KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_MAP_STACK, 0, &m);
+
+    if (error) {
+        return error;
+    }
+    uint8_t *kva = arch_phys_to_virt(m.phys);
+    job->stack_low = m.vaddr;
+    job->stack_high = job->block = m.vaddr + m.len - job->block_size;
+    job->block_kva = kva + m.len - job->block_size;
+    to_clear(job, kva, job->block_kva);
+    return 0;
+}
+
+static int place_heap(struct spawn_job *job)
+{
+    struct mapping m;
+    int error = place(job, job->heap_size, KYMO_PROT_READ | KYMO_PROT_WRITE, 0, &m);
+
+    if (error) {
+        return error;
+    }
+    uint8_t *kva = arch_phys_to_virt(m.phys);
+    job->heap_low = m.vaddr;
+    job->heap_high = m.vaddr + m.len;
+    to_clear(job, kva, kva + m.len);
+    return 0;
+}
+
+static int place_all(struct spawn_job *job)
+{
+    int error;
+
+    if (arch_elf_relocates()) {
+        error = place_writable_together(job);
+        return error ? error : place_segments(job, false, false);
+    }
+    error = place_stack(job);
+    if (!error) {
+        error = place_segments(job, true, true);
+    }
+    if (!error) {
+        error = place_segments(job, false, true);
+    }
+    return error ? error : place_heap(job);
+}
+
+uintptr_t spawn_placed(const struct spawn_job *job, uint64_t link)
+{
+    for (unsigned i = 0; i < job->nsegments; i++) {
+        const struct spawn_segment *s = &job->segments[i];
+        if (link - s->elf.vaddr < s->elf.mem_len) {
+            return s->vaddr + (uintptr_t)(link - s->elf.vaddr);
+        }
+    }
+    return 0;
+}
+
+/* Remembers the program for reports: its text is the segment with the entry point. */
+static int note_program(struct spawn_job *job)
+{
+    struct program *program = &job->child->program;
+
+    for (unsigned i = 0; i < job->nsegments; i++) {
+        const struct spawn_segment *s = &job->segments[i];
+        if ((s->elf.flags & ELF_PF_X) && job->elf.entry - s->elf.vaddr < s->elf.mem_len) {
+            program->elf = job->elf.base;
+            program->elf_len = job->elf.len;
+            program->text = s->vaddr;
+            program->text_len = (size_t)s->elf.mem_len;
+            program->text_link = (uintptr_t)s->elf.vaddr;
+            program->unwind = elf_unwind(&job->elf, &program->unwind_len);
+            return 0;
+        }
+    }
+    return -ENOEXEC;
+}
+
+int spawn_layout(struct spawn_job *job)
+{
+    int error = find_segments(job);
+
+    if (!error) {
+        error = place_all(job);
+    }
+    return error ? error : note_program(job);
+}

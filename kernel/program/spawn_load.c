@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loads a program's contents in pieces, so that the kernel can be left between them: clears the
+ * memory, copies the segments, relocates. Kernel lock held. Everything in the file is untrusted:
+ * elf.c bounds what is read of it, and here nothing is written outside the bytes of a segment.
+ *
+ * A relocation adds, to a word that holds an address in one of the segments, what that segment
+ * moved by. Of the linker's relocations only those of allocated sections count.
+ */
+#include "abi/errno.h"
+#include "kernel/program/spawn.h"
+#include "kernel/base/string.h"
+
+enum { SPAWN_PHASE_CLEAR, SPAWN_PHASE_COPY, SPAWN_PHASE_RELOCATE, SPAWN_PHASE_DONE };
+
+#define RELOCS_A_STEP 256
+
+static int next_phase(struct spawn_job *job)
+{
+    job->phase++;
+    job->index = 0;
+    job->offset = 0;
+    return 1;
+}
+
+/* Bytes of a piece of something with `total` bytes; moves on to the next thing at its end. */
+static size_t next_piece(struct spawn_job *job, size_t total)
+{
+    size_t n = total - job->offset;
+
+    if (n <= CONFIG_COPY_CHUNK) {
+        job->index++;
+        job->offset = 0;
+        return n;
+    }
+    job->offset += CONFIG_COPY_CHUNK;
+    return CONFIG_COPY_CHUNK;
+}
+
+static int step_clear(struct spawn_job *job)
+{
+    if (job->index == job->nclears) {
+        return next_phase(job);
+    }
+    const struct spawn_clear *c = &job->clears[job->index];
+    uint8_t *at = c->at + job->offset;
+    memset(at, 0, next_piece(job, c->len));
+    return 1;
+}
+
+static int step_copy(struct spawn_job *job)
+{
+    if (job->index == job->nsegments) {
+        return next_phase(job);
+    }
+    const struct spawn_segment *s = &job->segments[job->index];
+    size_t at = job->offset;
+    memcpy(s->kva + at, s->elf.data + at, next_piece(job, s->elf.file_len));
+    return 1;
+}
+
+/* How far the segment that the linked address lies in has moved; an end counts if nothing begins
+ * there (`_end`). */
+static uintptr_t moved_by(const struct spawn_job *job, uint32_t value)
+{
+    uintptr_t displacement = 0;
+
+    for (unsigned i = 0; i < job->nsegments; i++) {
+        const struct spawn_segment *s = &job->segments[i];
+        uint64_t offset = value - s->elf.vaddr;
+        if (offset < s->elf.mem_len) {
+            return s->vaddr - (uintptr_t)s->elf.vaddr;
+        }
+        if (offset == s->elf.mem_len) {
+            displacement = s->vaddr - (uintptr_t)s->elf.vaddr;
+        }
+    }
+    return displacement;
+}
+
+/* The loaded word at a linked address, or NULL if it is not whole in a segment's file bytes. */
+static uint8_t *loaded_word(const struct spawn_job *job, uint64_t link)
+{
+    for (unsigned i = 0; i < job->nsegments; i++) {
+        const struct spawn_segment *s = &job->segments[i];
+        uint64_t offset = link - s->elf.vaddr;
+        if (offset < s->elf.file_len && s->elf.file_len - offset >= sizeof(uint32_t)) {
+            return s->kva + offset;
+        }
+    }
+    return NULL;
+}
+
+static int relocate(const struct spawn_job *job, const struct elf_reloc *reloc)
+{
+    int kind = arch_elf_reloc_kind(reloc->type);
+    uint32_t value;
+
+    if (kind != ELF_RELOCATE_WORD) {
+        return kind < 0 ? -ENOEXEC : 0;
+    }
+    uint8_t *word = loaded_word(job, reloc->offset);
+    if (!word) {
+        return -ENOEXEC;
+    }
+    memcpy(&value, word, sizeof(value));
+    value += (uint32_t)moved_by(job, value);
+    memcpy(word, &value, sizeof(value));
+    return 0;
+}
+
+/* Whether this section holds relocations of something that was loaded. */
+static bool section_counts(const struct spawn_job *job, const struct elf_section *sec)
+{
+    struct elf_section target;
+
+    if (sec->type != ELF_SHT_REL && sec->type != ELF_SHT_RELA) {
+        return false;
+    }
+    return elf_section(&job->elf, sec->info, &target) && (target.flags & ELF_SHF_ALLOC);
+}
+
+static int relocate_some(struct spawn_job *job, const struct elf_section *sec)
+{
+    struct elf_reloc reloc;
+
+    for (unsigned n = 0; n < RELOCS_A_STEP; n++) {
+        if (!elf_reloc(&job->elf, sec, job->offset, &reloc)) {
+            job->index++;
+            job->offset = 0;
+            return 1;
+        }
+        job->offset++;
+        int error = relocate(job, &reloc);
+        if (error) {
+            return error;
+        }
+    }
+    return 1;
+}
+
+static int step_relocate(struct spawn_job *job)
+{
+    struct elf_section sec;
+
+    if (!arch_elf_relocates() || !elf_section(&job->elf, job->index, &sec)) {
+        return next_phase(job);
+    }
+    if (!section_counts(job, &sec)) {
+        job->index++;
+        return 1;
+    }
+    return relocate_some(job, &sec);
+}
+
+static void sync_text(const struct spawn_job *job)
+{
+    for (unsigned i = 0; i < job->nsegments; i++) {
+        const struct spawn_segment *s = &job->segments[i];
+        if (s->elf.flags & ELF_PF_X) {
+            arch_text_sync(s->kva, (size_t)s->elf.mem_len);
+        }
+    }
+}
+
+int spawn_load_step(struct spawn_job *job)
+{
+    switch (job->phase) {
+    case SPAWN_PHASE_CLEAR:
+        return step_clear(job);
+    case SPAWN_PHASE_COPY:
+        return step_copy(job);
+    case SPAWN_PHASE_RELOCATE:
+        return step_relocate(job);
+    default:
+        sync_text(job);
+        return 0;
+    }
+}

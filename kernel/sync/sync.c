@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Mutexes, condition variables and semaphores: what they share. Kernel lock held.
+ *
+ * A sync_t is two words in the memory of a process and belongs to it alone. What the kernel knows
+ * beside them is who waits: proc->sync_waiters links the waiting threads by their ready node, by
+ * priority; t->sync is the address waited for, t->state says as what. All searches are bounded by
+ * CONFIG_THREADS_PER_PROCESS. The kernel trusts nothing that stands in the words: whatever a
+ * program writes there, only its own threads wait too long or too short.
+ *
+ * The protocol of a mutex's owner word, with user code of other CPUs at work at the same time:
+ *   0          free. User code or the kernel takes it by a compare-and-swap 0 -> tid.
+ *   tid        owned, nobody waits. User code frees it by a compare-and-swap tid -> 0.
+ *   tid|W      owned, and the kernel has waiters. Only the kernel changes it, lock held: user code
+ *              finds neither 0 nor its bare tid, so both its swaps fail and it calls the kernel.
+ * The kernel sets W by a compare-and-swap tid -> tid|W before the caller waits. If the owner frees
+ * the mutex first that swap fails, and the kernel looks again; if it comes later the owner's own
+ * swap fails, and it calls SyncMutexUnlock(), which hands the mutex to the first waiter. So no
+ * wake-up is lost. W without a waiter (one that timed out) is harmless: the next unlock clears it.
+ *
+ * A semaphore's count is changed by compare-and-swap. User code may take (count > 0) by itself; it
+ * must post by SyncSemPost(), because there is no bit that tells it of waiters.
+ *
+ * A thread that ends and owns a mutex that others wait for: the word becomes SYNC_OWNER_DEAD, they
+ * get EINVAL, and so does everybody later, until SyncMutexRevive(), SyncTypeCreate() or the program
+ * makes it new. If nobody waits, the next SyncMutexLock() finds out. Proved by test/unit_ipc.
+ */
+#include "kernel/sync/sync_impl.h"
+
+void sync_init(void)
+{
+}
+
+sync_t *sync_at(struct process *proc, uintptr_t addr, long *error)
+{
+    if (addr & (sizeof(uint32_t) - 1)) {
+        *error = -EINVAL;
+        return NULL;
+    }
+    sync_t *sync = vm_user_ptr(proc, addr, sizeof(sync_t), KYMO_PROT_READ | KYMO_PROT_WRITE);
+    *error = sync ? 0 : -EFAULT;
+    return sync;
+}
+
+struct thread *sync_first(struct process *proc, uintptr_t addr, enum thread_state state)
+{
+    list_for_each (pos, &proc->sync_waiters) {
+        struct thread *t = list_entry(pos, struct thread, ready);
+        if (t->sync == addr && t->state == state) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static void insert(struct thread *t)
+{
+    struct list *head = &t->proc->sync_waiters;
+    struct list *pos = head->prev;
+    while (pos != head && list_entry(pos, struct thread, ready)->priority < t->priority) {
+        pos = pos->prev;
+    }
+    list_insert_before(pos->next, &t->ready);
+}
+
+void sync_insert(struct thread *self, uintptr_t addr)
+{
+    self->sync = addr;
+    self->sync_owner = NULL;
+    insert(self);
+}
+
+void sync_wake(struct thread *waiter, int error)
+{
+    list_remove(&waiter->ready);
+    waiter->sync_owner = NULL;
+    thread_wake(waiter, error ? -1 : 0, error);
+}
+
+bool sync_cancel(struct thread *t, bool force)
+{
+    struct thread *owner = t->sync_owner;
+    (void)force; /* nobody has to be asked */
+    t->sync_owner = NULL;
+    if (owner) {
+        sync_inherit(owner); /* if mutexes wait in a ring that may change, and move, t itself */
+    }
+    list_remove(&t->ready);
+    return true;
+}
+
+void sync_requeue(struct thread *t)
+{
+    list_remove(&t->ready);
+    insert(t);
+    if (t->sync_owner) {
+        sync_inherit(t->sync_owner);
+    }
+}
+
+/* The kernel object or attributes that QNX would make: here only the words. The count stays as the
+ * program set it: a semaphore's value, a mutex's kind. */
+long ker_sync_create(struct thread *self, const uintptr_t *args)
+{
+    static const uint32_t owners[] = {
+        [SYNC_MUTEX_FREE] = 0, [SYNC_SEM] = SYNC_OWNER_SEM, [SYNC_COND] = SYNC_OWNER_COND};
+    long error;
+    if (args[0] >= sizeof(owners) / sizeof(owners[0])) {
+        return -EINVAL;
+    }
+    sync_t *sync = sync_at(self->proc, args[1], &error);
+    if (!sync) {
+        return error;
+    }
+    if (args[0] == SYNC_SEM && sync->count < 0) {
+        return -EINVAL;
+    }
+    sync->owner = owners[args[0]];
+    return 0;
+}
+
+/* A waiter of any kind at this address, or NULL. */
+static struct thread *any_waiter(struct process *proc, uintptr_t addr)
+{
+    list_for_each (pos, &proc->sync_waiters) {
+        struct thread *t = list_entry(pos, struct thread, ready);
+        if (t->sync == addr) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+long ker_sync_destroy(struct thread *self, const uintptr_t *args)
+{
+    struct thread *t;
+    long error;
+    sync_t *sync = sync_at(self->proc, args[0], &error);
+    if (!sync) {
+        return error;
+    }
+    if (sync->owner == SYNC_OWNER_DESTROYED) {
+        return -EINVAL;
+    }
+    sync->owner = SYNC_OWNER_DESTROYED;
+    while ((t = any_waiter(self->proc, args[0]))) {
+        struct thread *owner = t->sync_owner;
+        sync_wake(t, EINVAL);
+        if (owner) {
+            sync_inherit(owner);
+        }
+    }
+    return 0;
+}
+
+long ker_sync_ctl(struct thread *self, const uintptr_t *args)
+{
+    (void)self;
+    (void)args;
+    return -ENOTSUP; /* priority ceilings, mutex events */
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Condition variables: SyncCondvarWait, SyncCondvarSignal. Kernel lock held.
+ *
+ * A waiter gives up its mutex and waits in one step. A signal does not wake it to fight for the
+ * mutex: it takes the mutex for it, or moves it to the mutex's waiters, where no limit holds any
+ * more. SyncCondvarWait() returns with the mutex held, also with ETIMEDOUT and EINTR, except with
+ * EINVAL, EFAULT (the mutex can't be taken any more) and EPERM (the caller didn't have it).
+ *
+ * Refuses memory that isn't the process's (EFAULT), what is unaligned, destroyed or no condition
+ * variable (EINVAL). Proved by test/unit_ipc.
+ */
+#include "kernel/sync/sync_impl.h"
+
+static bool is_cond(const sync_t *sync)
+{
+    uint32_t owner = sync->owner;
+    return owner == SYNC_OWNER_COND || owner == 0;
+}
+
+/* Woken, but without its mutex, which user code of other CPUs kept changing: takes it itself. */
+static long relock(struct thread *self, const uintptr_t *args)
+{
+    int error = (int)self->step - 1;
+    long r = ker_sync_mutex_lock(self, args + 1);
+    if (r == KER_BLOCKED) {
+        self->sync_error = error;
+    }
+    return r == 0 ? -error : r;
+}
+
+long ker_sync_condvar_wait(struct thread *self, const uintptr_t *args)
+{
+    if (self->step) {
+        return relock(self, args);
+    }
+    long r;
+    sync_t *cond = sync_at(self->proc, args[0], &r);
+    sync_t *mutex = cond ? sync_at(self->proc, args[1], &r) : NULL;
+    if (mutex && (!is_cond(cond) || args[0] == args[1])) {
+        r = -EINVAL;
+    } else if (mutex && (mutex->owner & ~SYNC_WAITING) != (uint32_t)self->tid) {
+        r = -EPERM;
+    } else if (mutex) {
+        r = thread_block(self, STATE_CONDVAR);
+    }
+    if (r != KER_BLOCKED) {
+        timeout_unused(self);
+        return r;
+    }
+    self->sync_mutex = args[1];
+    self->sync_error = 0;
+    sync_insert(self, args[0]);
+    sync_mutex_release(self, args[1], mutex);
+    return r;
+}
+
+/* A waiter goes on, with this result once it has its mutex. It is in the list, in CONDVAR. */
+static void to_mutex(struct thread *t, int error)
+{
+    struct thread *owner = NULL;
+    long r;
+    sync_t *mutex = sync_at(t->proc, t->sync_mutex, &r);
+    enum sync_taken taken = mutex ? sync_mutex_take(t, t->sync_mutex, mutex, &owner) : SYNC_BAD;
+    if (taken == SYNC_TAKEN) {
+        sync_wake(t, error);
+    } else if (taken == SYNC_WAIT && owner != t) {
+        t->sync = t->sync_mutex;
+        t->sync_error = error;
+        thread_set_state(t, STATE_MUTEX);
+        timeout_disarm(t);
+        sync_wait_for(t, owner);
+    } else if (taken == SYNC_RETRY) {
+        t->step = 1 + (uint32_t)error;
+        t->flags |= THREAD_AGAIN;
+        sync_wake(t, 0);
+    } else {
+        sync_wake(t, mutex ? EINVAL : EFAULT);
+    }
+}
+
+long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
+{
+    struct thread *t;
+    long r;
+    sync_t *cond = sync_at(self->proc, args[0], &r);
+    if (!cond || !is_cond(cond)) {
+        return cond ? -EINVAL : r;
+    }
+    do { /* each round takes one out of CONDVAR */
+        t = sync_first(self->proc, args[0], STATE_CONDVAR);
+        if (t) {
+            to_mutex(t, 0);
+        }
+    } while (t && args[1] != 0);
+    return 0;
+}
+
+void sync_cond_leave(struct thread *t, int error)
+{
+    to_mutex(t, error);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Semaphores: SyncSemPost, SyncSemWait. The value is the sync_t's count; a post that finds a waiter
+ * wakes the highest and leaves the count alone. Kernel lock held.
+ *
+ * Refuses memory that isn't the process's (EFAULT), what is unaligned, destroyed, no semaphore or
+ * has a negative count (EINVAL), a count at its maximum (EOVERFLOW), waiting when only a try was
+ * wanted (EAGAIN). Proved by test/unit_ipc.
+ */
+#include "kernel/sync/sync_impl.h"
+
+static sync_t *semaphore(struct thread *self, uintptr_t addr, long *error)
+{
+    sync_t *sync = sync_at(self->proc, addr, error);
+    if (sync && sync->owner != SYNC_OWNER_SEM) {
+        *error = -EINVAL;
+        return NULL;
+    }
+    return sync;
+}
+
+static bool swap(sync_t *sync, int32_t from, int32_t to)
+{
+    return arch_cas32((volatile uint32_t *)&sync->count, (uint32_t)from, (uint32_t)to);
+}
+
+long ker_sync_sem_post(struct thread *self, const uintptr_t *args)
+{
+    long error;
+    sync_t *sync = semaphore(self, args[0], &error);
+    if (!sync) {
+        return error;
+    }
+    struct thread *t = sync_first(self->proc, args[0], STATE_SEM);
+    if (t) {
+        sync_wake(t, 0);
+        return 0;
+    }
+    for (int i = 0; i < SYNC_TRIES; i++) {
+        int32_t count = sync->count;
+        if (count < 0 || count == SYNC_SEM_VALUE_MAX) {
+            return count < 0 ? -EINVAL : -EOVERFLOW;
+        }
+        if (swap(sync, count, count + 1)) {
+            return 0;
+        }
+    }
+    return KER_AGAIN;
+}
+
+static long wait(struct thread *self, uintptr_t addr, bool try_only)
+{
+    if (try_only) {
+        return -EAGAIN;
+    }
+    long r = thread_block(self, STATE_SEM);
+    if (r == KER_BLOCKED) {
+        sync_insert(self, addr);
+    }
+    return r;
+}
+
+/* Takes one. KER_AGAIN: the count kept changing. */
+static long take(struct thread *self, sync_t *sync, const uintptr_t *args)
+{
+    for (int i = 0; i < SYNC_TRIES; i++) {
+        int32_t count = sync->count;
+        if (count < 0) {
+            return -EINVAL;
+        }
+        if (count == 0) {
+            return wait(self, args[0], args[1] != 0);
+        }
+        if (swap(sync, count, count - 1)) {
+            return 0;
+        }
+    }
+    return KER_AGAIN;
+}
+
+long ker_sync_sem_wait(struct thread *self, const uintptr_t *args)
+{
+    long r;
+    sync_t *sync = semaphore(self, args[0], &r);
+    if (sync) {
+        r = take(self, sync, args);
+    }
+    if (r != KER_BLOCKED && r != KER_AGAIN) {
+        timeout_unused(self);
+    }
+    return r;
+}

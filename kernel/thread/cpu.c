@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CPUs: the per-CPU structs, the slow path of the kernel lock, requests to a CPU, cross-calls.
+ *
+ * A cross-call waits until every CPU has run the function. None can keep it waiting: one in user
+ * mode takes the interrupt, an idle one is woken by it, one that spins for the lock (which the
+ * caller of the cross-call has) serves it in the spin, and one in a NOLOCK call soon leaves.
+ */
+#include "kernel/thread/cpu.h"
+
+#include "abi/retain.h"
+#include "trace/hook.h"
+
+/* In the retained memory, which start-up code does not clear: retain_boot() does, when it has what
+ * the kernel before this one has left here. */
+struct cpu cpus[CONFIG_CPUS] __attribute__((section(".bss.retained")));
+_Static_assert(sizeof(cpus) <= KYMO_RETAIN_LIVE_BYTES, "abi/retain.h");
+volatile uint32_t cpus_online;
+volatile uint32_t kernel_lock_word;
+volatile uint32_t kernel_lock_waiters;
+
+static void (*xcall_fn)(void *arg); /* [k] valid while a CPU's xcall_pending is set */
+static void *xcall_arg;             /* [k] */
+
+#define LOCK_PASS_SPINS 1000 /* time for a waiting CPU to see that the lock is free */
+
+/* Other CPUs write work too only where there are any. */
+#define WORK_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED)
+
+unsigned cpu_online_count(void)
+{
+    unsigned n = 0;
+
+    for (uint32_t rest = cpus_online; rest; rest &= rest - 1) {
+        n++;
+    }
+    return n;
+}
+
+void cpu_request(struct cpu *cpu, uint32_t work)
+{
+    __atomic_fetch_or(&cpu->trace.exit_work, work, WORK_ORDER);
+    if (CONFIG_CPUS == 1 || cpu == arch_cpu()) {
+        arch_request_exit();
+    } else {
+        arch_ipi(1u << cpu->id);
+    }
+}
+
+void kernel_lock_slow(void)
+{
+    uint32_t spins = 0;
+
+    __atomic_fetch_add(&kernel_lock_waiters, 1, __ATOMIC_RELAXED);
+    do {
+        cpu_ipi();
+        arch_spin_hint();
+        spins++;
+    } while (!arch_spin_try(&kernel_lock_word));
+    __atomic_fetch_sub(&kernel_lock_waiters, 1, __ATOMIC_RELAXED);
+    trace_site_kernel_spin(spins);
+}
+
+void kernel_lock_pass(void)
+{
+    kernel_unlock();
+    for (unsigned n = 0; n < LOCK_PASS_SPINS && kernel_lock_word == 0; n++) {
+        cpu_ipi();
+        arch_spin_hint();
+    }
+    kernel_lock();
+}
+
+void cpu_ipi(void)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (CONFIG_CPUS > 1 && __atomic_load_n(&cpu->xcall_pending, __ATOMIC_ACQUIRE)) {
+        xcall_fn(xcall_arg);
+        __atomic_store_n(&cpu->xcall_pending, 0, __ATOMIC_RELEASE);
+    }
+}
+
+/* Asks the others of these CPUs; returns which. */
+static uint32_t xcall_send(uint32_t which)
+{
+    uint32_t others = cpus_online & which & ~(1u << arch_cpu()->id);
+
+    for (uint32_t rest = others; rest; rest &= rest - 1) {
+        __atomic_store_n(&cpus[__builtin_ctz(rest)].xcall_pending, 1, __ATOMIC_RELEASE);
+    }
+    if (others) {
+        arch_ipi(others);
+    }
+    return others;
+}
+
+uint32_t cpu_call_others(void (*fn)(void *arg), void *arg)
+{
+    if (CONFIG_CPUS == 1) {
+        return 0;
+    }
+    xcall_fn = fn;
+    xcall_arg = arg;
+    return xcall_send(UINT32_MAX);
+}
+
+void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg)
+{
+    uint32_t others = 0;
+
+    if (CONFIG_CPUS > 1) {
+        xcall_fn = fn;
+        xcall_arg = arg;
+        others = xcall_send(which);
+    }
+    if (which >> arch_cpu()->id & 1) {
+        uintptr_t state = arch_irq_save();
+        fn(arg);
+        arch_irq_restore(state);
+    }
+    for (; others; others &= others - 1) {
+        struct cpu *cpu = &cpus[__builtin_ctz(others)];
+        while (__atomic_load_n(&cpu->xcall_pending, __ATOMIC_ACQUIRE)) {
+            arch_spin_hint();
+        }
+    }
+}
+
+void cpu_run_on_all(void (*fn)(void *arg), void *arg)
+{
+    cpu_run_on(UINT32_MAX, fn, arg);
+}

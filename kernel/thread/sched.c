@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scheduler: one set of ready queues for all CPUs (sched_impl.h), FIFO and round robin, run
+ * masks. Kernel lock held.
+ *
+ * sched_ready() never decides for another CPU. It asks its own CPU to come by sched_switch() at the
+ * kernel's exit; that takes what this CPU should run, and only then are other CPUs told of threads
+ * that are left over and that they should run (sched_spread). So a thread that is woken by one that
+ * then blocks stays on its CPU, without an interrupt to an idle one.
+ *
+ * Round robin has no tick: quantum_end is set when a thread runs beside a READY one of the same
+ * priority, and left alone by switches; when it comes, sched_quantum() looks how much of its
+ * quantum the running thread has really used.
+ *
+ * Tested by test/unit_kernel/sched_test.c.
+ */
+#include "kernel/thread/sched_impl.h"
+
+#include "kernel/proc/process.h"
+
+void sched_init(void)
+{
+    sched.quantum = (uint32_t)clock_ns_to_cycles(CONFIG_RR_QUANTUM_MS * 1000000ull);
+}
+
+/* What t had used of its quantum when it got the CPU. */
+static inline uint32_t slice_used(const struct thread *t)
+{
+    return (uint32_t)t->run_cycles - t->slice_from;
+}
+
+static inline void slice_begin(struct thread *t)
+{
+    t->slice_from = (uint32_t)t->run_cycles;
+}
+
+/* cpu's thread runs beside a READY one of its priority: its quantum counts. Leaves an end that is
+ * set alone, so that threads which switch often pay for the timer once a quantum at most. */
+static __attribute__((noinline)) void quantum_arm(struct cpu *cpu, const struct thread *t)
+{
+    uint32_t used = slice_used(t);
+
+    cpu->quantum_end = cpu->since + (used < sched.quantum ? sched.quantum - used : 0);
+    timer_reprogram(cpu);
+}
+
+static inline void quantum_check(struct cpu *cpu, const struct thread *t)
+{
+    if (has_equal(t) && t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX) {
+        quantum_arm(cpu, t);
+    }
+}
+
+void sched_ready(struct thread *t)
+{
+    struct cpu *cpu = arch_cpu();
+    struct thread *current = cpu->current;
+
+    queue_settle();
+    sched.latest = t;
+    sched.latest_front = 0;
+    if (!current || t->priority > current->priority || several_cpus()) {
+        cpu->resched = 1;
+    } else if (t->priority == current->priority) {
+        quantum_check(cpu, current);
+    }
+}
+
+void sched_unready(struct thread *t)
+{
+    if (t == sched.latest) {
+        sched.latest = NULL;
+    } else {
+        queue_remove(t);
+    }
+}
+
+static __attribute__((noinline)) void wake_any(struct thread *t)
+{
+    if (t->timeout_states) {
+        timeout_disarm(t);
+    }
+    if (t->flags & THREAD_HELD) {
+        thread_set_state(t, STATE_STOPPED);
+        return;
+    }
+    thread_set_state(t, STATE_READY);
+    sched_ready(t);
+}
+
+/* The common wake: this CPU will switch to it, or not at all. Calls at the end only: it has no
+ * registers to save. */
+static inline void wake(struct thread *t)
+{
+    if (__builtin_expect(t->timeout_states || sched.latest, 0)) {
+        wake_any(t);
+        return;
+    }
+    struct cpu *cpu = arch_cpu();
+    const struct thread *current = cpu->current;
+    if (!current || t->priority > current->priority || several_cpus()) {
+        cpu->resched = 1;
+    } else if (t->priority == current->priority) {
+        wake_any(t);
+        return;
+    }
+    sched.latest = t;
+    sched.latest_front = 0;
+    thread_set_state(t, STATE_READY);
+}
+
+void thread_wake_set(struct thread *t)
+{
+    wake(t);
+}
+
+void thread_wake(struct thread *t, long value, int error)
+{
+    thread_result(t, value, error);
+    wake(t);
+}
+
+void thread_start(struct thread *t)
+{
+    wake(t);
+}
+
+static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
+{
+    sched.idle_cpus &= ~(1u << cpu->id);
+    thread_set_state(cpu->idle, STATE_READY);
+}
+
+static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread *prev)
+{
+    sched.idle_cpus |= 1u << cpu->id;
+    thread_set_running(cpu->idle, prev);
+    if (prev) {
+        arch_switch(prev, NULL);
+    }
+}
+
+/* The switch where either may be NULL (idle), or both the same thread. */
+static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    uint64_t now = arch_cycles(), ran = now - cpu->since;
+
+    if (prev && next && prev != next) {
+        switch_between(cpu, prev, next, prev->state != STATE_READY);
+        quantum_check(cpu, next);
+        return;
+    }
+    cpu->since = now;
+    if (prev) {
+        prev->run_cycles += ran;
+        slice_begin(prev);
+    } else if (is_idle(cpu)) {
+        cpu->idle->run_cycles += ran;
+        idle_leave(cpu); /* as what runs: a probe there sees its thread */
+    }
+    cpu->current = next;
+    if (!next) {
+        idle_enter(cpu, prev);
+        return;
+    }
+    next->cpu = (uint8_t)cpu->id;
+    thread_set_running(next, prev);
+    if (!prev) {
+        arch_switch(NULL, next);
+    }
+    quantum_check(cpu, next);
+}
+
+struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
+{
+    queue_settle();
+    sched.several = (cpus_online & (cpus_online - 1)) != 0; /* each CPU comes here first */
+    struct thread *next = queue_best(cpu);
+    bool running = self && self->state == STATE_RUNNING;
+
+    cpu->resched = 0;
+    if (running && runs_on(self, cpu) && (!next || next->priority <= self->priority)) {
+        quantum_check(cpu, self);
+        spread_rest(cpu);
+        return self;
+    }
+    if (running) {
+        preempt(self);
+    }
+    if (next) {
+        queue_remove(next);
+    }
+    if (next || self || !is_idle(cpu)) {
+        switch_any(cpu, self, next);
+    }
+    spread_rest(cpu);
+    return next;
+}
+
+/* t, RUNNING on this CPU, goes behind its equals with a fresh quantum. */
+static void rotate(struct cpu *cpu, struct thread *t)
+{
+    uint64_t now = arch_cycles();
+
+    t->run_cycles += now - cpu->since;
+    cpu->since = now;
+    slice_begin(t);
+    kercall_trace_preempted(t);
+    thread_set_state(t, STATE_READY);
+    queue_settle();
+    sched.latest = t;
+    sched.latest_front = 0;
+    cpu->resched = 1;
+}
+
+void sched_give_way(struct thread *t)
+{
+    if (t->state == STATE_RUNNING && has_equal(t)) {
+        rotate(arch_cpu(), t);
+    }
+}
+
+void sched_quantum(struct cpu *cpu)
+{
+    struct thread *t = cpu->current;
+    uint64_t now = arch_cycles();
+
+    if (now < cpu->quantum_end) {
+        return;
+    }
+    cpu->quantum_end = UINT64_MAX;
+    if (!t || t->state != STATE_RUNNING || t->policy == SCHED_FIFO || !has_equal(t)) {
+        return;
+    }
+    uint32_t used = slice_used(t) + (uint32_t)(now - cpu->since);
+    if (used >= sched.quantum) {
+        rotate(cpu, t);
+    } else {
+        cpu->quantum_end = now + (sched.quantum - used);
+    }
+}
+
+void sched_changed(struct thread *t)
+{
+    struct cpu *here = arch_cpu();
+
+    here->resched = 1;
+    if (t->state == STATE_RUNNING && t->cpu != here->id) {
+        cpu_request(&cpus[t->cpu], WORK_RESCHED);
+    }
+}
+
+uint64_t sched_run_cycles(const struct thread *t)
+{
+    uint64_t cycles = t->run_cycles;
+
+    if (t->state == STATE_RUNNING) {
+        cycles += arch_cycles() - cpus[t->cpu].since;
+    }
+    return cycles;
+}

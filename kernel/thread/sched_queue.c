@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ready queues: the parts that are not inline. Kernel lock held. Tested by
+ * test/unit_kernel/sched_test.c.
+ */
+#include "kernel/thread/sched_impl.h"
+
+struct sched sched;
+
+void queue_insert(struct thread *t, bool at_front)
+{
+    unsigned q = queue_of(t);
+    struct list *first = sched.queues[q];
+
+    if (first) {
+        list_insert_before(first, &t->ready);
+        if (at_front) {
+            sched.queues[q] = &t->ready;
+        }
+        return;
+    }
+    list_init(&t->ready);
+    sched.queues[q] = &t->ready;
+    sched.bits[q / 32] |= TOP_BIT >> (q % 32);
+    sched.summary |= TOP_BIT >> (q / 32);
+    if (t->priority >= sched.above) {
+        sched.above = t->priority + 1u;
+    }
+}
+
+static uint32_t queues_above(void)
+{
+    if (sched.summary == 0) {
+        return 0;
+    }
+    unsigned word = (unsigned)__builtin_clz(sched.summary);
+    return PRIORITIES - (word * 32 + (unsigned)__builtin_clz(sched.bits[word]));
+}
+
+void queue_remove(struct thread *t)
+{
+    unsigned q = queue_of(t);
+    struct list *next = t->ready.next;
+
+    if (next != &t->ready) {
+        if (sched.queues[q] == &t->ready) {
+            sched.queues[q] = next;
+        }
+        list_remove(&t->ready);
+        return;
+    }
+    sched.queues[q] = NULL;
+    sched.bits[q / 32] &= ~(TOP_BIT >> (q % 32));
+    if (sched.bits[q / 32] == 0) {
+        sched.summary &= ~(TOP_BIT >> (q / 32));
+    }
+    sched.above = queues_above();
+}
+
+void queue_settle(void)
+{
+    if (sched.latest) {
+        queue_insert(sched.latest, sched.latest_front);
+        sched.latest = NULL;
+    }
+}
+
+unsigned queue_next(unsigned q)
+{
+    while (q < PRIORITIES) {
+        uint32_t bits = sched.bits[q / 32] << (q % 32);
+        if (bits) {
+            return q + (unsigned)__builtin_clz(bits);
+        }
+        q = (q / 32 + 1) * 32;
+    }
+    return PRIORITIES;
+}
+
+struct thread *queue_after(const struct thread *t)
+{
+    unsigned q = queue_of(t);
+
+    if (t->ready.next != sched.queues[q]) {
+        return list_entry(t->ready.next, struct thread, ready);
+    }
+    q = queue_next(q + 1);
+    return q < PRIORITIES ? queue_thread(q) : NULL;
+}
+
+struct thread *queue_best(const struct cpu *cpu)
+{
+    struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
+
+    while (t && !runs_on(t, cpu)) {
+        t = queue_after(t);
+    }
+    return t;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several CPUs: which of them are told of READY threads that this one leaves over. Kernel lock
+ * held; called when this CPU has what it should run. Tested by test/unit_kernel/sched_test.c.
+ */
+#include "kernel/thread/sched_impl.h"
+
+/*
+ * What a thread's priority must be above for this CPU to have to do with it: what runs there, or
+ * one less if that should share the CPU with its equals and doesn't know yet (see quantum_check).
+ */
+static inline int cpu_threshold(const struct cpu *cpu)
+{
+    const struct thread *t = cpu->current;
+
+    if (!t) {
+        return -1;
+    }
+    return t->priority - (t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX);
+}
+
+/* The lowest threshold of these CPUs. Bounded by CONFIG_CPUS. */
+static int lowest_threshold(uint32_t mask)
+{
+    int lowest = PRIORITIES;
+
+    for (; mask; mask &= mask - 1) {
+        int threshold = cpu_threshold(&cpus[__builtin_ctz(mask)]);
+        lowest = threshold < lowest ? threshold : lowest;
+    }
+    return lowest;
+}
+
+/* Of these CPUs the one that t should take: where it ran last if that is idle, an idle one, the one
+ * with the lowest threshold below t's priority. NULL: none. */
+static struct cpu *cpu_for(const struct thread *t, uint32_t mask)
+{
+    struct cpu *best = NULL;
+    int lowest = t->priority;
+
+    mask &= t->runmask;
+    if (mask & sched.idle_cpus) {
+        mask &= sched.idle_cpus;
+        return &cpus[mask >> t->cpu & 1 ? t->cpu : (unsigned)__builtin_ctz(mask)];
+    }
+    for (; mask; mask &= mask - 1) {
+        struct cpu *cpu = &cpus[__builtin_ctz(mask)];
+        if (cpu_threshold(cpu) < lowest) {
+            lowest = cpu_threshold(cpu);
+            best = cpu;
+        }
+    }
+    return best;
+}
+
+/* CPUs that could be told to reschedule: online, another one, and not told already. */
+static uint32_t cpus_to_tell(const struct cpu *self)
+{
+    uint32_t mask = cpus_online & ~(1u << self->id);
+
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned n = (unsigned)__builtin_ctz(rest);
+        if (cpus[n].trace.exit_work & WORK_RESCHED) {
+            mask &= ~(1u << n);
+        }
+    }
+    return mask;
+}
+
+/* Tells other CPUs of READY threads that they should run. They tell the next ones in their turn. */
+void sched_spread(const struct cpu *self)
+{
+    queue_settle();
+    uint32_t mask = cpus_to_tell(self);
+    struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
+
+    while (mask && t && (int)t->priority > lowest_threshold(mask)) {
+        struct cpu *cpu = cpu_for(t, mask);
+        if (cpu) {
+            mask &= ~(1u << cpu->id);
+            cpu_request(cpu, WORK_RESCHED);
+        }
+        t = queue_after(t);
+    }
+}

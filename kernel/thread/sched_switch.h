@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The common switch, in line in the ways out of the kernel: to the thread that this CPU has just
+ * made READY. Part of kernel/thread/sched.h, which has the contract; sched.c has the rest. Kernel
+ * lock held. Counted by `make bench` (msg_rt_8, irq_thread); tested by
+ * test/unit_kernel/sched_test.c.
+ */
+#ifndef KERNEL_THREAD_SCHED_SWITCH_H
+#define KERNEL_THREAD_SCHED_SWITCH_H
+
+#include "kernel/thread/cpu.h"
+#include "kernel/entry/kercall_trace.h"
+#include "kernel/thread/thread.h"
+
+#define PRIORITIES 256
+
+struct sched {
+    struct thread *latest;           /* [k] READY but in no queue; NULL: none. See sched_impl.h */
+    uint32_t latest_front;           /* [k] 1: `latest` is the first of its priority; 0: the last */
+    uint32_t above;                  /* [k] highest priority in the queues plus 1; 0: all empty */
+    uint32_t several;                /* [k] several CPUs are online */
+    uint32_t summary;                /* [k] words of bits[] that are not 0 */
+    uint32_t idle_cpus;              /* [k] mask */
+    uint32_t quantum;                /* [I] cycles */
+    uint32_t bits[PRIORITIES / 32];  /* [k] queues that are not empty */
+    struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
+};
+extern struct sched sched;
+
+struct thread *sched_switch_any(struct cpu *cpu, struct thread *self); /* what is not done here */
+/* Tells other CPUs of READY threads that they should run. */
+void sched_spread(const struct cpu *self);
+
+static inline bool runs_on(const struct thread *t, const struct cpu *cpu)
+{
+    return CONFIG_CPUS == 1 || (t->runmask >> cpu->id & 1);
+}
+
+static inline bool several_cpus(void)
+{
+    return CONFIG_CPUS > 1 && sched.several;
+}
+
+/* self loses the CPU though it could go on: the first of its priority. If its quantum is over the
+ * timer says so as soon as it runs again beside an equal. No other thread is `latest`. */
+static inline void preempt(struct thread *self)
+{
+    kercall_trace_preempted(self);
+    thread_set_state(self, STATE_READY);
+    sched.latest = self;
+    sched.latest_front = 1;
+}
+
+/* Gives the CPU to next, in no queue any more, from prev, not RUNNING any more. If it waits it will
+ * have a fresh quantum. */
+static inline void switch_accounts(struct cpu *cpu, struct thread *prev, struct thread *next,
+                                   bool waits)
+{
+    uint64_t now = arch_cycles();
+    uint64_t ran = prev->run_cycles + (now - cpu->since);
+
+    prev->run_cycles = ran;
+    if (waits) {
+        prev->slice_from = (uint32_t)ran;
+    }
+    cpu->since = now;
+    cpu->current = next;
+    if (CONFIG_CPUS > 1) {
+        next->cpu = (uint8_t)cpu->id;
+    }
+}
+
+static inline void switch_between(struct cpu *cpu, struct thread *prev, struct thread *next,
+                                  bool waits)
+{
+    switch_accounts(cpu, prev, next, waits);
+    thread_set_running(next, prev);
+    arch_switch(prev, next);
+}
+
+static inline void spread_rest(const struct cpu *cpu)
+{
+    if (CONFIG_CPUS > 1 && (sched.latest || sched.above) && several_cpus()) {
+        sched_spread(cpu);
+    }
+}
+
+static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
+{
+    struct thread *next = sched.latest;
+
+    if (!self || !next || next->priority < sched.above || !runs_on(next, cpu)) {
+        return sched_switch_any(cpu, self);
+    }
+    /* It is worth more than all that are in queues, so it has no equal to share the CPU with. */
+    bool waits = self->state > STATE_READY;
+    if (waits) {
+        sched.latest = NULL;
+    } else if (self->state == STATE_RUNNING && self->priority < next->priority) {
+        preempt(self);
+    } else {
+        return sched_switch_any(cpu, self); /* READY: self is `next` */
+    }
+    cpu->resched = 0;
+    switch_between(cpu, self, next, waits);
+    spread_rest(cpu);
+    return next;
+}
+
+/* ---- for msg_direct.c: no event of these is on ------------------------------------- */
+
+/* Will sched_switch() choose t, if it is `latest` with this priority and the CPU's thread waits? */
+static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, uint8_t priority)
+{
+    return priority >= sched.above && runs_on(t, cpu);
+}
+
+/* prev begins to wait in this state, and next, which is chosen, runs. cpu->resched is not asked
+ * for. */
+static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum thread_state state,
+                                   struct thread *next)
+{
+    thread_set_state_unseen(prev, state);
+    thread_set_state_unseen(next, STATE_RUNNING);
+    switch_accounts(cpu, prev, next, true);
+    arch_switch_integer(prev, next);
+}
+
+/* Would a wake of t change nothing but that it is READY? */
+static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
+                               const struct thread *t)
+{
+    if (sched.latest || several_cpus() || t->priority > self->priority) {
+        return false;
+    }
+    return t->priority < self->priority || self->policy == SCHED_FIFO ||
+           cpu->quantum_end != UINT64_MAX;
+}
+
+static inline void sched_wake_waiting(struct thread *t)
+{
+    sched.latest = t;
+    sched.latest_front = 0;
+    thread_set_state_unseen(t, STATE_READY);
+}
+
+#endif

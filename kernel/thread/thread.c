@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads: the table, birth, states, blocking and waking. Their end is in thread_end.c. Kernel lock
+ * held. thread_create() refuses with -EAGAIN when a table is full.
+ */
+#include "kernel/thread/thread.h"
+
+#include "abi/errno.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/base/pool.h"
+#include "kernel/thread/sched.h"
+#include "kernel/base/string.h"
+#include "kernel/thread/thread_end.h"
+
+struct thread thread_table[CONFIG_THREADS];
+static uint16_t generations[CONFIG_THREADS]; /* [k] they outlive the threads: part of rcvid */
+static struct pool pool;
+
+_Static_assert(CONFIG_THREADS > CONFIG_CPUS, "each CPU has an idle thread");
+_Static_assert(CONFIG_CPUS <= CONFIG_THREADS_PER_PROCESS, "idle threads belong to one process");
+
+void thread_init(void)
+{
+    pool_init(&pool, thread_table, sizeof(thread_table[0]), CONFIG_THREADS);
+}
+
+struct thread *thread_find(struct process *proc, int tid)
+{
+    if (tid < 1 || tid > CONFIG_THREADS_PER_PROCESS) {
+        return NULL;
+    }
+    return proc->threads[tid - 1];
+}
+
+struct thread *thread_by_index(unsigned index)
+{
+    if (index >= CONFIG_THREADS || !thread_table[index].proc) {
+        return NULL;
+    }
+    return &thread_table[index];
+}
+
+const struct thread *thread_ended_by_index(unsigned index)
+{
+    const struct thread *t = &thread_table[index];
+
+    return index < CONFIG_THREADS && t->tid != 0 && !t->proc ? t : NULL;
+}
+
+void thread_free(struct thread *t)
+{
+    t->proc->threads[t->tid - 1] = NULL;
+    generations[t->index]++;
+    t->proc = NULL;
+    t->rcvid = 0;
+    pool_free(&pool, t);
+}
+
+static int free_tid(const struct process *proc)
+{
+    for (int i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (!proc->threads[i]) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/* A thread in its tables, all else zero. */
+static struct thread *thread_new(struct process *proc)
+{
+    int tid = free_tid(proc);
+    struct thread *t = tid ? pool_alloc(&pool) : NULL;
+
+    if (!t) {
+        return NULL;
+    }
+    t->proc = proc;
+    t->tid = tid;
+    t->pid = proc->pid;
+    t->index = (uint16_t)(t - thread_table);
+    t->generation = generations[t->index];
+    t->rcvid = (int32_t)((t->index + 1u) | (uint32_t)t->generation << THREAD_RCVID_BITS);
+    t->state = STATE_STOPPED;
+    t->call = THREAD_CALL_NONE;
+    t->runmask = UINT32_MAX;
+    list_init(&t->ready);
+    list_init(&t->joiners);
+    proc->threads[tid - 1] = t;
+    return t;
+}
+
+static void thread_inherit(struct thread *t, const struct thread *creator,
+                           const struct _thread_attr *attr)
+{
+    t->base_priority = (uint8_t)(attr->priority ? attr->priority : creator->base_priority);
+    t->priority = t->base_priority;
+    t->policy = (uint8_t)(attr->policy ? attr->policy : creator->policy);
+    t->runmask = attr->runmask ? attr->runmask : creator->runmask;
+    t->flags = attr->flags & KYMO_THREAD_DETACHED ? THREAD_DETACHED : 0;
+    t->stack_low = (uintptr_t)attr->stackaddr;
+    t->stack_high = t->stack_low + attr->stacksize;
+}
+
+int thread_create(struct process *proc, struct thread *creator, uintptr_t func, uintptr_t arg,
+                  const struct _thread_attr *attr, struct thread **out)
+{
+    struct thread *t = thread_new(proc);
+
+    if (!t) {
+        return -EAGAIN;
+    }
+    thread_inherit(t, creator, attr);
+    int error = arch_context_init(t, func, arg, t->stack_low, t->stack_high,
+                                  (uintptr_t)attr->exitfunc, (uintptr_t)attr->tls);
+    if (error) {
+        thread_free(t);
+        return error;
+    }
+    proc->nthreads++;
+    trace_thread_create(proc->pid, t->tid);
+    thread_set_state(t, STATE_STOPPED);
+    *out = t;
+    return 0;
+}
+
+struct thread *thread_create_idle(struct process *proc, unsigned cpu)
+{
+    struct thread *t = thread_new(proc);
+
+    if (!t) {
+        kernel_panic("no idle thread for CPU %u", cpu);
+    }
+    t->cpu = (uint8_t)cpu;
+    t->policy = SCHED_FIFO;
+    t->state = STATE_READY;
+    t->runmask = 1u << cpu;
+    memcpy(t->name, "idle", sizeof("idle"));
+    proc->nthreads++;
+    return t;
+}
+
+void thread_set_state_traced(struct thread *t, enum thread_state state)
+{
+    const uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
+
+    if (trace_bit(trace_site_logged, TRACE_EV_thread_state)) {
+        trace_emit_thread_state(state, pid, tid, t->priority, t->policy);
+    }
+    if (trace_bit(trace_site_probed, TRACE_EV_thread_state)) {
+        trace_port_fire(TRACE_EV_thread_state,
+                        (const uint64_t[]){pid, tid, t->priority, t->policy, state, t->state});
+    }
+    t->state = (uint8_t)state;
+}
+
+/* sched:::off-cpu: fires as if prev had the CPU still. */
+static __attribute__((noinline)) void leave_cpu(const struct thread *next, struct thread *prev)
+{
+    uintptr_t irq = arch_irq_save();
+    struct cpu *cpu = arch_cpu();
+    struct thread *current = cpu->current;
+    const struct thread *left = prev ? prev : cpu->idle;
+
+    cpu->current = prev;
+    trace_site_cpu_switch((uint32_t)left->pid, (uint32_t)left->tid, left->priority,
+                          (uint32_t)next->pid, (uint32_t)next->tid);
+    cpu->current = current;
+    arch_irq_restore(irq);
+}
+
+/* The provider keeps the site thread_state on as long as it wants cpu_switch
+ * (kernel/dtrace/sites.c). */
+void thread_set_running_traced(struct thread *next, struct thread *prev)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_cpu_switch)) {
+        leave_cpu(next, prev);
+    }
+    thread_set_state_traced(next, STATE_RUNNING);
+}
+
+/* States in which a thread of which ThreadCancel() was asked goes to its stub. */
+#define CANCEL_STATES \
+    (1u << STATE_SEND | 1u << STATE_RECEIVE | 1u << STATE_REPLY | 1u << STATE_WAITTHREAD | \
+     1u << STATE_NANOSLEEP | 1u << STATE_CONDVAR | 1u << STATE_JOIN | 1u << STATE_INTR | \
+     1u << STATE_SEM)
+
+bool thread_cancellable(const struct thread *t, enum thread_state state)
+{
+    return (CANCEL_STATES >> state & 1) && t->call != KER_MSG_SENDVNC;
+}
+
+/* What keeps the caller from blocking: 0, or the call's error. */
+static long block_refused(struct thread *t, enum thread_state state)
+{
+    if (t->canstub && thread_cancellable(t, state)) {
+        arch_context_redirect(t, t->canstub);
+        t->canstub = 0;
+        return -EINTR;
+    }
+    if (t->timeout_now && (t->timeout_states >> state & 1)) {
+        return -ETIMEDOUT;
+    }
+    return 0;
+}
+
+long thread_block_limited(struct thread *t, enum thread_state state)
+{
+    long error = block_refused(t, state);
+    if (error) {
+        return error;
+    }
+    thread_set_state(t, state);
+    if (t->flags & THREAD_HELD) {
+        t->timeout_states |= TIMEOUT_STATE_HELD;
+    }
+    timeout_arm(t, state);
+    return KER_BLOCKED;
+}
+
+static uint8_t highest(uint8_t a, uint8_t b)
+{
+    return a > b ? a : b;
+}
+
+void thread_update_priority(struct thread *t)
+{
+    uint8_t priority = highest(t->base_priority, highest(t->msg_priority, t->sync_priority));
+
+    if (priority == t->priority) {
+        return;
+    }
+    trace_site_change_pri((uint32_t)t->pid, (uint32_t)t->tid, priority, t->priority);
+    switch (t->state) {
+    case STATE_READY:
+        sched_unready(t);
+        t->priority = priority;
+        sched_ready(t);
+        return;
+    case STATE_RUNNING:
+        t->priority = priority;
+        sched_changed(t);
+        return;
+    case STATE_SEND:
+    case STATE_RECEIVE:
+    case STATE_REPLY:
+        t->priority = priority;
+        msg_requeue(t);
+        return;
+    case STATE_MUTEX:
+    case STATE_CONDVAR:
+    case STATE_SEM:
+        t->priority = priority;
+        sync_requeue(t);
+        return;
+    default:
+        t->priority = priority;
+    }
+}

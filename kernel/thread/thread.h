@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads: the object, its life, and blocking. All functions with the kernel lock held.
+ */
+#ifndef KERNEL_THREAD_THREAD_H
+#define KERNEL_THREAD_THREAD_H
+
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "abi/sys/states.h"
+#include "kernel/arch/arch.h"
+#include "kernel/base/list.h"
+#include "kernel/time/timer.h"
+#include "trace/hook.h"
+
+struct channel;
+struct connection;
+struct process;
+
+/* What a kernel call handler returns beside a result (>= 0) or a negative errno. Far from both. */
+#define KER_BLOCKED (-0x10000L) /* the thread blocked; whoever wakes it sets the result */
+#define KER_AGAIN \
+    (-0x10001L) /* did a part; call the handler again (args[] and step are kept) after \
+                   other work, unless the thread dies first: a preemption point */
+#define KER_LOCK (-0x10002L)   /* from a NOLOCK handler: take the lock and call ker_<x>_locked */
+#define KER_STATUS (-0x10003L) /* the handler set the result itself by thread_result() */
+#define KER_GONE (-0x10004L)   /* the calling thread ended: nothing of it may be touched */
+
+struct thread {
+    struct arch_context ctx;  /* [k] first: the ports' assembler */
+    uintptr_t args[6];        /* [k] of the current call, copied once from registers */
+    struct process *proc;     /* [I] */
+    int32_t tid;              /* [I] from 1 */
+    int32_t pid;              /* [I] proc's */
+    uint32_t predicate_cache; /* [c] D: the predicate that is false for it; 0: none */
+    uint8_t state;            /* [k] STATE_*; only thread_set_state() writes it */
+    uint8_t priority;         /* [k] effective */
+    uint8_t base_priority;    /* [k] as set */
+    uint8_t msg_priority;     /* [k] inherited by a received message; 0: none */
+    uint8_t sync_priority;    /* [k] inherited from waiters of mutexes it owns; 0: none */
+    uint8_t policy;           /* [k] SCHED_* */
+    uint8_t flags;            /* [k] THREAD_* */
+    uint8_t call;             /* [k] number of the current kernel call */
+    uint8_t cpu;              /* [k] where it runs, or ran last */
+    uint16_t generation;      /* [k] of this table slot: part of rcvid */
+    uint16_t index;           /* [I] in the table of all threads */
+    int32_t rcvid;            /* [I] index + 1, generation above: never 0; 0: free */
+    uint32_t runmask;         /* [k] CPUs it may run on */
+    uint32_t step; /* [k] progress of a call that returned KER_AGAIN; 0 at the start of each call */
+    struct list ready;     /* [k] READY: in its ready queue. Blocked: in the queue it waits in
+                              (channel's senders, receivers; sync; join; …) */
+    struct list proc_link; /* [k] in proc->threads */
+    uint64_t run_cycles;   /* [k] CPU time so far */
+    uint64_t ready_since;  /* [k] */
+    uint32_t slice_from;   /* [k] low word of run_cycles when its round-robin quantum began */
+    uintptr_t canstub; /* [k] ThreadCancel(): where it goes at its next blocking call; 0: none */
+    long result;      /* [k] of the last call, for its KERCALL exit event (only while that is on) */
+    int result_error; /* [k] */
+
+    /* blocked in SEND, RECEIVE or REPLY (kernel/ipc/msg.c) */
+    struct channel *channel;       /* [k] where */
+    struct connection *connection; /* [k] SEND, REPLY: through which */
+    uint32_t srcmsglen;            /* [k] bytes sent; of a client in SEND or REPLY */
+    uint32_t dstmsglen;            /* [k] room for the reply; RECEIVE: for the message */
+    struct thread *server;         /* [k] REPLY: the thread that received it; NULL if that ended.
+                                      SEND: the one copying it in pieces; NULL: none yet */
+    void *buffer; /* [k] RECEIVE: its message buffer, SEND and REPLY: its reply buffer, if it is one
+                     piece of memory; NULL: look it up. vm_remove() clears it */
+    void *plain; /* [k] RECEIVE: the same, if its call takes messages, wants no struct _msg_info and
+                    has no time limit, and the buffer is aligned to words; else NULL */
+    struct channel *serving; /* [k] the channel it last received from: whose senders boost it */
+    int32_t xfer;            /* [k] rcvid of the message it receives in pieces; 0: none */
+    uint32_t msglen;         /* [k] REPLY: bytes that its server's MsgReceive() got */
+    uint32_t queue_seq;      /* [k] SEND: order of arrival, against pulses of the same priority */
+
+    /* blocked in MUTEX, CONDVAR, SEM (kernel/sync/sync.c) */
+    uintptr_t sync;            /* [k] address of the sync_t in proc */
+    uintptr_t sync_mutex;      /* [k] CONDVAR: the mutex to take again */
+    struct thread *sync_owner; /* [k] MUTEX: the thread that has it and that it boosts */
+    int32_t sync_error; /* [k] CONDVAR, MUTEX: errno to return with the mutex taken (ETIMEDOUT) */
+
+    /* JOIN, and being joined */
+    struct list joiners;             /* [k] at most one thread waits here (its ready node) */
+    uintptr_t exit_status;           /* [k] DEAD */
+    uintptr_t stack_low, stack_high; /* [k] */
+
+    uint8_t intr_pulses; /* [k] SIGEV_INTR that came while not in INTR; saturates */
+
+    /* TimerTimeout(): acts on the next block in one of these states (kernel/time/timer.c) */
+    uint32_t timeout_states;       /* [k] armed for the next block; 0: none */
+    uint64_t timeout_at;           /* [k] cycles */
+    bool timeout_now;              /* [k] a zero time: don't block at all */
+    struct timer_node timeout;     /* [k] running while blocked; set up by timeout_arm() */
+    struct sigevent timeout_event; /* [k] */
+    char name[KYMO_THREAD_NAME_MAX];
+};
+
+#define THREAD_CALL_NONE 255 /* thread.call: in no call, so none is to be traced as ended */
+
+#define THREAD_DETACHED 0x01
+#define THREAD_AGAIN 0x02 /* the call must be called again before the thread resumes */
+#define THREAD_DYING 0x04 /* another CPU runs it: ends at its next kernel exit */
+#define THREAD_MAIN 0x08
+#define THREAD_UNBLOCK_SENT \
+    0x10 /* the server has been told by an UNBLOCK pulse (kernel/ipc/msg.c) */
+#define THREAD_CUT \
+    0x20 /* its wait was ended from outside, which is to be traced before it resumes; with \
+            THREAD_AGAIN, which is meant itself only if step is not 0 */
+
+#define THREAD_HELD 0x40 /* by ThreadCtl(): must not run until it is continued */
+/* In timeout_states of a thread that is held while it waits, or runs elsewhere: its wake leaves the
+ * common path. No state has this number. */
+#define TIMEOUT_STATE_HELD (1u << 31)
+
+void thread_init(void);
+/* 0 and *out, -EAGAIN if a table is full, or arch_context_init()'s error. State STOPPED: the caller
+ * starts it by thread_wake(). Emits THCREATE. */
+int thread_create(struct process *proc, struct thread *creator, uintptr_t func, uintptr_t arg,
+                  const struct _thread_attr *attr, struct thread **out);
+/* Ends a thread in any state: leaves every queue, wakes joiner and clients, emits THDESTROY. If it
+ * runs on another CPU it is only marked and that CPU told; if it is the caller's, the caller must
+ * return KER_GONE. */
+void thread_end(struct thread *t, uintptr_t status);
+struct thread *thread_find(struct process *proc, int tid); /* NULL: no such; tid 0: NULL */
+struct thread *thread_by_index(unsigned index);
+/* The thread that is gone and whose place in the table was not used again since, with its pid, tid
+ * and name; NULL: none. */
+const struct thread *thread_ended_by_index(unsigned index);
+#define THREAD_RCVID_BITS 10 /* of thread.rcvid, for the index */
+extern struct thread thread_table[CONFIG_THREADS];
+
+/* The only places that write state. Traced, it is traced first, while the old one is known. */
+void thread_set_state_traced(struct thread *t, enum thread_state state);
+static inline void thread_set_state(struct thread *t, enum thread_state state)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
+        thread_set_state_traced(t, state);
+        return;
+    }
+    t->state = (uint8_t)state;
+}
+/* The same where the caller knows that this event is off. */
+static inline void thread_set_state_unseen(struct thread *t, enum thread_state state)
+{
+    t->state = (uint8_t)state;
+}
+/* next, which has this CPU now, runs. prev: the thread that left it, which a D probe there still
+ * sees as the one that runs; NULL: idleness, or a thread that has ended. */
+void thread_set_running_traced(struct thread *next, struct thread *prev);
+static inline void thread_set_running(struct thread *next, struct thread *prev)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
+        thread_set_running_traced(next, prev);
+        return;
+    }
+    next->state = STATE_RUNNING;
+}
+/*
+ * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The
+ * caller has put it in its queue and returns KER_BLOCKED. If a zero timeout forbids blocking it
+ * returns -ETIMEDOUT instead and has done nothing: so queue the thread after this, or undo.
+ */
+long thread_block_limited(struct thread *t, enum thread_state state); /* the general form */
+static inline long thread_block(struct thread *t, enum thread_state state)
+{
+    if (__builtin_expect(t->timeout_states | t->canstub, 0)) {
+        return thread_block_limited(t, state);
+    }
+    thread_set_state(t, state);
+    return KER_BLOCKED;
+}
+/* Makes a blocked or STOPPED thread READY with the call's result. Its queue links must be out
+ * already. */
+void thread_wake(struct thread *t, long value, int error);
+/* The same where the result was set when it blocked. */
+void thread_wake_set(struct thread *t);
+/* The same for a new one (STOPPED): its context is as thread_create() made it. */
+void thread_start(struct thread *t);
+/* Takes a blocked thread out of whatever it waits for, without waking it: kill, timeout. Dispatches
+ * on state to msg_cancel(), sync_cancel(), …  Returns false if it must stay blocked for now (REPLY
+ * on a channel with _NTO_CHF_UNBLOCK: the pulse has been sent; force overrides). */
+bool thread_cancel_wait(struct thread *t, bool force);
+/* Its wait was ended by a timeout or a cancellation: its call's INT event is made where it goes on,
+ * for a call's events are the thread's that runs there. After it was taken out of its queue. */
+static inline void thread_cut(struct thread *t)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
+        t->step = t->flags & THREAD_AGAIN ? t->step : 0;
+        t->flags |= THREAD_CUT | THREAD_AGAIN;
+    }
+}
+static inline void thread_result(struct thread *t, long value, int error)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        t->result = value;
+        t->result_error = error;
+    }
+    arch_context_set_result(t, value, error);
+}
+/* A call ended without blocking: a TimerTimeout() before it has had its call. */
+static inline void timeout_unused(struct thread *t)
+{
+    t->timeout_states = 0;
+}
+/*
+ * Holds a thread (kernel/thread/thread_hold.c). One that is READY becomes STOPPED; one that runs on
+ * another CPU does so at that CPU's next kernel exit; one that waits goes on waiting, and becomes
+ * STOPPED instead of READY when its wait ends. Nothing if it is held already.
+ */
+void thread_hold(struct thread *t);
+/* The caller is held: its call has returned 0 when it continues. Returns KER_BLOCKED. */
+long thread_hold_self(struct thread *self);
+/* Lets a held thread continue, however often it was held. */
+void thread_continue(struct thread *t);
+/* The thread that has this CPU, at the kernel's exit: if it was held while it was RUNNING, perhaps
+ * READY by now because it has given way, it stops. */
+void thread_stop_here(struct thread *t);
+/* Recomputes priority = max(base, msg, sync) and moves the thread in whatever queue it is in. */
+void thread_update_priority(struct thread *t);
+
+#endif

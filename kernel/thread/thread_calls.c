@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ThreadCreate, ThreadDestroy, ThreadDetach, ThreadJoin, ThreadCancel. Kernel lock held. All act on
+ * threads of the caller's own process only.
+ *
+ * Refuses unknown threads and processes (ESRCH), other processes and priorities without
+ * ABILITY_PRIORITY (EPERM), bad attributes (EINVAL), bad memory (EFAULT), full tables (EAGAIN);
+ * joining oneself (EDEADLK), a detached thread (EINVAL), one that another joins (EBUSY).
+ * Proved by test/unit_ipc and test/boot.
+ */
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/proc/process.h"
+#include "kernel/thread/thread_end.h"
+
+static int attr_check(const struct thread *self, const struct _thread_attr *attr)
+{
+    bool able = process_able(self->proc, ABILITY_PRIORITY);
+
+    if (attr->priority < 0 || attr->priority > PRIORITY_MAX || attr->policy < SCHED_NOCHANGE ||
+        attr->policy > SCHED_OTHER) {
+        return -EINVAL;
+    }
+    if (attr->runmask && !(attr->runmask & cpus_online)) {
+        return -EINVAL;
+    }
+    if (attr->priority > PRIORITY_UNPRIVILEGED_MAX && attr->priority > self->base_priority &&
+        !able) {
+        return -EPERM;
+    }
+    return 0;
+}
+
+long ker_thread_create(struct thread *self, const uintptr_t *args)
+{
+    struct _thread_attr attr;
+    struct thread *t;
+    int pid = (int)args[0];
+
+    if (pid != 0 && pid != self->proc->pid) {
+        return process_find(pid) ? -EPERM : -ESRCH;
+    }
+    if (copy_in(self->proc, &attr, args[3], sizeof(attr))) {
+        return -EFAULT;
+    }
+    int error = attr_check(self, &attr);
+    if (!error && self->proc->dying) { /* ended on another CPU; a new thread would never hear it */
+        error = -EAGAIN;
+    }
+    if (!error) {
+        error = thread_create(self->proc, self, args[1], args[2], &attr, &t);
+    }
+    if (error) {
+        return error;
+    }
+    thread_start(t);
+    return t->tid;
+}
+
+/* The living thread of the caller's process with this tid (0: the caller), or NULL. */
+static struct thread *own_thread(struct thread *self, int tid)
+{
+    return tid == 0 ? self : thread_find(self->proc, tid);
+}
+
+long ker_thread_destroy(struct thread *self, const uintptr_t *args)
+{
+    struct thread *t = own_thread(self, (int)args[0]);
+
+    if (!t || t->state == STATE_DEAD) {
+        return -ESRCH;
+    }
+    thread_end(t, args[2]);
+    return t == self ? KER_GONE : 0;
+}
+
+long ker_thread_detach(struct thread *self, const uintptr_t *args)
+{
+    struct thread *t = own_thread(self, (int)args[0]);
+
+    if (!t) {
+        return -ESRCH;
+    }
+    if (t->flags & THREAD_DETACHED) {
+        return -EINVAL;
+    }
+    if (!list_empty(&t->joiners)) {
+        return -EBUSY;
+    }
+    t->flags |= THREAD_DETACHED;
+    if (t->state == STATE_DEAD) {
+        thread_free(t);
+    }
+    return 0;
+}
+
+static long join_dead(struct thread *self, struct thread *t, uintptr_t out)
+{
+    if (out && copy_out(self->proc, out, &t->exit_status, sizeof(t->exit_status))) {
+        return -EFAULT;
+    }
+    thread_free(t);
+    return 0;
+}
+
+static long join(struct thread *self, const uintptr_t *args)
+{
+    struct thread *t = thread_find(self->proc, (int)args[0]);
+
+    if (!t) {
+        return -ESRCH;
+    }
+    if (t == self) {
+        return -EDEADLK;
+    }
+    if (t->flags & THREAD_DETACHED) {
+        return -EINVAL;
+    }
+    if (!list_empty(&t->joiners)) {
+        return -EBUSY;
+    }
+    if (args[1] && !vm_user_ptr(self->proc, args[1], sizeof(uintptr_t), KYMO_PROT_WRITE)) {
+        return -EFAULT;
+    }
+    if (t->state == STATE_DEAD) {
+        return join_dead(self, t, args[1]);
+    }
+    long result = thread_block(self, STATE_JOIN);
+    if (result == KER_BLOCKED) {
+        list_push_back(&t->joiners, &self->ready);
+    }
+    return result;
+}
+
+long ker_thread_join(struct thread *self, const uintptr_t *args)
+{
+    long result = join(self, args);
+
+    if (result != KER_BLOCKED) {
+        timeout_unused(self);
+    }
+    return result;
+}
+
+/*
+ * A thread that waits in a call which may be cancelled comes out of it with EINTR and goes to
+ * canstub; another one does when it next would wait in such a call. From SyncCondvarWait() it comes
+ * with its mutex.
+ */
+long ker_thread_cancel(struct thread *self, const uintptr_t *args)
+{
+    struct thread *t = own_thread(self, (int)args[0]);
+
+    if (!t || t->state == STATE_DEAD) {
+        return -ESRCH;
+    }
+    if (!args[1]) {
+        return -EINVAL;
+    }
+    if (t->state == STATE_CONDVAR) {
+        arch_context_redirect(t, args[1]);
+        sync_cond_leave(t, EINTR);
+        thread_cut(t);
+        return 0;
+    }
+    if (thread_cancellable(t, t->state) && thread_cancel_wait(t, false)) {
+        arch_context_redirect(t, args[1]);
+        thread_wake(t, -1, EINTR);
+        thread_cut(t);
+        return 0;
+    }
+    t->canstub = args[1];
+    return 0;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ThreadCtl: run mask and name of the calling thread, whether its process may drive devices,
+ * holding threads of its process (kernel/thread/thread_hold.c), and signals that its process takes
+ * as pulses (kernel/program/signal.c). Kernel lock held. Unknown commands: EINVAL; unknown threads:
+ * ESRCH. A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG; a
+ * sigevent that isn't a good pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/unit_ipc and
+ * test/boot/programs/t_qnx.c.
+ */
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/proc/process.h"
+#include "kernel/observe/retain.h"
+#include "kernel/thread/sched.h"
+#include "kernel/base/string.h"
+
+static long ctl_runmask(struct thread *self, uint32_t mask)
+{
+    if (!(mask & cpus_online)) {
+        return -EINVAL;
+    }
+    self->runmask = mask;
+    sched_changed(self);
+    return 0;
+}
+
+/* Stores the old mask only if the new one can be set. */
+static long ctl_runmask_exchange(struct thread *self, uintptr_t data)
+{
+    uint32_t mask, old = self->runmask;
+
+    if (copy_in(self->proc, &mask, data, sizeof(mask))) {
+        return -EFAULT;
+    }
+    if (mask != 0 && !(mask & cpus_online)) {
+        return -EINVAL;
+    }
+    if (copy_out(self->proc, data, &old, sizeof(old))) {
+        return -EFAULT;
+    }
+    return mask != 0 ? ctl_runmask(self, mask) : 0;
+}
+
+/* Programs never run privileged: asking for it succeeds for those that may drive devices. */
+static long ctl_io(const struct process *proc)
+{
+    bool able = process_able(proc, ABILITY_DEVICE) || process_able(proc, ABILITY_INTERRUPT);
+
+    return able ? 0 : -EPERM;
+}
+
+/* The buffer has the new name on the way in, and the old one on the way out if it can take it. */
+static long ctl_name(struct thread *self, uintptr_t data)
+{
+    struct _thread_name request;
+    char name[KYMO_THREAD_NAME_MAX] = "";
+    size_t old = strlen(self->name) + 1;
+
+    if (copy_in(self->proc, &request, data, sizeof(request))) {
+        return -EFAULT;
+    }
+    uintptr_t buffer = (uintptr_t)request.name_buf;
+    bool read_only = request.new_name_len < 0;
+    if (!read_only && request.new_name_len > KYMO_THREAD_NAME_MAX) {
+        return -ENAMETOOLONG;
+    }
+    if (!read_only && copy_in(self->proc, name, buffer, (size_t)request.new_name_len)) {
+        return -EFAULT;
+    }
+    if (!read_only && request.new_name_len == KYMO_THREAD_NAME_MAX && name[sizeof(name) - 1]) {
+        return -ENAMETOOLONG;
+    }
+    if (request.name_buf_len > 0) {
+        size_t n = old < (size_t)request.name_buf_len ? old : (size_t)request.name_buf_len;
+        if (copy_out(self->proc, buffer, self->name, n) && read_only) {
+            return -EFAULT;
+        }
+    }
+    if (!read_only) {
+        memcpy(self->name, name, sizeof(name));
+        trace_thread_name(self->proc->pid, self->tid, self->name);
+        retain_thread(self);
+    }
+    return 0;
+}
+
+static long ctl_signal_event(struct process *proc, uintptr_t data)
+{
+    struct _signal_event request;
+
+    if (copy_in(proc, &request, data, sizeof(request))) {
+        return -EFAULT;
+    }
+    if (request.signals >> KYMO_SIGKILL & 1) {
+        return -EINVAL;
+    }
+    int error = request.signals ? event_check(proc, &request.event, EVENT_KIND(SIGEV_PULSE)) : 0;
+    if (error) {
+        return error;
+    }
+    proc->signals = request.signals;
+    proc->signal_event = request.event;
+    return 0;
+}
+
+static long ctl_one(struct thread *self, int tid, bool hold)
+{
+    struct thread *t = thread_find(self->proc, tid);
+
+    if (!t || t->state == STATE_DEAD) {
+        return -ESRCH;
+    }
+    if (!hold) {
+        thread_continue(t);
+        return 0;
+    }
+    if (t == self) {
+        return thread_hold_self(self);
+    }
+    thread_hold(t);
+    return 0;
+}
+
+/* All threads of the process but the caller. */
+static long ctl_others(struct thread *self, bool hold)
+{
+    for (int tid = 1; tid <= CONFIG_THREADS_PER_PROCESS; tid++) {
+        if (tid != self->tid && thread_find(self->proc, tid)) {
+            ctl_one(self, tid, hold);
+        }
+    }
+    return 0;
+}
+
+long ker_thread_ctl(struct thread *self, const uintptr_t *args)
+{
+    switch (args[0]) {
+    case _NTO_TCTL_ONE_THREAD_HOLD:
+    case _NTO_TCTL_ONE_THREAD_CONT:
+        return ctl_one(self, (int)args[1], args[0] == _NTO_TCTL_ONE_THREAD_HOLD);
+    case _NTO_TCTL_THREADS_HOLD:
+    case _NTO_TCTL_THREADS_CONT:
+        return ctl_others(self, args[0] == _NTO_TCTL_THREADS_HOLD);
+    case _NTO_TCTL_IO:
+        return ctl_io(self->proc);
+    case _NTO_TCTL_RUNMASK_GET_AND_SET:
+        return ctl_runmask_exchange(self, args[1]);
+    case _NTO_TCTL_RUNMASK:
+        return ctl_runmask(self, (uint32_t)args[1]);
+    case _NTO_TCTL_RUNMASK_GET:
+        return copy_out(self->proc, args[1], &self->runmask, sizeof(self->runmask));
+    case _NTO_TCTL_NAME:
+        return ctl_name(self, args[1]);
+    case _NTO_TCTL_SIGNAL_EVENT:
+        return ctl_signal_event(self->proc, args[1]);
+    default:
+        return -EINVAL;
+    }
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Holding threads: ThreadCtl(_NTO_TCTL_ONE_THREAD_HOLD) and its kin. Kernel lock held.
+ *
+ * A held thread keeps what it has: its mutexes, its place in the queue that it waits in, the
+ * message that it serves, its inherited priority. What it waits for may still happen: its message
+ * is received and answered, its time limit passes, the mutex becomes its own. Only then does it
+ * stop, and its call returns when it continues. Ends of threads and processes don't wait for it.
+ *
+ * The state of a held thread is never READY. So that a wake notices without a test on its common
+ * path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread with a time limit leaves
+ * that path anyway. Proved by test/unit_ipc (thread_test, random_test) and test/boot's t_thread.
+ */
+#include "abi/errno.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/entry/kercall_trace.h"
+#include "kernel/thread/sched.h"
+
+static bool waits(const struct thread *t)
+{
+    return t->state != STATE_READY && t->state != STATE_RUNNING && t->state != STATE_STOPPED;
+}
+
+void thread_hold(struct thread *t)
+{
+    if (t->flags & THREAD_HELD) {
+        return;
+    }
+    t->flags |= THREAD_HELD;
+    if (t->state == STATE_READY) {
+        sched_unready(t);
+        thread_set_state(t, STATE_STOPPED);
+        return;
+    }
+    if (t->state == STATE_RUNNING) {
+        cpu_request(&cpus[t->cpu], WORK_RESCHED);
+    }
+    if (waits(t) || t->state == STATE_RUNNING) {
+        t->timeout_states |= TIMEOUT_STATE_HELD;
+        t->plain = NULL; /* a message does not go straight into its buffer */
+    }
+}
+
+long thread_hold_self(struct thread *self)
+{
+    self->flags |= THREAD_HELD;
+    timeout_unused(self);
+    thread_result(self, 0, 0);
+    thread_set_state(self, STATE_STOPPED);
+    return KER_BLOCKED;
+}
+
+void thread_stop_here(struct thread *t)
+{
+    if (!(t->flags & THREAD_HELD)) {
+        return;
+    }
+    if (t->state == STATE_RUNNING) {
+        kercall_trace_preempted(t);
+        thread_set_state(t, STATE_STOPPED);
+    } else if (t->state == STATE_READY) { /* it has given way to an equal meanwhile */
+        sched_unready(t);
+        thread_set_state(t, STATE_STOPPED);
+    }
+}
+
+void thread_continue(struct thread *t)
+{
+    if (!(t->flags & THREAD_HELD)) {
+        return;
+    }
+    t->flags &= (uint8_t)~THREAD_HELD;
+    t->timeout_states &= ~TIMEOUT_STATE_HELD;
+    if (t->state == STATE_STOPPED) {
+        thread_set_state(t, STATE_READY);
+        sched_ready(t);
+    }
+}

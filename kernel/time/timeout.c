@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TimerTimeout(): a limit to the next blocking call. See timer.h for who calls what.
+ *
+ * The limit belongs to the next kernel call that can block: when the thread blocks in one of the
+ * states named, its timer runs; when it is woken, or the call ends without blocking, the limit is
+ * gone. Only SIGEV_UNBLOCK (NULL means it): the call ends with ETIMEDOUT. A time that is 0, no time
+ * (NULL), or an absolute one that has passed: the call doesn't block. _NTO_TIMEOUT_NANOSLEEP among
+ * the states makes TimerTimeout() itself block until then and return ETIMEDOUT: sleep() is that.
+ * In REPLY on an _NTO_CHF_UNBLOCK channel the server is asked instead, and answers when it likes.
+ * In CONDVAR the thread takes its mutex again first.
+ *
+ * Kernel lock held. Refuses unknown clocks, states and events (EINVAL), bad memory (EFAULT).
+ * Proved by test/unit_ipc.
+ */
+#include "abi/errno.h"
+#include "kernel/time/clock_impl.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+
+#define TIMEOUT_STATES \
+    (_NTO_TIMEOUT_SEND | _NTO_TIMEOUT_RECEIVE | _NTO_TIMEOUT_REPLY | _NTO_TIMEOUT_NANOSLEEP | \
+     _NTO_TIMEOUT_MUTEX | _NTO_TIMEOUT_CONDVAR | _NTO_TIMEOUT_JOIN | _NTO_TIMEOUT_INTR | \
+     _NTO_TIMEOUT_SEM)
+
+static void timeout_fire(struct timer_node *node)
+{
+    struct thread *t = list_entry(node, struct thread, timeout);
+    bool cut = t->state != STATE_NANOSLEEP; /* that is no wait for something else */
+    if (t->state == STATE_CONDVAR) {
+        sync_cond_leave(t, ETIMEDOUT);
+    } else if (thread_cancel_wait(t, false)) {
+        thread_wake(t, -1, ETIMEDOUT);
+    } else {
+        return;
+    }
+    if (cut) {
+        thread_cut(t);
+    }
+}
+
+void timeout_arm(struct thread *t, unsigned state)
+{
+    if (t->timeout_states >> state & 1) {
+        t->timeout.fire = timeout_fire;
+        timer_node_start(&t->timeout, t->timeout_now ? 0 : t->timeout_at);
+    }
+}
+
+void timeout_disarm(struct thread *t)
+{
+    timer_node_stop(&t->timeout);
+    t->timeout_states &= TIMEOUT_STATE_HELD;
+}
+
+void timeout_moved(struct thread *t, unsigned state)
+{
+    if (!(t->timeout_states >> state & 1)) {
+        timer_node_stop(&t->timeout);
+    } else if (!timer_node_running(&t->timeout)) {
+        timeout_arm(t, state);
+    }
+}
+
+/* Absolute time in monotonic ns; *now: it has come. */
+static int when(const struct thread *self, const uintptr_t *args, uint64_t *at, bool *now)
+{
+    uint64_t ns = 0;
+    if (args[3] && copy_in(self->proc, &ns, args[3], sizeof(ns)) != 0) {
+        return -EFAULT;
+    }
+    uint64_t mono = clock_now_ns();
+    if ((uint32_t)args[1] & TIMER_ABSTIME) {
+        *at = args[0] == CLOCK_MONOTONIC ? ns : clock_monotonic_at(ns);
+        *now = *at <= mono;
+        return 0;
+    }
+    *now = ns == 0;
+    *at = clock_add(mono, ns);
+    return 0;
+}
+
+static int check(const struct thread *self, const uintptr_t *args)
+{
+    struct sigevent notify;
+    uint32_t flags = (uint32_t)args[1];
+    if (args[0] > CLOCK_MONOTONIC || (flags & ~(TIMEOUT_STATES | TIMER_ABSTIME))) {
+        return -EINVAL;
+    }
+    if (!args[2]) {
+        return 0;
+    }
+    if (copy_in(self->proc, &notify, args[2], sizeof(notify)) != 0) {
+        return -EFAULT;
+    }
+    return notify.sigev_notify == SIGEV_UNBLOCK ? 0 : -EINVAL;
+}
+
+/* What was left of a limit that no call has used. */
+static uint64_t left(const struct thread *self)
+{
+    uint64_t now = arch_cycles();
+    if (self->timeout_states == 0 || self->timeout_now || self->timeout_at <= now) {
+        return 0;
+    }
+    return clock_cycles_to_ns(self->timeout_at - now);
+}
+
+long ker_timer_timeout(struct thread *self, const uintptr_t *args)
+{
+    uint64_t at, old = left(self);
+    bool now;
+    int r = check(self, args);
+    r = r == 0 ? when(self, args, &at, &now) : r;
+    if (r == 0 && args[4]) {
+        r = copy_out(self->proc, args[4], &old, sizeof(old));
+    }
+    if (r != 0) {
+        return r;
+    }
+    self->timeout_states = (uint32_t)args[1] & TIMEOUT_STATES;
+    self->timeout_now = now;
+    self->timeout_at = clock_expiry(at);
+    if (!(self->timeout_states & _NTO_TIMEOUT_NANOSLEEP)) {
+        return 0;
+    }
+    long blocked = thread_block(self, STATE_NANOSLEEP);
+    if (blocked != KER_BLOCKED) {
+        timeout_unused(self);
+    }
+    return blocked;
+}

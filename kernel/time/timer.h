@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Timers: one sorted list per CPU, programmed into that CPU's one-shot hardware timer (no tick).
+ */
+#ifndef KERNEL_TIME_TIMER_H
+#define KERNEL_TIME_TIMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/base/list.h"
+
+struct cpu;
+struct thread;
+struct process;
+
+struct timer_node {
+    struct list link;                      /* [k] in cpu->timers; self-linked: idle */
+    uint64_t at;                           /* [k] cycles */
+    void (*fire)(struct timer_node *node); /* [I] lock held; the node is out of the list */
+    uint8_t cpu;                           /* [k] whose list */
+};
+
+void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *));
+void timer_node_start(struct timer_node *node, uint64_t at); /* on this CPU; restarts if running */
+/* The same on any CPU, which it interrupts if it must. */
+void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at);
+void timer_node_stop(struct timer_node *node); /* from any CPU; idle is fine */
+static inline bool timer_node_running(const struct timer_node *node)
+{
+    return node->link.next && !list_empty(&node->link);
+}
+/* Kernel exit work: fires what is due on this CPU and sets the hardware timer again. */
+void timer_work(struct cpu *cpu);
+void timer_reprogram(struct cpu *cpu);
+void timer_init(void);
+
+/*
+ * TimerTimeout() (kernel/time/timeout.c). thread_block() calls timeout_arm() for the state it has
+ * just set (after it has refused to block if timeout_now and the state is one of timeout_states);
+ * thread_wake() and thread_end() call timeout_disarm(). timeout_moved() is for a thread that goes
+ * from one blocked state to another without running. A call that ends without blocking clears
+ * timeout_states itself (timeout_unused()), so that a timeout never outlives its call.
+ * A thread needs no set-up but zeroed fields.
+ */
+void timeout_arm(struct thread *t, unsigned state);
+void timeout_disarm(struct thread *t);
+void timeout_moved(struct thread *t, unsigned state);
+
+/* Conversions. Both are exact to one unit: the result is floor(exact) or one less; no division. */
+uint64_t clock_ns_to_cycles(uint64_t ns); /* saturates */
+uint64_t clock_cycles_to_ns(uint64_t cycles);
+uint64_t clock_now_ns(void);        /* CLOCK_MONOTONIC: since the trace clock's 0 */
+uint64_t clock_realtime_ns(void);   /* since 1970, or since boot until somebody sets it */
+uint64_t clock_expiry(uint64_t ns); /* monotonic ns as cycles, never early; UINT64_MAX: never */
+uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest); /* shift and subtract: slow */
+void clock_init(void);                                         /* timer_init() calls it */
+void timer_clock_was_set(void); /* CLOCK_REALTIME jumped: absolute timers on it are set again */
+unsigned timer_count(const struct process *proc); /* for ProcInfo() */
+#define SIGNAL_ALARM 14                           /* SIGALRM */
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TimerCreate, TimerSettime, TimerInfo, TimerDestroy, TimerAlarm.
+ *
+ * A timer lives in one table for all processes; its id is its place + 1, good in its process only.
+ * Its due time is kept in nanoseconds of CLOCK_MONOTONIC and turned into cycles for each expiry, so
+ * a period never drifts. Its pulse is its own: while one is still queued further expiries are
+ * counted as overruns (TimerInfo()), as are periods that passed unnoticed. Periods below
+ * TIMER_PERIOD_MIN_NS are rounded up to it. Absolute one-shot timers on CLOCK_REALTIME follow
+ * ClockTime(); none follows ClockAdjust() while it runs. TimerAlarm() is one more timer whose
+ * SIGALRM ends the process.
+ *
+ * Kernel lock held. Refuses unknown clocks, ids, flags, events (EINVAL; EBADF for an event's
+ * connection), a full table (EAGAIN), unknown processes (ESRCH), bad memory (EFAULT).
+ * Proved by test/unit_ipc.
+ */
+#include "abi/errno.h"
+#include "kernel/time/clock_impl.h"
+#include "kernel/entry/kercall.h"
+#include "kernel/ipc/msg.h"
+
+#define TIMER_PERIOD_MIN_NS 20000u
+#define TIMER_INFO_FLAGS (_NTO_TIMER_SEARCH | _NTO_TIMER_RESET_OVERRUNS)
+
+struct timer {
+    struct timer_node node;
+    struct process *proc; /* [k] NULL: free */
+    struct sigevent event;
+    struct pulse pulse; /* [k] */
+    struct _itimer set; /* [k] as TimerSettime() got it */
+    uint64_t due_ns;    /* [k] monotonic, while the node runs */
+    uint64_t period_ns; /* [k] 0: once */
+    uint32_t flags;     /* [k] TIMER_ABSTIME */
+    uint32_t overruns;  /* [k] */
+    int32_t clock;      /* [I] */
+    int32_t tid;        /* [I] of its creator */
+    bool alarm;         /* [I] TimerAlarm()'s */
+};
+
+static struct timer timers[CONFIG_TIMERS];
+
+/* The next period after now; those that have passed are overruns. */
+static void next_period(struct timer *t)
+{
+    uint64_t now = clock_now_ns(), rest;
+    t->due_ns = clock_add(t->due_ns, t->period_ns);
+    if (t->due_ns <= now) {
+        uint64_t missed = clock_divide(now - t->due_ns, t->period_ns, &rest) + 1;
+        t->due_ns = clock_add(t->due_ns, missed * t->period_ns);
+        t->overruns += (uint32_t)missed;
+    }
+    timer_node_start(&t->node, clock_expiry(t->due_ns));
+}
+
+static void timer_fire(struct timer_node *node)
+{
+    struct timer *t = list_entry(node, struct timer, node);
+    t->overruns += pulse_queued(&t->pulse);
+    if (t->period_ns != 0) {
+        next_period(t);
+    }
+    event_deliver(t->proc, NULL, &t->event, &t->pulse); /* may end the process, and this timer */
+}
+
+static struct timer *timer_find(const struct process *proc, uintptr_t id)
+{
+    uint32_t i = (uint32_t)id - 1;
+    return i < CONFIG_TIMERS && timers[i].proc == proc && !timers[i].alarm ? &timers[i] : NULL;
+}
+
+static struct timer *timer_new(struct thread *self, int32_t clock, const struct sigevent *event)
+{
+    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
+        struct timer *t = &timers[i];
+        if (!t->proc) {
+            *t = (struct timer){
+                .proc = self->proc, .event = *event, .clock = clock, .tid = self->tid};
+            timer_node_init(&t->node, timer_fire);
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static void timer_free(struct timer *t)
+{
+    timer_node_stop(&t->node);
+    pulse_unqueue(&t->pulse);
+    t->proc = NULL;
+}
+
+static void start(struct timer *t)
+{
+    bool absolute = t->flags & TIMER_ABSTIME;
+    t->due_ns = !absolute                     ? clock_add(clock_now_ns(), t->set.nsec)
+                : t->clock == CLOCK_MONOTONIC ? t->set.nsec
+                                              : clock_monotonic_at(t->set.nsec);
+    t->period_ns = t->set.interval_nsec;
+    if (t->period_ns != 0 && t->period_ns < TIMER_PERIOD_MIN_NS) {
+        t->period_ns = TIMER_PERIOD_MIN_NS;
+    }
+    timer_node_start(&t->node, clock_expiry(t->due_ns));
+}
+
+static void settime(struct timer *t, uint32_t flags, const struct _itimer *set)
+{
+    timer_node_stop(&t->node);
+    pulse_unqueue(&t->pulse); /* an expiry of the old setting that nobody has received */
+    t->set = *set;
+    t->flags = flags;
+    t->overruns = 0;
+    if (set->nsec != 0) {
+        start(t);
+    }
+}
+
+/* Time left and period, as TimerSettime() and TimerInfo() give it. */
+static struct _itimer remaining(const struct timer *t)
+{
+    struct _itimer out = {0, t->set.interval_nsec};
+    uint64_t now = clock_now_ns();
+    if (timer_node_running(&t->node)) {
+        out.nsec = t->due_ns > now ? t->due_ns - now : 1;
+    }
+    return out;
+}
+
+/* QNX and POSIX: without an event a timer sends SIGALRM. */
+static int get_event(struct thread *self, uintptr_t from, struct sigevent *event)
+{
+    if (!from) {
+        *event = (struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_coid = SIGNAL_ALARM};
+        return 0;
+    }
+    if (copy_in(self->proc, event, from, sizeof(*event)) != 0) {
+        return -EFAULT;
+    }
+    return event_check(self->proc, event,
+                       EVENT_KIND(SIGEV_NONE) | EVENT_KIND(SIGEV_PULSE) | EVENT_KIND(SIGEV_SIGNAL));
+}
+
+long ker_timer_create(struct thread *self, const uintptr_t *args)
+{
+    struct sigevent event;
+    if (args[0] > CLOCK_MONOTONIC) {
+        return -EINVAL;
+    }
+    int r = get_event(self, args[1], &event);
+    if (r != 0) {
+        return r;
+    }
+    struct timer *t = timer_new(self, (int32_t)args[0], &event);
+    return t ? (t - timers) + 1 : -EAGAIN;
+}
+
+long ker_timer_destroy(struct thread *self, const uintptr_t *args)
+{
+    struct timer *t = timer_find(self->proc, args[0]);
+    if (!t) {
+        return -EINVAL;
+    }
+    timer_free(t);
+    return 0;
+}
+
+/* Both pointers of TimerSettime() and TimerAlarm(). *set: is there a new setting? */
+static int exchange(struct thread *self, uintptr_t in, uintptr_t out, struct _itimer *setting,
+                    const struct _itimer *old)
+{
+    if (in && copy_in(self->proc, setting, in, sizeof(*setting)) != 0) {
+        return -EFAULT;
+    }
+    return out ? copy_out(self->proc, out, old, sizeof(*old)) : 0;
+}
+
+long ker_timer_settime(struct thread *self, const uintptr_t *args)
+{
+    struct timer *t = timer_find(self->proc, args[0]);
+    struct _itimer setting;
+    if (!t || ((uint32_t)args[1] & ~TIMER_ABSTIME)) {
+        return -EINVAL;
+    }
+    const struct _itimer old = remaining(t);
+    int r = exchange(self, args[2], args[3], &setting, &old);
+    if (r == 0 && args[2]) {
+        settime(t, (uint32_t)args[1], &setting);
+    }
+    return r;
+}
+
+static struct timer *alarm_of(const struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
+        if (timers[i].proc == proc && timers[i].alarm) {
+            return &timers[i];
+        }
+    }
+    return NULL;
+}
+
+long ker_timer_alarm(struct thread *self, const uintptr_t *args)
+{
+    const struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_coid = SIGNAL_ALARM};
+    struct timer *t = alarm_of(self->proc);
+    struct _itimer setting;
+    const struct _itimer old = t ? remaining(t) : (struct _itimer){0, 0};
+    if (args[0] > CLOCK_MONOTONIC) {
+        return -EINVAL;
+    }
+    int r = exchange(self, args[1], args[2], &setting, &old);
+    if (r != 0 || !args[1]) {
+        return r;
+    }
+    if (!t) {
+        t = timer_new(self, (int32_t)args[0], &event);
+    }
+    if (!t) {
+        return -EAGAIN;
+    }
+    t->alarm = true;
+    settime(t, 0, &setting);
+    return 0;
+}
+
+/* The process's first timer with this id or above, or NULL. */
+static struct timer *timer_search(const struct process *proc, uint32_t id)
+{
+    for (uint32_t i = id ? id - 1 : 0; i < CONFIG_TIMERS; i++) {
+        if (timers[i].proc == proc && !timers[i].alarm) {
+            return &timers[i];
+        }
+    }
+    return NULL;
+}
+
+static void fill_info(struct _timer_info *info, const struct timer *t)
+{
+    *info = (struct _timer_info){
+        .itime = remaining(t),
+        .otime = t->set,
+        .flags = t->flags,
+        .tid = t->tid,
+        .notify = t->event.sigev_notify,
+        .clockid = t->clock,
+        .overruns = t->overruns,
+        .event = t->event,
+    };
+}
+
+long ker_timer_info(struct thread *self, const uintptr_t *args)
+{
+    const struct process *proc = process_self_or(self->proc, (int)args[0]);
+    uint32_t flags = (uint32_t)args[2];
+    struct _timer_info info;
+    if (!proc) {
+        return -ESRCH;
+    }
+    struct timer *t = flags & _NTO_TIMER_SEARCH ? timer_search(proc, (uint32_t)args[1])
+                                                : timer_find(proc, args[1]);
+    if (!t || (flags & ~(uint32_t)TIMER_INFO_FLAGS)) {
+        return -EINVAL;
+    }
+    fill_info(&info, t);
+    int r = copy_out(self->proc, args[3], &info, sizeof(info));
+    if (r != 0) {
+        return r;
+    }
+    if ((flags & _NTO_TIMER_RESET_OVERRUNS) && proc == self->proc) {
+        t->overruns = 0;
+    }
+    return (t - timers) + 1;
+}
+
+void timer_clock_was_set(void)
+{
+    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
+        struct timer *t = &timers[i];
+        if (t->proc && timer_node_running(&t->node) && (t->flags & TIMER_ABSTIME) &&
+            t->clock != CLOCK_MONOTONIC && t->period_ns == 0) {
+            start(t);
+        }
+    }
+}
+
+unsigned timer_count(const struct process *proc)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
+        n += timers[i].proc == proc;
+    }
+    return n;
+}
+
+void timer_process_gone(struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
+        if (timers[i].proc == proc) {
+            timer_free(&timers[i]);
+        }
+    }
+}
