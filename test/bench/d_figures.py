@@ -2,7 +2,7 @@
 """The D machine's figures, board `host`: x86-64 instructions of one firing, counted by callgrind.
 
 d_bench enables one clause and fires its probe; the slope over two numbers of firings is what one
-costs, from the call of d_fire() to its return, and setting up doesn't count.
+costs, from the call of dtrace_fire() to its return, and setting up doesn't count.
 """
 import os
 import re
@@ -24,9 +24,9 @@ LIMITS = {"dif_insn": 12, "d_empty": 120, "d_trace": 180, "d_count": 220, "d_cou
 
 
 def collected(build, case, firings, n):
-    """Instructions inside d_fire() in one run."""
+    """Instructions inside dtrace_fire() in one run."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-               "--collect-atstart=no", "--toggle-collect=d_fire",
+               "--collect-atstart=no", "--toggle-collect=dtrace_fire",
                os.path.join(build, "bench/d_bench"), case, str(firings), str(n)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=300)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The D machine on a small board: its text for Cortex-M4 at -Os, and the memory of its consumers.
 
-d_text_m4       what every board has: trace/dtrace with subr_none.c, without the control call, the log,
-                and what retained memory needs
+d_text_m4       what every board has: trace/dtrace with subr_none.c, without the control call, the
+                log, and what retained memory needs
 d_text_m4_full  with all subroutines and destructive actions
 
 Host's own files (the static cost, texts of refusals) don't count. Run by `make size` and `make

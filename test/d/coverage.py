@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything D has a name for is in a row of test/d/rows: what a table gains, a row must show.
 
-The tables: trace/dtrace/opcodes.def (variables, subroutines), host/dt/actions.def, host/dt/options.def,
+The tables: trace/dtrace/opcodes.def (variables, subroutines), host/dt/actions.def and options.def,
 the error tags in host/dt, printf's conversions, the letters of the command's options, the texts of
 drops and faults. The manual page has every option. Prints what is missing. The last line is
 `N passed, N failed`.
@@ -75,7 +75,8 @@ def checks():
     # Some need probes that self hasn't.
     tagged = {r.tag for r in found} | set(re.findall(r'"(D_\w+)"', source("test/d/scripts.py")))
     yield "variables", without_row(table("trace/dtrace/opcodes.def", "DIF_VAR"), r"\bNAME\b", text)
-    yield "subroutines", without_row(table("trace/dtrace/opcodes.def", "DIF_SUBR"), r"\bNAME\(", text)
+    subroutines = table("trace/dtrace/opcodes.def", "DIF_SUBR")
+    yield "subroutines", without_row(subroutines, r"\bNAME\(", text)
     yield "actions", without_row(table("host/dt/actions.def", "ACTION"), r"\bNAME\(", text)
     yield "aggregating functions", without_row(table("host/dt/actions.def", "AGGREGATING"),
                                                r"@\w*(\[[^=]*)? = NAME\(", text)

@@ -19,7 +19,7 @@ static uint32_t below(uint32_t n)
     return (uint32_t)((seed >> 33) % n);
 }
 
-/* ---- joining: any number of events at once, of several CPUs, with the same times and numbers ---- */
+/* ---- joining: many events at once, of several CPUs, times and numbers alike -------- */
 
 #define AT_ONCE 12
 
