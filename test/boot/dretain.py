@@ -33,8 +33,9 @@ from machine import Machine  # noqa: E402
 
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
 # What writes a program's buffers: static functions of trace/dtrace, too.
-WRITER = re.compile(r"(dtrace_kept_|mark_records|mark_of|new_entry|dtrace_agg_|dtrace_buffer_|dtrace_log_fire|insert$|"
-                    r"dtrace_act_aggregate|aggregate_value|run_actions|run_others|reserve_ring|forget|"
+WRITER = re.compile(r"(dtrace_kept_|mark_records|mark_of|new_entry|dtrace_agg_|dtrace_buffer_|"
+                    r"dtrace_log_fire|insert$|dtrace_act_aggregate|aggregate_value|run_actions|"
+                    r"run_others|reserve_ring|forget|"
                     r"kernel_sample$)")  # in the middle of an interrupt, too
 HIT_SECONDS, STEPS = 0.4, 60
 

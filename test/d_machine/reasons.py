@@ -16,7 +16,8 @@ def read(path):
 
 
 def main():
-    reasons = re.findall(r'^DTRACE_REASON\((\w+), \d+, "(.*)"\)', read("trace/dtrace/reasons.def"), re.M)
+    table = read("trace/dtrace/reasons.def")
+    reasons = re.findall(r'^DTRACE_REASON\((\w+), \d+, "(.*)"\)', table, re.M)
     tests = "".join(map(read, glob.glob("test/d_machine/*_test.c") +
                             glob.glob("test/d_fire/*_test.c")))
     expected = {t for t in re.findall(r'"((?:[^"\\\n]|\\.)*)"', tests) if len(t) >= LEAST}
@@ -24,7 +25,7 @@ def main():
     for name, text in reasons:
         tells = text in expected or any(
             t in text and sum(t in other for _, other in reasons) == 1 for t in expected)
-        if not tells and not re.search(rf"\bD_REASON_{name}\b", tests):
+        if not tells and not re.search(rf"\bDTRACE_REASON_{name}\b", tests):
             print(f"FAILED: no test expects DTRACE_REASON_{name}: {text}")
             failed += 1
     print(f"{len(reasons) - failed} passed, {failed} failed")
