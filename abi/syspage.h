@@ -4,7 +4,7 @@
  * to know of the machine, and the event table, so that an old capture stays readable.
  *
  * Little-endian, all offsets from the start of the page. The kernel builds it once at boot
- * (kernel/entry/syspage.c, SyspageRead()); the tracelogger copies it; host/reader checks every
+ * (kernel/observe/syspage.c, SyspageRead()); the tracelogger copies it; host/reader checks every
  * field. Layout changes raise KYMO_SYSPAGE_VERSION. Documented in docs/format.md.
  */
 #ifndef KERNEL_ABI_SYSPAGE_H

@@ -42,7 +42,7 @@ D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c,$(wildcard kernel/dtrace/*.c t
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/dtrace/none/none.c
 # Each room's sources; kernel/dtrace/ and kernel/arch/ are chosen apart.
-KERNEL_ROOMS := base mem proc thread time sync ipc program observe entry
+KERNEL_ROOMS := base mem proc thread time sync ipc intr program observe entry
 KERNEL_SRCS := $(sort $(wildcard $(KERNEL_ROOMS:%=kernel/%/*.c) trace/*.c kernel/arch/$(ARCH)/*.c \
 	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS) \
 	$(D_SRCS_$(D))

@@ -10,7 +10,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/base/string.h"
-#include "kernel/entry/syspage.h"
+#include "kernel/observe/syspage.h"
 #include "trace/dtrace/image.h"
 #include "trace/dtrace/port.h"
 

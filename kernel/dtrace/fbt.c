@@ -18,7 +18,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_slot.h"
 #include "kernel/dtrace/fbt_table.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/entry/exit.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 

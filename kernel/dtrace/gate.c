@@ -17,7 +17,7 @@
 #include "kernel/program/cpio.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/base/string.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/gate.h"

@@ -13,7 +13,7 @@
 #include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/gate.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/filter.h"

@@ -10,7 +10,7 @@
 
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 
 #define KEPT 1024u /* bytes, a power of 2 */

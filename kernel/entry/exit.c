@@ -11,7 +11,7 @@
 #include "kernel/entry/exit.h"
 
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/entry/intr.h"
+#include "kernel/intr/intr.h"
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread_end.h"

@@ -4,11 +4,17 @@
 #define KERNEL_ENTRY_EXIT_H
 
 #include "kernel/thread/cpu.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
+#include "kernel/thread/thread.h"
 
 /* Does all that waits on this CPU, idles if nothing can run, lets the lock go and returns the
  * thread to resume. Lock held. */
 struct thread *exit_locked(struct cpu *cpu);
+/* Chooses whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first, as
+ * they do unless function probes are enabled: the fast path runs none of the general path's
+ * functions. Kernel lock held. */
+void kercall_use_direct(bool on);
+
 /* A handler returned something else than a result. Lock held. */
 void kercall_special(struct thread *self, long result);
 /* Makes self's call of this number by its handler, lets the lock go and returns the thread to

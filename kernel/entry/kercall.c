@@ -6,12 +6,12 @@
  * A number without a call is ENOSYS. The common way (a result at once, nothing waiting on this CPU)
  * is kept short: see docs/design.md for its budget, and test/bench.
  */
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 
 #include "abi/errno.h"
 #include "kernel/entry/exit.h"
 #include "kernel/entry/kercall_trace.h"
-#include "kernel/ipc/msg_direct.h"
+#include "kernel/entry/msg_direct.h"
 #include "kernel/thread/sched.h"
 
 #define UNKNOWN (KERCALL_MAX - 1)

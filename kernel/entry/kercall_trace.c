@@ -17,7 +17,7 @@
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
 #include "kernel/dtrace/syscall.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 #include "kernel/base/string.h"
 #include "trace/event_args.h"

@@ -9,7 +9,7 @@
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
 #include "kernel/thread/sched.h"
-#include "kernel/entry/syspage.h"
+#include "kernel/observe/syspage.h"
 #include "kernel/thread/thread_end.h"
 #include "trace/trace.h"
 

@@ -7,7 +7,7 @@
 #include "abi/sys/ability.h"
 #include "kernel/base/console.h"
 #include "kernel/program/cpio.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/observe/panic.h"
 #include "kernel/proc/process.h"
 

@@ -6,7 +6,6 @@
  * so that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends
  * the process: Kymo has no signal handlers. Proved by test/unit_ipc.
  */
-#include "kernel/entry/intr.h"
 #include "kernel/ipc/msg_impl.h"
 
 #define SIGNAL_MAX 63
@@ -91,7 +90,7 @@ int event_deliver(struct process *proc, struct thread *intr_thread, const struct
     case SIGEV_PULSE:
         return deliver_pulse(proc, event, prealloc);
     case SIGEV_INTR:
-        return intr_wake(intr_thread);
+        return thread_intr_wake(intr_thread);
     case SIGEV_SIGNAL:
         return deliver_signal(proc, event);
     default:

@@ -8,7 +8,7 @@
 
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/ipc/msg_copy.h"
 #include "trace/hook.h"

@@ -7,7 +7,7 @@
  * channel of the caller's; EAGAIN: table full; ENOENT; ENAMETOOLONG; EFAULT.
  */
 #include "abi/errno.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/string.h"
 

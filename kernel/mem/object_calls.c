@@ -12,7 +12,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/mem/object_table.h"
 #include "kernel/proc/process.h"
 #include "kernel/base/string.h"

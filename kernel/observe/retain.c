@@ -16,10 +16,10 @@
 #include "abi/sys/panic.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 #include "kernel/base/string.h"
-#include "kernel/entry/syspage.h"
+#include "kernel/observe/syspage.h"
 #include "trace/crc32c.h"
 #include "trace/port.h"
 

@@ -8,7 +8,7 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "abi/sys/trace.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"

@@ -21,7 +21,7 @@
 #include "abi/sys/trace.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "trace/threads.h"
 #include "trace/trace.h"
 

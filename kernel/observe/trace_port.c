@@ -3,8 +3,8 @@
  * What trace/ needs of the kernel: the functions of trace/port.h. Kernel lock held, but for
  * the queries, which may be called in any context.
  */
-#include "kernel/entry/intr.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/intr/intr.h"
+#include "kernel/base/kercall.h"
 #include "kernel/mem/object.h"
 #include "kernel/base/string.h"
 #include "kernel/observe/trace_dump.h"

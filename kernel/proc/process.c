@@ -10,7 +10,7 @@
 #include "kernel/proc/process.h"
 
 #include "abi/errno.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"

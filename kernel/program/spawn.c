@@ -17,7 +17,7 @@
 #include "abi/sys/ability.h"
 #include "kernel/program/cpio.h"
 #include "kernel/thread/cpu.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"
 #include "kernel/thread/thread_end.h"

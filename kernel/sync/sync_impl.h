@@ -4,7 +4,7 @@
 #define KERNEL_SYNC_SYNC_IMPL_H
 
 #include "abi/errno.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 
 /* A compare-and-swap that fails this often meets other CPUs' user code: let other work pass. */

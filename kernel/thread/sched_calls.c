@@ -9,7 +9,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 #include "kernel/thread/sched.h"
 

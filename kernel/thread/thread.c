@@ -6,7 +6,7 @@
 #include "kernel/thread/thread.h"
 
 #include "abi/errno.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
 #include "kernel/thread/sched.h"

@@ -5,6 +5,7 @@
 #ifndef KERNEL_THREAD_THREAD_H
 #define KERNEL_THREAD_THREAD_H
 
+#include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
 #include "abi/sys/states.h"
@@ -174,6 +175,20 @@ static inline long thread_block(struct thread *t, enum thread_state state)
 void thread_wake(struct thread *t, long value, int error);
 /* The same where the result was set when it blocked. */
 void thread_wake_set(struct thread *t);
+/* Gives the thread a SIGEV_INTR: ends its InterruptWait(), which set the result when it blocked, or
+ * is kept for the next one. NULL: -ESRCH. */
+static inline int thread_intr_wake(struct thread *t)
+{
+    if (!t) {
+        return -ESRCH;
+    }
+    if (t->state == STATE_INTR) {
+        thread_wake_set(t);
+    } else if (t->intr_pulses < UINT8_MAX) {
+        t->intr_pulses++;
+    }
+    return 0;
+}
 /* The same for a new one (STOPPED): its context is as thread_create() made it. */
 void thread_start(struct thread *t);
 /* Takes a blocked thread out of whatever it waits for, without waking it: kill, timeout. Dispatches

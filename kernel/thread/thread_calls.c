@@ -11,7 +11,7 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/thread/cpu.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/proc/process.h"
 #include "kernel/thread/thread_end.h"

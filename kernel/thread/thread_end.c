@@ -10,8 +10,8 @@
 #include "kernel/thread/thread_end.h"
 
 #include "abi/errno.h"
-#include "kernel/entry/intr.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/intr/intr.h"
+#include "kernel/base/kercall.h"
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/observe/retain.h"

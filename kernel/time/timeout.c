@@ -15,7 +15,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/time/clock_impl.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 
 #define TIMEOUT_STATES \

@@ -16,7 +16,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/time/clock_impl.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 
 #define TIMER_PERIOD_MIN_NS 20000u

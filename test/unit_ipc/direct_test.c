@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The short way of messages (kernel/ipc/msg_direct.c) against the long one: each MsgSendv(),
+ * The short way of messages (kernel/entry/msg_direct.c) against the long one: each MsgSendv(),
  * MsgReceivev() and MsgReplyv() of a random run is made twice from the same state, once with all
  * events on, so that it goes the long way, then with them off. All memory of the kernel, of its
  * fake CPUs and of the programs must then be the same, but for what `may_differ` names. First on
@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "kernel/thread/cpu.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/thread/sched_impl.h"
 #include "test/unit_ipc/random_calls.h"
 

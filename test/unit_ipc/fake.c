@@ -12,7 +12,7 @@
 
 #include "abi/errno.h"
 #include "kernel/thread/cpu.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/base/pool.h"
 #include "kernel/proc/process.h"

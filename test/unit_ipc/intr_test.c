@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "abi/sys/ability.h"
-#include "kernel/entry/intr.h"
+#include "kernel/intr/intr.h"
 
 #define LINE 5
 #define ANY ((uintptr_t)UINT32_MAX)

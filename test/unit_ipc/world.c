@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "kernel/entry/exit.h"
-#include "kernel/entry/intr_impl.h"
+#include "kernel/intr/intr_impl.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread_end.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "abi/errno.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/proc/process.h"
 

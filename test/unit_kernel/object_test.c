@@ -10,7 +10,7 @@
 #include "test/unit_kernel/random.h"
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/mem/object_table.h"
 
 #define RAM (1u << 20)

@@ -4,7 +4,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/dtrace/syscall.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
 

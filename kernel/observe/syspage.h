@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Builds the system page (abi/syspage.h). Boot, after all CPUs are up. */
-#ifndef KERNEL_ENTRY_SYSPAGE_H
-#define KERNEL_ENTRY_SYSPAGE_H
+#ifndef KERNEL_OBSERVE_SYSPAGE_H
+#define KERNEL_OBSERVE_SYSPAGE_H
 
 #include <stddef.h>
 #include <stdint.h>

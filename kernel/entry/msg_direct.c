@@ -15,7 +15,7 @@
  * test/unit_ipc/direct_test.c, where each call goes both ways and all memory is compared; counted
  * by `make bench` (msg_rt_8).
  */
-#include "kernel/ipc/msg_direct.h"
+#include "kernel/entry/msg_direct.h"
 
 #include "kernel/entry/exit.h"
 #include "kernel/ipc/msg_impl.h"

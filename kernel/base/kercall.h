@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Handlers of the kernel calls, and the dispatch table generated from abi/kercalls.def. */
-#ifndef KERNEL_ENTRY_KERCALL_H
-#define KERNEL_ENTRY_KERCALL_H
+#ifndef KERNEL_BASE_KERCALL_H
+#define KERNEL_BASE_KERCALL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/thread/thread.h"
+struct thread;
 
 #define KERCALL(number, NAME, handler, ...) \
     long ker_##handler(struct thread *self, const uintptr_t *args);
@@ -20,11 +19,7 @@ enum kercall_number {
 #undef KERCALL
 };
 
-/* Whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first: as they do
- * unless function probes are enabled, because it runs none of the functions of the general path.
- * Kernel lock held. */
-void kercall_use_direct(bool on);
-/* TRACE_EVENT's part under the lock. */
+/* Handles the part of TRACE_EVENT that needs the kernel lock. */
 long ker_trace_event_locked(struct thread *self, const uintptr_t *args);
 
 #endif

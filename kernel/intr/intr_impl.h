@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What intr.c and intr_calls.c share: attachments of processes to interrupt lines. */
-#ifndef KERNEL_ENTRY_INTR_IMPL_H
-#define KERNEL_ENTRY_INTR_IMPL_H
+#ifndef KERNEL_INTR_INTR_IMPL_H
+#define KERNEL_INTR_INTR_IMPL_H
 
-#include "kernel/entry/intr.h"
+#include "kernel/intr/intr.h"
 
 /*
  * A process that wants an event for each interrupt of a line. The line is masked while any of its

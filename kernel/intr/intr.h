@@ -2,8 +2,8 @@
 /*
  * Interrupts for programs: InterruptAttachEvent() and its kin, and the synthetic _NTO_HOOK_TRACE.
  */
-#ifndef KERNEL_ENTRY_INTR_H
-#define KERNEL_ENTRY_INTR_H
+#ifndef KERNEL_INTR_INTR_H
+#define KERNEL_INTR_INTR_H
 
 #include "abi/errno.h"
 #include "kernel/thread/cpu.h"
@@ -18,19 +18,6 @@ void intr_timer_done(struct cpu *cpu);
 bool intr_raise_trace(unsigned ring, uint32_t value);
 bool intr_trace_hooked(void);       /* True if a process is attached to it. Lock held. */
 bool intr_cancel(struct thread *t); /* INTR */
-/* SIGEV_INTR to this thread; NULL: -ESRCH. Its InterruptWait() set the result when it blocked. */
-static inline int intr_wake(struct thread *t)
-{
-    if (!t) {
-        return -ESRCH;
-    }
-    if (t->state == STATE_INTR) {
-        thread_wake_set(t);
-    } else if (t->intr_pulses < UINT8_MAX) {
-        t->intr_pulses++;
-    }
-    return 0;
-}
 /* The thread has ended: its attachments' SIGEV_INTR are lost. */
 void intr_thread_gone(const struct thread *t);
 

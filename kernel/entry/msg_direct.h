@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The short way of three kernel calls: see msg_direct.c. */
-#ifndef KERNEL_IPC_MSG_DIRECT_H
-#define KERNEL_IPC_MSG_DIRECT_H
+#ifndef KERNEL_ENTRY_MSG_DIRECT_H
+#define KERNEL_ENTRY_MSG_DIRECT_H
 
 #include "kernel/thread/thread.h"
 

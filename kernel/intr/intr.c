@@ -12,9 +12,9 @@
  * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring.
  * Proved by test/unit_ipc, test/boot, and `make bench` (irq_thread).
  */
-#include "kernel/entry/intr.h"
+#include "kernel/intr/intr.h"
 
-#include "kernel/entry/intr_impl.h"
+#include "kernel/intr/intr_impl.h"
 #include "kernel/ipc/msg_impl.h"
 #include "trace/trace.h"
 
@@ -131,7 +131,7 @@ static inline void deliver(struct attachment *a)
     trace_int_handler_entry((uint32_t)a->proc->pid, a->line, 0, 0);
     a->masked++;
     if (a->event.sigev_notify == SIGEV_INTR) {
-        intr_wake(a->thread);
+        thread_intr_wake(a->thread);
     } else {
         event_deliver(a->proc, NULL, &a->event, &a->pulse);
     }

@@ -6,12 +6,12 @@
  * are constants but for the names of the interrupts, and a read goes through those it meets.
  * Layout: abi/syspage.h, docs/format.md.
  */
-#include "kernel/entry/syspage.h"
+#include "kernel/observe/syspage.h"
 
 #include "abi/errno.h"
 #include "abi/syspage.h"
 #include "kernel/thread/cpu.h"
-#include "kernel/entry/kercall.h"
+#include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 #include "kernel/base/string.h"
 #include "trace/event_text.h"

@@ -13,7 +13,7 @@
  * bad memory (EFAULT). Proved by test/unit_ipc.
  */
 #include "abi/errno.h"
-#include "kernel/entry/intr_impl.h"
+#include "kernel/intr/intr_impl.h"
 #include "kernel/ipc/msg_impl.h"
 
 #define ATTACH_FLAGS (_NTO_INTR_FLAGS_TRK_MSK | _NTO_INTR_FLAGS_END | _NTO_INTR_FLAGS_PROCESS)
