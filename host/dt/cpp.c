@@ -55,9 +55,9 @@ static void make_command(struct dt_session *d, struct command *c, const struct d
     if (o->values[DT_O_cpphdrs]) {
         add(d, c, "-H");
     }
-    add(d, c, "-DT__SUNW_D=1");
+    add(d, c, "-D__SUNW_D=1");
     add(d, c,
-        dt_sprintf(d, "-DT__SUNW_D_VERSION=0x%08x",
+        dt_sprintf(d, "-D__SUNW_D_VERSION=0x%08x",
                    (version >> 16) << 24 | (version >> 8 & 255) << 12 | (version & 255)));
     for (const struct dt_text_list *l = o->lists[DT_O_define]; l; l = l->next) {
         add(d, c, l->text);
