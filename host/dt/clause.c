@@ -43,7 +43,7 @@ static void finish_info(struct dt_session *d, const struct dt_clause *c)
     info->statement_attributes.class[0] = a->class;
 }
 
-/* ---- the order of typing -----------------------------------------------------------------------
+/* ---- the order of typing --------------------------------------------------------------
  *
  * A clause's actions are typed before its predicate, so that the predicate knows a variable that
  * only the actions assign. This is done on a copy of the statements, and the objects that come of

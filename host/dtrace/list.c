@@ -104,8 +104,7 @@ int command_list(struct command *c, const void *data)
     return status;
 }
 
-/* ---- -v with an
- * enabling ----------------------------------------------------------------------- */
+/* ---- -v with an enabling ----------------------------------------------------------- */
 
 /* Of all clauses of the program the least. */
 static void report(struct command *c, const struct program_source *s)

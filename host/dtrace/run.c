@@ -30,8 +30,7 @@ static bool open_output(struct command *c)
     return c->out != NULL;
 }
 
-/* ---- -a
- * ---------------------------------------------------------------------------------------- */
+/* ---- -a ---------------------------------------------------------------------------- */
 
 static int only_compile(struct command *c, const void *image, size_t size)
 {

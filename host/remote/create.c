@@ -109,7 +109,7 @@ static int take_created(struct remote *r, const struct kymo_d_call *call, const 
     return 0;
 }
 
-/* ---- whether the agent can read it out ---------------------------------------------------------
+/* ---- whether the agent can read it out ------------------------------------------------
  *
  * The agent there needs memory for an answer as large as a buffer. It takes it here, before tracing
  * begins, and keeps it: if it can't be had the buffers are lowered, or refused, like those that the

@@ -142,7 +142,7 @@ int run_hold_file(struct run *run, const char *path, const char *shown, const ch
     }
 }
 
-/* ---- a link's socket -------------------------------------------------------------------------
+/* ---- a link's socket ------------------------------------------------------------------
  *
  * QEMU removes whatever is at the path before it listens there, and a socket can't be locked: the
  * lock is on a file beside it, PATH.lock, which is removed while it is held. */

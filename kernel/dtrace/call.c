@@ -124,7 +124,7 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
     return error;
 }
 
-/* ---- programs of processes ---------------------------------------------------------------------
+/* ---- programs of processes ------------------------------------------------------------
  *
  * Addresses outlive their process: what is printed a while after a fault still has its program. The
  * newest that ended while there were consumers are remembered; a host asks for each once, when it

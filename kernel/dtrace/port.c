@@ -142,7 +142,7 @@ bool dtrace_port_descends(int32_t pid)
     return pid == 0;
 }
 
-/* ---- any process and thread ---------------------------------------------------------------------
+/* ---- any process and thread -----------------------------------------------------------
  *
  * Other CPUs may change both meanwhile: both are in tables that are never freed, ids are compared
  * before and, where it matters, after a word is read. */

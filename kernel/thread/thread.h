@@ -20,9 +20,9 @@ struct process;
 
 /* What a kernel call handler returns beside a result (>= 0) or a negative errno. Far from both. */
 #define KER_BLOCKED (-0x10000L) /* the thread blocked; whoever wakes it sets the result */
-#define KER_AGAIN \
-    (-0x10001L) /* did a part; call the handler again (args[] and step are kept) after \
-                   other work, unless the thread dies first: a preemption point */
+/* A preemption point: the handler did a part and is called again (args[] and step are kept) after
+ * other work, unless the thread ends first. */
+#define KER_AGAIN (-0x10001L)
 #define KER_LOCK (-0x10002L)   /* from a NOLOCK handler: take the lock and call ker_<x>_locked */
 #define KER_STATUS (-0x10003L) /* the handler set the result itself by thread_result() */
 #define KER_GONE (-0x10004L)   /* the calling thread ended: nothing of it may be touched */
@@ -102,12 +102,10 @@ struct thread {
 #define THREAD_AGAIN 0x02 /* the call must be called again before the thread resumes */
 #define THREAD_DYING 0x04 /* another CPU runs it: ends at its next kernel exit */
 #define THREAD_MAIN 0x08
-#define THREAD_UNBLOCK_SENT \
-    0x10 /* the server has been told by an UNBLOCK pulse (kernel/ipc/msg.c) */
-#define THREAD_CUT \
-    0x20 /* its wait was ended from outside, which is to be traced before it resumes; with \
-            THREAD_AGAIN, which is meant itself only if step is not 0 */
-
+#define THREAD_UNBLOCK_SENT 0x10 /* the server got an UNBLOCK pulse (kernel/ipc/msg.c) */
+/* Its wait was aborted from outside, which is to be traced before it resumes. Comes with
+ * THREAD_AGAIN, which is meant itself only if step is not 0. */
+#define THREAD_CUT 0x20
 #define THREAD_HELD 0x40 /* by ThreadCtl(): must not run until it is continued */
 /* In timeout_states of a thread that is held while it waits, or runs elsewhere: its wake leaves the
  * common path. No state has this number. */

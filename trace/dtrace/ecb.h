@@ -43,7 +43,7 @@ struct dtrace_ecb {
     uint32_t clause;               /* [I] of the image */
     uint32_t predicate_id;         /* [I] what a thread may remember; 0: can't be cached */
     uint32_t states;     /* [I] 1 << enum dtrace_state: in which it runs, and DTRACE_ECB_FIRST; <<
-                            DTRACE_ECB_ASIDE: by     log.h */
+                            DTRACE_ECB_ASIDE: by log.h */
     uint32_t size;       /* [I] bytes of a record; 0: it records nothing */
     uint32_t align;      /* [I] 4 or 8 */
     enum dtrace_way way; /* [I] how it runs */

@@ -37,7 +37,7 @@ struct dtrace_insn {
 enum dtrace_object_flags {
     DTRACE_OBJECT_DESTRUCTIVE = 1, /* calls copyout or copyoutstr */
     DTRACE_OBJECT_CACHEABLE = 2,   /* its value hangs only on the thread: false once, false always,
-                                 until   a thread-local variable is stored */
+                                 until a thread-local variable is stored */
     DTRACE_OBJECT_ARG = 4,         /* it is `ldgs argN; ret`: see dtrace_eval() */
     DTRACE_OBJECT_BUILTIN = 8,     /* it is `ldgs` of another built-in variable, `ret` */
 };
