@@ -267,6 +267,7 @@ MEANT = {
     "syscall::msg_sendw:entry": "syscall::msg_sendv:entry", "msg:::recieve": "msg:::receive",
     "syscall::msg_sendv:enter": "syscall::msg_sendv:entry", "procc:::creat": "proc:::create",
     "oncpu": ":::on-cpu", "syscall::MsgSned:entry": None, "syscall::Msg*:start": None,
+    "syscall::*send:entry": None, "syscall::*Frob*:entry": None,
 }
 CALLS = {
     "syscall::MsgSend:entry": "msg_sendv", "syscall::MsgSendv_r:entry": "msg_sendv",
@@ -276,6 +277,13 @@ CALLS = {
     "syscall::MsgRe*:entry": "msg_readv msg_receivepulsev msg_receivev msg_replyv",
     "syscall::MsgSend:entry,syscall::MsgReply:entry,syscall::name_attach:entry":
         "msg_replyv msg_sendv name_attach",
+    "syscall::*Msg*:return": "msg_current msg_deliver_event msg_error msg_info msg_readv "
+                             "msg_receivepulsev msg_receivev msg_replyv msg_send_pulse msg_sendv "
+                             "msg_sendvnc msg_writev",
+    "syscall::*Send:entry": "msg_sendv", "syscall::Msg?end:entry": "msg_sendv",
+    "syscall::*Sendnc:entry": "msg_sendvnc", "syscall::[MS]*Pulse:": "msg_receivepulsev msg_send_pulse",
+    "syscall::*Event:entry": "interrupt_attach msg_deliver_event trace_event",
+    "syscall::*eControl:entry": "dtrace", "syscall::?sgSend:entry": "msg_sendv",
     "s*l::TimerSettime:entry": "timer_settime", "syscall::DtraceControl:entry": "dtrace",
 }
 
