@@ -254,10 +254,17 @@ def types(board, _):
         return f"status {status}: {err}{found}", out
     for text, tag in (("fbt::msg_copy:entry { trace(args[5]); }", "D_ARGS_IDX"),
                       ("fbt::msg_copy: { trace(args[0]); }", "D_ARGS_MULTI"),
-                      ("fbt::ker_*:entry { trace(args[0]); }", "D_ARGS_MULTI")):
+                      ("fbt::ker_*:entry { trace(args[0]); }", "D_ARGS_MULTI"),
+                      ("sched:::wakeup,sched:::o*-cpu { trace(args[0]); }", "D_ARGS_MULTI"),
+                      ("sched:::off-cpu,sched:::on-cpu { trace(args[0]->pr_pri); }", "D_OP_SOU")):
         status, _, err = board.dtrace("-x", "errtags", "-en", text)
         if status != 1 or f"[{tag}]" not in err:
             return f"{text}: status {status}: {err}", out
+    for text in ("sched:::wakeup,sched:::off-cpu { @[args[1]->pr_fname] = count(); }",
+                 "fbt::msg_copy:entry,fbt::msg_copy:return /args[0]/ { trace(args[1]); }"):
+        status, out, err = board.dtrace("-n", text, "-n", "tick-100ms { exit(0); }")
+        if status or "matched 2 probes" not in err:
+            return f"{text}: status {status}: {out}{err}", out
     return None, out
 
 
