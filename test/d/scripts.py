@@ -288,7 +288,8 @@ CALLS = {
                              "msg_receivepulsev msg_receivev msg_replyv msg_send_pulse msg_sendv "
                              "msg_sendvnc msg_writev",
     "syscall::*Send:entry": "msg_sendv", "syscall::Msg?end:entry": "msg_sendv",
-    "syscall::*Sendnc:entry": "msg_sendvnc", "syscall::[MS]*Pulse:": "msg_receivepulsev msg_send_pulse",
+    "syscall::*Sendnc:entry": "msg_sendvnc",
+    "syscall::[MS]*Pulse:": "msg_receivepulsev msg_send_pulse",
     "syscall::*Event:entry": "interrupt_attach msg_deliver_event trace_event",
     "syscall::*eControl:entry": "dtrace", "syscall::?sgSend:entry": "msg_sendv",
     "s*l::TimerSettime:entry": "timer_settime", "syscall::DtraceControl:entry": "dtrace",
