@@ -74,6 +74,17 @@ static bool is_undefined(const char *tag)
     return strcmp(tag, "D_IDENT_UNDEF") == 0 || strcmp(tag, "D_VAR_UNDEF") == 0;
 }
 
+/* What a compilation has made that is thrown away; variables and aggregations stay. */
+static void forget(struct dt_back *back, const struct dt_back *before)
+{
+    back->formats.n = before->formats.n;
+    back->datum_types.n = before->datum_types.n;
+    back->clause = before->clause;
+    back->depth = before->depth;
+    back->expansions = before->expansions;
+    back->conditions = before->conditions;
+}
+
 /* Fails as the actions do, unless a variable is missing that the predicate may define. */
 static void type_actions(struct dt_session *d, struct dt_clause *c, const struct dt_node *body)
 {
@@ -81,15 +92,94 @@ static void type_actions(struct dt_session *d, struct dt_clause *c, const struct
     struct trial trial = {d, c, body};
     bool typed = dt_try(d, try_actions, &trial);
 
-    back->formats.n = before.formats.n;
-    back->datum_types.n = before.datum_types.n;
-    back->clause = before.clause;
-    back->depth = before.depth;
-    back->expansions = before.expansions;
-    back->conditions = before.conditions;
+    forget(back, &before);
     if (!typed && !is_undefined(dt_caught_tag(d))) {
         dt_fail_again(d);
     }
+}
+
+/* For all its probe descriptions at once. */
+static void compile_once(struct dt_session *d, struct dt_clause *c, struct dt_node *clause)
+{
+    struct dt_part p = {.clause = c, .first_action = c->program->actions.n};
+    unsigned ifs = dt_count_ifs(clause->body);
+
+    c->probes = clause->probes;
+    dt_clause_probes(d, c);
+    dt_session_back(d)->clause = c;
+    dt_session_back(d)->expansions = 0;
+    if (clause->left) {
+        type_actions(d, c, clause->body);
+    }
+    if (ifs) {
+        dt_part_begin_conditional(d, &p, clause, ifs);
+    } else {
+        p.predicate = dt_part_predicate(d, c, clause->left);
+    }
+    dt_part_statements(d, &p, clause->body);
+    if (!p.any || dt_part_has_actions(&p)) {
+        dt_part_end(d, &p);
+    }
+    check_minimum(d, c, clause);
+    dt_tree_show(d, clause, 1);
+}
+
+/* ---- a list of descriptions --------------------------------------------------------------------
+ *
+ * dtrace(1M) compiles a clause once for each description, so that args[] has the types of that
+ * one's probes. Here one compilation serves all of them as long as they agree on what the clause
+ * uses of args[]. */
+struct compilation {
+    struct dt_session *session;
+    struct dt_clause *clause;
+    struct dt_node *node;
+};
+
+static void compile_all(void *arg)
+{
+    struct compilation *c = arg;
+
+    compile_once(c->session, c->clause, c->node);
+}
+
+/* The stability of what earlier descriptions use remains: the least of all counts. */
+static void compile_each(struct dt_session *d, const struct dt_clause *begun,
+                         const struct dt_node *node, struct dt_clause *c)
+{
+    *c = *begun;
+    for (const struct dt_node *n = node->probes; n; n = n->next) {
+        struct dt_node *one = dt_copy(d, node, NULL, NULL);
+        struct dt_clause next = *begun;
+
+        one->probes = dt_copy(d, n, NULL, NULL);
+        next.attributes = c->attributes;
+        next.probe_attributes = c->probe_attributes;
+        *c = next;
+        compile_once(d, c, one);
+    }
+}
+
+static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_node *node)
+{
+    struct dt_node *copy = dt_copy(d, node, NULL, NULL); /* compiling changes the tree */
+    struct dt_back *back = dt_session_back(d), before = *back;
+    struct dt_program *program = c->program, made = *program;
+    struct dt_clause begun = *c;
+    struct compilation all = {d, c, node};
+
+    copy->probes = dt_copy_list(d, node->probes, NULL, NULL);
+    if (dt_try(d, compile_all, &all)) {
+        return;
+    }
+    if (strcmp(dt_caught_tag(d), "D_ARGS_MULTI") != 0) {
+        dt_fail_again(d);
+    }
+    forget(back, &before);
+    program->objects.n = made.objects.n;
+    program->actions.n = made.actions.n;
+    program->ecbs.n = made.ecbs.n;
+    program->matched = made.matched;
+    compile_each(d, &begun, copy, c);
 }
 
 void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct dt_node *clause,
@@ -97,35 +187,20 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
 {
     struct dt_clause c = {
         .program = program,
-        .probes = clause->probes,
         .number = add_info(d, clause, description),
         .attributes = {DTRACE_STABLE, DTRACE_STABLE, DTRACE_COMMON},
         .probe_attributes = {.name = {DTRACE_STANDARD},
                              .data = {DTRACE_STANDARD},
                              .class = {DTRACE_COMMON}},
     };
-    struct dt_part p = {.clause = &c, .first_action = program->actions.n};
-    unsigned ifs = dt_count_ifs(clause->body);
 
     dt_tree_show(d, clause, 0);
-    dt_clause_probes(d, &c);
-    dt_session_back(d)->clause = &c;
-    dt_session_back(d)->expansions = 0;
-    if (clause->left) {
-        type_actions(d, &c, clause->body);
-    }
-    if (ifs) {
-        dt_part_begin_conditional(d, &p, clause, ifs);
+    if (clause->probes && clause->probes->next) {
+        compile_list(d, &c, clause);
     } else {
-        p.predicate = dt_part_predicate(d, &c, clause->left);
+        compile_once(d, &c, clause);
     }
-    dt_part_statements(d, &p, clause->body);
-    if (!p.any || dt_part_has_actions(&p)) {
-        dt_part_end(d, &p);
-    }
-    check_minimum(d, &c, clause);
     finish_info(d, &c);
-    dt_tree_show(d, clause, 1);
     dt_session_back(d)->clause = NULL;
 }
 

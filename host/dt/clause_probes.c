@@ -89,6 +89,14 @@ static unsigned each_match(const struct dt_probe_source *probes, const struct dt
                         n->probe_id, matched, m);
 }
 
+static bool may_match(const struct dt_session *d, const struct dt_node *n)
+{
+    const struct dt_probe_source *probes = dt_session_probes(d);
+
+    return dtrace_option(d, "zdefs") ||
+           (probes->may_have && probes->may_have(n->provider, n->function, n->probe_name));
+}
+
 void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
 {
     const struct dt_probe_source *probes = dt_session_probes(d);
@@ -104,7 +112,7 @@ void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
             dt_fail(d, n->place, "D_PDESC_INVAL", "probe identifier %u does not match any probes",
                     n->probe_id);
         }
-        if (found == 0 && !dtrace_option(d, "zdefs")) {
+        if (found == 0 && !may_match(d, n)) {
             dt_fail(d, n->place, "D_PDESC_ZERO", "probe description %s does not match any probes%s",
                     description_text(d, n), dt_suggest_probe(d, n));
         }

@@ -43,6 +43,8 @@ struct dt_probe_source {
     /* C type of the probe's args[n]; NULL: there is none. */
     const char *(*argument_type)(void *arg, uint32_t id, unsigned n);
     void *arg;
+    /* Whether such probes may be there although each() knows none; NULL: it knows all. */
+    bool (*may_have)(const char *provider, const char *function, const char *name);
 };
 
 struct dt_session *dt_session_new(const struct dt_model *, const struct dt_probe_source *);

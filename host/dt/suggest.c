@@ -276,31 +276,50 @@ static bool ends_in(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
 
-    return n > m && strcmp(text + n - m, end) == 0;
+    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 /* Cover functions of the C library end in a call of another name: MsgSend(), MsgSendsv(),
  * MsgSendvs() in msg_sendv, MsgSendnc() in msg_sendvnc, InterruptAttachEvent()
  * in interrupt_attach. */
-static bool covers(struct dt_session *d, const char *cover, const char *call)
-{
-    static const struct {
-        const char *cover, *call;
-    } ends[] = {{"", "v"},       {"sv", "v"},     {"vs", "v"},   {"nc", "vnc"},
-                {"svnc", "vnc"}, {"vsnc", "vnc"}, {"event", ""}, {"control", ""}};
+static const struct {
+    const char *cover, *call; /* how their names end; squeezed */
+} ends[] = {{"", "v"},
+            {"sv", "v"},
+            {"vs", "v"},
+            {"nc", "vnc"},
+            {"svnc", "vnc"},
+            {"vsnc", "vnc"},
+            {"interruptattachevent", "interruptattach"},
+            {"dtracecontrol", "dtrace"}};
 
-    if (strcmp(cover, call) == 0) {
+/* The call has that name, or a name that fits the pattern; both are squeezed. */
+static bool is_named(struct dt_session *d, const char *call, const char *wanted)
+{
+    if (dtrace_glob(wanted, call)) {
         return true;
     }
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-        if (ends_in(cover, ends[i].cover) || !*ends[i].cover) {
-            size_t stem = strlen(cover) - strlen(ends[i].cover);
-            if (strcmp(dt_sprintf(d, "%.*s%s", (int)stem, cover, ends[i].call), call) == 0) {
+        if (ends_in(call, ends[i].call)) {
+            int stem = (int)(strlen(call) - strlen(ends[i].call));
+            if (dtrace_glob(wanted, dt_sprintf(d, "%.*s%s", stem, call, ends[i].cover))) {
                 return true;
             }
         }
     }
     return false;
+}
+
+/* A name begins with a capital. A pattern has one anywhere: in lower case it is for the kernel's
+ * names. */
+static bool may_be_qnx(const char *function)
+{
+    bool anywhere = is_pattern(function);
+
+    while (anywhere && *function && !isupper((unsigned char)*function)) {
+        function++;
+    }
+    return isupper((unsigned char)*function);
 }
 
 struct calls {
@@ -324,10 +343,9 @@ static bool take_call(void *arg, const struct dt_probe_info *info)
 {
     struct calls *c = arg;
     const char *call = squeezed(c->session, info->function);
-    bool fits = is_pattern(c->asked->function) ? dtrace_glob(c->name, call)
-                                               : covers(c->session, c->name, call);
 
-    if (fits && strcmp(info->provider, "syscall") == 0 && !has_function(c, info->function)) {
+    if (strcmp(info->provider, "syscall") == 0 && !has_function(c, info->function) &&
+        is_named(c->session, call, c->name)) {
         struct dt_node *n = dt_node_new(c->session, DT_NODE_PROBE, c->asked->place);
         *n = *c->asked;
         n->next = NULL;
@@ -344,8 +362,7 @@ bool dt_probe_by_qnx_name(struct dt_session *d, struct dt_node *n)
     const struct dt_probe_source *probes = dt_session_probes(d);
     struct calls c = {.session = d, .asked = n};
 
-    if (n->probe_id || !dtrace_glob(n->provider, "syscall") ||
-        !isupper((unsigned char)*n->function)) {
+    if (n->probe_id || !dtrace_glob(n->provider, "syscall") || !may_be_qnx(n->function)) {
         return false;
     }
     c.name = squeezed(d, n->function);

@@ -116,7 +116,7 @@ static const char *target_spec(const struct command *c)
 int command_run(struct command *c)
 {
     c->target_spec = target_spec(c);
-    if (c->list || c->claim || strncmp(c->target_spec, "elf:", 4) == 0) {
+    if (c->list || c->claim) {
         command_set(c, "zdefs", NULL, NULL);
     }
     int status = command_open(c);

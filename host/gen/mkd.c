@@ -91,7 +91,7 @@ static const struct dt_model *model_of(const char *arch)
 
 int main(int argc, char **argv)
 {
-    const struct dt_probe_source probes = {each, argument_type, NULL};
+    const struct dt_probe_source probes = {.each = each, .argument_type = argument_type};
     struct dt_source source = {.spec = DT_SPEC_NAME};
     size_t size;
 

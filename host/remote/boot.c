@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -130,14 +129,14 @@ static bool start_qemu(struct wire_of_boot *w)
     return w->qemu > 0;
 }
 
-/* QEMU makes the socket before the board's first instruction. */
+/* QEMU listens before the board's first instruction. A socket that is only there (bind() makes it)
+ * isn't enough: until listen() it refuses. */
 static bool wait_for_socket(struct wire_of_boot *w)
 {
     const struct timespec pause = {0, PAUSE};
-    struct stat s;
 
     for (int i = 0; i < SOCKET_TRIES; i++) {
-        if (stat(w->spec + strlen("unix:"), &s) == 0) {
+        if (run_link_is_listening(w->spec + strlen("unix:"))) {
             return true;
         }
         if (waitpid(w->qemu, NULL, WNOHANG) == w->qemu) {

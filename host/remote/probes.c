@@ -266,7 +266,7 @@ bool remote_probe_names(struct target *t, uint32_t id, struct dt_probe_info *inf
 
 void remote_probes_init(struct remote *r)
 {
-    r->source = (struct dt_probe_source){each, argument_type, r};
+    r->source = (struct dt_probe_source){.each = each, .argument_type = argument_type, .arg = r};
 }
 
 void remote_probes_free(struct remote *r)

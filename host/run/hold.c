@@ -147,8 +147,8 @@ int run_hold_file(struct run *run, const char *path, const char *shown, const ch
  * QEMU removes whatever is at the path before it listens there, and a socket can't be locked: the
  * lock is on a file beside it, PATH.lock, which is removed while it is held. */
 
-/* A process listens there, by the system's list of sockets. */
-static bool is_listening(const char *path)
+/* By the system's list of sockets: connecting would take the place of the one for whom it is. */
+bool run_link_is_listening(const char *path)
 {
     FILE *sockets = fopen("/proc/net/unix", "re");
     char *line = NULL;
@@ -184,7 +184,7 @@ int run_hold_link(struct run *run, const char *path)
         kymo_error("%s: is there and no socket; --link would remove it", path);
         return -1;
     }
-    if (is_listening(path)) {
+    if (run_link_is_listening(path)) {
         kymo_error("%s: another process listens there: --link with another path", path);
         return -1;
     }

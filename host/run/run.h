@@ -61,6 +61,8 @@ int run_hold_path(struct run *run, const char *path, const char *remedy);
 /* The same for a file that is made if it isn't there; `shown`: its name in messages. */
 int run_hold_file(struct run *run, const char *path, const char *shown, const char *remedy);
 int run_hold_link(struct run *run, const char *path); /* of a unix socket, absolute */
+/* True if a process listens at that unix socket. */
+bool run_link_is_listening(const char *path);
 void run_release(struct run *run);
 /* child.c: starts QEMU, waits within the time; returns the exit status. */
 int run_child(struct run *run);

@@ -65,7 +65,8 @@ static const char *no_argument_type(void *arg, uint32_t id, unsigned n)
     return NULL;
 }
 
-static const struct dt_probe_source probe_source = {each_probe, no_argument_type, NULL};
+static const struct dt_probe_source probe_source = {.each = each_probe,
+                                                    .argument_type = no_argument_type};
 
 const struct dt_probe_source *self_probes(struct target *t)
 {

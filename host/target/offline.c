@@ -3,8 +3,8 @@
  * The target elf:PATH: a kernel that is not running, of which there is only its ELF. Programs can
  * be compiled for it (--compile, -e). The types of args[] are known of the probes that all boards
  * have (board_probes.h) and of function probes that are named in full: the ELF's DWARF has them
- * (host/dt/argument.c). Any other description is taken as it is. Tested by
- * test/d_remote/board_test.c.
+ * (host/dt/argument.c). Descriptions of what a target makes or finds itself (profile, fbt) are
+ * taken as they are. Tested by test/host/check, test/d_remote/board_test.c.
  */
 #include "host/target/offline.h"
 
@@ -45,9 +45,28 @@ static const char *offline_argument(void *arg, uint32_t id, unsigned n)
     return board_probe_type(id, n);
 }
 
+static bool begins(const char *field, const char *with)
+{
+    return !*field || strpbrk(field, "*?[\\") || strncmp(field, with, strlen(with)) == 0;
+}
+
+/* What is in no table of all boards: the provider dtrace, timers of any interval, functions. */
+static bool offline_may_have(const char *provider, const char *function, const char *name)
+{
+    bool of_dtrace =
+        dtrace_glob(name, "BEGIN") || dtrace_glob(name, "END") || dtrace_glob(name, "ERROR");
+    bool of_profile = begins(name, "tick-") || begins(name, "profile-");
+
+    return (dtrace_glob(provider, "dtrace") && !*function && of_dtrace) ||
+           (dtrace_glob(provider, "profile") && !*function && of_profile) ||
+           (dtrace_glob(provider, "fbt") &&
+            (dtrace_glob(name, "entry") || dtrace_glob(name, "return")));
+}
+
 static const struct dt_probe_source *offline_probes(struct target *t)
 {
-    static const struct dt_probe_source source = {offline_each, offline_argument, NULL};
+    static const struct dt_probe_source source = {
+        .each = offline_each, .argument_type = offline_argument, .may_have = offline_may_have};
 
     (void)t;
     return &source;

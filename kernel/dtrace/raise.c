@@ -3,17 +3,20 @@
  * raise() of a D program: a signal to the process in which the probe has fired, sent when that CPU
  * leaves the kernel (of a kernel call: when the call has been made, or waits). In the probe no lock
  * can be taken, so it only notes it; of several before the exit the last counts. Refused: a number
- * that is no signal, the kernel's own process. Proved by test/boot's suites "slain".
+ * that is no signal; the kernel's own process; while a raised signal is being sent, whose probes
+ * would keep the CPU in the kernel for ever. Proved by test/boot's suites "slain", dlink.py.
  */
 #include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/proc/process.h"
 #include "trace/dtrace/port.h"
+#include "trace/trace.h"
 
 #define SIGNAL_MAX 56
 
 static struct {
     int32_t pid, signal;
+    bool sending;
 } raised[CONFIG_CPUS]; /* [c] */
 
 bool dtrace_port_raise(int signal)
@@ -21,7 +24,8 @@ bool dtrace_port_raise(int signal)
     struct cpu *cpu = arch_cpu();
     int32_t pid = dtrace_port_pid();
 
-    if (signal < 0 || signal > SIGNAL_MAX || pid == kernel_process->pid) {
+    if (signal < 0 || signal > SIGNAL_MAX || pid == kernel_process->pid ||
+        raised[cpu->id].sending) {
         return false;
     }
     if (signal != 0) {
@@ -32,11 +36,16 @@ bool dtrace_port_raise(int signal)
     return true;
 }
 
+/* As a timer's signal, it comes from the kernel: code and sender are 0. */
 void dtrace_raise_now(const struct cpu *cpu)
 {
-    struct process *proc = process_find(raised[cpu->id].pid);
+    int32_t pid = raised[cpu->id].pid, signal = raised[cpu->id].signal;
+    struct process *proc = process_find(pid);
 
     if (proc) {
-        process_signal(proc, raised[cpu->id].signal);
+        raised[cpu->id].sending = true;
+        trace_comm_signal((uint32_t)signal, 0, 0, (uint32_t)pid, 0, 0, 0, 0, 0, 0);
+        process_signal(proc, signal);
+        raised[cpu->id].sending = false;
     }
 }

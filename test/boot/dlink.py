@@ -309,6 +309,21 @@ def the_end_of_a_program_is_told(bench):
         expect(re.search(rf":BEGIN +{pid}$", done.stdout, re.M), done.stdout)
 
 
+def a_raised_signal_is_sent(bench):
+    """By the kernel, once, and not by a clause of signal-send itself, which would never end."""
+    send = 'proc:::signal-send /args[1]->pr_pid == $target && !args[4]/ { printf("%s %d %d\\n", ' \
+        'args[1]->pr_fname, args[2], args[3]); raise(25); }'
+    logged = 'sdt:::comm_signal /arg3 == $target && !arg4/ { printf("logged %d\\n", arg0); }'
+    for way in "entry", "return":
+        for signal in 15, 25:  # 25: the program goes on
+            raises = f"syscall::msg_sendv:{way} /pid == $target && !n++/ {{ raise({signal}); }}"
+            done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-wq", "-c", "hello", "-n",
+                              f"{raises} {send} {logged}")
+            expect(done.returncode == 0 and sorted(done.stdout.split("\n")) ==
+                   ["", "", f"hello {signal} 0", f"logged {signal}"],
+                   f"{way} {signal}: {done.stdout} {done.stderr}")
+
+
 def a_jump_to_0_has_callers(bench):
     """The frame of 0 is the stack's first, not its end: the commonest wild jump."""
     done = bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-c", "crash null_jump", "-qn",
@@ -384,6 +399,7 @@ def a_program_that_runs_goes_on(bench):
 
 TESTS = [walltimestamp_is_the_hosts,
          a_program_from_its_first_instruction, the_end_of_a_program_is_told,
+         a_raised_signal_is_sent,
          a_jump_to_0_has_callers,
          programs_that_do_not_start, a_held_program_does_not_stay, a_program_that_runs_goes_on,
          many_in_a_row, eight_at_once_killed_at_random, overload_of_a_good_line,

@@ -85,6 +85,17 @@ ROWS = {
         sdt:::thread_running { h = 1; }
         """, "a && b && c && d && e && f && g && h"),
     # Each CPU goes to the thread that off-cpu named, and leaves the one that it went to.
+    # A clause of a list means by args[] what the description says that has matched.
+    "sched lists": ("""
+        sched:::wakeup { this->pid = arg0; this->tid = arg1; this->third = arg2; tried = 1; }
+        sched:::off-cpu { this->pid = arg3; this->tid = arg4; this->third = arg0; filter = 1; }
+        sched:::wakeup,sched:::off-cpu /args[1]->pr_fname != pidname(this->pid)/ { wrong = 1; }
+        sched:::wakeup,sched:::off-cpu { if (args[0]->pr_lwpid != this->tid) { wrong = 2; } }
+        sched:::wakeup,sched:::off-cpu /args[2] != this->third/ { wrong = 3; }
+        sched:::wakeup,sched:::off-cpu { @[args[1]->pr_fname, probename] = count(); a = tried; }
+        END { trunc(@); }
+        sched:::wakeup,sched:::off-cpu /filter && args[0]->pr_lwpid/ { b = 1; }
+        """, "a && b"),
     "sched switches": ("""
         BEGIN { known[-1] = 0; on_pid[-1] = pid; on_tid[-1] = tid; }
         sched:::off-cpu /known[cpu] && (on_pid[cpu] != args[2] || on_tid[cpu] != args[3]) &&

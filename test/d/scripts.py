@@ -254,10 +254,17 @@ def types(board, _):
         return f"status {status}: {err}{found}", out
     for text, tag in (("fbt::msg_copy:entry { trace(args[5]); }", "D_ARGS_IDX"),
                       ("fbt::msg_copy: { trace(args[0]); }", "D_ARGS_MULTI"),
-                      ("fbt::ker_*:entry { trace(args[0]); }", "D_ARGS_MULTI")):
+                      ("fbt::ker_*:entry { trace(args[0]); }", "D_ARGS_MULTI"),
+                      ("sched:::wakeup,sched:::o*-cpu { trace(args[0]); }", "D_ARGS_MULTI"),
+                      ("sched:::off-cpu,sched:::on-cpu { trace(args[0]->pr_pri); }", "D_OP_SOU")):
         status, _, err = board.dtrace("-x", "errtags", "-en", text)
         if status != 1 or f"[{tag}]" not in err:
             return f"{text}: status {status}: {err}", out
+    for text in ("sched:::wakeup,sched:::off-cpu { @[args[1]->pr_fname] = count(); }",
+                 "fbt::msg_copy:entry,fbt::msg_copy:return /args[0]/ { trace(args[1]); }"):
+        status, out, err = board.dtrace("-n", text, "-n", "tick-100ms { exit(0); }")
+        if status or "matched 2 probes" not in err:
+            return f"{text}: status {status}: {out}{err}", out
     return None, out
 
 
@@ -267,6 +274,7 @@ MEANT = {
     "syscall::msg_sendw:entry": "syscall::msg_sendv:entry", "msg:::recieve": "msg:::receive",
     "syscall::msg_sendv:enter": "syscall::msg_sendv:entry", "procc:::creat": "proc:::create",
     "oncpu": ":::on-cpu", "syscall::MsgSned:entry": None, "syscall::Msg*:start": None,
+    "syscall::*send:entry": None, "syscall::*Frob*:entry": None,
 }
 CALLS = {
     "syscall::MsgSend:entry": "msg_sendv", "syscall::MsgSendv_r:entry": "msg_sendv",
@@ -276,6 +284,14 @@ CALLS = {
     "syscall::MsgRe*:entry": "msg_readv msg_receivepulsev msg_receivev msg_replyv",
     "syscall::MsgSend:entry,syscall::MsgReply:entry,syscall::name_attach:entry":
         "msg_replyv msg_sendv name_attach",
+    "syscall::*Msg*:return": "msg_current msg_deliver_event msg_error msg_info msg_readv "
+                             "msg_receivepulsev msg_receivev msg_replyv msg_send_pulse msg_sendv "
+                             "msg_sendvnc msg_writev",
+    "syscall::*Send:entry": "msg_sendv", "syscall::Msg?end:entry": "msg_sendv",
+    "syscall::*Sendnc:entry": "msg_sendvnc",
+    "syscall::[MS]*Pulse:": "msg_receivepulsev msg_send_pulse",
+    "syscall::*Event:entry": "interrupt_attach msg_deliver_event trace_event",
+    "syscall::*eControl:entry": "dtrace", "syscall::?sgSend:entry": "msg_sendv",
     "s*l::TimerSettime:entry": "timer_settime", "syscall::DtraceControl:entry": "dtrace",
 }
 

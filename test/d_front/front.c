@@ -56,7 +56,7 @@ static const char *argument_type(void *arg, uint32_t id, unsigned n)
     return NULL;
 }
 
-static const struct dt_probe_source source = {each, argument_type, NULL};
+static const struct dt_probe_source source = {.each = each, .argument_type = argument_type};
 
 /* ---- the session ------------------------------------------------------------------- */
 

@@ -116,7 +116,7 @@ static void check_program(struct dt_session *d, struct dt_program *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct dt_probe_source source = {each, argument_type, NULL};
+    static const struct dt_probe_source source = {.each = each, .argument_type = argument_type};
     static const char *const arguments[] = {"fuzz.d", "12", "word"};
     struct dt_session *d = dt_session_new(&dt_model_lp64, &source);
     char *text = malloc(n + 1);
