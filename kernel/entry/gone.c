@@ -29,9 +29,8 @@ thread_gone_call *const thread_ended[] = {retain_thread_ended, channel_thread_go
 
 /*
  * Timers and interrupts go first: their own pulses leave the queues of channels, which go later.
- * Names go before the channels that they name. Channels go before connections: a connection to a
- * channel of the same process would send it a pulse when it is detached. Nothing is known to need
- * the order of the three in between.
+ * Names go before the channels that they name. Channels go before connections: clients hear of the
+ * end before servers do. Nothing is known to need the order of the three in between.
  */
 process_gone_call *const process_gone[] = {
     timer_process_gone,   intr_process_gone,       name_process_gone,
