@@ -96,7 +96,7 @@ long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* A timeout or a cancellation: the call returns this error with the mutex, as soon as it is free. */
+/* A timeout or a cancellation: the call returns this error when it has the mutex. */
 static bool cond_cancel(struct thread *t, int error)
 {
     if (!error) {
