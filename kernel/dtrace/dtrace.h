@@ -28,6 +28,9 @@ bool dtrace_retained_free(void *block);
 void kernel_d_init(void);       /* boot, when timers and the heap are there */
 void dtrace_boot_program(void); /* its last step: boot.c */
 
+/* A process ends: its consumers. Kernel lock held. */
+void dtrace_process_gone(struct process *proc);
+
 /* Providers: each registers itself and its probes. Boot. */
 void dtrace_sites_init(void);
 void dtrace_syscall_init(void);

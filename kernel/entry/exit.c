@@ -92,9 +92,7 @@ static __attribute__((noinline)) void tell_cut(struct thread *t)
     if (t->step == 0) {
         t->flags &= (uint8_t)~THREAD_AGAIN;
     }
-    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
-        kercall_trace_cut(t);
-    }
+    kercall_trace_cut(t);
 }
 
 /* Lets interrupts, and CPUs that wait for the lock, in between two parts of a long call. */

@@ -9,6 +9,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/entry/host_call.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 

@@ -394,7 +394,7 @@ void kercall_trace_int(struct thread *self)
 /* 0, 0: also a long call's, which would have gone on. */
 void kercall_trace_cut(struct thread *t)
 {
-    if (t->call != THREAD_CALL_NONE) {
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int) && t->call != THREAD_CALL_NONE) {
         trace_int(t, 0);
     }
 }

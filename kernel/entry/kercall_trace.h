@@ -11,7 +11,7 @@ void kercall_trace_enter(struct thread *self);
 void kercall_trace_exit(struct thread *self);
 void kercall_trace_int(struct thread *self);
 /* Its call ends without having done what it was for: a timeout, a cancellation, or, just behind its
- * THDEAD event, its own end. Does nothing if it is in no call. */
+ * THDEAD event, its own end. Does nothing if it is in no call or this event is off. */
 void kercall_trace_cut(struct thread *t);
 
 /* Records the INT event of a long call (KER_AGAIN) whose thread loses the CPU at a preemption

@@ -8,6 +8,8 @@
 #include "kernel/ipc/msg.h"
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
+#include "kernel/program/spawn.h"
+#include "kernel/sync/sync.h"
 #include "kernel/thread/sched.h"
 #include "kernel/observe/syspage.h"
 #include "kernel/thread/thread_end.h"

@@ -204,12 +204,6 @@ bool intr_trace_hooked(void)
     return intr_trace_hook != NULL;
 }
 
-bool intr_cancel(struct thread *t)
-{
-    (void)t; /* INTR: in no queue; events that come later are counted in intr_pulses */
-    return true;
-}
-
 /* Has it come somewhere and waits to be delivered? */
 static bool noted(uint32_t line)
 {
@@ -262,7 +256,7 @@ void intr_detach(struct attachment *a)
     trace_hook_detached();
 }
 
-void intr_thread_gone(const struct thread *t)
+void intr_thread_gone(struct thread *t)
 {
     for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
         if (intr_table[i].thread == t) {

@@ -16,9 +16,10 @@ void intr_timer_done(struct cpu *cpu);
 /* Raises the synthetic interrupt: value = index << 13 | sequence & 0x7ff; ring: which CPU's. Lock
  * held. Returns false if nobody is attached. */
 bool intr_raise_trace(unsigned ring, uint32_t value);
-bool intr_trace_hooked(void);       /* True if a process is attached to it. Lock held. */
-bool intr_cancel(struct thread *t); /* INTR */
+bool intr_trace_hooked(void); /* True if a process is attached to it. Lock held. */
 /* The thread has ended: its attachments' SIGEV_INTR are lost. */
-void intr_thread_gone(const struct thread *t);
+void intr_thread_gone(struct thread *t);
+/* The process ends: its attachments too. */
+void intr_process_gone(struct process *proc);
 
 #endif

@@ -97,6 +97,19 @@ long ker_channel_destroy(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
+void channel_thread_gone(struct thread *t)
+{
+    struct process *proc = t->proc;
+
+    for (unsigned i = 0; !proc->dying && i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        struct channel *ch = proc->channels[i];
+        if (ch && (ch->flags & _NTO_CHF_THREAD_DEATH) && pulse_room(ch, false)) {
+            trace_comm_snd_pulse_dea(0, (uint32_t)proc->pid);
+            pulse_send(ch, t->priority, _PULSE_CODE_THREADDEATH, (uintptr_t)t->tid, 0);
+        }
+    }
+}
+
 void channel_process_gone(struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {

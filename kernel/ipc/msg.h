@@ -64,14 +64,15 @@ int event_deliver(struct process *proc, struct thread *intr_thread, const struct
                   struct pulse *prealloc);
 #define EVENT_KIND(k) (1u << (k))
 
-bool msg_cancel(struct thread *t, bool force);  /* SEND, RECEIVE, REPLY */
-void msg_thread_gone(struct thread *t);         /* a server thread ended: its clients in REPLY */
-bool sync_cancel(struct thread *t, bool force); /* MUTEX, CONDVAR, SEM */
-void sync_requeue(struct thread *t);            /* priority of a waiter changed */
-void msg_requeue(struct thread *t);
-void sync_thread_gone(struct thread *t); /* an owner ended */
-void sync_init(void);
-/* A thread in CONDVAR times out or is cancelled: it returns this errno with its mutex. */
-void sync_cond_leave(struct thread *t, int error);
+extern const struct wait_kind msg_wait_send, msg_wait_receive, msg_wait_reply;
+
+/* A thread has ended: a server's clients, and the messages that it was copying. */
+void msg_thread_gone(struct thread *t);
+/* The same, after its THDESTROY: a pulse to channels that asked for it. */
+void channel_thread_gone(struct thread *t);
+/* A process ends: what it holds. */
+void name_process_gone(struct process *proc);
+void channel_process_gone(struct process *proc);
+void connection_process_gone(struct process *proc);
 
 #endif

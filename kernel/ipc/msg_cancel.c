@@ -58,19 +58,32 @@ static bool ask_server(struct thread *client)
     return true;
 }
 
-bool msg_cancel(struct thread *t, bool force)
+static bool sender_cancel(struct thread *t, int error)
 {
-    if (t->state == STATE_RECEIVE) {
-        list_remove(&t->ready);
-        trace_comm_rec_message(~0u, ~0u);
-        return true;
-    }
-    if (t->state == STATE_REPLY && !force && ask_server(t)) {
+    msg_client_leave(t);
+    return thread_wait_over(t, error);
+}
+
+static bool receiver_cancel(struct thread *t, int error)
+{
+    list_remove(&t->ready);
+    trace_comm_rec_message(~0u, ~0u);
+    return thread_wait_over(t, error);
+}
+
+static bool client_cancel(struct thread *t, int error)
+{
+    if (error && ask_server(t)) {
         return false;
     }
     msg_client_leave(t);
-    return true;
+    return thread_wait_over(t, error);
 }
+
+const struct wait_kind msg_wait_send = {.requeue = msg_sender_requeue, .cancel = sender_cancel};
+const struct wait_kind msg_wait_receive = {.requeue = msg_receiver_requeue,
+                                           .cancel = receiver_cancel};
+const struct wait_kind msg_wait_reply = {.requeue = msg_client_requeue, .cancel = client_cancel};
 
 /* Messages that t was copying go back to the channel's queue. */
 static void give_back(struct channel *ch, const struct thread *t)

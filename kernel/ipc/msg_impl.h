@@ -185,6 +185,10 @@ void connection_init(void);
 
 /* ---- connections and channels ------------------------------------------------------ */
 
+/* The priority of a thread in SEND, RECEIVE, REPLY has changed. */
+void msg_sender_requeue(struct thread *t);
+void msg_receiver_requeue(struct thread *t);
+void msg_client_requeue(struct thread *t);
 /* Its server's channel is gone. dead: so is the server. Sends the COIDDEATH pulse. */
 void connection_lost(struct connection *conn, bool dead);
 

@@ -73,19 +73,22 @@ FBT_VISIBLE void msg_insert_by_priority(struct list *head, struct thread *t)
     list_insert_before(pos->next, &t->ready);
 }
 
-/* The priority of a thread in SEND, RECEIVE or REPLY has changed (thread_update_priority() calls
- * this). */
-void msg_requeue(struct thread *t)
+void msg_sender_requeue(struct thread *t)
 {
-    struct channel *ch = t->channel;
-    if (t->state == STATE_SEND) {
-        list_remove(&t->ready);
-        msg_insert_by_priority(&ch->senders, t);
-        msg_boost(ch, t->priority);
-    } else if (t->state == STATE_RECEIVE) {
-        list_remove(&t->ready);
-        msg_insert_by_priority(&ch->receivers, t);
-    } else if (t->state == STATE_REPLY && t->server && t->server->state != STATE_RECEIVE) {
-        msg_raise(t->server, ch, t->priority);
+    list_remove(&t->ready);
+    msg_insert_by_priority(&t->channel->senders, t);
+    msg_boost(t->channel, t->priority);
+}
+
+void msg_receiver_requeue(struct thread *t)
+{
+    list_remove(&t->ready);
+    msg_insert_by_priority(&t->channel->receivers, t);
+}
+
+void msg_client_requeue(struct thread *t)
+{
+    if (t->server && t->server->state != STATE_RECEIVE) {
+        msg_raise(t->server, t->channel, t->priority);
     }
 }

@@ -72,7 +72,9 @@ struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len);
 void vm_remove(struct process *proc, struct mapping *m);
 /* Changes the rights of one of proc's mappings to prot (KYMO_PROT_*). */
 void vm_protect(struct process *proc, struct mapping *m, unsigned prot);
-/* PROC_SPAWN's and MEM_MAP's unfinished work, when their caller dies. */
+/* A process ends: its mappings and their memory. */
+void vm_process_gone(struct process *proc);
+/* MEM_MAP's unfinished work, when its caller dies. */
 void mem_map_abandon(struct thread *t);
 
 #endif

@@ -29,6 +29,8 @@ void retain_notes_begin(uint8_t *area, uint32_t boots);
  * beside the ring, if the window is this boot's. Lock held. */
 void retain_process(const struct process *proc);
 void retain_thread(const struct thread *t);
+void retain_thread_ended(struct thread *t);
+void retain_process_ended(struct process *proc);
 /* As retain_notes_begin(). */
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots);
 /* Where D may have its part: the window, from `floor` on free of the ring. -EBUSY: it is not this

@@ -85,6 +85,18 @@ void retain_thread(const struct thread *t)
     }
 }
 
+void retain_thread_ended(struct thread *t)
+{
+    if (t->name[0]) {
+        retain_thread(t);
+    }
+}
+
+void retain_process_ended(struct process *proc)
+{
+    retain_process(proc);
+}
+
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
 {
     memset(table, 0, KYMO_RETAIN_NAMES_MOST * sizeof(*table));

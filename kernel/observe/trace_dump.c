@@ -182,8 +182,11 @@ void trace_dump_wake(void)
     }
 }
 
-void trace_dump_cancel(struct thread *t)
+static bool dump_cancel(struct thread *t, int error)
 {
     list_remove(&t->ready);
     t->flags &= (uint8_t)~THREAD_AGAIN;
+    return thread_wait_over(t, error);
 }
+
+const struct wait_kind trace_dump_wait = {.cancel = dump_cancel};

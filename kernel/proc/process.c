@@ -10,9 +10,7 @@
 #include "kernel/proc/process.h"
 
 #include "abi/errno.h"
-#include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
-#include "kernel/observe/retain.h"
+#include "kernel/mem/object.h"
 #include "kernel/base/string.h"
 #include "kernel/thread/thread_end.h"
 
@@ -118,7 +116,6 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
         proc->name[i] = name[i];
     }
     trace_proc_create_name(ppid, proc->pid, proc->name);
-    retain_process(proc);
     *out = proc;
     return 0;
 }
@@ -203,18 +200,18 @@ static void process_wake_childless(struct process *parent)
     }
 }
 
+static void process_call_each(process_gone_call *const *list, struct process *proc)
+{
+    for (; *list; list++) {
+        (*list)(proc);
+    }
+}
+
 /* No thread is left: gives back all that the process held. */
 static void process_finish(struct process *proc)
 {
     proc->dying = true;
-    timer_process_gone(proc);
-    intr_process_gone(proc);
-    name_process_gone(proc);
-    trace_process_gone(proc);
-    dtrace_process_gone(proc);
-    host_process_gone(proc);
-    channel_process_gone(proc);
-    connection_process_gone(proc);
+    process_call_each(process_gone, proc);
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i]) {
             thread_free(proc->threads[i]);
@@ -224,7 +221,7 @@ static void process_finish(struct process *proc)
     object_process_gone(proc);
     trace_proc_destroy(proc->ppid, proc->pid);
     proc->ended = arch_cycles();
-    retain_process(proc);
+    process_call_each(process_ended, proc);
     process_orphan_children(proc);
 
     struct process *parent = process_find(proc->ppid);

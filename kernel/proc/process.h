@@ -64,11 +64,17 @@ struct process *process_child(const struct process *parent, int pid); /* 0: any;
  */
 int process_create(const char *name, int ppid, uint32_t ability, struct process **out);
 /*
- * Ends a process: threads, then channels, connections, timers, interrupts, names, trace ownership,
- * memory; each module has a <module>_process_gone(). The parent's wait is answered. Threads that
- * run on other CPUs end first; what is left then is done by the last of them.
+ * Ends a process: threads, then what it holds in each room, memory last. The parent's wait is
+ * answered. Threads that run on other CPUs end first; what is left then is done by the last of
+ * them.
  */
 void process_end(struct process *proc, int status);
+/* What the end of a process calls in rooms to the right of this one, in two steps: each list in its
+ * order, up to NULL. The lists and the reasons of their order are in kernel/entry/gone.c. */
+typedef void process_gone_call(struct process *proc);
+extern process_gone_call *const process_gone[]; /* its threads are DEAD: frees what it holds */
+extern process_gone_call
+    *const process_ended[]; /* nothing of it is left, and PROCDESTROY emitted */
 /* True: the signal has ended the process. SIGCONT starts a held one and ends none. */
 bool process_signal(struct process *proc, int signo);
 bool process_able(const struct process *proc, uint32_t ability);
@@ -84,21 +90,5 @@ struct process *process_in_slot(unsigned slot);
 /* The process that ended in this slot of the table and whose slot was not used again since: a
  * zombie, or what is left of one that is gone. Returns its pid, or 0 if there is none. */
 int32_t process_ended_in_slot(unsigned slot, const struct process **out);
-
-/* Called by process_end(), in this order; each frees all that the process holds in that module. */
-void timer_process_gone(struct process *proc);
-void intr_process_gone(struct process *proc);
-void name_process_gone(struct process *proc);
-void trace_process_gone(struct process *proc);
-void dtrace_process_gone(struct process *proc);
-void channel_process_gone(struct process *proc);
-void connection_process_gone(struct process *proc);
-void vm_process_gone(struct process *proc);
-void object_process_gone(struct process *proc);
-void host_process_gone(struct process *proc);
-
-/* kernel/program/spawn.c: loads a program of the boot image. May return KER_AGAIN-style progress:
- * see there. */
-int spawn_first(void); /* "init", with all abilities */
 
 #endif

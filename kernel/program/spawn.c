@@ -165,6 +165,7 @@ static int job_begin(struct spawn_job **out, struct thread *caller, const struct
     }
     job->caller = caller;
     job->child->loading = true;
+    retain_process(job->child);
     error = job_fill(job, parent, s);
     if (error) {
         job_drop(job);
@@ -253,7 +254,7 @@ long ker_proc_spawn(struct thread *self, const uintptr_t *args)
 
 void spawn_abandon(struct thread *t)
 {
-    struct spawn_job *job = job_of_caller(t);
+    struct spawn_job *job = t->step ? job_of_caller(t) : NULL;
 
     if (job) {
         job_drop(job);

@@ -51,6 +51,8 @@ int spawn_load_step(struct spawn_job *job);
 /* Bytes that the startup block takes, a multiple of 32; and writes it (spawn_block.c). */
 uint32_t spawn_block_size(const struct kymo_spawn *spawn);
 void spawn_block_write(struct spawn_job *job, const struct kymo_spawn *spawn);
+/* Boot: loads "init", with all abilities. 0 or a negative errno. */
+int spawn_first(void);
 /* The thread ends: what it was spawning goes too. */
 void spawn_abandon(struct thread *t);
 

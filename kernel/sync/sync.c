@@ -77,16 +77,15 @@ void sync_wake(struct thread *waiter, int error)
     thread_wake(waiter, error ? -1 : 0, error);
 }
 
-bool sync_cancel(struct thread *t, bool force)
+bool sync_cancel(struct thread *t, int error)
 {
     struct thread *owner = t->sync_owner;
-    (void)force; /* nobody has to be asked */
     t->sync_owner = NULL;
     if (owner) {
         sync_inherit(owner); /* if mutexes wait in a ring that may change, and move, t itself */
     }
     list_remove(&t->ready);
-    return true;
+    return thread_wait_over(t, error);
 }
 
 void sync_requeue(struct thread *t)
@@ -97,6 +96,8 @@ void sync_requeue(struct thread *t)
         sync_inherit(t->sync_owner);
     }
 }
+
+const struct wait_kind sync_wait = {.requeue = sync_requeue, .cancel = sync_cancel};
 
 /* The kernel object or attributes that QNX would make: here only the words. The count stays as the
  * program set it: a semaphore's value, a mutex's kind. */

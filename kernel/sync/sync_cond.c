@@ -96,7 +96,14 @@ long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-void sync_cond_leave(struct thread *t, int error)
+/* A timeout or a cancellation: the call returns this error when it has the mutex. */
+static bool cond_cancel(struct thread *t, int error)
 {
+    if (!error) {
+        return sync_cancel(t, 0);
+    }
     to_mutex(t, error);
+    return true;
 }
+
+const struct wait_kind sync_wait_cond = {.requeue = sync_requeue, .cancel = cond_cancel};

@@ -5,7 +5,8 @@
 
 #include "abi/errno.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/proc/process.h"
+#include "kernel/sync/sync.h"
 
 /* A compare-and-swap that fails this often meets other CPUs' user code: let other work pass. */
 #define SYNC_TRIES 16
@@ -16,6 +17,9 @@ sync_t *sync_at(struct process *proc, uintptr_t addr, long *error);
 struct thread *sync_first(struct process *proc, uintptr_t addr, enum thread_state state);
 /* self, whose state has been set, waits: into the list, by priority. */
 void sync_insert(struct thread *self, uintptr_t addr);
+/* The operations of sync_wait; the second one is SEM's and MUTEX's only. */
+void sync_requeue(struct thread *t);
+bool sync_cancel(struct thread *t, int error);
 /* Takes a waiter out of the list and wakes it. */
 void sync_wake(struct thread *waiter, int error);
 

@@ -7,8 +7,8 @@
 
 #include "abi/errno.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
+#include "kernel/proc/process.h"
 #include "kernel/thread/sched.h"
 #include "kernel/base/string.h"
 #include "kernel/thread/thread_end.h"
@@ -219,6 +219,23 @@ long thread_block_limited(struct thread *t, enum thread_state state)
     return KER_BLOCKED;
 }
 
+bool thread_wait_over(struct thread *t, int error)
+{
+    if (error) {
+        thread_wake(t, -1, error);
+    }
+    return true;
+}
+
+const struct wait_kind thread_wait_unqueued = {.cancel = thread_wait_over};
+
+bool thread_cancel_wait(struct thread *t, int error)
+{
+    const struct wait_kind *wait = wait_kinds[t->state];
+
+    return wait && wait->cancel(t, error);
+}
+
 static uint8_t highest(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
@@ -232,29 +249,19 @@ void thread_update_priority(struct thread *t)
         return;
     }
     trace_site_change_pri((uint32_t)t->pid, (uint32_t)t->tid, priority, t->priority);
-    switch (t->state) {
-    case STATE_READY:
+    if (t->state == STATE_READY) {
         sched_unready(t);
         t->priority = priority;
         sched_ready(t);
         return;
-    case STATE_RUNNING:
-        t->priority = priority;
+    }
+    t->priority = priority;
+    if (t->state == STATE_RUNNING) {
         sched_changed(t);
         return;
-    case STATE_SEND:
-    case STATE_RECEIVE:
-    case STATE_REPLY:
-        t->priority = priority;
-        msg_requeue(t);
-        return;
-    case STATE_MUTEX:
-    case STATE_CONDVAR:
-    case STATE_SEM:
-        t->priority = priority;
-        sync_requeue(t);
-        return;
-    default:
-        t->priority = priority;
+    }
+    const struct wait_kind *wait = wait_kinds[t->state];
+    if (wait && wait->requeue) {
+        wait->requeue(t);
     }
 }

@@ -120,6 +120,12 @@ int thread_create(struct process *proc, struct thread *creator, uintptr_t func, 
  * runs on another CPU it is only marked and that CPU told; if it is the caller's, the caller must
  * return KER_GONE. */
 void thread_end(struct thread *t, uintptr_t status);
+/* What thread_end() calls in rooms to the right of this one, in three steps: each list in its
+ * order, up to NULL. The lists and the reasons of their order are in kernel/entry/gone.c. */
+typedef void thread_gone_call(struct thread *t);
+extern thread_gone_call *const thread_gone[]; /* t runs no more; it is in no queue, not yet DEAD */
+extern thread_gone_call *const thread_killed[];            /* DEAD, not by a call of its own */
+extern thread_gone_call *const thread_ended[];             /* DEAD, and THDESTROY emitted */
 struct thread *thread_find(struct process *proc, int tid); /* NULL: no such; tid 0: NULL */
 struct thread *thread_by_index(unsigned index);
 /* The thread that is gone and whose place in the table was not used again since, with its pid, tid
@@ -189,10 +195,35 @@ static inline int thread_intr_wake(struct thread *t)
 }
 /* The same for a new one (STOPPED): its context is as thread_create() made it. */
 void thread_start(struct thread *t);
-/* Takes a blocked thread out of whatever it waits for, without waking it: kill, timeout. Dispatches
- * on state to msg_cancel(), sync_cancel(), …  Returns false if it must stay blocked for now (REPLY
- * on a channel with _NTO_CHF_UNBLOCK: the pulse has been sent; force overrides). */
-bool thread_cancel_wait(struct thread *t, bool force);
+/*
+ * How threads wait that are blocked in some state. The code that blocks them defines its kind; this
+ * room and the timeouts know no more of a wait than these operations.
+ */
+struct wait_kind {
+    /* t->priority has changed: t moves in its queue, and hands the priority on to whom it waits
+     * for. NULL: the queue has no order, and nobody inherits. */
+    void (*requeue)(struct thread *t);
+    /*
+     * The wait is aborted from outside. error 0: t itself ends, so it leaves its queue at any price
+     * and the result is ignored. Else t's call is to fail with error (ETIMEDOUT, EINTR): t leaves
+     * its queue and is woken with it by thread_wait_over(), or by another way that ends its call.
+     * False: t must stay blocked for now (REPLY on a channel with _NTO_CHF_UNBLOCK: the server has
+     * been asked by a pulse).
+     */
+    bool (*cancel)(struct thread *t, int error);
+};
+/* The kind of each state in which threads are blocked; NULL: in that state they aren't. A state has
+ * one kind, so t->state is a blocked thread's pointer to it, and blocking stores nothing more. The
+ * table is kernel/entry/wait_kinds.c, from where all that block can be seen. */
+extern const struct wait_kind *const wait_kinds[STATE_MAX];
+/* A kind for threads that are in no queue: whoever wakes them looks for them. */
+extern const struct wait_kind thread_wait_unqueued;
+extern const struct wait_kind thread_wait_join;
+/* The end of a cancel() that has taken t out of its queue. Returns true. */
+bool thread_wait_over(struct thread *t, int error);
+/* Aborts the wait of t, if it is blocked: its call fails with error. False: it stays blocked for
+ * now, see wait_kind.cancel. */
+bool thread_cancel_wait(struct thread *t, int error);
 /* Its wait was ended by a timeout or a cancellation: its call's INT event is made where it goes on,
  * for a call's events are the thread's that runs there. After it was taken out of its queue. */
 static inline void thread_cut(struct thread *t)

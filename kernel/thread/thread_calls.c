@@ -12,7 +12,6 @@
 #include "abi/sys/ability.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
 #include "kernel/proc/process.h"
 #include "kernel/thread/thread_end.h"
 
@@ -97,6 +96,14 @@ long ker_thread_detach(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
+static bool join_cancel(struct thread *t, int error)
+{
+    list_remove(&t->ready);
+    return thread_wait_over(t, error);
+}
+
+const struct wait_kind thread_wait_join = {.cancel = join_cancel};
+
 static long join_dead(struct thread *self, struct thread *t, uintptr_t out)
 {
     if (out && copy_out(self->proc, out, &t->exit_status, sizeof(t->exit_status))) {
@@ -160,15 +167,8 @@ long ker_thread_cancel(struct thread *self, const uintptr_t *args)
     if (!args[1]) {
         return -EINVAL;
     }
-    if (t->state == STATE_CONDVAR) {
+    if (thread_cancellable(t, t->state) && thread_cancel_wait(t, EINTR)) {
         arch_context_redirect(t, args[1]);
-        sync_cond_leave(t, EINTR);
-        thread_cut(t);
-        return 0;
-    }
-    if (thread_cancellable(t, t->state) && thread_cancel_wait(t, false)) {
-        arch_context_redirect(t, args[1]);
-        thread_wake(t, -1, EINTR);
         thread_cut(t);
         return 0;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The end of a thread, in whatever state it is, and what it leaves: a status for the one that
- * joins it, a pulse for channels that asked. Kernel lock held.
+ * joins it. What it leaves in the rooms to the right is theirs to clear: thread_gone[] and its kin,
+ * kernel/entry/gone.c. Kernel lock held.
  *
  * A thread that runs on another CPU is only marked, and that CPU interrupted; it ends there, at the
  * kernel's exit. Until then it may finish a kernel call: all that it makes in it is its process's,
@@ -10,51 +11,23 @@
 #include "kernel/thread/thread_end.h"
 
 #include "abi/errno.h"
-#include "kernel/intr/intr.h"
-#include "kernel/base/kercall.h"
-#include "kernel/entry/kercall_trace.h"
-#include "kernel/ipc/msg.h"
-#include "kernel/observe/retain.h"
+#include "kernel/proc/process.h"
 #include "kernel/thread/sched.h"
-#include "kernel/program/spawn.h"
-#include "kernel/observe/trace_dump.h"
 
-bool thread_cancel_wait(struct thread *t, bool force)
+static void thread_call_each(thread_gone_call *const *list, struct thread *t)
 {
-    switch (t->state) {
-    case STATE_SEND:
-    case STATE_RECEIVE:
-    case STATE_REPLY:
-        return msg_cancel(t, force);
-    case STATE_MUTEX:
-    case STATE_CONDVAR:
-    case STATE_SEM:
-        return sync_cancel(t, force);
-    case STATE_INTR:
-        return intr_cancel(t);
-    case STATE_JOIN:
-        list_remove(&t->ready);
-        return true;
-    case STATE_WAITCTX:
-        trace_dump_cancel(t);
-        return true;
-    default:
-        return true; /* NANOSLEEP, WAITTHREAD: in no queue */
+    for (; *list; list++) {
+        (*list)(t);
     }
 }
 
-/* Takes a thread out of everything that could make it run again. */
-static void thread_detach_state(struct thread *t)
+/* Takes a thread out of the queue that it is in. */
+static void thread_leave_queue(struct thread *t)
 {
     if (t->state == STATE_READY) {
         sched_unready(t);
-    } else if (t->state != STATE_RUNNING && t->state != STATE_STOPPED) {
-        thread_cancel_wait(t, true);
-    }
-    timeout_disarm(t);
-    if (t->step) {
-        spawn_abandon(t);
-        mem_map_abandon(t);
+    } else {
+        thread_cancel_wait(t, 0);
     }
 }
 
@@ -69,19 +42,6 @@ static void thread_leave_cpu(struct thread *t)
         cpu->since = now;
         cpu->current = NULL;
         cpu->resched = 1;
-    }
-}
-
-static void thread_tell_channels(const struct thread *t)
-{
-    struct process *proc = t->proc;
-
-    for (unsigned i = 0; !proc->dying && i < CONFIG_CHANNELS_PER_PROCESS; i++) {
-        struct channel *ch = proc->channels[i];
-        if (ch && (ch->flags & _NTO_CHF_THREAD_DEATH) && pulse_room(ch, false)) {
-            trace_comm_snd_pulse_dea(0, (uint32_t)proc->pid);
-            pulse_send(ch, t->priority, _PULSE_CODE_THREADDEATH, (uintptr_t)t->tid, 0);
-        }
     }
 }
 
@@ -121,21 +81,19 @@ void thread_end(struct thread *t, uintptr_t status)
         cpu_request(&cpus[t->cpu], WORK_RESCHED);
         return;
     }
-    thread_detach_state(t);
-    msg_thread_gone(t);
-    sync_thread_gone(t);
-    intr_thread_gone(t);
+    thread_leave_queue(t);
+    if (t->step) {
+        mem_map_abandon(t);
+    }
+    thread_call_each(thread_gone, t);
     thread_leave_cpu(t);
     arch_context_drop(t);
     thread_set_state(t, STATE_DEAD);
-    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int) && !by_itself) {
-        kercall_trace_cut(t);
+    if (!by_itself) {
+        thread_call_each(thread_killed, t);
     }
     trace_thread_destroy(proc->pid, t->tid);
-    if (t->name[0]) {
-        retain_thread(t);
-    }
-    thread_tell_channels(t);
+    thread_call_each(thread_ended, t);
     if (thread_joined(t) || proc->dying || (t->flags & THREAD_DETACHED)) {
         thread_free(t);
     }

@@ -16,7 +16,7 @@
 #include "abi/errno.h"
 #include "kernel/time/clock_impl.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/proc/process.h"
 
 #define TIMEOUT_STATES \
     (_NTO_TIMEOUT_SEND | _NTO_TIMEOUT_RECEIVE | _NTO_TIMEOUT_REPLY | _NTO_TIMEOUT_NANOSLEEP | \
@@ -27,14 +27,7 @@ static void timeout_fire(struct timer_node *node)
 {
     struct thread *t = list_entry(node, struct thread, timeout);
     bool cut = t->state != STATE_NANOSLEEP; /* that is no wait for something else */
-    if (t->state == STATE_CONDVAR) {
-        sync_cond_leave(t, ETIMEDOUT);
-    } else if (thread_cancel_wait(t, false)) {
-        thread_wake(t, -1, ETIMEDOUT);
-    } else {
-        return;
-    }
-    if (cut) {
+    if (thread_cancel_wait(t, ETIMEDOUT) && cut) {
         thread_cut(t);
     }
 }

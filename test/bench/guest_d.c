@@ -18,8 +18,8 @@
 enum { INTERVAL_D_OFF = 4, INTERVAL_D };
 
 static const char *const scripts[] = {
-    "d_empty",       "d_trace",    "dtrace_count", "d_count_execname", "d_pred_false",
-    "d_pred_cached", "d_insn_few", "d_insn_many",  "fbt_entry",        "fbt_return"};
+    "d_empty",       "d_trace",    "d_count",     "d_count_execname", "d_pred_false",
+    "d_pred_cached", "d_insn_few", "d_insn_many", "fbt_entry",        "fbt_return"};
 #define SCRIPTS ((int)(sizeof(scripts) / sizeof(*scripts)))
 
 static uint64_t image[IMAGE_MOST / 8], out[32];

@@ -461,7 +461,9 @@ void kercall_trace_int(struct thread *self)
 }
 void kercall_trace_cut(struct thread *t)
 {
-    fake_events[TRACE_EV_kercall_int]++;
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
+        fake_events[TRACE_EV_kercall_int]++;
+    }
     (void)t;
 }
 void trace_hook_detached(void)
@@ -471,10 +473,7 @@ void trace_hook_detached(void)
 void trace_kernel_exit(void)
 {
 }
-void trace_dump_cancel(struct thread *t)
-{
-    (void)t;
-}
+const struct wait_kind trace_dump_wait = {.cancel = thread_wait_over};
 void spawn_abandon(struct thread *t)
 {
     (void)t;
@@ -491,11 +490,15 @@ void trace_process_gone(struct process *proc)
 {
     (void)proc;
 }
-void retain_process(const struct process *proc)
+void retain_process_ended(struct process *proc)
 {
     (void)proc;
 }
 void retain_thread(const struct thread *t)
+{
+    (void)t;
+}
+void retain_thread_ended(struct thread *t)
 {
     (void)t;
 }

@@ -172,10 +172,31 @@ static void test_join_timeout(void **state)
     }
 }
 
+/* Each state in which a Kymo thread is blocked has a kind of wait that can be aborted, and no other
+ * state has one. */
+static void expect_wait_kinds(void)
+{
+    static const uint32_t used = 0
+#define STATE(number, name, text, emitted) | (uint32_t)(emitted) << (number)
+        THREAD_STATE_LIST(STATE)
+#undef STATE
+        ;
+    static const uint32_t not_blocked =
+        1u << STATE_DEAD | 1u << STATE_RUNNING | 1u << STATE_READY | 1u << STATE_STOPPED;
+
+    for (unsigned i = 0; i < STATE_MAX; i++) {
+        assert_int_equal(wait_kinds[i] != NULL, (used & ~not_blocked) >> i & 1);
+        assert_true(!wait_kinds[i] || wait_kinds[i]->cancel);
+    }
+    assert_false(thread_cancel_wait(a, EINTR)); /* a and b aren't blocked */
+    assert_false(thread_cancel_wait(b, EINTR));
+}
+
 /* Cancelled in a call, or before it. */
 static void test_cancel(void **state)
 {
     (void)state;
+    expect_wait_kinds();
     assert_int_equal(CALL(a, THREAD_JOIN, 2, 0), BLOCKED);
     assert_int_equal(CALL(b, THREAD_CANCEL, 1, STUB), 0);
     assert_int_equal(world_result(a), -EINTR);

@@ -6,6 +6,7 @@
 
 #include "kernel/entry/exit.h"
 #include "kernel/intr/intr_impl.h"
+#include "kernel/sync/sync.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread_end.h"
 

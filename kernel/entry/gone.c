@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What each room does when a thread or a process ends. thread_end() (kernel/thread/thread_end.c)
+ * and process_finish() (kernel/proc/process.c) call these lists, so they know no room to the right
+ * of theirs. Kernel lock held. Proved by test/unit_ipc, which links this file, and by test/boot:
+ * death in every blocked state.
+ */
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/entry/host_call.h"
+#include "kernel/intr/intr.h"
+#include "kernel/entry/kercall_trace.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/observe/retain.h"
+#include "kernel/observe/trace_dump.h"
+#include "kernel/program/spawn.h"
+#include "kernel/sync/sync.h"
+
+/* t's own time limit and unfinished work, then what others have of t. Threads of equal priority
+ * that are woken by these run in this order. */
+thread_gone_call *const thread_gone[] = {
+    timeout_disarm, spawn_abandon, msg_thread_gone, sync_thread_gone, intr_thread_gone, NULL,
+};
+
+/* Just behind its THDEAD event, before THDESTROY. */
+thread_gone_call *const thread_killed[] = {kercall_trace_cut, NULL};
+
+/* The pulse to channels comes last: in the trace it stands behind all that it reports. */
+thread_gone_call *const thread_ended[] = {retain_thread_ended, channel_thread_gone, NULL};
+
+/*
+ * Timers and interrupts go first: their own pulses leave the queues of channels, which go later.
+ * Names go before the channels that they name. Channels go before connections: clients hear of the
+ * end before servers do. Nothing is known to need the order of the three in between.
+ */
+process_gone_call *const process_gone[] = {
+    timer_process_gone,   intr_process_gone,       name_process_gone,
+    trace_process_gone,   dtrace_process_gone,     host_process_gone,
+    channel_process_gone, connection_process_gone, NULL,
+};
+
+process_gone_call *const process_ended[] = {retain_process_ended, NULL};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kind of wait of each state in which threads are blocked (struct wait_kind,
+ * kernel/thread/thread.h): a new way to block is a new kind in the room that blocks, and its line
+ * here. Constants, so the table may be read in any context.
+ */
+#include "kernel/ipc/msg.h"
+#include "kernel/observe/trace_dump.h"
+#include "kernel/sync/sync.h"
+
+const struct wait_kind *const wait_kinds[STATE_MAX] = {
+    [STATE_SEND] = &msg_wait_send,
+    [STATE_RECEIVE] = &msg_wait_receive,
+    [STATE_REPLY] = &msg_wait_reply,
+    [STATE_MUTEX] = &sync_wait,
+    [STATE_CONDVAR] = &sync_wait_cond,
+    [STATE_SEM] = &sync_wait,
+    [STATE_JOIN] = &thread_wait_join,
+    [STATE_WAITCTX] = &trace_dump_wait,
+    [STATE_NANOSLEEP] = &thread_wait_unqueued,  /* its timer finds it */
+    [STATE_WAITTHREAD] = &thread_wait_unqueued, /* the end of a child does */
+    [STATE_INTR] = &thread_wait_unqueued, /* its attachments name it; later events are counted */
+};
