@@ -6,18 +6,14 @@
 #ifndef ARMV7M_OFFSETS_H
 #define ARMV7M_OFFSETS_H
 
-#define CTX_RESULT \
-    76               /* result, error: in this order, then the registers that the entry code
-                         saves */
-#define CTX_SAVED 84 /* kind, psp, r4-r11, exc_return: in this order */
+#define CTX_RESULT 76 /* result, error: in this order, then the registers saved at entry */
+#define CTX_SAVED 84  /* kind, psp, r4-r11, exc_return: in this order */
 #define CTX_BYTES 128
 
 /* ctx.kind */
 #define CTX_KIND_INTERRUPTED 0 /* resumes unchanged */
 #define CTX_KIND_CALL 1        /* resume loads result and error into r0 and r1 */
-#define CTX_KIND_BAD_FRAME \
-    2 /* the exception frame is unusable: the process is killed at
-                                  resume */
+#define CTX_KIND_BAD_FRAME 2   /* the exception frame is unusable: resume kills the process */
 
 /*
  * Four levels; only the top three bits count, as on silicon. The kernel runs with interrupts
@@ -26,8 +22,8 @@
  * waiting, and sample.c itself.
  *
  * Faults of threads run the kernel like calls do and exclude them: a thread can't call and fault at
- * once, and a call it had pended is cleared. Faults have a higher priority than calls so that a
- * stacking error of a call is handled before the call reads the frame.
+ * once, and whatever else the faulting instruction pended is cleared. Faults have a higher priority
+ * than calls so that a stacking error of a call is handled before the call reads the frame.
  */
 #define PRIORITY_SAMPLE 0x40
 #define PRIORITY_IRQ 0x80
