@@ -18,8 +18,7 @@ struct dtrace_consumer_cpu {
     struct dtrace_buffer principal; /* [c] active NULL: this CPU is not traced */
     struct dtrace_aggbuf agg;       /* [c] */
     struct dtrace_block principal_block, agg_block; /* [I] */
-    uint64_t chill_since, chilled;                  /* [c] ns: start and sum of the current
-                                                       second */
+    uint64_t chill_since, chilled;                  /* [c] ns: this second's start; its sum */
     uint64_t speculative_drops;                     /* [c] */
     uint32_t logged;                                /* [c] records made, with DTRACE_CREATE_LOG */
     bool traced;                                    /* [I] */

@@ -3,7 +3,7 @@
  * The D machine's interface to its controller (on the host: the target `self`; on a board: the
  * kernel's side of the link) and to providers. The life of a consumer:
  *
- *   dtrace_consumer_create()   validates the image, matches probes, makes ECBs, allocates all memory
+ *   dtrace_consumer_create()   validates the image, matches probes, makes ECBs, allocates
  *   dtrace_consumer_go()       enables the probes, fires BEGIN, then lets all others fire
  *   dtrace_consumer_status(), dtrace_buffer_snap(), dtrace_aggregation_snap()   repeatedly
  *   dtrace_consumer_stop()     disables all its probes; fires END

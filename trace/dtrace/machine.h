@@ -4,7 +4,7 @@
  * context of a probe firing, and running an object in it.
  *
  *   dtrace_image_check()     checks that an image is well-formed (image.c)
- *   dtrace_code_load()       validates and pre-decodes its objects, allocates its variables (code.c)
+ *   dtrace_code_load()       validates and pre-decodes its objects, makes its variables (code.c)
  *   dtrace_context_init()    once per consumer and CPU
  *   per clause dtrace_context_clause(), then
  *   dtrace_run()             a predicate, or what an action records (run.c)
