@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * raise() of a D program: a signal to the process in which the probe has fired, sent when that CPU
- * leaves the kernel (of a kernel call: when the call has been made, or waits). In the probe no lock
- * can be taken, so it only notes it; of several before the exit the last counts. Refused: a number
- * that is no signal, the kernel's own process. Proved by test/boot's suites "slain".
+ * raise() in a D program: a signal to the process in which the probe fired, sent when that CPU
+ * leaves the kernel (for a kernel call: when the call is done, or blocks). Probe context can't take
+ * a lock, so it only notes the signal; of several before the exit the last counts. Refuses a number
+ * that is not a signal, and the kernel's own process. Proved by test/boot's suites "slain".
  */
 #include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"

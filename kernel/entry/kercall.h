@@ -20,11 +20,11 @@ enum kercall_number {
 #undef KERCALL
 };
 
-/* Whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first: as they do
- * unless function probes are enabled, because it runs none of the functions of the general path.
- * Kernel lock held. */
+/* Selects whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first. They
+ * do unless function probes are enabled, because the fast path runs none of the functions of the
+ * general path. Kernel lock held. */
 void kercall_use_direct(bool on);
-/* TRACE_EVENT's part under the lock. */
+/* TRACE_EVENT's work under the lock. */
 long ker_trace_event_locked(struct thread *self, const uintptr_t *args);
 
 #endif

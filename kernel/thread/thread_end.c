@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The end of a thread, in whatever state it is, and what it leaves: a status for the one that
- * joins it, a pulse for channels that asked. Kernel lock held.
+ * The end of a thread, in any state, and what it leaves: a status for the joining thread, a pulse
+ * for channels that requested it. Kernel lock held.
  *
  * A thread that runs on another CPU is only marked, and that CPU interrupted; it ends there, at the
- * kernel's exit. Until then it may finish a kernel call: all that it makes in it is its process's,
- * and the process is taken apart only when its last thread has gone.
+ * kernel's exit. Until then it may finish a kernel call: everything it creates belongs to its
+ * process, which is freed only after its last thread has ended.
  */
 #include "kernel/thread/thread_end.h"
 
@@ -43,7 +43,7 @@ bool thread_cancel_wait(struct thread *t, bool force)
     }
 }
 
-/* Takes a thread out of everything that could make it run again. */
+/* Removes a thread from everything that could make it run again. */
 static void thread_detach_state(struct thread *t)
 {
     if (t->state == STATE_READY) {
@@ -58,7 +58,7 @@ static void thread_detach_state(struct thread *t)
     }
 }
 
-/* It has this CPU: nobody has it now. */
+/* Leaves this CPU, which then has no thread. */
 static void thread_leave_cpu(struct thread *t)
 {
     struct cpu *cpu = arch_cpu();
@@ -85,7 +85,7 @@ static void thread_tell_channels(const struct thread *t)
     }
 }
 
-/* Hands the exit status to the thread in JOIN, if there is one. */
+/* Passes the exit status to the thread in JOIN, if there is one. */
 static bool thread_joined(struct thread *t)
 {
     if (list_empty(&t->joiners)) {

@@ -7,7 +7,7 @@
  *
  *   ASK    status: 1 if a host that takes a capture is connected, else 0. EBUSY: a capture runs
  *   WAIT   likewise, but waits until there is one; one program at a time. Begins nothing
- *   BEGIN  the capture's name follows, no NUL. EAGAIN: no host is connected. EBUSY: one runs already
+ *   BEGIN  the capture's name follows, no NUL. EAGAIN: no host is connected. EBUSY: one runs
  *   DATA   bytes follow, at most LINKMSG_DATA_MOST. Status: their number; they are being sent
  *   END    waits until the host has confirmed that all of it is stored
  *

@@ -27,7 +27,7 @@
  *
  * If the program ends while it records, the kernel stops and frees the buffers.
  * TraceEvent(_NTO_TRACE_STOP) by another process, or `tracestop`, has the effect of
- * tracelog_stop(). While it records, the process is registered under the name "tracelogger".
+ * tracelog_stop(). While it records, the process has the name "tracelogger".
  *
  * Memory: an instance takes about 2 KB of heap, and the recording thread pthread_create()'s default
  * stack (4 KB of heap on Cortex-M). Proof: test/boot's t_tracelog, test/boot/library.py.
