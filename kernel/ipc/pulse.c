@@ -74,17 +74,17 @@ static bool put(const struct thread *receiver, const struct pulse *p)
     return msg_put(receiver, RECEIVE_ARG_RMSG, &out, sizeof(out)) >= 0;
 }
 
-/* The receiver has it in its buffer. */
+/* Completes the receipt of a pulse that was copied into the receiver's buffer. */
 static void received(struct thread *receiver, struct channel *ch, const struct pulse *p)
 {
     msg_inherit(receiver, ch, p->priority);
     trace_comm_rec_pulse((uint32_t)p->scoid, (uint32_t)ch->proc->pid);
 }
 
-/* To a waiting receiver, if there is one with a good buffer. */
+/* Delivers to a waiting receiver, if there is one with a good buffer. */
 static bool hand_over(struct channel *ch, const struct pulse *p)
 {
-    while (!list_empty(&ch->receivers)) { /* each round ends a receiver's call */
+    while (!list_empty(&ch->receivers)) { /* each iteration ends a receiver's call */
         struct thread *r = list_entry(ch->receivers.next, struct thread, ready);
         if (put(r, p)) {
             received(r, ch, p);
@@ -141,7 +141,7 @@ void pulse_send_prealloc(struct channel *ch, struct pulse *p)
 {
     if (pulse_queued(p)) {
         if (p->channel == ch) {
-            return; /* it has the newest value already: the caller wrote it there */
+            return; /* already queued: the caller has stored the newest value */
         }
         dequeue(p);
     }
