@@ -3,9 +3,9 @@
  * Error numbers that the kernel returns.
  *
  * The values are those of newlib and picolibc (which agree), so that a user program's <errno.h> and
- * the kernel's answers are the same numbers; lib/errno_check.c asserts it for every name here.
- * The kernel itself includes this file and never a C library's. In a user program <errno.h> finds
- * this file first (it is compiled with -Iabi): it then stands for the C library's.
+ * the kernel use the same numbers; lib/errno_check.c asserts it for every name here. The kernel
+ * itself includes this file and never a C library's. A user program's #include <errno.h> finds this
+ * file first (it is compiled with -Iabi), in place of the C library's.
  */
 #ifndef KERNEL_ABI_ERRNO_H
 #define KERNEL_ABI_ERRNO_H
@@ -47,7 +47,7 @@
 #define EOK 0
 #endif
 
-#if !defined(KYMO_KERNEL) && __has_include(<newlib.h>) /* newlib and picolibc both have it */
+#if !defined(KYMO_KERNEL) && __has_include(<newlib.h>) /* defined by both newlib and picolibc */
 #include <sys/errno.h>
 #elif !defined(EPERM)
 enum kymo_errno {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The retained memory: a window of RAM at a place that a board fixes, which no start-up code clears
- * and no loader writes to, so that what a kernel left in it is there after a warm reset. The kernel
- * (kernel/observe/retain.c) writes it; who reads it (lib/retain: the tracelogger at the next boot,
- * kymo extract from an image of the memory) may find anything at all there and believes nothing
- * that it has not checked. docs/flight.md tells the whole story.
+ * The retained memory: a window of RAM at an address fixed by the board, which no start-up code
+ * clears and no loader writes to, so that its content survives a warm reset. The kernel
+ * (kernel/observe/retain.c) writes it. Its readers (lib/retain: the tracelogger at the next boot,
+ * kymo extract from an image of the memory) may find arbitrary content and trust nothing unchecked.
+ * docs/flight.md has the whole description.
  *
- * Little-endian; offsets are from the window's beginning. A reader needs no ELF: the header says
- * where everything is, and a copy of the system page what it means.
+ * Little-endian; offsets are from the window's beginning. A reader needs no ELF: the header locates
+ * everything, and a copy of the system page explains it.
  */
 #ifndef KERNEL_ABI_RETAIN_H
 #define KERNEL_ABI_RETAIN_H
@@ -21,38 +21,38 @@
 #define KYMO_RETAIN_VERSION 3
 #define KYMO_RETAIN_CPUS 8
 
-/* What is always at the same place; everything else the header says. */
+/* Fixed offsets; the header has all others. */
 #define KYMO_RETAIN_HEADER 0x0000u /* struct kymo_retain_header */
 #define KYMO_RETAIN_PANIC 0x1000u  /* struct kymo_retain_panic */
 #define KYMO_RETAIN_BOOTS 0x1800u  /* struct kymo_retain_boots */
 #define KYMO_RETAIN_FROZEN 0x2000u /* struct kymo_retain_frozen */
 #define KYMO_RETAIN_D 0x5000u      /* struct kymo_retain_d [KYMO_RETAIN_D_MOST] */
-#define KYMO_RETAIN_LIVE 0x8000u   /* the kernel's own per-CPU data, whose layout is its own */
+#define KYMO_RETAIN_LIVE 0x8000u   /* the kernel's own per-CPU data, in its private layout */
 #define KYMO_RETAIN_LIVE_BYTES 0x8000u
 #define KYMO_RETAIN_PAGE 0x10000u /* copy of the system page */
 #define KYMO_RETAIN_PAGE_BYTES 0x10000u
-#define KYMO_RETAIN_NOTES 0x20000u /* struct kymo_retain_note, one behind the other */
+#define KYMO_RETAIN_NOTES 0x20000u /* struct kymo_retain_note, consecutive */
 #define KYMO_RETAIN_NOTES_BYTES 0x10000u
 #define KYMO_RETAIN_NAMES 0x30000u /* struct kymo_retain_name [KYMO_RETAIN_NAMES_MOST] */
-#define KYMO_RETAIN_FREE 0x34000u  /* the ring's; D's own from the end on */
+#define KYMO_RETAIN_FREE 0x34000u  /* the ring's; D's buffers grow down from the end */
 
-/* Where one CPU's cursor and losses are in the memory of a machine that runs or has stopped. */
+/* Locations of one CPU's cursor and losses in the memory of a running or stopped machine. */
 struct kymo_retain_place {
     uint32_t cursor;  /* offset of a pointer of word_bits: the kernel's address of the next slot */
     uint32_t pending; /* offset of uint64_t [KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES] */
 };
 
-/* The ring; all 0: there is none. Buffer i of CPU c is number c * per_cpu + i. */
+/* The ring; all 0: there is none. Buffer i of CPU c has number c * per_cpu + i. */
 struct kymo_retain_ring {
-    uint32_t ncpu; /* the same as the system page's */
+    uint32_t ncpu; /* the system page's ncpu */
     uint32_t per_cpu;
     uint32_t buffer_bytes;
-    uint32_t buffers;    /* offset of number 0, the others follow */
+    uint32_t buffers;    /* offset of buffer 0; the others follow */
     uint32_t marks;      /* offset of struct kymo_retain_mark [ncpu * per_cpu] */
-    uint32_t words;      /* offset of CPU 0's buffer 0's state word: sequence << 2 | state; behind
-                            it its bytes, once it is READY; 0 of one that is FREE: it was given up,
-                            its events counted as lost */
-    uint32_t word_step;  /* from a buffer's word to the next one's of the same CPU */
+    uint32_t words;      /* offset of the state word of CPU 0's buffer 0: sequence << 2 | state.
+                            The word behind it is the buffer's bytes, once it is READY; 0 if
+                            FREE: the buffer was discarded, its events counted as lost */
+    uint32_t word_step;  /* from one buffer's word to the next one's of the same CPU */
     uint32_t table_step; /* from a CPU's first word to the next CPU's */
     struct kymo_retain_place cpu[KYMO_RETAIN_CPUS];
 };
@@ -62,20 +62,20 @@ struct kymo_retain_header {
     uint32_t version;
     uint32_t bytes;      /* sizeof(struct kymo_retain_header) */
     uint32_t crc;        /* CRC-32C of all that follows, to its end */
-    uint32_t boots;      /* struct kymo_retain_boots.boots of the boot that wrote it */
+    uint32_t boots;      /* struct kymo_retain_boots.boots of the boot that wrote the header */
     uint32_t word_bits;  /* 32 or 64 */
     uint64_t physical;   /* address of the window */
-    uint64_t base;       /* the kernel's address of it: what a cursor counts from */
+    uint64_t base;       /* kernel address of the window: the base of cursors */
     uint64_t window;     /* bytes */
-    uint32_t page_bytes; /* of the system page at KYMO_RETAIN_PAGE; its build id is in it */
+    uint32_t page_bytes; /* of the system page at KYMO_RETAIN_PAGE, which includes the build id */
     uint32_t page_crc;
     struct kymo_retain_ring ring;
 };
 _Static_assert(sizeof(struct kymo_retain_header) == 152, "layout of the retained memory");
 
 /*
- * What the next boot saves of the places, because its own data will be there. It counts in their
- * stead if boots is the header's and the CRC is right.
+ * Copy of those locations, saved by the next boot because its own data will overwrite them.
+ * Replaces them if boots is the header's and the CRC is right.
  */
 struct kymo_retain_cpu {
     uint64_t cursor;
@@ -92,27 +92,27 @@ _Static_assert(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 1032
                    sizeof(struct kymo_retain_frozen) <= KYMO_RETAIN_D - KYMO_RETAIN_FROZEN,
                "layout of the retained memory");
 
-/* State words: as trace/ring.h. */
+/* State words, as in trace/ring.h. */
 #define KYMO_RETAIN_FREE_BUFFER 0
 #define KYMO_RETAIN_ACTIVE 1
 #define KYMO_RETAIN_READY 2
 #define KYMO_RETAIN_BUSY 3
 
 /*
- * A buffer's seal, made soon after it was closed: not in the event that closes it, which has no
- * time for that. A closed buffer without a seal for its sequence is judged as the active one is, by
- * its slots. With it, what a damaged one held is still known.
+ * A buffer's seal, made soon after the buffer was closed, not by the event that closes it, which
+ * has no time for it. A closed buffer without a seal for its sequence is judged by its slots, as
+ * the active one is. With a seal, the content of a damaged buffer is still known.
  */
 struct kymo_retain_mark {
     uint32_t sequence;
     uint32_t slots;
     uint32_t data_crc; /* CRC-32C of the slots */
     uint32_t events[KYMO_TRACE_CLASSES];
-    uint32_t crc; /* CRC-32C of the above, begun with the buffer's number as if in front of it */
+    uint32_t crc; /* CRC-32C of the above, seeded with the buffer's number as if it came first */
 };
 _Static_assert(sizeof(struct kymo_retain_mark) == 80, "layout of the retained memory");
 
-/* Why it died; magic 0 or a bad CRC: nothing is known, as after a reset from outside. */
+/* Cause of the crash. Magic 0 or a bad CRC: unknown, as after an external reset. */
 struct kymo_retain_panic {
     uint32_t magic;       /* KYMO_RETAIN_MAGIC */
     uint32_t crc;         /* CRC-32C of record, all of it */
@@ -123,41 +123,41 @@ _Static_assert(offsetof(struct kymo_retain_panic, record) == 8 &&
                "layout of the retained memory");
 
 /*
- * What describes the records of one of D's consumers in the event log (trace/dtrace/log_event.h,
- * DTRACE_LOG_NOTES): the ring may have overwritten it. Behind it its bytes, then, at the next
- * multiple of 8, the next one, to the first without the magic or the area's end. Each id is there
- * once.
+ * Description of the records of one D consumer in the event log (trace/dtrace/log_event.h,
+ * DTRACE_LOG_NOTES), kept here because the ring may have overwritten it. The note's bytes follow
+ * it, then, at the next multiple of 8, the next note. The list ends at the first entry without the
+ * magic or at the area's end. Each id occurs once.
  */
 struct kymo_retain_note {
     uint32_t magic;    /* KYMO_RETAIN_MAGIC */
     uint32_t crc;      /* CRC-32C of all that follows in here */
-    uint32_t boots;    /* the header's */
+    uint32_t boots;    /* the header's boots */
     uint32_t id;       /* the consumer's handle */
     uint32_t total;    /* bytes of its notes */
-    uint32_t bytes;    /* of those that are here: total, or 0: there was no room */
-    uint32_t data_crc; /* CRC-32C of these */
+    uint32_t bytes;    /* of the bytes stored here: total, or 0: no room */
+    uint32_t data_crc; /* CRC-32C of those bytes */
     uint32_t zero;
 };
-/* As trace/dtrace/log_event.h has them, and its event. */
+/* As in trace/dtrace/log_event.h, and its event. */
 #define KYMO_RETAIN_NOTES_EVENT 1
 #define KYMO_RETAIN_NOTES_PART 480
-#define KYMO_RETAIN_NOTES_MOST 0x20000 /* bytes of one consumer's */
+#define KYMO_RETAIN_NOTES_MOST 0x20000 /* most bytes of one consumer */
 _Static_assert(sizeof(struct kymo_retain_note) == 32, "layout of the retained memory");
 
 /*
- * A process, or a thread that has a name: the events that told of it may be overwritten. Kept up to
- * date wherever it stands in the kernel's tables; it is there until its place in them is used anew.
+ * A process, or a thread that has a name: the events that described it may be overwritten. Updated
+ * wherever it is in the kernel's tables; remains until its entry there is reused.
  */
 #define KYMO_RETAIN_NAME_MAX 48 /* with the NUL */
 struct kymo_retain_name {
     uint32_t magic;
     uint32_t crc;   /* CRC-32C of all that follows */
-    uint32_t boots; /* the header's */
+    uint32_t boots; /* the header's boots */
     int32_t pid;
-    int32_t ppid;       /* at its birth */
-    int32_t tid;        /* 0: the process */
-    uint64_t ended;     /* trace clock; 0: it lives */
-    uint64_t text;      /* where the program is; of a process */
+    int32_t ppid;       /* at creation */
+    int32_t tid;        /* 0: the entry is a process */
+    uint64_t ended;     /* trace clock; 0: still alive */
+    uint64_t text;      /* address of the program's text; for a process */
     uint64_t text_size; /* 0: not yet known */
     char name[KYMO_RETAIN_NAME_MAX];
 };
@@ -168,57 +168,58 @@ _Static_assert(sizeof(struct kymo_retain_name) == 96 &&
                "layout of the retained memory");
 
 /*
- * A consumer of D whose own buffers are in the window (-x retain): all that is needed to print its
- * records and aggregations. Offsets are from the window's beginning; of something that is not
- * there: 0.
+ * A D consumer whose own buffers are in the window (-x retain): all that is needed to print its
+ * records and aggregations. Offsets are from the window's beginning; 0: absent.
  *
- * Nothing is trusted for lying where it does. What the machine writes while it runs has marks
- * (abi/retain_mark.h): each record one, made after its buffer's cursor was moved over it,
- * and each entry of an aggregation, which is changed with the old words put aside. So whatever
- * instruction was the last one, records up to the newest whole one are known, and each key has the
- * value from before or behind the firing that was cut off.
+ * Location alone makes nothing trusted. Data that the machine writes while it runs has marks
+ * (abi/retain_mark.h): each record has one, made after the buffer's cursor moved past it, and each
+ * entry of an aggregation has one; while an entry changes, its old words are kept aside. So
+ * whatever the last instruction was, all records up to the newest complete one are known, and each
+ * key has the value from before or after the interrupted probe firing.
  */
 struct kymo_retain_d_cpu {
     uint32_t records;      /* its principal buffer, record_bytes */
-    uint32_t record_marks; /* uint32_t, by a record's place / record_least */
+    uint32_t record_marks; /* uint32_t, indexed by a record's offset / record_least */
     uint32_t entries;      /* its aggregation buffer: two halves of entry_bytes */
-    uint32_t entry_marks;  /* uint32_t, by an entry's place in both / entry_least */
+    uint32_t entry_marks;  /* uint32_t, indexed by an entry's offset in both halves / entry_least */
     uint32_t live;         /* struct kymo_retain_d_live */
-    uint32_t cursors;      /* the machine's own, see struct kymo_retain_d_fields */
+    uint32_t cursors;      /* the machine's own layout, see struct kymo_retain_d_fields */
 };
 
-/* Where, behind `cursors`, the machine has what it moves: words of word_bits, counters of 64. */
+/* Offsets, from `cursors`, of the fields that the machine changes: words of word_bits, counters of
+ * 64 bits. */
 struct kymo_retain_d_fields {
     uint32_t offset, oldest,
-        end;                /* as struct dtrace_buffer: [oldest, end) if end, then [0, offset) */
+        end;                /* as in struct dtrace_buffer: [oldest, end) if end, then [0, offset) */
     uint32_t drops, errors; /* counters: records without room, faults */
-    uint32_t entries, used; /* the half in use, as the kernel's address; its bytes */
+    uint32_t entries, used; /* the active half, as a kernel address; its bytes */
     uint32_t entry_drops;   /* counter */
 };
 
-/* What is written beside the buffers, by the CPU whose they are. */
+/* Data written beside the buffers, by the CPU that owns them. */
 struct kymo_retain_d_live {
-    uint32_t sealed;         /* records up to here have their marks */
-    uint32_t entries_sealed; /* of the half in use: likewise */
-    uint32_t undo_at;        /* 1 + place, in both halves, of the entry that is changed; 0: none */
+    uint32_t sealed;         /* records below this offset have their marks */
+    uint32_t entries_sealed; /* likewise, in the active half */
+    uint32_t undo_at;        /* 1 + offset, across both halves, of the entry being changed; 0:
+                                none */
     uint32_t undo_first;     /* the first of its 8-byte words that change */
     uint32_t undo_count;
-    uint32_t unsealed; /* ~sealed; else it isn't known how far they go */
-    uint64_t undo[4];  /* as they were */
+    uint32_t unsealed; /* ~sealed; if not, the end of the records is unknown */
+    uint64_t undo[4];  /* their old values */
 };
 _Static_assert(sizeof(struct kymo_retain_d_live) == 56, "layout of the retained memory");
 
 struct kymo_retain_d {
     uint32_t magic; /* KYMO_RETAIN_MAGIC */
     uint32_t crc;   /* CRC-32C of all that follows */
-    uint32_t boots; /* the header's */
+    uint32_t boots; /* the header's boots */
     uint32_t id;    /* in the capture: the consumer's handle */
     uint32_t ncpu;
-    uint32_t notes;       /* what describes it: DTRACE_LOG_NOTES */
-    uint32_t notes_bytes; /* 0: nothing */
+    uint32_t notes;       /* offset of its description: DTRACE_LOG_NOTES */
+    uint32_t notes_bytes; /* 0: none */
     uint32_t notes_crc;   /* CRC-32C */
-    uint32_t tables;      /* uint32_t record_size[records], by EPID - 1, 0: it makes none;
-                             uint32_t entry_size[aggregations], by id - 1 */
+    uint32_t tables;      /* uint32_t record_size[records], by EPID - 1, 0: no records; uint32_t
+                             entry_size[aggregations], by id - 1 */
     uint32_t records;
     uint32_t aggregations;
     uint32_t tables_crc;   /* CRC-32C */
@@ -237,7 +238,7 @@ _Static_assert(sizeof(struct kymo_retain_d) == 288 &&
 
 struct kymo_retain_boots {
     uint32_t magic; /* KYMO_RETAIN_MAGIC */
-    uint32_t boots; /* since the memory was last without power: 1, 2, … */
+    uint32_t boots; /* boots since the memory last lost power: 1, 2, … */
     uint32_t crc;   /* CRC-32C of boots */
     uint32_t zero;
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The marks of what D has in retained memory (abi/retain.h): a sum over the 8-byte words of
- * a record or entry, each mixed with where it stands. One word that is another changes it for sure,
- * more of them all but surely, and who changes one word need not look at the others. No CRC, as it
- * is made while a probe fires: some seven instructions a word.
+ * Marks of D's data in retained memory (abi/retain.h): a sum over the 8-byte words of a record or
+ * entry, each mixed with its location. A single changed word is always detected, several with near
+ * certainty, and code that changes one word need not read the others. Not a CRC, because marks are
+ * computed in probe context: about seven instructions per word.
  */
 #ifndef KERNEL_ABI_RETAIN_MARK_H
 #define KERNEL_ABI_RETAIN_MARK_H
 
 #include <stdint.h>
 
-/* The word at number n of something that begins at `place` of its buffer. */
+/* Mixes word number n of an item that begins at offset `place` of its buffer. */
 static inline uint32_t retain_mark_word(uint32_t place, uint32_t n, uint64_t word)
 {
     uint32_t x = ((uint32_t)word ^ (place + n) * 0x9e3779b1u) * 0x85ebca6bu;
@@ -19,7 +19,7 @@ static inline uint32_t retain_mark_word(uint32_t place, uint32_t n, uint64_t wor
     return x ^ x >> 13;
 }
 
-/* Bytes from word number n on; the last word is filled up with zeros. */
+/* Sums the bytes from word number n on; the last word is padded with zeros. */
 static inline uint32_t retain_mark(uint32_t place, uint32_t n, const uint8_t *bytes, uint32_t size)
 {
     uint32_t sum = 0;

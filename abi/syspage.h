@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The system page as it stands in a capture (.kev), after the text attributes: what a reader needs
- * to know of the machine, and the event table, so that an old capture stays readable.
+ * The system page as stored in a capture (.kev), after the text attributes: a description of the
+ * machine, and the event table, so that old captures stay readable.
  *
  * Little-endian, all offsets from the start of the page. The kernel builds it once at boot
  * (kernel/observe/syspage.c, SyspageRead()); the tracelogger copies it; host/reader checks every
@@ -13,17 +13,17 @@
 #include <stdint.h>
 
 #define KYMO_SYSPAGE_MAGIC 0x4f4d594bu /* "KYMO" */
-/* 1: without the image's name. 2: without the table of errors; Kymo's own kernel calls have their
- * events in class KER_CALL (trace/slot.h). All else is the same. */
+/* Version 1 has no image name. Version 2 has no table of errors, and Kymo's own kernel calls have
+ * their events in class KER_CALL (trace/slot.h). All else is the same. */
 #define KYMO_SYSPAGE_VERSION 3
 
 struct kymo_syspage {
     uint32_t magic;
     uint32_t version;
     uint32_t size;           /* whole page, tables included */
-    uint32_t ncpu;           /* CPUs running */
+    uint32_t ncpu;           /* number of running CPUs */
     uint64_t cycles_per_sec; /* of the trace clock */
-    uint64_t skew_cycles;    /* bound: how far two CPUs' clocks may differ */
+    uint64_t skew_cycles;    /* upper bound of the difference between two CPUs' clocks */
     uint32_t word_bits;      /* 32 or 64: size of pointers on the target */
     uint32_t buffer_slots;   /* 1024 */
     uint64_t boot_time;      /* seconds since 1970, 0 if the board has no clock */
@@ -45,7 +45,7 @@ struct kymo_syspage {
  * events:   "class number NAME fast wide\n"; class is the internal number, fast and wide are
  *           comma-separated type:name lists ("-" if none; wide "=" if it is the same as fast).
  * kercalls: "number NAME enter_fast enter_wide exit_fast exit_wide\n", same lists.
- * errors:   what the error numbers of this kernel mean (abi/errno.h); QNX's differ.
+ * errors:   the meaning of this kernel's error numbers (abi/errno.h); QNX's differ.
  * Types: D dec32, H hex32, E dec64, X hex64, P pointer (word_bits), I code address (a P; in one
  * word with bit 0 set its upper half is code_high, if that isn't 0), N string, S 4 chars + hex.
  */

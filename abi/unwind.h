@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The unwind table: how to find a function's caller from any of its instructions. host/unwind makes
- * one for the kernel and one for each program; kernel/observe/unwind.c reads them. 32-bit words, in
- * the byte order of the target:
+ * The unwind table: finds a function's caller from any of its instructions. host/unwind makes one
+ * for the kernel and one for each program; kernel/observe/unwind.c reads them. 32-bit words, in the
+ * byte order of the target:
  *
- *   UNWIND_MAGIC, bytes of the text, number of rules, number of rows
- *   the rules, two words each; rule 0 says that the caller can't be found
- *   the rows, by address: (offset in the text / 2) << UNWIND_RULE_BITS | number of a rule, which
- *   holds from there to the next row
+ *   UNWIND_MAGIC, bytes of the text, number of rules, number of entries
+ *   the rules, two words each; rule 0 means that the caller can't be found
+ *   the entries, by address: (offset in the text / 2) << UNWIND_RULE_BITS | number of the rule that
+ *   applies from there to the next entry
  *
  * The CFA (canonical frame address) is the stack pointer before the call. A rule's first word:
  * UNWIND_BY_FP | bytes from the stack pointer, or with UNWIND_BY_FP from the frame pointer (r7,
- * x29), to the CFA. Its second word: where the return address is (low half) and where the caller's
- * frame pointer is (high half), each a signed number of 4-byte words from the CFA, or one of the
- * values below.
+ * x29), to the CFA. Its second word: the location of the return address (low half) and of the
+ * caller's frame pointer (high half), each a signed number of 4-byte words from the CFA, or one of
+ * the values below.
  */
 #ifndef KERNEL_ABI_UNWIND_H
 #define KERNEL_ABI_UNWIND_H
@@ -26,7 +26,7 @@
 
 #define UNWIND_BY_FP 0x80000000u
 #define UNWIND_NO_CFA 0x40000000u /* unknown, but the return address is in its register */
-#define UNWIND_IN_REGISTER 0      /* in lr or x30; the frame pointer: unchanged */
-#define UNWIND_LOST 0x7fff        /* of the frame pointer only */
+#define UNWIND_IN_REGISTER 0      /* in lr or x30; for the frame pointer: unchanged */
+#define UNWIND_LOST 0x7fff        /* for the frame pointer only */
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events of the kernel's classes that a program puts into the trace: TraceEvent(INSERT*CLASSEVENT).
- * Any context, no lock; data is in memory that the kernel may read, and read once.
+ * Events of the kernel's classes that a program inserts into the trace:
+ * TraceEvent(INSERT*CLASSEVENT). Any context, no lock; data is in memory that the kernel may read,
+ * and is read once.
  *
- * What a program tells of itself (SYSTEM's ADDRESS, FUNC_ENTER, FUNC_EXIT, SLOG) and class USER are
- * for everyone; other events of KER_CALL, KYMO_CALL, INT, PR_TH, SYSTEM and COMM, which a reader
- * believes to be the kernel's, take the ability (-EPERM). -ENOTSUP: the ring's own class, D's, and
- * numbers that no event has; -EINVAL as in trace/user.c. One that is filtered or not being traced
- * is no error. Proof: test/unit/test_class.c; from a program: test/boot's t_trace.
+ * Every program may insert events about itself (SYSTEM's ADDRESS, FUNC_ENTER, FUNC_EXIT, SLOG) and
+ * of class USER; other events of KER_CALL, KYMO_CALL, INT, PR_TH, SYSTEM and COMM, which readers
+ * take for the kernel's, need the ability (-EPERM). -ENOTSUP: the ring's own class, D's, and
+ * numbers without an event; -EINVAL as in trace/user.c. An event that is filtered out or not being
+ * traced is not an error. Proof: test/unit/test_class.c; from a program: test/boot's t_trace.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
@@ -28,7 +29,8 @@ static const struct row {
 #undef EVENT_CONTROL
 };
 
-/* On, and not limited to others: an event of class THREAD tells of whom it says first. */
+/* Returns whether the event is on and passes the thread limits: the first words of a class THREAD
+ * event name its thread. */
 static bool row_on(unsigned id, const uint32_t *words, unsigned nwords)
 {
     unsigned class = trace_filter_class_of(id), number = rows[id].number;
@@ -42,7 +44,7 @@ static bool row_on(unsigned id, const uint32_t *words, unsigned nwords)
                : trace_bit(trace_filter.row_on, id) && trace_threads_row(class, id, pid, tid);
 }
 
-/* 1: an event of that number is on; 0: off; or -ENOTSUP. */
+/* Returns 1: an event of that number is on; 0: off; or -ENOTSUP. */
 static long class_on(uint32_t class, uint32_t number, const uint32_t *words, unsigned nwords)
 {
     if (trace_class_is_call(class)) {
@@ -58,7 +60,7 @@ static long class_on(uint32_t class, uint32_t number, const uint32_t *words, uns
     return -ENOTSUP;
 }
 
-/* As the kernel would have told it: a caller with the ability only. */
+/* Inserts the event as the kernel would: callers with the ability only. */
 static long insert(bool able, uint32_t class, uint32_t event, const uint32_t *words,
                    unsigned nwords)
 {
@@ -107,7 +109,7 @@ long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1,
     }
 }
 
-/* Opcode and severity, then text, which needs no NUL. */
+/* Inserts opcode and severity, then text, which needs no NUL. */
 static void insert_slog(const uint32_t *words, unsigned nwords)
 {
     const char *from = (const char *)(words + 2);

@@ -4,7 +4,7 @@
 
 #include "trace/trace.h"
 
-/* For whoever reads the clock outside the log: see the invariant in trace/clock.h. */
+/* Reads the clock outside the log: see the invariant in trace/clock.h. */
 uint64_t trace_clock_extend(uint32_t low)
 {
     struct trace_cpu *cpu = trace_port_cpu();

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stamps: 64 bits, strictly increasing on each CPU, of which slots hold the low word and TIME slots
- * the high one. Own CPU, interrupts masked.
+ * Time stamps: 64 bits, strictly increasing on each CPU. Slots hold the low word, TIME slots also
+ * the high word. Own CPU, interrupts masked.
  *
- * 32-bit timers: a low word above the last stamp's says "later, in the same wrap" only if less than
- * a wrap has passed. So trace_clock_wrapped(), called at least twice a wrap, writes a TIME slot
- * when the high word has changed or nothing was recorded for half a wrap. Between a wrap and that
- * call the low word is below the last stamp's, and below the software clock's, by which an event
- * sees it. Invariant that the short paths rely on: while limit is not NULL, time_high is the high
- * word of the software clock. Whoever else moves the clock over a wrap makes limit NULL.
+ * 32-bit timers: a low word above the last stamp's means "later, in the same wrap" only if less
+ * than a wrap has passed. So trace_clock_wrapped(), called at least twice a wrap, writes a TIME
+ * slot when the high word has changed or nothing was recorded for half a wrap. Between a wrap and
+ * that call the low word is below the last stamp's and below the software clock's, which is how an
+ * event detects the wrap. Invariant of the fast paths: while limit is not NULL, time_high is the
+ * high word of the software clock. Other code that moves the clock over a wrap sets limit to NULL.
  *
- * Stamps may run ahead of the clock by one per event that shares a tick; if that takes them over a
- * wrap the CPU stays in the slow path (time_ahead) until the clock follows.
- * Proof: test/unit/test_clock.c.
+ * Stamps may run ahead of the clock by one per event that shares a tick. If that takes them over a
+ * wrap, the CPU stays in the slow path (time_ahead) until the clock catches up. Proof:
+ * test/unit/test_clock.c.
  */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
@@ -28,13 +28,14 @@ typedef uint64_t trace_now_t;
 #define TRACE_NOW() trace_port_clock()
 #endif
 
-/* Has the clock gone over a wrap that the log knows nothing of? While limit is not NULL. */
+/* Returns true if the clock passed a wrap that the log has not recorded. Valid while limit is not
+ * NULL. */
 static inline bool trace_clock_over(const struct trace_cpu *cpu, trace_now_t now)
 {
     return TRACE_PORT_CLOCK_BITS == 32 ? now < cpu->clock_low : now >= cpu->wrap;
 }
 
-/* If so: the high word of now, which becomes the software clock's. */
+/* Handles such a wrap: returns the high word of now and makes it the software clock's. */
 static inline uint32_t trace_clock_high(struct trace_cpu *cpu, trace_now_t now)
 {
     uint32_t high = (uint32_t)((uint64_t)now >> 32);
@@ -61,7 +62,8 @@ static inline uint64_t trace_clock_extended(struct trace_cpu *cpu, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* Inside the log, where limit is set anew afterwards: all of a reading; a reading. */
+/* Inside the log, where limit is recomputed afterwards: trace_clock_whole() extends a reading to 64
+ * bits, trace_clock_now() reads the clock. */
 static inline uint64_t trace_clock_whole(struct trace_cpu *cpu, trace_now_t now)
 {
     return TRACE_PORT_CLOCK_BITS == 32 ? trace_clock_extended(cpu, (uint32_t)now) : now;
@@ -73,12 +75,12 @@ static inline uint64_t trace_clock_now(struct trace_cpu *cpu)
 }
 
 /*
- * The next stamp, such that it and `more` stamps after it have the same high word. If they would
- * not, it is the first one of the next high word. Sets time_ahead.
+ * Returns the next stamp, chosen so that it and the `more` stamps after it have the same high word:
+ * if they would not, it is the first stamp of the next high word. Sets time_ahead.
  */
 uint64_t trace_clock_stamp(struct trace_cpu *cpu, uint32_t more);
 
-/* A TIME or BUFFER slot took this stamp: its high word is the log's now. */
+/* Called when a TIME or BUFFER slot took a stamp: makes its high word the log's. */
 static inline void trace_clock_set_high(struct trace_cpu *cpu, uint32_t high)
 {
     cpu->time_high = high;

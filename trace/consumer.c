@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Consumers: who owns buffers, and which. See trace/consumer.h. */
+/* Consumers: ownership of buffers. See trace/consumer.h. */
 #include "trace/consumer.h"
 
 #include "abi/errno.h"
@@ -81,7 +81,7 @@ void trace_consumer_free(struct trace_consumer *consumer)
     consumer->bytes = 0;
 }
 
-/* The CPU whose oldest READY buffer began first; the number of CPUs: none has one. */
+/* Returns the CPU whose oldest READY buffer began first; the number of CPUs if none has one. */
 static unsigned first_begun(const struct trace_consumer *consumer)
 {
     unsigned cpus = trace_port_cpu_count(), found = cpus;
@@ -103,8 +103,8 @@ static unsigned first_begun(const struct trace_consumer *consumer)
     return found;
 }
 
-/* A buffer that was READY may be in use again before it is taken. Then another CPU's turn has come,
- * or no buffer is READY. */
+/* A READY buffer may be reused before it is taken. Then another CPU's may be the first, or no
+ * buffer is READY. */
 uint32_t trace_consumer_take(struct trace_consumer *consumer, unsigned *cpu, uint32_t *local)
 {
     unsigned cpus = trace_port_cpu_count();

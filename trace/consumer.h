@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A consumer owns, per CPU, buffers in one contiguous block and a policy: allocation, taking,
- * giving back, teardown. Consumer 0 is the event log. What the buffers hold is opaque here.
+ * A consumer owns buffers on each CPU, in one contiguous block, and a policy: allocation, taking,
+ * giving back, teardown. Consumer 0 is the event log. The buffers' content is opaque here.
  *
  * All functions: kernel lock. Writers of the rings must be stopped on every CPU for alloc and free.
  * Described in docs/ring.md; proof: test/unit/test_control.c, test_owner.c.
@@ -13,31 +13,31 @@
 
 struct trace_consumer {
     struct trace_ring *(*ring_of)(unsigned cpu); /* [I] */
-    /* [I] when the content of a READY buffer began; NULL: unknown. Any value for one that its
-     * writer uses again meanwhile. */
+    /* [I] returns when the content of a READY buffer began; NULL: unknown. If the writer reuses the
+     * buffer meanwhile, the value is undefined. */
     uint64_t (*begun)(const struct trace_ring *ring, uint32_t index);
     void *block;         /* [k] all buffers, CPU by CPU; NULL: none */
     void *tables;        /* [k] all descriptors */
     uint64_t paddr;      /* [k] */
-    size_t bytes;        /* [k] of the block */
+    size_t bytes;        /* [k] size of the block */
     size_t tables_bytes; /* [k] */
     unsigned per_cpu;    /* [k] buffers of each CPU */
     bool retained;       /* [k] in retained memory: trace/retain.h */
-    void *owner;         /* [k] its process; NULL: that is gone */
+    void *owner;         /* [k] the owning process; NULL: it has ended */
 };
 
-/* per_cpu buffers of buffer_bytes each for every CPU, zeroed, all FREE; in retained memory or
- * anywhere. 0, -EEXIST, -ENOMEM; in retained memory also -EBUSY, -ENODEV. */
+/* Allocates per_cpu buffers of buffer_bytes each for every CPU, zeroed, all FREE; retained: in
+ * retained memory. Returns 0, -EEXIST or -ENOMEM; for retained memory also -EBUSY or -ENODEV. */
 int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned per_cpu,
                          unsigned buffer_bytes, bool retained);
 /* Unmaps the block everywhere and frees it. */
 void trace_consumer_free(struct trace_consumer *consumer);
-/* A READY buffer becomes BUSY: the one that began first, of equal ones that of the lower CPU; on
- * one CPU by sequence. Returns its index (cpu * per_cpu + i), or TRACE_NONE. */
+/* Makes the READY buffer whose content began first BUSY; among equal ones that of the lowest CPU,
+ * and on one CPU the lowest sequence. Returns its index (cpu * per_cpu + i), or TRACE_NONE. */
 uint32_t trace_consumer_take(struct trace_consumer *consumer, unsigned *cpu, uint32_t *local);
-/* BUSY becomes FREE. 0 or -EINVAL. */
+/* Makes a BUSY buffer FREE. Returns 0 or -EINVAL. */
 int trace_consumer_give(struct trace_consumer *consumer, uint32_t index);
-/* The owner is gone: all its BUSY buffers become FREE. */
+/* Called when the owner has ended: makes all its BUSY buffers FREE. */
 void trace_consumer_orphan(struct trace_consumer *consumer);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent(): who may do what, arguments, errors. Kernel lock, kernel context.
+ * TraceEvent(): permissions, arguments, errors. Kernel lock, kernel context.
  *
- * Needed for all but QUERYSUPPORT and QUERYVERSION: the ability (-EPERM). Only the buffers' owner,
- * or anyone able once that process is gone, frees, takes and gives back buffers and sets the mode
- * and high water (-EPERM); others may start, stop, flush, filter and query, so that an application
- * can control its own capture. Unknown commands: -ENOTSUP. Proof: test/unit/test_control.c.
+ * All commands except QUERYSUPPORT and QUERYVERSION need the ability (-EPERM). Only the buffers'
+ * owner, or any able process once the owner has ended, may free, take and give back buffers and set
+ * the mode and high-water mark (-EPERM); others may start, stop, flush, filter and query, so that
+ * an application can control its own capture. Unknown commands: -ENOTSUP. Proof:
+ * test/unit/test_control.c.
  */
 #include "trace/control.h"
 
@@ -48,7 +49,7 @@ static long query_owner(struct kymo_trace_owner *out)
     return 0;
 }
 
-/* After a filter command: 0, with the sites as the filter says now, or its error. */
+/* Ends a filter command: returns 0, with the sites patched by the new filter, or its error. */
 static long filtered(int error)
 {
     if (!error) {
@@ -169,7 +170,7 @@ long trace_state_take(struct kymo_trace_buffer *out)
     return 0;
 }
 
-/* This CPU's buffer may now be closed. */
+/* Requests the exit if this CPU's buffer may now be closed. */
 static void request_if_passed(void)
 {
     uintptr_t irq = trace_port_irq_save();

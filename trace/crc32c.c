@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CRC-32C, a byte at a time: entry i is what i becomes in eight steps. See crc32c.h. */
+/* CRC-32C, a byte at a time: entry i is i after eight steps. See crc32c.h. */
 #include "trace/crc32c.h"
 
 static const uint32_t table[256] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC-32C (Castagnoli, reflected) for the kernel's side: with a table of 1 KB, because a sealed
- * buffer is 16 KB of it (trace/retain.c); lib/link/crc32c.c is the small one. Any context. The
- * check value is in test/unit/test_retain.c, against the other one.
+ * CRC-32C (Castagnoli, reflected) for the kernel, with a table of 1 KB, because sealing a buffer
+ * covers 16 KB (trace/retain.c); lib/link/crc32c.c is the small version. Any context.
+ * test/unit/test_retain.c checks both versions against the check value.
  */
 #ifndef TRACE_CRC32C_H
 #define TRACE_CRC32C_H
@@ -12,7 +12,7 @@
 
 #define TRACE_CRC_START 0xffffffffu
 
-/* Goes on with a state; the CRC is its complement. */
+/* Continues a CRC from a state; the CRC is the final state's complement. */
 uint32_t trace_crc_add(uint32_t state, const void *data, size_t bytes);
 static inline uint32_t trace_crc(const void *data, size_t bytes)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers for the rows of events.def: TRACE_EV_<name>, in the table's order, and for the sites that
- * serve many events. Internal to one build: they never leave the program. Also the C types of
- * arguments.
+ * Numbers for the entries of events.def: TRACE_EV_<name>, in the table's order, and for the sites
+ * that serve many events. Internal to one build: never exported. Also the C types of arguments.
  */
 #ifndef TRACE_EVENT_ID_H
 #define TRACE_EVENT_ID_H
@@ -14,11 +13,11 @@ enum trace_event_id {
 #undef EVENT
 #undef EVENT_CONTROL
     TRACE_EV_ROWS,
-    TRACE_EV_thread_state = TRACE_EV_ROWS, /* the one site of all EVENT_STATE rows */
+    TRACE_EV_thread_state = TRACE_EV_ROWS, /* the one site of all EVENT_STATE entries */
     TRACE_EV_kercall_enter,
     TRACE_EV_kercall_exit,
     TRACE_EV_kercall_int,
-    TRACE_EV_EVENTS, /* the log's end here */
+    TRACE_EV_EVENTS, /* end of the log's sites */
     TRACE_EV_before_sites = TRACE_EV_EVENTS - 1,
 #define SITE(name, ...) TRACE_EV_##name,
 #include "trace/sites.def"

@@ -59,7 +59,8 @@ const unsigned trace_event_text_len = sizeof(trace_event_text) - 1;
     TRACE_PICK_EMPTY(__VA_OPT__("", ) "-") TRACE_EACH(WORD_, TRACE_SEP_TEXT, ctx, __VA_ARGS__)
 #define TRACE_PICK_EMPTY(a, ...) a
 
-/* Exits begin with the value returned; the fast one has the list's first, if that is one word. */
+/* Exits begin with the returned value; the fast form adds the list's first word, if it is one
+ * word. */
 #define EXIT_WIDE(...) EXIT_WIDE_(__VA_ARGS__)
 #define EXIT_WIDE_(...) \
     "P:ret_val" __VA_OPT__(",") TRACE_EACH(WORD_, TRACE_SEP_TEXT, (), __VA_ARGS__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The event table and the kernel call table as text for the system page, in the form that
- * abi/syspage.h tells: constant, no NUL counted, made by the preprocessor from the two .def
+ * abi/syspage.h describes: constant, without a NUL, built by the preprocessor from the two .def
  * files. Any context.
  */
 #ifndef TRACE_EVENT_TEXT_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Static filters: external classes and events onto rows, bits and sites. See trace/filter.h.
+ * Static filters: maps external classes and events to table entries, bits and sites. See
+ * trace/filter.h.
  *
- * A selection is a set of "sinks": one row's bit, or a range in one of the bitmaps. External events
- * are numbers, except in PROCESS and THREAD where they are masks (1 << n), as QNX has them.
+ * A selection is a set of "sinks": one entry's bit, or a range in one of the bitmaps. External
+ * events are numbers, except in PROCESS and THREAD where they are masks (1 << n), as in QNX.
  */
 #include "trace/filter.h"
 
@@ -17,7 +18,8 @@
 
 struct trace_filter trace_filter;
 static uint8_t sites[TRACE_EV_COUNT];                   /* [k] enum trace_site_mode, as patched */
-static bool unsettled;                                  /* [k] some were since the last sync */
+static bool unsettled;                                  /* [k] sites were patched since the last
+                                                           sync */
 uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
 uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
 
@@ -48,7 +50,7 @@ static void set_bits(uint32_t *bits, unsigned first, unsigned count, bool value)
 
 /* ---- rows -------------------------------------------------------------------------- */
 
-/* The external event of a row, as a mask or number. */
+/* Returns whether the external event, a mask or number, names this table entry. */
 static bool row_matches(const struct row *row, uint32_t event)
 {
     if (row->class == _NTO_TRACE_PROCESS) {
@@ -87,7 +89,7 @@ static void set_row(enum trace_filter_set set, unsigned id, bool value)
     }
 }
 
-/* event NULL: all of the class. Returns how many rows it named. */
+/* event NULL: all of the class. Returns the number of entries named. */
 static unsigned set_rows(enum trace_filter_set set, unsigned class, const uint32_t *event,
                          bool value)
 {
@@ -116,7 +118,7 @@ static int set_kercalls(enum trace_filter_set set, unsigned kind, const uint32_t
     return 0;
 }
 
-/* The class's one row is on if any of its interrupts is. */
+/* The class's only entry is on if any of its interrupts is. */
 static int set_interrupts(enum trace_filter_set set, unsigned class, const uint32_t *event,
                           bool value)
 {
@@ -131,7 +133,7 @@ static int set_interrupts(enum trace_filter_set set, unsigned class, const uint3
         return -ENOTSUP;
     }
     if (set == TRACE_SET_WIDE) {
-        return 0; /* the same in both forms */
+        return 0; /* identical in both forms */
     }
     set_bits(bits, event ? *event : 0, event ? 1 : TRACE_INTERRUPTS, value);
     for (unsigned i = 0; i < TRACE_BITS(TRACE_INTERRUPTS); i++) {
@@ -159,7 +161,7 @@ static int set_class(enum trace_filter_set set, unsigned class, const uint32_t *
 {
     switch (class) {
     case _NTO_TRACE_CONTROL: /* always on */
-    case _NTO_TRACE_VTHREAD: /* there are none */
+    case _NTO_TRACE_VTHREAD: /* there are no such events */
         return event ? -ENOTSUP : 0;
     case _NTO_TRACE_KERCALL:
         return set_group(set, _NTO_TRACE_KERCALLENTER, _NTO_TRACE_KERCALLINT, event, value);

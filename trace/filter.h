@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Static filters: which events are on, which have their wide form; by external class and event as
- * TraceEvent() names them. What is on decides which sites are patched while tracing runs; a site
- * that stands for many events (thread states, kernel calls, interrupts, user events) asks here.
+ * Static filters: which events are on and which are recorded in their wide form, by external class
+ * and event as TraceEvent() names them. Events that are on have their sites patched while tracing
+ * runs; a site that serves many events (thread states, kernel calls, interrupts, user events)
+ * queries the filter.
  *
- * Setters: kernel lock. Readers: any context; a change is seen by each word at once.
+ * Setters: kernel lock. Readers: any context; a change becomes visible word by word, at once.
  * Unknown classes and events are refused (-ENOTSUP). Proof: test/unit/test_filter.c.
  */
 #ifndef TRACE_FILTER_H
@@ -17,22 +18,22 @@
 #include "trace/slot.h"
 
 #define TRACE_KERCALLS 128
-#define TRACE_INTERRUPTS 256 /* filtered singly below this; above, as their class */
+#define TRACE_INTERRUPTS 256 /* filtered individually below this; above, by class */
 #define TRACE_INT_EVENTS 5   /* numbers of class INT: 1..4 */
 #define TRACE_USER_EVENTS 1024
 #define TRACE_BITS(n) (((n) + 31) / 32)
 
 struct trace_filter {
-    uint32_t row_on[TRACE_BITS(TRACE_EV_COUNT)];   /* [a] by TRACE_EV_*; state rows: not used */
+    uint32_t row_on[TRACE_BITS(TRACE_EV_COUNT)];   /* [a] by TRACE_EV_*; unused for state entries */
     uint32_t row_wide[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] */
     uint32_t state_on, state_slow;                 /* [a] bit per thread state */
     uint32_t state_wide;                           /* [k] */
     uint32_t kercall_on[TRACE_BITS(3 * TRACE_KERCALLS)];   /* [a] by number | TRACE_KERCALL_* */
-    uint32_t kercall_slow[TRACE_BITS(3 * TRACE_KERCALLS)]; /* [a] wide, or all: to be asked for */
+    uint32_t kercall_slow[TRACE_BITS(3 * TRACE_KERCALLS)]; /* [a] wide or all: needs a query */
     uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
     uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];                 /* [a] */
     uint32_t kercall_wide[TRACE_BITS(3 * TRACE_KERCALLS)];           /* [a] */
-    /* [a] Limited to a process or thread: trace/threads.h is to be asked. */
+    /* [a] Limited to a process or thread: query trace/threads.h. */
     uint32_t row_limited[TRACE_BITS(TRACE_EV_COUNT)];
     uint32_t kercall_limited[TRACE_BITS(3 * TRACE_KERCALLS)];
 };
@@ -48,25 +49,26 @@ static inline bool trace_filter_int(unsigned event, uint32_t interrupt)
     return interrupt >= TRACE_INTERRUPTS || trace_bit(trace_filter.int_on[event], interrupt);
 }
 
-/* What a filter command changes. */
+/* The set that a filter command changes. */
 enum trace_filter_set { TRACE_SET_ON, TRACE_SET_WIDE };
 
 void trace_filter_all(enum trace_filter_set set, bool value);
 int trace_filter_class(enum trace_filter_set set, unsigned class, bool value);
 int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value);
-/* After a change of the wide ones, of the gate, or of trace/threads.h. */
+/* Call after a change of the wide set, of the gate, or of trace/threads.h. */
 void trace_filter_slow(void);
-/* Of a row: whether an event of an external class names it; its class; whether it is a state's. */
+/* Properties of a table entry: whether an event of an external class names it; its class; whether
+ * it is a thread state's. */
 bool trace_filter_names(unsigned class, uint32_t event, unsigned id);
 unsigned trace_filter_class_of(unsigned id);
 bool trace_filter_state(unsigned id, unsigned *state);
-/* Makes the sites as the filter and `running` say. */
+/* Patches the sites according to the filter and `running`. */
 void trace_filter_apply(bool running);
-/* D listens on a site (TRACE_EV_*), or does no longer; on every CPU when trace_sites_settle()
- * returns, which is for a batch of them. Kernel lock. */
+/* Adds or removes D as a listener of a site (TRACE_EV_*). Takes effect on every CPU when
+ * trace_sites_settle() returns; call that once for a batch. Kernel lock. */
 void trace_site_probe(unsigned id, bool on);
 void trace_sites_settle(void);
-/* [a] Who listens on a site: the log, D. */
+/* [a] Listeners of a site: the log, D. */
 extern uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)];
 extern uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];
 

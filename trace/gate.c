@@ -31,7 +31,7 @@ int trace_gate_open(const char *name, struct kymo_trace_refusal *why)
     return error;
 }
 
-/* Whoever asks does so with interrupts masked: a cross-call finds none under way. */
+/* Queries run with interrupts masked: after a cross-call none is in progress. */
 static void nothing(void *arg)
 {
     (void)arg;
@@ -46,7 +46,7 @@ void trace_gate_close(void)
     }
 }
 
-/* Names: nothing else says whose the events are that pass. */
+/* Returns whether a site records names: only these identify the events that pass. */
 static bool is_exempt(unsigned site)
 {
     return site == TRACE_EV_proc_create_name || site == TRACE_EV_thread_name;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The events' marshalling, one function trace_emit_<name>() a row of events.def that is not short
- * (those are logged at their sites, trace/hook.h), called only when the row's site is on. What fits
- * two words goes straight to the log's fast path, which is inlined here, so that class and number
- * are constants; anything longer becomes words and text. Any context. Proof: test/unit/test_rows.c.
+ * Marshalling of events: one function trace_emit_<name>() for each entry of events.def that is not
+ * short (short ones are logged at their sites, trace/hook.h), called only when the entry's site is
+ * on. Events of at most two words use the log's fast path, inlined here so that class and number
+ * are constants; longer ones become words and text. Any context. Proof: test/unit/test_rows.c.
  */
 #include "trace/hook.h"
 
@@ -14,7 +14,7 @@
 
 #define MAX_WORDS 16
 
-/* Words of one event, as they are put together. big: some P word needs 64 bits, so all take two. */
+/* The collected words of one event. big: some P word needs 64 bits, so all take two. */
 struct args {
     uint32_t words[MAX_WORDS];
     unsigned n;
@@ -42,10 +42,10 @@ TRACE_INLINE void put_pointer(struct args *a, uintptr_t value)
 }
 
 /*
- * The address of an instruction, in one word where that is possible, so that the event has the form
+ * Encodes the address of an instruction in one word where possible, so that the event has the form
  * that QNX's readers know. A 64-bit kernel's addresses have the high half TRACE_PORT_CODE_HIGH, and
- * its instructions are aligned: bit 0 of the word stands for that half. Other addresses with a high
- * half, and odd ones, take two words as a pointer does.
+ * its instructions are aligned: bit 0 of the word represents that half. Other addresses with a high
+ * half, and odd ones, take two words like a pointer.
  */
 TRACE_INLINE bool code_fits(uint64_t value)
 {
@@ -90,7 +90,7 @@ TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
     }
 }
 
-/* Statements that put one argument; and what P words have above 32 bits. */
+/* Statements that append one argument; and the bits of P words above 32. */
 #define PUT_A(type, name) PUT_##type(name);
 #define PUT_D(name) put32(&a, name)
 #define PUT_H(name) put32(&a, name)

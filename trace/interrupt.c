@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent() for the kernel's own code, from any context: an interrupt's first part, a driver of
- * a board, a hook, with or without the kernel lock. It takes no lock and waits for nothing.
+ * TraceEvent() for the kernel's own code, from any context: an interrupt's first part, a board
+ * driver, a hook, with or without the kernel lock. Takes no lock and never waits.
  *
- * INSERT* write at once. START, STARTNOSTATE and STOP are noted and carried out when this CPU
- * leaves the kernel, because they patch sites and cross-call; of several notes the last one counts.
- * FLUSHBUFFER is noted beside them and carried out behind them, on every CPU. No thread is there to
- * dump the state: START is STARTNOSTATE here, but for a ring, whose STOP by a process dumps it. All
- * other commands are refused with -EPERM, whatever they are. Proof: test/unit/test_interrupt.c; on
- * a board: test/boot/interrupt.
+ * INSERT* write at once. START, STARTNOSTATE and STOP are noted and executed when this CPU leaves
+ * the kernel, because they patch sites and cross-call; of several the last one counts. FLUSHBUFFER
+ * is noted separately and executed after them, on every CPU. There is no thread to dump the state:
+ * START is STARTNOSTATE here, except for a ring, which a process's STOP dumps. All other commands
+ * are refused with -EPERM. Proof: test/unit/test_interrupt.c; on a board: test/boot/interrupt.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
@@ -29,7 +28,8 @@ static long note(uint32_t cmd, volatile uint32_t *where)
     return 0;
 }
 
-/* The same answers as to a process. What has changed before the exit decides there once more. */
+/* Returns the same results as for a process. The exit checks again, because the state may have
+ * changed. */
 static long note_flush(void)
 {
     if (!trace_state.log.block) {
@@ -41,7 +41,7 @@ static long note_flush(void)
     return note(_NTO_TRACE_FLUSHBUFFER, &flush);
 }
 
-/* Up to the NUL, or to one more than may be. */
+/* Returns the length including the NUL, or one more than the limit. */
 static unsigned length_with_nul(const char *text)
 {
     unsigned n = 0;
@@ -98,7 +98,7 @@ void trace_interrupt_serve(void)
 
     switch (wanted ? __atomic_exchange_n(&wanted, 0, __ATOMIC_ACQUIRE) : 0) {
     case _NTO_TRACE_START:
-        trace_state_start(true); /* the dump that it wants is nobody's to make */
+        trace_state_start(true); /* no thread could make the requested dump */
         break;
     case _NTO_TRACE_STARTNOSTATE:
         trace_state_start(false);

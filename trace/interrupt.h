@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* TraceEvent() from any context of the kernel: trace/interrupt.c. */
+/* TraceEvent() from any kernel context: trace/interrupt.c. */
 #ifndef TRACE_INTERRUPT_H
 #define TRACE_INTERRUPT_H
 
 #include "trace/trace.h"
 
-/* What was noted, if anything was. Kernel context, lock held: the kernel's exit. */
+/* Executes the noted commands, if there are any. Kernel context, lock held: the kernel's exit. */
 void trace_interrupt_serve(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events that are not "put four words at the cursor". Own CPU, interrupts masked, from any context.
- * Each thing that may happen to a simple event while its buffer lasts (TIME before it, equal
- * stamps, the mark) has a short straight path here, which a board's budget counts; whatever they do
- * not expect, and longer events, takes the slow path, which can do everything. There, a nested
- * event (only possible from the port's functions or a fault) finds `busy` and is counted as
- * RECURSIVE. Described in docs/ring.md; proof: test/unit/test_log.c, test_clock.c, test_random.c.
+ * The event log's less simple cases. Own CPU, interrupts masked, any context. Each case of a simple
+ * event within a buffer (TIME before it, equal stamps, the high-water mark) has a short fast path
+ * here, which a board's budget counts; all other cases, and longer events, take the slow path,
+ * which handles everything. A nested event there (only possible from the port's functions or a
+ * fault) finds `busy` and is counted as RECURSIVE. Described in docs/ring.md; proof:
+ * test/unit/test_log.c, test_clock.c, test_random.c.
  */
 #include "trace/log_impl.h"
 #include "trace/loss.h"
@@ -19,7 +19,8 @@ static void drop(struct trace_cpu *cpu, unsigned reason, unsigned class, unsigne
     }
 }
 
-/* Room for the event and, if the high word has changed, for TIME before it. NULL: counted. */
+/* Finds room for the event and, if the high word has changed, for a TIME before it. Returns NULL if
+ * there is none, which is counted. */
 static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsigned slots)
 {
     if (slots > TRACE_LOG_MAX_SLOTS) {
@@ -58,7 +59,7 @@ static void check_mark(struct trace_cpu *cpu, unsigned slots)
     }
 }
 
-/* The slots at the cursor with their time set in the first, or NULL if the event is
+/* Returns the reserved slots at the cursor, with the time set in the first, or NULL if the event is
  * not recorded. */
 static struct trace_slot *reserve(struct trace_cpu *cpu, unsigned class, unsigned slots)
 {
@@ -106,8 +107,8 @@ void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     finish(cpu, TRACE_WHAT_IRQ(what));
 }
 
-/* The event that finds its buffer filled up to the mark. While limit is not full, the others leave
- * a slot for it. */
+/* Records the event that fills the buffer up to the high-water mark. While limit is not full, all
+ * other events leave a slot for it. */
 void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     struct trace_cpu *cpu = trace_port_cpu();
@@ -124,8 +125,8 @@ void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     trace_port_irq_restore(what);
 }
 
-/* Behind a wrap TIME goes first; the mark is then left to the next event, and a slot for it. Else
- * the event shares the last one's tick. */
+/* After a wrap TIME comes first; the high-water mark, and a slot for it, are then left to the next
+ * event. Otherwise the event shares the last one's tick. */
 void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     struct trace_cpu *cpu = trace_port_cpu();
@@ -150,7 +151,7 @@ void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     trace_port_irq_restore(what);
 }
 
-/* 32-bit clocks: see trace/clock.h. With limit NULL the next event looks at the time itself. */
+/* 32-bit clocks: see trace/clock.h. With limit NULL the next event checks the time itself. */
 void trace_clock_wrapped(struct trace_cpu *cpu)
 {
     uint64_t now = trace_clock_now(cpu);
@@ -166,7 +167,7 @@ void trace_clock_wrapped(struct trace_cpu *cpu)
     }
 }
 
-/* Word i of the event's words and text, which follow each other; 0 behind them. */
+/* Returns word i of the event's words and following text; 0 behind them. */
 static uint32_t word_at(const struct trace_words *w, unsigned i)
 {
     uint32_t word = 0;
@@ -213,7 +214,7 @@ bool trace_log_words(unsigned class, unsigned event, const struct trace_words *w
             slot[i].d2 = word_at(words, 2 * i + 1);
         }
         cpu->count[class]++;
-        __asm__ volatile("" ::: "memory"); /* a crash finds no event that isn't all there */
+        __asm__ volatile("" ::: "memory"); /* after a crash no event is found half written */
         cpu->cursor = slot + slots;
     }
     finish(cpu, irq);

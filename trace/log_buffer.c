@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's buffers: opened with BUFFER, TIME and what is pending of DROPPED, closed with
- * their counts, by the policy; start, stop, flush. Own CPU, interrupts masked, from any context;
- * the entry points of cross-calls also under the kernel lock. Described in docs/ring.md; proof:
+ * Buffers of the event log: opened with BUFFER, TIME and pending DROPPED slots, closed with their
+ * counts, according to the policy; start, stop, flush. Own CPU, interrupts masked, any context; the
+ * entry points of cross-calls also under the kernel lock. Described in docs/ring.md; proof:
  * test/unit/test_log.c, test_overrun.c, test_random.c.
  */
 #include "trace/log_impl.h"
@@ -53,7 +53,8 @@ static void put_dropped(struct trace_cpu *cpu, uint64_t stamp, uint32_t slots)
     }
 }
 
-/* A ring has none, but its seals want the kernel's exit (trace/retain.h). */
+/* Returns the first high-water mark. A ring needs none, but its seals need the kernel's exit
+ * (trace/retain.h). */
 static struct trace_slot *first_mark(const struct trace_cpu *cpu, struct trace_slot *start)
 {
     if (cpu->ring.policy == TRACE_LINEAR) {
@@ -83,7 +84,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     }
 }
 
-/* How many buffers more would have been needed until now. */
+/* Notes how many more buffers would have been needed so far. */
 static void note_demand(struct trace_cpu *cpu)
 {
     uint32_t missed = (cpu->missed_slots + TRACE_BUFFER_SLOTS - 1) / TRACE_BUFFER_SLOTS;
@@ -97,7 +98,7 @@ void log_missed(struct trace_cpu *cpu, unsigned slots)
     note_demand(cpu);
 }
 
-/* A buffer with events that nobody took is used again. */
+/* Reuses a buffer with events that nobody took. */
 static void overwrite(struct trace_cpu *cpu, uint32_t index)
 {
     bool meant = cpu->ring.policy == TRACE_RING;
@@ -145,7 +146,7 @@ void trace_log_flush(struct trace_cpu *cpu)
     }
 }
 
-/* A FREE buffer becomes ACTIVE. False: none is FREE. */
+/* Makes a FREE buffer ACTIVE. Returns false if none is FREE. */
 static bool open_free(struct trace_cpu *cpu)
 {
     uint32_t index;
@@ -166,7 +167,7 @@ void trace_log_first(struct trace_cpu *cpu)
     log_set_limit(cpu);
 }
 
-/* A TIME at the end of what the buffer has: until when the CPU has made nothing else. */
+/* Appends a TIME to the buffer: until then this CPU has made no other event. */
 static void put_time_now(struct trace_cpu *cpu)
 {
     uint64_t stamp = trace_clock_stamp(cpu, 1);
@@ -190,7 +191,7 @@ void trace_log_visit(struct trace_cpu *cpu)
     log_set_limit(cpu);
 }
 
-/* What is still pending goes into the stream if a FREE buffer is there for it. */
+/* Pending counts go into the stream if there is a FREE buffer for them. */
 void trace_log_stop(struct trace_cpu *cpu)
 {
     trace_log_flush(cpu);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Between trace/log.c (events) and trace/log_buffer.c (buffers). Own CPU, interrupts masked.
- */
+/* Shared by trace/log.c (events) and trace/log_buffer.c (buffers). Own CPU, interrupts masked. */
 #ifndef TRACE_LOG_IMPL_H
 #define TRACE_LOG_IMPL_H
 
 #include "trace/log.h"
 
-/* The last TIME's d1 and d2; what else a CONTROL event needs beside its number. */
+/* The d1 and d2 of the last TIME; the code that a CONTROL event needs besides its number. */
 #define TRACE_CONTROL_CODE(event) ((uint32_t)TRACE_CLASS_CONTROL << TRACE_CLASS_SHIFT | (event))
 
-/* Puts TIME: its stamp becomes the last one, its high word the log's. Returns the next slot. */
+/* Writes TIME: its stamp becomes the last one, its high word the log's. Returns the next slot. */
 TRACE_INLINE struct trace_slot *log_put_time(struct trace_cpu *cpu, struct trace_slot *slot,
                                              uint32_t high, uint32_t low)
 {
@@ -20,8 +18,8 @@ TRACE_INLINE struct trace_slot *log_put_time(struct trace_cpu *cpu, struct trace
 }
 
 /*
- * The short paths have the log to themselves from here, or nobody: limit and full as the state says
- * and both NULL if the next event must take the slow path.
+ * Enables or disables the fast paths: sets limit and full according to the state, or both to NULL
+ * if the next event must take the slow path.
  */
 TRACE_INLINE void log_set_limit(struct trace_cpu *cpu)
 {
@@ -31,7 +29,7 @@ TRACE_INLINE void log_set_limit(struct trace_cpu *cpu)
     cpu->full = slow ? NULL : cpu->end;
 }
 
-/* The slot of a simple event whose stamp is known, where there is room for it. */
+/* Writes the slot of a simple event whose stamp is known. Precondition: there is room for it. */
 TRACE_INLINE void log_put_simple(struct trace_cpu *cpu, struct trace_slot *slot, uint32_t code,
                                  uint32_t time, uint32_t d1, uint32_t d2)
 {
@@ -40,7 +38,7 @@ TRACE_INLINE void log_put_simple(struct trace_cpu *cpu, struct trace_slot *slot,
     cpu->cursor = slot;
 }
 
-/* The counts go to the descriptor and start anew; in pairs of words, without a call. */
+/* Moves the counts to the descriptor and clears them; in pairs of words, without a call. */
 static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *buffer)
 {
     typedef uint64_t pair __attribute__((may_alias));
@@ -54,15 +52,16 @@ static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *b
     }
 }
 
-/* A simple event in whatever state the log is; and the one for which limit is full: the buffer is
- * full, or there is none, or the slow path must look. Both end the masked section. */
+/* log_slow(): records a simple event in any state of the log. log_next(): one whose slot is at
+ * full: the buffer is full, or there is none, or the slow path must check. Both end the masked
+ * section. */
 TRACE_COLD void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 
-/* Gets the next buffer, by the policy, and opens it: the event's stamp is the last one + 1. False:
- * there is none; the ACTIVE one stays if it isn't full. */
+/* Obtains the next buffer, by the policy, and opens it; the event's stamp is the last one + 1.
+ * Returns false if there is none; an ACTIVE buffer that isn't full stays. */
 bool log_next_buffer(struct trace_cpu *cpu);
-/* An event is lost for the want of a buffer: the demand. */
+/* Counts the slots of an event lost for lack of a buffer, as demand. */
 void log_missed(struct trace_cpu *cpu, unsigned slots);
 
 #endif

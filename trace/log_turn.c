@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A simple event's usual way from a full buffer, or from none, to the next: linear policy, a FREE
- * buffer at hand, nothing lost, no wrap of the time near. It is log_slow()'s way for that case in
- * one straight piece, which a board's budget counts; anything else is left to log_slow(). Own CPU,
- * interrupts masked. Proof: test/unit/test_log.c, test_random.c.
+ * Buffer switch: fast path of a simple event from a full buffer, or from none, to the next one.
+ * Preconditions: linear policy, a FREE buffer, nothing lost, no wrap of the time near. Does what
+ * log_slow() does in that case, without branches to other cases, because a board's budget counts
+ * it; all other cases call log_slow(). Own CPU, interrupts masked. Proof: test/unit/test_log.c,
+ * test_random.c.
  */
 #include "trace/log_impl.h"
 #include "trace/loss.h"
 #include "trace/ring_writer.h"
 
-/* BUFFER, TIME and the event: so many stamps, and slots before the mark may be passed. */
+/* BUFFER, TIME and the event: the stamps, and the slots needed before the high-water mark. */
 #define TURN_SLOTS 3
 
 static inline bool is_usual(const struct trace_cpu *cpu, uint32_t now)
@@ -28,7 +29,7 @@ static inline void close_full(struct trace_cpu *cpu)
     ring_close(&cpu->ring);
 }
 
-/* BUFFER, TIME and the event. */
+/* Writes BUFFER, TIME and the event. */
 static inline void open_with(struct trace_cpu *cpu, uint32_t index, uint32_t high, uint32_t low,
                              uint32_t code, uint32_t d1, uint32_t d2)
 {
@@ -52,7 +53,7 @@ static inline void open_with(struct trace_cpu *cpu, uint32_t index, uint32_t hig
     cpu->full = end;
 }
 
-/* A nested event in the middle of a turn finds busy, and limit NULL. */
+/* A nested event during a buffer switch finds busy, and limit NULL. */
 static inline void begin(struct trace_cpu *cpu)
 {
     cpu->limit = cpu->full = NULL;
@@ -60,7 +61,7 @@ static inline void begin(struct trace_cpu *cpu)
     TRACE_YIELD_POINT("turn");
 }
 
-/* limit and full are its end: see trace/log.h for what that says. */
+/* Switches buffers. limit and full are the buffer's end: see trace/log.h. */
 static bool turn(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uint32_t now, uint32_t code)
 {
     uint32_t index;
@@ -74,7 +75,7 @@ static bool turn(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uint32_t now, 
     return true;
 }
 
-/* There is no ACTIVE buffer; the time and everything else must be looked at. */
+/* Opens a buffer where none is ACTIVE; checks the time and all other preconditions. */
 static bool open(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, trace_now_t low, uint32_t code)
 {
     uint64_t now = trace_clock_whole(cpu, low);

@@ -68,7 +68,7 @@ bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *
     return true;
 }
 
-/* The DROPPED slots are read back from the buffer, which no process can write. */
+/* Reads the DROPPED slots back from the buffer, which no process can write. */
 static void unsettle(struct trace_cpu *cpu, uint32_t index, unsigned dropped_slots)
 {
     const struct trace_slot *slot = (const struct trace_slot *)trace_ring_data(&cpu->ring, index);
@@ -83,8 +83,9 @@ static void unsettle(struct trace_cpu *cpu, uint32_t index, unsigned dropped_slo
     }
 }
 
-/* A reader of the capture finds the gap in the sequences, and wants at least one loss for each
- * buffer: of a buffer without events its TIME is lost, one of class CONTROL. */
+/* A reader of the capture finds the gap in the sequences, and requires at least one loss for each
+ * lost buffer. For a buffer without events, its TIME is counted as lost: one event of class
+ * CONTROL. */
 static void lose_empty(struct trace_cpu *cpu, const struct trace_buffer *buffer)
 {
     if (!buffer->dropped_slots && trace_buffer_events(buffer) == 0) {

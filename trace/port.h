@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The seam under trace/: what the trace code needs from whatever it runs in. The kernel supplies it
- * (kernel/observe/trace_port.c and trace/port/<cpu>.h), so do the host tests (trace/port/host.h,
- * test/unit). trace/ knows no kernel header.
+ * The interface under trace/: what the trace code needs from its environment. Supplied by the
+ * kernel (kernel/observe/trace_port.c and trace/port/<cpu>.h) and by the host tests
+ * (trace/port/host.h, test/unit). trace/ includes no kernel header.
  */
 #ifndef TRACE_PORT_H
 #define TRACE_PORT_H
@@ -18,34 +18,35 @@ struct trace_cpu; /* trace/ring.h: one CPU's state of the event log, fast-path f
 
 /* ---- inlines, defined in TRACE_PORT_OPS_H ------------------------------------------ */
 
-/* This CPU's struct trace_cpu. On the target it is the first member of the kernel's struct cpu. */
+/* Returns this CPU's struct trace_cpu. On the target it is the first member of struct cpu. */
 static inline struct trace_cpu *trace_port_cpu(void);
-/* Masks interrupts on this CPU, so that nothing else on it can trace; nests. What it returns is
- * below 1 << TRACE_PORT_IRQ_BITS; restore() looks at those bits only. */
+/* Masks interrupts on this CPU, so that nothing else on it can trace; nests. The returned state is
+ * below 1 << TRACE_PORT_IRQ_BITS; restore() uses those bits only. */
 static inline uintptr_t trace_port_irq_save(void);
 static inline void trace_port_irq_restore(uintptr_t state);
-/* Low word of this CPU's trace clock, and all of it. Interrupts masked. Clocks run forward. */
+/* Return the low word of this CPU's trace clock, and all of it. Interrupts masked. Clocks run
+ * forward. */
 static inline uint32_t trace_port_clock_low(void);
 static inline uint64_t trace_port_clock(void);
-/* Stores a slot; returns the next one. The shortest stores that this CPU has. */
+/* Stores a slot with the CPU's shortest stores; returns the next slot. */
 static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_t header,
                                                 uint32_t time, uint32_t d1, uint32_t d2);
-/* The event's code and, below it, the interrupt state: see trace_log_time(). */
+/* Packs the event's code and, below it, the interrupt state: see trace_log_time(). */
 static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq);
 /*
  * TRACE_PORT_HEADER(cpu, code): code with this CPU's number.
  * TRACE_PORT_CODE_HIGH: the upper 32 bits of the kernel's code addresses, 0 on a 32-bit machine.
- * Not 0 only where every instruction has an even address. TRACE_PORT_REQUEST_EXIT(cpu): a buffer of
- * this CPU passed the high-water mark or was closed: sets TRACE_PORT_EXIT_WORK in cpu->exit_work
- * and sees to it that this CPU's next kernel exit, which calls trace_kernel_exit() for it, is soon.
- * Any context, interrupts masked.
+ * Not 0 only where every instruction has an even address.
+ * TRACE_PORT_REQUEST_EXIT(cpu): called when a buffer of this CPU passed the high-water mark or was
+ * closed. Sets TRACE_PORT_EXIT_WORK in cpu->exit_work and makes this CPU pass the kernel's exit
+ * soon, which then calls trace_kernel_exit(). Any context, interrupts masked.
  */
-/* What a trace site does: nothing, log its event, or serve every enabling, the log among them. */
+/* Modes of a trace site: off, log its event, or serve every enabling, including the log. */
 enum trace_site_mode { TRACE_SITE_OFF, TRACE_SITE_LOG, TRACE_SITE_ALL };
 /*
- * The trace site of event `id` (TRACE_EV_*, a constant): enum trace_site_mode. Where text can be
- * patched: one NOP, recorded in the section trace_sites; else a load, a test and a branch. ON(): a
- * site with one way out of line, which finds out by itself what is to be done.
+ * The trace site of event `id` (TRACE_EV_*, a constant): returns its enum trace_site_mode. Where
+ * text can be patched, a site is one NOP, listed in the section trace_sites; else a load, a test
+ * and a branch. ON(): a site with one out-of-line path, which determines itself what to do.
  */
 #define TRACE_PORT_SITE(id) trace_port_site(id) /* static inlines, always inlined */
 #define TRACE_PORT_SITE_ON(id) trace_port_site_on(id)
@@ -53,10 +54,10 @@ enum trace_site_mode { TRACE_SITE_OFF, TRACE_SITE_LOG, TRACE_SITE_ALL };
 #ifndef TRACE_YIELD_POINT
 #define TRACE_YIELD_POINT(where) ((void)0)
 #endif
-/* What the thread on this CPU remembers (trace/dtrace/port.h, dtrace_port_predicate_cache()); 0:
- * there is none. */
+/* Returns the predicate that the thread on this CPU has cached as false (trace/dtrace/port.h,
+ * dtrace_port_predicate_cache()); 0: none. */
 static inline uint32_t trace_port_remembered(void);
-/* Compare-and-swap with acquire and release order; true if swapped. */
+/* Compare-and-swap with acquire and release order; returns true if swapped. */
 static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 
 #include TRACE_PORT_OPS_H
@@ -66,55 +67,56 @@ static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uin
 unsigned trace_port_cpu_count(void);
 struct trace_cpu *trace_port_cpu_at(unsigned cpu);
 uint64_t trace_port_clock_hz(void);
-/* pid << 32 | tid of the thread that runs on this CPU; the idle thread's if none does.
- * Any context. */
+/* Returns pid << 32 | tid of the thread running on this CPU; on an idle CPU that of the idle
+ * thread. Any context. */
 uint64_t trace_port_thread(void);
-/* Contiguous zeroed memory, aligned so that it can be mapped into a process; NULL if it can't be
- * contiguous. paddr: its physical address. */
+/* Allocates contiguous zeroed memory, aligned so that it can be mapped into a process; NULL: no
+ * contiguous memory. paddr: its physical address. */
 void *trace_port_alloc(size_t bytes, uint64_t *paddr);
 void trace_port_free(void *block, size_t bytes);
-/* The block is about to be freed: unmap it from every process that has it mapped. */
+/* Unmaps the block from every process that has it mapped; called before it is freed. */
 void trace_port_unmap_all(void *block, size_t bytes);
-/* Retained memory (abi/retain.h): 0, -EBUSY while an earlier boot's recording is in it,
+/* Returns the retained memory (abi/retain.h): 0; -EBUSY: it holds an earlier boot's recording;
  * -ENODEV: this board has none. */
 int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr);
-/* A ring is in it now, or, NULL, is no more: the window's header. */
+/* Writes the header of the retained memory: it contains this ring now or, if NULL, none. */
 struct kymo_retain_ring;
 void trace_port_retained_ring(const struct kymo_retain_ring *ring);
-/* What a block must be like to be mapped into a process, as trace_port_alloc() makes them. */
+/* Computes the rounded length and alignment of a block that can be mapped into a process, as
+ * trace_port_alloc() makes them. */
 bool trace_port_shape(size_t bytes, size_t *rounded, size_t *align);
-void trace_port_clear(void *at, size_t bytes); /* zeroes; may take long: lets interrupts in */
-/* From the CPU's caches to the memory itself, which a reset leaves alone. Any context. */
+void trace_port_clear(void *at, size_t bytes); /* zeroes; a long operation with preemption points */
+/* Writes the CPU's caches back to memory, which a reset preserves. Any context. */
 void trace_port_clean(const void *at, size_t bytes);
 /* Runs fn(arg) on every CPU, idle ones included; returns when all have. Not from an interrupt. */
 void trace_port_run_on_all(void (*fn)(void *arg), void *arg);
-/* This CPU, or another one, calls trace_kernel_exit() soon. Lock held. Does not wait for it. */
+/* Makes this or another CPU call trace_kernel_exit() soon. Lock held. Does not wait for it. */
 void trace_port_ask_exit(unsigned cpu);
-/* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. False: nobody
- * there. */
+/* Raises _NTO_HOOK_TRACE for a ring: a coalescing pulse. Kernel context, lock held. Returns false
+ * if nobody is attached. */
 bool trace_port_raise(unsigned cpu, uint32_t value);
-/* True if a process has attached to _NTO_HOOK_TRACE. Lock held. */
+/* Returns true if a process has attached to _NTO_HOOK_TRACE. Lock held. */
 bool trace_port_hooked(void);
-/* A buffer became FREE: wake the state dump if it waits. Lock held. */
+/* Called when a buffer became FREE: wakes the state dump if it waits. Lock held. */
 void trace_port_buffer_freed(void);
 /* Switches all sites of event `id`. */
 void trace_port_site_set(unsigned id, enum trace_site_mode mode);
-/* After a batch of them: when it returns every CPU finds its sites as they were set, and none
- * goes on in one as it was before. Kernel lock; waits for the other CPUs. */
+/* Completes a batch of trace_port_site_set(): when it returns, every CPU executes its sites as set,
+ * and none is still inside one in its old mode. Kernel lock; waits for the other CPUs. */
 void trace_port_sites_sync(void);
-/* D's probes on a site: all arguments of the event and, of a thread's state, the state behind them;
- * at least 5 words. Any context. */
+/* Fires D's probes on a site. words: all arguments of the event and, for a thread state event, the
+ * state behind them; at least 5 words. Any context. */
 void trace_port_fire(unsigned id, const uint64_t *words);
-/* The log's gate by a program of this name; NULL: none. 0 or a negative errno and why. Kernel lock,
- * while it is not armed. */
+/* Arms the log's gate with the program of this name; NULL: disarms it. Returns 0, or a negative
+ * errno and why. Kernel lock, while the gate is not armed. */
 int trace_port_gate(const char *name, struct kymo_trace_refusal *why);
-/* While the log's gate is armed: whether it lets an event through (trace/gate.h). Own CPU,
- * interrupts masked; number: of the class. */
+/* Returns whether the armed gate lets an event through (trace/gate.h). Own CPU, interrupts masked;
+ * number: within the class. */
 bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words);
-/* By site: the predicate, with which D's only probe there is through for whom remembers it; 0: none
- * such. */
+/* By site: the predicate for which the only D probe there can be skipped by threads that cached it;
+ * 0: none. */
 extern const uint32_t *volatile trace_port_skips[];
-/* False: trace_port_fire() would do nothing for this thread. */
+/* Returns false if trace_port_fire() would do nothing for this thread. */
 static inline __attribute__((always_inline)) bool trace_port_listens(unsigned id)
 {
     uint32_t known = *trace_port_skips[id];

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent(INSERTEVENT): one slot as it is given, whatever the filters say, for who has the
- * ability. Any context, no lock.
+ * TraceEvent(INSERTEVENT): inserts one slot unchanged, regardless of the filters, for callers with
+ * the ability. Any context, no lock.
  *
- * Its time and CPU are replaced, because a ring's stamps rise and a buffer is one CPU's. -EINVAL:
- * bits 15 to 23, but _NTO_TRACE_PROCESS_INJECTED, which is left out. -ENOTSUP: a part of a combine
- * event, which would not be all there (INSERTCCLASSEVENT makes whole ones); classes of the ring
- * itself (EMPTY, CONTROL) and those that this kernel has not. Proof:
- * test/unit/test_interrupt.c.
+ * Time and CPU are replaced, because a ring's stamps must increase and a buffer belongs to one CPU.
+ * -EINVAL: bits 15 to 23, except _NTO_TRACE_PROCESS_INJECTED, which is dropped. -ENOTSUP: a part of
+ * a combine event, which would be incomplete (INSERTCCLASSEVENT makes complete ones); classes of
+ * the ring itself (EMPTY, CONTROL) and unknown classes. Proof: test/unit/test_interrupt.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"

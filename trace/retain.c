@@ -9,20 +9,20 @@
 #include "trace/loss.h"
 #include "trace/port.h"
 
-/* How far a CPU's seals are. */
+/* Progress of a CPU's seals. */
 struct seal {
-    uint32_t last; /* [c] sequence of the last one sealed or passed over */
-    uint32_t next; /* [c] of the one under way; 0: none is */
+    uint32_t last; /* [c] sequence of the last one sealed or skipped */
+    uint32_t next; /* [c] sequence of the one in progress; 0: none */
     uint32_t index;
-    uint32_t done;                 /* [c] bytes */
-    uint32_t crc;                  /* [c] state */
+    uint32_t done;                 /* [c] bytes done */
+    uint32_t crc;                  /* [c] CRC state */
     const struct trace_slot *from; /* [c] the cursor at the last step */
 };
 
 static struct {
     uint8_t *window;                /* [k] where the ring is */
     struct kymo_retain_mark *marks; /* [k] */
-    struct seal *seals;             /* [k] one a CPU; beside the marks, in the window */
+    struct seal *seals;             /* [k] one per CPU; next to the marks, in the window */
 } retain;
 
 _Static_assert(TRACE_FREE == KYMO_RETAIN_FREE_BUFFER && TRACE_ACTIVE == KYMO_RETAIN_ACTIVE &&
@@ -95,8 +95,8 @@ void trace_retain_end(void)
     trace_port_retained_ring(NULL);
 }
 
-/* The oldest closed buffer without a seal, as the one under way. A BUSY one is its process's to
- * save. */
+/* Selects the oldest closed buffer without a seal as the one in progress. A BUSY one is saved by
+ * its process. */
 static bool find_next(struct seal *seal, const struct trace_ring *ring)
 {
     uint32_t closed = ring->closed_sequence;
@@ -117,7 +117,7 @@ static bool find_next(struct seal *seal, const struct trace_ring *ring)
     return false;
 }
 
-/* What reads it believes it only with its CRC, so it may be found half written. */
+/* Readers trust a mark only with its CRC, so it may be written in any order. */
 static void put_mark(const struct trace_cpu *cpu, const struct seal *seal)
 {
     const struct trace_buffer *buffer = &cpu->ring.buffers[seal->index];
@@ -137,7 +137,7 @@ static void put_mark(const struct trace_cpu *cpu, const struct seal *seal)
     trace_port_clean(&retain.marks[number], sizeof(mark));
 }
 
-/* By what was written meanwhile. */
+/* Returns the bytes of this step, by the number of slots written since the last one. */
 static uint32_t step_bytes(const struct trace_cpu *cpu, struct seal *seal)
 {
     const struct trace_slot *from = seal->from;
@@ -151,7 +151,7 @@ static uint32_t step_bytes(const struct trace_cpu *cpu, struct seal *seal)
                                                          : TRACE_RETAIN_MOST;
 }
 
-/* The writer may have begun to use the buffer again at any time: then it was for nothing. */
+/* The writer may have reused the buffer at any time: then the seal is discarded. */
 static void seal_step(struct trace_cpu *cpu, struct seal *seal)
 {
     struct trace_ring *ring = &cpu->ring;
@@ -175,7 +175,7 @@ static void seal_step(struct trace_cpu *cpu, struct seal *seal)
     seal->next = 0;
 }
 
-/* The next one: when so many slots more are in the ACTIVE buffer. */
+/* Requests the next step after a number of slots in the ACTIVE buffer. */
 static void set_pace(struct trace_cpu *cpu)
 {
     uintptr_t irq = trace_port_irq_save();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's buffers in retained memory (abi/retain.h): where they and their tables go,
- * and the seals of closed ones. The writer knows nothing of it: it puts slots and moves its cursor
- * as ever, and all that a reader needs after a reset lies in the window because everything does.
+ * The event log's buffers in retained memory (abi/retain.h): placement of buffers and tables, and
+ * the seals of closed buffers. The writer is not involved: it writes slots and moves its cursor as
+ * always, and everything that a reader needs after a reset already lies in the window.
  *
  * Contexts: "lock" is the kernel lock, kernel context. docs/flight.md; proof:
  * test/unit/test_retain.c.
@@ -12,20 +12,20 @@
 
 #include "trace/consumer.h"
 
-/* A closed buffer is sealed in steps, one every so many slots, so that none takes long; a long
- * event, or many, before the kernel's exit comes make the next one longer. */
-#define TRACE_RETAIN_PACE 16   /* slots: marks for which a buffer's writer asks for the exit */
-#define TRACE_RETAIN_RATE 32   /* bytes sealed for a slot written: twice what a slot is */
-#define TRACE_RETAIN_MOST 2048 /* bytes of one step */
+/* A closed buffer is sealed in steps, one every so many slots, so that no step takes long. A long
+ * event, or many events before the kernel's exit, make the next step longer. */
+#define TRACE_RETAIN_PACE 16   /* slots after which a writer requests the exit */
+#define TRACE_RETAIN_RATE 32   /* bytes sealed per slot written: twice a slot's size */
+#define TRACE_RETAIN_MOST 2048 /* most bytes of one step */
 
-/* Lock: memory for the consumer's buffers and tables: block, tables, paddr. 0, -EBUSY (an earlier
- * boot's recording is there), -ENODEV (no such memory), -ENOMEM. */
+/* Lock: places the consumer's buffers and tables: sets block, tables, paddr. Returns 0, -EBUSY
+ * (holds an earlier boot's recording), -ENODEV (no retained memory) or -ENOMEM. */
 int trace_retain_alloc(struct trace_consumer *consumer);
-/* Lock: the rings have been made: from now on a reset finds them. */
+/* Lock: the rings exist now; from here on they are found after a reset. */
 void trace_retain_begin(struct trace_consumer *consumer);
-/* Lock, writers stopped: from now on it finds nothing. */
+/* Lock, writers stopped: from here on no ring is found after a reset. */
 void trace_retain_end(void);
-/* Own CPU, lock: seals a step more, if there is something to seal. */
+/* Own CPU, lock: seals one more step, if there is something to seal. */
 void trace_retain_exit(struct trace_cpu *cpu);
 
 #endif

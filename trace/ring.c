@@ -37,7 +37,7 @@ void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, uns
     ring->oldest = 1;
 }
 
-/* READY sequences are the latest ones, so no more than count lie between oldest and the last. */
+/* READY sequences are the latest ones, so at most count lie between oldest and the last. */
 static bool take_oldest(struct trace_ring *ring, uint32_t *index)
 {
     for (uint32_t s = ring->oldest; s - 1 != ring->sequence; s++) {
@@ -87,7 +87,7 @@ void trace_ring_close(struct trace_ring *ring)
     ring_close(ring);
 }
 
-/* The lowest sequence up to `last` that may be READY. */
+/* Returns the lowest sequence up to `last` that may be READY. */
 static uint32_t lowest_ready(const struct trace_ring *ring, uint32_t last)
 {
     uint32_t s = ring->taken + 1;
@@ -152,6 +152,6 @@ void trace_ring_discard(struct trace_ring *ring, uint32_t index)
     if (ring->active == index) {
         ring->active = TRACE_NONE;
     }
-    ring->buffers[index].used = 0; /* a reset's finder: it is counted as lost */
+    ring->buffers[index].used = 0; /* for the finder after a reset: counted as lost */
     put_free(ring, index);
 }

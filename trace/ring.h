@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers of one CPU: their states, who owns them, and how the writer gets the next one. What is in
- * a buffer is not the ring's business: the event log (trace/log.c) puts slots there.
+ * Buffers of one CPU: their states, their owners, and how the writer gets the next one. The
+ * buffers' content is opaque to the ring: the event log (trace/log.c) puts slots there.
  *
  *   FREE -> ACTIVE -> READY -> BUSY -> FREE,  and READY -> ACTIVE when it is overwritten
  *
- * One word per buffer holds its state and its sequence, so that the two steps out of READY (taken
- * by its process, reused by the writer) are one compare-and-swap against each other and can't
- * mistake a later filling for an earlier one. FREE buffers stand in a queue with one producer (the
+ * One word per buffer holds its state and its sequence. So the two transitions out of READY (taken
+ * by its process, reused by the writer) are compare-and-swaps that exclude each other and can't
+ * mistake a later filling for an earlier one. FREE buffers are in a queue with one producer (the
  * kernel lock) and one consumer (the writer); no lock, no loop. READY buffers are found by
  * sequence: both takers take the lowest, so the READY sequences are always the latest, without gap.
  *
  * Contexts: "writer" is the ring's own CPU with interrupts masked; "lock" is the kernel lock, any
- * CPU. Lock legend: [I] immutable while allocated  [c] own CPU, interrupts masked  [k] kernel lock
- *              [a] atomic
+ * CPU.
+ * Lock legend: [I] immutable while allocated  [c] own CPU, interrupts masked  [k] kernel lock
+ * [a] atomic
  * Described in docs/ring.md; proved by test/unit/test_ring.c, test_interleave.c, test_random.c.
  */
 #ifndef TRACE_RING_H
@@ -30,17 +31,17 @@ enum trace_buffer_state { TRACE_FREE, TRACE_ACTIVE, TRACE_READY, TRACE_BUSY };
 enum trace_policy {
     TRACE_LINEAR, /* switch: read while it runs */
     TRACE_FILL,   /* until the space is used up */
-    TRACE_RING    /* the newest; read when stopped */
+    TRACE_RING    /* keep the newest; read when stopped */
 };
 
 #define TRACE_NONE 0xffffffffu /* no buffer */
 
-/* One buffer's descriptor; outside the buffer. */
+/* A buffer's descriptor; stored outside the buffer. */
 struct trace_buffer {
-    /* [c] event log: events in it, per class; aligned to be copied in pairs */
+    /* [c] event log: events in the buffer, per class; aligned to be copied in pairs */
     _Alignas(8) uint32_t count[TRACE_CLASS_MAX];
     volatile uint32_t word; /* [a] sequence << 2 | enum trace_buffer_state */
-    uint32_t used;          /* [c] bytes, valid when READY or BUSY */
+    uint32_t used;          /* [c] bytes used, valid when READY or BUSY */
     uint32_t dropped_slots; /* [c] event log: DROPPED slots at its beginning */
 };
 
@@ -55,106 +56,111 @@ struct trace_ring {
     uint16_t *by_sequence;        /* [c] buffer of sequence s at s % count; read by the taker */
     uint32_t count;               /* [I] */
     uint32_t buffer_bytes;        /* [I] */
-    volatile uint32_t free_head;  /* [c] buffers taken out of the queue, ever */
-    volatile uint32_t free_tail;  /* [k] buffers put in, ever */
+    volatile uint32_t free_head;  /* [c] total of buffers taken from the queue */
+    volatile uint32_t free_tail;  /* [k] total of buffers put in */
     uint32_t free_out;            /* [c] free_head % count */
     uint32_t free_in;             /* [k] free_tail % count */
     uint32_t active;              /* [c] index or TRACE_NONE */
-    volatile uint32_t sequence;   /* [c] of the last buffer begun */
+    volatile uint32_t sequence;   /* [c] of the last buffer that became ACTIVE */
     uint32_t oldest;              /* [c] no READY buffer has a lower sequence */
     uint32_t taken;               /* [k] the highest sequence taken */
     uint32_t closed;              /* [c] buffers that became READY */
-    uint32_t closed_index;        /* [c] the last of them */
+    uint32_t closed_index;        /* [c] index of the last of them */
     uint32_t closed_sequence;     /* [c] */
     uint32_t overwritten;         /* [c] READY buffers reused */
-    uint32_t run;                 /* [c] of those, since a FREE one was last to be had */
-    uint32_t ready_most;          /* [c] most READY and BUSY at once, with run */
+    uint32_t run;                 /* [c] of those, the number since a FREE one was available */
+    uint32_t ready_most;          /* [c] most buffers READY and BUSY at once, including run */
     uint8_t policy;               /* [I] while running: enum trace_policy */
-    bool overwrite;               /* [a] overrun: reuse the oldest READY one; else skip */
+    bool overwrite;               /* [a] on overrun: reuse the oldest READY one; else skip */
     bool retained;                /* [I] while allocated: closed buffers are sealed */
 };
 
-/* Events lost on one CPU: see trace/loss.h. */
+/* One CPU's losses: see trace/loss.h. */
 struct trace_loss {
     uint64_t pending[KYMO_TRACE_REASONS][TRACE_CLASS_MAX]; /* [c] not in the stream yet */
-    uint32_t classes[KYMO_TRACE_REASONS]; /* [c] bit per class that has some pending */
-    uint32_t reasons;                     /* [c] bit per reason that has */
-    uint32_t recursive[TRACE_CLASS_MAX];  /* [c] counted by nested events, folded in by the outer */
+    uint32_t classes[KYMO_TRACE_REASONS]; /* [c] bit per class with pending counts */
+    uint32_t reasons;                     /* [c] bit per reason with pending counts */
+    uint32_t recursive[TRACE_CLASS_MAX];  /* [c] counted by nested events, folded in by the outer
+                                             one */
     uint64_t lost[TRACE_CLASS_MAX];       /* [c] in the stream as DROPPED */
-    uint64_t lost_reason[KYMO_TRACE_REASONS]; /* [c] the same */
+    uint64_t lost_reason[KYMO_TRACE_REASONS]; /* [c] likewise, per reason */
     uint64_t recycled;                        /* [c] replaced by newer ones, ring policy */
     uint64_t taken;                           /* [k] events in buffers that were taken */
 };
 
 /*
- * One CPU's state of the event log. The hot fields come first, in the order in which they are
- * loaded in pairs; trace_log2() touches count, cursor, limit, wrap and cpu_bits only.
+ * One CPU's state of the event log. Frequently used fields come first, in the order in which they
+ * are loaded in pairs; trace_log2() touches count, cursor, limit, wrap and cpu_bits only.
  */
 struct trace_cpu {
     /* [c] events in the ACTIVE buffer, per class */
     _Alignas(8) uint32_t count[TRACE_CLASS_MAX];
-    struct trace_slot *due;    /* [c] of the ACTIVE buffer: the mark, once passed the end */
-    struct trace_slot *limit;  /* [c] fast below this: due; NULL: the slow path at each event */
-    struct trace_slot *cursor; /* [c] next slot; &none[1] without an ACTIVE buffer */
-    struct trace_slot *full;   /* [c] end; NULL if limit is: see trace_log_time() */
-    uint64_t wrap;             /* [c] 64-bit clocks: when the high word of the last TIME is over */
-    uint64_t cpu_bits;         /* [I] CPU's header bits */
-    uint32_t clock_low;        /* [c] 32-bit clocks: the last reading */
-    uint32_t clock_high;       /* [c] and how often it has wrapped until then */
-    uint32_t time_high;        /* [c] high word of the last stamp and of the last TIME */
-    uint32_t high_water;       /* [a] slots, from the next buffer on */
-    struct trace_slot *end;    /* [c] of the ACTIVE buffer; NULL: none is */
-    bool on;                   /* [c] tracing runs here */
-    bool busy;                 /* [c] in the slow path: a nested event is a RECURSIVE drop */
-    bool nested;               /* [c] there was one */
-    bool filled;               /* [c] fill policy: no space any more */
-    bool time_ahead;           /* [c] stamps are ahead of the clock, over a wrap: stay slow */
-    bool request;              /* [c] TRACE_PORT_REQUEST_EXIT() before the slow path ends */
-    volatile uint32_t exit_work; /* [a] the port's, looked at where it leaves the kernel */
+    struct trace_slot *due;      /* [c] of the ACTIVE buffer: high-water mark, then the end */
+    struct trace_slot *limit;    /* [c] fast path below this: due; NULL: slow path for each event */
+    struct trace_slot *cursor;   /* [c] next slot; &none[1] without an ACTIVE buffer */
+    struct trace_slot *full;     /* [c] end; NULL if limit is NULL: see trace_log_time() */
+    uint64_t wrap;               /* [c] 64-bit clocks: end of the last TIME's high word */
+    uint64_t cpu_bits;           /* [I] CPU's header bits */
+    uint32_t clock_low;          /* [c] 32-bit clocks: the last reading */
+    uint32_t clock_high;         /* [c] number of wraps up to that reading */
+    uint32_t time_high;          /* [c] high word of the last stamp and of the last TIME */
+    uint32_t high_water;         /* [a] in slots; applies from the next buffer on */
+    struct trace_slot *end;      /* [c] of the ACTIVE buffer; NULL: there is none */
+    bool on;                     /* [c] tracing runs here */
+    bool busy;                   /* [c] in the slow path: a nested event is a RECURSIVE drop */
+    bool nested;                 /* [c] there was a nested event */
+    bool filled;                 /* [c] fill policy: out of space */
+    bool time_ahead;             /* [c] stamps are ahead of the clock, past a wrap: stay slow */
+    bool request;                /* [c] call TRACE_PORT_REQUEST_EXIT() before the slow path ends */
+    volatile uint32_t exit_work; /* [a] the port's, checked where it leaves the kernel */
     uint32_t id;                 /* [I] */
     uint32_t raised;             /* [k] ring.closed when the interrupt was last raised */
-    uint32_t missed_slots;       /* [c] asked for while there was no buffer: the demand */
+    uint32_t missed_slots;       /* [c] slots requested while there was no buffer: the demand */
     struct trace_slot none[2];   /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;
-    uint64_t stopped[TRACE_CLASS_MAX]; /* [c] by the gate: trace/gate.h */
+    uint64_t stopped[TRACE_CLASS_MAX]; /* [c] stopped by the gate: trace/gate.h */
 };
 
-/* What trace_ring_obtain() found. */
+/* Result of trace_ring_obtain(). */
 enum trace_found { TRACE_FOUND_NOTHING, TRACE_FOUND_FREE, TRACE_FOUND_READY };
 
-/* Bytes of tables (descriptors, queues) that a ring of count buffers needs; a multiple of 8. */
+/* Returns the bytes of tables (descriptors, queues) for a ring of count buffers; a multiple of
+ * 8. */
 size_t trace_ring_table_bytes(unsigned count);
-/* All FREE. tables is zeroed memory. No CPU writes to it yet. */
+/* Initialises the ring, all buffers FREE. tables is zeroed memory. No CPU writes to the ring
+ * yet. */
 void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, unsigned buffer_bytes,
                      void *tables);
 
-/* Writer: FREE ones there are (more may come at any time). Also a lower bound for others. */
+/* Writer: returns the number of FREE buffers (more may appear at any time). For others a lower
+ * bound. */
 static inline uint32_t trace_ring_free(const struct trace_ring *ring)
 {
     return ring->free_tail - ring->free_head;
 }
 
 /*
- * Writer: begins the next buffer: a FREE one, else, if reuse, the oldest READY one. Its descriptor
- * still tells what was in it; then begin() makes it ACTIVE with the next sequence.
+ * Writer: obtains the next buffer: a FREE one, else, if reuse, the oldest READY one. Its descriptor
+ * still describes its old content; trace_ring_begin() then makes it ACTIVE with the next sequence.
  */
 enum trace_found trace_ring_obtain(struct trace_ring *ring, bool reuse, uint32_t *index);
 void trace_ring_begin(struct trace_ring *ring, uint32_t index);
-/* Writer: the ACTIVE buffer becomes READY; the content's owner has set used and what it notes. */
+/* Writer: makes the ACTIVE buffer READY; the content's owner has set used and its own fields. */
 void trace_ring_close(struct trace_ring *ring);
-/* Writer: an overrun of this many more buffers: for ready_most. */
+/* Writer: adds an overrun of `more` buffers to ready_most. */
 void trace_ring_demand(struct trace_ring *ring, uint32_t more);
 
-/* Lock: the READY buffer with the lowest sequence, which stays READY; TRACE_NONE if none is. Its
- * writer may use it again at any moment. */
+/* Lock: returns the READY buffer with the lowest sequence, which stays READY; TRACE_NONE if there
+ * is none. The writer may reuse it at any moment. */
 uint32_t trace_ring_oldest(const struct trace_ring *ring);
-/* Lock: the READY buffer with the lowest sequence becomes BUSY; TRACE_NONE if none is. */
+/* Lock: makes the READY buffer with the lowest sequence BUSY; TRACE_NONE if there is none. */
 uint32_t trace_ring_take(struct trace_ring *ring);
-/* Lock: BUSY becomes FREE. 0, or -EINVAL if it isn't BUSY. */
+/* Lock: makes a BUSY buffer FREE. Returns 0, or -EINVAL if it isn't BUSY. */
 int trace_ring_give(struct trace_ring *ring, uint32_t index);
-/* Lock and writer (a cross-call under the lock): a READY or ACTIVE buffer becomes FREE. Only all of
- * them together, before the next begin(): else the READY sequences would have gaps. */
+/* Lock and writer (a cross-call under the lock): makes a READY or ACTIVE buffer FREE. Must be
+ * applied to all of them together, before the next begin(): else the READY sequences would have
+ * gaps. */
 void trace_ring_discard(struct trace_ring *ring, uint32_t index);
 
 static inline uint8_t *trace_ring_data(const struct trace_ring *ring, uint32_t index)

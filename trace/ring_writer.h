@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The writer's steps of trace/ring.h as inlines, for the log's turn from one buffer to the next,
- * which a board's budget counts; trace/ring.c makes functions of them for everybody else. Own CPU,
+ * The writer's operations of trace/ring.h as inlines, for the log's buffer switch, whose cost a
+ * board's budget counts; trace/ring.c wraps them in functions for all other callers. Own CPU,
  * interrupts masked. Proof: test/unit/test_ring.c, test_interleave.c.
  */
 #ifndef TRACE_RING_WRITER_H
@@ -25,7 +25,7 @@ static inline bool ring_take_free(struct trace_ring *ring, uint32_t *index)
     return true;
 }
 
-/* Its sequence. */
+/* Returns the new buffer's sequence. */
 static inline uint32_t ring_begin(struct trace_ring *ring, uint32_t index)
 {
     uint32_t count = ring->count;
@@ -41,7 +41,7 @@ static inline uint32_t ring_begin(struct trace_ring *ring, uint32_t index)
     return sequence;
 }
 
-/* active: is there one? */
+/* active: whether there is an ACTIVE buffer. */
 static inline void ring_demand(struct trace_ring *ring, bool active, uint32_t more)
 {
     uint32_t used = ring->count - trace_ring_free(ring) - active;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What D calls the types of an event's arguments (the letters of trace/events.def), for the probes
- * of sdt and their documentation. SDT_TYPE_A() is for TRACE_EACH(). */
+/* D's names for the types of event arguments (the letters of trace/events.def), for the probes of
+ * sdt and their documentation. SDT_TYPE_A() is for TRACE_EACH(). */
 #ifndef TRACE_SDT_TYPES_H
 #define TRACE_SDT_TYPES_H
 

@@ -15,10 +15,11 @@
 #define TRACE_BUFFER_BYTES (TRACE_SLOT_BYTES * TRACE_BUFFER_SLOTS)
 #define TRACE_HIGH_WATER 715 /* default: about 70 % */
 
-#define TRACE_TEXT_BYTES 128 /* most that a string takes, NUL included */
+#define TRACE_TEXT_BYTES 128 /* most bytes of a string, NUL included */
 
-/* A user event's string that would fit one slot takes two, because a simple event is two numbers to
- * every reader. The second slot has these words: nothing else tells a short string from numbers. */
+/* A user event's string that would fit one slot takes two, because readers take a simple event for
+ * two numbers. The second slot holds these words: only they distinguish a short string from
+ * numbers. */
 #define TRACE_SHORT_TEXT_BYTES 8        /* with its NUL */
 #define TRACE_SHORT_TEXT_D1 0x5458544bu /* "KTXT" */
 #define TRACE_SHORT_TEXT_D2 0xaba7abb4u
@@ -64,9 +65,9 @@ _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 #define TRACE_CLASS_KYMO_CALL 13 /* like KER_CALL, for the calls that only Kymo has */
 #define TRACE_CLASS_MAX 16       /* counters per class */
 
-/* KER_CALL and KYMO_CALL: the event is the call's number plus one of these; any class:
- * TRACE_EVENT_64 when a value does not fit 32 bits: then every P (pointer-sized) word of the event
- * takes two, low word first. */
+/* KER_CALL and KYMO_CALL: the event is the call's number plus one of these. Any class:
+ * TRACE_EVENT_64 is added if a value does not fit 32 bits; then every P (pointer-sized) word of the
+ * event takes two, low word first. */
 #define TRACE_KERCALL_ENTER 0
 #define TRACE_KERCALL_EXIT 128
 #define TRACE_KERCALL_INT 256
@@ -77,7 +78,8 @@ _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
  * version 3 have them in class KER_CALL. */
 #define TRACE_KERCALL_OWN 100
 
-/* The class of a kernel call's event; number: with or without TRACE_KERCALL_EXIT or _INT. */
+/* Returns the class of a kernel call's event; number: with or without TRACE_KERCALL_EXIT or
+ * _INT. */
 static inline unsigned trace_kercall_class(unsigned number)
 {
     return number % 128 < TRACE_KERCALL_OWN ? TRACE_CLASS_KER_CALL : TRACE_CLASS_KYMO_CALL;
@@ -92,8 +94,8 @@ static inline bool trace_class_is_call(unsigned class)
 #define TRACE_CONTROL_TIME 1    /* d1 = high, d2 = low word of the 64-bit time */
 #define TRACE_CONTROL_BUFFER 2  /* d1 = sequence from 1, d2 = slots in the buffer */
 #define TRACE_CONTROL_DROPPED 8 /* d1 = reason << 8 | class, d2 = events lost */
-/* Likewise, written behind a buffer or at a capture's end by the program that writes the capture
- * (lib/capture/check.h). */
+/* Also CONTROL events, written behind a buffer or at a capture's end by the program that writes the
+ * capture (lib/capture/check.h). */
 #define TRACE_CONTROL_BUFFER_END 4 /* d1 = d2 = TRACE_BUFFER_END_WORD */
 #define TRACE_CONTROL_CHECK 16     /* d1 = low, d2 = high word of the sum over the slots before */
 #define TRACE_CONTROL_END 17       /* d1 = buffers of this CPU, d2 = sequence of its last one */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log as a whole: begins and ends tracing on every CPU, modes, buffers. Kernel lock,
- * kernel context; what must happen on a buffer's own CPU goes there by trace_port_run_on_all().
- * Order matters: STOP patches the sites off first, then each CPU closes its buffer, so that no
- * event passes a site and finds no account. Proof: test/unit/test_control.c.
+ * State of the event log: starts and stops tracing on every CPU, modes, buffers. Kernel lock,
+ * kernel context; work on a buffer's own CPU is done by trace_port_run_on_all(). Order matters:
+ * STOP first patches the sites off, then each CPU closes its buffer, so that every event that
+ * passes a site is accounted for. Proof: test/unit/test_control.c.
  */
 #include "abi/errno.h"
 #include "trace/control.h"
@@ -20,8 +20,8 @@ static struct trace_ring *log_ring(unsigned cpu)
     return &trace_port_cpu_at(cpu)->ring;
 }
 
-/* By BUFFER's stamp, which has the high word of the TIME behind it. START's first buffers come
- * before all others, even if the CPUs' clocks differ. */
+/* Determines the beginning from BUFFER's stamp and the high word of the following TIME. START's
+ * first buffers come before all others, even if the CPUs' clocks differ. */
 static uint64_t log_begun(const struct trace_ring *ring, uint32_t index)
 {
     const volatile struct trace_slot *slot =
@@ -34,7 +34,7 @@ static uint64_t log_begun(const struct trace_ring *ring, uint32_t index)
 struct trace_state trace_state = {.log = {.ring_of = log_ring, .begun = log_begun},
                                   .overwrite = true};
 
-/* What the cross-calls run, interrupts masked. */
+/* Functions for cross-calls, interrupts masked. */
 static void start_here(void *first)
 {
     trace_log_start(trace_port_cpu());
@@ -72,7 +72,7 @@ static void policy_here(void *arg)
 
 struct query {
     unsigned cpu;
-    struct kymo_trace_loss *out;        /* NULL: not asked for */
+    struct kymo_trace_loss *out;        /* NULL: not requested */
     struct kymo_trace_stopped *stopped; /* likewise */
 };
 
@@ -105,7 +105,8 @@ static void reset_here(void *arg)
     cpu->filled = cpu->request = false;
 }
 
-/* The interrupt of one CPU's ring, if buffers were closed since it was last raised, or `anyway`. */
+/* Raises the interrupt of one CPU's ring, if buffers were closed since the last one, or
+ * `anyway`. */
 static void raise(struct trace_cpu *cpu, bool anyway)
 {
     uintptr_t irq = trace_port_irq_save();
@@ -128,7 +129,7 @@ static void raise_all(void)
     }
 }
 
-/* Own CPU: a buffer above the mark is closed if there is a FREE one to go on in. */
+/* Own CPU: closes a buffer above the high-water mark if a FREE one can replace it. */
 static void close_passed(struct trace_cpu *cpu)
 {
     uintptr_t irq = trace_port_irq_save();
@@ -141,7 +142,7 @@ static void close_passed(struct trace_cpu *cpu)
     trace_port_irq_restore(irq);
 }
 
-/* Own CPU: FLUSHCPUS has asked for it. */
+/* Own CPU: executes a request of FLUSHCPUS. */
 static void visit(struct trace_cpu *cpu)
 {
     uintptr_t irq = trace_port_irq_save();
@@ -174,8 +175,8 @@ void trace_kernel_exit(void)
 
 /*
  * Readers that merge CPUs wait for a TIME of each one. So each CPU's first buffer is opened here,
- * before any site is on, and is older than every other buffer. One CPU alone needs none, nor does a
- * recording that nobody carries.
+ * before any site is on, and is older than every other buffer. A single CPU doesn't need that, nor
+ * does a recording that is not sent to a host.
  */
 long trace_state_start(bool dump)
 {
@@ -206,8 +207,8 @@ long trace_state_stop(void)
         trace_filter_apply(false);
         trace_port_run_on_all(stop_here, NULL);
         raise_all();
-        raise(trace_port_cpu_at(0), true); /* the buffers' process hears of each STOP */
-        trace_port_buffer_freed(); /* a waiting dump finds that there is nothing to dump into */
+        raise(trace_port_cpu_at(0), true); /* the owner is notified of each STOP */
+        trace_port_buffer_freed(); /* a waiting dump finds that there are no buffers any more */
     }
     return 0;
 }
@@ -225,8 +226,8 @@ long trace_state_flush(void)
     return 0;
 }
 
-/* Nobody waits for them: a CPU that runs a program for long, or an emulator that lets its CPUs run
- * in turn, would hold the logger. */
+/* Does not wait for the CPUs: one that runs a program for long, or an emulator that runs its CPUs
+ * in turn, would block the logger. */
 long trace_state_visit(uint64_t cpus)
 {
     if (!trace_state.log.block) {
@@ -247,7 +248,7 @@ long trace_state_visit(uint64_t cpus)
 long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr, bool retained)
 {
     if (trace_state.log.block && !trace_state.log.owner && !trace_state.running) {
-        trace_state_dealloc(); /* left by a process that is gone */
+        trace_state_dealloc(); /* left by a process that has ended */
     }
     if (per_cpu < 2 || per_cpu > 1024) {
         return -EINVAL;

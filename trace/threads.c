@@ -10,8 +10,8 @@
 #define CLASSES (_NTO_TRACE_INT_HANDLER_EXIT + 1)
 #define STATES 32
 
-/* Each is stored at once: with interrupts masked where a word has 32 bits, as those have one CPU.
- * [a] but on these, where an asker is not interrupted by a setter. */
+/* Each limit is stored at once: with interrupts masked where words have 32 bits, because those
+ * machines have one CPU. [a] except there, where a setter can't interrupt a query. */
 static struct {
     volatile trace_thread_t class[CLASSES];
     volatile trace_thread_t kercall[3 * TRACE_KERCALLS];
@@ -46,7 +46,7 @@ int trace_threads_set_class(unsigned class, trace_thread_t value)
     case _NTO_TRACE_KERCALLEXIT:
     case _NTO_TRACE_KERCALLINT:
     case _NTO_TRACE_THREAD:
-    case _NTO_TRACE_VTHREAD: /* there are none */
+    case _NTO_TRACE_VTHREAD: /* there are no such events */
     case _NTO_TRACE_SYSTEM:
     case _NTO_TRACE_COMM:
         set(&only.class[class], value);
@@ -69,7 +69,7 @@ static int set_kercall(unsigned class, uint32_t event, trace_thread_t value)
     return 0;
 }
 
-/* Of class THREAD, event is a mask of several. */
+/* For class THREAD event is a mask of several. */
 static int set_rows(unsigned class, uint32_t event, trace_thread_t value)
 {
     unsigned named = 0, state;

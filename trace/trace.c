@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel tells the trace: boot, the ends of processes and hooks, the state dump's
- * questions. Contexts and contracts: trace/trace.h. Proof: test/unit/test_owner.c.
+ * Notifications of the trace by the kernel: boot, ends of processes and hooks, the state dump's
+ * queries. Contexts and contracts: trace/trace.h. Proof: test/unit/test_owner.c.
  */
 #include "trace/trace.h"
 
@@ -43,7 +43,7 @@ void trace_owner_gone(void *owner)
     trace_consumer_orphan(log);
     if (trace_state.policy != TRACE_RING) {
         trace_state_stop();
-        trace_gate_close(); /* a ring goes on, with its gate */
+        trace_gate_close(); /* a ring keeps running, with its gate */
     }
     trace_port_buffer_freed();
 }
@@ -55,8 +55,8 @@ void trace_hook_detached(void)
     }
 }
 
-/* A ring never waits; nothing would ever end the waiting of a fill. One process's dump fits what
- * is asked for here, or it may overrun. */
+/* A ring never waits; a fill buffer's wait would never end. The required room fits one process's
+ * dump; a larger one may overrun. */
 bool trace_dump_room(void)
 {
     const struct trace_cpu *cpu = trace_port_cpu();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel uses of trace/: the one public header beside trace/hook.h (the event hooks).
- *
+ * The kernel's interface to trace/: the one public header besides trace/hook.h (the event hooks).
  * Contexts: "kernel" means with the kernel lock held, not from an interrupt; "any" means any.
  */
 #ifndef TRACE_TRACE_H
@@ -13,32 +12,33 @@
 #include "trace/port.h"
 #include "trace/ring.h"
 
-/* Boot, before the first event; each CPU before it traces. */
+/* Boot, before the first event; trace_cpu_init() on each CPU before it traces. */
 void trace_init(void);
 void trace_cpu_init(struct trace_cpu *cpu, unsigned id);
 
-/* Who asks: for ownership of the buffers. owner: the process, opaque. */
+/* The caller, for ownership of the buffers. owner: the process, opaque. */
 struct trace_caller {
     void *owner;
     int32_t pid, tid;
-    bool able;        /* ABILITY_TRACE */
-    const char *name; /* the program's */
+    bool able;        /* has ABILITY_TRACE */
+    const char *name; /* name of the program */
 };
 
 struct trace_gate_request {
-    const char *name; /* NULL: no gate any more */
+    const char *name; /* NULL: removes the gate */
     struct kymo_trace_refusal why;
 };
 
-/* Answers of trace_control() beside 0.. and -errno. */
+/* Results of trace_control() besides 0.. and -errno. */
 #define TRACE_DUMP_WANTED \
     (-0x20000L) /* tracing runs: the kernel now dumps the state, then is done */
 #define TRACE_DUMP_THEN_STOP (-0x20001L) /* ring mode: dump again, then call trace_stop_now() */
 
 /*
- * TraceEvent(): cmd and up to four arguments. Kernel context. Pointers in args have been replaced
- * by the caller with kernel pointers to checked memory, or are in `data`: ALLOCBUFFER         data:
- * uint64_t *, where the physical address goes TAKEBUFFER          data: struct kymo_trace_buffer *
+ * TraceEvent(): cmd and up to four arguments. Kernel context. The caller has replaced pointers in
+ * args with kernel pointers to checked memory, or passes them in `data`:
+ *   ALLOCBUFFER         data: uint64_t *, where the physical address goes
+ *   TAKEBUFFER          data: struct kymo_trace_buffer *
  *   QUERYLOSS           data: struct kymo_trace_loss *; QUERYOWNER: struct kymo_trace_owner *
  *   SETGATE             data: struct trace_gate_request *; QUERYSTOPPED: kymo_trace_stopped *
  * Returns the call's value, a negative errno or TRACE_DUMP_*.
@@ -51,50 +51,53 @@ long trace_stop_now(void);
 long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2);
 long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords);
 long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul);
-/* The same for other classes, by internal number: trace/class_event.c says which. able: the caller
- * has ABILITY_TRACE. Also -EPERM, -ENOTSUP. */
+/* Class events, by internal number (trace/class_event.c lists them). able: the caller has
+ * ABILITY_TRACE. Return 0 or -errno as above, also -EPERM, -ENOTSUP. */
 long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1, uintptr_t d2);
 long trace_class_combine(bool able, uint32_t class, uint32_t event, const uint32_t *words,
                          unsigned nwords);
 
-/* INSERTEVENT: header, time, d1, d2. trace/raw_event.c says what is refused. Any context. */
+/* INSERTEVENT: header, time, d1, d2. trace/raw_event.c lists what is refused. Any context. */
 long trace_raw_event(bool able, const uint32_t args[4]);
-/* What of TraceEvent() may be used anywhere in the kernel: trace/interrupt.c. args as the call's
- * behind cmd; data: kernel memory in the place of the one that is a pointer. 0 or -errno. */
+/* The commands of TraceEvent() that are allowed anywhere in the kernel: trace/interrupt.c. args:
+ * the arguments after cmd; data: kernel memory that replaces the argument that is a pointer.
+ * Returns 0 or -errno. */
 long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data);
 
-/* The kernel's exit, after this CPU's TRACE_PORT_REQUEST_EXIT(): switches a buffer that
+/* Called at the kernel's exit after this CPU's TRACE_PORT_REQUEST_EXIT(): switches a buffer that
  * passed its high-water mark, raises the synthetic interrupt for READY ones. Kernel context. */
 void trace_kernel_exit(void);
-/* The 32-bit clock of this CPU was extended, or may have wrapped while it was idle: ports with a
+/* Called when this CPU's 32-bit clock was extended, or may have wrapped in idle; ports with a
  * 64-bit clock never need it. Any context, interrupts masked. */
 void trace_clock_wrapped(struct trace_cpu *cpu);
 
-/* The process that owns buffers or has them mapped ended. Kernel context. */
+/* Called when a process that owns buffers or has them mapped ended. Kernel context. */
 void trace_owner_gone(void *owner);
-/* The hook's owner detached: linear tracing stops. Kernel context. */
+/* Called when the hook's owner detached: stops linear tracing. Kernel context. */
 void trace_hook_detached(void);
 
-/* State dump (kernel/observe/trace_dump.c writes it with the hooks between begin and end, on this
- * CPU). */
-bool trace_dump_room(
-    void); /* false: no FREE buffer to go on into: wait for trace_port_buffer_freed() */
+/* State dump: kernel/observe/trace_dump.c writes it with the hooks between begin and end, on this
+ * CPU. */
+bool trace_dump_room(void); /* false: no FREE buffer left: wait for trace_port_buffer_freed() */
 bool trace_running(void);
 
-/* The block that KYMO_MAP_TRACE maps: NULL if there are no buffers. */
+/* Returns the block that KYMO_MAP_TRACE maps; NULL: there are no buffers. */
 void *trace_buffers(uint64_t *paddr, uint64_t *bytes);
 
-/* KERCALL events: number is call | TRACE_KERCALL_*. The site TRACE_EV_kercall_enter / _exit / _int
- * guards the call; trace_kercall_on() says if this call's event is on, trace_kercall_wide() if it
- * is to have its wide form, _slow() that it has or that the gate is armed. Kernel or NOLOCK
- * context. */
+/*
+ * KERCALL events: number is call | TRACE_KERCALL_*. The site TRACE_EV_kercall_enter / _exit / _int
+ * guards the call. trace_kercall_on() returns whether this call's event is on, trace_kercall_wide()
+ * whether it has its wide form, _slow() whether it is wide or the gate is armed. Kernel or NOLOCK
+ * context.
+ */
 bool trace_kercall_on(unsigned number);
-/* The same of a call of this thread, which need not be the one on this CPU. */
+/* Like trace_kercall_on(), for a thread that need not be the one on this CPU. */
 bool trace_kercall_of(unsigned number, uint32_t pid, uint32_t tid);
 bool trace_kercall_wide(unsigned number);
 bool trace_kercall_slow(unsigned number);
-/* Values of an event. is_long: a bit for those that always take two words; is_signed: for those
- * that are one word if they are one with a sign. If another has more than 32 bits, all take two. */
+/* Values of an event. is_long: a bit for each value that always takes two words; is_signed: for
+ * each that takes one word if it fits one as a signed number. If any other value has more than 32
+ * bits, all take two. */
 #define TRACE_KERCALL_VALUES 18
 struct trace_values {
     uint64_t value[TRACE_KERCALL_VALUES];

@@ -5,8 +5,8 @@
 #include "trace/port.h"
 #include "trace/ring.h"
 
-/* FIRED and the number of its CPU, which alone tells it: at its exit the clause's event
- * is logged. */
+/* FIRED and the number of its CPU, which alone reports it: at its exit the clause's event is
+ * logged. */
 enum { NONE, TOLD, FIRED };
 static uint32_t trigger; /* [a] */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * User events: what a program puts into the trace by TraceEvent(INSERT*USEREVENT). Any context, no
- * lock, no ability needed. Data is in memory that the kernel may read; it is read once. Refused
- * with -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An event
- * that is filtered or not being traced is no error. Proof: test/unit/test_user.c.
+ * User events: events that a program inserts by TraceEvent(INSERT*USEREVENT). Any context, no lock,
+ * no ability needed. Data is in memory that the kernel may read; it is read once. Refused with
+ * -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An event that is
+ * filtered out or not being traced is not an error. Proof: test/unit/test_user.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Abilities: what a process may ask of the kernel beyond what every process may. A process gets
- * them when it is spawned (start script: `ability=trace,host`) and can give a child no more than it
- * has.
+ * Abilities: privileges of a process beyond those that every process has. A process gets them when
+ * it is spawned (start script: `ability=trace,host`) and can give a child no more than it has.
  *
  * X-macro: ABILITY(bit, NAME, "script name", "what it allows")
  */

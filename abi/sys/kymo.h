@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kymo's own kernel calls (numbers 100-127): what QNX does by messages to procnto. Same conventions
- * as sys/neutrino.h. All sizes in bytes.
+ * Kymo's own kernel calls (numbers 100-127), for services that QNX provides through messages to
+ * procnto. Same conventions as sys/neutrino.h. All sizes in bytes.
  */
 #ifndef KERNEL_ABI_SYS_KYMO_H
 #define KERNEL_ABI_SYS_KYMO_H
@@ -20,7 +20,8 @@ struct kymo_spawn {              /* ProcSpawn() */
     int32_t policy;              /* SCHED_*; SCHED_NOCHANGE: the caller's */
     uint32_t ability;            /* a subset of the caller's */
     uint32_t runmask;            /* CPUs; 0: all */
-    uint32_t stack_size;         /* main thread's; 0: the default (4 KB on Cortex-M, 64 KB else) */
+    uint32_t stack_size;         /* of the main thread; 0: the default (4 KB on Cortex-M, 64 KB
+                                    else) */
     uint32_t heap_size;          /* 0: the default (16 KB on Cortex-M, 1 MB else) */
     uint32_t flags;              /* KYMO_SPAWN_* */
     uint32_t argc;
@@ -28,7 +29,7 @@ struct kymo_spawn {              /* ProcSpawn() */
     char args[KYMO_ARG_MAX];
 };
 
-/* The process is whole but executes nothing until it gets SIGCONT. It ends with its parent. */
+/* The process is complete but executes nothing until it gets SIGCONT. It ends with its parent. */
 #define KYMO_SPAWN_HOLD 1
 
 /* Status of an ended process, as ProcWait() stores it. */
@@ -36,11 +37,11 @@ struct kymo_spawn {              /* ProcSpawn() */
 #define KYMO_STATUS_CODE(s) (((s) >> 8) & 0xff)
 #define KYMO_STATUS_SIGNAL(s) ((s)&0x7f)
 #define KYMO_WAIT_NOHANG 1
-#define KYMO_WAIT_DISOWN 0x100 /* does not wait: the caller is no longer its parent */
+#define KYMO_WAIT_DISOWN 0x100 /* returns at once: the caller is no longer the child's parent */
 
-/* Signals: QNX's numbers. All end the process (there are no handlers), but SIGCONT: that starts a
- * process that is held (KYMO_SPAWN_HOLD), and has no effect on any other. 0 only asks whether the
- * process is there. */
+/* Signals: QNX's numbers. All end the process (there are no handlers) except SIGCONT, which starts
+ * a held process (KYMO_SPAWN_HOLD) and has no effect on others. 0 only checks that the process
+ * exists. */
 #define KYMO_SIGILL 4
 #define KYMO_SIGABRT 6
 #define KYMO_SIGFPE 8
@@ -51,8 +52,8 @@ struct kymo_spawn {              /* ProcSpawn() */
 #define KYMO_SIGCONT 25
 
 /*
- * Where a program finds what it starts with. The main thread is entered at the ELF's entry point
- * with the address of this struct, in its own writable memory, as its only argument.
+ * Start-up data of a program. The main thread is entered at the ELF's entry point with the address
+ * of this struct, in its own writable memory, as its only argument.
  */
 struct kymo_startup {
     uint32_t size; /* of this struct */
@@ -100,9 +101,10 @@ struct kymo_thread_info { /* ThreadInfo(pid, tid, …) */
 #define KYMO_MAP_DEVICE 0x10 /* phys is device memory; needs ABILITY_DEVICE */
 #define KYMO_MAP_TRACE 0x20  /* the trace buffers, read-only; needs ABILITY_TRACE */
 #define KYMO_MAP_STACK 0x40  /* unmapped guard below, where there is an MMU */
-#define KYMO_MAP_OBJECT 0x80 /* phys is the id of an open memory object, all of which is mapped */
+#define KYMO_MAP_OBJECT 0x80 /* phys is the id of an open memory object; all of it is mapped */
 struct kymo_map {            /* MemMap(): in and out */
-    uint64_t phys;           /* in: DEVICE, OBJECT. Out: of RAM, with ABILITY_DEVICE: for DMA */
+    uint64_t phys;           /* in: DEVICE, OBJECT. Out: physical address of RAM, with
+                                ABILITY_DEVICE: for DMA */
     uint64_t vaddr;          /* out */
     uint64_t len;            /* in: wanted; out: mapped (rounded up) */
     uint32_t flags;
@@ -111,19 +113,20 @@ struct kymo_map {            /* MemMap(): in and out */
 
 /* ---- memory objects: lib/include/sys/mman.h is the usual way to them --------------- */
 
-#define KYMO_OBJECT_WRITE 1     /* ObjectOpen(): to write, too */
-#define KYMO_OBJECT_CREATE 2    /* if there is none; needs ABILITY_MEMORY */
-#define KYMO_OBJECT_EXCLUSIVE 4 /* with CREATE: EEXIST if there is one */
-/* In mode: who has these abilities is the group; without, who has all that the maker has. */
+#define KYMO_OBJECT_WRITE 1     /* ObjectOpen(): for writing too */
+#define KYMO_OBJECT_CREATE 2    /* creates it if it does not exist; needs ABILITY_MEMORY */
+#define KYMO_OBJECT_EXCLUSIVE 4 /* with CREATE: EEXIST if it exists */
+/* In mode: processes with these abilities are the group; without it, those that have all of the
+ * creator's. */
 #define KYMO_OBJECT_ABLE(abilities) ((unsigned)(abilities) << 16)
-#define KYMO_OBJECT_AT 0x1000 /* ObjectInfo(): + n: the n-th of all, or the first after it */
+#define KYMO_OBJECT_AT 0x1000 /* ObjectInfo(): + n: object number n, or the next one */
 #define KYMO_OBJECT_NAMED 1   /* flags: not unlinked */
 #define KYMO_OBJECT_TRACING 2 /* the event log's buffers */
 struct kymo_object_info {     /* ObjectInfo() */
-    uint64_t size;            /* as ObjectSize() has set it last */
-    uint64_t memory;          /* bytes of RAM, as they are mapped; 0: it has no size yet */
+    uint64_t size;            /* as last set by ObjectSize() */
+    uint64_t memory;          /* bytes of RAM, as mapped; 0: it has no size yet */
     int32_t creator;          /* pid; 0: gone */
-    uint32_t mode;            /* as of a file: creator; who is able; others */
+    uint32_t mode;            /* as a file's: creator; group (by ability); others */
     uint32_t opens, maps;
     uint32_t flags, reserved;
     char name[KYMO_NAME_MAX];
@@ -148,75 +151,79 @@ struct kymo_name { /* NameLookup(): out */
 
 /* ---- system ------------------------------------------------------------------------ */
 
-/* value: exit status for the emulator, where there is one; 0: that of KYMO_SYSTEM_STATUS */
+/* value: exit status for the emulator, where there is one; 0: the status set by
+ * KYMO_SYSTEM_STATUS */
 #define KYMO_SYSTEM_SHUTDOWN 1
 #define KYMO_SYSTEM_RESET 2
 #define KYMO_SYSTEM_PANIC 3
-#define KYMO_SYSTEM_ON_PANIC 4 /* what a panic does at its end; value: KYMO_PANIC_STOPS, … */
-/* value: milliseconds until the watchdog bites unless it is set again; 0: off. ENOSYS: the board
- * has none; EINVAL: it can't wait that long. */
+#define KYMO_SYSTEM_ON_PANIC 4 /* action at the end of a panic; value: KYMO_PANIC_STOPS, … */
+/* value: milliseconds after which the watchdog triggers unless it is armed again; 0: off. ENOSYS:
+ * the board has none; EINVAL: above its range. */
 #define KYMO_SYSTEM_WATCHDOG 5
 /* value: exit status, 0 to 255, of a later shutdown with value 0; init sets it to 1 when a program
  * of the start script fails. EINVAL: more than 255. */
 #define KYMO_SYSTEM_STATUS 6
-#define KYMO_PANIC_STOPS 0  /* the emulator exits with status 101; a board stands still */
-#define KYMO_PANIC_RESETS 1 /* as a product does */
+#define KYMO_PANIC_STOPS 0  /* the emulator exits with status 101; a board hangs */
+#define KYMO_PANIC_RESETS 1 /* for products */
 
 /* Image files: ImageRead(name, offset, buffer, bytes) returns the bytes read, 0 at the end. */
 
 #ifndef KYMO_KERNEL
-/* Everywhere EFAULT is a bad pointer, EINVAL an argument that makes no sense. */
+/* For all calls: EFAULT is a bad pointer, EINVAL an invalid argument. */
 
-/* The pid of the new process, which begins to run. ENOENT: no such program; ENOEXEC: not one for
- * this machine; ENOMEM, EAGAIN: no room; EPERM: without ABILITY_SPAWN, or more abilities or
- * priority than the caller may give. */
+/* Starts a process and returns its pid. ENOENT: no such program; ENOEXEC: not a program for this
+ * machine; ENOMEM, EAGAIN: no room; EPERM: without ABILITY_SPAWN, or abilities or priority that the
+ * caller may not give. */
 int ProcSpawn(const struct kymo_spawn *spawn);
 void ProcExit(int status) __attribute__((noreturn)); /* 0..255 */
-/* Waits for the end of a child, pid 0: of any; returns its pid. KYMO_WAIT_NOHANG: 0 if none has
- * ended. KYMO_WAIT_DISOWN: the child, which may have ended, goes on without a parent, and nobody is
- * told of its end; one that is held ends. ECHILD: there is no such child; EINTR: cancelled. */
+/* Waits until a child ends (pid 0: any child); returns its pid. KYMO_WAIT_NOHANG: returns 0 if
+ * none has ended. KYMO_WAIT_DISOWN: gives up the child, which may have ended: it continues
+ * without a parent, and its end is not reported; a held child ends. ECHILD: no such child;
+ * EINTR: cancelled. */
 int ProcWait(int pid, int *status, int options);
-/* The process with the lowest pid >= pid; of a process (0: the caller's) the thread with the lowest
- * tid >= tid: returns which it is. ESRCH: there is none. */
+/* Report the process with the lowest pid >= pid, or in a process (0: the caller's) the thread with
+ * the lowest tid >= tid; return its id. ESRCH: there is none. */
 int ProcInfo(int pid, struct kymo_proc_info *info);
 int ThreadInfo(int pid, int tid, struct kymo_thread_info *info);
-int ProcSelf(int *tid, int *ppid); /* pid; either may be NULL */
-/* 0. New RAM is zeroed. EPERM: DEVICE or TRACE without the ability, or a device that is the
- * kernel's; ENXIO: no trace buffers; ENOMEM, EAGAIN; of an object what mmap() says. */
+int ProcSelf(int *tid, int *ppid); /* returns the pid; either pointer may be NULL */
+/* Returns 0. New RAM is zeroed. EPERM: DEVICE or TRACE without the ability, or a device that the
+ * kernel uses; ENXIO: no trace buffers; ENOMEM, EAGAIN; for an object the errors of mmap(). */
 int MemMap(struct kymo_map *map);
-/* len 0: the mapping that begins there. EINVAL: not exactly a mapping; EBUSY: it has the word of
- * LibWord(). */
+/* len 0: the mapping that begins at addr. EINVAL: not exactly one mapping; EBUSY: it contains
+ * LibWord()'s word. */
 int MemUnmap(void *addr, size_t len);
-/* Sets KYMO_PROT_* of the mapping that begins at addr, all of it. EINVAL: no such mapping or
- * rights; EACCES: not memory of the process's own; EBUSY: it has the word of LibWord(). */
+/* Sets the rights (KYMO_PROT_*) of the whole mapping that begins at addr. EINVAL: no such mapping
+ * or rights; EACCES: not memory of the process's own; EBUSY: it contains LibWord()'s word. */
 int MemProtect(void *addr, size_t len, unsigned prot);
 /* See <sys/mman.h>: shm_open(), close(), ftruncate(), shm_unlink(). */
-int ObjectOpen(const char *name, unsigned flags, unsigned mode); /* id */
+int ObjectOpen(const char *name, unsigned flags, unsigned mode); /* returns the id */
 int ObjectClose(int id);
 int ObjectSize(int id, size_t bytes);
-int ObjectInfo(int id, struct kymo_object_info *info); /* its number among all. EBADF, ENOENT */
+int ObjectInfo(int id, struct kymo_object_info *info); /* returns its number among all objects.
+                                                          EBADF, ENOENT */
 int ObjectUnlink(const char *name);
-/* A channel of the caller's gets a name, of which it has the id. EEXIST: the name is taken; EBADF:
- * no such channel; EAGAIN: there are as many names as there may be; ENAMETOOLONG. */
+/* Registers a name for a channel of the caller's; returns the name's id. EEXIST: the name is taken;
+ * EBADF: no such channel; EAGAIN: the table of names is full; ENAMETOOLONG. */
 int NameAttach(const char *name, int chid);
-int NameDetach(int id);                                  /* EINVAL: not one of the caller's */
-int NameLookup(const char *name, struct kymo_name *out); /* ENOENT: nobody has it */
-/* Bytes of a file of the boot image: how many, 0 at the end. ENOENT, ENAMETOOLONG. */
+int NameDetach(int id);                                  /* EINVAL: not an id of the caller's */
+int NameLookup(const char *name, struct kymo_name *out); /* ENOENT: not registered */
+/* Reads bytes of a file of the boot image; returns how many, 0 at the end. ENOENT, ENAMETOOLONG. */
 long ImageRead(const char *name, size_t offset, void *buffer, size_t bytes);
-/* EPERM: without ABILITY_HOST; EBADF: not a handle of the caller's; EMFILE: too many are open;
+/* EPERM: without ABILITY_HOST; EBADF: not a handle of the caller's; EMFILE: too many open;
  * ENAMETOOLONG: a path of 128 bytes or more; ENOSYS: the board has no semihosting. */
 long HostCall(int op, const void *a, size_t b, int c);
 int SystemCtl(int what, int value); /* EPERM: without ABILITY_RESET */
-/* Bytes of the system page (abi/syspage.h): how many, 0 at the end. */
+/* Reads bytes of the system page (abi/syspage.h); returns how many, 0 at the end. */
 long SyspageRead(size_t offset, void *buffer, size_t bytes);
 /* Cortex-M: see struct _thread_attr.tls. The word's value at this call becomes the calling thread's
- * tls: the main thread has had none so far. */
+ * tls, because the main thread starts without one. */
 int LibWord(void *address_of_word);
-/* To the kernel's own console, which is polled: returns the bytes written. Anybody may. */
+/* Writes to the kernel's own console, which is polled; returns the bytes written. Needs no
+ * ability. */
 long ConsoleWrite(const void *text, size_t bytes);
-/* What the kernel and ConsoleWrite() have printed there, from *position on (0: since the boot) or
- * from the oldest that is kept, and moves *position behind it: how many bytes, at most 128; 0: none
- * yet. EPERM without ABILITY_DEVICE, EFAULT. */
+/* Reads what the kernel and ConsoleWrite() have printed, from *position on (0: since boot) or from
+ * the oldest byte kept, and advances *position. Returns how many bytes, at most 128; 0: no new
+ * output. EPERM without ABILITY_DEVICE, EFAULT. */
 long ConsoleRead(void *text, size_t bytes, uint64_t *position);
 #endif
 

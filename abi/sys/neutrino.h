@@ -2,13 +2,13 @@
 /*
  * The kernel API: types, flags and calls, with the names and meanings QNX Neutrino documents.
  *
- * Shared by kernel and user programs; nothing here depends on a C library. Sizes are the target's
- * own (int is 32 bits; pointers and size_t are 32 on Cortex-M, 64 on AArch64 and x86-64).
+ * Shared by kernel and user programs; independent of any C library. Sizes are the target's own (int
+ * is 32 bits; pointers and size_t are 32 on Cortex-M, 64 on AArch64 and x86-64).
  *
  * Every call returns -1 and sets errno on failure unless it says otherwise; its `_r` twin returns
  * the negative errno instead. All calls may be made from any thread, never from an interrupt.
- * Numbers, arguments and traced words of each call: abi/kercalls.def; the errors it may end
- * with: abi/errors.def. Both are in docs/kercalls.md.
+ * Numbers, arguments and traced words of each call: abi/kercalls.def; its errors: abi/errors.def.
+ * Both are in docs/kercalls.md.
  */
 #ifndef KERNEL_ABI_SYS_NEUTRINO_H
 #define KERNEL_ABI_SYS_NEUTRINO_H
@@ -28,7 +28,7 @@ typedef struct kymo_iov iov_t;
 #define GETIOVBASE(iov) ((iov)->iov_base)
 #define GETIOVLEN(iov) ((iov)->iov_len)
 
-/* Most parts one call accepts; more is EOVERFLOW. */
+/* Most parts that one call accepts; more is EOVERFLOW. */
 #define KYMO_IOV_MAX 64
 
 /* ---- pulses and events ------------------------------------------------------------- */
@@ -38,11 +38,11 @@ union sigval {
     void *sival_ptr;
 };
 
-/* What MsgReceive() delivers when it returns 0. */
+/* Delivered by MsgReceive() when it returns 0. */
 struct _pulse {
     uint16_t type;    /* _PULSE_TYPE */
     uint16_t subtype; /* _PULSE_SUBTYPE */
-    int8_t code;      /* below 0: the kernel's, _PULSE_CODE_*; 0..127 the program's */
+    int8_t code;      /* negative: the kernel's, _PULSE_CODE_*; 0..127 the program's */
     uint8_t zero[3];
     union sigval value;
     int32_t scoid; /* server connection id of the sender, 0 if the kernel's */
@@ -56,12 +56,12 @@ struct _pulse {
 #define _PULSE_CODE_MINAVAIL 0
 #define _PULSE_CODE_MAXAVAIL 127
 
-/* struct sigevent, QNX's documented kinds that Kymo delivers. */
+/* struct sigevent: the kinds of QNX that Kymo delivers. */
 struct sigevent {
     int sigev_notify; /* SIGEV_* */
     union {
         int sigev_coid;  /* SIGEV_PULSE: connection to send on */
-        int sigev_signo; /* SIGEV_SIGNAL and its kin: signal */
+        int sigev_signo; /* SIGEV_SIGNAL*: signal */
     };
     union sigval sigev_value; /* SIGEV_PULSE: value */
     int16_t sigev_code;       /* SIGEV_PULSE: code 0..127 */
@@ -82,7 +82,7 @@ struct sigevent {
     SIGEV_PULSE_INIT(e, coid, prio, code, (int)(value))
 #define SIGEV_PULSE_PTR_INIT(e, coid, prio, code, value) \
     SIGEV_PULSE_INIT(e, coid, prio, code, value)
-/* A signal ends the process; there are no handlers, so code and value go into the trace only. */
+/* A signal ends the process; there are no handlers, so code and value appear in the trace only. */
 #define SIGEV_SIGNAL_INIT(e, signo) SIGEV_SIGNAL_CODE_INIT(e, signo, 0, 0)
 #define SIGEV_SIGNAL_CODE_INIT(e, signo, value, code) \
     ((e)->sigev_notify = SIGEV_SIGNAL, (e)->sigev_signo = (signo), (e)->sigev_priority = 0, \
@@ -93,12 +93,12 @@ struct sigevent {
 
 /* ---- channels and connections ------------------------------------------------------ */
 
-#define _NTO_CHF_FIXED_PRIORITY 0x0001  /* receivers don't take the sender's priority */
-#define _NTO_CHF_UNBLOCK 0x0002         /* pulse when a REPLY-blocked client wants to leave */
+#define _NTO_CHF_FIXED_PRIORITY 0x0001  /* receivers don't inherit the sender's priority */
+#define _NTO_CHF_UNBLOCK 0x0002         /* pulse when a REPLY-blocked client wants to unblock */
 #define _NTO_CHF_THREAD_DEATH 0x0004    /* pulse when a thread of this process ends */
-#define _NTO_CHF_DISCONNECT 0x0008      /* pulse when a client's last connection goes */
-#define _NTO_CHF_SENDER_LEN 0x0020      /* accepted; msg_info always has the lengths */
-#define _NTO_CHF_COID_DISCONNECT 0x0040 /* pulse when a server this process uses goes */
+#define _NTO_CHF_DISCONNECT 0x0008      /* pulse when a client's last connection is detached */
+#define _NTO_CHF_SENDER_LEN 0x0020      /* accepted; msg_info always includes the lengths */
+#define _NTO_CHF_COID_DISCONNECT 0x0040 /* pulse when a server used by this process ends */
 #define _NTO_CHF_REPLY_LEN 0x0080       /* accepted */
 
 /* The only node; ConnectAttach() and SignalKill() refuse any other (ESRCH, EINVAL). */
@@ -122,10 +122,10 @@ struct _msg_info {
     int16_t flags; /* _NTO_MI_* */
     uint32_t reserved;
 };
-/* The sender's byte order and word size, of which here all are like the receiver's. */
+/* The sender's byte order and word size; here always the receiver's. */
 #define _NTO_MI_ENDIAN_BIG 0x0001
 #define _NTO_MI_ENDIAN_DIFF 0x0002
-/* MsgInfo(): the client wants to unblock, and an UNBLOCK pulse says so: _NTO_CHF_UNBLOCK. */
+/* MsgInfo(): the client wants to unblock, as an UNBLOCK pulse has reported: _NTO_CHF_UNBLOCK. */
 #define _NTO_MI_UNBLOCK_REQ 0x0100
 #define _NTO_MI_NET_CRED_DIRTY 0x0200 /* never */
 #define _NTO_MI_BITS_64 0x1000        /* pointers of 64 bits */
@@ -139,8 +139,8 @@ struct _server_info { /* ConnectServerInfo() */
     uint32_t flags; /* _NTO_COF_* */
 };
 
-/* There are no users: the ids are 0 for a process that has every ability, else 1. What a client may
- * do is in its abilities. */
+/* There are no users: the ids are 0 for a process that has every ability, else 1. Abilities define
+ * what a client may do. */
 #define KYMO_CRED_GROUPS 8
 struct _cred_info {
     uint32_t ruid, euid, suid;
@@ -171,7 +171,7 @@ struct _client_info { /* ConnectClientInfo() */
 
 struct sched_param_kymo {
     int32_t sched_priority;    /* base priority */
-    int32_t sched_curpriority; /* with inheritance */
+    int32_t sched_curpriority; /* including inheritance */
     int32_t policy;
 };
 
@@ -180,15 +180,15 @@ struct sched_info_kymo { /* SchedInfo() */
     uint64_t interval_ns; /* round-robin quantum */
 };
 
-/* ThreadCreate(): attributes. Zero fields take the caller's or the default. */
+/* ThreadCreate(): attributes. A zero field means the caller's value or the default. */
 struct _thread_attr {
     uint32_t flags;         /* PTHREAD_CREATE_DETACHED */
     int32_t priority;       /* 0: the creator's */
     int32_t policy;         /* SCHED_NOCHANGE: the creator's */
     uint32_t runmask;       /* 0: the creator's */
-    void *stackaddr;        /* lowest address; needed on Kymo (lib/ allocates it) */
+    void *stackaddr;        /* lowest address; required on Kymo (lib/ allocates it) */
     size_t stacksize;       /* bytes */
-    void (*exitfunc)(void); /* where func returns to */
+    void (*exitfunc)(void); /* return address of func */
     void *tls; /* AArch64 TPIDR_EL0; on Cortex-M the per-thread word (see KYMO_LIB_WORD) */
 };
 #define KYMO_THREAD_DETACHED 0x01
@@ -197,21 +197,21 @@ struct _thread_attr {
 #define _NTO_TCTL_THREADS_HOLD 2 /* the process's other threads stop; data: NULL */
 #define _NTO_TCTL_THREADS_CONT 3 /* they continue */
 #define _NTO_TCTL_RUNMASK 4      /* data: uint32_t mask of CPUs, by value */
-/* data: uint32_t *: the new mask (0: only asks), the old one on return */
+/* data: uint32_t *: in: the new mask (0: query only), out: the old one */
 #define _NTO_TCTL_RUNMASK_GET_AND_SET 6
 #define _NTO_TCTL_ONE_THREAD_HOLD 8 /* one thread stops; data: its tid, by value */
 #define _NTO_TCTL_ONE_THREAD_CONT 9 /* it continues */
 #define _NTO_TCTL_NAME 11           /* data: struct _thread_name * */
 #define _NTO_TCTL_RUNMASK_GET 100   /* Kymo: data: uint32_t * */
 #define _NTO_TCTL_SIGNAL_EVENT 101  /* Kymo: data: struct _signal_event * */
-/* Signals (bit 1 << number) of which the process hears by a pulse, whose value is the number,
- * instead of being ended; none: all end it again. Never KYMO_SIGKILL (EINVAL). */
+/* Signals (bit 1 << number) delivered to the process as a pulse, whose value is the number, instead
+ * of ending it; none: all end it again. Never KYMO_SIGKILL (EINVAL). */
 struct _signal_event {
     uint64_t signals;
     struct sigevent event; /* SIGEV_PULSE */
 };
 struct _thread_name {
-    int32_t new_name_len; /* bytes with NUL, -1: read only */
+    int32_t new_name_len; /* bytes with NUL, -1: only read the name */
     int32_t name_buf_len;
     char *name_buf;
 };
@@ -220,7 +220,7 @@ struct _thread_name {
 /* ---- synchronisation --------------------------------------------------------------- */
 
 /*
- * In user memory. A mutex that nobody waits for is locked and unlocked by a compare-and-swap of
+ * Lives in user memory. An uncontended mutex is locked and unlocked by a compare-and-swap of
  * `owner` alone; the kernel is called only when SYNC_WAITING is or must be set.
  */
 typedef struct kymo_sync {
@@ -237,8 +237,8 @@ typedef struct kymo_sync {
 #define SYNC_SEM 1
 #define SYNC_COND 2
 #define SYNC_SEM_VALUE_MAX 0x7fffffff
-/* In count of a mutex: flags, of which the kernel looks at none, and how often its owner has locked
- * it beside the first time. */
+/* count of a mutex: flags, which the kernel ignores, and the number of times its owner has locked
+ * it beyond the first. */
 #define SYNC_COUNT_RECURSIVE 0x40000000
 #define SYNC_COUNT_ROBUST 0x20000000
 #define SYNC_COUNT_OWNER_DIED 0x10000000 /* robust, and not made consistent since */
@@ -247,7 +247,7 @@ typedef struct kymo_sync {
 
 /* ---- clocks and timers ------------------------------------------------------------- */
 
-/* The C libraries have other numbers for these names: lib/include/time.h gives programs these. */
+/* The C libraries use other numbers for these names: lib/include/time.h gives programs these. */
 #define CLOCK_REALTIME 0
 #define CLOCK_SOFTTIME 1
 #define CLOCK_MONOTONIC 2
@@ -265,7 +265,7 @@ struct _itimer { /* nanoseconds */
     uint64_t interval_nsec;
 };
 struct _timer_info {
-    struct _itimer itime; /* time left, interval */
+    struct _itimer itime; /* time left; interval */
     struct _itimer otime; /* as set */
     uint32_t flags;
     int32_t tid;
@@ -278,7 +278,7 @@ struct _timer_info {
 #define _NTO_TIMER_SEARCH 0x1         /* TimerInfo(): the first timer with this id or above */
 #define _NTO_TIMER_RESET_OVERRUNS 0x2 /* TimerInfo(): overruns are 0 afterwards */
 
-/* TimerTimeout(): on which blocking states the timeout acts: 1 << STATE_*. */
+/* TimerTimeout(): the blocking states to which the timeout applies: 1 << STATE_*. */
 #define _NTO_TIMEOUT_STATE(state) (1u << (state))
 #define _NTO_TIMEOUT_SEND (1u << 4)
 #define _NTO_TIMEOUT_RECEIVE (1u << 5)
@@ -353,7 +353,8 @@ int SyncDestroy(sync_t *sync);
 int SyncCtl(int cmd, sync_t *sync, void *data);
 int SyncMutexLock(sync_t *sync);
 int SyncMutexUnlock(sync_t *sync);
-/* Makes a mutex whose owner has ended the caller's. EINVAL: its owner lives, or it has none. */
+/* Makes the caller the owner of a mutex whose owner has ended. EINVAL: its owner lives, or it has
+ * none. */
 int SyncMutexRevive(sync_t *sync);
 int SyncCondvarWait(sync_t *sync, sync_t *mutex);
 int SyncCondvarSignal(sync_t *sync, int broadcast);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel leaves behind when it dies: why, who ran, the registers of where it happened,
- * what the other CPUs did. kernel/observe/panic.c writes it into the retained memory; the next
- * boot's tracelogger and `kymo extract --core` find it there and make text of it (lib/panic). Also
- * the names of the registers: the order of `registers`, by the ELF machine.
+ * The kernel's crash record: the reason, the running thread, the registers at the point of failure,
+ * the state of the other CPUs. kernel/observe/panic.c writes it into the retained memory; the next
+ * boot's tracelogger and `kymo extract --core` find it there and format it (lib/panic). Also the
+ * names of the registers: the order of `registers`, by ELF machine.
  *
- * Little-endian, fixed offsets, the same on 32- and 64-bit CPUs; nothing in it is a pointer that a
- * reader may follow. Who reads it trusts no field: it may be memory that anything has run over.
+ * Little-endian, fixed offsets, the same on 32- and 64-bit CPUs; it contains no pointer that a
+ * reader may follow. Readers trust no field: the memory may have been overwritten.
  */
 #ifndef KERNEL_ABI_SYS_PANIC_H
 #define KERNEL_ABI_SYS_PANIC_H
@@ -17,11 +17,11 @@
 #define KYMO_PANIC_MAGIC 0x43494e50u /* "PNIC": the record is complete */
 #define KYMO_PANIC_VERSION 1
 
-/* kind: why the kernel stopped. X-macro: KIND(number, NAME, "what the capture says") */
+/* kind: why the kernel stopped. X-macro: KIND(number, NAME, "text in the capture") */
 #define KYMO_PANIC_LIST(KIND) \
-    KIND(1, ASSERT, "panic") /* the kernel found itself in the wrong, or was asked to */ \
-    KIND(2, FAULT, "fault in the kernel") /* an exception that is nobody's but the kernel's */ \
-    KIND(3, WATCHDOG, "watchdog")         /* nobody had set it back in time */
+    KIND(1, ASSERT, "panic") /* the kernel found an internal error, or was asked to panic */ \
+    KIND(2, FAULT, "fault in the kernel") /* an exception inside the kernel */ \
+    KIND(3, WATCHDOG, "watchdog")         /* the watchdog was not armed again in time */
 
 enum kymo_panic_kind {
 #define KIND(number, name, text) KYMO_PANIC_##name = number,
@@ -35,25 +35,26 @@ enum kymo_panic_kind {
 #define KYMO_PANIC_FRAMES 16
 #define KYMO_PANIC_CPUS 8
 
-/* Another CPU: of its thread, as it was when it came into the kernel. */
+/* Another CPU: its thread, as it was when it entered the kernel. */
 struct kymo_panic_cpu {
     uint32_t cpu;
     uint32_t state; /* KYMO_PANIC_CPU_* */
     int32_t pid, tid;
     uint64_t ip, sp;
 };
-#define KYMO_PANIC_CPU_SILENT 0  /* it did not answer: it hangs with its interrupts masked */
+#define KYMO_PANIC_CPU_SILENT 0  /* did not answer: hangs with its interrupts masked */
 #define KYMO_PANIC_CPU_IDLE 1    /* pid and the others are 0 */
-#define KYMO_PANIC_CPU_RUNNING 2 /* a thread, or the kernel for it */
+#define KYMO_PANIC_CPU_RUNNING 2 /* runs a thread, or the kernel on its behalf */
 
 struct kymo_panic {
     uint32_t magic;
     uint32_t version;
     uint32_t kind;                 /* enum kymo_panic_kind */
-    uint32_t machine;              /* e_machine of the kernel's ELF: how the registers are called */
-    uint32_t cpu;                  /* where it happened */
-    uint32_t call;                 /* kernel call that its thread was in; 255: none */
-    int32_t pid, tid;              /* of that thread; 0: none */
+    uint32_t machine;              /* e_machine of the kernel's ELF: selects the names of the
+                                      registers */
+    uint32_t cpu;                  /* number of the failing CPU */
+    uint32_t call;                 /* kernel call of its thread; 255: none */
+    int32_t pid, tid;              /* of its thread; 0: none */
     uint64_t time;                 /* trace clock of that CPU */
     char reason[KYMO_PANIC_TEXT];  /* ends with NUL */
     char process[KYMO_PANIC_NAME]; /* ends with NUL */
@@ -62,7 +63,7 @@ struct kymo_panic {
     uint64_t registers[KYMO_PANIC_REGISTERS];
     /* return addresses on the kernel's stack, innermost first */
     uint64_t frames[KYMO_PANIC_FRAMES];
-    struct kymo_panic_cpu cpus[KYMO_PANIC_CPUS]; /* the others */
+    struct kymo_panic_cpu cpus[KYMO_PANIC_CPUS]; /* the other CPUs */
 };
 _Static_assert(sizeof(struct kymo_panic) == 968, "it is in retained memory and in core files");
 

@@ -3,8 +3,8 @@
  * Thread states: QNX 6.4's numbers and names. The number is also the THREAD event's number in the
  * trace (class PR_TH), so it never changes.
  *
- * X-macro: STATE(number, NAME, "printed name", emitted) where emitted is 1 if a Kymo thread can be
- * in that state, 0 if it is there only so that captures of other kernels print.
+ * X-macro: STATE(number, NAME, "printed name", emitted). emitted is 1 if a Kymo thread can be in
+ * that state, 0 if it is included only so that captures of other kernels print.
  */
 #ifndef KERNEL_ABI_SYS_STATES_H
 #define KERNEL_ABI_SYS_STATES_H
@@ -33,7 +33,7 @@
     STATE(20, NET_REPLY, "THNET_REPLY", 0)
 
 /*
- * What Kymo means by the states whose QNX meaning does not fit exactly:
+ * Kymo's meaning of states where it differs from QNX's:
  *   STOPPED     created, not yet allowed to run (a spawned process being loaded), or held by
  *               ThreadCtl(_NTO_TCTL_ONE_THREAD_HOLD) and not waiting for anything else
  *   WAITTHREAD  in ProcWait(), until a child process ends

@@ -4,17 +4,17 @@
  *
  * A command word is argument-count<<28 | number, the count including the command itself; numbers
  * and counts are QNX's (QNX 6.4's, in the numbers' order); Kymo's own start at 0x1000. Control
- * commands need ABILITY_TRACE (EPERM); INSERT*USEREVENT may be used by everyone, and
- * INSERT*CLASSEVENT for what programs tell of themselves (below). Common errors:
- * ECANCELED no buffers or wrong mode, EFAULT bad pointer or no buffers, EINVAL, ENOMEM, ENOTSUP
- * unknown class, event or command. docs/ring.md has a table of all commands and their errors.
+ * commands need ABILITY_TRACE (EPERM); any program may use INSERT*USEREVENT, and INSERT*CLASSEVENT
+ * for events about itself (below). Common errors: ECANCELED no buffers or wrong mode, EFAULT bad
+ * pointer or no buffers, EINVAL, ENOMEM, ENOTSUP unknown class, event or command. docs/ring.md has
+ * a table of all commands and their errors.
  *
- * SET*PID and SET*TID limit a class or an event of it to a process or thread: classes KERCALL*,
- * THREAD (whom the event is about), VTHREAD, SYSTEM and COMM (who runs on the CPU); others ENOTSUP.
- * EINVAL: pid not above 0. Either CLR takes either away.
+ * SET*PID and SET*TID limit a class or one of its events to a process or thread: classes KERCALL*,
+ * THREAD (the thread that the event describes), VTHREAD, SYSTEM and COMM (the thread running on the
+ * CPU); others ENOTSUP. EINVAL: pid not above 0. Either CLR command removes both.
  *
- * *HANDLER: no function of a program runs inside the kernel here; a D predicate is what filters
- * dynamically (tracelogger -x).
+ * *HANDLER: no function of a program runs inside the kernel here; a D predicate is the dynamic
+ * filter (tracelogger -x).
  */
 #ifndef KERNEL_ABI_SYS_TRACE_H
 #define KERNEL_ABI_SYS_TRACE_H
@@ -69,11 +69,10 @@
 #define _NTO_TRACE_OVERWRITEBUFFER _NTO_TRACE_CMD(1, 39)
 #define _NTO_TRACE_QUERYVERSION _NTO_TRACE_CMD(1, 40)
 #define _NTO_TRACE_QUERYSUPPORT _NTO_TRACE_CMD(1, 41)
-/* class (internal number), event, d1, d2; and class, event, ptr, number of 32-bit words */
+/* class (internal number), event, d1, d2; or class, event, ptr, number of 32-bit words */
 #define _NTO_TRACE_INSERTSCLASSEVENT _NTO_TRACE_CMD(5, 42)
 #define _NTO_TRACE_INSERTCCLASSEVENT _NTO_TRACE_CMD(5, 43)
-/* QNX 8.0's, which take the place of the hook there. Here ENOTSUP; docs/ring.md says what
- * to use. */
+/* QNX 8.0's replacement for the hook. Here ENOTSUP; docs/ring.md names the alternative. */
 #define _NTO_TRACE_SETBUFFER _NTO_TRACE_CMD(3, 44)
 #define _NTO_TRACE_LOGGER_ATTACH _NTO_TRACE_CMD(3, 45)
 #define _NTO_TRACE_WAITBUFFER _NTO_TRACE_CMD(2, 46)
@@ -83,30 +82,31 @@
 /* Kymo's own */
 #define KYMO_TRACE_TAKEBUFFER \
     _NTO_TRACE_CMD(2, 0x1000) /* struct kymo_trace_buffer *; EAGAIN: none */
-#define KYMO_TRACE_GIVEBUFFER _NTO_TRACE_CMD(2, 0x1001) /* index as taken */
+#define KYMO_TRACE_GIVEBUFFER _NTO_TRACE_CMD(2, 0x1001) /* index from TAKEBUFFER */
 #define KYMO_TRACE_SETFILLMODE _NTO_TRACE_CMD(1, 0x1002)
 #define KYMO_TRACE_SETHIGHWATER _NTO_TRACE_CMD(2, 0x1003)  /* slots, 16..1024 */
 #define KYMO_TRACE_QUERYLOSS _NTO_TRACE_CMD(3, 0x1004)     /* cpu, struct kymo_trace_loss * */
 #define KYMO_TRACE_QUERYOWNER _NTO_TRACE_CMD(2, 0x1005)    /* struct kymo_trace_owner * */
-#define KYMO_TRACE_CLRALLTHREADS _NTO_TRACE_CMD(1, 0x1006) /* as CLR* of every class and event */
-/* CPUs 0 to 31 and 32 to 63, a bit for each: their buffers are closed if others are FREE; a CPU
- * without one gives an empty one. ECANCELED: no linear recording runs. */
+#define KYMO_TRACE_CLRALLTHREADS _NTO_TRACE_CMD(1, 0x1006) /* CLR* for every class and event */
+/* CPUs 0 to 31 and 32 to 63, one bit each: closes their buffers if others are FREE; a CPU without
+ * one closes an empty one. ECANCELED: no linear recording runs. */
 #define KYMO_TRACE_FLUSHCPUS _NTO_TRACE_CMD(3, 0x1007)
-/* Retained memory (abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER there: also
- * EBUSY, ENODEV. The others are about what an earlier boot left: ENOENT: nothing. */
+/* Retained memory (abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER there; also EBUSY,
+ * ENODEV. The others concern an earlier boot's data; ENOENT: there is none. */
 #define KYMO_TRACE_ALLOCRETAINED _NTO_TRACE_CMD(3, 0x1020) /* count per CPU, uint64_t *paddr */
 #define KYMO_TRACE_QUERYRETAINED _NTO_TRACE_CMD(2, 0x1021) /* struct kymo_retained * */
 #define KYMO_TRACE_READRETAINED \
     _NTO_TRACE_CMD(4, 0x1022) /* offset, void *, bytes up to KYMO_TRACE_READ_MOST */
-#define KYMO_TRACE_DROPRETAINED _NTO_TRACE_CMD(1, 0x1023) /* it is saved, or nobody wants it */
+#define KYMO_TRACE_DROPRETAINED _NTO_TRACE_CMD(1, 0x1023) /* it is saved, or not wanted */
 #define KYMO_TRACE_READ_MOST 4096
-/* ALLOCBUFFER in a memory object (sys/kymo.h) that is open for writing and as long as the buffers:
- * count, uint64_t *paddr, id. While they are there nobody can map it for writing. */
+/* ALLOCBUFFER in a memory object (sys/kymo.h) that is open for writing and exactly as long as the
+ * buffers: count, uint64_t *paddr, id. Until they are freed, the object can't be mapped for
+ * writing. */
 #define KYMO_TRACE_ALLOCOBJECT _NTO_TRACE_CMD(4, 0x1030)
 #define KYMO_TRACE_SETGATE _NTO_TRACE_CMD(3, 0x1010)      /* name, struct kymo_trace_refusal * */
 #define KYMO_TRACE_QUERYSTOPPED _NTO_TRACE_CMD(3, 0x1011) /* cpu, struct kymo_trace_stopped * */
 
-/* In a slot's header: put there by a process (8.0). INSERTEVENT takes it and leaves it out. */
+/* In a slot's header: inserted by a process (8.0). INSERTEVENT accepts and drops it. */
 #define _NTO_TRACE_PROCESS_INJECTED 0x00010000
 
 /* External classes: the argument of ADDCLASS and its kin. */
@@ -130,28 +130,28 @@
 
 /*
  * Events: sys/trace_names.h has their names, sys/kercalls.h those of the classes KERCALL*; both are
- * generated. Events of class SYSTEM from SYS_ADDRESS on may be inserted by every program; all
- * others, and other classes, take ABILITY_TRACE. Of classes EMPTY and CONTROL, of D's, and where
- * there is no such event: ENOTSUP.
+ * generated. Every program may insert events of class SYSTEM from SYS_ADDRESS on; all others, and
+ * other classes, need ABILITY_TRACE. ENOTSUP: classes EMPTY and CONTROL, D's class, and events that
+ * do not exist.
  */
 #define _NTO_TRACE_KERCALLFIRST 0
 #define _NTO_TRACE_KERCALLLAST 127
-#define _NTO_TRACE_INTFIRST 0 /* interrupts; those from 256 on, which no board has, are ENOTSUP */
+#define _NTO_TRACE_INTFIRST 0 /* interrupts; numbers from 256 on, which no board has, are ENOTSUP */
 #define _NTO_TRACE_INTLAST 0xffffffffu
 #define _NTO_TRACE_USERFIRST 0
 #define _NTO_TRACE_USERLAST 0x3ff
 
-/* A slot's header taken apart: the class stays where it is in the header. */
+/* Fields of a slot's header: the class keeps its position in the header. */
 #define _NTO_TRACE_GETEVENT(header) ((header)&0x3ff)
 #define _NTO_TRACE_GETEVENT_C(header) ((header) & (0x1f << 10))
 #define _NTO_TRACE_GETCPU(header) (((header)&0x3f000000) >> 24)
 /* With an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
 #define _NTO_TRACE_EVENT64 512
 
-/* Bytes of a user combine or string event at most; more: EINVAL. */
+/* Most bytes of a user combine or string event; more: EINVAL. */
 #define KYMO_TRACE_USER_COMBINE_MAX 256
 
-/* TAKEBUFFER's answer: one READY buffer, now BUSY and the caller's until GIVEBUFFER. */
+/* TAKEBUFFER's answer: one READY buffer, now BUSY and owned by the caller until GIVEBUFFER. */
 struct kymo_trace_buffer {
     uint32_t cpu;
     uint32_t index;    /* cpu * N + i: buffer index*16384 bytes into the mapped block */
@@ -161,23 +161,24 @@ struct kymo_trace_buffer {
 
 #define KYMO_TRACE_NAME_MAX 48 /* as KYMO_NAME_MAX: a program's name with its NUL */
 
-/* QUERYOWNER: who has the buffers, as after an EEXIST of ALLOCBUFFER. EFAULT: nobody has any. */
+/* QUERYOWNER: the owner of the buffers, as after an EEXIST of ALLOCBUFFER. EFAULT: there are no
+ * buffers. */
 struct kymo_trace_owner {
     int32_t pid;      /* of the process that allocated them */
-    uint32_t gone;    /* 1: it has ended; whoever is able may stop, take and free */
+    uint32_t gone;    /* 1: it has ended; any process with the ability may stop, take and free */
     uint32_t running; /* 1: between START and STOP */
-    uint32_t per_cpu; /* buffers of each CPU */
+    uint32_t per_cpu; /* number of buffers of each CPU */
     char name[KYMO_TRACE_NAME_MAX];
     uint32_t triggered; /* 1: a D clause has called logstop() since START; the hook was raised */
 };
 
 /* QUERYRETAINED's answer. */
 struct kymo_retained {
-    uint32_t bytes; /* of the window; 0: this board has none */
-    uint32_t boots; /* which boot this is since the memory was last without power, from 1 */
-    uint32_t found; /* which boot left something; 0: none did */
+    uint32_t bytes; /* size of the window; 0: this board has none */
+    uint32_t boots; /* number of this boot since the memory last lost power, from 1 */
+    uint32_t found; /* number of the boot that left data; 0: none */
     uint32_t ring;  /* buffers per CPU in its recording; 0: there is none */
-    uint32_t panic; /* it says why it died */
+    uint32_t panic; /* a panic record exists */
     uint32_t zero;
 };
 
@@ -200,9 +201,9 @@ enum kymo_drop_reason {
 };
 
 /*
- * QUERYLOSS: one CPU's account since ALLOCBUFFER; a mode change goes on with it and counts what it
- * clears as DISCARDED. All counts are events. Always, exactly:
- * made = sum of lost[] + recycled + events in buffers READY, ACTIVE or taken.
+ * QUERYLOSS: one CPU's account since ALLOCBUFFER; a mode change keeps it and counts the events it
+ * clears as DISCARDED. All counts are events. Always, exactly: made = sum of lost[] + recycled +
+ * events in buffers READY, ACTIVE or taken.
  */
 struct kymo_trace_loss {
     uint64_t made;                            /* events that passed the filters */
@@ -212,22 +213,22 @@ struct kymo_trace_loss {
     uint32_t buffers_closed;                                  /* buffers that became READY */
     uint32_t buffers_overwritten;
     uint32_t sequence;   /* last sequence number given out */
-    uint32_t ready_most; /* most buffers READY or BUSY at once, demand included:
-                            what -k would have to be (estimate counts the
-                            buffers overwritten or missed in the worst run) */
-    uint64_t recycled;   /* ring policy: events whose buffer went to newer ones; not lost */
+    uint32_t ready_most; /* most buffers READY or BUSY at once, demand included: the -k that
+                            would have been needed (estimate: counts the buffers overwritten or
+                            missed in the worst run) */
+    uint64_t recycled;   /* ring policy: events overwritten by newer ones; not lost */
 };
 
 /*
- * SETGATE: from now on an event is logged only if a clause of this D program, a file of the boot
- * image that `kymo dtrace --compile` made, lets it pass. NULL: no gate. Errors: EFAULT no buffers,
- * EEXIST there is a gate, ENOENT no such file, ENOMEM, and why is filled in: ESRCH a description
- * matches no probe, EINVAL no program for a gate or for this machine.
+ * SETGATE: from now on an event is logged only if a clause of this D program (a file of the boot
+ * image, made by `kymo dtrace --compile`) lets it pass. NULL: no gate. Errors: EFAULT no buffers,
+ * EEXIST there is a gate, ENOENT no such file, ENOMEM. Two errors also fill in why: ESRCH a
+ * description matches no probe, EINVAL the program is not for a gate or not for this machine.
  */
 struct kymo_trace_refusal {
     uint32_t reason; /* enum kymo_gate_reason, or below 1000 a number of trace/dtrace/reasons.def */
-    uint32_t clause; /* which one, from 0, of a gate's own reasons */
-    char text[120];  /* DTRACE_REFUSAL_TEXT: of the reason, for a person; "": errno says all */
+    uint32_t clause; /* the clause, from 0, if the reason is a gate's own */
+    char text[120];  /* DTRACE_REFUSAL_TEXT: the reason in words; "": errno says all */
 };
 
 #define KYMO_GATE_REASON_LIST(R) \
@@ -240,7 +241,7 @@ enum kymo_gate_reason {
 #undef R
 };
 
-/* QUERYSTOPPED: events that the gate has stopped since ALLOCBUFFER; none of them was made. */
+/* QUERYSTOPPED: events that the gate has stopped since ALLOCBUFFER; they do not count as made. */
 struct kymo_trace_stopped {
     uint64_t events[KYMO_TRACE_CLASSES]; /* per internal class */
 };

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The port seam: everything the portable kernel needs from a CPU and a board, each with its
- * contract.
+ * The port interface: everything the portable kernel needs from a CPU and a board, each function
+ * with its contract.
  *
  * Functions are supplied by kernel/arch/<cpu>/ ("[cpu]") or by boards/ ("[board]", usually through
- * boards/drivers/). There are no weak symbols: what a port forgets is a link error. The small ones
- * are static inlines declared here and defined in the port's ops.h, which the makefile names.
+ * boards/drivers/). There are no weak symbols: a function missing from a port is a link error.
+ * Small functions are static inlines, declared here and defined in the port's ops.h, which the
+ * makefile names.
  *
- * How the kernel runs, on every port:
- *  - One kernel stack per CPU. A thread never has kernel context of its own: when it is not
- * running, all there is of it is its struct arch_context. A blocked call is finished by whoever
- * wakes it.
- *  - The kernel is entered by a kernel call, a fault, or an interrupt, ends in kernel_exit(), and
- * the port then resumes the thread that kernel_exit() returned. It is never re-entered by a call or
- * a fault. Where the CPU allows it (Cortex-M) interrupts stay open and only their short first part
- *    (intr_entry) nests; elsewhere they are masked from entry to exit.
- *  - There is no idle context: with nothing to run, kernel_exit() waits in
- * arch_wait_for_interrupt().
+ * Execution model, on every port:
+ *   - There is one kernel stack per CPU. A thread has no kernel context of its own: while it is
+ *     not running, its whole state is its struct arch_context. A blocked call is completed by the
+ *     thread or interrupt that wakes the caller.
+ *   - The kernel is entered by a kernel call, a fault, or an interrupt and is left through
+ *     kernel_exit(); the port then resumes the thread that kernel_exit() returned. A call or a
+ *     fault never re-enters it. Where the CPU allows it (Cortex-M), interrupts stay enabled and
+ *     only their short first part (intr_entry) nests; elsewhere they are masked from entry to exit.
+ *   - There is no idle context: if no thread is ready, kernel_exit() waits in
+ *     arch_wait_for_interrupt().
  */
 #ifndef KERNEL_ARCH_ARCH_H
 #define KERNEL_ARCH_ARCH_H
@@ -35,108 +36,111 @@ typedef uintptr_t paddr_t;
 /*
  * The port's ops.h must define, before anything else:
  *   struct arch_context   registers of a thread that is not running; first member of struct thread
- *   struct arch_aspace    what the MPU or MMU needs for one process
+ *   struct arch_aspace    MPU or MMU state of one process
  *   ARCH_CODE_HIGH        upper 32 bits of the kernel's code addresses; 0 on a 32-bit machine
  */
 #include ARCH_OPS_H
 
 /* ---- inlines of ops.h [cpu] -------------------------------------------------------- */
 
-#define ARCH_PROBE_WORDS 6 /* of a function probe's slot */
-#define ARCH_SITE_BYTES 4  /* of a trace site */
+#define ARCH_PROBE_WORDS 6 /* size of a function probe's slot */
+#define ARCH_SITE_BYTES 4  /* size of a trace site */
 
-/* This CPU's struct cpu. */
+/* Returns this CPU's struct cpu. */
 static inline struct cpu *arch_cpu(void);
-/* Masks interrupts on this CPU; returns what arch_irq_restore() needs. Nests. */
+/* Masks interrupts on this CPU; returns the state for arch_irq_restore(). Nests. */
 static inline uintptr_t arch_irq_save(void);
 static inline void arch_irq_restore(uintptr_t state);
-/* Spin lock for SMP; empty where ARCH_MAX_CPUS is 1. try returns true if taken (acquire). */
+/* Spin lock for SMP; empty where ARCH_MAX_CPUS is 1. arch_spin_try() returns true if it took the
+ * lock (acquire). */
 static inline bool arch_spin_try(volatile uint32_t *lock);
 static inline void arch_spin_release(volatile uint32_t *lock);
-/* In a spin loop: lets other CPUs run (also under emulators that run CPUs in turn). */
+/* Spin-loop hint: lets other CPUs run, also under emulators that run CPUs in turn. */
 static inline void arch_spin_hint(void);
-/* The trace clock: 64 bits, monotonic on each CPU. Units: cycles of arch_clock_hz().
- * Any context. */
+/* Reads the trace clock: 64 bits, monotonic on each CPU, in cycles of arch_clock_hz(). Any
+ * context. */
 static inline uint64_t arch_cycles(void);
-/* High 64 bits of the product. */
+/* Returns the high 64 bits of the product. */
 static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b);
-/* Kernel pointer to RAM at a physical address (direct map), and back. */
+/* Converts a physical RAM address to a kernel pointer (direct map), and back. */
 static inline void *arch_phys_to_virt(paddr_t pa);
 static inline paddr_t arch_virt_to_phys(const void *va);
 /*
- * Called by the scheduler when `next` takes the CPU from `prev` (never the same; either may be
- * NULL: idle). Lock held. Switches the address space if the process differs, FP access, the TLS
- * register or library word. Integer registers are moved by the entry and exit code.
+ * Called by the scheduler when `next` takes the CPU from `prev`. The two differ; either may be NULL
+ * (idle). Lock held. Switches the address space if the process differs, FP access, and the TLS
+ * register or library word. The entry and exit code moves the integer registers.
  */
 static inline void arch_switch(struct thread *prev, struct thread *next);
-/* Two threads: is there no FP state that arch_switch() would have to move? Then the second does all
- * of its work. */
+/* arch_fp_unused() returns true if neither thread has live FP state; arch_switch_integer() is then
+ * equivalent to arch_switch(). */
 static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next);
 static inline void arch_switch_integer(struct thread *prev, struct thread *next);
-/* 32- or 64-bit compare-and-swap on user memory through its kernel pointer; returns true if
+/* Compare-and-swap of 32 bits of user memory through its kernel pointer; returns true if
  * swapped. */
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 
 /* ---- contexts [cpu] ---------------------------------------------------------------- */
 
 /*
- * Prepares a new thread: on resume it runs func(arg) at user level with the given stack (high is
- * the first byte above), returning to `ret` (0: none). Returns 0, or -EFAULT if the stack is no
- * memory of the process. tls: struct _thread_attr.tls.
+ * Prepares a new thread: on resume it runs func(arg) at user level on the given stack (stack_high
+ * is the first byte above it), with `ret` as its return address (0: none). Returns 0, or -EFAULT if
+ * the stack is not memory of the process. tls: struct _thread_attr.tls.
  */
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
                       uintptr_t stack_high, uintptr_t ret, uintptr_t tls);
-/* Makes a thread that is not running continue at func instead (ThreadCancel). */
+/* Makes a thread that is not running continue at func (ThreadCancel). */
 void arch_context_redirect(struct thread *t, uintptr_t func);
-/* Result of the call that this thread is in; seen by it when it resumes. error 0 or an errno. */
+/* Sets the result of the thread's pending kernel call; the thread sees it when it resumes. error: 0
+ * or an errno. */
 static inline void arch_context_set_result(struct thread *t, long value, int error);
-/* LibWord(): the running thread's tls from now on. */
+/* LibWord(): sets the running thread's tls. */
 void arch_context_set_tls(struct thread *t, uintptr_t tls);
-/* Saved user instruction pointer and stack pointer; for reports and state listings. */
+/* Return the saved user instruction pointer and stack pointer, for reports and state listings. */
 uintptr_t arch_context_ip(const struct thread *t);
 uintptr_t arch_context_sp(const struct thread *t);
-/* Frees what the context holds outside the struct (FP state owned by a CPU). Lock held. */
+/* Releases what the context holds outside the struct (FP state in a CPU's registers). Lock held. */
 void arch_context_drop(struct thread *t);
-/* Prints the registers by kprintf. */
+/* Prints the registers with kprintf(). */
 void arch_context_print(const struct thread *t);
 
 /* ---- address spaces [cpu] ---------------------------------------------------------- */
 
-/* A piece of a process's address space: contiguous in physical memory, too. See kernel/mem/vm.h. */
+/* A mapping of a process: contiguous in virtual and in physical memory. See kernel/mem/vm.h. */
 struct mapping {
     uintptr_t vaddr; /* 0: free entry */
     size_t len;      /* bytes, multiple of the granule */
     paddr_t phys;
     uint32_t flags; /* KYMO_PROT_* | KYMO_MAP_* | MAPPING_* */
-    uint32_t arch;  /* for the port (region number, …) */
+    uint32_t arch;  /* private to the port (region number, …) */
 };
-#define MAPPING_OWNED 0x1000 /* RAM to be freed with the mapping */
+#define MAPPING_OWNED 0x1000 /* RAM that is freed with the mapping */
 
-/* Sizes that arch_aspace_map() accepts: rounds len and gives the alignment phys must have (and, on
- * an MPU, the virtual address is the physical one). Returns 0, or -ENOMEM if no such mapping can
- * be. */
+/* Computes the shape of a mapping that arch_aspace_map() accepts: the rounded length, and the
+ * alignment of phys (on an MPU also of the virtual address, which equals it). Returns 0, or -ENOMEM
+ * if no such mapping is possible. */
 int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align);
 int arch_aspace_create(struct arch_aspace *as);   /* 0, -EAGAIN, -ENOMEM */
-void arch_aspace_destroy(struct arch_aspace *as); /* nothing is mapped any more */
-/* Chooses m->vaddr (if 0) and maps m. Returns 0, -ENOMEM (no region or table memory). */
+void arch_aspace_destroy(struct arch_aspace *as); /* precondition: no mappings left */
+/* Chooses m->vaddr (if 0) and maps m. Returns 0, or -ENOMEM (no region or table memory). */
 int arch_aspace_map(struct arch_aspace *as, struct mapping *m);
-/* Removes m everywhere before it returns (TLBs of all CPUs). Lock held. */
+/* Unmaps m; when it returns, m is gone on all CPUs (TLBs included). Lock held. */
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m);
-/* m->flags has other rights: from the return on they hold on all CPUs, and until then each CPU has
- * the old ones or the new ones. Lock held. */
+/* Applies changed rights in m->flags. When it returns, all CPUs use the new rights; until then each
+ * uses either the old or the new ones. Lock held. */
 void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m);
-/* The process that runs on this CPU got or lost mappings: reload. Lock held. */
+/* Reloads the mappings of the process that runs on this CPU after they changed. Lock held. */
 void arch_aspace_refresh(struct process *proc);
-/* Text was written: make it visible to instruction fetch on every CPU. */
+/* Makes newly written text visible to instruction fetch on every CPU. */
 void arch_text_sync(const void *start, size_t len);
 
 /* ---- ELF [cpu] --------------------------------------------------------------------- */
 
-#define ELF_RELOCATE_WORD 1      /* add the segment's displacement to the 32-bit word */
-uint16_t arch_elf_machine(void); /* e_machine accepted */
+#define ELF_RELOCATE_WORD 1      /* adds the segment's displacement to the 32-bit word */
+uint16_t arch_elf_machine(void); /* accepted e_machine */
 uint8_t arch_elf_class(void);    /* 1: 32-bit, 2: 64-bit */
-/* True if programs are relocated at spawn (MPU); then relocation type r: 0 ignore,
- * ELF_RELOCATE_WORD, or negative: can't be. */
+/* arch_elf_relocates() returns true if programs are relocated at spawn (MPU). Only then is
+ * arch_elf_reloc_kind() used: it returns 0 (ignore), ELF_RELOCATE_WORD, or a negative value if the
+ * relocation type is unsupported. */
 bool arch_elf_relocates(void);
 int arch_elf_reloc_kind(unsigned r_type);
 
@@ -144,210 +148,221 @@ int arch_elf_reloc_kind(unsigned r_type);
 
 /* External interrupt lines: 0..arch_irq_count()-1, the controller's own numbers. [board] */
 unsigned arch_irq_count(void);
-/* Any context. Ordered with memory accesses before and after them as by a full barrier. ops.h may
- * make them inline. */
+/* Mask and unmask a line. Ordered with earlier and later memory accesses like a full barrier. Any
+ * context. ops.h may make them inline. */
 void arch_irq_mask(unsigned irq);
 void arch_irq_unmask(unsigned irq);
-/* True if the line is one the kernel itself uses (timer, IPI): never given to a program. */
+/* Returns true if the kernel itself uses the line (timer, IPI); such a line is never given to a
+ * program. */
 bool arch_irq_reserved(unsigned irq);
-/* Name for listings, or NULL. [board] */
+/* Returns the line's name for listings, or NULL. [board] */
 const char *arch_irq_name(unsigned irq);
 /*
- * Asks that this CPU's timer interrupt comes at `cycles` (trace clock), or as early as the timer
- * can before that if it can't reach so far; UINT64_MAX: not needed. Past: at once. [cpu or board]
- * The interrupt calls intr_timer().
+ * Programs this CPU's timer interrupt for time `cycles` of the trace clock; for the longest time
+ * the timer supports if that is earlier; at once if the time is past. UINT64_MAX: no interrupt
+ * needed. The interrupt calls intr_timer(). [cpu or board]
  */
 void arch_timer_set(uint64_t cycles);
 /*
- * The sampling interrupt, for D's provider profile: it comes where all other interrupts are masked,
- * too, but for a few instructions of the port. It calls kernel_sample(), and raises an ordinary
- * interrupt of the same CPU, which calls intr_sample() as soon as the kernel lets interrupts in.
+ * The sampling interrupt, for D's provider profile. It is taken even where all other interrupts are
+ * masked, except in a few instructions of the port. It calls kernel_sample() and raises an ordinary
+ * interrupt of the same CPU, which calls intr_sample() as soon as the kernel unmasks interrupts.
  */
-bool arch_sample_able(void); /* whether there is one. After boot */
-/* As arch_timer_set(), for this CPU's sampling interrupt. It comes once. */
+bool arch_sample_able(void); /* whether the port has one; valid after boot */
+/* Like arch_timer_set(), for this CPU's sampling interrupt. One-shot. */
 void arch_sample_set(uint64_t cycles);
 uint64_t arch_clock_hz(void);
-uint64_t arch_clock_skew(void); /* bound across CPUs, in cycles */
+uint64_t arch_clock_skew(void); /* upper bound across CPUs, in cycles */
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 
-/* Starts CPU n; it ends in kernel_cpu_main(n). 0 or a negative errno. [cpu] */
+/* Starts CPU n, which then calls kernel_cpu_main(n). Returns 0 or a negative errno. [cpu] */
 int arch_cpu_start(unsigned n);
-unsigned arch_cpu_count(void); /* present, 1..CONFIG_CPUS */
-/* Interrupts the CPUs in the mask (not oneself); each calls cpu_ipi(). */
+unsigned arch_cpu_count(void); /* CPUs present, 1..CONFIG_CPUS */
+/* Interrupts the CPUs in the mask, which excludes this CPU; each calls cpu_ipi(). */
 void arch_ipi(uint32_t cpus);
 /*
- * Nothing to run. Interrupts are masked or will be handled before it returns; waits until one is
- * pending, has intr_entry()/intr_timer()/cpu_ipi() called for all that are, and returns. Lock NOT
- * held. Returns at once if cpu->trace.exit_work became nonzero (no lost wake-up).
+ * Waits in idle until an interrupt is pending, has intr_entry()/intr_timer()/cpu_ipi() called for
+ * all pending ones, and returns. The port may mask interrupts meanwhile but handles them before it
+ * returns. Lock NOT held. Returns at once if cpu->trace.exit_work became nonzero (no lost wake-up).
  */
 void arch_wait_for_interrupt(struct cpu *cpu);
-/* Preemption point inside a long kernel operation, lock held: serves pending interrupts' first
- * part, if the port masks them in the kernel; nothing where they are open. */
+/* Preemption point inside a long kernel operation, lock held. If the port masks interrupts in the
+ * kernel, serves the first part of the pending ones; else does nothing. */
 void arch_irq_window(void);
 /* From an interrupt or the trace path: makes this CPU pass kernel_exit() soon, even if it is only
- * in an interrupt (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work. */
+ * inside an interrupt handler (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work. */
 static inline void arch_request_exit(void);
 
 /* ---- board ------------------------------------------------------------------------- */
 
-/* First of all at boot, called by the port's start-up code: console and clock. [board] */
+/* Called first at boot by the port's start-up code: sets up console and clock. [board] */
 void arch_board_init(void);
-void arch_console_putc(char c); /* polled, works from any context [board] */
-int arch_console_getc(void);    /* -1: none; used by the panic prompt only [board] */
-/* Seconds since 1970 by the board's clock of the day, read at boot; 0: the board has
- * none. [board] */
+void arch_console_putc(char c); /* polled; any context [board] */
+int arch_console_getc(void);    /* -1: no input; used by the panic prompt only [board] */
+/* Returns seconds since 1970 from the board's real-time clock, read at boot; 0: the board has no
+ * such clock. [board] */
 uint64_t arch_wall_clock(void);
 const char *arch_board_name(void);
 const char *arch_cpu_name(void);
-/* RAM the kernel may hand out, and the boot image (cpio) in memory. */
+/* Return the RAM that the kernel may allocate, and the boot image (cpio) in memory. */
 void arch_ram(paddr_t *start, size_t *len);
 void arch_boot_image(const void **start, size_t *len);
-void arch_shutdown(int status) __attribute__((noreturn)); /* emulator: exits with status */
-/* The machine begins anew, RAM as it is: written back from the caches before, by whoever wants it.
- * Any context. */
+void arch_shutdown(int status) __attribute__((noreturn)); /* on an emulator: exits with status */
+/* Resets the machine; RAM is preserved. The caller cleans the caches first if it needs the
+ * contents. Any context. */
 void arch_reset(void) __attribute__((noreturn));
 /*
- * A watchdog: unless it is set again within so many ms it panics (kernel_panic_at()), and if that
- * does not help, resets the machine after as much again. 0: it is off. 0, -EINVAL: it can't run so
- * long, -ENOSYS: there is none. Any context. [board]
+ * Arms the watchdog for `ms` milliseconds; 0 disarms it. Unless it is armed again in time it panics
+ * (kernel_panic_at()), and if that hangs, resets the machine after the same time again. Returns 0,
+ * -EINVAL (ms above the watchdog's range) or -ENOSYS (no watchdog). Any context. [board]
  */
 int arch_watchdog_set(unsigned ms);
-/* Writes back what the caches have of this memory: a reset finds it in RAM. Any context. */
+/* Writes dirty cache lines of this memory back to RAM, so that the contents survive a reset. Any
+ * context. */
 void arch_cache_clean(const void *start, size_t len);
-/* Semihosting; buf is kernel-accessible and contiguous. -errno, or as HostCall(). -ENOSYS: none
- * here. */
+/* Semihosting; buf is kernel-accessible and contiguous. Return -errno, or what HostCall() returns;
+ * -ENOSYS: there is no host. */
 long arch_host_open(const char *path, size_t len, int mode);
-long arch_host_write(int handle, const void *buf, size_t len); /* bytes written, 0: none */
+long arch_host_write(int handle, const void *buf, size_t len); /* returns bytes written; 0: none */
 long arch_host_close(int handle);
 long arch_host_time(void); /* seconds since 1970 on the host */
-/* Is it RAM or device memory a driver process may map? false: refuse (kernel RAM, kernel's
- * devices). */
+/* Returns true if a driver process may map this range: RAM or device memory, but not the kernel's
+ * RAM or the kernel's devices. */
 bool arch_device_allowed(paddr_t pa, size_t len);
 /*
- * Memory that may not be there, for D: false if the access would fault, reach a device, or memory
- * of another process than the running one. user: the running thread, whose process's memory it is,
- * or with the kernel lock held any thread; NULL: the kernel's. Any context, interrupts masked.
+ * Fault-safe load and store for D. Return false if the access would fault, hit a device, or touch
+ * memory of another process than the running one. user: the running thread (or, with the kernel
+ * lock held, any thread) whose process's memory is accessed; NULL: kernel memory. Any context,
+ * interrupts masked.
  */
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user);
 bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);
-/* A place in a stack, for kernel/observe/unwind.c. Any context, interrupts masked. */
+/* A stack frame, for kernel/observe/unwind.c. Any context, interrupts masked. */
 struct unwind_frame {
     uintptr_t pc, sp, fp, lr;
-    bool live;    /* pc is executed next and lr is what is in the link register; else pc is a return
-                     address, and lr is not known */
-    bool to_user; /* an exception returns to user level here: fp is the thread's, lr EXC_RETURN */
+    bool live;    /* pc is the next instruction and lr the link register; else pc is a return
+                     address and lr is unknown */
+    bool to_user; /* an exception returns to user level here: fp is the thread's, lr is
+                     EXC_RETURN */
 };
-/* Where a thread is that has entered the kernel on this CPU, or faulted there. False: not known,
- * e.g. because its frame is lost with an overflow of its stack. */
+/* Returns the user-level frame of a thread that entered the kernel or faulted on this CPU. Returns
+ * false if it is unknown, for example lost in a stack overflow. */
 bool arch_user_frame(const struct thread *t, struct unwind_frame *f);
-/* The registers of the function that this is inlined in. */
+/* Returns the registers of the function this is inlined in. */
 static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp);
-/* Makes a word that a stack holds an address of code; false: no call stands before that. user: it
- * is in the program of this thread, which runs; NULL: in the kernel. */
+/* Converts a stack word to a code address. Returns false if no call instruction precedes that
+ * address. user: look in this running thread's program; NULL: in the kernel. */
 bool arch_return_address(uintptr_t *word, const struct thread *user);
-/* Does f->pc, a return address as it was stored, mean that an exception returns? Then f becomes
- * what was interrupted (live), or to_user is set. */
+/* Returns true if f->pc, a stored return address, is an exception return. f is then the interrupted
+ * frame (live), or f->to_user is set. */
 bool arch_exception_frame(struct unwind_frame *f);
-/* f->pc is so many bytes behind the start of a function probe's slot: f becomes what was probed,
- * at `site`. */
+/* f->pc lies `behind` bytes after the start of a function probe's slot: replaces f with the frame
+ * of the probed function at `site`. */
 bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind);
-/* After an overflow, a fault has lost the registers: calls `found` for what looks like a return
- * address on the stack. Stale words can add some that are not callers. */
+/* Recovers a backtrace when a stack overflow made a fault lose the registers: calls `found` for
+ * each stack word that looks like a return address. Stale words may be reported as callers. */
 void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
                          void *arg);
 /*
- * Function probes (kernel/dtrace/fbt.c), lock held; where the port has them (its folder probe/).
- * ARCH_PROBE_WORDS of code that calls kernel_probe_entry or _return, does what the `length` bytes
- * at `site` do (the last instruction of them is the return, if `returns`) and goes on behind them.
- * They will be at `slot`. false: that can't be done.
+ * Builds the slot of a function probe (kernel/dtrace/fbt.c; only ports with a folder probe/). Lock
+ * held. Writes ARCH_PROBE_WORDS of code that call kernel_probe_entry or _return, execute the
+ * `length` displaced bytes of `site` (if `returns`, their last instruction is the return) and
+ * continue behind them. The code will run at address `slot`. Returns false if the site can't be
+ * probed.
  */
 bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t site,
                      unsigned length, bool returns);
-/* A branch of so many bytes, as it is in memory; false: it doesn't reach, or the CPU has none. */
+/* Encodes a branch of this many bytes, in memory order. Returns false if the target is out of range
+ * or the CPU has no such branch. */
 bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes);
-uintptr_t arch_probe_target(uintptr_t site); /* of a branch; 0: there is none */
-/* Writes to the kernel's text and makes it seen. No other CPU executes it now, or it is the same
- * that is there. */
+uintptr_t arch_probe_target(uintptr_t site); /* target of the branch at site; 0: not a branch */
+/* Writes to the kernel's text and makes the change visible to instruction fetch. Precondition: no
+ * other CPU executes that text, or the bytes don't change. */
 void arch_text_write(uintptr_t at, const void *from, size_t bytes);
-/* Patches a trace site: on != 0 makes it jump. Lock held or before SMP start; after a batch the
- * caller does arch_text_sync(), and calls all other CPUs if they are to find it there at once. */
+/* Patches a trace site; on: the site jumps to target. Lock held, or before SMP start. After a batch
+ * the caller calls arch_text_sync(), and cross-calls all other CPUs if they must see the change at
+ * once. */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on);
 
 /* ---- what the port calls ----------------------------------------------------------- */
 
 /*
  * Each takes the interrupted thread, whose context is saved (NULL: the CPU was idle or booting),
- * and returns the thread to resume, whose address space is set. Interrupts as described above.
- * kernel_call: self->args[] hold the six arguments, copied once.
+ * and returns the thread to resume, with its address space set. Interrupts: see the execution model
+ * above. kernel_call: self->args[] hold the six arguments, copied once.
  */
 struct thread *kernel_call(struct thread *self, unsigned number);
 struct thread *kernel_exit(struct thread *self);
 struct arch_fault {
     int signo;         /* KYMO_SIG* */
-    uintptr_t address; /* accessed, if known */
+    uintptr_t address; /* the accessed address, if known */
     uintptr_t ip;
     const char *what; /* "write to", "read from", "jump to", "undefined instruction", … */
 };
 struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault);
-/* From an interrupt handler to where it will return to user level: what its functions have saved of
- * the thread's registers. False: the stack can't be followed so far. */
+/* Unwinds from an interrupt handler to the point of its return to user level: returns the thread's
+ * registers as the kernel's functions saved them. Returns false if the stack can't be followed so
+ * far. */
 bool kernel_unwind_to_user(struct unwind_frame *out);
-/* First part of an interrupt: traces it, masks attached lines, notes the work. No lock. ip: where
- * the CPU was, 0 if idle. in_kernel: the kernel was interrupted (Cortex-M). */
+/* First part of an interrupt: traces it, masks attached lines, queues the work. No lock. ip: the
+ * interrupted instruction, 0 if idle. in_kernel: the kernel was interrupted (Cortex-M). */
 void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel);
 void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
-/* The sampling interrupt: the CPU was at ip. stack: it was in the kernel, with lr in the link
- * register, and so many words were on the kernel's stack from there on; NULL: it ran a program. Own
- * CPU, above every mask. */
+/* The sampling interrupt, taken at ip. stack: `words` words of the interrupted kernel stack, with
+ * lr the link register; NULL: a program was interrupted. Own CPU, above every mask. */
 void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words);
 void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel);
-/* TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE, STOP and FLUSHBUFFER, from any
- * context, also an interrupt's; others: -EPERM. args: what follows cmd; data stands for the one
- * that is a pointer. START, STOP and FLUSHBUFFER happen when this CPU leaves the kernel. Returns 0
- * or -errno: trace/interrupt.c. */
+/*
+ * TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE, STOP and FLUSHBUFFER, from any
+ * context including interrupts; other commands return -EPERM. args: the arguments after cmd; data
+ * replaces the one that is a pointer. START, STOP and FLUSHBUFFER take effect when this CPU leaves
+ * the kernel. Returns 0 or -errno. See trace/interrupt.c.
+ */
 long kernel_trace_event(uint32_t cmd, const uint32_t args[4], const void *data);
-/* The interrupt that arch_ipi() raised: traces it and serves cross-calls. No lock. */
+/* Handles the interrupt that arch_ipi() raised: traces it and serves cross-calls. No lock. */
 void intr_ipi(unsigned irq, uintptr_t ip, bool in_kernel);
-void cpu_ipi(void); /* cross-calls are served here, no lock */
-/* A function probe fires: back is where in its slot the code goes on, regs as
+void cpu_ipi(void); /* serves cross-calls; no lock */
+/* A function probe fires. back: the address in the probe's slot where execution continues; regs: as
  * arch_probe_argument() reads them. Any context. */
 void kernel_probe_entry(const void *back, const uintptr_t *regs);
 void kernel_probe_return(const void *back, const uintptr_t *regs);
-/* Boot, CPU 0, before anything else in C, when .bss is cleared: the CPUs' data is in memory that
- * nobody has cleared. */
+/* Boot, CPU 0: the first C function after .bss is cleared. Keeps an earlier boot's retained
+ * recording, counts boots, and clears the CPUs' data, which lies in memory that start-up code does
+ * not clear. */
 void retain_boot(void);
-/* Boot: CPU 0 after its own low-level set-up, on its kernel stack; and each other CPU. Return the
- * first thread to resume. */
+/* Boot: kernel_main() on CPU 0 after its low-level set-up, on its kernel stack; kernel_cpu_main()
+ * on each other CPU. Return the first thread to resume. */
 struct thread *kernel_main(void);
 struct thread *kernel_cpu_main(unsigned n);
 /*
- * Questions that a port may ask about a thread (kernel/observe/port.c), so that it needs no other
- * kernel header. struct thread begins with its struct arch_context, args[] follow it at once;
- * struct process begins with its struct arch_aspace. Lock held.
+ * Accessors that let a port query a thread without another kernel header (kernel/observe/port.c).
+ * struct thread begins with its struct arch_context, directly followed by args[]; struct process
+ * begins with its struct arch_aspace. Lock held.
  */
 struct process *kernel_thread_process(const struct thread *t);
 /* vm_user_ptr() in the thread's process: NULL if the range is not its memory with these rights. */
 void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsigned prot);
-/* Whether some of this RAM is a process's that is not the running one. Any context, interrupts
- * masked; about memory that changes hands meanwhile it may say either. */
+/* Returns true if some of this RAM belongs to a process other than the running one. Any context,
+ * interrupts masked. The answer is unreliable for memory that changes owner meanwhile. */
 bool kernel_ram_of_others(paddr_t pa, size_t bytes);
 void kernel_thread_stack(const struct thread *t, uintptr_t *low, uintptr_t *high);
-/* Where its process keeps the kernel address of its library word (LibWord()), or NULL there. */
+/* Returns where the thread's process stores the kernel address of its library word (LibWord()); the
+ * location holds NULL if there is none. */
 uint32_t **kernel_lib_word(const struct thread *t);
 bool kernel_work_pending(const struct cpu *cpu);
 struct cpu *kernel_cpu_at(unsigned n);
-/* Ports that extend a 32-bit trace clock in software: at least twice a wrap, interrupts masked. */
+/* For ports that extend a 32-bit trace clock in software: call at least twice a wrap, interrupts
+ * masked. */
 void kernel_clock_extended(void);
-/* Memory for a port's tables (kernel/mem/phys.c): zeroed; 0: none. */
+/* Memory for a port's tables (kernel/mem/phys.c): zeroed; 0: out of memory. */
 paddr_t phys_alloc(size_t len, size_t align);
 void phys_free(paddr_t pa, size_t len);
 /*
- * The kernel itself is wrong: kernel/observe/panic.c. Any context, any lock. kernel_panic() is the
- * port's
- * [cpu]: it saves the registers for arch_panic_registers(), all else as they were, and goes on in
- * kernel_panicked(). kernel_panic_at() is for exceptions and watchdogs: kind and the order of the
- * registers are abi/sys/panic.h's.
+ * Fatal kernel errors: kernel/observe/panic.c. Any context, any lock. kernel_panic() is the port's
+ * [cpu]: it saves the registers for arch_panic_registers(), leaves all else unchanged, and
+ * continues in kernel_panicked(). kernel_panic_at() is for exceptions and watchdogs:
+ * abi/sys/panic.h defines kind and the order of the registers.
  */
 void kernel_panic(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void kernel_panicked(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));

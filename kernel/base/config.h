@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sizes of the kernel's fixed tables. A board's board.mk may set any of them with -D; nothing in
- * the kernel grows at run time, so "full" is an errno (EAGAIN) and never a surprise.
+ * Sizes of the kernel's fixed tables. A board's board.mk may set any of them with -D. Nothing in
+ * the kernel grows at run time, so a full table is always reported as an errno (EAGAIN).
  */
 #ifndef KERNEL_BASE_CONFIG_H
 #define KERNEL_BASE_CONFIG_H
@@ -28,11 +28,11 @@
 #define CONFIG_CONNECTIONS 96
 #endif
 #ifndef CONFIG_CONNECTIONS_PER_PROCESS
-#define CONFIG_CONNECTIONS_PER_PROCESS 16 /* each of the fd and the side-channel range */
+#define CONFIG_CONNECTIONS_PER_PROCESS 16 /* each, for file descriptors and for side channels */
 #endif
 /* D's defaults: bytes per CPU (of each of two buffers), per CPU, per speculation and CPU, of all
- * variables, of a string. Of bufsize, aggsize and dynvarsize it is the
- * least: kernel/dtrace/call.c. */
+ * variables, of a string. For bufsize, aggsize and dynvarsize the default is also the minimum:
+ * kernel/dtrace/call.c. */
 #ifndef CONFIG_D_BUFSIZE
 #define CONFIG_D_BUFSIZE (256 * 1024)
 #endif
@@ -49,7 +49,7 @@
 #define CONFIG_D_STRSIZE 256
 #endif
 #ifndef CONFIG_PULSES
-#define CONFIG_PULSES 128 /* queued pulses in the whole system, beside the preallocated ones */
+#define CONFIG_PULSES 128 /* queued pulses in the whole system, besides the preallocated ones */
 #endif
 #ifndef CONFIG_TIMERS
 #define CONFIG_TIMERS 32
@@ -64,7 +64,7 @@
 #define CONFIG_OBJECTS 8 /* memory objects, at most 127 */
 #endif
 #ifndef CONFIG_OBJECTS_PER_PROCESS
-#define CONFIG_OBJECTS_PER_PROCESS 8 /* that it has open */
+#define CONFIG_OBJECTS_PER_PROCESS 8 /* that a process has open */
 #endif
 #ifndef CONFIG_MAPPINGS
 #define CONFIG_MAPPINGS 12 /* per process */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kprintf(): formatted text on the board's console, for reports and panics. Any context; no lock
- * (lines of two CPUs may mix). ktext() puts the same into memory. Knows %s %c %d %u %x %p %l* %%, a
- * width and 0.
+ * (lines of two CPUs may mix). ktext() does the same into memory. Supports %s %c %d %u %x %p %l*
+ * %%, a width and 0.
  */
 #include <stdarg.h>
 
@@ -18,7 +18,7 @@ struct spec {
     bool is_long;
 };
 
-/* Where it goes: to memory, as far as there is room, or (at NULL) to the console. */
+/* Destination: memory, as far as there is room, or (at NULL) the console. */
 struct out {
     char *at, *end;
 };

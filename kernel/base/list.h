@@ -17,7 +17,7 @@ struct list {
 #define list_entry(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))
 #define list_for_each(pos, head) \
     for (struct list *pos = (head)->next; pos != (head); pos = pos->next)
-/* The body may remove pos. */
+/* The loop body may remove pos. */
 #define list_for_each_safe(pos, head) \
     for (struct list *pos = (head)->next, *pos##_next = pos->next; pos != (head); \
          pos = pos##_next, pos##_next = pos->next)
@@ -51,7 +51,7 @@ static inline void list_push_front(struct list *head, struct list *node)
     list_insert_before(head->next, node);
 }
 
-/* The same where nobody asks the node itself afterwards: it keeps its old pointers. */
+/* Like list_remove(), for a node that is not queried afterwards: it keeps its old pointers. */
 static inline void list_unlink(struct list *node)
 {
     node->prev->next = node->next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fixed pools of kernel objects. Kernel lock held, or boot. Refuses by NULL when all are in use;
- * never allocates memory. Tested by test/unit_kernel/memory_test.c.
+ * Fixed pools of kernel objects. Kernel lock held, or boot. Returns NULL when all are in use; never
+ * allocates memory. Tested by test/unit_kernel/memory_test.c.
  */
 #include "kernel/base/pool.h"
 
@@ -13,7 +13,7 @@ void pool_init(struct pool *pool, void *objects, size_t size, unsigned count)
     pool->size = size;
     pool->count = count;
     pool->used = 0;
-    /* From the last to the first, so that they are handed out in order of address. */
+    /* From the last to the first, so that objects are allocated in order of address. */
     for (unsigned i = count; i > 0; i--) {
         void **object = (void **)((char *)objects + (i - 1) * size);
         *object = pool->free;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fixed pools of kernel objects: a free list through the objects of a static array. Lock held.
- * The object's first pointer-sized word is the free link while it is free; pool_alloc() zeroes the
- * object.
+ * Fixed pools of kernel objects: a free list linked through the objects of a static array. Lock
+ * held. A free object's first pointer-sized word is the link; pool_alloc() zeroes the object.
  */
 #ifndef KERNEL_BASE_POOL_H
 #define KERNEL_BASE_POOL_H
@@ -13,7 +12,7 @@
 struct pool {
     void *free;     /* [k] */
     size_t size;    /* [I] of an object */
-    unsigned count; /* [I] objects in all */
+    unsigned count; /* [I] total of objects */
     unsigned used;  /* [k] */
 };
 

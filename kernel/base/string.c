@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memcpy and its kin for the kernel: a word at a time where both sides allow it. Any context, no
- * lock. The attribute keeps the compiler from turning the loops into calls of themselves.
+ * memcpy and related functions for the kernel: a word at a time where both sides allow it. Any
+ * context, no lock. The attribute keeps the compiler from turning the loops into calls of
+ * themselves.
  */
 #include "kernel/base/string.h"
 

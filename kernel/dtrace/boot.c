@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BOOT_D: the boot image's program boot.dif is at work before the first process is. Boot, on one
- * CPU. One that is refused costs a message on the console, which says what to do; the boot goes on.
- * One that retains begins when what an earlier boot has left is saved.
- * Tested by test/boot/dlog.py.
+ * BOOT_D: starts the boot image's program boot.dif before the first process. Boot, on one CPU. A
+ * program that is refused only causes a message on the console, which says what to do; the boot
+ * continues. A program that retains starts after an earlier boot's data is saved. Tested by
+ * test/boot/dlog.py.
  */
 #include "abi/errno.h"
 #include "kernel/arch/arch.h"
@@ -27,7 +27,7 @@ static const char *remedy(int error)
     }
 }
 
-/* A part of the program that is at fault: both numbers as `kymo dtrace -S` has them. */
+/* Prints the faulty part of the program: both numbers as in `kymo dtrace -S`. */
 static void say_where(const struct dtrace_refusal *why)
 {
     if (why->object != UINT32_MAX) {
@@ -46,8 +46,8 @@ static void refused(int error, const struct dtrace_refusal *why)
     kprintf("\nboot.dif: nothing is traced by it. What helps: %s\n", remedy(error));
 }
 
-static void *image; /* [k] aligned, and kept for who claims it */
-static bool waits;  /* [k] for retained memory */
+static void *image; /* [k] aligned, and kept for the program that claims it */
+static bool waits;  /* [k] for retained memory to become free */
 
 void dtrace_boot_program(void)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which programs of D are this kernel's: those that were compiled with its types, symbols and
- * probes, or with no kernel's. A kernel and its boot image are one file, whose build id hangs on
- * the programs in the image: so what counts is the id of the kernel as it was linked first
- * (fbt_code_id), the same in all images of one build. Control context. Tested by test/boot/gate.py
- * and dlog.py.
+ * Decides which D programs match this kernel: those compiled with its types, symbols and probes, or
+ * with no kernel's. A kernel and its boot image are one file, whose build id depends on the
+ * programs in the image. So the deciding id is that of the kernel as first linked (fbt_code_id),
+ * the same in all images of one build. Control context. Tested by test/boot/gate.py and dlog.py.
  */
 #include "kernel/arch/arch.h"
 #include "kernel/dtrace/dtrace.h"
@@ -16,7 +15,7 @@
 
 static const uint8_t none[DTRACE_KERNEL_ID_BYTES];
 
-/* A kernel without that table is linked once. */
+/* A kernel without that table is linked only once. */
 static const uint8_t *own_id(void)
 {
     const uint8_t *id = fbt_code_id;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * DtraceControl(): trace/dtrace/control.c behind a copy in and a copy out. Kernel lock held, which
- * is the machine's control lock. What the caller gives is the machine's own copy while it looks at
- * it: another thread of the caller can't change it meanwhile. Errors: abi/sys/dtrace.h.
+ * DtraceControl(): trace/dtrace/control.c with a copy in and a copy out. Kernel lock held, which is
+ * the machine's control lock. The machine examines its own copy of the caller's data, so another
+ * thread of the caller can't change it meanwhile. Errors: abi/sys/dtrace.h.
  *
- * The machine's cleaning runs on a timer while there are consumers, the event log's gate included.
+ * The machine's cleaning runs on a timer while there are consumers, including the event log's gate.
  * Tested by test/boot's suites d and gate.
  */
 #include "abi/errno.h"
@@ -19,7 +19,7 @@
 #include "trace/dtrace/port.h"
 
 static struct timer_node cleaner; /* [k] */
-static bool idle;                 /* [k] it comes late: whoever begins meanwhile needs it earlier */
+static bool idle;                 /* [k] the timer is set late: a new consumer needs it earlier */
 
 static void clean(struct timer_node *node)
 {
@@ -38,7 +38,8 @@ void dtrace_clean_from_now_on(void)
     }
 }
 
-/* The caller's bytes, copied. NULL: *error says why. Nothing to copy is a block too. */
+/* Copies the caller's bytes. Returns NULL with the reason in *error. Zero bytes are a valid
+ * block. */
 static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *error)
 {
     void *block = dtrace_port_alloc(bytes + !bytes);
@@ -59,8 +60,8 @@ static void block_free(void *block, size_t bytes)
     dtrace_port_free(block, bytes + !bytes);
 }
 
-/* A buffer goes straight to where the caller wants it, if that is one piece of memory: a copy as
- * large as that would be memory that may not be there. */
+/* Returns the caller's memory for direct output of a buffer, if it is one piece of memory: there
+ * may not be enough memory for a copy of that size. */
 static void *straight(struct process *proc, const struct kymo_d_call *call, uintptr_t out)
 {
     bool takes = call->command == KYMO_D_BUFFER || call->command == KYMO_D_AGGREGATION;
@@ -70,7 +71,8 @@ static void *straight(struct process *proc, const struct kymo_d_call *call, uint
                : NULL;
 }
 
-/* With what goes in copied: room for what comes out, the call, and its answer. */
+/* Executes the call after its input has been copied: allocates room for the output, calls, copies
+ * the answer out. */
 static int call_with(struct process *proc, struct kymo_d_call *call, const void *in, uintptr_t out)
 {
     uint32_t room = call->out_bytes;
@@ -135,7 +137,7 @@ static struct gone {
     int32_t pid; /* 0: none */
     struct kymo_d_process process;
 } gone[GONE];              /* [k] */
-static unsigned gone_next; /* [k] the oldest, which the next one replaces */
+static unsigned gone_next; /* [k] index of the oldest, replaced next */
 
 static void describe_process(const struct process *proc, struct kymo_d_process *out)
 {
@@ -155,7 +157,7 @@ void dtrace_process_gone(struct process *proc)
     dtrace_control_end(proc);
 }
 
-/* pids return only after very many others, but the newest one of a pid counts. */
+/* pids are reused only after very many others; the newest entry of a pid counts. */
 static const struct gone *find_gone(int32_t pid)
 {
     for (unsigned i = 1; i <= GONE; i++) {
@@ -169,8 +171,8 @@ static const struct gone *find_gone(int32_t pid)
 
 /* ---- what the control asks of the kernel ------------------------------------------- */
 
-/* A size by default: the configured one, or more as far as there is memory: a 64th of what is free,
- * for each CPU. At most `small` on a CPU of 32 bits: what such a CPU copies in a moment. Keys and
+/* Returns a default size: the configured one, or a larger one if memory allows: a 64th of the free
+ * memory, for each CPU. At most `small` on a 32-bit CPU, which can copy that much quickly. Keys and
  * variables need more than records do, and only those in use are copied. */
 static uint64_t size_for_memory(uint64_t least, uint64_t small)
 {
@@ -213,7 +215,7 @@ uint32_t dtrace_control_pid(const void *owner)
     return (uint32_t)((const struct process *)owner)->pid;
 }
 
-/* Nothing stops a process here: see dtrace_port_stop_process(). */
+/* No program can stop a process here: see dtrace_port_stop_process(). */
 int dtrace_control_resume(int32_t pid)
 {
     (void)pid;

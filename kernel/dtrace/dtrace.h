@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D in the kernel: what the files of this folder and the rest of the kernel know of each other. The
- * machine is trace/dtrace; here are its seam (port.c, heap.c), its control (call.c) and the
+ * D in the kernel: the interface between the files of this folder and the rest of the kernel. The
+ * machine is trace/dtrace; here are its port (port.c, heap.c), its control (call.c) and the
  * providers.
  */
 #ifndef KERNEL_DTRACE_D_H
@@ -19,13 +19,14 @@ struct thread;
 void dtrace_raise_now(const struct cpu *cpu); /* WORK_RAISE; kernel lock held */
 void dtrace_sample_now(struct cpu *cpu);      /* WORK_SAMPLE; kernel lock held */
 bool dtrace_log_dump(unsigned part);          /* trace/dtrace/log.h */
-void dtrace_clean_from_now_on(void);          /* after a consumer was made; kernel lock held */
+void dtrace_clean_from_now_on(void);          /* call after a consumer was made; kernel lock held */
 /* trace/dtrace/log.h */
 bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
-void dtrace_boot_again(void); /* retained memory is free: what BOOT_D wanted of it. Lock held */
-/* It was retained memory, and is freed. Lock held. */
+void dtrace_boot_again(void); /* retained memory is free: serves BOOT_D's request for it. Lock
+                                 held */
+/* Frees the block if it is retained memory; else returns false. Lock held. */
 bool dtrace_retained_free(void *block);
-void kernel_d_init(void);       /* boot, when timers and the heap are there */
+void kernel_d_init(void);       /* boot, after timers and the heap */
 void dtrace_boot_program(void); /* its last step: boot.c */
 
 /* A process ends: its consumers. Kernel lock held. */
@@ -37,16 +38,17 @@ void dtrace_syscall_init(void);
 void dtrace_profile_init(void);
 void dtrace_fbt_init(void);
 
-/* A provider listens on a trace site, or does no longer; each `true` has its `false`. Lock held. */
+/* A provider starts or stops listening on a trace site; each `true` needs a matching `false`. Lock
+ * held. */
 void dtrace_site_want(unsigned site, bool on);
 
-/* Bytes of the system's memory that D has, as far as 32 bits go. Lock held. */
+/* Returns the bytes of the system's memory that D uses, as far as 32 bits go. Lock held. */
 uint32_t dtrace_heap_held(void);
-/* Is it in the slot of a function's probe? Then how far behind the slot's start, and where the
- * instructions were that it has displaced. */
+/* Returns whether ip lies in the slot of a function probe; if so, how far behind the slot's start,
+ * and the address of the displaced instructions. */
 bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);
 
-/* Attributes of the kernel's providers: all Evolving but for module and function. */
+/* Attributes of the kernel's providers: all Evolving except module and function. */
 #define DTRACE_KERNEL_ATTRIBUTES \
     { \
         .name = {DTRACE_EVOLVING, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_EVOLVING, \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider `fbt`: entry and return of nearly every function of the kernel. Entry: arg0 … arg4
- * are what is in the argument registers (and on the stack, where there are fewer than five).
- * Return: arg0 is where in the function it returns, arg1 the value; arg2 is 1 if it returns by a
+ * are the argument registers (and stack words, where there are fewer than five). Return: arg0 is
+ * the offset of the return in the function, arg1 the value; arg2 is 1 if the function returns by a
  * jump to another function, whose value is not known yet: arg1 is 0.
  *
- * The functions are in a table made when the kernel is linked (fbt_table.h). Nothing is there of a
- * probe until it is enabled: then the first instruction of the function, or each of its returns, is
- * replaced by a branch to a slot, which calls D, does what was displaced and goes on behind it.
- * docs/fbt.md has more.
+ * The functions are in a table made when the kernel is linked (fbt_table.h). A probe costs nothing
+ * until it is enabled. Enabling replaces the function's first instruction, or each of its returns,
+ * by a branch to a slot, which calls D, executes the displaced instructions and continues behind
+ * them. docs/fbt.md has more.
  *
- * Enabling: kernel lock. Firing: any context; a function that D's own work calls does not fire.
- * Tested by test/boot's suite fbt; the table's maker by test/fbt.
+ * Enabling: kernel lock. Probe firing: any context; a function called by D itself does not fire.
+ * Tested by test/boot's suite fbt; the table's generator by test/fbt.
  */
 #include "abi/errno.h"
 #include "kernel/thread/cpu.h"
@@ -27,11 +27,11 @@ static const char *const kind_names[KINDS] = {"entry", "return"};
 
 extern const char __kernel_start[];
 
-static uint32_t created[KINDS][64]; /* [k] bits: by number in the table */
+static uint32_t created[KINDS][64]; /* [k] bitmaps, by number in the table */
 
 /* ---- firing ------------------------------------------------------------------------ */
 
-/* Inside of a firing, in a function that D's own work calls, it is a drop. */
+/* During a probe firing, in a function called by D itself, the event is a drop. */
 static inline void fire(const struct fbt_slot *slot, const uintptr_t *regs, const uint64_t args[5])
 {
     uintptr_t irq = arch_irq_save();
@@ -67,7 +67,7 @@ void kernel_probe_return(const void *back, const uintptr_t *regs)
 
 /* ---- probes ------------------------------------------------------------------------ */
 
-/* arg of a probe: number of its first function, and kind. */
+/* Returns a probe's arg: number of its first function, and kind. */
 static void *make_arg(unsigned number, unsigned kind)
 {
     return (void *)(uintptr_t)(number << 1 | kind);
@@ -116,7 +116,7 @@ static int function_set(const struct fbt_function *f, uint32_t probe, unsigned k
     return error;
 }
 
-/* All functions of the probe's name. */
+/* Patches all functions of the probe's name. */
 static int set(uint32_t probe, void *arg, bool on)
 {
     unsigned first = (unsigned)((uintptr_t)arg >> 1), kind = (uintptr_t)arg & 1;
@@ -130,7 +130,7 @@ static int set(uint32_t probe, void *arg, bool on)
     return error;
 }
 
-static unsigned enabled; /* [k] probes */
+static unsigned enabled; /* [k] number of probes */
 
 static void disable(uint32_t probe, void *arg)
 {
@@ -149,7 +149,7 @@ static int enable(uint32_t probe, void *arg)
     return error;
 }
 
-/* The fast path of messages has none of the functions that a probe may be in. */
+/* The fast path of messages runs none of the functions that a probe may be in. */
 static void settle(void)
 {
     kercall_use_direct(enabled == 0);
@@ -175,7 +175,7 @@ static void create(unsigned number, unsigned kind)
     }
 }
 
-/* The functions of a name from the first one on: do they have this probe? */
+/* Returns whether the functions of a name, from the first one on, have this probe. */
 static bool has(unsigned first, unsigned kind)
 {
     bool found = false;
@@ -187,7 +187,7 @@ static bool has(unsigned first, unsigned kind)
     return found;
 }
 
-/* Probes are made when somebody asks for them: there are many, and most are never asked for. */
+/* Probes are created on demand: there are many, and most are never used. */
 static void provide(const char *module, const char *function, const char *name)
 {
     if (!dtrace_glob(module, "kernel")) {

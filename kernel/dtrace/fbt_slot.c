@@ -9,19 +9,19 @@
 #include "kernel/thread/cpu.h"
 #include "kernel/base/string.h"
 
-/* The branch has 16 bits and goes to a pad, which goes on to the slot. */
+/* The branch has 16 bits and goes to a pad, which branches on to the slot. */
 #define NARROW (1u << 31)
-/* What is in a pad, which only Thumb has: two NOPs. */
+/* Content of an unused pad, which only Thumb has: two NOPs. */
 #define PAD 0xbf00bf00u
 
-/* What is to become of a slot, or has. */
+/* State of a slot, present or pending. */
 enum state { FREE, GOING_ON, ON, GOING_OFF };
 
 extern const char __kernel_start[];
 
-static uint32_t slots_used; /* [k] from the start; some of them may be free again */
+static uint32_t slots_used; /* [k] number of slots used so far; some may be free again */
 static uint32_t slots_free; /* [k] first free one, from 1; 0: none */
-static bool pending;        /* [k] something is going on or off */
+static bool pending;        /* [k] a change is pending */
 
 static struct fbt_slot *slot_at(uint32_t number)
 {
@@ -66,7 +66,7 @@ static void slot_give(const struct fbt_slot *slot)
     slot_set(slot, FREE);
 }
 
-/* The slot that a branch goes to, by way of a pad or not; NULL: to none. */
+/* Returns the slot that a branch leads to, with or without a pad; NULL: none. */
 static const struct fbt_slot *slot_behind(uintptr_t branch)
 {
     uintptr_t at = arch_probe_target(branch);
@@ -80,8 +80,8 @@ static const struct fbt_slot *slot_behind(uintptr_t branch)
     return NULL;
 }
 
-/* The slot of what is or will be patched there; NULL: none. Usually the branch tells; what it
- * replaces may be a jump to a function that is probed. */
+/* Returns the slot for what is or will be patched at site; NULL: none. Usually the branch
+ * identifies it; the replaced instruction may be a jump to a function that is probed. */
 static const struct fbt_slot *slot_find(uintptr_t site)
 {
     const struct fbt_slot *slot = slot_behind(site);
@@ -100,12 +100,12 @@ static const struct fbt_slot *slot_find(uintptr_t site)
 /* ---- changing instructions that others may execute --------------------------------- */
 
 static struct meeting {
-    volatile uint32_t waiting; /* [a] CPUs that have stopped */
+    volatile uint32_t waiting; /* [a] CPUs that wait here */
     volatile uint32_t over;    /* [a] */
     uint32_t leader, others;   /* [k] */
 } meeting;
 
-/* Nothing goes there any more. */
+/* Restores a pad to which no branch leads any more. */
 static void pad_clear(uintptr_t pad)
 {
     static const uint32_t nops = PAD;
@@ -143,7 +143,7 @@ static void patch_all(void)
     }
 }
 
-/* The others stop in here, where nothing is patched. */
+/* The other CPUs wait in here, where nothing is patched. */
 static void meet(void *arg)
 {
     struct meeting *m = arg;
@@ -153,7 +153,7 @@ static void meet(void *arg)
         do {
             arch_spin_hint();
         } while (!__atomic_load_n(&m->over, __ATOMIC_ACQUIRE));
-        arch_spin_hint(); /* what was fetched before is forgotten */
+        arch_spin_hint(); /* discards instructions fetched earlier */
         return;
     }
     while (__atomic_load_n(&m->waiting, __ATOMIC_ACQUIRE) != m->others) {
@@ -163,7 +163,8 @@ static void meet(void *arg)
     __atomic_store_n(&m->over, 1, __ATOMIC_RELEASE);
 }
 
-/* All that enable() and disable() have asked for. Afterwards no CPU is in a slot that goes off. */
+/* Applies all requests of enable() and disable(). Afterwards no CPU is in a slot that was
+ * disabled. */
 void fbt_settle(void)
 {
     if (!pending) {
@@ -174,7 +175,7 @@ void fbt_settle(void)
     if (meeting.others) {
         cpu_run_on_all(meet, &meeting);
     } else {
-        patch_all(); /* interrupts stay open */
+        patch_all(); /* interrupts stay enabled */
     }
     for (uint32_t n = 1; n <= slots_used; n++) {
         const struct fbt_slot *slot = slot_at(n);
@@ -188,7 +189,8 @@ void fbt_settle(void)
 
 /* ---- places ------------------------------------------------------------------------ */
 
-/* Of both branches, if there are two: nothing gets to the pad before the first one is there. */
+/* Encodes both branches, if there are two: no CPU reaches the pad before the first one is in
+ * place. */
 static bool branches_fit(struct fbt_slot *slot, const struct fbt_place *p, uintptr_t at)
 {
     uint32_t first, second;

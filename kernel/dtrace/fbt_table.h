@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The functions that fbt can probe: a table made from the linked kernel (host/fbt), at the end of
- * its constants, and the slots at the end of its text that it needs to probe all of them at once.
+ * its constants, and, at the end of its text, the slots needed to probe all of them at once.
  */
 #ifndef KERNEL_DTRACE_FBT_TABLE_H
 #define KERNEL_DTRACE_FBT_TABLE_H
@@ -12,31 +12,31 @@
 #define FBT_TABLE __attribute__((section("fbt_table"), used))
 
 struct fbt_function {
-    uint32_t at;      /* from __kernel_start */
-    uint16_t name;    /* in fbt_names; functions of one name follow each other */
+    uint32_t at;      /* offset from __kernel_start */
+    uint16_t name;    /* offset in fbt_names; functions of the same name are adjacent */
     uint16_t returns; /* first one in fbt_returns */
     uint8_t nreturns;
     uint8_t entry; /* bytes displaced for the entry probe; 0: there is none */
-    int16_t pad;   /* from `at`: where a branch of 16 bits goes on from; 0: one of 32 bits fits */
+    int16_t pad;   /* offset from `at` of the pad of a 16-bit branch; 0: a 32-bit branch fits */
 };
 
 /* Ordered by name. */
 extern const struct fbt_function fbt_functions[];
 extern const unsigned fbt_function_count;
-/* Bits 0-13: where the return instruction is, from the function's start, in half words; 14-15: how
- * many before it are displaced with it; 16: it jumps to another function; 17-27: how many from
- * the branch to its pad (signed; 0: none). */
+/* Bits 0-13: offset of the return instruction from the function's start, in halfwords; 14-15:
+ * number of instructions displaced before it; 16: it jumps to another function; 17-27: halfwords
+ * from the branch to its pad (signed; 0: none). */
 extern const uint32_t fbt_returns[];
 extern const char fbt_names[];
-/* The build id of the kernel that the table was made from. All 0: it is that one, whose own
- * it is. */
+/* The build id of the kernel that the table was made from. All 0: this kernel, which contains the
+ * table. */
 extern const uint8_t fbt_code_id[20];
 
-/* The kernel's unwind table (abi/unwind.h), made from the same kernel: host/unwind. */
+/* The kernel's unwind table (abi/unwind.h), made from the same kernel by host/unwind. */
 extern const uint32_t kernel_unwind[];
 extern const unsigned kernel_unwind_words;
 
-/* Room for as many slots; in the text, so that a branch reaches them. */
+/* Memory for the slots; in the text, within a branch's range. */
 extern uint32_t fbt_slots[];
 extern const char fbt_slots_end[];
 #define FBT_SLOTS(bytes) \

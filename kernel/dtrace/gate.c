@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's gate (trace/gate.h) by a D program of the boot image: a consumer that is made but
- * never put on its probes. Its clauses are on probes of sdt and syscall and have no actions; they
- * say which events may pass: those on whose probe a clause has no predicate or one that holds, or
- * fails in a fault: a fault keeps no event from the log. So does one inside of a clause of D's. A
- * kernel call's INT event goes as its entry does. A clause may call logstop(): the event passes,
- * and is the log's trigger (trace/trigger.h), but for a fault. With the option cpu the clauses are
- * that CPU's, as they always are; of the others nothing passes.
+ * The event log's gate (trace/gate.h), by a D program of the boot image: a consumer that is created
+ * but never enabled on its probes. Its clauses are on probes of sdt and syscall and have no
+ * actions. An event may pass if a clause on its probe has no predicate, or one that is true or
+ * faults: a fault keeps no event from the log. An event inside a clause of D also passes. A kernel
+ * call's INT event is treated like its entry. A clause may call logstop(): the event passes and
+ * triggers the log (trace/trigger.h), unless the clause faulted. With the option cpu the clauses
+ * apply to that CPU only; on the others nothing passes.
  *
- * Setting: kernel lock. Asking: own CPU, interrupts masked, no lock: the clauses are found by the
- * event's key, and stand while the gate is armed. Tested by test/boot/gate.py.
+ * Setting: kernel lock. Querying: own CPU, interrupts masked, no lock: the clauses are found by the
+ * event's key, and don't change while the gate is armed. Tested by test/boot/gate.py.
  */
 #include "kernel/dtrace/gate.h"
 
@@ -23,7 +23,7 @@
 #include "trace/gate.h"
 #include "trace/trigger.h"
 
-/* A key for each site, each state, and each kernel call's entry and return. */
+/* One key for each site, each state, and each kernel call's entry and return. */
 enum {
     STATES = 32,
     FIRST_STATE = TRACE_EV_COUNT,
@@ -33,9 +33,8 @@ enum {
 };
 
 static struct {
-    struct dtrace_consumer *consumer; /* [k] changes only while nobody asks */
-    struct dtrace_block
-        clauses; /* [k] likewise: of each key its first ECB; then as ecb.next says */
+    struct dtrace_consumer *consumer; /* [k] changes only while the gate is not armed */
+    struct dtrace_block clauses; /* [k] likewise: the first ECB of each key; then follow ecb.next */
 } gate;
 
 static unsigned key_of(unsigned site, unsigned number)
@@ -117,7 +116,8 @@ static int refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason reason)
     return -EINVAL;
 }
 
-/* Where its events find it. Every program has a clause for faults beside its own. */
+/* Inserts an ECB under its events' key. Every program has a clause for faults in addition to its
+ * own. */
 static int place(struct dtrace_ecb *e, struct kymo_trace_refusal *why)
 {
     struct dtrace_ecb **clauses = gate.clauses.at;
@@ -141,7 +141,8 @@ static int place(struct dtrace_ecb *e, struct kymo_trace_refusal *why)
     return 0;
 }
 
-/* The log's owner need not be one who may write to other processes. */
+/* Refuses destructive programs: the log's owner need not have the right to write to other
+ * processes. */
 static int only_looks(const struct dtrace_code *code, struct kymo_trace_refusal *why)
 {
     for (uint32_t i = 0; i < code->nobjects; i++) {
@@ -175,18 +176,18 @@ static int place_all(struct kymo_trace_refusal *why)
     if (error) {
         close();
     } else if (c->code.ndynamics > 0) {
-        dtrace_clean_from_now_on(); /* what predicates have let go of is to be had again */
+        dtrace_clean_from_now_on(); /* memory released by predicates must be reclaimed */
     }
     return error;
 }
 
-/* Of a file the program: behind it `kymo dtrace --compile` puts its source. */
+/* Returns the program's bytes of a file; `kymo dtrace --compile` appends the source. */
 static size_t program_bytes(const struct cpio_file *file, const struct dtrace_image *image)
 {
     return file->len >= sizeof(*image) && image->size < file->len ? image->size : file->len;
 }
 
-/* The image lies in the archive as it comes: the machine wants it aligned. */
+/* Copies the image, which is not aligned in the archive, as the machine requires. */
 static int create(const struct cpio_file *file, struct kymo_trace_refusal *why)
 {
     struct dtrace_block copy = {NULL, 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The D machine's memory: whole granules from the system's, and small blocks cut out of chunks of a
- * page. A chunk goes back when its last block does, so that after a consumer all is as before.
+ * The D machine's memory: whole granules from the system, and small blocks within chunks of one
+ * page. A chunk is freed with its last block, so that a destroyed consumer leaves no memory in use.
  * Kernel lock held. Tested by test/boot's suite d.
  */
 #include "kernel/dtrace/dtrace.h"
@@ -10,23 +10,23 @@
 #include "trace/dtrace/port.h"
 
 #define CHUNK 4096u
-#define SMALL_MOST 1024u /* larger blocks are granules of their own */
+#define SMALL_MOST 1024u /* larger blocks are whole granules */
 #define SMALL_LEAST 16u
 #define CLASSES 7 /* powers of two from SMALL_LEAST to SMALL_MOST */
 #define ALIGN 16u
 
-/* At the start of a chunk, which is aligned to its size. */
+/* Header of a chunk, which is aligned to its size. */
 struct chunk {
     struct list link;   /* [k] chunks of this class with a free block */
     struct block *free; /* [k] */
-    unsigned used;      /* [k] blocks */
+    unsigned used;      /* [k] number of blocks in use */
 } __attribute__((aligned(16)));
 struct block {
     struct block *next;
 };
 
 static struct list classes[CLASSES]; /* [k] {0}: not used yet */
-static size_t held;                  /* [k] bytes of the system's */
+static size_t held;                  /* [k] bytes taken from the system */
 
 static void *take(size_t bytes, size_t align)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a D clause sees of the kernel and of the thread that fired the probe: the rest of the seam
- * trace/dtrace/port.h. While a probe fires: any context, own CPU, interrupts masked, no lock; so
- * what other CPUs may change is read once and checked. Tested by test/boot's suite d.
+ * The kernel and the firing thread as seen by a D clause: the rest of the port trace/dtrace/port.h.
+ * While a probe fires: any context, own CPU, interrupts masked, no lock; so data that other CPUs
+ * may change is read once and checked. Tested by test/boot's suite d.
  */
 #include "trace/dtrace/port.h"
 
@@ -34,7 +34,8 @@ static const struct thread *user_thread(bool user)
     return user ? cpu->current : NULL;
 }
 
-/* A sampled thread that is not the one which runs now: its process's memory may not be mapped. */
+/* Returns true for a sampled thread that is not the running one: its process's memory may not be
+ * mapped. */
 static bool out_of_reach(bool user)
 {
     const struct sample *s = arch_cpu()->sampled;
@@ -52,7 +53,7 @@ bool dtrace_port_peek(void *to, uint64_t address, size_t bytes, bool user)
     return arch_peek(to, (uintptr_t)address, bytes, t);
 }
 
-/* arch_peek() refuses all that is. */
+/* Nothing to do: arch_peek() refuses all such memory. */
 bool dtrace_port_toxic(uint64_t address, size_t bytes, bool user)
 {
     (void)address;
@@ -314,7 +315,7 @@ static void user_frames(struct frames *f)
     }
 }
 
-/* Of a sample: where the kernel was, and its callers. */
+/* For a sample: the interrupted instruction of the kernel, and its callers. */
 static unsigned sampled_frames(const struct sample *s, uintptr_t ips[STACK_MOST], unsigned max)
 {
     const struct unwind_frame from = {.pc = s->ip, .sp = s->sp, .lr = s->lr, .live = true};
@@ -413,7 +414,7 @@ void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
     cpu_run_on(1u << cpu, fn, arg);
 }
 
-/* xorshift64*, one state a CPU. */
+/* xorshift64*, one state per CPU. */
 uint64_t dtrace_port_random(void)
 {
     static uint64_t states[CONFIG_CPUS]; /* [c] */
@@ -430,7 +431,7 @@ uint64_t dtrace_port_random(void)
 
 /* ---- destructive ------------------------------------------------------------------- */
 
-/* There is no way to hold a process and let it go on. */
+/* Not supported: there is no way to hold a process and let it continue. */
 void dtrace_port_stop_process(void)
 {
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The D machine's seam in the kernel, its inlines: see trace/dtrace/port.h; the rest is
- * in port.c. */
+/* The kernel's inlines for the D machine's port, see trace/dtrace/port.h; the rest is in port.c. */
 #ifndef KERNEL_DTRACE_PORT_OPS_H
 #define KERNEL_DTRACE_PORT_OPS_H
 
@@ -8,8 +7,8 @@
 #include "kernel/thread/thread.h"
 #include "kernel/time/timer.h"
 
-#define DTRACE_PORT_ALIGN 1 /* as dtrace elsewhere on ARM, though the CPUs would load it */
-#define DTRACE_PORT_STOPS 0 /* the kernel knows no stopped processes */
+#define DTRACE_PORT_ALIGN 1 /* as in other DTrace ports to ARM, though the CPUs allow such loads */
+#define DTRACE_PORT_STOPS 0 /* the kernel has no stopped processes */
 
 static inline unsigned dtrace_port_cpu(void)
 {
@@ -31,7 +30,7 @@ static inline uint64_t dtrace_port_timestamp(void)
     return clock_now_ns();
 }
 
-/* The thread on this CPU, or what stands for idleness. */
+/* Returns the thread on this CPU, or the idle thread. */
 static inline struct thread *dtrace_port_thread(void)
 {
     struct cpu *cpu = arch_cpu();
@@ -44,13 +43,13 @@ static inline uint32_t *dtrace_port_predicate_cache(void)
     return &dtrace_port_thread()->predicate_cache;
 }
 
-/* struct process is not known here. */
+/* struct process is incomplete here. */
 static inline uint32_t dtrace_port_thread_pid(const struct thread *t)
 {
     return (uint32_t)t->pid;
 }
 
-/* Ids come again late, and then with another generation of the thread's slot. */
+/* Ids are reused late, and then with another generation of the thread's slot. */
 static inline uint64_t dtrace_port_thread_key(void)
 {
     const struct thread *t = dtrace_port_thread();

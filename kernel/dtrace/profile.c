@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider `profile` (trace/dtrace/provider/profile.h) in the kernel. The kernel has no tick:
- * only while a probe is enabled on a CPU does that CPU's sampling interrupt come, once, at the time
- * of the probe that is due first. It records where the CPU was (sample.c); the probes fire at the
- * kernel's exit, and then the interrupt is set again. So it can't come faster than probes fire.
+ * The provider `profile` (trace/dtrace/provider/profile.h) in the kernel. The kernel has no tick: a
+ * CPU's sampling interrupt is set only while a probe is enabled there, one-shot, for the earliest
+ * due probe. The interrupt records the CPU's position (sample.c); the probes fire at the kernel's
+ * exit, and then the interrupt is set again. So it can't come faster than probes fire.
  *
- * Where a CPU has no such interrupt (arch_sample_able()), a timer of the kernel takes its place,
- * which never interrupts the kernel: arg0 is 0, and arg2 says how late the sample is.
+ * On a CPU without such an interrupt (arch_sample_able()) a timer of the kernel replaces it, which
+ * never interrupts the kernel: arg0 is 0, and arg2 is the sample's delay.
  *
  * Kernel lock. Tested by test/boot's suites d, life and samples.
  */
@@ -22,22 +22,22 @@ enum { DEBT_MOST = 1000000 }; /* ns */
 
 /* A probe on a CPU. */
 struct profile_cpu {
-    struct profile_cpu *next;             /* [k] of those that run on this CPU */
+    struct profile_cpu *next;             /* [k] list of those that run on this CPU */
     const struct dtrace_profile *profile; /* [I] */
     uint64_t cycles;                      /* [I] the interval */
     uint64_t at;                          /* [k] cycles: when the next sample is due */
-    uint64_t missed;                      /* [k] samples left out since the last one */
+    uint64_t missed;                      /* [k] samples omitted since the last one */
     bool served;                          /* [k] it has fired for this sample */
 };
 
 static struct profile_cpu *running[CONFIG_CPUS];   /* [k] */
-static struct timer_node substitutes[CONFIG_CPUS]; /* [k] of the sampling interrupt */
+static struct timer_node substitutes[CONFIG_CPUS]; /* [k] replaces the sampling interrupt */
 static uint64_t paid_until[CONFIG_CPUS];           /* [c] cycles */
 
 /* ---- when -------------------------------------------------------------------------- */
 
-/* Firings may take half of this CPU's time, however slow the clauses are: so much that was not yet
- * paid for by leaving the CPU alone may add up. */
+/* Limits probe firing to half of this CPU's time, however slow the clauses are: accumulates the
+ * time spent that has not yet been balanced by leaving the CPU alone, up to DEBT_MOST. */
 static void pay(uint64_t from, uint64_t to)
 {
     uint64_t *paid = &paid_until[dtrace_port_cpu()];
@@ -52,7 +52,7 @@ static uint64_t earliest_allowed(void)
     return paid > most ? paid - most : 0;
 }
 
-/* Sets this CPU's sampling interrupt for the probe that is due first. */
+/* Sets this CPU's sampling interrupt for the earliest due probe. */
 static void set_next(const struct cpu *cpu)
 {
     uint64_t at = UINT64_MAX, allowed = earliest_allowed();
@@ -70,7 +70,7 @@ static void set_next(const struct cpu *cpu)
     }
 }
 
-/* Intervals that ended up to then without a sample of their own. */
+/* Counts intervals that ended by then without a sample of their own. */
 static void skip_missed(struct profile_cpu *p, uint64_t then)
 {
     while (p->at + p->cycles <= then) {
@@ -81,7 +81,7 @@ static void skip_missed(struct profile_cpu *p, uint64_t then)
 
 /* ---- firing ------------------------------------------------------------------------ */
 
-/* The thread that had the CPU, if it still lives; else the idle thread stands for it. */
+/* Returns the thread that had the CPU, if it is still alive; else the idle thread. */
 static struct thread *thread_of(const struct sample *s)
 {
     struct thread *t = s->thread;
@@ -91,7 +91,7 @@ static struct thread *thread_of(const struct sample *s)
     return lives ? t : NULL;
 }
 
-/* The clauses see the sampled thread as the one that runs. Nothing else looks at it meanwhile: the
+/* Makes the clauses see the sampled thread as the running one. No other code observes this: the
  * kernel lock is held and interrupts are masked. */
 static void fire_now(struct cpu *cpu, const struct dtrace_profile *profile, struct sample *s,
                      const uint64_t words[5])
@@ -131,8 +131,8 @@ static void fire_due(struct cpu *cpu, struct sample *s, uint64_t until)
     }
 }
 
-/* A probe that becomes due while others fire has the same sample: the next one would only find the
- * CPU here. */
+/* A probe that becomes due while others fire gets the same sample: a new one would only show this
+ * function. */
 static void fire_all(struct cpu *cpu, struct sample *s)
 {
     uint64_t from = arch_cycles();
@@ -163,7 +163,7 @@ void dtrace_sample_now(struct cpu *cpu)
     set_next(cpu);
 }
 
-/* In place of the sampling interrupt, at the kernel's exit. */
+/* Replaces the sampling interrupt, at the kernel's exit. */
 static void substitute(struct timer_node *node)
 {
     struct cpu *cpu = arch_cpu();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Retained memory for D (abi/retain.h): consumers whose buffers outlive the kernel. Their
- * blocks lie below each other from the window's end on, where the event log's ring does not reach;
- * a directory at a fixed place says which consumers there are.
+ * Retained memory for D (abi/retain.h): consumers whose buffers survive a restart of the kernel.
+ * Their blocks are allocated downwards from the window's end, beyond the event log's ring; a
+ * directory at a fixed offset lists the consumers.
  *
- * Kernel lock held, or the boot. Refuses: -EBUSY while an earlier boot's data is in the window.
- * Proof: test/boot/dretain.py.
+ * Kernel lock held, or boot. Refuses: -EBUSY while an earlier boot's data is in the window. Proof:
+ * test/boot/dretain.py.
  */
 #include "abi/errno.h"
 #include "abi/retain.h"
@@ -22,7 +22,7 @@ static struct {
     struct {
         uint32_t at, bytes; /* [k] offset in the window; bytes 0: none */
     } block[BLOCKS];
-    uint32_t ids; /* [k] given so far */
+    uint32_t ids; /* [k] ids assigned so far */
 } retained;
 
 /* ---- blocks ------------------------------------------------------------------------ */
@@ -39,7 +39,7 @@ uint32_t dtrace_retained_ceiling(void)
     return ceiling;
 }
 
-/* The block that reaches into [at, at + bytes), or -1. */
+/* Returns the block that overlaps [at, at + bytes), or -1. */
 static int in_the_way(uint32_t at, uint32_t bytes)
 {
     for (unsigned i = 0; i < BLOCKS; i++) {
@@ -51,7 +51,7 @@ static int in_the_way(uint32_t at, uint32_t bytes)
     return -1;
 }
 
-/* The highest place for it; 0: none. Each turn goes below another block. */
+/* Returns the highest free offset for it; 0: none. Each iteration continues below another block. */
 static uint32_t place_for(uint32_t bytes, uint32_t floor)
 {
     uint32_t end = CONFIG_RETAIN_BYTES;
@@ -165,7 +165,7 @@ void dtrace_retained_begin(uint8_t *window)
     }
 }
 
-/* Its place, or a free one; NULL: there is none. */
+/* Returns the consumer's directory entry, or a free one; NULL: there is none. */
 static struct kymo_retain_d *place_of(uint8_t *window, const struct kymo_retain_d *is)
 {
     struct kymo_retain_d *place = NULL;
@@ -180,7 +180,7 @@ static struct kymo_retain_d *place_of(uint8_t *window, const struct kymo_retain_
     return is->id ? NULL : place;
 }
 
-/* A reset in the middle finds none, or the whole. */
+/* A reset during this call leaves no entry, or a complete one. */
 int dtrace_port_retained_put(struct kymo_retain_d *is)
 {
     uint8_t *window;
@@ -192,7 +192,7 @@ int dtrace_port_retained_put(struct kymo_retain_d *is)
     if (!to) {
         return error ? error : -ENOSPC;
     }
-    /* No handle of the log's is such a number: trace/dtrace/control.c. */
+    /* The log's handles never have such a number: trace/dtrace/control.c. */
     now.id = is->id ? is->id : ++retained.ids << 8 | 0xff;
     now.magic = 0;
     now.tables_crc =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The recorder of samples: sample.h. Called by the port's sampling interrupt, above every mask, so
- * it may interrupt any instruction of the kernel but those that the port says: it writes only its
- * own record, calls nothing that can be traced or probed (host/fbt/left_out.def), and its time is
- * bounded. Tested by test/boot/samples.py.
+ * it may interrupt any instruction of the kernel except those that the port documents. It writes
+ * only its own record, calls nothing that can be traced or probed (host/fbt/left_out.def), and its
+ * time is bounded. Tested by test/boot/samples.py.
  */
 #include "kernel/dtrace/sample.h"
 
@@ -11,8 +11,8 @@
 
 struct sample dtrace_samples[CONFIG_CPUS];
 
-/* The thread's fields are read here because it may have ended when the probes fire. A table entry
- * stays readable for ever. */
+/* Reads the thread's fields here because the thread may have ended when the probes fire. A table
+ * entry always remains readable. */
 void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words)
 {
     const struct cpu *cpu = arch_cpu();
@@ -20,7 +20,7 @@ void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned 
     struct thread *t = cpu->current;
 
     if (s->taken) {
-        return; /* profile.c counts the intervals that had no sample */
+        return; /* profile.c counts the intervals without a sample */
     }
     s->at = arch_cycles();
     s->ip = ip;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The providers whose probes are trace sites: sdt (every row of trace/events.def) and those of
+ * The providers whose probes are trace sites: sdt (every entry of trace/events.def) and those of
  * trace/probes.def. A site that D listens on calls trace_port_fire() (trace/fire.c, trace/hook.h),
- * which goes through the enabled probes on it.
+ * which walks the enabled probes on it.
  *
- * Enabling: kernel lock. Firing: any context, no lock: a list of listeners is changed by one store,
- * and listeners are static: who stands on one that is taken out goes on from it.
- * Tested by test/boot's suite d.
+ * Enabling: kernel lock. Probe firing: any context, no lock: a list of listeners is changed by one
+ * store, and listeners are static, so a CPU at a listener that is removed continues from it. Tested
+ * by test/boot's suite d.
  */
 #include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
@@ -84,8 +84,8 @@ struct listener {
     struct listener *volatile next;   /* [a] */
     const struct row *row;            /* [I] */
     const struct dtrace_probe *probe; /* [I] */
-    bool always;                      /* [I] whatever the states are */
-    bool straight; /* [I] its arguments are the site's, whatever the states are */
+    bool always;                      /* [I] fires for any states */
+    bool straight;                    /* [I] its arguments are the site's, for any states */
 };
 static struct listener listeners[ROWS];                 /* [k] */
 static struct listener *volatile heads[TRACE_EV_COUNT]; /* [a] */
@@ -93,7 +93,7 @@ static const uint32_t nobody;
 const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {
     [0 ... TRACE_EV_COUNT - 1] = &nobody}; /* [a] predicate_id of the only probe there; else 0 */
 
-/* Word 6 of rows that only count: 1. */
+/* Word 6 of entries that only count: 1. */
 static inline uint64_t word(const uint64_t *words, unsigned n)
 {
     return n == ONE ? 1 : words[n];
@@ -118,7 +118,7 @@ static __attribute__((noinline)) void fire_mapped(const struct listener *l, cons
     dtrace_probe_fire(l->probe, args);
 }
 
-/* A site inside of a clause: in a function that D calls, or on the way of panic(). */
+/* Handles a site inside a clause: in a function that D calls, or on the path of panic(). */
 static __attribute__((noinline, cold)) void fire_nested(unsigned id)
 {
     for (const struct listener *l = heads[id]; l; l = l->next) {
@@ -140,7 +140,7 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     while (l) {
         const struct listener *next = l->next;
         if (dtrace_probe_skips(l->probe)) {
-            /* it is not for this thread */
+            /* not for this thread */
         } else if (l->straight) {
             dtrace_probe_fire(l->probe, words);
         } else {
@@ -181,9 +181,9 @@ static void set_skip(unsigned site)
 }
 
 /*
- * Sites that fire in the cold part of another one, which must be on for it: a switch of threads in
- * that of their states, a message that is received in that of the call's return. The provider
- * syscall wants the latter too; so what is wanted is counted.
+ * Some probes fire in the cold part of another site, which must be on for them: a switch of threads
+ * in that of their states, a received message in that of the call's return. The provider syscall
+ * needs the latter too; so requests are counted.
  */
 static uint16_t wanted[TRACE_EV_COUNT]; /* [k] listeners, and sites that need it */
 
@@ -198,8 +198,8 @@ void dtrace_site_want(unsigned site, bool on)
     }
 }
 
-/* In the table's order: so a firing that stands on a listener while it is taken out and put in
- * again goes on to the same ones. */
+/* Keeps the table's order, so that a probe firing at a listener that is removed and inserted again
+ * continues with the same ones. */
 static int enable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider `syscall`: entry and return of every kernel call of abi/kercalls.def, on the
- * sites of the KERCALL events. Entry: arg0 … arg5 the call's arguments. Return: arg0 and arg1 the
- * result, errno in errno; it fires when the thread goes back to its program, however long the call
- * blocked it.
+ * The provider `syscall`: entry and return of every kernel call of abi/kercalls.def, on the sites
+ * of the KERCALL events. Entry: arg0 … arg5 are the call's arguments. Return: arg0 and arg1 are the
+ * result, errno is in errno; it fires when the thread returns to its program, however long the call
+ * blocked.
  *
- * Enabling: kernel lock. Firing: on the thread's CPU, with or without the lock. Tested by
+ * Enabling: kernel lock. Probe firing: on the thread's CPU, with or without the lock. Tested by
  * test/boot's suite d.
  */
 #include "kernel/dtrace/syscall.h"
@@ -72,7 +72,7 @@ void dtrace_syscall_return(const struct thread *self)
     }
 }
 
-/* arg of the probe: kind and number. */
+/* Decode a probe's arg: kind and number. */
 static unsigned kind_of(void *arg)
 {
     return (unsigned)((uintptr_t)arg >> 8);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the kernel call's trace sites tell D: see syscall.c. Only while such a site is on. */
+/* Events of the kernel call's trace sites for D: see syscall.c. Called only while such a site is
+ * on. */
 #ifndef KERNEL_DTRACE_SYSCALL_H
 #define KERNEL_DTRACE_SYSCALL_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel and ConsoleWrite() print: on the board's console at once, and kept, the newest of
- * it, for ConsoleRead(), by which the console server shows it to a host far away. Writing: any
- * context, no lock (text of two CPUs may mix, also as it is kept). ConsoleRead(): kernel lock held;
- * EPERM without ABILITY_DEVICE: the text tells of other processes. After a panic nobody reads any
- * more: the board's own console is the place. Tested by test/boot's suite console.
+ * Output of the kernel and ConsoleWrite(): written to the board's console at once, and the newest
+ * of it kept for ConsoleRead(), through which the console server shows it to a remote host.
+ * Writing: any context, no lock (text of two CPUs may mix, also in the kept copy). ConsoleRead():
+ * kernel lock held; EPERM without ABILITY_DEVICE, because the text concerns other processes. After
+ * a panic only the board's own console works. Tested by test/boot's suite console.
  */
 #include "kernel/base/console.h"
 
@@ -17,7 +17,7 @@
 #define PIECE 128u /* of one ConsoleRead() */
 
 static char kept[KEPT];
-static uint32_t printed; /* [a] bytes so far */
+static uint32_t printed; /* [a] total of bytes */
 
 void console_put(char c)
 {

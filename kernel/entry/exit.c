@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The way out of the kernel: does what interrupts and other CPUs left to do, gives the CPU to the
- * thread that should have it, continues calls that went only part of their way (KER_AGAIN), and
- * idles. Called by the ports after interrupts (kernel_exit) and by the other ways in.
+ * The kernel's exit: does the work left by interrupts and other CPUs, gives the CPU to the thread
+ * that should have it, continues partly executed calls (KER_AGAIN), and idles. Called by the ports
+ * after interrupts (kernel_exit) and by the other exit paths.
  *
- * Where interrupts are open in the kernel, one that comes after the last look at
- * cpu->trace.exit_work has made the port come here again; where they are masked, it waits and comes
- * as soon as the thread runs.
+ * Where interrupts are enabled in the kernel, one that is taken after the last check of
+ * cpu->trace.exit_work makes the port call this again; where they are masked, it stays pending and
+ * is taken as soon as the thread runs.
  */
 #include "kernel/entry/exit.h"
 
@@ -17,7 +17,7 @@
 #include "kernel/thread/thread_end.h"
 #include "trace/trace.h"
 
-/* Another CPU has ended the thread that runs here, or holds it. */
+/* Ends or stops the thread that runs here, on behalf of another CPU. */
 static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)
 {
     struct thread *t = cpu->current;
@@ -53,7 +53,7 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
     }
 }
 
-/* Interrupts first: they are why the others wait. */
+/* Interrupts first: they cause the other work. */
 static inline void do_work(struct cpu *cpu)
 {
     uint32_t work = __atomic_exchange_n(&cpu->trace.exit_work, 0,
@@ -67,7 +67,7 @@ static inline void do_work(struct cpu *cpu)
     }
 }
 
-/* A preemption point of a long call, then its next part. */
+/* Passes a preemption point of a long call, then executes its next part. */
 static __attribute__((noinline)) void call_again(struct thread *t)
 {
     t->flags &= (uint8_t)~THREAD_AGAIN;
@@ -85,7 +85,7 @@ static __attribute__((noinline)) void call_again(struct thread *t)
     }
 }
 
-/* Its wait was ended from outside; then its call ends, or goes on, as it would have. */
+/* Traces that the thread's wait was aborted; its call then ends, or continues, as it would have. */
 static __attribute__((noinline)) void tell_cut(struct thread *t)
 {
     t->flags &= (uint8_t)~THREAD_CUT;
@@ -95,7 +95,8 @@ static __attribute__((noinline)) void tell_cut(struct thread *t)
     kercall_trace_cut(t);
 }
 
-/* Lets interrupts, and CPUs that wait for the lock, in between two parts of a long call. */
+/* Preemption point between two parts of a long call: lets in interrupts, and CPUs that wait for the
+ * lock. */
 static __attribute__((noinline)) void breathe(void)
 {
     arch_irq_window();
@@ -123,7 +124,7 @@ static inline struct thread *choose(struct cpu *cpu)
     return cpu->resched || !t ? sched_switch(cpu, t) : t;
 }
 
-/* No thread that could be resumed at once: t is in a long call, or there is none (NULL). */
+/* Slow path: no thread that could be resumed at once. t is in a long call, or NULL. */
 static __attribute__((noinline)) void go_on(struct cpu *cpu, struct thread *t)
 {
     if (!t) {

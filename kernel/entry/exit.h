@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ways out of the kernel, between kercall.c, exit.c, fault.c and main.c. */
+/* Kernel exit paths, shared by kercall.c, exit.c, fault.c and main.c. */
 #ifndef KERNEL_ENTRY_EXIT_H
 #define KERNEL_ENTRY_EXIT_H
 
@@ -7,7 +7,7 @@
 #include "kernel/base/kercall.h"
 #include "kernel/thread/thread.h"
 
-/* Does all that waits on this CPU, idles if nothing can run, lets the lock go and returns the
+/* Does all pending work of this CPU, idles if no thread is ready, releases the lock and returns the
  * thread to resume. Lock held. */
 struct thread *exit_locked(struct cpu *cpu);
 /* Chooses whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first, as
@@ -17,14 +17,14 @@ void kercall_use_direct(bool on);
 
 /* A handler returned something else than a result. Lock held. */
 void kercall_special(struct thread *self, long result);
-/* Makes self's call of this number by its handler, lets the lock go and returns the thread to
- * resume. Lock held. */
+/* Executes self's call of this number through its handler, releases the lock and returns the thread
+ * to resume. Lock held. */
 struct thread *kercall_held(struct thread *self, unsigned number);
-/* The same without the lock. */
+/* Like kercall_held(), called without the lock. */
 struct thread *kercall_locked(struct thread *self, unsigned number);
 /* Calls the handler of self->call. Lock held. */
 long kercall_invoke(struct thread *self);
-/* The result of a handler that neither blocked nor has more to do. */
+/* Sets the result of a handler that neither blocked nor has more to do. */
 static inline void kercall_finish(struct thread *self, long result)
 {
     if (result < 0) {

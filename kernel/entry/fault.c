@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread did what it may not: its process ends, with a report on the console and a line in the
- * trace. Called by the ports with no lock held, the thread's context saved.
+ * A thread's fault: ends its process, with a report on the console and a line in the trace. Called
+ * by the ports with no lock held, the thread's context saved.
  *
  * The report names functions by the .symtab of the program's ELF in the boot image, whose addresses
  * are as linked. It reads user memory through vm_user_ptr() only.
@@ -34,7 +34,7 @@ static const char *signal_name(int signo)
     }
 }
 
-/* " function+0x12" for an address in the program's text, or nothing. */
+/* Prints " function+0x12" for an address in the program's text, or nothing. */
 static void print_function(const struct process *proc, uintptr_t ip)
 {
     const struct program *program = &proc->program;
@@ -130,7 +130,7 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
     kernel_lock();
     trace_site_proc_fault((uint32_t)self->pid, (uint32_t)self->tid, (uint32_t)fault->signo,
                           fault->address, fault->ip);
-    if (!self->proc->dying) { /* else another CPU was faster to end it */
+    if (!self->proc->dying) { /* else another CPU has already ended it */
         report(self, fault);
         log_fault(self, fault);
         process_end(self->proc, fault->signo);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The way in of a kernel call: dispatch by the table abi/kercalls.def. Called by the ports'
- * entry code; takes the kernel lock (but for NOLOCK calls) and leaves with it let go.
+ * Entry of a kernel call: dispatch by the table abi/kercalls.def. Called by the ports' entry code;
+ * takes the kernel lock (except for NOLOCK calls) and releases it before it returns.
  *
- * A number without a call is ENOSYS. The common way (a result at once, nothing waiting on this CPU)
- * is kept short: see docs/design.md for its budget, and test/bench.
+ * A number without a call is ENOSYS. The common case (an immediate result, no pending work on this
+ * CPU) is kept short: see docs/design.md for its budget, and test/bench.
  */
 #include "kernel/base/kercall.h"
 
@@ -26,7 +26,7 @@ static long ker_unknown(struct thread *self, const uintptr_t *args)
     return -ENOSYS;
 }
 
-/* Designated twice on purpose: the range is the default, the rows of the table override it. */
+/* Designated twice on purpose: the range is the default, the table's entries override it. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 static const kercall_handler handlers[KERCALL_MAX] = {
@@ -50,7 +50,7 @@ long ker_nop(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* The next part of a call that returned KER_AGAIN: the lock is held already. */
+/* Executes the next part of a call that returned KER_AGAIN: the lock is already held. */
 long kercall_invoke(struct thread *self)
 {
     long result = handlers[self->call](self, self->args);
@@ -58,7 +58,7 @@ long kercall_invoke(struct thread *self)
     return result == KER_LOCK ? ker_trace_event_locked(self, self->args) : result;
 }
 
-/* Results that are none. Rare but for KER_BLOCKED. */
+/* Special results. All rare except KER_BLOCKED. */
 void kercall_special(struct thread *self, long result)
 {
     struct cpu *cpu = arch_cpu();
@@ -74,11 +74,11 @@ void kercall_special(struct thread *self, long result)
         self->flags |= THREAD_AGAIN;
     }
     if (result != KER_STATUS) {
-        cpu->resched = 1; /* it blocked, ended, or gives others a chance */
+        cpu->resched = 1; /* blocked, ended, or yields to others */
     }
 }
 
-/* On with self if nothing else waits. Lock held. */
+/* Resumes self if there is no other work. Lock held. */
 static inline struct thread *kercall_leave(struct thread *self)
 {
     struct cpu *cpu = arch_cpu();
@@ -93,8 +93,8 @@ static inline struct thread *kercall_leave(struct thread *self)
     return self;
 }
 
-/* self waits: on with the next thread, if it has nothing else to do in the kernel. Work goes first:
- * it may be that self is to end. */
+/* self waits: continues with the next thread, if this CPU has no other work. Run pending work
+ * first: it may terminate self. */
 static __attribute__((noinline)) struct thread *kercall_blocked(struct thread *self)
 {
     struct cpu *cpu = arch_cpu();
@@ -127,7 +127,8 @@ static inline struct thread *kercall_result(struct thread *self, long result)
     return exit_locked(arch_cpu());
 }
 
-/* A call that needs no lock: takes it only if it turns out to, or if there is work at the exit. */
+/* Executes a call that needs no lock: takes the lock only if the call asks for it, or if the exit
+ * has work. */
 static struct thread *kercall_unlocked(struct thread *self, unsigned number)
 {
     self->step = 0;
@@ -161,7 +162,7 @@ struct thread *kercall_locked(struct thread *self, unsigned number)
     return kercall_result(self, handlers[number](self, self->args));
 }
 
-/* How a call of each number begins. */
+/* The entry path of a call, by number. */
 typedef struct thread *(*kercall_way)(struct thread *self, unsigned number);
 
 #pragma GCC diagnostic push

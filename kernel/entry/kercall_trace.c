@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words of KERCALL events, from the table abi/kercalls.def. Reached only while such a
- * site is on; with or without the kernel lock (NOLOCK calls), on the CPU where the thread runs.
+ * The words of KERCALL events, from the table abi/kercalls.def. Called only while such a site is
+ * on; with or without the kernel lock (NOLOCK calls), on the CPU where the thread runs.
  *
- * The exit event is written when the thread goes back to user mode, however long it was blocked,
- * because the event itself has no thread: a reader takes the one that runs on that CPU. So does the
- * INT event of a wait that was ended from outside; a thread's that is ended itself stands behind
- * its THDEAD event. Words of messages and structures that the caller has not, or has no right to,
- * are 0; they are read when the event is made, so another thread of the caller may have changed
- * them since. Proof: test/boot's suites events and events-wide, where a program tells what each
- * must be.
+ * The exit event is written when the thread returns to user mode, however long it was blocked: the
+ * event itself names no thread, so a reader attributes it to the one running on that CPU. The same
+ * holds for the INT event of an aborted wait; if the thread itself is ended, the INT event follows
+ * its THDEAD event. Words of messages and structures that the caller doesn't have, or has no right
+ * to, are 0; they are read when the event is made, so another thread of the caller may have changed
+ * them since. Proof: test/boot's suites events and events-wide, where a program predicts every
+ * word.
  */
 #include "kernel/entry/kercall_trace.h"
 
@@ -25,12 +25,12 @@
 #include "trace/trace.h"
 
 /* Codes of a word: a0..a5 an argument; m0.. of the outgoing message; r0.. of the reply; FIELD and
- * the number of an argument: from the memory that it points to. NONE ends a list. */
+ * the number of an argument: read from the memory that it points to. NONE ends a list. */
 enum code { NONE, a0, a1, a2, a3, a4, a5, m0, m1, m2, r0, r1, r2, owner, FIELD };
-/* Codes of an argument: what its value is. */
+/* Codes of an argument: the kind of its value. */
 enum argument { VALUE, POINTER, MSG_smsg, MSG_rmsg };
 
-/* size: bytes of a field, and how they are taken. */
+/* size: bytes of a field, and how to read them. */
 #define BYTES 15
 #define SIGNED 64
 #define LONG 128
@@ -150,8 +150,8 @@ static const struct kercall_words table[KERCALL_MAX] = {
 #undef KERCALL
 };
 
-/* Up to three words of the caller's message, whose address is args[at] and whose length, in parts
- * or, negative, in bytes, is args[at + 1]. Of several parts only the first counts. */
+/* Reads up to three words of the caller's message, whose address is args[at] and whose length, in
+ * parts or, negative, in bytes, is args[at + 1]. Of several parts only the first counts. */
 static void message_words(struct thread *self, unsigned at, uintptr_t words[3])
 {
     uintptr_t addr = self->args[at];
@@ -189,7 +189,7 @@ static void find_message(struct thread *self, enum argument kind, uintptr_t word
     }
 }
 
-/* A field in the caller's memory; 0 if it isn't the caller's. */
+/* Returns a field in the caller's memory; 0 if it isn't the caller's. */
 static uint64_t field_value(struct thread *self, const struct word *word)
 {
     uintptr_t at = self->args[word->code - FIELD];
@@ -220,7 +220,7 @@ static void add_argument(struct thread *self, unsigned i, struct trace_values *v
     v->value[v->n] = value ? (uint64_t)(intptr_t)self->args[i] : self->args[i];
 }
 
-/* Adds the words of a list; NULL: there is no such call. */
+/* Appends the words of a list; NULL: there is no such call. */
 static void collect(struct thread *self, const struct word *word, struct trace_values *v)
 {
     uintptr_t message[3] = {0, 0, 0};
@@ -229,7 +229,7 @@ static void collect(struct thread *self, const struct word *word, struct trace_v
     for (; word && word->code != NONE; word++) {
         if (word->code >= FIELD) {
             if (found && self->result == 0) {
-                return; /* a pulse: there is nothing about its sender */
+                return; /* a pulse: no information about its sender */
             }
             add_field(self, word, v);
         } else if (word->code == owner) {
@@ -252,7 +252,8 @@ static bool is_logged(unsigned site, unsigned number)
     return trace_bit(trace_site_logged, site) && trace_kercall_on(number);
 }
 
-/* The gate's predicates have what syscall:::entry and :::return have (kernel/dtrace/syscall.c). */
+/* Gives the gate's predicates the arguments of syscall:::entry and :::return
+ * (kernel/dtrace/syscall.c). */
 static bool entry_stopped(const struct thread *self, unsigned site, unsigned number)
 {
     const uintptr_t *a = self->args;
@@ -307,8 +308,8 @@ void kercall_trace_enter(struct thread *self)
     }
 }
 
-/* The value returned, then errno if the call failed, else the words of the list: in the fast form
- * the first, if it is one word. */
+/* Appends the returned value, then errno if the call failed, else the words of the list: in the
+ * fast form the first, if it is one word. */
 static void exit_words(struct thread *self, bool wide, struct trace_values *v)
 {
     const struct word *list = table[self->call].exit_wide;
@@ -338,8 +339,8 @@ static __attribute__((noinline)) void exit_slow(struct thread *self, unsigned nu
     }
 }
 
-/* msg:::receive fires where the receiver goes on. The client may have ended meanwhile; its pid is
- * known until another thread has its place. */
+/* msg:::receive fires where the receiver continues. The client may have ended meanwhile; its pid is
+ * known until another thread takes its slot. */
 static void trace_received(const struct thread *self)
 {
     const uintptr_t rcvid = (uintptr_t)self->result;
@@ -385,13 +386,13 @@ static void trace_int(const struct thread *t, uint32_t step)
     }
 }
 
-/* A long call loses the CPU at a preemption point: how far it is, in steps of its own. */
+/* Traces a long call that loses the CPU at a preemption point: its progress, in its own steps. */
 void kercall_trace_int(struct thread *self)
 {
     trace_int(self, self->step);
 }
 
-/* 0, 0: also a long call's, which would have gone on. */
+/* Traces 0, 0; also for a long call, which would have continued. */
 void kercall_trace_cut(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int) && t->call != THREAD_CALL_NONE) {

@@ -7,7 +7,8 @@
 #include "trace/hook.h"
 
 void kercall_trace_enter(struct thread *self);
-/* The thread goes back to user mode: does nothing if it was in no call. */
+/* The thread returns to user mode: traces the exit of its call. Does nothing if it was in no
+ * call. */
 void kercall_trace_exit(struct thread *self);
 void kercall_trace_int(struct thread *self);
 /* Its call ends without having done what it was for: a timeout, a cancellation, or, just behind its
@@ -15,7 +16,8 @@ void kercall_trace_int(struct thread *self);
 void kercall_trace_cut(struct thread *t);
 
 /* Records the INT event of a long call (KER_AGAIN) whose thread loses the CPU at a preemption
- * point. t is RUNNING on this CPU and about to become READY: the event is still its own. */
+ * point. t is RUNNING on this CPU and about to become READY, so the event is still attributed to
+ * it. */
 static inline void kercall_trace_preempted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {

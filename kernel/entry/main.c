@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Boot: kernel_main() on CPU 0, kernel_cpu_main() on the others, called by the ports on the CPUs'
- * kernel stacks. Both end in the exit of the kernel, which returns the first thread to run.
+ * kernel stacks. Both end in the kernel's exit, which returns the first thread to run.
  */
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/entry/exit.h"
@@ -35,7 +35,7 @@ static void cpu_online(struct cpu *cpu)
     __atomic_fetch_or(&cpus_online, 1u << cpu->id, __ATOMIC_RELEASE);
 }
 
-/* Starts the other CPUs, one after the other. One that does not come is left out. */
+/* Starts the other CPUs, one after the other. A CPU that does not respond is left out. */
 static void start_cpus(void)
 {
     for (unsigned n = 1; n < arch_cpu_count(); n++) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The short way of a message: MsgSendv, MsgReceivev and MsgReplyv as they are called nearly always,
- * from the call to the thread that goes on. Such a call begins here (kernel/entry/kercall.c).
+ * The fast path of messages: the common forms of MsgSendv, MsgReceivev and MsgReplyv, from the call
+ * to the resumed thread. Such a call begins here (kernel/entry/kercall.c).
  *
- * The long way (msg.c, msg_receive.c, msg_reply.c, and the scheduler) is the truth: a function here
- * does exactly what it would do, or finds out that it can't before it has changed anything, and
- * then takes it. The short way is for one part of at most MSG_SMALL bytes, whole words, in the
- * process's window; for a partner that waits with such a buffer and without a time limit; and for
- * the switch from who waits to who was woken last, with nothing else to do on this CPU, and no FP
- * registers to move. While one of the events is on that the long way would make, it is taken: here
- * are no events.
+ * The slow path (msg.c, msg_receive.c, msg_reply.c, and the scheduler) defines the behaviour. A
+ * function here does exactly the same, or detects before it has changed anything that it can't, and
+ * then calls the slow path. Preconditions of the fast path: one part of at most MSG_SMALL bytes,
+ * whole words, covered by the process's user mapping cache; a partner that waits with such a buffer
+ * and without a timeout; a switch from the thread that blocks to the handoff thread; no other work
+ * on this CPU; no FP registers to switch. It records no events: while any event of the slow path is
+ * on, the slow path is taken.
  *
- * Takes the kernel lock, or leaves that to the long way if another CPU has it. Proved by
- * test/unit_ipc/direct_test.c, where each call goes both ways and all memory is compared; counted
- * by `make bench` (msg_rt_8).
+ * Takes the kernel lock, or leaves that to the slow path if another CPU holds it. Proved by
+ * test/unit_ipc/direct_test.c, which runs each call both ways and compares all memory; counted by
+ * `make bench` (msg_rt_8).
  */
 #include "kernel/entry/msg_direct.h"
 
@@ -22,16 +22,17 @@
 #include "kernel/thread/sched.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
-/* Not 0: the address, or one of several put together by |, can't be that of an iov_t. */
+/* Not 0: the address, or one of several or-ed together, is not aligned for an iov_t. */
 #define UNALIGNED(bits) ((bits) & (sizeof(uintptr_t) - 1))
 
-/* A message of one part: its bytes. */
+/* A message of one part: its memory. */
 struct part {
     uintptr_t base;
     size_t bytes;
 };
 
-/* The part at an aligned address. False: it, or what it names, is not in the window. */
+/* Reads the part at an aligned address. Returns false if the part, or its memory, is not in the
+ * user mapping cache. */
 static inline bool part_read(const struct vm_window *w, uintptr_t addr, struct part *p)
 {
     if (!msg_window_has(w, addr)) {
@@ -43,14 +44,14 @@ static inline bool part_read(const struct vm_window *w, uintptr_t addr, struct p
     return msg_window_has(w, p->base);
 }
 
-/* As msg_resolve() does. */
+/* Stores the part as msg_resolve() does. */
 static inline void part_keep(uintptr_t *arg, const struct part *p)
 {
     arg[0] = p->base;
     arg[1] = (uintptr_t)0 - p->bytes;
 }
 
-/* Not 0: self can't just wait, or something else is to be done on this CPU. */
+/* Fast-path precondition: 0 if self can simply block and this CPU has no other work. */
 static inline uintptr_t hindrance(const struct cpu *cpu, const struct thread *self)
 {
     return self->timeout_states | self->canstub | cpu->trace.exit_work;
@@ -67,7 +68,7 @@ static inline void begin_reply_wait(struct thread *self, struct connection *conn
     arch_context_set_result(receiver, self->rcvid, 0);
 }
 
-/* To a receiver that waits: NULL, or the receiver, which runs. */
+/* Sends to a waiting receiver. Returns the receiver, which runs, or NULL. */
 static inline struct thread *send_to(struct thread *self, struct connection *conn,
                                      struct channel *ch, struct thread *receiver)
 {
@@ -161,7 +162,7 @@ static inline bool reply(struct thread *self)
     return client && reply_to(self, client);
 }
 
-/* What it served is done: it has its own priority again. */
+/* Ends the inheritance for a completed message: self has its own priority again. */
 static inline void uninherit(struct thread *self)
 {
     uint8_t inherited = self->msg_priority;
@@ -173,7 +174,8 @@ static inline void uninherit(struct thread *self)
     }
 }
 
-/* Nothing is queued, and next was woken last: NULL, or next, which runs. */
+/* Blocks self if nothing is queued and next is the handoff thread. Returns next, which runs, or
+ * NULL. */
 static inline struct thread *wait(struct thread *self, struct channel *ch, struct thread *next)
 {
     const struct vm_window w = self->proc->space.window;
@@ -220,7 +222,7 @@ static inline bool lock(void)
     return CONFIG_CPUS == 1 || arch_spin_try(&kernel_lock_word);
 }
 
-/* Other CPUs are told of threads that are left over. */
+/* Kicks other CPUs for the remaining READY threads. */
 static __attribute__((noinline)) struct thread *leave_spreading(struct thread *next)
 {
     sched_spread(arch_cpu());

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ImageRead, ConsoleWrite, SystemCtl. Kernel lock held. Everybody may read the boot image and write
- * to the console; SystemCtl needs ABILITY_RESET. A negative answer writes nothing.
+ * ImageRead, ConsoleWrite, SystemCtl. Kernel lock held. Any process may read the boot image and
+ * write to the console; SystemCtl needs ABILITY_RESET. A negative result means that nothing was
+ * written.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -11,7 +12,7 @@
 #include "kernel/observe/panic.h"
 #include "kernel/proc/process.h"
 
-#define READ_MOST 16384u  /* of one ImageRead(): the caller asks again */
+#define READ_MOST 16384u  /* bytes of one ImageRead(): the caller calls again */
 #define CONSOLE_STEP 128u /* bytes between two preemption points */
 
 long ker_image_read(struct thread *self, const uintptr_t *args)
@@ -64,7 +65,7 @@ long ker_console_write(struct thread *self, const uintptr_t *args)
     return self->step == args[1] ? (long)args[1] : KER_AGAIN;
 }
 
-static int shutdown_status; /* [k] of a shutdown that asks for 0 */
+static int shutdown_status; /* [k] status for a shutdown that requests 0 */
 
 static long set_shutdown_status(uintptr_t status)
 {

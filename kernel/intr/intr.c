@@ -2,12 +2,12 @@
 /*
  * Interrupts: from the line to the attached process's event.
  *
- * First part, intr_entry(): from any context, no lock, at most about 40 instructions: masks the
- * line, notes it for this CPU, asks for the kernel's exit. Second part, intr_deliver(): there, lock
- * held: an event for each attachment. The line stays masked, counted by each attachment, until each
- * process has called InterruptUnmask(): a driver serves its device first, so a level-triggered line
- * can't come again meanwhile. A line that comes and that nobody has attached stays masked, and is
- * reported once.
+ * First part, intr_entry(): any context, no lock, at most about 40 instructions: masks the line,
+ * notes it for this CPU, requests the kernel's exit. Second part, intr_deliver(), at that exit,
+ * lock held: delivers an event for each attachment. The line stays masked, counted by each
+ * attachment, until each process has called InterruptUnmask(): a driver serves its device first, so
+ * a level-triggered line can't come again meanwhile. A line without attachments stays masked, and
+ * is reported once.
  *
  * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring.
  * Proved by test/unit_ipc, test/boot, and `make bench` (irq_thread).
@@ -22,9 +22,9 @@ struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS];
 struct attachment *intr_lines[INTR_LINES];
 struct attachment *intr_trace_hook;
 static struct pulse hook_pulses[CONFIG_CPUS]; /* [k] one per ring */
-static uint32_t reported[INTR_WORDS];         /* [k] lines that nobody wanted */
+static uint32_t reported[INTR_WORDS];         /* [k] unattached lines already reported */
 
-/* Noted first, then masked: see intr_settle(). */
+/* Notes the line first, then masks it: see intr_settle(). */
 static inline void note(unsigned irq)
 {
     struct cpu *cpu = arch_cpu();
@@ -38,8 +38,8 @@ static inline void note(unsigned irq)
     arch_irq_mask(irq);
 }
 
-/* For D's intr:::return, which comes when the line's events have been delivered. False: nothing
- * will be delivered for this interrupt alone. */
+/* For D's intr:::return, which fires when the line's events have been delivered. Returns false if
+ * this interrupt causes no delivery of its own. */
 static bool note_in_kernel(struct cpu *cpu, unsigned irq, bool in_kernel)
 {
     uint32_t bit = 1u << (irq % 32);
@@ -73,7 +73,7 @@ void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel)
     note(irq);
 }
 
-/* One that comes before the work of the one before it is done has nothing to do itself. */
+/* An interrupt that is taken before the previous one's work is done adds no work. */
 static __attribute__((noinline)) void note_timer(struct cpu *cpu, unsigned irq, bool in_kernel)
 {
     if (cpu->timer_came) {
@@ -94,7 +94,7 @@ void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
     }
 }
 
-/* No thread is woken: its work is D's alone. */
+/* Wakes no thread: its work is D's alone. */
 void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     trace_int_entry(irq, ip);
@@ -107,7 +107,7 @@ void intr_timer_done(struct cpu *cpu)
 {
     uint32_t came = cpu->timer_came;
 
-    cpu->timer_came = 0; /* one that has come since then has asked for this work again */
+    cpu->timer_came = 0; /* an interrupt taken since then has requested this work again */
     trace_site_int_done((came >> 1) - 1, came & 1);
 }
 
@@ -214,9 +214,9 @@ static bool noted(uint32_t line)
     return any;
 }
 
-/* One that has come stays masked: its delivery counts that. If it comes while this CPU unmasks it,
- * either the note is seen here and it is masked again, or its own CPU, which notes before it masks,
- * masks it after this one has unmasked it. */
+/* A noted line stays masked: its delivery counts the mask. If an interrupt is taken while this CPU
+ * unmasks the line, either the note is seen here and the line is masked again, or its own CPU,
+ * which notes before it masks, masks it after this one has unmasked it. */
 void intr_settle(uint32_t line)
 {
     bool unmask = intr_lines[line] && !noted(line);

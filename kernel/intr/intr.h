@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts for programs: InterruptAttachEvent() and its kin, and the synthetic _NTO_HOOK_TRACE.
+ * Interrupts for programs: InterruptAttachEvent() and related calls, and the synthetic
+ * _NTO_HOOK_TRACE.
  */
 #ifndef KERNEL_INTR_INTR_H
 #define KERNEL_INTR_INTR_H
@@ -11,10 +12,10 @@
 
 /* Kernel exit work: delivers the events of the lines noted by intr_entry(). Lock held. */
 void intr_deliver(struct cpu *cpu);
-/* The work of this CPU's timer interrupt is done. Lock held. */
+/* Called when the work of this CPU's timer interrupt is done. Lock held. */
 void intr_timer_done(struct cpu *cpu);
-/* Raises the synthetic interrupt: value = index << 13 | sequence & 0x7ff; ring: which CPU's. Lock
- * held. Returns false if nobody is attached. */
+/* Raises the synthetic interrupt: value = index << 13 | sequence & 0x7ff; ring: its CPU. Lock held.
+ * Returns false if nobody is attached. */
 bool intr_raise_trace(unsigned ring, uint32_t value);
 bool intr_trace_hooked(void); /* True if a process is attached to it. Lock held. */
 /* The thread has ended: its attachments' SIGEV_INTR are lost. */

@@ -3,14 +3,14 @@
  * InterruptAttachEvent, InterruptDetach, InterruptWait, InterruptMask, InterruptUnmask.
  *
  * Attachments belong to the process; a SIGEV_INTR goes to the thread that attached, and is lost
- * when that has ended. Masks count per attachment (intr_impl.h), so one driver can't unmask what
- * another has masked, and a mask goes with its process. InterruptMask() and InterruptUnmask()
+ * when that thread has ended. Masks count per attachment (intr_impl.h), so one driver can't unmask
+ * what another has masked, and a mask ends with its process. InterruptMask() and InterruptUnmask()
  * return the new count; unmasking at 0 changes nothing.
  *
- * Kernel lock held. Refuses without ABILITY_INTERRUPT, for the trace hook ABILITY_TRACE (EPERM);
- * lines that don't exist or are the kernel's, unknown flags and ids, events but SIGEV_PULSE and
- * SIGEV_INTR (EINVAL), other hooks (ENOTSUP), a second trace hook (EBUSY), a full table (EAGAIN),
- * bad memory (EFAULT). Proved by test/unit_ipc.
+ * Kernel lock held. Refuses callers without ABILITY_INTERRUPT, for the trace hook ABILITY_TRACE
+ * (EPERM); lines that don't exist or are the kernel's, unknown flags and ids, events except
+ * SIGEV_PULSE and SIGEV_INTR (EINVAL), other hooks (ENOTSUP), a second trace hook (EBUSY), a full
+ * table (EAGAIN), bad memory (EFAULT). Proved by test/unit_ipc.
  */
 #include "abi/errno.h"
 #include "kernel/intr/intr_impl.h"
@@ -19,7 +19,7 @@
 #define ATTACH_FLAGS (_NTO_INTR_FLAGS_TRK_MSK | _NTO_INTR_FLAGS_END | _NTO_INTR_FLAGS_PROCESS)
 #define EVENTS (EVENT_KIND(SIGEV_PULSE) | EVENT_KIND(SIGEV_INTR))
 
-/* 0, or why this process can't attach this interrupt. */
+/* Returns 0, or why this process can't attach this interrupt. */
 static int may_attach(const struct process *proc, uint32_t line)
 {
     if (line >= _NTO_INTR_CLASS_SYNTHETIC) {
@@ -92,7 +92,7 @@ long ker_interrupt_attach(struct thread *self, const uintptr_t *args)
     return a - intr_table;
 }
 
-/* The process's attachment with this id, or NULL. */
+/* Returns the process's attachment with this id, or NULL. */
 static struct attachment *by_id(const struct process *proc, uintptr_t id)
 {
     uint32_t i = (uint32_t)id;
@@ -118,7 +118,8 @@ long ker_interrupt_wait(struct thread *self, const uintptr_t *args)
         self->intr_pulses--;
         r = 0;
     } else {
-        self->result = self->result_error = 0; /* also if its event is switched on meanwhile */
+        self->result = self->result_error = 0; /* also correct if its event is switched on
+                                                  meanwhile */
         thread_result(self, 0, 0);
         r = thread_block(self, STATE_INTR);
     }
@@ -128,7 +129,8 @@ long ker_interrupt_wait(struct thread *self, const uintptr_t *args)
     return r;
 }
 
-/* What (intr, id) of InterruptMask() names: id -1 is the process's first one on that line. */
+/* Returns the attachment named by InterruptMask()'s (intr, id): id -1 is the process's first one on
+ * that line. */
 static struct attachment *named(const struct process *proc, const uintptr_t *args)
 {
     uint32_t line = (uint32_t)args[0];

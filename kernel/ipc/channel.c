@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Channels: where a process receives. ChannelCreate, ChannelDestroy, and the ends of both sides.
+ * Channels, on which a process receives: ChannelCreate, ChannelDestroy, and the end of either side.
  *
  * Kernel lock held. Refuses unknown flags (EINVAL), a full table (EAGAIN), chids that aren't the
- * caller's (EINVAL). Destroying one wakes everybody: receivers and clients with ESRCH; connections
- * to it stay, useless (EBADF), until their owners detach them. Proved by test/unit_ipc.
+ * caller's (EINVAL). Destroying a channel wakes every blocked thread: receivers and clients with
+ * ESRCH; connections to it remain, useless (EBADF), until their owners detach them. Proved by
+ * test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/pool.h"
@@ -53,7 +54,7 @@ long ker_channel_create(struct thread *self, const uintptr_t *args)
     return ch->chid;
 }
 
-/* Everybody who is blocked on it. */
+/* Wakes every thread blocked on the channel. */
 static void wake_all(struct channel *ch)
 {
     while (!list_empty(&ch->receivers)) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections: ConnectAttach, ConnectDetach, and their ends. (connect_info.c answers questions.)
+ * Connections: ConnectAttach, ConnectDetach, and their ends. (connect_info.c has the queries.)
  *
- * All connections of one process to one channel share a scoid, the name that the server knows the
- * client by. It is never an fd or a side-channel id, and is not used again soon, so a server may
- * call ConnectDetach(scoid) after a DISCONNECT pulse as on QNX: nothing is left to do.
+ * All connections of one process to one channel share a scoid, which identifies the client to the
+ * server. It is never an fd or a side-channel id, and is not reused soon, so a server may call
+ * ConnectDetach(scoid) after a DISCONNECT pulse as on QNX: it has no effect.
  *
  * Kernel lock held. Refuses unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full
  * table of the process (EMFILE) or of the system (EAGAIN). Detaching ends sends in progress through
@@ -14,12 +14,12 @@
 #include "kernel/base/pool.h"
 
 #define PRIORITY_KERNEL_PULSE 10 /* DISCONNECT and COIDDEATH have no sending thread */
-#define SCOID_FLAG 0x20000000u   /* tells scoids from coids */
+#define SCOID_FLAG 0x20000000u   /* distinguishes scoids from coids */
 #define SCOID_MASK 0x1fffffffu
 
 static struct connection connections[CONFIG_CONNECTIONS];
 static struct pool pool;
-static uint32_t scoids; /* [k] given out so far */
+static uint32_t scoids; /* [k] number assigned so far */
 
 void connection_init(void)
 {
@@ -31,7 +31,7 @@ struct connection *connection_find(struct process *proc, int coid)
     return msg_connection(proc, (uintptr_t)coid);
 }
 
-/* Another connection of proc to the same channel, or NULL. */
+/* Returns another connection of proc to the same channel, or NULL. */
 static struct connection *sibling(const struct process *proc, const struct channel *ch)
 {
     list_for_each (pos, &ch->connections) {
@@ -63,7 +63,7 @@ static int32_t new_scoid(void)
     return scoid;
 }
 
-/* The lowest free slot from `first` on, or NULL. */
+/* Returns the lowest free slot from `first` on, or NULL. */
 static struct connection **free_slot(struct connection **table, uint32_t first)
 {
     for (uint32_t i = first; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
@@ -112,7 +112,7 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     return conn->coid;
 }
 
-/* Sends in progress through a connection that is being closed. */
+/* Fails sends in progress through a connection that is being closed. */
 static void fail_users(struct connection *conn)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -123,7 +123,7 @@ static void fail_users(struct connection *conn)
     }
 }
 
-/* The server hears that the client's last connection is gone. */
+/* Notifies the server that the client's last connection is gone. */
 static void tell_server(struct channel *ch, const struct connection *conn)
 {
     if (!(ch->flags & _NTO_CHF_DISCONNECT) || ch->proc->dying || sibling(conn->proc, ch) ||
@@ -162,7 +162,7 @@ long ker_connect_detach(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* The first channel of a process that wants to hear of lost servers, or NULL. */
+/* Returns the first channel of a process that requests pulses for lost servers, or NULL. */
 static struct channel *death_channel(const struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Questions about connections: ConnectServerInfo, ConnectClientInfo, ConnectFlags.
+ * Queries about connections: ConnectServerInfo, ConnectClientInfo, ConnectFlags.
  *
- * Kernel lock held. Refuses unknown pids (ESRCH), coids and scoids (EINVAL), flags but CLOEXEC
+ * Kernel lock held. Refuses unknown pids (ESRCH), coids and scoids (EINVAL), flags except CLOEXEC
  * (EINVAL), other processes' flags (EPERM), bad memory (EFAULT). Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
@@ -10,7 +10,7 @@
 #define ABILITY(bit, name, text, doc) | ABILITY_##name
 #define ABILITY_EVERY (0 ABILITY_LIST(ABILITY))
 
-/* The connection with this coid or, like QNX, the next above it. */
+/* Returns the connection with this coid or, like QNX, the next above it. */
 static struct connection *at_least(const struct process *proc, uint32_t coid)
 {
     uint32_t base = coid & _NTO_SIDE_CHANNEL;
@@ -42,7 +42,7 @@ long ker_connect_server_info(struct thread *self, const uintptr_t *args)
     return r != 0 ? r : conn->coid;
 }
 
-/* The process behind an scoid of one of the server's channels, or NULL. */
+/* Returns the process of an scoid on one of the server's channels, or NULL. */
 static const struct process *client_of(const struct process *server, int32_t scoid)
 {
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sigevents: what a timer, an interrupt or a server delivers to a process. Kernel lock held.
+ * sigevents: the events that a timer, an interrupt or a server delivers to a process. Kernel lock
+ * held.
  *
- * event_check() when one is registered; event_deliver() looks its connection up again each time,
- * so that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends
- * the process: Kymo has no signal handlers. Proved by test/unit_ipc.
+ * event_check() runs at registration; event_deliver() looks the connection up again each time, so
+ * that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends the
+ * process: Kymo has no signal handlers. Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
 
@@ -39,8 +40,8 @@ int event_check(struct process *proc, const struct sigevent *event, uint32_t kin
     return 0;
 }
 
-/* Priority of a pulse that says "inherit": there is no sender but the kernel, so the thread on
- * whose behalf it is. */
+/* Returns the priority of a pulse that says "inherit": the kernel is its only sender, so that of
+ * the thread on whose behalf it is sent. */
 static int priority_of(const struct process *proc, const struct sigevent *event)
 {
     if (event->sigev_priority != SIGEV_PULSE_PRIO_INHERIT) {
@@ -98,7 +99,7 @@ int event_deliver(struct process *proc, struct thread *intr_thread, const struct
     }
 }
 
-/* Is one of this client's connections to one of the server's channels? */
+/* Returns whether one of this client's connections leads to one of the server's channels. */
 static bool connected(const struct process *client, const struct process *server)
 {
     for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
@@ -113,8 +114,8 @@ static bool connected(const struct process *client, const struct process *server
 }
 
 /*
- * MsgDeliverEvent(): the event that a client handed over in a message, also after the reply. So the
- * rcvid here is good as long as that client thread lives and its process is connected to the
+ * MsgDeliverEvent(): delivers an event that a client passed in a message, even after the reply. So
+ * here the rcvid is valid as long as that client thread lives and its process is connected to the
  * caller's (ESRCH). A signal, which would end the client, needs ABILITY_KILL: the kernel can't know
  * that the client asked for it.
  */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MsgSend: a message goes from its sender to a receiver. (msg_receive.c has the other side,
- * msg_reply.c the answers, msg_cancel.c what happens when either ends.)
+ * MsgSend: passes a message from its sender to a receiver. (msg_receive.c has the other side,
+ * msg_reply.c the replies, msg_cancel.c the cases in which either ends.)
  *
  * A message is copied once, from the sender's buffers to the receiver's, by whichever of the two
  * arrives second: here if a receiver waits and the message is at most CONFIG_COPY_CHUNK bytes. A
- * longer one is copied by the receiver, in pieces between which the kernel does other work; till it
- * is complete the sender stays in SEND with `server` set, so that either side may end at any point.
+ * longer one is copied by the receiver, in pieces between which the kernel does other work. Until
+ * it is complete the sender stays in SEND with `server` set, so that either side may end at any
+ * point.
  *
  * Kernel lock held. Refuses unknown connections (EBADF), those whose server ended (ESRCH), too many
  * parts or bytes (EOVERFLOW) and memory that isn't the sender's (EFAULT, at the latest when it is
@@ -14,14 +15,14 @@
  */
 #include "kernel/ipc/msg_impl.h"
 
-#define TRY_NEXT 1L /* this receiver's own memory was bad: its call ended, take another */
+#define TRY_NEXT 1L /* this receiver's own memory was bad: its call ended, try another */
 
 static inline void trace_send(const struct thread *self, const struct channel *ch)
 {
     trace_comm_snd_message((uint32_t)self->rcvid, (uint32_t)ch->proc->pid);
 }
 
-/* Nobody can take it now: wait in the channel's queue, and make its servers run as high. */
+/* No receiver is available: waits in the channel's queue, and raises its servers' priority. */
 static __attribute__((noinline)) long queue(struct thread *self, struct channel *ch)
 {
     self->server = NULL;
@@ -36,8 +37,9 @@ static __attribute__((noinline)) long queue(struct thread *self, struct channel 
     return r;
 }
 
-/* A long message: the receiver copies it, as a call of its own that goes on in pieces. A sender
- * that would not wait at all doesn't, unless the receiver gives it back: see timeout_moved(). */
+/* Starts a long message: the receiver copies it, by a call of its own that proceeds in pieces. A
+ * sender with a zero timeout doesn't wait, unless the receiver gives the message back: see
+ * timeout_moved(). */
 static long hand_over_long(struct thread *self, struct channel *ch, struct thread *receiver)
 {
     uint32_t states = self->timeout_states;
@@ -61,8 +63,8 @@ static __attribute__((noinline)) long fault(struct thread *receiver, long whose)
     return TRY_NEXT;
 }
 
-/* A receiver waits: copies the message to it and lets it run; the sender waits for the reply.
- * from: where the message is, if the window has it. */
+/* A receiver waits: copies the message to it and lets it run; the sender waits for the reply. from:
+ * the message, if the user mapping cache covers it. */
 static inline long hand_over(struct thread *self, const struct vm_window *w, uintptr_t from,
                              struct channel *ch, struct thread *receiver)
 {
@@ -92,12 +94,12 @@ static inline long hand_over(struct thread *self, const struct vm_window *w, uin
     return r;
 }
 
-/* To the first receiver that has a good buffer, or into the queue. */
+/* Sends to the first receiver that has a good buffer, or enqueues. */
 static inline long send(struct thread *self, const struct vm_window *w, uintptr_t from,
                         struct channel *ch)
 {
     long r;
-    do { /* each round ends a receiver's call */
+    do { /* each iteration ends a receiver's call */
         struct thread *receiver = msg_first_receiver(ch);
         r = receiver ? hand_over(self, w, from, ch, receiver) : queue(self, ch);
     } while (r == TRY_NEXT);

@@ -9,12 +9,12 @@
 
 struct pulse {
     struct list link; /* [k] in channel->pulses, by priority; self-linked or {0}: not queued */
-    struct channel *channel; /* [k] where it is queued */
-    uint32_t seq;            /* [k] order of arrival, against senders of the same priority */
+    struct channel *channel; /* [k] the channel where it is queued */
+    uint32_t seq;            /* [k] order of arrival, compared with senders of the same priority */
     bool of_user;            /* [k] counted in channel->user_pulses */
     uint8_t priority;        /* [k] */
     int8_t code;             /* [k] */
-    bool preallocated;       /* [I] belongs to an attachment: not freed when received */
+    bool preallocated;       /* [I] belongs to an attachment: not freed on receipt */
     int32_t scoid;           /* [k] */
     uintptr_t value;         /* [k] */
 };
@@ -26,13 +26,13 @@ struct channel {
     struct list senders;     /* [k] threads in SEND, by priority */
     struct list receivers;   /* [k] threads in RECEIVE, LIFO within priority */
     struct list pulses;      /* [k] */
-    uint32_t user_pulses;    /* [k] queued ones that programs sent; has a limit */
-    struct list connections; /* [k] that lead here */
+    uint32_t user_pulses;    /* [k] queued pulses sent by programs; limited */
+    struct list connections; /* [k] connections to this channel */
 };
 
 struct connection {
     struct list link;        /* [k] in channel->connections */
-    struct process *proc;    /* [I] client that owns it; NULL: free */
+    struct process *proc;    /* [I] the owning client; NULL: free */
     struct channel *channel; /* [k] NULL: the server is gone */
     int32_t coid, scoid;     /* [I] */
     uint32_t flags;          /* [k] _NTO_COF_*, CONNECTION_* */
@@ -43,18 +43,18 @@ void channel_init(void);
 struct channel *channel_find(struct process *proc, int chid);
 struct connection *connection_find(struct process *proc, int coid);
 
-/* Whether a pulse would be taken now: asked before it is sent, so that the trace, where the sending
- * comes before the receipt, tells of no pulse that was refused. (But for a receiver with a bad
- * buffer.) */
+/* Returns whether a pulse would be accepted now. Called before sending, because the trace records
+ * the sending before the receipt and must not record a pulse that is refused. (A receiver with a
+ * bad buffer is not considered.) */
 bool pulse_room(const struct channel *ch, bool of_user);
-/* Queues or delivers a pulse from the kernel. 0, or -EAGAIN if none is free. */
+/* Queues or delivers a pulse from the kernel. Returns 0, or -EAGAIN if none is free. */
 int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
-/* The same with a pulse of the caller's own: coalesces (a queued one just takes the
- * newest value). */
+/* Like pulse_send(), with the caller's own pulse: coalesces (a queued one just takes the newest
+ * value). */
 void pulse_send_prealloc(struct channel *ch, struct pulse *p);
 
 bool pulse_queued(const struct pulse *p);
-void pulse_unqueue(struct pulse *p); /* a pulse of the caller's own goes away; not queued is fine */
+void pulse_unqueue(struct pulse *p); /* removes the caller's own pulse; it need not be queued */
 
 /* Delivers a sigevent to process proc. event must be checked by event_check(). prealloc may be
  * NULL. */

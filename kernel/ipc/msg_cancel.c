@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Message passing when somebody leaves: timeouts, kills, ends of threads. Kernel lock held.
+ * Message passing when a participant leaves: timeouts, kills, ends of threads. Kernel lock held.
  *
- * Who may vanish in which state, and what then happens:
+ * Participants that may disappear, by state, and the consequence:
  *   client in SEND    leaves the queue; a receiver in the middle of copying finds it gone.
  *   client in REPLY   leaves; its rcvid is ESRCH from then on. With _NTO_CHF_UNBLOCK and no force
- * it stays, and the server gets an UNBLOCK pulse, once. receiver          leaves its queue. server
- * thread     clients that it had received stay in REPLY (another thread of its process may answer
- * them); the message it was copying goes back to the queue. channel, process  channel.c: clients
- * get ESRCH.     connection: connect.c: clients get EBADF. Proved by test/unit_ipc (random kills)
- * and test/boot (death in every state).
+ *                     it stays, and the server gets an UNBLOCK pulse, once.
+ *   receiver          leaves its queue.
+ *   server thread     clients that it had received stay in REPLY (another thread of its process may
+ *                     reply to them); the message it was copying goes back to the queue.
+ *   channel, process  channel.c: clients get ESRCH.     connection: connect.c: clients get EBADF.
+ * Proved by test/unit_ipc (random kills) and test/boot (death in every state).
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/visible.h"
@@ -36,7 +37,8 @@ void msg_receiver_fail(struct thread *receiver, int error)
     thread_wake(receiver, -1, error);
 }
 
-/* Tells the server that this client wants to leave. False: it can't be told, let it go at once. */
+/* Notifies the server that this client wants to unblock. Returns false if that is impossible:
+ * unblock it at once. */
 static bool ask_server(struct thread *client)
 {
     struct channel *ch = client->channel;

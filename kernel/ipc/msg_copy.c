@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walking and copying the message buffers of processes: the general forms behind msg_copy.h.
+ * Walks and copies the message buffers of processes: the general forms behind msg_copy.h.
  *
  * Called with the kernel lock held. Refuses buffers that are not the process's memory
- * (MSG_FAULT_*), more than KYMO_IOV_MAX parts or more than MSG_BYTES_MAX bytes (-EOVERFLOW).
- * Proved by test/unit_ipc (copies against a byte-wise model, random and hostile parts).
+ * (MSG_FAULT_*), more than KYMO_IOV_MAX parts or more than MSG_BYTES_MAX bytes (-EOVERFLOW). Proved
+ * by test/unit_ipc (copies against a byte-wise model, random and hostile parts).
  */
 #include "abi/errno.h"
 #include "kernel/ipc/msg_copy.h"
@@ -13,7 +13,8 @@
 
 #define WORD_MASK (sizeof(uintptr_t) - 1)
 
-/* The array of parts as a kernel pointer, or NULL. It must be aligned, like any array in C. */
+/* Returns the array of parts as a kernel pointer, or NULL. It must be aligned, like any array in
+ * C. */
 static const iov_t *parts_of(const struct thread *t, unsigned arg)
 {
     uintptr_t base = t->args[arg], parts = t->args[arg + 1];
@@ -23,7 +24,7 @@ static const iov_t *parts_of(const struct thread *t, unsigned arg)
     return vm_user_ptr(t->proc, base, (size_t)parts * sizeof(iov_t), KYMO_PROT_READ);
 }
 
-/* A single part that is not in the process's first mapping. */
+/* Resolves a single part that is not in the process's first mapping. */
 long msg_resolve_slow(struct thread *t, unsigned arg)
 {
     const volatile iov_t *iov = parts_of(t, arg);
@@ -104,8 +105,8 @@ int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, 
 }
 
 /*
- * Kernel pointer to the next bytes of the cursor, at most *len, which is cut to what is contiguous.
- * NULL: *len is 0 at the end of the buffer, else a fault.
+ * Returns a kernel pointer to the cursor's next bytes, at most *len, which is reduced to the
+ * contiguous length. NULL: *len is 0 at the end of the buffer, else a fault.
  */
 static char *cursor_span(struct msg_cursor *c, size_t *len)
 {
@@ -117,7 +118,7 @@ static char *cursor_span(struct msg_cursor *c, size_t *len)
     *len = want;
     char *p = vm_user_span(c->proc, c->addr, len, c->prot);
     if (!p) {
-        *len = want; /* not 0: that would be the end */
+        *len = want; /* not 0, which would mean the end */
     }
     return p;
 }
@@ -149,7 +150,7 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
     return (long)done;
 }
 
-/* The same where one of the buffers is not one piece of memory. */
+/* Like msg_copy(), where one of the buffers is not one piece of memory. */
 static long copy_parts(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
                        const struct thread *src, unsigned src_arg, size_t src_offset, size_t bytes)
 {

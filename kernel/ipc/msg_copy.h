@@ -2,12 +2,12 @@
 /*
  * Message buffers of processes and copying between them. Kernel lock held.
  *
- * A kernel call names a buffer by two words: an address and `parts`. Negative parts are one buffer
- * of -parts bytes at the address; others are the number of iov_t at it, at most KYMO_IOV_MAX. So
- * here a buffer is a thread in such a call and the index of the first of these two arguments.
- * User memory is reached only through vm_user_ptr() and vm_user_span(), checked in the process that
- * the buffer belongs to, at the moment of use; each iov_t is read once, so that another thread that
- * changes it meanwhile hurts only its own process.
+ * A kernel call names a buffer by two words: an address and `parts`. Negative parts mean one buffer
+ * of -parts bytes at the address; else parts is the number of iov_t at the address, at most
+ * KYMO_IOV_MAX. So here a buffer is a thread in such a call and the index of the first of these two
+ * arguments. User memory is reached only through vm_user_ptr() and vm_user_span(), checked in the
+ * buffer's process at the moment of use. Each iov_t is read once, so that another thread that
+ * changes it meanwhile harms only its own process.
  */
 #ifndef KERNEL_IPC_MSG_COPY_H
 #define KERNEL_IPC_MSG_COPY_H
@@ -15,35 +15,36 @@
 #include "abi/errno.h"
 #include "kernel/proc/process.h"
 
-/* Answers of the copies beside a number of bytes: whose memory was bad. */
+/* Results of the copy functions besides a number of bytes: which side's memory was bad. */
 #define MSG_FAULT_SRC (-1L)
 #define MSG_FAULT_DST (-2L)
-/* Messages up to here are copied by words in line. */
+/* Messages up to this size are copied by words, inline. */
 #define MSG_SMALL VM_WINDOW
 /* Most bytes of a message: lengths are int in QNX's interface. */
 #define MSG_BYTES_MAX 0x7fffffffu
 
-/* A place in a buffer; what is before it has been copied. */
+/* A position in a buffer; everything before it has been copied. */
 struct msg_cursor {
     struct process *proc;
-    const iov_t *next; /* following parts, checked kernel pointer */
-    unsigned parts;    /* how many */
+    const iov_t *next; /* remaining parts, checked kernel pointer */
+    unsigned parts;    /* their number */
     unsigned prot;     /* KYMO_PROT_READ or _WRITE */
     uintptr_t addr;    /* rest of the current part */
     size_t left;
 };
 
-/* Bytes in a buffer: -EOVERFLOW too many parts or bytes, -EFAULT the parts can't be read. */
+/* Returns the bytes in a buffer; -EOVERFLOW too many parts or bytes, -EFAULT unreadable parts. */
 long msg_length_parts(const struct thread *t, unsigned arg);
-/* 0, or -EFAULT: the parts can't be read. offset: bytes to skip. */
+/* Opens a cursor, skipping `offset` bytes. Returns 0, or -EFAULT: unreadable parts. */
 int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, size_t offset,
                     unsigned prot);
-/* Copies at most max bytes: how many, or MSG_FAULT_*. Moves both cursors. */
+/* Copies at most max bytes and advances both cursors. Returns the number copied, or MSG_FAULT_*. */
 long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max);
-/* From kernel memory, as much as fits: bytes, or MSG_FAULT_DST. */
+/* Copies from kernel memory as much as fits. Returns the bytes, or MSG_FAULT_DST. */
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes);
 
-/* Are MSG_SMALL bytes at addr found? Then msg_window_ptr() is where they are. */
+/* Returns whether the user mapping cache covers MSG_SMALL bytes at addr; msg_window_ptr() then
+ * returns their kernel pointer. */
 static inline bool msg_window_has(const struct vm_window *w, uintptr_t addr)
 {
     return __builtin_expect(addr - w->base < w->room, 1);
@@ -58,9 +59,10 @@ _Static_assert(sizeof(iov_t) <= MSG_SMALL, "found in the window");
 long msg_resolve_slow(struct thread *t, unsigned arg);
 
 /*
- * The length of the buffer that t's current call names by args[arg] and args[arg + 1], or a
- * negative errno. One part becomes a direct buffer there, so that it is read once and all later
- * uses are short. *addr: where it begins; nothing that the window has if it is of several parts.
+ * Returns the length of the buffer that t's current call names by args[arg] and args[arg + 1], or a
+ * negative errno. A single part is converted to a direct buffer in the arguments, so that it is
+ * read once and later uses are fast. *addr: its start; an address outside the user mapping cache if
+ * it has several parts.
  */
 static inline long msg_resolve(struct thread *t, const struct vm_window *w, unsigned arg,
                                uintptr_t *addr)
@@ -86,7 +88,7 @@ static inline long msg_resolve(struct thread *t, const struct vm_window *w, unsi
     return bytes <= MSG_BYTES_MAX ? (long)bytes : -EOVERFLOW;
 }
 
-/* The first MSG_SMALL bytes of a resolved buffer as a kernel pointer, or NULL. */
+/* Returns a kernel pointer to the first MSG_SMALL bytes of a resolved buffer, or NULL. */
 static inline void *msg_window_find(const struct vm_window *w, uintptr_t addr)
 {
     return msg_window_has(w, addr) ? msg_window_ptr(w, addr) : NULL;
@@ -98,13 +100,14 @@ static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
     while (bytes > 0) {
         bytes -= 4;
         uint32_t word = *(const uint32_t *)((const char *)src + bytes);
-        __asm__("" : "+r"(word)); /* or the loop becomes a call of memcpy() */
+        __asm__("" : "+r"(word)); /* else the compiler makes the loop a call of memcpy() */
         *(uint32_t *)((char *)dst + bytes) = word;
     }
 }
 
-/* Copies a few whole words to a kernel pointer (may be NULL) from an address that the window may
- * have. False: it isn't such a case, nothing is done. The caller knows that both have the bytes. */
+/* Copies a few whole words from an address that the user mapping cache may cover to a kernel
+ * pointer (may be NULL). Returns false, with nothing done, if the case isn't that simple. The
+ * caller knows that both sides have the bytes. */
 static inline bool msg_copy_small(void *dst, const struct vm_window *w, uintptr_t addr,
                                   size_t bytes)
 {
@@ -117,15 +120,15 @@ static inline bool msg_copy_small(void *dst, const struct vm_window *w, uintptr_
 }
 
 /*
- * Copies `bytes` (which both buffers have, from their offsets on) at once: returns how many, fewer
- * only if the parts were changed meanwhile, or MSG_FAULT_*. The caller keeps bytes within a chunk.
+ * Copies `bytes` (which both buffers have, from their offsets on) at once. Returns how many: fewer
+ * only if the parts were changed meanwhile; or MSG_FAULT_*. The caller keeps bytes within a chunk.
  */
 long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
               const struct thread *src, unsigned src_arg, size_t src_offset, size_t bytes);
 
 /*
- * One piece of a transfer of `total` bytes that `runner`'s call makes: runner->step says how far it
- * is. Returns 0 when all is done, KER_AGAIN, or MSG_FAULT_*. Offsets as for the first byte.
+ * Copies one piece of a transfer of `total` bytes made by `runner`'s call; runner->step is the
+ * progress. Returns 0 when all is done, KER_AGAIN, or MSG_FAULT_*. Offsets as for the first byte.
  */
 long msg_copy_piece(struct thread *runner, const struct thread *dst, unsigned dst_arg,
                     size_t dst_offset, const struct thread *src, unsigned src_arg,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of message passing (msg*.c, pulse.c, channel.c, connect*.c, event.c) share and
- * nobody else uses. Kernel lock held.
+ * Internal declarations of message passing (msg*.c, pulse.c, channel.c, connect*.c, event.c).
+ * Kernel lock held.
  */
 #ifndef KERNEL_IPC_MSG_IMPL_H
 #define KERNEL_IPC_MSG_IMPL_H
@@ -13,8 +13,8 @@
 #include "kernel/ipc/msg_copy.h"
 #include "trace/hook.h"
 
-/* How deep an inherited priority is handed on (client of a client of …): bounds the kernel stack.
- * Deeper chains keep the priority they had. */
+/* Depth to which an inherited priority is passed on (client of a client of …): bounds the kernel
+ * stack. Deeper chains keep the priority they had. */
 #ifndef CONFIG_INHERIT_DEPTH
 #define CONFIG_INHERIT_DEPTH 8
 #endif
@@ -24,7 +24,7 @@
 #define RCVID_INDEX_MASK ((1u << THREAD_RCVID_BITS) - 1)
 _Static_assert(CONFIG_THREADS < (1 << THREAD_RCVID_BITS) - 1, "rcvid");
 
-/* The living thread that the rcvid names, whatever it does now; or NULL. */
+/* Returns the living thread named by the rcvid, in whatever state; or NULL. */
 static inline struct thread *rcvid_thread(uintptr_t arg)
 {
     uint32_t index = ((uint32_t)arg & RCVID_INDEX_MASK) - 1;
@@ -35,8 +35,8 @@ static inline struct thread *rcvid_thread(uintptr_t arg)
     return t->rcvid == (int32_t)arg && t->state != STATE_DEAD ? t : NULL;
 }
 
-/* The client that a server may answer under this rcvid: REPLY-blocked on a channel of its process;
- * or NULL. */
+/* Returns the client that a server may reply to under this rcvid: REPLY-blocked on a channel of the
+ * server's process; or NULL. */
 static inline struct thread *rcvid_client(const struct thread *server, uintptr_t rcvid)
 {
     uint32_t index = ((uint32_t)rcvid & RCVID_INDEX_MASK) - 1;
@@ -79,7 +79,8 @@ static inline struct connection *msg_connection(const struct process *proc, uint
 
 /* ---- priorities (msg_priority.c) --------------------------------------------------- */
 
-/* A server takes this priority from what it received (0: nothing), for as long as it serves it. */
+/* The server inherits this priority from the message it received (0: nothing), as long as it serves
+ * it. */
 static inline void msg_inherit(struct thread *server, const struct channel *ch, uint8_t priority)
 {
     uint8_t p = ch->flags & _NTO_CHF_FIXED_PRIORITY ? 0 : priority;
@@ -91,7 +92,8 @@ static inline void msg_inherit(struct thread *server, const struct channel *ch, 
     }
 }
 
-/* The same for a receiver that waits in its channel's queue, and so has inherited nothing. */
+/* Like msg_inherit(), for a receiver waiting in its channel's queue, which has inherited
+ * nothing. */
 static inline void msg_inherit_waiting(struct thread *receiver, const struct channel *ch,
                                        uint8_t priority)
 {
@@ -103,26 +105,28 @@ static inline void msg_inherit_waiting(struct thread *receiver, const struct cha
     }
 }
 
-/* Somebody of this priority waits in ch's queue: its busy servers run at least that high. */
+/* A thread of this priority waits in ch's queue: raises the channel's busy servers to at least
+ * it. */
 void msg_boost(struct channel *ch, uint8_t priority);
-/* Raises one server, if it is lower. */
+/* Raises one server, if its priority is lower. */
 void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority);
-/* False: too deep, don't hand the priority on. Each true is followed by a leave. */
+/* Returns false if the chain is too deep to pass the priority on. Each true needs a matching
+ * inherit_leave(). */
 bool inherit_enter(void);
 void inherit_leave(void);
 
 /* ---- queues ------------------------------------------------------------------------ */
 
-/* Puts a thread in a list of threads (by their ready node), after those of its priority. */
+/* Inserts a thread into a list of threads (by their ready node), after those of its priority. */
 void msg_insert_by_priority(struct list *head, struct thread *t);
 uint32_t msg_next_seq(void);
 static inline struct pulse *msg_first_pulse(const struct channel *ch)
 {
     return list_empty(&ch->pulses) ? NULL : list_entry(ch->pulses.next, struct pulse, link);
 }
-/* First sender that nobody is copying yet, or NULL. */
+/* Returns the first sender whose message nobody is copying yet, or NULL. */
 struct thread *msg_first_sender(const struct channel *ch);
-/* First waiting receiver that takes messages (not only pulses), or NULL. */
+/* Returns the first waiting receiver that accepts messages (not only pulses), or NULL. */
 static inline struct thread *msg_first_receiver(const struct channel *ch)
 {
     list_for_each (pos, &ch->receivers) {
@@ -133,7 +137,7 @@ static inline struct thread *msg_first_receiver(const struct channel *ch)
     }
     return NULL;
 }
-/* The newest receiver of a priority is served first (its memory is still in the caches). */
+/* Within a priority the newest receiver is served first (its memory is still in the caches). */
 static inline void msg_insert_receiver(struct channel *ch, struct thread *t)
 {
     struct list *pos = ch->receivers.next;
@@ -142,12 +146,12 @@ static inline void msg_insert_receiver(struct channel *ch, struct thread *t)
     }
     list_insert_before(pos, &t->ready);
 }
-/* Brings waiting senders to waiting receivers, after a change made that possible. */
+/* Matches waiting senders with waiting receivers, after a change that makes it possible. */
 void msg_match(struct channel *ch);
 
 /* ---- a message reaches its receiver (msg.c, msg_receive.c) ------------------------- */
 
-/* Writes the receiver's msg_info, if it asked for it. False: its memory is bad. */
+/* Writes the receiver's msg_info, if requested. Returns false if its memory is bad. */
 bool msg_put_info_slow(const struct thread *receiver, const struct thread *client);
 static inline bool msg_put_info(const struct thread *receiver, const struct thread *client)
 {
@@ -160,25 +164,26 @@ static inline void trace_receive(const struct thread *client, const struct chann
     trace_comm_rec_message((uint32_t)client->rcvid, (uint32_t)ch->proc->pid);
 }
 
-/* A waiting receiver begins to copy this sender's message itself, by its call made again. */
+/* Makes a waiting receiver copy this sender's message itself, by restarting its call. */
 void msg_start_pieces(struct thread *receiver, struct thread *client);
 
 /* ---- ends -------------------------------------------------------------------------- */
 
-/* A thread in SEND or REPLY leaves its queue. */
+/* Removes a thread in SEND or REPLY from its queue. */
 void msg_client_leave(struct thread *client);
-/* It leaves, and its MsgSend() ends with this errno. */
+/* Removes it and ends its MsgSend() with this errno. */
 void msg_client_fail(struct thread *client, int error);
-/* A thread in RECEIVE: its call ends with this errno. */
+/* Ends the call of a thread in RECEIVE with this errno. */
 void msg_receiver_fail(struct thread *receiver, int error);
 
 /* ---- pulses ------------------------------------------------------------------------ */
 
-/* A program's pulse: has a limit per channel and leaves a reserve for the kernel's own. */
+/* Sends a program's pulse: limited per channel, and leaves a reserve for the kernel's own. */
 int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
-/* Hands the first queued pulse to a running receiver: 0, or -EFAULT and it stays queued. */
+/* Delivers the first queued pulse to a running receiver. Returns 0, or -EFAULT and it stays
+ * queued. */
 long pulse_receive(struct thread *self, struct channel *ch);
-/* All queued pulses go: the channel does. */
+/* Discards all queued pulses of a channel that is being destroyed. */
 void pulse_discard_all(struct channel *ch);
 void pulse_init(void);
 void connection_init(void);

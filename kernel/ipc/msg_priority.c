@@ -2,11 +2,11 @@
 /*
  * Priority inheritance through messages, and the priority-ordered queues of channels.
  *
- * A server takes the priority of what it received until it receives again; while it is busy, a
- * higher client that queues raises every server thread that last received from that channel; and a
- * client that is raised while it waits hands that on to where it waits; but a server that waits in
- * MsgReceive() has nothing inherited. Raising never lowers: the next MsgReceive() sets the priority
- * anew. Kernel lock held. Proved by test/unit_ipc.
+ * A server takes the priority of the message it received until it receives again. While it is busy,
+ * a client of higher priority that queues raises every server thread that last received from that
+ * channel. A client that is raised while it waits passes that on to the thread it waits for; but a
+ * server that waits in MsgReceive() has inherited nothing. Raising never lowers: the next
+ * MsgReceive() sets the priority anew. Kernel lock held. Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/visible.h"
@@ -46,7 +46,7 @@ FBT_VISIBLE void msg_boost(struct channel *ch, uint8_t priority)
     if (ch->flags & _NTO_CHF_FIXED_PRIORITY) {
         return;
     }
-    uint32_t left = ch->proc->nthreads; /* not more than that are alive */
+    uint32_t left = ch->proc->nthreads; /* upper bound of those alive */
     for (unsigned i = 0; left > 0 && i < CONFIG_THREADS_PER_PROCESS; i++) {
         struct thread *s = ch->proc->threads[i];
         if (!s || s->state == STATE_DEAD) {

@@ -2,15 +2,15 @@
 /*
  * MsgReceive and MsgReceivePulse: the receiver's side of message passing. See msg.c.
  *
- * Messages and pulses come by priority, those of one priority in the order of their arrival.
- * A message longer than CONFIG_COPY_CHUNK is copied in pieces (KER_AGAIN): self->xfer names its
+ * Messages and pulses are received by priority, and within a priority in order of arrival. A
+ * message longer than CONFIG_COPY_CHUNK is copied in pieces (KER_AGAIN): self->xfer names its
  * sender, self->step counts bytes. In between the sender may have left (then the receiver starts
- * over with the next), the channel may have gone (ESRCH), the receiver may end (msg_thread_gone()
- * gives the message back to the queue).
+ * over with the next), the channel may have been destroyed (ESRCH), the receiver may end
+ * (msg_thread_gone() gives the message back to the queue).
  *
  * Kernel lock held. Refuses channels that aren't the process's (ESRCH), too many parts (EOVERFLOW)
  * and memory that isn't the receiver's (EFAULT, when something arrives; the message or pulse stays
- * queued). A sender whose memory is bad gets EFAULT, and the receiver goes on waiting.
+ * queued). A sender whose memory is bad gets EFAULT, and the receiver keeps waiting.
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/visible.h"
@@ -41,7 +41,8 @@ void msg_start_pieces(struct thread *receiver, struct thread *client)
     msg_inherit(receiver, client->channel, client->priority);
     list_remove(&receiver->ready);
     receiver->flags |= THREAD_AGAIN;
-    /* Its own limit holds on: the sender may leave, and then it waits again. */
+    /* The receiver's own timeout stays in force: the sender may leave, and then the receiver waits
+     * again. */
     uint32_t limited = receiver->timeout_states;
     timeout_disarm(receiver);
     thread_wake(receiver, 0, 0);
@@ -56,7 +57,7 @@ void msg_match(struct channel *ch)
     }
 }
 
-/* The sender of the message that self is in the middle of copying: NULL if it has left. */
+/* Returns the sender of the message that self is in the middle of copying; NULL if it has left. */
 static struct thread *continued(struct thread *self, const struct channel *ch)
 {
     struct thread *c = rcvid_thread((uintptr_t)self->xfer);
@@ -66,7 +67,7 @@ static struct thread *continued(struct thread *self, const struct channel *ch)
         return NULL;
     }
     c->server = NULL;
-    if (c->channel != ch) { /* that call was given up (ThreadCancel); this is another */
+    if (c->channel != ch) { /* that call was abandoned (ThreadCancel); this is another */
         timeout_moved(c, STATE_SEND);
         msg_match(c->channel);
         self->step = 0;
@@ -82,7 +83,7 @@ static void to_reply(struct thread *client)
     timeout_moved(client, STATE_REPLY);
 }
 
-/* Copies (on) the message of a sender in the queue. 0: that sender's memory was bad,
+/* Copies (the next piece of) a queued sender's message. Returns 0 if that sender's memory was bad:
  * try another. */
 static long take(struct thread *self, struct channel *ch, struct thread *client)
 {
@@ -118,7 +119,7 @@ static void *plain_buffer(const struct thread *self)
     return plain ? self->buffer : NULL;
 }
 
-/* Nothing is there: waits. */
+/* Waits, because nothing is queued. */
 static FBT_VISIBLE long wait(struct thread *self, struct channel *ch)
 {
     uint8_t inherited = self->msg_priority;
@@ -136,7 +137,7 @@ static FBT_VISIBLE long wait(struct thread *self, struct channel *ch)
     return r;
 }
 
-/* Is the first pulse to be received before the first message? */
+/* Returns whether the first pulse precedes the first message. */
 static bool pulse_first(const struct pulse *p, const struct thread *client)
 {
     if (!p || !client) {
@@ -148,13 +149,13 @@ static bool pulse_first(const struct pulse *p, const struct thread *client)
     return (int32_t)(p->seq - client->queue_seq) < 0;
 }
 
-/* Something may be queued: takes the first. pulses: only pulses are wanted. */
+/* Receives the first of what is queued, if anything. pulses: only pulses are wanted. */
 static __attribute__((noinline)) long take_first(struct thread *self, struct channel *ch,
                                                  bool pulses)
 {
     struct thread *client = self->xfer ? continued(self, pulses ? NULL : ch) : NULL;
     long r = client ? take(self, ch, client) : 0;
-    while (r == 0) { /* each round ends a sender's call */
+    while (r == 0) { /* each iteration ends a sender's call */
         client = pulses ? NULL : msg_first_sender(ch);
         const struct pulse *p = msg_first_pulse(ch);
         if (pulse_first(p, client)) {
@@ -166,13 +167,13 @@ static __attribute__((noinline)) long take_first(struct thread *self, struct cha
         r = take(self, ch, client);
     }
     if (r < 0 && r != KER_AGAIN) {
-        msg_match(ch); /* what self gave back may be another's */
+        msg_match(ch); /* another receiver may take what self gave back */
     }
     return r;
 }
 
-/* The call ends. What it was in the middle of copying (its parts are no good any more) is
- * another's. */
+/* Ends the call with an error. The message being copied (its parts are invalid now) goes back to
+ * the queue. */
 static __attribute__((noinline)) long failed(struct thread *self, long error)
 {
     if (self->xfer) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MsgReply and MsgError: a server answers a client.
+ * MsgReply and MsgError: a server replies to a client.
  *
  * Kernel lock held. An rcvid is valid while its client is REPLY-blocked on a channel of the
  * caller's process; anything else is ESRCH. A reply longer than CONFIG_COPY_CHUNK is copied in
- * pieces; the rcvid is looked up again for each, so the client may leave in between (ESRCH, also if
+ * pieces; the rcvid is looked up again for each, so the client may leave in between (ESRCH, even if
  * it has sent another message meanwhile). Bad memory of the server: EFAULT, the client stays
- * blocked. Bad memory of the client: its MsgSend() ends with EFAULT, and the server's call is done
+ * blocked. Bad memory of the client: its MsgSend() ends with EFAULT, and the server's call succeeds
  * (0). Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
 
 #define ERROR_MAX 4095
 
-/* The client's MsgSend() ends. */
+/* Ends the client's MsgSend(). */
 static inline void finish(struct thread *client, long status, int error)
 {
     client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
@@ -35,8 +35,8 @@ static inline void answered(struct thread *client, long status)
     finish(client, status, 0);
 }
 
-/* What isn't a few words. After the first piece the client is self's: one that has left, and come
- * back with another message, isn't any more. */
+/* Copies a reply longer than a few words. After the first piece self owns the client: one that has
+ * left and returned with another message isn't owned any more. */
 static __attribute__((noinline)) long reply_long(struct thread *self, struct thread *client,
                                                  size_t total)
 {

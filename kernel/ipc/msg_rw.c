@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a server does with a message it has received, before it replies: MsgRead, MsgWrite, MsgInfo,
+ * Operations of a server on a received message before the reply: MsgRead, MsgWrite, MsgInfo,
  * MsgCurrent.
  *
  * Kernel lock held. Refuses rcvids that are not clients in REPLY on a channel of the caller's
  * process (ESRCH), flags (EINVAL), memory that isn't the server's or the client's (EFAULT, to the
- * server: the client stays blocked). Offsets past the end of the client's buffer copy 0 bytes.
- * Long ones are copied in pieces, as in msg_reply.c. Proved by test/unit_ipc.
+ * server: the client stays blocked). Offsets past the end of the client's buffer copy 0 bytes. Long
+ * ones are copied in pieces, as in msg_reply.c. Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/visible.h"
@@ -34,7 +34,7 @@ FBT_VISIBLE void msg_info_fill(struct _msg_info *info, const struct thread *clie
     };
 }
 
-/* Bytes of a client's buffer from an offset on. */
+/* Returns the bytes of a client's buffer from an offset on. */
 static size_t rest(uint32_t length, uintptr_t offset)
 {
     return offset < length ? length - (size_t)offset : 0;
@@ -95,7 +95,7 @@ long ker_msg_info(struct thread *self, const uintptr_t *args)
     return copy_out(self->proc, args[1], &info, sizeof(info));
 }
 
-/* Those that wait in the queue go on raising a server that has set its priority anew. */
+/* Queued clients raise again a server that has set its priority anew. */
 static void raise_again(struct thread *server, struct channel *ch)
 {
     const struct pulse *pulse = msg_first_pulse(ch);
@@ -107,7 +107,7 @@ static void raise_again(struct thread *server, struct channel *ch)
     }
 }
 
-/* Works for this client from now on: at its priority, and raised with it. */
+/* The server works for this client from now on: at its priority, and raised with it. */
 long ker_msg_current(struct thread *self, const uintptr_t *args)
 {
     struct thread *client = rcvid_client(self, args[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of channels: NameAttach, NameDetach, NameLookup. Kernel lock held. A fixed table, searched
- * from the front; names go with their process.
+ * linearly; a process's names end with it.
  *
  * EEXIST: the name is taken; EINVAL: empty, or (detach) not one of the caller's; EBADF: no such
  * channel of the caller's; EAGAIN: table full; ENOENT; ENAMETOOLONG; EFAULT.

@@ -2,12 +2,12 @@
 /*
  * Pulses: small messages that nobody waits for. Kernel lock held.
  *
- * A pulse goes straight into a waiting receiver's buffer, else into the channel's queue, by
- * priority. Queued ones come from one pool of CONFIG_PULSES; a program's pulses may take at most
+ * A pulse is copied directly into a waiting receiver's buffer, else into the channel's queue, by
+ * priority. Queued ones come from one pool of CONFIG_PULSES. A program's pulses may take at most
  * USER_PER_CHANNEL of them on one channel and leave KERNEL_RESERVE in all (EAGAIN), so that a
- * program that floods a channel can't make the kernel's own (UNBLOCK, DISCONNECT, COIDDEATH,
- * THREADDEATH) be lost. Timers and interrupts bring their own pulse, which coalesces.
- * Proved by test/unit_ipc.
+ * program that floods a channel can't cause the kernel's own (UNBLOCK, DISCONNECT, COIDDEATH,
+ * THREADDEATH) to be lost. Timers and interrupts supply their own pulse, which coalesces. Proved by
+ * test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/pool.h"
@@ -42,7 +42,7 @@ void pulse_unqueue(struct pulse *p)
     }
 }
 
-/* A received pulse, or one whose channel goes. */
+/* Frees a received pulse, or one whose channel is destroyed. */
 static void release(struct pulse *p)
 {
     dequeue(p);
@@ -64,7 +64,7 @@ static void enqueue(struct channel *ch, struct pulse *p)
     msg_boost(ch, p->priority);
 }
 
-/* Into a receiver's buffer, as much as fits. False: its memory is bad. */
+/* Copies into a receiver's buffer as much as fits. Returns false if its memory is bad. */
 static bool put(const struct thread *receiver, const struct pulse *p)
 {
     struct _pulse out = {.type = _PULSE_TYPE, .subtype = _PULSE_SUBTYPE};
@@ -74,17 +74,17 @@ static bool put(const struct thread *receiver, const struct pulse *p)
     return msg_put(receiver, RECEIVE_ARG_RMSG, &out, sizeof(out)) >= 0;
 }
 
-/* The receiver has it in its buffer. */
+/* Completes the receipt of a pulse that was copied into the receiver's buffer. */
 static void received(struct thread *receiver, struct channel *ch, const struct pulse *p)
 {
     msg_inherit(receiver, ch, p->priority);
     trace_comm_rec_pulse((uint32_t)p->scoid, (uint32_t)ch->proc->pid);
 }
 
-/* To a waiting receiver, if there is one with a good buffer. */
+/* Delivers to a waiting receiver, if there is one with a good buffer. */
 static bool hand_over(struct channel *ch, const struct pulse *p)
 {
-    while (!list_empty(&ch->receivers)) { /* each round ends a receiver's call */
+    while (!list_empty(&ch->receivers)) { /* each iteration ends a receiver's call */
         struct thread *r = list_entry(ch->receivers.next, struct thread, ready);
         if (put(r, p)) {
             received(r, ch, p);
@@ -141,7 +141,7 @@ void pulse_send_prealloc(struct channel *ch, struct pulse *p)
 {
     if (pulse_queued(p)) {
         if (p->channel == ch) {
-            return; /* it has the newest value already: the caller wrote it there */
+            return; /* already queued: the caller has stored the newest value */
         }
         dequeue(p);
     }

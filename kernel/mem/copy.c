@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Copies between the kernel and user memory, which may span several mappings. Kernel lock held.
- * -EFAULT if any byte is not the process's own with the right to it; then nothing has been copied.
+ * -EFAULT, with nothing copied, if any byte is not the process's own with the required right.
  * Tested by test/unit_kernel/memory_test.c and test/boot's wrong-argument runs.
  */
 #include "abi/errno.h"

@@ -3,12 +3,12 @@
  * MemMap, MemUnmap, MemProtect, LibWord. Kernel lock held.
  *
  * New RAM is cleared before it is mapped, in pieces with a preemption point after each: until then
- * it is only in the caller's args[] (PIECE_*), and goes back if the caller dies.
+ * only the caller's args[] (PIECE_*) refer to it, and it is freed if the caller dies.
  *
- * What object_map() refuses, kernel/mem/object.c says. EINVAL: no length, unknown flags, writable
+ * kernel/mem/object.c lists the errors of object_map(). EINVAL: no length, unknown flags, writable
  * and executable, two kinds at once, or (unmap) not exactly a mapping; EPERM: DEVICE or TRACE
- * without the ability, or a device that is the kernel's; ENXIO: no trace buffers; EBUSY: the
- * mapping has the process's library word; ENOMEM, EAGAIN.
+ * without the ability, or a device that the kernel uses; ENXIO: no trace buffers; EBUSY: the
+ * mapping contains the process's library word; ENOMEM, EAGAIN.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -22,7 +22,7 @@
 #define KINDS (KYMO_MAP_DEVICE | KYMO_MAP_TRACE | KYMO_MAP_STACK | KYMO_MAP_OBJECT)
 #define MAP_MOST 0x40000000u
 
-/* What args[] hold between the steps of MEM_MAP; args[0] stays. */
+/* Contents of args[] between the steps of MEM_MAP; args[0] is unchanged. */
 #define PIECE_PHYS 1
 #define PIECE_LEN 2
 #define PIECE_FLAGS 3
@@ -94,7 +94,7 @@ static long map_object(struct thread *self, struct kymo_map *map)
     map->phys = process_able(self->proc, ABILITY_DEVICE) ? m.phys : 0;
     object_mapped(m.phys);
     long result = map_answer(self, map, &m);
-    if (result && result != -EFAULT) { /* else unmapping has told */
+    if (result && result != -EFAULT) { /* else unmapping has traced it */
         object_unmapped(m.phys);
     }
     return result;
@@ -130,7 +130,8 @@ static long map_ram_end(struct thread *self)
     size_t len = m.len;
 
     if (process_able(self->proc, ABILITY_DEVICE)) {
-        map.phys = m.phys; /* a driver tells its device, which could be told anything anyway */
+        map.phys = m.phys; /* a driver passes it to its device, which it could program with any
+                              address anyway */
     }
     long error = map_answer(self, &map, &m);
     if (error && error != -EFAULT) { /* else it was mapped, and unmapping has freed it */
@@ -203,8 +204,8 @@ long ker_mem_unmap(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* Only of RAM that the process has by MEM_MAP or as its stack and data, a whole mapping: not its
- * program's text, a device, an object, the trace buffers. */
+/* Allows only a whole mapping of RAM that the process got by MEM_MAP or as its stack and data: not
+ * its program's text, a device, an object, the trace buffers. */
 static int protect_check(const struct process *proc, const struct mapping *m, const uintptr_t *args)
 {
     uint32_t prot = (uint32_t)args[2];
@@ -237,8 +238,8 @@ long ker_mem_protect(struct thread *self, const uintptr_t *args)
 }
 
 /*
- * The kernel writes the word at each switch to a thread of this process, so what it lies in can't
- * be unmapped any more. What is in it now is the caller's own value. 0 takes the word back.
+ * The kernel writes the word at each switch to a thread of this process, so its mapping can't be
+ * unmapped from now on. The word's present value is the caller's own. 0 unregisters the word.
  */
 long ker_lib_word(struct thread *self, const uintptr_t *args)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of memory objects, and their lives: see object.h. Kernel lock held. An object's memory
- * is its own from the moment it is taken, cleared or not, so that no caller's death can lose it.
+ * The table of memory objects, and their lifetime: see object.h. Kernel lock held. Memory belongs
+ * to its object as soon as it is allocated, cleared or not, so that a caller's death can't leak it.
  *
- * object_map() refuses: EBADF (not open), ENXIO (no memory yet, or less than asked for), EACCES (to
- * write what was opened for reading), EINVAL (other rights than to read or to read and write),
- * EBUSY (this process has it mapped: on an MPU a second view would be at the same address; or the
- * event log's buffers are in it, and it is to be written). Tested by
+ * object_map() refuses: EBADF (not open), ENXIO (no memory yet, or less than requested), EACCES
+ * (writing an object opened for reading), EINVAL (rights other than read, or read and write), EBUSY
+ * (this process has it mapped: on an MPU a second mapping would be at the same address; or the
+ * event log's buffers are in it, and writing is requested). Tested by
  * test/unit_kernel/object_test.c.
  */
 #include "kernel/mem/object.h"

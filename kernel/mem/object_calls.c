@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ObjectOpen, ObjectClose, ObjectSize, ObjectInfo, ObjectUnlink. Kernel lock held. Memory is
- * cleared in pieces with a preemption point after each; how far that is stands in the object, so
- * whoever asks for the same size goes on with it, also if the first one dies.
+ * cleared in pieces with a preemption point after each. The object records the progress, so another
+ * caller that requests the same size continues it, even if the first one dies.
  *
  * EBADF: not an open object of the caller's; EINVAL: empty name, unknown flags or mode, no size or
- * (size) opened for reading only; ENOENT; EEXIST: CREATE and EXCLUSIVE; EPERM: making one without
+ * (size) opened for reading only; ENOENT; EEXIST: CREATE and EXCLUSIVE; EPERM: creating one without
  * the ability; EACCES: its mode; EMFILE, EAGAIN: the process's or the system's table is full;
- * ENOMEM; EBUSY: it has less memory, or, of giving that back, it is mapped or traced into;
+ * ENOMEM; EBUSY: it has less memory or, when freeing memory, it is mapped or traced into;
  * ENAMETOOLONG; EFAULT. Tested by test/unit_kernel/object_test.c, test/boot/programs/t_object.c.
  */
 #include "abi/errno.h"
@@ -32,7 +32,7 @@ static struct object *object_named(const char *name)
     return NULL;
 }
 
-/* 0: the creator; 1: who has the abilities that it asks for; 2: others. */
+/* Returns the mode's class: 0: the creator; 1: processes with the required abilities; 2: others. */
 static unsigned stands(const struct object *object, const struct process *proc)
 {
     if (proc->pid == object->creator) {
@@ -183,8 +183,7 @@ static long clear_piece(struct thread *self, struct object *object)
     return KER_AGAIN;
 }
 
-/* Within the memory it has: how much of it means something. What is written there stays as
- * it is. */
+/* Sets the meaningful size within the memory it has. The contents are kept. */
 static int set_size(struct object *object, size_t size)
 {
     if (size > object->len) {
@@ -194,7 +193,7 @@ static int set_size(struct object *object, size_t size)
     return 0;
 }
 
-/* Each step looks at all again: another thread may have closed it meanwhile. */
+/* Each step checks everything again: another thread may have closed the object meanwhile. */
 long ker_object_size(struct thread *self, const uintptr_t *args)
 {
     struct object *object = object_of(self->proc, args[0]);
@@ -219,7 +218,8 @@ long ker_object_size(struct thread *self, const uintptr_t *args)
     return error ? error : clear_piece(self, object);
 }
 
-/* An id of the caller's, or KYMO_OBJECT_AT + number: that one of all, or the first after it. */
+/* Returns the caller's object with this id, or for KYMO_OBJECT_AT + number the object with that
+ * number, or the next one. */
 static const struct object *object_asked_for(const struct process *proc, uintptr_t id)
 {
     if (id < KYMO_OBJECT_AT) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of memory objects: for kernel/mem/object.c and kernel/mem/object_calls.c only. Kernel
+/* The table of memory objects, for kernel/mem/object.c and kernel/mem/object_calls.c only. Kernel
  * lock. */
 #ifndef KERNEL_MEM_OBJECT_TABLE_H
 #define KERNEL_MEM_OBJECT_TABLE_H
@@ -8,7 +8,7 @@
 
 extern struct object objects[CONFIG_OBJECTS];
 
-/* What struct process has of an open object: its number, from 1, and whether it may be written. */
+/* An open object in struct process: its number, from 1, and whether it is open for writing. */
 #define OBJECT_NUMBER 0x7f
 #define OBJECT_WRITABLE 0x80
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's buffers in a memory object: see object.h. Kernel lock held. The object holds
- * itself while they are there; without name and users it goes when they are freed. Tested by
+ * The event log's buffers in a memory object: see object.h. Kernel lock held. The buffers keep the
+ * object alive; without name and users it is freed with them. Tested by
  * test/unit_kernel/object_test.c and test/boot (suite memory).
  */
 #include "abi/errno.h"
@@ -40,7 +40,7 @@ void object_offer_end(void)
     offered = NULL;
 }
 
-/* Not one that has buffers already: the log has only one block. */
+/* Refuses an object that already holds buffers: the log has only one block. */
 paddr_t object_trace_begin(size_t len)
 {
     if (!offered || offered->len != len || offered->tracing) {

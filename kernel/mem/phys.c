@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Physical memory: first fit over a bitmap of granules (bit set: in use). Kernel lock held, or
- * boot. The bitmap lies in the RAM itself, so the RAM's size is no build-time setting; the granule
- * is 256 bytes up to 16 MB and grows to 4 KB, so the bitmap is small on every board.
- * Refuses by returning 0. Tested by test/unit_kernel/memory_test.c.
+ * boot. The bitmap lies in the RAM itself, so the RAM's size is not a build-time setting; the
+ * granule is 256 bytes up to 16 MB and grows to 4 KB, so the bitmap is small on every board.
+ * Returns 0 on failure. Tested by test/unit_kernel/memory_test.c.
  */
 #include "kernel/base/string.h"
 #include "kernel/mem/vm.h"
 
 #define GRANULES_WANTED 65536u
 #define GRANULE_MAX 4096u
-#define CLEAR_PIECE 16384u /* bytes between two interrupt windows */
+#define CLEAR_PIECE 16384u /* bytes between two preemption points */
 
 static struct {
     uint32_t *used;   /* [k] bitmap */
@@ -34,7 +34,7 @@ static void granules_mark(size_t first, size_t n, bool used)
     phys.available = used ? phys.available - n : phys.available + n;
 }
 
-/* Index after the last used granule of [first, first + n), or first if all are free. */
+/* Returns the index after the last used granule of [first, first + n), or first if all are free. */
 static size_t granules_last_used(size_t first, size_t n)
 {
     for (size_t i = first + n; i > first;) {
@@ -68,7 +68,7 @@ void phys_init(paddr_t start, size_t len)
     granules_mark(0, (bitmap + mask) >> phys.shift, true);
 }
 
-/* First address at or after granule i with this alignment, as a granule. */
+/* Returns the first address at or after granule i with this alignment, as a granule. */
 static size_t granule_aligned(size_t i, size_t align)
 {
     paddr_t pa = phys.start + ((paddr_t)i << phys.shift);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory of processes: the list of mappings of a process, which is also how the kernel translates
- * its addresses. Kernel lock held, but for vm_user_ptr() and vm_user_span() of the caller's own
- * process from a NOLOCK call.
+ * Memory of processes: a process's list of mappings, which the kernel also uses to translate its
+ * addresses. Kernel lock held, except vm_user_ptr() and vm_user_span() of the caller's own process
+ * from a NOLOCK call.
  *
- * Why those need no lock. Such a call runs with its CPU's kernel entered (and, where there are
- * several CPUs, interrupts masked), doesn't wait, and uses the pointer before it leaves. Entries
- * are published by their length: it is written last when an entry is filled, and zeroed first when
- * one goes. Then vm_remove() cross-calls every CPU before it frees the memory or lets another entry
- * move into the place: a CPU answers only when it is not in such a call, so by then no CPU uses the
- * old entry. An entry is in its new place before it leaves the old one, but a reader may pass the
- * new place before that and the old one after; so what is not found is looked for again. A second
- * time is enough: one call meets one removal at most, whose second cross-call waits for its end.
- * Where there is one CPU, nothing else runs in the kernel meanwhile.
+ * Why those need no lock: such a call runs inside the kernel on its CPU (with interrupts masked
+ * where there are several CPUs), doesn't wait, and uses the pointer before it leaves. Entries are
+ * published by their length: it is written last when an entry is filled, and zeroed first when one
+ * is removed. Then vm_remove() cross-calls every CPU before it frees the memory or lets another
+ * entry move into the slot: a CPU answers only when it is not in such a call, so by then no CPU
+ * uses the old entry. A moving entry is in its new slot before it leaves the old one, but a reader
+ * may pass the new slot before that and the old one after; so a failed lookup is repeated. Once is
+ * enough: one call overlaps one removal at most, whose second cross-call waits for the call's end.
+ * With one CPU, nothing else runs in the kernel meanwhile.
  *
  * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
  * test/threads/vm_test.c.
@@ -32,7 +32,7 @@ static inline void mapping_publish(struct mapping *m, size_t len)
     __atomic_store_n(&m->len, len, CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
 }
 
-/* Means nothing until the length is not 0. */
+/* Undefined until the length is not 0. */
 static inline uintptr_t mapping_start(const struct mapping *m)
 {
     return __atomic_load_n(&m->vaddr, __ATOMIC_RELAXED);
@@ -43,7 +43,7 @@ static inline void mapping_set_start(struct mapping *m, uintptr_t vaddr)
     __atomic_store_n(&m->vaddr, vaddr, __ATOMIC_RELAXED);
 }
 
-/* A reader that finds fewer entries finds in its new place what has moved. */
+/* A reader that sees the smaller count finds a moved entry in its new slot. */
 static inline unsigned vm_count(const struct vm_space *space)
 {
     return __atomic_load_n(&space->nmaps, CONFIG_CPUS > 1 ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED);
@@ -64,7 +64,7 @@ static inline void *mapping_kva(const struct mapping *m, uintptr_t offset)
     return (char *)arch_phys_to_virt(m->phys) + offset;
 }
 
-/* The entry that addr lies in; *room: bytes from addr to its end. */
+/* Returns the entry that contains addr; *room: bytes from addr to its end. */
 static inline const struct mapping *vm_lookup(const struct process *proc, uintptr_t addr,
                                               size_t *room)
 {
@@ -87,7 +87,7 @@ static __attribute__((noinline)) void *vm_search(const struct process *proc, uin
     size_t room;
     const struct mapping *m = vm_lookup(proc, addr, &room);
 
-    if (CONFIG_CPUS > 1 && !m) { /* it may have moved: see the head of this file */
+    if (CONFIG_CPUS > 1 && !m) { /* the entry may have moved: see the head of this file */
         m = vm_lookup(proc, addr, &room);
     }
     if (!m || !mapping_allows(m, prot) || (whole && *len > room)) {
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void *vm_search(const struct process *proc, uin
     return mapping_kva(m, addr - m->vaddr);
 }
 
-/* Both try the first mapping, which is a stack or all that is written, by themselves. */
+/* Both try the first mapping first: a stack or all writable data. */
 void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
 {
     const struct mapping *m = proc->space.maps;
@@ -133,7 +133,7 @@ static void vm_refresh(struct process *proc)
     }
 }
 
-/* maps[0] has changed, or may have. */
+/* Call when maps[0] has changed, or may have. */
 static void vm_window_set(struct vm_space *space)
 {
     const struct mapping *m = space->maps;
@@ -161,7 +161,7 @@ static void vm_append(struct process *proc, const struct mapping *m)
     trace_mmap(proc->pid, m->vaddr, m->len, m->flags & 0xff, m->flags & 7, -1, 0, m->phys, "");
 }
 
-/* Gives m memory if it has none. *owned: RAM taken here, to be given back on failure. */
+/* Allocates memory for m if it has none. *owned: RAM allocated here, to be freed on failure. */
 static int vm_back(struct mapping *m, paddr_t *owned)
 {
     size_t rounded, align;
@@ -220,7 +220,7 @@ static void vm_nothing(void *arg)
     (void)arg;
 }
 
-/* A thread of the process may be in a NOLOCK call: one that is not the caller. */
+/* Returns whether another thread of the process than the caller may be in a NOLOCK call. */
 static bool vm_has_readers(const struct process *proc)
 {
     const struct thread *current = arch_cpu()->current;
@@ -229,7 +229,7 @@ static bool vm_has_readers(const struct process *proc)
     return CONFIG_CPUS > 1 && proc->nthreads > (own ? 1u : 0u);
 }
 
-/* Returns when no CPU is in a NOLOCK call that began before this: see the head of this file. */
+/* Waits until no CPU is in a NOLOCK call that began before this: see the head of this file. */
 static void vm_grace(const struct process *proc)
 {
     if (vm_has_readers(proc)) {
@@ -237,7 +237,7 @@ static void vm_grace(const struct process *proc)
     }
 }
 
-/* The last entry moves into the place of m, which no reader sees any more. */
+/* Moves the last entry into the slot of m, which no reader uses any more. */
 static void vm_close_gap(struct vm_space *space, struct mapping *m)
 {
     struct mapping *last = &space->maps[space->nmaps - 1];
@@ -249,11 +249,11 @@ static void vm_close_gap(struct vm_space *space, struct mapping *m)
         m->arch = last->arch;
         mapping_publish(m, last->len);
     }
-    mapping_publish(last, 0); /* the first entry is looked at even if there is none */
+    mapping_publish(last, 0); /* readers check the first entry even if there is none */
     vm_set_count(space, space->nmaps - 1);
 }
 
-/* Buffers of blocked threads that were found in a mapping are found anew. */
+/* Clears cached buffers of blocked threads, so that they are looked up again. */
 static void vm_forget_buffers(struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -272,7 +272,7 @@ void vm_protect(struct process *proc, struct mapping *m, unsigned prot)
     arch_aspace_protect(&proc->space.arch, m);
     vm_window_set(&proc->space);
     vm_forget_buffers(proc);
-    vm_grace(proc); /* no NOLOCK call writes by the old rights from here on */
+    vm_grace(proc); /* from here on no NOLOCK call writes with the old rights */
     if (prot & KYMO_PROT_EXEC) {
         arch_text_sync(arch_phys_to_virt(m->phys), m->len);
     }
@@ -289,7 +289,7 @@ void vm_remove(struct process *proc, struct mapping *m)
     vm_close_gap(space, m);
     vm_window_set(space);
     vm_forget_buffers(proc);
-    vm_grace(proc); /* the entry that moved may be filled again from here on */
+    vm_grace(proc); /* from here on the moved entry's old slot may be reused */
     vm_refresh(proc);
     trace_munmap(proc->pid, gone.vaddr, gone.len);
     if (gone.flags & MAPPING_OWNED) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A panic: the kernel itself is wrong. Any context, any lock; never returns. Stops the other CPUs,
- * writes why, who ran and the registers into the retained memory (struct kymo_panic) and on the
- * console, and then stops the machine with status 101, or resets it if a program has asked for that
- * (SystemCtl()): before one has, a reset would only lead to the same panic.
+ * A panic: a fatal kernel error. Any context, any lock; never returns. Stops the other CPUs, writes
+ * the reason, the running thread and the registers into the retained memory (struct kymo_panic) and
+ * to the console, and then stops the machine with status 101, or resets it if a program has asked
+ * for that (SystemCtl()): without a program, a reset would only lead to the same panic.
  *
- * Nothing here is relied on: the record is complete after its certain part and is made so again
- * with what could fail. A panic inside a panic, or a watchdog that bites meanwhile, makes the
- * record count as far as it is, and ends; if that fails, too, it ends at once, and at last it
- * stands still until the watchdog's second bite. If two CPUs panic, the second one waits for the
- * end that the first one makes. Proved by test/boot/dies.py and suite panic.
+ * Nothing here relies on the rest of the kernel. The record is complete after the part that can't
+ * fail, and completed again after the part that can. A second panic, or a watchdog that triggers
+ * meanwhile, validates the record as far as it is, and ends. If that fails too, it ends at once,
+ * and finally hangs until the watchdog's second timeout. If two CPUs panic, the second one waits
+ * for the end that the first one makes. Proved by test/boot/dies.py and suite panic.
  */
 #include "kernel/observe/panic.h"
 
@@ -22,12 +22,12 @@
 #include "kernel/base/string.h"
 
 #define PANIC_STATUS 101
-#define STOP_SHARE 20         /* the other CPUs are given up after a twentieth of a second */
-#define STOP_TRIES 100000000u /* or so many looks, if the clock stands still */
+#define STOP_SHARE 20         /* waits a twentieth of a second for the other CPUs */
+#define STOP_TRIES 100000000u /* or this many polls, if the clock has stopped */
 
-static volatile uint32_t panics_on; /* [a] CPU + 1 that panics; 0: none */
-static volatile uint32_t stopped;   /* [a] CPUs that have */
-static bool resets;                 /* [k] at the end */
+static volatile uint32_t panics_on; /* [a] the panicking CPU + 1; 0: none */
+static volatile uint32_t stopped;   /* [a] CPUs that have stopped */
+static bool resets;                 /* [k] reset at the end */
 
 long panic_then(uintptr_t what)
 {
@@ -38,7 +38,7 @@ long panic_then(uintptr_t what)
     return 0;
 }
 
-/* This CPU's; at the very beginning, before it has one, the first. */
+/* Returns this CPU; very early in boot, before it is known, the first CPU. */
 static struct cpu *this_cpu(void)
 {
     struct cpu *cpu = arch_cpu();
@@ -61,7 +61,7 @@ static void __attribute__((noreturn)) end(void)
     arch_shutdown(PANIC_STATUS);
 }
 
-/* The panic itself has gone wrong. */
+/* Handles a failure of the panic itself. */
 static void __attribute__((noreturn)) goes_wrong(const char *fmt, va_list args)
 {
     static unsigned times;
@@ -84,7 +84,7 @@ static void __attribute__((noreturn)) goes_wrong(const char *fmt, va_list args)
     end();
 }
 
-/* NULL: this CPU is in its panic already. */
+/* Returns NULL if this CPU is already in its panic. */
 static struct cpu *enter(void)
 {
     struct cpu *cpu = this_cpu();
@@ -108,7 +108,7 @@ static void stop_here(void *arg)
     stand_still();
 }
 
-/* Returns those that have stopped: one that hangs with its interrupts masked does not. */
+/* Returns the CPUs that have stopped: one that hangs with its interrupts masked does not. */
 static uint32_t stop_others(void)
 {
     uint32_t asked = cpu_call_others(stop_here, NULL);

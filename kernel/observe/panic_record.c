@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The record that a panic leaves behind (abi/sys/panic.h), made and printed. In a panic
- * only: one CPU, interrupts masked, any lock. Whatever it reads may be what is broken.
+ * Makes and prints the record that a panic leaves behind (abi/sys/panic.h). Panic context only: one
+ * CPU, interrupts masked, any lock. Any data that it reads may be corrupt.
  */
 #include "kernel/observe/panic_record.h"
 
@@ -10,8 +10,8 @@
 #include "kernel/base/string.h"
 #include "kernel/observe/unwind.h"
 
-static struct kymo_panic here;   /* while the retained memory has what an earlier boot left */
-static struct kymo_panic *begun; /* own CPU, but by an exception at any time */
+static struct kymo_panic here;   /* used while the retained memory holds an earlier boot's data */
+static struct kymo_panic *begun; /* own CPU; an exception may interrupt at any time */
 
 static const char *const arm_names[] = {
 #define REGISTER(name) #name,
@@ -120,7 +120,7 @@ void panic_record_more(struct kymo_panic *record, const struct cpu *cpu, uint32_
     const struct machine m = this_machine();
     const uint64_t *r = record->registers;
     uintptr_t frames[KYMO_PANIC_FRAMES];
-    /* A call of kernel_panic() leaves the address behind it as pc. */
+    /* After a call of kernel_panic() pc is the return address. */
     const struct unwind_frame from = {.pc = (uintptr_t)r[m.pc],
                                       .sp = (uintptr_t)r[m.sp],
                                       .lr = (uintptr_t)r[m.lr],

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a CPU port may ask of the portable kernel without knowing its objects. Kernel lock held,
- * except kernel_work_pending() and kernel_ram_of_others(). Contracts: kernel/arch/arch.h. The
- * asserts are what the ports' assembler relies on.
+ * Queries of a CPU port about the portable kernel's objects. Kernel lock held, except
+ * kernel_work_pending() and kernel_ram_of_others(). Contracts: kernel/arch/arch.h. The assertions
+ * cover the assumptions of the ports' assembler.
  */
 #include "kernel/thread/cpu.h"
 #include "kernel/mem/object.h"
@@ -24,7 +24,7 @@ void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsign
     return vm_user_ptr(t->proc, addr, len, prot);
 }
 
-/* It has a mapping of this kind with any of these bytes. */
+/* Returns whether the process has a mapping of this kind with any of these bytes. */
 static bool has_part_of(const struct process *proc, uint32_t kind, paddr_t pa, size_t bytes)
 {
     const struct mapping *m = proc->space.maps;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The retained memory: finds at boot what an earlier kernel has left, keeps it untouched until
- * somebody has saved it or does without, else makes the window this boot's own, so that the next
- * one finds this one's recording and panic. Nothing that is found is believed without its CRC, and
- * nothing of it is a pointer that the kernel follows. Layout: abi/retain.h.
+ * The retained memory. At boot finds an earlier kernel's data and keeps it untouched until a
+ * program has saved or discarded it; else claims the window for this boot, so that the next one
+ * finds this one's recording and panic. Trusts nothing without its CRC, and follows no pointer from
+ * it. Layout: abi/retain.h.
  *
- * Lock [k], but for the boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing
- * is found, EINVAL, EFAULT. Proof: test/boot/flight.py; the finder: test/unit/test_retain.c.
+ * Lock [k], except boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing is
+ * found, EINVAL, EFAULT. Proof: test/boot/flight.py; the finder: test/unit/test_retain.c.
  */
 #include "kernel/observe/retain.h"
 
@@ -29,10 +29,10 @@ _Static_assert(CONFIG_CPUS <= KYMO_RETAIN_CPUS, "abi/retain.h");
 
 static struct {
     uint32_t boots;                /* [I] */
-    uint32_t found;                /* [k] the boot whose data is here; 0: it is this boot's */
+    uint32_t found;                /* [k] the boot whose data is here; 0: this boot's */
     bool mine;                     /* [k] the window has this boot's header */
     uint32_t page_bytes, page_crc; /* [I] */
-    uint32_t ring_end;             /* [k] the ring's, of this boot; 0: there is none */
+    uint32_t ring_end;             /* [k] end of this boot's ring; 0: there is none */
 } retain;
 
 static void *at(uint32_t offset)
@@ -76,8 +76,7 @@ static bool frozen_good(void)
            FROZEN->crc == trace_crc(FROZEN->cpu, sizeof(FROZEN->cpu));
 }
 
-/* From the old kernel's data, wherever in it that was; another build's may be elsewhere
- * than ours. */
+/* Saves the old kernel's data from its location, which may differ in another build. */
 static void save(void *to, uint32_t offset, size_t bytes)
 {
     if (offset >= KYMO_RETAIN_LIVE && offset <= KYMO_RETAIN_LIVE + KYMO_RETAIN_LIVE_BYTES - bytes) {
@@ -127,7 +126,7 @@ void retain_boot(void)
     memset(cpus, 0, sizeof(cpus));
 }
 
-/* A reset in the middle of this finds no header, or a whole one. */
+/* A reset during this leaves no header, or a complete one. */
 static void put_header(const struct kymo_retain_ring *ring)
 {
     struct kymo_retain_header *header = HEADER;
@@ -148,7 +147,7 @@ static void put_header(const struct kymo_retain_ring *ring)
     arch_cache_clean(header, sizeof(*header));
 }
 
-/* The window is this boot's. */
+/* Claims the window for this boot. */
 static void begin(void)
 {
     void *page = at(KYMO_RETAIN_PAGE);
@@ -246,7 +245,7 @@ static long query(struct thread *self, uintptr_t where)
     return copy_out(self->proc, where, &out, sizeof(out));
 }
 
-/* What this kernel has in the window is none of an earlier one's. */
+/* Data of this kernel in the window is never reported as an earlier one's. */
 static long read_some(struct thread *self, size_t offset, uintptr_t to, size_t bytes)
 {
     size_t live_end = KYMO_RETAIN_LIVE + KYMO_RETAIN_LIVE_BYTES;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who lives, beside the ring in retained memory: a ring that has run for long has overwritten the
- * events that named its processes and threads. One place for each of the kernel's tables' (threads:
- * only those that have a name), written when something of it changes: some hundred instructions at
- * a process's birth, when it is loaded, and at its end. A reset in the middle of that leaves one
- * without a right CRC. Who has ended stays, because events of its are there: when its place is used
- * anew, its entry moves to the spare places behind the tables', where the oldest move gives way.
+ * Names of processes and threads, beside the ring in retained memory: a long-running ring has
+ * overwritten the events that named them. One entry for each entry of the kernel's tables (threads:
+ * only those with a name), written when it changes: some hundred instructions at a process's
+ * creation, loading and end. A reset during a write leaves an entry without a right CRC. Entries of
+ * ended processes and threads remain, because the ring may hold their events: when the slot is
+ * reused, the entry moves to the spare entries behind the tables', replacing the oldest.
  *
- * Lock [k], or the boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
+ * Lock [k], or boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
  * finder: test/unit/test_names.c.
  */
 #include "abi/retain.h"
@@ -26,7 +26,7 @@ _Static_assert(SPARE_FIRST + CONFIG_PROCESSES <= KYMO_RETAIN_NAMES_MOST &&
 static struct {
     struct kymo_retain_name *table; /* [k] NULL: the window is not this boot's */
     uint32_t boots;                 /* [k] */
-    unsigned spare;                 /* [k] the spare place that is used next */
+    unsigned spare;                 /* [k] index of the next spare entry */
 } names;
 
 static void put(unsigned place, const struct kymo_retain_name *from)
@@ -42,7 +42,8 @@ static void put(unsigned place, const struct kymo_retain_name *from)
     arch_cache_clean(to, sizeof(*to));
 }
 
-/* Of a process or thread that is new, or has changed: who had the place before it is kept. */
+/* Writes the entry of a new or changed process or thread, after keeping that of the slot's previous
+ * owner. */
 static void put_of(unsigned place, const struct kymo_retain_name *entry)
 {
     const struct kymo_retain_name *before = &names.table[place];

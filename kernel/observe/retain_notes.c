@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The notes of D's consumers that log, beside the ring in retained memory: what a ring holds of
- * their records can be printed only with them, and it may have overwritten its own copy. They are
- * put one behind the other; when there is no room, what of them belongs to consumers that are no
- * more is left out. A reset in the middle of that finds those that are whole.
+ * The notes of D's consumers that log, beside the ring in retained memory: a ring's records can be
+ * printed only with them, and the ring may have overwritten its own copy. They are stored
+ * consecutively; when there is no room, those of destroyed consumers are dropped. A reset during a
+ * write leaves the complete ones.
  *
- * Lock [k], or the boot. Proof: test/boot/dlog.py; the finder: test/unit/test_retain.c.
+ * Lock [k], or boot. Proof: test/boot/dlog.py; the finder: test/unit/test_retain.c.
  */
 #include "abi/retain.h"
 #include "kernel/arch/arch.h"
@@ -20,7 +20,7 @@ _Static_assert(KYMO_RETAIN_NOTES_EVENT == DTRACE_LOG_NOTES &&
                    KYMO_RETAIN_NOTES_MOST == DTRACE_LOG_NOTES_MAX,
                "abi/retain.h");
 
-/* Left to say of which ones there is no room. */
+/* Reserved for entries that report missing room. */
 #define RESERVE 1024u
 
 static struct {
@@ -29,7 +29,7 @@ static struct {
     uint32_t used;  /* [k] bytes; a whole number of 8 */
 } notes;
 
-/* Those at `used` are the first that don't count. */
+/* Ends the list at `used`. */
 static void put_end(uint32_t used)
 {
     if (used <= KYMO_RETAIN_NOTES_BYTES - sizeof(struct kymo_retain_note)) {
@@ -37,7 +37,7 @@ static void put_end(uint32_t used)
     }
 }
 
-/* n 0: only that there was no room for them. */
+/* n 0: reports only that there was no room. */
 static bool put(uint32_t id, uint32_t total, const void *bytes, uint32_t n)
 {
     struct kymo_retain_note *note = (struct kymo_retain_note *)(void *)(notes.area + notes.used);

@@ -2,8 +2,8 @@
 /*
  * The system page, read by SyspageRead(). Kernel lock held; immutable after boot.
  *
- * It is never in memory as a whole: its parts are the struct, the build id and the tables, which
- * are constants but for the names of the interrupts, and a read goes through those it meets.
+ * The page is never in memory as a whole: its parts are the struct, the build id and the tables,
+ * which are constants except for the names of the interrupts, and a read walks those it covers.
  * Layout: abi/syspage.h, docs/format.md.
  */
 #include "kernel/observe/syspage.h"
@@ -55,7 +55,8 @@ static struct {
 
 _Static_assert(sizeof(struct kymo_syspage) == 232, "layout of the system page");
 
-/* Writes "number name\n" of each line that has a name; returns the length. out NULL: only that. */
+/* Writes "number name\n" for each line that has a name; returns the length. out NULL: only returns
+ * the length. */
 static size_t irqs_text(char *out)
 {
     size_t len = 0;
@@ -171,7 +172,7 @@ void syspage_init(void)
     parts_init();
     for (unsigned i = 0; i < PARTS; i++) {
         if (fields[i]) {
-            fields[i][0] = page.size; /* offset, and the length behind it */
+            fields[i][0] = page.size; /* offset, and the length next to it */
             fields[i][1] = parts[i].len;
         }
         page.size += parts[i].len;

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 void syspage_init(void);
-/* All of the page; its bytes, 0: there is no room for it. */
+/* Copies the whole page; returns its bytes, 0: no room for it. */
 size_t syspage_copy(void *to, size_t most);
-/* The kernel's GNU build id; how many bytes. */
+/* Returns the bytes of the kernel's GNU build id, and the id. */
 size_t syspage_build_id(const uint8_t **id);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * TraceEvent(). An event of two words goes to the log without the kernel lock, because it has no
- * pointer; everything else takes the lock (KER_LOCK), under which a checked pointer stays good.
- * What each command means, and most errors, are trace/control.c's. Here: EFAULT for bad pointers,
- * EINVAL for user events with more than 256 bytes.
+ * pointer; everything else takes the lock (KER_LOCK), under which a checked pointer stays valid.
+ * trace/control.c defines the commands and most errors. Here: EFAULT for bad pointers, EINVAL for
+ * user events with more than 256 bytes.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -69,7 +69,7 @@ static long insert_string(struct thread *self, const uintptr_t *args)
     return trace_user_string((uint32_t)args[1], text, (unsigned)len + 1);
 }
 
-/* Where a command's answer goes: which argument points there, and how big it is. */
+/* Returns the size of a command's answer, and the argument that points to its destination. */
 static size_t answer_of(uint32_t cmd, const uintptr_t *args, uintptr_t *where)
 {
     switch (cmd) {
@@ -138,7 +138,7 @@ static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
     uintptr_t where;
     size_t size = answer_of(cmd, args, &where);
 
-    /* Who may not is told so, not that the pointer is bad. */
+    /* A caller without the ability gets EPERM, not EFAULT. */
     if (size && who.able && !vm_user_ptr(self->proc, where, size, KYMO_PROT_WRITE)) {
         return -EFAULT;
     }
@@ -146,11 +146,11 @@ static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
     if (result >= 0 && size) {
         copy_out(self->proc, where, &answer, size);
     }
-    trace_dump_wake(); /* the command may have stopped what a dump waits for */
+    trace_dump_wake(); /* the command may have ended what a dump waits for */
     return result;
 }
 
-/* The rest is ALLOCBUFFER's; where a block lies is the port's affair. */
+/* The remaining checks are ALLOCBUFFER's; the port places the block. */
 static long alloc_object(struct thread *self, const uintptr_t *args)
 {
     const uintptr_t words[5] = {_NTO_TRACE_ALLOCBUFFER, args[1], args[2]};

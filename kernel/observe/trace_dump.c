@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state dump at the start of tracing (ring captures: also at their end): what there is, told in
- * the events that would have told it when it came to be. Kernel lock held.
+ * The state dump at the start of tracing (ring captures: also at their end): existing objects, in
+ * the events that would have recorded their creation. Kernel lock held.
  *
- * It goes on as KER_AGAIN parts of the TRACE_EVENT call, one process a part, so it can be preempted
- * between two processes; a process that is created meanwhile tells of itself. At a ring's end the
- * processes that ended while it ran are in it, too, as far as the kernel still has their names: the
- * events that told them may be overwritten. Before each part it
- * waits (WAITCTX) until a buffer is free to go on into. It ends early, with success, when tracing
- * has been stopped. Behind the processes come the notes of D's consumers that log
- * (trace/dtrace/log.h). step: the slot of the next process, plus 1; from CONFIG_PROCESSES + 2 on a
- * piece of the notes.
+ * The dump proceeds as KER_AGAIN parts of the TRACE_EVENT call, one process a part, so it can be
+ * preempted between two processes; a process created meanwhile records its own events. At a ring's
+ * end it includes the processes that ended while the ring ran, as far as the kernel still has their
+ * names: their events may be overwritten. Before each part it waits (WAITCTX) until a buffer is
+ * FREE. It ends early, with success, when tracing has been stopped. After the processes come the
+ * notes of D's consumers that log (trace/dtrace/log.h). step: the slot of the next process, plus 1;
+ * from CONFIG_PROCESSES + 2 on a piece of the notes.
  *
- * What runs on the CPUs is told at the end by each CPU itself, in a cross-call, because a RUNNING
- * event belongs to the CPU that it was recorded on.
+ * Each CPU records its running thread itself at the end, in a cross-call, because a RUNNING event
+ * belongs to the CPU on which it was recorded.
  */
 #include "kernel/observe/trace_dump.h"
 
@@ -27,7 +26,7 @@
 
 #define THEN_STOP 5 /* args[] of a TRACE_EVENT that the call itself doesn't use */
 
-static struct list waiting; /* [k] threads in WAITCTX; {0}: nobody ever waited */
+static struct list waiting; /* [k] threads in WAITCTX; {0}: never used */
 static uint64_t started;    /* [k] trace clock at the last START */
 
 static void dump_state(uint32_t state, const struct thread *t)
@@ -63,7 +62,7 @@ static void dump_process_name(const struct process *proc, uint32_t pid)
     }
 }
 
-/* Names of its threads that are gone. */
+/* Records the names of its ended threads. */
 static void dump_ended_threads(uint32_t pid)
 {
     for (unsigned i = 0; i < CONFIG_THREADS; i++) {
@@ -119,7 +118,7 @@ static long dump_wait(struct thread *self)
             list_init(&waiting);
         }
         list_push_back(&waiting, &self->ready);
-        self->flags |= THREAD_AGAIN; /* when it is woken it looks again */
+        self->flags |= THREAD_AGAIN; /* checks again when it is woken */
     }
     return result;
 }
@@ -134,7 +133,7 @@ long trace_dump_begin(struct thread *self, bool then_stop)
     return KER_AGAIN;
 }
 
-/* Whether there was anything to tell. */
+/* Returns whether there was anything to record. */
 static bool dump_slot(unsigned slot, bool at_end)
 {
     const struct process *proc = process_in_slot(slot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What trace/ needs of the kernel: the functions of trace/port.h. Kernel lock held, but for
- * the queries, which may be called in any context.
+ * The kernel's implementation of trace/port.h. Kernel lock held, except for the queries, which may
+ * be called in any context.
  */
 #include "kernel/intr/intr.h"
 #include "kernel/base/kercall.h"
@@ -11,9 +11,9 @@
 #include "trace/filter.h"
 #include "trace/trace.h"
 
-/* As the trace sites record themselves: trace/port/<cpu>.h. */
+/* As trace sites record themselves: trace/port/<cpu>.h. */
 struct trace_site {
-    uintptr_t at, log, all, id; /* log, all: where it goes to in these modes */
+    uintptr_t at, log, all, id; /* log, all: branch targets in these modes */
 };
 extern const struct trace_site __trace_sites_start[], __trace_sites_end[];
 extern const char __kernel_start[], __text_end[];
@@ -158,7 +158,7 @@ static void nothing(void *arg)
     (void)arg;
 }
 
-/* The same words once more. */
+/* Writes the same words once more. */
 static void write_again(void)
 {
     for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
@@ -169,11 +169,11 @@ static void write_again(void)
 }
 
 /*
- * A CPU that has been called back executes what is written now. The second writing is for machines
- * that translate code: QEMU keeps a translation that another CPU began before the text was written
- * and finished after it (seen with 7.2), and from then on every CPU executes the old text. None is
- * in the making any more when all have been called, and writing throws away those that were made.
- * Proved by suite sites-multi.
+ * A CPU that was cross-called executes the new text. The second write is for machines that
+ * translate code: QEMU keeps a translation that another CPU began before the write and finished
+ * after it (seen with 7.2), and from then on every CPU executes the old text. After all CPUs have
+ * been called no such translation is in progress, and the write discards the existing ones. Proved
+ * by suite sites-multi.
  */
 void trace_port_sites_sync(void)
 {

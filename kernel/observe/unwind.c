@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks by the unwind tables: see unwind.h. A table is part of the kernel, or lies in the ELF of a
- * program in the boot image; it is made by host/unwind and not trusted: nothing outside of it is
- * read. Neither is a program's stack: what it holds can only make the stack shorter or send it
- * through other functions of the same program, upwards in memory and behind calls.
+ * Stack traces by the unwind tables: see unwind.h. A table is part of the kernel, or lies in the
+ * ELF of a program in the boot image. host/unwind makes it, but it is not trusted: nothing outside
+ * of it is read. A program's stack is not trusted either: its content can only shorten the trace or
+ * lead it through other functions of the same program, upwards in memory and behind calls.
  *
- * The stack ends where the table says that the caller is unknown (first functions, exception
- * entries, functions that move the stack pointer by what they compute), at a return address that
- * is not behind a call, and at memory that can't be read.
+ * The trace ends where the table says that the caller is unknown (first functions, exception
+ * entries, functions that move the stack pointer by a computed amount), at a return address that is
+ * not behind a call, and at unreadable memory.
  *
  * Proved by test/unwind (the tables against the compiler's), test/unit_kernel (damaged ones) and
  * test/boot's suite stacks.
@@ -20,17 +20,17 @@
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/proc/process.h"
 
-enum { KERNEL_FRAMES = 96 }; /* D's own and those of nested interrupts included */
+enum { KERNEL_FRAMES = 96 }; /* including D's own and those of nested interrupts */
 
 extern const char __kernel_start[];
 
-/* The table of a text, and where that text is. */
+/* The table of a text, and the text's address. */
 struct text {
     const uint8_t *table;
     uintptr_t start, bytes;
     uint32_t nrules, nrows;
-    const struct thread *user;      /* whose memory the stack is; NULL: the kernel's */
-    const struct unwind_copy *copy; /* of the stack; NULL: it is there */
+    const struct thread *user;      /* the thread whose memory the stack is; NULL: the kernel's */
+    const struct unwind_copy *copy; /* of the stack; NULL: use the stack itself */
 };
 
 static uint32_t word_at(const uint8_t *table, size_t n)
@@ -74,13 +74,13 @@ static bool text_of_thread(struct text *text, const struct thread *t)
     return program->unwind && text_open(text, program->unwind, program->unwind_len, program->text);
 }
 
-/* The rule that holds `offset` bytes behind the text's start; 0: none. */
+/* Returns the rule that applies at `offset` bytes from the text's start; 0: none. */
 static uint32_t rule_at(const struct text *text, uintptr_t offset)
 {
     const uint8_t *rows = text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules);
     uint32_t key = (uint32_t)(offset / 2), low = 0, high = text->nrows;
 
-    while (low < high) { /* the last row that begins at key or below is before `high` */
+    while (low < high) { /* the last entry that begins at key or below is before `high` */
         uint32_t middle = low + (high - low) / 2;
         if (word_at(rows, middle) >> UNWIND_RULE_BITS <= key) {
             low = middle + 1;
@@ -107,7 +107,8 @@ static bool load(const struct text *text, uintptr_t cfa, int16_t words, uintptr_
     return arch_peek(out, at, sizeof(*out), text->user);
 }
 
-/* Makes f, whose instruction has this rule, its caller. False: the caller can't be found. */
+/* Replaces f, whose instruction has this rule, by its caller. Returns false if the caller can't be
+ * found. */
 static bool apply(const struct text *text, uint32_t rule, struct unwind_frame *f)
 {
     uint32_t cfa_word = word_at(text->table, UNWIND_HEADER_WORDS + 2 * rule);
@@ -116,7 +117,7 @@ static bool apply(const struct text *text, uint32_t rule, struct unwind_frame *f
 
     if (cfa_word == UNWIND_NO_CFA) {
         f->pc = f->lr;
-        f->sp = 0; /* a caller with a frame pointer needs none */
+        f->sp = 0; /* a caller with a frame pointer needs no sp */
         bool live = f->live;
         f->live = false;
         return live;
@@ -124,7 +125,7 @@ static bool apply(const struct text *text, uint32_t rule, struct unwind_frame *f
     uintptr_t base = cfa_word & UNWIND_BY_FP ? f->fp : f->sp;
     uintptr_t cfa = base + (cfa_word & ~UNWIND_BY_FP), back = f->lr;
 
-    /* A function of the kernel may save what it must in its caller's frame: a64_probe_entry. */
+    /* A function of the kernel may save registers in its caller's frame: a64_probe_entry. */
     if (cfa < f->sp || cfa < base || (cfa == f->sp && !f->live && text->user)) {
         return false;
     }
@@ -141,7 +142,7 @@ static bool apply(const struct text *text, uint32_t rule, struct unwind_frame *f
 }
 
 /*
- * One step up. A jump to what is no code, by a call through a bad pointer, has changed nothing but
+ * Steps up one frame. A call through a bad pointer, to an address without code, has changed only
  * the link register. A return address belongs to the instruction before it, which may be the last
  * one of its function.
  */
@@ -193,7 +194,8 @@ static void add(struct kernel_walk *w, uintptr_t ip)
     }
 }
 
-/* True: to the next frame. The frame of a function probe is none: the probed function is next. */
+/* Returns true if there is a next frame. A function probe's frame is skipped: the probed function
+ * is next. */
 static bool kernel_step(struct kernel_walk *w)
 {
     uintptr_t site;
@@ -218,7 +220,7 @@ static bool kernel_step(struct kernel_walk *w)
     return true;
 }
 
-/* Inlined: the frame that it begins at must be there for as long as it is walked from. */
+/* Inlined: the frame at which the walk begins must exist for the whole walk. */
 static inline __attribute__((always_inline)) bool kernel_begin(struct kernel_walk *w,
                                                                const struct unwind_frame *from)
 {

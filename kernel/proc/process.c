@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes: the table, ids, birth and death. Kernel lock held.
+ * Processes: the table, ids, creation and end. Kernel lock held.
  *
  * A process ends in two steps, because its threads may run on other CPUs: process_end() ends or
- * marks all threads, and the last thread to go (process_thread_gone) takes the rest apart. What is
- * left is a zombie until its parent asks, or nothing if there is no parent that could.
- * Proved by test/boot: death in every blocked state, zombies, orphans.
+ * marks all threads, and the last thread to end (process_thread_gone) frees the rest. The process
+ * remains as a zombie until its parent collects the status; without a parent that could, nothing
+ * remains. Proved by test/boot: death in every blocked state, zombies, orphans.
  */
 #include "kernel/proc/process.h"
 
@@ -17,8 +17,8 @@
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
 
 static struct process processes[CONFIG_PROCESSES]; /* pid 0: free */
-static int32_t generations[CONFIG_PROCESSES];      /* [k] times that the slot was used */
-static unsigned next_slot;                         /* [k] where the search for a free one begins */
+static int32_t generations[CONFIG_PROCESSES];      /* [k] number of times the slot was used */
+static unsigned next_slot;                         /* [k] where the search for a free slot begins */
 
 struct process *kernel_process = &processes[0];
 
@@ -146,7 +146,7 @@ static void process_orphan_children(const struct process *parent)
     }
 }
 
-/* A child with this pid, or any (0). Zombies first. */
+/* Returns a child with this pid, or any (0). Zombies first. */
 struct process *process_child(const struct process *parent, int pid)
 {
     struct process *found = NULL;
@@ -169,7 +169,7 @@ static bool waits_for(const struct thread *t, const struct process *child)
            ((int)t->args[0] == 0 || (int)t->args[0] == child->pid);
 }
 
-/* Answers a thread of the parent that waits for this child. False: none does, or it can't
+/* Answers a thread of the parent that waits for this child. Returns false if none does, or it can't
  * take it. */
 static bool process_reap(struct process *parent, const struct process *child)
 {
@@ -189,7 +189,7 @@ static bool process_reap(struct process *parent, const struct process *child)
     return false;
 }
 
-/* Other threads of the parent that wait for a child, when none is left that they could get. */
+/* Wakes other threads of the parent that wait for a child, when there is none left for them. */
 static void process_wake_childless(struct process *parent)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -263,7 +263,7 @@ void process_end(struct process *proc, int status)
     }
 }
 
-/* ProcWait() found a zombie: its status has been fetched. */
+/* Frees a zombie after ProcWait() has collected its status. */
 void process_forget(struct process *proc)
 {
     process_free(proc);

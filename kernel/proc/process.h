@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes: the object, life and death, ids. Kernel lock held. Process 1 is the kernel itself
+ * Processes: the object, creation and end, ids. Kernel lock held. Process 1 is the kernel itself
  * ("kymo"): it owns the idle threads, one per CPU (tid = cpu + 1), and has no memory.
  */
 #ifndef KERNEL_PROC_PROCESS_H
@@ -9,44 +9,45 @@
 #include "kernel/thread/thread.h"
 #include "kernel/mem/vm.h"
 
-/* The program that a process runs, for reports and for the rest of its loading. */
+/* The program that a process runs, for reports and for the remaining steps of its loading. */
 struct program {
     const uint8_t *elf;    /* [I] in the boot image */
     size_t elf_len;        /* [I] */
-    uintptr_t text;        /* [I] first byte of the executable segment, as the process sees it */
+    uintptr_t text;        /* [I] first byte of the executable segment, in the process's address
+                              space */
     size_t text_len;       /* [I] */
-    uintptr_t text_link;   /* [I] where it was linked */
+    uintptr_t text_link;   /* [I] address at which it was linked */
     const uint8_t *unwind; /* [I] its unwind table (abi/unwind.h) in the ELF, or NULL */
     size_t unwind_len;     /* [I] */
 };
 
 struct process {
-    struct vm_space space;  /* [k] mappings and the MPU's or MMU's part; first */
+    struct vm_space space;  /* [k] mappings and the MPU's or MMU's state; first member */
     int32_t pid;            /* [I] slot + 1 + generation * CONFIG_PROCESSES; never reused soon;
                                0: the slot is free */
-    int32_t ended_pid;      /* [k] of a free slot: pid of the process that was here; 0: none */
-    uint64_t ended;         /* [k] trace clock at its end; 0: it lives. Stays in a free slot, as
+    int32_t ended_pid;      /* [k] in a free slot: pid of its last process; 0: none */
+    uint64_t ended;         /* [k] trace clock at its end; 0: alive. Remains in a free slot, as
                                program and name do, for the dump at a ring's end */
-    int32_t ppid;           /* [k] 0 when the parent is gone */
+    int32_t ppid;           /* [k] 0: the parent has ended */
     uint32_t ability;       /* [I] ABILITY_* */
     uint32_t nthreads;      /* [k] */
-    bool dying;             /* [k] threads on other CPUs are still to leave */
-    bool loading;           /* [k] being spawned: not found by its pid yet */
-    bool zombie;            /* [k] ended, status not fetched */
+    bool dying;             /* [k] threads on other CPUs have not ended yet */
+    bool loading;           /* [k] being spawned: not yet found by its pid */
+    bool zombie;            /* [k] ended, status not collected */
     bool held;              /* [k] its main thread has not started: KYMO_SPAWN_HOLD */
-    int status;             /* [k] as ProcWait() gives it */
+    int status;             /* [k] as returned by ProcWait() */
     uintptr_t lib_word;     /* [k] LibWord(), 0: none (Cortex-M) */
     uint32_t *lib_word_kva; /* [k] its kernel address, checked when registered */
     struct thread *threads[CONFIG_THREADS_PER_PROCESS];      /* [k] by tid - 1 */
     struct channel *channels[CONFIG_CHANNELS_PER_PROCESS];   /* [k] by chid - 1 */
     struct connection *fds[CONFIG_CONNECTIONS_PER_PROCESS];  /* [k] by coid */
     struct connection *side[CONFIG_CONNECTIONS_PER_PROCESS]; /* [k] by coid - _NTO_SIDE_CHANNEL */
-    uint8_t objects[CONFIG_OBJECTS_PER_PROCESS]; /* [k] memory objects that it has open, by id: see
+    uint8_t objects[CONFIG_OBJECTS_PER_PROCESS]; /* [k] its open memory objects, by id: see
                                                     kernel/mem/object_table.h */
     struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready
                                  node's sibling: see sync.c */
     struct list link;         /* [k] all processes */
-    uint64_t signals;         /* [k] that are delivered as signal_event: 1 << number */
+    uint64_t signals;         /* [k] signals delivered as signal_event: 1 << number */
     struct sigevent signal_event; /* [k] */
     struct program program;       /* [I] */
     char name[KYMO_NAME_MAX];     /* [I] program name */
@@ -54,13 +55,15 @@ struct process {
 
 void process_init(void);
 extern struct process *kernel_process;                          /* pid 1 */
-struct process *process_find(int pid);                          /* NULL: none, or already dying */
+struct process *process_find(int pid);                          /* NULL: not found, or already
+                                                                   dying */
 struct process *process_self_or(struct process *self, int pid); /* pid 0: self */
-/* Iterates: the process with the lowest pid >= pid (zombies included), or NULL. */
+/* Iterates: returns the process with the lowest pid >= pid (zombies included), or NULL. */
 struct process *process_at_least(int pid);
 struct process *process_child(const struct process *parent, int pid); /* 0: any; zombies first */
 /*
- * Creates an empty process (no thread, no memory). 0 or -EAGAIN/-ENOMEM. Emits PROCCREATE_NAME.
+ * Creates an empty process (no thread, no memory). Returns 0 or -EAGAIN/-ENOMEM. Emits
+ * PROCCREATE_NAME.
  */
 int process_create(const char *name, int ppid, uint32_t ability, struct process **out);
 /*
@@ -79,16 +82,18 @@ extern process_gone_call
 bool process_signal(struct process *proc, int signo);
 bool process_able(const struct process *proc, uint32_t ability);
 
-/* A thread of it ended and is out of threads[]; the last one ends the process too. */
+/* Called when a thread has ended and left threads[]; the last one also ends the process. */
 void process_thread_gone(struct process *proc);
-/* Has no parent any more. A zombie goes; one that is held ends, as nobody else would start it. */
+/* Makes the child parentless. A zombie is freed; a held process ends, because nobody else would
+ * start it. */
 void process_disown(struct process *child);
-/* A zombie whose status has been fetched goes. */
+/* Frees a zombie whose status has been collected. */
 void process_forget(struct process *proc);
-/* The next one in the table, loading and dead ones included, for dumps: by slot, from 0. */
+/* Returns the process in this slot of the table, from 0, loading and dead ones included, for
+ * dumps. */
 struct process *process_in_slot(unsigned slot);
-/* The process that ended in this slot of the table and whose slot was not used again since: a
- * zombie, or what is left of one that is gone. Returns its pid, or 0 if there is none. */
+/* Returns the process that ended in this slot, if the slot was not reused: a zombie, or the remains
+ * of a freed one. Returns its pid, or 0 if there is none. */
 int32_t process_ended_in_slot(unsigned slot, const struct process **out);
 
 #endif

@@ -34,7 +34,7 @@ static bool hex_field(const uint8_t *header, unsigned field, size_t *value)
     return true;
 }
 
-/* Moves *offset by len, then up to a multiple of 4; false if that leaves the archive. The padding
+/* Advances *offset by len, then to a multiple of 4; false if that leaves the archive. The padding
  * of the last file may be missing. */
 static bool skip(size_t *offset, size_t len, size_t end)
 {

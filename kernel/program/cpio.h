@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads a newc cpio archive in memory: the boot image. Any context, no lock, no memory of its own.
- * Treats the archive as untrusted: whatever it holds, nothing outside [archive, archive + len) is
- * read.
+ * The archive is untrusted: nothing outside [archive, archive + len) is ever read.
  */
 #ifndef KERNEL_PROGRAM_CPIO_H
 #define KERNEL_PROGRAM_CPIO_H
@@ -12,12 +11,13 @@
 #include <stdint.h>
 
 struct cpio_file {
-    const char *name; /* ends with NUL; a leading "./" is left out */
+    const char *name; /* ends with NUL; without a leading "./" */
     const uint8_t *data;
     size_t len;
 };
 
-/* The file at *offset (start with 0), which moves on. False at the end, or where it is damaged. */
+/* Returns the file at *offset (start with 0) and advances *offset. Returns false at the end, or
+ * where the archive is damaged. */
 bool cpio_next(const uint8_t *archive, size_t len, size_t *offset, struct cpio_file *file);
 bool cpio_find(const uint8_t *archive, size_t len, const char *name, struct cpio_file *file);
 

@@ -30,7 +30,7 @@ static uint64_t get64(const uint8_t *p)
     return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
 }
 
-/* A field whose place and width depend on the class: off32 and 4 bytes, or off64 and 8. */
+/* Reads a field whose offset and width depend on the class: off32 and 4 bytes, or off64 and 8. */
 static uint64_t get_word(const struct elf_image *elf, const uint8_t *p, unsigned off32,
                          unsigned off64)
 {
@@ -43,7 +43,7 @@ static uint32_t get_half_word(const struct elf_image *elf, const uint8_t *p, uns
     return get32(p + (elf->class == ELF_CLASS_32 ? off32 : off64));
 }
 
-/* The bytes [offset, offset + len) of the file, or NULL. */
+/* Returns the bytes [offset, offset + len) of the file, or NULL. */
 static const uint8_t *bytes_at(const struct elf_image *elf, uint64_t offset, uint64_t len)
 {
     return offset <= elf->len && len <= elf->len - offset ? elf->base + offset : NULL;
@@ -129,7 +129,7 @@ bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *se
     return true;
 }
 
-/* Entry i of a table whose entries have at least `size` bytes, or NULL. */
+/* Returns entry i of a table whose entries have at least `size` bytes, or NULL. */
 static const uint8_t *table_entry(const struct elf_section *sec, size_t i, size_t size)
 {
     if (sec->entry_len < size || i >= sec->len / sec->entry_len) {
@@ -152,7 +152,7 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
     return true;
 }
 
-/* A name in a string table, if it ends inside the table; else NULL. */
+/* Returns a name in a string table, if it ends inside the table; else NULL. */
 static const char *string_at(const struct elf_section *strings, uint32_t at)
 {
     if (!strings->data || at >= strings->len) {
@@ -167,7 +167,7 @@ static const char *string_at(const struct elf_section *strings, uint32_t at)
     return NULL;
 }
 
-/* The symbol table's nearest function at or below addr. */
+/* Returns the symbol table's nearest function at or below addr. */
 static const uint8_t *nearest_symbol(const struct elf_image *elf, const struct elf_section *table,
                                      uint64_t addr, uint64_t *start)
 {

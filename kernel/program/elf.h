@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads ELF files in memory: little-endian, 32 or 64 bits. Any context, no lock. Treats the file as
- * untrusted: whatever it holds, nothing outside it is read, and all loops end.
+ * Reads ELF files in memory: little-endian, 32 or 64 bits. Any context, no lock. The file is
+ * untrusted: nothing outside it is ever read, and all loops end.
  */
 #ifndef KERNEL_PROGRAM_ELF_H
 #define KERNEL_PROGRAM_ELF_H
@@ -38,7 +38,7 @@ struct elf_segment { /* of type PT_LOAD; file bytes are inside the file, file_le
 struct elf_section {
     uint32_t type; /* ELF_SHT_* */
     uint64_t flags;
-    const uint8_t *data; /* NULL: no bytes in the file, or not inside it */
+    const uint8_t *data; /* NULL: no bytes in the file, or out of bounds */
     size_t len;
     uint32_t link, info;
     size_t entry_len; /* at least 1 */
@@ -54,18 +54,21 @@ struct elf_reloc {
     unsigned type;
 };
 
-/* 0, or -ENOEXEC: no ELF executable of this machine and class. */
+/* Returns 0, or -ENOEXEC: not an ELF executable of this machine and class. */
 int elf_open(struct elf_image *elf, const uint8_t *base, size_t len, uint16_t machine,
              uint8_t class);
-/* Program header i: 1 a loadable segment (in *seg), 0 another kind, -ENOEXEC damaged. */
+/* Reads program header i. Returns 1: a loadable segment (in *seg), 0: another kind, -ENOEXEC:
+ * damaged. */
 int elf_segment(const struct elf_image *elf, unsigned i, struct elf_segment *seg);
 bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *sec);
-/* Entry i of a REL or RELA section; false past its end. */
+/* Reads entry i of a REL or RELA section; false past its end. */
 bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_t i,
                struct elf_reloc *reloc);
-/* The section that begins with the magic number of an unwind table, or NULL; its length. */
+/* Returns the section that begins with the magic number of an unwind table, or NULL; and its
+ * length. */
 const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len);
-/* The function that covers addr, as linked: its name (in the file) or NULL, and its address. */
+/* Returns the name (in the file) of the function that covers addr, as linked, or NULL; and its
+ * address. */
 const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *start);
 
 #endif

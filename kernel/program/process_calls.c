@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ProcExit, ProcWait, ProcSelf, ProcInfo, ThreadInfo. Kernel lock held. Everybody may ask about
- * everybody; only a parent may wait.
+ * ProcExit, ProcWait, ProcSelf, ProcInfo, ThreadInfo. Kernel lock held. Any process may query any
+ * other; only a parent may wait.
  *
  * Refuses unknown processes and threads (ESRCH), waiting when there is no such child (ECHILD: also
  * when another thread got the last one), unknown options and negative pids (EINVAL), bad memory

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SignalKill in the small: there are no handlers, so a signal ends the process it is sent to,
- * unless that takes it as a pulse (ThreadCtl(_NTO_TCTL_SIGNAL_EVENT)); SIGCONT only starts a
- * process that is held (KYMO_SPAWN_HOLD); 0 only asks whether it is there. Kernel lock held. Proof:
+ * A reduced SignalKill: there are no handlers, so a signal ends the process it is sent to, unless
+ * the process receives it as a pulse (ThreadCtl(_NTO_TCTL_SIGNAL_EVENT)); SIGCONT only starts a
+ * held process (KYMO_SPAWN_HOLD); 0 only checks that the process exists. Kernel lock held. Proof:
  * test/boot/programs/t_signal.c.
  *
- * pid 0 is the caller's own. EINVAL: a node but 0, or a number outside 0..56; ESRCH: no such
- * process, or thread if tid is not 0; EPERM: neither oneself nor a child without ABILITY_KILL, or
- * the kernel itself.
+ * pid 0 is the caller's process. EINVAL: a node other than 0, or a number outside 0..56; ESRCH: no
+ * such process, or no such thread if tid is not 0; EPERM: neither the caller nor a child, without
+ * ABILITY_KILL, or the kernel itself.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -25,7 +25,8 @@ static bool may_kill(const struct process *from, const struct process *to)
     return to == from || to->ppid == from->pid || process_able(from, ABILITY_KILL);
 }
 
-/* A pulse that finds no room or no channel any more is no way to hear of it: false, it ends. */
+/* Delivers the signal as a pulse. Returns false if that fails for lack of room or a channel: the
+ * process then ends. */
 static bool is_told(struct process *proc, int signo)
 {
     struct sigevent event = proc->signal_event;
@@ -37,7 +38,7 @@ static bool is_told(struct process *proc, int signo)
     return event_deliver(proc, NULL, &event, NULL) == 0;
 }
 
-/* The main thread is the only one that a held process has. */
+/* The main thread is the only thread of a held process. */
 static void start_held(struct process *proc)
 {
     if (proc->held) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ProcSpawn(): a program of the boot image becomes a process. Kernel lock held.
+ * ProcSpawn(): makes a program of the boot image a process. Kernel lock held.
  *
- * First the whole request is checked and all memory is taken, so that what can fail has failed; the
- * arguments are copied at once, so that the caller can change nothing later. Then the contents are
- * loaded in pieces (spawn_load.c), with a preemption point (KER_AGAIN) after each. If the caller
- * dies in between, the half-made process goes too.
+ * First the whole request is checked and all memory allocated, so that nothing can fail afterwards;
+ * the arguments are copied at once, so that the caller can change nothing later. Then the contents
+ * are loaded in pieces (spawn_load.c), with a preemption point (KER_AGAIN) after each. If the
+ * caller dies in between, the incomplete process is removed.
  *
  * ENOENT: no such program. ENOEXEC: not one for this machine. ENOMEM, EAGAIN: no room. EPERM:
  * without ABILITY_SPAWN, or more abilities or priority than the caller may give. EINVAL: the rest.
@@ -40,7 +40,7 @@ static bool has_nul(const char *s, size_t size)
     return false;
 }
 
-/* Exactly argc strings, each ended by NUL, fill the argument bytes. */
+/* Returns whether exactly argc strings, each ended by NUL, fill the argument bytes. */
 static bool args_well_formed(const struct kymo_spawn *s)
 {
     uint32_t strings = 0;
@@ -109,7 +109,7 @@ static struct spawn_job *job_new(void)
     return NULL;
 }
 
-/* Nobody was told of the child yet, so nobody is told of its end. */
+/* The child's creation was not reported yet, so neither is its end. */
 static void job_drop(struct spawn_job *job)
 {
     struct process *child = job->child;
@@ -120,7 +120,7 @@ static void job_drop(struct spawn_job *job)
     process_end(child, 0);
 }
 
-/* Remembers what the main thread will be like: from the request, else as its parent. */
+/* Notes the main thread's attributes: from the request, else its parent's. */
 static void job_note_thread(struct spawn_job *job, const struct thread *parent,
                             const struct kymo_spawn *s)
 {
@@ -147,7 +147,7 @@ static int job_fill(struct spawn_job *job, const struct thread *parent, const st
     return error;
 }
 
-/* Takes everything that the new process needs. On failure nothing is left of it. */
+/* Allocates everything that the new process needs. On failure nothing remains. */
 static int job_begin(struct spawn_job **out, struct thread *caller, const struct thread *parent,
                      const struct kymo_spawn *s)
 {
@@ -175,8 +175,8 @@ static int job_begin(struct spawn_job **out, struct thread *caller, const struct
     return 0;
 }
 
-/* All is in place: it gets its thread, and runs unless it is held. Not earlier, because some ports
- * keep a part of a thread's context on its stack. */
+/* Everything is loaded: creates the thread, and starts it unless it is held. Not earlier, because
+ * some ports keep a part of a thread's context on its stack. */
 static int job_end(struct spawn_job *job)
 {
     struct process *child = job->child;

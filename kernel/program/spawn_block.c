@@ -14,7 +14,7 @@ uint32_t spawn_block_size(const struct kymo_spawn *s)
     return (uint32_t)((size + 31) & ~(size_t)31);
 }
 
-/* argv[i] points at the i-th string; the strings lie at `strings` in the process. */
+/* Points argv[i] to the i-th string; the strings lie at `strings` in the process. */
 static void write_argv(uintptr_t *argv, uintptr_t strings, const struct kymo_spawn *s)
 {
     uint32_t at = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a new program's parts go. Kernel lock held.
+ * The memory layout of a new program. Kernel lock held.
  *
  * Where programs are relocated (an MPU): one piece of RAM [stack | startup block | data | bss |
- * heap], so a stack that grows too far leaves it, and one for each segment that is not written.
- * Else: stack with the startup block at its top, the segments where they were linked, heap.
- * In both the memory that is written is mapped first, because the mappings are searched in order.
+ * heap], so that a stack overflow leaves it, and one for each read-only segment. Else: stack with
+ * the startup block at its top, the segments where they were linked, heap. In both the writable
+ * memory is mapped first, because the mappings are searched in order.
  *
  * Refuses with -ENOEXEC segments that overlap, are writable and executable, or are too many, and an
  * entry point outside the text; with -ENOMEM or -EAGAIN what vm_map() refuses.
@@ -13,7 +13,7 @@
 #include "abi/errno.h"
 #include "kernel/program/spawn.h"
 
-#define LINE 32 /* kept of a segment's linked address when it is relocated */
+#define LINE 32 /* alignment of a segment's linked address that relocation preserves */
 
 static size_t round_up(size_t n, size_t to)
 {
@@ -27,7 +27,7 @@ static void to_clear(struct spawn_job *job, uint8_t *from, uint8_t *to)
     }
 }
 
-/* Takes RAM and maps it; not cleared. */
+/* Allocates RAM and maps it; not cleared. */
 static int place(struct spawn_job *job, size_t len, unsigned flags, uintptr_t vaddr,
                  struct mapping *m)
 {
@@ -73,7 +73,7 @@ static int find_segments(struct spawn_job *job)
     return job->nsegments ? 0 : -ENOEXEC;
 }
 
-/* A piece of RAM for one segment: where it was linked if `fixed`, else anywhere. */
+/* Allocates RAM for one segment: where it was linked if `fixed`, else anywhere. */
 static int place_segment(struct spawn_job *job, struct spawn_segment *s, bool fixed)
 {
     struct mapping m;
@@ -113,7 +113,7 @@ static int place_segments(struct spawn_job *job, bool writable, bool fixed)
     return error;
 }
 
-/* The only segment that is written, or NULL; *several if there are more. */
+/* Returns the only writable segment, or NULL; *several if there are more. */
 static struct spawn_segment *written_segment(struct spawn_job *job, bool *several)
 {
     struct spawn_segment *found = NULL;
@@ -169,7 +169,7 @@ static int place_writable_together(struct spawn_job *job)
     return 0;
 }
 
-/* The startup block at the top. */
+/* Places the stack, with the startup block at its top. */
 static int place_stack(struct spawn_job *job)
 {
     struct mapping m;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loads a program's contents in pieces, so that the kernel can be left between them: clears the
- * memory, copies the segments, relocates. Kernel lock held. Everything in the file is untrusted:
- * elf.c bounds what is read of it, and here nothing is written outside the bytes of a segment.
+ * memory, copies the segments, relocates. Kernel lock held. The whole file is untrusted: elf.c
+ * bounds all reads of it, and nothing here is written outside the bytes of a segment.
  *
- * A relocation adds, to a word that holds an address in one of the segments, what that segment
- * moved by. Of the linker's relocations only those of allocated sections count.
+ * A relocation adds, to a word that holds an address in one of the segments, the distance by which
+ * that segment moved. Of the linker's relocations only those of allocated sections count.
  */
 #include "abi/errno.h"
 #include "kernel/program/spawn.h"
@@ -23,7 +23,8 @@ static int next_phase(struct spawn_job *job)
     return 1;
 }
 
-/* Bytes of a piece of something with `total` bytes; moves on to the next thing at its end. */
+/* Returns the bytes of the next piece of an object with `total` bytes; advances to the next object
+ * at its end. */
 static size_t next_piece(struct spawn_job *job, size_t total)
 {
     size_t n = total - job->offset;
@@ -59,8 +60,8 @@ static int step_copy(struct spawn_job *job)
     return 1;
 }
 
-/* How far the segment that the linked address lies in has moved; an end counts if nothing begins
- * there (`_end`). */
+/* Returns the distance by which the linked address's segment has moved; a segment's end address
+ * counts as inside if nothing begins there (`_end`). */
 static uintptr_t moved_by(const struct spawn_job *job, uint32_t value)
 {
     uintptr_t displacement = 0;
@@ -78,7 +79,8 @@ static uintptr_t moved_by(const struct spawn_job *job, uint32_t value)
     return displacement;
 }
 
-/* The loaded word at a linked address, or NULL if it is not whole in a segment's file bytes. */
+/* Returns the loaded word at a linked address, or NULL if it is not entirely in a segment's file
+ * bytes. */
 static uint8_t *loaded_word(const struct spawn_job *job, uint64_t link)
 {
     for (unsigned i = 0; i < job->nsegments; i++) {
@@ -109,7 +111,7 @@ static int relocate(const struct spawn_job *job, const struct elf_reloc *reloc)
     return 0;
 }
 
-/* Whether this section holds relocations of something that was loaded. */
+/* Returns whether this section contains relocations of loaded contents. */
 static bool section_counts(const struct spawn_job *job, const struct elf_section *sec)
 {
     struct elf_section target;

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Mutexes, condition variables and semaphores: what they share. Kernel lock held.
+ * Mutexes, condition variables and semaphores: the common part. Kernel lock held.
  *
- * A sync_t is two words in the memory of a process and belongs to it alone. What the kernel knows
- * beside them is who waits: proc->sync_waiters links the waiting threads by their ready node, by
- * priority; t->sync is the address waited for, t->state says as what. All searches are bounded by
- * CONFIG_THREADS_PER_PROCESS. The kernel trusts nothing that stands in the words: whatever a
- * program writes there, only its own threads wait too long or too short.
+ * A sync_t is two words in the memory of a process and belongs to it alone. The kernel itself
+ * stores only the waiters: proc->sync_waiters links the waiting threads by their ready node, by
+ * priority; t->sync is the address waited for, t->state the kind of wait. All searches are bounded
+ * by CONFIG_THREADS_PER_PROCESS. The kernel trusts nothing in the words: whatever a program writes
+ * there, only its own threads wait too long or too short.
  *
- * The protocol of a mutex's owner word, with user code of other CPUs at work at the same time:
+ * The protocol of a mutex's owner word, with user code of other CPUs running at the same time:
  *   0          free. User code or the kernel takes it by a compare-and-swap 0 -> tid.
  *   tid        owned, nobody waits. User code frees it by a compare-and-swap tid -> 0.
  *   tid|W      owned, and the kernel has waiters. Only the kernel changes it, lock held: user code
  *              finds neither 0 nor its bare tid, so both its swaps fail and it calls the kernel.
  * The kernel sets W by a compare-and-swap tid -> tid|W before the caller waits. If the owner frees
- * the mutex first that swap fails, and the kernel looks again; if it comes later the owner's own
- * swap fails, and it calls SyncMutexUnlock(), which hands the mutex to the first waiter. So no
+ * the mutex first, that swap fails, and the kernel checks again; if it frees it later, the owner's
+ * own swap fails, and it calls SyncMutexUnlock(), which hands the mutex to the first waiter. So no
  * wake-up is lost. W without a waiter (one that timed out) is harmless: the next unlock clears it.
  *
- * A semaphore's count is changed by compare-and-swap. User code may take (count > 0) by itself; it
- * must post by SyncSemPost(), because there is no bit that tells it of waiters.
+ * A semaphore's count is changed by compare-and-swap. User code may decrement it (count > 0) by
+ * itself; it must post through SyncSemPost(), because no bit shows it whether there are waiters.
  *
- * A thread that ends and owns a mutex that others wait for: the word becomes SYNC_OWNER_DEAD, they
- * get EINVAL, and so does everybody later, until SyncMutexRevive(), SyncTypeCreate() or the program
- * makes it new. If nobody waits, the next SyncMutexLock() finds out. Proved by test/unit_ipc.
+ * When a thread ends while it owns a mutex that others wait for, the word becomes SYNC_OWNER_DEAD.
+ * The waiters and all later callers get EINVAL, until SyncMutexRevive(), SyncTypeCreate() or the
+ * program reinitialises it. If nobody waits, the next SyncMutexLock() finds out. Proved by
+ * test/unit_ipc.
  */
 #include "kernel/sync/sync_impl.h"
 
@@ -82,7 +83,8 @@ bool sync_cancel(struct thread *t, int error)
     struct thread *owner = t->sync_owner;
     t->sync_owner = NULL;
     if (owner) {
-        sync_inherit(owner); /* if mutexes wait in a ring that may change, and move, t itself */
+        sync_inherit(owner); /* needed if mutexes wait in a cycle, which may change, and requeue,
+                                t itself */
     }
     list_remove(&t->ready);
     return thread_wait_over(t, error);
@@ -120,7 +122,7 @@ long ker_sync_create(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* A waiter of any kind at this address, or NULL. */
+/* Returns a waiter of any kind at this address, or NULL. */
 static struct thread *any_waiter(struct process *proc, uintptr_t addr)
 {
     list_for_each (pos, &proc->sync_waiters) {

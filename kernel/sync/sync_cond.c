@@ -2,13 +2,14 @@
 /*
  * Condition variables: SyncCondvarWait, SyncCondvarSignal. Kernel lock held.
  *
- * A waiter gives up its mutex and waits in one step. A signal does not wake it to fight for the
- * mutex: it takes the mutex for it, or moves it to the mutex's waiters, where no limit holds any
- * more. SyncCondvarWait() returns with the mutex held, also with ETIMEDOUT and EINTR, except with
- * EINVAL, EFAULT (the mutex can't be taken any more) and EPERM (the caller didn't have it).
+ * A waiter releases its mutex and waits in one step. A signal does not wake it to compete for the
+ * mutex: it locks the mutex for the waiter, or moves the waiter to the mutex's waiters, where its
+ * timeout no longer applies. SyncCondvarWait() returns with the mutex held, also with ETIMEDOUT and
+ * EINTR, except with EINVAL, EFAULT (the mutex can't be locked any more) and EPERM (the caller
+ * didn't own it).
  *
- * Refuses memory that isn't the process's (EFAULT), what is unaligned, destroyed or no condition
- * variable (EINVAL). Proved by test/unit_ipc.
+ * Refuses memory that isn't the process's (EFAULT), an unaligned or destroyed one and other objects
+ * (EINVAL). Proved by test/unit_ipc.
  */
 #include "kernel/sync/sync_impl.h"
 
@@ -18,7 +19,8 @@ static bool is_cond(const sync_t *sync)
     return owner == SYNC_OWNER_COND || owner == 0;
 }
 
-/* Woken, but without its mutex, which user code of other CPUs kept changing: takes it itself. */
+/* The waiter was woken without its mutex, which user code of other CPUs kept changing: locks it
+ * itself. */
 static long relock(struct thread *self, const uintptr_t *args)
 {
     int error = (int)self->step - 1;
@@ -55,7 +57,8 @@ long ker_sync_condvar_wait(struct thread *self, const uintptr_t *args)
     return r;
 }
 
-/* A waiter goes on, with this result once it has its mutex. It is in the list, in CONDVAR. */
+/* Makes a waiter continue, with this result once it owns its mutex. It is in the list, in
+ * CONDVAR. */
 static void to_mutex(struct thread *t, int error)
 {
     struct thread *owner = NULL;
@@ -87,7 +90,7 @@ long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
     if (!cond || !is_cond(cond)) {
         return cond ? -EINVAL : r;
     }
-    do { /* each round takes one out of CONDVAR */
+    do { /* each iteration takes one out of CONDVAR */
         t = sync_first(self->proc, args[0], STATE_CONDVAR);
         if (t) {
             to_mutex(t, 0);

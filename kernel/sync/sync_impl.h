@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What sync.c, sync_mutex.c, sync_cond.c and sync_sem.c share. Kernel lock held. */
+/* Shared by sync.c, sync_mutex.c, sync_cond.c and sync_sem.c. Kernel lock held. */
 #ifndef KERNEL_SYNC_SYNC_IMPL_H
 #define KERNEL_SYNC_SYNC_IMPL_H
 
@@ -8,14 +8,15 @@
 #include "kernel/proc/process.h"
 #include "kernel/sync/sync.h"
 
-/* A compare-and-swap that fails this often meets other CPUs' user code: let other work pass. */
+/* A compare-and-swap that fails this often competes with other CPUs' user code: retry after other
+ * work. */
 #define SYNC_TRIES 16
 
-/* The sync_t at a user address: NULL and *error (-EINVAL unaligned, -EFAULT) if it can't be one. */
+/* Returns the sync_t at a user address, or NULL and *error (-EINVAL unaligned, -EFAULT). */
 sync_t *sync_at(struct process *proc, uintptr_t addr, long *error);
-/* The first thread that waits for this sync_t in this state, or NULL. */
+/* Returns the first thread that waits for this sync_t in this state, or NULL. */
 struct thread *sync_first(struct process *proc, uintptr_t addr, enum thread_state state);
-/* self, whose state has been set, waits: into the list, by priority. */
+/* Inserts self, whose state has been set, into the list of waiters, by priority. */
 void sync_insert(struct thread *self, uintptr_t addr);
 /* The operations of sync_wait; the second one is SEM's and MUTEX's only. */
 void sync_requeue(struct thread *t);
@@ -23,20 +24,20 @@ bool sync_cancel(struct thread *t, int error);
 /* Takes a waiter out of the list and wakes it. */
 void sync_wake(struct thread *waiter, int error);
 
-/* The owner of a mutex runs at least as high as those that wait for it: recomputes that. */
+/* Recomputes the priority that a mutex's owner inherits: at least that of its waiters. */
 void sync_inherit(struct thread *owner);
-/* t, which is in the list and in state MUTEX, waits for this owner. */
+/* Sets the owner for which t, listed and in state MUTEX, waits. */
 void sync_wait_for(struct thread *t, struct thread *owner);
-/* Gives up a mutex that self owns, in the kernel: to the first waiter. */
+/* Releases a mutex that self owns, in the kernel: hands it to the first waiter. */
 void sync_mutex_release(struct thread *self, uintptr_t addr, sync_t *sync);
 
 enum sync_taken {
     SYNC_TAKEN, /* the thread owns it now */
-    SYNC_WAIT,  /* *owner has it, and SYNC_WAITING is set */
+    SYNC_WAIT,  /* the owner keeps it, and SYNC_WAITING is set */
     SYNC_RETRY, /* the word kept changing */
-    SYNC_BAD    /* no mutex, or its owner is no thread */
+    SYNC_BAD    /* not a mutex, or its owner is not a thread */
 };
-/* Tries to take a mutex for t. */
+/* Tries to lock a mutex for t. */
 enum sync_taken sync_mutex_take(struct thread *t, uintptr_t addr, sync_t *sync,
                                 struct thread **owner);
 

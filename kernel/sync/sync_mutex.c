@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Mutexes: SyncMutexLock, SyncMutexUnlock, SyncMutexRevive, and priority inheritance to the owner.
- * The protocol of the owner word is at the head of sync.c. Kernel lock held.
+ * sync.c describes the protocol of the owner word. Kernel lock held.
  *
- * Refuses memory that isn't the process's (EFAULT), unaligned or destroyed ones and owners that are
- * no threads (EINVAL), a mutex that the caller has (EDEADLK; recursive ones are counted in user
- * code), unlocking one that it hasn't (EPERM), reviving one whose owner lives (EINVAL). Proved by
- * test/unit_ipc.
+ * Refuses memory that isn't the process's (EFAULT), unaligned or destroyed mutexes and owners that
+ * are not threads (EINVAL), a mutex that the caller owns (EDEADLK; recursive ones are counted in
+ * user code), unlocking one that it doesn't own (EPERM), reviving one whose owner lives (EINVAL).
+ * Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/sync/sync_impl.h"
@@ -34,7 +34,8 @@ void sync_wait_for(struct thread *t, struct thread *owner)
     sync_inherit(owner);
 }
 
-/* The same for all threads: the program wrote a word itself, so whom others boosted is unknown. */
+/* Recomputes all threads: the program wrote a word itself, so it is unknown which owners inherited
+ * from waiters. */
 static void inherit_all(struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -44,7 +45,7 @@ static void inherit_all(struct process *proc)
     }
 }
 
-/* The threads that wait for this mutex wait for a new owner, t. True if there are any. *odd: some
+/* Makes the waiters of this mutex wait for a new owner. Returns true if there are any. *odd: some
  * did not wait for the old one. */
 static bool move_waiters(uintptr_t addr, const struct thread *old, struct thread *owner, bool *odd)
 {
@@ -60,7 +61,7 @@ static bool move_waiters(uintptr_t addr, const struct thread *old, struct thread
     return any;
 }
 
-/* The thread whose tid stands in the word: NULL if there is none such (any more). */
+/* Returns the thread whose tid is in the word; NULL if there is none (any more). */
 static struct thread *owner_of(struct process *proc, uint32_t word)
 {
     uint32_t tid = word & ~SYNC_WAITING;
@@ -71,8 +72,8 @@ static struct thread *owner_of(struct process *proc, uint32_t word)
     return t && t->state != STATE_DEAD ? t : NULL;
 }
 
-/* A mutex that no living thread has becomes t's, if the word still is as it was. Threads that wait
- * for it all the same (the program wrote the word) now wait for t. */
+/* Gives t a mutex that no living thread owns, if the word is unchanged. Threads that wait for it
+ * nevertheless (the program wrote the word) now wait for t. */
 static bool take_from(struct thread *t, uintptr_t addr, sync_t *sync, uint32_t word)
 {
     if (!arch_cas32(&sync->owner, word, (uint32_t)t->tid)) {
@@ -100,7 +101,8 @@ enum sync_taken sync_mutex_take(struct thread *t, uintptr_t addr, sync_t *sync,
         *owner = owner_of(t->proc, word);
         if (!*owner) {
             if (!(word & ~(SYNC_WAITING | SYNC_TID_MASK))) {
-                arch_cas32(&sync->owner, word, SYNC_OWNER_DEAD); /* it ended with the mutex */
+                arch_cas32(&sync->owner, word, SYNC_OWNER_DEAD); /* the owner ended with the
+                                                                    mutex */
             }
             return SYNC_BAD;
         }
@@ -150,7 +152,7 @@ long ker_sync_mutex_lock(struct thread *self, const uintptr_t *args)
     return r;
 }
 
-/* The dead owner's word: SYNC_OWNER_DEAD, or its tid if nobody has found out yet. */
+/* The dead owner's word is SYNC_OWNER_DEAD, or its tid if its end has not been detected yet. */
 long ker_sync_mutex_revive(struct thread *self, const uintptr_t *args)
 {
     long error;
@@ -170,8 +172,8 @@ long ker_sync_mutex_revive(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* Release: user code of another CPU may take a free mutex without the kernel, by its own
- * compare-and-swap, and must then see all that was written while it was owned. */
+/* Release: user code of another CPU may lock a free mutex without the kernel, by its own
+ * compare-and-swap, and must then see everything written while the mutex was owned. */
 static void set_owner(sync_t *sync, uint32_t word)
 {
     __atomic_store_n(&sync->owner, word, __ATOMIC_RELEASE);
@@ -215,7 +217,7 @@ long ker_sync_mutex_unlock(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* One waiter of a mutex whose owner ended. */
+/* Fails one waiter of a mutex whose owner ended. */
 static void owner_died(struct thread *waiter)
 {
     long error;

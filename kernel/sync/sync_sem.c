@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Semaphores: SyncSemPost, SyncSemWait. The value is the sync_t's count; a post that finds a waiter
+ * Semaphores: SyncSemPost, SyncSemWait. The value is the sync_t's count; a post that finds waiters
  * wakes the highest and leaves the count alone. Kernel lock held.
  *
- * Refuses memory that isn't the process's (EFAULT), what is unaligned, destroyed, no semaphore or
- * has a negative count (EINVAL), a count at its maximum (EOVERFLOW), waiting when only a try was
- * wanted (EAGAIN). Proved by test/unit_ipc.
+ * Refuses memory that isn't the process's (EFAULT), an unaligned or destroyed one, other objects, a
+ * negative count (EINVAL), a count at its maximum (EOVERFLOW), waiting when only a try was
+ * requested (EAGAIN). Proved by test/unit_ipc.
  */
 #include "kernel/sync/sync_impl.h"
 
@@ -60,7 +60,7 @@ static long wait(struct thread *self, uintptr_t addr, bool try_only)
     return r;
 }
 
-/* Takes one. KER_AGAIN: the count kept changing. */
+/* Decrements the count. KER_AGAIN: the count kept changing. */
 static long take(struct thread *self, sync_t *sync, const uintptr_t *args)
 {
     for (int i = 0; i < SYNC_TRIES; i++) {

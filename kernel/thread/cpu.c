@@ -2,17 +2,17 @@
 /*
  * CPUs: the per-CPU structs, the slow path of the kernel lock, requests to a CPU, cross-calls.
  *
- * A cross-call waits until every CPU has run the function. None can keep it waiting: one in user
- * mode takes the interrupt, an idle one is woken by it, one that spins for the lock (which the
- * caller of the cross-call has) serves it in the spin, and one in a NOLOCK call soon leaves.
+ * A cross-call waits until every CPU has run the function. No CPU can delay it for long: one in
+ * user mode takes the interrupt, an idle one is woken by it, one that spins for the lock (which the
+ * cross-calling CPU holds) serves it in the spin, and one in a NOLOCK call soon leaves.
  */
 #include "kernel/thread/cpu.h"
 
 #include "abi/retain.h"
 #include "trace/hook.h"
 
-/* In the retained memory, which start-up code does not clear: retain_boot() does, when it has what
- * the kernel before this one has left here. */
+/* In memory that start-up code does not clear: retain_boot() does, after it has saved the previous
+ * kernel's data found here. */
 struct cpu cpus[CONFIG_CPUS] __attribute__((section(".bss.retained")));
 _Static_assert(sizeof(cpus) <= KYMO_RETAIN_LIVE_BYTES, "abi/retain.h");
 volatile uint32_t cpus_online;
@@ -22,9 +22,9 @@ volatile uint32_t kernel_lock_waiters;
 static void (*xcall_fn)(void *arg); /* [k] valid while a CPU's xcall_pending is set */
 static void *xcall_arg;             /* [k] */
 
-#define LOCK_PASS_SPINS 1000 /* time for a waiting CPU to see that the lock is free */
+#define LOCK_PASS_SPINS 1000 /* time for a waiting CPU to notice that the lock is free */
 
-/* Other CPUs write work too only where there are any. */
+/* Other CPUs write the work word only where there are any. */
 #define WORK_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED)
 
 unsigned cpu_online_count(void)
@@ -81,7 +81,7 @@ void cpu_ipi(void)
     }
 }
 
-/* Asks the others of these CPUs; returns which. */
+/* Sends the cross-call to the others of these CPUs; returns their mask. */
 static uint32_t xcall_send(uint32_t which)
 {
     uint32_t others = cpus_online & which & ~(1u << arch_cpu()->id);

@@ -12,15 +12,15 @@
 #include "kernel/base/list.h"
 #include "trace/ring.h"
 
-/* What kernel_exit() has to do before it resumes a thread. */
-#define WORK_RESCHED 0x01 /* another thread may have to run here */
+/* Work that kernel_exit() does before it resumes a thread. */
+#define WORK_RESCHED 0x01 /* another thread may have to run on this CPU */
 #define WORK_INTR 0x02    /* intr_entry() noted interrupts to deliver */
-#define WORK_TIMER 0x04   /* this CPU's timer interrupt came */
+#define WORK_TIMER 0x04   /* this CPU's timer interrupt was taken */
 #define WORK_RAISE 0x10   /* a D program has raised a signal here: kernel/dtrace/raise.c */
-#define WORK_SAMPLE 0x20  /* the sampling interrupt came, or is to be set: dtrace/profile.c */
+#define WORK_SAMPLE 0x20  /* the sampling interrupt was taken or must be set: dtrace/profile.c */
 #define WORK_TRACE 0x08   /* a trace buffer passed the high-water mark or was closed */
 
-/* Interrupt lines that programs can attach are below this. */
+/* Upper bound of the interrupt lines that programs can attach. */
 #ifndef CONFIG_IRQ_LINES
 #define CONFIG_IRQ_LINES 256
 #endif
@@ -29,40 +29,44 @@
 struct sample; /* kernel/dtrace/sample.h */
 
 struct cpu {
-    /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol. In it
-     * [a] trace.exit_work: WORK_*; set by any CPU or interrupt. */
+    /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol. Contains [a]
+     * trace.exit_work: WORK_*; set by any CPU or interrupt. */
     struct trace_cpu trace;
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
-    uint32_t resched;       /* [c] the same as WORK_RESCHED, asked for by this CPU in the kernel */
+    uint32_t resched;       /* [c] like WORK_RESCHED, requested by this CPU in the kernel */
     uint32_t id;            /* [I] */
-    struct thread *idle; /* [I] stands for idleness in the trace and in accounting; never resumed */
-    uint64_t since;      /* [c] when current (or idle) took the CPU */
-    uint64_t timer_at;   /* [c] what the hardware timer is set to */
-    uint64_t quantum_end;                       /* [c] round robin; UINT64_MAX: none */
-    struct list timers;                         /* [k] struct timer by expiry */
-    volatile uint32_t intr_pending[INTR_WORDS]; /* [c] lines noted by intr_entry(); any CPU looks */
-    volatile uint32_t intr_words;               /* [c] which of these words are not 0 */
-    uint32_t intr_in_kernel[INTR_WORDS]; /* [c] for D: those of them that interrupted the kernel */
-    volatile uint32_t timer_came; /* [c] for D: the timer's interrupt whose work isn't done yet, as
-                       number + 1 << 1 | whether the kernel was interrupted; 0: none */
-    volatile uint32_t xcall_pending; /* [a] a cross-call waits to be served */
+    struct thread *idle;    /* [I] represents idle time in the trace and in accounting; never
+                            resumed */
+    uint64_t since;         /* [c] when current (or idle) took the CPU */
+    uint64_t timer_at;      /* [c] expiry programmed into the hardware timer */
+    uint64_t quantum_end;   /* [c] round robin; UINT64_MAX: none */
+    struct list timers;     /* [k] struct timer by expiry */
+    volatile uint32_t intr_pending[INTR_WORDS]; /* [c] lines noted by intr_entry(); read by any
+                                                   CPU */
+    volatile uint32_t intr_words;               /* [c] bit per nonzero word of intr_pending */
+    uint32_t intr_in_kernel[INTR_WORDS];        /* [c] for D: the pending lines that interrupted the
+                                            kernel */
+    volatile uint32_t timer_came;    /* [c] for D: the timer interrupt whose work is pending, as
+                                     number + 1 << 1 | whether the kernel was interrupted; 0:
+                                     none */
+    volatile uint32_t xcall_pending; /* [a] a cross-call is pending */
     bool online;                     /* [I] after boot */
     bool locked;                     /* [c] this CPU holds the kernel lock */
-    /* [c] the arguments of the D probe that fires here, in the frame of who fired it: there the
-     * stack begins for stack(). NULL: none fires. */
+    /* [c] the arguments of the D probe firing here, in its caller's frame, where stack() starts.
+     * NULL: no probe fires. */
     const uint64_t *fired;
-    const struct sample
-        *sampled; /* [c] what a profile probe that fires here is about; NULL: none */
+    const struct sample *sampled; /* [c] the sample of the profile probe firing here; NULL: none */
 };
 
 extern struct cpu cpus[CONFIG_CPUS];
 extern volatile uint32_t cpus_online; /* mask */
 
-/* How many are online (their numbers need not be without gaps). */
+/* Returns the number of online CPUs (their numbers may have gaps). */
 unsigned cpu_online_count(void);
 
-/* Sets work bits of this CPU from an interrupt. They don't nest: it needs no atomic where nobody
- * but the kernel that it interrupts, whose atomics notice, and other CPUs write the word. */
+/* Sets work bits of this CPU from an interrupt. Interrupts don't nest, so no atomic is needed where
+ * the word's only other writers are the interrupted kernel, whose atomics detect the change, and
+ * other CPUs. */
 static inline void cpu_note(struct cpu *cpu, uint32_t work)
 {
     if (CONFIG_CPUS > 1) {
@@ -73,24 +77,26 @@ static inline void cpu_note(struct cpu *cpu, uint32_t work)
     arch_request_exit();
 }
 
-/* Sets work bits of a CPU and, if it is another, interrupts it. Any context. */
+/* Sets work bits of a CPU and, if it is another CPU, interrupts it. Any context. */
 void cpu_request(struct cpu *cpu, uint32_t work);
 
 /*
- * Runs fn(arg) on every online CPU, this one included, and returns when all have. Interrupts masked
- * there, no lock: fn may touch per-CPU data and atomics only. Lock held (one cross-call at a time).
+ * Runs fn(arg) on every online CPU, this one included, and returns when all have. fn runs with
+ * interrupts masked and without the lock: it may access per-CPU data and atomics only. Lock held
+ * (one cross-call at a time).
  */
 void cpu_run_on_all(void (*fn)(void *arg), void *arg);
 void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg); /* a mask of CPUs */
 
-/* For a panic: as cpu_run_on(), but needs no lock, waits for nobody and leaves out this CPU.
- * Returns which were asked. */
+/* For a panic: like cpu_run_on(), but needs no lock, does not wait and excludes this CPU. Returns
+ * the mask of CPUs called. */
 uint32_t cpu_call_others(void (*fn)(void *arg), void *arg);
 
 /* The one kernel lock. Spinning serves cross-calls. Not recursive. */
 extern volatile uint32_t kernel_lock_word;
 void kernel_lock_slow(void);
-/* How many CPUs spin for it; and, with the lock held, lets one of them have it first. */
+/* Number of CPUs that spin for the lock; kernel_lock_pass(), with the lock held, lets one of them
+ * take it first. */
 extern volatile uint32_t kernel_lock_waiters; /* [a] */
 void kernel_lock_pass(void);
 

@@ -3,13 +3,13 @@
  * The scheduler: one set of ready queues for all CPUs (sched_impl.h), FIFO and round robin, run
  * masks. Kernel lock held.
  *
- * sched_ready() never decides for another CPU. It asks its own CPU to come by sched_switch() at the
- * kernel's exit; that takes what this CPU should run, and only then are other CPUs told of threads
- * that are left over and that they should run (sched_spread). So a thread that is woken by one that
- * then blocks stays on its CPU, without an interrupt to an idle one.
+ * sched_ready() never decides for another CPU. It makes its own CPU call sched_switch() at the
+ * kernel's exit, which chooses the thread this CPU should run; only then are other CPUs kicked for
+ * the remaining threads that they should run (sched_spread). So a thread woken by one that then
+ * blocks stays on its CPU, without an interrupt to an idle one.
  *
  * Round robin has no tick: quantum_end is set when a thread runs beside a READY one of the same
- * priority, and left alone by switches; when it comes, sched_quantum() looks how much of its
+ * priority, and switches leave it alone; when it expires, sched_quantum() checks how much of its
  * quantum the running thread has really used.
  *
  * Tested by test/unit_kernel/sched_test.c.
@@ -23,7 +23,7 @@ void sched_init(void)
     sched.quantum = (uint32_t)clock_ns_to_cycles(CONFIG_RR_QUANTUM_MS * 1000000ull);
 }
 
-/* What t had used of its quantum when it got the CPU. */
+/* Returns the part of its quantum that t had used when it got the CPU. */
 static inline uint32_t slice_used(const struct thread *t)
 {
     return (uint32_t)t->run_cycles - t->slice_from;
@@ -34,8 +34,9 @@ static inline void slice_begin(struct thread *t)
     t->slice_from = (uint32_t)t->run_cycles;
 }
 
-/* cpu's thread runs beside a READY one of its priority: its quantum counts. Leaves an end that is
- * set alone, so that threads which switch often pay for the timer once a quantum at most. */
+/* Starts the quantum of cpu's thread, which runs beside a READY one of its priority. Keeps an end
+ * that is already set, so that threads which switch often program the timer at most once per
+ * quantum. */
 static __attribute__((noinline)) void quantum_arm(struct cpu *cpu, const struct thread *t)
 {
     uint32_t used = slice_used(t);
@@ -88,8 +89,8 @@ static __attribute__((noinline)) void wake_any(struct thread *t)
     sched_ready(t);
 }
 
-/* The common wake: this CPU will switch to it, or not at all. Calls at the end only: it has no
- * registers to save. */
+/* Fast path of a wake: this CPU will switch to the thread, or needs no switch. All calls are tail
+ * calls, so no registers are saved. */
 static inline void wake(struct thread *t)
 {
     if (__builtin_expect(t->timeout_states || sched.latest, 0)) {
@@ -156,7 +157,7 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
         slice_begin(prev);
     } else if (is_idle(cpu)) {
         cpu->idle->run_cycles += ran;
-        idle_leave(cpu); /* as what runs: a probe there sees its thread */
+        idle_leave(cpu); /* as the running thread: a probe there sees its thread */
     }
     cpu->current = next;
     if (!next) {
@@ -197,7 +198,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
     return next;
 }
 
-/* t, RUNNING on this CPU, goes behind its equals with a fresh quantum. */
+/* Moves t, RUNNING on this CPU, behind its equals, with a fresh quantum. */
 static void rotate(struct cpu *cpu, struct thread *t)
 {
     uint64_t now = arch_cycles();

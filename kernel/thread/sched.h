@@ -10,20 +10,20 @@
 #include "kernel/thread/thread.h"
 
 void sched_init(void);
-/* A thread can run (state READY is the caller's business: thread_wake). This CPU reschedules at the
- * kernel's exit if need be, and then tells others: an idle one, else the one running the lowest
- * priority below this one's. */
+/* Enqueues a thread that can run (the caller sets state READY: thread_wake). This CPU reschedules
+ * at the kernel's exit if needed, and then kicks another CPU: an idle one, else the one running the
+ * lowest priority below the thread's. */
 void sched_ready(struct thread *t);
-void sched_unready(struct thread *t); /* takes it out of its queue */
-/* The thread that this CPU should run now; `self` (may be NULL) is what it ran and still could, if
- * its state is RUNNING. Returns NULL for idle. Does the switch: states,
+void sched_unready(struct thread *t); /* removes it from its queue */
+/* Chooses the thread that this CPU runs next; `self` (may be NULL) is the one it ran, which can
+ * continue if its state is RUNNING. Returns NULL for idle. Does the whole switch: states,
  * accounting, arch_switch(). */
 static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self);
 void sched_give_way(struct thread *t);
-/* Its priority, runmask or policy changed while RUNNING or READY. */
+/* Called when its priority, runmask or policy changed while RUNNING or READY. */
 void sched_changed(struct thread *t);
 void sched_quantum(struct cpu *cpu); /* timer work: round robin */
-/* Cycles of CPU time of a thread, the running stretch included. */
+/* Returns a thread's CPU time in cycles, including its current run. */
 uint64_t sched_run_cycles(const struct thread *t);
 
 #include "kernel/thread/sched_switch.h"

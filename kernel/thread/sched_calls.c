@@ -2,10 +2,10 @@
 /*
  * SchedGet, SchedSet, SchedInfo, SchedYield. Kernel lock held.
  *
- * pid 0 is the caller's process, tid 0 its calling thread (of another process: thread 1). Only
- * one's own threads and one's children's may be set without ABILITY_PRIORITY (EPERM), the kernel's
- * by nobody; priorities above 63 need it too. Documented in docs/kercalls.md; wrong arguments:
- * test/boot.
+ * pid 0 is the caller's process, tid 0 its calling thread (of another process: thread 1). Without
+ * ABILITY_PRIORITY a process may set only its own threads and its children's (EPERM); nobody may
+ * set the kernel's. Priorities above 63 need the ability too. Documented in docs/kercalls.md; wrong
+ * arguments: test/boot.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ready queues, as the scheduler's own files see them. Kernel lock held.
+ * The ready queues, internal to the scheduler. Kernel lock held.
  *
- * A queue is a ring of threads without a head: queues[] points at its first thread, so an empty one
- * costs a pointer. Which are empty is in a bitmap, priority 255 in the first bit, so the highest
- * priority is found by counting leading zeros twice. A RUNNING thread is in no queue.
+ * A queue is a circular list of threads without a head: queues[] points to its first thread, so an
+ * empty one costs a pointer. A bitmap shows which queues are not empty, with priority 255 in the
+ * first bit, so the highest priority is found by counting leading zeros twice. A RUNNING thread is
+ * in no queue.
  *
- * The thread that became READY last is not queued at once but kept in `latest`: most often the next
- * switch takes it, as in every message and its reply, and then it never was in a queue. It counts
- * as the last of its priority.
+ * The thread that became READY last is not enqueued at once but kept in `latest`, the handoff
+ * thread: most often the next switch takes it, as for every message and its reply, and it never
+ * enters a queue. It counts as the last of its priority.
  */
 #ifndef KERNEL_THREAD_SCHED_IMPL_H
 #define KERNEL_THREAD_SCHED_IMPL_H
@@ -19,13 +20,13 @@
 
 void queue_insert(struct thread *t, bool at_front);
 void queue_remove(struct thread *t);
-/* From here on all READY threads are in queues. */
+/* Enqueues the handoff thread: afterwards all READY threads are in queues. */
 void queue_settle(void);
-/* The first queue that is not empty, from queue q on; PRIORITIES: none. */
+/* Returns the first non-empty queue from queue q on; PRIORITIES: none. */
 unsigned queue_next(unsigned q);
-/* The thread after t in the order in which they should run; NULL: t was the last. */
+/* Returns the thread after t in scheduling order; NULL: t was the last. */
 struct thread *queue_after(const struct thread *t);
-/* The thread in the queues that this CPU should run first. */
+/* Returns the queued thread that this CPU should run first. */
 struct thread *queue_best(const struct cpu *cpu);
 
 static inline unsigned queue_of(const struct thread *t)
@@ -38,7 +39,7 @@ static inline struct thread *queue_thread(unsigned q)
     return list_entry(sched.queues[q], struct thread, ready);
 }
 
-/* Another thread of t's priority is READY. */
+/* Returns whether another thread of t's priority is READY. */
 static inline bool has_equal(const struct thread *t)
 {
     return sched.queues[queue_of(t)] || (sched.latest && sched.latest->priority == t->priority);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several CPUs: which of them are told of READY threads that this one leaves over. Kernel lock
- * held; called when this CPU has what it should run. Tested by test/unit_kernel/sched_test.c.
+ * Rebalancing: which other CPUs to kick for READY threads that this one doesn't run. Kernel lock
+ * held; called when this CPU has its thread. Tested by test/unit_kernel/sched_test.c.
  */
 #include "kernel/thread/sched_impl.h"
 
 /*
- * What a thread's priority must be above for this CPU to have to do with it: what runs there, or
- * one less if that should share the CPU with its equals and doesn't know yet (see quantum_check).
+ * Returns the priority that a thread must exceed to concern this CPU: that of its running thread,
+ * or one less if that thread should share the CPU with its equals and the CPU has not been notified
+ * yet (see quantum_check).
  */
 static inline int cpu_threshold(const struct cpu *cpu)
 {
@@ -31,8 +32,8 @@ static int lowest_threshold(uint32_t mask)
     return lowest;
 }
 
-/* Of these CPUs the one that t should take: where it ran last if that is idle, an idle one, the one
- * with the lowest threshold below t's priority. NULL: none. */
+/* Returns the CPU among these that t should take: its last one if idle, else an idle one, else the
+ * one with the lowest threshold below t's priority. NULL: none. */
 static struct cpu *cpu_for(const struct thread *t, uint32_t mask)
 {
     struct cpu *best = NULL;
@@ -53,7 +54,7 @@ static struct cpu *cpu_for(const struct thread *t, uint32_t mask)
     return best;
 }
 
-/* CPUs that could be told to reschedule: online, another one, and not told already. */
+/* Returns the CPUs that could be kicked: online, not this one, and not kicked already. */
 static uint32_t cpus_to_tell(const struct cpu *self)
 {
     uint32_t mask = cpus_online & ~(1u << self->id);
@@ -67,7 +68,7 @@ static uint32_t cpus_to_tell(const struct cpu *self)
     return mask;
 }
 
-/* Tells other CPUs of READY threads that they should run. They tell the next ones in their turn. */
+/* Kicks other CPUs that should run READY threads. They in turn kick the next ones. */
 void sched_spread(const struct cpu *self)
 {
     queue_settle();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The common switch, in line in the ways out of the kernel: to the thread that this CPU has just
- * made READY. Part of kernel/thread/sched.h, which has the contract; sched.c has the rest. Kernel
- * lock held. Counted by `make bench` (msg_rt_8, irq_thread); tested by
+ * The common case of the switch, inline in the kernel's exit paths: to the thread that this CPU has
+ * just made READY. Part of kernel/thread/sched.h, which has the contract; sched.c has the other
+ * cases. Kernel lock held. Counted by `make bench` (msg_rt_8, irq_thread); tested by
  * test/unit_kernel/sched_test.c.
  */
 #ifndef KERNEL_THREAD_SCHED_SWITCH_H
@@ -15,20 +15,21 @@
 #define PRIORITIES 256
 
 struct sched {
-    struct thread *latest;           /* [k] READY but in no queue; NULL: none. See sched_impl.h */
+    struct thread *latest;           /* [k] the handoff thread: READY but in no queue; NULL:
+                                        none. See sched_impl.h */
     uint32_t latest_front;           /* [k] 1: `latest` is the first of its priority; 0: the last */
     uint32_t above;                  /* [k] highest priority in the queues plus 1; 0: all empty */
     uint32_t several;                /* [k] several CPUs are online */
-    uint32_t summary;                /* [k] words of bits[] that are not 0 */
+    uint32_t summary;                /* [k] bit per word of bits[] that is not 0 */
     uint32_t idle_cpus;              /* [k] mask */
     uint32_t quantum;                /* [I] cycles */
-    uint32_t bits[PRIORITIES / 32];  /* [k] queues that are not empty */
+    uint32_t bits[PRIORITIES / 32];  /* [k] bit per queue that is not empty */
     struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
 };
 extern struct sched sched;
 
-struct thread *sched_switch_any(struct cpu *cpu, struct thread *self); /* what is not done here */
-/* Tells other CPUs of READY threads that they should run. */
+struct thread *sched_switch_any(struct cpu *cpu, struct thread *self); /* all other cases */
+/* Kicks other CPUs that should run READY threads. */
 void sched_spread(const struct cpu *self);
 
 static inline bool runs_on(const struct thread *t, const struct cpu *cpu)
@@ -41,8 +42,9 @@ static inline bool several_cpus(void)
     return CONFIG_CPUS > 1 && sched.several;
 }
 
-/* self loses the CPU though it could go on: the first of its priority. If its quantum is over the
- * timer says so as soon as it runs again beside an equal. No other thread is `latest`. */
+/* Preempts self: it becomes the first of its priority. If its quantum is used up, the timer
+ * preempts it as soon as it runs again beside a thread of equal priority. Precondition: no handoff
+ * thread other than self. */
 static inline void preempt(struct thread *self)
 {
     kercall_trace_preempted(self);
@@ -51,8 +53,8 @@ static inline void preempt(struct thread *self)
     sched.latest_front = 1;
 }
 
-/* Gives the CPU to next, in no queue any more, from prev, not RUNNING any more. If it waits it will
- * have a fresh quantum. */
+/* Switches the CPU from prev, no longer RUNNING, to next, no longer queued. If prev waits, it gets
+ * a fresh quantum next time. */
 static inline void switch_accounts(struct cpu *cpu, struct thread *prev, struct thread *next,
                                    bool waits)
 {
@@ -92,7 +94,7 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
     if (!self || !next || next->priority < sched.above || !runs_on(next, cpu)) {
         return sched_switch_any(cpu, self);
     }
-    /* It is worth more than all that are in queues, so it has no equal to share the CPU with. */
+    /* Its priority is above every queued thread's, so it has no round-robin peer. */
     bool waits = self->state > STATE_READY;
     if (waits) {
         sched.latest = NULL;
@@ -109,14 +111,15 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
 
 /* ---- for msg_direct.c: no event of these is on ------------------------------------- */
 
-/* Will sched_switch() choose t, if it is `latest` with this priority and the CPU's thread waits? */
+/* Returns whether sched_switch() will choose t if it is the handoff thread with this priority and
+ * the CPU's thread waits. */
 static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, uint8_t priority)
 {
     return priority >= sched.above && runs_on(t, cpu);
 }
 
-/* prev begins to wait in this state, and next, which is chosen, runs. cpu->resched is not asked
- * for. */
+/* prev begins to wait in this state, and next, which has been chosen, runs. Ignores
+ * cpu->resched. */
 static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum thread_state state,
                                    struct thread *next)
 {
@@ -126,7 +129,7 @@ static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum th
     arch_switch_integer(prev, next);
 }
 
-/* Would a wake of t change nothing but that it is READY? */
+/* Returns whether waking t would change nothing except its state READY. */
 static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
                                const struct thread *t)
 {

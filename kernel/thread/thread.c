@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads: the table, birth, states, blocking and waking. Their end is in thread_end.c. Kernel lock
- * held. thread_create() refuses with -EAGAIN when a table is full.
+ * Threads: the table, creation, states, blocking and waking. thread_end.c ends them. Kernel lock
+ * held. thread_create() returns -EAGAIN when a table is full.
  */
 #include "kernel/thread/thread.h"
 
@@ -67,7 +67,7 @@ static int free_tid(const struct process *proc)
     return 0;
 }
 
-/* A thread in its tables, all else zero. */
+/* Allocates a thread in its tables, all else zero. */
 static struct thread *thread_new(struct process *proc)
 {
     int tid = free_tid(proc);
@@ -155,7 +155,7 @@ void thread_set_state_traced(struct thread *t, enum thread_state state)
     t->state = (uint8_t)state;
 }
 
-/* sched:::off-cpu: fires as if prev had the CPU still. */
+/* sched:::off-cpu: fires as if prev still had the CPU. */
 static __attribute__((noinline)) void leave_cpu(const struct thread *next, struct thread *prev)
 {
     uintptr_t irq = arch_irq_save();
@@ -170,7 +170,7 @@ static __attribute__((noinline)) void leave_cpu(const struct thread *next, struc
     arch_irq_restore(irq);
 }
 
-/* The provider keeps the site thread_state on as long as it wants cpu_switch
+/* The provider keeps the site thread_state on as long as cpu_switch is enabled
  * (kernel/dtrace/sites.c). */
 void thread_set_running_traced(struct thread *next, struct thread *prev)
 {
@@ -180,7 +180,7 @@ void thread_set_running_traced(struct thread *next, struct thread *prev)
     thread_set_state_traced(next, STATE_RUNNING);
 }
 
-/* States in which a thread of which ThreadCancel() was asked goes to its stub. */
+/* States in which a thread for which ThreadCancel() was called goes to its stub. */
 #define CANCEL_STATES \
     (1u << STATE_SEND | 1u << STATE_RECEIVE | 1u << STATE_REPLY | 1u << STATE_WAITTHREAD | \
      1u << STATE_NANOSLEEP | 1u << STATE_CONDVAR | 1u << STATE_JOIN | 1u << STATE_INTR | \
@@ -191,7 +191,7 @@ bool thread_cancellable(const struct thread *t, enum thread_state state)
     return (CANCEL_STATES >> state & 1) && t->call != KER_MSG_SENDVNC;
 }
 
-/* What keeps the caller from blocking: 0, or the call's error. */
+/* Returns 0, or the error that keeps the caller from blocking. */
 static long block_refused(struct thread *t, enum thread_state state)
 {
     if (t->canstub && thread_cancellable(t, state)) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Threads: the object, its life, and blocking. All functions with the kernel lock held.
- */
+/* Threads: the object, creation and end, and blocking. All functions with the kernel lock held. */
 #ifndef KERNEL_THREAD_THREAD_H
 #define KERNEL_THREAD_THREAD_H
 
@@ -25,15 +23,15 @@ struct process;
 #define KER_AGAIN (-0x10001L)
 #define KER_LOCK (-0x10002L)   /* from a NOLOCK handler: take the lock and call ker_<x>_locked */
 #define KER_STATUS (-0x10003L) /* the handler set the result itself by thread_result() */
-#define KER_GONE (-0x10004L)   /* the calling thread ended: nothing of it may be touched */
+#define KER_GONE (-0x10004L)   /* the calling thread ended: it must not be accessed any more */
 
 struct thread {
-    struct arch_context ctx;  /* [k] first: the ports' assembler */
+    struct arch_context ctx;  /* [k] first: used by the ports' assembler */
     uintptr_t args[6];        /* [k] of the current call, copied once from registers */
     struct process *proc;     /* [I] */
     int32_t tid;              /* [I] from 1 */
     int32_t pid;              /* [I] proc's */
-    uint32_t predicate_cache; /* [c] D: the predicate that is false for it; 0: none */
+    uint32_t predicate_cache; /* [c] D: cached predicate that is false for this thread; 0: none */
     uint8_t state;            /* [k] STATE_*; only thread_set_state() writes it */
     uint8_t priority;         /* [k] effective */
     uint8_t base_priority;    /* [k] as set */
@@ -42,7 +40,7 @@ struct thread {
     uint8_t policy;           /* [k] SCHED_* */
     uint8_t flags;            /* [k] THREAD_* */
     uint8_t call;             /* [k] number of the current kernel call */
-    uint8_t cpu;              /* [k] where it runs, or ran last */
+    uint8_t cpu;              /* [k] CPU where it runs or last ran */
     uint16_t generation;      /* [k] of this table slot: part of rcvid */
     uint16_t index;           /* [I] in the table of all threads */
     int32_t rcvid;            /* [I] index + 1, generation above: never 0; 0: free */
@@ -51,52 +49,56 @@ struct thread {
     struct list ready;     /* [k] READY: in its ready queue. Blocked: in the queue it waits in
                               (channel's senders, receivers; sync; join; …) */
     struct list proc_link; /* [k] in proc->threads */
-    uint64_t run_cycles;   /* [k] CPU time so far */
+    uint64_t run_cycles;   /* [k] CPU time used */
     uint64_t ready_since;  /* [k] */
     uint32_t slice_from;   /* [k] low word of run_cycles when its round-robin quantum began */
-    uintptr_t canstub; /* [k] ThreadCancel(): where it goes at its next blocking call; 0: none */
-    long result;      /* [k] of the last call, for its KERCALL exit event (only while that is on) */
+    uintptr_t canstub;     /* [k] ThreadCancel(): address at which it continues at its next blocking
+                          call; 0: none */
+    long result;      /* [k] of the last call, for its KERCALL exit event (only while that event
+                         is on) */
     int result_error; /* [k] */
 
     /* blocked in SEND, RECEIVE or REPLY (kernel/ipc/msg.c) */
-    struct channel *channel;       /* [k] where */
-    struct connection *connection; /* [k] SEND, REPLY: through which */
-    uint32_t srcmsglen;            /* [k] bytes sent; of a client in SEND or REPLY */
+    struct channel *channel;       /* [k] the channel */
+    struct connection *connection; /* [k] SEND, REPLY: the connection used */
+    uint32_t srcmsglen;            /* [k] SEND, REPLY: bytes sent */
     uint32_t dstmsglen;            /* [k] room for the reply; RECEIVE: for the message */
     struct thread *server;         /* [k] REPLY: the thread that received it; NULL if that ended.
-                                      SEND: the one copying it in pieces; NULL: none yet */
-    void *buffer; /* [k] RECEIVE: its message buffer, SEND and REPLY: its reply buffer, if it is one
-                     piece of memory; NULL: look it up. vm_remove() clears it */
-    void *plain; /* [k] RECEIVE: the same, if its call takes messages, wants no struct _msg_info and
-                    has no time limit, and the buffer is aligned to words; else NULL */
-    struct channel *serving; /* [k] the channel it last received from: whose senders boost it */
-    int32_t xfer;            /* [k] rcvid of the message it receives in pieces; 0: none */
-    uint32_t msglen;         /* [k] REPLY: bytes that its server's MsgReceive() got */
+                                      SEND: the thread copying it in pieces; NULL: none yet */
+    void *buffer; /* [k] RECEIVE: its message buffer; SEND and REPLY: its reply buffer, if it is
+                     one piece of memory; NULL: must be looked up. vm_remove() clears it */
+    void *plain;  /* [k] RECEIVE: the same buffer, if the call accepts messages, wants no struct
+                    _msg_info and has no timeout, and the buffer is word-aligned; else NULL */
+    struct channel *serving; /* [k] the channel it last received from, whose senders raise its
+                                priority */
+    int32_t xfer;            /* [k] rcvid of the message being received in pieces; 0: none */
+    uint32_t msglen;         /* [k] REPLY: bytes that the server's MsgReceive() received */
     uint32_t queue_seq;      /* [k] SEND: order of arrival, against pulses of the same priority */
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync/sync.c) */
     uintptr_t sync;            /* [k] address of the sync_t in proc */
-    uintptr_t sync_mutex;      /* [k] CONDVAR: the mutex to take again */
-    struct thread *sync_owner; /* [k] MUTEX: the thread that has it and that it boosts */
-    int32_t sync_error; /* [k] CONDVAR, MUTEX: errno to return with the mutex taken (ETIMEDOUT) */
+    uintptr_t sync_mutex;      /* [k] CONDVAR: the mutex to lock again */
+    struct thread *sync_owner; /* [k] MUTEX: the owner, which inherits its priority */
+    int32_t sync_error;        /* [k] CONDVAR, MUTEX: errno to return once the mutex is locked
+                           (ETIMEDOUT) */
 
-    /* JOIN, and being joined */
+    /* JOIN: waiting for a thread, and being waited for */
     struct list joiners;             /* [k] at most one thread waits here (its ready node) */
     uintptr_t exit_status;           /* [k] DEAD */
     uintptr_t stack_low, stack_high; /* [k] */
 
-    uint8_t intr_pulses; /* [k] SIGEV_INTR that came while not in INTR; saturates */
+    uint8_t intr_pulses; /* [k] SIGEV_INTR received while not in INTR; saturates */
 
-    /* TimerTimeout(): acts on the next block in one of these states (kernel/time/timer.c) */
+    /* TimerTimeout(): applies to the next block in one of these states (kernel/time/timer.c) */
     uint32_t timeout_states;       /* [k] armed for the next block; 0: none */
     uint64_t timeout_at;           /* [k] cycles */
-    bool timeout_now;              /* [k] a zero time: don't block at all */
-    struct timer_node timeout;     /* [k] running while blocked; set up by timeout_arm() */
+    bool timeout_now;              /* [k] zero timeout: do not block */
+    struct timer_node timeout;     /* [k] active while blocked; set up by timeout_arm() */
     struct sigevent timeout_event; /* [k] */
     char name[KYMO_THREAD_NAME_MAX];
 };
 
-#define THREAD_CALL_NONE 255 /* thread.call: in no call, so none is to be traced as ended */
+#define THREAD_CALL_NONE 255 /* thread.call: in no call, so no call's end is traced */
 
 #define THREAD_DETACHED 0x01
 #define THREAD_AGAIN 0x02 /* the call must be called again before the thread resumes */
@@ -112,13 +114,13 @@ struct thread {
 #define TIMEOUT_STATE_HELD (1u << 31)
 
 void thread_init(void);
-/* 0 and *out, -EAGAIN if a table is full, or arch_context_init()'s error. State STOPPED: the caller
- * starts it by thread_wake(). Emits THCREATE. */
+/* Creates a thread. Returns 0 and *out, -EAGAIN if a table is full, or arch_context_init()'s error.
+ * State STOPPED: the caller starts it by thread_wake(). Emits THCREATE. */
 int thread_create(struct process *proc, struct thread *creator, uintptr_t func, uintptr_t arg,
                   const struct _thread_attr *attr, struct thread **out);
-/* Ends a thread in any state: leaves every queue, wakes joiner and clients, emits THDESTROY. If it
- * runs on another CPU it is only marked and that CPU told; if it is the caller's, the caller must
- * return KER_GONE. */
+/* Ends a thread in any state: removes it from every queue, wakes joiner and clients, emits
+ * THDESTROY. A thread that runs on another CPU is only marked, and that CPU is notified; if t is
+ * the caller's thread, the caller must return KER_GONE. */
 void thread_end(struct thread *t, uintptr_t status);
 /* What thread_end() calls in rooms to the right of this one, in three steps: each list in its
  * order, up to NULL. The lists and the reasons of their order are in kernel/entry/gone.c. */
@@ -128,13 +130,14 @@ extern thread_gone_call *const thread_killed[];            /* DEAD, not by a cal
 extern thread_gone_call *const thread_ended[];             /* DEAD, and THDESTROY emitted */
 struct thread *thread_find(struct process *proc, int tid); /* NULL: no such; tid 0: NULL */
 struct thread *thread_by_index(unsigned index);
-/* The thread that is gone and whose place in the table was not used again since, with its pid, tid
- * and name; NULL: none. */
+/* Returns the ended thread whose table slot was not reused, with its pid, tid and name; NULL:
+ * none. */
 const struct thread *thread_ended_by_index(unsigned index);
-#define THREAD_RCVID_BITS 10 /* of thread.rcvid, for the index */
+#define THREAD_RCVID_BITS 10 /* bits of thread.rcvid for the index */
 extern struct thread thread_table[CONFIG_THREADS];
 
-/* The only places that write state. Traced, it is traced first, while the old one is known. */
+/* The only functions that write state. If traced, the change is traced first, while the old state
+ * is known. */
 void thread_set_state_traced(struct thread *t, enum thread_state state);
 static inline void thread_set_state(struct thread *t, enum thread_state state)
 {
@@ -144,13 +147,13 @@ static inline void thread_set_state(struct thread *t, enum thread_state state)
     }
     t->state = (uint8_t)state;
 }
-/* The same where the caller knows that this event is off. */
+/* Like thread_set_state(), where the caller knows that this event is off. */
 static inline void thread_set_state_unseen(struct thread *t, enum thread_state state)
 {
     t->state = (uint8_t)state;
 }
-/* next, which has this CPU now, runs. prev: the thread that left it, which a D probe there still
- * sees as the one that runs; NULL: idleness, or a thread that has ended. */
+/* Makes next, which has this CPU now, RUNNING. prev: the thread that left the CPU, which a D probe
+ * there still sees as the running one; NULL: idle, or a thread that has ended. */
 void thread_set_running_traced(struct thread *next, struct thread *prev);
 static inline void thread_set_running(struct thread *next, struct thread *prev)
 {
@@ -161,9 +164,9 @@ static inline void thread_set_running(struct thread *next, struct thread *prev)
     next->state = STATE_RUNNING;
 }
 /*
- * The current thread stops running and waits: sets the state, arms a pending TimerTimeout(). The
- * caller has put it in its queue and returns KER_BLOCKED. If a zero timeout forbids blocking it
- * returns -ETIMEDOUT instead and has done nothing: so queue the thread after this, or undo.
+ * Blocks the current thread: sets the state, arms a pending TimerTimeout(). The caller has enqueued
+ * it and returns KER_BLOCKED. If a zero timeout forbids blocking, returns -ETIMEDOUT instead and
+ * has done nothing: so enqueue the thread after this call, or undo it.
  */
 long thread_block_limited(struct thread *t, enum thread_state state); /* the general form */
 static inline long thread_block(struct thread *t, enum thread_state state)
@@ -174,10 +177,10 @@ static inline long thread_block(struct thread *t, enum thread_state state)
     thread_set_state(t, state);
     return KER_BLOCKED;
 }
-/* Makes a blocked or STOPPED thread READY with the call's result. Its queue links must be out
- * already. */
+/* Makes a blocked or STOPPED thread READY with the call's result. Precondition: it is in no
+ * queue. */
 void thread_wake(struct thread *t, long value, int error);
-/* The same where the result was set when it blocked. */
+/* Like thread_wake(), where the result was set when the thread blocked. */
 void thread_wake_set(struct thread *t);
 /* Gives the thread a SIGEV_INTR: ends its InterruptWait(), which set the result when it blocked, or
  * is kept for the next one. NULL: -ESRCH. */
@@ -241,25 +244,25 @@ static inline void thread_result(struct thread *t, long value, int error)
     }
     arch_context_set_result(t, value, error);
 }
-/* A call ended without blocking: a TimerTimeout() before it has had its call. */
+/* A call ended without blocking: clears the TimerTimeout() that was set for it. */
 static inline void timeout_unused(struct thread *t)
 {
     t->timeout_states = 0;
 }
 /*
- * Holds a thread (kernel/thread/thread_hold.c). One that is READY becomes STOPPED; one that runs on
- * another CPU does so at that CPU's next kernel exit; one that waits goes on waiting, and becomes
- * STOPPED instead of READY when its wait ends. Nothing if it is held already.
+ * Holds a thread (kernel/thread/thread_hold.c). A READY one becomes STOPPED; one that runs on
+ * another CPU does so at that CPU's next kernel exit; one that waits keeps waiting, and becomes
+ * STOPPED instead of READY when its wait ends. No effect if it is held already.
  */
 void thread_hold(struct thread *t);
-/* The caller is held: its call has returned 0 when it continues. Returns KER_BLOCKED. */
+/* Holds the caller: its call returns 0 when it continues. Returns KER_BLOCKED. */
 long thread_hold_self(struct thread *self);
 /* Lets a held thread continue, however often it was held. */
 void thread_continue(struct thread *t);
-/* The thread that has this CPU, at the kernel's exit: if it was held while it was RUNNING, perhaps
- * READY by now because it has given way, it stops. */
+/* Called at the kernel's exit for the thread that has this CPU: stops it if it was held while
+ * RUNNING, even if it has become READY by yielding. */
 void thread_stop_here(struct thread *t);
-/* Recomputes priority = max(base, msg, sync) and moves the thread in whatever queue it is in. */
+/* Recomputes priority = max(base, msg, sync) and requeues the thread in its current queue. */
 void thread_update_priority(struct thread *t);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * Refuses unknown threads and processes (ESRCH), other processes and priorities without
  * ABILITY_PRIORITY (EPERM), bad attributes (EINVAL), bad memory (EFAULT), full tables (EAGAIN);
- * joining oneself (EDEADLK), a detached thread (EINVAL), one that another joins (EBUSY).
+ * joining the caller itself (EDEADLK), a detached thread (EINVAL), one that another joins (EBUSY).
  * Proved by test/unit_ipc and test/boot.
  */
 #include "abi/errno.h"
@@ -59,7 +59,7 @@ long ker_thread_create(struct thread *self, const uintptr_t *args)
     return t->tid;
 }
 
-/* The living thread of the caller's process with this tid (0: the caller), or NULL. */
+/* Returns the living thread of the caller's process with this tid (0: the caller), or NULL. */
 static struct thread *own_thread(struct thread *self, int tid)
 {
     return tid == 0 ? self : thread_find(self->proc, tid);
@@ -153,9 +153,9 @@ long ker_thread_join(struct thread *self, const uintptr_t *args)
 }
 
 /*
- * A thread that waits in a call which may be cancelled comes out of it with EINTR and goes to
- * canstub; another one does when it next would wait in such a call. From SyncCondvarWait() it comes
- * with its mutex.
+ * A thread that waits in a cancellable call returns from it with EINTR and goes to canstub; another
+ * thread does so when it would next wait in such a call. From SyncCondvarWait() it returns with its
+ * mutex.
  */
 long ker_thread_cancel(struct thread *self, const uintptr_t *args)
 {

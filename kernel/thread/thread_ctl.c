@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ThreadCtl: run mask and name of the calling thread, whether its process may drive devices,
- * holding threads of its process (kernel/thread/thread_hold.c), and signals that its process takes
- * as pulses (kernel/program/signal.c). Kernel lock held. Unknown commands: EINVAL; unknown threads:
- * ESRCH. A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG; a
- * sigevent that isn't a good pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/unit_ipc and
- * test/boot/programs/t_qnx.c.
+ * holding threads of its process (kernel/thread/thread_hold.c), and signals that its process
+ * receives as pulses (kernel/program/signal.c). Kernel lock held. Unknown commands: EINVAL; unknown
+ * threads: ESRCH. A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG;
+ * a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/unit_ipc
+ * and test/boot/programs/t_qnx.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -43,7 +43,7 @@ static long ctl_runmask_exchange(struct thread *self, uintptr_t data)
     return mask != 0 ? ctl_runmask(self, mask) : 0;
 }
 
-/* Programs never run privileged: asking for it succeeds for those that may drive devices. */
+/* Programs never run privileged: the request succeeds for those that may drive devices. */
 static long ctl_io(const struct process *proc)
 {
     bool able = process_able(proc, ABILITY_DEVICE) || process_able(proc, ABILITY_INTERRUPT);
@@ -51,7 +51,7 @@ static long ctl_io(const struct process *proc)
     return able ? 0 : -EPERM;
 }
 
-/* The buffer has the new name on the way in, and the old one on the way out if it can take it. */
+/* The buffer holds the new name on entry, and on return the old one if it fits. */
 static long ctl_name(struct thread *self, uintptr_t data)
 {
     struct _thread_name request;
@@ -123,7 +123,7 @@ static long ctl_one(struct thread *self, int tid, bool hold)
     return 0;
 }
 
-/* All threads of the process but the caller. */
+/* Holds or continues all threads of the process except the caller. */
 static long ctl_others(struct thread *self, bool hold)
 {
     for (int tid = 1; tid <= CONFIG_THREADS_PER_PROCESS; tid++) {

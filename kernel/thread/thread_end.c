@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The end of a thread, in whatever state it is, and what it leaves: a status for the one that
- * joins it. What it leaves in the rooms to the right is theirs to clear: thread_gone[] and its kin,
- * kernel/entry/gone.c. Kernel lock held.
+ * The end of a thread, in any state, and what it leaves: a status for the joining thread, a pulse
+ * for channels that requested it. Kernel lock held.
  *
  * A thread that runs on another CPU is only marked, and that CPU interrupted; it ends there, at the
- * kernel's exit. Until then it may finish a kernel call: all that it makes in it is its process's,
- * and the process is taken apart only when its last thread has gone.
+ * kernel's exit. Until then it may finish a kernel call: everything it creates belongs to its
+ * process, which is freed only after its last thread has ended.
  */
 #include "kernel/thread/thread_end.h"
 
@@ -31,7 +30,7 @@ static void thread_leave_queue(struct thread *t)
     }
 }
 
-/* It has this CPU: nobody has it now. */
+/* Leaves this CPU, which then has no thread. */
 static void thread_leave_cpu(struct thread *t)
 {
     struct cpu *cpu = arch_cpu();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Holding threads: ThreadCtl(_NTO_TCTL_ONE_THREAD_HOLD) and its kin. Kernel lock held.
+ * Holding threads: ThreadCtl(_NTO_TCTL_ONE_THREAD_HOLD) and related commands. Kernel lock held.
  *
- * A held thread keeps what it has: its mutexes, its place in the queue that it waits in, the
- * message that it serves, its inherited priority. What it waits for may still happen: its message
- * is received and answered, its time limit passes, the mutex becomes its own. Only then does it
- * stop, and its call returns when it continues. Ends of threads and processes don't wait for it.
+ * A held thread keeps what it has: its mutexes, its position in the queue where it waits, the
+ * message that it serves, its inherited priority. The event it waits for may still occur: its
+ * message is received and answered, its timeout expires, it gets the mutex. Only then does it stop,
+ * and its call returns when it continues. Ends of threads and processes don't wait for it.
  *
- * The state of a held thread is never READY. So that a wake notices without a test on its common
- * path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread with a time limit leaves
- * that path anyway. Proved by test/unit_ipc (thread_test, random_test) and test/boot's t_thread.
+ * The state of a held thread is never READY. So that a wake notices without a test on its fast
+ * path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread with a timeout leaves that
+ * path anyway. Proved by test/unit_ipc (thread_test, random_test) and test/boot's t_thread.
  */
 #include "abi/errno.h"
 #include "kernel/thread/cpu.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time: cycles to nanoseconds and back, CLOCK_MONOTONIC, CLOCK_REALTIME and its slow adjustment.
+ * Time: cycles to nanoseconds and back, CLOCK_MONOTONIC, CLOCK_REALTIME and its gradual adjustment.
  *
- * Conversions multiply by a ratio held as whole + fraction / 2^64, rounded down once at boot. For
+ * Conversions multiply by a ratio stored as whole + fraction / 2^64, rounded down once at boot. For
  * any 64-bit x the result is floor(x * ratio) or one less: the fraction is too small by less than
- * 2^-64, times x less than 1. No division, no accumulating error, about 20 instructions.
- * Any context for the conversions; kernel lock held for the time of day. Proved by test/unit_ipc
+ * 2^-64, times x less than 1. No division, no accumulating error, about 20 instructions. Any
+ * context for the conversions; kernel lock held for the time of day. Proved by test/unit_ipc
  * (against 128-bit arithmetic).
  */
 #include "kernel/arch/arch.h"
@@ -14,13 +14,13 @@
 #define NS_PER_S 1000000000u
 
 struct ratio {
-    uint64_t whole;    /* [I] */
+    uint64_t whole;    /* [I] integer part of the ratio */
     uint64_t fraction; /* [I] of 2^64 */
     uint64_t limit;    /* [I] arguments from here on saturate */
 };
 
 static struct ratio ns_per_cycle, cycles_per_ns;
-static uint64_t realtime_offset; /* [k] realtime - monotonic, without the adjustment that runs */
+static uint64_t realtime_offset; /* [k] realtime - monotonic, without the adjustment in progress */
 static struct clock_adjustment adjustment; /* [k] */
 
 uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest)
@@ -91,15 +91,15 @@ uint64_t clock_now_ns(void)
     return clock_cycles_to_ns(arch_cycles());
 }
 
-/* 3 cycles: two roundings down, and one up. 2 ns: the same when the clock is read then, which tells
- * on clocks of more than 1 GHz. */
+/* Adds 3 cycles for two roundings down and one up, and 2 ns likewise for the reading of the clock,
+ * which matters on clocks of more than 1 GHz. */
 uint64_t clock_expiry(uint64_t ns)
 {
     uint64_t cycles = clock_ns_to_cycles(clock_add(ns, 2));
     return cycles > UINT64_MAX - 4 ? UINT64_MAX : cycles + 3;
 }
 
-/* What the adjustment has added so far; folds it into the offset when it is over. */
+/* Returns the adjustment applied so far; folds it into the offset when it is complete. */
 static int64_t adjusted(uint64_t now_ns)
 {
     if (adjustment.ticks_left == 0) {
@@ -117,7 +117,7 @@ static int64_t adjusted(uint64_t now_ns)
 
 uint64_t clock_realtime_offset(void)
 {
-    int64_t extra = adjusted(clock_now_ns()); /* first: it may change the offset */
+    int64_t extra = adjusted(clock_now_ns()); /* first: may change the offset */
     return realtime_offset + (uint64_t)extra;
 }
 

@@ -2,12 +2,12 @@
 /*
  * ClockTime, ClockAdjust, ClockPeriod, ClockId, ClockCycles.
  *
- * CLOCK_SOFTTIME is CLOCK_REALTIME. ClockId() gives clocks of CPU time, of a thread or of all
- * threads that a process has now; they can be read only. ClockPeriod() tells the resolution of the
+ * CLOCK_SOFTTIME is CLOCK_REALTIME. ClockId() returns clocks of CPU time, of a thread or of all
+ * present threads of a process; they are read-only. ClockPeriod() returns the resolution of the
  * timers, one cycle; there is no tick to set. ClockAdjust() counts in ticks of 1 ms.
  *
  * Kernel lock held, except ClockCycles. Refuses unknown clocks (EINVAL), setting without
- * ABILITY_CLOCK (EPERM), setting what can't be set (EINVAL; the period: ENOTSUP), bad memory
+ * ABILITY_CLOCK (EPERM), setting a read-only clock (EINVAL; the period: ENOTSUP), bad memory
  * (EFAULT). Proved by test/unit_ipc.
  */
 #include "abi/errno.h"
@@ -33,7 +33,7 @@ static uint64_t process_cycles(const struct process *proc)
     return sum;
 }
 
-/* 0, or -EINVAL: no such clock. */
+/* Returns 0, or -EINVAL: no such clock. */
 static int read_clock(uint32_t id, uint64_t *ns)
 {
     if (id == CLOCK_REALTIME || id == CLOCK_SOFTTIME) {
@@ -54,7 +54,7 @@ static int read_clock(uint32_t id, uint64_t *ns)
     return 0;
 }
 
-/* 0, or why this process can't set this clock. */
+/* Returns 0, or why this process can't set this clock. */
 static int may_set(const struct process *proc, uint32_t id)
 {
     if (id != CLOCK_REALTIME && id != CLOCK_SOFTTIME) {
@@ -130,7 +130,7 @@ long ker_clock_id(struct thread *self, const uintptr_t *args)
     return t ? (long)(CLOCK_OF_THREAD | (uint32_t)t->rcvid) : -ESRCH;
 }
 
-/* Without the lock: vm_user_ptr() allows that for the caller's own memory. */
+/* Runs without the lock: vm_user_ptr() allows that for the caller's own memory. */
 long ker_clock_cycles(struct thread *self, const uintptr_t *args)
 {
     uint64_t *out = vm_user_ptr(self->proc, args[0], sizeof(*out), KYMO_PROT_WRITE);

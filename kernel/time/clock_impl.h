@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What clock.c, clock_calls.c and timer_calls.c share about the time of day. Kernel lock held. */
+/* The time of day, shared by clock.c, clock_calls.c and timer_calls.c. Kernel lock held. */
 #ifndef KERNEL_TIME_CLOCK_IMPL_H
 #define KERNEL_TIME_CLOCK_IMPL_H
 
 #include "kernel/time/timer.h"
 
-/* ClockAdjust() counts in ticks; Kymo has none, so they are this long. */
+/* Length of the ticks in which ClockAdjust() counts; Kymo itself has none. */
 #define CLOCK_TICK_NS 1000000u
 
 struct clock_adjustment {
     uint64_t since_ns;   /* [k] monotonic */
-    uint32_t ticks_left; /* [k] from then on; 0: no adjustment */
+    uint32_t ticks_left; /* [k] remaining at that time; 0: no adjustment */
     int32_t ns_per_tick; /* [k] */
 };
 
-/* CLOCK_REALTIME - CLOCK_MONOTONIC, now (modulo 2^64). */
+/* Returns CLOCK_REALTIME - CLOCK_MONOTONIC, now (modulo 2^64). */
 uint64_t clock_realtime_offset(void);
-/* When, in monotonic time, it will be (or was) this real time; 0: before the clock began. */
+/* Returns the monotonic time of this real time, future or past; 0: before the clock began. */
 uint64_t clock_monotonic_at(uint64_t realtime_ns);
 static inline uint64_t clock_add(uint64_t a, uint64_t b) /* saturates */
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TimerTimeout(): a limit to the next blocking call. See timer.h for who calls what.
+ * TimerTimeout(): a timeout for the next blocking call. timer.h lists the callers.
  *
- * The limit belongs to the next kernel call that can block: when the thread blocks in one of the
- * states named, its timer runs; when it is woken, or the call ends without blocking, the limit is
- * gone. Only SIGEV_UNBLOCK (NULL means it): the call ends with ETIMEDOUT. A time that is 0, no time
- * (NULL), or an absolute one that has passed: the call doesn't block. _NTO_TIMEOUT_NANOSLEEP among
- * the states makes TimerTimeout() itself block until then and return ETIMEDOUT: sleep() is that.
- * In REPLY on an _NTO_CHF_UNBLOCK channel the server is asked instead, and answers when it likes.
- * In CONDVAR the thread takes its mutex again first.
+ * The timeout belongs to the next kernel call that can block: when the thread blocks in one of the
+ * states named, its timer runs; when it is woken, or the call ends without blocking, the timeout is
+ * removed. Only SIGEV_UNBLOCK (also meant by NULL): the call ends with ETIMEDOUT. With a time of 0,
+ * no time (NULL), or an absolute one that has passed, the call doesn't block. With
+ * _NTO_TIMEOUT_NANOSLEEP among the states TimerTimeout() itself blocks until then and returns
+ * ETIMEDOUT, which implements sleep(). In REPLY on an _NTO_CHF_UNBLOCK channel the server is
+ * notified instead, and replies at its discretion. In CONDVAR the thread locks its mutex again
+ * first.
  *
- * Kernel lock held. Refuses unknown clocks, states and events (EINVAL), bad memory (EFAULT).
- * Proved by test/unit_ipc.
+ * Kernel lock held. Refuses unknown clocks, states and events (EINVAL), bad memory (EFAULT). Proved
+ * by test/unit_ipc.
  */
 #include "abi/errno.h"
 #include "kernel/time/clock_impl.h"
@@ -55,7 +56,7 @@ void timeout_moved(struct thread *t, unsigned state)
     }
 }
 
-/* Absolute time in monotonic ns; *now: it has come. */
+/* Computes the absolute time in monotonic ns; *now: it has passed. */
 static int when(const struct thread *self, const uintptr_t *args, uint64_t *at, bool *now)
 {
     uint64_t ns = 0;
@@ -89,7 +90,7 @@ static int check(const struct thread *self, const uintptr_t *args)
     return notify.sigev_notify == SIGEV_UNBLOCK ? 0 : -EINVAL;
 }
 
-/* What was left of a limit that no call has used. */
+/* Returns the rest of a timeout that no call has used. */
 static uint64_t left(const struct thread *self)
 {
     uint64_t now = arch_cycles();

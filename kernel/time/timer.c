@@ -3,15 +3,15 @@
  * Timer nodes: one list per CPU, soonest first, and that CPU's one-shot hardware timer. No tick.
  *
  * A node is in the list of the CPU that started it, and fires there. The hardware is set for the
- * sooner of the first node and the end of the running thread's quantum. It may come too early (it
- * can't reach so far, or the node has been stopped meanwhile): then it is only set again.
- * Kernel lock held. Proved by test/unit_ipc.
+ * sooner of the first node and the end of the running thread's quantum. It may fire too early (its
+ * range is limited, or the node has been stopped meanwhile): then it is only set again. Kernel lock
+ * held. Proved by test/unit_ipc.
  */
 #include "kernel/thread/cpu.h"
 #include "kernel/time/timer.h"
 #include "trace/hook.h"
 
-#define NOT_SET 0 /* cpu->timer_at: unknown, so the next value differs; no time is 0 */
+#define NOT_SET 0 /* cpu->timer_at: unknown, so any value differs; no time is 0 */
 
 void timer_init(void)
 {
@@ -83,11 +83,11 @@ void timer_work(struct cpu *cpu)
 {
     uint64_t now = arch_cycles();
     struct timer_node *node;
-    while ((node = first(cpu)) && node->at <= now) { /* periodic ones start again after `now` */
+    while ((node = first(cpu)) && node->at <= now) { /* periodic nodes start again after `now` */
         list_remove(&node->link);
         trace_site_timer_fire((uintptr_t)node, clock_cycles_to_ns(node->at));
         node->fire(node);
     }
-    cpu->timer_at = NOT_SET; /* a one-shot that has fired is not set any more */
+    cpu->timer_at = NOT_SET; /* a one-shot that has fired is no longer set */
     timer_reprogram(cpu);
 }

@@ -18,30 +18,30 @@ struct timer_node {
     struct list link;                      /* [k] in cpu->timers; self-linked: idle */
     uint64_t at;                           /* [k] cycles */
     void (*fire)(struct timer_node *node); /* [I] lock held; the node is out of the list */
-    uint8_t cpu;                           /* [k] whose list */
+    uint8_t cpu;                           /* [k] CPU whose list it is in */
 };
 
 void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *));
 void timer_node_start(struct timer_node *node, uint64_t at); /* on this CPU; restarts if running */
-/* The same on any CPU, which it interrupts if it must. */
+/* Like timer_node_start(), on any CPU, which is interrupted if necessary. */
 void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at);
 void timer_node_stop(struct timer_node *node); /* from any CPU; idle is fine */
 static inline bool timer_node_running(const struct timer_node *node)
 {
     return node->link.next && !list_empty(&node->link);
 }
-/* Kernel exit work: fires what is due on this CPU and sets the hardware timer again. */
+/* Kernel exit work: fires the timers due on this CPU and sets the hardware timer again. */
 void timer_work(struct cpu *cpu);
 void timer_reprogram(struct cpu *cpu);
 void timer_init(void);
 
 /*
  * TimerTimeout() (kernel/time/timeout.c). thread_block() calls timeout_arm() for the state it has
- * just set (after it has refused to block if timeout_now and the state is one of timeout_states);
- * thread_wake() and thread_end() call timeout_disarm(). timeout_moved() is for a thread that goes
- * from one blocked state to another without running. A call that ends without blocking clears
- * timeout_states itself (timeout_unused()), so that a timeout never outlives its call.
- * A thread needs no set-up but zeroed fields.
+ * just set (after refusing to block if timeout_now is set and the state is one of timeout_states);
+ * thread_wake() and thread_end() call timeout_disarm(). timeout_moved() is for a thread that
+ * changes from one blocked state to another without running. A call that ends without blocking
+ * clears timeout_states itself (timeout_unused()), so that a timeout never outlives its call. A
+ * thread needs no set-up except zeroed fields.
  */
 void timeout_arm(struct thread *t, unsigned state);
 void timeout_disarm(struct thread *t);
@@ -51,11 +51,11 @@ void timeout_moved(struct thread *t, unsigned state);
 uint64_t clock_ns_to_cycles(uint64_t ns); /* saturates */
 uint64_t clock_cycles_to_ns(uint64_t cycles);
 uint64_t clock_now_ns(void);        /* CLOCK_MONOTONIC: since the trace clock's 0 */
-uint64_t clock_realtime_ns(void);   /* since 1970, or since boot until somebody sets it */
+uint64_t clock_realtime_ns(void);   /* since 1970, or since boot until the clock is set */
 uint64_t clock_expiry(uint64_t ns); /* monotonic ns as cycles, never early; UINT64_MAX: never */
 uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest); /* shift and subtract: slow */
 void clock_init(void);                                         /* timer_init() calls it */
-void timer_clock_was_set(void); /* CLOCK_REALTIME jumped: absolute timers on it are set again */
+void timer_clock_was_set(void); /* CLOCK_REALTIME was set: re-arms its absolute timers */
 unsigned timer_count(const struct process *proc); /* for ProcInfo() */
 void timer_process_gone(struct process *proc);    /* a process ends: its timers */
 #define SIGNAL_ALARM 14                           /* SIGALRM */

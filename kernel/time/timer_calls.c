@@ -2,17 +2,17 @@
 /*
  * TimerCreate, TimerSettime, TimerInfo, TimerDestroy, TimerAlarm.
  *
- * A timer lives in one table for all processes; its id is its place + 1, good in its process only.
- * Its due time is kept in nanoseconds of CLOCK_MONOTONIC and turned into cycles for each expiry, so
- * a period never drifts. Its pulse is its own: while one is still queued further expiries are
- * counted as overruns (TimerInfo()), as are periods that passed unnoticed. Periods below
- * TIMER_PERIOD_MIN_NS are rounded up to it. Absolute one-shot timers on CLOCK_REALTIME follow
- * ClockTime(); none follows ClockAdjust() while it runs. TimerAlarm() is one more timer whose
+ * All processes share one table of timers; a timer's id is its index + 1, valid in its process
+ * only. Its due time is kept in nanoseconds of CLOCK_MONOTONIC and converted to cycles for each
+ * expiry, so a period never drifts. Each timer has its own pulse: while one is still queued further
+ * expiries are counted as overruns (TimerInfo()), as are periods that passed unnoticed. Periods
+ * below TIMER_PERIOD_MIN_NS are rounded up to it. Absolute one-shot timers on CLOCK_REALTIME follow
+ * ClockTime(); none follows ClockAdjust() while it runs. TimerAlarm() uses one more timer, whose
  * SIGALRM ends the process.
  *
  * Kernel lock held. Refuses unknown clocks, ids, flags, events (EINVAL; EBADF for an event's
- * connection), a full table (EAGAIN), unknown processes (ESRCH), bad memory (EFAULT).
- * Proved by test/unit_ipc.
+ * connection), a full table (EAGAIN), unknown processes (ESRCH), bad memory (EFAULT). Proved by
+ * test/unit_ipc.
  */
 #include "abi/errno.h"
 #include "kernel/time/clock_impl.h"
@@ -27,19 +27,19 @@ struct timer {
     struct process *proc; /* [k] NULL: free */
     struct sigevent event;
     struct pulse pulse; /* [k] */
-    struct _itimer set; /* [k] as TimerSettime() got it */
+    struct _itimer set; /* [k] as given to TimerSettime() */
     uint64_t due_ns;    /* [k] monotonic, while the node runs */
     uint64_t period_ns; /* [k] 0: once */
     uint32_t flags;     /* [k] TIMER_ABSTIME */
     uint32_t overruns;  /* [k] */
     int32_t clock;      /* [I] */
-    int32_t tid;        /* [I] of its creator */
-    bool alarm;         /* [I] TimerAlarm()'s */
+    int32_t tid;        /* [I] the creating thread */
+    bool alarm;         /* [I] it is TimerAlarm()'s */
 };
 
 static struct timer timers[CONFIG_TIMERS];
 
-/* The next period after now; those that have passed are overruns. */
+/* Advances to the next period after now; periods that have passed are overruns. */
 static void next_period(struct timer *t)
 {
     uint64_t now = clock_now_ns(), rest;
@@ -105,7 +105,7 @@ static void start(struct timer *t)
 static void settime(struct timer *t, uint32_t flags, const struct _itimer *set)
 {
     timer_node_stop(&t->node);
-    pulse_unqueue(&t->pulse); /* an expiry of the old setting that nobody has received */
+    pulse_unqueue(&t->pulse); /* an expiry of the old setting, not received yet */
     t->set = *set;
     t->flags = flags;
     t->overruns = 0;
@@ -114,7 +114,7 @@ static void settime(struct timer *t, uint32_t flags, const struct _itimer *set)
     }
 }
 
-/* Time left and period, as TimerSettime() and TimerInfo() give it. */
+/* Returns time left and period, in the form of TimerSettime() and TimerInfo(). */
 static struct _itimer remaining(const struct timer *t)
 {
     struct _itimer out = {0, t->set.interval_nsec};
@@ -125,7 +125,7 @@ static struct _itimer remaining(const struct timer *t)
     return out;
 }
 
-/* QNX and POSIX: without an event a timer sends SIGALRM. */
+/* As in QNX and POSIX, without an event a timer sends SIGALRM. */
 static int get_event(struct thread *self, uintptr_t from, struct sigevent *event)
 {
     if (!from) {
@@ -163,7 +163,7 @@ long ker_timer_destroy(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* Both pointers of TimerSettime() and TimerAlarm(). *set: is there a new setting? */
+/* Handles both pointers of TimerSettime() and TimerAlarm(). *set: there is a new setting. */
 static int exchange(struct thread *self, uintptr_t in, uintptr_t out, struct _itimer *setting,
                     const struct _itimer *old)
 {
@@ -222,7 +222,7 @@ long ker_timer_alarm(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* The process's first timer with this id or above, or NULL. */
+/* Returns the process's first timer with this id or above, or NULL. */
 static struct timer *timer_search(const struct process *proc, uint32_t id)
 {
     for (uint32_t i = id ? id - 1 : 0; i < CONFIG_TIMERS; i++) {

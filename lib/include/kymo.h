@@ -10,7 +10,7 @@
 #include "abi/sys/neutrino.h"
 #include "lib/include/sys/dispatch.h"
 
-/* How a program is started; a zero field means the caller's own or the default. */
+/* Attributes of a new program; a zero field means the caller's own or the default. */
 struct kymo_spawn_attr {
     int priority;
     int policy; /* SCHED_* */
@@ -21,18 +21,19 @@ struct kymo_spawn_attr {
 };
 
 /*
- * Starts a program of the boot image. argv: strings ended by NULL, argv[0] the name it goes by
+ * Starts a program of the boot image. argv: strings ended by NULL, argv[0] is the process's name
  * (NULL argv: just the program's name). attr NULL: all zero. Returns its pid. E2BIG: arguments
  * longer than KYMO_ARG_MAX; ENAMETOOLONG; else ProcSpawn()'s errors.
  */
 int kymo_spawn(const char *program, char *const argv[], const struct kymo_spawn_attr *attr);
-/* Starts it and waits for its end; returns the status as ProcWait() gives it. */
+/* Starts a program and waits for its end; returns the status as ProcWait() does. */
 int kymo_run(const char *program, char *const argv[], const struct kymo_spawn_attr *attr);
 
 /*
- * name_attach() whose channel has the given flags (_NTO_CHF_*). For a server that answers late and
- * whose clients shall time out without it: without _NTO_CHF_UNBLOCK they leave at once.
- * KYMO_NAME_FLAGS: name_attach()'s but for that one. NULL and errno as name_attach().
+ * name_attach() for a channel with the given flags (_NTO_CHF_*). For a server that replies late and
+ * whose clients must be able to time out without its help: without _NTO_CHF_UNBLOCK they unblock at
+ * once. KYMO_NAME_FLAGS: name_attach()'s flags without that one. Returns NULL and errno like
+ * name_attach().
  */
 #define KYMO_NAME_FLAGS (_NTO_CHF_DISCONNECT | _NTO_CHF_COID_DISCONNECT)
 name_attach_t *kymo_name_attach(const char *path, unsigned channel_flags);
@@ -40,15 +41,15 @@ name_attach_t *kymo_name_attach(const char *path, unsigned channel_flags);
 uint32_t kymo_abilities(void); /* ABILITY_* of this process */
 unsigned kymo_cpus(void);
 uint64_t kymo_cycles_per_sec(void);
-/* Names the calling thread (cut to KYMO_THREAD_NAME_MAX - 1), for listings and the trace. */
+/* Names the calling thread (truncated to KYMO_THREAD_NAME_MAX - 1), for listings and the trace. */
 int kymo_thread_name(const char *name);
 /*
- * Signals (1 << number of each) that this process takes as a pulse, whose value is the number,
- * instead of being ended by them; 0: none any more. EINVAL: SIGKILL is among them; else the errors
- * of registering an event.
+ * Makes signals (1 << number of each) arrive at this process as a pulse, whose value is the number,
+ * instead of ending it; 0: none any more. EINVAL: SIGKILL is among them; else the errors of
+ * registering an event.
  */
 int kymo_signal_pulse(uint64_t signals, const struct sigevent *pulse);
-/* Name of a thread state, e.g. "RECEIVE"; "?" if there is no such. */
+/* Returns the name of a thread state, e.g. "RECEIVE"; "?" if there is no such state. */
 const char *kymo_state_name(int state);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * POSIX threads, a subset over the kernel's Thread* and Sync* calls. Functions return 0 or an errno
- * value, as POSIX says, and leave errno alone; any thread may call them. Mutexes inherit priority;
- * an uncontended one never enters the kernel. A bad pointer to a mutex or condition variable is
- * EFAULT where the kernel sees it, else ends the process. docs/app.md shows a use; proved by
- * test/boot/programs/t_thread.c and t_posix.c, the calls below by test/unit_ipc.
+ * POSIX threads, a subset, implemented on the kernel's Thread* and Sync* calls. Functions return 0
+ * or an errno value, as POSIX says, and leave errno alone; any thread may call them. Mutexes
+ * inherit priority; an uncontended one never enters the kernel. A bad pointer to a mutex or
+ * condition variable is EFAULT if the kernel sees it, else ends the process. docs/app.md shows an
+ * example; proved by test/boot/programs/t_thread.c and t_posix.c, the calls below by test/unit_ipc.
  */
 #ifndef LIB_PTHREAD_H
 #define LIB_PTHREAD_H
@@ -60,33 +60,33 @@
 /*
  * attr NULL: joinable, the creator's priority, policy and CPUs, a stack of the default size (4 KB
  * on Cortex-M, from the heap; 64 KB else, mapped with a guard page). EAGAIN: no memory, or the
- * tables of the system or the process are full; EINVAL: attr's priority, policy or CPUs are none;
- * EPERM: a priority above 63 and the creator's without ABILITY_PRIORITY.
+ * tables of the system or the process are full; EINVAL: invalid priority, policy or CPUs in attr;
+ * EPERM: a priority above both 63 and the creator's, without ABILITY_PRIORITY.
  */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(void *), void *arg);
-/* Waits for its end; value, if not NULL: what it returned, or PTHREAD_CANCELED. A cancellation
- * point. ESRCH: no such thread; EDEADLK: the caller; EINVAL: it is detached; EBUSY: another thread
- * waits for it. */
+/* Waits until the thread ends; value, if not NULL: its return value, or PTHREAD_CANCELED. A
+ * cancellation point. ESRCH: no such thread; EDEADLK: the caller; EINVAL: it is detached; EBUSY:
+ * another thread waits for it. */
 int pthread_join(pthread_t thread, void **value);
-/* Its memory is freed when it has ended, by a later pthread_create(). ESRCH; EINVAL: it
- * is already. */
+/* Detaches the thread: after its end a later pthread_create() frees its memory. ESRCH; EINVAL:
+ * already detached. */
 int pthread_detach(pthread_t thread);
-/* Runs the clean-up handlers, the last pushed first, then the keys' destructors, and ends the
- * calling thread. Robust mutexes that it still has go to their next owner with EOWNERDEAD. */
+/* Runs the clean-up handlers, last pushed first, then the keys' destructors, and ends the calling
+ * thread. Robust mutexes that it still owns go to their next owner with EOWNERDEAD. */
 void pthread_exit(void *value) __attribute__((noreturn));
 pthread_t pthread_self(void);
-int pthread_equal(pthread_t a, pthread_t b); /* not 0: they are the same */
+int pthread_equal(pthread_t a, pthread_t b); /* not 0: equal */
 /*
- * The thread ends with PTHREAD_CANCELED at a cancellation point: at once if it waits there, else
- * when it next would. Such are all kernel calls that wait but the locking of a mutex and
- * MsgSendnc(). One that never waits isn't ended. The clean-up handlers and the keys' destructors
- * run; out of pthread_cond_wait() it comes with the mutex locked. ESRCH.
+ * Ends the thread with PTHREAD_CANCELED at a cancellation point: at once if it waits in one, else
+ * at its next one. Cancellation points are all kernel calls that wait, except locking a mutex and
+ * MsgSendnc(). A thread that never waits isn't ended. The clean-up handlers and the keys'
+ * destructors run; cancelled in pthread_cond_wait(), the thread owns the mutex then. ESRCH.
  */
 int pthread_cancel(pthread_t thread);
 /*
  * pthread_cleanup_push() opens a block that pthread_cleanup_pop() closes, in the same function. If
- * the thread is cancelled or calls pthread_exit() in between, routine(arg) runs; execute: not 0:
- * it runs at the end of the block, too. The block is not left by return, break or goto.
+ * the thread is cancelled or calls pthread_exit() in between, routine(arg) runs; execute not 0: it
+ * also runs at the end of the block. The block must not be left by return, break or goto.
  */
 struct kymo_cleanup {
     void (*routine)(void *);
@@ -102,26 +102,27 @@ void kymo_cleanup_pop(int execute);
 #define pthread_cleanup_pop(execute) \
     kymo_cleanup_pop(execute); \
     }
-/* The calling thread's only, else EINVAL. Cut to 15 characters. */
+/* For the calling thread only, else EINVAL. Truncated to 15 characters. */
 int pthread_setname_np(pthread_t thread, const char *name);
-/* The base priority, 1..255, and SCHED_FIFO, SCHED_RR, SCHED_OTHER, or SCHED_NOCHANGE. ESRCH;
- * EINVAL; EPERM: above 63 and what it has without ABILITY_PRIORITY. _get: ESRCH. */
+/* Sets the base priority, 1..255, and SCHED_FIFO, SCHED_RR, SCHED_OTHER, or SCHED_NOCHANGE. ESRCH;
+ * EINVAL; EPERM: above both 63 and its current priority, without ABILITY_PRIORITY. _get: ESRCH. */
 int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param);
 int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *param);
 
-/* What is set is checked at once: EINVAL; what depends on the system, by pthread_create(). Priority
- * and policy count only with PTHREAD_EXPLICIT_SCHED. */
+/* Settings are checked at once (EINVAL), except those that depend on the system: pthread_create()
+ * checks them. Priority and policy take effect only with PTHREAD_EXPLICIT_SCHED. */
 int pthread_attr_init(pthread_attr_t *attr);
 int pthread_attr_destroy(pthread_attr_t *attr);
 int pthread_attr_setdetachstate(pthread_attr_t *attr, int state);
 int pthread_attr_setinheritsched(pthread_attr_t *attr, int inherit);
 int pthread_attr_setschedpolicy(pthread_attr_t *attr, int policy);
 int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *param);
-/* At least 512 bytes on Cortex-M, 4096 else. A stack given by its lowest address stays the
+/* At least 512 bytes on Cortex-M, 4096 else. A stack set by its lowest address remains the
  * program's, and has no guard. */
 int pthread_attr_setstacksize(pthread_attr_t *attr, size_t bytes);
 int pthread_attr_setstack(pthread_attr_t *attr, void *low, size_t bytes);
-int pthread_attr_setrunmask_np(pthread_attr_t *attr, uint32_t cpus); /* a bit each; 0: creator's */
+int pthread_attr_setrunmask_np(pthread_attr_t *attr, uint32_t cpus); /* one bit per CPU; 0:
+                                                                        creator's */
 
 /* ---- mutexes ----------------------------------------------------------------------- */
 
@@ -129,33 +130,34 @@ int pthread_mutexattr_init(pthread_mutexattr_t *attr);
 int pthread_mutexattr_destroy(pthread_mutexattr_t *attr);
 int pthread_mutexattr_settype(pthread_mutexattr_t *attr, int type); /* EINVAL: no such type */
 int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type);
-/* Every mutex lends priority; PTHREAD_PRIO_NONE is accepted and changes nothing. ENOTSUP:
+/* Every mutex inherits priority; PTHREAD_PRIO_NONE is accepted without effect. ENOTSUP:
  * PTHREAD_PRIO_PROTECT; EINVAL. */
 int pthread_mutexattr_setprotocol(pthread_mutexattr_t *attr, int protocol);
 int pthread_mutexattr_getprotocol(const pthread_mutexattr_t *attr, int *protocol);
 int pthread_mutexattr_setrobust(pthread_mutexattr_t *attr, int robust); /* EINVAL */
 int pthread_mutexattr_getrobust(const pthread_mutexattr_t *attr, int *robust);
-/* ENOTSUP: PTHREAD_PROCESS_SHARED; EINVAL. The same for barriers, condition variables and
+/* ENOTSUP: PTHREAD_PROCESS_SHARED; EINVAL. Likewise for barriers, condition variables and
  * read-write locks. */
 int pthread_mutexattr_setpshared(pthread_mutexattr_t *attr, int shared);
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
-/* EBUSY: it is locked, or not a mutex any more. */
+/* EBUSY: locked, or already destroyed. */
 int pthread_mutex_destroy(pthread_mutex_t *mutex);
 /*
- * EDEADLK: the caller has it, and it isn't recursive; EAGAIN: locked 2^27 times; EINVAL: destroyed,
- * or its owner ended with it while threads waited: pthread_mutex_init() makes it new. _trylock()
- * gives EBUSY whoever has it. _timedlock(), until a time of CLOCK_REALTIME: ETIMEDOUT.
+ * EDEADLK: the caller owns it, and it isn't recursive; EAGAIN: locked 2^27 times; EINVAL:
+ * destroyed, or its owner ended while threads waited for it: pthread_mutex_init() makes it usable
+ * again. _trylock() returns EBUSY whichever thread owns it. _timedlock(), until a time of
+ * CLOCK_REALTIME: ETIMEDOUT.
  *
- * A robust mutex never stays with a thread that has ended. EOWNERDEAD: the owner ended with it, and
- * the caller has it now and mends what it protects; without pthread_mutex_consistent() before the
- * unlock it is lost: ENOTRECOVERABLE for everybody from then on. EAGAIN: the caller has
- * KYMO_ROBUST_MAX robust ones already.
+ * A robust mutex never stays with a thread that has ended. EOWNERDEAD: its owner ended, and the
+ * caller owns it now and must repair the protected data; unlocking it without
+ * pthread_mutex_consistent() makes it unrecoverable: ENOTRECOVERABLE for every thread from then on.
+ * EAGAIN: the caller already owns KYMO_ROBUST_MAX robust mutexes.
  */
 int pthread_mutex_lock(pthread_mutex_t *mutex);
 int pthread_mutex_trylock(pthread_mutex_t *mutex);
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until);
-int pthread_mutex_unlock(pthread_mutex_t *mutex); /* EPERM: the caller hasn't it */
-/* EINVAL: not robust, not the caller's, or nothing to mend. */
+int pthread_mutex_unlock(pthread_mutex_t *mutex); /* EPERM: the caller does not own it */
+/* EINVAL: not robust, not the caller's, or not inconsistent. */
 int pthread_mutex_consistent(pthread_mutex_t *mutex);
 #define KYMO_ROBUST_MAX 8
 
@@ -163,23 +165,24 @@ int pthread_mutex_consistent(pthread_mutex_t *mutex);
 
 int pthread_condattr_init(pthread_condattr_t *attr);
 int pthread_condattr_destroy(pthread_condattr_t *attr);
-/* What `until` of pthread_cond_timedwait() is a time of. EINVAL: neither CLOCK_REALTIME, the
+/* Sets the clock of pthread_cond_timedwait()'s `until`. EINVAL: neither CLOCK_REALTIME, the
  * default, nor CLOCK_MONOTONIC. */
 int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock);
 int pthread_condattr_getclock(const pthread_condattr_t *attr, clockid_t *clock);
 int pthread_condattr_setpshared(pthread_condattr_t *attr, int shared);
 int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
-int pthread_cond_destroy(pthread_cond_t *cond); /* who waits gets EINVAL; EINVAL: it is already */
+int pthread_cond_destroy(pthread_cond_t *cond); /* waiters get EINVAL; EINVAL: already destroyed */
 /*
- * EPERM: the caller hasn't the mutex; ETIMEDOUT: `until`, of the condition variable's clock, has
- * come; EINVAL: destroyed, or no time; of a robust mutex what its lock says. Back with the mutex
- * locked, but after EPERM, and maybe after EINVAL. There may be wake-ups without a reason, as POSIX
- * allows. A cancellation point.
+ * EPERM: the caller does not own the mutex; ETIMEDOUT: `until`, on the condition variable's clock,
+ * has passed; EINVAL: destroyed, or an invalid time; for a robust mutex the errors of its lock.
+ * Returns with the mutex locked, except after EPERM, and possibly after EINVAL. Spurious wake-ups
+ * occur, as POSIX allows. A cancellation point.
  */
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
 int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                            const struct timespec *until);
-/* The waiter of the highest priority, or all. EINVAL: not one, or destroyed. */
+/* Wake the waiter of the highest priority, or all waiters. EINVAL: not a condition variable, or
+ * destroyed. */
 int pthread_cond_signal(pthread_cond_t *cond);
 int pthread_cond_broadcast(pthread_cond_t *cond);
 
@@ -188,14 +191,15 @@ int pthread_cond_broadcast(pthread_cond_t *cond);
 int pthread_barrierattr_init(pthread_barrierattr_t *attr);
 int pthread_barrierattr_destroy(pthread_barrierattr_t *attr);
 int pthread_barrierattr_setpshared(pthread_barrierattr_t *attr, int shared);
-/* So many threads pass together. EINVAL: 0. */
+/* count: threads that pass together. EINVAL: 0. */
 int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
                          unsigned count);
-/* Waits until all that have passed have left. EBUSY: threads wait to pass; EINVAL: destroyed. */
+/* Waits until all threads that have passed have left. EBUSY: threads wait to pass; EINVAL:
+ * destroyed. */
 int pthread_barrier_destroy(pthread_barrier_t *barrier);
-/* Waits until `count` threads are here: 0, and for one of them PTHREAD_BARRIER_SERIAL_THREAD. A
- * cancellation point, unlike POSIX: a thread that is cancelled was never here.
- * EINVAL: destroyed. */
+/* Waits until `count` threads have arrived; returns 0, and PTHREAD_BARRIER_SERIAL_THREAD in one of
+ * them. A cancellation point, unlike POSIX: a cancelled thread does not count as arrived. EINVAL:
+ * destroyed. */
 int pthread_barrier_wait(pthread_barrier_t *barrier);
 
 /* ---- read-write locks -------------------------------------------------------------- */
@@ -204,11 +208,11 @@ int pthread_rwlockattr_init(pthread_rwlockattr_t *attr);
 int pthread_rwlockattr_destroy(pthread_rwlockattr_t *attr);
 int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attr, int shared);
 int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attr);
-int pthread_rwlock_destroy(pthread_rwlock_t *lock); /* EBUSY: somebody has it or waits for it */
+int pthread_rwlock_destroy(pthread_rwlock_t *lock); /* EBUSY: locked or waited for */
 /*
- * New readers wait while a writer waits, so a thread that reads must not lock it again. Waiting for
- * it lends nobody priority. Cancellation points. EDEADLK: the caller has it to write. _try: EBUSY;
- * _timed, until a time of CLOCK_REALTIME: ETIMEDOUT, EINVAL.
+ * New readers wait while a writer waits, so a thread that holds a read lock must not lock it again.
+ * Waiting does not raise any owner's priority. Cancellation points. EDEADLK: the caller holds the
+ * write lock. _try: EBUSY; _timed, until a time of CLOCK_REALTIME: ETIMEDOUT, EINVAL.
  */
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock);
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock);
@@ -216,14 +220,15 @@ int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *un
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock);
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock);
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until);
-int pthread_rwlock_unlock(pthread_rwlock_t *lock); /* EPERM: another writes, or nobody has it */
+int pthread_rwlock_unlock(pthread_rwlock_t *lock); /* EPERM: another thread writes, or it is not
+                                                      locked */
 
 /* ---- once, and values of threads --------------------------------------------------- */
 
-/* Returns when init() has run. EDEADLK: from within it. */
+/* Returns when init() has run. EDEADLK: called from init(). */
 int pthread_once(pthread_once_t *once, void (*init)(void));
-/* Keys are of the program: PTHREAD_KEYS_MAX, then EAGAIN. The destructor, if not NULL, gets each
- * ending thread's value that isn't NULL, four times at most. */
+/* Keys belong to the program: PTHREAD_KEYS_MAX, then EAGAIN. The destructor, if not NULL, is called
+ * with each ending thread's value that isn't NULL, at most four times. */
 int pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int pthread_key_delete(pthread_key_t key);    /* no destructor runs. EINVAL: no such key */
 void *pthread_getspecific(pthread_key_t key); /* NULL: none, or no such key */

@@ -6,9 +6,9 @@
 #include "abi/sys/neutrino.h"
 #include "lib/include/sys/_pthreadtypes.h"
 
-/* To the end of the queue of its priority. 0. */
+/* Moves the caller to the end of its priority's queue; returns 0. */
 int sched_yield(void);
-/* 1 and 255, whatever the policy; above 63 takes ABILITY_PRIORITY. */
+/* Return 1 and 255, for any policy; above 63 needs ABILITY_PRIORITY. */
 int sched_get_priority_min(int policy);
 int sched_get_priority_max(int policy);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signals as Kymo has them: all end the process, but those that it takes as pulses
- * (kymo_signal_pulse()), and SIGCONT, which starts a process that is held (KYMO_SPAWN_HOLD) and has
- * no effect on others; 0 only asks. Stands in for the C library's header, whose handlers do not
- * exist here; struct sigevent is the kernel's. 0, or -1 and errno.
+ * Signals on Kymo: all end the process, except those that it receives as pulses
+ * (kymo_signal_pulse()) and SIGCONT, which starts a held process (KYMO_SPAWN_HOLD) and has no
+ * effect on others; 0 only checks. Replaces the C library's header, whose handlers do not exist
+ * here; struct sigevent is the kernel's. Return 0, or -1 and errno.
  */
 #ifndef LIB_SIGNAL_H
 #define LIB_SIGNAL_H
@@ -26,9 +26,9 @@
 
 typedef int sig_atomic_t;
 
-/* Oneself and one's children; anybody with ABILITY_KILL, else EPERM. pid 0: oneself. signo: 0 to
- * 56, else EINVAL. ESRCH: no such process. */
+/* Allowed for the caller and its children; with ABILITY_KILL for any process, else EPERM. pid 0:
+ * the caller. signo: 0 to 56, else EINVAL. ESRCH: no such process. */
 int kill(pid_t pid, int signo);
-int raise(int signo); /* kill() of oneself */
+int raise(int signo); /* kill() of the caller */
 
 #endif

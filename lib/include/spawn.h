@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Starting programs of the boot image by POSIX's names. All return 0 or the error's number, and
+ * Starts programs of the boot image through POSIX's interface. All return 0 or an error number, and
  * leave errno alone. Any thread. Over ProcSpawn(); proved by test/boot/programs/t_port.c.
  *
- * A program has no file descriptors of its parent's but 0 to 2 of its own (the console), and no
- * environment: file actions must be none, envp is not looked at.
+ * A program inherits no file descriptors (0 to 2, the console, are its own) and has no environment:
+ * file actions must be none, envp is ignored.
  */
 #ifndef LIB_SPAWN_H
 #define LIB_SPAWN_H
@@ -18,9 +18,9 @@
 extern "C" {
 #endif
 
-#define POSIX_SPAWN_SETSCHEDPARAM 0x1 /* the attributes' priority */
-#define POSIX_SPAWN_SETSCHEDULER 0x2  /* their priority and policy */
-#define POSIX_SPAWN_EXPLICIT_CPU 0x4  /* their CPUs */
+#define POSIX_SPAWN_SETSCHEDPARAM 0x1 /* use the attributes' priority */
+#define POSIX_SPAWN_SETSCHEDULER 0x2  /* use their priority and policy */
+#define POSIX_SPAWN_EXPLICIT_CPU 0x4  /* use their CPUs */
 
 typedef struct {
     short flags; /* POSIX_SPAWN_* */
@@ -35,10 +35,10 @@ typedef struct {
 } posix_spawn_file_actions_t;
 
 /*
- * path: a program of the boot image, with folders or without: its last part counts. attr NULL: the
- * caller's priority, policy, CPUs and abilities, the default stack and heap. argv[0] NULL: just the
- * program's name. pid may be NULL. ENOENT: no such program; ENOEXEC, ENOMEM, EAGAIN, EPERM (the
- * ability spawn), E2BIG, ENAMETOOLONG, EINVAL: as kymo_spawn().
+ * path: a program of the boot image, with or without folders: only the last part counts. attr NULL:
+ * the caller's priority, policy, CPUs and abilities, the default stack and heap. argv[0] NULL: just
+ * the program's name. pid may be NULL. ENOENT: no such program; ENOEXEC, ENOMEM, EAGAIN, EPERM (the
+ * ability spawn), E2BIG, ENAMETOOLONG, EINVAL: as for kymo_spawn().
  */
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
@@ -56,7 +56,7 @@ int posix_spawnattr_setschedparam(posix_spawnattr_t *attr, const struct sched_pa
 int posix_spawnattr_setschedpolicy(posix_spawnattr_t *attr, int policy); /* EINVAL */
 int posix_spawnattr_setrunmask(posix_spawnattr_t *attr, uint32_t cpus);
 int posix_spawnattr_setstackmax(posix_spawnattr_t *attr, uint32_t bytes);
-/* Kymo's: bytes of heap; abilities (ABILITY_*), at first all of the caller's. */
+/* Kymo's own: bytes of heap; abilities (ABILITY_*), initially all of the caller's. */
 int posix_spawnattr_setheap_np(posix_spawnattr_t *attr, uint32_t bytes);
 int posix_spawnattr_setability_np(posix_spawnattr_t *attr, uint32_t abilities);
 

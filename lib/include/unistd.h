@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The C library's <unistd.h>, and what QNX has there beside. */
+/* The C library's <unistd.h>, and QNX's additions. */
 #ifndef LIB_UNISTD_H
 #define LIB_UNISTD_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Sleeps at least so many milliseconds, by CLOCK_MONOTONIC; 0. A cancellation point. */
+/* Sleeps at least `ms` milliseconds, by CLOCK_MONOTONIC; returns 0. A cancellation point. */
 unsigned delay(unsigned ms);
 
 #ifdef __cplusplus

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What actions do: the data they record, and all that isn't recording. A fault is left in the
- * context; what was written of a record by then is never committed. Of a firing. Tested by
- * test/d_fire.
+ * Actions: the data they record, and their other effects. A fault is left in the context; the bytes
+ * of a record written by then are never committed. Probe context. Tested by test/d_fire.
  */
 #include "trace/dtrace/fire.h"
 #include "trace/dtrace/port.h"
 
 /* ---- what an action records -------------------------------------------------------- */
 
-/* The string that is the object's value: its length. A built-in one is copied from where it is. A
- * fault of the copy is none of an instruction. */
+/* Stores the string that is the object's value; returns its length. A built-in one is copied
+ * directly. A fault of the copy belongs to no instruction. */
 static __attribute__((noinline)) uint32_t
 eval_string(struct dtrace_context *c, const struct dtrace_object *o, uint8_t *to, uint32_t size)
 {
@@ -37,7 +36,7 @@ static void store_stack(bool user, uint8_t *to, uint32_t frames)
     __builtin_memset(to + n * 8, 0, (frames - n) * 8);
 }
 
-/* The pid, the frames, then room for names, which the consumer finds itself. */
+/* Stores the pid, the frames, then room for names, which the consumer finds itself. */
 static void store_ustack(const struct dtrace_action *a, uint8_t *to)
 {
     uint32_t frames = (uint32_t)a->arg;
@@ -48,7 +47,7 @@ static void store_ustack(const struct dtrace_action *a, uint8_t *to)
     __builtin_memset(to + used, 0, a->rec.size - used);
 }
 
-/* Its datum at `to`. Stacks need no object; all others have one. */
+/* Stores an action's datum at `to`. Stacks need no object; all others have one. */
 static void store_datum(struct dtrace_context *c, const struct dtrace_action *a, uint8_t *to)
 {
     if (a->kind == DTRACE_ACT_STACK) {
@@ -59,7 +58,7 @@ static void store_datum(struct dtrace_context *c, const struct dtrace_action *a,
         store_ustack(a, to);
         return;
     }
-    if (a->is_string) { /* behind its NUL its field is zero */
+    if (a->is_string) { /* zeroes the field behind its NUL */
         uint32_t n = eval_string(c, a->object, to, a->rec.size);
         __builtin_memset(to + n, 0, a->rec.size - n);
         return;
@@ -68,7 +67,7 @@ static void store_datum(struct dtrace_context *c, const struct dtrace_action *a,
     if (c->fault.kind != DIF_FAULT_NONE) {
         return;
     }
-    c->fault.offset = UINT32_MAX; /* a fault from here on is none of an instruction */
+    c->fault.offset = UINT32_MAX; /* a fault from here on belongs to no instruction */
     if (a->is_block) {
         dtrace_load_block(c, to, value, a->rec.size, false);
     } else if (a->rec.size == 16) { /* usym and the like */
@@ -79,7 +78,8 @@ static void store_datum(struct dtrace_context *c, const struct dtrace_action *a,
     }
 }
 
-/* Of a string only what tells keys apart: the rest of its field is zeroed when it is new. */
+/* Stores only the part of a string that distinguishes keys: the rest of its field is zeroed when
+ * the key is new. */
 static void store_string_key(struct dtrace_context *c, const struct dtrace_action *key, uint8_t *to)
 {
     const struct dtrace_object *o = key->object;
@@ -98,7 +98,7 @@ static void store_string_key(struct dtrace_context *c, const struct dtrace_actio
     }
 }
 
-/* False: a fault. */
+/* Returns false after a fault. */
 static inline bool store_keys(struct dtrace_context *c, const struct dtrace_aggregation *agg,
                               uint8_t *entry)
 {
@@ -162,7 +162,7 @@ void dtrace_act_aggregate(struct dtrace_consumer_cpu *here, const struct dtrace_
 
 /* ---- actions that do something else ------------------------------------------------ */
 
-/* From here on the record belongs to a speculation. False: the clause is abandoned. */
+/* From here on the record belongs to a speculation. Returns false if the clause is abandoned. */
 static bool speculate(struct firing *f, uint64_t id)
 {
     const struct dtrace_ecb *e = f->ecb;
@@ -186,7 +186,7 @@ static void illegal_unless(struct firing *f, bool ok)
     }
 }
 
-/* The records come to lie where this clause's scratch was: what it made there is gone. */
+/* The records overwrite this clause's scratch: its content is lost. */
 static void commit(struct firing *f, uint64_t id)
 {
     struct dtrace_context *x = &f->here->context;
@@ -207,7 +207,7 @@ static bool act_otherwise(struct firing *f, const struct dtrace_action *a)
     if (x->fault.kind != DIF_FAULT_NONE) {
         return true;
     }
-    x->fault.offset = UINT32_MAX; /* a fault from here on is none of an instruction */
+    x->fault.offset = UINT32_MAX; /* a fault from here on belongs to no instruction */
     switch (a->kind) {
     case DTRACE_ACT_SPECULATE:
         return speculate(f, value);
@@ -224,7 +224,7 @@ static bool act_otherwise(struct firing *f, const struct dtrace_action *a)
         dtrace_store_value(f->record + a->rec.offset, value, 4);
         dtrace_consumer_exit(c, (int32_t)value, false);
         break;
-    default: /* else a statement, or what the consumer does */
+    default: /* else a statement, or executed by the consumer */
         if (DTRACE_ACT_IS_DESTRUCTIVE(a->kind)) {
             dtrace_act_destructive(f, a->kind, value);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a clause does and what it records: action kinds, aggregating functions, record descriptions.
- * Shared by compiler, machine and consumer. The numbers are DTrace's published ones.
+ * Actions of a clause and the records they make: action kinds, aggregating functions, record
+ * descriptions. Shared by compiler, machine and consumer. The numbers are DTrace's published ones.
  */
 #ifndef TRACE_DTRACE_ACTION_H
 #define TRACE_DTRACE_ACTION_H
@@ -14,7 +14,7 @@ enum dtrace_action_kind {
     DTRACE_ACT_EXIT = 2,
     DTRACE_ACT_PRINTF = 3,
     DTRACE_ACT_PRINTA = 4,
-    DTRACE_ACT_LIBACT = 5, /* done by the consumer: arg is an enum dtrace_libact */
+    DTRACE_ACT_LIBACT = 5, /* executed by the consumer: arg is an enum dtrace_libact */
     DTRACE_ACT_TRACEMEM = 6,
     DTRACE_ACT_TRACEMEM_DYNSIZE = 7,
     DTRACE_ACT_PRINTM = 8,
@@ -46,15 +46,15 @@ enum dtrace_action_kind {
     DTRACE_AGG_QUANTIZE = 0x707,
     DTRACE_AGG_LQUANTIZE = 0x708,
     DTRACE_AGG_LLQUANTIZE = 0x709,
-    DTRACE_AGG_KEPT = 0x8000, /* inside of the machine: its entries are in retained memory */
+    DTRACE_AGG_KEPT = 0x8000, /* internal to the machine: entries in retained memory */
 };
 
 #define DTRACE_ACT_IS_AGG(kind) ((kind) >> 8 == 7)
 #define DTRACE_ACT_IS_SPEC(kind) ((kind) >> 8 == 6)
 #define DTRACE_ACT_IS_DESTRUCTIVE(kind) ((kind) >> 8 == 2 || (kind) >> 8 == 5)
 
-/* LIBACT: what the consumer does when it meets the record. Their arguments follow as DIFEXPR with
- * the same format number, as do printf's. */
+/* LIBACT: the consumer's action when it reaches the record. The arguments follow as DIFEXPR with
+ * the same format number, as printf's do. */
 enum dtrace_libact {
     DTRACE_LIBACT_CLEAR = 1,
     DTRACE_LIBACT_NORMALIZE = 2,
@@ -65,8 +65,8 @@ enum dtrace_libact {
     DTRACE_LIBACT_PRINT = 7,
 };
 
-/* Buckets. quantize has 127, the zero bucket in the middle. lquantize's and llquantize's shape is
- * in the first word of the datum and in the record description's arg. */
+/* Buckets. quantize has 127, with the zero bucket in the middle. The shape of lquantize and
+ * llquantize is in the first word of the datum and in the record description's arg. */
 enum { DTRACE_QUANTIZE_BUCKETS = 127, DTRACE_QUANTIZE_ZERO = 63 };
 #define DTRACE_LQUANTIZE_ARG(step, levels, base) \
     ((uint64_t)(uint16_t)(step) << 48 | (uint64_t)(uint16_t)(levels) << 32 | \
@@ -82,8 +82,8 @@ enum { DTRACE_QUANTIZE_BUCKETS = 127, DTRACE_QUANTIZE_ZERO = 63 };
 #define DTRACE_LLQUANTIZE_HIGH(arg) ((uint16_t)((arg) >> 16))
 #define DTRACE_LLQUANTIZE_NSTEPS(arg) ((uint16_t)(arg))
 
-/* A record in a principal or speculative buffer begins with this, at 4; the data follow at the
- * offsets that the record descriptions say, from the header's start. EPID 0: a gap of 4 bytes. */
+/* Header of a record in a principal or speculative buffer, aligned to 4. The data follow at the
+ * offsets in the record descriptions, counted from the header's start. EPID 0: a gap of 4 bytes. */
 struct dtrace_record {
     uint32_t epid;
     uint32_t time_high, time_low; /* ns, as `timestamp` */
@@ -95,34 +95,35 @@ struct dtrace_recdesc {
     uint16_t alignment; /* bytes */
     uint32_t size;      /* bytes; 0: nothing is recorded */
     uint32_t offset;    /* from the record's start */
-    uint32_t format;    /* of the image's action */
-    uint64_t arg;       /* of the image's action: frames, quantize's shape, LIBACT's function … */
-    uint64_t uarg;      /* of the image's action: opaque to the machine */
+    uint32_t format;    /* as in the image's action */
+    uint64_t arg;       /* as in the image's action: frames, quantize's shape, LIBACT's function
+                           … */
+    uint64_t uarg;      /* as in the image's action: opaque to the machine */
 };
 
-/* What an EPID is: constant from enabling on. */
+/* Description of an EPID: constant once enabled. */
 struct dtrace_epid_desc {
     uint32_t epid;
     uint32_t probe;  /* id */
-    uint32_t clause; /* of the image's ecb */
+    uint32_t clause; /* the image's ecb */
     uint32_t size;   /* bytes of a record, header included */
     uint32_t nrecs;
 };
 
-/* What an aggregation id is: one per aggregating action of one clause on one probe. */
+/* Description of an aggregation id: one per aggregating action of one clause on one probe. */
 struct dtrace_agg_desc {
     uint32_t id;
     uint32_t epid;
     uint32_t variable; /* number of the @variable: image action's uarg */
     uint32_t size;     /* bytes of an entry in the aggregation buffer */
-    uint32_t nrecs;    /* the keys', and last the value's */
+    uint32_t nrecs;    /* the keys, then the value */
 };
 
-/* An entry of an aggregation buffer begins with this, at 8; recdesc offsets count from here. */
+/* Header of an entry in an aggregation buffer, aligned to 8; recdesc offsets count from here. */
 struct dtrace_agg_entry {
     uint32_t id;
     uint32_t size;       /* bytes to the next entry, a multiple of 8 */
-    uint32_t hash, next; /* the machine's */
+    uint32_t hash, next; /* private to the machine */
 };
 
 _Static_assert(sizeof(struct dtrace_agg_entry) == 16, "leaves the program");

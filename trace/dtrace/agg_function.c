@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The aggregating functions: each folds one value into the 64-bit words of its datum. Every one is
- * f(f(a) u f(b)) = f(a u b), so CPUs fold alone and the consumer merges. Sums wrap.
+ * The aggregating functions: each folds one value into the 64-bit words of its datum. Every one
+ * satisfies f(f(a) u f(b)) = f(a u b), so CPUs fold separately and the consumer merges. Sums wrap.
  *
  *   count, sum, min, max   1 word
  *   avg                    count, sum
@@ -11,7 +11,7 @@
  */
 #include "trace/dtrace/aggregate.h"
 
-/* Magnitudes of llquantize; how many buckets one has. */
+/* Magnitudes of llquantize; the number of buckets in each. */
 static uint32_t steps_of(uint64_t factor, uint64_t next, uint32_t nsteps)
 {
     uint64_t here = next / factor;
@@ -29,8 +29,8 @@ static uint64_t power(uint64_t base, unsigned exponent)
     return value;
 }
 
-/* Which bucket: those below, then each magnitude's, then those above. Bounded by the magnitudes: at
- * most 64. */
+/* Returns the bucket's index: first below, then each magnitude's, then above. Bounded by the
+ * magnitudes: at most 64. */
 static unsigned llquantize(uint64_t shape, uint64_t value)
 {
     uint64_t factor = DTRACE_LLQUANTIZE_FACTOR(shape);
@@ -55,7 +55,7 @@ static unsigned llquantize(uint64_t shape, uint64_t value)
 
 unsigned dtrace_llquantize_buckets(uint64_t shape)
 {
-    return llquantize(shape, UINT64_MAX) + 1; /* the last is that of what is above */
+    return llquantize(shape, UINT64_MAX) + 1; /* the last bucket, for values above */
 }
 
 unsigned dtrace_llquantize_bucket(uint64_t shape, int64_t value)
@@ -98,7 +98,7 @@ unsigned dtrace_quantize_bucket(int64_t value)
     return value < 0 ? DTRACE_QUANTIZE_ZERO - 1 - log2 : DTRACE_QUANTIZE_ZERO + 1 + log2;
 }
 
-/* 0: below; levels + 1: above. */
+/* Returns 0: below; levels + 1: above. */
 unsigned dtrace_lquantize_bucket(uint64_t shape, int64_t value)
 {
     int64_t base = DTRACE_LQUANTIZE_BASE(shape);
@@ -129,7 +129,7 @@ void dtrace_agg_init(const struct dtrace_aggregation *a, uint64_t *data)
     }
 }
 
-/* data[0..1] += v * v, in 32-bit halves: a small CPU has no more. */
+/* data[0..1] += v * v, in 32-bit halves, because a small CPU has no wider multiplication. */
 static void add_square(uint64_t *data, int64_t v)
 {
     uint64_t m = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The aggregation buffer's hash table. A key is written where a new entry would lie; if it is there
- * already, the old entry takes the value. Tested by test/d_fire.
+ * The aggregation buffer's hash table. A key is written at the location of a new entry; if the key
+ * exists already, the old entry takes the value. Tested by test/d_fire.
  */
 #include "trace/dtrace/aggregate.h"
 
@@ -11,13 +11,13 @@
 
 #define ONES 0x0101010101010101u
 
-/* Whether one of its bytes is 0. */
+/* Returns whether one of its bytes is 0. */
 static bool has_nul(uint64_t word)
 {
     return (word - ONES) & ~word & (ONES << 7);
 }
 
-/* Of a field: 8 bytes, or what is left of it. What is behind a key is still in its entry. */
+/* Returns 8 bytes of a field, or the rest of it. The bytes behind a key are still in its entry. */
 static inline uint64_t word_at(const uint8_t *p, uint32_t left)
 {
     uint64_t word;
@@ -26,8 +26,8 @@ static inline uint64_t word_at(const uint8_t *p, uint32_t left)
     return left < 8 ? word & (((uint64_t)1 << 8 * left) - 1) : word;
 }
 
-/* Strings are looked at only to the word that has their NUL: most are short, and their fields long.
- * What is behind the NUL in that word is 0. */
+/* Hashes a string only up to the word with its NUL: most are short, and their fields long. The
+ * bytes behind the NUL in that word are 0. */
 static inline uint64_t hash_key(uint64_t hash, const struct dtrace_action *key, const uint8_t *p)
 {
     uint32_t left = key->rec.size;
@@ -79,8 +79,8 @@ static bool same_keys(const struct dtrace_aggregation *a, const uint8_t *x, cons
     return true;
 }
 
-/* What leaves the machine, and is merged there by all bytes of the keys: zeros behind strings, and
- * where nothing is because of the alignment of what follows. */
+/* Zeroes the bytes behind strings and alignment gaps: the entry leaves the machine, where keys are
+ * merged by all their bytes. */
 static void finish_keys(const struct dtrace_aggregation *a, uint8_t *entry)
 {
     uint32_t at = sizeof(struct dtrace_agg_entry);
@@ -111,7 +111,7 @@ static bool chain_full(const struct dtrace_aggbuf *b, uint32_t at, uint32_t hash
     return dtrace_chain_full(&room, DTRACE_CHAIN_ENTRIES);
 }
 
-/* The new entry becomes part of the buffer; NULL: no room, counted. */
+/* Makes the new entry part of the buffer; NULL: no room, counted. */
 static __attribute__((noinline)) struct dtrace_agg_entry *
 insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *entry, uint32_t hash)
 {

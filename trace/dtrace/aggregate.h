@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Aggregation buffers: per CPU, a hash table of entries, each a key and a value that every firing
- * folds its datum into. Two halves per CPU, swapped when the consumer takes one; it merges what all
- * CPUs and all times gave. On its own CPU with nothing else firing there. Merging law tested by
- * test/d.
+ * Aggregation buffers: per CPU, a hash table of entries, each with a key and a value into which
+ * every probe firing folds its datum. Each CPU has two halves, swapped when the consumer takes one;
+ * the consumer merges the results of all CPUs and snapshots. Own CPU, no other probe firing there.
+ * Merging law tested by test/d.
  */
 #ifndef TRACE_DTRACE_AGGREGATE_H
 #define TRACE_DTRACE_AGGREGATE_H
@@ -26,43 +26,43 @@ struct dtrace_aggregation {
     uint32_t size;              /* [I] bytes of an entry */
     uint64_t shape;             /* [I] lquantize's, llquantize's arg */
     struct dtrace_action *keys; /* [I] */
-    struct dtrace_recdesc rec;  /* [I] the value's */
-    struct dtrace_kept *kept;   /* [I] with DTRACE_AGG_KEPT in kind: retained.h */
+    struct dtrace_recdesc rec;  /* [I] of the value */
+    struct dtrace_kept *kept;   /* [I] if kind has DTRACE_AGG_KEPT: retained.h */
 };
 
 struct dtrace_aggbuf {
     uint8_t *active;       /* [c] entries; NULL: this CPU doesn't aggregate */
-    uint8_t *spare;        /* [c] the half that is being read */
+    uint8_t *spare;        /* [c] the half being read */
     uint32_t *heads;       /* [c] offset + 1 of the first entry of a chain; 0: none */
-    uint32_t *spare_heads; /* [k] of the other half */
+    uint32_t *spare_heads; /* [k] heads of the other half */
     uint32_t chains;       /* [I] a power of two */
-    size_t limit;          /* [I] entries may fill this much; behind it is room for one more */
+    size_t limit;          /* [I] bytes that entries may fill; room for one more lies behind */
     size_t used;           /* [c] */
     uint64_t drops;        /* [c] since the last snap */
 };
 
-/* Bytes of the value of an aggregating function; 0: no such function. */
+/* Returns the bytes of an aggregating function's value; 0: no such function. */
 uint32_t dtrace_agg_value_size(uint16_t kind, uint64_t shape);
-/* Where the next entry's key is to be written; NULL: no buffer. A string need only be followed by
- * zeros to the next multiple of 8 from its field's start. */
+/* Returns where to write the next entry's key; NULL: no buffer. A string only needs zero padding up
+ * to the next multiple of 8 from its field's start. */
 static inline uint8_t *dtrace_agg_entry(const struct dtrace_aggbuf *b)
 {
     return b->active ? b->active + b->used : NULL;
 }
-/* The value of the entry that has the key just written at `entry`: of an old one, or of this, which
- * then becomes part of the buffer. NULL: there is no room for it, and that was counted. */
+/* Returns the value of the entry whose key was just written at `entry`: an existing entry's, or
+ * this one's, which then becomes part of the buffer. NULL: no room; counted as a drop. */
 uint64_t *dtrace_agg_find(struct dtrace_aggbuf *, const struct dtrace_aggregation *,
                           uint8_t *entry);
-/* Before it is swapped: empties the table that will be used then. Control context, so that swapping
- * takes no longer for a large one. */
+/* Call before a swap: empties the table that will be used next. Control context, so that swapping a
+ * large table takes no longer. */
 void dtrace_agg_ready(struct dtrace_aggbuf *);
 const uint8_t *dtrace_agg_swap(struct dtrace_aggbuf *, size_t *size);
 
-/* The functions by themselves. data: the value's words. */
+/* The aggregating functions. data: the value's words. */
 void dtrace_agg_init(const struct dtrace_aggregation *, uint64_t *data);
 void dtrace_agg_update(const struct dtrace_aggregation *, uint64_t *data, uint64_t value,
                        uint64_t weight);
-/* The same of a kind with DTRACE_AGG_KEPT (retained.c). */
+/* Likewise for kinds with DTRACE_AGG_KEPT (retained.c). */
 void dtrace_kept_update(const struct dtrace_aggregation *, uint64_t *data, uint64_t value,
                         uint64_t weight);
 unsigned dtrace_quantize_bucket(int64_t value);

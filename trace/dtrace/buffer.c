@@ -10,14 +10,15 @@ static size_t align_up(size_t n, uint32_t align)
     return (n + align - 1) & ~(size_t)(align - 1);
 }
 
-/* Zeroes what alignment leaves between records: EPID 0. */
+/* Zeroes the alignment gap between records: EPID 0. */
 static uint8_t *record_at(struct dtrace_buffer *b, size_t from, size_t start)
 {
     __builtin_memset(b->active + from, 0, start - from);
     return b->active + start;
 }
 
-/* The first record that doesn't fit ends it; but one that never could is just a drop. */
+/* The first record that doesn't fit ends recording; but one larger than the buffer is only a
+ * drop. */
 static uint8_t *reserve_fill(struct dtrace_buffer *b, size_t size, uint32_t align, bool at_end)
 {
     size_t limit = b->size - (at_end ? 0 : b->reserve);
@@ -35,7 +36,7 @@ static uint8_t *reserve_fill(struct dtrace_buffer *b, size_t size, uint32_t alig
     return record_at(b, b->offset, start);
 }
 
-/* Bytes from this record, or gap, to what follows it. */
+/* Returns the bytes from this record, or gap, to the next. */
 static size_t step(const struct dtrace_buffer *b, const struct dtrace_shapes *shapes, size_t at)
 {
     uint32_t epid;
@@ -44,19 +45,20 @@ static size_t step(const struct dtrace_buffer *b, const struct dtrace_shapes *sh
     return epid == 0 || epid > shapes->count ? sizeof(epid) : shapes->shape[epid - 1].size;
 }
 
-/* Forgets the oldest records that lie below `until`. At most one step for each 4 bytes. */
+/* Drops the oldest records below `until`. At most one step for each 4 bytes. */
 static void forget(struct dtrace_buffer *b, const struct dtrace_shapes *shapes, size_t until)
 {
     while (b->oldest < until && b->oldest < b->end) {
         b->oldest += step(b, shapes, b->oldest);
     }
-    if (b->oldest >= b->end) { /* nothing is left of the time before the wrap */
+    if (b->oldest >= b->end) { /* no records remain from before the wrap */
         b->oldest = 0;
         b->end = 0;
     }
 }
 
-/* In retained memory any store may be the last one: what lies between two must be found. */
+/* In retained memory any store may be the last one: the state between two stores must be
+ * readable. */
 static inline void in_order(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -72,7 +74,7 @@ static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes
         return NULL;
     }
     if (start > b->size || size > b->size - start) {
-        if (b->end) { /* what was left of the lap before goes: only the newest lap remains */
+        if (b->end) { /* drops the rest of the previous lap: only the newest lap remains */
             b->oldest = 0;
         }
         in_order();
@@ -87,7 +89,7 @@ static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes
     return record_at(b, from, start);
 }
 
-/* What isn't just the next bytes of the active half. */
+/* Handles all cases except the next bytes of the active half. */
 uint8_t *dtrace_buffer_reserve_else(struct dtrace_buffer *b, const struct dtrace_shapes *shapes,
                                     size_t size, uint32_t align, bool at_end)
 {
@@ -96,7 +98,7 @@ uint8_t *dtrace_buffer_reserve_else(struct dtrace_buffer *b, const struct dtrace
         return reserve_fill(b, size, align, at_end);
     case DTRACE_POLICY_RING:
         return reserve_ring(b, shapes, size, align);
-    default: /* switch has no room */
+    default: /* switch: no room */
         b->drops++;
         return NULL;
     }

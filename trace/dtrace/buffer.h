@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A principal buffer: what one CPU records for one consumer, under its policy. Records are
- * reserved, filled in place and committed by one store; nothing of one that is not committed is
- * ever seen. On its own CPU with nothing else firing there. Tested by test/d_buffer against a naive
- * model.
+ * A principal buffer: the records of one CPU for one consumer, under its policy. Records are
+ * reserved, filled in place and committed by one store; an uncommitted record is never visible. Own
+ * CPU, no other probe firing there. Tested by test/d_buffer against a naive model.
  */
 #ifndef TRACE_DTRACE_BUFFER_H
 #define TRACE_DTRACE_BUFFER_H
 
 #include "trace/dtrace/image.h"
 
-/* How a record with some EPID lies in a buffer. */
+/* Layout of the records with one EPID. */
 struct dtrace_shape {
     uint32_t size;  /* bytes, header included */
     uint32_t align; /* 4 or 8 */
@@ -22,28 +21,28 @@ struct dtrace_shapes {
 
 struct dtrace_buffer {
     uint8_t *active; /* [c] NULL: this CPU records nothing */
-    uint8_t *spare;  /* [c] switch: the half that is not recorded to; else scratch */
+    uint8_t *spare;  /* [c] switch: the half not being recorded to; else scratch */
     size_t size;     /* [I] bytes of each */
     size_t reserve;  /* [I] fill: bytes kept for END */
-    size_t offset;   /* [c] behind the last record */
+    size_t offset;   /* [c] end of the last record */
     size_t oldest;   /* [c] ring: the oldest record */
-    size_t end;      /* [c] ring: behind the last record before the wrap; 0: not wrapped */
+    size_t end;      /* [c] ring: end of the last record before the wrap; 0: not wrapped */
     enum dtrace_policy policy; /* [I] */
     bool full;                 /* [c] fill: a record did not fit */
-    uint16_t laps;             /* [c] ring: how often it has wrapped, modulo 2^16 */
+    uint16_t laps;             /* [c] ring: number of wraps, modulo 2^16 */
     uint64_t drops;            /* [c] records without room, since the last snap */
-    uint64_t filled_drops;     /* [c] fill: records that came when it was full */
+    uint64_t filled_drops;     /* [c] fill: records made when it was full */
     uint64_t errors;           /* [c] faults, since the last snap */
 };
 
-/* Room for a record of `size` bytes at `align` (4 or 8), what is before it filled with EPID 0.
- * NULL: there is none, and that is counted. at_end: END's clauses may use what fill keeps
- * for them. */
+/* Reserves a record of `size` bytes at `align` (4 or 8), filling the gap before it with EPID 0.
+ * Returns NULL if there is no room, and counts that. at_end: END's clauses may use the fill
+ * policy's reserve. */
 uint8_t *dtrace_buffer_reserve_else(struct dtrace_buffer *, const struct dtrace_shapes *,
                                     size_t size, uint32_t align, bool at_end);
-/* The same where that is all: the next bytes of the active half, under switch. NULL: it isn't, and
- * nothing was counted. Records are of whole words, so that what is before one is a word
- * or nothing. */
+/* Fast path of the above: reserves the next bytes of the active half, under switch. Returns NULL if
+ * the case isn't that simple, with nothing counted. Records consist of whole words, so the gap
+ * before one is a word or nothing. */
 static inline uint8_t *dtrace_buffer_next(struct dtrace_buffer *b, size_t size, uint32_t align)
 {
     size_t gap = b->offset & (align - 4), start = b->offset + gap;
@@ -66,17 +65,17 @@ static inline uint8_t *dtrace_buffer_reserve(struct dtrace_buffer *b,
 }
 static inline void dtrace_buffer_commit(struct dtrace_buffer *b, const uint8_t *record, size_t size)
 {
-    __atomic_signal_fence(__ATOMIC_RELEASE); /* in retained memory it may be the last store */
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* in retained memory this may be the last store */
     b->offset = (size_t)(record - b->active) + size;
 }
 
-/* Where a clause may put what it makes on the way, if `after` bytes are taken: the tail under
- * switch. Aligned to 8. */
+/* Returns the scratch space of a clause that takes `after` bytes of records: the tail under switch.
+ * Aligned to 8. */
 uint8_t *dtrace_buffer_scratch(const struct dtrace_buffer *, size_t after, size_t *size);
 
-/* Swaps the halves (switch); returns the one to read and its bytes. */
+/* Swaps the halves (switch); returns the one to read, and its size in bytes. */
 const uint8_t *dtrace_buffer_swap(struct dtrace_buffer *, size_t *size);
-/* fill, ring: copies all records, oldest first; bytes. */
+/* fill, ring: copies all records, oldest first; returns the bytes. */
 size_t dtrace_buffer_copy(const struct dtrace_buffer *, uint8_t *to);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The built-in variables. What may change while a clause runs is looked up once. Strings are given
- * where they are; the clause may read them through a window. Of a firing. Tested by
+ * The built-in variables. Values that may change while a clause runs are looked up once. Strings
+ * are returned in place; the clause may read them through a window. Probe context. Tested by
  * test/d_machine/builtin_test.c.
  */
 #include "trace/dtrace/ecb.h"
@@ -41,7 +41,7 @@ static DTRACE_HOT uint64_t once(struct dtrace_context *c, enum dtrace_once which
     return c->once[which];
 }
 
-/* Opens a window on a string, as far as anyone may read it. There are as many windows as built-in
+/* Opens a window on a string, as far as it is readable. There are as many windows as built-in
  * strings. */
 static uint64_t string(struct dtrace_context *c, const char *s)
 {
@@ -76,7 +76,7 @@ static uint64_t illegal(struct dtrace_context *c)
     return 0;
 }
 
-/* NULL: it is none. */
+/* Returns NULL if the variable is not a string. */
 static DTRACE_HOT const char *string_of(const struct dtrace_context *c, uint32_t variable)
 {
     const struct dtrace_probe *probe = c->ecb->probe;
@@ -125,7 +125,7 @@ static uint64_t string_or_illegal(struct dtrace_context *c, uint32_t variable)
     return s ? string(c, s) : illegal(c);
 }
 
-/* One switch, and so one jump: this is on the way of most clauses. */
+/* One switch, and so one jump: most clauses call this. */
 uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
 {
     switch (variable) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long a hash chain may be, so that a look into one has a bound that can be told beforehand
- * (cost.c). Tables have room enough for chains to be short; whoever finds keys that all fall on one
- * chain gets drops, counted, not time. Of keys with the very same hash, which are compared byte by
- * byte, there are a few at most. Proved by test/d_fire, test/d_random.
+ * Limits on the length of a hash chain, so that a lookup has a bound that can be computed in
+ * advance (cost.c). Tables are large enough for chains to be short; a program whose keys all fall
+ * on one chain gets drops, which are counted, but costs no more time. Keys with the very same hash
+ * are compared byte by byte, so only a few of them are allowed. Proved by test/d_fire,
+ * test/d_random.
  */
 #ifndef TRACE_DTRACE_CHAIN_H
 #define TRACE_DTRACE_CHAIN_H
@@ -12,12 +13,12 @@
 #include <stdint.h>
 
 enum {
-    DTRACE_CHAIN_DYNAMIC = 16, /* of dynamic variables: as many chains as variables */
-    DTRACE_CHAIN_ENTRIES = 48, /* of an aggregation: a chain for every 4 of its smallest entries */
-    DTRACE_CHAIN_ALIKE = 4,    /* of one hash */
+    DTRACE_CHAIN_DYNAMIC = 16, /* dynamic variables: as many chains as variables */
+    DTRACE_CHAIN_ENTRIES = 48, /* aggregations: one chain for every 4 of the smallest entries */
+    DTRACE_CHAIN_ALIKE = 4,    /* keys with the same hash */
 };
 
-/* Of a chain that is walked before something new joins it. */
+/* Counts a chain that is walked before a new element joins it. */
 struct dtrace_chain_room {
     uint32_t length, alike;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loading: an image's objects validated, decoded and put into one block with the program's
- * variables, so that a firing allocates nothing. Control context. Tested by
+ * Loading: validates and decodes an image's objects and places them in one block with the program's
+ * variables, so that probe context allocates nothing. Control context. Tested by
  * test/d_machine/image_test.c.
  */
 #include "trace/dtrace/code.h"
@@ -46,7 +46,7 @@ static int validate_all(const struct dtrace_image *image, uint32_t strsize,
     return 0;
 }
 
-/* Cuts a block into parts aligned to 8. Without a block it measures. */
+/* Divides a block into parts aligned to 8. Without a block it only measures. */
 struct carver {
     uint8_t *block;
     size_t used;
@@ -61,7 +61,7 @@ static void *carve(struct carver *k, size_t bytes)
     return part;
 }
 
-/* What the code has, beside its variables' areas. */
+/* The parts of the code, except its variables' areas. */
 struct parts {
     struct dtrace_static *globals, *locals;
     struct dtrace_dynamic *dynamics;
@@ -94,13 +94,13 @@ struct areas {
     uint32_t global, local, zeros, datum; /* bytes; of the largest datum */
 };
 
-/* Stays at the most that an area may be. */
+/* Saturates at the largest allowed area. */
 static void widen(uint32_t *area, uint32_t bytes)
 {
     *area = bytes < AREA_MAX - *area ? *area + bytes : AREA_MAX;
 }
 
-/* From the places alone. */
+/* Computed from the locations alone. */
 static __attribute__((noinline)) void measure_areas(const struct dtrace_places *p, struct areas *a)
 {
     *a = (struct areas){p->global_values * 8, p->local_values * 8, 0, 0};

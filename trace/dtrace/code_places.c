@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program's variables: its objects' declarations brought together. Two that declare one variable
+ * A program's variables, merged from its objects' declarations. Two declarations of one variable
  * must agree. See code.h. Control context. Tested by test/d_machine/image_test.c.
  */
 #include "trace/dtrace/code.h"
@@ -12,7 +12,7 @@ static struct dtrace_place *slot_of(const struct dtrace_places *p, uint8_t scope
 {
     uint32_t at = (id * 0x9e3779b1u >> 12) + scope;
 
-    for (;; at++) { /* ends: half of the slots are free */
+    for (;; at++) { /* terminates: half of the table is free */
         struct dtrace_place *slot = &p->slots[at & p->mask];
         if (!slot->variable || (slot->variable->id == id && slot->variable->scope == scope)) {
             return slot;

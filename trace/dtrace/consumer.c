@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The life of a consumer: d.h says what each call does. Control context, under the control lock.
- */
+/* The life of a consumer: dtrace.h documents each call. Control context, under the control lock. */
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/counter.h"
 
@@ -14,7 +12,7 @@ enum { ESHUTDOWN_ = 108, ENOENT_ = 2 };
 #define DEADMAN 10000000000u  /* ns of silence */
 #define CLEAN_LEAST 200000u   /* ns: 5000 hz */
 #define CLEAN_SOON (1u << 20) /* ns: while many chunks are freed */
-#define CLEAN_MANY 16         /* of the chunks: the part that are many */
+#define CLEAN_MANY 16         /* fraction of the chunks that counts as many */
 #define CLEAN_USUAL 9900990u  /* ns: 101 hz */
 
 struct dtrace_consumer *dtrace_consumers; /* [k] */
@@ -29,7 +27,7 @@ static void set_state(struct dtrace_consumer *c, enum dtrace_state state)
     __atomic_store_n(&c->state, state, __ATOMIC_RELEASE);
 }
 
-/* Its process has asked for something: DEADMAN counts from now. */
+/* The consumer's process has made a request: restarts DEADMAN. */
 static __attribute__((noinline)) void note_alive(struct dtrace_consumer *c)
 {
     c->alive = dtrace_port_timestamp();
@@ -40,7 +38,7 @@ static void nothing(void *arg)
     (void)arg;
 }
 
-/* When it returns, whatever fired before has ended. */
+/* Returns when all probe firings that began earlier have ended. */
 static void wait_for_firings(void)
 {
     for (unsigned cpu = 0; cpu < dtrace_port_cpu_count(); cpu++) {
@@ -133,7 +131,7 @@ struct fire_own {
     uint32_t probe;
 };
 
-/* BEGIN or END, for this consumer only. */
+/* Fires BEGIN or END, for this consumer only. */
 static void fire_own(void *arg)
 {
     const struct fire_own *f = arg;
@@ -146,7 +144,7 @@ static void fire_own(void *arg)
     }
 }
 
-/* A clause of BEGIN that calls exit() is the last one that runs; END's all run. */
+/* A clause of BEGIN that calls exit() is the last one to run; END's all run. */
 static unsigned fire_on(struct dtrace_consumer *c, uint32_t probe)
 {
     struct fire_own f = {c, probe};
@@ -206,7 +204,7 @@ void dtrace_consumer_stop(struct dtrace_consumer *c, unsigned *end_cpu)
     wait_for_firings();
     *end_cpu = fire_on(c, DTRACE_PROBE_END);
     disable_all(c);
-    clean(c); /* what was committed on one CPU may still lie on others */
+    clean(c); /* records committed on one CPU may still lie on others */
     set_state(c, DTRACE_STATE_STOPPED);
 }
 
@@ -216,7 +214,7 @@ void dtrace_consumer_destroy(struct dtrace_consumer *c)
 
     if (state_of(c) != DTRACE_STATE_KILLED) {
         set_state(c, DTRACE_STATE_STOPPED);
-        if (c->enabled) { /* else it has been stopped, and waiting is over */
+        if (c->enabled) { /* else it has been stopped, and the wait is over */
             disable_all(c);
         }
         dtrace_memory_free(c);
@@ -417,7 +415,7 @@ int dtrace_agg_describe(const struct dtrace_consumer *c, uint32_t id, struct dtr
 
 /* ---- the cleaner ------------------------------------------------------------------- */
 
-/* Silent for too long: nobody will take what it records. */
+/* Kills a consumer that was silent for too long: nobody will take its records. */
 static void kill_silent(struct dtrace_consumer *c)
 {
     set_state(c, DTRACE_STATE_KILLED);
@@ -441,7 +439,7 @@ uint64_t dtrace_machine_clean(void)
             continue;
         }
         clean(c);
-        /* Many chunks that were freed since the last cleaning may soon be all that there are. */
+        /* If many chunks were freed since the last cleaning, the free ones may soon run out. */
         if (c->dynvars.rinsing.count > c->dynvars.nchunks / CLEAN_MANY && next > CLEAN_SOON) {
             next = CLEAN_SOON;
         }

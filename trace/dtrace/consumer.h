@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A consumer inside the machine: its program, its ECBs, its memory per CPU, its state.
- */
+/* A consumer inside the machine: its program, ECBs, per-CPU memory, and state. */
 #ifndef TRACE_DTRACE_CONSUMER_H
 #define TRACE_DTRACE_CONSUMER_H
 
@@ -16,11 +14,11 @@ struct dtrace_block { /* from dtrace_port_alloc() */
 };
 
 struct dtrace_consumer_cpu {
-    struct dtrace_context context;  /* [c] first: a firing has both in one register */
+    struct dtrace_context context;  /* [c] first: a probe firing has both in one register */
     struct dtrace_buffer principal; /* [c] active NULL: this CPU is not traced */
     struct dtrace_aggbuf agg;       /* [c] */
     struct dtrace_block principal_block, agg_block; /* [I] */
-    uint64_t chill_since, chilled;                  /* [c] ns: of this second */
+    uint64_t chill_since, chilled;                  /* [c] ns: this second's start; its sum */
     uint64_t speculative_drops;                     /* [c] */
     uint32_t logged;                                /* [c] records made, with DTRACE_CREATE_LOG */
     bool traced;                                    /* [I] */
@@ -29,22 +27,22 @@ struct dtrace_consumer_cpu {
 struct dtrace_consumer {
     uint32_t state;                   /* [a] enum dtrace_state */
     struct dtrace_consumer_cpu *cpus; /* [I] */
-    struct dtrace_consumer *next;     /* [k] all that live */
+    struct dtrace_consumer *next;     /* [k] all living consumers */
     uint32_t exited;                  /* [a] exit() was called */
     int32_t exit_status;              /* [a] */
-    uint32_t exit_dropped;            /* [a] its record had no room */
+    uint32_t exit_dropped;            /* [a] exit()'s record found no room */
     uint64_t errors, double_errors;   /* [a] */
-    uint64_t alive;                   /* [k] ns: when it last asked for its status */
-    bool unattended;                  /* [k] the boot's, not claimed yet: may be silent */
+    uint64_t alive;                   /* [k] ns: when its status was last requested */
+    bool unattended;                  /* [k] made at boot and not claimed yet: may be silent */
     bool logs;                        /* [I] its records go to the event log */
     bool retains;                     /* [I] its buffers are in retained memory */
-    uint32_t log_id;                  /* [I] who it is there */
-    struct dtrace_kept *kept;         /* [I] what is beside these buffers; NULL: nothing */
+    uint32_t log_id;                  /* [I] its id in the log */
+    struct dtrace_kept *kept;         /* [I] data kept beside these buffers; NULL: none */
     unsigned begin_cpu, end_cpu;      /* [k] where BEGIN and END fired */
-    unsigned first_cpu;        /* [I] the first that is traced: BEGIN, END and tick fire there */
-    struct dtrace_block notes; /* [k] the host's, for the log; none: at NULL */
-    uint64_t clean_interval;   /* [I] ns */
-    struct dtrace_code code;   /* [I] */
+    unsigned first_cpu;               /* [I] the first traced CPU: BEGIN, END and tick fire there */
+    struct dtrace_block notes;        /* [k] the host's notes for the log; NULL: none */
+    uint64_t clean_interval;          /* [I] ns */
+    struct dtrace_code code;          /* [I] */
     struct dtrace_speculations speculations;
     struct dtrace_dynvars dynvars;
     struct dtrace_ecb *ecbs;          /* [I] by EPID - 1 */
@@ -53,27 +51,27 @@ struct dtrace_consumer {
     struct dtrace_action *actions;    /* [I] of all ECBs, keys too */
     struct dtrace_aggregation *aggs;  /* [I] by id - 1 */
     uint32_t necbs, nactions, naggs, matched;
-    uint32_t enabled;                                     /* [k] ECBs that are on their probes */
+    uint32_t enabled;                                     /* [k] ECBs enabled on their probes */
     struct dtrace_sizes sizes;                            /* [I] */
     uint32_t ncpus;                                       /* [I] */
     struct dtrace_block ecb_block, cpu_block, spec_block; /* [I] */
 };
 
-/* The consumer's tables from its checked image (enable.c). 0 or a negative errno. */
+/* Makes the consumer's tables from its checked image (enable.c). Returns 0 or a negative errno. */
 int dtrace_ecbs_make(struct dtrace_consumer *, const struct dtrace_image *, unsigned flags,
                      struct dtrace_refusal *);
-/* Its buffers, speculations and dynamic variables (memory.c). */
+/* Allocates buffers, speculations and dynamic variables (memory.c). */
 int dtrace_memory_make(struct dtrace_consumer *, const struct dtrace_image *,
                        struct dtrace_refusal *);
 void dtrace_memory_free(struct dtrace_consumer *);
 bool dtrace_block_make(struct dtrace_block *, size_t bytes);
-/* Of what must outlive the machine, if the consumer retains. */
+/* Allocates memory that must outlive the machine if the consumer retains. */
 bool dtrace_block_make_kept(const struct dtrace_consumer *, struct dtrace_block *, size_t bytes);
 void dtrace_block_free(struct dtrace_block *);
 
-/* One ECB fires (fire.c), on this CPU with nothing else firing. */
+/* Fires one ECB (fire.c) on this CPU, with no other probe firing there. */
 void dtrace_ecb_fire(const struct dtrace_ecb *, const uint64_t args[5]);
-/* Stops recording: exit() ran (fire.c). */
+/* Stops recording because exit() ran (fire.c). */
 void dtrace_consumer_exit(struct dtrace_consumer *, int32_t status, bool dropped);
 
 #endif

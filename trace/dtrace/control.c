@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D's control call, see control.h: which commands there are, what each may say, whose consumers are
- * whose. What a command answers is in control_answer.c.
+ * D's control call, see control.h: the commands, their arguments, ownership of consumers.
+ * control_answer.c has the answers.
  */
 #include "trace/dtrace/control_answer.h"
 
 #include "abi/errno.h"
 #include "trace/dtrace/port.h"
 
-/* The consumers by place; a handle is the place + 1, and above it how often places were taken. */
+/* The table of consumers; a handle is the index + 1, with the count of reuses above it. */
 static struct dtrace_control_place places[DTRACE_CONTROL_CONSUMERS];
 static uint32_t taken;
 static struct dtrace_control_program boot_program;
@@ -86,7 +86,7 @@ static int destroy(struct dtrace_control_request *r)
     return 0;
 }
 
-/* The boot's consumer belongs to nobody, whose address is this one. */
+/* The boot's consumer belongs to no process: this address stands for its owner. */
 static struct dtrace_control_place *boot_place(void)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
@@ -97,7 +97,7 @@ static struct dtrace_control_place *boot_place(void)
     return NULL;
 }
 
-/* Who claims has looked whether he can read what it records: a claim can't be taken back. */
+/* The caller has checked that it can read the records: a claim can't be undone. */
 static int look(struct dtrace_control_request *r)
 {
     if (!boot_place()) {
@@ -154,22 +154,22 @@ int dtrace_control_boot(const void *image, size_t size, struct dtrace_refusal *w
 
 /* ---- the commands ------------------------------------------------------------------ */
 
-enum uses { /* what of struct kymo_d_call a command reads; all else is 0 */
+enum uses { /* the fields of struct kymo_d_call that a command reads; all others are 0 */
             HANDLE = 1,
             CPU = 2,
             ID = 4,
             FLAGS = 8,
             IN = 16,
-            DEAD = 32, /* it is for killed consumers too */
+            DEAD = 32, /* also for killed consumers */
             MAYBE_IN = 64,
-            LOGS = 128, /* it is for consumers that log */
+            LOGS = 128, /* only for consumers that log */
             PASS_FLAGS = 256,
 };
 
 static const struct command {
     int (*run)(struct dtrace_control_request *);
     uint16_t uses;     /* enum uses */
-    uint8_t out_least; /* bytes of room that it needs at least */
+    uint8_t out_least; /* least room for the answer, in bytes */
 } commands[] = {
     [KYMO_D_INFO] = {dtrace_control_tell, 0, sizeof(struct kymo_d_info)},
     [KYMO_D_PROBES] = {dtrace_control_probes, ID | MAYBE_IN, sizeof(struct kymo_d_probe)},
@@ -218,7 +218,7 @@ static int check(const struct dtrace_control_request *r, const struct command *c
     return ((uintptr_t)r->in | (uintptr_t)r->out) % 8 ? -EINVAL : 0;
 }
 
-/* Notes are also for those that retain. */
+/* Notes are allowed also for consumers that retain. */
 static bool may_log(const struct command *c, const struct dtrace_consumer *consumer)
 {
     return !(c->uses & LOGS) || consumer->logs ||

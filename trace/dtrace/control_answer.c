@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the commands of D's control call answer. Control context; the request is checked.
- */
+/* Answers to the commands of D's control call. Control context; the request is checked. */
 #include "trace/dtrace/control_answer.h"
 
 #include "abi/errno.h"
@@ -21,7 +19,7 @@ int dtrace_control_tell(struct dtrace_control_request *r)
 
     dtrace_control_info(&info);
     dtrace_control_put(r, 0, &info, sizeof(info));
-    /* The boot, which describes its own program, is no process. */
+    /* The boot, which describes its own program, is not a process. */
     r->call->id = r->owner ? dtrace_control_pid(r->owner) : 0;
     return 0;
 }
@@ -49,7 +47,7 @@ struct writing { /* one probe, at `from` of the answer */
     uint32_t at, room;
 };
 
-/* False, and nothing is written: there is no room for the text and 8 bytes more. */
+/* Returns false, with nothing written, if there is no room for the text and 8 bytes more. */
 static bool put_text(struct writing *w, const char *text)
 {
     uint32_t n = (uint32_t)__builtin_strlen(text) + 1;
@@ -80,7 +78,7 @@ static unsigned put_arguments(struct writing *w, const struct dtrace_probe *p)
     return n;
 }
 
-/* Bytes written, 0: it has no room. */
+/* Returns the bytes written, 0: no room. */
 static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe *p)
 {
     struct writing w = {out, sizeof(struct kymo_d_probe), room};
@@ -111,7 +109,7 @@ static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe
 _Static_assert(sizeof(struct dtrace_attributes) == 15, "name, data, class");
 _Static_assert(DTRACE_CONTROL_PROBES_MAX <= UINT16_MAX, "a probe's size");
 
-/* A description: four texts with their NULs. */
+/* Reads a description: four texts with their NULs. */
 static int take_names(const struct dtrace_control_request *r, const char *names[4])
 {
     const char *at = r->in, *end = at + r->call->in_bytes;
@@ -246,7 +244,7 @@ int dtrace_control_aggregation(struct dtrace_control_request *r)
     return snap(r, dtrace_aggregation_snap);
 }
 
-/* The records are in place behind the head; what doesn't fit was only counted. */
+/* The records are in place behind the header; those that don't fit were only counted. */
 static int described(struct dtrace_control_request *r, int error, const void *head, uint32_t nrecs)
 {
     uint64_t bytes = DTRACE_CONTROL_DESC_BYTES + (uint64_t)nrecs * sizeof(struct dtrace_recdesc);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Inside of dtrace_control(): a request under way, and what control_answer.c answers.
- */
+/* Internal to dtrace_control(): a request in progress, and the answers in control_answer.c. */
 #ifndef TRACE_DTRACE_CONTROL_ANSWER_H
 #define TRACE_DTRACE_CONTROL_ANSWER_H
 
@@ -10,8 +8,8 @@
 #include "trace/dtrace/image_check.h"
 #include "trace/dtrace/log.h"
 
-struct dtrace_control_place {         /* of one consumer */
-    struct dtrace_consumer *consumer; /* [k] NULL: the place is free */
+struct dtrace_control_place {         /* table entry of one consumer */
+    struct dtrace_consumer *consumer; /* [k] NULL: the entry is free */
     const void *owner;                /* [k] */
     uint32_t handle;                  /* [k] */
 };
@@ -21,22 +19,22 @@ struct dtrace_control_program {
     uint32_t bytes;
 };
 
-struct dtrace_control_request { /* checked: what its command does not use is 0, out has the least
-                                   room */
+struct dtrace_control_request { /* checked: fields its command does not use are 0, out has the
+                                   least room */
     const void *owner;
     struct kymo_d_call *call;
     const void *in;
     uint8_t *out;
-    uint32_t room;  /* bytes at out */
+    uint32_t room;  /* bytes available at out */
     uint32_t state; /* of the consumer, if the command has one: enum dtrace_state */
-    struct dtrace_control_place *place; /* likewise */
+    struct dtrace_control_place *place; /* its table entry, likewise */
 };
 
 /* A description of an EPID or aggregation, then 4 bytes, then its struct dtrace_recdesc. */
 enum { DTRACE_CONTROL_DESC_BYTES = 24 };
 
-/* Puts bytes at `at` of the answer, which then ends behind them. The caller knows that there is
- * room. */
+/* Writes bytes at offset `at` of the answer and sets the answer's end behind them. The caller has
+ * checked the room. */
 void dtrace_control_put(struct dtrace_control_request *, uint32_t at, const void *from,
                         uint32_t bytes);
 
@@ -55,7 +53,7 @@ int dtrace_control_agg(struct dtrace_control_request *);
 int dtrace_control_whois(struct dtrace_control_request *);
 int dtrace_control_wake(struct dtrace_control_request *);
 int dtrace_control_notes(struct dtrace_control_request *);
-/* control_boot.c: what describes the boot's consumer, for its retained memory. */
+/* control_boot.c: writes the notes of the boot's consumer, for its retained memory. */
 int dtrace_control_describe(struct dtrace_control_place *, const struct dtrace_control_program *);
 int dtrace_control_pass(struct dtrace_control_request *);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The notes (notes.h) of the boot's consumer, whose buffers are in retained memory: no host is
- * there yet to make them, so the machine asks itself what a host would ask, and writes down what it
- * answers. A reader compiles the program's source again and knows the probes that are here.
+ * The notes (notes.h) of the boot's consumer, whose buffers are in retained memory. No host is
+ * connected to make them, so the machine makes a host's requests itself and records the answers. A
+ * reader compiles the program's source again, with the probes recorded here.
  *
  * Control context. Tested by test/boot/dretain.py.
  */
@@ -32,7 +32,7 @@ static void put(struct describing *d, const void *bytes, uint32_t n)
     d->used += n;
 }
 
-/* Of an answer to PROBES the first one: of the probe that was asked for. */
+/* Keeps only the first probe of an answer to PROBES: the one that was asked for. */
 static void only_first(struct kymo_d_call *call, const uint8_t *answer)
 {
     const struct kymo_d_probe *probe = (const void *)answer;
@@ -43,7 +43,8 @@ static void only_first(struct kymo_d_call *call, const uint8_t *answer)
     }
 }
 
-/* A request and its answer. False: it has none, as there is no such thing. */
+/* Records a request and its answer. Returns false if there is no answer because the object does not
+ * exist. */
 static bool ask(struct describing *d, uint32_t command, uint32_t id,
                 int (*answer)(struct dtrace_control_request *))
 {
@@ -74,7 +75,7 @@ static int created(struct dtrace_control_request *r)
 
 static void ask_all(struct describing *d)
 {
-    uint32_t known = 0; /* probes, by id, of which nothing is asked twice in a row */
+    uint32_t known = 0; /* probes, by id, to avoid repeating a request */
 
     ask(d, KYMO_D_INFO, 0, dtrace_control_tell);
     ask(d, KYMO_D_CREATE, 0, created);
@@ -89,7 +90,7 @@ static void ask_all(struct describing *d)
     }
 }
 
-/* Behind the image is what it was compiled from. */
+/* The image is followed by the saved settings and sources. */
 static void describe(struct describing *d, const struct dtrace_control_program *program)
 {
     const struct dtrace_image *image = program->image;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the control call does for a consumer whose records go to the event log, see log.h: passes
- * and notes. An event of a pass that finds no room is missing; the reader knows what to expect.
+ * The control call's part for a consumer whose records go to the event log, see log.h: passes and
+ * notes. An event of a pass that finds no room is missing; the reader knows which to expect.
  * Control context.
  */
 #include "abi/errno.h"
@@ -16,7 +16,7 @@ enum { DUMP_PIECE = 4 * DTRACE_LOG_NOTES_PART };
 struct pass {
     struct dtrace_consumer *c;
     uint32_t number;
-    bool complete; /* all that says where its parts end is in the log */
+    bool complete; /* everything that marks the end of its parts is logged */
 };
 
 static void taken(void *arg)
@@ -53,7 +53,7 @@ static void log_aggregation(struct pass *p, unsigned cpu)
     p->complete &= dtrace_port_log(DTRACE_LOG_ENTRIES, words, 6, NULL, 0);
 }
 
-/* Whose addresses its records may hold. */
+/* Logs the processes whose addresses its records may contain. */
 static void log_processes(const struct dtrace_consumer *c)
 {
     struct kymo_d_process process;

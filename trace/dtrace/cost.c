@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The most steps that an object can take. Branches go forward only, so one pass from the top finds
- * the longest path. A step is an instruction, or a byte that is read, copied, compared or zeroed
- * for it; a subroutine has those that its COST in opcodes.def says. A size that isn't known here
- * counts as all of scratch, which bounds it when it runs. A look into the table of dynamic
- * variables walks a chain twice at most, whose length is bounded (chain.h), and compares few keys.
- * What else the port does counts one step; so does waiting for another CPU that is in the same
- * chain.
+ * Computes an upper bound of an object's steps. Branches go forward only, so one pass from the top
+ * finds the longest path. A step is an instruction, or a byte that is read, copied, compared or
+ * zeroed for it; a subroutine has the steps of its COST in opcodes.def. An unknown size counts as
+ * all of scratch, which bounds it at run time. A lookup of a dynamic variable walks a chain twice
+ * at most, whose length is bounded (chain.h), and compares few keys. Any other operation of the
+ * port counts as one step; so does waiting for another CPU in the same chain.
  *
- * Control context. Tested by test/d_machine/cost_test.c; that no program takes longer, by
- * test/d_random, which counts what runs.
+ * Control context. Tested by test/d_machine/cost_test.c; test/d_random counts actual steps to show
+ * that no program takes more.
  */
 #include "trace/dtrace/cost.h"
 
@@ -18,7 +17,7 @@
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/validate.h"
 
-enum { OUT_MAX = 64 * 1024 }; /* copyout() copies no more */
+enum { OUT_MAX = 64 * 1024 }; /* copyout() copies at most this */
 
 enum { DIGITS_MOST = 128 }; /* of a number or an address as text */
 
@@ -41,7 +40,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Before an instruction, by the worst path to it. */
+/* State before an instruction, by the worst path to it. */
 struct node {
     uint64_t steps;
     uint64_t keys; /* bytes pushed */
@@ -52,11 +51,11 @@ struct pass {
     const struct dif_object *object;
     const struct dtrace_cost_limits *limits;
     struct node *nodes;
-    uint64_t value[DIF_REGS]; /* constants, as far as they are known here */
+    uint64_t value[DIF_REGS]; /* constants, where known */
     uint64_t pushed[DIF_TUPLE_REGS];
     bool known[DIF_REGS], pushed_known[DIF_TUPLE_REGS];
     uint32_t npushed;
-    bool lost; /* what was pushed isn't known until it is forgotten */
+    bool lost; /* the pushed data is unknown until it is dropped */
 };
 
 static uint64_t size_of(const struct pass *p, uint32_t reg, uint64_t most)
@@ -64,7 +63,7 @@ static uint64_t size_of(const struct pass *p, uint32_t reg, uint64_t most)
     return p->known[reg] ? least(p->value[reg], most) : most;
 }
 
-/* Which argument is the size: the one whose type begins with "size_t". */
+/* Returns which argument is the size: the one whose type begins with "size_t". */
 static uint32_t size_argument(const char *arguments)
 {
     uint32_t n = 0;
@@ -106,7 +105,7 @@ static uint64_t subr_steps(const struct pass *p, uint32_t subr)
     }
 }
 
-/* Bytes of a program's own variable, if storing copies it. */
+/* Returns the bytes of a program's own variable, if storing copies it. */
 static uint64_t variable_bytes(const struct pass *p, uint32_t id)
 {
     const struct dif_object *o = p->object;
@@ -134,20 +133,20 @@ static uint64_t push_bytes(const struct pass *p, dif_insn i)
     return size ? size : p->limits->strsize; /* 0: as long as a string may be */
 }
 
-/* A look for a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
+/* A lookup of a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
  * hash, and copied if it is new. */
 static uint64_t look_up(uint64_t key)
 {
     return (uint64_t)2 * DTRACE_CHAIN_DYNAMIC + (DTRACE_CHAIN_ALIKE + 4) * key;
 }
 
-/* A new one is taken from those that are free, of which a few are fetched; zeroed, then filled. */
+/* A new one is taken from the free chunks, of which a batch is fetched; zeroed, then filled. */
 static uint64_t store_dynamic(const struct pass *p, uint32_t id, uint64_t key)
 {
     return look_up(key) + DTRACE_DYNVAR_BATCH + 2 * variable_bytes(p, id);
 }
 
-/* A builtin string is measured, frames are counted. */
+/* A built-in string is measured, frames are counted. */
 static uint64_t builtin_steps(const struct pass *p, uint32_t id)
 {
     switch (id) {
@@ -170,7 +169,7 @@ static uint64_t builtin_steps(const struct pass *p, uint32_t id)
     }
 }
 
-/* Steps of an instruction beyond the one that it is. */
+/* Returns the steps of an instruction beyond its own. */
 static uint64_t extra_steps(const struct pass *p, dif_insn i, const struct node *node)
 {
     uint64_t most = p->limits->scratch + DIF_STATIC_VAR_MAX + p->limits->element;
@@ -221,7 +220,7 @@ static void push(struct pass *p, dif_insn i)
     }
 }
 
-/* What the instruction makes known, or no longer so. */
+/* Updates the known constants after the instruction. */
 static void learn(struct pass *p, dif_insn i)
 {
     switch (DIF_INSN_OP(i)) {
@@ -247,7 +246,7 @@ static void learn(struct pass *p, dif_insn i)
     }
 }
 
-/* Where paths meet nothing is known. */
+/* Nothing is known where paths meet. */
 static void forget(struct pass *p)
 {
     for (unsigned i = 1; i < DIF_REGS; i++) {

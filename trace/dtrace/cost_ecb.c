@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The most that a clause can cost: its objects' steps, the bytes that it copies and zeroes, its
- * look into the aggregation buffer; and the bytes of its record. What a fault adds, the clauses of
- * ERROR, have costs of their own. The image was checked. Control context. Tested by
- * test/d_machine/cost_test.c, and against what runs by test/d_random.
+ * Upper bound of a clause's cost: its objects' steps, the bytes it copies and zeroes, its lookup in
+ * the aggregation buffer; and the bytes of its record. The clauses of ERROR, which a fault adds,
+ * have costs of their own. The image was checked. Control context. Tested by
+ * test/d_machine/cost_test.c, and against actual runs by test/d_random.
  */
 #include "trace/dtrace/cost.h"
 
@@ -11,9 +11,12 @@
 #include "trace/dtrace/chain.h"
 #include "trace/dtrace/image_check.h"
 
-/* If the image doesn't say. */
+/* Defaults for options missing in the image. */
 enum { SCRATCH_DEFAULT = 4 << 20, SPECSIZE_DEFAULT = 32 << 10 };
-enum { FOLD = 160 }; /* of a value into its aggregation: llquantize looks for its magnitude twice */
+enum {
+    FOLD = 160
+}; /* folding a value into its aggregation: llquantize searches its magnitude
+                        twice */
 
 static uint64_t object_steps(const struct dtrace_image *image, uint32_t object,
                              const struct dtrace_cost_limits *limits)
@@ -27,7 +30,7 @@ static uint64_t object_steps(const struct dtrace_image *image, uint32_t object,
     return dtrace_cost_object(&o, limits);
 }
 
-/* The largest element that some associative array or thread has. */
+/* Returns the largest element of any associative array or thread-local variable. */
 static uint64_t largest_element(const struct dtrace_image *image, uint32_t strsize)
 {
     const struct dif_variable *v = DTRACE_IMAGE_TABLE(image, variables, struct dif_variable);
@@ -40,14 +43,14 @@ static uint64_t largest_element(const struct dtrace_image *image, uint32_t strsi
     return largest;
 }
 
-/* Even without data these make a record: the consumer acts on it. */
+/* These make a record even without data: the consumer acts on it. */
 static bool always_records(uint16_t kind)
 {
     return kind == DTRACE_ACT_PRINTF || kind == DTRACE_ACT_PRINTA || kind == DTRACE_ACT_LIBACT ||
            kind == DTRACE_ACT_SYSTEM || kind == DTRACE_ACT_FREOPEN || kind == DTRACE_ACT_SPECULATE;
 }
 
-/* Whether the action is a key of an aggregation behind it. */
+/* Returns whether the action is a key of a later aggregation. */
 static bool is_key(const struct dtrace_image_action *all, uint32_t n, uint32_t nactions)
 {
     uint32_t next = n + 1;
@@ -59,7 +62,7 @@ static bool is_key(const struct dtrace_image_action *all, uint32_t n, uint32_t n
 }
 
 /* A chain is walked twice at most; the key is hashed, compared with those of the same hash, and its
- * strings are filled up; the value is begun. Its keys were stored as actions. */
+ * strings are padded; the value is initialised. Storing its keys was counted as actions. */
 static uint64_t aggregating_steps(const struct dtrace_image *image,
                                   const struct dtrace_image_action *a, uint32_t strsize)
 {

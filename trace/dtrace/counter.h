@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters of 64 bits that any CPU may raise and anyone may read. A processor that can't do that in
- * one go is the only one of its board, and nothing fires on it while a firing counts; who reads
- * there reads until two readings agree.
+ * 64-bit counters that any CPU may increment and any code may read. A processor without 64-bit
+ * atomics is the only one of its board, and no probe fires on it during an increment; readers there
+ * read until two readings agree.
  */
 #ifndef TRACE_DTRACE_COUNTER_H
 #define TRACE_DTRACE_COUNTER_H
@@ -33,7 +33,7 @@ static inline uint64_t dtrace_counter(const uint64_t *counter)
     const volatile uint64_t *p = counter;
     uint64_t before, now = *p;
 
-    do { /* ends: it is raised far less often than it is read here */
+    do { /* terminates: increments are far rarer than reads here */
         before = now;
         now = *p;
     } while (before != now);

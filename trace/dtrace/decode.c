@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Valid instructions made into the interpreter's, and what is seen of an object by looking at all
- * of them. Control context. Tested by test/d_machine/image_test.c.
+ * Translates valid instructions into the interpreter's, and computes properties of the whole
+ * object. Control context. Tested by test/d_machine/image_test.c.
  */
 #include "trace/dtrace/code.h"
 #include "trace/dtrace/run.h"
 #include "trace/dtrace/validate.h"
 
-/* Opcodes of variables that are not a thread's: scope, and the own one for a value; the next own
- * one is for a reference. 0: none, its index says all. */
+/* Opcodes of variables that are not thread-local: scope, and the interpreter's opcode for a value;
+ * the next opcode is for a reference. 0: none, the index suffices. */
 static const struct {
     uint8_t op, scope, own;
 } variable_ops[] = {
@@ -96,12 +96,12 @@ static void decode_one(const struct dtrace_places *p, dif_insn i, struct dtrace_
     }
 }
 
-/* A branch to `ret` might as well return, and so might a move before it: what most predicates that
- * are false end with. */
+/* A branch to `ret` can return directly, and so can a move before it: the ending of most predicates
+ * that are false. */
 static dif_insn shortened(const struct dif_object *o, const dif_insn *at)
 {
     bool moves = DIF_INSN_OP(*at) == DIF_OP_mov;
-    dif_insn next = at[moves]; /* the last one is `ret` */
+    dif_insn next = at[moves]; /* the last instruction is `ret` */
     dif_insn target = DIF_INSN_OP(next) == DIF_OP_ba ? o->text[DIF_INSN_LABEL(next)] : next;
 
     if (DIF_INSN_OP(target) != DIF_OP_ret) {
@@ -128,8 +128,8 @@ static bool thread_constant(uint32_t variable)
            variable == DIF_VAR_execname || variable == DIF_VAR_zonename;
 }
 
-/* Whether this instruction's result hangs on no more than the thread. What a thread-local variable
- * is assigned makes the thread look again. */
+/* Returns whether this instruction's result depends only on the thread. Assigning a thread-local
+ * variable invalidates the cache. */
 static bool cacheable(dif_insn i)
 {
     uint32_t op = DIF_INSN_OP(i);
@@ -153,7 +153,7 @@ static bool cacheable(dif_insn i)
     }
 }
 
-/* Only what can't fault: the short way knows no instruction. */
+/* Only objects that can't fault: the fast path has no instruction to report. */
 static uint32_t short_way(const struct dif_object *o)
 {
     uint32_t id = DIF_INSN_INDEX(o->text[0]);
@@ -187,9 +187,9 @@ uint32_t dtrace_decode_flags(const struct dif_object *o)
     return flags;
 }
 
-/* What is known of registers and of what was pushed, reading from top to bottom. */
+/* Known values of registers and pushed data, reading from top to bottom. */
 struct scan {
-    uint32_t value[DIF_REGS]; /* 0: not known, or too large */
+    uint32_t value[DIF_REGS]; /* 0: unknown, or too large */
     uint32_t pushed[DIF_TUPLE_REGS];
     uint32_t npushed, most;
 };

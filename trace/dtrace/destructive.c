@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a destructive program may do to its target: actions on it, and copies to the current
- * process. A board that is to have none of it links subr_none.c instead. Of a firing. Tested by
- * test/d_fire, test/d_machine/subr_memory_test.c.
+ * Effects of a destructive program on its target: actions, and copies to the current process. A
+ * board without them links subr_none.c instead. Probe context. Tested by test/d_fire,
+ * test/d_machine/subr_memory_test.c.
  */
 #include "trace/dtrace/fire.h"
 #include "trace/dtrace/port.h"
@@ -12,7 +12,8 @@
 #define CHILL_SPAN 1000000000u
 enum { OUT_PIECE = 64, OUT_MAX = 64 * 1024 };
 
-/* To the current process, through a small buffer: neither side can be trusted to stay. */
+/* Copies to the current process through a small buffer: neither side is guaranteed to remain
+ * mapped. */
 static void copy_out(struct dtrace_context *c, uint64_t from, uint64_t to, size_t bytes)
 {
     uint8_t piece[OUT_PIECE];
@@ -40,7 +41,7 @@ uint64_t dtrace_subr_copyout(struct dtrace_context *c)
     return 0;
 }
 
-/* With its NUL, if there is room. */
+/* Includes the NUL, if there is room. */
 uint64_t dtrace_subr_copyoutstr(struct dtrace_context *c)
 {
     uint64_t from = dtrace_arg(c, 0), room = dtrace_arg(c, 2);
@@ -88,7 +89,7 @@ void dtrace_act_destructive(struct firing *f, uint16_t kind, uint64_t value)
     case DTRACE_ACT_CHILL:
         chill(f, value);
         break;
-    default: /* what the consumer does */
+    default: /* executed by the consumer */
         break;
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D's intermediate format: instructions, numbers and the objects that hold them. Shared by the
+ * D's intermediate format: instructions, numbers and the objects that contain them. Shared by the
  * compiler, the machine, the disassembler and the tests. Names and numbers are DTrace's published
- * ones; opcodes.def has them all.
+ * ones; opcodes.def lists them all.
  */
 #ifndef TRACE_DTRACE_DIF_H
 #define TRACE_DTRACE_DIF_H
@@ -16,7 +16,7 @@ enum dif_op {
 #include "trace/dtrace/opcodes.def"
 };
 
-/* How an instruction's fields are laid out: opcodes.def says it. */
+/* Layout of an instruction's fields, as opcodes.def assigns it. */
 enum dif_format {
     DIF_FORMAT_BAD, /* no such opcode */
     DIF_FORMAT_RRR,
@@ -57,7 +57,7 @@ enum {
     DIF_OP_MAX = 79,
     DIF_SUBR_MAX = 57,
     DIF_VAR_ARRAY_MAX = 0xff,   /* array variables: 0 to this */
-    DIF_VAR_ARRAY_USER = 0x80,  /* a program's own begin here */
+    DIF_VAR_ARRAY_USER = 0x80,  /* a program's own array variables begin here */
     DIF_VAR_OTHER_USER = 0x500, /* a program's own scalars and associative arrays begin here */
     DIF_VAR_OTHER_MAX = 0xffff,
     DIF_OBJECT_MAX = 256 * 1024,    /* bytes of an object's instructions and tables */
@@ -81,7 +81,7 @@ typedef uint32_t dif_insn;
 #define DIF_BRANCH(op, label) ((uint32_t)(op) << 24 | (uint32_t)(label))
 #define DIF_INDEX(op, index, rd) ((uint32_t)(op) << 24 | (uint32_t)(index) << 8 | (uint32_t)(rd))
 
-/* What a value is: of a pushed datum, a variable, a result. */
+/* Kind of a value: of a pushed datum, a variable, a result. */
 enum dif_type_kind {
     DIF_TYPE_CTF = 0, /* a C value or object */
     DIF_TYPE_STRING = 1,
@@ -107,11 +107,11 @@ struct dif_variable {
     struct dif_type type;
 };
 
-/* One compiled expression: a predicate, or what an action computes. */
+/* A compiled expression: a predicate, or the value that an action records. */
 struct dif_object {
     const dif_insn *text;
     const uint64_t *ints;
-    const char *strings; /* begins with an empty one; ends with a NUL */
+    const char *strings; /* begins with an empty string; ends with a NUL */
     const struct dif_variable *vars;
     uint32_t ntext, nints, strings_size, nvars;
     struct dif_type result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of dynamic variables: what clauses do with it, and the cleaner. See dynvar.h; its
- * memory is made by dynvar_memory.c.
+ * The table of dynamic variables: the clauses' operations on it, and the cleaner. See dynvar.h;
+ * dynvar_memory.c allocates its memory.
  */
 #include "trace/dtrace/dynvar.h"
 
@@ -14,7 +14,8 @@
 
 /* ---- the key that is looked for ---------------------------------------------------- */
 
-/* Both halves of the thread count: first threads of many processes have the same lower one. */
+/* Hashes both halves of the thread key: first threads of many processes have the same lower
+ * half. */
 static uint32_t hash_of(const struct dtrace_chunk *w)
 {
     uint64_t hash = DTRACE_HASH_START;
@@ -28,8 +29,7 @@ static uint32_t hash_of(const struct dtrace_chunk *w)
     return dtrace_hash_end(hash, w->variable);
 }
 
-/* Copies a part of the key behind the others, padded with zeros. False: it doesn't fit
- * or faulted. */
+/* Appends a part of the key, padded with zeros. Returns false if it doesn't fit or faulted. */
 static bool add_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
                     struct dtrace_chunk *w, unsigned i)
 {
@@ -80,7 +80,7 @@ static bool is_wanted(const struct dtrace_chunk *chunk, const struct dtrace_chun
 
 /* ---- lists ------------------------------------------------------------------------- */
 
-/* A CPU waits here only for others that are in a chain, each for a few steps. */
+/* Waits only for other CPUs in the same chain, each for a few steps. */
 static void lock(struct dtrace_chain *chain)
 {
     while (__atomic_exchange_n(&chain->lock, 1, __ATOMIC_ACQUIRE)) {
@@ -101,7 +101,7 @@ static void count_drop(struct dtrace_dynvars *v)
     dtrace_count(drops);
 }
 
-/* Takes some of the clean chunks. */
+/* Takes a batch of the clean chunks. */
 static void refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
 {
     lock(&v->clean);
@@ -115,7 +115,7 @@ static void refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
     unlock(&v->clean);
 }
 
-/* 0: there is none, counted. */
+/* Returns 0 if there is none, which is counted. */
 static uint32_t take_free(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
 {
     if (!cpu->free) {
@@ -226,7 +226,8 @@ bool dtrace_dynvar_holds(struct dtrace_context *c, uintptr_t address, size_t byt
         return false;
     }
     const struct dtrace_chunk *chunk = (void *)(v->chunks + from / v->chunk_bytes * v->chunk_bytes);
-    size_t at = from % v->chunk_bytes - v->data_at; /* before its data: far behind it */
+    size_t at = from % v->chunk_bytes - v->data_at; /* an offset before the data wraps to a large
+                                                       number */
     uint32_t size = chunk->used ? c->code->dynamics[chunk->variable].size : 0;
     return at < size && bytes <= size - at;
 }
@@ -238,7 +239,7 @@ struct collected {
     struct dtrace_chunk_list list;
 };
 
-/* On each CPU: its dirty chunks go before the others'. */
+/* On each CPU: prepends its dirty chunks to the others'. */
 static void collect(void *arg)
 {
     struct collected *all = arg;
@@ -254,7 +255,7 @@ static void collect(void *arg)
     }
 }
 
-/* Chunks that were rinsing have now been out of the table while every CPU passed. */
+/* The rinsing chunks have been out of the table while every CPU passed: makes them clean. */
 static void make_clean(struct dtrace_dynvars *v)
 {
     struct dtrace_chunk_list *list = &v->rinsing;

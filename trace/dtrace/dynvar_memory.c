@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory of the table of dynamic variables: made with its consumer.
- * Control context, under the control lock. Tested by test/d_machine/memory_test.c.
+ * Allocates the memory of the table of dynamic variables, with its consumer. Control context, under
+ * the control lock. Tested by test/d_machine/memory_test.c.
  */
 #include "trace/dtrace/dynvar_table.h"
 #include "trace/dtrace/port.h"
@@ -30,14 +30,14 @@ bool dtrace_dynvars_make(struct dtrace_dynvars *v, const struct dtrace_code *cod
                          uint32_t ncpus)
 {
     if (code->datum_bytes == 0) {
-        return true; /* no such variable */
+        return true; /* the program has no such variables */
     }
     v->key_room = (uint32_t)dtrace_round_up(code->key_bytes);
     v->data_room = (uint32_t)dtrace_round_up(code->datum_bytes);
     v->data_at = (uint32_t)(sizeof(struct dtrace_chunk) + v->key_room);
     v->chunk_bytes = v->data_at + v->data_room;
     if (bytes / v->chunk_bytes > INT32_MAX) {
-        return false; /* more than links can tell apart */
+        return false; /* more than links can distinguish */
     }
     v->nchunks = (uint32_t)(bytes / v->chunk_bytes);
     v->nchunks += v->nchunks == 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The table of dynamic variables, inside. Internal to dynvar.c and dynvar_memory.c.
- */
+/* Internals of the table of dynamic variables, for dynvar.c and dynvar_memory.c. */
 #ifndef TRACE_DTRACE_DYNVAR_TABLE_H
 #define TRACE_DTRACE_DYNVAR_TABLE_H
 

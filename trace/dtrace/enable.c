@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a checked image to ECBs: which probes its descriptions match, what their records look like.
- * Control context, under the control lock. Refuses what a compiler never makes: data recorded
- * before speculate(), or beside commit().
+ * Converts a checked image to ECBs: matches its descriptions to probes, lays out their records.
+ * Control context, under the control lock. Refuses sequences that no compiler makes: data recorded
+ * before speculate(), or together with commit().
  */
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/image_check.h"
@@ -10,10 +10,10 @@
 
 enum { HEADER = sizeof(struct dtrace_record), ENTRY = sizeof(struct dtrace_agg_entry) };
 
-/* A record, or an aggregation's entry, of more than this can't be: such a program is refused. */
+/* Limit for a record, or an aggregation's entry: a larger program is refused. */
 enum { RECORD_MAX = 1 << 30 };
-/* Steps that all descriptions may take to find their probes, or 200 million instructions: some
- * fifty times what a long script takes. */
+/* Limit of the steps that all descriptions may take to find their probes, about 200 million
+ * instructions: some fifty times what a long script takes. */
 enum { MATCH_MAX = 4 << 20 };
 
 struct maker {
@@ -65,7 +65,7 @@ static uint32_t count_aggregating(const struct maker *m, const struct dtrace_ima
     return n;
 }
 
-/* How many ECBs, actions and aggregations there will be. */
+/* Counts the ECBs, actions and aggregations. */
 static int count_all(struct maker *m)
 {
     const struct dtrace_image_ecb *e = TABLE(m, ecbs, struct dtrace_image_ecb);
@@ -117,7 +117,7 @@ static const struct dtrace_object *object(const struct maker *m, uint32_t number
     return number ? &m->c->code.objects[number - 1] : NULL;
 }
 
-/* Of size 0, but the consumer must hear of it. */
+/* Returns whether the consumer must be told of the action even if its size is 0. */
 static bool is_described(uint16_t kind)
 {
     return kind == DTRACE_ACT_PRINTF || kind == DTRACE_ACT_PRINTA || kind == DTRACE_ACT_LIBACT ||
@@ -129,7 +129,7 @@ static uint32_t align_up(uint32_t n, uint32_t align)
     return (n + align - 1) & ~(align - 1);
 }
 
-/* The memory was zeroed; fields are set one by one, as whole structs take more text. */
+/* The memory was zeroed; setting single fields makes smaller code than whole structs. */
 static void describe(struct dtrace_recdesc *rec, const struct dtrace_image_action *from,
                      uint32_t offset, uint32_t bytes, uint32_t align)
 {
@@ -163,10 +163,10 @@ static void make_action(const struct maker *m, const struct dtrace_image_action 
         *offset = align_up(*offset, align);
     }
     describe(&to->rec, from, *offset, bytes, align);
-    *offset += *offset > RECORD_MAX ? 0 : bytes; /* too large is enough */
+    *offset += *offset > RECORD_MAX ? 0 : bytes; /* any too-large value suffices */
 }
 
-/* The keys moved to an aggregation of their own, which the action then has. */
+/* Moves the keys to the action's own aggregation. */
 static __attribute__((noinline)) bool
 make_aggregation(const struct maker *m, const struct dtrace_image_action *from,
                  struct dtrace_action *to, struct dtrace_action *keys,
@@ -197,7 +197,7 @@ make_aggregation(const struct maker *m, const struct dtrace_image_action *from,
     return offset <= RECORD_MAX;
 }
 
-/* What the actions are used up to. */
+/* The parts of the tables already in use. */
 struct used {
     uint32_t ecbs, actions, aggs;
 };
@@ -215,7 +215,7 @@ static bool is_key(const struct dtrace_image_action *a, uint32_t i, uint32_t n)
     return false;
 }
 
-/* Keys lie at the end of the ECB's actions, so that the others follow each other. False:
+/* Keys lie at the end of the ECB's actions, so that the others are adjacent. Returns false if it is
  * too large. */
 static bool make_actions(const struct maker *m, const struct dtrace_image_ecb *from,
                          struct dtrace_ecb *e, struct used *used, uint32_t *offset)
@@ -253,14 +253,14 @@ static uint32_t states_of(uint32_t probe)
     case DTRACE_PROBE_END:
         return 1u << DTRACE_STATE_COOLDOWN;
     case DTRACE_PROBE_ERROR:
-        return UINT16_MAX; /* fired by a fault, in whatever state */
+        return UINT16_MAX; /* fired by a fault, in any state */
     default:
         return 1u << DTRACE_STATE_ACTIVE;
     }
 }
 
-/* Whether an action is only the sign under which its values, the actions behind it, belong
- * together: it has no number of its own. */
+/* Returns whether the action only groups the following actions, its values: it has no number of its
+ * own. */
 static bool is_sign(const struct dtrace_ecb *e, uint32_t i)
 {
     const struct dtrace_action *a = &e->actions[i];
@@ -282,7 +282,7 @@ static bool is_sign(const struct dtrace_ecb *e, uint32_t i)
     }
 }
 
-/* Each value and each key has a number for itself. The classic compiler records the number of an
+/* Each value and each key has a number of its own. The classic compiler records the number of an
  * aggregation's variable as if it were its first key. */
 static void number_actions(struct dtrace_ecb *e)
 {
@@ -303,7 +303,7 @@ static uint32_t next_predicate_id(void)
 }
 
 /* offset: behind the last datum. A clause without actions records that it fired; one with actions
- * only if one of them does. Refused: an order that a compiler would not have made. */
+ * only if one of them records. Refuses an order that no compiler makes. */
 static enum dtrace_reason note_actions(struct dtrace_ecb *e, uint32_t offset)
 {
     bool commits = false, data = false, speculates = false;

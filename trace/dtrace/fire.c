@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe fires: every ECB on it whose consumer is in the right state looks at its predicate, finds
- * room, runs its actions and commits its record. A fault abandons the record and fires ERROR. What
- * most clauses do is straight here, all else in act.c. Own CPU, nothing else firing on it; no lock,
- * no allocation, bounded time. Tested by test/d_fire; instructions counted by test/bench.
+ * Probe firing: every ECB on the probe whose consumer is in the right state evaluates its
+ * predicate, reserves room, runs its actions and commits its record. A fault abandons the record
+ * and fires ERROR. The common cases are inline here, all others in act.c. Own CPU, no other probe
+ * firing on it; no lock, no allocation, bounded time. Tested by test/d_fire; instructions counted
+ * by test/bench.
  */
 #include "trace/dtrace/counter.h"
 #include "trace/dtrace/fire.h"
@@ -41,8 +42,8 @@ uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
     return n == 5 && probe == DTRACE_PROBE_ERROR ? error_address[dtrace_port_cpu() % CPUS] : 0;
 }
 
-/* ERROR, for this consumer only. The context is free again: its clause is over. action: its number
- * from 1; 0: the predicate. */
+/* Fires ERROR, for this consumer only. The context is free again: the faulting clause is over.
+ * action: its number from 1; 0: the predicate. */
 static __attribute__((noinline)) void report(const struct dtrace_ecb *from,
                                              struct dtrace_consumer_cpu *here, uint64_t action)
 {
@@ -74,7 +75,7 @@ report_action(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here, uint
     report(e, here, a->number + (a->agg ? here->context.part : 0));
 }
 
-/* There was no room for its record, but a clause that calls exit() ends tracing all the same. */
+/* Ends tracing for a clause that calls exit() although there was no room for its record. */
 static __attribute__((noinline)) void exit_without_room(const struct dtrace_ecb *e,
                                                         struct dtrace_consumer_cpu *here)
 {
@@ -108,7 +109,7 @@ static DTRACE_HOT void commit(const struct dtrace_ecb *e, const struct dtrace_co
     dtrace_buffer_commit(b, record, e->size);
 }
 
-/* The actions from this one on, of any kind. */
+/* Runs the actions from this one on, of any kind. */
 static __attribute__((noinline)) void run_others(const struct dtrace_ecb *e,
                                                  struct dtrace_consumer_cpu *here, uint8_t *record,
                                                  uint32_t i)
@@ -132,7 +133,7 @@ static __attribute__((noinline)) void run_others(const struct dtrace_ecb *e,
     }
 }
 
-/* What is not just the next bytes of the buffer; NULL: no room, and the clause is over. */
+/* Reserves a record where the fast path can't; NULL: no room, and the clause is over. */
 static __attribute__((noinline)) uint8_t *reserve_else(const struct dtrace_ecb *e,
                                                        struct dtrace_consumer_cpu *here)
 {
@@ -152,7 +153,7 @@ static inline uint8_t *reserve(const struct dtrace_ecb *e, struct dtrace_consume
     return record ? record : reserve_else(e, here);
 }
 
-/* Values recorded and aggregated: the loop that most clauses never leave. */
+/* The loop for clauses that only record values and aggregate, as most do. */
 static __attribute__((noinline)) void run_actions(const struct dtrace_ecb *e,
                                                   struct dtrace_consumer_cpu *here)
 {
@@ -191,7 +192,7 @@ static inline void record_firing(const struct dtrace_ecb *e, struct dtrace_consu
     }
 }
 
-/* A predicate that hangs on the thread alone is false for it for ever. */
+/* A predicate that depends only on the thread stays false for it. */
 static inline bool predicate_holds(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
 {
     uint64_t value = dtrace_eval(&here->context, e->predicate);
@@ -250,7 +251,7 @@ static __attribute__((noinline)) void fire_more(const struct dtrace_ecb *e, cons
     } while (e);
 }
 
-/* Nearly always there is one. */
+/* Nearly always there is one ECB. */
 static DTRACE_HOT void fire_all(const struct dtrace_probe *p, const uint64_t args[5])
 {
     const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
@@ -294,7 +295,7 @@ void dtrace_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, ui
     }
 }
 
-/* Under switch the tail behind the record, whether it has its room yet or not. */
+/* Under switch: the tail behind the record, whether it is reserved yet or not. */
 void dtrace_scratch_find(struct dtrace_context *x)
 {
     const struct dtrace_ecb *e = x->ecb;

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Inside of a firing: between fire.c, which runs a clause, and act.c, which has what its actions
- * do. Of a firing.
- */
+/* Shared by fire.c, which runs a clause, and act.c, which implements its actions. Probe context. */
 #ifndef TRACE_DTRACE_FIRE_H
 #define TRACE_DTRACE_FIRE_H
 
 #include "trace/dtrace/consumer.h"
 
-/* A clause under way that does more than record values and aggregate. */
+/* A running clause that does more than record values and aggregate. */
 struct firing {
     const struct dtrace_ecb *ecb;
     struct dtrace_consumer_cpu *here;
-    struct dtrace_buffer *buffer; /* where its record goes */
+    struct dtrace_buffer *buffer; /* receives its record */
     uint8_t *record;              /* NULL: none reserved */
 };
 
-/* Runs an action of any kind but an aggregating one. False: the clause is abandoned, without a
- * fault. */
+/* Runs an action of any kind except an aggregating one. Returns false if the clause is abandoned
+ * without a fault. */
 bool dtrace_act(struct firing *, const struct dtrace_action *);
-/* destructive.c; subr_none.c: an illegal operation, unless the consumer does it. */
+/* destructive.c; in subr_none.c an illegal operation, unless the consumer executes it. */
 void dtrace_act_destructive(struct firing *, uint16_t kind, uint64_t value);
 void dtrace_act_aggregate(struct dtrace_consumer_cpu *, const struct dtrace_action *);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sh's patterns, as probe descriptions use them: * ? [a-z] [!a-z] and \ before a character. No
- * recursion: after a mismatch only the last * can take more; so a match takes at most as many steps
- * as pattern times name. Of many matches with somebody's patterns the sum is limited. Any context
- * while no limit is set.
+ * Shell patterns, as used in probe descriptions: * ? [a-z] [!a-z] and \ before a character. No
+ * recursion: after a mismatch only the last * can match more, so a match takes at most as many
+ * steps as pattern times name. For the many matches of an untrusted program's patterns the sum is
+ * limited. Any context while no limit is set.
  */
 #include "trace/dtrace/dtrace.h"
 
@@ -14,7 +14,7 @@ static inline bool spend(void)
     return ++dtrace_glob_work.spent <= dtrace_glob_work.most;
 }
 
-/* The character at *p, which a \ may stand before; moves *p behind it. */
+/* Returns the character at *p, which may be escaped by \; advances *p. */
 static unsigned char set_char(const char **p)
 {
     if (**p == '\\' && (*p)[1]) {
@@ -23,7 +23,7 @@ static unsigned char set_char(const char **p)
     return (unsigned char)*(*p)++;
 }
 
-/* Behind the set whose first character is at p, or NULL if it doesn't end. */
+/* Returns the end of the set whose first character is at p, or NULL if it is unterminated. */
 static const char *set_match(const char *p, char c, bool *in)
 {
     bool negated = *p == '!' || *p == '^';
@@ -43,7 +43,8 @@ static const char *set_match(const char *p, char c, bool *in)
     return *p == ']' ? p + 1 : NULL;
 }
 
-/* One element of the pattern against one character; NULL: no match, else what follows. */
+/* Matches one element of the pattern against one character; returns the rest of the pattern, or
+ * NULL: no match. */
 static const char *one_match(const char *p, char c)
 {
     const char *rest;
@@ -59,7 +60,7 @@ static const char *one_match(const char *p, char c)
         if (rest) {
             return in ? rest : NULL;
         }
-        return c == '[' ? p + 1 : NULL; /* a lone [ is itself */
+        return c == '[' ? p + 1 : NULL; /* a lone [ matches itself */
     case '\\':
         p += p[1] != '\0';
         break;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What is on the way of every firing is inlined wherever it is used, unless size counts.
- */
+/* Code on the path of every probe firing is inlined wherever it is used, unless size counts. */
 #ifndef TRACE_DTRACE_HOT_H
 #define TRACE_DTRACE_HOT_H
 

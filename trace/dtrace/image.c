@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Is an image well-formed? Every offset, count and index is checked here, once; whoever reads the
- * image afterwards need not. What the actions may be is in image_action.c, what the objects hold in
- * validate.c. Control context. Tested by test/d_machine/image_test.c.
+ * Checks that an image is well-formed: every offset, count and index, once, so that later readers
+ * need no checks. image_action.c checks the actions, validate.c the objects. Control context.
+ * Tested by test/d_machine/image_test.c.
  */
 #include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
@@ -31,7 +31,7 @@ static bool table_fits(const struct dtrace_image *image, struct dtrace_image_tab
     return table.offset % 8 == 0 && table.offset >= sizeof(*image) && end <= image->size;
 }
 
-/* They follow each other in the header. */
+/* The tables are adjacent in the header. */
 static bool tables_fit(const struct dtrace_image *image)
 {
     static const uint8_t elements[] = {
@@ -92,7 +92,7 @@ static int check_kernel(const struct dtrace_image *image, struct dtrace_refusal 
     return -DTRACE_EINVAL;
 }
 
-/* The most that an option may be. 0: there is no such option. */
+/* Largest value of each option. 0: there is no such option. */
 enum { ANYTHING = 255 };
 static const uint8_t option_most[DTRACE_OPT_MAX] = {
     [DTRACE_OPT_BUFSIZE] = ANYTHING,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A compiled D program as it goes to a target: one flat image, little-endian, every table at an
- * offset from its start and aligned to 8. Written by host/dt/image_make.c; the machine trusts
+ * A compiled D program in the form sent to a target: one flat image, little-endian, every table at
+ * an offset from its start and aligned to 8. Written by host/dt/image_make.c; the machine trusts
  * nothing in it (trace/dtrace/validate.c). Types, formats and names of aggregations stay with the
  * consumer, which finds them by the numbers `clause`, `format` and `uarg`, opaque to the machine.
  */
@@ -16,12 +16,12 @@
 enum {
     DTRACE_IMAGE_VERSION = 2,
     DTRACE_IMAGE_MAX = 8 * 1024 * 1024, /* bytes */
-    DTRACE_ACTIONS_MAX = 16 * 1024,     /* of one enabling */
+    DTRACE_ACTIONS_MAX = 16 * 1024,     /* in one enabling */
     DTRACE_KERNEL_ID_BYTES = 20,
 };
 
-/* dtrace_image_ecb.clause of the enabling that every program has beside its own: ERROR's, whose
- * record makes the consumer report the fault. */
+/* dtrace_image_ecb.clause of the enabling that every program has in addition to its own: ERROR's,
+ * whose record makes the consumer report the fault. */
 #define DTRACE_CLAUSE_FAULT UINT32_MAX
 
 struct dtrace_image_table {
@@ -44,13 +44,14 @@ struct dtrace_image {
     struct dtrace_image_table text;      /* dif_insn */
     struct dtrace_image_table ints;      /* uint64_t */
     struct dtrace_image_table strings;   /* char */
-    /* The kernel whose types, symbols and probes it was compiled with, and on which alone it may
-     * run: fbt_code_id of kernel/dtrace/fbt_table.h. All 0: compiled without one. */
+    /* Identifies the kernel whose types, symbols and probes the program was compiled with, the only
+     * one on which it may run: fbt_code_id of kernel/dtrace/fbt_table.h. All 0: compiled without a
+     * kernel. */
     uint8_t kernel[DTRACE_KERNEL_ID_BYTES];
     uint32_t pad2;
 };
 
-/* Options that the machine must know. Others are the consumer's own affair. */
+/* Options that the machine needs. Others concern only the consumer. */
 enum dtrace_option {
     DTRACE_OPT_BUFSIZE = 1, /* bytes per CPU (each of the pair under switch) */
     DTRACE_OPT_AGGSIZE,     /* bytes per CPU */
@@ -81,7 +82,7 @@ struct dtrace_image_option {
 /* A clause on a probe description. */
 struct dtrace_image_ecb {
     uint32_t provider, module, function, name; /* in strings: globs; "" matches all */
-    uint32_t probe;                            /* not 0: just this id */
+    uint32_t probe;                            /* not 0: this id only */
     uint32_t predicate;                        /* object + 1; 0: none */
     uint32_t first_action, nactions;
     uint32_t clause; /* the consumer's number of the clause */
@@ -89,14 +90,14 @@ struct dtrace_image_ecb {
 };
 
 enum dtrace_image_ecb_flags {
-    DTRACE_ECB_PART = 1, /* goes on with the clause of the one before: not counted as matched */
+    DTRACE_ECB_PART = 1, /* continues the previous entry's clause: not counted as matched */
 };
 
-/* One action. An aggregating one takes the `nkeys` DIFEXPR (or stack, symbol) actions just before
- * it as its key, after them, if its function has a value, comes its own object. */
+/* One action. An aggregating action uses the `nkeys` DIFEXPR (or stack, symbol) actions before it
+ * as its key; its own object, if its function has a value, comes after them. */
 struct dtrace_image_action {
     uint16_t kind;   /* enum dtrace_action_kind */
-    uint16_t nkeys;  /* aggregating: actions before it that are its key */
+    uint16_t nkeys;  /* aggregating: number of preceding actions that form its key */
     uint32_t object; /* + 1; 0: none */
     uint32_t weight; /* quantize kinds: object + 1 of the weight; 0: weight 1 */
     uint32_t format; /* opaque: see dtrace_recdesc */

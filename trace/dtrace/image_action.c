@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rules for a clause's actions: every kind is known and has the objects it needs, aggregating
- * functions have a shape that can be, and their keys stand before them; destructive ones only in a
- * destructive program. And how much an action records. Control context. Tested by
+ * functions have a possible shape and their keys before them; destructive ones occur only in a
+ * destructive program. Also the size that an action records. Control context. Tested by
  * test/d_machine/image_test.c.
  */
 #include "trace/dtrace/image_check.h"
 
-/* What an action needs of its object. */
+/* An action's requirement for its object. */
 enum need { UNKNOWN, NOTHING, MAYBE, ANY, VALUE };
 
 static enum need action_needs(uint16_t kind)
@@ -64,7 +64,7 @@ static bool object_fits(const struct dtrace_image *image, uint32_t object, enum 
     }
 }
 
-/* Key data: what puts exactly its value into an entry. */
+/* Key data: actions that put exactly their value into an entry. */
 static bool is_key(uint16_t kind)
 {
     return kind == DTRACE_ACT_DIFEXPR || kind == DTRACE_ACT_STACK || kind == DTRACE_ACT_SYM ||
@@ -84,7 +84,7 @@ static bool keys_fit(const struct dtrace_image_action *all, uint32_t n, uint32_t
     return true;
 }
 
-/* base^exponent fits in 64 bits. At most 64 steps. */
+/* Returns whether base^exponent fits in 64 bits. At most 64 steps. */
 static bool power_fits(uint32_t base, unsigned exponent)
 {
     uint64_t low = 1, high = 0; /* its words of 32 bits; the base has 16 */
@@ -179,7 +179,8 @@ static uint32_t limited(uint64_t bytes)
     return bytes < DTRACE_ACTION_BYTES_MAX ? (uint32_t)bytes : DTRACE_ACTION_BYTES_MAX;
 }
 
-/* A value at its size, a string anywhere, an object at the largest power of two in its size. */
+/* A value is aligned to its size, a string is unaligned, an object is aligned to the largest power
+ * of two in its size. */
 static uint32_t result_bytes(const struct dif_type *t, uint32_t strsize, uint32_t *align)
 {
     bool string = t->kind == DIF_TYPE_STRING;
@@ -213,7 +214,7 @@ uint32_t dtrace_action_bytes(const struct dtrace_image *image, const struct dtra
         *align = 4;
         return 4;
     case DTRACE_ACT_TRACEMEM:
-    case DTRACE_ACT_TRACEMEM_DYNSIZE: /* what of it is to be seen is the next action's */
+    case DTRACE_ACT_TRACEMEM_DYNSIZE: /* the next action has the size to show */
         *align = 1;
         return limited(a->arg);
     case DTRACE_ACT_RAISE:

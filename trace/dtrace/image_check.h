@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Inside of dtrace_image_check() and dtrace_code_load(). Control context.
- */
+/* Internal to dtrace_image_check() and dtrace_code_load(). Control context. */
 #ifndef TRACE_DTRACE_IMAGE_CHECK_H
 #define TRACE_DTRACE_IMAGE_CHECK_H
 
 #include "trace/dtrace/machine.h"
 
-/* Errors as refusals give them, negated; the numbers that all systems share. */
+/* Errors in refusals, negated; the numbers that all systems share. */
 enum { DTRACE_EPERM = 1, DTRACE_E2BIG = 7, DTRACE_ENOMEM = 12, DTRACE_EINVAL = 22 };
 
-/* An action records at most this much, whatever it asks for; such a record is always dropped. */
+/* Upper bound of an action's record, whatever the program requests; such a record is always
+ * dropped. */
 enum { DTRACE_ACTION_BYTES_MAX = 1 << 30, DTRACE_STRSIZE_MAX = 1 << 30 };
 
 #define DTRACE_IMAGE_TABLE(image, table, type) \
     ((const type *)(const void *)((const char *)(image) + (image)->table.offset))
 
-/* Says why; returns the error. */
+/* Stores the reason; returns the error. */
 int dtrace_refuse(struct dtrace_refusal *, enum dtrace_reason);
-/* Whether `object` (+ 1; 0: none) exists and is a value. */
+/* Returns whether `object` (+ 1; 0: none) exists and is a value. */
 bool dtrace_image_value_object(const struct dtrace_image *, uint32_t object, bool required);
 int dtrace_image_check_actions(const struct dtrace_image *, const struct dtrace_image_ecb *,
                                struct dtrace_refusal *);

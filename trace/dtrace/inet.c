@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inet_ntop(), inet_ntoa(), inet_ntoa6(): network addresses as text. IPv6 as usual: small letters,
- * the longest run of zeros as ::, IPv4 addresses inside with dots. Of a firing. Tested by
+ * inet_ntop(), inet_ntoa(), inet_ntoa6(): network addresses as text. IPv6 in the usual form: lower
+ * case, the longest run of zeros as ::, embedded IPv4 addresses with dots. Probe context. Tested by
  * test/d_machine/subr_test.c.
  */
 #include "trace/dtrace/subr.h"
@@ -33,7 +33,7 @@ static void put_v4(struct dtrace_writer *w, const uint8_t *address)
     }
 }
 
-/* The longest run of zero groups, the first of equal ones. */
+/* Returns the longest run of zero groups, the first of equal ones. */
 static unsigned longest_run(const uint16_t *group, unsigned ngroups, unsigned *length)
 {
     unsigned first = 0, run = 0;
@@ -67,7 +67,7 @@ static void put_groups(struct dtrace_writer *w, const uint16_t *group, unsigned 
     }
 }
 
-/* ::ffff:a.b.c.d, and ::a.b.c.d unless that is :: or ::1. */
+/* Returns true for ::ffff:a.b.c.d, and for ::a.b.c.d except :: and ::1. */
 static bool holds_v4(const uint16_t *group)
 {
     for (unsigned i = 0; i < 5; i++) {
@@ -112,9 +112,9 @@ static uint64_t to_text(struct dtrace_context *c, uint64_t from, bool v6)
 uint64_t dtrace_subr_inet_ntop(struct dtrace_context *c)
 {
     switch (dtrace_arg(c, 0)) {
-    case 2: /* AF_INET everywhere */
+    case 2: /* AF_INET on all systems */
         return to_text(c, dtrace_arg(c, 1), false);
-    case 10: /* AF_INET6 of Linux, of Solaris, of FreeBSD */
+    case 10: /* AF_INET6 on Linux, Solaris, FreeBSD */
     case 26:
     case 28:
         return to_text(c, dtrace_arg(c, 1), true);

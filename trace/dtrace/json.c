@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * json(): one element of a JSON text. The text is read once, from the front, and only as far as the
- * element goes; what is skipped is checked for its brackets and strings alone. No recursion: a
- * container that isn't wanted is skipped by counting, one that is wanted is entered for good. Of a
- * firing. Tested by test/d_machine/json_test.c.
+ * json(): one element of a JSON text. The text is read once, from the front, only as far as the
+ * element; skipped parts are checked only for brackets and strings. No recursion: a container that
+ * isn't wanted is skipped by counting, one that is wanted is never left again. Probe context.
+ * Tested by test/d_machine/json_test.c.
  */
 #include "trace/dtrace/subr.h"
 
@@ -11,7 +11,7 @@
 struct json {
     struct dtrace_text text, selector;
     size_t at, end, selector_end;
-    size_t element, element_end; /* of the selector: what is looked for now */
+    size_t element, element_end; /* of the selector: the current target */
 };
 
 static uint8_t here(struct json *j)
@@ -39,7 +39,7 @@ static bool is_hex(uint8_t byte)
     return is_digit(byte) || ('a' <= (byte | 32) && (byte | 32) <= 'f');
 }
 
-/* The next byte that is no blank. */
+/* Returns the next byte that is not a blank. */
 static uint8_t skip_blanks(struct json *j)
 {
     while (is_blank(here(j))) {
@@ -48,7 +48,7 @@ static uint8_t skip_blanks(struct json *j)
     return here(j);
 }
 
-/* Takes this byte, after blanks; false: it is another. */
+/* Consumes this byte, after blanks; false: there is another one. */
 static bool take(struct json *j, uint8_t byte)
 {
     if (skip_blanks(j) != byte) {
@@ -58,7 +58,7 @@ static bool take(struct json *j, uint8_t byte)
     return true;
 }
 
-/* Behind the backslash: what may follow it, \u with four digits. */
+/* Skips the rest of an escape after the backslash: \u needs four digits. */
 static bool skip_escape(struct json *j)
 {
     static const char plain[] = "\"\\/bfnrt";
@@ -78,10 +78,10 @@ static bool skip_escape(struct json *j)
     return byte == 'u';
 }
 
-/* From behind the opening quote to behind the closing one. No control character may be inside. */
+/* Skips from the opening quote to behind the closing one. Refuses control characters inside. */
 static bool skip_string(struct json *j)
 {
-    for (;;) { /* ends with the text */
+    for (;;) { /* terminates with the text */
         uint8_t byte = here(j);
         if (byte < ' ') {
             return false;
@@ -126,7 +126,7 @@ static bool skip_number(struct json *j)
     return true;
 }
 
-/* true, false, null. */
+/* Skips true, false, null. */
 static bool skip_word(struct json *j)
 {
     static const char words[] = "true\0false\0null\0";
@@ -143,7 +143,7 @@ static bool skip_word(struct json *j)
     return *word != 0;
 }
 
-/* From the opening bracket to behind the one that closes it. */
+/* Skips from the opening bracket to behind the matching one. */
 static bool skip_container(struct json *j)
 {
     size_t depth = 0;
@@ -163,7 +163,7 @@ static bool skip_container(struct json *j)
     return true;
 }
 
-/* A value, and what may follow one. */
+/* Skips a value, and what may follow it. */
 static bool skip_value(struct json *j)
 {
     uint8_t byte = here(j);
@@ -184,7 +184,7 @@ static bool skip_value(struct json *j)
 static void begin_element(struct json *j, size_t at)
 {
     j->element = at;
-    for (;; at++) { /* ends with the selector */
+    for (;; at++) { /* terminates with the selector */
         uint8_t byte = selected(j, at);
         if (byte == 0 || byte == '.' || byte == '[' || byte == ']') {
             j->element_end = at;
@@ -193,7 +193,7 @@ static void begin_element(struct json *j, size_t at)
     }
 }
 
-/* Goes on to the next element of the selector; false: this was the last. */
+/* Advances to the next element of the selector; false: there are no more. */
 static bool next_element(struct json *j)
 {
     size_t at = j->element_end;
@@ -208,7 +208,7 @@ static bool next_element(struct json *j)
     return true;
 }
 
-/* Whether the element is what lies in the text from `first` to `last`. */
+/* Returns whether the element equals the text from `first` to `last`. */
 static bool element_is(struct json *j, size_t first, size_t last)
 {
     if (j->element_end - j->element != last - first) {
@@ -222,10 +222,10 @@ static bool element_is(struct json *j, size_t first, size_t last)
     return true;
 }
 
-/* Behind a {: to the value of the member that the element names. */
+/* After a {: advances to the value of the member that the element names. */
 static bool find_member(struct json *j)
 {
-    while (take(j, '"')) { /* ends with the text */
+    while (take(j, '"')) { /* terminates with the text */
         size_t first = j->at;
         if (!skip_string(j)) {
             return false;
@@ -245,7 +245,7 @@ static bool find_member(struct json *j)
     return false;
 }
 
-/* The element as an index; false: it is none. */
+/* Returns the element as an index; false: not an index. */
 static bool element_index(struct json *j, uint64_t *index)
 {
     *index = 0;
@@ -258,7 +258,7 @@ static bool element_index(struct json *j, uint64_t *index)
     return j->element_end > j->element;
 }
 
-/* Behind a [: to the value that the element counts. */
+/* After a [: advances to the value with the element's index. */
 static bool find_index(struct json *j)
 {
     uint64_t index;
@@ -266,7 +266,7 @@ static bool find_index(struct json *j)
     if (!element_index(j, &index)) {
         return false;
     }
-    for (skip_blanks(j); index > 0; index--) { /* ends with the text */
+    for (skip_blanks(j); index > 0; index--) { /* terminates with the text */
         if (!skip_value(j) || !take(j, ',')) {
             return false;
         }
@@ -275,7 +275,7 @@ static bool find_index(struct json *j)
     return here(j) != ']';
 }
 
-/* To the value that the whole selector names. */
+/* Advances to the value that the whole selector names. */
 static bool find(struct json *j)
 {
     begin_element(j, selected(j, 0) == '[');

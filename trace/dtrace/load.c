@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads that can't hurt. What is the machine's own is read at once; all else must be aligned (where
- * the port wants that), not toxic, and is read by the port's peek. Of a firing. Tested by
- * test/d_machine/memory_test.c.
+ * Fault-safe loads. The machine's own memory is read directly; other addresses must be aligned
+ * (where the port requires it) and not toxic, and are read by the port's peek. Probe context.
+ * Tested by test/d_machine/memory_test.c.
  */
 #include "trace/dtrace/machine.h"
 
@@ -42,11 +42,11 @@ static uint64_t value_at(const uint8_t *p, unsigned bytes)
 {
     uint64_t value = 0;
 
-    __builtin_memcpy(&value, p, bytes); /* little-endian, as all of Kymo */
+    __builtin_memcpy(&value, p, bytes); /* little-endian, like all of Kymo */
     return value;
 }
 
-/* Reads what isn't ours, or refuses. */
+/* Reads memory outside the machine, or refuses. */
 static bool peek(void *to, uint64_t address, size_t bytes, bool user)
 {
     if ((uintptr_t)address != address || address + (bytes - 1) < address) {
@@ -102,7 +102,7 @@ uint64_t dtrace_load_own(struct dtrace_context *c, uint64_t address, unsigned by
     return value_at(p, bytes);
 }
 
-/* All of it at once; false: it isn't to be had so. */
+/* Reads all of it at once; false: not possible. */
 static bool get(const struct dtrace_context *c, void *to, uint64_t address, size_t bytes, bool user)
 {
     const uint8_t *p = user ? NULL : dtrace_own(c, address, bytes);
@@ -114,8 +114,8 @@ static bool get(const struct dtrace_context *c, void *to, uint64_t address, size
     return peek(to, address, bytes, user);
 }
 
-/* If a block can't be had whole, it is tried in pieces that end at a multiple of 16, and one of
- * those by bytes: so the fault is at the byte that has it. */
+/* If a block can't be read as a whole, it is read in pieces that end at a multiple of 16, and the
+ * failing piece by bytes, so that the fault is reported at the right byte. */
 bool dtrace_load_block(struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
                        bool user)
 {

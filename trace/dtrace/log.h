@@ -9,33 +9,36 @@
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/log_event.h"
 
-/* Own CPU, nothing else firing: what the principal buffer holds goes to the log, and it
- * is empty. */
+/* Moves the records of the principal buffer to the log and empties the buffer. Own CPU, no other
+ * probe firing there. */
 void dtrace_log_records(struct dtrace_consumer *, struct dtrace_consumer_cpu *);
-/* A clause of a consumer whose records go to the event log, or into retained memory: as if they did
- * not, then they go there, or get their marks: its own or what it committed of a speculation. */
+/* Fires a clause of a consumer that logs or retains: as for any consumer, then moves the records to
+ * the event log or marks them in retained memory: its own and those it committed from a
+ * speculation. */
 void dtrace_log_fire(const struct dtrace_ecb *, struct dtrace_consumer_cpu *,
                      const uint64_t args[5]);
 
 /* ---- control context --------------------------------------------------------------- */
 
-/* What a live reader would take now: status, aggregations, where the records of each CPU end.
- * False: some of that found no room; what it was of is in the next pass, but for drops. */
+/* Logs what a live reader would take now: status, aggregations, the end of each CPU's records.
+ * Returns false if some of it found no room; except for drops, the next pass reports that part. */
 bool dtrace_log_pass(struct dtrace_consumer *, uint32_t pass, uint32_t flags);
-/* Keeps the notes. 0, -ENOMEM. */
+/* Keeps the notes. Returns 0 or -ENOMEM. */
 int dtrace_log_notes_keep(struct dtrace_consumer *, const void *, uint32_t bytes);
-/* Logs them from `from` on as far as there is room: where to go on. */
+/* Logs the notes from offset `from` on, as far as there is room. Returns the offset where to
+ * continue. */
 uint32_t dtrace_log_notes(const struct dtrace_consumer *, uint32_t from);
 
-/* The notes of the i-th consumer that has some. False: there are no more. Any kernel context. */
+/* Returns the notes of the i-th consumer that has some; false: there are no more. Any kernel
+ * context. */
 bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
 
-/* For a log that begins or ends: the part-th piece of all consumers' notes. False: no more. Any
- * kernel context. */
+/* For a log that starts or ends: logs the part-th piece of all consumers' notes. Returns false if
+ * there are no more. Any kernel context. */
 bool dtrace_log_dump(unsigned part);
 
 /* ---- what the log must know of consumers (consumer.c) ------------------------------ */
 
-extern struct dtrace_consumer *dtrace_consumers; /* [k] the first; see next */
+extern struct dtrace_consumer *dtrace_consumers; /* [k] head of the list; see next */
 
 #endif

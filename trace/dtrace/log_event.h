@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * D in the event log: a consumer made with DTRACE_CREATE_LOG leaves its records there instead of in
- * buffers for the link. Its events are of class TRACE_CLASS_D; these are their numbers and words;
- * what follows the words are bytes, padded with zeros to whole slots. Written by
- * trace/dtrace/log.c, control_log.c, read by host/dtrace/replay.c; docs/d.md, "Into a capture". The
- * first word is the consumer's handle.
+ * buffers for the link. The events are of class TRACE_CLASS_D; these are their numbers and words.
+ * Bytes follow the words, padded with zeros to whole slots. Written by trace/dtrace/log.c,
+ * control_log.c, read by host/dtrace/replay.c; docs/d.md, "Into a capture". The first word is the
+ * consumer's handle.
  */
 #ifndef TRACE_DTRACE_LOG_EVENT_H
 #define TRACE_DTRACE_LOG_EVENT_H
@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 enum dtrace_log_event {
-    /* bytes of all notes, where these begin; the notes, which are the host's own affair */
+    /* bytes of all notes, offset of this part; then the notes, whose format is the host's */
     DTRACE_LOG_NOTES = 1,
-    /* its number on this CPU, from 0; the record. A number that is missing is a record lost */
+    /* its number on this CPU, from 0; the record. A missing number is a lost record */
     DTRACE_LOG_RECORD,
     /* pass, records made so far on this CPU, 0; struct dtrace_snap */
     DTRACE_LOG_TAKEN,
@@ -29,16 +29,16 @@ enum dtrace_log_event {
 };
 
 enum dtrace_log_pass_flags {
-    DTRACE_LOG_LAST = 1,        /* nothing comes after this pass */
-    DTRACE_LOG_INTERRUPTED = 2, /* ^C ended it: the consumer prints a newline */
-    DTRACE_LOG_PROCESSES = 4,   /* the records hold addresses of processes: say which there are */
+    DTRACE_LOG_LAST = 1,        /* the last pass */
+    DTRACE_LOG_INTERRUPTED = 2, /* ended by ^C: the consumer prints a newline */
+    DTRACE_LOG_PROCESSES = 4,   /* the records hold addresses of processes: log the processes */
     DTRACE_LOG_PASS_FLAGS = 7,
 };
 
 enum {
     DTRACE_LOG_WORDS_MAX = 6,
     DTRACE_LOG_NOTES_PART = 480,       /* bytes of notes in one event */
-    DTRACE_LOG_NOTES_MAX = 128 * 1024, /* of all, of one consumer */
+    DTRACE_LOG_NOTES_MAX = 128 * 1024, /* of all notes of one consumer */
 };
 
 #endif

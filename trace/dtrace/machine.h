@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The machine's core, to the rest of trace/dtrace/: a program's loaded code and variables, the
- * context of a firing, and running an object in it.
+ * Internal interface of the machine in trace/dtrace/: a program's loaded code and variables, the
+ * context of a probe firing, and running an object in it.
  *
- *   dtrace_image_check()     is this image well-formed? (image.c)
- *   dtrace_code_load()       validates and pre-decodes its objects, allocates its variables
- * (code.c) dtrace_context_init()    once per consumer and CPU per clause dtrace_context_clause(),
- * then dtrace_run()             a predicate, or what an action records (run.c)
+ *   dtrace_image_check()     checks that an image is well-formed (image.c)
+ *   dtrace_code_load()       validates and pre-decodes its objects, makes its variables (code.c)
+ *   dtrace_context_init()    once per consumer and CPU
+ *   per clause dtrace_context_clause(), then
+ *   dtrace_run()             a predicate, or what an action records (run.c)
  *
- * Control functions may allocate; everything else is of a firing: on its own CPU with nothing else
- * firing there, without a lock or an allocation. Proved by test/d_machine.
+ * Control functions may allocate. All others run in probe context: on their own CPU with no other
+ * probe firing there, without a lock or an allocation. Proved by test/d_machine.
  */
 #ifndef TRACE_DTRACE_MACHINE_H
 #define TRACE_DTRACE_MACHINE_H
@@ -22,24 +23,24 @@ struct dtrace_speculations;
 
 /* ---- loaded code ------------------------------------------------------------------- */
 
-/* A pre-decoded instruction. op is a DIF_OP_*, or one of run.c's own above DIF_OP_MAX that it was
- * made into. */
+/* A pre-decoded instruction. op is a DIF_OP_*, or one of run.c's own above DIF_OP_MAX that replaces
+ * it. */
 struct dtrace_insn {
     uint8_t op, rd;
     union {
         struct {
             uint8_t r1, r2;
         };
-        uint16_t index; /* label, constant, string, variable's place or number, subroutine */
+        uint16_t index; /* label, constant, string, variable's location or number, subroutine */
     };
 };
 
 enum dtrace_object_flags {
     DTRACE_OBJECT_DESTRUCTIVE = 1, /* calls copyout or copyoutstr */
-    DTRACE_OBJECT_CACHEABLE = 2,   /* its value hangs only on the thread: false once, false always,
-                                 until a thread-local variable is stored */
-    DTRACE_OBJECT_ARG = 4,         /* it is `ldgs argN; ret`: see dtrace_eval() */
-    DTRACE_OBJECT_BUILTIN = 8,     /* it is `ldgs` of another built-in variable, `ret` */
+    DTRACE_OBJECT_CACHEABLE = 2,   /* depends only on the thread: once false, stays false until a
+                                      thread-local variable is stored */
+    DTRACE_OBJECT_ARG = 4,         /* is `ldgs argN; ret`: see dtrace_eval() */
+    DTRACE_OBJECT_BUILTIN = 8,     /* is `ldgs` of another built-in variable, `ret` */
 };
 
 struct dtrace_object {
@@ -51,8 +52,8 @@ struct dtrace_object {
     uint32_t flags;                 /* [I] enum dtrace_object_flags */
 };
 
-/* A variable by reference, global or clause-local: its data begins at `offset` of its area; 8 bytes
- * before, a byte that is not 0 says that the variable is NULL. */
+/* A variable by reference, global or clause-local: its data begins at `offset` of its area. A
+ * non-zero byte 8 bytes before the data means that the variable is NULL. */
 struct dtrace_static {
     uint32_t offset; /* [I] */
     uint32_t size;   /* [I] */
@@ -69,8 +70,8 @@ struct dtrace_dynamic {
     uint32_t size; /* [I] of its data: 8 by value */
 };
 
-/* A program's objects and variables, one for all CPUs of a consumer. Area of globals, and of each
- * CPU's locals: first a word for each scalar, then what is by reference. */
+/* A program's objects and variables, shared by all CPUs of a consumer. The area of globals and each
+ * CPU's area of locals hold first a word for each scalar, then the variables by reference. */
 struct dtrace_code {
     struct dtrace_object *objects;         /* [I] */
     uint32_t nobjects;                     /* [I] */
@@ -79,33 +80,34 @@ struct dtrace_code {
     const struct dtrace_static *locals;    /* [I] likewise */
     const struct dtrace_dynamic *dynamics; /* [I] */
     uint32_t nglobals, nlocals, ndynamics;
-    uint8_t *global_area; /* [I] where; content: whoever fires, any CPU */
-    uint8_t *local_area;  /* [I] where; content: [c]. By CPU, local_bytes each */
+    uint8_t *global_area; /* [I] pointer; content: written by any probe firing, any CPU */
+    uint8_t *local_area;  /* [I] pointer; content: [c]. By CPU, local_bytes each */
     size_t global_bytes, local_bytes;
-    const uint8_t *zeros; /* [I] what an associative element never assigned reads as */
+    const uint8_t *zeros; /* [I] value of an associative element never assigned */
     size_t zero_bytes;    /* [I] */
-    /* For whoever sizes dynamic variables: the most bytes that the key of one access needs, 8 for a
-     * value, those of a string or an object rounded up to 8; and the largest datum. A key whose
-     * size isn't known here counts nothing: it must be looked at when it comes. */
+    /* For sizing dynamic variables: the largest key of one access in bytes, counting 8 for a value
+     * and a string's or object's size rounded up to 8; and the largest datum. Keys of a size
+     * unknown here count 0: they must be checked at run time. */
     uint32_t key_bytes, datum_bytes; /* [I] datum_bytes 0: there is no such variable */
     void *block;                     /* [I] all of the above, in one allocation */
     size_t block_bytes;              /* [I] */
 };
 
-/* Whether every offset, count and index is in bounds, every object, action and option well-formed.
- * The image is aligned to 8. 0, -EINVAL, -E2BIG. */
+/* Checks that every offset, count and index is in bounds and every object, action and option
+ * well-formed. The image is aligned to 8. Returns 0, -EINVAL or -E2BIG. */
 int dtrace_image_check(const void *image, size_t size, struct dtrace_refusal *);
-/* The value of an option of a checked image, or `absent`. */
+/* Returns the value of an option of a checked image, or `absent`. */
 uint64_t dtrace_image_option_value(const struct dtrace_image *, enum dtrace_option,
                                    uint64_t absent);
-/* An object of a checked image. */
+/* Returns an object of a checked image. */
 void dtrace_image_object_at(const struct dtrace_image *, uint32_t object, struct dif_object *);
-/* What an action of a checked image records: bytes (0: nothing), and their alignment. Aggregating
- * ones: their value has its own size, see dtrace_agg_value_size(). */
+/* Returns the bytes that an action of a checked image records (0: nothing), and their alignment.
+ * The value of an aggregating action has its own size, see dtrace_agg_value_size(). */
 uint32_t dtrace_action_bytes(const struct dtrace_image *, const struct dtrace_image_action *,
                              uint32_t strsize, uint32_t *align);
 
-/* The checked image's objects. Nothing of the image is needed afterwards. 0, -EINVAL, -ENOMEM. */
+/* Loads the checked image's objects. The image is not needed afterwards. Returns 0, -EINVAL or
+ * -ENOMEM. */
 int dtrace_code_load(struct dtrace_code *, const struct dtrace_image *, uint32_t strsize,
                      struct dtrace_refusal *);
 void dtrace_code_unload(struct dtrace_code *);
@@ -119,13 +121,12 @@ struct dtrace_region {
 
 struct dtrace_fault {
     int32_t kind;     /* enum dif_fault; DIF_FAULT_NONE */
-    uint32_t offset;  /* bytes of the instruction in its object */
+    uint32_t offset;  /* offset of the instruction in its object, in bytes */
     uint64_t address; /* of the load or store; 0 for other kinds */
 };
 
-/* A datum that was pushed: an argument, or a part of a key. By reference it is `size` bytes at
- * address `value`, read with dtrace_load_block(); a string's `size` is its length, the
- * NUL apart. */
+/* A pushed datum: an argument, or a part of a key. By reference it is `size` bytes at address
+ * `value`, read with dtrace_load_block(); a string's `size` is its length without the NUL. */
 struct dtrace_key {
     uint64_t value;
     uint32_t size;
@@ -134,7 +135,7 @@ struct dtrace_key {
 
 enum { DTRACE_OWN_REGIONS = 2, DTRACE_WINDOWS = 8 };
 
-/* What is looked up at most once per clause. */
+/* Values that are looked up at most once per clause. */
 enum dtrace_once {
     DTRACE_ONCE_TIMESTAMP,
     DTRACE_ONCE_VTIMESTAMP,
@@ -147,13 +148,13 @@ enum dtrace_once {
     DTRACE_ONCE_COUNT,
 };
 
-/* One per consumer and CPU; all of it [c]. */
+/* Context of probe firings, one per consumer and CPU; all of it [c]. */
 struct dtrace_context {
     /* set for each clause */
     const struct dtrace_ecb *ecb;
     const uint64_t *args; /* five */
-    size_t scratch_used;  /* 0: where scratch is is not known yet */
-    uint32_t present;     /* 1 << enum dtrace_once: what is in once[] */
+    size_t scratch_used;  /* 0: scratch is not located yet */
+    uint32_t present;     /* 1 << enum dtrace_once for each valid value in once[] */
     uint32_t nwindows;
     struct dtrace_fault fault;
     /* set by dtrace_context_init() */
@@ -162,21 +163,19 @@ struct dtrace_context {
     struct dtrace_speculations *speculations;
     uint64_t *globals, *locals; /* the areas, this CPU's locals */
     struct dtrace_region
-        own[DTRACE_OWN_REGIONS]; /* needs no peek: the code's block, dynamic variables */
+        own[DTRACE_OWN_REGIONS]; /* readable without a peek: the code's block, dynamic variables */
     uint32_t cpu;
     /* not set: see above */
-    uint64_t strtok; /* where strtok() goes on in this firing of the probe; 0: nowhere */
-    const struct dtrace_ecb
-        *strtok_ecb;  /* that is in the scratch of this clause; NULL: it is not */
-    uint32_t part;    /* after a fault of an aggregation: of which key; their number: its value */
+    uint64_t strtok;                     /* strtok()'s position in this probe firing; 0: none */
+    const struct dtrace_ecb *strtok_ecb; /* the ECB whose scratch holds it; NULL: not in scratch */
+    uint32_t part;    /* after a fault of an aggregation: the key's number; nkeys: its value */
     uint8_t *scratch; /* aligned to 8 */
     size_t scratch_size;
     size_t strtok_left;
     uint32_t nkeys; /* data pushed; 0 when an object begins */
     struct dtrace_key keys[DIF_TUPLE_REGS];
     uint64_t once[DTRACE_ONCE_COUNT];
-    struct dtrace_region
-        windows[DTRACE_WINDOWS]; /* strings of the kernel that this clause may read */
+    struct dtrace_region windows[DTRACE_WINDOWS]; /* kernel strings that this clause may read */
 };
 
 /* dynamic: the block of dynamic variables, for loads from them. */
@@ -184,7 +183,7 @@ void dtrace_context_init(struct dtrace_context *, const struct dtrace_code *,
                          struct dtrace_consumer *, struct dtrace_speculations *, uint32_t cpu,
                          struct dtrace_region dynamic);
 
-/* A clause begins. */
+/* Prepares the context for a clause. */
 static inline void dtrace_context_clause(struct dtrace_context *c, const struct dtrace_ecb *ecb,
                                          const uint64_t args[5])
 {
@@ -196,18 +195,18 @@ static inline void dtrace_context_clause(struct dtrace_context *c, const struct 
     c->nwindows = 0;
 }
 
-/* The object's value; 0 and .fault set if it faulted. By reference: an address, to be read with
- * dtrace_load_block() or dtrace_load_string(). */
+/* Returns the object's value; 0 with .fault set if it faulted. By reference: an address, to be read
+ * with dtrace_load_block() or dtrace_load_string(). */
 uint64_t dtrace_run(struct dtrace_context *, const struct dtrace_object *);
 
 uint64_t dtrace_builtin(struct dtrace_context *, uint32_t variable); /* builtin.c */
-/* Copies a built-in string: its length, or DTRACE_NO_STRING: it isn't one. */
+/* Copies a built-in string; returns its length, or DTRACE_NO_STRING if it isn't one. */
 enum { DTRACE_NO_STRING = -1 };
 uint32_t dtrace_builtin_copy(struct dtrace_context *, uint32_t variable, uint8_t *to,
                              uint32_t size);
 uint64_t dtrace_builtin_array(struct dtrace_context *, uint32_t variable, uint64_t index);
 
-/* The same as dtrace_run(), by a short way to what most clauses record. */
+/* dtrace_run() with a fast path for the expressions that most clauses record. */
 inline uint64_t dtrace_eval(struct dtrace_context *c, const struct dtrace_object *o)
 {
     if (o->flags & DTRACE_OBJECT_ARG) {
@@ -216,49 +215,52 @@ inline uint64_t dtrace_eval(struct dtrace_context *c, const struct dtrace_object
     return o->flags & DTRACE_OBJECT_BUILTIN ? dtrace_builtin(c, o->text->index) : dtrace_run(c, o);
 }
 
-/* The first fault of a clause stands. (load.c) */
+/* Records a fault; the first one of a clause counts. (load.c) */
 __attribute__((cold)) void dtrace_fault(struct dtrace_context *, enum dif_fault, uint64_t address);
 
 /* ---- memory: load.c, store.c, text.c ----------------------------------------------- */
 
-/* 1, 2, 4 or 8 bytes of the kernel, zero-extended. 0 and a fault if they can't be had. */
+/* Loads 1, 2, 4 or 8 bytes of kernel memory, zero-extended. Returns 0 and faults if they are
+ * inaccessible. */
 uint64_t dtrace_load(struct dtrace_context *, uint64_t address, unsigned bytes);
 uint64_t dtrace_load_user(struct dtrace_context *, uint64_t address, unsigned bytes);
 uint64_t dtrace_load_own(struct dtrace_context *, uint64_t address, unsigned bytes);
-/* Bytes of the kernel (user: of the current process). False and a fault at the first byte that
- * can't be had; what is before it was copied. */
+/* Loads bytes of kernel memory (user: of the current process). Returns false and faults at the
+ * first inaccessible byte; the bytes before it are copied. */
 bool dtrace_load_block(struct dtrace_context *, void *to, uint64_t address, size_t bytes,
                        bool user);
-/* A string of at most `limit` bytes: its length. Its NUL is copied if the limit leaves room.
- * Likewise faults. */
+/* Loads a string of at most `limit` bytes; returns its length. Its NUL is copied if the limit
+ * leaves room. Faults like dtrace_load_block(). */
 size_t dtrace_load_string(struct dtrace_context *, char *to, uint64_t address, size_t limit,
                           bool user);
-/* These bytes directly, if they are the machine's own; NULL: they are not. */
+/* Returns a direct pointer to these bytes if they are the machine's own; else NULL. */
 const uint8_t *dtrace_own(const struct dtrace_context *, uint64_t address, size_t bytes);
 
-/* Where a clause may store: its scratch so far taken, its variables. bytes is not 0. NULL and a
- * fault elsewhere. */
+/* Returns a pointer for storing to the clause's memory: the scratch taken so far, or its variables.
+ * Elsewhere returns NULL and faults. bytes is not 0. */
 uint8_t *dtrace_storable(struct dtrace_context *, uint64_t address, uint64_t bytes);
-/* Only scratch. */
+/* Like dtrace_storable(), for scratch only. */
 uint8_t *dtrace_storable_scratch(struct dtrace_context *, uint64_t address, uint64_t bytes);
 void dtrace_store(struct dtrace_context *, uint64_t address, uint64_t value, unsigned bytes);
-/* Scratch, aligned to 8. NULL and a fault if there is no room. */
+/* Allocates scratch, aligned to 8. Returns NULL and faults if there is no room. */
 uint8_t *dtrace_scratch(struct dtrace_context *, uint64_t bytes);
 
 /* ---- what the rest of the machine supplies ----------------------------------------- */
 
 enum dtrace_dynvar_how { DTRACE_DYNVAR_FIND, DTRACE_DYNVAR_ALLOCATE, DTRACE_DYNVAR_FREE };
 
-/* The data of a dynamic variable of this consumer, aligned to 8, `size` bytes; its key is
- * keys[0…nkeys) of the context (none for a thread-local scalar), and for scope THREAD the current
- * thread. FIND: NULL, there is none. ALLOCATE: found, or made with data of zeros; NULL: there is no
- * room, and that was counted. FREE: NULL always. NULL too if reading the key faulted. */
+/*
+ * Returns the data of a dynamic variable of this consumer, `size` bytes, aligned to 8. Its key is
+ * keys[0…nkeys) of the context (none for a thread-local scalar) and, for scope THREAD, the current
+ * thread. FIND: NULL if there is none. ALLOCATE: finds it or creates it zeroed; NULL: no room,
+ * which is counted. FREE: always NULL. Also NULL if reading the key faulted.
+ */
 uint8_t *dtrace_dynvar(struct dtrace_context *, const struct dtrace_dynamic *, unsigned nkeys,
                        enum dtrace_dynvar_how how);
-/* Sets .scratch and .scratch_size of this clause: aligned to 8, may be of size 0; the same whenever
- * it is asked. Called before the first byte of it is taken. */
+/* Sets .scratch and .scratch_size of this clause: aligned to 8, possibly of size 0; always the same
+ * within a clause. Called before the first byte of scratch is taken. */
 void dtrace_scratch_find(struct dtrace_context *);
-/* Whether these bytes lie within the data of one dynamic variable that is in use. */
+/* Returns whether these bytes lie within the data of one dynamic variable that is in use. */
 bool dtrace_dynvar_holds(struct dtrace_context *, uintptr_t address, size_t bytes);
 
 #endif

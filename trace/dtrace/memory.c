@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A consumer's memory: principal and aggregation buffers per CPU, speculations, dynamic variables.
- * A size that can't be had is halved until it can (bufresize=auto) or refused (manual). Control
- * context.
+ * A size that can't be allocated is halved until it can (bufresize=auto) or refused (manual).
+ * Control context.
  */
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/image_check.h"
@@ -30,7 +30,7 @@ void dtrace_block_free(struct dtrace_block *b)
 
 struct needs {
     bool records, speculates;
-    uint64_t end; /* fill: what END's clauses may need, each record at its worst alignment */
+    uint64_t end; /* fill: room for END's clauses, each record at its worst alignment */
 };
 
 static struct needs needs_of(const struct dtrace_consumer *c)
@@ -65,17 +65,16 @@ static struct entries entries_of(const struct dtrace_consumer *c)
 
 /* ---- sizes ------------------------------------------------------------------------- */
 
-/* Memory under way. */
+/* Memory being allocated. */
 struct making {
     struct dtrace_consumer *c;
     bool may_halve;
-    struct dtrace_block copies[2]; /* of what is read out: see make_resized() */
+    struct dtrace_block copies[2]; /* copies for reading out: see make_resized() */
     unsigned ncopies;
 };
 
-/* Tries make() with the size, halved as long as that is allowed and there is some left. With
- * undo(): who reads it out needs room for a copy of it, which is taken too while the rest
- * is made. */
+/* Tries make() with the size, halved as long as that is allowed and the size is not 0. With undo():
+ * reading the memory out needs room for a copy, which is allocated too while the rest is made. */
 static bool make_resized(struct making *m, uint64_t *size,
                          bool (*make)(struct dtrace_consumer *, size_t size),
                          void (*undo)(struct dtrace_consumer *))
@@ -128,7 +127,7 @@ static void free_aggs(struct dtrace_consumer *c)
     }
 }
 
-/* One for every 4 entries that there can be: chain.h. */
+/* One chain for every 4 possible entries: chain.h. */
 static uint32_t chains_for(size_t entries)
 {
     uint32_t chains = 8;
@@ -139,7 +138,7 @@ static uint32_t chains_for(size_t entries)
     return chains;
 }
 
-/* Behind the entries is room for one that turns out not to be new. */
+/* The room behind the entries is for one that turns out not to be new. */
 static bool make_agg(struct dtrace_consumer *c, size_t size)
 {
     struct entries e = entries_of(c);
@@ -269,13 +268,13 @@ static void make_contexts(struct dtrace_consumer *c)
     }
 }
 
-/* speculation() works without a buffer too, as long as nobody speculates. */
+/* speculation() works without a buffer too, as long as nothing speculates. */
 static bool bare_speculations(struct dtrace_consumer *c)
 {
     return c->speculations.all || c->speculations.count == 0 || make_speculations(c, 0);
 }
 
-/* Names the last CPU that there is. */
+/* Stores the number of the last CPU in the refusal's text. */
 static int no_cpu(uint32_t ncpus, struct dtrace_refusal *why)
 {
     static const char text[] = "There is no such CPU: the last one is CPU ";
@@ -285,7 +284,7 @@ static int no_cpu(uint32_t ncpus, struct dtrace_refusal *why)
 
     __builtin_memcpy(why->text, text, sizeof(text));
     if (last >= 10) {
-        *at++ = (char)('0' + last / 10 % 10); /* a hundred of them: nowhere */
+        *at++ = (char)('0' + last / 10 % 10); /* a hundred CPUs do not occur */
     }
     *at++ = (char)('0' + last % 10);
     *at = '\0';

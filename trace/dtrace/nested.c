@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe that fires inside of a clause on the same CPU, in a function that the machine or its port
- * calls. Its clauses can't run: contexts and buffers are in use. Each is a drop. Own CPU, masked
- * interrupts, in the midst of a firing; but not between any two of its instructions (an NMI): that
- * would count wrongly. Tested by test/d_fire.
+ * A probe that fires inside a clause on the same CPU, in a function that the machine or its port
+ * calls. Its clauses can't run: contexts and buffers are in use. Each counts as a drop. Own CPU,
+ * interrupts masked, during another probe firing, but not between any two of its instructions (an
+ * NMI): that would miscount. Tested by test/d_fire.
  */
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/port.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The notes that go into a capture with a consumer's records (-x log=1, -x retain): whatever a
- * reader must know that the target knew. Behind the head: what the program was compiled from
- * (host/dtrace/saved.h), then a transcript: requests of D's control call, each with its answer and
- * the bytes of both, one after the other without gaps. So a reader asks what a live consumer would
- * ask, and is answered the same. Little-endian; opaque to the target, but for the boot's own
- * consumer. Written by host/remote/log.c, trace/dtrace/control_boot.c, read by
+ * The notes that accompany a consumer's records in a capture (-x log=1, -x retain): everything a
+ * reader needs that the target knew. After the header: the program's settings, sources and
+ * arguments (host/dtrace/saved.h), then a transcript: requests of D's control call, each with its
+ * answer and the bytes of both, without gaps. So a reader makes the requests it would make to a
+ * live consumer and gets the same answers. Little-endian; opaque to the target, except for the
+ * boot's own consumer. Written by host/remote/log.c, trace/dtrace/control_boot.c, read by
  * host/dtrace/replay_wire.c.
  */
 #ifndef TRACE_DTRACE_NOTES_H
@@ -18,7 +18,7 @@
 struct notes_head {
     uint32_t magic;
     uint32_t version; /* 1 */
-    uint32_t saved;   /* bytes of what the program was compiled from */
+    uint32_t saved;   /* bytes of the saved settings and sources */
     uint32_t pad;
 };
 

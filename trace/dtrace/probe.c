@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of probes, and the provider `dtrace`, whose three probes the machine fires itself.
- * Control lock held, but for dtrace_probe_at().
+ * Control lock held, except dtrace_probe_at().
  */
 #include "trace/dtrace/probe.h"
 
@@ -23,7 +23,7 @@ void dtrace_provider_register(const struct dtrace_provider *provider)
     }
 }
 
-/* Bytes of a name, its NUL included. */
+/* Returns the bytes of a name, its NUL included. */
 static size_t name_bytes(const char *s)
 {
     size_t n = 0;
@@ -87,7 +87,7 @@ static const char *copy_name(char **at, const char *name)
     return copy;
 }
 
-/* The three names copied into one block; it lives as long as the probe: for ever. */
+/* Copies the three names into one block, which lives as long as the probe: forever. */
 static bool copy_names(const char *names[3])
 {
     char *at =
@@ -131,7 +131,7 @@ void dtrace_probe_provide(const char *provider, const char *module, const char *
     }
 }
 
-/* A thread may skip the probe only if the one predicate that it remembers is all there is. */
+/* A thread may skip the probe only if the one predicate it has cached is the only one there. */
 static void predicate_update(struct dtrace_probe *p)
 {
     const struct dtrace_ecb *only = p->ecbs && !p->ecbs->next ? p->ecbs : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes and providers inside the machine. Probes are only ever added, under the control lock; a
- * firing finds its probe by number without a lock.
+ * Probes and providers inside the machine. Probes are only ever added, under the control lock;
+ * probe context finds a probe by number without a lock.
  */
 #ifndef TRACE_DTRACE_PROBE_H
 #define TRACE_DTRACE_PROBE_H
@@ -17,18 +17,18 @@ struct dtrace_probe {
     const char *module, *function, *name;   /* [I] */
     void *arg;                              /* [I] the provider's */
     uint32_t id;                            /* [I] */
-    uint32_t predicate_id; /* [a] a thread that remembers it need not look: its only ECB's predicate
+    uint32_t predicate_id; /* [a] threads that cached it skip the probe: its only ECB's predicate
                               is false there; 0: none */
-    uint32_t enabled;      /* [k] ECBs */
+    uint32_t enabled;      /* [k] number of ECBs */
 };
 
 enum {
     DTRACE_PROBE_BEGIN = 1,
     DTRACE_PROBE_END = 2,
     DTRACE_PROBE_ERROR = 3
-}; /* the first three, always */
+}; /* the first three probes, always present */
 
-/* Chunks never move, so that a firing can read the table while it grows. */
+/* Chunks never move, so that probe context can read the table while it grows. */
 enum { DTRACE_PROBE_CHUNK = 64, DTRACE_PROBE_CHUNKS = 1024 };
 extern struct dtrace_probe *dtrace_probe_chunks[DTRACE_PROBE_CHUNKS];
 extern uint32_t dtrace_probe_count;
@@ -38,30 +38,31 @@ static inline struct dtrace_probe *dtrace_probe_at(uint32_t id)
     return &dtrace_probe_chunks[(id - 1) / DTRACE_PROBE_CHUNK][(id - 1) % DTRACE_PROBE_CHUNK];
 }
 
-/* Adds an ECB to the probe, or takes it away; enables or disables the probe at its provider. The
- * caller waits for firings under way before it frees the ECB. */
+/* Add an ECB to the probe or remove it; enable or disable the probe at its provider. Before freeing
+ * the ECB the caller waits for current probe firings to end. */
 int dtrace_probe_enable(struct dtrace_probe *, struct dtrace_ecb *);
 void dtrace_probe_disable(struct dtrace_probe *, struct dtrace_ecb *);
-/* Whether an enabling of the probe needs it to fire on this CPU. once: the probe fires on one CPU
- * for each consumer, on the first one that the consumer traces (dtrace_probe_fire_once()), not on
- * all that it traces. Control context. */
+/* Returns whether an enabling of the probe needs it to fire on this CPU. once: the probe fires on
+ * one CPU for each consumer, the first one that the consumer traces (dtrace_probe_fire_once()), not
+ * on all it traces. Control context. */
 bool dtrace_probe_wanted(const struct dtrace_probe *, unsigned cpu, bool once);
-/* After many of them. */
+/* Call after a batch of changes. */
 void dtrace_probes_settle(void);
 
-/* Whether the current thread remembers that nothing on this probe is for it. */
+/* Returns whether the current thread has cached that this probe's only predicate is false. */
 static inline bool dtrace_probe_skips(const struct dtrace_probe *p)
 {
     uint32_t known = __atomic_load_n(&p->predicate_id, __ATOMIC_RELAXED);
 
     return known && *dtrace_port_predicate_cache() == known;
 }
-/* What dtrace_fire() does of a probe that the thread doesn't skip, with nothing else firing on this
- * CPU: the caller has called dtrace_port_irq_save(). */
+/* Fires a probe that the thread doesn't skip; the part of dtrace_fire() with no other probe firing
+ * on this CPU: the caller has called dtrace_port_irq_save(). */
 void dtrace_probe_fire(const struct dtrace_probe *, const uint64_t args[5]);
-/* The same for the consumers whose first traced CPU is this one. */
+/* Like dtrace_probe_fire(), only for the consumers whose first traced CPU is this one. */
 void dtrace_probe_fire_once(const struct dtrace_probe *, const uint64_t args[5]);
-/* Instead of that, if a firing is under way on this CPU: counts what is lost. (nested.c) */
+/* Replaces dtrace_probe_fire() if a probe is already firing on this CPU: counts the loss.
+ * (nested.c) */
 __attribute__((cold)) void dtrace_probe_nested(const struct dtrace_probe *);
 
 #endif

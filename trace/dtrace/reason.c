@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The texts of refusals: for whoever talks to a person. Over a link goes the number; of what lies
- * in a board's own image (BOOT_D, the event log's gate) the board says the text. Any context.
+ * The texts of refusals, for programs that show them to a person. Over a link only the number is
+ * sent; for programs in its own image (BOOT_D, the event log's gate) a board prints the text. Any
+ * context.
  */
 #include "trace/dtrace/dtrace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Marks, made while a probe fires: see retained.h. Every store here stands in its order, for any of
+ * Marks, made in probe context: see retained.h. The order of all stores matters, because any of
  * them may be the last one before the machine is reset.
  */
 #include "trace/dtrace/retained.h"
@@ -15,7 +15,7 @@ static inline void in_order(void)
 
 /* ---- records ----------------------------------------------------------------------- */
 
-/* Those in [from, until). */
+/* Marks the records in [from, until). */
 static void mark_records(const struct dtrace_consumer *c, const struct dtrace_kept_cpu *k,
                          const struct dtrace_buffer *b, size_t from, size_t until)
 {
@@ -34,9 +34,9 @@ static void mark_records(const struct dtrace_consumer *c, const struct dtrace_ke
     }
 }
 
-/* Where the cursor is does not say whether it has wrapped: a large record, or a speculation's, may
- * have led it beyond where it was. What is left of the lap before is marked from where that was
- * sealed, if it was in that lap, or from the oldest record that is still there. */
+/* The cursor's position does not show whether it has wrapped: a large record, or a speculation's,
+ * may have moved it beyond its old position. The rest of the previous lap is marked from its sealed
+ * end, if that was in the lap, or from the oldest remaining record. */
 void dtrace_kept_records(struct dtrace_consumer *c, struct dtrace_consumer_cpu *here)
 {
     const struct dtrace_buffer *b = &here->principal;
@@ -88,7 +88,7 @@ static uint32_t mark_of(uint32_t place, uint32_t first, const uint64_t *words, u
     return retain_mark(place, first, (const uint8_t *)words, count * 8);
 }
 
-/* Until it has its mark it is not there for a reader. */
+/* Readers ignore the entry until it has its mark. */
 static void new_entry(struct kymo_retain_d_live *live, const struct dtrace_aggregation *a,
                       const uint8_t *entry, uint32_t place, uint32_t *mark)
 {
@@ -109,7 +109,8 @@ void dtrace_kept_update(const struct dtrace_aggregation *a, uint64_t *data, uint
     struct dtrace_aggregation plain = *a;
 
     plain.kind = (uint16_t)(a->kind & ~DTRACE_AGG_KEPT);
-    if (place >= live->entries_sealed) { /* just made; the first half is in use till it stops */
+    if (place >= live->entries_sealed) { /* just made; the first half is active until the
+                                            consumer stops */
         dtrace_agg_init(&plain, data);
         dtrace_agg_update(&plain, data, value, weight);
         new_entry(live, a, entry, place, mark);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A consumer whose buffers lie in retained memory (-x retain): what is beside them there, so that
- * after a crash at any instruction a reader of the window (lib/retain/d*.c) knows which records and
- * which entries of aggregations are whole. Layout: abi/retain.h. Others pay nothing: its
- * clauses run as those that log (log.h), its aggregations have kinds of their own.
+ * A consumer whose buffers lie in retained memory (-x retain): the data kept beside them there, so
+ * that after a crash at any instruction a reader of the window (lib/retain/d*.c) knows which
+ * records and which entries of aggregations are complete. Layout: abi/retain.h. Other consumers pay
+ * nothing: a retaining consumer's clauses run like those that log (log.h), and its aggregations
+ * have their own kinds.
  *
  * Tested by test/d_fire/retain_test.c and, on the boards, by test/boot/dretain.py.
  */
@@ -16,32 +17,34 @@
 struct dtrace_kept_cpu {
     struct kymo_retain_d_live *live;      /* [c] */
     const uint8_t *entries;               /* [I] both halves */
-    uint16_t laps;                        /* [c] of the ring, when live->sealed was written */
-    uint32_t *record_marks, *entry_marks; /* [c] NULL: it has no such buffer */
+    uint16_t laps;                        /* [c] of the ring when live->sealed was written */
+    uint32_t *record_marks, *entry_marks; /* [c] NULL: no such buffer */
 };
 
 struct dtrace_kept {
-    struct kymo_retain_d is;   /* [k] as the window has it */
-    struct dtrace_block block; /* [I] this, and what it says is beside the buffers */
+    struct kymo_retain_d is;   /* [k] copy of the window's entry */
+    struct dtrace_block block; /* [I] this struct, and the data kept beside the buffers */
     struct dtrace_block notes; /* [k] */
     struct dtrace_kept_cpu cpu[KYMO_RETAIN_CPUS];
 };
 
 /* ---- control context --------------------------------------------------------------- */
 
-/* Whether it retains, and may now. 0 or a refusal. */
+/* Checks whether the consumer retains, and may now. Returns 0 or a refusal. */
 int dtrace_kept_begin(struct dtrace_consumer *, const struct dtrace_image *,
                       struct dtrace_refusal *);
-/* If it does, it has its memory now: makes what is beside it, and has it found. 0 or a refusal. */
+/* For a retaining consumer that has its memory: makes the data kept beside it and publishes it.
+ * Returns 0 or a refusal. */
 int dtrace_kept_make(struct dtrace_consumer *, struct dtrace_refusal *);
-/* It is over: it is found no more; its buffers are freed by who made them. */
+/* Withdraws an ended consumer from the window; its buffers are freed by their allocator. */
 void dtrace_kept_free(struct dtrace_consumer *);
-/* What describes its records, as DTRACE_LOG_NOTES (log_event.h). 0, -ENOSPC. */
+/* Keeps the notes that describe its records, as DTRACE_LOG_NOTES (log_event.h). Returns 0 or
+ * -ENOSPC. */
 int dtrace_kept_notes(struct dtrace_consumer *, const void *, uint32_t bytes);
 
 /* ---- of a firing, own CPU ---------------------------------------------------------- */
 
-/* Behind each firing: marks for the records that it has made. */
+/* Called after each probe firing: marks the records it made. */
 void dtrace_kept_records(struct dtrace_consumer *, struct dtrace_consumer_cpu *);
 /* dtrace_kept_update(): aggregate.h. */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is beside a consumer's buffers in retained memory: see retained.h. All of it in one block:
- * struct dtrace_kept, the sizes of its records and entries, and for each CPU what the firings
- * write. Control context.
+ * Makes the data kept beside a consumer's buffers in retained memory: see retained.h. All in one
+ * block: struct dtrace_kept, the sizes of its records and entries, and for each CPU the data
+ * written in probe context. Control context.
  */
 #include "abi/errno.h"
 #include "trace/dtrace/image_check.h"
@@ -10,7 +10,7 @@
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"
 
-/* lib/retain/d_events.c, which does not include them. */
+/* For lib/retain/d_events.c, which does not include these headers. */
 _Static_assert(DTRACE_LOG_RECORD == 2 && DTRACE_LOG_TAKEN == 3 && DTRACE_LOG_ENTRY == 4 &&
                    DTRACE_LOG_ENTRIES == 5 && DTRACE_LOG_STATUS == 6 &&
                    sizeof(struct dtrace_status) == 104 && sizeof(struct dtrace_snap) == 40 &&
@@ -44,7 +44,7 @@ static uint32_t least_entry(const struct dtrace_consumer *c)
     return least;
 }
 
-/* It has records that say something: every program has those of faults. */
+/* Returns whether it has meaningful records: every program has those of faults. */
 static bool records(const struct dtrace_consumer *c)
 {
     for (uint32_t i = 0; i < c->necbs; i++) {
@@ -55,7 +55,7 @@ static bool records(const struct dtrace_consumer *c)
     return false;
 }
 
-/* The CPUs are alike, but for those that are not traced. */
+/* The CPUs are alike, except those that are not traced. */
 static const struct dtrace_consumer_cpu *traced(const struct dtrace_consumer *c)
 {
     uint32_t i = 0;
@@ -100,7 +100,7 @@ static struct kymo_retain_d_fields fields(void)
 #undef AT
 }
 
-/* All but where things are. */
+/* Fills in everything except locations. */
 static struct kymo_retain_d begin(const struct dtrace_consumer *c)
 {
     const struct dtrace_consumer_cpu *cpu = traced(c);
@@ -158,7 +158,7 @@ static uint8_t *put_cpu(const struct dtrace_consumer *c, uint32_t i, const struc
 
 /* ---- aggregations are updated another way ------------------------------------------ */
 
-/* count() has no value, and would be counted without being asked. */
+/* count() has no value; without an object it would be counted without an update. */
 static const struct dtrace_insn first_argument;
 static const struct dtrace_object a_value = {.text = &first_argument, .flags = DTRACE_OBJECT_ARG};
 

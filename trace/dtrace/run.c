@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interpreter: a handler per opcode (handlers.def), each of which jumps to the next one's. Its
+ * The interpreter: a handler per opcode (handlers.def), each of which jumps to the next one's. The
  * jump table is made from opcodes.def, so an opcode without a handler doesn't compile. Instructions
  * were validated (validate.c) and pre-decoded (code.c): registers, labels and indices are in range,
- * the last is `ret`, and branches go forward, so it ends. Arithmetic is that of 64-bit unsigned
- * words.
+ * the last is `ret`, and branches go forward, so execution terminates. Arithmetic is on 64-bit
+ * unsigned words.
  *
- * Of a firing. Tested by test/d_machine/run_test.c, and against a naive interpreter by test/d.
+ * Probe context. Tested by test/d_machine/run_test.c, and against a naive interpreter by test/d.
  */
 #include "trace/dtrace/run.h"
 
@@ -27,7 +27,8 @@ static uint64_t remainder_signed(uint64_t a, uint64_t b)
     return b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
 }
 
-/* A string is measured at once: so its fault is the push's, and no one measures it again. */
+/* A string is measured at once, so that a fault belongs to the push and nothing measures it
+ * again. */
 static void push_ref(struct dtrace_context *c, uint8_t type, uint64_t value, uint64_t size)
 {
     struct dtrace_key *key = &c->keys[c->nkeys];
@@ -76,7 +77,7 @@ static uint64_t allocate(struct dtrace_context *c, uint64_t bytes)
     return (uintptr_t)p;
 }
 
-/* A predicate that was false may now be true. */
+/* Clears the predicate cache: a predicate that was false may now be true. */
 static void store_thread(struct dtrace_context *c, const struct dtrace_dynamic *v, uint64_t value)
 {
     *dtrace_port_predicate_cache() = 0;
@@ -97,9 +98,9 @@ static uint64_t load(struct dtrace_context *c,
 
 #define D r[pc->rd]
 
-/* Where size counts, operands are fetched in one place, what gives a value goes one way to its
- * register, and all go one way to the next instruction, by a switch, whose table is small.
- * Elsewhere each handler fetches and jumps by itself. */
+/* Where size counts, all handlers share the fetch of operands, the store of results, and a switch
+ * to the next instruction, whose table is small. Elsewhere each handler fetches and jumps by
+ * itself. */
 #ifdef __OPTIMIZE_SIZE__
 #define A a
 #define B b
@@ -169,7 +170,7 @@ uint64_t dtrace_run(struct dtrace_context *c, const struct dtrace_object *o)
 {
     /* clang-format off */
     static const void *const handlers[DTRACE_RUN_COUNT] = {
-        [0] = &&op_illegal, /* is no opcode */
+        [0] = &&op_illegal, /* not an opcode */
 #define DIF_OP(number, name, format, doc) [number] = &&op_##name,
 #include "trace/dtrace/opcodes.def"
 #define OP(name) [DTRACE_RUN_##name] = &&op_##name,
@@ -179,7 +180,7 @@ uint64_t dtrace_run(struct dtrace_context *c, const struct dtrace_object *o)
     /* clang-format on */
     const struct dtrace_insn *pc = o->text;
     uint64_t r[DIF_REGS];
-    uint64_t left = 0, right = 0; /* what was compared last: the flags */
+    uint64_t left = 0, right = 0; /* last compared operands: the flags */
     uint64_t given, a, b;
 
     (void)handlers, (void)a, (void)b;

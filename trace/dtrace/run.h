@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What loading makes of some instructions, so that running them is quick: the interpreter's own
- * opcodes, above the published ones. Between code.c and run.c.
+ * The interpreter's own opcodes, above the published ones, into which loading translates some
+ * instructions so that they run fast. Shared by code.c and run.c.
  */
 #ifndef TRACE_DTRACE_RUN_H
 #define TRACE_DTRACE_RUN_H
@@ -15,13 +15,13 @@
     OP(ldgs_ref)   /* … by reference: number in dtrace_code.globals */ \
     OP(stgs_value) \
     OP(stgs_ref) \
-    OP(ldls_value) /* the same of clause-locals */ \
+    OP(ldls_value) /* likewise for clause-locals */ \
     OP(ldls_ref) \
     OP(stls_value) \
     OP(stls_ref)
 /* ldts, stts, ldgaa, stgaa, ldtaa, sttaa: index is a number in dtrace_code.dynamics */
 
-/* r2 of a pre-decoded load or store: bytes, and whether their sign is extended. */
+/* r2 of a pre-decoded load or store: size in bytes, and whether to sign-extend. */
 enum { DTRACE_SIGNED = 0x80 };
 
 enum dtrace_run_op {
@@ -32,7 +32,7 @@ enum dtrace_run_op {
         DTRACE_RUN_COUNT
 };
 
-/* Where a subroutine is in the table of those that there are; and running it on what was pushed. */
+/* Find a subroutine's index in the table of those available; run it on the pushed arguments. */
 uint32_t dtrace_subr_find(uint32_t number);
 uint64_t dtrace_subr(struct dtrace_context *, uint32_t index);
 

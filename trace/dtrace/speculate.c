@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The states of speculations, and moving their records. See speculate.h. Transitions are one
- * compare-and-swap each; whoever loses looks again, at most once per CPU.
+ * compare-and-swap each; the CPU that loses tries again, at most once per CPU.
  *
  * All accesses to a state are relaxed, because a state publishes nothing: each CPU alone reads and
  * writes its buffers, also when they are cleaned. The cross-calls of the cleaner order its marks
@@ -64,8 +64,8 @@ struct dtrace_buffer *dtrace_speculation_buffer(struct dtrace_speculations *all,
     }
 }
 
-/* Each record that finds no room in the principal buffer is a drop there. Its time becomes that of
- * now: what was taken of that buffer before has none that is later (dtrace_snap.taken). */
+/* Each record that finds no room in the principal buffer is a drop there. Records get the current
+ * time, because data already taken from that buffer must not be newer (dtrace_snap.taken). */
 static void move_records(struct dtrace_buffer *from, struct dtrace_buffer *to,
                          const struct dtrace_shapes *shapes)
 {
@@ -91,7 +91,7 @@ static void move_records(struct dtrace_buffer *from, struct dtrace_buffer *to,
     from->offset = 0;
 }
 
-/* From any state in which it is in use to `to`; false: it is not in use. */
+/* Changes any state in use to `to`; false: the speculation is not in use. */
 static bool finish(struct dtrace_speculation *s, uint32_t to)
 {
     uint32_t word = look(s);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Speculations: records set aside until the program knows whether it wants them. Each has a buffer
- * per CPU. Ids are 1 to nspec. Tested by test/d_buffer.
+ * Speculations: records set aside until the program decides whether it wants them. Each speculation
+ * has a buffer per CPU. Ids are 1 to nspec. Tested by test/d_buffer.
  *
  *   INACTIVE -speculation()-> ACTIVE -speculate()-> ONE -on another CPU-> MANY
  *   ACTIVE, ONE, MANY -commit()-> COMMITTING, -discard()-> DISCARDING
  *   COMMITTING, DISCARDING -cleaning-> INACTIVE
  *
- * The CPU that commits moves its own records at once; the others' are moved by the cleaner, on
- * their CPUs. Until then the id can't be had again.
+ * The committing CPU moves its own records at once; the cleaner moves the others', on their CPUs.
+ * Until then the id is not reused.
  */
 #ifndef TRACE_DTRACE_SPECULATE_H
 #define TRACE_DTRACE_SPECULATE_H
@@ -32,20 +32,20 @@ struct dtrace_speculation {
 struct dtrace_speculations {
     struct dtrace_speculation *all; /* [I] */
     uint32_t count;                 /* [I] nspec */
-    uint64_t busy, none; /* [a] speculation() found none free: all wait for the cleaner / not */
+    uint64_t busy, none; /* [a] speculation() found none free: all wait for the cleaner; or not */
 };
 
 uint32_t dtrace_speculation_new(struct dtrace_speculations *);
-/* The buffer that this CPU's records go to; NULL: the clause is to be abandoned. */
+/* Returns the buffer for this CPU's records; NULL: the clause is abandoned. */
 struct dtrace_buffer *dtrace_speculation_buffer(struct dtrace_speculations *, uint64_t id,
                                                 unsigned cpu);
-/* False: there is no such id. */
+/* Return false if there is no such id. */
 bool dtrace_speculation_commit(struct dtrace_speculations *, uint64_t id, unsigned cpu,
                                struct dtrace_buffer *to, const struct dtrace_shapes *);
 bool dtrace_speculation_discard(struct dtrace_speculations *, uint64_t id);
 
-/* The cleaner: marks what is to be cleaned (false: nothing), does that on each CPU, then frees it.
- * What is committed meanwhile waits for the next time. */
+/* The cleaner: marks what needs cleaning (false: nothing), cleans it on each CPU, then frees it.
+ * What is committed meanwhile waits for the next pass. */
 bool dtrace_speculation_clean_begin(struct dtrace_speculations *);
 void dtrace_speculation_clean_cpu(struct dtrace_speculations *, unsigned cpu,
                                   struct dtrace_buffer *to, const struct dtrace_shapes *);

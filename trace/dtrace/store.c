@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a D program may store: the scratch its clause has taken, and its own variables' data.
- * Everywhere else a store faults. Of a firing. Tested by test/d_machine/memory_test.c.
+ * Stores of a D program: allowed to the scratch that its clause has taken and its own variables'
+ * data. Elsewhere a store faults. Probe context. Tested by test/d_machine/memory_test.c.
  */
 #include "trace/dtrace/machine.h"
 
-/* The variable at or before this offset; n > 0. At most 17 steps. */
+/* Returns the variable at or before this offset; n > 0. At most 17 steps. */
 static const struct dtrace_static *static_before(const struct dtrace_static *all, uint32_t n,
                                                  size_t offset)
 {
@@ -48,7 +48,7 @@ static bool variable_holds(struct dtrace_context *c, uintptr_t address, size_t b
            dtrace_dynvar_holds(c, address, bytes);
 }
 
-/* Sizes and addresses that are too large for this machine are nowhere. */
+/* Sizes and addresses beyond this machine's range are never storable. */
 static uint8_t *storable(struct dtrace_context *c, uint64_t address, uint64_t bytes, bool variables)
 {
     uintptr_t at = (uintptr_t)address;

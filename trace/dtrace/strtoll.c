@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * strtoll(): blanks, a sign, 0x in base 16, digits up to the first character that is none. It
- * wraps. Of a firing. Tested by test/d_machine/subr_test.c.
+ * strtoll(): blanks, a sign, 0x in base 16, digits up to the first other character. Overflow wraps.
+ * Probe context. Tested by test/d_machine/subr_test.c.
  */
 #include "trace/dtrace/subr.h"
 
@@ -17,7 +17,7 @@ static uint8_t digit_of(uint8_t byte)
     return 'a' <= small && small <= 'z' ? (uint8_t)(small - 'a' + 10) : NO_DIGIT;
 }
 
-/* The string argument, ended by a NUL where it is too long. */
+/* The string argument, terminated where it is too long. */
 struct source {
     struct dtrace_text text;
     size_t at, end;

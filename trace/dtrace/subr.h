@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Subroutines: each finds its arguments in the context's keys, at least as many as its table entry
- * says, and gives its result; after a fault that is not used. What they do is in the D language's
- * description; here is only who is where. Of a firing.
+ * requires, and returns its result, which is ignored after a fault. The D language's description
+ * specifies them. Probe context.
  */
 #ifndef TRACE_DTRACE_SUBR_H
 #define TRACE_DTRACE_SUBR_H
@@ -10,12 +10,13 @@
 #include "trace/dtrace/text.h"
 
 struct dtrace_subr {
-    uint64_t (*run)(struct dtrace_context *); /* NULL: behind the last */
-    uint8_t number, least;                    /* of the subroutine; of arguments */
+    uint64_t (*run)(struct dtrace_context *); /* NULL: end of the table */
+    uint8_t number, least;                    /* number of the subroutine; least number of
+                                                 arguments */
 };
 
-/* Those that there are. A makefile takes subr_extra.c: all of them; or subr_none.c: a board does
- * without json.c, strtoll.c, inet.c, subr_path.c, subr_search.c and destructive.c. */
+/* The available subroutines. A makefile takes subr_extra.c: all of them; or subr_none.c: a board
+ * goes without json.c, strtoll.c, inet.c, subr_path.c, subr_search.c and destructive.c. */
 extern const struct dtrace_subr dtrace_subrs[];
 #define DTRACE_SUBRS_LEAST(ROW) \
     ROW(rand, 0, rand) \
@@ -60,13 +61,13 @@ static inline uint64_t dtrace_arg(const struct dtrace_context *c, unsigned n)
     return c->keys[n].value;
 }
 
-/* An argument that may be left out. */
+/* Returns an optional argument. */
 static inline uint64_t dtrace_arg_or(const struct dtrace_context *c, unsigned n, uint64_t absent)
 {
     return n < c->nkeys ? c->keys[n].value : absent;
 }
 
-/* Length of a string argument. */
+/* Returns the length of a string argument. */
 static inline size_t dtrace_arg_length(struct dtrace_context *c, unsigned n)
 {
     const struct dtrace_key *key = &c->keys[n];
@@ -74,7 +75,7 @@ static inline size_t dtrace_arg_length(struct dtrace_context *c, unsigned n)
     return key->string ? key->size : dtrace_text_length(c, key->value, c->code->strsize);
 }
 
-/* An illegal operation: 0. */
+/* Faults with an illegal operation; returns 0. */
 __attribute__((cold)) uint64_t dtrace_illegal(struct dtrace_context *);
 
 /* subr_memory.c */

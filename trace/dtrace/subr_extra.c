@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The subroutines, where there is room for all of them. See subr.h.
- */
+/* The table of subroutines for boards with room for all of them. See subr.h. */
 #include "trace/dtrace/subr.h"
 
 const struct dtrace_subr dtrace_subrs[] = {DTRACE_SUBRS_LEAST(DTRACE_SUBR_ROW)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Subroutines that take and copy memory. What they write is scratch of this clause. Of a firing.
+ * Subroutines that allocate and copy memory. They write to this clause's scratch. Probe context.
  * Tested by test/d_machine/subr_memory_test.c.
  */
 #include "trace/dtrace/subr.h"

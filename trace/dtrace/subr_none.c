@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For a board that is short of flash, or must not be touched: in place of subr_extra.c and what
- * that needs, and of destructive.c. What isn't there is an illegal operation. See subr.h.
+ * For a board that is short of flash, or must not be modified: replaces subr_extra.c and the files
+ * it needs, and destructive.c. Missing subroutines are an illegal operation. See subr.h.
  */
 #include "trace/dtrace/fire.h"
 #include "trace/dtrace/subr.h"

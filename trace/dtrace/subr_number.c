@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Subroutines about numbers and ids. Of a firing. Tested by test/d_machine/subr_test.c.
- */
+/* Subroutines about numbers and ids. Probe context. Tested by test/d_machine/subr_test.c. */
 #include "trace/dtrace/subr.h"
 
 #include "trace/dtrace/port.h"
@@ -9,7 +7,7 @@
 
 enum { DIGITS_MAX = 64 + 2 }; /* of base 2, and a prefix */
 
-/* An int. */
+/* The result is an int. */
 uint64_t dtrace_subr_rand(struct dtrace_context *c)
 {
     (void)c;
@@ -26,7 +24,7 @@ uint64_t dtrace_subr_progenyof(struct dtrace_context *c)
     return dtrace_port_descends((int32_t)(uint32_t)dtrace_arg(c, 0));
 }
 
-/* The name is copied: the process may end, and another take its place, while the clause runs. */
+/* Copies the name: the process may end, and another take its slot, while the clause runs. */
 uint64_t dtrace_subr_pidname(struct dtrace_context *c)
 {
     const char *name = dtrace_port_pidname((int32_t)(uint32_t)dtrace_arg(c, 0));
@@ -61,7 +59,7 @@ uint64_t dtrace_subr_swap64(struct dtrace_context *c)
     return __builtin_bswap64(dtrace_arg(c, 0));
 }
 
-/* Digits to the left of `to`; where they begin. No digit for 0. */
+/* Writes digits to the left of `to`; returns their start. No digit for 0. */
 static uint8_t *put_digits(uint8_t *to, uint64_t value, uint32_t base)
 {
     for (; value != 0; value /= base) {

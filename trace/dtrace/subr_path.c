@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Subroutines about paths. Of a firing. Tested by test/d_machine/subr_test.c.
- */
+/* Subroutines about paths. Probe context. Tested by test/d_machine/subr_test.c. */
 #include "trace/dtrace/subr.h"
 
-/* Where a path has its parts; -1: it hasn't. The base is what follows the last slash that has
- * something behind it, the directory all before it but the slashes between. */
+/* Offsets of a path's parts; -1: missing. The base follows the last slash that is not at the end;
+ * the directory is everything before it, without the slashes between. */
 struct path {
     struct dtrace_text text;
     int32_t base_first, base_last, directory_last;
 };
 
-/* From i down, the first that is (or isn't) a slash; -1. */
+/* Returns the first offset from i down that is (or isn't) a slash; -1: none. */
 static int32_t back_to(struct path *p, int32_t i, bool slash)
 {
     while (i >= 0 && (dtrace_text_byte(&p->text, (size_t)i) == '/') != slash) {
@@ -74,7 +72,7 @@ uint64_t dtrace_subr_dirname(struct dtrace_context *c)
     return p.directory_last < 0 ? one_character(c, '.') : part(&p, c, 0, p.directory_last);
 }
 
-/* A path being made clean. pending: of "/..", how much was read and not yet decided. */
+/* A path being cleaned. pending: how much of "/.." was read and not yet decided. */
 struct cleaner {
     uint8_t *to;
     size_t n;
@@ -94,7 +92,7 @@ static void put_pending(struct cleaner *k, uint8_t byte)
     k->pending = 0;
 }
 
-/* Forgets the last component. At the end of the path what is before it stays: its slash. */
+/* Removes the last component. At the end of the path the slash before it remains. */
 static void go_up(struct cleaner *k, uint8_t byte)
 {
     if (k->n == 0) {
@@ -130,7 +128,7 @@ uint64_t dtrace_subr_cleanpath(struct dtrace_context *c)
         return 0;
     }
     dtrace_text_open(&t, c, dtrace_arg(c, 0), false);
-    /* Five more must fit at any time: what is pending, a byte, the NUL. */
+    /* Five more bytes must always fit: what is pending, a byte, the NUL. */
     for (size_t i = 0; i <= length && k.n + 5 < size; i++) {
         clean_byte(&k, i < length ? dtrace_text_byte(&t, i) : 0);
     }

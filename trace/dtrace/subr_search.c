@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Subroutines that look for something in a string. Those with a string as result give the address
- * in the string that was searched, NULL if there is none. Of a firing. Tested by
- * test/d_machine/subr_test.c.
+ * Subroutines that search a string. Those that return a string return an address in the searched
+ * string, or NULL if nothing is found. Probe context. Tested by test/d_machine/subr_test.c.
  */
 #include "trace/dtrace/subr.h"
 
-/* The first, or last, such character, the final NUL included. */
+/* Finds the first, or last, such character, the final NUL included. */
 static uint64_t find_character(struct dtrace_context *c, bool last)
 {
     uint64_t at = dtrace_arg(c, 0), found = 0;
@@ -63,7 +62,7 @@ static bool matches(struct search *s, size_t position)
     return true;
 }
 
-/* The first position from `from` on; -1: none. */
+/* Returns the first position from `from` on; -1: none. */
 static int64_t find_forward(struct search *s, size_t from)
 {
     for (size_t i = from; s->part_length <= s->length && i <= s->length - s->part_length; i++) {
@@ -74,7 +73,7 @@ static int64_t find_forward(struct search *s, size_t from)
     return -1;
 }
 
-/* The last position up to `from`. */
+/* Returns the last position up to `from`. */
 static int64_t find_backward(struct search *s, size_t from)
 {
     if (s->part_length > s->length) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Subroutines that measure strings and make new ones, in scratch. Of a firing. Tested by
+ * Subroutines that measure strings and make new ones, in scratch. Probe context. Tested by
  * test/d_machine/subr_test.c.
  */
 #include "trace/dtrace/subr.h"
@@ -20,7 +20,7 @@ static void put_part(struct dtrace_writer *w, uint64_t from, size_t n)
     }
 }
 
-/* What is longer than a string is not cut here, but has no room. */
+/* A result longer than a string is not truncated here, but has no room. */
 uint64_t dtrace_subr_strjoin(struct dtrace_context *c)
 {
     size_t first = dtrace_arg_length(c, 0), second = dtrace_arg_length(c, 1);
@@ -45,8 +45,8 @@ static int32_t clipped(uint64_t n)
     return value > CLIP ? CLIP : value < -CLIP ? -CLIP : (int32_t)value;
 }
 
-/* A negative start counts from the end, and what lies before the string is taken off the count; a
- * negative count leaves that many out at the end. */
+/* A negative start counts from the end; the part before the string is subtracted from the count. A
+ * negative count leaves out that many characters at the end. */
 uint64_t dtrace_subr_substr(struct dtrace_context *c)
 {
     int32_t length = (int32_t)dtrace_arg_length(c, 0);
@@ -73,7 +73,7 @@ uint64_t dtrace_subr_substr(struct dtrace_context *c)
     return dtrace_writer_close(&w);
 }
 
-/* ASCII alone: what is from `low` on, 26 of them, moves by 32. */
+/* ASCII only: shifts the 26 letters from `low` on by 32. */
 static uint64_t change_case(struct dtrace_context *c, uint8_t low)
 {
     size_t length = dtrace_arg_length(c, 0);
@@ -99,7 +99,7 @@ uint64_t dtrace_subr_tolower(struct dtrace_context *c)
     return change_case(c, 'A');
 }
 
-/* Whether a byte is one of the separators: few, as a rule. */
+/* Returns whether a byte is one of the separators, which usually are few. */
 static bool separates(struct dtrace_text *separators, size_t n, uint8_t byte)
 {
     size_t i = 0;
@@ -110,8 +110,8 @@ static bool separates(struct dtrace_text *separators, size_t n, uint8_t byte)
     return i < n;
 }
 
-/* Goes on where it stopped if its first argument is NULL, also in a later clause of the firing; but
- * what was in the scratch of an earlier clause is gone. At the end there is no more. */
+/* If its first argument is NULL, continues where it stopped, also in a later clause of the same
+ * probe firing; but a string in an earlier clause's scratch is lost. Returns NULL at the end. */
 uint64_t dtrace_subr_strtok(struct dtrace_context *c)
 {
     bool on = dtrace_arg(c, 0) == 0, lost = c->strtok_ecb && c->strtok_ecb != c->ecb;

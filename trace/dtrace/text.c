@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Strings: reading them wherever they are, comparing, and making new ones in scratch. Nothing here
- * goes on beyond the limit that it is given. Of a firing. Tested by test/d_machine/memory_test.c.
+ * Strings: fault-safe reads, comparisons, and new strings in scratch. No function reads beyond its
+ * limit. Probe context. Tested by test/d_machine/memory_test.c.
  */
 #include "trace/dtrace/text.h"
 
-/* For callers that don't take them in. */
+/* For callers that don't inline it. */
 extern inline uint8_t dtrace_text_byte(struct dtrace_text *, size_t);
 extern inline void dtrace_writer_put(struct dtrace_writer *, uint8_t);
 
-/* The machine's own memory is looked at where it is: all of the region that holds byte i. */
+/* Accesses the machine's own memory in place: the whole region that contains byte i. */
 static bool fetch_region(struct dtrace_text *t, const struct dtrace_region *r, uintptr_t address,
                          size_t i)
 {
@@ -39,8 +39,8 @@ static bool fetch_own(struct dtrace_text *t, uintptr_t address, size_t i)
     return found;
 }
 
-/* Other memory is copied, a few bytes at a time. dtrace_load_block() may fault behind the byte that
- * is asked for: that is forgiven, the byte itself is there. */
+/* Copies other memory, a few bytes at a time. dtrace_load_block() may fault behind the requested
+ * byte: that fault is cleared, because the byte itself was read. */
 uint8_t dtrace_text_fetch(struct dtrace_text *t, size_t i)
 {
     struct dtrace_context *c = t->context;
@@ -94,7 +94,7 @@ int dtrace_text_compare(struct dtrace_context *c, uint64_t a, uint64_t b, size_t
     return 0;
 }
 
-/* A built-in string, whose length is known. */
+/* Returns the window of a built-in string, whose length is known. */
 static const struct dtrace_region *window_at(const struct dtrace_context *c, uint64_t address)
 {
     for (uint32_t i = 0; i < c->nwindows; i++) {
@@ -105,7 +105,7 @@ static const struct dtrace_region *window_at(const struct dtrace_context *c, uin
     return NULL;
 }
 
-/* Copies what is at hand from byte n on, until a NUL (true) or its end. */
+/* Copies the buffered bytes from byte n on, until a NUL (true) or their end. */
 static bool copy_piece(const struct dtrace_text *t, char *to, size_t limit, size_t *n)
 {
     const uint8_t *from = t->at + (*n - t->first), *end = t->at + t->size;
@@ -141,7 +141,7 @@ size_t dtrace_load_string(struct dtrace_context *c, char *to, uint64_t address, 
     return n;
 }
 
-/* What is taken of scratch is known when the string ends. */
+/* The amount of scratch taken is known when the string ends. */
 void dtrace_writer_open(struct dtrace_writer *w, struct dtrace_context *c, size_t limit)
 {
     size_t start = (c->scratch_used + 7) & ~(size_t)7;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Strings in memory that may not be there: a reader that gets bytes by address, and a writer into
- * scratch. To the subroutines and to what stores strings. Of a firing.
+ * Fault-safe access to strings: a reader that fetches bytes by address, and a writer into scratch.
+ * For the subroutines and for storing strings. Probe context.
  */
 #ifndef TRACE_DTRACE_TEXT_H
 #define TRACE_DTRACE_TEXT_H
@@ -13,7 +13,7 @@ enum { DTRACE_TEXT_CHUNK = 16 }; /* never crosses a page */
 struct dtrace_text {
     struct dtrace_context *context;
     uint64_t address;  /* of byte 0 */
-    const uint8_t *at; /* bytes `first` and on, `size` of them, are at hand here */
+    const uint8_t *at; /* `size` bytes from number `first` on are buffered here */
     size_t first, size;
     bool user;
     uint8_t chunk[DTRACE_TEXT_CHUNK];
@@ -28,7 +28,7 @@ static inline void dtrace_text_open(struct dtrace_text *t, struct dtrace_context
     t->user = user;
 }
 
-/* Gets at hand what is at byte i, and returns it. 0 and a fault if it can't be had. */
+/* Buffers and returns byte i. Returns 0 and faults if it is inaccessible. */
 uint8_t dtrace_text_fetch(struct dtrace_text *, size_t i);
 
 inline uint8_t dtrace_text_byte(struct dtrace_text *t, size_t i)
@@ -36,9 +36,9 @@ inline uint8_t dtrace_text_byte(struct dtrace_text *t, size_t i)
     return i - t->first < t->size ? t->at[i - t->first] : dtrace_text_fetch(t, i);
 }
 
-/* Bytes before the NUL, at most `limit`. After a fault: as many as there were. */
+/* Returns the bytes before the NUL, at most `limit`; after a fault, those before the fault. */
 size_t dtrace_text_length(struct dtrace_context *, uint64_t address, size_t limit);
-/* Below, at or above 0. NULL is an empty string. */
+/* Returns a value below, at or above 0. NULL is an empty string. */
 int dtrace_text_compare(struct dtrace_context *, uint64_t a, uint64_t b, size_t limit);
 
 /* A string that grows in scratch, cut to `limit` bytes. */
@@ -58,7 +58,7 @@ inline void dtrace_writer_put(struct dtrace_writer *w, uint8_t byte)
         w->length++;
     }
 }
-/* Ends it; its address, or 0 and a fault if scratch has no room. */
+/* Ends the string; returns its address, or 0 and faults if scratch has no room. */
 uint64_t dtrace_writer_close(struct dtrace_writer *);
 
 #endif

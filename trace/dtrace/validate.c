@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether an object may be loaded. The interpreter relies on every one of these rules and checks
- * none again:
+ * Validates an object. The interpreter relies on every one of these rules and checks none again:
  *
  *   every opcode is known and is not the compiler's own; reserved fields are 0
  *   registers are r0-r7; none that is written, or stored through, is r0
  *   labels lead forward, within the object; its last instruction is ret
  *   constants and strings are in their tables; the strings end with a NUL
- *   only a program's own variables are stored; each it uses is declared, as what it is used for
- *   subroutines exist; what is pushed is a value, or a string or datum by reference
+ *   only a program's own variables are stored; each is declared as it is used
+ *   subroutines exist; pushed data is a value, or a string or datum by reference
  *   variables and result are of a known kind and size (validate_variable.c)
  *
  * Control context. Each rule has its test in test/d_machine/validate_test.c.
@@ -20,7 +19,7 @@ const uint8_t dtrace_formats[DIF_OP_MAX + 1] = {
 #include "trace/dtrace/opcodes.def"
 };
 
-/* Where variables of these instructions live. */
+/* Returns the scope of these instructions' variables. */
 static enum dtrace_reason check_use(const struct dif_object *o, dif_insn i)
 {
     enum dif_scope scope = DIF_SCOPE_GLOBAL;
@@ -77,7 +76,7 @@ static enum dtrace_reason check_branch(const struct dif_object *o, uint32_t at)
     return label <= at ? DTRACE_REASON_BACKWARD : DTRACE_REASON_NONE;
 }
 
-/* Which fields are registers, which must be 0, and whether rd is written: by format. */
+/* By format: which fields are registers, which must be 0, and whether rd is written. */
 enum { R1 = 1, R2 = 2, RD = 4, WRITES = 8, NO_R1 = 16, NO_R2 = 32, NO_RD = 64 };
 static const uint8_t fields[] = {
     [DIF_FORMAT_RRR] = R1 | R2 | RD | WRITES,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside of dtrace_validate(): the rules for what an object declares. Each gives 0, or the reason
- * for a refusal. Control context.
+ * Internal to dtrace_validate(): the rules for an object's declarations. Each function returns 0 or
+ * the reason for a refusal. Control context.
  */
 #ifndef TRACE_DTRACE_VALIDATE_H
 #define TRACE_DTRACE_VALIDATE_H
 
 #include "trace/dtrace/dtrace.h"
 
-/* What the operands of an instruction are: opcodes.def. */
+/* The operands of each instruction, from opcodes.def. */
 extern const uint8_t dtrace_formats[DIF_OP_MAX + 1];
 
-/* Whether rd is a register that gets a value. */
+/* Returns whether rd is a register that the instruction writes. */
 static inline bool dtrace_format_writes(uint8_t format)
 {
     return format == DIF_FORMAT_RRR || format == DIF_FORMAT_RR || format == DIF_FORMAT_LOAD ||
@@ -21,7 +21,7 @@ static inline bool dtrace_format_writes(uint8_t format)
 
 enum dtrace_reason dtrace_validate_variable(const struct dif_object *, const struct dif_variable *);
 enum dtrace_reason dtrace_validate_result(const struct dif_type *);
-/* Whether the object declares this variable so. */
+/* Checks that the object declares this variable with these attributes. */
 enum dtrace_reason dtrace_validate_use(const struct dif_object *, uint32_t id, enum dif_scope,
                                        enum dif_var_kind);
 #endif

@@ -4,9 +4,9 @@
  *
  *   scope and kind are known; clause-local arrays don't exist
  *   built-in variables are global, of their own kind, and not written
- *   a string is by reference; what else is by reference has a size; variables that are no
- *   associative element have at most 16 KB, elements 1 MB
- *   a result is a C value of 0, 1, 2, 4 or 8 bytes, or something by reference
+ *   a string is by reference; other variables by reference have a size;
+ *   variables have at most 16 KB, associative elements 1 MB
+ *   a result is a C value of 0, 1, 2, 4 or 8 bytes, or by reference
  *
  * Control context. Each rule has its test in test/d_machine/validate_test.c.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Thread-local variables and associative arrays, on what dynamic storage offers (dtrace_dynvar()).
- * Never assigned, or assigned 0, there is no element: it reads as zeros; but a thread-local string
- * is then NULL. See variable.h. Tested by test/d_machine/variable_test.c.
+ * Thread-local variables and associative arrays, on dynamic storage (dtrace_dynvar()). A variable
+ * never assigned, or assigned 0, has no element and reads as zeros; but a thread-local string is
+ * then NULL. See variable.h. Tested by test/d_machine/variable_test.c.
  */
 #include "trace/dtrace/variable.h"
 
@@ -37,7 +37,7 @@ void dtrace_dynamic_store(struct dtrace_context *c, const struct dtrace_dynamic 
         return;
     }
     if (v->ref && (uintptr_t)data == value) {
-        return; /* itself: the compiler has it created before it stores a part */
+        return; /* assigned to itself: the compiler creates it this way before it stores a part */
     }
     if (!v->ref) {
         __builtin_memcpy(data, &value, sizeof(value));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Global and clause-local variables by reference: strings, structs, arrays. A string that was
- * assigned NULL keeps that. See variable.h. Tested by test/d_machine/variable_test.c.
+ * assigned NULL reads as NULL. See variable.h. Tested by test/d_machine/variable_test.c.
  */
 #include "trace/dtrace/variable.h"
 

@@ -16,7 +16,7 @@
 #define TRACE_PORT_CODE_HIGH 0xffffff80u
 
 #define TRACE_PORT_EXIT_WORK 8u
-/* Nothing to pend: the kernel looks when it leaves. */
+/* Nothing to pend: the kernel checks exit_work when it leaves. */
 #define TRACE_PORT_REQUEST_EXIT(cpu) \
     ((void)__atomic_fetch_or(&(cpu)->exit_work, TRACE_PORT_EXIT_WORK, __ATOMIC_RELAXED))
 
@@ -27,8 +27,9 @@ static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(vo
     return cpu;
 }
 
-/* Nothing to do: at EL1 they are masked from the first instruction to the last (boot.S masks all,
- * an exception masks, nothing unmasks), as arch_irq_save() of kernel/arch/aarch64 relies on too. */
+/* Nothing to do: at EL1 interrupts are masked from the first instruction to the last (boot.S masks
+ * all, an exception masks, nothing unmasks). arch_irq_save() of kernel/arch/aarch64 relies on that
+ * too. */
 static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
 {
     return 0;
@@ -39,7 +40,7 @@ static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr
     (void)state;
 }
 
-/* No isb: a stamp may be a few instructions early; the log keeps them increasing. */
+/* No isb: a stamp may be a few instructions early; the log keeps stamps increasing. */
 static inline __attribute__((always_inline)) uint64_t trace_port_clock(void)
 {
     uint64_t now;

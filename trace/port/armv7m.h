@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Trace port of Cortex-M: one CPU, a 32-bit timer extended in software, sites patched between nop.w
- * and b.w. The board gives TRACE_CLOCK_REG (address of a free-running 32-bit timer) and
+ * and b.w. The board defines TRACE_CLOCK_REG (address of a free-running 32-bit timer) and
  * TRACE_CLOCK_INVERT (0xffffffff if it counts down, else 0). See trace/port.h for the contracts.
  */
 #ifndef TRACE_PORT_ARMV7M_H
 #define TRACE_PORT_ARMV7M_H
 
 #define TRACE_PORT_CLOCK_BITS 32
-#define TRACE_PORT_IRQ_BITS 16 /* of what it may be; so that MOVT puts a constant above it */
+#define TRACE_PORT_IRQ_BITS 16 /* bound that lets MOVT put a constant above the state */
 #define TRACE_PORT_HEADER(cpu, code) (code) /* one CPU, number 0 */
 
 #define TRACE_PORT_CODE_HIGH 0u
 
 #define TRACE_PORT_EXIT_WORK 8u
-/* One CPU, interrupts masked: plain. The store pends PendSV. */
+/* One CPU, interrupts masked: a plain store. It pends PendSV. */
 #define TRACE_PORT_REQUEST_EXIT(cpu) \
     ((cpu)->exit_work |= TRACE_PORT_EXIT_WORK, *(volatile uint32_t *)0xe000ed04 = 1u << 28)
 
@@ -22,7 +22,7 @@
 static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
 {
     struct trace_cpu *cpu;
-    /* Through asm: the compiler must not think that this can't alias the kernel's `cpus`. */
+    /* Through asm: the compiler must not assume that this can't alias the kernel's `cpus`. */
     __asm__("ldr %0, =cpus" : "=r"(cpu));
     return cpu;
 }
@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
     return state;
 }
 
-/* All bits of what is written to PRIMASK but the lowest are ignored. */
+/* PRIMASK ignores all bits but the lowest. */
 static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
 {
     __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trace port of the host, for unit tests and fuzzers: CPUs are an array and "this" one is chosen by
- * a variable, the clock is whatever the test says, interrupts are a counter. The test supplies the
- * variables (test/unit/fake_port.c). -DTRACE_PORT_CLOCK_BITS=32 builds it like a Cortex-M.
+ * Trace port of the host, for unit tests and fuzzers: CPUs are an array with the current one chosen
+ * by a variable, the test sets the clock, interrupts are a counter. The test supplies the variables
+ * (test/unit/fake_port.c). -DTRACE_PORT_CLOCK_BITS=32 builds it like a Cortex-M.
  */
 #ifndef TRACE_PORT_HOST_H
 #define TRACE_PORT_HOST_H
@@ -18,7 +18,7 @@
 #define TRACE_PORT_EXIT_WORK 8u
 #define TRACE_PORT_REQUEST_EXIT(cpu) ((cpu)->exit_work |= TRACE_PORT_EXIT_WORK)
 
-extern unsigned trace_host_cpu;       /* who we are */
+extern unsigned trace_host_cpu;       /* the current CPU */
 extern unsigned trace_host_irq_depth; /* > 0: interrupts masked */
 extern volatile uint8_t trace_host_sites[];
 extern uint32_t trace_host_remembered; /* see trace_port_remembered() */

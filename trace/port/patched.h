@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the trace ports of CPUs have in common whose sites are patched between a no-op and a branch:
- * the site, whose row in the table trace_sites says where it is and where its two ways on begin,
- * and what the current thread remembers. The port's header includes it at its end and gives, as
- * text of the assembler, TRACE_PORT_NOP, TRACE_PORT_WORD and TRACE_PORT_WORD_ALIGN; and
- * TRACE_PORT_THREAD, TRACE_PORT_REMEMBERED: bytes from struct cpu to the pointer to its thread, and
- * from that to the word; asserted by kernel/observe/trace_port.c. See trace/port.h for the
+ * Shared by the trace ports of CPUs whose sites are patched between a no-op and a branch: the site,
+ * whose entry in the table trace_sites has its address and its two targets, and the current
+ * thread's predicate cache. The port's header includes this file at its end and defines, as
+ * assembler text, TRACE_PORT_NOP, TRACE_PORT_WORD and TRACE_PORT_WORD_ALIGN; and TRACE_PORT_THREAD,
+ * TRACE_PORT_REMEMBERED: byte offsets from struct cpu to the pointer to its thread, and from the
+ * thread to the cached word; asserted by kernel/observe/trace_port.c. See trace/port.h for the
  * contracts.
  */
 #ifndef TRACE_PORT_PATCHED_H

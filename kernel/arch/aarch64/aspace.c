@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Address spaces of processes: page tables (pages.c), and an ASID each from birth to end. Kernel
- * lock held. Tables are taken as needed and freed with the space. Refused: addresses outside
- * [USER_LOW, USER_HIGH), what is mapped already, and memory both writable and executable.
- * Proved by test/boot (isolation).
+ * Address spaces of processes: page tables (pages.c), and one ASID each for the space's lifetime.
+ * Kernel lock held. Tables are allocated on demand and freed with the space. Refuses addresses
+ * outside [USER_LOW, USER_HIGH), ranges that are already mapped, and memory both writable and
+ * executable. Proved by test/boot (isolation).
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
@@ -55,7 +55,8 @@ int arch_aspace_create(struct arch_aspace *as)
     return 0;
 }
 
-/* The caller's CPU may still be in this space; others left it when they left its threads. */
+/* The caller's CPU may still run in this space; the other CPUs left it when they left its
+ * threads. */
 void arch_aspace_destroy(struct arch_aspace *as)
 {
     unsigned asid = (unsigned)(as->ttbr0 >> ASID_SHIFT);
@@ -106,14 +107,14 @@ void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
     a64_pages_drop(as, m->vaddr, m->len);
 }
 
-/* Rights may change in a valid entry, without breaking it first. The tables are there. */
+/* A valid entry's rights may change without break-before-make. The tables exist. */
 void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
 {
     a64_pages_set(as, m);
     a64_tlb_drop_range(as, m->vaddr, m->len);
 }
 
-/* Nothing is cached beside the TLB, which arch_aspace_unmap() keeps right. */
+/* Nothing is cached except in the TLB, which arch_aspace_unmap() keeps consistent. */
 void arch_aspace_refresh(struct process *proc)
 {
     (void)proc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: what kernel/observe/unwind.c has to know of this CPU: where a thread is and what a
- * return address is. The kernel is interrupted by samples only, which fire no probe: no exception's
- * frame is on its stack. Any context, interrupts masked.
+ * AArch64: the CPU-specific part of kernel/observe/unwind.c: the frame a thread starts from and
+ * what a return address is. Only samples interrupt the kernel, and they fire no probe, so the
+ * kernel's stack holds no exception frame. Any context, interrupts masked.
  */
 #include "kernel/arch/aarch64/port.h"
 
@@ -26,7 +26,7 @@ bool arch_exception_frame(struct unwind_frame *f)
     return false;
 }
 
-/* x0 and x30 lie at the start of what the slot has pushed. */
+/* x0 and x30 lie at the start of what the slot pushed. */
 bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
 {
     uintptr_t pushed[2];
@@ -42,7 +42,7 @@ bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
     return true;
 }
 
-/* The instruction that ends there: BL or BLR. */
+/* Accepts a word if the instruction before it is BL or BLR. */
 bool arch_return_address(uintptr_t *word, const struct thread *user)
 {
     uint32_t insn;
@@ -55,7 +55,7 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
     return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000;
 }
 
-/* An exception stores nothing on the program's stack: no frame is ever lost. */
+/* An exception stores nothing on the program's stack, so no frame is ever lost. */
 void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
                          void *arg)
 {

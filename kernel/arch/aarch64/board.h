@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What this CPU port needs of a board beside kernel/arch/arch.h, and offers it. Boards get it
- * through kernel/arch/arch.h. All of it is for set-up on one CPU, or for the CPU's own interrupts
- * (masked).
+ * Interface between this CPU port and its boards, in addition to kernel/arch/arch.h. Boards get it
+ * through kernel/arch/arch.h. All functions are for set-up on one CPU, or for the calling CPU's own
+ * interrupts (masked).
  */
 #ifndef KERNEL_ARCH_AARCH64_BOARD_H
 #define KERNEL_ARCH_AARCH64_BOARD_H
@@ -22,36 +22,38 @@ struct a64_region {
 
 /* Physical addresses of the devices that the kernel itself drives; ends with len 0. */
 extern const struct a64_region a64_board_devices[];
-/* What the loader left in x0: the physical address of a device tree, or 0. Set before
- * arch_board_init(), which is the first C code: the boot map is on then, 1 GB of devices at 0 and
- * the 1 GB of RAM that the kernel lies in. */
+/* x0 as the loader left it: the physical address of a device tree, or 0. Set before
+ * arch_board_init(), which is the first C code; the boot map is on then: 1 GB of devices at 0 and
+ * the 1 GB of RAM that contains the kernel. */
 extern uintptr_t a64_fdt;
-/* Bounds of RAM, whatever is in it. */
+/* Returns the bounds of all RAM, used or not. */
 struct a64_region a64_board_ram(void);
-/* MPIDR affinity of CPU n, for PSCI. */
+/* Returns the MPIDR affinity of CPU n, for PSCI. */
 uint64_t a64_board_mpidr(unsigned n);
-/* The interrupt controller, after the final map is on: once, then on each CPU. */
+/* Initialise the interrupt controller after the final map is on: once, then on each CPU. */
 void a64_board_irq_init(void);
 void a64_board_irq_cpu_init(unsigned n);
-/* Takes the most urgent pending interrupt of this CPU, if there is one; its end, by the token, when
- * it has been handled. */
+/* a64_board_irq_take() acknowledges this CPU's highest-priority pending interrupt, if there is one;
+ * a64_board_irq_end() ends it, by its token, when it has been handled. */
 struct a64_irq {
-    uint32_t number; /* A64_IRQ_NONE: none */
+    uint32_t number; /* A64_IRQ_NONE: nothing pending */
     uint32_t token;
 };
 struct a64_irq a64_board_irq_take(void);
 void a64_board_irq_end(uint32_t token);
-/* Numbers of the virtual timer's interrupt and of the one that arch_ipi() raises. */
+/* Return the number of the virtual timer's interrupt and of the one that arch_ipi() raises. */
 unsigned a64_board_irq_timer(void);
 unsigned a64_board_irq_ipi(void);
 /*
- * The sampling interrupt, on each CPU: the physical timer's, as FIQ, more urgent than all others.
- * Its number, or A64_IRQ_NONE: this controller signals no FIQ. After a64_board_irq_cpu_init().
+ * Sets up the sampling interrupt on each CPU: the physical timer's, as FIQ, above all other
+ * priorities. Returns its number, or A64_IRQ_NONE if this controller signals no FIQ. Call after
+ * a64_board_irq_cpu_init().
  */
 unsigned a64_board_irq_sample(void);
-/* Takes it in its FIQ; false: it is not (any more) what is most urgent. */
+/* Acknowledges the sampling interrupt in its FIQ handler; false if it is not (or no longer) the
+ * highest-priority pending one. */
 bool a64_board_fiq_take(uint32_t *token);
-/* The interrupt that comes behind a sample: its number; raises it on this CPU. */
+/* The interrupt that follows a sample: returns its number; raises it on this CPU. */
 unsigned a64_board_irq_sampled(void);
 void a64_board_sampled_raise(void);
 

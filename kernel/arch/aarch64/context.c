@@ -26,7 +26,8 @@ int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t
         !kernel_user_ptr(t, sp - 16, 16, KYMO_PROT_READ | KYMO_PROT_WRITE)) {
         return -EFAULT;
     }
-    *ctx = (struct arch_context){0}; /* FP registers of whoever had this slot, too */
+    *ctx = (struct arch_context){0}; /* clears also the FP registers of the slot's previous
+                                        thread */
     ctx->kind = CTX_KIND_FULL;
     ctx->x[0] = arg;
     ctx->x[30] = ret;
@@ -46,7 +47,7 @@ void arch_context_redirect(struct thread *t, uintptr_t func)
     ctx->sp &= ~15ul;
 }
 
-/* LibWord() is for CPUs without a register for it: TPIDR_EL0 is the program's own to write. */
+/* LibWord() is for CPUs without a TLS register: here the program writes TPIDR_EL0 itself. */
 void arch_context_set_tls(struct thread *t, uintptr_t tls)
 {
     (void)t;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Exceptions other than kernel calls and interrupts. Of a program: first use of FP, else a fault
- * that ends it, in words. Of the kernel: registers and a panic. Proved by test/boot (isolation).
+ * Exceptions other than kernel calls and interrupts. In a program: the first use of FP, else a
+ * fault, which is reported in words and ends the program. In the kernel: a register dump and a
+ * panic. Proved by test/boot (isolation).
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
@@ -71,7 +72,7 @@ static void other_fault(struct arch_fault *fault, uint64_t esr)
     }
 }
 
-/* First use of FP since this thread got the CPU. */
+/* Handles the first use of FP since this thread got the CPU. */
 static struct thread *fp_enable(struct thread *self)
 {
     a64_write_sysreg(cpacr_el1, 3ul << 20);
@@ -107,7 +108,8 @@ struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t f
     return kernel_fault(self, &fault);
 }
 
-/* SError: an access, most likely a driver's, that the bus refused late. It can't be told which. */
+/* SError: the bus refused an access late, most likely a driver's. The access can't be
+ * identified. */
 struct thread *a64_other_from_user(struct thread *self, uint64_t esr)
 {
     uintptr_t ip = a64_context(self)->elr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Host files through semihosting (an emulator or a debug probe). Kernel context; the caller has
- * checked every pointer and bounds lengths. Where nobody answers: -ENOSYS.
+ * checked every pointer and bounds lengths. Returns -ENOSYS where there is no host.
  */
 #include "abi/errno.h"
 #include "kernel/arch/aarch64/port.h"
@@ -14,7 +14,7 @@
 
 #define HOST_PATH_MAX 256
 
-/* Host errno values that mean something here are the same low numbers; the rest is EIO. */
+/* Host errno values that are meaningful here are the same low numbers; the rest becomes EIO. */
 static long host_error(void)
 {
     struct a64_semihost_result r = a64_semihost_call(SYS_ERRNO, NULL);
@@ -57,7 +57,8 @@ long arch_host_write(int handle, const void *buf, size_t len)
     if (r.value < 0 || (size_t)r.value > len) {
         return host_error();
     }
-    /* Nothing written is 0, no error: the host's errno may be one of an earlier call. */
+    /* Writing nothing returns 0, not an error: the host's errno may be left over from an earlier
+     * call. */
     return (long)len - r.value;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts of this CPU: taken from the controller, each handed to its first part. Interrupts
+ * Interrupts of this CPU: acknowledged at the controller, each passed to its first part. Interrupts
  * masked; the lock may or may not be held (first parts take none).
  */
 #include "kernel/arch/aarch64/port.h"
@@ -15,9 +15,9 @@ void a64_irq_init(void)
     sampled = a64_board_irq_sampled();
 }
 
-/* The sampling interrupt became the most urgent one between this CPU's IRQ and the look at the
- * controller: its FIQ will not come any more. The stack of such a sample ends where it
- * begins. */
+/* Handles a sampling interrupt that became the highest-priority one between this CPU's IRQ and its
+ * acknowledgement: its FIQ will not be taken any more. The stack of such a sample ends at its first
+ * frame. */
 static __attribute__((noinline)) void sample_here(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     bool program = ip && !in_kernel;
@@ -50,7 +50,7 @@ static inline bool irq_serve(uintptr_t ip, bool in_kernel)
     return true;
 }
 
-/* All that are pending. */
+/* Serves all pending interrupts. */
 static void irq_serve_all(uintptr_t ip, bool in_kernel)
 {
     while (irq_serve(ip, in_kernel)) {
@@ -58,15 +58,15 @@ static void irq_serve_all(uintptr_t ip, bool in_kernel)
     a64_isb(); /* an idle CPU has no exception return: text may have been patched meanwhile */
 }
 
-/* One: if there are more, the thread that goes on is interrupted at once. */
+/* Serves one interrupt: if more are pending, the resumed thread is interrupted at once. */
 struct thread *a64_irq_from_user(struct thread *self)
 {
     irq_serve(a64_context(self)->elr, false);
     return kernel_exit(self);
 }
 
-/* A request made after the test sends an interrupt, which is then pending and ends the wfi, masked
- * or not: no wake-up is lost. */
+/* A request made after the test sends an interrupt. The interrupt is then pending and ends the wfi,
+ * masked or not, so no wake-up is lost. */
 void arch_wait_for_interrupt(struct cpu *cpu)
 {
     if (!kernel_work_pending(cpu)) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's own map: all RAM and the kernel's devices at KERNEL_VIRT + physical address. RAM is
- * in 2 MB blocks, the stretch around the kernel's image in pages: text without write, constants
- * without both, the rest without execute, and holes below the stacks. A second view of the text,
- * KERNEL_TEXT_ALIAS above, is writable: for patching only. Boot, CPU 0; nothing changes afterwards.
+ * mapped in 2 MB blocks, the range around the kernel's image in pages: text read-only, constants
+ * read-only and not executable, the rest not executable, and holes below the stacks. A second
+ * mapping of the text, KERNEL_TEXT_ALIAS above, is writable: for patching only. Boot, CPU 0; the
+ * map never changes afterwards.
  */
 #include "kernel/arch/aarch64/port.h"
 
@@ -17,9 +18,9 @@ extern char __kernel_start[], __text_end[], __rodata_end[],
 #define KERNEL_TEXT (KERNEL_NORMAL | PTE_READONLY)
 
 uint64_t a64_empty_ttbr0;
-static uintptr_t tables_end; /* physical; tables are taken from behind the image */
+static uintptr_t tables_end; /* physical; tables are allocated from behind the image */
 
-/* Zeroed by hand: what lies behind the image is whatever the loader left there. */
+/* Zeroed explicitly: the loader may have left anything behind the image. */
 static uint64_t table_new(void)
 {
     uint64_t *table = arch_phys_to_virt(tables_end);
@@ -71,7 +72,7 @@ static uint64_t image_rights(uintptr_t va)
     return va < (uintptr_t)__text_end ? KERNEL_TEXT : KERNEL_RODATA;
 }
 
-/* Pages from the block that the image begins in to the end of the one it ends in. */
+/* Maps pages from the block in which the image begins to the end of the block in which it ends. */
 static void map_image(uint64_t *l1, uintptr_t start, uintptr_t end)
 {
     for (uintptr_t pa = start; pa < end; pa += PAGE_SIZE) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers that the assembler and the C of this port share; context.c asserts that they match the
+ * Constants shared by the assembler and the C of this port; context.c asserts that they match the
  * structs. Included from .S files, so preprocessor only.
  */
 #ifndef KERNEL_ARCH_AARCH64_OFFSETS_H
 #define KERNEL_ARCH_AARCH64_OFFSETS_H
 
-/* Kernel address of physical 0: RAM and the board's devices are mapped there, one to one. */
+/* Kernel address of physical 0: RAM and the board's devices are mapped there linearly. */
 #define KERNEL_VIRT 0xffffff8000000000
-/* A second, writable view of the kernel's text: this much above the first. */
+/* Offset of a second, writable mapping of the kernel's text from the first. */
 #define KERNEL_TEXT_ALIAS 0x4000000000
 
 /* struct arch_context */
@@ -24,26 +24,26 @@
 #define CTX_FPSR 816
 #define CTX_FPCR 824
 #define CTX_SIZE 832
-/* struct thread: the context is first, the arguments of a kernel call follow it */
+/* struct thread: the context is first; the arguments of a kernel call follow it */
 #define THREAD_ARGS CTX_SIZE
 
-#define CTX_KIND_CALL 0 /* x2-x18 are older than the rest */
+#define CTX_KIND_CALL 0 /* x2-x18 were saved by an earlier interruption */
 #define CTX_KIND_FULL 1
 
 #define A64_MAX_CPUS 8
 #define KERNEL_STACK_SIZE 16384 /* per CPU */
-#define KERNEL_STACK_GUARD 4096 /* unmapped, below each */
+#define KERNEL_STACK_GUARD 4096 /* unmapped, below each stack */
 #define EMERGENCY_STACK_SHIFT 12
 #define EMERGENCY_STACK_SIZE (1 << EMERGENCY_STACK_SHIFT)
 #define FATAL_SIZE 256 /* x0-x30, sp: struct a64_fatal_frame */
 
-#define A64_PROBE_FRAME 176 /* what a function probe saves: probe/calls.S */
+#define A64_PROBE_FRAME 176 /* bytes saved by a function probe: probe/calls.S */
 
-#define A64_FIQ_FRAME 176 /* what FIQ in the kernel saves: vectors.S */
-#define A64_FIQ_X30 152   /* where x30 is in it */
-#define DAIF_F 1          /* of daifset and daifclr */
+#define A64_FIQ_FRAME 176 /* bytes saved by FIQ in the kernel: vectors.S */
+#define A64_FIQ_X30 152   /* offset of x30 in it */
+#define DAIF_F 1          /* F bit of daifset and daifclr */
 
-#define SPSR_EL0 0x0 /* EL0t, nothing masked */
+#define SPSR_EL0 0x0 /* EL0t, no exception masked */
 #define ESR_SVC0 0x56000000
 
 /* Memory types: MAIR_EL1 index */

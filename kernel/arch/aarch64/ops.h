@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: the structs and inlines that kernel/arch/arch.h asks of a port. Included by
+ * AArch64: the structs and inlines that kernel/arch/arch.h requires of a port. Included by
  * kernel/arch/arch.h only, before its prototypes.
  *
- * Interrupts are masked from entry to exit, so masking them again costs nothing. TPIDR_EL1 is this
- * CPU's struct cpu. struct arch_context is the first member of struct thread, which is all that
- * this file knows of it.
+ * Interrupts are masked from kernel entry to exit, so arch_irq_save() does nothing. TPIDR_EL1
+ * points to this CPU's struct cpu. This file knows only one thing about struct thread: its first
+ * member is struct arch_context.
  */
 #ifndef KERNEL_ARCH_AARCH64_OPS_H
 #define KERNEL_ARCH_AARCH64_OPS_H
@@ -21,29 +21,31 @@
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
 
 struct arch_context {
-    uint64_t x[31];   /* [k] of a CTX_KIND_CALL context x2-x18 are of an earlier interruption */
+    uint64_t x[31];   /* [k] in a CTX_KIND_CALL context x2-x18 are those of an earlier
+                         interruption */
     uint64_t sp;      /* [k] SP_EL0 */
     uint64_t kind;    /* [k] CTX_KIND_* */
     uint64_t elr;     /* [k] */
     uint64_t spsr;    /* [k] always EL0 */
-    uint64_t ttbr0;   /* [I] of the process, with its ASID */
-    uint64_t tls;     /* [k] TPIDR_EL0, which the program may change */
-    uint64_t fp_live; /* [c] this CPU's FP registers are this thread's, newer than fp[] */
+    uint64_t ttbr0;   /* [I] the process's, with its ASID */
+    uint64_t tls;     /* [k] TPIDR_EL0, which the program can change */
+    uint64_t fp_live; /* [c] this CPU's FP registers hold this thread's state, newer than fp[] */
     unsigned __int128 fp[32];
     uint64_t fpsr, fpcr;
 };
 
 struct arch_aspace {
-    uint64_t ttbr0; /* [I] level 1 table and ASID; 0: none. First: of struct process, too */
+    uint64_t ttbr0; /* [I] level 1 table and ASID; 0: none. First member, also of struct process */
 };
 
-extern uint64_t a64_empty_ttbr0; /* [I] a table that maps nothing, ASID 0: idle CPUs */
+extern uint64_t a64_empty_ttbr0; /* [I] a table that maps nothing, ASID 0, for idle CPUs */
 void a64_fp_save(struct arch_context *ctx);
 
 static inline struct cpu *arch_cpu(void)
 {
     struct cpu *cpu;
-    /* Not volatile: it never changes on a CPU, and the kernel never moves between CPUs. */
+    /* Not volatile: TPIDR_EL1 never changes on a CPU, and the kernel never migrates between
+     * CPUs. */
     __asm__("mrs %0, tpidr_el1" : "=r"(cpu));
     return cpu;
 }
@@ -79,15 +81,16 @@ static inline void arch_spin_release(volatile uint32_t *lock)
     __asm__ volatile("stlr wzr, %0" : "=Q"(*lock)::"memory");
 }
 
-/* yield, not wfe: whoever spins also serves cross-calls, and an emulator that runs CPUs in turn
- * goes to the next one at a yield. isb: whoever spins sees text that the lock's holder patched. */
+/* yield, not wfe: a spinning CPU also serves cross-calls, and an emulator that runs CPUs in turn
+ * switches to the next one at a yield. isb: a spinning CPU must see text that the lock's holder
+ * patched. */
 static inline void arch_spin_hint(void)
 {
     __asm__ volatile("yield\n\tisb" ::: "memory");
 }
 
-/* No isb: reading the counter a few instructions early does not put events of one CPU out of
- * order, because the trace log makes each stamp later than the one before. */
+/* No isb: reading the counter a few instructions early does not put events of one CPU out of order,
+ * because the trace log makes each stamp later than the one before. */
 static inline uint64_t arch_cycles(void)
 {
     return a64_read_sysreg(cntvct_el0);
@@ -177,13 +180,13 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
     ctx->x[1] = (uint64_t)(int64_t)error;
 }
 
-/* x0, x30, x1, x2 …: probe/calls.S. */
+/* Order of regs: x0, x30, x1, x2 … (probe/calls.S). */
 static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
 {
     return regs[n ? n + 1 : 0];
 }
 
-/* Every way into this kernel leads to kernel_exit(). */
+/* Nothing to do: every entry into this kernel ends in kernel_exit(). */
 static inline void arch_request_exit(void)
 {
 }

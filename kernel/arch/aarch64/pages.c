@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Page tables of processes: three levels, 4 KB pages, for the first 4 GB; finding room in them, and
- * the TLBs. Kernel lock held. Called by aspace.c only. A page that is set was clear before, so only
- * clearing needs the TLBs told. Refused: nothing, aspace.c has checked. Proved by test/boot.
+ * Page tables of processes: three levels, 4 KB pages, for the first 4 GB; allocation of address
+ * ranges in them, and TLB maintenance. Kernel lock held. Called by aspace.c only, which has checked
+ * all arguments. Only an entry that was clear is ever set, so only clearing needs TLB invalidation.
+ * Proved by test/boot.
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
-#define GUARD PAGE_SIZE /* unmapped, on both sides of what the kernel places */
+#define GUARD PAGE_SIZE /* unmapped, on both sides of a range that the kernel chose */
 #define L1_ENTRIES 4
 #define TABLE_ENTRIES 512
-#define TLB_PAGES_MAX 64 /* above: the whole ASID */
+#define TLB_PAGES_MAX 64 /* more pages than this: invalidate the whole ASID */
 
 static uint64_t asid_of(const struct arch_aspace *as)
 {
@@ -46,13 +47,14 @@ static uint64_t *level1(const struct arch_aspace *as)
     return arch_phys_to_virt(as->ttbr0 & PTE_ADDRESS);
 }
 
-/* The table below an entry; NULL if there is none. */
+/* Returns the table below an entry; NULL if there is none. */
 static uint64_t *table_below(uint64_t entry)
 {
     return entry ? arch_phys_to_virt(entry & PTE_ADDRESS) : NULL;
 }
 
-/* The same, made if there is none; NULL: no memory. A table is zero before it can be seen. */
+/* Returns the table below an entry, allocated if there is none; NULL: no memory. A table is zeroed
+ * before it becomes visible. */
 static uint64_t *table_need(uint64_t *entry)
 {
     if (*entry == 0) {
@@ -87,7 +89,7 @@ static bool page_used(const struct arch_aspace *as, uintptr_t va)
     return entry && *entry;
 }
 
-/* Is there no level 3 table for the 2 MB at va? */
+/* Returns true if there is no level 3 table for the 2 MB at va. */
 static bool block_empty(const struct arch_aspace *as, uintptr_t va)
 {
     const uint64_t *l2 = table_below(level1(as)[L1_INDEX(va)]);
@@ -107,7 +109,7 @@ bool a64_range_free(const struct arch_aspace *as, uintptr_t va, size_t len)
     return true;
 }
 
-/* The highest free range with a guard on both sides; 0: none. */
+/* Returns the highest free range with a guard on both sides; 0: none. */
 uintptr_t a64_range_find(const struct arch_aspace *as, size_t len)
 {
     uintptr_t va = USER_HIGH, top = USER_HIGH; /* [va, top) is free */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads of memory that may not be there, for D: the MMU is asked first, page by page, so nothing
- * faults. What is not normal memory (device registers), or another process's, is refused. A
- * program's page is read through the kernel's map of all RAM, because another CPU may unmap it at
- * any moment. Any context, interrupts masked.
+ * Fault-safe reads for D: each page is translated through the MMU first, so nothing faults. Refuses
+ * memory that is not normal memory (device registers) or belongs to another process. A program's
+ * page is read through the kernel's map of all RAM, because another CPU may unmap it at any moment.
+ * Any context, interrupts masked.
  *
- * The MMU has the space of the thread that runs. A thread that a probe sees in its place, because
- * it is about to run or had the CPU when a sample was taken, may be of another one: the list of
- * its mappings is asked then. Kernel lock held. Proved by test/boot (suites d, faults) and
- * test/d/stacks.py.
+ * The MMU holds the space of the running thread. A probe may attribute itself to another thread,
+ * one about to run or one that had the CPU when a sample was taken, which may be of another
+ * process: then the mappings of that process are searched instead. Kernel lock held. Proved by
+ * test/boot (suites d, faults) and test/d/stacks.py.
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
@@ -19,7 +19,8 @@ extern const char __kernel_start[], __kernel_end[];
 #define PAR_ATTR(par) ((par) >> 56)
 #define ATTR_NORMAL 0xf0ul /* device memory has none of these bits */
 
-/* The physical address that a load or store at va would reach; 0: it would fault, or a device. */
+/* Returns the physical address that a load or store at va would access; 0: it would fault, or hit a
+ * device. */
 static uint64_t translate(uintptr_t va, bool user, bool write)
 {
     if (user && write) {
@@ -37,7 +38,7 @@ static uint64_t translate(uintptr_t va, bool user, bool write)
     return (par & PTE_ADDRESS) | (va & (PAGE_SIZE - 1));
 }
 
-/* All RAM is in the kernel's map, that of other processes too. */
+/* The kernel's map contains all RAM, including that of other processes. */
 static bool is_private(uintptr_t va, uint64_t pa, size_t bytes)
 {
     return (va < (uintptr_t)__kernel_start || va >= (uintptr_t)__kernel_end) &&

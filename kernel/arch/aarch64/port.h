@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of this port share with each other and with their assembler. */
+/* Declarations shared by the files of this port and its assembler. */
 #ifndef KERNEL_ARCH_AARCH64_PORT_H
 #define KERNEL_ARCH_AARCH64_PORT_H
 
@@ -10,16 +10,17 @@
 
 extern uint64_t a64_boot_l1[512];   /* boot map */
 extern uint64_t a64_kernel_l1;      /* [I] final map, physical */
-extern uint64_t a64_started_at_el2; /* [I] decides how PSCI is called */
+extern uint64_t a64_started_at_el2; /* [I] decides how PSCI is called (SMC or HVC) */
 extern char a64_vectors[];
-/* start.c: guard, stack, guard, stack …; the stack of CPU n ends where its part ends */
+/* start.c: guard, stack, guard, stack …; CPU n's stack is the upper end of entry n */
 extern char a64_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
-void a64_secondary(void); /* entry of other CPUs, MMU off */
+void a64_secondary(void); /* entry point of the other CPUs, MMU off */
 void a64_map_switch(uint64_t l1);
 struct thread *a64_start(void);
 struct thread *a64_start_secondary(unsigned n);
 
-/* struct thread and struct process as a port may know them: see kernel_thread_process(). */
+/* The parts of struct thread and struct process that a port may know: see
+ * kernel_thread_process(). */
 static inline struct arch_context *a64_context(const struct thread *t)
 {
     return (struct arch_context *)(uintptr_t)t;
@@ -50,18 +51,19 @@ static inline struct arch_aspace *a64_aspace(const struct thread *t)
 #define L2_INDEX(va) (((va) >> 21) & 511)
 #define L3_INDEX(va) (((va) >> 12) & 511)
 
-/* Builds the final map of the kernel behind its image and switches to it. CPU 0, once. */
+/* Builds the kernel's final map behind its image and switches to it. CPU 0, once. */
 void a64_map_kernel(void);
 bool a64_is_stack_guard(uintptr_t va);
 
-/* pages.c. Where programs live: a null pointer with an offset faults, and addresses fit 32 bits. */
+/* pages.c. Bounds of program addresses: accesses near a null pointer fault, and addresses fit 32
+ * bits. */
 #define USER_LOW 0x10000ul
 #define USER_HIGH 0xf0000000ul
 #define ASID_SHIFT 48
 void a64_tlb_drop_space(const struct arch_aspace *as);
-/* Is [va, va + len) whole pages, inside a program's part, and is nothing there? */
+/* Returns true if [va, va + len) is whole pages, within the program's range, and unmapped. */
 bool a64_range_free(const struct arch_aspace *as, uintptr_t va, size_t len);
-/* The highest free range with an unmapped page on both sides; 0: none. */
+/* Returns the highest free range with an unmapped page on both sides; 0: none. */
 uintptr_t a64_range_find(const struct arch_aspace *as, size_t len);
 int a64_pages_set(const struct arch_aspace *as, const struct mapping *m); /* 0 or -ENOMEM */
 void a64_pages_drop(const struct arch_aspace *as, uintptr_t va, size_t len);
@@ -77,19 +79,20 @@ struct a64_fatal_frame {
 struct thread *a64_irq_from_user(struct thread *self);
 struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t far);
 struct thread *a64_other_from_user(struct thread *self, uint64_t esr);
-/* registers.c: in the order of abi/sys/panic.h, esr and far 0. */
+/* registers.c: fills registers in the order of abi/sys/panic.h, with esr and far 0. */
 void a64_registers(uint64_t *registers, const struct a64_fatal_frame *frame, uint64_t pc,
                    uint64_t psr);
 void a64_fatal(const struct a64_fatal_frame *frame, unsigned vector) __attribute__((noreturn));
 void a64_fp_load(struct arch_context *ctx);
-/* sample.c. stack: the stack pointer that FIQ has found. */
+/* sample.c. stack: the stack pointer at the FIQ's entry. */
 struct thread *a64_fiq_from_user(struct thread *self);
 void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack);
-/* One that comes while interrupts are taken from the controller. stack NULL: a program's. */
+/* A sampling interrupt taken while acknowledging ordinary interrupts. stack NULL: a program was
+ * interrupted. */
 void arch_sample_taken(uintptr_t ip, uintptr_t lr, const uintptr_t *stack);
 void a64_sample_cpu_init(void); /* each CPU */
 void a64_irq_init(void);        /* CPU 0, once */
-void a64_timer_quiet(void);     /* holds the timer's level down until arch_timer_set() */
+void a64_timer_quiet(void);     /* deasserts the timer's level interrupt until arch_timer_set() */
 
 /* ---- firmware and debugger --------------------------------------------------------- */
 

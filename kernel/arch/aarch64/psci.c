@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Firmware calls (PSCI): other CPUs, power off, reset; and the shutdown that tells an emulator an
- * exit status. Kernel context. Proved by the SMP boots of both EL1 and EL2 starts.
+ * Firmware calls (PSCI): other CPUs, power off, reset; and the shutdown that passes an exit status
+ * to an emulator. Kernel context. Proved by the SMP boots of both EL1 and EL2 starts.
  */
 #include "abi/errno.h"
 #include "kernel/arch/aarch64/port.h"
@@ -35,7 +35,7 @@ static long psci_smc(uint32_t function, uint64_t a, uint64_t b, uint64_t c)
     return (long)x0;
 }
 
-/* Whoever started us at EL2 is above EL2; else it is the hypervisor. */
+/* A kernel started at EL2 has firmware above EL2, reached by SMC; else the hypervisor, by HVC. */
 long a64_psci(uint32_t function, uint64_t a, uint64_t b, uint64_t c)
 {
     if (a64_started_at_el2) {

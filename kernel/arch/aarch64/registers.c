@@ -2,7 +2,7 @@
 /* AArch64: registers for a panic, in the order of abi/sys/panic.h. Any context. */
 #include "kernel/arch/aarch64/port.h"
 
-/* kernel_panic() in vectors.S, by its CPU; x16 and x17 are not kept. */
+/* Filled by kernel_panic() in vectors.S, one per CPU; x16 and x17 are not saved. */
 struct a64_fatal_frame a64_panicked[A64_MAX_CPUS];
 
 void a64_registers(uint64_t *registers, const struct a64_fatal_frame *frame, uint64_t pc,

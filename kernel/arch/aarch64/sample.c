@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: the sampling interrupt: the physical timer's, as FIQ, which stays open where the kernel
- * masks interrupts (vectors.S). It must leave everything as it is: it records (kernel_sample()) and
- * raises a software interrupt, whose handler, intr_sample(), asks for the kernel's exit. eret
- * clears the exclusive monitor, so an interrupted LDXR/STXR pair is made again. It calls nothing
- * that is patched while CPUs run. Proved by test/boot/samples.py.
+ * AArch64: the sampling interrupt, the physical timer's, as FIQ. FIQ stays enabled where the kernel
+ * masks interrupts (vectors.S), so the handler must leave all kernel state unchanged: it records
+ * (kernel_sample()) and raises a software interrupt, whose handler, intr_sample(), requests the
+ * kernel's exit. eret clears the exclusive monitor, so an interrupted LDXR/STXR pair is retried.
+ * The handler calls nothing that is patched while CPUs run. Proved by test/boot/samples.py.
  */
 #include "kernel/arch/aarch64/port.h"
 
@@ -36,7 +36,7 @@ void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack)
     uint32_t token;
 
     if (a64_board_fiq_take(&token)) {
-        /* x30 is where a64_fiq_in_kernel has saved it. */
+        /* a64_fiq_in_kernel has saved x30 at this offset. */
         const uintptr_t *saved = stack - A64_FIQ_FRAME / 8;
         arch_sample_taken(ip, saved[A64_FIQ_X30 / 8], stack);
         a64_board_irq_end(token);
@@ -44,7 +44,7 @@ void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack)
     }
 }
 
-/* The kernel's exit is here: no other interrupt is needed. */
+/* Passes the kernel's exit itself, so no further interrupt is needed. */
 struct thread *a64_fiq_from_user(struct thread *self)
 {
     uint32_t token;

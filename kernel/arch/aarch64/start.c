@@ -11,7 +11,7 @@ _Static_assert(CONFIG_CPUS <= A64_MAX_CPUS, "entry code");
 uintptr_t a64_fdt;
 char a64_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE]
     __attribute__((aligned(KERNEL_STACK_GUARD)));
-/* For the last words of a CPU whose stack failed: vectors.S. */
+/* Stack for the panic of a CPU whose own stack failed: vectors.S. */
 char a64_emergency_stacks[A64_MAX_CPUS][EMERGENCY_STACK_SIZE] __attribute__((aligned(16)));
 
 static void cpu_set(unsigned n)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text that was written: trace sites and loaded programs. Lock held, or before other CPUs start.
+ * Makes written text visible: trace sites and loaded programs. Lock held, or before other CPUs
+ * start.
  *
- * A site is a nop or a branch, which the architecture lets other CPUs execute while it is replaced:
- * they run the one or the other. They run the new one after their next context synchronisation:
- * every exception entry and return, each turn of a lock spin, each wake-up from idle. A cross-call
- * makes each CPU do one of these: trace_port_sites_sync(). Proved by test/boot, suites sites-multi
- * and fbt-multi.
+ * A site is a nop or a branch. The architecture lets other CPUs execute such an instruction while
+ * it is replaced: they execute either the old or the new one. They execute the new one after their
+ * next context synchronisation: every exception entry and return, each iteration of a lock spin,
+ * each wake-up from idle. A cross-call makes each CPU do one of these: trace_port_sites_sync().
+ * Proved by test/boot, suites sites-multi and fbt-multi.
  */
 #include "kernel/arch/aarch64/port.h"
 
@@ -26,8 +27,8 @@ static bool is_kernel_text(uintptr_t from, uintptr_t to)
     return from >= (uintptr_t)__kernel_start && from <= to && to <= (uintptr_t)__text_end;
 }
 
-/* A program runs at other addresses than `start`, and the instruction cache may be indexed by them:
- * then all of it goes. */
+/* A program runs at other addresses than `start`. If the instruction cache is indexed by virtual
+ * address, all of it is invalidated. */
 void arch_text_sync(const void *start, size_t len)
 {
     uintptr_t from = (uintptr_t)start, to = from + len;

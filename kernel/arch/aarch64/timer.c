@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The generic timer: each CPU's virtual timer as the one-shot timer, the system counter as the
- * trace clock. All CPUs read one counter, so the clocks of two CPUs never differ by more than the
- * one tick that a read may be apart from the next. Any context; own CPU.
+ * The generic timer: each CPU's virtual timer is the one-shot timer, the system counter the trace
+ * clock. All CPUs read one counter, so the clocks of two CPUs never differ by more than one tick,
+ * the distance between two reads. Any context; own CPU.
  */
 #include "kernel/arch/aarch64/port.h"
 
@@ -20,8 +20,8 @@ void arch_timer_set(uint64_t cycles)
     a64_isb();
 }
 
-/* The interrupt is a level: unless it is held down it would come again before the kernel's exit
- * has set the next time. */
+/* The interrupt is level-triggered: it would be taken again before the kernel's exit has set the
+ * next time, unless it is deasserted here. */
 void a64_timer_quiet(void)
 {
     a64_write_sysreg(cntv_ctl_el0, CTL_ENABLE | CTL_IMASK);

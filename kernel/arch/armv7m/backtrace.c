@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: what kernel/observe/unwind.c has to know of this CPU: where a thread is, what a return
- * address is, how an exception returns. Any context, interrupts masked.
+ * ARMv7-M: the CPU-specific part of kernel/observe/unwind.c: the frame a thread starts from, what a
+ * return address is, how an exception returns. Any context, interrupts masked.
  *
- * And what is left of a thread whose frame the CPU could not store, because its stack has
- * overflowed: its stack is scanned for words that look like return addresses. Kernel lock held.
+ * Also the backtrace of a thread whose frame the CPU could not store because its stack has
+ * overflowed: scans the stack for words that look like return addresses. Kernel lock held.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
 
 #define SCAN_WORDS 2048
-#define OVERFLOW_BYTES 1024 /* how far below its stack a thread that has overflowed it may be */
+#define OVERFLOW_BYTES 1024 /* how far below its stack an overflowed thread's sp may be */
 #define IPSR_FIRST_INTERRUPT 15
 #define IPSR_NMI 2
-#define R7 3 /* in r4_r11 */
+#define R7 3 /* index in r4_r11 */
 
 extern const char __kernel_start[], __text_end[];
 
@@ -31,7 +31,7 @@ static uint32_t process_sp(void)
     return psp;
 }
 
-/* The handler of an interrupt runs, which stores nothing in the thread's context. */
+/* Returns true in an interrupt handler, which stores nothing in the thread's context. */
 static bool in_interrupt(const struct thread *t)
 {
     uint32_t exception = exception_number();
@@ -40,7 +40,7 @@ static bool in_interrupt(const struct thread *t)
            (exception >= IPSR_FIRST_INTERRUPT || exception == IPSR_NMI);
 }
 
-/* What the CPU has stored at psp. */
+/* Reads the frame that the CPU stored at psp. */
 static bool frame_at(const struct thread *t, uint32_t psp, uint32_t exc_return,
                      struct unwind_frame *f)
 {
@@ -61,8 +61,8 @@ bool arch_user_frame(const struct thread *t, struct unwind_frame *f)
 {
     const struct arch_context *ctx = context_of(t);
 
-    /* What the interrupt has interrupted is the thread, or a kernel entry that has not saved it
-     * yet, whose way back still leads to the thread; else the kernel, which has saved it. */
+    /* The interrupt hit either the thread, or a kernel entry that has not saved it yet and whose
+     * return still leads to the thread, or else the kernel after it saved the thread. */
     if (in_interrupt(t)) {
         if (kernel_unwind_to_user(f)) {
             return frame_at(t, process_sp(), (uint32_t)f->lr, f);
@@ -91,7 +91,7 @@ bool arch_exception_frame(struct unwind_frame *f)
     return true;
 }
 
-/* push {r0, lr} is what the slot has done; of a return, behind what stood before it. */
+/* The slot has done push {r0, lr}; in a return probe, after the displaced instructions. */
 bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
 {
     uint32_t pushed[2];
@@ -106,7 +106,7 @@ bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
     return true;
 }
 
-/* Two half words of code. The kernel's may lie where D must not look, in the first KB. */
+/* Reads two halfwords of code. Kernel code may lie in the first KB, which D may not access. */
 static bool read_code(uint16_t code[2], uintptr_t at, const struct thread *user)
 {
     if (user) {
@@ -119,7 +119,7 @@ static bool read_code(uint16_t code[2], uintptr_t at, const struct thread *user)
     return true;
 }
 
-/* The instruction that ends at `next`: BL, or BLX of a register. */
+/* Accepts a word if the instruction that ends at `next` is BL, or BLX of a register. */
 bool arch_return_address(uintptr_t *word, const struct thread *user)
 {
     uintptr_t next = *word & ~(uintptr_t)1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: making and reading the contexts of threads that are not running. Kernel lock held.
- * The frame is user memory: every access goes through kernel_user_ptr(), and what it says is used
- * for reports only.
+ * ARMv7-M: creates and reads the contexts of threads that are not running. Kernel lock held. The
+ * frame is user memory: every access goes through kernel_user_ptr(), and its contents are used for
+ * reports only.
  */
 #include "kernel/arch/armv7m/private.h"
 
@@ -43,7 +43,8 @@ int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t
     return 0;
 }
 
-/* It stays on its stack, below whatever it was doing. Without a frame it dies when it resumes. */
+/* The thread continues on its own stack, below its current frame. Without a frame it dies when it
+ * resumes. */
 void arch_context_redirect(struct thread *t, uintptr_t func)
 {
     struct arch_context *ctx = context_of(t);
@@ -66,7 +67,7 @@ uintptr_t arch_context_ip(const struct thread *t)
     return f ? f->pc : 0;
 }
 
-/* What it was before the exception. */
+/* Returns the stack pointer before the exception. */
 uintptr_t arch_context_sp(const struct thread *t)
 {
     const struct arch_context *ctx = context_of(t);

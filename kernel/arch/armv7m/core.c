@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the CPU itself: there is one; its name; reset. What kernel/arch/arch.h asks for several
- * CPUs is refused or empty.
+ * ARMv7-M: the one CPU, its name, and reset. Requests of kernel/arch/arch.h that concern several
+ * CPUs are refused or do nothing.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -36,7 +36,7 @@ const char *arch_cpu_name(void)
     }
 }
 
-/* No CPU of this port has a data cache that its boards turn on: only the write buffer. */
+/* Nothing to do: no board of this port enables a data cache; there is only the write buffer. */
 void arch_cache_clean(const void *start, size_t len)
 {
     (void)start;

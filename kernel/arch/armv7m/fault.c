@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: what the fault registers mean. A fault of a thread goes to kernel_fault(), which ends
- * its process. A fault of the kernel is a panic, except at the few instructions in the fixup table
- * that touch user memory with the user's rights.
+ * ARMv7-M: decodes the fault registers. A fault of a thread goes to kernel_fault(), which ends its
+ * process. A fault of the kernel is a panic, except at the few instructions in the fixup table that
+ * access user memory with the user's rights.
  *
- * A fault that the CPU could not take as such (a breakpoint without a debugger) comes as HardFault,
- * above every interrupt: it only pends a memory fault, in which the kernel then runs at its level.
+ * A fault that the CPU could not take as such (a breakpoint without a debugger) is taken as
+ * HardFault, above every interrupt. HardFault only pends a memory fault, so that the kernel runs at
+ * that fault's level.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -19,13 +20,14 @@ extern const struct fixup __fixups_start[], __fixups_end[];
     (SHCSR_SVCALLPENDED | SHCSR_MEMFAULTPENDED | SHCSR_BUSFAULTPENDED | SHCSR_USGFAULTPENDED)
 #define STACKING (CFSR_MSTKERR | CFSR_STKERR | CFSR_MUNSTKERR | CFSR_UNSTKERR)
 
-/* What an access of the kernel with the user's rights can set. The rest may be a thread's own fault
- * that is still pending: an interrupt handler that fails to read a wild stack must not hide it. */
+/* Bits that a kernel access with the user's rights can set. The other bits may be a thread's own
+ * fault that is still pending: an interrupt handler that fails to read a wild stack must not hide
+ * it. */
 #define ACCESS \
     (CFSR_DACCVIOL | CFSR_MMARVALID | CFSR_PRECISERR | CFSR_BFARVALID | CFSR_MLSPERR | \
      CFSR_LSPERR | CFSR_UNALIGNED)
 
-/* Reads the fault registers and clears them, with whatever else the same instruction has pended. */
+/* Reads and clears the fault registers, and clears whatever else the same instruction pended. */
 static uint32_t take_status(void)
 {
     uint32_t status = CFSR;
@@ -37,8 +39,8 @@ static uint32_t take_status(void)
     return status;
 }
 
-/* Bit 4 of the first halfword is "load" in all 32-bit loads and stores; in the 16-bit ones, bit 11,
- * except for register offsets (5xxx: the last five of eight) and push. */
+/* Bit 4 of the first halfword means "load" in all 32-bit loads and stores; in the 16-bit ones bit
+ * 11 does, except for register offsets (5xxx: the last five of eight) and push. */
 static bool instruction_stores(const struct thread *t, uintptr_t ip)
 {
     const uint16_t *code = kernel_user_ptr(t, ip, 2, KYMO_PROT_EXEC);
@@ -60,7 +62,7 @@ struct reason {
     const char *what;
 };
 
-/* In order of importance: the first that is set tells. NULL: read from or write to. */
+/* In order of importance: the first bit set decides. NULL: "read from" or "write to". */
 static const struct reason reasons[] = {
     {CFSR_MSTKERR | CFSR_STKERR, KYMO_SIGSEGV, "stack pointer at"},
     {CFSR_MUNSTKERR | CFSR_UNSTKERR, KYMO_SIGSEGV, "stack pointer at"},
@@ -109,7 +111,8 @@ struct thread *armv7m_thread_fault(struct thread *self)
     if (first) {
         return first;
     }
-    /* After a stacking error what is there is not a frame: perhaps the thread's own data. */
+    /* After a stacking error psp does not point to a frame, but perhaps to the thread's own
+     * data. */
     struct arch_fault fault = {.ip = (status & STACKING) ? 0 : arch_context_ip(self)};
     if (status & STACKING) {
         context_of(self)->kind = CTX_KIND_BAD_FRAME;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: semihosting, `bkpt 0xab`. Kernel lock held. Without an emulator or debugger the
- * breakpoint is a fault of the kernel, which the fixup table turns into "not here": -ENOSYS.
- * Source: Arm's semihosting specification 2.0.
+ * breakpoint is a fault of the kernel, which the fixup table turns into -ENOSYS. Source: Arm's
+ * semihosting specification 2.0.
  */
 #include "kernel/arch/armv7m/private.h"
 
@@ -26,7 +26,7 @@ static long host_error(void)
     if (error == NOT_HERE) {
         return -ENOSYS;
     }
-    /* Up to ERANGE all systems agree on the numbers. */
+    /* Host errno values up to ERANGE are the same on all systems. */
     return error > 0 && error <= ERANGE ? -error : -EIO;
 }
 
@@ -60,7 +60,8 @@ long arch_host_write(int handle, const void *buf, size_t len)
     if (left < 0 || (size_t)left > len) {
         return host_error();
     }
-    /* Nothing written is 0, no error: the host's errno may be one of an earlier call. */
+    /* Writing nothing returns 0, not an error: the host's errno may be left over from an earlier
+     * call. */
     return (long)len - left;
 }
 
@@ -78,7 +79,7 @@ long arch_host_time(void)
     return seconds == NOT_HERE ? -ENOSYS : (long)(uint32_t)seconds;
 }
 
-/* On a board without a host there is nothing left to do but to stop. */
+/* A board without a host can only stop. */
 void arch_shutdown(int status)
 {
     uint32_t block[2] = {ADP_STOPPED_APPLICATION_EXIT, (uint32_t)status};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: the NVIC's lines, and waiting for them. Any context unless kernel/arch/arch.h says
- * otherwise. All lines have one priority, above the kernel: their first part does not nest.
+ * otherwise. All lines have one priority, above the kernel's, so their first parts do not nest.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
 
 /*
- * A level line that was masked in its own handler has been pended again at the handler's end,
- * although its device may have been served since: that stale bit would be a second interrupt.
+ * A level-triggered line that was masked in its own handler was pended again at the handler's end,
+ * although its device may have been served since: that stale bit would be a spurious interrupt.
  * Clearing it loses nothing: a line that is still high pends again at once.
  */
 void arch_irq_unmask(unsigned irq)
@@ -21,8 +21,8 @@ void arch_irq_unmask(unsigned irq)
 }
 
 /*
- * Interrupts are taken when they are opened at the end, not in wfi: so none can come between the
- * look at the work and the wait. What they pended is what the caller does next.
+ * wfi only waits; interrupts are taken when they are unmasked at the end, so none is taken between
+ * the check for work and the wait. The caller then does the work they queued.
  */
 void arch_wait_for_interrupt(struct cpu *cpu)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: address spaces are eight MPU regions; virtual is physical. The kernel itself runs on the
- * default map (PRIVDEFENA), processes see only their regions. Kernel lock held.
+ * ARMv7-M: address spaces are eight MPU regions; virtual addresses are physical. The kernel itself
+ * runs on the default map (PRIVDEFENA), processes see only their regions. Kernel lock held.
  *
- * A region is a power of two, aligned to itself, cut to eighths by its subregion bits. Both rights
- * fields give the kernel write access: it loads text and fills read-only buffers.
+ * A region is a power of two in size and aligned to its size; its subregion bits disable it in
+ * eighths. Both rights fields give the kernel write access, because it loads text and fills
+ * read-only buffers.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -23,7 +24,7 @@
 #define REGION_MAX 0x40000000u
 #define SUBREGIONS_FROM 256u /* smaller regions have no subregions */
 
-/* The smallest region that holds len bytes, as a power of two; 0: none. */
+/* Returns the smallest region that holds len bytes, as a power of two; 0: none. */
 static unsigned region_log2(size_t len)
 {
     unsigned log2 = 5;
@@ -66,7 +67,7 @@ static void reload(struct arch_aspace *as)
     }
 }
 
-/* The struct may be used again for another process: it must not pass for loaded. */
+/* The struct may be reused for another process, which must not be mistaken for loaded. */
 void arch_aspace_destroy(struct arch_aspace *as)
 {
     arch_aspace_create(as);
@@ -90,7 +91,7 @@ static uint32_t attributes(size_t len, unsigned flags)
     return rasr | ((flags & KYMO_MAP_DEVICE) ? RASR_DEVICE : RASR_NORMAL);
 }
 
-/* A free region, or the last one as far as the loop goes: ARMV7M_REGIONS. */
+/* Returns a free region, or ARMV7M_REGIONS if there is none. */
 static unsigned region_free(const struct arch_aspace *as)
 {
     unsigned i = 0;
@@ -153,7 +154,8 @@ void armv7m_mpu_init(void)
     __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
-/* Data and instructions are one memory here; what the pipeline has fetched goes. */
+/* Data and instructions share one memory here; only the pipeline's prefetched instructions are
+ * dropped. */
 void arch_text_sync(const void *start, size_t len)
 {
     (void)start;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the inlines and types that kernel/arch/arch.h asks for. Included by kernel/arch/arch.h
- * only.
+ * ARMv7-M: the inlines and types that kernel/arch/arch.h requires of a port. Included by
+ * kernel/arch/arch.h only.
  *
  * A thread that is not running has r0-r3, r12, lr, pc and xPSR in the exception frame on its own
- * stack, and the rest here. The frame is the thread's own memory: it is never trusted. The way back
- * to user level (EXC_RETURN) is the kernel's.
+ * stack, and the rest here. The frame is the thread's own memory, so the kernel never trusts it.
+ * The kernel keeps EXC_RETURN, which selects the return to user level.
  */
 #ifndef ARMV7M_OPS_H
 #define ARMV7M_OPS_H
@@ -20,15 +20,17 @@
 #define ARMV7M_REGIONS 8
 #define ARCH_CODE_HIGH 0
 
-/* Legend: see kernel/thread/cpu.h. */
+/* Lock legend: see kernel/thread/cpu.h. */
 struct arch_context {
-    uint32_t fp[16];            /* [k] s16-s31, if exc_return says that there is an FP frame */
-    struct arch_aspace *aspace; /* [I] of its process */
-    uint32_t tls;               /* [k] goes into the library word when it runs */
-    uint32_t **lib_word;        /* [I] where its process has the word's address, or NULL */
-    uint32_t result, error;     /* [k] of the call it is in */
-    uint32_t kind;              /* [k] CTX_KIND_*: how it came into the kernel */
-    uint32_t psp;               /* [k] its stack pointer, at the exception frame */
+    uint32_t fp[16];            /* [k] s16-s31, valid if exc_return says that there is an FP
+                                   frame */
+    struct arch_aspace *aspace; /* [I] the process's */
+    uint32_t tls;               /* [k] stored in the library word while the thread runs */
+    uint32_t **lib_word;        /* [I] location of the library word's address in the process,
+                                   which may be NULL */
+    uint32_t result, error;     /* [k] of the thread's pending call */
+    uint32_t kind;              /* [k] CTX_KIND_*: how the thread entered the kernel */
+    uint32_t psp;               /* [k] stack pointer, at the exception frame */
     uint32_t r4_r11[8];         /* [k] */
     uint32_t exc_return;        /* [k] */
 };
@@ -36,17 +38,17 @@ _Static_assert(offsetof(struct arch_context, result) == CTX_RESULT, "offsets.h")
 _Static_assert(offsetof(struct arch_context, kind) == CTX_SAVED, "offsets.h");
 _Static_assert(sizeof(struct arch_context) == CTX_BYTES, "offsets.h");
 
-/* The MPU's registers as they are stored: address (with region number) and attributes. */
+/* Images of the MPU registers: address (with region number) and attributes. */
 struct arch_aspace {
     struct {
         uint32_t rbar, rasr;
     } region[ARMV7M_REGIONS]; /* [k] rasr 0: free */
 };
 
-/* The CPU's own state, kernel/arch/armv7m/switch.c. */
+/* State of the CPU, kernel/arch/armv7m/switch.c. */
 struct armv7m_port {
-    uint32_t *saved;            /* [c] &context.kind of the thread that runs; NULL: idle */
-    struct arch_aspace *loaded; /* [c] what the MPU holds */
+    uint32_t *saved;            /* [c] &context.kind of the running thread; NULL: idle */
+    struct arch_aspace *loaded; /* [c] loaded in the MPU */
     uint32_t idle;              /* [c] 1: waiting for an interrupt */
     uint32_t clock_half; /* [c] written by SysTick's handler: half wraps of the trace clock */
 };
@@ -54,7 +56,7 @@ _Static_assert(offsetof(struct armv7m_port, idle) == PORT_IDLE, "offsets.h");
 extern struct armv7m_port armv7m_port;
 void armv7m_fp_switch(struct arch_context *prev, struct arch_context *next);
 
-/* RBAR, RASR and their three aliases, twice. */
+/* Stores RBAR, RASR and their three aliases, twice. */
 static inline void armv7m_mpu_load(const struct arch_aspace *as)
 {
     _Static_assert(ARMV7M_REGIONS == 8, "two times four");
@@ -107,10 +109,11 @@ static inline void arch_spin_hint(void)
 }
 
 /*
- * A 32-bit counter, extended without a lock: clock_half is how many halves of a wrap had passed
- * when SysTick's handler looked last, at most one of them ago (systick.c). If it is even and the
- * counter in its upper half, or odd and the counter in its lower half, one more has passed; only
- * the latter is a wrap. It is read before the counter, so that it is never the newer of the two.
+ * Extends a 32-bit counter without a lock. clock_half is the number of half wraps that had passed
+ * when SysTick's handler last read the counter, at most one of them ago (systick.c). If clock_half
+ * is even and the counter in its upper half, or odd and the counter in its lower half, one more
+ * half has passed; only the latter case is a wrap. clock_half is read before the counter, so that
+ * it is never the newer of the two.
  */
 static inline uint64_t arch_cycles(void)
 {
@@ -120,7 +123,7 @@ static inline uint64_t arch_cycles(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* What an instruction reads as pc is 4 more than its address, and still in its function. */
+/* Reading pc yields the instruction's address + 4, which is still inside the function. */
 static inline __attribute__((always_inline)) void arch_frame_here(uintptr_t *pc, uintptr_t *sp,
                                                                   uintptr_t *fp)
 {
@@ -137,7 +140,7 @@ static inline uintptr_t arch_virt_to_phys(const void *va)
     return (uintptr_t)va;
 }
 
-/* Zero if the thread has used FP. */
+/* Returns zero if the thread has used FP. */
 static inline uint32_t armv7m_no_fp(const struct arch_context *ctx)
 {
     return (ctx ? ctx->exc_return : EXC_RETURN_NO_FP) & EXC_RETURN_NO_FP;
@@ -150,7 +153,7 @@ static inline bool arch_fp_unused(const struct thread *prev, const struct thread
     return (armv7m_no_fp(from) & armv7m_no_fp(to)) != 0;
 }
 
-/* Library word and MPU. */
+/* Switches the library word and the MPU. */
 static inline void arch_switch_integer(struct thread *prev, struct thread *next)
 {
     struct arch_context *to = (struct arch_context *)next;
@@ -167,8 +170,8 @@ static inline void arch_switch_integer(struct thread *prev, struct thread *next)
     }
 }
 
-/* Changes the running thread: FP registers, library word, MPU. Integer registers are moved by
- * entry.S. struct thread begins with its context (asserted in kernel/observe/port.c). */
+/* Switches the running thread: FP registers, library word, MPU. entry.S moves the integer
+ * registers. struct thread begins with its context (asserted in kernel/observe/port.c). */
 static inline void arch_switch(struct thread *prev, struct thread *next)
 {
     if (__builtin_expect(!arch_fp_unused(prev, next), 0)) {
@@ -194,7 +197,7 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
     ctx->error = (uint32_t)error;
 }
 
-/* NVIC_ICER. One word where there is only one: this is on the way of every interrupt. */
+/* NVIC_ICER. Avoids the word's index where there is only one word: every interrupt runs this. */
 static inline void arch_irq_mask(unsigned irq)
 {
     unsigned word = CONFIG_IRQ_LINES > 32 ? irq / 32 : 0;
@@ -203,19 +206,20 @@ static inline void arch_irq_mask(unsigned irq)
     __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
-/* r1, r2, r3, r12, back, r0, lr, then what the caller has put on the stack: probe/calls.S. */
+/* Order of regs: r1, r2, r3, r12, return address, r0, lr, then the caller's stack
+ * (probe/calls.S). */
 static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
 {
     return n == 0 ? regs[5] : n < 4 ? regs[n - 1] : regs[n + 3];
 }
 
-/* Pends PendSV, which runs when the last interrupt handler and the kernel have ended. */
+/* Pends PendSV, which runs after the last interrupt handler and the kernel have ended. */
 static inline void arch_request_exit(void)
 {
     *(volatile uint32_t *)0xe000ed04 = 1u << 28;
 }
 
-/* High 64 bits of the product, from 32-bit pieces. */
+/* Computes the high 64 bits of the product from 32-bit pieces. */
 static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b)
 {
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: reads of memory that may not be there, for D: the kernel's own memory by its bounds, a
- * program's by its process's map, nothing else (no device, no vector table, no memory of other
- * processes); so nothing faults. Any context, interrupts masked. Proved by test/boot (suites d,
- * faults).
+ * ARMv7-M: fault-safe reads for D: the kernel's own memory by its bounds, a program's by its
+ * process's map, nothing else (no device, no vector table, no memory of other processes), so
+ * nothing faults. Any context, interrupts masked. Proved by test/boot (suites d, faults).
  */
 #include "kernel/arch/armv7m/private.h"
 
-#define VECTORS_BYTES 0x400 /* toxic, as address 0 is */
+#define VECTORS_BYTES 0x400 /* toxic like address 0: refused */
 
 extern const char __kernel_start[], __rodata_end[], __data_at[], __kernel_end[];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ARMv7-M: what the files of this folder share. Contexts as in kernel/arch/arch.h. */
+/* ARMv7-M: declarations shared by the files of this folder. Contexts as in kernel/arch/arch.h. */
 #ifndef ARMV7M_PRIVATE_H
 #define ARMV7M_PRIVATE_H
 
@@ -8,10 +8,10 @@
 #include "abi/sys/kymo.h"
 #include "kernel/arch/arch.h"
 
-/* Interrupts that are no line of the NVIC get the number behind the last line. */
+/* Exceptions that are not NVIC lines get the number after the last line. */
 #define IRQ_SYSTICK CONFIG_IRQ_LINES
 
-/* What the CPU stacks at an exception. */
+/* The exception frame that the CPU stacks. */
 struct frame {
     uint32_t r0, r1, r2, r3, r12, lr, pc, xpsr;
 };
@@ -20,7 +20,7 @@ struct frame {
 #define XPSR_ALIGNED (1u << 9)  /* the CPU left a word free above the frame */
 _Static_assert(sizeof(struct frame) == FRAME_BYTES && offsetof(struct frame, pc) == FRAME_PC,
                "offsets.h");
-#define PROBE_CALL_BYTES 6 /* of a function probe's slot: push, bl */
+#define PROBE_CALL_BYTES 6 /* push and bl at the start of a function probe's slot */
 #define FP_FRAME_BYTES 72  /* s0-s15, FPSCR and a word, above the frame */
 
 static inline struct arch_context *context_of(const struct thread *t)
@@ -28,20 +28,22 @@ static inline struct arch_context *context_of(const struct thread *t)
     return (struct arch_context *)(uintptr_t)t;
 }
 
-/* The thread's frame if it lies in memory of its process with these rights, else NULL. */
+/* Returns the thread's frame if it lies in memory of its process with these rights, else NULL. */
 struct frame *context_frame(const struct thread *t, unsigned prot);
 
-/* registers.c: of what an exception interrupted; frame: what the CPU has stacked, or NULL. */
+/* registers.c: the registers of the context that an exception interrupted; frame: the stacked
+ * frame, or NULL. */
 void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
                                 const uint32_t *r4_r11);
 
-struct thread *armv7m_boot(struct thread *self); /* NULL: not the boot code */
+struct thread *armv7m_boot(struct thread *self); /* NULL: registers of the boot code are
+                                                    discarded */
 void armv7m_mpu_init(void);
 void armv7m_systick_init(void);
 void armv7m_sample_init(void);
 /* sample.c, from entry.S. */
 void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return);
-int armv7m_fp_save(uint32_t fp[16]); /* 1: the lazy frame could not be written */
+int armv7m_fp_save(uint32_t fp[16]); /* returns 1 if the lazy frame could not be written */
 void armv7m_fp_load(const uint32_t fp[16]);
 void armv7m_fp_clear(const uint32_t zeros[32]);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: the sampling interrupt. Its priority is above BASEPRI's mask, so it interrupts the
- * kernel anywhere but where PRIMASK is set: in the log's writer (some 40 instructions, 200 where a
- * buffer is opened), in waiting for interrupts, and here. There it comes right behind.
+ * kernel everywhere except where PRIMASK is set: in the log's writer (some 40 instructions, 200
+ * where a buffer is opened), in waiting for interrupts, and here. There it is taken as soon as
+ * PRIMASK is cleared.
  *
- * It must leave everything as it is: it records (kernel_sample()), and pends another line of the
- * priority of all interrupts, whose handler, intr_sample(), asks for the kernel's exit. It sets no
- * bit of a word that others change, and pends PendSV not itself. Exceptions clear the exclusive
- * monitor, so an interrupted LDREX/STREX pair is made again. Proved by test/boot/samples.py.
+ * The handler must leave all kernel state unchanged: it records (kernel_sample()) and pends a line
+ * with the priority of ordinary interrupts, whose handler, intr_sample(), requests the kernel's
+ * exit. It sets no bit of a word that other code changes, and does not pend PendSV itself.
+ * Exceptions clear the exclusive monitor, so an interrupted LDREX/STREX pair is retried. Proved by
+ * test/boot/samples.py.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -32,7 +34,7 @@ void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return
     uint64_t now = arch_cycles();
 
     if (now < sample_at) {
-        arm(now); /* the timer doesn't reach so far, or it has been set again */
+        arm(now); /* the time is beyond the timer's range, or was set again */
         return;
     }
     sample_at = UINT64_MAX;
@@ -41,7 +43,8 @@ void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return
         kernel_sample(ip, 0, NULL, 0);
     } else {
         const struct frame *frame = (const struct frame *)(const void *)stack - 1;
-        /* The kernel uses the FPU where it changes a thread's: then its registers are there. */
+        /* The kernel uses the FPU where it switches a thread's registers: then an FP frame is
+         * stacked. */
         stack += exc_return & EXC_RETURN_NO_FP ? 0 : FP_FRAME_BYTES / sizeof(*stack);
         stack += frame->xpsr & XPSR_ALIGNED ? 1 : 0;
         kernel_sample(ip, frame->lr, stack,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: from reset to the first thread. Called once by entry.S with interrupts masked, on the
- * kernel stack, in thread mode; leaves it for good by pending a fault exception, in which
- * kernel_main() then runs: the level at which everything else in the kernel runs too.
+ * kernel stack, in thread mode; never returns: pends a fault exception, in which kernel_main() then
+ * runs, because that is the level at which all of the kernel runs.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
 
 extern const uint32_t armv7m_vectors[];
 
-/* Takes the registers of the boot code, which never comes back. */
+/* Receives the registers of the boot code, which never resumes. */
 static struct arch_context boot_context;
 
 static void priorities_init(void)
@@ -34,7 +34,8 @@ static void core_init(void)
     __asm__ volatile("dsb\n\tisb");
 }
 
-/* Threads are unprivileged from here on; the kernel runs in handler mode, which always is. */
+/* Threads are unprivileged from here on; the kernel runs in handler mode, which is always
+ * privileged. */
 struct thread *armv7m_boot(struct thread *self)
 {
     if ((struct arch_context *)self != &boot_context) {

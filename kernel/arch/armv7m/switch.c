@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: changing the running thread's FP registers. Kernel lock held, from the scheduler through
- * arch_switch() (ops.h), which does the rest.
+ * ARMv7-M: switches the running thread's FP registers. Kernel lock held, from the scheduler through
+ * arch_switch() (ops.h), which switches everything else.
  *
- * FP: a thread that has used it has an extended frame (EXC_RETURN bit 4 clear) whose upper part is
- * written lazily, by the first FP instruction of the kernel, to the thread's own stack: it must
- * happen here, while its regions are loaded. What remains in the registers is cleared if the next
- * thread does not reload them, so that no process sees another's.
+ * A thread that has used FP has an extended frame (EXC_RETURN bit 4 clear). The CPU writes its
+ * upper part lazily, at the kernel's first FP instruction, to the thread's own stack: this must
+ * happen here, while the thread's regions are loaded. Registers that the next thread does not
+ * reload are cleared, so that no process sees another's.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -15,15 +15,16 @@ struct armv7m_port armv7m_port;
 
 static const uint32_t zeros[32];
 
-/* A FP instruction in the kernel marks the kernel as a user of FP: interrupts would stack
- * it all. */
+/* Clears the mark that an FP instruction left on the kernel: else interrupts would stack FP
+ * registers. */
 static void kernel_without_fp(void)
 {
     uint32_t control;
     __asm__ volatile("mrs %0, control\n\tbic %0, #4\n\tmsr control, %0\n\tisb" : "=r"(control));
 }
 
-/* Lazy stacking that failed has pended a fault if it could not be taken: it is this thread's. */
+/* If lazy stacking failed and could not be taken as a fault, it is pended: the fault is this
+ * thread's. */
 static void fp_save(struct arch_context *ctx)
 {
     bool failed = armv7m_fp_save(ctx->fp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: SysTick as the kernel's one-shot timer. It has 24 bits and always runs: when nothing is
- * due so soon, it comes for itself, is not an event of the kernel, and only keeps the 64-bit trace
+ * due within its range, the interrupt is not an event of the kernel and only keeps the 64-bit trace
  * clock from missing a wrap of its 32-bit counter.
  */
 #include "kernel/arch/armv7m/private.h"
@@ -12,10 +12,10 @@
 _Static_assert(TICKS_PER_CYCLE >= 1 && CONFIG_SYSTICK_HZ % CONFIG_CLOCK_HZ == 0,
                "SysTick counts whole fractions of the trace clock");
 
-#define CLOCK_PART_SHIFT 30 /* the trace log is told of the time at each quarter of a wrap */
+#define CLOCK_PART_SHIFT 30 /* the trace log learns the time at each quarter of a wrap */
 
 static uint64_t timer_at = UINT64_MAX; /* [c] interrupts masked */
-static uint32_t clock_part;            /* [c] the quarter that the log was told of last */
+static uint32_t clock_part;            /* [c] the quarter last reported to the log */
 
 static void systick_run(uint32_t ticks)
 {
@@ -55,8 +55,8 @@ static void clock_extend(uint64_t now)
     }
 }
 
-/* From entry.S, at interrupt level. A short period is stopped first: it must not come again before
- * the kernel has set the next one. */
+/* Called by entry.S, at interrupt level. Stops a short period first: it must not expire again
+ * before the kernel has set the next one. */
 void armv7m_systick_entered(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     (void)irq;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* No functions: what the kernel is linked with to find out where they are. */
+/* An empty table: for the first link of the kernel, which determines the functions' addresses. */
 #include "kernel/dtrace/fbt_table.h"
 
 const struct fbt_function fbt_functions[] FBT_TABLE = {{0}};

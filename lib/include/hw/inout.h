@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One access of its size to a device's register, at an address of mmap_device_io() or
- * mmap_device_memory(); never merged, split or left out by the compiler. Proved by
+ * Accesses of the given size to a device register, at an address from mmap_device_io() or
+ * mmap_device_memory(); the compiler never merges, splits or drops one. Proved by
  * test/boot/programs/t_port.c.
  */
 #ifndef LIB_HW_INOUT_H

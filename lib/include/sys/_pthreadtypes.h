@@ -51,7 +51,7 @@ typedef struct {
     pthread_cond_t left;   /* the last thread of a generation has left */
     unsigned needed;       /* [I] threads; 0: destroyed */
     unsigned waiting;      /* [mutex] of this generation */
-    unsigned leaving;      /* [mutex] of earlier ones, still in pthread_barrier_wait() */
+    unsigned leaving;      /* [mutex] of earlier generations, still in pthread_barrier_wait() */
     unsigned generation;   /* [mutex] */
 } pthread_barrier_t;
 
@@ -61,8 +61,8 @@ typedef struct {
 typedef struct {
     pthread_mutex_t mutex;
     pthread_cond_t may_read, may_write;
-    int readers;         /* [mutex] that have it */
-    pthread_t writer;    /* [mutex] that has it; 0: none */
+    int readers;         /* [mutex] readers that hold it */
+    pthread_t writer;    /* [mutex] thread that holds it for writing; 0: none */
     int waiting_readers; /* [mutex] */
     int waiting_writers; /* [mutex] */
 } pthread_rwlock_t;

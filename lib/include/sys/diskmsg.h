@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a program may ask of a disk's driver process: messages to the name "disk0". Sectors are of
- * 512 bytes. Needs ability device. Status 0, or -1 and errno: EIO the medium, ENODEV the disk is
- * gone (and stays so), EINVAL outside the disk, EROFS.
+ * Messages from a program to a disk's driver process, registered as "disk0". A sector is 512 bytes.
+ * Needs ability device. Status 0, or -1 and errno: EIO the medium, ENODEV the disk is gone
+ * (permanently), EINVAL outside the disk, EROFS.
  *
  *   INFO   reply: struct diskmsg_info
  *   READ   reply: the sectors' bytes
- *   WRITE  the sectors' bytes follow the head. They may be in the disk's cache
- *   FLUSH  waits until all that was written is on the medium
+ *   WRITE  the sectors' bytes follow the head. They may remain in the disk's cache
+ *   FLUSH  waits until all written data is on the medium
  */
 #ifndef LIB_SYS_DISKMSG_H
 #define LIB_SYS_DISKMSG_H
@@ -21,19 +21,19 @@
 #define DISKMSG_FLUSH 0x4b34
 
 #define DISKMSG_SECTOR 512u
-#define DISKMSG_SECTORS_MOST 64u /* of a READ or WRITE */
+#define DISKMSG_SECTORS_MOST 64u /* in one READ or WRITE */
 
 struct diskmsg {
     uint16_t type; /* DISKMSG_* */
     uint16_t zero;
     uint32_t sectors;
-    uint64_t sector; /* the first */
+    uint64_t sector; /* the first sector */
 };
 _Static_assert(sizeof(struct diskmsg) == 16, "message layout");
 
 struct diskmsg_info {
     uint64_t sectors;
-    uint32_t physical_bytes; /* what the medium writes at once */
+    uint32_t physical_bytes; /* unit in which the medium writes */
     uint32_t read_only;
 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a program may ask of linkd, the process that has the link to the host: messages to the name
+ * Messages from a program to linkd, the process that owns the link to the host, registered as
  * "link". A capture goes to the host that has opened the service "capture" (docs/link.md): BEGIN,
- * as many DATA as it takes, END. One at a time; it belongs to the process that began it, and ends
- * with it.
+ * any number of DATA, END. One at a time; it belongs to the process that began it, and ends with
+ * that process.
  *
- *   ASK    status: 1 if a host is there that takes a capture, else 0. EBUSY: a capture runs
- *   WAIT   the same, but waits until one is there; one program at a time. Nothing has begun by then
- *   BEGIN  the capture's name follows, no NUL. EAGAIN: no host is there. EBUSY: another one runs
- *   DATA   bytes follow, at most LINKMSG_DATA_MOST. Status: as many; they are on their way
- *   END    waits until the host has said that all of it is stored
+ *   ASK    status: 1 if a host that takes a capture is connected, else 0. EBUSY: a capture runs
+ *   WAIT   likewise, but waits until there is one; one program at a time. Begins nothing
+ *   BEGIN  the capture's name follows, no NUL. EAGAIN: no host is connected. EBUSY: one runs
+ *   DATA   bytes follow, at most LINKMSG_DATA_MOST. Status: their number; they are being sent
+ *   END    waits until the host has confirmed that all of it is stored
  *
  * EPIPE: the link was lost, or the host has closed; the host's own errno, such as ENOSPC.
  */
@@ -32,7 +32,7 @@
 struct linkmsg {
     uint16_t type; /* LINKMSG_* */
     uint16_t zero;
-    uint32_t bytes; /* that follow */
+    uint32_t bytes; /* bytes that follow */
 };
 _Static_assert(sizeof(struct linkmsg) == 8, "message layout");
 

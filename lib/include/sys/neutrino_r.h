@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The `_r` twins of the kernel calls: same arguments, but the result is the value or the negative
- * errno, and errno is left alone. From any thread, before the C library is set up too.
+ * The `_r` twins of the kernel calls: same arguments, but they return the value or the negative
+ * errno and leave errno alone. Any thread, even before the C library is set up.
  */
 #ifndef LIB_SYS_NEUTRINO_R_H
 #define LIB_SYS_NEUTRINO_R_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <sys/tracelog.h>: a program records the kernel's events by itself, without the process
- * tracelogger, and is given the capture byte by byte. The names are libtracelog's (QNX 7.1 and
- * later), of which only the names and their use are public: what is said here is Kymo's.
+ * <sys/tracelog.h>: lets a program record the kernel's events by itself, without the process
+ * tracelogger, and receive the capture byte by byte. The names are libtracelog's (QNX 7.1 and
+ * later), of which only names and usage are public: this description is Kymo's.
  *
  *     tracelog_instance_t *log;
  *     tracelog_acquire();                         abilities trace and interrupt
  *     tracelog_instance_init(&log);
  *     tracelog_setkbuffers(log, TRACELOG_ANYWHERE, 16, 0, 0);
  *     tracelog_setwriter(log, write_it, NULL, cookie);
- *     TraceEvent(_NTO_TRACE_ADDALLCLASSES);       what is recorded: the program's to say
+ *     TraceEvent(_NTO_TRACE_ADDALLCLASSES);       the program selects the events
  *     tracelog_start(log, 1);
  *     ...
  *     tracelog_stop(log);
@@ -17,21 +17,20 @@
  *     tracelog_instance_destroy(log);
  *     tracelog_release();
  *
- * It is what the tracelogger does: the same buffers, hook, order, exactness of losses and bytes
- * (docs/format.md): a file of what the writer got is read by `kymo print` and all others. There is
- * one recording at a time in the system, a tracelogger's or one of these.
+ * Works as the tracelogger does, with the same buffers, hook, order, exactness of losses and bytes
+ * (docs/format.md): `kymo print` and all other readers read a file of what the writer received.
+ * There is one recording at a time in the system, a tracelogger's or one of these.
  *
- * All functions return 0 or an error's number; errno means nothing then. They are called by one
- * thread at a time, but for tracelog_stop(), which any thread may call while it records. They take
- * no lock; _start, _stop and _wait may block. EINVAL everywhere: a NULL that isn't allowed.
+ * All functions return 0 or an error number and do not set errno. They are called by one thread at
+ * a time, except tracelog_stop(), which any thread may call during a recording. They take no lock;
+ * _start, _stop and _wait may block. EINVAL everywhere: a NULL that isn't allowed.
  *
- * If the program ends while it records, the kernel stops and frees the buffers. If somebody else
- * says TraceEvent(_NTO_TRACE_STOP), or `tracestop` is run, it is as if this program had said
- * tracelog_stop(). While it records it has the name "tracelogger".
+ * If the program ends while it records, the kernel stops and frees the buffers.
+ * TraceEvent(_NTO_TRACE_STOP) by another process, or `tracestop`, has the effect of
+ * tracelog_stop(). While it records, the process has the name "tracelogger".
  *
- * Memory: an instance takes about 2 KB of heap, and the recording thread a stack as
- * pthread_create() gives it (4 KB of heap on Cortex-M). Proof: test/boot's t_tracelog,
- * test/boot/library.py.
+ * Memory: an instance takes about 2 KB of heap, and the recording thread pthread_create()'s default
+ * stack (4 KB of heap on Cortex-M). Proof: test/boot's t_tracelog, test/boot/library.py.
  */
 #ifndef LIB_SYS_TRACELOG_H
 #define LIB_SYS_TRACELOG_H
@@ -50,75 +49,78 @@ extern "C" {
 typedef struct tracelog_instance tracelog_instance_t;
 
 /*
- * Is given a capture's bytes, in their order: attributes, system page, then the slots of one buffer
- * after the other, and returns how many it has taken. Less than `bytes`, or -1 and errno, ends the
- * capture: it isn't called again, and what comes is counted as unwritten.
+ * The writer: receives a capture's bytes in order: attributes, system page, then the slots of one
+ * buffer after the other. Returns how many bytes it has taken. Less than `bytes`, or -1 and errno,
+ * ends the capture: the writer isn't called again, and later events are counted as unwritten.
  * Called by tracelog_start(), then by the library's own thread, at the priority of the thread that
- * called tracelog_start(): it must be above what is recorded, or it starves. Never twice at a time.
- * It may block and make any call, of this header only tracelog_stop(); `data` is read-only memory,
- * and is used again when it returns.
+ * called tracelog_start(): that must be above the recorded threads, or the writer starves. Calls
+ * never overlap. The writer may block and make any call, but of this header only tracelog_stop().
+ * `data` is read-only and is reused when the writer returns.
  */
 typedef ssize_t (*tracelog_write_t)(void *cookie, const char *data, size_t bytes);
 
-#define TRACELOG_ANYWHERE (~(uint64_t)0) /* as 0: where the buffers lie is the kernel's to say */
+#define TRACELOG_ANYWHERE (~(uint64_t)0) /* same as 0: the kernel places the buffers */
 
-/* Makes the calling process the one that records by this header. EPERM: it lacks the abilities;
- * EEXIST: there is one, this one too, or a tracelogger records; ENOMEM. */
+/* Makes the calling process the only one that records through this header. EPERM: it lacks the
+ * abilities; EEXIST: another process, this one, or a tracelogger already records; ENOMEM. */
 int tracelog_acquire(void);
-/* Gives that up. EBUSY: a recording of this process has not been waited for; EPERM:
- * not acquired. */
+/* Undoes tracelog_acquire(). EBUSY: tracelog_wait() is still due for a recording of this process;
+ * EPERM: not acquired. */
 int tracelog_release(void);
 
-/* A description of a recording: 8 buffers per CPU, 32 if there is one CPU, linear, no writer.
+/* Makes a description of a recording: 8 buffers per CPU, 32 if there is one CPU, linear, no writer.
  * ENOMEM. */
 int tracelog_instance_init(tracelog_instance_t **instance);
-/* EBUSY: it records, or has not been waited for. */
+/* EBUSY: it records, or tracelog_wait() is still due. */
 int tracelog_instance_destroy(tracelog_instance_t *instance);
 
-/* The kernel's buffers of 16 KB, per CPU: 2 to 1024, else EINVAL. ENOTSUP: another place than
- * TRACELOG_ANYWHERE or 0; keep or reuse are not 0 (tracelogger's -P and -R). EBUSY: it records. */
+/* Sets the number of the kernel's buffers of 16 KB, per CPU: 2 to 1024, else EINVAL. ENOTSUP: an
+ * address other than TRACELOG_ANYWHERE or 0; keep or reuse are not 0 (tracelogger's -P and -R).
+ * EBUSY: it records. */
 int tracelog_setkbuffers(tracelog_instance_t *instance, uint64_t paddr, int buffers, int keep,
                          int reuse);
-/* As tracelogger's -b: nothing is copied here, so it is that many more kernel buffers, spread over
+/* Like tracelogger's -b: nothing is copied here, so it adds that many kernel buffers, spread over
  * the CPUs; 0 to 1024. ENOTSUP: memory of the program's own. EBUSY. */
 int tracelog_setbuffers(tracelog_instance_t *instance, void *memory, int buffers);
-/* `several`, a writer of several buffers at once, must be NULL: ENOTSUP. EBUSY. */
+/* `several`, a writer of several buffers at once, must be NULL, else ENOTSUP. EBUSY. */
 int tracelog_setwriter(tracelog_instance_t *instance, tracelog_write_t write, void (*several)(void),
                        void *cookie);
-/* Kymo's: the newest only, which are written at the stop, oldest first. EBUSY. */
+/* Kymo's own: records into a ring: keeps only the newest events, which are written at the stop,
+ * oldest first. EBUSY. */
 int tracelog_setring(tracelog_instance_t *instance, bool ring);
 
 /*
- * Begins: allocates the buffers, gives the writer the capture's beginning, and records what the
- * filters let through (TraceEvent(); with the classes as somebody has left them, or as they are at
- * first: all off). state: not 0: the processes, threads and names that there are come first
- * (_NTO_TRACE_START); 0: they don't (_NTO_TRACE_STARTNOSTATE).
- * EPERM: not acquired; EINVAL: no writer; EBUSY: one records; EEXIST: a tracelogger does, or some
- * other process has the buffers; ENOMEM: no contiguous memory for so many; EAGAIN: no thread;
- * EIO or the writer's errno: it did not take the beginning. After an error nothing is left.
+ * Starts recording: allocates the buffers, passes the capture's header to the writer, and records
+ * the events that the filters let through (TraceEvent(); the filters are as last set, initially all
+ * off). state not 0: existing processes, threads and names are recorded first (_NTO_TRACE_START);
+ * 0: they are not (_NTO_TRACE_STARTNOSTATE). EPERM: not acquired; EINVAL: no writer; EBUSY: a
+ * recording runs; EEXIST: a tracelogger's runs, or another process owns the buffers; ENOMEM: no
+ * contiguous memory for the buffers; EAGAIN: no thread; EIO or the writer's errno: it did not take
+ * the header. An error leaves nothing behind.
  */
 int tracelog_start(tracelog_instance_t *instance, int state);
 /*
- * Ends the recording: what comes now isn't recorded. In a ring the state is recorded once more, if
- * it was at the start. What is in the buffers is being written; tracelog_wait() says when it is. No
- * error if it has ended already. EINVAL: it does not record.
+ * Stops recording: later events aren't recorded. A ring records the state once more, if it did so
+ * at the start. The buffers are then written; tracelog_wait() waits for that. No error if it has
+ * ended already. EINVAL: it does not record.
  */
 int tracelog_stop(tracelog_instance_t *instance);
 /*
- * Until the recording has ended, by whomever, and all of it has been written: the last of it are
- * DROPPED slots for losses that no buffer tells of. Then the buffers are the kernel's again. EIO or
- * the writer's errno: the capture is not complete; EINVAL: there is none; EDEADLK: from the writer.
+ * Waits until the recording has ended, for any reason, and all of it has been written; DROPPED
+ * slots for losses not yet in any buffer come last. Then the buffers return to the kernel. EIO or
+ * the writer's errno: the capture is not complete; EINVAL: there is none; EDEADLK: called by the
+ * writer.
  */
 int tracelog_wait(void);
 
-/* Kymo's: exact figures of the last recording, when it has been waited for: made = whole events
+/* Kymo's own: exact figures of the last recording, valid after tracelog_wait(): made = whole events
  * that the writer has taken + lost + recycled + unwritten. EBUSY: it records. */
 struct tracelog_account {
     uint64_t made;      /* events that the filters let through */
-    uint64_t lost;      /* of those; a capture that is complete tells of them by DROPPED slots */
-    uint64_t recycled;  /* of those, a ring's, for newer ones */
-    uint64_t unwritten; /* of those, in buffers that the writer did not take, or not whole */
-    uint64_t bytes;     /* that it has taken */
+    uint64_t lost;      /* of those; a complete capture reports them as DROPPED slots */
+    uint64_t recycled;  /* of those, in a ring, overwritten by newer ones */
+    uint64_t unwritten; /* of those, in buffers that the writer took only in part or not at all */
+    uint64_t bytes;     /* that the writer has taken */
     uint32_t buffers;   /* written */
     uint32_t zero;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider `profile`: its probes' names and which of them there are. See profile.h. Tested by
+ * The provider `profile`: names and existence of its probes. See profile.h. Tested by
  * test/d_fire/profile_test.c, on the targets by test/d/run.py and test/boot's suite d.
  */
 #include "trace/dtrace/provider/profile.h"
@@ -28,7 +28,7 @@ static void disable(uint32_t probe, void *arg)
     target->stop(arg);
 }
 
-/* On the CPUs that a consumer needs and nowhere else: `-x cpu=N` makes a tick come on CPU N. */
+/* Runs only on the CPUs that a consumer needs: `-x cpu=N` makes a tick come on CPU N. */
 static int changed(uint32_t probe, void *arg)
 {
     struct dtrace_profile *p = arg;
@@ -59,7 +59,7 @@ void dtrace_profile_fire(const struct dtrace_profile *p, const uint64_t args[5])
 
 static void provide(const char *module, const char *function, const char *name);
 
-/* Evolving, for all but what has no meaning; the class is common. */
+/* Evolving, except names without meaning; the class is common. */
 static const struct dtrace_provider provider = {
     .name = "profile",
     .attributes = {.name = {DTRACE_EVOLVING, DTRACE_UNSTABLE, DTRACE_PRIVATE, DTRACE_EVOLVING,
@@ -74,7 +74,7 @@ static const struct dtrace_provider provider = {
     .changed = changed,
 };
 
-/* What follows the prefix; NULL: the text doesn't begin so. */
+/* Returns the text after the prefix; NULL: the text doesn't begin with it. */
 static const char *behind(const char *text, const char *prefix)
 {
     while (*prefix && *text == *prefix) {
@@ -84,7 +84,7 @@ static const char *behind(const char *text, const char *prefix)
     return *prefix ? NULL : text;
 }
 
-/* "10ms" is 10000000 ns. 0: it is no rate. */
+/* "10ms" is 10000000 ns. Returns 0 if it is not a rate. */
 static uint64_t interval_of(const char *text)
 {
     uint64_t n = 0, ns = 0;
@@ -112,7 +112,7 @@ static bool is_known(const char *name)
     return false;
 }
 
-/* It lives for ever, as its probe does. */
+/* Adds a probe and its entry, which are never freed. */
 static void add(const char *name, bool tick, uint64_t interval)
 {
     struct dtrace_profile *p = dtrace_port_alloc(sizeof(*p));

@@ -6,7 +6,7 @@
 
 #define SECOND 1000000000u
 
-/* Of any case: a name here is in lower case. */
+/* Ignores case: the name given here is in lower case. */
 static bool same(const char *text, const char *name)
 {
     while (*text && (*text | 0x20) == *name) {
@@ -20,7 +20,7 @@ bool dtrace_rate_interval(uint64_t n, const char *unit, uint64_t *ns)
 {
     static const struct {
         char name[5];
-        uint64_t ns; /* 0: a second has so many */
+        uint64_t ns; /* 0: a rate per second */
     } units[] = {
         {"", 0},
         {"hz", 0},

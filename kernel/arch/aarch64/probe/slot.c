@@ -2,14 +2,14 @@
 /*
  * The code of function probes (kernel/dtrace/fbt.c). Kernel lock held. A slot:
  *
- *     stp x0, x30, [sp, #-A64_PROBE_FRAME]!
- *     bl  a64_probe_entry, or _return
- *     ldp x0, x30, [sp], #A64_PROBE_FRAME
- *     <the displaced instruction>
- *     b   <the one behind it>
+ *      stp x0, x30, [sp, #-A64_PROBE_FRAME]!
+ *      bl  a64_probe_entry, or _return
+ *      ldp x0, x30, [sp], #A64_PROBE_FRAME
+ *      <the displaced instruction>
+ *      b   <the instruction after the site>
  *
- * Refuses an instruction that it can't make do the same in the slot. Tested by test/boot's suite
- * fbt.
+ * Refuses an instruction that can't be made to behave the same in the slot. Tested by test/boot's
+ * suite fbt.
  */
 #include "kernel/arch/aarch64/port.h"
 
@@ -45,7 +45,7 @@ static bool move_branch(uint32_t *insn, uintptr_t from, uintptr_t to)
     return words >= -(1l << 18) && words < 1l << 18;
 }
 
-/* B, of a tail call. */
+/* B, for a tail call. */
 static bool move_jump(uint32_t *insn, uintptr_t from, uintptr_t to)
 {
     uintptr_t target = from + (uintptr_t)(sign_extend(*insn & BRANCH_BITS, 26) * 4);
@@ -53,7 +53,7 @@ static bool move_jump(uint32_t *insn, uintptr_t from, uintptr_t to)
     return arch_probe_branch(insn, to, target, 4);
 }
 
-/* ADR counts bytes, ADRP pages. */
+/* ADR addresses bytes, ADRP pages. */
 static bool move_address(uint32_t *insn, uintptr_t from, uintptr_t to)
 {
     unsigned shift = *insn >> 31 ? 12 : 0;

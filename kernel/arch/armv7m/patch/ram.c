@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: trace sites in text that is RAM: a 32-bit NOP becomes a branch and back. A board whose
- * text is flash takes another file of this folder; its makefile chooses. Kernel lock held or boot;
- * the caller ends a batch with arch_text_sync(). Proved by every boot that traces.
+ * ARMv7-M: trace sites in text that is RAM: a 32-bit NOP becomes a branch and back. The makefile of
+ * a board whose text is flash chooses another file of this folder. Kernel lock held or boot; the
+ * caller ends a batch with arch_text_sync(). Proved by every boot that traces.
  */
 #include "kernel/arch/armv7m/private.h"
 
 #define NOP_W 0x8000f3afu /* as read from memory: f3af 8000 */
 
-/* B.W (encoding T4) from site to target, both even: within 16 MB, as kernels are. */
+/* Encodes B.W (T4) from site to target, both even and within 16 MB, as in every kernel. */
 static uint32_t branch(uintptr_t site, uintptr_t target)
 {
     int32_t offset = (int32_t)((target & ~1u) - (site + 4));
@@ -23,7 +23,7 @@ static uint32_t branch(uintptr_t site, uintptr_t target)
     return second << 16 | first;
 }
 
-/* The two halves may lie in two words: no interrupt handler may run through half a branch. */
+/* The two halves may lie in two words: no interrupt handler may execute a half-written branch. */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
 {
     site &= ~(uintptr_t)1;

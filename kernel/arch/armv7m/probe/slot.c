@@ -2,15 +2,15 @@
 /*
  * The code of function probes (kernel/dtrace/fbt.c), where text is RAM. Kernel lock held. A slot:
  *
- *     push {r0, lr}
- *     bl   armv7m_probe_entry
- *     <the displaced instructions>
- *     b.w  <the one behind them>
- *     words that they load from near the program counter, at LITERALS
+ *      push {r0, lr}
+ *      bl   armv7m_probe_entry
+ *      <the displaced instructions>
+ *      b.w  <the instruction after them>
+ *      literals that they load relative to the program counter, at LITERALS
  *
- * and of a return: the instructions before it, then the call, then the return. A conditional
- * branch goes to another B.W in the slot. Refuses what takes more room. Tested by test/boot's
- * suite fbt; what sites there are, by test/fbt/places.py.
+ * The slot of a return: the instructions before it, then the call, then the return. A conditional
+ * branch goes to another B.W in the slot. Refuses code that doesn't fit. Tested by test/boot's
+ * suite fbt; test/fbt/places.py covers the kinds of sites.
  */
 #include "kernel/arch/armv7m/private.h"
 
@@ -23,7 +23,7 @@ struct writing {
     uint32_t *code;
     uintptr_t slot;
     unsigned at;       /* bytes written */
-    unsigned literals; /* where the next one goes */
+    unsigned literals; /* offset of the next literal */
     bool fits;
 };
 
@@ -65,7 +65,7 @@ static void put_call(struct writing *w, void (*to)(void))
     put_branch(w, 0xd000, (uintptr_t)to);
 }
 
-/* LDR and ADR, 16 bits: a load of the word's copy, or of the address, in the slot. */
+/* Moves a 16-bit LDR or ADR: loads the copied word, or the address, from the slot's literals. */
 static void put_load(struct writing *w, uint32_t insn, uintptr_t site)
 {
     uintptr_t from = ((site + 4) & ~(uintptr_t)3) + (insn & 0xff) * 4;
@@ -87,7 +87,7 @@ static int32_t extend(uint32_t field, unsigned bits)
     return (int32_t)((field ^ sign) - sign);
 }
 
-/* CBZ, CBNZ, B<c> of 16 bits: over the B.W that goes on, to one that goes where it went. */
+/* Moves a 16-bit CBZ, CBNZ or B<c>: it skips the slot's final B.W to one with its own target. */
 static void put_conditional(struct writing *w, uint32_t insn, uintptr_t site)
 {
     bool compares = (insn & 0xf500) == 0xb100;
@@ -142,7 +142,7 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
     } else {
         put_call(&w, armv7m_probe_entry);
         put_displaced(&w, site, site + length);
-        if (w.at < LITERALS) { /* else it was a conditional branch, which knows both ways */
+        if (w.at < LITERALS) { /* else a conditional branch has already written both exits */
             put_branch(&w, 0x9000, site + length);
         }
     }
