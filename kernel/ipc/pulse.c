@@ -2,12 +2,12 @@
 /*
  * Pulses: small messages that nobody waits for. Kernel lock held.
  *
- * A pulse goes straight into a waiting receiver's buffer, else into the channel's queue, by
- * priority. Queued ones come from one pool of CONFIG_PULSES; a program's pulses may take at most
+ * A pulse is copied directly into a waiting receiver's buffer, else into the channel's queue, by
+ * priority. Queued ones come from one pool of CONFIG_PULSES. A program's pulses may take at most
  * USER_PER_CHANNEL of them on one channel and leave KERNEL_RESERVE in all (EAGAIN), so that a
- * program that floods a channel can't make the kernel's own (UNBLOCK, DISCONNECT, COIDDEATH,
- * THREADDEATH) be lost. Timers and interrupts bring their own pulse, which coalesces.
- * Proved by test/unit_ipc.
+ * program that floods a channel can't cause the kernel's own (UNBLOCK, DISCONNECT, COIDDEATH,
+ * THREADDEATH) to be lost. Timers and interrupts supply their own pulse, which coalesces. Proved by
+ * test/unit_ipc.
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/pool.h"
@@ -42,7 +42,7 @@ void pulse_unqueue(struct pulse *p)
     }
 }
 
-/* A received pulse, or one whose channel goes. */
+/* Frees a received pulse, or one whose channel is destroyed. */
 static void release(struct pulse *p)
 {
     dequeue(p);
@@ -64,7 +64,7 @@ static void enqueue(struct channel *ch, struct pulse *p)
     msg_boost(ch, p->priority);
 }
 
-/* Into a receiver's buffer, as much as fits. False: its memory is bad. */
+/* Copies into a receiver's buffer as much as fits. Returns false if its memory is bad. */
 static bool put(const struct thread *receiver, const struct pulse *p)
 {
     struct _pulse out = {.type = _PULSE_TYPE, .subtype = _PULSE_SUBTYPE};
