@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What boards and their kernel-side drivers share: linker symbols, register access, and the
- * drivers' interfaces. The kernel sees none of this: a board answers it through kernel/arch/arch.h
- * ("[board]").
+ * Shared by boards and their kernel-side drivers: linker symbols, register access, and the drivers'
+ * interfaces. The kernel sees none of this: a board implements kernel/arch/arch.h ("[board]").
  *
  * Drivers here have no state beyond constants of the board; all may be called from any context.
  */
@@ -29,13 +28,13 @@ static inline void mmio_write(uintptr_t address, uint32_t value)
     *(volatile uint32_t *)address = value;
 }
 
-/* Do [a, a + alen) and [b, b + blen) have a byte in common? Lengths that wrap count as overlap. */
+/* Returns whether [a, a + alen) and [b, b + blen) overlap. Lengths that wrap count as overlap. */
 static inline bool ranges_overlap(uintptr_t a, size_t alen, uintptr_t b, size_t blen)
 {
     return a + alen < a || b + blen < b || (a < b + blen && b < a + alen);
 }
 
-/* Is [a, a + alen) whole inside [b, b + blen)? Never if it wraps or is empty. */
+/* Returns whether [a, a + alen) is entirely inside [b, b + blen). Never if it wraps or is empty. */
 static inline bool range_inside(uintptr_t a, size_t alen, uintptr_t b, size_t blen)
 {
     return alen != 0 && alen <= blen && a >= b && a - b <= blen - alen;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the host command's parts share: exit statuses, messages, the options that several commands
+ * Shared by the host command's parts: exit statuses, messages, the options that several commands
  * have. `kymo` is one process with one thread.
  */
 #ifndef HOST_KYMO_H
@@ -32,7 +32,7 @@ extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run
 void kymo_messages_start(void);
 /* Messages go to standard error as "kymo: …". */
 void kymo_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same with a hint at the command's help; returns KYMO_USAGE. */
+/* Likewise, with a hint at the command's help; returns KYMO_USAGE. */
 int kymo_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* After getopt_long() returned '?' or ':'. */
 int kymo_bad_option(const char *command, int argc, char **argv, int result);
@@ -40,7 +40,7 @@ int kymo_help(const struct kymo_command *command);
 /* Flushes standard output. Returns the status; if not all could be written, which it says,
  * KYMO_FAILURE in place of KYMO_OK. A reader that has closed its pipe is no failure. */
 int kymo_stdout_end(int status);
-/* What --recover passed over, if anything. */
+/* Reports what --recover skipped, if anything. */
 /* False: not one buffer could be read. */
 bool kymo_report_damage(const struct kev *kev);
 /* An error of a capture, with the remedy. */

@@ -295,7 +295,7 @@ FILE *output_stream(struct output *output)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* What has no medium to flush to has nothing to lose. */
+/* Files without a medium need no flush. */
 static int flush_to_medium(int fd)
 {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;

@@ -40,7 +40,7 @@ struct output {
 void output_reads(const char *path);
 /* True if the file is one of those; nothing is said. */
 bool output_is_read(const char *path);
-/* The same for the command's standard output, and for any file. */
+/* Likewise for the command's standard output, and for any file. */
 bool output_stdout_is_read(void);
 bool output_stat_is_read(const struct stat *st);
 
@@ -52,17 +52,17 @@ FILE *output_append(const char *path);
 /* Begins a file; "-" is standard output. 0 or a negative errno. A disk is refused: captures belong
  * in files. The policy's refusal advises --force, so a command that passes the first two has it. */
 int output_open(struct output *output, const char *path, enum output_policy policy);
-/* The same, but the file has its name at once, for others that read it while it grows. */
+/* Like output_open(), but the file has its name at once, for others that read it while it grows. */
 int output_open_in_place(struct output *output, const char *path, enum output_policy policy);
 /* 0 or a negative errno. Nothing is said: output_commit() does, and fails. */
 int output_write(struct output *output, const void *data, size_t bytes);
-/* The same as a stream, which is the output's to close. NULL: no memory, said. */
+/* Returns the output as a stream, which the output closes. NULL: no memory, reported. */
 FILE *output_stream(struct output *output);
 /* All is on the medium under its name when this returns 0; else a negative errno, and the output is
  * abandoned. -EPIPE isn't said. */
 int output_commit(struct output *output);
-/* The same, but a name that has been taken since gives -EEXIST: nothing is said, and the output
- * stays open for another try, perhaps after output_rename(). */
+/* Like output_commit(), but if the name has been taken since returns -EEXIST: reports nothing, and
+ * the output stays open for another try, perhaps after output_rename(). */
 int output_try_commit(struct output *output);
 /* Another name in the same folder. 0 or -ENOMEM, not said. */
 int output_rename(struct output *output, const char *name);

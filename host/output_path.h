@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What output.c asks of a path before it opens anything there. */
+/* Checks of a path for output.c, before it opens anything there. */
 #ifndef HOST_OUTPUT_PATH_H
 #define HOST_OUTPUT_PATH_H
 

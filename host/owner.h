@@ -59,7 +59,7 @@ struct owner_name {
 /* The processes and threads that have names and have not ended. Call with *at 0 first; false: no
  * more. In the order in which they were first heard of. */
 bool owners_next_name(const struct owners *owners, uint32_t *at, struct owner_name *name);
-/* Who runs on a CPU; .known false if nobody can tell. */
+/* Returns the thread running on a CPU; .known is false if that can't be determined. */
 struct owner owners_running(const struct owners *owners, unsigned cpu);
 
 #endif

@@ -18,7 +18,7 @@
 #define NAME_MOST 40
 #define NEAR_MOST 3
 
-/* One item of the list. */
+/* An item of the list. */
 struct pattern {
     struct kymo_classes classes; /* .any: without CLASS: */
     char name[NAME_MOST];
@@ -26,7 +26,7 @@ struct pattern {
     unsigned number;
 };
 
-/* What an event's number is without the bits that say which form of it this is. */
+/* Returns an event's number without the bits that select its form. */
 static unsigned plain_number(unsigned class, unsigned number)
 {
     if (class == TRACE_CLASS_USER) {

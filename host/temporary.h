@@ -18,11 +18,11 @@ int temporary_directory(const char *what, char *path, size_t room);
  * in it stays. The descriptor has the lock that shows that the process lives; exec() closes it.
  */
 int temporary_directory_hold(const char *what, const char *const *files, char *path, size_t room);
-/* The same for an open file with a name; -1 and errno. */
+/* Likewise for an open file with a name; -1 and errno. */
 int temporary_file(const char *what, char *path, size_t room);
 /* A file without a name, for reading and writing: gone when closed. -1 and errno. */
 int temporary_open(void);
-/* The same for little, which needs no place at all. NULL and errno. */
+/* Likewise for small data, without a file. NULL and errno. */
 FILE *temporary_stream(void);
 
 #endif

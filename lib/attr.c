@@ -79,7 +79,7 @@ int pthread_attr_setrunmask_np(pthread_attr_t *attr, uint32_t cpus)
 
 /* ---- of objects that threads wait for ---------------------------------------------- */
 
-/* Between processes nothing is shared: sync_t is its process's own. */
+/* Nothing is shared between processes: a sync_t belongs to one process. */
 static int shared_check(int shared)
 {
     if (shared != PTHREAD_PROCESS_PRIVATE && shared != PTHREAD_PROCESS_SHARED) {

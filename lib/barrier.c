@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <pthread.h>: barriers. A generation of threads waits under the mutex until its last one comes,
- * which begins the next generation and wakes the others. `leaving` counts those that have passed
- * and still look at the barrier, so pthread_barrier_destroy() can wait for them: the thread that is
- * PTHREAD_BARRIER_SERIAL_THREAD may destroy it at once.
+ * <pthread.h>: barriers. A generation of threads waits under the mutex until its last one arrives,
+ * which starts the next generation and wakes the others. `leaving` counts those that have passed
+ * but still access the barrier, so that pthread_barrier_destroy() can wait for them: the thread
+ * that gets PTHREAD_BARRIER_SERIAL_THREAD may destroy it at once.
  *
  * Proved by test/boot/programs/t_posix.c.
  */
@@ -57,8 +57,7 @@ struct visit {
     unsigned generation;
 };
 
-/* Clean-up handler; the mutex is locked: a thread that is cancelled before it could pass was never
- * here. */
+/* Clean-up handler, mutex locked: a thread cancelled before it passed does not count as arrived. */
 static void abandon(void *arg)
 {
     const struct visit *visit = arg;

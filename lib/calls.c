@@ -2,7 +2,7 @@
 /*
  * The kernel calls as C functions, generated from sys/calls.def: each sets errno, its `_r` twin
  * returns -errno. Callable from any thread; the twins also before the C library is set up.
- * What each call does and refuses: abi/kercalls.def, docs/kercalls.md.
+ * Documented in abi/kercalls.def, docs/kercalls.md.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ void ProcExit(int status)
     }
 }
 
-/* As many words follow cmd as its count says (sys/trace.h), at most four. */
+/* cmd is followed by as many words as its count says (sys/trace.h), at most four. */
 static kymo_pair trace_event(int cmd, va_list list)
 {
     unsigned count = _NTO_TRACE_GET_COUNT((unsigned)cmd);

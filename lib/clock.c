@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * POSIX clocks over ClockTime(). A clockid_t is the kernel's number; lib/include/time.h sees to
- * that. Proved by test/boot/programs/t_timer.c and, on the headers, test/headers/check.
+ * POSIX clocks over ClockTime(). A clockid_t is the kernel's number, as lib/include/time.h ensures.
+ * Proved by test/boot/programs/t_timer.c and, on the headers, test/headers/check.
  */
 #include <errno.h>
 #include <sys/time.h>
@@ -18,7 +18,7 @@ static void timespec_set(struct timespec *to, uint64_t ns)
     to->tv_nsec = (long)(ns % NSEC);
 }
 
-/* The kernel's number of a clock: those of the caller's own CPU time have a name of their own. */
+/* Returns the kernel's number of a clock; those of the caller's own CPU time have special names. */
 static int clock_number(clockid_t clock)
 {
     int tid = 0;

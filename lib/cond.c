@@ -30,7 +30,7 @@ int pthread_cond_destroy(pthread_cond_t *cond)
     return -SyncDestroy_r(kymo_sync(cond));
 }
 
-/* What the lock of a robust mutex has to say goes before what the wait says. */
+/* The error of a robust mutex's lock takes precedence over the wait's. */
 static int robust_result(pthread_mutex_t *mutex, int error)
 {
     if ((mutex->owner & ~SYNC_WAITING) == (uint32_t)kymo_self()->tid) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program's first instruction. The kernel enters _start() in the main thread with the address of
- * struct kymo_startup; the stack and, on a relocated program, all pointers are ready. Sets up
- * errno and thread-local data, the standard files, the constructors; then main() and exit().
+ * Entry point of a program. The kernel enters _start() in the main thread with the address of
+ * struct kymo_startup; the stack and, in a relocated program, all pointers are ready. Sets up errno
+ * and thread-local data, the standard files, the constructors; then calls main() and exit().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A start script's `name=` comes as argv[0]: it then differs from the program's name, and the main
- * thread is named so, for listings and the trace. */
+/* A start script's `name=` arrives as argv[0], which then differs from the program's name: names
+ * the main thread so, for listings and the trace. */
 static void name_main_thread(const struct kymo_startup *startup)
 {
     struct kymo_proc_info info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Constructors and destructors: takes the place of the C libraries' own file, which wants _init()
- * and _fini() from start files that a Kymo program does not have.
+ * Constructors and destructors: replaces the C libraries' own file, which requires _init() and
+ * _fini() from start files that a Kymo program does not have.
  */
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the compiler calls in files that are compiled with -finstrument-functions. A file of its
- * own, so that a program may have its own ones. Any context; errno stays as it was.
+ * Functions called by the compiler's code in files compiled with -finstrument-functions. In a
+ * separate file, so that a program may define its own. Any context; errno is preserved.
  */
 #include "abi/sys/neutrino.h"
 #include "lib/include/sys/neutrino_r.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files: read and write as messages to the server that a descriptor (a connection id) leads to.
+ * Files: read and write as messages to the server of a descriptor (a connection id).
  *
- * Descriptors 0-2 lead to the server "console" if there was one when the program started. If not,
- * what is written to 1 and 2 goes to the kernel's console, and 0 is at its end. If that server
- * dies, 2 falls back to the kernel's console, so that errors are still seen; the others fail with
- * EBADF. Connections that the program made itself (ConnectAttach) are no files: EBADF.
+ * Descriptors 0-2 are connected to the server "console" if it existed when the program started. If
+ * not, output to 1 and 2 goes to the kernel's console, and 0 is at its end. If that server dies, 2
+ * falls back to the kernel's console, so that errors remain visible; the others fail with EBADF.
+ * Connections that the program made itself (ConnectAttach) are not files: EBADF.
  */
 #include <errno.h>
 
@@ -34,8 +34,8 @@ int kymo_fd_known(int fd, int set)
     return (old & bit) != 0;
 }
 
-/* The three standard descriptors, in order. If they can't have their numbers they stay unconnected:
- * the kernel's console serves. */
+/* Connects the three standard descriptors, in order. If they can't have their numbers they stay
+ * unconnected: the kernel's console is used. */
 void kymo_io_start(void)
 {
     struct kymo_name name;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <pthread.h>: mutexes. Free -> owned and back is one compare-and-swap here; the kernel is called
- * only if another thread owns it or waits for it. It keeps the waiters and lends their priority.
- * What is special about robust ones is in lib/robust.c. Proved by test/boot/programs/t_posix.c.
+ * <pthread.h>: mutexes. Locking a free one and unlocking it is one compare-and-swap each; the
+ * kernel is called only if another thread owns it or waits for it. The kernel keeps the waiters and
+ * applies priority inheritance. lib/robust.c has the special cases of robust ones. Proved by
+ * test/boot/programs/t_posix.c.
  */
 #include <errno.h>
 
@@ -21,7 +22,7 @@ static bool owned(const pthread_mutex_t *mutex, uint32_t tid)
     return (mutex->owner & ~SYNC_WAITING) == tid;
 }
 
-/* The caller has just got it. */
+/* Called when the caller has just locked it. */
 static inline int got(pthread_mutex_t *mutex)
 {
     return mutex->count & SYNC_COUNT_ROBUST ? kymo_robust_got(mutex) : 0;
@@ -52,7 +53,7 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex)
     return swap(mutex, SYNC_MUTEX_FREE, SYNC_OWNER_DESTROYED) ? 0 : EBUSY;
 }
 
-/* Another thread has it, or nobody any more. until: NULL: for ever. */
+/* Waits for a mutex that another thread owns, or owned. until: NULL: forever. */
 static int wait(pthread_mutex_t *mutex, const struct timespec *until)
 {
     int error = SyncMutexLock_r(kymo_sync(mutex));

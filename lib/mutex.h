@@ -19,16 +19,16 @@ struct kymo_tcb;
  * (_NTO_TIMEOUT_*): 0 or an errno. */
 int kymo_timeout_at(unsigned states, clockid_t clock, const struct timespec *until);
 
-/* Gives up a mutex that the caller owns once: 0, or an errno of the kernel's. */
+/* Unlocks a mutex that the caller owns once: returns 0, or an errno of the kernel's. */
 int kymo_mutex_release(pthread_mutex_t *mutex);
-/* The caller has just got a robust mutex: what its lock function returns. */
+/* Called when the caller has just locked a robust mutex: returns the lock function's result. */
 int kymo_robust_got(pthread_mutex_t *mutex);
-/* SyncMutexLock() refused a robust mutex: takes it from an owner that has ended, or waits again, at
- * most until then (NULL: for ever). What the lock function returns. */
+/* Called when SyncMutexLock() refused a robust mutex: takes it from an owner that has ended, or
+ * waits again, at most until then (NULL: forever). Returns the lock function's result. */
 int kymo_robust_retry(pthread_mutex_t *mutex, const struct timespec *until);
 /* The caller is about to unlock a robust mutex. */
 void kymo_robust_leave(pthread_mutex_t *mutex);
-/* The ending thread's robust mutexes go to their next owners. */
+/* Passes the ending thread's robust mutexes to their next owners. */
 void kymo_robust_end(struct kymo_tcb *self);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * open, close and what asks about a file. "/dev/NAME" and "NAME" both mean the server that has
- * attached NAME; it must accept the _IO_CONNECT that open() sends (a server that serves no files
- * answers ENOSYS).
+ * open, close and queries about a file. "/dev/NAME" and "NAME" both mean the server that has
+ * attached NAME; it must accept the _IO_CONNECT that open() sends (a server without files replies
+ * ENOSYS).
  */
 #include <errno.h>
 #include <string.h>
@@ -43,7 +43,8 @@ int kymo_open(const char *path, int flags)
     return fd;
 }
 
-/* The server is told; that it does not listen, or is gone, does not keep the descriptor open. */
+/* Notifies the server; a server that does not listen, or has ended, does not keep the descriptor
+ * open. */
 int kymo_close(int fd)
 {
     struct _io_msg msg = {_IO_CLOSE, 0, 0, 0};

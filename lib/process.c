@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* POSIX calls about processes. There are no signal handlers: a signal ends the process it
- * is for. */
+/* POSIX calls about processes. There are no signal handlers: a signal ends its target process. */
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
 #include "lib/libc/syscalls.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <pthread.h>: robust mutexes. A thread remembers in its tcb which it has. When it ends by
+ * <pthread.h>: robust mutexes. A thread records in its tcb which it owns. When it ends by
  * pthread_exit(), its function's return or a cancellation, they go to their next owners, marked
- * SYNC_COUNT_OWNER_DIED; the mark is read by each that gets such a mutex. A thread that is ended by
+ * SYNC_COUNT_OWNER_DIED; every thread that locks such a mutex reads the mark. A thread ended by
  * ThreadDestroy() runs nothing: the kernel finds its mutexes without a living owner, and
  * SyncMutexRevive() takes them, as long as no new thread has its tid. An unlock with the mark sets
- * SYNC_COUNT_LOST, with which everybody gives the mutex back at once.
+ * SYNC_COUNT_LOST, with which every thread unlocks the mutex at once.
  *
  * Marks are written by the owner only. Proved by test/boot/programs/t_posix.c.
  */
@@ -17,7 +17,7 @@
 
 _Static_assert(KYMO_ROBUST_MAX == KYMO_ROBUST, "robust mutexes of a thread");
 
-/* False: the thread has as many as it may. */
+/* Returns false if the thread has as many as it may. */
 static bool remember(struct kymo_tcb *self, pthread_mutex_t *mutex)
 {
     int free_slot = -1;
@@ -62,7 +62,7 @@ int kymo_robust_got(pthread_mutex_t *mutex)
 
 int kymo_robust_retry(pthread_mutex_t *mutex, const struct timespec *until)
 {
-    /* Each round but the last finds that another thread was faster, and has ended since. */
+    /* Each iteration except the last finds that another thread was faster, and has ended since. */
     for (;;) {
         int error = 0;
 

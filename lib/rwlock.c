@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <pthread.h>: read-write locks. The mutex protects the counts only and is never held for long; who
- * can't have the lock waits on one of two condition variables. New readers wait while a writer
- * waits, else writers could starve. An unlock wakes one writer if one waits, else all readers.
+ * <pthread.h>: read-write locks. The mutex protects the counts only and is never held for long; a
+ * thread that can't get the lock waits on one of two condition variables. New readers wait while a
+ * writer waits, else writers could starve. An unlock wakes one writer if one waits, else all
+ * readers.
  *
  * Proved by test/boot/programs/t_posix.c.
  */
@@ -44,7 +45,7 @@ static bool may_write(const pthread_rwlock_t *lock)
     return !lock->writer && lock->readers == 0;
 }
 
-/* Mutex locked: after a change for the better, those that can have it now. */
+/* Mutex locked: wakes the threads that can lock it after a change. */
 static void wake(pthread_rwlock_t *lock)
 {
     if (lock->waiting_writers > 0 && may_write(lock)) {
@@ -60,7 +61,7 @@ struct waiter {
 };
 
 /* Mutex locked. A writer that gives up may have kept readers out; a cancelled one may have been
- * woken, and another must be instead. */
+ * woken, and another must be woken instead. */
 static void give_up(const struct waiter *waiter)
 {
     --*waiter->waiting;
@@ -75,7 +76,7 @@ static void canceled(void *arg)
     pthread_mutex_unlock(&waiter->lock->mutex);
 }
 
-/* Mutex locked; until: NULL: for ever. 0, or an errno and the caller has not got it. */
+/* Mutex locked; until: NULL: forever. Returns 0, or an errno without the lock. */
 static int wait(pthread_rwlock_t *lock, bool write, const struct timespec *until)
 {
     pthread_cond_t *cond = write ? &lock->may_write : &lock->may_read;

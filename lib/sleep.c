@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sleeping: as in QNX, a TimerTimeout() whose only state is NANOSLEEP blocks the caller itself.
- * Nothing cuts a sleep short (there are no signal handlers), so the time left is always 0.
+ * Nothing interrupts a sleep (there are no signal handlers), so the time left is always 0.
  */
 #include <errno.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One lock a FILE, for stdio_wrap.c of both C libraries. Recursive: stdio calls itself. stdin has
+ * One lock per FILE, for stdio_wrap.c of both C libraries. Recursive: stdio calls itself. stdin has
  * its own, so that waiting for input never keeps others from printing; the rest share a few.
  */
 #ifndef LIB_STDIO_LOCK_H

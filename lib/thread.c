@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <pthread.h>: threads. Every thread but the main one has a tcb in one list; pthread_t is the
- * kernel's thread id. A kernel thread is always made joinable, so that whoever frees the stack
- * (pthread_join(), or the reaper for detached ones) knows that nobody runs on it any more.
+ * <pthread.h>: threads. Every thread except the main one has a tcb in one list; pthread_t is the
+ * kernel's thread id. A kernel thread is always made joinable, so that the code that frees the
+ * stack (pthread_join(), or the reaper for detached ones) knows that nothing runs on it any more.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -41,8 +41,8 @@ static int stack_map(struct kymo_tcb *tcb, size_t bytes)
     return 0;
 }
 
-/* Mapped where that gives a guard page; on the heap else, and when the table of mappings
- * is full. */
+/* Maps the stack where that gives a guard page; takes it from the heap otherwise, and when the
+ * table of mappings is full. */
 static int stack_new(struct kymo_tcb *tcb, const pthread_attr_t *attr)
 {
     size_t bytes = attr->stacksize ? attr->stacksize : KYMO_THREAD_STACK;
@@ -80,7 +80,7 @@ static int create(pthread_t *thread, const pthread_attr_t *attr, struct kymo_tcb
     if (error != 0) {
         return error;
     }
-    /* In the list before it runs: it may end, or ask for itself, at once. */
+    /* Listed before it runs, because it may end, or query itself, at once. */
     kymo_threads_lock();
     tid = start(tcb, tls, attr);
     if (tid > 0) {
@@ -141,7 +141,7 @@ void kymo_cleanup_push(struct kymo_cleanup *cleanup)
     self->cleanup = cleanup;
 }
 
-/* Out of the list before it runs: it may end the thread itself. */
+/* Removed from the list before it runs, because it may end the thread itself. */
 void kymo_cleanup_pop(int execute)
 {
     struct kymo_tcb *self = kymo_self();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads inside lib/: the control block each thread has beside its C library's own data, and the
- * seam to the C library (lib/libc/<libc>/tls.c). Programs use <pthread.h>.
+ * Threads inside lib/: each thread's control block, besides its C library's own data, and the
+ * interface to the C library (lib/libc/<libc>/tls.c). Programs use <pthread.h>.
  */
 #ifndef LIB_THREAD_H
 #define LIB_THREAD_H
@@ -25,7 +25,7 @@ struct kymo_tcb {
     void *stack;                  /* [I] lowest address; NULL: the caller's own, not freed */
     size_t stack_bytes;           /* [I] */
     bool stack_mapped;            /* [I] by MemMap(), not malloc() */
-    void *block;                  /* [I] what holds this struct; freed with it */
+    void *block;                  /* [I] the memory that contains this struct; freed with it */
     void *(*func)(void *);        /* [I] */
     void *arg;                    /* [I] */
     void *value[KYMO_KEYS];       /* [own thread] */
@@ -38,14 +38,14 @@ struct kymo_tcb {
 
 /* The calling thread's block. */
 struct kymo_tcb *kymo_self(void);
-/* Main thread, at the program's start: before it there is no errno. Returns 0 or -1 (no room). */
+/* Main thread, at the program's start: errno does not work before. Returns 0 or -1 (no room). */
 int kymo_tls_main(struct kymo_startup *startup);
-/* A block with the C library's data and a zeroed tcb, for a new thread; NULL: no memory. *tls is
- * struct _thread_attr.tls. */
+/* Allocates a block with the C library's data and a zeroed tcb, for a new thread; NULL: no memory.
+ * *tls is struct _thread_attr.tls. */
 struct kymo_tcb *kymo_tls_new(void **tls);
-/* Called by the ending thread itself: gives back what the C library allocated for it. */
+/* Called by the ending thread itself: frees what the C library allocated for it. */
 void kymo_tls_end(struct kymo_tcb *self);
-/* Once, before main(), after the constructors' environment is there: stdio. */
+/* Sets up stdio: once, before main(), when constructors may run. */
 void kymo_libc_start(void);
 
 /* ---- lib/thread.c, thread_reap.c, key.c -------------------------------------------- */
@@ -53,7 +53,7 @@ void kymo_libc_start(void);
 void kymo_threads_lock(void);
 void kymo_threads_unlock(void);
 void kymo_thread_add(struct kymo_tcb *tcb);
-/* Ends detached threads' last traces: joins and frees those that have ended. */
+/* Joins and frees detached threads that have ended. */
 void kymo_thread_reap(void);
 void kymo_thread_free(struct kymo_tcb *tcb);
 /* Runs the key destructors of the calling thread. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <pthread.h>: the list of threads, and their end: joining, detaching, and reaping the detached.
- * A thread's memory is freed only after ThreadJoin() has said that it has left the kernel for good.
+ * <pthread.h>: the list of threads, and their end: joining, detaching, and reaping the detached. A
+ * thread's memory is freed only after ThreadJoin() has confirmed that it has left the kernel for
+ * good.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -40,8 +41,8 @@ void kymo_thread_free(struct kymo_tcb *tcb)
     free(tcb->block);
 }
 
-/* List locked. Takes out of the list the thread `tid`, or with 0 any detached one that
- * has ended. */
+/* List locked. Removes the thread `tid` from the list, or with 0 any detached one that has
+ * ended. */
 static struct kymo_tcb *take(int tid)
 {
     for (struct kymo_tcb **at = &threads; *at; at = &(*at)->next) {

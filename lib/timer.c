@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * POSIX timers: Timer*() by their other names. A timer_t is the kernel's id. What a timer does when
- * it expires is its struct sigevent: a pulse, or a signal that ends the process. Proved by
+ * POSIX timers over Timer*(). A timer_t is the kernel's id. A timer's action on expiry is its
+ * struct sigevent: a pulse, or a signal that ends the process. Proved by
  * test/boot/programs/t_port.c.
  */
 #include <errno.h>

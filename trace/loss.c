@@ -52,7 +52,7 @@ bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *
     unsigned reason = (unsigned)__builtin_ctz(loss->reasons);
     unsigned class = (unsigned)__builtin_ctz(loss->classes[reason]);
     uint64_t pending = loss->pending[reason][class];
-    uint32_t n = pending < UINT32_MAX ? (uint32_t)pending : UINT32_MAX; /* the rest: next time */
+    uint32_t n = pending < UINT32_MAX ? (uint32_t)pending : UINT32_MAX; /* the rest follows */
 
     loss->pending[reason][class] = pending - n;
     if (pending == n) {

@@ -176,7 +176,7 @@ void trace_kernel_exit(void)
 /*
  * Readers that merge CPUs wait for a TIME of each one. So each CPU's first buffer is opened here,
  * before any site is on, and is older than every other buffer. A single CPU doesn't need that, nor
- * does a recording that is not sent to a host.
+ * does a recording without an attached consumer.
  */
 long trace_state_start(bool dump)
 {

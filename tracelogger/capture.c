@@ -85,7 +85,7 @@ static int map(struct capture *capture)
     return 0;
 }
 
-/* What -F names is off; the numbers are the option's, not classes. */
+/* Switches off the classes named by -F; the numbers are the option's, not classes. */
 static int leave_out(uint32_t without)
 {
     static const int class_of[FILTERS] = {
@@ -101,7 +101,7 @@ static int leave_out(uint32_t without)
     return 0;
 }
 
-/* In daemon mode without -E, what the applications have set stays as it is, but for -F and -w. */
+/* In daemon mode without -E, the applications' filters are kept, except for -F and -w. */
 static int set_filters(const struct options *options)
 {
     bool ours = !options->daemon || options->everything;

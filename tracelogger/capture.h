@@ -19,33 +19,33 @@ struct capture {
     struct capture_buffers buffers;
     struct capture_idle idle;
     uint32_t written;   /* buffers */
-    uint32_t counted;   /* of those, by -n: not START's first ones, nor those that a CPU gave when
-                           it was asked (--idle) */
+    uint32_t counted;   /* of those, counted for -n: not START's first ones, nor those that a CPU
+                           delivered on request (--idle) */
     uint64_t slots;     /* in them */
     uint64_t unwritten; /* slots taken that the sink refused, in whole buffers */
-    uint64_t refused;   /* events in them, where the sink went on */
+    uint64_t refused;   /* events in them, where the sink continued */
     uint64_t refused_times; /* of those, the TIMEs of buffers without events */
     bool more;              /* capture_drain() has left some */
-    bool cut;               /* -S is reached: what comes is counted as lost */
+    bool cut;               /* -S is reached: later buffers are counted as lost */
 };
 
 /* Gets the buffers and sets filters and mode. 0 or -1 (reported). */
 int capture_open(struct capture *capture, const struct options *options);
-/* After the header: whether -S leaves room for anything. 0 or -1 (reported). */
+/* After the header: checks that -S leaves room for anything. Returns 0 or -1 (reported). */
 int capture_fits(const struct capture *capture);
-/* Writes a few of the READY buffers, `limited`: up to -n's limit; `more` says whether to come
- * again: carrying a buffer over a slow link can make more events than a buffer holds. 0, or -1 if
- * the sink failed: what is taken is given back all the same. */
+/* Writes a few of the READY buffers, `limited`: up to -n's limit; `more` says whether to call
+ * again: writing a buffer over a slow link can make more events than a buffer holds. Returns 0, or
+ * -1 if the sink failed: buffers taken are given back anyway. */
 int capture_drain(struct capture *capture, bool limited);
-/* After STOP: writes what was READY then. 0, -1 as above. */
+/* After STOP: writes the buffers that were READY then. Returns 0, -1 as above. */
 int capture_rest(struct capture *capture);
-/* After the last buffer, the capture's end: for each CPU DROPPED slots for losses that found no
- * buffer to stand in, and the end mark. 0 or -1. */
+/* Writes the capture's end after the last buffer: for each CPU DROPPED slots for losses not in any
+ * buffer, and the end mark. Returns 0 or -1. */
 int capture_pending(struct capture *capture);
-/* DROPPED slots, behind what that CPU has written last: reason << 8 | class, and how many. The
- * caller's group of them is closed by carry.c. 0, -1. */
+/* Writes DROPPED slots behind that CPU's last slot: reason << 8 | class, and the number. carry.c
+ * closes the caller's group of them. Returns 0, -1. */
 int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events);
-/* Ends the mapping and the buffers. */
+/* Unmaps and frees the buffers. */
 void capture_close(struct capture *capture);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Buffers on their way from the kernel to the sink: see capture.h. */
+/* Moves buffers from the kernel to the sink: see capture.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 #include "tracelogger/refused.h"
 #include "tracelogger/sink.h"
 
-#define AT_ONCE 4 /* buffers, or SINK_TOGETHER, carried before pulses are looked at again */
+#define AT_ONCE 4 /* buffers, or SINK_TOGETHER, written before pulses are checked again */
 #define CAPTURE_GROUP_BYTES ((uint64_t)TRACE_BUFFER_BYTES + CAPTURE_TRAILER_BYTES)
 /* START's buffer. */
 #define FIRST_BYTES ((2 + CAPTURE_TRAILER_SLOTS) * (uint64_t)TRACE_SLOT_BYTES)
-#define HELD_PART 4 /* of all buffers, so much at most is in hand */
+#define HELD_PART 4 /* of all buffers, the part held at once at most */
 
-/* What is in hand. */
+/* The buffers held. */
 static struct kymo_trace_buffer taken[SINK_TOGETHER];
 static struct sink_buffer buffers[SINK_TOGETHER];
 
@@ -32,8 +32,8 @@ static int trouble(const char *what)
     return -1;
 }
 
-/* Room that -S keeps for the capture's end: of each CPU the losses behind the last buffer, a slot
- * for each reason and class, and the end mark. */
+/* Returns the room that -S reserves for the capture's end: for each CPU the losses behind the last
+ * buffer, a slot for each reason and class, and the end mark. */
 static uint64_t reserve(void)
 {
     uint64_t slots = KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES + CAPTURE_END_SLOTS;
@@ -41,7 +41,7 @@ static uint64_t reserve(void)
     return kymo_cpus() * slots * TRACE_SLOT_BYTES;
 }
 
-/* What the header takes; before it is written, what it takes at least: the system page. */
+/* Returns the header's bytes; before it is written, a lower bound: the system page. */
 static uint64_t header_bytes(void)
 {
     struct kymo_syspage page = {0};
@@ -70,7 +70,7 @@ int capture_fits(const struct capture *capture)
     return -1;
 }
 
-/* -S: the first buffer that doesn't fit is the end. */
+/* -S: the first buffer that doesn't fit ends the capture. */
 static bool is_cut(struct capture *capture, uint32_t slots)
 {
     uint64_t size = capture->options->size;
@@ -87,7 +87,7 @@ static int put_slots(void *to, const void *slots, size_t bytes)
     return sink_slots(slots, bytes / TRACE_SLOT_BYTES);
 }
 
-/* What the sink has made of one: 0, or it is bad for all that follows. */
+/* Accounts for the sink's result for one buffer: returns 0, or an error that ends the capture. */
 static int account(struct capture *capture, const struct sink_buffer *buffer)
 {
     const struct trace_slot *slots = buffer->slots;
@@ -108,7 +108,7 @@ static int account(struct capture *capture, const struct sink_buffer *buffer)
     return result == SINK_LOST ? 0 : result;
 }
 
-/* One of those in hand joins the others for the sink, if it is to get there. */
+/* Adds one of the held buffers to those for the sink, if it is to be written. */
 static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, unsigned *count)
 {
     const struct trace_slot *slots = capture_buffers_slots(&capture->buffers, buffer);
@@ -155,7 +155,7 @@ static void give(struct capture *capture, const struct kymo_trace_buffer *buffer
     }
 }
 
-/* -S asks how much was written before each. */
+/* With -S the bytes written must be known before each buffer. */
 static unsigned most_in_hand(const struct capture *capture)
 {
     uint64_t part = capture->buffers.bytes / TRACE_BUFFER_BYTES / HELD_PART;
@@ -176,7 +176,7 @@ static void ask_idle(struct capture *capture)
     }
 }
 
-/* Takes what is READY, up to so much and the limit: 1; none: 0; -1: something of it is lost. */
+/* Takes READY buffers, up to `most` and the limit. Returns 1; none: 0; -1: something was lost. */
 static int carry(struct capture *capture, uint32_t limit)
 {
     unsigned most = most_in_hand(capture), in_hand = 0;
@@ -208,7 +208,7 @@ static int carry(struct capture *capture, uint32_t limit)
     return result == 0 ? 1 : -1;
 }
 
-/* Goes on after a failure: START waits for buffers that only this gives back. */
+/* Continues after a failure: START waits for buffers, which only this gives back. */
 static int carry_some(struct capture *capture, uint32_t limit, uint32_t most)
 {
     int result = 0;
@@ -231,7 +231,8 @@ int capture_drain(struct capture *capture, bool limited)
     return carry_some(capture, limited ? capture->options->buffers : 0, most);
 }
 
-/* No more than there are buffers: an application may start again and again, and make others. */
+/* At most as many as there are buffers: an application may start again and again, and fill
+ * others. */
 int capture_rest(struct capture *capture)
 {
     return carry_some(capture, 0, (uint32_t)(capture->buffers.bytes / TRACE_BUFFER_BYTES));
@@ -242,7 +243,8 @@ int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events)
     return capture_losses_slots(&sink_check, cpu, reason_class, events, put_slots, NULL);
 }
 
-/* One CPU's losses, by reason and class: the kernel's, and of what the sink refused. */
+/* Writes one CPU's losses, by reason and class: the kernel's, and those of buffers that the sink
+ * refused. */
 static int pending_slots(uint32_t cpu, struct kymo_trace_loss *loss)
 {
     for (uint32_t reason = 0; reason < KYMO_TRACE_REASONS; reason++) {

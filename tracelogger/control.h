@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * START and STOP from a thread of their own: both dump the system's state into the buffers and wait
- * for FREE ones, so the capture loop must go on taking while they run.
+ * Runs START and STOP in a thread of their own: both dump the system's state into the buffers and
+ * wait for FREE ones, so the capture loop must keep taking while they run.
  */
 #ifndef TRACELOGGER_CONTROL_H
 #define TRACELOGGER_CONTROL_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is recorded, as attributes of the capture: FILTER_1 the classes, FILTER_2 their form, then
- * the gate. It is so at START because capture.c has set it so and taken all limits to processes
- * away; what another process changes later, the header can't say. With -d1 the applications set the
- * filters, unless -E was given. Proof: test/tracelogger/filters_test.c.
+ * The filters as attributes of the capture: FILTER_1 the classes, FILTER_2 their form, then the
+ * gate. Valid at START because capture.c has set them and removed all limits to processes; later
+ * changes by another process can't be in the header. With -d1 the applications set the filters,
+ * unless -E was given. Proof: test/tracelogger/filters_test.c.
  */
 #include "tracelogger/filters.h"
 

@@ -10,7 +10,7 @@
 #include "lib/include/kymo.h"
 #include "tracelogger/report.h"
 
-/* Of what the D machine refuses. */
+/* Remedy for a refusal by the D machine. */
 static const char *remedy(int error)
 {
     switch (error) {

@@ -6,9 +6,9 @@
 #ifndef TRACELOGGER_GATE_H
 #define TRACELOGGER_GATE_H
 
-/* Behind capture_open(). 0 or -1 (reported). */
+/* Call after capture_open(). Returns 0 or -1 (reported). */
 int gate_set(const char *file);
-/* How many events it has stopped, by class. */
+/* Prints how many events it has stopped, by class. */
 void gate_report(const char *file);
 
 #endif

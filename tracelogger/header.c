@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See header.h; lib/capture/header.h makes it. */
+/* See header.h; lib/capture/header.h writes it. */
 #include "tracelogger/header.h"
 
 #include <errno.h>

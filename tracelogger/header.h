@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The beginning of a capture: text attributes and the system page. */
+/* The header of a capture: text attributes and the system page. */
 #ifndef TRACELOGGER_HEADER_H
 #define TRACELOGGER_HEADER_H
 
@@ -9,9 +9,9 @@
 #include "lib/capture/header.h"
 #include "tracelogger/options.h"
 
-/* Whether it is the key of an attribute that every capture has, or a recovered one. */
+/* Returns whether this is the key of an attribute that every capture has, or a recovered one. */
 bool header_has(const char *key, size_t length);
-/* Where a page comes from (bytes, -1), and further attributes: row n. NULL: this system's; none. */
+/* Source of the page (bytes, -1), and further attributes: entry n. NULL: this system's; none. */
 struct header_source {
     long (*page)(uint32_t offset, void *to, uint32_t bytes);
     bool (*rows)(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See keep.h. The kernel clears them when it takes them: what was kept is to be read before. */
+/* See keep.h. The kernel clears the buffers when it allocates them: kept data must be read
+ * before. */
 #include "tracelogger/keep.h"
 
 #include <errno.h>

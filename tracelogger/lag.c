@@ -13,10 +13,10 @@
 #define PAUSE_MOST 64 /* seconds between two messages; from 1, doubled each time */
 
 static struct {
-    uint64_t seen;  /* lost for want of buffers, by the DROPPED slots so far */
-    uint64_t told;  /* by the last message */
+    uint64_t seen;  /* lost for lack of buffers, by the DROPPED slots so far */
+    uint64_t told;  /* reported by the last message */
     uint64_t since; /* when `seen` became more than that, cycles */
-    uint64_t next;  /* no message before */
+    uint64_t next;  /* earliest time of the next message */
     unsigned pause;
 } lag = {.pause = 1};
 
@@ -52,7 +52,7 @@ static size_t append(char *text, size_t size, size_t used, const char *part)
     return used + (size_t)more;
 }
 
-/* "CPU 0: 500, CPU 1: 214", cut if there are very many; and their sum. */
+/* Formats "CPU 0: 500, CPU 1: 214", truncated if there are very many; returns their sum. */
 static uint64_t each_cpu(char *text, size_t size)
 {
     uint64_t sum = 0;
@@ -86,7 +86,7 @@ static void tell(const struct capture *capture)
     fflush(stdout);
 }
 
-/* When it may be said: not too soon after the last time; while buffers wait, a second late. */
+/* Returns when to print: not too soon after the last time; while buffers wait, a second late. */
 static uint64_t due(const struct capture *capture, uint64_t second)
 {
     uint64_t at = capture->more ? lag.since + second : lag.since;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tracelogger: carries the kernel's trace buffers to a file. Needs the abilities trace, interrupt
- * and host. Here: what it takes, and how it ends; in between, session.h: the main thread sleeps
- * until the kernel says that a buffer is READY or that tracing has stopped, a timer that time is
- * up, or `tracestop` that it is enough. docs/man/tracelogger.1 says the options.
+ * tracelogger: writes the kernel's trace buffers to a file. Needs the abilities trace, interrupt
+ * and host. This file has the set-up and the end; session.h the time in between: the main thread
+ * sleeps until the kernel reports that a buffer is READY or that tracing has stopped, a timer that
+ * time is up, or `tracestop` asks it to stop. docs/man/tracelogger.1 documents the options.
  */
 #include <errno.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ static int trouble(const char *what)
     return -1;
 }
 
-/* Before all else: of two loggers, only one gets the name. */
+/* First of all: of two loggers, only one gets the name. */
 static int take_name(void)
 {
     session.name = kymo_name_attach(TRACELOGGER_LOCK, KYMO_NAME_FLAGS);
@@ -57,9 +57,9 @@ static int attach_hook(void)
     return session.hook < 0 ? trouble("_NTO_HOOK_TRACE") : 0;
 }
 
-/* SIGINT and its like: the end of the recording, not of the process. From before anything is made
- * that a signal should not leave half done; but while a sink waits for its other end, they end it
- * all. */
+/* Makes SIGINT and similar signals end the recording, not the process. Set up before anything that
+ * a signal should not leave half done; but while a sink waits for its other end, they end the
+ * process. */
 static int take_signals(void)
 {
     struct sigevent event;
@@ -71,9 +71,9 @@ static int take_signals(void)
 }
 
 /*
- * What is still in the kernel after STOP, and the losses that nothing in the stream tells of. The
- * buffers are given up before the account is asked for: an application may have started again
- * meanwhile, and what it has recorded since is then counted as discarded.
+ * Writes what is still in the kernel after STOP, and the losses not yet in the stream. The buffers
+ * are freed before the account is read: an application may have started again meanwhile, and its
+ * events since then count as discarded.
  */
 static void finish(void)
 {
@@ -102,7 +102,8 @@ static int begin(void)
 
 static int open_all(bool waits)
 {
-    /* Whether it fits, before a place is made for it, and when the header's size is known. */
+    /* Checks whether it fits, before anything is created for it, and when the header's size is
+     * known. */
     if (attach_hook() != 0 || gate_set(session.options.gate) != 0 ||
         capture_fits(&session.capture) != 0 || sink_wait(session.options.file) != 0 ||
         (waits && take_signals() != 0) || sink_open(session.options.file) != 0 ||

@@ -5,24 +5,25 @@
 #include "lib/capture/buffers.h"
 
 #define AFTER_BUFFER_AND_TIME 2
-/* While it is idle the logger is taken to be slower than it was at its fastest: 3 for 2. */
+/* While idle the logger is assumed to be slower than its best speed: 3 to 2. */
 #define SLOWER(cycles) ((cycles) + (cycles) / 2)
 
 static struct {
     uint32_t sequence;      /* of the last buffer taken */
-    uint64_t gaps;          /* buffers missing that no DROPPED has told of: perhaps a ring's */
-    uint64_t backlog, most; /* slots beyond the buffers that there are */
-    uint64_t overwritten, missed; /* buffers, events: that buffers have told of */
+    uint64_t gaps;          /* missing buffers not reported by any DROPPED: perhaps a ring's */
+    uint64_t backlog, most; /* slots beyond the existing buffers */
+    uint64_t overwritten, missed; /* buffers, events: reported by buffers */
 } cpus[CAPTURE_CPUS_MAX];
 
 static struct {
     bool idle;
-    uint64_t since; /* it is idle, or at work */
-    uint64_t idled; /* cycles, that the backlog does not know of yet */
+    uint64_t since; /* start of the current idle or busy period */
+    uint64_t idled; /* cycles not yet applied to the backlog */
     uint64_t least; /* cycles for a buffer; 0: not known */
 } logger;
 
-/* Events that found no buffer take as many slots as those of the buffer that tells of them. */
+/* Events that found no buffer are assumed to take as many slots as those of the reporting
+ * buffer. */
 static uint64_t slots_of(uint64_t events, const struct trace_slot *slots, uint32_t count)
 {
     uint32_t there = 0;
@@ -88,7 +89,7 @@ void need_idle(uint64_t now)
     logger.idle = true;
 }
 
-/* What it would have carried while it was idle; as soon as its speed is known. */
+/* Reduces the backlog by what would have been written in idle time, once its speed is known. */
 static void carry_backlog(void)
 {
     uint64_t slots, all = backlog();
@@ -126,7 +127,7 @@ void need_carried(uint64_t now, unsigned buffers)
 uint64_t need_slots(uint32_t cpu, const struct kymo_trace_loss *loss, uint64_t slots,
                     uint64_t written)
 {
-    bool meant = loss->lost_reason[KYMO_DROP_OVERWRITTEN] == 0; /* a ring's: no loss */
+    bool meant = loss->lost_reason[KYMO_DROP_OVERWRITTEN] == 0; /* a ring's: not a loss */
     uint64_t missed = loss->lost_reason[KYMO_DROP_NOBUFFER] - cpus[cpu].missed;
     uint64_t more = 0;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many kernel buffers a CPU would have needed for nothing to be lost for want of them: what it
- * had, and the most that a logger with any number of buffers would have had waiting beyond those.
- * What was lost is added to that backlog, and while the logger is idle, because nothing is READY,
- * it would have been at work on it, as fast as it was when it was fastest. One thread.
+ * Computes how many kernel buffers a CPU would have needed to lose nothing for lack of them: those
+ * it had, and the largest backlog beyond those of a logger with any number of buffers. Losses are
+ * added to that backlog; while the logger is idle, because nothing is READY, the backlog shrinks at
+ * the logger's best speed. One thread.
  */
 #ifndef TRACELOGGER_NEED_H
 #define TRACELOGGER_NEED_H
@@ -16,14 +16,14 @@
 
 /* A buffer was taken. */
 void need_note(const struct kymo_trace_buffer *taken, const struct trace_slot *slots);
-/* There is a backlog: only then the logger's time matters, which is a kernel call each time. */
+/* There is a backlog: only then is the logger's time needed, which is a kernel call each time. */
 bool need_is_open(void);
-/* At `now` nothing was READY; something is again; so many buffers were carried since. */
+/* Nothing was READY at `now`, and something is again; `buffers` buffers were written since. */
 void need_idle(uint64_t now);
 void need_busy(uint64_t now);
 void need_carried(uint64_t now, unsigned buffers);
-/* The most slots that a CPU's backlog had beyond its buffers. What `loss` has and no buffer has
- * told of yet is added; of `written` events `slots` slots were written. */
+/* Returns the largest backlog of a CPU in slots, beyond its buffers. Adds losses in `loss` that no
+ * buffer has reported yet; `slots` slots were written for `written` events. */
 uint64_t need_slots(uint32_t cpu, const struct kymo_trace_loss *loss, uint64_t slots,
                     uint64_t written);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See object.h. Saving needs no recording and disturbs none: an object is read through
- * a mapping. */
+/* See object.h. Saving needs no recording and disturbs none: an object is read through a
+ * mapping. */
 #include "tracelogger/object.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ void object_refused(const char *name)
            name);
 }
 
-/* In pieces, so that a sink may take messages as long. */
+/* In pieces, so that a sink's messages may be bounded. */
 static int copy(const uint8_t *from, uint64_t size, const char *to)
 {
     int result = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See option_set.h. What QNX has and Kymo hasn't is refused with what to do instead. */
+/* See option_set.h. QNX options that Kymo lacks are refused with the alternative. */
 #include "tracelogger/option_set.h"
 
 #include <ctype.h>
@@ -145,7 +145,7 @@ enum option_result option_wide(struct options *options, const char *text)
     return flag(&options->wide);
 }
 
-/* KEY=VALUE: a key of letters, digits and _, a value that can be printed; `key` is its length. */
+/* Checks KEY=VALUE: a key of letters, digits and _, a printable value; `key` is its length. */
 static bool is_pair(const char *text, size_t *key)
 {
     size_t length = 0;
@@ -162,7 +162,8 @@ static bool is_pair(const char *text, size_t *key)
     return text[length] == '\0' && length - *key - 1 <= CAPTURE_VALUE_MOST;
 }
 
-/* What would break the header: keys and values stand in it back to back, with :: between. */
+/* Refuses text that would break the header: keys and values are stored back to back, with ::
+ * between. */
 enum option_result option_attribute(struct options *options, const char *text)
 {
     size_t key;

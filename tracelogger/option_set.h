@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each option of tracelogger/options.def does to struct options: option_<set>(). */
+/* Sets struct options for each option of tracelogger/options.def: option_<set>(). */
 #ifndef TRACELOGGER_OPTION_SET_H
 #define TRACELOGGER_OPTION_SET_H
 
@@ -10,8 +10,8 @@
 enum option_result {
     OPTION_TAKEN,
     OPTION_WRONG,   /* not what it takes: the caller says so */
-    OPTION_REFUSED, /* it has said why itself, and what to do instead */
-    OPTION_HELP,    /* the help is asked for */
+    OPTION_REFUSED, /* already reported, with the alternative */
+    OPTION_HELP,    /* help is requested */
 };
 
 /* `text`: the argument; NULL if it has none. */
@@ -23,10 +23,10 @@ enum option_result {
 /* A number of at most `most` that is all of the text. */
 bool option_number(const char *text, uint32_t most, uint32_t *value);
 
-/* What -M, -S and -f say together: option_memory.c. 0 or -1 (reported). */
+/* Checks -M, -S and -f together: option_memory.c. Returns 0 or -1 (reported). */
 int option_memory_agree(struct options *options);
 
-/* What doesn't go together: option_together.c, after the others. 0 or -1 (reported). */
+/* Checks conflicting options: option_together.c, after the others. Returns 0 or -1 (reported). */
 int option_together_agree(const struct options *options);
 
 #endif

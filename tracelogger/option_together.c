@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options that don't go together: see option_set.h. One that would mean nothing beside another is
- * refused, so that nobody believes that it has been done. Tested by test/tracelogger.
+ * Conflicting options: see option_set.h. An option without effect beside another is refused, so
+ * that nobody assumes that it was applied. Tested by test/tracelogger.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What a recording only has. */
+/* Returns whether an option for recordings was given. */
 static bool records(const struct options *options)
 {
     return options->retain || options->mode == MODE_RING || options->daemon || options->keep ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line of tracelogger, by the table options.def: letters may stand together (-cw), an
- * argument may stand in the same word (-k5, --after=1) or in the next. A wrong one is exit status
- * 2. Not getopt(): the C libraries' ones differ in what they say of a wrong word.
+ * The command line of tracelogger, by the table options.def: letters may be combined (-cw), an
+ * argument may be in the same word (-k5, --after=1) or in the next. A wrong one is exit status 2.
+ * Not getopt(): the C libraries' versions differ in their messages.
  */
 #include "tracelogger/options.h"
 
@@ -34,7 +34,7 @@ static const struct row rows[] = {
 
 struct words {
     char **argv;
-    int at, count; /* the one that is looked at */
+    int at, count; /* index of the current word */
 };
 
 /* "-k BUFFERS", "--reclaim". */
@@ -178,7 +178,7 @@ static int take_all(int argc, char **argv, struct options *options)
     return result;
 }
 
-/* What no option says by itself. */
+/* Checks the options against each other. */
 static int agree(struct options *options)
 {
     uint32_t cpus = kymo_cpus();

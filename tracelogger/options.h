@@ -42,7 +42,7 @@ struct options {
 #define FILTERS 9                /* -F takes 0..8 */
 #define KERNEL_BUFFERS_MOST 1024 /* per CPU: the kernel's limit */
 
-/* 0 to go on; else the exit status plus 1 (1: --help was asked for). */
+/* Returns 0 to continue; else the exit status plus 1 (1: --help was requested). */
 int options_parse(int argc, char **argv, struct options *options);
 
 #endif

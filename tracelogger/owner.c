@@ -7,7 +7,7 @@
 #include "abi/sys/neutrino.h"
 #include "abi/sys/trace.h"
 
-/* False: nobody has buffers. */
+/* Returns false if there are no buffers. */
 static bool ask(struct kymo_trace_owner *owner)
 {
     return TraceEvent(KYMO_TRACE_QUERYOWNER, owner) == 0;

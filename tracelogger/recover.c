@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Saves what an earlier boot left in retained memory as a capture: that boot's system page, why it
+ * Saves an earlier boot's data in retained memory as a capture: that boot's system page, why it
  * ended, its buffers in order as after a ring's stop, its losses. lib/retain finds and judges them;
- * the kernel gives out the bytes (TraceEvent(KYMO_TRACE_READRETAINED)), which nobody writes to
- * until KYMO_TRACE_DROPRETAINED. Twice through it: the header says what the slots behind it lack.
+ * the kernel supplies the bytes (TraceEvent(KYMO_TRACE_READRETAINED)), which do not change until
+ * KYMO_TRACE_DROPRETAINED. Two passes: the header reports what the following slots lack.
  */
 #include "tracelogger/recover.h"
 
@@ -48,7 +48,7 @@ static int read_window(void *arg, uint32_t offset, void *to, uint32_t bytes)
     return 0;
 }
 
-/* That boot's, as this one's does not know its events if it is another build. */
+/* That boot's page, because another build's events may be unknown here. */
 static long read_page(uint32_t offset, void *to, uint32_t bytes)
 {
     uint32_t size = found->header.page_bytes;
@@ -57,7 +57,8 @@ static long read_page(uint32_t offset, void *to, uint32_t bytes)
     return read_window(NULL, KYMO_RETAIN_PAGE + offset, to, n) == 0 ? (long)n : -1;
 }
 
-/* As many as the capture's page says: found's, or this system's if that is damaged. */
+/* Returns the capture's number of CPUs: from the page found, or this system's if that is
+ * damaged. */
 static uint32_t page_cpus(void)
 {
     struct kymo_syspage page = {0};
@@ -90,7 +91,7 @@ static void tell_taken(void)
     }
 }
 
-/* What only a capture of an earlier boot has; then why that ended. */
+/* Attributes found only in a capture of an earlier boot; then why it ended. */
 static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
 {
     if (n == 0) {
@@ -161,7 +162,7 @@ static int write_pieces(uint64_t *slots)
     return 0;
 }
 
-/* Once through it, to know what is lost; how many slots there are. *groups: pieces of them. */
+/* First pass, to count the losses; returns the number of slots. *groups: pieces of them. */
 static uint64_t count(uint64_t *groups)
 {
     struct retain_piece piece;
@@ -174,7 +175,7 @@ static uint64_t count(uint64_t *groups)
     return slots;
 }
 
-/* -S, behind the header: all or nothing, for what isn't saved stays retained. */
+/* -S, after the header: all or nothing, because unsaved data stays retained. */
 static int fits(const struct options *options, uint64_t slots, uint64_t groups)
 {
     uint64_t ends = groups * CAPTURE_TRAILER_SLOTS + page_cpus() * CAPTURE_END_SLOTS;
@@ -198,7 +199,7 @@ static int stays(const struct options *options, uint64_t slots, uint64_t all)
     return 1;
 }
 
-/* Of its programs whose buffers are retained themselves. */
+/* Reports programs whose buffers are themselves retained. */
 static void tell_of_d(void)
 {
     if (found->programs) {
@@ -269,7 +270,7 @@ static int map_and_save(const struct options *options)
     return save(options);
 }
 
-/* One at a time: what one is saving another must not free. The name goes with the process. */
+/* One at a time: data being saved must not be freed by another. The name ends with the process. */
 static int take_name(void)
 {
     if (kymo_name_attach(RECOVER_LOCK, KYMO_NAME_FLAGS)) {

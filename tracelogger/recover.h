@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an earlier boot left in retained memory (docs/flight.md), for --recover and --discard. */
+/* Data of an earlier boot in retained memory (docs/flight.md), for --recover and --discard. */
 #ifndef TRACELOGGER_RECOVER_H
 #define TRACELOGGER_RECOVER_H
 
 #include "tracelogger/options.h"
 
-/* Saves it as a capture; then, or without, frees the memory. Nothing to save is no failure. The
- * exit status. */
+/* Saves it as a capture, or not; then frees the memory. Having nothing to save is not a failure.
+ * Returns the exit status. */
 int recover_work(const struct options *options);
 
 #endif

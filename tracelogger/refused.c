@@ -35,8 +35,8 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
                     size_t number, bool later)
 {
     uint64_t events[TRACE_CLASS_MAX] = {0};
-    /* The gap that the buffer leaves in the capture wants an account: of a buffer without events
-     * its TIME is lost, one of class CONTROL. Behind a capture's end there is no gap. */
+    /* The gap that the buffer leaves in the capture needs an account: for a buffer without events
+     * its TIME is lost, one of class CONTROL. There is no gap after a capture's end. */
     bool empty = !later;
     int result = 0;
 

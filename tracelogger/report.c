@@ -65,10 +65,10 @@ static void print_reasons(uint32_t cpu, const struct kymo_trace_loss *loss)
 }
 
 /*
- * Buffers with which this CPU would have lost nothing: all that it had, and the most that would
- * have waited beyond (need.h). A buffer that has no FREE one after it is used to its last slot, any
- * other to the high-water mark; and the logger's own events grow with what it writes, and one CPU's
- * backlog keeps it from another's.
+ * Returns the buffers with which this CPU would have lost nothing: those it had, and the largest
+ * backlog beyond them (need.h). A buffer without a FREE one after it is used to its last slot, any
+ * other to the high-water mark; the logger's own events grow with what it writes, and one CPU's
+ * backlog delays another's.
  */
 #define MARGIN 4
 static uint64_t buffers_needed(const struct capture *capture, uint32_t cpu,
@@ -113,7 +113,7 @@ static uint64_t lost_of(const struct kymo_trace_loss *loss)
     return lost;
 }
 
-/* The worst CPU's; how long an event is, all of them say. */
+/* Returns the worst CPU's; all of them determine the length of an event. */
 uint64_t report_needed(const struct capture *capture)
 {
     uint64_t written = 0, most = 0;

@@ -36,7 +36,7 @@ void session_stop(void)
     }
 }
 
-/* Sets `*timer`, made if there is none; `ns` 0: nothing. */
+/* Sets `*timer`, creating it if needed; `ns` 0: does nothing. */
 static int set_timer(int *timer, int code, uint64_t ns, uint64_t again)
 {
     struct _itimer when = {ns, again};
@@ -52,7 +52,7 @@ static int set_timer(int *timer, int code, uint64_t ns, uint64_t again)
     return *timer < 0 || TimerSettime(*timer, 0, &when, NULL) < 0 ? trouble("timer") : 0;
 }
 
-/* -s and -D count from the end of START; with -d1 from where that may come. */
+/* -s and -D count from the end of START; with -d1 from when it may come. */
 static int set_timers(void)
 {
     uint64_t end = session.options.seconds * NS_PER_S;
@@ -79,7 +79,7 @@ void session_running(void)
     }
 }
 
-/* A D clause has called logstop(). */
+/* Called when a D clause has called logstop(). */
 static void trigger(void)
 {
     uint64_t after = session.options.after_seconds * NS_PER_S;
@@ -94,8 +94,8 @@ static void trigger(void)
     }
 }
 
-/* Another process's STOP is the end, but with -d1 just that of one of several runs; there a trigger
- * counts that came before it. */
+/* Another process's STOP ends the session; with -d1 only one of several runs, for which an earlier
+ * trigger counts. */
 static void notice(void)
 {
     bool triggered;
@@ -112,7 +112,7 @@ static void notice(void)
     }
 }
 
-/* START or STOP has come back. */
+/* Called when START or STOP has returned. */
 static void control_done(int error)
 {
     control_finish();
@@ -146,7 +146,7 @@ static void drain(void)
     if (limited && limit && session.capture.counted >= limit) {
         session_stop();
     } else if (session.capture.more) {
-        MsgSendPulse(session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0); /* after what waits */
+        MsgSendPulse(session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0); /* at the end */
     }
 }
 
@@ -164,7 +164,7 @@ static void pulse(const struct _pulse *pulse)
         session_stop();
         break;
     case PULSE_AFTER:
-        if (session.phase == RUNNING) { /* else something stops it already */
+        if (session.phase == RUNNING) { /* else it is already stopping */
             printf("tracelogger: stopped by a D trigger\n");
         }
         session_stop();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A recording from its START to its end: the phases, and what the main thread waits for. Its life:
- * STARTING (START's state dump is being written) -> RUNNING -> STOPPING (STOP is at work; in ring
- * mode that dumps the state again) -> DONE. With -d1 it is RUNNING from the beginning, and
- * applications START and STOP; without, another process's STOP is the end of RUNNING.
- * One thread.
+ * A recording from its START to its end: the phases, and the main thread's events. Phases: STARTING
+ * (START's state dump is being written) -> RUNNING -> STOPPING (STOP is at work; in ring mode that
+ * dumps the state again) -> DONE. With -d1 it is RUNNING from the beginning, and applications START
+ * and STOP; without, another process's STOP ends RUNNING. One thread.
  */
 #ifndef TRACELOGGER_SESSION_H
 #define TRACELOGGER_SESSION_H
@@ -23,21 +22,22 @@ extern struct session {
     name_attach_t *name;
     int coid; /* to our own channel */
     int hook;
-    int lag_timer; /* when there is something to say later */
+    int lag_timer; /* for a message that is due later */
     int after_timer;
-    bool triggered; /* by a D clause: it stops, --after that */
-    int stopper;    /* rcvid of who asked us to stop, 0: nobody */
+    bool triggered; /* by a D clause: stops, after --after */
+    int stopper;    /* rcvid of the client that asked to stop, 0: none */
     enum phase phase;
-    bool stop_wanted; /* while STARTING: stop when that is over */
+    bool stop_wanted; /* while STARTING: stop afterwards */
     bool bad;         /* exit status 1 */
     struct tracelogger_summary summary;
 } session;
 
-/* START is over, or the applications': the timers run, the name is there. */
+/* Called when START has returned, or is left to the applications: starts the timers and attaches
+ * the name. */
 void session_running(void);
-/* The recording shall end: as soon as START is over. */
+/* Ends the recording, as soon as START has returned. */
 void session_stop(void);
-/* Until it is DONE. */
+/* Runs until DONE. */
 void session_loop(void);
 
 #endif

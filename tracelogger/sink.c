@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all sinks have in common: see sink.h. Which one it is, the name's prefix says. */
+/* Common part of all sinks: see sink.h. The name's prefix selects one. */
 #include "tracelogger/sink.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static const struct sink *const sinks[] = {&sink_link, &sink_block, &sink_memory
 struct sink_settings sink_settings;
 struct capture_check sink_check;
 static const struct sink *sink; /* open */
-static const char *place;       /* as the user has named it */
+static const char *place;       /* as named by the user */
 static uint64_t written;
 static bool failed;
 
@@ -122,7 +122,7 @@ static void all_buffers(struct sink_buffer *buffers, unsigned count)
     }
 }
 
-/* Behind a buffer that is stored. */
+/* Writes the trailer behind a buffer that is stored. */
 static int trailer(const struct sink_buffer *buffer)
 {
     struct trace_slot slots[CAPTURE_TRAILER_SLOTS];

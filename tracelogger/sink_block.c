@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sink "block:NAME": the capture goes to a disk without a file system, by its driver process
- * (diskd), as a block log (lib/blocklog, docs/format.md): what a write has returned is on the
- * medium. Buffers that are READY together are a record; what is smaller is put together. A buffer
- * that the medium refuses for good is lost, and only that; what comes when the disk is full is lost
- * and counted there, in places kept for that. `kymo extract` takes the captures off the disk,
- * and writes each buffer's CHECK and BUFFER_END, which its slots say: they take no place here.
+ * The sink "block:NAME": the capture goes to a disk without a file system, through its driver
+ * process (diskd), as a block log (lib/blocklog, docs/format.md): when a write returns, the data is
+ * on the medium. Buffers that are READY together form a record; smaller data is combined. A buffer
+ * that the medium refuses permanently is lost, and only that; data for a full disk is lost and
+ * counted there, in reserved frames. `kymo extract` reads the captures from the disk, and adds each
+ * buffer's CHECK and BUFFER_END, which follow from its slots and take no room here.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,10 +23,10 @@ _Static_assert(SINK_TOGETHER <= BLOCKLOG_TOGETHER, "pieces of a record");
 
 static struct blocklog log;
 static int coid = -1;
-/* Bytes that are no buffer: the capture's header, DROPPED slots behind a buffer. */
+/* Data outside buffers: the capture's header, DROPPED slots behind a buffer. */
 static _Alignas(8) uint8_t small[BLOCKLOG_DATA_BYTES];
 static uint32_t small_bytes;
-static bool full; /* only what is small is written now: what else there was */
+static bool full; /* from now on only small data is written: previous state */
 
 static int request(uint16_t type, uint64_t sector, uint32_t sectors, const void *out, void *in)
 {
@@ -38,7 +38,7 @@ static int request(uint16_t type, uint64_t sector, uint32_t sectors, const void 
     SETIOV(&parts[1], out, bytes);
     SETIOV(&room, in, bytes);
     long result = MsgSendv(coid, parts, out ? 2 : 1, &room, in ? 1 : 0);
-    /* The driver is gone, or takes the disk for gone. */
+    /* The driver has ended, or considers the disk gone. */
     return result >= 0 ? 0 : errno == EIO || errno == EROFS ? -errno : -ENODEV;
 }
 
@@ -85,7 +85,7 @@ static int disk_open(void)
     return 0;
 }
 
-/* A search that takes a while says so, once. */
+/* Reports once that a search takes a while. */
 static void searching(void *said, uint64_t done, uint64_t sectors)
 {
     if (done > 0 && !*(bool *)said) {
@@ -96,7 +96,7 @@ static void searching(void *said, uint64_t done, uint64_t sectors)
     }
 }
 
-/* A disk is made anew only if no capture is lost by it, or if it was asked for. */
+/* A disk is formatted only if no capture is lost by it, or on request. */
 static int may_format(void)
 {
     int there = sink_settings.force ? 0 : blocklog_holds_captures(&log, &disk, small);
@@ -109,7 +109,7 @@ static int may_format(void)
     return there;
 }
 
-/* Nothing says that the disk has a log; records may be there all the same. */
+/* The disk has no description of a log; records may exist nevertheless. */
 static void say_no_log(int result)
 {
     if (result == -EFBIG) {
@@ -146,7 +146,7 @@ static int log_open(void)
     return result;
 }
 
-/* 0: the board has no clock of the day, and nobody has set the time. */
+/* 0: the board has no real-time clock, and the time was not set. */
 static uint64_t time_known(void)
 {
     time_t now = time(NULL);
@@ -186,8 +186,8 @@ static int disk_is_full(void)
     return SINK_FULL;
 }
 
-/* The small bytes, as a record of their own. Losing them would leave a capture that nobody can
- * read, or a loss that nobody knows of: that ends it. They have a place on a full disk, too. */
+/* Writes the small data as a record of its own. Losing it would leave an unreadable capture, or an
+ * unrecorded loss, so a failure ends the capture. There is room for it on a full disk, too. */
 static int append_small(void)
 {
     uint32_t bytes = small_bytes;
@@ -220,7 +220,7 @@ static long block_write(const void *data, size_t bytes)
     return (long)bytes;
 }
 
-/* What the log has made of one, as sink.h has it. */
+/* Translates the log's result for one buffer to sink.h's. */
 static int outcome(const struct blocklog_buffer *buffer)
 {
     if (buffer->result == 0) {
@@ -236,7 +236,7 @@ static int outcome(const struct blocklog_buffer *buffer)
 static void block_buffers(struct sink_buffer *buffers, unsigned count)
 {
     struct blocklog_buffer pieces[SINK_TOGETHER];
-    /* Once it is full they wait for the end: the last places are few. */
+    /* On a full disk they wait for the end: few frames are left. */
     bool bad = !full && append_small() != 0;
 
     for (unsigned i = 0; i < count; i++) {
@@ -273,7 +273,7 @@ static int block_close(void)
     return result == 0 ? 0 : -1;
 }
 
-/* Without its end it is listed as cut; what is small still waits, and isn't written. */
+/* Without its end the capture is listed as incomplete; pending small data isn't written. */
 static void block_abandon(bool useless)
 {
     if (!useless) {

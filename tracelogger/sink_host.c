@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sink on a development board: a file on the host, by semihosting through the kernel
- * (HostCall(), ability host). A file can't be cut there: if the disk fills inside a slot, the part
- * of it stays, and the reader takes the file up to the last whole slot (docs/format.md).
+ * The sink on a development board: a file on the host, through semihosting by the kernel
+ * (HostCall(), ability host). A file can't be truncated there: if the disk fills inside a slot, the
+ * part of it stays, and the reader accepts the file up to the last whole slot (docs/format.md).
  */
 #include <string.h>
 
@@ -41,7 +41,7 @@ static int host_close(void)
     return result < 0 ? -1 : 0;
 }
 
-/* A file can't be removed there; it can be made empty. */
+/* A file can't be removed there, only emptied. */
 static void host_abandon(bool useless)
 {
     host_close();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sink "link:NAME": the capture goes to linkd, and by the link to a host that runs `kymo
+ * The sink "link:NAME": the capture goes to linkd, and over the link to a host that runs `kymo
  * capture`. Before it is opened, the sink waits for that host for half a minute; closing waits
- * until the host has said that all is stored.
+ * until the host has confirmed that all is stored.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int trouble(void)
     return -1;
 }
 
-/* Waits with this message for half a minute. */
+/* Sends this message and waits for half a minute. */
 static long send_timed(uint16_t type, const void *data, size_t bytes)
 {
     uint64_t wait = WAIT_NS;
@@ -93,7 +93,7 @@ static int link_close(void)
     return result;
 }
 
-/* Without an end the host says that it is incomplete. */
+/* Without an end the host reports it as incomplete. */
 static void link_abandon(bool useless)
 {
     (void)useless;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sink "memory:NAME": the capture is made in a memory object of the size that -S says, which
- * stays when the logger has ended, until it is unlinked (--remove). The object's size is always
- * that of what is written whole: first the bytes, then the size, so a logger that is killed leaves
- * a capture, too. Needs the ability memory; who has the ability trace may read it.
+ * The sink "memory:NAME": the capture is written to a memory object of -S's size, which stays when
+ * the logger has ended, until it is unlinked (--remove). The object's size always covers exactly
+ * the complete data: first the bytes are written, then the size, so a killed logger leaves a
+ * capture, too. Needs the ability memory; processes with the ability trace may read it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int memory_give_up(void)
     return -1;
 }
 
-/* What is there under this name makes way, as a file does. */
+/* An existing object of this name is replaced, as a file would be. */
 static int memory_open(const char *name)
 {
     name = object = object_name(*name ? name : OBJECT_DEFAULT);
@@ -54,7 +54,7 @@ static int memory_open(const char *name)
 static long memory_write(const void *data, size_t bytes)
 {
     if (bytes > room - used) {
-        /* Behind the header -S has kept that from happening. */
+        /* Behind the header -S has prevented that. */
         printf("tracelogger: -S %llu is too small for the capture's header: try -S 100k\n",
                (unsigned long long)room);
         errno = ENOSPC;

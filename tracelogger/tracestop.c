@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tracestop: tells who records to stop, and waits until its capture is complete. */
+/* tracestop: asks the recording process to stop, and waits until its capture is complete. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@
 
 /* ---- input/output vectors ---------------------------------------------------------- */
 
-/* One part of a message in the caller's memory. */
+/* A part of a message in the caller's memory. */
 struct kymo_iov {
     void *iov_base;
     size_t iov_len; /* bytes */

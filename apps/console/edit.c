@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See edit.h. The terminal is asked for nothing but printing characters, backspace and the bell:
- * what stands behind the cursor is printed again after each change.
+ * See edit.h. The terminal needs only printing characters, backspace and the bell: the text behind
+ * the cursor is printed again after each change.
  */
 #include "apps/console/edit.h"
 

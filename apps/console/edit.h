@@ -22,7 +22,7 @@ enum edit_result {
 };
 
 /*
- * Takes one typed character; `echo` gets what the terminal is to show. Keys: backspace, Delete,
+ * Handles one typed character; `echo` gets the output for the terminal. Keys: backspace, Delete,
  * arrows, Home and End, ^A ^E (start, end), ^U (erases the line up to the cursor), ^K (from the
  * cursor on), ^W (the word before it), ^P ^N (as up and down). Unknown escape sequences are
  * ignored.
@@ -30,8 +30,8 @@ enum edit_result {
 enum edit_result edit_char(int c, edit_echo echo);
 /* The line so far, not ended by NUL. */
 const char *edit_line(size_t *bytes);
-/* Begins an empty line; the one before is remembered in the history unless it is empty or the same
- * as the newest there. */
+/* Begins an empty line; the previous one is stored in the history unless it is empty or equal to
+ * the newest there. */
 void edit_begin(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See input.h. CR is a newline; ^D on an empty line ends the file once; ^C drops the line and
- * all input that nobody has read, and then ends a line of the program that asked for ^C, if that is
- * reading, or sends it a pulse.
+ * See input.h. CR is a newline; ^D on an empty line ends the file once; ^C drops the line and all
+ * unread input, and then either ends a line of the program that requested ^C, if it is reading, or
+ * sends it a pulse.
  */
 #include "apps/console/input.h"
 
@@ -16,7 +16,7 @@
 
 static char done[KEPT];  /* finished, not read */
 static size_t ready;     /* bytes of it */
-static int end_of_files; /* ^D typed this often, not yet told */
+static int end_of_files; /* number of ^D typed and not yet reported */
 
 static struct {
     int rcvid, pid;
@@ -24,8 +24,8 @@ static struct {
 } readers[READERS];
 static size_t nreaders;
 
-/* Who gets ^C. */
-static int interrupts; /* connection to it, 0: nobody */
+/* The receiver of ^C. */
+static int interrupts; /* connection to it, 0: none */
 static int interrupts_pid, interrupts_chid, interrupts_code;
 
 static size_t line_end(size_t most)
@@ -36,7 +36,7 @@ static size_t line_end(size_t most)
     return bytes < most ? bytes : most;
 }
 
-/* The first reader's answer. If it is gone, its line stays for the next. */
+/* Replies to the first reader. If it is gone, its line stays for the next. */
 static void answer(void)
 {
     size_t bytes = line_end(readers[0].bytes);

@@ -14,13 +14,14 @@
 #include "apps/console/protocol.h"
 #include "abi/sys/neutrino.h"
 
-/* A character came; echo is called for what the user is to see. */
+/* Handles a received character; echo gets the output for the user. */
 void input_char(int c, edit_echo echo);
-/* There may be no room for a line more: characters that come nevertheless ring the bell. */
+/* Returns true if there may be no room for another line: further characters ring the bell. */
 bool input_full(void);
-/* A client wants up to `bytes`: answered now or when a line is there. -EAGAIN: too many wait. */
+/* A client requests up to `bytes`: replied now or when a line is complete. -EAGAIN: too many
+ * wait. */
 int input_read(int rcvid, int pid, size_t bytes);
-/* CONSOLE_INTERRUPTS came: the sender gets the pulses of ^C from now on. 0 or -errno. */
+/* Handles CONSOLE_INTERRUPTS: the sender gets the pulses of ^C from now on. Returns 0 or -errno. */
 int input_interrupts(const struct console_listen *msg, const struct _msg_info *info);
 
 #endif

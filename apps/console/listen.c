@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See listen.h. The listener is told by a pulse and asks: the console never waits for it. What the
- * kernel prints goes to the device by itself; it is fetched here whenever a listener asks, and
- * before other text while somebody listens, so that it is heard in order.
+ * See listen.h. The listener is notified by a pulse and then asks: the console never waits for it.
+ * The kernel's output goes to the device directly; it is fetched here whenever a listener asks, and
+ * before other text while there is a listener, so that the order is kept.
  */
 #include "apps/console/listen.h"
 
@@ -16,7 +16,7 @@
 static char ring[RING];
 static uint64_t written; /* on the console, in all */
 static uint64_t kernels; /* ConsoleRead()'s position */
-static bool listened;    /* somebody has asked */
+static bool listened;    /* a listener has asked */
 static int listener;     /* connection to it, 0: nobody waits for a pulse */
 static int listener_code;
 

@@ -8,11 +8,11 @@
 #include "apps/console/protocol.h"
 #include "abi/sys/neutrino.h"
 
-/* The text is about to be on the console. */
+/* Called before text is written to the console. */
 void listen_text(const char *text, size_t bytes);
-/* Keeps what the kernel has printed before anybody was here. */
+/* Keeps the kernel's earlier output. */
 void listen_begin(void);
-/* CONSOLE_LISTEN came; it is answered. */
+/* Handles CONSOLE_LISTEN and replies to it. */
 void listen_message(int rcvid, const struct console_listen *msg, const struct _msg_info *info);
 
 #endif

@@ -49,8 +49,8 @@ static void output(const char *text, size_t bytes)
     listen_text(text, bytes);
 }
 
-/* What did not come with the first piece is fetched in pieces. The status is what was written, even
- * if the client's buffer turned out to be bad half way. */
+/* Fetches in pieces what did not come with the first one. The status is the number of bytes
+ * written, even if the client's buffer turned out to be bad half way. */
 static void serve_write(int rcvid, const union message *msg, size_t received)
 {
     char piece[CHUNK];
@@ -110,8 +110,8 @@ static void serve_listen(int rcvid, const union message *msg, const struct _msg_
 }
 
 /*
- * Takes what the device has received. Acknowledged first: a character that comes after the last
- * look raises the interrupt again. While the input is full the device keeps what comes, with its
+ * Takes the device's received characters. Acknowledged first: a character that arrives after the
+ * last check raises the interrupt again. While the input is full the device keeps them, with its
  * interrupt masked; under an emulator the sender then waits.
  */
 static void receive(void)
@@ -133,7 +133,7 @@ static void serve_interrupt(void)
     }
 }
 
-/* A reader has made room. */
+/* Called when a reader has made room. */
 static void receive_again(void)
 {
     if (held && !input_full()) {
@@ -219,8 +219,8 @@ static int attach_device(int chid)
         return -1;
     }
     console_uart.start(registers);
-    /* What came before has raised no interrupt, and what a UART without a FIFO keeps lets no more
-     * in. */
+    /* Earlier characters have raised no interrupt, and a UART without a FIFO that holds one
+     * receives no more. */
     receive();
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the console server does for linkd, which carries the console to a host, and for the shell,
- * beside the messages of sys/iomsg.h. Text has a position: bytes written on the console since it
- * began.
+ * The console server's messages for linkd, which carries the console to a host, and for the shell,
+ * in addition to those of sys/iomsg.h. Text has a position: bytes written on the console since its
+ * start.
  */
 #ifndef APPS_CONSOLE_PROTOCOL_H
 #define APPS_CONSOLE_PROTOCOL_H
@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 /*
- * The text from `position` on, as much as the reply takes: struct console_heard, then the bytes;
- * status: how many. What is too old is left out, and heard.position tells. None yet: status 0, and
- * when there is some a pulse of code `code` to channel `chid` of the sender, once.
+ * Returns the text from `position` on, as much as the reply holds: struct console_heard, then the
+ * bytes; status: how many. Text that is too old is left out, as heard.position shows. None yet:
+ * status 0, and once there is some, a pulse of code `code` to channel `chid` of the sender.
  */
 #define CONSOLE_LISTEN 0x4b31
-/* Bytes follow: as if typed. */
+/* The following bytes are handled as if typed. */
 #define CONSOLE_TYPE 0x4b32
 /*
- * From now on ^C is the sender's: if the sender is reading, its read returns an empty line, else a
- * pulse of code `code` is sent to channel `chid` of the sender, each time. The newest sender
+ * From now on ^C goes to the sender: if the sender is reading, its read returns an empty line, else
+ * a pulse of code `code` is sent to channel `chid` of the sender, each time. The newest sender
  * counts.
  */
 #define CONSOLE_INTERRUPTS 0x4b33

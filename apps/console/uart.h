@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the console server needs of a UART; one file a kind (uart_cmsdk.c, uart_pl011.c), chosen in
- * apps/apps.mk. The kernel has set the line's speed; these take over in a process, with the
+ * The console server's interface to a UART; one file per kind (uart_cmsdk.c, uart_pl011.c), chosen
+ * in apps/apps.mk. The kernel has set the line's speed; these take over in a process, with the
  * registers mapped. One thread only.
  */
 #ifndef APPS_CONSOLE_UART_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ways to crash, one function each. What differs by CPU comes from machine.h.
- * A function that returns means that the system let it happen.
+ * The ways to crash, one function each. machine.h supplies the CPU-specific parts. A function that
+ * returns means that the system did not prevent it.
  */
 #include <stdint.h>
 #include <stdlib.h>

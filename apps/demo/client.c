@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * client: asks the filter again and again, with work between. `client NAME QUESTIONS MS`: several
- * of them run at different priorities.
+ * client: sends questions to the filter, with work between. `client NAME QUESTIONS MS`: several of
+ * them run at different priorities.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the demo's programs share: the sensor's readings, the filter's messages. */
+/* Shared by the demo's programs: the sensor's readings, the filter's messages. */
 #ifndef APPS_DEMO_DEMO_H
 #define APPS_DEMO_DEMO_H
 

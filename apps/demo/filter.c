@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * filter: a server. Takes the sensor's readings and gives their mean to whoever asks; runs at the
- * priority of the client that it serves. Ends when told to.
+ * filter: a server. Takes the sensor's readings and returns their mean to clients; runs at the
+ * priority of the client that it serves. Ends on request.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 struct disk {
     const char *name;
     uint64_t wait_ns; /* for an answer; then it is taken for gone, for good */
-    /* Finds it and tells what it is. ENODEV: this machine has none. */
+    /* Finds the device and describes it. ENODEV: this machine has none. */
     int (*open)(struct diskmsg_info *info);
     /* DISKMSG_SECTORS_MOST sectors, between the device and the caller. */
     void *buffer;

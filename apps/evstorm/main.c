@@ -60,7 +60,7 @@ static int start(unsigned p)
     return pthread_create(&producers[p].thread, &attr, produce, (void *)(uintptr_t)p);
 }
 
-/* Threads that could be started. */
+/* Returns the number of threads that could be started. */
 static unsigned start_all(unsigned count)
 {
     for (unsigned p = 0; p < count; p++) {

@@ -18,7 +18,7 @@ int children_add(int pid, const struct line *line);
 /* Blocks until that child has ended. -1 and errno: there is no such child. */
 int children_wait(int pid);
 /* The script has found a name of this process: if it is a child whose line doesn't say otherwise,
- * it is a server. */
+ * it counts as a server. */
 void children_named(int pid);
 /* Blocks until every child started with & that is no server has ended. */
 int children_wait_background(void);

@@ -118,7 +118,7 @@ static const char *reset(void)
     return strerror(errno);
 }
 
-/* Those that are about the machine; *error: what came of it. */
+/* Handles commands about the machine; *error: their result. */
 static bool is_machines(const struct line *line, const char **error)
 {
     const char *word = line->words[0];

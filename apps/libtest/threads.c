@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads' lives, and what mutexes, condition variables and semaphores refuse. */
+/* Lifetimes of threads, and the errors of mutexes, condition variables and semaphores. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>

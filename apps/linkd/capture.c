@@ -2,7 +2,7 @@
 /*
  * The service "capture": a program of the target (tracelogger -f link:NAME) writes, the host
  * stores. The program is blocked in its message until linkd has taken its bytes, which go from its
- * memory straight into frames; so nothing is kept here but who waits. sys/linkmsg.h has the
+ * memory directly into frames; so only the waiting client is stored here. sys/linkmsg.h has the
  * program's side, lib/link/service.h the host's.
  */
 #include <errno.h>
@@ -77,7 +77,7 @@ static void announce(uint32_t kind, size_t bytes)
     }
 }
 
-/* The channel of a host that takes a capture; -1: none is there. */
+/* Returns the channel of a host that takes a capture; -1: none is connected. */
 static int host_find(void)
 {
     for (int i = 0; i < LINKD_CHANNELS; i++) {
@@ -108,7 +108,7 @@ void capture_disconnect(int scoid)
     }
 }
 
-/* The pulse that says so may still wait behind this program's message, which has a
+/* The pulse that reports its end may still be queued behind this program's message, which has a
  * higher priority. */
 static void forget_one_that_has_gone(void)
 {

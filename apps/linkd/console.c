@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The service "console": what is written on the console, from the oldest that is still kept on, and
- * what the host types. Each channel reads the console's text at its own pace; what it was too slow
- * for is said in the text. The console is asked after its pulse, so it never waits for the host.
+ * The service "console": the console's text, from the oldest that is still kept on, and the host's
+ * typed input. Each channel reads the text at its own pace; gaps are reported in the text. The
+ * console is asked only after its pulse, so it never waits for the host.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -21,11 +21,11 @@ struct line {
     enum line_state (*interrupt)(void);
     /* After all was read and written: the next interrupt may come. */
     void (*rearm)(void);
-    /* What came, at most `room` bytes; 0: nothing. */
+    /* Reads received bytes, at most `room`; 0: none. */
     size_t (*read)(uint8_t *bytes, size_t room);
     /* Takes what there is room for; if not all, an interrupt comes when there is more. */
     size_t (*write)(const uint8_t *bytes, size_t count);
-    /* What was written may be kept until now. */
+    /* Sends bytes that write() may have kept. */
     void (*flush)(void);
 };
 

@@ -97,7 +97,7 @@ static void control_out(uint32_t port, uint16_t event, uint16_t value)
     }
 }
 
-/* Also of one that is in use: it forgets all it had. */
+/* Also for a device in use: it forgets its state. */
 static bool device_begin(void)
 {
     if (!virtio_begin(&device, FEATURE_MULTIPORT, 0)) {

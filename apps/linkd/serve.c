@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which service a channel belongs to. A new service is a row. */
+/* Assigns channels to services. A new service is a table entry. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

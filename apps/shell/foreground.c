@@ -39,8 +39,8 @@ static bool is_among(const int *family, int count, int pid)
     return false;
 }
 
-/* The process and its descendants. A child may have a lower pid than its parent, so the list is
- * gone through until nothing is added. */
+/* Lists the process and its descendants. A child may have a lower pid than its parent, so the table
+ * is searched until nothing is added. */
 static int family_of(int pid, int *family)
 {
     int count = 0, before;

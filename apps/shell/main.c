@@ -158,7 +158,7 @@ static void on_panic(const char *text)
     }
 }
 
-/* Those that are about the machine. */
+/* Handles commands about the machine. */
 static bool machine(char **words)
 {
     if (strcmp(words[0], "shutdown") == 0) {

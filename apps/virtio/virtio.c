@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See virtio.h. What the device says is checked where it could lead us out of our memory. */
+/* See virtio.h. Values from the device are checked where they could lead outside our memory. */
 #include "apps/virtio/virtio.h"
 
 #include <errno.h>

@@ -53,8 +53,8 @@ void virtio_ready(struct virtio_device *device);
 /* Reads and acknowledges why it interrupted. */
 uint32_t virtio_interrupt(struct virtio_device *device);
 
-/* `memory`: VIRTIO_QUEUE_BYTES(buffer_bytes), at a page's begin, physically contiguous at `phys`.
- * What an earlier begin left there is forgotten. */
+/* `memory`: VIRTIO_QUEUE_BYTES(buffer_bytes), page-aligned, physically contiguous at `phys`.
+ * Discards an earlier queue there. */
 bool virtio_queue_begin(struct virtio_queue *queue, uint8_t *memory, uint64_t phys,
                         size_t buffer_bytes);
 /* The buffer that comes next back from the device, NULL: none. *bytes: what it has written. */
@@ -73,7 +73,8 @@ struct virtio_part {
     bool device_writes;
 };
 
-/* Those the device reads come first; at most VIRTIO_BUFFERS. It is told. */
+/* Sends a request: parts that the device reads come first; at most VIRTIO_BUFFERS. Notifies the
+ * device. */
 void virtio_queue_request(struct virtio_queue *queue, const struct virtio_part *parts,
                           unsigned count);
 

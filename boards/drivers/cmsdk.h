@@ -14,14 +14,14 @@ void cmsdk_uart_init(uintptr_t base, uint32_t divisor);
 void cmsdk_uart_putc(uintptr_t base, char c);
 int cmsdk_uart_getc(uintptr_t base); /* -1: none */
 
-/* Makes the timer count down through all 32 bits for ever, without interrupts. */
+/* Makes the timer count down through all 32 bits forever, without interrupts. */
 void cmsdk_timer_free_run(uintptr_t base);
 
-/* Raises the dual timer's interrupt once, after so many cycles of its clock; 0: not at all. What it
- * had raised is taken back. */
+/* Raises the dual timer's interrupt once, after `cycles` cycles of its clock; 0 disables it.
+ * Cancels an interrupt that is already pending. */
 void cmsdk_dual_once(uintptr_t base, uint32_t cycles);
 
-/* As arch_watchdog_set(); hz: of its clock. */
+/* Like arch_watchdog_set(); hz: frequency of its clock. */
 int cmsdk_watchdog_set(uintptr_t base, uint32_t hz, unsigned ms);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CMSDK APB watchdog. The first time it runs out it raises its interrupt, which the boards have
- * wired to the NMI; if that is not cleared until it runs out again, it resets the machine. Its lock
- * is closed again after each access, so that a wild store does not silence it. Any context.
+ * The CMSDK APB watchdog. Its first timeout raises its interrupt, which the boards have wired to
+ * the NMI; if that is not cleared before the second timeout, it resets the machine. Its lock is
+ * closed again after each access, so that a wild store does not disable it. Any context.
  *
- * QEMU lets it count on when it is off, resets at once if it is switched on again after having run
- * out twice, and stops only at 0 (saying "Timer with delta zero, disabling").
+ * QEMU keeps it counting while it is off, resets at once if it is switched on again after two
+ * timeouts, and stops only at 0 (saying "Timer with delta zero, disabling").
  */
 #include "boards/board.h"
 #include "boards/drivers/cmsdk.h"
@@ -30,7 +30,7 @@ int cmsdk_watchdog_set(uintptr_t base, uint32_t hz, unsigned ms)
     if (!ms) {
         mmio_write(base + WDOG_CONTROL, 0);
     }
-    mmio_write(base + WDOG_LOAD, ms * per_ms); /* begins anew from there */
+    mmio_write(base + WDOG_LOAD, ms * per_ms); /* restarts from there */
     mmio_write(base + WDOG_INTCLR, 1);
     if (ms) {
         mmio_write(base + WDOG_CONTROL, CONTROL_INTERRUPT | CONTROL_RESET);

@@ -36,7 +36,7 @@ static uint64_t cells(const uint8_t *p, unsigned count)
     return value;
 }
 
-/* Does the string at p, which has `room` bytes, equal name, or name followed by '@'? */
+/* Returns whether the string at p, which has `room` bytes, equals name, or name followed by '@'. */
 static bool is_name(const char *p, uint32_t room, const char *name)
 {
     uint32_t i = 0;
@@ -49,7 +49,7 @@ static bool is_name(const char *p, uint32_t room, const char *name)
     return i < room && (p[i] == '\0' || p[i] == '@');
 }
 
-/* Bytes of the string at p with its NUL; 0 if it does not end within room. */
+/* Returns the bytes of the string at p with its NUL; 0 if it does not end within room. */
 static uint32_t string_bytes(const uint8_t *p, uint32_t room)
 {
     for (uint32_t i = 0; i < room; i++) {
@@ -145,7 +145,7 @@ static bool node_end(struct reader *r)
     return true;
 }
 
-/* One token; false: the tree is damaged. */
+/* Reads one token; false: the tree is damaged. */
 static bool token(struct reader *r, bool *done)
 {
     uint32_t kind = be32(r->structure + r->at);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads two facts from a flattened device tree (devicetree.org, v0.3 chapter 5): where RAM is, and
- * which CPUs there are. Trusts nothing: every offset is checked against the blob's own size, which
- * is checked against `limit`. Boot only.
+ * Reads two facts from a flattened device tree (devicetree.org, v0.3 chapter 5): the location of
+ * RAM, and the CPUs. The blob is untrusted: every offset is checked against the blob's own size,
+ * which is checked against `limit`. Boot only.
  */
 #ifndef BOARDS_DRIVERS_FDT_H
 #define BOARDS_DRIVERS_FDT_H
@@ -19,7 +19,8 @@ struct fdt_facts {
     uint64_t cpu_reg[FDT_MAX_CPUS];
 };
 
-/* False if there is no sound tree at `blob`: then facts are zero. limit: bytes that are mapped. */
+/* Returns false if there is no valid tree at `blob`: then facts are zero. limit: bytes that are
+ * mapped. */
 bool fdt_read(const void *blob, size_t limit, struct fdt_facts *facts);
 
 #endif

@@ -59,7 +59,7 @@ unsigned gic_init(uintptr_t dist, uintptr_t cpu)
     return lines;
 }
 
-/* All private lines but one in group 1. False: the register reads as zero. */
+/* Puts all private lines except one into group 1. Returns false if the register reads as zero. */
 static bool groups_init(unsigned fiq)
 {
     uint32_t group1 = ~(1u << fiq);
@@ -68,8 +68,8 @@ static bool groups_init(unsigned fiq)
     return dist_read(GICD_IGROUPR) == group1;
 }
 
-/* Who ran before, or a reset that leaves them, may have been in the middle of an interrupt: what is
- * active holds back all that is not more urgent. */
+/* Earlier code, or a reset that keeps them, may have left interrupts active: an active interrupt
+ * holds back all that are not of higher priority. */
 static void forget_active(void)
 {
     for (unsigned i = 0; i < 16; i += 4) {
@@ -80,7 +80,7 @@ static void forget_active(void)
 
 bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq)
 {
-    /* Private lines read as targeting the reader. One CPU alone may read as 0. */
+    /* Private lines read as targeting the reader. With a single CPU they may read as 0. */
     uint8_t self = (uint8_t)dist_read(GICD_ITARGETSR);
 
     targets[n] = self ? self : 1;
@@ -115,7 +115,7 @@ void gic_send(uint32_t cpus, unsigned sgi)
         }
     }
     if (list) {
-        /* What was written for the receiver is seen before the interrupt is. */
+        /* Data written for the receiver must be visible before the interrupt. */
         __asm__ volatile("dsb ishst" ::: "memory");
         dist_write(GICD_SGIR, list << 16 | sgi);
     }

@@ -24,17 +24,18 @@
 
 extern uintptr_t gic_dist_base, gic_cpu_base; /* [I] */
 
-/* Says so itself; of another one nothing else may be called. */
+/* Returns whether this is a GICv2; for others no further function may be called. */
 bool gic_is_v2(uintptr_t dist);
-/* dist, cpu: where the two register blocks are mapped. Once, by CPU 0. Returns how many lines. */
+/* dist, cpu: addresses of the two mapped register blocks. Once, by CPU 0. Returns the number of
+ * lines. */
 unsigned gic_init(uintptr_t dist, uintptr_t cpu);
-/* On each CPU n: its private lines, of which `enabled` is a mask, and its interface. fiq: of these
- * the one that is signalled as FIQ. False: this GIC has no groups, or keeps them from us; the line
- * is off then. */
+/* Initialises, on each CPU n, its private lines, of which `enabled` is a mask, and its interface.
+ * fiq: the line signalled as FIQ. Returns false if this GIC has no groups, or denies access to
+ * them; the line is off then. */
 bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq);
 
-/* A line that gic_init() counted; any context. A CPU that sees the line masked, or open, has seen
- * what this one stored before, and this one sees afterwards what was stored before that. */
+/* A line that gic_init() counted; any context. A CPU that sees the line masked, or unmasked, has
+ * seen what this one stored before, and this one sees afterwards what was stored before that. */
 static inline void gic_mask(unsigned irq)
 {
     __asm__ volatile("dsb ish" ::: "memory");
@@ -49,8 +50,8 @@ static inline void gic_unmask(unsigned irq)
     __asm__ volatile("dsb sy" ::: "memory");
 }
 
-/* This CPU's next interrupt: a token with its number in it, perhaps a special one. Interrupts
- * masked; gic_end() when it has been handled. */
+/* Acknowledges this CPU's next interrupt: returns a token with its number, which may be a special
+ * one. Interrupts masked; call gic_end() when it has been handled. */
 static inline uint32_t gic_take(void)
 {
     return mmio_read(gic_cpu_base + GICC_IAR);
@@ -61,7 +62,7 @@ static inline unsigned gic_number(uint32_t token)
     return token & 0x3ff;
 }
 
-/* In FIQ: the same, if the line is the one that would be taken. */
+/* Like gic_take(), in FIQ, only if this line is the next one. */
 static inline bool gic_take_this(unsigned irq, uint32_t *token)
 {
     if (gic_number(mmio_read(gic_cpu_base + GICC_HPPIR)) != irq) {
@@ -78,7 +79,7 @@ static inline void gic_end(uint32_t token)
 
 /* Raises a software interrupt on a set of CPUs that have passed gic_cpu_init(). */
 void gic_send(uint32_t cpus, unsigned sgi);
-/* The same on this CPU. Any context, FIQ too. */
+/* Like gic_send(), on this CPU. Any context, FIQ too. */
 static inline void gic_send_self(unsigned sgi)
 {
     mmio_write(gic_dist_base + GICD_SGIR, GICD_SGIR_SELF | sgi);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MPS2+ AN386: what kernel/arch/arch.h asks of the board. Addresses are those of Arm DAI 0386;
+ * MPS2+ AN386: the board's functions of kernel/arch/arch.h. Addresses are those of Arm DAI 0386;
  * README.md has the map. Any context unless kernel/arch/arch.h says otherwise. Proved by the boot
  * tests.
  */
@@ -75,7 +75,7 @@ int arch_watchdog_set(unsigned ms)
     return cmsdk_watchdog_set(WATCHDOG, WATCHDOG_HZ, ms);
 }
 
-/* This board has no clock of the day. */
+/* This board has no real-time clock. */
 uint64_t arch_wall_clock(void)
 {
     return 0;
@@ -113,8 +113,8 @@ void arch_boot_image(const void **start, size_t *len)
     *len = (size_t)(boot_image_end - boot_image_start);
 }
 
-/* Everything on the peripheral buses except the trace clock, the timer of the sampling interrupt,
- * and the watchdog, which would reset the machine without the ability to. */
+/* Allows everything on the peripheral buses except the trace clock, the sampling interrupt's timer,
+ * and the watchdog, with which a process could reset the machine without the ability. */
 bool arch_device_allowed(paddr_t pa, size_t len)
 {
     return range_inside(pa, len, PERIPHERALS, PERIPHERALS_BYTES) &&

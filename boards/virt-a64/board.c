@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * QEMU's `virt` machine: what kernel/arch/arch.h and the AArch64 port ask of the board. README.md
- * has the map. RAM and CPUs come from the device tree; without one, from board.mk. Proved by the
- * boots.
+ * QEMU's `virt` machine: the board's functions of kernel/arch/arch.h and of the AArch64 port.
+ * README.md has the map. RAM and CPUs come from the device tree; without one, from board.mk. Proved
+ * by the boots.
  */
 #include "boards/board.h"
 #include "boards/drivers/fdt.h"
@@ -30,7 +30,7 @@
 
 _Static_assert(CONFIG_CPUS <= GIC_MAX_CPUS && CONFIG_CPUS <= FDT_MAX_CPUS, "more need a GIC v3");
 
-/* What a driver process may map. Not the flash, nor fw_cfg: its DMA writes anywhere. */
+/* Devices that a driver process may map. Not the flash, nor fw_cfg: its DMA writes anywhere. */
 static const struct a64_region driver_devices[] = {
     {UART, 0x1000}, /* the console's own; a server may take over its input */
     {RTC, 0x1000},
@@ -49,7 +49,7 @@ static uintptr_t device(uintptr_t pa)
     return (uintptr_t)arch_phys_to_virt(pa);
 }
 
-/* QEMU leaves the tree at the start of RAM and says so to Linux images only. */
+/* QEMU leaves the tree at the start of RAM but reports its address to Linux images only. */
 static void machine_read(void)
 {
     const uintptr_t places[] = {a64_fdt, RAM};
@@ -166,7 +166,7 @@ unsigned arch_irq_count(void)
     return external_lines + FIRST_EXTERNAL;
 }
 
-/* Private lines, the timer's and the IPI's among them, are the kernel's. */
+/* Private lines, including the timer's and the IPI's, are the kernel's. */
 static inline bool external(unsigned irq)
 {
     return irq - FIRST_EXTERNAL < external_lines;
@@ -255,7 +255,7 @@ int arch_console_getc(void)
     return pl011_getc(device(UART));
 }
 
-/* This machine has none. */
+/* Not supported: this machine has no watchdog. */
 int arch_watchdog_set(unsigned ms)
 {
     (void)ms;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kymo cut: a selection of a capture's events as a capture. Only captures of Kymo's are cut: those
- * of other kernels promise too little about their buffers. Events go from the reader, merged by
- * time, to one buffer a CPU, so memory does not grow with the capture. What is lost and what is
- * left out: take.c. Attributes (CUT_...) say that the capture is a cut.
+ * kymo cut: writes a selection of a capture's events as a capture. Only Kymo's captures are cut:
+ * those of other kernels guarantee too little about their buffers. Events go from the reader,
+ * merged by time, to one buffer per CPU, so memory does not grow with the capture. take.c handles
+ * losses and omissions. Attributes (CUT_...) mark the capture as a cut.
  */
 #include <endian.h>
 #include <getopt.h>
@@ -270,7 +270,7 @@ static int cut_write(struct cut *cut, struct kev *kev)
     return status;
 }
 
-/* What a reader refuses without --recover is not made anew. */
+/* A capture that a reader refuses without --recover is not cut. */
 static bool header_is_sound(const struct kev *kev)
 {
     const char *name = kev_attr(kev, "SYSNAME");

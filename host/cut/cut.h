@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kymo cut: what its files share. A cut is a capture of a selection of another one's events
+ * kymo cut: shared declarations. A cut is a capture of a selection of another one's events
  * (docs/format.md §11): the same system page and times, buffers of its own, always of format 1.02.
  * Proof: test/host/cuts.py.
  */
@@ -66,7 +66,7 @@ enum cut_result cut_dropped(struct cut_file *file, const struct kev_event *event
 void cut_tail(struct cut_file *file, unsigned cpu, uint32_t reason_class, uint64_t events);
 /* Writes the open buffers. */
 void cut_flush(struct cut_file *file);
-/* The same, then the end mark: nothing may come behind it. */
+/* Like the above, then writes the end mark: nothing may follow it. */
 void cut_end(struct cut_file *file, unsigned cpus);
 void cut_free(struct cut_file *file);
 
@@ -119,7 +119,7 @@ int cut_prelude_write(struct cut_file *file, const struct cut_prelude *prelude);
 
 /* ---- take.c: which events go where ------------------------------------------------- */
 
-/* What is known of a CPU's buffers of the original. */
+/* State of a CPU's buffers in the original. */
 struct cut_cpu {
     bool buffers; /* one has been seen: `sequence` is the highest */
     uint32_t sequence;
@@ -152,7 +152,7 @@ bool cut_is_buffer(const struct kev_event *event);
 bool cut_has_cpu(const struct cut *cut, unsigned cpu);
 /* The next event of the capture. 0, or -1: no memory, said. */
 int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event);
-/* What is still to come is of no interest. */
+/* Returns whether the rest of the capture is irrelevant. */
 bool cut_settled(const struct cut *cut, const struct kev *kev);
 /* Behind the last event: what no DROPPED slot of the original counts, and the end mark. */
 int cut_finish(struct cut *cut, const struct kev *kev);

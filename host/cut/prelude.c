@@ -45,7 +45,8 @@ static bool cpu_is_in(const struct kymo_select *select, const struct kev *kev, u
     return cpu < kev_info(kev)->ncpu && (select->cpus == 0 || (select->cpus >> cpu & 1) != 0);
 }
 
-/* Who runs may be said if the cut has each change of it: all THRUNNING events of whom it has. */
+/* Running threads may be recorded if the cut has every change: all THRUNNING events of those it
+ * includes. */
 static enum cut_result running_inject(struct cut_file *file, const struct cut_prelude *prelude,
                                       unsigned cpu)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which events of the original the cut has, and what it says of losses.
+ * Selects the original's events for the cut, and records losses.
  *
- * Losses are kept: DROPPED slots inside the window, and of each CPU those at the head of the first
- * buffer behind it, which tell of losses that may have been in it. A gap of the sequence stays one,
- * with the DROPPED that accounts for it. What nothing accounts for in the original (buffers that
- * are missing, slots that --recover passes over) is a gap with a DROPPED that counts the least that
- * was lost, and an attribute (CUT_DOUBT_1) says so. What the selection leaves out is no loss.
+ * Losses are kept: DROPPED slots inside the window, and for each CPU those at the head of the first
+ * buffer behind it, which report losses that may have been in it. A gap of the sequence remains
+ * one, with the DROPPED that accounts for it. Unaccounted losses of the original (missing buffers,
+ * slots that --recover skips) are a gap with a DROPPED that counts the least possible loss, and an
+ * attribute (CUT_DOUBT_1) says so. Events left out by the selection are not losses.
  */
 #include "host/cut/cut.h"
 #include "abi/sys/trace.h"
@@ -216,7 +216,7 @@ int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event)
     return event_behind(cut, event, gap);
 }
 
-/* What no DROPPED slot of the original counts. */
+/* Writes losses that no DROPPED slot of the original counts. */
 static void untold_write(struct cut *cut, const struct kev *kev)
 {
     for (unsigned cpu = 0; cpu < kev_info(kev)->ncpu; cpu++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Actions: each call becomes one or several actions of the image, and a format that tells the
- * consumer what they mean. A row of the table says how many arguments a call takes, whether it
- * records something, and who makes it: action_*.c.
+ * consumer their meaning. A table entry has the number of a call's arguments, whether it records
+ * something, and the function that makes it: action_*.c.
  */
 #include "host/dt/action.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The actions of D, as the compiler tells them apart, and who makes each. Internal to host/dt's
- * back end: action.c and action_*.c.
+ * The actions of D as the compiler distinguishes them, and the function that makes each. Internal
+ * to host/dt's back end: action.c and action_*.c.
  */
 #ifndef HOST_DT_ACTION_H
 #define HOST_DT_ACTION_H
@@ -33,7 +33,7 @@ uint32_t dt_action_format(struct dt_session *, enum dtrace_action_kind, uint64_t
 
 /* ---- action_check.c: each fails, or returns ---------------------------------------- */
 
-/* What may follow what in a clause; notes that this action has. */
+/* Checks the order of actions in a clause; notes that this action occurs. */
 void dt_action_check_order(struct dt_session *, struct dt_clause *, const struct dt_node *call,
                            enum dt_action_name, bool records);
 void dt_action_not_speculative(struct dt_session *, const struct dt_clause *,
@@ -47,7 +47,7 @@ void dt_action_want_count(struct dt_session *, const struct dt_node *call, unsig
 /* The value of a constant argument, at most INT32_MAX. */
 uint64_t dt_action_constant(struct dt_session *, const struct dt_node *call,
                             const struct dt_node *arg, const char *tag, bool zero_ok);
-/* The same, and names the argument, its type and the one that is wanted. */
+/* Likewise, naming the argument, its type and the expected type. */
 void dt_action_want_type(struct dt_session *, const struct dt_node *call, const struct dt_node *arg,
                          bool ok, const char *tag, const char *prototype);
 bool dt_action_is_address(const struct dt_node *);

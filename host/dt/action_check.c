@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an action asks of its clause and of its arguments. All fail the compilation with the tag
- * that dtrace(1M) has for it.
+ * Checks an action's requirements for its clause and its arguments. All failures end the
+ * compilation with dtrace(1M)'s tag.
  */
 #include "host/dt/action.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types of args[]: what the target says of a probe; of a function probe, which says nothing, what
- * the DWARF of the kernel's ELF says of the function. Only as far as each parameter has a register
- * of its own, so that args[n] is argn with a type: a parameter of 64 bits on a 32-bit CPU, a float
- * or a struct ends the list. The target also says which arguments an args[n] is made of, if it
- * isn't argn: a psinfo_t of a pid. Tested by test/d/provider_rows.py.
+ * Types of args[]: the target's description of the probe; for a function probe, which has none, the
+ * function's DWARF in the kernel's ELF. Only as far as each parameter has a register of its own, so
+ * that args[n] is argn with a type: a parameter of 64 bits on a 32-bit CPU, a float or a struct
+ * ends the list. The target also describes which arguments an args[n] consists of, if it isn't
+ * argn: a psinfo_t of a pid. Tested by test/d/provider_rows.py.
  */
 #include "host/dt/back.h"
 #include "host/dt/front.h"
@@ -70,7 +70,7 @@ static bool read_from(const char *at, struct dt_argument *a)
     return true;
 }
 
-/* What the target says: see TYPES in trace/probes.def. */
+/* Parses the target's text: see TYPES in trace/probes.def. */
 static bool of_text(struct dt_session *d, const char *text, unsigned n, struct dt_argument *a)
 {
     const char *made = strchr(text, '<');

@@ -22,7 +22,7 @@ struct dt_back {
     unsigned conditions;          /* hidden variables made for `if` */
 };
 
-/* One object with what -S says of it. */
+/* An object, with its description for -S. */
 struct dt_made_object {
     struct dif_object dif;
     const struct dt_type *result;

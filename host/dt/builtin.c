@@ -92,7 +92,7 @@ static struct dt_ident *define(struct dt_session *d, const char *name, enum dt_i
     return ident;
 }
 
-/* One type of "const char *, int, [int]" from p on; returns what follows. */
+/* Parses a type of "const char *, int, [int]" from p on; returns the rest. */
 static const char *one_argument(struct dt_session *d, const char *p, const struct dt_type **type,
                                 bool *optional)
 {

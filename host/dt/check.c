@@ -53,7 +53,7 @@ static void check_ternary(struct dt_session *d, struct dt_node *n)
     dt_fold(d, n);
 }
 
-/* What alloca() and copyin() return: an address that may be a string's. */
+/* Results of alloca() and copyin(): an address that may be a string's. */
 static bool is_untyped(const struct dt_type *t)
 {
     return t->kind == DT_TYPE_POINTER && dt_type_resolve(t->to)->kind == DT_TYPE_VOID;

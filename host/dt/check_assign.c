@@ -47,7 +47,7 @@ static struct dt_node *assigned_name(struct dt_node *left)
     return name->scope && name->scope[0] != 's' && name->scope[0] != 't' ? NULL : name;
 }
 
-/* What a variable is that is first assigned such a value. */
+/* Returns the type of a variable first assigned such a value. */
 static const struct dt_type *type_for(struct dt_session *d, const struct dt_node *value)
 {
     const struct dt_type *t = dt_type_resolve(value->type);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What a name in an expression stands for: a variable, a constant, an inline, a symbol of the
- * target.
- */
+/* Resolves a name in an expression: a variable, a constant, an inline, a symbol of the target. */
 #include "host/dt/back.h"
 #include "host/dt/suggest.h"
 

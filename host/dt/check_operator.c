@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Operators: what they take, what they yield, C's rules and D's for strings.
- */
+/* Operators: operand and result types, by C's rules and D's for strings. */
 #include "host/dt/back.h"
 
 const char *dt_operator_text(int op)
@@ -48,7 +46,7 @@ static bool is_pointer_to_object(const struct dt_type *type)
            dt_type_resolve(t->to)->kind != DT_TYPE_FUNCTION;
 }
 
-/* What an array is in an expression: a pointer to its first element. */
+/* Converts an array in an expression to a pointer to its first element. */
 static const struct dt_type *decayed(struct dt_session *d, const struct dt_type *type)
 {
     const struct dt_type *t = dt_type_resolve(type);

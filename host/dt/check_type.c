@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What types become in expressions: C's promotions and conversions as D has them, and which values
- * pass where a type is wanted.
+ * Types in expressions: C's promotions and conversions as in D, and which values are accepted where
+ * a type is expected.
  */
 #include "host/dt/back.h"
 

@@ -45,8 +45,8 @@ struct dif_type dt_dif_type(const struct dt_type *);
 int dt_gen(struct dt_code *, struct dt_node *);
 int dt_gen_address(struct dt_code *,
                    struct dt_node *); /* of an lvalue in memory, or by reference */
-/* Of a member or an element; base: the register with the address of what it is in, which
- * it takes. */
+/* Generates the address of a member or an element; base: the register with the address of its
+ * container, which is consumed. */
 int dt_gen_part_address(struct dt_code *, struct dt_node *, int base);
 int dt_gen_binary(struct dt_code *, struct dt_node *);
 int dt_gen_call(struct dt_code *, struct dt_node *);
@@ -56,10 +56,10 @@ int dt_gen_step(struct dt_code *, struct dt_node *);
 int dt_gen_translation(struct dt_code *, struct dt_node *);
 /* The value of 64 bits in reg becomes one of that type. */
 void dt_gen_convert(struct dt_code *, struct dt_place, int reg, const struct dt_type *to);
-/* The same of the value of a node; nothing to do if it is one of that type already. */
+/* Likewise for the value of a node; does nothing if it already has that type. */
 void dt_gen_convert_node(struct dt_code *, const struct dt_node *, int reg,
                          const struct dt_type *to);
-/* Of a value of that type. */
+/* Returns the width of a value of that type. */
 uint32_t dt_gen_width(const struct dt_type *);
 bool dt_gen_is_signed(const struct dt_type *);
 /* Cuts reg to so many bits and extends it again, by way of another register. */

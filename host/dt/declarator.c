@@ -102,8 +102,8 @@ static void check_void(struct dt_parse *p, const struct dt_parameter *x, bool ke
     }
 }
 
-/* What a list of parameters may hold. keys: of an associative array. The order of the checks is the
- * classic compiler's: which of two errors is given depends on it. */
+/* Checks a list of parameters. keys: of an associative array. The order of the checks is the
+ * classic compiler's, because it decides which of two errors is reported. */
 static void check_parameters(struct dt_parse *p, const struct dt_parameters *list,
                              struct dt_place place, bool keys)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Declared names enter the session's tables: variables, typedefs, what is extern.
- */
+/* Enters declared names into the session's tables: variables, typedefs, extern declarations. */
 #include "host/dt/type_name.h"
 
 #include <string.h>

@@ -142,7 +142,7 @@ static void print_operands(enum dif_format form, dif_insn i, FILE *out)
     }
 }
 
-/* What stands behind the numbers. */
+/* Prints the meaning of the numbers. */
 static void print_meaning(const struct dif_object *o, dif_insn i, FILE *out)
 {
     unsigned op = DIF_INSN_OP(i), r1 = DIF_INSN_R1(i), index = DIF_INSN_INDEX(i);

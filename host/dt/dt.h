@@ -27,8 +27,8 @@ struct dt_error {
     const char *text;
 };
 
-/* What the compiler asks of the target while it compiles: does a description match, what are the
- * types of a probe's arguments. The command supplies it from its target. */
+/* The compiler's queries of the target: does a description match, what are the types of a probe's
+ * arguments. The command supplies them from its target. */
 struct dt_probe_info {
     uint32_t id;
     const char *provider, *module, *function, *name;
@@ -63,8 +63,8 @@ const struct dt_error *dt_session_error(const struct dt_session *);
 /* C type of the probe's args[n]: the source's, or of a function probe the ELF's; NULL: none. */
 const char *dt_session_argument_type(struct dt_session *, const struct dt_probe_info *, unsigned n);
 
-/* What a source without colons means: -P, -m, -f, -n, -i. A script is DT_SPEC_NAME with
- * pspec off. */
+/* Meaning of a source without colons: -P, -m, -f, -n, -i. A script is DT_SPEC_NAME with pspec
+ * off. */
 enum dt_spec { DT_SPEC_PROVIDER, DT_SPEC_MODULE, DT_SPEC_FUNCTION, DT_SPEC_NAME, DT_SPEC_ID };
 
 struct dt_source {
@@ -92,7 +92,7 @@ bool dt_option_is_users(const char *name);
  * "Operation illegal when tracing is active". value NULL: "name" alone. */
 const char *dt_option_set(struct dt_session *, const char *name, const char *value,
                           enum dt_option_origin);
-/* The same with the value as dtrace_option() gives it; unknown names are left alone. */
+/* Likewise, with the value as dtrace_option() returns it; unknown names are ignored. */
 void dt_option_put(struct dt_session *, const char *name, uint64_t value);
 /* The value: bytes, ns, flag, count, an enumeration; DT_OPTION_UNSET if it was not set and has no
  * default. Names and kinds: host/dt/options.def. */
@@ -122,16 +122,17 @@ unsigned dt_session_clauses(const struct dt_session *);
 const struct dt_clause_info *dt_session_clause(const struct dt_session *, uint32_t clause);
 /* Clauses times probes, when it was compiled. */
 unsigned dt_program_matched(const struct dt_program *);
-/* What was compiled: the source's text, with -C what the preprocessor made of it. *size bytes,
- * which live as long as the session. */
+/* Returns the compiled text: the source's, with -C the preprocessor's output. *size bytes, valid as
+ * long as the session. */
 const char *dt_program_text(const struct dt_program *, size_t *size);
 /* -S: every object of a program, in order. */
 void dt_program_disassemble(const struct dt_program *, FILE *);
 
 /* ---- what records mean: by dtrace_recdesc.format and .uarg ------------------------- */
 
-/* What the consumer needs of an action beyond its bytes: numbered from 1 in dtrace_recdesc.format.
- * All records of one action (printf and its arguments) bear the same number. */
+/* The consumer's description of an action besides its bytes: numbered from 1 in
+ * dtrace_recdesc.format. All records of one action (printf and its arguments) have the same
+ * number. */
 struct dt_format {
     enum dtrace_action_kind kind;       /* PRINTF, PRINTA, SYSTEM, FREOPEN, LIBACT … */
     uint64_t arg;                       /* LIBACT: enum dtrace_libact */

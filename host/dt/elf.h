@@ -71,7 +71,7 @@ bool dt_elf_find(struct dt_session *, struct dt_elf *, int space, const char *na
 /* elf_types.c, elf_tagged.c */
 const struct dt_type *dt_elf_type_of(struct dt_session *, struct dt_elf *, Dwarf_Die *);
 int64_t dt_elf_enumerator_value(Dwarf_Die *);
-/* Of a variable or function: its type. */
+/* Returns the type of a variable or function. */
 const struct dt_type *dt_elf_type_of_object(struct dt_session *, struct dt_elf *, Dwarf_Die *);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { ID_BYTES = 20 };
 
-/* What the file has at an address; NULL: it has nothing there. */
+/* Returns the file's bytes at an address; NULL: none. */
 static const uint8_t *bytes_at(Elf *elf, uint64_t address, size_t size)
 {
     Elf_Scn *section = NULL;

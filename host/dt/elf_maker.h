@@ -22,7 +22,7 @@ uint32_t dt_elf_natural_align(uint64_t size);
 
 /* The type of a DIE, made once. */
 const struct dt_type *dt_elf_make(struct dt_elf_maker *, Dwarf_Die *);
-/* What a type refers to; none is void. */
+/* Returns the type to which a type refers; none is void. */
 const struct dt_type *dt_elf_target(struct dt_elf_maker *, Dwarf_Die *);
 
 /* Incomplete at first; what is only declared here may be defined elsewhere in the ELF. */

@@ -37,7 +37,7 @@ static bool die_of(Dwarf_Die *die, unsigned name, Dwarf_Die *other)
     return dwarf_attr_integrate(die, name, &attribute) && dwarf_formref_die(&attribute, other);
 }
 
-/* What a type refers to; none is void. */
+/* Returns the type to which a type refers; none is void. */
 const struct dt_type *dt_elf_target(struct dt_elf_maker *m, Dwarf_Die *die)
 {
     Dwarf_Die other;

@@ -151,7 +151,7 @@ static struct dt_member_value *member_value(const struct dt_translator *t, const
     return m;
 }
 
-/* What a member is, made from this input: of the member's type. */
+/* Translates a member from this input: returns a node of the member's type. */
 static struct dt_node *translate(struct dt_session *d, const struct dt_translator *t,
                                  const struct dt_member_value *m, const struct dt_type *type,
                                  const struct dt_node *input)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Constant folding: an operator on integer constants becomes its value, computed as the machine
- * would, in 64 bits. The result has the type that C gives it, or, if its value has no room there,
- * that of a literal of its value. Division by a constant 0 is an error here, whatever stands left
- * of it.
+ * would, in 64 bits. The result has the type that C gives it, or, if the value doesn't fit, that of
+ * a literal with its value. Division by a constant 0 is an error here, whatever the left operand
+ * is.
  */
 #include "host/dt/back.h"
 

@@ -191,7 +191,7 @@ const struct dt_type *dt_elf_type(struct dt_session *, const char *object, enum 
 bool dt_elf_is_open(const struct dt_session *, const char *name);
 bool dt_elf_symbol(struct dt_session *, const char *object, const char *name, uint64_t *address,
                    const struct dt_type **);
-/* Of a function of the kernel; NULL: unknown, or it has no single one of that name. */
+/* Returns the type of a function of the kernel; NULL: unknown, or not unique. */
 const struct dt_type *dt_elf_function(struct dt_session *, const char *name);
 void dt_elfs_close(struct dt_session *);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a name in a D program stands for: variables, functions, actions, aggregations, inlines,
- * enumerators, symbols. Kept in hash tables by scope (session: globals, aggregations, thread-local
- * and clause-local variables). Internal to host/dt.
+ * Identifiers of a D program: variables, functions, actions, aggregations, inlines, enumerators,
+ * symbols. Kept in hash tables by scope (session: globals, aggregations, thread-local and
+ * clause-local variables). Internal to host/dt.
  */
 #ifndef HOST_DT_IDENT_H
 #define HOST_DT_IDENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs as the flat image that goes to a target (trace/dtrace/image.h), and what the consumer
- * asks by number afterwards.
+ * Makes a program's flat image for a target (trace/dtrace/image.h), and the data that the consumer
+ * looks up by number afterwards.
  */
 #include "host/dt/back.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the compiler's parts share. Front: session.c, lexer*, grammar.y, decl*.c, type*.c, ident.c,
- * macro.c, pragma*.c, option*.c, cpp.c, library.c, error.c, printf_parse.c, elf*.c. Back (back.h):
- * check*.c, expand.c, fold.c, clause*.c, part.c, statement.c, action*.c, aggregation*.c,
- * codegen*.c, code.c, image_make.c, disassemble.c.
+ * Declarations shared by the compiler's parts. Front: session.c, lexer*, grammar.y, decl*.c,
+ * type*.c, ident.c, macro.c, pragma*.c, option*.c, cpp.c, library.c, error.c, printf_parse.c,
+ * elf*.c. Back (back.h): check*.c, expand.c, fold.c, clause*.c, part.c, statement.c, action*.c,
+ * aggregation*.c, codegen*.c, code.c, image_make.c, disassemble.c.
  *
  * Memory is the session's arena: freed with it, never before. An error ends the compilation at once
- * (dt_fail() does not return); dt_compile() is where it comes back.
+ * (dt_fail() does not return); control returns in dt_compile().
  */
 #ifndef HOST_DT_INTERNAL_H
 #define HOST_DT_INTERNAL_H

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What lexer.l's rules do: where the lexer is, and where items begin and end.
- */
+/* Functions for lexer.l's rules: the lexer's position, and the beginning and end of items. */
 #include "host/dt/lexer.h"
 
 #include <ctype.h>

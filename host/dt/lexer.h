@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What lexer.l's rules do: lexer.c, lexer_word.c, lexer_value.c. Those that return an int return a
- * token. Internal to the front end.
+ * Functions for lexer.l's rules: lexer.c, lexer_word.c, lexer_value.c. Those that return an int
+ * return a token. Internal to the front end.
  */
 #ifndef HOST_DT_LEXER_H
 #define HOST_DT_LEXER_H

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is built in, in this order. An enum is an int, so that it is recorded as one. */
+/* Built-in declarations, in this order. An enum is an int, so that it is recorded as one. */
 static const char states_text[] = "enum thread_state {"
 #define STATE(number, name, text, emitted) " STATE_" #name " = " #number ","
     THREAD_STATE_LIST(STATE)
@@ -239,7 +239,7 @@ static struct library *find(const struct search *s, const char *name)
     return l;
 }
 
-/* What is built in. The variable errno has its type from there. */
+/* Loads the built-in declarations. The variable errno gets its type from them. */
 static void load_built_in(struct dt_session *d)
 {
     const char *errors = errors_text(d);

@@ -57,7 +57,7 @@ bool dt_macro_value(struct dt_parse *p, const char *name, size_t n, const char *
     return known;
 }
 
-/* What an argument looks like: a missing one is the integer 0. */
+/* Classifies an argument: a missing one is the integer 0. */
 enum dt_macro_kind dt_macro_kind(const char *value)
 {
     char *end;

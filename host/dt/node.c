@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the grammar builds trees with. How deep a tree may grow is limited here, for the back end
- * walks it by recursion.
+ * Builds syntax trees for the grammar. Limits a tree's depth, because the back end walks it by
+ * recursion.
  */
 #include "host/dt/front.h"
 #include "host/dt/suggest.h"

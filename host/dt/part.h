@@ -7,7 +7,7 @@
 
 #include "host/dt/back.h"
 
-/* One predicate, one list of actions: an ECB for each of the clause's probe descriptions. */
+/* A predicate and a list of actions: an ECB for each of the clause's probe descriptions. */
 struct dt_part {
     struct dt_clause *clause;
     uint32_t predicate; /* object + 1 */

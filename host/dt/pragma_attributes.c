@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * #pragma D attributes and binding: what they say of names, at once or as soon as a name is known,
- * and of providers.
+ * #pragma D attributes and binding: applied to names, at once or as soon as a name is known, and to
+ * providers.
  */
 #include "host/dt/option_value.h"
 #include "host/dt/pragma.h"

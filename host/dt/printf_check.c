@@ -30,7 +30,7 @@ static _Noreturn void mismatch(struct dt_session *d, const struct dt_node *call,
             call->text, number, conversion, prototype, type);
 }
 
-/* What a conversion prints. */
+/* Returns the type that a conversion prints. */
 static const char *prototype_text(const struct dt_conversion *c)
 {
     switch (c->name[0] == 'w' ? c->name[1] : c->name[0]) {
@@ -179,7 +179,7 @@ void dt_printf_check(struct dt_session *d, const struct dt_node *call, struct dt
     }
 }
 
-/* One conversion of printa(): takes up to three keys from *i on, if there are as many. */
+/* Checks a conversion of printa(): takes up to three keys from *i on, if there are as many. */
 static void take_keys(struct dt_session *d, const struct dt_node *call,
                       const struct dt_printf *parsed, const struct dt_conversion *c,
                       const struct dt_aggregation_info *agg, unsigned *i)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One statement becomes actions: an aggregation, a call, or an expression for its effect.
- */
+/* Converts a statement to actions: an aggregation, a call, or an expression for its effect. */
 #include "host/dt/back.h"
 #include "host/dt/suggest.h"
 

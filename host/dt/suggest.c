@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * "Did you mean": the name that is nearest to one that nothing has, for error messages; and QNX's
- * names of kernel calls (MsgSend), which stand for those of the provider syscall (msg_sendv).
- * Context: an error, or a description that matched nothing, so a walk through all probes is cheap
- * enough. Tested by test/d/rows/suggestions.rows, test/d/provider_rows.py.
+ * "Did you mean": the existing name nearest to an unknown one, for error messages; and QNX's names
+ * of kernel calls (MsgSend) for those of the provider syscall (msg_sendv). Context: an error, or a
+ * description that matched nothing, so a walk through all probes is cheap enough. Tested by
+ * test/d/rows/suggestions.rows, test/d/provider_rows.py.
  */
 #include "host/dt/back.h"
 #include "host/dt/suggest.h"
@@ -69,7 +69,7 @@ static size_t length_apart(const char *a, const char *b)
     return na < nb ? nb - na : na - nb;
 }
 
-/* Of equally near ones that of the same length, then the first of the alphabet. */
+/* Among equally near ones prefers the same length, then alphabetical order. */
 static bool is_better(const struct nearest *n, const char *name)
 {
     size_t a = length_apart(n->wanted, name), b = length_apart(n->wanted, n->name);
@@ -212,7 +212,7 @@ static bool matches(struct dt_session *d, const char *const f[FIELDS])
     return probes->each(probes->arg, f[0], f[1], f[2], f[3], 0, any, NULL) > 0;
 }
 
-/* One field is corrected; if that is not enough, and it was the provider, others after it. */
+/* Corrects a single field; if that is not enough, and it was the provider, others after it. */
 static bool correct(struct dt_session *d, const char *fields[FIELDS])
 {
     for (unsigned i = FIELDS; i-- > 0;) {

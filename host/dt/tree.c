@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -x tree: the syntax tree of each clause on standard error, as it was read (bit 0) and as it was
- * checked, with types and constants folded (bit 1). For who works on the compiler.
+ * -x tree: the syntax tree of each clause on standard error, as parsed (bit 0) and as checked, with
+ * types and constants folded (bit 1). For developers of the compiler.
  */
 #include "host/dt/back.h"
 

@@ -72,10 +72,10 @@ struct dt_model {
     bool char_signed, short_enums;
     bool is_host; /* this process: errors have its numbers, not the boards' */
 };
-/* Of this process: as dt_model_lp64 or dt_model_lp64_arm, whichever this machine is. */
+/* The model of this process: dt_model_lp64 or dt_model_lp64_arm, depending on the machine. */
 extern const struct dt_model dt_model_self;
 extern const struct dt_model dt_model_lp64, dt_model_lp64_arm, dt_model_ilp32_arm;
-/* Of an ELF's e_machine: as its C compiler has it. */
+/* Returns the model of an ELF's e_machine, as its C compiler uses it. */
 const struct dt_model *dt_model_of(unsigned machine);
 
 struct dt_session;

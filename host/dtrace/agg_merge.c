@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Merging what CPUs and successive snapshots gave: f(f(a) u f(b)) = f(a u b). Rows live in a hash
- * table by their key bytes. Tested by test/d.
+ * Merges the results of CPUs and successive snapshots: f(f(a) u f(b)) = f(a u b). Entries live in a
+ * hash table by their key bytes. Tested by test/d.
  */
 #include "host/dtrace/aggregation.h"
 

@@ -43,8 +43,8 @@ static bool is_number(const struct print_value *v)
            (v->size == 1 || v->size == 2 || v->size == 4 || v->size == 8);
 }
 
-/* One and two bytes are signed if their type is, larger ones always: as dtrace(1M), which prints
- * all small ones without a sign, but for that. */
+/* One and two bytes are signed if their type is, larger ones always: like dtrace(1M), except that
+ * it prints all small ones unsigned. */
 static long long key_number(const struct print_value *v)
 {
     const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Aggregations as the consumer holds them: what the target's CPUs gave, merged by key, sorted and
- * printed. Internal to host/dtrace.
+ * Aggregations in the consumer: results of the target's CPUs, merged by key, sorted and printed.
+ * Internal to host/dtrace.
  */
 #ifndef HOST_DTRACE_AGGREGATION_H
 #define HOST_DTRACE_AGGREGATION_H
 
 #include "host/dt/dt.h"
 
-/* One key's row. data: a whole entry as the machine made it (struct dtrace_agg_entry, keys, value),
- * string keys zero behind their NUL; so keys compare as bytes. */
+/* The entry of a key. data: a whole entry as the machine made it (struct dtrace_agg_entry, keys,
+ * value), string keys zero behind their NUL, so that keys compare as bytes. */
 struct agg_row {
     struct agg_row *next; /* in its hash chain */
     uint64_t hash;
@@ -55,7 +55,7 @@ struct agg_group {
 struct agg_row **agg_join(struct aggregation *const *, unsigned naggs, const struct agg_style *,
                           size_t *n);
 
-/* What normalize() makes of a number. A factor may be negative: it wraps where it must. */
+/* Applies normalize() to a number. A factor may be negative: the division wraps where it must. */
 static inline int64_t agg_divide(int64_t value, uint64_t normal)
 {
     return normal == UINT64_MAX ? (int64_t)(0 - (uint64_t)value) : value / (int64_t)normal;

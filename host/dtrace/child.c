@@ -160,7 +160,7 @@ void command_release_child(struct command *c)
     c->run_gate = -1;
 }
 
-/* It never ran: tracing could not be enabled. */
+/* Drops a child that never ran, because tracing could not be enabled. */
 void command_drop_child(struct command *c)
 {
     if (c->run_gate >= 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -a: the program that the boot enabled, whose records the command prints. Internal to host/dtrace;
- * says what goes wrong. Tested by test/d_remote/board_test.c and test/boot/dlog.py.
+ * reports errors. Tested by test/d_remote/board_test.c and test/boot/dlog.py.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/saved.h"
@@ -45,7 +45,7 @@ int command_look_at_claim(struct command *c)
     return error ? 1 : 0;
 }
 
-/* What records mean is known only if the source is the one of the program that runs. */
+/* The meaning of records is known only if the source is that of the running program. */
 static bool is_claimed(struct command *c, const void *image, size_t size)
 {
     const struct dtrace_image *claimed = c->claimed;

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-/* One -n, -P, -m, -f, -i or -s. */
+/* A program of -n, -P, -m, -f, -i or -s. */
 struct program_source {
     bool is_script;
     enum dt_spec spec;
@@ -111,8 +111,8 @@ bool command_grab(struct command *);
 void command_release_child(struct command *);
 void command_drop_child(struct command *);
 bool command_child_ended(struct command *);
-/* Of a target that is this machine: the ELF that -c will run; that of -p's process; those of --elf
- * (false: one can't be read, that was said). */
+/* ELFs for a target that is this machine: the one that -c will run; that of -p's process; those of
+ * --elf (false: one can't be read, already reported). */
 void command_add_program(struct command *, const char *path);
 void command_add_process(struct command *);
 bool command_add_elves_here(struct command *);

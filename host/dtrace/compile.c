@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compiles the command's programs, and says what is wrong with them or how many probes they match.
- * Internal to host/dtrace. Tested by test/d/rows/command.rows.
+ * Compiles the command's programs, and reports errors or the number of matching probes. Internal to
+ * host/dtrace. Tested by test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 

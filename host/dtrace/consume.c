@@ -207,7 +207,7 @@ static bool is_due(struct consumer *c, const char *option, uint64_t *due)
     return true;
 }
 
-/* What could not be written is gone from the stream: only the first time tells why. */
+/* Unwritten output is lost from the stream: only the first failure is reported. */
 void consumer_flush(struct consumer *c)
 {
     if (fflush(c->printer.out) != 0 && c->write_error == 0) {

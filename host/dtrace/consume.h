@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The consumer: takes what the target recorded and makes output of it. Internal to host/dtrace.
- */
+/* The consumer: takes the target's records and prints them. Internal to host/dtrace. */
 #ifndef HOST_DTRACE_CONSUME_H
 #define HOST_DTRACE_CONSUME_H
 
 #include "host/dtrace/print.h"
 #include "host/target/target.h"
 
-/* What an EPID means, asked once. */
+/* Description of an EPID, queried once. */
 struct epid_info {
     struct dtrace_epid_desc desc;
     struct dtrace_recdesc *recs;
@@ -63,7 +61,8 @@ bool consumer_init(struct consumer *);
 void consumer_free(struct consumer *);
 /* Reads the options that may change while it runs: quiet, flowindent, aggsort… */
 void consumer_options(struct consumer *);
-/* One pass: drops, aggregations, records. last: no more will come. 0, or a negative errno. */
+/* Executes a pass: drops, aggregations, records. last: no more will come. Returns 0, or a negative
+ * errno. */
 int consumer_pass(struct consumer *, bool last);
 /* Before anything else is said or done, so that output stands in its order. */
 void consumer_flush(struct consumer *);
@@ -83,14 +82,14 @@ void record_print(struct consumer *, unsigned cpu, const uint8_t *data, const st
 /* The data that follow rec `i` and belong to it, by the same format; returns how many. */
 unsigned record_values(struct consumer *, const struct epid_info *, uint32_t i,
                        const uint8_t *record, struct print_value *values);
-/* What tracemem() shows of its bytes: its third argument, of the values, may be less. */
+/* Returns the bytes that tracemem() shows: its third argument, among the values, may be less. */
 uint32_t record_tracemem_bytes(const struct dtrace_recdesc *, const struct print_value *values,
                                unsigned n);
 void record_exit(struct consumer *, const uint8_t *data);
-/* The same as JSON (json.c, json_aggregation.c). */
+/* Like the text functions, as JSON (json.c, json_aggregation.c). */
 void record_json(struct consumer *, unsigned cpu, const uint8_t *data, const struct epid_info *);
 void aggregation_json(struct consumer *, struct aggregation *);
-/* One datum; a key of an aggregation too. */
+/* Prints a datum; also an aggregation's key. */
 void datum_json(struct consumer *, const struct dtrace_recdesc *, const uint8_t *base);
 /* clear(), trunc(), setopt() … (libact.c). values: the data that follow. */
 void libact_do(struct consumer *, const struct epid_info *, const struct dt_format *,

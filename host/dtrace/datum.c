@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One recorded datum: integers by size, text if it looks like text, else a dump; stacks and
+ * Prints a recorded datum: integers by size, text if it looks like text, else a dump; stacks and
  * addresses by their symbols.
  */
 #include "host/dtrace/print.h"

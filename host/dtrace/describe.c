@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ids mean: the target is asked once for each EPID and each aggregation, and nothing that it
- * says is believed that the program has no room for. Entries of aggregations find their @variable
- * so. Proof: test/d_remote.
+ * Descriptions of ids: the target is asked once for each EPID and each aggregation, and values that
+ * the program has no room for are rejected. Entries of aggregations find their @variable this way.
+ * Proof: test/d_remote.
  */
 #include "host/dtrace/consume.h"
 
@@ -11,7 +11,7 @@
 
 enum { RECS_MAX = 4096 };
 
-/* What the target says of it; false: it can't be had, or has a probe that isn't known. */
+/* Gets the target's description; false: not available, or of an unknown probe. */
 static bool describe_epid(struct consumer *c, uint32_t epid, struct epid_info *info)
 {
     uint32_t n = RECS_MAX;
@@ -121,7 +121,7 @@ static void ask_for_processes(struct consumer *c, const struct aggregation *a, c
     }
 }
 
-/* One row for a function, and for an object, whatever the addresses in it: as dtrace(1M). */
+/* Merges entries of a function, or of an object, whatever the addresses in it: like dtrace(1M). */
 static void name_keys(const struct consumer *c, const struct aggregation *a, uint8_t *entry)
 {
     for (uint32_t i = 0; i + 1 < a->nrecs; i++) {

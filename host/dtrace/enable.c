@@ -9,8 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What a record may fill by a width alone: as much as a format can say (host/dt/printf_parse.c),
- * but of a program that is not the user's no more than a line of a wide terminal. */
+/* Limit of a record's padding by widths: the largest that a format can express
+ * (host/dt/printf_parse.c), but for a program that is not the user's only a line of a wide
+ * terminal. */
 enum { WIDTH_MOST = 1000000, WIDTH_MOST_FOREIGN = 1024 };
 
 /* In the largest unit that is not larger than it, if it is a multiple of that: 134217728 is "128m",
@@ -52,7 +53,7 @@ static void say_size(const char *before, const char *name, uint64_t size)
     fprintf(stderr, "%s%s=%s", before, name, text);
 }
 
-/* What did not fit, and what there is. */
+/* Reports the sizes that did not fit, and the available ones. */
 static void say_asked(const struct command *c)
 {
     static const char *const names[] = {"bufsize", "aggsize", "specsize", "dynvarsize"};

@@ -110,7 +110,7 @@ static bool is_enum(const struct print_value *v)
     return v->type && dt_type_resolve(v->type)->kind == DT_TYPE_ENUM;
 }
 
-/* One character as C would write it; bytes written. */
+/* Writes a character as C would; returns the bytes written. */
 static size_t escape(unsigned char ch, char *to)
 {
     static const char letters[] = "\a\b\f\n\r\t\v\\\"", names[] = "abfnrtv\\\"";
@@ -167,7 +167,7 @@ static void print_time(const struct printer *p, const struct dt_conversion *c, i
     print_padded(p, c, width, text, n);
 }
 
-/* Of a key that sym() or usym() made, too. */
+/* Also for a key made by sym() or usym(). */
 static void print_symbol(const struct printer *p, const struct dt_conversion *c, int width,
                          const struct print_value *v)
 {

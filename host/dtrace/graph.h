@@ -13,7 +13,7 @@ struct graph_scale {
     bool utf8;
 };
 
-/* What bucket i of a distribution is called, and the value that stands for it in sums. */
+/* Returns the label of bucket i of a distribution, and the value that represents it in sums. */
 void graph_label(enum dtrace_action_kind, uint64_t shape, unsigned bucket, char *to, size_t room);
 int64_t graph_bucket_value(enum dtrace_action_kind, uint64_t shape, unsigned bucket);
 unsigned graph_buckets(enum dtrace_action_kind, uint64_t shape);

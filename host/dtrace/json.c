@@ -171,7 +171,7 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
     return n;
 }
 
-/* What the consumer must do besides printing is done in JSON too; printa's rows come as objects. */
+/* The consumer's actions besides printing take place in JSON too; printa's entries are objects. */
 static void side_effects(struct consumer *c, const struct epid_info *info, uint32_t i,
                          struct print_value *values, unsigned n)
 {

@@ -39,7 +39,7 @@ void libact_system(struct consumer *c, const struct dt_format *f, const struct p
     free(command);
 }
 
-/* What an action could not do: the clause's record is consumed all the same. */
+/* Reports a failed action: the clause's record is consumed anyway. */
 static void failed(struct consumer *c, const struct epid_info *info)
 {
     consumer_flush(c);

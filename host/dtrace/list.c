@@ -18,7 +18,7 @@ static void print_attributes(FILE *out, const char *title, uint8_t name, uint8_t
     fprintf(out, "\t\tDependency Class: %s\n", classes[class % 6]);
 }
 
-/* Of the parts that the probe's name has: a module and a function may be empty. */
+/* Considers only the parts that the probe's name has: a module and a function may be empty. */
 static uint8_t least(const uint8_t values[5], const struct dt_probe_info *info)
 {
     uint8_t low = values[3] < values[0] ? values[3] : values[0];
@@ -106,7 +106,7 @@ int command_list(struct command *c, const void *data)
 
 /* ---- -v with an enabling ----------------------------------------------------------- */
 
-/* Of all clauses of the program the least. */
+/* Reports the minimum over all clauses of the program. */
 static void report(struct command *c, const struct program_source *s)
 {
     struct dtrace_attributes probes = {.name = {7}, .data = {7}, .class = {5}};

@@ -75,7 +75,7 @@ int retain_start(struct command *c)
     return error;
 }
 
-/* What finds no room is left for the next pass. */
+/* Data that finds no room is left for the next pass. */
 int log_pass(struct log_state *s)
 {
     const struct target_ops *ops = s->target->ops;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the consumer says on standard error: drops, by their kind, and faults.
- */
+/* The consumer's messages on standard error: drops, by kind, and faults. */
 #include "host/dtrace/consume.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Opens the target and a session on it, with the options of the command line. Internal to
- * host/dtrace; says what goes wrong. Tested by test/d/rows/command.rows.
+ * host/dtrace; reports errors. Tested by test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Printing what records hold: single data, stacks, symbols, formats, aggregations, typed values.
- * All of it writes to `out` and knows nothing of buffers or targets. Internal to host/dtrace.
+ * Printing of records' contents: single data, stacks, symbols, formats, aggregations, typed values.
+ * All functions write to `out` and are independent of buffers and targets. Internal to host/dtrace.
  */
 #ifndef HOST_DTRACE_PRINT_H
 #define HOST_DTRACE_PRINT_H
@@ -22,7 +22,7 @@ struct printer {
      * unknown. NULL: there is but one process, and any ELF may be its own. */
     bool (*process)(void *arg, int32_t pid, const char **object, uint64_t *bias);
     void *process_arg;
-    /* That one process: gives the session what it has mapped. NULL: nothing. */
+    /* For that single process: gives the session its mapped objects. NULL: nothing. */
     void (*objects)(void *arg);
     void *objects_arg;
 };
@@ -69,7 +69,7 @@ struct print_value {
 };
 void print_format(const struct printer *, const struct dt_printf *, const struct print_value *,
                   unsigned nvalues);
-/* One conversion of a value; also for keys of printa. */
+/* Prints a conversion of a value; also for keys of printa. */
 void print_conversion(const struct printer *, const struct dt_conversion *, int width,
                       int precision, const struct print_value *);
 

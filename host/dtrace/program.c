@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ELFs of a target that is this machine: what the process of -p or -c runs, and those of --elf. A
+ * ELFs of a target that is this machine: those of the process of -p or -c, and those of --elf. A
  * program's types and symbols have its file's name before the backquote. Internal to host/dtrace;
- * what can't be read is passed over, but for --elf. Tested by test/d/rows/programs.rows.
+ * unreadable ones are skipped, except for --elf. Tested by test/d/rows/programs.rows.
  */
 #include "host/dtrace/command.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One record as text: heading, prefix, what each action recorded, a newline.
- */
+/* Prints a record as text: heading, prefix, each action's data, a newline. */
 #include "host/dtrace/consume.h"
 
 #include <stdlib.h>
@@ -26,7 +24,7 @@ static bool is_return(const struct epid_info *info)
     return ends_with(info->probe.name, "return");
 }
 
-/* Of several clauses on one entry only the first is an arrow, on one return only the last. */
+/* Among several clauses on an entry only the first is an arrow, on a return only the last. */
 static void print_flow(struct consumer *c, unsigned cpu, const struct epid_info *info,
                        const struct epid_info *next)
 {
@@ -210,7 +208,7 @@ static void print_alone(struct consumer *c, const struct dtrace_recdesc *r, cons
     }
 }
 
-/* One action; returns how many of the recs after it were its own. */
+/* Prints an action; returns how many of the recs after it were its own. */
 static unsigned print_action(struct consumer *c, const struct epid_info *info, uint32_t i,
                              const uint8_t *record, struct print_value *values)
 {

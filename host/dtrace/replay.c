@@ -80,7 +80,7 @@ static struct replay_mark *add_mark(struct reading *in, struct replay *r, uint32
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* What is behind the words: false: less than `least`. */
+/* Returns the bytes behind the words; false: fewer than `least`. */
 static bool rest(const struct kev_event *e, unsigned words, uint32_t least, const uint8_t **data,
                  uint32_t *bytes)
 {
@@ -282,7 +282,7 @@ static bool says_ring(const char *word)
     return false;
 }
 
-/* What a ring has forgotten was meant to go. */
+/* A ring overwrites old data on purpose. */
 static bool is_ring(const struct kev_info *info)
 {
     for (unsigned i = 0; i < info->nattrs; i++) {

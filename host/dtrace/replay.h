@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * D's records in a capture (-x log=1 put them there), read back: what each pass of a live consumer
- * would have taken from each CPU. The program is compiled anew from the notes and runs into a
+ * would have taken from each CPU. The program is compiled again from the notes and runs into a
  * target (replay_wire.c) that answers from the capture, so the live consumer's own code prints it,
- * and nothing that the file says is believed more than a target's answer. Tested by test/d_replay
- * and test/boot/dlog.py.
+ * and the file is trusted no more than a target's answer. Tested by test/d_replay and
+ * test/boot/dlog.py.
  */
 #ifndef HOST_DTRACE_REPLAY_H
 #define HOST_DTRACE_REPLAY_H
@@ -78,13 +78,13 @@ struct replay { /* one consumer */
  * and said. */
 struct replay *replay_read(const char *path);
 void replay_free(struct replay *);
-/* What the program was compiled from; NULL: the notes are not all there, or make no sense. */
+/* Returns the saved settings and sources; NULL: the notes are incomplete or invalid. */
 const void *replay_saved(const struct replay *, size_t *bytes);
 /* Answers as the target did. The replay must live longer. */
 struct wire *replay_wire(struct replay *, const char **why);
 /* The pass under way has more records of a CPU than one answer holds: parts of it go first. */
 bool replay_overfull(const struct replay *);
-/* What was lost and has no place in a live reader's messages, on stderr. */
+/* Reports losses for which a live reader has no message, on stderr. */
 void replay_report(const struct replay *);
 
 /* ---- replay_sort.c ----------------------------------------------------------------- */
@@ -97,9 +97,9 @@ const struct dtrace_status *replay_status(const struct replay *);
 size_t replay_first_record(const struct replay *, uint32_t cpu, uint32_t number);
 /* The first entry of this CPU's snapshot: its index. */
 size_t replay_first_entry(const struct replay *, uint32_t pass, uint32_t cpu);
-/* What the pass took from the CPU; NULL: the capture doesn't say. */
+/* Returns the pass's data of the CPU; NULL: not in the capture. */
 const struct replay_mark *replay_mark(const struct replay_pass *, uint32_t cpu);
-/* What is known of the process; NULL: nothing. */
+/* Returns the description of the process; NULL: none. */
 const struct kymo_d_process *replay_process(const struct replay *, uint32_t pid);
 
 /* ---- replay_probes.c --------------------------------------------------------------- */
@@ -108,12 +108,12 @@ struct replay_probes { /* struct kymo_d_probe and its strings, each in full */
     const uint8_t **probe;
     size_t n;
 };
-/* Those of one answer to KYMO_D_PROBES, which must stay. False: no memory. */
+/* Adds the probes of an answer to KYMO_D_PROBES, which must stay. Returns false: no memory. */
 bool replay_probes_add(struct replay_probes *, const uint8_t *answer, size_t bytes);
 /* When all were added. */
 void replay_probes_sort(struct replay_probes *);
-/* What the target would answer to KYMO_D_PROBES with this description: its bytes, at most `room`;
- * 0: none. *after becomes the last one's id. */
+/* Makes the target's answer to KYMO_D_PROBES for this description: returns its bytes, at most
+ * `room`; 0: none. *after becomes the last one's id. */
 size_t replay_probes(const struct replay_probes *, const void *in, size_t in_bytes, uint32_t *after,
                      uint8_t *out, size_t room);
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a program says of itself has no place beside it, nor what needs a target. */
+/* Refuses settings that the saved program has itself, and those that need a target. */
 static bool alone(const struct command *c)
 {
     bool ok = !c->nsources && !c->nargs && !c->list && !c->claim && !c->compile_only && !c->run &&
@@ -51,7 +51,7 @@ static int fail(const char *why)
     return 1;
 }
 
-/* One of them, as a command of its own. */
+/* Prints one of them, as a command of its own. */
 static int print_one(const struct command *given, struct replay *r)
 {
     struct command c = {.target_spec = given->capture,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was collected of a capture's programs, sorted and searched: see replay.h. The file may have
- * it in any order, and say the same thing twice. Tested by test/d_replay/many_test.c.
+ * Sorts and searches the data collected from a capture's programs: see replay.h. The file may have
+ * it in any order, and more than once. Tested by test/d_replay/many_test.c.
  */
 #include "host/dtrace/replay.h"
 
@@ -51,7 +51,7 @@ static void sort(void *array, size_t n, size_t size, int (*compare)(const void *
     }
 }
 
-/* One mark for each pass and CPU: what came later counts. */
+/* Keeps one mark for each pass and CPU: the later one counts. */
 static void join_marks(struct replay *r)
 {
     size_t n = 0;
@@ -91,7 +91,7 @@ static void join_statuses(struct replay *r)
     r->npasses = n;
 }
 
-/* One pass for each number that a status or a mark has, with its marks. */
+/* Makes a pass for each number of a status or a mark, with its marks. */
 static bool join_passes(struct replay *r)
 {
     struct replay_pass *all = realloc(r->passes, (r->npasses + r->nmarks + 1) * sizeof(*all));
@@ -121,7 +121,7 @@ static bool join_passes(struct replay *r)
     return true;
 }
 
-/* What is said of a process is the same each time. */
+/* Descriptions of one process are identical. */
 static void join_processes(struct replay *r)
 {
     size_t n = 0;

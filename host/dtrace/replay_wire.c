@@ -100,8 +100,8 @@ static bool find_probes(struct replay_wire_state *w)
     return ok;
 }
 
-/* What is compiled here and now need not be the same to the bit: whether the records are those of
- * this program is checked by their descriptions (host/remote/describe.c). */
+/* The image compiled here need not be identical to the bit: the records' descriptions are checked
+ * against this program (host/remote/describe.c). */
 static const struct answer *find(const struct replay_wire_state *w, const struct kymo_d_call *call,
                                  const uint8_t *in)
 {
@@ -193,7 +193,7 @@ static void raise_sizes(struct replay_wire_state *w)
     }
 }
 
-/* What nobody had asked then. */
+/* Answers a request that was not made at recording time. */
 static bool by_probes(struct replay_wire_state *w, const uint8_t *in, uint32_t room)
 {
     bool asks = w->call.command == KYMO_D_PROBES && w->call.in_bytes > 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A compiled program in a file: see saved.h. Behind the image: a magic, the number of strings, the
+ * A compiled program in a file: see saved.h. After the image: a magic, the number of strings, the
  * strings, each with its NUL: option and value in turn, as on the command line; "text" follows the
- * name of a script and is what it holds. A source is kept as the preprocessor left it, and options
- * that only the user may set are not kept, so that whoever reads the program needs no file and no
- * program of the machine that wrote it.
+ * name of a script and is its content. A source is kept as the preprocessor left it, and options
+ * that only the user may set are not kept, so that a reader needs no file and no program of the
+ * machine that wrote it.
  */
 #include "host/dtrace/saved.h"
 #include "host/kymo.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A compiled program in a file (--compile): the image, which is all that a machine looks at, and
- * behind it what it was compiled from, so that whoever claims the boot's consumer (-a) can name and
- * format what it records. Internal to host/dtrace. Tested by test/d_remote/board_test.c.
+ * A compiled program in a file (--compile): the image, which is all that a machine uses, followed
+ * by the settings and sources, so that a command that claims the boot's consumer (-a) can name and
+ * format its records. Internal to host/dtrace. Tested by test/d_remote/board_test.c.
  */
 #ifndef HOST_DTRACE_SAVED_H
 #define HOST_DTRACE_SAVED_H
@@ -15,8 +15,8 @@ int saved_write(const struct command *, const void *image, size_t size);
  * marked as not the user's (DT_FROM_CAPTURE). False: it is not such a file. */
 bool saved_read(struct command *, const void *bytes, size_t size);
 
-/* What stands behind the image, alone: for a capture (replay.h). The sources are compiled.
- * malloc'ed; NULL: no memory. */
+/* The part behind the image, alone: for a capture (replay.h). The sources are compiled. malloc'ed;
+ * NULL: no memory. */
 char *saved_strings(const struct command *, size_t *size);
 bool saved_read_strings(struct command *, const void *bytes, size_t size);
 

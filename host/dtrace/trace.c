@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tracing: enables the program, consumes what it records until exit(), a signal or the end of -c's
- * command, runs END, prints what is left.
+ * Tracing: enables the program, consumes its records until exit(), a signal or the end of -c's
+ * command, runs END, prints the rest.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/consume.h"

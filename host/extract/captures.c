@@ -49,7 +49,7 @@ static bool is_checked(const struct blocklog_piece *piece)
     return (piece->flags & BLOCKLOG_CHECKED) != 0 && piece->bytes >= TRACE_SLOT_BYTES;
 }
 
-/* Of the trailers that belong behind a record's buffers. */
+/* Returns the bytes of the trailers that belong behind a record's buffers. */
 static uint64_t trailer_bytes(const struct blocklog_header *header)
 {
     uint64_t bytes = 0;
@@ -175,8 +175,8 @@ static bool copy_of(struct reading *reading, uint64_t after, uint64_t offset, ui
     return false;
 }
 
-/* What the target would have written behind this buffer to a file; the buffer began there at
- * `at` and the trailers before it. */
+/* Adds the trailer that the target would have written behind this buffer to a file; the buffer
+ * began there at `at` and the trailers before it. */
 static int take_trailer(struct reading *reading, const uint8_t *data, uint32_t bytes,
                         struct capture_place place)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The captures in a block log, as `kymo extract` sees them: found from the headers alone, whatever
- * state the disk is in; then read, each byte checked. Records that are missing, twice there or
- * damaged cost what they held, and are counted. test/blocklog reads every image it makes with this.
+ * The captures in a block log, for `kymo extract`: found from the headers alone, whatever state the
+ * disk is in; then read, each byte checked. Missing, duplicate or damaged records lose only their
+ * own content, and are counted. test/blocklog reads every image it makes with this.
  */
 #ifndef HOST_EXTRACT_CAPTURES_H
 #define HOST_EXTRACT_CAPTURES_H

@@ -92,7 +92,7 @@ static void say_logs(const struct extract *extract)
     }
 }
 
-/* What of the disk isn't there, apart from what the captures themselves say. */
+/* Reports missing parts of the disk, besides the captures' own reports. */
 static int account_for_the_disk(const struct extract *extract)
 {
     const struct extract_list *found = &extract->found;

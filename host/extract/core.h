@@ -37,7 +37,7 @@ void core_close(struct core *core);
 bool core_is_shorter(const struct core *core);
 /* core_elf.c: the parts of an ELF core. -1: it said what is wrong. */
 int core_read_elf(struct core *core);
-/* One more. -1: no memory (said). */
+/* Adds a part. -1: no memory (reported). */
 int core_add(struct core *core, struct core_part part);
 
 struct core_window {
@@ -46,7 +46,7 @@ struct core_window {
     struct retain retain;
 };
 
-/* What looked like retained memory and isn't, for the message; offset in the file. */
+/* A rejected candidate for retained memory, for the message; offset in the file. */
 struct core_search {
     size_t part;
     uint64_t at;    /* in that part: where to go on */

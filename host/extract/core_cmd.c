@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kymo extract --core: what is found, what is said, what is written. See
- * core.h, docs/recovery.md. */
+/* kymo extract --core: finds, reports and writes. See core.h, docs/recovery.md. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +77,7 @@ static int list(const struct run *run)
     return KYMO_OK;
 }
 
-/* Of its programs whose buffers are retained themselves. */
+/* Accounts for programs whose buffers are themselves retained. */
 static void account_for_d(const struct retain *retain, const char *path)
 {
     const struct retain_losses *losses = &retain->losses;
@@ -97,7 +96,7 @@ static void account_for_d(const struct retain *retain, const char *path)
     }
 }
 
-/* What is there is in the file; what is not is said. */
+/* Writes the available data to the file and reports the missing. */
 static int account(const struct run *run, const struct core_output *output)
 {
     const struct retain *retain = this_one(run);

@@ -13,7 +13,7 @@
 
 #define SEGMENTS_MOST 65535
 
-/* What is needed of both classes' headers. */
+/* Fields used of both classes' headers. */
 struct header {
     uint64_t table;
     uint32_t entry_bytes, count;

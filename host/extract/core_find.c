@@ -8,7 +8,7 @@
 
 #include "host/extract/core.h"
 
-/* What another layout's header may look like. */
+/* Headers of other layouts have these version numbers. */
 #define VERSIONS 255u
 #define HEADER_LEAST 64u
 #define HEADER_MOST 4096u

@@ -81,7 +81,7 @@ static int take(void *context, const void *data, size_t bytes)
     return 0;
 }
 
-/* What is missing is said; what is there is in the file all the same. */
+/* Reports missing data; the available data is in the file anyway. */
 static int account(const struct extract_capture *capture, const char *path)
 {
     uint64_t missing = lost_bytes(capture);
@@ -183,9 +183,8 @@ static void board_of(struct extract *extract, struct extract_capture *capture, c
     strcpy(board + n, n ? "-" : "");
 }
 
-/* What makes a capture this one: the board, when it began if the board had a clock, the disk's log
- * and the record in it. It is another one's never, however often the disk is reclaimed or made
- * anew. */
+/* Identifies a capture: the board, its start if the board had a clock, the disk's log and the
+ * record in it. The tag is unique, however often the disk is reclaimed or formatted. */
 static void tag_of(struct extract *extract, struct extract_capture *capture,
                    char tag[KYMO_TAG_MOST])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What `kymo extract` makes of the captures it has found: a list, or files. */
+/* Output of `kymo extract` for the captures found: a list, or files. */
 #ifndef HOST_EXTRACT_OUT_H
 #define HOST_EXTRACT_OUT_H
 
@@ -20,7 +20,7 @@ struct extract {
 
 /* Both print, and return the command's status. */
 int extract_print_list(const struct extract *extract);
-/* Those that were asked for; `number` is one of them, or 0. What is missing is said. */
+/* Writes the requested ones; `number` is one of them, or 0. Reports missing ones. */
 int extract_write(struct extract *extract);
 
 #endif

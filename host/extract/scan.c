@@ -10,7 +10,7 @@
 
 #define CHUNK 128u /* sectors read at once */
 #define NOWHERE UINT64_MAX
-/* Of a frame of the disk that is shown: one sector for the header. */
+/* Size of a frame of the presented disk: one sector for the header. */
 #define FRAME (1 + BLOCKLOG_DATA_SECTORS)
 
 struct record {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What D's provider fbt has to know of an instruction: can it be executed elsewhere, does it leave
+ * Properties of an instruction for D's provider fbt: can it be executed elsewhere, does it leave
  * the function, where does it go. Pure functions of the instruction's bytes and address. Tested by
  * test/fbt against golden cases, random code and objdump's reading of the real kernels.
  */

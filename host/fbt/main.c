@@ -26,7 +26,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : x->at < y->at ? -1 : 1;
 }
 
-/* Those with a probe, by name: functions of one name share their probes. */
+/* Returns the functions with a probe, by name: functions of one name share their probes. */
 static struct fbt_function **probed(const struct fbt_kernel *k, size_t *n)
 {
     struct fbt_function **list = calloc(k->nfunctions + 1, sizeof(*list));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A kernel's text: what is an instruction, what is jumped to, what nobody may displace, and the
- * pads that are free. See scan.h.
+ * A kernel's text: finds instructions, jump targets, instructions that must not be displaced, and
+ * free pads. See scan.h.
  */
 #include "host/fbt/scan.h"
 
-/* Of a 16-bit branch, from its own address: the nearest and the farthest pad. */
+/* Range of a 16-bit branch, from its own address: the nearest and the farthest pad. */
 enum { HOP_LEAST = -2044, HOP_MOST = 2046 };
 
 static bool inside(const struct fbt_text *t, uint64_t address)

@@ -111,7 +111,7 @@ static void append_item(char *cell, const char *type, size_t length, const char 
     gen_append(cell, item);
 }
 
-/* One that is translated has no name; the others have that of their word. */
+/* A translated argument has no name; the others have that of their word. */
 static void append_typed(char *cell, const struct probe *p)
 {
     for (unsigned i = 0; p->typed[i] != NULL; i++) {

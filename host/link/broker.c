@@ -95,7 +95,7 @@ static void accept_all(void)
     door_shut(errno);
 }
 
-/* What this end's hello says in the place of a build id. */
+/* Sent in this end's hello in place of a build id. */
 static struct link_clock wall_clock;
 
 /* A plug that is pulled: the other end may have had something unread (a socket), and a terminal
@@ -146,7 +146,7 @@ static bool line_out(void)
     return true;
 }
 
-/* What a fetch has emptied makes place for the next packet, which may make the next frame. */
+/* A fetch frees room for the next packet, which may make the next frame. */
 static bool clients_work(void)
 {
     bool progress = false;

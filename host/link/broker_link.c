@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the link tells the broker, passed on to the session whose channel it is. */
+/* The link's events, passed on to the session that owns the channel. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the commands that talk to a target share. */
+/* Shared by the commands that talk to a target. */
 #ifndef HOST_LINK_CMD_H
 #define HOST_LINK_CMD_H
 
@@ -8,7 +8,7 @@
 #include "host/kymo.h"
 #include "host/link/session.h"
 
-/* What -t names; without -t (NULL) what KYMO_TARGET does; NULL: neither is given. */
+/* Returns -t's target; without -t (NULL) KYMO_TARGET's; NULL: neither is given. */
 const char *cmd_target(const char *given);
 /* The session and its channel, or a message and NULL. */
 struct channel *cmd_open(const char *spec, const char *service, struct session **session);

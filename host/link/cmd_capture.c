@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kymo capture: stores what the target's tracelogger sends over the link (tracelogger -f
- * link:NAME). The file is the same, byte for byte, as one that the target writes itself. store.c
+ * kymo capture: stores the capture that the target's tracelogger sends over the link (tracelogger
+ * -f link:NAME). The file is the same, byte for byte, as one that the target writes itself. store.c
  * has the protocol and the files.
  */
 #include <errno.h>

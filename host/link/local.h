@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a session and its broker say to each other, on a unix socket of one user of one machine:
+ * The protocol between a session and its broker, on a unix socket of one user of one machine:
  * packets of a head and at most LOCAL_MOST bytes. Both are the same program; a version is in the
  * socket's name.
  */

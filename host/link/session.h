@@ -23,7 +23,7 @@ struct channel;
  */
 struct session *session_open(const char *spec, const char **why);
 
-/* What the target said of itself; valid while the session is open. */
+/* Returns the target's hello; valid while the session is open. */
 const struct link_hello *session_hello(const struct session *session);
 
 /* Closes its channels too. */

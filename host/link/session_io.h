@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What session.c and session_io.c share. One thread per session. */
+/* Shared by session.c and session_io.c. One thread per session. */
 #ifndef HOST_LINK_SESSION_IO_H
 #define HOST_LINK_SESSION_IO_H
 

@@ -10,7 +10,7 @@
 
 /* Does it have one of the forms? */
 bool spec_is_good(const char *spec);
-/* The same for every way to write it: paths are absolute. -1: too long. */
+/* Returns the same text for every spelling of a spec: paths are absolute. -1: too long. */
 int spec_absolute(const char *spec, char *to, size_t room);
 /* Opens the line, non-blocking. -1: `why` says why. */
 int spec_open(const char *spec, char *why, size_t room);

@@ -55,7 +55,7 @@ static void event_print(struct print *print, const struct kev *kev, const struct
     }
 }
 
-/* What has to be known of every event, whether it is printed or not. */
+/* Processes every event, printed or not. */
 static void event_follow(struct print *print, const struct kev *kev, const struct kev_event *event)
 {
     print->style.index = print->events++;
@@ -100,7 +100,7 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
     return result;
 }
 
-/* What goes wrong is said when it is printed. */
+/* Errors are reported when the event is printed. */
 void print_learn(struct print *print, struct kev *kev)
 {
     struct kev_error error;
@@ -146,7 +146,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* What has stood in the file for `limit` is printed in any case: up to which byte. */
+/* Data that has been in the file for `limit` is printed in any case: returns up to which byte. */
 static uint64_t waiting_released(struct waiting *waiting, uint64_t size)
 {
     uint64_t now = now_ms();

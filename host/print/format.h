@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kymo print -p FORMAT: what stands before an event's arguments, as traceprinter 7.0 and later have
- * it. Proof: test/host/test_format.c, and the default format against golden lines in
+ * kymo print -p FORMAT: the head of a line, before an event's arguments, as in traceprinter 7.0 and
+ * later. Proof: test/host/test_format.c, and the default format against golden lines in
  * test/host/check.
  */
 #ifndef HOST_PRINT_FORMAT_H
@@ -30,7 +30,7 @@ struct format {
     struct format_piece pieces[FORMAT_PIECES];
 };
 
-/* What the conversions stand for. */
+/* Values of the conversions. */
 struct format_event {
     uint64_t cycles;
     uint64_t index; /* of the event among those read, from 0 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One event, one line (or one and its arguments): the shapes of every class. Proof: test/host and
- * the golden captures.
+ * Prints an event as one line (or one and its arguments): the shapes of every class. Proof:
+ * test/host and the golden captures.
  */
 #include "host/print/line.h"
 #include "host/when.h"

@@ -19,7 +19,7 @@ static void value_tag(struct out *out, uint32_t value)
     out_char(out, ')');
 }
 
-/* What can be printed of four characters, and all of them as a number. */
+/* Prints the printable ones of four characters, and all of them as a number. */
 static void value_message(struct out *out, const struct kev_field *field)
 {
     out_char(out, '"');

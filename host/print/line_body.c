@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What stands behind an event's name, for every class: after the usual head of a line and after the
- * one that -p makes. Proof: test/host/test_line.c, test_format.c.
+ * The part of a line behind an event's name, for every class: after the usual head of a line and
+ * after the one that -p makes. Proof: test/host/test_line.c, test_format.c.
  */
 #include <stdio.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A line whose head is the format's of -p: what its conversions stand for, by class.
- */
+/* A line whose head is the format's of -p: values of its conversions, by class. */
 #include <stdio.h>
 
 #include "host/print/line.h"

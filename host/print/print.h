@@ -39,7 +39,7 @@ struct kev *print_open(struct print *print, struct kev_error *error);
 enum kev_result print_events(struct print *print, struct kev *kev, struct kev_error *error);
 /* Reads all that there is for what its end tells of its beginning: names and symbols. */
 void print_learn(struct print *print, struct kev *kev);
-/* The same while the capture is being written, until interrupted or a pipe's writer is gone. */
+/* Likewise while the capture is being written, until interrupted or a pipe's writer is gone. */
 enum kev_result print_follow(struct print *print, struct kev *kev, struct kev_error *error);
 
 #endif

@@ -161,7 +161,7 @@ static bool same(const struct dt_symbol *a, const struct dt_symbol *b)
            a->offset == b->offset;
 }
 
-/* What all programs that have the address make of it. */
+/* Looks the address up in all programs that have it. */
 static bool find_any(const struct symbols *symbols, uint64_t address, struct dt_symbol *symbol)
 {
     struct dt_symbol other;

@@ -19,7 +19,7 @@ struct symbols *symbols_new(const struct kev *kev, const char *const *paths, uns
 void symbols_free(struct symbols *symbols);
 /* Each event, before it is printed. */
 void symbols_follow(struct symbols *symbols, const struct kev_event *event);
-/* The same of events that are not (yet) printed, of which only what is where counts. */
+/* Likewise for events that are not (yet) printed, of which only the mappings count. */
 void symbols_learn(struct symbols *symbols, const struct kev_event *event);
 /* Does an event have addresses that get names? */
 bool symbols_apply(const struct kev_event *event);

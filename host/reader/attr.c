@@ -66,7 +66,7 @@ static int attr_add(struct kev *kev, const char *key, size_t key_len, const char
     return attr->key == NULL || attr->value == NULL ? -1 : 0;
 }
 
-/* One attribute at `at`; returns where the next one starts, 0 at the end of the text, -1. */
+/* Parses an attribute at `at`; returns the offset of the next one, 0 at the end of the text, -1. */
 static long attr_parse(struct kev *kev, const char *text, size_t len, size_t at)
 {
     size_t key = key_length(text + at, len - at);

@@ -87,7 +87,7 @@ static bool is_control(uint32_t header, unsigned event)
            TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event);
 }
 
-/* What is wrong with a slot's header, NULL if nothing. */
+/* Returns the error in a slot's header, NULL if there is none. */
 static const char *header_wrong(const struct kev *kev, uint32_t header, uint32_t cpu_bits,
                                 uint32_t i)
 {

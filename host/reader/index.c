@@ -221,7 +221,7 @@ static int behind_end(struct kev *kev, uint64_t at, struct kev_error *error)
     return 1;
 }
 
-/* One step at index.end. 1: went on, 0: the end, -1. */
+/* Makes a step at index.end. 1: continues, 0: the end, -1. */
 static int index_step(struct kev *kev, struct kev_error *error)
 {
     uint64_t at = kev->index.end;

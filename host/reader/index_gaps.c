@@ -56,7 +56,7 @@ int kev_gap_ahead(struct kev *kev, unsigned cpu, uint32_t gone, uint64_t offset,
     return 0;
 }
 
-/* Those of the numbers before this buffer that were in the file. */
+/* Counts the numbers before this buffer that were in the file. */
 static int gone_add(struct kev *kev, const struct kev_entry *entry, uint32_t first, uint32_t gone,
                     struct kev_error *error)
 {
@@ -223,7 +223,7 @@ static int row_compare(const void *a, const void *b)
     return (int)y->written - (int)x->written;
 }
 
-/* What is still open at the file's end is missing, and what is gone. */
+/* Numbers still open at the file's end are missing and lost. */
 int kev_gap_finish(struct kev *kev, struct kev_error *error)
 {
     struct kev_missing *to;

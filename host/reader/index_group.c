@@ -205,7 +205,7 @@ void kev_late(struct kev *kev, uint64_t offset, const char *what)
     }
 }
 
-/* What END says against what is here. */
+/* Compares END with the capture's content. */
 static int end_compare(struct kev *kev, const struct group *group, uint64_t sum, uint64_t check,
                        struct kev_error *error)
 {

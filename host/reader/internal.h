@@ -65,7 +65,7 @@ struct kev_rows {
     uint32_t count, room;
 };
 
-/* What one CPU lacks. */
+/* Gaps of one CPU. */
 struct kev_gaps {
     struct kev_rows open; /* gaps in the sequence that nothing accounts for so far */
     uint64_t buffers;     /* in them */
@@ -179,7 +179,7 @@ struct kev {
 /* error.c. Each returns -1. kev_fail: at `offset`, with the remedy if it is damage. */
 int kev_fail(struct kev *kev, struct kev_error *error, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same for a file that ends too early: error->incomplete is set. */
+/* Like kev_fail(), for a file that ends too early: error->incomplete is set. */
 int kev_fail_incomplete(struct kev *kev, struct kev_error *error, uint64_t offset,
                         const char *format, ...) __attribute__((format(printf, 4, 5)));
 int kev_fail_plain(struct kev_error *error, const char *path, const char *format, ...)
@@ -236,7 +236,7 @@ struct kev_group {
 /* The group's place: as its CHECK has it if the group is sound, else as it is here. *gone: so many
  * of its CPU's buffers were right before it and are missing. */
 struct capture_place kev_place_look(struct kev *kev, const struct kev_group *group, uint32_t *gone);
-/* The same of the buffer in *entry, whose place is filled in. 0, -1. */
+/* Likewise for the buffer in *entry, whose place is filled in. 0, -1. */
 int kev_place_buffer(struct kev *kev, struct kev_entry *entry, uint32_t *gone,
                      struct kev_error *error);
 bool kev_pair_is_trailer(const struct trace_slot pair[2]);

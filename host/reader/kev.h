@@ -108,8 +108,8 @@ struct kev_info {
     uint64_t missing_bytes;
     bool checked; /* the format has CHECK, BUFFER_END and END (1.02 and later) */
     bool ended;   /* the end mark is there */
-    /* Of another kernel's capture: events with the same time as the one before on their CPU, of
-     * the slots that have been read so far. */
+    /* In another kernel's capture: events with the same time as the one before on their CPU, among
+     * the slots read so far. */
     uint64_t equal_stamps;
 };
 
@@ -202,8 +202,8 @@ struct kev_desc {
     unsigned number; /* of the event, or of the kernel call */
     char name[40];
     struct kev_list fast, wide;
-    /* Of each list, how many words its arguments take: [0] as they are, [1] pointers have 64 bits,
-     * [2] all have. The reader's own. */
+    /* For each list the number of words of its arguments: [0] as they are, [1] with 64-bit
+     * pointers, [2] all 64-bit. Private to the reader. */
     uint8_t fast_words[3], wide_words[3];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One lane: its buffers one after the other, its slots joined to events. A Kymo capture's combine
+ * A lane: its buffers one after the other, its slots joined to events. A Kymo capture's combine
  * events are whole and unmixed inside a buffer: anything else is damage.
  */
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static int lane_load(struct kev *kev, struct kev_lane *lane, struct kev_error *e
     return kev_buffer_load(kev, lane, &index->entries[next], error) == 0 ? 1 : -1;
 }
 
-/* One slot into the join. As kev_join_slot, but broken events are accounted for. */
+/* Joins a slot. Like kev_join_slot, but broken events are accounted for. */
 static enum kev_result lane_slot(struct kev *kev, struct kev_lane *lane, uint32_t i,
                                  struct kev_error *error)
 {

@@ -130,7 +130,7 @@ static void page_use(struct kev *kev)
     kev->code_high = PAGE_U32(kev, version) >= 3 ? PAGE_U32(kev, code_high) : 0;
 }
 
-/* What holds when there is no system page to believe. */
+/* Defaults for captures without a valid system page. */
 static void page_defaults(struct kev *kev)
 {
     struct kev_info *info = &kev->info;

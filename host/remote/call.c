@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One request and its answer: what any answer must be, whatever it answers.
- */
+/* Sends a request and checks the general properties of its answer. */
 #include "host/remote/remote.h"
 
 #include "abi/errno.h"

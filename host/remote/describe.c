@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What records look like follows from the program that was sent. So a description that the target
- * gives is right only if it is the one that follows here, and whoever prints a record need not
- * check it again.
+ * The layout of records follows from the program that was sent. So a target's description is right
+ * only if it equals the one derived here, and code that prints a record need not check it again.
  */
 #include "host/remote/remote.h"
 #include "trace/dtrace/aggregate.h"

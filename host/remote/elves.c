@@ -136,7 +136,7 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
 
 /* ---- all of them ------------------------------------------------------------------- */
 
-/* What the user named but nobody on the target has. */
+/* Refuses an ELF named by the user that nothing on the target matches. */
 static bool refuse(const struct elves *e, const char *path)
 {
     char theirs[ELF_ID_TEXT] = "none", wanted[ELF_ID_TEXT];

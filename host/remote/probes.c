@@ -121,7 +121,7 @@ static bool add_id(struct remote_query *q, uint32_t id)
 
 /* ---- asking ------------------------------------------------------------------------ */
 
-/* One answer to PROBES: its ids lie above *last, which becomes the last one. */
+/* Takes an answer to PROBES: its ids lie above *last, which becomes the last one. */
 static int take_batch(struct remote *r, struct remote_query *q, const uint8_t *out, uint32_t bytes,
                       uint32_t *last)
 {
@@ -148,7 +148,7 @@ static int take_batch(struct remote *r, struct remote_query *q, const uint8_t *o
     return 0;
 }
 
-/* One piece from `*after` on, which becomes where to go on. -ENOENT: there is no more. */
+/* Asks for a piece from `*after` on, which is advanced. -ENOENT: there is no more. */
 static int ask_batch(struct remote *r, struct remote_query *q, uint32_t *after)
 {
     struct kymo_d_call call = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls of host/target/target.h that fetch what was recorded, and what describes it. Proof:
+ * The calls of host/target/target.h that fetch records and their descriptions. Proof:
  * test/d_remote.
  */
 #include "host/remote/remote.h"

@@ -85,7 +85,7 @@ static inline struct remote *remote_of(struct target *t)
  * machine; *out: the answer's call->out_bytes, until the next call. -EPIPE: the target is gone;
  * -EPROTO: its answer made no sense, and it is given up. */
 int remote_call(struct remote *, struct kymo_d_call *, const void *in, const uint8_t **out);
-/* The same for an answer of exactly `bytes`, which go to `to`. */
+/* Likewise for an answer of exactly `bytes`, which go to `to`. */
 int remote_ask(struct remote *, struct kymo_d_call *, void *to, size_t bytes);
 /* Waits for the next message of a wire: its bytes, or a negative errno. -EAGAIN: --timeout is over;
  * -EINTR: the user does not wait. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What carries the messages of a service of a target, first of all D's control call: a channel of
- * the link (link.c), or a call within this process (loop.c), for the tests. One request at a time.
+ * Transport of the messages of a target's service, first of all D's control call: a channel of the
+ * link (link.c), or a call within this process (loop.c), for the tests. One request at a time.
  */
 #ifndef HOST_REMOTE_WIRE_H
 #define HOST_REMOTE_WIRE_H

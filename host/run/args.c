@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * QEMU's command line: <board>/qemu.args (one argument a line, the program first), for --link
- * and --disk qemu.link and qemu.disk, the options of `kymo run`, the image, and what follows `--`.
+ * QEMU's command line: <board>/qemu.args (one argument a line, the program first), for --link and
+ * --disk qemu.link and qemu.disk, the options of `kymo run`, the image, and the arguments after
+ * `--`.
  */
 #include <errno.h>
 #include <stdio.h>

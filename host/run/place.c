@@ -297,7 +297,7 @@ int run_place_finish(struct run *run)
     return 0;
 }
 
-/* What the guest wrote under other names is not ours to remove. */
+/* Files that the guest wrote under other names are not removed. */
 void run_place_remove(struct run *run)
 {
     char path[PATH_ROOM];

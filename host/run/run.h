@@ -58,7 +58,7 @@ void run_place_remove(struct run *run);
  * that has it, with a remedy that begins with its punctuation. run_hold() keeps the descriptor. */
 int run_hold(struct run *run, int fd, const char *path, const char *remedy);
 int run_hold_path(struct run *run, const char *path, const char *remedy);
-/* The same for a file that is made if it isn't there; `shown`: its name in messages. */
+/* Likewise for a file that is created if it doesn't exist; `shown`: its name in messages. */
 int run_hold_file(struct run *run, const char *path, const char *shown, const char *remedy);
 int run_hold_link(struct run *run, const char *path); /* of a unix socket, absolute */
 /* True if a process listens at that unix socket. */

@@ -40,7 +40,7 @@ int dtrace_control_resume(int32_t pid)
     return kill(pid, SIGCONT) == 0 ? 0 : -errno;
 }
 
-/* This process is the only one of which clauses see user addresses. */
+/* Clauses see user addresses of this process only. */
 int dtrace_control_process(int32_t pid, struct kymo_d_process *process)
 {
     snprintf(process->name, sizeof(process->name), "%s", dtrace_port_execname());

@@ -136,7 +136,7 @@ bool dtrace_port_descends(int32_t pid)
     return pid == 0;
 }
 
-/* Of the others nothing is known here. */
+/* Other processes are unknown here. */
 const char *dtrace_port_pidname(int32_t pid)
 {
     return pid == getpid() ? program_invocation_short_name : "";

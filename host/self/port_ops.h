@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The D machine's seam on the target `self`, its inlines. A "CPU" of self is a lock: who holds it
- * is that CPU and nothing else fires there meanwhile. Timer threads become their CPU while they
- * fire; the control thread becomes one in dtrace_port_run_on(). cpu.c has the rest.
+ * The D machine's port of the target `self`, its inlines. A "CPU" of self is a lock: the thread
+ * that holds it is that CPU, and no other probe fires there meanwhile. Timer threads become their
+ * CPU while they fire; the control thread becomes one in dtrace_port_run_on(). cpu.c has the rest.
  */
 #ifndef HOST_SELF_PORT_OPS_H
 #define HOST_SELF_PORT_OPS_H

@@ -105,8 +105,8 @@ static void control_event(struct stat *stat, const struct kev_event *event)
     }
 }
 
-/* Of a recovered capture and of a cut: names are of use, the stamp is not. A cut says who runs when
- * it begins: that holds once the CPU is covered, if no event of the CPU comes first. */
+/* In a recovered capture and in a cut, names are used, the stamp is not. A cut records which
+ * threads run when it begins: valid once the CPU is covered, if no event of the CPU comes first. */
 static void injected_event(struct stat *stat, const struct kev_event *event)
 {
     stat->injected++;

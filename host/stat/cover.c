@@ -134,7 +134,8 @@ static void turn_make(struct stat *stat, const struct turn *turn)
     cpu->told = NULL;
 }
 
-/* What begins at this time has begun, what ends then has not: the event belongs to both. */
+/* An interval that begins at this time has begun, one that ends then has not: the event belongs to
+ * both. */
 void stat_cover_until(struct stat *stat, uint64_t now)
 {
     while (stat->turn < stat->nturns) {

@@ -43,7 +43,7 @@ void filter_read(struct stat *stat)
     }
 }
 
-/* Of an external class: figures but counts depend on it. */
+/* Returns whether an external class affects figures other than counts. */
 static bool class_matters(uint32_t class)
 {
     switch (class) {

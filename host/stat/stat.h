@@ -171,7 +171,7 @@ struct turn {
     bool covered;
 };
 
-/* What was recorded: filter.c. */
+/* The recorded filters: filter.c. */
 struct stat_filter {
     bool stated;       /* the header has FILTER_1 */
     bool gate;         /* a D program stopped events */
@@ -230,7 +230,8 @@ bool stat_is_idle(const struct stat *stat, int32_t pid, int32_t tid);
 /* How long a CPU was covered, and a thread's state known, in cycles. */
 uint64_t stat_cpu_covered(const struct cpu *cpu);
 uint64_t stat_thread_covered(const struct stat *stat, const struct thread *thread);
-/* Of an idle thread all that its CPU's coverage says, not only while all CPUs are covered. */
+/* Returns an idle thread's time over its whole CPU's coverage, not only while all CPUs are
+ * covered. */
 uint64_t stat_thread_running(const struct stat *stat, const struct thread *thread);
 void stat_event(struct stat *stat, const struct kev_event *event); /* account.c */
 void stat_finish(struct stat *stat);
@@ -243,11 +244,12 @@ void thread_event(struct stat *stat, const struct kev_event *event);
 /* Takes a name, or what else an event says of a process. False: it is of neither kind. */
 bool thread_named(struct stat *stat, const struct kev_event *event);
 void threads_finish(struct stat *stat);
-/* What is current on a CPU has run until now. */
+/* Accounts the time until now to the current thread of a CPU. */
 void cpu_account(struct stat *stat, unsigned cpu, uint64_t now);
-/* What the capture was told to be current there is, if nothing was: the CPU is covered from now. */
+/* Sets the current thread that the capture reported, if there was none: the CPU is covered from
+ * now. */
 void cpu_told(struct stat *stat, unsigned cpu, uint64_t now);
-/* What is current there is no longer known. */
+/* Marks the current thread as unknown. */
 void cpu_forget(struct stat *stat, unsigned cpu, uint64_t now);
 const char *process_name(struct stat *stat, int32_t pid);
 /* messages.c */
@@ -256,7 +258,7 @@ void message_event(struct stat *stat, const struct kev_event *event);
 void message_over(struct stat *stat, struct thread *thread, uint64_t now);
 /* serve.c */
 void serve_begin(struct stat *stat, struct thread *server, struct thread *client, uint64_t now);
-/* It has received a message of a client that is not known, and works for that one. */
+/* The server has received a message of an unknown client, and works for that one. */
 void serve_unknown(struct stat *stat, struct thread *server, uint64_t now);
 void serve_end(struct stat *stat, struct thread *client, uint64_t now);
 void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles);
@@ -287,7 +289,7 @@ struct pair **pairs_by_count(struct stat *stat, uint32_t *n);
 struct pulses **pulses_by_pid(struct stat *stat, uint32_t *n);
 struct served **served_by_time(struct stat *stat, uint32_t *n);
 unsigned calls_by_count(const struct stat *stat, unsigned order[STAT_CALLS]);
-/* Of an interrupt: per second, and the share of a CPU's time, over what is covered. */
+/* For an interrupt: rate per second, and share of a CPU's time, over the covered time. */
 double irq_rate(const struct stat *stat, const struct irq *irq);
 double irq_percent(const struct stat *stat, const struct irq *irq);
 /* Buffers that a ring overwrote before the first one that is here. */

@@ -117,7 +117,7 @@ uint64_t stat_overwritten(const struct stat *stat)
     return buffers;
 }
 
-/* Of all CPUs together, each over the time that it is covered. */
+/* Returns the rate of all CPUs together, each over its covered time. */
 static double event_rate(const struct stat *stat)
 {
     double rate = 0;
@@ -169,8 +169,8 @@ static void show_origin(FILE *to, const struct stat *stat)
     fputc('\n', to);
 }
 
-/* Of a capture that a reset has left behind: docs/flight.md. A reason that is longer than a row
- * goes on in PANIC_REASON_2. */
+/* For a capture left behind by a reset: docs/flight.md. A reason longer than an entry continues in
+ * PANIC_REASON_2. */
 static void show_crash(FILE *to, const struct kev_info *info)
 {
     const char *boot = attribute(info, "RETAINED"), *kind = attribute(info, "PANIC");
@@ -218,7 +218,7 @@ static void show_filters(FILE *to, const struct stat *stat)
     }
 }
 
-/* Of which time the figures are, if it isn't all. */
+/* Prints the time that the figures cover, if it isn't all. */
 static void show_coverage(FILE *to, const struct stat *stat)
 {
     uint64_t span = stat->last - stat->first;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The tables of messages and pulses between processes, and of what servers do for clients.
- */
+/* The tables of messages and pulses between processes, and of servers' work for clients. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@
 unsigned board_probes_each(const char *provider, const char *module, const char *function,
                            const char *name, bool (*fn)(void *arg, const struct dt_probe_info *),
                            void *arg);
-/* Of a probe that fn was called with; NULL: it has no args[n]. */
+/* Returns the type for a probe passed to fn; NULL: it has no args[n]. */
 const char *board_probe_type(uint32_t id, unsigned n);
 
 #endif

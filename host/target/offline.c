@@ -77,7 +77,7 @@ static const struct dt_model *offline_model(struct target *t)
     return ((struct offline *)t)->model;
 }
 
-/* What the boards have, as far as it can be told: small ones have short pointers. */
+/* Returns the boards' default, as far as it can be determined: small ones have short pointers. */
 static uint64_t offline_option_default(struct target *t, const char *option)
 {
     static const struct {
@@ -111,7 +111,7 @@ static bool offline_elves(struct target *t, struct dt_session *session, const ch
     return dt_session_add_elf(session, path, "kernel", true);
 }
 
-/* Of a program for the boot there is none. */
+/* A program for the boot has none. */
 static int32_t offline_consumer(struct target *t)
 {
     (void)t;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `kymo dtrace` traces: the seam between the command and a target. `self` (host/self) is this
- * process, with the machine of trace/dtrace inside it; a board is reached over a link. All calls
- * come from one thread and may block. Negative results are -errno; -ESHUTDOWN: the consumer was
- * killed for being silent; -EPIPE: the target is gone.
+ * Interface between `kymo dtrace` and a target. `self` (host/self) is this process, with the
+ * machine of trace/dtrace inside it; a board is reached over a link. All calls come from one thread
+ * and may block. Negative results are -errno; -ESHUTDOWN: the consumer was killed for being silent;
+ * -EPIPE: the target is gone.
  */
 #ifndef HOST_TARGET_TARGET_H
 #define HOST_TARGET_TARGET_H
@@ -22,7 +22,7 @@ struct target_ops {
     /* For the compiler and -l. */
     const struct dt_probe_source *(*probes)(struct target *);
 
-    /* One consumer per open target; see trace/dtrace/dtrace.h for what each does. */
+    /* A single consumer per open target; see trace/dtrace/dtrace.h for each call. */
     int (*create)(struct target *, const void *image, size_t size, unsigned flags,
                   struct dtrace_refusal *);
     int (*sizes)(struct target *, struct dtrace_sizes *, uint32_t *matched);
@@ -51,8 +51,8 @@ struct target_ops {
     int (*program_start)(struct target *, const char *line, int32_t *pid, char *why, size_t room);
     int (*program_run)(struct target *);
     int (*program_ended)(struct target *, int *status); /* status: as ProcWait() gives it */
-    /* What the boot's consumer runs: *file is what --compile wrote (malloc'ed). -ENOENT: there is
-     * none, or somebody has it. NULL: the target has no such thing. */
+    /* Returns the program of the boot's consumer: *file as --compile wrote it (malloc'ed). -ENOENT:
+     * there is none, or it is claimed. NULL: not supported by the target. */
     int (*look)(struct target *, void **file, size_t *size);
     /* Takes that consumer over, once it is known that this is its program. */
     int (*claim)(struct target *, const void *image, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What A64 instructions do to the stack: see unwind.h. Arm DDI 0487, C4.1. The frame pointer is
+ * Effects of A64 instructions on the stack: see unwind.h. Arm DDI 0487, C4.1. The frame pointer is
  * x29. An instruction that changes the stack pointer in a way that is not listed here makes it
  * unknown, never wrong.
  */

@@ -189,7 +189,7 @@ static void visit(struct flow *f, uint64_t to, const struct unwind_state *s)
     put(f, to);
 }
 
-/* One pass over a function; whether it can return as far as is known of the others. */
+/* Makes a pass over a function; returns whether it can return, as far as is known of the others. */
 static bool finds_return(struct flow *f, const struct fbt_function *fn)
 {
     bool found = false;
@@ -289,7 +289,7 @@ static void follow_edges(struct flow *f, uint64_t at, const struct unwind_state 
     }
 }
 
-/* One instruction; s becomes the state behind it. */
+/* Decodes an instruction; s becomes the state behind it. */
 static struct next step(struct flow *f, uint64_t at, struct unwind_state *s,
                         const struct fbt_insn *i, bool conditional)
 {

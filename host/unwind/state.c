@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state before an instruction: what effects are made of, and what two paths that meet both
- * know. See unwind.h. */
+/* The state before an instruction: builds it from effects, and merges the states of two paths that
+ * meet. See unwind.h. */
 #include "host/unwind/unwind.h"
 
 void unwind_moves_sp(struct unwind_state *s, int64_t down)

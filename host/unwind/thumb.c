@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What Thumb-2 instructions do to the stack: see unwind.h. Arm DDI 0403, A7.7. The frame pointer is
- * r7. An instruction that changes the stack pointer in a way that is not listed here makes it
+ * Effects of Thumb-2 instructions on the stack: see unwind.h. Arm DDI 0403, A7.7. The frame pointer
+ * is r7. An instruction that changes the stack pointer in a way that is not listed here makes it
  * unknown, never wrong.
  */
 #include "host/unwind/unwind.h"

@@ -32,7 +32,7 @@ struct unwind_state {
     int64_t constant;
 };
 
-/* What the instruction at `address` does to the state; branches and calls do nothing here. */
+/* Applies the instruction at `address` to the state; branches and calls have no effect here. */
 void unwind_thumb_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
 void unwind_a64_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
 
@@ -40,7 +40,7 @@ void unwind_a64_effect(struct unwind_state *, const struct fbt_text *, uint64_t 
 void unwind_moves_sp(struct unwind_state *, int64_t down);
 void unwind_store(struct unwind_state *, bool is_ra, bool is_fp, int at);
 void unwind_load(struct unwind_state *, bool is_ra, bool is_fp, int at);
-/* What both know. True: that is less than `to` knew before. */
+/* Keeps what both states have in common. Returns true if `to` lost information. */
 bool unwind_join(struct unwind_state *to, const struct unwind_state *from);
 
 /* States of all instructions, one for each half word of the text; the caller frees them. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Captures on a disk without a file system, so that a power cut at any write loses nothing that was
+ * Captures on a disk without a file system: a power cut at any write loses nothing that was
  * acknowledged. A log of records (layout.h): a record's data is written and flushed, then its
- * header is written and flushed, then the caller is told. A header that is sound therefore has its
- * data; one that isn't was acknowledged to nobody. Recovery looks for the newest header, downwards
- * from a bound that the medium has, or in all of them. Flushes take most of the time, so a record
- * may be several buffers, which share the two.
+ * header is written and flushed, then it is acknowledged. So a valid header has its data, and an
+ * invalid one was never acknowledged. Recovery searches the newest header, downwards from a bound
+ * stored on the medium, or among all headers. Flushes take most of the time, so a record may hold
+ * several buffers, which share the two.
  *
  * Several captures follow each other; none is overwritten unless blocklog_reclaim(), or `reclaims`,
- * was asked to free the oldest. A frame that can't be written after some tries is passed over: its
- * number is missing, nothing else. A flush that failed may have forgotten what it was to write, so
- * then all since the last good one is written again.
+ * was asked to free the oldest. A frame that can't be written after some tries is skipped: only its
+ * number is missing. A failed flush may have dropped its data, so everything since the last
+ * successful one is written again.
  *
  * One thread; no allocation. Functions return 0 or a negative errno: -EIO the medium, -ENODEV the
  * disk is gone, -ENOSPC the log is full, -EILSEQ no log is on the disk (or another version's),
@@ -25,8 +25,8 @@
 #include "lib/blocklog/disk.h"
 #include "lib/blocklog/layout.h"
 
-#define BLOCKLOG_TRIES 3 /* of a write or flush, before its frame is passed over */
-#define BLOCKLOG_SPARE 8 /* frames that data leaves free: for what ends and reclaims */
+#define BLOCKLOG_TRIES 3 /* of a write or flush, before its frame is skipped */
+#define BLOCKLOG_SPARE 8 /* frames not used for data: for ends and reclaims */
 #define BLOCKLOG_LAST 3  /* of them, for blocklog_append_last() */
 #define BLOCKLOG_FRAMES_LEAST (4 * BLOCKLOG_SPARE)
 
@@ -35,22 +35,23 @@ struct blocklog_buffer {
     uint32_t bytes, slots;
     uint16_t cpu;
     int result;
-    uint16_t flags; /* of its piece */
+    uint16_t flags; /* of the current piece */
 };
 
 struct blocklog {
     const struct blocklog_disk *disk;
     struct blocklog_super super;
-    uint64_t next;   /* the record that is written next */
-    uint64_t oldest; /* the oldest that is kept */
+    uint64_t next;   /* number of the next record */
+    uint64_t oldest; /* number of the oldest record kept */
     uint64_t begin, offset, lost;
-    uint64_t bound[2]; /* on the medium; 0: not sound */
+    uint64_t bound[2]; /* on the medium; 0: invalid */
     bool recording;
-    bool reclaims;        /* when it is full; set after blocklog_open() */
-    bool may_be_there;    /* the record of several pieces that failed last */
-    uint32_t passed_over; /* frames, since blocklog_open() */
-    uint32_t tries;       /* that failed */
-    /* Tells of a long scan; may be NULL. */
+    bool reclaims;        /* reclaims when the log is full; set after blocklog_open() */
+    bool may_be_there;    /* whether the last failed record of several pieces may be on the
+                             medium */
+    uint32_t passed_over; /* frames skipped since blocklog_open() */
+    uint32_t tries;       /* number of failed tries */
+    /* Reports progress of a long scan; may be NULL. */
     void (*progress)(void *what, uint64_t done, uint64_t total);
     void *progress_what;
     struct blocklog_header header;
@@ -59,51 +60,55 @@ struct blocklog {
 
 /* ---- both ends --------------------------------------------------------------------- */
 
-/* Reads what the disk is and finds the newest record. progress and progress_what are set before. */
+/* Reads the disk's description and finds the newest record. Set progress and progress_what
+ * before. */
 int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk);
-/* Record `sequence`, if it is between oldest and next: 0, -ENOENT it isn't there (passed over, or
- * its header is damaged), -EIO. */
+/* Reads the header of record `sequence`, between oldest and next. Returns 0, -ENOENT (skipped, or
+ * its header is damaged) or -EIO. */
 int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header);
-/* True if it is a record's header, of whatever log and place; the same of what says what a
- * disk is. */
+/* Return true for a valid record header, of any log and location; and likewise for a valid
+ * description of a disk. */
 bool blocklog_header_is_sound(const struct blocklog_header *header);
 bool blocklog_super_is_sound(const struct blocklog_super *super);
-/* Frames that it takes: the next record may be so many further on. */
+/* Returns the record's number of frames: the next record may be that far away. */
 uint32_t blocklog_frames_of(const struct blocklog_header *header);
-/* The data of its piece i, of that many, into room for BLOCKLOG_DATA_BYTES; *bytes of them.
- * -EBADMSG: damaged. */
+/* Reads the data of its piece i, into room for BLOCKLOG_DATA_BYTES; sets *bytes. -EBADMSG:
+ * damaged. */
 int blocklog_data(struct blocklog *log, const struct blocklog_header *header, unsigned i,
                   void *data, uint32_t *bytes);
 
-/* 1: captures are on the disk, or, if nothing at its ends says that it has a log, a sound record or
- * a sound sector that says so is anywhere on it; 0: none. -ENODEV. The log isn't open then. All of
- * the disk is read unless something is found: log->progress and progress_what are set before.
- * `room`: BLOCKLOG_DATA_BYTES, aligned for a header. */
+/*
+ * Returns 1 if there are captures on the disk, or, if neither end describes a log, a valid record
+ * or description anywhere on it; 0: none. -ENODEV. Does not open the log. Reads the whole disk
+ * unless it finds something: set log->progress and progress_what before. `room`:
+ * BLOCKLOG_DATA_BYTES, aligned for a header.
+ */
 int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk, void *room);
 
 /* ---- the writer -------------------------------------------------------------------- */
 
-/* Makes an empty log of the disk and opens it: no header that is there can count, so none is read.
- * Its id: the one after the log's that is there, or `id` if there
- * is none. -ENOSPC: too small a disk. */
+/* Makes an empty log of the disk and opens it, without reading old headers: none of them is valid
+ * any more. Its id is the old log's id + 1, or `id` if there is none. -ENOSPC: too small a disk. */
 int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint64_t id);
-/* A capture begins; `time` in seconds since 1970, 0: not known. */
+/* Begins a capture; `time` in seconds since 1970, 0: unknown. */
 int blocklog_begin(struct blocklog *log, const char *name, uint64_t time);
-/* Its next bytes, at most BLOCKLOG_DATA_BYTES; 0: they are on the medium. */
+/* Appends the capture's next bytes, at most BLOCKLOG_DATA_BYTES. Returns 0 when they are on the
+ * medium. */
 int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint32_t slots,
                     uint16_t cpu);
-/* Several, as one record if that can be; at most BLOCKLOG_TOGETHER. Each has its result, as above;
- * the slots of those that fail count as lost from the next record on. */
+/* Appends several buffers, as one record if possible; at most BLOCKLOG_TOGETHER. Each gets its
+ * result, as above; the next record counts the slots of failed ones as lost. */
 void blocklog_append_all(struct blocklog *log, struct blocklog_buffer *buffers, unsigned count);
-/* The same on a full disk: what must be said before the end. BLOCKLOG_LAST such have a place. */
+/* Like blocklog_append(), for final data on a full disk. There is room for BLOCKLOG_LAST of
+ * them. */
 int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes);
-/* So many more slots of the capture are lost, which were not given to the log: the next record says
- * so. */
+/* Counts more slots of the capture as lost that were not given to the log: the next record reports
+ * it. */
 void blocklog_lose(struct blocklog *log, uint64_t slots);
 int blocklog_end(struct blocklog *log);
 /* Frees the oldest capture that isn't being recorded. -ENOENT: there is none. */
 int blocklog_reclaim(struct blocklog *log);
-/* Frames that data may still take. */
+/* Returns the frames available for data. */
 uint64_t blocklog_room(const struct blocklog *log);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bound (layout.h): so that find.c need not read all headers. Every so many records it is moved
- * on, by a write and a flush of its own, before the first record that needs it. If neither place
- * takes it the record isn't written: one that nobody would find is not acknowledged.
+ * The bound (layout.h), which saves find.c from reading all headers. It is advanced every so many
+ * records, by a write and a flush of its own, before the first record that needs it. If neither
+ * location can be written, the record isn't written either: a record that could not be found is not
+ * acknowledged.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "lib/blocklog/internal.h"
 
-/* Records that a bound is set ahead: so many headers are read at most, and as often is it moved. */
+/* Records by which a bound is set ahead: the number of headers read at most, and the interval of
+ * updates. */
 #define AHEAD_PART 64 /* of all frames */
 #define AHEAD_LEAST 4u
 #define AHEAD_MOST 256u
@@ -72,7 +74,7 @@ static uint64_t ahead(const struct blocklog *log)
     return part < AHEAD_LEAST ? AHEAD_LEAST : part < AHEAD_MOST ? part : AHEAD_MOST;
 }
 
-/* The higher one stays as it is, unless the lower one's place is bad. */
+/* Keeps the higher one, unless the lower one's location is bad. */
 int blocklog_bound_for(struct blocklog *log, uint64_t after)
 {
     unsigned lower = log->bound[0] <= log->bound[1] ? 0 : 1;
@@ -85,7 +87,7 @@ int blocklog_bound_for(struct blocklog *log, uint64_t after)
         result = write_one(log, (lower + i) % 2, after + ahead(log));
     }
     if (result == 0 && log->bound[!lower] == 0) {
-        write_one(log, !lower, after + ahead(log)); /* only that the next look is quick */
+        write_one(log, !lower, after + ahead(log)); /* only speeds up the next search */
     }
     return result;
 }

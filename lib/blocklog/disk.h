@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the block log asks of a disk: a driver process on a target, a file on a host, a model in
- * tests. One thread. All return 0 or a negative errno; -ENODEV: it is gone for good.
+ * The block log's interface to a disk: a driver process on a target, a file on a host, a model in
+ * tests. One thread. All return 0 or a negative errno; -ENODEV: permanently gone.
  */
 #ifndef LIB_BLOCKLOG_DISK_H
 #define LIB_BLOCKLOG_DISK_H
@@ -11,9 +11,9 @@
 struct blocklog_disk {
     void *context;
     uint64_t sectors;        /* of 512 bytes */
-    uint32_t physical_bytes; /* what the medium writes at once, 512 if not known */
+    uint32_t physical_bytes; /* unit in which the medium writes, 512 if unknown */
     int (*read)(void *context, uint64_t sector, void *data, uint32_t sectors);
-    /* What is written may be lost or torn at a power cut, in any order, until flush() returns 0. */
+    /* Written data may be lost or torn by a power cut, in any order, until flush() returns 0. */
     int (*write)(void *context, uint64_t sector, const void *data, uint32_t sectors);
     int (*flush)(void *context);
 };

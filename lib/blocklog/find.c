@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the log ends: behind the record with the highest number. Below a bound, which is on the
- * medium before any record that it must cover, that is the first sound header downwards: all above
- * it were looked at, or can't be there. Without one all headers are read. Both find the same
+ * Finds the end of the log: behind the record with the highest number. With a bound, which is on
+ * the medium before any record it must cover, this is the first valid header downwards from it: all
+ * above were read, or can't exist. Without one all headers are read. Both methods find the same
  * whatever the disk has lost: test/blocklog/find_test.c.
  */
 #include <errno.h>
 
 #include "lib/blocklog/internal.h"
 
-/* Behind the newest header there may be newer ones that can't be read now: they stay. */
+/* Behind the newest header there may be newer, unreadable ones: they are kept. */
 static void step_over_unreadable(struct blocklog *log)
 {
     for (int i = 0; i < BLOCKLOG_SPARE && log->next - log->oldest < log->super.frames; i++) {
@@ -29,7 +29,7 @@ static void take_newest(struct blocklog *log)
     log->oldest = log->header.oldest;
 }
 
-/* *known: the newest was found, or there is none. A header that breaks the promise ends it. */
+/* known: the newest was found, or there is none. A header above the bound ends the search. */
 static int look_below(struct blocklog *log, uint64_t bound, bool *known)
 {
     uint64_t frames = log->super.frames;

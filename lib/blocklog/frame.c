@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a frame is, whether what is there is a record, and reading it: see layout.h. */
+/* Locates a frame, checks whether it holds a record, and reads it: see layout.h. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the block log's files share. */
+/* Shared by the block log's files. */
 #ifndef LIB_BLOCKLOG_INTERNAL_H
 #define LIB_BLOCKLOG_INTERNAL_H
 
@@ -10,19 +10,20 @@ uint32_t blocklog_crc(const void *data, size_t bytes);
 /* Sector of frame 0. */
 uint64_t blocklog_first(const struct blocklog_super *super);
 uint64_t blocklog_frame_sector(const struct blocklog_super *super, uint64_t sequence);
-/* What record is in a frame, of whatever lap: 0, -ENOENT no sound one, -EIO, -ENODEV. */
+/* Reads the header in a frame, of any lap: 0, -ENOENT not valid, -EIO, -ENODEV. */
 int blocklog_frame_header(struct blocklog *log, uint64_t frame, struct blocklog_header *header);
-/* Where the log ends and begins: next and oldest. 0, -ENODEV. */
+/* Finds the end and the beginning of the log: next and oldest. 0, -ENODEV. */
 int blocklog_find_end(struct blocklog *log);
 /* Sectors of the two bounds. */
 uint64_t blocklog_bound_sector(const struct blocklog_super *super, unsigned i);
-/* What all records' numbers are below, 0: not known. -ENODEV. */
+/* Reads the upper bound of all records' numbers, 0: unknown. -ENODEV. */
 int blocklog_bound_read(struct blocklog *log, uint64_t *bound);
-/* Records before `after` may be written. 0, or -EIO, -ENODEV: they may not. */
+/* Makes sure that records before `after` may be written. Returns 0, or -EIO, -ENODEV: they may
+ * not. */
 int blocklog_bound_for(struct blocklog *log, uint64_t after);
 void blocklog_header_begin(struct blocklog *log, uint16_t kind);
-/* Commits log->header, begun as above, with this data; `leave`: frames that must stay free. Of
- * several pieces, -EIO is said after the first try; they may be there all the same. */
+/* Commits log->header, begun as above, with this data; `leave`: frames that must stay free. For
+ * several pieces, returns -EIO after the first try; they may nevertheless be on the medium. */
 int blocklog_commit(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
                     uint64_t leave);
 

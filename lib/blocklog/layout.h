@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The block log on the medium (docs/format.md, "The block log"): sector 0 and the last one say what
- * the disk is; between them are frames of one size, each a header and one record's data. Record n
- * is in frame n % frames, so every header has a known place. Near both ends a sector has a number
- * that no record has reached. Little-endian, as all CPUs are that write it; sectors of 512 bytes.
+ * The block log on the medium (docs/format.md, "The block log"): the first and last sector describe
+ * the disk; between them are frames of one size, each a header and one record's data. Record n is
+ * in frame n % frames, so every header has a known location. Near both ends a sector holds a number
+ * that no record has reached. Little-endian, like all CPUs that write it; sectors of 512 bytes.
  */
 #ifndef LIB_BLOCKLOG_LAYOUT_H
 #define LIB_BLOCKLOG_LAYOUT_H
@@ -15,12 +15,12 @@
 #define BLOCKLOG_DATA_BYTES (BLOCKLOG_DATA_SECTORS * BLOCKLOG_SECTOR)
 #define BLOCKLOG_FIRST 16u    /* sector of frame 0 */
 #define BLOCKLOG_FIRST_OLD 8u /* of versions 1 and 2 */
-/* Sectors of a disk that has so many frames. */
+/* Sectors of a disk with this many frames. */
 #define BLOCKLOG_DISK(frames, header_sectors) \
     (((BLOCKLOG_FIRST + (frames) * ((header_sectors) + BLOCKLOG_DATA_SECTORS) + 7u) & ~7u) + 9u)
 #define BLOCKLOG_NAME 128
 
-#define BLOCKLOG_TIME_LEAST 946684800u /* 2000: an earlier one is no clock's of the day */
+#define BLOCKLOG_TIME_LEAST 946684800u /* 2000: an earlier time comes from no real-time clock */
 
 #define BLOCKLOG_SUPER_MAGIC "KymoBlok"
 #define BLOCKLOG_BOUND_MAGIC "KymoBoun"
@@ -28,14 +28,14 @@
 #define BLOCKLOG_VERSION 3u  /* 2 has no bounds; in 1 records have one piece, not in the table */
 #define BLOCKLOG_TOGETHER 16 /* pieces of a record */
 
-/* How a power cut can tear it decides what shares a physical sector with a header: nothing, where
- * the medium's are larger than 512 bytes (header_sectors 8). */
+/* A power cut's effect on a sector determines which data may share a physical sector with a header:
+ * none, where physical sectors are larger than 512 bytes (header_sectors 8). */
 struct blocklog_super {
     char magic[8];
     uint32_t version;
     uint32_t header_sectors; /* of a frame, 1 or 8; the first has the header */
     uint64_t frames;
-    uint64_t id;      /* of this log: headers of an earlier one don't count */
+    uint64_t id;      /* of this log: headers with another id are invalid */
     uint64_t sectors; /* of the disk, this one's copy included */
     uint8_t zero[BLOCKLOG_SECTOR - 44];
     uint32_t crc; /* CRC-32C of all before */
@@ -43,9 +43,9 @@ struct blocklog_super {
 _Static_assert(sizeof(struct blocklog_super) == BLOCKLOG_SECTOR, "layout");
 
 /*
- * A promise: no record has this number, or a higher one. It is on the medium before such a record
- * can be. In two places, each its own 8 sectors as a large physical sector may have: of two sound
- * ones the higher counts; is one not sound, it might be the higher, and neither does.
+ * Upper bound: no record has this number, or a higher one. Written to the medium before such a
+ * record. Stored twice, each copy in its own 8 sectors as a large physical sector may have. If both
+ * are valid the higher counts; if one is not valid, it might be the higher, and neither counts.
  */
 struct blocklog_bound {
     char magic[8];
@@ -59,32 +59,32 @@ _Static_assert(sizeof(struct blocklog_bound) == BLOCKLOG_SECTOR, "layout");
 enum blocklog_kind {
     BLOCKLOG_BEGIN = 1, /* a capture begins; its name; no data */
     BLOCKLOG_DATA,      /* its bytes from `offset` on */
-    BLOCKLOG_END,       /* it is whole: `offset` bytes, `lost` slots */
+    BLOCKLOG_END,       /* the capture is complete: `offset` bytes, `lost` slots */
     BLOCKLOG_RECLAIM,   /* `oldest` has moved; belongs to no capture */
 };
 
-/* What one frame holds of a record: a trace buffer. */
+/* The part of a record in one frame: a trace buffer. */
 struct blocklog_piece {
     uint32_t crc; /* CRC-32C of the data */
     uint16_t bytes, slots;
-    uint16_t cpu; /* whose slots these are; 0 if none are */
+    uint16_t cpu; /* CPU of these slots; 0 if there are none */
     uint16_t flags;
 };
 #define BLOCKLOG_CHECKED 1u /* CHECK and BUFFER_END belong behind it (lib/capture/check.h) */
 _Static_assert(sizeof(struct blocklog_piece) == 12, "layout");
 
-/* Of a record, in its first frame; further pieces are in the next frames, whose headers say
- * nothing. */
+/* Header in a record's first frame; further pieces are in the next frames, whose headers are
+ * unused. */
 struct blocklog_header {
     uint32_t magic;
     uint16_t kind;
     uint16_t cpu;      /* version 1 */
     uint64_t id;       /* the log's */
     uint64_t sequence; /* of the record, from 0 */
-    uint64_t oldest;   /* records before this are gone: their frames may be written */
+    uint64_t oldest;   /* records before this are deleted: their frames may be reused */
     uint64_t begin;    /* record that began this capture */
     uint64_t offset;   /* in the capture */
-    uint64_t lost;     /* slots of the capture so far that no frame took */
+    uint64_t lost;     /* slots of the capture so far that were not written */
     uint64_t time;     /* BEGIN: seconds since 1970, 0: not known */
     uint32_t bytes;    /* of data, in all pieces */
     uint32_t slots;    /* in it */

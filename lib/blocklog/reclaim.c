@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Making room: a RECLAIM record says that everything before the next capture is gone. Only when
- * that record is on the medium may a frame before it be written, so a cut leaves the old captures
- * whole or gone, never half overwritten.
+ * Frees space: a RECLAIM record deletes everything before the next capture. A frame before that
+ * capture may be reused only when the record is on the medium, so after a power cut the old
+ * captures are complete or deleted, never partly overwritten.
  */
 #include <errno.h>
 
 #include "lib/blocklog/internal.h"
 
-/* The first record from `at` up to before `after` that belongs to a capture and can be read, in
- * log->header; `after`: there is none. */
+/* Finds the first record from `at` up to before `after` that belongs to a capture and is readable,
+ * in log->header; `after`: there is none. */
 static int first_of_a_capture(struct blocklog *log, uint64_t *at, uint64_t after)
 {
     int result = 0;
@@ -23,9 +23,8 @@ static int first_of_a_capture(struct blocklog *log, uint64_t *at, uint64_t after
     return 0;
 }
 
-/* Where the capture after the oldest one begins, or the first of its records that can be read;
- * next: there is none after it. Captures follow each other, so half of what is left is enough each
- * time. */
+/* Finds the beginning of the capture after the oldest one, or its first readable record; next:
+ * there is none. Captures follow each other, so a binary search works. */
 static int second_begin(struct blocklog *log, uint64_t *begin)
 {
     uint64_t low = log->oldest, high = log->next;
@@ -55,13 +54,13 @@ int blocklog_reclaim(struct blocklog *log)
         return result;
     }
     if (log->recording && begin > log->begin) {
-        begin = log->begin; /* what was before it without a beginning */
+        begin = log->begin; /* records before it without a beginning */
     }
     if (begin == was) {
         return -ENOENT;
     }
     blocklog_header_begin(log, BLOCKLOG_RECLAIM);
-    log->header.oldest = begin; /* log->oldest stays until that is on the medium */
+    log->header.oldest = begin; /* log->oldest changes only when that is on the medium */
     result = blocklog_commit(log, NULL, 0, 0);
     if (result == 0) {
         log->oldest = begin;

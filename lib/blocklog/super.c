@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the disk is: written once, at its first and its last sector; either will do. A disk of which
- * neither is a log's is somebody else's: it is refused, not taken.
+ * The disk's description: written once, to its first and its last sector; either suffices. A disk
+ * on which neither is valid may hold other data: it is refused, not overwritten.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/blocklog/internal.h"
 
 #define SECTORS_LEAST (BLOCKLOG_FRAMES_LEAST * BLOCKLOG_DATA_SECTORS)
-/* How often a search of a whole disk says where it is. */
+/* Interval of progress reports in a search of a whole disk. */
 #define LOOK_PROGRESS (1024u * BLOCKLOG_DATA_SECTORS) /* sectors */
 
 /* Between the supers, and the bounds if there are any. */
@@ -57,7 +57,7 @@ static int super_read(const struct blocklog_disk *disk, uint64_t sector,
     return super->sectors <= disk->sectors ? 0 : -EFBIG;
 }
 
-/* No header that is on the disk may count: ids of one disk's logs ascend. */
+/* No header on the disk may remain valid: ids of one disk's logs ascend. */
 static uint64_t id_after(const struct blocklog_disk *disk, uint64_t id)
 {
     const uint64_t sectors[] = {0, disk->sectors - 1};
@@ -97,8 +97,8 @@ int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint
     if (super->frames < BLOCKLOG_FRAMES_LEAST) {
         return -ENOSPC;
     }
-    /* The copy first: a cut between the two leaves the old log whole, or the new one by its copy
-     * where the old one's first sector was torn. */
+    /* The copy first: a power cut between the two leaves the old log complete, or the new one
+     * through its copy if the old one's first sector was torn. */
     result = disk->write(disk->context, disk->sectors - 1, super, 1);
     result = result == 0 ? disk->flush(disk->context) : result;
     result = result == 0 ? disk->write(disk->context, 0, super, 1) : result;
@@ -111,8 +111,8 @@ static bool is_of_a_log(const uint8_t *sector)
            blocklog_super_is_sound((const void *)sector);
 }
 
-/* Nothing says what the disk is: records may be there all the same, of whatever layout and wherever
- * a copy has moved them. Sector by sector where several at once can't be read. */
+/* There is no description: records may exist nevertheless, of any layout and wherever a copy has
+ * moved them. Reads sector by sector where several at once fail. */
 static int look_for_records(struct blocklog *log, const struct blocklog_disk *disk, uint8_t *room)
 {
     for (uint64_t at = 0; at < disk->sectors; at += BLOCKLOG_DATA_SECTORS) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writing a record: data, flush, header, flush; only then is it acknowledged. What fails is tried
- * again from the first write that may be lost, then in the next frame.
+ * Writes a record: data, flush, header, flush; only then is it acknowledged. A failure is retried
+ * from the first write that may be lost, then in the next frame.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "lib/blocklog/internal.h"
 
-/* The last sector's rest is zeros, so whole sectors go straight from the caller's memory. */
+/* The rest of the last sector is zeros, so whole sectors are written from the caller's memory. */
 static int write_piece(struct blocklog *log, uint64_t sector, const uint8_t *data, uint32_t bytes)
 {
     const struct blocklog_disk *disk = log->disk;
@@ -49,7 +49,7 @@ static int write_header(struct blocklog *log)
     return result == 0 ? disk->flush(disk->context) : result;
 }
 
-/* Once: the data is on the medium before the header can be. *begun: the header may be there. */
+/* One try: the data is on the medium before the header can be. *begun: the header may be there. */
 static int write_once(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
                       bool *begun)
 {
@@ -101,7 +101,7 @@ static bool has_room(const struct blocklog *log, unsigned count, uint64_t leave)
     return log->next - log->oldest + (count > 1 ? count - 1 : 0) + leave < log->super.frames;
 }
 
-/* If it fails, no frame whose header may be there is used again: what it says must stay true. */
+/* On failure, no frame whose header may be there is reused: the header must stay true. */
 static int commit_together(struct blocklog *log, const struct blocklog_buffer *buffers,
                            unsigned count)
 {
@@ -114,7 +114,7 @@ static int commit_together(struct blocklog *log, const struct blocklog_buffer *b
     return result;
 }
 
-/* In this frame, after some tries; it is used up then. */
+/* Commits in this frame, with several tries; uses it up on failure. */
 static int commit_here(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count)
 {
     int result = -EIO;
@@ -164,8 +164,8 @@ void blocklog_header_begin(struct blocklog *log, uint16_t kind)
     log->header.oldest = log->oldest;
 }
 
-/* The same record again, wherever it gets room: if an earlier try is there after all, it is only
- * there twice. */
+/* Commits the same record again, wherever there is room: if an earlier try succeeded after all, the
+ * record just exists twice. */
 static int commit(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
                   uint64_t leave)
 {
@@ -205,7 +205,8 @@ static int append(struct blocklog *log, const struct blocklog_buffer *buffer, ui
     blocklog_header_begin(log, BLOCKLOG_DATA);
     int result = commit(log, buffer, 1, leave);
 
-    /* What failed may be there all the same: what follows must not look like its repetition. */
+    /* A failed record may exist nevertheless: the following data must not look like its
+     * repetition. */
     log->offset += log->next != next ? buffer->bytes : 0;
     return result;
 }
@@ -225,7 +226,7 @@ int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes)
     return append(log, &buffer, BLOCKLOG_SPARE - BLOCKLOG_LAST);
 }
 
-/* The result for all, or -EAGAIN: each for itself. */
+/* Returns the result for all, or -EAGAIN: append each separately. */
 static int append_together(struct blocklog *log, const struct blocklog_buffer *buffers,
                            unsigned count)
 {
@@ -246,7 +247,7 @@ static int append_together(struct blocklog *log, const struct blocklog_buffer *b
     return result == 0 || result == -ENODEV ? result : -EAGAIN;
 }
 
-/* Each for itself. If they may be there together, too, each has the same offset here as there. */
+/* Appends each separately. They may exist together as well, with the same offsets. */
 static void append_each(struct blocklog *log, struct blocklog_buffer *buffers, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {

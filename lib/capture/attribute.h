@@ -16,7 +16,7 @@
 
 enum { CAPTURE_ATTRIBUTE_ROOM = 40 + CAPTURE_VALUE_MOST };
 
-/* "TRACE_" key "::" value; the value is cut. Returns the bytes. */
+/* Writes "TRACE_" key "::" value, truncating the value. Returns the bytes. */
 static inline int capture_attribute(char text[CAPTURE_ATTRIBUTE_ROOM], const char *key,
                                     const char *format, va_list list)
 {
@@ -30,7 +30,7 @@ static inline int capture_attribute(char text[CAPTURE_ATTRIBUTE_ROOM], const cha
     return snprintf(text, CAPTURE_ATTRIBUTE_ROOM, "TRACE_%s::%s", key, value);
 }
 
-/* As ctime() prints it, without the newline; "-" from the year 10000 on. Boards without a clock
+/* Formats like ctime(), without the newline; "-" from the year 10000 on. Boards without a clock
  * begin in 1970. */
 static inline void capture_date(uint64_t seconds, char text[32])
 {

@@ -16,8 +16,7 @@
 #define CAPTURE_VALUE_MOST \
     72 /* characters of a key or a value: old readers look through 100 bytes */
 
-/* FILTER_1 of a capture that nobody knows the filters of: readers take "unknown" for
- * no statement. */
+/* FILTER_1 of a capture whose filters are unknown: readers take "unknown" for no statement. */
 #define CAPTURE_FILTERS_UNKNOWN "unknown: they were set before a reset"
 
 #define CAPTURE_FIRST_LIST(A) \

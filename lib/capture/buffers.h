@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's buffers in the process that carries them (docs/ring.md): the tracelogger's and
- * sys/tracelog.h's. It has said ALLOCBUFFER or one of its kin. One thread. 0, or -1 and errno.
+ * The event log's buffers in the process that reads them (docs/ring.md): the tracelogger or a user
+ * of sys/tracelog.h, after one of the ALLOC commands. One thread. Return 0, or -1 and errno.
  */
 #ifndef LIB_CAPTURE_BUFFERS_H
 #define LIB_CAPTURE_BUFFERS_H
@@ -20,7 +20,7 @@ struct capture_buffers {
 
 int capture_buffers_map(struct capture_buffers *buffers);
 void capture_buffers_unmap(struct capture_buffers *buffers);
-/* Where a buffer that was taken has its slots; NULL: that buffer is impossible. */
+/* Returns the slots of a buffer that was taken; NULL: impossible index. */
 const struct trace_slot *capture_buffers_slots(const struct capture_buffers *buffers,
                                                const struct kymo_trace_buffer *taken);
 

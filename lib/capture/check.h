@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What stands behind each group of slots of a capture (docs/format.md §4): CHECK, a sum over the
- * group, then BUFFER_END; and at the end of the capture the group with END. A group is a buffer, or
+ * CHECK and BUFFER_END behind each group of slots of a capture (docs/format.md §4): a sum over the
+ * group, then an end mark; at the end of the capture the group with END. A group is a buffer, or
  * DROPPED slots outside of any buffer. Every writer of captures uses these functions: the
  * tracelogger, sys/tracelog.h, kymo extract. One thread; no allocation; any context.
  *
- * Behind its group's words the sum has two more, the group's place: where in the file the group
- * begins, and how many buffers of its CPU are in the file up to the group's end. So each group
- * alone says whether anything that was written before it is missing now, of its CPU or of any
- * other, and the events that were lost before they were written do not hide it.
+ * The sum continues over two more words, the group's place: its offset in the file, and the number
+ * of buffers of its CPU in the file up to the group's end. So each group alone shows whether
+ * anything that was written before it is missing now, of its CPU or of any other, and events that
+ * were lost before they were written do not hide it.
  *
  * The sum is h = h * CAPTURE_SUM_FACTOR + word, modulo 2^64, over the 32-bit words. The factor is
  * odd and h is wider than a word, so that a change of any single word and a swap of any two words
@@ -31,11 +31,11 @@
 #define CAPTURE_SUM_FACTOR 0x9e3779b5u
 
 struct capture_check {
-    uint64_t sum;   /* over the slots of the group at hand, so far */
+    uint64_t sum;   /* over the slots of the current group, so far */
     uint32_t slots; /* of that group, so far */
     uint64_t all;   /* over the values of all CHECKs so far */
     uint64_t bytes; /* of the capture, up to the beginning of the group at hand */
-    uint64_t head;  /* bytes of that group that are no slots: attributes and system page */
+    uint64_t head;  /* bytes of that group that are not slots: attributes and system page */
     struct {
         uint32_t buffers; /* in the capture */
         uint32_t last;    /* sequence of the last of them; 0: none */
@@ -43,7 +43,7 @@ struct capture_check {
     } cpu[CAPTURE_CHECK_CPUS];
 };
 
-/* The sum, continued over `count` slots. */
+/* Returns the sum, continued over `count` slots. */
 uint64_t capture_sum_slots(uint64_t sum, const struct trace_slot *slots, size_t count);
 /* Likewise, over bytes; each is a word. */
 uint64_t capture_sum_bytes(uint64_t sum, const void *data, size_t bytes);
@@ -52,7 +52,7 @@ static inline uint64_t capture_sum_word(uint64_t sum, uint32_t word)
     return sum * CAPTURE_SUM_FACTOR + word;
 }
 
-/* Where a group stands: what its sum is continued with. */
+/* A group's place, with which its sum continues. */
 struct capture_place {
     uint32_t at;      /* offset of its first byte in the file, in units of 16 bytes, rounded down */
     uint32_t buffers; /* of its CPU in the file, this group included */
@@ -65,26 +65,27 @@ static inline uint32_t capture_place_at(uint64_t offset)
 {
     return (uint32_t)(offset / TRACE_SLOT_BYTES);
 }
-/* The place that a CHECK has, if the words of its group, whose sum is `sum`, are those that were
- * written; else anything. Two words can be taken out of a sum again: the number of buffers is
- * smaller than the factor. */
+/* Finds the place of a CHECK if the words of its group, with sum `sum`, are unchanged; else returns
+ * an arbitrary value. Two words can be removed from a sum because the number of buffers is smaller
+ * than the factor. */
 struct capture_place capture_place_find(uint64_t sum, uint64_t check);
 
-/* A new capture. */
+/* Begins a new capture. */
 void capture_check_begin(struct capture_check *check);
-/* Bytes in front of the first slot: attributes and system page. They are a group, too, of CPU 0. */
+/* Adds the bytes in front of the first slot: attributes and system page. They form a group of CPU
+ * 0. */
 void capture_check_head(struct capture_check *check, const void *data, size_t bytes);
-/* The next slots of the group at hand: all of a buffer, or some of several DROPPED slots. */
+/* Adds the next slots of the current group: all of a buffer, or some DROPPED slots. */
 void capture_check_add(struct capture_check *check, const struct trace_slot *slots, size_t count);
-/* Ends the group at hand: what is to be written behind its last slot. */
+/* Ends the current group: returns the slots to write behind it. */
 void capture_check_close(struct capture_check *check, uint32_t cpu,
                          struct trace_slot trailer[CAPTURE_TRAILER_SLOTS]);
-/* Behind everything else, once for each CPU, in order: END of this CPU and the trailer. DROPPED
- * slots that were added before belong to the same group. */
+/* Ends the capture, once for each CPU, in order: END of this CPU and the trailer. DROPPED slots
+ * that were added before belong to the same group. */
 #define CAPTURE_END_SLOTS (1 + CAPTURE_TRAILER_SLOTS)
 void capture_check_end(struct capture_check *check, uint32_t cpu,
                        struct trace_slot end[CAPTURE_END_SLOTS]);
-/* The trailer of one whole buffer, without an account: what capture_check_close() would make. */
+/* Makes the trailer of one whole buffer, without an account, as capture_check_close() would. */
 void capture_check_buffer(const struct trace_slot *slots, size_t count, struct capture_place place,
                           struct trace_slot trailer[CAPTURE_TRAILER_SLOTS]);
 

@@ -61,7 +61,7 @@ static void further_rows(const struct capture_header *header, struct out *to)
     }
 }
 
-/* When this system began, by the clock of the day that it, or its host, has; 0: nobody knows. */
+/* Returns the time of this system's boot, by its own or its host's real-time clock; 0: unknown. */
 static uint64_t boot_time(const struct kymo_syspage *page, uint64_t now)
 {
     struct timespec up = {0};
@@ -96,7 +96,7 @@ static long system_page(uint32_t offset, void *to, uint32_t bytes)
     return SyspageRead(offset, to, bytes);
 }
 
-/* Whether it could be read. */
+/* Returns whether it could be read. */
 static bool copy_page(long (*page)(uint32_t, void *, uint32_t), uint32_t size, struct out *to)
 {
     char chunk[CHUNK];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture's beginning, written by the system that records (docs/format.md §1, §2): text
- * attributes, the system page, and CHECK and BUFFER_END for both. One thread; no memory but the
- * stack, about 1 KB.
+ * A capture's header, written by the recording system (docs/format.md §1, §2): text attributes, the
+ * system page, and CHECK and BUFFER_END for both. One thread; no memory except about 1 KB of stack.
  */
 #ifndef LIB_CAPTURE_HEADER_H
 #define LIB_CAPTURE_HEADER_H
@@ -16,19 +15,19 @@
 #include "lib/panic/text.h"
 
 struct capture_header {
-    const char *file;       /* where it goes */
+    const char *file;       /* destination, for the header */
     const char *args;       /* the command line */
-    const char *const *own; /* KEY=VALUE, as they were given: the last one stands first */
+    const char *const *own; /* KEY=VALUE, as given: the last one comes first */
     unsigned own_count;
-    uint64_t now; /* seconds since 1970 if this system has no clock of the day; 0: unknown */
-    /* Bytes, or -1. NULL: this system's page. */
+    uint64_t now; /* seconds since 1970 if this system has no real-time clock; 0: unknown */
+    /* Returns the bytes read, or -1. NULL: this system's page. */
     long (*page)(uint32_t offset, void *to, uint32_t bytes);
-    /* Further attributes: row n. NULL: none. */
+    /* Further attributes: entry n. NULL: none. */
     bool (*rows)(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE]);
     struct capture_check *check; /* begun here; the capture's groups are added to it */
 };
 
-/* 0; 1: the page can't be read, errno says why; -1: `put` has refused. */
+/* Returns 0; 1: the page can't be read, with errno; -1: `put` has failed. */
 int capture_header_write(const struct capture_header *header, capture_put_t put, void *to);
 
 #endif

@@ -14,8 +14,8 @@ void capture_idle_begin(struct capture_idle *idle, uint32_t ms, unsigned cpus,
     }
 }
 
-/* The time of a buffer's last slot. That is TIME in the buffer of a CPU that was asked; in others
- * at most one rollover lies behind the first TIME, or the time is taken for too early. */
+/* Returns the time of a buffer's last slot. In the buffer of a CPU that was asked this is TIME; in
+ * others at most one rollover follows the first TIME, else the returned time is too early. */
 static uint64_t end_of(const struct trace_slot *slots, uint32_t count)
 {
     const struct trace_slot *time = &slots[1], *last = &slots[count - 1];
@@ -39,7 +39,7 @@ bool capture_idle_taken(struct capture_idle *idle, const struct kymo_trace_buffe
     return answer || taken->slots <= HEAD_SLOTS;
 }
 
-/* A CPU of which nothing is known has its time from the first buffer of any CPU on. */
+/* A CPU without data gets its time from the first buffer of any CPU. */
 uint64_t capture_idle_due(struct capture_idle *idle, unsigned cpus)
 {
     uint64_t due = 0, now = idle->newest;

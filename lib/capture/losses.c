@@ -4,7 +4,7 @@
 
 #include "trace/slot.h"
 
-/* More than one if 32 bits don't hold the count. */
+/* Writes more than one slot if 32 bits don't hold the count. */
 int capture_losses_slots(struct capture_check *check, uint32_t cpu, uint32_t reason_class,
                          uint64_t events, capture_put_t put, void *to)
 {

@@ -13,17 +13,17 @@
 #include "abi/sys/trace.h"
 #include "lib/capture/check.h"
 
-/* Where a capture's bytes go, in their order: 0, else it has refused them. */
+/* Destination of a capture's bytes, in order: returns 0, or not 0 if it has failed. */
 typedef int (*capture_put_t)(void *to, const void *data, size_t bytes);
 
-/* DROPPED for so many events, of reason << 8 | class, behind that CPU's last slot. The group is not
- * closed. Returns not 0 if `put` has refused. */
+/* Writes DROPPED slots for `events` events of reason << 8 | class, behind that CPU's last slot.
+ * Does not close the group. Returns not 0 if `put` has failed. */
 int capture_losses_slots(struct capture_check *check, uint32_t cpu, uint32_t reason_class,
                          uint64_t events, capture_put_t put, void *to);
-/* Closes the group of DROPPED slots at hand, if there is one. */
+/* Closes the current group of DROPPED slots, if there is one. */
 int capture_losses_close(struct capture_check *check, uint32_t cpu, capture_put_t put, void *to);
-/* The capture's end of one CPU: DROPPED for all that is pending in its account (NULL: nothing is),
- * END, CHECK, BUFFER_END. Called once for each CPU of the system page, in order. */
+/* Writes the capture's end of one CPU: DROPPED for all that is pending in its account (NULL:
+ * nothing is), END, CHECK, BUFFER_END. Called once for each CPU of the system page, in order. */
 int capture_losses_end(struct capture_check *check, uint32_t cpu,
                        const struct kymo_trace_loss *loss, capture_put_t put, void *to);
 

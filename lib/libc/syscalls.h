@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the C libraries' ports build on: POSIX calls under names of our own, because newlib wants
- * them as _write() and so on and picolibc as write(). -1 and errno on failure. Any thread.
+ * Base of the C libraries' ports: POSIX calls under names of their own, because newlib requires
+ * them as _write() and so on and picolibc as write(). Return -1 and errno on failure. Any thread.
  */
 #ifndef LIB_LIBC_SYSCALLS_H
 #define LIB_LIBC_SYSCALLS_H
@@ -23,7 +23,7 @@ void *kymo_sbrk(ptrdiff_t change);
 int kymo_kill(int pid, int signo);
 int kymo_getpid(void);
 
-/* lib/io.c: is fd one that kymo_open() or crt0 made? set: -1 only asks. */
+/* lib/io.c: returns whether kymo_open() or crt0 made fd. set: -1 only queries. */
 int kymo_fd_known(int fd, int set);
 
 /* Descriptors from here on are memory objects: lib/shm.c. */

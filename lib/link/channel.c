@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Channels: what the other end says on them. Its frames come in order and unchanged, so one that
- * makes no sense is the other end's fault, and the link falls (LINK_STRANGE).
+ * Channels: frames received from the other end. They arrive in order and unchanged, so an invalid
+ * one is the other end's fault and takes the link down (LINK_STRANGE).
  */
 #include <errno.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static bool credit_came(struct link_channel *channel, const uint8_t *payload, si
     return true;
 }
 
-/* The FIRST frame's head is taken off. */
+/* Removes the FIRST frame's head. */
 static bool head_came(struct link_channel *channel, const uint8_t **payload, size_t *bytes)
 {
     if (*bytes < LINK_HEAD || channel->receiving || word(*payload) > LINK_MESSAGE_MOST) {
@@ -127,7 +127,7 @@ static bool data_came(struct link *link, unsigned number, const uint8_t *payload
     return true;
 }
 
-/* What was on its way when we closed is not looked at. */
+/* Ignores frames that were in transit when this end closed. */
 static bool understood(struct link *link, const struct link_frame *frame, const uint8_t *payload,
                        size_t bytes)
 {

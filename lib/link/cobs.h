@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Consistent overhead byte stuffing: bytes without a 0, so that 0 can part frames. Any context, no
- * state but the structs. Proved by test/link against every length and random bytes.
+ * Consistent overhead byte stuffing: encodes bytes without a 0, so that 0 can separate frames. Any
+ * context, no state except the structs. Proved by test/link against every length and random bytes.
  */
 #ifndef LIB_LINK_COBS_H
 #define LIB_LINK_COBS_H
@@ -24,18 +24,18 @@ void cobs_begin(struct cobs_encoder *encoder, uint8_t *out);
 void cobs_put(struct cobs_encoder *encoder, const void *data, size_t bytes);
 size_t cobs_end(struct cobs_encoder *encoder); /* bytes written */
 
-/* Decoding what comes in pieces; the caller cuts at the zeros. */
+/* Decoding of data in pieces; the caller splits at the zeros. */
 struct cobs_decoder {
     uint8_t *out;
     size_t room, bytes; /* of out; decoded so far */
     uint8_t left;       /* bytes of the block still to come */
-    bool zero;          /* the block that ended stands for a 0, if another follows */
+    bool zero;          /* the ended block stands for a 0, if another follows */
     bool bad;           /* it didn't fit */
 };
 void cobs_decoder_reset(struct cobs_decoder *decoder);
-/* Bytes without a 0 in them. */
+/* Decodes bytes that contain no 0. */
 void cobs_decode(struct cobs_decoder *decoder, const uint8_t *data, size_t bytes);
-/* At a 0: is what came whole and not empty? */
+/* At a 0: returns whether the frame is complete and not empty. */
 bool cobs_decoder_whole(const struct cobs_decoder *decoder);
 
 #endif

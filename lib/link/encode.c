@@ -3,8 +3,8 @@
 #include "lib/link/crc32c.h"
 #include "lib/link/frame.h"
 
-/* A frame is good only in its session and its direction: neither what is left of an earlier one in
- * somebody's buffer nor an echo of our own can pass. */
+/* A frame is valid only in its session and its direction, so that neither leftovers of an earlier
+ * session in a buffer nor an echo of our own frames can pass. */
 uint32_t link_key(uint32_t host_session, uint32_t target_session, uint8_t role)
 {
     uint32_t key = crc32c_add(CRC32C_START, &host_session, sizeof(host_session));

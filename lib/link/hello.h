@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each end of the link says of itself before anything else (docs/link.md, "Hello"). A layout
- * of the wire: little-endian, as all machines are that Kymo runs on.
+ * The first message of each end of the link (docs/link.md, "Hello"). A layout of the wire:
+ * little-endian, as all machines are that Kymo runs on.
  */
 #ifndef LIB_LINK_HELLO_H
 #define LIB_LINK_HELLO_H
@@ -15,7 +15,7 @@ enum link_role { LINK_HOST = 1, LINK_TARGET };
 
 #define LINK_HELLO_UP 1 /* the sender has this very session up: don't answer */
 
-/* The host's clock when it sent its hello: a board without a clock of the day takes it. */
+/* The host's clock when it sent its hello: used by a board without a real-time clock. */
 struct link_clock {
     uint64_t seconds; /* since 1970; 0: unknown */
     uint32_t ns;      /* below 1000000000; 0 from older hosts */
@@ -27,10 +27,10 @@ struct link_hello {
     uint8_t version;      /* LINK_VERSION: ends of different versions don't talk */
     uint8_t role;         /* enum link_role */
     uint8_t flags;        /* LINK_HELLO_* */
-    uint8_t channels;     /* this end can have: numbers below that */
-    uint16_t frame_most;  /* bytes of a payload that this end takes */
-    uint16_t zero;        /* sent as 0, not looked at */
-    uint32_t session;     /* of the sender: new each time it begins again, not 0 */
+    uint8_t channels;     /* number of channels supported by this end */
+    uint16_t frame_most;  /* largest payload that this end accepts, in bytes */
+    uint16_t zero;        /* sent as 0, ignored */
+    uint32_t session;     /* of the sender: new each time it restarts, not 0 */
     uint32_t peer;        /* the receiver's session that this answers, 0: none seen */
     char board[32];       /* target: the board's name, NUL-terminated; host: "" */
     uint8_t build_id[20]; /* target: of the kernel's ELF; host: struct link_clock */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One end of the link: up and down, time, and what goes on the line next. See link.h. */
+/* One end of the link: up and down, time, and the choice of the next frame. See link.h. */
 #include "lib/link/link.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ static void rise(struct link *link, const struct link_hello *hello)
     link->config.user->up(link->config.context);
 }
 
-/* The other end may be down, or up in this very session, or up in one that was. */
+/* The other end may be down, up in this session, or up in an earlier one. */
 void link_hello_came(struct link *link, const struct link_hello *hello)
 {
     bool answers = hello->peer == link->session;
@@ -158,7 +158,7 @@ static void ack_out(struct link *link)
     link->ack_due = link->nak_due = false;
 }
 
-/* What was said before should have arrived. */
+/* Returns whether everything sent before the farewell should have arrived. */
 static bool bye_is_time(const struct link *link)
 {
     return link->bye_due &&
@@ -173,9 +173,9 @@ static void bye_out(struct link *link)
     link->hello_at = link->now;
 }
 
-/* Chooses the next frame for the line; none: line_left stays 0. A frame that goes out again has
- * the ack of its first time: if both ends had only such frames to send, neither would learn what
- * the other one has received. */
+/* Chooses the next frame for the line; none: line_left stays 0. A retransmitted frame has its
+ * original ack: if both ends had only such frames to send, neither would learn what the other one
+ * has received. */
 static void choose(struct link *link)
 {
     if (hello_is_time(link)) {

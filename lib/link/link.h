@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The link's protocol, one end of it: the same source on target and host (docs/link.md). Bytes that
- * came go in by link_input(), bytes for the line come out by link_output(), time is an argument;
- * what happens is told by the calls of struct link_user, which the owner supplies.
+ * One end of the link's protocol: the same source on target and host (docs/link.md). Received bytes
+ * go in through link_input(), bytes to send come out of link_output(), time is an argument; events
+ * are reported by the calls of struct link_user, which the owner supplies.
  *
- * One thread. No allocation: the owner gives memory for frames. link_user's calls come from within
- * link_input() and link_output(), and may themselves call link_open(), link_send(), link_more(),
- * link_credit(), link_close().
+ * One thread. No allocation: the owner supplies memory for frames. link_user's calls come from
+ * within link_input() and link_output(), and may themselves call link_open(), link_send(),
+ * link_more(), link_credit(), link_close().
  *
- * What is promised: a message arrives whole, once, in order and unchanged, or the channel or the
- * link is said to be gone. Whatever bytes the other end sends, memory is bounded, and every call
- * ends. Proved by test/link: two ends over a line that drops, flips, doubles, inserts and stalls.
+ * Guarantee: a message arrives whole, once, in order and unchanged, or the channel or the link is
+ * reported as lost. Whatever bytes the other end sends, memory is bounded, and every call ends.
+ * Proved by test/link: two ends over a line that drops, flips, doubles, inserts and stalls.
  */
 #ifndef LIB_LINK_LINK_H
 #define LIB_LINK_LINK_H
@@ -24,53 +24,54 @@
 
 #define LINK_CHANNELS_MOST 64
 #define LINK_SERVICE_MOST 24 /* bytes of a service's name, no NUL */
-#define LINK_HEAD 4          /* credit that a message costs besides its bytes */
+#define LINK_HEAD 4          /* credit that a message costs in addition to its bytes */
 #define LINK_FRAME_LEAST 96  /* frame_most: a hello fits */
 
 #define LINK_FRAME_HEAD 6
 #define LINK_FRAME_CHECK 4
-/* On the line: a 0 before and after. */
+/* Size on the line, with a 0 before and after. */
 #define LINK_LINE_MOST(payload) (COBS_MOST(LINK_FRAME_HEAD + (payload) + LINK_FRAME_CHECK) + 2)
 /* Memory that link_init() needs. */
 #define LINK_MEMORY(frame_most, window) \
     ((window)*LINK_LINE_MOST(frame_most) + LINK_FRAME_HEAD + (frame_most) + LINK_FRAME_CHECK)
 
 enum link_down {
-    LINK_SILENT = 1, /* nothing came for LINK_SILENCE_MS */
-    LINK_RESTARTED,  /* the other end began again */
-    LINK_BYE,        /* the other end said that it leaves */
+    LINK_SILENT = 1, /* no frame received for LINK_SILENCE_MS */
+    LINK_RESTARTED,  /* the other end restarted */
+    LINK_BYE,        /* the other end said goodbye */
     LINK_STRANGE,    /* the other end broke the protocol */
     LINK_CLOSED,     /* link_bye(), link_lost() */
 };
 
 #define LINK_SILENCE_MS 15000
 #define LINK_KEEPALIVE_MS 1000
-#define LINK_FAREWELL_MS 3000 /* a farewell waits so long for acknowledgements */
+#define LINK_FAREWELL_MS 3000 /* how long a farewell waits for acknowledgements */
 
 struct link;
 
 struct link_user {
-    /* The other end is there; its hello stays readable by link_peer(). */
+    /* The link is up; the peer's hello stays readable by link_peer(). */
     void (*up)(void *context);
-    /* It is gone, and with it all channels, which closed() was not called for. */
+    /* The link is down, and with it all channels that closed() was not called for. */
     void (*down)(void *context, enum link_down why);
-    /* The other end wants a channel: its first credit in bytes, or a negative errno to refuse. */
+    /* The other end opens a channel: returns its first credit in bytes, or a negative errno to
+     * refuse. */
     long (*open)(void *context, unsigned channel, const char *service);
-    /* Ours is accepted; if refused, closed() comes instead. */
+    /* Our channel is accepted; if refused, closed() is called instead. */
     void (*opened)(void *context, unsigned channel);
     /* Part of a message: `bytes` of it at `offset`; `total` in all. offset + bytes == total is its
-     * end. They cost credit, link_cost(), which the receiver gives back when it has room again. */
+     * end. It costs credit, link_cost(), which the receiver returns when it has room again. */
     void (*data)(void *context, unsigned channel, const uint8_t *bytes, size_t count, size_t offset,
                  size_t total);
-    /* The next bytes of the message announced, at most `most`: where they are, and how many; 0:
-     * later, after link_more(). They are taken before anything else happens. */
+    /* Returns the next bytes of the announced message, at most `most`: their address and number; 0:
+     * later, after link_more(). They are consumed before anything else happens. */
     size_t (*fetch)(void *context, unsigned channel, size_t most, const uint8_t **bytes);
     /* All bytes of the message were fetched: the next one may be announced. */
     void (*sent)(void *context, unsigned channel);
-    /* The channel is gone, reason 0 or a negative errno. Its number may be used again when
+    /* The channel is closed, reason 0 or a negative errno. Its number may be reused when
      * link_channel_free() says so. */
     void (*closed)(void *context, unsigned channel, int reason);
-    /* The other end speaks another version. The link stays down. */
+    /* The other end uses another version. The link stays down. */
     void (*stranger)(void *context, unsigned version);
 };
 
@@ -83,35 +84,35 @@ struct link_config {
     uint8_t window;          /* frames on their way at once, a power of 2, at most 64 */
     uint8_t channels;        /* of `channel`, at most LINK_CHANNELS_MOST */
     uint8_t role;            /* enum link_role */
-    uint16_t hello_ms;       /* says hello so often while down; 0: once, and as an answer */
-    uint32_t seed;           /* another one each time the process starts */
+    uint16_t hello_ms;       /* interval of hellos while down; 0: one, and as an answer */
+    uint32_t seed;           /* different at each start of the process */
     const char *board;       /* may be NULL */
     const uint8_t *build_id; /* 20 bytes; may be NULL */
 };
 
-/* Insides of lib/link/ from here on; the owner only supplies the memory. */
+/* Internal to lib/link/ from here on; the owner only supplies the memory. */
 struct link_channel {
     uint8_t state;            /* enum link_channel_state */
-    uint8_t wants;            /* LINK_WANT_*: frames to be made */
+    uint8_t wants;            /* LINK_WANT_*: frames to make */
     bool ours;                /* we opened it */
     bool close_made;          /* our CLOSE is on its way */
     bool close_came;          /* the other end's has come */
-    bool sending, receiving;  /* amid a message */
+    bool sending, receiving;  /* within a message */
     bool head_made;           /* its FIRST frame */
     int32_t reason;           /* of our CLOSE */
     uint32_t out_left;        /* of the message being sent; before its FIRST: its total */
     uint32_t out_credit;      /* bytes we may send, since the channel opened */
-    uint32_t out_used;        /* of those */
+    uint32_t out_used;        /* of those, used */
     uint32_t in_credit;       /* bytes we allowed */
-    uint32_t in_used;         /* of those */
+    uint32_t in_used;         /* of those, used */
     uint32_t in_total, in_at; /* of the message being received */
     char service[LINK_SERVICE_MOST + 1];
 };
 
 struct link_stats {
-    uint32_t frames_in, frames_out; /* good ones in; all out, resent ones too */
-    uint32_t bad;                   /* came, but not whole or the check was wrong */
-    uint32_t again;                 /* came again, or after a lost one */
+    uint32_t frames_in, frames_out; /* received; sent, retransmissions included */
+    uint32_t bad;                   /* received, but incomplete or with a wrong check */
+    uint32_t again;                 /* received again, or after a lost one */
     uint32_t resent;
     uint64_t bytes_in, bytes_out; /* on the line */
 };
@@ -122,14 +123,14 @@ struct link {
     struct link_stats stats;
     bool up;
     uint32_t session, peer_session;
-    uint32_t key_in, key_out;  /* what the checks of frames begin with */
-    uint32_t now, heard, said; /* ms: time, of the last good frame in, of the last frame out */
+    uint32_t key_in, key_out;  /* initial states of the frames' checks */
+    uint32_t now, heard, said; /* ms: time, of the last good frame received, of the last one sent */
     uint32_t hello_at;
-    uint16_t payload_most; /* what both ends can do */
+    uint16_t payload_most; /* largest payload that both ends support */
     bool hello_due, ack_due, nak_due, bye_due;
     uint32_t bye_at;
-    /* Out: frames base..next are made and not acknowledged, cursor is the next to go out. */
-    uint16_t base, next, cursor, sent_to; /* sent_to: none from here on was on the line yet */
+    /* Sending: frames base..next are made and not acknowledged, cursor is the next to send. */
+    uint16_t base, next, cursor, sent_to; /* sent_to: none from here on was sent yet */
     bool gone_back;                       /* since the last progress */
     uint16_t lengths[64];
     uint32_t went_back; /* ms */
@@ -137,15 +138,15 @@ struct link {
     uint16_t timed;
     bool timing, measured; /* measured: round_trip is one */
     uint32_t timed_at;
-    uint32_t progress; /* ms: base moved, or the first frame after none was made */
-    unsigned turn;     /* channel whose turn it is */
-    /* In. */
+    uint32_t progress; /* ms: base moved, or the first frame after an empty window was made */
+    unsigned turn;     /* next channel to serve */
+    /* Receiving. */
     uint16_t expected, nak_for;
     bool nak_made;
     uint32_t nak_at;
     struct cobs_decoder decoder;
     bool any; /* bytes came since the last 0 */
-    /* What the line is taking: a frame of the window, or control[]. */
+    /* The frame being sent: from the window, or control[]. */
     const uint8_t *line;
     size_t line_left;
     bool line_is_window;
@@ -153,22 +154,22 @@ struct link {
     uint8_t control[LINK_LINE_MOST(sizeof(struct link_hello))];
 };
 
-/* -EINVAL: a config that can't be. */
+/* -EINVAL: an invalid config. */
 int link_init(struct link *link, const struct link_config *config, uint32_t now);
 
-/* Bytes that came on the line. */
+/* Processes received bytes. */
 void link_input(struct link *link, uint32_t now, const void *bytes, size_t count);
 
-/* What is to go on the line next, 0: nothing. What went is then said by link_output_done(). */
+/* Returns the bytes to send next, 0: none. Report what was sent by link_output_done(). */
 size_t link_output(struct link *link, uint32_t now, const uint8_t **bytes);
 void link_output_done(struct link *link, size_t bytes);
 
-/* Milliseconds until link_output() is to be called even if nothing comes. */
+/* Returns the milliseconds after which link_output() must be called even if nothing is received. */
 uint32_t link_wait(const struct link *link, uint32_t now);
 
-/* The line is gone (a cable, a socket): down, without a farewell. */
+/* Reports that the line (a cable, a socket) is gone: takes the link down without a farewell. */
 void link_lost(struct link *link);
-/* Says farewell, after what was said before: link_output() goes on until the link is down. */
+/* Says goodbye, after all data sent before: call link_output() until the link is down. */
 void link_bye(struct link *link);
 
 bool link_is_up(const struct link *link);
@@ -176,27 +177,27 @@ const struct link_hello *link_peer(const struct link *link);
 const struct link_stats *link_stats(const struct link *link);
 
 /*
- * Opens a channel to a service of the other end, with so much credit for what it will send.
- * The number, or -EAGAIN: none is free; -ENOTCONN: the link is down; -EINVAL: the name.
+ * Opens a channel to a service of the other end, with initial credit for its data. Returns the
+ * number, or -EAGAIN: none is free; -ENOTCONN: the link is down; -EINVAL: the name.
  */
 int link_open(struct link *link, const char *service, uint32_t credit);
 bool link_channel_free(const struct link *link, unsigned channel);
 
-/* Announces a message, whose bytes are fetched. -EBUSY: one is on its way; -EPIPE: the channel is
- * not open; -EMSGSIZE. */
+/* Announces a message, whose bytes are then fetched. -EBUSY: one is in transit; -EPIPE: the channel
+ * is not open; -EMSGSIZE. */
 int link_send(struct link *link, unsigned channel, size_t bytes);
-/* There is more to fetch. */
+/* Reports that there is more to fetch. */
 void link_more(struct link *link, unsigned channel);
 
-/* Credit that data() with these arguments cost. */
+/* Returns the credit that data() with these arguments cost. */
 static inline uint32_t link_cost(size_t count, size_t offset)
 {
     return (uint32_t)count + (offset == 0 ? LINK_HEAD : 0);
 }
-/* Allows the other end so many bytes more. */
+/* Allows the other end this many more bytes. */
 void link_credit(struct link *link, unsigned channel, uint32_t bytes);
 
-/* Closes at once, after what was fetched; closed() is not called. */
+/* Closes at once, after the bytes already fetched; closed() is not called. */
 void link_close(struct link *link, unsigned channel, int reason);
 
 #endif

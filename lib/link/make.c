@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Channels: what this end says on them. Nothing is queued but one flag for each kind of frame that
- * a channel owes, and the announcement of one message; the frames are made when there is room, one
- * channel after the other.
+ * Channels: frames sent by this end. Nothing is queued except one flag for each kind of pending
+ * frame of a channel, and the announcement of one message; the frames are made when there is room,
+ * one channel after the other.
  */
 #include <errno.h>
 #include <string.h>
@@ -98,13 +98,13 @@ void link_close(struct link *link, unsigned number, int reason)
     }
     channel->state = LINK_CLOSING;
     channel->reason = reason;
-    /* What was never told of need not be taken back, but an OPEN is answered by an ACCEPT first. */
+    /* An unsent OPEN need not be withdrawn, but a received one is answered by an ACCEPT first. */
     channel->wants &= LINK_WANT_OPEN | LINK_WANT_ACCEPT;
     channel->wants |= LINK_WANT_CLOSE;
     channel->sending = false;
 }
 
-/* FIRST or MORE, with what fetch() gives and the credit allows. */
+/* Makes FIRST or MORE, with the fetched bytes, as credit allows. */
 static bool make_data(struct link *link, struct link_channel *channel, unsigned number)
 {
     uint32_t head = channel->head_made ? 0 : LINK_HEAD;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bytes from the line: cut at the zeros, decoded, checked, and taken in order. What is not whole or
- * not next is thrown away and asked for again; so nothing that came wrong goes any further.
+ * Bytes from the line: split at the zeros, decoded, checked, and accepted in order. A frame that is
+ * not complete or not the next one is discarded and requested again, so no damaged data goes
+ * further.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ void receive_reset(struct link *link)
     link->nak_due = link->ack_due = false;
 }
 
-/* Once for each frame that is missing, and again if it stays so. */
+/* Once for each missing frame, and again if it stays missing. */
 static void ask_again(struct link *link)
 {
     if (link->nak_made && link->nak_for == link->expected &&
@@ -35,7 +36,7 @@ static void bad_frame(struct link *link)
     if (link->up) {
         ask_again(link);
     } else {
-        link->hello_due = true; /* somebody may believe that we are up */
+        link->hello_due = true; /* the other end may believe that the link is up */
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames on their way: kept, as they are on the line, until the other end has acknowledged them.
- * After a loss everything from the lost one on goes again ("go back n"), so the receiver keeps
- * nothing; when the other end says that one is missing, or when it was silent for too long.
+ * Frames in transit: kept, as sent, until the other end has acknowledged them. After a loss
+ * everything from the lost one on is sent again ("go back n"), so the receiver stores nothing: when
+ * the other end reports one missing, or when it was silent for too long.
  */
 #include "lib/link/frame.h"
 
@@ -19,7 +19,7 @@ static uint8_t *slot(const struct link *link, uint16_t number)
            (size_t)slot_of(link, number) * LINK_LINE_MOST(link->config.frame_most);
 }
 
-/* Is a before b? */
+/* Returns whether a is before b. */
 static bool before(uint16_t a, uint16_t b)
 {
     return (int16_t)(uint16_t)(a - b) < 0;
@@ -33,11 +33,11 @@ void window_reset(struct link *link)
     link->round_trip = 0;
     link->patience = PATIENCE_START;
     if (link->line_is_window) {
-        link->line_left = 0; /* cut; the next frame begins with a 0 */
+        link->line_left = 0; /* interrupted; the next frame begins with a 0 */
     }
 }
 
-/* A frame that is acknowledged while it goes out again still needs its place. */
+/* A frame acknowledged during its retransmission still needs its slot. */
 bool window_has_room(const struct link *link)
 {
     bool line_has_one = link->line_is_window && link->line_left > 0;
@@ -107,10 +107,10 @@ static void advance(struct link *link, uint16_t ack)
 }
 
 /*
- * The ack of a frame that was sent more than once may answer any of the sendings, so it measures no
- * round trip (Karn's rule), and patience stays where silence has doubled it to: for ever, on a line
- * that loses most frames. But `missing` shows that frames were lost and that the line is no slower:
- * then patience is that of the round trip last measured.
+ * The ack of a frame that was sent more than once may answer any of the transmissions, so it
+ * measures no round trip (Karn's rule), and the timeout keeps the value to which silence has
+ * doubled it: forever, on a line that loses most frames. But `missing` shows that frames were lost
+ * and that the line is no slower: then the timeout is that of the round trip last measured.
  *
  * An ack of frames that were never sent breaks the protocol, and is ignored.
  */
@@ -133,7 +133,7 @@ void window_ack(struct link *link, uint16_t ack, bool missing)
     }
 }
 
-/* While the line still takes a frame there is nothing to be impatient about. */
+/* There is no timeout while the line still takes a frame. */
 void window_check_time(struct link *link)
 {
     if (link->base == link->sent_to || link->cursor != link->next ||

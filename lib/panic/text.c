@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See text.h. The record comes out of memory that a dying kernel has left: each count is bounded,
- * each text may lack its NUL. No state. Proved by test/panic.
+ * See text.h. The record comes from memory left by a dying kernel: each count is bounded, each text
+ * may lack its NUL. No state. Proved by test/panic.
  */
 #include "lib/panic/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define PART (PANIC_VALUE - 2) /* characters of a reason in one row */
+#define PART (PANIC_VALUE - 2) /* characters of a reason in one entry */
 #define FRAMES_A_ROW 4
 
 struct machine {
@@ -45,13 +45,13 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Rows for `count` things of which so many make one. */
+/* Returns the entries needed for `count` items, `a_row` in each. */
 static unsigned rows(unsigned count, unsigned a_row)
 {
     return (count + a_row - 1) / a_row;
 }
 
-/* No value may look as if another attribute began in it; and a terminal shows it as it is. */
+/* Makes a value printable, and keeps it from looking like the beginning of another attribute. */
 static void make_plain(char *text)
 {
     for (; *text; text++) {
@@ -171,7 +171,7 @@ static unsigned count_stack(const struct kymo_panic *record)
     return rows(least(record->nframes, KYMO_PANIC_FRAMES), FRAMES_A_ROW);
 }
 
-/* What there is to tell, in order. */
+/* The parts of the report, in order. */
 static const struct part {
     const char *key;
     unsigned (*count)(const struct kymo_panic *record); /* NULL: one */

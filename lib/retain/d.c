@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D's own buffers in a window of retained memory: which consumers there are, and which of their
- * records are whole. A record counts if its mark is right; the newest, which have none yet, if they
- * are no more than one firing makes, and end where the cursor says. Behind damage the next one that
- * has its mark is looked for. Entries of aggregations: dtrace_entries.c. Proof:
- * test/d_fire/retain_test.c.
+ * D's own buffers in a window of retained memory: finds the consumers, and their complete records.
+ * A record counts if its mark is right; the newest, without marks yet, count if they are no more
+ * than one probe firing makes, and end at the cursor. After damage the next record with its mark is
+ * searched. Entries of aggregations: d_entries.c. Proof: test/d_fire/retain_test.c.
  */
 #include <string.h>
 
 #include "abi/retain_mark.h"
 #include "lib/retain/internal.h"
 
-/* Behind damage each word may begin a record as long as the tables say. They may say anything: once
- * sums over so many times the window were wrong, what is left of each buffer counts as damaged. */
+/* After damage each word may begin a record of any size in the tables, which may be damaged too.
+ * Once failed sums cover this many times the window, the rest of each buffer counts as damaged. */
 #define WASTE_MOST 16
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -83,7 +82,7 @@ static bool inside(const struct retain *retain, uint64_t offset, uint64_t bytes)
            offset <= retain->header.window - bytes;
 }
 
-/* One CPU's; a part that is not there has offset 0. */
+/* Checks one CPU's part; a missing part has offset 0. */
 static bool cpu_fits(const struct retain *retain, const struct kymo_retain_d *is, uint32_t cpu)
 {
     const struct kymo_retain_d_cpu *c = &is->cpu[cpu];
@@ -117,7 +116,7 @@ static bool fits(const struct retain *retain, const struct kymo_retain_d *is)
     return true;
 }
 
-/* Told of once: at CPU 0. */
+/* Counts a lost program once: at CPU 0. */
 static void lose_program(struct retain *retain)
 {
     retain->losses.programs += retain->cpu == 0;
@@ -132,7 +131,7 @@ bool retain_d_open(struct retain *retain)
     if (retain->read(retain->arg, at, is, sizeof(*is)) != 0 || is->magic == 0) {
         return false;
     }
-    /* A free one is 0 there: anything else is a program, and damage if it isn't its number. */
+    /* A free entry is 0 there: anything else is a program, and damaged unless it is its number. */
     if (is->crc != retain_crc((uint8_t *)is + from, sizeof(*is) - from)) {
         lose_program(retain);
         return false;
@@ -161,7 +160,7 @@ static uint64_t word(struct retain *retain, uint32_t field, uint32_t bytes)
     uint64_t value = 0, offset = (uint64_t)cpu->cursors + field;
 
     if (cpu->cursors == 0) {
-        return 0; /* it is not traced */
+        return 0; /* not traced */
     }
     if (!inside(retain, offset, bytes) ||
         retain->read(retain->arg, (uint32_t)offset, &value, bytes) != 0) {
@@ -175,7 +174,7 @@ uint64_t retain_d_counter(struct retain *retain, uint32_t field)
     return word(retain, field, 8);
 }
 
-/* A word of the kernel's: an offset in a buffer. */
+/* Returns a word of the kernel's: an offset in a buffer. */
 static uint64_t cursor(struct retain *retain, uint32_t field)
 {
     return word(retain, field, retain->header.word_bits / 8);
@@ -203,7 +202,8 @@ static uint32_t size_of(struct retain *retain, uint32_t epid)
     return size;
 }
 
-/* One of each kind is what a firing makes at most, and so what may lack its mark. */
+/* Returns the most bytes one probe firing makes, one record of each kind: these may lack their
+ * marks. */
 static uint64_t firing_most(struct retain *retain)
 {
     uint64_t sum = 0;
@@ -214,7 +214,7 @@ static uint64_t firing_most(struct retain *retain)
     return sum;
 }
 
-/* Records from here on end just there. */
+/* Returns whether records from here on end exactly there. */
 static bool reaches(struct retain *retain, uint32_t from, uint32_t until)
 {
     uint32_t base = retain->d.is.cpu[retain->cpu].records, epid, size;
@@ -233,14 +233,14 @@ static bool reaches(struct retain *retain, uint32_t from, uint32_t until)
     return true;
 }
 
-/* What trace/dtrace/buffer.c's cursors say: [oldest, end) if it has wrapped, then [0, offset). */
+/* Copies of trace/dtrace/buffer.c's cursors: [oldest, end) if it has wrapped, then [0, offset). */
 struct cursors {
     uint32_t offset, oldest, end;
     bool wrapped;
 };
 
-/* Is what lies between the mark's place and the cursor no more than a firing under way? The mark
- * ahead of the cursor is of the lap before. */
+/* Returns whether the range between the mark's location and the cursor fits one unfinished probe
+ * firing. The mark ahead of the cursor is from the previous lap. */
 static bool is_under_way(struct retain *retain, const struct cursors *c, uint32_t sealed)
 {
     uint64_t most = firing_most(retain);
@@ -253,7 +253,7 @@ static bool is_under_way(struct retain *retain, const struct cursors *c, uint32_
            reaches(retain, from, c->end) && reaches(retain, 0, c->offset);
 }
 
-/* Damaged cursors must not make old bytes the newest records, for which no mark vouches. */
+/* Damaged cursors must not make old bytes the newest records, which have no mark to check. */
 static void set_regions(struct retain *retain, struct cursors *c)
 {
     struct retain_d *d = &retain->d;
@@ -327,7 +327,8 @@ static bool marked(struct retain *retain, uint32_t place, uint32_t size)
     return good;
 }
 
-/* One word of what is damaged; a stretch of it is one record lost, as far as is known. */
+/* Skips one word of damaged data; a contiguous range counts as one lost record, as far as is
+ * known. */
 static void pass_over(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
@@ -337,11 +338,11 @@ static void pass_over(struct retain *retain)
         d->number++;
     }
     d->damaged = true;
-    /* What lacks a mark can't be found again behind damage. */
+    /* Records without marks can't be found again after damage. */
     d->at = d->at >= d->tail || retain_is_hopeless(retain) ? d->until : d->at + 4;
 }
 
-/* struct dtrace_record: EPID, then the time, high word first. It never goes back. */
+/* struct dtrace_record: EPID, then the time, high word first. Time never decreases. */
 static uint64_t time_of(struct retain *retain)
 {
     const struct retain_d *d = &retain->d;
@@ -351,7 +352,7 @@ static uint64_t time_of(struct retain *retain)
     return (uint64_t)time[0] << 32 | time[1];
 }
 
-/* What is at d->at; 0: nothing whole. */
+/* Returns the size of the record at d->at; 0: no complete one. */
 static uint32_t look(struct retain *retain, uint32_t epid)
 {
     struct retain_d *d = &retain->d;

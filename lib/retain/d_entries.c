@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Entries of D's aggregations in retained memory: see d.c. Each has a mark. One that was being
- * changed when the machine stopped is given as it was before, by the words that were put aside.
+ * Entries of D's aggregations in retained memory: see d.c. Each has a mark. An entry that was being
+ * changed when the machine stopped is returned in its old state, from the words kept aside.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ bool retain_d_entries(struct retain *retain)
     }
     d->half = (uint32_t)half;
     d->at = 0;
-    /* What is behind that was just being made. */
+    /* Data behind that was still being made. */
     d->until = used < d->live.entries_sealed ? (uint32_t)used : d->live.entries_sealed;
     d->damaged = false;
     return true;
@@ -54,14 +54,14 @@ static uint32_t size_of(struct retain *retain, uint32_t id)
     return size % 8 == 0 && size > RETAIN_D_ENTRY ? size : 0;
 }
 
-/* The words put aside are of an entry of this size: whoever gives it out puts them there. */
+/* Returns whether the words kept aside fit an entry of this size: the caller then restores them. */
 static bool can_undo(const struct kymo_retain_d_live *live, uint32_t size)
 {
     return live->undo_count <= 4 && live->undo_first <= size / 8 &&
            live->undo_count <= size / 8 - live->undo_first;
 }
 
-/* The sum over an entry; with *undone the one that it had before it was changed. */
+/* Returns the sum over an entry; with *undone that of its state before the change. */
 static int sum_of(struct retain *retain, uint32_t place, uint32_t size, uint32_t *sum,
                   uint32_t *undone)
 {
@@ -84,7 +84,7 @@ static int sum_of(struct retain *retain, uint32_t place, uint32_t size, uint32_t
     return 0;
 }
 
-/* Whether the entry at d->at is whole, or was before a change that is not over. */
+/* Returns whether the entry at d->at is complete, or was before an unfinished change. */
 static bool good(struct retain *retain, uint32_t size, bool *undo)
 {
     struct retain_d *d = &retain->d;

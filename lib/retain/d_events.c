@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What D's retained consumers had, as the events that one with log=1 leaves in a capture
- * (trace/dtrace/log_event.h): its notes, a status, the records of each CPU, what the entries of its
- * aggregations were, and where all this ends. One pass; nothing says that it is the last, for the
- * program did not end. In whole buffers behind the CPU's last one.
+ * Contents of D's retained consumers, as the events that a consumer with log=1 leaves in a capture
+ * (trace/dtrace/log_event.h): notes, a status, each CPU's records, the aggregations' entries, and
+ * the ends of all these. One pass; it is not marked as the last, because the program did not end.
+ * In whole buffers behind the CPU's last one.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum stage { BEGIN, NOTES, STATUS, RECORDS, TAKEN, ENTRIES, COUNTED };
 enum { PASS = 1 };
-/* trace/dtrace/log_event.h, of which the tracelogger knows nothing. */
+/* From trace/dtrace/log_event.h, which the tracelogger does not include. */
 enum { EVENT_RECORD = 2, EVENT_TAKEN, EVENT_ENTRY, EVENT_ENTRIES, EVENT_STATUS };
 enum { STATUS_BYTES = 104, SNAP_BYTES = 40 };
 
@@ -32,7 +32,7 @@ uint32_t retain_put_event(struct trace_slot *slot, uint32_t cpu, uint32_t time, 
 
 /* ---- one event --------------------------------------------------------------------- */
 
-/* It waits, with these words in front and `bytes` behind them. False: it is too long for any. */
+/* Makes an event pending, with these words and `bytes` bytes. Returns false if it is too long. */
 static bool wait(struct retain_d *d, uint32_t event, uint32_t nwords, uint32_t bytes)
 {
     if (nwords * 4 + bytes > sizeof(d->words)) {
@@ -63,7 +63,7 @@ static bool notes(struct retain *retain)
     return retain_chunk_read(retain, &d->data, d->is.notes + d->words[2], &d->words[3], n) == 0;
 }
 
-/* Those that are too long for an event are missing numbers. */
+/* Records too long for an event become missing numbers. */
 static bool record(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
@@ -137,7 +137,7 @@ static void next_stage(struct retain *retain, enum stage stage, bool skip)
     retain->d.stage = skip ? stage + 1 : stage;
 }
 
-/* To the next consumer that has something of this CPU. False: none. */
+/* Advances to the next consumer that has data of this CPU. Returns false if there is none. */
 static bool next_consumer(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
@@ -153,7 +153,7 @@ static bool next_consumer(struct retain *retain)
     return false;
 }
 
-/* The next event waits in d. False: there is none of this CPU. */
+/* Makes the next event pending in d. Returns false if there is none of this CPU. */
 static bool next_event(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
@@ -219,7 +219,7 @@ uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *tim
     do {
         uint32_t bytes = d->nwords * 4 + d->bytes;
         if (count + (bytes + 7) / 8 > TRACE_BUFFER_SLOTS) {
-            break; /* it waits for the next one */
+            break; /* stays pending for the next buffer */
         }
         count +=
             retain_put_event(&slots[count], cpu, (uint32_t)++ * time, d->event, d->words, bytes);

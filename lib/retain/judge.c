@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One buffer in retained memory: is it whole, is it the one that was being written, is it damaged?
- * The seal is the best witness: it has a CRC of its own. The state word has none; it says which
- * sequence was meant, and the buffer's own first slot must agree.
+ * Judges one buffer in retained memory: complete, being written, or damaged. The seal is the best
+ * evidence: it has a CRC of its own. The state word has none; it gives the intended sequence, and
+ * the buffer's own first slot must agree.
  */
 #include "lib/link/crc32c.h"
 #include "lib/retain/internal.h"
@@ -25,7 +25,7 @@ static uint32_t number_of(const struct retain *retain, uint32_t i)
     return retain->cpu * retain->header.ring.per_cpu + i;
 }
 
-/* What its descriptor says, `at` bytes behind the state word. */
+/* Returns a word of its descriptor, `at` bytes behind the state word. */
 static uint32_t table_word(struct retain *retain, uint32_t i, uint32_t at)
 {
     const struct kymo_retain_ring *ring = &retain->header.ring;
@@ -47,7 +47,7 @@ static uint32_t used_of(struct retain *retain, uint32_t i)
     return table_word(retain, i, sizeof(uint32_t));
 }
 
-/* False: the buffer has no seal, or a damaged one. */
+/* Returns false if the buffer has no seal, or a damaged one. */
 static bool mark_of(struct retain *retain, uint32_t i, struct kymo_retain_mark *mark)
 {
     uint32_t number = number_of(retain, i);
@@ -94,7 +94,7 @@ bool retain_is_taken(struct retain *retain, uint32_t i, uint32_t sequence)
            (STATE(word) == KYMO_RETAIN_BUSY && SEQUENCE(word) == sequence);
 }
 
-/* The slots that are in the ACTIVE buffer by its CPU's cursor; 0: it isn't there. */
+/* Returns the slots in the ACTIVE buffer by its CPU's cursor; 0: the cursor isn't in it. */
 static uint32_t by_cursor(const struct retain *retain, uint32_t i)
 {
     uint64_t cursor =
@@ -114,7 +114,7 @@ void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark)
     }
 }
 
-/* A buffer without a seal: so many slots are said to be in it. */
+/* Judges a buffer without a seal that should hold `count` slots. */
 static uint32_t unsealed(struct retain *retain, uint32_t count, uint32_t sequence, uint64_t *time)
 {
     struct trace_slot *slots = retain->slots;
@@ -129,7 +129,7 @@ static uint32_t unsealed(struct retain *retain, uint32_t count, uint32_t sequenc
     return whole;
 }
 
-/* The word's sequence was begun, and perhaps closed. */
+/* Judges a buffer whose word's sequence was begun, and perhaps closed. */
 static uint32_t by_word(struct retain *retain, uint32_t i, uint32_t word, uint64_t *time)
 {
     const struct trace_slot *first = retain->slots;
@@ -183,7 +183,7 @@ uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
     }
     *time = before;
     if (!same && STATE(word) != KYMO_RETAIN_FREE_BUFFER && SEQUENCE(word) > sequence) {
-        retain_here(retain)->sequences[i] = SEQUENCE(word); /* it was being used again */
+        retain_here(retain)->sequences[i] = SEQUENCE(word); /* it was being reused */
     } else {
         retain_give_up(retain, &mark);
     }

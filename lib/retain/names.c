@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who lived (abi/retain.h, struct kymo_retain_name), as the events of a state dump: a
- * process's name and where its text was, a thread's name. One buffer before all others. No kernel
- * made these events: their headers say so by _NTO_TRACE_PROCESS_INJECTED. Only entries whose CRC is
- * right are given; it is counted how many are not.
+ * Names of processes and threads (abi/retain.h, struct kymo_retain_name), as the events of a state
+ * dump: a process's name and text address, a thread's name. One buffer before all others. No kernel
+ * made these events: _NTO_TRACE_PROCESS_INJECTED in their headers marks this. Only entries with a
+ * right CRC are used; the others are counted.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ static bool good(const struct retain *retain, struct kymo_retain_name *name)
            name->boots == retain->header.boots;
 }
 
-/* Entry i, if it is there and was still alive when the window begins. */
+/* Reads entry i, if it exists and was still alive when the window begins. */
 static bool read_entry(struct retain *retain, uint32_t i, struct kymo_retain_name *name)
 {
     uint32_t at = KYMO_RETAIN_NAMES + i * (uint32_t)sizeof(*name);
@@ -47,7 +47,7 @@ static bool read_entry(struct retain *retain, uint32_t i, struct kymo_retain_nam
     return name->ended == 0 || name->ended > retain->first_time;
 }
 
-/* An event of n words and a text behind them; its slots. */
+/* Writes an event of n words followed by a text; returns its slots. */
 static uint32_t put_event(struct trace_slot *slot, uint32_t what, uint32_t time, uint32_t n,
                           const uint32_t *words, const char *text)
 {
@@ -74,7 +74,7 @@ static uint32_t put_mapname(struct trace_slot *slot, uint32_t cpu, uint32_t time
     return put_event(slot, what, time, 3, (const uint32_t[]){pid, low, size}, name->name);
 }
 
-/* What tells of an entry: *time is the next stamp. */
+/* Writes the events of an entry: *time is the next stamp. */
 static uint32_t put_entry(struct trace_slot *slot, uint32_t cpu, uint32_t *time,
                           const struct kymo_retain_name *name)
 {
@@ -94,7 +94,7 @@ static uint32_t put_entry(struct trace_slot *slot, uint32_t cpu, uint32_t *time,
     return name->text_size == 0 ? n : n + put_mapname(slot + n, cpu, (*time)++, name);
 }
 
-/* So many stamps below the first one, with one high word. */
+/* Returns a stamp `STAMPS` below the first one, within one high word. */
 static uint64_t stamp_before(uint64_t first)
 {
     uint64_t stamp = first - STAMPS;

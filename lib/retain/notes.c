@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What describes D's records (abi/retain.h, struct kymo_retain_note), as the events that the
+ * Descriptions of D's records (abi/retain.h, struct kymo_retain_note), as the events that the
  * kernel logs when a ring is stopped: whole buffers behind the last one of the first CPU that has
- * any. Only notes whose CRC is right are given; of others it is counted that they were there.
+ * any. Only notes with a right CRC are used; the others are counted.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 /* The stamps of a buffer have one high word. */
 #define STAMPS (TRACE_BUFFER_SLOTS / EVENT_SLOTS + 2)
 
-/* The head at `at`; false: there is no more, or what is there is damaged. */
+/* Reads the head at `at`; false: there is no more, or it is damaged. */
 static bool read_head(struct retain *retain, uint32_t at, struct kymo_retain_note *note)
 {
     size_t from = offsetof(struct kymo_retain_note, boots);
@@ -35,7 +35,7 @@ static uint32_t behind(uint32_t at, const struct kymo_retain_note *note)
     return at + HEAD + ((note->bytes + 7) & ~7u);
 }
 
-/* In retain->slots, by pieces. */
+/* Reads through retain->slots, in pieces. */
 static bool data_good(struct retain *retain)
 {
     uint32_t from = KYMO_RETAIN_NOTES + retain->note_at + HEAD, crc = 0;
@@ -53,7 +53,7 @@ static bool data_good(struct retain *retain)
     return retain->note.bytes != 0 && crc == retain->note.data_crc;
 }
 
-/* To the next one that is good. False: there is none. */
+/* Advances to the next good one. Returns false if there is none. */
 static bool next_note(struct retain *retain)
 {
     while (read_head(retain, retain->note_at, &retain->note)) {
@@ -71,7 +71,7 @@ static bool next_note(struct retain *retain)
     return false;
 }
 
-/* One event with the next part of them; its slots, 0: they can't be read. */
+/* Writes one event with the next part of them; returns its slots, 0: unreadable. */
 static uint32_t put_part(struct retain *retain, struct trace_slot *slot, uint32_t time)
 {
     const struct kymo_retain_note *note = &retain->note;
@@ -87,7 +87,7 @@ static uint32_t put_part(struct retain *retain, struct trace_slot *slot, uint32_
     return retain_put_event(slot, retain->cpu, time, KYMO_RETAIN_NOTES_EVENT, words, WORDS * 4 + n);
 }
 
-/* As many parts as fit; what can't be read is given up. */
+/* Writes as many parts as fit; unreadable ones are given up. */
 static uint32_t put_parts(struct retain *retain, uint32_t time, uint64_t *last)
 {
     uint32_t count = 2;

@@ -15,7 +15,7 @@ int retain_memory_read(void *arg, uint32_t offset, void *to, uint32_t bytes)
     return 0;
 }
 
-/* [offset, offset + bytes) is in the window, behind what has a fixed place. */
+/* Returns whether [offset, offset + bytes) is in the window, behind the fixed areas. */
 static bool inside(const struct kymo_retain_header *header, uint64_t offset, uint64_t bytes)
 {
     return offset >= KYMO_RETAIN_FREE && bytes <= header->window &&
@@ -51,7 +51,7 @@ static bool header_good(const struct kymo_retain_header *header)
            ring_good(header);
 }
 
-/* By pieces: the page is larger than a stack. */
+/* In pieces: the page is larger than a stack. */
 static bool page_good(struct retain *retain)
 {
     uint8_t *piece = (uint8_t *)retain->slots;
@@ -88,7 +88,7 @@ static bool panic_good(struct retain *retain)
     return true;
 }
 
-/* Did the next boot save the cursors, before its own data was where they had been? */
+/* Returns whether the next boot saved the cursors before its own data overwrote them. */
 static bool frozen_good(struct retain *retain)
 {
     struct kymo_retain_frozen *frozen = (struct kymo_retain_frozen *)(void *)retain->slots;

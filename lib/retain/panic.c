@@ -31,7 +31,7 @@ uint32_t retain_panic_buffer(struct retain *retain, uint32_t sequence, uint64_t 
     uint64_t stamp = retain_stamp_behind(retain->panic.time, *time, 3);
     uint32_t low = (uint32_t)stamp, cpu = retain->cpu;
 
-    /* A time that no clock shows is not the time. */
+    /* An impossible time is not used. */
     if (stamp > UINT64_MAX / 2) {
         return 0;
     }

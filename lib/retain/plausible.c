@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Can these slots be what a kernel wrote one after the other? For buffers that have no seal: see
- * retain.h. Nothing is changed, nothing outside the slots is looked at.
+ * Checks whether these slots can be consecutive output of a kernel, for buffers without a seal: see
+ * retain.h. Changes nothing, reads nothing outside the slots.
  */
 #include "lib/retain/internal.h"
 

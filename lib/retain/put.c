@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A combine event of the finder's own, as the kernel would have put it. */
+/* Writes a combine event of the finder's own, as the kernel would. */
 #include "lib/retain/internal.h"
 
 uint32_t retain_put(struct trace_slot *slot, uint32_t what, uint32_t time, const uint32_t *words,

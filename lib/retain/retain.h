@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is in a window of retained memory (abi/retain.h, docs/flight.md), as the pieces of a
- * capture: the tracelogger's at the next boot, kymo extract's from an image of the memory. It gets
- * the bytes by a function and believes none of them: a buffer counts if its seal is right, or, if
- * it had none yet, as far as its slots can follow each other. What must be given up is counted, and
- * is in the pieces as DROPPED where it is known how many events there were.
+ * Reads a window of retained memory (abi/retain.h, docs/flight.md) as the pieces of a capture: for
+ * the tracelogger at the next boot, and for kymo extract from an image of the memory. It gets the
+ * bytes through a function and trusts none of them: a buffer counts if its seal is right, or, if it
+ * had none yet, as far as its slots form a possible sequence. What is given up is counted, and is
+ * in the pieces as DROPPED where the number of events is known.
  *
  * No allocation, no output; one thread for each struct. Proof: test/unit/test_retain.c.
  */
@@ -20,7 +20,7 @@
 
 #define RETAIN_BUFFERS_MOST 1024 /* of one CPU */
 
-/* Bytes of the window: 0, or -1 if they can't be had. */
+/* Reads bytes of the window: returns 0, or -1 if they are not available. */
 typedef int (*retain_read_t)(void *arg, uint32_t offset, void *to, uint32_t bytes);
 struct retain_memory { /* for retain_memory_read() */
     const uint8_t *window;
@@ -32,18 +32,18 @@ int retain_memory_read(void *arg, uint32_t offset, void *to, uint32_t bytes);
 struct retain_piece {
     uint32_t cpu;
     uint32_t count;
-    const struct trace_slot *slots; /* until the next call */
+    const struct trace_slot *slots; /* valid until the next call */
 };
 
-/* What could not be saved. */
+/* Data that could not be saved. */
 struct retain_losses {
-    uint32_t buffers;  /* given up whole, or in part */
-    uint32_t unknown;  /* of those: nothing says how many events they held */
+    uint32_t buffers;  /* given up, as a whole or in part */
+    uint32_t unknown;  /* of those, with an unknown number of events */
     uint64_t events;   /* what the others held, and what the recording had lost before */
     uint32_t names;    /* processes and threads whose names are damaged */
-    uint32_t notes;    /* consumers of D that nothing describes: damaged, or there was no room */
+    uint32_t notes;    /* consumers of D without a description: damaged, or there was no room */
     uint32_t programs; /* retained ones of D, whose description in the window is damaged */
-    uint32_t records;  /* of such programs: damaged, at least so many; each is a missing number */
+    uint32_t records;  /* of such programs: damaged, a lower bound; each is a missing number */
     uint32_t keys;     /* of their aggregations, likewise */
 };
 
@@ -57,9 +57,9 @@ struct retain_chunk {
 
 /* The walk through the retained consumers of D, for one CPU. */
 struct retain_d {
-    struct kymo_retain_d is; /* the one at hand */
+    struct kymo_retain_d is; /* the current one */
     struct kymo_retain_d_live live;
-    uint32_t index, stage; /* its place in the directory, what comes next of it */
+    uint32_t index, stage; /* its directory index; the stage of its output */
     uint32_t at, until;    /* records, entries: the rest of this region */
     uint32_t next_until;   /* records: of the region from 0 on, behind this one; 0: none */
     uint32_t tail;         /* records from here on in this region may lack their mark */
@@ -67,21 +67,21 @@ struct retain_d {
     uint32_t half;         /* entries: place of the half in use */
     uint32_t number;       /* records or entries so far, those that are lost included */
     uint32_t note_done;
-    bool damaged;                  /* what was at `at` before: it is counted */
+    bool damaged;                  /* the data at `at` was damaged, and is counted */
     uint64_t time;                 /* of the last record */
-    uint32_t event, nwords, bytes; /* one that waits for a place: words[0 … nwords), then bytes */
+    uint32_t event, nwords, bytes; /* a pending event: words[0 … nwords), then bytes */
     uint32_t words[RETAIN_EVENT_WORDS];
     struct retain_chunk data, marks, tables;
 };
 
-/* Of a CPU's buffers those that its process, the tracelogger, had taken before: in its capture,
- * too, or counted there, unless it died with them in hand. */
+/* The buffers of a CPU that its process, the tracelogger, had already taken: they are in its
+ * capture, too, or counted there, unless the process died while it held them. */
 struct retain_taken {
-    uint32_t last; /* sequence of the last one given out: all before it were, too */
-    uint32_t here; /* of all those, how many are given out */
+    uint32_t last; /* sequence of the last one returned: all before it were taken, too */
+    uint32_t here; /* of all those, the number returned */
 };
 
-/* The walk through one CPU's buffers, and what comes behind them. */
+/* The walk through one CPU's buffers, and what follows them. */
 struct retain_walk {
     uint32_t stage;
     uint32_t last;  /* sequence of its last buffer */
@@ -89,47 +89,51 @@ struct retain_walk {
     bool state_known;
     uint64_t time; /* stamp of its last slot; 0: it had no buffer */
     struct kymo_retain_cpu state;
-    uint32_t sequences[RETAIN_BUFFERS_MOST]; /* what each buffer may be; 0: nothing */
+    uint32_t sequences[RETAIN_BUFFERS_MOST]; /* possible sequence of each buffer; 0: none */
 };
 
 struct retain {
     struct kymo_retain_header header;
     struct kymo_panic panic;
     bool panicked;                               /* panic is there; its texts end with a NUL */
-    bool page_good;                              /* the system page is as it was */
-    uint32_t buffers;                            /* given out so far */
-    struct retain_taken taken[KYMO_RETAIN_CPUS]; /* once retain_next() has said that that was all */
+    bool page_good;                              /* the system page is intact */
+    uint32_t buffers;                            /* returned so far */
+    struct retain_taken taken[KYMO_RETAIN_CPUS]; /* valid once retain_next() has returned false */
     uint32_t programs, records, keys;            /* D's own, likewise */
     struct retain_losses losses;
     /* ---- the walk's own ------------------------------------------------------------ */
     retain_read_t read;
     void *arg;
     bool frozen;
-    bool looked;  /* at the first buffers: what follows is known */
-    uint32_t cpu; /* whose turn it is */
+    bool looked;  /* at the first buffers: the following fields are valid */
+    uint32_t cpu; /* the current CPU */
     struct retain_walk walk[KYMO_RETAIN_CPUS];
     uint64_t first_time;         /* the first stamp of all CPUs */
-    uint32_t first_cpu;          /* the first one that has buffers */
-    uint32_t names_sequence;     /* of the buffer that says who lived; 0: there is none */
-    uint32_t names_cpu;          /* whose it is */
-    uint32_t note_at, note_done; /* notes of D's consumers: in their area; bytes given of these */
+    uint32_t first_cpu;          /* the first CPU that has buffers */
+    uint32_t names_sequence;     /* of the buffer with names; 0: there is none */
+    uint32_t names_cpu;          /* CPU of that buffer */
+    uint32_t note_at, note_done; /* notes of D's consumers: offset in their area; bytes returned
+                                    of these */
     bool notes_given;
     struct kymo_retain_note note;
     struct retain_d d;
-    uint64_t wasted; /* bytes of D's buffers that were summed up for nothing */
-    _Alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS]; /* and room for anything else */
+    uint64_t wasted; /* bytes of D's buffers in failed sums */
+    _Alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS]; /* also room for anything else */
 };
 
-/* 0, or -1: there is nothing (a cold boot, another layout, a damaged header). */
+/* Returns 0, or -1: there is nothing (a cold boot, another layout, a damaged header). */
 int retain_open(struct retain *retain, retain_read_t read, void *arg);
-/* From the beginning. */
+/* Restarts the walk. */
 void retain_rewind(struct retain *retain);
-/* The CPUs' buffers merged by the times at which they begin; of one CPU by sequence. Who lived, if
- * a CPU's first buffers are overwritten, comes before all of them. Behind each CPU's last one come,
- * merged likewise, D's own buffers of that CPU, behind the notes of D's consumers if it is the
- * first CPU that has buffers; the crash as an event; its losses. False: that was all. */
+/*
+ * Returns the CPUs' buffers merged by the times at which they begin; within a CPU by sequence. If a
+ * CPU's first buffers are overwritten, the names of processes and threads come before all of them.
+ * Each CPU's last buffer is followed, merged likewise, by the notes of D's consumers (at the first
+ * CPU that has buffers), D's own buffers of that CPU, the crash as an event, and its losses.
+ * Returns false at the end.
+ */
 bool retain_next(struct retain *retain, struct retain_piece *piece);
-/* The same in words, for a capture's attributes: row n, from 0; false: there is none. */
+/* The same as text, for a capture's attributes: entry n, from 0; false: there is none. */
 #define RETAIN_TAKEN_KEY 24
 #define RETAIN_TAKEN_VALUE 72
 bool retain_taken_text(const struct retain *retain, unsigned n, char key[RETAIN_TAKEN_KEY],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What had been taken before the reset, in words: see retain.h. Proof: test/unit/test_retain.c. */
+/* Buffers taken before the reset, as text: see retain.h. Proof: test/unit/test_retain.c. */
 #include <stdio.h>
 
 #include "lib/retain/internal.h"

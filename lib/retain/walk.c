@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The walk through what is retained. Each CPU has a row of pieces: its buffers, oldest first; the
- * notes of D's consumers, D's own buffers; what it panicked of, if it did; what is lost of it. The
- * rows are merged by the time at which their next piece begins, as the ring's process writes a
- * ring that was stopped. Before all of them, if a ring has wrapped, comes who lived. See retain.h.
+ * The walk through the retained data. Each CPU has a sequence of pieces: its buffers, oldest first;
+ * the notes of D's consumers, D's own buffers; its panic, if any; its losses. The sequences are
+ * merged by the time at which their next piece begins, as the ring's process writes a stopped ring.
+ * If a ring has wrapped, the names of processes and threads come first. See retain.h.
  */
 #include <string.h>
 
@@ -26,13 +26,13 @@ void retain_rewind(struct retain *retain)
     memset(&retain->note, 0, sizeof(retain->note));
 }
 
-/* Without a ring there is one CPU to tell of: the one that panicked. */
+/* Without a ring there is one CPU to report: the one that panicked. */
 static uint32_t cpus(const struct retain *retain)
 {
     return retain->header.ring.ncpu ? retain->header.ring.ncpu : KYMO_RETAIN_CPUS;
 }
 
-/* In a buffer of its CPU or, where that has no ACTIVE one, in the kernel's own data. */
+/* The cursor is in a buffer of its CPU or, without an ACTIVE one, in the kernel's own data. */
 static bool cursor_possible(const struct retain *retain)
 {
     const struct kymo_retain_ring *ring = &retain->header.ring;
@@ -78,7 +78,7 @@ static void begin(struct retain *retain)
     }
 }
 
-/* The buffer with the lowest sequence above the last one's; -1: none. */
+/* Returns the buffer with the lowest sequence above the last one's; -1: none. */
 static int lowest(struct retain *retain)
 {
     const struct retain_walk *here = retain_here(retain);
@@ -94,7 +94,7 @@ static int lowest(struct retain *retain)
     return found;
 }
 
-/* The next buffer if it is good. A bad one is given up, and no piece. */
+/* Returns the next buffer if it is good. A bad one is given up, and yields no piece. */
 static bool next_buffer(struct retain *retain, int i, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);
@@ -114,8 +114,8 @@ static bool next_buffer(struct retain *retain, int i, struct retain_piece *piece
     return true;
 }
 
-/* Once over the CPUs' first buffers: who lived is told before all of them, by a CPU that has a
- * sequence left for it. One that has buffer 1 has not wrapped: its beginning is there. */
+/* Once, over the CPUs' first buffers: the names come before all of them, on a CPU that has a
+ * sequence left for them. A CPU that has buffer 1 has not wrapped: its beginning is there. */
 static void look(struct retain *retain)
 {
     struct retain_piece piece;
@@ -160,7 +160,7 @@ static bool names(struct retain *retain, struct retain_piece *piece)
     return piece->count != 0;
 }
 
-/* Of two that say the same sequence one is wrong. */
+/* If two have the same sequence, one is wrong. */
 static void give_up_doubles(struct retain *retain)
 {
     for (uint32_t i = 0; i < retain->header.ring.per_cpu; i++) {
@@ -212,7 +212,7 @@ static bool crash(struct retain *retain, struct retain_piece *piece)
     return count != 0;
 }
 
-/* A CPU without a slot has no time for its losses: they are told in losses only. */
+/* A CPU without a slot has no time for its losses: they are reported in losses only. */
 static bool lost(struct retain *retain, struct retain_piece *piece)
 {
     const struct retain_walk *here = retain_here(retain);
@@ -238,8 +238,9 @@ static bool lost(struct retain *retain, struct retain_piece *piece)
 
 /* ---- the merge --------------------------------------------------------------------- */
 
-/* When a buffer begins, by its first two slots; if they are no BUFFER and TIME of that sequence,
- * the end of the buffer before. It may be damaged: then it is the wrong time, and no piece. */
+/* Returns the time at which a buffer begins, from its first two slots; if they are not BUFFER and
+ * TIME of that sequence, the end of the buffer before. A damaged buffer may give a wrong time, but
+ * yields no piece. */
 static uint64_t buffer_begins(struct retain *retain, int i)
 {
     const struct retain_walk *here = retain_here(retain);
@@ -255,7 +256,7 @@ static uint64_t buffer_begins(struct retain *retain, int i)
     return begins > here->time ? begins : here->time;
 }
 
-/* When the next piece of the CPU at hand begins. NEVER: it has none. */
+/* Returns the time at which the current CPU's next piece begins. NEVER: it has none. */
 static uint64_t next_begins(struct retain *retain)
 {
     const struct retain_walk *here = retain_here(retain);
@@ -278,8 +279,8 @@ static uint64_t next_begins(struct retain *retain)
     }
 }
 
-/* The CPU whose next piece begins first; false: none has another. D's own are made one CPU after
- * the other: their stamps follow each other by one. */
+/* Selects the CPU whose next piece begins first; false: there are no more. D's own are made one CPU
+ * after the other: their stamps follow each other by one. */
 static bool choose(struct retain *retain)
 {
     uint64_t first = NEVER;
@@ -300,7 +301,7 @@ static bool choose(struct retain *retain)
     return first != NEVER;
 }
 
-/* A step of the CPU at hand: true if it gives a piece. */
+/* A step of the current CPU: returns true if it yields a piece. */
 static bool step(struct retain *retain, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);

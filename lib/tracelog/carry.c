@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See internal.h: all that calls the writer, and what it has taken. */
+/* See internal.h: all calls of the writer, and the account of what it has taken. */
 #include <errno.h>
 
 #include "abi/sys/neutrino.h"
@@ -26,7 +26,7 @@ int tracelog_put(void *instance, const void *data, size_t bytes)
     return -1;
 }
 
-/* Events whose last slot is among these. */
+/* Returns the number of events whose last slot is among these. */
 static uint32_t events_ending_in(const struct trace_slot *slots, size_t count)
 {
     uint32_t events = 0;
@@ -46,7 +46,7 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
     uint64_t before = log->account.bytes;
 
     if (!slots) {
-        log->error = EIO; /* the kernel gave what can't be */
+        log->error = EIO; /* the kernel returned an impossible index */
         return;
     }
     capture_idle_taken(&log->idle, taken, slots);
@@ -64,8 +64,8 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
     }
 }
 
-/* CPUs that have given nothing for a while; what they give then will be READY. Asked when nothing
- * else is READY: a logger that is behind has no time to wait for the CPUs. */
+/* Asks CPUs that have delivered nothing for a while; their buffers will then be READY. Only when
+ * nothing else is READY: a logger that is behind has no time to wait for the CPUs. */
 static void ask_idle(tracelog_instance_t *log)
 {
     uint64_t due = capture_idle_due(&log->idle, kymo_cpus());
@@ -75,7 +75,7 @@ static void ask_idle(tracelog_instance_t *log)
     }
 }
 
-/* Gives back what is not written, too: START waits for buffers, and the account for its end. */
+/* Gives back unwritten buffers, too: START waits for buffers, and the account for its end. */
 bool tracelog_carry(tracelog_instance_t *log)
 {
     uint64_t most = log->buffers.bytes / TRACE_BUFFER_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <sys/tracelog.h>: who may record, and what the program sets before it does. */
+/* <sys/tracelog.h>: permission to record, and the settings before a recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/dispatch.h>
@@ -8,7 +8,7 @@
 #include "lib/include/kymo.h"
 #include "lib/tracelog/internal.h"
 
-#define NAME "tracelogger/library" /* of two that ask at once one gets it */
+#define NAME "tracelogger/library" /* of two that attach at once one succeeds */
 #define LEAST 2
 #define MOST 1024
 #define EACH 8 /* tracelogger's defaults */
@@ -64,7 +64,7 @@ int tracelog_instance_init(tracelog_instance_t **instance)
     return 0;
 }
 
-/* 0: its settings may be changed. */
+/* Returns 0 if its settings may be changed. */
 static int settable(const tracelog_instance_t *log)
 {
     if (!log) {

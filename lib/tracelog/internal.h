@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the files of lib/tracelog: instance.c (what the program sets), record.c (a recording's
- * start, stop and end), loop.c (its thread), carry.c (buffers on their way to the writer).
+ * Shared by the files of lib/tracelog: instance.c (the program's settings), record.c (a recording's
+ * start, stop and end), loop.c (its thread), carry.c (passing buffers to the writer).
  */
 #ifndef LIB_TRACELOG_INTERNAL_H
 #define LIB_TRACELOG_INTERNAL_H
@@ -16,7 +16,8 @@
 
 /*
  * IDLE -> STARTING -> RUNNING -> STOPPING (by this program) or ENDED (by another's STOP, or the
- * writer's refusal) -> IDLE, when it has been waited for. Who leaves RUNNING has swapped it.
+ * writer's refusal) -> IDLE, after tracelog_wait(). The thread that leaves RUNNING does so by a
+ * compare-and-swap.
  */
 enum tracelog_phase { IDLE, STARTING, RUNNING, STOPPING, ENDED };
 
@@ -31,9 +32,10 @@ struct tracelog_instance {
     struct capture_buffers buffers;
     pthread_t thread;
     _Atomic int phase; /* [a] */
-    /* The recording thread's; the program's before it is made and when it has been joined */
-    int error;   /* the writer's; after it nothing is written */
-    int stopper; /* rcvid of who waits for the end, 0: nobody */
+    /* Owned by the recording thread; by the program before that is made and after it has been
+     * joined */
+    int error;   /* the writer's; nothing is written after it */
+    int stopper; /* rcvid of the client that waits for the end, 0: none */
     struct capture_check check;
     struct capture_idle idle;
     struct tracelog_account account;
@@ -46,16 +48,17 @@ enum { TRACELOG_HOOK = 1, TRACELOG_LOOK = 2, TRACELOG_DONE = 3 };
 bool tracelog_is_acquired(void);
 bool tracelog_records(void);
 
-/* capture_put_t: bytes to the writer of this instance. */
+/* capture_put_t: passes bytes to the writer of this instance. */
 int tracelog_put(void *instance, const void *data, size_t bytes);
-/* The thread, of an instance. */
+/* The recording thread of an instance. */
 void *tracelog_loop(void *instance);
-/* True for the one that ends it. */
+/* Returns true for the thread that ends the recording. */
 bool tracelog_leaves_running(tracelog_instance_t *log, int to);
 void tracelog_detach_names(tracelog_instance_t *log);
-/* Writes what is READY, no more than there are buffers; whether there may be more. */
+/* Writes READY buffers, at most as many as there are buffers; returns whether there may be more. */
 bool tracelog_carry(tracelog_instance_t *log);
-/* When the buffers are given up: the kernel's account, and in the capture the losses behind it. */
+/* Called when the buffers are freed: gets the kernel's account, and writes the losses to the
+ * capture. */
 void tracelog_settle(tracelog_instance_t *log);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The thread of a recording: sleeps until the kernel says that a buffer is READY or that tracing
- * has stopped, somebody that it shall end. See internal.h.
+ * The thread of a recording: sleeps until the kernel reports that a buffer is READY or that tracing
+ * has stopped, or a program asks it to end. See internal.h.
  */
 #include <errno.h>
 
@@ -25,8 +25,8 @@ static bool stopped_by_another(tracelog_instance_t *log)
     return !runs && tracelog_leaves_running(log, ENDED);
 }
 
-/* The writer has refused, or somebody wants the end. STOP doesn't wait for buffers, a ring's not
- * either. */
+/* Returns whether the writer has refused, or the end was requested. STOP doesn't wait for buffers,
+ * not even in a ring. */
 static bool is_to_end(tracelog_instance_t *log)
 {
     if ((log->error == 0 && !log->stopper) || !tracelog_leaves_running(log, ENDED)) {
@@ -36,7 +36,7 @@ static bool is_to_end(tracelog_instance_t *log)
     return true;
 }
 
-/* `tracestop`; answered when the capture is complete. */
+/* Handles `tracestop`; replied when the capture is complete. */
 static void asked_to_stop(tracelog_instance_t *log, int rcvid, const struct tracelogger_msg *msg,
                           size_t bytes)
 {
@@ -49,7 +49,7 @@ static void asked_to_stop(tracelog_instance_t *log, int rcvid, const struct trac
     }
 }
 
-/* Waits; whether the recording has ended by what comes. */
+/* Waits; returns whether the received event ends the recording. */
 static bool next(tracelog_instance_t *log)
 {
     union {
@@ -99,12 +99,13 @@ void *tracelog_loop(void *arg)
         }
         ended = ended || is_to_end(log);
     }
-    tracelog_carry(log); /* what the stop has closed; an application may have begun again */
+    tracelog_carry(log); /* buffers that the stop has closed; an application may have started
+                            again */
     InterruptDetach(log->hook);
     capture_buffers_unmap(&log->buffers);
     TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
     tracelog_settle(log);
-    tracelog_detach_names(log); /* not before: who records next begins a new account */
+    tracelog_detach_names(log); /* not earlier: the next recording begins a new account */
     reply(log);
     return NULL;
 }

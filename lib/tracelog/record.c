@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One recording: tracelog_start(), _stop(), _wait(). Between them loop.c has it. See
- * sys/tracelog.h.
+ * One recording: tracelog_start(), _stop(), _wait(). In between loop.c runs it. See sys/tracelog.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +30,7 @@ static long allocate(const tracelog_instance_t *log)
     uint64_t paddr;
     long result = TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, count, &paddr);
 
-    /* A ring goes on when its logger dies: nobody's. */
+    /* A ring keeps running when its logger dies: without an owner. */
     if (result < 0 && errno == EEXIST && TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner) == 0 &&
         owner.gone && TraceEvent((int)_NTO_TRACE_STOP) == 0) {
         result = TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, count, &paddr);
@@ -88,7 +87,7 @@ static int open_buffers(tracelog_instance_t *log)
                                                                                                 : 0;
 }
 
-/* The program has set the filters by TraceEvent() as it likes, and may change them. */
+/* The program has set the filters by TraceEvent(), and may change them. */
 static bool filter_row(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
 {
     static const char *const rows[] = {"set by applications", "form set by applications",
@@ -102,7 +101,7 @@ static bool filter_row(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
     return true;
 }
 
-/* The capture's beginning; an errno. */
+/* Writes the capture's header; returns an errno. */
 static int begin(tracelog_instance_t *log)
 {
     struct kymo_trace_owner owner = {.name = ""};
@@ -117,7 +116,7 @@ static int begin(tracelog_instance_t *log)
     return result > 0 ? EIO : log->error;
 }
 
-/* All that is there before START; an errno, after which none of it is. */
+/* Prepares everything needed before START; on an errno nothing remains. */
 static int prepare(tracelog_instance_t *log)
 {
     int error = 0;
@@ -193,5 +192,6 @@ int tracelog_stop(tracelog_instance_t *log)
 
 int tracelog_wait(void)
 {
-    return recording ? join(recording) : EINVAL; /* EDEADLK, to itself: pthread_join()'s */
+    return recording ? join(recording) : EINVAL; /* EDEADLK from pthread_join() if it waits for
+                                                    itself */
 }

@@ -89,7 +89,7 @@ struct dtrace_record {
     uint32_t time_high, time_low; /* ns, as `timestamp` */
 };
 
-/* One datum of a record (or of an aggregation's tuple: key data, then the value). */
+/* Description of a datum in a record (or in an aggregation's tuple: key data, then the value). */
 struct dtrace_recdesc {
     uint16_t kind;      /* enum dtrace_action_kind */
     uint16_t alignment; /* bytes */

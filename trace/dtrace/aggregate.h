@@ -15,7 +15,7 @@
 
 struct dtrace_action;
 
-/* One aggregating action of an ECB. */
+/* An aggregating action of an ECB. */
 struct dtrace_aggregation {
     uint32_t id;                /* [I] */
     uint32_t epid;              /* [I] */

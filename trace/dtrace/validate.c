@@ -19,7 +19,7 @@ const uint8_t dtrace_formats[DIF_OP_MAX + 1] = {
 #include "trace/dtrace/opcodes.def"
 };
 
-/* Returns the scope of these instructions' variables. */
+/* Checks the use of a variable, with the scope and kind of its instruction. */
 static enum dtrace_reason check_use(const struct dif_object *o, dif_insn i)
 {
     enum dif_scope scope = DIF_SCOPE_GLOBAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC-32C by the instructions that AArch64 has for it, in place of lib/link/crc32c.c: a thirtieth
- * of the instructions. What it makes is checked on the host by the other one: test/boot/disk.py.
+ * CRC-32C with AArch64's instructions for it, in place of lib/link/crc32c.c: a thirtieth of the
+ * instructions. The host checks the result with the other implementation: test/boot/disk.py.
  */
 #include "lib/link/crc32c.h"
 

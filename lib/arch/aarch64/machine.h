@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What lib/ needs to know of AArch64. Included by lib/machine.h only. */
+/* AArch64's part of lib/. Included by lib/machine.h only. */
 #ifndef LIB_ARCH_AARCH64_MACHINE_H
 #define LIB_ARCH_AARCH64_MACHINE_H
 

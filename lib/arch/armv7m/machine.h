@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What lib/ needs to know of ARMv7-M. Included by lib/machine.h only. */
+/* ARMv7-M's part of lib/. Included by lib/machine.h only. */
 #ifndef LIB_ARCH_ARMV7M_MACHINE_H
 #define LIB_ARCH_ARMV7M_MACHINE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ARMv7-M: no thread register. The kernel keeps kymo_thread_pointer at the running thread's. */
+/* ARMv7-M has no thread register. The kernel keeps kymo_thread_pointer set to the running
+ * thread's. */
 #include "lib/arch/tls.h"
 
 #include "lib/include/sys/neutrino_r.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Newlib's lock hooks. Debian builds newlib without retargetable locking, so these, which malloc()
- * and the environment call as separate objects, are replaced; stdio has none: see stdio_wrap.c.
+ * Newlib's lock hooks. Debian builds newlib without retargetable locking, so the separate objects
+ * that malloc() and the environment call are replaced here; stdio has none: see stdio_wrap.c.
  */
 #include <reent.h>
 

@@ -31,13 +31,15 @@ static size_t alignment(void)
     return align > 16 ? align : 16;
 }
 
-/* Room for a thread pointer anywhere in the block, and what belongs to it. */
+/* Returns the block's size: room for a thread pointer anywhere in it, and the data belonging to
+ * it. */
 static size_t block_bytes(void)
 {
     return alignment() + kymo_tls_offset() + tls_bytes();
 }
 
-/* The first thread pointer at or above `from`: the thread-local variables come aligned. */
+/* Returns the first thread pointer at or above `from` with which thread-local variables are
+ * aligned. */
 static char *place(void *from, struct kymo_tcb *tcb)
 {
     uintptr_t align = alignment();
