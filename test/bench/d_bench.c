@@ -89,7 +89,7 @@ static const struct {
 } cases[] = {{"dif_insn", insn},
              {"d_empty", empty},
              {"d_trace", trace},
-             {"dtrace_count", count},
+             {"d_count", count},
              {"d_count_execname", count_execname},
              {"d_pred_false", pred_false},
              {"d_pred_cached", pred_cached}};
