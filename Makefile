@@ -196,6 +196,7 @@ $(foreach b,$(BOARDS),$(eval $(call board_file,$(b))))
 FORCE:
 
 ##@ This machine
+include scripts/assert.mk
 HOST_CC ?= cc
 HOST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
 

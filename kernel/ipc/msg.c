@@ -24,6 +24,7 @@ static inline void trace_send(const struct thread *self, const struct channel *c
 /* Nobody can take it now: wait in the channel's queue, and make its servers run as high. */
 static __attribute__((noinline)) long queue(struct thread *self, struct channel *ch)
 {
+    kernel_assert(!msg_first_receiver(ch) || self->srcmsglen > CONFIG_COPY_CHUNK);
     self->server = NULL;
     trace_send(self, ch);
     long r = thread_block(self, STATE_SEND);
@@ -84,6 +85,7 @@ static inline long hand_over(struct thread *self, const struct vm_window *w, uin
     if (r != KER_BLOCKED) {
         return r;
     }
+    kernel_assert(receiver->state == STATE_RECEIVE && receiver->channel == ch);
     self->server = receiver;
     msg_inherit_waiting(receiver, ch, self->priority);
     trace_receive(self, ch);

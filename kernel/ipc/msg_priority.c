@@ -10,6 +10,7 @@
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/visible.h"
+#include "kernel/thread/thread_check.h"
 
 static uint32_t arrivals;     /* [k] */
 static uint8_t inherit_depth; /* [k] */
@@ -25,6 +26,7 @@ FBT_VISIBLE bool inherit_enter(void)
 
 FBT_VISIBLE void inherit_leave(void)
 {
+    kernel_assert(inherit_depth > 0);
     inherit_depth--;
 }
 
@@ -71,6 +73,7 @@ FBT_VISIBLE void msg_insert_by_priority(struct list *head, struct thread *t)
         pos = pos->prev;
     }
     list_insert_before(pos->next, &t->ready);
+    kernel_assert(thread_queue_ordered(head));
 }
 
 /* The priority of a thread in SEND, RECEIVE or REPLY has changed (thread_update_priority() calls
@@ -79,10 +82,12 @@ void msg_requeue(struct thread *t)
 {
     struct channel *ch = t->channel;
     if (t->state == STATE_SEND) {
+        kernel_assert(thread_is_queued(&ch->senders, t));
         list_remove(&t->ready);
         msg_insert_by_priority(&ch->senders, t);
         msg_boost(ch, t->priority);
     } else if (t->state == STATE_RECEIVE) {
+        kernel_assert(thread_is_queued(&ch->receivers, t));
         list_remove(&t->ready);
         msg_insert_by_priority(&ch->receivers, t);
     } else if (t->state == STATE_REPLY && t->server && t->server->state != STATE_RECEIVE) {

@@ -14,6 +14,7 @@
 #include "kernel/ipc/msg.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"
+#include "kernel/thread/cpu.h"
 #include "kernel/thread/thread_end.h"
 
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
@@ -99,6 +100,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
 {
     int slot = free_slot();
 
+    kernel_assert(kernel_locked());
     if (slot < 0) {
         return slot;
     }
@@ -125,6 +127,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
 
 static void process_free(struct process *proc)
 {
+    kernel_assert(proc->pid > 1 && proc->nthreads == 0);
     proc->ended_pid = proc->pid;
     proc->pid = 0;
 }
@@ -203,9 +206,30 @@ static void process_wake_childless(struct process *parent)
     }
 }
 
+/* For assertions: of what a process may hold there is nothing any more. */
+static inline bool process_holds_nothing(const struct process *proc)
+{
+    unsigned held = proc->nthreads + proc->space.nmaps + !list_empty(&proc->sync_waiters);
+
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        held += proc->threads[i] != NULL;
+    }
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        held += proc->channels[i] != NULL;
+    }
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        held += proc->fds[i] || proc->side[i];
+    }
+    for (unsigned i = 0; i < CONFIG_OBJECTS_PER_PROCESS; i++) {
+        held += proc->objects[i] != 0;
+    }
+    return held == 0;
+}
+
 /* No thread is left: gives back all that the process held. */
 static void process_finish(struct process *proc)
 {
+    kernel_assert(proc != kernel_process && proc->nthreads == 0);
     proc->dying = true;
     timer_process_gone(proc);
     intr_process_gone(proc);
@@ -222,6 +246,7 @@ static void process_finish(struct process *proc)
     }
     vm_process_gone(proc);
     object_process_gone(proc);
+    kernel_assert(process_holds_nothing(proc));
     trace_proc_destroy(proc->ppid, proc->pid);
     proc->ended = arch_cycles();
     retain_process(proc);
@@ -240,6 +265,8 @@ static void process_finish(struct process *proc)
 
 void process_thread_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(proc->nthreads > 0);
     if (--proc->nthreads == 0) {
         process_finish(proc);
     }
@@ -247,6 +274,8 @@ void process_thread_gone(struct process *proc)
 
 void process_end(struct process *proc, int status)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(proc != kernel_process && proc->pid && !proc->zombie);
     if (proc->dying) {
         return;
     }
@@ -269,5 +298,6 @@ void process_end(struct process *proc, int status)
 /* ProcWait() found a zombie: its status has been fetched. */
 void process_forget(struct process *proc)
 {
+    kernel_assert(proc->zombie);
     process_free(proc);
 }

@@ -4,6 +4,7 @@
  * held; called when this CPU has what it should run. Tested by test/unit_kernel/sched_test.c.
  */
 #include "kernel/thread/sched_impl.h"
+#include "kernel/thread/cpu.h"
 
 /*
  * What a thread's priority must be above for this CPU to have to do with it: what runs there, or
@@ -70,6 +71,8 @@ static uint32_t cpus_to_tell(const struct cpu *self)
 /* Tells other CPUs of READY threads that they should run. They tell the next ones in their turn. */
 void sched_spread(const struct cpu *self)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(self == arch_cpu());
     queue_settle();
     uint32_t mask = cpus_to_tell(self);
     struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;

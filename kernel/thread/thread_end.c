@@ -17,10 +17,14 @@
 #include "kernel/observe/retain.h"
 #include "kernel/thread/sched.h"
 #include "kernel/program/spawn.h"
+#include "kernel/thread/thread_check.h"
 #include "kernel/observe/trace_dump.h"
+#include "kernel/thread/cpu.h"
 
 bool thread_cancel_wait(struct thread *t, bool force)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(thread_waits(t));
     switch (t->state) {
     case STATE_SEND:
     case STATE_RECEIVE:
@@ -33,6 +37,7 @@ bool thread_cancel_wait(struct thread *t, bool force)
     case STATE_INTR:
         return intr_cancel(t);
     case STATE_JOIN:
+        kernel_assert(!list_empty(&t->ready));
         list_remove(&t->ready);
         return true;
     case STATE_WAITCTX:
@@ -93,6 +98,7 @@ static bool thread_joined(struct thread *t)
     }
     struct thread *joiner = list_entry(t->joiners.next, struct thread, ready);
     uintptr_t out = joiner->args[1];
+    kernel_assert(joiner->state == STATE_JOIN && joiner->proc == t->proc);
     int error = 0;
     if (out) {
         error = -copy_out(joiner->proc, out, &t->exit_status, sizeof(t->exit_status));
@@ -111,6 +117,7 @@ void thread_end(struct thread *t, uintptr_t status)
 {
     struct process *proc = t->proc;
 
+    kernel_assert(kernel_locked());
     if (t->state == STATE_DEAD) {
         return;
     }
@@ -126,6 +133,8 @@ void thread_end(struct thread *t, uintptr_t status)
     sync_thread_gone(t);
     intr_thread_gone(t);
     thread_leave_cpu(t);
+    kernel_assert(arch_cpu()->current != t && t != sched.latest);
+    kernel_assert(!timer_node_running(&t->timeout));
     arch_context_drop(t);
     thread_set_state(t, STATE_DEAD);
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int) && !by_itself) {

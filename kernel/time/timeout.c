@@ -17,6 +17,8 @@
 #include "kernel/time/clock_impl.h"
 #include "kernel/entry/kercall.h"
 #include "kernel/ipc/msg.h"
+#include "kernel/thread/thread_check.h"
+#include "kernel/thread/cpu.h"
 
 #define TIMEOUT_STATES \
     (_NTO_TIMEOUT_SEND | _NTO_TIMEOUT_RECEIVE | _NTO_TIMEOUT_REPLY | _NTO_TIMEOUT_NANOSLEEP | \
@@ -26,6 +28,7 @@
 static void timeout_fire(struct timer_node *node)
 {
     struct thread *t = list_entry(node, struct thread, timeout);
+    kernel_assert(thread_waits(t));
     bool cut = t->state != STATE_NANOSLEEP; /* that is no wait for something else */
     if (t->state == STATE_CONDVAR) {
         sync_cond_leave(t, ETIMEDOUT);
@@ -41,6 +44,8 @@ static void timeout_fire(struct timer_node *node)
 
 void timeout_arm(struct thread *t, unsigned state)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state == state);
     if (t->timeout_states >> state & 1) {
         t->timeout.fire = timeout_fire;
         timer_node_start(&t->timeout, t->timeout_now ? 0 : t->timeout_at);
