@@ -5,6 +5,7 @@
  * the entry points of cross-calls also under the kernel lock. Described in docs/ring.md; proof:
  * test/unit/test_log.c, test_overrun.c, test_random.c.
  */
+#include "trace/assert.h"
 #include "trace/log_impl.h"
 #include "trace/loss.h"
 #include "trace/retain.h"
@@ -26,8 +27,22 @@ static void no_buffer(struct trace_cpu *cpu)
     cpu->limit = cpu->due = cpu->full = cpu->end = NULL;
 }
 
+/* For assertions: the ACTIVE buffer begins with its BUFFER and its TIME, and the cursor is in it,
+ * behind them (I3, I5 of docs/ring.md). */
+static inline bool buffer_sound(const struct trace_cpu *cpu)
+{
+    const struct trace_slot *start = buffer_start(cpu);
+
+    return cpu->end == start + TRACE_BUFFER_SLOTS && cpu->cursor >= start + 2 &&
+           cpu->cursor <= cpu->end && start[0].d1 == cpu->ring.sequence &&
+           start[0].header == TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)) &&
+           start[1].header == TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_TIME));
+}
+
 static void close_buffer(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
+    trace_assert(cpu->end && cpu->ring.active != TRACE_NONE && buffer_sound(cpu));
     struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
     struct trace_slot *start = cpu->end - TRACE_BUFFER_SLOTS;
     uint32_t slots = (uint32_t)(cpu->cursor - start);
@@ -66,10 +81,12 @@ static struct trace_slot *first_mark(const struct trace_cpu *cpu, struct trace_s
 static void open_buffer(struct trace_cpu *cpu, uint32_t index)
 {
     struct trace_ring *ring = &cpu->ring;
+    trace_assert(!cpu->end && index < ring->count);
     struct trace_slot *slot = (struct trace_slot *)trace_ring_data(ring, index);
     uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0;
     uint64_t stamp = trace_clock_stamp(cpu, 2 + dropped);
 
+    trace_assert(stamp > trace_clock_last(cpu));
     trace_ring_begin(ring, index);
     ring->buffers[index].dropped_slots = dropped;
     cpu->end = slot + TRACE_BUFFER_SLOTS;
@@ -81,6 +98,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     if (dropped) {
         put_dropped(cpu, stamp, dropped);
     }
+    trace_assert(buffer_sound(cpu) && cpu->cursor < cpu->end);
 }
 
 /* How many buffers more would have been needed until now. */
@@ -133,6 +151,7 @@ bool log_next_buffer(struct trace_cpu *cpu)
 
 void trace_log_start(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
     cpu->on = true;
     cpu->filled = false;
     log_set_limit(cpu);
@@ -140,6 +159,7 @@ void trace_log_start(struct trace_cpu *cpu)
 
 void trace_log_flush(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
     if (cpu->end) {
         close_buffer(cpu);
     }
@@ -176,6 +196,7 @@ static void put_time_now(struct trace_cpu *cpu)
 
 void trace_log_visit(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
     uint32_t least = cpu->end ? 1 : 2;
 
     if (!cpu->on || cpu->busy || trace_ring_free(&cpu->ring) < least) {
@@ -193,6 +214,7 @@ void trace_log_visit(struct trace_cpu *cpu)
 /* What is still pending goes into the stream if a FREE buffer is there for it. */
 void trace_log_stop(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
     trace_log_flush(cpu);
     if (cpu->on && cpu->loss.reasons && open_free(cpu)) {
         close_buffer(cpu);

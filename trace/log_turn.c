@@ -5,6 +5,7 @@
  * one straight piece, which a board's budget counts; anything else is left to log_slow(). Own CPU,
  * interrupts masked. Proof: test/unit/test_log.c, test_random.c.
  */
+#include "trace/assert.h"
 #include "trace/log_impl.h"
 #include "trace/loss.h"
 #include "trace/ring_writer.h"
@@ -55,6 +56,7 @@ static inline void open_with(struct trace_cpu *cpu, uint32_t index, uint32_t hig
 /* A nested event in the middle of a turn finds busy, and limit NULL. */
 static inline void begin(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked() && !cpu->busy);
     cpu->limit = cpu->full = NULL;
     cpu->busy = true;
     TRACE_YIELD_POINT("turn");
