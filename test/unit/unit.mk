@@ -3,7 +3,7 @@
 # a 64-bit trace clock (build/unit/trace_*) and with a 32-bit one (build/unit/trace32_*).
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c test/failed.c
-UNIT_TRACE_NAMES := ring interleave log overrun clock rows calls numbers filter user class control \
+UNIT_TRACE_NAMES := assert ring interleave log overrun clock rows calls numbers filter user class control \
 	owner first gate threads interrupt commands random retain names
 UNIT_TRACE32_NAMES := log clock random
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)

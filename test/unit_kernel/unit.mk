@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
-UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,readers_test memory_test object_test loader_test sched_test \
+UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test readers_test memory_test object_test loader_test sched_test \
 	string_test retained_test unwind_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
@@ -10,6 +10,8 @@ UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
 unit_kernel = test/unit_kernel/$(1)_test.c $(foreach f,$(2),$(wildcard kernel/*/$(f)))
+$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c vm.c object.c cpu.c sched.c sched_queue.c \
+	sched_spread.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
 $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
 	test/unit_kernel/fake.c
