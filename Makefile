@@ -54,7 +54,8 @@ check: ## all checks and tests; the last line says how many passed and failed
 run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
 	$(Q)scripts/setup.sh build
 	+$(Q)$(MAKE) -s --no-print-directory image host
-	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
+	$(Q)$(B)/kymo run --no-build --board $(BOARD) \
+		--image $(if $(filter 1,$(DEBUG)),./$(B)/$(BOARD)-debug/$(IMAGE).elf,$(IMAGE))
 
 .PHONY: app
 app: ## build the programs of the folder DIR=<folder> into a boot image for BOARD; DO=run boots it
