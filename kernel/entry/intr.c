@@ -129,7 +129,7 @@ static __attribute__((noinline)) void trace_delivered(const struct attachment *a
 
 static inline void deliver(struct attachment *a)
 {
-    kernel_assert(a->proc && !a->proc->dying);
+    kernel_assert(a->proc && a->proc->pid);
     trace_int_handler_entry((uint32_t)a->proc->pid, a->line, 0, 0);
     a->masked++;
     if (a->event.sigev_notify == SIGEV_INTR) {
