@@ -32,9 +32,8 @@ A64 = ("virt-a64",)
 # have no D program that was compiled for one kernel.
 DEBUG = "-debug"
 WITH_ASSERTIONS = frozenset("""
-    api api-multi d d-multi life life-multi faults faults-multi sites-multi dfuzz control
-    control-smp4 interrupt smp1 smp2 smp8 truth fuzz kill kill-multi armv7m aarch64 aarch64-multi
-    events events-wide ring modes memory killed killed-multi slain signalled slain-disk slain-link
+    api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 truth fuzz kill
+    armv7m aarch64 events events-wide ring modes memory killed slain signalled
     """.split())
 
 
